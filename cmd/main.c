@@ -1,0 +1,6 @@
+#include "base/error.h"
+
+int main(void)
+{
+	return 0;
+}

@@ -1,0 +1,73 @@
+#include "base/arena.h"
+
+#include "base/alloc.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BLOCK_BYTES = 64 * 1024 };
+
+struct arena_block {
+	struct arena_block *older;
+	_Alignas(max_align_t) char data[];
+};
+
+void arena_deinit(struct arena *arena)
+{
+	struct arena_block *block = arena->blocks;
+
+	while (block) {
+		struct arena_block *older = block->older;
+
+		free(block);
+		block = older;
+	}
+	*arena = (struct arena){0};
+}
+
+static void *block_new(struct arena *arena, size_t size_bytes)
+{
+	struct arena_block *block = xmalloc(sizeof(*block) + size_bytes);
+
+	block->older = arena->blocks;
+	arena->blocks = block;
+	return block->data;
+}
+
+/* A large piece gets a block of its own, so that it does not waste the rest of the current one. */
+static void *arena_take(struct arena *arena, size_t size_bytes)
+{
+	char *ptr;
+
+	if ((size_t)(arena->end - arena->next) < size_bytes) {
+		if (size_bytes > BLOCK_BYTES / 4)
+			return block_new(arena, size_bytes);
+		arena->next = block_new(arena, BLOCK_BYTES);
+		arena->end = arena->next + BLOCK_BYTES;
+	}
+	ptr = arena->next;
+	arena->next += size_bytes;
+	return ptr;
+}
+
+void *arena_alloc(struct arena *arena, size_t size_bytes)
+{
+	size_t align = _Alignof(max_align_t);
+	size_t padding = -(uintptr_t)arena->next & (align - 1);
+
+	if ((size_t)(arena->end - arena->next) >= padding)
+		arena->next += padding;
+	else
+		arena->next = arena->end;
+	return arena_take(arena, (size_bytes + align - 1) & ~(align - 1));
+}
+
+char *arena_strndup(struct arena *arena, const char *str, size_t len)
+{
+	char *copy = arena_take(arena, len + 1);
+
+	memcpy(copy, str, len);
+	copy[len] = '\0';
+	return copy;
+}

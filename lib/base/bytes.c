@@ -1,0 +1,67 @@
+#include "base/bytes.h"
+
+uint64_t bytes_uint(struct bytes *bytes, unsigned size_bytes)
+{
+	uint64_t low;
+
+	switch (size_bytes) {
+	case 1:
+		return bytes_u8(bytes);
+	case 2:
+		return bytes_u16(bytes);
+	case 3: /* DW_FORM_strx3, addrx3: little-endian, as every machine we run on */
+		low = bytes_u16(bytes);
+		return low | (uint64_t)bytes_u8(bytes) << 16;
+	case 4:
+		return bytes_u32(bytes);
+	case 8:
+		return bytes_u64(bytes);
+	default:
+		bytes_fail(bytes);
+		return 0;
+	}
+}
+
+uint64_t bytes_uleb_long(struct bytes *bytes)
+{
+	uint64_t value = 0;
+
+	for (unsigned shift = 0;; shift += 7) {
+		uint8_t byte = bytes_u8(bytes);
+
+		if (shift < 64)
+			value |= (uint64_t)(byte & 0x7f) << shift;
+		if (!(byte & 0x80))
+			return value;
+	}
+}
+
+int64_t bytes_sleb(struct bytes *bytes)
+{
+	uint64_t value = 0;
+	unsigned shift = 0;
+	uint8_t byte;
+
+	do {
+		byte = bytes_u8(bytes);
+		if (shift < 64)
+			value |= (uint64_t)(byte & 0x7f) << shift;
+		shift += 7;
+	} while (byte & 0x80);
+	if (shift < 64 && (byte & 0x40))
+		value |= ~UINT64_C(0) << shift;
+	return (int64_t)value;
+}
+
+const char *bytes_cstr(struct bytes *bytes)
+{
+	const unsigned char *str = bytes->at;
+	const unsigned char *nul = bytes_left(bytes) ? memchr(str, 0, bytes_left(bytes)) : NULL;
+
+	if (!nul) {
+		bytes_fail(bytes);
+		return NULL;
+	}
+	bytes->at = nul + 1;
+	return (const char *)str;
+}

@@ -1,0 +1,60 @@
+#include "base/idmap.h"
+
+#include "base/alloc.h"
+#include "base/hash.h"
+
+#include <stdlib.h>
+
+void idmap_deinit(struct idmap *map)
+{
+	free(map->entries);
+	*map = (struct idmap){0};
+}
+
+static struct idmap_entry *entry_of(const struct idmap *map, uint64_t key, uint32_t subkey)
+{
+	for (uint32_t i = (uint32_t)hash_mix(key, subkey);; i++) {
+		struct idmap_entry *entry = &map->entries[i & map->mask];
+
+		if (entry->value == IDMAP_NONE || (entry->key == key && entry->subkey == subkey))
+			return entry;
+	}
+}
+
+static void idmap_grow(struct idmap *map)
+{
+	struct idmap old = *map;
+	uint32_t size = old.entries ? (old.mask + 1) * 2 : 64;
+
+	map->entries = xreallocarray(NULL, size, sizeof(*map->entries));
+	map->mask = size - 1;
+	for (uint32_t i = 0; i < size; i++)
+		map->entries[i].value = IDMAP_NONE;
+	for (uint32_t i = 0; old.entries && i <= old.mask; i++) {
+		const struct idmap_entry *entry = &old.entries[i];
+
+		if (entry->value != IDMAP_NONE)
+			*entry_of(map, entry->key, entry->subkey) = *entry;
+	}
+	free(old.entries);
+}
+
+uint32_t idmap_get(const struct idmap *map, uint64_t key, uint32_t subkey)
+{
+	return map->entries ? entry_of(map, key, subkey)->value : IDMAP_NONE;
+}
+
+uint32_t *idmap_put(struct idmap *map, uint64_t key, uint32_t subkey)
+{
+	struct idmap_entry *entry;
+
+	if (!map->entries || map->count > map->mask / 3 * 2)
+		idmap_grow(map);
+	entry = entry_of(map, key, subkey);
+	if (entry->value == IDMAP_NONE) {
+		entry->key = key;
+		entry->subkey = subkey;
+		map->count++;
+	}
+	return &entry->value;
+}

@@ -1,0 +1,75 @@
+/*
+ * One ELF file, opened: its sections, its build-id, and the way from file offsets to addresses.
+ *
+ * The file is mapped whole and read-only and its descriptor closed, so an image costs address
+ * space, not descriptors or memory, and outlives the file's name and its process. Nothing is parsed
+ * before it is asked for: opening is cheap enough for every mapping of the machine. Every offset in
+ * the file is checked; a lying file gives an error or an empty section, never a read outside it.
+ * Not thread-safe while sections are being loaded: a section that image_section() has given once
+ * may be read by all threads. Source: elf(5), gABI; "GNU build-id" note; .zdebug_* and
+ * SHF_COMPRESSED as elfutils does them.
+ */
+#ifndef PROF_ELF_IMAGE_H
+#define PROF_ELF_IMAGE_H
+
+#include "base/bytes.h"
+#include "base/error.h"
+
+enum { BUILD_ID_MAX = 64 };
+
+struct build_id {
+	uint8_t bytes[BUILD_ID_MAX];
+	unsigned len; /* 0: none */
+};
+
+/* A loadable, executable or not, part of the file. */
+struct image_segment {
+	uint64_t offset;     /* in the file */
+	uint64_t vaddr;	     /* where the linker put it */
+	uint64_t file_bytes; /* present in the file */
+	bool executable;
+};
+
+struct image_section {
+	struct bytes
+		data;	/* decompressed; empty when the section is absent, SHT_NOBITS or damaged */
+	uint64_t vaddr; /* 0 when it is not loaded */
+	bool present;
+};
+
+struct image;
+
+/* Takes fd in every case. `name` is for messages and is copied. Fails on what is no ELF file of
+ * this machine's class and byte order. */
+MUST_CHECK struct error *image_open(int fd, const char *name, struct image **ret);
+/* The same for bytes in memory (the vdso), which are copied. */
+MUST_CHECK struct error *image_from_memory(const void *data, size_t len, const char *name,
+					   struct image **ret);
+void image_free(struct image *image);
+DEFINE_CLEANUP(image, image_free)
+
+const char *image_name(const struct image *image);
+const struct build_id *image_build_id(const struct image *image);
+bool build_id_equal(const struct build_id *a, const struct build_id *b);
+
+/* PT_LOAD segments in file order. */
+const struct image_segment *image_segments(const struct image *image, unsigned *count);
+/* The one place where a file offset becomes a vaddr (and back). False: no executable segment holds
+ * it. */
+bool image_offset_to_vaddr(const struct image *image, uint64_t offset, uint64_t *vaddr);
+bool image_vaddr_to_offset(const struct image *image, uint64_t vaddr, uint64_t *offset);
+
+/* By name (".debug_info" also finds ".zdebug_info"); decompressed once, kept as long as the image.
+ */
+struct image_section image_section(struct image *image, const char *name);
+/* Bytes at a vaddr of a read-only loaded segment, for constants that an expression reads; false
+ * outside. */
+bool image_read(const struct image *image, uint64_t vaddr, void *into, size_t len);
+
+/*
+ * True when the file was cut short or written to since it was opened: its pages may be gone. Ask
+ * before reading much of it.
+ */
+bool image_changed(const struct image *image);
+
+#endif

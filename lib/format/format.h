@@ -1,0 +1,41 @@
+/*
+ * The formats prof writes: one const table, one file a format. A writer sees the profile and a
+ * stream, nothing else, and is deterministic: the same samples give the same bytes.
+ */
+#ifndef PROF_FORMAT_FORMAT_H
+#define PROF_FORMAT_FORMAT_H
+
+#include "base/error.h"
+#include "profile/profile.h"
+
+#include <stdio.h>
+
+enum format_weight { WEIGHT_SAMPLES, WEIGHT_NS, WEIGHT_PERIOD };
+
+struct format_options {
+	enum format_weight weight; /* folded */
+	bool show_pid;		   /* folded: the first frame is NAME-PID … */
+	bool show_tid;		   /* … or NAME-PID/TID */
+	bool annotate;		   /* folded: _[k] _[i] _[j] behind names */
+};
+
+struct format {
+	const char *name;	       /* --format NAME */
+	const char *const *extensions; /* with the dot, NULL at the end; the longest match wins */
+	const char *summary;	       /* for --help */
+	bool binary;		       /* refuses a terminal */
+	MUST_CHECK struct error *(*write)(const struct profile *profile,
+					  const struct format_options *options, FILE *out);
+};
+
+extern const struct format format_folded;
+extern const struct format format_pprof;
+
+/* All formats, NULL at the end. */
+extern const struct format *const formats[];
+
+/* NULL when no format is called so, or ends so. */
+const struct format *format_by_name(const char *name);
+const struct format *format_by_path(const char *path);
+
+#endif

@@ -1,0 +1,1 @@
+#include "perf/event.h"

@@ -1,0 +1,1 @@
+#include "perf/record.h"

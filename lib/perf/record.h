@@ -1,0 +1,100 @@
+/*
+ * One record of perf, decoded: what a ring or a perf.data file holds, in our own words.
+ * <linux/perf_event.h> stays inside lib/perf.
+ *
+ * Decoding is pure and bounded: any bytes give a record or `false`, never a read outside them.
+ * Pointers in a record are borrowed from the raw bytes (live: until the next sampler_next()).
+ * Source: perf_event_open(2), "MMAP layout"; include/uapi/linux/perf_event.h.
+ */
+#ifndef PROF_PERF_RECORD_H
+#define PROF_PERF_RECORD_H
+
+#include "base/bytes.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum record_type {
+	RECORD_OTHER, /* well-formed, but of no interest */
+	RECORD_SAMPLE,
+	RECORD_MMAP,
+	RECORD_COMM,
+	RECORD_FORK,
+	RECORD_EXIT,
+	RECORD_LOST, /* LOST and LOST_SAMPLES */
+	RECORD_THROTTLE,
+};
+
+enum { RECORD_BUILD_ID_MAX = 20 };
+
+/* Register values as perf dumps them: one u64 for each bit set in mask, lowest bit first. */
+struct record_regs {
+	uint64_t abi;  /* 0: none (a kernel thread), 1: 32-bit, 2: 64-bit */
+	uint64_t mask; /* perf_event_attr.sample_regs_user; bit numbers are asm/perf_regs.h's */
+	struct bytes values;
+};
+
+struct record_sample {
+	unsigned event; /* index into the events the sampler was opened with */
+	uint64_t ip;
+	uint64_t period;
+	bool in_kernel; /* PERF_RECORD_MISC_CPUMODE: ip is a kernel address */
+	/*
+	 * Call chain by the kernel, leaf first, as u64s: the kernel part, then (only when it was
+	 * asked for) the user part. Markers (PERF_CONTEXT_*) have been taken out.
+	 */
+	struct bytes kernel_chain;
+	struct bytes user_chain;
+	struct record_regs regs;
+	struct bytes stack; /* from the user stack pointer upwards; only the bytes really copied */
+};
+
+struct record_mmap {
+	uint64_t start, length_bytes;
+	uint64_t offset; /* in the file */
+	uint32_t device_major, device_minor;
+	uint64_t inode; /* 0 when the record carries a build-id instead */
+	uint8_t build_id[RECORD_BUILD_ID_MAX];
+	unsigned build_id_bytes; /* 0: none */
+	bool executable;
+	const char *path; /* "//anon", "[vdso]", "/usr/bin/x" */
+};
+
+struct record {
+	enum record_type type;
+	pid_t pid, tid; /* of the sample, or of the process and thread that the record is about */
+	uint32_t cpu;
+	uint64_t time_ns;
+	union {
+		struct record_sample sample;
+		struct record_mmap mmap;
+		struct {
+			const char *name;
+			bool exec; /* set by execve: the mappings of pid are gone */
+		} comm;
+		struct {
+			pid_t parent_pid, parent_tid;
+		} fork;
+		struct {
+			uint64_t count;
+		} lost;
+	};
+};
+
+/*
+ * What the records of one recording look like: it follows from the attributes the events were
+ * opened with. All events of a recording share one layout; `ids` tells them apart.
+ */
+struct record_layout {
+	uint64_t sample_type; /* PERF_SAMPLE_* */
+	uint64_t regs_mask;
+	const uint64_t *ids;	/* kernel's event ids, sorted ascending … */
+	const unsigned *events; /* … and the event index each belongs to */
+	size_t id_count;	/* 0: a single event, index 0 */
+};
+
+/* raw is one whole record, header included. False: the bytes are no such record. */
+bool record_decode(const struct record_layout *layout, struct bytes raw, struct record *ret);
+
+#endif

@@ -1,0 +1,1 @@
+#include "perf/sampler.h"

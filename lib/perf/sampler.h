@@ -1,0 +1,87 @@
+/*
+ * The recorder's end of perf_event_open: opens the events on the target, and gives out its records
+ * in order.
+ *
+ * One ring a CPU for samples and a small one for the side band (mmap, comm, fork, exit), so that a
+ * burst of samples cannot lose a mapping. Records come in batches: sampler_batch() takes note of
+ * how far each ring is filled, sample rings first; then sampler_next() gives the side band and the
+ * samples up to there, merged by time. Code that a sample executes was mapped by a call that had
+ * returned, so its mapping is always in the same batch or an earlier one, and comes first.
+ *
+ * Nothing here stops or slows the target. Every wait is a file descriptor.
+ */
+#ifndef PROF_PERF_SAMPLER_H
+#define PROF_PERF_SAMPLER_H
+
+#include "base/error.h"
+#include "perf/event.h"
+#include "perf/record.h"
+
+enum target_kind {
+	TARGET_COMMAND,	  /* ids[0]: a child that will exec; counting starts at the exec */
+	TARGET_PROCESSES, /* ids: every present and future thread, and child, of these processes */
+	TARGET_THREADS,	  /* ids: these threads alone (and what they fork) */
+	TARGET_SYSTEM,	  /* every process on the CPUs */
+};
+
+struct target {
+	enum target_kind kind;
+	const pid_t *ids;
+	size_t id_count;
+	const unsigned *cpus; /* NULL: all online CPUs */
+	size_t cpu_count;
+	bool inherit; /* follow forks and new threads */
+};
+
+struct sampler_options {
+	uint64_t regs_mask;   /* user registers to dump; 0: none */
+	uint32_t stack_bytes; /* user stack to dump; 0: none; a multiple of 8, at most 65528 */
+	bool kernel_chain;    /* ask for call chains of the kernel … */
+	bool user_chain;      /* … and of user space, by frame pointers */
+	size_t ring_bytes; /* a CPU; 0: a good default. A power of two of pages is taken from it */
+};
+
+/* What was really opened, for the user to know. */
+struct sampler_facts {
+	bool kernel_excluded; /* no right to sample the kernel: user space only */
+	size_t ring_bytes;    /* a CPU, after halving it until the kernel agreed */
+	bool ring_shrunk;
+	size_t descriptors;
+	unsigned cpus;
+};
+
+struct sampler;
+
+/*
+ * Opens everything, disabled. The kernel's refusal is turned into one error with the hint that
+ * helps (paranoid level, capability, mlock, seccomp, descriptors, PMU); sampling without the kernel
+ * is tried before giving up. A target that is gone: error_number() is ESRCH.
+ */
+MUST_CHECK struct error *sampler_open(const struct event *events, size_t event_count,
+				      const struct target *target,
+				      const struct sampler_options *options, struct sampler **ret);
+void sampler_free(struct sampler *sampler);
+DEFINE_CLEANUP(sampler, sampler_free)
+
+const struct sampler_facts *sampler_facts(const struct sampler *sampler);
+
+/* Starts counting; a TARGET_COMMAND starts by itself at its exec, the side band counts from the
+ * opening on. */
+MUST_CHECK struct error *sampler_enable(struct sampler *sampler);
+/* Stops counting; what the rings hold can still be read. */
+void sampler_disable(struct sampler *sampler);
+
+/* Readable (poll) when a ring is worth reading. Owned by the sampler. */
+int sampler_fd(const struct sampler *sampler);
+
+void sampler_batch(struct sampler *sampler);
+/* False at the end of the batch. The record is borrowed until the next call. */
+bool sampler_next(struct sampler *sampler, struct record *ret);
+
+/*
+ * CLOCK_MONOTONIC, the clock of every record: now. Records still unread are newer than the end of
+ * the last batch minus a second; whoever keeps history may forget what is older.
+ */
+uint64_t sampler_now_ns(void);
+
+#endif

@@ -1,0 +1,29 @@
+/*
+ * The names (comm, 15 bytes) of processes and threads through a recording: from COMM and FORK
+ * records, from /proc/PID/task/TID/comm for what lived before it. A process is named by its first
+ * thread.
+ */
+#ifndef PROF_PROC_NAMES_H
+#define PROF_PROC_NAMES_H
+
+#include "base/cleanup.h"
+
+#include <sys/types.h>
+
+struct names;
+
+/* proc as in spaces_new(). */
+struct names *names_new(const char *proc);
+void names_free(struct names *names);
+DEFINE_CLEANUP(names, names_free)
+
+void names_set(struct names *names, pid_t tid, const char *comm);
+/* The child, thread or process, starts with its parent's name. */
+void names_fork(struct names *names, pid_t parent_tid, pid_t tid);
+/* A tid may be used again: forget it. */
+void names_exit(struct names *names, pid_t tid);
+/* Borrowed until the next change. Unknown: read from /proc once; gone there too: ":TID" (as perf
+ * names it). */
+const char *names_get(struct names *names, pid_t pid, pid_t tid);
+
+#endif

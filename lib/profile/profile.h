@@ -1,0 +1,168 @@
+/*
+ * What was measured, aggregated: distinct frames, distinct stacks (a trie), and for each (stack,
+ * thread, event) how many samples of what weight.
+ *
+ * Everything is named by dense integer ids and lives as long as the profile; no sample is kept, so
+ * memory grows with distinct stacks, not with time. Frames are (module, offset) until symbolize()
+ * gives them lines: functions with their source lines, inlined ones innermost first. Strings are
+ * interned in profile_strings().
+ */
+#ifndef PROF_PROFILE_PROFILE_H
+#define PROF_PROFILE_PROFILE_H
+
+#include "base/cleanup.h"
+#include "base/strtab.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+typedef uint32_t frame_id;
+typedef uint32_t stack_id;
+typedef uint32_t thread_id;
+typedef uint32_t function_id;
+typedef uint32_t event_id;
+
+/* The stack with no frame: parent of every root. */
+#define STACK_EMPTY ((stack_id)0)
+
+enum profile_module_kind {
+	PROFILE_MODULE_FILE,
+	PROFILE_MODULE_KERNEL,
+	PROFILE_MODULE_VDSO,
+	PROFILE_MODULE_JIT,
+	PROFILE_MODULE_UNKNOWN,
+	PROFILE_MODULE_NOTE, /* not code: what prof itself says in a stack, such as [truncated] */
+};
+
+/* A loaded piece of the file: turns offsets into the file's own addresses. */
+struct profile_segment {
+	uint64_t offset, vaddr, size_bytes;
+};
+
+/* Modules are numbered by whoever finds them (lib/proc); the profile keeps what outputs need to
+ * know of each. */
+struct profile_module {
+	enum profile_module_kind kind;
+	string_id path;	    /* "/usr/bin/x", "[kernel.kallsyms]", "[vdso]", "[jit]" */
+	string_id build_id; /* hex; "" when unknown */
+	const struct profile_segment *segments; /* executable ones, by offset; borrowed by
+						   profile_describe_module(), then owned */
+	unsigned segment_count;
+	bool is_main; /* the program that was asked about */
+	bool named;   /* at least one of its frames has a name */
+};
+
+struct profile_function {
+	string_id name;	       /* demangled, for people */
+	string_id system_name; /* as the linker knows it; the same as name when it is not mangled */
+	string_id file;	       /* "" when unknown */
+	uint32_t start_line;   /* 0 when unknown */
+};
+
+/* One function at one place: a physical function, or one inlined into the next. */
+struct profile_line {
+	function_id function;
+	uint32_t line; /* 0 when unknown */
+};
+
+struct profile_frame {
+	uint32_t module;
+	uint64_t offset; /* of the pc; a caller's is a return address */
+	bool is_return_address;
+	const struct profile_line *lines; /* innermost first; none: no name is known */
+	unsigned line_count;
+};
+
+struct profile_stack {
+	stack_id parent; /* towards the root */
+	frame_id frame;
+	uint32_t depth; /* frames; 0 for STACK_EMPTY */
+};
+
+struct profile_thread {
+	pid_t pid, tid;
+	string_id process; /* name of the process */
+	string_id name;	   /* of the thread */
+};
+
+/* What was sampled: sample counts and weights are kept for each apart. */
+struct profile_event {
+	string_id name;	 /* "cpu-clock" */
+	bool counts_ns;	 /* weights are nanoseconds of CPU time */
+	uint64_t period; /* as asked for: 0 by frequency … */
+	uint64_t frequency_hz;
+};
+
+struct profile_cell {
+	stack_id stack;
+	thread_id thread;
+	event_id event;
+	uint64_t samples;
+	uint64_t weight; /* sum of periods */
+};
+
+/* About the recording as a whole. Strings are copied into the profile by profile_set_info(). */
+struct profile_info {
+	uint64_t start_unix_ns; /* when it began, real time */
+	uint64_t duration_ns;	/* the recorded window */
+	const char *command;	/* prof's own command line */
+	const char *host;
+	const char *kernel;
+	const char *quality; /* one line: samples, lost, truncated, unnamed */
+};
+
+struct profile;
+
+struct profile *profile_new(void);
+void profile_free(struct profile *profile);
+DEFINE_CLEANUP(profile, profile_free)
+
+struct strtab *profile_strings(struct profile *profile);
+/* A string of the profile. */
+const char *profile_string(const struct profile *profile, string_id id);
+
+/* Building. Equal arguments give equal ids. */
+event_id profile_add_event(struct profile *profile, const struct profile_event *event);
+void profile_describe_module(struct profile *profile, uint32_t module,
+			     const struct profile_module *description);
+frame_id profile_frame(struct profile *profile, uint32_t module, uint64_t offset,
+		       bool is_return_address);
+/* A frame that prof itself puts into a stack: "[truncated]". */
+frame_id profile_note(struct profile *profile, const char *text);
+stack_id profile_push(struct profile *profile, stack_id parent, frame_id frame);
+thread_id profile_thread(struct profile *profile, pid_t pid, pid_t tid, const char *process,
+			 const char *name);
+void profile_add(struct profile *profile, thread_id thread, stack_id stack, event_id event,
+		 uint64_t weight);
+void profile_set_info(struct profile *profile, const struct profile_info *info);
+
+/* Naming. */
+function_id profile_function(struct profile *profile, const struct profile_function *function);
+/* lines are copied; a frame's lines are set at most once. */
+void profile_set_lines(struct profile *profile, frame_id frame, const struct profile_line *lines,
+		       unsigned count);
+
+/* Reading: each table is dense from id 0 (stacks: from 1, 0 being STACK_EMPTY); borrowed until the
+ * next change. */
+uint32_t profile_event_count(const struct profile *profile);
+const struct profile_event *profile_get_event(const struct profile *profile, event_id id);
+uint32_t profile_module_count(const struct profile *profile);
+const struct profile_module *profile_get_module(const struct profile *profile, uint32_t id);
+uint32_t profile_frame_count(const struct profile *profile);
+struct profile_frame profile_get_frame(const struct profile *profile, frame_id id);
+uint32_t profile_stack_count(const struct profile *profile);
+struct profile_stack profile_get_stack(const struct profile *profile, stack_id id);
+uint32_t profile_thread_count(const struct profile *profile);
+const struct profile_thread *profile_get_thread(const struct profile *profile, thread_id id);
+uint32_t profile_function_count(const struct profile *profile);
+const struct profile_function *profile_get_function(const struct profile *profile, function_id id);
+uint64_t profile_cell_count(const struct profile *profile);
+const struct profile_cell *profile_get_cell(const struct profile *profile, uint64_t index);
+const struct profile_info *profile_get_info(const struct profile *profile);
+
+/* The vaddr of a frame in its file: its offset where no segment holds it. A return address stays
+ * one. */
+uint64_t profile_frame_vaddr(const struct profile *profile, frame_id id);
+
+#endif

@@ -1,0 +1,28 @@
+/*
+ * The hottest functions of a profile: self (the innermost line of a sample's leaf) and total
+ * (anywhere in the stack, counted once).
+ */
+#ifndef PROF_REPORT_TOP_H
+#define PROF_REPORT_TOP_H
+
+#include "profile/profile.h"
+
+struct top_row {
+	const char *name; /* a function's, or [module+0x1234] for a frame without one; borrowed from
+			     top */
+	uint32_t module;
+	uint64_t self, total; /* weight */
+};
+
+struct top {
+	struct top_row *rows; /* by self, then total, then name */
+	size_t count;
+	uint64_t weight;   /* of all samples of the event */
+	char **made_names; /* owned: names of frames without one */
+	size_t made_count;
+};
+
+void top_init(struct top *top, const struct profile *profile, event_id event);
+void top_deinit(struct top *top);
+
+#endif

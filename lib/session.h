@@ -1,0 +1,40 @@
+/*
+ * The joint: gives records to whom they concern, and samples through the unwinder into the profile.
+ * Holds no algorithm.
+ *
+ * Live records and those of a file take the same path; the order is by time (sampler.h). Needs
+ * neither root nor perf.
+ */
+#ifndef PROF_SESSION_H
+#define PROF_SESSION_H
+
+#include "perf/record.h"
+#include "proc/names.h"
+#include "proc/space.h"
+#include "profile/profile.h"
+#include "unwind/unwind.h"
+
+struct session_counts {
+	uint64_t samples;
+	uint64_t lost;	      /* samples the kernel could not write */
+	uint64_t throttled;   /* times the kernel paused sampling */
+	uint64_t truncated;   /* stacks that got [truncated] as their root */
+	uint64_t user_stacks; /* samples that had a user stack to unwind */
+	uint64_t compat;      /* samples of 32-bit processes: frame pointers only */
+};
+
+struct session;
+
+/* Borrows all of them. */
+struct session *session_new(struct spaces *spaces, struct names *names, struct unwinder *unwinder,
+			    const struct arch *arch, struct profile *profile);
+void session_free(struct session *session);
+DEFINE_CLEANUP(session, session_free)
+
+void session_feed(struct session *session, const struct record *record);
+/* No more records: describes to the profile the modules its frames are in. */
+void session_finish(struct session *session);
+
+const struct session_counts *session_counts(const struct session *session);
+
+#endif

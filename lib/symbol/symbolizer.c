@@ -1,0 +1,1 @@
+#include "symbol/symbolizer.h"

@@ -1,0 +1,45 @@
+/*
+ * Names every distinct frame of a profile once, at the end, with all CPUs at work.
+ *
+ * The order of sources for a user frame: DWARF inline chain, .symtab, .dynsym, perf-PID.map. The
+ * outermost line of a frame takes the ELF symbol's name, so that clones (.cold, .isra) are not
+ * taken for inlined functions. A caller's frame is looked up at its address - 1. Frames that
+ * nothing names stay without lines. A module that cannot be read costs its names and one problem in
+ * the outcome.
+ */
+#ifndef PROF_SYMBOL_SYMBOLIZER_H
+#define PROF_SYMBOL_SYMBOLIZER_H
+
+#include "proc/space.h"
+#include "profile/profile.h"
+
+#include <stdatomic.h>
+
+struct symbolize_options {
+	const char *debug_dir; /* "/usr/lib/debug" */
+	const char *proc;      /* "/proc": kallsyms, perf-PID.map through PID/root */
+	unsigned threads;      /* 0: one a CPU */
+	bool inlines;	       /* false: physical functions only, without lines */
+	const atomic_bool
+		*cancel;   /* set: stop naming soon, leave the rest as addresses; may be NULL */
+	atomic_uint *done; /* modules and units finished so far, for progress; may be NULL */
+};
+
+/* A module whose names are missing or poor, for the summary. */
+struct symbolize_problem {
+	uint32_t module;
+	char *text; /* one sentence */
+};
+
+struct symbolize_outcome {
+	struct symbolize_problem *problems; /* at most one a module */
+	size_t problem_count;
+	bool cancelled;
+};
+
+/* Frames of module N of the profile belong to module N of spaces. */
+void symbolize(struct profile *profile, struct spaces *spaces,
+	       const struct symbolize_options *options, struct symbolize_outcome *ret);
+void symbolize_outcome_deinit(struct symbolize_outcome *outcome);
+
+#endif

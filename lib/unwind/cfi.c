@@ -1,0 +1,1 @@
+#include "unwind/cfi.h"

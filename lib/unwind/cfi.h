@@ -1,0 +1,53 @@
+/*
+ * Call frame information of one module: from a vaddr to the rule that finds the caller. Source:
+ * DWARF 5, 6.4; LSB, .eh_frame and .eh_frame_hdr.
+ *
+ * .eh_frame first, then .debug_frame (of the file or of its debug file). Nothing is tabulated up
+ * front.
+ */
+#ifndef PROF_UNWIND_CFI_H
+#define PROF_UNWIND_CFI_H
+
+#include "base/bytes.h"
+#include "elf/image.h"
+#include "unwind/arch.h"
+
+/* How one value of the caller is found. */
+enum cfi_how {
+	CFI_SAME,      /* unchanged */
+	CFI_UNDEFINED, /* not recoverable; for the return address: this is the outermost frame */
+	CFI_AT_CFA,    /* saved at CFA + offset */
+	CFI_CFA_PLUS,  /* is CFA + offset */
+	CFI_REGISTER,  /* is in register `reg` (for the CFA: reg + offset) */
+	CFI_EXPRESSION_AT, /* saved where the expression says (for the CFA: is what the expression
+			      says and then loaded) */
+	CFI_EXPRESSION,	   /* is what the expression says */
+};
+
+struct cfi_value {
+	enum cfi_how how;
+	unsigned reg;
+	int64_t offset;
+	struct bytes expression; /* DWARF operations, borrowed from the cfi */
+};
+
+/* Holds for every vaddr in [start, end). */
+struct cfi_rule {
+	uint64_t start, end;
+	bool signal_frame; /* augmentation S: the caller was interrupted, not calling */
+	struct cfi_value cfa;
+	struct cfi_value regs[REGS_MAX]; /* by DWARF number; the return address at arch->ra */
+};
+
+struct cfi;
+
+/* Never fails: a module without usable CFI finds nothing. The images must outlive it; debug may be
+ * NULL. */
+struct cfi *cfi_new(struct image *image, struct image *debug, const struct arch *arch);
+void cfi_free(struct cfi *cfi);
+DEFINE_CLEANUP(cfi, cfi_free)
+
+/* False: no entry covers vaddr. */
+bool cfi_find(struct cfi *cfi, uint64_t vaddr, struct cfi_rule *ret);
+
+#endif

@@ -1,0 +1,191 @@
+#include "base/alloc.h"
+#include "base/arena.h"
+#include "base/bytes.h"
+#include "base/error.h"
+#include "base/gzip.h"
+#include "base/idmap.h"
+#include "base/strtab.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+#include <zlib.h>
+
+#include <cmocka.h>
+
+static void an_error_tells_its_chain_and_keeps_the_deepest_hint(void **state)
+{
+	(void)state;
+	CLEANUP(error_cleanup) struct error *err = error_errno(ENOENT, "open %s", "x");
+
+	err = error_hint(err, "make it");
+	err = error_wrap(err, "read the symbols of %s", "y");
+	err = error_hint(err, "something vaguer");
+	assert_string_equal(error_text(err),
+			    "read the symbols of y: open x: No such file or directory");
+	assert_string_equal(error_hint_text(err), "make it");
+	assert_int_equal(error_number(err), ENOENT);
+}
+
+static void a_cursor_never_reads_past_its_end(void **state)
+{
+	(void)state;
+	static const unsigned char data[] = {1, 2, 0, 3, 0, 0, 0, 'a', 'b', 0, 'c'};
+	struct bytes bytes = bytes_of(data, sizeof(data));
+
+	assert_int_equal(bytes_u8(&bytes), 1);
+	assert_int_equal(bytes_u16(&bytes), 2);
+	assert_int_equal(bytes_u32(&bytes), 3);
+	assert_string_equal(bytes_cstr(&bytes), "ab");
+	assert_true(bytes_ok(&bytes));
+	assert_null(bytes_cstr(&bytes)); /* "c" has no NUL */
+	assert_false(bytes_ok(&bytes));
+	assert_int_equal(bytes_u64(&bytes), 0);
+	assert_int_equal(bytes_left(&bytes), 0);
+}
+
+static void leb128_reads_what_dwarf_5_prints_as_examples(void **state)
+{
+	(void)state;
+	static const struct {
+		unsigned char data[2];
+		int64_t value;
+	} signed_cases[] = {{{0x02}, 2},	  {{0x7e}, -2},	       {{0xff, 0x00}, 127},
+			    {{0x81, 0x7f}, -127}, {{0x80, 0x01}, 128}, {{0x80, 0x7f}, -128},
+			    {{0x81, 0x01}, 129}};
+	static const unsigned char unsigned_data[] = {0x02, 0x7f, 0x80, 0x01,
+						      0x81, 0x01, 0xb9, 0x64};
+	static const uint64_t unsigned_values[] = {2, 127, 128, 129, 12857};
+	struct bytes bytes = bytes_of(unsigned_data, sizeof(unsigned_data));
+
+	for (size_t i = 0; i < ARRAY_SIZE(unsigned_values); i++)
+		assert_int_equal(bytes_uleb(&bytes), unsigned_values[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(signed_cases); i++) {
+		bytes = bytes_of(signed_cases[i].data, 2);
+		assert_int_equal(bytes_sleb(&bytes), signed_cases[i].value);
+	}
+}
+
+static void equal_strings_get_equal_ids(void **state)
+{
+	(void)state;
+	CLEANUP(strtab_cleanup) struct strtab *tab = strtab_new();
+	char text[32];
+
+	assert_int_equal(strtab_add(tab, ""), 0);
+	for (unsigned i = 0; i < 10000; i++) {
+		snprintf(text, sizeof(text), "string %u", i);
+		assert_int_equal(strtab_add(tab, text), i + 1);
+	}
+	for (unsigned i = 0; i < 10000; i++) {
+		snprintf(text, sizeof(text), "string %u", i);
+		assert_int_equal(strtab_add(tab, text), i + 1);
+		assert_string_equal(strtab_get(tab, i + 1), text);
+	}
+	assert_int_equal(strtab_count(tab), 10001);
+}
+
+static void a_map_finds_every_pair_again(void **state)
+{
+	(void)state;
+	struct idmap map = {0};
+
+	assert_int_equal(idmap_get(&map, 1, 1), IDMAP_NONE);
+	for (uint32_t i = 0; i < 50000; i++) {
+		uint32_t *value = idmap_put(&map, (uint64_t)i << 32, i % 7);
+
+		assert_int_equal(*value, IDMAP_NONE);
+		*value = i;
+	}
+	for (uint32_t i = 0; i < 50000; i++) {
+		assert_int_equal(idmap_get(&map, (uint64_t)i << 32, i % 7), i);
+		assert_int_equal(idmap_get(&map, (uint64_t)i << 32, i % 7 + 1), IDMAP_NONE);
+	}
+	idmap_deinit(&map);
+}
+
+static void an_arena_keeps_what_it_gave(void **state)
+{
+	(void)state;
+	struct arena arena = {0};
+	char *strings[1000];
+	uint64_t *large = arena_alloc(&arena, 1 << 20);
+
+	large[0] = 42;
+	for (unsigned i = 0; i < ARRAY_SIZE(strings); i++) {
+		uint64_t *aligned = arena_alloc(&arena, 24);
+
+		assert_int_equal((uintptr_t)aligned % _Alignof(max_align_t), 0);
+		strings[i] = arena_strndup(&arena, "0123456789abcdef", i % 17);
+	}
+	for (unsigned i = 0; i < ARRAY_SIZE(strings); i++)
+		assert_int_equal(strlen(strings[i]), i % 17);
+	assert_int_equal(large[0], 42);
+	arena_deinit(&arena);
+}
+
+static void gzip_comes_back_and_is_the_same_every_time(void **state)
+{
+	(void)state;
+	CLEANUP(free_ptr) char *packed[2] = {0};
+	size_t packed_len[2];
+	static unsigned char unpacked[300000];
+	z_stream zlib = {0};
+
+	for (unsigned run = 0; run < 2; run++) {
+		FILE *out = open_memstream(&packed[run], &packed_len[run]);
+		FILE *gzip = gzip_writer(out);
+
+		for (unsigned i = 0; i < 50000; i++)
+			fprintf(gzip, "%05u\n", i);
+		assert_int_equal(fclose(gzip), 0);
+		fclose(out);
+	}
+	assert_int_equal(packed_len[0], packed_len[1]);
+	assert_memory_equal(packed[0], packed[1], packed_len[0]);
+	assert_int_equal(inflateInit2(&zlib, 15 + 16), Z_OK);
+	zlib.next_in = (unsigned char *)packed[0];
+	zlib.avail_in = (unsigned)packed_len[0];
+	zlib.next_out = unpacked;
+	zlib.avail_out = sizeof(unpacked);
+	assert_int_equal(inflate(&zlib, Z_FINISH), Z_STREAM_END);
+	assert_int_equal(zlib.total_out, sizeof(unpacked));
+	assert_memory_equal(unpacked + 6 * 12345, "12345\n", 6);
+	inflateEnd(&zlib);
+	free(packed[1]);
+}
+
+static void a_full_disk_makes_the_gzip_stream_fail(void **state)
+{
+	(void)state;
+	CLEANUP(close_file) FILE *full = fopen("/dev/full", "w");
+	FILE *gzip = gzip_writer(full);
+
+	setvbuf(full, NULL, _IONBF, 0);
+	fputs("anything", gzip);
+	assert_int_not_equal(fclose(gzip), 0);
+}
+
+static void the_crc_is_that_of_debuglink(void **state)
+{
+	(void)state;
+	assert_int_equal(crc32_of(bytes_of("123456789", 9)), 0xcbf43926);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_error_tells_its_chain_and_keeps_the_deepest_hint),
+		cmocka_unit_test(a_cursor_never_reads_past_its_end),
+		cmocka_unit_test(leb128_reads_what_dwarf_5_prints_as_examples),
+		cmocka_unit_test(equal_strings_get_equal_ids),
+		cmocka_unit_test(a_map_finds_every_pair_again),
+		cmocka_unit_test(an_arena_keeps_what_it_gave),
+		cmocka_unit_test(gzip_comes_back_and_is_the_same_every_time),
+		cmocka_unit_test(a_full_disk_makes_the_gzip_stream_fail),
+		cmocka_unit_test(the_crc_is_that_of_debuglink),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
