@@ -1,1 +1,1 @@
-#include "base/error.h"
+#include "symbol/demangle.h"

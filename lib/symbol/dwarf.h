@@ -1,0 +1,57 @@
+/*
+ * DWARF of one module, for naming: from a vaddr to the chain of functions inlined there, with file
+ * and line. DWARF 4 and 5 (2 and 3 where they agree), GCC and LLVM, dwz's supplementary file.
+ *
+ * dwarf_new() reads the unit headers and their ranges, nothing more; dwarf_resolve() then scans
+ * only the units that were hit, each once, linearly by its abbreviations, and runs its line program
+ * once. Any number of threads may resolve units of one `struct dwarf` at a time. Damaged DWARF
+ * costs the names of what is damaged: the chain is empty, never wrong memory.
+ */
+#ifndef PROF_SYMBOL_DWARF_H
+#define PROF_SYMBOL_DWARF_H
+
+#include "base/arena.h"
+#include "base/cleanup.h"
+#include "elf/image.h"
+
+#include <stdint.h>
+
+struct dwarf;
+
+enum { DWARF_NO_UNIT = UINT32_MAX };
+
+/* A function at a place. Strings are borrowed from the image's sections or allocated in the arena
+ * given to dwarf_resolve(). */
+struct dwarf_call {
+	const char *name; /* linkage name where there is one, else qualified by namespaces and
+			     types; NULL: none */
+	bool is_linkage_name;
+	const char *file; /* full path as the compiler wrote it; NULL: unknown */
+	uint32_t line;	  /* of the place: where it runs, or where it calls the next inner one; 0:
+			     unknown */
+	uint32_t start_line;   /* where the function is declared; 0: unknown */
+	const char *decl_file; /* where the function is declared; NULL: unknown */
+};
+
+/* Innermost first; the last is the physical function. */
+struct dwarf_chain {
+	const struct dwarf_call *calls;
+	unsigned count; /* 0: nothing is known about the address */
+};
+
+/* NULL when the image has no .debug_info. alt: dwz's supplementary file, or NULL. Both must outlive
+ * it. */
+struct dwarf *dwarf_new(struct image *debug, struct image *alt);
+void dwarf_free(struct dwarf *dwarf);
+DEFINE_CLEANUP(dwarf, dwarf_free)
+
+/* The unit that covers vaddr, or DWARF_NO_UNIT. */
+uint32_t dwarf_unit_of(const struct dwarf *dwarf, uint64_t vaddr);
+/* The bytes of .debug_info in a unit: how much work it is. */
+uint64_t dwarf_unit_bytes(const struct dwarf *dwarf, uint32_t unit);
+
+/* vaddrs: ascending, all of that unit. ret: one chain each, allocated in arena. */
+void dwarf_resolve(const struct dwarf *dwarf, uint32_t unit, const uint64_t *vaddrs, size_t count,
+		   struct arena *arena, struct dwarf_chain *ret);
+
+#endif
