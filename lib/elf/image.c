@@ -1,1 +1,463 @@
 #include "elf/image.h"
+
+#include "base/alloc.h"
+#include "elf/libelf.h"
+
+#include <elf.h>
+#include <endian.h>
+#include <errno.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+
+struct image {
+	unsigned char *data;
+	size_t size_bytes;
+	bool is_mapped; /* else data is on the heap */
+	char *name;
+	Elf64_Ehdr header;
+	struct image_segment *segments;
+	unsigned segment_count;
+	struct build_id build_id;
+	const unsigned char *build_id_at; /* where it was found in data */
+
+	/* A copy: libelf writes into the headers in `data` when it decompresses. */
+	Elf64_Shdr *sections;
+	size_t section_count;
+	struct bytes section_names;
+	bool sections_loaded;
+	Elf *elf;
+};
+
+static struct bytes part(const struct image *image, uint64_t offset, uint64_t len)
+{
+	struct bytes at = bytes_at(image_contents(image), offset);
+
+	return bytes_sub(&at, len);
+}
+
+static bool is_elf(const Elf64_Ehdr *header)
+{
+	return memcmp(header->e_ident, ELFMAG, SELFMAG) == 0;
+}
+
+/* In the class and byte order that prof itself is compiled for. */
+static bool is_of_our_kind(const Elf64_Ehdr *header)
+{
+	const int data = __BYTE_ORDER == __LITTLE_ENDIAN ? ELFDATA2LSB : ELFDATA2MSB;
+
+	return header->e_ident[EI_CLASS] == ELFCLASS64 && header->e_ident[EI_DATA] == data;
+}
+
+static bool section_header(const struct image *image, size_t index, Elf64_Shdr *ret)
+{
+	struct bytes at = bytes_at(image_contents(image), image->header.e_shoff);
+	const void *header;
+
+	bytes_skip(&at, index * sizeof(*ret));
+	header = bytes_take(&at, sizeof(*ret));
+	if (header)
+		memcpy(ret, header, sizeof(*ret));
+	return header;
+}
+
+/*
+ * The number of program headers and of section headers, and which section holds the names: what
+ * does not fit the ELF header's 16 bits is in section header 0 (gABI, "ELF Header").
+ */
+static void header_counts(const struct image *image, size_t *segments, size_t *sections,
+			  size_t *names)
+{
+	const Elf64_Ehdr *header = &image->header;
+	Elf64_Shdr first = {0};
+
+	if (header->e_shoff)
+		section_header(image, 0, &first);
+	*segments = header->e_phnum == PN_XNUM ? first.sh_info : header->e_phnum;
+	*sections = header->e_shnum == 0 ? first.sh_size : header->e_shnum;
+	*names = header->e_shstrndx == SHN_XINDEX ? first.sh_link : header->e_shstrndx;
+	if (header->e_phentsize != sizeof(Elf64_Phdr) || header->e_phoff == 0)
+		*segments = 0;
+	if (header->e_shentsize != sizeof(Elf64_Shdr) || header->e_shoff == 0)
+		*sections = 0;
+}
+
+/* A note's name and description are padded to 4 bytes, or to 8 in a segment aligned to 8. */
+static void skip_padding(struct bytes *notes, const unsigned char *start, uint64_t align)
+{
+	size_t unit = align == 8 ? 8 : 4;
+	size_t over = (size_t)(notes->at - start) % unit;
+
+	/* The last description need not be padded. */
+	if (over && bytes_left(notes))
+		bytes_skip(notes, unit - over);
+}
+
+static bool find_build_id(struct image *image, struct bytes notes, uint64_t align)
+{
+	const unsigned char *start = notes.at;
+
+	while (bytes_left(&notes)) {
+		uint32_t name_len = bytes_u32(&notes);
+		uint32_t id_len = bytes_u32(&notes);
+		uint32_t type = bytes_u32(&notes);
+		const char *name = bytes_take(&notes, name_len);
+		const unsigned char *id;
+
+		skip_padding(&notes, start, align);
+		id = bytes_take(&notes, id_len);
+		skip_padding(&notes, start, align);
+		if (!name || !id || type != NT_GNU_BUILD_ID || name_len != sizeof(ELF_NOTE_GNU) ||
+		    memcmp(name, ELF_NOTE_GNU, sizeof(ELF_NOTE_GNU)) != 0 || id_len == 0 ||
+		    id_len > BUILD_ID_MAX)
+			continue;
+		image->build_id_at = id;
+		image->build_id.len = id_len;
+		memcpy(image->build_id.bytes, id, id_len);
+		return true;
+	}
+	return false;
+}
+
+static void add_segment(struct image *image, const Elf64_Phdr *header)
+{
+	uint64_t left = header->p_offset < image->size_bytes ? image->size_bytes - header->p_offset
+							     : 0;
+
+	image->segments[image->segment_count++] = (struct image_segment){
+		.offset = header->p_offset,
+		.vaddr = header->p_vaddr,
+		.file_bytes = header->p_filesz < left ? header->p_filesz : left,
+		.executable = header->p_flags & PF_X,
+		.writable = header->p_flags & PF_W,
+	};
+}
+
+static void load_segments(struct image *image)
+{
+	struct bytes table = bytes_at(image_contents(image), image->header.e_phoff);
+	size_t count, sections, names;
+
+	header_counts(image, &count, &sections, &names);
+	if (count > bytes_left(&table) / sizeof(Elf64_Phdr))
+		count = bytes_left(&table) / sizeof(Elf64_Phdr);
+	image->segments = xcalloc(count, sizeof(*image->segments));
+	for (size_t i = 0; i < count; i++) {
+		Elf64_Phdr header;
+
+		memcpy(&header, bytes_take(&table, sizeof(header)), sizeof(header));
+		if (header.p_type == PT_LOAD)
+			add_segment(image, &header);
+		else if (header.p_type == PT_NOTE && image->build_id.len == 0)
+			find_build_id(image, part(image, header.p_offset, header.p_filesz),
+				      header.p_align);
+	}
+}
+
+static void load_sections(struct image *image)
+{
+	struct bytes table = bytes_at(image_contents(image), image->header.e_shoff);
+	size_t segments, count, names;
+
+	if (image->sections_loaded)
+		return;
+	image->sections_loaded = true;
+	header_counts(image, &segments, &count, &names);
+	if (count > bytes_left(&table) / sizeof(Elf64_Shdr))
+		count = bytes_left(&table) / sizeof(Elf64_Shdr);
+	image->sections = xcalloc(count, sizeof(*image->sections));
+	image->section_count = count;
+	if (count)
+		memcpy(image->sections, table.at, count * sizeof(*image->sections));
+	if (names < count)
+		image->section_names = part(image, image->sections[names].sh_offset,
+					    image->sections[names].sh_size);
+}
+
+/* For what has no program headers (kernel modules) or has lost what they point at. */
+static void find_build_id_in_sections(struct image *image)
+{
+	load_sections(image);
+	for (size_t i = 0; i < image->section_count && image->build_id.len == 0; i++) {
+		const Elf64_Shdr *section = &image->sections[i];
+
+		if (section->sh_type == SHT_NOTE)
+			find_build_id(image, part(image, section->sh_offset, section->sh_size),
+				      section->sh_addralign);
+	}
+}
+
+/* Takes image, whose data is there and whose headers are not read yet. */
+static struct error *load(struct image *image, const char *name, struct image **ret)
+{
+	CLEANUP(image_cleanup) struct image *loading = image;
+
+	image->name = xstrdup(name);
+	if (image->size_bytes < sizeof(image->header))
+		return error_new("%s is no ELF file", name);
+	memcpy(&image->header, image->data, sizeof(image->header));
+	if (!is_elf(&image->header))
+		return error_new("%s is no ELF file", name);
+	if (!is_of_our_kind(&image->header))
+		return error_new("%s is an ELF file of another word size or byte order", name);
+	load_segments(image);
+	if (image->build_id.len == 0)
+		find_build_id_in_sections(image);
+	*ret = STEAL(loading);
+	return NULL;
+}
+
+struct error *image_open(int fd, const char *name, struct image **ret)
+{
+	CLEANUP(close_fd) int file = fd;
+	struct image *image;
+	struct stat st;
+	void *data;
+
+	if (fstat(file, &st) < 0)
+		return error_errno(errno, "stat %s", name);
+	if (!S_ISREG(st.st_mode))
+		return error_new("%s is no regular file", name);
+	if (st.st_size == 0)
+		return error_new("%s is empty", name);
+	data = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, file, 0);
+	if (data == MAP_FAILED)
+		return error_errno(errno, "map %s", name);
+	image = xcalloc(1, sizeof(*image));
+	image->data = data;
+	image->size_bytes = (size_t)st.st_size;
+	image->is_mapped = true;
+	return load(image, name, ret);
+}
+
+struct error *image_from_memory(const void *data, size_t len, const char *name, struct image **ret)
+{
+	struct image *image = xcalloc(1, sizeof(*image));
+
+	image->data = xmalloc(len);
+	if (len)
+		memcpy(image->data, data, len);
+	image->size_bytes = len;
+	return load(image, name, ret);
+}
+
+void image_free(struct image *image)
+{
+	if (!image)
+		return;
+	elf_end(image->elf);
+	if (image->is_mapped)
+		munmap(image->data, image->size_bytes);
+	else
+		free(image->data);
+	free(image->segments);
+	free(image->sections);
+	free(image->name);
+	free(image);
+}
+
+const char *image_name(const struct image *image)
+{
+	return image->name;
+}
+
+struct bytes image_contents(const struct image *image)
+{
+	return bytes_of(image->data, image->size_bytes);
+}
+
+const struct build_id *image_build_id(const struct image *image)
+{
+	return &image->build_id;
+}
+
+bool build_id_equal(const struct build_id *a, const struct build_id *b)
+{
+	return a->len == b->len && memcmp(a->bytes, b->bytes, a->len) == 0;
+}
+
+const struct image_segment *image_segments(const struct image *image, unsigned *count)
+{
+	*count = image->segment_count;
+	return image->segments;
+}
+
+/*
+ * `at` is an offset or a vaddr. What a segment says is its own comes before what its pages hold as
+ * well: linkers let two segments share a page of the file.
+ */
+static const struct image_segment *executable_segment(const struct image *image, uint64_t at,
+						      bool is_vaddr)
+{
+	const uint64_t page = (uint64_t)getpagesize();
+	const struct image_segment *in_page = NULL;
+
+	for (unsigned i = 0; i < image->segment_count; i++) {
+		const struct image_segment *segment = &image->segments[i];
+		uint64_t base = is_vaddr ? segment->vaddr : segment->offset;
+		uint64_t head = segment->offset % page;
+		uint64_t span = (head + segment->file_bytes + page - 1) / page * page;
+
+		if (!segment->executable || segment->file_bytes == 0)
+			continue;
+		if (at - base < segment->file_bytes)
+			return segment;
+		if (at - (base - head) < span && !in_page)
+			in_page = segment;
+	}
+	return in_page;
+}
+
+bool image_offset_to_vaddr(const struct image *image, uint64_t offset, uint64_t *vaddr)
+{
+	const struct image_segment *segment = executable_segment(image, offset, false);
+
+	if (segment)
+		*vaddr = offset - segment->offset + segment->vaddr;
+	return segment;
+}
+
+bool image_vaddr_to_offset(const struct image *image, uint64_t vaddr, uint64_t *offset)
+{
+	const struct image_segment *segment = executable_segment(image, vaddr, true);
+
+	if (segment)
+		*offset = vaddr - segment->vaddr + segment->offset;
+	return segment;
+}
+
+bool image_read(const struct image *image, uint64_t vaddr, void *into, size_t len)
+{
+	for (unsigned i = 0; i < image->segment_count; i++) {
+		const struct image_segment *segment = &image->segments[i];
+		uint64_t at = vaddr - segment->vaddr;
+
+		if (segment->writable || at >= segment->file_bytes ||
+		    len > segment->file_bytes - at)
+			continue;
+		memcpy(into, image->data + segment->offset + at, len);
+		return true;
+	}
+	return false;
+}
+
+Elf *image_elf(struct image *image)
+{
+	if (image->elf)
+		return image->elf;
+	load_sections(image); /* before libelf can write to them */
+	/* elf_compress() marks a section as decompressed in its header, in place. */
+	if (image->is_mapped && mprotect(image->data, image->size_bytes, PROT_READ | PROT_WRITE))
+		return NULL;
+	elf_version(EV_CURRENT);
+	image->elf = elf_memory((char *)image->data, image->size_bytes);
+	return image->elf;
+}
+
+static size_t section_named(const struct image *image, const char *prefix, const char *name)
+{
+	size_t prefix_len = strlen(prefix);
+
+	for (size_t i = 1; i < image->section_count; i++) {
+		struct bytes at = bytes_at(image->section_names, image->sections[i].sh_name);
+		const char *found = bytes_cstr(&at);
+
+		if (found && strncmp(found, prefix, prefix_len) == 0 &&
+		    strcmp(found + prefix_len, name) == 0)
+			return i;
+	}
+	return 0;
+}
+
+/* What a compressed section's own header says: Elf64_Chdr, or "ZLIB" and 8 big-endian bytes. */
+static uint64_t decompressed_size(struct bytes raw, bool is_zdebug)
+{
+	if (is_zdebug) {
+		const char *magic = bytes_take(&raw, 4);
+		uint64_t size = be64toh(bytes_u64(&raw));
+
+		return magic && memcmp(magic, "ZLIB", 4) == 0 ? size : 0;
+	}
+	bytes_skip(&raw, offsetof(Elf64_Chdr, ch_size));
+	return bytes_u64(&raw);
+}
+
+/*
+ * Through libelf, so that libdw, working on the same handle, shares the decompressed bytes. When
+ * libdw was there first these calls fail, and the data is what it should be all the same. libelf
+ * refuses a size beyond zlib's best ratio of 1032 before it allocates.
+ */
+static bool decompress(struct image *image, size_t index, struct bytes raw, bool is_zdebug,
+		       struct bytes *ret)
+{
+	uint64_t size = decompressed_size(raw, is_zdebug);
+	Elf_Scn *section = elf_getscn(image_elf(image), index);
+	Elf_Data *data;
+
+	if (!section || size == 0)
+		return false;
+	if (is_zdebug)
+		elf_compress_gnu(section, 0, 0);
+	else
+		elf_compress(section, 0, 0);
+	data = elf_rawdata(section, NULL);
+	if (!data || !data->d_buf || data->d_buf == raw.at || data->d_size != size)
+		return false;
+	*ret = bytes_of(data->d_buf, data->d_size);
+	return true;
+}
+
+struct image_section image_section(struct image *image, const char *name)
+{
+	struct image_section ret = {0};
+	const Elf64_Shdr *section;
+	bool is_zdebug = false;
+	struct bytes raw;
+	size_t index;
+
+	load_sections(image);
+	index = section_named(image, "", name);
+	if (!index && strncmp(name, ".debug_", 7) == 0) {
+		index = section_named(image, ".z", name + 1);
+		is_zdebug = true;
+	}
+	if (!index)
+		return ret;
+	section = &image->sections[index];
+	ret.present = true;
+	ret.vaddr = section->sh_addr;
+	if (section->sh_type == SHT_NOBITS)
+		return ret;
+	raw = part(image, section->sh_offset, section->sh_size);
+	if (!bytes_ok(&raw))
+		ret.unreadable = true;
+	else if (is_zdebug || section->sh_flags & SHF_COMPRESSED)
+		ret.unreadable = !decompress(image, index, raw, is_zdebug, &ret.data);
+	else
+		ret.data = raw;
+	return ret;
+}
+
+/* As memcmp() == 0, but false, not dead, where the file no longer backs the mapping. */
+static bool still_reads(const unsigned char *at, const void *expected, size_t len)
+{
+	unsigned char now[sizeof(Elf64_Ehdr) > BUILD_ID_MAX ? sizeof(Elf64_Ehdr) : BUILD_ID_MAX];
+	struct iovec local = {.iov_base = now, .iov_len = len};
+	struct iovec remote = {.iov_base = (void *)(uintptr_t)at, .iov_len = len};
+	ssize_t got = process_vm_readv(getpid(), &local, 1, &remote, 1, 0);
+
+	if (got < 0 && errno != EFAULT)
+		return true; /* not allowed to ask: a sandbox */
+	return got == (ssize_t)len && (!expected || memcmp(now, expected, len) == 0);
+}
+
+bool image_changed(const struct image *image)
+{
+	if (!image->is_mapped)
+		return false;
+	/* The last byte goes first when a file is cut. */
+	return !still_reads(image->data + image->size_bytes - 1, NULL, 1) ||
+	       !still_reads(image->data, &image->header, sizeof(image->header)) ||
+	       (image->build_id.len &&
+		!still_reads(image->build_id_at, image->build_id.bytes, image->build_id.len));
+}

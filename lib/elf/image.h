@@ -1,13 +1,14 @@
 /*
  * One ELF file, opened: its sections, its build-id, and the way from file offsets to addresses.
  *
- * The file is mapped whole and read-only and its descriptor closed, so an image costs address
- * space, not descriptors or memory, and outlives the file's name and its process. Nothing is parsed
- * before it is asked for: opening is cheap enough for every mapping of the machine. Every offset in
- * the file is checked; a lying file gives an error or an empty section, never a read outside it.
- * Not thread-safe while sections are being loaded: a section that image_section() has given once
- * may be read by all threads. Source: elf(5), gABI; "GNU build-id" note; .zdebug_* and
- * SHF_COMPRESSED as elfutils does them.
+ * The file is mapped whole and its descriptor closed, so an image costs address space, not
+ * descriptors or memory, and outlives the file's name and its process. Opening reads the ELF and
+ * program headers and the build-id, which share the first page; sections are looked up when they
+ * are asked for: opening is cheap enough for every mapping of the machine. Every offset in the file
+ * is checked; a lying file gives an error or an empty section, never a read outside it. Not
+ * thread-safe while sections are being looked up: a section that image_section() has given once may
+ * be read by all threads. Source: elf(5), gABI; "GNU build-id" note; .zdebug_* and SHF_COMPRESSED
+ * as elfutils does them.
  */
 #ifndef PROF_ELF_IMAGE_H
 #define PROF_ELF_IMAGE_H
@@ -27,7 +28,7 @@ struct image_segment {
 	uint64_t offset;     /* in the file */
 	uint64_t vaddr;	     /* where the linker put it */
 	uint64_t file_bytes; /* present in the file */
-	bool executable;
+	bool executable, writable;
 };
 
 struct image_section {
@@ -35,12 +36,14 @@ struct image_section {
 		data;	/* decompressed; empty when the section is absent, SHT_NOBITS or damaged */
 	uint64_t vaddr; /* 0 when it is not loaded */
 	bool present;
+	/* Present, but damaged, or compressed in a way this libelf lacks (zstd before 0.189). */
+	bool unreadable;
 };
 
 struct image;
 
 /* Takes fd in every case. `name` is for messages and is copied. Fails on what is no ELF file of
- * this machine's class and byte order. */
+ * this machine's class and byte order; another machine of the same (aarch64 on x86_64) is fine. */
 MUST_CHECK struct error *image_open(int fd, const char *name, struct image **ret);
 /* The same for bytes in memory (the vdso), which are copied. */
 MUST_CHECK struct error *image_from_memory(const void *data, size_t len, const char *name,
@@ -49,13 +52,20 @@ void image_free(struct image *image);
 DEFINE_CLEANUP(image, image_free)
 
 const char *image_name(const struct image *image);
+/* The whole file, as it is on the disk. */
+struct bytes image_contents(const struct image *image);
+/* The GNU build-id note; len 0 when there is none. */
 const struct build_id *image_build_id(const struct image *image);
+/* No build-id is equal to none. */
 bool build_id_equal(const struct build_id *a, const struct build_id *b);
 
-/* PT_LOAD segments in file order. */
+/* PT_LOAD segments in the order of the program headers. */
 const struct image_segment *image_segments(const struct image *image, unsigned *count);
-/* The one place where a file offset becomes a vaddr (and back). False: no executable segment holds
- * it. */
+/*
+ * The one place where a file offset becomes a vaddr (and back). False: no executable segment holds
+ * it. Segments are mapped in whole pages, so the rest of a segment's first and last page counts as
+ * its own where no other executable segment claims it.
+ */
 bool image_offset_to_vaddr(const struct image *image, uint64_t offset, uint64_t *vaddr);
 bool image_vaddr_to_offset(const struct image *image, uint64_t vaddr, uint64_t *offset);
 
@@ -67,8 +77,11 @@ struct image_section image_section(struct image *image, const char *name);
 bool image_read(const struct image *image, uint64_t vaddr, void *into, size_t len);
 
 /*
- * True when the file was cut short or written to since it was opened: its pages may be gone. Ask
- * before reading much of it.
+ * True when the file was cut short or overwritten since it was opened: its last pages may be gone,
+ * and reading them would be a SIGBUS. Ask before reading much of it; costs two system calls. Found
+ * without a descriptor and without the name (which may lead elsewhere by now): the pages are read
+ * through the kernel, which says EFAULT where we would be killed, and the ELF header and build-id
+ * must still be those that were seen at opening.
  */
 bool image_changed(const struct image *image);
 
