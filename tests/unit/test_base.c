@@ -4,7 +4,9 @@
 #include "base/error.h"
 #include "base/gzip.h"
 #include "base/idmap.h"
+#include "base/search.h"
 #include "base/strtab.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -173,6 +175,46 @@ static void the_crc_is_that_of_debuglink(void **state)
 	assert_int_equal(crc32_of(bytes_of("123456789", 9)), 0xcbf43926);
 }
 
+static void a_search_finds_the_first_that_is_not_below(void **state)
+{
+	(void)state;
+	static const uint64_t sorted[] = {2, 4, 4, 8};
+
+	assert_int_equal(search_first(sorted, 4, 0), 0);
+	assert_int_equal(search_first(sorted, 4, 3), 1);
+	assert_int_equal(search_first(sorted, 4, 4), 1);
+	assert_int_equal(search_first(sorted, 4, 8), 3);
+	assert_int_equal(search_first(sorted, 4, 9), 4);
+	assert_int_equal(search_first(sorted, 0, 1), 0);
+}
+
+static void a_hexadecimal_number_ends_where_its_digits_end(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text;
+		uint64_t value;
+		const char *rest; /* NULL: it is no number */
+	} cases[] = {{"7f00aB rest", 0x7f00ab, " rest"},
+		     {"0x10-20", 0x10, "-20"},
+		     {"ffffffffffffffff", UINT64_MAX, ""},
+		     {"0ffffffffffffffff", UINT64_MAX, ""},
+		     {"10000000000000000", 0, NULL},
+		     {"0x", 0, NULL},
+		     {" 1", 0, NULL},
+		     {"-1", 0, NULL},
+		     {"", 0, NULL}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		const char *at = cases[i].text;
+		uint64_t value = 0;
+
+		assert_int_equal(text_hex(&at, &value), cases[i].rest != NULL);
+		assert_int_equal(value, cases[i].value);
+		assert_string_equal(at, cases[i].rest ? cases[i].rest : cases[i].text);
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -185,6 +227,8 @@ int main(void)
 		cmocka_unit_test(gzip_comes_back_and_is_the_same_every_time),
 		cmocka_unit_test(a_full_disk_makes_the_gzip_stream_fail),
 		cmocka_unit_test(the_crc_is_that_of_debuglink),
+		cmocka_unit_test(a_search_finds_the_first_that_is_not_below),
+		cmocka_unit_test(a_hexadecimal_number_ends_where_its_digits_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

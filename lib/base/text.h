@@ -1,0 +1,42 @@
+/*
+ * Numbers out of lines of text.
+ */
+#ifndef PROF_BASE_TEXT_H
+#define PROF_BASE_TEXT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * A hexadecimal number at *at, with or without 0x, without sign or spaces; *at then points behind
+ * it. False, and nothing changed, when there is none or it has more than 64 bits.
+ */
+static inline bool text_hex(const char **at, uint64_t *ret)
+{
+	const char *start = *at, *end;
+	uint64_t value = 0;
+
+	if (start[0] == '0' && (start[1] == 'x' || start[1] == 'X'))
+		start += 2;
+	for (end = start;; end++) {
+		char c = *end;
+		unsigned digit;
+
+		if (c >= '0' && c <= '9')
+			digit = (unsigned)(c - '0');
+		else if ((c | 0x20) >= 'a' && (c | 0x20) <= 'f')
+			digit = (unsigned)((c | 0x20) - 'a') + 10;
+		else
+			break;
+		if (value >> 60)
+			return false;
+		value = value << 4 | digit;
+	}
+	if (end == start)
+		return false;
+	*at = end;
+	*ret = value;
+	return true;
+}
+
+#endif
