@@ -1,0 +1,252 @@
+#include "symbol/demangle.h"
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+struct name {
+	const char *mangled;
+	const char *readable; /* NULL: it stays as it is */
+};
+
+static void assert_names(const struct name *names, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		CLEANUP(free_ptr) char *readable = demangle(names[i].mangled);
+
+		if (!names[i].readable) {
+			assert_null(readable);
+			continue;
+		}
+		assert_non_null(readable);
+		assert_string_equal(readable, names[i].readable);
+	}
+}
+
+static void rust_v0_names_read_as_rustc_writes_them(void **state)
+{
+	(void)state;
+	static const struct name names[] = {
+		{"_RNvCskwGfYPst2Cb_3foo16example_function", "foo::example_function"},
+		{"_RNCNvCsF7y1RwQtD_5myapp4main0", "myapp::main::{closure#0}"},
+		{"_RNCNCNvCsF7y1RwQtD_5myapp4mains_00", "myapp::main::{closure#1}::{closure#0}"},
+		{"_RNvXCs1234_7mycrateNtB2_3FooNtB2_5Trait6method",
+		 "<mycrate::Foo as mycrate::Trait>::method"},
+		{"_RNvMCs1234_7mycrateNtB2_3Foo3new", "<mycrate::Foo>::new"},
+		{"_RINvCs1234_7mycrate3maxlyE", "mycrate::max::<i32, u64>"},
+		{"_RINvCs1234_7mycrate4callReE", "mycrate::call::<&str>"},
+	};
+
+	assert_names(names, ARRAY_SIZE(names));
+}
+
+static void rust_legacy_names_lose_their_hash(void **state)
+{
+	(void)state;
+	static const struct name names[] = {
+		{"_ZN4core3fmt5Write9write_fmt17h0123456789abcdefE", "core::fmt::Write::write_fmt"},
+		{"_ZN5myapp4main28_$u7b$$u7b$closure$u7d$$u7d$17h0123456789abcdefE",
+		 "myapp::main::{{closure}}"},
+		{"_ZN71_$LT$Test$u20$$u2b$$u20$$u27$static$u20$as$u20$foo..Bar$LT$Test$GT$"
+		 "$GT$3bar17h930b740aa94f1d3aE",
+		 "<Test + 'static as foo::Bar<Test>>::bar"},
+	};
+
+	assert_names(names, ARRAY_SIZE(names));
+}
+
+static void cpp_names_read_as_in_the_source(void **state)
+{
+	(void)state;
+	static const struct name names[] = {
+		{"_Z3fooi", "foo(int)"},
+		{"_ZN1aC1Ei", "a::a(int)"},
+		{"_ZN1aD2Ev", "a::~a()"},
+		{"_ZplRK5pointS1_", "operator+(point const&, point const&)"},
+		{"_ZNK3vecixEm", "vec::operator[](unsigned long) const"},
+		{"_ZN12_GLOBAL__N_16hiddenEv", "(anonymous namespace)::hidden()"},
+		{"_ZZ4mainENKUlvE_clEv", "main::{lambda()#1}::operator()() const"},
+		{"_ZNSt6vectorIiSaIiEE9push_backERKi",
+		 "std::vector<int, std::allocator<int> >::push_back(int const&)"},
+		{"_ZTv0_n24_N1b1fEv", "virtual thunk to b::f()"},
+		/* What Rust's legacy names look like, but no hash: too few different digits. */
+		{"_ZN1a17h0000000000000000E", "a::h0000000000000000"},
+	};
+
+	assert_names(names, ARRAY_SIZE(names));
+}
+
+static void clones_stay_apart_but_not_by_the_linkers_number(void **state)
+{
+	(void)state;
+	static const struct name names[] = {
+		{"_Z3fooi.cold", "foo(int) [clone .cold]"},
+		{"_Z3fooi.part.0.isra.1", "foo(int) [clone .part.0] [clone .isra.1]"},
+		{"_Z3fooi.constprop.0.cold", "foo(int) [clone .constprop.0] [clone .cold]"},
+		{"_Z3fooi.lto_priv.12", "foo(int) [clone .lto_priv.12]"},
+		{"_Z3fooi.llvm.1234567890", "foo(int)"},
+		{"_RNCNvCsF7y1RwQtD_5myapp4main0.llvm.99", "myapp::main::{closure#0}"},
+		{"_RNCNvCsF7y1RwQtD_5myapp4main0.cold.1",
+		 "myapp::main::{closure#0} [clone .cold.1]"},
+		{"_ZN4core3fmt5Write9write_fmt17h0123456789abcdefE.llvm.A5310EB9.cold",
+		 "core::fmt::Write::write_fmt [clone .cold]"},
+		{"plain.llvm.1234", "plain"},
+		{"_Z3fooi@plt", "foo(int)@plt"},
+		{"_RNvCskwGfYPst2Cb_3foo4init [drm]", "foo::init [drm]"},
+	};
+
+	assert_names(names, ARRAY_SIZE(names));
+}
+
+static void what_is_not_mangled_stays(void **state)
+{
+	(void)state;
+	static const struct name names[] = {
+		{"main", NULL}, {"foo.cold", NULL}, {"", NULL},	   {"_R", NULL},
+		{"_Z", NULL},	{"_RZZ", NULL},	    {"_Z3", NULL}, {"_ZN17hE", NULL},
+	};
+
+	assert_names(names, ARRAY_SIZE(names));
+}
+
+/* libiberty's own limit is 1024 bytes. */
+static void a_long_name_of_templates_is_readable(void **state)
+{
+	(void)state;
+	char name[4096] = "_Z1fI";
+	CLEANUP(free_ptr) char *readable = NULL;
+
+	for (unsigned i = 0; i < 300; i++)
+		sprintf(name + strlen(name), "8type%04u", i);
+	strcat(name, "Evv");
+	readable = demangle(name);
+	assert_non_null(readable);
+	assert_memory_equal(readable, "void f<type0000, type0001, ", 27);
+}
+
+/* Base 62, one less: how Rust counts places in a name, C++ (base 36) substitutions. */
+static void append_number(char *name, unsigned number, unsigned base, bool lower_first)
+{
+	const char *digits =
+		lower_first ? "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+			    : "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+	char text[3] = {0};
+
+	if (!number)
+		return;
+	number--;
+	if (number < base)
+		text[0] = digits[number];
+	else
+		memcpy(text, (char[]){digits[number / base], digits[number % base]}, 2);
+	strcat(name, text);
+}
+
+static void assert_readable(const char *start, const char *end)
+{
+	CLEANUP(free_ptr) char *name = xasprintf("%s%s", start, end);
+	CLEANUP(free_ptr) char *readable = demangle(name);
+
+	assert_non_null(readable);
+}
+
+/* Each type holds the one before twice: 2^40 when written out. */
+static void a_name_that_explodes_is_given_up(void **state)
+{
+	(void)state;
+	char rust[4096] = "_RIC1aTllE";
+	char cpp[4096] = "_Z1f1aIiiE";
+	unsigned previous = (unsigned)strlen("IC1a");
+
+	for (unsigned i = 0; i < 40; i++) {
+		unsigned here = (unsigned)strlen(rust) - 2;
+
+		strcat(cpp, "S_I");
+		strcat(rust, "T");
+		for (unsigned twice = 0; twice < 2; twice++) {
+			strcat(cpp, "S");
+			append_number(cpp, i + 1, 36, false);
+			strcat(cpp, "_");
+			strcat(rust, "B");
+			append_number(rust, previous, 62, true);
+			strcat(rust, "_");
+		}
+		strcat(cpp, "E");
+		strcat(rust, "E");
+		previous = here;
+		if (i == 3) {
+			assert_readable(rust, "E");
+			assert_readable(cpp, "");
+		}
+	}
+	strcat(rust, "E");
+	assert_null(demangle(rust));
+	assert_null(demangle(cpp));
+}
+
+struct hostile {
+	const char *start, *repeated;
+};
+
+static void *demangle_on_a_small_stack(void *context)
+{
+	const struct hostile *hostile = context;
+
+	for (size_t len = 512; len <= 64 * 1024; len *= 2) {
+		CLEANUP(free_ptr) char *name = xcalloc(1, len + 64);
+		char *end = stpcpy(name, hostile->start);
+
+		while (end < name + len)
+			end = stpcpy(end, hostile->repeated);
+		free(demangle(name));
+	}
+	return NULL;
+}
+
+static void no_name_overflows_four_megabytes_of_stack(void **state)
+{
+	(void)state;
+	static const struct hostile names[] = {
+		{"_Z1f", "P"},	     {"_Z1f", "PFvPFv"},    {"_ZN1aI", "N1aI"}, {"_Z1fIX", "ng"},
+		{"_Z", "Z1fvEZ"},    {"_Z1f", "FA1_"},	    {"_Z1f", "DTcl"},	{"_ZZZZ", "Z"},
+		{"_Z1fI", "XadL_Z"}, {"_R", "Nv"},	    {"_RY", "I"},	{"_RIC1a", "RRRR"},
+		{"_RIC1a", "TBbBa"}, {"_ZN17h17h", "17h1"}, {"_Z1fIJ", "1aIJ"},
+	};
+	pthread_attr_t attr;
+	pthread_t thread;
+
+	assert_int_equal(pthread_attr_init(&attr), 0);
+	assert_int_equal(pthread_attr_setstacksize(&attr, 4 * 1024 * 1024), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		struct hostile name = names[i];
+
+		assert_int_equal(pthread_create(&thread, &attr, demangle_on_a_small_stack, &name),
+				 0);
+		pthread_join(thread, NULL);
+	}
+	pthread_attr_destroy(&attr);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(rust_v0_names_read_as_rustc_writes_them),
+		cmocka_unit_test(rust_legacy_names_lose_their_hash),
+		cmocka_unit_test(cpp_names_read_as_in_the_source),
+		cmocka_unit_test(clones_stay_apart_but_not_by_the_linkers_number),
+		cmocka_unit_test(what_is_not_mangled_stays),
+		cmocka_unit_test(a_long_name_of_templates_is_readable),
+		cmocka_unit_test(a_name_that_explodes_is_given_up),
+		cmocka_unit_test(no_name_overflows_four_megabytes_of_stack),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
