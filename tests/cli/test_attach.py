@@ -1,0 +1,122 @@
+"""prof record -p, -t and -a: programs that run already."""
+
+import os
+import signal
+import subprocess
+import sys
+
+from profiles import Stacks
+from until_busy import wait
+
+
+def thread_id(process, name):
+    """Of the thread with that name."""
+    for tid in os.listdir(f"/proc/{process.pid}/task"):
+        with open(f"/proc/{process.pid}/task/{tid}/comm", encoding="utf-8") as file:
+            if file.read().strip() == name:
+                return int(tid)
+    raise AssertionError(f"no thread is named {name}")
+
+
+def end(service):
+    service.stdin.close()
+    assert service.wait(10) == 0
+
+
+def test_a_process_is_recorded_as_long_as_the_command_runs(prof, service, until_busy):
+    recording = prof.record("-p", service.pid, "--", *until_busy(service.pid))
+    assert recording.stacks.of_process("service") == recording.stacks.total > 200
+    assert recording.stacks.share("start_thread", "early_work", "burn", "spin") > 0.95, recording.stacks.hottest()
+    assert recording.stacks.rooted() >= 0.99, recording.stacks.hottest()
+    recording.pprof.check()
+    end(service)
+
+
+def test_threads_born_later_are_recorded_too(prof, service, until_busy):
+    """The bounding command itself lets the service start a thread, so it starts while prof records."""
+    script = f"echo >/proc/{service.pid}/fd/0; exec {' '.join(map(str, until_busy(service.pid, 1)))}"
+    recording = prof.record("-p", service.pid, "--", "sh", "-c", script)
+    threads = recording.pprof.by_label("thread")
+    assert threads["early"] > 200 and threads["late"] > 100
+    assert recording.stacks.share("late_work", "burn") > 0.2
+    end(service)
+
+
+def test_one_thread_is_recorded_without_its_siblings(prof, service, until_busy):
+    service.stdin.write("another\n")
+    assert service.stdout.readline() == "started\n"
+    recording = prof.record("-t", thread_id(service, "late"), "--", *until_busy(service.pid))
+    assert recording.stacks.share("late_work") > 0.95
+    assert recording.stacks.holding("early_work") == 0
+    end(service)
+
+
+def test_several_processes_are_recorded_at_once(prof, service, started, target, until_busy):
+    other = started(subprocess.Popen([target("shares"), "50"]))
+    stacks = prof.record("-p", f"{service.pid},{other.pid}", "--", *until_busy(other.pid)).stacks
+    assert stacks.of_process("service") > 100
+    assert stacks.of_process("shares") > 100
+
+
+def test_the_bounding_command_itself_is_not_recorded(prof, service, target):
+    stacks = prof.record("-p", service.pid, "--", target("shares"), "0.5").stacks
+    assert stacks.of_process("shares") == 0
+
+
+def test_the_status_of_the_bounding_command_is_passed_on(prof, service):
+    assert prof("record", "-p", service.pid, "-o", "out.folded", "--", "sh", "-c", "exit 3").returncode == 3
+
+
+def test_a_target_that_ends_first_ends_the_recording_well(prof, service, started):
+    process = started(prof.start("record", "-p", service.pid, "-o", "out.folded", "--", sys.executable, "-c",
+                                 "import signal; print('bounding', flush=True); signal.pause()"))
+    assert process.stdout.readline() == "bounding\n"
+    wait(service.pid, 0.3)
+    end(service)
+    _, errors = process.communicate(timeout=20)
+    assert process.returncode == 0, errors
+    assert Stacks.read(prof.folder / "out.folded").share("early_work") > 0.9
+
+
+def test_a_killed_target_still_gives_its_profile(prof, service, started):
+    process = started(prof.start("record", "-p", service.pid, "-o", "out.folded", "--", "sh", "-c",
+                                 "echo bounding; exec sleep 50"))
+    assert process.stdout.readline() == "bounding\n"
+    wait(service.pid, 0.3)
+    service.send_signal(signal.SIGKILL)
+    service.wait()
+    _, errors = process.communicate(timeout=20)
+    assert process.returncode == 0, errors
+    stacks = Stacks.read(prof.folder / "out.folded")
+    assert stacks.share("early_work", "burn") > 0.9, stacks.hottest()
+
+
+def test_the_target_runs_on_afterwards(prof, service, until_busy):
+    prof.record("-p", service.pid, "--", *until_busy(service.pid, 0.1))
+    wait(service.pid, 0.1)
+    assert service.poll() is None
+    end(service)
+
+
+def test_the_whole_machine_is_recorded(prof, root, service, started, target, until_busy):
+    other = started(subprocess.Popen([target("shares"), "50"]))
+    recording = prof.record("-a", "-g", "--", *until_busy(other.pid))
+    assert recording.stacks.holding("early_work", "burn") > 100, recording.stacks.hottest()
+    assert recording.stacks.holding("main", "spend", "half") > 50
+    recording.pprof.check()
+
+
+def test_attached_stacks_go_down_a_pipe_to_the_flame_graph(prof, client, service, until_busy):
+    script = (f"{prof.binary} record -F 99 -p {service.pid} -- {' '.join(map(str, until_busy(service.pid)))} | "
+              f"{client('inferno-flamegraph')} > flame.svg")
+    subprocess.run(["bash", "-o", "pipefail", "-c", script], cwd=prof.folder, check=True, timeout=60)
+    assert "early_work" in (prof.folder / "flame.svg").read_text()
+
+
+def test_a_process_that_is_gone_is_a_clear_error(prof):
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    result = prof("record", "-p", gone.pid, "-o", "out.folded", "--", "sleep", "50")
+    assert result.returncode == 1
+    assert str(gone.pid) in result.stderr
+    assert os.listdir(prof.folder) == []

@@ -1,0 +1,69 @@
+"""The programs that people open profiles with read what prof writes."""
+
+import re
+import subprocess
+
+import pytest
+
+
+@pytest.fixture
+def recording(prof, target):
+    return prof.record("-F", "1999", "--", target("geometry"), "0.6")
+
+
+def output_of(*command):
+    return subprocess.run(command, check=True, capture_output=True, text=True, timeout=120).stdout
+
+
+def test_inferno_draws_every_function(prof, client, recording):
+    svg = output_of(client("inferno-flamegraph"), str(prof.folder / "record.folded"))
+    for name in ("geometry::Circle::area() const", "void geometry::sum&lt;int, long&gt;(int, long)", "spend"):
+        assert name in svg
+    assert f"{recording.stacks.total:,} samples" in svg
+
+
+def pprof(client, prof, *options):
+    return output_of(client("go"), "tool", "pprof", *options, str(prof.folder / "record.pb.gz"))
+
+
+def test_pprof_top_shows_the_hottest_functions(prof, client, recording):
+    top = pprof(client, prof, "-top", "-sample_index=samples")
+    assert re.search(r"Showing nodes accounting for \d+", top)
+    assert "spin" in top and "geometry::Circle::area" in top
+    total, = re.findall(r"of (\d+) total", top)
+    assert int(total) == recording.stacks.total
+
+
+def test_pprof_shows_cpu_time_by_default(prof, client, recording):
+    top = pprof(client, prof, "-top")
+    assert re.search(r"Type: cpu", top) and re.search(r"Duration: \d", top)
+
+
+def test_pprof_peek_shows_callers_and_callees(prof, client, recording):
+    peek = pprof(client, prof, "-peek", "Circle::area")
+    assert "render" in peek and "squared" in peek
+
+
+def test_pprof_list_shows_source_lines(prof, client, recording):
+    listing = pprof(client, prof, "-list", "Circle::squared")
+    assert re.search(r"squared\(\) const", listing) and "spin();" in listing
+
+
+def test_pprof_raw_needs_no_names_of_its_own(prof, client, recording):
+    raw = pprof(client, prof, "-raw")
+    mappings = raw.partition("Mappings\n")[2].strip().splitlines()
+    main = next(line for line in mappings if line.startswith("1:"))
+    assert "geometry" in main and "[FN]" in main
+
+
+def test_the_profile_passes_a_strict_reader(recording):
+    recording.pprof.check()
+    assert recording.pprof.strings[recording.pprof.message.default_sample_type] == "cpu"
+
+
+def test_inlined_calls_are_lines_of_one_location(recording):
+    pprof = recording.pprof
+    chains = [[pprof.strings[pprof.functions[line.function_id].name] for line in location.line]
+              for location in pprof.message.location]
+    area = "geometry::Circle::area() const"
+    assert ["spin()", "geometry::Circle::squared() const", area] in chains, chains

@@ -1,0 +1,86 @@
+"""Files that lie, or are gone: they cost the names of their module, never the profile."""
+
+import shutil
+import struct
+import subprocess
+
+import pytest
+
+from profiles import ROOTS
+
+
+def sections(data):
+    """(name, offset, size) of each section of an ELF file."""
+    start, = struct.unpack_from("<Q", data, 40)
+    entry, count, names = struct.unpack_from("<HHH", data, 58)
+    headers = [struct.unpack_from("<IIQQQQ", data, start + i * entry) for i in range(count)]
+    strings = headers[names][4]
+    for name, _, _, _, offset, size in headers:
+        first = strings + name
+        yield data[first:data.index(0, first)].decode(), offset, size
+
+
+def with_garbage_dwarf(data):
+    for name, offset, size in sections(data):
+        if name.startswith((".debug_", ".symtab", ".strtab")):
+            data[offset:offset + size] = bytes((i * 89 + 41) & 255 for i in range(size))
+
+
+def with_lying_section_headers(data):
+    start, = struct.unpack_from("<Q", data, 40)
+    count, = struct.unpack_from("<H", data, 60)
+    for i in range(count):
+        struct.pack_into("<QQ", data, start + i * 64 + 24, 2**63 + i, 2**64 - 1)
+
+
+def with_section_table_outside(data):
+    struct.pack_into("<Q", data, 40, 2**62)
+
+
+def cut_after_the_segments(data):
+    """Ends inside .debug_info: what runs is there, the section table is not."""
+    offset, size = next((offset, size) for name, offset, size in sections(data) if name == ".debug_info")
+    del data[offset + size // 2:]
+
+
+@pytest.mark.parametrize("damage", [with_garbage_dwarf, with_lying_section_headers, with_section_table_outside,
+                                    cut_after_the_segments])
+def test_a_damaged_library_costs_its_names_alone(prof, target, damage):
+    data = bytearray(target("plugin_one.so").read_bytes())
+    damage(data)
+    library = prof.folder / "plugin_one.so"
+    library.write_bytes(data)
+    recording = prof.record("--", target("opener"), "0.4", library, "plugin_one_work")
+    stacks = recording.stacks
+    assert stacks.share("main", "use") > 0.9, stacks.hottest()
+    assert stacks.rooted(ROOTS) >= 0.98, stacks.hottest()
+    assert not any("unknown" in name for name in stacks.names())
+    recording.pprof.check()
+
+
+def test_a_program_deleted_while_it_runs_keeps_its_names(prof, root, started, target, until_busy):
+    copy = prof.folder / "gone"
+    shutil.copy(target("shares"), copy)
+    process = started(subprocess.Popen([copy, "50"]))
+    copy.unlink()
+    stacks = prof.record("-p", process.pid, "--", *until_busy(process.pid)).stacks
+    assert stacks.share("main", "spend", "half") > 0.4, stacks.hottest()
+
+
+def test_a_program_replaced_while_it_runs_is_not_named_from_the_new_file(prof, root, started, target, until_busy):
+    copy = prof.folder / "replaced"
+    shutil.copy(target("shares"), copy)
+    process = started(subprocess.Popen([copy, "50"]))
+    copy.unlink()
+    shutil.copy(target("recursion"), copy)
+    stacks = prof.record("-p", process.pid, "--", *until_busy(process.pid)).stacks
+    assert stacks.share("main", "spend", "half") > 0.4, stacks.hottest()
+    assert stacks.holding("down") == 0
+
+
+def test_a_program_deleted_before_its_end_is_named(prof, target):
+    """By the time names are looked up, the file and the process are both gone."""
+    copy = prof.folder / "brief"
+    shutil.copy(target("shares"), copy)
+    stacks = prof.record("--", "sh", "-c", f"{copy} 0.4; rm {copy}").stacks
+    assert stacks.share("main", "spend", "half") > 0.35, stacks.hottest()

@@ -1,0 +1,110 @@
+"""The picture of ARCHITECTURE.md, held against the #include lines."""
+
+import re
+from graphlib import TopologicalSorter
+
+import pytest
+
+from conftest import SOURCE
+
+# Beyond base, which all may include: what each folder of lib/ may. cmd/ may include every stage.
+ALLOWED = {
+    "base": set(),
+    "perf": set(),
+    "elf": set(),
+    "proc": {"elf"},
+    "unwind": {"elf", "proc"},
+    "profile": set(),
+    "symbol": {"elf", "proc", "profile"},
+    "report": {"profile"},
+    "format": {"profile", "report"},
+    "session": {"perf", "proc", "unwind", "profile"},
+}
+
+# Foreign headers, and the files of the tree that may name them.
+CONFINED = {
+    r"linux/perf_event\.h": r"lib/perf/",
+    r"libelf\.h|gelf\.h|elf\.h|nlist\.h": r"lib/elf/",
+    r"elfutils/.*|dwarf\.h": r"lib/unwind/cfi\.c|lib/symbol/",
+    r"zlib\.h": r"lib/base/gzip\.c",
+    r"libiberty/.*|demangle\.h": r"lib/symbol/demangle\.c",
+    r"protobuf-c/.*|.*\.pb-c\.h": r"lib/format/pprof\.c",
+    r"cmocka\.h": r"tests/",
+}
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
+FILES = sorted(path for folder in ("lib", "cmd", "tests/unit", "tests/fuzz")
+               for path in (SOURCE / folder).rglob("*.[ch]"))
+
+
+def includes(path):
+    """(own, header) for each include of a file."""
+    return [(quote == '"', header) for quote, header in INCLUDE.findall(path.read_text())]
+
+
+def stage_of_file(path):
+    relative = path.relative_to(SOURCE / "lib")
+    return relative.parts[0] if len(relative.parts) > 1 else relative.stem
+
+
+def stage_of_header(header):
+    """base/error.h belongs to base; session.h to the session."""
+    return header.split("/")[0].removesuffix(".h")
+
+
+def dependencies():
+    found = {}
+    for path in FILES:
+        if path.is_relative_to(SOURCE / "lib"):
+            stages = {stage_of_header(header) for own, header in includes(path) if own and not header.endswith(".pb-c.h")}
+            found.setdefault(stage_of_file(path), set()).update(stages & ALLOWED.keys())
+    return {stage: stages - {stage} for stage, stages in found.items()}
+
+
+@pytest.mark.parametrize("stage", ALLOWED)
+def test_a_stage_includes_only_what_it_may(stage):
+    assert dependencies()[stage] <= ALLOWED[stage] | {"base"}
+
+
+def test_every_folder_of_lib_is_a_known_stage():
+    assert dependencies().keys() == ALLOWED.keys()
+
+
+def test_there_are_no_cycles_between_stages():
+    list(TopologicalSorter(dependencies()).static_order())
+
+
+def test_the_session_sees_nothing_of_perf_but_its_records():
+    for name in ("session.c", "session.h"):
+        seen = {header for _, header in includes(SOURCE / "lib" / name) if header.startswith("perf/")}
+        assert seen <= {"perf/record.h"}
+
+
+@pytest.mark.parametrize("header", CONFINED)
+def test_foreign_headers_stay_where_they_belong(header):
+    for path in FILES:
+        name = str(path.relative_to(SOURCE))
+        for own, included in includes(path):
+            if not own and re.fullmatch(header, included):
+                assert re.match(CONFINED[header], name), f"{name} includes <{included}>"
+
+
+def test_a_file_includes_its_own_header_first():
+    for path in FILES:
+        header = path.with_suffix(".h")
+        if path.suffix == ".c" and header.exists():
+            assert includes(path)[0][1].endswith(header.name), path
+
+
+def test_only_commands_print_and_exit():
+    speaking = re.compile(r"(?<![\w.>])(printf|puts|perror|fprintf\s*\(\s*std\w+|exit|_exit)\s*\(")
+    for path in (SOURCE / "lib").rglob("*.c"):
+        if path.name != "alloc.c":  # out of memory ends the program in one place
+            code = re.sub(r"/\*.*?\*/|\"(\\.|[^\"\\])*\"", "", path.read_text(), flags=re.DOTALL)
+            assert not speaking.search(code), path
+
+
+def test_no_file_is_named_for_what_does_not_fit_elsewhere():
+    vague = {"util", "utils", "common", "misc", "helper", "helpers", "core"}
+    for path in FILES:
+        assert not vague & {part.split(".")[0] for part in path.relative_to(SOURCE).parts}

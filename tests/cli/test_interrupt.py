@@ -1,0 +1,86 @@
+"""Ctrl-C and SIGTERM: never a lost profile."""
+
+import os
+import signal
+import subprocess
+
+import pytest
+
+from profiles import Pprof, Stacks
+from until_busy import wait
+
+
+@pytest.fixture
+def recording(prof, started, target):
+    """prof, recording a program that would run for long, in one process group as under a shell."""
+    script = f"echo running; exec {target('shares')} 50"
+    process = started(prof.start("record", "-o", "out.folded", "-o", "out.pb.gz", "--", "sh", "-c", script))
+    assert process.stdout.readline() == "running\n"
+    wait(child_of(process.pid), 0.3)
+    return process
+
+
+def child_of(pid):
+    with open(f"/proc/{pid}/task/{pid}/children", encoding="utf-8") as file:
+        return int(file.read().split()[0])
+
+
+def assert_written(prof):
+    assert Stacks.read(prof.folder / "out.folded").total > 100
+    Pprof.read(prof.folder / "out.pb.gz").check()
+
+
+def test_interrupt_from_the_terminal_writes_the_profile(prof, recording):
+    os.killpg(recording.pid, signal.SIGINT)
+    _, errors = recording.communicate(timeout=20)
+    assert recording.returncode == -signal.SIGINT, errors  # as the command ended
+    assert_written(prof)
+
+
+def test_a_second_interrupt_still_gives_a_profile(prof, recording):
+    os.killpg(recording.pid, signal.SIGINT)
+    os.killpg(recording.pid, signal.SIGINT)
+    _, errors = recording.communicate(timeout=20)
+    assert Stacks.read(prof.folder / "out.folded").total > 100, errors
+    Pprof.read(prof.folder / "out.pb.gz").check()
+
+
+def test_terminate_writes_the_profile_and_ends_the_command(prof, recording):
+    child = child_of(recording.pid)
+    recording.send_signal(signal.SIGTERM)
+    _, errors = recording.communicate(timeout=20)
+    assert_written(prof)
+    assert not os.path.exists(f"/proc/{child}"), errors
+
+
+def test_interrupting_an_attached_recording_leaves_the_target_alone(prof, started, service):
+    process = started(prof.start("record", "-p", service.pid, "-o", "out.folded", "-o", "out.pb.gz"))
+    while not any("perf_event" in link for link in open_files(process.pid)):
+        assert process.poll() is None
+    wait(service.pid, 0.3)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=20)
+    assert process.returncode == 0, errors
+    assert_written(prof)
+    assert service.poll() is None
+
+
+def open_files(pid):
+    folder = f"/proc/{pid}/fd"
+    for name in os.listdir(folder):
+        try:
+            yield os.readlink(f"{folder}/{name}")
+        except FileNotFoundError:
+            pass
+
+
+def test_a_command_that_survives_the_interrupt_is_recorded_to_its_end(prof, started, target):
+    """A program may have its own use for Ctrl-C; what it does with it is its own business."""
+    script = f"trap 'echo caught' INT; echo running; {target('shares')} 0.6; exit 5"
+    process = started(prof.start("record", "-o", "out.folded", "--", "bash", "-c", script, stderr=subprocess.DEVNULL))
+    assert process.stdout.readline() == "running\n"
+    os.killpg(process.pid, signal.SIGINT)
+    output, _ = process.communicate(timeout=20)
+    assert "caught" in output
+    assert process.returncode == 5
+    assert (prof.folder / "out.folded").exists()

@@ -1,0 +1,132 @@
+"""prof record COMMAND: the command runs as if it ran alone, and its end is prof's end."""
+
+import os
+import signal
+import subprocess
+
+import pytest
+
+from profiles import Pprof, Stacks
+
+
+def record(prof, *command, **options):
+    return prof("record", "-o", "out.folded", "--", *command, **options)
+
+
+def test_without_output_option_the_profile_is_prof_pb_gz(prof, target):
+    result = prof("record", target("shares"), "0.2", stdout=None, capture_output=False, stderr=subprocess.PIPE)
+    assert result.returncode == 0, result.stderr
+    Pprof.read(prof.folder / "prof.pb.gz").check()
+    assert "prof.pb.gz" in result.stderr
+
+
+@pytest.mark.parametrize("status", [0, 1, 3, 255])
+def test_the_exit_status_is_that_of_the_command(prof, status):
+    assert record(prof, "sh", "-c", f"exit {status}").returncode == status
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSEGV, signal.SIGTERM])
+def test_a_command_killed_by_a_signal_kills_prof_with_the_same(prof, number):
+    result = record(prof, "sh", "-c", f"kill -{number.value} $$")
+    assert result.returncode == -number
+    assert (prof.folder / "out.folded").exists()
+
+
+def test_a_command_that_is_not_found_gives_127(prof):
+    result = record(prof, "./nowhere")
+    assert result.returncode == 127
+    assert "nowhere" in result.stderr
+    assert os.listdir(prof.folder) == []
+
+
+def test_a_command_that_cannot_be_executed_gives_126(prof):
+    (prof.folder / "text").write_text("no program\n")
+    result = record(prof, "./text")
+    assert result.returncode == 126
+    assert "text" in result.stderr
+    assert os.listdir(prof.folder) == ["text"]
+
+
+def test_options_after_the_command_are_the_commands(prof):
+    result = prof("record", "-o", "out.folded", "echo", "-F", "-o", "other", "--help")
+    assert result.stdout == "-F -o other --help\n"
+    assert sorted(os.listdir(prof.folder)) == ["out.folded"]
+
+
+def test_the_command_has_the_streams_of_prof(prof):
+    result = record(prof, "sh", "-c", "cat; echo error >&2", stdin=None, input="through\n")
+    assert result.stdout == "through\n"
+    assert "error\n" in result.stderr
+
+
+def test_what_prof_says_goes_to_stderr_alone(prof, target):
+    assert record(prof, target("shares"), "0.2").stdout == ""
+
+
+def test_with_folded_stacks_on_stdout_the_command_prints_on_stderr(prof, target):
+    command = ["sh", "-c", f"echo words; exec {target('shares')} 0.3"]
+    result = prof("record", "-o", "-", "--", *command)
+    assert "words\n" in result.stderr
+    assert Stacks(result.stdout).share("main", "spend") > 0.8
+
+
+def test_a_pipe_on_stdout_gets_folded_stacks(prof, target):
+    result = prof("record", target("shares"), "0.3")
+    assert Stacks(result.stdout).share("main", "spend") > 0.8
+    assert os.listdir(prof.folder) == []
+
+
+def test_a_program_of_a_millisecond_is_no_failure(prof):
+    result = record(prof, "true")
+    assert result.returncode == 0
+    assert (prof.folder / "out.folded").exists()
+
+
+def test_nothing_before_the_exec_is_sampled(prof, target):
+    stacks = prof.record("-F", "4999", "--", target("shares"), "0.3").stacks
+    assert stacks.of_process("prof") == 0
+
+
+def test_a_chain_of_execs_is_followed_to_the_last_program(prof, target):
+    chain = f"exec sh -c 'exec {target('shares')} 0.4'"
+    stacks = prof.record("--", "sh", "-c", chain).stacks
+    assert stacks.of_process("shares") > 0.9 * stacks.total
+    assert stacks.share("main", "spend") > 0.8, stacks.hottest()
+
+
+def test_a_daemon_left_behind_does_not_hold_prof(prof, started):
+    """The recording ends with the command, not with the last of its descendants."""
+    result = record(prof, "sh", "-c", "sleep 50 >/dev/null 2>&1 & echo $!")
+    os.kill(int(result.stdout), signal.SIGKILL)
+    assert result.returncode == 0
+
+
+def test_the_summary_says_how_many_samples_and_where_the_profile_is(prof, target):
+    result = record(prof, target("shares"), "0.3")
+    assert "samples" in result.stderr and "lost" in result.stderr
+    assert "out.folded" in result.stderr
+
+
+def test_quiet_says_nothing(prof, target):
+    result = prof("record", "-q", "-o", "out.folded", "--", target("shares"), "0.1")
+    assert (result.stdout, result.stderr) == ("", "")
+
+
+def test_a_sample_every_so_many_events(prof, target):
+    """-c counts nanoseconds for the event cpu-clock."""
+    recording = prof.record("-e", "cpu-clock", "-c", "2000000", "--", target("shares"), "1")
+    assert 400 < recording.stacks.total < 600
+    assert recording.pprof.message.period == 2000000
+
+
+def test_the_samples_add_up_to_the_cpu_time(prof, target):
+    pprof = prof.record("-e", "cpu-clock", "-F", "499", "--", target("shares"), "1").pprof
+    assert pprof.sample_types() == [("samples", "count"), ("cpu", "nanoseconds")]
+    seconds = sum(sample.value[1] for sample in pprof.message.sample) / 1e9
+    assert 0.9 < seconds < 1.2
+
+
+def test_duration_ends_a_recording(prof, target):
+    result = prof("record", "--duration", "0.5", "-o", "out.folded", "--", target("shares"), "50")
+    assert (prof.folder / "out.folded").exists()
+    assert Stacks.read(prof.folder / "out.folded").total < 2000, result.stderr

@@ -1,0 +1,43 @@
+"""The manual says what the program says."""
+
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from conftest import SOURCE
+
+OPTION = re.compile(r"(?<![\w-])(--[a-z][a-z-]+|-[A-Za-z])(?![\w-])")
+
+
+def page(name):
+    return (SOURCE / "man" / name).read_text(encoding="utf-8").replace("\\-", "-")
+
+
+def test_every_option_of_record_is_in_its_manual_and_no_other(prof):
+    offered = set()
+    for line in prof("record", "--help").stdout.splitlines():
+        heading = re.match(r"\s+(-\S.*?)(\s{2,}|$)", line)
+        if heading:
+            offered |= set(OPTION.findall(heading[1]))
+    described = set()
+    for line in re.findall(r"^\.TP.*\n(.*)$", page("prof-record.1"), re.MULTILINE):
+        described |= set(OPTION.findall(re.sub(r"\\f.|^\.\w+ ", "", line)))
+    assert offered, "the help lists no options"
+    assert described == offered
+
+
+def test_every_command_has_a_manual(prof):
+    commands = re.findall(r"^ {2,}([a-z]+)\s{2,}", prof("--help").stdout, re.MULTILINE)
+    assert "record" in commands
+    for command in commands:
+        assert (SOURCE / "man" / f"prof-{command}.1").exists()
+
+
+@pytest.mark.parametrize("path", sorted((SOURCE / "man").glob("*.1")), ids=lambda path: path.name)
+def test_manual_pages_are_without_fault(path):
+    if not shutil.which("groff"):
+        pytest.skip("groff is missing")
+    result = subprocess.run(["groff", "-man", "-ww", "-z", "-Tutf8", path], capture_output=True, text=True, check=True)
+    assert result.stderr == ""

@@ -1,0 +1,95 @@
+"""What an ordinary user may record, and what prof says where the kernel says no."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from conftest import Prof
+from profiles import Stacks
+
+PARANOID = Path("/proc/sys/kernel/perf_event_paranoid")
+NOBODY = 65534
+
+
+@pytest.fixture
+def paranoid(root):
+    """paranoid(level) sets the sysctl; the test's end puts it back."""
+    before = PARANOID.read_text(encoding="ascii")
+    yield lambda level: PARANOID.write_text(str(level), encoding="ascii")
+    PARANOID.write_text(before, encoding="ascii")
+
+
+@pytest.fixture
+def ordinary(root, tmp_path_factory):
+    """prof, run by a user without privileges, in a folder of that user's own."""
+    folder = Path(subprocess.run(["mktemp", "-d"], check=True, capture_output=True, text=True).stdout.strip())
+    os.chown(folder, NOBODY, NOBODY)
+    yield OrdinaryProf(folder)
+    subprocess.run(["rm", "-r", folder], check=True)
+
+
+class OrdinaryProf(Prof):
+    """Copied out of folders that only their owner may enter."""
+
+    def __init__(self, folder):
+        super().__init__(folder)
+        self.binary = self.bring(self.binary)
+
+    def bring(self, program):
+        copy = self.folder / Path(program).name
+        subprocess.run(["cp", program, copy], check=True)
+        return copy
+
+    def __call__(self, *arguments, **options):
+        return super().__call__(*arguments, user=NOBODY, group=NOBODY, extra_groups=[], **options)
+
+
+def test_an_ordinary_user_records_the_user_part_of_their_own_program(ordinary, paranoid, target):
+    paranoid(2)
+    recording = ordinary.record("--", ordinary.bring(target("shares")), "0.5")
+    assert recording.stacks.share("main", "spend", "half") > 0.4
+    assert recording.stacks.rooted() >= 0.99
+    assert "kernel" in recording.result.stderr
+
+
+def test_an_ordinary_user_may_record_the_kernel_where_it_is_allowed(ordinary, paranoid, target):
+    paranoid(1)
+    recording = ordinary.record("--", ordinary.bring(target("shares")), "0.3")
+    assert recording.stacks.share("main", "spend") > 0.8
+
+
+def test_the_whole_machine_is_refused_with_the_reason(ordinary, paranoid):
+    paranoid(2)
+    result = ordinary("record", "-a", "-o", "out.folded", "--", "touch", "ran")
+    assert result.returncode == 1
+    assert "perf_event_paranoid" in result.stderr
+    assert not (ordinary.folder / "out.folded").exists() and not (ordinary.folder / "ran").exists()
+
+
+@pytest.mark.parametrize("level", [3, 4])
+def test_a_kernel_that_denies_everything_is_explained(ordinary, paranoid, level):
+    """Debian's and Ubuntu's kernels refuse at these levels; others treat them as 2 and record."""
+    paranoid(level)
+    result = ordinary("record", "-o", "out.folded", "--", "true")
+    if result.returncode == 0:
+        assert (ordinary.folder / "out.folded").exists()
+    else:
+        assert result.returncode == 1
+        assert "perf_event_paranoid" in result.stderr
+
+
+def test_the_process_of_another_is_refused_with_the_reason(ordinary, paranoid, service):
+    paranoid(2)
+    result = ordinary("record", "-p", service.pid, "-o", "out.folded", "--", "true")
+    assert result.returncode == 1
+    assert str(service.pid) in result.stderr
+    assert not (ordinary.folder / "out.folded").exists()
+
+
+def test_under_sudo_the_files_belong_to_the_user(prof, root, target):
+    environment = {**os.environ, "SUDO_UID": str(NOBODY), "SUDO_GID": str(NOBODY)}
+    prof("record", "-o", "out.folded", "--", target("shares"), "0.1", env=environment)
+    assert (prof.folder / "out.folded").stat().st_uid == NOBODY
+    assert Stacks.read(prof.folder / "out.folded").total > 0

@@ -1,0 +1,66 @@
+"""Programs that nobody wrote for a test: in Rust, C, C++ and Go."""
+
+import re
+import sysconfig
+
+import pytest
+
+CXX = """
+#include <map>
+#include <regex>
+#include <string>
+#include <tuple>
+#include <variant>
+template <int N> struct tower { std::map<std::tuple<tower<N - 1>, int>, std::variant<int, tower<N - 1>>> m; };
+template <> struct tower<0> { int i; };
+bool operator<(const tower<0> &, const tower<0> &) { return false; }
+template <int N> bool operator<(const tower<N> &, const tower<N> &) { return false; }
+int main() { tower<60> t; std::regex r("a*b"); return std::regex_match(std::string("aab"), r) + t.m.size(); }
+"""
+
+
+def assert_sound(recording, least):
+    stacks = recording.stacks
+    assert stacks.total > 300, stacks.hottest()
+    assert stacks.rooted() >= least, stacks.hottest(40)
+    assert not any("unknown" in name for name in stacks.names())
+    recording.pprof.check()
+
+
+def test_ripgrep_a_rust_program_with_debug_info(prof, client, tmp_path):
+    text = tmp_path / "text"
+    text.write_text("".join(f"line {i} of the text, {i * 7919 % 1013} {i * 104729 % 7}\n" for i in range(400_000)))
+    search = [client("rg"), "--no-mmap", "-c", r"(\w+) (\w+) of .*, \d*[13579]\d* [0-3]$", text, text, text]
+    recording = prof.record("-F", "1999", "--", *search)
+    assert_sound(recording, 0.98)
+    names = recording.stacks.names()
+    assert any(name.startswith("<regex_automata::") or name.startswith("regex_automata::") for name in names) or any(
+        "regex::" in name for name in names)
+    assert recording.stacks.count(lambda frames: any("std::rt::lang_start" in f or "start_thread" in f
+                                                      for f in frames)) > 0.9 * recording.stacks.total
+
+
+def test_python_a_c_program_with_its_debug_package(prof, client):
+    code = "t = 0\nfor i in range(6000000):\n    t += len(str(i % 97))\n"
+    recording = prof.record("-F", "1999", "--", "/usr/bin/python3", "-c", code)
+    assert_sound(recording, 0.98)
+    assert recording.stacks.share("_PyEval_EvalFrameDefault") > 0.8, recording.stacks.hottest()
+    assert recording.stacks.share("_start", "Py_BytesMain") > 0.9
+
+
+def test_gxx_compiling_templates(prof, client, tmp_path):
+    source = tmp_path / "templates.cc"
+    source.write_text(CXX)
+    recording = prof.record("--call-graph", "dwarf,65528", "--", client("g++"), "-std=c++17", "-O2", "-c", source,
+                            "-o", tmp_path / "templates.o")
+    assert_sound(recording, 0.95)
+    assert recording.stacks.of_process("cc1plus") > 0.7 * recording.stacks.total
+
+
+def test_a_go_program(prof, target):
+    recording = prof.record("-F", "1999", "--", target("goroutines"), "1")
+    assert_sound(recording, 0.95)
+    stacks = recording.stacks
+    assert stacks.share("main.half") > stacks.share("main.third") > stacks.share("main.fifth") > 0.1, stacks.hottest()
+    assert stacks.share("runtime.goexit", "main.work", "main.half") > 0.3 or any(
+        re.match(r"runtime\.goexit", name) for name in stacks.names()), stacks.hottest()
