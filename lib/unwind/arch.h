@@ -1,10 +1,11 @@
 /*
- * What differs between machines in unwinding: the registers, how perf numbers them, how DWARF does.
+ * What differs between machines in unwinding: the registers, how perf numbers them, how DWARF does,
+ * and what calls and prologues look like.
  *
  * A machine is one file arch_<name>.c with one const struct; all are compiled everywhere, so that
  * recorded stacks of another machine can be unwound in a test. Sources: asm/perf_regs.h of the
- * kernel; System V psABI x86-64, figure 3.36; DWARF for the Arm 64-bit architecture
- * (AADWARF64), 4.1.
+ * kernel; System V psABI x86-64, 3.2 and figure 3.36; DWARF for the Arm 64-bit architecture
+ * (AADWARF64), 4.1, and AAPCS64, 6.1.1.
  */
 #ifndef PROF_UNWIND_ARCH_H
 #define PROF_UNWIND_ARCH_H
@@ -23,10 +24,30 @@ struct regs {
 	uint64_t pc;
 };
 
+static inline uint64_t reg_bit(unsigned reg)
+{
+	return UINT64_C(1) << reg;
+}
+
+static inline bool regs_know(const struct regs *regs, unsigned reg)
+{
+	return regs->known & reg_bit(reg);
+}
+
+static inline void regs_set(struct regs *regs, unsigned reg, uint64_t value)
+{
+	regs->values[reg] = value;
+	regs->known |= reg_bit(reg);
+}
+
+/* Machine code is looked at in pieces of so many bytes. */
+enum { CODE_BYTES = 8 };
+
 struct arch {
 	const char *name;
 	unsigned register_count; /* DWARF numbers below this are general registers */
 	unsigned sp, fp, ra;	 /* DWARF numbers; ra: the column of the return address in CFI */
+	uint64_t preserved;	 /* bit n: a call leaves register n as it was (by the psABI) */
 	uint64_t perf_mask;	 /* sample_regs_user that gives all of them and the pc */
 	const uint8_t
 		*perf_to_dwarf; /* by perf number; PERF_REG_PC for the pc, PERF_REG_NONE for none */
@@ -35,6 +56,13 @@ struct arch {
 			      */
 	uint64_t pc_mask; /* bits of a return address that count (pointer authentication on aarch64)
 			   */
+	/* Do these bytes, the ones just before a return address, end with a call? */
+	bool (*ends_with_call)(const unsigned char code[CODE_BYTES]);
+	/*
+	 * For functions without CFI: when the instruction at the pc belongs to a prologue or an
+	 * epilogue, how many words were pushed above the return address; -1 when it says nothing.
+	 */
+	int (*pushed_words)(const unsigned char code[CODE_BYTES]);
 };
 
 enum { PERF_REG_PC = 0xfe, PERF_REG_NONE = 0xff };
@@ -44,8 +72,10 @@ extern const struct arch arch_aarch64;
 /* The machine prof was built for. */
 const struct arch *arch_native(void);
 
-/* From perf's dump (values: u64s in the order of mask's bits). False: bits missing that unwinding
- * needs. */
+/*
+ * From perf's dump (values: u64s in the order of mask's bits). False: the dump is too short, or it
+ * lacks the pc or the stack pointer.
+ */
 bool regs_from_perf(const struct arch *arch, uint64_t mask, struct bytes values, struct regs *ret);
 
 #endif

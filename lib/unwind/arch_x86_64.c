@@ -1,1 +1,97 @@
-#include "base/error.h"
+#include "unwind/arch.h"
+
+enum { RAX, RDX, RCX, RBX, RSI, RDI, RBP, RSP, R8, R12 = 12, RETURN_ADDRESS = 16 };
+
+static const uint8_t perf_to_dwarf[] = {
+	RAX,
+	RBX,
+	RCX,
+	RDX,
+	RSI,
+	RDI,
+	RBP,
+	RSP,
+	PERF_REG_PC,
+	PERF_REG_NONE, /* flags */
+	PERF_REG_NONE, /* cs */
+	PERF_REG_NONE, /* ss */
+	PERF_REG_NONE, /* ds */
+	PERF_REG_NONE, /* es */
+	PERF_REG_NONE, /* fs */
+	PERF_REG_NONE, /* gs */
+	R8,
+	9,
+	10,
+	11,
+	R12,
+	13,
+	14,
+	15,
+};
+
+/* Length of an instruction of one opcode byte and a ModRM operand. */
+static unsigned modrm_length(const unsigned char code[3])
+{
+	unsigned mod = code[1] >> 6, rm = code[1] & 7;
+	unsigned length = 2;
+
+	if (mod == 3)
+		return length;
+	if (rm == 4) {
+		length++;
+		if (mod == 0 && (code[2] & 7) == 5)
+			length += 4;
+	} else if (mod == 0 && rm == 5) {
+		length += 4;
+	}
+	return length + (mod == 1 ? 1 : mod == 2 ? 4 : 0);
+}
+
+static bool ends_with_call(const unsigned char code[CODE_BYTES])
+{
+	if (code[CODE_BYTES - 5] == 0xe8) /* call rel32 */
+		return true;
+	for (unsigned length = 2; length <= 7; length++) {
+		const unsigned char *at = code + CODE_BYTES - length;
+		unsigned char operand[3] = {at[0], at[1], length > 2 ? at[2] : 0};
+
+		/* call r/m64: ff /2 */
+		if (at[0] == 0xff && (at[1] >> 3 & 7) == 2 && modrm_length(operand) == length)
+			return true;
+	}
+	return false;
+}
+
+static int pushed_words(const unsigned char code[CODE_BYTES])
+{
+	static const unsigned char endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
+	static const unsigned char mov_rsp_rbp[] = {0x48, 0x89, 0xe5};
+	static const unsigned char mov_rsp_rbp_other[] = {0x48, 0x8b, 0xec};
+
+	if (code[0] == 0x55 || memcmp(code, endbr64, sizeof(endbr64)) == 0) /* push %rbp */
+		return 0;
+	if (code[0] == 0xc3 || code[0] == 0xc2) /* ret */
+		return 0;
+	if (memcmp(code, mov_rsp_rbp, sizeof(mov_rsp_rbp)) == 0 ||
+	    memcmp(code, mov_rsp_rbp_other, sizeof(mov_rsp_rbp_other)) == 0)
+		return 1;
+	if (code[0] == 0x5d && code[1] == 0xc3) /* pop %rbp; ret */
+		return 1;
+	return -1;
+}
+
+const struct arch arch_x86_64 = {
+	.name = "x86_64",
+	.register_count = 17,
+	.sp = RSP,
+	.fp = RBP,
+	.ra = RETURN_ADDRESS,
+	.preserved = 1u << RBX | 1u << RBP | 0xfu << R12,
+	.perf_mask = 0xff01ff,
+	.perf_to_dwarf = perf_to_dwarf,
+	.perf_count = sizeof(perf_to_dwarf),
+	.ra_in_register = false,
+	.pc_mask = UINT64_MAX,
+	.ends_with_call = ends_with_call,
+	.pushed_words = pushed_words,
+};

@@ -3,7 +3,8 @@
  * DWARF 5, 6.4; LSB, .eh_frame and .eh_frame_hdr.
  *
  * .eh_frame first, then .debug_frame (of the file or of its debug file). Nothing is tabulated up
- * front.
+ * front: .eh_frame_hdr is searched in place; only a section without it is indexed, when first
+ * asked.
  */
 #ifndef PROF_UNWIND_CFI_H
 #define PROF_UNWIND_CFI_H
@@ -14,29 +15,35 @@
 
 /* How one value of the caller is found. */
 enum cfi_how {
-	CFI_SAME,      /* unchanged */
-	CFI_UNDEFINED, /* not recoverable; for the return address: this is the outermost frame */
-	CFI_AT_CFA,    /* saved at CFA + offset */
-	CFI_CFA_PLUS,  /* is CFA + offset */
-	CFI_REGISTER,  /* is in register `reg` (for the CFA: reg + offset) */
-	CFI_EXPRESSION_AT, /* saved where the expression says (for the CFA: is what the expression
-			      says and then loaded) */
-	CFI_EXPRESSION,	   /* is what the expression says */
+	CFI_UNDEFINED,	   /* not recoverable; the return address: this is the outermost frame */
+	CFI_SAME,	   /* unchanged */
+	CFI_AT_CFA,	   /* saved at CFA + offset */
+	CFI_CFA_PLUS,	   /* is CFA + offset */
+	CFI_REGISTER,	   /* is register `reg` + offset */
+	CFI_EXPRESSION_AT, /* saved where the expression says; it starts with the CFA pushed */
+	CFI_EXPRESSION,	   /* is what the expression says; likewise */
 };
 
 struct cfi_value {
-	enum cfi_how how;
-	unsigned reg;
-	int64_t offset;
-	struct bytes expression; /* DWARF operations, borrowed from the cfi */
+	uint8_t how; /* enum cfi_how */
+	uint8_t reg;
+	uint32_t expression_bytes;
+	union {
+		int64_t offset;
+		const unsigned char *expression; /* DWARF operations, borrowed from the image */
+	};
+};
+
+struct cfi_row {
+	struct cfi_value cfa; /* CFI_REGISTER, or CFI_EXPRESSION without a CFA to start with */
+	struct cfi_value regs[REGS_MAX]; /* by DWARF number; the return address at arch->ra */
 };
 
 /* Holds for every vaddr in [start, end). */
 struct cfi_rule {
 	uint64_t start, end;
 	bool signal_frame; /* augmentation S: the caller was interrupted, not calling */
-	struct cfi_value cfa;
-	struct cfi_value regs[REGS_MAX]; /* by DWARF number; the return address at arch->ra */
+	struct cfi_row row;
 };
 
 struct cfi;
@@ -47,7 +54,7 @@ struct cfi *cfi_new(struct image *image, struct image *debug, const struct arch 
 void cfi_free(struct cfi *cfi);
 DEFINE_CLEANUP(cfi, cfi_free)
 
-/* False: no entry covers vaddr. */
+/* False: no sound entry covers vaddr. Registers an entry is silent about follow the psABI. */
 bool cfi_find(struct cfi *cfi, uint64_t vaddr, struct cfi_rule *ret);
 
 #endif

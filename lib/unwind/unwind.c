@@ -1,1 +1,219 @@
 #include "unwind/unwind.h"
+
+#include "base/alloc.h"
+#include "elf/debugfile.h"
+#include "unwind/cfi.h"
+#include "unwind/rules.h"
+#include "unwind/step.h"
+#include "unwind/walk.h"
+
+#define DEBUG_DIR "/usr/lib/debug"
+
+/* What unwinding knows of a module; looked up when its first frame is met. */
+struct unwind_module {
+	bool is_ready;
+	struct cfi *cfi;     /* NULL: there is no file */
+	struct image *debug; /* holds the CFI where the file itself has none; NULL: none */
+};
+
+struct unwinder {
+	struct spaces *spaces;
+	const struct arch *arch;
+	struct rules *rules;
+	struct unwind_module *modules; /* by module_id */
+	uint32_t module_count;
+	struct unwind_counts counts;
+};
+
+struct unwinder *unwinder_new(struct spaces *spaces, const struct arch *arch)
+{
+	struct unwinder *unwinder = xcalloc(1, sizeof(*unwinder));
+
+	unwinder->spaces = spaces;
+	unwinder->arch = arch;
+	unwinder->rules = rules_new();
+	return unwinder;
+}
+
+void unwinder_free(struct unwinder *unwinder)
+{
+	if (!unwinder)
+		return;
+	for (uint32_t i = 0; i < unwinder->module_count; i++) {
+		cfi_free(unwinder->modules[i].cfi);
+		image_free(unwinder->modules[i].debug);
+	}
+	free(unwinder->modules);
+	rules_free(unwinder->rules);
+	free(unwinder);
+}
+
+struct unwind_counts unwinder_counts(const struct unwinder *unwinder)
+{
+	return unwinder->counts;
+}
+
+static void module_prepare(struct unwinder *unwinder, module_id id, struct unwind_module *module)
+{
+	const struct module *mapped = spaces_module(unwinder->spaces, id);
+	struct image *image = mapped->image;
+
+	module->is_ready = true;
+	if (!image)
+		return;
+	if (!image_section(image, ".eh_frame").present &&
+	    !image_section(image, ".debug_frame").present)
+		module->debug = debugfile_find(image, mapped->path, DEBUG_DIR);
+	module->cfi = cfi_new(image, module->debug, unwinder->arch);
+}
+
+static struct unwind_module *module_of(struct unwinder *unwinder, module_id id)
+{
+	uint32_t old_count = unwinder->module_count;
+
+	if (id >= old_count) {
+		unwinder->module_count = id + id / 2 + 16;
+		unwinder->modules = xreallocarray(unwinder->modules, unwinder->module_count,
+						  sizeof(*unwinder->modules));
+		memset(unwinder->modules + old_count, 0,
+		       (unwinder->module_count - old_count) * sizeof(*unwinder->modules));
+	}
+	if (!unwinder->modules[id].is_ready)
+		module_prepare(unwinder, id, &unwinder->modules[id]);
+	return &unwinder->modules[id];
+}
+
+static bool full_rule(struct unwinder *unwinder, const struct location *at, struct cfi_rule *ret)
+{
+	const struct unwind_module *module = module_of(unwinder, at->module);
+	uint64_t vaddr;
+
+	return module->cfi &&
+	       image_offset_to_vaddr(spaces_module(unwinder->spaces, at->module)->image, at->offset,
+				     &vaddr) &&
+	       cfi_find(module->cfi, vaddr, ret);
+}
+
+static struct rule rule_at(struct unwinder *unwinder, const struct location *at)
+{
+	struct rule rule = {.kind = RULE_NONE};
+	struct cfi_rule full;
+
+	if (rules_get(unwinder->rules, at->module, at->offset, &rule)) {
+		unwinder->counts.rules_hit++;
+		return rule;
+	}
+	unwinder->counts.rules_missed++;
+	if (full_rule(unwinder, at, &full))
+		rule = rule_pack(unwinder->arch, &full);
+	rules_put(unwinder->rules, at->module, at->offset, rule);
+	return rule;
+}
+
+static uint64_t words(int16_t count)
+{
+	return 8 * (uint64_t)(int64_t)count;
+}
+
+/* Most frames: sp, fp and the pc follow from each other. */
+static bool step_by_rule(struct walk *walk, struct rule rule)
+{
+	const struct arch *arch = walk->arch;
+	struct regs *regs = &walk->regs;
+	unsigned base = rule.kind == RULE_SP ? arch->sp : arch->fp;
+	uint64_t cfa = regs->values[base] + words(rule.cfa_words);
+	uint64_t fp = regs->values[arch->fp], ra = regs->values[arch->ra];
+	uint64_t known = regs->known & (reg_bit(arch->sp) | reg_bit(arch->fp));
+	uint64_t needed = reg_bit(base);
+
+	if (rule.ra_words == RULE_SAME)
+		needed |= reg_bit(arch->ra);
+	else if (!walk_read_stack(walk, cfa + words(rule.ra_words), STACK_REACH_BYTES, &ra))
+		return false;
+	if (rule.fp_words != RULE_SAME) {
+		known |= reg_bit(arch->fp);
+		if (!walk_read_stack(walk, cfa + words(rule.fp_words), STACK_REACH_BYTES, &fp))
+			return false;
+	}
+	if ((regs->known & needed) != needed)
+		return walk_stop(walk, UNWIND_LOST);
+	if (!walk_enter(walk, cfa, ra, true))
+		return false;
+	regs->values[arch->fp] = fp;
+	regs->known = known;
+	return true;
+}
+
+static bool step(struct unwinder *unwinder, struct walk *walk)
+{
+	struct rule rule = {.kind = RULE_FULL};
+	struct cfi_rule full;
+
+	if (!walk->tracks_all)
+		rule = rule_at(unwinder, &walk->at);
+	switch ((enum rule_kind)rule.kind) {
+	case RULE_SP:
+	case RULE_FP:
+		return step_by_rule(walk, rule);
+	case RULE_ROOT:
+		return walk_stop(walk, UNWIND_ROOT);
+	case RULE_FULL:
+		if (full_rule(unwinder, &walk->at, &full))
+			return step_full(walk, &full);
+		break;
+	case RULE_NONE:
+		break;
+	}
+	return step_guess(walk);
+}
+
+static struct frame frame_of(const struct walk *walk)
+{
+	return (struct frame){
+		.module = walk->at.module,
+		.offset = walk->at.offset + walk->is_return_address,
+		.is_return_address = walk->is_return_address,
+	};
+}
+
+static enum unwind_stop walk_up(struct unwinder *unwinder, struct walk *walk, struct frame *frames,
+				unsigned *count)
+{
+	unsigned room = *count;
+
+	*count = 0;
+	walk_locate(walk, walk->regs.pc, &walk->at);
+	do {
+		if (*count == room)
+			return UNWIND_DEEP;
+		frames[(*count)++] = frame_of(walk);
+	} while (step(unwinder, walk));
+	return walk->stop;
+}
+
+enum unwind_stop unwinder_walk(struct unwinder *unwinder, pid_t pid, uint64_t time_ns,
+			       const struct regs *regs, struct bytes stack, struct frame *frames,
+			       unsigned *count)
+{
+	unsigned room = *count;
+	struct walk walk = {
+		.spaces = unwinder->spaces,
+		.arch = unwinder->arch,
+		.pid = pid,
+		.time_ns = time_ns,
+		.stack_start = regs->values[unwinder->arch->sp],
+		.stack_bytes = bytes_left(&stack),
+		.stack = stack.at,
+		.regs = *regs,
+	};
+	struct walk again = walk;
+	enum unwind_stop stop = walk_up(unwinder, &walk, frames, count);
+
+	if (walk.lacks_register && stop != UNWIND_ROOT) {
+		again.tracks_all = true;
+		*count = room;
+		stop = walk_up(unwinder, &again, frames, count);
+	}
+	unwinder->counts.frames += *count;
+	return stop;
+}

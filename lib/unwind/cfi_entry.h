@@ -1,0 +1,45 @@
+/*
+ * The entries of .eh_frame and .debug_frame: common information (CIE) and frame descriptions (FDE).
+ * Source: DWARF 5, 6.4.1; LSB Core, "Exception Frames" (augmentations, pointer encodings).
+ */
+#ifndef PROF_UNWIND_CFI_ENTRY_H
+#define PROF_UNWIND_CFI_ENTRY_H
+
+#include "base/bytes.h"
+
+struct cfi_section {
+	struct bytes data;
+	uint64_t vaddr;	  /* of data, for pointers relative to themselves */
+	bool is_eh_frame; /* else .debug_frame */
+};
+
+struct cfi_cie {
+	uint64_t code_align;
+	int64_t data_align;
+	uint64_t ra;	     /* column of the return address */
+	uint8_t pc_encoding; /* DW_EH_PE_* of addresses in its FDEs */
+	bool augmented;	     /* z: its FDEs carry augmentation data */
+	bool signal_frame;   /* S */
+	struct bytes program;
+};
+
+struct cfi_fde {
+	struct cfi_cie cie;
+	uint64_t start, end; /* vaddrs */
+	struct bytes program;
+};
+
+/* False: no sound FDE begins at the offset. */
+bool cfi_fde_read(const struct cfi_section *section, uint64_t offset, struct cfi_fde *ret);
+/* To the entry after the one at *offset, of whatever kind. False: that was the last, or damaged. */
+bool cfi_entry_next(const struct cfi_section *section, uint64_t *offset);
+
+/*
+ * A pointer as DW_EH_PE_* encodes it, at the cursor within the section. Relative to itself or
+ * absolute; anything else fails the cursor.
+ */
+uint64_t cfi_pointer(const struct cfi_section *section, struct bytes *from, uint8_t encoding);
+/* The same without what it is relative to. */
+uint64_t cfi_pointer_value(struct bytes *from, uint8_t encoding);
+
+#endif

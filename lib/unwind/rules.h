@@ -1,0 +1,47 @@
+/*
+ * The rules that unwinding keeps: eight bytes for each (module, offset) that was ever a pc in a
+ * stack.
+ *
+ * All but a few rows of real CFI say "the CFA is sp or fp plus a number, fp and the return address
+ * were saved beside it"; these are kept. The others are kept as "ask the CFI again". A hash cache
+ * that grows to RULES_BYTES_MAX and then replaces: nothing depends on a rule being found again.
+ */
+#ifndef PROF_UNWIND_RULES_H
+#define PROF_UNWIND_RULES_H
+
+#include "unwind/arch.h"
+#include "unwind/cfi.h"
+
+enum { RULES_BYTES_MAX = 16 << 20 };
+
+enum rule_kind {
+	RULE_NONE, /* no CFI here */
+	RULE_ROOT, /* the outermost frame */
+	RULE_SP,   /* CFA = sp + 8 * cfa_words */
+	RULE_FP,   /* CFA = fp + 8 * cfa_words */
+	RULE_FULL, /* more than fits here: ask the CFI */
+};
+
+/* In a register still, not in memory: fp, and on aarch64 the return address of a leaf. */
+enum { RULE_SAME = INT16_MIN };
+
+struct rule {
+	uint16_t kind; /* enum rule_kind */
+	int16_t cfa_words;
+	int16_t fp_words; /* saved at CFA + 8 * fp_words; or RULE_SAME */
+	int16_t ra_words; /* likewise */
+};
+
+/* RULE_FULL when it does not fit. */
+struct rule rule_pack(const struct arch *arch, const struct cfi_rule *full);
+
+struct rules;
+
+struct rules *rules_new(void);
+void rules_free(struct rules *rules);
+DEFINE_CLEANUP(rules, rules_free)
+
+bool rules_get(const struct rules *rules, uint32_t module, uint64_t offset, struct rule *ret);
+void rules_put(struct rules *rules, uint32_t module, uint64_t offset, struct rule rule);
+
+#endif

@@ -1,0 +1,47 @@
+#include "unwind/walk.h"
+
+bool walk_locate(struct walk *walk, uint64_t pc, struct location *ret)
+{
+	struct location *recent = walk->recent;
+
+	for (unsigned i = 0; i < RECENT_MAPPINGS; i++) {
+		if (pc >= recent[i].start && pc < recent[i].end) {
+			*ret = recent[i];
+			ret->offset += pc - recent[i].start;
+			return true;
+		}
+	}
+	if (!spaces_locate(walk->spaces, walk->pid, walk->time_ns, pc, ret))
+		return false;
+	recent = &recent[walk->next_recent++ % RECENT_MAPPINGS];
+	*recent = *ret;
+	recent->offset -= pc - ret->start; /* kept for the start of the mapping */
+	return true;
+}
+
+bool walk_read_file(const struct walk *walk, const struct location *at, uint64_t pc,
+		    uint64_t address, void *into, size_t len)
+{
+	const struct image *image = spaces_module(walk->spaces, at->module)->image;
+	uint64_t vaddr;
+
+	return image && image_offset_to_vaddr(image, at->offset, &vaddr) &&
+	       image_read(image, vaddr + (address - pc), into, len);
+}
+
+bool walk_enter(struct walk *walk, uint64_t sp, uint64_t pc, bool is_return_address)
+{
+	uint64_t *old_sp = &walk->regs.values[walk->arch->sp];
+
+	pc &= walk->arch->pc_mask;
+	if (pc == 0)
+		return walk_stop(walk, UNWIND_ROOT);
+	if (sp < *old_sp || (sp == *old_sp && walk->is_return_address))
+		return walk_stop(walk, UNWIND_LOST);
+	if (!walk_locate(walk, pc - is_return_address, &walk->at))
+		return walk_stop(walk, UNWIND_LOST);
+	*old_sp = sp;
+	walk->regs.pc = pc;
+	walk->is_return_address = is_return_address;
+	return true;
+}

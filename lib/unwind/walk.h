@@ -1,0 +1,71 @@
+/*
+ * One walk up a stack, at one frame: its state, what may be read on the way, and the step to the
+ * caller once that is found. The ways of finding it are in step.h.
+ */
+#ifndef PROF_UNWIND_WALK_H
+#define PROF_UNWIND_WALK_H
+
+#include "unwind/unwind.h"
+
+/* No thread's stack is larger: what a rule places further above the copy is nonsense, not cut off.
+ */
+enum { STACK_REACH_BYTES = 1 << 30 };
+
+enum { RECENT_MAPPINGS = 4 };
+
+struct walk {
+	struct spaces *spaces;
+	const struct arch *arch;
+	pid_t pid;
+	uint64_t time_ns;
+	uint64_t stack_start, stack_bytes;
+	const unsigned char *stack;
+	struct regs regs;
+	bool is_return_address; /* regs.pc: the call stands just before it */
+	bool tracks_all;	/* all registers, not only those that most rules need */
+	bool lacks_register;	/* a rule asked for one that was not tracked */
+	struct location at;	/* of the instruction that runs, or calls */
+	enum unwind_stop stop;	/* why, once a step has failed */
+	unsigned next_recent;
+	struct location recent[RECENT_MAPPINGS];
+};
+
+/* Fails, so that a step can say `return walk_stop(walk, why)`. */
+static inline bool walk_stop(struct walk *walk, enum unwind_stop why)
+{
+	walk->stop = why;
+	return false;
+}
+
+/* Of the instruction at regs.pc, or of the call before it. */
+static inline uint64_t walk_pc(const struct walk *walk)
+{
+	return walk->regs.pc - walk->is_return_address;
+}
+
+/* A word of the copied stack; else the walk stops, as cut off when it lies within reach above. */
+static inline bool walk_read_stack(struct walk *walk, uint64_t address, uint64_t reach_bytes,
+				   uint64_t *ret)
+{
+	uint64_t at = address - walk->stack_start;
+
+	if (__builtin_expect(at > walk->stack_bytes || walk->stack_bytes - at < sizeof(*ret), 0))
+		return walk_stop(walk, at < reach_bytes ? UNWIND_TRUNCATED : UNWIND_LOST);
+	memcpy(ret, walk->stack + at, sizeof(*ret));
+	return true;
+}
+
+/* As spaces_locate(), quick where a stack stays within a few mappings. */
+bool walk_locate(struct walk *walk, uint64_t pc, struct location *ret);
+
+/* Code or constants out of the file that is mapped at `at`, which is where pc lies. */
+bool walk_read_file(const struct walk *walk, const struct location *at, uint64_t pc,
+		    uint64_t address, void *into, size_t len);
+
+/*
+ * To the caller's frame. sp must grow; only where nothing was pushed, as in a leaf of a machine
+ * with a link register, may it stay. Which registers are known is for the caller of this to say.
+ */
+bool walk_enter(struct walk *walk, uint64_t sp, uint64_t pc, bool is_return_address);
+
+#endif
