@@ -52,6 +52,8 @@ static void output_callback(const char *text, size_t len, void *opaque)
 {
 	struct output *out = opaque;
 
+	if (!len)
+		return; /* then text may be NULL */
 	output_add(out, text, len);
 	if (out->len > LONGEST_RESULT && is_ascii(text, len))
 		longjmp(out->too_long, 1);

@@ -1,0 +1,17 @@
+/* Any bytes up to the first NUL as a linker's name. */
+#include "symbol/demangle.h"
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+
+#include <stdint.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	CLEANUP(free_ptr) char *name = xstrndup((const char *)data, size);
+
+	free(demangle(name));
+	return 0;
+}

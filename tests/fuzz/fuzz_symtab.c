@@ -1,0 +1,37 @@
+/* Any bytes as an ELF file, which is its own debug file too: every symbol's start and end is
+ * looked up. */
+#include "symbol/symtab.h"
+
+#include <assert.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void find_around(const struct symtab *symtab, uint64_t vaddr, struct arena *arena)
+{
+	struct symbol symbol;
+
+	if (!symtab_find(symtab, vaddr, arena, &symbol))
+		return;
+	assert(vaddr - symbol.vaddr < symbol.size_bytes);
+	assert(symbol.name[0]);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	CLEANUP(image_cleanup) struct image *image = NULL;
+	CLEANUP(symtab_cleanup) struct symtab *symtab = NULL;
+	struct error *err = image_from_memory(data, size, "fuzz", &image);
+	struct arena arena = {0};
+
+	if (err) {
+		error_free(err);
+		return 0;
+	}
+	symtab = symtab_new(image, image);
+	/* Small files have small addresses; lying ones any. */
+	for (uint64_t vaddr = 0; vaddr < 0x10000; vaddr += 8)
+		find_around(symtab, vaddr, &arena);
+	find_around(symtab, UINT64_MAX, &arena);
+	arena_deinit(&arena);
+	return 0;
+}
