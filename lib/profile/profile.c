@@ -1,1 +1,353 @@
 #include "profile/profile.h"
+
+#include "base/alloc.h"
+#include "base/arena.h"
+#include "base/idmap.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A frame as it is kept; the lines, once known, stand in the arena. */
+struct frame_entry {
+	uint64_t offset;
+	const struct profile_line *lines;
+	uint32_t module;
+	uint32_t line_count : 31;
+	uint32_t is_return_address : 1;
+};
+
+/* A growing array of entries, and the map from what makes an entry unique to its id. */
+#define TABLE(type)                                                                                \
+	struct {                                                                                   \
+		type *items;                                                                       \
+		uint32_t count, room;                                                              \
+		struct idmap ids;                                                                  \
+	}
+
+#define TABLE_DEINIT(table)                                                                        \
+	do {                                                                                       \
+		free((table).items);                                                               \
+		idmap_deinit(&(table).ids);                                                        \
+	} while (0)
+
+/* The id of (key, subkey): the one it has, or a new one for `item`. */
+#define TABLE_PUT(table, key, subkey, ...)                                                         \
+	__extension__({                                                                            \
+		uint32_t *id_ = idmap_put(&(table).ids, (key), (subkey));                          \
+                                                                                                   \
+		if (*id_ == IDMAP_NONE) {                                                          \
+			GROW((table).items, (table).count, (table).room);                          \
+			(table).items[(table).count] = __VA_ARGS__;                                \
+			*id_ = (table).count++;                                                    \
+		}                                                                                  \
+		*id_;                                                                              \
+	})
+
+struct profile {
+	struct strtab *strings;
+	struct arena arena; /* lines, segments, the strings of info */
+	struct profile_info info;
+
+	TABLE(struct profile_event) events;	  /* by (name, 0) */
+	TABLE(struct frame_entry) frames;	  /* by (offset and is_return_address, module) */
+	TABLE(struct profile_stack) stacks;	  /* by (parent, frame) */
+	TABLE(struct profile_thread) threads;	  /* by (pid and tid, pair of names) */
+	TABLE(struct profile_function) functions; /* by (pair of names, pair of file and line) */
+	TABLE(struct profile_cell) cells;	  /* by (stack and thread, event) */
+	TABLE(uint64_t) pairs; /* two u32 as one id, for keys of more than three */
+
+	struct profile_module *modules; /* by number; found elsewhere */
+	uint32_t module_count, module_room;
+	struct profile_module notes;
+};
+
+static uint64_t both(uint32_t high, uint32_t low)
+{
+	return (uint64_t)high << 32 | low;
+}
+
+static uint32_t pair(struct profile *profile, uint32_t high, uint32_t low)
+{
+	uint64_t key = both(high, low);
+
+	return TABLE_PUT(profile->pairs, key, 0, key);
+}
+
+struct profile *profile_new(void)
+{
+	struct profile *profile = xcalloc(1, sizeof(*profile));
+
+	profile->strings = strtab_new();
+	profile->notes = (struct profile_module){.kind = PROFILE_MODULE_NOTE, .named = true};
+	profile->info =
+		(struct profile_info){.command = "", .host = "", .kernel = "", .quality = ""};
+	/* STACK_EMPTY: no real stack has this key, since it would be its own parent. */
+	TABLE_PUT(profile->stacks, UINT64_MAX, 0, (struct profile_stack){0});
+	return profile;
+}
+
+void profile_free(struct profile *profile)
+{
+	if (!profile)
+		return;
+	TABLE_DEINIT(profile->events);
+	TABLE_DEINIT(profile->frames);
+	TABLE_DEINIT(profile->stacks);
+	TABLE_DEINIT(profile->threads);
+	TABLE_DEINIT(profile->functions);
+	TABLE_DEINIT(profile->cells);
+	TABLE_DEINIT(profile->pairs);
+	free(profile->modules);
+	arena_deinit(&profile->arena);
+	strtab_free(profile->strings);
+	free(profile);
+}
+
+struct strtab *profile_strings(struct profile *profile)
+{
+	return profile->strings;
+}
+
+const char *profile_string(const struct profile *profile, string_id id)
+{
+	return strtab_get(profile->strings, id);
+}
+
+event_id profile_add_event(struct profile *profile, const struct profile_event *event)
+{
+	return TABLE_PUT(profile->events, event->name, 0, *event);
+}
+
+/* Modules up to and with this number exist from now on; those not described yet are unknown. */
+static struct profile_module *module_at(struct profile *profile, uint32_t module)
+{
+	if (module == PROFILE_NOTES)
+		return &profile->notes;
+	while (profile->module_count <= module) {
+		GROW(profile->modules, profile->module_count, profile->module_room);
+		profile->modules[profile->module_count++] =
+			(struct profile_module){.kind = PROFILE_MODULE_UNKNOWN};
+	}
+	return &profile->modules[module];
+}
+
+void profile_describe_module(struct profile *profile, uint32_t module,
+			     const struct profile_module *description)
+{
+	struct profile_module *entry = module_at(profile, module);
+	size_t size_bytes = description->segment_count * sizeof(*description->segments);
+	struct profile_segment *segments = NULL;
+	bool named = entry->named || description->named;
+
+	if (size_bytes) {
+		segments = arena_alloc(&profile->arena, size_bytes);
+		memcpy(segments, description->segments, size_bytes);
+	}
+	*entry = *description;
+	entry->segments = segments;
+	entry->named = named;
+}
+
+frame_id profile_frame(struct profile *profile, uint32_t module, uint64_t offset,
+		       bool is_return_address)
+{
+	/* Offsets use 63 bits at most: the kernel's addresses have their top bits all set. */
+	return TABLE_PUT(profile->frames, offset << 1 | is_return_address, module,
+			 (struct frame_entry){.offset = offset,
+					      .module = module,
+					      .is_return_address = is_return_address});
+}
+
+frame_id profile_note(struct profile *profile, const char *text)
+{
+	string_id name = strtab_add(profile->strings, text);
+	frame_id frame = profile_frame(profile, PROFILE_NOTES, name, false);
+
+	if (!profile->frames.items[frame].line_count) {
+		struct profile_line line = {
+			.function = profile_function(profile,
+						     &(struct profile_function){
+							     .name = name,
+							     .system_name = name,
+						     }),
+		};
+
+		profile_set_lines(profile, frame, &line, 1);
+	}
+	return frame;
+}
+
+stack_id profile_push(struct profile *profile, stack_id parent, frame_id frame)
+{
+	uint32_t depth = profile->stacks.items[parent].depth + 1;
+
+	return TABLE_PUT(profile->stacks, both(parent, frame), 0,
+			 (struct profile_stack){.parent = parent, .frame = frame, .depth = depth});
+}
+
+thread_id profile_thread(struct profile *profile, pid_t pid, pid_t tid, const char *process,
+			 const char *name)
+{
+	struct profile_thread thread = {
+		.pid = pid,
+		.tid = tid,
+		.process = strtab_add(profile->strings, process),
+		.name = strtab_add(profile->strings, name),
+	};
+
+	return TABLE_PUT(profile->threads, both((uint32_t)pid, (uint32_t)tid),
+			 pair(profile, thread.process, thread.name), thread);
+}
+
+void profile_add(struct profile *profile, thread_id thread, stack_id stack, event_id event,
+		 uint64_t weight)
+{
+	uint32_t id =
+		TABLE_PUT(profile->cells, both(stack, thread), event,
+			  (struct profile_cell){.stack = stack, .thread = thread, .event = event});
+
+	profile->cells.items[id].samples++;
+	profile->cells.items[id].weight += weight;
+}
+
+static const char *copy_text(struct profile *profile, const char *text)
+{
+	return text ? arena_strndup(&profile->arena, text, strlen(text)) : "";
+}
+
+void profile_set_info(struct profile *profile, const struct profile_info *info)
+{
+	profile->info = *info;
+	profile->info.command = copy_text(profile, info->command);
+	profile->info.host = copy_text(profile, info->host);
+	profile->info.kernel = copy_text(profile, info->kernel);
+	profile->info.quality = copy_text(profile, info->quality);
+}
+
+function_id profile_function(struct profile *profile, const struct profile_function *function)
+{
+	uint32_t names = pair(profile, function->name, function->system_name);
+	uint32_t place = pair(profile, function->file, function->start_line);
+
+	return TABLE_PUT(profile->functions, both(names, place), 0, *function);
+}
+
+void profile_set_lines(struct profile *profile, frame_id frame, const struct profile_line *lines,
+		       unsigned count)
+{
+	struct frame_entry *entry = &profile->frames.items[frame];
+	struct profile_line *copy;
+
+	assert(!entry->line_count);
+	if (!count)
+		return;
+	copy = arena_alloc(&profile->arena, count * sizeof(*copy));
+	memcpy(copy, lines, count * sizeof(*copy));
+	entry->lines = copy;
+	entry->line_count = count & INT32_MAX;
+	module_at(profile, entry->module)->named = true;
+}
+
+uint32_t profile_event_count(const struct profile *profile)
+{
+	return profile->events.count;
+}
+
+const struct profile_event *profile_get_event(const struct profile *profile, event_id id)
+{
+	return &profile->events.items[id];
+}
+
+uint32_t profile_module_count(const struct profile *profile)
+{
+	return profile->module_count;
+}
+
+const struct profile_module *profile_get_module(const struct profile *profile, uint32_t id)
+{
+	static const struct profile_module unknown = {.kind = PROFILE_MODULE_UNKNOWN};
+
+	if (id == PROFILE_NOTES)
+		return &profile->notes;
+	return id < profile->module_count ? &profile->modules[id] : &unknown;
+}
+
+uint32_t profile_frame_count(const struct profile *profile)
+{
+	return profile->frames.count;
+}
+
+struct profile_frame profile_get_frame(const struct profile *profile, frame_id id)
+{
+	const struct frame_entry *entry = &profile->frames.items[id];
+
+	return (struct profile_frame){
+		.module = entry->module,
+		.offset = entry->offset,
+		.is_return_address = entry->is_return_address,
+		.lines = entry->lines,
+		.line_count = entry->line_count,
+	};
+}
+
+uint32_t profile_stack_count(const struct profile *profile)
+{
+	return profile->stacks.count;
+}
+
+struct profile_stack profile_get_stack(const struct profile *profile, stack_id id)
+{
+	return profile->stacks.items[id];
+}
+
+uint32_t profile_thread_count(const struct profile *profile)
+{
+	return profile->threads.count;
+}
+
+const struct profile_thread *profile_get_thread(const struct profile *profile, thread_id id)
+{
+	return &profile->threads.items[id];
+}
+
+uint32_t profile_function_count(const struct profile *profile)
+{
+	return profile->functions.count;
+}
+
+const struct profile_function *profile_get_function(const struct profile *profile, function_id id)
+{
+	return &profile->functions.items[id];
+}
+
+uint64_t profile_cell_count(const struct profile *profile)
+{
+	return profile->cells.count;
+}
+
+const struct profile_cell *profile_get_cell(const struct profile *profile, uint64_t index)
+{
+	return &profile->cells.items[index];
+}
+
+const struct profile_info *profile_get_info(const struct profile *profile)
+{
+	return &profile->info;
+}
+
+uint64_t profile_frame_vaddr(const struct profile *profile, frame_id id)
+{
+	const struct frame_entry *entry = &profile->frames.items[id];
+	const struct profile_module *module = profile_get_module(profile, entry->module);
+
+	for (unsigned i = 0; i < module->segment_count; i++) {
+		const struct profile_segment *segment = &module->segments[i];
+
+		/* A return address may be the first byte behind the segment. */
+		if (entry->offset - segment->offset <= segment->size_bytes &&
+		    entry->offset - entry->is_return_address >= segment->offset)
+			return segment->vaddr + (entry->offset - segment->offset);
+	}
+	return entry->offset;
+}

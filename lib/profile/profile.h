@@ -25,6 +25,11 @@ typedef uint32_t event_id;
 
 /* The stack with no frame: parent of every root. */
 #define STACK_EMPTY ((stack_id)0)
+/*
+ * The module of the frames that prof itself puts into a stack. It is outside the numbers that
+ * lib/proc gives and not counted by profile_module_count().
+ */
+#define PROFILE_NOTES UINT32_MAX
 
 enum profile_module_kind {
 	PROFILE_MODULE_FILE,
@@ -50,7 +55,7 @@ struct profile_module {
 						   profile_describe_module(), then owned */
 	unsigned segment_count;
 	bool is_main; /* the program that was asked about */
-	bool named;   /* at least one of its frames has a name */
+	bool named;   /* at least one of its frames has a name; profile_set_lines() sees to it */
 };
 
 struct profile_function {
