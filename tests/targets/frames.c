@@ -38,9 +38,9 @@ static NOINLINE void first(void)
 	second(); /* the last thing to do: a jump */
 }
 
-static NOINLINE void aligned(char *room)
+static NOINLINE void aligned(char *room, int size)
 {
-	__asm__ volatile("" : : "r"(room) : "memory");
+	__asm__ volatile("" : : "r"(room), "r"(size) : "memory");
 	spin();
 }
 
@@ -48,7 +48,7 @@ static NOINLINE void align(void)
 {
 	char room[256] __attribute__((aligned(128)));
 
-	aligned(room);
+	aligned(room, sizeof room);
 	__asm__ volatile("");
 }
 
