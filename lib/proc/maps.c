@@ -1,1 +1,105 @@
-#include "base/error.h"
+#include "proc/maps.h"
+
+#include "base/alloc.h"
+
+#include <fcntl.h>
+
+static struct bytes take_line(struct bytes *text)
+{
+	size_t left = bytes_left(text);
+	const unsigned char *newline = left ? memchr(text->at, '\n', left) : NULL;
+	struct bytes line = bytes_sub(text, newline ? (size_t)(newline - text->at) : left);
+
+	if (newline)
+		bytes_skip(text, 1);
+	return line;
+}
+
+static int digit_value(unsigned char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : 16;
+}
+
+/* A number and the one character that must follow it; the line may end where that is a blank. */
+static uint64_t take_number(struct bytes *line, unsigned base, char end)
+{
+	uint64_t value = 0;
+	unsigned digits = 0;
+
+	while (bytes_left(line) && (unsigned)digit_value(*line->at) < base) {
+		value = value * base + (unsigned)digit_value(bytes_u8(line));
+		digits++;
+	}
+	if (!digits || digits > 20 || (bytes_left(line) ? bytes_u8(line) != end : end != ' '))
+		bytes_fail(line);
+	return value;
+}
+
+/* The kernel escapes the newline and nothing else, not even the backslash. */
+static void copy_path(struct bytes line, char path[MAPS_PATH_MAX])
+{
+	size_t len = 0;
+
+	while (bytes_left(&line) && len < MAPS_PATH_MAX - 1) {
+		if (bytes_left(&line) >= 4 && memcmp(line.at, "\\012", 4) == 0) {
+			bytes_skip(&line, 4);
+			path[len++] = '\n';
+		} else {
+			path[len++] = (char)bytes_u8(&line);
+		}
+	}
+	path[len] = '\0';
+}
+
+/* "7f0c5e1c8000-7f0c5e31d000 r-xp 00026000 fe:00 1066   /usr/lib/x86_64-linux-gnu/libc.so.6" */
+static bool parse_line(struct bytes line, struct mapping *ret, char path[MAPS_PATH_MAX])
+{
+	const char *permissions;
+
+	*ret = (struct mapping){.path = path};
+	ret->start = take_number(&line, 16, '-');
+	ret->end = take_number(&line, 16, ' ');
+	permissions = bytes_take(&line, 5);
+	ret->offset = take_number(&line, 16, ' ');
+	ret->device_major = (uint32_t)take_number(&line, 16, ':');
+	ret->device_minor = (uint32_t)take_number(&line, 16, ' ');
+	ret->inode = take_number(&line, 10, ' ');
+	if (!bytes_ok(&line) || permissions[2] != 'x' || ret->start >= ret->end)
+		return false;
+	while (bytes_left(&line) && *line.at == ' ')
+		bytes_skip(&line, 1);
+	copy_path(line, path);
+	return true;
+}
+
+bool maps_next(struct maps *maps, struct mapping *ret)
+{
+	while (bytes_left(&maps->rest))
+		if (parse_line(take_line(&maps->rest), ret, maps->path))
+			return true;
+	return false;
+}
+
+char *maps_load(const char *proc, pid_t pid, size_t *len)
+{
+	CLEANUP(free_ptr) char *name = xasprintf("%s/%d/maps", proc, (int)pid);
+	CLEANUP(close_fd) int fd = open(name, O_RDONLY | O_CLOEXEC);
+	CLEANUP(free_ptr) char *text = NULL;
+	size_t room = 0;
+	ssize_t got = 0;
+
+	*len = 0;
+	if (fd < 0)
+		return NULL;
+	do {
+		*len += (size_t)got;
+		if (room - *len < 4096) {
+			room = room ? 2 * room : (size_t)64 << 10;
+			text = xreallocarray(text, room, 1);
+		}
+		got = read(fd, text + *len, room - *len);
+	} while (got > 0);
+	return STEAL(text);
+}

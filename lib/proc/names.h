@@ -22,8 +22,8 @@ void names_set(struct names *names, pid_t tid, const char *comm);
 void names_fork(struct names *names, pid_t parent_tid, pid_t tid);
 /* A tid may be used again: forget it. */
 void names_exit(struct names *names, pid_t tid);
-/* Borrowed until the next change. Unknown: read from /proc once; gone there too: ":TID" (as perf
- * names it). */
+/* Lives as long as names. Unknown: read from /proc once; gone there too: ":TID", and "swapper" for
+ * the idle threads, as perf names them. */
 const char *names_get(struct names *names, pid_t pid, pid_t tid);
 
 #endif

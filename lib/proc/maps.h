@@ -1,0 +1,28 @@
+/*
+ * Reads /proc/PID/maps: the executable mappings of a process. Source: proc(5).
+ */
+#ifndef PROF_PROC_MAPS_H
+#define PROF_PROC_MAPS_H
+
+#include "base/bytes.h"
+#include "proc/module.h"
+
+enum { MAPS_PATH_MAX = 4096 + 16 }; /* PATH_MAX and " (deleted)" */
+
+struct maps {
+	struct bytes rest;
+	char path[MAPS_PATH_MAX];
+};
+
+/*
+ * The next executable mapping; false at the end. ret->path is borrowed until the next call.
+ *
+ *	struct maps maps = {.rest = bytes_of(text, len)};
+ *	while (maps_next(&maps, &mapping))
+ */
+bool maps_next(struct maps *maps, struct mapping *ret);
+
+/* The text of proc/PID/maps, to be freed; NULL (and len 0) when the process is gone or not ours. */
+char *maps_load(const char *proc, pid_t pid, size_t *len);
+
+#endif

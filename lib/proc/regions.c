@@ -1,0 +1,310 @@
+#include "proc/regions.h"
+
+#include "base/alloc.h"
+
+void regions_deinit(struct regions *regions)
+{
+	free(regions->live);
+	free(regions->past);
+	free(regions->clears);
+}
+
+/* The number of live regions that begin at or before pc. */
+static size_t begun_at(const struct regions *regions, uint64_t pc)
+{
+	const struct region *base = regions->live;
+	size_t left = regions->live_count;
+
+	if (!left)
+		return 0;
+	while (left > 1) {
+		size_t half = left / 2;
+
+		/* No jump that could be predicted wrong: this is the inner loop of unwinding. */
+		base += base[half].start <= pc ? half : 0;
+		left -= half;
+	}
+	return (size_t)(base - regions->live) + (base->start <= pc);
+}
+
+/* The live regions that share an address with [start, end): indices from *first to before *last. */
+static void overlapping(const struct regions *regions, uint64_t start, uint64_t end, size_t *first,
+			size_t *last)
+{
+	*first = begun_at(regions, start);
+	if (*first && regions->live[*first - 1].end > start)
+		--*first;
+	*last = begun_at(regions, end - 1);
+}
+
+static bool overlap(const struct region *a, const struct region *b)
+{
+	return a->start < b->end && b->start < a->end;
+}
+
+static struct region piece_of(const struct region *region, uint64_t start, uint64_t end)
+{
+	struct region piece = *region;
+
+	piece.start = start > region->start ? start : region->start;
+	piece.end = end < region->end ? end : region->end;
+	piece.offset += piece.start - region->start;
+	return piece;
+}
+
+static void add_past(struct regions *regions, struct region region)
+{
+	if (region.start >= region.end || region.from_ns >= region.until_ns)
+		return;
+	GROW(regions->past, regions->past_count, regions->past_room);
+	regions->past[regions->past_count++] = region;
+	if (region.until_ns > regions->past_until_ns)
+		regions->past_until_ns = region.until_ns;
+}
+
+/* Puts count regions in the place of live[first] to before live[last]. */
+static void splice(struct regions *regions, size_t first, size_t last, const struct region *new,
+		   size_t count)
+{
+	size_t tail = regions->live_count - last;
+	size_t total = first + count + tail;
+
+	if (total > regions->live_room) {
+		regions->live_room = 2 * total;
+		regions->live = xreallocarray(regions->live, regions->live_room,
+					      sizeof(*regions->live));
+	}
+	if (tail)
+		memmove(regions->live + first + count, regions->live + last,
+			tail * sizeof(*regions->live));
+	memcpy(regions->live + first, new, count * sizeof(*new));
+	regions->live_count = total;
+}
+
+/* Where live regions are in the way, what lies outside the new one stays; the rest is past. */
+static void place_live(struct regions *regions, const struct region *new)
+{
+	struct region pieces[3];
+	size_t count = 0;
+	size_t first, last;
+
+	overlapping(regions, new->start, new->end, &first, &last);
+	if (first < last && regions->live[first].start < new->start)
+		pieces[count++] = piece_of(&regions->live[first], 0, new->start);
+	pieces[count++] = *new;
+	if (first < last && regions->live[last - 1].end > new->end)
+		pieces[count++] = piece_of(&regions->live[last - 1], new->end, UINT64_MAX);
+	for (size_t i = first; i < last; i++) {
+		struct region ended = piece_of(&regions->live[i], new->start, new->end);
+
+		ended.until_ns = new->from_ns;
+		add_past(regions, ended);
+	}
+	splice(regions, first, last, pieces, count);
+}
+
+/* The same among the past regions, for a change that comes late. */
+static void place_past(struct regions *regions, const struct region *new)
+{
+	size_t count = regions->past_count;
+
+	for (size_t i = 0; i < count; i++) {
+		struct region old = regions->past[i];
+
+		if (!overlap(&old, new) || old.from_ns > new->from_ns ||
+		    old.until_ns <= new->from_ns)
+			continue;
+		add_past(regions, piece_of(&old, 0, new->start));
+		add_past(regions, piece_of(&old, new->end, UINT64_MAX));
+		regions->past[i] = piece_of(&old, new->start, new->end);
+		regions->past[i].until_ns = new->from_ns;
+	}
+	add_past(regions, *new);
+}
+
+/* When a region that begins at time_ns has to end because of `other`. */
+static uint64_t end_because_of(const struct region *other, uint64_t time_ns)
+{
+	return other->from_ns > time_ns	   ? other->from_ns
+	       : other->until_ns > time_ns ? other->until_ns
+					   : REGION_FOREVER;
+}
+
+/* A region that cuts the life of `new` short, if only of a part of it; NULL when none does. */
+static const struct region *limit_of(const struct regions *regions, const struct region *new)
+{
+	size_t first, last;
+
+	if (regions->changed_ns <= new->from_ns)
+		return NULL;
+	overlapping(regions, new->start, new->end, &first, &last);
+	for (size_t i = first; i < last; i++)
+		if (end_because_of(&regions->live[i], new->from_ns) < new->until_ns)
+			return &regions->live[i];
+	for (size_t i = 0; i < regions->past_count; i++)
+		if (overlap(&regions->past[i], new) &&
+		    end_because_of(&regions->past[i], new->from_ns) < new->until_ns)
+			return &regions->past[i];
+	return NULL;
+}
+
+/* Mapped already, as a whole: mprotect(2) and a snapshot tell what is known. */
+static bool is_known(const struct regions *regions, const struct region *new)
+{
+	uint64_t at = new->start;
+	size_t i = begun_at(regions, at);
+
+	if (i == 0)
+		return false;
+	for (i--; i < regions->live_count && at < new->end; i++) {
+		const struct region *live = &regions->live[i];
+
+		if (live->start > at || live->end <= at || live->module != new->module ||
+		    live->offset - live->start != new->offset - new->start ||
+		    live->from_ns > new->from_ns)
+			return false;
+		at = live->end;
+	}
+	return at >= new->end;
+}
+
+static uint64_t next_clear(const struct regions *regions, uint64_t time_ns)
+{
+	uint64_t next = REGION_FOREVER;
+
+	for (size_t i = 0; i < regions->clear_count; i++)
+		if (regions->clears[i] > time_ns && regions->clears[i] < next)
+			next = regions->clears[i];
+	return next;
+}
+
+void regions_map(struct regions *regions, const struct region *new)
+{
+	CLEANUP(free_ptr) struct region *todo = NULL;
+	size_t count = 0, room = 0;
+
+	if (new->start >= new->end || is_known(regions, new))
+		return;
+	GROW(todo, count, room);
+	todo[count] = *new;
+	todo[count++].until_ns = next_clear(regions, new->from_ns);
+	while (count) {
+		struct region piece = todo[--count];
+		const struct region *limit = limit_of(regions, &piece);
+
+		if (limit) {
+			struct region left = piece_of(&piece, 0, limit->start);
+			struct region right = piece_of(&piece, limit->end, UINT64_MAX);
+			struct region middle = piece_of(&piece, limit->start, limit->end);
+
+			middle.until_ns = end_because_of(limit, piece.from_ns);
+			const struct region parts[] = {left, right, middle};
+
+			for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
+				GROW(todo, count, room);
+				if (parts[i].start < parts[i].end)
+					todo[count++] = parts[i];
+			}
+		} else if (piece.until_ns == REGION_FOREVER) {
+			place_live(regions, &piece);
+		} else {
+			place_past(regions, &piece);
+		}
+	}
+	if (new->from_ns > regions->changed_ns)
+		regions->changed_ns = new->from_ns;
+}
+
+void regions_clear(struct regions *regions, uint64_t time_ns)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < regions->past_count; i++)
+		if (regions->past[i].from_ns <= time_ns && regions->past[i].until_ns > time_ns)
+			regions->past[i].until_ns = time_ns;
+	for (size_t i = 0; i < regions->live_count; i++) {
+		struct region region = regions->live[i];
+
+		if (region.from_ns > time_ns) {
+			regions->live[kept++] = region;
+			continue;
+		}
+		region.until_ns = time_ns;
+		add_past(regions, region);
+	}
+	regions->live_count = kept;
+	GROW(regions->clears, regions->clear_count, regions->clear_room);
+	regions->clears[regions->clear_count++] = time_ns;
+	if (time_ns > regions->changed_ns)
+		regions->changed_ns = time_ns;
+}
+
+static void inherit_one(struct regions *regions, const struct region *region, uint64_t time_ns,
+			uint64_t start, uint64_t end)
+{
+	struct region piece = piece_of(region, start, end);
+
+	if (region->from_ns > time_ns || region->until_ns <= time_ns)
+		return;
+	piece.from_ns = time_ns;
+	regions_map(regions, &piece);
+}
+
+void regions_inherit(struct regions *regions, const struct regions *from, uint64_t time_ns,
+		     uint64_t start, uint64_t end)
+{
+	for (size_t i = 0; i < from->live_count; i++)
+		inherit_one(regions, &from->live[i], time_ns, start, end);
+	for (size_t i = 0; i < from->past_count; i++)
+		inherit_one(regions, &from->past[i], time_ns, start, end);
+}
+
+const struct region *regions_find(const struct regions *regions, uint64_t time_ns, uint64_t pc)
+{
+	size_t begun = begun_at(regions, pc);
+
+	if (begun) {
+		const struct region *live = &regions->live[begun - 1];
+
+		if (pc < live->end && live->from_ns <= time_ns)
+			return live;
+	}
+	if (time_ns >= regions->past_until_ns)
+		return NULL;
+	for (size_t i = 0; i < regions->past_count; i++) {
+		const struct region *past = &regions->past[i];
+
+		if (pc >= past->start && pc < past->end && past->from_ns <= time_ns &&
+		    time_ns < past->until_ns)
+			return past;
+	}
+	return NULL;
+}
+
+bool regions_empty(const struct regions *regions)
+{
+	return !regions->live_count && !regions->past_count && !regions->clear_count;
+}
+
+bool regions_forget(struct regions *regions, uint64_t before_ns)
+{
+	size_t kept = 0;
+
+	regions->past_until_ns = 0;
+	for (size_t i = 0; i < regions->past_count; i++) {
+		struct region region = regions->past[i];
+
+		if (region.until_ns <= before_ns)
+			continue;
+		regions->past[kept++] = region;
+		if (region.until_ns > regions->past_until_ns)
+			regions->past_until_ns = region.until_ns;
+	}
+	regions->past_count = kept;
+	kept = 0;
+	for (size_t i = 0; i < regions->clear_count; i++)
+		if (regions->clears[i] > before_ns)
+			regions->clears[kept++] = regions->clears[i];
+	regions->clear_count = kept;
+	return regions_empty(regions);
+}
