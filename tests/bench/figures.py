@@ -23,11 +23,18 @@ from collections import namedtuple
 from pathlib import Path
 
 RECORD_S = 10
+INLINED_S = 1
 FREQUENCY_HZ = 999
 STACK_BYTES = 32768  # what prof copies by default
 
 Run = namedtuple("Run", "samples lost rooted cpu_us late_s peak_mib written_bytes cpu_ns_frame")
 Ended = namedtuple("Ended", "cpu_s peak_mib end")
+
+
+def until_busy(pid):
+    """Until all its threads run: it has used some CPU time."""
+    while int(Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[11]) < 20:
+        time.sleep(0.01)
 
 
 class Search:
@@ -42,6 +49,7 @@ class Search:
             text.write_text("".join(lines), encoding="ascii")
         self.process = subprocess.Popen([rg, "--no-mmap", "-c", self.PATTERN] + [str(text)] * 5000,
                                         stdout=subprocess.DEVNULL)
+        until_busy(self.process.pid)
 
     def kill(self):
         self.process.kill()
@@ -82,11 +90,11 @@ def written(pid):
     return int(re.search(r"wchar: (\d+)", text)[1])
 
 
-def record(command, search):
+def record(command, search, seconds):
     """Runs a recorder beside the search: (its end, bytes it wrote while recording, when the search ended, stderr)."""
     with tempfile.TemporaryFile("w+") as errors:
         recorder = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=errors)
-        time.sleep(RECORD_S)
+        time.sleep(seconds)
         bytes_written = written(recorder.pid)
         killed = search.kill()
         result = ended(recorder)
@@ -98,7 +106,7 @@ def prof_run(prof, rg, folder):
     search = Search(rg, folder)
     folded, pprof = folder / "prof.folded", folder / "prof.pb.gz"
     command = [prof, "record", "-F", str(FREQUENCY_HZ), "-p", str(search.process.pid), "-o", folded, "-o", pprof]
-    result, bytes_written, killed, errors = record(command, search)
+    result, bytes_written, killed, errors = record(command, search, RECORD_S)
     samples, rooted, frames = shape(folded.read_text(encoding="utf-8"))
     gzip.decompress(pprof.read_bytes())
     lost = re.search(r"(\d[\d,]*) lost", errors)
@@ -106,13 +114,12 @@ def prof_run(prof, rg, folder):
                result.end - killed, result.peak_mib, bytes_written, result.cpu_s / frames * 1e9)
 
 
-def perf_run(perf, collapse, rg, folder, inline):
+def perf_run(perf, collapse, rg, folder, options=("--no-inline",), seconds=RECORD_S):
     search = Search(rg, folder)
     data, folded = folder / "perf.data", folder / "perf.folded"
     command = [perf, "record", "-q", "-F", str(FREQUENCY_HZ), "--call-graph", f"dwarf,{STACK_BYTES}",
                "-p", str(search.process.pid), "-o", data]
-    recorder, bytes_written, killed, _ = record(command, search)
-    options = [] if inline else ["--no-inline"]
+    recorder, bytes_written, killed, _ = record(command, search, seconds)
     with open(folded, "wb") as output, open(os.devnull, "wb") as silent:
         script = subprocess.Popen([perf, "script", "-i", data, *options], stdout=subprocess.PIPE, stderr=silent)
         collapser = subprocess.Popen([collapse], stdin=script.stdout, stdout=output, stderr=silent)
@@ -179,8 +186,9 @@ def main():
         folder = Path(name)
         columns = {"prof": median([prof_run(prof, rg, folder) for _ in range(runs)])}
         if perf and collapse:
-            columns["perf --no-inline"] = median([perf_run(perf, collapse, rg, folder, False) for _ in range(runs)])
-            columns["perf, inlined"] = perf_run(perf, collapse, rg, folder, True)
+            columns["perf --no-inline"] = median([perf_run(perf, collapse, rg, folder) for _ in range(runs)])
+            # With inlined frames, as prof gives them: once, and briefly, since perf takes a minute a second.
+            columns[f"perf, inlined, {INLINED_S} s"] = perf_run(perf, collapse, rg, folder, (), INLINED_S)
         print_table(rg, columns)
     unwinding = warm_unwinding(build)
     if unwinding:
