@@ -148,24 +148,53 @@ static const struct region *limit_of(const struct regions *regions, const struct
 	return NULL;
 }
 
-/* Mapped already, as a whole: mprotect(2) and a snapshot tell what is known. */
-static bool is_known(const struct regions *regions, const struct region *new)
+/* Mapped already, as a whole? Then only the time is noted: a change from before it may yet come. */
+static bool confirm(struct regions *regions, const struct region *new)
 {
+	size_t first, last;
 	uint64_t at = new->start;
-	size_t i = begun_at(regions, at);
 
-	if (i == 0)
-		return false;
-	for (i--; i < regions->live_count && at < new->end; i++) {
+	overlapping(regions, new->start, new->end, &first, &last);
+	for (size_t i = first; i < last; i++) {
 		const struct region *live = &regions->live[i];
 
-		if (live->start > at || live->end <= at || live->module != new->module ||
+		if (live->start > at || live->module != new->module ||
 		    live->offset - live->start != new->offset - new->start ||
 		    live->from_ns > new->from_ns)
 			return false;
 		at = live->end;
 	}
-	return at >= new->end;
+	if (at < new->end)
+		return false;
+	for (size_t i = first; i < last; i++)
+		if (regions->live[i].confirmed_ns < new->from_ns)
+			regions->live[i].confirmed_ns = new->from_ns;
+	return true;
+}
+
+static void split_one(struct regions *regions, struct region *region, uint64_t time_ns)
+{
+	struct region before = *region;
+
+	if (region->from_ns > time_ns || region->confirmed_ns <= time_ns)
+		return;
+	before.until_ns = before.confirmed_ns;
+	before.confirmed_ns = before.from_ns;
+	region->from_ns = region->confirmed_ns;
+	add_past(regions, before);
+}
+
+/* A change that comes late does not touch what was confirmed after it. */
+static void split_at_confirmations(struct regions *regions, uint64_t time_ns)
+{
+	size_t past_count = regions->past_count;
+
+	if (regions->changed_ns <= time_ns)
+		return;
+	for (size_t i = 0; i < past_count; i++)
+		split_one(regions, &regions->past[i], time_ns);
+	for (size_t i = 0; i < regions->live_count; i++)
+		split_one(regions, &regions->live[i], time_ns);
 }
 
 static uint64_t next_clear(const struct regions *regions, uint64_t time_ns)
@@ -178,47 +207,71 @@ static uint64_t next_clear(const struct regions *regions, uint64_t time_ns)
 	return next;
 }
 
-void regions_map(struct regions *regions, const struct region *new)
+static void note_change(struct regions *regions, uint64_t time_ns)
 {
+	if (time_ns > regions->changed_ns)
+		regions->changed_ns = time_ns;
+}
+
+/* Adds the part of region between start and end, if any. */
+static void add_piece(struct region **pieces, size_t *count, size_t *room,
+		      const struct region *region, uint64_t start, uint64_t end, uint64_t until_ns)
+{
+	struct region piece = piece_of(region, start, end);
+
+	piece.until_ns = until_ns;
+	if (piece.start >= piece.end)
+		return;
+	GROW(*pieces, *count, *room);
+	(*pieces)[(*count)++] = piece;
+}
+
+/* Cuts what is new along what limits it, until each piece begins and ends at one time. */
+static void place(struct regions *regions, const struct region *new)
+{
+	uint64_t from_ns = new->from_ns;
 	CLEANUP(free_ptr) struct region *todo = NULL;
 	size_t count = 0, room = 0;
 
-	if (new->start >= new->end || is_known(regions, new))
-		return;
-	GROW(todo, count, room);
-	todo[count] = *new;
-	todo[count++].until_ns = next_clear(regions, new->from_ns);
+	add_piece(&todo, &count, &room, new, 0, UINT64_MAX, next_clear(regions, from_ns));
 	while (count) {
 		struct region piece = todo[--count];
 		const struct region *limit = limit_of(regions, &piece);
 
 		if (limit) {
-			struct region left = piece_of(&piece, 0, limit->start);
-			struct region right = piece_of(&piece, limit->end, UINT64_MAX);
-			struct region middle = piece_of(&piece, limit->start, limit->end);
+			uint64_t start = limit->start, end = limit->end;
 
-			middle.until_ns = end_because_of(limit, piece.from_ns);
-			const struct region parts[] = {left, right, middle};
-
-			for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
-				GROW(todo, count, room);
-				if (parts[i].start < parts[i].end)
-					todo[count++] = parts[i];
-			}
+			add_piece(&todo, &count, &room, &piece, 0, start, piece.until_ns);
+			add_piece(&todo, &count, &room, &piece, end, UINT64_MAX, piece.until_ns);
+			add_piece(&todo, &count, &room, &piece, start, end,
+				  end_because_of(limit, from_ns));
 		} else if (piece.until_ns == REGION_FOREVER) {
 			place_live(regions, &piece);
 		} else {
 			place_past(regions, &piece);
 		}
 	}
-	if (new->from_ns > regions->changed_ns)
-		regions->changed_ns = new->from_ns;
+}
+
+void regions_map(struct regions *regions, const struct region *new)
+{
+	struct region region = *new;
+
+	if (new->start >= new->end)
+		return;
+	if (!confirm(regions, new)) {
+		split_at_confirmations(regions, new->from_ns);
+		region.confirmed_ns = new->from_ns;
+		place(regions, &region);
+	}
+	note_change(regions, new->from_ns);
 }
 
 void regions_clear(struct regions *regions, uint64_t time_ns)
 {
 	size_t kept = 0;
 
+	split_at_confirmations(regions, time_ns);
 	for (size_t i = 0; i < regions->past_count; i++)
 		if (regions->past[i].from_ns <= time_ns && regions->past[i].until_ns > time_ns)
 			regions->past[i].until_ns = time_ns;
@@ -235,8 +288,7 @@ void regions_clear(struct regions *regions, uint64_t time_ns)
 	regions->live_count = kept;
 	GROW(regions->clears, regions->clear_count, regions->clear_room);
 	regions->clears[regions->clear_count++] = time_ns;
-	if (time_ns > regions->changed_ns)
-		regions->changed_ns = time_ns;
+	note_change(regions, time_ns);
 }
 
 static void inherit_one(struct regions *regions, const struct region *region, uint64_t time_ns,

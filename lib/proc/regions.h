@@ -16,6 +16,7 @@ struct region {
 	uint64_t start, end;
 	uint64_t offset; /* in the module, of start */
 	uint64_t from_ns, until_ns;
+	uint64_t confirmed_ns; /* when it was last said to be there; kept by regions itself */
 	module_id module;
 };
 
@@ -35,7 +36,10 @@ struct regions {
 
 void regions_deinit(struct regions *regions);
 
-/* new->until_ns is taken as REGION_FOREVER. */
+/*
+ * new->until_ns is taken as REGION_FOREVER. What is known already takes no room, however often it
+ * is said: mprotect(2) on JIT memory repeats it endlessly.
+ */
 void regions_map(struct regions *regions, const struct region *new);
 /* All that began until time_ns ends there. */
 void regions_clear(struct regions *regions, uint64_t time_ns);
