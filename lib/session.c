@@ -1,1 +1,350 @@
 #include "session.h"
+
+#include "base/alloc.h"
+#include "base/idmap.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct session {
+	struct spaces *spaces;
+	struct names *names;
+	struct unwinder *unwinder;
+	const struct arch *arch;
+	struct profile *profile;
+	struct session_counts counts;
+
+	struct idmap threads;	    /* (pid and tid) → thread_id, until a name changes */
+	struct idmap other_threads; /* pid → how many threads it has besides the first */
+	pid_t main_pid;		    /* whose program is the main module … */
+	bool main_awaited;	    /* … which is the first file it maps from now on */
+	module_id main_module;
+
+	struct frame frames[UNWIND_DEPTH_MAX]; /* of one walk, leaf first */
+};
+
+struct session *session_new(struct spaces *spaces, struct names *names, struct unwinder *unwinder,
+			    const struct arch *arch, struct profile *profile)
+{
+	struct session *session = xcalloc(1, sizeof(*session));
+
+	session->spaces = spaces;
+	session->names = names;
+	session->unwinder = unwinder;
+	session->arch = arch;
+	session->profile = profile;
+	session->main_module = UINT32_MAX;
+	return session;
+}
+
+void session_free(struct session *session)
+{
+	if (!session)
+		return;
+	idmap_deinit(&session->threads);
+	idmap_deinit(&session->other_threads);
+	free(session);
+}
+
+const struct session_counts *session_counts(const struct session *session)
+{
+	return &session->counts;
+}
+
+void session_set_main(struct session *session, pid_t pid)
+{
+	session->main_pid = pid;
+	session->main_awaited = true;
+}
+
+/* Names change seldom: then all threads are asked for theirs again. */
+static void threads_changed(struct session *session)
+{
+	idmap_deinit(&session->threads);
+}
+
+static thread_id thread_of(struct session *session, pid_t pid, pid_t tid)
+{
+	uint32_t *thread = idmap_put(&session->threads,
+				     (uint64_t)(uint32_t)pid << 32 | (uint32_t)tid, 0);
+
+	if (*thread == IDMAP_NONE)
+		*thread = profile_thread(session->profile, pid, tid,
+					 names_get(session->names, pid, pid),
+					 names_get(session->names, pid, tid));
+	return *thread;
+}
+
+static stack_id push_user(struct session *session, stack_id stack, const struct frame *frame)
+{
+	return profile_push(session->profile, stack,
+			    profile_frame(session->profile, frame->module, frame->offset,
+					  frame->is_return_address));
+}
+
+static stack_id push_user_pc(struct session *session, const struct record *record, stack_id stack,
+			     uint64_t pc, bool is_return_address)
+{
+	struct location location;
+
+	spaces_locate(session->spaces, record->pid, record->time_ns, pc - is_return_address,
+		      &location);
+	return push_user(session, stack,
+			 &(struct frame){.module = location.module,
+					 .offset = location.offset + is_return_address,
+					 .is_return_address = is_return_address});
+}
+
+/* The user part by its registers and the copied stack. */
+static stack_id push_unwound(struct session *session, const struct record *record,
+			     const struct regs *regs, stack_id stack)
+{
+	unsigned count = UNWIND_DEPTH_MAX;
+	enum unwind_stop stop = unwinder_walk(session->unwinder, record->pid, record->time_ns, regs,
+					      record->sample.stack, session->frames, &count);
+
+	session->counts.user_stacks++;
+	if (stop != UNWIND_ROOT) {
+		session->counts.truncated++;
+		stack = profile_push(session->profile, stack,
+				     profile_note(session->profile, "[truncated]"));
+	}
+	while (count)
+		stack = push_user(session, stack, &session->frames[--count]);
+	return stack;
+}
+
+static uint64_t chain_at(const struct bytes *chain, size_t index)
+{
+	struct bytes at = bytes_at(*chain, index * sizeof(uint64_t));
+
+	return bytes_u64(&at);
+}
+
+/* The user part as the kernel found it by frame pointers: leaf first, return addresses behind it.
+ */
+static stack_id push_user_chain(struct session *session, const struct record *record,
+				stack_id stack)
+{
+	const struct bytes *chain = &record->sample.user_chain;
+
+	for (size_t i = bytes_left(chain) / sizeof(uint64_t); i-- > 0;)
+		stack = push_user_pc(session, record, stack, chain_at(chain, i), i > 0);
+	return stack;
+}
+
+static stack_id push_kernel(struct session *session, const struct record_sample *sample,
+			    stack_id stack)
+{
+	module_id kernel = spaces_kernel(session->spaces);
+	size_t count = bytes_left(&sample->kernel_chain) / sizeof(uint64_t);
+
+	if (!count)
+		return profile_push(session->profile, stack,
+				    profile_frame(session->profile, kernel, sample->ip, false));
+	for (size_t i = count; i-- > 0;)
+		stack = profile_push(session->profile, stack,
+				     profile_frame(session->profile, kernel,
+						   chain_at(&sample->kernel_chain, i), i > 0));
+	return stack;
+}
+
+enum { ABI_NONE = 0, ABI_32 = 1 }; /* PERF_SAMPLE_REGS_ABI_* */
+
+static stack_id push_user_part(struct session *session, const struct record *record, stack_id stack)
+{
+	const struct record_sample *sample = &record->sample;
+	struct regs regs;
+
+	if (bytes_left(&sample->user_chain))
+		return push_user_chain(session, record, stack);
+	if (sample->regs.abi == ABI_32)
+		session->counts.compat++;
+	else if (sample->regs.abi != ABI_NONE &&
+		 regs_from_perf(session->arch, sample->regs.mask, sample->regs.values, &regs))
+		return push_unwound(session, record, &regs, stack);
+	return sample->in_kernel ? stack : push_user_pc(session, record, stack, sample->ip, false);
+}
+
+static void feed_sample(struct session *session, const struct record *record)
+{
+	const struct record_sample *sample = &record->sample;
+	stack_id stack = STACK_EMPTY;
+
+	/* The idle task of a CPU: nobody's time. */
+	if (record->pid == 0)
+		return;
+	stack = push_user_part(session, record, stack);
+	if (sample->in_kernel || bytes_left(&sample->kernel_chain))
+		stack = push_kernel(session, sample, stack);
+	session->counts.samples++;
+	profile_add(session->profile, thread_of(session, record->pid, record->tid), stack,
+		    sample->event, sample->period);
+}
+
+static void feed_mmap(struct session *session, const struct record *record)
+{
+	const struct record_mmap *mmap = &record->mmap;
+	struct mapping mapping = {
+		.start = mmap->start,
+		.end = mmap->start + mmap->length_bytes,
+		.offset = mmap->offset,
+		.device_major = mmap->device_major,
+		.device_minor = mmap->device_minor,
+		.inode = mmap->inode,
+		.build_id.len = mmap->build_id_bytes,
+		.path = mmap->path,
+	};
+
+	if (!mmap->executable)
+		return;
+	memcpy(mapping.build_id.bytes, mmap->build_id, mmap->build_id_bytes);
+	spaces_map(session->spaces, record->pid, record->time_ns, &mapping);
+	/* The kernel maps the program before its interpreter and its libraries. */
+	if (session->main_awaited && record->pid == session->main_pid) {
+		struct location location;
+
+		session->main_awaited = !spaces_locate(session->spaces, record->pid,
+						       record->time_ns, mmap->start, &location);
+		session->main_module = location.module;
+	}
+}
+
+/* A process whose first thread has ended lives on while it has others. */
+static uint32_t *other_threads_of(struct session *session, pid_t pid)
+{
+	uint32_t *count = idmap_put(&session->other_threads, (uint64_t)pid, 0);
+
+	if (*count == IDMAP_NONE)
+		*count = 0;
+	return count;
+}
+
+static void feed_fork(struct session *session, const struct record *record)
+{
+	names_fork(session->names, record->fork.parent_tid, record->tid);
+	threads_changed(session);
+	if (record->pid == record->fork.parent_pid)
+		++*other_threads_of(session, record->pid);
+	else
+		spaces_fork(session->spaces, record->fork.parent_pid, record->pid, record->time_ns);
+}
+
+static void feed_exit(struct session *session, const struct record *record)
+{
+	uint32_t *others = other_threads_of(session, record->pid);
+
+	if (record->tid == record->pid && !*others)
+		spaces_exit(session->spaces, record->pid, record->time_ns);
+	else if (record->tid != record->pid && *others)
+		--*others;
+}
+
+static void feed_comm(struct session *session, const struct record *record)
+{
+	names_set(session->names, record->tid, record->comm.name);
+	threads_changed(session);
+	if (!record->comm.exec)
+		return;
+	*other_threads_of(session, record->pid) = 0;
+	spaces_exec(session->spaces, record->pid, record->time_ns);
+	if (record->pid == session->main_pid)
+		session->main_awaited = true;
+}
+
+void session_feed(struct session *session, const struct record *record)
+{
+	switch (record->type) {
+	case RECORD_SAMPLE:
+		feed_sample(session, record);
+		break;
+	case RECORD_MMAP:
+		feed_mmap(session, record);
+		break;
+	case RECORD_COMM:
+		feed_comm(session, record);
+		break;
+	case RECORD_FORK:
+		feed_fork(session, record);
+		break;
+	case RECORD_EXIT:
+		feed_exit(session, record);
+		break;
+	case RECORD_LOST:
+		session->counts.lost += record->lost.count;
+		break;
+	case RECORD_THROTTLE:
+		session->counts.throttled++;
+		break;
+	case RECORD_OTHER:
+		break;
+	}
+}
+
+static enum profile_module_kind kind_of(enum module_kind kind)
+{
+	switch (kind) {
+	case MODULE_FILE:
+		return PROFILE_MODULE_FILE;
+	case MODULE_KERNEL:
+		return PROFILE_MODULE_KERNEL;
+	case MODULE_VDSO:
+		return PROFILE_MODULE_VDSO;
+	case MODULE_JIT:
+		return PROFILE_MODULE_JIT;
+	case MODULE_UNKNOWN:
+		break;
+	}
+	return PROFILE_MODULE_UNKNOWN;
+}
+
+static string_id build_id_text(struct strtab *strings, const struct build_id *id)
+{
+	char hex[2 * BUILD_ID_MAX + 1] = "";
+
+	for (unsigned i = 0; i < id->len; i++)
+		snprintf(hex + 2 * i, 3, "%02x", id->bytes[i]);
+	return strtab_add(strings, hex);
+}
+
+static void describe_module(struct session *session, module_id id)
+{
+	const struct module *module = spaces_module(session->spaces, id);
+	struct strtab *strings = profile_strings(session->profile);
+	CLEANUP(free_ptr) struct profile_segment *segments = NULL;
+	struct profile_module description = {
+		.kind = kind_of(module->kind),
+		.path = strtab_add(strings, module->path),
+		.is_main = id == session->main_module,
+	};
+	const struct image_segment *all;
+	unsigned count;
+
+	if (module->image) {
+		description.build_id = build_id_text(strings, image_build_id(module->image));
+		all = image_segments(module->image, &count);
+		segments = xcalloc(count, sizeof(*segments));
+		for (unsigned i = 0; i < count; i++)
+			if (all[i].executable)
+				segments[description.segment_count++] = (struct profile_segment){
+					all[i].offset, all[i].vaddr, all[i].file_bytes};
+		description.segments = segments;
+	}
+	profile_describe_module(session->profile, id, &description);
+}
+
+void session_finish(struct session *session)
+{
+	uint32_t count = spaces_module_count(session->spaces);
+	CLEANUP(free_ptr) bool *used = xcalloc(count, sizeof(*used));
+
+	for (frame_id i = 0; i < profile_frame_count(session->profile); i++) {
+		uint32_t module = profile_get_frame(session->profile, i).module;
+
+		if (module < count)
+			used[module] = true;
+	}
+	for (module_id id = 0; id < count; id++)
+		if (used[id])
+			describe_module(session, id);
+}

@@ -31,6 +31,9 @@ struct session *session_new(struct spaces *spaces, struct names *names, struct u
 void session_free(struct session *session);
 DEFINE_CLEANUP(session, session_free)
 
+/* The program that process pid runs, or is about to exec, is the profile's main module. */
+void session_set_main(struct session *session, pid_t pid);
+
 void session_feed(struct session *session, const struct record *record);
 /* No more records: describes to the profile the modules its frames are in. */
 void session_finish(struct session *session);
