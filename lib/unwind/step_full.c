@@ -14,7 +14,7 @@ static bool load(void *user, uint64_t address, unsigned size_bytes, uint64_t *re
 	}
 	if (walk_read_file(walk, &walk->at, walk_pc(walk), address, ret, size_bytes))
 		return true;
-	return walk_stop(walk, at < STACK_REACH_BYTES ? UNWIND_TRUNCATED : UNWIND_LOST);
+	return walk_stop(walk, walk_why_unread(walk, address, STACK_REACH_BYTES));
 }
 
 static uint64_t load_bias(const struct walk *walk)
@@ -28,14 +28,18 @@ static uint64_t load_bias(const struct walk *walk)
 static bool evaluate(struct walk *walk, const struct cfi_value *value, const uint64_t *cfa,
 		     uint64_t *ret)
 {
+	struct regs regs = walk->regs;
 	struct expression_input input = {
-		.regs = &walk->regs,
+		.regs = &regs,
 		.cfa = cfa,
 		.load_bias = load_bias(walk),
 		.load = load,
 		.user = walk,
 	};
 
+	/* A PLT's rule asks where in the stub we are, by the number of the return address. */
+	if (!walk->arch->ra_in_register)
+		regs_set(&regs, walk->arch->ra, regs.pc);
 	if (expression_evaluate(bytes_of(value->expression, value->expression_bytes), &input, ret))
 		return true;
 	/* It may have been for a register; asking again with all of them tracked will tell. */

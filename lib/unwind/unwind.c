@@ -9,10 +9,9 @@
 
 #define DEBUG_DIR "/usr/lib/debug"
 
-/* What unwinding knows of a module; looked up when its first frame is met. */
+/* What unwinding knows of a module; made when its first frame is met. */
 struct unwind_module {
-	bool is_ready;
-	struct cfi *cfi;     /* NULL: there is no file */
+	struct cfi *cfi;
 	struct image *debug; /* holds the CFI where the file itself has none; NULL: none */
 };
 
@@ -53,20 +52,6 @@ struct unwind_counts unwinder_counts(const struct unwinder *unwinder)
 	return unwinder->counts;
 }
 
-static void module_prepare(struct unwinder *unwinder, module_id id, struct unwind_module *module)
-{
-	const struct module *mapped = spaces_module(unwinder->spaces, id);
-	struct image *image = mapped->image;
-
-	module->is_ready = true;
-	if (!image)
-		return;
-	if (!image_section(image, ".eh_frame").present &&
-	    !image_section(image, ".debug_frame").present)
-		module->debug = debugfile_find(image, mapped->path, DEBUG_DIR);
-	module->cfi = cfi_new(image, module->debug, unwinder->arch);
-}
-
 static struct unwind_module *module_of(struct unwinder *unwinder, module_id id)
 {
 	uint32_t old_count = unwinder->module_count;
@@ -78,23 +63,36 @@ static struct unwind_module *module_of(struct unwinder *unwinder, module_id id)
 		memset(unwinder->modules + old_count, 0,
 		       (unwinder->module_count - old_count) * sizeof(*unwinder->modules));
 	}
-	if (!unwinder->modules[id].is_ready)
-		module_prepare(unwinder, id, &unwinder->modules[id]);
 	return &unwinder->modules[id];
 }
 
-static bool full_rule(struct unwinder *unwinder, const struct location *at, struct cfi_rule *ret)
+/* NULL: there is no file, or none yet; it may turn up with another mapping. */
+static struct cfi *cfi_of(struct unwinder *unwinder, module_id id)
 {
-	const struct unwind_module *module = module_of(unwinder, at->module);
-	uint64_t vaddr;
+	struct unwind_module *module = module_of(unwinder, id);
+	const struct module *mapped;
 
-	return module->cfi &&
-	       image_offset_to_vaddr(spaces_module(unwinder->spaces, at->module)->image, at->offset,
-				     &vaddr) &&
-	       cfi_find(module->cfi, vaddr, ret);
+	if (module->cfi)
+		return module->cfi;
+	mapped = spaces_module(unwinder->spaces, id);
+	if (!mapped->image)
+		return NULL;
+	if (!image_section(mapped->image, ".eh_frame").present &&
+	    !image_section(mapped->image, ".debug_frame").present)
+		module->debug = debugfile_find(mapped->image, mapped->path, DEBUG_DIR);
+	return module->cfi = cfi_new(mapped->image, module->debug, unwinder->arch);
 }
 
-static struct rule rule_at(struct unwinder *unwinder, const struct location *at)
+static bool full_rule(struct unwinder *unwinder, struct cfi *cfi, const struct location *at,
+		      struct cfi_rule *ret)
+{
+	const struct image *image = spaces_module(unwinder->spaces, at->module)->image;
+	uint64_t vaddr;
+
+	return image_offset_to_vaddr(image, at->offset, &vaddr) && cfi_find(cfi, vaddr, ret);
+}
+
+static struct rule rule_at(struct unwinder *unwinder, struct cfi *cfi, const struct location *at)
 {
 	struct rule rule = {.kind = RULE_NONE};
 	struct cfi_rule full;
@@ -104,7 +102,7 @@ static struct rule rule_at(struct unwinder *unwinder, const struct location *at)
 		return rule;
 	}
 	unwinder->counts.rules_missed++;
-	if (full_rule(unwinder, at, &full))
+	if (full_rule(unwinder, cfi, at, &full))
 		rule = rule_pack(unwinder->arch, &full);
 	rules_put(unwinder->rules, at->module, at->offset, rule);
 	return rule;
@@ -146,11 +144,14 @@ static bool step_by_rule(struct walk *walk, struct rule rule)
 
 static bool step(struct unwinder *unwinder, struct walk *walk)
 {
+	struct cfi *cfi = cfi_of(unwinder, walk->at.module);
 	struct rule rule = {.kind = RULE_FULL};
 	struct cfi_rule full;
 
+	if (!cfi)
+		return step_guess(walk);
 	if (!walk->tracks_all)
-		rule = rule_at(unwinder, &walk->at);
+		rule = rule_at(unwinder, cfi, &walk->at);
 	switch ((enum rule_kind)rule.kind) {
 	case RULE_SP:
 	case RULE_FP:
@@ -158,7 +159,7 @@ static bool step(struct unwinder *unwinder, struct walk *walk)
 	case RULE_ROOT:
 		return walk_stop(walk, UNWIND_ROOT);
 	case RULE_FULL:
-		if (full_rule(unwinder, &walk->at, &full))
+		if (full_rule(unwinder, cfi, &walk->at, &full))
 			return step_full(walk, &full);
 		break;
 	case RULE_NONE:

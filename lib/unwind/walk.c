@@ -36,7 +36,9 @@ bool walk_enter(struct walk *walk, uint64_t sp, uint64_t pc, bool is_return_addr
 	pc &= walk->arch->pc_mask;
 	if (pc == 0)
 		return walk_stop(walk, UNWIND_ROOT);
-	if (sp < *old_sp || (sp == *old_sp && walk->is_return_address))
+	if (!is_return_address && sp - walk->stack_start > walk->stack_bytes)
+		walk->changed_stack = true;
+	else if (sp < *old_sp || (sp == *old_sp && walk->is_return_address))
 		return walk_stop(walk, UNWIND_LOST);
 	if (!walk_locate(walk, pc - is_return_address, &walk->at))
 		return walk_stop(walk, UNWIND_LOST);

@@ -23,6 +23,7 @@ struct walk {
 	struct regs regs;
 	bool is_return_address; /* regs.pc: the call stands just before it */
 	bool tracks_all;	/* all registers, not only those that most rules need */
+	bool changed_stack;	/* a signal handler ran on a stack of its own (sigaltstack) */
 	bool lacks_register;	/* a rule asked for one that was not tracked */
 	struct location at;	/* of the instruction that runs, or calls */
 	enum unwind_stop stop;	/* why, once a step has failed */
@@ -43,6 +44,14 @@ static inline uint64_t walk_pc(const struct walk *walk)
 	return walk->regs.pc - walk->is_return_address;
 }
 
+/* Beyond the copied stack: cut off, when it can be; else nonsense. */
+static inline enum unwind_stop walk_why_unread(const struct walk *walk, uint64_t address,
+					       uint64_t reach_bytes)
+{
+	return walk->changed_stack || address - walk->stack_start < reach_bytes ? UNWIND_TRUNCATED
+										: UNWIND_LOST;
+}
+
 /* A word of the copied stack; else the walk stops, as cut off when it lies within reach above. */
 static inline bool walk_read_stack(struct walk *walk, uint64_t address, uint64_t reach_bytes,
 				   uint64_t *ret)
@@ -50,7 +59,7 @@ static inline bool walk_read_stack(struct walk *walk, uint64_t address, uint64_t
 	uint64_t at = address - walk->stack_start;
 
 	if (__builtin_expect(at > walk->stack_bytes || walk->stack_bytes - at < sizeof(*ret), 0))
-		return walk_stop(walk, at < reach_bytes ? UNWIND_TRUNCATED : UNWIND_LOST);
+		return walk_stop(walk, walk_why_unread(walk, address, reach_bytes));
 	memcpy(ret, walk->stack + at, sizeof(*ret));
 	return true;
 }
@@ -64,7 +73,8 @@ bool walk_read_file(const struct walk *walk, const struct location *at, uint64_t
 
 /*
  * To the caller's frame. sp must grow; only where nothing was pushed, as in a leaf of a machine
- * with a link register, may it stay. Which registers are known is for the caller of this to say.
+ * with a link register, may it stay; and what a signal interrupted may have used another stack,
+ * which was not copied. Which registers are known is for the caller of this to say.
  */
 bool walk_enter(struct walk *walk, uint64_t sp, uint64_t pc, bool is_return_address);
 

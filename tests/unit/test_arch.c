@@ -1,0 +1,138 @@
+#include "unwind/arch.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+static void registers_of_a_dump_get_their_dwarf_numbers(void **state)
+{
+	(void)state;
+	static const struct {
+		unsigned perf, dwarf;
+	} pairs[] = {{0, 0}, {1, 3}, {2, 2}, {3, 1},  {4, 4},
+		     {5, 5}, {6, 6}, {7, 7}, {16, 8}, {23, 15}};
+	uint64_t values[24];
+	unsigned count = 0;
+	struct regs regs;
+
+	for (unsigned perf = 0; perf < 24; perf++)
+		if (arch_x86_64.perf_mask >> perf & 1)
+			values[count++] = 100 + perf;
+	assert_int_equal(count, 17);
+	assert_true(regs_from_perf(&arch_x86_64, arch_x86_64.perf_mask,
+				   bytes_of(values, count * sizeof(*values)), &regs));
+	assert_int_equal(regs.pc, 108);
+	assert_int_equal(regs.known, 0xffff);
+	for (unsigned i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
+		assert_int_equal(regs.values[pairs[i].dwarf], 100 + pairs[i].perf);
+}
+
+static void a_dump_of_another_machine_is_read_too(void **state)
+{
+	(void)state;
+	uint64_t values[33];
+	struct regs regs;
+
+	for (unsigned i = 0; i < 33; i++)
+		values[i] = 1000 + i;
+	assert_true(regs_from_perf(&arch_aarch64, arch_aarch64.perf_mask,
+				   bytes_of(values, sizeof(values)), &regs));
+	assert_int_equal(regs.pc, 1032);
+	assert_int_equal(regs.values[arch_aarch64.fp], 1029);
+	assert_int_equal(regs.values[arch_aarch64.ra], 1030);
+	assert_int_equal(regs.values[arch_aarch64.sp], 1031);
+}
+
+static void a_dump_without_pc_or_sp_or_cut_short_is_refused(void **state)
+{
+	(void)state;
+	static const uint64_t values[17];
+	struct regs regs;
+
+	assert_true(regs_from_perf(&arch_x86_64, 1 << 7 | 1 << 8, bytes_of(values, 16), &regs));
+	assert_int_equal(regs.known, 1 << 7);
+	assert_false(regs_from_perf(&arch_x86_64, 1 << 7, bytes_of(values, 8), &regs));
+	assert_false(regs_from_perf(&arch_x86_64, 1 << 8, bytes_of(values, 8), &regs));
+	assert_false(regs_from_perf(&arch_x86_64, arch_x86_64.perf_mask, bytes_of(values, 16 * 8),
+				    &regs));
+	assert_false(regs_from_perf(&arch_x86_64, 0, bytes_of(NULL, 0), &regs));
+}
+
+static void calls_of_x86_64_are_told_from_other_code(void **state)
+{
+	(void)state;
+	static const unsigned char calls[][CODE_BYTES] = {
+		{0, 0, 0, 0xe8, 1, 2, 3, 4},	      /* call rel32 */
+		{0, 0, 0, 0, 0, 0, 0xff, 0xd0},	      /* call *%rax */
+		{0, 0, 0, 0, 0, 0x41, 0xff, 0xd4},    /* call *%r12 */
+		{0, 0, 0, 0, 0, 0, 0xff, 0x13},	      /* call *(%rbx) */
+		{0, 0, 0, 0, 0, 0xff, 0x14, 0xc8},    /* call *(%rax,%rcx,8) */
+		{0, 0, 0, 0, 0, 0xff, 0x50, 0x18},    /* call *0x18(%rax) */
+		{0, 0, 0, 0, 0xff, 0x54, 0x24, 0x08}, /* call *8(%rsp) */
+		{0, 0, 0xff, 0x15, 1, 2, 3, 4},	      /* call *x(%rip) */
+		{0, 0, 0xff, 0x90, 0, 1, 0, 0},	      /* call *0x100(%rax) */
+		{0, 0xff, 0x14, 0xc5, 1, 2, 3, 4},    /* call *x(,%rax,8) */
+		{0, 0xff, 0x94, 0xc8, 0, 1, 0, 0},    /* call *0x100(%rax,%rcx,8) */
+	};
+	static const unsigned char others[][CODE_BYTES] = {
+		{0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90},
+		{0, 0, 0, 0xe9, 1, 2, 3, 4},	/* jmp */
+		{0, 0, 0, 0, 0, 0, 0xff, 0xe0}, /* jmp *%rax */
+		{0, 0, 0, 0, 0, 0, 0xff, 0x50}, /* a call that would need one byte more */
+	};
+
+	for (unsigned i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
+		assert_true(arch_x86_64.ends_with_call(calls[i]));
+	for (unsigned i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		assert_false(arch_x86_64.ends_with_call(others[i]));
+}
+
+static void calls_of_aarch64_are_told_from_other_code(void **state)
+{
+	(void)state;
+	static const uint32_t calls[] = {0x94000010, 0x97fffff0, 0xd63f0120, 0xd73f0ac0};
+	static const uint32_t others[] = {0x14000010, 0xd61f0120, 0xd65f03c0, 0xd503201f};
+	unsigned char code[CODE_BYTES] = {0};
+
+	for (unsigned i = 0; i < 4; i++) {
+		memcpy(code + 4, &calls[i], 4);
+		assert_true(arch_aarch64.ends_with_call(code));
+		memcpy(code + 4, &others[i], 4);
+		assert_false(arch_aarch64.ends_with_call(code));
+	}
+}
+
+static void the_instruction_tells_what_was_pushed(void **state)
+{
+	(void)state;
+	static const struct {
+		unsigned char code[CODE_BYTES];
+		int words;
+	} cases[] = {
+		{{0x55, 0x48, 0x89, 0xe5}, 0},	     /* push %rbp */
+		{{0xf3, 0x0f, 0x1e, 0xfa, 0x55}, 0}, /* endbr64 */
+		{{0x48, 0x89, 0xe5, 0x48}, 1},	     /* mov %rsp,%rbp */
+		{{0x48, 0x8b, 0xec}, 1},	     /* the same, encoded the other way */
+		{{0x5d, 0xc3}, 1},		     /* pop %rbp; ret */
+		{{0xc3}, 0},			     /* ret */
+		{{0x48, 0x83, 0xec, 0x10}, -1},	     /* sub $16,%rsp */
+	};
+
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		assert_int_equal(arch_x86_64.pushed_words(cases[i].code), cases[i].words);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(registers_of_a_dump_get_their_dwarf_numbers),
+		cmocka_unit_test(a_dump_of_another_machine_is_read_too),
+		cmocka_unit_test(a_dump_without_pc_or_sp_or_cut_short_is_refused),
+		cmocka_unit_test(calls_of_x86_64_are_told_from_other_code),
+		cmocka_unit_test(calls_of_aarch64_are_told_from_other_code),
+		cmocka_unit_test(the_instruction_tells_what_was_pushed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
