@@ -56,6 +56,12 @@ static bool register_plus(struct walk *walk, const struct cfi_value *value, uint
 	return walk_stop(walk, UNWIND_LOST);
 }
 
+static bool keep(const struct walk *walk, unsigned reg, uint64_t *ret)
+{
+	*ret = walk->regs.values[reg];
+	return regs_know(&walk->regs, reg);
+}
+
 static bool find_value(struct walk *walk, unsigned reg, const struct cfi_value *value, uint64_t cfa,
 		       uint64_t *ret)
 {
@@ -63,9 +69,10 @@ static bool find_value(struct walk *walk, unsigned reg, const struct cfi_value *
 
 	switch ((enum cfi_how)value->how) {
 	case CFI_SAME:
-		*ret = walk->regs.values[reg];
-		return regs_know(&walk->regs, reg);
+		return keep(walk, reg, ret);
 	case CFI_AT_CFA:
+		if (walk_is_popped(walk, address))
+			return keep(walk, reg, ret);
 		return walk_read_stack(walk, address, STACK_REACH_BYTES, ret);
 	case CFI_CFA_PLUS:
 		*ret = address;

@@ -128,7 +128,7 @@ static bool step_by_rule(struct walk *walk, struct rule rule)
 		needed |= reg_bit(arch->ra);
 	else if (!walk_read_stack(walk, cfa + words(rule.ra_words), STACK_REACH_BYTES, &ra))
 		return false;
-	if (rule.fp_words != RULE_SAME) {
+	if (rule.fp_words != RULE_SAME && !walk_is_popped(walk, cfa + words(rule.fp_words))) {
 		known |= reg_bit(arch->fp);
 		if (!walk_read_stack(walk, cfa + words(rule.fp_words), STACK_REACH_BYTES, &fp))
 			return false;

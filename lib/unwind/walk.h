@@ -64,6 +64,15 @@ static inline bool walk_read_stack(struct walk *walk, uint64_t address, uint64_t
 	return true;
 }
 
+/*
+ * Compilers do not say in CFI that an epilogue has popped a register: its place, which they go on
+ * naming, is then below sp, and the register holds its value again.
+ */
+static inline bool walk_is_popped(const struct walk *walk, uint64_t address)
+{
+	return address < walk->regs.values[walk->arch->sp];
+}
+
 /* As spaces_locate(), quick where a stack stays within a few mappings. */
 bool walk_locate(struct walk *walk, uint64_t pc, struct location *ret);
 

@@ -1,0 +1,577 @@
+/*
+ * Stacks of real code, against what glibc's backtrace() says and against a shadow of every call;
+ * and stacks made by hand.
+ */
+#include "unwind/unwind.h"
+
+#include "base/alloc.h"
+
+#include <alloca.h>
+#include <execinfo.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <ucontext.h>
+
+#include <cmocka.h>
+
+enum { STACK_BYTES = 1 << 20 };
+
+/* A sample, as perf would take it. */
+struct sample {
+	pid_t pid;
+	struct regs regs;
+	unsigned char *stack;
+	size_t stack_bytes;
+};
+
+/* What the walk says of it. */
+struct walked {
+	enum unwind_stop stop;
+	unsigned count;
+	struct frame frames[UNWIND_DEPTH_MAX];
+};
+
+struct fixture {
+	struct spaces *spaces;
+	struct unwinder *unwinder;
+	struct sample sample;
+	struct walked walked;
+	void *truth[UNWIND_DEPTH_MAX];
+	int truth_count;
+};
+
+static struct fixture *fixture_new(pid_t pid)
+{
+	struct fixture *fixture = xcalloc(1, sizeof(*fixture));
+
+	fixture->spaces = spaces_new("/proc");
+	spaces_snapshot(fixture->spaces, pid, 0);
+	fixture->unwinder = unwinder_new(fixture->spaces, arch_native());
+	fixture->sample.pid = pid;
+	fixture->sample.stack = xmalloc(STACK_BYTES);
+	return fixture;
+}
+
+static void fixture_free(struct fixture *fixture)
+{
+	unwinder_free(fixture->unwinder);
+	spaces_free(fixture->spaces);
+	free(fixture->sample.stack);
+	free(fixture);
+}
+
+/* By a system call, which no sanitizer objects to; less than asked for where the stack ends. */
+static void copy_stack(struct sample *sample)
+{
+	uint64_t at = sample->regs.values[arch_native()->sp];
+	const size_t page = 4096;
+
+	for (sample->stack_bytes = 0; sample->stack_bytes < STACK_BYTES;) {
+		size_t want = page - at % page;
+		struct iovec to = {sample->stack + sample->stack_bytes, want};
+		struct iovec from = {(void *)(uintptr_t)at, want}; /* NOLINT */
+
+		if (want > STACK_BYTES - sample->stack_bytes ||
+		    process_vm_readv(sample->pid, &to, 1, &from, 1, 0) != (ssize_t)want)
+			break;
+		sample->stack_bytes += want;
+		at += want;
+	}
+}
+
+static void walk(struct fixture *fixture)
+{
+	const struct sample *sample = &fixture->sample;
+	struct walked *walked = &fixture->walked;
+
+	walked->count = UNWIND_DEPTH_MAX;
+	walked->stop = unwinder_walk(fixture->unwinder, sample->pid, 1, &sample->regs,
+				     bytes_of(sample->stack, sample->stack_bytes), walked->frames,
+				     &walked->count);
+}
+
+static void regs_from_ucontext(const ucontext_t *context, struct regs *regs)
+{
+	static const int by_dwarf[] = {REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI,
+				       REG_RBP, REG_RSP, REG_R8,  REG_R9,  REG_R10, REG_R11,
+				       REG_R12, REG_R13, REG_R14, REG_R15};
+
+	*regs = (struct regs){.pc = (uint64_t)context->uc_mcontext.gregs[REG_RIP]};
+	for (unsigned reg = 0; reg < ARRAY_SIZE(by_dwarf); reg++)
+		regs_set(regs, reg, (uint64_t)context->uc_mcontext.gregs[by_dwarf[reg]]);
+}
+
+/* The caller's registers, its stack, and its callers by glibc. Must be inlined to speak of it. */
+#define TAKE_SAMPLE(fixture)                                                                       \
+	do {                                                                                       \
+		ucontext_t context_;                                                               \
+                                                                                                   \
+		(fixture)->truth_count = backtrace((fixture)->truth, UNWIND_DEPTH_MAX);            \
+		getcontext(&context_);                                                             \
+		regs_from_ucontext(&context_, &(fixture)->sample.regs);                            \
+		copy_stack(&(fixture)->sample);                                                    \
+	} while (0)
+
+/* In front of what glibc says a sanitizer's wrapper of backtrace() may stand. */
+static void *const *truth_of(const struct fixture *fixture)
+{
+	unsigned wrappers = (unsigned)fixture->truth_count - fixture->walked.count;
+
+	assert_true(wrappers <= 1);
+	return fixture->truth + wrappers;
+}
+
+/* The first frame may stand elsewhere in its function; from there on every pc must agree. */
+static void assert_is_truth(struct fixture *fixture)
+{
+	const struct walked *walked = &fixture->walked;
+	void *const *truth = truth_of(fixture);
+
+	assert_int_equal(walked->stop, UNWIND_ROOT);
+	for (unsigned i = 1; i < walked->count; i++) {
+		const struct frame *frame = &walked->frames[i];
+		struct location at;
+
+		assert_true(spaces_locate(fixture->spaces, fixture->sample.pid, 1,
+					  (uint64_t)truth[i] - 1, &at));
+		assert_int_equal(frame->module, at.module);
+		assert_int_equal(frame->offset, at.offset + 1);
+	}
+}
+
+/* --- In this process ------------------------------------------------------------------------- */
+
+typedef void work(struct fixture *fixture, unsigned depth);
+
+/* A call that no compiler sees through, nor turns into a loop. */
+#define CALL(function, fixture, depth)                                                             \
+	do {                                                                                       \
+		work *volatile function_ = (function);                                             \
+                                                                                                   \
+		function_(fixture, depth);                                                         \
+	} while (0)
+
+__attribute__((noinline)) static void take_sample(struct fixture *fixture, unsigned depth)
+{
+	(void)depth;
+	TAKE_SAMPLE(fixture);
+}
+
+/* Something left to do keeps a call from becoming a jump. */
+static volatile unsigned left_to_do;
+
+__attribute__((noinline)) static void recurse(struct fixture *fixture, unsigned depth)
+{
+	if (depth)
+		CALL(recurse, fixture, depth - 1);
+	else
+		CALL(take_sample, fixture, 0);
+	left_to_do++;
+}
+
+/* A frame of unknown size makes the compiler use the frame pointer, which CFI then speaks of. */
+__attribute__((noinline)) static void recurse_with_alloca(struct fixture *fixture, unsigned depth)
+{
+	volatile char *room = alloca(depth % 100 + 1);
+
+	*room = 1;
+	if (depth)
+		CALL(recurse_with_alloca, fixture, depth - 1);
+	else
+		CALL(take_sample, fixture, 0);
+	left_to_do += (unsigned)*room;
+}
+
+/* An aligned frame is reached by an expression, or by a register that holds the old sp. */
+__attribute__((noinline)) static void align_stack(struct fixture *fixture, unsigned depth)
+{
+	_Alignas(256) volatile char room[256];
+	volatile char *more = alloca(depth + 1);
+
+	room[0] = *more = 1;
+	assert_int_equal((uintptr_t)room % 256, 0);
+	if (depth)
+		CALL(align_stack, fixture, depth - 1);
+	else
+		CALL(take_sample, fixture, 0);
+	left_to_do += (unsigned)(room[0] + *more);
+}
+
+static void check(work *function, unsigned depth)
+{
+	struct fixture *fixture = fixture_new(getpid());
+
+	function(fixture, depth);
+	walk(fixture);
+	assert_true(fixture->walked.count > depth);
+	assert_is_truth(fixture);
+	walk(fixture); /* once more, out of the cache */
+	assert_is_truth(fixture);
+	fixture_free(fixture);
+}
+
+static void a_plain_stack_is_walked_to_its_root(void **state)
+{
+	(void)state;
+	check(take_sample, 0);
+}
+
+static void a_recursion_a_thousand_deep_is_complete(void **state)
+{
+	(void)state;
+	check(recurse, 1000);
+	check(recurse_with_alloca, 1000);
+}
+
+static void a_realigned_stack_is_walked(void **state)
+{
+	(void)state;
+	check(align_stack, 20);
+}
+
+static struct fixture *in_handler;
+
+static void handle(int number)
+{
+	(void)number;
+	TAKE_SAMPLE(in_handler);
+}
+
+static void handle_here(int number, int flags)
+{
+	struct sigaction action = {.sa_handler = handle, .sa_flags = flags};
+
+	assert_int_equal(sigaction(number, &action, NULL), 0);
+}
+
+static void a_signal_handler_stands_on_what_it_interrupted(void **state)
+{
+	(void)state;
+	struct fixture *fixture = in_handler = fixture_new(getpid());
+	unsigned interrupted = 0;
+
+	handle_here(SIGUSR1, 0);
+	raise(SIGUSR1);
+	walk(fixture);
+	for (unsigned i = 1; i < fixture->walked.count; i++)
+		interrupted += !fixture->walked.frames[i].is_return_address;
+	assert_int_equal(interrupted, 1);
+	assert_false(fixture->walked.frames[2].is_return_address); /* handle, __restore_rt, raise */
+	fixture->walked.frames[2].is_return_address = true;
+	assert_is_truth(fixture);
+	fixture_free(fixture);
+}
+
+static void a_handler_with_a_stack_of_its_own_is_cut_off_below_it(void **state)
+{
+	(void)state;
+	struct fixture *fixture = in_handler = fixture_new(getpid());
+	stack_t own = {.ss_sp = xmalloc(1 << 16), .ss_size = 1 << 16};
+	stack_t old;
+
+	assert_int_equal(sigaltstack(&own, &old), 0);
+	handle_here(SIGUSR2, SA_ONSTACK);
+	raise(SIGUSR2);
+	assert_int_equal(sigaltstack(&old, NULL), 0);
+	fixture->sample.stack_bytes = (uint64_t)own.ss_sp + own.ss_size -
+				      fixture->sample.regs.values[arch_native()->sp];
+	walk(fixture);
+	assert_int_equal(fixture->walked.stop, UNWIND_TRUNCATED);
+	assert_int_equal(fixture->walked.count, 3); /* up to what was interrupted */
+	free(own.ss_sp);
+	fixture_free(fixture);
+}
+
+static void a_short_copy_is_truncated_and_a_short_array_is_full(void **state)
+{
+	(void)state;
+	struct fixture *fixture = fixture_new(getpid());
+	struct frame frame;
+	unsigned count, last = 0;
+
+	recurse(fixture, 50);
+	for (size_t bytes = 0; bytes < 4096; bytes += 256) {
+		fixture->sample.stack_bytes = bytes;
+		walk(fixture);
+		assert_int_equal(fixture->walked.stop, UNWIND_TRUNCATED);
+		assert_true(fixture->walked.count >= last && fixture->walked.count > 0);
+		last = fixture->walked.count;
+	}
+	assert_true(last > 5);
+	for (count = 0; count < 2; count++) {
+		unsigned used = count;
+		enum unwind_stop stop =
+			unwinder_walk(fixture->unwinder, getpid(), 1, &fixture->sample.regs,
+				      bytes_of(fixture->sample.stack, 4096), &frame, &used);
+
+		assert_int_equal(stop, UNWIND_DEEP);
+		assert_int_equal(used, count);
+	}
+	fixture_free(fixture);
+}
+
+static void nonsense_is_lost(void **state)
+{
+	(void)state;
+	struct fixture *fixture = fixture_new(getpid());
+
+	take_sample(fixture, 0);
+	fixture->sample.regs.pc = 0x1234; /* no such place, and nothing plausible on the stack */
+	fixture->sample.regs.values[arch_native()->fp] = 0x99;
+	memset(fixture->sample.stack, 0x99, 4096);
+	walk(fixture);
+	assert_int_equal(fixture->walked.stop, UNWIND_LOST);
+	assert_int_equal(fixture->walked.count, 1);
+	assert_int_equal(fixture->walked.frames[0].offset, 0x1234);
+	fixture_free(fixture);
+}
+
+/* --- A child, one instruction after the other ------------------------------------------------ */
+
+/* Code without CFI, as people write it by hand. */
+__asm__(".text\n"
+	".type leaf_without_cfi, @function\n"
+	"leaf_without_cfi:\n"
+	"	mov %rdi, %rax\n"
+	"	add %rsi, %rax\n"
+	"	ret\n"
+	".size leaf_without_cfi, . - leaf_without_cfi\n"
+	".type frame_without_cfi, @function\n"
+	"frame_without_cfi:\n"
+	"	push %rbp\n"
+	"	mov %rsp, %rbp\n"
+	"	sub $0x40, %rsp\n"
+	"	mov %rdi, %rax\n"
+	"	mov %rsi, %rdi\n"
+	"	call *%rax\n"
+	"	leave\n"
+	"	ret\n"
+	".size frame_without_cfi, . - frame_without_cfi\n");
+
+unsigned leaf_without_cfi(unsigned a, unsigned b);
+void frame_without_cfi(void (*function)(void *), void *argument);
+
+static int compare_numbers(const void *a, const void *b)
+{
+	unsigned left = *(const unsigned *)a, right = *(const unsigned *)b;
+
+	return (left > right) - (left < right);
+}
+
+static void handle_in_child(int number)
+{
+	left_to_do += (unsigned)number;
+}
+
+__attribute__((noinline)) static unsigned jump_to(unsigned number)
+{
+	return number % 3 ? number : leaf_without_cfi(number, 1);
+}
+
+/* Ends in a jump where the compiler optimizes. */
+__attribute__((noinline)) static unsigned tail_call(unsigned number)
+{
+	left_to_do++;
+	return jump_to(number + 1);
+}
+
+static void called_from_without(void *argument)
+{
+	unsigned *number = argument;
+
+	*number += tail_call(leaf_without_cfi(*number, 7));
+}
+
+__attribute__((noinline)) static unsigned fibonacci(unsigned number)
+{
+	return number < 2 ? number : fibonacci(number - 1) + fibonacci(number - 2);
+}
+
+/* Calls through the PLT, back from libc, with signals, expressions and no CFI at all. */
+__attribute__((noinline)) static void subject(void)
+{
+	unsigned numbers[] = {3, 1, 2};
+	char text[32];
+
+	qsort(numbers, ARRAY_SIZE(numbers), sizeof(numbers[0]), compare_numbers);
+	snprintf(text, sizeof(text), "%u %s %d", numbers[0], "text", getppid());
+	frame_without_cfi(called_from_without, &numbers[0]);
+	raise(SIGUSR1);
+	left_to_do += fibonacci(6) + numbers[0] + (unsigned)text[0];
+}
+
+__attribute__((noreturn)) static void child(void)
+{
+	signal(SIGUSR1, handle_in_child);
+	ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+	raise(SIGSTOP);
+	subject();
+	_exit(0);
+}
+
+/* Who called, or was interrupted, from the root upwards, kept by watching calls and returns. */
+struct shadow {
+	struct frame frames[UNWIND_DEPTH_MAX];
+	unsigned count;
+};
+
+static struct frame frame_at(struct fixture *fixture, uint64_t pc, bool is_return_address)
+{
+	struct location at;
+
+	assert_true(spaces_locate(fixture->spaces, fixture->sample.pid, 1, pc - is_return_address,
+				  &at));
+	return (struct frame){.module = at.module,
+			      .offset = at.offset + is_return_address,
+			      .is_return_address = is_return_address};
+}
+
+static bool frame_equal(const struct frame *a, const struct frame *b)
+{
+	return a->module == b->module && a->offset == b->offset &&
+	       a->is_return_address == b->is_return_address;
+}
+
+static void shadow_push(struct shadow *shadow, struct frame frame)
+{
+	assert_true(shadow->count < UNWIND_DEPTH_MAX);
+	shadow->frames[shadow->count++] = frame;
+}
+
+/* The word on top of the stack. */
+static uint64_t top_word(const struct sample *sample)
+{
+	uint64_t word;
+
+	assert_true(sample->stack_bytes >= sizeof(word));
+	memcpy(&word, sample->stack, sizeof(word));
+	return word;
+}
+
+/* What the last instruction, which stood at old_pc, did to the chain of callers. */
+static void shadow_follow(struct fixture *fixture, struct shadow *shadow, uint64_t old_pc,
+			  uint64_t old_sp)
+{
+	const struct regs *regs = &fixture->sample.regs;
+	uint64_t sp = regs->values[arch_native()->sp], top = top_word(&fixture->sample);
+	struct frame *caller = &shadow->frames[shadow->count - 1];
+	struct frame here = frame_at(fixture, regs->pc, caller->is_return_address);
+
+	if (sp == old_sp - 8 && top > old_pc && top <= old_pc + 7 && regs->pc != top)
+		shadow_push(shadow, frame_at(fixture, top, true));
+	else if (sp > old_sp && frame_equal(&here, caller))
+		shadow->count--;
+}
+
+/* The kernel has put a signal frame on the stack; the handler returns to __restore_rt. */
+static void shadow_enter_handler(struct fixture *fixture, struct shadow *shadow, uint64_t old_pc)
+{
+	shadow_push(shadow, frame_at(fixture, old_pc, false));
+	shadow_push(shadow, frame_at(fixture, top_word(&fixture->sample), true));
+}
+
+static void assert_is_shadow(struct fixture *fixture, const struct shadow *shadow)
+{
+	const struct walked *walked = &fixture->walked;
+	struct frame here = frame_at(fixture, fixture->sample.regs.pc, false);
+	bool is_right = walked->stop == UNWIND_ROOT && walked->count == shadow->count + 1 &&
+			frame_equal(&walked->frames[0], &here);
+
+	for (unsigned i = 1; is_right && i < walked->count; i++)
+		is_right = frame_equal(&walked->frames[i], &shadow->frames[shadow->count - i]);
+	if (!is_right)
+		fprintf(stderr, "at %s+0x%lx: stop %d, %u frames where there are %u\n",
+			spaces_module(fixture->spaces, here.module)->path, here.offset,
+			walked->stop, walked->count, shadow->count + 1);
+	assert_true(is_right);
+}
+
+static void take_sample_of_child(struct fixture *fixture)
+{
+	struct sample *sample = &fixture->sample;
+	struct user_regs_struct user;
+
+	assert_int_equal(ptrace(PTRACE_GETREGS, sample->pid, NULL, &user), 0);
+	const uint64_t by_dwarf[] = {user.rax, user.rdx, user.rcx, user.rbx, user.rsi, user.rdi,
+				     user.rbp, user.rsp, user.r8,  user.r9,  user.r10, user.r11,
+				     user.r12, user.r13, user.r14, user.r15};
+
+	sample->regs = (struct regs){.pc = user.rip};
+	for (unsigned reg = 0; reg < ARRAY_SIZE(by_dwarf); reg++)
+		regs_set(&sample->regs, reg, by_dwarf[reg]);
+	copy_stack(sample);
+	walk(fixture);
+}
+
+/* One instruction on, or into a handler. False: the child has ended. */
+static bool step_child(struct fixture *fixture, struct shadow *shadow)
+{
+	uint64_t pc = fixture->sample.regs.pc, sp = fixture->sample.regs.values[arch_native()->sp];
+	int status, signal = 0;
+
+	for (;;) {
+		assert_int_equal(ptrace(PTRACE_SINGLESTEP, fixture->sample.pid, NULL, signal), 0);
+		assert_int_equal(waitpid(fixture->sample.pid, &status, 0), fixture->sample.pid);
+		if (!WIFSTOPPED(status))
+			return false;
+		if (WSTOPSIG(status) == SIGTRAP)
+			break;
+		signal = WSTOPSIG(status);
+		take_sample_of_child(fixture);
+		shadow_follow(fixture, shadow, pc, sp);
+		pc = fixture->sample.regs.pc;
+	}
+	take_sample_of_child(fixture);
+	if (signal)
+		shadow_enter_handler(fixture, shadow, pc);
+	else
+		shadow_follow(fixture, shadow, pc, sp);
+	return true;
+}
+
+static void at_every_instruction_the_callers_are_those_that_called(void **state)
+{
+	(void)state;
+	CLEANUP(free_ptr) struct shadow *shadow = xcalloc(1, sizeof(*shadow));
+	pid_t pid = fork();
+	unsigned steps = 0;
+	int status;
+
+	if (pid == 0)
+		child();
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFSTOPPED(status));
+	struct fixture *fixture = fixture_new(pid);
+
+	take_sample_of_child(fixture);
+	assert_int_equal(fixture->walked.stop, UNWIND_ROOT);
+	for (unsigned i = fixture->walked.count; i-- > 1;)
+		shadow_push(shadow, fixture->walked.frames[i]);
+	for (; step_child(fixture, shadow); steps++)
+		assert_is_shadow(fixture, shadow);
+	assert_true(steps > 1000);
+	fixture_free(fixture);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_plain_stack_is_walked_to_its_root),
+		cmocka_unit_test(a_recursion_a_thousand_deep_is_complete),
+		cmocka_unit_test(a_realigned_stack_is_walked),
+		cmocka_unit_test(a_signal_handler_stands_on_what_it_interrupted),
+		cmocka_unit_test(a_handler_with_a_stack_of_its_own_is_cut_off_below_it),
+		cmocka_unit_test(a_short_copy_is_truncated_and_a_short_array_is_full),
+		cmocka_unit_test(nonsense_is_lost),
+		cmocka_unit_test(at_every_instruction_the_callers_are_those_that_called),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
