@@ -5,6 +5,7 @@
 #include "base/idmap.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,7 +51,7 @@ struct profile {
 	struct profile_info info;
 
 	TABLE(struct profile_event) events;	  /* by (name, 0) */
-	TABLE(struct frame_entry) frames;	  /* by (offset and is_return_address, module) */
+	TABLE(struct frame_entry) frames;	  /* by (offset, module and is_return_address) */
 	TABLE(struct profile_stack) stacks;	  /* by (parent, frame) */
 	TABLE(struct profile_thread) threads;	  /* by (pid and tid, pair of names) */
 	TABLE(struct profile_function) functions; /* by (pair of names, pair of file and line) */
@@ -152,8 +153,8 @@ void profile_describe_module(struct profile *profile, uint32_t module,
 frame_id profile_frame(struct profile *profile, uint32_t module, uint64_t offset,
 		       bool is_return_address)
 {
-	/* Offsets use 63 bits at most: the kernel's addresses have their top bits all set. */
-	return TABLE_PUT(profile->frames, offset << 1 | is_return_address, module,
+	/* Modules are dense, so no two of them differ in the top bit alone. */
+	return TABLE_PUT(profile->frames, offset, module << 1 | is_return_address,
 			 (struct frame_entry){.offset = offset,
 					      .module = module,
 					      .is_return_address = is_return_address});
@@ -341,13 +342,40 @@ uint64_t profile_frame_vaddr(const struct profile *profile, frame_id id)
 	const struct frame_entry *entry = &profile->frames.items[id];
 	const struct profile_module *module = profile_get_module(profile, entry->module);
 
+	/* A return address may be the first byte behind the segment; the call is inside. */
+	uint64_t offset = entry->offset - entry->is_return_address;
+
 	for (unsigned i = 0; i < module->segment_count; i++) {
 		const struct profile_segment *segment = &module->segments[i];
 
-		/* A return address may be the first byte behind the segment. */
-		if (entry->offset - segment->offset <= segment->size_bytes &&
-		    entry->offset - entry->is_return_address >= segment->offset)
+		if (offset - segment->offset < segment->size_bytes)
 			return segment->vaddr + (entry->offset - segment->offset);
 	}
 	return entry->offset;
+}
+
+uint64_t profile_frame_address(const struct profile *profile, frame_id id)
+{
+	return profile_frame_vaddr(profile, id) - profile->frames.items[id].is_return_address;
+}
+
+char *profile_frame_address_name(const struct profile *profile, frame_id id)
+{
+	uint32_t number = profile->frames.items[id].module;
+	const struct profile_module *module = profile_get_module(profile, number);
+	const char *path = profile_string(profile, module->path);
+	const char *slash = strrchr(path, '/');
+	const char *base = slash ? slash + 1 : path;
+	size_t len = strlen(base);
+
+	if (len > 2 && base[0] == '[' && base[len - 1] == ']') {
+		base++;
+		len -= 2;
+	}
+	if (!len) {
+		base = "unknown";
+		len = strlen(base);
+	}
+	return xasprintf("[%.*s+0x%" PRIx64 "]", (int)len, base,
+			 profile_frame_address(profile, id));
 }

@@ -27,7 +27,7 @@ typedef uint32_t event_id;
 #define STACK_EMPTY ((stack_id)0)
 /*
  * The module of the frames that prof itself puts into a stack. It is outside the numbers that
- * lib/proc gives and not counted by profile_module_count().
+ * lib/proc gives and not counted by profile_module_count(); profile_get_module() knows it.
  */
 #define PROFILE_NOTES UINT32_MAX
 
@@ -153,6 +153,7 @@ void profile_set_lines(struct profile *profile, frame_id frame, const struct pro
 uint32_t profile_event_count(const struct profile *profile);
 const struct profile_event *profile_get_event(const struct profile *profile, event_id id);
 uint32_t profile_module_count(const struct profile *profile);
+/* A number that was never described is a module of kind PROFILE_MODULE_UNKNOWN without a path. */
 const struct profile_module *profile_get_module(const struct profile *profile, uint32_t id);
 uint32_t profile_frame_count(const struct profile *profile);
 struct profile_frame profile_get_frame(const struct profile *profile, frame_id id);
@@ -169,5 +170,10 @@ const struct profile_info *profile_get_info(const struct profile *profile);
 /* The vaddr of a frame in its file: its offset where no segment holds it. A return address stays
  * one. */
 uint64_t profile_frame_vaddr(const struct profile *profile, frame_id id);
+/* The same for the call itself: one before a return address. What addr2line -e FILE takes. */
+uint64_t profile_frame_address(const struct profile *profile, frame_id id);
+/* What a frame without lines is called: "[libfoo.so+0x1a2b]",
+ * "[kernel.kallsyms+0xffffffff81000000]"; to be freed. */
+char *profile_frame_address_name(const struct profile *profile, frame_id id);
 
 #endif

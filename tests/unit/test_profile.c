@@ -1,0 +1,261 @@
+#include "profile/profile.h"
+
+#include "base/alloc.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static string_id text(struct profile *profile, const char *str)
+{
+	return strtab_add(profile_strings(profile), str);
+}
+
+static function_id function(struct profile *profile, const char *name)
+{
+	return profile_function(profile, &(struct profile_function){
+						 .name = text(profile, name),
+						 .system_name = text(profile, name),
+					 });
+}
+
+static void equal_arguments_give_equal_ids(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
+	struct profile_event event = {.name = text(profile, "cpu-clock"), .counts_ns = true};
+	frame_id frame = profile_frame(profile, 3, 0x1000, false);
+	stack_id stack = profile_push(profile, STACK_EMPTY, frame);
+
+	assert_int_equal(profile_add_event(profile, &event), profile_add_event(profile, &event));
+	assert_int_equal(profile_frame(profile, 3, 0x1000, false), frame);
+	assert_int_equal(profile_push(profile, STACK_EMPTY, frame), stack);
+	assert_int_equal(profile_thread(profile, 1, 2, "p", "t"),
+			 profile_thread(profile, 1, 2, "p", "t"));
+	assert_int_equal(function(profile, "f"), function(profile, "f"));
+	assert_int_equal(profile_event_count(profile), 1);
+	assert_int_equal(profile_frame_count(profile), 1);
+	assert_int_equal(profile_stack_count(profile), 2);
+	assert_int_equal(profile_thread_count(profile), 1);
+	assert_int_equal(profile_function_count(profile), 1);
+}
+
+static void frames_differ_by_module_offset_and_kind_of_address(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
+	static const uint64_t offsets[] = {0, 1, UINT64_MAX >> 1, 1ull << 63, UINT64_MAX};
+
+	for (uint32_t round = 0; round < 2; round++)
+		for (uint32_t i = 0; i < ARRAY_SIZE(offsets) * 6; i++)
+			assert_int_equal(profile_frame(profile, i / 2 % 3, offsets[i / 6], i % 2),
+					 i);
+	for (uint32_t i = 0; i < profile_frame_count(profile); i++) {
+		struct profile_frame frame = profile_get_frame(profile, i);
+
+		assert_int_equal(frame.module, i / 2 % 3);
+		assert_int_equal(frame.offset, offsets[i / 6]);
+		assert_int_equal(frame.is_return_address, i % 2);
+		assert_int_equal(frame.line_count, 0);
+	}
+}
+
+static void threads_and_functions_differ_by_each_of_their_parts(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
+
+	profile_thread(profile, 1, 2, "p", "t");
+	profile_thread(profile, 2, 2, "p", "t");
+	profile_thread(profile, 1, 1, "p", "t");
+	profile_thread(profile, 1, 2, "t", "t");
+	profile_thread(profile, 1, 2, "p", "p");
+	assert_int_equal(profile_thread_count(profile), 5);
+	for (uint32_t i = 0; i < 16; i++)
+		profile_function(profile, &(struct profile_function){.name = i & 1,
+								     .system_name = i >> 1 & 1,
+								     .file = i >> 2 & 1,
+								     .start_line = i >> 3});
+	assert_int_equal(profile_function_count(profile), 16);
+}
+
+static void a_stack_knows_its_parent_and_its_depth(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
+	frame_id frame = profile_frame(profile, 0, 0x10, false);
+	stack_id stack = STACK_EMPTY;
+
+	for (uint32_t depth = 1; depth <= 1000; depth++) {
+		stack_id deeper = profile_push(profile, stack, frame);
+
+		assert_int_equal(profile_get_stack(profile, deeper).parent, stack);
+		assert_int_equal(profile_get_stack(profile, deeper).depth, depth);
+		stack = deeper;
+	}
+	assert_int_equal(profile_get_stack(profile, STACK_EMPTY).depth, 0);
+	assert_int_equal(profile_stack_count(profile), 1001);
+}
+
+static void samples_add_up_by_stack_thread_and_event(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
+	frame_id frame = profile_frame(profile, 0, 0x10, false);
+	stack_id stacks[2] = {STACK_EMPTY, profile_push(profile, STACK_EMPTY, frame)};
+
+	for (unsigned i = 0; i < 8 * 100; i++)
+		profile_add(profile, i & 1, stacks[i >> 1 & 1], i >> 2 & 1, i & 7);
+	assert_int_equal(profile_cell_count(profile), 8);
+	for (unsigned i = 0; i < 8; i++) {
+		const struct profile_cell *cell = profile_get_cell(profile, i);
+
+		assert_int_equal(cell->thread, i & 1);
+		assert_int_equal(cell->stack, stacks[i >> 1 & 1]);
+		assert_int_equal(cell->event, i >> 2 & 1);
+		assert_int_equal(cell->samples, 100);
+		assert_int_equal(cell->weight, 100 * i);
+	}
+}
+
+static void a_module_is_named_once_a_frame_of_it_is(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
+	struct profile_module file = {.path = text(profile, "/bin/x")};
+	struct profile_line line = {.function = function(profile, "f"), .line = 7};
+	frame_id frames[2];
+
+	profile_describe_module(profile, 1, &file);
+	for (uint32_t i = 0; i < 2; i++)
+		frames[i] = profile_frame(profile, i, 0x10, false);
+	profile_set_lines(profile, frames[0], &line, 0);
+	assert_false(profile_get_module(profile, 0)->named);
+	for (uint32_t i = 0; i < 2; i++)
+		profile_set_lines(profile, frames[i], &line, 1);
+	profile_describe_module(profile, 0, &file);
+	assert_int_equal(profile_module_count(profile), 2);
+	assert_true(profile_get_module(profile, 0)->named);
+	assert_true(profile_get_module(profile, 1)->named);
+	assert_int_equal(profile_get_frame(profile, frames[0]).lines[0].line, 7);
+}
+
+static void what_is_given_is_copied(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
+	struct profile_segment segment = {.offset = 0x1000, .vaddr = 0x2000, .size_bytes = 0x100};
+	struct profile_line lines[] = {{.function = 0, .line = 1}, {.function = 1, .line = 2}};
+	char command[] = "prof record";
+	frame_id frame = profile_frame(profile, 0, 0x1010, false);
+
+	profile_describe_module(profile, 0,
+				&(struct profile_module){.segments = &segment, .segment_count = 1});
+	profile_set_lines(profile, frame, lines, 2);
+	profile_set_info(profile, &(struct profile_info){.command = command});
+	memset(&segment, 0xff, sizeof(segment));
+	memset(lines, 0xff, sizeof(lines));
+	memset(command, '?', sizeof(command));
+	assert_int_equal(profile_frame_vaddr(profile, frame), 0x2010);
+	assert_int_equal(profile_get_frame(profile, frame).line_count, 2);
+	assert_int_equal(profile_get_frame(profile, frame).lines[1].line, 2);
+	assert_string_equal(profile_get_info(profile)->command, "prof record");
+	assert_string_equal(profile_get_info(profile)->host, "");
+}
+
+static void a_note_is_a_named_frame_outside_the_modules(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
+	frame_id id = profile_note(profile, "[truncated]");
+	struct profile_frame frame = profile_get_frame(profile, id);
+
+	assert_int_equal(profile_note(profile, "[truncated]"), id);
+	assert_int_not_equal(profile_note(profile, "[other]"), id);
+	assert_int_equal(frame.module, PROFILE_NOTES);
+	assert_int_equal(profile_get_module(profile, frame.module)->kind, PROFILE_MODULE_NOTE);
+	assert_int_equal(profile_module_count(profile), 0);
+	assert_int_equal(frame.line_count, 1);
+	assert_string_equal(
+		profile_string(profile,
+			       profile_get_function(profile, frame.lines[0].function)->name),
+		"[truncated]");
+}
+
+static void an_offset_becomes_an_address_through_its_segment(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
+	/* As lld lays them out: next to each other in the file, apart in memory. */
+	static const struct profile_segment segments[] = {
+		{.offset = 0x1000, .vaddr = 0x2000, .size_bytes = 0x500},
+		{.offset = 0x1500, .vaddr = 0x3500, .size_bytes = 0x100},
+	};
+	static const struct {
+		uint64_t offset;
+		bool is_return_address;
+		uint64_t vaddr, address;
+	} cases[] = {
+		{0x0fff, false, 0x0fff, 0x0fff}, {0x1000, false, 0x2000, 0x2000},
+		{0x14ff, false, 0x24ff, 0x24ff}, {0x1500, false, 0x3500, 0x3500},
+		{0x1500, true, 0x2500, 0x24ff},	 {0x1501, true, 0x3501, 0x3500},
+		{0x1600, true, 0x3600, 0x35ff},	 {0x1600, false, 0x1600, 0x1600},
+	};
+
+	profile_describe_module(profile, 0,
+				&(struct profile_module){.path = text(profile, "/lib/libfoo.so"),
+							 .segments = segments,
+							 .segment_count = ARRAY_SIZE(segments)});
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		frame_id frame = profile_frame(profile, 0, cases[i].offset,
+					       cases[i].is_return_address);
+
+		assert_int_equal(profile_frame_vaddr(profile, frame), cases[i].vaddr);
+		assert_int_equal(profile_frame_address(profile, frame), cases[i].address);
+	}
+}
+
+static void a_frame_without_a_name_is_called_by_its_module_and_address(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
+	static const struct {
+		const char *path, *name;
+	} cases[] = {
+		{"/usr/lib/libfoo.so", "[libfoo.so+0x1a2b]"},
+		{"[kernel.kallsyms]", "[kernel.kallsyms+0x1a2b]"},
+		{"memfd:code", "[memfd:code+0x1a2b]"},
+		{"[unknown]", "[unknown+0x1a2b]"},
+		{"", "[unknown+0x1a2b]"},
+		{"/", "[unknown+0x1a2b]"},
+	};
+
+	for (uint32_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		CLEANUP(free_ptr) char *name = NULL;
+
+		profile_describe_module(
+			profile, i, &(struct profile_module){.path = text(profile, cases[i].path)});
+		name = profile_frame_address_name(profile, profile_frame(profile, i, 0x1a2c, true));
+		assert_string_equal(name, cases[i].name);
+	}
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(equal_arguments_give_equal_ids),
+		cmocka_unit_test(frames_differ_by_module_offset_and_kind_of_address),
+		cmocka_unit_test(threads_and_functions_differ_by_each_of_their_parts),
+		cmocka_unit_test(a_stack_knows_its_parent_and_its_depth),
+		cmocka_unit_test(samples_add_up_by_stack_thread_and_event),
+		cmocka_unit_test(a_module_is_named_once_a_frame_of_it_is),
+		cmocka_unit_test(what_is_given_is_copied),
+		cmocka_unit_test(a_note_is_a_named_frame_outside_the_modules),
+		cmocka_unit_test(an_offset_becomes_an_address_through_its_segment),
+		cmocka_unit_test(a_frame_without_a_name_is_called_by_its_module_and_address),
+	};
+
+	return cmocka_run_group_tests_name("profile", tests, NULL, NULL);
+}
