@@ -16,6 +16,10 @@ enum {
 	 * of this length takes 3 MiB of stack. */
 	LONGEST_LIMITED_CPP = DEMANGLE_RECURSION_LIMIT / 2,
 	LONGEST_CPP = 8 * 1024,
+	/* Of 64 bits in base 62. */
+	BASE_62_DIGITS = 11,
+	/* No digit is looked at more than this often. */
+	LONGEST_NUMBER = 64,
 };
 
 struct output {
@@ -81,9 +85,49 @@ static size_t rust_legacy_length(const char *name)
 	return 0;
 }
 
-static bool demangle_rust(const char *name, struct output *out)
+/* A crate's hash, "Cs<base 62>_<length of its name>", of which `at` is a digit. */
+static bool is_in_crate_hash(const char *name, const char *at, const char *end)
 {
-	return rust_demangle_callback(name, DMGL_NO_OPTS, output_callback, out);
+	if (end[0] != '_' || end[1] < '1' || end[1] > '9')
+		return false;
+	for (const char *start = at; start >= name + 2 && end - start <= BASE_62_DIGITS; start--)
+		if (start[-2] == 'C' && start[-1] == 's')
+			return true;
+	return false;
+}
+
+/*
+ * "for<'a, 'b>" is a count in the name, and libiberty counts up to it, in some places without
+ * printing, where nothing can stop it. So a binder (F or D, then G, the count in base 62 and "_")
+ * of a thousand lifetimes makes a name unreadable. A crate's hash may look the same; it is not
+ * printed, so its G can be overwritten. False: give the name up.
+ */
+static bool disarm_binders(char *name)
+{
+	static const char digits[] =
+		"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+
+	for (char *at = name + 1; (at = strchr(at, 'G')); at++) {
+		const char *end = at + 1;
+
+		if (at[-1] != 'F' && at[-1] != 'D')
+			continue;
+		while (end <= at + LONGEST_NUMBER && *end && strchr(digits, *end))
+			end++;
+		if (end - at <= 3 || (*end != '_' && end <= at + LONGEST_NUMBER))
+			continue;
+		if (!is_in_crate_hash(name, at, end))
+			return false;
+		*at = '0';
+	}
+	return true;
+}
+
+/* May change name. */
+static bool demangle_rust(char *name, struct output *out)
+{
+	return (!is_rust_v0(name) || disarm_binders(name)) &&
+	       rust_demangle_callback(name, DMGL_NO_OPTS, output_callback, out);
 }
 
 static bool demangle_cpp(const char *name, size_t len, struct output *out)
@@ -97,8 +141,8 @@ static bool demangle_cpp(const char *name, size_t len, struct output *out)
 	return cplus_demangle_v3_callback(name, options, output_callback, out);
 }
 
-/* name is without suffixes. */
-static bool demangle_core(const char *name, size_t len, bool is_rust, struct output *out)
+/* name is without suffixes and may be changed. */
+static bool demangle_core(char *name, size_t len, bool is_rust, struct output *out)
 {
 	if (setjmp(out->too_long))
 		return false;

@@ -192,6 +192,21 @@ static void a_name_that_explodes_is_given_up(void **state)
 	assert_null(demangle(cpp));
 }
 
+/* The number of lifetimes of a function pointer, where libiberty does not print but counts. */
+static void a_name_with_countless_lifetimes_is_given_up(void **state)
+{
+	(void)state;
+	static const struct name names[] = {
+		{"_RNvMFGZZZZZZZZZZ_EuC1a1b", NULL},
+		{"_RNvXs_C2CsFGZZZZZZZ_5crateuC1a1b", NULL},
+		{"_RINvC1a1bFG0_RL1_eRL0_eEuE", "a::b::<for<'a, 'b> fn(&'a str, &'b str)>"},
+		/* A crate whose hash reads like it. */
+		{"_RNvMCskFGZZZZZ_1aNtB2_1b3new", "<a::b>::new"},
+	};
+
+	assert_names(names, ARRAY_SIZE(names));
+}
+
 struct hostile {
 	const char *start, *repeated;
 };
@@ -245,6 +260,7 @@ int main(void)
 		cmocka_unit_test(what_is_not_mangled_stays),
 		cmocka_unit_test(a_long_name_of_templates_is_readable),
 		cmocka_unit_test(a_name_that_explodes_is_given_up),
+		cmocka_unit_test(a_name_with_countless_lifetimes_is_given_up),
 		cmocka_unit_test(no_name_overflows_four_megabytes_of_stack),
 	};
 

@@ -1,0 +1,455 @@
+#include "symbol/symbolizer.h"
+
+#include "base/alloc.h"
+
+#include <elf.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+
+#include <cmocka.h>
+
+/* A profile of this program, which names itself. */
+struct fixture {
+	struct profile *profile;
+	struct spaces *spaces;
+	struct symbolize_outcome outcome;
+};
+
+static const struct symbolize_options everything = {
+	.debug_dir = "/usr/lib/debug", .proc = "/proc", .threads = 2, .inlines = true};
+
+static struct fixture fixture_new(void)
+{
+	struct fixture fixture = {.profile = profile_new(), .spaces = spaces_new("/proc")};
+
+	spaces_snapshot(fixture.spaces, getpid(), 1);
+	return fixture;
+}
+
+static void fixture_deinit(struct fixture *fixture)
+{
+	symbolize_outcome_deinit(&fixture->outcome);
+	profile_free(fixture->profile);
+	spaces_free(fixture->spaces);
+}
+
+static frame_id add_frame(struct fixture *fixture, uint64_t pc, bool is_return_address)
+{
+	struct location location;
+
+	spaces_locate(fixture->spaces, getpid(), 2, pc, &location);
+	return profile_frame(fixture->profile, location.module, location.offset, is_return_address);
+}
+
+static void name_all(struct fixture *fixture, const struct symbolize_options *options)
+{
+	symbolize(fixture->profile, fixture->spaces, options, &fixture->outcome);
+}
+
+static const struct profile_function *function_of(const struct fixture *fixture, frame_id frame,
+						  unsigned line)
+{
+	struct profile_frame named = profile_get_frame(fixture->profile, frame);
+
+	assert_true(line < named.line_count);
+	return profile_get_function(fixture->profile, named.lines[line].function);
+}
+
+static const char *name_of(const struct fixture *fixture, frame_id frame, unsigned line)
+{
+	return profile_string(fixture->profile, function_of(fixture, frame, line)->name);
+}
+
+static bool is_named(const struct fixture *fixture, frame_id frame)
+{
+	return profile_get_frame(fixture->profile, frame).line_count > 0;
+}
+
+/* The problem of a frame's module; NULL: none. */
+static const char *problem_of(const struct fixture *fixture, frame_id frame)
+{
+	uint32_t module = profile_get_frame(fixture->profile, frame).module;
+
+	for (size_t i = 0; i < fixture->outcome.problem_count; i++)
+		if (fixture->outcome.problems[i].module == module)
+			return fixture->outcome.problems[i].text;
+	return NULL;
+}
+
+__attribute__((noinline)) static uint64_t caller_pc(void)
+{
+	return (uint64_t)(uintptr_t)__builtin_return_address(0);
+}
+
+__attribute__((always_inline)) static inline uint64_t inlined_callee(void)
+{
+	uint64_t pc = caller_pc();
+
+	__asm__ volatile("" ::: "memory"); /* no tail call */
+	return pc;
+}
+
+static const unsigned line_of_the_call = __LINE__ + 4;
+
+__attribute__((noinline)) static uint64_t physical_function(void)
+{
+	uint64_t pc = inlined_callee();
+
+	__asm__ volatile("" ::: "memory");
+	return pc;
+}
+
+static void an_inlined_function_is_a_line_of_its_own(void **state)
+{
+	(void)state;
+	CLEANUP(fixture_deinit) struct fixture fixture = fixture_new();
+	frame_id frame = add_frame(&fixture, physical_function(), true);
+	struct profile_frame named;
+	const struct profile_function *outer;
+
+	name_all(&fixture, &everything);
+	named = profile_get_frame(fixture.profile, frame);
+	assert_int_equal(named.line_count, 2);
+	assert_string_equal(name_of(&fixture, frame, 0), "inlined_callee");
+	assert_string_equal(name_of(&fixture, frame, 1), "physical_function");
+	assert_int_equal(named.lines[1].line, line_of_the_call);
+	outer = function_of(&fixture, frame, 1);
+	assert_non_null(strstr(profile_string(fixture.profile, outer->file), "test_symbolizer.c"));
+	assert_int_equal(outer->start_line, line_of_the_call - 2);
+	assert_true(profile_get_module(fixture.profile, named.module)->named);
+	assert_null(problem_of(&fixture, frame));
+}
+
+static void without_inlines_there_is_one_name_and_no_line(void **state)
+{
+	(void)state;
+	CLEANUP(fixture_deinit) struct fixture fixture = fixture_new();
+	struct symbolize_options options = everything;
+	frame_id frame = add_frame(&fixture, physical_function(), true);
+
+	options.inlines = false;
+	name_all(&fixture, &options);
+	assert_int_equal(profile_get_frame(fixture.profile, frame).line_count, 1);
+	assert_string_equal(name_of(&fixture, frame, 0), "physical_function");
+	assert_int_equal(profile_get_frame(fixture.profile, frame).lines[0].line, 0);
+}
+
+/* It must not be taken for the function behind the call. */
+static void a_return_address_belongs_to_the_call_before_it(void **state)
+{
+	(void)state;
+	CLEANUP(fixture_deinit) struct fixture fixture = fixture_new();
+	uint64_t start = (uint64_t)(uintptr_t)physical_function;
+	frame_id at_start = add_frame(&fixture, start, false);
+	frame_id before_start = add_frame(&fixture, start, true);
+
+	name_all(&fixture, &everything);
+	assert_string_equal(name_of(&fixture, at_start, 0), "physical_function");
+	if (is_named(&fixture, before_start)) /* else it is the padding between functions */
+		assert_string_not_equal(name_of(&fixture, before_start, 0), "physical_function");
+}
+
+/* Frames all over this program's code and libc's. */
+static void add_many_frames(struct fixture *fixture)
+{
+	static const struct {
+		uintptr_t near;
+	} places[] = {{(uintptr_t)physical_function}, {(uintptr_t)strlen}, {(uintptr_t)qsort}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++)
+		for (uint64_t at = 0; at < 4096; at += 8)
+			add_frame(fixture, places[i].near / 4096 * 4096 + at, at & 8);
+}
+
+static void assert_same(const struct fixture *a, const struct fixture *b)
+{
+	uint32_t functions = profile_function_count(a->profile);
+
+	assert_int_equal(profile_function_count(b->profile), functions);
+	for (function_id id = 0; id < functions; id++) {
+		const struct profile_function *of_a = profile_get_function(a->profile, id);
+		const struct profile_function *of_b = profile_get_function(b->profile, id);
+
+		assert_string_equal(profile_string(a->profile, of_a->name),
+				    profile_string(b->profile, of_b->name));
+		assert_memory_equal(of_a, of_b, sizeof(*of_a));
+	}
+	for (frame_id id = 0; id < profile_frame_count(a->profile); id++) {
+		struct profile_frame of_a = profile_get_frame(a->profile, id);
+		struct profile_frame of_b = profile_get_frame(b->profile, id);
+
+		assert_int_equal(of_a.line_count, of_b.line_count);
+		if (of_a.line_count)
+			assert_memory_equal(of_a.lines, of_b.lines,
+					    of_a.line_count * sizeof(*of_a.lines));
+	}
+}
+
+static void the_number_of_threads_changes_nothing(void **state)
+{
+	(void)state;
+	CLEANUP(fixture_deinit) struct fixture alone = fixture_new();
+	CLEANUP(fixture_deinit) struct fixture crowd = fixture_new();
+	struct symbolize_options options = everything;
+
+	add_many_frames(&alone);
+	add_many_frames(&crowd);
+	options.threads = 1;
+	name_all(&alone, &options);
+	options.threads = 7;
+	name_all(&crowd, &options);
+	assert_true(profile_function_count(alone.profile) > 10);
+	assert_same(&alone, &crowd);
+}
+
+static void when_cancelled_the_rest_stays_without_names(void **state)
+{
+	(void)state;
+	CLEANUP(fixture_deinit) struct fixture fixture = fixture_new();
+	struct symbolize_options options = everything;
+	atomic_bool cancel = true;
+	atomic_uint done = 0;
+	frame_id frame = add_frame(&fixture, physical_function(), true);
+
+	options.cancel = &cancel;
+	options.done = &done;
+	name_all(&fixture, &options);
+	assert_true(fixture.outcome.cancelled);
+	assert_false(is_named(&fixture, frame));
+	assert_int_equal(fixture.outcome.problem_count, 0);
+	assert_int_equal(atomic_load(&done), 0);
+}
+
+static void finished_work_is_counted(void **state)
+{
+	(void)state;
+	CLEANUP(fixture_deinit) struct fixture fixture = fixture_new();
+	struct symbolize_options options = everything;
+	atomic_bool cancel = false;
+	atomic_uint done = 0;
+
+	add_frame(&fixture, physical_function(), true);
+	options.cancel = &cancel;
+	options.done = &done;
+	name_all(&fixture, &options);
+	assert_false(fixture.outcome.cancelled);
+	assert_int_equal(atomic_load(&done), 2); /* a module and a unit */
+}
+
+static void notes_keep_what_they_say(void **state)
+{
+	(void)state;
+	CLEANUP(fixture_deinit) struct fixture fixture = fixture_new();
+	frame_id note = profile_note(fixture.profile, "[truncated]");
+
+	name_all(&fixture, &everything);
+	assert_string_equal(name_of(&fixture, note, 0), "[truncated]");
+	assert_int_equal(fixture.outcome.problem_count, 0);
+}
+
+static void the_vdso_names_its_functions(void **state)
+{
+	(void)state;
+	CLEANUP(fixture_deinit) struct fixture fixture = fixture_new();
+	uint64_t vdso = getauxval(AT_SYSINFO_EHDR);
+	unsigned named = 0;
+
+	if (!vdso)
+		skip();
+	for (uint64_t at = 0; at < 4096; at += 16)
+		add_frame(&fixture, vdso + at, false);
+	name_all(&fixture, &everything);
+	for (frame_id id = 0; id < profile_frame_count(fixture.profile); id++)
+		named += is_named(&fixture, id);
+	assert_true(named > 0);
+}
+
+static void write_file(const char *path, const void *data, size_t len)
+{
+	CLEANUP(close_file) FILE *file = fopen(path, "w");
+
+	assert_non_null(file);
+	assert_int_equal(fwrite(data, 1, len, file), len);
+}
+
+/* A folder that plays /proc, removed at the end. */
+struct fake_proc {
+	char path[64];
+};
+
+static struct fake_proc fake_proc_new(void)
+{
+	struct fake_proc proc = {"/tmp/prof-test-symbolizer-XXXXXX"};
+
+	assert_non_null(mkdtemp(proc.path));
+	return proc;
+}
+
+static void fake_proc_deinit(struct fake_proc *proc)
+{
+	CLEANUP(free_ptr) char *command = xasprintf("rm -r %s", proc->path);
+
+	assert_int_equal(system(command), 0);
+}
+
+static void kernel_frames_are_named_by_kallsyms(void **state)
+{
+	(void)state;
+	static const char text[] = "ffffffff81000000 T start\nffffffff81000100 t later\n"
+				   "ffffffffc0000000 t in_module\t[ext4]\n";
+	CLEANUP(fake_proc_deinit) struct fake_proc proc = fake_proc_new();
+	CLEANUP(free_ptr) char *path = xasprintf("%s/kallsyms", proc.path);
+	CLEANUP(fixture_deinit) struct fixture fixture = fixture_new();
+	struct symbolize_options options = everything;
+	module_id kernel = spaces_kernel(fixture.spaces);
+	frame_id start = profile_frame(fixture.profile, kernel, 0xffffffff81000100, true);
+	frame_id later = profile_frame(fixture.profile, kernel, 0xffffffff81000100, false);
+	frame_id module = profile_frame(fixture.profile, kernel, 0xffffffffc0000010, false);
+
+	options.proc = proc.path;
+	write_file(path, text, strlen(text));
+	name_all(&fixture, &options);
+	assert_string_equal(name_of(&fixture, start, 0), "start");
+	assert_string_equal(name_of(&fixture, later, 0), "later");
+	assert_string_equal(name_of(&fixture, module, 0), "in_module [ext4]");
+	assert_null(problem_of(&fixture, start));
+}
+
+static void hidden_kernel_addresses_are_a_problem_that_says_what_helps(void **state)
+{
+	(void)state;
+	static const char text[] = "0000000000000000 T start\n";
+	CLEANUP(fake_proc_deinit) struct fake_proc proc = fake_proc_new();
+	CLEANUP(free_ptr) char *path = xasprintf("%s/kallsyms", proc.path);
+	CLEANUP(fixture_deinit) struct fixture fixture = fixture_new();
+	struct symbolize_options options = everything;
+	frame_id frame = profile_frame(fixture.profile, spaces_kernel(fixture.spaces),
+				       0xffffffff81000000, false);
+
+	options.proc = proc.path;
+	write_file(path, text, strlen(text));
+	name_all(&fixture, &options);
+	assert_false(is_named(&fixture, frame));
+	assert_non_null(strstr(problem_of(&fixture, frame), "kptr_restrict"));
+}
+
+static frame_id add_mapped(struct fixture *fixture, const char *path, uint64_t start)
+{
+	struct mapping mapping = {.start = start, .end = start + 0x2000, .path = path};
+
+	spaces_map(fixture->spaces, getpid(), 1, &mapping);
+	return add_frame(fixture, start + 0x1010, false);
+}
+
+static void run_time_code_is_named_by_its_perf_map(void **state)
+{
+	(void)state;
+	static const char text[] = "100001000 20 LazyCompile:*hot app.js:1\n";
+	CLEANUP(fake_proc_deinit) struct fake_proc proc = fake_proc_new();
+	CLEANUP(free_ptr) char *folder = xasprintf("mkdir -p %s/%d/root/tmp", proc.path, getpid());
+	CLEANUP(free_ptr)
+	char *path = xasprintf("%s/%d/root/tmp/perf-%d.map", proc.path, getpid(), getpid());
+	struct symbolize_options options = everything;
+
+	options.proc = proc.path;
+	{
+		CLEANUP(fixture_deinit) struct fixture fixture = fixture_new();
+		frame_id frame = add_mapped(&fixture, "//anon", 0x100000000);
+
+		name_all(&fixture, &options);
+		assert_false(is_named(&fixture, frame));
+		assert_non_null(strstr(problem_of(&fixture, frame), "--perf-basic-prof"));
+	}
+	assert_int_equal(system(folder), 0);
+	write_file(path, text, strlen(text));
+	{
+		CLEANUP(fixture_deinit) struct fixture fixture = fixture_new();
+		frame_id frame = add_mapped(&fixture, "//anon", 0x100000000);
+
+		name_all(&fixture, &options);
+		assert_string_equal(name_of(&fixture, frame, 0), "LazyCompile:*hot app.js:1");
+		assert_null(problem_of(&fixture, frame));
+	}
+}
+
+static void a_file_that_is_gone_costs_its_names_and_one_sentence(void **state)
+{
+	(void)state;
+	CLEANUP(fixture_deinit) struct fixture fixture = fixture_new();
+	frame_id lost = add_mapped(&fixture, "/nonexistent/libgone.so", 0x200000000);
+	frame_id kept = add_frame(&fixture, physical_function(), true);
+
+	name_all(&fixture, &everything);
+	assert_false(is_named(&fixture, lost));
+	assert_true(is_named(&fixture, kept));
+	assert_int_equal(fixture.outcome.problem_count, 1);
+	assert_non_null(strstr(problem_of(&fixture, lost), "libgone.so"));
+}
+
+/* Code and nothing else: no sections at all. */
+static void a_file_without_symbols_is_a_problem_that_says_what_helps(void **state)
+{
+	(void)state;
+	struct {
+		Elf64_Ehdr header;
+		Elf64_Phdr segment;
+		char code[0x2000];
+	} file = {
+		.header = {.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB,
+				       EV_CURRENT},
+			   .e_type = ET_DYN,
+			   .e_version = EV_CURRENT,
+			   .e_ehsize = sizeof(Elf64_Ehdr),
+			   .e_phoff = sizeof(Elf64_Ehdr),
+			   .e_phentsize = sizeof(Elf64_Phdr),
+			   .e_phnum = 1},
+		.segment = {.p_type = PT_LOAD,
+			    .p_flags = PF_R | PF_X,
+			    .p_filesz = sizeof(file),
+			    .p_memsz = sizeof(file)},
+	};
+	CLEANUP(fake_proc_deinit) struct fake_proc folder = fake_proc_new();
+	CLEANUP(free_ptr) char *path = xasprintf("%s/libbare.so", folder.path);
+	CLEANUP(fixture_deinit) struct fixture fixture = fixture_new();
+	frame_id frame;
+
+	write_file(path, &file, sizeof(file));
+	{
+		struct stat st;
+		struct mapping mapping = {.start = 0x300000000, .end = 0x300002000, .path = path};
+
+		assert_int_equal(stat(path, &st), 0);
+		mapping.inode = st.st_ino;
+		mapping.device_major = (uint32_t)(st.st_dev >> 8 & 0xfff);
+		mapping.device_minor = (uint32_t)(st.st_dev & 0xff);
+		spaces_map(fixture.spaces, getpid(), 1, &mapping);
+	}
+	frame = add_frame(&fixture, 0x300001010, false);
+	name_all(&fixture, &everything);
+	assert_false(is_named(&fixture, frame));
+	assert_non_null(strstr(problem_of(&fixture, frame), "libbare.so has no symbols"));
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_inlined_function_is_a_line_of_its_own),
+		cmocka_unit_test(without_inlines_there_is_one_name_and_no_line),
+		cmocka_unit_test(a_return_address_belongs_to_the_call_before_it),
+		cmocka_unit_test(the_number_of_threads_changes_nothing),
+		cmocka_unit_test(when_cancelled_the_rest_stays_without_names),
+		cmocka_unit_test(finished_work_is_counted),
+		cmocka_unit_test(notes_keep_what_they_say),
+		cmocka_unit_test(the_vdso_names_its_functions),
+		cmocka_unit_test(kernel_frames_are_named_by_kallsyms),
+		cmocka_unit_test(hidden_kernel_addresses_are_a_problem_that_says_what_helps),
+		cmocka_unit_test(run_time_code_is_named_by_its_perf_map),
+		cmocka_unit_test(a_file_that_is_gone_costs_its_names_and_one_sentence),
+		cmocka_unit_test(a_file_without_symbols_is_a_problem_that_says_what_helps),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
