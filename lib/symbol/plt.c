@@ -129,7 +129,9 @@ size_t plt_stubs(struct image *image, struct plt_stub **ret)
 	struct plt plt = {0};
 
 	load_slots(&plt, image_section(image, ".rela.plt").data, symbols);
-	load_slots(&plt, image_section(image, ".rela.dyn").data, symbols);
+	/* Large, and of use only here. */
+	if (image_section(image, ".plt.got").present)
+		load_slots(&plt, image_section(image, ".rela.dyn").data, symbols);
 	if (plt.slot_count)
 		qsort(plt.slots, plt.slot_count, sizeof(*plt.slots), compare_slots);
 	find_stubs(&plt, image_section(image, ".plt"));

@@ -13,7 +13,7 @@ enum table {
 	TABLE_IMAGE,   /* .strtab */
 	TABLE_DEBUG,   /* .strtab of the debug file */
 	TABLE_DYNAMIC, /* .dynstr */
-	TABLE_PLT,     /* .dynstr, but it is the stub of that function */
+	TABLE_PLT,     /* .dynstr: the stub of that function */
 	TABLES,
 };
 
@@ -166,7 +166,7 @@ static void load_plt(struct symtab *symtab, struct image *image)
 	CLEANUP(free_ptr) struct plt_stub *stubs = NULL;
 	size_t count = plt_stubs(image, &stubs);
 
-	symtab->strings[TABLE_PLT] = symtab->strings[TABLE_DYNAMIC];
+	symtab->strings[TABLE_PLT] = image_section(image, ".dynstr").data;
 	for (size_t i = 0; i < count; i++)
 		add_entry(symtab, (struct entry){
 					  .vaddr = stubs[i].vaddr,
@@ -261,7 +261,9 @@ struct symtab *symtab_new(struct image *image, struct image *debug)
 	symtab->complete = load_table(symtab, image, TABLE_IMAGE, ".symtab", ".strtab");
 	if (debug && load_table(symtab, debug, TABLE_DEBUG, ".symtab", ".strtab"))
 		symtab->complete = true;
-	load_table(symtab, image, TABLE_DYNAMIC, ".dynsym", ".dynstr");
+	/* All its symbols are in .symtab too. */
+	if (!symtab->complete)
+		load_table(symtab, image, TABLE_DYNAMIC, ".dynsym", ".dynstr");
 	load_plt(symtab, image);
 	if (symtab->count)
 		qsort_r(symtab->entries, symtab->count, sizeof(*symtab->entries), compare_entries,

@@ -17,9 +17,9 @@ struct symbol {
 };
 
 /*
- * .symtab and .dynsym of the image and .symtab of its debug file (NULL: none), both of which must
- * outlive it. Functions, indirect functions, and untyped symbols in executable sections; of a
- * linkage table (.plt) the stubs, as "name@plt".
+ * .symtab of the image and of its debug file (NULL: none), both of which must outlive it; without
+ * any .dynsym, which is a part of it. Functions, indirect functions, and untyped symbols in
+ * executable sections; of a linkage table (.plt) the stubs, as "name@plt".
  *
  * An address beyond a symbol's end is not its. A symbol without a size, as hand-written assembly
  * has them, reaches to the next symbol or the section's end, but is nothing inside another's size.
