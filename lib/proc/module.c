@@ -226,9 +226,9 @@ static struct attempt try_name(const char *name, const struct mapping *mapping, 
 {
 	CLEANUP(image_cleanup) struct image *image = NULL;
 	struct attempt attempt = {0};
-	bool same_device;
+	bool same_device = false;
 	bool same;
-	int fd;
+	int fd = -1;
 
 	attempt.error = open_same(name, mapping, &fd, &same_device);
 	if (attempt.error)

@@ -1,0 +1,66 @@
+/* ELF files: whatever the headers say, every byte that is handed out lies inside the file. */
+#include "elf/image.h"
+
+#include <stdlib.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static const char *const sections[] = {
+	".text",       ".symtab",    ".strtab",	      ".eh_frame",	".debug_info",
+	".debug_line", ".debug_str", ".debug_abbrev", ".gnu_debuglink", ".gnu_debugaltlink",
+};
+
+/* Every byte is touched, so that the address sanitizer sees one that is not ours. */
+static void touch(const void *data, size_t len)
+{
+	const volatile unsigned char *at = data;
+	unsigned sum = 0;
+
+	for (size_t i = 0; i < len; i++)
+		sum += at[i];
+	(void)sum;
+}
+
+static void walk_segments(const struct image *image)
+{
+	unsigned count;
+	const struct image_segment *segment = image_segments(image, &count);
+	struct bytes contents = image_contents(image);
+
+	for (; count; count--, segment++) {
+		uint64_t vaddr, offset;
+		unsigned char first;
+
+		if (!segment->file_bytes)
+			continue;
+		if (segment->offset >= bytes_left(&contents) ||
+		    segment->file_bytes > bytes_left(&contents) - segment->offset)
+			abort();
+		if (!segment->writable && !image_read(image, segment->vaddr, &first, 1))
+			abort();
+		if (segment->executable &&
+		    (!image_offset_to_vaddr(image, segment->offset, &vaddr) ||
+		     !image_vaddr_to_offset(image, segment->vaddr, &offset)))
+			abort();
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	CLEANUP(image_cleanup) struct image *image = NULL;
+
+	error_free(image_from_memory(data, size, "fuzz", &image));
+	if (!image)
+		return 0;
+	if (image_build_id(image)->len > BUILD_ID_MAX || image_changed(image))
+		abort();
+	walk_segments(image);
+	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++) {
+		struct image_section section = image_section(image, sections[i]);
+
+		if (section.unreadable && (!section.present || bytes_left(&section.data)))
+			abort();
+		touch(section.data.at, bytes_left(&section.data));
+	}
+	return 0;
+}

@@ -1,0 +1,140 @@
+#include "proc/maps.h"
+
+#include "base/alloc.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* The only executable mapping of text. */
+static struct mapping only_mapping(struct maps *maps, const char *text)
+{
+	struct mapping mapping, other;
+
+	*maps = (struct maps){.rest = bytes_of(text, strlen(text))};
+	assert_true(maps_next(maps, &mapping));
+	assert_false(maps_next(&(struct maps){.rest = maps->rest}, &other));
+	return mapping;
+}
+
+static void only_executable_mappings_are_read(void **state)
+{
+	(void)state;
+	struct maps maps;
+	struct mapping mapping = only_mapping(
+		&maps, "7f0c5e1a2000-7f0c5e1c8000 r--p 00000000 fe:00 1066     /usr/lib/libc.so.6\n"
+		       "7f0c5e1c8000-7f0c5e31d000 r-xp 00026000 fe:1f 1066     /usr/lib/libc.so.6\n"
+		       "7f0c5e370000-7f0c5e374000 r--p 001ce000 fe:00 1066     /usr/lib/libc.so.6\n"
+		       "7f0c5e374000-7f0c5e376000 rw-p 001d2000 fe:00 1066     /usr/lib/libc.so.6\n"
+		       "7f0c5e376000-7f0c5e383000 rw-p 00000000 00:00 0 \n");
+
+	assert_int_equal(mapping.start, 0x7f0c5e1c8000);
+	assert_int_equal(mapping.end, 0x7f0c5e31d000);
+	assert_int_equal(mapping.offset, 0x26000);
+	assert_int_equal(mapping.device_major, 0xfe);
+	assert_int_equal(mapping.device_minor, 0x1f);
+	assert_int_equal(mapping.inode, 1066);
+	assert_int_equal(mapping.build_id.len, 0);
+	assert_string_equal(mapping.path, "/usr/lib/libc.so.6");
+}
+
+static void a_mapping_without_a_file_has_an_empty_path(void **state)
+{
+	(void)state;
+	struct maps maps;
+
+	assert_string_equal(only_mapping(&maps, "1000-2000 rwxp 00000000 00:00 0 \n").path, "");
+	assert_string_equal(only_mapping(&maps, "1000-2000 rwxp 00000000 00:00 0").path, "");
+}
+
+static void a_path_may_hold_blanks_newlines_and_backslashes(void **state)
+{
+	(void)state;
+	struct maps maps;
+
+	assert_string_equal(
+		only_mapping(&maps, "1000-2000 r-xp 00000000 00:01 3   /a b/c (deleted)").path,
+		"/a b/c (deleted)");
+	assert_string_equal(
+		only_mapping(&maps, "1000-2000 r-xp 00000000 00:01 3   /a\\012b\\040").path,
+		"/a\nb\\040");
+}
+
+static void the_last_page_of_the_address_space_is_a_mapping_too(void **state)
+{
+	(void)state;
+	struct maps maps;
+	struct mapping mapping = only_mapping(
+		&maps, "ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0   [vsyscall]\n");
+
+	assert_int_equal(mapping.start, 0xffffffffff600000);
+	assert_string_equal(mapping.path, "[vsyscall]");
+}
+
+static void lines_that_are_no_mappings_are_passed_over(void **state)
+{
+	(void)state;
+	struct maps maps;
+	struct mapping mapping =
+		only_mapping(&maps, "\n"
+				    "1000-\n"
+				    "1000-2000 r-x\n"
+				    "1000 2000 r-xp 00000000 00:00 0 /no-dash\n"
+				    "2000-1000 r-xp 00000000 00:00 0 /backwards\n"
+				    "1000-1000 r-xp 00000000 00:00 0 /empty\n"
+				    "1000-2000 r-xp 00000000 0000 0 /no-colon\n"
+				    "100000000000000000000000-2 r-xp 00000000 00:00 0 /too-long\n"
+				    "3000-4000 r-xp 00000000 00:00 0 /good\n"
+				    "5000-6000 r-xp");
+
+	assert_string_equal(mapping.path, "/good");
+}
+
+static void a_path_too_long_for_the_kernel_is_cut(void **state)
+{
+	(void)state;
+	CLEANUP(free_ptr) char *name = xmalloc(10000);
+
+	memset(name, 'x', 9999);
+	name[9999] = '\0';
+	CLEANUP(free_ptr) char *text = xasprintf("1000-2000 r-xp 00000000 00:01 3 /%s\n", name);
+	struct maps maps;
+
+	assert_int_equal(strlen(only_mapping(&maps, text).path), MAPS_PATH_MAX - 1);
+}
+
+static void our_own_maps_are_read_whole(void **state)
+{
+	(void)state;
+	size_t len;
+	CLEANUP(free_ptr) char *text = maps_load("/proc", getpid(), &len);
+	struct maps maps = {.rest = bytes_of(text, len)};
+	uint64_t pc = (uint64_t)(uintptr_t)our_own_maps_are_read_whole;
+	struct mapping mapping;
+	bool found = false;
+
+	while (maps_next(&maps, &mapping))
+		found |= pc >= mapping.start && pc < mapping.end &&
+			 strstr(mapping.path, "test_maps");
+	assert_true(found);
+	assert_null(maps_load("/nowhere", 1, &len));
+	assert_int_equal(len, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(only_executable_mappings_are_read),
+		cmocka_unit_test(a_mapping_without_a_file_has_an_empty_path),
+		cmocka_unit_test(a_path_may_hold_blanks_newlines_and_backslashes),
+		cmocka_unit_test(the_last_page_of_the_address_space_is_a_mapping_too),
+		cmocka_unit_test(lines_that_are_no_mappings_are_passed_over),
+		cmocka_unit_test(a_path_too_long_for_the_kernel_is_cut),
+		cmocka_unit_test(our_own_maps_are_read_whole),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,89 @@
+#include "proc/names.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/prctl.h>
+
+#include <cmocka.h>
+
+static void a_name_is_the_last_one_set(void **state)
+{
+	(void)state;
+	CLEANUP(names_cleanup) struct names *names = names_new("/nowhere");
+
+	names_set(names, 7, "sh");
+	assert_string_equal(names_get(names, 7, 7), "sh");
+	names_set(names, 7, "ls");
+	assert_string_equal(names_get(names, 7, 7), "ls");
+	names_set(names, 7, "a\nb c");
+	assert_string_equal(names_get(names, 7, 7), "a\nb c");
+	names_set(names, 7, "");
+	assert_string_equal(names_get(names, 7, 7), "");
+}
+
+static void a_child_is_named_like_its_parent_until_it_is_renamed(void **state)
+{
+	(void)state;
+	CLEANUP(names_cleanup) struct names *names = names_new("/nowhere");
+
+	names_set(names, 7, "sh");
+	names_fork(names, 7, 8);
+	names_set(names, 7, "renamed");
+	assert_string_equal(names_get(names, 8, 8), "sh");
+	names_set(names, 8, "ls");
+	assert_string_equal(names_get(names, 8, 8), "ls");
+	assert_string_equal(names_get(names, 7, 7), "renamed");
+}
+
+static void a_tid_that_is_used_again_does_not_keep_the_old_name(void **state)
+{
+	(void)state;
+	CLEANUP(names_cleanup) struct names *names = names_new("/nowhere");
+
+	names_set(names, 7, "sh");
+	names_exit(names, 7);
+	names_exit(names, 8); /* never heard of */
+	assert_string_equal(names_get(names, 7, 7), ":7");
+	names_set(names, 9, "former");
+	names_fork(names, 1234, 9);
+	assert_string_equal(names_get(names, 9, 9), ":9");
+}
+
+static void what_lived_before_is_read_from_proc_once(void **state)
+{
+	(void)state;
+	CLEANUP(names_cleanup) struct names *names = names_new("/proc");
+	char before[16];
+
+	assert_int_equal(prctl(PR_GET_NAME, before), 0);
+	assert_int_equal(prctl(PR_SET_NAME, "with\nnewline\n"), 0);
+	assert_string_equal(names_get(names, getpid(), getpid()), "with\nnewline\n");
+	assert_int_equal(prctl(PR_SET_NAME, before), 0);
+	assert_string_equal(names_get(names, getpid(), getpid()), "with\nnewline\n");
+}
+
+static void what_is_gone_is_named_by_its_number(void **state)
+{
+	(void)state;
+	CLEANUP(names_cleanup) struct names *names = names_new("/nowhere");
+
+	assert_string_equal(names_get(names, 7, 8), ":8");
+	assert_string_equal(names_get(names, -1, -1), ":-1");
+	assert_string_equal(names_get(names, 0, 0), "swapper");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_name_is_the_last_one_set),
+		cmocka_unit_test(a_child_is_named_like_its_parent_until_it_is_renamed),
+		cmocka_unit_test(a_tid_that_is_used_again_does_not_keep_the_old_name),
+		cmocka_unit_test(what_lived_before_is_read_from_proc_once),
+		cmocka_unit_test(what_is_gone_is_named_by_its_number),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
