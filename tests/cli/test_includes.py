@@ -55,7 +55,7 @@ def dependencies():
     found = {}
     for path in FILES:
         if path.is_relative_to(SOURCE / "lib"):
-            stages = {stage_of_header(header) for own, header in includes(path) if own and not header.endswith(".pb-c.h")}
+            stages = {stage_of_header(header) for own, header in includes(path) if own}
             found.setdefault(stage_of_file(path), set()).update(stages & ALLOWED.keys())
     return {stage: stages - {stage} for stage, stages in found.items()}
 
