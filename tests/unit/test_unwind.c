@@ -4,6 +4,7 @@
  */
 #include "unwind/unwind.h"
 
+#include "aarch64_program.h"
 #include "base/alloc.h"
 
 #include <alloca.h>
@@ -14,6 +15,8 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <sys/ptrace.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/uio.h>
 #include <sys/user.h>
 #include <sys/wait.h>
@@ -560,6 +563,75 @@ static void at_every_instruction_the_callers_are_those_that_called(void **state)
 	fixture_free(fixture);
 }
 
+/* --- Another machine -------------------------------------------------------------------------- */
+
+/* A process that is not, which has mapped the file. */
+static void map_program(struct spaces *spaces, pid_t pid, const void *program, size_t length,
+			uint64_t start)
+{
+	char path[] = "/tmp/test_unwind.XXXXXX";
+	CLEANUP(close_fd) int fd = mkstemp(path);
+	struct stat st;
+
+	assert_int_equal(write(fd, program, length), length);
+	assert_int_equal(fstat(fd, &st), 0);
+	struct mapping mapping = {.start = start,
+				  .end = start + 0x1000,
+				  .device_major = major(st.st_dev),
+				  .device_minor = minor(st.st_dev),
+				  .inode = st.st_ino,
+				  .path = path};
+
+	spaces_map(spaces, pid, 0, &mapping);
+	unlink(path);
+}
+
+static void assert_pcs(const struct walked *walked, const uint64_t *pcs, unsigned count)
+{
+	assert_int_equal(walked->count, count);
+	for (unsigned i = 0; i < count; i++)
+		assert_int_equal(walked->frames[i].offset, pcs[i] - AARCH64_VADDR);
+}
+
+static void a_stack_of_aarch64_is_walked_on_any_machine(void **state)
+{
+	(void)state;
+	enum { START = 0x10000, STACK = 0x7fff0000, MIDDLE = 32, OUTER = 624, VARY = 48 };
+	const uint64_t signature = UINT64_C(0x2a) << 48;
+	const uint64_t at = START - AARCH64_VADDR;
+	const uint64_t fp = STACK + MIDDLE + OUTER + 16; /* of vary, above its alloca() */
+	const pid_t nobody = 1 << 23;
+	CLEANUP(spaces_cleanup) struct spaces *spaces = spaces_new("/proc");
+	CLEANUP(unwinder_cleanup) struct unwinder *unwinder = unwinder_new(spaces, &arch_aarch64);
+	struct regs regs = {.pc = at + AARCH64_LEAF + 4};
+	uint64_t stack[(MIDDLE + OUTER + VARY) / 8 + 4] = {0};
+	struct walked walked = {.count = UNWIND_DEPTH_MAX};
+	static const uint64_t pcs[] = {AARCH64_LEAF + 4, AARCH64_IN_MIDDLE, AARCH64_IN_OUTER,
+				       AARCH64_IN_VARY, AARCH64_IN_START};
+
+	map_program(spaces, nobody, aarch64_program, sizeof(aarch64_program), START);
+	regs_set(&regs, arch_aarch64.sp, STACK);
+	regs_set(&regs, arch_aarch64.ra, at + AARCH64_IN_MIDDLE);
+	stack[0] = (at + AARCH64_IN_OUTER) | signature; /* middle: x30 at CFA - 32 */
+	stack[(MIDDLE + OUTER - 16) / 8] = fp;		/* outer: x29 at CFA - 16 */
+	stack[(MIDDLE + OUTER - 8) / 8] = at + AARCH64_IN_VARY;
+	stack[(fp - STACK) / 8] = 0; /* vary: x29 at fp, x30 beside it */
+	stack[(fp - STACK) / 8 + 1] = (at + AARCH64_IN_START) | signature;
+	walked.stop = unwinder_walk(unwinder, nobody, 1, &regs, bytes_of(stack, sizeof(stack)),
+				    walked.frames, &walked.count);
+	assert_int_equal(walked.stop, UNWIND_ROOT);
+	assert_pcs(&walked, pcs, ARRAY_SIZE(pcs));
+
+	/* A function that calls has saved its link register: what stands in it now is no use. */
+	regs.pc = at + AARCH64_LEAF;
+	regs_set(&regs, arch_aarch64.ra, at + AARCH64_LEAF + 4);
+	walked.count = UNWIND_DEPTH_MAX;
+	walked.stop = unwinder_walk(unwinder, nobody, 1, &regs, bytes_of(stack, sizeof(stack)),
+				    walked.frames, &walked.count);
+	assert_int_equal(walked.stop, UNWIND_LOST);
+	assert_int_equal(walked.count, 2);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -570,6 +642,7 @@ int main(void)
 		cmocka_unit_test(a_handler_with_a_stack_of_its_own_is_cut_off_below_it),
 		cmocka_unit_test(a_short_copy_is_truncated_and_a_short_array_is_full),
 		cmocka_unit_test(nonsense_is_lost),
+		cmocka_unit_test(a_stack_of_aarch64_is_walked_on_any_machine),
 		cmocka_unit_test(at_every_instruction_the_callers_are_those_that_called),
 	};
 

@@ -1,0 +1,164 @@
+/*
+ * What unwinding costs: a frame out of the cache of rules, on a stack of this program that goes
+ * back and forth between it and libc; and a row of call frame information that the cache did not
+ * hold.
+ *
+ * bench_unwind [FILE]	FILE: where the rows are from; by default libc.
+ */
+#include "unwind/unwind.h"
+
+#include "base/alloc.h"
+#include "unwind/cfi.h"
+#include "unwind/cfi_entry.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <ucontext.h>
+
+enum { DEPTH = 12, STACK_BYTES = 32768, WALKS = 200000, ROWS = 1 << 16, ROUNDS = 8 };
+
+struct sample {
+	unsigned depth;
+	struct regs regs;
+	unsigned char stack[STACK_BYTES];
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static void take_sample(struct sample *sample)
+{
+	static const int by_dwarf[] = {REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI,
+				       REG_RBP, REG_RSP, REG_R8,  REG_R9,  REG_R10, REG_R11,
+				       REG_R12, REG_R13, REG_R14, REG_R15};
+	ucontext_t context;
+
+	getcontext(&context);
+	sample->regs.pc = (uint64_t)context.uc_mcontext.gregs[REG_RIP];
+	for (unsigned reg = 0; reg < ARRAY_SIZE(by_dwarf); reg++)
+		regs_set(&sample->regs, reg, (uint64_t)context.uc_mcontext.gregs[by_dwarf[reg]]);
+	memcpy(sample->stack, (const void *)context.uc_mcontext.gregs[REG_RSP], STACK_BYTES);
+}
+
+/* A comparison that sorts, DEPTH deep. */
+static int compare(const void *a, const void *b, void *user)
+{
+	struct sample *sample = user;
+	int numbers[] = {2, 1};
+
+	if (sample->depth == DEPTH)
+		return (a > b) - (a < b);
+	if (++sample->depth == DEPTH)
+		take_sample(sample);
+	else
+		qsort_r(numbers, 2, sizeof(*numbers), compare, user);
+	return numbers[0] - numbers[1];
+}
+
+/* Room on the stack, so that the copy does not reach past its end. */
+__attribute__((noinline)) static void record(struct sample *sample)
+{
+	volatile char room[STACK_BYTES];
+	int numbers[] = {2, 1};
+
+	room[0] = 0;
+	qsort_r(numbers, 2, sizeof(*numbers), compare, sample);
+	numbers[0] += room[0];
+}
+
+static void measure_walk(void)
+{
+	CLEANUP(spaces_cleanup) struct spaces *spaces = spaces_new("/proc");
+	CLEANUP(unwinder_cleanup)
+	struct unwinder *unwinder = unwinder_new(spaces, arch_native());
+	CLEANUP(free_ptr) struct sample *sample = xcalloc(1, sizeof(*sample));
+	struct frame frames[UNWIND_DEPTH_MAX];
+	unsigned count = UNWIND_DEPTH_MAX;
+	pid_t pid = getpid();
+	struct bytes stack = bytes_of(sample->stack, STACK_BYTES);
+
+	spaces_snapshot(spaces, pid, 0);
+	record(sample);
+	unwinder_walk(unwinder, pid, 1, &sample->regs, stack, frames, &count);
+	struct unwind_counts cold = unwinder_counts(unwinder);
+	uint64_t begin = now_ns();
+
+	for (unsigned i = 0; i < WALKS; i++) {
+		count = UNWIND_DEPTH_MAX;
+		unwinder_walk(unwinder, pid, 1, &sample->regs, stack, frames, &count);
+	}
+	uint64_t spent_ns = now_ns() - begin;
+	struct unwind_counts warm = unwinder_counts(unwinder);
+	uint64_t walked = warm.frames - cold.frames;
+
+	printf("warm walk: %u frames, %.1f ns a frame, %.2f us a stack, %" PRIu64 " rules missed\n",
+	       count, (double)spent_ns / (double)walked, (double)spent_ns / WALKS / 1000,
+	       warm.rules_missed - cold.rules_missed);
+}
+
+/* Addresses all over the file: starts of entries and places within. */
+static size_t choose_addresses(struct image *image, uint64_t *vaddrs)
+{
+	struct image_section found = image_section(image, ".eh_frame");
+	struct cfi_section section = {
+		.data = found.data, .vaddr = found.vaddr, .is_eh_frame = true};
+	CLEANUP(free_ptr) uint64_t *starts = NULL;
+	size_t count = 0, room = 0;
+	uint64_t offset = 0;
+	struct cfi_fde fde;
+
+	do {
+		if (!cfi_fde_read(&section, offset, &fde))
+			continue;
+		GROW(starts, count, room);
+		starts[count++] = fde.start + (uint64_t)random() % (fde.end - fde.start);
+	} while (cfi_entry_next(&section, &offset));
+	for (size_t i = 0; i < ROWS && count; i++)
+		vaddrs[i] = starts[(size_t)random() % count];
+	return count;
+}
+
+static void measure_rows(const char *path)
+{
+	CLEANUP(free_ptr) uint64_t *vaddrs = xcalloc(ROWS, sizeof(*vaddrs));
+	CLEANUP(image_cleanup) struct image *image = NULL;
+	CLEANUP(error_cleanup)
+	struct error *err = image_open(open(path, O_RDONLY | O_CLOEXEC), path, &image);
+
+	if (err || !choose_addresses(image, vaddrs)) {
+		printf("%s: no call frame information\n", path);
+		return;
+	}
+	CLEANUP(cfi_cleanup) struct cfi *cfi = cfi_new(image, NULL, arch_native());
+	unsigned found = 0;
+	uint64_t begin = now_ns();
+
+	for (unsigned i = 0; i < ROWS * ROUNDS; i++) {
+		struct cfi_rule rule;
+
+		found += cfi_find(cfi, vaddrs[i % ROWS], &rule);
+	}
+	printf("a row of %s: %.0f ns, %.2f %% found\n", path,
+	       (double)(now_ns() - begin) / (ROWS * ROUNDS), 100.0 * found / (ROWS * ROUNDS));
+}
+
+int main(int argc, char **argv)
+{
+	Dl_info libc;
+
+	measure_walk();
+	if (argc > 1)
+		measure_rows(argv[1]);
+	else if (dladdr((void *)(uintptr_t)qsort_r, &libc))
+		measure_rows(libc.dli_fname);
+	return 0;
+}

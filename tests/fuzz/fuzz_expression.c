@@ -1,0 +1,26 @@
+/* Any bytes as DWARF operations, with all registers known and half of the memory readable. */
+#include "unwind/expression.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static bool load(void *user, uint64_t address, unsigned size_bytes, uint64_t *ret)
+{
+	(void)user;
+	*ret = address * size_bytes;
+	return address % 2 == 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct regs regs = {.known = 0};
+	uint64_t cfa = 0x7ffe0000, value;
+
+	for (unsigned reg = 0; reg < REGS_MAX; reg++)
+		regs_set(&regs, reg, reg * UINT64_C(0x0101010101));
+	struct expression_input input = {.regs = &regs, .load_bias = 0x5500000000, .load = load};
+
+	expression_evaluate(bytes_of(data, size), &input, &value);
+	input.cfa = &cfa;
+	expression_evaluate(bytes_of(data, size), &input, &value);
+	return 0;
+}
