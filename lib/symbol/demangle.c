@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 
+#include <ctype.h>
 #include <libiberty/demangle.h>
 #include <setjmp.h>
 #include <stdbool.h>
@@ -16,10 +17,6 @@ enum {
 	 * of this length takes 3 MiB of stack. */
 	LONGEST_LIMITED_CPP = DEMANGLE_RECURSION_LIMIT / 2,
 	LONGEST_CPP = 8 * 1024,
-	/* Of 64 bits in base 62. */
-	BASE_62_DIGITS = 11,
-	/* No digit is looked at more than this often. */
-	LONGEST_NUMBER = 64,
 };
 
 struct output {
@@ -85,49 +82,58 @@ static size_t rust_legacy_length(const char *name)
 	return 0;
 }
 
-/* A crate's hash, "Cs<base 62>_<length of its name>", of which `at` is a digit. */
-static bool is_in_crate_hash(const char *name, const char *at, const char *end)
+typedef int demangler(const char *name, int options, demangle_callbackref callback, void *opaque);
+
+static bool run(demangler *demangler, const char *name, int options, struct output *out)
 {
-	if (end[0] != '_' || end[1] < '1' || end[1] > '9')
+	if (setjmp(out->too_long))
 		return false;
-	for (const char *start = at; start >= name + 2 && end - start <= BASE_62_DIGITS; start--)
-		if (start[-2] == 'C' && start[-1] == 's')
-			return true;
-	return false;
+	return demangler(name, options, output_callback, out);
 }
 
 /*
  * "for<'a, 'b>" is a count in the name, and libiberty counts up to it, in some places without
- * printing, where nothing can stop it. So a binder (F or D, then G, the count in base 62 and "_")
- * of a thousand lifetimes makes a name unreadable. A crate's hash may look the same; it is not
- * printed, so its G can be overwritten. False: give the name up.
+ * printing, where nothing can stop it. So no binder (F or D, then G and the count in base 62) of
+ * more than two digits may reach it. But what looks like one may also be part of a crate's hash, or
+ * of a name ("3CFG11push_assign"): the G is replaced by a letter that begins nothing.
  */
-static bool disarm_binders(char *name)
+static bool mask_binders(char *name, char mask)
 {
-	static const char digits[] =
-		"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+	bool any = false;
 
 	for (char *at = name + 1; (at = strchr(at, 'G')); at++) {
-		const char *end = at + 1;
-
-		if (at[-1] != 'F' && at[-1] != 'D')
+		if ((at[-1] != 'F' && at[-1] != 'D') || !isalnum((unsigned char)at[1]) ||
+		    !isalnum((unsigned char)at[2]) || !isalnum((unsigned char)at[3]))
 			continue;
-		while (end <= at + LONGEST_NUMBER && *end && strchr(digits, *end))
-			end++;
-		if (end - at <= 3 || (*end != '_' && end <= at + LONGEST_NUMBER))
-			continue;
-		if (!is_in_crate_hash(name, at, end))
-			return false;
-		*at = '0';
+		*at = mask;
+		any = true;
 	}
-	return true;
+	return any;
 }
 
-/* May change name. */
-static bool demangle_rust(char *name, struct output *out)
+/* Where another mask gives another letter was a G that is printed. */
+static bool unmask(const char *name, struct output *out)
 {
-	return (!is_rust_v0(name) || disarm_binders(name)) &&
-	       rust_demangle_callback(name, DMGL_NO_OPTS, output_callback, out);
+	CLEANUP(free_ptr) char *masked = xstrdup(name);
+	struct output other = {0};
+	bool ok;
+
+	mask_binders(masked, 'J');
+	ok = run(rust_demangle_callback, masked, DMGL_NO_OPTS, &other) && other.len == out->len;
+	for (size_t i = 0; ok && i < out->len; i++)
+		if (out->text[i] != other.text[i])
+			out->text[i] = 'G';
+	free(other.text);
+	return ok;
+}
+
+static bool demangle_rust_v0(const char *name, struct output *out)
+{
+	CLEANUP(free_ptr) char *masked = xstrdup(name);
+	bool any = mask_binders(masked, 'H');
+
+	return run(rust_demangle_callback, masked, DMGL_NO_OPTS, out) &&
+	       (!any || unmask(name, out));
 }
 
 static bool demangle_cpp(const char *name, size_t len, struct output *out)
@@ -138,19 +144,19 @@ static bool demangle_cpp(const char *name, size_t len, struct output *out)
 		return false;
 	if (len > LONGEST_LIMITED_CPP)
 		options |= DMGL_NO_RECURSE_LIMIT;
-	return cplus_demangle_v3_callback(name, options, output_callback, out);
+	return run(cplus_demangle_v3_callback, name, options, out);
 }
 
-/* name is without suffixes and may be changed. */
-static bool demangle_core(char *name, size_t len, bool is_rust, struct output *out)
+/* name is without suffixes. */
+static bool demangle_core(const char *name, size_t len, bool is_rust, struct output *out)
 {
-	if (setjmp(out->too_long))
-		return false;
-	if (is_rust && demangle_rust(name, out))
+	if (is_rust_v0(name))
+		return demangle_rust_v0(name, out);
+	if (is_rust && run(rust_demangle_callback, name, DMGL_NO_OPTS, out))
 		return true;
 	/* A C++ name may look like a legacy Rust one. */
 	out->len = 0;
-	return !is_rust_v0(name) && demangle_cpp(name, len, out);
+	return demangle_cpp(name, len, out);
 }
 
 /* ".part.0.isra.1" are two clones; ".llvm.N" is none. */

@@ -200,8 +200,9 @@ static void a_name_with_countless_lifetimes_is_given_up(void **state)
 		{"_RNvMFGZZZZZZZZZZ_EuC1a1b", NULL},
 		{"_RNvXs_C2CsFGZZZZZZZ_5crateuC1a1b", NULL},
 		{"_RINvC1a1bFG0_RL1_eRL0_eEuE", "a::b::<for<'a, 'b> fn(&'a str, &'b str)>"},
-		/* A crate whose hash reads like it. */
+		/* What reads like it: a crate's hash, a type. */
 		{"_RNvMCskFGZZZZZ_1aNtB2_1b3new", "<a::b>::new"},
+		{"_RNvMCs0_1aNtB2_3CFG11push_assign", "<a::CFG>::push_assign"},
 	};
 
 	assert_names(names, ARRAY_SIZE(names));
