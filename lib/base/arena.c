@@ -56,10 +56,10 @@ void *arena_alloc(struct arena *arena, size_t size_bytes)
 	size_t align = _Alignof(max_align_t);
 	size_t padding = -(uintptr_t)arena->next & (align - 1);
 
-	if ((size_t)(arena->end - arena->next) >= padding)
-		arena->next += padding;
-	else
+	if ((size_t)(arena->end - arena->next) < padding)
 		arena->next = arena->end;
+	else if (padding)
+		arena->next += padding; /* an empty arena has NULL, where nothing may be added */
 	return arena_take(arena, (size_bytes + align - 1) & ~(align - 1));
 }
 
