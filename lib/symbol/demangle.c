@@ -82,9 +82,10 @@ static size_t rust_legacy_length(const char *name)
 	return 0;
 }
 
-typedef int demangler(const char *name, int options, demangle_callbackref callback, void *opaque);
+typedef int demangler_fn(const char *name, int options, demangle_callbackref callback,
+			 void *opaque);
 
-static bool run(demangler *demangler, const char *name, int options, struct output *out)
+static bool run(demangler_fn *demangler, const char *name, int options, struct output *out)
 {
 	if (setjmp(out->too_long))
 		return false;
