@@ -253,17 +253,19 @@ static struct attempt open_file(const struct modules *modules, pid_t pid,
 				const struct mapping *mapping, const char *path, bool deleted)
 {
 	char *names[] = {
+		xasprintf("%s/%d/exe", modules->proc, (int)pid),
 		xasprintf("%s/%d/map_files/%jx-%jx", modules->proc, (int)pid,
 			  (uintmax_t)mapping->start, (uintmax_t)mapping->end),
 		xasprintf("%s/%d/root%s", modules->proc, (int)pid, path),
 		xstrdup(path),
 	};
 	/* The name of a deleted file is another file's by now; only a build-id could tell. */
-	size_t usable = deleted && !mapping->build_id.len ? 1 : ARRAY_SIZE(names);
+	size_t first = deleted ? 0 : 1;
+	size_t last = deleted && !mapping->build_id.len ? 2 : ARRAY_SIZE(names);
 	struct attempt attempt = {0};
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		if (i < usable && !attempt.image && !attempt.no_elf) {
+		if (i >= first && i < last && !attempt.image && !attempt.no_elf) {
 			error_free(attempt.error);
 			attempt = try_name(names[i], mapping, path);
 		}

@@ -8,6 +8,8 @@
  * of that build-id.
  *
  * Files are opened when they are first mapped, while the process is there to show them:
+ *	/proc/PID/exe			of a deleted file: if it is the program itself, anyone
+ *					may read their own
  *	/proc/PID/map_files/START-END	the mapped file itself, even when it is deleted; needs
  *					CAP_CHECKPOINT_RESTORE or more
  *	/proc/PID/root/PATH		its name, in the mount namespace of the process

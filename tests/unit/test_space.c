@@ -467,7 +467,7 @@ static void another_device_number_is_believed_where_the_mapping_fits_the_file(vo
 	assert_non_null(module_at(spaces, 7, 100, 0x20000)->image);
 }
 
-static void a_deleted_file_is_opened_through_map_files_alone(void **state)
+static void a_deleted_file_is_opened_through_map_files_or_exe_alone(void **state)
 {
 	(void)state;
 	CLEANUP(spaces_cleanup) struct spaces *spaces = spaces_new(folder);
@@ -487,6 +487,11 @@ static void a_deleted_file_is_opened_through_map_files_alone(void **state)
 	mapping = mapping_of("/bin/program (deleted)", "8/map_files/10000-12000", 0x10000, 0x12000);
 	spaces_map(spaces, 8, 100, &mapping);
 	assert_non_null(module_at(spaces, 8, 100, 0x10000)->image);
+
+	write_program("9/exe");
+	mapping = mapping_of("/bin/program (deleted)", "9/exe", 0x10000, 0x12000);
+	spaces_map(spaces, 9, 100, &mapping);
+	assert_non_null(module_at(spaces, 9, 100, 0x10000)->image);
 }
 
 static void a_file_that_could_not_be_opened_is_tried_again(void **state)
@@ -658,8 +663,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			another_device_number_is_believed_where_the_mapping_fits_the_file,
 			make_folder, remove_folder),
-		cmocka_unit_test_setup_teardown(a_deleted_file_is_opened_through_map_files_alone,
-						make_folder, remove_folder),
+		cmocka_unit_test_setup_teardown(
+			a_deleted_file_is_opened_through_map_files_or_exe_alone, make_folder,
+			remove_folder),
 		cmocka_unit_test_setup_teardown(a_file_that_could_not_be_opened_is_tried_again,
 						make_folder, remove_folder),
 		cmocka_unit_test_setup_teardown(memory_without_a_file_is_one_module_a_process,
