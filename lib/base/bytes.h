@@ -52,7 +52,8 @@ static inline const void *bytes_take(struct bytes *bytes, size_t len)
 		bytes_fail(bytes);
 		return NULL;
 	}
-	bytes->at += len;
+	if (len) /* an empty cursor may be NULL, where nothing may be added */
+		bytes->at += len;
 	return at;
 }
 
@@ -60,7 +61,7 @@ static inline void bytes_skip(struct bytes *bytes, uint64_t len)
 {
 	if (__builtin_expect(bytes_left(bytes) < len, 0))
 		bytes_fail(bytes);
-	else
+	else if (len)
 		bytes->at += len;
 }
 
@@ -74,7 +75,8 @@ static inline struct bytes bytes_sub(struct bytes *bytes, uint64_t len)
 		sub.overrun = true;
 		return sub;
 	}
-	bytes->at += len;
+	if (len)
+		bytes->at += len;
 	sub.end = bytes->at;
 	return sub;
 }
