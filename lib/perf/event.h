@@ -3,7 +3,8 @@
  *
  * Names are perf's: generic hardware ("cycles", "instructions", "cache-misses", …), software
  * ("cpu-clock", "task-clock", "page-faults", "context-switches", …) and tracepoints
- * ("sched:sched_switch", looked up in tracefs). Modifiers after the last colon: u, k, p, pp.
+ * ("sched:sched_switch", looked up in tracefs), raw numbers ("r1a8"). Modifiers after the last
+ * colon: u, k, p, pp, ppp.
  */
 #ifndef PROF_PERF_EVENT_H
 #define PROF_PERF_EVENT_H
@@ -36,6 +37,9 @@ void event_deinit(struct event *event);
  * half-sentence that says why ("no hardware counter: …"); NULL for cycles.
  */
 void event_default(struct event *ret, const char **reason);
+
+/* The decision alone: what a counter of cycles counted in a busy moment, or a negative errno. */
+void event_choose_default(int64_t cycles_counted, struct event *ret, const char **reason);
 
 /* /proc/sys/kernel/perf_event_max_sample_rate; 0 when it cannot be read. */
 uint64_t event_max_frequency_hz(void);

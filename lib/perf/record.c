@@ -1,1 +1,325 @@
 #include "perf/record.h"
+
+#include <linux/perf_event.h>
+#include <sys/mman.h>
+
+/* What follows a record that is no sample, in this order. */
+static const uint64_t trailer_types = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID |
+				      PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU |
+				      PERF_SAMPLE_IDENTIFIER;
+
+/* These need more than the layout says to be stepped over; we never ask for them. */
+static const uint64_t undecodable_types = PERF_SAMPLE_READ | PERF_SAMPLE_BRANCH_STACK;
+
+/* From here on types are made up by perf for its files: no kernel writes them, no trailer. */
+enum { FIRST_USER_TYPE = 64 };
+
+/* PERF_RECORD_MISC_MMAP_BUILD_ID, Linux 5.12: a build-id where device and inode stood. */
+enum { MISC_BUILD_ID = 1 << 14 };
+
+static bool find_event(const struct record_layout *layout, uint64_t id, unsigned *ret)
+{
+	size_t low = 0, high = layout->id_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (layout->ids[middle] == id) {
+			*ret = layout->events[middle];
+			return true;
+		}
+		if (layout->ids[middle] < id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	*ret = 0;
+	return layout->id_count == 0;
+}
+
+static void take_ids(struct bytes *from, struct record *ret)
+{
+	ret->pid = (pid_t)bytes_u32(from);
+	ret->tid = (pid_t)bytes_u32(from);
+}
+
+static uint32_t take_cpu(struct bytes *from)
+{
+	uint32_t cpu = bytes_u32(from);
+
+	bytes_skip(from, sizeof(uint32_t)); /* reserved */
+	return cpu;
+}
+
+/* Cuts the trailer off the end of the body. */
+static bool take_trailer(const struct record_layout *layout, struct bytes *body, struct record *ret)
+{
+	uint64_t types = layout->sample_type & trailer_types;
+	size_t len = sizeof(uint64_t) * (size_t)__builtin_popcountll(types);
+	struct bytes trailer;
+
+	if (bytes_left(body) < len)
+		return false;
+	body->end -= len;
+	trailer = bytes_of(body->end, len);
+	if (types & PERF_SAMPLE_TID)
+		take_ids(&trailer, ret);
+	if (types & PERF_SAMPLE_TIME)
+		ret->time_ns = bytes_u64(&trailer);
+	if (types & PERF_SAMPLE_ID)
+		bytes_skip(&trailer, sizeof(uint64_t));
+	if (types & PERF_SAMPLE_STREAM_ID)
+		bytes_skip(&trailer, sizeof(uint64_t));
+	if (types & PERF_SAMPLE_CPU)
+		ret->cpu = take_cpu(&trailer);
+	return true;
+}
+
+/* Where the addresses after a marker belong; NULL: to nobody we know (a guest, a hypervisor). */
+static struct bytes *chain_of_marker(uint64_t marker, struct record_sample *sample)
+{
+	switch (marker) {
+	case PERF_CONTEXT_KERNEL:
+		return &sample->kernel_chain;
+	case PERF_CONTEXT_USER:
+		return &sample->user_chain;
+	default:
+		return NULL;
+	}
+}
+
+static void split_chain(struct bytes chain, struct record_sample *sample)
+{
+	struct bytes *part = sample->in_kernel ? &sample->kernel_chain : &sample->user_chain;
+
+	while (bytes_left(&chain)) {
+		const unsigned char *at = chain.at;
+		uint64_t address = bytes_u64(&chain);
+
+		if (address >= (uint64_t)PERF_CONTEXT_MAX) {
+			part = chain_of_marker(address, sample);
+			continue;
+		}
+		if (!part)
+			continue;
+		if (!part->at)
+			*part = bytes_of(at, 0);
+		/* A part in two pieces does not happen; were it so, the first is kept. */
+		if (part->end == at)
+			part->end = chain.at;
+	}
+}
+
+static void take_chain(struct bytes *body, struct record_sample *sample)
+{
+	uint64_t count = bytes_u64(body);
+
+	if (count > bytes_left(body) / sizeof(uint64_t))
+		bytes_fail(body);
+	else
+		split_chain(bytes_sub(body, count * sizeof(uint64_t)), sample);
+}
+
+static void take_regs(struct bytes *body, uint64_t mask, struct record_regs *regs)
+{
+	regs->abi = bytes_u64(body);
+	regs->mask = mask;
+	if (regs->abi != PERF_SAMPLE_REGS_ABI_NONE)
+		regs->values = bytes_sub(body,
+					 sizeof(uint64_t) * (unsigned)__builtin_popcountll(mask));
+}
+
+static void take_stack(struct bytes *body, struct bytes *stack)
+{
+	uint64_t room = bytes_u64(body);
+	struct bytes dump;
+
+	if (room == 0)
+		return;
+	dump = bytes_sub(body, room);
+	*stack = bytes_sub(&dump, bytes_u64(body));
+	if (!bytes_ok(stack))
+		bytes_fail(body);
+}
+
+static bool decode_sample(const struct record_layout *layout, struct bytes body, struct record *ret)
+{
+	struct record_sample *sample = &ret->sample;
+	uint64_t types = layout->sample_type;
+	uint64_t id = 0;
+
+	if (types & undecodable_types)
+		return false;
+	if (types & PERF_SAMPLE_IDENTIFIER)
+		id = bytes_u64(&body);
+	if (types & PERF_SAMPLE_IP)
+		sample->ip = bytes_u64(&body);
+	if (types & PERF_SAMPLE_TID)
+		take_ids(&body, ret);
+	if (types & PERF_SAMPLE_TIME)
+		ret->time_ns = bytes_u64(&body);
+	if (types & PERF_SAMPLE_ADDR)
+		bytes_skip(&body, sizeof(uint64_t));
+	if (types & PERF_SAMPLE_ID)
+		id = bytes_u64(&body);
+	if (types & PERF_SAMPLE_STREAM_ID)
+		bytes_skip(&body, sizeof(uint64_t));
+	if (types & PERF_SAMPLE_CPU)
+		ret->cpu = take_cpu(&body);
+	if (types & PERF_SAMPLE_PERIOD)
+		sample->period = bytes_u64(&body);
+	if (types & PERF_SAMPLE_CALLCHAIN)
+		take_chain(&body, sample);
+	if (types & PERF_SAMPLE_RAW)
+		bytes_skip(&body, bytes_u32(&body));
+	if (types & PERF_SAMPLE_REGS_USER)
+		take_regs(&body, layout->regs_mask, &sample->regs);
+	if (types & PERF_SAMPLE_STACK_USER)
+		take_stack(&body, &sample->stack);
+	return bytes_ok(&body) && find_event(layout, id, &sample->event);
+}
+
+static void take_device(struct bytes *body, struct record_mmap *map)
+{
+	map->device_major = bytes_u32(body);
+	map->device_minor = bytes_u32(body);
+	map->inode = bytes_u64(body);
+	bytes_skip(body, sizeof(uint64_t)); /* generation of the inode */
+}
+
+static void take_build_id(struct bytes *body, struct record_mmap *map)
+{
+	unsigned len = bytes_u8(body);
+	const void *id = NULL;
+
+	bytes_skip(body, 3); /* reserved */
+	id = bytes_take(body, RECORD_BUILD_ID_MAX);
+	if (!id || len > RECORD_BUILD_ID_MAX) {
+		bytes_fail(body);
+		return;
+	}
+	memcpy(map->build_id, id, len);
+	map->build_id_bytes = len;
+}
+
+static void decode_mmap(uint32_t type, uint16_t misc, struct bytes *body, struct record *ret)
+{
+	struct record_mmap *map = &ret->mmap;
+
+	ret->type = RECORD_MMAP;
+	take_ids(body, ret);
+	map->start = bytes_u64(body);
+	map->length_bytes = bytes_u64(body);
+	map->offset = bytes_u64(body);
+	map->executable = !(misc & PERF_RECORD_MISC_MMAP_DATA);
+	if (type == PERF_RECORD_MMAP2) {
+		if (misc & MISC_BUILD_ID)
+			take_build_id(body, map);
+		else
+			take_device(body, map);
+		map->executable = bytes_u32(body) & PROT_EXEC;
+		bytes_skip(body, sizeof(uint32_t)); /* flags */
+	}
+	map->path = bytes_cstr(body);
+}
+
+static void decode_comm(uint16_t misc, struct bytes *body, struct record *ret)
+{
+	ret->type = RECORD_COMM;
+	take_ids(body, ret);
+	ret->comm.exec = misc & PERF_RECORD_MISC_COMM_EXEC;
+	ret->comm.name = bytes_cstr(body);
+}
+
+/* Both have the same body: pid, parent's pid, tid, parent's tid, time. */
+static void decode_task(enum record_type type, struct bytes *body, struct record *ret)
+{
+	pid_t parent_pid = 0, parent_tid = 0;
+	uint64_t time_ns = 0;
+
+	ret->type = type;
+	ret->pid = (pid_t)bytes_u32(body);
+	parent_pid = (pid_t)bytes_u32(body);
+	ret->tid = (pid_t)bytes_u32(body);
+	parent_tid = (pid_t)bytes_u32(body);
+	time_ns = bytes_u64(body);
+	if (ret->time_ns == 0)
+		ret->time_ns = time_ns;
+	if (type == RECORD_FORK) {
+		ret->fork.parent_pid = parent_pid;
+		ret->fork.parent_tid = parent_tid;
+	}
+}
+
+static void decode_lost(uint32_t type, struct bytes *body, struct record *ret)
+{
+	ret->type = RECORD_LOST;
+	if (type == PERF_RECORD_LOST)
+		bytes_skip(body, sizeof(uint64_t)); /* id */
+	ret->lost.count = bytes_u64(body);
+}
+
+static void decode_other(uint32_t type, uint16_t misc, struct bytes *body, struct record *ret)
+{
+	switch (type) {
+	case PERF_RECORD_MMAP:
+	case PERF_RECORD_MMAP2:
+		decode_mmap(type, misc, body, ret);
+		break;
+	case PERF_RECORD_COMM:
+		decode_comm(misc, body, ret);
+		break;
+	case PERF_RECORD_FORK:
+		decode_task(RECORD_FORK, body, ret);
+		break;
+	case PERF_RECORD_EXIT:
+		decode_task(RECORD_EXIT, body, ret);
+		break;
+	case PERF_RECORD_LOST:
+	case PERF_RECORD_LOST_SAMPLES:
+		decode_lost(type, body, ret);
+		break;
+	case PERF_RECORD_THROTTLE:
+		ret->type = RECORD_THROTTLE;
+		break;
+	default:
+		break;
+	}
+}
+
+bool record_decode(const struct record_layout *layout, struct bytes raw, struct record *ret)
+{
+	size_t total = bytes_left(&raw);
+	uint32_t type = bytes_u32(&raw);
+	uint16_t misc = bytes_u16(&raw);
+	uint16_t size = bytes_u16(&raw);
+
+	*ret = (struct record){.type = RECORD_OTHER};
+	if (!bytes_ok(&raw) || size != total)
+		return false;
+	if (type >= FIRST_USER_TYPE)
+		return true;
+	if (type == PERF_RECORD_SAMPLE) {
+		ret->type = RECORD_SAMPLE;
+		ret->sample.in_kernel = (misc & PERF_RECORD_MISC_CPUMODE_MASK) ==
+					PERF_RECORD_MISC_KERNEL;
+		return decode_sample(layout, raw, ret);
+	}
+	if (!take_trailer(layout, &raw, ret))
+		return false;
+	decode_other(type, misc, &raw, ret);
+	return bytes_ok(&raw);
+}
+
+bool record_id(const struct record_layout *layout, struct bytes raw, uint64_t *ret)
+{
+	uint32_t type = bytes_u32(&raw);
+
+	bytes_skip(&raw, sizeof(uint32_t)); /* misc, size */
+	if (!(layout->sample_type & PERF_SAMPLE_IDENTIFIER) || bytes_left(&raw) < sizeof(*ret))
+		return false;
+	if (type != PERF_RECORD_SAMPLE)
+		raw.at = raw.end - sizeof(*ret);
+	*ret = bytes_u64(&raw);
+	return true;
+}

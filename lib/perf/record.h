@@ -97,4 +97,10 @@ struct record_layout {
 /* raw is one whole record, header included. False: the bytes are no such record. */
 bool record_decode(const struct record_layout *layout, struct bytes raw, struct record *ret);
 
+/*
+ * The kernel's id of the event that wrote the record (PERF_SAMPLE_IDENTIFIER): of an inherited one,
+ * that of the event it was inherited from. False: it has none.
+ */
+bool record_id(const struct record_layout *layout, struct bytes raw, uint64_t *ret);
+
 #endif

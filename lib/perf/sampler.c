@@ -1,1 +1,373 @@
 #include "perf/sampler.h"
+
+#include "base/alloc.h"
+#include "perf/attr.h"
+#include "perf/coverage.h"
+#include "perf/cpus.h"
+#include "perf/descriptors.h"
+#include "perf/ring.h"
+#include "perf/stream.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+	DEFAULT_RING_BYTES = 4 << 20,
+	/* Not halved further: a few records with large dumps must fit. */
+	SMALLEST_RING_BYTES = 128 << 10,
+	/* The side band's share of it, and at least so much. */
+	SIDE_BAND_SHARE = 16,
+	SMALLEST_SIDE_BAND_BYTES = 32 << 10,
+	/*
+	 * The reader wakes this often: what it then reads is still in the cache, nearly the whole
+	 * ring is left for what comes while it is waiting for a CPU, and a wake-up costs little
+	 * beside so many bytes.
+	 */
+	WATERMARK_BYTES = 256 << 10,
+};
+
+struct sampler {
+	unsigned *cpus;
+	size_t cpu_count;
+	/* The side bands of all CPUs, then their samples: in a batch the heads of the samples are
+	 * to be noted first, and on equal times the side band is to come first. */
+	struct ring *rings;
+	struct stream stream;
+
+	struct descriptors descriptors;
+	struct attr_features features;
+	struct record_layout layout;
+	uint64_t *ids; /* layout's, owned here */
+	unsigned *events;
+
+	int epoll_fd;
+	bool starts_at_exec;
+	bool stopped;
+	uint64_t lost; /* records that did not fit into the sample rings, as told so far */
+	struct sampler_facts facts;
+};
+
+static unsigned ring_count(const struct sampler *s)
+{
+	return 2 * (unsigned)s->cpu_count;
+}
+
+static bool holds_samples(const struct sampler *s, unsigned ring)
+{
+	return ring >= s->cpu_count;
+}
+
+static bool contains(const unsigned *cpus, size_t count, unsigned cpu)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (cpus[i] == cpu)
+			return true;
+	}
+	return false;
+}
+
+/* The CPUs asked for, all of which must be there; or all that are. */
+static struct error *choose_cpus(struct sampler *s, const struct target *target)
+{
+	CLEANUP(free_ptr) unsigned *online = NULL;
+	size_t online_count = 0;
+	struct error *err = cpus_online(&online, &online_count);
+
+	if (err)
+		return err;
+	if (!target->cpus) {
+		s->cpus = STEAL(online);
+		s->cpu_count = online_count;
+		return NULL;
+	}
+	assert(target->cpu_count > 0);
+	s->cpus = xreallocarray(NULL, target->cpu_count, sizeof(*s->cpus));
+	for (size_t i = 0; i < target->cpu_count; i++) {
+		if (!contains(online, online_count, target->cpus[i]))
+			return error_new("CPU %u is not online", target->cpus[i]);
+		if (!contains(s->cpus, s->cpu_count, target->cpus[i]))
+			s->cpus[s->cpu_count++] = target->cpus[i];
+	}
+	return NULL;
+}
+
+static size_t round_down_to_pages(size_t bytes)
+{
+	size_t rounded = ring_control_bytes();
+
+	while (rounded <= bytes / 2)
+		rounded *= 2;
+	return rounded;
+}
+
+static void close_rings(struct sampler *s)
+{
+	for (unsigned i = 0; i < ring_count(s); i++)
+		ring_close(&s->rings[i]);
+}
+
+static struct error *open_rings(struct sampler *s, size_t bytes)
+{
+	size_t side_bytes = bytes / SIDE_BAND_SHARE;
+	size_t watermark = bytes / 4;
+
+	if (side_bytes < SMALLEST_SIDE_BAND_BYTES)
+		side_bytes = SMALLEST_SIDE_BAND_BYTES;
+	if (watermark > WATERMARK_BYTES)
+		watermark = WATERMARK_BYTES;
+	for (unsigned i = 0; i < ring_count(s); i++) {
+		bool samples = holds_samples(s, i);
+		struct error *err =
+			ring_open(s->cpus[i % s->cpu_count], samples ? bytes : side_bytes,
+				  /* Each record of the side band wakes the reader: files
+				   * are to be opened while their process is alive. */
+				  samples ? (uint32_t)watermark : 1, &s->rings[i]);
+
+		if (err)
+			return err;
+	}
+	s->facts.ring_bytes = bytes;
+	return NULL;
+}
+
+static struct error *open_rings_that_fit(struct sampler *s, size_t wanted_bytes)
+{
+	size_t bytes = round_down_to_pages(wanted_bytes ? wanted_bytes : DEFAULT_RING_BYTES);
+
+	for (;; bytes /= 2) {
+		struct error *err = open_rings(s, bytes);
+
+		if (!err)
+			return NULL;
+		close_rings(s);
+		if ((error_number(err) != EPERM && error_number(err) != ENOMEM) ||
+		    bytes <= SMALLEST_RING_BYTES)
+			return err;
+		error_free(err);
+		s->facts.ring_shrunk = true;
+	}
+}
+
+static struct error *watch_rings(struct sampler *s)
+{
+	s->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (s->epoll_fd < 0)
+		return error_errno(errno, "watch the rings");
+	for (unsigned i = 0; i < ring_count(s); i++) {
+		struct epoll_event interest = {.events = EPOLLIN};
+
+		if (epoll_ctl(s->epoll_fd, EPOLL_CTL_ADD, s->rings[i].fd, &interest) < 0)
+			return error_errno(errno, "watch the rings");
+	}
+	return NULL;
+}
+
+static void prepare_attrs(struct sampler *s, const struct target *target,
+			  const struct sampler_options *options)
+{
+	struct descriptors *d = &s->descriptors;
+	bool inherit = target->inherit && target->kind != TARGET_SYSTEM;
+
+	d->sample_attrs = xcalloc(d->event_count, sizeof(*d->sample_attrs));
+	for (size_t i = 0; i < d->event_count; i++) {
+		attr_samples(&d->sample_attrs[i], &d->events[i], options, &s->features);
+		d->sample_attrs[i].inherit = inherit;
+		d->sample_attrs[i].enable_on_exec = s->starts_at_exec;
+	}
+	attr_side_band(&d->side_attr, &s->features, inherit);
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+	const struct event_id *left = a, *right = b;
+
+	return (left->id > right->id) - (left->id < right->id);
+}
+
+static void prepare_layout(struct sampler *s)
+{
+	struct descriptors *d = &s->descriptors;
+
+	if (d->id_count)
+		qsort(d->ids, d->id_count, sizeof(*d->ids), compare_ids);
+	s->ids = xcalloc(d->id_count, sizeof(*s->ids));
+	s->events = xcalloc(d->id_count, sizeof(*s->events));
+	for (size_t i = 0; i < d->id_count; i++) {
+		s->ids[i] = d->ids[i].id;
+		s->events[i] = d->ids[i].event;
+	}
+	s->layout = (struct record_layout){
+		.sample_type = d->sample_attrs[0].sample_type,
+		.regs_mask = d->sample_attrs[0].sample_regs_user,
+		.ids = s->ids,
+		.events = s->events,
+		.id_count = d->id_count,
+	};
+}
+
+static struct error *open_target(struct sampler *s, const struct event *events, size_t event_count,
+				 const struct target *target, const struct sampler_options *options)
+{
+	struct error *err = NULL;
+
+	s->descriptors.events = events;
+	s->descriptors.event_count = event_count;
+	s->descriptors.cpus = s->cpus;
+	s->descriptors.cpu_count = s->cpu_count;
+	s->descriptors.side_rings = s->rings;
+	s->descriptors.sample_rings = s->rings + s->cpu_count;
+	prepare_attrs(s, target, options);
+	err = descriptors_open(&s->descriptors, target);
+	s->descriptors.events = NULL;
+	if (err)
+		return err;
+	prepare_layout(s);
+	s->facts.kernel_excluded = s->descriptors.kernel_excluded;
+	s->facts.cpus = (unsigned)s->cpu_count;
+	s->facts.descriptors = s->descriptors.side.count + s->descriptors.samples.count;
+	return NULL;
+}
+
+static struct sampler *sampler_new(void)
+{
+	struct sampler *s = xcalloc(1, sizeof(*s));
+
+	s->epoll_fd = -1;
+	return s;
+}
+
+static void prepare_rings(struct sampler *s)
+{
+	s->rings = xcalloc(ring_count(s), sizeof(*s->rings));
+	for (unsigned i = 0; i < ring_count(s); i++)
+		s->rings[i].fd = -1;
+	stream_init(&s->stream, s->rings, ring_count(s), &s->layout);
+}
+
+struct error *sampler_open(const struct event *events, size_t event_count,
+			   const struct target *target, const struct sampler_options *options,
+			   struct sampler **ret)
+{
+	CLEANUP(sampler_cleanup) struct sampler *s = sampler_new();
+	struct error *err = NULL;
+
+	s->starts_at_exec = target->kind == TARGET_COMMAND;
+	err = choose_cpus(s, target);
+	if (!err)
+		err = attr_probe(&s->features);
+	if (err)
+		return err;
+	prepare_rings(s);
+	err = open_rings_that_fit(s, options->ring_bytes);
+	if (!err)
+		err = watch_rings(s);
+	if (!err)
+		err = open_target(s, events, event_count, target, options);
+	if (!err)
+		*ret = STEAL(s);
+	return err;
+}
+
+void sampler_free(struct sampler *s)
+{
+	if (!s)
+		return;
+	descriptors_deinit(&s->descriptors);
+	if (s->rings)
+		close_rings(s);
+	close_fd(&s->epoll_fd);
+	stream_deinit(&s->stream);
+	free(s->rings);
+	free(s->cpus);
+	free(s->ids);
+	free(s->events);
+	free(s);
+}
+
+const struct sampler_facts *sampler_facts(const struct sampler *s)
+{
+	return &s->facts;
+}
+
+struct error *sampler_enable(struct sampler *s)
+{
+	return s->starts_at_exec ? NULL : descriptors_enable(&s->descriptors);
+}
+
+void sampler_disable(struct sampler *s)
+{
+	descriptors_disable(&s->descriptors);
+	s->stopped = true;
+}
+
+int sampler_fd(const struct sampler *s)
+{
+	return s->epoll_fd;
+}
+
+void sampler_batch(struct sampler *s)
+{
+	stream_batch(&s->stream);
+}
+
+/*
+ * The kernel tells of losses in front of the next record that fits: after the end of sampling none
+ * follows, so the rest is asked for, where the kernel counts it.
+ */
+static bool take_untold_losses(struct sampler *s, struct record *ret)
+{
+	uint64_t lost = 0;
+
+	if (!s->stopped || !s->features.lost)
+		return false;
+	lost = descriptors_lost(&s->descriptors);
+	if (lost <= s->lost)
+		return false;
+	*ret = (struct record){
+		.type = RECORD_LOST,
+		.time_ns = sampler_now_ns(),
+		.lost.count = lost - s->lost,
+	};
+	s->lost = lost;
+	return true;
+}
+
+static bool is_of_interest(struct sampler *s, const struct front *front)
+{
+	struct coverage *coverage = &s->descriptors.coverage;
+	uint64_t id = 0;
+
+	if (front->record.type == RECORD_OTHER)
+		return false;
+	if (coverage->late_count == 0 || !record_id(&s->layout, front->raw, &id))
+		return true;
+	return coverage_counts(coverage, &front->record, id);
+}
+
+bool sampler_next(struct sampler *s, struct record *ret)
+{
+	const struct front *front = NULL;
+
+	do {
+		front = stream_next(&s->stream);
+		if (!front)
+			return take_untold_losses(s, ret);
+		if (front->record.type == RECORD_LOST && holds_samples(s, front->ring))
+			s->lost += front->record.lost.count;
+	} while (!is_of_interest(s, front));
+	*ret = front->record;
+	return true;
+}
+
+uint64_t sampler_now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}

@@ -1,0 +1,44 @@
+#include "perf/threads.h"
+
+#include "base/alloc.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+
+void thread_list_deinit(struct thread_list *list)
+{
+	free(list->items);
+	idmap_deinit(&list->seen);
+}
+
+void thread_list_add(struct thread_list *list, pid_t tid)
+{
+	uint32_t *place = idmap_put(&list->seen, (uint64_t)tid, 0);
+
+	if (*place != IDMAP_NONE)
+		return;
+	*place = (uint32_t)list->count;
+	GROW(list->items, list->count, list->room);
+	list->items[list->count++] = tid;
+}
+
+struct error *thread_list_add_process(struct thread_list *list, pid_t pid)
+{
+	CLEANUP(free_ptr) char *path = xasprintf("/proc/%d/task", (int)pid);
+	DIR *dir = opendir(path);
+	struct dirent *entry;
+
+	if (!dir && (errno == ENOENT || errno == ESRCH))
+		return error_errno(ESRCH, "process %d", (int)pid);
+	if (!dir)
+		return error_errno(errno, "list the threads of process %d", (int)pid);
+	while ((entry = readdir(dir))) {
+		pid_t tid = atoi(entry->d_name);
+
+		if (tid > 0)
+			thread_list_add(list, tid);
+	}
+	closedir(dir);
+	return NULL;
+}
