@@ -1,0 +1,449 @@
+#include "perf/coverage.h"
+#include "perf/record.h"
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+
+#include <linux/perf_event.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include <cmocka.h>
+
+enum { TRAILER = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU };
+
+static const struct record_layout side_band = {.sample_type = TRAILER};
+
+/* A record under construction. */
+struct raw {
+	_Alignas(8) unsigned char bytes[4096];
+	size_t len;
+};
+
+static void put(struct raw *raw, const void *data, size_t len)
+{
+	if (len)
+		memcpy(raw->bytes + raw->len, data, len);
+	raw->len += len;
+}
+
+static void put_u32(struct raw *raw, uint32_t value)
+{
+	put(raw, &value, sizeof(value));
+}
+
+static void put_u64(struct raw *raw, uint64_t value)
+{
+	put(raw, &value, sizeof(value));
+}
+
+/* With the zeros that fill it up to a multiple of 8. */
+static void put_string(struct raw *raw, const char *str)
+{
+	put(raw, str, strlen(str) + 1);
+	while (raw->len % 8)
+		put(raw, "", 1);
+}
+
+static struct raw begin(uint32_t type, uint16_t misc)
+{
+	struct perf_event_header header = {.type = type, .misc = misc};
+	struct raw raw = {0};
+
+	put(&raw, &header, sizeof(header));
+	return raw;
+}
+
+static struct bytes finish(struct raw *raw)
+{
+	uint16_t size = (uint16_t)raw->len;
+
+	memcpy(raw->bytes + offsetof(struct perf_event_header, size), &size, sizeof(size));
+	return bytes_of(raw->bytes, raw->len);
+}
+
+/* pid 11, tid 12, time 1000, CPU 3, id 99. */
+static struct bytes finish_with_trailer(struct raw *raw)
+{
+	put_u32(raw, 11);
+	put_u32(raw, 12);
+	put_u64(raw, 1000);
+	put_u32(raw, 3);
+	put_u32(raw, 0);
+	put_u64(raw, 99);
+	return finish(raw);
+}
+
+static uint64_t nth(struct bytes bytes, unsigned n)
+{
+	bytes_skip(&bytes, n * sizeof(uint64_t));
+	return bytes_u64(&bytes);
+}
+
+static const uint64_t full_type = TRAILER | PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD |
+				  PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER |
+				  PERF_SAMPLE_STACK_USER;
+
+static void put_sample_head(struct raw *raw, uint64_t id)
+{
+	put_u64(raw, id);
+	put_u64(raw, 0x1234);
+	put_u32(raw, 21);
+	put_u32(raw, 22);
+	put_u64(raw, 5000);
+	put_u32(raw, 1);
+	put_u32(raw, 0);
+	put_u64(raw, 1001001);
+}
+
+static void put_chain(struct raw *raw, const uint64_t *chain, size_t count)
+{
+	put_u64(raw, count);
+	put(raw, chain, count * sizeof(*chain));
+}
+
+static void a_sample_gives_its_chain_registers_and_stack(void **state)
+{
+	(void)state;
+	static const uint64_t chain[] = {(uint64_t)PERF_CONTEXT_KERNEL,
+					 0xffffffff81000001,
+					 0xffffffff81000002,
+					 (uint64_t)PERF_CONTEXT_USER,
+					 0x401000,
+					 0x402000,
+					 0x403000};
+	static const uint64_t ids[] = {5, 70, 900};
+	static const unsigned events[] = {1, 0, 2};
+	struct record_layout layout = {.sample_type = full_type,
+				       .regs_mask = 0x105,
+				       .ids = ids,
+				       .events = events,
+				       .id_count = 3};
+	struct raw raw = begin(PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL);
+	struct record record;
+
+	put_sample_head(&raw, 900);
+	put_chain(&raw, chain, ARRAY_SIZE(chain));
+	put_u64(&raw, PERF_SAMPLE_REGS_ABI_64);
+	put_u64(&raw, 100);
+	put_u64(&raw, 102);
+	put_u64(&raw, 108);
+	put_u64(&raw, 24); /* room */
+	put(&raw, "0123456789abcdefghijklmn", 24);
+	put_u64(&raw, 16); /* really copied */
+	assert_true(record_decode(&layout, finish(&raw), &record));
+	assert_int_equal(record.type, RECORD_SAMPLE);
+	assert_int_equal(record.pid, 21);
+	assert_int_equal(record.tid, 22);
+	assert_int_equal(record.time_ns, 5000);
+	assert_int_equal(record.cpu, 1);
+	assert_int_equal(record.sample.event, 2);
+	assert_int_equal(record.sample.ip, 0x1234);
+	assert_int_equal(record.sample.period, 1001001);
+	assert_true(record.sample.in_kernel);
+	assert_int_equal(bytes_left(&record.sample.kernel_chain), 16);
+	assert_int_equal(nth(record.sample.kernel_chain, 1), 0xffffffff81000002);
+	assert_int_equal(bytes_left(&record.sample.user_chain), 24);
+	assert_int_equal(nth(record.sample.user_chain, 0), 0x401000);
+	assert_int_equal(record.sample.regs.abi, 2);
+	assert_int_equal(nth(record.sample.regs.values, 2), 108);
+	assert_int_equal(bytes_left(&record.sample.stack), 16);
+	assert_memory_equal(record.sample.stack.at, "0123456789abcdef", 16);
+}
+
+static void a_kernel_thread_has_neither_registers_nor_stack(void **state)
+{
+	(void)state;
+	struct record_layout layout = {.sample_type = full_type, .regs_mask = 0xff};
+	struct raw raw = begin(PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL);
+	struct record record;
+
+	put_sample_head(&raw, 1);
+	put_chain(&raw, NULL, 0);
+	put_u64(&raw, PERF_SAMPLE_REGS_ABI_NONE);
+	put_u64(&raw, 0); /* no stack: no room, and no count of copied bytes */
+	assert_true(record_decode(&layout, finish(&raw), &record));
+	assert_int_equal(record.sample.regs.abi, 0);
+	assert_int_equal(bytes_left(&record.sample.regs.values), 0);
+	assert_int_equal(bytes_left(&record.sample.stack), 0);
+}
+
+static void addresses_of_a_guest_belong_to_no_chain(void **state)
+{
+	(void)state;
+	static const uint64_t chain[] = {(uint64_t)PERF_CONTEXT_GUEST, 1, 2,
+					 (uint64_t)PERF_CONTEXT_USER, 3};
+	struct record_layout layout = {.sample_type = PERF_SAMPLE_CALLCHAIN};
+	struct raw raw = begin(PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
+	struct record record;
+
+	put_chain(&raw, chain, ARRAY_SIZE(chain));
+	assert_true(record_decode(&layout, finish(&raw), &record));
+	assert_int_equal(bytes_left(&record.sample.kernel_chain), 0);
+	assert_int_equal(bytes_left(&record.sample.user_chain), 8);
+	assert_int_equal(nth(record.sample.user_chain, 0), 3);
+}
+
+static void a_sample_of_an_event_that_we_did_not_open_is_refused(void **state)
+{
+	(void)state;
+	static const uint64_t ids[] = {5, 70};
+	static const unsigned events[] = {0, 1};
+	struct record_layout layout = {
+		.sample_type = PERF_SAMPLE_IDENTIFIER, .ids = ids, .events = events, .id_count = 2};
+	struct raw raw = begin(PERF_RECORD_SAMPLE, 0);
+	struct record record;
+
+	put_u64(&raw, 6);
+	assert_false(record_decode(&layout, finish(&raw), &record));
+}
+
+static void put_mmap2(struct raw *raw)
+{
+	put_u32(raw, 31);
+	put_u32(raw, 32);
+	put_u64(raw, 0x7f0000000000);
+	put_u64(raw, 0x5000);
+	put_u64(raw, 0x2000);
+}
+
+static void a_mapping_names_its_file_by_device_and_inode(void **state)
+{
+	(void)state;
+	struct raw raw = begin(PERF_RECORD_MMAP2, 0);
+	struct record record;
+
+	put_mmap2(&raw);
+	put_u32(&raw, 8);
+	put_u32(&raw, 1);
+	put_u64(&raw, 4711);
+	put_u64(&raw, 1);
+	put_u32(&raw, PROT_READ | PROT_EXEC);
+	put_u32(&raw, MAP_PRIVATE);
+	put_string(&raw, "/usr/lib/libx.so");
+	assert_true(record_decode(&side_band, finish_with_trailer(&raw), &record));
+	assert_int_equal(record.type, RECORD_MMAP);
+	assert_int_equal(record.pid, 31);
+	assert_int_equal(record.tid, 32);
+	assert_int_equal(record.time_ns, 1000);
+	assert_int_equal(record.cpu, 3);
+	assert_int_equal(record.mmap.start, 0x7f0000000000);
+	assert_int_equal(record.mmap.length_bytes, 0x5000);
+	assert_int_equal(record.mmap.offset, 0x2000);
+	assert_int_equal(record.mmap.device_major, 8);
+	assert_int_equal(record.mmap.device_minor, 1);
+	assert_int_equal(record.mmap.inode, 4711);
+	assert_int_equal(record.mmap.build_id_bytes, 0);
+	assert_true(record.mmap.executable);
+	assert_string_equal(record.mmap.path, "/usr/lib/libx.so");
+}
+
+static void a_mapping_names_its_file_by_build_id(void **state)
+{
+	(void)state;
+	static const unsigned char id[20] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
+	struct raw raw = begin(PERF_RECORD_MMAP2, 1 << 14);
+	struct record record;
+
+	put_mmap2(&raw);
+	put_u32(&raw, 10); /* its length in a byte, three reserved */
+	put(&raw, id, sizeof(id));
+	put_u32(&raw, PROT_READ);
+	put_u32(&raw, MAP_PRIVATE);
+	put_string(&raw, "/bin/x");
+	assert_true(record_decode(&side_band, finish_with_trailer(&raw), &record));
+	assert_int_equal(record.mmap.build_id_bytes, 10);
+	assert_memory_equal(record.mmap.build_id, id, 10);
+	assert_int_equal(record.mmap.inode, 0);
+	assert_false(record.mmap.executable);
+	assert_string_equal(record.mmap.path, "/bin/x");
+}
+
+static void names_forks_ends_and_losses_are_told(void **state)
+{
+	(void)state;
+	struct record record;
+	struct raw raw = begin(PERF_RECORD_COMM, PERF_RECORD_MISC_COMM_EXEC);
+
+	put_u32(&raw, 41);
+	put_u32(&raw, 42);
+	put_string(&raw, "cc1plus");
+	assert_true(record_decode(&side_band, finish_with_trailer(&raw), &record));
+	assert_int_equal(record.type, RECORD_COMM);
+	assert_int_equal(record.tid, 42);
+	assert_true(record.comm.exec);
+	assert_string_equal(record.comm.name, "cc1plus");
+
+	raw = begin(PERF_RECORD_FORK, 0);
+	put_u32(&raw, 51);
+	put_u32(&raw, 50);
+	put_u32(&raw, 53);
+	put_u32(&raw, 52);
+	put_u64(&raw, 1000);
+	assert_true(record_decode(&side_band, finish_with_trailer(&raw), &record));
+	assert_int_equal(record.type, RECORD_FORK);
+	assert_int_equal(record.pid, 51);
+	assert_int_equal(record.tid, 53);
+	assert_int_equal(record.fork.parent_pid, 50);
+	assert_int_equal(record.fork.parent_tid, 52);
+
+	raw = begin(PERF_RECORD_LOST, 0);
+	put_u64(&raw, 99);
+	put_u64(&raw, 17);
+	assert_true(record_decode(&side_band, finish_with_trailer(&raw), &record));
+	assert_int_equal(record.type, RECORD_LOST);
+	assert_int_equal(record.lost.count, 17);
+
+	raw = begin(PERF_RECORD_LOST_SAMPLES, 0);
+	put_u64(&raw, 18);
+	assert_true(record_decode(&side_band, finish_with_trailer(&raw), &record));
+	assert_int_equal(record.type, RECORD_LOST);
+	assert_int_equal(record.lost.count, 18);
+}
+
+static void a_type_from_the_future_is_well_formed_and_of_no_interest(void **state)
+{
+	(void)state;
+	struct raw raw = begin(45, 0);
+	struct record record;
+
+	assert_true(record_decode(&side_band, finish_with_trailer(&raw), &record));
+	assert_int_equal(record.type, RECORD_OTHER);
+	assert_int_equal(record.time_ns, 1000);
+}
+
+/* The record cut to every shorter length, its size field agreeing: never true with a lie in it. */
+static void a_record_cut_short_anywhere_is_refused(void **state)
+{
+	(void)state;
+	struct record_layout layout = {.sample_type = full_type, .regs_mask = 0x3};
+	static const uint64_t chain[] = {(uint64_t)PERF_CONTEXT_USER, 1, 2};
+	struct raw raw = begin(PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
+	struct record record;
+	size_t whole = 0;
+
+	put_sample_head(&raw, 1);
+	put_chain(&raw, chain, ARRAY_SIZE(chain));
+	put_u64(&raw, PERF_SAMPLE_REGS_ABI_64);
+	put_u64(&raw, 1);
+	put_u64(&raw, 2);
+	put_u64(&raw, 8);
+	put_u64(&raw, 0x55);
+	put_u64(&raw, 8);
+	assert_true(record_decode(&layout, finish(&raw), &record));
+	whole = raw.len;
+	for (size_t len = 0; len < whole; len++) {
+		raw.len = len;
+		assert_false(record_decode(&layout, finish(&raw), &record));
+	}
+}
+
+static void counts_that_lie_are_refused(void **state)
+{
+	(void)state;
+	struct record_layout chain = {.sample_type = PERF_SAMPLE_CALLCHAIN};
+	struct record_layout stack = {.sample_type = PERF_SAMPLE_STACK_USER};
+	struct raw raw = begin(PERF_RECORD_SAMPLE, 0);
+	struct record record;
+
+	put_u64(&raw, 1ULL << 61); /* times 8 is 0 */
+	assert_false(record_decode(&chain, finish(&raw), &record));
+
+	raw = begin(PERF_RECORD_SAMPLE, 0);
+	put_u64(&raw, 8);
+	put_u64(&raw, 0);
+	put_u64(&raw, 9); /* more copied than there was room */
+	assert_false(record_decode(&stack, finish(&raw), &record));
+}
+
+static void the_id_is_found_in_samples_and_in_trailers(void **state)
+{
+	(void)state;
+	struct raw raw = begin(PERF_RECORD_SAMPLE, 0);
+	uint64_t id = 0;
+
+	put_sample_head(&raw, 123);
+	assert_true(record_id(&side_band, finish(&raw), &id));
+	assert_int_equal(id, 123);
+	raw = begin(PERF_RECORD_LOST_SAMPLES, 0);
+	put_u64(&raw, 1);
+	assert_true(record_id(&side_band, finish_with_trailer(&raw), &id));
+	assert_int_equal(id, 99);
+	assert_false(record_id(&side_band, bytes_of(raw.bytes, 8), &id));
+}
+
+/* --- coverage --- */
+
+static bool sample_counts(struct coverage *coverage, pid_t tid, uint64_t id)
+{
+	struct record sample = {.type = RECORD_SAMPLE, .tid = tid};
+
+	return coverage_counts(coverage, &sample, id);
+}
+
+static void fork_thread(struct coverage *coverage, pid_t parent, pid_t child)
+{
+	struct record fork = {.type = RECORD_FORK, .tid = child, .fork.parent_tid = parent};
+
+	assert_true(coverage_counts(coverage, &fork, 0));
+}
+
+static void a_thread_that_two_descriptors_sample_counts_once(void **state)
+{
+	(void)state;
+	enum { EARLY_ID = 7, LATE_ID = 8 };
+	CLEANUP(coverage_deinit) struct coverage coverage = {0};
+	struct record end = {.type = RECORD_EXIT, .tid = 200};
+
+	coverage_add_descriptor(&coverage, coverage_add(&coverage, 200), LATE_ID);
+	fork_thread(&coverage, 100, 200); /* its own birth, read after it was opened */
+	assert_true(sample_counts(&coverage, 100, EARLY_ID));
+	assert_true(sample_counts(&coverage, 200, LATE_ID));
+	assert_false(sample_counts(&coverage, 200, EARLY_ID));
+
+	fork_thread(&coverage, 200, 300);
+	assert_true(sample_counts(&coverage, 300, LATE_ID));
+	assert_false(sample_counts(&coverage, 300, EARLY_ID));
+
+	/* The number comes back as a child of an early thread. */
+	assert_true(coverage_counts(&coverage, &end, LATE_ID));
+	fork_thread(&coverage, 100, 200);
+	assert_true(sample_counts(&coverage, 200, EARLY_ID));
+	assert_false(sample_counts(&coverage, 300, EARLY_ID));
+}
+
+static void the_nearest_late_ancestor_decides(void **state)
+{
+	(void)state;
+	CLEANUP(coverage_deinit) struct coverage coverage = {0};
+
+	coverage_add_descriptor(&coverage, coverage_add(&coverage, 200), 8);
+	coverage_add_descriptor(&coverage, coverage_add(&coverage, 300), 9);
+	fork_thread(&coverage, 200, 300); /* read late */
+	fork_thread(&coverage, 300, 400);
+	assert_true(sample_counts(&coverage, 400, 9));
+	assert_false(sample_counts(&coverage, 400, 8));
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_sample_gives_its_chain_registers_and_stack),
+		cmocka_unit_test(a_kernel_thread_has_neither_registers_nor_stack),
+		cmocka_unit_test(addresses_of_a_guest_belong_to_no_chain),
+		cmocka_unit_test(a_sample_of_an_event_that_we_did_not_open_is_refused),
+		cmocka_unit_test(a_mapping_names_its_file_by_device_and_inode),
+		cmocka_unit_test(a_mapping_names_its_file_by_build_id),
+		cmocka_unit_test(names_forks_ends_and_losses_are_told),
+		cmocka_unit_test(a_type_from_the_future_is_well_formed_and_of_no_interest),
+		cmocka_unit_test(a_record_cut_short_anywhere_is_refused),
+		cmocka_unit_test(counts_that_lie_are_refused),
+		cmocka_unit_test(the_id_is_found_in_samples_and_in_trailers),
+		cmocka_unit_test(a_thread_that_two_descriptors_sample_counts_once),
+		cmocka_unit_test(the_nearest_late_ancestor_decides),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,709 @@
+/*
+ * The sampler on real processes: needs a kernel that lets us sample with cpu-clock; without one the
+ * tests are skipped. Targets work for so many milliseconds of CPU time, never of the clock.
+ */
+#include "perf/sampler.h"
+
+#include "base/alloc.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <poll.h>
+#include <pthread.h>
+
+#include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { HZ = 999, NS_PER_MS = 1000000 };
+
+/* --- the targets --- */
+
+static uint64_t cpu_time_ns(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static void spin(unsigned ms)
+{
+	uint64_t until = cpu_time_ns(CLOCK_THREAD_CPUTIME_ID) + (uint64_t)ms * NS_PER_MS;
+
+	while (cpu_time_ns(CLOCK_THREAD_CPUTIME_ID) < until)
+		continue;
+}
+
+/* With much stack above it, to be dumped. */
+__attribute__((noinline)) static void spin_deep(unsigned ms)
+{
+	char stack[100000];
+
+	memset(stack, 1, sizeof(stack));
+	/* Else there is no need for it. */
+	__asm__ volatile("" : : "r"(stack) : "memory");
+	spin(ms);
+	__asm__ volatile("" : : "r"(stack) : "memory");
+}
+
+/* Runs ever new code: a loop in a page of its own, each at a new address. */
+static void run_new_pages(unsigned pages)
+{
+#ifdef __x86_64__
+	static const unsigned char loop[] = {
+		0x48, 0xff, 0xcf, /* dec %rdi */
+		0x75, 0xfb,	  /* jne to the dec */
+		0xc3,		  /* ret */
+	};
+
+	for (unsigned i = 0; i < pages; i++) {
+		void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
+				  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		void (*run)(uint64_t) = NULL;
+
+		memcpy(page, loop, sizeof(loop));
+		memcpy(&run, &page, sizeof(run));
+		run(5000000);
+	}
+#else
+	spin(pages);
+#endif
+}
+
+enum { CROWD_MAX = 200 };
+
+/* Threads started as fast as can be; shared between the test and its target. */
+struct crowd {
+	bool chain;	     /* each starts the next one; else the main thread starts them all */
+	unsigned spin_ms;    /* what each then works for */
+	atomic_uint created; /* by one thread at a time */
+	atomic_uint running;
+	atomic_uint enough; /* start no more */
+	atomic_uint complete;
+	atomic_uint go; /* futex: work now */
+	pid_t tids[CROWD_MAX];
+	pthread_t threads[CROWD_MAX];
+};
+
+static struct crowd *crowd_new(bool chain, unsigned spin_ms)
+{
+	struct crowd *crowd = mmap(NULL, sizeof(*crowd), PROT_READ | PROT_WRITE,
+				   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	crowd->chain = chain;
+	crowd->spin_ms = spin_ms;
+	return crowd;
+}
+
+static void *crowd_thread(void *arg);
+
+static bool crowd_start_one(struct crowd *crowd)
+{
+	unsigned self = atomic_load(&crowd->created);
+
+	if (self == CROWD_MAX || atomic_load(&crowd->enough)) {
+		atomic_store(&crowd->complete, 1);
+		return false;
+	}
+	atomic_store(&crowd->created, self + 1);
+	return pthread_create(&crowd->threads[self], NULL, crowd_thread, crowd) == 0;
+}
+
+static void *crowd_thread(void *arg)
+{
+	struct crowd *crowd = arg;
+
+	crowd->tids[atomic_fetch_add(&crowd->running, 1)] = (pid_t)syscall(SYS_gettid);
+	if (crowd->chain)
+		crowd_start_one(crowd);
+	while (!atomic_load(&crowd->go))
+		syscall(SYS_futex, &crowd->go, FUTEX_WAIT, 0, NULL, NULL, 0);
+	spin(crowd->spin_ms);
+	return NULL;
+}
+
+static void run_crowd(struct crowd *crowd)
+{
+	while (crowd_start_one(crowd) && !crowd->chain)
+		continue;
+	while (!atomic_load(&crowd->complete))
+		sched_yield();
+	for (unsigned i = 0; i < crowd->created; i++)
+		pthread_join(crowd->threads[i], NULL);
+}
+
+static void crowd_go(struct crowd *crowd)
+{
+	atomic_store(&crowd->go, 1);
+	syscall(SYS_futex, &crowd->go, FUTEX_WAKE, CROWD_MAX, NULL, NULL, 0);
+}
+
+/* What this program does when it is started as a target: prog ROLE NUMBER. */
+static int run_role(const char *role, unsigned number)
+{
+	if (strcmp(role, "spin") == 0)
+		spin(number);
+	else if (strcmp(role, "deep") == 0)
+		spin_deep(number);
+	else if (strcmp(role, "pages") == 0)
+		run_new_pages(number);
+	else if (strcmp(role, "fork") == 0) {
+		if (fork() == 0) {
+			spin(number);
+			_exit(0);
+		}
+		wait(NULL);
+	}
+	return 0;
+}
+
+/* --- recording --- */
+
+struct launched {
+	pid_t pid;
+	int hold; /* closing it lets the child exec */
+};
+
+/* A child that will become this program in a role. */
+static struct launched launch(const char *role, const char *number)
+{
+	int fds[2];
+	char byte;
+	struct launched child = {0};
+
+	assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
+	child.pid = fork();
+	if (child.pid == 0) {
+		close(fds[1]);
+		if (read(fds[0], &byte, 1) == 0)
+			execl("/proc/self/exe", "test_sampler", role, number, NULL);
+		_exit(127);
+	}
+	close(fds[0]);
+	child.hold = fds[1];
+	return child;
+}
+
+static void release(const struct launched *child)
+{
+	close(child->hold);
+}
+
+struct mapping {
+	pid_t pid;
+	uint64_t start, end;
+};
+
+/* What was recorded, as far as these tests ask. */
+struct heard {
+	uint64_t samples, time_ns /* the sum of their periods */, lost, throttled;
+	uint64_t out_of_order, of_unknown_code, full_stacks, before_exec;
+	bool execed;
+	uint64_t last_ns;
+	struct mapping *maps;
+	size_t map_count, map_room;
+	uint64_t ns_of_tid[1 << 16]; /* by the low bits of the tid */
+};
+
+static struct heard *heard_new(void)
+{
+	return xcalloc(1, sizeof(struct heard));
+}
+
+static void heard_free(struct heard *heard)
+{
+	free(heard->maps);
+	free(heard);
+}
+
+static bool is_mapped(const struct heard *heard, pid_t pid, uint64_t ip)
+{
+	for (size_t i = heard->map_count; i-- > 0;) {
+		const struct mapping *map = &heard->maps[i];
+
+		if (map->pid == pid && ip >= map->start && ip < map->end)
+			return true;
+	}
+	return false;
+}
+
+static void hear_sample(struct heard *heard, const struct record *record)
+{
+	const struct record_sample *sample = &record->sample;
+
+	heard->samples++;
+	heard->time_ns += sample->period;
+	heard->ns_of_tid[record->tid & 0xffff] += sample->period;
+	heard->before_exec += !heard->execed;
+	heard->full_stacks += bytes_left(&sample->stack) >= 32 * 1024;
+	if (!sample->in_kernel && !is_mapped(heard, record->pid, sample->ip))
+		heard->of_unknown_code++;
+}
+
+static void add_mapping(struct heard *heard, struct mapping map)
+{
+	GROW(heard->maps, heard->map_count, heard->map_room);
+	heard->maps[heard->map_count++] = map;
+}
+
+static void hear_mmap(struct heard *heard, const struct record *record)
+{
+	add_mapping(heard, (struct mapping){.pid = record->pid,
+					    .start = record->mmap.start,
+					    .end = record->mmap.start + record->mmap.length_bytes});
+}
+
+/* A child has the mappings of its parent. */
+static void hear_fork(struct heard *heard, const struct record *record)
+{
+	size_t before = heard->map_count;
+
+	if (record->pid == record->fork.parent_pid)
+		return;
+	for (size_t i = 0; i < before; i++) {
+		struct mapping map = heard->maps[i];
+
+		if (map.pid != record->fork.parent_pid)
+			continue;
+		map.pid = record->pid;
+		add_mapping(heard, map);
+	}
+}
+
+static void hear(struct heard *heard, const struct record *record)
+{
+	switch (record->type) {
+	case RECORD_SAMPLE:
+		hear_sample(heard, record);
+		break;
+	case RECORD_MMAP:
+		hear_mmap(heard, record);
+		break;
+	case RECORD_FORK:
+		hear_fork(heard, record);
+		break;
+	case RECORD_COMM:
+		heard->execed |= record->comm.exec;
+		break;
+	case RECORD_LOST:
+		heard->lost += record->lost.count;
+		break;
+	case RECORD_THROTTLE:
+		heard->throttled++;
+		break;
+	default:
+		break;
+	}
+}
+
+static void read_batch(struct sampler *sampler, struct heard *heard)
+{
+	struct record record;
+
+	heard->last_ns = 0;
+	sampler_batch(sampler);
+	while (sampler_next(sampler, &record)) {
+		heard->out_of_order += record.time_ns < heard->last_ns;
+		heard->last_ns = record.time_ns;
+		hear(heard, &record);
+	}
+}
+
+/* Until the process is gone; it is reaped. Returns the CPU time that it and its children used. */
+static uint64_t read_until_exit(struct sampler *sampler, pid_t pid, struct heard *heard)
+{
+	CLEANUP(close_fd) int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	struct pollfd fds[] = {{.fd = sampler_fd(sampler), .events = POLLIN},
+			       {.fd = pidfd, .events = POLLIN}};
+	struct rusage usage;
+	int status = 0;
+
+	assert_true(pidfd >= 0);
+	do {
+		assert_true(poll(fds, 2, -1) > 0);
+		read_batch(sampler, heard);
+	} while (!fds[1].revents);
+	sampler_disable(sampler);
+	read_batch(sampler, heard);
+	assert_int_equal(wait4(pid, &status, 0, &usage), pid);
+	assert_int_equal(status, 0);
+	return (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000000 +
+	       (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000;
+}
+
+static void assert_ok(struct error *err)
+{
+	if (!err)
+		return;
+	print_error("%s\n", error_text(err));
+	error_free(err);
+	fail();
+}
+
+static struct event cpu_clock(void)
+{
+	struct event event;
+
+	assert_ok(event_parse("cpu-clock", &event));
+	event.frequency_hz = HZ;
+	return event;
+}
+
+static struct sampler *open_on(enum target_kind kind, pid_t id, const struct sampler_options *opt)
+{
+	CLEANUP(event_deinit) struct event event = cpu_clock();
+	struct target target = {.kind = kind, .ids = &id, .id_count = 1, .inherit = true};
+	struct sampler *sampler = NULL;
+
+	assert_ok(sampler_open(&event, 1, &target, opt, &sampler));
+	return sampler;
+}
+
+static const struct sampler_options plain = {.kernel_chain = true};
+
+/* Samples of a kind of the time that was used, up to what the scheduler and a busy machine do. */
+static void assert_time_is_about(uint64_t sampled_ns, uint64_t used_ns)
+{
+	if (sampled_ns * 100 >= used_ns * 75 && sampled_ns * 100 <= used_ns * 125)
+		return;
+	print_error("%lu ms sampled of %lu ms used\n", (unsigned long)(sampled_ns / NS_PER_MS),
+		    (unsigned long)(used_ns / NS_PER_MS));
+	fail();
+}
+
+/* --- tests --- */
+
+static void a_command_is_sampled_from_its_exec_to_its_end(void **state)
+{
+	(void)state;
+	struct launched child = launch("spin", "300");
+	CLEANUP(sampler_cleanup)
+	struct sampler *sampler = open_on(TARGET_COMMAND, child.pid, &plain);
+	struct heard *heard = heard_new();
+	uint64_t used_ns = 0;
+
+	assert_ok(sampler_enable(sampler));
+	release(&child);
+	used_ns = read_until_exit(sampler, child.pid, heard);
+	assert_time_is_about(heard->time_ns, used_ns);
+	assert_true(heard->execed);
+	assert_int_equal(heard->before_exec, 0);
+	assert_int_equal(heard->lost, 0);
+	assert_int_equal(heard->out_of_order, 0);
+	heard_free(heard);
+}
+
+static void children_of_a_command_are_followed(void **state)
+{
+	(void)state;
+	struct launched child = launch("fork", "200");
+	CLEANUP(sampler_cleanup)
+	struct sampler *sampler = open_on(TARGET_COMMAND, child.pid, &plain);
+	struct heard *heard = heard_new();
+
+	release(&child);
+	read_until_exit(sampler, child.pid, heard);
+	assert_time_is_about(heard->time_ns, 200 * (uint64_t)NS_PER_MS);
+	assert_int_equal(heard->of_unknown_code, 0);
+	heard_free(heard);
+}
+
+static void without_inheritance_children_are_left_alone(void **state)
+{
+	(void)state;
+	struct launched child = launch("fork", "100");
+	CLEANUP(event_deinit) struct event event = cpu_clock();
+	struct target target = {.kind = TARGET_COMMAND, .ids = &child.pid, .id_count = 1};
+	CLEANUP(sampler_cleanup) struct sampler *sampler = NULL;
+	struct heard *heard = heard_new();
+
+	assert_ok(sampler_open(&event, 1, &target, &plain, &sampler));
+	release(&child);
+	read_until_exit(sampler, child.pid, heard);
+	assert_true(heard->time_ns < 50 * NS_PER_MS);
+	heard_free(heard);
+}
+
+static void code_is_mapped_before_a_sample_runs_in_it(void **state)
+{
+	(void)state;
+	struct launched child = launch("pages", "200");
+	CLEANUP(sampler_cleanup)
+	struct sampler *sampler = open_on(TARGET_COMMAND, child.pid, &plain);
+	struct heard *heard = heard_new();
+
+	release(&child);
+	read_until_exit(sampler, child.pid, heard);
+	assert_true(heard->samples > 50);
+	assert_true(heard->map_count > 200);
+	assert_int_equal(heard->of_unknown_code, 0);
+	heard_free(heard);
+}
+
+static void nothing_is_lost_with_large_dumps_on_busy_cpus(void **state)
+{
+	(void)state;
+	CLEANUP(event_deinit) struct event event = cpu_clock();
+	struct launched children[] = {launch("deep", "1000"), launch("deep", "1000")};
+	pid_t pids[] = {children[0].pid, children[1].pid};
+	struct target target = {
+		.kind = TARGET_COMMAND, .ids = pids, .id_count = 2, .inherit = true};
+	struct sampler_options dumps = {.stack_bytes = 32 * 1024, .regs_mask = 0x1ff};
+	CLEANUP(sampler_cleanup) struct sampler *sampler = NULL;
+	struct heard *heard = heard_new();
+	uint64_t used_ns = 0;
+
+	assert_ok(sampler_open(&event, 1, &target, &dumps, &sampler));
+	release(&children[0]);
+	release(&children[1]);
+	used_ns = read_until_exit(sampler, pids[0], heard);
+	used_ns += read_until_exit(sampler, pids[1], heard);
+	assert_int_equal(heard->lost, 0);
+	assert_true(heard->full_stacks * 100 >= heard->samples * 95);
+	assert_time_is_about(heard->time_ns, used_ns);
+	heard_free(heard);
+}
+
+static void what_does_not_fit_is_counted_to_the_last_sample(void **state)
+{
+	(void)state;
+	struct sampler_options narrow = {.stack_bytes = 2048, .ring_bytes = 4096};
+	struct launched child = launch("deep", "300");
+	CLEANUP(sampler_cleanup)
+	struct sampler *sampler = open_on(TARGET_COMMAND, child.pid, &narrow);
+	struct heard *heard = heard_new();
+	siginfo_t info;
+
+	/* Nobody reads, so that almost every sample is lost, the last ones too. */
+	release(&child);
+	waitid(P_PID, (id_t)child.pid, &info, WEXITED | WNOWAIT);
+	read_until_exit(sampler, child.pid, heard);
+	assert_true(heard->samples > 0);
+	assert_true(heard->lost > 200);
+	assert_time_is_about((heard->samples + heard->lost) * (1000 * (uint64_t)NS_PER_MS / HZ),
+			     300 * (uint64_t)NS_PER_MS);
+	heard_free(heard);
+}
+
+/* While it is growing. */
+static struct sampler *attach_to_crowd(pid_t pid, struct crowd *crowd)
+{
+	struct sampler *sampler = NULL;
+
+	while (atomic_load(&crowd->running) < 10)
+		sched_yield();
+	sampler = open_on(TARGET_PROCESSES, pid, &plain);
+	atomic_store(&crowd->enough, 1);
+	while (!atomic_load(&crowd->complete) || crowd->running < crowd->created)
+		sched_yield();
+	assert_ok(sampler_enable(sampler));
+	return sampler;
+}
+
+static void assert_crowd_is_counted_once(bool chain)
+{
+	struct crowd *crowd = crowd_new(chain, 20);
+	CLEANUP(sampler_cleanup) struct sampler *sampler = NULL;
+	struct heard *heard = heard_new();
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		run_crowd(crowd);
+		_exit(0);
+	}
+	sampler = attach_to_crowd(pid, crowd);
+	crowd_go(crowd);
+	read_until_exit(sampler, pid, heard);
+	/* The kernel hands the half spent period of one thread to the next: not exact for each. */
+	for (unsigned i = 0; i < crowd->running; i++)
+		assert_in_range(heard->ns_of_tid[crowd->tids[i] & 0xffff], 8 * NS_PER_MS,
+				34 * NS_PER_MS);
+	assert_time_is_about(heard->time_ns, (uint64_t)crowd->running * 20 * NS_PER_MS);
+	assert_int_equal(heard->lost, 0);
+	heard_free(heard);
+	munmap(crowd, sizeof(*crowd));
+}
+
+static void threads_started_by_one_while_attaching_are_counted_once(void **state)
+{
+	(void)state;
+	assert_crowd_is_counted_once(false);
+}
+
+static void threads_started_by_each_other_while_attaching_are_counted_once(void **state)
+{
+	(void)state;
+	assert_crowd_is_counted_once(true);
+}
+
+static void the_whole_system_has_every_process(void **state)
+{
+	(void)state;
+	CLEANUP(sampler_cleanup) struct sampler *sampler = open_on(TARGET_SYSTEM, -1, &plain);
+	struct heard *heard = heard_new();
+	struct launched child = launch("spin", "200");
+
+	assert_ok(sampler_enable(sampler));
+	release(&child);
+	read_until_exit(sampler, child.pid, heard);
+	assert_time_is_about(heard->ns_of_tid[child.pid & 0xffff], 200 * (uint64_t)NS_PER_MS);
+	assert_true(heard->execed);
+	assert_int_equal(heard->out_of_order, 0);
+	heard_free(heard);
+}
+
+static void two_events_are_told_apart(void **state)
+{
+	(void)state;
+	struct event events[2] = {cpu_clock(), cpu_clock()};
+	struct launched child = launch("spin", "200");
+	struct target target = {
+		.kind = TARGET_COMMAND, .ids = &child.pid, .id_count = 1, .inherit = true};
+	struct sampler *sampler = NULL;
+	uint64_t counts[2] = {0};
+	struct record record;
+	siginfo_t info;
+
+	events[0].frequency_hz = 100;
+	assert_ok(sampler_open(events, 2, &target, &plain, &sampler));
+	release(&child);
+	waitid(P_PID, (id_t)child.pid, &info, WEXITED);
+	sampler_batch(sampler);
+	while (sampler_next(sampler, &record)) {
+		if (record.type == RECORD_SAMPLE)
+			counts[record.sample.event]++;
+	}
+	assert_in_range(counts[0], 12, 28);
+	assert_in_range(counts[1], 120, 280);
+	sampler_free(sampler);
+	event_deinit(&events[0]);
+	event_deinit(&events[1]);
+}
+
+static void a_process_that_is_not_there_is_named(void **state)
+{
+	(void)state;
+	CLEANUP(event_deinit) struct event event = cpu_clock();
+	pid_t pid = fork();
+	struct target target = {.kind = TARGET_PROCESSES, .ids = &pid, .id_count = 1};
+	struct sampler *sampler = NULL;
+	CLEANUP(error_cleanup) struct error *err = NULL;
+
+	if (pid == 0)
+		_exit(0);
+	waitpid(pid, NULL, 0);
+	err = sampler_open(&event, 1, &target, &plain, &sampler);
+	assert_non_null(err);
+	assert_int_equal(error_number(err), ESRCH);
+	assert_non_null(strstr(error_text(err), "No such process"));
+}
+
+static void a_cpu_that_is_not_there_is_named(void **state)
+{
+	(void)state;
+	CLEANUP(event_deinit) struct event event = cpu_clock();
+	unsigned cpu = 60000;
+	struct target target = {.kind = TARGET_SYSTEM, .cpus = &cpu, .cpu_count = 1};
+	struct sampler *sampler = NULL;
+	CLEANUP(error_cleanup)
+	struct error *err = sampler_open(&event, 1, &target, &plain, &sampler);
+
+	assert_non_null(err);
+	assert_string_equal(error_text(err), "CPU 60000 is not online");
+}
+
+static int paranoid_level(void)
+{
+	CLEANUP(close_file) FILE *file = fopen("/proc/sys/kernel/perf_event_paranoid", "re");
+	int level = 0;
+
+	assert_non_null(file);
+	assert_int_equal(fscanf(file, "%d", &level), 1);
+	return level;
+}
+
+/* In a process without privileges: what the sampler says of itself and of the system. */
+static int sample_unprivileged(void)
+{
+	struct event event = cpu_clock();
+	pid_t self = getpid();
+	struct target own = {.kind = TARGET_PROCESSES, .ids = &self, .id_count = 1};
+	struct target system = {.kind = TARGET_SYSTEM};
+	struct sampler *sampler = NULL;
+	struct error *err = sampler_open(&event, 1, &own, &plain, &sampler);
+
+	if (err || !sampler_facts(sampler)->kernel_excluded)
+		return 1;
+	err = sampler_open(&event, 1, &system, &plain, &sampler);
+	if (!err || !error_hint_text(err))
+		return 2;
+	return strstr(error_hint_text(err), "kernel.perf_event_paranoid=0") ? 0 : 3;
+}
+
+static void without_privileges_ones_own_processes_are_sampled_in_user_space(void **state)
+{
+	(void)state;
+	int status = 0;
+	pid_t pid = 0;
+
+	if (geteuid() != 0 || paranoid_level() != 2)
+		skip();
+	pid = fork();
+	if (pid == 0)
+		_exit(setresuid(65534, 65534, 65534) == 0 ? sample_unprivileged() : 4);
+	waitpid(pid, &status, 0);
+	assert_int_equal(status, 0);
+}
+
+static bool may_sample(void)
+{
+	struct event event = cpu_clock();
+	struct target target = {.kind = TARGET_SYSTEM};
+	struct sampler *sampler = NULL;
+	struct error *err = sampler_open(&event, 1, &target, &plain, &sampler);
+
+	event_deinit(&event);
+	sampler_free(sampler);
+	if (err)
+		print_message("1..0 # SKIP %s\n", error_text(err));
+	error_free(err);
+	return !err;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_command_is_sampled_from_its_exec_to_its_end),
+		cmocka_unit_test(children_of_a_command_are_followed),
+		cmocka_unit_test(without_inheritance_children_are_left_alone),
+		cmocka_unit_test(code_is_mapped_before_a_sample_runs_in_it),
+		cmocka_unit_test(nothing_is_lost_with_large_dumps_on_busy_cpus),
+		cmocka_unit_test(what_does_not_fit_is_counted_to_the_last_sample),
+		cmocka_unit_test(threads_started_by_one_while_attaching_are_counted_once),
+		cmocka_unit_test(threads_started_by_each_other_while_attaching_are_counted_once),
+		cmocka_unit_test(the_whole_system_has_every_process),
+		cmocka_unit_test(two_events_are_told_apart),
+		cmocka_unit_test(a_process_that_is_not_there_is_named),
+		cmocka_unit_test(a_cpu_that_is_not_there_is_named),
+		cmocka_unit_test(without_privileges_ones_own_processes_are_sampled_in_user_space),
+	};
+
+	if (argc == 3)
+		return run_role(argv[1], (unsigned)atoi(argv[2]));
+	if (!may_sample())
+		return 0;
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
