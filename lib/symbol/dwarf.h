@@ -18,7 +18,7 @@
 
 struct dwarf;
 
-enum { DWARF_NO_UNIT = UINT32_MAX };
+#define DWARF_NO_UNIT UINT32_MAX
 
 /* A function at a place. Strings are borrowed from the image's sections or allocated in the arena
  * given to dwarf_resolve(). */

@@ -1,1 +1,374 @@
-#include "base/error.h"
+#include "symbol/dwarf_line.h"
+
+#include "base/alloc.h"
+#include "base/search.h"
+#include "symbol/dwarf_ranges.h"
+
+#include <dwarf.h>
+#include <stdlib.h>
+
+struct line_file {
+	const char *name;
+	uint64_t directory; /* its number */
+	const char *path;   /* NULL: not made yet */
+};
+
+struct dwarf_lines {
+	const struct dwarf_view *view;
+	struct dwarf_encoding encoding; /* the table's own */
+	uint8_t min_instruction_bytes;
+	int8_t line_base;
+	uint8_t line_range;
+	uint8_t opcode_base;
+	const uint8_t *operand_counts; /* of opcode N at N - 1 */
+	struct bytes program;
+	const char **directories;
+	size_t directory_count, directory_room;
+	struct line_file *files;
+	size_t file_count, file_room;
+};
+
+static void add_directory(struct dwarf_lines *lines, const char *name)
+{
+	GROW(lines->directories, lines->directory_count, lines->directory_room);
+	lines->directories[lines->directory_count++] = name;
+}
+
+static void add_file(struct dwarf_lines *lines, const char *name, uint64_t directory)
+{
+	GROW(lines->files, lines->file_count, lines->file_room);
+	lines->files[lines->file_count++] = (struct line_file){name, directory, NULL};
+}
+
+/* Up to DWARF 4: strings, ended by an empty one. Numbers begin at 1, number 0 being the unit's own
+ * directory and file. */
+static void read_old_tables(struct dwarf_lines *lines, struct bytes *at)
+{
+	const struct dwarf_root *root = &lines->view->root;
+	const char *name;
+
+	add_directory(lines, dwarf_string(lines->view, &root->directory));
+	while ((name = bytes_cstr(at)) && *name)
+		add_directory(lines, name);
+	add_file(lines, NULL, 0);
+	while ((name = bytes_cstr(at)) && *name) {
+		uint64_t directory = bytes_uleb(at);
+
+		bytes_uleb(at); /* time */
+		bytes_uleb(at); /* size */
+		add_file(lines, name, directory);
+	}
+}
+
+/* What each entry of a table is made of; at most 255 pairs of content type and form. */
+struct entry_format {
+	struct {
+		uint16_t content, form;
+	} parts[UINT8_MAX];
+	unsigned count;
+};
+
+static void read_format(struct bytes *at, struct entry_format *format)
+{
+	format->count = bytes_u8(at);
+	for (unsigned i = 0; i < format->count; i++) {
+		uint64_t content = bytes_uleb(at);
+		uint64_t form = bytes_uleb(at);
+
+		format->parts[i].content = content <= UINT16_MAX ? (uint16_t)content : 0;
+		format->parts[i].form = form <= UINT16_MAX ? (uint16_t)form : 0;
+	}
+}
+
+/* False where the table is damaged; also when an entry has no bytes, because then a table of any
+ * number of them would fit. */
+static bool read_entry(struct dwarf_lines *lines, const struct entry_format *format,
+		       struct bytes *at, const char **name, uint64_t *directory)
+{
+	const unsigned char *start = at->at;
+
+	*name = NULL;
+	*directory = 0;
+	for (unsigned i = 0; i < format->count; i++) {
+		struct dwarf_value value = {0};
+
+		dwarf_value_read(at, format->parts[i].form, 0, lines->encoding, &value);
+		if (format->parts[i].content == DW_LNCT_path)
+			*name = dwarf_string(lines->view, &value);
+		else if (format->parts[i].content == DW_LNCT_directory_index)
+			*directory = value.number;
+	}
+	return bytes_ok(at) && at->at > start;
+}
+
+static void read_tables(struct dwarf_lines *lines, struct bytes *at)
+{
+	struct entry_format format;
+	uint64_t directory, count;
+	const char *name;
+
+	read_format(at, &format);
+	for (count = bytes_uleb(at); count; count--) {
+		if (!read_entry(lines, &format, at, &name, &directory))
+			return;
+		add_directory(lines, name);
+	}
+	read_format(at, &format);
+	for (count = bytes_uleb(at); count; count--) {
+		if (!read_entry(lines, &format, at, &name, &directory))
+			return;
+		add_file(lines, name, directory);
+	}
+}
+
+/* False: nothing in the table can be read. */
+static bool read_header(struct dwarf_lines *lines, struct bytes at)
+{
+	uint64_t length = dwarf_initial_length(&at, &lines->encoding.offset_bytes);
+	struct bytes table = bytes_sub(&at, length);
+	uint16_t version = bytes_u16(&table);
+
+	if (version < 2 || version > 5)
+		return false;
+	lines->encoding.version = (uint8_t)version;
+	lines->encoding.address_bytes = lines->view->unit->encoding.address_bytes;
+	if (version >= 5) {
+		lines->encoding.address_bytes = bytes_u8(&table);
+		bytes_u8(&table); /* segment selector size */
+	}
+	length = bytes_uint(&table, lines->encoding.offset_bytes);
+	lines->program = bytes_at(table, length);
+	lines->min_instruction_bytes = bytes_u8(&table);
+	if (version >= 4)
+		bytes_u8(&table); /* operations an instruction: only VLIW machines have several */
+	bytes_u8(&table);	  /* default_is_stmt */
+	lines->line_base = (int8_t)bytes_u8(&table);
+	lines->line_range = bytes_u8(&table);
+	lines->opcode_base = bytes_u8(&table);
+	if (lines->opcode_base)
+		lines->operand_counts = bytes_take(&table, lines->opcode_base - 1U);
+	if (!bytes_ok(&table) || !bytes_ok(&lines->program) || !lines->opcode_base)
+		return false;
+	if (version >= 5)
+		read_tables(lines, &table);
+	else
+		read_old_tables(lines, &table);
+	return true;
+}
+
+struct dwarf_lines *dwarf_lines_new(const struct dwarf_view *view)
+{
+	struct dwarf_lines *lines = xcalloc(1, sizeof(*lines));
+	const struct dwarf_value *place = &view->root.lines;
+
+	lines->view = view;
+	if (!place->form ||
+	    !read_header(lines, dwarf_section_at(&view->file->sections, DWARF_LINE, place->number)))
+		lines->program = (struct bytes){0};
+	return lines;
+}
+
+void dwarf_lines_free(struct dwarf_lines *lines)
+{
+	if (!lines)
+		return;
+	free(lines->directories);
+	free(lines->files);
+	free(lines);
+}
+
+/* What is relative is relative to what comes before it. */
+static const char *join(struct arena *arena, const char *before, const char *name)
+{
+	size_t before_len = before ? strlen(before) : 0;
+	size_t name_len = strlen(name);
+	char *path;
+
+	if (before_len == 0 || *name == '/')
+		return name;
+	before_len -= before[before_len - 1] == '/';
+	path = arena_alloc(arena, before_len + name_len + 2);
+	memcpy(path, before, before_len);
+	path[before_len] = '/';
+	memcpy(path + before_len + 1, name, name_len + 1);
+	return path;
+}
+
+static const char *make_path(const struct dwarf_lines *lines, const struct line_file *file,
+			     struct arena *arena)
+{
+	const char *unit = dwarf_string(lines->view, &lines->view->root.directory);
+	const char *directory = NULL;
+
+	if (file->directory < lines->directory_count)
+		directory = lines->directories[file->directory];
+	if (*file->name == '/' || !directory)
+		return join(arena, unit, file->name);
+	if (file->directory != 0) /* which is the unit's own */
+		directory = join(arena, unit, directory);
+	return join(arena, directory, file->name);
+}
+
+const char *dwarf_lines_path(struct dwarf_lines *lines, uint64_t number, struct arena *arena)
+{
+	struct line_file *file;
+
+	if (number >= lines->file_count)
+		return NULL;
+	file = &lines->files[number];
+	if (!file->path && file->name)
+		file->path = make_path(lines, file, arena);
+	return file->path;
+}
+
+/* The state of the line program (DWARF 5, 6.2.2), as far as it matters to us, and what is to be
+ * found. */
+struct line_run {
+	const struct dwarf_lines *lines;
+	struct bytes at;
+	uint64_t address, file;
+	uint32_t line;
+	bool is_gone; /* the sequence is of code that is not in the file */
+
+	bool has_row; /* of this sequence; it reaches to the next one */
+	uint64_t row_address;
+	struct dwarf_place row;
+
+	const uint64_t *vaddrs;
+	size_t count;
+	size_t next; /* the first one that is not before the row */
+	struct dwarf_place *found;
+};
+
+static void begin_sequence(struct line_run *run)
+{
+	run->address = 0;
+	run->file = 1;
+	run->line = 1;
+	run->is_gone = true; /* until it has an address */
+	run->has_row = false;
+}
+
+/* The row before the present one reaches up to it. */
+static void end_row(struct line_run *run)
+{
+	if (!run->has_row)
+		return;
+	for (; run->next < run->count && run->vaddrs[run->next] < run->address; run->next++)
+		run->found[run->next] = run->row;
+}
+
+static void add_row(struct line_run *run)
+{
+	bool goes_on = run->has_row && run->address >= run->row_address;
+
+	if (run->is_gone)
+		return;
+	end_row(run);
+	if (!goes_on)
+		run->next = search_first(run->vaddrs, run->count, run->address);
+	run->has_row = true;
+	run->row_address = run->address;
+	run->row = (struct dwarf_place){true, run->line, run->file};
+}
+
+static void advance(struct line_run *run, uint64_t operations)
+{
+	run->address += operations * run->lines->min_instruction_bytes;
+}
+
+/* How far an opcode that advances both moves the address. */
+static unsigned special_advance(const struct line_run *run, unsigned opcode)
+{
+	const struct dwarf_lines *lines = run->lines;
+
+	return lines->line_range ? (opcode - lines->opcode_base) / lines->line_range : 0;
+}
+
+static void run_special(struct line_run *run, unsigned opcode)
+{
+	const struct dwarf_lines *lines = run->lines;
+	unsigned over = opcode - lines->opcode_base;
+
+	advance(run, special_advance(run, opcode));
+	run->line += (uint32_t)lines->line_base;
+	run->line += lines->line_range ? over % lines->line_range : 0;
+	add_row(run);
+}
+
+static void run_extended(struct line_run *run)
+{
+	uint64_t length = bytes_uleb(&run->at);
+	struct bytes operand = bytes_sub(&run->at, length);
+
+	switch (bytes_u8(&operand)) {
+	case DW_LNE_end_sequence:
+		end_row(run);
+		begin_sequence(run);
+		break;
+	case DW_LNE_set_address:
+		run->address = bytes_uint(&operand, (unsigned)bytes_left(&operand));
+		run->is_gone = dwarf_is_tombstone(run->address);
+		run->has_row &= !run->is_gone;
+		break;
+	default: /* discriminators and what a vendor may add */
+		break;
+	}
+}
+
+static void skip_operands(struct line_run *run, unsigned opcode)
+{
+	for (unsigned i = run->lines->operand_counts[opcode - 1]; i; i--)
+		bytes_uleb(&run->at);
+}
+
+static void run_standard(struct line_run *run, unsigned opcode)
+{
+	switch (opcode) {
+	case DW_LNS_copy:
+		add_row(run);
+		break;
+	case DW_LNS_advance_pc:
+		advance(run, bytes_uleb(&run->at));
+		break;
+	case DW_LNS_advance_line:
+		run->line += (uint32_t)bytes_sleb(&run->at);
+		break;
+	case DW_LNS_set_file:
+		run->file = bytes_uleb(&run->at);
+		break;
+	case DW_LNS_const_add_pc:
+		advance(run, special_advance(run, 255));
+		break;
+	case DW_LNS_fixed_advance_pc:
+		run->address += bytes_u16(&run->at);
+		break;
+	default:
+		skip_operands(run, opcode);
+	}
+}
+
+void dwarf_lines_find(const struct dwarf_lines *lines, const uint64_t *vaddrs, size_t count,
+		      struct dwarf_place *ret)
+{
+	struct line_run run = {
+		.lines = lines,
+		.at = lines->program,
+		.vaddrs = vaddrs,
+		.count = count,
+		.found = ret,
+	};
+
+	memset(ret, 0, count * sizeof(*ret));
+	begin_sequence(&run);
+	while (bytes_left(&run.at)) {
+		unsigned opcode = bytes_u8(&run.at);
+
+		if (opcode >= lines->opcode_base)
+			run_special(&run, opcode);
+		else if (opcode == 0)
+			run_extended(&run);
+		else
+			run_standard(&run, opcode);
+	}
+}

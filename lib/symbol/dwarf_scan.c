@@ -1,1 +1,53 @@
-#include "base/error.h"
+#include "symbol/dwarf_scan.h"
+
+void dwarf_scan_init(struct dwarf_scan *scan, const struct dwarf_view *view, uint8_t wanted)
+{
+	const struct dwarf_unit *unit = view->unit;
+	struct bytes info = view->file->sections.of[DWARF_INFO];
+
+	*scan = (struct dwarf_scan){.view = view, .info = info.at, .wanted = wanted};
+	scan->at = bytes_of(info.at + unit->first_die, unit->end - unit->first_die);
+}
+
+bool dwarf_scan_next(struct dwarf_scan *scan, struct dwarf_die *ret)
+{
+	const struct dwarf_abbrevs *abbrevs = scan->view->abbrevs;
+	const uint8_t wanted = scan->wanted;
+	uint32_t depth = scan->depth, least = depth;
+	struct bytes at = scan->at;
+
+	while (bytes_left(&at)) {
+		const unsigned char *start = at.at;
+		uint64_t code = bytes_uleb(&at);
+		const struct dwarf_abbrev *abbrev;
+		struct bytes attributes;
+
+		if (code == 0) { /* the last child's end; also padding behind the root */
+			depth -= depth > 0;
+			least = depth < least ? depth : least;
+			continue;
+		}
+		abbrev = dwarf_abbrevs_get(abbrevs, code);
+		if (!abbrev)
+			break;
+		attributes = at;
+		dwarf_abbrev_skip(abbrevs, abbrev, &at);
+		if (!bytes_ok(&at))
+			break;
+		depth += abbrev->has_children;
+		if (abbrev->roles & wanted) {
+			*ret = (struct dwarf_die){
+				.offset = (uint64_t)(start - scan->info),
+				.depth = depth - abbrev->has_children,
+				.abbrev = abbrev,
+				.attributes = attributes,
+			};
+			scan->at = at;
+			scan->depth = depth;
+			scan->ended_depth = least;
+			return true;
+		}
+	}
+	scan->at.at = scan->at.end;
+	return false;
+}

@@ -1,0 +1,165 @@
+#include "symbol/dwarf_chain.h"
+
+#include "base/alloc.h"
+#include "base/search.h"
+#include "symbol/dwarf_ranges.h"
+#include "symbol/dwarf_scan.h"
+
+#include <dwarf.h>
+#include <stdlib.h>
+
+/* Deeper than any compiler inlines; a liar's chains must not fill the memory. */
+enum { MAX_LEVEL = 500 };
+
+struct finder {
+	const struct dwarf_view *view;
+	const uint64_t *vaddrs;
+	size_t count;
+	uint32_t *innermost;
+	struct dwarf_scopes *scopes;
+	uint32_t open; /* the innermost scope around the present entry */
+	uint64_t budget;
+};
+
+static void read_scope(const struct dwarf_view *view, const struct dwarf_die *die,
+		       struct dwarf_scope *scope, struct dwarf_pcs *pcs)
+{
+	struct dwarf_attrs attrs = dwarf_attrs_of(view, die);
+	struct dwarf_value value = {0};
+
+	while (dwarf_attrs_next(&attrs, &value)) {
+		switch (value.name) {
+		case DW_AT_abstract_origin:
+			scope->function = dwarf_reference(view, &value);
+			break;
+		case DW_AT_call_file:
+			scope->has_call_file = true;
+			scope->call_file = value.number;
+			break;
+		case DW_AT_call_line:
+			scope->call_line = (uint32_t)value.number;
+			break;
+		default:
+			dwarf_pcs_take(pcs, &value);
+		}
+	}
+}
+
+/* Closes the scopes of that depth and deeper ones. What no address is in is forgotten: it
+ * is always at the end, because what was opened after it is closed before it. */
+static void close_scopes(struct finder *finder, uint32_t depth)
+{
+	struct dwarf_scopes *scopes = finder->scopes;
+
+	while (finder->open != DWARF_NO_SCOPE && scopes->items[finder->open].depth >= depth) {
+		const struct dwarf_scope *scope = &scopes->items[finder->open];
+
+		if (!scope->is_used)
+			scopes->count = finder->open;
+		else if (scope->parent != DWARF_NO_SCOPE)
+			scopes->items[scope->parent].is_used = true;
+		finder->open = scope->parent;
+	}
+}
+
+static void open_scope(struct finder *finder, const struct dwarf_scope *scope)
+{
+	struct dwarf_scopes *scopes = finder->scopes;
+
+	GROW(scopes->items, scopes->count, scopes->room);
+	finder->open = (uint32_t)scopes->count;
+	scopes->items[scopes->count++] = *scope;
+}
+
+/* A function takes an address over from one before it; an inlined one only within the function that
+ * it is in. */
+static bool is_inner(const struct finder *finder, const struct dwarf_scope *scope, uint32_t before)
+{
+	const struct dwarf_scope *other;
+
+	if (scope->level == 0)
+		return true;
+	if (before == DWARF_NO_SCOPE)
+		return false;
+	other = &finder->scopes->items[before];
+	return other->physical == scope->physical && other->level < scope->level;
+}
+
+/* Notes the scope with the addresses that it covers; false: there is none. */
+static bool claim(struct finder *finder, const struct dwarf_scope *scope,
+		  const struct dwarf_pcs *pcs, uint32_t index)
+{
+	struct dwarf_ranges ranges = dwarf_ranges_of(finder->view, pcs);
+	uint64_t low, high;
+	bool any = false;
+
+	while (dwarf_ranges_next(&ranges, &finder->budget, &low, &high)) {
+		size_t i = search_first(finder->vaddrs, finder->count, low);
+
+		for (; i < finder->count && finder->vaddrs[i] < high; i++) {
+			if (!is_inner(finder, scope, finder->innermost[i]))
+				continue;
+			finder->innermost[i] = index;
+			any = true;
+		}
+	}
+	return any;
+}
+
+static void enter(struct finder *finder, const struct dwarf_die *die)
+{
+	const bool is_function = die->abbrev->roles & DWARF_FUNCTION;
+	const uint32_t index = (uint32_t)finder->scopes->count;
+	struct dwarf_scope scope = {.parent = finder->open, .depth = die->depth};
+	struct dwarf_pcs pcs = {0};
+
+	read_scope(finder->view, die, &scope, &pcs);
+	if (is_function) {
+		scope.physical = index;
+		scope.function = (struct dwarf_reference){finder->view->file, die->offset};
+	} else {
+		scope.physical = finder->scopes->items[finder->open].physical;
+		scope.level = finder->scopes->items[finder->open].level + 1;
+	}
+	if (scope.level <= MAX_LEVEL)
+		scope.is_used = claim(finder, &scope, &pcs, index);
+	/* A function without an address is of interest only where it lies in one that has: what is
+	 * inlined into it is not inlined into that. An inlined one without may have one in it that
+	 * compilers let reach beyond its caller. */
+	if (scope.is_used || finder->open != DWARF_NO_SCOPE)
+		open_scope(finder, &scope);
+}
+
+void dwarf_scopes_find(struct dwarf_scopes *scopes, const struct dwarf_view *view,
+		       const uint64_t *vaddrs, size_t count, uint32_t *innermost)
+{
+	struct finder finder = {
+		.view = view,
+		.vaddrs = vaddrs,
+		.count = count,
+		.innermost = innermost,
+		.scopes = scopes,
+		.open = DWARF_NO_SCOPE,
+		.budget = dwarf_ranges_budget(view->file),
+	};
+	struct dwarf_scan scan;
+	struct dwarf_die die;
+
+	for (size_t i = 0; i < count; i++)
+		innermost[i] = DWARF_NO_SCOPE;
+	dwarf_scan_init(&scan, view, DWARF_FUNCTION);
+	while (dwarf_scan_next(&scan, &die)) {
+		close_scopes(&finder, scan.ended_depth);
+		if (die.abbrev->roles & DWARF_FUNCTION || finder.open != DWARF_NO_SCOPE)
+			enter(&finder, &die);
+		scan.wanted = DWARF_FUNCTION;
+		if (finder.open != DWARF_NO_SCOPE)
+			scan.wanted |= DWARF_INLINED;
+	}
+	close_scopes(&finder, 0);
+}
+
+void dwarf_scopes_deinit(struct dwarf_scopes *scopes)
+{
+	free(scopes->items);
+}

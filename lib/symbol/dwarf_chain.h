@@ -1,0 +1,35 @@
+/*
+ * Which functions of a unit, and which functions inlined into them, cover an address.
+ */
+#ifndef PROF_SYMBOL_DWARF_CHAIN_H
+#define PROF_SYMBOL_DWARF_CHAIN_H
+
+#include "symbol/dwarf_view.h"
+
+#define DWARF_NO_SCOPE UINT32_MAX
+
+/* A function with code, or one inlined. */
+struct dwarf_scope {
+	struct dwarf_reference function; /* the entry that names it */
+	uint32_t parent;		 /* the scope around it */
+	uint32_t physical;		 /* the function it is, or is inlined into, at any level */
+	uint32_t level;			 /* of inlining: 0 is the physical function */
+	uint32_t depth;			 /* of the entry */
+	bool is_used;			 /* it, or a scope in it, is the innermost of an address */
+	bool has_call_file;
+	uint64_t call_file; /* of an inlined one: where it is called */
+	uint32_t call_line;
+};
+
+struct dwarf_scopes {
+	struct dwarf_scope *items;
+	size_t count, room;
+};
+
+/* vaddrs: ascending. innermost: of each the scope, or DWARF_NO_SCOPE. Scans the unit once. Of
+ * several that cover an address the deepest is taken. A zeroed `scopes` is an empty one. */
+void dwarf_scopes_find(struct dwarf_scopes *scopes, const struct dwarf_view *view,
+		       const uint64_t *vaddrs, size_t count, uint32_t *innermost);
+void dwarf_scopes_deinit(struct dwarf_scopes *scopes);
+
+#endif

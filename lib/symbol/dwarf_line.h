@@ -1,0 +1,32 @@
+/*
+ * Line tables: from addresses of a unit to source lines, and from the numbers that stand for files
+ * to paths. Source: DWARF 5, 6.2 "Line Number Information"; DWARF 2 to 4, the same chapter.
+ */
+#ifndef PROF_SYMBOL_DWARF_LINE_H
+#define PROF_SYMBOL_DWARF_LINE_H
+
+#include "base/arena.h"
+#include "symbol/dwarf_view.h"
+
+struct dwarf_lines;
+
+/* The unit's line table; one without files and rows when it has none or its header is damaged.
+ * Borrows the view. */
+struct dwarf_lines *dwarf_lines_new(const struct dwarf_view *view);
+void dwarf_lines_free(struct dwarf_lines *lines);
+
+/* The whole path of a file, by its number in the unit; in the arena, made once each. NULL: there is
+ * no such file. */
+const char *dwarf_lines_path(struct dwarf_lines *lines, uint64_t file, struct arena *arena);
+
+struct dwarf_place {
+	bool is_known;
+	uint32_t line; /* 0: code that belongs to no line */
+	uint64_t file;
+};
+
+/* vaddrs: ascending; ret: as many. Runs the program once and keeps no rows. */
+void dwarf_lines_find(const struct dwarf_lines *lines, const uint64_t *vaddrs, size_t count,
+		      struct dwarf_place *ret);
+
+#endif

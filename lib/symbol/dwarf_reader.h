@@ -1,0 +1,44 @@
+/*
+ * The units that one look-up has opened, of a file and its supplementary file; each is opened once.
+ * One thread a reader.
+ */
+#ifndef PROF_SYMBOL_DWARF_READER_H
+#define PROF_SYMBOL_DWARF_READER_H
+
+#include "base/arena.h"
+#include "base/idmap.h"
+#include "symbol/dwarf_line.h"
+#include "symbol/dwarf_view.h"
+
+struct dwarf_opened {
+	struct dwarf_view view;
+	struct dwarf_lines *lines; /* NULL: not read yet */
+};
+
+struct dwarf_reader {
+	const struct dwarf_file *debug, *alt; /* alt: may be NULL */
+	struct arena *arena;		      /* for what the caller keeps */
+	struct dwarf_opened **opened;
+	size_t opened_count, opened_room;
+	struct idmap opened_ids; /* by offset of the unit, file */
+	struct dwarf_abbrevs **abbrevs;
+	size_t abbrevs_count, abbrevs_room;
+	struct idmap abbrevs_ids; /* by offset of the table, file and encoding */
+	/* The tables of a sound file do not overlap, so reading each once costs no more than the
+	 * section has. */
+	uint64_t abbrev_bytes_left;
+};
+
+void dwarf_reader_init(struct dwarf_reader *reader, const struct dwarf_file *debug,
+		       const struct dwarf_file *alt, struct arena *arena);
+void dwarf_reader_deinit(struct dwarf_reader *reader);
+
+struct dwarf_opened *dwarf_reader_open(struct dwarf_reader *reader, const struct dwarf_file *file,
+				       const struct dwarf_unit *unit);
+/* The entry, and the unit that it is in; NULL: there is none. */
+struct dwarf_opened *dwarf_reader_die(struct dwarf_reader *reader, struct dwarf_reference reference,
+				      struct dwarf_die *ret);
+
+struct dwarf_lines *dwarf_reader_lines(struct dwarf_opened *opened);
+
+#endif

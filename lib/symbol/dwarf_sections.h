@@ -1,0 +1,40 @@
+/*
+ * The DWARF sections of one file, as they lie in memory.
+ */
+#ifndef PROF_SYMBOL_DWARF_SECTIONS_H
+#define PROF_SYMBOL_DWARF_SECTIONS_H
+
+#include "base/bytes.h"
+
+enum dwarf_section {
+	DWARF_INFO,
+	DWARF_ABBREV,
+	DWARF_STR,
+	DWARF_LINE_STR,
+	DWARF_STR_OFFSETS,
+	DWARF_ADDR,
+	DWARF_RANGES,
+	DWARF_RNGLISTS,
+	DWARF_LINE,
+	DWARF_SECTION_COUNT,
+};
+
+/* Borrowed; an absent section is empty. */
+struct dwarf_sections {
+	struct bytes of[DWARF_SECTION_COUNT];
+};
+
+/* A cursor from `offset` of a section to its end; a failed one when that is outside. */
+static inline struct bytes dwarf_section_at(const struct dwarf_sections *sections,
+					    enum dwarf_section section, uint64_t offset)
+{
+	return bytes_at(sections->of[section], offset);
+}
+
+struct dwarf;
+
+/* dwarf_new() behind the ELF files: never NULL. alt may be NULL. */
+struct dwarf *dwarf_of_sections(const struct dwarf_sections *debug,
+				const struct dwarf_sections *alt);
+
+#endif

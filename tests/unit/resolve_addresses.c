@@ -1,0 +1,123 @@
+/*
+ * resolve_addresses FILE [ALT]: reads addresses of an ELF file, in hexadecimal, a line each, and
+ * prints the functions inlined there, innermost first, as llvm-symbolizer does: a line with the
+ * name, a line FILE:LINE, and an empty line behind each address. What is unknown prints as "??".
+ */
+#include "symbol/dwarf.h"
+
+#include "base/alloc.h"
+#include "base/text.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+
+struct query {
+	uint64_t vaddr;
+	uint32_t unit;
+	size_t line; /* where it was asked */
+};
+
+struct queries {
+	struct query *items;
+	size_t count, room;
+};
+
+static struct image *open_image(const char *path)
+{
+	CLEANUP(error_cleanup) struct error *err = NULL;
+	struct image *image;
+
+	err = image_open(open(path, O_RDONLY | O_CLOEXEC), path, &image);
+	if (!err)
+		return image;
+	fprintf(stderr, "%s\n", error_text(err));
+	return NULL;
+}
+
+static struct queries read_queries(const struct dwarf *dwarf)
+{
+	struct queries queries = {0};
+	char line[64];
+
+	while (fgets(line, sizeof(line), stdin)) {
+		struct query query = {.line = queries.count};
+		const char *at = line;
+
+		if (!text_hex(&at, &query.vaddr))
+			continue;
+		query.unit = dwarf_unit_of(dwarf, query.vaddr);
+		GROW(queries.items, queries.count, queries.room);
+		queries.items[queries.count++] = query;
+	}
+	return queries;
+}
+
+static int compare_queries(const void *left, const void *right)
+{
+	const struct query *a = left, *b = right;
+
+	if (a->unit != b->unit)
+		return a->unit < b->unit ? -1 : 1;
+	return (a->vaddr > b->vaddr) - (a->vaddr < b->vaddr);
+}
+
+/* chains: by the place where each was asked. */
+static void resolve_unit(const struct dwarf *dwarf, const struct query *queries, size_t count,
+			 struct arena *arena, struct dwarf_chain *chains)
+{
+	CLEANUP(free_ptr) uint64_t *vaddrs = xcalloc(count, sizeof(*vaddrs));
+	CLEANUP(free_ptr) struct dwarf_chain *found = xcalloc(count, sizeof(*found));
+
+	for (size_t i = 0; i < count; i++)
+		vaddrs[i] = queries[i].vaddr;
+	dwarf_resolve(dwarf, queries->unit, vaddrs, count, arena, found);
+	for (size_t i = 0; i < count; i++)
+		chains[queries[i].line] = found[i];
+}
+
+static void resolve_all(const struct dwarf *dwarf, struct queries *queries, struct arena *arena,
+			struct dwarf_chain *chains)
+{
+	if (queries->count)
+		qsort(queries->items, queries->count, sizeof(*queries->items), compare_queries);
+	for (size_t end, i = 0; i < queries->count; i = end) {
+		const struct query *first = &queries->items[i];
+
+		for (end = i; end < queries->count && queries->items[end].unit == first->unit;)
+			end++;
+		if (first->unit != DWARF_NO_UNIT)
+			resolve_unit(dwarf, first, end - i, arena, chains);
+	}
+}
+
+static void print_chain(struct dwarf_chain chain)
+{
+	for (unsigned i = 0; i < chain.count; i++)
+		printf("%s\n%s:%" PRIu32 "\n", chain.calls[i].name ? chain.calls[i].name : "??",
+		       chain.calls[i].file ? chain.calls[i].file : "??", chain.calls[i].line);
+	if (chain.count == 0)
+		printf("??\n??:0\n");
+	printf("\n");
+}
+
+int main(int argc, char **argv)
+{
+	CLEANUP(image_cleanup) struct image *debug = argc > 1 ? open_image(argv[1]) : NULL;
+	CLEANUP(image_cleanup) struct image *alt = argc > 2 ? open_image(argv[2]) : NULL;
+	CLEANUP(dwarf_cleanup) struct dwarf *dwarf = debug ? dwarf_new(debug, alt) : NULL;
+	struct dwarf_chain *chains;
+	struct arena arena = {0};
+	struct queries queries;
+
+	if (!dwarf)
+		return 1;
+	queries = read_queries(dwarf);
+	chains = xcalloc(queries.count, sizeof(*chains));
+	resolve_all(dwarf, &queries, &arena, chains);
+	for (size_t i = 0; i < queries.count; i++)
+		print_chain(chains[i]);
+	free(chains);
+	free(queries.items);
+	arena_deinit(&arena);
+	return 0;
+}
