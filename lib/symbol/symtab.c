@@ -58,15 +58,19 @@ static void load_code_ranges(struct symtab *symtab, struct image *image)
 	Elf_Scn *section = NULL;
 
 	while (symtab->code_count < CODE_SECTIONS_MAX && (section = elf_nextscn(elf, section))) {
-		const Elf64_Shdr *header = elf64_getshdr(section);
+		/* Where the file has it, which may not be aligned. */
+		const void *at = elf64_getshdr(section);
+		Elf64_Shdr header;
 
-		if (!header || !(header->sh_flags & SHF_ALLOC) ||
-		    !(header->sh_flags & SHF_EXECINSTR))
+		if (!at)
+			continue;
+		memcpy(&header, at, sizeof(header));
+		if (!(header.sh_flags & SHF_ALLOC) || !(header.sh_flags & SHF_EXECINSTR))
 			continue;
 		GROW(symtab->code, symtab->code_count, symtab->code_room);
 		symtab->code[symtab->code_count++] = (struct range){
-			.start = header->sh_addr,
-			.end = header->sh_addr + header->sh_size,
+			.start = header.sh_addr,
+			.end = header.sh_addr + header.sh_size,
 		};
 	}
 }
