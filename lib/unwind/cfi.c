@@ -33,6 +33,7 @@ struct source {
 
 struct cfi {
 	const struct arch *arch;
+	bool is_go;
 	struct cfi_row defaults;
 	struct source sources[3]; /* .eh_frame, .debug_frame, .debug_frame of the debug file */
 	unsigned source_count;
@@ -158,6 +159,8 @@ struct cfi *cfi_new(struct image *image, struct image *debug, const struct arch 
 	struct cfi *cfi = xcalloc(1, sizeof(*cfi));
 
 	cfi->arch = arch;
+	cfi->is_go = image_section(image, ".gopclntab").present ||
+		     image_section(image, ".data.rel.ro.gopclntab").present;
 	cfi_row_default(arch, &cfi->defaults);
 	source_add(cfi, image, ".eh_frame", true);
 	source_add(cfi, image, ".debug_frame", false);
@@ -175,6 +178,21 @@ void cfi_free(struct cfi *cfi)
 	free(cfi);
 }
 
+bool cfi_is_go(const struct cfi *cfi)
+{
+	return cfi->is_go;
+}
+
+/* Once a Go function has pushed anything, the caller's frame pointer is what it pushed first. */
+static void add_frame_pointer(const struct arch *arch, struct cfi_row *row)
+{
+	struct cfi_value *fp = &row->regs[arch->fp];
+
+	if (!arch->ra_in_register && fp->how == CFI_SAME && row->cfa.how == CFI_REGISTER &&
+	    row->cfa.reg == arch->sp && row->cfa.offset >= 16)
+		*fp = (struct cfi_value){.how = CFI_AT_CFA, .offset = -16};
+}
+
 bool cfi_find(struct cfi *cfi, uint64_t vaddr, struct cfi_rule *ret)
 {
 	struct cfi_fde fde;
@@ -182,9 +200,13 @@ bool cfi_find(struct cfi *cfi, uint64_t vaddr, struct cfi_rule *ret)
 	for (unsigned i = 0; i < cfi->source_count; i++) {
 		struct source *source = &cfi->sources[i];
 
-		if (source_find(source, vaddr, &fde))
-			return cfi_program_run(&source->section, &fde, cfi->arch, &cfi->defaults,
-					       vaddr, ret);
+		if (!source_find(source, vaddr, &fde))
+			continue;
+		if (!cfi_program_run(&source->section, &fde, cfi->arch, &cfi->defaults, vaddr, ret))
+			return false;
+		if (cfi->is_go && !source->section.is_eh_frame)
+			add_frame_pointer(cfi->arch, &ret->row);
+		return true;
 	}
 	return false;
 }

@@ -54,6 +54,13 @@ struct cfi *cfi_new(struct image *image, struct image *debug, const struct arch 
 void cfi_free(struct cfi *cfi);
 DEFINE_CLEANUP(cfi, cfi_free)
 
+/*
+ * Go: every function with a frame has a frame pointer, and its CFI is silent about it; cfi_find()
+ * says it. What switches stacks (runtime.mcall, systemstack) CFI describes wrongly, frame pointers
+ * rightly: 0 where the stack ends, else into the other stack.
+ */
+bool cfi_is_go(const struct cfi *cfi);
+
 /* False: no sound entry covers vaddr. Registers an entry is silent about follow the psABI. */
 bool cfi_find(struct cfi *cfi, uint64_t vaddr, struct cfi_rule *ret);
 

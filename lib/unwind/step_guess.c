@@ -83,7 +83,8 @@ static bool step_from_frame_pointer(struct walk *walk)
 	ra &= arch->pc_mask;
 	if (ra == 0 && saved_fp == 0 && walk->is_return_address)
 		return walk_stop(walk, UNWIND_ROOT);
-	if (!is_called(walk, ra, true))
+	/* A stack that was made and not called may begin with any address (Go's: goexit + 1). */
+	if (saved_fp != 0 && !is_called(walk, ra, true))
 		return walk_stop(walk, UNWIND_LOST);
 	if (!walk_enter(walk, fp + 2 * WORD_BYTES, ra, true))
 		return false;

@@ -142,14 +142,25 @@ static bool step_by_rule(struct walk *walk, struct rule rule)
 	return true;
 }
 
-static bool step(struct unwinder *unwinder, struct walk *walk)
+/* Where Go has switched stacks, CFI leads astray. */
+static bool stop_in_go(struct walk *walk)
 {
-	struct cfi *cfi = cfi_of(unwinder, walk->at.module);
+	uint64_t fp = walk->regs.values[walk->arch->fp];
+
+	if (walk->stop != UNWIND_LOST || !regs_know(&walk->regs, walk->arch->fp))
+		return false;
+	if (fp == 0)
+		return walk_stop(walk, UNWIND_ROOT);
+	if (fp % 8 == 0 && fp - walk->stack_start >= walk->stack_bytes)
+		return walk_stop(walk, UNWIND_TRUNCATED);
+	return false;
+}
+
+static bool step_by_cfi(struct unwinder *unwinder, struct cfi *cfi, struct walk *walk)
+{
 	struct rule rule = {.kind = RULE_FULL};
 	struct cfi_rule full;
 
-	if (!cfi)
-		return step_guess(walk);
 	if (!walk->tracks_all)
 		rule = rule_at(unwinder, cfi, &walk->at);
 	switch ((enum rule_kind)rule.kind) {
@@ -166,6 +177,15 @@ static bool step(struct unwinder *unwinder, struct walk *walk)
 		break;
 	}
 	return step_guess(walk);
+}
+
+static bool step(struct unwinder *unwinder, struct walk *walk)
+{
+	struct cfi *cfi = cfi_of(unwinder, walk->at.module);
+
+	if (!cfi)
+		return step_guess(walk);
+	return step_by_cfi(unwinder, cfi, walk) || (cfi_is_go(cfi) && stop_in_go(walk));
 }
 
 static struct frame frame_of(const struct walk *walk)

@@ -4,8 +4,8 @@
  */
 #include "unwind/unwind.h"
 
-#include "aarch64_program.h"
 #include "base/alloc.h"
+#include "unwind_programs.h"
 
 #include <alloca.h>
 #include <execinfo.h>
@@ -632,6 +632,37 @@ static void a_stack_of_aarch64_is_walked_on_any_machine(void **state)
 	assert_int_equal(walked.count, 2);
 }
 
+/* As in runtime.systemstack and runtime.mcall: the CFI of `switcher` is wrong once it has switched.
+ */
+static void where_go_switches_stacks_the_frame_pointer_tells_how_it_ends(void **state)
+{
+	(void)state;
+	enum { START = 0x10000, STACK = 0x7fff0000 };
+	static const struct {
+		uint64_t fp;
+		enum unwind_stop stop;
+	} cases[] = {{0, UNWIND_ROOT}, {0xc000080000, UNWIND_TRUNCATED}, {0x1235, UNWIND_LOST}};
+	const uint64_t at = START - GO_VADDR;
+	const pid_t nobody = 1 << 23;
+	CLEANUP(spaces_cleanup) struct spaces *spaces = spaces_new("/proc");
+	CLEANUP(unwinder_cleanup) struct unwinder *unwinder = unwinder_new(spaces, &arch_x86_64);
+
+	map_program(spaces, nobody, go_program, sizeof(go_program), START);
+	for (unsigned i = 0; i < ARRAY_SIZE(cases); i++) {
+		uint64_t stack[] = {0, 0, cases[i].fp, at + GO_IN_SWITCHER, 0, 0x99, 0, 0};
+		struct regs regs = {.pc = at + GO_IN_WORKER};
+		struct walked walked = {.count = UNWIND_DEPTH_MAX};
+
+		regs_set(&regs, arch_x86_64.sp, STACK);
+		regs_set(&regs, arch_x86_64.fp, STACK + 16);
+		walked.stop = unwinder_walk(unwinder, nobody, 1, &regs,
+					    bytes_of(stack, sizeof(stack)), walked.frames,
+					    &walked.count);
+		assert_int_equal(walked.stop, cases[i].stop);
+		assert_int_equal(walked.count, 2);
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -643,6 +674,7 @@ int main(void)
 		cmocka_unit_test(a_short_copy_is_truncated_and_a_short_array_is_full),
 		cmocka_unit_test(nonsense_is_lost),
 		cmocka_unit_test(a_stack_of_aarch64_is_walked_on_any_machine),
+		cmocka_unit_test(where_go_switches_stacks_the_frame_pointer_tells_how_it_ends),
 		cmocka_unit_test(at_every_instruction_the_callers_are_those_that_called),
 	};
 
