@@ -8,6 +8,9 @@
  * samples up to there, merged by time. Code that a sample executes was mapped by a call that had
  * returned, so its mapping is always in the same batch or an earlier one, and comes first.
  *
+ * A thread that was started while we attached is sampled once (coverage.h), but its side band may
+ * come twice, one record right behind the other.
+ *
  * Nothing here stops or slows the target. Every wait is a file descriptor.
  */
 #ifndef PROF_PERF_SAMPLER_H
@@ -55,7 +58,9 @@ struct sampler;
 /*
  * Opens everything, disabled. The kernel's refusal is turned into one error with the hint that
  * helps (paranoid level, capability, mlock, seccomp, descriptors, PMU); sampling without the kernel
- * is tried before giving up. A target that is gone: error_number() is ESRCH.
+ * is tried before giving up. A target that is gone: error_number() is ESRCH. The limit of
+ * descriptors (RLIMIT_NOFILE) is raised as far as needed and allowed. Each event must have a period
+ * or a frequency.
  */
 MUST_CHECK struct error *sampler_open(const struct event *events, size_t event_count,
 				      const struct target *target,
