@@ -1,1 +1,42 @@
 #include "format/format.h"
+
+#include <string.h>
+
+const struct format *const formats[] = {&format_pprof, &format_folded, NULL};
+
+const struct format *format_by_name(const char *name)
+{
+	for (const struct format *const *format = formats; *format; format++)
+		if (!strcmp((*format)->name, name))
+			return *format;
+	return NULL;
+}
+
+static size_t matched_bytes(const struct format *format, const char *path)
+{
+	size_t path_len = strlen(path), longest = 0;
+
+	for (const char *const *extension = format->extensions; *extension; extension++) {
+		size_t len = strlen(*extension);
+
+		if (len > longest && len < path_len && !strcmp(path + path_len - len, *extension))
+			longest = len;
+	}
+	return longest;
+}
+
+const struct format *format_by_path(const char *path)
+{
+	const struct format *best = NULL;
+	size_t best_bytes = 0;
+
+	for (const struct format *const *format = formats; *format; format++) {
+		size_t bytes = matched_bytes(*format, path);
+
+		if (bytes > best_bytes) {
+			best = *format;
+			best_bytes = bytes;
+		}
+	}
+	return best;
+}

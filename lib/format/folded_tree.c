@@ -1,0 +1,178 @@
+#include "format/folded_tree.h"
+
+#include "base/alloc.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+void folded_tree_init(struct folded_tree *tree, struct strtab *names)
+{
+	*tree = (struct folded_tree){.names = names};
+	GROW(tree->nodes, tree->count, tree->room);
+	tree->nodes[tree->count++] = (struct folded_node){.parent = FOLDED_TOP};
+}
+
+void folded_tree_deinit(struct folded_tree *tree)
+{
+	free(tree->nodes);
+	idmap_deinit(&tree->children);
+}
+
+uint32_t folded_tree_child(struct folded_tree *tree, uint32_t parent, string_id name)
+{
+	uint32_t *node = idmap_put(&tree->children, parent, name);
+
+	if (*node == IDMAP_NONE) {
+		GROW(tree->nodes, tree->count, tree->room);
+		tree->nodes[tree->count] = (struct folded_node){.parent = parent, .name = name};
+		*node = tree->count++;
+	}
+	return *node;
+}
+
+void folded_tree_add(struct folded_tree *tree, uint32_t node, uint64_t count)
+{
+	tree->nodes[node].count += count;
+}
+
+/*
+ * What is still to be written, in reverse. A node gives up to two: its own line, and the lines of
+ * all stacks that go on from it. Those may have a sibling's between them ("a 1", "a b 1", "a;c 1").
+ */
+struct pending {
+	uint32_t node;
+	bool is_line;
+	size_t prefix_len; /* of the callers' text */
+};
+
+struct writer {
+	const struct folded_tree *tree;
+	FILE *out;
+	uint32_t *children; /* all nodes, by parent … */
+	uint32_t *first;    /* … those of node i from here to first[i + 1] */
+	struct pending *pending;
+	size_t count, room;
+	char *text; /* the stack up to the present node */
+	size_t text_room;
+};
+
+static void group_by_parent(struct writer *writer)
+{
+	const struct folded_tree *tree = writer->tree;
+	uint32_t *end;
+
+	writer->first = xcalloc((size_t)tree->count + 2, sizeof(*writer->first));
+	writer->children = xcalloc(tree->count, sizeof(*writer->children));
+	/* Shifted by one, so that `end` has become first[parent + 1] when all are in place. */
+	end = writer->first + 1;
+	for (uint32_t i = 1; i < tree->count; i++)
+		end[tree->nodes[i].parent + 1]++;
+	for (uint32_t i = 1; i <= tree->count; i++)
+		end[i] += end[i - 1];
+	for (uint32_t i = 1; i < tree->count; i++)
+		writer->children[end[tree->nodes[i].parent]++] = i;
+}
+
+/* What stands behind the name of a pending node. */
+static void format_tail(const struct folded_tree *tree, const struct pending *pending,
+			char tail[static 24])
+{
+	if (pending->is_line)
+		snprintf(tail, 24, " %" PRIu64, tree->nodes[pending->node].count);
+	else
+		strcpy(tail, ";");
+}
+
+/* Siblings by the bytes of their names and what stands behind them; the last one first. */
+static int compare_pending(const void *a, const void *b, void *context)
+{
+	const struct folded_tree *tree = context;
+	const struct pending *left = a, *right = b;
+	string_id left_id = tree->nodes[left->node].name, right_id = tree->nodes[right->node].name;
+	const char *left_name = strtab_get(tree->names, left_id);
+	const char *right_name = strtab_get(tree->names, right_id);
+	size_t left_len = strtab_len(tree->names, left_id);
+	size_t right_len = strtab_len(tree->names, right_id);
+	size_t at = left_len < right_len ? left_len : right_len;
+	int order = memcmp(left_name, right_name, at);
+	char left_tail[24], right_tail[24];
+
+	if (order)
+		return -order;
+	format_tail(tree, left, left_tail);
+	format_tail(tree, right, right_tail);
+	for (;; at++) {
+		char l = at < left_len ? left_name[at] : left_tail[at - left_len];
+		char r = at < right_len ? right_name[at] : right_tail[at - right_len];
+
+		if (l != r || !l)
+			return (unsigned char)r - (unsigned char)l;
+	}
+}
+
+static void push(struct writer *writer, struct pending pending)
+{
+	GROW(writer->pending, writer->count, writer->room);
+	writer->pending[writer->count++] = pending;
+}
+
+static void push_children(struct writer *writer, uint32_t node, size_t prefix_len)
+{
+	size_t before = writer->count;
+
+	for (uint32_t i = writer->first[node]; i < writer->first[node + 1]; i++) {
+		uint32_t child = writer->children[i];
+
+		if (writer->tree->nodes[child].count)
+			push(writer, (struct pending){child, true, prefix_len});
+		if (writer->first[child] < writer->first[child + 1])
+			push(writer, (struct pending){child, false, prefix_len});
+	}
+	if (writer->count - before > 1)
+		qsort_r(writer->pending + before, writer->count - before, sizeof(struct pending),
+			compare_pending, (void *)(uintptr_t)writer->tree);
+}
+
+/* The callers' text with the node's name and a ';' behind it. Returns the length of both. */
+static size_t append_name(struct writer *writer, const struct pending *pending)
+{
+	string_id name = writer->tree->nodes[pending->node].name;
+	size_t name_len = strtab_len(writer->tree->names, name);
+	size_t len = pending->prefix_len + name_len + 1;
+
+	if (writer->text_room < len) {
+		writer->text_room = len * 2;
+		writer->text = xreallocarray(writer->text, writer->text_room, 1);
+	}
+	memcpy(writer->text + pending->prefix_len, strtab_get(writer->tree->names, name), name_len);
+	writer->text[len - 1] = ';';
+	return len;
+}
+
+static void write_pending(struct writer *writer)
+{
+	struct pending pending = writer->pending[--writer->count];
+	size_t len = append_name(writer, &pending);
+
+	if (pending.is_line) {
+		fwrite(writer->text, 1, len - 1, writer->out);
+		fprintf(writer->out, " %" PRIu64 "\n", writer->tree->nodes[pending.node].count);
+	} else {
+		push_children(writer, pending.node, len);
+	}
+}
+
+void folded_tree_write(const struct folded_tree *tree, FILE *out)
+{
+	struct writer writer = {.tree = tree, .out = out};
+
+	group_by_parent(&writer);
+	push_children(&writer, FOLDED_TOP, 0);
+	while (writer.count)
+		write_pending(&writer);
+	free(writer.children);
+	free(writer.first);
+	free(writer.pending);
+	free(writer.text);
+}

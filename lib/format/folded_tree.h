@@ -1,0 +1,40 @@
+/*
+ * The lines of a folded file before they are text: a trie of frame names. Stacks of the same names
+ * are one node, and memory grows with the nodes, not with the length of the lines.
+ */
+#ifndef PROF_FORMAT_FOLDED_TREE_H
+#define PROF_FORMAT_FOLDED_TREE_H
+
+#include "base/idmap.h"
+#include "base/strtab.h"
+
+#include <stdio.h>
+
+/* The node above every first frame. */
+#define FOLDED_TOP 0u
+
+struct folded_node {
+	uint32_t parent;
+	string_id name;
+	uint64_t count; /* of the stack that ends here */
+};
+
+struct folded_tree {
+	struct strtab *names;
+	struct folded_node *nodes;
+	uint32_t count, room;
+	struct idmap children; /* by (parent, name) */
+};
+
+/* names is borrowed. No name may be empty or hold a ';'. */
+void folded_tree_init(struct folded_tree *tree, struct strtab *names);
+void folded_tree_deinit(struct folded_tree *tree);
+
+/* The node of the frame called name, called by parent. */
+uint32_t folded_tree_child(struct folded_tree *tree, uint32_t parent, string_id name);
+void folded_tree_add(struct folded_tree *tree, uint32_t node, uint64_t count);
+
+/* A line for each stack whose count is not 0, in bytewise order. Errors stay in out. */
+void folded_tree_write(const struct folded_tree *tree, FILE *out);
+
+#endif

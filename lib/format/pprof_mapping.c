@@ -1,0 +1,147 @@
+#include "format/pprof_mapping.h"
+
+#include "base/alloc.h"
+
+#include <stdlib.h>
+
+#define PAGE_MASK UINT64_C(0xfff)
+
+/* A frame may name a module that was never described: all of those share one place, the last. */
+static uint32_t module_index(const struct profile *profile, uint32_t module)
+{
+	uint32_t count = profile_module_count(profile);
+
+	return module < count ? module : count;
+}
+
+static uint32_t make_places(struct pprof_mappings *mappings, const struct profile *profile)
+{
+	uint32_t modules = profile_module_count(profile) + 1, count = 0;
+
+	mappings->first_place = xcalloc(modules, sizeof(*mappings->first_place));
+	for (uint32_t i = 0; i < modules; i++) {
+		mappings->first_place[i] = count;
+		count += profile_get_module(profile, i)->segment_count + 1;
+	}
+	mappings->places = xcalloc(count, sizeof(*mappings->places));
+	mappings->in_order = xcalloc(count, sizeof(*mappings->in_order));
+	for (uint32_t i = 0; i < modules; i++) {
+		const struct profile_module *module = profile_get_module(profile, i);
+		struct pprof_mapping *place = &mappings->places[mappings->first_place[i]];
+
+		for (unsigned s = 0; s < module->segment_count; s++, place++)
+			*place = (struct pprof_mapping){
+				.module = i,
+				.start = module->segments[s].vaddr,
+				.limit = module->segments[s].vaddr + module->segments[s].size_bytes,
+				.offset = module->segments[s].offset,
+			};
+		*place = (struct pprof_mapping){.module = i, .start = UINT64_MAX};
+	}
+	return count;
+}
+
+static struct pprof_mapping *place_of(const struct pprof_mappings *mappings,
+				      const struct profile *profile, frame_id id)
+{
+	struct profile_frame frame = profile_get_frame(profile, id);
+	const struct profile_module *module = profile_get_module(profile, frame.module);
+	uint64_t offset = frame.offset - frame.is_return_address;
+	unsigned segment = 0;
+
+	while (segment < module->segment_count &&
+	       offset - module->segments[segment].offset >= module->segments[segment].size_bytes)
+		segment++;
+	return &mappings->places[mappings->first_place[module_index(profile, frame.module)] +
+				 segment];
+}
+
+/*
+ * Segments hold their frames already; what is outside, where an address is its offset, covers the
+ * pages that are in use.
+ */
+static void cover(struct pprof_mapping *place, uint64_t address)
+{
+	if (address < place->start)
+		place->start = place->offset = address & ~PAGE_MASK;
+	if (address >= place->limit)
+		place->limit = (address | PAGE_MASK) < UINT64_MAX ? (address | PAGE_MASK) + 1
+								  : UINT64_MAX;
+}
+
+static void use_lines(struct pprof_mapping *place, const struct profile *profile, frame_id id)
+{
+	struct profile_frame frame = profile_get_frame(profile, id);
+
+	place->has_functions |= frame.line_count > 0;
+	place->has_inline_frames |= frame.line_count > 1;
+	for (unsigned i = 0; i < frame.line_count; i++) {
+		place->has_line_numbers |= frame.lines[i].line > 0;
+		place->has_filenames |=
+			profile_get_function(profile, frame.lines[i].function)->file != 0;
+	}
+}
+
+static void use_places(struct pprof_mappings *mappings, const struct profile *profile)
+{
+	for (frame_id i = 0; i < profile_frame_count(profile); i++) {
+		struct pprof_mapping *place;
+
+		if (profile_get_frame(profile, i).module == PROFILE_NOTES)
+			continue;
+		place = place_of(mappings, profile, i);
+		place->is_used = true;
+		cover(place, pprof_address(profile, i));
+		use_lines(place, profile, i);
+	}
+}
+
+static void number_places(struct pprof_mappings *mappings, const struct profile *profile,
+			  uint32_t count, bool main)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		struct pprof_mapping *place = &mappings->places[i];
+		const struct profile_module *module = profile_get_module(profile, place->module);
+
+		if (module->is_main != main || place->start >= place->limit)
+			continue;
+		if (!place->is_used && !main)
+			continue;
+		mappings->in_order[mappings->count++] = i;
+		place->id = mappings->count;
+	}
+}
+
+void pprof_mappings_init(struct pprof_mappings *mappings, const struct profile *profile)
+{
+	uint32_t count;
+
+	*mappings = (struct pprof_mappings){0};
+	count = make_places(mappings, profile);
+	use_places(mappings, profile);
+	number_places(mappings, profile, count, true);
+	number_places(mappings, profile, count, false);
+}
+
+void pprof_mappings_deinit(struct pprof_mappings *mappings)
+{
+	free(mappings->places);
+	free(mappings->first_place);
+	free(mappings->in_order);
+}
+
+const struct pprof_mapping *pprof_mapping_of(const struct pprof_mappings *mappings,
+					     const struct profile *profile, frame_id frame)
+{
+	if (profile_get_frame(profile, frame).module == PROFILE_NOTES)
+		return NULL;
+	return place_of(mappings, profile, frame);
+}
+
+uint64_t pprof_address(const struct profile *profile, frame_id frame)
+{
+	uint64_t address = profile_frame_address(profile, frame);
+
+	/* No mapping can hold the last byte of all: its end would be 0. */
+	return address < UINT64_MAX ? address : UINT64_MAX - 1;
+}
