@@ -68,13 +68,23 @@ static void set_place(struct named_line *line, const struct dwarf_call *call)
 		line->start_line = call->start_line;
 }
 
-/* False when the call has no name. */
+/*
+ * The symbol says which clone of the function it is. Where it is another function's, both have been
+ * folded into one, and the lines are those of DWARF's.
+ */
+static bool is_named_by(const struct dwarf_call *call, const struct symbol *symbol)
+{
+	return symbol && (!call->is_linkage_name || !call->name ||
+			  !strncmp(symbol->name, call->name, strlen(call->name)));
+}
+
+/* symbol: NULL for an inlined call. False when the call has no name. */
 static bool set_call(struct namer *namer, struct named_line *line, const struct dwarf_call *call,
 		     const struct symbol *symbol)
 {
 	*line = (struct named_line){.file = ""};
 	set_place(line, call);
-	if (symbol)
+	if (is_named_by(call, symbol))
 		set_name(namer, line, symbol->name);
 	else if (call->is_linkage_name)
 		set_name(namer, line, call->name);
