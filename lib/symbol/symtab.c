@@ -17,10 +17,10 @@ enum table {
 	TABLES,
 };
 
-enum {
-	NONE = UINT32_MAX,
-	CODE_SECTIONS_MAX = 256, /* searched linearly; programs have about five */
-};
+#define NONE UINT32_MAX
+
+/* They are searched linearly; programs have about five. */
+enum { CODE_SECTIONS_MAX = 256 };
 
 /* 24 bytes: large programs have a million symbols. */
 struct entry {
