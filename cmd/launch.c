@@ -1,1 +1,116 @@
-#include "base/error.h"
+#include "cmd/launch.h"
+
+#include "base/alloc.h"
+#include "cmd/command.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+/* In the child, up to the exec. */
+__attribute__((noreturn)) static void become(char *const *argv, const struct signals *signals,
+					     bool stdout_to_stderr, int hold_fd, int report_fd)
+{
+	char go;
+	int number;
+
+	/* Without a byte: prof has given up, or is gone. */
+	if (read(hold_fd, &go, 1) != 1)
+		_exit(STATUS_FAILED);
+	if (stdout_to_stderr)
+		dup2(STDERR_FILENO, STDOUT_FILENO);
+	signals_restore(signals);
+	execvp(argv[0], argv);
+	number = errno;
+	if (write(report_fd, &number, sizeof(number)) != sizeof(number))
+		_exit(STATUS_FAILED);
+	_exit(launch_refusal_status(number));
+}
+
+struct error *launch_prepare(char *const *argv, const struct signals *signals,
+			     bool stdout_to_stderr, struct launch *ret)
+{
+	int hold[2], report[2];
+	pid_t pid;
+
+	if (pipe2(hold, O_CLOEXEC) < 0)
+		return error_errno(errno, "start %s", argv[0]);
+	if (pipe2(report, O_CLOEXEC) < 0) {
+		close(hold[0]), close(hold[1]);
+		return error_errno(errno, "start %s", argv[0]);
+	}
+	pid = fork();
+	if (pid == 0) {
+		/* Our own copies of prof's ends would keep us from seeing that prof is gone. */
+		close(hold[1]), close(report[0]);
+		become(argv, signals, stdout_to_stderr, hold[0], report[1]);
+	}
+	close(hold[0]), close(report[1]);
+	*ret = (struct launch){.pid = pid, .pidfd = -1, .hold_fd = hold[1], .report_fd = report[0]};
+	if (pid > 0)
+		ret->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	if (ret->pidfd < 0) {
+		struct error *err = error_errno(errno, "start %s", argv[0]);
+
+		launch_deinit(ret);
+		return err;
+	}
+	return NULL;
+}
+
+int launch_refusal_status(int number)
+{
+	switch (number) {
+	case ENOENT:
+	case ENOTDIR:
+	case ELOOP:
+	case ENAMETOOLONG:
+		return STATUS_NOT_FOUND;
+	default:
+		return STATUS_NOT_EXECUTABLE;
+	}
+}
+
+struct error *launch_release(struct launch *launch, const char *name)
+{
+	int number = 0;
+	ssize_t len;
+
+	/* It cannot block, and a child that is gone is seen by its pidfd. */
+	if (write(launch->hold_fd, "", 1) < 0 && errno != EPIPE)
+		return error_errno(errno, "start %s", name);
+	close(steal_fd(&launch->hold_fd));
+	/* The exec closes the other end; nothing comes when it succeeds. */
+	do
+		len = read(launch->report_fd, &number, sizeof(number));
+	while (len < 0 && errno == EINTR);
+	if (len != sizeof(number))
+		return NULL;
+	launch_wait(launch);
+	if (number == ENOENT && !strchr(name, '/'))
+		return error_hint(error_errno(number, "%s", name), "no such command in PATH");
+	return error_errno(number, "%s", name);
+}
+
+int launch_wait(struct launch *launch)
+{
+	int status = 0;
+
+	while (waitpid(launch->pid, &status, 0) < 0 && errno == EINTR)
+		continue;
+	close(steal_fd(&launch->pidfd));
+	return status;
+}
+
+void launch_deinit(struct launch *launch)
+{
+	bool held = launch->hold_fd >= 0;
+
+	close_fd(&launch->hold_fd);
+	close_fd(&launch->report_fd);
+	if (launch->pid > 0 && held)
+		waitpid(launch->pid, NULL, 0);
+	close_fd(&launch->pidfd);
+}

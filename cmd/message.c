@@ -1,1 +1,80 @@
-#include "base/error.h"
+#include "cmd/message.h"
+
+#include "base/alloc.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static bool is_control(unsigned char c)
+{
+	return c < 0x20 || c == 0x7f;
+}
+
+/* One write a line, so that it does not mix with what the command prints. C1 controls are two bytes
+ * in UTF-8: c2 80 to c2 9f. */
+static void write_line(const char *prefix, char *text, const char *end)
+{
+	for (unsigned char *at = (unsigned char *)text; *at; at++) {
+		if (is_control(*at) && *at != '\t')
+			*at = '?';
+		else if (at[0] == 0xc2 && at[1] >= 0x80 && at[1] < 0xa0)
+			at[0] = at[1] = '?';
+	}
+	fprintf(stderr, "%s%s%s", prefix, text, end);
+	fflush(stderr);
+}
+
+void message(const char *fmt, ...)
+{
+	CLEANUP(free_ptr) char *text = NULL;
+	va_list args;
+
+	va_start(args, fmt);
+	text = xvasprintf(fmt, args);
+	va_end(args);
+	write_line("prof: ", text, "\n");
+}
+
+void message_row(const char *fmt, ...)
+{
+	CLEANUP(free_ptr) char *text = NULL;
+	va_list args;
+
+	va_start(args, fmt);
+	text = xvasprintf(fmt, args);
+	va_end(args);
+	write_line("", text, "\n");
+}
+
+void message_error(struct error *err)
+{
+	message("%s", error_text(err));
+	if (error_hint_text(err))
+		message_row("  %s", error_hint_text(err));
+	error_free(err);
+}
+
+bool message_is_terminal(void)
+{
+	return isatty(STDERR_FILENO);
+}
+
+void message_progress(const char *fmt, ...)
+{
+	CLEANUP(free_ptr) char *text = NULL;
+	va_list args;
+
+	if (!message_is_terminal())
+		return;
+	va_start(args, fmt);
+	text = xvasprintf(fmt, args);
+	va_end(args);
+	write_line("\r", text, "\033[K");
+}
+
+void message_progress_end(void)
+{
+	if (message_is_terminal())
+		fputs("\r\033[K", stderr);
+}

@@ -1,1 +1,327 @@
-#include "base/error.h"
+#include "cmd/options.h"
+
+#include "base/alloc.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+
+enum {
+	/* getopt's values of options without a letter: the entry's index above all characters. */
+	LONG_ONLY = 256,
+	HELP_COLUMN = 28,
+	HELP_WIDTH = 92,
+	ENTRIES_MAX = 128,
+};
+
+static bool is_end(const struct option_entry *entry)
+{
+	return !entry->letter && !entry->name;
+}
+
+struct getopt_tables {
+	char letters[2 * ENTRIES_MAX + 4];
+	struct option names[ENTRIES_MAX + 2];
+};
+
+static void make_tables(const struct option_entry *entries, struct getopt_tables *tables)
+{
+	char *letter = tables->letters;
+	struct option *name = tables->names;
+
+	/* Stop at the first word that is no option; tell a missing argument from an unknown option.
+	 */
+	*letter++ = '+';
+	*letter++ = ':';
+	*letter++ = 'h';
+	*name++ = (struct option){"help", no_argument, NULL, 'h'};
+	for (int i = 0; !is_end(&entries[i]); i++) {
+		const struct option_entry *entry = &entries[i];
+
+		if (entry->letter) {
+			*letter++ = entry->letter;
+			if (entry->argument)
+				*letter++ = ':';
+		}
+		if (entry->name)
+			*name++ = (struct option){
+				entry->name, entry->argument ? required_argument : no_argument,
+				NULL, entry->letter ? entry->letter : LONG_ONLY + i};
+	}
+}
+
+static const struct option_entry *entry_of(const struct option_entry *entries, int value)
+{
+	if (value >= LONG_ONLY)
+		return &entries[value - LONG_ONLY];
+	while (!is_end(entries) && entries->letter != value)
+		entries++;
+	return entries;
+}
+
+static unsigned distance(const char *a, const char *b)
+{
+	size_t len = strlen(b);
+	unsigned row[64];
+
+	if (len >= ARRAY_SIZE(row))
+		return UINT_MAX;
+	for (unsigned j = 0; j <= len; j++)
+		row[j] = j;
+	for (unsigned i = 1; *a; a++, i++) {
+		unsigned diagonal = row[0];
+
+		row[0] = i;
+		for (size_t j = 1; j <= len; j++) {
+			unsigned change = diagonal + (*a != b[j - 1]);
+			unsigned shorter = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
+
+			diagonal = row[j];
+			row[j] = change < shorter ? change : shorter;
+		}
+	}
+	return row[len];
+}
+
+const char *option_nearest(const char *word, const char *const *candidates)
+{
+	unsigned best_distance = (unsigned)strlen(word) / 3 + 1;
+	const char *best = NULL;
+
+	for (; *candidates; candidates++) {
+		unsigned away = distance(word, *candidates);
+
+		if (away < best_distance || (away == best_distance && !best)) {
+			best_distance = away;
+			best = *candidates;
+		}
+	}
+	return best;
+}
+
+static struct error *unknown_option(const struct option_entry *entries, const char *word)
+{
+	const char *names[ENTRIES_MAX + 1];
+	const char *nearest = NULL;
+	size_t count = 0;
+	struct error *err;
+
+	for (; !is_end(entries); entries++)
+		if (entries->name && entries->help)
+			names[count++] = entries->name;
+	names[count] = NULL;
+	err = error_new("unknown option %s", word);
+	if (!strncmp(word, "--", 2))
+		nearest = option_nearest(word + 2, names);
+	return nearest ? error_hint(err, "did you mean --%s?", nearest) : err;
+}
+
+static struct error *bad_argument(struct error *err, const struct option_entry *entry)
+{
+	return entry->name ? error_wrap(err, "--%s", entry->name)
+			   : error_wrap(err, "-%c", entry->letter);
+}
+
+/* The word that getopt stumbled over. */
+static const char *stumbled_over(char **argv, char buffer[static 3])
+{
+	if (optopt > 0 && optopt < LONG_ONLY && strncmp(argv[optind - 1], "--", 2) != 0) {
+		snprintf(buffer, 3, "-%c", optopt);
+		return buffer;
+	}
+	return argv[optind - 1];
+}
+
+struct error *options_parse(const struct option_entry *entries, int argc, char **argv,
+			    void *options, int *rest, bool *help)
+{
+	struct getopt_tables tables = {0};
+	char letter[3];
+	int value;
+
+	make_tables(entries, &tables);
+	*help = false;
+	opterr = 0;
+	optind = 0;
+	while ((value = getopt_long(argc, argv, tables.letters, tables.names, NULL)) != -1) {
+		const struct option_entry *entry;
+		struct error *err;
+
+		if (value == 'h') {
+			*help = true;
+			return NULL;
+		}
+		if (value == ':')
+			return error_new("%s needs an argument", stumbled_over(argv, letter));
+		if (value == '?')
+			return unknown_option(entries, stumbled_over(argv, letter));
+		entry = entry_of(entries, value);
+		err = entry->take((char *)options + entry->field, optarg);
+		if (err)
+			return bad_argument(err, entry);
+	}
+	*rest = optind;
+	return NULL;
+}
+
+static void wrap_help(const char *text, int column, FILE *out)
+{
+	while (*text) {
+		int room = HELP_WIDTH - HELP_COLUMN;
+		int len = (int)strlen(text);
+
+		if (len > room) {
+			for (len = room; len > 0 && text[len] != ' '; len--)
+				;
+			len = len ? len : room;
+		}
+		fprintf(out, "%*s%.*s\n", HELP_COLUMN - column, "", len, text);
+		text += len;
+		text += strspn(text, " ");
+		column = 0;
+	}
+}
+
+void options_help(const struct option_entry *entries, FILE *out)
+{
+	for (; !is_end(entries); entries++) {
+		CLEANUP(free_ptr) char *heading = NULL;
+		int column;
+
+		if (!entries->help)
+			continue;
+		if (entries->letter && entries->name)
+			heading = xasprintf("  -%c, --%s%s%s", entries->letter, entries->name,
+					    entries->argument ? " " : "",
+					    entries->argument ? entries->argument : "");
+		else if (entries->letter)
+			heading = xasprintf("  -%c%s%s", entries->letter,
+					    entries->argument ? " " : "",
+					    entries->argument ? entries->argument : "");
+		else
+			heading = xasprintf("      --%s%s%s", entries->name,
+					    entries->argument ? " " : "",
+					    entries->argument ? entries->argument : "");
+		column = fprintf(out, "%s", heading);
+		if (column > HELP_COLUMN - 2) {
+			fputc('\n', out);
+			column = 0;
+		}
+		wrap_help(entries->help, column, out);
+	}
+}
+
+void option_list_deinit(struct option_list *list)
+{
+	for (size_t i = 0; i < list->count; i++)
+		free(list->items[i]);
+	free(list->items);
+}
+
+struct error *option_true(void *field, const char *argument)
+{
+	(void)argument;
+	*(bool *)field = true;
+	return NULL;
+}
+
+struct error *option_string(void *field, const char *argument)
+{
+	*(const char **)field = argument;
+	return NULL;
+}
+
+struct error *option_append(void *field, const char *argument)
+{
+	struct option_list *list = field;
+
+	GROW(list->items, list->count, list->room);
+	list->items[list->count++] = xstrdup(argument);
+	return NULL;
+}
+
+/* Decimal digits only; strtoull would take signs and spaces. */
+static bool parse_number(const char **at, uint64_t *ret)
+{
+	char *end;
+
+	if (**at < '0' || **at > '9')
+		return false;
+	errno = 0;
+	*ret = strtoull(*at, &end, 10);
+	*at = end;
+	return errno == 0;
+}
+
+struct error *option_count(void *field, const char *argument)
+{
+	const char *at = argument;
+	uint64_t number;
+
+	if (!parse_number(&at, &number) || *at || !number)
+		return error_new("\"%s\" is not a number above 0", argument);
+	*(uint64_t *)field = number;
+	return NULL;
+}
+
+struct error *option_size(void *field, const char *argument)
+{
+	static const char suffixes[] = "kmg";
+	const char *at = argument, *suffix;
+	uint64_t number = 0;
+	unsigned shift = 0;
+	bool is_number = parse_number(&at, &number) && number;
+
+	suffix = *at ? strchr(suffixes, *at | 0x20) : NULL;
+	if (suffix) {
+		shift = 10 * (unsigned)(suffix - suffixes + 1);
+		at++;
+	}
+	if (!is_number || *at || number > UINT64_MAX >> shift)
+		return error_hint(error_new("\"%s\" is not a size", argument),
+				  "a number of bytes, or one with k, M or G");
+	*(uint64_t *)field = number << shift;
+	return NULL;
+}
+
+struct error *option_time(void *field, const char *argument)
+{
+	char *end;
+	double seconds;
+
+	errno = 0;
+	seconds = strtod(argument, &end);
+	if (errno || end == argument || *end || !isfinite(seconds) || seconds <= 0 || seconds > 1e9)
+		return error_new("\"%s\" is not a number of seconds", argument);
+	*(uint64_t *)field = (uint64_t)(seconds * 1e9);
+	return NULL;
+}
+
+static bool parse_range(const char **at, uint64_t *first, uint64_t *last)
+{
+	if (!parse_number(at, first))
+		return false;
+	*last = *first;
+	if (**at == '-') {
+		++*at;
+		if (!parse_number(at, last))
+			return false;
+	}
+	return *first <= *last && *last <= INT_MAX && *last - *first < 65536;
+}
+
+bool option_ranges(const char *text, void (*add)(void *to, unsigned number), void *to)
+{
+	for (;; text++) {
+		uint64_t first, last;
+
+		if (!parse_range(&text, &first, &last) || (*text && *text != ','))
+			return false;
+		for (; first <= last; first++)
+			add(to, (unsigned)first);
+		if (!*text)
+			return true;
+	}
+}

@@ -19,6 +19,7 @@ struct session {
 	pid_t main_pid;		    /* whose program is the main module … */
 	bool main_awaited;	    /* … which is the first file it maps from now on */
 	module_id main_module;
+	char *main_path; /* or the module of this name; NULL: none */
 
 	struct frame frames[UNWIND_DEPTH_MAX]; /* of one walk, leaf first */
 };
@@ -43,6 +44,7 @@ void session_free(struct session *session)
 		return;
 	idmap_deinit(&session->threads);
 	idmap_deinit(&session->other_threads);
+	free(session->main_path);
 	free(session);
 }
 
@@ -51,10 +53,25 @@ const struct session_counts *session_counts(const struct session *session)
 	return &session->counts;
 }
 
-void session_set_main(struct session *session, pid_t pid)
+void session_set_main_process(struct session *session, pid_t pid)
 {
 	session->main_pid = pid;
 	session->main_awaited = true;
+}
+
+void session_set_main_path(struct session *session, const char *path)
+{
+	free(session->main_path);
+	session->main_path = xstrdup(path);
+}
+
+void session_set_main_at(struct session *session, pid_t pid, uint64_t time_ns, uint64_t entry_pc)
+{
+	struct location location;
+
+	if (spaces_locate(session->spaces, pid, time_ns, entry_pc, &location))
+		session->main_module = location.module;
+	session->main_pid = pid;
 }
 
 /* Names change seldom: then all threads are asked for theirs again. */
@@ -315,7 +332,8 @@ static void describe_module(struct session *session, module_id id)
 	struct profile_module description = {
 		.kind = kind_of(module->kind),
 		.path = strtab_add(strings, module->path),
-		.is_main = id == session->main_module,
+		.is_main = id == session->main_module ||
+			   (session->main_path && !strcmp(session->main_path, module->path)),
 	};
 	const struct image_segment *all;
 	unsigned count;

@@ -31,8 +31,10 @@ struct session *session_new(struct spaces *spaces, struct names *names, struct u
 void session_free(struct session *session);
 DEFINE_CLEANUP(session, session_free)
 
-/* The program that process pid runs, or is about to exec, is the profile's main module. */
-void session_set_main(struct session *session, pid_t pid);
+/* Whose program is the profile's main module: the next one that process pid executes … */
+void session_set_main_process(struct session *session, pid_t pid);
+/* … or, of a process that runs already, the file of that name. */
+void session_set_main_path(struct session *session, const char *path);
 
 void session_feed(struct session *session, const struct record *record);
 /* No more records: describes to the profile the modules its frames are in. */

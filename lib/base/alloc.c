@@ -45,7 +45,7 @@ void *xreallocarray(void *ptr, size_t count, size_t size_bytes)
 
 char *xstrdup(const char *str)
 {
-	return xstrndup(str, SIZE_MAX);
+	return xstrndup(str, strlen(str));
 }
 
 char *xstrndup(const char *str, size_t max_bytes)

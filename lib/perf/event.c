@@ -181,6 +181,7 @@ struct error *event_parse(const char *spec, struct event *ret)
 		if (!tracepoint_is_name(name))
 			return unknown_event(spec, name);
 		event.type = PERF_TYPE_TRACEPOINT;
+		event.is_tracepoint = true;
 		err = tracepoint_id(name, NULL, &event.config);
 	}
 	if (!err && modifiers)

@@ -22,6 +22,7 @@ struct event {
 	uint64_t period;       /* a sample every so many events; 0: by frequency */
 	uint64_t frequency_hz; /* samples a second; 0: by period */
 	bool counts_ns;	       /* its periods are nanoseconds of CPU time (cpu-clock, task-clock) */
+	bool is_tracepoint;    /* each occurrence is of interest: a period of 1 suits it */
 	bool exclude_user;
 	bool exclude_kernel;
 	unsigned precise; /* perf_event_attr.precise_ip */
