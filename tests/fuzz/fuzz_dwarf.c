@@ -1,0 +1,72 @@
+/*
+ * DWARF of a file and its supplementary file: which unit covers an address, and what is there.
+ *
+ * The input is a row of sections, without an ELF file around them: a byte with the number of the
+ * section (enum dwarf_section; of the supplementary file + 16), two bytes with its length, its
+ * bytes. The corpus was cut out of small programs linked at 0x1000.
+ */
+#include "symbol/dwarf.h"
+
+#include "symbol/dwarf_sections.h"
+
+#include <stdlib.h>
+
+enum { ADDRESSES = 64, START = 0x1000, STEP = 4, OF_SUPPLEMENT = 16 };
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void read_sections(struct bytes input, struct dwarf_sections *debug,
+			  struct dwarf_sections *alt)
+{
+	while (bytes_left(&input)) {
+		unsigned number = bytes_u8(&input);
+		struct dwarf_sections *to = number & OF_SUPPLEMENT ? alt : debug;
+		uint16_t length = bytes_u16(&input);
+		struct bytes section = bytes_sub(&input, length);
+
+		to->of[(number & 15) % DWARF_SECTION_COUNT] = section;
+	}
+}
+
+static void resolve_run(const struct dwarf *dwarf, uint32_t unit, const uint64_t *vaddrs,
+			size_t count)
+{
+	struct dwarf_chain chains[ADDRESSES];
+	struct arena arena = {0};
+	size_t letters = 0;
+
+	if (unit == DWARF_NO_UNIT)
+		return;
+	dwarf_resolve(dwarf, unit, vaddrs, count, &arena, chains);
+	for (size_t i = 0; i < count; i++)
+		for (unsigned j = 0; j < chains[i].count; j++) {
+			const struct dwarf_call *call = &chains[i].calls[j];
+
+			letters += call->name ? strlen(call->name) : 0;
+			letters += call->file ? strlen(call->file) : 0;
+		}
+	if (letters == SIZE_MAX) /* so that the strings are read */
+		abort();
+	arena_deinit(&arena);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct dwarf_sections debug = {0}, alt = {0};
+	CLEANUP(dwarf_cleanup) struct dwarf *dwarf = NULL;
+	uint64_t vaddrs[ADDRESSES];
+	size_t end;
+
+	read_sections(bytes_of(data, size), &debug, &alt);
+	dwarf = dwarf_of_sections(&debug, &alt);
+	for (size_t i = 0; i < ADDRESSES; i++)
+		vaddrs[i] = START + i * STEP;
+	for (size_t i = 0; i < ADDRESSES; i = end) {
+		uint32_t unit = dwarf_unit_of(dwarf, vaddrs[i]);
+
+		for (end = i; end < ADDRESSES && dwarf_unit_of(dwarf, vaddrs[end]) == unit;)
+			end++;
+		resolve_run(dwarf, unit, &vaddrs[i], end - i);
+	}
+	return 0;
+}

@@ -1,0 +1,857 @@
+#include "symbol/dwarf.h"
+
+#include "base/alloc.h"
+#include "symbol/dwarf_sections.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* DWARF 5, chapter 7; tests do not see elfutils' header. */
+enum {
+	COMPILE_UNIT = 0x11,
+	INLINED = 0x1d,
+	FUNCTION = 0x2e,
+	BLOCK = 0x0b,
+	NAMESPACE = 0x39,
+
+	NAME = 0x03,
+	STMT_LIST = 0x10,
+	LOW_PC = 0x11,
+	HIGH_PC = 0x12,
+	LANGUAGE = 0x13,
+	COMP_DIR = 0x1b,
+	ORIGIN = 0x31,
+	DECL_FILE = 0x3a,
+	DECL_LINE = 0x3b,
+	EXTERNAL = 0x3f,
+	SPECIFICATION = 0x47,
+	RANGES = 0x55,
+	CALL_FILE = 0x58,
+	CALL_LINE = 0x59,
+	LINKAGE_NAME = 0x6e,
+	ADDR_BASE = 0x73,
+	RNGLISTS_BASE = 0x74,
+	DWO_NAME = 0x76,
+
+	ADDR = 0x01,
+	DATA2 = 0x05,
+	DATA8 = 0x07,
+	STRING = 0x08,
+	DATA1 = 0x0b,
+	REF_ADDR = 0x10,
+	REF4 = 0x13,
+	INDIRECT = 0x16,
+	SEC_OFFSET = 0x17,
+	EXPRLOC = 0x18,
+	FLAG_PRESENT = 0x19,
+	RNGLISTX = 0x23,
+	REF_ALT = 0x1f20,
+
+	LANG_C = 0x0c,
+	LANG_CPP = 0x1a,
+};
+
+struct buffer {
+	unsigned char data[2048];
+	size_t len;
+};
+
+static void put(struct buffer *to, uint64_t value, unsigned size_bytes)
+{
+	assert_true(to->len + size_bytes <= sizeof(to->data));
+	memcpy(&to->data[to->len], &value, size_bytes);
+	to->len += size_bytes;
+}
+
+static void put_uleb(struct buffer *to, uint64_t value)
+{
+	for (; value >= 0x80; value >>= 7)
+		put(to, (value & 0x7f) | 0x80, 1);
+	put(to, value, 1);
+}
+
+static void put_string(struct buffer *to, const char *str)
+{
+	for (; *str; str++)
+		put(to, (unsigned char)*str, 1);
+	put(to, 0, 1);
+}
+
+/* LEB128 numbers up to -1. */
+static void put_all(struct buffer *to, ...)
+{
+	va_list args;
+	int value;
+
+	va_start(args, to);
+	while ((value = va_arg(args, int)) >= 0)
+		put_uleb(to, (uint64_t)value);
+	va_end(args);
+}
+
+/* What is written behind a length that is known at the end. */
+static size_t begin(struct buffer *to)
+{
+	put(to, 0, 4);
+	return to->len;
+}
+
+static void end(struct buffer *to, size_t start)
+{
+	uint32_t len = (uint32_t)(to->len - start);
+
+	memcpy(&to->data[start - 4], &len, 4);
+}
+
+/* The codes of the abbreviations that all tests share; a function's name alone is what C has. */
+enum {
+	UNIT = 1,
+	CODE,	       /* a function with name, address, length */
+	ABSTRACT,      /* name and line */
+	INLINE,	       /* origin, address, length, call file and line */
+	OPEN_BLOCK,    /* with children, nothing else */
+	SPACE,	       /* a namespace with a name */
+	MANGLED,       /* a linkage name, no code */
+	OPEN_FUNCTION, /* as CODE, with children */
+	OF_DECLARATION,
+	DECLARATION, /* of a function: name only */
+	UNNAMED_SPACE,
+	EXTERN_C,
+	LEAF_INLINE,
+	RANGED,	     /* a function with name and ranges */
+	EMPTY_UNIT,  /* without addresses */
+	RANGED_UNIT, /* base address and ranges */
+	INDEXED,     /* a function with DW_FORM_rnglistx */
+	INDEXED_UNIT,
+	FOREIGN, /* a function whose declaration is in the supplementary file */
+	SKELETON,
+	CIRCLE,
+	ODD, /* a function with an expression and an indirect name before its address */
+};
+
+static void put_abbrevs(struct buffer *to)
+{
+	put_all(to, UNIT, COMPILE_UNIT, 1, NAME, STRING, COMP_DIR, STRING, STMT_LIST, SEC_OFFSET,
+		LOW_PC, ADDR, HIGH_PC, DATA8, LANGUAGE, DATA2, 0, 0, -1);
+	put_all(to, CODE, FUNCTION, 0, NAME, STRING, LOW_PC, ADDR, HIGH_PC, DATA8, 0, 0, -1);
+	put_all(to, ABSTRACT, FUNCTION, 0, NAME, STRING, DECL_FILE, DATA1, DECL_LINE, DATA1, 0, 0,
+		-1);
+	put_all(to, INLINE, INLINED, 1, ORIGIN, REF4, LOW_PC, ADDR, HIGH_PC, DATA8, CALL_FILE,
+		DATA1, CALL_LINE, DATA1, 0, 0, -1);
+	put_all(to, OPEN_BLOCK, BLOCK, 1, 0, 0, -1);
+	put_all(to, SPACE, NAMESPACE, 1, NAME, STRING, 0, 0, -1);
+	put_all(to, MANGLED, FUNCTION, 0, NAME, STRING, LINKAGE_NAME, STRING, 0, 0, -1);
+	put_all(to, OPEN_FUNCTION, FUNCTION, 1, NAME, STRING, LOW_PC, ADDR, HIGH_PC, DATA8, 0, 0,
+		-1);
+	put_all(to, OF_DECLARATION, FUNCTION, 0, SPECIFICATION, REF4, LOW_PC, ADDR, HIGH_PC, DATA8,
+		0, 0, -1);
+	put_all(to, DECLARATION, FUNCTION, 0, NAME, STRING, 0, 0, -1);
+	put_all(to, UNNAMED_SPACE, NAMESPACE, 1, 0, 0, -1);
+	put_all(to, EXTERN_C, FUNCTION, 0, NAME, STRING, EXTERNAL, FLAG_PRESENT, LOW_PC, ADDR,
+		HIGH_PC, DATA8, 0, 0, -1);
+	put_all(to, LEAF_INLINE, INLINED, 0, ORIGIN, REF4, LOW_PC, ADDR, HIGH_PC, DATA8, CALL_FILE,
+		DATA1, CALL_LINE, DATA1, 0, 0, -1);
+	put_all(to, RANGED, FUNCTION, 0, NAME, STRING, RANGES, SEC_OFFSET, 0, 0, -1);
+	put_all(to, EMPTY_UNIT, COMPILE_UNIT, 1, 0, 0, -1);
+	put_all(to, RANGED_UNIT, COMPILE_UNIT, 1, LOW_PC, ADDR, RANGES, SEC_OFFSET, 0, 0, -1);
+	put_all(to, INDEXED, FUNCTION, 0, NAME, STRING, RANGES, RNGLISTX, 0, 0, -1);
+	put_all(to, INDEXED_UNIT, COMPILE_UNIT, 1, LOW_PC, ADDR, HIGH_PC, DATA8, ADDR_BASE,
+		SEC_OFFSET, RNGLISTS_BASE, SEC_OFFSET, 0, 0, -1);
+	put_all(to, FOREIGN, FUNCTION, 0, SPECIFICATION, REF_ALT, LOW_PC, ADDR, HIGH_PC, DATA8, 0,
+		0, -1);
+	put_all(to, SKELETON, COMPILE_UNIT, 0, DWO_NAME, STRING, LOW_PC, ADDR, HIGH_PC, DATA8, 0, 0,
+		-1);
+	put_all(to, CIRCLE, FUNCTION, 0, SPECIFICATION, REF_ADDR, LOW_PC, ADDR, HIGH_PC, DATA8, 0,
+		0, -1);
+	put_all(to, ODD, FUNCTION, 0, 0x40, EXPRLOC, NAME, INDIRECT, LOW_PC, ADDR, HIGH_PC, DATA8,
+		0, 0, -1);
+	put(to, 0, 1);
+}
+
+struct file {
+	struct buffer of[DWARF_SECTION_COUNT];
+	size_t unit; /* where the unit being written begins: its references count from there */
+	size_t start;
+};
+
+static size_t here(const struct file *file)
+{
+	return file->of[DWARF_INFO].len - file->unit;
+}
+
+static struct buffer *info(struct file *file)
+{
+	return &file->of[DWARF_INFO];
+}
+
+static void begin_unit(struct file *file, unsigned version)
+{
+	if (!file->of[DWARF_ABBREV].len)
+		put_abbrevs(&file->of[DWARF_ABBREV]);
+	file->unit = info(file)->len;
+	file->start = begin(info(file));
+	put(info(file), version, 2);
+	if (version >= 5)
+		put(info(file), 0x0801, 2); /* DW_UT_compile, addresses of 8 bytes */
+	put(info(file), 0, 4);
+	if (version < 5)
+		put(info(file), 8, 1);
+}
+
+static void end_unit(struct file *file)
+{
+	put(info(file), 0, 1); /* of the root's children */
+	end(info(file), file->start);
+}
+
+static void begin_code_unit(struct file *file, unsigned version, unsigned language)
+{
+	begin_unit(file, version);
+	put(info(file), UNIT, 1);
+	put_string(info(file), "main.c");
+	put_string(info(file), "/src");
+	put(info(file), 0, 4);
+	put(info(file), 0x1000, 8);
+	put(info(file), 0x1000, 8);
+	put(info(file), language, 2);
+}
+
+static size_t put_function(struct file *file, unsigned code, const char *name, uint64_t low,
+			   uint64_t length)
+{
+	size_t at = here(file);
+
+	put(info(file), code, 1);
+	put_string(info(file), name);
+	if (code == EXTERN_C || code == CODE || code == OPEN_FUNCTION) {
+		put(info(file), low, 8);
+		put(info(file), length, 8);
+	}
+	return at;
+}
+
+static void put_inline(struct file *file, unsigned code, size_t origin, uint64_t low,
+		       uint64_t length, unsigned call_line)
+{
+	put(info(file), code, 1);
+	put(info(file), origin, 4);
+	put(info(file), low, 8);
+	put(info(file), length, 8);
+	put(info(file), 1, 1);
+	put(info(file), call_line, 1);
+}
+
+static size_t put_abstract(struct file *file, const char *name, unsigned line)
+{
+	size_t at = put_function(file, ABSTRACT, name, 0, 0);
+
+	put(info(file), 1, 1);
+	put(info(file), line, 1);
+	return at;
+}
+
+static void put_named(struct file *file, unsigned code, const char *name)
+{
+	put(info(file), code, 1);
+	put_string(info(file), name);
+}
+
+static void put_end(struct file *file)
+{
+	put(info(file), 0, 1);
+}
+
+static struct dwarf_sections sections_of(const struct file *file)
+{
+	struct dwarf_sections sections;
+
+	for (unsigned i = 0; i < DWARF_SECTION_COUNT; i++)
+		sections.of[i] = bytes_of(file->of[i].data, file->of[i].len);
+	return sections;
+}
+
+static struct dwarf *dwarf_of(const struct file *file)
+{
+	const struct dwarf_sections sections = sections_of(file);
+
+	return dwarf_of_sections(&sections, NULL);
+}
+
+/* One address, resolved; its strings live in a section or in the arena. */
+static struct dwarf_chain resolve(const struct dwarf *dwarf, uint64_t vaddr, struct arena *arena)
+{
+	struct dwarf_chain chain = {0};
+	uint32_t unit = dwarf_unit_of(dwarf, vaddr);
+
+	if (unit != DWARF_NO_UNIT)
+		dwarf_resolve(dwarf, unit, &vaddr, 1, arena, &chain);
+	return chain;
+}
+
+/* Innermost first, separated by spaces; "" for nothing. */
+static void assert_chain(const struct dwarf *dwarf, uint64_t vaddr, const char *expected)
+{
+	struct arena arena = {0};
+	struct dwarf_chain chain = resolve(dwarf, vaddr, &arena);
+	char names[256] = "";
+
+	for (unsigned i = 0; i < chain.count; i++) {
+		if (i)
+			strcat(names, " ");
+		strcat(names, chain.calls[i].name ? chain.calls[i].name : "?");
+	}
+	assert_string_equal(names, expected);
+	arena_deinit(&arena);
+}
+
+static void assert_file(const struct file *file, uint64_t vaddr, const char *expected)
+{
+	CLEANUP(dwarf_cleanup) struct dwarf *dwarf = dwarf_of(file);
+
+	assert_chain(dwarf, vaddr, expected);
+}
+
+/* Rows for main.c (file 1): 0x1000 line 5, 0x1010 line 6; for list.h (file 2): 0x1020 line 20; no
+ * code from 0x1030 on. */
+static void put_line_program(struct buffer *to)
+{
+	put_all(to, 0, 9, 2, -1); /* DW_LNE_set_address */
+	put(to, 0x1000, 8);
+	put_all(to, 3, 4, 1, -1);		/* line + 4, copy */
+	put(to, 13 + (1 + 5) + 14 * 16, 1);	/* special opcode: line + 1, address + 16 */
+	put_all(to, 4, 2, 3, 14, 2, 16, 1, -1); /* file 2, line + 14, address + 16, copy */
+	put_all(to, 2, 16, 0, 1, 1, -1);	/* address + 16, end_sequence */
+}
+
+static void put_opcode_table(struct buffer *to, unsigned version)
+{
+	put(to, 1, 1); /* bytes of the shortest instruction */
+	if (version >= 4)
+		put(to, 1, 1);
+	put(to, 1, 1);
+	put(to, (uint8_t)-5, 1); /* line base */
+	put(to, 14, 1);		 /* line range */
+	put(to, 13, 1);		 /* first special opcode */
+	put_all(to, 0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1, -1);
+}
+
+static void put_files(struct buffer *to, unsigned version)
+{
+	if (version >= 5) {
+		put_all(to, 1, 1, STRING, 2, -1);
+		put_string(to, "/src");
+		put_string(to, "include");
+		put_all(to, 2, 1, STRING, 2, DATA1, 3, -1);
+		for (unsigned i = 0; i < 2; i++) {
+			put_string(to, "main.c");
+			put(to, 0, 1);
+		}
+		put_string(to, "list.h");
+		put(to, 1, 1);
+	} else {
+		put_string(to, "include");
+		put(to, 0, 1);
+		put_string(to, "main.c");
+		put_all(to, 0, 0, 0, -1);
+		put_string(to, "list.h");
+		put_all(to, 1, 0, 0, 0, -1);
+	}
+}
+
+static void put_lines(struct file *file, unsigned version)
+{
+	struct buffer *to = &file->of[DWARF_LINE];
+	size_t table = begin(to), header;
+
+	put(to, version, 2);
+	if (version >= 5)
+		put(to, 8, 2); /* addresses of 8 bytes, no segments */
+	header = begin(to);
+	put_opcode_table(to, version);
+	put_files(to, version);
+	end(to, header);
+	put_line_program(to);
+	end(to, table);
+}
+
+/*
+ * 0x1000 outer          [0x1000, 0x1040)
+ *          middle          [0x1010, 0x1030), called in line 30
+ *             inner           [0x1020, 0x1028), called in line 40
+ *          inner           [0x1038, 0x1040), called in line 31, in a block beside middle
+ */
+static void put_nest(struct file *file, unsigned version)
+{
+	size_t inner, middle;
+
+	begin_code_unit(file, version, LANG_C);
+	inner = put_abstract(file, "inner", 50);
+	middle = put_abstract(file, "middle", 39);
+	put_function(file, OPEN_FUNCTION, "outer", 0x1000, 0x40);
+	put_inline(file, INLINE, middle, 0x1010, 0x20, 30);
+	put_inline(file, LEAF_INLINE, inner, 0x1020, 8, 40);
+	put_end(file);
+	put(info(file), OPEN_BLOCK, 1);
+	put_inline(file, LEAF_INLINE, inner, 0x1038, 8, 31);
+	put_end(file);
+	put_end(file);
+	end_unit(file);
+	put_lines(file, version);
+}
+
+static void inlined_functions_come_innermost_first(void **state)
+{
+	(void)state;
+	for (unsigned version = 3; version <= 5; version++) {
+		struct file file = {0};
+
+		put_nest(&file, version);
+		assert_file(&file, 0x1000, "outer");
+		assert_file(&file, 0x1010, "middle outer");
+		assert_file(&file, 0x1020, "inner middle outer");
+		assert_file(&file, 0x1027, "inner middle outer");
+		assert_file(&file, 0x1028, "middle outer");
+		assert_file(&file, 0x103f, "inner outer");
+		assert_file(&file, 0x1040, "");
+		assert_file(&file, 0x0fff, "");
+	}
+}
+
+static void a_call_says_where_it_runs_and_where_it_is_called(void **state)
+{
+	(void)state;
+	for (unsigned version = 3; version <= 5; version++) {
+		CLEANUP(dwarf_cleanup) struct dwarf *dwarf = NULL;
+		struct arena arena = {0};
+		struct file file = {0};
+		struct dwarf_chain chain;
+
+		put_nest(&file, version);
+		dwarf = dwarf_of(&file);
+		chain = resolve(dwarf, 0x1024, &arena);
+		assert_int_equal(chain.count, 3);
+		assert_string_equal(chain.calls[0].file, "/src/include/list.h");
+		assert_int_equal(chain.calls[0].line, 20);
+		assert_int_equal(chain.calls[0].start_line, 50);
+		assert_string_equal(chain.calls[0].decl_file, "/src/main.c");
+		assert_string_equal(chain.calls[1].file, "/src/main.c");
+		assert_int_equal(chain.calls[1].line, 40);
+		assert_int_equal(chain.calls[2].line, 30);
+		arena_deinit(&arena);
+	}
+}
+
+static void a_row_reaches_to_the_next_one_and_not_beyond_the_sequence(void **state)
+{
+	(void)state;
+	static const uint64_t vaddrs[] = {0x1000, 0x100f, 0x1010, 0x101f, 0x1020, 0x102f, 0x1030};
+	static const unsigned lines[] = {5, 5, 6, 6, 20, 20, 0};
+	CLEANUP(dwarf_cleanup) struct dwarf *dwarf = NULL;
+	struct dwarf_chain chains[ARRAY_SIZE(vaddrs)];
+	struct arena arena = {0};
+	struct file file = {0};
+
+	begin_code_unit(&file, 5, LANG_C);
+	put_function(&file, CODE, "main", 0x1000, 0x40);
+	end_unit(&file);
+	put_lines(&file, 5);
+	dwarf = dwarf_of(&file);
+	dwarf_resolve(dwarf, dwarf_unit_of(dwarf, 0x1000), vaddrs, ARRAY_SIZE(vaddrs), &arena,
+		      chains);
+	for (size_t i = 0; i < ARRAY_SIZE(vaddrs); i++)
+		assert_int_equal(chains[i].calls[0].line, lines[i]);
+	assert_null(chains[6].calls[0].file);
+	arena_deinit(&arena);
+}
+
+static void code_without_functions_has_lines_all_the_same(void **state)
+{
+	(void)state;
+	CLEANUP(dwarf_cleanup) struct dwarf *dwarf = NULL;
+	struct arena arena = {0};
+	struct file file = {0};
+	struct dwarf_chain chain;
+
+	begin_code_unit(&file, 5, LANG_C);
+	end_unit(&file);
+	put_lines(&file, 5);
+	dwarf = dwarf_of(&file);
+	chain = resolve(dwarf, 0x1018, &arena);
+	assert_int_equal(chain.count, 1);
+	assert_null(chain.calls[0].name);
+	assert_string_equal(chain.calls[0].file, "/src/main.c");
+	assert_int_equal(chain.calls[0].line, 6);
+	arena_deinit(&arena);
+}
+
+static void functions_that_the_linker_threw_away_name_nothing(void **state)
+{
+	(void)state;
+	struct file file = {0};
+
+	begin_code_unit(&file, 4, LANG_C);
+	put_function(&file, CODE, "zero", 0, 0x4000);
+	put_function(&file, CODE, "live", 0x1000, 0x10);
+	put_function(&file, CODE, "minus_one", (uint64_t)-1, 0x4000);
+	put_function(&file, CODE, "minus_two", (uint64_t)-2, 0x4000);
+	end_unit(&file);
+	assert_file(&file, 0x1000, "live");
+	assert_file(&file, 0x1010, "");
+}
+
+static void a_linkage_name_comes_before_a_name(void **state)
+{
+	(void)state;
+	CLEANUP(dwarf_cleanup) struct dwarf *dwarf = NULL;
+	struct arena arena = {0};
+	struct file file = {0};
+	struct dwarf_chain chain;
+	size_t declaration;
+
+	begin_code_unit(&file, 5, LANG_CPP);
+	declaration = put_function(&file, MANGLED, "area", 0, 0);
+	put_string(info(&file), "_ZN5shape4areaEv");
+	put(info(&file), OF_DECLARATION, 1);
+	put(info(&file), declaration, 4);
+	put(info(&file), 0x1000, 8);
+	put(info(&file), 0x10, 8);
+	end_unit(&file);
+	dwarf = dwarf_of(&file);
+	chain = resolve(dwarf, 0x1000, &arena);
+	assert_string_equal(chain.calls[0].name, "_ZN5shape4areaEv");
+	assert_true(chain.calls[0].is_linkage_name);
+	arena_deinit(&arena);
+}
+
+static void a_name_alone_is_qualified_by_what_is_around_its_declaration(void **state)
+{
+	(void)state;
+	struct file file = {0};
+	size_t declaration;
+
+	begin_code_unit(&file, 5, LANG_CPP);
+	put_named(&file, SPACE, "elsewhere");
+	put_end(&file);
+	put_named(&file, SPACE, "shapes");
+	put(info(&file), UNNAMED_SPACE, 1);
+	declaration = put_function(&file, DECLARATION, "area", 0, 0);
+	put_end(&file);
+	put_function(&file, EXTERN_C, "c_area", 0x1010, 0x10);
+	put_function(&file, OPEN_FUNCTION, "outside", 0x1020, 0x10);
+	put_function(&file, CODE, "inside", 0x1030, 0x10);
+	put_end(&file);
+	put_end(&file);
+	put(info(&file), OF_DECLARATION, 1);
+	put(info(&file), declaration, 4);
+	put(info(&file), 0x1000, 8);
+	put(info(&file), 0x10, 8);
+	put_function(&file, CODE, "main", 0x1040, 0x10);
+	end_unit(&file);
+	assert_file(&file, 0x1000, "shapes::(anonymous namespace)::area");
+	assert_file(&file, 0x1010, "c_area");
+	assert_file(&file, 0x1020, "shapes::outside");
+	assert_file(&file, 0x1030, "shapes::outside::inside");
+	assert_file(&file, 0x1040, "main");
+}
+
+static void a_nested_function_is_not_inlined_into_the_one_around_it(void **state)
+{
+	(void)state;
+	struct file file = {0};
+	size_t inner;
+
+	begin_code_unit(&file, 5, LANG_C);
+	inner = put_abstract(&file, "inner", 50);
+	put_function(&file, OPEN_FUNCTION, "outer", 0x1000, 0x40);
+	put_function(&file, OPEN_FUNCTION, "nested", 0x1080, 0x20);
+	put_inline(&file, LEAF_INLINE, inner, 0x1080, 8, 3);
+	put_end(&file);
+	put_inline(&file, LEAF_INLINE, inner, 0x1008, 8, 3);
+	put_end(&file);
+	end_unit(&file);
+	assert_file(&file, 0x1000, "outer");
+	assert_file(&file, 0x1008, "inner outer");
+	assert_file(&file, 0x1080, "inner nested");
+	assert_file(&file, 0x1090, "nested");
+}
+
+static void what_is_inlined_may_reach_beyond_its_caller(void **state)
+{
+	(void)state;
+	struct file file = {0};
+	size_t middle, inner;
+
+	begin_code_unit(&file, 5, LANG_C);
+	middle = put_abstract(&file, "middle", 39);
+	inner = put_abstract(&file, "inner", 50);
+	put_function(&file, OPEN_FUNCTION, "outer", 0x1000, 0x40);
+	put_inline(&file, INLINE, middle, 0x1010, 8, 30);
+	put_inline(&file, LEAF_INLINE, inner, 0x1014, 8, 40);
+	put_end(&file);
+	put_end(&file);
+	end_unit(&file);
+	assert_file(&file, 0x101a, "inner middle outer");
+	assert_file(&file, 0x101c, "outer");
+}
+
+static void put_pair(struct buffer *to, uint64_t first, uint64_t second)
+{
+	put(to, first, 8);
+	put(to, second, 8);
+}
+
+static void a_function_may_have_several_ranges(void **state)
+{
+	(void)state;
+	struct file file = {0};
+	struct buffer *ranges = &file.of[DWARF_RANGES];
+
+	begin_unit(&file, 4);
+	put(info(&file), RANGED_UNIT, 1);
+	put(info(&file), 0x1000, 8);
+	put(info(&file), 0, 4);
+	put_pair(ranges, 0, 0x100); /* from the unit's address */
+	put_pair(ranges, (uint64_t)-1, 0x9000);
+	put_pair(ranges, 0, 0x100); /* from the new base */
+	put_pair(ranges, (uint64_t)-1, (uint64_t)-1);
+	put_pair(ranges, 0x2000, 0x3000); /* gone */
+	put_pair(ranges, 0, 0);
+	put_function(&file, RANGED, "split", 0, 0);
+	put(info(&file), ranges->len, 4);
+	put_pair(ranges, 0x10, 0x20);
+	put_pair(ranges, 0x30, 0x30); /* empty */
+	put_pair(ranges, 0x8010, 0x8020);
+	put_pair(ranges, 0, 0);
+	put_function(&file, CODE, "other", 0x1020, 0x10);
+	end_unit(&file);
+	assert_file(&file, 0x1010, "split");
+	assert_file(&file, 0x1020, "other");
+	assert_file(&file, 0x1030, "");
+	assert_file(&file, 0x901f, "split");
+	assert_file(&file, 0x9020, "");
+	assert_file(&file, 0x1fff, "");
+}
+
+static void every_kind_of_range_list_entry_is_read(void **state)
+{
+	(void)state;
+	static const uint64_t addresses[] = {0x1100, 0x1110, 0x1200, 0x1300};
+	struct file file = {0};
+	struct buffer *lists = &file.of[DWARF_RNGLISTS];
+
+	for (size_t i = 0; i < ARRAY_SIZE(addresses); i++)
+		put(&file.of[DWARF_ADDR], addresses[i], 8);
+	begin_unit(&file, 5);
+	put(info(&file), INDEXED_UNIT, 1);
+	put_pair(info(&file), 0x1000, 0x1000);
+	put(info(&file), 0, 4);
+	put(info(&file), 4, 4); /* the lists' offsets begin there */
+	put(lists, 0, 4);
+	put(lists, 8, 4); /* of the list with index 0, which begins behind index 1 */
+	put(lists, 0xffffffff, 4);
+	put_all(lists, 4, 0x10, 0x20, -1); /* offset_pair, from the unit's address */
+	put_all(lists, 2, 0, 1, -1);	   /* startx_endx: [0x1100, 0x1110) */
+	put_all(lists, 3, 2, 0x10, -1);	   /* startx_length: [0x1200, 0x1210) */
+	put_all(lists, 1, 3, 4, 0, 8, -1); /* base_addressx, offset_pair: [0x1300, 0x1308) */
+	put(lists, 5, 1);		   /* base_address */
+	put(lists, 0x1400, 8);
+	put_all(lists, 4, 4, 8, -1);
+	put(lists, 6, 1); /* start_end */
+	put_pair(lists, 0x1500, 0x1510);
+	put(lists, 7, 1); /* start_length */
+	put(lists, 0x1600, 8);
+	put_all(lists, 0x10, 0, -1);
+	put_function(&file, INDEXED, "listed", 0, 0);
+	put(info(&file), 0, 1);
+	put_function(&file, INDEXED, "outside", 0, 0);
+	put(info(&file), 1, 1);
+	end_unit(&file);
+	for (uint64_t vaddr = 0x1000; vaddr < 0x1700; vaddr++) {
+		static const uint64_t expected[][2] = {
+			{0x1010, 0x1020}, {0x1100, 0x1110}, {0x1200, 0x1210}, {0x1300, 0x1308},
+			{0x1404, 0x1408}, {0x1500, 0x1510}, {0x1600, 0x1610}};
+		bool is_listed = false;
+
+		for (size_t i = 0; i < ARRAY_SIZE(expected); i++)
+			is_listed |= vaddr >= expected[i][0] && vaddr < expected[i][1];
+		assert_file(&file, vaddr, is_listed ? "listed" : "");
+	}
+}
+
+static void a_unit_without_ranges_is_found_by_its_functions(void **state)
+{
+	(void)state;
+	struct file file = {0};
+
+	begin_unit(&file, 5);
+	put(info(&file), EMPTY_UNIT, 1);
+	put_function(&file, CODE, "lonely", 0x5000, 0x10);
+	end_unit(&file);
+	assert_file(&file, 0x500f, "lonely");
+	assert_file(&file, 0x5010, "");
+}
+
+static void of_units_that_overlap_the_one_that_begins_last_has_the_address(void **state)
+{
+	(void)state;
+	struct file file = {0};
+
+	for (unsigned i = 0; i < 3; i++) {
+		static const uint64_t ranges[][2] = {
+			{0x1000, 0x1000}, {0x1800, 0x100}, {0x1900, 0x800}};
+
+		begin_unit(&file, 5);
+		put(info(&file), EMPTY_UNIT, 1);
+		put_function(&file, CODE, (const char *[]){"wide", "narrow", "late"}[i],
+			     ranges[i][0], ranges[i][1]);
+		end_unit(&file);
+	}
+	assert_file(&file, 0x17ff, "wide");
+	assert_file(&file, 0x1800, "narrow");
+	assert_file(&file, 0x1900, "late");
+	assert_file(&file, 0x20ff, "late");
+	assert_file(&file, 0x2100, "");
+}
+
+static void a_skeleton_of_split_dwarf_knows_nothing(void **state)
+{
+	(void)state;
+	struct file file = {0};
+
+	begin_unit(&file, 5);
+	put(info(&file), SKELETON, 1);
+	put_string(info(&file), "main.dwo");
+	put_pair(info(&file), 0x1000, 0x1000);
+	end(info(&file), file.start);
+	assert_file(&file, 0x1000, "");
+}
+
+static void names_come_from_the_supplementary_file(void **state)
+{
+	(void)state;
+	CLEANUP(dwarf_cleanup) struct dwarf *dwarf = NULL;
+	struct file file = {0}, alt = {0};
+	struct dwarf_sections sections, alt_sections;
+	size_t declaration;
+
+	begin_unit(&alt, 4);
+	put(info(&alt), EMPTY_UNIT, 1);
+	put_named(&alt, SPACE, "shared");
+	declaration = put_function(&alt, DECLARATION, "twice", 0, 0);
+	put_end(&alt);
+	end_unit(&alt);
+	begin_code_unit(&file, 4, LANG_CPP);
+	put(info(&file), FOREIGN, 1);
+	put(info(&file), declaration, 4);
+	put_pair(info(&file), 0x1000, 0x10);
+	end_unit(&file);
+
+	sections = sections_of(&file);
+	alt_sections = sections_of(&alt);
+	dwarf = dwarf_of_sections(&sections, &alt_sections);
+	assert_chain(dwarf, 0x1000, "shared::twice");
+	assert_file(&file, 0x1000, "?"); /* the file is missing */
+}
+
+static void a_circle_of_references_ends(void **state)
+{
+	(void)state;
+	struct file file = {0};
+	size_t at;
+
+	begin_code_unit(&file, 4, LANG_CPP);
+	at = info(&file)->len;
+	put(info(&file), CIRCLE, 1);
+	put(info(&file), at, 4);
+	put_pair(info(&file), 0x1000, 0x10);
+	end_unit(&file);
+	assert_file(&file, 0x1000, "?");
+}
+
+static void attributes_of_no_interest_are_passed_over_whatever_their_form(void **state)
+{
+	(void)state;
+	struct file file = {0};
+
+	begin_code_unit(&file, 4, LANG_C);
+	put(info(&file), ODD, 1);
+	put_all(info(&file), 3, 1, 2, 3, STRING, -1);
+	put_string(info(&file), "odd");
+	put_pair(info(&file), 0x1000, 0x10);
+	put_function(&file, CODE, "even", 0x1010, 0x10);
+	end_unit(&file);
+	assert_file(&file, 0x1000, "odd");
+	assert_file(&file, 0x1010, "even");
+}
+
+/* All that is there is resolved, whatever it says; the sanitizers watch. */
+static void resolve_everything(const struct dwarf_sections *sections)
+{
+	CLEANUP(dwarf_cleanup) struct dwarf *dwarf = dwarf_of_sections(sections, sections);
+	struct arena arena = {0};
+
+	for (uint64_t vaddr = 0x1000; vaddr < 0x1040; vaddr += 8)
+		resolve(dwarf, vaddr, &arena);
+	arena_deinit(&arena);
+}
+
+static void damaged_sections_cost_names_only(void **state)
+{
+	(void)state;
+	struct file file = {0};
+
+	put_nest(&file, 5);
+	for (unsigned section = 0; section < DWARF_SECTION_COUNT; section++) {
+		struct buffer *buffer = &file.of[section];
+
+		for (size_t i = 0; i < buffer->len; i++) {
+			struct dwarf_sections sections = sections_of(&file);
+			unsigned char good = buffer->data[i];
+			CLEANUP(free_ptr) void *copy = xmalloc(i + 1);
+
+			/* cut short, in memory that ends there */
+			memcpy(copy, buffer->data, i);
+			sections.of[section] = bytes_of(copy, i);
+			resolve_everything(&sections);
+			/* overwritten */
+			sections = sections_of(&file);
+			buffer->data[i] = 0xff;
+			resolve_everything(&sections);
+			buffer->data[i] = (unsigned char)(good + 1);
+			resolve_everything(&sections);
+			buffer->data[i] = good;
+		}
+	}
+	assert_file(&file, 0x1020, "inner middle outer");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(inlined_functions_come_innermost_first),
+		cmocka_unit_test(a_call_says_where_it_runs_and_where_it_is_called),
+		cmocka_unit_test(a_row_reaches_to_the_next_one_and_not_beyond_the_sequence),
+		cmocka_unit_test(code_without_functions_has_lines_all_the_same),
+		cmocka_unit_test(functions_that_the_linker_threw_away_name_nothing),
+		cmocka_unit_test(a_linkage_name_comes_before_a_name),
+		cmocka_unit_test(a_name_alone_is_qualified_by_what_is_around_its_declaration),
+		cmocka_unit_test(a_nested_function_is_not_inlined_into_the_one_around_it),
+		cmocka_unit_test(what_is_inlined_may_reach_beyond_its_caller),
+		cmocka_unit_test(a_function_may_have_several_ranges),
+		cmocka_unit_test(every_kind_of_range_list_entry_is_read),
+		cmocka_unit_test(a_unit_without_ranges_is_found_by_its_functions),
+		cmocka_unit_test(of_units_that_overlap_the_one_that_begins_last_has_the_address),
+		cmocka_unit_test(a_skeleton_of_split_dwarf_knows_nothing),
+		cmocka_unit_test(names_come_from_the_supplementary_file),
+		cmocka_unit_test(a_circle_of_references_ends),
+		cmocka_unit_test(attributes_of_no_interest_are_passed_over_whatever_their_form),
+		cmocka_unit_test(damaged_sections_cost_names_only),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
