@@ -65,15 +65,6 @@ void session_set_main_path(struct session *session, const char *path)
 	session->main_path = xstrdup(path);
 }
 
-void session_set_main_at(struct session *session, pid_t pid, uint64_t time_ns, uint64_t entry_pc)
-{
-	struct location location;
-
-	if (spaces_locate(session->spaces, pid, time_ns, entry_pc, &location))
-		session->main_module = location.module;
-	session->main_pid = pid;
-}
-
 /* Names change seldom: then all threads are asked for theirs again. */
 static void threads_changed(struct session *session)
 {
