@@ -1,0 +1,59 @@
+/*
+ * What a format writes, in memory, and its comparison with a file in tests/golden/.
+ */
+#ifndef PROF_TESTS_OUTPUT_H
+#define PROF_TESTS_OUTPUT_H
+
+#include "format/format.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+struct output {
+	char *data; /* with a NUL behind it */
+	size_t len;
+};
+
+static inline void output_deinit(struct output *output)
+{
+	free(output->data);
+}
+
+static inline struct output output_of(const struct format *format, const struct profile *profile,
+				      struct format_options options)
+{
+	struct output output = {0};
+	FILE *out = open_memstream(&output.data, &output.len);
+	CLEANUP(error_cleanup) struct error *err = format->write(profile, &options, out);
+
+	assert_null(err);
+	assert_int_equal(fclose(out), 0);
+	return output;
+}
+
+/* With UPDATE_GOLDEN in the environment the file is written instead. */
+static inline void assert_golden(const char *name, const char *text)
+{
+	char path[4096];
+	CLEANUP(free_ptr) char *golden = calloc(1, strlen(text) + 2);
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/%s", GOLDEN_DIR, name);
+	file = fopen(path, getenv("UPDATE_GOLDEN") ? "w+" : "r");
+	if (!file)
+		fail_msg("cannot open %s", path);
+	if (getenv("UPDATE_GOLDEN")) {
+		fputs(text, file);
+		rewind(file);
+	}
+	/* One byte more than expected, so that a longer file differs. */
+	fread(golden, 1, strlen(text) + 1, file);
+	fclose(file);
+	assert_string_equal(text, golden);
+}
+
+#endif

@@ -1,0 +1,339 @@
+#include "output.h"
+#include "sample_profile.h"
+
+#include <errno.h>
+#include <inttypes.h>
+
+static void assert_folded(const struct profile *profile, struct format_options options,
+			  const char *expected)
+{
+	CLEANUP(output_deinit) struct output output = output_of(&format_folded, profile, options);
+
+	assert_string_equal(output.data, expected);
+}
+
+static void the_golden_profile_is_written_as_ever(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = shop_profile();
+	CLEANUP(output_deinit)
+	struct output plain = output_of(&format_folded, profile, (struct format_options){0});
+	CLEANUP(output_deinit)
+	struct output full = output_of(
+		&format_folded, profile,
+		(struct format_options){.weight = WEIGHT_NS, .show_tid = true, .annotate = true});
+
+	assert_golden("shop.folded", plain.data);
+	assert_golden("shop_annotated.folded", full.data);
+}
+
+static void stacks_of_the_same_names_are_one_line(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
+	event_id event = add_event(profile, "cpu-clock", true);
+	thread_id threads[] = {profile_thread(profile, 1, 1, "p", "p"),
+			       profile_thread(profile, 1, 2, "p", "second"),
+			       profile_thread(profile, 3, 3, "p", "p")};
+
+	for (unsigned i = 0; i < ARRAY_SIZE(threads); i++)
+		profile_add(profile, threads[i], STACK(profile, "main", "f"), event, 1);
+	assert_folded(profile, (struct format_options){0}, "p;main;f 3\n");
+	assert_folded(profile, (struct format_options){.show_pid = true},
+		      "p-1;main;f 2\np-3;main;f 1\n");
+	assert_folded(profile, (struct format_options){.show_tid = true},
+		      "p-1/1;main;f 1\np-1/2;main;f 1\np-3/3;main;f 1\n");
+}
+
+static void a_frame_is_written_with_its_inlined_functions_behind_it(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
+	event_id event = add_event(profile, "cpu-clock", true);
+	frame_id frame = add_frame(profile, (const char *const[]){"inner", "outer", "real", NULL});
+
+	profile_add(profile, profile_thread(profile, 1, 1, "p", "p"),
+		    profile_push(profile, STACK_EMPTY, frame), event, 1);
+	assert_folded(profile, (struct format_options){0}, "p;real;outer;inner 1\n");
+	assert_folded(profile, (struct format_options){.annotate = true},
+		      "p;real;outer_[i];inner_[i] 1\n");
+}
+
+static void names_cannot_break_a_line(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *name, *line;
+	} cases[] = {
+		{"a;b", "p;a:b 1\n"},
+		{"a\nb\r\tc\x7f", "p;a\xef\xbf\xbd"
+				  "b\xef\xbf\xbd\xef\xbf\xbd"
+				  "c\xef\xbf\xbd 1\n"},
+		{"", "p;[unnamed] 1\n"},
+		{"bad\xff\xc3", "p;bad\xef\xbf\xbd\xef\xbf\xbd 1\n"},
+		{"\xe2\x80\xa8", "p;\xef\xbf\xbd 1\n"}, /* LINE SEPARATOR */
+		{"\xc2\x85", "p;\xef\xbf\xbd 1\n"},	/* NEXT LINE */
+		{"na\xc3\xafve", "p;na\xc3\xafve 1\n"},
+		{"operator new (unsigned)", "p;operator new (unsigned) 1\n"},
+		{"part 12", "p;part_12 1\n"},
+		{"12", "p;12 1\n"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		CLEANUP(profile_cleanup) struct profile *profile = profile_new();
+
+		profile_add(profile, profile_thread(profile, 1, 1, "p", "p"),
+			    STACK(profile, cases[i].name), add_event(profile, "e", false), 1);
+		assert_folded(profile, (struct format_options){0}, cases[i].line);
+	}
+}
+
+static void a_process_name_is_one_word(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
+	event_id event = add_event(profile, "cpu-clock", true);
+
+	profile_add(profile, profile_thread(profile, 1, 1, "Web Content 3", ""),
+		    STACK(profile, "f"), event, 1);
+	profile_add(profile, profile_thread(profile, 2, 2, "", ""), STACK(profile, "f"), event, 1);
+	profile_add(profile, profile_thread(profile, 3, 3, "a;b\n", ""), STACK(profile, "f"), event,
+		    1);
+	assert_folded(profile, (struct format_options){0},
+		      "Web_Content_3;f 1\n[unnamed];f 1\na:b\xef\xbf\xbd;f 1\n");
+}
+
+static void a_very_long_name_is_written_in_full(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
+	CLEANUP(free_ptr) char *name = xmalloc(64 * 1024 + 1);
+	CLEANUP(free_ptr) char *expected = NULL;
+
+	memset(name, 'x', 64 * 1024);
+	name[64 * 1024] = '\0';
+	expected = xasprintf("p;%s;%s 1\n", name, name);
+	profile_add(profile, profile_thread(profile, 1, 1, "p", "p"), STACK(profile, name, name),
+		    add_event(profile, "e", false), 1);
+	assert_folded(profile, (struct format_options){0}, expected);
+}
+
+static void deep_recursion_is_written_in_full(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
+	event_id event = add_event(profile, "cpu-clock", true);
+	thread_id thread = profile_thread(profile, 1, 1, "p", "p");
+	frame_id frame = add_frame(profile, (const char *const[]){"f", NULL});
+	stack_id stack = STACK_EMPTY;
+	size_t len = 0;
+
+	for (unsigned depth = 1; depth <= 1000; depth++) {
+		stack = profile_push(profile, stack, frame);
+		profile_add(profile, thread, stack, event, 1);
+		len += strlen("p 1\n") + depth * strlen(";f");
+	}
+	CLEANUP(output_deinit)
+	struct output output = output_of(&format_folded, profile, (struct format_options){0});
+	assert_int_equal(output.len, len);
+	assert_memory_equal(output.data, "p;f 1\np;f;f 1\np;f;f;f 1\n", 24);
+}
+
+static void the_weight_is_what_was_asked_for(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
+	event_id event = add_event(profile, "task-clock", true);
+	thread_id thread = profile_thread(profile, 1, 1, "p", "p");
+	stack_id stack = STACK(profile, "f");
+
+	profile_add(profile, thread, stack, event, 1000);
+	profile_add(profile, thread, stack, event, 500);
+	profile_add(profile, thread, STACK(profile, "of no weight"), event, 0);
+	assert_folded(profile, (struct format_options){.weight = WEIGHT_SAMPLES},
+		      "p;f 2\np;of no weight 1\n");
+	assert_folded(profile, (struct format_options){.weight = WEIGHT_NS}, "p;f 1500\n");
+	assert_folded(profile, (struct format_options){.weight = WEIGHT_PERIOD}, "p;f 1500\n");
+}
+
+static void an_event_that_is_no_clock_has_no_nanoseconds(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
+	struct format_options options = {.weight = WEIGHT_NS};
+	CLEANUP(error_cleanup) struct error *err = NULL;
+
+	add_event(profile, "cycles", false);
+	err = format_folded.write(profile, &options, stdout);
+	assert_non_null(err);
+	assert_string_equal(error_text(err), "cycles does not count nanoseconds");
+	assert_non_null(strstr(error_hint_text(err), "--weight period"));
+}
+
+static void of_several_events_the_first_is_written(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
+	event_id first = add_event(profile, "cycles", false);
+	event_id second = add_event(profile, "page-faults", false);
+	thread_id thread = profile_thread(profile, 1, 1, "p", "p");
+
+	profile_add(profile, thread, STACK(profile, "f"), first, 1);
+	profile_add(profile, thread, STACK(profile, "f"), second, 1);
+	profile_add(profile, thread, STACK(profile, "g"), second, 1);
+	assert_folded(profile, (struct format_options){0}, "p;f 1\n");
+}
+
+static void an_empty_profile_is_an_empty_file(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
+
+	assert_folded(profile, (struct format_options){0}, "");
+	add_event(profile, "cpu-clock", true);
+	assert_folded(profile, (struct format_options){.weight = WEIGHT_NS}, "");
+}
+
+static void the_order_in_which_samples_come_does_not_matter(void **state)
+{
+	(void)state;
+	static const char *const names[] = {"a", "b", "a b", "a;b", "c"};
+	CLEANUP(output_deinit) struct output first = {0}, second = {0};
+
+	for (int round = 0; round < 2; round++) {
+		CLEANUP(profile_cleanup) struct profile *profile = profile_new();
+		event_id event = add_event(profile, "cpu-clock", true);
+
+		for (int i = 0; i < 125; i++) {
+			int n = round ? 124 - i : i;
+			thread_id thread = profile_thread(profile, n % 2, n % 4, "p", "t");
+
+			profile_add(profile, thread,
+				    STACK(profile, names[n % 5], names[n / 5 % 5], names[n / 25]),
+				    event, 1);
+		}
+		*(round ? &second : &first) = output_of(&format_folded, profile,
+							(struct format_options){.show_pid = 1});
+	}
+	assert_string_equal(first.data, second.data);
+}
+
+/* The straight way: every sample's line as text, sorted, equal ones added up. */
+static char *line_of(const struct profile *profile, const struct profile_cell *cell)
+{
+	struct profile_stack stack = profile_get_stack(profile, cell->stack);
+	char *line = xstrdup("");
+	const char *process = profile_string(profile,
+					     profile_get_thread(profile, cell->thread)->process);
+
+	for (; stack.depth; stack = profile_get_stack(profile, stack.parent)) {
+		struct profile_frame frame = profile_get_frame(profile, stack.frame);
+
+		for (unsigned i = 0; i < (frame.line_count ? frame.line_count : 1); i++) {
+			CLEANUP(free_ptr) char *inner = line;
+			CLEANUP(free_ptr)
+			char *address = profile_frame_address_name(profile, stack.frame);
+
+			line = xasprintf(
+				";%s%s",
+				frame.line_count
+					? profile_string(profile,
+							 profile_get_function(
+								 profile, frame.lines[i].function)
+								 ->name)
+					: address,
+				inner);
+		}
+	}
+	CLEANUP(free_ptr) char *frames = line;
+
+	return xasprintf("%s%s", strcmp(process, "one two") ? process : "one_two", frames);
+}
+
+struct expected {
+	char *stack;
+	uint64_t count;
+};
+
+static int compare_stacks(const void *a, const void *b)
+{
+	return strcmp(((const struct expected *)a)->stack, ((const struct expected *)b)->stack);
+}
+
+static int compare_texts(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static void lines_are_sorted_and_add_up_whatever_the_names(void **state)
+{
+	(void)state;
+
+	for (uint64_t seed = 1; seed <= 20; seed++) {
+		CLEANUP(profile_cleanup) struct profile *profile = random_profile(seed);
+		CLEANUP(output_deinit) struct output output = {0};
+		struct expected stacks[1000];
+		char *lines[1000];
+		size_t count = 0, line_count = 0, at = 0;
+
+		for (uint64_t i = 0; i < profile_cell_count(profile); i++) {
+			const struct profile_cell *cell = profile_get_cell(profile, i);
+
+			if (cell->event == 0)
+				stacks[count++] = (struct expected){line_of(profile, cell),
+								    cell->samples};
+		}
+		qsort(stacks, count, sizeof(*stacks), compare_stacks);
+		for (size_t i = 0; i < count; i++) {
+			if (i + 1 < count && !strcmp(stacks[i].stack, stacks[i + 1].stack))
+				stacks[i + 1].count += stacks[i].count;
+			else
+				lines[line_count++] = xasprintf("%s %" PRIu64 "\n", stacks[i].stack,
+								stacks[i].count);
+			free(stacks[i].stack);
+		}
+		qsort(lines, line_count, sizeof(*lines), compare_texts);
+		output = output_of(&format_folded, profile, (struct format_options){0});
+		for (size_t i = 0; i < line_count; i++) {
+			assert_true(output.len - at >= strlen(lines[i]));
+			assert_memory_equal(output.data + at, lines[i], strlen(lines[i]));
+			at += strlen(lines[i]);
+			free(lines[i]);
+		}
+		assert_int_equal(at, output.len);
+	}
+}
+
+static void a_full_disk_is_an_error(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = random_profile(1);
+	CLEANUP(close_file) FILE *full = fopen("/dev/full", "w");
+	CLEANUP(error_cleanup)
+	struct error *err = format_folded.write(profile, &(struct format_options){0}, full);
+
+	assert_non_null(err);
+	assert_int_equal(error_number(err), ENOSPC);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_golden_profile_is_written_as_ever),
+		cmocka_unit_test(stacks_of_the_same_names_are_one_line),
+		cmocka_unit_test(a_frame_is_written_with_its_inlined_functions_behind_it),
+		cmocka_unit_test(names_cannot_break_a_line),
+		cmocka_unit_test(a_process_name_is_one_word),
+		cmocka_unit_test(a_very_long_name_is_written_in_full),
+		cmocka_unit_test(deep_recursion_is_written_in_full),
+		cmocka_unit_test(the_weight_is_what_was_asked_for),
+		cmocka_unit_test(an_event_that_is_no_clock_has_no_nanoseconds),
+		cmocka_unit_test(of_several_events_the_first_is_written),
+		cmocka_unit_test(an_empty_profile_is_an_empty_file),
+		cmocka_unit_test(the_order_in_which_samples_come_does_not_matter),
+		cmocka_unit_test(lines_are_sorted_and_add_up_whatever_the_names),
+		cmocka_unit_test(a_full_disk_is_an_error),
+	};
+
+	return cmocka_run_group_tests_name("folded", tests, NULL, NULL);
+}

@@ -1,0 +1,610 @@
+#include "format/pprof.pb-c.h"
+#include "format/utf8.h"
+
+#include "output.h"
+#include "sample_profile.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <zlib.h>
+
+static struct output gunzip(const struct output *packed)
+{
+	struct output plain = {.len = 0};
+	z_stream stream = {.next_in = (unsigned char *)packed->data,
+			   .avail_in = (unsigned)packed->len};
+	int status = inflateInit2(&stream, 15 + 16);
+
+	while (status == Z_OK) {
+		plain.data = xreallocarray(plain.data, plain.len + 65536, 1);
+		stream.next_out = (unsigned char *)plain.data + plain.len;
+		stream.avail_out = 65536;
+		status = inflate(&stream, Z_NO_FLUSH);
+		plain.len = stream.total_out;
+	}
+	assert_int_equal(status, Z_STREAM_END);
+	assert_int_equal(stream.avail_in, 0);
+	inflateEnd(&stream);
+	return plain;
+}
+
+static const char *string_at(const Pprof__Profile *message, int64_t index)
+{
+	assert_in_range(index, 0, message->n_string_table - 1);
+	return message->string_table[index];
+}
+
+/* Ids are dense in what prof writes, from 1 and in order. */
+static const Pprof__Function *function_at(const Pprof__Profile *message, uint64_t id)
+{
+	for (size_t i = 0; i < message->n_function; i++)
+		if (message->function[i]->id == id)
+			return message->function[i];
+	fail_msg("no function %" PRIu64, id);
+	return NULL;
+}
+
+static const Pprof__Location *location_at(const Pprof__Profile *message, uint64_t id)
+{
+	assert_in_range(id, 1, message->n_location);
+	assert_int_equal(message->location[id - 1]->id, id);
+	return message->location[id - 1];
+}
+
+static const Pprof__Mapping *mapping_at(const Pprof__Profile *message, uint64_t id)
+{
+	assert_in_range(id, 1, message->n_mapping);
+	return message->mapping[id - 1];
+}
+
+static void check_strings(const Pprof__Profile *message)
+{
+	assert_string_equal(string_at(message, 0), "");
+	for (size_t i = 0; i < message->n_string_table; i++) {
+		struct bytes text = bytes_of(message->string_table[i],
+					     strlen(message->string_table[i]));
+
+		while (bytes_left(&text))
+			assert_int_not_equal(utf8_next(&text), UTF8_BAD);
+	}
+}
+
+static void check_types(const Pprof__Profile *message)
+{
+	bool default_exists = false;
+
+	assert_true(message->n_sample_type > 0);
+	for (size_t i = 0; i < message->n_sample_type; i++) {
+		int64_t type = message->sample_type[i]->type;
+
+		assert_true(*string_at(message, type) &&
+			    *string_at(message, message->sample_type[i]->unit));
+		default_exists |= type == message->default_sample_type;
+		for (size_t other = 0; other < i; other++)
+			assert_int_not_equal(type, message->sample_type[other]->type);
+	}
+	assert_true(default_exists);
+	for (size_t i = 0; i < message->n_comment; i++)
+		assert_true(*string_at(message, message->comment[i]));
+}
+
+static void check_mappings(const Pprof__Profile *message)
+{
+	for (size_t i = 0; i < message->n_mapping; i++) {
+		const Pprof__Mapping *mapping = message->mapping[i];
+
+		assert_int_equal(mapping->id, i + 1);
+		assert_true(mapping->memory_start < mapping->memory_limit);
+		assert_true(*string_at(message, mapping->filename));
+		string_at(message, mapping->build_id);
+	}
+}
+
+static void check_functions(const Pprof__Profile *message)
+{
+	for (size_t i = 0; i < message->n_function; i++) {
+		const Pprof__Function *function = message->function[i];
+
+		assert_int_not_equal(function->id, 0);
+		assert_ptr_equal(function_at(message, function->id), function);
+		string_at(message, function->name);
+		string_at(message, function->system_name);
+		string_at(message, function->filename);
+	}
+}
+
+static void check_locations(const Pprof__Profile *message)
+{
+	for (size_t i = 0; i < message->n_location; i++) {
+		const Pprof__Location *location = message->location[i];
+
+		assert_int_equal(location->id, i + 1);
+		assert_true(location->n_line > 0);
+		for (size_t line = 0; line < location->n_line; line++)
+			function_at(message, location->line[line]->function_id);
+		if (location->mapping_id) {
+			const Pprof__Mapping *mapping = mapping_at(message, location->mapping_id);
+
+			assert_true(mapping->memory_start <= location->address);
+			assert_true(location->address < mapping->memory_limit);
+		} else {
+			assert_int_equal(location->address, 0);
+		}
+	}
+}
+
+static void check_samples(const Pprof__Profile *message)
+{
+	for (size_t i = 0; i < message->n_sample; i++) {
+		const Pprof__Sample *sample = message->sample[i];
+
+		assert_int_equal(sample->n_value, message->n_sample_type);
+		for (size_t frame = 0; frame < sample->n_location_id; frame++)
+			location_at(message, sample->location_id[frame]);
+		for (size_t label = 0; label < sample->n_label; label++) {
+			assert_true(*string_at(message, sample->label[label]->key));
+			/* A text, or a number with a unit. */
+			assert_true(!*string_at(message, sample->label[label]->str) ==
+				    !!*string_at(message, sample->label[label]->num_unit));
+		}
+	}
+}
+
+/* What a strict reader relies on, and go tool pprof does not look at. */
+static Pprof__Profile *read_strictly(const struct output *output)
+{
+	CLEANUP(output_deinit) struct output plain = gunzip(output);
+	Pprof__Profile *message = pprof__profile__unpack(NULL, plain.len,
+							 (const uint8_t *)plain.data);
+
+	assert_non_null(message);
+	check_strings(message);
+	check_types(message);
+	check_mappings(message);
+	check_functions(message);
+	check_locations(message);
+	check_samples(message);
+	return message;
+}
+
+static Pprof__Profile *written(const struct profile *profile)
+{
+	CLEANUP(output_deinit)
+	struct output output = output_of(&format_pprof, profile, (struct format_options){0});
+
+	return read_strictly(&output);
+}
+
+static void free_message(Pprof__Profile **message)
+{
+	pprof__profile__free_unpacked(*message, NULL);
+}
+
+static const char *name_of_line(const Pprof__Profile *message, const Pprof__Line *line)
+{
+	return string_at(message, function_at(message, line->function_id)->name);
+}
+
+static void print_samples(const Pprof__Profile *message, FILE *out)
+{
+	for (size_t i = 0; i < message->n_sample; i++) {
+		const Pprof__Sample *sample = message->sample[i];
+
+		fprintf(out, "sample");
+		for (size_t v = 0; v < sample->n_value; v++)
+			fprintf(out, " %" PRId64, sample->value[v]);
+		fprintf(out, ":");
+		for (size_t l = 0; l < sample->n_location_id; l++)
+			fprintf(out, " %" PRIu64, sample->location_id[l]);
+		for (size_t l = 0; l < sample->n_label; l++) {
+			const Pprof__Label *label = sample->label[l];
+
+			fprintf(out, ", %s ", string_at(message, label->key));
+			if (label->str)
+				fprintf(out, "%s", string_at(message, label->str));
+			else
+				fprintf(out, "%" PRId64 " %s", label->num,
+					string_at(message, label->num_unit));
+		}
+		fprintf(out, "\n");
+	}
+}
+
+static void print_locations(const Pprof__Profile *message, FILE *out)
+{
+	for (size_t i = 0; i < message->n_location; i++) {
+		const Pprof__Location *location = message->location[i];
+
+		fprintf(out, "location %" PRIu64 ": mapping %" PRIu64 " address 0x%" PRIx64 "\n",
+			location->id, location->mapping_id, location->address);
+		for (size_t l = 0; l < location->n_line; l++) {
+			const Pprof__Line *line = location->line[l];
+			const Pprof__Function *function = function_at(message, line->function_id);
+
+			fprintf(out, "\t%s (%s) %s:%" PRId64 " from %" PRId64 "\n",
+				string_at(message, function->name),
+				string_at(message, function->system_name),
+				string_at(message, function->filename), line->line,
+				function->start_line);
+		}
+	}
+}
+
+static void print_mappings(const Pprof__Profile *message, FILE *out)
+{
+	for (size_t i = 0; i < message->n_mapping; i++) {
+		const Pprof__Mapping *mapping = message->mapping[i];
+
+		fprintf(out, "mapping %" PRIu64 ": 0x%" PRIx64 "-0x%" PRIx64 " at 0x%" PRIx64 " %s",
+			mapping->id, mapping->memory_start, mapping->memory_limit,
+			mapping->file_offset, string_at(message, mapping->filename));
+		fprintf(out, " build-id '%s'%s%s%s%s\n", string_at(message, mapping->build_id),
+			mapping->has_functions ? " functions" : "",
+			mapping->has_filenames ? " filenames" : "",
+			mapping->has_line_numbers ? " lines" : "",
+			mapping->has_inline_frames ? " inline" : "");
+	}
+}
+
+static void print_type(const Pprof__Profile *message, const char *title,
+		       const Pprof__ValueType *type, FILE *out)
+{
+	fprintf(out, "%s %s/%s\n", title, string_at(message, type->type),
+		string_at(message, type->unit));
+}
+
+/* All that is in it, to be read by people. */
+static void print_all(const Pprof__Profile *message, FILE *out)
+{
+	for (size_t i = 0; i < message->n_sample_type; i++)
+		print_type(message, "type", message->sample_type[i], out);
+	fprintf(out, "default %s\n", string_at(message, message->default_sample_type));
+	if (message->period_type)
+		print_type(message, "period type", message->period_type, out);
+	fprintf(out, "period %" PRId64 "\n", message->period);
+	fprintf(out, "time %" PRId64 " duration %" PRId64 "\n", message->time_nanos,
+		message->duration_nanos);
+	for (size_t i = 0; i < message->n_comment; i++)
+		fprintf(out, "comment %s\n", string_at(message, message->comment[i]));
+	print_mappings(message, out);
+	print_locations(message, out);
+	print_samples(message, out);
+}
+
+static void the_golden_profile_is_written_as_ever(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = shop_profile();
+	CLEANUP(free_message) Pprof__Profile *message = written(profile);
+	CLEANUP(output_deinit) struct output text = {0};
+	FILE *out = open_memstream(&text.data, &text.len);
+
+	print_all(message, out);
+	fclose(out);
+	assert_golden("shop.pprof.txt", text.data);
+}
+
+static void the_same_profile_gives_the_same_bytes(void **state)
+{
+	(void)state;
+	CLEANUP(output_deinit) struct output first = {0}, second = {0};
+
+	for (int round = 0; round < 2; round++) {
+		CLEANUP(profile_cleanup) struct profile *profile = random_profile(7);
+
+		*(round ? &second : &first) = output_of(&format_pprof, profile,
+							(struct format_options){0});
+	}
+	assert_int_equal(first.len, second.len);
+	assert_memory_equal(first.data, second.data, first.len);
+	assert_memory_equal(first.data + 4, "\0\0\0\0", 4); /* gzip's time */
+}
+
+static int64_t value_of_label(const Pprof__Profile *message, const Pprof__Sample *sample,
+			      const char *key)
+{
+	for (size_t i = 0; i < sample->n_label; i++)
+		if (!strcmp(string_at(message, sample->label[i]->key), key))
+			return sample->label[i]->str ? sample->label[i]->str
+						     : sample->label[i]->num;
+	return -1;
+}
+
+/* A profile made of what was read; its folded form shows every stack, thread and value. */
+static struct profile *profile_of(const Pprof__Profile *message)
+{
+	struct profile *profile = profile_new();
+	event_id event = add_event(profile, "cpu-clock", true);
+
+	for (size_t i = 0; i < message->n_sample; i++) {
+		const Pprof__Sample *sample = message->sample[i];
+		int64_t comm = value_of_label(message, sample, "comm");
+		thread_id thread = profile_thread(profile,
+						  (pid_t)value_of_label(message, sample, "pid"),
+						  (pid_t)value_of_label(message, sample, "tid"),
+						  string_at(message, comm), "");
+		stack_id stack = STACK_EMPTY;
+
+		for (size_t l = sample->n_location_id; l-- > 0;) {
+			const Pprof__Location *location = location_at(message,
+								      sample->location_id[l]);
+			const char *names[8] = {NULL};
+
+			for (size_t line = 0; line < location->n_line; line++)
+				names[line] = name_of_line(message, location->line[line]);
+			stack = profile_push(profile, stack, add_frame(profile, names));
+		}
+		if (sample->value[0])
+			profile_add(profile, thread, stack, event, (uint64_t)sample->value[1]);
+		assert_true(!sample->value[0] == !sample->value[1]);
+	}
+	return profile;
+}
+
+static void what_was_written_reads_back_as_the_same_stacks(void **state)
+{
+	(void)state;
+	struct format_options options = {.weight = WEIGHT_PERIOD, .show_tid = true};
+
+	for (uint64_t seed = 1; seed <= 10; seed++) {
+		CLEANUP(profile_cleanup) struct profile *profile = random_profile(seed);
+		CLEANUP(free_message) Pprof__Profile *message = written(profile);
+		CLEANUP(profile_cleanup) struct profile *read = profile_of(message);
+		CLEANUP(output_deinit)
+		struct output before = output_of(&format_folded, profile, options);
+		CLEANUP(output_deinit)
+		struct output after = output_of(&format_folded, read, options);
+
+		assert_string_equal(before.data, after.data);
+	}
+}
+
+static void values_are_those_of_the_profile(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = random_profile(3);
+	CLEANUP(free_message) Pprof__Profile *message = written(profile);
+	int64_t expected[3] = {0}, sums[3] = {0};
+
+	for (uint64_t i = 0; i < profile_cell_count(profile); i++) {
+		const struct profile_cell *cell = profile_get_cell(profile, i);
+
+		expected[0] += cell->event ? 0 : (int64_t)cell->samples;
+		expected[1 + cell->event] += (int64_t)cell->weight;
+	}
+	for (size_t i = 0; i < message->n_sample; i++)
+		for (size_t value = 0; value < 3; value++)
+			sums[value] += message->sample[i]->value[value];
+	assert_memory_equal(sums, expected, sizeof(sums));
+}
+
+static void assert_type(const Pprof__Profile *message, size_t index, const char *type,
+			const char *unit)
+{
+	assert_string_equal(string_at(message, message->sample_type[index]->type), type);
+	assert_string_equal(string_at(message, message->sample_type[index]->unit), unit);
+}
+
+static void several_events_are_one_value_each_in_one_sample_of_a_stack(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
+	event_id clock = add_event(profile, "task-clock", true);
+	event_id second_clock = add_event(profile, "cpu-clock", true);
+	event_id faults = add_event(profile, "page-faults", false);
+	thread_id thread = profile_thread(profile, 1, 1, "p", "p");
+	stack_id f = STACK(profile, "f"), g = STACK(profile, "g");
+
+	profile_add(profile, thread, f, faults, 3);
+	profile_add(profile, thread, g, second_clock, 20);
+	profile_add(profile, thread, f, clock, 10);
+	profile_add(profile, thread, f, clock, 11);
+	CLEANUP(free_message) Pprof__Profile *message = written(profile);
+
+	assert_int_equal(message->n_sample_type, 4);
+	assert_type(message, 0, "samples", "count");
+	assert_type(message, 1, "cpu", "nanoseconds");
+	assert_type(message, 2, "cpu-clock", "nanoseconds");
+	assert_type(message, 3, "page-faults", "count");
+	assert_int_equal(message->n_sample, 2);
+	assert_memory_equal(message->sample[0]->value, ((int64_t[]){2, 21, 0, 3}), 4 * 8);
+	assert_memory_equal(message->sample[1]->value, ((int64_t[]){0, 0, 20, 0}), 4 * 8);
+}
+
+static void an_event_that_is_no_clock_keeps_its_name(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
+	event_id event = add_event(profile, "cycles:u", false);
+
+	profile_add(profile, profile_thread(profile, 1, 1, "p", "p"), STACK(profile, "f"), event,
+		    1000);
+	profile_add(profile, profile_thread(profile, 1, 1, "p", "p"), STACK(profile, "g"), event,
+		    2000);
+	CLEANUP(free_message) Pprof__Profile *message = written(profile);
+
+	assert_int_equal(message->n_sample_type, 2);
+	assert_type(message, 1, "cycles:u", "count");
+	assert_string_equal(string_at(message, message->default_sample_type), "cycles:u");
+	assert_string_equal(string_at(message, message->period_type->type), "cycles:u");
+	assert_int_equal(message->period, 1500); /* by frequency: the mean */
+}
+
+static void the_period_is_the_one_asked_for(void **state)
+{
+	(void)state;
+	static const struct {
+		struct profile_event event;
+		int64_t period;
+	} cases[] = {
+		{{.counts_ns = true, .period = 5000}, 5000},
+		{{.counts_ns = true, .frequency_hz = 100}, 10000000},
+		{{.period = 7}, 7},
+		{{.frequency_hz = 100}, 1}, /* nothing was counted */
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		CLEANUP(profile_cleanup) struct profile *profile = profile_new();
+		struct profile_event event = cases[i].event;
+
+		event.name = text_of(profile, "e");
+		profile_add_event(profile, &event);
+		CLEANUP(free_message) Pprof__Profile *message = written(profile);
+		assert_int_equal(message->period, cases[i].period);
+	}
+}
+
+static void an_empty_profile_is_a_valid_one(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
+	CLEANUP(free_message) Pprof__Profile *nothing = written(profile);
+
+	assert_int_equal(nothing->n_sample_type, 1);
+	add_event(profile, "cpu-clock", true);
+	CLEANUP(free_message) Pprof__Profile *empty = written(profile);
+	assert_int_equal(empty->n_sample_type, 2);
+	assert_int_equal(empty->n_sample, 0);
+	assert_string_equal(string_at(empty, empty->default_sample_type), "cpu");
+}
+
+static void hostile_strings_come_out_as_utf8_and_keep_all_else(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *name, *written;
+	} cases[] = {
+		{"a;b\nc", "a;b\nc"},
+		{"\xff", "\xef\xbf\xbd"},
+		{"a\xc3", "a\xef\xbf\xbd"},
+		{"\xe2\x82z", "\xef\xbf\xbdz"},				  /* cut short */
+		{"\xc0\xaf", "\xef\xbf\xbd\xef\xbf\xbd"},		  /* overlong */
+		{"\xed\xa0\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"}, /* surrogate */
+		{"\xf4\x90\x80\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"},
+		{"\xf0\x9f\xa6\x80\xe2\x82\xac", "\xf0\x9f\xa6\x80\xe2\x82\xac"}, /* crab, euro */
+		{"", ""},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		CLEANUP(profile_cleanup) struct profile *profile = profile_new();
+
+		profile_add(profile, profile_thread(profile, 1, 1, cases[i].name, cases[i].name),
+			    STACK(profile, cases[i].name), add_event(profile, "cpu-clock", true),
+			    1);
+		CLEANUP(free_message) Pprof__Profile *message = written(profile);
+		assert_string_equal(string_at(message, message->function[0]->name),
+				    cases[i].written);
+		assert_int_equal(message->sample[0]->n_label, *cases[i].name ? 4 : 2);
+	}
+}
+
+static void very_long_names_and_very_deep_stacks_are_whole(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
+	CLEANUP(free_ptr) char *name = xmalloc(64 * 1024 + 1);
+	stack_id stack = STACK_EMPTY;
+	frame_id frame;
+
+	memset(name, 'x', 64 * 1024);
+	name[64 * 1024] = '\0';
+	frame = add_frame(profile, (const char *const[]){name, NULL});
+	for (unsigned depth = 0; depth < 1000; depth++)
+		stack = profile_push(profile, stack, frame);
+	profile_add(profile, profile_thread(profile, 1, 1, "p", "p"), stack,
+		    add_event(profile, "cpu-clock", true), 1);
+	CLEANUP(free_message) Pprof__Profile *message = written(profile);
+	assert_int_equal(message->n_location, 1);
+	assert_int_equal(message->sample[0]->n_location_id, 1000);
+	assert_string_equal(string_at(message, message->function[0]->name), name);
+}
+
+static void the_main_program_is_the_first_mapping_even_unused(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
+	static const struct profile_segment segment = {0x1000, 0x1000, 0x1000};
+	struct profile_module library = {
+		.path = text_of(profile, "/lib/x.so"), .segments = &segment, .segment_count = 1};
+	struct profile_module program = library;
+
+	program.path = text_of(profile, "/bin/x");
+	program.is_main = true;
+	profile_describe_module(profile, 0, &library);
+	profile_describe_module(profile, 1, &library);
+	profile_describe_module(profile, 2, &program);
+	profile_frame(profile, 1, 0x1000, false);
+	CLEANUP(free_message) Pprof__Profile *message = written(profile);
+	assert_int_equal(message->n_mapping, 2);
+	assert_string_equal(string_at(message, message->mapping[0]->filename), "/bin/x");
+	assert_string_equal(string_at(message, message->mapping[1]->filename), "/lib/x.so");
+}
+
+static void every_address_lies_in_its_mapping(void **state)
+{
+	(void)state;
+	static const uint64_t offsets[] = {0,
+					   1,
+					   0xfff,
+					   0x1000,
+					   0x1fff,
+					   0x2000,
+					   0x2001,
+					   1ull << 47,
+					   UINT64_MAX / 2,
+					   UINT64_MAX - 1,
+					   UINT64_MAX - 0x1000,
+					   UINT64_MAX};
+	static const struct profile_segment segments[] = {
+		{0x1000, 0x5000, 0x1000},
+		{0x2000, UINT64_MAX - 0x10, 0x1000}, /* of a damaged file */
+	};
+	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
+
+	profile_describe_module(profile, 0,
+				&(struct profile_module){.path = text_of(profile, "/bin/x"),
+							 .segments = segments,
+							 .segment_count = 2,
+							 .is_main = true});
+	profile_describe_module(profile, 1,
+				&(struct profile_module){.kind = PROFILE_MODULE_KERNEL,
+							 .path = text_of(profile, "[kernel]")});
+	/* The last module is not described. */
+	for (uint32_t i = 0; i < ARRAY_SIZE(offsets) * 6; i++)
+		profile_frame(profile, i / 2 % 3, offsets[i / 6], i % 2);
+	CLEANUP(free_message) Pprof__Profile *message = written(profile);
+	assert_int_equal(message->n_location, ARRAY_SIZE(offsets) * 6);
+}
+
+static void a_full_disk_is_an_error(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = random_profile(1);
+	CLEANUP(close_file) FILE *full = fopen("/dev/full", "w");
+	CLEANUP(error_cleanup)
+	struct error *err = format_pprof.write(profile, &(struct format_options){0}, full);
+
+	assert_non_null(err);
+	assert_int_equal(error_number(err), ENOSPC);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_golden_profile_is_written_as_ever),
+		cmocka_unit_test(the_same_profile_gives_the_same_bytes),
+		cmocka_unit_test(what_was_written_reads_back_as_the_same_stacks),
+		cmocka_unit_test(values_are_those_of_the_profile),
+		cmocka_unit_test(several_events_are_one_value_each_in_one_sample_of_a_stack),
+		cmocka_unit_test(an_event_that_is_no_clock_keeps_its_name),
+		cmocka_unit_test(the_period_is_the_one_asked_for),
+		cmocka_unit_test(an_empty_profile_is_a_valid_one),
+		cmocka_unit_test(hostile_strings_come_out_as_utf8_and_keep_all_else),
+		cmocka_unit_test(very_long_names_and_very_deep_stacks_are_whole),
+		cmocka_unit_test(the_main_program_is_the_first_mapping_even_unused),
+		cmocka_unit_test(every_address_lies_in_its_mapping),
+		cmocka_unit_test(a_full_disk_is_an_error),
+	};
+
+	return cmocka_run_group_tests_name("pprof", tests, NULL, NULL);
+}
