@@ -65,7 +65,7 @@ class Stacks:
 
     def hottest(self, number=8):
         """For the message of a failed assertion."""
-        return "\n".join(f"{count} {';'.join(frames)}" for frames, count in self.counts.most_common(number))
+        return "\n".join(f"{count} {';'.join(frames)}"[:500] for frames, count in self.counts.most_common(number))
 
 
 def assert_share(count, total, expected):

@@ -13,8 +13,8 @@ LAYOUTS = ["shares", "shares_dwarf4", "shares_framed", "shares_static", "shares_
            "shares_compressed", "shares_bfd", "shares_lld", "shares_mold"]
 
 
-def assert_complete(stacks, least=0.99):
-    assert stacks.total > 1500, stacks.hottest()
+def assert_complete(stacks, least=0.99, samples=2000):
+    assert stacks.total > samples, stacks.hottest()
     assert stacks.rooted() >= least, stacks.hottest(30)
 
 
@@ -111,7 +111,7 @@ def test_cxx_names_are_demangled_and_inlined_calls_appear(prof, target):
     stacks = prof.record(*FAST, "--", target("geometry"), SECONDS).stacks
     assert_complete(stacks)
     render = stacks.holding("(anonymous namespace)::render()", "geometry::Circle::area() const",
-                            "geometry::Circle::squared() const", "spin()")
+                            "geometry::Circle::squared() const", "spin")
     assert_share(render, stacks.total, 0.5)
     assert_share(stacks.holding("(anonymous namespace)::add()", "void geometry::sum<int, long>(int, long)"),
                  stacks.total, 0.3)
@@ -120,7 +120,7 @@ def test_cxx_names_are_demangled_and_inlined_calls_appear(prof, target):
 @pytest.mark.parametrize("name", ["interpreter", "interpreter_v0"])
 def test_rust_closures_traits_and_inlined_calls_are_named(prof, target, name):
     stacks = prof.record(*FAST, "--", target(name), SECONDS).stacks
-    assert_complete(stacks)
+    assert_complete(stacks, samples=500)  # it works for a time, of which it may get less on a busy machine
     names = stacks.names()
     generic = {name for name in names if re.match(r"interpreter::evaluate(::<f64>)?$", name)}
     assert generic, stacks.hottest()
