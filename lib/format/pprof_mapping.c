@@ -14,6 +14,24 @@ static uint32_t module_index(const struct profile *profile, uint32_t module)
 	return module < count ? module : count;
 }
 
+static uint64_t page_end(uint64_t last)
+{
+	return (last | PAGE_MASK) < UINT64_MAX ? (last | PAGE_MASK) + 1 : UINT64_MAX;
+}
+
+/* The pages it is loaded into. pprof does not find the names of a mapping that is not aligned. */
+static struct pprof_mapping place_of_segment(uint32_t module, const struct profile_segment *segment)
+{
+	uint64_t in_page = segment->vaddr & PAGE_MASK;
+
+	return (struct pprof_mapping){
+		.module = module,
+		.start = segment->vaddr - in_page,
+		.limit = page_end(segment->vaddr + segment->size_bytes - 1),
+		.offset = segment->offset > in_page ? segment->offset - in_page : 0,
+	};
+}
+
 static uint32_t make_places(struct pprof_mappings *mappings, const struct profile *profile)
 {
 	uint32_t modules = profile_module_count(profile) + 1, count = 0;
@@ -30,12 +48,7 @@ static uint32_t make_places(struct pprof_mappings *mappings, const struct profil
 		struct pprof_mapping *place = &mappings->places[mappings->first_place[i]];
 
 		for (unsigned s = 0; s < module->segment_count; s++, place++)
-			*place = (struct pprof_mapping){
-				.module = i,
-				.start = module->segments[s].vaddr,
-				.limit = module->segments[s].vaddr + module->segments[s].size_bytes,
-				.offset = module->segments[s].offset,
-			};
+			*place = place_of_segment(i, &module->segments[s]);
 		*place = (struct pprof_mapping){.module = i, .start = UINT64_MAX};
 	}
 	return count;
@@ -65,8 +78,7 @@ static void cover(struct pprof_mapping *place, uint64_t address)
 	if (address < place->start)
 		place->start = place->offset = address & ~PAGE_MASK;
 	if (address >= place->limit)
-		place->limit = (address | PAGE_MASK) < UINT64_MAX ? (address | PAGE_MASK) + 1
-								  : UINT64_MAX;
+		place->limit = page_end(address);
 }
 
 static void use_lines(struct pprof_mapping *place, const struct profile *profile, frame_id id)

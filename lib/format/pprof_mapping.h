@@ -9,7 +9,8 @@
 
 #include "profile/profile.h"
 
-/* Addresses are the file's own: the profile keeps no others. */
+/* Whole pages, as the kernel maps them. Addresses are the file's own: the profile keeps no others.
+ */
 struct pprof_mapping {
 	uint32_t id; /* from 1; 0: not in the profile */
 	uint32_t module;
