@@ -102,7 +102,10 @@ def started():
     for process in processes:
         if process.poll() is None:
             process.kill()
-        process.communicate()
+        process.wait()
+        for stream in (process.stdin, process.stdout, process.stderr):
+            if stream:
+                stream.close()
 
 
 @pytest.fixture

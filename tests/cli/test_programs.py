@@ -22,15 +22,15 @@ def assert_sound(recording, least):
     stacks = recording.stacks
     assert stacks.total > 300, stacks.hottest()
     assert stacks.rooted() >= least, stacks.hottest(40)
-    assert not any("unknown" in name for name in stacks.names())
+    assert not any("[unknown" in name for name in stacks.names())
     recording.pprof.check()
 
 
 def test_ripgrep_a_rust_program_with_debug_info(prof, client, tmp_path):
     text = tmp_path / "text"
     text.write_text("".join(f"line {i} of the text, {i * 7919 % 1013} {i * 104729 % 7}\n" for i in range(400_000)))
-    search = [client("rg"), "--no-mmap", "-c", r"(\w+) (\w+) of .*, \d*[13579]\d* [0-3]$", text, text, text]
-    recording = prof.record("-F", "1999", "--", *search)
+    pattern = r"(\w+) (\w+) of .*, \d*[13579]\d* [0-3]$"
+    recording = prof.record("-F", "1999", "--", client("rg"), "--no-mmap", "-c", pattern, *[text] * 30)
     assert_sound(recording, 0.98)
     stacks = recording.stacks
     in_regex = stacks.count(lambda frames: any(re.match(r"<?regex(_automata)?::", frame) for frame in frames))
@@ -61,4 +61,5 @@ def test_a_go_program(prof, target):
     assert_sound(recording, 0.97)
     for function, share in {"main.half": 0.5, "main.third": 0.3, "main.fifth": 0.2}.items():
         assert_share(recording.stacks.holding("main.work", function), recording.stacks.total, share)
-    assert recording.stacks.share("runtime.goexit", "main.work") > 0.95, recording.stacks.hottest()
+    in_goroutines = recording.stacks.count(lambda frames: re.match(r"runtime\.goexit", frames[1]) is not None)
+    assert in_goroutines > 0.95 * recording.stacks.total, recording.stacks.hottest()

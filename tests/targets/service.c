@@ -20,42 +20,42 @@ static NOINLINE void burn(void)
 	spin();
 }
 
-static NOINLINE void work_until_done(const char *name)
+static NOINLINE void work_until_done(const char *name, const char *answer)
 {
 	pthread_setname_np(pthread_self(), name);
+	puts(answer);
+	fflush(stdout);
 	while (!done)
 		burn();
 }
 
 static void *early_work(void *unused)
 {
-	work_until_done("early");
+	work_until_done("early", "ready");
 	return unused;
 }
 
 static void *late_work(void *unused)
 {
-	work_until_done("late");
+	work_until_done("late", "started");
 	return unused;
 }
 
-static void start(void *(*work)(void *), const char *answer)
+static void start(void *(*work)(void *))
 {
 	pthread_t thread;
 
 	pthread_create(&thread, NULL, work, NULL);
 	pthread_detach(thread);
-	puts(answer);
-	fflush(stdout);
 }
 
 int main(void)
 {
 	char line[64];
 
-	start(early_work, "ready");
+	start(early_work);
 	while (fgets(line, sizeof line, stdin))
-		start(late_work, "started");
+		start(late_work);
 	done = true;
 	return 0;
 }
