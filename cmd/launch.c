@@ -89,6 +89,7 @@ struct error *launch_release(struct launch *launch, const char *name)
 	if (len != sizeof(number))
 		return NULL;
 	launch_wait(launch);
+	launch->refusal = number;
 	if (number == ENOENT && !strchr(name, '/'))
 		return error_hint(error_errno(number, "%s", name), "no such command in PATH");
 	return error_errno(number, "%s", name);

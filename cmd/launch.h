@@ -15,14 +15,15 @@ struct launch {
 	int pidfd;     /* readable when the command has ended; -1: waited for already */
 	int hold_fd;   /* the command waits for a byte from here */
 	int report_fd; /* what exec says, when it fails */
+	int refusal;   /* its errno then; else 0 */
 };
 
 /* argv ends with NULL. stdout_to_stderr: the command's stdout becomes its stderr. */
 MUST_CHECK struct error *launch_prepare(char *const *argv, const struct signals *signals,
 					bool stdout_to_stderr, struct launch *ret);
 /*
- * Fails when the command cannot be executed: it has then been waited for, and
- * launch_refusal_status() of error_number() says with what status a shell would end.
+ * When the command cannot be executed, launch->refusal says why, and launch_refusal_status() with
+ * what status a shell would end; it has been waited for.
  */
 MUST_CHECK struct error *launch_release(struct launch *launch, const char *name);
 int launch_refusal_status(int number);

@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -10,9 +11,29 @@
 #include <time.h>
 #include <unistd.h>
 
-bool output_is_stdout(const struct output *output)
+/* Names of what is open already; opening them anew would truncate, or replace the name. -1: none.
+ */
+static int descriptor_of(const char *path)
 {
-	return !strcmp(output->path, "-");
+	static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
+
+	if (!strcmp(path, "-") || !strcmp(path, "/dev/stdout"))
+		return STDOUT_FILENO;
+	if (!strcmp(path, "/dev/stderr"))
+		return STDERR_FILENO;
+	for (size_t i = 0; i < ARRAY_SIZE(folders); i++) {
+		size_t len = strlen(folders[i]);
+
+		if (!strncmp(path, folders[i], len) && isdigit((unsigned char)path[len]) &&
+		    !path[len + strspn(path + len, "0123456789")])
+			return atoi(path + len);
+	}
+	return -1;
+}
+
+bool output_is_stdout(const char *path)
+{
+	return descriptor_of(path) == STDOUT_FILENO;
 }
 
 static void put_time(FILE *out)
@@ -26,44 +47,63 @@ static void put_time(FILE *out)
 	fputs(text, out);
 }
 
-static char *expand(const char *template, unsigned number)
+/* Whose %p and %t are replaced, and %n and %% are not: what stays the same through a run. */
+static char *pattern_of(const char *template)
+{
+	char *pattern = NULL;
+	size_t len;
+	FILE *out = open_memstream(&pattern, &len);
+
+	for (const char *at = template; *at; at++) {
+		if (!strncmp(at, "%p", 2)) {
+			fprintf(out, "%d", getpid());
+			at++;
+		} else if (!strncmp(at, "%t", 2)) {
+			put_time(out);
+			at++;
+		} else {
+			fputc(*at, out);
+			if (at[0] == '%' && at[1])
+				fputc(*++at, out);
+		}
+	}
+	fclose(out);
+	return pattern;
+}
+
+static char *numbered(const char *pattern, unsigned number)
 {
 	char *path = NULL;
 	size_t len;
 	FILE *out = open_memstream(&path, &len);
 
-	for (const char *at = template; *at; at++) {
-		if (at[0] != '%' || !at[1]) {
-			fputc(*at, out);
-			continue;
-		}
-		switch (*++at) {
-		case 'p':
-			fprintf(out, "%d", getpid());
-			break;
-		case 't':
-			put_time(out);
-			break;
-		case 'n':
+	for (const char *at = pattern; *at; at++) {
+		if (!strncmp(at, "%n", 2)) {
 			fprintf(out, "%u", number);
-			break;
-		case '%':
-			fputc('%', out);
-			break;
-		default:
-			fprintf(out, "%%%c", *at);
+			at++;
+		} else {
+			fputc(*at, out);
+			at += at[0] == '%' && at[1] == '%';
 		}
 	}
 	fclose(out);
 	return path;
 }
 
-static char *expand_new(const char *template)
+static bool has_number(const char *pattern)
+{
+	CLEANUP(free_ptr) char *one = numbered(pattern, 1), *two = numbered(pattern, 2);
+
+	return strcmp(one, two) != 0;
+}
+
+/* With a number: the first that makes a new name. */
+static char *path_of(const char *pattern)
 {
 	for (unsigned number = 1;; number++) {
-		char *path = expand(template, number);
+		char *path = numbered(pattern, number);
 
-		if (!strstr(template, "%n") || access(path, F_OK) < 0)
+		if (access(path, F_OK) < 0 || !has_number(pattern))
 			return path;
 		free(path);
 	}
@@ -84,7 +124,7 @@ static struct error *unknown_format(const char *path)
 			  "give --format, or a known extension: %s", known);
 }
 
-/* /dev/fd/N, a FIFO, a terminal: what is there and is no regular file. */
+/* A FIFO, a terminal: what is there and is no regular file. */
 static bool is_special(const char *path)
 {
 	struct stat st;
@@ -104,14 +144,11 @@ static void give_to_sudo_user(int fd)
 		return;
 }
 
-static struct error *open_beside(struct output *output)
+static struct error *create_temporary(struct output *output)
 {
 	const char *slash = strrchr(output->path, '/');
 	const char *name = slash ? slash + 1 : output->path;
-	struct stat st;
 
-	if (stat(output->path, &st) == 0 && S_ISDIR(st.st_mode))
-		return error_errno(EISDIR, "write %s", output->path);
 	output->temporary = xasprintf("%.*s.%s.XXXXXX", (int)(name - output->path), output->path,
 				      name);
 	output->fd = mkostemp(output->temporary, O_CLOEXEC);
@@ -123,39 +160,67 @@ static struct error *open_beside(struct output *output)
 	return NULL;
 }
 
+static void remove_temporary(struct output *output)
+{
+	if (output->temporary)
+		unlink(output->temporary);
+	free(STEAL(output->temporary));
+	close_fd(&output->fd);
+	output->fd = -1;
+}
+
+/* Can a file be made there? None is kept: whoever kills prof while it records finds no remains. */
+static struct error *try_place(struct output *output)
+{
+	struct error *err;
+	struct stat st;
+
+	if (stat(output->path, &st) == 0 && S_ISDIR(st.st_mode))
+		return error_errno(EISDIR, "write %s", output->path);
+	err = create_temporary(output);
+	remove_temporary(output);
+	return err;
+}
+
 static struct error *open_direct(struct output *output)
 {
-	if (output_is_stdout(output))
-		output->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+	int descriptor = descriptor_of(output->path);
+
+	if (descriptor >= 0)
+		output->fd = fcntl(descriptor, F_DUPFD_CLOEXEC, 3);
 	else
 		output->fd = open(output->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-	if (output->fd < 0)
-		return error_errno(errno, "open %s",
-				   output_is_stdout(output) ? "stdout" : output->path);
-	return NULL;
+	return output->fd < 0 ? error_errno(errno, "open %s", output->path) : NULL;
+}
+
+static const struct format *format_of(const char *path)
+{
+	const struct format *format = format_by_path(path);
+
+	return !format && descriptor_of(path) >= 0 ? &format_folded : format;
 }
 
 struct error *output_open(const char *template, const struct format *format, struct output *ret,
 			  bool *is_usage)
 {
-	struct output output = {.path = expand_new(template), .fd = -1};
+	struct output output = {.pattern = pattern_of(template), .fd = -1};
 	struct error *err = NULL;
 
-	output.format = format ? format : format_by_path(output.path);
-	if (!output.format && output_is_stdout(&output))
-		output.format = &format_folded;
+	output.path = path_of(output.pattern);
+	output.format = format ? format : format_of(output.path);
 	*is_usage = !output.format;
 	if (!output.format)
 		err = unknown_format(output.path);
-	else if (output_is_stdout(&output) || is_special(output.path))
+	else if (descriptor_of(output.path) >= 0 || is_special(output.path))
 		err = open_direct(&output);
 	else
-		err = open_beside(&output);
-	if (!err && output.format->binary && isatty(output.fd)) {
+		err = try_place(&output);
+	output.is_file = output.fd < 0;
+	if (!err && output.format->binary && output.fd >= 0 && isatty(output.fd)) {
 		*is_usage = true;
-		err = error_hint(
-			error_new("%s is binary and stdout a terminal", output.format->name),
-			"name a file with -o, or send it down a pipe");
+		err = error_hint(error_new("%s is binary and %s a terminal", output.format->name,
+					   output_is_stdout(output.path) ? "stdout" : output.path),
+				 "name a file with -o, or send it down a pipe");
 	}
 	if (err)
 		output_discard(&output);
@@ -166,12 +231,9 @@ struct error *output_open(const char *template, const struct format *format, str
 
 void output_discard(struct output *output)
 {
-	if (output->temporary)
-		unlink(output->temporary);
-	free(STEAL(output->temporary));
+	remove_temporary(output);
+	free(STEAL(output->pattern));
 	free(STEAL(output->path));
-	close_fd(&output->fd);
-	output->fd = -1;
 }
 
 /* The old file keeps its place until the new one takes it. */
@@ -179,8 +241,6 @@ static struct error *put_in_place(struct output *output)
 {
 	CLEANUP(free_ptr) char *old = xasprintf("%s.old", output->path);
 
-	if (!output->temporary)
-		return NULL;
 	unlink(old);
 	if (link(output->path, old) < 0 && errno != ENOENT && rename(output->path, old) < 0)
 		return error_errno(errno, "keep the old %s", output->path);
@@ -190,16 +250,37 @@ static struct error *put_in_place(struct output *output)
 	return NULL;
 }
 
-struct error *output_write(struct output *output, const struct profile *profile,
-			   const struct format_options *options)
+static struct error *write_into(struct output *output, const struct profile *profile,
+				const struct format_options *options)
 {
-	const char *where = output_is_stdout(output) ? "to stdout" : output->path;
 	FILE *file = fdopen(steal_fd(&output->fd), "w");
 	struct error *err = output->format->write(profile, options, file);
 
 	if (fclose(file) != 0 && !err)
 		err = error_errno(errno, "write");
-	if (err)
-		return error_wrap(err, "write %s", where);
-	return put_in_place(output);
+	return error_wrap(err, "write %s",
+			  output_is_stdout(output->path) ? "to stdout" : output->path);
+}
+
+struct error *output_write(struct output *output, const struct profile *profile,
+			   const struct format_options *options)
+{
+	struct error *err;
+
+	if (!output->is_file) {
+		err = write_into(output, profile, options);
+		output->is_written = !err;
+		return err;
+	}
+	/* What was written meanwhile, by this run or another, may have taken the number. */
+	free(output->path);
+	output->path = path_of(output->pattern);
+	err = create_temporary(output);
+	if (!err)
+		err = write_into(output, profile, options);
+	if (!err)
+		err = put_in_place(output);
+	output->is_written = !err;
+	remove_temporary(output);
+	return err;
 }

@@ -3,8 +3,9 @@
  * and the old one kept as FILE.old.
  *
  * A regular file is written beside its place under a temporary name, mode 0600 (and given to the
- * user under sudo), and renamed when all is written. Anything else that exists (a FIFO, a device,
- * "-" for stdout) is written into directly.
+ * user under sudo), and renamed when all is written. Anything else that exists (a FIFO, a device, a
+ * descriptor as /dev/fd/3, "-" for stdout) is written into directly, as folded stacks when its name
+ * does not tell.
  */
 #ifndef PROF_CMD_OUTPUT_H
 #define PROF_CMD_OUTPUT_H
@@ -12,16 +13,22 @@
 #include "base/error.h"
 #include "format/format.h"
 
+#include <stdbool.h>
+
 struct output {
-	char *path; /* where it goes, its % replaced; "-": stdout */
+	char *pattern; /* the name that was asked for, but for its number */
+	char *path;    /* where it goes; "-": stdout */
 	const struct format *format;
-	char *temporary; /* NULL: written into directly */
+	bool is_file;	 /* else written into directly */
+	bool is_written; /* whole, and in its place */
+	char *temporary; /* while it is being written */
 	int fd;
 };
 
 /*
- * template: may hold %p (pid), %t (time), %n (the first number that makes a new name), %%. format:
- * NULL follows the extension. *is_usage: the error is about the words, not about the file.
+ * template: may hold %p (prof's pid), %t (time), %n (the first number that makes a new name), %%;
+ * the pattern of another output is one too. format: NULL follows the extension. *is_usage: the
+ * error is about the words, not about the file.
  */
 MUST_CHECK struct error *output_open(const char *template, const struct format *format,
 				     struct output *ret, bool *is_usage);
@@ -32,6 +39,7 @@ void output_discard(struct output *output);
 MUST_CHECK struct error *output_write(struct output *output, const struct profile *profile,
 				      const struct format_options *options);
 
-bool output_is_stdout(const struct output *output);
+/* "-", or another name of it. */
+bool output_is_stdout(const char *path);
 
 #endif

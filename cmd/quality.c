@@ -115,6 +115,11 @@ char *quality_line(const struct quality *quality)
 							figure_count(counts->throttled).text)
 					    : xstrdup("");
 
-	return xasprintf("%s samples%s%s%s%s", figure_count(counts->samples).text, lost, truncated,
-			 unnamed, throttled);
+	CLEANUP(free_ptr)
+	char *compat = counts->compat ? part("of 32-bit processes, leaf only", counts->compat,
+					     counts->samples)
+				      : xstrdup("");
+
+	return xasprintf("%s samples%s%s%s%s%s", figure_count(counts->samples).text, lost,
+			 truncated, unnamed, compat, throttled);
 }

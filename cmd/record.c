@@ -18,7 +18,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { PROGRESS_MS = 200 };
+enum {
+	PROGRESS_MS = 200,
+	/* How long a command has to end by itself before a signal is passed on to it. */
+	GRACE_MS = 1000,
+};
 
 struct outputs {
 	struct output *items;
@@ -32,6 +36,8 @@ struct run {
 	struct outputs outputs;
 	struct signals signals;
 	struct recording recording;
+	uint64_t sampling_cpu_ns;
+	pid_t writer; /* writes what there was when SIGUSR2 came; 0: none */
 };
 
 static bool stdout_is_pipe(void)
@@ -55,7 +61,7 @@ static void choose_outputs(struct record_options *options)
 static bool writes_to_stdout(const struct record_options *options)
 {
 	for (size_t i = 0; i < options->outputs.count; i++)
-		if (!strcmp(options->outputs.items[i], "-"))
+		if (output_is_stdout(options->outputs.items[i]))
 			return true;
 	return false;
 }
@@ -97,22 +103,27 @@ static int failed(struct error *err, int status)
 	return status;
 }
 
+static int open_output(struct run *run, const char *path)
+{
+	struct output *output = &run->outputs.items[run->outputs.count];
+	bool is_usage = false;
+	struct error *err = output_open(path, run->options.format, output, &is_usage);
+
+	if (err)
+		return failed(err, is_usage ? STATUS_USAGE : STATUS_FAILED);
+	run->outputs.count++;
+	return STATUS_OK;
+}
+
 static int open_outputs(struct run *run)
 {
 	const struct option_list *paths = &run->options.outputs;
+	int status = STATUS_OK;
 
 	run->outputs.items = xcalloc(paths->count, sizeof(*run->outputs.items));
-	while (run->outputs.count < paths->count) {
-		bool is_usage = false;
-		struct error *err = output_open(paths->items[run->outputs.count],
-						run->options.format,
-						&run->outputs.items[run->outputs.count], &is_usage);
-
-		if (err)
-			return failed(err, is_usage ? STATUS_USAGE : STATUS_FAILED);
-		run->outputs.count++;
-	}
-	return STATUS_OK;
+	for (size_t i = 0; i < paths->count && status == STATUS_OK; i++)
+		status = open_output(run, paths->items[i]);
+	return status;
 }
 
 static struct error *prepare_command(struct run *run)
@@ -141,12 +152,11 @@ static char *words_in_a_line(char **words, int count)
 	return text;
 }
 
-static void describe(struct run *run)
+static void describe(struct run *run, const struct quality *quality)
 {
 	struct recording *recording = &run->recording;
 	CLEANUP(free_ptr) char *command = words_in_a_line(run->words, run->word_count);
-	CLEANUP(free_ptr)
-	char *quality = summary_quality(recording->profile, session_counts(recording->session));
+	CLEANUP(free_ptr) char *line = quality_line(quality);
 	CLEANUP(free_ptr) char *kernel = NULL;
 	struct utsname system;
 
@@ -159,7 +169,7 @@ static void describe(struct run *run)
 				 .command = command,
 				 .host = system.nodename,
 				 .kernel = kernel,
-				 .quality = quality,
+				 .quality = line,
 			 });
 }
 
@@ -179,7 +189,8 @@ static void name_frames(struct run *run, struct symbolize_outcome *ret)
 
 	while (!fds[0].revents && naming_fd(naming) >= 0) {
 		poll(fds, ARRAY_SIZE(fds), PROGRESS_MS);
-		if (fds[1].revents && signals_next(&run->signals, &signal))
+		if (fds[1].revents && signals_next(&run->signals, &signal) &&
+		    signal.number != SIGUSR2)
 			naming_cancel(naming);
 		if (!run->options.quiet)
 			message_progress("naming: %u units", naming_progress(naming));
@@ -218,58 +229,106 @@ static int finish(struct run *run)
 {
 	struct recording *recording = &run->recording;
 	struct symbolize_outcome naming = {0};
+	struct quality quality;
 	int status;
 
+	session_finish(recording->session);
 	name_frames(run, &naming);
-	describe(run);
+	quality_init(&quality, recording->profile, session_counts(recording->session));
+	describe(run, &quality);
 	status = write_outputs(run);
 	if (!run->options.quiet) {
 		say_end(recording);
 		summary_print(&(struct summary){
 			.profile = recording->profile,
-			.counts = session_counts(recording->session),
+			.quality = &quality,
 			.naming = &naming,
 			.outputs = run->outputs.items,
-			.output_count = status == STATUS_OK ? run->outputs.count : 0,
+			.output_count = run->outputs.count,
+			.sampling_cpu_ns = run->sampling_cpu_ns,
 			.verbose = run->options.verbose,
 		});
 	}
+	quality_deinit(&quality);
 	symbolize_outcome_deinit(&naming);
 	return status;
 }
 
-/*
- * After a signal that the command caught or ignored it goes on, and prof waits for it as a shell
- * would; a further signal ends the wait.
- */
-static void wait_for_command(struct run *run)
+/* Files of their own beside those that are written in the end; a pipe cannot be begun anew. */
+static int write_files_so_far(struct run *run)
 {
-	struct pollfd fds[] = {{.fd = run->recording.launch.pidfd, .events = POLLIN},
+	struct outputs at_end = run->outputs;
+	int status = STATUS_OK;
+
+	run->outputs = (struct outputs){.items = xcalloc(at_end.count, sizeof(*at_end.items))};
+	for (size_t i = 0; i < at_end.count && status == STATUS_OK; i++)
+		if (at_end.items[i].is_file)
+			status = open_output(run, at_end.items[i].pattern);
+	run->recording.end_ns = sampler_now_ns();
+	return status == STATUS_OK ? finish(run) : status;
+}
+
+/*
+ * A copy of this process, which the kernel makes by sharing memory, names and writes; this one goes
+ * on sampling.
+ */
+static void write_so_far(void *user)
+{
+	struct run *run = user;
+	bool quiet = run->options.quiet;
+
+	if (run->writer > 0 && waitpid(run->writer, NULL, WNOHANG) == 0) {
+		if (!quiet)
+			message("what there was is still being written");
+		return;
+	}
+	run->writer = fork();
+	if (run->writer == 0) {
+		run->options.quiet = true;
+		_exit(write_files_so_far(run));
+	}
+	if (run->writer < 0)
+		message_error(error_errno(errno, "write what there is so far"));
+	else if (!quiet)
+		message("writing what there is so far");
+}
+
+/*
+ * After a signal the command may go on, to clean up or because it caught it; prof waits for it as a
+ * shell would, and a further signal ends the wait. Whoever signalled prof by kill(2) has signalled
+ * the command as well (timeout(1) does: the whole process group), or counts on prof to pass it on:
+ * nothing tells, so it is passed on only to a command that has not ended soon.
+ */
+static int wait_for_command(struct run *run)
+{
+	struct recording *recording = &run->recording;
+	struct pollfd fds[] = {{.fd = recording->launch.pidfd, .events = POLLIN},
 			       {.fd = run->signals.fd, .events = POLLIN}};
 	struct received_signal signal;
+	int timeout_ms = GRACE_MS;
 
-	for (;;) {
-		poll(fds, ARRAY_SIZE(fds), -1);
-		if (fds[0].revents)
-			return;
-		if (fds[1].revents && signals_next(&run->signals, &signal)) {
-			if (!signal.by_terminal)
-				kill(run->recording.launch.pid, signal.number);
-			signals_die(signal.number);
+	while (!fds[0].revents) {
+		if (poll(fds, ARRAY_SIZE(fds), timeout_ms) == 0) {
+			timeout_ms = -1;
+			if (recording->end == END_SIGNAL && !recording->signal.by_terminal)
+				kill(recording->launch.pid, recording->signal.number);
+			if (!run->options.quiet)
+				message("waiting for %s to end; Ctrl-C leaves it alone",
+					recording->command[0]);
 		}
+		if (fds[1].revents && signals_next(&run->signals, &signal) &&
+		    signal.number != SIGUSR2)
+			signals_die(signal.number);
 	}
+	return launch_wait(&recording->launch);
 }
 
 /* What becomes of the command once the recording is over, and so of prof. */
 static int end_command(struct run *run)
 {
-	struct recording *recording = &run->recording;
-	int status;
+	int status = wait_for_command(run);
 
-	if (recording->end == END_SIGNAL)
-		wait_for_command(run);
-	status = launch_wait(&recording->launch);
-	if (recording->end == END_TARGET || recording->end == END_DURATION)
+	if (run->recording.end == END_TARGET || run->recording.end == END_DURATION)
 		return STATUS_OK;
 	if (WIFSIGNALED(status))
 		signals_die(WTERMSIG(status));
@@ -277,38 +336,46 @@ static int end_command(struct run *run)
 }
 
 /* It is told at once; it need not wait until the profile is written. */
-static void tell_command(const struct recording *recording)
+static void stop_command(const struct recording *recording)
 {
-	if (!recording->has_command)
-		return;
-	if (recording->end == END_TARGET || recording->end == END_DURATION)
+	if (recording->has_command &&
+	    (recording->end == END_TARGET || recording->end == END_DURATION))
 		kill(recording->launch.pid, SIGTERM);
-	else if (recording->end == END_SIGNAL && !recording->signal.by_terminal)
-		kill(recording->launch.pid, recording->signal.number);
 }
 
-static int record(struct run *run)
+static struct error *open_all(struct run *run)
 {
 	struct error *err = signals_open(&run->signals);
-	int status;
 
 	if (!err)
 		err = prepare_command(run);
 	if (!err)
 		err = recording_open(&run->recording);
+	return err;
+}
+
+static int record(struct run *run)
+{
+	struct recording *recording = &run->recording;
+	struct error *err = open_all(run);
+	int status;
+
+	if (!err)
+		err = recording_run(recording);
 	if (err)
-		return failed(err, STATUS_FAILED);
-	err = recording_run(&run->recording);
-	if (err) {
-		status = error_number(err) ? launch_refusal_status(error_number(err))
-					   : STATUS_FAILED;
-		return failed(err, status);
-	}
-	tell_command(&run->recording);
+		return failed(err, recording->launch.refusal
+					   ? launch_refusal_status(recording->launch.refusal)
+					   : STATUS_FAILED);
+	run->sampling_cpu_ns = summary_cpu_ns();
+	stop_command(recording);
+	if (run->writer > 0)
+		waitpid(run->writer, NULL, 0);
 	status = finish(run);
-	if (status != STATUS_OK || !run->recording.has_command)
-		return status;
-	return end_command(run);
+	if (recording->has_command && status == STATUS_OK)
+		return end_command(run);
+	if (recording->has_command)
+		wait_for_command(run);
+	return status;
 }
 
 static int prepare_and_record(struct run *run)
@@ -361,6 +428,8 @@ static int record_run(int argc, char **argv)
 	record_options_init(&run.options);
 	run.recording.options = &run.options;
 	run.recording.signals = &run.signals;
+	run.recording.write_so_far = write_so_far;
+	run.recording.user = &run;
 	err = options_parse(record_option_table, argc, argv, &run.options, &rest, &help);
 	if (err)
 		return failed(error_hint(err, "prof record --help lists the options"),

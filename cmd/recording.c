@@ -290,8 +290,7 @@ static bool targets_have_ended(struct targets *targets, const struct id_list *ti
 {
 	if (!targets->count)
 		return tids->count && threads_have_ended(tids);
-	if (poll(targets->fds, targets->count, 0) <= 0)
-		return false;
+	poll(targets->fds, targets->count, 0);
 	for (size_t i = 0; i < targets->count; i++)
 		if (targets->fds[i].fd >= 0 && !targets->fds[i].revents)
 			return false;
@@ -308,12 +307,22 @@ static int tick_ms(const struct recording *recording, uint64_t now_ns)
 	return (int)((duration_ns - passed_ns) / 1000000) + 1;
 }
 
+static bool signal_ends(struct recording *recording)
+{
+	if (!signals_next(recording->signals, &recording->signal))
+		return false;
+	if (recording->signal.number != SIGUSR2)
+		return true;
+	recording->write_so_far(recording->user);
+	return false;
+}
+
 static bool has_ended(struct recording *recording, const struct pollfd *fds,
 		      struct targets *targets, uint64_t now_ns)
 {
 	uint64_t duration_ns = recording->options->duration_ns;
 
-	if (fds[1].revents && signals_next(recording->signals, &recording->signal)) {
+	if (fds[1].revents && signal_ends(recording)) {
 		recording->end = END_SIGNAL;
 		return true;
 	}
@@ -387,6 +396,5 @@ struct error *recording_run(struct recording *recording)
 	sample_until_end(recording);
 	sampler_disable(recording->sampler);
 	drain(recording);
-	session_finish(recording->session);
 	return NULL;
 }

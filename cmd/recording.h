@@ -21,8 +21,10 @@ enum recording_end {
 struct recording {
 	const struct record_options *options;
 	const struct signals *signals;
-	char *const *command; /* NULL at its end; empty: none */
-	bool has_command;     /* and it has been started */
+	char *const *command;		  /* NULL at its end; empty: none */
+	bool has_command;		  /* and it has been started */
+	void (*write_so_far)(void *user); /* SIGUSR2 asks for it; the recording goes on */
+	void *user;
 	struct launch launch; /* where there is one */
 
 	struct event *events;

@@ -1,139 +1,196 @@
 #include "cmd/summary.h"
 
 #include "base/alloc.h"
+#include "cmd/figure.h"
 #include "cmd/message.h"
 #include "report/top.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
-enum { HOTTEST = 10, PROBLEMS_SHOWN = 3 };
+enum {
+	HOTTEST = 10,
+	NAME_BYTES = 110, /* of functions; templates go on for kilobytes */
+	PROBLEMS_SHOWN = 3,
+	UNNAMED_SHARE = 100, /* a module matters when it leaves so much of the samples unnamed */
+};
 
-/* Is there a frame without a name in the stack? By stack_id; parents come before their children. */
-static bool *find_unnamed(const struct profile *profile)
+static uint64_t ns_of(struct timeval time)
 {
-	uint32_t count = profile_stack_count(profile);
-	bool *unnamed = xcalloc(count, sizeof(*unnamed));
-
-	for (stack_id id = 1; id < count; id++) {
-		struct profile_stack stack = profile_get_stack(profile, id);
-
-		unnamed[id] = unnamed[stack.parent] ||
-			      !profile_get_frame(profile, stack.frame).line_count;
-	}
-	return unnamed;
+	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_usec * 1000;
 }
 
-static uint64_t count_unnamed(const struct profile *profile)
+uint64_t summary_cpu_ns(void)
 {
-	CLEANUP(free_ptr) bool *unnamed = find_unnamed(profile);
-	uint64_t samples = 0;
+	struct rusage usage;
 
-	for (uint64_t i = 0; i < profile_cell_count(profile); i++) {
-		const struct profile_cell *cell = profile_get_cell(profile, i);
-
-		if (unnamed[cell->stack])
-			samples += cell->samples;
-	}
-	return samples;
+	getrusage(RUSAGE_SELF, &usage);
+	return ns_of(usage.ru_utime) + ns_of(usage.ru_stime);
 }
 
-static double percent(uint64_t part, uint64_t whole)
+/* Bytes of the name that fit, whole characters. */
+static int shown_bytes(const char *name)
 {
-	return whole ? 100.0 * (double)part / (double)whole : 0;
+	size_t len = strlen(name);
+
+	if (len <= NAME_BYTES)
+		return (int)len;
+	for (len = NAME_BYTES; len && (name[len] & 0xc0) == 0x80; len--)
+		continue;
+	return (int)len;
 }
 
-char *summary_quality(const struct profile *profile, const struct session_counts *counts)
+static void print_hottest(const struct profile *profile, event_id event)
 {
-	uint64_t unnamed = count_unnamed(profile);
-	char *text = NULL;
-	size_t len;
-	FILE *out = open_memstream(&text, &len);
-
-	fprintf(out, "%" PRIu64 " samples, %" PRIu64 " lost", counts->samples, counts->lost);
-	if (counts->throttled)
-		fprintf(out, ", throttled %" PRIu64 " times", counts->throttled);
-	fprintf(out, ", %" PRIu64 " truncated (%.1f %%)", counts->truncated,
-		percent(counts->truncated, counts->samples));
-	fprintf(out, ", %" PRIu64 " with nameless frames (%.1f %%)", unnamed,
-		percent(unnamed, counts->samples));
-	if (counts->compat)
-		fprintf(out, ", %" PRIu64 " of 32-bit processes (leaf only)", counts->compat);
-	fclose(out);
-	return text;
-}
-
-static void print_hottest(const struct profile *profile)
-{
+	const char *name = profile_string(profile, profile_get_event(profile, event)->name);
 	struct top top;
 
-	top_init(&top, profile, 0);
+	top_init(&top, profile, event);
 	if (top.count)
-		message_row("    self   total  function");
-	for (size_t i = 0; i < top.count && i < HOTTEST && top.rows[i].self; i++)
-		message_row("%6.1f %% %5.1f %%  %s", percent(top.rows[i].self, top.weight),
-			    percent(top.rows[i].total, top.weight), top.rows[i].name);
+		message_row("    self    total  %s",
+			    profile_event_count(profile) > 1 ? name : "function");
+	for (size_t i = 0; i < top.count && i < HOTTEST && top.rows[i].self; i++) {
+		const struct top_row *row = &top.rows[i];
+		int len = shown_bytes(row->name);
+
+		message_row("%8s %8s  %.*s%s", figure_share(row->self, top.weight).text,
+			    figure_share(row->total, top.weight).text, len, row->name,
+			    row->name[len] ? "…" : "");
+	}
 	top_deinit(&top);
 }
 
+static const char *problem_of(const struct symbolize_outcome *naming, uint32_t module)
+{
+	for (size_t i = 0; i < naming->problem_count; i++)
+		if (naming->problems[i].module == module)
+			return naming->problems[i].text;
+	return NULL;
+}
+
+static void print_unnamed(const struct summary *summary, const struct unnamed_module *unnamed)
+{
+	const struct profile_module *module = profile_get_module(summary->profile, unnamed->module);
+	const char *problem = problem_of(summary->naming, unnamed->module);
+	struct figure share = figure_share(unnamed->samples, summary->quality->counts.samples);
+
+	if (problem)
+		message("%s (%s of the samples)", problem, share.text);
+	else
+		message("%s of the samples have addresses of %s that nothing names", share.text,
+			profile_string(summary->profile, module->path));
+}
+
+static bool is_listed(const struct quality *quality, uint32_t module)
+{
+	for (size_t i = 0; i < quality->module_count; i++)
+		if (quality->modules[i].module == module)
+			return true;
+	return false;
+}
+
+/* Modules that leave samples unnamed, the costliest first, then those that cost less than names. */
 static void print_problems(const struct summary *summary)
 {
+	const struct quality *quality = summary->quality;
 	const struct symbolize_outcome *naming = summary->naming;
-	size_t shown = naming->problem_count;
+	size_t left = summary->verbose ? SIZE_MAX : PROBLEMS_SHOWN;
+	size_t hidden = 0;
 
-	if (!summary->verbose && shown > PROBLEMS_SHOWN)
-		shown = PROBLEMS_SHOWN;
-	for (size_t i = 0; i < shown; i++)
-		message("%s", naming->problems[i].text);
-	if (shown < naming->problem_count)
-		message("%zu more modules lack names: -v lists them",
-			naming->problem_count - shown);
+	for (size_t i = 0; i < quality->module_count; i++) {
+		bool matters = quality->modules[i].samples * UNNAMED_SHARE >=
+			       quality->counts.samples;
+
+		if (left && (matters || summary->verbose)) {
+			print_unnamed(summary, &quality->modules[i]);
+			left--;
+		} else if (matters) {
+			hidden++;
+		}
+	}
+	for (size_t i = 0; i < naming->problem_count; i++) {
+		if (is_listed(quality, naming->problems[i].module))
+			continue;
+		if (left) {
+			message("%s", naming->problems[i].text);
+			left--;
+		} else {
+			hidden++;
+		}
+	}
+	if (hidden)
+		message("and %zu more modules: -v lists them", hidden);
 	if (naming->cancelled)
 		message("naming was cut short: what it had not reached is written as addresses");
 }
 
-static double seconds(struct timeval time)
+static void print_cost(const struct summary *summary)
 {
-	return (double)time.tv_sec + (double)time.tv_usec / 1e6;
-}
-
-static void print_cost(const struct session_counts *counts)
-{
+	uint64_t samples = summary->quality->counts.samples;
 	struct rusage usage;
-	double cpu_s;
 
 	getrusage(RUSAGE_SELF, &usage);
-	cpu_s = seconds(usage.ru_utime) + seconds(usage.ru_stime);
-	message("%.2f s of CPU time for it (%.1f us a sample), %ld MB of memory", cpu_s,
-		counts->samples ? cpu_s * 1e6 / (double)counts->samples : 0,
-		usage.ru_maxrss / 1024);
+	message("prof itself took %s of CPU time to sample (%s a sample), %s to name and write, "
+		"and %s of memory",
+		figure_time(summary->sampling_cpu_ns).text,
+		figure_time(samples ? summary->sampling_cpu_ns / samples : 0).text,
+		figure_time(summary_cpu_ns() - summary->sampling_cpu_ns).text,
+		figure_bytes((uint64_t)usage.ru_maxrss * 1024).text);
 }
 
-static void print_files(const struct summary *summary)
+/* As a shell takes it for one word. */
+static char *quoted(const char *path)
 {
-	for (size_t i = 0; i < summary->output_count; i++) {
-		const struct output *output = &summary->outputs[i];
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+				    "_-+=./:,@%";
+	char *text = NULL;
+	size_t len;
+	FILE *out;
 
-		if (output_is_stdout(output))
-			continue;
-		if (output->format == &format_pprof)
-			message("%s is written; open it: go tool pprof -http=: %s", output->path,
-				output->path);
-		else
-			message("%s is written; draw it: inferno-flamegraph %s > flame.svg",
-				output->path, output->path);
+	if (path[strspn(path, plain)] == '\0')
+		return xstrdup(path);
+	out = open_memstream(&text, &len);
+	fputc('\'', out);
+	for (; *path; path++) {
+		if (*path == '\'')
+			fputs("'\\'", out);
+		fputc(*path, out);
 	}
+	fputc('\'', out);
+	fclose(out);
+	return text;
+}
+
+static void print_file(const struct output *output)
+{
+	CLEANUP(free_ptr) char *path = quoted(output->path);
+	struct stat st;
+
+	/* A pipe or a device has been read by now. */
+	if (!output->is_file || !output->is_written || stat(output->path, &st) < 0)
+		return;
+	if (output->format == &format_pprof)
+		message("%s (%s); to look at it: go tool pprof -http=: %s", output->path,
+			figure_bytes((uint64_t)st.st_size).text, path);
+	else
+		message("%s (%s); to draw it: inferno-flamegraph %s > flame.svg", output->path,
+			figure_bytes((uint64_t)st.st_size).text, path);
 }
 
 void summary_print(const struct summary *summary)
 {
-	print_hottest(summary->profile);
-	message("%s", profile_get_info(summary->profile)->quality);
-	if (!summary->counts->samples)
-		message("no sample: nothing ran on a CPU long enough, or the event never happened");
+	const struct profile *profile = summary->profile;
+
+	for (event_id event = 0; event < profile_event_count(profile); event++)
+		print_hottest(profile, event);
+	message("%s", profile_get_info(profile)->quality);
+	if (!summary->quality->counts.samples)
+		message("no sample was taken: nothing ran on a CPU for long enough, or the event "
+			"never happened");
 	print_problems(summary);
-	print_cost(summary->counts);
-	print_files(summary);
+	print_cost(summary);
+	for (size_t i = 0; i < summary->output_count; i++)
+		print_file(&summary->outputs[i]);
 }
