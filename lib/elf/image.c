@@ -18,6 +18,7 @@ struct image {
 	Elf64_Ehdr header;
 	struct image_segment *segments;
 	unsigned segment_count;
+	uint64_t unwind_table_vaddr; /* 0: none */
 	struct build_id build_id;
 	const unsigned char *build_id_at; /* where it was found in data */
 
@@ -148,6 +149,8 @@ static void load_segments(struct image *image)
 		memcpy(&header, bytes_take(&table, sizeof(header)), sizeof(header));
 		if (header.p_type == PT_LOAD)
 			add_segment(image, &header);
+		else if (header.p_type == PT_GNU_EH_FRAME)
+			image->unwind_table_vaddr = header.p_vaddr;
 		else if (header.p_type == PT_NOTE && image->build_id.len == 0)
 			find_build_id(image, part(image, header.p_offset, header.p_filesz),
 				      header.p_align);
@@ -326,19 +329,31 @@ bool image_vaddr_to_offset(const struct image *image, uint64_t vaddr, uint64_t *
 	return segment;
 }
 
-bool image_read(const struct image *image, uint64_t vaddr, void *into, size_t len)
+struct bytes image_constants(const struct image *image, uint64_t vaddr)
 {
 	for (unsigned i = 0; i < image->segment_count; i++) {
 		const struct image_segment *segment = &image->segments[i];
 		uint64_t at = vaddr - segment->vaddr;
 
-		if (segment->writable || at >= segment->file_bytes ||
-		    len > segment->file_bytes - at)
-			continue;
-		memcpy(into, image->data + segment->offset + at, len);
-		return true;
+		if (!segment->writable && at < segment->file_bytes)
+			return part(image, segment->offset + at, segment->file_bytes - at);
 	}
-	return false;
+	return bytes_of(NULL, 0);
+}
+
+bool image_read(const struct image *image, uint64_t vaddr, void *into, size_t len)
+{
+	struct bytes from = image_constants(image, vaddr);
+	const void *at = bytes_take(&from, len);
+
+	if (at)
+		memcpy(into, at, len);
+	return at;
+}
+
+uint64_t image_unwind_table(const struct image *image)
+{
+	return image->unwind_table_vaddr;
 }
 
 Elf *image_elf(struct image *image)
@@ -436,6 +451,19 @@ struct image_section image_section(struct image *image, const char *name)
 	else
 		ret.data = raw;
 	return ret;
+}
+
+void image_release(const struct image *image, struct bytes part)
+{
+	const uintptr_t page = (uintptr_t)getpagesize();
+	/* Whole pages only; the rest may hold what libelf has marked in a header. */
+	uintptr_t start = ((uintptr_t)part.at + page - 1) / page * page;
+	uintptr_t end = (uintptr_t)part.end / page * page;
+
+	if (!image->is_mapped || start >= end || part.at < image->data ||
+	    part.end > image->data + image->size_bytes)
+		return;
+	madvise((void *)start, end - start, MADV_DONTNEED);
 }
 
 /* As memcmp() == 0, but false, not dead, where the file no longer backs the mapping. */

@@ -72,9 +72,22 @@ bool image_vaddr_to_offset(const struct image *image, uint64_t vaddr, uint64_t *
 /* By name (".debug_info" also finds ".zdebug_info"); decompressed once, kept as long as the image.
  */
 struct image_section image_section(struct image *image, const char *name);
-/* Bytes at a vaddr of a read-only loaded segment, for constants that an expression reads; false
- * outside. */
+/*
+ * Gives the memory of what has been read of a section back to the kernel: what is read again comes
+ * from the file again, unchanged, also for threads that are reading it right now. Nothing happens
+ * to what is decompressed or was never in a file.
+ */
+void image_release(const struct image *image, struct bytes part);
+/* From a vaddr of a read-only loaded segment to the end of it in the file; empty outside. */
+struct bytes image_constants(const struct image *image, uint64_t vaddr);
+/* The first bytes of them; false where there are fewer. */
 bool image_read(const struct image *image, uint64_t vaddr, void *into, size_t len);
+
+/*
+ * The vaddr of .eh_frame_hdr by the program headers (PT_GNU_EH_FRAME), which the program itself
+ * relies on, whatever became of the section headers; 0: there is none. LSB, "Exception Frames".
+ */
+uint64_t image_unwind_table(const struct image *image);
 
 /*
  * True when the file was cut short or overwritten since it was opened: its last pages may be gone,

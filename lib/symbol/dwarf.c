@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 struct dwarf {
+	const struct image *image; /* of debug; NULL: its sections are not in one */
 	struct dwarf_file debug, alt;
 	bool has_alt;
 	struct dwarf_index index;
@@ -46,17 +47,30 @@ static struct dwarf_sections sections_of(struct image *image)
 	return sections;
 }
 
+/* What has been read once and will hardly be read again must not stay in memory: large programs
+ * have hundreds of megabytes of it. */
+static void release(const struct dwarf *dwarf, struct bytes part)
+{
+	if (dwarf->image)
+		image_release(dwarf->image, part);
+}
+
 struct dwarf *dwarf_new(struct image *debug, struct image *alt)
 {
 	struct dwarf_sections debug_sections = sections_of(debug);
 	struct dwarf_sections alt_sections;
+	struct dwarf *dwarf;
 
 	if (!bytes_left(&debug_sections.of[DWARF_INFO]))
 		return NULL;
-	if (!alt)
-		return dwarf_of_sections(&debug_sections, NULL);
-	alt_sections = sections_of(alt);
-	return dwarf_of_sections(&debug_sections, &alt_sections);
+	if (alt)
+		alt_sections = sections_of(alt);
+	dwarf = dwarf_of_sections(&debug_sections, alt ? &alt_sections : NULL);
+	dwarf->image = debug;
+	release(dwarf, debug_sections.of[DWARF_INFO]);
+	release(dwarf, debug_sections.of[DWARF_RANGES]);
+	release(dwarf, debug_sections.of[DWARF_RNGLISTS]);
+	return dwarf;
 }
 
 void dwarf_free(struct dwarf *dwarf)
@@ -192,5 +206,7 @@ void dwarf_resolve(const struct dwarf *dwarf, uint32_t unit, const uint64_t *vad
 	name_functions(&resolving);
 	for (size_t i = 0; i < count; i++)
 		ret[i] = chain_of(&resolving, i);
+	release(dwarf, dwarf_unit_contents(&dwarf->debug, &dwarf->debug.units[unit]));
+	release(dwarf, dwarf_lines_bytes(dwarf_reader_lines(resolving.unit)));
 	resolving_deinit(&resolving);
 }

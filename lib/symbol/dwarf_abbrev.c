@@ -30,12 +30,12 @@ static void add_skip(struct dwarf_abbrevs *abbrevs, struct dwarf_skip skip)
 /* Neighbours of fixed size become one step. */
 static void plan_skips(struct dwarf_abbrevs *abbrevs, struct dwarf_abbrev *abbrev)
 {
-	const struct dwarf_attr *attrs = &abbrevs->attrs[abbrev->first_attr];
 	uint16_t bytes = 0;
 
 	abbrev->first_skip = (uint32_t)abbrevs->skip_count;
 	for (uint32_t i = 0; i < abbrev->attr_count; i++) {
-		uint8_t layout = dwarf_form_layout(attrs[i].form, abbrevs->encoding);
+		uint16_t form = abbrevs->attrs[abbrev->first_attr + i].form;
+		uint8_t layout = dwarf_form_layout(form, abbrevs->encoding);
 
 		if (layout < DWARF_LAYOUT_LEB && bytes <= UINT16_MAX - layout) {
 			bytes = (uint16_t)(bytes + layout);
@@ -49,11 +49,12 @@ static void plan_skips(struct dwarf_abbrevs *abbrevs, struct dwarf_abbrev *abbre
 
 static bool has_code(const struct dwarf_abbrevs *abbrevs, const struct dwarf_abbrev *abbrev)
 {
-	const struct dwarf_attr *attrs = &abbrevs->attrs[abbrev->first_attr];
+	for (uint32_t i = 0; i < abbrev->attr_count; i++) {
+		uint16_t name = abbrevs->attrs[abbrev->first_attr + i].name;
 
-	for (uint32_t i = 0; i < abbrev->attr_count; i++)
-		if (attrs[i].name == DW_AT_low_pc || attrs[i].name == DW_AT_ranges)
+		if (name == DW_AT_low_pc || name == DW_AT_ranges)
 			return true;
+	}
 	return false;
 }
 

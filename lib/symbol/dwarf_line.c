@@ -21,7 +21,7 @@ struct dwarf_lines {
 	uint8_t line_range;
 	uint8_t opcode_base;
 	const uint8_t *operand_counts; /* of opcode N at N - 1 */
-	struct bytes program;
+	struct bytes table, program;
 	const char **directories;
 	size_t directory_count, directory_room;
 	struct line_file *files;
@@ -130,6 +130,7 @@ static bool read_header(struct dwarf_lines *lines, struct bytes at)
 
 	if (version < 2 || version > 5)
 		return false;
+	lines->table = table;
 	lines->encoding.version = (uint8_t)version;
 	lines->encoding.address_bytes = lines->view->unit->encoding.address_bytes;
 	if (version >= 5) {
@@ -166,6 +167,11 @@ struct dwarf_lines *dwarf_lines_new(const struct dwarf_view *view)
 	    !read_header(lines, dwarf_section_at(&view->file->sections, DWARF_LINE, place->number)))
 		lines->program = (struct bytes){0};
 	return lines;
+}
+
+struct bytes dwarf_lines_bytes(const struct dwarf_lines *lines)
+{
+	return lines->table;
 }
 
 void dwarf_lines_free(struct dwarf_lines *lines)

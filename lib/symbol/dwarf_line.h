@@ -19,6 +19,9 @@ void dwarf_lines_free(struct dwarf_lines *lines);
  * no such file. */
 const char *dwarf_lines_path(struct dwarf_lines *lines, uint64_t file, struct arena *arena);
 
+/* Header and program, as far as they are sound. */
+struct bytes dwarf_lines_bytes(const struct dwarf_lines *lines);
+
 struct dwarf_place {
 	bool is_known;
 	uint32_t line; /* 0: code that belongs to no line */

@@ -2,11 +2,12 @@
 
 void dwarf_scan_init(struct dwarf_scan *scan, const struct dwarf_view *view, uint8_t wanted)
 {
-	const struct dwarf_unit *unit = view->unit;
-	struct bytes info = view->file->sections.of[DWARF_INFO];
-
-	*scan = (struct dwarf_scan){.view = view, .info = info.at, .wanted = wanted};
-	scan->at = bytes_of(info.at + unit->first_die, unit->end - unit->first_die);
+	*scan = (struct dwarf_scan){
+		.view = view,
+		.info = view->file->sections.of[DWARF_INFO].at,
+		.at = dwarf_unit_contents(view->file, view->unit),
+		.wanted = wanted,
+	};
 }
 
 bool dwarf_scan_next(struct dwarf_scan *scan, struct dwarf_die *ret)

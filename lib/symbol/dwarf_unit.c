@@ -94,3 +94,10 @@ const struct dwarf_unit *dwarf_file_unit_at(const struct dwarf_file *file, uint6
 	}
 	return NULL;
 }
+
+struct bytes dwarf_unit_contents(const struct dwarf_file *file, const struct dwarf_unit *unit)
+{
+	const struct bytes info = file->sections.of[DWARF_INFO];
+
+	return bytes_of(info.at + unit->first_die, unit->end - unit->first_die);
+}

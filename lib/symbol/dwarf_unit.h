@@ -30,6 +30,9 @@ void dwarf_file_deinit(struct dwarf_file *file);
 /* The unit with an entry at that offset, or NULL. */
 const struct dwarf_unit *dwarf_file_unit_at(const struct dwarf_file *file, uint64_t offset);
 
+/* From its first entry on. */
+struct bytes dwarf_unit_contents(const struct dwarf_file *file, const struct dwarf_unit *unit);
+
 /* A unit's or a table's length, which also says whether it is 64-bit DWARF. Source: 7.4. */
 uint64_t dwarf_initial_length(struct bytes *at, uint8_t *offset_bytes);
 

@@ -1,7 +1,7 @@
 /*
  * resolve_addresses FILE [ALT]: reads addresses of an ELF file, in hexadecimal, a line each, and
  * prints the functions inlined there, innermost first, as llvm-symbolizer does: a line with the
- * name, a line FILE:LINE, and an empty line behind each address. What is unknown prints as "??".
+ * name, a line FILE:LINE:0, and an empty line behind each address. What is unknown prints as "??".
  */
 #include "symbol/dwarf.h"
 
@@ -93,10 +93,10 @@ static void resolve_all(const struct dwarf *dwarf, struct queries *queries, stru
 static void print_chain(struct dwarf_chain chain)
 {
 	for (unsigned i = 0; i < chain.count; i++)
-		printf("%s\n%s:%" PRIu32 "\n", chain.calls[i].name ? chain.calls[i].name : "??",
+		printf("%s\n%s:%" PRIu32 ":0\n", chain.calls[i].name ? chain.calls[i].name : "??",
 		       chain.calls[i].file ? chain.calls[i].file : "??", chain.calls[i].line);
 	if (chain.count == 0)
-		printf("??\n??:0\n");
+		printf("??\n??:0:0\n");
 	printf("\n");
 }
 

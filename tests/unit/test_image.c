@@ -571,6 +571,34 @@ static void an_image_is_called_what_it_was_opened_as(void **state)
 	assert_memory_equal(contents.at, file.data, file.len);
 }
 
+static void what_is_released_reads_the_same_again(void **state)
+{
+	(void)state;
+	static unsigned char data[4 * 4096];
+	struct elf_file file;
+	int fd;
+
+	memset(data, 'x', sizeof(data));
+	elf_file_init(&file);
+	elf_file_section(&file, (Elf64_Shdr){.sh_type = SHT_PROGBITS}, ".debug_info", data,
+			 sizeof(data));
+	elf_file_finish(&file);
+	CLEANUP(image_cleanup) struct image *in_memory = image_of(&file);
+	CLEANUP(image_cleanup) struct image *mapped = open_file(&file, &fd);
+	CLEANUP(close_fd) int writable = fd;
+	struct image *const images[] = {in_memory, mapped};
+
+	(void)writable;
+	for (size_t i = 0; i < ARRAY_SIZE(images); i++) {
+		struct bytes info = image_section(images[i], ".debug_info").data;
+
+		assert_memory_equal(info.at, data, sizeof(data));
+		image_release(images[i], info);
+		image_release(images[i], bytes_of(data, sizeof(data))); /* none of its own */
+		assert_memory_equal(info.at, data, sizeof(data));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -592,6 +620,7 @@ int main(void)
 		cmocka_unit_test(what_cannot_be_decompressed_is_unreadable),
 		cmocka_unit_test(a_file_that_is_cut_short_or_overwritten_is_noticed),
 		cmocka_unit_test(an_image_is_called_what_it_was_opened_as),
+		cmocka_unit_test(what_is_released_reads_the_same_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
