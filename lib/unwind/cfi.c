@@ -39,22 +39,23 @@ struct cfi {
 	unsigned source_count;
 };
 
-static struct hdr hdr_read(struct image *image)
+/* vaddr: of .eh_frame_hdr, 0: there is none. *eh_frame: the vaddr of .eh_frame, as it says. */
+static struct hdr hdr_read(const struct image *image, uint64_t vaddr, uint64_t *eh_frame)
 {
-	struct image_section found = image_section(image, ".eh_frame_hdr");
-	struct cfi_section section = {.data = found.data, .vaddr = found.vaddr};
-	struct bytes from = found.data;
+	struct cfi_section section = {.data = image_constants(image, vaddr), .vaddr = vaddr};
+	struct bytes from = section.data;
 	uint8_t version = bytes_u8(&from);
 	uint8_t frame_encoding = bytes_u8(&from), count_encoding = bytes_u8(&from);
 	uint8_t table_encoding = bytes_u8(&from);
+	uint64_t count;
 
-	cfi_pointer(&section, &from, frame_encoding); /* .eh_frame: found by its name */
-	uint64_t count = cfi_pointer(&section, &from, count_encoding);
-
-	if (!bytes_ok(&from) || version != HDR_VERSION || table_encoding != HDR_ENCODING ||
-	    count == 0 || count > bytes_left(&from) / HDR_ENTRY_BYTES)
+	*eh_frame = cfi_pointer(&section, &from, frame_encoding);
+	count = cfi_pointer(&section, &from, count_encoding);
+	if (!vaddr || !bytes_ok(&from) || version != HDR_VERSION ||
+	    table_encoding != HDR_ENCODING || count == 0 ||
+	    count > bytes_left(&from) / HDR_ENTRY_BYTES)
 		return (struct hdr){0};
-	return (struct hdr){.table = from.at, .count = count, .vaddr = found.vaddr};
+	return (struct hdr){.table = from.at, .count = count, .vaddr = vaddr};
 }
 
 static uint64_t hdr_value(const struct hdr *hdr, uint64_t index, unsigned column)
@@ -140,18 +141,30 @@ static bool source_find(struct source *source, uint64_t vaddr, struct cfi_fde *r
 	       vaddr < ret->end;
 }
 
-static void source_add(struct cfi *cfi, struct image *image, const char *name, bool is_eh_frame)
+static void add_eh_frame(struct cfi *cfi, struct image *image)
 {
-	struct image_section found = image_section(image, name);
+	struct image_section found = image_section(image, ".eh_frame");
+	struct source *source = &cfi->sources[cfi->source_count];
+	uint64_t vaddr;
+
+	source->hdr = hdr_read(image, image_unwind_table(image), &vaddr);
+	/* Without (honest) section headers the table still leads to the entries. */
+	if (bytes_left(&found.data) == 0 && source->hdr.table) {
+		found.data = image_constants(image, vaddr);
+		found.vaddr = vaddr;
+	}
+	source->section =
+		(struct cfi_section){.data = found.data, .vaddr = found.vaddr, .is_eh_frame = true};
+	cfi->source_count += bytes_left(&found.data) > 0;
+}
+
+static void add_debug_frame(struct cfi *cfi, struct image *image)
+{
+	struct image_section found = image_section(image, ".debug_frame");
 	struct source *source = &cfi->sources[cfi->source_count];
 
-	if (bytes_left(&found.data) == 0)
-		return;
-	source->section = (struct cfi_section){
-		.data = found.data, .vaddr = found.vaddr, .is_eh_frame = is_eh_frame};
-	if (is_eh_frame)
-		source->hdr = hdr_read(image);
-	cfi->source_count++;
+	*source = (struct source){.section = {.data = found.data, .vaddr = found.vaddr}};
+	cfi->source_count += bytes_left(&found.data) > 0;
 }
 
 struct cfi *cfi_new(struct image *image, struct image *debug, const struct arch *arch)
@@ -162,10 +175,10 @@ struct cfi *cfi_new(struct image *image, struct image *debug, const struct arch 
 	cfi->is_go = image_section(image, ".gopclntab").present ||
 		     image_section(image, ".data.rel.ro.gopclntab").present;
 	cfi_row_default(arch, &cfi->defaults);
-	source_add(cfi, image, ".eh_frame", true);
-	source_add(cfi, image, ".debug_frame", false);
+	add_eh_frame(cfi, image);
+	add_debug_frame(cfi, image);
 	if (debug)
-		source_add(cfi, debug, ".debug_frame", false);
+		add_debug_frame(cfi, debug);
 	return cfi;
 }
 

@@ -201,14 +201,21 @@ static enum unwind_stop walk_up(struct unwinder *unwinder, struct walk *walk, st
 				unsigned *count)
 {
 	unsigned room = *count;
+	bool more;
 
 	*count = 0;
 	walk_locate(walk, walk->regs.pc, &walk->at);
 	do {
 		if (*count == room)
 			return UNWIND_DEEP;
-		frames[(*count)++] = frame_of(walk);
-	} while (step(unwinder, walk));
+		walk->at_signal_frame = false;
+		frames[*count] = frame_of(walk);
+		more = step(unwinder, walk);
+		/* No call stands before the code that a signal handler returns to. */
+		if (walk->at_signal_frame)
+			frames[*count].is_return_address = false;
+		++*count;
+	} while (more);
 	return walk->stop;
 }
 

@@ -23,6 +23,7 @@ struct walk {
 	struct regs regs;
 	bool is_return_address; /* regs.pc: the call stands just before it */
 	bool tracks_all;	/* all registers, not only those that most rules need */
+	bool at_signal_frame;	/* this frame is the one that the kernel made for a handler */
 	bool changed_stack;	/* a signal handler ran on a stack of its own (sigaltstack) */
 	bool lacks_register;	/* a rule asked for one that was not tracked */
 	struct location at;	/* of the instruction that runs, or calls */
