@@ -378,20 +378,37 @@ static int record(struct run *run)
 	return status;
 }
 
+static void say_what_is_passed_over(const struct record_options *options)
+{
+	CLEANUP(free_ptr) char *all = xstrdup("");
+
+	for (size_t i = 0; i < options->without_meaning.count; i++) {
+		char *more = xasprintf("%s%s%s", all, i ? ", " : "",
+				       options->without_meaning.items[i]);
+
+		free(all);
+		all = more;
+	}
+	if (*all && !options->quiet)
+		message("without a meaning here, and passed over: %s", all);
+}
+
 static int prepare_and_record(struct run *run)
 {
 	struct error *err = check_words(run);
 	int status;
 
+	cap_rate(&run->options);
+	if (!err)
+		err = recording_choose_events(&run->recording);
 	if (err)
 		return failed(err, STATUS_USAGE);
-	for (size_t i = 0; i < run->options.without_meaning.count && !run->options.quiet; i++)
-		message("%s has no meaning here and is passed over",
-			run->options.without_meaning.items[i]);
-	cap_rate(&run->options);
 	choose_outputs(&run->options);
 	status = open_outputs(run);
-	return status == STATUS_OK ? record(run) : status;
+	if (status != STATUS_OK)
+		return status;
+	say_what_is_passed_over(&run->options);
+	return record(run);
 }
 
 static void run_deinit(struct run *run)

@@ -40,18 +40,14 @@ static void set_rate(const struct record_options *options, struct event *event)
 	event->exclude_user |= options->all_kernel;
 }
 
-static struct error *choose_events(struct recording *recording)
+struct error *recording_choose_events(struct recording *recording)
 {
 	const struct option_list *specs = &recording->options->events;
 
 	recording->events = xcalloc(specs->count ? specs->count : 1, sizeof(*recording->events));
-	if (!specs->count) {
-		const char *reason;
-
-		event_default(&recording->events[recording->event_count++], &reason);
-		if (reason && !recording->options->quiet)
-			message("sampling %s: %s", recording->events[0].name, reason);
-	}
+	if (!specs->count)
+		event_default(&recording->events[recording->event_count++],
+			      &recording->event_reason);
 	while (recording->event_count < specs->count) {
 		struct event *event = &recording->events[recording->event_count];
 		struct error *err = event_parse(specs->items[recording->event_count], event);
@@ -198,6 +194,8 @@ static void say_what_was_opened(const struct recording *recording)
 
 	if (recording->options->quiet)
 		return;
+	if (recording->event_reason)
+		message("sampling %s: %s", recording->events[0].name, recording->event_reason);
 	if (facts->kernel_excluded && !recording->options->all_user)
 		message("user space only: the kernel is not ours to sample (sudo sysctl "
 			"kernel.perf_event_paranoid=1 allows it)");
@@ -212,10 +210,8 @@ static void say_what_was_opened(const struct recording *recording)
 
 struct error *recording_open(struct recording *recording)
 {
-	struct error *err = choose_events(recording);
+	struct error *err = open_sampler(recording);
 
-	if (!err)
-		err = open_sampler(recording);
 	if (err)
 		return err;
 	say_what_was_opened(recording);

@@ -29,6 +29,7 @@ struct recording {
 
 	struct event *events;
 	size_t event_count;
+	const char *event_reason; /* why the event is another than one would expect; else NULL */
 	struct sampler *sampler;
 	struct spaces *spaces;
 	struct names *names;
@@ -44,6 +45,9 @@ struct recording {
 
 /* Is the command what is recorded, or does it only bound the recording of another target? */
 bool recording_is_of_command(const struct record_options *options);
+
+/* What is to be sampled; an error is about the words. */
+MUST_CHECK struct error *recording_choose_events(struct recording *recording);
 
 /* Opens the events on the target; the command, if any, has not run yet. */
 MUST_CHECK struct error *recording_open(struct recording *recording);
