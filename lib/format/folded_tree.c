@@ -81,7 +81,12 @@ static void format_tail(const struct folded_tree *tree, const struct pending *pe
 	if (pending->is_line)
 		snprintf(tail, 24, " %" PRIu64, tree->nodes[pending->node].count);
 	else
-		strcpy(tail, ";");
+		snprintf(tail, 24, ";");
+}
+
+static int byte_at(const char *name, size_t len, const char *tail, size_t at)
+{
+	return (unsigned char)(at < len ? name[at] : tail[at - len]);
 }
 
 /* Siblings by the bytes of their names and what stands behind them; the last one first. */
@@ -103,11 +108,11 @@ static int compare_pending(const void *a, const void *b, void *context)
 	format_tail(tree, left, left_tail);
 	format_tail(tree, right, right_tail);
 	for (;; at++) {
-		char l = at < left_len ? left_name[at] : left_tail[at - left_len];
-		char r = at < right_len ? right_name[at] : right_tail[at - right_len];
+		int l = byte_at(left_name, left_len, left_tail, at);
+		int r = byte_at(right_name, right_len, right_tail, at);
 
 		if (l != r || !l)
-			return (unsigned char)r - (unsigned char)l;
+			return r - l;
 	}
 }
 

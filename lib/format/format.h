@@ -10,6 +10,7 @@
 
 #include <stdio.h>
 
+/* WEIGHT_NS is an error where the event does not count nanoseconds. */
 enum format_weight { WEIGHT_SAMPLES, WEIGHT_NS, WEIGHT_PERIOD };
 
 struct format_options {
@@ -24,11 +25,14 @@ struct format {
 	const char *const *extensions; /* with the dot, NULL at the end; the longest match wins */
 	const char *summary;	       /* for --help */
 	bool binary;		       /* refuses a terminal */
+	/* Flushes out and does not close it. What out cannot take, a full disk, is an error. */
 	MUST_CHECK struct error *(*write)(const struct profile *profile,
 					  const struct format_options *options, FILE *out);
 };
 
+/* Of several events the first. */
 extern const struct format format_folded;
+/* Each sample has the number of samples of the first event, then the weight of every event. */
 extern const struct format format_pprof;
 
 /* All formats, NULL at the end. */

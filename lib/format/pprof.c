@@ -7,13 +7,13 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Functions and locations have the profile's ids, plus one: 0 means none. */
 struct writer {
 	struct pprof_stream stream;
 	const struct profile *profile;
 	struct pprof_mappings mappings;
-	uint64_t made_functions; /* for frames without lines, numbered behind the profile's own */
 };
 
 static int64_t text(struct writer *writer, string_id id)
@@ -156,47 +156,55 @@ static void put_functions(struct writer *writer)
  * A frame without a name gets a function called by its address, since many readers show nothing of
  * a location without one. `go tool pprof` still looks for the real name, has_functions being false.
  */
-static uint64_t put_made_function(struct writer *writer, frame_id frame)
+static uint64_t function_of_address(const struct writer *writer, frame_id frame)
 {
-	CLEANUP(free_ptr) char *name = profile_frame_address_name(writer->profile, frame);
-	Pprof__Function message = PPROF__FUNCTION__INIT;
-
-	message.id = profile_function_count(writer->profile) + ++writer->made_functions;
-	message.name = pprof_string(&writer->stream, name);
-	message.system_name = message.name;
-	pprof_put_function(&writer->stream, &message);
-	return message.id;
+	return (uint64_t)profile_function_count(writer->profile) + 1 + frame;
 }
 
-/* frame has `count` lines, or none and count is 1. */
-static void fill_lines(struct writer *writer, frame_id id, Pprof__Line *lines, Pprof__Line **order,
-		       size_t count)
+static void put_functions_of_addresses(struct writer *writer)
+{
+	for (frame_id i = 0; i < profile_frame_count(writer->profile); i++) {
+		CLEANUP(free_ptr) char *name = NULL;
+		Pprof__Function message = PPROF__FUNCTION__INIT;
+
+		if (profile_get_frame(writer->profile, i).line_count)
+			continue;
+		name = profile_frame_address_name(writer->profile, i);
+		message.id = function_of_address(writer, i);
+		message.name = pprof_string(&writer->stream, name);
+		message.system_name = message.name;
+		pprof_put_function(&writer->stream, &message);
+	}
+}
+
+static Pprof__Line line_of_frame(const struct writer *writer, frame_id id, unsigned index)
 {
 	struct profile_frame frame = profile_get_frame(writer->profile, id);
+	Pprof__Line line = PPROF__LINE__INIT;
 
-	for (size_t i = 0; i < count; i++) {
-		pprof__line__init(&lines[i]);
-		order[i] = &lines[i];
-		if (frame.line_count) {
-			lines[i].function_id = (uint64_t)frame.lines[i].function + 1;
-			lines[i].line = frame.lines[i].line;
-		} else {
-			lines[i].function_id = put_made_function(writer, id);
-		}
+	if (frame.line_count) {
+		line.function_id = (uint64_t)frame.lines[index].function + 1;
+		line.line = frame.lines[index].line;
+	} else {
+		line.function_id = function_of_address(writer, id);
 	}
+	return line;
 }
 
 static void put_location(struct writer *writer, frame_id id)
 {
-	struct profile_frame frame = profile_get_frame(writer->profile, id);
-	const struct pprof_mapping *mapping = pprof_mapping_of(&writer->mappings, writer->profile,
-							       id);
-	size_t count = frame.line_count ? frame.line_count : 1;
+	unsigned named = profile_get_frame(writer->profile, id).line_count;
+	unsigned count = named ? named : 1;
 	CLEANUP(free_ptr) Pprof__Line *lines = xcalloc(count, sizeof(*lines));
 	CLEANUP(free_ptr) Pprof__Line **order = xcalloc(count, sizeof(*order));
+	const struct pprof_mapping *mapping = pprof_mapping_of(&writer->mappings, writer->profile,
+							       id);
 	Pprof__Location message = PPROF__LOCATION__INIT;
 
-	fill_lines(writer, id, lines, order, count);
+	for (unsigned i = 0; i < count; i++) {
+		lines[i] = line_of_frame(writer, id, i);
+		order[i] = &lines[i];
+	}
 	message.id = (uint64_t)id + 1;
 	message.mapping_id = mapping ? mapping->id : 0;
 	message.address = mapping ? pprof_address(writer->profile, id) : 0;
@@ -335,6 +343,7 @@ static int write_message(const struct profile *profile, FILE *out)
 	put_comments(&writer);
 	put_mappings(&writer);
 	put_functions(&writer);
+	put_functions_of_addresses(&writer);
 	put_locations(&writer);
 	put_samples(&writer);
 	error = pprof_stream_finish(&writer.stream);
