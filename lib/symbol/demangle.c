@@ -180,14 +180,19 @@ static void add_suffixes(struct output *out, const char *at)
 	output_add(out, at, strlen(at));
 }
 
-static char *without_llvm(const char *name)
+/* The linker's ".llvm.N", and what Go's puts behind functions in assembly: "runtime.goexit.abi0". */
+static char *plain_name(const char *name)
 {
+	static const char abi0[] = ".abi0";
 	const char *at = strstr(name, ".llvm.");
+	size_t len = strlen(name), abi0_len = strlen(abi0);
 
-	if (!at)
-		return NULL;
-	return xasprintf("%.*s%s", (int)(at - name), name,
-			 at + 6 + strspn(at + 6, "0123456789ABCDEF"));
+	if (at)
+		return xasprintf("%.*s%s", (int)(at - name), name,
+				 at + 6 + strspn(at + 6, "0123456789ABCDEF"));
+	if (len > abi0_len && !strcmp(name + len - abi0_len, abi0))
+		return xstrndup(name, len - abi0_len);
+	return NULL;
 }
 
 char *demangle(const char *name)
@@ -198,7 +203,7 @@ char *demangle(const char *name)
 	struct output out = {0};
 
 	if (!is_rust && strncmp(name, "_Z", 2) != 0)
-		return without_llvm(name);
+		return plain_name(name);
 	if (!len)
 		len = strcspn(name, is_rust ? ".$@ " : ".@ ");
 	core = xstrndup(name, len);

@@ -99,6 +99,7 @@ static void clones_stay_apart_but_not_by_the_linkers_number(void **state)
 		{"_ZN4core3fmt5Write9write_fmt17h0123456789abcdefE.llvm.A5310EB9.cold",
 		 "core::fmt::Write::write_fmt [clone .cold]"},
 		{"plain.llvm.1234", "plain"},
+		{"runtime.goexit.abi0", "runtime.goexit"},
 		{"_Z3fooi@plt", "foo(int)@plt"},
 		{"_RNvCskwGfYPst2Cb_3foo4init [drm]", "foo::init [drm]"},
 	};
