@@ -159,6 +159,19 @@ static stack_id push_kernel(struct session *session, const struct record_sample 
 
 enum { ABI_NONE = 0, ABI_32 = 1 }; /* PERF_SAMPLE_REGS_ABI_* */
 
+/*
+ * Until an exec enters the new program, the registers are still those of the old one, whose memory
+ * is gone: nothing is mapped where they point.
+ */
+static bool is_in_exec(struct session *session, const struct record *record,
+		       const struct regs *regs)
+{
+	struct location location;
+
+	return record->sample.in_kernel &&
+	       !spaces_locate(session->spaces, record->pid, record->time_ns, regs->pc, &location);
+}
+
 static stack_id push_user_part(struct session *session, const struct record *record, stack_id stack)
 {
 	const struct record_sample *sample = &record->sample;
@@ -169,7 +182,8 @@ static stack_id push_user_part(struct session *session, const struct record *rec
 	if (sample->regs.abi == ABI_32)
 		session->counts.compat++;
 	else if (sample->regs.abi != ABI_NONE &&
-		 regs_from_perf(session->arch, sample->regs.mask, sample->regs.values, &regs))
+		 regs_from_perf(session->arch, sample->regs.mask, sample->regs.values, &regs) &&
+		 !is_in_exec(session, record, &regs))
 		return push_unwound(session, record, &regs, stack);
 	return sample->in_kernel ? stack : push_user_pc(session, record, stack, sample->ip, false);
 }

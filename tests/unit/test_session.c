@@ -215,13 +215,14 @@ static void a_return_address_behind_the_end_of_a_mapping_belongs_to_it(void **st
 	assert_profile(f, "app/app: /app+1000r /lib+10 x1\n");
 }
 
-static uint64_t dumped_register(unsigned perf_number, uint64_t pc, uint64_t sp)
+/* At 0x1010, whatever the record's ip. */
+static uint64_t dumped_register(unsigned perf_number, uint64_t sp)
 {
 	const struct arch *arch = arch_native();
 	unsigned dwarf = arch->perf_to_dwarf[perf_number];
 
 	if (dwarf == PERF_REG_PC)
-		return pc;
+		return 0x1010;
 	/* A frame pointer into what lies beyond the copy. */
 	return dwarf == arch->sp ? sp : dwarf == arch->fp ? sp + PAGE : 0;
 }
@@ -235,7 +236,7 @@ static struct record with_registers(struct record record, uint64_t sp, uint64_t 
 	regs->mask = arch_native()->perf_mask;
 	for (unsigned i = 0; i < 64; i++)
 		if (regs->mask >> i & 1)
-			values[count++] = dumped_register(i, record.sample.ip, sp);
+			values[count++] = dumped_register(i, sp);
 	regs->values = bytes_of(values, count * sizeof(*values));
 	return record;
 }
@@ -282,6 +283,21 @@ static void a_thread_of_the_kernel_has_no_user_part(void **state)
 	feed(f, record);
 	assert_profile(f, "kworker/0:1/kworker/0:1: [kernel.kallsyms]+ffffffff81000010 x1\n");
 	assert_int_equal(session_counts(f->session)->user_stacks, 0);
+}
+
+static void in_the_midst_of_an_exec_there_is_no_user_part(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t values[64];
+	struct record record = with_registers(sampled(PID, PID, 0xffffffff81000010), 0x7000,
+					      values);
+
+	record.sample.in_kernel = true;
+	feed(f, mapped(PID, "/bin/sh", 0x1000, 1));
+	feed(f, renamed(PID, PID, "app", true));
+	feed(f, record);
+	assert_profile(f, "app/app: [kernel.kallsyms]+ffffffff81000010 x1\n");
+	assert_int_equal(session_counts(f->session)->truncated, 0);
 }
 
 static void samples_before_and_after_an_exec_are_in_different_programs(void **state)
@@ -475,6 +491,7 @@ int main(void)
 		TEST(a_stack_that_was_cut_off_begins_with_a_note_and_is_counted),
 		TEST(a_process_of_32_bits_has_its_leaf_and_is_counted),
 		TEST(a_thread_of_the_kernel_has_no_user_part),
+		TEST(in_the_midst_of_an_exec_there_is_no_user_part),
 		TEST(samples_before_and_after_an_exec_are_in_different_programs),
 		TEST(a_child_has_the_mappings_and_the_name_of_its_parent),
 		TEST(a_thread_shares_the_mappings_and_has_a_name_of_its_own),
