@@ -329,6 +329,13 @@ static string_id build_id_text(struct strtab *strings, const struct build_id *id
 	return strtab_add(strings, hex);
 }
 
+static bool is_main(const struct session *session, module_id id)
+{
+	return id == session->main_module ||
+	       (session->main_path &&
+		!strcmp(session->main_path, spaces_module(session->spaces, id)->path));
+}
+
 static void describe_module(struct session *session, module_id id)
 {
 	const struct module *module = spaces_module(session->spaces, id);
@@ -337,8 +344,7 @@ static void describe_module(struct session *session, module_id id)
 	struct profile_module description = {
 		.kind = kind_of(module->kind),
 		.path = strtab_add(strings, module->path),
-		.is_main = id == session->main_module ||
-			   (session->main_path && !strcmp(session->main_path, module->path)),
+		.is_main = is_main(session, id),
 	};
 	const struct image_segment *all;
 	unsigned count;
@@ -368,6 +374,7 @@ void session_finish(struct session *session)
 			used[module] = true;
 	}
 	for (module_id id = 0; id < count; id++)
-		if (used[id])
+		/* The program that was asked about, even when it only waited for others. */
+		if (used[id] || is_main(session, id))
 			describe_module(session, id);
 }
