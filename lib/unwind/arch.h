@@ -58,6 +58,9 @@ struct arch {
 			   */
 	/* Do these bytes, the ones just before a return address, end with a call? */
 	bool (*ends_with_call)(const unsigned char code[CODE_BYTES]);
+	/* Where that call goes to; false when the instruction alone does not tell. */
+	bool (*call_target)(const unsigned char code[CODE_BYTES], uint64_t return_address,
+			    uint64_t *ret);
 	/*
 	 * For functions without CFI: when the instruction at the pc belongs to a prologue or an
 	 * epilogue, how many words were pushed above the return address; -1 when it says nothing.

@@ -7,14 +7,31 @@ static const uint8_t perf_to_dwarf[] = {
 	17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, FP, LR, SP, PERF_REG_PC,
 };
 
-static bool ends_with_call(const unsigned char code[CODE_BYTES])
+static uint32_t last_instruction(const unsigned char code[CODE_BYTES])
 {
 	uint32_t last;
 
 	memcpy(&last, code + CODE_BYTES - sizeof(last), sizeof(last));
+	return last;
+}
+
+static bool ends_with_call(const unsigned char code[CODE_BYTES])
+{
+	uint32_t last = last_instruction(code);
+
 	return (last & 0xfc000000) == 0x94000000 || /* bl */
 	       (last & 0xfffffc1f) == 0xd63f0000 || /* blr */
 	       (last & 0xfefff800) == 0xd63f0800;   /* blraa, blrab and their zero forms */
+}
+
+static bool call_target(const unsigned char code[CODE_BYTES], uint64_t return_address,
+			uint64_t *ret)
+{
+	uint32_t last = last_instruction(code);
+	int64_t words = (int64_t)((uint64_t)last << 38) >> 38; /* the low 26 bits */
+
+	*ret = return_address - sizeof(last) + (uint64_t)words * 4;
+	return (last & 0xfc000000) == 0x94000000; /* bl */
 }
 
 /* The return address of a leaf is in lr, whatever the instruction. */
@@ -38,5 +55,6 @@ const struct arch arch_aarch64 = {
 	/* User addresses have 48 bits; above them stands the signature. */
 	.pc_mask = UINT64_C(0x0000ffffffffffff),
 	.ends_with_call = ends_with_call,
+	.call_target = call_target,
 	.pushed_words = pushed_words,
 };

@@ -62,6 +62,16 @@ static bool ends_with_call(const unsigned char code[CODE_BYTES])
 	return false;
 }
 
+static bool call_target(const unsigned char code[CODE_BYTES], uint64_t return_address,
+			uint64_t *ret)
+{
+	int32_t relative;
+
+	memcpy(&relative, code + CODE_BYTES - sizeof(relative), sizeof(relative));
+	*ret = return_address + (uint64_t)(int64_t)relative;
+	return code[CODE_BYTES - 5] == 0xe8;
+}
+
 static int pushed_words(const unsigned char code[CODE_BYTES])
 {
 	static const unsigned char endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
@@ -93,5 +103,6 @@ const struct arch arch_x86_64 = {
 	.ra_in_register = false,
 	.pc_mask = UINT64_MAX,
 	.ends_with_call = ends_with_call,
+	.call_target = call_target,
 	.pushed_words = pushed_words,
 };

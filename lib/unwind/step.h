@@ -12,9 +12,12 @@
 bool step_full(struct walk *walk, const struct cfi_rule *rule);
 
 /*
- * Without CFI. A leaf: by what its instruction says, or by a return address on top of the stack
- * (in lr), if a call stands before it. Any other frame, and failing that: by the frame pointer, if
- * it points into the stack and at the return address of a call.
+ * Without CFI, by what looks like a return address: one that a call stands before.
+ *
+ * A leaf: where the instruction at the pc says that it is, if that is part of a prologue. Else it
+ * may stand on top of the stack (in lr), beside what the frame pointer points at, or, the least
+ * likely, among the lowest words of the stack: that one of the first two whose call goes to just
+ * before the pc, or else the first there is. Any other frame: by its frame pointer.
  */
 bool step_guess(struct walk *walk);
 

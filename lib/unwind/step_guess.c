@@ -3,31 +3,39 @@
 /* Nothing vouches for a frame pointer: it gets less credit beyond the copied stack than CFI. */
 enum { FRAME_POINTER_REACH_BYTES = 8 << 20 };
 
+/* A function this far behind its first instruction is not a small leaf. */
+enum { LEAF_BYTES_MAX = 64 << 10 };
+
+/* What a function written by hand pushes, and some room of its own. */
+enum { SEARCH_WORDS = 32 };
+
 enum { WORD_BYTES = 8 };
 
-/* Does a call stand before pc? Where no file shows the code: `unseen`. */
-static bool is_called(struct walk *walk, uint64_t pc, bool unseen)
+/* What stands before an address. */
+enum call {
+	CALL_NONE,
+	CALL_UNSEEN, /* no file shows the code */
+	CALL_SOMEWHERE,
+	CALL_HERE, /* to the function that the pc is in, as far as can be told */
+};
+
+static enum call call_before(struct walk *walk, uint64_t address)
 {
+	const struct arch *arch = walk->arch;
 	unsigned char code[CODE_BYTES];
 	struct location at;
+	uint64_t target;
 
-	if (!walk_locate(walk, pc - 1, &at))
-		return false;
+	if (!walk_locate(walk, address - 1, &at))
+		return CALL_NONE;
 	if (!spaces_module(walk->spaces, at.module)->image)
-		return unseen;
-	return walk_read_file(walk, &at, pc - 1, pc - CODE_BYTES, code, sizeof(code)) &&
-	       walk->arch->ends_with_call(code);
-}
-
-/* How many words stand above the return address of a leaf, as far as can be told. */
-static unsigned pushed_words(const struct walk *walk)
-{
-	unsigned char code[CODE_BYTES];
-	int words = -1;
-
-	if (walk_read_file(walk, &walk->at, walk->regs.pc, walk->regs.pc, code, sizeof(code)))
-		words = walk->arch->pushed_words(code);
-	return words > 0 ? (unsigned)words : 0;
+		return CALL_UNSEEN;
+	if (!walk_read_file(walk, &at, address - 1, address - sizeof(code), code, sizeof(code)) ||
+	    !arch->ends_with_call(code))
+		return CALL_NONE;
+	return arch->call_target(code, address, &target) && walk->regs.pc - target < LEAF_BYTES_MAX
+		       ? CALL_HERE
+		       : CALL_SOMEWHERE;
 }
 
 static void know_only(struct walk *walk, uint64_t registers)
@@ -35,38 +43,50 @@ static void know_only(struct walk *walk, uint64_t registers)
 	walk->regs.known &= registers | reg_bit(walk->arch->sp);
 }
 
-static bool step_from_link_register(struct walk *walk)
+/* To the caller of a leaf that has pushed so many words, if `enough` of a call stands there. */
+static bool step_over(struct walk *walk, unsigned pushed, enum call enough)
 {
-	const struct regs *regs = &walk->regs;
-	uint64_t ra = regs->values[walk->arch->ra] & walk->arch->pc_mask;
+	uint64_t slot = walk->regs.values[walk->arch->sp] + pushed * WORD_BYTES, ra;
 
-	if (!regs_know(regs, walk->arch->ra) || !is_called(walk, ra, false) ||
-	    !walk_enter(walk, regs->values[walk->arch->sp], ra, true))
+	if (!walk_read_stack(walk, slot, 0, &ra) || call_before(walk, ra) < enough ||
+	    !walk_enter(walk, slot + WORD_BYTES, ra, true))
 		return false;
-	know_only(walk, walk->arch->preserved & ~reg_bit(walk->arch->ra));
+	know_only(walk, walk->arch->preserved);
 	return true;
 }
 
-static bool step_from_leaf(struct walk *walk)
+static bool step_from_link_register(struct walk *walk, enum call enough)
 {
 	const struct arch *arch = walk->arch;
-	uint64_t sp = walk->regs.values[arch->sp], ra, saved_fp;
+	const struct regs *regs = &walk->regs;
+	uint64_t ra = regs->values[arch->ra] & arch->pc_mask;
 
-	if (arch->ra_in_register)
-		return step_from_link_register(walk);
-	unsigned pushed = pushed_words(walk);
-	uint64_t slot = sp + pushed * WORD_BYTES;
-
-	if (!walk_read_stack(walk, slot, 0, &ra) || !walk_read_stack(walk, sp, 0, &saved_fp) ||
-	    !is_called(walk, ra, false) || !walk_enter(walk, slot + WORD_BYTES, ra, true))
+	if (!regs_know(regs, arch->ra) || call_before(walk, ra) < enough ||
+	    !walk_enter(walk, regs->values[arch->sp], ra, true))
 		return false;
-	know_only(walk, arch->preserved);
-	if (pushed)
-		regs_set(&walk->regs, arch->fp, saved_fp);
+	know_only(walk, arch->preserved & ~reg_bit(arch->ra));
 	return true;
 }
 
-static bool step_from_frame_pointer(struct walk *walk)
+/* In a prologue or an epilogue. */
+static bool step_by_instruction(struct walk *walk)
+{
+	unsigned char code[CODE_BYTES];
+	uint64_t pc = walk->regs.pc, saved_fp;
+	int pushed;
+
+	if (!walk_read_file(walk, &walk->at, pc, pc, code, sizeof(code)))
+		return false;
+	pushed = walk->arch->pushed_words(code);
+	if (pushed < 0 || !walk_read_stack(walk, walk->regs.values[walk->arch->sp], 0, &saved_fp) ||
+	    !step_over(walk, (unsigned)pushed, CALL_SOMEWHERE))
+		return false;
+	if (pushed)
+		regs_set(&walk->regs, walk->arch->fp, saved_fp);
+	return true;
+}
+
+static bool step_from_frame_pointer(struct walk *walk, enum call enough)
 {
 	const struct arch *arch = walk->arch;
 	uint64_t fp = walk->regs.values[arch->fp], saved_fp, ra;
@@ -84,7 +104,7 @@ static bool step_from_frame_pointer(struct walk *walk)
 	if (ra == 0 && saved_fp == 0 && walk->is_return_address)
 		return walk_stop(walk, UNWIND_ROOT);
 	/* A stack that was made and not called may begin with any address (Go's: goexit + 1). */
-	if (saved_fp != 0 && !is_called(walk, ra, true))
+	if (call_before(walk, ra) < (saved_fp ? enough : CALL_NONE))
 		return walk_stop(walk, UNWIND_LOST);
 	if (!walk_enter(walk, fp + 2 * WORD_BYTES, ra, true))
 		return false;
@@ -93,7 +113,29 @@ static bool step_from_frame_pointer(struct walk *walk)
 	return true;
 }
 
+/* As though it had pushed nothing. */
+static bool step_from_top(struct walk *walk, enum call enough)
+{
+	if (walk->arch->ra_in_register)
+		return step_from_link_register(walk, enough);
+	return step_over(walk, 0, enough);
+}
+
+static bool step_by_search(struct walk *walk)
+{
+	enum unwind_stop stop = walk->stop;
+
+	for (unsigned pushed = 1; pushed < SEARCH_WORDS && !walk->arch->ra_in_register; pushed++)
+		if (step_over(walk, pushed, CALL_SOMEWHERE))
+			return true;
+	return walk_stop(walk, stop);
+}
+
 bool step_guess(struct walk *walk)
 {
-	return (!walk->is_return_address && step_from_leaf(walk)) || step_from_frame_pointer(walk);
+	if (walk->is_return_address)
+		return step_from_frame_pointer(walk, CALL_UNSEEN);
+	return step_by_instruction(walk) || step_from_top(walk, CALL_HERE) ||
+	       step_from_frame_pointer(walk, CALL_HERE) || step_from_top(walk, CALL_SOMEWHERE) ||
+	       step_from_frame_pointer(walk, CALL_UNSEEN) || step_by_search(walk);
 }

@@ -103,6 +103,29 @@ static void calls_of_aarch64_are_told_from_other_code(void **state)
 	}
 }
 
+static void direct_calls_tell_where_they_go(void **state)
+{
+	(void)state;
+	static const unsigned char forward[CODE_BYTES] = {0, 0, 0, 0xe8, 0x10, 0, 0, 0};
+	static const unsigned char backward[CODE_BYTES] = {0, 0, 0, 0xe8, 0xf0, 0xff, 0xff, 0xff};
+	static const unsigned char indirect[CODE_BYTES] = {0, 0, 0, 0, 0, 0, 0xff, 0xd0};
+	static const unsigned char bl[CODE_BYTES] = {0, 0, 0, 0, 0x04, 0, 0, 0x94};
+	static const unsigned char bl_back[CODE_BYTES] = {0, 0, 0, 0, 0xfc, 0xff, 0xff, 0x97};
+	static const unsigned char blr[CODE_BYTES] = {0, 0, 0, 0, 0x20, 0x01, 0x3f, 0xd6};
+	uint64_t target;
+
+	assert_true(arch_x86_64.call_target(forward, 0x1000, &target));
+	assert_int_equal(target, 0x1010);
+	assert_true(arch_x86_64.call_target(backward, 0x1000, &target));
+	assert_int_equal(target, 0xff0);
+	assert_false(arch_x86_64.call_target(indirect, 0x1000, &target));
+	assert_true(arch_aarch64.call_target(bl, 0x1004, &target));
+	assert_int_equal(target, 0x1010);
+	assert_true(arch_aarch64.call_target(bl_back, 0x1004, &target));
+	assert_int_equal(target, 0xff0);
+	assert_false(arch_aarch64.call_target(blr, 0x1004, &target));
+}
+
 static void the_instruction_tells_what_was_pushed(void **state)
 {
 	(void)state;
@@ -131,6 +154,7 @@ int main(void)
 		cmocka_unit_test(a_dump_without_pc_or_sp_or_cut_short_is_refused),
 		cmocka_unit_test(calls_of_x86_64_are_told_from_other_code),
 		cmocka_unit_test(calls_of_aarch64_are_told_from_other_code),
+		cmocka_unit_test(direct_calls_tell_where_they_go),
 		cmocka_unit_test(the_instruction_tells_what_was_pushed),
 	};
 

@@ -502,11 +502,12 @@ static void shadow_follow(struct fixture *fixture, struct shadow *shadow, uint64
 		shadow->count--;
 }
 
-/* The kernel has put a signal frame on the stack; the handler returns to __restore_rt. */
+/* The kernel has put a signal frame on the stack; the handler returns to __restore_rt, which
+ * nothing called. */
 static void shadow_enter_handler(struct fixture *fixture, struct shadow *shadow, uint64_t old_pc)
 {
 	shadow_push(shadow, frame_at(fixture, old_pc, false));
-	shadow_push(shadow, frame_at(fixture, top_word(&fixture->sample), true));
+	shadow_push(shadow, frame_at(fixture, top_word(&fixture->sample), false));
 }
 
 static void assert_is_shadow(struct fixture *fixture, const struct shadow *shadow)

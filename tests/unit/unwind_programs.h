@@ -8,8 +8,8 @@
  *	int leaf(int n) { return n * 3 + 1; }
  *	int middle(int n) { return leaf(n) + leaf(n + 1); }
  *	int outer(int n) { volatile char room[600]; room[n] = 1; return middle(n) + room[0]; }
- *	int vary(int n) { volatile char *room = __builtin_alloca(n); *room = 1; return outer(n) +
- **room; } void _start(void) { __asm__ volatile(".cfi_undefined x30"); vary(7); for (;;); }
+ *	int vary(int n) { volatile char *room = alloca(n); *room = 1; return outer(n) + *room; }
+ *	void _start(void) { asm volatile(".cfi_undefined x30"); vary(7); for (;;); }
  *
  * (none inlined) with clang --target=aarch64-linux-gnu -O2 -fomit-frame-pointer and ld.lld -static
  * -nostdlib -N -s --no-rosegment.
