@@ -163,14 +163,6 @@ def median(runs):
     return Run(*map(statistics.median, zip(*runs)))
 
 
-def warm_unwinding(build):
-    """What the benchmark of the unwinder says, if it was built."""
-    program = build / "tests" / "bench" / "bench_unwind"
-    if not program.exists():
-        return None
-    return subprocess.run([program], capture_output=True, text=True, check=False).stdout.strip()
-
-
 ROWS = [
     ("samples", "samples", "{:,.0f}", ""),
     ("lost", "lost samples, all CPUs busy", "{:,.0f}", "0"),
@@ -213,9 +205,6 @@ def main():
             inlined, plain = zip(*(perf_runs(perf, collapse, rg, folder) for _ in runs))
             columns |= {"perf": median(inlined), "perf --no-inline": median(plain)}
         print_table(rg, columns)
-    unwinding = warm_unwinding(build)
-    if unwinding:
-        print(f"unwinding, warm (must reach 100 ns a frame):\n{unwinding}")
 
 
 if __name__ == "__main__":
