@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>
@@ -21,8 +22,16 @@ static bool is_end(const struct option_entry *entry)
 	return !entry->letter && !entry->name;
 }
 
+/* getopt's has_arg, and how many colons say the same. */
+static int argument_of(const struct option_entry *entry)
+{
+	if (!entry->argument)
+		return no_argument;
+	return entry->argument[0] == '[' ? optional_argument : required_argument;
+}
+
 struct getopt_tables {
-	char letters[2 * ENTRIES_MAX + 4];
+	char letters[3 * ENTRIES_MAX + 4];
 	struct option names[ENTRIES_MAX + 2];
 };
 
@@ -40,15 +49,16 @@ static void make_tables(const struct option_entry *entries, struct getopt_tables
 	for (int i = 0; !is_end(&entries[i]); i++) {
 		const struct option_entry *entry = &entries[i];
 
+		assert(i < ENTRIES_MAX);
+
 		if (entry->letter) {
 			*letter++ = entry->letter;
-			if (entry->argument)
+			for (int colons = argument_of(entry); colons; colons--)
 				*letter++ = ':';
 		}
 		if (entry->name)
-			*name++ = (struct option){
-				entry->name, entry->argument ? required_argument : no_argument,
-				NULL, entry->letter ? entry->letter : LONG_ONLY + i};
+			*name++ = (struct option){entry->name, argument_of(entry), NULL,
+						  entry->letter ? entry->letter : LONG_ONLY + i};
 	}
 }
 
@@ -115,13 +125,29 @@ static struct error *unknown_option(const struct option_entry *entries, const ch
 	err = error_new("unknown option %s", word);
 	if (!strncmp(word, "--", 2))
 		nearest = option_nearest(word + 2, names);
-	return nearest ? error_hint(err, "did you mean --%s?", nearest) : err;
+	return nearest ? error_hint(err, "did you mean --%s?", nearest)
+		       : error_hint(err, "--help lists the options");
 }
 
-static struct error *bad_argument(struct error *err, const struct option_entry *entry)
+static char *name_of(const struct option_entry *entry)
 {
-	return entry->name ? error_wrap(err, "--%s", entry->name)
-			   : error_wrap(err, "-%c", entry->letter);
+	return entry->name ? xasprintf("--%s", entry->name) : xasprintf("-%c", entry->letter);
+}
+
+static struct error *take(const struct option_entry *entry, void *options, const char *argument)
+{
+	void *field = (char *)options + entry->field;
+	CLEANUP(free_ptr) char *name = name_of(entry);
+
+	switch (entry->standing) {
+	case OPTION_WORKS:
+		return error_wrap(entry->take(field, argument), "%s", name);
+	case OPTION_PASSED_OVER:
+		return option_append(field, name);
+	case OPTION_NOT_YET:
+		break;
+	}
+	return error_new("%s is not supported yet", name);
 }
 
 /* The word that getopt stumbled over. */
@@ -146,7 +172,6 @@ struct error *options_parse(const struct option_entry *entries, int argc, char *
 	opterr = 0;
 	optind = 0;
 	while ((value = getopt_long(argc, argv, tables.letters, tables.names, NULL)) != -1) {
-		const struct option_entry *entry;
 		struct error *err;
 
 		if (value == 'h') {
@@ -157,10 +182,9 @@ struct error *options_parse(const struct option_entry *entries, int argc, char *
 			return error_new("%s needs an argument", stumbled_over(argv, letter));
 		if (value == '?')
 			return unknown_option(entries, stumbled_over(argv, letter));
-		entry = entry_of(entries, value);
-		err = entry->take((char *)options + entry->field, optarg);
+		err = take(entry_of(entries, value), options, optarg);
 		if (err)
-			return bad_argument(err, entry);
+			return err;
 	}
 	*rest = optind;
 	return NULL;
@@ -184,33 +208,32 @@ static void wrap_help(const char *text, int column, FILE *out)
 	}
 }
 
+static void print_entry(const struct option_entry *entry, FILE *out)
+{
+	char letter[5] = "    ";
+	int column;
+
+	if (entry->letter)
+		snprintf(letter, sizeof(letter), "-%c%s", entry->letter, entry->name ? ", " : "");
+	column = fprintf(out, "  %s%s%s%s%s", letter, entry->name ? "--" : "",
+			 entry->name ? entry->name : "", entry->argument ? " " : "",
+			 entry->argument ? entry->argument : "");
+	if (column > HELP_COLUMN - 2) {
+		fputc('\n', out);
+		column = 0;
+	}
+	wrap_help(entry->help, column, out);
+}
+
 void options_help(const struct option_entry *entries, FILE *out)
 {
-	for (; !is_end(entries); entries++) {
-		CLEANUP(free_ptr) char *heading = NULL;
-		int column;
+	static const struct option_entry help = {
+		.letter = 'h', .name = "help", .help = "say all this"};
 
-		if (!entries->help)
-			continue;
-		if (entries->letter && entries->name)
-			heading = xasprintf("  -%c, --%s%s%s", entries->letter, entries->name,
-					    entries->argument ? " " : "",
-					    entries->argument ? entries->argument : "");
-		else if (entries->letter)
-			heading = xasprintf("  -%c%s%s", entries->letter,
-					    entries->argument ? " " : "",
-					    entries->argument ? entries->argument : "");
-		else
-			heading = xasprintf("      --%s%s%s", entries->name,
-					    entries->argument ? " " : "",
-					    entries->argument ? entries->argument : "");
-		column = fprintf(out, "%s", heading);
-		if (column > HELP_COLUMN - 2) {
-			fputc('\n', out);
-			column = 0;
-		}
-		wrap_help(entries->help, column, out);
-	}
+	for (; !is_end(entries); entries++)
+		if (entries->help)
+			print_entry(entries, out);
+	print_entry(&help, out);
 }
 
 void option_list_deinit(struct option_list *list)

@@ -18,13 +18,21 @@
  * with the argument. */
 typedef struct error *option_take(void *field, const char *argument);
 
+enum option_standing {
+	OPTION_WORKS,
+	OPTION_PASSED_OVER, /* taken, as scripts have it; its name is appended to the list at field
+			     */
+	OPTION_NOT_YET,	    /* an error that says so */
+};
+
 struct option_entry {
 	char letter;	      /* 0: it has a name only */
 	const char *name;     /* NULL: it has a letter only */
-	const char *argument; /* what the help calls it; NULL: it takes none */
-	const char *help;     /* NULL: it is taken but not offered */
+	const char *argument; /* what the help calls it, in [] when it may be missing; NULL: none */
+	const char *help;     /* NULL: it is not offered */
 	option_take *take;
 	size_t field; /* offsetof in the command's struct of options */
+	enum option_standing standing;
 };
 
 struct option_list {

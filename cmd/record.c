@@ -449,8 +449,7 @@ static int record_run(int argc, char **argv)
 	run.recording.user = &run;
 	err = options_parse(record_option_table, argc, argv, &run.options, &rest, &help);
 	if (err)
-		return failed(error_hint(err, "prof record --help lists the options"),
-			      STATUS_USAGE);
+		return failed(err, STATUS_USAGE);
 	if (help)
 		return print_help();
 	run.recording.command = argv + rest;

@@ -92,6 +92,8 @@ static struct error *take_call_graph(void *field, const char *argument)
 		     {"none", CALL_GRAPH_NO}};
 	struct stacks *stacks = field;
 
+	if (!strcmp(argument, "lbr"))
+		return error_new("lbr is not supported yet");
 	if (!strncmp(argument, "dwarf,", 6)) {
 		stacks->kind = CALL_GRAPH_DWARF;
 		return take_dump_size(stacks, argument + 6);
@@ -160,99 +162,136 @@ static struct error *take_weight(void *field, const char *argument)
 
 #define FIELD(name) offsetof(struct record_options, name)
 
-/* Each entry appends its own name: an option_take is not told which option it is. */
-#define WITHOUT_MEANING(function, text)                                                            \
-	static struct error *function(void *field, const char *argument)                           \
+#define WORKS(letter, name, argument, help, take, field)                                           \
 	{                                                                                          \
-		(void)argument;                                                                    \
-		return option_append(field, text);                                                 \
+		letter, name, argument, help, take, FIELD(field), OPTION_WORKS                     \
 	}
-
-WITHOUT_MEANING(take_no_buildid, "--no-buildid")
-WITHOUT_MEANING(take_no_buildid_cache, "--no-buildid-cache")
-WITHOUT_MEANING(take_no_buffering, "--no-buffering")
-WITHOUT_MEANING(take_stat, "--stat")
-WITHOUT_MEANING(take_data, "--data")
-WITHOUT_MEANING(take_timestamp, "--timestamp")
-WITHOUT_MEANING(take_period, "--period")
-WITHOUT_MEANING(take_raw_samples, "--raw-samples")
-WITHOUT_MEANING(take_sample_cpu, "--sample-cpu")
-WITHOUT_MEANING(take_compression, "--compression-level")
-
-#define IGNORED(letter, name, function)                                                            \
+#define PASSED_OVER(letter, name, argument)                                                        \
 	{                                                                                          \
-		letter, name, NULL, NULL, function, FIELD(without_meaning)                         \
+		letter, name, argument, NULL, NULL, FIELD(without_meaning), OPTION_PASSED_OVER     \
+	}
+#define NOT_YET(letter, name, argument)                                                            \
+	{                                                                                          \
+		letter, name, argument, NULL, NULL, 0, OPTION_NOT_YET                              \
 	}
 
 const struct option_entry record_option_table[] = {
-	{'p', "pid", "PID[,PID]",
-	 "record these running processes, their threads and what they fork", take_ids, FIELD(pids)},
-	{'t', "tid", "TID[,TID]", "record these threads alone", take_ids, FIELD(tids)},
-	{'a', "all-cpus", NULL, "record the whole machine", option_true, FIELD(system_wide)},
-	{'C', "cpu", "LIST", "record on these CPUs alone, such as 0,2-4", take_cpus, FIELD(cpus)},
-	{'i', "no-inherit", NULL, "do not follow new threads and children", option_true,
-	 FIELD(no_inherit)},
-	{0, "duration", "SECONDS", "stop after so many seconds", option_time, FIELD(duration_ns)},
+	WORKS('p', "pid", "PID[,PID]",
+	      "record these running processes, their threads and what they fork", take_ids, pids),
+	WORKS('t', "tid", "TID[,TID]", "record these threads alone", take_ids, tids),
+	WORKS('a', "all-cpus", NULL, "record the whole machine", option_true, system_wide),
+	WORKS('C', "cpu", "LIST", "record on these CPUs alone, such as 0,2-4", take_cpus, cpus),
+	WORKS('i', "no-inherit", NULL, "do not follow new threads and children", option_true,
+	      no_inherit),
+	WORKS(0, "duration", "SECONDS", "stop after so many seconds", option_time, duration_ns),
 
-	{'F', "freq", "N|max", "samples a second of CPU time; 999 if not said", take_rate,
-	 FIELD(rate)},
-	{'c', "count", "N", "a sample every N events instead", option_count, FIELD(period)},
-	{'e', "event", "EVENT[:ukp]",
-	 "what to sample: cycles, cpu-clock, page-faults, sched:sched_switch, ...; cycles if not "
-	 "said, "
-	 "cpu-clock where there is no hardware counter",
-	 take_events, FIELD(events)},
-	{0, "all-user", NULL, "leave the kernel out", option_true, FIELD(all_user)},
-	{0, "all-kernel", NULL, "leave user space out", option_true, FIELD(all_kernel)},
+	WORKS('F', "freq", "N|max", "samples a second of CPU time; 999 if not said", take_rate,
+	      rate),
+	WORKS('c', "count", "N", "a sample every N events instead", option_count, period),
+	WORKS('e', "event", "EVENT[:ukp]",
+	      "what to sample: cycles, cpu-clock, page-faults, sched:sched_switch, ...; if not "
+	      "said, cycles, or cpu-clock where there is no hardware counter",
+	      take_events, events),
+	WORKS(0, "all-user", NULL, "leave the kernel out", option_true, all_user),
+	WORKS(0, "all-kernel", NULL, "leave user space out", option_true, all_kernel),
 
-	{'g', NULL, NULL, "record call graphs, as without it: --call-graph auto", take_g,
-	 FIELD(stacks)},
-	{0, "call-graph", "HOW",
-	 "auto (the kernel's chain, the user stack by its call frame information, frame pointers "
-	 "where there is none), dwarf[,SIZE] (the same, with SIZE bytes of stack copied; 32k if "
-	 "not "
-	 "said), fp (frame pointers alone), no",
-	 take_call_graph, FIELD(stacks)},
-	{'m', "mmap-pages", "PAGES|SIZE",
-	 "the ring buffer of each CPU: pages, or bytes with k or M", take_ring, FIELD(ring_bytes)},
+	WORKS('g', NULL, NULL, "call graphs, which are recorded without it too: --call-graph auto",
+	      take_g, stacks),
+	WORKS(0, "call-graph", "HOW",
+	      "auto (the kernel's chain, and the user stack by call frame information, frame "
+	      "pointers where there is none), dwarf[,SIZE] (the same, with SIZE bytes of stack "
+	      "copied; 32k if not said), fp (frame pointers alone), no",
+	      take_call_graph, stacks),
+	WORKS('m', "mmap-pages", "PAGES|SIZE",
+	      "the ring buffer of each CPU: pages, or bytes with k or M", take_ring, ring_bytes),
 
-	{'o', "output", "FILE",
-	 "write there; again for more outputs of one run. - is stdout; %p, %t and %n in the name "
-	 "are the "
-	 "pid, the time and a number",
-	 option_append, FIELD(outputs)},
-	{0, "format", "NAME", "pprof or folded, whatever the name of the file", take_format,
-	 FIELD(format)},
-	{0, "weight", "KIND", "folded stacks count samples, ns or period", take_weight,
-	 FIELD(format_options.weight)},
-	{0, "show-pid", NULL, "folded stacks begin with NAME-PID", option_true,
-	 FIELD(format_options.show_pid)},
-	{0, "show-tid", NULL, "folded stacks begin with NAME-PID/TID", option_true,
-	 FIELD(format_options.show_tid)},
-	{0, "annotate", NULL,
-	 "folded names of kernel, inlined and JIT frames end in _[k], _[i], _[j]", option_true,
-	 FIELD(format_options.annotate)},
+	WORKS('o', "output", "FILE",
+	      "write there; again for more outputs of one run. - is stdout; %p, %t and %n in the "
+	      "name are prof's pid, the time and a number",
+	      option_append, outputs),
+	WORKS(0, "format", "NAME", "pprof or folded, whatever the name of the file", take_format,
+	      format),
+	WORKS(0, "weight", "KIND", "folded stacks count samples, ns or period", take_weight,
+	      format_options.weight),
+	WORKS(0, "show-pid", NULL, "folded stacks begin with NAME-PID", option_true,
+	      format_options.show_pid),
+	WORKS(0, "show-tid", NULL, "folded stacks begin with NAME-PID/TID", option_true,
+	      format_options.show_tid),
+	WORKS(0, "annotate", NULL,
+	      "folded names of kernel, inlined and JIT frames end in _[k], _[i], _[j]", option_true,
+	      format_options.annotate),
 
-	{0, "no-inline", NULL,
-	 "name functions by the symbol tables alone: no lines, nothing inlined", option_true,
-	 FIELD(no_inline)},
-	{0, "debug-dir", "DIR", "where separate debug files are; /usr/lib/debug if not said",
-	 option_string, FIELD(debug_dir)},
-	{'q', "quiet", NULL, "say nothing but errors", option_true, FIELD(quiet)},
-	{'v', "verbose", NULL, "say what is opened, and everything that lacks names", option_true,
-	 FIELD(verbose)},
+	WORKS(0, "no-inline", NULL,
+	      "name functions by the symbol tables alone: no lines, nothing inlined", option_true,
+	      no_inline),
+	WORKS(0, "debug-dir", "DIR", "where separate debug files are; /usr/lib/debug if not said",
+	      option_string, debug_dir),
+	WORKS('q', "quiet", NULL, "say nothing but errors", option_true, quiet),
+	WORKS('v', "verbose", NULL, "say what is opened, and everything that lacks names",
+	      option_true, verbose),
 
-	IGNORED('B', "no-buildid", take_no_buildid),
-	IGNORED('N', "no-buildid-cache", take_no_buildid_cache),
-	IGNORED(0, "no-buffering", take_no_buffering),
-	IGNORED('s', "stat", take_stat),
-	IGNORED('d', "data", take_data),
-	IGNORED('T', "timestamp", take_timestamp),
-	IGNORED('P', "period", take_period),
-	IGNORED('R', "raw-samples", take_raw_samples),
-	IGNORED(0, "sample-cpu", take_sample_cpu),
-	IGNORED('z', "compression-level", take_compression),
-	{0},
+	/* Of perf record: about its file and its own way to work. */
+	PASSED_OVER('B', "no-buildid", NULL),
+	PASSED_OVER('N', "no-buildid-cache", NULL),
+	PASSED_OVER(0, "buildid-all", NULL),
+	PASSED_OVER(0, "buildid-mmap", NULL),
+	PASSED_OVER(0, "no-buffering", NULL),
+	PASSED_OVER(0, "no-bpf-event", NULL),
+	PASSED_OVER('s', "stat", NULL),
+	PASSED_OVER('d', "data", NULL),
+	PASSED_OVER(0, "phys-addr", NULL),
+	PASSED_OVER(0, "data-page-size", NULL),
+	PASSED_OVER(0, "code-page-size", NULL),
+	PASSED_OVER('T', "timestamp", NULL),
+	PASSED_OVER('P', "period", NULL),
+	PASSED_OVER('R', "raw-samples", NULL),
+	PASSED_OVER(0, "sample-cpu", NULL),
+	PASSED_OVER(0, "sample-identifier", NULL),
+	PASSED_OVER(0, "transaction", NULL),
+	PASSED_OVER(0, "running-time", NULL),
+	PASSED_OVER(0, "per-thread", NULL),
+	PASSED_OVER(0, "exclude-perf", NULL),
+	PASSED_OVER(0, "tail-synthesize", NULL),
+	PASSED_OVER(0, "timestamp-boundary", NULL),
+	PASSED_OVER(0, "timestamp-filename", NULL),
+	PASSED_OVER('I', "intr-regs", "[REGS]"),
+	PASSED_OVER(0, "user-regs", "[REGS]"),
+	PASSED_OVER('r', "realtime", "PRIORITY"),
+	PASSED_OVER(0, "synth", "KIND"),
+	PASSED_OVER(0, "proc-map-timeout", "MS"),
+	PASSED_OVER(0, "num-thread-synthesize", "N"),
+	PASSED_OVER(0, "affinity", "HOW"),
+	PASSED_OVER(0, "mmap-flush", "N"),
+	PASSED_OVER('z', "compression-level", "[N]"),
+	PASSED_OVER(0, "switch-output", "[HOW]"),
+	PASSED_OVER(0, "switch-max-files", "N"),
+	PASSED_OVER(0, "debuginfod", "[URLS]"),
+	PASSED_OVER(0, "threads", "[SPEC]"),
+	PASSED_OVER(0, "vmlinux", "FILE"),
+
+	/* What would change the profile. */
+	NOT_YET('D', "delay", "MS"),
+	NOT_YET('u', "uid", "USER"),
+	NOT_YET('G', "cgroup", "NAME"),
+	NOT_YET('k', "clockid", "CLOCK"),
+	NOT_YET('w', "wait", NULL),
+	NOT_YET(0, "name", "PATTERN"),
+	NOT_YET(0, "control", "HOW"),
+	NOT_YET(0, "max-size", "SIZE"),
+	NOT_YET(0, "fail-if", "CONDITION"),
+	NOT_YET(0, "dry-run", NULL),
+	NOT_YET(0, "filter", "FILTER"),
+	NOT_YET(0, "strict-freq", NULL),
+	NOT_YET(0, "kernel-callchains", NULL),
+	NOT_YET(0, "user-callchains", NULL),
+	NOT_YET(0, "off-cpu", NULL),
+	NOT_YET(0, "switch-events", NULL),
+	NOT_YET(0, "overwrite", NULL),
+	NOT_YET('S', "snapshot", "[SIZE]"),
+	NOT_YET('n', "no-samples", NULL),
+	NOT_YET('b', "branch-any", NULL),
+	NOT_YET('j', "branch-filter", "FILTER"),
+	{0, NULL, NULL, NULL, NULL, 0, OPTION_WORKS},
 };
 
 void record_options_init(struct record_options *options)
