@@ -11,7 +11,7 @@
 
 static NOINLINE void bottom(void)
 {
-	for (int i = 0; i < 20; i++)
+	for (int i = 0; i < 200; i++)
 		spin();
 }
 
