@@ -3,6 +3,7 @@
 import os
 import resource
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -140,5 +141,7 @@ def peak_memory_bytes(process):
     return usage.ru_maxrss * 1024
 
 
-# A test that hangs must not fill the disk either.
+# What is started in the background has Ctrl-C ignored, and so have its children; the tests send it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+# A crash that a test provokes must not fill the disk.
 resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
