@@ -117,7 +117,8 @@ static void resolving_init(struct resolving *resolving, const struct dwarf *dwar
 	resolving->places = xcalloc(count, sizeof(*resolving->places));
 	dwarf_scopes_find(&resolving->scopes, &resolving->unit->view, vaddrs, count,
 			  resolving->innermost);
-	dwarf_lines_find(dwarf_reader_lines(resolving->unit), vaddrs, count, resolving->places);
+	dwarf_lines_find(dwarf_reader_lines(&resolving->reader, resolving->unit), vaddrs, count,
+			 resolving->places);
 }
 
 static void resolving_deinit(struct resolving *resolving)
@@ -154,7 +155,8 @@ static void name_functions(struct resolving *resolving)
 
 static const char *path_of(struct resolving *resolving, uint64_t file)
 {
-	return dwarf_lines_path(dwarf_reader_lines(resolving->unit), file, resolving->reader.arena);
+	return dwarf_lines_path(dwarf_reader_lines(&resolving->reader, resolving->unit), file,
+				resolving->reader.arena);
 }
 
 static void fill_call(struct resolving *resolving, const struct dwarf_scope *scope,
@@ -207,6 +209,6 @@ void dwarf_resolve(const struct dwarf *dwarf, uint32_t unit, const uint64_t *vad
 	for (size_t i = 0; i < count; i++)
 		ret[i] = chain_of(&resolving, i);
 	release(dwarf, dwarf_unit_contents(&dwarf->debug, &dwarf->debug.units[unit]));
-	release(dwarf, dwarf_lines_bytes(dwarf_reader_lines(resolving.unit)));
+	release(dwarf, dwarf_lines_bytes(dwarf_reader_lines(&resolving.reader, resolving.unit)));
 	resolving_deinit(&resolving);
 }

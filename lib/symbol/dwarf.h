@@ -4,8 +4,10 @@
  *
  * dwarf_new() reads the unit headers and their ranges, nothing more; dwarf_resolve() then scans
  * only the units that were hit, each once, linearly by its abbreviations, and runs its line program
- * once. Any number of threads may resolve units of one `struct dwarf` at a time. Damaged DWARF
- * costs the names of what is damaged: the chain is empty, never wrong memory.
+ * once, and gives the memory that this took of the file back to the kernel. Any number of threads
+ * may resolve units of one `struct dwarf` at a time. Damaged DWARF costs the names of what is
+ * damaged: the chain is empty, never wrong memory. Split DWARF (.dwo files) is not followed: its
+ * units cover no address.
  */
 #ifndef PROF_SYMBOL_DWARF_H
 #define PROF_SYMBOL_DWARF_H
@@ -33,7 +35,8 @@ struct dwarf_call {
 	const char *decl_file; /* where the function is declared; NULL: unknown */
 };
 
-/* Innermost first; the last is the physical function. */
+/* Innermost first; the last is the physical function. Assembly often has lines but no functions:
+ * one call without a name. */
 struct dwarf_chain {
 	const struct dwarf_call *calls;
 	unsigned count; /* 0: nothing is known about the address */

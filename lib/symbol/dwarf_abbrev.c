@@ -5,10 +5,6 @@
 #include <dwarf.h>
 #include <stdlib.h>
 
-/* How far dwarf_abbrevs_load_one() looks: a unit's own entry is one of the first; a liar's would
- * cost a walk through the whole section for each of its units. */
-enum { NEAR_BYTES = 64 * 1024 };
-
 static void add_attr(struct dwarf_abbrevs *abbrevs, struct dwarf_abbrev *abbrev, uint64_t name,
 		     uint64_t form, int64_t implicit)
 {
@@ -149,21 +145,21 @@ size_t dwarf_abbrevs_load(struct dwarf_abbrevs *abbrevs, struct bytes table,
 	return (size_t)(table.at - start);
 }
 
-void dwarf_abbrevs_load_one(struct dwarf_abbrevs *abbrevs, struct bytes table,
-			    struct dwarf_encoding encoding, uint64_t code)
+size_t dwarf_abbrevs_load_one(struct dwarf_abbrevs *abbrevs, struct bytes table,
+			      struct dwarf_encoding encoding, uint64_t code)
 {
+	const unsigned char *start = table.at;
 	struct dwarf_abbrev abbrev;
 
-	if (bytes_left(&table) > NEAR_BYTES)
-		table.end = table.at + NEAR_BYTES;
 	reset(abbrevs, encoding);
 	while (read_entry(abbrevs, &table, &abbrev)) {
 		if (abbrev.code == code) {
 			add_entry(abbrevs, &abbrev);
-			return;
+			break;
 		}
 		abbrevs->attr_count = 0;
 	}
+	return (size_t)(table.at - start);
 }
 
 void dwarf_abbrevs_deinit(struct dwarf_abbrevs *abbrevs)

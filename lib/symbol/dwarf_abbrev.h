@@ -49,12 +49,12 @@ struct dwarf_abbrevs {
 };
 
 /* A zeroed table is an empty one. table: from its first byte on. What is damaged ends it. Returns
- * how many bytes it has. */
+ * how many bytes were read. */
 size_t dwarf_abbrevs_load(struct dwarf_abbrevs *abbrevs, struct bytes table,
 			  struct dwarf_encoding encoding);
-/* Only the entry of that code, which is looked for at the beginning of the table. */
-void dwarf_abbrevs_load_one(struct dwarf_abbrevs *abbrevs, struct bytes table,
-			    struct dwarf_encoding encoding, uint64_t code);
+/* Only the entry of that code. */
+size_t dwarf_abbrevs_load_one(struct dwarf_abbrevs *abbrevs, struct bytes table,
+			      struct dwarf_encoding encoding, uint64_t code);
 void dwarf_abbrevs_deinit(struct dwarf_abbrevs *abbrevs);
 
 const struct dwarf_abbrev *dwarf_abbrevs_search(const struct dwarf_abbrevs *abbrevs, uint64_t code);

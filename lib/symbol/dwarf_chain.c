@@ -8,8 +8,9 @@
 #include <dwarf.h>
 #include <stdlib.h>
 
-/* Deeper than any compiler inlines; a liar's chains must not fill the memory. */
-enum { MAX_LEVEL = 500 };
+/* Deeper than any compiler inlines, and more scopes than cover any address: a liar must not fill
+ * the memory, nor take for ever. */
+enum { MAX_LEVEL = 500, MAX_CLAIMS = 5000 };
 
 struct finder {
 	const struct dwarf_view *view;
@@ -17,8 +18,9 @@ struct finder {
 	size_t count;
 	uint32_t *innermost;
 	struct dwarf_scopes *scopes;
-	uint32_t open; /* the innermost scope around the present entry */
-	uint64_t budget;
+	uint32_t open;	      /* the innermost scope around the present entry */
+	uint64_t budget;      /* of range list entries */
+	uint64_t claims_left; /* of all addresses together */
 };
 
 static void read_scope(const struct dwarf_view *view, const struct dwarf_die *die,
@@ -96,7 +98,8 @@ static bool claim(struct finder *finder, const struct dwarf_scope *scope,
 	while (dwarf_ranges_next(&ranges, &finder->budget, &low, &high)) {
 		size_t i = search_first(finder->vaddrs, finder->count, low);
 
-		for (; i < finder->count && finder->vaddrs[i] < high; i++) {
+		for (; i < finder->count && finder->vaddrs[i] < high && finder->claims_left; i++) {
+			finder->claims_left--;
 			if (!is_inner(finder, scope, finder->innermost[i]))
 				continue;
 			finder->innermost[i] = index;
@@ -141,6 +144,7 @@ void dwarf_scopes_find(struct dwarf_scopes *scopes, const struct dwarf_view *vie
 		.scopes = scopes,
 		.open = DWARF_NO_SCOPE,
 		.budget = dwarf_ranges_budget(view->file),
+		.claims_left = (uint64_t)count * MAX_CLAIMS,
 	};
 	struct dwarf_scan scan;
 	struct dwarf_die die;

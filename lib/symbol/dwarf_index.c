@@ -4,6 +4,7 @@
 #include "symbol/dwarf_ranges.h"
 #include "symbol/dwarf_scan.h"
 
+#include <dwarf.h>
 #include <stdlib.h>
 
 static void add_range(struct dwarf_index *index, uint64_t low, uint64_t high, uint32_t unit)
@@ -22,13 +23,64 @@ static void add_range(struct dwarf_index *index, uint64_t low, uint64_t high, ui
 struct walk {
 	const struct dwarf_file *file;
 	struct dwarf_index found; /* in no order */
-	uint64_t budget;
+	uint64_t budget;	  /* of range list entries */
 
-	/* The abbreviation of the last unit's root: units that share a table, as link-time
-	 * optimization and dwz make them, share that, too. */
-	struct dwarf_abbrevs root;
-	const struct dwarf_unit *root_of;
+	/* Abbreviations of the last unit, which units that share a table, as link-time optimization
+	 * and dwz make them, then share: the root's alone, or all. */
+	struct dwarf_abbrevs abbrevs;
+	const struct dwarf_unit *abbrevs_of;
+	bool has_all_abbrevs;
+	uint64_t abbrev_budget;
 };
+
+/* Tables may be read again for units that are no neighbours, or of which only the root was read;
+ * but a liar's units, that all begin at the end of one large table, must not take for ever. */
+static uint64_t abbrev_budget(const struct dwarf_file *file)
+{
+	return 64 * (uint64_t)bytes_left(&file->sections.of[DWARF_ABBREV]) + (1 << 24);
+}
+
+static bool has_abbrevs_of(const struct walk *walk, const struct dwarf_unit *unit)
+{
+	const struct dwarf_unit *other = walk->abbrevs_of;
+
+	return other && other->abbrevs == unit->abbrevs &&
+	       other->encoding.version == unit->encoding.version &&
+	       other->encoding.address_bytes == unit->encoding.address_bytes &&
+	       other->encoding.offset_bytes == unit->encoding.offset_bytes;
+}
+
+static struct bytes abbrev_table(const struct walk *walk, const struct dwarf_unit *unit)
+{
+	struct bytes table = dwarf_section_at(&walk->file->sections, DWARF_ABBREV, unit->abbrevs);
+
+	if (bytes_left(&table) > walk->abbrev_budget)
+		table.end = table.at + walk->abbrev_budget;
+	return table;
+}
+
+static void load_root_abbrev(struct walk *walk, const struct dwarf_unit *unit)
+{
+	struct bytes at = dwarf_section_at(&walk->file->sections, DWARF_INFO, unit->first_die);
+	uint64_t code = bytes_uleb(&at);
+
+	if (has_abbrevs_of(walk, unit) && dwarf_abbrevs_search(&walk->abbrevs, code))
+		return;
+	walk->abbrev_budget -= dwarf_abbrevs_load_one(&walk->abbrevs, abbrev_table(walk, unit),
+						      unit->encoding, code);
+	walk->abbrevs_of = unit;
+	walk->has_all_abbrevs = false;
+}
+
+static void load_all_abbrevs(struct walk *walk, const struct dwarf_unit *unit)
+{
+	if (has_abbrevs_of(walk, unit) && walk->has_all_abbrevs)
+		return;
+	walk->abbrev_budget -= dwarf_abbrevs_load(&walk->abbrevs, abbrev_table(walk, unit),
+						  unit->encoding);
+	walk->abbrevs_of = unit;
+	walk->has_all_abbrevs = true;
+}
 
 static void add_ranges(struct walk *walk, const struct dwarf_view *view,
 		       const struct dwarf_pcs *pcs)
@@ -57,44 +109,17 @@ static void add_function(struct walk *walk, const struct dwarf_view *view,
  * Some producers write no ranges for a unit. Most units without have no code, and those are told
  * from the others by their abbreviations alone; the others are scanned for their functions now.
  */
-static void add_functions(struct walk *walk, const struct dwarf_view *root)
+static void add_functions(struct walk *walk, const struct dwarf_view *view)
 {
-	struct bytes table = dwarf_section_at(&root->file->sections, DWARF_ABBREV,
-					      root->unit->abbrevs);
-	struct dwarf_abbrevs abbrevs = {0};
-	struct dwarf_view view = *root;
 	struct dwarf_scan scan;
 	struct dwarf_die die;
 
-	dwarf_abbrevs_load(&abbrevs, table, root->unit->encoding);
-	view.abbrevs = &abbrevs;
-	if (abbrevs.roles & DWARF_FUNCTION) {
-		dwarf_scan_init(&scan, &view, DWARF_FUNCTION);
-		while (dwarf_scan_next(&scan, &die))
-			add_function(walk, &view, &die);
-	}
-	dwarf_abbrevs_deinit(&abbrevs);
-}
-
-static bool same_abbrevs(const struct dwarf_unit *a, const struct dwarf_unit *b)
-{
-	return a->abbrevs == b->abbrevs && a->encoding.version == b->encoding.version &&
-	       a->encoding.address_bytes == b->encoding.address_bytes &&
-	       a->encoding.offset_bytes == b->encoding.offset_bytes;
-}
-
-static void load_root_abbrev(struct walk *walk, const struct dwarf_unit *unit)
-{
-	const struct dwarf_sections *sections = &walk->file->sections;
-	struct bytes at = dwarf_section_at(sections, DWARF_INFO, unit->first_die);
-	uint64_t code = bytes_uleb(&at);
-
-	if (!walk->root_of || !same_abbrevs(walk->root_of, unit) ||
-	    !dwarf_abbrevs_search(&walk->root, code))
-		dwarf_abbrevs_load_one(&walk->root,
-				       dwarf_section_at(sections, DWARF_ABBREV, unit->abbrevs),
-				       unit->encoding, code);
-	walk->root_of = unit;
+	load_all_abbrevs(walk, view->unit);
+	if (!(walk->abbrevs.roles & DWARF_FUNCTION))
+		return;
+	dwarf_scan_init(&scan, view, DWARF_FUNCTION);
+	while (dwarf_scan_next(&scan, &die))
+		add_function(walk, view, &die);
 }
 
 static void walk_unit(struct walk *walk, const struct dwarf_unit *unit)
@@ -102,8 +127,8 @@ static void walk_unit(struct walk *walk, const struct dwarf_unit *unit)
 	struct dwarf_view view;
 
 	load_root_abbrev(walk, unit);
-	view = dwarf_view_of(walk->file, NULL, unit, &walk->root);
-	if (view.root.is_skeleton)
+	view = dwarf_view_of(walk->file, NULL, unit, &walk->abbrevs);
+	if (view.root.is_skeleton || view.root.tag != DW_TAG_compile_unit)
 		return;
 	if (view.root.pcs.ranges.form || view.root.pcs.high.form)
 		add_ranges(walk, &view, &view.root.pcs);
@@ -160,12 +185,16 @@ static void flatten(struct dwarf_index *from, struct dwarf_index *to)
 
 void dwarf_index_init(struct dwarf_index *index, const struct dwarf_file *file)
 {
-	struct walk walk = {.file = file, .budget = dwarf_ranges_budget(file)};
+	struct walk walk = {
+		.file = file,
+		.budget = dwarf_ranges_budget(file),
+		.abbrev_budget = abbrev_budget(file),
+	};
 
 	for (size_t i = 0; i < file->unit_count; i++)
 		walk_unit(&walk, &file->units[i]);
 	flatten(&walk.found, index);
-	dwarf_abbrevs_deinit(&walk.root);
+	dwarf_abbrevs_deinit(&walk.abbrevs);
 	dwarf_index_deinit(&walk.found);
 }
 

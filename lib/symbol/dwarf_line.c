@@ -13,6 +13,9 @@ struct line_file {
 	const char *path;   /* NULL: not made yet */
 };
 
+/* Paths that no file system takes must not fill the memory. */
+enum { MAX_PATH_BYTES = 1 << 16 };
+
 struct dwarf_lines {
 	const struct dwarf_view *view;
 	struct dwarf_encoding encoding; /* the table's own */
@@ -121,8 +124,9 @@ static void read_tables(struct dwarf_lines *lines, struct bytes *at)
 	}
 }
 
-/* False: nothing in the table can be read. */
-static bool read_header(struct dwarf_lines *lines, struct bytes at)
+/* Up to the length of the rest of the header, which becomes *header. False: this is no table that
+ * we can read. */
+static bool read_start(struct dwarf_lines *lines, struct bytes at, struct bytes *header)
 {
 	uint64_t length = dwarf_initial_length(&at, &lines->encoding.offset_bytes);
 	struct bytes table = bytes_sub(&at, length);
@@ -138,35 +142,58 @@ static bool read_header(struct dwarf_lines *lines, struct bytes at)
 		bytes_u8(&table); /* segment selector size */
 	}
 	length = bytes_uint(&table, lines->encoding.offset_bytes);
-	lines->program = bytes_at(table, length);
-	lines->min_instruction_bytes = bytes_u8(&table);
-	if (version >= 4)
-		bytes_u8(&table); /* operations an instruction: only VLIW machines have several */
-	bytes_u8(&table);	  /* default_is_stmt */
-	lines->line_base = (int8_t)bytes_u8(&table);
-	lines->line_range = bytes_u8(&table);
-	lines->opcode_base = bytes_u8(&table);
-	if (lines->opcode_base)
-		lines->operand_counts = bytes_take(&table, lines->opcode_base - 1U);
-	if (!bytes_ok(&table) || !bytes_ok(&lines->program) || !lines->opcode_base)
-		return false;
-	if (version >= 5)
-		read_tables(lines, &table);
-	else
-		read_old_tables(lines, &table);
-	return true;
+	*header = bytes_sub(&table, length);
+	lines->program = table;
+	return bytes_ok(header);
 }
 
-struct dwarf_lines *dwarf_lines_new(const struct dwarf_view *view)
+static bool read_opcodes(struct dwarf_lines *lines, struct bytes *header)
+{
+	lines->min_instruction_bytes = bytes_u8(header);
+	if (lines->encoding.version >= 4)
+		bytes_u8(header); /* operations an instruction: only VLIW machines have several */
+	bytes_u8(header);	  /* default_is_stmt */
+	lines->line_base = (int8_t)bytes_u8(header);
+	lines->line_range = bytes_u8(header);
+	lines->opcode_base = bytes_u8(header);
+	if (!lines->opcode_base)
+		return false;
+	lines->operand_counts = bytes_take(header, lines->opcode_base - 1U);
+	return bytes_ok(header);
+}
+
+/* The program stays empty when what it needs cannot be read. */
+static void read_lines(struct dwarf_lines *lines, struct bytes at, uint64_t max_header_bytes)
+{
+	struct bytes header;
+
+	if (!read_start(lines, at, &header) || bytes_left(&header) > max_header_bytes ||
+	    !read_opcodes(lines, &header)) {
+		lines->program = (struct bytes){0};
+		return;
+	}
+	if (lines->encoding.version >= 5)
+		read_tables(lines, &header);
+	else
+		read_old_tables(lines, &header);
+}
+
+struct dwarf_lines *dwarf_lines_new(const struct dwarf_view *view, uint64_t max_header_bytes)
 {
 	struct dwarf_lines *lines = xcalloc(1, sizeof(*lines));
 	const struct dwarf_value *place = &view->root.lines;
 
 	lines->view = view;
-	if (!place->form ||
-	    !read_header(lines, dwarf_section_at(&view->file->sections, DWARF_LINE, place->number)))
-		lines->program = (struct bytes){0};
+	if (place->form)
+		read_lines(lines,
+			   dwarf_section_at(&view->file->sections, DWARF_LINE, place->number),
+			   max_header_bytes);
 	return lines;
+}
+
+uint64_t dwarf_lines_header_bytes(const struct dwarf_lines *lines)
+{
+	return bytes_left(&lines->table) - bytes_left(&lines->program);
 }
 
 struct bytes dwarf_lines_bytes(const struct dwarf_lines *lines)
@@ -190,7 +217,7 @@ static const char *join(struct arena *arena, const char *before, const char *nam
 	size_t name_len = strlen(name);
 	char *path;
 
-	if (before_len == 0 || *name == '/')
+	if (before_len == 0 || *name == '/' || before_len + name_len > MAX_PATH_BYTES)
 		return name;
 	before_len -= before[before_len - 1] == '/';
 	path = arena_alloc(arena, before_len + name_len + 2);

@@ -10,9 +10,9 @@
 
 struct dwarf_lines;
 
-/* The unit's line table; one without files and rows when it has none or its header is damaged.
- * Borrows the view. */
-struct dwarf_lines *dwarf_lines_new(const struct dwarf_view *view);
+/* The unit's line table; one without files and rows when it has none, its header is damaged or
+ * larger than max_header_bytes. Borrows the view. */
+struct dwarf_lines *dwarf_lines_new(const struct dwarf_view *view, uint64_t max_header_bytes);
 void dwarf_lines_free(struct dwarf_lines *lines);
 
 /* The whole path of a file, by its number in the unit; in the arena, made once each. NULL: there is
@@ -21,6 +21,7 @@ const char *dwarf_lines_path(struct dwarf_lines *lines, uint64_t file, struct ar
 
 /* Header and program, as far as they are sound. */
 struct bytes dwarf_lines_bytes(const struct dwarf_lines *lines);
+uint64_t dwarf_lines_header_bytes(const struct dwarf_lines *lines);
 
 struct dwarf_place {
 	bool is_known;

@@ -1,14 +1,14 @@
 #include "symbol/dwarf_name.h"
 
 #include "base/alloc.h"
-#include "base/cleanup.h"
 #include "symbol/dwarf_scan.h"
 
 #include <dwarf.h>
 #include <stdlib.h>
 
-/* concrete → abstract → declaration is what compilers write; a circle must end, too */
-enum { MAX_HOPS = 8 };
+/* Concrete, abstract, declaration is what compilers write; a circle must end, too. And names that
+ * say more than a person reads must not fill the memory. */
+enum { MAX_HOPS = 8, MAX_SCOPES = 64, MAX_NAME_BYTES = 1 << 16 };
 
 struct dwarf_unqualified {
 	uint32_t function;
@@ -68,8 +68,8 @@ static void describe(struct dwarf_reader *reader, struct description *to,
 		break;
 	case DW_AT_decl_file:
 		if (!to->decl_file)
-			to->decl_file = dwarf_lines_path(dwarf_reader_lines(opened), value->number,
-							 reader->arena);
+			to->decl_file = dwarf_lines_path(dwarf_reader_lines(reader, opened),
+							 value->number, reader->arena);
 		break;
 	case DW_AT_decl_line:
 		if (!to->decl_line)
@@ -173,16 +173,20 @@ static const char *scope_name(struct dwarf_reader *reader, const struct dwarf_vi
 static const char *qualified(struct dwarf_reader *reader, const struct dwarf_view *view,
 			     const struct surroundings *around, const char *name)
 {
-	CLEANUP(free_ptr) const char **scopes = xcalloc(around->count, sizeof(*scopes));
+	size_t count = around->count < MAX_SCOPES ? around->count : MAX_SCOPES;
+	const struct dwarf_die *entries = &around->entries[around->count - count];
+	const char *scopes[MAX_SCOPES];
 	size_t len = strlen(name) + 1;
 	char *ret, *end;
 
-	for (size_t i = 0; i < around->count; i++) {
-		scopes[i] = scope_name(reader, view, &around->entries[i], name);
+	for (size_t i = 0; i < count; i++) {
+		scopes[i] = scope_name(reader, view, &entries[i], name);
 		len += strlen(scopes[i]) + strlen("::");
 	}
+	if (len > MAX_NAME_BYTES)
+		return name;
 	ret = end = arena_alloc(reader->arena, len);
-	for (size_t i = 0; i < around->count; i++)
+	for (size_t i = 0; i < count; i++)
 		end = stpcpy(stpcpy(end, scopes[i]), "::");
 	strcpy(end, name);
 	return ret;

@@ -170,6 +170,8 @@ uint64_t dwarf_ranges_budget(const struct dwarf_file *file)
 {
 	const struct bytes *of = file->sections.of;
 
-	return bytes_left(&of[DWARF_INFO]) + bytes_left(&of[DWARF_RANGES]) +
-	       bytes_left(&of[DWARF_RNGLISTS]);
+	/* No entry is smaller than two bytes. */
+	return (bytes_left(&of[DWARF_INFO]) + bytes_left(&of[DWARF_RANGES]) +
+		bytes_left(&of[DWARF_RNGLISTS])) /
+	       2;
 }

@@ -32,7 +32,7 @@ struct dwarf_ranges dwarf_ranges_of(const struct dwarf_view *view, const struct 
 bool dwarf_ranges_next(struct dwarf_ranges *ranges, uint64_t *budget, uint64_t *low,
 		       uint64_t *high);
 
-/* What reading all lists of a file a few times over may cost. */
+/* More entries than reading all lists of a sound file takes. */
 uint64_t dwarf_ranges_budget(const struct dwarf_file *file);
 
 /* An address that stands for code which is not in the file. */

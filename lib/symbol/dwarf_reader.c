@@ -4,13 +4,21 @@
 
 #include <stdlib.h>
 
+static uint64_t line_budget(const struct dwarf_file *file)
+{
+	return 16 * (uint64_t)bytes_left(&file->sections.of[DWARF_LINE]);
+}
+
 void dwarf_reader_init(struct dwarf_reader *reader, const struct dwarf_file *debug,
 		       const struct dwarf_file *alt, struct arena *arena)
 {
 	*reader = (struct dwarf_reader){.debug = debug, .alt = alt, .arena = arena};
 	reader->abbrev_bytes_left = bytes_left(&debug->sections.of[DWARF_ABBREV]);
-	if (alt)
+	reader->line_bytes_left = line_budget(debug);
+	if (alt) {
 		reader->abbrev_bytes_left += bytes_left(&alt->sections.of[DWARF_ABBREV]);
+		reader->line_bytes_left += line_budget(alt);
+	}
 }
 
 void dwarf_reader_deinit(struct dwarf_reader *reader)
@@ -90,9 +98,14 @@ struct dwarf_opened *dwarf_reader_die(struct dwarf_reader *reader, struct dwarf_
 	return dwarf_view_die(&opened->view, reference.offset, ret) ? opened : NULL;
 }
 
-struct dwarf_lines *dwarf_reader_lines(struct dwarf_opened *opened)
+struct dwarf_lines *dwarf_reader_lines(struct dwarf_reader *reader, struct dwarf_opened *opened)
 {
-	if (!opened->lines)
-		opened->lines = dwarf_lines_new(&opened->view);
+	uint64_t used;
+
+	if (opened->lines)
+		return opened->lines;
+	opened->lines = dwarf_lines_new(&opened->view, reader->line_bytes_left);
+	used = dwarf_lines_header_bytes(opened->lines);
+	reader->line_bytes_left -= used < reader->line_bytes_left ? used : reader->line_bytes_left;
 	return opened->lines;
 }

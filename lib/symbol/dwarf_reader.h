@@ -27,6 +27,8 @@ struct dwarf_reader {
 	/* The tables of a sound file do not overlap, so reading each once costs no more than the
 	 * section has. */
 	uint64_t abbrev_bytes_left;
+	/* Units may share a line table, but not all of them a large one. */
+	uint64_t line_bytes_left;
 };
 
 void dwarf_reader_init(struct dwarf_reader *reader, const struct dwarf_file *debug,
@@ -39,6 +41,7 @@ struct dwarf_opened *dwarf_reader_open(struct dwarf_reader *reader, const struct
 struct dwarf_opened *dwarf_reader_die(struct dwarf_reader *reader, struct dwarf_reference reference,
 				      struct dwarf_die *ret);
 
-struct dwarf_lines *dwarf_reader_lines(struct dwarf_opened *opened);
+/* Never NULL. */
+struct dwarf_lines *dwarf_reader_lines(struct dwarf_reader *reader, struct dwarf_opened *opened);
 
 #endif

@@ -123,6 +123,7 @@ static void read_root(struct dwarf_view *view)
 
 	if (!dwarf_view_die(view, view->unit->first_die, &die))
 		return;
+	view->root.tag = die.abbrev->tag;
 	view->root.has_children = die.abbrev->has_children;
 	attrs = dwarf_attrs_of(view, &die);
 	while (dwarf_attrs_next(&attrs, &value))

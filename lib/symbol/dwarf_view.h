@@ -28,7 +28,8 @@ struct dwarf_root {
 	struct dwarf_value lines; /* offset of the line program in .debug_line */
 	uint64_t strings_base, addresses_base, ranges_base;
 	uint64_t language; /* DW_LANG_* */
-	bool is_skeleton;  /* its entries are in another file (.dwo) */
+	uint16_t tag;
+	bool is_skeleton; /* its entries are in another file (.dwo) */
 	bool has_children;
 };
 
