@@ -66,17 +66,18 @@ static struct error *take_cpus(void *field, const char *argument)
 		       : error_new("\"%s\" is not a list of CPUs such as 0,2-4", argument);
 }
 
+/* The kernel copies words; as perf does, a size in between is rounded up. */
 static struct error *take_dump_size(struct stacks *stacks, const char *argument)
 {
-	struct error *err = option_size(&stacks->dump_bytes, argument);
+	uint64_t bytes = 0;
+	struct error *err = option_size(&bytes, argument);
 
+	if (!err && (bytes < SMALLEST_DUMP_BYTES || bytes > LARGEST_DUMP_BYTES))
+		err = error_hint(error_new("the kernel copies no stack of this size"),
+				 "from %d to %d bytes", SMALLEST_DUMP_BYTES, LARGEST_DUMP_BYTES);
 	if (err)
-		return err;
-	if (stacks->dump_bytes < SMALLEST_DUMP_BYTES || stacks->dump_bytes > LARGEST_DUMP_BYTES)
-		return error_hint(
-			error_new("dwarf,%s: the kernel copies no stack of this size", argument),
-			"from %d to %d bytes", SMALLEST_DUMP_BYTES, LARGEST_DUMP_BYTES);
-	stacks->dump_bytes &= ~UINT64_C(7);
+		return error_wrap(err, "dwarf,%s", argument);
+	stacks->dump_bytes = (bytes + 7) & ~UINT64_C(7);
 	return NULL;
 }
 

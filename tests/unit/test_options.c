@@ -1,0 +1,324 @@
+#include "cmd/options.h"
+
+#include "base/alloc.h"
+#include "cmd/record_options.h"
+
+#include <ctype.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+struct wishes {
+	bool loud;
+	uint64_t count, size, time;
+	const char *name;
+	struct option_list several, passed_over;
+};
+
+#define AT(field) offsetof(struct wishes, field)
+
+static const struct option_entry table[] = {
+	{'l', "loud", NULL, "be loud", option_true, AT(loud), OPTION_WORKS},
+	{'c', "count", "N", "so many", option_count, AT(count), OPTION_WORKS},
+	{0, "size", "SIZE", "so large", option_size, AT(size), OPTION_WORKS},
+	{0, "time", "S", "so long", option_time, AT(time), OPTION_WORKS},
+	{'n', "name", "NAME", "called so", option_string, AT(name), OPTION_WORKS},
+	{'a', NULL, "WORD", "and this", option_append, AT(several), OPTION_WORKS},
+	{'z', "zeal", "[N]", NULL, NULL, AT(passed_over), OPTION_PASSED_OVER},
+	{0, "later", NULL, NULL, NULL, 0, OPTION_NOT_YET},
+	{0, NULL, NULL, NULL, NULL, 0, OPTION_WORKS},
+};
+
+/* The words of a line; the array is borrowed until the next call. */
+static char **words_of(const char *line, int *count)
+{
+	static char copy[256];
+	static char *words[32];
+
+	*count = 0;
+	snprintf(copy, sizeof(copy), "%s", line);
+	for (char *word = strtok(copy, " "); word; word = strtok(NULL, " "))
+		words[(*count)++] = word;
+	words[*count] = NULL;
+	return words;
+}
+
+static struct error *parse(const char *line, struct wishes *wishes, int *rest)
+{
+	int count;
+	char **words = words_of(line, &count);
+	bool help;
+
+	return options_parse(table, count, words, wishes, rest, &help);
+}
+
+static void wishes_deinit(struct wishes *wishes)
+{
+	option_list_deinit(&wishes->several);
+	option_list_deinit(&wishes->passed_over);
+}
+
+static void options_end_at_the_first_other_word(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *line;
+		int rest;
+	} cases[] = {
+		{"prof -l app -c 3", 2}, {"prof -l -- -c", 3}, {"prof app", 1}, {"prof -l", 2},
+		{"prof -c 3 app", 3},	 {"prof -c3 app", 2},  {"prof", 1},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		CLEANUP(wishes_deinit) struct wishes wishes = {0};
+		int rest;
+
+		assert_null(parse(cases[i].line, &wishes, &rest));
+		assert_int_equal(rest, cases[i].rest);
+	}
+}
+
+static void arguments_go_where_the_table_says(void **state)
+{
+	(void)state;
+	CLEANUP(wishes_deinit) struct wishes wishes = {0};
+	int rest;
+
+	assert_null(parse("prof -lc 7 --size=4k --time 0.5 --name x -a one -a two --si 2M", &wishes,
+			  &rest));
+	assert_true(wishes.loud);
+	assert_int_equal(wishes.count, 7);
+	assert_int_equal(wishes.size, 2 << 20); /* the last one counts */
+	assert_int_equal(wishes.time, 500000000);
+	assert_string_equal(wishes.name, "x");
+	assert_int_equal(wishes.several.count, 2);
+	assert_string_equal(wishes.several.items[1], "two");
+}
+
+static void assert_error(const char *line, const char *text, const char *hint)
+{
+	CLEANUP(wishes_deinit) struct wishes wishes = {0};
+	int rest;
+	CLEANUP(error_cleanup) struct error *err = parse(line, &wishes, &rest);
+
+	assert_non_null(err);
+	assert_string_equal(error_text(err), text);
+	if (hint)
+		assert_string_equal(error_hint_text(err), hint);
+}
+
+static void what_is_wrong_is_named(void **state)
+{
+	(void)state;
+	assert_error("prof --luod", "unknown option --luod", "did you mean --loud?");
+	assert_error("prof --nothing-like-it", "unknown option --nothing-like-it", NULL);
+	assert_error("prof -x", "unknown option -x", NULL);
+	assert_error("prof -lx", "unknown option -x", NULL);
+	assert_error("prof -c", "-c needs an argument", NULL);
+	assert_error("prof --count", "--count needs an argument", NULL);
+	assert_error("prof --later", "--later is not supported yet", NULL);
+}
+
+static void a_number_is_digits_and_nothing_else(void **state)
+{
+	(void)state;
+	static const char *const bad[] = {"0",	"-1",	"+1",  " 1",
+					  "1x", "0x10", "1.5", "18446744073709551616"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		uint64_t number = 5;
+		CLEANUP(error_cleanup) struct error *err = option_count(&number, bad[i]);
+
+		assert_non_null(err);
+		assert_non_null(strstr(error_text(err), bad[i]));
+		assert_int_equal(number, 5);
+	}
+}
+
+static void a_size_has_a_suffix_or_none(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text;
+		uint64_t size; /* 0: it is none */
+	} cases[] = {
+		{"1", 1},   {"4k", 4096}, {"4K", 4096}, {"3M", 3 << 20},     {"1G", 1 << 30},
+		{"4kk", 0}, {"k", 0},	  {"4t", 0},	{"17179869184G", 0}, {"-1k", 0},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		uint64_t size = 0;
+		CLEANUP(error_cleanup) struct error *err = option_size(&size, cases[i].text);
+
+		assert_int_equal(size, cases[i].size);
+		assert_int_equal(err == NULL, cases[i].size != 0);
+	}
+}
+
+static void a_time_is_a_number_of_seconds_above_zero(void **state)
+{
+	(void)state;
+	static const char *const bad[] = {"", "0", "-1", "1s", "nan", "inf", "1e99"};
+	uint64_t time_ns = 0;
+
+	assert_null(option_time(&time_ns, "1.25"));
+	assert_int_equal(time_ns, 1250000000);
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		CLEANUP(error_cleanup) struct error *err = option_time(&time_ns, bad[i]);
+
+		assert_non_null(err);
+	}
+}
+
+static void what_has_no_meaning_is_taken_and_noted(void **state)
+{
+	(void)state;
+	CLEANUP(wishes_deinit) struct wishes wishes = {0};
+	int rest;
+
+	assert_null(parse("prof -z -z9 --zeal --zeal=3 app", &wishes, &rest));
+	assert_int_equal(rest, 5);
+	assert_int_equal(wishes.passed_over.count, 4);
+	assert_string_equal(wishes.passed_over.items[0], "--zeal");
+}
+
+static void add_digit(void *to, unsigned number)
+{
+	char *text = to;
+
+	assert_true(number < 10 && strlen(text) < 15);
+	text[strlen(text)] = (char)('0' + number);
+}
+
+static void ranges_are_numbers_and_pairs_between_commas(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text, *numbers; /* NULL: malformed */
+	} cases[] = {{"1", "1"},	   {"0,2-4", "0234"}, {"3-3", "3"},   {"", NULL},
+		     {"1,", NULL},	   {",1", NULL},      {"1,,2", NULL}, {"0-", NULL},
+		     {"4-2", NULL},	   {"a", NULL},	      {"1 ", NULL},   {"-1", NULL},
+		     {"99999999999", NULL}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		char numbers[16] = "";
+		bool good = option_ranges(cases[i].text, add_digit, numbers);
+
+		assert_int_equal(good, cases[i].numbers != NULL);
+		if (good)
+			assert_string_equal(numbers, cases[i].numbers);
+	}
+}
+
+static void the_help_is_of_the_same_table_and_narrow(void **state)
+{
+	(void)state;
+	CLEANUP(free_ptr) char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	options_help(record_option_table, out);
+	fclose(out);
+	for (const struct option_entry *entry = record_option_table; entry->letter || entry->name;
+	     entry++) {
+		CLEANUP(free_ptr)
+		char *name = entry->name ? xasprintf("--%s%s", entry->name,
+						     entry->argument ? " " : "\n")
+					 : xasprintf("  -%c ", entry->letter);
+		bool offered = strstr(text, name) ||
+			       (entry->name && !entry->argument &&
+				(name[strlen(name) - 1] = ' ', strstr(text, name)));
+
+		assert_int_equal(offered, entry->help != NULL);
+		assert_true(entry->help || entry->standing != OPTION_WORKS);
+	}
+	for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
+		assert_in_range(strlen(line), 3, 100);
+}
+
+static void no_letter_and_no_name_is_taken_twice(void **state)
+{
+	(void)state;
+	for (const struct option_entry *a = record_option_table; a->letter || a->name; a++) {
+		assert_true(a->letter == 0 || isalpha((unsigned char)a->letter));
+		for (const struct option_entry *b = record_option_table; b < a; b++) {
+			assert_false(a->letter && a->letter == b->letter);
+			assert_false(a->name && b->name && !strcmp(a->name, b->name));
+		}
+	}
+}
+
+static struct error *parse_record(const char *line, struct record_options *options)
+{
+	int count, rest;
+	char **words = words_of(line, &count);
+	bool help;
+
+	record_options_init(options);
+	return options_parse(record_option_table, count, words, options, &rest, &help);
+}
+
+static void the_words_of_perf_record_mean_the_same(void **state)
+{
+	(void)state;
+	CLEANUP(record_options_deinit) struct record_options options;
+
+	assert_null(parse_record("record -F 99 -a -g --call-graph dwarf,16384 -e cpu-clock,faults "
+				 "-e cs -m 256 -o x.folded --pid 12,34 -C 0,2-3 -i -B -q",
+				 &options));
+	assert_int_equal(options.rate.frequency_hz, 99);
+	assert_true(options.system_wide && options.no_inherit && options.quiet);
+	assert_int_equal(options.stacks.kind, CALL_GRAPH_DWARF);
+	assert_int_equal(options.stacks.dump_bytes, 16384);
+	assert_int_equal(options.events.count, 3);
+	assert_string_equal(options.events.items[1], "faults");
+	assert_int_equal(options.ring_bytes, 256 * sysconf(_SC_PAGESIZE));
+	assert_int_equal(options.pids.count, 2);
+	assert_int_equal(options.pids.items[1], 34);
+	assert_int_equal(options.cpus.count, 3);
+	assert_string_equal(options.without_meaning.items[0], "--no-buildid");
+}
+
+static void a_stack_is_copied_in_words_and_within_the_kernels_limits(void **state)
+{
+	(void)state;
+	static const char *const bad[] = {"dwarf,1",  "dwarf,0", "dwarf,", "dwarf,65536",
+					  "dwarf,-8", "dwarf,x", "guess",  "lbr"};
+	CLEANUP(record_options_deinit) struct record_options options;
+
+	assert_null(parse_record("record --call-graph dwarf,65528", &options));
+	assert_int_equal(options.stacks.dump_bytes, 65528);
+	assert_null(parse_record("record --call-graph dwarf,8001", &options));
+	assert_int_equal(options.stacks.dump_bytes, 8008);
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		CLEANUP(free_ptr) char *line = xasprintf("record --call-graph %s", bad[i]);
+		CLEANUP(error_cleanup) struct error *err = parse_record(line, &options);
+
+		assert_non_null(err);
+		assert_non_null(strstr(error_text(err), bad[i]));
+	}
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(options_end_at_the_first_other_word),
+		cmocka_unit_test(arguments_go_where_the_table_says),
+		cmocka_unit_test(what_is_wrong_is_named),
+		cmocka_unit_test(a_number_is_digits_and_nothing_else),
+		cmocka_unit_test(a_size_has_a_suffix_or_none),
+		cmocka_unit_test(a_time_is_a_number_of_seconds_above_zero),
+		cmocka_unit_test(what_has_no_meaning_is_taken_and_noted),
+		cmocka_unit_test(ranges_are_numbers_and_pairs_between_commas),
+		cmocka_unit_test(the_help_is_of_the_same_table_and_narrow),
+		cmocka_unit_test(no_letter_and_no_name_is_taken_twice),
+		cmocka_unit_test(the_words_of_perf_record_mean_the_same),
+		cmocka_unit_test(a_stack_is_copied_in_words_and_within_the_kernels_limits),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
