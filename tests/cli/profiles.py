@@ -63,6 +63,10 @@ class Stacks:
     def names(self):
         return {frame for frames in self.counts for frame in frames[1:]}
 
+    def unknown(self):
+        """Names that say nothing, where at least the module should stand."""
+        return sorted(name for name in self.names() if "[unknown" in name)
+
     def hottest(self, number=8):
         """For the message of a failed assertion."""
         return "\n".join(f"{count} {';'.join(frames)}"[:500] for frames, count in self.counts.most_common(number))

@@ -22,7 +22,7 @@ def assert_sound(recording, least):
     stacks = recording.stacks
     assert stacks.total > 300, stacks.hottest()
     assert stacks.rooted() >= least, stacks.hottest(40)
-    assert not any("[unknown" in name for name in stacks.names())
+    assert not stacks.unknown()
     recording.pprof.check()
 
 
