@@ -248,7 +248,7 @@ static void feed_fork(struct session *session, const struct record *record)
 	threads_changed(session);
 	if (record->pid == record->fork.parent_pid)
 		++*other_threads_of(session, record->pid);
-	else
+	else if (!record->fork.existing)
 		spaces_fork(session->spaces, record->fork.parent_pid, record->pid, record->time_ns);
 }
 

@@ -93,6 +93,22 @@ static const char *nearest_name(const char *name)
 	return nearest;
 }
 
+char *event_name_of(uint32_t type, uint64_t config)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(known_events); i++)
+		if (known_events[i].type == type && known_events[i].config == config)
+			return xstrdup(known_events[i].name);
+	if (type == PERF_TYPE_RAW)
+		return xasprintf("r%" PRIx64, config);
+	return xasprintf("type %" PRIu32 " config 0x%" PRIx64, type, config);
+}
+
+bool event_counts_ns(uint32_t type, uint64_t config)
+{
+	return type == PERF_TYPE_SOFTWARE &&
+	       (config == PERF_COUNT_SW_CPU_CLOCK || config == PERF_COUNT_SW_TASK_CLOCK);
+}
+
 static bool find_known(const char *name, struct event *ret)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(known_events); i++) {
@@ -100,9 +116,7 @@ static bool find_known(const char *name, struct event *ret)
 			continue;
 		ret->type = known_events[i].type;
 		ret->config = known_events[i].config;
-		ret->counts_ns = ret->type == PERF_TYPE_SOFTWARE &&
-				 (ret->config == PERF_COUNT_SW_CPU_CLOCK ||
-				  ret->config == PERF_COUNT_SW_TASK_CLOCK);
+		ret->counts_ns = event_counts_ns(ret->type, ret->config);
 		return true;
 	}
 	return false;

@@ -32,6 +32,12 @@ struct event {
 MUST_CHECK struct error *event_parse(const char *spec, struct event *ret);
 void event_deinit(struct event *event);
 
+/* What a perf_event_attr's type and config are called, to be freed; "type 4 config 0x1a8" where
+ * that is in no table. */
+char *event_name_of(uint32_t type, uint64_t config);
+/* Do its periods count nanoseconds of CPU time? */
+bool event_counts_ns(uint32_t type, uint64_t config);
+
 /*
  * The event to take when the user names none: `cycles` where this machine has a counter that counts
  * (it is opened on ourselves and tried), else `cpu-clock`, with `*reason` set to a static

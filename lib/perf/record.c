@@ -8,8 +8,10 @@ static const uint64_t trailer_types = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_
 				      PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU |
 				      PERF_SAMPLE_IDENTIFIER;
 
-/* These need more than the layout says to be stepped over; we never ask for them. */
-static const uint64_t undecodable_types = PERF_SAMPLE_READ | PERF_SAMPLE_BRANCH_STACK;
+/* PERF_FORMAT_LOST, Linux 6.0, and PERF_SAMPLE_BRANCH_COUNTERS, 6.8: enumerators, which older
+ * headers lack. */
+static const uint64_t format_lost = 1U << 4;
+static const uint64_t branch_counters = 1U << 19;
 
 /* From here on types are made up by perf for its files: no kernel writes them, no trailer. */
 enum { FIRST_USER_TYPE = 64 };
@@ -54,7 +56,7 @@ static uint32_t take_cpu(struct bytes *from)
 /* Cuts the trailer off the end of the body. */
 static bool take_trailer(const struct record_layout *layout, struct bytes *body, struct record *ret)
 {
-	uint64_t types = layout->sample_type & trailer_types;
+	uint64_t types = layout->bare ? 0 : layout->sample_type & trailer_types;
 	size_t len = sizeof(uint64_t) * (size_t)__builtin_popcountll(types);
 	struct bytes trailer;
 
@@ -110,6 +112,38 @@ static void split_chain(struct bytes chain, struct record_sample *sample)
 	}
 }
 
+static void skip_words(struct bytes *body, uint64_t count, unsigned words)
+{
+	if (count > bytes_left(body) / sizeof(uint64_t) / words)
+		bytes_fail(body);
+	else
+		bytes_skip(body, count * words * sizeof(uint64_t));
+}
+
+/* Values of counters: of the event itself, or of all its group. */
+static void skip_values(struct bytes *body, uint64_t format)
+{
+	static const uint64_t times = PERF_FORMAT_TOTAL_TIME_ENABLED |
+				      PERF_FORMAT_TOTAL_TIME_RUNNING;
+	unsigned each = 1U +
+			(unsigned)__builtin_popcountll(format & (PERF_FORMAT_ID | format_lost));
+	uint64_t count = format & PERF_FORMAT_GROUP ? bytes_u64(body) : 1;
+
+	skip_words(body, (uint64_t)__builtin_popcountll(format & times), 1);
+	skip_words(body, count, each);
+}
+
+static void skip_branches(struct bytes *body, uint64_t type)
+{
+	uint64_t count = bytes_u64(body);
+
+	if (type & PERF_SAMPLE_BRANCH_HW_INDEX)
+		bytes_skip(body, sizeof(uint64_t));
+	skip_words(body, count, sizeof(struct perf_branch_entry) / sizeof(uint64_t));
+	if (type & branch_counters)
+		skip_words(body, count, 1);
+}
+
 static void take_chain(struct bytes *body, struct record_sample *sample)
 {
 	uint64_t count = bytes_u64(body);
@@ -148,8 +182,6 @@ static bool decode_sample(const struct record_layout *layout, struct bytes body,
 	uint64_t types = layout->sample_type;
 	uint64_t id = 0;
 
-	if (types & undecodable_types)
-		return false;
 	if (types & PERF_SAMPLE_IDENTIFIER)
 		id = bytes_u64(&body);
 	if (types & PERF_SAMPLE_IP)
@@ -166,12 +198,15 @@ static bool decode_sample(const struct record_layout *layout, struct bytes body,
 		bytes_skip(&body, sizeof(uint64_t));
 	if (types & PERF_SAMPLE_CPU)
 		ret->cpu = take_cpu(&body);
-	if (types & PERF_SAMPLE_PERIOD)
-		sample->period = bytes_u64(&body);
+	sample->period = types & PERF_SAMPLE_PERIOD ? bytes_u64(&body) : layout->period;
+	if (types & PERF_SAMPLE_READ)
+		skip_values(&body, layout->read_format);
 	if (types & PERF_SAMPLE_CALLCHAIN)
 		take_chain(&body, sample);
 	if (types & PERF_SAMPLE_RAW)
 		bytes_skip(&body, bytes_u32(&body));
+	if (types & PERF_SAMPLE_BRANCH_STACK)
+		skip_branches(&body, layout->branch_type);
 	if (types & PERF_SAMPLE_REGS_USER)
 		take_regs(&body, layout->regs_mask, &sample->regs);
 	if (types & PERF_SAMPLE_STACK_USER)
@@ -232,7 +267,8 @@ static void decode_comm(uint16_t misc, struct bytes *body, struct record *ret)
 }
 
 /* Both have the same body: pid, parent's pid, tid, parent's tid, time. */
-static void decode_task(enum record_type type, struct bytes *body, struct record *ret)
+static void decode_task(enum record_type type, uint16_t misc, struct bytes *body,
+			struct record *ret)
 {
 	pid_t parent_pid = 0, parent_tid = 0;
 	uint64_t time_ns = 0;
@@ -248,6 +284,7 @@ static void decode_task(enum record_type type, struct bytes *body, struct record
 	if (type == RECORD_FORK) {
 		ret->fork.parent_pid = parent_pid;
 		ret->fork.parent_tid = parent_tid;
+		ret->fork.existing = misc & PERF_RECORD_MISC_FORK_EXEC;
 	}
 }
 
@@ -270,10 +307,10 @@ static void decode_other(uint32_t type, uint16_t misc, struct bytes *body, struc
 		decode_comm(misc, body, ret);
 		break;
 	case PERF_RECORD_FORK:
-		decode_task(RECORD_FORK, body, ret);
+		decode_task(RECORD_FORK, misc, body, ret);
 		break;
 	case PERF_RECORD_EXIT:
-		decode_task(RECORD_EXIT, body, ret);
+		decode_task(RECORD_EXIT, misc, body, ret);
 		break;
 	case PERF_RECORD_LOST:
 	case PERF_RECORD_LOST_SAMPLES:
@@ -311,15 +348,45 @@ bool record_decode(const struct record_layout *layout, struct bytes raw, struct 
 	return bytes_ok(&raw);
 }
 
-bool record_id(const struct record_layout *layout, struct bytes raw, uint64_t *ret)
+/*
+ * One field without the rest of the record: in samples it stands behind those of `before`, in the
+ * trailer of others it and all behind it are `to_end`.
+ */
+static bool find_field(const struct record_layout *layout, struct bytes raw, uint64_t before,
+		       uint64_t to_end, uint64_t *ret)
 {
 	uint32_t type = bytes_u32(&raw);
+	size_t ahead = sizeof(uint64_t) *
+		       (size_t)__builtin_popcountll(layout->sample_type & before);
+	size_t behind = sizeof(uint64_t) *
+			(size_t)__builtin_popcountll(layout->sample_type & to_end);
 
 	bytes_skip(&raw, sizeof(uint32_t)); /* misc, size */
-	if (!(layout->sample_type & PERF_SAMPLE_IDENTIFIER) || bytes_left(&raw) < sizeof(*ret))
+	if (type == PERF_RECORD_SAMPLE)
+		bytes_skip(&raw, ahead);
+	else if (type < FIRST_USER_TYPE && !layout->bare && bytes_left(&raw) >= behind)
+		raw.at = raw.end - behind;
+	else
 		return false;
-	if (type != PERF_RECORD_SAMPLE)
-		raw.at = raw.end - sizeof(*ret);
 	*ret = bytes_u64(&raw);
-	return true;
+	return bytes_ok(&raw);
+}
+
+bool record_id(const struct record_layout *layout, struct bytes raw, uint64_t *ret)
+{
+	if (layout->sample_type & PERF_SAMPLE_IDENTIFIER)
+		return find_field(layout, raw, 0, PERF_SAMPLE_IDENTIFIER, ret);
+	if (layout->sample_type & PERF_SAMPLE_ID)
+		return find_field(layout, raw,
+				  PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+					  PERF_SAMPLE_ADDR,
+				  PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU, ret);
+	return false;
+}
+
+bool record_time(const struct record_layout *layout, struct bytes raw, uint64_t *ret)
+{
+	return layout->sample_type & PERF_SAMPLE_TIME &&
+	       find_field(layout, raw, PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID,
+			  trailer_types & ~(uint64_t)PERF_SAMPLE_TID, ret);
 }

@@ -75,6 +75,9 @@ struct record {
 		} comm;
 		struct {
 			pid_t parent_pid, parent_tid;
+			/* Told by perf of a process that was there: its mappings are told too, not
+			 * inherited. */
+			bool existing;
 		} fork;
 		struct {
 			uint64_t count;
@@ -83,12 +86,16 @@ struct record {
 };
 
 /*
- * What the records of one recording look like: it follows from the attributes the events were
- * opened with. All events of a recording share one layout; `ids` tells them apart.
+ * What records look like: it follows from the attributes their event was opened with. All events of
+ * our own recordings share one layout, and `ids` tells them apart; in a file each may have its own.
  */
 struct record_layout {
 	uint64_t sample_type; /* PERF_SAMPLE_* */
 	uint64_t regs_mask;
+	uint64_t read_format;	/* PERF_FORMAT_*: of the values in a sample, where there are any */
+	uint64_t branch_type;	/* PERF_SAMPLE_BRANCH_*: likewise of the branches */
+	uint64_t period;	/* of samples that do not tell theirs */
+	bool bare;		/* nothing but samples has a time and an id (no sample_id_all) */
 	const uint64_t *ids;	/* kernel's event ids, sorted ascending … */
 	const unsigned *events; /* … and the event index each belongs to */
 	size_t id_count;	/* 0: a single event, index 0 */
@@ -98,9 +105,11 @@ struct record_layout {
 bool record_decode(const struct record_layout *layout, struct bytes raw, struct record *ret);
 
 /*
- * The kernel's id of the event that wrote the record (PERF_SAMPLE_IDENTIFIER): of an inherited one,
- * that of the event it was inherited from. False: it has none.
+ * The kernel's id of the event that wrote the record: of an inherited one, that of the event it was
+ * inherited from. False: it has none.
  */
 bool record_id(const struct record_layout *layout, struct bytes raw, uint64_t *ret);
+/* The time alone, for putting records in order. False: it has none. */
+bool record_time(const struct record_layout *layout, struct bytes raw, uint64_t *ret);
 
 #endif
