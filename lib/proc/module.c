@@ -5,13 +5,7 @@
 #include "base/hash.h"
 #include "base/idmap.h"
 #include "base/strtab.h"
-#include "proc/maps.h"
-
-#include <errno.h>
-#include <fcntl.h>
-#include <sys/auxv.h>
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
+#include "proc/finder.h"
 
 /* In the table of files: looked into, and it is a process's own memory rather than a program. */
 #define NO_PROGRAM (IDMAP_NONE - 1)
@@ -25,7 +19,7 @@ struct entry {
 };
 
 struct modules {
-	char *proc;
+	struct finder *finder;
 	struct arena arena; /* entries and problems */
 	struct strtab *paths;
 	struct entry **entries;
@@ -37,20 +31,23 @@ struct modules {
 	struct idmap others; /* by kind and path: what there is one of */
 };
 
-/* What became of an attempt to open a file. */
-struct attempt {
-	struct image *image; /* NULL: see error */
-	struct error *error;
-	bool no_elf; /* the right file, and nothing in it for us */
-};
-
-struct modules *modules_new(const char *proc)
+static struct modules *modules_new_with(struct finder *finder)
 {
 	struct modules *modules = xcalloc(1, sizeof(*modules));
 
-	modules->proc = xstrdup(proc);
+	modules->finder = finder;
 	modules->paths = strtab_new();
 	return modules;
+}
+
+struct modules *modules_new(const char *proc)
+{
+	return modules_new_with(finder_new(proc));
+}
+
+struct modules *modules_new_recorded(const struct recorded_files *files)
+{
+	return modules_new_with(finder_new_recorded(files));
 }
 
 void modules_free(struct modules *modules)
@@ -60,7 +57,7 @@ void modules_free(struct modules *modules)
 	for (uint32_t i = 0; i < modules->count; i++)
 		image_free(modules->entries[i]->module.image);
 	free(modules->entries);
-	free(modules->proc);
+	finder_free(modules->finder);
 	strtab_free(modules->paths);
 	arena_deinit(&modules->arena);
 	idmap_deinit(&modules->by_build_id);
@@ -102,40 +99,33 @@ static void set_problem(struct modules *modules, struct entry *entry, struct err
 	error_free(err);
 }
 
-/* Our own copy serves all processes: they run the same kernel. */
-static struct error *open_vdso(struct image **ret)
-{
-	uint64_t start = getauxval(AT_SYSINFO_EHDR);
-	size_t len;
-	CLEANUP(free_ptr) char *text = maps_load("/proc", getpid(), &len);
-	struct maps maps = {.rest = bytes_of(text, len)};
-	struct mapping mapping;
-
-	while (maps_next(&maps, &mapping))
-		if (mapping.start == start)
-			return image_from_memory((const void *)(uintptr_t)start,
-						 mapping.end - start, "[vdso]", ret);
-	return error_new("prof itself runs without a vdso");
-}
-
-/* What there is one of: the kernel, the vdso, other parts of the kernel in a process. */
+/* What there is one of: the kernel, parts of it in a process. */
 static module_id the_one(struct modules *modules, enum module_kind kind, const char *path)
 {
 	string_id name = strtab_add(modules->paths, path);
 	uint32_t *id = idmap_put(&modules->others, name, kind);
-	struct entry *entry;
 
-	if (*id != IDMAP_NONE)
-		return *id;
-	*id = modules->count;
-	entry = add(modules, kind, name);
-	if (kind == MODULE_VDSO && strcmp(path, "[vdso]") == 0) {
-		struct error *err = open_vdso(&entry->module.image);
-
-		if (err)
-			set_problem(modules, entry, err);
+	if (*id == IDMAP_NONE) {
+		*id = modules->count;
+		add(modules, kind, name);
 	}
-	return modules->count - 1;
+	return *id;
+}
+
+/* The vdso, and what has no image. */
+static module_id kernel_code_of(struct modules *modules, const struct mapping *mapping)
+{
+	module_id id = the_one(modules, MODULE_VDSO, mapping->path);
+	struct entry *entry = modules->entries[id];
+	struct finding finding;
+
+	if (entry->module.image || entry->module.problem || strcmp(mapping->path, "[vdso]") != 0)
+		return id;
+	finding = finder_open_vdso(modules->finder, mapping);
+	entry->module.image = finding.image;
+	if (finding.error)
+		set_problem(modules, entry, finding.error);
+	return id;
 }
 
 module_id modules_kernel(struct modules *modules)
@@ -180,100 +170,6 @@ static bool names_kernel_code(const char *path)
 {
 	return path[0] == '[' && !starts_with(path, "[heap") && !starts_with(path, "[stack") &&
 	       !starts_with(path, "[anon");
-}
-
-static struct error *another_file(const char *name)
-{
-	return error_new("%s is another file than the mapped one", name);
-}
-
-/*
- * A descriptor of name if it is a regular file and may be the mapped one. Looks before it opens:
- * a process may map files under any name in its own mount namespace, and opening a device of that
- * name in ours can do things.
- */
-static struct error *open_same(const char *name, const struct mapping *mapping, int *ret,
-			       bool *same_device)
-{
-	CLEANUP(close_fd) int at = open(name, O_PATH | O_CLOEXEC);
-	char again[32];
-	struct stat st;
-
-	if (at < 0 || fstat(at, &st) < 0)
-		return error_errno(errno, "open %s", name);
-	if (!S_ISREG(st.st_mode))
-		return error_new("%s is no regular file", name);
-	if (!mapping->build_id.len && mapping->inode && st.st_ino != mapping->inode)
-		return another_file(name);
-	*same_device = st.st_dev == makedev(mapping->device_major, mapping->device_minor);
-	snprintf(again, sizeof(again), "/proc/self/fd/%d", at);
-	*ret = open(again, O_RDONLY | O_CLOEXEC);
-	return *ret < 0 ? error_errno(errno, "open %s", name) : NULL;
-}
-
-static bool is_piece_of(const struct mapping *mapping, const struct image *image)
-{
-	uint64_t len = mapping->end - mapping->start;
-	uint64_t first, last;
-
-	return image_offset_to_vaddr(image, mapping->offset, &first) &&
-	       image_offset_to_vaddr(image, mapping->offset + len - 1, &last) &&
-	       last - first == len - 1;
-}
-
-/* path: what the image is called; name: where it is opened. */
-static struct attempt try_name(const char *name, const struct mapping *mapping, const char *path)
-{
-	CLEANUP(image_cleanup) struct image *image = NULL;
-	struct attempt attempt = {0};
-	bool same_device = false;
-	bool same;
-	int fd = -1;
-
-	attempt.error = open_same(name, mapping, &fd, &same_device);
-	if (attempt.error)
-		return attempt;
-	attempt.error = image_open(fd, path, &image);
-	if (attempt.error) {
-		attempt.no_elf = true;
-		return attempt;
-	}
-	if (mapping->build_id.len)
-		same = build_id_equal(image_build_id(image), &mapping->build_id);
-	else
-		same = !mapping->inode || same_device || is_piece_of(mapping, image);
-	if (same)
-		attempt.image = STEAL(image);
-	else
-		attempt.error = another_file(name);
-	return attempt;
-}
-
-static struct attempt open_file(const struct modules *modules, pid_t pid,
-				const struct mapping *mapping, const char *path, bool deleted)
-{
-	char *names[] = {
-		xasprintf("%s/%d/exe", modules->proc, (int)pid),
-		xasprintf("%s/%d/map_files/%jx-%jx", modules->proc, (int)pid,
-			  (uintmax_t)mapping->start, (uintmax_t)mapping->end),
-		xasprintf("%s/%d/root%s", modules->proc, (int)pid, path),
-		xstrdup(path),
-	};
-	/* The name of a deleted file is another file's by now; only a build-id could tell. */
-	size_t first = deleted ? 0 : 1;
-	size_t last = deleted && !mapping->build_id.len ? 2 : ARRAY_SIZE(names);
-	struct attempt attempt = {0};
-
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		if (i >= first && i < last && !attempt.image && !attempt.no_elf) {
-			error_free(attempt.error);
-			attempt = try_name(names[i], mapping, path);
-		}
-		free(names[i]);
-	}
-	if (deleted)
-		attempt.error = error_wrap(attempt.error, "%s was deleted", path);
-	return attempt;
 }
 
 static uint32_t build_id_get(const struct modules *modules, const struct build_id *id)
@@ -321,10 +217,10 @@ static void remember_file(struct modules *modules, const struct mapping *mapping
 		*idmap_put(&modules->by_path, path, 0) = id;
 }
 
-/* Takes what the attempt brought; the image may turn out to be a module that we have already. */
-static module_id add_file(struct modules *modules, string_id path, struct attempt *attempt)
+/* Takes what was found; the image may turn out to be a module that we have already. */
+static module_id add_file(struct modules *modules, string_id path, struct finding *finding)
 {
-	CLEANUP(image_cleanup) struct image *image = STEAL(attempt->image);
+	CLEANUP(image_cleanup) struct image *image = STEAL(finding->image);
 	const struct build_id *build_id = image ? image_build_id(image) : NULL;
 	module_id id = modules->count;
 	struct entry *entry;
@@ -338,9 +234,9 @@ static module_id add_file(struct modules *modules, string_id path, struct attemp
 	}
 	entry = add(modules, MODULE_FILE, path);
 	entry->module.image = STEAL(image);
-	if (attempt->error)
-		set_problem(modules, entry, STEAL(attempt->error));
-	if (!entry->module.image && !attempt->no_elf)
+	if (finding->error)
+		set_problem(modules, entry, STEAL(finding->error));
+	if (!entry->module.image && !finding->no_elf && finder_may_find_later(modules->finder))
 		entry->attempts_left = ATTEMPTS - 1;
 	return id;
 }
@@ -349,14 +245,14 @@ static module_id new_file(struct modules *modules, pid_t pid, const struct mappi
 			  string_id path, bool deleted)
 {
 	const char *name = strtab_get(modules->paths, path);
-	struct attempt attempt = open_file(modules, pid, mapping, name, deleted);
+	struct finding finding = finder_open(modules->finder, pid, mapping, name, deleted);
 	uint32_t id;
 
-	if (!attempt.image && (names_shared_memory(name) || (deleted && attempt.no_elf))) {
-		error_free(attempt.error);
+	if (!finding.image && (names_shared_memory(name) || (deleted && finding.no_elf))) {
+		error_free(finding.error);
 		id = NO_PROGRAM;
 	} else {
-		id = add_file(modules, path, &attempt);
+		id = add_file(modules, path, &finding);
 	}
 	remember_file(modules, mapping, path, id);
 	return id;
@@ -366,13 +262,14 @@ static module_id new_file(struct modules *modules, pid_t pid, const struct mappi
 static void retry(struct modules *modules, pid_t pid, const struct mapping *mapping,
 		  struct entry *entry, bool deleted)
 {
-	struct attempt attempt = open_file(modules, pid, mapping, entry->module.path, deleted);
+	struct finding finding = finder_open(modules->finder, pid, mapping, entry->module.path,
+					     deleted);
 
 	entry->attempts_left--;
-	error_free(attempt.error);
-	if (!attempt.image)
+	error_free(finding.error);
+	if (!finding.image)
 		return;
-	entry->module.image = attempt.image;
+	entry->module.image = finding.image;
 	entry->module.problem = NULL;
 	entry->attempts_left = 0;
 }
@@ -399,7 +296,7 @@ module_id modules_of_mapping(struct modules *modules, pid_t pid, const struct ma
 	const char *path = mapping->path;
 
 	if (names_kernel_code(path))
-		return the_one(modules, MODULE_VDSO, path);
+		return kernel_code_of(modules, mapping);
 	if (path[0] == '/' && !starts_with(path, "//anon"))
 		return file_of(modules, pid, mapping);
 	return jit_of(modules, pid);

@@ -7,17 +7,8 @@
  * deleted). A file that was known by its inode and turns out to have a known build-id is the module
  * of that build-id.
  *
- * Files are opened when they are first mapped, while the process is there to show them:
- *	/proc/PID/exe			of a deleted file: if it is the program itself, anyone
- *					may read their own
- *	/proc/PID/map_files/START-END	the mapped file itself, even when it is deleted; needs
- *					CAP_CHECKPOINT_RESTORE or more
- *	/proc/PID/root/PATH		its name, in the mount namespace of the process
- *	PATH				its name, in ours
- * What is found must have the mapping's build-id; where that is unknown, its inode. The device must
- * agree too, or (btrfs and overlayfs tell mappings another device than stat(2)) the mapping must be
- * a piece of an executable segment. Only regular files are ever opened. A file that cannot be
- * opened is tried again when another process maps it.
+ * Files are opened (finder.h) when they are first mapped: live, while the process is there to show
+ * them. One that cannot be opened is then tried again when another process maps it.
  */
 #ifndef PROF_PROC_MODULE_H
 #define PROF_PROC_MODULE_H
@@ -57,10 +48,20 @@ struct mapping {
 	const char *path;
 };
 
+/* Where the files of a recording are, which may be of another machine or long past. NULL: nowhere.
+ */
+struct recorded_files {
+	const char *symfs;     /* mapped files are below it */
+	const char *debug_dir; /* files by build-id: "/usr/lib/debug" */
+	const char *cache_dir; /* perf's copies of what it recorded, by build-id: "~/.debug" */
+	bool same_kernel;      /* our vdso is theirs, as far as no build-id says otherwise */
+};
+
 struct modules;
 
 /* proc: as in spaces_new(). */
 struct modules *modules_new(const char *proc);
+struct modules *modules_new_recorded(const struct recorded_files *files);
 void modules_free(struct modules *modules);
 
 module_id modules_of_mapping(struct modules *modules, pid_t pid, const struct mapping *mapping);

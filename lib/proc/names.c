@@ -12,7 +12,7 @@
 #define NO_NAME (IDMAP_NONE - 1)
 
 struct names {
-	char *proc;
+	char *proc;	     /* NULL: of a recording */
 	struct idmap by_tid; /* string ids */
 	struct strtab *strings;
 };
@@ -21,7 +21,7 @@ struct names *names_new(const char *proc)
 {
 	struct names *names = xcalloc(1, sizeof(*names));
 
-	names->proc = xstrdup(proc);
+	names->proc = proc ? xstrdup(proc) : NULL;
 	names->strings = strtab_new();
 	return names;
 }
@@ -79,7 +79,7 @@ const char *names_get(struct names *names, pid_t pid, pid_t tid)
 	if (*name == IDMAP_NONE || *name == NO_NAME) {
 		if (tid == 0)
 			strcpy(comm, "swapper"); /* the idle threads, all of them */
-		else if (!read_comm(names->proc, pid, tid, comm))
+		else if (!names->proc || !read_comm(names->proc, pid, tid, comm))
 			snprintf(comm, sizeof(comm), ":%d", (int)tid);
 		*name = strtab_add(names->strings, comm);
 	}

@@ -12,7 +12,7 @@
 
 struct names;
 
-/* proc as in spaces_new(). */
+/* proc as in spaces_new(); NULL: of a recording, whose processes are none of those in /proc. */
 struct names *names_new(const char *proc);
 void names_free(struct names *names);
 DEFINE_CLEANUP(names, names_free)

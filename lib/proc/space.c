@@ -18,7 +18,7 @@ struct space {
 };
 
 struct spaces {
-	char *proc;
+	char *proc; /* NULL: of a recording */
 	struct modules *modules;
 	struct space **spaces;
 	uint32_t count, room;
@@ -32,6 +32,14 @@ struct spaces *spaces_new(const char *proc)
 
 	spaces->proc = xstrdup(proc);
 	spaces->modules = modules_new(proc);
+	return spaces;
+}
+
+struct spaces *spaces_new_recorded(const struct recorded_files *files)
+{
+	struct spaces *spaces = xcalloc(1, sizeof(*spaces));
+
+	spaces->modules = modules_new_recorded(files);
 	return spaces;
 }
 

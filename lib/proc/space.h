@@ -33,6 +33,8 @@ struct spaces;
 
 /* proc: "/proc", or a folder made to look like it, for tests. */
 struct spaces *spaces_new(const char *proc);
+/* Of a recording: its processes are none of those in /proc. */
+struct spaces *spaces_new_recorded(const struct recorded_files *files);
 void spaces_free(struct spaces *spaces);
 DEFINE_CLEANUP(spaces, spaces_free)
 
@@ -44,9 +46,9 @@ void spaces_fork(struct spaces *spaces, pid_t parent, pid_t child, uint64_t time
 void spaces_exec(struct spaces *spaces, pid_t pid, uint64_t time_ns);
 void spaces_exit(struct spaces *spaces, pid_t pid, uint64_t time_ns);
 /*
- * The executable mappings in /proc/PID/maps, as of time_ns; of a process that nothing was known of,
- * as of ever, so that its samples from before the snapshot resolve too. A process that is gone has
- * none; mappings made known by a later record win.
+ * Live only. The executable mappings in /proc/PID/maps, as of time_ns; of a process that nothing
+ * was known of, as of ever, so that its samples from before the snapshot resolve too. A process
+ * that is gone has none; mappings made known by a later record win.
  */
 void spaces_snapshot(struct spaces *spaces, pid_t pid, uint64_t time_ns);
 /* Samples older than this will not come any more: forget what ended before. */
