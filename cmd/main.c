@@ -36,37 +36,55 @@ static int unknown_command(const char *word)
 	return STATUS_USAGE;
 }
 
+static const struct command *command_called(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
+		if (!strcmp(name, commands[i]->name))
+			return commands[i];
+	return NULL;
+}
+
+/* `prof help record` is `prof record --help`. */
+static int help_on(char *name)
+{
+	static char help[] = "--help";
+	const struct command *command = command_called(name);
+
+	return command ? command->run(2, (char *[]){name, help, NULL}) : unknown_command(name);
+}
+
 static int dispatch(int argc, char **argv)
 {
 	const char *word = argc > 1 ? argv[1] : NULL;
+	const struct command *command;
 
 	if (!word) {
 		message_error(
 			error_hint(error_new("no command is given"), "prof --help lists them"));
 		return STATUS_USAGE;
 	}
+	if (!strcmp(word, "help") && argc > 2)
+		return help_on(argv[2]);
 	if (!strcmp(word, "--help") || !strcmp(word, "-h") || !strcmp(word, "help"))
 		return print_help();
 	if (!strcmp(word, "--version")) {
 		printf("prof %s\n", PROF_VERSION);
 		return STATUS_OK;
 	}
-	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
-		if (!strcmp(word, commands[i]->name))
-			return commands[i]->run(argc - 1, argv + 1);
-	return unknown_command(word);
+	command = command_called(word);
+	return command ? command->run(argc - 1, argv + 1) : unknown_command(word);
 }
 
-/* A file that is opened in the place of a closed stdout would get what is meant for stdout. */
+/*
+ * A file that is opened in the place of a closed stdout would get what is meant for stdout. What
+ * takes the place fails to be read or written, as a closed descriptor does, and is closed again for
+ * the command.
+ */
 static void fill_standard_descriptors(void)
 {
-	int fd;
-
-	do {
-		fd = open("/dev/null", O_RDWR);
-	} while (fd >= 0 && fd <= STDERR_FILENO);
-	if (fd > STDERR_FILENO)
-		close(fd);
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0)
+			open("/dev/null", (fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
 }
 
 int main(int argc, char **argv)

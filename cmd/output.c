@@ -190,7 +190,12 @@ static struct error *open_direct(struct output *output)
 		output->fd = fcntl(descriptor, F_DUPFD_CLOEXEC, 3);
 	else
 		output->fd = open(output->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-	return output->fd < 0 ? error_errno(errno, "open %s", output->path) : NULL;
+	if (output->fd < 0)
+		return error_errno(errno, "open %s", output->path);
+	/* Also what stands for a stdout that was closed. */
+	if ((fcntl(output->fd, F_GETFL) & O_ACCMODE) == O_RDONLY)
+		return error_errno(EBADF, "write to %s", output->path);
+	return NULL;
 }
 
 static const struct format *format_of(const char *path)
@@ -253,9 +258,13 @@ static struct error *put_in_place(struct output *output)
 static struct error *write_into(struct output *output, const struct profile *profile,
 				const struct format_options *options)
 {
-	FILE *file = fdopen(steal_fd(&output->fd), "w");
-	struct error *err = output->format->write(profile, options, file);
+	FILE *file = fdopen(output->fd, "w");
+	struct error *err;
 
+	if (!file)
+		return error_errno(errno, "write %s", output->path);
+	output->fd = -1;
+	err = output->format->write(profile, options, file);
 	if (fclose(file) != 0 && !err)
 		err = error_errno(errno, "write");
 	return error_wrap(err, "write %s",

@@ -109,7 +109,7 @@ char *quality_line(const struct quality *quality)
 	const struct session_counts *counts = &quality->counts;
 	CLEANUP(free_ptr) char *lost = part("lost", counts->lost, counts->samples + counts->lost);
 	CLEANUP(free_ptr) char *truncated = part("truncated", counts->truncated, counts->samples);
-	CLEANUP(free_ptr) char *unnamed = part("without a name", quality->unnamed, counts->samples);
+	CLEANUP(free_ptr) char *unnamed = part("with unnamed frames", quality->unnamed, counts->samples);
 	CLEANUP(free_ptr)
 	char *throttled = counts->throttled ? xasprintf(", throttled %s times by the kernel",
 							figure_count(counts->throttled).text)

@@ -121,7 +121,7 @@ static void print_problems(const struct summary *summary)
 		}
 	}
 	if (hidden)
-		message("and %zu more modules: -v lists them", hidden);
+		message("and %zu more: -v lists them", hidden);
 	if (naming->cancelled)
 		message("naming was cut short: what it had not reached is written as addresses");
 }

@@ -54,7 +54,7 @@ static void samples_without_names_are_counted_once_and_once_a_module(void **stat
 
 	CLEANUP(free_ptr) char *line = quality_line(&quality);
 	assert_string_equal(line, "10 samples, 10 lost (50.0 %), 3 truncated (30.0 %), "
-				  "3 without a name (30.0 %)");
+				  "3 with unnamed frames (30.0 %)");
 	quality_deinit(&quality);
 }
 
@@ -66,7 +66,7 @@ static void an_empty_profile_has_nothing_to_complain_of(void **state)
 
 	quality_init(&quality, profile, &(struct session_counts){0});
 	CLEANUP(free_ptr) char *line = quality_line(&quality);
-	assert_string_equal(line, "0 samples, 0 lost, 0 truncated, 0 without a name");
+	assert_string_equal(line, "0 samples, 0 lost, 0 truncated, 0 with unnamed frames");
 	quality_deinit(&quality);
 }
 
