@@ -55,6 +55,12 @@ void message_error(struct error *err)
 	error_free(err);
 }
 
+int message_failure(struct error *err, int status)
+{
+	message_error(err);
+	return status;
+}
+
 bool message_is_terminal(void)
 {
 	return isatty(STDERR_FILENO);

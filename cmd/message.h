@@ -15,6 +15,8 @@ __attribute__((format(printf, 1, 2))) void message(const char *fmt, ...);
 __attribute__((format(printf, 1, 2))) void message_row(const char *fmt, ...);
 /* The error's chain and its hint. Takes err. */
 void message_error(struct error *err);
+/* The same; gives the status back, to return it. */
+int message_failure(struct error *err, int status);
 
 /* A line that is written over by the next one, where stderr is a terminal; nothing elsewhere. */
 bool message_is_terminal(void);

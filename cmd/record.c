@@ -3,9 +3,8 @@
  */
 #include "base/alloc.h"
 #include "cmd/command.h"
+#include "cmd/delivery.h"
 #include "cmd/message.h"
-#include "cmd/naming.h"
-#include "cmd/output.h"
 #include "cmd/recording.h"
 #include "cmd/summary.h"
 
@@ -13,21 +12,12 @@
 #include <inttypes.h>
 #include <poll.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum {
-	PROGRESS_MS = 200,
-	/* How long a command has to end by itself before a signal is passed on to it. */
-	GRACE_MS = 1000,
-};
-
-struct outputs {
-	struct output *items;
-	size_t count;
-};
+/* How long a command has to end by itself before a signal is passed on to it. */
+enum { GRACE_MS = 1000 };
 
 struct run {
 	struct record_options options;
@@ -40,28 +30,10 @@ struct run {
 	pid_t writer; /* writes what there was when SIGUSR2 came; 0: none */
 };
 
-static bool stdout_is_pipe(void)
-{
-	struct stat st;
-
-	return fstat(STDOUT_FILENO, &st) == 0 && S_ISFIFO(st.st_mode);
-}
-
-/* Without -o: down the pipe, or into the usual file. */
-static void choose_outputs(struct record_options *options)
-{
-	if (options->outputs.count)
-		return;
-	if (stdout_is_pipe())
-		error_free(option_append(&options->outputs, "-"));
-	else
-		error_free(option_append(&options->outputs, "prof.pb.gz"));
-}
-
 static bool writes_to_stdout(const struct record_options *options)
 {
-	for (size_t i = 0; i < options->outputs.count; i++)
-		if (output_is_stdout(options->outputs.items[i]))
+	for (size_t i = 0; i < options->delivery.outputs.count; i++)
+		if (output_is_stdout(options->delivery.outputs.items[i]))
 			return true;
 	return false;
 }
@@ -90,40 +62,11 @@ static void cap_rate(struct record_options *options)
 		options->rate.frequency_hz = max_hz ? max_hz : options->rate.frequency_hz;
 	if (options->period || !max_hz || options->rate.frequency_hz <= max_hz)
 		return;
-	if (!options->quiet)
+	if (!options->delivery.quiet)
 		message("%" PRIu64 " Hz is above the kernel's limit: sampling at %" PRIu64
 			" Hz (kernel.perf_event_max_sample_rate)",
 			options->rate.frequency_hz, max_hz);
 	options->rate.frequency_hz = max_hz;
-}
-
-static int failed(struct error *err, int status)
-{
-	message_error(err);
-	return status;
-}
-
-static int open_output(struct run *run, const char *path)
-{
-	struct output *output = &run->outputs.items[run->outputs.count];
-	bool is_usage = false;
-	struct error *err = output_open(path, run->options.format, output, &is_usage);
-
-	if (err)
-		return failed(err, is_usage ? STATUS_USAGE : STATUS_FAILED);
-	run->outputs.count++;
-	return STATUS_OK;
-}
-
-static int open_outputs(struct run *run)
-{
-	const struct option_list *paths = &run->options.outputs;
-	int status = STATUS_OK;
-
-	run->outputs.items = xcalloc(paths->count, sizeof(*run->outputs.items));
-	for (size_t i = 0; i < paths->count && status == STATUS_OK; i++)
-		status = open_output(run, paths->items[i]);
-	return status;
 }
 
 static struct error *prepare_command(struct run *run)
@@ -139,82 +82,6 @@ static struct error *prepare_command(struct run *run)
 	return err;
 }
 
-static char *words_in_a_line(char **words, int count)
-{
-	char *text = NULL;
-	size_t len;
-	FILE *out = open_memstream(&text, &len);
-
-	fputs("prof", out);
-	for (int i = 0; i < count; i++)
-		fprintf(out, " %s", words[i]);
-	fclose(out);
-	return text;
-}
-
-static void describe(struct run *run, const struct quality *quality)
-{
-	struct recording *recording = &run->recording;
-	CLEANUP(free_ptr) char *command = words_in_a_line(run->words, run->word_count);
-	CLEANUP(free_ptr) char *line = quality_line(quality);
-	CLEANUP(free_ptr) char *kernel = NULL;
-	struct utsname system;
-
-	uname(&system);
-	kernel = xasprintf("%s %s %s", system.sysname, system.release, system.machine);
-	profile_set_info(recording->profile,
-			 &(struct profile_info){
-				 .start_unix_ns = recording->start_unix_ns,
-				 .duration_ns = recording->end_ns - recording->start_ns,
-				 .command = command,
-				 .host = system.nodename,
-				 .kernel = kernel,
-				 .quality = line,
-			 });
-}
-
-/* A signal cuts it short: addresses are written then, and the profile is not lost. */
-static void name_frames(struct run *run, struct symbolize_outcome *ret)
-{
-	struct symbolize_options options = {
-		.debug_dir = run->options.debug_dir,
-		.proc = "/proc",
-		.inlines = !run->options.no_inline,
-	};
-	struct naming *naming = naming_start(run->recording.profile, run->recording.spaces,
-					     &options);
-	struct pollfd fds[] = {{.fd = naming_fd(naming), .events = POLLIN},
-			       {.fd = run->signals.fd, .events = POLLIN}};
-	struct received_signal signal;
-
-	while (!fds[0].revents && naming_fd(naming) >= 0) {
-		poll(fds, ARRAY_SIZE(fds), PROGRESS_MS);
-		if (fds[1].revents && signals_next(&run->signals, &signal) &&
-		    signal.number != SIGUSR2)
-			naming_cancel(naming);
-		if (!run->options.quiet)
-			message_progress("naming: %u units", naming_progress(naming));
-	}
-	if (!run->options.quiet)
-		message_progress_end();
-	naming_finish(naming, ret);
-}
-
-/* A failed output does not cost the others. */
-static int write_outputs(struct run *run)
-{
-	int status = STATUS_OK;
-
-	for (size_t i = 0; i < run->outputs.count; i++) {
-		struct error *err = output_write(&run->outputs.items[i], run->recording.profile,
-						 &run->options.format_options);
-
-		if (err)
-			status = failed(err, STATUS_FAILED);
-	}
-	return status;
-}
-
 static void say_end(const struct recording *recording)
 {
 	double seconds = (double)(recording->end_ns - recording->start_ns) / 1e9;
@@ -228,30 +95,29 @@ static void say_end(const struct recording *recording)
 static int finish(struct run *run)
 {
 	struct recording *recording = &run->recording;
-	struct symbolize_outcome naming = {0};
-	struct quality quality;
-	int status;
+	CLEANUP(free_ptr) char *command = delivery_command(run->words, run->word_count);
+	CLEANUP(free_ptr) char *kernel = NULL;
+	struct utsname system;
 
-	session_finish(recording->session);
-	name_frames(run, &naming);
-	quality_init(&quality, recording->profile, session_counts(recording->session));
-	describe(run, &quality);
-	status = write_outputs(run);
-	if (!run->options.quiet) {
+	uname(&system);
+	kernel = xasprintf("%s %s %s", system.sysname, system.release, system.machine);
+	if (!run->options.delivery.quiet)
 		say_end(recording);
-		summary_print(&(struct summary){
-			.profile = recording->profile,
-			.quality = &quality,
-			.naming = &naming,
-			.outputs = run->outputs.items,
-			.output_count = run->outputs.count,
-			.sampling_cpu_ns = run->sampling_cpu_ns,
-			.verbose = run->options.verbose,
-		});
-	}
-	quality_deinit(&quality);
-	symbolize_outcome_deinit(&naming);
-	return status;
+	return deliver(&(struct delivery){
+		.options = &run->options.delivery,
+		.signals = &run->signals,
+		.outputs = &run->outputs,
+		.session = recording->session,
+		.profile = recording->profile,
+		.spaces = recording->spaces,
+		.proc = "/proc",
+		.info = {.start_unix_ns = recording->start_unix_ns,
+			 .duration_ns = recording->end_ns - recording->start_ns,
+			 .command = command,
+			 .host = system.nodename,
+			 .kernel = kernel},
+		.sampling_cpu_ns = run->sampling_cpu_ns,
+	});
 }
 
 /* Files of their own beside those that are written in the end; a pipe cannot be begun anew. */
@@ -260,10 +126,11 @@ static int write_files_so_far(struct run *run)
 	struct outputs at_end = run->outputs;
 	int status = STATUS_OK;
 
-	run->outputs = (struct outputs){.items = xcalloc(at_end.count, sizeof(*at_end.items))};
+	run->outputs = (struct outputs){0};
 	for (size_t i = 0; i < at_end.count && status == STATUS_OK; i++)
 		if (at_end.items[i].is_file)
-			status = open_output(run, at_end.items[i].pattern);
+			status = outputs_add(&run->outputs, at_end.items[i].pattern,
+					     run->options.delivery.format);
 	run->recording.end_ns = sampler_now_ns();
 	return status == STATUS_OK ? finish(run) : status;
 }
@@ -275,7 +142,7 @@ static int write_files_so_far(struct run *run)
 static void write_so_far(void *user)
 {
 	struct run *run = user;
-	bool quiet = run->options.quiet;
+	bool quiet = run->options.delivery.quiet;
 
 	if (run->writer > 0 && waitpid(run->writer, NULL, WNOHANG) == 0) {
 		if (!quiet)
@@ -284,7 +151,7 @@ static void write_so_far(void *user)
 	}
 	run->writer = fork();
 	if (run->writer == 0) {
-		run->options.quiet = true;
+		run->options.delivery.quiet = true;
 		_exit(write_files_so_far(run));
 	}
 	if (run->writer < 0)
@@ -312,7 +179,7 @@ static int wait_for_command(struct run *run)
 			timeout_ms = -1;
 			if (recording->end == END_SIGNAL && !recording->signal.by_terminal)
 				kill(recording->launch.pid, recording->signal.number);
-			if (!run->options.quiet)
+			if (!run->options.delivery.quiet)
 				message("waiting for %s to end; Ctrl-C leaves it alone",
 					recording->command[0]);
 		}
@@ -363,9 +230,10 @@ static int record(struct run *run)
 	if (!err)
 		err = recording_run(recording);
 	if (err)
-		return failed(err, recording->launch.refusal
-					   ? launch_refusal_status(recording->launch.refusal)
-					   : STATUS_FAILED);
+		return message_failure(err,
+				       recording->launch.refusal
+					       ? launch_refusal_status(recording->launch.refusal)
+					       : STATUS_FAILED);
 	run->sampling_cpu_ns = summary_cpu_ns();
 	stop_command(recording);
 	if (run->writer > 0)
@@ -389,7 +257,7 @@ static void say_what_is_passed_over(const struct record_options *options)
 		free(all);
 		all = more;
 	}
-	if (*all && !options->quiet)
+	if (*all && !options->delivery.quiet)
 		message("without a meaning here, and passed over: %s", all);
 }
 
@@ -402,9 +270,8 @@ static int prepare_and_record(struct run *run)
 	if (!err)
 		err = recording_choose_events(&run->recording);
 	if (err)
-		return failed(err, STATUS_USAGE);
-	choose_outputs(&run->options);
-	status = open_outputs(run);
+		return message_failure(err, STATUS_USAGE);
+	status = outputs_open(&run->outputs, &run->options.delivery);
 	if (status != STATUS_OK)
 		return status;
 	say_what_is_passed_over(&run->options);
@@ -414,9 +281,7 @@ static int prepare_and_record(struct run *run)
 static void run_deinit(struct run *run)
 {
 	recording_close(&run->recording);
-	for (size_t i = 0; i < run->outputs.count; i++)
-		output_discard(&run->outputs.items[i]);
-	free(run->outputs.items);
+	outputs_close(&run->outputs);
 	record_options_deinit(&run->options);
 	close_fd(&run->signals.fd);
 }
@@ -429,9 +294,7 @@ static int print_help(void)
 	       "the "
 	       "time went.\n\n");
 	options_help(record_option_table, stdout);
-	printf("\nFormats, by the extension of FILE:\n");
-	for (const struct format *const *format = formats; *format; format++)
-		printf("  %-10s %s\n", (*format)->extensions[0], (*format)->summary);
+	delivery_help();
 	return STATUS_OK;
 }
 
@@ -449,7 +312,7 @@ static int record_run(int argc, char **argv)
 	run.recording.user = &run;
 	err = options_parse(record_option_table, argc, argv, &run.options, &rest, &help);
 	if (err)
-		return failed(err, STATUS_USAGE);
+		return message_failure(err, STATUS_USAGE);
 	if (help)
 		return print_help();
 	run.recording.command = argv + rest;

@@ -126,41 +126,6 @@ static struct error *take_ring(void *field, const char *argument)
 	return err;
 }
 
-static struct error *take_format(void *field, const char *argument)
-{
-	const struct format *format = format_by_name(argument);
-	const char *names[32];
-	const char *nearest;
-	size_t count = 0;
-
-	if (format) {
-		*(const struct format **)field = format;
-		return NULL;
-	}
-	for (; formats[count]; count++)
-		names[count] = formats[count]->name;
-	names[count] = NULL;
-	nearest = option_nearest(argument, names);
-	return error_hint(error_new("there is no format \"%s\"", argument),
-			  "did you mean %s? The formats are pprof and folded",
-			  nearest ? nearest : names[0]);
-}
-
-static struct error *take_weight(void *field, const char *argument)
-{
-	enum format_weight *weight = field;
-
-	if (!strcmp(argument, "samples"))
-		*weight = WEIGHT_SAMPLES;
-	else if (!strcmp(argument, "ns"))
-		*weight = WEIGHT_NS;
-	else if (!strcmp(argument, "period"))
-		*weight = WEIGHT_PERIOD;
-	else
-		return error_new("\"%s\" is none of samples, ns and period", argument);
-	return NULL;
-}
-
 #define FIELD(name) offsetof(struct record_options, name)
 
 #define WORKS(letter, name, argument, help, take, field)                                           \
@@ -206,30 +171,7 @@ const struct option_entry record_option_table[] = {
 	WORKS('m', "mmap-pages", "PAGES|SIZE",
 	      "the ring buffer of each CPU: pages, or bytes with k or M", take_ring, ring_bytes),
 
-	WORKS('o', "output", "FILE",
-	      "write there; again for more outputs of one run. - is stdout; %p, %t and %n in the "
-	      "name are prof's pid, the time and a number",
-	      option_append, outputs),
-	WORKS(0, "format", "NAME", "pprof or folded, whatever the name of the file", take_format,
-	      format),
-	WORKS(0, "weight", "KIND", "folded stacks count samples, ns or period", take_weight,
-	      format_options.weight),
-	WORKS(0, "show-pid", NULL, "folded stacks begin with NAME-PID", option_true,
-	      format_options.show_pid),
-	WORKS(0, "show-tid", NULL, "folded stacks begin with NAME-PID/TID", option_true,
-	      format_options.show_tid),
-	WORKS(0, "annotate", NULL,
-	      "folded names of kernel, inlined and JIT frames end in _[k], _[i], _[j]", option_true,
-	      format_options.annotate),
-
-	WORKS(0, "no-inline", NULL,
-	      "name functions by the symbol tables alone: no lines, nothing inlined", option_true,
-	      no_inline),
-	WORKS(0, "debug-dir", "DIR", "where separate debug files are; /usr/lib/debug if not said",
-	      option_string, debug_dir),
-	WORKS('q', "quiet", NULL, "say nothing but errors", option_true, quiet),
-	WORKS('v', "verbose", NULL, "say what is opened, and everything that lacks names",
-	      option_true, verbose),
+	DELIVERY_ENTRIES(struct record_options, delivery),
 
 	/* Of perf record: about its file and its own way to work. */
 	PASSED_OVER('B', "no-buildid", NULL),
@@ -300,14 +242,14 @@ void record_options_init(struct record_options *options)
 	*options = (struct record_options){
 		.rate.frequency_hz = DEFAULT_FREQUENCY_HZ,
 		.stacks = {.kind = CALL_GRAPH_AUTO, .dump_bytes = DEFAULT_DUMP_BYTES},
-		.debug_dir = "/usr/lib/debug",
 	};
+	delivery_options_init(&options->delivery);
 }
 
 void record_options_deinit(struct record_options *options)
 {
 	option_list_deinit(&options->events);
-	option_list_deinit(&options->outputs);
+	delivery_options_deinit(&options->delivery);
 	option_list_deinit(&options->without_meaning);
 	free(options->pids.items);
 	free(options->tids.items);

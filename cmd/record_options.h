@@ -4,8 +4,7 @@
 #ifndef PROF_CMD_RECORD_OPTIONS_H
 #define PROF_CMD_RECORD_OPTIONS_H
 
-#include "cmd/options.h"
-#include "format/format.h"
+#include "cmd/delivery_options.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -45,12 +44,7 @@ struct record_options {
 	struct stacks stacks;
 	uint64_t ring_bytes;  /* 0: the default */
 	uint64_t duration_ns; /* 0: until the command or the target ends */
-	struct option_list outputs;
-	const struct format *format; /* NULL: by the extension */
-	struct format_options format_options;
-	const char *debug_dir;
-	bool no_inline;
-	bool quiet, verbose;
+	struct delivery_options delivery;
 	struct option_list without_meaning; /* options of perf that were taken and do nothing */
 };
 

@@ -192,7 +192,7 @@ static void say_what_was_opened(const struct recording *recording)
 {
 	const struct sampler_facts *facts = sampler_facts(recording->sampler);
 
-	if (recording->options->quiet)
+	if (recording->options->delivery.quiet)
 		return;
 	if (recording->event_reason)
 		message("sampling %s: %s", recording->events[0].name, recording->event_reason);
@@ -203,7 +203,7 @@ static void say_what_was_opened(const struct recording *recording)
 		message("ring buffers of %zu KiB a CPU, all that may be locked (ulimit -l, "
 			"kernel.perf_event_mlock_kb)",
 			facts->ring_bytes / 1024);
-	if (recording->options->verbose)
+	if (recording->options->delivery.verbose)
 		message("%zu descriptors on %u CPUs, ring buffers of %zu KiB", facts->descriptors,
 			facts->cpus, facts->ring_bytes / 1024);
 }
@@ -338,7 +338,7 @@ static void show_progress(const struct recording *recording, uint64_t now_ns)
 {
 	const struct session_counts *counts = session_counts(recording->session);
 
-	if (!recording->options->quiet)
+	if (!recording->options->delivery.quiet)
 		message_progress("recording: %.1f s, %" PRIu64 " samples, %" PRIu64 " lost",
 				 (double)(now_ns - recording->start_ns) / SECOND_NS,
 				 counts->samples, counts->lost);
@@ -367,7 +367,7 @@ static void sample_until_end(struct recording *recording)
 		}
 	} while (!has_ended(recording, fds, &targets, now_ns));
 	recording->end_ns = now_ns;
-	if (!recording->options->quiet)
+	if (!recording->options->delivery.quiet)
 		message_progress_end();
 }
 

@@ -64,9 +64,11 @@ static void open_file(struct source *source, const struct source_options *option
 static struct error *read_kallsyms(struct source *source, const char *proc,
 				   const uint64_t *addresses, size_t count)
 {
-	CLEANUP(free_ptr) char *path = xasprintf("%s/kallsyms", proc);
-	CLEANUP(close_file) FILE *file = fopen(path, "re");
+	CLEANUP(free_ptr) char *path = proc ? xasprintf("%s/kallsyms", proc) : NULL;
+	CLEANUP(close_file) FILE *file = path ? fopen(path, "re") : NULL;
 
+	if (!path)
+		return error_new("it is not the one that runs here, or has been booted since");
 	if (!file)
 		return error_errno(errno, "open %s", path);
 	return kallsyms_find(file, addresses, count, &source->arena, source->names);
@@ -88,7 +90,7 @@ static void open_perfmap(struct source *source, const char *proc, const uint64_t
 			 size_t count)
 {
 	pid_t pid = source->module->pid;
-	CLEANUP(close_file) FILE *file = perfmap_open(proc, pid);
+	CLEANUP(close_file) FILE *file = proc ? perfmap_open(proc, pid) : NULL;
 
 	if (file)
 		perfmap_find(file, addresses, count, &source->arena, source->names);

@@ -17,7 +17,8 @@
 
 struct symbolize_options {
 	const char *debug_dir; /* "/usr/lib/debug" */
-	const char *proc;      /* "/proc": kallsyms, perf-PID.map through PID/root */
+	const char *proc; /* "/proc": kallsyms, perf-PID.map through PID/root; NULL: the kernel and
+			     the processes were others */
 	unsigned threads;      /* 0: one a CPU */
 	bool inlines;	       /* false: physical functions only, without lines */
 	const atomic_bool

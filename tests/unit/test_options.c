@@ -271,7 +271,7 @@ static void the_words_of_perf_record_mean_the_same(void **state)
 				 "-e cs -m 256 -o x.folded --pid 12,34 -C 0,2-3 -i -B -q",
 				 &options));
 	assert_int_equal(options.rate.frequency_hz, 99);
-	assert_true(options.system_wide && options.no_inherit && options.quiet);
+	assert_true(options.system_wide && options.no_inherit && options.delivery.quiet);
 	assert_int_equal(options.stacks.kind, CALL_GRAPH_DWARF);
 	assert_int_equal(options.stacks.dump_bytes, 16384);
 	assert_int_equal(options.events.count, 3);

@@ -1,0 +1,148 @@
+#include "cmd/delivery.h"
+
+#include "base/alloc.h"
+#include "cmd/command.h"
+#include "cmd/message.h"
+#include "cmd/naming.h"
+#include "cmd/summary.h"
+
+#include <poll.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { PROGRESS_MS = 200 };
+
+static bool stdout_is_pipe(void)
+{
+	struct stat st;
+
+	return fstat(STDOUT_FILENO, &st) == 0 && S_ISFIFO(st.st_mode);
+}
+
+int outputs_add(struct outputs *outputs, const char *pattern, const struct format *format)
+{
+	struct output output;
+	bool is_usage = false;
+	struct error *err = output_open(pattern, format, &output, &is_usage);
+
+	if (err)
+		return message_failure(err, is_usage ? STATUS_USAGE : STATUS_FAILED);
+	outputs->items = xreallocarray(outputs->items, outputs->count + 1, sizeof(output));
+	outputs->items[outputs->count++] = output;
+	return STATUS_OK;
+}
+
+int outputs_open(struct outputs *outputs, struct delivery_options *options)
+{
+	struct option_list *patterns = &options->outputs;
+	int status = STATUS_OK;
+
+	if (!patterns->count)
+		error_free(option_append(patterns, stdout_is_pipe() ? "-" : "prof.pb.gz"));
+	for (size_t i = 0; i < patterns->count && status == STATUS_OK; i++)
+		status = outputs_add(outputs, patterns->items[i], options->format);
+	return status;
+}
+
+void outputs_close(struct outputs *outputs)
+{
+	for (size_t i = 0; i < outputs->count; i++)
+		output_discard(&outputs->items[i]);
+	free(outputs->items);
+}
+
+char *delivery_command(char *const *words, int count)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	fputs("prof", out);
+	for (int i = 0; i < count; i++)
+		fprintf(out, " %s", words[i]);
+	fclose(out);
+	return text;
+}
+
+void delivery_help(void)
+{
+	printf("\nFormats, by the extension of FILE:\n");
+	for (const struct format *const *format = formats; *format; format++)
+		printf("  %-10s %s\n", (*format)->extensions[0], (*format)->summary);
+}
+
+/* A signal cuts it short: addresses are written then, and the profile is not lost. */
+static void name_frames(const struct delivery *delivery, struct symbolize_outcome *ret)
+{
+	struct symbolize_options options = {
+		.debug_dir = delivery->options->debug_dir,
+		.proc = delivery->proc,
+		.inlines = !delivery->options->no_inline,
+	};
+	struct naming *naming = naming_start(delivery->profile, delivery->spaces, &options);
+	struct pollfd fds[] = {{.fd = naming_fd(naming), .events = POLLIN},
+			       {.fd = delivery->signals->fd, .events = POLLIN}};
+	struct received_signal signal;
+
+	while (!fds[0].revents && naming_fd(naming) >= 0) {
+		poll(fds, ARRAY_SIZE(fds), PROGRESS_MS);
+		if (fds[1].revents && signals_next(delivery->signals, &signal) &&
+		    signal.number != SIGUSR2)
+			naming_cancel(naming);
+		if (!delivery->options->quiet)
+			message_progress("naming: %u units", naming_progress(naming));
+	}
+	if (!delivery->options->quiet)
+		message_progress_end();
+	naming_finish(naming, ret);
+}
+
+static void describe(const struct delivery *delivery, const struct quality *quality)
+{
+	CLEANUP(free_ptr) char *line = quality_line(quality);
+	struct profile_info info = delivery->info;
+
+	info.quality = line;
+	profile_set_info(delivery->profile, &info);
+}
+
+static int write_outputs(const struct delivery *delivery)
+{
+	int status = STATUS_OK;
+
+	for (size_t i = 0; i < delivery->outputs->count; i++) {
+		struct error *err = output_write(&delivery->outputs->items[i], delivery->profile,
+						 &delivery->options->format_options);
+
+		if (err)
+			status = message_failure(err, STATUS_FAILED);
+	}
+	return status;
+}
+
+int deliver(const struct delivery *delivery)
+{
+	struct symbolize_outcome naming = {0};
+	struct quality quality;
+	int status;
+
+	session_finish(delivery->session);
+	name_frames(delivery, &naming);
+	quality_init(&quality, delivery->profile, session_counts(delivery->session));
+	describe(delivery, &quality);
+	status = write_outputs(delivery);
+	if (!delivery->options->quiet)
+		summary_print(&(struct summary){
+			.profile = delivery->profile,
+			.quality = &quality,
+			.naming = &naming,
+			.outputs = delivery->outputs->items,
+			.output_count = delivery->outputs->count,
+			.sampling_cpu_ns = delivery->sampling_cpu_ns,
+			.verbose = delivery->options->verbose,
+		});
+	quality_deinit(&quality);
+	symbolize_outcome_deinit(&naming);
+	return status;
+}
