@@ -169,6 +169,88 @@ static void a_full_disk_makes_the_gzip_stream_fail(void **state)
 	assert_int_not_equal(fclose(gzip), 0);
 }
 
+/* "00000\n" to "49999\n", packed; to be freed. */
+static char *pack_numbers(size_t *len)
+{
+	char *packed = NULL;
+	FILE *out = open_memstream(&packed, len);
+	FILE *gzip = gzip_writer(out);
+
+	for (unsigned i = 0; i < 50000; i++)
+		fprintf(gzip, "%05u\n", i);
+	assert_int_equal(fclose(gzip), 0);
+	fclose(out);
+	return packed;
+}
+
+/* How many bytes come out of a gzip file before its end, or before an error: *error. */
+static size_t unpacked_bytes(void *packed, size_t len, uint64_t limit_bytes, int *error)
+{
+	CLEANUP(close_file) FILE *in = fmemopen(packed, len, "r");
+	CLEANUP(close_file) FILE *gzip = gzip_reader(in, limit_bytes);
+	char line[16];
+	size_t bytes = 0;
+
+	errno = 0;
+	while (fread(line, 6, 1, gzip) == 1) {
+		char expected[16];
+
+		snprintf(expected, sizeof(expected), "%05zu\n", bytes / 6 % 50000);
+		assert_memory_equal(line, expected, 6);
+		bytes += 6;
+	}
+	*error = ferror(gzip) ? errno : 0;
+	assert_int_equal(feof(gzip) != 0, *error == 0);
+	return bytes;
+}
+
+static void a_gzip_file_is_read_to_its_end_also_in_pieces(void **state)
+{
+	(void)state;
+	size_t len;
+	int error;
+	CLEANUP(free_ptr) char *packed = pack_numbers(&len);
+	CLEANUP(free_ptr) char *twice = xmalloc(2 * len);
+
+	assert_int_equal(unpacked_bytes(packed, len, UINT64_MAX, &error), 300000);
+	assert_int_equal(error, 0);
+	memcpy(mempcpy(twice, packed, len), packed, len);
+	assert_int_equal(unpacked_bytes(twice, 2 * len, UINT64_MAX, &error), 600000);
+	assert_int_equal(error, 0);
+}
+
+static void a_damaged_gzip_file_is_an_error_and_no_end(void **state)
+{
+	(void)state;
+	size_t len;
+	int error;
+	CLEANUP(free_ptr) char *packed = pack_numbers(&len);
+
+	unpacked_bytes(packed, 1, UINT64_MAX, &error);
+	assert_int_equal(error, EBADMSG);
+	assert_in_range(unpacked_bytes(packed, len - 1, UINT64_MAX, &error), 1, 300000);
+	assert_int_equal(error, EBADMSG);
+	packed[len - 6] ^= 1; /* in the CRC */
+	unpacked_bytes(packed, len, UINT64_MAX, &error);
+	assert_int_equal(error, EBADMSG);
+	packed[0] = 'x';
+	assert_int_equal(unpacked_bytes(packed, len, UINT64_MAX, &error), 0);
+	assert_int_equal(error, EBADMSG);
+}
+
+static void a_gzip_file_gives_no_more_than_its_limit(void **state)
+{
+	(void)state;
+	size_t len;
+	int error;
+	CLEANUP(free_ptr) char *packed = pack_numbers(&len);
+
+	assert_int_equal(unpacked_bytes(packed, len, 300000, &error), 300000);
+	assert_int_equal(error, 0);
+	assert_in_range(unpacked_bytes(packed, len, 299999, &error), 0, 299999);
+	assert_int_equal(error, EFBIG);
+}
+
 static void the_crc_is_that_of_debuglink(void **state)
 {
 	(void)state;
@@ -226,6 +308,9 @@ int main(void)
 		cmocka_unit_test(an_arena_keeps_what_it_gave),
 		cmocka_unit_test(gzip_comes_back_and_is_the_same_every_time),
 		cmocka_unit_test(a_full_disk_makes_the_gzip_stream_fail),
+		cmocka_unit_test(a_gzip_file_is_read_to_its_end_also_in_pieces),
+		cmocka_unit_test(a_damaged_gzip_file_is_an_error_and_no_end),
+		cmocka_unit_test(a_gzip_file_gives_no_more_than_its_limit),
 		cmocka_unit_test(the_crc_is_that_of_debuglink),
 		cmocka_unit_test(a_search_finds_the_first_that_is_not_below),
 		cmocka_unit_test(a_hexadecimal_number_ends_where_its_digits_end),
