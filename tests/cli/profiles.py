@@ -15,8 +15,9 @@ PROTO = Path(__file__).resolve().parents[2] / "lib" / "format" / "pprof.proto"
 
 # Where the stack of a thread begins: a program's or the dynamic linker's entry, a thread's, and, for
 # time that belongs to no user code, the entries of the kernel.
-ROOTS = re.compile(r"_start|_?_?clone3?|thread_start|runtime\.(goexit|mstart|rt0_go|mcall|morestack|systemstack)\S*|"
-                   r"_rt0_amd64\S*|(entry|asm|ret_from|exc|sysvec|syscall|do_syscall|x64_sys|__x64_sys|irq)_\w+")
+ROOTS = re.compile(r"_start|(__GI_)?_*clone3?|thread_start|"
+                   r"runtime\.(goexit|mstart|rt0_go|mcall|morestack|systemstack)\S*|_rt0_amd64\S*|"
+                   r"(entry|asm|ret_from|exc|sysvec|syscall|do_syscall|x64_sys|__x64_sys|irq)_\w+")
 
 
 class Stacks:
@@ -53,10 +54,6 @@ class Stacks:
     def share(self, *names):
         return self.holding(*names) / self.total
 
-    def rooted(self, roots=ROOTS):
-        """The share of the stacks that begin where a thread begins."""
-        return self.count(lambda frames: len(frames) > 1 and roots.fullmatch(frames[1])) / self.total
-
     def of_process(self, name):
         return self.count(lambda frames: frames[0] == name)
 
@@ -69,7 +66,18 @@ class Stacks:
 
     def hottest(self, number=8):
         """For the message of a failed assertion."""
-        return "\n".join(f"{count} {';'.join(frames)}"[:500] for frames, count in self.counts.most_common(number))
+        return hottest(self.counts, number)
+
+
+def hottest(counts, number=8):
+    return "\n".join(f"{count} {';'.join(frames)}"[:400] for frames, count in counts.most_common(number))
+
+
+def assert_rooted(stacks, least=0.99, roots=ROOTS):
+    """That share of the stacks begins where a thread begins."""
+    astray = Counter({frames: count for frames, count in stacks.counts.items()
+                      if len(frames) < 2 or not roots.fullmatch(frames[1])})
+    assert astray.total() <= (1 - least) * stacks.total, f"of {stacks.total}:\n{hottest(astray)}"
 
 
 def assert_share(count, total, expected):

@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 
-from profiles import Stacks
+from profiles import Stacks, assert_rooted
 from until_busy import wait
 
 
@@ -27,7 +27,7 @@ def test_a_process_is_recorded_as_long_as_the_command_runs(prof, service, until_
     recording = prof.record("-p", service.pid, "--", *until_busy(service.pid))
     assert recording.stacks.of_process("service") == recording.stacks.total > 200
     assert recording.stacks.share("start_thread", "early_work", "burn", "spin") > 0.95, recording.stacks.hottest()
-    assert recording.stacks.rooted() >= 0.99, recording.stacks.hottest()
+    assert_rooted(recording.stacks)
     recording.pprof.check()
     end(service)
 

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from profiles import ROOTS
+from profiles import assert_rooted
 
 
 def sections(data):
@@ -53,7 +53,7 @@ def test_a_damaged_library_costs_its_names_alone(prof, target, damage):
     recording = prof.record("--", target("opener"), "0.4", library, "plugin_one_work")
     stacks = recording.stacks
     assert stacks.share("main", "use") > 0.9, stacks.hottest()
-    assert stacks.rooted(ROOTS) >= 0.98, stacks.hottest()
+    assert_rooted(stacks, 0.98)
     assert not stacks.unknown()
     recording.pprof.check()
 

@@ -84,3 +84,36 @@ def test_a_command_that_survives_the_interrupt_is_recorded_to_its_end(prof, star
     assert "caught" in output
     assert process.returncode == 5
     assert (prof.folder / "out.folded").exists()
+
+
+def test_a_signal_to_prof_alone_is_passed_on(prof, recording):
+    """Else prof would wait for ever for a command that knows of nothing."""
+    recording.send_signal(signal.SIGINT)
+    _, errors = recording.communicate(timeout=20)
+    assert recording.returncode == -signal.SIGINT, errors
+    assert_written(prof)
+
+
+def test_a_request_for_what_there_is_so_far_does_not_end_the_recording(prof, recording):
+    child = child_of(recording.pid)
+    recording.send_signal(signal.SIGUSR2)
+    while not (prof.folder / "out.folded").exists():
+        assert recording.poll() is None
+        wait(child, 0.05)
+    so_far = Stacks.read(prof.folder / "out.folded").total
+    assert so_far > 100
+    wait(child, 0.3)
+    os.killpg(recording.pid, signal.SIGINT)
+    _, errors = recording.communicate(timeout=20)
+    assert recording.returncode == -signal.SIGINT, errors
+    assert Stacks.read(prof.folder / "out.folded.old").total == so_far
+    assert Stacks.read(prof.folder / "out.folded").total > so_far + 100
+    Pprof.read(prof.folder / "out.pb.gz").check()
+
+
+def test_killing_prof_leaves_no_remains(prof, recording):
+    child = child_of(recording.pid)
+    recording.kill()
+    recording.communicate()
+    os.kill(child, signal.SIGKILL)
+    assert os.listdir(prof.folder) == []

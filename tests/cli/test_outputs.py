@@ -134,3 +134,27 @@ def test_folded_lines_are_sorted_and_end_in_a_count(prof, target):
 def test_the_counts_of_the_recording_stand_in_the_comments(prof, target):
     comments = " ".join(prof.record("--", target("shares"), "0.3").pprof.comments())
     assert "shares" in comments and "samples" in comments
+
+
+def test_a_stdout_that_was_closed_is_an_error_when_stacks_are_to_go_there(prof):
+    script = f"exec {prof.binary} record -o - -- touch ran >&-"
+    result = subprocess.run(["sh", "-c", script], cwd=prof.folder, check=False, timeout=60, capture_output=True)
+    assert result.returncode == 1
+    assert b"Bad file descriptor" in result.stderr
+    assert os.listdir(prof.folder) == []
+
+
+def test_another_name_of_stdout_is_stdout(prof, target):
+    """A file there is written to, not replaced; and the command does not write between the stacks."""
+    with open(prof.folder / "stacks", "w", encoding="utf-8") as file:
+        result = prof("record", "-o", "/dev/stdout", "--", "sh", "-c", f"echo words; exec {target('shares')} 0.3",
+                      capture_output=False, stdout=file, stderr=subprocess.PIPE)
+    assert result.returncode == 0 and "words\n" in result.stderr
+    assert Stacks.read(prof.folder / "stacks").share("main", "spend") > 0.8
+    assert os.listdir(prof.folder) == ["stacks"]
+
+
+def test_numbered_files_are_kept_side_by_side(prof):
+    for _ in range(3):
+        assert prof("record", "-o", "out.%n.folded", "--", "true").returncode == 0
+    assert sorted(os.listdir(prof.folder)) == ["out.1.folded", "out.2.folded", "out.3.folded"]

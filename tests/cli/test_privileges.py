@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from conftest import Prof
-from profiles import Stacks
+from profiles import Stacks, assert_rooted
 
 PARANOID = Path("/proc/sys/kernel/perf_event_paranoid")
 NOBODY = 65534
@@ -50,7 +50,7 @@ def test_an_ordinary_user_records_the_user_part_of_their_own_program(ordinary, p
     paranoid(2)
     recording = ordinary.record("--", ordinary.bring(target("shares")), "0.5")
     assert recording.stacks.share("main", "spend", "half") > 0.4
-    assert recording.stacks.rooted() >= 0.99
+    assert_rooted(recording.stacks)
     assert "kernel" in recording.result.stderr
 
 

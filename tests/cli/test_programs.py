@@ -2,7 +2,7 @@
 
 import re
 
-from profiles import assert_share
+from profiles import assert_rooted, assert_share
 
 CXX = """
 #include <map>
@@ -21,7 +21,7 @@ int main() { tower<60> t; std::regex r("a*b"); return std::regex_match(std::stri
 def assert_sound(recording, least):
     stacks = recording.stacks
     assert stacks.total > 300, stacks.hottest()
-    assert stacks.rooted() >= least, stacks.hottest(40)
+    assert_rooted(stacks, least)
     assert not stacks.unknown()
     recording.pprof.check()
 

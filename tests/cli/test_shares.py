@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from profiles import assert_share
+from profiles import assert_rooted, assert_share
 
 FAST = ["-F", "1999"]
 SECONDS = "1.2"  # of CPU time: more than 2,000 samples
@@ -15,7 +15,7 @@ LAYOUTS = ["shares", "shares_dwarf4", "shares_framed", "shares_static", "shares_
 
 def assert_complete(stacks, least=0.99, samples=2000):
     assert stacks.total > samples, stacks.hottest()
-    assert stacks.rooted() >= least, stacks.hottest(30)
+    assert_rooted(stacks, least)
 
 
 @pytest.mark.parametrize("name", LAYOUTS)
@@ -32,7 +32,7 @@ def test_every_layout_of_a_program_gives_its_true_shares(prof, target, name):
 def test_a_stripped_program_keeps_its_stacks(prof, target):
     stacks = prof.record(*FAST, "--", target("shares_stripped"), SECONDS).stacks
     unnamed = re.compile(r"\[shares_stripped\+0x[0-9a-f]+\]")
-    assert stacks.rooted(unnamed) >= 0.99, stacks.hottest(30)
+    assert_rooted(stacks, roots=unnamed)
     in_libc = stacks.count(lambda frames: any(frame.startswith("__libc_start") for frame in frames))
     assert in_libc >= 0.99 * stacks.total
     assert not stacks.unknown()
@@ -73,7 +73,7 @@ def test_a_signal_handler_stands_on_what_it_interrupted(prof, target):
     assert_complete(stacks)
     handled = stacks.holding("on_signal")
     assert handled > 100
-    assert stacks.holding("main", "spend", "on_signal") >= 0.99 * handled, stacks.hottest(30)
+    assert stacks.holding("main", "spend", "on_signal") >= 0.99 * handled, stacks.hottest()
     assert stacks.holding("spend", "interrupted", "__restore_rt", "on_signal", "spin") > 0.5 * handled
 
 

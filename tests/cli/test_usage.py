@@ -67,3 +67,15 @@ def test_options_of_perf_without_a_meaning_here_are_taken(prof):
     result = prof("record", "--no-buildid", "-o", "out.folded", "--", "true")
     assert result.returncode == 0, result.stderr
     assert "no-buildid" in result.stderr
+
+
+@pytest.mark.parametrize("arguments", [["-u", "root"], ["--control", "fd:3"], ["-D", "100"], ["--call-graph", "lbr"]])
+def test_what_is_not_supported_yet_is_said_and_not_passed_over(prof, arguments):
+    result = prof("record", *arguments, "-o", "out.folded", "--", "touch", "ran")
+    assert result.returncode == 2
+    assert "not supported yet" in result.stderr
+    assert os.listdir(prof.folder) == []
+
+
+def test_help_on_a_command_is_its_help(prof):
+    assert prof("help", "record").stdout == prof("record", "--help").stdout
