@@ -114,6 +114,6 @@ def test_a_request_for_what_there_is_so_far_does_not_end_the_recording(prof, rec
 def test_killing_prof_leaves_no_remains(prof, recording):
     child = child_of(recording.pid)
     recording.kill()
-    recording.communicate()
+    recording.wait()
     os.kill(child, signal.SIGKILL)
     assert os.listdir(prof.folder) == []
