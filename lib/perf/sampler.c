@@ -167,6 +167,26 @@ static struct error *watch_rings(struct sampler *s)
 	return NULL;
 }
 
+/* The period of all events, where they have one and the same; else 0. */
+static uint64_t common_period(const struct descriptors *d)
+{
+	for (size_t i = 1; i < d->event_count; i++)
+		if (d->events[i].period != d->events[0].period)
+			return 0;
+	return d->events[0].period;
+}
+
+/*
+ * The kernel takes a sample of every single software event when it is to tell the period of samples
+ * that come by a period (perf_swevent_event() in kernel/events/core.c). Nobody needs to be told it.
+ */
+static void leave_out_period(struct sampler *s)
+{
+	s->layout.period = common_period(&s->descriptors);
+	for (size_t i = 0; s->layout.period && i < s->descriptors.event_count; i++)
+		s->descriptors.sample_attrs[i].sample_type &= ~(uint64_t)PERF_SAMPLE_PERIOD;
+}
+
 static void prepare_attrs(struct sampler *s, const struct target *target,
 			  const struct sampler_options *options)
 {
@@ -180,6 +200,7 @@ static void prepare_attrs(struct sampler *s, const struct target *target,
 		d->sample_attrs[i].enable_on_exec = s->starts_at_exec;
 	}
 	attr_side_band(&d->side_attr, &s->features, inherit);
+	leave_out_period(s);
 }
 
 static int compare_ids(const void *a, const void *b)
@@ -203,6 +224,7 @@ static void prepare_layout(struct sampler *s)
 	}
 	s->layout = (struct record_layout){
 		.sample_type = d->sample_attrs[0].sample_type,
+		.period = s->layout.period,
 		.regs_mask = d->sample_attrs[0].sample_regs_user,
 		.ids = s->ids,
 		.events = s->events,

@@ -119,6 +119,12 @@ def test_a_sample_every_so_many_events(prof, target):
     assert recording.pprof.message.period == 2000000
 
 
+def test_software_events_are_sampled_by_their_period_too(prof):
+    recording = prof.record("-e", "page-faults", "-c", "20", "--", "sh", "-c", "ls -R /usr/share/doc >/dev/null")
+    samples, faults = map(sum, zip(*(sample.value for sample in recording.pprof.message.sample)))
+    assert samples > 0 and faults == 20 * samples
+
+
 def test_the_samples_add_up_to_the_cpu_time(prof, target):
     pprof = prof.record("-e", "cpu-clock", "-F", "499", "--", target("shares"), "1").pprof
     assert pprof.sample_types() == [("samples", "count"), ("cpu", "nanoseconds")]
