@@ -139,6 +139,7 @@ int deliver(const struct delivery *delivery)
 			.naming = &naming,
 			.outputs = delivery->outputs->items,
 			.output_count = delivery->outputs->count,
+			.reading = delivery->reading,
 			.sampling_cpu_ns = delivery->sampling_cpu_ns,
 			.verbose = delivery->options->verbose,
 		});

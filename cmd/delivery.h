@@ -32,6 +32,7 @@ struct delivery {
 	struct spaces *spaces;
 	const char *proc;	  /* as in symbolize_options */
 	struct profile_info info; /* but for the quality, which is found out here */
+	bool reading;		  /* what others recorded */
 	uint64_t sampling_cpu_ns; /* prof's own, so far */
 };
 

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static const struct command *const commands[] = {&command_record};
+static const struct command *const commands[] = {&command_record, &command_convert};
 
 static int print_help(void)
 {

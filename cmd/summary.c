@@ -132,9 +132,9 @@ static void print_cost(const struct summary *summary)
 	struct rusage usage;
 
 	getrusage(RUSAGE_SELF, &usage);
-	message("prof itself took %s of CPU time to sample (%s a sample), %s to name and write, "
+	message("prof itself took %s of CPU time to %s (%s a sample), %s to name and write, "
 		"and %s of memory",
-		figure_time(summary->sampling_cpu_ns).text,
+		figure_time(summary->sampling_cpu_ns).text, summary->reading ? "read" : "sample",
 		figure_time(samples ? summary->sampling_cpu_ns / samples : 0).text,
 		figure_time(summary_cpu_ns() - summary->sampling_cpu_ns).text,
 		figure_bytes((uint64_t)usage.ru_maxrss * 1024).text);

@@ -15,7 +15,8 @@ struct summary {
 	const struct symbolize_outcome *naming;
 	const struct output *outputs;
 	size_t output_count;
-	uint64_t sampling_cpu_ns; /* of prof itself, until the end of the sampling */
+	bool reading;		  /* the samples came from a file */
+	uint64_t sampling_cpu_ns; /* of prof itself, until the last sample */
 	bool verbose;
 };
 

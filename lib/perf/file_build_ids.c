@@ -71,13 +71,14 @@ void file_build_ids_add(struct file_build_ids *ids, struct bytes records)
 	}
 }
 
-void file_build_ids_fill(struct file_build_ids *ids, struct record_mmap *mmap)
+unsigned file_build_ids_get(struct file_build_ids *ids, const char *path,
+			    uint8_t ret[RECORD_BUILD_ID_MAX])
 {
 	const struct file_build_id *item;
 
-	if (mmap->build_id_bytes || !ids->room)
-		return;
-	item = item_of(ids, strtab_add(ids->paths, mmap->path));
-	memcpy(mmap->build_id, item->id, item->len);
-	mmap->build_id_bytes = item->len;
+	if (!ids->room)
+		return 0;
+	item = item_of(ids, strtab_add(ids->paths, path));
+	memcpy(ret, item->id, item->len);
+	return item->len;
 }

@@ -25,7 +25,8 @@ void file_build_ids_deinit(struct file_build_ids *ids);
 
 /* Records of PERFDATA_BUILD_ID one behind the other, to the end or to where they make no sense. */
 void file_build_ids_add(struct file_build_ids *ids, struct bytes records);
-/* Gives a mapping without a build-id the one of its path, if there is one. */
-void file_build_ids_fill(struct file_build_ids *ids, struct record_mmap *mmap);
+/* The build-id of a path; the result is its length, 0: unknown. */
+unsigned file_build_ids_get(struct file_build_ids *ids, const char *path,
+			    uint8_t ret[RECORD_BUILD_ID_MAX]);
 
 #endif

@@ -161,6 +161,35 @@ static void take_compressed(struct perfdata *perfdata, struct bytes body, bool t
 	perfdata->inflating = true;
 }
 
+static uint32_t type_of(struct bytes header)
+{
+	return bytes_u32(&header);
+}
+
+static uint16_t size_of(struct bytes header)
+{
+	bytes_skip(&header, sizeof(uint32_t) + sizeof(uint16_t));
+	return bytes_u16(&header);
+}
+
+/* perf tells of the kernel as of a mapping of process -1. */
+static void note_kernel(struct file_header *header, const struct file_event *event,
+			struct bytes raw)
+{
+	static const char kernel[] = "[kernel.kallsyms]";
+	struct perfdata_info *info = &header->info;
+	struct record record;
+
+	if (info->kernel_start || !event || !record_decode(&event->layout, raw, &record) ||
+	    record.type != RECORD_MMAP || record.pid != -1 ||
+	    strncmp(record.mmap.path, kernel, sizeof(kernel) - 1) != 0)
+		return;
+	info->kernel_start = record.mmap.start;
+	info->kernel_end = record.mmap.start + record.mmap.length_bytes;
+	info->kernel_build_id_bytes = file_build_ids_get(&header->build_ids, kernel,
+							 info->kernel_build_id);
+}
+
 static void take_in(struct perfdata *perfdata, struct bytes raw, uint64_t place)
 {
 	const struct file_event *event;
@@ -176,6 +205,8 @@ static void take_in(struct perfdata *perfdata, struct bytes raw, uint64_t place)
 		time_ns = perfdata->taken;
 	else if (event && !record_time(&event->layout, raw, &time_ns))
 		time_ns = perfdata->rounds.youngest_ns;
+	if (type_of(raw) == PERF_RECORD_MMAP)
+		note_kernel(&perfdata->header, event, raw);
 	/* How perf, too, writes that there is none. */
 	if (time_ns == UINT64_MAX)
 		time_ns = 0;
@@ -226,17 +257,6 @@ static void take_record(struct perfdata *perfdata, struct bytes raw, uint64_t pl
 	default:
 		break;
 	}
-}
-
-static uint32_t type_of(struct bytes header)
-{
-	return bytes_u32(&header);
-}
-
-static uint16_t size_of(struct bytes header)
-{
-	bytes_skip(&header, sizeof(uint32_t) + sizeof(uint16_t));
-	return bytes_u16(&header);
 }
 
 static void advance_in_file(struct perfdata *perfdata)
@@ -397,17 +417,6 @@ static bool load(struct perfdata *perfdata, struct bytes *ret)
 	return true;
 }
 
-/* The address that the symbol has stands where files have their offset. */
-static void note_kernel(struct perfdata_info *info, const struct record_mmap *mmap)
-{
-	static const char kernel[] = "[kernel.kallsyms]";
-
-	if (info->kernel_start || strncmp(mmap->path, kernel, sizeof(kernel) - 1) != 0)
-		return;
-	info->kernel_start = mmap->start;
-	info->kernel_end = mmap->start + mmap->length_bytes;
-}
-
 /*
  * What perf has lost it says twice: a LOST record in the ring where it happened, and at the end,
  * made up and so without a time, how many each event lost in all.
@@ -425,6 +434,13 @@ static bool is_untold_loss(struct perfdata *perfdata, struct record *record)
 	return record->lost.count > 0;
 }
 
+/* perf reads most build-ids at the end, and tells of them by name. */
+static void give_build_id(struct file_build_ids *ids, struct record_mmap *mmap)
+{
+	if (!mmap->build_id_bytes)
+		mmap->build_id_bytes = file_build_ids_get(ids, mmap->path, mmap->build_id);
+}
+
 static bool is_of_interest(struct perfdata *perfdata, const struct file_event *event,
 			   struct record *record)
 {
@@ -435,11 +451,9 @@ static bool is_of_interest(struct perfdata *perfdata, const struct file_event *e
 		record->sample.event = event->number;
 		return event->number != FILE_EVENT_SILENT;
 	case RECORD_MMAP:
-		if (record->pid == -1) {
-			note_kernel(&perfdata->header.info, &record->mmap);
+		if (record->pid == -1)
 			return false;
-		}
-		file_build_ids_fill(&perfdata->header.build_ids, &record->mmap);
+		give_build_id(&perfdata->header.build_ids, &record->mmap);
 		return true;
 	case RECORD_LOST:
 		return is_untold_loss(perfdata, record);

@@ -29,7 +29,9 @@ struct perfdata_info {
 	char *kernel_release;
 	char *machine; /* as uname(2) calls it: "x86_64" */
 	char *command; /* perf's own command line */
-	/* The kernel's code, when the recording began. */
+	/* The kernel: its build-id, and where its code was when the recording began. */
+	uint8_t kernel_build_id[RECORD_BUILD_ID_MAX];
+	unsigned kernel_build_id_bytes;
 	uint64_t kernel_start, kernel_end;
 };
 

@@ -4,13 +4,23 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 
+#include <elf.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
 
+enum { NOTES_BYTES_MAX = 4096 };
+
 struct code {
 	uint64_t start, end; /* 0: hidden from us */
 };
+
+static FILE *open_below(const char *root, const char *name)
+{
+	CLEANUP(free_ptr) char *path = xasprintf("%s%s", root, name);
+
+	return fopen(path, "re");
+}
 
 /* "ffffffff81000000 T _text" */
 static void take_line(const char *line, struct code *code)
@@ -25,17 +35,51 @@ static void take_line(const char *line, struct code *code)
 		code->end = address;
 }
 
-static struct code code_here(const char *proc)
+/* The start is among the first symbols, the end behind a hundred thousand, which take the kernel
+ * tens of milliseconds to tell. */
+static struct code code_here(const char *root, bool want_end)
 {
-	CLEANUP(free_ptr) char *path = xasprintf("%s/kallsyms", proc);
-	CLEANUP(close_file) FILE *kallsyms = fopen(path, "re");
+	CLEANUP(close_file) FILE *kallsyms = open_below(root, "/proc/kallsyms");
 	CLEANUP(free_ptr) char *line = NULL;
 	struct code code = {0};
 	size_t room = 0;
 
-	while (kallsyms && !(code.start && code.end) && getline(&line, &room, kallsyms) >= 0)
+	while (kallsyms && !(code.start && (code.end || !want_end)) &&
+	       getline(&line, &room, kallsyms) >= 0)
 		take_line(line, &code);
 	return code;
+}
+
+static struct bytes padded(struct bytes *from, uint32_t len)
+{
+	struct bytes field = bytes_sub(from, len);
+
+	bytes_skip(from, -(size_t)len % 4);
+	return field;
+}
+
+static struct build_id build_id_here(const char *root)
+{
+	CLEANUP(close_file) FILE *file = open_below(root, "/sys/kernel/notes");
+	unsigned char data[NOTES_BYTES_MAX];
+	struct bytes notes = bytes_of(data, file ? fread(data, 1, sizeof(data), file) : 0);
+	struct build_id id = {0};
+
+	while (!id.len && bytes_left(&notes)) {
+		uint32_t name_bytes = bytes_u32(&notes);
+		uint32_t value_bytes = bytes_u32(&notes);
+		uint32_t type = bytes_u32(&notes);
+		struct bytes name = padded(&notes, name_bytes);
+		struct bytes value = padded(&notes, value_bytes);
+
+		if (type != NT_GNU_BUILD_ID || name_bytes != sizeof(ELF_NOTE_GNU) ||
+		    memcmp(name.at, ELF_NOTE_GNU, name_bytes) != 0 || value_bytes > BUILD_ID_MAX ||
+		    !bytes_ok(&value))
+			continue;
+		memcpy(id.bytes, value.at, value_bytes);
+		id.len = value_bytes;
+	}
+	return id;
 }
 
 static bool differs(const char *told, const char *here)
@@ -43,18 +87,26 @@ static bool differs(const char *told, const char *here)
 	return told && strcmp(told, here) != 0;
 }
 
-bool kernel_is_ours(const struct kernel_mark *mark, const char *proc)
+static bool is_same_build(const struct kernel_mark *mark, const char *root)
 {
+	struct build_id here = build_id_here(root);
+
+	return !mark->build_id.len || !here.len || build_id_equal(&mark->build_id, &here);
+}
+
+bool kernel_is_ours(const struct kernel_mark *mark, const char *root)
+{
+	bool is_named = mark->host && mark->release;
 	struct utsname here;
 	struct code code = {0};
 
 	if (uname(&here) < 0 || differs(mark->host, here.nodename) ||
-	    differs(mark->release, here.release))
+	    differs(mark->release, here.release) || !is_same_build(mark, root))
 		return false;
 	if (mark->start)
-		code = code_here(proc);
+		code = code_here(root, !is_named);
 	/* Where one of the two keeps its addresses to itself, the names must do. */
 	if (!code.start)
-		return mark->host && mark->release;
-	return code.start == mark->start && code.end == mark->end;
+		return is_named;
+	return code.start == mark->start && (is_named || code.end == mark->end);
 }

@@ -28,6 +28,7 @@ CONFINED = {
     r"elfutils/.*": r"lib/unwind/cfi\.c|lib/symbol/",
     r"dwarf\.h": r"lib/unwind/|lib/symbol/",
     r"zlib\.h": r"lib/base/gzip\.c",
+    r"zstd\.h": r"lib/perf/inflater\.c",
     r"libiberty/.*|demangle\.h": r"lib/symbol/demangle\.c",
     r"protobuf-c/.*|.*\.pb-c\.h": r"lib/format/pprof\.c",
 }

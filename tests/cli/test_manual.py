@@ -15,14 +15,15 @@ def page(name):
     return (SOURCE / "man" / name).read_text(encoding="utf-8").replace("\\-", "-")
 
 
-def test_every_option_of_record_is_in_its_manual_and_no_other(prof):
+@pytest.mark.parametrize("command", ["record", "convert"])
+def test_every_option_of_a_command_is_in_its_manual_and_no_other(prof, command):
     offered = set()
-    for line in prof("record", "--help").stdout.splitlines():
+    for line in prof(command, "--help").stdout.splitlines():
         heading = re.match(r"\s+(-\S.*?)(\s{2,}|$)", line)
         if heading:
             offered |= set(OPTION.findall(heading[1]))
     described = set()
-    for line in re.findall(r"^\.TP.*\n(.*)$", page("prof-record.1"), re.MULTILINE):
+    for line in re.findall(r"^\.TP.*\n(.*)$", page(f"prof-{command}.1"), re.MULTILINE):
         described |= set(OPTION.findall(re.sub(r"\\f.|^\.\w+ ", "", line)))
     assert offered, "the help lists no options"
     assert described == offered

@@ -1,0 +1,1000 @@
+#include "perf/perfdata.h"
+#include "perf/perfdata_format.h"
+#include "perf/rounds.h"
+
+#include "base/alloc.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum {
+	CPU_CLOCK_TYPE = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_PERIOD,
+	PID = 71,
+	TID = 72,
+};
+
+/* Bytes under construction. */
+struct blob {
+	unsigned char *bytes;
+	size_t len, room;
+};
+
+static void blob_deinit(struct blob *blob)
+{
+	free(blob->bytes);
+}
+
+static void put(struct blob *blob, const void *data, size_t len)
+{
+	for (size_t i = 0; i < len; i++) {
+		GROW(blob->bytes, blob->len, blob->room);
+		blob->bytes[blob->len++] = ((const unsigned char *)data)[i];
+	}
+}
+
+static void put_blob(struct blob *blob, const struct blob *from)
+{
+	put(blob, from->bytes, from->len);
+}
+
+static void put_u32(struct blob *blob, uint32_t value)
+{
+	put(blob, &value, sizeof(value));
+}
+
+static void put_u64(struct blob *blob, uint64_t value)
+{
+	put(blob, &value, sizeof(value));
+}
+
+/* With the zeros that fill it up to a multiple of 8. */
+static void put_string(struct blob *blob, const char *str)
+{
+	put(blob, str, strlen(str) + 1);
+	while (blob->len % 8)
+		put(blob, "", 1);
+}
+
+static void put_counted_string(struct blob *blob, const char *str)
+{
+	put_u32(blob, (uint32_t)strlen(str) + 1);
+	put(blob, str, strlen(str) + 1);
+}
+
+static void put_record(struct blob *blob, uint32_t type, uint16_t misc, const struct blob *body)
+{
+	struct perf_event_header header = {
+		.type = type, .misc = misc, .size = (uint16_t)(sizeof(header) + body->len)};
+
+	put(blob, &header, sizeof(header));
+	put_blob(blob, body);
+}
+
+static void put_round(struct blob *blob)
+{
+	put_record(blob, PERFDATA_FINISHED_ROUND, 0, &(struct blob){0});
+}
+
+/* Of the layout CPU_CLOCK_TYPE: ip, tid, time, period. */
+static void put_sample(struct blob *blob, uint64_t ip, uint64_t time_ns)
+{
+	CLEANUP(blob_deinit) struct blob body = {0};
+
+	put_u64(&body, ip);
+	put_u32(&body, PID);
+	put_u32(&body, TID);
+	put_u64(&body, time_ns);
+	put_u64(&body, 1000);
+	put_record(blob, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, &body);
+}
+
+/* What stands behind every record that is no sample: tid, time. */
+static void put_trailer(struct blob *body, uint64_t time_ns)
+{
+	put_u32(body, PID);
+	put_u32(body, TID);
+	put_u64(body, time_ns);
+}
+
+static void put_comm(struct blob *blob, const char *name, uint16_t misc, uint64_t time_ns)
+{
+	CLEANUP(blob_deinit) struct blob body = {0};
+
+	put_u32(&body, PID);
+	put_u32(&body, TID);
+	put_string(&body, name);
+	put_trailer(&body, time_ns);
+	put_record(blob, PERF_RECORD_COMM, misc, &body);
+}
+
+static void put_mmap(struct blob *blob, uint32_t pid, uint64_t start, uint64_t len,
+		     const char *path, uint64_t time_ns)
+{
+	CLEANUP(blob_deinit) struct blob body = {0};
+
+	put_u32(&body, pid);
+	put_u32(&body, pid);
+	put_u64(&body, start);
+	put_u64(&body, len);
+	put_u64(&body, 0);
+	put_string(&body, path);
+	put_trailer(&body, time_ns);
+	put_record(blob, PERF_RECORD_MMAP, 0, &body);
+}
+
+static void put_lost(struct blob *blob, uint32_t type, uint64_t count, uint64_t time_ns)
+{
+	CLEANUP(blob_deinit) struct blob body = {0};
+
+	if (type == PERF_RECORD_LOST)
+		put_u64(&body, 0);
+	put_u64(&body, count);
+	put_trailer(&body, time_ns);
+	put_record(blob, type, 0, &body);
+}
+
+static struct perf_event_attr clock_attr(void)
+{
+	return (struct perf_event_attr){
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_CPU_CLOCK,
+		.size = sizeof(struct perf_event_attr),
+		.sample_type = CPU_CLOCK_TYPE,
+		.sample_freq = 999,
+		.freq = 1,
+		.sample_id_all = 1,
+	};
+}
+
+struct event {
+	struct perf_event_attr attr;
+	uint64_t id;
+};
+
+struct feature {
+	unsigned number;
+	const struct blob *data;
+};
+
+/* A whole file: header, ids, events, records, features in the order of their numbers. */
+struct file {
+	const struct event *events;
+	size_t event_count;
+	const struct blob *records;
+	const struct feature *features;
+	size_t feature_count;
+};
+
+static void put_events(struct blob *blob, const struct file *file, struct perfdata_header *header)
+{
+	uint64_t ids = blob->len;
+
+	for (size_t i = 0; i < file->event_count; i++)
+		put_u64(blob, file->events[i].id);
+	header->event_bytes = sizeof(struct perf_event_attr) + sizeof(struct perfdata_section);
+	header->events.offset = blob->len;
+	for (size_t i = 0; i < file->event_count; i++) {
+		put(blob, &file->events[i].attr, sizeof(file->events[i].attr));
+		put_u64(blob, ids + i * sizeof(uint64_t));
+		put_u64(blob, sizeof(uint64_t));
+	}
+	header->events.size_bytes = blob->len - header->events.offset;
+}
+
+static void put_features(struct blob *blob, const struct file *file, struct perfdata_header *header)
+{
+	uint64_t at = blob->len + file->feature_count * sizeof(struct perfdata_section);
+
+	for (size_t i = 0; i < file->feature_count; i++) {
+		const struct feature *feature = &file->features[i];
+
+		header->features[feature->number / 64] |= UINT64_C(1) << feature->number % 64;
+		put_u64(blob, at);
+		put_u64(blob, feature->data->len);
+		at += feature->data->len;
+	}
+	for (size_t i = 0; i < file->feature_count; i++)
+		put_blob(blob, file->features[i].data);
+}
+
+static void put_file(struct blob *blob, const struct file *file)
+{
+	struct perfdata_header header = {.magic = PERFDATA_MAGIC, .size_bytes = sizeof(header)};
+
+	put(blob, &header, sizeof(header));
+	put_events(blob, file, &header);
+	header.data.offset = blob->len;
+	put_blob(blob, file->records);
+	header.data.size_bytes = blob->len - header.data.offset;
+	put_features(blob, file, &header);
+	memcpy(blob->bytes, &header, sizeof(header));
+}
+
+static int descriptor_of(const struct blob *blob)
+{
+	int fd = memfd_create("perf.data", MFD_CLOEXEC);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, blob->bytes, blob->len), (ssize_t)blob->len);
+	lseek(fd, 0, SEEK_SET);
+	return fd;
+}
+
+static struct perfdata *open_blob(const struct blob *blob)
+{
+	struct perfdata *perfdata = NULL;
+	struct error *err = perfdata_open(descriptor_of(blob), &perfdata);
+
+	if (err)
+		fail_msg("%s", error_text(err));
+	return perfdata;
+}
+
+static struct perfdata *open_file(const struct file *file)
+{
+	CLEANUP(blob_deinit) struct blob blob = {0};
+
+	put_file(&blob, file);
+	return open_blob(&blob);
+}
+
+/* One event, cpu-clock. */
+static struct perfdata *open_records(const struct blob *records)
+{
+	struct event event = {.attr = clock_attr(), .id = 5};
+
+	return open_file(&(struct file){.events = &event, .event_count = 1, .records = records});
+}
+
+static struct record next(struct perfdata *perfdata)
+{
+	struct record record;
+
+	assert_true(perfdata_next(perfdata, &record));
+	return record;
+}
+
+static void assert_end(struct perfdata *perfdata)
+{
+	struct record record;
+
+	assert_false(perfdata_next(perfdata, &record));
+}
+
+static void assert_no_problem(struct perfdata *perfdata)
+{
+	const char *problem = perfdata_problem(perfdata, 0);
+
+	if (problem)
+		fail_msg("%s", problem);
+}
+
+static void assert_problem(struct perfdata *perfdata, unsigned index, const char *part)
+{
+	const char *problem = perfdata_problem(perfdata, index);
+
+	assert_non_null(problem);
+	if (!strstr(problem, part))
+		fail_msg("\"%s\" does not say \"%s\"", problem, part);
+}
+
+static void records_come_out_decoded(void **state)
+{
+	CLEANUP(blob_deinit) struct blob records = {0};
+	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
+	struct record record;
+
+	(void)state;
+	put_comm(&records, "shop", PERF_RECORD_MISC_COMM_EXEC, 10);
+	put_mmap(&records, PID, 0x1000, 0x2000, "/usr/bin/shop", 11);
+	put_sample(&records, 0x1234, 12);
+	perfdata = open_records(&records);
+	record = next(perfdata);
+	assert_int_equal(record.type, RECORD_COMM);
+	assert_string_equal(record.comm.name, "shop");
+	assert_true(record.comm.exec);
+	record = next(perfdata);
+	assert_int_equal(record.type, RECORD_MMAP);
+	assert_string_equal(record.mmap.path, "/usr/bin/shop");
+	record = next(perfdata);
+	assert_int_equal(record.type, RECORD_SAMPLE);
+	assert_int_equal(record.sample.ip, 0x1234);
+	assert_int_equal(record.sample.event, 0);
+	assert_int_equal(record.sample.period, 1000);
+	assert_int_equal(record.time_ns, 12);
+	assert_end(perfdata);
+	assert_no_problem(perfdata);
+}
+
+static void an_event_is_named_by_its_numbers_where_perf_gives_no_name(void **state)
+{
+	CLEANUP(blob_deinit) struct blob records = {0};
+	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = open_records(&records);
+
+	(void)state;
+	assert_int_equal(perfdata_event_count(perfdata), 1);
+	assert_string_equal(perfdata_event(perfdata, 0)->name, "cpu-clock");
+	assert_true(perfdata_event(perfdata, 0)->counts_ns);
+	assert_int_equal(perfdata_event(perfdata, 0)->frequency_hz, 999);
+	assert_int_equal(perfdata_event(perfdata, 0)->period, 0);
+}
+
+static void assert_times(struct perfdata *perfdata, const uint64_t *times, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		assert_int_equal(next(perfdata).time_ns, times[i]);
+	assert_end(perfdata);
+}
+
+static void rounds_put_records_in_order(void **state)
+{
+	static const uint64_t expected[] = {10, 20, 30, 40, 50, 60, 70};
+	CLEANUP(blob_deinit) struct blob records = {0};
+	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
+
+	(void)state;
+	/* The rings of two CPUs, one after the other. */
+	put_sample(&records, 1, 10);
+	put_sample(&records, 1, 40);
+	put_sample(&records, 1, 20);
+	put_round(&records);
+	put_sample(&records, 1, 60);
+	put_sample(&records, 1, 30);
+	put_sample(&records, 1, 50);
+	put_round(&records);
+	put_sample(&records, 1, 70);
+	perfdata = open_records(&records);
+	assert_times(perfdata, expected, ARRAY_SIZE(expected));
+	assert_no_problem(perfdata);
+}
+
+static void on_equal_times_the_order_of_the_file_decides(void **state)
+{
+	CLEANUP(blob_deinit) struct blob records = {0};
+	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
+
+	(void)state;
+	for (unsigned i = 0; i < 100; i++)
+		put_sample(&records, i, 10);
+	perfdata = open_records(&records);
+	for (unsigned i = 0; i < 100; i++)
+		assert_int_equal(next(perfdata).sample.ip, i);
+	assert_end(perfdata);
+}
+
+static void what_perf_made_up_has_no_time_and_comes_first(void **state)
+{
+	CLEANUP(blob_deinit) struct blob records = {0};
+	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
+
+	(void)state;
+	put_sample(&records, 1, 10);
+	put_mmap(&records, PID, 0x1000, 0x1000, "/usr/bin/shop", 0);
+	put_comm(&records, "shop", 0, UINT64_MAX);
+	perfdata = open_records(&records);
+	assert_int_equal(next(perfdata).type, RECORD_MMAP);
+	assert_int_equal(next(perfdata).type, RECORD_COMM);
+	assert_int_equal(next(perfdata).type, RECORD_SAMPLE);
+	assert_end(perfdata);
+	assert_no_problem(perfdata);
+}
+
+static void records_that_come_too_late_are_counted(void **state)
+{
+	CLEANUP(blob_deinit) struct blob records = {0};
+	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
+
+	(void)state;
+	put_sample(&records, 1, 10);
+	put_round(&records);
+	put_sample(&records, 1, 20);
+	put_round(&records);
+	put_sample(&records, 1, 5);
+	perfdata = open_records(&records);
+	for (unsigned i = 0; i < 3; i++)
+		next(perfdata);
+	assert_end(perfdata);
+	assert_problem(perfdata, 0, "1 records came too late");
+}
+
+static void without_times_the_order_of_the_file_is_that_of_time(void **state)
+{
+	struct event event = {.attr = clock_attr()};
+	CLEANUP(blob_deinit) struct blob records = {0};
+	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
+	uint64_t last_ns = 0;
+
+	(void)state;
+	event.attr.sample_type = PERF_SAMPLE_IP;
+	for (uint64_t ip = 1; ip <= 3; ip++) {
+		CLEANUP(blob_deinit) struct blob body = {0};
+
+		put_u64(&body, ip);
+		put_record(&records, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, &body);
+	}
+	perfdata =
+		open_file(&(struct file){.events = &event, .event_count = 1, .records = &records});
+	for (uint64_t ip = 1; ip <= 3; ip++) {
+		struct record record = next(perfdata);
+
+		assert_int_equal(record.sample.ip, ip);
+		assert_true(record.time_ns > last_ns);
+		last_ns = record.time_ns;
+	}
+}
+
+static void each_event_has_its_own_layout(void **state)
+{
+	struct event events[] = {{clock_attr(), 5}, {clock_attr(), 6}};
+	CLEANUP(blob_deinit) struct blob records = {0};
+	CLEANUP(blob_deinit) struct blob first = {0};
+	CLEANUP(blob_deinit) struct blob second = {0};
+	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
+	struct record record;
+
+	(void)state;
+	events[0].attr.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP;
+	events[1].attr.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_CPU;
+	events[1].attr.config = PERF_COUNT_SW_PAGE_FAULTS;
+	events[1].attr.freq = 0;
+	events[1].attr.sample_period = 7;
+	put_u64(&first, 5);
+	put_u64(&first, 0x100);
+	put_u64(&second, 6);
+	put_u64(&second, 0x200);
+	put_u32(&second, 3);
+	put_u32(&second, 0);
+	put_record(&records, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, &second);
+	put_record(&records, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, &first);
+	perfdata =
+		open_file(&(struct file){.events = events, .event_count = 2, .records = &records});
+	record = next(perfdata);
+	assert_int_equal(record.sample.event, 1);
+	assert_int_equal(record.sample.ip, 0x200);
+	assert_int_equal(record.cpu, 3);
+	assert_int_equal(record.sample.period, 7);
+	record = next(perfdata);
+	assert_int_equal(record.sample.event, 0);
+	assert_int_equal(record.sample.ip, 0x100);
+	assert_string_equal(perfdata_event(perfdata, 1)->name, "page-faults");
+}
+
+static void an_id_may_stand_between_other_fields(void **state)
+{
+	struct event events[] = {{clock_attr(), 5}, {clock_attr(), 6}};
+	CLEANUP(blob_deinit) struct blob records = {0};
+	CLEANUP(blob_deinit) struct blob body = {0};
+	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
+
+	(void)state;
+	events[0].attr.sample_type = events[1].attr.sample_type = PERF_SAMPLE_IP |
+								  PERF_SAMPLE_TIME | PERF_SAMPLE_ID;
+	put_u64(&body, 0x100);
+	put_u64(&body, 44);
+	put_u64(&body, 6);
+	put_record(&records, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, &body);
+	perfdata =
+		open_file(&(struct file){.events = events, .event_count = 2, .records = &records});
+	assert_int_equal(next(perfdata).sample.event, 1);
+}
+
+static void events_that_cannot_be_told_apart_are_refused(void **state)
+{
+	struct event events[] = {{clock_attr(), 5}, {clock_attr(), 6}};
+	CLEANUP(blob_deinit) struct blob records = {0};
+	CLEANUP(blob_deinit) struct blob blob = {0};
+	CLEANUP(error_cleanup) struct error *err = NULL;
+	struct perfdata *perfdata;
+
+	(void)state;
+	events[1].attr.sample_type |= PERF_SAMPLE_ADDR;
+	put_file(&blob, &(struct file){.events = events, .event_count = 2, .records = &records});
+	err = perfdata_open(descriptor_of(&blob), &perfdata);
+	assert_non_null(err);
+	assert_string_equal(error_text(err), "the events of the recording cannot be told apart");
+}
+
+static void the_event_of_the_side_band_is_none_of_those_that_sample(void **state)
+{
+	struct event events[] = {{clock_attr(), 5}, {clock_attr(), 6}};
+	CLEANUP(blob_deinit) struct blob records = {0};
+	CLEANUP(blob_deinit) struct blob body = {0};
+	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
+
+	(void)state;
+	events[0].attr.sample_type = events[1].attr.sample_type = PERF_SAMPLE_IDENTIFIER |
+								  PERF_SAMPLE_IP;
+	events[0].attr.config = PERF_COUNT_SW_DUMMY;
+	put_u64(&body, 6);
+	put_u64(&body, 0x100);
+	put_record(&records, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, &body);
+	perfdata =
+		open_file(&(struct file){.events = events, .event_count = 2, .records = &records});
+	assert_int_equal(perfdata_event_count(perfdata), 1);
+	assert_string_equal(perfdata_event(perfdata, 0)->name, "cpu-clock");
+	assert_int_equal(next(perfdata).sample.event, 0);
+	assert_end(perfdata);
+}
+
+static void features_tell_where_it_was_recorded(void **state)
+{
+	struct event event = {.attr = clock_attr(), .id = 5};
+	CLEANUP(blob_deinit) struct blob records = {0};
+	CLEANUP(blob_deinit) struct blob host = {0};
+	CLEANUP(blob_deinit) struct blob release = {0};
+	CLEANUP(blob_deinit) struct blob machine = {0};
+	CLEANUP(blob_deinit) struct blob command = {0};
+	CLEANUP(blob_deinit) struct blob names = {0};
+	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
+	const struct perfdata_info *info;
+
+	(void)state;
+	put_sample(&records, 1, 10);
+	put_counted_string(&host, "harbour");
+	put_counted_string(&release, "6.1.0");
+	put_counted_string(&machine, "x86_64");
+	put_u32(&command, 2);
+	put_counted_string(&command, "perf");
+	put_counted_string(&command, "record");
+	put_u32(&names, 1);
+	put_u32(&names, sizeof(struct perf_event_attr));
+	put(&names, &event.attr, sizeof(event.attr));
+	put_u32(&names, 1);
+	put_counted_string(&names, "cpu-clock:u");
+	put_u64(&names, event.id);
+	perfdata = open_file(&(struct file){
+		.events = &event,
+		.event_count = 1,
+		.records = &records,
+		.features = (const struct feature[]){{FEATURE_HOSTNAME, &host},
+						     {FEATURE_OSRELEASE, &release},
+						     {FEATURE_ARCH, &machine},
+						     {FEATURE_CMDLINE, &command},
+						     {FEATURE_EVENT_DESC, &names}},
+		.feature_count = 5,
+	});
+	info = perfdata_info(perfdata);
+	assert_string_equal(info->host, "harbour");
+	assert_string_equal(info->kernel_release, "6.1.0");
+	assert_string_equal(info->machine, "x86_64");
+	assert_string_equal(info->command, "perf record");
+	assert_string_equal(perfdata_event(perfdata, 0)->name, "cpu-clock:u");
+}
+
+static void put_build_id(struct blob *data, const char *path, unsigned len)
+{
+	CLEANUP(blob_deinit) struct blob body = {0};
+	unsigned char id[24] = {1, 2, 3};
+
+	id[20] = (unsigned char)len;
+	put_u32(&body, UINT32_MAX);
+	put(&body, id, sizeof(id));
+	put_string(&body, path);
+	put_record(data, PERFDATA_BUILD_ID, PERFDATA_MISC_BUILD_ID_SIZE, &body);
+}
+
+static void mappings_get_the_build_id_of_their_path(void **state)
+{
+	struct event event = {.attr = clock_attr(), .id = 5};
+	CLEANUP(blob_deinit) struct blob records = {0};
+	CLEANUP(blob_deinit) struct blob ids = {0};
+	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
+	struct record record;
+
+	(void)state;
+	put_build_id(&ids, "/usr/bin/other", 20);
+	put_build_id(&ids, "/usr/bin/shop", 16);
+	put_mmap(&records, PID, 0x1000, 0x1000, "/usr/bin/shop", 10);
+	put_mmap(&records, PID, 0x3000, 0x1000, "/usr/bin/unknown", 11);
+	perfdata = open_file(&(struct file){
+		.events = &event,
+		.event_count = 1,
+		.records = &records,
+		.features = (const struct feature[]){{FEATURE_BUILD_ID, &ids}},
+		.feature_count = 1,
+	});
+	record = next(perfdata);
+	assert_int_equal(record.mmap.build_id_bytes, 16);
+	assert_memory_equal(record.mmap.build_id, "\1\2\3\0", 4);
+	assert_int_equal(next(perfdata).mmap.build_id_bytes, 0);
+}
+
+static void the_kernels_mappings_tell_where_it_was_and_are_kept_back(void **state)
+{
+	CLEANUP(blob_deinit) struct blob records = {0};
+	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
+
+	(void)state;
+	put_mmap(&records, UINT32_MAX, 0xffffffff81000000, 0x1000000, "[kernel.kallsyms]_text", 0);
+	put_mmap(&records, UINT32_MAX, 0xffffffffc0000000, 0x1000, "[nf_tables]", 0);
+	put_sample(&records, 1, 10);
+	perfdata = open_records(&records);
+	assert_int_equal(perfdata_info(perfdata)->kernel_start, 0xffffffff81000000);
+	assert_int_equal(perfdata_info(perfdata)->kernel_end, 0xffffffff82000000);
+	assert_int_equal(next(perfdata).type, RECORD_SAMPLE);
+	assert_end(perfdata);
+}
+
+static void losses_that_are_told_twice_count_once(void **state)
+{
+	CLEANUP(blob_deinit) struct blob records = {0};
+	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
+	uint64_t lost = 0;
+	struct record record;
+
+	(void)state;
+	put_lost(&records, PERF_RECORD_LOST, 10, 100);
+	put_lost(&records, PERF_RECORD_LOST, 5, 200);
+	put_round(&records);
+	put_round(&records);
+	/* Of two events, at the end; the last one was never told of. */
+	put_lost(&records, PERF_RECORD_LOST_SAMPLES, 12, 0);
+	put_lost(&records, PERF_RECORD_LOST_SAMPLES, 4, 0);
+	perfdata = open_records(&records);
+	while (perfdata_next(perfdata, &record))
+		lost += record.lost.count;
+	assert_int_equal(lost, 16);
+}
+
+static void put_pipe_header(struct blob *blob)
+{
+	put_u64(blob, PERFDATA_MAGIC);
+	put_u64(blob, PERFDATA_PIPE_HEADER_BYTES);
+}
+
+static void put_attr_record(struct blob *blob, const struct event *event)
+{
+	CLEANUP(blob_deinit) struct blob body = {0};
+
+	put(&body, &event->attr, sizeof(event->attr));
+	put_u64(&body, event->id);
+	put_record(blob, PERFDATA_ATTR, 0, &body);
+}
+
+static void put_feature_record(struct blob *blob, uint64_t number, const char *text)
+{
+	CLEANUP(blob_deinit) struct blob body = {0};
+
+	put_u64(&body, number);
+	put_counted_string(&body, text);
+	put_record(blob, PERFDATA_FEATURE, 0, &body);
+}
+
+static void put_name_record(struct blob *blob, uint64_t id, const char *name)
+{
+	CLEANUP(blob_deinit) struct blob body = {0};
+
+	put_u64(&body, PERFDATA_UPDATE_NAME);
+	put_u64(&body, id);
+	put_string(&body, name);
+	put_record(blob, PERFDATA_EVENT_UPDATE, 0, &body);
+}
+
+static struct perfdata *open_down_a_pipe(const struct blob *blob)
+{
+	struct perfdata *perfdata = NULL;
+	struct error *err;
+	int fds[2];
+
+	assert_int_equal(pipe(fds), 0);
+	assert_int_equal(write(fds[1], blob->bytes, blob->len), (ssize_t)blob->len);
+	close(fds[1]);
+	err = perfdata_open(fds[0], &perfdata);
+	if (err)
+		fail_msg("%s", error_text(err));
+	return perfdata;
+}
+
+static void down_a_pipe_all_comes_as_records(void **state)
+{
+	struct event event = {.attr = clock_attr(), .id = 5};
+	CLEANUP(blob_deinit) struct blob blob = {0};
+	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
+
+	(void)state;
+	put_pipe_header(&blob);
+	put_attr_record(&blob, &event);
+	put_feature_record(&blob, FEATURE_HOSTNAME, "harbour");
+	put_name_record(&blob, 5, "cpu-clock:u");
+	put_sample(&blob, 0x1234, 20);
+	put_sample(&blob, 0x1230, 10);
+	perfdata = open_down_a_pipe(&blob);
+	assert_string_equal(perfdata_info(perfdata)->host, "harbour");
+	assert_string_equal(perfdata_event(perfdata, 0)->name, "cpu-clock:u");
+	assert_int_equal(next(perfdata).sample.ip, 0x1230);
+	assert_int_equal(next(perfdata).sample.ip, 0x1234);
+	assert_end(perfdata);
+	assert_no_problem(perfdata);
+}
+
+static void what_came_down_a_pipe_may_be_kept_in_a_file(void **state)
+{
+	struct event event = {.attr = clock_attr(), .id = 5};
+	CLEANUP(blob_deinit) struct blob blob = {0};
+	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
+
+	(void)state;
+	put_pipe_header(&blob);
+	put_attr_record(&blob, &event);
+	put_sample(&blob, 0x1234, 20);
+	perfdata = open_blob(&blob);
+	assert_int_equal(next(perfdata).sample.ip, 0x1234);
+	assert_end(perfdata);
+}
+
+static void traces_are_passed_over_and_told_of(void **state)
+{
+	CLEANUP(blob_deinit) struct blob records = {0};
+	CLEANUP(blob_deinit) struct blob body = {0};
+	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
+
+	(void)state;
+	put_u64(&body, 32);
+	put_u64(&body, 0);
+	put_record(&records, PERFDATA_AUXTRACE, 0, &body);
+	for (unsigned i = 0; i < 4; i++)
+		put_u64(&records, UINT64_MAX);
+	put_sample(&records, 0x1234, 20);
+	perfdata = open_records(&records);
+	assert_int_equal(next(perfdata).sample.ip, 0x1234);
+	assert_end(perfdata);
+	assert_problem(perfdata, 0, "traces of the processor");
+}
+
+#ifdef HAVE_ZSTD
+/* A frame of zstd may hold blocks as they are (RFC 8878, 3.1.1). */
+static void put_frame_start(struct blob *blob)
+{
+	static const unsigned char start[] = {0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x58};
+
+	put(blob, start, sizeof(start));
+}
+
+static void put_plain_block(struct blob *blob, const unsigned char *data, size_t len)
+{
+	uint32_t header = (uint32_t)len << 3;
+
+	put(blob, &header, 3);
+	put(blob, data, len);
+}
+
+static void compressed_records_go_on_from_piece_to_piece(void **state)
+{
+	enum { IN_THE_MIDDLE = 60 };
+	CLEANUP(blob_deinit) struct blob plain = {0};
+	CLEANUP(blob_deinit) struct blob first = {0};
+	CLEANUP(blob_deinit) struct blob second = {0};
+	CLEANUP(blob_deinit) struct blob records = {0};
+	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
+
+	(void)state;
+	for (uint64_t i = 0; i < 3; i++)
+		put_sample(&plain, 0x100 + i, 10 + i);
+	put_frame_start(&first);
+	put_plain_block(&first, plain.bytes, IN_THE_MIDDLE);
+	put_plain_block(&second, plain.bytes + IN_THE_MIDDLE, plain.len - IN_THE_MIDDLE);
+	put_record(&records, PERFDATA_COMPRESSED, 0, &first);
+	put_record(&records, PERFDATA_COMPRESSED, 0, &second);
+	perfdata = open_records(&records);
+	for (uint64_t i = 0; i < 3; i++)
+		assert_int_equal(next(perfdata).sample.ip, 0x100 + i);
+	assert_end(perfdata);
+	assert_no_problem(perfdata);
+}
+
+static void damaged_compression_ends_the_recording(void **state)
+{
+	CLEANUP(blob_deinit) struct blob junk = {0};
+	CLEANUP(blob_deinit) struct blob records = {0};
+	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
+
+	(void)state;
+	put_u64(&junk, 0x1122334455667788);
+	put_sample(&records, 0x1234, 20);
+	put_record(&records, PERFDATA_COMPRESSED, 0, &junk);
+	perfdata = open_records(&records);
+	assert_int_equal(next(perfdata).sample.ip, 0x1234);
+	assert_end(perfdata);
+	assert_problem(perfdata, 0, "damaged");
+}
+#endif
+
+static void a_recording_cut_off_anywhere_gives_what_it_holds(void **state)
+{
+	struct event event = {.attr = clock_attr(), .id = 5};
+	CLEANUP(blob_deinit) struct blob records = {0};
+	CLEANUP(blob_deinit) struct blob whole = {0};
+	size_t sample_bytes, data_offset;
+
+	(void)state;
+	put_sample(&records, 1, 10);
+	sample_bytes = records.len;
+	put_sample(&records, 2, 20);
+	put_sample(&records, 3, 30);
+	put_file(&whole, &(struct file){.events = &event, .event_count = 1, .records = &records});
+	data_offset = whole.len - records.len;
+	for (size_t len = 0; len < whole.len; len++) {
+		struct blob cut = {.bytes = whole.bytes, .len = len};
+		CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
+		CLEANUP(error_cleanup)
+		struct error *err = perfdata_open(descriptor_of(&cut), &perfdata);
+		struct record record;
+		size_t count = 0;
+
+		if (len < data_offset) {
+			assert_non_null(err);
+			continue;
+		}
+		assert_null(err);
+		while (perfdata_next(perfdata, &record))
+			assert_int_equal(record.sample.ip, ++count);
+		assert_int_equal(count, (len - data_offset) / sample_bytes);
+		assert_problem(perfdata, 0, "not finished");
+		if ((len - data_offset) % sample_bytes)
+			assert_problem(perfdata, 1, "cut off within a record");
+	}
+}
+
+static void a_killed_perf_has_not_told_how_much_it_wrote(void **state)
+{
+	struct event event = {.attr = clock_attr(), .id = 5};
+	CLEANUP(blob_deinit) struct blob records = {0};
+	CLEANUP(blob_deinit) struct blob blob = {0};
+	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
+
+	(void)state;
+	put_sample(&records, 0x1234, 20);
+	put_file(&blob, &(struct file){.events = &event, .event_count = 1, .records = &records});
+	memset(blob.bytes + offsetof(struct perfdata_header, data.size_bytes), 0, sizeof(uint64_t));
+	perfdata = open_blob(&blob);
+	assert_int_equal(next(perfdata).sample.ip, 0x1234);
+	assert_end(perfdata);
+	assert_problem(perfdata, 0, "perf was killed");
+}
+
+static void behind_a_record_without_a_size_nothing_is_read(void **state)
+{
+	CLEANUP(blob_deinit) struct blob records = {0};
+	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
+
+	(void)state;
+	put_sample(&records, 1, 10);
+	put_u64(&records, 0);
+	put_sample(&records, 2, 20);
+	perfdata = open_records(&records);
+	assert_int_equal(next(perfdata).sample.ip, 1);
+	assert_end(perfdata);
+	assert_problem(perfdata, 0, "damaged at byte");
+}
+
+static void records_that_make_no_sense_are_left_out_and_counted(void **state)
+{
+	CLEANUP(blob_deinit) struct blob records = {0};
+	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
+	struct blob body = {0};
+
+	(void)state;
+	put_record(&records, PERF_RECORD_SAMPLE, 0, &body);
+	put_sample(&records, 2, 20);
+	perfdata = open_records(&records);
+	assert_int_equal(next(perfdata).sample.ip, 2);
+	assert_end(perfdata);
+	assert_problem(perfdata, 0, "1 records of the recording make no sense");
+}
+
+static void assert_refused(const void *bytes, size_t len, const char *part)
+{
+	CLEANUP(blob_deinit) struct blob blob = {0};
+	CLEANUP(error_cleanup) struct error *err = NULL;
+	struct perfdata *perfdata;
+
+	put(&blob, bytes, len);
+	err = perfdata_open(descriptor_of(&blob), &perfdata);
+	assert_non_null(err);
+	if (!strstr(error_text(err), part))
+		fail_msg("\"%s\" does not say \"%s\"", error_text(err), part);
+}
+
+static void what_is_no_recording_is_refused(void **state)
+{
+	(void)state;
+	assert_refused("", 0, "no recording of perf");
+	assert_refused("main;work 12\nmain;play 3\n", 25, "no recording of perf");
+	assert_refused("2ELIFREP\0\0\0\0\0\0\0\x68", 16, "other byte order");
+	assert_refused("PERFFILE\x68\0\0\0\0\0\0\0", 16, "older than Linux 3.1");
+}
+
+static struct bytes numbered(const uint64_t *number)
+{
+	return bytes_of(number, sizeof(*number));
+}
+
+static void rounds_that_cannot_be_kept_go_out_half_by_half(void **state)
+{
+	enum { MANY = 3 << 18 };
+	CLEANUP(rounds_deinit) struct rounds rounds = {0};
+	struct waiting waiting;
+	uint64_t out = 0;
+
+	(void)state;
+	for (uint64_t i = 0; i < MANY; i++) {
+		rounds_add(&rounds, i + 1, i, numbered(&i));
+		while (rounds_take(&rounds, &waiting)) {
+			assert_int_equal(waiting.time_ns, ++out);
+			waiting_deinit(&waiting);
+		}
+	}
+	assert_true(out > 0);
+	rounds_end(&rounds);
+	while (rounds_take(&rounds, &waiting)) {
+		assert_int_equal(waiting.time_ns, ++out);
+		waiting_deinit(&waiting);
+	}
+	assert_int_equal(out, MANY);
+	assert_int_equal(rounds.late, 0);
+}
+
+static void large_rounds_are_kept_as_places_in_the_file(void **state)
+{
+	enum { LEN = 60000, MANY = 1000 };
+	CLEANUP(rounds_deinit) struct rounds rounds = {.rereadable = true};
+	CLEANUP(free_ptr) unsigned char *data = xcalloc(1, LEN);
+	struct waiting waiting;
+	unsigned copies = 0, count = 0;
+
+	(void)state;
+	for (uint64_t i = 0; i < MANY; i++)
+		rounds_add(&rounds, MANY - i, i, bytes_of(data, LEN));
+	rounds_end(&rounds);
+	while (rounds_take(&rounds, &waiting)) {
+		assert_int_equal(waiting.time_ns, ++count);
+		copies += waiting.copy != NULL;
+		waiting_deinit(&waiting);
+	}
+	assert_int_equal(count, MANY);
+	assert_true(copies > 0 && copies < MANY);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(records_come_out_decoded),
+		cmocka_unit_test(an_event_is_named_by_its_numbers_where_perf_gives_no_name),
+		cmocka_unit_test(rounds_put_records_in_order),
+		cmocka_unit_test(on_equal_times_the_order_of_the_file_decides),
+		cmocka_unit_test(what_perf_made_up_has_no_time_and_comes_first),
+		cmocka_unit_test(records_that_come_too_late_are_counted),
+		cmocka_unit_test(without_times_the_order_of_the_file_is_that_of_time),
+		cmocka_unit_test(each_event_has_its_own_layout),
+		cmocka_unit_test(an_id_may_stand_between_other_fields),
+		cmocka_unit_test(events_that_cannot_be_told_apart_are_refused),
+		cmocka_unit_test(the_event_of_the_side_band_is_none_of_those_that_sample),
+		cmocka_unit_test(features_tell_where_it_was_recorded),
+		cmocka_unit_test(mappings_get_the_build_id_of_their_path),
+		cmocka_unit_test(the_kernels_mappings_tell_where_it_was_and_are_kept_back),
+		cmocka_unit_test(losses_that_are_told_twice_count_once),
+		cmocka_unit_test(down_a_pipe_all_comes_as_records),
+		cmocka_unit_test(what_came_down_a_pipe_may_be_kept_in_a_file),
+		cmocka_unit_test(traces_are_passed_over_and_told_of),
+#ifdef HAVE_ZSTD
+		cmocka_unit_test(compressed_records_go_on_from_piece_to_piece),
+		cmocka_unit_test(damaged_compression_ends_the_recording),
+#endif
+		cmocka_unit_test(a_recording_cut_off_anywhere_gives_what_it_holds),
+		cmocka_unit_test(a_killed_perf_has_not_told_how_much_it_wrote),
+		cmocka_unit_test(behind_a_record_without_a_size_nothing_is_read),
+		cmocka_unit_test(records_that_make_no_sense_are_left_out_and_counted),
+		cmocka_unit_test(what_is_no_recording_is_refused),
+		cmocka_unit_test(rounds_that_cannot_be_kept_go_out_half_by_half),
+		cmocka_unit_test(large_rounds_are_kept_as_places_in_the_file),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
