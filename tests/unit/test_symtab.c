@@ -314,9 +314,9 @@ static void each_stub_has_the_name_of_what_it_calls(void **state)
 		if (!symtab_find(fixture.symtab, plt.vaddr + at + 15, &fixture.arena, &symbol))
 			continue;
 		assert_string_equal(symbol.name + strlen(symbol.name) - 4, "@plt");
-		stubs += !strcmp(symbol.name, "memcpy@plt") || !strcmp(symbol.name, "strcmp@plt");
+		stubs += !strcmp(symbol.name, "_cmocka_run_group_tests@plt");
 	}
-	assert_true(stubs > 0);
+	assert_int_equal(stubs, 1);
 }
 
 int main(void)
