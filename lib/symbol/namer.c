@@ -68,14 +68,26 @@ static void set_place(struct named_line *line, const struct dwarf_call *call)
 		line->start_line = call->start_line;
 }
 
+/* glibc calls one function clone3, __clone3 and, for its own use, __GI___clone3. */
+static const char *without_alias_prefix(const char *name)
+{
+	if (!strncmp(name, "__GI_", 5))
+		name += 5;
+	return name + strspn(name, "_");
+}
+
 /*
  * The symbol says which clone of the function it is. Where it is another function's, both have been
  * folded into one, and the lines are those of DWARF's.
  */
 static bool is_named_by(const struct dwarf_call *call, const struct symbol *symbol)
 {
-	return symbol && (!call->is_linkage_name || !call->name ||
-			  !strncmp(symbol->name, call->name, strlen(call->name)));
+	const char *linkage_name;
+
+	if (!symbol || !call->is_linkage_name || !call->name)
+		return symbol;
+	linkage_name = without_alias_prefix(call->name);
+	return !strncmp(without_alias_prefix(symbol->name), linkage_name, strlen(linkage_name));
 }
 
 /* symbol: NULL for an inlined call. False when the call has no name. */

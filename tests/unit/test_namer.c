@@ -100,6 +100,16 @@ static void of_folded_functions_the_one_is_named_whose_lines_are_shown(void **st
 	assert_string_equal(naming.lines[0].name, "folded()");
 }
 
+static void of_the_aliases_of_a_function_the_plain_one_is_shown(void **state)
+{
+	(void)state;
+	static const struct dwarf_call call = {
+		.name = "__GI___some_function", .is_linkage_name = true, .file = "some.c"};
+	CLEANUP(fixture_deinit) struct fixture fixture = fixture_new();
+
+	assert_string_equal(name_calls(&fixture, &call, 1).lines[0].name, "some_function");
+}
+
 static void a_nameless_inlined_call_is_left_out(void **state)
 {
 	(void)state;
@@ -154,6 +164,7 @@ int main(void)
 		cmocka_unit_test(without_dwarf_the_symbol_is_the_only_line),
 		cmocka_unit_test(the_outermost_line_has_the_symbols_name_and_dwarfs_place),
 		cmocka_unit_test(of_folded_functions_the_one_is_named_whose_lines_are_shown),
+		cmocka_unit_test(of_the_aliases_of_a_function_the_plain_one_is_shown),
 		cmocka_unit_test(a_nameless_inlined_call_is_left_out),
 		cmocka_unit_test(the_first_line_counts_only_in_the_file_that_ran),
 		cmocka_unit_test(what_a_list_says_is_demangled_too),
