@@ -50,7 +50,7 @@ struct profile {
 	struct arena arena; /* lines, segments, the strings of info */
 	struct profile_info info;
 
-	TABLE(struct profile_event) events;	  /* by (name, 0) */
+	TABLE(struct profile_event) events;	  /* by (name, unit) */
 	TABLE(struct frame_entry) frames;	  /* by (offset, module and is_return_address) */
 	TABLE(struct profile_stack) stacks;	  /* by (parent, frame) */
 	TABLE(struct profile_thread) threads;	  /* by (pid and tid, pair of names) */
@@ -81,8 +81,8 @@ struct profile *profile_new(void)
 
 	profile->strings = strtab_new();
 	profile->notes = (struct profile_module){.kind = PROFILE_MODULE_NOTE, .named = true};
-	profile->info =
-		(struct profile_info){.command = "", .host = "", .kernel = "", .quality = ""};
+	profile->info = (struct profile_info){
+		.command = "", .host = "", .kernel = "", .quality = "", .remarks = ""};
 	/* STACK_EMPTY: no real stack has this key, since it would be its own parent. */
 	TABLE_PUT(profile->stacks, UINT64_MAX, 0, (struct profile_stack){0});
 	return profile;
@@ -117,7 +117,7 @@ const char *profile_string(const struct profile *profile, string_id id)
 
 event_id profile_add_event(struct profile *profile, const struct profile_event *event)
 {
-	return TABLE_PUT(profile->events, event->name, 0, *event);
+	return TABLE_PUT(profile->events, event->name, event->unit, *event);
 }
 
 /* Modules up to and with this number exist from now on; those not described yet are unknown. */
@@ -158,6 +158,18 @@ frame_id profile_frame(struct profile *profile, uint32_t module, uint64_t offset
 			 (struct frame_entry){.offset = offset,
 					      .module = module,
 					      .is_return_address = is_return_address});
+}
+
+frame_id profile_named_frame(struct profile *profile, uint32_t module, uint64_t offset,
+			     const struct profile_line *lines, unsigned count)
+{
+	GROW(profile->frames.items, profile->frames.count, profile->frames.room);
+	profile->frames.items[profile->frames.count] = (struct frame_entry){
+		.offset = offset,
+		.module = module,
+	};
+	profile_set_lines(profile, profile->frames.count, lines, count);
+	return profile->frames.count++;
 }
 
 frame_id profile_note(struct profile *profile, const char *text)
@@ -204,11 +216,17 @@ thread_id profile_thread(struct profile *profile, pid_t pid, pid_t tid, const ch
 void profile_add(struct profile *profile, thread_id thread, stack_id stack, event_id event,
 		 uint64_t weight)
 {
+	profile_add_samples(profile, thread, stack, event, 1, weight);
+}
+
+void profile_add_samples(struct profile *profile, thread_id thread, stack_id stack, event_id event,
+			 uint64_t samples, uint64_t weight)
+{
 	uint32_t id =
 		TABLE_PUT(profile->cells, both(stack, thread), event,
 			  (struct profile_cell){.stack = stack, .thread = thread, .event = event});
 
-	profile->cells.items[id].samples++;
+	profile->cells.items[id].samples += samples;
 	profile->cells.items[id].weight += weight;
 }
 
@@ -224,6 +242,7 @@ void profile_set_info(struct profile *profile, const struct profile_info *info)
 	profile->info.host = copy_text(profile, info->host);
 	profile->info.kernel = copy_text(profile, info->kernel);
 	profile->info.quality = copy_text(profile, info->quality);
+	profile->info.remarks = copy_text(profile, info->remarks);
 }
 
 function_id profile_function(struct profile *profile, const struct profile_function *function)

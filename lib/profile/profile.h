@@ -37,6 +37,7 @@ enum profile_module_kind {
 	PROFILE_MODULE_VDSO,
 	PROFILE_MODULE_JIT,
 	PROFILE_MODULE_UNKNOWN,
+	PROFILE_MODULE_NONE, /* of frames that a file has without saying where they are */
 	PROFILE_MODULE_NOTE, /* not code: what prof itself says in a stack, such as [truncated] */
 };
 
@@ -45,8 +46,8 @@ struct profile_segment {
 	uint64_t offset, vaddr, size_bytes;
 };
 
-/* Modules are numbered by whoever finds them (lib/proc); the profile keeps what outputs need to
- * know of each. */
+/* Modules are numbered by whoever finds them (lib/proc, readers of files); the profile keeps what
+ * outputs need to know of each. A file that was mapped twice may be two modules of one path. */
 struct profile_module {
 	enum profile_module_kind kind;
 	string_id path;	    /* "/usr/bin/x", "[kernel.kallsyms]", "[vdso]", "[jit]" */
@@ -86,8 +87,8 @@ struct profile_stack {
 };
 
 struct profile_thread {
-	pid_t pid, tid;
-	string_id process; /* name of the process */
+	pid_t pid, tid;	   /* -1 when unknown */
+	string_id process; /* name of the process; "" when unknown */
 	string_id name;	   /* of the thread */
 };
 
@@ -97,6 +98,9 @@ struct profile_event {
 	bool counts_ns;	 /* weights are nanoseconds of CPU time */
 	uint64_t period; /* as asked for: 0 by frequency … */
 	uint64_t frequency_hz;
+	/* Of events out of a file: */
+	string_id unit; /* of the weights, "bytes"; "" of what was recorded */
+	bool one_value; /* the file has no counts of samples: they are the weights once more */
 };
 
 struct profile_cell {
@@ -115,6 +119,7 @@ struct profile_info {
 	const char *host;
 	const char *kernel;
 	const char *quality; /* one line: samples, lost, truncated, unnamed */
+	const char *remarks; /* what a file says besides; lines that end with \n */
 };
 
 struct profile;
@@ -133,13 +138,23 @@ void profile_describe_module(struct profile *profile, uint32_t module,
 			     const struct profile_module *description);
 frame_id profile_frame(struct profile *profile, uint32_t module, uint64_t offset,
 		       bool is_return_address);
+/*
+ * A frame that a file gives together with its names (lines, at least one). Each call makes one more
+ * frame: whoever reads the file sees to it that what is one frame there is one here.
+ */
+frame_id profile_named_frame(struct profile *profile, uint32_t module, uint64_t offset,
+			     const struct profile_line *lines, unsigned count);
 /* A frame that prof itself puts into a stack: "[truncated]". */
 frame_id profile_note(struct profile *profile, const char *text);
 stack_id profile_push(struct profile *profile, stack_id parent, frame_id frame);
 thread_id profile_thread(struct profile *profile, pid_t pid, pid_t tid, const char *process,
 			 const char *name);
+/* One sample. */
 void profile_add(struct profile *profile, thread_id thread, stack_id stack, event_id event,
 		 uint64_t weight);
+/* So many samples, and the sum of their weights. */
+void profile_add_samples(struct profile *profile, thread_id thread, stack_id stack, event_id event,
+			 uint64_t samples, uint64_t weight);
 void profile_set_info(struct profile *profile, const struct profile_info *info);
 
 /* Naming. */
