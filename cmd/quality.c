@@ -104,12 +104,22 @@ static char *part(const char *what, uint64_t count, uint64_t whole)
 			 figure_share(count, whole).text);
 }
 
+/* What is not worth a word where it never happened. */
+static char *counted(uint64_t count, const char *what)
+{
+	return count ? xasprintf(", %s %s", figure_count(count).text, what) : xstrdup("");
+}
+
 char *quality_line(const struct quality *quality)
 {
 	const struct session_counts *counts = &quality->counts;
 	CLEANUP(free_ptr) char *lost = part("lost", counts->lost, counts->samples + counts->lost);
 	CLEANUP(free_ptr) char *truncated = part("truncated", counts->truncated, counts->samples);
-	CLEANUP(free_ptr) char *unnamed = part("with unnamed frames", quality->unnamed, counts->samples);
+	CLEANUP(free_ptr)
+	char *completed = counted(counts->completed, "completed from the live stack");
+	CLEANUP(free_ptr) char *joined = counted(counts->joined, "joined");
+	CLEANUP(free_ptr)
+	char *unnamed = part("with unnamed frames", quality->unnamed, counts->samples);
 	CLEANUP(free_ptr)
 	char *throttled = counts->throttled ? xasprintf(", throttled %s times by the kernel",
 							figure_count(counts->throttled).text)
@@ -120,6 +130,6 @@ char *quality_line(const struct quality *quality)
 					     counts->samples)
 				      : xstrdup("");
 
-	return xasprintf("%s samples%s%s%s%s%s", figure_count(counts->samples).text, lost,
-			 truncated, unnamed, compat, throttled);
+	return xasprintf("%s samples%s%s%s%s%s%s%s", figure_count(counts->samples).text, lost,
+			 truncated, completed, joined, unnamed, compat, throttled);
 }

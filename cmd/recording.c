@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "cmd/message.h"
+#include "proc/memory.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -218,9 +219,11 @@ struct error *recording_open(struct recording *recording)
 	recording->spaces = spaces_new("/proc");
 	recording->names = names_new("/proc");
 	recording->unwinder = unwinder_new(recording->spaces, arch_native());
+	recording->stacks = stacks_new(memory_read);
 	recording->profile = profile_new();
 	recording->session = session_new(recording->spaces, recording->names, recording->unwinder,
 					 arch_native(), recording->profile);
+	session_set_stacks(recording->session, recording->stacks);
 	add_events_to_profile(recording);
 	snapshot_target(recording);
 	return NULL;
@@ -230,6 +233,7 @@ void recording_close(struct recording *recording)
 {
 	session_free(recording->session);
 	profile_free(recording->profile);
+	stacks_free(recording->stacks);
 	unwinder_free(recording->unwinder);
 	names_free(recording->names);
 	spaces_free(recording->spaces);

@@ -35,6 +35,7 @@ struct recording {
 	struct names *names;
 	struct unwinder *unwinder;
 	struct profile *profile;
+	struct stacks *stacks;
 	struct session *session;
 
 	uint64_t start_unix_ns;

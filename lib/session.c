@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/idmap.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,6 +13,7 @@ struct session {
 	struct unwinder *unwinder;
 	const struct arch *arch;
 	struct profile *profile;
+	struct stacks *stacks; /* NULL: none but what was copied */
 	struct session_counts counts;
 
 	struct idmap threads;	    /* (pid and tid) → thread_id, until a name changes */
@@ -51,6 +53,11 @@ void session_free(struct session *session)
 const struct session_counts *session_counts(const struct session *session)
 {
 	return &session->counts;
+}
+
+void session_set_stacks(struct session *session, struct stacks *stacks)
+{
+	session->stacks = stacks;
 }
 
 void session_set_main_process(struct session *session, pid_t pid)
@@ -103,22 +110,60 @@ static stack_id push_user_pc(struct session *session, const struct record *recor
 					 .is_return_address = is_return_address});
 }
 
+static bool grow_stack(void *stacks, uint64_t end, struct bytes *copied)
+{
+	return stacks_grow(stacks, end, copied);
+}
+
+/* True when it leads to the root. */
+static bool unwind(struct session *session, const struct record *record, const struct regs *regs,
+		   struct call_chain *chain)
+{
+	struct stacks *stacks = session->stacks;
+	struct unwind_stack stack = {.copied = record->sample.stack};
+	bool complete;
+
+	if (stacks) {
+		stack.grow = grow_stack;
+		stack.user = stacks;
+		stacks_begin(stacks, record->tid, regs->values[session->arch->sp], stack.copied);
+	}
+	complete = unwinder_walk(session->unwinder, record->pid, record->time_ns, regs, &stack,
+				 chain) == UNWIND_ROOT;
+	if (stacks) {
+		enum stack_origin origin = stacks_end(stacks, complete);
+
+		session->counts.completed += origin == STACK_LIVE;
+		session->counts.joined += origin == STACK_KEPT;
+	}
+	return complete;
+}
+
+static stack_id push_note(struct session *session, stack_id stack, const char *text)
+{
+	return profile_push(session->profile, stack, profile_note(session->profile, text));
+}
+
 /* The user part by its registers and the copied stack. */
 static stack_id push_unwound(struct session *session, const struct record *record,
 			     const struct regs *regs, stack_id stack)
 {
-	unsigned count = UNWIND_DEPTH_MAX;
-	enum unwind_stop stop = unwinder_walk(session->unwinder, record->pid, record->time_ns, regs,
-					      record->sample.stack, session->frames, &count);
+	struct call_chain chain = {.frames = session->frames, .room = UNWIND_DEPTH_MAX};
 
 	session->counts.user_stacks++;
-	if (stop != UNWIND_ROOT) {
+	if (!unwind(session, record, regs, &chain)) {
 		session->counts.truncated++;
-		stack = profile_push(session->profile, stack,
-				     profile_note(session->profile, "[truncated]"));
+		stack = push_note(session, stack, "[truncated]");
 	}
-	while (count)
-		stack = push_user(session, stack, &session->frames[--count]);
+	for (unsigned i = chain.count; i-- > 0;) {
+		stack = push_user(session, stack, &chain.frames[i]);
+		if (chain.left_out && i == chain.gap) {
+			char text[40];
+
+			snprintf(text, sizeof(text), "[%" PRIu64 " frames]", chain.left_out);
+			stack = push_note(session, stack, text);
+		}
+	}
 	return stack;
 }
 
@@ -256,6 +301,8 @@ static void feed_exit(struct session *session, const struct record *record)
 {
 	uint32_t *others = other_threads_of(session, record->pid);
 
+	if (session->stacks)
+		stacks_forget(session->stacks, record->tid);
 	if (record->tid == record->pid && !*others)
 		spaces_exit(session->spaces, record->pid, record->time_ns);
 	else if (record->tid != record->pid && *others)
@@ -268,6 +315,8 @@ static void feed_comm(struct session *session, const struct record *record)
 	threads_changed(session);
 	if (!record->comm.exec)
 		return;
+	if (session->stacks)
+		stacks_forget(session->stacks, record->tid);
 	*other_threads_of(session, record->pid) = 0;
 	spaces_exec(session->spaces, record->pid, record->time_ns);
 	if (record->pid == session->main_pid)

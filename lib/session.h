@@ -11,14 +11,17 @@
 #include "perf/record.h"
 #include "proc/names.h"
 #include "proc/space.h"
+#include "proc/stacks.h"
 #include "profile/profile.h"
 #include "unwind/unwind.h"
 
 struct session_counts {
 	uint64_t samples;
-	uint64_t lost;	      /* samples the kernel could not write */
-	uint64_t throttled;   /* times the kernel paused sampling */
-	uint64_t truncated;   /* stacks that got [truncated] as their root */
+	uint64_t lost;	    /* samples the kernel could not write */
+	uint64_t throttled; /* times the kernel paused sampling */
+	uint64_t truncated; /* stacks that got [truncated] as their root */
+	uint64_t completed; /* stacks larger than their copy, completed from the live thread … */
+	uint64_t joined;    /* … or with the thread's last complete stack */
 	uint64_t user_stacks; /* samples that had a user stack to unwind */
 	uint64_t compat;      /* samples of 32-bit processes: frame pointers only */
 };
@@ -35,6 +38,9 @@ DEFINE_CLEANUP(session, session_free)
 void session_set_main_process(struct session *session, pid_t pid);
 /* … or, of a process that runs already, the file of that name. */
 void session_set_main_path(struct session *session, const char *path);
+
+/* Records are of now: stacks that end before the root are continued by this. Borrowed. */
+void session_set_stacks(struct session *session, struct stacks *stacks);
 
 void session_feed(struct session *session, const struct record *record);
 /* No more records: describes to the profile the modules its frames are in. */

@@ -5,16 +5,16 @@
 static bool load(void *user, uint64_t address, unsigned size_bytes, uint64_t *ret)
 {
 	struct walk *walk = user;
-	uint64_t at = address - walk->stack_start;
 
 	*ret = 0;
-	if (at <= walk->stack_bytes && walk->stack_bytes - at >= size_bytes) {
-		memcpy(ret, walk->stack + at, size_bytes);
-		return true;
+	if (!walk_has(walk, address, size_bytes)) {
+		if (walk_read_file(walk, &walk->at, walk_pc(walk), address, ret, size_bytes))
+			return true;
+		if (!walk_grow(walk, address, size_bytes))
+			return walk_stop(walk, walk_why_unread(walk, address, STACK_REACH_BYTES));
 	}
-	if (walk_read_file(walk, &walk->at, walk_pc(walk), address, ret, size_bytes))
-		return true;
-	return walk_stop(walk, walk_why_unread(walk, address, STACK_REACH_BYTES));
+	memcpy(ret, walk->stack + (address - walk->stack_start), size_bytes);
+	return true;
 }
 
 static uint64_t load_bias(const struct walk *walk)

@@ -151,7 +151,7 @@ static bool stop_in_go(struct walk *walk)
 		return false;
 	if (fp == 0)
 		return walk_stop(walk, UNWIND_ROOT);
-	if (fp % 8 == 0 && fp - walk->stack_start >= walk->stack_bytes)
+	if (fp % 8 == 0 && !walk_has(walk, fp, 8))
 		return walk_stop(walk, UNWIND_TRUNCATED);
 	return false;
 }
@@ -197,51 +197,104 @@ static struct frame frame_of(const struct walk *walk)
 	};
 }
 
-static enum unwind_stop walk_up(struct unwinder *unwinder, struct walk *walk, struct frame *frames,
-				unsigned *count)
+/* Where frame n goes: once there is no more room, into the outer half, round and round. */
+static struct frame *place_of(const struct call_chain *chain, uint64_t n)
 {
-	unsigned room = *count;
+	unsigned inner = chain->room / 2;
+
+	return &chain->frames[n < chain->room ? n : inner + (n - inner) % (chain->room - inner)];
+}
+
+static void reverse(struct frame *frames, unsigned count)
+{
+	for (unsigned i = 0; i < count / 2; i++) {
+		struct frame swapped = frames[i];
+
+		frames[i] = frames[count - 1 - i];
+		frames[count - 1 - i] = swapped;
+	}
+}
+
+/* Brings the outer half back into its order. */
+static void close_chain(struct call_chain *chain, uint64_t total)
+{
+	unsigned inner = chain->room / 2, outer = chain->room - inner, first;
+
+	if (total <= chain->room) {
+		chain->count = (unsigned)total;
+		chain->left_out = 0;
+		return;
+	}
+	first = (unsigned)((total - inner) % outer);
+	reverse(chain->frames + inner, first);
+	reverse(chain->frames + inner + first, outer - first);
+	reverse(chain->frames + inner, outer);
+	chain->count = chain->room;
+	chain->left_out = total - chain->room;
+	chain->gap = inner;
+}
+
+static enum unwind_stop walk_up(struct unwinder *unwinder, struct walk *walk,
+				struct call_chain *chain)
+{
+	uint64_t total = 0;
 	bool more;
 
-	*count = 0;
 	walk_locate(walk, walk->regs.pc, &walk->at);
 	do {
-		if (*count == room)
-			return UNWIND_DEEP;
+		struct frame *frame = place_of(chain, total++);
+
 		walk->at_signal_frame = false;
-		frames[*count] = frame_of(walk);
+		*frame = frame_of(walk);
 		more = step(unwinder, walk);
 		/* No call stands before the code that a signal handler returns to. */
 		if (walk->at_signal_frame)
-			frames[*count].is_return_address = false;
-		++*count;
+			frame->is_return_address = false;
 	} while (more);
+	close_chain(chain, total);
+	unwinder->counts.frames += total;
 	return walk->stop;
 }
 
-enum unwind_stop unwinder_walk(struct unwinder *unwinder, pid_t pid, uint64_t time_ns,
-			       const struct regs *regs, struct bytes stack, struct frame *frames,
-			       unsigned *count)
+static enum unwind_stop walk_all(struct unwinder *unwinder, struct walk *walk,
+				 struct call_chain *chain)
 {
-	unsigned room = *count;
-	struct walk walk = {
+	struct walk again = *walk;
+	enum unwind_stop stop = walk_up(unwinder, walk, chain);
+
+	if (!walk->lacks_register || stop == UNWIND_ROOT)
+		return stop;
+	again.tracks_all = true;
+	again.stack = walk->stack;
+	again.stack_bytes = walk->stack_bytes;
+	again.has_grown = walk->has_grown;
+	stop = walk_up(unwinder, &again, chain);
+	*walk = again;
+	return stop;
+}
+
+enum unwind_stop unwinder_walk(struct unwinder *unwinder, pid_t pid, uint64_t time_ns,
+			       const struct regs *regs, const struct unwind_stack *stack,
+			       struct call_chain *chain)
+{
+	static const struct unwind_stack fixed;
+	const struct walk fresh = {
 		.spaces = unwinder->spaces,
 		.arch = unwinder->arch,
 		.pid = pid,
 		.time_ns = time_ns,
 		.stack_start = regs->values[unwinder->arch->sp],
-		.stack_bytes = bytes_left(&stack),
-		.stack = stack.at,
+		.stack_bytes = bytes_left(&stack->copied),
+		.stack = stack->copied.at,
+		.source = stack,
 		.regs = *regs,
 	};
-	struct walk again = walk;
-	enum unwind_stop stop = walk_up(unwinder, &walk, frames, count);
+	struct walk walk = fresh;
+	enum unwind_stop stop = walk_all(unwinder, &walk, chain);
 
-	if (walk.lacks_register && stop != UNWIND_ROOT) {
-		again.tracks_all = true;
-		*count = room;
-		stop = walk_up(unwinder, &again, frames, count);
-	}
-	unwinder->counts.frames += *count;
-	return stop;
+	if (stop == UNWIND_ROOT || !walk.has_grown)
+		return stop;
+	walk = fresh;
+	walk.source = &fixed;
+	return walk_all(unwinder, &walk, chain);
 }

@@ -3,9 +3,9 @@
  * frame information, else by frame pointers.
  *
  * Pure but for its cache of rules, keyed by (module, offset), which survives ASLR, mmap, fork and
- * exec. A stack is copied memory [sp, sp + len) at the moment of the sample; nothing else of the
- * process is read, but for constants in its files. Return addresses are looked up at pc - 1, except
- * above a signal frame. Walking always ends: sp must grow.
+ * exec. A stack is copied memory [sp, sp + len) at the moment of the sample, and what `grow` adds
+ * to it; nothing else of the process is read, but for constants in its files. Return addresses are
+ * looked up at pc - 1, except above a signal frame. Walking always ends: sp must grow.
  */
 #ifndef PROF_UNWIND_UNWIND_H
 #define PROF_UNWIND_UNWIND_H
@@ -14,6 +14,7 @@
 #include "proc/space.h"
 #include "unwind/arch.h"
 
+/* Room for the frames of a walk, as a rule. */
 enum { UNWIND_DEPTH_MAX = 1024 };
 
 struct frame {
@@ -25,7 +26,6 @@ struct frame {
 enum unwind_stop {
 	UNWIND_ROOT,	  /* the outermost frame: complete */
 	UNWIND_TRUNCATED, /* the caller's frame lies beyond the copied stack */
-	UNWIND_DEEP,	  /* no room in frames[] */
 	UNWIND_LOST,	  /* no rule and no plausible frame pointer, or a step that made no sense */
 };
 
@@ -36,10 +36,35 @@ struct unwinder *unwinder_new(struct spaces *spaces, const struct arch *arch);
 void unwinder_free(struct unwinder *unwinder);
 DEFINE_CLEANUP(unwinder, unwinder_free)
 
-/* Frames leaf first. *count: in: room, out: used; at least 1 when there was room. */
+/* The stack of a sample. */
+struct unwind_stack {
+	struct bytes copied; /* from the stack pointer upwards */
+	/*
+	 * Where the copy ends before the root: puts a longer one, which begins at the same address
+	 * and goes on at least a little, in its place. `end` is the address up to which it is
+	 * needed. False when there is no more; NULL: never.
+	 */
+	bool (*grow)(void *user, uint64_t end, struct bytes *copied);
+	void *user;
+};
+
+/* What a walk found. */
+struct call_chain {
+	struct frame *frames; /* room for so many; leaf first */
+	unsigned room;	      /* at least 1 */
+	unsigned count;	      /* at least 1 */
+	/* With more frames than room, the middle is left out: so many, in front of frames[gap]. */
+	uint64_t left_out;
+	unsigned gap;
+};
+
+/*
+ * Of a stack that has grown, frames beyond the first copy are given only when they lead to the
+ * root: else what was added to it is not to be trusted, and the walk ends where the copy did.
+ */
 enum unwind_stop unwinder_walk(struct unwinder *unwinder, pid_t pid, uint64_t time_ns,
-			       const struct regs *regs, struct bytes stack, struct frame *frames,
-			       unsigned *count);
+			       const struct regs *regs, const struct unwind_stack *stack,
+			       struct call_chain *chain);
 
 struct unwind_counts {
 	uint64_t frames, rules_hit, rules_missed;

@@ -20,6 +20,8 @@ struct walk {
 	uint64_t time_ns;
 	uint64_t stack_start, stack_bytes;
 	const unsigned char *stack;
+	const struct unwind_stack *source; /* of more of it */
+	bool has_grown;
 	struct regs regs;
 	bool is_return_address; /* regs.pc: the call stands just before it */
 	bool tracks_all;	/* all registers, not only those that most rules need */
@@ -53,15 +55,24 @@ static inline enum unwind_stop walk_why_unread(const struct walk *walk, uint64_t
 										: UNWIND_LOST;
 }
 
+static inline bool walk_has(const struct walk *walk, uint64_t address, uint64_t len)
+{
+	uint64_t at = address - walk->stack_start;
+
+	return at <= walk->stack_bytes && walk->stack_bytes - at >= len;
+}
+
+/* Makes the copied stack hold these bytes too, if it can. */
+bool walk_grow(struct walk *walk, uint64_t address, uint64_t len);
+
 /* A word of the copied stack; else the walk stops, as cut off when it lies within reach above. */
 static inline bool walk_read_stack(struct walk *walk, uint64_t address, uint64_t reach_bytes,
 				   uint64_t *ret)
 {
-	uint64_t at = address - walk->stack_start;
-
-	if (__builtin_expect(at > walk->stack_bytes || walk->stack_bytes - at < sizeof(*ret), 0))
+	if (__builtin_expect(!walk_has(walk, address, sizeof(*ret)), 0) &&
+	    (address - walk->stack_start >= reach_bytes || !walk_grow(walk, address, sizeof(*ret))))
 		return walk_stop(walk, walk_why_unread(walk, address, reach_bytes));
-	memcpy(ret, walk->stack + at, sizeof(*ret));
+	memcpy(ret, walk->stack + (address - walk->stack_start), sizeof(*ret));
 	return true;
 }
 

@@ -83,26 +83,24 @@ static void measure_walk(void)
 	struct unwinder *unwinder = unwinder_new(spaces, arch_native());
 	CLEANUP(free_ptr) struct sample *sample = xcalloc(1, sizeof(*sample));
 	struct frame frames[UNWIND_DEPTH_MAX];
-	unsigned count = UNWIND_DEPTH_MAX;
+	struct call_chain chain = {.frames = frames, .room = UNWIND_DEPTH_MAX};
 	pid_t pid = getpid();
-	struct bytes stack = bytes_of(sample->stack, STACK_BYTES);
+	struct unwind_stack stack = {.copied = bytes_of(sample->stack, STACK_BYTES)};
 
 	spaces_snapshot(spaces, pid, 0);
 	record(sample);
-	unwinder_walk(unwinder, pid, 1, &sample->regs, stack, frames, &count);
+	unwinder_walk(unwinder, pid, 1, &sample->regs, &stack, &chain);
 	struct unwind_counts cold = unwinder_counts(unwinder);
 	uint64_t begin = cpu_ns();
 
-	for (unsigned i = 0; i < WALKS; i++) {
-		count = UNWIND_DEPTH_MAX;
-		unwinder_walk(unwinder, pid, 1, &sample->regs, stack, frames, &count);
-	}
+	for (unsigned i = 0; i < WALKS; i++)
+		unwinder_walk(unwinder, pid, 1, &sample->regs, &stack, &chain);
 	uint64_t spent_ns = cpu_ns() - begin;
 	struct unwind_counts warm = unwinder_counts(unwinder);
 	uint64_t walked = warm.frames - cold.frames;
 
 	printf("warm walk: %u frames, %.1f ns a frame, %.2f us a stack, %" PRIu64 " rules missed\n",
-	       count, (double)spent_ns / (double)walked, (double)spent_ns / WALKS / 1000,
+	       chain.count, (double)spent_ns / (double)walked, (double)spent_ns / WALKS / 1000,
 	       warm.rules_missed - cold.rules_missed);
 }
 

@@ -33,7 +33,8 @@ static void samples_without_names_are_counted_once_and_once_a_module(void **stat
 	stack_id bare = push(profile, main, 1, 0x20);
 	stack_id twice = push(profile, push(profile, bare, 2, 0x30), 1, 0x40);
 	stack_id note = profile_push(profile, STACK_EMPTY, profile_note(profile, "[truncated]"));
-	struct session_counts counts = {.samples = 10, .lost = 10, .truncated = 3};
+	struct session_counts counts = {
+		.samples = 10, .lost = 10, .truncated = 3, .completed = 1200, .joined = 1};
 	struct quality quality;
 
 	name(profile, 0, 0x10);
@@ -54,6 +55,7 @@ static void samples_without_names_are_counted_once_and_once_a_module(void **stat
 
 	CLEANUP(free_ptr) char *line = quality_line(&quality);
 	assert_string_equal(line, "10 samples, 10 lost (50.0 %), 3 truncated (30.0 %), "
+				  "1,200 completed from the live stack, 1 joined, "
 				  "3 with unnamed frames (30.0 %)");
 	quality_deinit(&quality);
 }

@@ -89,15 +89,23 @@ static void copy_stack(struct sample *sample)
 	}
 }
 
+static void walk_copy(struct walked *walked, struct unwinder *unwinder, pid_t pid,
+		      const struct regs *regs, struct bytes copied)
+{
+	const struct unwind_stack stack = {.copied = copied};
+	struct call_chain chain = {.frames = walked->frames, .room = ARRAY_SIZE(walked->frames)};
+
+	walked->stop = unwinder_walk(unwinder, pid, 1, regs, &stack, &chain);
+	walked->count = chain.count;
+}
+
 static void walk(struct fixture *fixture)
 {
 	const struct sample *sample = &fixture->sample;
 	struct walked *walked = &fixture->walked;
 
-	walked->count = UNWIND_DEPTH_MAX;
-	walked->stop = unwinder_walk(fixture->unwinder, sample->pid, 1, &sample->regs,
-				     bytes_of(sample->stack, sample->stack_bytes), walked->frames,
-				     &walked->count);
+	walk_copy(walked, fixture->unwinder, sample->pid, &sample->regs,
+		  bytes_of(sample->stack, sample->stack_bytes));
 }
 
 static void regs_from_ucontext(const ucontext_t *context, struct regs *regs)
@@ -295,12 +303,11 @@ static void a_handler_with_a_stack_of_its_own_is_cut_off_below_it(void **state)
 	fixture_free(fixture);
 }
 
-static void a_short_copy_is_truncated_and_a_short_array_is_full(void **state)
+static void a_short_copy_is_truncated(void **state)
 {
 	(void)state;
 	struct fixture *fixture = fixture_new(getpid());
-	struct frame frame;
-	unsigned count, last = 0;
+	unsigned last = 0;
 
 	recurse(fixture, 50);
 	for (size_t bytes = 0; bytes < 4096; bytes += 256) {
@@ -311,14 +318,110 @@ static void a_short_copy_is_truncated_and_a_short_array_is_full(void **state)
 		last = fixture->walked.count;
 	}
 	assert_true(last > 5);
-	for (count = 0; count < 2; count++) {
-		unsigned used = count;
-		enum unwind_stop stop =
-			unwinder_walk(fixture->unwinder, getpid(), 1, &fixture->sample.regs,
-				      bytes_of(fixture->sample.stack, 4096), &frame, &used);
+	fixture_free(fixture);
+}
 
-		assert_int_equal(stop, UNWIND_DEEP);
-		assert_int_equal(used, count);
+/* Gives ever more of a sample's stack, 512 bytes at a time, up to a limit. */
+struct growth {
+	const struct sample *sample;
+	size_t given, limit;
+	const unsigned char *instead; /* NULL, or what it gives in place of the truth */
+};
+
+static bool grow(void *user, uint64_t end, struct bytes *copied)
+{
+	struct growth *growth = user;
+	size_t more = growth->given + 512;
+
+	assert_true(end > growth->sample->regs.values[arch_native()->sp] + growth->given);
+	if (more > growth->limit || more > growth->sample->stack_bytes)
+		return false;
+	growth->given = more;
+	*copied = bytes_of(growth->instead ? growth->instead : growth->sample->stack, more);
+	return true;
+}
+
+static void walk_growing(struct fixture *fixture, struct growth growth)
+{
+	const struct unwind_stack stack = {
+		.copied = bytes_of(fixture->sample.stack, growth.given),
+		.grow = grow,
+		.user = &growth,
+	};
+	struct walked *walked = &fixture->walked;
+	struct call_chain chain = {.frames = walked->frames, .room = ARRAY_SIZE(walked->frames)};
+
+	growth.sample = &fixture->sample;
+	walked->stop = unwinder_walk(fixture->unwinder, fixture->sample.pid, 1,
+				     &fixture->sample.regs, &stack, &chain);
+	walked->count = chain.count;
+}
+
+static void a_short_copy_that_grows_is_complete(void **state)
+{
+	(void)state;
+	struct fixture *fixture = fixture_new(getpid());
+
+	recurse_with_alloca(fixture, 100);
+	for (size_t bytes = 0; bytes < 4096; bytes += 256) {
+		walk_growing(fixture, (struct growth){.given = bytes, .limit = SIZE_MAX});
+		assert_is_truth(fixture);
+	}
+	fixture_free(fixture);
+}
+
+static void what_grew_without_reaching_the_root_is_not_trusted(void **state)
+{
+	(void)state;
+	struct fixture *fixture = fixture_new(getpid());
+	unsigned char *scrambled = xmalloc(STACK_BYTES);
+	unsigned within;
+
+	recurse(fixture, 100);
+	fixture->sample.stack_bytes = 1024;
+	walk(fixture);
+	within = fixture->walked.count;
+	fixture->sample.stack_bytes = STACK_BYTES;
+	walk_growing(fixture, (struct growth){.given = 1024, .limit = 3000});
+	assert_int_equal(fixture->walked.stop, UNWIND_TRUNCATED);
+	assert_int_equal(fixture->walked.count, within);
+	memcpy(scrambled, fixture->sample.stack, 1024);
+	memset(scrambled + 1024, 0x99, STACK_BYTES - 1024);
+	walk_growing(fixture,
+		     (struct growth){.given = 1024, .limit = SIZE_MAX, .instead = scrambled});
+	assert_int_equal(fixture->walked.stop, UNWIND_TRUNCATED);
+	assert_int_equal(fixture->walked.count, within);
+	free(scrambled);
+	fixture_free(fixture);
+}
+
+static void of_more_frames_than_room_the_middle_is_left_out(void **state)
+{
+	(void)state;
+	struct fixture *fixture = fixture_new(getpid());
+	struct unwind_stack stack;
+	struct frame frames[21];
+
+	recurse(fixture, 100);
+	walk(fixture);
+	assert_int_equal(fixture->walked.stop, UNWIND_ROOT);
+	stack = (struct unwind_stack){
+		.copied = bytes_of(fixture->sample.stack, fixture->sample.stack_bytes)};
+	for (unsigned room = 1; room <= ARRAY_SIZE(frames); room++) {
+		struct call_chain chain = {.frames = frames, .room = room};
+		unsigned count = fixture->walked.count;
+
+		assert_int_equal(unwinder_walk(fixture->unwinder, getpid(), 1,
+					       &fixture->sample.regs, &stack, &chain),
+				 UNWIND_ROOT);
+		assert_int_equal(chain.count, room);
+		assert_int_equal(chain.left_out, count - room);
+		assert_int_equal(chain.gap, room / 2);
+		for (unsigned i = 0; i < room; i++) {
+			unsigned of = i < chain.gap ? i : i + count - room;
+
+			assert_int_equal(frames[i].offset, fixture->walked.frames[of].offset);
+		}
 	}
 	fixture_free(fixture);
 }
@@ -647,17 +750,14 @@ static void a_stack_of_aarch64_is_walked_on_any_machine(void **state)
 	stack[(MIDDLE + OUTER - 8) / 8] = at + AARCH64_IN_VARY;
 	stack[(fp - STACK) / 8] = 0; /* vary: x29 at fp, x30 beside it */
 	stack[(fp - STACK) / 8 + 1] = (at + AARCH64_IN_START) | signature;
-	walked.stop = unwinder_walk(unwinder, nobody, 1, &regs, bytes_of(stack, sizeof(stack)),
-				    walked.frames, &walked.count);
+	walk_copy(&walked, unwinder, nobody, &regs, bytes_of(stack, sizeof(stack)));
 	assert_int_equal(walked.stop, UNWIND_ROOT);
 	assert_pcs(&walked, pcs, ARRAY_SIZE(pcs));
 
 	/* A function that calls has saved its link register: what stands in it now is no use. */
 	regs.pc = at + AARCH64_LEAF;
 	regs_set(&regs, arch_aarch64.ra, at + AARCH64_LEAF + 4);
-	walked.count = UNWIND_DEPTH_MAX;
-	walked.stop = unwinder_walk(unwinder, nobody, 1, &regs, bytes_of(stack, sizeof(stack)),
-				    walked.frames, &walked.count);
+	walk_copy(&walked, unwinder, nobody, &regs, bytes_of(stack, sizeof(stack)));
 	assert_int_equal(walked.stop, UNWIND_LOST);
 	assert_int_equal(walked.count, 2);
 }
@@ -681,13 +781,11 @@ static void where_go_switches_stacks_the_frame_pointer_tells_how_it_ends(void **
 	for (unsigned i = 0; i < ARRAY_SIZE(cases); i++) {
 		uint64_t stack[] = {0, 0, cases[i].fp, at + GO_IN_SWITCHER, 0, 0x99, 0, 0};
 		struct regs regs = {.pc = at + GO_IN_WORKER};
-		struct walked walked = {.count = UNWIND_DEPTH_MAX};
+		struct walked walked;
 
 		regs_set(&regs, arch_x86_64.sp, STACK);
 		regs_set(&regs, arch_x86_64.fp, STACK + 16);
-		walked.stop = unwinder_walk(unwinder, nobody, 1, &regs,
-					    bytes_of(stack, sizeof(stack)), walked.frames,
-					    &walked.count);
+		walk_copy(&walked, unwinder, nobody, &regs, bytes_of(stack, sizeof(stack)));
 		assert_int_equal(walked.stop, cases[i].stop);
 		assert_int_equal(walked.count, 2);
 	}
@@ -701,7 +799,10 @@ int main(void)
 		cmocka_unit_test(a_realigned_stack_is_walked),
 		cmocka_unit_test(a_signal_handler_stands_on_what_it_interrupted),
 		cmocka_unit_test(a_handler_with_a_stack_of_its_own_is_cut_off_below_it),
-		cmocka_unit_test(a_short_copy_is_truncated_and_a_short_array_is_full),
+		cmocka_unit_test(a_short_copy_is_truncated),
+		cmocka_unit_test(a_short_copy_that_grows_is_complete),
+		cmocka_unit_test(what_grew_without_reaching_the_root_is_not_trusted),
+		cmocka_unit_test(of_more_frames_than_room_the_middle_is_left_out),
 		cmocka_unit_test(nonsense_is_lost),
 		cmocka_unit_test(a_stack_of_aarch64_is_walked_on_any_machine),
 		cmocka_unit_test(where_go_switches_stacks_the_frame_pointer_tells_how_it_ends),

@@ -1,0 +1,42 @@
+"""Stacks that are larger than what a sample copies of them: they reach their root, or say that they do not."""
+
+import re
+
+import pytest
+
+FAST = ["-F", "1999"]
+SECONDS = "1.2"  # of CPU time: more than 2,000 samples
+
+
+def truncated(stacks):
+    return stacks.holding("[truncated]")
+
+
+def test_a_hundred_kilobytes_under_the_hot_function_are_crossed(prof, target):
+    recording = prof.record(*FAST, "--", target("deep_stack"), SECONDS)
+    stacks = recording.stacks
+    assert stacks.total > 2000
+    complete = stacks.holding("main", "spend", "outer", "middle", "room", "hot")
+    assert complete >= 0.98 * stacks.total, stacks.hottest(30)
+    assert complete + truncated(stacks) >= 0.99 * stacks.total
+    said = re.search(r"([\d,]+) completed from the live stack", recording.result.stderr)
+    assert int(said.group(1).replace(",", "")) >= 0.98 * complete
+    assert any(said.group(0) in comment for comment in recording.pprof.comments())
+
+
+def test_a_copy_of_one_kilobyte_is_enough(prof, target):
+    stacks = prof.record(*FAST, "--call-graph", "dwarf,1024", "--", target("recursion"), SECONDS).stacks
+    deep = stacks.count(lambda frames: frames.count("down") == 1000 and "main" in frames and "bottom" in frames)
+    assert deep >= 0.98 * stacks.total, stacks.hottest(1)[:2000]
+
+
+def test_of_twenty_thousand_frames_the_middle_is_left_out(prof, target):
+    stacks = prof.record("-F", "199", "--", target("abyss"), SECONDS).stacks
+
+    def whole(frames):
+        left_out = [int(frame[1:-8]) for frame in frames if re.fullmatch(r"\[\d+ frames\]", frame)]
+        return (len(left_out) == 1 and left_out[0] + frames.count("down") == 20000
+                and "main" in frames and frames[-2:] == ("bottom", "spin"))
+
+    assert stacks.total > 200
+    assert stacks.count(whole) >= 0.97 * stacks.total, stacks.hottest(1)[:2000]

@@ -1,0 +1,53 @@
+/*
+ * A small hot function above 105 KB of stack that its caller took, more than perf can copy, and a
+ * few callers below that.
+ *
+ *	_start … main
+ *	  spend
+ *	    outer
+ *	      middle
+ *	        room
+ *	          hot  ~100 %  (spin inlined)
+ */
+#include <alloca.h>
+#include <string.h>
+
+#include "work.h"
+
+enum { ROOM_BYTES = 105 << 10 };
+
+static NOINLINE void hot(volatile char *bytes)
+{
+	for (int i = 0; i < 20; i++) {
+		spin();
+		bytes[i]++;
+	}
+}
+
+static NOINLINE void room(size_t len)
+{
+	char *bytes = alloca(len);
+
+	memset(bytes, 0x55, len);
+	hot(bytes);
+}
+
+static NOINLINE void middle(void)
+{
+	room(ROOM_BYTES);
+	__asm__ volatile("");
+}
+
+static NOINLINE void outer(void)
+{
+	middle();
+	__asm__ volatile("");
+}
+
+int main(int argc, char **argv)
+{
+	const struct part all = {outer, 10};
+
+	spend(seconds_argument(argc, argv), &all, 1);
+	return 0;
+}
