@@ -1,6 +1,7 @@
 #include "format/format.h"
 
 #include "base/alloc.h"
+#include "format/folded_read.h"
 #include "format/folded_tree.h"
 #include "format/utf8.h"
 
@@ -138,19 +139,44 @@ static void make_names_of_frames(struct folded *folded)
 		folded->first_name[i + 1] = make_frame_names(folded, i, folded->first_name[i]);
 }
 
+/* The program that was asked about; NULL when that is not known. */
+static const char *main_name(const struct profile *profile)
+{
+	for (uint32_t i = 0; i < profile_module_count(profile); i++) {
+		const struct profile_module *module = profile_get_module(profile, i);
+
+		if (module->is_main)
+			return basename(profile_string(profile, module->path));
+	}
+	return NULL;
+}
+
+/* NULL where nothing is known of a process: profiles of other makes may have frames alone. */
+static const char *process_name(const struct profile *profile, const struct profile_thread *thread)
+{
+	const char *name = thread->process ? profile_string(profile, thread->process)
+					   : main_name(profile);
+
+	return name || thread->pid < 0 ? name : "";
+}
+
+/* 0: the stack begins with its own first frame. */
 static string_id make_root(struct folded *folded, const struct profile_thread *thread)
 {
+	const char *name = process_name(folded->profile, thread);
 	char number[32];
 
-	put_name(folded, profile_string(folded->profile, thread->process));
+	if (!name)
+		return 0;
+	put_name(folded, name);
 	for (size_t i = 0; i < folded->text_len; i++)
 		if (folded->text[i] == ' ')
 			folded->text[i] = '_';
-	if (folded->options->show_pid || folded->options->show_tid) {
+	if ((folded->options->show_pid || folded->options->show_tid) && thread->pid >= 0) {
 		snprintf(number, sizeof(number), "-%d", thread->pid);
 		put_text(folded, number);
 	}
-	if (folded->options->show_tid) {
+	if (folded->options->show_tid && thread->tid >= 0) {
 		snprintf(number, sizeof(number), "/%d", thread->tid);
 		put_text(folded, number);
 	}
@@ -176,7 +202,7 @@ static uint32_t node_of_frame(struct folded *folded, uint32_t node, frame_id fra
 static uint32_t known_node(struct folded *folded, string_id root, stack_id stack)
 {
 	if (stack == STACK_EMPTY)
-		return folded_tree_child(&folded->tree, FOLDED_TOP, root);
+		return root ? folded_tree_child(&folded->tree, FOLDED_TOP, root) : FOLDED_TOP;
 	return idmap_get(&folded->nodes, stack, root);
 }
 
@@ -198,17 +224,24 @@ static uint32_t node_of_stack(struct folded *folded, string_id root, stack_id st
 	return node;
 }
 
+/* Not even a frame: it is still to be counted. */
+static uint32_t node_of_nothing(struct folded *folded)
+{
+	return folded_tree_child(&folded->tree, FOLDED_TOP, strtab_add(folded->names, "[unnamed]"));
+}
+
 static void add_cells(struct folded *folded)
 {
 	bool by_samples = folded->options->weight == WEIGHT_SAMPLES;
 
 	for (uint64_t i = 0; i < profile_cell_count(folded->profile); i++) {
 		const struct profile_cell *cell = profile_get_cell(folded->profile, i);
+		uint32_t node;
 
-		if (cell->event == 0)
-			folded_tree_add(
-				&folded->tree,
-				node_of_stack(folded, folded->roots[cell->thread], cell->stack),
+		if (cell->event != 0)
+			continue;
+		node = node_of_stack(folded, folded->roots[cell->thread], cell->stack);
+		folded_tree_add(&folded->tree, node != FOLDED_TOP ? node : node_of_nothing(folded),
 				by_samples ? cell->samples : cell->weight);
 	}
 }
@@ -264,4 +297,6 @@ const struct format format_folded = {
 	.summary =
 		"folded stacks, one a line, for inferno-flamegraph, flamegraph.pl and speedscope",
 	.write = folded_write,
+	.recognize = folded_recognize,
+	.read = folded_read,
 };

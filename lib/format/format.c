@@ -12,6 +12,14 @@ const struct format *format_by_name(const char *name)
 	return NULL;
 }
 
+const struct format *format_by_content(const unsigned char *first, size_t len)
+{
+	for (const struct format *const *format = formats; *format; format++)
+		if ((*format)->recognize && (*format)->recognize(first, len))
+			return *format;
+	return NULL;
+}
+
 static size_t matched_bytes(const struct format *format, const char *path)
 {
 	size_t path_len = strlen(path), longest = 0;

@@ -1,6 +1,7 @@
 /*
- * The formats prof writes: one const table, one file a format. A writer sees the profile and a
- * stream, nothing else, and is deterministic: the same samples give the same bytes.
+ * The formats prof writes, and those of them that it reads: one const table, one file a format. A
+ * writer sees the profile and a stream, nothing else, and is deterministic: the same samples give
+ * the same bytes. A reader takes files of any producer, damaged ones too.
  */
 #ifndef PROF_FORMAT_FORMAT_H
 #define PROF_FORMAT_FORMAT_H
@@ -28,6 +29,12 @@ struct format {
 	/* Flushes out and does not close it. What out cannot take, a full disk, is an error. */
 	MUST_CHECK struct error *(*write)(const struct profile *profile,
 					  const struct format_options *options, FILE *out);
+	/* Both NULL where prof only writes. Whether a file that begins with these bytes (64 are
+	 * enough; fewer: the whole file) may be one. */
+	bool (*recognize)(const unsigned char *first, size_t len);
+	/* Into a new profile, which is of no use after an error. in stands at the beginning and
+	 * need not be seekable. */
+	MUST_CHECK struct error *(*read)(FILE *in, struct profile *profile);
 };
 
 /* Of several events the first. */
@@ -41,5 +48,7 @@ extern const struct format *const formats[];
 /* NULL when no format is called so, or ends so. */
 const struct format *format_by_name(const char *name);
 const struct format *format_by_path(const char *path);
+/* The one that reads a file that begins so. */
+const struct format *format_by_content(const unsigned char *first, size_t len);
 
 #endif

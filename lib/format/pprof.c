@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/gzip.h"
 #include "format/pprof_mapping.h"
+#include "format/pprof_read.h"
 #include "format/pprof_stream.h"
 
 #include <errno.h>
@@ -28,11 +29,15 @@ static Pprof__ValueType type_of_event(struct writer *writer, event_id id)
 	Pprof__ValueType type = PPROF__VALUE_TYPE__INIT;
 
 	/* Of two clocks only the first is "cpu": readers choose a type by its name. */
-	if (event->counts_ns && id == 0)
+	if (event->counts_ns && id == 0 && !event->unit)
 		type.type = pprof_string(&writer->stream, "cpu");
 	else
 		type.type = text(writer, event->name);
-	type.unit = pprof_string(&writer->stream, event->counts_ns ? "nanoseconds" : "count");
+	if (event->unit)
+		type.unit = text(writer, event->unit);
+	else
+		type.unit = pprof_string(&writer->stream,
+					 event->counts_ns ? "nanoseconds" : "count");
 	return type;
 }
 
@@ -45,11 +50,18 @@ static Pprof__ValueType type_of_samples(struct writer *writer)
 	return type;
 }
 
+/* A value before those of the events: the samples of the first one. */
+static bool has_samples(const struct profile *profile)
+{
+	return !profile_event_count(profile) || !profile_get_event(profile, 0)->one_value;
+}
+
 static void put_sample_types(struct writer *writer)
 {
 	Pprof__ValueType type = type_of_samples(writer);
 
-	pprof_put_sample_type(&writer->stream, &type);
+	if (has_samples(writer->profile))
+		pprof_put_sample_type(&writer->stream, &type);
 	for (event_id i = 0; i < profile_event_count(writer->profile); i++) {
 		type = type_of_event(writer, i);
 		pprof_put_sample_type(&writer->stream, &type);
@@ -92,6 +104,16 @@ static void put_times(struct writer *writer)
 	pprof_put(&writer->stream, &piece);
 }
 
+/* A comment a line. */
+static void put_remarks(struct writer *writer, const char *line)
+{
+	for (const char *end; (end = strchr(line, '\n')); line = end + 1) {
+		CLEANUP(free_ptr) char *comment = xstrndup(line, (size_t)(end - line));
+
+		pprof_put_comment(&writer->stream, comment);
+	}
+}
+
 static void put_comment(struct writer *writer, const char *title, const char *content)
 {
 	CLEANUP(free_ptr) char *comment = xasprintf("%s%s", title, content);
@@ -108,6 +130,7 @@ static void put_comments(struct writer *writer)
 	put_comment(writer, "host: ", info->host);
 	put_comment(writer, "kernel: ", info->kernel);
 	put_comment(writer, "", info->quality);
+	put_remarks(writer, info->remarks);
 }
 
 static void put_mapping(struct writer *writer, const struct pprof_mapping *mapping)
@@ -199,6 +222,7 @@ static void put_location(struct writer *writer, frame_id id)
 	CLEANUP(free_ptr) Pprof__Line **order = xcalloc(count, sizeof(*order));
 	const struct pprof_mapping *mapping = pprof_mapping_of(&writer->mappings, writer->profile,
 							       id);
+	uint32_t module = profile_get_frame(writer->profile, id).module;
 	Pprof__Location message = PPROF__LOCATION__INIT;
 
 	for (unsigned i = 0; i < count; i++) {
@@ -207,7 +231,7 @@ static void put_location(struct writer *writer, frame_id id)
 	}
 	message.id = (uint64_t)id + 1;
 	message.mapping_id = mapping ? mapping->id : 0;
-	message.address = mapping ? pprof_address(writer->profile, id) : 0;
+	message.address = module == PROFILE_NOTES ? 0 : pprof_address(writer->profile, id);
 	message.n_line = count;
 	message.line = order;
 	pprof_put_location(&writer->stream, &message);
@@ -244,8 +268,11 @@ static void add_text(struct writer *writer, struct labels *labels, const char *k
 
 static void add_id(struct writer *writer, struct labels *labels, const char *key, pid_t value)
 {
-	Pprof__Label *label = add_label(writer, labels, key);
+	Pprof__Label *label;
 
+	if (value < 0)
+		return;
+	label = add_label(writer, labels, key);
 	label->num = value;
 	label->num_unit = pprof_string(&writer->stream, "id");
 }
@@ -273,8 +300,8 @@ static void put_sample(struct writer *writer, const struct profile_cell *cell, i
 		*location = (uint64_t)stack.frame + 1;
 		stack = profile_get_stack(writer->profile, stack.parent);
 	}
-	message.n_value = profile_event_count(writer->profile) + 1;
-	message.value = values;
+	message.n_value = profile_event_count(writer->profile) + has_samples(writer->profile);
+	message.value = values + !has_samples(writer->profile);
 	add_labels(writer, &labels, cell->thread);
 	message.n_label = labels.count;
 	message.label = labels.order;
@@ -331,6 +358,17 @@ static void put_samples(struct writer *writer)
 	}
 }
 
+static bool values_fit(const struct profile *profile)
+{
+	for (uint64_t i = 0; i < profile_cell_count(profile); i++) {
+		const struct profile_cell *cell = profile_get_cell(profile, i);
+
+		if (cell->samples > INT64_MAX || cell->weight > INT64_MAX)
+			return false;
+	}
+	return true;
+}
+
 static int write_message(const struct profile *profile, FILE *out)
 {
 	struct writer writer = {.profile = profile};
@@ -355,10 +393,13 @@ static int write_message(const struct profile *profile, FILE *out)
 static struct error *pprof_write(const struct profile *profile,
 				 const struct format_options *options, FILE *out)
 {
-	FILE *gzip = gzip_writer(out);
+	FILE *gzip;
 	int error;
 
 	(void)options;
+	if (!values_fit(profile))
+		return error_new("a count of 2^63 or more has no place in a pprof profile");
+	gzip = gzip_writer(out);
 	if (!gzip)
 		return error_errno(errno, "compress the profile");
 	error = write_message(profile, gzip);
@@ -375,4 +416,6 @@ const struct format format_pprof = {
 	.summary = "for go tool pprof, Pyroscope, Parca and others",
 	.binary = true,
 	.write = pprof_write,
+	.recognize = pprof_recognize,
+	.read = pprof_read,
 };

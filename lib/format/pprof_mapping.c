@@ -32,6 +32,14 @@ static struct pprof_mapping place_of_segment(uint32_t module, const struct profi
 	};
 }
 
+static bool is_placed(const struct profile *profile, frame_id frame)
+{
+	uint32_t module = profile_get_frame(profile, frame).module;
+	enum profile_module_kind kind = profile_get_module(profile, module)->kind;
+
+	return kind != PROFILE_MODULE_NOTE && kind != PROFILE_MODULE_NONE;
+}
+
 static uint32_t make_places(struct pprof_mappings *mappings, const struct profile *profile)
 {
 	uint32_t modules = profile_module_count(profile) + 1, count = 0;
@@ -99,7 +107,7 @@ static void use_places(struct pprof_mappings *mappings, const struct profile *pr
 	for (frame_id i = 0; i < profile_frame_count(profile); i++) {
 		struct pprof_mapping *place;
 
-		if (profile_get_frame(profile, i).module == PROFILE_NOTES)
+		if (!is_placed(profile, i))
 			continue;
 		place = place_of(mappings, profile, i);
 		place->is_used = true;
@@ -145,7 +153,7 @@ void pprof_mappings_deinit(struct pprof_mappings *mappings)
 const struct pprof_mapping *pprof_mapping_of(const struct pprof_mappings *mappings,
 					     const struct profile *profile, frame_id frame)
 {
-	if (profile_get_frame(profile, frame).module == PROFILE_NOTES)
+	if (!is_placed(profile, frame))
 		return NULL;
 	return place_of(mappings, profile, frame);
 }

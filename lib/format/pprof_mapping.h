@@ -30,7 +30,7 @@ struct pprof_mappings {
 void pprof_mappings_init(struct pprof_mappings *mappings, const struct profile *profile);
 void pprof_mappings_deinit(struct pprof_mappings *mappings);
 
-/* NULL for what is not code: PROFILE_NOTES. */
+/* NULL for what is in no file: PROFILE_NOTES, PROFILE_MODULE_NONE. */
 const struct pprof_mapping *pprof_mapping_of(const struct pprof_mappings *mappings,
 					     const struct profile *profile, frame_id frame);
 /* Within the frame's mapping. Of a caller, the address of the call. */

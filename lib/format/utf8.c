@@ -1,5 +1,7 @@
 #include "format/utf8.h"
 
+#include "base/alloc.h"
+
 uint32_t utf8_next(struct bytes *text)
 {
 	unsigned char lead = bytes_u8(text);
@@ -22,11 +24,35 @@ uint32_t utf8_next(struct bytes *text)
 	return code;
 }
 
-static bool is_valid(struct bytes text)
+/* Names are ASCII for the most part: eight bytes at a time. */
+static void skip_ascii(struct bytes *text)
 {
-	while (bytes_left(&text))
+	uint64_t word;
+
+	while (bytes_left(text) >= sizeof(word)) {
+		memcpy(&word, text->at, sizeof(word));
+		if (word & UINT64_C(0x8080808080808080))
+			return;
+		bytes_skip(text, sizeof(word));
+	}
+}
+
+bool utf8_is_valid(struct bytes text)
+{
+	for (skip_ascii(&text); bytes_left(&text); skip_ascii(&text))
 		if (utf8_next(&text) == UTF8_BAD)
 			return false;
+	return true;
+}
+
+bool utf8_is_text(struct bytes text)
+{
+	while (bytes_left(&text)) {
+		unsigned char c = bytes_u8(&text);
+
+		if (c < 0x20 && c != '\n' && c != '\r' && c != '\t')
+			return false;
+	}
 	return true;
 }
 
@@ -36,7 +62,7 @@ const char *utf8_valid(const char *str, struct arena *arena)
 	struct bytes text = bytes_of(str, len);
 	char *copy, *to;
 
-	if (is_valid(text))
+	if (utf8_is_valid(text))
 		return str;
 	copy = to = arena_alloc(arena, len * strlen(UTF8_REPLACEMENT) + 1);
 	while (bytes_left(&text)) {
@@ -49,4 +75,19 @@ const char *utf8_valid(const char *str, struct arena *arena)
 	}
 	*to = '\0';
 	return copy;
+}
+
+string_id utf8_intern(struct strtab *strings, struct bytes name)
+{
+	size_t len = bytes_left(&name);
+
+	if (utf8_is_valid(name) && !memchr(name.at, '\0', len))
+		return strtab_add_len(strings, (const char *)name.at, len);
+
+	CLEANUP(free_ptr) char *str = xstrndup((const char *)name.at, len);
+	struct arena arena = {0};
+	string_id id = strtab_add(strings, utf8_valid(str, &arena));
+
+	arena_deinit(&arena);
+	return id;
 }

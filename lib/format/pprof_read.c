@@ -1,0 +1,573 @@
+#include "format/pprof_read.h"
+
+#include "base/alloc.h"
+#include "format/id_table.h"
+#include "format/pprof_events.h"
+#include "format/pprof_input.h"
+#include "format/pprof_modules.h"
+#include "format/utf8.h"
+#include "format/wire.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The numbers of fields, and behind the last, how many there are. */
+enum { TYPE_TYPE = 1, TYPE_UNIT, TYPE_FIELDS };
+enum { LABEL_KEY = 1, LABEL_STR, LABEL_NUM, LABEL_FIELDS };
+enum {
+	MAPPING_ID = 1,
+	MAPPING_START,
+	MAPPING_LIMIT,
+	MAPPING_OFFSET,
+	MAPPING_FILENAME,
+	MAPPING_BUILD_ID,
+	MAPPING_FIELDS
+};
+enum { LOCATION_ID = 1, LOCATION_MAPPING, LOCATION_ADDRESS, LOCATION_LINE, LOCATION_FIELDS };
+enum { LINE_FUNCTION = 1, LINE_LINE, LINE_FIELDS };
+enum {
+	FUNCTION_ID = 1,
+	FUNCTION_NAME,
+	FUNCTION_SYSTEM_NAME,
+	FUNCTION_FILENAME,
+	FUNCTION_START_LINE,
+	FUNCTION_FIELDS
+};
+enum { SAMPLE_LOCATION = 1, SAMPLE_VALUE, SAMPLE_LABEL };
+enum {
+	PROFILE_SAMPLE_TYPE = 1,
+	PROFILE_SAMPLE,
+	PROFILE_MAPPING,
+	PROFILE_LOCATION,
+	PROFILE_FUNCTION,
+	PROFILE_STRING,
+	PROFILE_TIME = 9,
+	PROFILE_DURATION,
+	PROFILE_PERIOD_TYPE,
+	PROFILE_PERIOD,
+	PROFILE_COMMENT,
+	PROFILE_DEFAULT_TYPE,
+	PROFILE_FIELDS
+};
+
+struct function {
+	struct profile_function of;
+	function_id id; /* IDMAP_NONE: not used so far */
+};
+
+/* A stack up to some location of the sample before: samples are next to their like. */
+struct step {
+	uint64_t location;
+	stack_id stack;
+};
+
+struct reader {
+	struct profile *profile;
+	struct bytes message;
+	string_id comm, thread, pid, tid; /* keys of labels */
+
+	string_id *strings;
+	size_t string_count, string_room;
+	bool string_missing; /* an index was beyond the table */
+
+	uint64_t numbers[PROFILE_FIELDS]; /* single ones of the message, by field */
+	struct pprof_events events;
+	struct pprof_modules modules;
+	struct wire_numbers comments;
+
+	struct function *functions;
+	uint32_t function_count, function_room;
+	struct id_table function_ids;
+	struct id_table frames; /* by location */
+
+	struct profile_line *lines; /* of the location that is being read */
+	uint32_t line_count, line_room;
+	struct wire_numbers locations, values; /* of the sample that is being read */
+	struct step *path;
+	size_t path_len, path_room;
+};
+
+static void reader_deinit(struct reader *reader)
+{
+	free(reader->strings);
+	pprof_events_deinit(&reader->events);
+	pprof_modules_deinit(&reader->modules);
+	free(reader->comments.items);
+	free(reader->functions);
+	id_table_deinit(&reader->function_ids);
+	free(reader->lines);
+	id_table_deinit(&reader->frames);
+	free(reader->locations.items);
+	free(reader->values.items);
+	free(reader->path);
+}
+
+static string_id intern(struct reader *reader, const char *str)
+{
+	return strtab_add(profile_strings(reader->profile), str);
+}
+
+static const char *string(const struct reader *reader, string_id id)
+{
+	return profile_string(reader->profile, id);
+}
+
+/* The string of an index; whether there is one is asked when a message has been read. */
+static string_id text(struct reader *reader, uint64_t index)
+{
+	if (index < reader->string_count)
+		return reader->strings[index];
+	reader->string_missing |= index > 0;
+	return 0;
+}
+
+static MUST_CHECK struct error *damaged(void)
+{
+	return error_new("it is damaged or cut off");
+}
+
+static MUST_CHECK struct error *no_such_string(void)
+{
+	return error_new("it refers to a string that is not there");
+}
+
+static struct error *read_string(struct reader *reader, const struct wire_field *field)
+{
+	GROW(reader->strings, reader->string_count, reader->string_room);
+	reader->strings[reader->string_count++] = utf8_intern(profile_strings(reader->profile),
+							      field->bytes);
+	return NULL;
+}
+
+static struct error *decode_type(struct reader *reader, const struct wire_field *message,
+				 struct pprof_type *ret)
+{
+	uint64_t field[TYPE_FIELDS] = {0};
+
+	if (!wire_scalars(message->bytes, field, TYPE_FIELDS))
+		return damaged();
+	ret->name = text(reader, field[TYPE_TYPE]);
+	ret->unit = text(reader, field[TYPE_UNIT]);
+	return NULL;
+}
+
+static struct error *read_sample_type(struct reader *reader, const struct wire_field *message)
+{
+	struct pprof_events *events = &reader->events;
+
+	GROW(events->types, events->count, events->room);
+	return decode_type(reader, message, &events->types[events->count++]);
+}
+
+static struct error *read_period_type(struct reader *reader, const struct wire_field *message)
+{
+	return decode_type(reader, message, &reader->events.period_type);
+}
+
+static struct error *read_number(struct reader *reader, const struct wire_field *field)
+{
+	reader->numbers[field->number] = field->value;
+	return NULL;
+}
+
+static struct error *read_comment(struct reader *reader, const struct wire_field *field)
+{
+	return wire_numbers_add(&reader->comments, field) ? NULL : damaged();
+}
+
+static struct error *read_mapping(struct reader *reader, const struct wire_field *message)
+{
+	uint64_t field[MAPPING_FIELDS] = {0};
+	struct pprof_source mapping;
+
+	if (!wire_scalars(message->bytes, field, MAPPING_FIELDS))
+		return damaged();
+	mapping = (struct pprof_source){
+		.start = field[MAPPING_START],
+		.limit = field[MAPPING_LIMIT],
+		.offset = field[MAPPING_OFFSET],
+		.path = text(reader, field[MAPPING_FILENAME]),
+		.build_id = text(reader, field[MAPPING_BUILD_ID]),
+	};
+	if (!pprof_modules_add(&reader->modules, field[MAPPING_ID], &mapping))
+		return error_new("two mappings have the id %" PRIu64, field[MAPPING_ID]);
+	return NULL;
+}
+
+/* 0, unknown, for what is no line number. */
+static uint32_t line_number(uint64_t value)
+{
+	return value <= INT32_MAX ? (uint32_t)value : 0;
+}
+
+static struct error *read_function(struct reader *reader, const struct wire_field *message)
+{
+	uint64_t field[FUNCTION_FIELDS] = {0};
+	struct profile_function function;
+
+	if (!wire_scalars(message->bytes, field, FUNCTION_FIELDS))
+		return damaged();
+	if (!id_table_put(&reader->function_ids, field[FUNCTION_ID], reader->function_count))
+		return error_new("two functions have the id %" PRIu64, field[FUNCTION_ID]);
+	function = (struct profile_function){
+		.name = text(reader, field[FUNCTION_NAME]),
+		.system_name = text(reader, field[FUNCTION_SYSTEM_NAME]),
+		.file = text(reader, field[FUNCTION_FILENAME]),
+		.start_line = line_number(field[FUNCTION_START_LINE]),
+	};
+	if (!function.name)
+		function.name = function.system_name;
+	GROW(reader->functions, reader->function_count, reader->function_room);
+	reader->functions[reader->function_count++] = (struct function){.of = function,
+									.id = IDMAP_NONE};
+	return NULL;
+}
+
+/* Functions that no location has are not taken over, nor those without a name. */
+static struct error *add_line(struct reader *reader, uint64_t id, uint64_t line)
+{
+	uint32_t index = id_table_get(&reader->function_ids, id);
+	struct function *function;
+
+	if (!id)
+		return NULL;
+	if (index == IDMAP_NONE)
+		return error_new("a location is in function %" PRIu64 ", which is not there", id);
+	function = &reader->functions[index];
+	if (!function->of.name)
+		return NULL;
+	if (function->id == IDMAP_NONE)
+		function->id = profile_function(reader->profile, &function->of);
+	GROW(reader->lines, reader->line_count, reader->line_room);
+	reader->lines[reader->line_count++] = (struct profile_line){.function = function->id,
+								    .line = line_number(line)};
+	return NULL;
+}
+
+static struct error *read_line(struct reader *reader, struct bytes message)
+{
+	uint64_t field[LINE_FIELDS] = {0};
+
+	if (!wire_scalars(message, field, LINE_FIELDS))
+		return damaged();
+	return add_line(reader, field[LINE_FUNCTION], field[LINE_LINE]);
+}
+
+/* "[libfoo.so+0x1a2b]", as writers call what has no name: it has none here either. */
+static bool is_address_name(const char *name, uint64_t address)
+{
+	char tail[32];
+	int len = snprintf(tail, sizeof(tail), "+0x%" PRIx64 "]", address);
+	size_t name_len = strlen(name);
+
+	return name[0] == '[' && name_len > (size_t)len && !strcmp(name + name_len - len, tail);
+}
+
+static bool is_note(const char *name)
+{
+	return name[0] == '[' && name[strlen(name) - 1] == ']';
+}
+
+static frame_id add_frame(struct reader *reader, uint64_t mapping_id, uint64_t address)
+{
+	struct pprof_place place = pprof_modules_place(&reader->modules, mapping_id, address);
+	const char *name = "";
+
+	if (reader->line_count == 1 && !reader->lines[0].line) {
+		function_id function = reader->lines[0].function;
+
+		name = string(reader, profile_get_function(reader->profile, function)->name);
+	}
+	if (!reader->line_count || is_address_name(name, address))
+		return profile_frame(reader->profile, place.module, place.offset, false);
+	if (place.module == PPROF_NO_MAPPING && !address && is_note(name))
+		return profile_note(reader->profile, name);
+	return profile_named_frame(reader->profile, place.module, place.offset, reader->lines,
+				   reader->line_count);
+}
+
+static struct error *read_lines(struct reader *reader, struct bytes location)
+{
+	struct wire_field field;
+
+	reader->line_count = 0;
+	while (wire_next(&location, &field)) {
+		struct error *err = NULL;
+
+		if (field.number == LOCATION_LINE)
+			err = read_line(reader, field.bytes);
+		if (err)
+			return err;
+	}
+	return NULL;
+}
+
+static struct error *read_location(struct reader *reader, const struct wire_field *message)
+{
+	uint64_t field[LOCATION_FIELDS] = {0};
+	struct error *err;
+
+	if (!wire_scalars(message->bytes, field, LOCATION_FIELDS))
+		return damaged();
+	err = read_lines(reader, message->bytes);
+	if (err)
+		return err;
+	if (!id_table_put(&reader->frames, field[LOCATION_ID],
+			  add_frame(reader, field[LOCATION_MAPPING], field[LOCATION_ADDRESS])))
+		return error_new("two locations have the id %" PRIu64, field[LOCATION_ID]);
+	return NULL;
+}
+
+/* The labels of a sample, as far as they are taken over. */
+struct origin {
+	string_id process, thread;
+	pid_t pid, tid;
+};
+
+static pid_t process_number(uint64_t value)
+{
+	return value <= INT32_MAX ? (pid_t)value : -1;
+}
+
+static struct error *read_label(struct reader *reader, struct bytes message, struct origin *ret)
+{
+	uint64_t field[LABEL_FIELDS] = {0};
+	string_id key;
+
+	if (!wire_scalars(message, field, LABEL_FIELDS))
+		return damaged();
+	key = text(reader, field[LABEL_KEY]);
+	if (key == reader->comm)
+		ret->process = text(reader, field[LABEL_STR]);
+	else if (key == reader->thread)
+		ret->thread = text(reader, field[LABEL_STR]);
+	else if (key == reader->pid)
+		ret->pid = process_number(field[LABEL_NUM]);
+	else if (key == reader->tid)
+		ret->tid = process_number(field[LABEL_NUM]);
+	return NULL;
+}
+
+/* The root is the last location. */
+static struct error *find_stack(struct reader *reader, stack_id *ret)
+{
+	size_t count = reader->locations.count;
+
+	*ret = STACK_EMPTY;
+	for (size_t depth = 0; depth < count; depth++) {
+		uint64_t location = reader->locations.items[count - 1 - depth];
+		frame_id frame;
+
+		if (depth < reader->path_len && reader->path[depth].location == location) {
+			*ret = reader->path[depth].stack;
+			continue;
+		}
+		frame = id_table_get(&reader->frames, location);
+		if (frame == IDMAP_NONE)
+			return error_new("a sample has location %" PRIu64 ", which is not there",
+					 location);
+		*ret = profile_push(reader->profile, *ret, frame);
+		reader->path_len = depth;
+		GROW(reader->path, reader->path_len, reader->path_room);
+		reader->path[reader->path_len++] = (struct step){location, *ret};
+	}
+	return NULL;
+}
+
+static struct error *add_sample(struct reader *reader, const struct origin *origin)
+{
+	stack_id stack;
+	thread_id thread;
+	struct error *err = find_stack(reader, &stack);
+
+	if (err)
+		return err;
+	thread = profile_thread(reader->profile, origin->pid, origin->tid,
+				string(reader, origin->process), string(reader, origin->thread));
+	return pprof_events_add(&reader->events, reader->profile, thread, stack,
+				reader->values.items, reader->values.count);
+}
+
+static struct error *read_sample_field(struct reader *reader, const struct wire_field *field,
+				       struct origin *origin)
+{
+	switch (field->number) {
+	case SAMPLE_LOCATION:
+		return wire_numbers_add(&reader->locations, field) ? NULL : damaged();
+	case SAMPLE_VALUE:
+		return wire_numbers_add(&reader->values, field) ? NULL : damaged();
+	case SAMPLE_LABEL:
+		return read_label(reader, field->bytes, origin);
+	default:
+		return NULL;
+	}
+}
+
+static struct error *read_sample(struct reader *reader, const struct wire_field *message)
+{
+	struct origin origin = {.pid = -1, .tid = -1};
+	struct bytes rest = message->bytes;
+	struct wire_field field;
+
+	reader->locations.count = reader->values.count = 0;
+	while (wire_next(&rest, &field)) {
+		struct error *err = read_sample_field(reader, &field, &origin);
+
+		if (err)
+			return err;
+	}
+	return bytes_ok(&rest) ? add_sample(reader, &origin) : damaged();
+}
+
+/* Fields stand in any order, often with the strings last: each is read when what it refers to has
+ * been. */
+enum pass { PASS_NONE, PASS_STRINGS, PASS_TABLES, PASS_LOCATIONS, PASS_SAMPLES };
+
+static const struct {
+	enum pass pass;
+	struct error *(*read)(struct reader *reader, const struct wire_field *field);
+} fields[PROFILE_FIELDS] = {
+	[PROFILE_SAMPLE_TYPE] = {PASS_TABLES, read_sample_type},
+	[PROFILE_SAMPLE] = {PASS_SAMPLES, read_sample},
+	[PROFILE_MAPPING] = {PASS_TABLES, read_mapping},
+	[PROFILE_LOCATION] = {PASS_LOCATIONS, read_location},
+	[PROFILE_FUNCTION] = {PASS_TABLES, read_function},
+	[PROFILE_STRING] = {PASS_STRINGS, read_string},
+	[PROFILE_TIME] = {PASS_TABLES, read_number},
+	[PROFILE_DURATION] = {PASS_TABLES, read_number},
+	[PROFILE_PERIOD_TYPE] = {PASS_TABLES, read_period_type},
+	[PROFILE_PERIOD] = {PASS_TABLES, read_number},
+	[PROFILE_COMMENT] = {PASS_TABLES, read_comment},
+	[PROFILE_DEFAULT_TYPE] = {PASS_TABLES, read_number},
+};
+
+static struct error *read_pass(struct reader *reader, enum pass pass)
+{
+	struct bytes message = reader->message;
+	struct wire_field field;
+
+	while (wire_next(&message, &field)) {
+		struct error *err;
+
+		if (field.number >= PROFILE_FIELDS || fields[field.number].pass != pass)
+			continue;
+		err = fields[field.number].read(reader, &field);
+		if (err)
+			return err;
+		if (reader->string_missing)
+			return no_such_string();
+	}
+	return bytes_ok(&message) ? NULL : damaged();
+}
+
+static void make_id_tables(struct reader *reader)
+{
+	uint64_t counts[PROFILE_FIELDS] = {0};
+	struct bytes message = reader->message;
+	struct wire_field field;
+
+	while (wire_next(&message, &field))
+		if (field.number < PROFILE_FIELDS)
+			counts[field.number]++;
+	pprof_modules_init(&reader->modules, reader->profile, counts[PROFILE_MAPPING]);
+	id_table_init(&reader->frames, counts[PROFILE_LOCATION]);
+	id_table_init(&reader->function_ids, counts[PROFILE_FUNCTION]);
+}
+
+/* What follows a title in a comment that prof has written; NULL of other comments. */
+static const char *titled(const char *comment, const char *title)
+{
+	size_t len = strlen(title);
+
+	return strncmp(comment, title, len) ? NULL : comment + len;
+}
+
+/* The comment after those with a title is prof's line about the quality. */
+static void add_comment(struct profile_info *info, const char *comment, FILE *remarks)
+{
+	const char *rest;
+
+	if (!info->command && (rest = titled(comment, "command: ")))
+		info->command = rest;
+	else if (!info->host && (rest = titled(comment, "host: ")))
+		info->host = rest;
+	else if (!info->kernel && (rest = titled(comment, "kernel: ")))
+		info->kernel = rest;
+	else if (!info->quality && info->command)
+		info->quality = comment;
+	else if (*comment)
+		fprintf(remarks, "%s\n", comment);
+}
+
+static void add_info(struct reader *reader)
+{
+	struct profile_info info = {
+		.start_unix_ns = reader->numbers[PROFILE_TIME],
+		.duration_ns = reader->numbers[PROFILE_DURATION],
+	};
+	CLEANUP(free_ptr) char *remarks = NULL;
+	size_t len;
+	FILE *out = open_memstream(&remarks, &len);
+
+	for (size_t i = 0; i < reader->comments.count; i++)
+		add_comment(&info, string(reader, text(reader, reader->comments.items[i])), out);
+	fclose(out);
+	info.remarks = remarks;
+	profile_set_info(reader->profile, &info);
+}
+
+static struct error *add_events(struct reader *reader)
+{
+	reader->events.period = reader->numbers[PROFILE_PERIOD];
+	reader->events.default_type = text(reader, reader->numbers[PROFILE_DEFAULT_TYPE]);
+	return pprof_events_define(&reader->events, reader->profile);
+}
+
+static struct error *read_message(struct reader *reader)
+{
+	struct error *err;
+
+	make_id_tables(reader);
+	err = read_pass(reader, PASS_STRINGS);
+	if (!err)
+		err = read_pass(reader, PASS_TABLES);
+	if (!err)
+		err = add_events(reader);
+	if (err)
+		return err;
+	pprof_modules_define(&reader->modules);
+	add_info(reader);
+	if (reader->string_missing)
+		return no_such_string();
+	err = read_pass(reader, PASS_LOCATIONS);
+	return err ? err : read_pass(reader, PASS_SAMPLES);
+}
+
+struct error *pprof_read(FILE *in, struct profile *profile)
+{
+	CLEANUP(reader_deinit) struct reader reader = {.profile = profile};
+	CLEANUP(free_ptr) char *data = NULL;
+	size_t len;
+	struct error *err = pprof_input(in, &data, &len);
+
+	if (!err) {
+		reader.message = bytes_of(data, len);
+		reader.comm = intern(&reader, "comm");
+		reader.thread = intern(&reader, "thread");
+		reader.pid = intern(&reader, "pid");
+		reader.tid = intern(&reader, "tid");
+		err = read_message(&reader);
+	}
+	return error_wrap(err, "read the pprof profile");
+}
+
+bool pprof_recognize(const unsigned char *first, size_t len)
+{
+	bool is_message = len && first[0] % 8 == WIRE_BYTES &&
+			  first[0] / 8 >= PROFILE_SAMPLE_TYPE && first[0] / 8 <= PROFILE_STRING;
+
+	if (len >= 2 && first[0] == 0x1f && first[1] == 0x8b)
+		return true;
+	return is_message && !utf8_is_text(bytes_of(first, len));
+}

@@ -1,0 +1,213 @@
+#include "base/alloc.h"
+#include "format/folded_read.h"
+
+#include "output.h"
+#include "sample_profile.h"
+
+#include <errno.h>
+
+static struct error *read_text(const char *text, size_t len, struct profile *profile)
+{
+	CLEANUP(close_file)
+	FILE *in = len ? fmemopen((void *)(uintptr_t)text, len, "r") : fopen("/dev/null", "r");
+
+	return folded_read(in, profile);
+}
+
+static struct profile *must_read(const char *text)
+{
+	struct profile *profile = profile_new();
+	CLEANUP(error_cleanup) struct error *err = read_text(text, strlen(text), profile);
+
+	if (err)
+		fail_msg("%s", error_text(err));
+	return profile;
+}
+
+static void assert_becomes(const char *text, const char *expected)
+{
+	CLEANUP(profile_cleanup) struct profile *profile = must_read(text);
+	CLEANUP(output_deinit)
+	struct output output = output_of(&format_folded, profile, (struct format_options){0});
+
+	assert_string_equal(output.data, expected);
+}
+
+static void assert_refused(const char *text, const char *why)
+{
+	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
+	CLEANUP(error_cleanup) struct error *err = read_text(text, strlen(text), profile);
+
+	if (!err || !strstr(error_text(err), why))
+		fail_msg("\"%s\" instead of \"%s\"", err ? error_text(err) : "no error", why);
+}
+
+static void what_prof_has_written_comes_back_byte_for_byte(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed < 30; seed++) {
+		CLEANUP(profile_cleanup) struct profile *profile = random_profile(seed);
+		struct format_options options = {.show_tid = seed % 2, .annotate = seed % 3 == 0};
+		CLEANUP(output_deinit)
+		struct output folded = output_of(&format_folded, profile, options);
+
+		assert_becomes(folded.data, folded.data);
+	}
+}
+
+static void it_also_comes_back_through_pprof(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *shop = shop_profile();
+	struct format_options options = {0};
+	CLEANUP(output_deinit) struct output folded = output_of(&format_folded, shop, options);
+	CLEANUP(profile_cleanup) struct profile *read = must_read(folded.data);
+	CLEANUP(output_deinit) struct output pprof = output_of(&format_pprof, read, options);
+	CLEANUP(profile_cleanup) struct profile *again = profile_new();
+	CLEANUP(close_file) FILE *in = fmemopen(pprof.data, pprof.len, "r");
+	CLEANUP(error_cleanup) struct error *err = format_pprof.read(in, again);
+
+	assert_null(err);
+
+	CLEANUP(output_deinit) struct output last = output_of(&format_folded, again, options);
+
+	assert_string_equal(last.data, folded.data);
+}
+
+static void the_first_frame_is_the_process(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = must_read("shop;main;serve 3\nidle 2\n");
+	const struct profile_thread *thread = profile_get_thread(profile, 0);
+
+	assert_string_equal(profile_string(profile, thread->process), "shop");
+	assert_int_equal(thread->pid, -1);
+	assert_int_equal(profile_stack_count(profile), 3);
+	assert_int_equal(profile_frame_count(profile), 2);
+	assert_int_equal(profile_get_cell(profile, 1)->stack, STACK_EMPTY);
+	assert_int_equal(profile_get_cell(profile, 1)->samples, 2);
+	assert_int_equal(profile_get_cell(profile, 1)->weight, 2);
+}
+
+static void stacks_come_in_any_order_and_more_than_once(void **state)
+{
+	(void)state;
+	assert_becomes("p;b 1\np;a 2\np;b 3\np 4", "p 4\np;a 2\np;b 4\n");
+}
+
+static void ends_of_lines_and_empty_ones_do_not_matter(void **state)
+{
+	(void)state;
+	assert_becomes("\r\np;a 1\r\n \n\np;b 2 \n\n", "p;a 1\np;b 2\n");
+}
+
+static void names_may_hold_spaces_and_any_letters(void **state)
+{
+	(void)state;
+	assert_becomes("p;operator new(unsigned long);\xc3\xa9 7\n",
+		       "p;operator new(unsigned long);\xc3\xa9 7\n");
+	assert_becomes("p;a\xff\xfe"
+		       "b;\t1x\x1b[0m 7\n",
+		       "p;a\xef\xbf\xbd\xef\xbf\xbd"
+		       "b;\xef\xbf\xbd"
+		       "1x\xef\xbf\xbd[0m 7\n");
+}
+
+static void names_may_be_long_and_stacks_deep(void **state)
+{
+	(void)state;
+	CLEANUP(output_deinit) struct output text = {0};
+	FILE *out = open_memstream(&text.data, &text.len);
+
+	fprintf(out, "p;%065536d", 0);
+	for (unsigned i = 0; i < 10000; i++)
+		fprintf(out, ";f%u", i % 10);
+	fprintf(out, " 1\n");
+	fclose(out);
+	assert_becomes(text.data, text.data);
+}
+
+static void counts_have_64_bits(void **state)
+{
+	(void)state;
+	assert_becomes("p;a 18446744073709551615\n", "p;a 18446744073709551615\n");
+	assert_refused("p;a 1\np;a 18446744073709551616\n", "line 2: ");
+}
+
+static void a_line_without_a_count_is_an_error_that_tells_which(void **state)
+{
+	(void)state;
+	static const char *const lines[] = {"p;a", "p;a ",   "p;a x1",	"p;a 1x", "7",
+					    " 7",  "p;a -1", "p;a 1.5", "p;a;12"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
+		CLEANUP(free_ptr) char *text = xasprintf("p;a 1\n\n%s\np;a 1\n", lines[i]);
+
+		assert_refused(text, "line 3: ");
+	}
+}
+
+static void an_empty_frame_is_an_error(void **state)
+{
+	(void)state;
+	static const char *const lines[] = {";a 1", "p; 1", "p;;a 1", "; 1"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(lines); i++)
+		assert_refused(lines[i], "line 1: a frame is empty");
+}
+
+static void a_difference_is_refused(void **state)
+{
+	(void)state;
+	assert_refused("p;a 1\np;a 12 34\n", "line 2: it has two counts");
+}
+
+static void a_file_without_a_stack_is_an_error(void **state)
+{
+	(void)state;
+	assert_refused("", "no stack");
+	assert_refused("\n\n", "no stack");
+}
+
+static void a_read_error_is_one(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
+	CLEANUP(close_file) FILE *folder = fopen("/", "r");
+	CLEANUP(error_cleanup) struct error *err = folded_read(folder, profile);
+
+	assert_int_equal(error_number(err), EISDIR);
+}
+
+static void text_is_recognized(void **state)
+{
+	(void)state;
+	static const char text[] = "\n\np;a\xc3\xa9;b 1\r\n";
+
+	assert_ptr_equal(format_by_content((const unsigned char *)text, strlen(text)),
+			 &format_folded);
+	assert_ptr_equal(format_by_content((const unsigned char *)"*;\"a 2", 6), &format_folded);
+	assert_null(format_by_content((const unsigned char *)"a\0b", 3));
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_prof_has_written_comes_back_byte_for_byte),
+		cmocka_unit_test(it_also_comes_back_through_pprof),
+		cmocka_unit_test(the_first_frame_is_the_process),
+		cmocka_unit_test(stacks_come_in_any_order_and_more_than_once),
+		cmocka_unit_test(ends_of_lines_and_empty_ones_do_not_matter),
+		cmocka_unit_test(names_may_hold_spaces_and_any_letters),
+		cmocka_unit_test(names_may_be_long_and_stacks_deep),
+		cmocka_unit_test(counts_have_64_bits),
+		cmocka_unit_test(a_line_without_a_count_is_an_error_that_tells_which),
+		cmocka_unit_test(an_empty_frame_is_an_error),
+		cmocka_unit_test(a_difference_is_refused),
+		cmocka_unit_test(a_file_without_a_stack_is_an_error),
+		cmocka_unit_test(a_read_error_is_one),
+		cmocka_unit_test(text_is_recognized),
+	};
+
+	return cmocka_run_group_tests_name("folded_read", tests, NULL, NULL);
+}

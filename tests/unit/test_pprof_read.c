@@ -1,0 +1,724 @@
+#include "base/alloc.h"
+#include "base/gzip.h"
+#include "format/pprof.pb-c.h"
+#include "format/pprof_read.h"
+
+#include "output.h"
+#include "sample_profile.h"
+
+#include <inttypes.h>
+
+static struct error *read_bytes(const void *data, size_t len, struct profile *profile)
+{
+	/* fmemopen() takes no empty buffer. */
+	CLEANUP(close_file)
+	FILE *in = len ? fmemopen((void *)(uintptr_t)data, len, "r") : fopen("/dev/null", "r");
+
+	return pprof_read(in, profile);
+}
+
+static struct profile *must_read(const void *data, size_t len)
+{
+	struct profile *profile = profile_new();
+	CLEANUP(error_cleanup) struct error *err = read_bytes(data, len, profile);
+
+	if (err)
+		fail_msg("%s", error_text(err));
+	return profile;
+}
+
+static struct output packed(const Pprof__Profile *message)
+{
+	struct output output = {.len = pprof__profile__get_packed_size(message)};
+
+	output.data = xmalloc(output.len + 1);
+	pprof__profile__pack(message, (uint8_t *)output.data);
+	return output;
+}
+
+static struct profile *must_read_message(const Pprof__Profile *message)
+{
+	CLEANUP(output_deinit) struct output data = packed(message);
+
+	return must_read(data.data, data.len);
+}
+
+static void assert_refused(const Pprof__Profile *message, const char *why)
+{
+	CLEANUP(output_deinit) struct output data = packed(message);
+	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
+	CLEANUP(error_cleanup) struct error *err = read_bytes(data.data, data.len, profile);
+
+	if (!err || !strstr(error_text(err), why))
+		fail_msg("\"%s\" instead of \"%s\"", err ? error_text(err) : "no error", why);
+}
+
+static void assert_folded(const struct profile *profile, enum format_weight weight,
+			  const char *expected)
+{
+	CLEANUP(output_deinit)
+	struct output folded = output_of(&format_folded, profile,
+					 (struct format_options){.weight = weight});
+
+	assert_string_equal(folded.data, expected);
+}
+
+/*
+ * A message to begin with, of another make than ours: no labels, no mapping of its first function,
+ * strings of any order. Tests change one thing of it.
+ */
+struct sample_message {
+	Pprof__ValueType types[3], *type_order[3];
+	Pprof__Mapping mapping, *mapping_order[1];
+	Pprof__Function functions[3], *function_order[3];
+	Pprof__Line lines[3], *line_order[3];
+	Pprof__Location locations[2], *location_order[2];
+	uint64_t ids[2];
+	int64_t values[3];
+	Pprof__Sample sample, *sample_order[1];
+	char *strings[16];
+	Pprof__Profile of;
+};
+
+enum {
+	STR_EMPTY,
+	STR_CPU,
+	STR_NANOSECONDS,
+	STR_MAIN,
+	STR_WORK,
+	STR_WORK_MANGLED,
+	STR_FILE,
+	STR_SAMPLES,
+	STR_COUNT,
+	STR_PROGRAM,
+	STR_INNER,
+	STR_BUILD_ID,
+	STR_COUNT_OF
+};
+
+static void set_strings(struct sample_message *message)
+{
+	static const char *const strings[STR_COUNT_OF] = {
+		"",	   "cpu",   "nanoseconds",	"main",	 "work",  "_Z4workv", "work.cc",
+		"samples", "count", "/opt/bin/program", "inner", "c0ffee"};
+
+	for (size_t i = 0; i < STR_COUNT_OF; i++)
+		message->strings[i] = (char *)(uintptr_t)strings[i];
+	message->of.n_string_table = STR_COUNT_OF;
+	message->of.string_table = message->strings;
+}
+
+static void set_functions(struct sample_message *message)
+{
+	static const int64_t names[] = {STR_MAIN, STR_WORK, STR_INNER};
+
+	for (size_t i = 0; i < 3; i++) {
+		message->functions[i] = (Pprof__Function)PPROF__FUNCTION__INIT;
+		message->functions[i].id = 100 + i;
+		message->functions[i].name = names[i];
+		message->function_order[i] = &message->functions[i];
+		message->lines[i] = (Pprof__Line)PPROF__LINE__INIT;
+		message->lines[i].function_id = 100 + i;
+		message->lines[i].line = (int64_t)(10 + i);
+	}
+	message->functions[1].system_name = STR_WORK_MANGLED;
+	message->functions[1].filename = STR_FILE;
+	message->functions[1].start_line = 9;
+	message->of.n_function = 3;
+	message->of.function = message->function_order;
+}
+
+/* main, with `inner` inlined into `work` above it. */
+static void set_locations(struct sample_message *message)
+{
+	message->line_order[0] = &message->lines[0];
+	message->line_order[1] = &message->lines[2];
+	message->line_order[2] = &message->lines[1];
+	for (size_t i = 0; i < 2; i++) {
+		message->locations[i] = (Pprof__Location)PPROF__LOCATION__INIT;
+		message->locations[i].id = UINT64_MAX - i; /* no dense ids */
+		message->location_order[i] = &message->locations[i];
+		message->ids[1 - i] = UINT64_MAX - i;
+	}
+	message->locations[0].n_line = 1;
+	message->locations[0].line = &message->line_order[0];
+	message->locations[1].n_line = 2;
+	message->locations[1].line = &message->line_order[1];
+	message->locations[1].mapping_id = 7;
+	message->locations[1].address = 0x401234;
+	message->of.n_location = 2;
+	message->of.location = message->location_order;
+}
+
+static struct sample_message *sample_message(void)
+{
+	struct sample_message *message = xcalloc(1, sizeof(*message));
+
+	message->of = (Pprof__Profile)PPROF__PROFILE__INIT;
+	set_strings(message);
+	set_functions(message);
+	set_locations(message);
+	for (size_t i = 0; i < 3; i++) {
+		message->types[i] = (Pprof__ValueType)PPROF__VALUE_TYPE__INIT;
+		message->type_order[i] = &message->types[i];
+	}
+	message->types[0].type = STR_CPU;
+	message->types[0].unit = STR_NANOSECONDS;
+	message->of.n_sample_type = 1;
+	message->of.sample_type = message->type_order;
+	message->mapping = (Pprof__Mapping)PPROF__MAPPING__INIT;
+	message->mapping.id = 7;
+	message->mapping.memory_start = 0x400000;
+	message->mapping.memory_limit = 0x402000;
+	message->mapping.file_offset = 0x3000;
+	message->mapping.filename = STR_PROGRAM;
+	message->mapping.build_id = STR_BUILD_ID;
+	message->mapping_order[0] = &message->mapping;
+	message->of.n_mapping = 1;
+	message->of.mapping = message->mapping_order;
+	message->sample = (Pprof__Sample)PPROF__SAMPLE__INIT;
+	message->sample.n_location_id = 2;
+	message->sample.location_id = message->ids;
+	message->sample.n_value = 1;
+	message->sample.value = message->values;
+	message->values[0] = 500;
+	message->sample_order[0] = &message->sample;
+	message->of.n_sample = 1;
+	message->of.sample = message->sample_order;
+	return message;
+}
+
+/* A line a sample with all that belongs to it, sorted: what a message says, however it says it. */
+static void tell_frame(FILE *out, const Pprof__Profile *message, uint64_t id)
+{
+	const Pprof__Location *location = NULL;
+
+	for (size_t i = 0; i < message->n_location; i++)
+		if (message->location[i]->id == id)
+			location = message->location[i];
+	fprintf(out, " | %" PRIx64, location->address);
+	for (size_t i = 0; i < message->n_mapping; i++) {
+		const Pprof__Mapping *mapping = message->mapping[i];
+
+		if (mapping->id == location->mapping_id)
+			fprintf(out, " in %s %s %" PRIx64 "-%" PRIx64 "@%" PRIx64 " %d%d%d%d",
+				message->string_table[mapping->filename],
+				message->string_table[mapping->build_id], mapping->memory_start,
+				mapping->memory_limit, mapping->file_offset, mapping->has_functions,
+				mapping->has_filenames, mapping->has_line_numbers,
+				mapping->has_inline_frames);
+	}
+	for (size_t i = 0; i < location->n_line; i++)
+		for (size_t f = 0; f < message->n_function; f++) {
+			const Pprof__Function *function = message->function[f];
+
+			if (function->id == location->line[i]->function_id)
+				fprintf(out, " %s=%s(%s:%" PRId64 "):%" PRId64,
+					message->string_table[function->name],
+					message->string_table[function->system_name],
+					message->string_table[function->filename],
+					function->start_line, location->line[i]->line);
+		}
+}
+
+static char *tell_sample(const Pprof__Profile *message, const Pprof__Sample *sample)
+{
+	char *line = NULL;
+	size_t len;
+	FILE *out = open_memstream(&line, &len);
+
+	for (size_t i = 0; i < sample->n_value; i++)
+		fprintf(out, "%s %" PRId64 " ",
+			message->string_table[message->sample_type[i]->type], sample->value[i]);
+	for (size_t i = 0; i < sample->n_label; i++)
+		fprintf(out, "%s=%s%" PRId64 " ", message->string_table[sample->label[i]->key],
+			message->string_table[sample->label[i]->str], sample->label[i]->num);
+	for (size_t i = 0; i < sample->n_location_id; i++)
+		tell_frame(out, message, sample->location_id[i]);
+	fclose(out);
+	return line;
+}
+
+static int compare_lines(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static void tell_header(FILE *out, const Pprof__Profile *message)
+{
+	fprintf(out, "time %" PRId64 " for %" PRId64 ", period %" PRId64 ", default %s\n",
+		message->time_nanos, message->duration_nanos, message->period,
+		message->string_table[message->default_sample_type]);
+	for (size_t i = 0; i < message->n_sample_type; i++)
+		fprintf(out, "type %s %s\n", message->string_table[message->sample_type[i]->type],
+			message->string_table[message->sample_type[i]->unit]);
+	for (size_t i = 0; i < message->n_comment; i++)
+		fprintf(out, "comment %s\n", message->string_table[message->comment[i]]);
+	for (size_t i = 0; i < message->n_mapping; i++)
+		fprintf(out, "mapping %s\n", message->string_table[message->mapping[i]->filename]);
+}
+
+static struct output unpacked(const struct output *gzip)
+{
+	CLEANUP(close_file) FILE *in = fmemopen(gzip->data, gzip->len, "r");
+	CLEANUP(close_file) FILE *plain = gzip_reader(in, UINT64_MAX);
+	struct output output = {0};
+	FILE *out = open_memstream(&output.data, &output.len);
+
+	for (int c; (c = getc(plain)) != EOF;)
+		putc(c, out);
+	fclose(out);
+	return output;
+}
+
+static struct output told(const struct output *gzip)
+{
+	CLEANUP(output_deinit) struct output plain = unpacked(gzip);
+	Pprof__Profile *message = pprof__profile__unpack(NULL, plain.len, (uint8_t *)plain.data);
+	CLEANUP(free_ptr) char **lines = xcalloc(message->n_sample, sizeof(*lines));
+	struct output output = {0};
+	FILE *out = open_memstream(&output.data, &output.len);
+
+	tell_header(out, message);
+	for (size_t i = 0; i < message->n_sample; i++)
+		lines[i] = tell_sample(message, message->sample[i]);
+	qsort(lines, message->n_sample, sizeof(*lines), compare_lines);
+	for (size_t i = 0; i < message->n_sample; i++) {
+		fprintf(out, "%s\n", lines[i]);
+		free(lines[i]);
+	}
+	fclose(out);
+	pprof__profile__free_unpacked(message, NULL);
+	return output;
+}
+
+static void assert_same_outputs(const struct profile *left, const struct profile *right)
+{
+	static const struct format_options options[] = {
+		{.weight = WEIGHT_SAMPLES}, {.weight = WEIGHT_PERIOD}, {.show_tid = true},
+		{.weight = WEIGHT_NS},	    {.annotate = true},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(options); i++) {
+		CLEANUP(output_deinit)
+		struct output expected = output_of(&format_folded, left, options[i]);
+		CLEANUP(output_deinit)
+		struct output folded = output_of(&format_folded, right, options[i]);
+
+		assert_string_equal(folded.data, expected.data);
+	}
+}
+
+static void assert_comes_back(const struct profile *profile)
+{
+	struct format_options options = {0};
+	CLEANUP(output_deinit) struct output first = output_of(&format_pprof, profile, options);
+	CLEANUP(profile_cleanup) struct profile *again = must_read(first.data, first.len);
+	CLEANUP(output_deinit) struct output second = output_of(&format_pprof, again, options);
+	CLEANUP(profile_cleanup) struct profile *third = must_read(second.data, second.len);
+	CLEANUP(output_deinit) struct output last = output_of(&format_pprof, third, options);
+	CLEANUP(output_deinit) struct output told_first = told(&first), told_second = told(&second);
+
+	assert_string_equal(told_second.data, told_first.data);
+	assert_int_equal(last.len, second.len);
+	assert_memory_equal(last.data, second.data, last.len);
+	assert_same_outputs(profile, again);
+}
+
+static void what_prof_has_written_comes_back(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *shop = shop_profile();
+
+	assert_comes_back(shop);
+	for (uint64_t seed = 1; seed < 20; seed++) {
+		CLEANUP(profile_cleanup) struct profile *profile = random_profile(seed);
+
+		assert_comes_back(profile);
+	}
+}
+
+static void what_an_output_says_of_modules_and_the_recording_comes_back(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *shop = shop_profile();
+	CLEANUP(output_deinit)
+	struct output output = output_of(&format_pprof, shop, (struct format_options){0});
+	CLEANUP(profile_cleanup) struct profile *again = must_read(output.data, output.len);
+	const struct profile_info *info = profile_get_info(again);
+	const struct profile_module *module = profile_get_module(again, 1);
+
+	assert_int_equal(info->start_unix_ns, 1700000000000000000);
+	assert_int_equal(info->duration_ns, 9000000);
+	assert_string_equal(info->command, "prof record -- shop");
+	assert_string_equal(info->host, "example");
+	assert_string_equal(info->kernel, "6.18.0");
+	assert_string_equal(info->quality, "9 samples, 0 lost");
+	assert_string_equal(info->remarks, "");
+	assert_true(module->is_main);
+	assert_string_equal(profile_string(again, module->path), "/usr/bin/shop");
+	assert_string_equal(profile_string(again, module->build_id), "00c0ffee");
+	assert_int_equal(profile_get_module(again, 3)->kind, PROFILE_MODULE_KERNEL);
+	assert_string_equal(profile_string(again, profile_get_event(again, 0)->name), "cpu");
+	assert_true(profile_get_event(again, 0)->counts_ns);
+}
+
+static struct profile *read_golden(const char *name)
+{
+	struct profile *profile = profile_new();
+	CLEANUP(free_ptr) char *path = xasprintf("%s/%s", GOLDEN_DIR, name);
+	CLEANUP(close_file) FILE *in = fopen(path, "r");
+	CLEANUP(error_cleanup) struct error *err = pprof_read(in, profile);
+
+	assert_null(err);
+	return profile;
+}
+
+static void a_cpu_profile_of_go_is_read(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = read_golden("go_cpu.pb.gz");
+	const struct profile_event *event = profile_get_event(profile, 0);
+
+	assert_int_equal(profile_event_count(profile), 1);
+	assert_string_equal(profile_string(profile, event->name), "cpu");
+	assert_int_equal(event->period, 10000000);
+	assert_folded(profile, WEIGHT_SAMPLES,
+		      "shop;runtime.main;main.main;main.work;main.spin 10\n"
+		      "shop;runtime.main;main.main;main.work;main.spin;runtime.asyncPreempt 1\n"
+		      "shop;runtime.main;main.main;runtime/pprof.Do;main.main.func1;main.work;"
+		      "main.spin 4\n"
+		      "shop;runtime.main;main.main;runtime/pprof.Do;main.main.func1;main.work;"
+		      "main.spin;runtime.asyncPreempt 3\n");
+}
+
+/* Its types are objects and bytes of what was allocated and of what is in use. */
+static void a_heap_profile_of_go_shows_the_bytes_in_use(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = read_golden("go_heap.pb.gz");
+
+	assert_int_equal(profile_event_count(profile), 4);
+	assert_string_equal(profile_string(profile, profile_get_event(profile, 0)->name),
+			    "inuse_space");
+	assert_folded(profile, WEIGHT_SAMPLES, "shop;runtime.main;main.main;main.keep 67911012\n");
+}
+
+static void types_and_units_of_other_makes_are_written_again(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = read_golden("go_heap.pb.gz");
+	CLEANUP(output_deinit)
+	struct output output = output_of(&format_pprof, profile, (struct format_options){0});
+	CLEANUP(output_deinit) struct output text = told(&output);
+
+	assert_non_null(strstr(text.data, "default inuse_space\n"
+					  "type inuse_space bytes\n"
+					  "type alloc_objects count\n"
+					  "type alloc_space bytes\n"
+					  "type inuse_objects count\n"
+					  "mapping /tmp/rd/shop\n"));
+	assert_non_null(strstr(text.data, "inuse_space 0 alloc_objects 65536 alloc_space 524292 "
+					  "inuse_objects 0  | 49e9ce in /tmp/rd/shop"));
+	assert_null(strstr(text.data, "comm="));
+	assert_null(strstr(text.data, "pid="));
+}
+
+static void a_plain_message_of_another_make_is_read(void **state)
+{
+	(void)state;
+	CLEANUP(free_ptr) struct sample_message *message = sample_message();
+	CLEANUP(profile_cleanup) struct profile *profile = must_read_message(&message->of);
+	CLEANUP(output_deinit)
+	struct output output = output_of(&format_pprof, profile, (struct format_options){0});
+	CLEANUP(output_deinit) struct output text = told(&output);
+
+	assert_folded(profile, WEIGHT_SAMPLES, "program;main;work;inner 500\n");
+	assert_string_equal(text.data,
+			    "time 0 for 0, period 1, default cpu\n"
+			    "type cpu nanoseconds\n"
+			    "mapping /opt/bin/program\n"
+			    "cpu 500  | 401234 in /opt/bin/program c0ffee "
+			    "400000-402000@3000 1111 inner=(:0):12 work=_Z4workv(work.cc:9):11"
+			    " | 0 main=(:0):10\n");
+}
+
+/* Fields may come in any order and in pieces, and lists of numbers number by number. */
+static void the_order_of_fields_does_not_matter(void **state)
+{
+	(void)state;
+	CLEANUP(free_ptr) struct sample_message *message = sample_message();
+	CLEANUP(output_deinit) struct output whole = {0};
+	FILE *out = open_memstream(&whole.data, &whole.len);
+	size_t strings = message->of.n_string_table;
+	static const uint8_t unpacked_sample[] = {
+		0x12, 0x1a, /* a sample */
+		0x10, 5,    /* its value, then its locations */
+		0x08, 0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1, 0x08, 0xff,
+		0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1,    0x78, 1, /* a field of another
+										  version */
+	};
+
+	fwrite(unpacked_sample, 1, sizeof(unpacked_sample), out);
+	message->of.n_sample = message->of.n_string_table = 0;
+	for (unsigned part = 0; part < 2; part++) {
+		CLEANUP(output_deinit) struct output data = packed(&message->of);
+
+		fwrite(data.data, 1, data.len, out);
+		message->of = (Pprof__Profile)PPROF__PROFILE__INIT;
+		message->of.n_string_table = strings;
+		message->of.string_table = message->strings;
+	}
+	fclose(out);
+
+	CLEANUP(profile_cleanup) struct profile *profile = must_read(whole.data, whole.len);
+
+	assert_folded(profile, WEIGHT_SAMPLES, "program;main;work;inner 5\n");
+}
+
+static void a_function_without_a_name_leaves_the_address(void **state)
+{
+	(void)state;
+	CLEANUP(free_ptr) struct sample_message *message = sample_message();
+	CLEANUP(profile_cleanup) struct profile *mangled = NULL, *profile = NULL;
+
+	message->functions[1].name = STR_EMPTY; /* but for what the linker calls it */
+	mangled = must_read_message(&message->of);
+	assert_folded(mangled, WEIGHT_SAMPLES, "program;main;_Z4workv;inner 500\n");
+	message->functions[1].system_name = STR_EMPTY;
+	message->lines[2].function_id = 0;
+	profile = must_read_message(&message->of);
+	assert_folded(profile, WEIGHT_SAMPLES, "program;main;[program+0x401234] 500\n");
+}
+
+static void without_mappings_there_is_no_process(void **state)
+{
+	(void)state;
+	CLEANUP(free_ptr) struct sample_message *message = sample_message();
+	CLEANUP(profile_cleanup) struct profile *profile = NULL, *empty = NULL;
+
+	message->of.n_mapping = 0;
+	message->locations[1].n_line = 0;
+	profile = must_read_message(&message->of);
+	assert_folded(profile, WEIGHT_SAMPLES, "main;[unknown+0x401234] 500\n");
+	message->sample.n_location_id = 0;
+	empty = must_read_message(&message->of);
+	assert_folded(empty, WEIGHT_SAMPLES, "[unnamed] 500\n");
+}
+
+static void an_address_outside_of_its_mapping_stays_what_it_is(void **state)
+{
+	(void)state;
+	CLEANUP(free_ptr) struct sample_message *message = sample_message();
+	CLEANUP(profile_cleanup) struct profile *profile = NULL;
+	struct profile_frame frame;
+
+	message->locations[1].address = 0x3010; /* where an offset in the file would be */
+	message->locations[1].n_line = 0;
+	profile = must_read_message(&message->of);
+	frame = profile_get_frame(profile, 1);
+	assert_int_equal(profile_frame_address(profile, 1), 0x3010);
+	assert_string_equal(
+		profile_string(profile, profile_get_module(profile, frame.module)->path),
+		"/opt/bin/program");
+}
+
+static void the_default_type_is_the_first_event_and_samples_count_for_it(void **state)
+{
+	(void)state;
+	CLEANUP(free_ptr) struct sample_message *message = sample_message();
+	CLEANUP(profile_cleanup) struct profile *profile = NULL, *last = NULL;
+
+	message->types[1] = message->types[0];
+	message->types[0].type = STR_SAMPLES;
+	message->types[0].unit = STR_COUNT;
+	message->types[2].type = STR_MAIN;
+	message->types[2].unit = STR_COUNT;
+	message->values[0] = 3;
+	message->values[1] = 500;
+	message->values[2] = 70;
+	message->of.n_sample_type = message->sample.n_value = 3;
+	message->of.default_sample_type = STR_CPU;
+	profile = must_read_message(&message->of);
+	assert_int_equal(profile_event_count(profile), 2);
+	assert_folded(profile, WEIGHT_SAMPLES, "program;main;work;inner 3\n");
+	assert_folded(profile, WEIGHT_NS, "program;main;work;inner 500\n");
+	message->of.default_sample_type = 0;
+	last = must_read_message(&message->of);
+	assert_folded(last, WEIGHT_PERIOD, "program;main;work;inner 70\n");
+}
+
+static void comments_of_other_makes_are_kept(void **state)
+{
+	(void)state;
+	CLEANUP(free_ptr) struct sample_message *message = sample_message();
+	CLEANUP(profile_cleanup) struct profile *profile = NULL;
+	int64_t comments[] = {STR_MAIN, STR_EMPTY, STR_FILE};
+
+	message->of.n_comment = ARRAY_SIZE(comments);
+	message->of.comment = comments;
+	profile = must_read_message(&message->of);
+	assert_string_equal(profile_get_info(profile)->remarks, "main\nwork.cc\n");
+	assert_string_equal(profile_get_info(profile)->quality, "");
+
+	CLEANUP(output_deinit)
+	struct output output = output_of(&format_pprof, profile, (struct format_options){0});
+	CLEANUP(output_deinit) struct output text = told(&output);
+
+	assert_non_null(strstr(text.data, "comment main\ncomment work.cc\n"));
+}
+
+static void a_name_is_made_valid(void **state)
+{
+	(void)state;
+	CLEANUP(free_ptr) struct sample_message *message = sample_message();
+	CLEANUP(free_ptr) char *name = xcalloc(1, (1 << 16) + 1);
+	CLEANUP(profile_cleanup) struct profile *profile = NULL;
+
+	memset(name, 'x', 1 << 16);
+	name[1000] = '\xff';
+	message->strings[STR_INNER] = name;
+	message->strings[STR_WORK] = (char *)(uintptr_t) "a;b\xc3";
+	profile = must_read_message(&message->of);
+	assert_string_equal(profile_string(profile, profile_get_function(profile, 2)->name),
+			    "a;b\xef\xbf\xbd");
+	assert_int_equal(strlen(profile_string(profile, profile_get_function(profile, 1)->name)),
+			 (1 << 16) + 2);
+}
+
+static void a_difference_is_refused(void **state)
+{
+	(void)state;
+	CLEANUP(free_ptr) struct sample_message *message = sample_message();
+
+	message->values[0] = -1;
+	assert_refused(&message->of, "negative values");
+}
+
+static void what_is_not_there_is_an_error(void **state)
+{
+	(void)state;
+	CLEANUP(free_ptr) struct sample_message *message = sample_message();
+
+	message->ids[0] = 1;
+	assert_refused(&message->of, "location 1, which is not there");
+	message->ids[0] = UINT64_MAX;
+	message->lines[1].function_id = 3;
+	assert_refused(&message->of, "function 3, which is not there");
+	message->lines[1].function_id = 100;
+	message->functions[0].filename = STR_COUNT_OF;
+	assert_refused(&message->of, "a string that is not there");
+	message->functions[0].filename = -1;
+	assert_refused(&message->of, "a string that is not there");
+	message->functions[0].filename = 0;
+	message->of.default_sample_type = STR_COUNT_OF;
+	assert_refused(&message->of, "a string that is not there");
+}
+
+static void what_is_there_twice_is_an_error(void **state)
+{
+	(void)state;
+	CLEANUP(free_ptr) struct sample_message *message = sample_message();
+
+	message->of.n_sample_type = message->sample.n_value = 2;
+	message->types[1] = message->types[0];
+	assert_refused(&message->of, "sample types are the same");
+	message->of.n_sample_type = message->sample.n_value = 1;
+	message->functions[1].id = 100;
+	assert_refused(&message->of, "two functions have the id 100");
+	message->functions[1].id = 101;
+	message->locations[1].id = UINT64_MAX;
+	assert_refused(&message->of, "two locations have the id");
+}
+
+static void values_without_a_type_are_an_error(void **state)
+{
+	(void)state;
+	CLEANUP(free_ptr) struct sample_message *message = sample_message();
+
+	message->sample.n_value = 2;
+	assert_refused(&message->of, "2 values where the profile has 1 types");
+	message->of.n_sample_type = 0;
+	assert_refused(&message->of, "what was sampled");
+}
+
+static void a_cut_off_profile_is_an_error(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *shop = shop_profile();
+	CLEANUP(output_deinit)
+	struct output gzip = output_of(&format_pprof, shop, (struct format_options){0});
+	CLEANUP(output_deinit) struct output plain = unpacked(&gzip);
+
+	for (size_t len = 0; len < gzip.len; len++) {
+		CLEANUP(profile_cleanup) struct profile *profile = profile_new();
+		CLEANUP(error_cleanup) struct error *err = read_bytes(gzip.data, len, profile);
+
+		assert_non_null(err);
+	}
+	/* Its strings are at its end, the last ones its samples' labels. */
+	for (size_t len = 0; len < plain.len; len++) {
+		CLEANUP(profile_cleanup) struct profile *profile = profile_new();
+		CLEANUP(error_cleanup) struct error *err = read_bytes(plain.data, len, profile);
+
+		assert_non_null(err);
+	}
+}
+
+static void counts_beyond_63_bits_are_not_written(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
+	struct format_options options = {0};
+	CLEANUP(error_cleanup) struct error *err = NULL;
+	CLEANUP(close_file) FILE *out = fopen("/dev/null", "w");
+
+	profile_add_samples(profile, profile_thread(profile, 1, 1, "p", ""), STACK_EMPTY,
+			    add_event(profile, "samples", false), UINT64_C(1) << 63, 1);
+	err = format_pprof.write(profile, &options, out);
+	assert_non_null(err);
+}
+
+static void a_profile_is_recognized_by_its_first_bytes(void **state)
+{
+	(void)state;
+	CLEANUP(free_ptr) struct sample_message *message = sample_message();
+	CLEANUP(output_deinit) struct output plain = packed(&message->of);
+	static const unsigned char gzip[] = {0x1f, 0x8b, 8, 0};
+
+	assert_ptr_equal(format_by_content(gzip, sizeof(gzip)), &format_pprof);
+	assert_ptr_equal(format_by_content((unsigned char *)plain.data, 64), &format_pprof);
+	assert_null(format_by_content((const unsigned char *)"PERFILE2h\0\0\0\0\0\0\0", 16));
+	assert_null(format_by_content((const unsigned char *)"\x7f"
+							     "ELF\2\1\1",
+				      7));
+	assert_null(format_by_content((const unsigned char *)"", 0));
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_prof_has_written_comes_back),
+		cmocka_unit_test(what_an_output_says_of_modules_and_the_recording_comes_back),
+		cmocka_unit_test(a_cpu_profile_of_go_is_read),
+		cmocka_unit_test(a_heap_profile_of_go_shows_the_bytes_in_use),
+		cmocka_unit_test(types_and_units_of_other_makes_are_written_again),
+		cmocka_unit_test(a_plain_message_of_another_make_is_read),
+		cmocka_unit_test(the_order_of_fields_does_not_matter),
+		cmocka_unit_test(a_function_without_a_name_leaves_the_address),
+		cmocka_unit_test(without_mappings_there_is_no_process),
+		cmocka_unit_test(an_address_outside_of_its_mapping_stays_what_it_is),
+		cmocka_unit_test(the_default_type_is_the_first_event_and_samples_count_for_it),
+		cmocka_unit_test(comments_of_other_makes_are_kept),
+		cmocka_unit_test(a_name_is_made_valid),
+		cmocka_unit_test(a_difference_is_refused),
+		cmocka_unit_test(what_is_not_there_is_an_error),
+		cmocka_unit_test(what_is_there_twice_is_an_error),
+		cmocka_unit_test(values_without_a_type_are_an_error),
+		cmocka_unit_test(a_cut_off_profile_is_an_error),
+		cmocka_unit_test(counts_beyond_63_bits_are_not_written),
+		cmocka_unit_test(a_profile_is_recognized_by_its_first_bytes),
+	};
+
+	return cmocka_run_group_tests_name("pprof_read", tests, NULL, NULL);
+}
