@@ -59,8 +59,11 @@ __attribute__((noinline)) static void spin_deep(unsigned ms)
 	__asm__ volatile("" : : "r"(stack) : "memory");
 }
 
-/* Runs ever new code: a loop in a page of its own, each at a new address. */
-static void run_new_pages(unsigned pages)
+/*
+ * Runs ever new code: a loop in a page of its own, each at a new address. A sanitizer would look
+ * for the function's type in front of it.
+ */
+__attribute__((no_sanitize("undefined"))) static void run_new_pages(unsigned pages)
 {
 #ifdef __x86_64__
 	static const unsigned char loop[] = {
