@@ -87,11 +87,22 @@ static struct error *open_same(const struct finder *finder, const char *name,
 	return *ret < 0 ? error_errno(errno, "open %s", name) : NULL;
 }
 
+/* The kernel reserves the place of a whole program by mapping its first segment as long as that. */
+static bool is_start_of(const struct mapping *mapping, const struct image *image)
+{
+	unsigned count;
+	const struct image_segment *first = image_segments(image, &count);
+
+	return count && first->executable && first->offset == mapping->offset;
+}
+
 static bool is_piece_of(const struct mapping *mapping, const struct image *image)
 {
 	uint64_t len = mapping->end - mapping->start;
 	uint64_t first, last;
 
+	if (is_start_of(mapping, image))
+		return true;
 	return image_offset_to_vaddr(image, mapping->offset, &first) &&
 	       image_offset_to_vaddr(image, mapping->offset + len - 1, &last) &&
 	       last - first == len - 1;
