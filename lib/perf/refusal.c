@@ -68,7 +68,8 @@ static struct error *explain_denial(const struct refusal *refusal,
 {
 	int allowed_up_to = refusal->tid == -1 ? 0 : 1;
 
-	if (around->privileged && around->seccomp)
+	/* The paranoid level says EACCES, a filter usually EPERM. */
+	if (around->seccomp && (around->privileged || refusal->number == EPERM))
 		return explain_seccomp(refusal);
 	if (around->foreign_user && !around->privileged)
 		return explain_foreign(refusal);
@@ -149,6 +150,14 @@ bool circumstances_from_status(const char *status, struct circumstances *ret)
 	return true;
 }
 
+bool maps_users(const char *uid_map)
+{
+	unsigned inside = 0, outside = 0, count = 0;
+
+	return sscanf(uid_map, "%u %u %u", &inside, &outside, &count) == 3 &&
+	       (inside || outside || count != UINT32_MAX);
+}
+
 /* The text of a small file of /proc; empty when it cannot be read. */
 static void slurp(const char *path, char *text, size_t room)
 {
@@ -170,6 +179,8 @@ struct error *refusal_explain(const struct refusal *refusal)
 	slurp("/proc/self/status", text, sizeof(text));
 	if (!circumstances_from_status(text, &around))
 		around.privileged = geteuid() == 0;
+	slurp("/proc/self/uid_map", text, sizeof(text));
+	around.privileged &= !maps_users(text);
 	snprintf(text, sizeof(text), "/proc/%d", (int)refusal->tid);
 	around.foreign_user = refusal->tid > 0 && is_denial(refusal->number) &&
 			      stat(text, &st) == 0 && st.st_uid != geteuid();

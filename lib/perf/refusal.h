@@ -25,7 +25,7 @@ struct refusal {
 /* As refusal_explain() finds them; a test makes them up. */
 struct circumstances {
 	int paranoid;	   /* /proc/sys/kernel/perf_event_paranoid */
-	bool privileged;   /* CAP_PERFMON or CAP_SYS_ADMIN */
+	bool privileged;   /* CAP_PERFMON or CAP_SYS_ADMIN, in the first user namespace */
 	bool seccomp;	   /* a filter looks at our system calls */
 	bool foreign_user; /* the target runs under another user id */
 };
@@ -39,5 +39,9 @@ MUST_CHECK struct error *refusal_explain_in(const struct refusal *refusal,
 
 /* Reads the two fields of a /proc/PID/status text that matter here; false when they are missing. */
 bool circumstances_from_status(const char *status, struct circumstances *ret);
+
+/* Does the text of a /proc/PID/uid_map show a user namespace of its own, whose capabilities are
+ * none to perf? */
+bool maps_users(const char *uid_map);
 
 #endif

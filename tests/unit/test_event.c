@@ -240,6 +240,11 @@ static void a_refusal_names_what_stood_in_the_way(void **state)
 		 "seccomp",
 		 "--cap-add PERFMON"},
 		{{EPERM, &cycles, 5, 0}, {.paranoid = 1, .seccomp = true}, "seccomp", "--cap-add"},
+		{{EPERM, NULL, 0, 0}, {.paranoid = 2, .seccomp = true}, "seccomp", "--cap-add"},
+		{{EACCES, NULL, 0, 0},
+		 {.paranoid = 3, .seccomp = true},
+		 "paranoid is 3",
+		 "paranoid=1"},
 		{{ENOSYS, NULL, 0, 0}, {.seccomp = true}, "seccomp", "--cap-add"},
 		{{ENOSYS, NULL, 0, 0}, {0}, "without perf events", NULL},
 		{{EPERM, &cycles, 5, 0}, {.privileged = true}, "cycles", "security module"},
@@ -281,6 +286,15 @@ static void capabilities_and_seccomp_are_read_from_the_status(void **state)
 	assert_false(circumstances_from_status("Name:\tx\n", &around));
 }
 
+static void a_user_namespace_is_known_by_its_map(void **state)
+{
+	(void)state;
+	assert_false(maps_users("         0          0 4294967295\n"));
+	assert_true(maps_users("         0       1000          1\n"));
+	assert_true(maps_users("         0          0      65536\n"));
+	assert_false(maps_users(""));
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -294,6 +308,7 @@ int main(void)
 		cmocka_unit_test(lists_of_cpus_are_read),
 		cmocka_unit_test(a_refusal_names_what_stood_in_the_way),
 		cmocka_unit_test(capabilities_and_seccomp_are_read_from_the_status),
+		cmocka_unit_test(a_user_namespace_is_known_by_its_map),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
