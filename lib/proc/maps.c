@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 
 static struct bytes take_line(struct bytes *text)
@@ -82,10 +83,11 @@ bool maps_next(struct maps *maps, struct mapping *ret)
 	return false;
 }
 
-char *maps_load(const char *proc, pid_t pid, size_t *len)
+/* Takes name. */
+static char *load(char *name, size_t *len)
 {
-	CLEANUP(free_ptr) char *name = xasprintf("%s/%d/maps", proc, (int)pid);
-	CLEANUP(close_fd) int fd = open(name, O_RDONLY | O_CLOEXEC);
+	CLEANUP(free_ptr) char *path = name;
+	CLEANUP(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC);
 	CLEANUP(free_ptr) char *text = NULL;
 	size_t room = 0;
 	ssize_t got = 0;
@@ -102,4 +104,22 @@ char *maps_load(const char *proc, pid_t pid, size_t *len)
 		got = read(fd, text + *len, room - *len);
 	} while (got > 0);
 	return STEAL(text);
+}
+
+char *maps_load(const char *proc, pid_t pid, size_t *len)
+{
+	CLEANUP(free_ptr) char *tasks = xasprintf("%s/%d/task", proc, (int)pid);
+	char *text = load(xasprintf("%s/%d/maps", proc, (int)pid), len);
+	struct dirent *entry;
+	DIR *dir;
+
+	/* A first thread that has ended shows none, though others may live on. */
+	if (!text || *len || !(dir = opendir(tasks)))
+		return text;
+	while (!*len && (entry = readdir(dir))) {
+		free(text);
+		text = load(xasprintf("%s/%s/maps", tasks, entry->d_name), len);
+	}
+	closedir(dir);
+	return text;
 }

@@ -22,7 +22,10 @@ struct maps {
  */
 bool maps_next(struct maps *maps, struct mapping *ret);
 
-/* The text of proc/PID/maps, to be freed; NULL (and len 0) when the process is gone or not ours. */
+/*
+ * The text of proc/PID/maps, or of a thread's where the first has ended; to be freed. NULL, or
+ * len 0, when the process is gone or not ours, or a thread of the kernel.
+ */
 char *maps_load(const char *proc, pid_t pid, size_t *len);
 
 #endif

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <cmocka.h>
 
@@ -124,6 +125,48 @@ static void our_own_maps_are_read_whole(void **state)
 	assert_int_equal(len, 0);
 }
 
+static void write_file(char *path, const char *text)
+{
+	CLEANUP(free_ptr) char *name = path;
+	FILE *file = fopen(name, "we");
+
+	assert_non_null(file);
+	fputs(text, file);
+	fclose(file);
+}
+
+static void where_the_first_thread_has_ended_another_ones_maps_are_read(void **state)
+{
+	(void)state;
+	static const char *const folders[] = {"", "/7", "/7/task", "/7/task/7", "/7/task/8"};
+	static const char *const files[] = {"/7/maps", "/7/task/7/maps", "/7/task/8/maps"};
+	char proc[] = "/tmp/test_maps.XXXXXX";
+	size_t len;
+
+	assert_non_null(mkdtemp(proc));
+	for (size_t i = 1; i < ARRAY_SIZE(folders); i++) {
+		CLEANUP(free_ptr) char *folder = xasprintf("%s%s", proc, folders[i]);
+
+		assert_int_equal(mkdir(folder, 0700), 0);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
+		write_file(xasprintf("%s%s", proc, files[i]), i == 2 ? "of 8" : "");
+	CLEANUP(free_ptr) char *text = maps_load(proc, 7, &len);
+
+	assert_int_equal(len, 4);
+	assert_memory_equal(text, "of 8", len);
+	for (size_t i = ARRAY_SIZE(files); i-- > 0;) {
+		CLEANUP(free_ptr) char *file = xasprintf("%s%s", proc, files[i]);
+
+		assert_int_equal(remove(file), 0);
+	}
+	for (size_t i = ARRAY_SIZE(folders); i-- > 0;) {
+		CLEANUP(free_ptr) char *folder = xasprintf("%s%s", proc, folders[i]);
+
+		assert_int_equal(remove(folder), 0);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -134,6 +177,7 @@ int main(void)
 		cmocka_unit_test(lines_that_are_no_mappings_are_passed_over),
 		cmocka_unit_test(a_path_too_long_for_the_kernel_is_cut),
 		cmocka_unit_test(our_own_maps_are_read_whole),
+		cmocka_unit_test(where_the_first_thread_has_ended_another_ones_maps_are_read),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
