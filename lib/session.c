@@ -16,10 +16,10 @@ struct session {
 	struct stacks *stacks; /* NULL: none but what was copied */
 	struct session_counts counts;
 
-	struct idmap threads;	    /* (pid and tid) → thread_id, until a name changes */
-	struct idmap other_threads; /* pid → how many threads it has besides the first */
-	pid_t main_pid;		    /* whose program is the main module … */
-	bool main_awaited;	    /* … which is the first file it maps from now on */
+	struct idmap threads;	/* (pid and tid) → thread_id, until a name changes */
+	struct idmap processes; /* pid → which of its threads live, see threads_of() */
+	pid_t main_pid;		/* whose program is the main module … */
+	bool main_awaited;	/* … which is the first file it maps from now on */
 	module_id main_module;
 	char *main_path; /* or the module of this name; NULL: none */
 
@@ -45,7 +45,7 @@ void session_free(struct session *session)
 	if (!session)
 		return;
 	idmap_deinit(&session->threads);
-	idmap_deinit(&session->other_threads);
+	idmap_deinit(&session->processes);
 	free(session->main_path);
 	free(session);
 }
@@ -277,36 +277,45 @@ static void feed_mmap(struct session *session, const struct record *record)
 	}
 }
 
-/* A process whose first thread has ended lives on while it has others. */
-static uint32_t *other_threads_of(struct session *session, pid_t pid)
-{
-	uint32_t *count = idmap_put(&session->other_threads, (uint64_t)pid, 0);
+/* A process: whether its first thread has ended, and so many others that we have heard of. */
+enum { FIRST_ENDED = 1, ONE_OTHER = 2 };
 
-	if (*count == IDMAP_NONE)
-		*count = 0;
-	return count;
+static uint32_t *threads_of(struct session *session, pid_t pid)
+{
+	uint32_t *threads = idmap_put(&session->processes, (uint64_t)pid, 0);
+
+	if (*threads == IDMAP_NONE)
+		*threads = 0;
+	return threads;
 }
 
 static void feed_fork(struct session *session, const struct record *record)
 {
 	names_fork(session->names, record->fork.parent_tid, record->tid);
 	threads_changed(session);
-	if (record->pid == record->fork.parent_pid)
-		++*other_threads_of(session, record->pid);
-	else if (!record->fork.existing)
+	if (record->pid == record->fork.parent_pid) {
+		*threads_of(session, record->pid) += ONE_OTHER;
+	} else if (!record->fork.existing) {
+		*threads_of(session, record->pid) = 0;
 		spaces_fork(session->spaces, record->fork.parent_pid, record->pid, record->time_ns);
+	}
 }
 
 static void feed_exit(struct session *session, const struct record *record)
 {
-	uint32_t *others = other_threads_of(session, record->pid);
+	uint32_t *threads = threads_of(session, record->pid);
 
 	if (session->stacks)
 		stacks_forget(session->stacks, record->tid);
-	if (record->tid == record->pid && !*others)
-		spaces_exit(session->spaces, record->pid, record->time_ns);
-	else if (record->tid != record->pid && *others)
-		--*others;
+	if (record->tid == record->pid)
+		*threads |= FIRST_ENDED;
+	else if (*threads >= ONE_OTHER)
+		*threads -= ONE_OTHER;
+	/* They end in any order, also where exit_group(2) ends all. */
+	if (*threads != FIRST_ENDED)
+		return;
+	*threads = 0;
+	spaces_exit(session->spaces, record->pid, record->time_ns);
 }
 
 static void feed_comm(struct session *session, const struct record *record)
@@ -317,7 +326,7 @@ static void feed_comm(struct session *session, const struct record *record)
 		return;
 	if (session->stacks)
 		stacks_forget(session->stacks, record->tid);
-	*other_threads_of(session, record->pid) = 0;
+	*threads_of(session, record->pid) = 0;
 	spaces_exec(session->spaces, record->pid, record->time_ns);
 	if (record->pid == session->main_pid)
 		session->main_awaited = true;

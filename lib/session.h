@@ -23,7 +23,7 @@ struct session_counts {
 	uint64_t completed; /* stacks larger than their copy, completed from the live thread … */
 	uint64_t joined;    /* … or with the thread's last complete stack */
 	uint64_t user_stacks; /* samples that had a user stack to unwind */
-	uint64_t compat;      /* samples of 32-bit processes: frame pointers only */
+	uint64_t compat;      /* samples of 32-bit processes: the leaf only */
 };
 
 struct session;

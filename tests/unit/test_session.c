@@ -355,6 +355,20 @@ static void threads_outlive_the_first_one(void **state)
 	assert_profile(f, "app/app: /app+10 x1\n");
 }
 
+static void a_process_is_over_when_its_last_thread_is_whichever_that_is(void **state)
+{
+	struct fixture *f = *state;
+	struct location location;
+
+	feed(f, forked(PID, CHILD, CHILD));
+	feed(f, mapped(CHILD, "/app", 0x1000, 1));
+	feed(f, forked(CHILD, CHILD, THREAD));
+	feed(f, exited(CHILD, CHILD));
+	feed(f, exited(CHILD, THREAD));
+	assert_true(spaces_locate(f->spaces, CHILD, f->now_ns - 1, 0x1010, &location));
+	assert_false(spaces_locate(f->spaces, CHILD, f->now_ns, 0x1010, &location));
+}
+
 static void a_pid_that_is_used_again_starts_anew(void **state)
 {
 	struct fixture *f = *state;
@@ -496,6 +510,7 @@ int main(void)
 		TEST(a_child_has_the_mappings_and_the_name_of_its_parent),
 		TEST(a_thread_shares_the_mappings_and_has_a_name_of_its_own),
 		TEST(threads_outlive_the_first_one),
+		TEST(a_process_is_over_when_its_last_thread_is_whichever_that_is),
 		TEST(a_pid_that_is_used_again_starts_anew),
 		TEST(data_is_no_code),
 		TEST(idle_cpus_do_not_count),
