@@ -1,0 +1,224 @@
+#!/usr/bin/env python3
+"""prof beside its neighbours on the same recordings and the same work.
+
+recordings.py PROF BUILD [RUNS]
+
+Programs: RustPython (a Rust binary of some 200 MB with full debug info, `./bootstrap --bench` builds it)
+and ripgrep. Neighbours: perf script with inferno-collapse-perf, samply, llvm-symbolizer, gimli's addr2line;
+one that is missing is left out. Medians of RUNS paired runs. Prints; never judges.
+"""
+
+import contextlib
+import os
+import random
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from figures import ended, library, shape
+
+FREQUENCY_HZ = 999
+STACK_BYTES = 32768
+LOOKUPS = 3000
+
+# Some of all that an interpreter does, in a fixed amount. Prints how long it took, and when it ended.
+SCRIPT = """
+import json, random, re, string, time
+def fib(n):
+    return n if n < 2 else fib(n - 1) + fib(n - 2)
+class Point:
+    def __init__(self, x, y):
+        self.x, self.y = x, y
+    def __add__(self, other):
+        return Point(self.x + other.x, self.y + other.y)
+began = time.time()
+draw = random.Random(1)
+for _ in range({rounds}):
+    fib(20)
+    words = ["".join(draw.choice(string.ascii_letters) for _ in range(8)) for _ in range(2000)]
+    index = {{word: [len(word), word.lower(), i * 1.5] for i, word in enumerate(sorted(words))}}
+    json.loads(json.dumps(index))
+    re.sub("[aeiou]+", lambda match: match[0].upper(), " ".join(words))
+    sum((Point(i, -i) for i in range(3000)), Point(0, 0))
+    [divmod(3 ** i, 7 ** (i // 2)) for i in range(300)]
+print(time.time() - began, time.time(), flush=True)
+"""
+
+
+def wall(pipeline, output, cwd):
+    """Runs commands one into the other: seconds until the last ends, the first one's CPU time and peak."""
+    began = time.monotonic()
+    with open(output, "wb") as file, open(os.devnull, "wb") as silent:
+        processes, source = [], subprocess.DEVNULL
+        for number, command in enumerate(pipeline):
+            last = number + 1 == len(pipeline)
+            process = subprocess.Popen(command, stdin=source, stdout=file if last else subprocess.PIPE,
+                                       stderr=silent, cwd=cwd)
+            if source != subprocess.DEVNULL:
+                source.close()
+            source = process.stdout
+            processes.append(process)
+        results = [ended(process) for process in processes]
+    return results[-1].end - began, results[0].cpu_s, max(result.peak_mib for result in results)
+
+
+def paired(runs, *measures):
+    """The medians of several measures, taken in turn so that noise meets all of them alike."""
+    rows = [[measure() for measure in measures] for _ in range(runs)]
+    return [statistics.median(column) for column in zip(*rows)]
+
+
+def row(title, goal, ours, theirs, unit="s", form="{:.3f}"):
+    """theirs: {name: value}"""
+    beside = "".join(f"   {name} {form.format(value)} {unit} ({value / ours:.1f} x)" for name, value in theirs.items())
+    print(f"{title:58}{goal:>9}   prof {form.format(ours)} {unit}{beside}", flush=True)
+
+
+@contextlib.contextmanager
+def paranoid(level):
+    """samply wants it, of root too."""
+    sysctl = Path("/proc/sys/kernel/perf_event_paranoid")
+    before = sysctl.read_text(encoding="ascii")
+    if os.geteuid() == 0:
+        sysctl.write_text(str(level), encoding="ascii")
+    yield
+    if os.geteuid() == 0:
+        sysctl.write_text(before, encoding="ascii")
+
+
+class Bench:
+    def __init__(self, prof, build, runs, folder):
+        self.prof, self.runs, self.folder = prof, runs, folder
+        path = f"{build}/clients/bin:{os.environ['PATH']}"
+        self.tools = {name: shutil.which(name, path=path)
+                      for name in ("perf", "inferno-collapse-perf", "samply", "llvm-symbolizer", "rustpython", "rg")}
+        gimli = build / "clients" / "bin" / "addr2line"  # binutils has one of the same name
+        self.tools["addr2line"] = str(gimli) if gimli.exists() else None
+        self.resolve = build / "tests" / "unit" / "resolve_addresses"
+
+    def script(self, rounds):
+        path = self.folder / f"work{rounds}.py"
+        path.write_text(SCRIPT.format(rounds=rounds), encoding="ascii")
+        return [self.tools["rustpython"], str(path)]
+
+    def has(self, *names):
+        return all(self.tools[name] for name in names)
+
+    def conversions(self, name, command, goal):
+        """A recording of perf to folded stacks."""
+        data, folded = self.folder / f"{name}.data", self.folder / "out.folded"
+        subprocess.run([self.tools["perf"], "record", "-q", "-F", str(FREQUENCY_HZ), "--call-graph",
+                        f"dwarf,{STACK_BYTES}", "-o", data, *command],
+                       check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        peaks = []
+
+        def ours(*options):
+            seconds, _, peak = wall([[self.prof, "convert", "-q", *options, data, "-o", folded]], os.devnull, self.folder)
+            peaks.append(peak)
+            return seconds
+
+        def theirs(*options):
+            script = [self.tools["perf"], "script", "-i", data, *options]
+            return wall([script, [self.tools["inferno-collapse-perf"]]], folded, self.folder)[0]
+
+        ours()
+        samples, rooted = shape(folded.read_text(encoding="utf-8"))
+        print(f"\n{name}: {Path(command[0]).stat().st_size / 2**20:.0f} MiB; a recording of {samples:,} samples, "
+              f"{data.stat().st_size / 2**20:.0f} MiB, {rooted:.1%} rooted")
+        mine, perfs = paired(self.runs, ours, theirs)
+        row("perf.data -> folded, with inlined frames", goal, mine, {"perf script": perfs})
+        mine, perfs = paired(self.runs, lambda: ours("--no-inline"), lambda: theirs("--no-inline"))
+        row("perf.data -> folded, without", "<= 1/10", mine, {"perf script --no-inline": perfs})
+        print(f"{'peak memory of the conversion':58}{'<= 100':>9}   prof {max(peaks):.0f} MiB")
+
+    def launches(self):
+        """From the target's end to the written profile."""
+        command = self.script(6)
+
+        def after_end(*recorder):
+            result = subprocess.run([*recorder, *command], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                                    cwd=self.folder, check=True, text=True)
+            return time.time() - float(result.stdout.split()[-1])
+
+        mine, samplys = paired(
+            self.runs,
+            lambda: after_end(self.prof, "record", "-F", str(FREQUENCY_HZ), "-o", "out.pb.gz", "--"),
+            lambda: after_end(self.tools["samply"], "record", "-r", str(FREQUENCY_HZ), "--save-only",
+                              "--unstable-presymbolicate", "-o", "out.json.gz", "--"))
+        row("launched: target's end -> profile, inlined frames named", "<= 1/3", mine, {"samply": samplys})
+
+    def slow_downs(self):
+        """What the target itself takes longer."""
+        command = self.script(6)
+
+        def takes(*recorder):
+            result = subprocess.run([*recorder, *command], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                                    cwd=self.folder, check=True, text=True)
+            return float(result.stdout.split()[-2])
+
+        for frequency in ("99", "999", "10000"):
+            mine, perfs, alone = paired(
+                self.runs,
+                lambda: takes(self.prof, "record", "-F", frequency, "-o", "out.pb.gz", "--"),
+                lambda: takes(self.tools["perf"], "record", "-q", "-F", frequency, "--call-graph",
+                              f"dwarf,{STACK_BYTES}", "-o", "slow.data"),
+                takes)
+            row(f"the target's own time at {frequency} Hz", "<= 1.0 x", mine, {"perf record": perfs, "alone": alone})
+
+    def lookups(self, program):
+        symbols = subprocess.run(["nm", "--defined-only", "-S", program], check=True, capture_output=True, text=True).stdout
+        functions = [line.split() for line in symbols.splitlines() if line.split()[2:3] in (["t"], ["T"])]
+        places = random.Random(1).sample(functions, min(LOOKUPS, len(functions)))
+        addresses = self.folder / "addresses"
+        addresses.write_text("".join(f"0x{int(start, 16) + int(size, 16) // 2:x}\n" for start, size, *_ in places),
+                             encoding="ascii")
+
+        def asked(*command):
+            def measure():
+                began = time.monotonic()
+                with open(addresses, "rb") as file:
+                    subprocess.run(command, stdin=file, stdout=subprocess.DEVNULL, check=True)
+                return time.monotonic() - began
+
+            return measure
+
+        neighbours = {}
+        if self.has("llvm-symbolizer"):
+            neighbours["llvm-symbolizer"] = asked(self.tools["llvm-symbolizer"], f"--obj={program}", "--inlines")
+        if self.has("addr2line"):
+            neighbours["gimli addr2line"] = asked(self.tools["addr2line"], "-i", "-f", "-e", program)
+        mine, *theirs = paired(self.runs, asked(self.resolve, program), *neighbours.values())
+        row(f"{len(places)} inline look-ups in {Path(program).name}, cold", "<= 1/3", mine,
+            dict(zip(neighbours, theirs)))
+
+
+def main():
+    prof, build = sys.argv[1], Path(sys.argv[2]).resolve()
+    runs = int(sys.argv[3]) if len(sys.argv) > 3 else 5
+    with tempfile.TemporaryDirectory() as name:
+        bench = Bench(prof, build, runs, Path(name))
+        print(f"{os.uname().release}, {os.cpu_count()} CPUs; medians of {runs} paired runs")
+        perf = bench.has("perf", "inferno-collapse-perf")
+        if perf and bench.has("rustpython"):
+            bench.conversions("rustpython", bench.script(8), "<= 1/50")
+        if perf and bench.has("rg"):
+            search = [bench.tools["rg"], "--no-mmap", "-c", r"(\w+) (\w+) of .*, \d*[13579]\d* [0-3]$",
+                      library(bench.folder) / "0", *[library(bench.folder) / str(i) for i in range(1, 60)]]
+            bench.conversions("ripgrep", search, "<= 1/20")
+        print()
+        if bench.has("rustpython", "samply"):
+            with paranoid(1):
+                bench.launches()
+        if bench.has("rustpython", "perf"):
+            bench.slow_downs()
+        for name in ("rustpython", "rg"):
+            if bench.has(name):
+                bench.lookups(bench.tools[name])
+
+
+if __name__ == "__main__":
+    main()
