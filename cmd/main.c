@@ -2,6 +2,7 @@
 #include "cmd/command.h"
 #include "cmd/message.h"
 #include "cmd/options.h"
+#include "cmd/signals.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -92,6 +93,7 @@ int main(int argc, char **argv)
 	int status;
 
 	fill_standard_descriptors();
+	signals_survive_cut_files();
 	status = dispatch(argc, argv);
 	if (fflush(stdout) != 0 || ferror(stdout)) {
 		message_error(error_errno(errno, "write to stdout"));

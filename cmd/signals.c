@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 
@@ -14,6 +15,28 @@ static bool is_ignored(int number)
 	struct sigaction action;
 
 	return sigaction(number, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+/* Returning then tries the access again. */
+static void put_zeros(int number, siginfo_t *info, void *context)
+{
+	size_t page = (size_t)getpagesize();
+	void *at = (void *)((uintptr_t)info->si_addr & ~(page - 1));
+	int before = errno;
+
+	(void)context;
+	if (info->si_code != BUS_ADRERR ||
+	    mmap(at, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
+		 0) == MAP_FAILED)
+		signal(number, SIG_DFL);
+	errno = before;
+}
+
+void signals_survive_cut_files(void)
+{
+	const struct sigaction action = {.sa_sigaction = put_zeros, .sa_flags = SA_SIGINFO};
+
+	sigaction(SIGBUS, &action, NULL);
 }
 
 struct error *signals_open(struct signals *ret)

@@ -1,6 +1,6 @@
 /*
  * Signals as a descriptor: SIGINT, SIGTERM, SIGHUP and SIGUSR2 are blocked and read through
- * signalfd(2); there are no handlers. One that was ignored when prof started (nohup, a job in the
+ * signalfd(2), without handlers. One that was ignored when prof started (nohup, a job in the
  * background of a script) stays ignored. SIGPIPE becomes an error of write(2), SIGCHLD is made to
  * leave children to be waited for. A child gets everything back as it was before it runs another
  * program.
@@ -23,6 +23,13 @@ struct received_signal {
 	int number;
 	bool by_terminal; /* the kernel's own: it went to the command as well */
 };
+
+/*
+ * Somebody may cut a file short that we have mapped, at any moment (a program is installed over the
+ * one that runs): what is gone reads as zeros from then on, instead of ending prof by SIGBUS. This
+ * takes the one handler there is, for a fault cannot wait.
+ */
+void signals_survive_cut_files(void);
 
 MUST_CHECK struct error *signals_open(struct signals *ret);
 void signals_close(struct signals *signals);

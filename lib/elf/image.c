@@ -21,6 +21,7 @@ struct image {
 	uint64_t unwind_table_vaddr; /* 0: none */
 	struct build_id build_id;
 	const unsigned char *build_id_at; /* where it was found in data */
+	bool changed;
 
 	/* A copy: libelf writes into the headers in `data` when it decompresses. */
 	Elf64_Shdr *sections;
@@ -479,13 +480,15 @@ static bool still_reads(const unsigned char *at, const void *expected, size_t le
 	return got == (ssize_t)len && (!expected || memcmp(now, expected, len) == 0);
 }
 
-bool image_changed(const struct image *image)
+bool image_changed(struct image *image)
 {
-	if (!image->is_mapped)
-		return false;
+	if (!image->is_mapped || image->changed)
+		return image->changed;
 	/* The last byte goes first when a file is cut. */
-	return !still_reads(image->data + image->size_bytes - 1, NULL, 1) ||
-	       !still_reads(image->data, &image->header, sizeof(image->header)) ||
-	       (image->build_id.len &&
-		!still_reads(image->build_id_at, image->build_id.bytes, image->build_id.len));
+	image->changed =
+		!still_reads(image->data + image->size_bytes - 1, NULL, 1) ||
+		!still_reads(image->data, &image->header, sizeof(image->header)) ||
+		(image->build_id.len &&
+		 !still_reads(image->build_id_at, image->build_id.bytes, image->build_id.len));
+	return image->changed;
 }

@@ -90,12 +90,13 @@ bool image_read(const struct image *image, uint64_t vaddr, void *into, size_t le
 uint64_t image_unwind_table(const struct image *image);
 
 /*
- * True when the file was cut short or overwritten since it was opened: its last pages may be gone,
- * and reading them would be a SIGBUS. Ask before reading much of it; costs two system calls. Found
- * without a descriptor and without the name (which may lead elsewhere by now): the pages are read
- * through the kernel, which says EFAULT where we would be killed, and the ELF header and build-id
- * must still be those that were seen at opening.
+ * True when the file was cut short or overwritten since it was opened; once true, always. Pages
+ * that are gone are a SIGBUS to read, of which a program that is to survive makes zeros: ask before
+ * relying on what is read; costs two system calls. Found without a descriptor and without the name
+ * (which may lead elsewhere by now): the pages are read through the kernel, which says EFAULT where
+ * we would get the signal, and the ELF header and build-id must still be those that were seen at
+ * opening.
  */
-bool image_changed(const struct image *image);
+bool image_changed(struct image *image);
 
 #endif

@@ -75,7 +75,7 @@ static struct cfi *cfi_of(struct unwinder *unwinder, module_id id)
 	if (module->cfi)
 		return module->cfi;
 	mapped = spaces_module(unwinder->spaces, id);
-	if (!mapped->image)
+	if (!mapped->image || image_changed(mapped->image))
 		return NULL;
 	if (!image_section(mapped->image, ".eh_frame").present &&
 	    !image_section(mapped->image, ".debug_frame").present)

@@ -84,3 +84,15 @@ def test_a_program_deleted_before_its_end_is_named(prof, target):
     shutil.copy(target("shares"), copy)
     stacks = prof.record("--", "sh", "-c", f"{copy} 0.4; rm {copy}").stacks
     assert stacks.share("main", "spend", "half") > 0.35, stacks.hottest()
+
+
+def test_a_library_cut_short_while_it_is_recorded_costs_its_names_alone(prof, target):
+    """Two copies are one module: how to unwind the second is read from what is left of the first."""
+    first, second, other = prof.folder / "first.so", prof.folder / "second.so", target("plugin_two.so")
+    for copy in first, second:
+        shutil.copy(target("plugin_one.so"), copy)
+    opener = target("opener")
+    recording = prof.record("--", "sh", "-c", f"{opener} 0 {first} plugin_one_work; {opener} 0.3 {other} plugin_two_work;"
+                            f"truncate -s 4096 {first}; {opener} 0.3 {second} plugin_one_work")
+    assert recording.stacks.holding("plugin_two_work") > 100
+    assert "first.so was changed while it ran" in recording.result.stderr

@@ -524,9 +524,9 @@ static void what_cannot_be_decompressed_is_unreadable(void **state)
 	}
 }
 
-static void a_file_that_is_cut_short_or_overwritten_is_noticed(void **state)
+/* What `damage` does to a file of three pages, with its build-id at `id`, is noticed for good. */
+static void assert_noticed(void (*damage)(int fd, off_t id), bool is_noticed)
 {
-	(void)state;
 	unsigned char note[80];
 	struct elf_file file;
 	int fd;
@@ -541,19 +541,51 @@ static void a_file_that_is_cut_short_or_overwritten_is_noticed(void **state)
 	CLEANUP(close_fd) int writable = fd;
 
 	assert_false(image_changed(image));
-	/* Another file of the same header, in place: its build-id tells. */
-	off_t id = (off_t)file.sections[1].sh_offset + 16;
+	damage(writable, (off_t)file.sections[1].sh_offset + 16);
+	assert_int_equal(image_changed(image), is_noticed);
+	assert_int_equal(ftruncate(writable, 3 * 4096), 0);
+	assert_int_equal(pwrite(writable, file.data, file.len, 0), file.len);
+	assert_int_equal(image_changed(image), is_noticed);
+}
 
-	assert_int_equal(pwrite(writable, "X", 1, id), 1);
-	assert_true(image_changed(image));
-	assert_int_equal(pwrite(writable, "0", 1, id), 1);
-	assert_false(image_changed(image));
-	assert_int_equal(ftruncate(writable, 4096), 0);
-	assert_true(image_changed(image));
-	assert_int_equal(ftruncate(writable, 0), 0);
-	assert_true(image_changed(image));
-	assert_int_equal(ftruncate(writable, (off_t)file.len), 0); /* zeros */
-	assert_true(image_changed(image));
+static void cut_to_a_page(int fd, off_t id)
+{
+	(void)id;
+	assert_int_equal(ftruncate(fd, 4096), 0);
+}
+
+static void cut_to_nothing(int fd, off_t id)
+{
+	(void)id;
+	assert_int_equal(ftruncate(fd, 0), 0);
+}
+
+static void make_zeros(int fd, off_t id)
+{
+	cut_to_nothing(fd, id);
+	assert_int_equal(ftruncate(fd, 3 * 4096), 0);
+}
+
+/* Another file of the same header, in place: its build-id tells. */
+static void change_build_id(int fd, off_t id)
+{
+	assert_int_equal(pwrite(fd, "X", 1, id), 1);
+}
+
+static void leave_alone(int fd, off_t id)
+{
+	(void)fd;
+	(void)id;
+}
+
+static void a_file_that_is_cut_short_or_overwritten_is_noticed(void **state)
+{
+	(void)state;
+	assert_noticed(cut_to_a_page, true);
+	assert_noticed(cut_to_nothing, true);
+	assert_noticed(make_zeros, true);
+	assert_noticed(change_build_id, true);
+	assert_noticed(leave_alone, false);
 }
 
 static void an_image_is_called_what_it_was_opened_as(void **state)
