@@ -113,7 +113,7 @@ static struct error *open_sampler(struct recording *recording)
 			    &recording->sampler);
 }
 
-/* "/proc/PID/status", "Tgid:"; 0 when the thread is gone. */
+/* "/proc/PID/status", "Tgid:"; 0 when the thread is gone. -p takes any thread's number, too. */
 static pid_t process_of_thread(pid_t tid)
 {
 	CLEANUP(free_ptr) char *path = xasprintf("/proc/%d/status", tid);
@@ -158,7 +158,8 @@ static void snapshot_target(struct recording *recording)
 	const struct record_options *options = recording->options;
 
 	for (size_t i = 0; i < options->pids.count; i++)
-		spaces_snapshot(recording->spaces, options->pids.items[i], sampler_now_ns());
+		spaces_snapshot(recording->spaces, process_of_thread(options->pids.items[i]),
+				sampler_now_ns());
 	for (size_t i = 0; i < options->tids.count; i++)
 		spaces_snapshot(recording->spaces, process_of_thread(options->tids.items[i]),
 				sampler_now_ns());
@@ -266,7 +267,7 @@ static void targets_open(struct targets *targets, const struct id_list *pids)
 	targets->fds = xcalloc(pids->count, sizeof(*targets->fds));
 	for (size_t i = 0; i < pids->count; i++)
 		targets->fds[i] = (struct pollfd){
-			.fd = (int)syscall(SYS_pidfd_open, pids->items[i], 0),
+			.fd = (int)syscall(SYS_pidfd_open, process_of_thread(pids->items[i]), 0),
 			.events = POLLIN,
 		};
 }

@@ -51,6 +51,13 @@ def test_one_thread_is_recorded_without_its_siblings(prof, service, until_busy):
     end(service)
 
 
+def test_a_thread_stands_for_its_process(prof, service, until_busy):
+    recording = prof.record("-p", thread_id(service, "early"), "--", *until_busy(service.pid))
+    assert "the target ended" not in recording.result.stderr
+    assert recording.stacks.share("early_work") > 0.95, recording.stacks.hottest()
+    end(service)
+
+
 def test_several_processes_are_recorded_at_once(prof, service, started, target, until_busy):
     other = started(subprocess.Popen([target("shares"), "50"]))
     stacks = prof.record("-p", f"{service.pid},{other.pid}", "--", *until_busy(other.pid)).stacks
