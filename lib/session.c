@@ -380,10 +380,9 @@ static enum profile_module_kind kind_of(enum module_kind kind)
 
 static string_id build_id_text(struct strtab *strings, const struct build_id *id)
 {
-	char hex[2 * BUILD_ID_MAX + 1] = "";
+	char hex[BUILD_ID_HEX_BYTES];
 
-	for (unsigned i = 0; i < id->len; i++)
-		snprintf(hex + 2 * i, 3, "%02x", id->bytes[i]);
+	build_id_hex(id, hex);
 	return strtab_add(strings, hex);
 }
 

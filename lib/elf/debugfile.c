@@ -27,13 +27,12 @@ static bool has_build_id(const struct image *image, const struct build_id *id)
 /* debug_dir/.build-id/ab/cdef….debug */
 static struct image *find_by_build_id(const struct build_id *id, const char *debug_dir)
 {
-	char hex[2 * BUILD_ID_MAX + 1];
+	char hex[BUILD_ID_HEX_BYTES];
 	CLEANUP(image_cleanup) struct image *found = NULL;
 
 	if (id->len < 2)
 		return NULL;
-	for (unsigned i = 0; i < id->len; i++)
-		sprintf(hex + 2 * i, "%02x", id->bytes[i]);
+	build_id_hex(id, hex);
 	found = open_candidate(xasprintf("%s/.build-id/%.2s/%s.debug", debug_dir, hex, hex + 2));
 	return found && has_build_id(found, id) ? STEAL(found) : NULL;
 }

@@ -280,6 +280,13 @@ bool build_id_equal(const struct build_id *a, const struct build_id *b)
 	return a->len == b->len && memcmp(a->bytes, b->bytes, a->len) == 0;
 }
 
+void build_id_hex(const struct build_id *id, char hex[BUILD_ID_HEX_BYTES])
+{
+	hex[0] = '\0';
+	for (unsigned i = 0; i < id->len; i++)
+		snprintf(hex + 2 * i, 3, "%02x", id->bytes[i]);
+}
+
 const struct image_segment *image_segments(const struct image *image, unsigned *count)
 {
 	*count = image->segment_count;

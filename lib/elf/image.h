@@ -16,7 +16,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 
-enum { BUILD_ID_MAX = 64 };
+enum { BUILD_ID_MAX = 64, BUILD_ID_HEX_BYTES = 2 * BUILD_ID_MAX + 1 };
 
 struct build_id {
 	uint8_t bytes[BUILD_ID_MAX];
@@ -58,6 +58,8 @@ struct bytes image_contents(const struct image *image);
 const struct build_id *image_build_id(const struct image *image);
 /* No build-id is equal to none. */
 bool build_id_equal(const struct build_id *a, const struct build_id *b);
+/* As people and file names write it; empty when there is none. */
+void build_id_hex(const struct build_id *id, char hex[BUILD_ID_HEX_BYTES]);
 
 /* PT_LOAD segments in the order of the program headers. */
 const struct image_segment *image_segments(const struct image *image, unsigned *count);

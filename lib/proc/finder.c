@@ -181,12 +181,11 @@ static struct finding find_live(const struct finder *finder, pid_t pid,
 /* DIR/.build-id/ab/cdef…; NULL without a folder. */
 static char *by_build_id(const char *dir, const struct build_id *id, const char *behind)
 {
-	char hex[2 * BUILD_ID_MAX + 1] = "";
+	char hex[BUILD_ID_HEX_BYTES];
 
 	if (!dir || id->len < 2)
 		return NULL;
-	for (unsigned i = 0; i < id->len; i++)
-		snprintf(hex + 2 * i, 3, "%02x", id->bytes[i]);
+	build_id_hex(id, hex);
 	return xasprintf("%s/.build-id/%.2s/%s%s", dir, hex, hex + 2, behind);
 }
 

@@ -186,6 +186,18 @@ static void build_ids_are_equal_in_length_and_bytes(void **state)
 	assert_true(build_id_equal(&none, &none));
 }
 
+static void a_build_id_is_written_in_hex(void **state)
+{
+	(void)state;
+	const struct build_id none = {0}, id = {.bytes = {0x01, 0xab, 0xff}, .len = 3};
+	char hex[BUILD_ID_HEX_BYTES];
+
+	build_id_hex(&id, hex);
+	assert_string_equal(hex, "01abff");
+	build_id_hex(&none, hex);
+	assert_string_equal(hex, "");
+}
+
 /*
  * As lld lays a program out: two executable segments that share a page of the file with their
  * neighbours, at addresses that are not their offsets.
@@ -640,6 +652,7 @@ int main(void)
 		cmocka_unit_test(a_note_segment_aligned_to_8_pads_to_8),
 		cmocka_unit_test(a_build_id_that_is_too_long_or_empty_is_none),
 		cmocka_unit_test(build_ids_are_equal_in_length_and_bytes),
+		cmocka_unit_test(a_build_id_is_written_in_hex),
 		cmocka_unit_test(offsets_become_addresses_through_the_executable_segments),
 		cmocka_unit_test(segments_are_cut_where_the_file_ends),
 		cmocka_unit_test(constants_are_read_from_segments_that_are_not_writable),
