@@ -1,10 +1,9 @@
 /*
  * What the world can make fail returns `struct error *`; NULL is success, results go through the
- *last
- * `*ret` argument, which is written only on success.
+ * last `*ret` argument, which is written only on success.
  *
  * An error is one sentence without a full stop, wrapped once a layer with what we were doing, and
- *may carry a hint that says what the user can do:
+ * may carry a hint that says what the user can do:
  *
  *	if (fd < 0)
  *		return error_errno(errno, "open %s", path);

@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "perf/attr.h"
+#include "perf/sampler.h"
 #include "perf/tracepoint.h"
 
 #include <errno.h>
@@ -11,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
 
 struct known_event {
@@ -212,14 +212,6 @@ void event_deinit(struct event *event)
 	free(event->name);
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 /* What a counter of cycles on ourselves counts in half a millisecond; a negative errno. */
 static int64_t count_own_cycles(void)
 {
@@ -230,12 +222,12 @@ static int64_t count_own_cycles(void)
 		.exclude_kernel = 1,
 	};
 	CLEANUP(close_fd) int fd = attr_open(&attr, 0, -1);
-	uint64_t until = now_ns() + 500000;
+	uint64_t until_ns = sampler_now_ns() + 500000;
 	uint64_t count = 0;
 
 	if (fd < 0)
 		return fd;
-	while (now_ns() < until)
+	while (sampler_now_ns() < until_ns)
 		continue;
 	if (read(fd, &count, sizeof(count)) != sizeof(count))
 		return -errno;

@@ -1,5 +1,7 @@
 #include "perf/record.h"
 
+#include "base/search.h"
+
 #include <linux/perf_event.h>
 #include <sys/mman.h>
 
@@ -21,22 +23,11 @@ enum { MISC_BUILD_ID = 1 << 14 };
 
 static bool find_event(const struct record_layout *layout, uint64_t id, unsigned *ret)
 {
-	size_t low = 0, high = layout->id_count;
+	size_t at = search_first(layout->ids, layout->id_count, id);
+	bool found = at < layout->id_count && layout->ids[at] == id;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (layout->ids[middle] == id) {
-			*ret = layout->events[middle];
-			return true;
-		}
-		if (layout->ids[middle] < id)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	*ret = 0;
-	return layout->id_count == 0;
+	*ret = found ? layout->events[at] : 0;
+	return found || layout->id_count == 0;
 }
 
 static void take_ids(struct bytes *from, struct record *ret)

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* In the table of tids, which forgets none: its thread is gone. */
+/* In the table of tids, which forgets none: still to be found out. */
 #define NO_NAME (IDMAP_NONE - 1)
 
 struct names {
@@ -47,12 +47,6 @@ void names_fork(struct names *names, pid_t parent_tid, pid_t tid)
 
 	/* Of an unknown parent the child inherits nothing; least of all a former tid's name. */
 	*idmap_put(&names->by_tid, (uint64_t)tid, 0) = name == IDMAP_NONE ? NO_NAME : name;
-}
-
-void names_exit(struct names *names, pid_t tid)
-{
-	if (idmap_get(&names->by_tid, (uint64_t)tid, 0) != IDMAP_NONE)
-		*idmap_put(&names->by_tid, (uint64_t)tid, 0) = NO_NAME;
 }
 
 /* The kernel puts a newline behind the name; any other is part of it. */

@@ -20,8 +20,6 @@ DEFINE_CLEANUP(names, names_free)
 void names_set(struct names *names, pid_t tid, const char *comm);
 /* The child, thread or process, starts with its parent's name. */
 void names_fork(struct names *names, pid_t parent_tid, pid_t tid);
-/* A tid may be used again: forget it. */
-void names_exit(struct names *names, pid_t tid);
 /* Lives as long as names. Unknown: read from /proc once; gone there too: ":TID", and "swapper" for
  * the idle threads, as perf names them. */
 const char *names_get(struct names *names, pid_t pid, pid_t tid);

@@ -43,10 +43,6 @@ static void a_tid_that_is_used_again_does_not_keep_the_old_name(void **state)
 	(void)state;
 	CLEANUP(names_cleanup) struct names *names = names_new("/nowhere");
 
-	names_set(names, 7, "sh");
-	names_exit(names, 7);
-	names_exit(names, 8); /* never heard of */
-	assert_string_equal(names_get(names, 7, 7), ":7");
 	names_set(names, 9, "former");
 	names_fork(names, 1234, 9);
 	assert_string_equal(names_get(names, 9, 9), ":9");
