@@ -23,6 +23,12 @@ enum {
 	TICK_MS = 100,
 };
 
+/*
+ * After a stack that was larger than its copy, for so long every sample is read at once, in the
+ * hope of finding its thread where it was. It costs a wake-up a sample.
+ */
+#define EAGER_NS SECOND_NS
+
 bool recording_is_of_command(const struct record_options *options)
 {
 	return !options->pids.count && !options->tids.count && !options->system_wide &&
@@ -349,6 +355,37 @@ static void show_progress(const struct recording *recording, uint64_t now_ns)
 				 counts->samples, counts->lost);
 }
 
+/* How the rings are read: see sampler_facts. */
+struct pace {
+	uint64_t samples, deep; /* so far */
+	uint64_t deep_ns;	/* when a stack was last larger than its copy; 0: never */
+	bool rests;		/* until the next batch */
+};
+
+static void pace_after_batch(struct pace *pace, const struct session_counts *counts,
+			     uint64_t now_ns)
+{
+	uint64_t deep = counts->completed + counts->joined + counts->truncated;
+	bool idle = counts->samples == pace->samples;
+
+	if (deep != pace->deep)
+		pace->deep_ns = now_ns;
+	pace->deep = deep;
+	pace->samples = counts->samples;
+	pace->rests = !idle && (!pace->deep_ns || now_ns - pace->deep_ns > EAGER_NS);
+}
+
+static void wait_for_records(const struct recording *recording, const struct pace *pace,
+			     struct pollfd *fds, nfds_t count, int timeout_ms)
+{
+	int rest_ms = pace->rests ? sampler_facts(recording->sampler)->rest_ms : 0;
+
+	if (!rest_ms)
+		poll(fds, count, timeout_ms);
+	else
+		poll(fds + 1, count - 1, rest_ms < timeout_ms ? rest_ms : timeout_ms);
+}
+
 static void sample_until_end(struct recording *recording)
 {
 	CLEANUP(targets_close) struct targets targets = {0};
@@ -358,12 +395,15 @@ static void sample_until_end(struct recording *recording)
 		{.fd = recording->has_command ? recording->launch.pidfd : -1, .events = POLLIN},
 	};
 	uint64_t now_ns = recording->start_ns, second_ns = now_ns;
+	struct pace pace = {0};
 
 	targets_open(&targets, &recording->options->pids);
 	do {
-		poll(fds, ARRAY_SIZE(fds), tick_ms(recording, now_ns));
+		wait_for_records(recording, &pace, fds, ARRAY_SIZE(fds),
+				 tick_ms(recording, now_ns));
 		now_ns = sampler_now_ns();
 		drain(recording);
+		pace_after_batch(&pace, session_counts(recording->session), now_ns);
 		/* Records that are still to come are younger than the last batch. */
 		if (now_ns - second_ns >= SECOND_NS) {
 			spaces_forget(recording->spaces, second_ns);

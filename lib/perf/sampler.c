@@ -29,6 +29,9 @@ enum {
 	 * beside so many bytes.
 	 */
 	WATERMARK_BYTES = 256 << 10,
+	/* What a sample takes besides its stack, at most as a rule. */
+	SAMPLE_BYTES = 1 << 10,
+	REST_MS = 5,
 };
 
 struct sampler {
@@ -46,6 +49,7 @@ struct sampler {
 	unsigned *events;
 
 	int epoll_fd;
+	uint32_t stack_bytes;
 	bool starts_at_exec;
 	bool stopped;
 	uint64_t lost; /* records that did not fit into the sample rings, as told so far */
@@ -111,14 +115,42 @@ static void close_rings(struct sampler *s)
 		ring_close(&s->rings[i]);
 }
 
+/*
+ * Whether samples are so far apart that each may wake the reader, and an eighth of a ring
+ * outlasts a rest. Not when nobody knows how often an event happens.
+ */
+static bool samples_may_wake(const struct event *events, size_t event_count, uint32_t stack_bytes,
+			     size_t ring_bytes)
+{
+	uint64_t samples_a_second = 0, lasts_ms;
+
+	for (size_t i = 0; i < event_count; i++) {
+		if (!events[i].frequency_hz)
+			return false;
+		samples_a_second += events[i].frequency_hz;
+	}
+	if (!stack_bytes || !samples_a_second)
+		return false;
+	lasts_ms = ring_bytes / 8 * UINT64_C(1000) / (stack_bytes + SAMPLE_BYTES) /
+		   samples_a_second;
+	return lasts_ms >= REST_MS;
+}
+
 static struct error *open_rings(struct sampler *s, size_t bytes)
 {
 	size_t side_bytes = bytes / SIDE_BAND_SHARE;
 	size_t watermark = bytes / 4;
 
+	s->facts.rest_ms = samples_may_wake(s->descriptors.events, s->descriptors.event_count,
+					    s->stack_bytes, bytes)
+				   ? REST_MS
+				   : 0;
+
 	if (side_bytes < SMALLEST_SIDE_BAND_BYTES)
 		side_bytes = SMALLEST_SIDE_BAND_BYTES;
-	if (watermark > WATERMARK_BYTES)
+	if (s->facts.rest_ms)
+		watermark = 1;
+	else if (watermark > WATERMARK_BYTES)
 		watermark = WATERMARK_BYTES;
 	for (unsigned i = 0; i < ring_count(s); i++) {
 		bool samples = holds_samples(s, i);
@@ -232,13 +264,11 @@ static void prepare_layout(struct sampler *s)
 	};
 }
 
-static struct error *open_target(struct sampler *s, const struct event *events, size_t event_count,
-				 const struct target *target, const struct sampler_options *options)
+static struct error *open_target(struct sampler *s, const struct target *target,
+				 const struct sampler_options *options)
 {
 	struct error *err = NULL;
 
-	s->descriptors.events = events;
-	s->descriptors.event_count = event_count;
 	s->descriptors.cpus = s->cpus;
 	s->descriptors.cpu_count = s->cpu_count;
 	s->descriptors.side_rings = s->rings;
@@ -279,6 +309,9 @@ struct error *sampler_open(const struct event *events, size_t event_count,
 	struct error *err = NULL;
 
 	s->starts_at_exec = target->kind == TARGET_COMMAND;
+	s->stack_bytes = options->stack_bytes;
+	s->descriptors.events = events;
+	s->descriptors.event_count = event_count;
 	err = choose_cpus(s, target);
 	if (!err)
 		err = attr_probe(&s->features);
@@ -289,7 +322,7 @@ struct error *sampler_open(const struct event *events, size_t event_count,
 	if (!err)
 		err = watch_rings(s);
 	if (!err)
-		err = open_target(s, events, event_count, target, options);
+		err = open_target(s, target, options);
 	if (!err)
 		*ret = STEAL(s);
 	return err;

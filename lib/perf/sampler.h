@@ -51,6 +51,13 @@ struct sampler_facts {
 	bool ring_shrunk;
 	size_t descriptors;
 	unsigned cpus;
+	/*
+	 * Where samples copy stacks and are not too many, each makes sampler_fd() readable, so that
+	 * a stack can be read on while its thread still stands there. Whoever has no need of that
+	 * leaves the rings alone for so long after a batch: they do not overflow. 0: a wake-up
+	 * stands for many records anyway.
+	 */
+	int rest_ms;
 };
 
 struct sampler;
