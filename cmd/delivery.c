@@ -33,6 +33,19 @@ int outputs_add(struct outputs *outputs, const char *pattern, const struct forma
 	return STATUS_OK;
 }
 
+static int refuse_records(const struct outputs *outputs)
+{
+	for (size_t i = 0; i < outputs->count; i++) {
+		const struct output *output = &outputs->items[i];
+
+		if (!output->format->write)
+			return message_failure(error_new("%s: only prof record writes %s",
+							 output->path, output->format->name),
+					       STATUS_USAGE);
+	}
+	return STATUS_OK;
+}
+
 int outputs_open(struct outputs *outputs, struct delivery_options *options)
 {
 	struct option_list *patterns = &options->outputs;
@@ -42,6 +55,8 @@ int outputs_open(struct outputs *outputs, struct delivery_options *options)
 		error_free(option_append(patterns, stdout_is_pipe() ? "-" : "prof.pb.gz"));
 	for (size_t i = 0; i < patterns->count && status == STATUS_OK; i++)
 		status = outputs_add(outputs, patterns->items[i], options->format);
+	if (status == STATUS_OK && !options->takes_records)
+		status = refuse_records(outputs);
 	return status;
 }
 
@@ -112,8 +127,12 @@ static int write_outputs(const struct delivery *delivery)
 	int status = STATUS_OK;
 
 	for (size_t i = 0; i < delivery->outputs->count; i++) {
-		struct error *err = output_write(&delivery->outputs->items[i], delivery->profile,
-						 &delivery->options->format_options);
+		struct output *output = &delivery->outputs->items[i];
+		/* Records were written when they came. */
+		struct error *err = output->format->write
+					    ? output_write(output, delivery->profile,
+							   &delivery->options->format_options)
+					    : NULL;
 
 		if (err)
 			status = message_failure(err, STATUS_FAILED);

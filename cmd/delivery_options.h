@@ -18,6 +18,7 @@ struct delivery_options {
 	const char *debug_dir;
 	bool no_inline;
 	bool quiet, verbose;
+	bool takes_records; /* the command has records, which some formats hold */
 };
 
 void delivery_options_init(struct delivery_options *options);
@@ -38,7 +39,8 @@ option_take delivery_take_weight; /* enum format_weight */
 		       "%n in the name are prof's pid, the time and a number",                     \
 		       option_append, offsetof(type, member.outputs)),                             \
 		DELIVERY_ENTRY(0, "format", "NAME",                                                \
-			       "pprof or folded, whatever the name of the file",                   \
+			       "pprof, folded or, of prof record, perf.data: whatever the name "   \
+			       "of the file",                                                      \
 			       delivery_take_format, offsetof(type, member.format)),               \
 		DELIVERY_ENTRY(0, "weight", "KIND", "folded stacks count samples, ns or period",   \
 			       delivery_take_weight,                                               \

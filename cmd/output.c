@@ -267,8 +267,31 @@ static struct error *write_into(struct output *output, const struct profile *pro
 	err = output->format->write(profile, options, file);
 	if (fclose(file) != 0 && !err)
 		err = error_errno(errno, "write");
-	return error_wrap(err, "write %s",
-			  output_is_stdout(output->path) ? "to stdout" : output->path);
+	return err;
+}
+
+struct error *output_begin(struct output *output, int *ret_fd)
+{
+	struct error *err;
+
+	/* What was written meanwhile, by this run or another, may have taken the number. */
+	free(output->path);
+	output->path = path_of(output->pattern);
+	err = create_temporary(output);
+	if (!err)
+		*ret_fd = steal_fd(&output->fd);
+	return err;
+}
+
+struct error *output_end(struct output *output, struct error *err)
+{
+	if (err)
+		err = error_wrap(err, "write %s", output->path);
+	else
+		err = put_in_place(output);
+	output->is_written = !err;
+	remove_temporary(output);
+	return err;
 }
 
 struct error *output_write(struct output *output, const struct profile *profile,
@@ -279,17 +302,9 @@ struct error *output_write(struct output *output, const struct profile *profile,
 	if (!output->is_file) {
 		err = write_into(output, profile, options);
 		output->is_written = !err;
-		return err;
+		return error_wrap(err, "write %s",
+				  output_is_stdout(output->path) ? "to stdout" : output->path);
 	}
-	/* What was written meanwhile, by this run or another, may have taken the number. */
-	free(output->path);
-	output->path = path_of(output->pattern);
-	err = create_temporary(output);
-	if (!err)
-		err = write_into(output, profile, options);
-	if (!err)
-		err = put_in_place(output);
-	output->is_written = !err;
-	remove_temporary(output);
-	return err;
+	err = output_begin(output, &output->fd);
+	return err ? err : output_end(output, write_into(output, profile, options));
 }

@@ -39,6 +39,11 @@ void output_discard(struct output *output);
 MUST_CHECK struct error *output_write(struct output *output, const struct profile *profile,
 				      const struct format_options *options);
 
+/* For what is written piece by piece, into a file: where to. Then puts it in its place; takes err,
+ * which says that it could not be written, and gives it back. */
+MUST_CHECK struct error *output_begin(struct output *output, int *ret_fd);
+MUST_CHECK struct error *output_end(struct output *output, struct error *err);
+
 /* "-", or another name of it. */
 bool output_is_stdout(const char *path);
 

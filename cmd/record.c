@@ -120,6 +120,16 @@ static int finish(struct run *run)
 	});
 }
 
+/* Those that came while recording: they wait for no names. */
+static int finish_records(struct run *run)
+{
+	struct recording *recording = &run->recording;
+	CLEANUP(free_ptr) char *command = delivery_command(run->words, run->word_count);
+	struct error *err = raw_output_end(&recording->raw, recording->spaces, command);
+
+	return err ? message_failure(err, STATUS_FAILED) : STATUS_OK;
+}
+
 /* Files of their own beside those that are written in the end; a pipe cannot be begun anew. */
 static int write_files_so_far(struct run *run)
 {
@@ -128,7 +138,7 @@ static int write_files_so_far(struct run *run)
 
 	run->outputs = (struct outputs){0};
 	for (size_t i = 0; i < at_end.count && status == STATUS_OK; i++)
-		if (at_end.items[i].is_file)
+		if (at_end.items[i].is_file && at_end.items[i].format->write)
 			status = outputs_add(&run->outputs, at_end.items[i].pattern,
 					     run->options.delivery.format);
 	run->recording.end_ns = sampler_now_ns();
@@ -225,7 +235,7 @@ static int record(struct run *run)
 {
 	struct recording *recording = &run->recording;
 	struct error *err = open_all(run);
-	int status;
+	int records_status, status;
 
 	if (!err)
 		err = recording_run(recording);
@@ -238,7 +248,10 @@ static int record(struct run *run)
 	stop_command(recording);
 	if (run->writer > 0)
 		waitpid(run->writer, NULL, 0);
+	records_status = finish_records(run);
 	status = finish(run);
+	if (status == STATUS_OK)
+		status = records_status;
 	if (recording->has_command && status == STATUS_OK)
 		return end_command(run);
 	if (recording->has_command)
@@ -274,6 +287,9 @@ static int prepare_and_record(struct run *run)
 	status = outputs_open(&run->outputs, &run->options.delivery);
 	if (status != STATUS_OK)
 		return status;
+	err = raw_output_find(&run->recording.raw, &run->outputs);
+	if (err)
+		return message_failure(err, STATUS_USAGE);
 	say_what_is_passed_over(&run->options);
 	return record(run);
 }

@@ -244,6 +244,7 @@ void record_options_init(struct record_options *options)
 		.stacks = {.kind = CALL_GRAPH_AUTO, .dump_bytes = DEFAULT_DUMP_BYTES},
 	};
 	delivery_options_init(&options->delivery);
+	options->delivery.takes_records = true;
 }
 
 void record_options_deinit(struct record_options *options)

@@ -100,6 +100,7 @@ static struct error *open_sampler(struct recording *recording)
 		.inherit = !options->no_inherit,
 	};
 
+	sampler_options.data_mappings = recording->raw.output;
 	if (recording_is_of_command(options)) {
 		target.kind = TARGET_COMMAND;
 		target.ids = &command;
@@ -145,6 +146,12 @@ static void set_main_program(struct recording *recording, pid_t pid)
 	session_set_main_path(recording->session, path);
 }
 
+static void snapshot(struct recording *recording, pid_t pid)
+{
+	spaces_snapshot(recording->spaces, pid, sampler_now_ns());
+	raw_output_add_process(&recording->raw, recording->names, pid);
+}
+
 static void snapshot_all(struct recording *recording)
 {
 	DIR *proc = opendir("/proc");
@@ -152,8 +159,7 @@ static void snapshot_all(struct recording *recording)
 
 	while (proc && (entry = readdir(proc)))
 		if (isdigit((unsigned char)entry->d_name[0]))
-			spaces_snapshot(recording->spaces, (pid_t)atoi(entry->d_name),
-					sampler_now_ns());
+			snapshot(recording, (pid_t)atoi(entry->d_name));
 	if (proc)
 		closedir(proc);
 }
@@ -164,11 +170,9 @@ static void snapshot_target(struct recording *recording)
 	const struct record_options *options = recording->options;
 
 	for (size_t i = 0; i < options->pids.count; i++)
-		spaces_snapshot(recording->spaces, process_of_thread(options->pids.items[i]),
-				sampler_now_ns());
+		snapshot(recording, process_of_thread(options->pids.items[i]));
 	for (size_t i = 0; i < options->tids.count; i++)
-		spaces_snapshot(recording->spaces, process_of_thread(options->tids.items[i]),
-				sampler_now_ns());
+		snapshot(recording, process_of_thread(options->tids.items[i]));
 	if (recording_is_of_command(options))
 		session_set_main_process(recording->session, recording->launch.pid);
 	else if (options->pids.count)
@@ -232,12 +236,17 @@ struct error *recording_open(struct recording *recording)
 					 arch_native(), recording->profile);
 	session_set_stacks(recording->session, recording->stacks);
 	add_events_to_profile(recording);
+	err = raw_output_begin(&recording->raw, recording->sampler, recording->events,
+			       recording->event_count);
+	if (err)
+		return err;
 	snapshot_target(recording);
 	return NULL;
 }
 
 void recording_close(struct recording *recording)
 {
+	raw_output_deinit(&recording->raw);
 	session_free(recording->session);
 	profile_free(recording->profile);
 	stacks_free(recording->stacks);
@@ -257,8 +266,11 @@ static void drain(struct recording *recording)
 	struct record record;
 
 	sampler_batch(recording->sampler);
-	while (sampler_next(recording->sampler, &record))
+	while (sampler_next(recording->sampler, &record)) {
+		raw_output_put(&recording->raw, &record);
 		session_feed(recording->session, &record);
+	}
+	raw_output_end_round(&recording->raw);
 }
 
 /* Descriptors that are readable when the processes of -p have ended; -1 where there is none. */

@@ -6,6 +6,7 @@
 #define PROF_CMD_RECORDING_H
 
 #include "cmd/launch.h"
+#include "cmd/raw_output.h"
 #include "cmd/record_options.h"
 #include "cmd/signals.h"
 #include "perf/sampler.h"
@@ -37,6 +38,7 @@ struct recording {
 	struct profile *profile;
 	struct stacks *stacks;
 	struct session *session;
+	struct raw_output raw; /* its output is set before it is opened */
 
 	uint64_t start_unix_ns;
 	uint64_t start_ns, end_ns;

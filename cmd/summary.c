@@ -171,7 +171,10 @@ static void print_file(const struct output *output)
 	/* A pipe or a device has been read by now. */
 	if (!output->is_file || !output->is_written || stat(output->path, &st) < 0)
 		return;
-	if (output->format == &format_pprof)
+	if (output->format == &format_perfdata)
+		message("%s (%s); to look at it: perf report -i %s", output->path,
+			figure_bytes((uint64_t)st.st_size).text, path);
+	else if (output->format == &format_pprof)
 		message("%s (%s); to look at it: go tool pprof -http=: %s", output->path,
 			figure_bytes((uint64_t)st.st_size).text, path);
 	else

@@ -2,7 +2,14 @@
 
 #include <string.h>
 
-const struct format *const formats[] = {&format_pprof, &format_folded, NULL};
+const struct format format_perfdata = {
+	.name = "perf.data",
+	.extensions = (const char *const[]){".data", NULL},
+	.summary = "the records as the kernel wrote them, for perf; of prof record alone",
+	.binary = true,
+};
+
+const struct format *const formats[] = {&format_pprof, &format_folded, &format_perfdata, NULL};
 
 const struct format *format_by_name(const char *name)
 {

@@ -26,7 +26,8 @@ struct format {
 	const char *const *extensions; /* with the dot, NULL at the end; the longest match wins */
 	const char *summary;	       /* for --help */
 	bool binary;		       /* refuses a terminal */
-	/* Flushes out and does not close it. What out cannot take, a full disk, is an error. */
+	/* Flushes out and does not close it. What out cannot take, a full disk, is an error. NULL:
+	 * it holds no profile but the records themselves, which somebody else writes. */
 	MUST_CHECK struct error *(*write)(const struct profile *profile,
 					  const struct format_options *options, FILE *out);
 	/* Both NULL where prof only writes. Whether a file that begins with these bytes (64 are
@@ -41,6 +42,9 @@ struct format {
 extern const struct format format_folded;
 /* Each sample has the number of samples of the first event, then the weight of every event. */
 extern const struct format format_pprof;
+
+/* Records (perf/perfdata_writer.h): neither written nor read here. */
+extern const struct format format_perfdata;
 
 /* All formats, NULL at the end. */
 extern const struct format *const formats[];

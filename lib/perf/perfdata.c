@@ -205,7 +205,7 @@ static void take_in(struct perfdata *perfdata, struct bytes raw, uint64_t place)
 		time_ns = perfdata->taken;
 	else if (event && !record_time(&event->layout, raw, &time_ns))
 		time_ns = perfdata->rounds.youngest_ns;
-	if (type_of(raw) == PERF_RECORD_MMAP)
+	if (type_of(raw) == PERF_RECORD_MMAP || type_of(raw) == PERF_RECORD_MMAP2)
 		note_kernel(&perfdata->header, event, raw);
 	/* How perf, too, writes that there is none. */
 	if (time_ns == UINT64_MAX)

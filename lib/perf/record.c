@@ -318,11 +318,13 @@ static void decode_other(uint32_t type, uint16_t misc, struct bytes *body, struc
 bool record_decode(const struct record_layout *layout, struct bytes raw, struct record *ret)
 {
 	size_t total = bytes_left(&raw);
-	uint32_t type = bytes_u32(&raw);
-	uint16_t misc = bytes_u16(&raw);
-	uint16_t size = bytes_u16(&raw);
+	uint32_t type;
+	uint16_t misc, size;
 
-	*ret = (struct record){.type = RECORD_OTHER};
+	*ret = (struct record){.type = RECORD_OTHER, .raw = raw};
+	type = bytes_u32(&raw);
+	misc = bytes_u16(&raw);
+	size = bytes_u16(&raw);
 	if (!bytes_ok(&raw) || size != total)
 		return false;
 	if (type >= FIRST_USER_TYPE)

@@ -63,6 +63,7 @@ struct record_mmap {
 
 struct record {
 	enum record_type type;
+	struct bytes raw; /* all of it, undecoded; empty in a record that was made up */
 	pid_t pid, tid; /* of the sample, or of the process and thread that the record is about */
 	uint32_t cpu;
 	uint64_t time_ns;

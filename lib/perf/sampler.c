@@ -232,6 +232,7 @@ static void prepare_attrs(struct sampler *s, const struct target *target,
 		d->sample_attrs[i].enable_on_exec = s->starts_at_exec;
 	}
 	attr_side_band(&d->side_attr, &s->features, inherit);
+	d->side_attr.mmap_data = options->data_mappings;
 	leave_out_period(s);
 }
 
@@ -347,6 +348,16 @@ void sampler_free(struct sampler *s)
 const struct sampler_facts *sampler_facts(const struct sampler *s)
 {
 	return &s->facts;
+}
+
+struct bytes sampler_attr(const struct sampler *s, unsigned event)
+{
+	return bytes_of(&s->descriptors.sample_attrs[event], sizeof(struct perf_event_attr));
+}
+
+const struct record_layout *sampler_layout(const struct sampler *s)
+{
+	return &s->layout;
 }
 
 struct error *sampler_enable(struct sampler *s)

@@ -41,7 +41,9 @@ struct sampler_options {
 	uint32_t stack_bytes; /* user stack to dump; 0: none; a multiple of 8, at most 65528 */
 	bool kernel_chain;    /* ask for call chains of the kernel … */
 	bool user_chain;      /* … and of user space, by frame pointers */
-	size_t ring_bytes; /* a CPU; 0: a good default. A power of two of pages is taken from it */
+	bool data_mappings; /* tell of mappings of data too: perf reads call frame information there
+			     */
+	size_t ring_bytes;  /* a CPU; 0: a good default. A power of two of pages is taken from it */
 };
 
 /* What was really opened, for the user to know. */
@@ -76,6 +78,11 @@ void sampler_free(struct sampler *sampler);
 DEFINE_CLEANUP(sampler, sampler_free)
 
 const struct sampler_facts *sampler_facts(const struct sampler *sampler);
+
+/* For a file of the records: the perf_event_attr that an event was opened with, and what records
+ * look like, with the ids of the events where there are several. */
+struct bytes sampler_attr(const struct sampler *sampler, unsigned event);
+const struct record_layout *sampler_layout(const struct sampler *sampler);
 
 /* Starts counting; a TARGET_COMMAND starts by itself at its exec, the side band counts from the
  * opening on. */

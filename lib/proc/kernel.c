@@ -11,10 +11,6 @@
 
 enum { NOTES_BYTES_MAX = 4096 };
 
-struct code {
-	uint64_t start, end; /* 0: hidden from us */
-};
-
 static FILE *open_below(const char *root, const char *name)
 {
 	CLEANUP(free_ptr) char *path = xasprintf("%s%s", root, name);
@@ -23,7 +19,7 @@ static FILE *open_below(const char *root, const char *name)
 }
 
 /* "ffffffff81000000 T _text" */
-static void take_line(const char *line, struct code *code)
+static void take_line(const char *line, struct kernel_code *code)
 {
 	uint64_t address;
 
@@ -37,17 +33,22 @@ static void take_line(const char *line, struct code *code)
 
 /* The start is among the first symbols, the end behind a hundred thousand, which take the kernel
  * tens of milliseconds to tell. */
-static struct code code_here(const char *root, bool want_end)
+static struct kernel_code code_here(const char *root, bool want_end)
 {
 	CLEANUP(close_file) FILE *kallsyms = open_below(root, "/proc/kallsyms");
 	CLEANUP(free_ptr) char *line = NULL;
-	struct code code = {0};
+	struct kernel_code code = {0};
 	size_t room = 0;
 
 	while (kallsyms && !(code.start && (code.end || !want_end)) &&
 	       getline(&line, &room, kallsyms) >= 0)
 		take_line(line, &code);
 	return code;
+}
+
+struct kernel_code kernel_code_here(const char *root)
+{
+	return code_here(root, true);
 }
 
 static struct bytes padded(struct bytes *from, uint32_t len)
@@ -98,7 +99,7 @@ bool kernel_is_ours(const struct kernel_mark *mark, const char *root)
 {
 	bool is_named = mark->host && mark->release;
 	struct utsname here;
-	struct code code = {0};
+	struct kernel_code code = {0};
 
 	if (uname(&here) < 0 || differs(mark->host, here.nodename) ||
 	    differs(mark->release, here.release) || !is_same_build(mark, root))

@@ -55,11 +55,11 @@ static void copy_path(struct bytes line, char path[MAPS_PATH_MAX])
 }
 
 /* "7f0c5e1c8000-7f0c5e31d000 r-xp 00026000 fe:00 1066   /usr/lib/x86_64-linux-gnu/libc.so.6" */
-static bool parse_line(struct bytes line, struct mapping *ret, char path[MAPS_PATH_MAX])
+static bool parse_line(struct maps *maps, struct bytes line, struct mapping *ret)
 {
 	const char *permissions;
 
-	*ret = (struct mapping){.path = path};
+	*ret = (struct mapping){.path = maps->path};
 	ret->start = take_number(&line, 16, '-');
 	ret->end = take_number(&line, 16, ' ');
 	permissions = bytes_take(&line, 5);
@@ -67,18 +67,21 @@ static bool parse_line(struct bytes line, struct mapping *ret, char path[MAPS_PA
 	ret->device_major = (uint32_t)take_number(&line, 16, ':');
 	ret->device_minor = (uint32_t)take_number(&line, 16, ' ');
 	ret->inode = take_number(&line, 10, ' ');
-	if (!bytes_ok(&line) || permissions[2] != 'x' || ret->start >= ret->end)
+	if (!bytes_ok(&line) || ret->start >= ret->end)
+		return false;
+	maps->executable = permissions[2] == 'x';
+	if (!maps->executable && !maps->data)
 		return false;
 	while (bytes_left(&line) && *line.at == ' ')
 		bytes_skip(&line, 1);
-	copy_path(line, path);
+	copy_path(line, maps->path);
 	return true;
 }
 
 bool maps_next(struct maps *maps, struct mapping *ret)
 {
 	while (bytes_left(&maps->rest))
-		if (parse_line(take_line(&maps->rest), ret, maps->path))
+		if (parse_line(maps, take_line(&maps->rest), ret))
 			return true;
 	return false;
 }

@@ -11,11 +11,14 @@ enum { MAPS_PATH_MAX = 4096 + 16 }; /* PATH_MAX and " (deleted)" */
 
 struct maps {
 	struct bytes rest;
+	bool data;	 /* data too, not only code */
+	bool executable; /* the last one is code */
 	char path[MAPS_PATH_MAX];
 };
 
 /*
- * The next executable mapping; false at the end. ret->path is borrowed until the next call.
+ * The next executable mapping (see data); false at the end. ret->path is borrowed until the next
+ *call.
  *
  *	struct maps maps = {.rest = bytes_of(text, len)};
  *	while (maps_next(&maps, &mapping))
