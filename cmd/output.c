@@ -198,11 +198,16 @@ static struct error *open_direct(struct output *output)
 	return NULL;
 }
 
+static bool is_direct(const char *path)
+{
+	return descriptor_of(path) >= 0 || is_special(path);
+}
+
 static const struct format *format_of(const char *path)
 {
 	const struct format *format = format_by_path(path);
 
-	return !format && descriptor_of(path) >= 0 ? &format_folded : format;
+	return !format && is_direct(path) ? &format_folded : format;
 }
 
 struct error *output_open(const char *template, const struct format *format, struct output *ret,
@@ -216,7 +221,7 @@ struct error *output_open(const char *template, const struct format *format, str
 	*is_usage = !output.format;
 	if (!output.format)
 		err = unknown_format(output.path);
-	else if (descriptor_of(output.path) >= 0 || is_special(output.path))
+	else if (is_direct(output.path))
 		err = open_direct(&output);
 	else
 		err = try_place(&output);
@@ -241,14 +246,26 @@ void output_discard(struct output *output)
 	free(STEAL(output->path));
 }
 
-/* The old file keeps its place until the new one takes it. */
+/* What is at path becomes path.old, and keeps its place too until the new file takes it. */
+static struct error *keep_old(const char *path)
+{
+	CLEANUP(free_ptr) char *old = xasprintf("%s.old", path);
+	struct stat st;
+
+	if (lstat(path, &st) < 0)
+		return NULL;
+	unlink(old);
+	if (link(path, old) < 0 && rename(path, old) < 0)
+		return error_errno(errno, "keep the old %s", path);
+	return NULL;
+}
+
 static struct error *put_in_place(struct output *output)
 {
-	CLEANUP(free_ptr) char *old = xasprintf("%s.old", output->path);
+	struct error *err = keep_old(output->path);
 
-	unlink(old);
-	if (link(output->path, old) < 0 && errno != ENOENT && rename(output->path, old) < 0)
-		return error_errno(errno, "keep the old %s", output->path);
+	if (err)
+		return err;
 	if (rename(output->temporary, output->path) < 0)
 		return error_errno(errno, "write %s", output->path);
 	free(STEAL(output->temporary));

@@ -74,7 +74,7 @@ def open_files(pid):
             pass
 
 
-def test_a_command_that_survives_the_interrupt_is_recorded_to_its_end(prof, started, target):
+def test_a_command_that_survives_the_interrupt_is_waited_for(prof, started, target):
     """A program may have its own use for Ctrl-C; what it does with it is its own business."""
     script = f"trap 'echo caught' INT; echo running; {target('shares')} 0.6; exit 5"
     process = started(prof.start("record", "-o", "out.folded", "--", "bash", "-c", script, stderr=subprocess.DEVNULL))

@@ -40,8 +40,19 @@ def test_an_existing_file_becomes_old(prof):
     assert sorted(os.listdir(prof.folder)) == ["out.folded", "out.folded.old"]
 
 
+def test_an_old_file_stays_until_there_is_another_one(prof):
+    (prof.folder / "out.folded.old").write_text("before")
+    prof("record", "-o", "out.folded", "--", "true")
+    assert (prof.folder / "out.folded.old").read_text() == "before"
+
+
+def test_what_is_no_file_gets_folded_stacks_when_its_name_does_not_tell(prof):
+    assert prof("record", "-o", "/dev/null", "--", "true").returncode == 0
+    assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
+
+
 def test_a_fifo_is_written_and_stays_a_fifo(prof, started, target):
-    fifo = prof.folder / "stacks.folded"
+    fifo = prof.folder / "stacks"
     os.mkfifo(fifo)
     reader = started(subprocess.Popen(["cat", fifo], stdout=subprocess.PIPE, text=True))
     assert prof("record", "-o", fifo, "--", target("shares"), "0.3").returncode == 0
