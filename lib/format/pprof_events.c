@@ -11,25 +11,37 @@ void pprof_events_deinit(struct pprof_events *events)
 	free(events->ids);
 }
 
-static bool counts_samples(const struct profile *profile, const struct pprof_type *type)
+/* The type of counts that is called so. */
+static size_t find_counts(const struct pprof_events *events, const struct profile *profile,
+			  const char *name)
 {
-	const char *name = profile_string(profile, type->name);
+	size_t i = 0;
 
-	return (!strcmp(name, "samples") || !strcmp(name, "sample")) &&
-	       !strcmp(profile_string(profile, type->unit), "count");
+	while (i < events->count &&
+	       (strcmp(profile_string(profile, events->types[i].name), name) ||
+		strcmp(profile_string(profile, events->types[i].unit), "count")))
+		i++;
+	return i;
 }
 
+static size_t find_samples(const struct pprof_events *events, const struct profile *profile)
+{
+	size_t found = find_counts(events, profile, "samples");
+
+	if (found == events->count)
+		found = find_counts(events, profile, "sample");
+	return events->count > 1 ? found : events->count;
+}
+
+/* The event that is shown where only one can be. */
 static size_t main_type(const struct pprof_events *events)
 {
-	string_id name = events->default_type;
+	size_t last = events->count - 1;
 
-	for (size_t i = events->first_event; name && i < events->count; i++)
-		if (events->types[i].name == name)
+	for (size_t i = 0; i < events->count; i++)
+		if (events->types[i].name == events->default_type && i != events->samples)
 			return i;
-	/* By default the samples themselves: those are counted for the first event. */
-	if (name && events->first_event && name == events->types[0].name)
-		return events->first_event;
-	return events->count - 1;
+	return last == events->samples ? last - 1 : last;
 }
 
 static event_id add_event(const struct pprof_events *events, struct profile *profile, size_t index)
@@ -39,7 +51,7 @@ static event_id add_event(const struct pprof_events *events, struct profile *pro
 		.name = type->name,
 		.unit = type->unit,
 		.counts_ns = !strcmp(profile_string(profile, type->unit), "nanoseconds"),
-		.one_value = !events->first_event,
+		.one_value = events->samples == events->count,
 	};
 
 	/* A period of another unit says nothing about this event. */
@@ -48,16 +60,34 @@ static event_id add_event(const struct pprof_events *events, struct profile *pro
 	return profile_add_event(profile, &event);
 }
 
-struct error *pprof_events_define(struct pprof_events *events, struct profile *profile)
+static struct error *check_types(struct pprof_events *events, struct profile *profile)
 {
 	if (!events->count)
 		return error_new("it does not say what was sampled");
-	events->first_event = events->count > 1 && counts_samples(profile, &events->types[0]);
+	for (size_t i = 0; i < events->count; i++) {
+		if (!events->types[i].name)
+			return error_new("a sample type has no name");
+		if (!events->types[i].unit)
+			events->types[i].unit = strtab_add(profile_strings(profile), "count");
+	}
+	return NULL;
+}
+
+struct error *pprof_events_define(struct pprof_events *events, struct profile *profile)
+{
+	struct error *err = check_types(events, profile);
+	size_t expected;
+
+	if (err)
+		return err;
+	events->samples = find_samples(events, profile);
 	events->ids = xcalloc(events->count, sizeof(*events->ids));
 	add_event(events, profile, main_type(events));
-	for (size_t i = events->first_event; i < events->count; i++)
-		events->ids[i] = add_event(events, profile, i);
-	if (profile_event_count(profile) < events->count - events->first_event)
+	for (size_t i = 0; i < events->count; i++)
+		if (i != events->samples)
+			events->ids[i] = add_event(events, profile, i);
+	expected = events->count - (events->samples < events->count);
+	if (profile_event_count(profile) < expected)
 		return error_new("two of its sample types are the same");
 	return NULL;
 }
@@ -81,12 +111,14 @@ struct error *pprof_events_add(const struct pprof_events *events, struct profile
 {
 	struct error *err = check(events, values, count);
 
-	for (size_t i = events->first_event; !err && i < count; i++) {
+	for (size_t i = 0; !err && i < count; i++) {
 		event_id event = events->ids[i];
 		uint64_t samples = values[i];
 
-		if (events->first_event)
-			samples = event == 0 ? values[0] : 0;
+		if (i == events->samples)
+			continue;
+		if (events->samples < count)
+			samples = event == 0 ? values[events->samples] : 0;
 		if (samples || values[i])
 			profile_add_samples(profile, thread, stack, event, samples, values[i]);
 	}

@@ -1,9 +1,9 @@
 /*
  * What the values of a pprof sample are: sample types, as events of a profile.
  *
- * The type that pprof shows without being told which, the default one or else the last, is event 0.
- * A first type "samples", when others follow, is no event: it counts the samples of event 0. Where
- * there is none, each value stands for the samples and for their weight.
+ * Where there are several, a type "samples" is no event: it counts the samples of event 0. Without
+ * one each value stands for the samples as well as for their weight. Event 0 is the type that pprof
+ * shows without being told which: the default one, or else the last.
  */
 #ifndef PROF_FORMAT_PPROF_EVENTS_H
 #define PROF_FORMAT_PPROF_EVENTS_H
@@ -22,8 +22,8 @@ struct pprof_events {
 	string_id default_type; /* "": none */
 	struct pprof_type period_type;
 	uint64_t period;
-	size_t first_event; /* 1: the type before counts samples */
-	event_id *ids;	    /* by type, from first_event */
+	size_t samples; /* the type that counts samples; `count`: there is none */
+	event_id *ids;	/* by type, but for that one */
 };
 
 void pprof_events_deinit(struct pprof_events *events);

@@ -42,12 +42,15 @@ enum {
 	PROFILE_LOCATION,
 	PROFILE_FUNCTION,
 	PROFILE_STRING,
-	PROFILE_TIME = 9,
+	PROFILE_DROP_FRAMES,
+	PROFILE_KEEP_FRAMES,
+	PROFILE_TIME,
 	PROFILE_DURATION,
 	PROFILE_PERIOD_TYPE,
 	PROFILE_PERIOD,
 	PROFILE_COMMENT,
 	PROFILE_DEFAULT_TYPE,
+	PROFILE_DOC_URL,
 	PROFILE_FIELDS
 };
 
@@ -124,7 +127,7 @@ static string_id text(struct reader *reader, uint64_t index)
 
 static MUST_CHECK struct error *damaged(void)
 {
-	return error_new("it is damaged or cut off");
+	return error_new("it is damaged, cut off, or no pprof profile");
 }
 
 static MUST_CHECK struct error *no_such_string(void)
@@ -422,25 +425,37 @@ static struct error *read_sample(struct reader *reader, const struct wire_field 
 
 /* Fields stand in any order, often with the strings last: each is read when what it refers to has
  * been. */
-enum pass { PASS_NONE, PASS_STRINGS, PASS_TABLES, PASS_LOCATIONS, PASS_SAMPLES };
+enum pass { PASS_STRINGS, PASS_TABLES, PASS_LOCATIONS, PASS_SAMPLES };
 
 static const struct {
 	enum pass pass;
+	enum wire_type type;
 	struct error *(*read)(struct reader *reader, const struct wire_field *field);
 } fields[PROFILE_FIELDS] = {
-	[PROFILE_SAMPLE_TYPE] = {PASS_TABLES, read_sample_type},
-	[PROFILE_SAMPLE] = {PASS_SAMPLES, read_sample},
-	[PROFILE_MAPPING] = {PASS_TABLES, read_mapping},
-	[PROFILE_LOCATION] = {PASS_LOCATIONS, read_location},
-	[PROFILE_FUNCTION] = {PASS_TABLES, read_function},
-	[PROFILE_STRING] = {PASS_STRINGS, read_string},
-	[PROFILE_TIME] = {PASS_TABLES, read_number},
-	[PROFILE_DURATION] = {PASS_TABLES, read_number},
-	[PROFILE_PERIOD_TYPE] = {PASS_TABLES, read_period_type},
-	[PROFILE_PERIOD] = {PASS_TABLES, read_number},
-	[PROFILE_COMMENT] = {PASS_TABLES, read_comment},
-	[PROFILE_DEFAULT_TYPE] = {PASS_TABLES, read_number},
+	[PROFILE_SAMPLE_TYPE] = {PASS_TABLES, WIRE_BYTES, read_sample_type},
+	[PROFILE_SAMPLE] = {PASS_SAMPLES, WIRE_BYTES, read_sample},
+	[PROFILE_MAPPING] = {PASS_TABLES, WIRE_BYTES, read_mapping},
+	[PROFILE_LOCATION] = {PASS_LOCATIONS, WIRE_BYTES, read_location},
+	[PROFILE_FUNCTION] = {PASS_TABLES, WIRE_BYTES, read_function},
+	[PROFILE_STRING] = {PASS_STRINGS, WIRE_BYTES, read_string},
+	[PROFILE_DROP_FRAMES] = {PASS_TABLES, WIRE_VARINT, read_number}, /* and no more of it */
+	[PROFILE_KEEP_FRAMES] = {PASS_TABLES, WIRE_VARINT, read_number},
+	[PROFILE_TIME] = {PASS_TABLES, WIRE_VARINT, read_number},
+	[PROFILE_DURATION] = {PASS_TABLES, WIRE_VARINT, read_number},
+	[PROFILE_PERIOD_TYPE] = {PASS_TABLES, WIRE_BYTES, read_period_type},
+	[PROFILE_PERIOD] = {PASS_TABLES, WIRE_VARINT, read_number},
+	[PROFILE_COMMENT] = {PASS_TABLES, WIRE_BYTES, read_comment},
+	[PROFILE_DEFAULT_TYPE] = {PASS_TABLES, WIRE_VARINT, read_number},
+	[PROFILE_DOC_URL] = {PASS_TABLES, WIRE_VARINT, read_number},
 };
+
+/* A field of another wire type than it should have is an unknown one; numbers may be packed. */
+static bool is_known(const struct wire_field *field)
+{
+	if (field->number >= PROFILE_FIELDS || !fields[field->number].read)
+		return false;
+	return field->type == fields[field->number].type || field->number == PROFILE_COMMENT;
+}
 
 static struct error *read_pass(struct reader *reader, enum pass pass)
 {
@@ -448,11 +463,10 @@ static struct error *read_pass(struct reader *reader, enum pass pass)
 	struct wire_field field;
 
 	while (wire_next(&message, &field)) {
-		struct error *err;
+		struct error *err = NULL;
 
-		if (field.number >= PROFILE_FIELDS || fields[field.number].pass != pass)
-			continue;
-		err = fields[field.number].read(reader, &field);
+		if (is_known(&field) && fields[field.number].pass == pass)
+			err = fields[field.number].read(reader, &field);
 		if (err)
 			return err;
 		if (reader->string_missing)
@@ -562,12 +576,22 @@ struct error *pprof_read(FILE *in, struct profile *profile)
 	return error_wrap(err, "read the pprof profile");
 }
 
+/* A plain message has no mark; but text it is not, and all its fields are known. */
+static bool may_be_message(struct bytes first)
+{
+	struct wire_field field = {0};
+
+	if (utf8_is_text(first))
+		return false;
+	while (wire_next(&first, &field))
+		if (!is_known(&field))
+			return false;
+	return is_known(&field);
+}
+
 bool pprof_recognize(const unsigned char *first, size_t len)
 {
-	bool is_message = len && first[0] % 8 == WIRE_BYTES &&
-			  first[0] / 8 >= PROFILE_SAMPLE_TYPE && first[0] / 8 <= PROFILE_STRING;
-
 	if (len >= 2 && first[0] == 0x1f && first[1] == 0x8b)
 		return true;
-	return is_message && !utf8_is_text(bytes_of(first, len));
+	return may_be_message(bytes_of(first, len));
 }

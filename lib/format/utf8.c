@@ -81,6 +81,8 @@ string_id utf8_intern(struct strtab *strings, struct bytes name)
 {
 	size_t len = bytes_left(&name);
 
+	if (!len)
+		return 0;
 	if (utf8_is_valid(name) && !memchr(name.at, '\0', len))
 		return strtab_add_len(strings, (const char *)name.at, len);
 

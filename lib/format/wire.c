@@ -9,8 +9,11 @@ bool wire_next(struct bytes *message, struct wire_field *ret)
 	if (!bytes_left(message))
 		return false;
 	tag = bytes_uleb(message);
-	*ret = (struct wire_field){.number = (uint32_t)(tag >> 3)};
-	switch (tag & 7) {
+	*ret = (struct wire_field){
+		.number = (uint32_t)(tag >> 3),
+		.type = tag & 7,
+	};
+	switch (ret->type) {
 	case WIRE_VARINT:
 		ret->value = bytes_uleb(message);
 		break;
@@ -19,7 +22,6 @@ bool wire_next(struct bytes *message, struct wire_field *ret)
 		break;
 	case WIRE_BYTES:
 		ret->bytes = bytes_sub(message, bytes_uleb(message));
-		ret->is_bytes = true;
 		break;
 	case WIRE_FIXED32:
 		ret->value = bytes_u32(message);
@@ -37,7 +39,7 @@ bool wire_scalars(struct bytes message, uint64_t *values, size_t count)
 	struct wire_field field;
 
 	while (wire_next(&message, &field))
-		if (field.number < count && !field.is_bytes)
+		if (field.number < count && field.type != WIRE_BYTES)
 			values[field.number] = field.value;
 	return bytes_ok(&message);
 }
@@ -46,7 +48,7 @@ bool wire_numbers_add(struct wire_numbers *numbers, const struct wire_field *fie
 {
 	struct bytes packed = field->bytes;
 
-	if (!field->is_bytes) {
+	if (field->type != WIRE_BYTES) {
 		GROW(numbers->items, numbers->count, numbers->room);
 		numbers->items[numbers->count++] = field->value;
 		return true;

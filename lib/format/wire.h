@@ -12,12 +12,15 @@ enum wire_type { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_BYTES = 2, WIRE_FIXED32
 
 struct wire_field {
 	uint32_t number;
-	bool is_bytes;	    /* WIRE_BYTES: a string, a message, packed numbers … */
-	struct bytes bytes; /* … else empty */
+	enum wire_type type;
+	struct bytes bytes; /* of WIRE_BYTES: a string, a message, packed numbers; else empty */
 	uint64_t value;	    /* of the other types, else 0 */
 };
 
-/* False at the end of the message, and where it is damaged: bytes_ok(message) tells. */
+/*
+ * False at the end of the message, and where it is damaged: bytes_ok(message) tells. Of a field
+ * that is cut off, number and type are right.
+ */
 bool wire_next(struct bytes *message, struct wire_field *ret);
 
 /*

@@ -548,6 +548,21 @@ static void the_default_type_is_the_first_event_and_samples_count_for_it(void **
 	assert_folded(last, WEIGHT_PERIOD, "program;main;work;inner 70\n");
 }
 
+static void samples_count_wherever_they_stand(void **state)
+{
+	(void)state;
+	CLEANUP(free_ptr) struct sample_message *message = sample_message();
+	CLEANUP(profile_cleanup) struct profile *profile = NULL;
+
+	message->types[1].type = STR_SAMPLES; /* without a unit: they are counts */
+	message->values[1] = 3;
+	message->of.n_sample_type = message->sample.n_value = 2;
+	profile = must_read_message(&message->of);
+	assert_int_equal(profile_event_count(profile), 1);
+	assert_folded(profile, WEIGHT_SAMPLES, "program;main;work;inner 3\n");
+	assert_folded(profile, WEIGHT_NS, "program;main;work;inner 500\n");
+}
+
 static void comments_of_other_makes_are_kept(void **state)
 {
 	(void)state;
@@ -638,6 +653,8 @@ static void values_without_a_type_are_an_error(void **state)
 
 	message->sample.n_value = 2;
 	assert_refused(&message->of, "2 values where the profile has 1 types");
+	message->types[0].type = 0;
+	assert_refused(&message->of, "a sample type has no name");
 	message->of.n_sample_type = 0;
 	assert_refused(&message->of, "what was sampled");
 }
@@ -688,6 +705,10 @@ static void a_profile_is_recognized_by_its_first_bytes(void **state)
 
 	assert_ptr_equal(format_by_content(gzip, sizeof(gzip)), &format_pprof);
 	assert_ptr_equal(format_by_content((unsigned char *)plain.data, 64), &format_pprof);
+	/* Go writes the time first; here a field is cut off behind it. */
+	assert_ptr_equal(
+		format_by_content((const unsigned char *)"\x48\x87\xa6\x05\x0a\x04\x08", 7),
+		&format_pprof);
 	assert_null(format_by_content((const unsigned char *)"PERFILE2h\0\0\0\0\0\0\0", 16));
 	assert_null(format_by_content((const unsigned char *)"\x7f"
 							     "ELF\2\1\1",
@@ -709,6 +730,7 @@ int main(void)
 		cmocka_unit_test(without_mappings_there_is_no_process),
 		cmocka_unit_test(an_address_outside_of_its_mapping_stays_what_it_is),
 		cmocka_unit_test(the_default_type_is_the_first_event_and_samples_count_for_it),
+		cmocka_unit_test(samples_count_wherever_they_stand),
 		cmocka_unit_test(comments_of_other_makes_are_kept),
 		cmocka_unit_test(a_name_is_made_valid),
 		cmocka_unit_test(a_difference_is_refused),
