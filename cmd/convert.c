@@ -1,11 +1,13 @@
 /*
- * prof convert: what was recorded before, by perf, into any format that prof writes.
+ * prof convert: what was recorded before, by perf or into a profile, into any format that prof
+ * writes.
  */
 #include "base/alloc.h"
 #include "cmd/command.h"
 #include "cmd/delivery.h"
 #include "cmd/message.h"
 #include "cmd/summary.h"
+#include "cmd/translate.h"
 #include "perf/perfdata.h"
 #include "proc/kernel.h"
 
@@ -34,6 +36,8 @@ struct conversion {
 	char **words; /* prof's own */
 	int word_count;
 	const char *input; /* "-": stdin */
+	const char *input_name;
+	int fd; /* of the input, until it is handed on */
 	struct outputs outputs;
 	struct signals signals;
 
@@ -92,19 +96,27 @@ static uint64_t end_of_recording(int fd)
 static struct error *open_input(struct conversion *conversion)
 {
 	bool is_stdin = !strcmp(conversion->input, "-");
-	const char *name = is_stdin ? "stdin" : conversion->input;
-	int fd = is_stdin ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
-			  : open(conversion->input, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+
+	conversion->input_name = is_stdin ? "stdin" : conversion->input;
+	conversion->fd = is_stdin ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
+				  : open(conversion->input, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	if (conversion->fd < 0)
+		return error_errno(errno, "open %s", conversion->input_name);
+	return NULL;
+}
+
+static struct error *open_recording(struct conversion *conversion)
+{
 	struct error *err;
 
-	if (fd < 0)
-		return error_errno(errno, "open %s", name);
-	conversion->end_unix_ns = end_of_recording(fd);
-	err = perfdata_open(fd, &conversion->perfdata);
+	conversion->end_unix_ns = end_of_recording(conversion->fd);
+	err = perfdata_open(steal_fd(&conversion->fd), &conversion->perfdata);
 	if (!err && !arch_of(perfdata_info(conversion->perfdata)))
 		err = error_new("it is of a machine that prof cannot unwind (%s)",
 				perfdata_info(conversion->perfdata)->machine);
-	return error_wrap(err, "read %s", name);
+	err = error_hint(err, "prof convert reads recordings of perf, pprof profiles and folded "
+			      "stacks");
+	return error_wrap(err, "read %s", conversion->input_name);
 }
 
 static void prepare(struct conversion *conversion)
@@ -244,22 +256,36 @@ static int finish(struct conversion *conversion)
 	});
 }
 
-static int convert(struct conversion *conversion)
+static int convert_recording(struct conversion *conversion)
 {
-	int status = outputs_open(&conversion->outputs, &conversion->options.delivery);
-	struct error *err;
+	struct error *err = signals_open(&conversion->signals);
 
-	if (status != STATUS_OK)
-		return status;
-	err = signals_open(&conversion->signals);
 	if (!err)
-		err = open_input(conversion);
+		err = open_recording(conversion);
 	if (err)
 		return message_failure(err, STATUS_FAILED);
 	prepare(conversion);
 	read_records(conversion);
 	say_problems(conversion);
 	return finish(conversion);
+}
+
+static int convert(struct conversion *conversion)
+{
+	int status = outputs_open(&conversion->outputs, &conversion->options.delivery);
+	const struct format *format;
+	struct error *err;
+
+	if (status != STATUS_OK)
+		return status;
+	err = open_input(conversion);
+	if (err)
+		return message_failure(err, STATUS_FAILED);
+	format = translate_format(conversion->fd);
+	if (!format)
+		return convert_recording(conversion);
+	return translate(steal_fd(&conversion->fd), conversion->input_name, format,
+			 &conversion->outputs, &conversion->options.delivery);
 }
 
 static void conversion_deinit(struct conversion *conversion)
@@ -273,13 +299,14 @@ static void conversion_deinit(struct conversion *conversion)
 	outputs_close(&conversion->outputs);
 	delivery_options_deinit(&conversion->options.delivery);
 	close_fd(&conversion->signals.fd);
+	close_fd(&conversion->fd);
 }
 
 static int print_help(void)
 {
 	printf("Usage: prof convert FILE [-o OUTPUT] [options]\n\n"
-	       "Unwinds, names and writes what perf record has recorded: FILE, or - for "
-	       "stdin.\n\n");
+	       "Unwinds, names and writes what perf record has recorded, or writes a profile "
+	       "(pprof, folded\nstacks) in another format: FILE, or - for stdin.\n\n");
 	options_help(table, stdout);
 	delivery_help();
 	return STATUS_OK;
@@ -307,7 +334,8 @@ static struct error *parse(struct conversion *conversion, int argc, char **argv,
 static int convert_run(int argc, char **argv)
 {
 	CLEANUP(conversion_deinit)
-	struct conversion conversion = {.words = argv, .word_count = argc, .signals.fd = -1};
+	struct conversion conversion = {
+		.words = argv, .word_count = argc, .signals.fd = -1, .fd = -1};
 	bool help = false;
 	struct error *err;
 
@@ -325,6 +353,6 @@ static int convert_run(int argc, char **argv)
 
 const struct command command_convert = {
 	.name = "convert",
-	.summary = "turn a recording of perf into a profile",
+	.summary = "turn a recording of perf, or a profile, into a profile",
 	.run = convert_run,
 };

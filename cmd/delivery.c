@@ -122,17 +122,16 @@ static void describe(const struct delivery *delivery, const struct quality *qual
 	profile_set_info(delivery->profile, &info);
 }
 
-static int write_outputs(const struct delivery *delivery)
+int outputs_write(struct outputs *outputs, const struct profile *profile,
+		  const struct format_options *options)
 {
 	int status = STATUS_OK;
 
-	for (size_t i = 0; i < delivery->outputs->count; i++) {
-		struct output *output = &delivery->outputs->items[i];
+	for (size_t i = 0; i < outputs->count; i++) {
+		struct output *output = &outputs->items[i];
 		/* Records were written when they came. */
-		struct error *err = output->format->write
-					    ? output_write(output, delivery->profile,
-							   &delivery->options->format_options)
-					    : NULL;
+		struct error *err = output->format->write ? output_write(output, profile, options)
+							  : NULL;
 
 		if (err)
 			status = message_failure(err, STATUS_FAILED);
@@ -150,7 +149,8 @@ int deliver(const struct delivery *delivery)
 	name_frames(delivery, &naming);
 	quality_init(&quality, delivery->profile, session_counts(delivery->session));
 	describe(delivery, &quality);
-	status = write_outputs(delivery);
+	status = outputs_write(delivery->outputs, delivery->profile,
+			       &delivery->options->format_options);
 	if (!delivery->options->quiet)
 		summary_print(&(struct summary){
 			.profile = delivery->profile,

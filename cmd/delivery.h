@@ -22,6 +22,10 @@ int outputs_open(struct outputs *outputs, struct delivery_options *options);
 int outputs_add(struct outputs *outputs, const char *pattern, const struct format *format);
 void outputs_close(struct outputs *outputs);
 
+/* The result is a status: a failed output does not cost the others. */
+int outputs_write(struct outputs *outputs, const struct profile *profile,
+		  const struct format_options *options);
+
 /* All borrowed. */
 struct delivery {
 	const struct delivery_options *options;
@@ -36,7 +40,7 @@ struct delivery {
 	uint64_t sampling_cpu_ns; /* prof's own, so far */
 };
 
-/* The result is a status: a failed output does not cost the others. */
+/* The result is a status, as of outputs_write(). */
 int deliver(const struct delivery *delivery);
 
 /* "prof" and the words behind it, to be freed. */

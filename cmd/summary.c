@@ -182,6 +182,12 @@ static void print_file(const struct output *output)
 			figure_bytes((uint64_t)st.st_size).text, path);
 }
 
+void summary_print_files(const struct output *outputs, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		print_file(&outputs[i]);
+}
+
 void summary_print(const struct summary *summary)
 {
 	const struct profile *profile = summary->profile;
@@ -194,6 +200,5 @@ void summary_print(const struct summary *summary)
 			"never happened");
 	print_problems(summary);
 	print_cost(summary);
-	for (size_t i = 0; i < summary->output_count; i++)
-		print_file(&summary->outputs[i]);
+	summary_print_files(summary->outputs, summary->output_count);
 }

@@ -22,6 +22,9 @@ struct summary {
 
 void summary_print(const struct summary *summary);
 
+/* Only where the files are and what opens them. */
+void summary_print_files(const struct output *outputs, size_t count);
+
 /* CPU time that prof has used so far. */
 uint64_t summary_cpu_ns(void);
 

@@ -1,0 +1,118 @@
+"""prof convert of what is a profile already: pprof of any producer, folded stacks."""
+
+import gzip
+import shutil
+import subprocess
+
+import pytest
+
+from conftest import SOURCE
+from profiles import Pprof, Stacks
+
+GO_CPU = SOURCE / "tests" / "golden" / "go_cpu.pb.gz"
+GO_FOLDED = """\
+shop;runtime.main;main.main;main.work;main.spin 10
+shop;runtime.main;main.main;main.work;main.spin;runtime.asyncPreempt 1
+shop;runtime.main;main.main;runtime/pprof.Do;main.main.func1;main.work;main.spin 4
+shop;runtime.main;main.main;runtime/pprof.Do;main.main.func1;main.work;main.spin;runtime.asyncPreempt 3
+"""
+
+
+def convert(prof, source, *arguments, **options):
+    result = prof("convert", source, *arguments, **options)
+    assert result.returncode == 0, result.stderr
+    return result
+
+
+def test_a_recording_in_pprof_becomes_the_folded_stacks_of_the_same_recording(prof, target):
+    recording = prof.record("-F", "499", target("family"), "1", target("shares"))
+    convert(prof, "record.pb.gz", "-o", "again.folded")
+    assert (prof.folder / "again.folded").read_bytes() == (prof.folder / "record.folded").read_bytes()
+    assert Stacks.read(prof.folder / "again.folded").total == recording.stacks.total > 0
+
+
+def test_a_recording_in_pprof_comes_back_in_pprof(prof, target):
+    prof.record("-F", "499", target("threads"))
+    convert(prof, "record.pb.gz", "-o", "again.pb.gz")
+    Pprof.read(prof.folder / "again.pb.gz")  # and all that it refers to is there
+    convert(prof, "again.pb.gz", "-o", "last.pb.gz", "-o", "last.folded")
+    assert (prof.folder / "last.pb.gz").read_bytes() == (prof.folder / "again.pb.gz").read_bytes()
+    assert (prof.folder / "last.folded").read_bytes() == (prof.folder / "record.folded").read_bytes()
+
+
+def test_go_tool_pprof_shows_the_same_of_both(prof, target, client):
+    go = client("go")
+    prof.record("-F", "499", target("shares"))
+    convert(prof, "record.pb.gz", "-o", "again.pb.gz")
+    for report in ("-top", "-tags", "-peek=."):
+        shown = [subprocess.run([go, "tool", "pprof", report, "-addresses", "-nodecount=200", prof.folder / name],
+                                check=True, text=True, capture_output=True).stdout
+                 for name in ("record.pb.gz", "again.pb.gz")]
+        assert shown[0].splitlines() == shown[1].splitlines()
+
+
+def test_folded_stacks_come_back_through_pprof(prof):
+    source = b"a b;f 1\nshop;main;operator new(unsigned long);\xc3\xa9 7\nshop;main 18\n"
+    (prof.folder / "in.folded").write_bytes(source)
+    convert(prof, "in.folded", "-o", "out.pb.gz")
+    Pprof.read(prof.folder / "out.pb.gz")
+    convert(prof, "out.pb.gz", "-o", "out.folded")
+    lines = source.replace(b"a b;", b"a_b;").splitlines(keepends=True)
+    assert (prof.folder / "out.folded").read_bytes() == b"".join(sorted(lines))
+
+
+def test_a_profile_of_go_becomes_folded_stacks(prof):
+    result = convert(prof, GO_CPU, "-o", "-", "--format", "folded")
+    assert result.stdout == GO_FOLDED
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.decompress])
+def test_a_pipe_is_read_as_a_file_is(prof, pack):
+    result = subprocess.run([prof.binary, "convert", "-"], input=pack(GO_CPU.read_bytes()), capture_output=True,
+                            check=True, cwd=prof.folder, timeout=60)
+    assert result.stdout.decode() == GO_FOLDED
+
+
+def test_what_is_known_by_its_content_may_have_any_name(prof):
+    shutil.copy(GO_CPU, prof.folder / "profile")
+    assert convert(prof, "profile", "-o", "-", "--format", "folded").stdout == GO_FOLDED
+
+
+DAMAGED = {
+    "cut.pb.gz": (GO_CPU.read_bytes()[:300], "damaged"),
+    "plain.pb": (gzip.decompress(GO_CPU.read_bytes())[:300], "damaged"),
+    "text.gz": (gzip.compress(b"a;b 1\n"), "damaged, cut off, or no pprof profile"),
+    "count.folded": (b"a;b 1\na;b\n", "line 2: it does not end in a space and a count"),
+    "frame.folded": (b"a;;b 1\n", "line 1: a frame is empty"),
+    "difference.folded": (b"a;b 1 2\n", "line 1: it has two counts"),
+    "nothing": (b"", "no recording of perf"),
+    "program": (b"\x7fELF\2\1\1" + bytes(100), "no recording of perf"),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGED)
+def test_what_is_no_profile_is_an_error_and_writes_nothing(prof, name):
+    content, why = DAMAGED[name]
+    (prof.folder / name).write_bytes(content)
+    result = prof("convert", name, "-o", "out.folded", "-o", "out.pb.gz")
+    assert result.returncode == 1
+    assert why in result.stderr
+    assert name in result.stderr
+    assert [path.name for path in prof.folder.iterdir()] == [name]
+
+
+def test_what_is_not_there_is_an_error(prof):
+    result = prof("convert", "nowhere.pb.gz", "-o", "out.folded")
+    assert result.returncode == 1
+    assert "nowhere.pb.gz" in result.stderr
+    assert prof("convert", GO_CPU, "-o", "out.xyz").returncode == 2
+    assert prof("convert", "-o", "out.folded").returncode == 2
+    assert not list(prof.folder.iterdir())
+
+
+def test_nanoseconds_are_not_made_up(prof):
+    (prof.folder / "in.folded").write_text("a;b 1\n")
+    result = prof("convert", "in.folded", "-o", "out.folded", "--weight", "ns")
+    assert result.returncode == 1
+    assert "does not count nanoseconds" in result.stderr
+    assert not (prof.folder / "out.folded").exists()
