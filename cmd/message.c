@@ -4,6 +4,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 static bool is_control(unsigned char c)
@@ -64,6 +65,13 @@ int message_failure(struct error *err, int status)
 bool message_is_terminal(void)
 {
 	return isatty(STDERR_FILENO);
+}
+
+unsigned message_columns(void)
+{
+	struct winsize size = {0};
+
+	return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
 void message_progress(const char *fmt, ...)

@@ -20,6 +20,8 @@ int message_failure(struct error *err, int status);
 
 /* A line that is written over by the next one, where stderr is a terminal; nothing elsewhere. */
 bool message_is_terminal(void);
+/* How wide that terminal is; 0: there is none, or it does not say. */
+unsigned message_columns(void);
 __attribute__((format(printf, 1, 2))) void message_progress(const char *fmt, ...);
 void message_progress_end(void);
 

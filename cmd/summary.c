@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "cmd/figure.h"
 #include "cmd/message.h"
+#include "report/shorten.h"
 #include "report/top.h"
 
 #include <stdlib.h>
@@ -12,7 +13,9 @@
 
 enum {
 	HOTTEST = 10,
-	NAME_BYTES = 110, /* of functions; templates go on for kilobytes */
+	SHARES_COLUMNS = 19,   /* what stands before a function's name */
+	DEFAULT_COLUMNS = 120, /* where there is no terminal */
+	LEAST_COLUMNS = 60,
 	PROBLEMS_SHOWN = 3,
 	UNNAMED_SHARE = 100, /* a module matters when it leaves so much of the samples unnamed */
 };
@@ -30,16 +33,37 @@ uint64_t summary_cpu_ns(void)
 	return ns_of(usage.ru_utime) + ns_of(usage.ru_stime);
 }
 
-/* Bytes of the name that fit, whole characters. */
-static int shown_bytes(const char *name)
+/* Columns that a function's name may have. */
+static size_t name_columns(void)
 {
-	size_t len = strlen(name);
+	unsigned columns = message_columns();
 
-	if (len <= NAME_BYTES)
-		return (int)len;
-	for (len = NAME_BYTES; len && (name[len] & 0xc0) == 0x80; len--)
-		continue;
-	return (int)len;
+	if (!columns)
+		columns = DEFAULT_COLUMNS;
+	return (columns > LEAST_COLUMNS ? columns : LEAST_COLUMNS) - SHARES_COLUMNS;
+}
+
+/* Is another one of the rows that are shown called so? */
+static bool has_namesake(const struct top *top, size_t row)
+{
+	for (size_t i = 0; i < top->count && i < HOTTEST; i++)
+		if (i != row && !strcmp(top->rows[i].name, top->rows[row].name))
+			return true;
+	return false;
+}
+
+/* To be freed; with its module where the name alone says too little. */
+static char *row_name(const struct profile *profile, const struct top *top, size_t row)
+{
+	const struct profile_module *module = profile_get_module(profile, top->rows[row].module);
+	const char *file = basename(profile_string(profile, module->path));
+	size_t columns = name_columns();
+	CLEANUP(free_ptr) char *name = NULL;
+
+	if (!has_namesake(top, row) || strlen(file) + strlen(" ()") > columns / 2)
+		return shorten(top->rows[row].name, columns);
+	name = shorten(top->rows[row].name, columns - strlen(file) - strlen(" ()"));
+	return xasprintf("%s (%s)", name, file);
 }
 
 static void print_hottest(const struct profile *profile, event_id event)
@@ -53,11 +77,10 @@ static void print_hottest(const struct profile *profile, event_id event)
 			    profile_event_count(profile) > 1 ? name : "function");
 	for (size_t i = 0; i < top.count && i < HOTTEST && top.rows[i].self; i++) {
 		const struct top_row *row = &top.rows[i];
-		int len = shown_bytes(row->name);
+		CLEANUP(free_ptr) char *shown = row_name(profile, &top, i);
 
-		message_row("%8s %8s  %.*s%s", figure_share(row->self, top.weight).text,
-			    figure_share(row->total, top.weight).text, len, row->name,
-			    row->name[len] ? "…" : "");
+		message_row("%8s %8s  %s", figure_share(row->self, top.weight).text,
+			    figure_share(row->total, top.weight).text, shown);
 	}
 	top_deinit(&top);
 }
@@ -122,8 +145,15 @@ static void print_problems(const struct summary *summary)
 	}
 	if (hidden)
 		message("and %zu more: -v lists them", hidden);
-	if (naming->cancelled)
+}
+
+/* What has no name because naming was cut short is nobody's fault. */
+static void print_namelessness(const struct summary *summary)
+{
+	if (summary->naming->cancelled)
 		message("naming was cut short: what it had not reached is written as addresses");
+	else
+		print_problems(summary);
 }
 
 static void print_cost(const struct summary *summary)
@@ -135,7 +165,7 @@ static void print_cost(const struct summary *summary)
 	message("prof itself took %s of CPU time to %s (%s a sample), %s to name and write, "
 		"and %s of memory",
 		figure_time(summary->sampling_cpu_ns).text, summary->reading ? "read" : "sample",
-		figure_time(samples ? summary->sampling_cpu_ns / samples : 0).text,
+		figure_time(summary->sampling_cpu_ns / samples).text,
 		figure_time(summary_cpu_ns() - summary->sampling_cpu_ns).text,
 		figure_bytes((uint64_t)usage.ru_maxrss * 1024).text);
 }
@@ -198,7 +228,8 @@ void summary_print(const struct summary *summary)
 	if (!summary->quality->counts.samples)
 		message("no sample was taken: nothing ran on a CPU for long enough, or the event "
 			"never happened");
-	print_problems(summary);
-	print_cost(summary);
+	print_namelessness(summary);
+	if (summary->quality->counts.samples)
+		print_cost(summary);
 	summary_print_files(summary->outputs, summary->output_count);
 }

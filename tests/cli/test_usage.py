@@ -79,3 +79,8 @@ def test_what_is_not_supported_yet_is_said_and_not_passed_over(prof, arguments):
 
 def test_help_on_a_command_is_its_help(prof):
     assert prof("help", "record").stdout == prof("record", "--help").stdout
+
+
+def test_nothing_to_sample_is_no_reason_for_figures(prof):
+    errors = prof("record", "-F", "1", "-o", "out.folded", "--", "true").stderr
+    assert "no sample was taken" in errors and "a sample)" not in errors

@@ -1,0 +1,77 @@
+#include "report/shorten.h"
+
+#include "base/cleanup.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void assert_short(const char *name, size_t columns, const char *expected)
+{
+	CLEANUP(free_ptr) char *text = shorten(name, columns);
+
+	assert_string_equal(text, expected);
+}
+
+static void a_name_that_fits_stays_as_it_is(void **state)
+{
+	(void)state;
+	assert_short("std::vector<int>::at(unsigned long)", 35,
+		     "std::vector<int>::at(unsigned long)");
+	assert_short("Zürich", 6, "Zürich");
+	assert_short("", 10, "");
+}
+
+static void the_innermost_brackets_give_way_first(void **state)
+{
+	(void)state;
+	static const char name[] =
+		"map<pair<string<char>, int>, V>::insert(pair<string<char>, int>&&)";
+
+	assert_short(name, 60, "map<pair<string<…>, int>, V>::insert(pair<string<…>, int>&&)");
+	assert_short(name, 59, "map<pair<…>, V>::insert(pair<…>&&)");
+	assert_short(name, 33, "map<…>::insert(…)");
+}
+
+static void a_name_that_is_still_too_long_loses_its_beginning(void **state)
+{
+	(void)state;
+	assert_short("company::product::detail::run<int>()", 11, "…::run<…>()");
+}
+
+static void brackets_of_operators_and_arrows_are_not_paired(void **state)
+{
+	(void)state;
+	assert_short("a<b, c>::operator()(int, long) const", 34, "a<…>::operator()(…) const");
+	assert_short("operator<< <char>(ostream<char>&)", 32, "operator<< <char>(ostream<…>&)");
+	assert_short("a<b, c>::operator->() const", 26, "a<…>::operator->() const");
+	assert_short("call<fn(&str, u64) -> u64>::run", 30, "call<fn(…) -> u64>::run");
+	assert_short("(anonymous namespace)::f(int, long)", 34, "(anonymous namespace)::f(…)");
+}
+
+static void brackets_without_a_partner_are_no_trap(void **state)
+{
+	(void)state;
+	assert_short("a>>>)))b", 6, "…>)))b");
+	assert_short("a<(<(<(<(<(<b", 6, "a<(<(…");
+	assert_short("(((((((((((((", 1, "…");
+	assert_short("<T>", 2, "…>");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_name_that_fits_stays_as_it_is),
+		cmocka_unit_test(the_innermost_brackets_give_way_first),
+		cmocka_unit_test(a_name_that_is_still_too_long_loses_its_beginning),
+		cmocka_unit_test(brackets_of_operators_and_arrows_are_not_paired),
+		cmocka_unit_test(brackets_without_a_partner_are_no_trap),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
