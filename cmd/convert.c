@@ -182,7 +182,7 @@ static void note_time(struct conversion *conversion, uint64_t time_ns)
 	if (!conversion->first_ns)
 		conversion->first_ns = time_ns;
 	if (time_ns / SECOND_NS > conversion->last_ns / SECOND_NS && time_ns > SECOND_NS)
-		spaces_forget(conversion->spaces, time_ns - SECOND_NS);
+		session_forget(conversion->session, time_ns - SECOND_NS);
 	if (time_ns > conversion->last_ns)
 		conversion->last_ns = time_ns;
 }

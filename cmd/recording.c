@@ -418,7 +418,7 @@ static void sample_until_end(struct recording *recording)
 		pace_after_batch(&pace, session_counts(recording->session), now_ns);
 		/* Records that are still to come are younger than the last batch. */
 		if (now_ns - second_ns >= SECOND_NS) {
-			spaces_forget(recording->spaces, second_ns);
+			session_forget(recording->session, second_ns);
 			second_ns = now_ns;
 			show_progress(recording, now_ns);
 		}

@@ -296,25 +296,34 @@ static void feed_fork(struct session *session, const struct record *record)
 	if (record->pid == record->fork.parent_pid) {
 		*threads_of(session, record->pid) += ONE_OTHER;
 	} else if (!record->fork.existing) {
-		*threads_of(session, record->pid) = 0;
+		idmap_remove(&session->processes, (uint64_t)record->pid, 0);
 		spaces_fork(session->spaces, record->fork.parent_pid, record->pid, record->time_ns);
 	}
 }
 
-static void feed_exit(struct session *session, const struct record *record)
+static bool ends_process(struct session *session, const struct record *record)
 {
 	uint32_t *threads = threads_of(session, record->pid);
 
-	if (session->stacks)
-		stacks_forget(session->stacks, record->tid);
+	/* They end in any order, also where exit_group(2) ends all. */
 	if (record->tid == record->pid)
 		*threads |= FIRST_ENDED;
 	else if (*threads >= ONE_OTHER)
 		*threads -= ONE_OTHER;
-	/* They end in any order, also where exit_group(2) ends all. */
-	if (*threads != FIRST_ENDED)
+	return *threads == FIRST_ENDED;
+}
+
+static void feed_exit(struct session *session, const struct record *record)
+{
+	if (session->stacks)
+		stacks_forget(session->stacks, record->tid);
+	/* The first one's name is the process's. */
+	if (record->tid != record->pid)
+		names_exit(session->names, record->tid, record->time_ns);
+	if (!ends_process(session, record))
 		return;
-	*threads = 0;
+	idmap_remove(&session->processes, (uint64_t)record->pid, 0);
+	names_exit(session->names, record->pid, record->time_ns);
 	spaces_exit(session->spaces, record->pid, record->time_ns);
 }
 
@@ -326,7 +335,7 @@ static void feed_comm(struct session *session, const struct record *record)
 		return;
 	if (session->stacks)
 		stacks_forget(session->stacks, record->tid);
-	*threads_of(session, record->pid) = 0;
+	idmap_remove(&session->processes, (uint64_t)record->pid, 0);
 	spaces_exec(session->spaces, record->pid, record->time_ns);
 	if (record->pid == session->main_pid)
 		session->main_awaited = true;
@@ -359,6 +368,12 @@ void session_feed(struct session *session, const struct record *record)
 	case RECORD_OTHER:
 		break;
 	}
+}
+
+void session_forget(struct session *session, uint64_t before_ns)
+{
+	spaces_forget(session->spaces, before_ns);
+	names_forget(session->names, before_ns);
 }
 
 static enum profile_module_kind kind_of(enum module_kind kind)

@@ -11,9 +11,15 @@ void idmap_deinit(struct idmap *map)
 	*map = (struct idmap){0};
 }
 
+/* Where the search for a pair begins. */
+static uint32_t home_of(uint64_t key, uint32_t subkey)
+{
+	return (uint32_t)hash_mix(key, subkey);
+}
+
 static struct idmap_entry *entry_of(const struct idmap *map, uint64_t key, uint32_t subkey)
 {
-	for (uint32_t i = (uint32_t)hash_mix(key, subkey);; i++) {
+	for (uint32_t i = home_of(key, subkey);; i++) {
 		struct idmap_entry *entry = &map->entries[i & map->mask];
 
 		if (entry->value == IDMAP_NONE || (entry->key == key && entry->subkey == subkey))
@@ -57,4 +63,31 @@ uint32_t *idmap_put(struct idmap *map, uint64_t key, uint32_t subkey)
 		map->count++;
 	}
 	return &entry->value;
+}
+
+/* Whether an entry at `at`, whose search begins at home, would be found at the gap before it. */
+static bool fits_gap(const struct idmap *map, uint32_t home, uint32_t gap, uint32_t at)
+{
+	return ((at - home) & map->mask) >= ((at - gap) & map->mask);
+}
+
+/* A search ends at the first free place: what stands behind the gap moves up to close it. */
+void idmap_remove(struct idmap *map, uint64_t key, uint32_t subkey)
+{
+	struct idmap_entry *entries = map->entries;
+	uint32_t gap;
+
+	if (!entries || idmap_get(map, key, subkey) == IDMAP_NONE)
+		return;
+	gap = (uint32_t)(entry_of(map, key, subkey) - entries);
+	for (uint32_t i = gap + 1; entries[i & map->mask].value != IDMAP_NONE; i++) {
+		const struct idmap_entry *entry = &entries[i & map->mask];
+
+		if (!fits_gap(map, home_of(entry->key, entry->subkey), gap, i))
+			continue;
+		entries[gap] = *entry;
+		gap = i & map->mask;
+	}
+	entries[gap].value = IDMAP_NONE;
+	map->count--;
 }

@@ -1,6 +1,6 @@
 /*
  * A hash map from a pair of integers to a 32-bit id: what tries, caches and tables are keyed by.
- * Open addressing, at most two thirds full; entries are never removed.
+ * Open addressing, at most two thirds full.
  */
 #ifndef PROF_BASE_IDMAP_H
 #define PROF_BASE_IDMAP_H
@@ -34,5 +34,8 @@ uint32_t idmap_get(const struct idmap *map, uint64_t key, uint32_t subkey);
  * the next call. Valid until the next call.
  */
 uint32_t *idmap_put(struct idmap *map, uint64_t key, uint32_t subkey);
+
+/* Nothing happens when the pair is not there. */
+void idmap_remove(struct idmap *map, uint64_t key, uint32_t subkey);
 
 #endif

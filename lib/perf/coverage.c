@@ -1,8 +1,5 @@
 #include "perf/coverage.h"
 
-/* A thread that has exited; its number may come back with another parent. */
-static const uint32_t forgotten = IDMAP_NONE - 1;
-
 void coverage_deinit(struct coverage *coverage)
 {
 	idmap_deinit(&coverage->descriptors);
@@ -12,9 +9,7 @@ void coverage_deinit(struct coverage *coverage)
 /* IDMAP_NONE: it descends from no late thread. */
 static uint32_t late_ancestor(const struct coverage *coverage, pid_t tid)
 {
-	uint32_t late = idmap_get(&coverage->threads, (uint64_t)tid, 0);
-
-	return late == forgotten ? IDMAP_NONE : late;
+	return idmap_get(&coverage->threads, (uint64_t)tid, 0);
 }
 
 uint32_t coverage_add(struct coverage *coverage, pid_t tid)
@@ -37,10 +32,10 @@ static void learn_fork(struct coverage *coverage, pid_t parent, pid_t child)
 		*idmap_put(&coverage->threads, (uint64_t)child, 0) = late;
 }
 
+/* Its number may come back with another parent. */
 static void learn_exit(struct coverage *coverage, pid_t tid)
 {
-	if (late_ancestor(coverage, tid) != IDMAP_NONE)
-		*idmap_put(&coverage->threads, (uint64_t)tid, 0) = forgotten;
+	idmap_remove(&coverage->threads, (uint64_t)tid, 0);
 }
 
 bool coverage_counts(struct coverage *coverage, const struct record *record, uint64_t id)

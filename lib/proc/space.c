@@ -5,9 +5,6 @@
 #include "proc/maps.h"
 #include "proc/regions.h"
 
-/* In the table of pids, which forgets none: nothing is known of the process any more. */
-#define NO_SPACE (IDMAP_NONE - 1)
-
 struct space {
 	pid_t pid;
 	struct regions regions;
@@ -66,7 +63,7 @@ static struct space *find_space(const struct spaces *spaces, pid_t pid)
 {
 	uint32_t index = idmap_get(&spaces->by_pid, (uint64_t)pid, 0);
 
-	return index < NO_SPACE ? spaces->spaces[index] : NULL;
+	return index != IDMAP_NONE ? spaces->spaces[index] : NULL;
 }
 
 static struct space *space_of(struct spaces *spaces, pid_t pid)
@@ -181,7 +178,7 @@ static void drop(struct spaces *spaces, uint32_t index)
 {
 	struct space *moved = spaces->spaces[--spaces->count];
 
-	*idmap_put(&spaces->by_pid, (uint64_t)spaces->spaces[index]->pid, 0) = NO_SPACE;
+	idmap_remove(&spaces->by_pid, (uint64_t)spaces->spaces[index]->pid, 0);
 	if (moved != spaces->spaces[index])
 		*idmap_put(&spaces->by_pid, (uint64_t)moved->pid, 0) = index;
 	space_free(spaces->spaces[index]);

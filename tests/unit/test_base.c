@@ -107,6 +107,29 @@ static void a_map_finds_every_pair_again(void **state)
 	idmap_deinit(&map);
 }
 
+static void what_is_removed_from_a_map_leaves_the_rest_in_its_place(void **state)
+{
+	(void)state;
+	struct idmap map = {0};
+
+	idmap_remove(&map, 1, 1);
+	for (uint32_t i = 0; i < 5000; i++)
+		*idmap_put(&map, i, i % 3) = i;
+	idmap_remove(&map, 1, 0); /* not there */
+	for (uint32_t i = 0; i < 5000; i++)
+		if (i % 5)
+			idmap_remove(&map, i, i % 3);
+	assert_int_equal(map.count, 1000);
+	for (uint32_t i = 0; i < 5000; i++)
+		assert_int_equal(idmap_get(&map, i, i % 3), i % 5 ? IDMAP_NONE : i);
+	for (uint32_t i = 0, size = map.mask; i < 100000; i++) {
+		*idmap_put(&map, i, 7) = i;
+		idmap_remove(&map, i, 7);
+		assert_int_equal(map.mask, size);
+	}
+	idmap_deinit(&map);
+}
+
 static void an_arena_keeps_what_it_gave(void **state)
 {
 	(void)state;
@@ -305,6 +328,7 @@ int main(void)
 		cmocka_unit_test(leb128_reads_what_dwarf_5_prints_as_examples),
 		cmocka_unit_test(equal_strings_get_equal_ids),
 		cmocka_unit_test(a_map_finds_every_pair_again),
+		cmocka_unit_test(what_is_removed_from_a_map_leaves_the_rest_in_its_place),
 		cmocka_unit_test(an_arena_keeps_what_it_gave),
 		cmocka_unit_test(gzip_comes_back_and_is_the_same_every_time),
 		cmocka_unit_test(a_full_disk_makes_the_gzip_stream_fail),

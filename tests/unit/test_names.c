@@ -48,6 +48,24 @@ static void a_tid_that_is_used_again_does_not_keep_the_old_name(void **state)
 	assert_string_equal(names_get(names, 9, 9), ":9");
 }
 
+static void the_name_of_what_has_ended_is_forgotten_some_time_later(void **state)
+{
+	(void)state;
+	CLEANUP(names_cleanup) struct names *names = names_new("/nowhere");
+
+	names_set(names, 7, "sh");
+	names_set(names, 8, "ls");
+	names_exit(names, 7, 100);
+	names_exit(names, 8, 100);
+	names_exit(names, 9, 100); /* never heard of */
+	names_fork(names, 7, 8);   /* used again */
+	names_forget(names, 100);
+	assert_string_equal(names_get(names, 7, 7), "sh");
+	names_forget(names, 101);
+	assert_string_equal(names_get(names, 7, 7), ":7");
+	assert_string_equal(names_get(names, 8, 8), "sh");
+}
+
 static void what_lived_before_is_read_from_proc_once(void **state)
 {
 	(void)state;
@@ -77,6 +95,7 @@ int main(void)
 		cmocka_unit_test(a_name_is_the_last_one_set),
 		cmocka_unit_test(a_child_is_named_like_its_parent_until_it_is_renamed),
 		cmocka_unit_test(a_tid_that_is_used_again_does_not_keep_the_old_name),
+		cmocka_unit_test(the_name_of_what_has_ended_is_forgotten_some_time_later),
 		cmocka_unit_test(what_lived_before_is_read_from_proc_once),
 		cmocka_unit_test(what_is_gone_is_named_by_its_number),
 	};

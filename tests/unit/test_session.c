@@ -369,6 +369,26 @@ static void a_process_is_over_when_its_last_thread_is_whichever_that_is(void **s
 	assert_false(spaces_locate(f->spaces, CHILD, f->now_ns, 0x1010, &location));
 }
 
+static void what_ended_is_forgotten_with_its_name(void **state)
+{
+	struct fixture *f = *state;
+
+	feed(f, renamed(PID, PID, "app", false));
+	feed(f, forked(PID, CHILD, CHILD));
+	feed(f, forked(CHILD, CHILD, THREAD));
+	feed(f, renamed(CHILD, THREAD, "helper", false));
+	feed(f, exited(CHILD, CHILD));
+	session_forget(f->session, f->now_ns + 1);
+	assert_string_equal(names_get(f->names, CHILD, CHILD), "app");
+	feed(f, exited(CHILD, THREAD));
+	session_forget(f->session, f->now_ns);
+	assert_string_equal(names_get(f->names, CHILD, THREAD), "helper");
+	session_forget(f->session, f->now_ns + 1);
+	assert_int_not_equal(strcmp(names_get(f->names, CHILD, THREAD), "helper"), 0);
+	assert_int_not_equal(strcmp(names_get(f->names, CHILD, CHILD), "app"), 0);
+	assert_string_equal(names_get(f->names, PID, PID), "app");
+}
+
 static void a_pid_that_is_used_again_starts_anew(void **state)
 {
 	struct fixture *f = *state;
@@ -511,6 +531,7 @@ int main(void)
 		TEST(a_thread_shares_the_mappings_and_has_a_name_of_its_own),
 		TEST(threads_outlive_the_first_one),
 		TEST(a_process_is_over_when_its_last_thread_is_whichever_that_is),
+		TEST(what_ended_is_forgotten_with_its_name),
 		TEST(a_pid_that_is_used_again_starts_anew),
 		TEST(data_is_no_code),
 		TEST(idle_cpus_do_not_count),
