@@ -1,10 +1,12 @@
 #include "perf/perfdata.h"
 #include "perf/perfdata_format.h"
+#include "perf/perfdata_writer.h"
 #include "perf/rounds.h"
 
 #include "base/alloc.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/perf_event.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -962,6 +964,227 @@ static void large_rounds_are_kept_as_places_in_the_file(void **state)
 	assert_true(copies > 0 && copies < MANY);
 }
 
+/* What a writer wrote, opened again. */
+struct written {
+	int fd;
+	struct perf_event_attr attrs[2];
+	struct written_event events[2];
+	uint64_t ids[2];
+	unsigned ids_events[2];
+	struct record_layout layout;
+	struct perfdata_writer *writer;
+};
+
+static void begin_writing(struct written *written, size_t event_count)
+{
+	*written = (struct written){
+		.attrs = {clock_attr(), clock_attr()},
+		.ids = {5, 6},
+		.ids_events = {0, 1},
+		.layout = {.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP |
+					  PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU},
+	};
+	written->attrs[1].config = PERF_COUNT_SW_PAGE_FAULTS;
+	for (size_t i = 0; i < event_count; i++) {
+		written->attrs[i].sample_type = written->layout.sample_type;
+		written->events[i] = (struct written_event){
+			i ? "faults" : "clock",
+			bytes_of(&written->attrs[i], sizeof(written->attrs[i]))};
+	}
+	if (event_count > 1) {
+		written->layout.ids = written->ids;
+		written->layout.events = written->ids_events;
+		written->layout.id_count = event_count;
+	}
+	written->fd = memfd_create("perf.data", MFD_CLOEXEC);
+	assert_true(written->fd >= 0);
+	written->writer = perfdata_writer_new(dup(written->fd), written->events, event_count,
+					      &written->layout);
+}
+
+static struct perfdata *read_what_was_written(struct written *written)
+{
+	struct perfdata_info info = {.host = xstrdup("harbour"),
+				     .kernel_release = xstrdup("6.1.0"),
+				     .machine = xstrdup("x86_64"),
+				     .command = xstrdup("prof record shop")};
+	struct perfdata *perfdata = NULL;
+	struct error *err = perfdata_writer_finish(written->writer, &info);
+
+	if (!err)
+		err = perfdata_open(written->fd, &perfdata);
+	if (err)
+		fail_msg("%s", error_text(err));
+	perfdata_writer_free(written->writer);
+	free(info.host);
+	free(info.kernel_release);
+	free(info.machine);
+	free(info.command);
+	return perfdata;
+}
+
+/* As the side band's own event would have written it. */
+static void put_raw_comm(struct perfdata_writer *writer, const struct record_layout *layout)
+{
+	CLEANUP(blob_deinit) struct blob body = {0};
+	CLEANUP(blob_deinit) struct blob raw = {0};
+	struct record record;
+
+	put_u32(&body, PID);
+	put_u32(&body, TID);
+	put_string(&body, "shop");
+	put_trailer(&body, 50);
+	put_u64(&body, 3);  /* cpu */
+	put_u64(&body, 99); /* the id of an event that is not in the file */
+	put_record(&raw, PERF_RECORD_COMM, PERF_RECORD_MISC_COMM_EXEC, &body);
+	assert_true(record_decode(layout, bytes_of(raw.bytes, raw.len), &record));
+	perfdata_writer_put(writer, &record);
+}
+
+static void put_raw_sample(struct perfdata_writer *writer, uint64_t id, uint64_t time_ns)
+{
+	CLEANUP(blob_deinit) struct blob body = {0};
+	CLEANUP(blob_deinit) struct blob raw = {0};
+	struct record record = {.type = RECORD_SAMPLE};
+
+	put_u64(&body, id);
+	put_u64(&body, 0x1234);
+	put_u32(&body, PID);
+	put_u32(&body, TID);
+	put_u64(&body, time_ns);
+	put_u64(&body, 3);
+	put_record(&raw, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, &body);
+	record.raw = bytes_of(raw.bytes, raw.len);
+	perfdata_writer_put(writer, &record);
+}
+
+static void what_is_written_is_read_again(void **state)
+{
+	struct written written;
+	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
+	struct record record;
+
+	(void)state;
+	begin_writing(&written, 2);
+	put_raw_comm(written.writer, &written.layout);
+	perfdata_writer_end_round(written.writer);
+	put_raw_sample(written.writer, 6, 70);
+	put_raw_sample(written.writer, 5, 60);
+	perfdata_writer_end_round(written.writer);
+	perfdata = read_what_was_written(&written);
+	assert_int_equal(perfdata_event_count(perfdata), 2);
+	assert_string_equal(perfdata_event(perfdata, 1)->name, "faults");
+	assert_string_equal(perfdata_info(perfdata)->host, "harbour");
+	assert_string_equal(perfdata_info(perfdata)->kernel_release, "6.1.0");
+	assert_string_equal(perfdata_info(perfdata)->machine, "x86_64");
+	assert_string_equal(perfdata_info(perfdata)->command, "prof record shop");
+	record = next(perfdata);
+	assert_string_equal(record.comm.name, "shop");
+	assert_true(record.comm.exec);
+	assert_int_equal(record.time_ns, 50);
+	record = next(perfdata);
+	assert_int_equal(record.sample.event, 0);
+	assert_int_equal(record.time_ns, 60);
+	record = next(perfdata);
+	assert_int_equal(record.sample.event, 1);
+	assert_int_equal(record.sample.ip, 0x1234);
+	assert_int_equal(record.tid, TID);
+	assert_end(perfdata);
+	assert_no_problem(perfdata);
+}
+
+static void what_is_made_up_is_written_as_the_kernel_would(void **state)
+{
+	struct written written;
+	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
+	const struct record mapping = {.type = RECORD_MMAP,
+				       .pid = PID,
+				       .tid = PID,
+				       .mmap = {.start = 0x1000,
+						.length_bytes = 0x2000,
+						.offset = 0x3000,
+						.device_major = 8,
+						.device_minor = 1,
+						.inode = 77,
+						.executable = true,
+						.path = "/usr/bin/shop"}};
+	struct record data = mapping, name = {.type = RECORD_COMM, .pid = PID, .tid = TID};
+	const struct record lost = {.type = RECORD_LOST, .time_ns = 90, .lost.count = 3};
+	struct record record;
+
+	(void)state;
+	data.mmap.executable = false;
+	name.comm.name = "cashier";
+	begin_writing(&written, 1);
+	perfdata_writer_put(written.writer, &mapping);
+	perfdata_writer_put(written.writer, &data);
+	perfdata_writer_put(written.writer, &name);
+	perfdata_writer_put(written.writer, &lost);
+	perfdata_writer_add_build_id(written.writer, "/usr/bin/shop", (const uint8_t *)"abcdefgh",
+				     8);
+	perfdata = read_what_was_written(&written);
+	record = next(perfdata);
+	assert_int_equal(record.pid, PID);
+	assert_int_equal(record.mmap.start, 0x1000);
+	assert_int_equal(record.mmap.length_bytes, 0x2000);
+	assert_int_equal(record.mmap.offset, 0x3000);
+	assert_int_equal(record.mmap.device_major, 8);
+	assert_int_equal(record.mmap.device_minor, 1);
+	assert_int_equal(record.mmap.inode, 77);
+	assert_true(record.mmap.executable);
+	assert_string_equal(record.mmap.path, "/usr/bin/shop");
+	assert_int_equal(record.mmap.build_id_bytes, 8);
+	assert_memory_equal(record.mmap.build_id, "abcdefgh", 8);
+	assert_false(next(perfdata).mmap.executable);
+	record = next(perfdata);
+	assert_string_equal(record.comm.name, "cashier");
+	assert_int_equal(record.tid, TID);
+	assert_false(record.comm.exec);
+	record = next(perfdata);
+	assert_int_equal(record.lost.count, 3);
+	assert_int_equal(record.time_ns, 90);
+	assert_end(perfdata);
+}
+
+static void a_file_that_was_not_finished_reads_as_one_that_was_cut_off(void **state)
+{
+	struct written written;
+	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
+	struct error *err;
+
+	(void)state;
+	begin_writing(&written, 1);
+	put_raw_sample(written.writer, 5, 60);
+	perfdata_writer_free(written.writer);
+	err = perfdata_open(written.fd, &perfdata);
+	assert_null(err);
+	assert_int_equal(next(perfdata).time_ns, 60);
+	assert_end(perfdata);
+	assert_problem(perfdata, 0, "not finished");
+}
+
+static void a_full_disk_is_told_at_the_end(void **state)
+{
+	struct written written;
+	struct perfdata_info info = {0};
+	CLEANUP(perfdata_writer_cleanup) struct perfdata_writer *writer = NULL;
+	CLEANUP(error_cleanup) struct error *err = NULL;
+	char nothing[] = "";
+
+	(void)state;
+	begin_writing(&written, 1);
+	perfdata_writer_free(written.writer);
+	close(written.fd);
+	writer = perfdata_writer_new(open("/dev/full", O_WRONLY | O_CLOEXEC), written.events, 1,
+				     &written.layout);
+	for (unsigned i = 0; i < 10000; i++)
+		put_raw_sample(writer, 5, 60 + i);
+	info.host = info.kernel_release = info.machine = info.command = nothing;
+	err = perfdata_writer_finish(writer, &info);
+	assert_non_null(err);
+	assert_int_equal(error_number(err), ENOSPC);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -994,6 +1217,10 @@ int main(void)
 		cmocka_unit_test(what_is_no_recording_is_refused),
 		cmocka_unit_test(rounds_that_cannot_be_kept_go_out_half_by_half),
 		cmocka_unit_test(large_rounds_are_kept_as_places_in_the_file),
+		cmocka_unit_test(what_is_written_is_read_again),
+		cmocka_unit_test(what_is_made_up_is_written_as_the_kernel_would),
+		cmocka_unit_test(a_file_that_was_not_finished_reads_as_one_that_was_cut_off),
+		cmocka_unit_test(a_full_disk_is_told_at_the_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

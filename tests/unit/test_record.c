@@ -170,6 +170,122 @@ static void a_kernel_thread_has_neither_registers_nor_stack(void **state)
 	assert_int_equal(bytes_left(&record.sample.stack), 0);
 }
 
+/* Registers that stand where they should show that all in front of them was stepped over. */
+static void assert_steps_over(struct record_layout layout, const void *field, size_t len)
+{
+	struct raw raw = begin(PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
+	struct record record;
+
+	layout.sample_type |= PERF_SAMPLE_REGS_USER;
+	layout.regs_mask = 1;
+	put(&raw, field, len);
+	put_u64(&raw, PERF_SAMPLE_REGS_ABI_64);
+	put_u64(&raw, 0x7777);
+	assert_true(record_decode(&layout, finish(&raw), &record));
+	assert_int_equal(nth(record.sample.regs.values, 0), 0x7777);
+}
+
+static void values_of_counters_are_stepped_over(void **state)
+{
+	(void)state;
+	static const uint64_t single[] = {1, 2, 3, 4, 5};
+	static const uint64_t group[] = {2, 10, 11, 12, 13};
+	struct record_layout layout = {.sample_type = PERF_SAMPLE_READ};
+
+	assert_steps_over(layout, single, sizeof(uint64_t));
+	layout.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING |
+			     PERF_FORMAT_ID | 1 << 4 /* lost */;
+	assert_steps_over(layout, single, sizeof(single));
+	layout.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_ID;
+	assert_steps_over(layout, group, sizeof(group));
+}
+
+static void branches_are_stepped_over(void **state)
+{
+	(void)state;
+	static const uint64_t branches[] = {2, 1, 2, 3, 4, 5, 6};
+	static const uint64_t indexed[] = {1, 99, 1, 2, 3};
+	static const uint64_t counted[] = {1, 1, 2, 3, 55};
+	struct record_layout layout = {.sample_type = PERF_SAMPLE_BRANCH_STACK};
+
+	assert_steps_over(layout, branches, sizeof(branches));
+	layout.branch_type = PERF_SAMPLE_BRANCH_HW_INDEX;
+	assert_steps_over(layout, indexed, sizeof(indexed));
+	layout.branch_type = 1 << 19; /* counters */
+	assert_steps_over(layout, counted, sizeof(counted));
+}
+
+static void more_values_than_there_are_bytes_are_refused(void **state)
+{
+	(void)state;
+	struct record_layout group = {.sample_type = PERF_SAMPLE_READ,
+				      .read_format = PERF_FORMAT_GROUP};
+	struct record_layout branches = {.sample_type = PERF_SAMPLE_BRANCH_STACK};
+	struct raw raw = begin(PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
+	struct record record;
+
+	put_u64(&raw, UINT64_MAX / 8 + 2);
+	assert_false(record_decode(&group, finish(&raw), &record));
+	assert_false(record_decode(&branches, finish(&raw), &record));
+}
+
+static void a_period_that_is_not_told_is_the_events(void **state)
+{
+	(void)state;
+	struct record_layout layout = {.sample_type = PERF_SAMPLE_IP, .period = 4000};
+	struct raw raw = begin(PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
+	struct record record;
+
+	put_u64(&raw, 0x1234);
+	assert_true(record_decode(&layout, finish(&raw), &record));
+	assert_int_equal(record.sample.period, 4000);
+}
+
+static void time_and_id_are_found_without_the_rest(void **state)
+{
+	(void)state;
+	struct record_layout layout = {.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID |
+						      PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR |
+						      PERF_SAMPLE_ID | PERF_SAMPLE_CPU |
+						      PERF_SAMPLE_CALLCHAIN};
+	struct raw sample = begin(PERF_RECORD_SAMPLE, 0);
+	struct raw other = begin(PERF_RECORD_THROTTLE, 0);
+	uint64_t value = 0;
+
+	put_u64(&sample, 0x1234);
+	put_u64(&sample, 0);
+	put_u64(&sample, 5000);
+	put_u64(&sample, 0xadd);
+	put_u64(&sample, 77);
+	assert_true(record_time(&layout, finish(&sample), &value));
+	assert_int_equal(value, 5000);
+	assert_true(record_id(&layout, finish(&sample), &value));
+	assert_int_equal(value, 77);
+	put_u64(&other, 0); /* tid */
+	put_u64(&other, 6000);
+	put_u64(&other, 78);
+	put_u64(&other, 0); /* cpu */
+	assert_true(record_time(&layout, finish(&other), &value));
+	assert_int_equal(value, 6000);
+	assert_true(record_id(&layout, finish(&other), &value));
+	assert_int_equal(value, 78);
+	layout.bare = true;
+	assert_false(record_time(&layout, finish(&other), &value));
+	assert_false(record_id(&layout, finish(&other), &value));
+}
+
+static void a_record_knows_its_own_bytes(void **state)
+{
+	(void)state;
+	struct raw raw = begin(PERF_RECORD_THROTTLE, 0);
+	struct bytes bytes = finish_with_trailer(&raw);
+	struct record record;
+
+	assert_true(record_decode(&side_band, bytes, &record));
+	assert_ptr_equal(record.raw.at, bytes.at);
+	assert_int_equal(bytes_left(&record.raw), bytes_left(&bytes));
+}
+
 static void addresses_of_a_guest_belong_to_no_chain(void **state)
 {
 	(void)state;
@@ -432,6 +548,12 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_sample_gives_its_chain_registers_and_stack),
 		cmocka_unit_test(a_kernel_thread_has_neither_registers_nor_stack),
+		cmocka_unit_test(values_of_counters_are_stepped_over),
+		cmocka_unit_test(branches_are_stepped_over),
+		cmocka_unit_test(more_values_than_there_are_bytes_are_refused),
+		cmocka_unit_test(a_period_that_is_not_told_is_the_events),
+		cmocka_unit_test(time_and_id_are_found_without_the_rest),
+		cmocka_unit_test(a_record_knows_its_own_bytes),
 		cmocka_unit_test(addresses_of_a_guest_belong_to_no_chain),
 		cmocka_unit_test(a_sample_of_an_event_that_we_did_not_open_is_refused),
 		cmocka_unit_test(a_mapping_names_its_file_by_device_and_inode),
