@@ -1,0 +1,287 @@
+#include "proc/finder.h"
+
+#include "base/alloc.h"
+#include "elf_file.h"
+
+#include <errno.h>
+#include <ftw.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include <cmocka.h>
+
+/* The files of a recording, below a folder of the test's own. */
+static char folder[] = "/tmp/prof-test-XXXXXX";
+
+static int make_folder(void **state)
+{
+	(void)state;
+	strcpy(folder + strlen(folder) - 6, "XXXXXX");
+	return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	(void)st, (void)type, (void)ftw;
+	return remove(path);
+}
+
+static int remove_folder(void **state)
+{
+	(void)state;
+	return nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+static void write_file(const char *name, const void *data, size_t len)
+{
+	CLEANUP(free_ptr) char *path = xasprintf("%s%s", folder, name);
+	FILE *file;
+
+	for (char *slash = path + strlen(folder); (slash = strchr(slash + 1, '/'));) {
+		*slash = '\0';
+		assert_true(mkdir(path, 0700) == 0 || errno == EEXIST);
+		*slash = '/';
+	}
+	file = fopen(path, "wb");
+	assert_non_null(file);
+	assert_int_equal(fwrite(data, 1, len, file), len);
+	fclose(file);
+}
+
+/* One executable segment of 0x1800 bytes at offset `code`, and a build-id: id, 1, 2, 3. */
+static void write_program(const char *name, unsigned char id, uint64_t code)
+{
+	static struct elf_file file;
+	const unsigned char bytes[] = {id, 1, 2, 3};
+	unsigned char note[80];
+	size_t len = elf_file_build_id(note, bytes, sizeof(bytes));
+	uint64_t offset;
+
+	elf_file_init(&file);
+	offset = elf_file_bytes(&file, note, len);
+	elf_file_segment(&file, (Elf64_Phdr){.p_type = PT_LOAD,
+					     .p_flags = PF_R,
+					     .p_filesz = 0x1000,
+					     .p_memsz = 0x1000,
+					     .p_align = 0x1000});
+	elf_file_segment(&file, (Elf64_Phdr){.p_type = PT_LOAD,
+					     .p_flags = PF_R | PF_X,
+					     .p_offset = code,
+					     .p_vaddr = code,
+					     .p_filesz = 0x1800,
+					     .p_memsz = 0x1800,
+					     .p_align = 0x1000});
+	elf_file_segment(&file, (Elf64_Phdr){.p_type = PT_NOTE,
+					     .p_flags = PF_R,
+					     .p_offset = offset,
+					     .p_filesz = len,
+					     .p_memsz = len,
+					     .p_align = 4});
+	elf_file_finish(&file);
+	write_file(name, file.data, file.len > 0x4000 ? file.len : 0x4000);
+}
+
+static struct mapping mapping_of(unsigned char id)
+{
+	return (struct mapping){.start = 0x401000,
+				.end = 0x403000,
+				.offset = 0x1000,
+				.inode = 4711,
+				.build_id = {{id, 1, 2, 3}, id ? 4 : 0},
+				.path = "/usr/bin/shop"};
+}
+
+static struct finding find(const struct recorded_files *files, const struct mapping *mapping,
+			   bool deleted)
+{
+	struct finder *finder = finder_new_recorded(files);
+	struct finding finding = finder_open(finder, 1, mapping, mapping->path, deleted);
+
+	finder_free(finder);
+	return finding;
+}
+
+static void assert_found(const struct recorded_files *files, const struct mapping *mapping,
+			 bool deleted)
+{
+	struct finding finding = find(files, mapping, deleted);
+
+	if (!finding.image)
+		fail_msg("%s", error_text(finding.error));
+	assert_null(finding.error);
+	image_free(finding.image);
+}
+
+static void assert_not_found(const struct recorded_files *files, const struct mapping *mapping,
+			     bool deleted, const char *why)
+{
+	struct finding finding = find(files, mapping, deleted);
+
+	assert_null(finding.image);
+	if (!strstr(error_text(finding.error), why))
+		fail_msg("\"%s\" does not say \"%s\"", error_text(finding.error), why);
+	error_free(finding.error);
+}
+
+static void a_file_is_found_below_symfs(void **state)
+{
+	struct mapping mapping = mapping_of(7);
+
+	(void)state;
+	write_program("/usr/bin/shop", 7, 0x1000);
+	assert_found(&(struct recorded_files){.symfs = folder}, &mapping, false);
+}
+
+static void another_build_in_its_place_is_refused(void **state)
+{
+	struct mapping mapping = mapping_of(7);
+
+	(void)state;
+	write_program("/usr/bin/shop", 8, 0x1000);
+	assert_not_found(&(struct recorded_files){.symfs = folder}, &mapping, false,
+			 "is another file than the recorded one");
+}
+
+static void a_moved_file_is_known_by_its_build_id(void **state)
+{
+	struct mapping mapping = mapping_of(7);
+
+	(void)state;
+	write_program("/usr/bin/shop", 8, 0x1000);
+	write_program("/shop", 7, 0x1000);
+	assert_found(&(struct recorded_files){.symfs = folder}, &mapping, false);
+}
+
+static void a_folder_of_build_ids_holds_files(void **state)
+{
+	struct mapping mapping = mapping_of(7);
+
+	(void)state;
+	write_program("/.build-id/07/010203", 7, 0x1000);
+	assert_found(&(struct recorded_files){.debug_dir = folder}, &mapping, false);
+	assert_found(&(struct recorded_files){.symfs = folder}, &mapping, false);
+}
+
+static void perfs_cache_holds_files(void **state)
+{
+	struct mapping mapping = mapping_of(7);
+
+	(void)state;
+	write_program("/.build-id/07/010203/elf", 7, 0x1000);
+	assert_found(&(struct recorded_files){.cache_dir = folder}, &mapping, false);
+}
+
+static void a_build_id_folder_may_lie(void **state)
+{
+	struct mapping mapping = mapping_of(7);
+
+	(void)state;
+	write_program("/.build-id/07/010203", 8, 0x1000);
+	assert_not_found(&(struct recorded_files){.symfs = folder, .debug_dir = folder}, &mapping,
+			 false, "/usr/bin/shop");
+}
+
+static void without_a_build_id_code_at_the_recorded_place_will_do(void **state)
+{
+	struct mapping mapping = mapping_of(0);
+
+	(void)state;
+	write_program("/usr/bin/shop", 9, 0x1000);
+	assert_found(&(struct recorded_files){.symfs = folder}, &mapping, false);
+	write_program("/usr/bin/shop", 9, 0x8000);
+	assert_not_found(&(struct recorded_files){.symfs = folder}, &mapping, false,
+			 "is another file");
+}
+
+static void the_kernel_reserves_a_whole_program_by_its_first_segment(void **state)
+{
+	struct mapping mapping = mapping_of(0);
+
+	(void)state;
+	write_program("/usr/bin/shop", 9, 0x1000);
+	mapping.end = mapping.start + 0x100000;
+	assert_not_found(&(struct recorded_files){.symfs = folder}, &mapping, false,
+			 "is another file");
+	/* The first segment is the one of the code. */
+	static struct elf_file file;
+	elf_file_init(&file);
+	elf_file_segment(&file, (Elf64_Phdr){.p_type = PT_LOAD,
+					     .p_flags = PF_R | PF_X,
+					     .p_filesz = 0x1800,
+					     .p_memsz = 0x1800,
+					     .p_align = 0x1000});
+	elf_file_finish(&file);
+	write_file("/usr/bin/shop", file.data, 0x2000);
+	mapping.offset = 0;
+	assert_found(&(struct recorded_files){.symfs = folder}, &mapping, false);
+}
+
+static void what_was_deleted_is_found_by_its_build_id_alone(void **state)
+{
+	struct mapping known = mapping_of(7), unknown = mapping_of(0);
+
+	(void)state;
+	write_program("/usr/bin/shop", 7, 0x1000);
+	assert_found(&(struct recorded_files){.symfs = folder}, &known, true);
+	assert_not_found(&(struct recorded_files){.symfs = folder}, &unknown, true, "was deleted");
+}
+
+static void something_else_in_its_place_does_not_end_the_search(void **state)
+{
+	struct mapping mapping = mapping_of(7);
+
+	(void)state;
+	write_file("/usr/bin/shop", "#!/bin/sh\n", 10);
+	assert_not_found(&(struct recorded_files){.symfs = folder}, &mapping, false,
+			 "/usr/bin/shop");
+	write_program("/.build-id/07/010203", 7, 0x1000);
+	assert_found(&(struct recorded_files){.symfs = folder}, &mapping, false);
+}
+
+static void the_vdso_is_ours_by_build_id_or_by_the_same_kernel(void **state)
+{
+	struct mapping mapping = {.start = 0x1000, .end = 0x3000, .path = "[vdso]"};
+	struct finder *elsewhere = finder_new_recorded(&(struct recorded_files){0});
+	struct finder *here = finder_new_recorded(&(struct recorded_files){.same_kernel = true});
+	struct finding ours = finder_open_vdso(here, &mapping), other;
+
+	(void)state;
+	assert_non_null(ours.image);
+	other = finder_open_vdso(elsewhere, &mapping);
+	assert_null(other.image);
+	error_free(other.error);
+	mapping.build_id = *image_build_id(ours.image);
+	other = finder_open_vdso(elsewhere, &mapping);
+	assert_non_null(other.image);
+	image_free(other.image);
+	mapping.build_id.bytes[0]++;
+	other = finder_open_vdso(here, &mapping);
+	assert_null(other.image);
+	error_free(other.error);
+	image_free(ours.image);
+	finder_free(here);
+	finder_free(elsewhere);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_file_is_found_below_symfs),
+		TEST(another_build_in_its_place_is_refused),
+		TEST(a_moved_file_is_known_by_its_build_id),
+		TEST(a_folder_of_build_ids_holds_files),
+		TEST(perfs_cache_holds_files),
+		TEST(a_build_id_folder_may_lie),
+		TEST(without_a_build_id_code_at_the_recorded_place_will_do),
+		TEST(the_kernel_reserves_a_whole_program_by_its_first_segment),
+		TEST(what_was_deleted_is_found_by_its_build_id_alone),
+		TEST(something_else_in_its_place_does_not_end_the_search),
+		TEST(the_vdso_is_ours_by_build_id_or_by_the_same_kernel),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
