@@ -105,11 +105,10 @@ static void name_frames(const struct delivery *delivery, struct symbolize_outcom
 		if (fds[1].revents && signals_next(delivery->signals, &signal) &&
 		    signal.number != SIGUSR2)
 			naming_cancel(naming);
-		if (!delivery->options->quiet)
+		if (!delivery->options->quiet && !delivery->shares_terminal)
 			message_progress("naming: %u units", naming_progress(naming));
 	}
-	if (!delivery->options->quiet)
-		message_progress_end();
+	message_progress_end();
 	naming_finish(naming, ret);
 }
 

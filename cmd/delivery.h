@@ -37,6 +37,7 @@ struct delivery {
 	const char *proc;	  /* as in symbolize_options */
 	struct profile_info info; /* but for the quality, which is found out here */
 	bool reading;		  /* what others recorded */
+	bool shares_terminal;	  /* with a command, whose last line is not to be written over */
 	uint64_t sampling_cpu_ns; /* prof's own, so far */
 };
 

@@ -12,6 +12,17 @@ static bool is_control(unsigned char c)
 	return c < 0x20 || c == 0x7f;
 }
 
+/* The one thing to be remembered: only a line of our own may be wiped off, not what a command has
+ * left on the terminal. */
+static bool has_progress;
+
+void message_progress_end(void)
+{
+	if (has_progress)
+		fputs("\r\033[K", stderr);
+	has_progress = false;
+}
+
 /* One write a line, so that it does not mix with what the command prints. C1 controls are two bytes
  * in UTF-8: c2 80 to c2 9f. */
 static void write_line(const char *prefix, char *text, const char *end)
@@ -22,8 +33,8 @@ static void write_line(const char *prefix, char *text, const char *end)
 		else if (at[0] == 0xc2 && at[1] >= 0x80 && at[1] < 0xa0)
 			at[0] = at[1] = '?';
 	}
+	message_progress_end();
 	fprintf(stderr, "%s%s%s", prefix, text, end);
-	fflush(stderr);
 }
 
 void message(const char *fmt, ...)
@@ -62,11 +73,6 @@ int message_failure(struct error *err, int status)
 	return status;
 }
 
-bool message_is_terminal(void)
-{
-	return isatty(STDERR_FILENO);
-}
-
 unsigned message_columns(void)
 {
 	struct winsize size = {0};
@@ -79,16 +85,11 @@ void message_progress(const char *fmt, ...)
 	CLEANUP(free_ptr) char *text = NULL;
 	va_list args;
 
-	if (!message_is_terminal())
+	if (!isatty(STDERR_FILENO))
 		return;
 	va_start(args, fmt);
 	text = xvasprintf(fmt, args);
 	va_end(args);
-	write_line("\r", text, "\033[K");
-}
-
-void message_progress_end(void)
-{
-	if (message_is_terminal())
-		fputs("\r\033[K", stderr);
+	write_line("", text, "");
+	has_progress = true;
 }

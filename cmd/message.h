@@ -18,10 +18,11 @@ void message_error(struct error *err);
 /* The same; gives the status back, to return it. */
 int message_failure(struct error *err, int status);
 
-/* A line that is written over by the next one, where stderr is a terminal; nothing elsewhere. */
-bool message_is_terminal(void);
-/* How wide that terminal is; 0: there is none, or it does not say. */
+/* How wide the terminal is; 0: there is none, or it does not say. */
 unsigned message_columns(void);
+
+/* A line that the next one, of either kind, is written over; nothing where stderr is no terminal.
+ */
 __attribute__((format(printf, 1, 2))) void message_progress(const char *fmt, ...);
 void message_progress_end(void);
 

@@ -116,6 +116,7 @@ static int finish(struct run *run)
 			 .command = command,
 			 .host = system.nodename,
 			 .kernel = kernel},
+		.shares_terminal = recording_is_of_command(&run->options),
 		.sampling_cpu_ns = run->sampling_cpu_ns,
 	});
 }

@@ -357,11 +357,13 @@ static bool has_ended(struct recording *recording, const struct pollfd *fds,
 	return duration_ns && now_ns - recording->start_ns >= duration_ns;
 }
 
+/* Not where a command is recorded, which has the terminal for itself. */
 static void show_progress(const struct recording *recording, uint64_t now_ns)
 {
 	const struct session_counts *counts = session_counts(recording->session);
+	const struct record_options *options = recording->options;
 
-	if (!recording->options->delivery.quiet)
+	if (!options->delivery.quiet && !recording_is_of_command(options))
 		message_progress("recording: %.1f s, %" PRIu64 " samples, %" PRIu64 " lost",
 				 (double)(now_ns - recording->start_ns) / SECOND_NS,
 				 counts->samples, counts->lost);
@@ -424,8 +426,7 @@ static void sample_until_end(struct recording *recording)
 		}
 	} while (!has_ended(recording, fds, &targets, now_ns));
 	recording->end_ns = now_ns;
-	if (!recording->options->delivery.quiet)
-		message_progress_end();
+	message_progress_end();
 }
 
 static uint64_t unix_now_ns(void)

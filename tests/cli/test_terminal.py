@@ -1,0 +1,93 @@
+"""What prof looks like on a terminal."""
+
+import os
+import pty
+import re
+import struct
+import subprocess
+import sys
+import termios
+from fcntl import ioctl
+
+import pytest
+
+WIDTH = 80
+
+
+class Terminal:
+    """A program on a terminal of its own."""
+
+    def __init__(self, words, folder):
+        self.pid, self.fd = pty.fork()
+        if self.pid == 0:
+            os.chdir(folder)
+            ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 24, WIDTH, 0, 0))
+            os.execv(words[0], words)
+        self.text = ""
+
+    def read(self):
+        """Some more of what it shows; False at the end."""
+        try:
+            more = os.read(self.fd, 65536)
+        except OSError:
+            more = b""
+        self.text += more.decode(errors="replace")
+        return bool(more)
+
+    def read_until(self, words):
+        while words not in self.text:
+            assert self.read(), self.text
+
+    def end(self):
+        """Reads to the end; the exit status."""
+        while self.read():
+            pass
+        os.close(self.fd)
+        _, status = os.waitpid(self.pid, 0)
+        return os.waitstatus_to_exitcode(status)
+
+
+@pytest.fixture
+def terminal(prof):
+    return lambda *words: Terminal([str(prof.binary), "record", "-o", "out.folded", *map(str, words)], prof.folder)
+
+
+CXX = """
+#include <map>
+#include <string>
+#include <vector>
+int main()
+{
+	std::map<std::string, std::map<std::string, std::vector<std::string>>> all;
+	for (int i = 0; i < 400000; i++)
+		all[std::to_string(i % 977)][std::to_string(i % 11)].push_back("word");
+	return all.empty();
+}
+"""
+
+
+def test_functions_fit_in_a_line_and_keep_their_own_name(terminal, client, tmp_path):
+    (tmp_path / "words.cc").write_text(CXX)
+    subprocess.run([client("g++"), "-O1", "-g", "-o", tmp_path / "words", tmp_path / "words.cc"], check=True)
+    shown = terminal("--", tmp_path / "words")
+    assert shown.end() == 0, shown.text
+    rows = [line for line in shown.text.splitlines() if re.match(r" *[0-9.]+ % +[0-9.]+ %  ", line)]
+    assert rows and all(len(row) <= WIDTH for row in rows), shown.text
+    assert any("<…>::" in row for row in rows), shown.text
+
+
+def test_what_a_command_leaves_on_the_terminal_stays_there(terminal):
+    script = "import sys, time; end = time.process_time() + 1.2\n" \
+             "while time.process_time() < end: pass\nsys.stdout.write('half a line')"
+    shown = terminal("--", sys.executable, "-c", script)
+    assert shown.end() == 0, shown.text
+    assert "half a line" in shown.text and "\033" not in shown.text
+
+
+def test_progress_is_shown_while_another_process_is_recorded(terminal, service):
+    shown = terminal("-p", service.pid)
+    shown.read_until("samples, 0 lost")
+    os.write(shown.fd, b"\x03")
+    assert shown.end() == 0, shown.text
+    # It is wiped off before anything else is said.
+    assert re.search(r"recording: [0-9.]+ s, [0-9]+ samples, 0 lost\r\033\[K", shown.text.replace("^C", "")), shown.text
