@@ -59,6 +59,12 @@ struct function {
 	function_id id; /* IDMAP_NONE: not used so far */
 };
 
+/* The labels of a sample, as far as they are taken over. */
+struct origin {
+	string_id process, thread;
+	pid_t pid, tid;
+};
+
 /* A stack up to some location of the sample before: samples are next to their like. */
 struct step {
 	uint64_t location;
@@ -87,6 +93,9 @@ struct reader {
 	struct profile_line *lines; /* of the location that is being read */
 	uint32_t line_count, line_room;
 	struct wire_numbers locations, values; /* of the sample that is being read */
+	struct origin origin;		       /* of the sample before … */
+	thread_id thread_of_origin;	       /* … and its thread … */
+	bool has_origin;		       /* … if there was one */
 	struct step *path;
 	size_t path_len, path_room;
 };
@@ -322,12 +331,6 @@ static struct error *read_location(struct reader *reader, const struct wire_fiel
 	return NULL;
 }
 
-/* The labels of a sample, as far as they are taken over. */
-struct origin {
-	string_id process, thread;
-	pid_t pid, tid;
-};
-
 static pid_t process_number(uint64_t value)
 {
 	return value <= INT32_MAX ? (pid_t)value : -1;
@@ -378,17 +381,26 @@ static struct error *find_stack(struct reader *reader, stack_id *ret)
 	return NULL;
 }
 
+static thread_id thread_of(struct reader *reader, const struct origin *origin)
+{
+	if (reader->has_origin && !memcmp(origin, &reader->origin, sizeof(*origin)))
+		return reader->thread_of_origin;
+	reader->has_origin = true;
+	reader->origin = *origin;
+	reader->thread_of_origin = profile_thread(reader->profile, origin->pid, origin->tid,
+						  string(reader, origin->process),
+						  string(reader, origin->thread));
+	return reader->thread_of_origin;
+}
+
 static struct error *add_sample(struct reader *reader, const struct origin *origin)
 {
 	stack_id stack;
-	thread_id thread;
 	struct error *err = find_stack(reader, &stack);
 
 	if (err)
 		return err;
-	thread = profile_thread(reader->profile, origin->pid, origin->tid,
-				string(reader, origin->process), string(reader, origin->thread));
-	return pprof_events_add(&reader->events, reader->profile, thread, stack,
+	return pprof_events_add(&reader->events, reader->profile, thread_of(reader, origin), stack,
 				reader->values.items, reader->values.count);
 }
 
