@@ -115,8 +115,8 @@ struct error *refusal_explain_in(const struct refusal *refusal, const struct cir
 		return error_errno(ESRCH, "process %d", (int)refusal->tid);
 	case EMFILE:
 		return error_hint(error_errno(EMFILE, "open an event a thread and CPU"),
-				  "raise the limit of descriptors: ulimit -n unlimited; or choose "
-				  "CPUs with -C, or threads with -t");
+				  "run prof as root (sudo), who may raise the limit of "
+				  "descriptors; or choose CPUs with -C, or threads with -t");
 	case ENFILE:
 		return error_hint(error_errno(ENFILE, "open an event a thread and CPU"),
 				  "raise the system's limit: sudo sysctl fs.file-max=1000000");

@@ -248,7 +248,7 @@ static void a_refusal_names_what_stood_in_the_way(void **state)
 		{{ENOSYS, NULL, 0, 0}, {.seccomp = true}, "seccomp", "--cap-add"},
 		{{ENOSYS, NULL, 0, 0}, {0}, "without perf events", NULL},
 		{{EPERM, &cycles, 5, 0}, {.privileged = true}, "cycles", "security module"},
-		{{EMFILE, &cycles, 5, 0}, {0}, "Too many open files", "ulimit -n"},
+		{{EMFILE, &cycles, 5, 0}, {0}, "Too many open files", "as root"},
 		{{ENOENT, &cycles, 5, 0}, {0}, "no counter for cycles", "cpu-clock"},
 		{{EOPNOTSUPP, &precise, 5, 0}, {0}, "precisely", "modifier p"},
 		{{EBUSY, &cycles, 5, 0}, {0}, "cycles", "another profiler"},
