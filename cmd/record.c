@@ -19,6 +19,9 @@
 /* How long a command has to end by itself before a signal is passed on to it. */
 enum { GRACE_MS = 1000 };
 
+/* A ring that holds fewer copies of stacks loses what comes while prof waits for a CPU. */
+enum { FEWEST_DUMPS = 8 };
+
 struct run {
 	struct record_options options;
 	char **words; /* prof's own */
@@ -67,6 +70,23 @@ static void cap_rate(struct record_options *options)
 			" Hz (kernel.perf_event_max_sample_rate)",
 			options->rate.frequency_hz, max_hz);
 	options->rate.frequency_hz = max_hz;
+}
+
+/* Scripts give perf rings that are smaller than one of our samples. */
+static void raise_ring(struct record_options *options)
+{
+	bool copies = options->stacks.kind == CALL_GRAPH_AUTO ||
+		      options->stacks.kind == CALL_GRAPH_DWARF;
+	uint64_t least_bytes = FEWEST_DUMPS * options->stacks.dump_bytes;
+
+	if (!copies || !options->ring_bytes || options->ring_bytes >= least_bytes)
+		return;
+	if (!options->delivery.quiet)
+		message("-m: a ring buffer of %" PRIu64 " KiB is too small for copies of %" PRIu64
+			" KiB of stack: taking %" PRIu64 " KiB",
+			options->ring_bytes / 1024, options->stacks.dump_bytes / 1024,
+			least_bytes / 1024);
+	options->ring_bytes = least_bytes;
 }
 
 static struct error *prepare_command(struct run *run)
@@ -281,6 +301,7 @@ static int prepare_and_record(struct run *run)
 	int status;
 
 	cap_rate(&run->options);
+	raise_ring(&run->options);
 	if (!err)
 		err = recording_choose_events(&run->recording);
 	if (err)

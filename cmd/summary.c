@@ -17,6 +17,7 @@ enum {
 	DEFAULT_COLUMNS = 120, /* where there is no terminal */
 	LEAST_COLUMNS = 60,
 	PROBLEMS_SHOWN = 3,
+	LOST_SHARE = 100,    /* of the samples that so many are lost is worth a word */
 	UNNAMED_SHARE = 100, /* a module matters when it leaves so much of the samples unnamed */
 };
 
@@ -218,6 +219,15 @@ void summary_print_files(const struct output *outputs, size_t count)
 		print_file(&outputs[i]);
 }
 
+static void print_losses(const struct session_counts *counts)
+{
+	if (counts->lost && counts->lost * LOST_SHARE >= counts->samples)
+		message("what was lost came faster than it could be read: lower -F, or raise -m");
+	else if (!counts->samples)
+		message("no sample was taken: nothing ran on a CPU for long enough, or the event "
+			"never happened");
+}
+
 void summary_print(const struct summary *summary)
 {
 	const struct profile *profile = summary->profile;
@@ -225,9 +235,7 @@ void summary_print(const struct summary *summary)
 	for (event_id event = 0; event < profile_event_count(profile); event++)
 		print_hottest(profile, event);
 	message("%s", profile_get_info(profile)->quality);
-	if (!summary->quality->counts.samples)
-		message("no sample was taken: nothing ran on a CPU for long enough, or the event "
-			"never happened");
+	print_losses(&summary->quality->counts);
 	print_namelessness(summary);
 	if (summary->quality->counts.samples)
 		print_cost(summary);

@@ -4,6 +4,8 @@ import os
 
 import pytest
 
+from profiles import Stacks
+
 
 @pytest.mark.parametrize("arguments, named", [
     (["record", "--no-such-option", "true"], "no-such-option"),
@@ -84,3 +86,10 @@ def test_help_on_a_command_is_its_help(prof):
 def test_nothing_to_sample_is_no_reason_for_figures(prof):
     errors = prof("record", "-F", "1", "-o", "out.folded", "--", "true").stderr
     assert "no sample was taken" in errors and "a sample)" not in errors
+
+
+def test_a_ring_that_holds_no_sample_is_not_taken(prof, target):
+    """Scripts that were written for perf ask for 8 pages."""
+    result = prof("record", "-m", "8", "-o", "out.folded", "--", target("shares"), "0.5")
+    assert "too small" in result.stderr
+    assert Stacks.read(prof.folder / "out.folded").total > 100, result.stderr
