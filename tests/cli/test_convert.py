@@ -1,0 +1,333 @@
+"""prof convert perf.data, and prof record -o x.data: the same recording through prof and through perf."""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from profiles import Pprof, Stacks
+from until_busy import wait
+
+HEADER = re.compile(r"(?P<comm>.*?\S)\s+(?P<tid>\d+)\s*(?P<frame>[0-9a-f]+ .*)?")
+FRAME = re.compile(r"\s*(?P<address>[0-9a-f]+) (?P<name>.*) \((?P<file>.*)\)")
+
+
+class Perf:
+    """perf, with a home of its own: it keeps copies of what it records there."""
+
+    def __init__(self, binary, folder):
+        self.binary = binary
+        self.folder = folder
+        self.environment = {**os.environ, "HOME": str(folder)}
+
+    def __call__(self, *arguments, **options):
+        return subprocess.run([self.binary, *map(str, arguments)], cwd=self.folder, env=self.environment,
+                              **{"check": True, "capture_output": True, "timeout": 60, **options})
+
+    def record(self, *arguments, output="perf.data"):
+        self("record", "-F", "999", "-o", output, *arguments)
+        return self.folder / output
+
+    def events(self, data):
+        """How many samples each event has."""
+        lines = self("script", "-F", "event", "-i", data, text=True).stdout.splitlines()
+        return Counter(re.split("[:/]", line.strip())[0] for line in lines)
+
+    def stacks(self, data, target):
+        """What it says of each sample: (thread, frames from the root) and how often."""
+        text = self("script", "--no-inline", "-F", "comm,tid,ip,sym,dso", "-i", data, text=True).stdout
+        samples = []
+        for line in filter(str.strip, text.splitlines()):
+            if line.startswith("\t"):
+                samples[-1][1].append(FRAME.fullmatch(line))
+            else:
+                header = HEADER.fullmatch(line.strip())
+                samples.append((int(header["tid"]), [FRAME.fullmatch(header["frame"])] if header["frame"] else []))
+        return Counter((thread, frames_of(frames, target)) for thread, frames in samples)
+
+
+def frames_of(frames, target):
+    """From the root, without those of the kernel."""
+    return tuple(frame_of(frame["file"], frame["name"], target) for frame in reversed(frames)
+                 if int(frame["address"], 16) < 1 << 63)
+
+
+def frame_of(file, name, target):
+    """Functions have several names; those of the test programs one. Of other files the file alone will do."""
+    if file == "[unknown]":
+        return "[unknown]"
+    return (Path(file).name, re.sub(r"@.*", "", name) if Path(file).name == target else "")
+
+
+def prof_stacks(pprof, target):
+    counts = Counter()
+    for sample in pprof.message.sample:
+        frames = []
+        for location in (pprof.locations[id] for id in reversed(sample.location_id)):
+            name = pprof.strings[pprof.functions[location.line[-1].function_id].name]
+            mapping = pprof.mappings.get(location.mapping_id)
+            file = pprof.strings[mapping.filename] if mapping else "[unknown]"
+            if file != "[kernel.kallsyms]" and name != "[truncated]":
+                frames.append(frame_of(file, name, target))
+        counts[pprof.labels(sample)["tid"], tuple(frames)] += sample.value[0]
+    return counts
+
+
+def assert_same_frames(perf, pprof, data, target):
+    """Each stack of perf's is one of prof's, frame by frame; but for those that perf itself lost the way in."""
+    by_perf, by_prof = perf.stacks(data, target), prof_stacks(pprof, target)
+    assert by_perf.total() == by_prof.total() > 100
+    missing = by_perf - by_prof
+    for stack in [stack for stack in missing if "[unknown]" in stack[1]]:
+        del missing[stack]
+    for thread, frames in list(missing):
+        longer = [other for other in by_prof if other[0] == thread and other[1][-len(frames):] == frames]
+        if frames and longer and len(longer[0][1]) > len(frames):
+            del missing[thread, frames]
+    assert not missing, missing.most_common(5)
+    assert missing.total() <= by_perf.total() / 100
+
+
+@pytest.fixture
+def perf(client, tmp_path):
+    return Perf(client("perf"), tmp_path)
+
+
+@pytest.fixture
+def convert(prof):
+    """convert(file, …) is the folded and the pprof output, and what was said."""
+
+    def run(data, *arguments, **options):
+        result = prof("convert", data, "-o", "out.folded", "-o", "out.pb.gz", *arguments,
+                      env={**os.environ, "HOME": str(prof.folder)}, **options)
+        assert result.returncode == 0, result.stderr
+        return Stacks.read(prof.folder / "out.folded"), Pprof.read(prof.folder / "out.pb.gz"), result.stderr
+
+    return run
+
+
+@pytest.mark.parametrize("name", ["threads", "shares", "recursion", "handler", "shares_static", "shares_no_pie",
+                                  "shares_lld", "shares_mold", "shares_dwarf4", "shares_compressed"])
+def test_stacks_of_dwarf_recordings_are_perfs_frame_by_frame(perf, convert, target, name):
+    data = perf.record("--call-graph", "dwarf", target(name), "0.5")
+    stacks, pprof, said = convert(data, "--no-inline")
+    pprof.check()
+    assert_same_frames(perf, pprof, data, name)
+    assert stacks.total > 100
+    assert "prof: the recording" not in said
+
+
+@pytest.mark.parametrize("how", ["fp", "dwarf"])
+def test_frame_pointers_give_the_same_functions(perf, convert, target, how):
+    data = perf.record("--call-graph", how, target("shares_framed"), "0.5")
+    stacks, pprof, _ = convert(data, "--no-inline")
+    assert_same_frames(perf, pprof, data, "shares_framed")
+    assert stacks.share("main", "half") > 0.4, stacks.hottest()
+
+
+def test_without_call_graphs_each_stack_is_one_function(perf, convert, target):
+    data = perf.record(target("shares_framed"), "0.5")
+    stacks, pprof, _ = convert(data, "--no-inline")
+    assert_same_frames(perf, pprof, data, "shares_framed")
+    assert stacks.share("half") > 0.4 and not stacks.holding("main", "half")
+
+
+def test_inlined_frames_are_named(perf, convert, target):
+    stacks, _, _ = convert(perf.record("--call-graph", "dwarf", target("threads"), "0.3"))
+    assert stacks.share("spend", "burn", "spin") > 0.9, stacks.hottest()
+
+
+def test_the_command_and_the_machine_are_told(perf, convert, target):
+    _, pprof, _ = convert(perf.record(target("shares"), "0.2"))
+    said = "\n".join(pprof.comments())
+    assert "record -F 999" in said and os.uname().nodename in said and os.uname().release in said
+    assert 0.1e9 < pprof.message.duration_nanos < 30e9
+    assert pprof.strings[pprof.mappings[1].filename].endswith("shares")
+
+
+def test_a_recording_may_come_down_a_pipe(perf, convert, prof, target):
+    record = subprocess.Popen([perf.binary, "record", "-F", "999", "-g", "-o", "-", target("shares_framed"), "0.5"],
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=perf.environment,
+                              cwd=perf.folder)
+    direct, _, _ = convert("-", stdin=record.stdout)
+    record.stdout.close()
+    assert record.wait(20) == 0
+    assert direct.share("main", "half") > 0.4, direct.hottest()
+
+
+def test_what_came_down_a_pipe_reads_the_same_from_a_file(perf, convert, target):
+    data = perf.folder / "pipe.data"
+    data.write_bytes(perf("record", "-F", "999", "-g", "-o", "-", target("shares_framed"), "0.5").stdout)
+    _, pprof, _ = convert(data, "--no-inline")
+    assert_same_frames(perf, pprof, data, "shares_framed")
+    with data.open("rb") as stdin:
+        _, again, _ = convert("-", "--no-inline", stdin=stdin)
+    assert prof_stacks(again, "shares_framed") == prof_stacks(pprof, "shares_framed")
+
+
+def test_compressed_recordings_are_read(perf, convert, target):
+    if not re.search(r"zstd: \[ on", perf("version", "--build-options", text=True).stdout):
+        pytest.skip("perf compresses nothing")
+    data = perf.record("-z", "--call-graph", "dwarf", target("threads"), "0.5")
+    stacks, pprof, said = convert(data, "--no-inline")
+    if "built without zstd" in said:
+        pytest.skip("prof was built without zstd")
+    assert_same_frames(perf, pprof, data, "threads")
+    assert stacks.total > 100
+
+
+def test_each_event_keeps_its_counts(perf, convert, target):
+    data = perf.record("-e", "cpu-clock", "-e", "page-faults/period=1/", target("shares"), "0.3")
+    _, pprof, _ = convert(data)
+    faults, = [index for index, (kind, _) in enumerate(pprof.sample_types()) if kind.startswith("page-faults")]
+    count = sum(sample.value[faults] for sample in pprof.message.sample)
+    assert count == perf.events(data)["page-faults"] > 10
+
+
+def test_a_programs_samples_stay_its_own_through_exec(perf, convert, target):
+    data = perf.record("--call-graph", "dwarf", "sh", "-c", f"{target('shares')} 0.2; exec {target('threads')}")
+    stacks, _, _ = convert(data)
+    for name, function in (("shares", "half"), ("threads", "burn")):
+        assert stacks.count(lambda frames: frames[0] == name and function in frames) > 30, stacks.hottest()
+    assert not stacks.count(lambda frames: frames[0] == "threads" and "half" in frames)
+
+
+def test_the_whole_machine_is_read(perf, convert, root, target):
+    data = perf.record("-a", "-g", target("shares_framed"), "0.5")
+    stacks, _, _ = convert(data)
+    assert stacks.of_process("shares_framed") > 100
+
+
+def test_a_killed_perf_leaves_what_it_had_written(perf, convert, started, target):
+    process = started(subprocess.Popen(
+        [perf.binary, "record", "-F", "4999", "--call-graph", "dwarf", "-o", "perf.data", target("shares"), "20"],
+        cwd=perf.folder, env=perf.environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+    data = perf.folder / "perf.data"
+    while process.poll() is None and not (data.exists() and data.stat().st_size > 4 << 20):
+        os.sched_yield()
+    process.kill()
+    process.wait()
+    stacks, _, said = convert(data, "--no-inline")
+    assert "not finished" in said
+    assert stacks.share("main", "half") > 0.3, stacks.hottest()
+
+
+def test_cut_anywhere_it_gives_what_is_left(perf, convert, prof, target):
+    data = perf.record("--call-graph", "fp", target("shares_framed"), "0.3")
+    whole, total = data.read_bytes(), convert(data)[0].total
+    counts = []
+    for length in range(len(whole) - 1, 300, -len(whole) // 9):
+        (prof.folder / "cut.data").write_bytes(whole[:length])
+        stacks, _, said = convert("cut.data", "--no-inline")
+        assert "not finished" in said or "cut off" in said or stacks.total == total
+        counts.append(stacks.total)
+    assert counts == sorted(counts, reverse=True) and total >= counts[0] > counts[-1]
+
+
+def test_files_are_found_below_symfs_and_checked(perf, convert, prof, target, tmp_path):
+    program = shutil.copy(target("shares"), tmp_path / "program")
+    data = perf.record("--call-graph", "dwarf", program, "0.3")
+    shutil.rmtree(tmp_path / ".debug", ignore_errors=True)
+    other = tmp_path / "elsewhere" / program.relative_to("/")
+    other.parent.mkdir(parents=True)
+    program.rename(other)
+    stacks, _, said = convert(data)
+    assert not stacks.holding("half") and "program" in said
+    stacks, _, _ = convert(data, "--symfs", tmp_path / "elsewhere")
+    assert stacks.share("half") > 0.4, stacks.hottest()
+    shutil.copy(target("recursion"), other)
+    stacks, _, said = convert(data, "--symfs", tmp_path / "elsewhere")
+    assert not stacks.holding("half") and "another file than the recorded one" in said
+
+
+def test_what_perf_kept_is_found_when_the_program_was_built_anew(perf, convert, target, tmp_path):
+    program = shutil.copy(target("shares"), tmp_path / "program")
+    data = perf.record("--call-graph", "dwarf", program, "0.3")
+    if not list(tmp_path.glob(".debug/.build-id/*/*/elf")):
+        pytest.skip("this perf keeps no copies")
+    program.unlink()  # what perf keeps may be a link to it
+    shutil.copy(target("recursion"), program)
+    stacks, _, _ = convert(data)
+    assert stacks.share("half") > 0.4, stacks.hottest()
+
+
+@pytest.mark.parametrize("arguments, status", [
+    ((), 2),
+    (("one", "two"), 2),
+    (("nothing.there",), 1),
+    (("/etc/passwd",), 1),
+    (("/dev/null",), 1),
+    (("perf.data", "-o", "out.data"), 2),
+    (("perf.data", "--symfs"), 2),
+])
+def test_what_cannot_be_converted_is_told_in_a_line(prof, arguments, status):
+    result = prof("convert", *arguments)
+    assert result.returncode == status
+    assert 0 < len(result.stderr.splitlines()) <= 2
+
+
+def record_both(prof, *arguments):
+    """A recording of prof's as perf.data, and as everything else at the same time."""
+    result = prof("record", "-q", "-o", "raw.data", "-o", "live.folded", "-o", "live.pb.gz", "--no-inline", *arguments)
+    assert result.returncode == 0, result.stderr
+    return prof.folder / "raw.data", Pprof.read(prof.folder / "live.pb.gz")
+
+
+@pytest.mark.parametrize("name", ["threads", "shares", "handler"])
+def test_perf_finds_the_frames_in_profs_recordings_that_prof_found_live(perf, prof, target, name):
+    data, live = record_both(prof, target(name), "0.5")
+    assert_same_frames(perf, live, data, name)
+
+
+def test_a_recording_of_profs_reads_as_it_was_live(prof, convert, target):
+    record_both(prof, target("threads"), "0.5")
+    convert("raw.data", "--no-inline")
+    assert (prof.folder / "out.folded").read_bytes() == (prof.folder / "live.folded").read_bytes()
+
+
+def test_several_events_are_told_apart_by_perf(perf, prof, target):
+    data, live = record_both(prof, "-e", "cpu-clock", "-e", "page-faults", target("shares"), "0.3")
+    events = perf.events(data)
+    kinds = [kind for kind, _ in live.sample_types()]
+    assert events["cpu-clock"] > 100 and events["page-faults"] > 5 and len(events) == 2
+    assert "page-faults" in kinds
+
+
+def test_what_ran_before_an_attach_is_in_the_file(perf, prof, service, until_busy):
+    data, live = record_both(prof, "-p", service.pid, "--", *until_busy(service.pid))
+    assert_same_frames(perf, live, data, "service")
+    service.stdin.close()
+    service.wait(10)
+
+
+def test_samply_imports_profs_recordings(prof, client, target, tmp_path):
+    samply = client("samply")
+    record_both(prof, target("threads"), "0.3")
+    subprocess.run([samply, "import", "raw.data", "--save-only", "-o", "samply.json.gz"], cwd=tmp_path, check=True,
+                   capture_output=True, timeout=60)
+    assert (tmp_path / "samply.json.gz").stat().st_size > 500
+
+
+def test_an_interrupted_recording_is_a_whole_file(perf, prof, started, target):
+    process = started(prof.start("record", "-q", "-o", "raw.data", target("shares"), "20"))
+    wait(process.pid, 0.05)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=20)
+    text = perf("script", "-F", "comm", "-i", "raw.data", text=True)
+    assert "size field is 0" not in text.stderr
+    assert sorted(path.name for path in prof.folder.glob("*raw.data*")) == ["raw.data"]
+
+
+def test_only_one_perf_data_is_written(prof):
+    result = prof("record", "-o", "one.data", "-o", "two.data", "true")
+    assert result.returncode == 2 and "one perf.data is enough" in result.stderr
+
+
+def test_a_full_disk_is_an_error_of_prof(prof):
+    result = prof("record", "-q", "--format", "perf.data", "-o", "/dev/full", "true")
+    assert result.returncode == 2 and "into a file only" in result.stderr
