@@ -3,10 +3,9 @@
 #include "base/alloc.h"
 #include "base/gzip.h"
 #include "elf_file.h"
+#include "folder.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -14,40 +13,9 @@
 
 #include <cmocka.h>
 
-static char folder[] = "/tmp/prof-test-XXXXXX";
-
-static int make_folder(void **state)
+static void write_elf(const char *name, const struct elf_file *file)
 {
-	(void)state;
-	strcpy(folder + strlen(folder) - 6, "XXXXXX");
-	return mkdtemp(folder) ? 0 : -1;
-}
-
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	(void)st, (void)type, (void)ftw;
-	return remove(path);
-}
-
-static int remove_folder(void **state)
-{
-	(void)state;
-	return nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-}
-
-static void write_file(const char *name, const struct elf_file *file)
-{
-	CLEANUP(free_ptr) char *path = xasprintf("%s/%s", folder, name);
-
-	for (char *slash = path + strlen(folder); slash; slash = strchr(slash + 1, '/')) {
-		*slash = '\0';
-		assert_true(mkdir(path, 0700) == 0 || errno == EEXIST);
-		*slash = '/';
-	}
-	CLEANUP(close_file) FILE *out = fopen(path, "wb");
-
-	assert_non_null(out);
-	assert_int_equal(fwrite(file->data, 1, file->len, out), file->len);
+	write_file(name, file->data, file->len);
 }
 
 static void init_with_id(struct elf_file *file, const char *id)
@@ -125,9 +93,9 @@ static void a_debug_file_is_found_by_its_build_id(void **state)
 	init_with_id(&stripped, "\xab\xcd\xef");
 	elf_file_finish(&stripped);
 	assert_string_equal(find(&stripped), "");
-	write_file("debug/.build-id/ab/cdef.debug", &wrong);
+	write_elf("debug/.build-id/ab/cdef.debug", &wrong);
 	assert_string_equal(find(&stripped), "");
-	write_file("debug/.build-id/ab/cdef.debug", &right);
+	write_elf("debug/.build-id/ab/cdef.debug", &right);
 	assert_string_equal(find(&stripped), "right");
 }
 
@@ -146,7 +114,7 @@ static void a_debug_file_is_found_by_its_link(void **state)
 		CLEANUP(free_ptr) char *path = xasprintf("%s/%s", folder, place);
 
 		assert_string_equal(find(&stripped), "");
-		write_file(place, &debug);
+		write_elf(place, &debug);
 		assert_string_equal(find(&stripped), "right");
 		assert_string_equal(find(&other), "");
 		assert_int_equal(unlink(path), 0);
@@ -161,10 +129,10 @@ static void a_build_id_outweighs_the_crc_of_a_link(void **state)
 	struct elf_file stripped = linking_file("right id", "program.debug",
 						crc32_of(bytes_of(wrong.data, wrong.len)));
 
-	write_file("bin/program.debug", &wrong);
+	write_elf("bin/program.debug", &wrong);
 	assert_string_equal(find(&stripped), "");
 	/* The next place is tried. */
-	write_file("bin/.debug/program.debug", &right);
+	write_elf("bin/.debug/program.debug", &right);
 	assert_string_equal(find(&stripped), "right");
 }
 
@@ -176,12 +144,12 @@ static void a_link_to_the_stripped_file_itself_or_out_of_the_folder_is_not_follo
 	struct elf_file upwards = linking_file("an id", "../secret", 0);
 	struct elf_file cut = linking_file("an id", "program.debug", 0);
 
-	write_file("bin/program", &self);
+	write_elf("bin/program", &self);
 	assert_string_equal(find(&self), "");
-	write_file("secret", &debug);
+	write_elf("secret", &debug);
 	assert_string_equal(find(&upwards), "");
 	/* A link without room for its CRC. */
-	write_file("bin/program.debug", &debug);
+	write_elf("bin/program.debug", &debug);
 	assert_string_equal(find(&cut), "right");
 	Elf64_Shdr *sections = (Elf64_Shdr *)(cut.data + cut.header.e_shoff);
 
@@ -207,7 +175,7 @@ static struct image *open_with_alt(const char *name, const char *alt, const char
 	elf_file_section(&file, (Elf64_Shdr){.sh_type = SHT_PROGBITS}, ".gnu_debugaltlink", link,
 			 strlen(alt) + 1 + strlen(alt_id));
 	elf_file_finish(&file);
-	write_file(name, &file);
+	write_elf(name, &file);
 	assert_null(image_open(open(path, O_RDONLY | O_CLOEXEC), path, &image));
 	return image;
 }
@@ -229,13 +197,13 @@ static void a_supplementary_file_is_found_by_name_and_by_build_id(void **state)
 	CLEANUP(free_ptr) char *absolute = xasprintf("%s/debug/.dwz/shared", folder);
 
 	assert_false(finds_alt("../.dwz/shared", "\xab\xcd"));
-	write_file("debug/.dwz/shared", &alt);
+	write_elf("debug/.dwz/shared", &alt);
 	assert_true(finds_alt("../.dwz/shared", "\xab\xcd"));
 	assert_true(finds_alt(absolute, "\xab\xcd"));
 	assert_false(finds_alt("../.dwz/shared", "\xab\xce"));
 	assert_false(finds_alt("../.dwz/shared", ""));
 	assert_false(finds_alt("", "\xab\xcd"));
-	write_file("debug/.build-id/ab/cd.debug", &alt);
+	write_elf("debug/.build-id/ab/cd.debug", &alt);
 	assert_true(finds_alt("/moved/away", "\xab\xcd"));
 }
 

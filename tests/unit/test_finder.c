@@ -2,53 +2,14 @@
 
 #include "base/alloc.h"
 #include "elf_file.h"
+#include "folder.h"
 
-#include <errno.h>
-#include <ftw.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
 #include <cmocka.h>
-
-/* The files of a recording, below a folder of the test's own. */
-static char folder[] = "/tmp/prof-test-XXXXXX";
-
-static int make_folder(void **state)
-{
-	(void)state;
-	strcpy(folder + strlen(folder) - 6, "XXXXXX");
-	return mkdtemp(folder) ? 0 : -1;
-}
-
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	(void)st, (void)type, (void)ftw;
-	return remove(path);
-}
-
-static int remove_folder(void **state)
-{
-	(void)state;
-	return nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-}
-
-static void write_file(const char *name, const void *data, size_t len)
-{
-	CLEANUP(free_ptr) char *path = xasprintf("%s%s", folder, name);
-	FILE *file;
-
-	for (char *slash = path + strlen(folder); (slash = strchr(slash + 1, '/'));) {
-		*slash = '\0';
-		assert_true(mkdir(path, 0700) == 0 || errno == EEXIST);
-		*slash = '/';
-	}
-	file = fopen(path, "wb");
-	assert_non_null(file);
-	assert_int_equal(fwrite(data, 1, len, file), len);
-	fclose(file);
-}
 
 /* One executable segment of 0x1800 bytes at offset `code`, and a build-id: id, 1, 2, 3. */
 static void write_program(const char *name, unsigned char id, uint64_t code)

@@ -1,13 +1,11 @@
 #include "symbol/perfmap.h"
 
-#include "base/alloc.h"
-#include "base/cleanup.h"
+#include "folder.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include <cmocka.h>
 
@@ -68,59 +66,30 @@ static void other_lines_are_passed_over(void **state)
 	assert_names(text, addresses, names, ARRAY_SIZE(names));
 }
 
-static void write_file(const char *path, const char *text)
-{
-	CLEANUP(close_file) FILE *file = fopen(path, "w");
-
-	assert_non_null(file);
-	assert_true(fputs(text, file) >= 0);
-}
-
-/* A process in a container: pid 12 there, 34 here. */
 static void the_map_is_found_by_the_process_own_pid_and_folder(void **state)
 {
 	(void)state;
-	char root[] = "/tmp/prof-test-perfmap-XXXXXX";
+	static const char status[] = "Name:\tnode\nPid:\t34\nNSpid:\t34\t12\n";
+	static const char line[] = "1000 10 inside\n";
+	CLEANUP(close_file) FILE *map = NULL;
 	char text[64];
 
-	assert_non_null(mkdtemp(root));
-	{
-		CLEANUP(free_ptr) char *make = xasprintf("mkdir -p %s/34/root/tmp", root);
-		CLEANUP(free_ptr) char *status = xasprintf("%s/34/status", root);
-		CLEANUP(free_ptr) char *path = xasprintf("%s/34/root/tmp/perf-12.map", root);
-		CLEANUP(free_ptr) char *clean = xasprintf("rm -r %s", root);
-		CLEANUP(close_file) FILE *map = NULL;
-		CLEANUP(close_file) FILE *none = NULL;
-
-		assert_int_equal(system(make), 0);
-		write_file(status, "Name:\tnode\nPid:\t34\nNSpid:\t34\t12\n");
-		none = perfmap_open(root, 34);
-		assert_null(none);
-		write_file(path, "1000 10 inside\n");
-		map = perfmap_open(root, 34);
-		assert_non_null(map);
-		assert_non_null(fgets(text, sizeof(text), map));
-		assert_string_equal(text, "1000 10 inside\n");
-		assert_int_equal(system(clean), 0);
-	}
+	write_file("34/status", status, strlen(status));
+	assert_null(perfmap_open(folder, 34));
+	write_file("34/root/tmp/perf-12.map", line, strlen(line));
+	map = perfmap_open(folder, 34);
+	assert_non_null(map);
+	assert_non_null(fgets(text, sizeof(text), map));
+	assert_string_equal(text, line);
 }
 
 static void a_pipe_in_the_maps_place_does_not_block(void **state)
 {
 	(void)state;
-	char root[] = "/tmp/prof-test-perfmap-XXXXXX";
+	CLEANUP(free_ptr) char *path = path_of("34/root/tmp/perf-34.map");
 
-	assert_non_null(mkdtemp(root));
-	{
-		CLEANUP(free_ptr) char *make = xasprintf("mkdir -p %s/34/root/tmp", root);
-		CLEANUP(free_ptr) char *path = xasprintf("%s/34/root/tmp/perf-34.map", root);
-		CLEANUP(free_ptr) char *clean = xasprintf("rm -r %s", root);
-
-		assert_int_equal(system(make), 0);
-		assert_int_equal(mkfifo(path, 0600), 0);
-		assert_null(perfmap_open(root, 34));
-		assert_int_equal(system(clean), 0);
-	}
+	assert_int_equal(mkfifo(path, 0600), 0);
+	assert_null(perfmap_open(folder, 34));
 }
 
 int main(void)
@@ -129,8 +98,10 @@ int main(void)
 		cmocka_unit_test(a_name_covers_its_size),
 		cmocka_unit_test(later_lines_win),
 		cmocka_unit_test(other_lines_are_passed_over),
-		cmocka_unit_test(the_map_is_found_by_the_process_own_pid_and_folder),
-		cmocka_unit_test(a_pipe_in_the_maps_place_does_not_block),
+		cmocka_unit_test_setup_teardown(the_map_is_found_by_the_process_own_pid_and_folder,
+						make_folder, remove_folder),
+		cmocka_unit_test_setup_teardown(a_pipe_in_the_maps_place_does_not_block,
+						make_folder, remove_folder),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,11 +1,9 @@
 #include "proc/space.h"
 
-#include "base/alloc.h"
+#include "folder.h"
 #include "proc/regions.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -17,49 +15,7 @@
 
 #include <cmocka.h>
 
-/* A folder that looks like /proc, and files that are mapped into the processes in it. */
-static char folder[] = "/tmp/prof-test-XXXXXX";
-
-static int make_folder(void **state)
-{
-	(void)state;
-	strcpy(folder + strlen(folder) - 6, "XXXXXX");
-	return mkdtemp(folder) ? 0 : -1;
-}
-
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	(void)st, (void)type, (void)ftw;
-	return remove(path);
-}
-
-static int remove_folder(void **state)
-{
-	(void)state;
-	return nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-}
-
-/* The path of a file below the folder, whose parent folders are made. To be freed. */
-static char *path_of(const char *name)
-{
-	char *path = xasprintf("%s/%s", folder, name);
-
-	for (char *slash = path + strlen(folder); slash; slash = strchr(slash + 1, '/')) {
-		*slash = '\0';
-		assert_true(mkdir(path, 0700) == 0 || errno == EEXIST);
-		*slash = '/';
-	}
-	return path;
-}
-
-static void write_file(const char *name, const void *data, size_t len)
-{
-	CLEANUP(free_ptr) char *path = path_of(name);
-	CLEANUP(close_file) FILE *file = fopen(path, "wb");
-
-	assert_non_null(file);
-	assert_int_equal(fwrite(data, 1, len, file), len);
-}
+/* The folder looks like /proc, and holds the files that are mapped into the processes in it. */
 
 /* A copy of this program: an ELF file like any other, in a file of its own. */
 static void write_program(const char *name)

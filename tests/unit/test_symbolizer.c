@@ -1,6 +1,7 @@
 #include "symbol/symbolizer.h"
 
 #include "base/alloc.h"
+#include "folder.h"
 
 #include <elf.h>
 #include <setjmp.h>
@@ -66,8 +67,7 @@ static const char *name_of(const struct fixture *fixture, frame_id frame, unsign
 /* Of the physical function, whatever is inlined at the place. */
 static const char *outermost_name(const struct fixture *fixture, frame_id frame)
 {
-	return name_of(fixture, frame,
-		       profile_get_frame(fixture->profile, frame).line_count - 1);
+	return name_of(fixture, frame, profile_get_frame(fixture->profile, frame).line_count - 1);
 }
 
 static bool is_named(const struct fixture *fixture, frame_id frame)
@@ -275,41 +275,11 @@ static void the_vdso_names_its_functions(void **state)
 	assert_true(named > 0);
 }
 
-static void write_file(const char *path, const void *data, size_t len)
-{
-	CLEANUP(close_file) FILE *file = fopen(path, "w");
-
-	assert_non_null(file);
-	assert_int_equal(fwrite(data, 1, len, file), len);
-}
-
-/* A folder that plays /proc, removed at the end. */
-struct fake_proc {
-	char path[64];
-};
-
-static struct fake_proc fake_proc_new(void)
-{
-	struct fake_proc proc = {"/tmp/prof-test-symbolizer-XXXXXX"};
-
-	assert_non_null(mkdtemp(proc.path));
-	return proc;
-}
-
-static void fake_proc_deinit(struct fake_proc *proc)
-{
-	CLEANUP(free_ptr) char *command = xasprintf("rm -r %s", proc->path);
-
-	assert_int_equal(system(command), 0);
-}
-
 static void kernel_frames_are_named_by_kallsyms(void **state)
 {
 	(void)state;
 	static const char text[] = "ffffffff81000000 T start\nffffffff81000100 t later\n"
 				   "ffffffffc0000000 t in_module\t[ext4]\n";
-	CLEANUP(fake_proc_deinit) struct fake_proc proc = fake_proc_new();
-	CLEANUP(free_ptr) char *path = xasprintf("%s/kallsyms", proc.path);
 	CLEANUP(fixture_deinit) struct fixture fixture = fixture_new();
 	struct symbolize_options options = everything;
 	module_id kernel = spaces_kernel(fixture.spaces);
@@ -317,8 +287,8 @@ static void kernel_frames_are_named_by_kallsyms(void **state)
 	frame_id later = profile_frame(fixture.profile, kernel, 0xffffffff81000100, false);
 	frame_id module = profile_frame(fixture.profile, kernel, 0xffffffffc0000010, false);
 
-	options.proc = proc.path;
-	write_file(path, text, strlen(text));
+	options.proc = folder;
+	write_file("kallsyms", text, strlen(text));
 	name_all(&fixture, &options);
 	assert_string_equal(name_of(&fixture, start, 0), "start");
 	assert_string_equal(name_of(&fixture, later, 0), "later");
@@ -330,15 +300,13 @@ static void hidden_kernel_addresses_are_a_problem_that_says_what_helps(void **st
 {
 	(void)state;
 	static const char text[] = "0000000000000000 T start\n";
-	CLEANUP(fake_proc_deinit) struct fake_proc proc = fake_proc_new();
-	CLEANUP(free_ptr) char *path = xasprintf("%s/kallsyms", proc.path);
 	CLEANUP(fixture_deinit) struct fixture fixture = fixture_new();
 	struct symbolize_options options = everything;
 	frame_id frame = profile_frame(fixture.profile, spaces_kernel(fixture.spaces),
 				       0xffffffff81000000, false);
 
-	options.proc = proc.path;
-	write_file(path, text, strlen(text));
+	options.proc = folder;
+	write_file("kallsyms", text, strlen(text));
 	name_all(&fixture, &options);
 	assert_false(is_named(&fixture, frame));
 	assert_non_null(strstr(problem_of(&fixture, frame), "kptr_restrict"));
@@ -356,13 +324,10 @@ static void run_time_code_is_named_by_its_perf_map(void **state)
 {
 	(void)state;
 	static const char text[] = "100001000 20 LazyCompile:*hot app.js:1\n";
-	CLEANUP(fake_proc_deinit) struct fake_proc proc = fake_proc_new();
-	CLEANUP(free_ptr) char *folder = xasprintf("mkdir -p %s/%d/root/tmp", proc.path, getpid());
-	CLEANUP(free_ptr)
-	char *path = xasprintf("%s/%d/root/tmp/perf-%d.map", proc.path, getpid(), getpid());
+	CLEANUP(free_ptr) char *map = xasprintf("%d/root/tmp/perf-%d.map", getpid(), getpid());
 	struct symbolize_options options = everything;
 
-	options.proc = proc.path;
+	options.proc = folder;
 	{
 		CLEANUP(fixture_deinit) struct fixture fixture = fixture_new();
 		frame_id frame = add_mapped(&fixture, "//anon", 0x100000000);
@@ -371,8 +336,7 @@ static void run_time_code_is_named_by_its_perf_map(void **state)
 		assert_false(is_named(&fixture, frame));
 		assert_non_null(strstr(problem_of(&fixture, frame), "--perf-basic-prof"));
 	}
-	assert_int_equal(system(folder), 0);
-	write_file(path, text, strlen(text));
+	write_file(map, text, strlen(text));
 	{
 		CLEANUP(fixture_deinit) struct fixture fixture = fixture_new();
 		frame_id frame = add_mapped(&fixture, "//anon", 0x100000000);
@@ -419,12 +383,11 @@ static void a_file_without_symbols_is_a_problem_that_says_what_helps(void **stat
 			    .p_filesz = sizeof(file),
 			    .p_memsz = sizeof(file)},
 	};
-	CLEANUP(fake_proc_deinit) struct fake_proc folder = fake_proc_new();
-	CLEANUP(free_ptr) char *path = xasprintf("%s/libbare.so", folder.path);
+	CLEANUP(free_ptr) char *path = path_of("libbare.so");
 	CLEANUP(fixture_deinit) struct fixture fixture = fixture_new();
 	frame_id frame;
 
-	write_file(path, &file, sizeof(file));
+	write_file("libbare.so", &file, sizeof(file));
 	{
 		struct stat st;
 		struct mapping mapping = {.start = 0x300000000, .end = 0x300002000, .path = path};
@@ -441,6 +404,8 @@ static void a_file_without_symbols_is_a_problem_that_says_what_helps(void **stat
 	assert_non_null(strstr(problem_of(&fixture, frame), "libbare.so has no symbols"));
 }
 
+#define WITH_FOLDER(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -452,11 +417,11 @@ int main(void)
 		cmocka_unit_test(finished_work_is_counted),
 		cmocka_unit_test(notes_keep_what_they_say),
 		cmocka_unit_test(the_vdso_names_its_functions),
-		cmocka_unit_test(kernel_frames_are_named_by_kallsyms),
-		cmocka_unit_test(hidden_kernel_addresses_are_a_problem_that_says_what_helps),
-		cmocka_unit_test(run_time_code_is_named_by_its_perf_map),
+		WITH_FOLDER(kernel_frames_are_named_by_kallsyms),
+		WITH_FOLDER(hidden_kernel_addresses_are_a_problem_that_says_what_helps),
+		WITH_FOLDER(run_time_code_is_named_by_its_perf_map),
 		cmocka_unit_test(a_file_that_is_gone_costs_its_names_and_one_sentence),
-		cmocka_unit_test(a_file_without_symbols_is_a_problem_that_says_what_helps),
+		WITH_FOLDER(a_file_without_symbols_is_a_problem_that_says_what_helps),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,64 @@
+/*
+ * A folder of the test's own: make_folder() and remove_folder() are a test's setup and teardown.
+ */
+#ifndef PROF_TESTS_UNIT_FOLDER_H
+#define PROF_TESTS_UNIT_FOLDER_H
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+
+#include <errno.h>
+#include <ftw.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <cmocka.h>
+
+static char folder[] = "/tmp/prof-test-XXXXXX";
+
+static inline int make_folder(void **state)
+{
+	(void)state;
+	strcpy(folder + strlen(folder) - 6, "XXXXXX");
+	return mkdtemp(folder) ? 0 : -1;
+}
+
+static inline int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	(void)st, (void)type, (void)ftw;
+	return remove(path);
+}
+
+static inline int remove_folder(void **state)
+{
+	(void)state;
+	return nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+/* The path of a file below the folder, whose parent folders are made. To be freed. */
+static inline char *path_of(const char *name)
+{
+	char *path = xasprintf("%s/%s", folder, name);
+
+	for (char *slash = path + strlen(folder); slash; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		assert_true(mkdir(path, 0700) == 0 || errno == EEXIST);
+		*slash = '/';
+	}
+	return path;
+}
+
+static inline void write_file(const char *name, const void *data, size_t len)
+{
+	CLEANUP(free_ptr) char *path = path_of(name);
+	CLEANUP(close_file) FILE *file = fopen(path, "wb");
+
+	assert_non_null(file);
+	assert_int_equal(fwrite(data, 1, len, file), len);
+}
+
+#endif
