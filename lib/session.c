@@ -174,14 +174,37 @@ static uint64_t chain_at(const struct bytes *chain, size_t index)
 	return bytes_u64(&at);
 }
 
+/*
+ * Code that keeps no frame pointers leads the kernel astray: what it found behind the first address
+ * that is no code is not believed.
+ */
+static size_t believable(struct session *session, const struct record *record, size_t count)
+{
+	struct location location;
+
+	for (size_t i = 1; i < count; i++)
+		if (!spaces_locate(session->spaces, record->pid, record->time_ns,
+				   chain_at(&record->sample.user_chain, i) - 1, &location))
+			return i;
+	return count;
+}
+
 /* The user part as the kernel found it by frame pointers: leaf first, return addresses behind it.
  */
 static stack_id push_user_chain(struct session *session, const struct record *record,
 				stack_id stack)
 {
 	const struct bytes *chain = &record->sample.user_chain;
+	size_t all = bytes_left(chain) / sizeof(uint64_t);
+	size_t count = believable(session, record, all);
 
-	for (size_t i = bytes_left(chain) / sizeof(uint64_t); i-- > 0;)
+	/* A return address of 0 is the root. */
+	if (count < all && chain_at(chain, count) != 0) {
+		session->counts.truncated++;
+		stack = profile_push(session->profile, stack,
+				     profile_note(session->profile, "[truncated]"));
+	}
+	for (size_t i = count; i-- > 0;)
 		stack = push_user_pc(session, record, stack, chain_at(chain, i), i > 0);
 	return stack;
 }

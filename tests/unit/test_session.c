@@ -201,6 +201,24 @@ static void without_a_chain_the_instruction_pointer_is_all(void **state)
 			  "app/app: [kernel.kallsyms]+ffffffff81000010 x1\n");
 }
 
+static void what_frame_pointers_find_behind_an_address_that_is_no_code_is_not_believed(void **state)
+{
+	struct fixture *f = *state;
+	static const uint64_t astray[] = {0x1010, 0x1120, 0x7777777, 0x1230};
+	static const uint64_t to_the_root[] = {0x1010, 0x1120, 0};
+	struct record record = sampled(PID, PID, astray[0]);
+
+	feed(f, renamed(PID, PID, "app", false));
+	feed(f, mapped(PID, "/app", 0x1000, 1));
+	record.sample.user_chain = bytes_of(astray, sizeof(astray));
+	feed(f, record);
+	record.sample.user_chain = bytes_of(to_the_root, sizeof(to_the_root));
+	feed(f, record);
+	assert_profile(f, "app/app: /app+120r /app+10 x1\n"
+			  "app/app: [truncated] /app+120r /app+10 x1\n");
+	assert_int_equal(session_counts(f->session)->truncated, 1);
+}
+
 static void a_return_address_behind_the_end_of_a_mapping_belongs_to_it(void **state)
 {
 	struct fixture *f = *state;
@@ -521,6 +539,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		TEST(a_stack_runs_from_the_outermost_user_frame_to_the_innermost_of_the_kernel),
 		TEST(without_a_chain_the_instruction_pointer_is_all),
+		TEST(what_frame_pointers_find_behind_an_address_that_is_no_code_is_not_believed),
 		TEST(a_return_address_behind_the_end_of_a_mapping_belongs_to_it),
 		TEST(a_stack_that_was_cut_off_begins_with_a_note_and_is_counted),
 		TEST(a_process_of_32_bits_has_its_leaf_and_is_counted),
