@@ -298,7 +298,7 @@ static void conversion_deinit(struct conversion *conversion)
 	perfdata_free(conversion->perfdata);
 	outputs_close(&conversion->outputs);
 	delivery_options_deinit(&conversion->options.delivery);
-	close_fd(&conversion->signals.fd);
+	signals_close(&conversion->signals);
 	close_fd(&conversion->fd);
 }
 

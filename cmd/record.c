@@ -321,7 +321,7 @@ static void run_deinit(struct run *run)
 	recording_close(&run->recording);
 	outputs_close(&run->outputs);
 	record_options_deinit(&run->options);
-	close_fd(&run->signals.fd);
+	signals_close(&run->signals);
 }
 
 static int print_help(void)

@@ -66,7 +66,7 @@ void signals_restore(const struct signals *signals)
 
 void signals_close(struct signals *signals)
 {
-	close(signals->fd);
+	close_fd(&signals->fd);
 	/* SIGPIPE stays ignored: main() still writes. */
 }
 

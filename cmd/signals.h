@@ -14,7 +14,7 @@
 #include <stdbool.h>
 
 struct signals {
-	int fd; /* readable when a signal has come */
+	int fd; /* readable when a signal has come; -1: not opened */
 	sigset_t mask_before;
 	struct sigaction pipe_before, child_before;
 };
