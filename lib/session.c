@@ -24,6 +24,7 @@ struct session {
 	char *main_path; /* or the module of this name; NULL: none */
 
 	struct frame frames[UNWIND_DEPTH_MAX]; /* of one walk, leaf first */
+	struct frame other_frames[UNWIND_DEPTH_MAX];
 };
 
 struct session *session_new(struct spaces *spaces, struct names *names, struct unwinder *unwinder,
@@ -116,27 +117,72 @@ static bool grow_stack(void *stacks, uint64_t end, struct bytes *copied)
 }
 
 /* True when it leads to the root. */
+static bool walk(struct session *session, const struct record *record, const struct regs *regs,
+		 const struct unwind_stack *stack, struct call_chain *chain)
+{
+	return unwinder_walk(session->unwinder, record->pid, record->time_ns, regs, stack, chain) ==
+	       UNWIND_ROOT;
+}
+
+static bool is_same_chain(const struct call_chain *a, const struct call_chain *b)
+{
+	if (a->count != b->count || a->left_out != b->left_out)
+		return false;
+	for (unsigned i = 0; i < a->count; i++)
+		if (a->frames[i].module != b->frames[i].module ||
+		    a->frames[i].offset != b->frames[i].offset)
+			return false;
+	return true;
+}
+
+/* Is there another opinion on the stack that leads elsewhere? */
+static bool is_contested(struct session *session, const struct record *record,
+			 const struct regs *regs, const struct call_chain *chain)
+{
+	struct call_chain other = {.frames = session->other_frames, .room = UNWIND_DEPTH_MAX};
+	struct unwind_stack stack = {0};
+
+	return stacks_other(session->stacks, &stack.copied) &&
+	       walk(session, record, regs, &stack, &other) && !is_same_chain(chain, &other);
+}
+
+/* With what lies beyond the copy, too. */
+static bool walk_beyond(struct session *session, const struct record *record,
+			const struct regs *regs, struct call_chain *chain)
+{
+	const struct unwind_stack copy = {.copied = record->sample.stack};
+	struct unwind_stack stack = copy;
+	enum stack_origin origin;
+	bool complete;
+
+	stack.grow = grow_stack;
+	stack.user = session->stacks;
+	stacks_begin(session->stacks, record->tid, regs->values[session->arch->sp], stack.copied);
+	complete = walk(session, record, regs, &stack, chain);
+	if (!complete && stacks_other(session->stacks, &stack.copied)) {
+		stack.grow = NULL;
+		complete = walk(session, record, regs, &stack, chain);
+		stacks_end(session->stacks, false);
+		session->counts.joined += complete;
+		return complete || walk(session, record, regs, &copy, chain);
+	}
+	if (complete && is_contested(session, record, regs, chain)) {
+		stacks_end_contested(session->stacks);
+		return walk(session, record, regs, &copy, chain);
+	}
+	origin = stacks_end(session->stacks, complete);
+	session->counts.completed += origin == STACK_LIVE;
+	session->counts.joined += origin == STACK_KEPT;
+	return complete;
+}
+
 static bool unwind(struct session *session, const struct record *record, const struct regs *regs,
 		   struct call_chain *chain)
 {
-	struct stacks *stacks = session->stacks;
-	struct unwind_stack stack = {.copied = record->sample.stack};
-	bool complete;
+	const struct unwind_stack copy = {.copied = record->sample.stack};
 
-	if (stacks) {
-		stack.grow = grow_stack;
-		stack.user = stacks;
-		stacks_begin(stacks, record->tid, regs->values[session->arch->sp], stack.copied);
-	}
-	complete = unwinder_walk(session->unwinder, record->pid, record->time_ns, regs, &stack,
-				 chain) == UNWIND_ROOT;
-	if (stacks) {
-		enum stack_origin origin = stacks_end(stacks, complete);
-
-		session->counts.completed += origin == STACK_LIVE;
-		session->counts.joined += origin == STACK_KEPT;
-	}
-	return complete;
+	return session->stacks ? walk_beyond(session, record, regs, chain)
+			       : walk(session, record, regs, &copy, chain);
 }
 
 static stack_id push_note(struct session *session, stack_id stack, const char *text)

@@ -13,6 +13,7 @@ struct extent {
 	pid_t tid; /* 0: of none */
 	uint64_t start;
 	size_t len, room;
+	unsigned contested; /* times in a row, when it is a kept one */
 	unsigned char *memory;
 };
 
@@ -24,6 +25,7 @@ struct stacks {
 	struct bytes copied;
 	enum stack_origin origin;
 	struct extent grown; /* from sp on, once it has grown */
+	struct extent other; /* likewise, by the last complete stack */
 	struct extent kept[STACKS_KEPT];
 };
 
@@ -42,6 +44,7 @@ void stacks_free(struct stacks *stacks)
 	for (unsigned i = 0; i < STACKS_KEPT; i++)
 		free(stacks->kept[i].memory);
 	free(stacks->grown.memory);
+	free(stacks->other.memory);
 	free(stacks);
 }
 
@@ -54,8 +57,10 @@ void stacks_forget(struct stacks *stacks, pid_t tid)
 {
 	struct extent *kept = kept_of(stacks, tid);
 
-	if (kept->tid == tid)
-		kept->tid = 0;
+	if (kept->tid != tid)
+		return;
+	kept->tid = 0;
+	kept->contested = 0;
 }
 
 void stacks_begin(struct stacks *stacks, pid_t tid, uint64_t sp, struct bytes copied)
@@ -109,10 +114,9 @@ static bool continue_live(struct stacks *stacks)
 	return true;
 }
 
-static bool continue_kept(struct stacks *stacks)
+static bool continue_kept(struct stacks *stacks, struct extent *grown)
 {
 	const struct extent *kept = kept_of(stacks, stacks->tid);
-	struct extent *grown = &stacks->grown;
 	struct bytes overlap = overlap_of(stacks);
 	size_t common = bytes_left(&overlap), copied = bytes_left(&stacks->copied), more;
 	uint64_t end = stacks->sp + copied;
@@ -136,7 +140,7 @@ static bool begin_growth(struct stacks *stacks)
 		return false;
 	if (continue_live(stacks))
 		stacks->origin = STACK_LIVE;
-	else if (continue_kept(stacks))
+	else if (continue_kept(stacks, &stacks->grown))
 		stacks->origin = STACK_KEPT;
 	return stacks->origin != STACK_COPIED;
 }
@@ -166,16 +170,37 @@ bool stacks_grow(struct stacks *stacks, uint64_t end, struct bytes *copied)
 	return more;
 }
 
+bool stacks_other(struct stacks *stacks, struct bytes *copied)
+{
+	const struct extent *grown = &stacks->grown, *other = &stacks->other;
+
+	if (stacks->origin != STACK_LIVE || !continue_kept(stacks, &stacks->other) ||
+	    !memcmp(grown->memory, other->memory,
+		    grown->len < other->len ? grown->len : other->len))
+		return false;
+	*copied = bytes_of(other->memory, other->len);
+	return true;
+}
+
+/* The buffers change places: nothing is copied. */
+static void keep(struct stacks *stacks)
+{
+	struct extent *kept = kept_of(stacks, stacks->tid), old = *kept;
+
+	*kept = stacks->grown;
+	stacks->grown = old;
+	kept->contested = 0;
+}
+
 enum stack_origin stacks_end(struct stacks *stacks, bool complete)
 {
-	struct extent *kept = kept_of(stacks, stacks->tid), *grown = &stacks->grown;
-
-	if (complete && stacks->origin == STACK_LIVE && grown->room <= STACKS_KEPT_BYTES) {
-		struct extent old = *kept;
-
-		*kept = *grown;
-		*grown = old;
-		grown->len = 0;
-	}
+	if (complete && stacks->origin == STACK_LIVE && stacks->grown.room <= STACKS_KEPT_BYTES)
+		keep(stacks);
 	return complete ? stacks->origin : STACK_COPIED;
+}
+
+void stacks_end_contested(struct stacks *stacks)
+{
+	if (++kept_of(stacks, stacks->tid)->contested == STACKS_CONTESTS)
+		stacks_forget(stacks, stacks->tid);
 }

@@ -13,7 +13,7 @@
 
 #include "work.h"
 
-enum { ROOM_BYTES = 48 << 10, SPINS_A_TURN = 200 };
+enum { ROOM_BYTES = 48 << 10, SPINS_A_TURN = 1000 };
 
 typedef void work(unsigned turn);
 

@@ -121,6 +121,31 @@ static void another_stack_is_not_joined(void **state)
 	assert_false(grows(*state, COPIED, &copied));
 }
 
+static void a_last_complete_stack_that_says_otherwise_is_a_second_opinion(void **state)
+{
+	struct bytes copied, other;
+
+	assert_true(grows(*state, 0, &copied));
+	assert_false(stacks_other(*state, &other)); /* there is none yet */
+	assert_int_equal(stacks_end(*state, true), STACK_LIVE);
+	assert_true(grows(*state, 0, &copied));
+	assert_false(stacks_other(*state, &other)); /* it says the same */
+	stacks_end(*state, true);
+	/* The thread has gone further out: what it left behind still reads the same. */
+	live.bytes[STACK_BYTES - 8] ^= 1;
+	for (unsigned i = 0; i < STACKS_CONTESTS; i++) {
+		assert_true(grows(*state, 0, &copied));
+		assert_true(stacks_other(*state, &other));
+		assert_int_equal(bytes_left(&other), STACK_BYTES);
+		assert_memory_equal(other.at, copy, STACK_BYTES);
+		assert_memory_equal(copied.at, live.bytes, STACK_BYTES);
+		stacks_end_contested(*state);
+	}
+	assert_true(grows(*state, 0, &copied)); /* so it has other callers for good */
+	assert_false(stacks_other(*state, &other));
+	assert_int_equal(stacks_end(*state, true), STACK_LIVE);
+}
+
 static void a_stack_that_did_not_lead_to_the_root_is_not_kept(void **state)
 {
 	struct bytes copied;
@@ -176,6 +201,9 @@ int main(void)
 			a_thread_that_is_gone_is_joined_to_its_last_complete_stack, set_up,
 			tear_down),
 		cmocka_unit_test_setup_teardown(another_stack_is_not_joined, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			a_last_complete_stack_that_says_otherwise_is_a_second_opinion, set_up,
+			tear_down),
 		cmocka_unit_test_setup_teardown(a_stack_that_did_not_lead_to_the_root_is_not_kept,
 						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(nonsense_is_not_read_for, set_up, tear_down),
