@@ -55,17 +55,16 @@ static int by_samples(const void *a, const void *b)
 
 static void add_module(struct quality *quality, uint32_t module, uint64_t samples)
 {
-	struct unnamed_module *at = quality->modules, *end = at + quality->module_count;
+	size_t i = 0;
 
-	while (at < end && at->module != module)
-		at++;
-	if (at == end) {
+	while (i < quality->module_count && quality->modules[i].module != module)
+		i++;
+	if (i == quality->module_count) {
 		quality->modules = xreallocarray(quality->modules, ++quality->module_count,
 						 sizeof(*quality->modules));
-		at = &quality->modules[quality->module_count - 1];
-		*at = (struct unnamed_module){.module = module};
+		quality->modules[i] = (struct unnamed_module){.module = module};
 	}
-	at->samples += samples;
+	quality->modules[i].samples += samples;
 }
 
 void quality_init(struct quality *quality, const struct profile *profile,
