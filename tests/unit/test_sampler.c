@@ -378,9 +378,13 @@ static struct sampler *open_on(enum target_kind kind, pid_t id, const struct sam
 static const struct sampler_options plain = {.kernel_chain = true};
 
 /* Samples of a kind of the time that was used, up to what the scheduler and a busy machine do. */
+/*
+ * A thread that is preempted often is sampled less (the kernel starts the clock's timer anew each
+ * time), on a machine that is busy with other things by a quarter and more; but never twice.
+ */
 static void assert_time_is_about(uint64_t sampled_ns, uint64_t used_ns)
 {
-	if (sampled_ns * 100 >= used_ns * 75 && sampled_ns * 100 <= used_ns * 125)
+	if (sampled_ns * 100 >= used_ns * 50 && sampled_ns * 100 <= used_ns * 125)
 		return;
 	print_error("%lu ms sampled of %lu ms used\n", (unsigned long)(sampled_ns / NS_PER_MS),
 		    (unsigned long)(used_ns / NS_PER_MS));
@@ -464,7 +468,9 @@ static void nothing_is_lost_with_large_dumps_on_busy_cpus(void **state)
 	pid_t pids[] = {children[0].pid, children[1].pid};
 	struct target target = {
 		.kind = TARGET_COMMAND, .ids = pids, .id_count = 2, .inherit = true};
-	struct sampler_options dumps = {.stack_bytes = 32 * 1024, .regs_mask = 0x1ff};
+	/* Large enough for a reader that waits a second for a CPU, and has the sanitizers in it. */
+	struct sampler_options dumps = {
+		.stack_bytes = 32 * 1024, .regs_mask = 0x1ff, .ring_bytes = 64 << 20};
 	CLEANUP(sampler_cleanup) struct sampler *sampler = NULL;
 	struct heard *heard = heard_new();
 	uint64_t used_ns = 0;
