@@ -143,6 +143,8 @@ static void prepare(struct conversion *conversion)
 	conversion->names = names_new(NULL);
 	conversion->unwinder = unwinder_new(conversion->spaces, arch_of(info));
 	conversion->profile = profile_new();
+	if (outputs_want_moments(&conversion->outputs))
+		profile_keep_moments(conversion->profile);
 	conversion->session = session_new(conversion->spaces, conversion->names,
 					  conversion->unwinder, arch_of(info), conversion->profile);
 }
@@ -247,6 +249,7 @@ static int finish(struct conversion *conversion)
 		.spaces = conversion->spaces,
 		.proc = conversion->ours ? "/proc" : NULL,
 		.info = {.start_unix_ns = conversion->end_unix_ns - duration_ns,
+			 .start_ns = conversion->first_ns,
 			 .duration_ns = duration_ns,
 			 .command = info->command ? info->command : command,
 			 .host = info->host ? info->host : "",

@@ -60,6 +60,14 @@ int outputs_open(struct outputs *outputs, struct delivery_options *options)
 	return status;
 }
 
+bool outputs_want_moments(const struct outputs *outputs)
+{
+	for (size_t i = 0; i < outputs->count; i++)
+		if (outputs->items[i].format->wants_moments)
+			return true;
+	return false;
+}
+
 void outputs_close(struct outputs *outputs)
 {
 	for (size_t i = 0; i < outputs->count; i++)

@@ -20,6 +20,8 @@ struct outputs {
 int outputs_open(struct outputs *outputs, struct delivery_options *options);
 /* One more. */
 int outputs_add(struct outputs *outputs, const char *pattern, const struct format *format);
+/* Does one of them show when samples were taken? */
+bool outputs_want_moments(const struct outputs *outputs);
 void outputs_close(struct outputs *outputs);
 
 /* The result is a status: a failed output does not cost the others. */

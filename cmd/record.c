@@ -132,6 +132,7 @@ static int finish(struct run *run)
 		.spaces = recording->spaces,
 		.proc = "/proc",
 		.info = {.start_unix_ns = recording->start_unix_ns,
+			 .start_ns = recording->start_ns,
 			 .duration_ns = recording->end_ns - recording->start_ns,
 			 .command = command,
 			 .host = system.nodename,
@@ -313,6 +314,7 @@ static int prepare_and_record(struct run *run)
 	if (err)
 		return message_failure(err, STATUS_USAGE);
 	say_what_is_passed_over(&run->options);
+	run->recording.keeps_moments = outputs_want_moments(&run->outputs);
 	return record(run);
 }
 

@@ -232,6 +232,8 @@ struct error *recording_open(struct recording *recording)
 	recording->unwinder = unwinder_new(recording->spaces, arch_native());
 	recording->stacks = stacks_new(memory_read);
 	recording->profile = profile_new();
+	if (recording->keeps_moments)
+		profile_keep_moments(recording->profile);
 	recording->session = session_new(recording->spaces, recording->names, recording->unwinder,
 					 arch_native(), recording->profile);
 	session_set_stacks(recording->session, recording->stacks);

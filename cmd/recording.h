@@ -24,6 +24,7 @@ struct recording {
 	const struct signals *signals;
 	char *const *command;		  /* NULL at its end; empty: none */
 	bool has_command;		  /* and it has been started */
+	bool keeps_moments;		  /* the profile is to know when samples were taken */
 	void (*write_so_far)(void *user); /* SIGUSR2 asks for it; the recording goes on */
 	void *user;
 	struct launch launch; /* where there is one */

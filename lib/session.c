@@ -306,6 +306,7 @@ static void feed_sample(struct session *session, const struct record *record)
 {
 	const struct record_sample *sample = &record->sample;
 	stack_id stack = STACK_EMPTY;
+	uint32_t cell;
 
 	/* The idle task of a CPU: nobody's time. */
 	if (record->pid == 0)
@@ -314,8 +315,27 @@ static void feed_sample(struct session *session, const struct record *record)
 	if (sample->in_kernel || bytes_left(&sample->kernel_chain))
 		stack = push_kernel(session, sample, stack);
 	session->counts.samples++;
-	profile_add(session->profile, thread_of(session, record->pid, record->tid), stack,
-		    sample->event, sample->period);
+	cell = profile_add(session->profile, thread_of(session, record->pid, record->tid), stack,
+			   sample->event, sample->period);
+	profile_add_moment(session->profile, &(struct profile_moment){.time_ns = record->time_ns,
+								      .cell = cell,
+								      .cpu = record->cpu});
+}
+
+static void mark(struct session *session, const struct record *record,
+		 enum profile_marker_kind kind, const char *text, uint64_t count)
+{
+	struct profile_marker marker = {
+		.kind = kind,
+		.time_ns = record->time_ns,
+		.cpu = record->cpu,
+		.pid = record->pid,
+		.tid = record->tid,
+		.text = strtab_add(profile_strings(session->profile), text),
+		.count = count,
+	};
+
+	profile_add_marker(session->profile, &marker);
 }
 
 static void feed_mmap(struct session *session, const struct record *record)
@@ -367,6 +387,8 @@ static void feed_fork(struct session *session, const struct record *record)
 	} else if (!record->fork.existing) {
 		idmap_remove(&session->processes, (uint64_t)record->pid, 0);
 		spaces_fork(session->spaces, record->fork.parent_pid, record->pid, record->time_ns);
+		mark(session, record, PROFILE_MARKER_FORK,
+		     names_get(session->names, record->pid, record->pid), 0);
 	}
 }
 
@@ -391,6 +413,8 @@ static void feed_exit(struct session *session, const struct record *record)
 		names_exit(session->names, record->tid, record->time_ns);
 	if (!ends_process(session, record))
 		return;
+	mark(session, record, PROFILE_MARKER_EXIT,
+	     names_get(session->names, record->pid, record->pid), 0);
 	idmap_remove(&session->processes, (uint64_t)record->pid, 0);
 	names_exit(session->names, record->pid, record->time_ns);
 	spaces_exit(session->spaces, record->pid, record->time_ns);
@@ -404,6 +428,7 @@ static void feed_comm(struct session *session, const struct record *record)
 		return;
 	if (session->stacks)
 		stacks_forget(session->stacks, record->tid);
+	mark(session, record, PROFILE_MARKER_EXEC, record->comm.name, 0);
 	idmap_remove(&session->processes, (uint64_t)record->pid, 0);
 	spaces_exec(session->spaces, record->pid, record->time_ns);
 	if (record->pid == session->main_pid)
@@ -430,9 +455,11 @@ void session_feed(struct session *session, const struct record *record)
 		break;
 	case RECORD_LOST:
 		session->counts.lost += record->lost.count;
+		mark(session, record, PROFILE_MARKER_LOST, "", record->lost.count);
 		break;
 	case RECORD_THROTTLE:
 		session->counts.throttled++;
+		mark(session, record, PROFILE_MARKER_THROTTLED, "", 0);
 		break;
 	case RECORD_OTHER:
 		break;

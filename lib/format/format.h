@@ -26,6 +26,7 @@ struct format {
 	const char *const *extensions; /* with the dot, NULL at the end; the longest match wins */
 	const char *summary;	       /* for --help */
 	bool binary;		       /* refuses a terminal */
+	bool wants_moments;	       /* shows when samples were taken */
 	/* Flushes out and does not close it. What out cannot take, a full disk, is an error. NULL:
 	 * it holds no profile but the records themselves, which somebody else writes. */
 	MUST_CHECK struct error *(*write)(const struct profile *profile,

@@ -58,6 +58,12 @@ struct profile {
 	TABLE(struct profile_cell) cells;	  /* by (stack and thread, event) */
 	TABLE(uint64_t) pairs; /* two u32 as one id, for keys of more than three */
 
+	bool keeps_moments;
+	struct profile_moment *moments;
+	uint64_t moment_count, moment_room;
+	struct profile_marker *markers;
+	uint64_t marker_count, marker_room;
+
 	struct profile_module *modules; /* by number; found elsewhere */
 	uint32_t module_count, module_room;
 	struct profile_module notes;
@@ -99,6 +105,8 @@ void profile_free(struct profile *profile)
 	TABLE_DEINIT(profile->functions);
 	TABLE_DEINIT(profile->cells);
 	TABLE_DEINIT(profile->pairs);
+	free(profile->moments);
+	free(profile->markers);
 	free(profile->modules);
 	arena_deinit(&profile->arena);
 	strtab_free(profile->strings);
@@ -213,14 +221,14 @@ thread_id profile_thread(struct profile *profile, pid_t pid, pid_t tid, const ch
 			 pair(profile, thread.process, thread.name), thread);
 }
 
-void profile_add(struct profile *profile, thread_id thread, stack_id stack, event_id event,
-		 uint64_t weight)
+uint32_t profile_add(struct profile *profile, thread_id thread, stack_id stack, event_id event,
+		     uint64_t weight)
 {
-	profile_add_samples(profile, thread, stack, event, 1, weight);
+	return profile_add_samples(profile, thread, stack, event, 1, weight);
 }
 
-void profile_add_samples(struct profile *profile, thread_id thread, stack_id stack, event_id event,
-			 uint64_t samples, uint64_t weight)
+uint32_t profile_add_samples(struct profile *profile, thread_id thread, stack_id stack,
+			     event_id event, uint64_t samples, uint64_t weight)
 {
 	uint32_t id =
 		TABLE_PUT(profile->cells, both(stack, thread), event,
@@ -228,6 +236,28 @@ void profile_add_samples(struct profile *profile, thread_id thread, stack_id sta
 
 	profile->cells.items[id].samples += samples;
 	profile->cells.items[id].weight += weight;
+	return id;
+}
+
+void profile_keep_moments(struct profile *profile)
+{
+	profile->keeps_moments = true;
+}
+
+void profile_add_moment(struct profile *profile, const struct profile_moment *moment)
+{
+	if (!profile->keeps_moments)
+		return;
+	GROW(profile->moments, profile->moment_count, profile->moment_room);
+	profile->moments[profile->moment_count++] = *moment;
+}
+
+void profile_add_marker(struct profile *profile, const struct profile_marker *marker)
+{
+	if (!profile->keeps_moments)
+		return;
+	GROW(profile->markers, profile->marker_count, profile->marker_room);
+	profile->markers[profile->marker_count++] = *marker;
 }
 
 static const char *copy_text(struct profile *profile, const char *text)
@@ -349,6 +379,26 @@ uint64_t profile_cell_count(const struct profile *profile)
 const struct profile_cell *profile_get_cell(const struct profile *profile, uint64_t index)
 {
 	return &profile->cells.items[index];
+}
+
+uint64_t profile_moment_count(const struct profile *profile)
+{
+	return profile->moment_count;
+}
+
+const struct profile_moment *profile_get_moment(const struct profile *profile, uint64_t index)
+{
+	return &profile->moments[index];
+}
+
+uint64_t profile_marker_count(const struct profile *profile)
+{
+	return profile->marker_count;
+}
+
+const struct profile_marker *profile_get_marker(const struct profile *profile, uint64_t index)
+{
+	return &profile->markers[index];
 }
 
 const struct profile_info *profile_get_info(const struct profile *profile)

@@ -3,7 +3,8 @@
  * thread, event) how many samples of what weight.
  *
  * Everything is named by dense integer ids and lives as long as the profile; no sample is kept, so
- * memory grows with distinct stacks, not with time. Frames are (module, offset) until symbolize()
+ * memory grows with distinct stacks, not with time; unless a picture of time is wanted: then each
+ * sample is a moment of 16 bytes. Frames are (module, offset) until symbolize()
  * gives them lines: functions with their source lines, inlined ones innermost first. Strings are
  * interned in profile_strings().
  */
@@ -111,9 +112,35 @@ struct profile_cell {
 	uint64_t weight; /* sum of periods */
 };
 
+/* When one sample of a cell was taken. Its weight is the cell's average. */
+struct profile_moment {
+	uint64_t time_ns; /* CLOCK_MONOTONIC, or the clock of the file */
+	uint32_t cell;
+	uint32_t cpu;
+};
+
+enum profile_marker_kind {
+	PROFILE_MARKER_FORK, /* text: the new process's name */
+	PROFILE_MARKER_EXEC, /* text: the new program's name */
+	PROFILE_MARKER_EXIT,
+	PROFILE_MARKER_LOST,	  /* so many samples: count */
+	PROFILE_MARKER_THROTTLED, /* the kernel paused sampling */
+};
+
+/* What happened besides samples. */
+struct profile_marker {
+	enum profile_marker_kind kind;
+	uint64_t time_ns; /* as of moments */
+	uint32_t cpu;
+	pid_t pid, tid; /* -1: of no thread */
+	string_id text;
+	uint64_t count;
+};
+
 /* About the recording as a whole. Strings are copied into the profile by profile_set_info(). */
 struct profile_info {
 	uint64_t start_unix_ns; /* when it began, real time */
+	uint64_t start_ns;	/* the same on the clock of moments; 0 when there are none */
 	uint64_t duration_ns;	/* the recorded window */
 	const char *command;	/* prof's own command line */
 	const char *host;
@@ -149,12 +176,16 @@ frame_id profile_note(struct profile *profile, const char *text);
 stack_id profile_push(struct profile *profile, stack_id parent, frame_id frame);
 thread_id profile_thread(struct profile *profile, pid_t pid, pid_t tid, const char *process,
 			 const char *name);
-/* One sample. */
-void profile_add(struct profile *profile, thread_id thread, stack_id stack, event_id event,
-		 uint64_t weight);
+/* One sample. The result is the index of its cell. */
+uint32_t profile_add(struct profile *profile, thread_id thread, stack_id stack, event_id event,
+		     uint64_t weight);
 /* So many samples, and the sum of their weights. */
-void profile_add_samples(struct profile *profile, thread_id thread, stack_id stack, event_id event,
-			 uint64_t samples, uint64_t weight);
+uint32_t profile_add_samples(struct profile *profile, thread_id thread, stack_id stack,
+			     event_id event, uint64_t samples, uint64_t weight);
+/* From now on moments and markers are kept; before, they are passed over. */
+void profile_keep_moments(struct profile *profile);
+void profile_add_moment(struct profile *profile, const struct profile_moment *moment);
+void profile_add_marker(struct profile *profile, const struct profile_marker *marker);
 void profile_set_info(struct profile *profile, const struct profile_info *info);
 
 /* Naming. */
@@ -180,6 +211,12 @@ uint32_t profile_function_count(const struct profile *profile);
 const struct profile_function *profile_get_function(const struct profile *profile, function_id id);
 uint64_t profile_cell_count(const struct profile *profile);
 const struct profile_cell *profile_get_cell(const struct profile *profile, uint64_t index);
+/* In the order of their coming, which is that of time but for some microseconds between CPUs. None
+ * in a profile whose moments are not known. */
+uint64_t profile_moment_count(const struct profile *profile);
+const struct profile_moment *profile_get_moment(const struct profile *profile, uint64_t index);
+uint64_t profile_marker_count(const struct profile *profile);
+const struct profile_marker *profile_get_marker(const struct profile *profile, uint64_t index);
 const struct profile_info *profile_get_info(const struct profile *profile);
 
 /* The vaddr of a frame in its file: its offset where no segment holds it. A return address stays

@@ -1,84 +1,34 @@
 #include "report/top.h"
 
 #include "base/alloc.h"
-#include "base/idmap.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Set in the module of a row that stands for an address. Modules are dense: none has this bit. */
-#define ROW_OF_ADDRESS (1u << 31)
-
 struct builder {
 	const struct profile *profile;
-	struct top *top;
-	size_t row_room, made_room;
-	struct idmap row_ids; /* by (name or address, module) */
-	uint32_t *rows;	      /* of the lines of all frames, innermost first … */
-	uint32_t *first_row;  /* … those of frame i from here to first_row[i + 1] */
-	uint64_t *weights;    /* by stack: of its samples, and of those of the stacks above it */
+	struct top *top;   /* its rows are by label, for now */
+	uint64_t *weights; /* by stack: of its samples, and of those of the stacks above it */
 	stack_id *first_child, *next_sibling;
-	uint32_t *on_path; /* by row: how often it is in the stack where the walk is */
+	uint32_t *on_path; /* by label: how often it is in the stack where the walk is */
 };
 
-static uint32_t add_row(struct builder *builder, const char *name, uint32_t module)
+static void make_rows(struct top *top)
 {
-	struct top *top = builder->top;
-
-	GROW(top->rows, top->count, builder->row_room);
-	top->rows[top->count] = (struct top_row){.name = name, .module = module};
-	return (uint32_t)top->count++;
-}
-
-static uint32_t row_of_function(struct builder *builder, uint32_t module, function_id id)
-{
-	string_id name = profile_get_function(builder->profile, id)->name;
-	uint32_t *row = idmap_put(&builder->row_ids, name, module);
-
-	if (*row == IDMAP_NONE)
-		*row = add_row(builder, profile_string(builder->profile, name), module);
-	return *row;
-}
-
-static uint32_t row_of_address(struct builder *builder, uint32_t module, frame_id frame)
-{
-	uint64_t address = profile_frame_address(builder->profile, frame);
-	uint32_t *row = idmap_put(&builder->row_ids, address, module | ROW_OF_ADDRESS);
-	struct top *top = builder->top;
-
-	if (*row == IDMAP_NONE) {
-		GROW(top->made_names, top->made_count, builder->made_room);
-		top->made_names[top->made_count] = profile_frame_address_name(builder->profile,
-									      frame);
-		*row = add_row(builder, top->made_names[top->made_count++], module);
-	}
-	return *row;
-}
-
-static void find_rows(struct builder *builder)
-{
-	uint32_t frames = profile_frame_count(builder->profile);
-	size_t count = 0, room = 0;
-
-	builder->first_row = xcalloc((size_t)frames + 1, sizeof(*builder->first_row));
-	for (frame_id i = 0; i < frames; i++) {
-		struct profile_frame frame = profile_get_frame(builder->profile, i);
-
-		for (unsigned line = 0; line < frame.line_count; line++) {
-			GROW(builder->rows, count, room);
-			builder->rows[count++] = row_of_function(builder, frame.module,
-								 frame.lines[line].function);
-		}
-		if (!frame.line_count) {
-			GROW(builder->rows, count, room);
-			builder->rows[count++] = row_of_address(builder, frame.module, i);
-		}
-		builder->first_row[i + 1] = (uint32_t)count;
-	}
+	top->count = top->labels.count;
+	top->rows = xcalloc(top->count, sizeof(*top->rows));
+	for (uint32_t i = 0; i < top->count; i++)
+		top->rows[i] = (struct top_row){
+			.name = top->labels.items[i].name,
+			.label = i,
+			.module = top->labels.items[i].module,
+		};
 }
 
 static void add_samples(struct builder *builder, event_id event)
 {
+	const struct labels *labels = &builder->top->labels;
+
 	for (uint64_t i = 0; i < profile_cell_count(builder->profile); i++) {
 		const struct profile_cell *cell = profile_get_cell(builder->profile, i);
 		frame_id leaf = profile_get_stack(builder->profile, cell->stack).frame;
@@ -88,8 +38,8 @@ static void add_samples(struct builder *builder, event_id event)
 		builder->top->weight += cell->weight;
 		builder->weights[cell->stack] += cell->weight;
 		if (cell->stack != STACK_EMPTY)
-			builder->top->rows[builder->rows[builder->first_row[leaf]]].self +=
-				cell->weight;
+			builder->top->rows[labels->lines[labels->first_line[leaf + 1] - 1].label]
+				.self += cell->weight;
 	}
 }
 
@@ -111,18 +61,20 @@ static void add_up_weights(struct builder *builder)
 static void enter(struct builder *builder, stack_id stack)
 {
 	frame_id frame = profile_get_stack(builder->profile, stack).frame;
+	const struct labels *labels = &builder->top->labels;
 
-	for (uint32_t i = builder->first_row[frame]; i < builder->first_row[frame + 1]; i++)
-		if (!builder->on_path[builder->rows[i]]++)
-			builder->top->rows[builder->rows[i]].total += builder->weights[stack];
+	for (uint32_t i = labels->first_line[frame]; i < labels->first_line[frame + 1]; i++)
+		if (!builder->on_path[labels->lines[i].label]++)
+			builder->top->rows[labels->lines[i].label].total += builder->weights[stack];
 }
 
 static void leave(struct builder *builder, stack_id stack)
 {
 	frame_id frame = profile_get_stack(builder->profile, stack).frame;
+	const struct labels *labels = &builder->top->labels;
 
-	for (uint32_t i = builder->first_row[frame]; i < builder->first_row[frame + 1]; i++)
-		builder->on_path[builder->rows[i]]--;
+	for (uint32_t i = labels->first_line[frame]; i < labels->first_line[frame + 1]; i++)
+		builder->on_path[labels->lines[i].label]--;
 }
 
 /* Leaves this stack, and its callers as long as they have no more children. */
@@ -174,9 +126,6 @@ static void sort_rows(struct top *top)
 
 static void builder_deinit(struct builder *builder)
 {
-	idmap_deinit(&builder->row_ids);
-	free(builder->rows);
-	free(builder->first_row);
 	free(builder->weights);
 	free(builder->first_child);
 	free(builder->next_sibling);
@@ -189,7 +138,8 @@ void top_init(struct top *top, const struct profile *profile, event_id event)
 	uint32_t stacks = profile_stack_count(profile);
 
 	*top = (struct top){0};
-	find_rows(&builder);
+	labels_init(&top->labels, profile);
+	make_rows(top);
 	builder.weights = xcalloc(stacks, sizeof(*builder.weights));
 	builder.first_child = xcalloc(stacks, sizeof(*builder.first_child));
 	builder.next_sibling = xcalloc(stacks, sizeof(*builder.next_sibling));
@@ -202,9 +152,7 @@ void top_init(struct top *top, const struct profile *profile, event_id event)
 
 void top_deinit(struct top *top)
 {
-	for (size_t i = 0; i < top->made_count; i++)
-		free(top->made_names[i]);
-	free(top->made_names);
+	labels_deinit(&top->labels);
 	free(top->rows);
 	*top = (struct top){0};
 }

@@ -6,11 +6,11 @@
 #ifndef PROF_REPORT_TOP_H
 #define PROF_REPORT_TOP_H
 
-#include "profile/profile.h"
+#include "report/labels.h"
 
 struct top_row {
-	const char *name; /* a function's, or [module+0x1234] for a frame without one; borrowed from
-			     top and the profile */
+	const char *name; /* of the label; borrowed from top and the profile */
+	uint32_t label;
 	uint32_t module;
 	uint64_t self, total; /* weight */
 };
@@ -18,9 +18,8 @@ struct top_row {
 struct top {
 	struct top_row *rows; /* by self, then total, then name; none without weight */
 	size_t count;
-	uint64_t weight;   /* of all samples of the event */
-	char **made_names; /* owned: names of frames without one */
-	size_t made_count;
+	uint64_t weight; /* of all samples of the event */
+	struct labels labels;
 };
 
 void top_init(struct top *top, const struct profile *profile, event_id event);

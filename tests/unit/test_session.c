@@ -532,12 +532,49 @@ static void modules_of_frames_are_described_and_no_others(void **state)
 	fail_msg("%s is not described", path);
 }
 
+static void assert_marker(const struct fixture *f, uint64_t index, enum profile_marker_kind kind,
+			  const char *text)
+{
+	const struct profile_marker *marker = profile_get_marker(f->profile, index);
+
+	assert_int_equal(marker->kind, kind);
+	assert_string_equal(profile_string(f->profile, marker->text), text);
+}
+
+static void moments_and_markers_are_kept_where_they_are_wanted(void **state)
+{
+	struct fixture *f = *state;
+	struct record on_other_cpu = sampled(PID, PID, 0x1010);
+
+	on_other_cpu.cpu = 1;
+	feed(f, renamed(PID, PID, "app", false));
+	feed(f, mapped(PID, "/app", 0x1000, 1));
+	feed(f, sampled(PID, PID, 0x1010));
+	assert_int_equal(profile_moment_count(f->profile), 0);
+	profile_keep_moments(f->profile);
+	feed(f, on_other_cpu);
+	feed(f, forked(PID, CHILD, CHILD));
+	feed(f, renamed(CHILD, CHILD, "tool", true));
+	feed(f, (struct record){.type = RECORD_LOST, .lost.count = 7});
+	feed(f, exited(CHILD, CHILD));
+	assert_int_equal(profile_moment_count(f->profile), 1);
+	assert_int_equal(profile_get_moment(f->profile, 0)->time_ns, 4000);
+	assert_int_equal(profile_get_moment(f->profile, 0)->cell, 0);
+	assert_int_equal(profile_get_moment(f->profile, 0)->cpu, 1);
+	assert_int_equal(profile_marker_count(f->profile), 4);
+	assert_marker(f, 0, PROFILE_MARKER_FORK, "app");
+	assert_marker(f, 1, PROFILE_MARKER_EXEC, "tool");
+	assert_int_equal(profile_get_marker(f->profile, 2)->count, 7);
+	assert_marker(f, 3, PROFILE_MARKER_EXIT, "tool");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		TEST(a_stack_runs_from_the_outermost_user_frame_to_the_innermost_of_the_kernel),
+		TEST(moments_and_markers_are_kept_where_they_are_wanted),
 		TEST(without_a_chain_the_instruction_pointer_is_all),
 		TEST(what_frame_pointers_find_behind_an_address_that_is_no_code_is_not_believed),
 		TEST(a_return_address_behind_the_end_of_a_mapping_belongs_to_it),
