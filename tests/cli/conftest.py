@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from browser import Browser
 from profiles import Pprof, Stacks
 
 SOURCE = Path(__file__).resolve().parents[2]
@@ -77,6 +78,14 @@ def client():
         return shutil.which(name) or lacking(name)
 
     return find
+
+
+@pytest.fixture(scope="session")
+def browser(client, tmp_path_factory):
+    """A headless Chromium; browser.open(url) is a page."""
+    started = Browser(client("chromium"), tmp_path_factory.mktemp("chromium"))
+    yield started
+    started.close()
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,193 @@
+"""A headless Chromium, spoken to by its DevTools protocol over a pair of pipes.
+Source: https://chromedevtools.github.io/devtools-protocol/, and --remote-debugging-pipe: messages of
+JSON that end in a NUL, read from descriptor 3 and written to descriptor 4."""
+
+import base64
+import json
+import os
+import select
+import subprocess
+import time
+
+WAIT_S = 30
+
+# What a browser does of its own accord would count as requests, and take time.
+QUIET = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
+         "--disable-background-networking", "--disable-component-update", "--disable-default-apps",
+         "--disable-extensions", "--disable-dev-shm-usage", "--mute-audio", "--force-device-scale-factor=1")
+
+KEYS = {"Enter": (13, "\r"), "Escape": (27, ""), "Tab": (9, ""), "Backspace": (8, ""), "Home": (36, ""),
+        "End": (35, ""), "ArrowLeft": (37, ""), "ArrowUp": (38, ""), "ArrowRight": (39, ""), "ArrowDown": (40, ""),
+        " ": (32, " ")}
+MODIFIERS = {"alt": 1, "control": 2, "shift": 8}
+
+
+class Browser:
+    """Started once; each page is a tab of its own."""
+
+    def __init__(self, program, folder):
+        self.folder = folder
+        from_us, to_us = os.pipe(), os.pipe()
+        self.process = subprocess.Popen(
+            ["/bin/sh", "-c", f'exec "$@" 3<&{from_us[0]} 4>&{to_us[1]}', "sh", program, *QUIET,
+             "--remote-debugging-pipe", f"--user-data-dir={folder / 'profile'}"],
+            pass_fds=(from_us[0], to_us[1]), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL)
+        os.close(from_us[0])
+        os.close(to_us[1])
+        self.out, self.inside = from_us[1], to_us[0]
+        self.buffer = b""
+        self.last_id = 0
+        self.pages = {}
+
+    def close(self):
+        for descriptor in (self.out, self.inside):
+            os.close(descriptor)
+        self.process.kill()
+        self.process.wait()
+
+    def read(self, deadline):
+        """The next message."""
+        while b"\0" not in self.buffer:
+            if not select.select([self.inside], [], [], max(0, deadline - time.monotonic()))[0]:
+                raise TimeoutError("the browser does not answer")
+            data = os.read(self.inside, 1 << 20)
+            if not data:
+                raise EOFError("the browser is gone")
+            self.buffer += data
+        message, _, self.buffer = self.buffer.partition(b"\0")
+        return json.loads(message)
+
+    def call(self, method, session=None, **parameters):
+        """Sends a command and gives its result; events that come meanwhile go to their pages."""
+        self.last_id += 1
+        command = {"id": self.last_id, "method": method, "params": parameters}
+        if session:
+            command["sessionId"] = session
+        data = json.dumps(command).encode() + b"\0"
+        while data:
+            data = data[os.write(self.out, data):]
+        deadline = time.monotonic() + WAIT_S
+        while True:
+            message = self.read(deadline)
+            if message.get("id") == self.last_id:
+                if "error" in message:
+                    raise RuntimeError(f"{method}: {message['error']['message']}")
+                return message["result"]
+            page = self.pages.get(message.get("sessionId"))
+            if page:
+                page.take_event(message["method"], message["params"])
+
+    def open(self, url, width=1280, height=800, scheme="light"):
+        """A page, once its load event has come."""
+        page = Page(self, width, height, scheme)
+        page.go(url)
+        return page
+
+
+class Page:
+    def __init__(self, browser, width, height, scheme):
+        self.browser = browser
+        self.problems = []  # errors and warnings of the console, and exceptions
+        self.requests = []  # but for the page itself
+        self.target = browser.call("Target.createTarget", url="about:blank")["targetId"]
+        self.session = browser.call("Target.attachToTarget", targetId=self.target, flatten=True)["sessionId"]
+        browser.pages[self.session] = self
+        for domain in ("Page", "Runtime", "Log", "Network"):
+            self.call(f"{domain}.enable")
+        self.resize(width, height)
+        self.prefer(scheme)
+
+    def call(self, method, **parameters):
+        return self.browser.call(method, self.session, **parameters)
+
+    def take_event(self, method, event):
+        if method == "Runtime.exceptionThrown":
+            details = event["exceptionDetails"]
+            self.problems.append(details.get("exception", {}).get("description") or details["text"])
+        elif method == "Runtime.consoleAPICalled" and event["type"] in ("error", "warning", "assert"):
+            self.problems.append(" ".join(str(part.get("value")) for part in event["args"]))
+        elif method == "Log.entryAdded" and event["entry"]["level"] in ("error", "warning"):
+            self.problems.append(event["entry"]["text"])
+        elif method == "Network.requestWillBeSent" and event["type"] != "Document":
+            self.requests.append(event["request"]["url"][:100])
+
+    def go(self, url):
+        self.call("Page.navigate", url=str(url))
+        self.until("document.readyState === 'complete' && location.href !== 'about:blank'")
+
+    def resize(self, width, height):
+        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
+
+    def prefer(self, scheme, motion="reduce"):
+        self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme},
+                                                          {"name": "prefers-reduced-motion", "value": motion}])
+
+    def value(self, expression):
+        """What a JavaScript expression comes to; of a promise, what it resolves to."""
+        answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
+        if "exceptionDetails" in answer:
+            details = answer["exceptionDetails"]
+            raise AssertionError(details.get("exception", {}).get("description") or details["text"])
+        return answer["result"].get("value")
+
+    def until(self, expression):
+        """Waits until the expression is true, and gives its value."""
+        deadline = time.monotonic() + WAIT_S
+        while not (value := self.value(f"Promise.resolve({expression})")):
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"never true: {expression}; {self.problems}")
+            time.sleep(0.01)
+        return value
+
+    def mouse(self, kind, x, y, **more):
+        self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, **more)
+
+    def move(self, x, y):
+        self.mouse("mouseMoved", x, y)
+
+    def click(self, x, y, count=1, button="left", modifiers=()):
+        held = sum(MODIFIERS[name] for name in modifiers)
+        self.move(x, y)
+        for kind in ("mousePressed", "mouseReleased"):
+            self.mouse(kind, x, y, button=button, clickCount=count, modifiers=held)
+
+    def drag(self, x0, y0, x1, y1):
+        self.move(x0, y0)
+        self.mouse("mousePressed", x0, y0, button="left", buttons=1, clickCount=1)
+        self.mouse("mouseMoved", (x0 + x1) / 2, (y0 + y1) / 2, button="left", buttons=1)
+        self.mouse("mouseMoved", x1, y1, button="left", buttons=1)
+        self.mouse("mouseReleased", x1, y1, button="left", clickCount=1)
+
+    def place(self, selector):
+        """The middle of an element, scrolled into view."""
+        box = self.value(f"""(() => {{
+            const element = document.querySelector({json.dumps(selector)});
+            element.scrollIntoView({{block: "nearest"}});
+            const {{x, y, width, height}} = element.getBoundingClientRect();
+            return [x + width / 2, y + height / 2];
+        }})()""")
+        return box
+
+    def press_on(self, selector, **how):
+        self.click(*self.place(selector), **how)
+
+    def key(self, key, *modifiers):
+        code, text = KEYS.get(key) or (ord(key.upper()), key)
+        held = sum(MODIFIERS[name] for name in modifiers)
+        if held & ~MODIFIERS["shift"]:
+            text = ""
+        common = {"key": key, "windowsVirtualKeyCode": code, "modifiers": held}
+        self.call("Input.dispatchKeyEvent", type="keyDown" if text else "rawKeyDown", text=text, **common)
+        self.call("Input.dispatchKeyEvent", type="keyUp", **common)
+
+    def write(self, text):
+        self.call("Input.insertText", text=text)
+
+    def screenshot(self, path):
+        data = self.call("Page.captureScreenshot", format="png")["data"]
+        path.write_bytes(base64.b64decode(data))
+
+    def close(self):
+        self.browser.call("Target.closeTarget", targetId=self.target)
+        self.browser.pages.pop(self.session)
