@@ -3,7 +3,7 @@
 #include "base/alloc.h"
 #include "format/folded_read.h"
 #include "format/folded_tree.h"
-#include "format/utf8.h"
+#include "base/utf8.h"
 
 #include <errno.h>
 #include <stdlib.h>

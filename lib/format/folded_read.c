@@ -2,7 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/idmap.h"
-#include "format/utf8.h"
+#include "base/utf8.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -5,7 +5,7 @@
 #include "format/pprof_events.h"
 #include "format/pprof_input.h"
 #include "format/pprof_modules.h"
-#include "format/utf8.h"
+#include "base/utf8.h"
 #include "format/wire.h"
 
 #include <inttypes.h>

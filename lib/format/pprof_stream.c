@@ -1,6 +1,6 @@
 #include "format/pprof_stream.h"
 
-#include "format/utf8.h"
+#include "base/utf8.h"
 
 #include <errno.h>
 

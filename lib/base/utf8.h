@@ -2,8 +2,8 @@
  * Names come from files of any make; what prof writes is valid UTF-8.
  * Source: the Unicode Standard, 3.9, table 3-7 and "Best Practices for Using U+FFFD".
  */
-#ifndef PROF_FORMAT_UTF8_H
-#define PROF_FORMAT_UTF8_H
+#ifndef PROF_BASE_UTF8_H
+#define PROF_BASE_UTF8_H
 
 #include "base/arena.h"
 #include "base/bytes.h"

@@ -1,0 +1,194 @@
+#include "base/json.h"
+
+#include "base/utf8.h"
+
+#include <string.h>
+
+static void put(struct json *json, const char *text, size_t len)
+{
+	fwrite_unlocked(text, 1, len, json->out);
+}
+
+static void before_value(struct json *json)
+{
+	if (json->follows)
+		putc_unlocked(',', json->out);
+	json->follows = true;
+}
+
+static void begin(struct json *json, char bracket)
+{
+	before_value(json);
+	putc_unlocked(bracket, json->out);
+	json->follows = false;
+}
+
+static void end(struct json *json, char bracket)
+{
+	putc_unlocked(bracket, json->out);
+	json->follows = true;
+}
+
+void json_begin_object(struct json *json)
+{
+	begin(json, '{');
+}
+
+void json_end_object(struct json *json)
+{
+	end(json, '}');
+}
+
+void json_begin_array(struct json *json)
+{
+	begin(json, '[');
+}
+
+void json_end_array(struct json *json)
+{
+	end(json, ']');
+}
+
+/* The second character of an escape of two; 0 for what is escaped by its number. */
+static char short_escape(uint32_t c)
+{
+	switch (c) {
+	case '"':
+	case '\\':
+		return (char)c;
+	case '\n':
+		return 'n';
+	case '\t':
+		return 't';
+	default:
+		return 0;
+	}
+}
+
+static void put_escape(struct json *json, uint32_t c)
+{
+	char escape[16] = {'\\', short_escape(c)};
+
+	if (!escape[1])
+		snprintf(escape, sizeof(escape), "\\u%04x", (unsigned)c);
+	put(json, escape, strlen(escape));
+}
+
+/* U+2028 and U+2029 end a line in older JavaScript; a '<' may begin the tag that ends a script. */
+static bool is_escaped(uint32_t c)
+{
+	return c < 0x20 || c == '"' || c == '\\' || c == '<' || c == 0x7f || c == 0x2028 ||
+	       c == 0x2029;
+}
+
+static void put_text(struct json *json, const char *str)
+{
+	struct bytes text = bytes_of(str, strlen(str));
+	const unsigned char *plain = text.at; /* from here on nothing is written yet */
+
+	putc_unlocked('"', json->out);
+	while (bytes_left(&text)) {
+		const unsigned char *at = text.at;
+		uint32_t c = utf8_next(&text);
+
+		if (c != UTF8_BAD && !is_escaped(c))
+			continue;
+		put(json, (const char *)plain, (size_t)(at - plain));
+		plain = text.at;
+		if (c == UTF8_BAD)
+			put(json, UTF8_REPLACEMENT, strlen(UTF8_REPLACEMENT));
+		else
+			put_escape(json, c);
+	}
+	put(json, (const char *)plain, (size_t)(text.at - plain));
+	putc_unlocked('"', json->out);
+}
+
+void json_key(struct json *json, const char *key)
+{
+	before_value(json);
+	put_text(json, key);
+	putc_unlocked(':', json->out);
+	json->follows = false;
+}
+
+void json_text(struct json *json, const char *text)
+{
+	before_value(json);
+	put_text(json, text);
+}
+
+/* The digits of a number, up to `end`: where they begin. */
+static char *digits_of(uint64_t number, char *end)
+{
+	do
+		*--end = (char)('0' + number % 10);
+	while (number /= 10);
+	return end;
+}
+
+void json_number(struct json *json, uint64_t number)
+{
+	char text[20], *end = text + sizeof(text), *first = digits_of(number, end);
+
+	before_value(json);
+	put(json, first, (size_t)(end - first));
+}
+
+void json_signed(struct json *json, int64_t number)
+{
+	char text[21], *end = text + sizeof(text), *first;
+
+	first = digits_of(number < 0 ? -(uint64_t)number : (uint64_t)number, end);
+	if (number < 0)
+		*--first = '-';
+	before_value(json);
+	put(json, first, (size_t)(end - first));
+}
+
+void json_decimal(struct json *json, uint64_t number, unsigned digits)
+{
+	char text[21], *end = text + sizeof(text), *first;
+
+	for (; digits && number % 10 == 0; digits--)
+		number /= 10;
+	first = digits_of(number, end);
+	while (end - first < (ptrdiff_t)digits + 1)
+		*--first = '0';
+	before_value(json);
+	put(json, first, (size_t)(end - first) - digits);
+	if (digits) {
+		putc_unlocked('.', json->out);
+		put(json, end - digits, digits);
+	}
+}
+
+void json_bool(struct json *json, bool value)
+{
+	before_value(json);
+	fputs_unlocked(value ? "true" : "false", json->out);
+}
+
+void json_null(struct json *json)
+{
+	before_value(json);
+	fputs_unlocked("null", json->out);
+}
+
+void json_put_text(struct json *json, const char *key, const char *text)
+{
+	json_key(json, key);
+	json_text(json, text);
+}
+
+void json_put_number(struct json *json, const char *key, uint64_t number)
+{
+	json_key(json, key);
+	json_number(json, number);
+}
+
+void json_put_bool(struct json *json, const char *key, bool value)
+{
+	json_key(json, key);
+	json_bool(json, value);
+}
