@@ -41,24 +41,13 @@ static bool is_end(const char *name)
 	return !strcmp(name, "_etext") || !strcmp(name, "_einittext");
 }
 
-static unsigned binding(char type)
+/* Of symbols at one address the first text symbol, as the kernel has it in its own traces: its
+ * build puts the best first. */
+static bool is_better(const struct symbol *later, const struct symbol *earlier)
 {
-	return type == 'T' ? 0 : type == 'W' || type == 'w' ? 1 : 2;
-}
-
-static bool is_better(const struct symbol *a, const struct symbol *b)
-{
-	size_t underscores_a = strspn(a->name, "_"), underscores_b = strspn(b->name, "_");
-
-	if (a->address != b->address)
-		return a->address > b->address;
-	if (is_text(a->type) != is_text(b->type))
-		return is_text(a->type);
-	if (underscores_a != underscores_b)
-		return underscores_a < underscores_b;
-	if (binding(a->type) != binding(b->type))
-		return binding(a->type) < binding(b->type);
-	return strcmp(a->name, b->name) > 0;
+	if (later->address != earlier->address)
+		return later->address > earlier->address;
+	return is_text(later->type) && !is_text(earlier->type);
 }
 
 /* "ffffffff81000000 T name" or, with a tab, "… name	[module]". Changes the line. */
@@ -75,7 +64,7 @@ static bool parse_line(char *line, struct symbol *ret)
 	if (tab)
 		*tab = ' ';
 	name[strcspn(name, "\n")] = '\0';
-	return true;
+	return *name;
 }
 
 static void consider(struct search *search, const struct symbol *symbol)

@@ -2,6 +2,7 @@
 
 #include "elf/debugfile.h"
 #include "symbol/kallsyms.h"
+#include "symbol/ksym.h"
 #include "symbol/perfmap.h"
 
 #include "base/alloc.h"
@@ -77,10 +78,14 @@ static struct error *read_kallsyms(struct source *source, const char *proc,
 static void open_kernel(struct source *source, const char *proc, const uint64_t *addresses,
 			size_t count)
 {
-	CLEANUP(error_cleanup)
-	struct error *err = read_kallsyms(source, proc, addresses, count);
-	const char *hint = err ? error_hint_text(err) : NULL;
+	bool is_ours = proc && !strcmp(proc, "/proc");
+	CLEANUP(error_cleanup) struct error *err = NULL;
+	const char *hint;
 
+	if (is_ours && ksym_find(addresses, count, &source->arena, source->names))
+		return;
+	err = read_kallsyms(source, proc, addresses, count);
+	hint = err ? error_hint_text(err) : NULL;
 	if (err)
 		source->problem = xasprintf("the kernel's functions have no names: %s%s%s",
 					    error_text(err), hint ? ": " : "", hint ? hint : "");

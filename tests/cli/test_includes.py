@@ -23,6 +23,7 @@ ALLOWED = {
 
 # Foreign headers, and the files of the tree that may name them.
 CONFINED = {
+    r"linux/bpf\.h": r"lib/symbol/ksym\.c",
     r"linux/perf_event\.h": r"lib/perf/",
     r"libelf\.h|gelf\.h": r"lib/elf/",
     r"elfutils/.*": r"lib/unwind/cfi\.c|lib/symbol/",

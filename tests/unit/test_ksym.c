@@ -1,0 +1,82 @@
+#include "symbol/ksym.h"
+
+#include "base/alloc.h"
+#include "symbol/kallsyms.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { ADDRESSES = 1000 };
+
+static int compare_addresses(const void *left, const void *right)
+{
+	const uint64_t *a = left, *b = right;
+
+	return (*a > *b) - (*a < *b);
+}
+
+/* Places in functions all over the kernel and its modules: the number of them. */
+static size_t read_addresses(uint64_t addresses[ADDRESSES])
+{
+	CLEANUP(close_file) FILE *file = fopen("/proc/kallsyms", "re");
+	CLEANUP(free_ptr) char *line = NULL;
+	size_t room = 0, count = 0, lines = 0;
+	unsigned long address;
+	char type;
+
+	while (file && count < ADDRESSES && getline(&line, &room, file) >= 0)
+		if (sscanf(line, "%lx %c", &address, &type) == 2 && (type == 't' || type == 'T') &&
+		    lines++ % 199 == 0)
+			addresses[count++] = address + lines % 2;
+	qsort(addresses, count, sizeof(*addresses), compare_addresses);
+	return count;
+}
+
+static void names_are_those_of_kallsyms(void **state)
+{
+	(void)state;
+	static uint64_t addresses[ADDRESSES];
+	static const char *asked[ADDRESSES], *listed[ADDRESSES];
+	CLEANUP(close_file) FILE *file = fopen("/proc/kallsyms", "re");
+	size_t count = read_addresses(addresses);
+	struct arena arena = {0};
+	struct error *err = file ? kallsyms_find(file, addresses, count, &arena, listed) : NULL;
+
+	if (!count || err || !ksym_find(addresses, count, &arena, asked)) {
+		error_free(err);
+		arena_deinit(&arena);
+		skip(); /* no privileges, or an older kernel */
+	}
+	for (size_t i = 0; i < count; i++)
+		if (listed[i]) /* _etext and its kind, which it leaves out */
+			assert_string_equal(asked[i], listed[i]);
+	arena_deinit(&arena);
+}
+
+static void an_address_outside_of_the_kernel_has_no_name(void **state)
+{
+	(void)state;
+	static const uint64_t addresses[] = {0, 0x1000};
+	const char *names[] = {"unset", "unset"};
+	struct arena arena = {0};
+
+	if (!ksym_find(addresses, ARRAY_SIZE(addresses), &arena, names))
+		skip();
+	assert_null(names[0]);
+	assert_null(names[1]);
+	arena_deinit(&arena);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(names_are_those_of_kallsyms),
+		cmocka_unit_test(an_address_outside_of_the_kernel_has_no_name),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
