@@ -5,6 +5,7 @@
 #include "cmd/command.h"
 #include "cmd/delivery.h"
 #include "cmd/message.h"
+#include "cmd/record_options.h"
 #include "cmd/recording.h"
 #include "cmd/summary.h"
 
@@ -19,8 +20,8 @@
 /* How long a command has to end by itself before a signal is passed on to it. */
 enum { GRACE_MS = 1000 };
 
-/* A ring that holds fewer copies of stacks loses what comes while prof waits for a CPU. */
-enum { FEWEST_DUMPS = 8 };
+/* How often the line of progress is written anew. */
+#define PROGRESS_NS UINT64_C(1000000000)
 
 struct run {
 	struct record_options options;
@@ -43,50 +44,11 @@ static bool writes_to_stdout(const struct record_options *options)
 
 static struct error *check_words(const struct run *run)
 {
-	const struct record_options *options = &run->options;
-	int targets = (options->pids.count > 0) + (options->tids.count > 0) + options->system_wide;
-
-	if (targets > 1)
-		return error_new("-p, -t and -a exclude each other");
-	if (recording_is_of_command(options) && !*run->recording.command)
+	if (sampling_is_of_command(&run->options.sampling) && !*run->recording.command)
 		return error_hint(error_new("nothing to record"),
 				  "prof record COMMAND, prof record -p PID or prof record -a; "
 				  "prof record --help says more");
-	if (options->all_user && options->all_kernel)
-		return error_new("--all-user and --all-kernel leave nothing");
-	return NULL;
-}
-
-static void cap_rate(struct record_options *options)
-{
-	uint64_t max_hz = event_max_frequency_hz();
-
-	if (options->rate.max)
-		options->rate.frequency_hz = max_hz ? max_hz : options->rate.frequency_hz;
-	if (options->period || !max_hz || options->rate.frequency_hz <= max_hz)
-		return;
-	if (!options->delivery.quiet)
-		message("%" PRIu64 " Hz is above the kernel's limit: sampling at %" PRIu64
-			" Hz (kernel.perf_event_max_sample_rate)",
-			options->rate.frequency_hz, max_hz);
-	options->rate.frequency_hz = max_hz;
-}
-
-/* Scripts give perf rings that are smaller than one of our samples. */
-static void raise_ring(struct record_options *options)
-{
-	bool copies = options->stacks.kind == CALL_GRAPH_AUTO ||
-		      options->stacks.kind == CALL_GRAPH_DWARF;
-	uint64_t least_bytes = FEWEST_DUMPS * options->stacks.dump_bytes;
-
-	if (!copies || !options->ring_bytes || options->ring_bytes >= least_bytes)
-		return;
-	if (!options->delivery.quiet)
-		message("-m: a ring buffer of %" PRIu64 " KiB is too small for copies of %" PRIu64
-			" KiB of stack: taking %" PRIu64 " KiB",
-			options->ring_bytes / 1024, options->stacks.dump_bytes / 1024,
-			least_bytes / 1024);
-	options->ring_bytes = least_bytes;
+	return sampling_options_check(&run->options.sampling);
 }
 
 static struct error *prepare_command(struct run *run)
@@ -137,7 +99,7 @@ static int finish(struct run *run)
 			 .command = command,
 			 .host = system.nodename,
 			 .kernel = kernel},
-		.shares_terminal = recording_is_of_command(&run->options),
+		.shares_terminal = sampling_is_of_command(&run->options.sampling),
 		.sampling_cpu_ns = run->sampling_cpu_ns,
 	});
 }
@@ -253,6 +215,37 @@ static struct error *open_all(struct run *run)
 	return err;
 }
 
+/* Not where a command is recorded, which has the terminal for itself. */
+static void show_progress(const struct run *run)
+{
+	const struct recording *recording = &run->recording;
+	const struct session_counts *counts = session_counts(recording->session);
+
+	if (!run->options.delivery.quiet && !sampling_is_of_command(&run->options.sampling))
+		message_progress("recording: %.1f s, %" PRIu64 " samples, %" PRIu64 " lost",
+				 (double)(recording->end_ns - recording->start_ns) / 1e9,
+				 counts->samples, counts->lost);
+}
+
+static struct error *sample_until_end(struct run *run)
+{
+	struct recording *recording = &run->recording;
+	struct error *err = recording_start(recording);
+	uint64_t shown_ns = recording->start_ns;
+
+	if (err)
+		return err;
+	while (recording_step(recording, shown_ns + PROGRESS_NS, -1)) {
+		if (recording->end_ns - shown_ns < PROGRESS_NS)
+			continue;
+		shown_ns = recording->end_ns;
+		show_progress(run);
+	}
+	message_progress_end();
+	recording_stop(recording);
+	return NULL;
+}
+
 static int record(struct run *run)
 {
 	struct recording *recording = &run->recording;
@@ -260,7 +253,7 @@ static int record(struct run *run)
 	int records_status, status;
 
 	if (!err)
-		err = recording_run(recording);
+		err = sample_until_end(run);
 	if (err)
 		return message_failure(err,
 				       recording->launch.refusal
@@ -301,8 +294,7 @@ static int prepare_and_record(struct run *run)
 	struct error *err = check_words(run);
 	int status;
 
-	cap_rate(&run->options);
-	raise_ring(&run->options);
+	sampling_options_settle(&run->options.sampling, run->options.delivery.quiet);
 	if (!err)
 		err = recording_choose_events(&run->recording);
 	if (err)
@@ -346,7 +338,7 @@ static int record_run(int argc, char **argv)
 	struct error *err;
 
 	record_options_init(&run.options);
-	run.recording.options = &run.options;
+	run.recording.options = &run.options.sampling;
 	run.recording.signals = &run.signals;
 	run.recording.write_so_far = write_so_far;
 	run.recording.user = &run;
@@ -355,6 +347,9 @@ static int record_run(int argc, char **argv)
 		return message_failure(err, STATUS_USAGE);
 	if (help)
 		return print_help();
+	run.recording.quiet = run.options.delivery.quiet;
+	run.recording.verbose = run.options.delivery.verbose;
+	run.recording.duration_ns = run.options.duration_ns;
 	run.recording.command = argv + rest;
 	return prepare_and_record(&run);
 }

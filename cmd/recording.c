@@ -7,11 +7,9 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -29,13 +27,7 @@ enum {
  */
 #define EAGER_NS SECOND_NS
 
-bool recording_is_of_command(const struct record_options *options)
-{
-	return !options->pids.count && !options->tids.count && !options->system_wide &&
-	       !options->cpus.count;
-}
-
-static void set_rate(const struct record_options *options, struct event *event)
+static void set_rate(const struct sampling_options *options, struct event *event)
 {
 	if (options->period)
 		event->period = options->period;
@@ -68,7 +60,7 @@ struct error *recording_choose_events(struct recording *recording)
 	return NULL;
 }
 
-static struct sampler_options sampler_options_of(const struct record_options *options)
+static struct sampler_options sampler_options_of(const struct sampling_options *options)
 {
 	struct sampler_options ret = {.ring_bytes = options->ring_bytes};
 
@@ -91,7 +83,7 @@ static struct sampler_options sampler_options_of(const struct record_options *op
 
 static struct error *open_sampler(struct recording *recording)
 {
-	const struct record_options *options = recording->options;
+	const struct sampling_options *options = recording->options;
 	struct sampler_options sampler_options = sampler_options_of(options);
 	pid_t command = recording->launch.pid;
 	struct target target = {
@@ -101,7 +93,7 @@ static struct error *open_sampler(struct recording *recording)
 	};
 
 	sampler_options.data_mappings = recording->raw.output;
-	if (recording_is_of_command(options)) {
+	if (sampling_is_of_command(options)) {
 		target.kind = TARGET_COMMAND;
 		target.ids = &command;
 		target.id_count = 1;
@@ -118,20 +110,6 @@ static struct error *open_sampler(struct recording *recording)
 	}
 	return sampler_open(recording->events, recording->event_count, &target, &sampler_options,
 			    &recording->sampler);
-}
-
-/* "/proc/PID/status", "Tgid:"; 0 when the thread is gone. -p takes any thread's number, too. */
-static pid_t process_of_thread(pid_t tid)
-{
-	CLEANUP(free_ptr) char *path = xasprintf("/proc/%d/status", tid);
-	CLEANUP(close_file) FILE *status = fopen(path, "re");
-	char line[256];
-	pid_t pid = 0;
-
-	while (status && fgets(line, sizeof(line), status))
-		if (sscanf(line, "Tgid: %d", &pid) == 1)
-			break;
-	return pid;
 }
 
 static void set_main_program(struct recording *recording, pid_t pid)
@@ -167,13 +145,13 @@ static void snapshot_all(struct recording *recording)
 /* What is mapped already. The side band counts by now, so that nothing falls between. */
 static void snapshot_target(struct recording *recording)
 {
-	const struct record_options *options = recording->options;
+	const struct sampling_options *options = recording->options;
 
 	for (size_t i = 0; i < options->pids.count; i++)
 		snapshot(recording, process_of_thread(options->pids.items[i]));
 	for (size_t i = 0; i < options->tids.count; i++)
 		snapshot(recording, process_of_thread(options->tids.items[i]));
-	if (recording_is_of_command(options))
+	if (sampling_is_of_command(options))
 		session_set_main_process(recording->session, recording->launch.pid);
 	else if (options->pids.count)
 		set_main_program(recording, options->pids.items[0]);
@@ -204,7 +182,7 @@ static void say_what_was_opened(const struct recording *recording)
 {
 	const struct sampler_facts *facts = sampler_facts(recording->sampler);
 
-	if (recording->options->delivery.quiet)
+	if (recording->quiet)
 		return;
 	if (recording->event_reason)
 		message("sampling %s: %s", recording->events[0].name, recording->event_reason);
@@ -215,7 +193,7 @@ static void say_what_was_opened(const struct recording *recording)
 		message("ring buffers of %zu KiB a CPU, all that may be locked (ulimit -l, "
 			"kernel.perf_event_mlock_kb)",
 			facts->ring_bytes / 1024);
-	if (recording->options->delivery.verbose)
+	if (recording->verbose)
 		message("%zu descriptors on %u CPUs, ring buffers of %zu KiB", facts->descriptors,
 			facts->cpus, facts->ring_bytes / 1024);
 }
@@ -238,6 +216,7 @@ struct error *recording_open(struct recording *recording)
 					 arch_native(), recording->profile);
 	session_set_stacks(recording->session, recording->stacks);
 	add_events_to_profile(recording);
+	targets_open(&recording->targets, &recording->options->pids, &recording->options->tids);
 	err = raw_output_begin(&recording->raw, recording->sampler, recording->events,
 			       recording->event_count);
 	if (err)
@@ -248,6 +227,7 @@ struct error *recording_open(struct recording *recording)
 
 void recording_close(struct recording *recording)
 {
+	targets_close(&recording->targets);
 	raw_output_deinit(&recording->raw);
 	session_free(recording->session);
 	profile_free(recording->profile);
@@ -275,57 +255,17 @@ static void drain(struct recording *recording)
 	raw_output_end_round(&recording->raw);
 }
 
-/* Descriptors that are readable when the processes of -p have ended; -1 where there is none. */
-struct targets {
-	struct pollfd *fds;
-	size_t count;
-};
-
-static void targets_open(struct targets *targets, const struct id_list *pids)
+/* How long to wait at most: not past the end of the recording, nor past what the caller waits for.
+ */
+static int wait_ms(const struct recording *recording, uint64_t deadline_ns)
 {
-	targets->count = pids->count;
-	targets->fds = xcalloc(pids->count, sizeof(*targets->fds));
-	for (size_t i = 0; i < pids->count; i++)
-		targets->fds[i] = (struct pollfd){
-			.fd = (int)syscall(SYS_pidfd_open, process_of_thread(pids->items[i]), 0),
-			.events = POLLIN,
-		};
-}
+	uint64_t now_ns = sampler_now_ns(), until_ns = now_ns + TICK_MS * UINT64_C(1000000);
 
-static void targets_close(struct targets *targets)
-{
-	for (size_t i = 0; i < targets->count; i++)
-		close_fd(&targets->fds[i].fd);
-	free(targets->fds);
-}
-
-static bool threads_have_ended(const struct id_list *tids)
-{
-	for (size_t i = 0; i < tids->count; i++)
-		if (process_of_thread(tids->items[i]))
-			return false;
-	return true;
-}
-
-static bool targets_have_ended(struct targets *targets, const struct id_list *tids)
-{
-	if (!targets->count)
-		return tids->count && threads_have_ended(tids);
-	poll(targets->fds, targets->count, 0);
-	for (size_t i = 0; i < targets->count; i++)
-		if (targets->fds[i].fd >= 0 && !targets->fds[i].revents)
-			return false;
-	return true;
-}
-
-static int tick_ms(const struct recording *recording, uint64_t now_ns)
-{
-	uint64_t duration_ns = recording->options->duration_ns;
-	uint64_t passed_ns = now_ns - recording->start_ns;
-
-	if (!duration_ns || duration_ns - passed_ns > (uint64_t)TICK_MS * 1000000)
-		return TICK_MS;
-	return (int)((duration_ns - passed_ns) / 1000000) + 1;
+	if (recording->duration_ns && recording->start_ns + recording->duration_ns < until_ns)
+		until_ns = recording->start_ns + recording->duration_ns;
+	if (deadline_ns && deadline_ns < until_ns)
+		until_ns = deadline_ns;
+	return until_ns > now_ns ? (int)((until_ns - now_ns) / 1000000) + 1 : 0;
 }
 
 static bool signal_ends(struct recording *recording)
@@ -334,15 +274,13 @@ static bool signal_ends(struct recording *recording)
 		return false;
 	if (recording->signal.number != SIGUSR2)
 		return true;
-	recording->write_so_far(recording->user);
+	if (recording->write_so_far)
+		recording->write_so_far(recording->user);
 	return false;
 }
 
-static bool has_ended(struct recording *recording, const struct pollfd *fds,
-		      struct targets *targets, uint64_t now_ns)
+static bool has_ended(struct recording *recording, const struct pollfd *fds)
 {
-	uint64_t duration_ns = recording->options->duration_ns;
-
 	if (fds[1].revents && signal_ends(recording)) {
 		recording->end = END_SIGNAL;
 		return true;
@@ -351,32 +289,14 @@ static bool has_ended(struct recording *recording, const struct pollfd *fds,
 		recording->end = END_COMMAND;
 		return true;
 	}
-	if (targets_have_ended(targets, &recording->options->tids)) {
+	if (targets_have_ended(&recording->targets)) {
 		recording->end = END_TARGET;
 		return true;
 	}
 	recording->end = END_DURATION;
-	return duration_ns && now_ns - recording->start_ns >= duration_ns;
+	return recording->duration_ns &&
+	       recording->end_ns - recording->start_ns >= recording->duration_ns;
 }
-
-/* Not where a command is recorded, which has the terminal for itself. */
-static void show_progress(const struct recording *recording, uint64_t now_ns)
-{
-	const struct session_counts *counts = session_counts(recording->session);
-	const struct record_options *options = recording->options;
-
-	if (!options->delivery.quiet && !recording_is_of_command(options))
-		message_progress("recording: %.1f s, %" PRIu64 " samples, %" PRIu64 " lost",
-				 (double)(now_ns - recording->start_ns) / SECOND_NS,
-				 counts->samples, counts->lost);
-}
-
-/* How the rings are read: see sampler_facts. */
-struct pace {
-	uint64_t samples, deep; /* so far */
-	uint64_t deep_ns;	/* when a stack was last larger than its copy; 0: never */
-	bool rests;		/* until the next batch */
-};
 
 static void pace_after_batch(struct pace *pace, const struct session_counts *counts,
 			     uint64_t now_ns)
@@ -391,44 +311,41 @@ static void pace_after_batch(struct pace *pace, const struct session_counts *cou
 	pace->rests = !idle && (!pace->deep_ns || now_ns - pace->deep_ns > EAGER_NS);
 }
 
-static void wait_for_records(const struct recording *recording, const struct pace *pace,
-			     struct pollfd *fds, nfds_t count, int timeout_ms)
+/* fds[0] is the sampler's. */
+static void wait_for_records(const struct recording *recording, struct pollfd *fds, nfds_t count,
+			     int timeout_ms)
 {
-	int rest_ms = pace->rests ? sampler_facts(recording->sampler)->rest_ms : 0;
+	int rest_ms = recording->pace.rests ? sampler_facts(recording->sampler)->rest_ms : 0;
+	int ready;
 
 	if (!rest_ms)
-		poll(fds, count, timeout_ms);
+		ready = poll(fds, count, timeout_ms);
 	else
-		poll(fds + 1, count - 1, rest_ms < timeout_ms ? rest_ms : timeout_ms);
+		ready = poll(fds + 1, count - 1, rest_ms < timeout_ms ? rest_ms : timeout_ms);
+	/* A signal that somebody else handles says nothing of the descriptors. */
+	for (nfds_t i = 0; ready < 0 && i < count; i++)
+		fds[i].revents = 0;
 }
 
-static void sample_until_end(struct recording *recording)
+bool recording_step(struct recording *recording, uint64_t deadline_ns, int other_fd)
 {
-	CLEANUP(targets_close) struct targets targets = {0};
 	struct pollfd fds[] = {
 		{.fd = sampler_fd(recording->sampler), .events = POLLIN},
 		{.fd = recording->signals->fd, .events = POLLIN},
 		{.fd = recording->has_command ? recording->launch.pidfd : -1, .events = POLLIN},
+		{.fd = other_fd, .events = POLLIN},
 	};
-	uint64_t now_ns = recording->start_ns, second_ns = now_ns;
-	struct pace pace = {0};
 
-	targets_open(&targets, &recording->options->pids);
-	do {
-		wait_for_records(recording, &pace, fds, ARRAY_SIZE(fds),
-				 tick_ms(recording, now_ns));
-		now_ns = sampler_now_ns();
-		drain(recording);
-		pace_after_batch(&pace, session_counts(recording->session), now_ns);
-		/* Records that are still to come are younger than the last batch. */
-		if (now_ns - second_ns >= SECOND_NS) {
-			session_forget(recording->session, second_ns);
-			second_ns = now_ns;
-			show_progress(recording, now_ns);
-		}
-	} while (!has_ended(recording, fds, &targets, now_ns));
-	recording->end_ns = now_ns;
-	message_progress_end();
+	wait_for_records(recording, fds, ARRAY_SIZE(fds), wait_ms(recording, deadline_ns));
+	recording->end_ns = sampler_now_ns();
+	drain(recording);
+	pace_after_batch(&recording->pace, session_counts(recording->session), recording->end_ns);
+	/* Records that are still to come are younger than the last batch. */
+	if (recording->end_ns - recording->second_ns >= SECOND_NS) {
+		session_forget(recording->session, recording->second_ns);
+		recording->second_ns = recording->end_ns;
+	}
+	return !has_ended(recording, fds);
 }
 
 static uint64_t unix_now_ns(void)
@@ -439,18 +356,19 @@ static uint64_t unix_now_ns(void)
 	return (uint64_t)now.tv_sec * SECOND_NS + (uint64_t)now.tv_nsec;
 }
 
-struct error *recording_run(struct recording *recording)
+struct error *recording_start(struct recording *recording)
 {
 	struct error *err = sampler_enable(recording->sampler);
 
 	recording->start_unix_ns = unix_now_ns();
-	recording->start_ns = sampler_now_ns();
+	recording->start_ns = recording->end_ns = recording->second_ns = sampler_now_ns();
 	if (!err && recording->has_command)
 		err = launch_release(&recording->launch, recording->command[0]);
-	if (err)
-		return err;
-	sample_until_end(recording);
+	return err;
+}
+
+void recording_stop(struct recording *recording)
+{
 	sampler_disable(recording->sampler);
 	drain(recording);
-	return NULL;
 }

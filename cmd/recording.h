@@ -1,14 +1,14 @@
 /*
- * One recording: its target, everything between the kernel and the profile, and the loop that moves
- * records from one to the other until something ends it.
+ * One recording: its target, everything between the kernel and the profile, and the step that moves
+ * records from one to the other. Whoever records takes steps until something ends it.
  */
 #ifndef PROF_CMD_RECORDING_H
 #define PROF_CMD_RECORDING_H
 
 #include "cmd/launch.h"
 #include "cmd/raw_output.h"
-#include "cmd/record_options.h"
 #include "cmd/signals.h"
+#include "cmd/targets.h"
 #include "perf/sampler.h"
 #include "session.h"
 
@@ -19,13 +19,23 @@ enum recording_end {
 	END_DURATION,
 };
 
+/* How the rings are read: see sampler_facts. */
+struct pace {
+	uint64_t samples, deep; /* so far */
+	uint64_t deep_ns;	/* when a stack was last larger than its copy; 0: never */
+	bool rests;		/* until the next batch */
+};
+
 struct recording {
-	const struct record_options *options;
+	const struct sampling_options *options;
+	bool quiet, verbose;
+	uint64_t duration_ns; /* 0: until the command or the target ends */
 	const struct signals *signals;
-	char *const *command;		  /* NULL at its end; empty: none */
-	bool has_command;		  /* and it has been started */
-	bool keeps_moments;		  /* the profile is to know when samples were taken */
-	void (*write_so_far)(void *user); /* SIGUSR2 asks for it; the recording goes on */
+	char *const *command; /* NULL at its end; empty: none */
+	bool has_command;     /* and it has been started */
+	bool keeps_moments;   /* the profile is to know when samples were taken */
+	void (*write_so_far)(
+		void *user); /* SIGUSR2 asks for it; the recording goes on; NULL: nobody */
 	void *user;
 	struct launch launch; /* where there is one */
 
@@ -41,14 +51,15 @@ struct recording {
 	struct session *session;
 	struct raw_output raw; /* its output is set before it is opened */
 
+	struct targets targets;
+	struct pace pace;
+
 	uint64_t start_unix_ns;
-	uint64_t start_ns, end_ns;
+	uint64_t start_ns, end_ns; /* end: so far */
+	uint64_t second_ns;	   /* what is a second old is forgotten */
 	enum recording_end end;
 	struct received_signal signal; /* END_SIGNAL: which */
 };
-
-/* Is the command what is recorded, or does it only bound the recording of another target? */
-bool recording_is_of_command(const struct record_options *options);
 
 /* What is to be sampled; an error is about the words. */
 MUST_CHECK struct error *recording_choose_events(struct recording *recording);
@@ -57,7 +68,15 @@ MUST_CHECK struct error *recording_choose_events(struct recording *recording);
 MUST_CHECK struct error *recording_open(struct recording *recording);
 void recording_close(struct recording *recording);
 
-/* Samples until something ends it; then all records have reached the profile. */
-MUST_CHECK struct error *recording_run(struct recording *recording);
+/* Sampling begins, and the command runs. */
+MUST_CHECK struct error *recording_start(struct recording *recording);
+/*
+ * Waits for records, and moves those that are there into the profile; false when something has
+ * ended the recording. It returns at least ten times a second, soon after deadline_ns
+ * (sampler_now_ns(); 0: none) and when other_fd (-1: none) is readable.
+ */
+bool recording_step(struct recording *recording, uint64_t deadline_ns, int other_fd);
+/* No more samples; all records have reached the profile. */
+void recording_stop(struct recording *recording);
 
 #endif

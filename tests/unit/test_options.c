@@ -270,16 +270,17 @@ static void the_words_of_perf_record_mean_the_same(void **state)
 	assert_null(parse_record("record -F 99 -a -g --call-graph dwarf,16384 -e cpu-clock,faults "
 				 "-e cs -m 256 -o x.folded --pid 12,34 -C 0,2-3 -i -B -q",
 				 &options));
-	assert_int_equal(options.rate.frequency_hz, 99);
-	assert_true(options.system_wide && options.no_inherit && options.delivery.quiet);
-	assert_int_equal(options.stacks.kind, CALL_GRAPH_DWARF);
-	assert_int_equal(options.stacks.dump_bytes, 16384);
-	assert_int_equal(options.events.count, 3);
-	assert_string_equal(options.events.items[1], "faults");
-	assert_int_equal(options.ring_bytes, 256 * sysconf(_SC_PAGESIZE));
-	assert_int_equal(options.pids.count, 2);
-	assert_int_equal(options.pids.items[1], 34);
-	assert_int_equal(options.cpus.count, 3);
+	assert_int_equal(options.sampling.rate.frequency_hz, 99);
+	assert_true(options.sampling.system_wide && options.sampling.no_inherit &&
+		    options.delivery.quiet);
+	assert_int_equal(options.sampling.stacks.kind, CALL_GRAPH_DWARF);
+	assert_int_equal(options.sampling.stacks.dump_bytes, 16384);
+	assert_int_equal(options.sampling.events.count, 3);
+	assert_string_equal(options.sampling.events.items[1], "faults");
+	assert_int_equal(options.sampling.ring_bytes, 256 * sysconf(_SC_PAGESIZE));
+	assert_int_equal(options.sampling.pids.count, 2);
+	assert_int_equal(options.sampling.pids.items[1], 34);
+	assert_int_equal(options.sampling.cpus.count, 3);
 	assert_string_equal(options.without_meaning.items[0], "--no-buildid");
 }
 
@@ -291,9 +292,9 @@ static void a_stack_is_copied_in_words_and_within_the_kernels_limits(void **stat
 	CLEANUP(record_options_deinit) struct record_options options;
 
 	assert_null(parse_record("record --call-graph dwarf,65528", &options));
-	assert_int_equal(options.stacks.dump_bytes, 65528);
+	assert_int_equal(options.sampling.stacks.dump_bytes, 65528);
 	assert_null(parse_record("record --call-graph dwarf,8001", &options));
-	assert_int_equal(options.stacks.dump_bytes, 8008);
+	assert_int_equal(options.sampling.stacks.dump_bytes, 8008);
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
 		CLEANUP(free_ptr) char *line = xasprintf("record --call-graph %s", bad[i]);
 		CLEANUP(error_cleanup) struct error *err = parse_record(line, &options);

@@ -1,0 +1,60 @@
+#include "cmd/targets.h"
+
+#include "base/alloc.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* "/proc/PID/status", "Tgid:". */
+pid_t process_of_thread(pid_t tid)
+{
+	CLEANUP(free_ptr) char *path = xasprintf("/proc/%d/status", tid);
+	CLEANUP(close_file) FILE *status = fopen(path, "re");
+	char line[256];
+	pid_t pid = 0;
+
+	while (status && fgets(line, sizeof(line), status))
+		if (sscanf(line, "Tgid: %d", &pid) == 1)
+			break;
+	return pid;
+}
+
+void targets_open(struct targets *targets, const struct id_list *pids, const struct id_list *tids)
+{
+	*targets = (struct targets){.count = pids->count, .tids = tids};
+	targets->fds = xcalloc(pids->count, sizeof(*targets->fds));
+	for (size_t i = 0; i < pids->count; i++)
+		targets->fds[i] = (struct pollfd){
+			.fd = (int)syscall(SYS_pidfd_open, process_of_thread(pids->items[i]), 0),
+			.events = POLLIN,
+		};
+}
+
+void targets_close(struct targets *targets)
+{
+	for (size_t i = 0; i < targets->count; i++)
+		close_fd(&targets->fds[i].fd);
+	free(targets->fds);
+	*targets = (struct targets){0};
+}
+
+static bool threads_have_ended(const struct id_list *tids)
+{
+	for (size_t i = 0; i < tids->count; i++)
+		if (process_of_thread(tids->items[i]))
+			return false;
+	return true;
+}
+
+bool targets_have_ended(struct targets *targets)
+{
+	if (!targets->count)
+		return targets->tids->count && threads_have_ended(targets->tids);
+	poll(targets->fds, targets->count, 0);
+	for (size_t i = 0; i < targets->count; i++)
+		if (targets->fds[i].fd >= 0 && !targets->fds[i].revents)
+			return false;
+	return true;
+}
