@@ -3,15 +3,11 @@
 #include "base/alloc.h"
 #include "cmd/command.h"
 #include "cmd/message.h"
-#include "cmd/naming.h"
 #include "cmd/summary.h"
 
-#include <poll.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-enum { PROGRESS_MS = 200 };
 
 static bool stdout_is_pipe(void)
 {
@@ -95,40 +91,6 @@ void delivery_help(void)
 		printf("  %-10s %s\n", (*format)->extensions[0], (*format)->summary);
 }
 
-/* A signal cuts it short: addresses are written then, and the profile is not lost. */
-static void name_frames(const struct delivery *delivery, struct symbolize_outcome *ret)
-{
-	struct symbolize_options options = {
-		.debug_dir = delivery->options->debug_dir,
-		.proc = delivery->proc,
-		.inlines = !delivery->options->no_inline,
-	};
-	struct naming *naming = naming_start(delivery->profile, delivery->spaces, &options);
-	struct pollfd fds[] = {{.fd = naming_fd(naming), .events = POLLIN},
-			       {.fd = delivery->signals->fd, .events = POLLIN}};
-	struct received_signal signal;
-
-	while (!fds[0].revents && naming_fd(naming) >= 0) {
-		poll(fds, ARRAY_SIZE(fds), PROGRESS_MS);
-		if (fds[1].revents && signals_next(delivery->signals, &signal) &&
-		    signal.number != SIGUSR2)
-			naming_cancel(naming);
-		if (!delivery->options->quiet && !delivery->shares_terminal)
-			message_progress("naming: %u units", naming_progress(naming));
-	}
-	message_progress_end();
-	naming_finish(naming, ret);
-}
-
-static void describe(const struct delivery *delivery, const struct quality *quality)
-{
-	CLEANUP(free_ptr) char *line = quality_line(quality);
-	struct profile_info info = delivery->info;
-
-	info.quality = line;
-	profile_set_info(delivery->profile, &info);
-}
-
 int outputs_write(struct outputs *outputs, const struct profile *profile,
 		  const struct format_options *options)
 {
@@ -148,28 +110,25 @@ int outputs_write(struct outputs *outputs, const struct profile *profile,
 
 int deliver(const struct delivery *delivery)
 {
-	struct symbolize_outcome naming = {0};
-	struct quality quality;
-	int status;
+	const struct completeness *completeness = delivery->completeness;
+	int status = outputs_write(delivery->outputs, delivery->profile,
+				   &delivery->options->format_options);
 
-	session_finish(delivery->session);
-	name_frames(delivery, &naming);
-	quality_init(&quality, delivery->profile, session_counts(delivery->session));
-	describe(delivery, &quality);
-	status = outputs_write(delivery->outputs, delivery->profile,
-			       &delivery->options->format_options);
-	if (!delivery->options->quiet)
-		summary_print(&(struct summary){
-			.profile = delivery->profile,
-			.quality = &quality,
-			.naming = &naming,
-			.outputs = delivery->outputs->items,
-			.output_count = delivery->outputs->count,
-			.reading = delivery->reading,
-			.sampling_cpu_ns = delivery->sampling_cpu_ns,
-			.verbose = delivery->options->verbose,
-		});
-	quality_deinit(&quality);
-	symbolize_outcome_deinit(&naming);
+	if (delivery->options->quiet)
+		return status;
+	if (!completeness) {
+		summary_print_files(delivery->outputs->items, delivery->outputs->count);
+		return status;
+	}
+	summary_print(&(struct summary){
+		.profile = delivery->profile,
+		.quality = &completeness->quality,
+		.naming = &completeness->naming,
+		.outputs = delivery->outputs->items,
+		.output_count = delivery->outputs->count,
+		.reading = delivery->reading,
+		.sampling_cpu_ns = delivery->sampling_cpu_ns,
+		.verbose = delivery->options->verbose,
+	});
 	return status;
 }

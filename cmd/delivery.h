@@ -1,14 +1,13 @@
 /*
- * From stacks to files: names the frames, describes the profile, writes the outputs and tells how
- * it went. What a recording ends in, and reading one as well.
+ * From a profile to files: writes the outputs and tells how it went. What a recording ends in, and
+ * a conversion as well.
  */
 #ifndef PROF_CMD_DELIVERY_H
 #define PROF_CMD_DELIVERY_H
 
+#include "cmd/completion.h"
 #include "cmd/delivery_options.h"
 #include "cmd/output.h"
-#include "cmd/signals.h"
-#include "session.h"
 
 struct outputs {
 	struct output *items;
@@ -31,16 +30,11 @@ int outputs_write(struct outputs *outputs, const struct profile *profile,
 /* All borrowed. */
 struct delivery {
 	const struct delivery_options *options;
-	const struct signals *signals; /* one cuts naming short */
 	struct outputs *outputs;
-	struct session *session;
-	struct profile *profile;
-	struct spaces *spaces;
-	const char *proc;	  /* as in symbolize_options */
-	struct profile_info info; /* but for the quality, which is found out here */
-	bool reading;		  /* what others recorded */
-	bool shares_terminal;	  /* with a command, whose last line is not to be written over */
-	uint64_t sampling_cpu_ns; /* prof's own, so far */
+	const struct profile *profile;
+	const struct completeness *completeness; /* NULL: it was a profile before */
+	bool reading;				 /* what others recorded */
+	uint64_t sampling_cpu_ns;		 /* prof's own, until the last sample */
 };
 
 /* The result is a status, as of outputs_write(). */

@@ -35,6 +35,12 @@ struct option_entry {
 	enum option_standing standing;
 };
 
+/* One that works, for macros that make several. */
+#define OPTION_ENTRY(letter, name, argument, help, take, field)                                    \
+	{                                                                                          \
+		letter, name, argument, help, take, field, OPTION_WORKS                            \
+	}
+
 struct option_list {
 	char **items;
 	size_t count, room;

@@ -79,27 +79,37 @@ static int finish(struct run *run)
 	struct recording *recording = &run->recording;
 	CLEANUP(free_ptr) char *command = delivery_command(run->words, run->word_count);
 	CLEANUP(free_ptr) char *kernel = NULL;
+	CLEANUP(completeness_deinit) struct completeness completeness = {0};
 	struct utsname system;
 
 	uname(&system);
 	kernel = xasprintf("%s %s %s", system.sysname, system.release, system.machine);
 	if (!run->options.delivery.quiet)
 		say_end(recording);
+	profile_complete(
+		&(struct completion){
+			.session = recording->session,
+			.profile = recording->profile,
+			.spaces = recording->spaces,
+			.signals = &run->signals,
+			.debug_dir = run->options.delivery.debug_dir,
+			.proc = "/proc",
+			.inlines = !run->options.delivery.no_inline,
+			.shows_progress = !run->options.delivery.quiet &&
+					  !sampling_is_of_command(&run->options.sampling),
+			.info = {.start_unix_ns = recording->start_unix_ns,
+				 .start_ns = recording->start_ns,
+				 .duration_ns = recording->end_ns - recording->start_ns,
+				 .command = command,
+				 .host = system.nodename,
+				 .kernel = kernel},
+		},
+		&completeness);
 	return deliver(&(struct delivery){
 		.options = &run->options.delivery,
-		.signals = &run->signals,
 		.outputs = &run->outputs,
-		.session = recording->session,
 		.profile = recording->profile,
-		.spaces = recording->spaces,
-		.proc = "/proc",
-		.info = {.start_unix_ns = recording->start_unix_ns,
-			 .start_ns = recording->start_ns,
-			 .duration_ns = recording->end_ns - recording->start_ns,
-			 .command = command,
-			 .host = system.nodename,
-			 .kernel = kernel},
-		.shares_terminal = sampling_is_of_command(&run->options.sampling),
+		.completeness = &completeness,
 		.sampling_cpu_ns = run->sampling_cpu_ns,
 	});
 }

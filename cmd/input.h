@@ -1,0 +1,54 @@
+/*
+ * A profile from any file: pprof of any producer, folded stacks, or a recording of perf, which is
+ * unwound and named first. Known by its first bytes, whatever its name.
+ */
+#ifndef PROF_CMD_INPUT_H
+#define PROF_CMD_INPUT_H
+
+#include "cmd/completion.h"
+#include "cmd/options.h"
+
+/* What is there when no file is named. */
+#define INPUT_DEFAULT "prof.pb.gz"
+
+/* All but the last three are for recordings alone. */
+struct input_options {
+	const char *symfs;     /* as in recorded_files; NULL: the files are where they were */
+	const char *debug_dir; /* NULL: /usr/lib/debug */
+	bool no_inline;
+	const char *command;	       /* in place of a command line that the file does not tell */
+	bool keeps_moments;	       /* as profile_keep_moments() */
+	bool shows_progress;	       /* where stderr is a terminal */
+	const struct signals *signals; /* one cuts the reading and naming short, and what was read
+					  by then is the profile; NULL: they end prof */
+};
+
+/* The entries of a table for struct `type`, which holds the input_options as `member`. */
+#define INPUT_ENTRIES(type, member)                                                                \
+	INPUT_SYMFS_ENTRY(type, member),                                                           \
+		OPTION_ENTRY(0, "debug-dir", "DIR",                                                \
+			     "where separate debug files are; /usr/lib/debug if not said",         \
+			     option_string, offsetof(type, member.debug_dir)),                     \
+		OPTION_ENTRY(                                                                      \
+			0, "no-inline", NULL,                                                      \
+			"name functions by the symbol tables alone: no lines, nothing inlined",    \
+			option_true, offsetof(type, member.no_inline))
+#define INPUT_SYMFS_ENTRY(type, member)                                                            \
+	OPTION_ENTRY(0, "symfs", "DIR",                                                            \
+		     "the recorded files are below DIR, or in it, or known there by build-id",     \
+		     option_string, offsetof(type, member.symfs))
+
+struct input {
+	struct profile *profile;
+	bool is_recording; /* else nothing was to be unwound or named: */
+	struct completeness completeness;
+	uint64_t reading_cpu_ns; /* prof's own CPU time, before naming */
+};
+
+/* path: "-" is stdin. What a recording lacks, having been cut off, is told on stderr. */
+MUST_CHECK struct error *input_read(const char *path, const struct input_options *options,
+				    struct input *ret);
+/* A zeroed one has nothing to free. */
+void input_deinit(struct input *input);
+
+#endif
