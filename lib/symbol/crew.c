@@ -41,6 +41,8 @@ static void *run_member(void *context)
 		shift->work(shift->context, item, member->number);
 		if (shift->crew->done)
 			atomic_fetch_add(shift->crew->done, 1);
+		if (shift->crew->between && shift->crew->threads == 1)
+			shift->crew->between(shift->crew->user);
 	}
 	return NULL;
 }

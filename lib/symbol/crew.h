@@ -9,8 +9,10 @@
 
 struct crew {
 	unsigned threads;
-	const atomic_bool *cancel; /* NULL: never */
-	atomic_uint *done;	   /* goes up by one with each item; may be NULL */
+	const atomic_bool *cancel;   /* NULL: never */
+	atomic_uint *done;	     /* goes up by one with each item; may be NULL */
+	void (*between)(void *user); /* a crew of one: called after each item; may be NULL */
+	void *user;
 };
 
 /* thread: below crew->threads; of two calls at the same time never the same. */

@@ -18,7 +18,7 @@ struct target {
 
 /* The targets of one module. */
 struct job {
-	struct source source;
+	struct source *source;
 	struct target *targets; /* ascending: by address, once open by unit and address */
 	size_t count;
 };
@@ -36,16 +36,20 @@ struct symbolizer {
 	const struct spaces *spaces;
 	struct source_options options;
 	struct crew crew;
+	struct source **sources; /* by module; NULL: never asked */
+	uint32_t source_count;
+	frame_id named; /* frames before this one have been looked at */
 
+	/* Of one run, over the frames from `named` up to `end`. */
+	frame_id end;
 	struct target *targets;
 	size_t target_count, target_room;
 	struct job *jobs;
 	size_t job_count, job_room;
 	struct piece *pieces;
 	size_t piece_count, piece_room;
-
 	struct namer **namers;	/* one a thread */
-	struct naming *namings; /* by frame */
+	struct naming *namings; /* by frame, from `named` on */
 };
 
 /* False: nothing can name the frame. */
@@ -90,7 +94,7 @@ static void sort_targets(struct target *targets, size_t count)
 
 static void collect_targets(struct symbolizer *symbolizer)
 {
-	for (frame_id id = 0; id < profile_frame_count(symbolizer->profile); id++) {
+	for (frame_id id = symbolizer->named; id < symbolizer->end; id++) {
 		struct target target;
 
 		if (!target_of(symbolizer, id, &target))
@@ -101,6 +105,22 @@ static void collect_targets(struct symbolizer *symbolizer)
 	sort_targets(symbolizer->targets, symbolizer->target_count);
 }
 
+static struct source *source_of(struct symbolizer *symbolizer, uint32_t module)
+{
+	uint32_t count = symbolizer->source_count;
+
+	if (module >= count) {
+		symbolizer->source_count = spaces_module_count(symbolizer->spaces);
+		symbolizer->sources = xreallocarray(symbolizer->sources, symbolizer->source_count,
+						    sizeof(struct source *));
+		while (count < symbolizer->source_count)
+			symbolizer->sources[count++] = NULL;
+	}
+	if (!symbolizer->sources[module])
+		symbolizer->sources[module] = xcalloc(1, sizeof(struct source));
+	return symbolizer->sources[module];
+}
+
 static void make_jobs(struct symbolizer *symbolizer)
 {
 	struct target *targets = symbolizer->targets;
@@ -108,8 +128,10 @@ static void make_jobs(struct symbolizer *symbolizer)
 	for (size_t i = 0; i < symbolizer->target_count; i++) {
 		if (!i || targets[i].module != targets[i - 1].module) {
 			GROW(symbolizer->jobs, symbolizer->job_count, symbolizer->job_room);
-			symbolizer->jobs[symbolizer->job_count++] =
-				(struct job){.targets = &targets[i]};
+			symbolizer->jobs[symbolizer->job_count++] = (struct job){
+				.source = source_of(symbolizer, targets[i].module),
+				.targets = &targets[i],
+			};
 		}
 		symbolizer->jobs[symbolizer->job_count - 1].count++;
 	}
@@ -118,8 +140,14 @@ static void make_jobs(struct symbolizer *symbolizer)
 static void find_units(struct job *job)
 {
 	for (size_t i = 0; i < job->count; i++)
-		job->targets[i].unit = dwarf_unit_of(job->source.dwarf, job->targets[i].address);
+		job->targets[i].unit = dwarf_unit_of(job->source->dwarf, job->targets[i].address);
 	sort_targets(job->targets, job->count);
+}
+
+/* A list of names is asked for each address anew; a file is read once, when it can be. */
+static bool is_open(const struct source *source)
+{
+	return source->symtab && !image_changed(source->module->image);
 }
 
 static void open_job(void *context, size_t item, unsigned thread)
@@ -131,15 +159,18 @@ static void open_job(void *context, size_t item, unsigned thread)
 	(void)thread;
 	for (size_t i = 0; i < job->count; i++)
 		addresses[i] = job->targets[i].address;
-	source_open(&job->source, spaces_module(symbolizer->spaces, job->targets[0].module),
-		    &symbolizer->options, addresses, job->count);
-	if (job->source.dwarf)
+	if (!is_open(job->source)) {
+		source_close(job->source);
+		source_open(job->source, spaces_module(symbolizer->spaces, job->targets[0].module),
+			    &symbolizer->options, addresses, job->count);
+	}
+	if (job->source->dwarf)
 		find_units(job);
 }
 
 static uint64_t cost_of(const struct job *job, uint32_t unit)
 {
-	return unit == DWARF_NO_UNIT ? 0 : dwarf_unit_bytes(job->source.dwarf, unit);
+	return unit == DWARF_NO_UNIT ? 0 : dwarf_unit_bytes(job->source->dwarf, unit);
 }
 
 static void cut_into_pieces(struct symbolizer *symbolizer, const struct job *job)
@@ -176,14 +207,19 @@ static void make_pieces(struct symbolizer *symbolizer)
 		      compare_pieces);
 }
 
+static struct naming *naming_of(const struct symbolizer *symbolizer, frame_id frame)
+{
+	return &symbolizer->namings[frame - symbolizer->named];
+}
+
 static void name_listed(struct symbolizer *symbolizer, const struct piece *piece,
 			struct namer *namer)
 {
 	const struct job *job = piece->job;
 
 	for (size_t i = 0; i < job->count; i++)
-		symbolizer->namings[job->targets[i].frame] =
-			namer_name_listed(namer, job->source.names[i]);
+		*naming_of(symbolizer,
+			   job->targets[i].frame) = namer_name_listed(namer, job->source->names[i]);
 }
 
 /* Each address once, though it may be a caller's in one frame and the innermost in another.
@@ -201,7 +237,7 @@ static size_t distinct_addresses(const struct piece *piece, uint64_t *addresses)
 static void name_in_file(struct symbolizer *symbolizer, const struct piece *piece,
 			 struct namer *namer)
 {
-	const struct source *source = &piece->job->source;
+	const struct source *source = piece->job->source;
 	const struct target *target = piece->targets, *end = target + piece->count;
 	CLEANUP(free_ptr) uint64_t *addresses = xcalloc(piece->count, sizeof(*addresses));
 	CLEANUP(free_ptr) struct dwarf_chain *chains = xcalloc(piece->count, sizeof(*chains));
@@ -214,7 +250,7 @@ static void name_in_file(struct symbolizer *symbolizer, const struct piece *piec
 		struct naming naming = namer_name(namer, source, addresses[i], chains[i]);
 
 		for (; target < end && target->address == addresses[i]; target++)
-			symbolizer->namings[target->frame] = naming;
+			*naming_of(symbolizer, target->frame) = naming;
 	}
 }
 
@@ -224,9 +260,9 @@ static void name_piece(void *context, size_t item, unsigned thread)
 	const struct piece *piece = &symbolizer->pieces[item];
 	struct namer *namer = symbolizer->namers[thread];
 
-	if (piece->job->source.names)
+	if (piece->job->source->names)
 		name_listed(symbolizer, piece, namer);
-	else if (piece->job->source.symtab)
+	else if (piece->job->source->symtab)
 		name_in_file(symbolizer, piece, namer);
 }
 
@@ -250,11 +286,10 @@ static struct profile_line to_profile(struct profile *profile, const struct name
 static void give_to_profile(struct symbolizer *symbolizer)
 {
 	CLEANUP(free_ptr) struct profile_line *lines = NULL;
-	uint32_t frames = profile_frame_count(symbolizer->profile);
 	unsigned room = 0;
 
-	for (frame_id id = 0; id < frames; id++) {
-		const struct naming *naming = &symbolizer->namings[id];
+	for (frame_id id = symbolizer->named; id < symbolizer->end; id++) {
+		const struct naming *naming = naming_of(symbolizer, id);
 
 		if (naming->count > room) {
 			room = 2 * naming->count;
@@ -272,7 +307,7 @@ static size_t count_unnamed(const struct symbolizer *symbolizer, const struct jo
 	size_t unnamed = 0;
 
 	for (size_t i = 0; i < job->count; i++)
-		unnamed += !symbolizer->namings[job->targets[i].frame].count;
+		unnamed += !naming_of(symbolizer, job->targets[i].frame)->count;
 	return unnamed;
 }
 
@@ -281,7 +316,7 @@ static void report_problems(const struct symbolizer *symbolizer, struct symboliz
 	ret->problems = xcalloc(symbolizer->job_count, sizeof(*ret->problems));
 	for (size_t i = 0; i < symbolizer->job_count; i++) {
 		const struct job *job = &symbolizer->jobs[i];
-		char *text = source_problem(&job->source, count_unnamed(symbolizer, job));
+		char *text = source_problem(job->source, count_unnamed(symbolizer, job));
 
 		if (text)
 			ret->problems[ret->problem_count++] = (struct symbolize_problem){
@@ -300,11 +335,34 @@ static unsigned cpu_count(void)
 	return (unsigned)CPU_COUNT(&cpus);
 }
 
-static void symbolizer_init(struct symbolizer *symbolizer)
+struct symbolizer *symbolizer_new(struct profile *profile, const struct spaces *spaces,
+				  const struct symbolize_options *options)
 {
-	uint32_t frames = profile_frame_count(symbolizer->profile);
+	struct symbolizer *symbolizer = xcalloc(1, sizeof(*symbolizer));
 
-	symbolizer->namings = xcalloc(frames, sizeof(*symbolizer->namings));
+	symbolizer->profile = profile;
+	symbolizer->spaces = spaces;
+	symbolizer->options = (struct source_options){
+		.debug_dir = options->debug_dir,
+		.proc = options->proc,
+		.inlines = options->inlines,
+	};
+	symbolizer->crew = (struct crew){
+		.threads = options->threads ? options->threads : cpu_count(),
+		.cancel = options->cancel,
+		.done = options->done,
+		.between = options->between,
+		.user = options->user,
+	};
+	return symbolizer;
+}
+
+static void begin_run(struct symbolizer *symbolizer)
+{
+	symbolizer->end = profile_frame_count(symbolizer->profile);
+	symbolizer->target_count = symbolizer->job_count = symbolizer->piece_count = 0;
+	symbolizer->namings = xcalloc(symbolizer->end - symbolizer->named,
+				      sizeof(*symbolizer->namings));
 	symbolizer->namers = xcalloc(symbolizer->crew.threads, sizeof(struct namer *));
 	for (unsigned i = 0; i < symbolizer->crew.threads; i++)
 		symbolizer->namers[i] = namer_new();
@@ -312,43 +370,54 @@ static void symbolizer_init(struct symbolizer *symbolizer)
 	make_jobs(symbolizer);
 }
 
-static void symbolizer_deinit(struct symbolizer *symbolizer)
+static void end_run(struct symbolizer *symbolizer)
 {
-	for (size_t i = 0; i < symbolizer->job_count; i++)
-		source_close(&symbolizer->jobs[i].source);
 	for (unsigned i = 0; i < symbolizer->crew.threads; i++)
 		namer_free(symbolizer->namers[i]);
 	free(symbolizer->namers);
 	free(symbolizer->namings);
+	symbolizer->named = symbolizer->end;
+}
+
+void symbolizer_run(struct symbolizer *symbolizer, struct symbolize_outcome *ret)
+{
+	const atomic_bool *cancel = symbolizer->crew.cancel;
+
+	*ret = (struct symbolize_outcome){0};
+	begin_run(symbolizer);
+	crew_run(&symbolizer->crew, symbolizer->job_count, open_job, symbolizer);
+	make_pieces(symbolizer);
+	crew_run(&symbolizer->crew, symbolizer->piece_count, name_piece, symbolizer);
+	give_to_profile(symbolizer);
+	ret->cancelled = cancel && atomic_load(cancel);
+	if (!ret->cancelled)
+		report_problems(symbolizer, ret);
+	end_run(symbolizer);
+}
+
+void symbolizer_free(struct symbolizer *symbolizer)
+{
+	if (!symbolizer)
+		return;
+	for (uint32_t i = 0; i < symbolizer->source_count; i++) {
+		if (symbolizer->sources[i])
+			source_close(symbolizer->sources[i]);
+		free(symbolizer->sources[i]);
+	}
+	free(symbolizer->sources);
 	free(symbolizer->pieces);
 	free(symbolizer->jobs);
 	free(symbolizer->targets);
+	free(symbolizer);
 }
 
 void symbolize(struct profile *profile, struct spaces *spaces,
 	       const struct symbolize_options *options, struct symbolize_outcome *ret)
 {
-	struct symbolizer symbolizer = {
-		.profile = profile,
-		.spaces = spaces,
-		.options = {.debug_dir = options->debug_dir,
-			    .proc = options->proc,
-			    .inlines = options->inlines},
-		.crew = {.threads = options->threads ? options->threads : cpu_count(),
-			 .cancel = options->cancel,
-			 .done = options->done},
-	};
+	CLEANUP(symbolizer_cleanup)
+	struct symbolizer *symbolizer = symbolizer_new(profile, spaces, options);
 
-	*ret = (struct symbolize_outcome){0};
-	symbolizer_init(&symbolizer);
-	crew_run(&symbolizer.crew, symbolizer.job_count, open_job, &symbolizer);
-	make_pieces(&symbolizer);
-	crew_run(&symbolizer.crew, symbolizer.piece_count, name_piece, &symbolizer);
-	give_to_profile(&symbolizer);
-	ret->cancelled = options->cancel && atomic_load(options->cancel);
-	if (!ret->cancelled)
-		report_problems(&symbolizer, ret);
-	symbolizer_deinit(&symbolizer);
+	symbolizer_run(symbolizer, ret);
 }
 
 void symbolize_outcome_deinit(struct symbolize_outcome *outcome)

@@ -1,5 +1,6 @@
 /*
- * Names every distinct frame of a profile once, at the end, with all CPUs at work.
+ * Names every distinct frame of a profile once: at the end, with all CPUs at work, or again and
+ * again while the profile grows.
  *
  * The order of sources for a user frame: DWARF inline chain, .symtab, .dynsym, perf-PID.map. The
  * outermost line of a frame takes the ELF symbol's name, so that clones (.cold, .isra) show as
@@ -19,11 +20,15 @@ struct symbolize_options {
 	const char *debug_dir; /* "/usr/lib/debug" */
 	const char *proc; /* "/proc": kallsyms, perf-PID.map through PID/root; NULL: the kernel and
 			     the processes were others */
-	unsigned threads;      /* 0: one a CPU */
-	bool inlines;	       /* false: physical functions only, without lines */
+	unsigned threads; /* 0: one a CPU */
+	bool inlines;	  /* false: physical functions only, without lines */
 	const atomic_bool
 		*cancel;   /* set: stop naming soon, leave the rest as addresses; may be NULL */
 	atomic_uint *done; /* modules and units finished so far, for progress; may be NULL */
+	/* With one thread: called after each module and unit. The profile may get more frames then,
+	 * which are left for the next run. NULL: nothing. */
+	void (*between)(void *user);
+	void *user;
 };
 
 /* A module whose names are missing or poor, for the summary. */
@@ -41,6 +46,19 @@ struct symbolize_outcome {
 /* Frames of module N of the profile belong to module N of spaces. */
 void symbolize(struct profile *profile, struct spaces *spaces,
 	       const struct symbolize_options *options, struct symbolize_outcome *ret);
+
+/*
+ * The same for a profile that goes on growing: each run names the frames that have come since the
+ * one before, and files stay open in between. Borrows all of them.
+ */
+struct symbolizer;
+
+struct symbolizer *symbolizer_new(struct profile *profile, const struct spaces *spaces,
+				  const struct symbolize_options *options);
+void symbolizer_free(struct symbolizer *symbolizer);
+DEFINE_CLEANUP(symbolizer, symbolizer_free)
+void symbolizer_run(struct symbolizer *symbolizer, struct symbolize_outcome *ret);
+
 void symbolize_outcome_deinit(struct symbolize_outcome *outcome);
 
 #endif

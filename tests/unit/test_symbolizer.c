@@ -231,6 +231,69 @@ static void when_cancelled_the_rest_stays_without_names(void **state)
 	assert_int_equal(atomic_load(&done), 0);
 }
 
+static void names_of_frames_that_come_later_are_those_of_one_run(void **state)
+{
+	(void)state;
+	CLEANUP(fixture_deinit) struct fixture once = fixture_new(), growing = fixture_new();
+	struct symbolizer *symbolizer = symbolizer_new(growing.profile, growing.spaces,
+						       &everything);
+
+	for (uint64_t i = 0; i < 64; i++) {
+		uint64_t pc = (uint64_t)(uintptr_t)function_of + i;
+
+		add_frame(&once, pc, false);
+		add_frame(&growing, pc, false);
+		if (i % 16)
+			continue;
+		symbolizer_run(symbolizer, &growing.outcome);
+		symbolize_outcome_deinit(&growing.outcome);
+		assert_true(is_named(&growing, (frame_id)i));
+	}
+	symbolizer_run(symbolizer, &growing.outcome);
+	symbolizer_free(symbolizer);
+	name_all(&once, &everything);
+	for (frame_id i = 0; i < profile_frame_count(once.profile); i++) {
+		struct profile_frame a = profile_get_frame(once.profile, i),
+				     b = profile_get_frame(growing.profile, i);
+
+		assert_int_equal(a.line_count, b.line_count);
+		for (unsigned line = 0; line < a.line_count; line++) {
+			assert_string_equal(name_of(&once, i, line), name_of(&growing, i, line));
+			assert_int_equal(a.lines[line].line, b.lines[line].line);
+		}
+	}
+}
+
+static void add_another_frame(void *user)
+{
+	struct fixture *fixture = user;
+
+	add_frame(fixture, (uint64_t)(uintptr_t)function_of + profile_frame_count(fixture->profile),
+		  false);
+}
+
+static void frames_may_come_while_others_are_named(void **state)
+{
+	(void)state;
+	CLEANUP(fixture_deinit) struct fixture fixture = fixture_new();
+	struct symbolize_options options = everything;
+	struct symbolizer *symbolizer;
+	frame_id first = add_frame(&fixture, (uint64_t)(uintptr_t)function_of, false);
+
+	options.threads = 1;
+	options.between = add_another_frame;
+	options.user = &fixture;
+	symbolizer = symbolizer_new(fixture.profile, fixture.spaces, &options);
+	symbolizer_run(symbolizer, &fixture.outcome);
+	assert_true(is_named(&fixture, first));
+	assert_true(profile_frame_count(fixture.profile) > 1);
+	assert_false(is_named(&fixture, first + 1));
+	symbolize_outcome_deinit(&fixture.outcome);
+	symbolizer_run(symbolizer, &fixture.outcome);
+	assert_true(is_named(&fixture, first + 1));
+	symbolizer_free(symbolizer);
+}
+
 static void finished_work_is_counted(void **state)
 {
 	(void)state;
@@ -414,6 +477,8 @@ int main(void)
 		cmocka_unit_test(a_return_address_belongs_to_the_call_before_it),
 		cmocka_unit_test(the_number_of_threads_changes_nothing),
 		cmocka_unit_test(when_cancelled_the_rest_stays_without_names),
+		cmocka_unit_test(names_of_frames_that_come_later_are_those_of_one_run),
+		cmocka_unit_test(frames_may_come_while_others_are_named),
 		cmocka_unit_test(finished_work_is_counted),
 		cmocka_unit_test(notes_keep_what_they_say),
 		cmocka_unit_test(the_vdso_names_its_functions),
