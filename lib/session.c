@@ -512,6 +512,7 @@ static void describe_module(struct session *session, module_id id)
 	struct profile_module description = {
 		.kind = kind_of(module->kind),
 		.path = strtab_add(strings, module->path),
+		.pid = module->pid,
 		.is_main = is_main(session, id),
 	};
 	const struct image_segment *all;
@@ -530,6 +531,14 @@ static void describe_module(struct session *session, module_id id)
 	profile_describe_module(session->profile, id, &description);
 }
 
+static bool is_described(const struct session *session, module_id id)
+{
+	const struct profile_module *description = profile_get_module(session->profile, id);
+
+	return description->path &&
+	       (description->segment_count || !spaces_module(session->spaces, id)->image);
+}
+
 void session_finish(struct session *session)
 {
 	uint32_t count = spaces_module_count(session->spaces);
@@ -543,6 +552,6 @@ void session_finish(struct session *session)
 	}
 	for (module_id id = 0; id < count; id++)
 		/* The program that was asked about, even when it only waited for others. */
-		if (used[id] || is_main(session, id))
+		if ((used[id] || is_main(session, id)) && !is_described(session, id))
 			describe_module(session, id);
 }

@@ -45,7 +45,7 @@ void session_set_stacks(struct session *session, struct stacks *stacks);
 void session_feed(struct session *session, const struct record *record);
 /* Records older than this will not come any more: what ended before is forgotten. */
 void session_forget(struct session *session, uint64_t before_ns);
-/* No more records: describes to the profile the modules its frames are in. */
+/* No more records, for now at least: describes to the profile the modules its frames are in. */
 void session_finish(struct session *session);
 
 const struct session_counts *session_counts(const struct session *session);

@@ -56,6 +56,7 @@ struct profile_module {
 	const struct profile_segment *segments; /* executable ones, by offset; borrowed by
 						   profile_describe_module(), then owned */
 	unsigned segment_count;
+	pid_t pid;    /* PROFILE_MODULE_JIT, live: whose code it is; else 0 */
 	bool is_main; /* the program that was asked about */
 	bool named;   /* at least one of its frames has a name; profile_set_lines() sees to it */
 };

@@ -1,0 +1,211 @@
+#include "report/window.h"
+
+#include "base/alloc.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define SECOND_NS UINT64_C(1000000000)
+
+/* A profile that grows: functions of one module, called from "main". */
+static stack_id stack_of(struct profile *profile, const char *name)
+{
+	struct strtab *strings = profile_strings(profile);
+	struct profile_module module = {.path = strtab_add(strings, "/bin/x")};
+	string_id id = strtab_add(strings, name);
+	frame_id frame;
+	struct profile_line line = {
+		.function = profile_function(profile, &(struct profile_function){id, id, 0, 0})};
+
+	profile_describe_module(profile, 0, &module);
+	frame = profile_frame(profile, 0, (uint64_t)atoi(name + 1) << 8 | (unsigned char)name[0],
+			      false);
+	if (!profile_get_frame(profile, frame).line_count)
+		profile_set_lines(profile, frame, &line, 1);
+	return profile_push(profile, STACK_EMPTY, frame);
+}
+
+static struct profile *new_profile(void)
+{
+	struct profile *profile = profile_new();
+	struct profile_event event = {.name = strtab_add(profile_strings(profile), "cpu-clock")};
+
+	profile_add_event(profile, &event);
+	return profile;
+}
+
+static void count(struct profile *profile, pid_t pid, const char *name, uint64_t weight)
+{
+	profile_add(profile, profile_thread(profile, pid, pid, "x", "x"), stack_of(profile, name),
+		    0, weight);
+}
+
+static uint64_t weight_of(const struct window *window, const char *name)
+{
+	const struct profile *held = window_profile(window);
+	uint64_t weight = 0;
+
+	for (uint64_t i = 0; i < profile_cell_count(held); i++) {
+		const struct profile_cell *cell = profile_get_cell(held, i);
+		struct profile_frame frame =
+			profile_get_frame(held, profile_get_stack(held, cell->stack).frame);
+		const struct profile_function *function =
+			profile_get_function(held, frame.lines[0].function);
+
+		if (!strcmp(profile_string(held, function->name), name))
+			weight += cell->weight;
+	}
+	return weight;
+}
+
+static void what_was_counted_since_the_last_look_is_added(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = new_profile();
+	CLEANUP(window_cleanup) struct window *window = window_new(SECOND_NS);
+
+	count(profile, 1, "a", 100);
+	window_advance(window, profile, 0);
+	count(profile, 1, "a", 10);
+	count(profile, 1, "b", 1);
+	window_advance(window, profile, 0);
+	window_advance(window, profile, 0);
+	assert_int_equal(weight_of(window, "a"), 110 * WINDOW_SCALE);
+	assert_int_equal(weight_of(window, "b"), 1 * WINDOW_SCALE);
+}
+
+static void what_is_past_weighs_half_after_each_half_life(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = new_profile();
+	CLEANUP(window_cleanup) struct window *window = window_new(5 * SECOND_NS);
+
+	count(profile, 1, "a", 100);
+	window_advance(window, profile, SECOND_NS);
+	assert_int_equal(weight_of(window, "a"), 100 * WINDOW_SCALE);
+	window_advance(window, profile, 5 * SECOND_NS);
+	assert_int_equal(weight_of(window, "a"), 50 * WINDOW_SCALE);
+	window_advance(window, profile, 10 * SECOND_NS);
+	assert_in_range(weight_of(window, "a"), 12 * WINDOW_SCALE, 13 * WINDOW_SCALE);
+}
+
+static void what_has_faded_is_forgotten_with_all_it_refers_to(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = new_profile();
+	CLEANUP(window_cleanup) struct window *window = window_new(SECOND_NS);
+
+	for (pid_t pid = 1; pid <= 1000; pid++) {
+		CLEANUP(free_ptr) char *name = xasprintf("f%d", pid);
+
+		count(profile, pid, name, 1);
+		window_advance(window, profile, SECOND_NS);
+	}
+	assert_in_range(profile_cell_count(window_profile(window)), 1, 5);
+	assert_in_range(profile_thread_count(window_profile(window)), 1, 5);
+	assert_in_range(profile_frame_count(window_profile(window)), 1, 5);
+	assert_in_range(strtab_count(profile_strings((struct profile *)window_profile(window))), 1,
+			20);
+}
+
+static void another_profile_goes_on_where_the_last_one_ended(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *first = new_profile();
+	CLEANUP(profile_cleanup) struct profile *second = new_profile();
+	CLEANUP(window_cleanup) struct window *window = window_new(SECOND_NS);
+
+	count(first, 1, "a", 100);
+	window_advance(window, first, 0);
+	window_start_over(window);
+	count(second, 1, "b", 1);
+	count(second, 1, "a", 7);
+	window_advance(window, second, 0);
+	assert_int_equal(weight_of(window, "a"), 107 * WINDOW_SCALE);
+	/* The same process, function and module. */
+	assert_int_equal(profile_cell_count(window_profile(window)), 2);
+	assert_int_equal(profile_module_count(window_profile(window)), 1);
+}
+
+static void a_cleared_window_shows_what_comes_from_now_on(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = new_profile();
+	CLEANUP(window_cleanup) struct window *window = window_new(SECOND_NS);
+
+	count(profile, 1, "a", 100);
+	window_advance(window, profile, 0);
+	window_clear(window);
+	assert_int_equal(profile_cell_count(window_profile(window)), 0);
+	count(profile, 1, "a", 5);
+	window_advance(window, profile, 0);
+	assert_int_equal(weight_of(window, "a"), 5 * WINDOW_SCALE);
+}
+
+static void notes_and_frames_without_names_stay_what_they_are(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = new_profile();
+	CLEANUP(window_cleanup) struct window *window = window_new(SECOND_NS);
+	stack_id stack = profile_push(profile, STACK_EMPTY, profile_note(profile, "[truncated]"));
+	const struct profile *held;
+	struct profile_frame leaf, root;
+
+	stack = profile_push(profile, stack, profile_frame(profile, 3, 0x123, true));
+	profile_add(profile, profile_thread(profile, 1, 1, "x", "x"), stack, 0, 1);
+	window_advance(window, profile, 0);
+	window_advance(window, profile, 0);
+	held = window_profile(window);
+	stack = profile_get_cell(held, 0)->stack;
+	leaf = profile_get_frame(held, profile_get_stack(held, stack).frame);
+	stack = profile_get_stack(held, stack).parent;
+	root = profile_get_frame(held, profile_get_stack(held, stack).frame);
+	assert_int_equal(leaf.offset, 0x123);
+	assert_true(leaf.is_return_address && !leaf.line_count);
+	assert_int_equal(root.module, PROFILE_NOTES);
+	assert_string_equal(
+		profile_string(held, profile_get_function(held, root.lines[0].function)->name),
+		"[truncated]");
+}
+
+static void run_time_code_of_two_processes_is_told_apart(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = new_profile();
+	CLEANUP(window_cleanup) struct window *window = window_new(SECOND_NS);
+	struct profile_module jit = {
+		.kind = PROFILE_MODULE_JIT,
+		.path = strtab_add(profile_strings(profile), "[jit]"),
+	};
+
+	for (uint32_t module = 0; module < 2; module++) {
+		frame_id frame = profile_frame(profile, module, 0x1000, false);
+
+		jit.pid = (pid_t)module + 1;
+		profile_describe_module(profile, module, &jit);
+		profile_add(profile, profile_thread(profile, jit.pid, jit.pid, "x", "x"),
+			    profile_push(profile, STACK_EMPTY, frame), 0, 1);
+	}
+	window_advance(window, profile, 0);
+	window_advance(window, profile, 0);
+	assert_int_equal(profile_module_count(window_profile(window)), 2);
+	assert_int_equal(profile_frame_count(window_profile(window)), 2);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_was_counted_since_the_last_look_is_added),
+		cmocka_unit_test(what_is_past_weighs_half_after_each_half_life),
+		cmocka_unit_test(what_has_faded_is_forgotten_with_all_it_refers_to),
+		cmocka_unit_test(another_profile_goes_on_where_the_last_one_ended),
+		cmocka_unit_test(a_cleared_window_shows_what_comes_from_now_on),
+		cmocka_unit_test(notes_and_frames_without_names_stay_what_they_are),
+		cmocka_unit_test(run_time_code_of_two_processes_is_told_apart),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
