@@ -1,7 +1,7 @@
 #include "elf/image.h"
 
 #include "base/alloc.h"
-#include "elf/libelf.h"
+#include "base/unpack.h"
 
 #include <elf.h>
 #include <endian.h>
@@ -23,13 +23,19 @@ struct image {
 	const unsigned char *build_id_at; /* where it was found in data */
 	bool changed;
 
-	/* A copy: libelf writes into the headers in `data` when it decompresses. */
-	Elf64_Shdr *sections;
+	Elf64_Shdr *sections; /* a copy: those in the file need not be aligned */
+	void **unpacked;      /* of each section; NULL: not asked for, or not compressed */
 	size_t section_count;
 	struct bytes section_names;
 	bool sections_loaded;
-	Elf *elf;
 };
+
+/* zlib's best; what claims more lies, and must not be given memory. */
+enum { UNPACK_RATIO_MAX = 1032 };
+
+#ifndef ELFCOMPRESS_ZSTD
+#define ELFCOMPRESS_ZSTD 2 /* newer than the C library here */
+#endif
 
 static struct bytes part(const struct image *image, uint64_t offset, uint64_t len)
 {
@@ -170,6 +176,7 @@ static void load_sections(struct image *image)
 	if (count > bytes_left(&table) / sizeof(Elf64_Shdr))
 		count = bytes_left(&table) / sizeof(Elf64_Shdr);
 	image->sections = xcalloc(count, sizeof(*image->sections));
+	image->unpacked = xcalloc(count, sizeof(*image->unpacked));
 	image->section_count = count;
 	if (count)
 		memcpy(image->sections, table.at, count * sizeof(*image->sections));
@@ -249,7 +256,9 @@ void image_free(struct image *image)
 {
 	if (!image)
 		return;
-	elf_end(image->elf);
+	for (size_t i = 0; i < image->section_count; i++)
+		free(image->unpacked[i]);
+	free(image->unpacked);
 	if (image->is_mapped)
 		munmap(image->data, image->size_bytes);
 	else
@@ -364,17 +373,22 @@ uint64_t image_unwind_table(const struct image *image)
 	return image->unwind_table_vaddr;
 }
 
-Elf *image_elf(struct image *image)
+size_t image_code(struct image *image, struct image_code **ret)
 {
-	if (image->elf)
-		return image->elf;
-	load_sections(image); /* before libelf can write to them */
-	/* elf_compress() marks a section as decompressed in its header, in place. */
-	if (image->is_mapped && mprotect(image->data, image->size_bytes, PROT_READ | PROT_WRITE))
-		return NULL;
-	elf_version(EV_CURRENT);
-	image->elf = elf_memory((char *)image->data, image->size_bytes);
-	return image->elf;
+	size_t count = 0;
+
+	load_sections(image);
+	*ret = xcalloc(image->section_count, sizeof(**ret));
+	for (size_t i = 0; i < image->section_count; i++) {
+		const Elf64_Shdr *section = &image->sections[i];
+
+		if (section->sh_flags & SHF_ALLOC && section->sh_flags & SHF_EXECINSTR)
+			(*ret)[count++] = (struct image_code){
+				.start = section->sh_addr,
+				.end = section->sh_addr + section->sh_size,
+			};
+	}
+	return count;
 }
 
 static size_t section_named(const struct image *image, const char *prefix, const char *name)
@@ -392,41 +406,48 @@ static size_t section_named(const struct image *image, const char *prefix, const
 	return 0;
 }
 
-/* What a compressed section's own header says: Elf64_Chdr, or "ZLIB" and 8 big-endian bytes. */
-static uint64_t decompressed_size(struct bytes raw, bool is_zdebug)
+/* A compressed section's own header, which is passed over: "ZLIB" and 8 big-endian bytes, or
+ * Elf64_Chdr. False: it is none that we know. */
+static bool read_packed_header(struct bytes *packed, bool is_zdebug, enum unpack_kind *kind,
+			       uint64_t *size_bytes)
 {
-	if (is_zdebug) {
-		const char *magic = bytes_take(&raw, 4);
-		uint64_t size = be64toh(bytes_u64(&raw));
+	uint32_t type;
 
-		return magic && memcmp(magic, "ZLIB", 4) == 0 ? size : 0;
+	*kind = UNPACK_ZLIB;
+	if (is_zdebug) {
+		const char *magic = bytes_take(packed, 4);
+
+		*size_bytes = be64toh(bytes_u64(packed));
+		return magic && memcmp(magic, "ZLIB", 4) == 0;
 	}
-	bytes_skip(&raw, offsetof(Elf64_Chdr, ch_size));
-	return bytes_u64(&raw);
+	type = bytes_u32(packed);
+	bytes_u32(packed);
+	*size_bytes = bytes_u64(packed);
+	bytes_u64(packed); /* alignment */
+	if (type == ELFCOMPRESS_ZSTD)
+		*kind = UNPACK_ZSTD;
+	return bytes_ok(packed) && (type == ELFCOMPRESS_ZLIB || type == ELFCOMPRESS_ZSTD);
 }
 
-/*
- * Through libelf, so that libdw, working on the same handle, shares the decompressed bytes. When
- * libdw was there first these calls fail, and the data is what it should be all the same. libelf
- * refuses a size beyond zlib's best ratio of 1032 before it allocates.
- */
-static bool decompress(struct image *image, size_t index, struct bytes raw, bool is_zdebug,
-		       struct bytes *ret)
+static bool unpack_section(struct image *image, size_t index, struct bytes packed, bool is_zdebug,
+			   struct bytes *ret)
 {
-	uint64_t size = decompressed_size(raw, is_zdebug);
-	Elf_Scn *section = elf_getscn(image_elf(image), index);
-	Elf_Data *data;
+	enum unpack_kind kind;
+	uint64_t size_bytes;
+	void *to;
 
-	if (!section || size == 0)
+	if (!read_packed_header(&packed, is_zdebug, &kind, &size_bytes) || size_bytes == 0 ||
+	    size_bytes / UNPACK_RATIO_MAX > bytes_left(&packed))
 		return false;
-	if (is_zdebug)
-		elf_compress_gnu(section, 0, 0);
-	else
-		elf_compress(section, 0, 0);
-	data = elf_rawdata(section, NULL);
-	if (!data || !data->d_buf || data->d_buf == raw.at || data->d_size != size)
-		return false;
-	*ret = bytes_of(data->d_buf, data->d_size);
+	if (!image->unpacked[index]) {
+		to = malloc(size_bytes);
+		if (!to || !unpack(kind, packed, to, size_bytes)) {
+			free(to);
+			return false;
+		}
+		image->unpacked[index] = to;
+	}
+	*ret = bytes_of(image->unpacked[index], size_bytes);
 	return true;
 }
 
@@ -455,7 +476,7 @@ struct image_section image_section(struct image *image, const char *name)
 	if (!bytes_ok(&raw))
 		ret.unreadable = true;
 	else if (is_zdebug || section->sh_flags & SHF_COMPRESSED)
-		ret.unreadable = !decompress(image, index, raw, is_zdebug, &ret.data);
+		ret.unreadable = !unpack_section(image, index, raw, is_zdebug, &ret.data);
 	else
 		ret.data = raw;
 	return ret;
@@ -464,7 +485,6 @@ struct image_section image_section(struct image *image, const char *name)
 void image_release(const struct image *image, struct bytes part)
 {
 	const uintptr_t page = (uintptr_t)getpagesize();
-	/* Whole pages only; the rest may hold what libelf has marked in a header. */
 	uintptr_t start = ((uintptr_t)part.at + page - 1) / page * page;
 	uintptr_t end = (uintptr_t)part.end / page * page;
 

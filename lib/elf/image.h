@@ -7,8 +7,8 @@
  * are asked for: opening is cheap enough for every mapping of the machine. Every offset in the file
  * is checked; a lying file gives an error or an empty section, never a read outside it. Not
  * thread-safe while sections are being looked up: a section that image_section() has given once may
- * be read by all threads. Source: elf(5), gABI; "GNU build-id" note; .zdebug_* and SHF_COMPRESSED
- * as elfutils does them.
+ * be read by all threads. Source: elf(5), gABI, also for SHF_COMPRESSED; "GNU build-id" note;
+ * .zdebug_* as binutils wrote them before.
  */
 #ifndef PROF_ELF_IMAGE_H
 #define PROF_ELF_IMAGE_H
@@ -36,7 +36,7 @@ struct image_section {
 		data;	/* decompressed; empty when the section is absent, SHT_NOBITS or damaged */
 	uint64_t vaddr; /* 0 when it is not loaded */
 	bool present;
-	/* Present, but damaged, or compressed in a way this libelf lacks (zstd before 0.189). */
+	/* Present, but damaged, or compressed in a way that this prof was built without (zstd). */
 	bool unreadable;
 };
 
@@ -74,6 +74,14 @@ bool image_vaddr_to_offset(const struct image *image, uint64_t vaddr, uint64_t *
 /* By name (".debug_info" also finds ".zdebug_info"); decompressed once, kept as long as the image.
  */
 struct image_section image_section(struct image *image, const char *name);
+
+/* Where the sections lie that hold code; their number. *ret is to be freed. */
+struct image_code {
+	uint64_t start, end; /* vaddrs */
+};
+
+size_t image_code(struct image *image, struct image_code **ret);
+
 /*
  * Gives the memory of what has been read of a section back to the kernel: what is read again comes
  * from the file again, unchanged, also for threads that are reading it right now. Nothing happens

@@ -1,6 +1,5 @@
 #include "symbol/symtab.h"
 
-#include "elf/libelf.h"
 #include "symbol/plt.h"
 
 #include "base/alloc.h"
@@ -39,41 +38,14 @@ enum rank {
 	RANK_UNSIZED = 8, /* above all others: a size says that it is a function */
 };
 
-struct range {
-	uint64_t start, end;
-};
-
 struct symtab {
 	struct entry *entries; /* by vaddr; of one vaddr the best last */
 	size_t count, room;
 	struct bytes strings[TABLES];
-	struct range *code; /* executable sections */
-	size_t code_count, code_room;
+	struct image_code *code;
+	size_t code_count;
 	bool complete;
 };
-
-static void load_code_ranges(struct symtab *symtab, struct image *image)
-{
-	Elf *elf = image_elf(image);
-	Elf_Scn *section = NULL;
-
-	while (symtab->code_count < CODE_SECTIONS_MAX && (section = elf_nextscn(elf, section))) {
-		/* Where the file has it, which may not be aligned. */
-		const void *at = elf64_getshdr(section);
-		Elf64_Shdr header;
-
-		if (!at)
-			continue;
-		memcpy(&header, at, sizeof(header));
-		if (!(header.sh_flags & SHF_ALLOC) || !(header.sh_flags & SHF_EXECINSTR))
-			continue;
-		GROW(symtab->code, symtab->code_count, symtab->code_room);
-		symtab->code[symtab->code_count++] = (struct range){
-			.start = header.sh_addr,
-			.end = header.sh_addr + header.sh_size,
-		};
-	}
-}
 
 /* The end of the executable section around vaddr; 0: there is none. */
 static uint64_t code_end(const struct symtab *symtab, uint64_t vaddr)
@@ -261,7 +233,9 @@ struct symtab *symtab_new(struct image *image, struct image *debug)
 {
 	struct symtab *symtab = xcalloc(1, sizeof(*symtab));
 
-	load_code_ranges(symtab, image);
+	symtab->code_count = image_code(image, &symtab->code);
+	if (symtab->code_count > CODE_SECTIONS_MAX)
+		symtab->code_count = CODE_SECTIONS_MAX;
 	symtab->complete = load_table(symtab, image, TABLE_IMAGE, ".symtab", ".strtab");
 	if (debug && load_table(symtab, debug, TABLE_DEBUG, ".symtab", ".strtab"))
 		symtab->complete = true;

@@ -25,11 +25,11 @@ ALLOWED = {
 CONFINED = {
     r"linux/bpf\.h": r"lib/symbol/ksym\.c",
     r"linux/perf_event\.h": r"lib/perf/",
-    r"libelf\.h|gelf\.h": r"lib/elf/",
-    r"elfutils/.*": r"lib/unwind/cfi\.c|lib/symbol/",
+    r"libelf\.h|gelf\.h|elfutils/.*": r"tests/",
     r"dwarf\.h": r"lib/unwind/|lib/symbol/",
-    r"zlib\.h": r"lib/base/gzip\.c",
-    r"zstd\.h": r"lib/perf/inflater\.c",
+    r"zlib\.h": r"lib/base/(gzip|unpack)\.c",
+    r"libdeflate\.h": r"lib/base/unpack\.c",
+    r"zstd\.h": r"lib/base/unpack\.c|lib/perf/inflater\.c",
     r"libiberty/.*|demangle\.h": r"lib/symbol/demangle\.c",
     r"protobuf-c/.*|.*\.pb-c\.h": r"lib/format/pprof\.c",
 }

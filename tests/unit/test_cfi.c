@@ -7,12 +7,12 @@
 #include "unwind/cfi_program.h"
 
 #include "base/cleanup.h"
-#include "elf/libelf.h"
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <libelf.h>
 #include <link.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -194,8 +194,7 @@ static void compare_fde(struct comparison *comparison, const struct cfi_fde *fde
 
 static unsigned count_fdes(const struct image *image, const struct cfi_section *section)
 {
-	const unsigned char *e_ident = (const unsigned char *)elf_getident(
-		image_elf((struct image *)(uintptr_t)image), NULL);
+	const unsigned char *e_ident = image_contents(image).at;
 	Elf_Data data = {.d_buf = (void *)(uintptr_t)section->data.at,
 			 .d_size = bytes_left(&section->data),
 			 .d_type = ELF_T_BYTE,
@@ -245,12 +244,17 @@ static bool compare_file(const char *path, struct comparison *comparison)
 	comparison->section =
 		(struct cfi_section){.data = found.data, .vaddr = found.vaddr, .is_eh_frame = true};
 	comparison->cfi = cfi;
-	comparison->oracle = dwarf_getcfi_elf(image_elf(image));
-	if (!comparison->oracle)
-		return false;
-	compare_section(comparison);
+	struct bytes contents = image_contents(image);
+
+	elf_version(EV_CURRENT);
+	Elf *elf = elf_memory((char *)(uintptr_t)contents.at, bytes_left(&contents));
+
+	comparison->oracle = dwarf_getcfi_elf(elf);
+	if (comparison->oracle)
+		compare_section(comparison);
 	dwarf_cfi_end(comparison->oracle);
-	return true;
+	elf_end(elf);
+	return comparison->oracle;
 }
 
 static int compare_loaded(struct dl_phdr_info *info, size_t size, void *user)
