@@ -373,6 +373,11 @@ uint64_t image_unwind_table(const struct image *image)
 	return image->unwind_table_vaddr;
 }
 
+uint64_t image_entry(const struct image *image)
+{
+	return image->header.e_entry;
+}
+
 size_t image_code(struct image *image, struct image_code **ret)
 {
 	size_t count = 0;

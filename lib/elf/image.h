@@ -98,6 +98,8 @@ bool image_read(const struct image *image, uint64_t vaddr, void *into, size_t le
  * relies on, whatever became of the section headers; 0: there is none. LSB, "Exception Frames".
  */
 uint64_t image_unwind_table(const struct image *image);
+/* The vaddr where the program begins; 0: nowhere. */
+uint64_t image_entry(const struct image *image);
 
 /*
  * True when the file was cut short or overwritten since it was opened; once true, always. Pages

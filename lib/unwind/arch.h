@@ -5,7 +5,7 @@
  * A machine is one file arch_<name>.c with one const struct; all are compiled everywhere, so that
  * recorded stacks of another machine can be unwound in a test. Sources: asm/perf_regs.h of the
  * kernel; System V psABI x86-64, 3.2 and figure 3.36; DWARF for the Arm 64-bit architecture
- * (AADWARF64), 4.1, and AAPCS64, 6.1.1.
+ * (AADWARF64), 4.1, and AAPCS64, 6.1.1; struct rt_sigframe and struct sigcontext of the kernel.
  */
 #ifndef PROF_UNWIND_ARCH_H
 #define PROF_UNWIND_ARCH_H
@@ -40,6 +40,15 @@ static inline void regs_set(struct regs *regs, unsigned reg, uint64_t value)
 	regs->known |= reg_bit(reg);
 }
 
+/*
+ * Where the frame that the kernel makes for a signal handler keeps what was interrupted: offsets
+ * from sp as it is when the handler has returned; 0: not kept.
+ */
+struct signal_frame {
+	uint16_t regs[REGS_MAX]; /* by DWARF number */
+	uint16_t pc;
+};
+
 /* Machine code is looked at in pieces of so many bytes. */
 enum { CODE_BYTES = 8 };
 
@@ -66,6 +75,16 @@ struct arch {
 	 * epilogue, how many words were pushed above the return address; -1 when it says nothing.
 	 */
 	int (*pushed_words)(const unsigned char code[CODE_BYTES]);
+	/*
+	 * Do the bytes just before the pc end with a system call that has just returned, or not
+	 * yet?
+	 */
+	bool (*is_after_syscall)(const unsigned char code[CODE_BYTES], const struct regs *regs);
+	/* And is it clone or clone3, on the side of the new thread (or process)? */
+	bool (*is_newborn)(const unsigned char code[CODE_BYTES], const struct regs *regs);
+	/* Is this what a signal handler returns to: the system call rt_sigreturn? */
+	bool (*is_sigreturn)(const unsigned char code[CODE_BYTES]);
+	const struct signal_frame *signal_frame;
 };
 
 enum { PERF_REG_PC = 0xfe, PERF_REG_NONE = 0xff };

@@ -41,6 +41,37 @@ static int pushed_words(const unsigned char code[CODE_BYTES])
 	return -1;
 }
 
+static bool is_after_syscall(const unsigned char code[CODE_BYTES], const struct regs *regs)
+{
+	(void)regs;
+	return last_instruction(code) == 0xd4000001; /* svc #0 */
+}
+
+static bool is_newborn(const unsigned char code[CODE_BYTES], const struct regs *regs)
+{
+	static const unsigned char mov_clone[] = {0x88, 0x1b, 0x80, 0xd2};
+	static const unsigned char mov_clone3[] = {0x68, 0x36, 0x80, 0xd2};
+
+	return is_after_syscall(code, regs) && regs->values[0] == 0 &&
+	       (memcmp(code, mov_clone, sizeof(mov_clone)) == 0 ||
+		memcmp(code, mov_clone3, sizeof(mov_clone3)) == 0);
+}
+
+static bool is_sigreturn(const unsigned char code[CODE_BYTES])
+{
+	/* mov x8, #139; svc #0 */
+	static const unsigned char mov_svc[] = {0x68, 0x11, 0x80, 0xd2, 0x01, 0, 0, 0xd4};
+
+	return memcmp(code, mov_svc, sizeof(mov_svc)) == 0;
+}
+
+/* A siginfo_t, then a ucontext_t: x0 to x30, sp, pc. */
+static const struct signal_frame signal_frame = {
+	.regs = {312, 320, 328, 336, 344, 352, 360, 368, 376, 384, 392, 400, 408, 416, 424, 432,
+		 440, 448, 456, 464, 472, 480, 488, 496, 504, 512, 520, 528, 536, 544, 552, 560},
+	.pc = 568,
+};
+
 const struct arch arch_aarch64 = {
 	.name = "aarch64",
 	.register_count = 32,
@@ -57,4 +88,8 @@ const struct arch arch_aarch64 = {
 	.ends_with_call = ends_with_call,
 	.call_target = call_target,
 	.pushed_words = pushed_words,
+	.is_after_syscall = is_after_syscall,
+	.is_newborn = is_newborn,
+	.is_sigreturn = is_sigreturn,
+	.signal_frame = &signal_frame,
 };

@@ -90,6 +90,39 @@ static int pushed_words(const unsigned char code[CODE_BYTES])
 	return -1;
 }
 
+static bool is_after_syscall(const unsigned char code[CODE_BYTES], const struct regs *regs)
+{
+	/* The instruction leaves its return address in rcx. */
+	return code[CODE_BYTES - 2] == 0x0f && code[CODE_BYTES - 1] == 0x05 &&
+	       regs->values[RCX] == regs->pc;
+}
+
+static bool is_newborn(const unsigned char code[CODE_BYTES], const struct regs *regs)
+{
+	static const unsigned char mov_clone[] = {0xb8, 0x38, 0, 0, 0, 0x0f, 0x05};
+	static const unsigned char mov_clone3[] = {0xb8, 0xb3, 0x01, 0, 0, 0x0f, 0x05};
+	const unsigned char *last = code + CODE_BYTES - sizeof(mov_clone);
+
+	return (memcmp(last, mov_clone, sizeof(mov_clone)) == 0 ||
+		memcmp(last, mov_clone3, sizeof(mov_clone3)) == 0) &&
+	       regs->values[RAX] == 0 && regs->values[RCX] == regs->pc;
+}
+
+static bool is_sigreturn(const unsigned char code[CODE_BYTES])
+{
+	static const unsigned char mov_rax[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f};
+	static const unsigned char mov_eax[] = {0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05};
+
+	return memcmp(code, mov_rax, sizeof(mov_rax)) == 0 ||
+	       memcmp(code, mov_eax, sizeof(mov_eax)) == 0;
+}
+
+/* A ucontext_t: r8 to r15, rdi, rsi, rbp, rbx, rdx, rax, rcx, rsp, rip. */
+static const struct signal_frame signal_frame = {
+	.regs = {144, 136, 152, 128, 112, 104, 120, 160, 40, 48, 56, 64, 72, 80, 88, 96},
+	.pc = 168,
+};
+
 const struct arch arch_x86_64 = {
 	.name = "x86_64",
 	.register_count = 17,
@@ -105,4 +138,8 @@ const struct arch arch_x86_64 = {
 	.ends_with_call = ends_with_call,
 	.call_target = call_target,
 	.pushed_words = pushed_words,
+	.is_after_syscall = is_after_syscall,
+	.is_newborn = is_newborn,
+	.is_sigreturn = is_sigreturn,
+	.signal_frame = &signal_frame,
 };

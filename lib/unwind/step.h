@@ -17,8 +17,14 @@ bool step_full(struct walk *walk, const struct cfi_rule *rule);
  * A leaf: where the instruction at the pc says that it is, if that is part of a prologue. Else it
  * may stand on top of the stack (in lr), beside what the frame pointer points at, or, the least
  * likely, among the lowest words of the stack: that one of the first two whose call goes to just
- * before the pc, or else the first there is. Any other frame: by its frame pointer.
+ * before the pc, or else the first there is. Any other frame: the one that the kernel makes for a
+ * signal handler tells by its code; else by its frame pointer; and where that leads nowhere, the
+ * lowest words of its stack are looked through too. Nothing vouches for what is found so, unless
+ * it leads to the root.
  */
 bool step_guess(struct walk *walk);
+
+/* Does a call stand before the pc? */
+bool is_after_call(struct walk *walk);
 
 #endif

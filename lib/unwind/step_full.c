@@ -97,7 +97,7 @@ bool step_full(struct walk *walk, const struct cfi_rule *rule)
 	uint64_t cfa, value;
 	bool found;
 
-	walk->at_signal_frame = rule->signal_frame;
+	walk->was_not_called = rule->signal_frame;
 	if (row->regs[arch->ra].how == CFI_UNDEFINED)
 		return walk_stop(walk, UNWIND_ROOT);
 	walk->stop = UNWIND_LOST;

@@ -121,20 +121,90 @@ static bool step_from_top(struct walk *walk, enum call enough)
 	return step_over(walk, 0, enough);
 }
 
+/* Among the lowest words of the frame. */
 static bool step_by_search(struct walk *walk)
 {
 	enum unwind_stop stop = walk->stop;
 
-	for (unsigned pushed = 1; pushed < SEARCH_WORDS && !walk->arch->ra_in_register; pushed++)
+	for (unsigned pushed = 0; pushed < SEARCH_WORDS && !walk->arch->ra_in_register; pushed++)
 		if (step_over(walk, pushed, CALL_SOMEWHERE))
 			return true;
 	return walk_stop(walk, stop);
 }
 
+/* What callers keep in registers may have been changed by now, unlike in a leaf's prologue. */
+static bool step_by_search_from_caller(struct walk *walk)
+{
+	uint64_t known = walk->regs.known;
+
+	if (walk->stop != UNWIND_LOST || !walk->may_search)
+		return false;
+	walk->has_searched = true;
+	if (!step_by_search(walk))
+		return false;
+	walk->regs.known &= known;
+	return true;
+}
+
+static bool is_at_sigreturn(struct walk *walk)
+{
+	unsigned char code[CODE_BYTES];
+
+	return walk_read_file(walk, &walk->at, walk_pc(walk), walk->regs.pc, code, sizeof(code)) &&
+	       walk->arch->is_sigreturn(code);
+}
+
+static bool step_from_signal_frame(struct walk *walk)
+{
+	const struct arch *arch = walk->arch;
+	const struct signal_frame *saved = arch->signal_frame;
+	uint64_t sp = walk->regs.values[arch->sp], pc, value;
+	struct regs caller = {0};
+
+	walk->was_not_called = true;
+	for (unsigned reg = 0; reg < arch->register_count; reg++) {
+		if (!saved->regs[reg])
+			continue;
+		if (!walk_read_stack(walk, sp + saved->regs[reg], STACK_REACH_BYTES, &value))
+			return false;
+		regs_set(&caller, reg, value);
+	}
+	if (!walk_read_stack(walk, sp + saved->pc, STACK_REACH_BYTES, &pc) ||
+	    !walk_enter(walk, caller.values[arch->sp], pc, false))
+		return false;
+	caller.pc = walk->regs.pc;
+	walk->regs = caller;
+	return true;
+}
+
+bool is_after_call(struct walk *walk)
+{
+	return call_before(walk, walk->regs.pc) >= CALL_SOMEWHERE;
+}
+
+/*
+ * C libraries end the CFI of clone() at its system call, which returns twice; the second time on a
+ * new stack, where nobody has called anything.
+ */
+static bool is_newborn(struct walk *walk)
+{
+	uint64_t pc = walk->regs.pc;
+	unsigned char code[CODE_BYTES];
+
+	return !walk->is_return_address &&
+	       walk_read_file(walk, &walk->at, pc, pc - sizeof(code), code, sizeof(code)) &&
+	       walk->arch->is_newborn(code, &walk->regs);
+}
+
 bool step_guess(struct walk *walk)
 {
+	if (is_newborn(walk))
+		return walk_stop(walk, UNWIND_ROOT);
+	if (is_at_sigreturn(walk))
+		return step_from_signal_frame(walk);
 	if (walk->is_return_address)
-		return step_from_frame_pointer(walk, CALL_UNSEEN);
+		return step_from_frame_pointer(walk, CALL_UNSEEN) ||
+		       step_by_search_from_caller(walk);
 	return step_by_instruction(walk) || step_from_top(walk, CALL_HERE) ||
 	       step_from_frame_pointer(walk, CALL_HERE) || step_from_top(walk, CALL_SOMEWHERE) ||
 	       step_from_frame_pointer(walk, CALL_UNSEEN) || step_by_search(walk);

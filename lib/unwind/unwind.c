@@ -9,6 +9,9 @@
 
 #define DEBUG_DIR "/usr/lib/debug"
 
+/* What a program begins with is written by hand and short. */
+enum { ENTRY_BYTES_MAX = 64 };
+
 /* What unwinding knows of a module; made when its first frame is met. */
 struct unwind_module {
 	struct cfi *cfi;
@@ -156,6 +159,27 @@ static bool stop_in_go(struct walk *walk)
 	return false;
 }
 
+/*
+ * The program's entry, where it has no CFI. Or nothing stands before the pc: whoever made the stack
+ * put the first instruction of a function there, for the first one called to return to
+ * (makecontext).
+ */
+static bool begins_stack(struct unwinder *unwinder, struct cfi *cfi, struct walk *walk)
+{
+	const struct image *image = spaces_module(unwinder->spaces, walk->at.module)->image;
+	struct location at = walk->at;
+	struct cfi_rule rule;
+	uint64_t vaddr;
+
+	if (image_offset_to_vaddr(image, at.offset, &vaddr) &&
+	    vaddr - image_entry(image) < ENTRY_BYTES_MAX)
+		return true;
+	at.offset++;
+	walk->was_not_called = walk->is_return_address && full_rule(unwinder, cfi, &at, &rule) &&
+			       !is_after_call(walk);
+	return walk->was_not_called;
+}
+
 static bool step_by_cfi(struct unwinder *unwinder, struct cfi *cfi, struct walk *walk)
 {
 	struct rule rule = {.kind = RULE_FULL};
@@ -174,6 +198,8 @@ static bool step_by_cfi(struct unwinder *unwinder, struct cfi *cfi, struct walk 
 			return step_full(walk, &full);
 		break;
 	case RULE_NONE:
+		if (begins_stack(unwinder, cfi, walk))
+			return walk_stop(walk, UNWIND_ROOT);
 		break;
 	}
 	return step_guess(walk);
@@ -234,6 +260,30 @@ static void close_chain(struct call_chain *chain, uint64_t total)
 	chain->gap = inner;
 }
 
+/*
+ * A thread in a system call stands behind the instruction. Behind one that never returns (exit)
+ * something else begins, so where the two differ in their rules, it is looked up as a call is.
+ */
+static void look_before_syscall(struct unwinder *unwinder, struct walk *walk)
+{
+	uint64_t pc = walk->regs.pc;
+	struct cfi *cfi = cfi_of(unwinder, walk->at.module);
+	struct location before = walk->at;
+	unsigned char code[CODE_BYTES];
+	struct rule rule, other;
+
+	before.offset--;
+	if (!cfi || !walk_read_file(walk, &walk->at, pc, pc - sizeof(code), code, sizeof(code)) ||
+	    !walk->arch->is_after_syscall(code, &walk->regs))
+		return;
+	rule = rule_at(unwinder, cfi, &walk->at);
+	other = rule_at(unwinder, cfi, &before);
+	if (other.kind == RULE_NONE || memcmp(&rule, &other, sizeof(rule)) == 0)
+		return;
+	walk->at = before;
+	walk->is_return_address = true;
+}
+
 static enum unwind_stop walk_up(struct unwinder *unwinder, struct walk *walk,
 				struct call_chain *chain)
 {
@@ -241,14 +291,15 @@ static enum unwind_stop walk_up(struct unwinder *unwinder, struct walk *walk,
 	bool more;
 
 	walk_locate(walk, walk->regs.pc, &walk->at);
+	look_before_syscall(unwinder, walk);
 	do {
 		struct frame *frame = place_of(chain, total++);
 
-		walk->at_signal_frame = false;
+		walk->was_not_called = false;
 		*frame = frame_of(walk);
 		more = step(unwinder, walk);
-		/* No call stands before the code that a signal handler returns to. */
-		if (walk->at_signal_frame)
+		/* There may be another function before its pc, or nothing at all. */
+		if (walk->was_not_called)
 			frame->is_return_address = false;
 	} while (more);
 	close_chain(chain, total);
@@ -288,13 +339,15 @@ enum unwind_stop unwinder_walk(struct unwinder *unwinder, pid_t pid, uint64_t ti
 		.stack = stack->copied.at,
 		.source = stack,
 		.regs = *regs,
+		.may_search = true,
 	};
 	struct walk walk = fresh;
 	enum unwind_stop stop = walk_all(unwinder, &walk, chain);
 
-	if (stop == UNWIND_ROOT || !walk.has_grown)
+	if (stop == UNWIND_ROOT || (!walk.has_grown && !walk.has_searched))
 		return stop;
 	walk = fresh;
+	walk.may_search = false;
 	walk.source = &fixed;
 	return walk_all(unwinder, &walk, chain);
 }

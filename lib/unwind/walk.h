@@ -22,10 +22,11 @@ struct walk {
 	const unsigned char *stack;
 	const struct unwind_stack *source; /* of more of it */
 	bool has_grown;
+	bool may_search, has_searched; /* for the caller of a frame of which nothing is known */
 	struct regs regs;
 	bool is_return_address; /* regs.pc: the call stands just before it */
 	bool tracks_all;	/* all registers, not only those that most rules need */
-	bool at_signal_frame;	/* this frame is the one that the kernel made for a handler */
+	bool was_not_called;	/* this frame: made for a signal handler, or the first of a stack */
 	bool changed_stack;	/* a signal handler ran on a stack of its own (sigaltstack) */
 	bool lacks_register;	/* a rule asked for one that was not tracked */
 	struct location at;	/* of the instruction that runs, or calls */

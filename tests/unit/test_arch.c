@@ -1,7 +1,10 @@
 #include "unwind/arch.h"
 
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
+#include <stddef.h>
+#include <ucontext.h>
 
 #include <cmocka.h>
 
@@ -146,6 +149,68 @@ static void the_instruction_tells_what_was_pushed(void **state)
 		assert_int_equal(arch_x86_64.pushed_words(cases[i].code), cases[i].words);
 }
 
+static void a_signal_handler_returns_to_a_system_call(void **state)
+{
+	(void)state;
+	static const unsigned char musl[CODE_BYTES] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f};
+	static const unsigned char go[CODE_BYTES] = {0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05, 0xcc};
+	static const unsigned char exit[CODE_BYTES] = {0xb8, 0x3c, 0, 0, 0, 0x0f, 0x05, 0xcc};
+	static const unsigned char arm[CODE_BYTES] = {0x68, 0x11, 0x80, 0xd2, 0x01, 0, 0, 0xd4};
+
+	assert_true(arch_x86_64.is_sigreturn(musl));
+	assert_true(arch_x86_64.is_sigreturn(go));
+	assert_false(arch_x86_64.is_sigreturn(exit));
+	assert_true(arch_aarch64.is_sigreturn(arm));
+	assert_false(arch_aarch64.is_sigreturn(exit));
+}
+
+/* What the kernel's frame holds where: see the ucontext_t of this machine. */
+static void a_signal_frame_is_laid_out_as_the_kernel_does(void **state)
+{
+	(void)state;
+	const struct signal_frame *frame = arch_native()->signal_frame;
+
+#if defined(__x86_64__)
+	const size_t registers = offsetof(ucontext_t, uc_mcontext.gregs);
+
+	assert_int_equal(frame->regs[0], registers + REG_RAX * sizeof(greg_t));
+	assert_int_equal(frame->regs[arch_native()->fp], registers + REG_RBP * sizeof(greg_t));
+	assert_int_equal(frame->regs[arch_native()->sp], registers + REG_RSP * sizeof(greg_t));
+	assert_int_equal(frame->regs[15], registers + REG_R15 * sizeof(greg_t));
+	assert_int_equal(frame->pc, registers + REG_RIP * sizeof(greg_t));
+#elif defined(__aarch64__)
+	const size_t context = sizeof(siginfo_t);
+
+	assert_int_equal(frame->regs[0], context + offsetof(ucontext_t, uc_mcontext.regs));
+	assert_int_equal(frame->regs[arch_native()->sp],
+			 context + offsetof(ucontext_t, uc_mcontext.sp));
+	assert_int_equal(frame->pc, context + offsetof(ucontext_t, uc_mcontext.pc));
+#endif
+}
+
+static void a_new_thread_is_told_by_the_system_call_that_made_it(void **state)
+{
+	(void)state;
+	static const unsigned char clone[CODE_BYTES] = {0, 0xb8, 0x38, 0, 0, 0, 0x0f, 0x05};
+	static const unsigned char clone3[CODE_BYTES] = {0, 0xb8, 0xb3, 1, 0, 0, 0x0f, 0x05};
+	static const unsigned char exit[CODE_BYTES] = {0, 0xb8, 0x3c, 0, 0, 0, 0x0f, 0x05};
+	static const unsigned char arm[CODE_BYTES] = {0x88, 0x1b, 0x80, 0xd2, 0x01, 0, 0, 0xd4};
+	const unsigned rax = 0, rcx = 2;
+	struct regs regs = {.pc = 0x1000};
+
+	regs_set(&regs, rcx, 0x1000); /* as the instruction syscall leaves it */
+	assert_true(arch_x86_64.is_newborn(clone, &regs));
+	assert_true(arch_x86_64.is_newborn(clone3, &regs));
+	assert_false(arch_x86_64.is_newborn(exit, &regs));
+	assert_true(arch_x86_64.is_after_syscall(exit, &regs));
+	assert_true(arch_aarch64.is_newborn(arm, &regs));
+	regs_set(&regs, rax, 1234); /* the side that has made it */
+	assert_false(arch_x86_64.is_newborn(clone, &regs));
+	assert_false(arch_aarch64.is_newborn(arm, &regs));
+	regs_set(&regs, rcx, 0x2000); /* a jump led here */
+	assert_false(arch_x86_64.is_after_syscall(exit, &regs));
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -156,6 +221,9 @@ int main(void)
 		cmocka_unit_test(calls_of_aarch64_are_told_from_other_code),
 		cmocka_unit_test(direct_calls_tell_where_they_go),
 		cmocka_unit_test(the_instruction_tells_what_was_pushed),
+		cmocka_unit_test(a_signal_handler_returns_to_a_system_call),
+		cmocka_unit_test(a_signal_frame_is_laid_out_as_the_kernel_does),
+		cmocka_unit_test(a_new_thread_is_told_by_the_system_call_that_made_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
