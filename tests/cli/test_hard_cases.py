@@ -1,0 +1,104 @@
+"""Stacks that profilers lose: in each of these programs the hot functions have exactly the callers they have."""
+
+import re
+from typing import NamedTuple
+
+import pytest
+
+from profiles import ROOTS, hottest
+
+FAST = ["-F", "1999", "-e", "cpu-clock:u"]
+SECONDS = "0.4"  # of CPU time: some 800 samples
+
+# How a thread begins, up to the first function that the program itself has written.
+BEGINNING = re.compile(ROOTS.pattern + r"|__libc_start_\w+|start_thread|libc_start_main_stage2|\[libc\.so\+0x[0-9a-f]+\]")
+
+
+class Case(NamedTuple):
+    program: str
+    chains: list  # of callers, "…" being the beginning of a thread; they may end in any of these
+    least: float = 0.99  # the share of the samples in their leaves that have one of these chains …
+
+# … the others say that they are cut.
+TRUE_OR_CUT = 0.99
+
+
+CASES = [
+    Case("alloca_mebibyte", ["… main spend outer middle room hot spin"], 0.8),
+    Case("assembly", ["… main spend run_realigned realigned", "… main spend run_plain plain_leaf",
+                      "… main spend run_pushing pushing_leaf", "… main spend run_framed framed called_back spin"]),
+    Case("coroutines", ["__start_context generator produce spin", "begin worker consume spin"]),
+    Case("frames", ["… main spend grow filled spin", "… main spend second spin", "… main spend align aligned spin"]),
+    Case("noreturn", ["… main spend attempt last_word give_up spin"]),
+    Case("shares_debug_frame", ["… main spend half spin", "… main spend third spin", "… main spend fifth spin"]),
+    Case("shares_musl", ["… main spend half spin", "… main spend third spin", "… main spend fifth spin"]),
+    Case("shares_musl_static", ["… main spend half spin", "… main spend third spin", "… main spend fifth spin"]),
+    Case("signals", ["… main spend interrupted __restore_rt on_trap __restore_rt on_illegal work spin"]),
+    Case("spawning", ["… main parent spend burn spin", "… main borrowing child spend burn spin",
+                      "… main spend half spin", "… main spend third spin", "… main spend fifth spin"]),
+    *[Case(program, ["… main spend caller", "… main spend caller step@plt", "… main spend caller step"])
+      for program in ("stubs_lazy", "stubs_now", "stubs_protected", "stubs_lld")],
+    Case("threads", ["… main spend burn spin", "… work spend burn spin"]),
+    Case("threads_musl", ["… main spend burn spin", "… work spend burn spin"]),
+]
+
+
+def callers(frames):
+    """Without the process name, and with its beginning as one word."""
+    rest = list(frames[1:])
+    while rest and BEGINNING.fullmatch(rest[0]):
+        del rest[0]
+    return " ".join(["…", *rest] if len(rest) < len(frames) - 1 else rest)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.program)
+def test_the_hot_functions_have_exactly_their_callers(prof, target, case):
+    stacks = prof.record(*FAST, "--", target(case.program), SECONDS, target("shares")).stacks
+    leaves = {chain.split()[-1] for chain in case.chains}
+    seen = {chain: stacks.count(lambda frames, chain=chain: callers(frames) == chain) for chain in case.chains}
+    in_leaves = stacks.count(lambda frames: frames[-1] in leaves)
+    assert in_leaves >= 0.9 * stacks.total > 450, stacks.hottest()
+    assert all(seen.values()), seen
+    cut = stacks.count(lambda frames: frames[1] == "[truncated]" and frames[-1] in leaves)
+    assert sum(seen.values()) >= case.least * in_leaves, stacks.hottest(30)
+    assert sum(seen.values()) + cut >= TRUE_OR_CUT * in_leaves, stacks.hottest(30)
+
+
+@pytest.mark.parametrize("name", ["shares_neither", "shares_neither_framed"])
+def test_without_any_table_the_callers_are_found_by_their_calls(prof, target, name):
+    stacks = prof.record(*FAST, "--", target(name), SECONDS).stacks
+    ours = rf"\[{name}\+0x[0-9a-f]+\]"
+    chain = re.compile(rf"{ours} __libc_start_main __libc_start_call_main {ours} {ours} {ours}( \S+)?")
+    whole = stacks.count(lambda frames: chain.fullmatch(" ".join(frames[1:])))
+    assert whole >= 0.98 * stacks.total > 400, stacks.hottest(30)
+
+
+def test_signal_frames_are_told_by_their_code_where_the_c_library_has_no_cfi(prof, target):
+    stacks = prof.record(*FAST, "--", target("signals_musl"), SECONDS).stacks
+    in_order = stacks.holding("_start", "main", "spend", "interrupted", "on_trap", "on_illegal", "work", "spin")
+    assert in_order >= 0.97 * stacks.total > 400, stacks.hottest()
+
+
+def test_exceptions_in_flight_stand_on_what_threw_them(prof, target):
+    stacks = prof.record(*FAST, "--", target("exceptions"), SECONDS).stacks
+    climb = "(anonymous namespace)::climb(int)"
+
+    def whole(frames):
+        return "main" in frames and ROOTS.fullmatch(frames[1]) and "(anonymous namespace)::attempt()" in frames
+
+    thrown = stacks.count(lambda frames: climb in frames)
+    assert thrown >= 0.8 * stacks.total > 400, stacks.hottest()
+    assert stacks.count(lambda frames: climb in frames and whole(frames)) >= 0.99 * thrown, stacks.hottest()
+    high = stacks.count(lambda frames: sum(frame.startswith(climb) for frame in frames) == 20)
+    assert high > 0.2 * stacks.total, stacks.hottest()  # the higher ones, before the first was cleaned up
+
+
+def test_the_first_and_last_microseconds_of_a_thread_have_their_root(prof, target, root):
+    """An event of a thread's own starts its period anew, so only those of a CPU see such short lives."""
+    stacks = prof.record("-a", "-F", "9999", "--", target("brief"), "0.15").stacks
+    ours = {frames: count for frames, count in stacks.counts.items() if frames[0] == "brief" and "execve" not in frames}
+    total = sum(ours.values())
+    begun = {name: sum(count for frames, count in ours.items() if frames[1] == name) for name in ("clone3", "__clone")}
+    astray = {frames: count for frames, count in ours.items() if frames[1] == "[truncated]"}
+    assert total > 300 and all(count > 10 for count in begun.values()), begun
+    assert sum(astray.values()) <= 0.01 * total, hottest(astray)

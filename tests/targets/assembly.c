@@ -1,0 +1,109 @@
+/*
+ * Functions written by hand.
+ *
+ *	_start … main
+ *	  spend
+ *	    run_realigned
+ *	      realigned      30 %  CFA by an expression, as OpenSSL writes them
+ *	    run_plain
+ *	      plain_leaf     20 %  no CFI, nothing pushed
+ *	    run_pushing
+ *	      pushing_leaf   20 %  no CFI, registers pushed, rbp used for something else
+ *	    run_framed
+ *	      framed         30 %  no CFI, a frame pointer
+ *	        called_back        (spin inlined)
+ */
+#include "work.h"
+
+void realigned(unsigned rounds);
+void plain_leaf(unsigned rounds);
+void pushing_leaf(unsigned rounds);
+void framed(void (*function)(void));
+
+#define FUNCTION(name, body) ".type " #name ", @function\n" #name ":\n" body ".size " #name ", . - " #name "\n"
+#define LOOP "1: imul $69069, %eax, %eax\n inc %eax\n dec %edi\n jnz 1b\n"
+
+__asm__(".text\n"
+	FUNCTION(realigned,
+		".cfi_startproc\n"
+		"	mov %rsp, %rax\n"
+		"	.cfi_def_cfa_register %rax\n"
+		"	push %rbx\n"
+		"	.cfi_offset %rbx, -16\n"
+		"	push %rbp\n"
+		"	.cfi_offset %rbp, -24\n"
+		"	sub $320, %rsp\n"
+		"	and $-256, %rsp\n"
+		"	mov %rax, 152(%rsp)\n"
+		/* DW_CFA_def_cfa_expression: breg7 (rsp) + 152, deref, plus_uconst 8 */
+		"	.cfi_escape 0x0f, 0x06, 0x77, 0x98, 0x01, 0x06, 0x23, 0x08\n"
+		"	xor %ebp, %ebp\n"
+		LOOP
+		"	mov 152(%rsp), %rsi\n"
+		"	.cfi_def_cfa %rsi, 8\n"
+		"	mov -16(%rsi), %rbp\n"
+		"	.cfi_restore %rbp\n"
+		"	mov -8(%rsi), %rbx\n"
+		"	.cfi_restore %rbx\n"
+		"	lea (%rsi), %rsp\n"
+		"	.cfi_def_cfa_register %rsp\n"
+		"	ret\n"
+		".cfi_endproc\n")
+	FUNCTION(plain_leaf, LOOP " ret\n")
+	FUNCTION(pushing_leaf,
+		"	push %rbx\n"
+		"	push %rbp\n"
+		"	push %r12\n"
+		"	mov $7, %ebp\n"
+		LOOP
+		"	pop %r12\n"
+		"	pop %rbp\n"
+		"	pop %rbx\n"
+		"	ret\n")
+	FUNCTION(framed,
+		"	push %rbp\n"
+		"	mov %rsp, %rbp\n"
+		"	sub $64, %rsp\n"
+		"	call *%rdi\n"
+		"	leave\n"
+		"	ret\n"));
+
+enum { ROUNDS = 20000 };
+
+static NOINLINE void called_back(void)
+{
+	spin();
+}
+
+static void run_realigned(void)
+{
+	realigned(ROUNDS);
+	__asm__ volatile("");
+}
+
+static void run_plain(void)
+{
+	plain_leaf(ROUNDS);
+	__asm__ volatile("");
+}
+
+static void run_pushing(void)
+{
+	pushing_leaf(ROUNDS);
+	__asm__ volatile("");
+}
+
+static void run_framed(void)
+{
+	framed(called_back);
+	__asm__ volatile("");
+}
+
+int main(int argc, char **argv)
+{
+	const struct part parts[] = {
+		{run_realigned, 3}, {run_plain, 2}, {run_pushing, 2}, {run_framed, 3}};
+
+	spend(seconds_argument(argc, argv), parts, 4);
+	return 0;
+}

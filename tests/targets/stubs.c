@@ -1,0 +1,30 @@
+/*
+ * Calls through the procedure linkage table, of a function so short that the stubs are seen. Built
+ * in each way that they are laid out: bound lazily or not, with and without endbr64.
+ *
+ *	_start … main
+ *	  spend
+ *	    caller
+ *	      step@plt  sometimes
+ *	      step      in the library (stub_library.c)
+ */
+#include "work.h"
+
+unsigned step(unsigned value);
+
+static NOINLINE void caller(void)
+{
+	unsigned value = 1;
+
+	for (int i = 0; i < 20000; i++)
+		value = step(value);
+	__asm__ volatile("" : : "r"(value));
+}
+
+int main(int argc, char **argv)
+{
+	const struct part all = {caller, 10};
+
+	spend(seconds_argument(argc, argv), &all, 1);
+	return 0;
+}
