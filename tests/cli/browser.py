@@ -7,6 +7,7 @@ import json
 import os
 import select
 import subprocess
+import sys
 import time
 
 WAIT_S = 30
@@ -22,6 +23,14 @@ KEYS = {"Enter": (13, "\r"), "Escape": (27, ""), "Tab": (9, ""), "Backspace": (8
 MODIFIERS = {"alt": 1, "control": 2, "shift": 8}
 
 
+# Of the shells not all can name a descriptor above 9.
+AS_3_AND_4 = """import os, sys
+for target, source in enumerate(sys.argv[1:3], 3):
+    os.dup2(int(source), target)
+os.execvp(sys.argv[3], sys.argv[3:])
+"""
+
+
 class Browser:
     """Started once; each page is a tab of its own."""
 
@@ -29,7 +38,7 @@ class Browser:
         self.folder = folder
         from_us, to_us = os.pipe(), os.pipe()
         self.process = subprocess.Popen(
-            ["/bin/sh", "-c", f'exec "$@" 3<&{from_us[0]} 4>&{to_us[1]}', "sh", program, *QUIET,
+            [sys.executable, "-c", AS_3_AND_4, str(from_us[0]), str(to_us[1]), program, *QUIET,
              "--remote-debugging-pipe", f"--user-data-dir={folder / 'profile'}"],
             pass_fds=(from_us[0], to_us[1]), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL)
