@@ -1,0 +1,207 @@
+/*
+ * What writing costs: a profile of many samples over many distinct stacks, about 30 frames deep, by
+ * 24 threads, into each format. Each is written by a process of its own, whose peak of memory
+ * includes the profile.
+ *
+ * bench_formats [FOLDER [SAMPLES STACKS]]	FOLDER: where the files stay, for others to read.
+ */
+#include "base/alloc.h"
+#include "format/format.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+	FUNCTIONS = 20000,
+	PLACES = 3, /* of each function, with addresses and lines of their own */
+	THREADS = 24,
+	DEPTH = 30,
+	SPREAD = 8, /* leaves are so much higher or deeper */
+};
+
+static uint32_t next_random(uint64_t *seed, uint32_t below)
+{
+	*seed ^= *seed << 13;
+	*seed ^= *seed >> 7;
+	*seed ^= *seed << 17;
+	return (uint32_t)((*seed >> 32) * below >> 32);
+}
+
+static void add_frames(struct profile *profile)
+{
+	for (uint32_t i = 0; i < FUNCTIONS; i++) {
+		CLEANUP(free_ptr)
+		char *name = xasprintf("module%02u::function_%u", i % 40, i);
+		CLEANUP(free_ptr)
+		char *file = xasprintf("src/module%02u/file%03u.c", i % 40, i / 100);
+		struct profile_function function = {
+			.name = strtab_add(profile_strings(profile), name),
+			.system_name = strtab_add(profile_strings(profile), name),
+			.file = strtab_add(profile_strings(profile), file),
+			.start_line = i % 100 * 20 + 1,
+		};
+		function_id id = profile_function(profile, &function);
+
+		for (uint32_t place = 0; place < PLACES; place++) {
+			struct profile_line line = {id, function.start_line + place * 3};
+			frame_id frame = profile_frame(profile, i % 40,
+						       (i * PLACES + place) * 16 + 5, true);
+
+			profile_set_lines(profile, frame, &line, 1);
+		}
+	}
+}
+
+/* Stacks that follow each other share most of their callers, as those of a program do. */
+static void add_cells(struct profile *profile, uint64_t samples, uint32_t stacks)
+{
+	stack_id path[DEPTH + SPREAD + 1] = {STACK_EMPTY};
+	uint32_t depth = 0;
+	uint64_t seed = 1;
+
+	for (uint32_t i = 0; i < stacks; i++) {
+		uint32_t leaf = DEPTH - SPREAD + next_random(&seed, 2 * SPREAD + 1);
+		uint32_t shared = leaf - 1;
+
+		while (shared && next_random(&seed, 2))
+			shared--;
+		if (next_random(&seed, 64) == 0)
+			shared /= 2;
+		depth = shared < depth ? shared : depth;
+		while (depth < leaf) {
+			frame_id frame = next_random(&seed, FUNCTIONS * PLACES);
+
+			path[depth + 1] = profile_push(profile, path[depth], frame);
+			depth++;
+		}
+		profile_add_samples(profile, next_random(&seed, THREADS), path[depth], 0,
+				    samples / stacks, samples / stacks * 1001001);
+	}
+}
+
+static void add_moments(struct profile *profile, uint64_t samples)
+{
+	uint64_t seed = 2, time_ns = 1000000000, cells = profile_cell_count(profile);
+
+	for (uint64_t i = 0; i < samples; i++) {
+		struct profile_moment moment = {
+			.time_ns = time_ns += next_random(&seed, 100000),
+			.cell = next_random(&seed, (uint32_t)cells),
+			.cpu = next_random(&seed, 8),
+		};
+
+		profile_add_moment(profile, &moment);
+	}
+}
+
+static struct profile *make_profile(uint64_t samples, uint32_t stacks)
+{
+	struct profile *profile = profile_new();
+
+	profile_add_event(profile,
+			  &(struct profile_event){
+				  .name = strtab_add(profile_strings(profile), "cpu-clock"),
+				  .counts_ns = true,
+				  .frequency_hz = 999,
+			  });
+	for (uint32_t i = 0; i < 40; i++) {
+		CLEANUP(free_ptr) char *path = xasprintf("/usr/lib/libmodule%02u.so", i);
+		struct profile_segment segment = {0, 0, FUNCTIONS * PLACES * 16};
+		struct profile_module module = {
+			.path = strtab_add(profile_strings(profile), path),
+			.segments = &segment,
+			.segment_count = 1,
+			.is_main = i == 0,
+		};
+
+		profile_describe_module(profile, i, &module);
+	}
+	for (int i = 0; i < THREADS; i++)
+		profile_thread(profile, 1000, 1000 + i, "server", i ? "worker" : "server");
+	add_frames(profile);
+	profile_keep_moments(profile);
+	add_cells(profile, samples, stacks);
+	add_moments(profile, samples);
+	profile_set_info(profile, &(struct profile_info){
+					  .start_unix_ns = 1700000000000000000,
+					  .start_ns = 1000000000,
+					  .duration_ns = 500000000000,
+					  .command = "bench_formats",
+				  });
+	return profile;
+}
+
+static double seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static int write_file(const struct profile *profile, const struct format *format, const char *path)
+{
+	FILE *out = fopen(path, "w");
+	CLEANUP(error_cleanup) struct error *err = NULL;
+
+	if (!out) {
+		perror(path);
+		return 1;
+	}
+	err = format->write(profile, &(struct format_options){0}, out);
+	if (err)
+		fprintf(stderr, "%s: %s\n", path, error_text(err));
+	return fclose(out) != 0 || err;
+}
+
+static int measure(const struct profile *profile, const struct format *format, const char *folder)
+{
+	CLEANUP(free_ptr) char *path = xasprintf("%s/bench%s", folder, format->extensions[0]);
+	double began = seconds();
+	struct rusage usage;
+	struct stat st;
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0)
+		_exit(write_file(profile, format, path));
+	if (pid < 0 || wait4(pid, &status, 0, &usage) < 0 || status || stat(path, &st) < 0)
+		return 1;
+	printf("%-12s %6.2f s %6.2f s CPU %8.1f MB written %6.0f MB peak\n", format->name,
+	       seconds() - began,
+	       (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+		       (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6,
+	       (double)st.st_size / 1e6, (double)usage.ru_maxrss / 1e3);
+	fflush(stdout);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	uint64_t samples = argc > 3 ? strtoull(argv[2], NULL, 10) : 10000000;
+	uint32_t stacks = argc > 3 ? (uint32_t)strtoul(argv[3], NULL, 10) : 1000000;
+	char temporary[] = "/tmp/bench_formats.XXXXXX";
+	const char *folder = argc > 1 ? argv[1] : mkdtemp(temporary);
+	CLEANUP(profile_cleanup) struct profile *profile = make_profile(samples, stacks);
+	struct rusage usage;
+	int failures = 0;
+
+	getrusage(RUSAGE_SELF, &usage);
+	printf("%" PRIu64 " samples, %" PRIu64 " cells, %" PRIu32
+	       " stacks with their callers: %.0f MB\n",
+	       samples, profile_cell_count(profile), profile_stack_count(profile),
+	       (double)usage.ru_maxrss / 1e3);
+	fflush(stdout);
+	for (const struct format *const *format = formats; *format; format++)
+		if ((*format)->write)
+			failures += measure(profile, *format, folder);
+	return failures != 0;
+}
