@@ -129,3 +129,19 @@ enum profile_module_kind labels_kind(const struct labels *labels, uint32_t label
 {
 	return profile_get_module(labels->profile, labels->items[label].module)->kind;
 }
+
+enum code_kind labels_code(const struct labels *labels, uint32_t label, bool is_inlined)
+{
+	if (labels->items[label].is_address)
+		return CODE_NAMELESS;
+	switch (labels_kind(labels, label)) {
+	case PROFILE_MODULE_KERNEL:
+		return CODE_KERNEL;
+	case PROFILE_MODULE_JIT:
+		return CODE_JIT;
+	case PROFILE_MODULE_NOTE:
+		return CODE_NOTE;
+	default:
+		return is_inlined ? CODE_INLINED : CODE_USER;
+	}
+}

@@ -43,4 +43,8 @@ void labels_deinit(struct labels *labels);
 /* What kind of code it is, for colours: of its module. */
 enum profile_module_kind labels_kind(const struct labels *labels, uint32_t label);
 
+/* The same, as pictures tell it in their legends. */
+enum code_kind { CODE_USER, CODE_INLINED, CODE_KERNEL, CODE_JIT, CODE_NAMELESS, CODE_NOTE };
+enum code_kind labels_code(const struct labels *labels, uint32_t label, bool is_inlined);
+
 #endif

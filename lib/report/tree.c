@@ -103,6 +103,26 @@ void tree_sum_up(struct tree *tree)
 	}
 }
 
+uint32_t tree_prune(struct tree *tree, uint64_t least)
+{
+	uint32_t pruned = 0;
+
+	for (uint32_t i = 0; i < tree->count; i++) {
+		uint32_t *link = &tree->nodes[i].first_child;
+
+		pruned += i && tree->nodes[i].total.weight < least;
+		while (*link) {
+			struct tree_node *child = &tree->nodes[*link];
+
+			if (child->total.weight < least)
+				*link = child->next_sibling;
+			else
+				link = &child->next_sibling;
+		}
+	}
+	return pruned;
+}
+
 struct siblings {
 	const struct tree *tree;
 	tree_order *order;
@@ -149,6 +169,17 @@ int tree_by_total(const struct tree *tree, uint32_t a, uint32_t b)
 
 	if (left->total.weight != right->total.weight)
 		return left->total.weight < right->total.weight ? 1 : -1;
+	order = strcmp(name_of(tree, left), name_of(tree, right));
+	return order ? order : (a > b) - (a < b);
+}
+
+int tree_by_name(const struct tree *tree, uint32_t a, uint32_t b)
+{
+	const struct tree_node *left = &tree->nodes[a], *right = &tree->nodes[b];
+	int order;
+
+	if (left->group != right->group)
+		return left->group < right->group ? -1 : 1;
 	order = strcmp(name_of(tree, left), name_of(tree, right));
 	return order ? order : (a > b) - (a < b);
 }

@@ -59,10 +59,16 @@ void tree_add(struct tree *tree, uint32_t node, uint64_t samples, uint64_t weigh
  * nodes' making. */
 void tree_sum_up(struct tree *tree);
 
+/* Takes the nodes whose total weight is below `least` out of the lists of children, with all below
+ * them. How many. */
+uint32_t tree_prune(struct tree *tree, uint64_t least);
+
 /* Relinks the lists of children so. The order may be that of any total order of siblings. */
 typedef int tree_order(const struct tree *tree, uint32_t a, uint32_t b);
 void tree_sort(struct tree *tree, tree_order *order);
 /* By total weight, the largest first, then by name. */
 tree_order tree_by_total;
+/* By name, groups by their numbers. */
+tree_order tree_by_name;
 
 #endif
