@@ -86,9 +86,10 @@ char *delivery_command(char *const *words, int count)
 
 void delivery_help(void)
 {
-	printf("\nFormats, by the extension of FILE:\n");
+	printf("\nFormats, by the extension of FILE or by NAME:\n");
 	for (const struct format *const *format = formats; *format; format++)
-		printf("  %-10s %s\n", (*format)->extensions[0], (*format)->summary);
+		printf("  %-17s %-10s %s\n", (*format)->extensions[0], (*format)->name,
+		       (*format)->summary);
 }
 
 int outputs_write(struct outputs *outputs, const struct profile *profile,

@@ -18,7 +18,7 @@ struct error *delivery_take_format(void *field, const char *argument)
 	names[count] = NULL;
 	nearest = option_nearest(argument, names);
 	return error_hint(error_new("there is no format \"%s\"", argument),
-			  "did you mean %s? The formats are pprof, folded and perf.data",
+			  "did you mean %s? --help lists the formats",
 			  nearest ? nearest : names[0]);
 }
 

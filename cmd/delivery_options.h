@@ -39,8 +39,7 @@ option_take delivery_take_weight; /* enum format_weight */
 		       "%n in the name are prof's pid, the time and a number",                     \
 		       option_append, offsetof(type, member.outputs)),                             \
 		DELIVERY_ENTRY(0, "format", "NAME",                                                \
-			       "pprof, folded or, of prof record, perf.data: whatever the name "   \
-			       "of the file",                                                      \
+			       "one of those below, whatever the name of the file",                \
 			       delivery_take_format, offsetof(type, member.format)),               \
 		DELIVERY_ENTRY(0, "weight", "KIND", "folded stacks count samples, ns or period",   \
 			       delivery_take_weight,                                               \

@@ -197,20 +197,15 @@ static char *quoted(const char *path)
 static void print_file(const struct output *output)
 {
 	CLEANUP(free_ptr) char *path = quoted(output->path);
+	const char *viewer = output->format->viewer, *file = strstr(viewer, "FILE");
 	struct stat st;
 
 	/* A pipe or a device has been read by now. */
 	if (!output->is_file || !output->is_written || stat(output->path, &st) < 0)
 		return;
-	if (output->format == &format_perfdata)
-		message("%s (%s); to look at it: perf report -i %s", output->path,
-			figure_bytes((uint64_t)st.st_size).text, path);
-	else if (output->format == &format_pprof)
-		message("%s (%s); to look at it: go tool pprof -http=: %s", output->path,
-			figure_bytes((uint64_t)st.st_size).text, path);
-	else
-		message("%s (%s); to draw it: inferno-flamegraph %s > flame.svg", output->path,
-			figure_bytes((uint64_t)st.st_size).text, path);
+	message("%s (%s); to look at it: %.*s%s%s", output->path,
+		figure_bytes((uint64_t)st.st_size).text, (int)(file - viewer), viewer, path,
+		file + strlen("FILE"));
 }
 
 void summary_print_files(const struct output *outputs, size_t count)

@@ -1,9 +1,10 @@
 #include "format/format.h"
 
 #include "base/alloc.h"
+#include "base/utf8.h"
 #include "format/folded_read.h"
 #include "format/folded_tree.h"
-#include "base/utf8.h"
+#include "report/process.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -137,27 +138,6 @@ static void make_names_of_frames(struct folded *folded)
 	folded->first_name = xcalloc((size_t)frames + 1, sizeof(*folded->first_name));
 	for (frame_id i = 0; i < frames; i++)
 		folded->first_name[i + 1] = make_frame_names(folded, i, folded->first_name[i]);
-}
-
-/* The program that was asked about; NULL when that is not known. */
-static const char *main_name(const struct profile *profile)
-{
-	for (uint32_t i = 0; i < profile_module_count(profile); i++) {
-		const struct profile_module *module = profile_get_module(profile, i);
-
-		if (module->is_main)
-			return basename(profile_string(profile, module->path));
-	}
-	return NULL;
-}
-
-/* NULL where nothing is known of a process: profiles of other makes may have frames alone. */
-static const char *process_name(const struct profile *profile, const struct profile_thread *thread)
-{
-	const char *name = thread->process ? profile_string(profile, thread->process)
-					   : main_name(profile);
-
-	return name || thread->pid < 0 ? name : "";
 }
 
 /* 0: the stack begins with its own first frame. */
@@ -296,6 +276,7 @@ const struct format format_folded = {
 	.extensions = (const char *const[]){".folded", ".collapsed", ".stacks", NULL},
 	.summary =
 		"folded stacks, one a line, for inferno-flamegraph, flamegraph.pl and speedscope",
+	.viewer = "inferno-flamegraph FILE > flame.svg",
 	.write = folded_write,
 	.recognize = folded_recognize,
 	.read = folded_read,

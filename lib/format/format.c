@@ -6,10 +6,12 @@ const struct format format_perfdata = {
 	.name = "perf.data",
 	.extensions = (const char *const[]){".data", NULL},
 	.summary = "the records as the kernel wrote them, for perf; of prof record alone",
+	.viewer = "perf report -i FILE",
 	.binary = true,
 };
 
-const struct format *const formats[] = {&format_pprof, &format_folded, &format_perfdata, NULL};
+const struct format *const formats[] = {&format_pprof, &format_folded, &format_svg,
+					&format_perfdata, NULL};
 
 const struct format *format_by_name(const char *name)
 {

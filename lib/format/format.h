@@ -25,6 +25,7 @@ struct format {
 	const char *name;	       /* --format NAME */
 	const char *const *extensions; /* with the dot, NULL at the end; the longest match wins */
 	const char *summary;	       /* for --help */
+	const char *viewer;	       /* the command that shows it, of a FILE */
 	bool binary;		       /* refuses a terminal */
 	bool wants_moments;	       /* shows when samples were taken */
 	/* Flushes out and does not close it. What out cannot take, a full disk, is an error. NULL:
@@ -43,6 +44,8 @@ struct format {
 extern const struct format format_folded;
 /* Each sample has the number of samples of the first event, then the weight of every event. */
 extern const struct format format_pprof;
+/* A picture: of several events the first. */
+extern const struct format format_svg;
 
 /* Records (perf/perfdata_writer.h): neither written nor read here. */
 extern const struct format format_perfdata;

@@ -447,6 +447,7 @@ const struct format format_pprof = {
 	.name = "pprof",
 	.extensions = (const char *const[]){".pb.gz", ".pprof", NULL},
 	.summary = "for go tool pprof, Pyroscope, Parca and others",
+	.viewer = "go tool pprof -http=: FILE",
 	.binary = true,
 	.write = pprof_write,
 	.recognize = pprof_recognize,

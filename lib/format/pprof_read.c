@@ -1,11 +1,11 @@
 #include "format/pprof_read.h"
 
 #include "base/alloc.h"
+#include "base/utf8.h"
 #include "format/id_table.h"
 #include "format/pprof_events.h"
 #include "format/pprof_input.h"
 #include "format/pprof_modules.h"
-#include "base/utf8.h"
 #include "format/wire.h"
 
 #include <inttypes.h>

@@ -29,6 +29,15 @@ def test_every_option_of_a_command_is_in_its_manual_and_no_other(prof, command):
     assert described == offered
 
 
+def test_every_format_is_in_the_manual_and_the_readme(prof):
+    listed = re.findall(r"^  (\.\S+)\s+(\S+) ", prof("convert", "--help").stdout.partition("Formats")[2], re.MULTILINE)
+    assert (".pb.gz", "pprof") in listed
+    table = re.findall(r"^\| `(\.\S+)`", (SOURCE / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert table == [extension for extension, _ in listed]
+    for extension, name in listed:
+        assert re.search(rf"^\.IR {re.escape(extension)} .*\b{re.escape(name)} \)$", page("prof-record.1"), re.MULTILINE)
+
+
 def test_every_command_has_a_manual(prof):
     commands = re.findall(r"^ {2,}([a-z]+)\s{2,}", prof("--help").stdout, re.MULTILINE)
     assert "record" in commands

@@ -1,5 +1,5 @@
-#include "format/pprof.pb-c.h"
 #include "base/utf8.h"
+#include "format/pprof.pb-c.h"
 
 #include "output.h"
 #include "sample_profile.h"

@@ -1,0 +1,25 @@
+"""Makes files part of the program: embed.py OUTPUT NAME=FILE … writes a C header with a text each."""
+
+import sys
+from pathlib import Path
+
+
+def array_of(data):
+    """Numbers, since a string may not be as long; with a NUL behind them."""
+    rows = [data[at:at + 24] for at in range(0, len(data), 24)]
+    return "".join("\t" + "".join(f"{byte}, " for byte in row).rstrip() + "\n" for row in rows) + "\t0,\n"
+
+
+def main():
+    output, *pieces = sys.argv[1:]
+    text = ""
+    for piece in pieces:
+        name, _, path = piece.partition("=")
+        data = Path(path).read_bytes()
+        if not data.isascii():  # a char may have a sign
+            sys.exit(f"{path} is not ASCII")
+        text += f"static const char {name}[] = {{\n{array_of(data)}}};\n"
+    Path(output).write_text(text, encoding="ascii")
+
+
+main()

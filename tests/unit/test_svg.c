@@ -1,0 +1,180 @@
+#include "output.h"
+#include "report/process.h"
+#include "sample_profile.h"
+
+#include <inttypes.h>
+
+static void assert_holds(const struct output *output, const char *part)
+{
+	if (!strstr(output->data, part))
+		fail_msg("%s is not in %s", part, strstr(output->data, "<svg id=\"frames\""));
+}
+
+static void assert_lacks(const struct output *output, const char *part)
+{
+	if (strstr(output->data, part))
+		fail_msg("there is %s", strstr(output->data, part));
+}
+
+static struct output svg_of(const struct profile *profile)
+{
+	return output_of(&format_svg, profile, (struct format_options){0});
+}
+
+/* The script and the style have tests of their own, in a browser. */
+static void cut_out(char *text, const char *from, const char *to)
+{
+	char *begin = strstr(text, from), *end = strstr(text, to);
+
+	memmove(begin + strlen(from), end, strlen(end) + 1);
+}
+
+static void the_golden_profile_is_drawn_as_ever(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = shop_profile();
+	CLEANUP(output_deinit) struct output output = svg_of(profile);
+
+	cut_out(output.data, "<style>", "</style>");
+	cut_out(output.data, "<![CDATA[", "]]>");
+	assert_golden("shop.svg", output.data);
+}
+
+static void siblings_stand_by_name_and_tell_their_share(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
+	event_id event = add_event(profile, "cpu-clock", true);
+	thread_id thread = profile_thread(profile, 1, 1, "p", "p");
+
+	profile_add_samples(profile, thread, STACK(profile, "main", "b"), event, 1000, 1000);
+	profile_add_samples(profile, thread, STACK(profile, "main", "a"), event, 3000, 3000);
+	CLEANUP(output_deinit) struct output output = svg_of(profile);
+	assert_holds(&output,
+		     "<title>a (3,000 samples, 75.00%)</title>"
+		     "<rect class=\"user b edged\" x=\"0.0000%\" y=\"0\" width=\"75.0000%\"");
+	assert_holds(&output,
+		     "<title>b (1,000 samples, 25.00%)</title>"
+		     "<rect class=\"user b edged\" x=\"75.0000%\" y=\"0\" width=\"25.0000%\"");
+	assert_holds(&output, "<title>all (4,000 samples, 100.00%)</title>");
+}
+
+static void what_is_too_narrow_is_counted(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
+	event_id event = add_event(profile, "cpu-clock", true);
+	thread_id thread = profile_thread(profile, 1, 1, "p", "p");
+
+	profile_add_samples(profile, thread, STACK(profile, "wide"), event, 11800, 11800);
+	profile_add_samples(profile, thread, STACK(profile, "narrow", "too"), event, 1, 1);
+	profile_add_samples(profile, thread, STACK(profile, "enough"), event, 2, 2);
+	CLEANUP(output_deinit) struct output output = svg_of(profile);
+	assert_holds(&output, ">2 frames too narrow to draw<");
+	assert_lacks(&output, "<title>narrow");
+	assert_holds(&output, "<title>enough");
+}
+
+static void names_cannot_break_out(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *name, *written;
+	} cases[] = {
+		{"a<b> && 'c' \"d\"", "a&lt;b&gt; &amp;&amp; 'c' \"d\" (1"},
+		{"</title><script>", "&lt;/title&gt;&lt;script&gt; (1"},
+		{"]]>", "]]&gt; (1"},
+		{"\x01\x1b[m\n\x7f\xc2\x85",
+		 "\xef\xbf\xbd\xef\xbf\xbd[m\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd (1"},
+		{"evil\xe2\x80\xaelive", "evil\xef\xbf\xbdlive (1"},
+		{"\xff\xc3z", "\xef\xbf\xbd\xef\xbf\xbdz (1"},
+		{"\xef\xbf\xbf", "\xef\xbf\xbd (1"},
+		{"na\xc3\xafve \xd7\xa9", "na\xc3\xafve \xd7\xa9 (1"},
+		{"", "[unnamed] (1"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		CLEANUP(profile_cleanup) struct profile *profile = profile_new();
+
+		profile_add(profile, profile_thread(profile, 1, 1, cases[i].name, ""),
+			    STACK(profile, cases[i].name), add_event(profile, "e", false), 1);
+		profile_set_info(profile, &(struct profile_info){.command = cases[i].name,
+								 .quality = cases[i].name});
+		CLEANUP(output_deinit) struct output output = svg_of(profile);
+		assert_holds(&output, cases[i].written);
+		assert_lacks(&output, "<script>\n<script>");
+		assert_lacks(&output, "\xe2\x80\xae");
+	}
+}
+
+static void a_very_long_name_is_shortened(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
+	CLEANUP(free_ptr) char *name = xmalloc(64 * 1024 + 1);
+
+	memset(name, 'x', 64 * 1024);
+	memcpy(name + 64 * 1024 - 4, "tail", 5);
+	profile_add(profile, profile_thread(profile, 1, 1, name, name), STACK(profile, name, name),
+		    add_event(profile, "e", false), 1);
+	CLEANUP(output_deinit) struct output output = svg_of(profile);
+	assert_in_range(output.len, 1, 32 * 1024);
+	assert_holds(&output, "xxxtail (1 samples");
+}
+
+static void nothing_is_drawn_of_nothing_and_said_so(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
+	CLEANUP(output_deinit) struct output output = svg_of(profile);
+
+	assert_holds(&output, "No samples");
+	assert_lacks(&output, "<g>");
+}
+
+static void a_full_disk_is_an_error(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = shop_profile();
+	CLEANUP(close_file) FILE *full = fopen("/dev/full", "w");
+	CLEANUP(error_cleanup)
+	struct error *err = format_svg.write(profile, &(struct format_options){0}, full);
+
+	assert_non_null(err);
+}
+
+static void processes_are_known_by_their_names(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
+	CLEANUP(processes_deinit) struct processes processes;
+
+	profile_thread(profile, 1, 1, "z", "");
+	profile_thread(profile, 2, 2, "a", "");
+	profile_thread(profile, 3, 3, "z", "worker");
+	profile_thread(profile, -1, -1, "", "");
+	profile_thread(profile, 5, 5, "", "");
+	processes_init(&processes, profile);
+	assert_int_equal(processes.count, 3);
+	assert_string_equal(processes.names[processes.of_thread[0]], "z");
+	assert_string_equal(processes.names[processes.of_thread[1]], "a");
+	assert_int_equal(processes.of_thread[2], processes.of_thread[0]);
+	assert_int_equal(processes.of_thread[3], PROCESS_NONE);
+	assert_string_equal(processes.names[processes.of_thread[4]], "");
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_golden_profile_is_drawn_as_ever),
+		cmocka_unit_test(siblings_stand_by_name_and_tell_their_share),
+		cmocka_unit_test(what_is_too_narrow_is_counted),
+		cmocka_unit_test(names_cannot_break_out),
+		cmocka_unit_test(a_very_long_name_is_shortened),
+		cmocka_unit_test(nothing_is_drawn_of_nothing_and_said_so),
+		cmocka_unit_test(a_full_disk_is_an_error),
+		cmocka_unit_test(processes_are_known_by_their_names),
+	};
+
+	return cmocka_run_group_tests_name("svg", tests, NULL, NULL);
+}
