@@ -22,7 +22,7 @@ enum { ROOM_BYTES = ROOM_KIB << 10 };
 
 static NOINLINE void hot(volatile char *bytes)
 {
-	for (int i = 0; i < 20; i++) {
+	for (int i = 0; i < ROOM_KIB / 5; i++) {
 		spin();
 		bytes[i]++;
 	}
