@@ -70,20 +70,23 @@ static char *row_name(const struct profile *profile, const struct top *top, size
 static void print_hottest(const struct profile *profile, event_id event)
 {
 	const char *name = profile_string(profile, profile_get_event(profile, event)->name);
+	struct view view;
 	struct top top;
 
-	top_init(&top, profile, event);
+	view_init(&view, profile, event);
+	top_init(&top, &view, TOP_FUNCTION);
 	if (top.count)
 		message_row("    self    total  %s",
 			    profile_event_count(profile) > 1 ? name : "function");
-	for (size_t i = 0; i < top.count && i < HOTTEST && top.rows[i].self; i++) {
+	for (size_t i = 0; i < top.count && i < HOTTEST && top.rows[i].self.weight; i++) {
 		const struct top_row *row = &top.rows[i];
 		CLEANUP(free_ptr) char *shown = row_name(profile, &top, i);
 
-		message_row("%8s %8s  %s", figure_share(row->self, top.weight).text,
-			    figure_share(row->total, top.weight).text, shown);
+		message_row("%8s %8s  %s", figure_share(row->self.weight, top.all.weight).text,
+			    figure_share(row->total.weight, top.all.weight).text, shown);
 	}
 	top_deinit(&top);
+	view_deinit(&view);
 }
 
 static const char *problem_of(const struct symbolize_outcome *naming, uint32_t module)

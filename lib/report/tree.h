@@ -9,13 +9,10 @@
 #define PROF_REPORT_TREE_H
 
 #include "report/labels.h"
+#include "report/sum.h"
 
 #define TREE_TOP 0u
 #define TREE_NO_LABEL UINT32_MAX
-
-struct tree_sum {
-	uint64_t samples, weight;
-};
 
 struct tree_node {
 	uint32_t parent;
@@ -24,7 +21,7 @@ struct tree_node {
 	uint32_t group;			    /* of the group's node and all below it */
 	uint32_t depth;			    /* 0: TREE_TOP */
 	bool is_inlined;
-	struct tree_sum self, total;
+	struct sum self, total;
 };
 
 struct tree {

@@ -14,8 +14,8 @@ static void assert_row(const struct top *top, size_t index, const char *name, ui
 {
 	assert_true(index < top->count);
 	assert_string_equal(top->rows[index].name, name);
-	assert_int_equal(top->rows[index].self, self);
-	assert_int_equal(top->rows[index].total, total);
+	assert_int_equal(top->rows[index].self.weight, self);
+	assert_int_equal(top->rows[index].total.weight, total);
 }
 
 static void the_hottest_functions_come_first(void **state)
@@ -24,14 +24,16 @@ static void the_hottest_functions_come_first(void **state)
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	event_id event = add_event(profile, "cpu-clock", true);
 	thread_id thread = profile_thread(profile, 1, 1, "p", "p");
+	CLEANUP(view_deinit) struct view view;
 	CLEANUP(top_deinit) struct top top;
 
 	profile_add(profile, thread, STACK(profile, "main", "warm"), event, 20);
 	profile_add(profile, thread, STACK(profile, "main", "hot"), event, 30);
 	profile_add(profile, thread, STACK(profile, "main", "between", "hot"), event, 20);
 	profile_add(profile, thread, STACK(profile, "main", "also warm"), event, 20);
-	top_init(&top, profile, event);
-	assert_int_equal(top.weight, 90);
+	view_init(&view, profile, event);
+	top_init(&top, &view, TOP_FUNCTION);
+	assert_int_equal(top.all.weight, 90);
 	assert_int_equal(top.count, 5);
 	assert_row(&top, 0, "hot", 50, 50);
 	assert_row(&top, 1, "also warm", 20, 20);
@@ -49,13 +51,15 @@ static void recursion_counts_once_a_stack(void **state)
 	frame_id f = add_frame(profile, (const char *const[]){"f", NULL});
 	frame_id g = add_frame(profile, (const char *const[]){"g", "f", NULL}); /* g inlined */
 	stack_id stack = STACK_EMPTY;
+	CLEANUP(view_deinit) struct view view;
 	CLEANUP(top_deinit) struct top top;
 
 	for (unsigned depth = 0; depth < 1000; depth++) {
 		stack = profile_push(profile, stack, depth % 2 ? g : f);
 		profile_add(profile, thread, stack, event, 1);
 	}
-	top_init(&top, profile, event);
+	view_init(&view, profile, event);
+	top_init(&top, &view, TOP_FUNCTION);
 	assert_int_equal(top.count, 2);
 	assert_row(&top, 0, "f", 500, 1000);
 	assert_row(&top, 1, "g", 500, 999);
@@ -68,6 +72,7 @@ static void functions_of_two_modules_are_two(void **state)
 	event_id event = add_event(profile, "cpu-clock", true);
 	thread_id thread = profile_thread(profile, 1, 1, "p", "p");
 	struct profile_line line = {.function = add_function(profile, "f", "f", "", 0)};
+	CLEANUP(view_deinit) struct view view;
 	CLEANUP(top_deinit) struct top top;
 
 	for (uint32_t module = 0; module < 2; module++) {
@@ -77,7 +82,8 @@ static void functions_of_two_modules_are_two(void **state)
 		profile_add(profile, thread, profile_push(profile, STACK_EMPTY, frame), event,
 			    2 - module);
 	}
-	top_init(&top, profile, event);
+	view_init(&view, profile, event);
+	top_init(&top, &view, TOP_FUNCTION);
 	assert_int_equal(top.count, 2);
 	assert_row(&top, 0, "f", 2, 2);
 	assert_row(&top, 1, "f", 1, 1);
@@ -93,12 +99,14 @@ static void a_frame_without_a_name_is_known_by_its_address(void **state)
 	frame_id at = profile_frame(profile, 0, 0x10, false);
 	frame_id behind = profile_frame(profile, 0, 0x11, true);
 	stack_id stack = profile_push(profile, STACK_EMPTY, behind);
+	CLEANUP(view_deinit) struct view view;
 	CLEANUP(top_deinit) struct top top;
 
 	profile_describe_module(profile, 0,
 				&(struct profile_module){.path = text_of(profile, "/lib/x.so")});
 	profile_add(profile, thread, profile_push(profile, stack, at), event, 1);
-	top_init(&top, profile, event);
+	view_init(&view, profile, event);
+	top_init(&top, &view, TOP_FUNCTION);
 	assert_int_equal(top.count, 1);
 	assert_row(&top, 0, "[x.so+0x10]", 1, 1);
 }
@@ -110,12 +118,14 @@ static void one_event_is_summed_up_and_no_other(void **state)
 	event_id clock = add_event(profile, "cpu-clock", true);
 	event_id faults = add_event(profile, "page-faults", false);
 	thread_id thread = profile_thread(profile, 1, 1, "p", "p");
+	CLEANUP(view_deinit) struct view view;
 	CLEANUP(top_deinit) struct top top;
 
 	profile_add(profile, thread, STACK(profile, "f"), clock, 5);
 	profile_add(profile, thread, STACK(profile, "g"), faults, 7);
-	top_init(&top, profile, faults);
-	assert_int_equal(top.weight, 7);
+	view_init(&view, profile, faults);
+	top_init(&top, &view, TOP_FUNCTION);
+	assert_int_equal(top.all.weight, 7);
 	assert_int_equal(top.count, 1);
 	assert_row(&top, 0, "g", 7, 7);
 }
@@ -124,11 +134,13 @@ static void an_empty_profile_has_no_functions(void **state)
 {
 	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
+	CLEANUP(view_deinit) struct view view;
 	CLEANUP(top_deinit) struct top top;
 
-	top_init(&top, profile, 0);
+	view_init(&view, profile, 0);
+	top_init(&top, &view, TOP_FUNCTION);
 	assert_int_equal(top.count, 0);
-	assert_int_equal(top.weight, 0);
+	assert_int_equal(top.all.weight, 0);
 }
 
 /* What a row is called in the stack: the name of a line, or of the frame's address. */
@@ -155,9 +167,11 @@ static void sums_are_those_of_looking_through_every_stack(void **state)
 
 	for (uint64_t seed = 1; seed <= 10; seed++) {
 		CLEANUP(profile_cleanup) struct profile *profile = random_profile(seed);
+		CLEANUP(view_deinit) struct view view;
 		CLEANUP(top_deinit) struct top top;
 
-		top_init(&top, profile, 0);
+		view_init(&view, profile, 0);
+		top_init(&top, &view, TOP_FUNCTION);
 		for (size_t row = 0; row < top.count; row++) {
 			uint64_t self = 0, total = 0;
 
@@ -178,8 +192,8 @@ static void sums_are_those_of_looking_through_every_stack(void **state)
 							  &line);
 				total += is_in ? cell->weight : 0;
 			}
-			assert_int_equal(top.rows[row].self, self);
-			assert_int_equal(top.rows[row].total, total);
+			assert_int_equal(top.rows[row].self.weight, self);
+			assert_int_equal(top.rows[row].total.weight, total);
 		}
 		assert_true(top.count >= 8);
 	}

@@ -169,7 +169,7 @@ static void any_profile_becomes_its_tree(void **state)
 		CLEANUP(profile_cleanup) struct profile *profile = random_profile(seed);
 		CLEANUP(labels_deinit) struct labels labels;
 		CLEANUP(tree_deinit) struct tree tree;
-		struct tree_sum all = {0};
+		struct sum all = {0};
 
 		labels_init(&labels, profile);
 		tree_init(&tree, &labels);

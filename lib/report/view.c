@@ -1,0 +1,207 @@
+#include "report/view.h"
+
+#include "base/alloc.h"
+
+#include <regex.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { IN_FOCUS = 1, IGNORED = 2 };
+
+static struct error *compile(regex_t *regex, const char *expression)
+{
+	int error = regcomp(regex, expression, REG_EXTENDED | REG_NOSUB);
+	char why[128];
+
+	if (!error)
+		return NULL;
+	regerror(error, regex, why, sizeof(why));
+	return error_hint(error_new("\"%s\" is not a regular expression: %s", expression, why),
+			  "a name with ( [ * + ? { | or . in it needs a \\ before each of them");
+}
+
+/* Sets the bit of each label whose name has the expression in it. */
+static struct error *mark_labels(const struct labels *labels, const char *expression,
+				 unsigned char bit, unsigned char *marks)
+{
+	regex_t regex;
+	struct error *err = expression ? compile(&regex, expression) : NULL;
+
+	if (err || !expression)
+		return err;
+	for (uint32_t i = 0; i < labels->count; i++)
+		if (regexec(&regex, labels->items[i].name, 0, NULL, 0) == 0)
+			marks[i] |= bit;
+	regfree(&regex);
+	return NULL;
+}
+
+static unsigned char marks_of_frame(const struct labels *labels, frame_id frame,
+				    const unsigned char *marks)
+{
+	unsigned char all = 0;
+
+	for (uint32_t i = labels->first_line[frame]; i < labels->first_line[frame + 1]; i++)
+		all |= marks[labels->lines[i].label];
+	return all;
+}
+
+/* What is in a stack is in all that go on from it. */
+static struct error *select_stacks(struct view *view, const struct view_options *options)
+{
+	uint32_t stacks = profile_stack_count(view->profile);
+	unsigned char wanted = options->focus ? IN_FOCUS : 0;
+	CLEANUP(free_ptr) unsigned char *marks = xcalloc(view->labels.count, sizeof(*marks));
+	unsigned char *in;
+	struct error *err;
+
+	if (!options->focus && !options->ignore)
+		return NULL;
+	err = mark_labels(&view->labels, options->focus, IN_FOCUS, marks);
+	if (!err)
+		err = mark_labels(&view->labels, options->ignore, IGNORED, marks);
+	if (err)
+		return err;
+	in = view->passed_over = xcalloc(stacks, sizeof(*in));
+	for (stack_id i = 1; i < stacks; i++) {
+		struct profile_stack stack = profile_get_stack(view->profile, i);
+
+		in[i] = in[stack.parent] | marks_of_frame(&view->labels, stack.frame, marks);
+	}
+	for (stack_id i = 0; i < stacks; i++)
+		in[i] = in[i] != wanted;
+	return NULL;
+}
+
+static void select_threads(struct view *view, const struct view_options *options)
+{
+	uint32_t count = profile_thread_count(view->profile);
+
+	if (!options->process && !options->pid && !options->tid)
+		return;
+	view->threads = xcalloc(count, sizeof(*view->threads));
+	for (thread_id i = 0; i < count; i++) {
+		const struct profile_thread *thread = profile_get_thread(view->profile, i);
+
+		view->threads[i] =
+			(!options->pid || options->pid == thread->pid) &&
+			(!options->tid || options->tid == thread->tid) &&
+			(!options->process ||
+			 !strcmp(options->process, profile_string(view->profile, thread->process)));
+	}
+}
+
+static void add_samples(struct view *view)
+{
+	for (uint64_t i = 0; i < profile_cell_count(view->profile); i++) {
+		const struct profile_cell *cell = profile_get_cell(view->profile, i);
+
+		if (view_has(view, cell))
+			sum_add(&view->totals[cell->stack],
+				(struct sum){cell->samples, cell->weight});
+	}
+}
+
+/* A parent's id is below its children's: from the last to the first all is added up. */
+static void add_up(struct view *view)
+{
+	for (stack_id i = profile_stack_count(view->profile); i-- > 1;) {
+		stack_id parent = profile_get_stack(view->profile, i).parent;
+
+		if (!view->totals[i].samples && !view->totals[i].weight)
+			continue;
+		sum_add(&view->totals[parent], view->totals[i]);
+		view->next_sibling[i] = view->first_child[parent];
+		view->first_child[parent] = i;
+	}
+}
+
+struct error *view_init_selected(struct view *view, const struct profile *profile,
+				 const struct view_options *options)
+{
+	uint32_t stacks = profile_stack_count(profile);
+	struct error *err;
+
+	*view = (struct view){.profile = profile, .event = options->event};
+	labels_init(&view->labels, profile);
+	err = select_stacks(view, options);
+	if (err) {
+		view_deinit(view);
+		return err;
+	}
+	select_threads(view, options);
+	view->totals = xcalloc(stacks, sizeof(*view->totals));
+	view->first_child = xcalloc(stacks, sizeof(*view->first_child));
+	view->next_sibling = xcalloc(stacks, sizeof(*view->next_sibling));
+	add_samples(view);
+	add_up(view);
+	return NULL;
+}
+
+void view_init(struct view *view, const struct profile *profile, event_id event)
+{
+	/* Without an expression nothing can fail. */
+	error_free(view_init_selected(view, profile, &(struct view_options){.event = event}));
+}
+
+void view_deinit(struct view *view)
+{
+	labels_deinit(&view->labels);
+	free(view->passed_over);
+	free(view->threads);
+	free(view->totals);
+	free(view->first_child);
+	free(view->next_sibling);
+	*view = (struct view){0};
+}
+
+struct sum view_self(const struct view *view, stack_id stack)
+{
+	struct sum self = view->totals[stack];
+
+	for (stack_id i = view->first_child[stack]; i; i = view->next_sibling[i])
+		sum_subtract(&self, view->totals[i]);
+	return self;
+}
+
+void view_walk(const struct view *view, view_visit *enter, view_visit *leave, void *user)
+{
+	stack_id at = view->first_child[STACK_EMPTY];
+
+	while (at) {
+		enter(user, at);
+		if (view->first_child[at]) {
+			at = view->first_child[at];
+			continue;
+		}
+		/* Leaves this stack, and its callers as long as they have no more children. */
+		for (; at; at = profile_get_stack(view->profile, at).parent) {
+			leave(user, at);
+			if (view->next_sibling[at]) {
+				at = view->next_sibling[at];
+				break;
+			}
+		}
+	}
+}
+
+struct error *view_functions(const struct view *view, const char *name, bool **ret, uint32_t *count)
+{
+	const struct labels *labels = &view->labels;
+	CLEANUP(free_ptr) unsigned char *marks = xcalloc(labels->count, sizeof(*marks));
+	bool found = false;
+	struct error *err;
+
+	for (uint32_t i = 0; i < labels->count; i++)
+		found |= marks[i] = !strcmp(labels->items[i].name, name);
+	if (!found) {
+		err = mark_labels(labels, name, true, marks);
+		if (err)
+			return err;
+	}
+	*ret = xcalloc(labels->count, sizeof(**ret));
+	*count = 0;
+	for (uint32_t i = 0; i < labels->count; i++)
+		*count += (*ret)[i] = marks[i];
+	return NULL;
+}
