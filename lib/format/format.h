@@ -46,6 +46,8 @@ extern const struct format format_folded;
 extern const struct format format_pprof;
 /* A picture: of several events the first. */
 extern const struct format format_svg;
+/* Text, a block a sample. */
+extern const struct format format_perf_script;
 
 /* Records (perf/perfdata_writer.h): neither written nor read here. */
 extern const struct format format_perfdata;

@@ -5,6 +5,8 @@ import subprocess
 
 import pytest
 
+from profiles import Stacks
+
 
 @pytest.fixture
 def recording(prof, target):
@@ -67,3 +69,21 @@ def test_inlined_calls_are_lines_of_one_location(recording):
               for location in pprof.message.location]
     area = "geometry::Circle::area() const"
     assert ["spin", "geometry::Circle::squared() const", area] in chains, chains
+
+
+def test_inferno_folds_the_text_of_perf_script_into_the_same_stacks(prof, client, target):
+    result = prof("record", "-F", "999", "-o", "record.folded", "-o", "record.perf.txt", "--", target("interpreter"), "1")
+    assert result.returncode == 0, result.stderr
+    collapsed = output_of(client("inferno-collapse-perf"), str(prof.folder / "record.perf.txt"))
+    assert collapsed == (prof.folder / "record.folded").read_text(encoding="utf-8")
+
+
+def test_flamescope_finds_the_time_of_every_sample(prof, target):
+    result = prof("record", "-F", "999", "-o", "record.folded", "-o", "record.perf.txt", "--", target("threads"))
+    assert result.returncode == 0, result.stderr
+    text = (prof.folder / "record.perf.txt").read_text(encoding="utf-8")
+    times = [float(time) for time in re.findall(r" +([0-9.]+): .+?:", text)]  # as it looks for them
+    assert len(times) == Stacks.read(prof.folder / "record.folded").total
+    assert max(times) - min(times) < 60
+    frames = [line for line in text.splitlines() if line.startswith("\t")]
+    assert all(re.match(r"^[\t ]*[0-9a-fA-F]+ (.+) \((.*?)\)$", line) for line in frames)

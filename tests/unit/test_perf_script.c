@@ -1,0 +1,107 @@
+#include "output.h"
+#include "sample_profile.h"
+
+static void assert_script(const struct profile *profile, const char *expected)
+{
+	CLEANUP(output_deinit)
+	struct output output = output_of(&format_perf_script, profile, (struct format_options){0});
+
+	assert_string_equal(output.data, expected);
+}
+
+static void the_golden_profile_is_written_as_ever(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = shop_profile();
+	CLEANUP(output_deinit)
+	struct output output = output_of(&format_perf_script, profile, (struct format_options){0});
+
+	assert_golden("shop.perf.txt", output.data);
+}
+
+static void a_sample_has_its_time_and_cpu_where_they_are_known(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
+	event_id event = add_event(profile, "cycles:u", false);
+	thread_id thread = profile_thread(profile, 7, 8, "a b", "worker");
+	uint32_t cell;
+
+	profile_keep_moments(profile);
+	profile_add(profile, thread, STACK(profile, "main", "f"), event, 100);
+	cell = profile_add(profile, thread, profile_get_cell(profile, 0)->stack, event, 300);
+	profile_add_moment(profile, &(struct profile_moment){12000000345678, cell, 3});
+	profile_add_moment(profile, &(struct profile_moment){1999999, cell, 12});
+	assert_script(profile, "a_b 7/8 [003] 12000.000345:        200 cycles:u: \n"
+			       "\t              11 f ([unknown])\n"
+			       "\t               1 main ([unknown])\n\n"
+			       "a_b 7/8 [012]     0.001999:        200 cycles:u: \n"
+			       "\t              11 f ([unknown])\n"
+			       "\t               1 main ([unknown])\n\n");
+}
+
+static void there_are_as_many_blocks_as_samples(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
+	thread_id thread = profile_thread(profile, -1, -1, "", "");
+
+	profile_add_samples(profile, thread, STACK(profile, "f"), add_event(profile, "e", false), 2,
+			    10);
+	assert_script(profile,
+		      "[unnamed] 0/0 :          5 e: \n\t               1 f ([unknown])\n\n"
+		      "[unnamed] 0/0 :          5 e: \n\t               1 f ([unknown])\n\n");
+}
+
+static void names_cannot_break_a_line(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
+	thread_id thread = profile_thread(profile, 1, 1, "a\nb c", "");
+	event_id event = add_event(profile, "an event\n", false);
+
+	profile_describe_module(
+		profile, 0, &(struct profile_module){.path = text_of(profile, "/x y\n(deleted)")});
+	profile_add(profile, thread, STACK(profile, "f\n\n 1/1 [000]\xff"), event, 1);
+	profile_add(profile, thread, STACK(profile, ""), event, 1);
+	assert_script(profile, "a\xef\xbf\xbd"
+			       "b_c 1/1 :          1 an_event\xef\xbf\xbd: \n"
+			       "\t               1 f\xef\xbf\xbd\xef\xbf\xbd 1/1 [000]\xef\xbf\xbd "
+			       "(/x_y\xef\xbf\xbd(deleted))\n\n"
+			       "a\xef\xbf\xbd"
+			       "b_c 1/1 :          1 an_event\xef\xbf\xbd: \n"
+			       "\t              11 [unnamed] (/x_y\xef\xbf\xbd(deleted))\n\n");
+}
+
+static void nothing_is_written_of_nothing(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
+
+	assert_script(profile, "");
+}
+
+static void a_full_disk_is_an_error(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = shop_profile();
+	CLEANUP(close_file) FILE *full = fopen("/dev/full", "w");
+	CLEANUP(error_cleanup)
+	struct error *err = format_perf_script.write(profile, &(struct format_options){0}, full);
+
+	assert_non_null(err);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_golden_profile_is_written_as_ever),
+		cmocka_unit_test(a_sample_has_its_time_and_cpu_where_they_are_known),
+		cmocka_unit_test(there_are_as_many_blocks_as_samples),
+		cmocka_unit_test(names_cannot_break_a_line),
+		cmocka_unit_test(nothing_is_written_of_nothing),
+		cmocka_unit_test(a_full_disk_is_an_error),
+	};
+
+	return cmocka_run_group_tests_name("perf_script", tests, NULL, NULL);
+}
