@@ -23,10 +23,22 @@ struct finder {
 	uint64_t claims_left; /* of all addresses together */
 };
 
-static void read_scope(const struct dwarf_view *view, const struct dwarf_die *die,
-		       struct dwarf_scope *scope, struct dwarf_pcs *pcs)
+/* Most entries have no address of ours: what comes behind is of no interest then. */
+static struct dwarf_pcs read_pcs(const struct dwarf_view *view, const struct dwarf_die *die)
 {
 	struct dwarf_attrs attrs = dwarf_attrs_of(view, die);
+	struct dwarf_value value = {0};
+	struct dwarf_pcs pcs = {0};
+
+	while (!pcs.ranges.form && !(pcs.low.form && pcs.high.form) &&
+	       dwarf_attrs_next(&attrs, &value))
+		dwarf_pcs_take(&pcs, &value);
+	return pcs;
+}
+
+static void read_call(const struct dwarf_view *view, struct dwarf_scope *scope)
+{
+	struct dwarf_attrs attrs = dwarf_attrs_of(view, &scope->die);
 	struct dwarf_value value = {0};
 
 	while (dwarf_attrs_next(&attrs, &value)) {
@@ -42,8 +54,20 @@ static void read_scope(const struct dwarf_view *view, const struct dwarf_die *di
 			scope->call_line = (uint32_t)value.number;
 			break;
 		default:
-			dwarf_pcs_take(pcs, &value);
+			break;
 		}
+	}
+}
+
+static void read_used(struct dwarf_scopes *scopes, const struct dwarf_view *view)
+{
+	for (size_t i = 0; i < scopes->count; i++) {
+		struct dwarf_scope *scope = &scopes->items[i];
+
+		if (scope->die.abbrev->roles & DWARF_FUNCTION)
+			scope->function = (struct dwarf_reference){view->file, scope->die.offset};
+		else if (scope->is_used)
+			read_call(view, scope);
 	}
 }
 
@@ -53,7 +77,7 @@ static void close_scopes(struct finder *finder, uint32_t depth)
 {
 	struct dwarf_scopes *scopes = finder->scopes;
 
-	while (finder->open != DWARF_NO_SCOPE && scopes->items[finder->open].depth >= depth) {
+	while (finder->open != DWARF_NO_SCOPE && scopes->items[finder->open].die.depth >= depth) {
 		const struct dwarf_scope *scope = &scopes->items[finder->open];
 
 		if (!scope->is_used)
@@ -113,14 +137,10 @@ static void enter(struct finder *finder, const struct dwarf_die *die)
 {
 	const bool is_function = die->abbrev->roles & DWARF_FUNCTION;
 	const uint32_t index = (uint32_t)finder->scopes->count;
-	struct dwarf_scope scope = {.parent = finder->open, .depth = die->depth};
-	struct dwarf_pcs pcs = {0};
+	struct dwarf_scope scope = {.die = *die, .parent = finder->open, .physical = index};
+	struct dwarf_pcs pcs = read_pcs(finder->view, die);
 
-	read_scope(finder->view, die, &scope, &pcs);
-	if (is_function) {
-		scope.physical = index;
-		scope.function = (struct dwarf_reference){finder->view->file, die->offset};
-	} else {
+	if (!is_function) {
 		scope.physical = finder->scopes->items[finder->open].physical;
 		scope.level = finder->scopes->items[finder->open].level + 1;
 	}
@@ -161,6 +181,7 @@ void dwarf_scopes_find(struct dwarf_scopes *scopes, const struct dwarf_view *vie
 			scan.wanted |= DWARF_INLINED;
 	}
 	close_scopes(&finder, 0);
+	read_used(scopes, view);
 }
 
 void dwarf_scopes_deinit(struct dwarf_scopes *scopes)

@@ -10,12 +10,14 @@
 
 /* A function with code, or one inlined. */
 struct dwarf_scope {
+	struct dwarf_die die;
+	uint32_t parent;   /* the scope around it */
+	uint32_t physical; /* the function it is, or is inlined into, at any level */
+	uint32_t level;	   /* of inlining: 0 is the physical function */
+	bool is_used;	   /* it, or a scope in it, is the innermost of an address */
+
+	/* Of those that are used: */
 	struct dwarf_reference function; /* the entry that names it */
-	uint32_t parent;		 /* the scope around it */
-	uint32_t physical;		 /* the function it is, or is inlined into, at any level */
-	uint32_t level;			 /* of inlining: 0 is the physical function */
-	uint32_t depth;			 /* of the entry */
-	bool is_used;			 /* it, or a scope in it, is the innermost of an address */
 	bool has_call_file;
 	uint64_t call_file; /* of an inlined one: where it is called */
 	uint32_t call_line;

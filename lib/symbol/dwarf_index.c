@@ -19,11 +19,25 @@ static void add_range(struct dwarf_index *index, uint64_t low, uint64_t high, ui
 	index->ranges[index->count++] = (struct dwarf_range){low, high, unit};
 }
 
+/* More than compilers and their options that one program is made by, mostly. */
+enum { PRODUCERS_MAX = 16 };
+
+/* A unit that has entries but names no ranges. */
+struct rangeless {
+	const struct dwarf_unit *unit;
+	const char *producer; /* NULL: it does not say */
+};
+
 /* What the walk over all units needs beside them. */
 struct walk {
 	const struct dwarf_file *file;
 	struct dwarf_index found; /* in no order */
 	uint64_t budget;	  /* of range list entries */
+
+	const char *producers[PRODUCERS_MAX]; /* compilers that name the ranges of units */
+	unsigned producer_count;
+	struct rangeless *rangeless;
+	size_t rangeless_count, rangeless_room;
 
 	/* Abbreviations of the last unit, which units that share a table, as link-time optimization
 	 * and dwz make them, then share: the root's alone, or all. */
@@ -105,35 +119,65 @@ static void add_function(struct walk *walk, const struct dwarf_view *view,
 	add_ranges(walk, view, &pcs);
 }
 
-/*
- * Some producers write no ranges for a unit. Most units without have no code, and those are told
- * from the others by their abbreviations alone; the others are scanned for their functions now.
- */
-static void add_functions(struct walk *walk, const struct dwarf_view *view)
+static bool names_ranges(const struct walk *walk, const char *producer)
 {
-	struct dwarf_scan scan;
-	struct dwarf_die die;
+	for (unsigned i = 0; producer && i < walk->producer_count; i++)
+		if (!strcmp(walk->producers[i], producer))
+			return true;
+	return false;
+}
 
-	load_all_abbrevs(walk, view->unit);
-	if (!(walk->abbrevs.roles & DWARF_FUNCTION))
-		return;
-	dwarf_scan_init(&scan, view, DWARF_FUNCTION);
-	while (dwarf_scan_next(&scan, &die))
-		add_function(walk, view, &die);
+static void note_producer(struct walk *walk, const char *producer)
+{
+	if (producer && walk->producer_count < PRODUCERS_MAX && !names_ranges(walk, producer))
+		walk->producers[walk->producer_count++] = producer;
 }
 
 static void walk_unit(struct walk *walk, const struct dwarf_unit *unit)
 {
 	struct dwarf_view view;
+	const char *producer;
 
 	load_root_abbrev(walk, unit);
 	view = dwarf_view_of(walk->file, NULL, unit, &walk->abbrevs);
 	if (view.root.is_skeleton || view.root.tag != DW_TAG_compile_unit)
 		return;
-	if (view.root.pcs.ranges.form || view.root.pcs.high.form)
+	producer = dwarf_string(&view, &view.root.producer);
+	if (view.root.pcs.ranges.form || view.root.pcs.high.form) {
+		note_producer(walk, producer);
 		add_ranges(walk, &view, &view.root.pcs);
-	else if (view.root.has_children)
-		add_functions(walk, &view);
+	} else if (view.root.has_children) {
+		GROW(walk->rangeless, walk->rangeless_count, walk->rangeless_room);
+		walk->rangeless[walk->rangeless_count++] = (struct rangeless){unit, producer};
+	}
+}
+
+static void scan_for_functions(struct walk *walk, const struct dwarf_unit *unit)
+{
+	struct dwarf_view view;
+	struct dwarf_scan scan;
+	struct dwarf_die die;
+
+	load_all_abbrevs(walk, unit);
+	if (!(walk->abbrevs.roles & DWARF_FUNCTION))
+		return;
+	view = dwarf_view_of(walk->file, NULL, unit, &walk->abbrevs);
+	dwarf_scan_init(&scan, &view, DWARF_FUNCTION);
+	while (dwarf_scan_next(&scan, &die))
+		add_function(walk, &view, &die);
+}
+
+/*
+ * Some producers write no ranges for a unit. A unit without has no code where its producer has
+ * named them elsewhere: link-time optimization leaves thousands of these. Of the others most are
+ * told by their abbreviations alone; what remains is scanned for its functions now.
+ */
+static void walk_rangeless(struct walk *walk)
+{
+	for (size_t i = 0; i < walk->rangeless_count; i++)
+		if (!names_ranges(walk, walk->rangeless[i].producer))
+			scan_for_functions(walk, walk->rangeless[i].unit);
+	free(walk->rangeless);
 }
 
 /* Of ranges that begin together the longer one comes first; of equal ones that of the later unit,
@@ -193,6 +237,7 @@ void dwarf_index_init(struct dwarf_index *index, const struct dwarf_file *file)
 
 	for (size_t i = 0; i < file->unit_count; i++)
 		walk_unit(&walk, &file->units[i]);
+	walk_rangeless(&walk);
 	flatten(&walk.found, index);
 	dwarf_abbrevs_deinit(&walk.abbrevs);
 	dwarf_index_deinit(&walk.found);

@@ -254,11 +254,17 @@ const char *dwarf_lines_path(struct dwarf_lines *lines, uint64_t number, struct 
 	return file->path;
 }
 
+/* What an opcode that advances both does (DWARF 5, 6.2.5.1). */
+struct special {
+	uint32_t address, line;
+};
+
 /* The state of the line program (DWARF 5, 6.2.2), as far as it matters to us, and what is to be
  * found. */
 struct line_run {
 	const struct dwarf_lines *lines;
 	struct bytes at;
+	struct special specials[UINT8_MAX + 1];
 	uint64_t address, file;
 	uint32_t line;
 	bool is_gone; /* the sequence is of code that is not in the file */
@@ -310,22 +316,26 @@ static void advance(struct line_run *run, uint64_t operations)
 	run->address += operations * run->lines->min_instruction_bytes;
 }
 
-/* How far an opcode that advances both moves the address. */
-static unsigned special_advance(const struct line_run *run, unsigned opcode)
+/* Divided once, not for each row. */
+static void prepare_specials(struct line_run *run)
 {
 	const struct dwarf_lines *lines = run->lines;
+	unsigned range = lines->line_range ? lines->line_range : 1;
 
-	return lines->line_range ? (opcode - lines->opcode_base) / lines->line_range : 0;
+	for (unsigned opcode = lines->opcode_base; opcode <= UINT8_MAX; opcode++) {
+		unsigned over = lines->line_range ? opcode - lines->opcode_base : 0;
+
+		run->specials[opcode] = (struct special){
+			.address = over / range * lines->min_instruction_bytes,
+			.line = (uint32_t)lines->line_base + over % range,
+		};
+	}
 }
 
 static void run_special(struct line_run *run, unsigned opcode)
 {
-	const struct dwarf_lines *lines = run->lines;
-	unsigned over = opcode - lines->opcode_base;
-
-	advance(run, special_advance(run, opcode));
-	run->line += (uint32_t)lines->line_base;
-	run->line += lines->line_range ? over % lines->line_range : 0;
+	run->address += run->specials[opcode].address;
+	run->line += run->specials[opcode].line;
 	add_row(run);
 }
 
@@ -371,7 +381,7 @@ static void run_standard(struct line_run *run, unsigned opcode)
 		run->file = bytes_uleb(&run->at);
 		break;
 	case DW_LNS_const_add_pc:
-		advance(run, special_advance(run, 255));
+		run->address += run->specials[UINT8_MAX].address;
 		break;
 	case DW_LNS_fixed_advance_pc:
 		run->address += bytes_u16(&run->at);
@@ -393,6 +403,8 @@ void dwarf_lines_find(const struct dwarf_lines *lines, const uint64_t *vaddrs, s
 	};
 
 	memset(ret, 0, count * sizeof(*ret));
+	if (lines->opcode_base)
+		prepare_specials(&run);
 	begin_sequence(&run);
 	while (bytes_left(&run.at)) {
 		unsigned opcode = bytes_u8(&run.at);

@@ -90,6 +90,9 @@ static void take_root_value(struct dwarf_root *root, const struct dwarf_value *v
 	case DW_AT_comp_dir:
 		root->directory = *value;
 		break;
+	case DW_AT_producer:
+		root->producer = *value;
+		break;
 	case DW_AT_stmt_list:
 		root->lines = *value;
 		break;

@@ -24,7 +24,7 @@ struct dwarf_pcs {
 /* What the root entry says. Values that it does not have are zero, which no value there is is. */
 struct dwarf_root {
 	struct dwarf_pcs pcs;
-	struct dwarf_value name, directory;
+	struct dwarf_value name, directory, producer;
 	struct dwarf_value lines; /* offset of the line program in .debug_line */
 	uint64_t strings_base, addresses_base, ranges_base;
 	uint64_t language; /* DW_LANG_* */
