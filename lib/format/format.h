@@ -46,6 +46,9 @@ extern const struct format format_folded;
 extern const struct format format_pprof;
 /* A picture: of several events the first. */
 extern const struct format format_svg;
+/* A track a thread and event, with the functions of all. */
+extern const struct format format_speedscope;
+
 /* Text, a block a sample. */
 extern const struct format format_perf_script;
 

@@ -81,6 +81,17 @@ def client():
 
 
 @pytest.fixture(scope="session")
+def node_package():
+    """node_package("speedscope") is the folder of that package of npm."""
+
+    def find(name):
+        path = BUILD / "clients" / "node" / "node_modules" / name
+        return path if path.exists() else lacking(name)
+
+    return find
+
+
+@pytest.fixture(scope="session")
 def browser(client, tmp_path_factory):
     """A headless Chromium; browser.open(url) is a page."""
     started = Browser(client("chromium"), tmp_path_factory.mktemp("chromium"))

@@ -1,0 +1,77 @@
+"""speedscope shows what was recorded: its own schema, and the application in a browser."""
+
+import base64
+import json
+from collections import Counter
+
+import pytest
+
+from profiles import Stacks
+
+
+@pytest.fixture
+def recording(prof, target):
+    """The file of a run, and its folded stacks."""
+    result = prof("record", "-F", "999", "-o", "run.speedscope.json", "-o", "run.folded", "--", target("threads"))
+    assert result.returncode == 0, result.stderr
+    return json.loads((prof.folder / "run.speedscope.json").read_bytes()), Stacks.read(prof.folder / "run.folded")
+
+
+def fault(value, schema, root):
+    """What of a JSON schema's words that this one uses is not so; None: nothing."""
+    if "$ref" in schema:
+        return fault(value, root["definitions"][schema["$ref"].rpartition("/")[2]], root)
+    if "anyOf" in schema and all(fault(value, each, root) for each in schema["anyOf"]):
+        return f"is none of {schema['anyOf']}"
+    types = {"number": (int, float), "string": str, "array": list, "object": dict}
+    if "type" in schema and not isinstance(value, types[schema["type"]]):
+        return f"{str(value)[:80]} is no {schema['type']}"
+    if value != schema.get("const", value) or value not in schema.get("enum", [value]):
+        return f"{value} is not allowed"
+    if isinstance(value, dict):
+        missing = set(schema.get("required", [])) - value.keys()
+        if missing:
+            return f"{missing} missing"
+        parts = [(value[name], part) for name, part in schema.get("properties", {}).items() if name in value]
+    else:
+        parts = [(item, schema["items"]) for item in value] if isinstance(value, list) and "items" in schema else []
+    return next(filter(None, (fault(item, part, root) for item, part in parts)), None)
+
+
+def test_it_is_as_the_schema_says(recording, node_package):
+    schema = json.loads((node_package("speedscope") / "dist" / "release" / "file-format-schema.json").read_bytes())
+    assert fault(recording[0], schema, schema) is None
+    assert fault({**recording[0], "profiles": [{"type": "sampled"}]}, schema, schema)
+
+
+def test_it_holds_the_same_stacks_as_the_folded_output(recording):
+    file, stacks = recording
+    names = [frame["name"] for frame in file["shared"]["frames"]]
+    found = Counter()
+    for track in file["profiles"]:
+        assert len(track["samples"]) == len(track["weights"])
+        assert track["endValue"] == sum(track["weights"])
+        for sample in track["samples"]:
+            found[(track["name"].split()[0], *(names[frame] for frame in sample))] += 1
+    assert found == stacks.counts
+
+
+def open_in_speedscope(browser, package, path):
+    """As its command line does: by a script that hands the file over."""
+    script = path.with_suffix(".js")
+    data = base64.b64encode(path.read_bytes()).decode()
+    script.write_text(f"speedscope.loadFileFromBase64({json.dumps(path.name)}, {json.dumps(data)})")
+    return browser.open(f"file://{package}/dist/release/index.html#localProfilePath={script}")
+
+
+def test_the_application_shows_every_function(recording, prof, browser, node_package):
+    page = open_in_speedscope(browser, node_package("speedscope"), prof.folder / "run.speedscope.json")
+    page.until("document.title.startsWith('prof record')")
+    page.key("3")
+    table = page.until("document.body.innerText.includes('Symbol Name') && document.body.innerText")
+    file, _ = recording
+    track = file["profiles"][file["activeProfileIndex"]]
+    assert track["name"] in table
+    shown = {frame for sample in track["samples"] for frame in sample}
+    assert all(file["shared"]["frames"][frame]["name"] in table for frame in shown)
+    page.close()
