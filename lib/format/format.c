@@ -11,8 +11,8 @@ const struct format format_perfdata = {
 };
 
 const struct format *const formats[] = {
-	&format_pprof,	     &format_folded,   &format_svg, &format_speedscope,
-	&format_perf_script, &format_perfdata, NULL};
+	&format_html,	    &format_pprof,	 &format_folded,   &format_svg,
+	&format_speedscope, &format_perf_script, &format_perfdata, NULL};
 
 const struct format *format_by_name(const char *name)
 {

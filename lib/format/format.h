@@ -52,6 +52,9 @@ extern const struct format format_speedscope;
 /* Text, a block a sample. */
 extern const struct format format_perf_script;
 
+/* A page of its own, for any browser: all events, and time where moments are known. */
+extern const struct format format_html;
+
 /* Records (perf/perfdata_writer.h): neither written nor read here. */
 extern const struct format format_perfdata;
 

@@ -1,5 +1,6 @@
 #include "base/alloc.h"
 #include "base/arena.h"
+#include "base/base64.h"
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/gzip.h"
@@ -320,6 +321,63 @@ static void a_hexadecimal_number_ends_where_its_digits_end(void **state)
 	}
 }
 
+static void bytes_are_written_as_base64(void **state)
+{
+	(void)state;
+	/* RFC 4648, 10. */
+	static const char *const cases[][2] = {{"", ""},
+					       {"f", "Zg=="},
+					       {"fo", "Zm8="},
+					       {"foo", "Zm9v"},
+					       {"foob", "Zm9vYg=="},
+					       {"fooba", "Zm9vYmE="},
+					       {"foobar", "Zm9vYmFy"},
+					       {"\xff\xef\xbe", "/+++"}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		CLEANUP(free_ptr) char *text = NULL;
+		size_t len;
+		FILE *out = open_memstream(&text, &len);
+		FILE *base64 = base64_writer(out);
+
+		fputs(cases[i][0], base64);
+		assert_int_equal(fclose(base64), 0);
+		fclose(out);
+		assert_string_equal(text, cases[i][1]);
+	}
+}
+
+static void base64_of_much_is_that_of_its_parts(void **state)
+{
+	(void)state;
+	enum { REPEATS = 200000 };
+	CLEANUP(free_ptr) char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+	FILE *base64 = base64_writer(out);
+
+	for (unsigned i = 0; i < REPEATS; i++)
+		fputs("foo", base64);
+	assert_int_equal(fclose(base64), 0);
+	fclose(out);
+	assert_int_equal(len, REPEATS * 4);
+	for (unsigned i = 0; i < REPEATS; i++)
+		assert_memory_equal(text + i * 4, "Zm9v", 4);
+}
+
+static void base64_that_nobody_takes_is_an_error(void **state)
+{
+	(void)state;
+	FILE *full = fopen("/dev/full", "w");
+	FILE *base64;
+
+	setvbuf(full, NULL, _IONBF, 0);
+	base64 = base64_writer(full);
+	fputs("foo", base64);
+	assert_int_not_equal(fclose(base64), 0);
+	fclose(full);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -330,6 +388,9 @@ int main(void)
 		cmocka_unit_test(a_map_finds_every_pair_again),
 		cmocka_unit_test(what_is_removed_from_a_map_leaves_the_rest_in_its_place),
 		cmocka_unit_test(an_arena_keeps_what_it_gave),
+		cmocka_unit_test(bytes_are_written_as_base64),
+		cmocka_unit_test(base64_of_much_is_that_of_its_parts),
+		cmocka_unit_test(base64_that_nobody_takes_is_an_error),
 		cmocka_unit_test(gzip_comes_back_and_is_the_same_every_time),
 		cmocka_unit_test(a_full_disk_makes_the_gzip_stream_fail),
 		cmocka_unit_test(a_gzip_file_is_read_to_its_end_also_in_pieces),

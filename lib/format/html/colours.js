@@ -1,0 +1,73 @@
+// Colours of boxes: by the kind of code, or by module. Kinds differ in their marks too (graph.js).
+
+export const KIND_NAMES = {
+  user: "code of the program and its libraries",
+  inlined: "inlined into its caller",
+  kernel: "kernel",
+  jit: "compiled at run time (JIT)",
+  unnamed: "no name known",
+  note: "not code: what prof says about the stack",
+  group: "process or thread",
+};
+
+// Hue, saturation, lightness on a light and on a dark ground.
+const KIND_COLOURS = {
+  user: [[34, 92, 72], [26, 62, 34]],
+  inlined: [[48, 88, 80], [42, 52, 29]],
+  kernel: [[216, 72, 80], [216, 48, 37]],
+  jit: [[150, 46, 74], [155, 45, 27]],
+  unnamed: [[220, 9, 82], [220, 8, 31]],
+  note: [[350, 80, 87], [350, 40, 33]],
+  group: [[220, 18, 90], [220, 14, 23]],
+};
+
+const MODULE_HUES = [34, 204, 140, 286, 350, 60, 176, 244, 100, 320];
+
+const SHADES = 4; // of each colour, so that neighbours differ
+
+function shadeOf(name) {
+  let hash = 0;
+  for (let i = 0; i < name.length && i < 200; i++) hash = (Math.imul(hash, 31) + name.charCodeAt(i)) | 0;
+  return (hash >>> 4) % SHADES;
+}
+
+function css([hue, saturation, lightness], shade, isDark) {
+  const step = isDark ? 1.7 : -1.9;
+  return `hsl(${hue} ${saturation}% ${(lightness + (shade - 1) * step).toFixed(1)}%)`;
+}
+
+// What a node is drawn as.
+export function kindOf(labels, code) {
+  const kind = labels.kind[code >>> 1];
+  return code & 1 && kind === "user" ? "inlined" : kind;
+}
+
+// The modules, the heaviest (by self) first, with their weight.
+export function modulesByWeight(profile, rows) {
+  const weights = new Float64Array(profile.modules.length);
+  for (const { label, self } of rows) weights[profile.labels.module[label]] += self;
+  return [...weights.keys()].filter((id) => weights[id] > 0 || id === 0)
+    .sort((a, b) => weights[b] - weights[a] || a - b).map((id) => ({ id, weight: weights[id] }));
+}
+
+// of(code): the fill of a node. legend: [{name, note, fill, kind}].
+export function colouring(profile, { byModule, isDark, modules }) {
+  const { labels } = profile;
+  const shade = Uint8Array.from(labels.name, shadeOf);
+  const ground = (kind) => KIND_COLOURS[kind][isDark ? 1 : 0];
+  const ofKind = (kind, step) => css(ground(kind), step, isDark);
+  const kinds = Object.fromEntries(Object.keys(KIND_COLOURS).map((kind) =>
+    [kind, Array.from({ length: SHADES }, (_, step) => ofKind(kind, step))]));
+  const byKind = (code) => kinds[kindOf(labels, code)][shade[code >>> 1]];
+  if (!byModule) return { of: byKind, kind: (kind) => kinds[kind][1] };
+  const fills = new Map(modules.slice(0, MODULE_HUES.length).map(({ id }, i) =>
+    [id, Array.from({ length: SHADES }, (_, step) =>
+      css(isDark ? [MODULE_HUES[i], 45, 32] : [MODULE_HUES[i], 72, 77], step, isDark))]));
+  const of = (code) => {
+    const label = code >>> 1;
+    const kind = labels.kind[label];
+    if (kind === "group" || kind === "note") return byKind(code);
+    return (fills.get(labels.module[label]) || kinds.unnamed)[shade[label]];
+  };
+  return { of, kind: (kind) => kinds[kind][1], module: (id) => (fills.get(id) || kinds.unnamed)[1] };
+}

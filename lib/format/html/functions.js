@@ -1,0 +1,88 @@
+// Sums by function: the table, what a search matches, and the source lines of one function.
+
+import { labelOf, outermost } from "./tree.js";
+
+// Each label's self and total, a recursive one counted once a sample; the heaviest first.
+export function functionTable(tree, labels) {
+  const self = new Float64Array(labels.name.length);
+  const total = new Float64Array(labels.name.length);
+  const open = new Uint32Array(labels.name.length); // times on the path to here
+  const path = [];
+  for (let i = 1; i < tree.count; i++) {
+    while (path.length && tree.end[path[path.length - 1]] <= i) open[labelOf(tree, path.pop())]--;
+    const label = labelOf(tree, i);
+    self[label] += tree.self[i];
+    if (!open[label]++) total[label] += tree.total[i];
+    path.push(i);
+  }
+  const rows = [];
+  for (let label = 0; label < labels.count; label++)
+    if (total[label] > 0) rows.push({ label, self: self[label], total: total[label] });
+  return rows.sort((a, b) => b.self - a.self || b.total - a.total || a.label - b.label);
+}
+
+// A regular expression, which minds case only where it has capitals; what is none is taken as it stands.
+export function searchPattern(text) {
+  const flags = /\p{Lu}/u.test(text) ? "u" : "iu";
+  try {
+    return { regexp: new RegExp(text, flags), isText: false };
+  } catch {
+    return { regexp: new RegExp(text.replace(/[.*+?^${}()|[\]\\/]/g, "\\$&"), flags), isText: true };
+  }
+}
+
+// Which labels match, and the weight of the samples that have at least one of them.
+export function search(tree, labels, text) {
+  const { regexp, isText } = searchPattern(text);
+  const matches = Uint8Array.from(labels.name, (name) => regexp.test(name));
+  const weight = outermost(tree, (label) => matches[label]).reduce((sum, node) => sum + tree.total[node], 0);
+  return { matches, weight, isText };
+}
+
+// Nodes of matching labels, the heaviest first.
+export function matchingNodes(tree, matches) {
+  const nodes = [];
+  for (let i = 1; i < tree.count; i++) if (matches[labelOf(tree, i)]) nodes.push(i);
+  return nodes.sort((a, b) => tree.total[b] - tree.total[a] || a - b);
+}
+
+// The lines of one function that have weight: self where it had the CPU itself, total with all that
+// was called from there; each line once a sample.
+export function sourceLines(profile, weights, label) {
+  const { frames, stacks, cells } = profile;
+  const sets = [new Set()]; // of lines; 0 is the empty one
+  const ids = new Map([["", 0]]);
+  const setOf = new Uint32Array(stacks.count);
+  const leafLine = (frame) => {
+    const last = frames.first[frame + 1] - 1;
+    return frames.code[last] >>> 1 === label ? frames.line[last] : -1;
+  };
+  const extended = (id, line) => {
+    if (sets[id].has(line)) return id;
+    const lines = [...sets[id], line].sort((a, b) => a - b);
+    const key = lines.join();
+    if (!ids.has(key)) {
+      ids.set(key, sets.length);
+      sets.push(new Set(lines));
+    }
+    return ids.get(key);
+  };
+  for (let stack = 1; stack < stacks.count; stack++) {
+    const frame = stacks.frame[stack];
+    setOf[stack] = setOf[stacks.parent[stack]];
+    for (let i = frames.first[frame]; i < frames.first[frame + 1]; i++)
+      if (frames.code[i] >>> 1 === label) setOf[stack] = extended(setOf[stack], frames.line[i]);
+  }
+  const rows = new Map();
+  for (let i = 0; i < cells.count; i++) {
+    const stack = cells.stack[i];
+    if (!weights[i] || !setOf[stack]) continue;
+    for (const line of sets[setOf[stack]]) {
+      if (!rows.has(line)) rows.set(line, { line, self: 0, total: 0 });
+      rows.get(line).total += weights[i];
+    }
+    const leaf = leafLine(stacks.frame[stack]);
+    if (leaf >= 0) rows.get(leaf).self += weights[i];
+  }
+  return [...rows.values()].sort((a, b) => a.line - b.line);
+}

@@ -1,0 +1,324 @@
+// A tree as boxes on a canvas: drawing, hovering, selecting, zooming by mouse and keyboard.
+
+import { boxAt, layout } from "./layout.js";
+import { kindOf } from "./colours.js";
+import { labelOf, standsForAll } from "./tree.js";
+
+export const ROW_PX = 20;
+const TEXT_PX = 28; // the narrowest box that gets a text
+const ZOOM_MS = 160;
+const FONT = '12px system-ui, -apple-system, "Segoe UI", Roboto, "Liberation Sans", "DejaVu Sans", sans-serif';
+
+// Texts cut to the width they have. Widths are measured once a text.
+class Lettering {
+  constructor(context) {
+    this.context = context;
+    this.widths = new Map();
+  }
+
+  width(text) {
+    let width = this.widths.get(text);
+    if (width === undefined) this.widths.set(text, (width = this.context.measureText(text).width));
+    return width;
+  }
+
+  fitted(text, room) {
+    const whole = this.width(text);
+    if (whole <= room) return text;
+    const letters = Math.floor((text.length * (room - 9)) / whole);
+    return letters < 2 ? "" : `${text.slice(0, letters)}…`;
+  }
+}
+
+// element: a scrolling block. tell: {select(node), zoom(node), choose(node), hover(node, event), hidden(count)}.
+export class Graph {
+  constructor(element, label, tell) {
+    this.element = element;
+    this.tell = tell;
+    this.canvas = document.createElement("canvas");
+    this.space = document.createElement("div");
+    this.canvas.tabIndex = 0;
+    this.canvas.setAttribute("role", "application");
+    this.canvas.setAttribute("aria-label", label);
+    this.space.className = "space";
+    element.append(this.space);
+    this.space.append(this.canvas);
+    this.context = this.canvas.getContext("2d", { alpha: false });
+    this.context.font = FONT;
+    this.letters = { normal: new Lettering(this.context), italic: new Lettering(this.context) };
+    this.selected = 0;
+    this.hovered = -1;
+    this.zoomed = 0;
+    this.listen();
+  }
+
+  listen() {
+    const { canvas, element } = this;
+    canvas.addEventListener("pointermove", (event) => this.hover(event));
+    canvas.addEventListener("pointerleave", () => this.setHovered(-1, null));
+    canvas.addEventListener("click", (event) => {
+      const node = this.nodeUnder(event);
+      if (node >= 0) this.open(node);
+    });
+    canvas.addEventListener("dblclick", (event) => {
+      const node = this.nodeUnder(event);
+      if (node >= 0) this.tell.choose(node);
+    });
+    canvas.addEventListener("keydown", (event) => this.key(event));
+    canvas.addEventListener("focus", () => this.later());
+    canvas.addEventListener("blur", () => this.later());
+    element.addEventListener("scroll", () => this.later(), { passive: true });
+    new ResizeObserver(() => this.refit()).observe(element);
+  }
+
+  // look: {upward, colours, labels, names, matches, chosen, ground, ink, mark, …}.
+  show(tree, look, zoomed) {
+    const isNew = tree !== this.tree || look.upward !== this.look.upward;
+    const from = this.tree && !isNew ? this.range : null;
+    this.tree = tree;
+    this.look = look;
+    if (isNew) this.selected = this.hovered = 0;
+    if (isNew || zoomed !== this.zoomed) {
+      this.zoomed = zoomed;
+      if (this.selected === 0) this.selected = zoomed;
+      this.turn(from);
+    } else this.refit();
+    if (isNew) this.toRoot();
+  }
+
+  // What of the axis is seen once any zooming has come to rest.
+  aim() {
+    const { tree, zoomed } = this;
+    return [tree.start[zoomed], tree.start[zoomed] + tree.total[zoomed]];
+  }
+
+  // Glides to the zoomed node; at once where people want no motion.
+  turn(from) {
+    const goal = this.aim();
+    cancelAnimationFrame(this.gliding);
+    if (!from || matchMedia("(prefers-reduced-motion: reduce)").matches) {
+      this.range = goal;
+      this.refit();
+      return;
+    }
+    const start = performance.now();
+    const step = (now) => {
+      const t = Math.min(1, Math.max(0, (now - start) / ZOOM_MS));
+      const ease = 1 - (1 - t) ** 3;
+      this.range = [from[0] + (goal[0] - from[0]) * ease, from[1] + (goal[1] - from[1]) * ease];
+      this.refit(true);
+      if (t < 1) this.gliding = requestAnimationFrame(step);
+    };
+    this.gliding = requestAnimationFrame(step);
+  }
+
+  // Lays out anew; draws now, or with the next frame.
+  refit(now = false) {
+    if (!this.tree || !this.element.clientWidth) return;
+    const { element, canvas } = this;
+    const ratio = devicePixelRatio;
+    this.width = element.clientWidth;
+    this.height = element.clientHeight;
+    if (canvas.width !== Math.round(this.width * ratio) || canvas.height !== Math.round(this.height * ratio)) {
+      canvas.width = Math.round(this.width * ratio);
+      canvas.height = Math.round(this.height * ratio);
+      canvas.style.width = `${this.width}px`;
+      canvas.style.height = `${this.height}px`;
+    }
+    this.boxes = layout(this.tree, ...this.range, this.width);
+    this.rows = this.boxes.depth.reduce((most, depth) => Math.max(most, depth), 0) + 1;
+    this.space.style.height = `${Math.max(this.height, this.rows * ROW_PX)}px`;
+    this.tell.hidden(this.boxes.hidden);
+    if (now) this.draw();
+    else this.later();
+  }
+
+  later() {
+    this.waiting ||= requestAnimationFrame(() => {
+      this.waiting = 0;
+      this.draw();
+    });
+  }
+
+  toRoot() {
+    this.element.scrollTop = this.look.upward ? this.element.scrollHeight : 0;
+  }
+
+  top(depth) {
+    const { scrollTop } = this.element;
+    if (!this.look.upward) return depth * ROW_PX - scrollTop;
+    return Math.max(this.height, this.rows * ROW_PX) - (depth + 1) * ROW_PX - scrollTop;
+  }
+
+  nameOf(node) {
+    return standsForAll(this.tree, node) ? "all" : this.look.names[labelOf(this.tree, node)];
+  }
+
+  // A rest that is hovered is -1 as well: there is nothing to say about it.
+  nodeUnder(event) {
+    const at = event.offsetY + this.element.scrollTop;
+    const rows = Math.max(this.height, this.rows * ROW_PX);
+    const depth = Math.floor((this.look.upward ? rows - at : at) / ROW_PX);
+    const box = this.boxes ? boxAt(this.boxes, event.offsetX, depth) : -1;
+    return box < 0 ? -1 : Math.max(-1, this.boxes.node[box]);
+  }
+
+  draw() {
+    if (!this.boxes) return;
+    const { context, boxes, look } = this;
+    const ratio = devicePixelRatio;
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    context.fillStyle = look.ground;
+    context.fillRect(0, 0, this.width, this.height);
+    context.textBaseline = "middle";
+    for (let i = 0; i < boxes.node.length; i++) {
+      const y = this.top(boxes.depth[i]);
+      if (y > -ROW_PX && y < this.height) this.drawBox(boxes.node[i], boxes.x[i], y, boxes.width[i]);
+    }
+    this.outline(this.hovered, look.ink, 1);
+    if (document.activeElement === this.canvas) this.outline(this.selected, look.focus, 2.5);
+    else if (this.selected !== this.zoomed) this.outline(this.selected, look.ink, 1.5);
+  }
+
+  drawBox(node, x, y, width) {
+    const { context, tree, look } = this;
+    const gap = width > 3 ? 1 : width > 1.5 ? 0.5 : 0;
+    if (node < 0) {
+      context.fillStyle = look.rest;
+      context.fillRect(x, y, Math.max(0.5, width - gap), ROW_PX - 1);
+      return;
+    }
+    const code = tree.code[node];
+    const kind = standsForAll(tree, node) ? "group" : kindOf(look.labels, code);
+    const isMatch = this.isMatch(node);
+    const isFaded = (look.matches && !isMatch) || tree.depth[node] < tree.depth[this.zoomed];
+    context.globalAlpha = isFaded ? 0.42 : 1;
+    context.fillStyle = this.fillOf(node);
+    context.fillRect(x, y, width - gap, ROW_PX - 1);
+    if (code >>> 1 === look.chosen && width > 4) this.drawChosen(x, y, width - gap);
+    if (width > 6) this.drawSign(kind, x, y, width - gap);
+    context.globalAlpha = isFaded ? 0.75 : 1;
+    if (width >= TEXT_PX) this.drawText(node, kind, x, y, width, isMatch);
+    context.globalAlpha = 1;
+  }
+
+  isMatch(node) {
+    const { matches } = this.look;
+    return Boolean(matches && matches[labelOf(this.tree, node)]);
+  }
+
+  fillOf(node) {
+    const { tree, look } = this;
+    if (this.isMatch(node)) return look.mark;
+    return standsForAll(tree, node) ? look.colours.kind("group") : look.colours.of(tree.code[node]);
+  }
+
+  // Wherever else the selected function is.
+  drawChosen(x, y, width) {
+    this.context.fillStyle = this.look.focus;
+    this.context.fillRect(x, y, width, 2);
+  }
+
+  // Kinds are told apart without colour: an edge at the left, dashes, a line below.
+  drawSign(kind, x, y, width) {
+    const { context, look } = this;
+    context.fillStyle = look.sign;
+    if (kind === "kernel") context.fillRect(x, y, 3, ROW_PX - 1);
+    else if (kind === "jit") context.fillRect(x, y + ROW_PX - 4, width, 3);
+    else if (kind === "unnamed") for (let at = 0; at < width; at += 6) context.fillRect(x + at, y + ROW_PX - 4, 3, 3);
+    else if (kind === "inlined") for (let at = 1; at < ROW_PX - 3; at += 5) context.fillRect(x, y + at, 2, 3);
+  }
+
+  drawText(node, kind, x, y, width, isMatch) {
+    const { context, look } = this;
+    const style = kind === "inlined" ? "italic" : "normal";
+    const room = width - 10;
+    let text = this.nameOf(node);
+    context.font = style === "italic" ? `italic ${FONT}` : FONT;
+    text = this.letters[style].fitted(text, room);
+    if (!text) return;
+    context.fillStyle = isMatch ? look.markInk : look.ink;
+    context.fillText(text, x + 6, y + ROW_PX / 2);
+  }
+
+  outline(node, colour, thickness) {
+    const box = node >= 0 ? this.boxes.node.indexOf(node) : -1;
+    if (box < 0 || (node === 0 && thickness < 2)) return;
+    const { context, boxes } = this;
+    context.strokeStyle = colour;
+    context.lineWidth = thickness;
+    context.strokeRect(boxes.x[box] + thickness / 2, this.top(boxes.depth[box]) + thickness / 2,
+      Math.max(1, boxes.width[box] - thickness), ROW_PX - thickness);
+  }
+
+  hover(event) {
+    this.setHovered(this.nodeUnder(event), event);
+  }
+
+  setHovered(node, event) {
+    if (node !== this.hovered) this.later();
+    this.hovered = node;
+    this.canvas.style.cursor = node >= 0 ? "pointer" : "default";
+    this.tell.hover(node, event);
+  }
+
+  select(node) {
+    this.selected = node;
+    const y = this.top(this.tree.depth[node]);
+    if (y < 0) this.element.scrollTop += y;
+    else if (y + ROW_PX > this.height) this.element.scrollTop += y + ROW_PX - this.height;
+    this.later();
+    this.tell.select(node);
+  }
+
+  open(node) {
+    this.select(node);
+    this.tell.zoom(node);
+  }
+
+  isDrawn(node) {
+    return this.boxes.node.includes(node);
+  }
+
+  // The next box of a row, in either direction.
+  beside(step) {
+    const { boxes, tree } = this;
+    const row = boxes.node.filter((node) => node >= 0 && tree.depth[node] === tree.depth[this.selected]);
+    return row[row.indexOf(this.selected) + step];
+  }
+
+  key(event) {
+    if (event.altKey || event.ctrlKey || event.metaKey || !this.tree) return;
+    const { tree, selected } = this;
+    const outwards = this.look.upward ? "ArrowDown" : "ArrowUp";
+    const inwards = this.look.upward ? "ArrowUp" : "ArrowDown";
+    const goTo = (node) => node !== undefined && node >= 0 && this.isDrawn(node) && this.select(node);
+    if (!this.isDrawn(selected)) this.selected = this.zoomed;
+    if (event.key === outwards) goTo(selected ? tree.parent[selected] : undefined);
+    else if (event.key === inwards) goTo(tree.end[selected] > selected + 1 ? selected + 1 : undefined);
+    else if (event.key === "ArrowLeft") goTo(this.beside(-1));
+    else if (event.key === "ArrowRight") goTo(this.beside(1));
+    else if (event.key === "Home") goTo(0);
+    else if (event.key === "s") this.tell.choose(selected);
+    else if (event.key === "Enter" || event.key === " ") this.open(selected);
+    else if (event.key === "Backspace") this.open(this.zoomed ? tree.parent[this.zoomed] : 0);
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  // All boxes with their words, for a picture elsewhere.
+  picture(title) {
+    const { boxes, look } = this;
+    const height = this.rows * ROW_PX;
+    return Array.from(boxes.node, (node, i) => ({ node, i })).filter(({ node }) => node >= 0).map(({ node, i }) => {
+      const depth = boxes.depth[i];
+      return {
+        x: boxes.x[i], y: look.upward ? height - (depth + 1) * ROW_PX : depth * ROW_PX, width: boxes.width[i],
+        fill: this.fillOf(node),
+        text: boxes.width[i] >= TEXT_PX ? this.letters.normal.fitted(this.nameOf(node), boxes.width[i] - 8) : "",
+        title: title(node),
+      };
+    });
+  }
+}

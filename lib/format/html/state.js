@@ -1,0 +1,52 @@
+// What is looked at, as the address of the page keeps it behind the #: a link shows the same again.
+
+export const DEFAULTS = {
+  view: "graph",
+  shape: "icicle",
+  zoom: "", // codes from the root, with dots between
+  q: "", // search
+  threads: "", // pattern
+  from: 0, to: 0, // microseconds; 0 to 0: all
+  event: 0,
+  by: "weight",
+  fn: -1, // label of the selected function
+  colours: "kind",
+  names: "short",
+  recursion: "shown",
+  group: "", // empty: by processes where there are several
+  lanes: "threads",
+};
+
+const CHOICES = {
+  view: ["graph", "functions", "calls"],
+  shape: ["icicle", "flame", "inverted"],
+  by: ["weight", "samples"],
+  colours: ["kind", "module"],
+  names: ["short", "full"],
+  recursion: ["shown", "folded"],
+  group: ["", "process", "thread", "none"],
+  lanes: ["threads", "cpus"],
+};
+
+export function toHash(state) {
+  const parts = new URLSearchParams();
+  for (const [key, value] of Object.entries(DEFAULTS))
+    if (state[key] !== value) parts.set(key, state[key]);
+  return parts.toString();
+}
+
+// What is no state is left out: a link may come from anywhere.
+export function fromHash(hash) {
+  const parts = new URLSearchParams(hash.replace(/^#/, ""));
+  const state = { ...DEFAULTS };
+  for (const [key, value] of Object.entries(DEFAULTS)) {
+    if (!parts.has(key)) continue;
+    const text = parts.get(key);
+    if (CHOICES[key] && !CHOICES[key].includes(text)) continue;
+    if (typeof value === "string") state[key] = text;
+    else if (/^\d{1,15}$/.test(text)) state[key] = Number(text);
+  }
+  return state;
+}
+
+export const zoomPath = (zoom) => zoom.split(".").filter(Boolean).map(Number);

@@ -1,0 +1,212 @@
+// The function table and the call tree, in the page's own elements: for reading, sorting, screen readers.
+
+import { childrenOf, isInlined, labelOf } from "./tree.js";
+import { percent } from "./words.js";
+
+const ROWS_AT_ONCE = 300;
+const CHILDREN_AT_ONCE = 100;
+
+export function make(tag, properties = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [key, value] of Object.entries(properties))
+    if (key in element && key !== "role") element[key] = value;
+    else element.setAttribute(key, value);
+  element.append(...children);
+  return element;
+}
+
+// A share as a bar behind its figure. Styles set by script are not under the page's policy.
+export function share(part, whole) {
+  const cell = make("span", { className: "share" }, percent(part, whole));
+  cell.style.setProperty("--part", whole > 0 ? Math.min(1, part / whole) : 0);
+  return cell;
+}
+
+const COLUMNS = {
+  self: (a, b) => b.self - a.self || b.total - a.total,
+  total: (a, b) => b.total - a.total || b.self - a.self,
+  name: (a, b) => a.name.localeCompare(b.name),
+  module: (a, b) => a.module.localeCompare(b.module) || b.self - a.self,
+  file: (a, b) => a.file.localeCompare(b.file) || b.self - a.self,
+};
+
+// table: the element, its columns named by the data-column of their headings.
+export class FunctionTable {
+  constructor(table, select) {
+    this.body = table.tBodies[0];
+    this.headings = [...table.tHead.querySelectorAll("[data-column]")];
+    this.select = select;
+    this.column = "self";
+    this.shownRows = ROWS_AT_ONCE;
+    for (const heading of this.headings)
+      heading.querySelector("button").addEventListener("click", () => {
+        this.column = heading.dataset.column;
+        this.fill();
+      });
+    this.body.addEventListener("click", (event) => {
+      const row = event.target.closest("tr[data-label]");
+      if (row) this.select(Number(row.dataset.label));
+      else if (event.target.closest("button")) {
+        this.shownRows *= 4;
+        this.fill();
+      }
+    });
+  }
+
+  // rows: {label, self, total, name, full, module, file}; those that a search leaves.
+  show(rows, whole) {
+    this.shownRows = ROWS_AT_ONCE;
+    Object.assign(this, { rows, whole });
+    this.fill();
+  }
+
+  mark(selected) {
+    this.selected = selected;
+    for (const row of this.body.rows)
+      if (row.dataset.label === String(selected)) row.setAttribute("aria-current", "true");
+      else row.removeAttribute("aria-current");
+  }
+
+  fill() {
+    for (const heading of this.headings)
+      if (heading.dataset.column === this.column)
+        heading.setAttribute("aria-sort", /self|total/.test(this.column) ? "descending" : "ascending");
+      else heading.removeAttribute("aria-sort");
+    const sorted = [...this.rows].sort(COLUMNS[this.column]);
+    const rows = sorted.slice(0, this.shownRows).map((row) => this.row(row));
+    if (sorted.length > rows.length)
+      rows.push(make("tr", {}, make("td", { colSpan: 5 }, make("button", { type: "button" },
+        `${(sorted.length - rows.length).toLocaleString("en")} more functions`))));
+    if (!rows.length) rows.push(make("tr", {}, make("td", { colSpan: 5, className: "none" }, "no function matches")));
+    this.body.replaceChildren(...rows);
+    this.mark(this.selected);
+  }
+
+  row({ label, self, total, name, full, module, file }) {
+    return make("tr", { "data-label": label }, make("td", {}, share(self, this.whole)),
+      make("td", {}, share(total, this.whole)),
+      make("td", {}, make("button", { type: "button", title: full.slice(0, 2000) }, make("bdi", {}, name))),
+      make("td", {}, make("bdi", {}, module)), make("td", {}, make("bdi", {}, file)));
+  }
+}
+
+// The tree as role=tree: opened node by node, all of it by the keyboard (ARIA practices, "Tree View").
+export class CallTree {
+  constructor(element, tell) {
+    this.element = element;
+    this.tell = tell;
+    this.open = new Set([0]);
+    this.more = new Map();
+    this.current = 0;
+    element.addEventListener("click", (event) => this.click(event));
+    element.addEventListener("keydown", (event) => this.key(event));
+  }
+
+  show(tree, look) {
+    if (tree !== this.tree) {
+      this.open = new Set([0]);
+      this.more = new Map();
+      this.current = 0;
+      for (let i = 0; i + 1 < tree.count && tree.total[i + 1] > tree.total[0] / 2 && this.open.size < 60; i++)
+        this.open.add(i);
+    }
+    this.tree = tree;
+    this.look = look;
+    this.fill();
+  }
+
+  fill() {
+    const hadFocus = this.element.contains(document.activeElement);
+    this.rows = [];
+    const visit = (node, position, siblings) => {
+      this.rows.push(this.row(node, position, siblings));
+      if (!this.open.has(node)) return;
+      const children = childrenOf(this.tree, node);
+      const limit = this.more.get(node) || CHILDREN_AT_ONCE;
+      children.slice(0, limit).forEach((child, i) => visit(child, i + 1, children.length));
+      if (children.length > limit)
+        this.rows.push(make("div", { className: "more", "data-more": node },
+          make("button", { type: "button", tabIndex: -1 }, `${children.length - limit} more below this function`)));
+    };
+    visit(0, 1, 1);
+    this.element.replaceChildren(...this.rows);
+    if (!this.rowOf(this.current)) this.current = 0;
+    this.rowOf(this.current).tabIndex = 0;
+    if (hadFocus) this.rowOf(this.current).focus();
+  }
+
+  rowOf(node) {
+    return this.rows.find((row) => row.dataset.node === String(node));
+  }
+
+  row(node, position, siblings) {
+    const { tree, look } = this;
+    const label = labelOf(tree, node);
+    const hasChildren = tree.end[node] > node + 1;
+    const name = make("bdi", { className: "name" }, node ? look.names[label] : "all");
+    if (node && isInlined(tree, node)) name.classList.add("inlined");
+    if (node && look.matches && look.matches[label]) name.classList.add("match");
+    const row = make("div", { role: "treeitem", tabIndex: -1, "data-node": node, "aria-level": tree.depth[node] + 1,
+      "aria-posinset": position, "aria-setsize": siblings }, share(tree.total[node], tree.total[0]),
+      share(tree.self[node], tree.total[0]), make("span", { className: "twist", "aria-hidden": "true" }, hasChildren
+        ? this.open.has(node) ? "▾" : "▸" : ""), name);
+    row.setAttribute("aria-label", `${node ? look.names[label] : "all"}${node && isInlined(tree, node) ? ", inlined" : ""}, ` +
+      `total ${percent(tree.total[node], tree.total[0])}, self ${percent(tree.self[node], tree.total[0])}`);
+    row.style.setProperty("--depth", Math.min(60, tree.depth[node]));
+    if (hasChildren) row.setAttribute("aria-expanded", String(this.open.has(node)));
+    row.setAttribute("aria-selected", String(node === this.current));
+    return row;
+  }
+
+  click(event) {
+    const more = event.target.closest("[data-more]");
+    const row = event.target.closest("[data-node]");
+    if (more) this.more.set(Number(more.dataset.more), Infinity);
+    else if (!row) return;
+    else {
+      this.current = Number(row.dataset.node);
+      this.toggle(this.current, !this.open.has(this.current));
+      this.tell.select(this.current);
+    }
+    this.fill();
+    if (row) this.rowOf(this.current).focus();
+  }
+
+  // What is opened goes on by itself as long as there is only one way.
+  toggle(node, opens) {
+    if (!opens) this.open.delete(node);
+    else
+      for (let at = node; this.tree.end[at] > at + 1; at++) {
+        this.open.add(at);
+        if (this.tree.end[at + 1] !== this.tree.end[at]) break;
+      }
+  }
+
+  goTo(node) {
+    this.current = node;
+    this.fill();
+    this.rowOf(node).scrollIntoView({ block: "nearest" });
+    this.tell.select(node);
+  }
+
+  key(event) {
+    if (event.altKey || event.ctrlKey || event.metaKey) return;
+    const { tree, current } = this;
+    const order = this.rows.filter((row) => row.dataset.node).map((row) => Number(row.dataset.node));
+    const at = order.indexOf(current);
+    const isOpen = this.open.has(current) && tree.end[current] > current + 1;
+    if (event.key === "ArrowDown" && at + 1 < order.length) this.goTo(order[at + 1]);
+    else if (event.key === "ArrowUp" && at > 0) this.goTo(order[at - 1]);
+    else if (event.key === "ArrowRight" && isOpen) this.goTo(current + 1);
+    else if (event.key === "ArrowRight") this.toggle(current, true);
+    else if (event.key === "ArrowLeft" && isOpen) this.toggle(current, false);
+    else if (event.key === "ArrowLeft") this.goTo(tree.parent[current]);
+    else if (event.key === "Home") this.goTo(order[0]);
+    else if (event.key === "End") this.goTo(order[order.length - 1]);
+    else if (event.key === "Enter" || event.key === " ") this.toggle(current, !isOpen);
+    else return;
+    this.fill();
+    event.preventDefault();
+    event.stopPropagation();
+  }
+}

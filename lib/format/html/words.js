@@ -1,0 +1,73 @@
+// How names and figures are written.
+
+// Control characters, and those that turn the direction of writing, are shown and have no effect.
+export function shown(name) {
+  return name.replace(/[\u0000-\u001f\u007f]/g, (c) => String.fromCharCode(0x2400 + (c === "\x7f" ? 0x21 : c.charCodeAt(0))))
+    .replace(/[\u0080-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g, "\ufffd");
+}
+
+// What stands in brackets, as "" or as `left`; operator< and the like are left alone.
+function withoutBrackets(name) {
+  let depth = 0;
+  let text = "";
+  for (let i = 0; i < name.length; i++) {
+    const c = name[i];
+    const isOperator = /[<>]/.test(c) && /operator[<>=-]*$|[-=]$/.test(name.slice(Math.max(0, i - 11), i));
+    if (!isOperator && (c === "<" || (c === "(" && !name.startsWith("(anonymous)", i)))) depth++;
+    if (depth === 0) text += c;
+    if (!isOperator && (c === ">" || c === ")")) depth = Math.max(0, depth - 1);
+  }
+  return text;
+}
+
+const LONGEST = 2000;
+
+// core::iter::traits::iterator::Iterator::fold<…> is Iterator::fold; <Vec<T> as Extend<U>>::extend
+// is Vec::extend; void geometry::sum<int>(int) is geometry::sum.
+export function shortName(name) {
+  if (name.length > LONGEST || /^\[|^<[^>]*>$|[/\\]|^\w+:[~*^+]/.test(name)) return name;
+  const impl = /^<(?:&|mut |dyn )*([^<>]+).*>::([^:<>]+(?:::[^:<>]+)?)(?:<.*>)?$/.exec(name);
+  if (impl) return `${impl[1].split(" as ")[0].split("::").pop()}::${impl[2]}`;
+  const bare = withoutBrackets(name.replaceAll("(anonymous namespace)", "(anonymous)")).replace(/ (const|volatile|&|&&|noexcept|\[clone [^\]]*\])*$/g, "").trim();
+  const parts = bare.replace(/^.* (?=[^ ]*$)/, (lead) => (/operator $/.test(lead) ? lead : ""))
+    .split("::").filter(Boolean);
+  return parts.slice(-2).join("::") || name;
+}
+
+export function fileName(path) {
+  return path.slice(path.lastIndexOf("/") + 1) || path;
+}
+
+export function percent(part, whole) {
+  if (!(part > 0) || !(whole > 0)) return "0%";
+  const share = (part / whole) * 100;
+  if (share < 0.01) return "<0.01%";
+  return `${share.toFixed(share < 10 ? 2 : 1)}%`;
+}
+
+// As "1.2 s", "12.3 ms": three figures.
+export function time(ns) {
+  const units = [["s", 1e9], ["ms", 1e6], ["µs", 1e3], ["ns", 1]];
+  const [unit, size] = units.find(([, size]) => ns >= size * 0.9995) || units[3];
+  const value = ns / size;
+  return `${value >= 1000 ? Math.round(value).toLocaleString("en") : Number(value.toPrecision(3))} ${unit}`;
+}
+
+export function count(value) {
+  return Math.round(value).toLocaleString("en");
+}
+
+function bytes(value) {
+  const units = ["B", "KiB", "MiB", "GiB", "TiB"];
+  let unit = 0;
+  for (; value >= 1024 && unit < units.length - 1; unit++) value /= 1024;
+  return `${Number(value.toPrecision(3))} ${units[unit]}`;
+}
+
+// How weights of an event are written.
+export function quantity(event, bySamples) {
+  if (bySamples) return (value) => `${count(value)} ${Math.round(value) === 1 ? "sample" : "samples"}`;
+  if (event.countsNs) return time;
+  if (event.unit === "bytes") return bytes;
+  return (value) => (event.unit && event.unit !== "count" ? `${count(value)} ${event.unit}` : `${count(value)}`);
+}

@@ -1,0 +1,369 @@
+"""The HTML page, driven in a real browser: what a person clicks, types and reads."""
+
+import json
+import re
+
+import pytest
+
+from conftest import SOURCE
+from profiles import Stacks
+
+GO_CPU = SOURCE / "tests" / "golden" / "go_cpu.pb.gz"
+SHOP = """\
+shop;main;serve;next;read 40
+shop;main;serve;next 30
+shop;main;log;write 20
+shop;start 10
+"""
+
+
+@pytest.fixture
+def show(prof, browser):
+    """show(folded stacks) is the page of them, without problem or request by the end of the test."""
+    pages = []
+
+    def open_page(folded=None, hash="", **how):
+        if folded is not None:
+            (prof.folder / "in.folded").write_bytes(folded if isinstance(folded, bytes) else folded.encode())
+            result = prof("convert", "in.folded", "-o", "page.html")
+            assert result.returncode == 0, result.stderr
+        page = browser.open(f"file://{prof.folder}/page.html{hash}", **how)
+        pages.append(page)
+        page.until("document.documentElement.dataset.ready || !document.getElementById('empty').hidden")
+        return page
+
+    yield open_page
+    for page in pages:
+        assert page.problems == []
+        assert [url for url in page.requests if not url.startswith("data:")] == []
+        page.close()
+
+
+@pytest.fixture
+def recorded(prof, target, show):
+    """The page of a recording of threads, with time."""
+    result = prof("record", "-o", "page.html", "-o", "page.folded", "--", target("threads"))
+    assert result.returncode == 0, result.stderr
+    return show
+
+
+def boxes(page):
+    """The drawn boxes of the flame graph: name → [x, y, width], in the page's coordinates, and their nodes."""
+    return page.value("""(() => {
+        const graph = prof.graph, at = graph.canvas.getBoundingClientRect();
+        return Object.fromEntries(graph.boxes.node.map((node, i) => [node, i]).filter(([node]) => node >= 0).map(([node, i]) =>
+            [graph.nameOf(node), [at.x + graph.boxes.x[i], at.y + graph.top(graph.boxes.depth[i]), graph.boxes.width[i]]]));
+    })()""")
+
+
+def click_box(page, name, **how):
+    x, y, width = boxes(page)[name]
+    page.click(x + width / 2, y + 8, **how)
+
+
+def state(page):
+    return page.value("document.getElementById('state').textContent")
+
+
+def until_state(page, part):
+    page.until(f"document.getElementById('state').textContent.includes({json.dumps(part)})")
+
+
+def crumbs(page):
+    return page.value("[...document.querySelectorAll('#crumbs button')].map((crumb) => crumb.textContent)")
+
+
+def widths(page):
+    """The share of each function of the width of all."""
+    all_boxes = boxes(page)
+    return {name: round(width / all_boxes["all"][2], 2) for name, (_, _, width) in all_boxes.items()}
+
+
+def test_boxes_are_as_wide_as_their_share(show):
+    page = show(SHOP)
+    assert widths(page) == {"all": 1, "main": 0.9, "serve": 0.7, "next": 0.7, "read": 0.4, "log": 0.2, "write": 0.2, "start": 0.1}
+    assert "100 (100.0%)" in state(page)
+
+
+def test_a_click_zooms_and_the_way_back_is_shown(show):
+    page = show(SHOP)
+    click_box(page, "serve")
+    page.until("location.hash.includes('zoom=')")
+    assert widths(page) == {"all": 1, "main": 1, "serve": 1, "next": 1, "read": 0.57}
+    assert crumbs(page) == ["all", "main", "serve"]
+    page.press_on("#crumbs button:nth-child(2)")
+    page.until("prof.state.zoom.split('.').length === 1")
+    assert widths(page)["main"] == 1 and "log" in boxes(page)
+    page.value("history.back()")
+    page.until("prof.state.zoom.split('.').length === 2")
+    assert crumbs(page) == ["all", "main", "serve"]
+
+
+def test_the_pointer_is_told_what_it_is_on(show):
+    page = show(SHOP)
+    x, y, width = boxes(page)["log"]
+    page.move(x + width / 2, y + 8)
+    tip = page.until("!document.getElementById('tip').hidden && document.getElementById('tip').textContent")
+    assert tip.startswith("log20.0% total, 20; 0% self")
+
+
+def test_a_search_says_the_share_of_what_matches_and_counts_callers_once(show):
+    page = show(SHOP)
+    page.key("/")
+    page.write("^(serve|next|write)$")
+    page.until("document.getElementById('found').textContent === '90.0% in 3 places'")
+    page.key("Enter")
+    until_state(page, "serve: 70.0% total")
+    page.key("Enter")
+    until_state(page, "next: 70.0% total")
+    page.press_on("#next")
+    until_state(page, "write: 20.0% total")
+    page.press_on("#previous")
+    until_state(page, "next: 70.0% total")
+    page.press_on("#search")
+    page.value("document.getElementById('search').select()")
+    page.write("(")
+    page.until("document.getElementById('found').textContent === 'no match'")
+
+
+def test_a_table_of_functions_leads_to_callers_and_callees(show):
+    page = show(SHOP)
+    page.press_on("#tab-functions")
+    rows = page.until("[...document.querySelectorAll('#function-table tbody tr')].map((row) => row.innerText.split('\\t').slice(0, 3).map((text) => text.trim()))")
+    assert rows[0] == ["40.0%", "40.0%", "read"] and rows[-1] == ["0%", "20.0%", "log"]
+    page.press_on("[data-column=total] button")
+    page.until("document.querySelector('#function-table tbody tr').innerText.includes('main')")
+    assert page.value("document.querySelector('[data-column=total]').getAttribute('aria-sort')") == "descending"
+    page.value("[...document.querySelectorAll('#function-table td button')].find((button) => button.textContent === 'next').click()")
+    page.until("prof.half.callers.graph.boxes && prof.half.callees.graph.boxes")
+    names = "prof.half.{0}.graph.boxes.node.map((node) => prof.half.{0}.graph.nameOf(node))"
+    assert page.value(names.format("callers")) == ["next", "serve", "main"]
+    assert page.value(names.format("callees")) == ["next", "read"]
+    assert "70.0%" in page.value("document.getElementById('details').innerText")
+
+
+def test_the_call_tree_is_a_tree_for_the_keyboard(show):
+    page = show(SHOP, hash="#view=calls")
+    rows = "[...document.querySelectorAll('[role=tree] [role=treeitem]')]"
+    focused = "document.activeElement.getAttribute('aria-label')"
+    page.value(f"{rows}[0].focus()")
+    page.key("End")
+    page.until(f"{focused}.startsWith('start')")
+    page.key("Home")
+    page.key("ArrowRight")
+    page.until(f"{focused} === 'main, total 90.0%, self 0%'")
+    assert page.value("document.activeElement.getAttribute('aria-expanded')") == "true"
+    assert page.value("document.activeElement.getAttribute('aria-level')") == "2"
+    page.key("ArrowLeft")
+    page.until("document.activeElement.getAttribute('aria-expanded') === 'false'")
+    assert page.value(f"{rows}.length") == 3
+    page.key("Enter")
+    page.until("document.activeElement.getAttribute('aria-expanded') === 'true'")
+
+
+def test_the_graph_is_walked_and_zoomed_by_the_keyboard(show):
+    page = show(SHOP)
+    page.value("prof.graph.canvas.focus()")
+    for key, name in (("ArrowDown", "main"), ("ArrowRight", "start"), ("ArrowLeft", "main"), ("ArrowDown", "serve"),
+                      ("ArrowRight", "log"), ("ArrowUp", "main"), ("ArrowDown", "serve")):
+        page.key(key)
+        until_state(page, f"{name}: ")
+    page.key("Enter")
+    page.until("document.querySelector('#crumbs [aria-current]').textContent === 'serve'")
+    page.key("Backspace")
+    page.until("document.querySelector('#crumbs [aria-current]').textContent === 'main'")
+    page.key("Escape")
+    page.until("document.querySelector('#crumbs [aria-current]').textContent === 'all'")
+    page.key("3")
+    page.until("!document.getElementById('calls').hidden")
+    page.key("1")
+    page.key("?")
+    page.until("document.getElementById('keys').open")
+    page.key("Escape")
+    page.until("!document.getElementById('keys').open")
+
+
+def test_shapes_put_the_callers_on_top_or_below_or_the_leaves_first(show):
+    page = show(SHOP)
+    assert boxes(page)["all"][1] < boxes(page)["main"][1]
+    page.key("i")
+    page.until("prof.state.shape === 'flame'")
+    assert boxes(page)["all"][1] > boxes(page)["main"][1]
+    page.key("i")
+    page.until("prof.state.shape === 'inverted'")
+    assert widths(page)["read"] == 0.4
+
+
+def test_a_link_shows_the_same_again(show, prof):
+    page = show(SHOP)
+    click_box(page, "serve")
+    page.key("/")
+    page.write("read")
+    page.until("prof.state.q === 'read'")
+    hash = page.value("location.hash")
+    other = show(hash=hash)
+    assert crumbs(other) == ["all", "main", "serve"]
+    assert other.value("document.getElementById('search').value") == "read"
+    assert widths(other) == widths(page)
+
+
+def test_a_link_with_rubbish_shows_the_profile(show):
+    page = show(SHOP, hash="#zoom=x.9999.-1&fn=1e99&view=nowhere&event=77&from=9&to=1&shape=%ff&q=%5B")
+    assert "all" in boxes(page)
+
+
+def test_the_view_is_taken_away_as_folded_stacks_and_as_svg(show):
+    page = show(SHOP)
+    page.value("navigator.clipboard.writeText = async (text) => { window.copied = text; }")
+    page.press_on("#exports summary")
+    page.press_on("#copy-folded")
+    copied = page.until("window.copied")
+    assert sorted(copied.splitlines()) == sorted(line.removeprefix("shop;") for line in SHOP.splitlines())
+    page.value("(HTMLAnchorElement.prototype.click = function () { window.saved = this.download; })")
+    page.press_on("#exports summary")
+    page.press_on("#save-svg")
+    assert page.until("window.saved") == "prof.svg"
+    assert page.value("prof.lastSvg").count("<rect") == len(boxes(page)) + 1
+
+
+def test_time_is_there_and_a_range_of_it_counts_alone(recorded, prof):
+    page = recorded()
+    whole = page.value("prof.tree().total[0]")
+    lanes = page.value("[...document.querySelectorAll('#lane-names bdi')].map((name) => name.textContent)")
+    assert sorted(lanes) == ["older", "threads", "younger"]
+    x, y, width, _ = page.value("(({x, y, width, height}) => [x, y, width, height])(document.getElementById('lane-canvas').getBoundingClientRect())")
+    page.drag(x + 2, y + 25, x + width / 2, y + 25)
+    page.until("location.hash.includes('to=')")
+    half = page.value("prof.tree().total[0]")
+    assert 0 < half < whole
+    rest = page.value("(() => { prof.go({from: prof.state.to, to: prof.profile.info.durationUs + 1}); })()")
+    assert rest is None
+    page.press_on("#whole")
+    page.until("!location.hash.includes('to=')")
+    assert page.value("prof.tree().total[0]") == whole
+
+
+def test_a_thread_is_looked_at_alone(recorded):
+    page = recorded()
+    page.press_on("#threads")
+    page.write("old*")
+    page.until("prof.state.threads === 'old*'")
+    assert page.value("document.querySelectorAll('#lane-names .off').length") == 2
+    assert page.value("prof.tree().total[0]") < page.value("prof.profile.cells.weight.reduce((a, b) => a + b)")
+    page.value("prof.go({threads: ''})")
+    page.press_on("#lane-names li:nth-child(2) button")
+    page.until("prof.state.threads !== ''")
+    assert page.value("document.querySelector('#lane-names li:nth-child(2) button').ariaPressed") == "true"
+
+
+def test_the_page_shows_the_tree_that_the_folded_stacks_have(recorded, prof):
+    page = recorded()
+    page.value("prof.go({by: 'samples', group: 'process'})")
+    page.value("navigator.clipboard.writeText = async (text) => { window.copied = text; }")
+    page.value("prof.copyFolded()")
+    shown = {}
+    for line in page.until("window.copied").splitlines():
+        stack, count = line.rsplit(" ", 1)
+        shown[re.sub(r"^(\w+) \(\d+\)", r"\1", stack)] = int(count)
+    folded = dict(line.rsplit(" ", 1) for line in (prof.folder / "page.folded").read_text().splitlines())
+    assert shown == {stack: int(count) for stack, count in folded.items()}
+    assert Stacks.read(prof.folder / "page.folded").total == sum(shown.values())
+
+
+def test_the_page_tells_how_it_was_recorded_and_how_good_it_is(recorded):
+    page = recorded()
+    text = page.value("document.body.innerText")
+    assert re.search(r"\d+ samples, 0 lost", text)
+    assert "cpu-clock at 999 Hz" in text or "cycles" in text
+    assert "threads" in page.value("document.title")
+
+
+def test_source_lines_of_a_function_have_their_share(prof, target, show):
+    assert prof("record", "-o", "page.html", "--", target("geometry"), "0.3").returncode == 0
+    page = show()
+    page.value("prof.go({fn: prof.full.indexOf('spin')})")
+    page.until("document.querySelector('#details .lines') !== null")
+    lines = page.value("[...document.querySelectorAll('.lines tbody tr')].map((row) => row.innerText.split('\\t'))")
+    assert all(re.fullmatch(r"\d+", line[0]) and line[1].endswith("%") for line in lines)
+
+
+BAD_NAMES = [
+    b"<img src=x onerror=alert(1)>", b"</script><script>alert(1)</script>", b"\"'&amp;--><!--", b"a\x01b\x7f",
+    "\u202eevil\u2066".encode(), b"\xff\xfe\xc0\x80", b"x" * 65536, "函数 \U0001f525 é".encode(), b"@DATA@", b"${1+1}`",
+    b"__proto__", b"constructor",
+]
+
+
+def test_bad_names_do_no_harm(show, prof):
+    page = show(b"".join(b"p;main;%s 10\n" % name for name in BAD_NAMES))
+    page.value("window.alert = () => { throw new Error('script ran') }")
+    for hash in ("#view=functions&fn=2", "#view=calls", "#names=full&colours=module", "#shape=inverted&q=%3C"):
+        page.value(f"location.hash = {json.dumps(hash)}")
+        page.until(f"location.hash === {json.dumps(hash)}")
+        page.value("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    names = page.value("prof.full.join('')")
+    assert not re.search("[\x00-\x1f\x7f\u202a-\u202e\u2066-\u2069]", names)
+    assert page.value("document.querySelectorAll('img, body script:not([type])').length") == 0
+    page.value("prof.go({...prof.state, view: 'graph', shape: 'icicle', q: ''})")
+    page.value("prof.saveSvg()")
+    parsed = "new DOMParser().parseFromString(prof.lastSvg, 'image/svg+xml').querySelector('parsererror')"
+    assert page.value(f"{parsed} === null")
+    assert page.value("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_an_empty_profile_makes_a_page_that_says_so(prof, show):
+    assert prof("record", "-o", "page.html", "-e", "page-faults:k", "-c", "1000000000", "--", "true").returncode == 0
+    page = show()
+    assert "empty" in page.value("document.getElementById('empty').innerText")
+
+
+def test_a_profile_of_another_make_is_shown_with_all_its_events(prof, show):
+    assert prof("convert", GO_CPU, "-o", "page.html").returncode == 0
+    page = show()
+    assert "runtime.main" in boxes(page)
+    assert len(page.value("[...document.querySelectorAll('#measure option')].map((option) => option.value)")) >= 2
+
+
+def test_dark_follows_the_system_until_it_is_chosen(show):
+    page = show(SHOP, scheme="dark")
+    ground = "getComputedStyle(document.body).backgroundColor"
+    dark = page.value(ground)
+    page.prefer("light")
+    page.until(f"{ground} !== {json.dumps(dark)}")
+    page.press_on("#theme")
+    page.until(f"{ground} === {json.dumps(dark)}")
+    page.value("localStorage.clear()")
+
+
+@pytest.mark.parametrize("width", [1600, 420])
+def test_nothing_sticks_out_sideways(show, width):
+    page = show(SHOP, width=width, height=800)
+    for view in ("graph", "functions", "calls"):
+        page.value(f"prof.go({{view: '{view}', fn: 1}})")
+        page.until(f"!document.getElementById('{view}').hidden")
+        assert page.value("document.documentElement.scrollWidth") <= width
+
+
+def test_everything_that_takes_part_has_a_name(show):
+    page = show(SHOP)
+    nameless = page.value("""[...document.querySelectorAll('button, input, select, summary, canvas, [role]')].filter((element) =>
+        !(element.ariaLabel || element.getAttribute('aria-labelledby') || element.labels?.length || element.title ||
+          element.textContent.trim() || element.ariaHidden || element.role === 'status' || element.role === 'tooltip' ||
+          element.role === 'search')).map((element) => element.outerHTML)""")
+    assert nameless == []
+    assert page.value("document.getElementById('search').type") == "search"
+    assert page.value("document.getElementById('state').getAttribute('role')") == "status"
+
+
+def test_a_page_of_100_000_nodes_opens_at_once(show):
+    lines = (f"p;main;f{i % 10};g{i % 1000};h{i} {1 + i % 7}" for i in range(100_000))
+    page = show("\n".join(lines) + "\n")
+    assert page.value("prof.tree().count") > 100_000
+    assert "too narrow to draw" in state(page)
+    assert page.value("prof.graph.boxes.node.length") < 20_000
+
+
+def test_the_page_is_small(prof):
+    (prof.folder / "in.folded").write_text("a;b 1\n")
+    assert prof("convert", "in.folded", "-o", "page.html").returncode == 0
+    assert (prof.folder / "page.html").stat().st_size <= 150_000

@@ -1,0 +1,308 @@
+// The part of the page that computes, without a page.
+
+import assert from "node:assert/strict";
+import test from "node:test";
+import { gzipSync } from "node:zlib";
+
+import { folded, svg } from "../../lib/format/html/export.js";
+import { functionTable, matchingNodes, search, sourceLines } from "../../lib/format/html/functions.js";
+import { boxAt, layout } from "../../lib/format/html/layout.js";
+import { decode, unpack } from "../../lib/format/html/reader.js";
+import { DEFAULTS, fromHash, toHash, zoomPath } from "../../lib/format/html/state.js";
+import { lanesOf } from "../../lib/format/html/timeline.js";
+import { callTree, calleesOf, callersOf, childrenOf, inverted, isInlined, labelOf, nodeAt, pathOf, standsForAll }
+  from "../../lib/format/html/tree.js";
+import { cellWeights, histogram, threadMatcher } from "../../lib/format/html/weights.js";
+import { percent, shortName, shown, time } from "../../lib/format/html/words.js";
+import { encode } from "./encode.mjs";
+
+const ALL = { event: 0, bySamples: true, threads: "", range: null };
+
+const profileOf = (parts) => decode(encode(Array.isArray(parts) ? { samples: parts } : parts));
+
+function treeOf(profile, view = {}, options = {}) {
+  return callTree(profile, cellWeights(profile, { ...ALL, ...view }), options);
+}
+
+// "main(f(g*))": with weights, and * behind what is inlined.
+function drawn(profile, tree, node = 0) {
+  const name = standsForAll(tree, node) ? "all" : profile.labels.name[labelOf(tree, node)] + (isInlined(tree, node) ? "*" : "");
+  const children = childrenOf(tree, node).map((child) => drawn(profile, tree, child));
+  return `${name} ${tree.total[node]}${children.length ? ` (${children.join(", ")})` : ""}`;
+}
+
+const SHOP = [
+  { stack: ["main", "serve>next:310", "read"], samples: 4 },
+  { stack: ["main", "serve>next:312"], samples: 3 },
+  { stack: ["main", "log"], samples: 2 },
+  { stack: ["start"], samples: 1 },
+];
+
+test("stacks of the same functions are one path, the heaviest first", () => {
+  const profile = profileOf(SHOP);
+  assert.equal(drawn(profile, treeOf(profile)), "all 10 (main 9 (serve 7 (next* 7 (read 4)), log 2), start 1)");
+});
+
+test("nodes stand in preorder with their ends, starts and depths", () => {
+  const tree = treeOf(profileOf(SHOP));
+  for (let i = 1; i < tree.count; i++) {
+    const parent = tree.parent[i];
+    assert.ok(parent < i && i < tree.end[parent] && tree.end[i] <= tree.end[parent]);
+    assert.equal(tree.depth[i], tree.depth[parent] + 1);
+    assert.ok(tree.start[i] >= tree.start[parent]);
+    assert.ok(tree.start[i] + tree.total[i] <= tree.start[parent] + tree.total[parent]);
+  }
+  assert.equal(tree.maxDepth, 4);
+});
+
+test("weights are sums of periods, or samples", () => {
+  const profile = profileOf([{ stack: ["a"], samples: 2, weight: 5000 }, { stack: ["b"], samples: 3, weight: 10 }]);
+  assert.equal(treeOf(profile, { bySamples: false }).total[0], 5010);
+  assert.equal(treeOf(profile).total[0], 5);
+});
+
+test("numbers of any size survive", () => {
+  const weight = 2 ** 50;
+  const profile = profileOf([{ stack: ["a"], samples: 1, weight }, { stack: ["b"], samples: 2 ** 40, weight: 0 }]);
+  assert.deepEqual([...profile.cells.weight], [weight, 0]);
+  assert.deepEqual([...profile.cells.samples], [1, 2 ** 40]);
+});
+
+test("events are kept apart", () => {
+  const profile = profileOf({ events: [{ name: "cycles" }, { name: "faults" }],
+    samples: [{ stack: ["a"], samples: 5 }, { stack: ["b"], event: 1, samples: 2 }] });
+  assert.equal(drawn(profile, treeOf(profile)), "all 5 (a 5)");
+  assert.equal(drawn(profile, treeOf(profile, { event: 1 })), "all 2 (b 2)");
+});
+
+test("recursion is folded on request, also through others", () => {
+  const profile = profileOf([{ stack: ["main", "f", "f", "g", "f", "h"], samples: 3 }, { stack: ["main", "f", "g"], samples: 1 }]);
+  assert.equal(drawn(profile, treeOf(profile, {}, { folds: true })), "all 4 (main 4 (f 4 (h 3, g 1)))");
+  assert.equal(drawn(profile, treeOf(profile)), "all 4 (main 4 (f 4 (f 3 (g 3 (f 3 (h 3))), g 1)))");
+});
+
+const THREADS = [
+  { pid: 10, tid: 10, process: "app", name: "app" },
+  { pid: 10, tid: 11, process: "app", name: "worker-1" },
+  { pid: 10, tid: 12, process: "app", name: "worker-2" },
+  { pid: 20, tid: 20, process: "db", name: "" },
+];
+const BY_THREAD = { threads: THREADS, samples: [0, 1, 2, 3].map((thread) =>
+  ({ stack: ["main", "f"], thread, samples: thread + 1, times: Array.from({ length: thread + 1 }, (_, i) => [i * 100, thread % 2]) })) };
+
+test("processes and threads can be a level of their own", () => {
+  const profile = profileOf(BY_THREAD);
+  const byProcess = profile.threads.map((thread) => thread.processLabel);
+  assert.equal(drawn(profile, treeOf(profile, {}, { groupOf: byProcess })), "all 10 (app (10) 6 (main 6 (f 6)), db (20) 4 (main 4 (f 4)))");
+  const byThread = profile.threads.map((thread) => thread.label);
+  assert.match(drawn(profile, treeOf(profile, {}, { groupOf: byThread })), /^all 10 \(db \(20\) 4 .*, worker-2 \(12\) 3 .*, app \(10\) 1/);
+});
+
+test("threads are filtered by patterns of names and numbers", () => {
+  const profile = profileOf(BY_THREAD);
+  const total = (threads) => treeOf(profile, { threads }).total[0];
+  assert.equal(total("worker-*"), 5);
+  assert.equal(total("WORKER-?"), 5);
+  assert.equal(total("12"), 3);
+  assert.equal(total("db, worker-1"), 6);
+  assert.equal(total("app"), 6);
+  assert.equal(total("work"), 0);
+  assert.equal(total("a.p"), 0);
+  assert.ok(threadMatcher(" , ")(THREADS[0]));
+});
+
+test("a range of time counts what was sampled in it", () => {
+  const profile = profileOf(BY_THREAD);
+  assert.equal(treeOf(profile, { range: [0, 100] }).total[0], 4);
+  assert.equal(treeOf(profile, { range: [100, 1000] }).total[0], 6);
+  assert.equal(treeOf(profile, { range: [100, 1000], threads: "db" }).total[0], 3);
+  assert.equal(treeOf(profile, { range: [500, 600] }).total[0], 0);
+});
+
+test("of thinned moments each stands for several", () => {
+  const profile = profileOf({ each: 10, samples: [{ stack: ["a"], samples: 20, times: [[0, 0], [900, 0]] }] });
+  assert.equal(treeOf(profile, { range: [0, 500] }).total[0], 10);
+  assert.equal(treeOf(profile, { range: [0, 500], bySamples: false }).total[0], 10000);
+});
+
+test("the histogram has every moment once", () => {
+  const profile = profileOf(BY_THREAD);
+  const counts = histogram(profile, 4, 10, (cell) => profile.cells.thread[cell]);
+  assert.deepEqual([0, 1, 2, 3].map((row) => counts.slice(row * 10, row * 10 + 10).reduce((a, b) => a + b)), [1, 2, 3, 4]);
+  assert.equal(counts[30 + 3], 1);
+});
+
+test("lanes are threads, the busiest first, or CPUs in order", () => {
+  const profile = profileOf(BY_THREAD);
+  assert.deepEqual(lanesOf(profile, false).lanes.map(({ name }) => name), ["db", "worker-2", "worker-1", "app"]);
+  assert.deepEqual(lanesOf(profile, true).lanes.map(({ name, share }) => [name, share]), [["CPU 0", 0.4], ["CPU 1", 0.6]]);
+});
+
+test("inverted: leaves first, with those that call them", () => {
+  const profile = profileOf(SHOP);
+  assert.equal(drawn(profile, inverted(treeOf(profile))),
+    "all 10 (read 4 (next* 4 (serve 4 (main 4))), next* 3 (serve 3 (main 3)), log 2 (main 2), start 1)");
+});
+
+const RECURSIVE = [
+  { stack: ["main", "a", "f", "f", "g"], samples: 4 },
+  { stack: ["main", "b", "f"], samples: 3 },
+  { stack: ["main", "b"], samples: 2 },
+];
+
+test("callers and callees of a function count each of its samples once", () => {
+  const profile = profileOf(RECURSIVE);
+  const tree = treeOf(profile);
+  const f = profile.labels.name.indexOf("f");
+  assert.equal(drawn(profile, callersOf(tree, f)), "f 7 (a 4 (main 4), b 3 (main 3))");
+  assert.equal(drawn(profile, calleesOf(tree, f)), "f 7 (f 4 (g 4))");
+});
+
+test("the function table counts a recursive function once a sample", () => {
+  const profile = profileOf(RECURSIVE);
+  const rows = functionTable(treeOf(profile), profile.labels).map(({ label, self, total }) => [profile.labels.name[label], self, total]);
+  assert.deepEqual(rows, [["g", 4, 4], ["f", 3, 7], ["b", 2, 5], ["main", 0, 9], ["a", 0, 4]]);
+});
+
+test("a search counts a sample once, however many of its functions match", () => {
+  const profile = profileOf(RECURSIVE);
+  const tree = treeOf(profile);
+  const weightOf = (text) => search(tree, profile.labels, text).weight;
+  assert.equal(weightOf("^[fg]$"), 7);
+  assert.equal(weightOf("a"), 9);
+  assert.equal(weightOf("nowhere"), 0);
+  assert.equal(weightOf("MAIN"), 0);
+  assert.equal(matchingNodes(tree, search(tree, profile.labels, "^f$").matches).length, 3);
+});
+
+test("what is no regular expression is searched as text", () => {
+  const profile = profileOf([{ stack: ["operator()(int"], samples: 2 }, { stack: ["x"] }]);
+  const found = search(treeOf(profile), profile.labels, "()(");
+  assert.deepEqual([found.weight, found.isText], [2, true]);
+});
+
+test("source lines of a function, each once a sample", () => {
+  const profile = profileOf([{ stack: ["main:3", "f:10", "f:12", "g:1"], samples: 4 }, { stack: ["main:4", "f:10"], samples: 3 },
+    { stack: ["main:3", "f:10", "f:10"], samples: 1 }]);
+  const lines = (name) => sourceLines(profile, cellWeights(profile, ALL), profile.labels.name.indexOf(name))
+    .map(({ line, self, total }) => [line, self, total]);
+  assert.deepEqual(lines("f"), [[10, 4, 8], [12, 0, 4]]);
+  assert.deepEqual(lines("main"), [[3, 0, 5], [4, 0, 3]]);
+});
+
+test("random profiles: every tree has all the weight, and the table agrees with a count by hand", () => {
+  let seed = 1;
+  const random = (below) => (seed = (seed * 48271) % 2147483647) % below;
+  for (let round = 0; round < 30; round++) {
+    const samples = Array.from({ length: 40 }, () =>
+      ({ stack: Array.from({ length: random(6) }, () => "abcdef"[random(6)] + (random(3) ? "" : `>${"abc"[random(3)]}`)), samples: 1 + random(9) }));
+    const profile = profileOf(samples);
+    const tree = treeOf(profile);
+    const whole = samples.reduce((sum, sample) => sum + sample.samples, 0);
+    assert.equal(tree.total[0], whole);
+    assert.equal(treeOf(profile, {}, { folds: true }).total[0], whole);
+    assert.equal(inverted(tree).total[0] + tree.self[0], whole);
+    for (const { label, self, total } of functionTable(tree, profile.labels)) {
+      const name = profile.labels.name[label];
+      const functions = samples.map(({ stack, samples: count }) => ({ path: stack.flatMap((frame) => frame.split(">")), count }));
+      const sum = (matches) => functions.filter(({ path }) => matches(path)).reduce((all, { count }) => all + count, 0);
+      assert.equal(total, sum((path) => path.includes(name)));
+      assert.equal(self, sum((path) => path.at(-1) === name));
+      assert.equal(callersOf(tree, label).total[0], total);
+      assert.equal(calleesOf(tree, label).total[0], total);
+    }
+  }
+});
+
+test("boxes too narrow to draw are one rest, and counted", () => {
+  const samples = [{ stack: ["wide"], samples: 9000 }, ...Array.from({ length: 1000 }, (_, i) => ({ stack: [`n${i}`, "leaf"] }))];
+  const tree = treeOf(profileOf(samples));
+  const boxes = layout(tree, 0, tree.total[0], 100);
+  assert.equal(boxes.hidden, 2000);
+  assert.deepEqual(boxes.node.map((node) => Math.sign(node)), [0, 1, -1]);
+  assert.deepEqual(boxes.x, [0, 0, 90]);
+  assert.equal(boxes.width[2], 10);
+  assert.equal(boxAt(boxes, 50, 1), 1);
+  assert.equal(boxAt(boxes, 95, 1), 2);
+  assert.equal(boxAt(boxes, 50, 2), -1);
+});
+
+test("a zoomed node and its callers have the whole width", () => {
+  const tree = treeOf(profileOf(SHOP));
+  const log = nodeAt(tree, pathOf(tree, childrenOf(tree, 1)[1]));
+  const boxes = layout(tree, tree.start[log], tree.start[log] + tree.total[log], 100);
+  assert.deepEqual(boxes.node, [0, 1, log]);
+  assert.deepEqual(boxes.width, [100, 100, 100]);
+});
+
+test("a path leads back to its node, or as far as there is one", () => {
+  const tree = treeOf(profileOf(SHOP));
+  for (let i = 0; i < tree.count; i++) assert.equal(nodeAt(tree, pathOf(tree, i)), i);
+  assert.equal(nodeAt(tree, [...pathOf(tree, 2), 999999]), 2);
+});
+
+test("the state survives the address, and rubbish in it does no harm", () => {
+  const state = { ...DEFAULTS, q: "a&b=#%", zoom: "2.4.7", from: 5, to: 10, fn: 3, view: "calls", threads: "w*" };
+  assert.deepEqual(fromHash(`#${toHash(state)}`), state);
+  assert.equal(toHash(DEFAULTS), "");
+  assert.deepEqual(fromHash("#from=x&fn=1e9&view=nowhere&event=-1&__proto__=1&%%%"), DEFAULTS);
+  assert.deepEqual(zoomPath("2.4..x"), [2, 4, NaN]);
+});
+
+test("folded stacks of a view have its weight, and the callers of what is zoomed into", () => {
+  const profile = profileOf(SHOP);
+  const tree = treeOf(profile);
+  const name = (label) => profile.labels.name[label];
+  assert.equal(folded(tree, 0, name), "main;log 2\nmain;serve;next 3\nmain;serve;next;read 4\nstart 1\n");
+  assert.equal(folded(tree, 2, name), "main;serve;next 3\nmain;serve;next;read 4\n");
+});
+
+test("an SVG has every name escaped", () => {
+  const text = svg([{ x: 0, y: 0, width: 100, fill: "red", text: "<b>&\"", title: "]]><script>" }],
+    { width: 100, height: 20, row: 20, ground: "white", ink: "black", title: "<" });
+  assert.doesNotMatch(text, /<b>|<script|&"/);
+  assert.match(text, /&#60;b&#62;&#38;&#34;/);
+});
+
+test("names are shortened to what tells most", () => {
+  const names = {
+    main: "main",
+    "core::iter::traits::iterator::Iterator::fold": "Iterator::fold",
+    "alloc::vec::Vec<T,A>::push": "Vec::push",
+    "<alloc::vec::Vec<T> as core::iter::traits::collect::Extend<U>>::extend": "Vec::extend",
+    "shop::serve::{closure#0}": "serve::{closure#0}",
+    "std::vector<std::pair<int, int>, std::allocator<int> >::push_back(std::pair<int, int>&&)": "vector::push_back",
+    "void geometry::sum<int, long>(int, long)": "geometry::sum",
+    "geometry::Circle::area() const": "Circle::area",
+    "std::basic_ostream<char>& std::operator<< <char>(std::basic_ostream<char>&, char const*)": "std::operator<<",
+    "operator new(unsigned long)": "operator new",
+    "[libfoo.so+0x1a2b]": "[libfoo.so+0x1a2b]",
+    "runtime/pprof.Do": "runtime/pprof.Do",
+    "LazyCompile:~tick shop.js:12": "LazyCompile:~tick shop.js:12",
+    "py::f:/srv/app.py": "py::f:/srv/app.py",
+    "<module>": "<module>",
+    "_ZN3foo": "_ZN3foo",
+    "do_syscall_64": "do_syscall_64",
+    "(anonymous namespace)::f(int)": "(anonymous)::f",
+    "foo(int) [clone .isra.0]": "foo",
+    "": "",
+  };
+  for (const [name, short] of Object.entries(names)) assert.equal(shortName(name), short, name);
+  assert.equal(shortName("<".repeat(65536)).length, 65536);
+});
+
+test("what would turn or hide text is shown", () => {
+  assert.equal(shown("a\u0000b\nc\u202ed\u007f"), "a␀b␊c\ufffdd␡");
+  assert.equal(shown("été 函数"), "été 函数");
+});
+
+test("figures are written shortly", () => {
+  assert.deepEqual([percent(0, 10), percent(1, 3), percent(1, 1e6), percent(1, 11), percent(1, 0)], ["0%", "33.3%", "<0.01%", "9.09%", "0%"]);
+  assert.deepEqual([time(0), time(999.6e6), time(1234567), time(5e12)], ["0 ns", "1 s", "1.23 ms", "5,000 s"]);
+});
+
+test("data is unpacked from base64 and gzip; what is cut off is an error", async () => {
+  const bytes = encode({ samples: SHOP });
+  assert.deepEqual(await unpack(`\n${gzipSync(bytes).toString("base64")}\n`), bytes);
+  assert.throws(() => decode(bytes.subarray(0, bytes.length - 4)), /cut off/);
+});
