@@ -116,7 +116,6 @@ char *quality_line(const struct quality *quality)
 	CLEANUP(free_ptr) char *truncated = part("truncated", counts->truncated, counts->samples);
 	CLEANUP(free_ptr)
 	char *completed = counted(counts->completed, "completed from the live stack");
-	CLEANUP(free_ptr) char *joined = counted(counts->joined, "joined");
 	CLEANUP(free_ptr)
 	char *unnamed = part("with unnamed frames", quality->unnamed, counts->samples);
 	CLEANUP(free_ptr)
@@ -129,6 +128,6 @@ char *quality_line(const struct quality *quality)
 					     counts->samples)
 				      : xstrdup("");
 
-	return xasprintf("%s samples%s%s%s%s%s%s%s", figure_count(counts->samples).text, lost,
-			 truncated, completed, joined, unnamed, compat, throttled);
+	return xasprintf("%s samples%s%s%s%s%s%s", figure_count(counts->samples).text, lost,
+			 truncated, completed, unnamed, compat, throttled);
 }

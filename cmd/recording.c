@@ -22,10 +22,14 @@ enum {
 };
 
 /*
- * After a stack that was larger than its copy, for so long every sample is read at once, in the
- * hope of finding its thread where it was. It costs a wake-up a sample.
+ * After a stack that was larger than its copy, and at the beginning, for so long each sample is
+ * attended to.
  */
-#define EAGER_NS SECOND_NS
+#define ATTENTIVE_NS SECOND_NS
+
+/* Samples are counted over so long a time at least; more in a second are not attended to. */
+#define PACE_NS (SECOND_NS / 20)
+enum { QUICK_HZ = 20000 };
 
 static void set_rate(const struct sampling_options *options, struct event *event)
 {
@@ -70,6 +74,8 @@ static struct sampler_options sampler_options_of(const struct sampling_options *
 		ret.kernel_chain = true;
 		ret.regs_mask = arch_native()->perf_mask;
 		ret.stack_bytes = (uint32_t)options->stacks.dump_bytes;
+		ret.read_memory = memory_read;
+		ret.sp_bit = arch_native()->perf_sp;
 		break;
 	case CALL_GRAPH_FP:
 		ret.kernel_chain = true;
@@ -208,13 +214,11 @@ struct error *recording_open(struct recording *recording)
 	recording->spaces = spaces_new("/proc");
 	recording->names = names_new("/proc");
 	recording->unwinder = unwinder_new(recording->spaces, arch_native());
-	recording->stacks = stacks_new(memory_read);
 	recording->profile = profile_new();
 	if (recording->keeps_moments)
 		profile_keep_moments(recording->profile);
 	recording->session = session_new(recording->spaces, recording->names, recording->unwinder,
 					 arch_native(), recording->profile);
-	session_set_stacks(recording->session, recording->stacks);
 	add_events_to_profile(recording);
 	targets_open(&recording->targets, &recording->options->pids, &recording->options->tids);
 	err = raw_output_begin(&recording->raw, recording->sampler, recording->events,
@@ -231,7 +235,6 @@ void recording_close(struct recording *recording)
 	raw_output_deinit(&recording->raw);
 	session_free(recording->session);
 	profile_free(recording->profile);
-	stacks_free(recording->stacks);
 	unwinder_free(recording->unwinder);
 	names_free(recording->names);
 	spaces_free(recording->spaces);
@@ -251,6 +254,8 @@ static void drain(struct recording *recording)
 	while (sampler_next(recording->sampler, &record)) {
 		raw_output_put(&recording->raw, &record);
 		session_feed(recording->session, &record);
+		sampler_expect_stack(recording->sampler, record.tid,
+				     session_stack_end(recording->session));
 	}
 	raw_output_end_round(&recording->raw);
 }
@@ -298,30 +303,44 @@ static bool has_ended(struct recording *recording, const struct pollfd *fds)
 	       recording->end_ns - recording->start_ns >= recording->duration_ns;
 }
 
-static void pace_after_batch(struct pace *pace, const struct session_counts *counts,
-			     uint64_t now_ns)
+/* As though there were deep stacks, where no more samples can come than we can bear. */
+static void pace_begin(struct recording *recording)
 {
-	uint64_t deep = counts->completed + counts->joined + counts->truncated;
-	bool idle = counts->samples == pace->samples;
-
-	if (deep != pace->deep)
-		pace->deep_ns = now_ns;
-	pace->deep = deep;
-	pace->samples = counts->samples;
-	pace->rests = !idle && (!pace->deep_ns || now_ns - pace->deep_ns > EAGER_NS);
+	recording->pace.samples_ns = sampler_now_ns();
+	if (!sampler_facts(recording->sampler)->rate_is_known)
+		return;
+	recording->pace.deep_ns = recording->pace.samples_ns;
+	sampler_attend(recording->sampler, true);
 }
 
-/* fds[0] is the sampler's. */
+static void pace_after_batch(struct recording *recording)
+{
+	const struct session_counts *counts = session_counts(recording->session);
+	struct pace *pace = &recording->pace;
+	uint64_t now_ns = recording->end_ns, passed_ns = now_ns - pace->samples_ns;
+
+	if (passed_ns >= PACE_NS) {
+		pace->is_quick = (counts->samples - pace->samples) * SECOND_NS / passed_ns >
+				 QUICK_HZ * sampler_facts(recording->sampler)->cpus;
+		pace->samples = counts->samples;
+		pace->samples_ns = now_ns;
+	}
+	if (counts->deep != pace->deep)
+		pace->deep_ns = now_ns;
+	pace->deep = counts->deep;
+	sampler_attend(recording->sampler,
+		       !pace->is_quick && now_ns - pace->deep_ns < ATTENTIVE_NS);
+}
+
 static void wait_for_records(const struct recording *recording, struct pollfd *fds, nfds_t count,
 			     int timeout_ms)
 {
-	int rest_ms = recording->pace.rests ? sampler_facts(recording->sampler)->rest_ms : 0;
+	int attended_ms = sampler_facts(recording->sampler)->attended_ms;
 	int ready;
 
-	if (!rest_ms)
-		ready = poll(fds, count, timeout_ms);
-	else
-		ready = poll(fds + 1, count - 1, rest_ms < timeout_ms ? rest_ms : timeout_ms);
+	if (sampler_attends(recording->sampler) && attended_ms < timeout_ms)
+		timeout_ms = attended_ms;
+	ready = poll(fds, count, timeout_ms);
 	/* A signal that somebody else handles says nothing of the descriptors. */
 	for (nfds_t i = 0; ready < 0 && i < count; i++)
 		fds[i].revents = 0;
@@ -339,7 +358,7 @@ bool recording_step(struct recording *recording, uint64_t deadline_ns, int other
 	wait_for_records(recording, fds, ARRAY_SIZE(fds), wait_ms(recording, deadline_ns));
 	recording->end_ns = sampler_now_ns();
 	drain(recording);
-	pace_after_batch(&recording->pace, session_counts(recording->session), recording->end_ns);
+	pace_after_batch(recording);
 	/* Records that are still to come are younger than the last batch. */
 	if (recording->end_ns - recording->second_ns >= SECOND_NS) {
 		session_forget(recording->session, recording->second_ns);
@@ -358,8 +377,10 @@ static uint64_t unix_now_ns(void)
 
 struct error *recording_start(struct recording *recording)
 {
-	struct error *err = sampler_enable(recording->sampler);
+	struct error *err = NULL;
 
+	pace_begin(recording);
+	err = sampler_enable(recording->sampler);
 	recording->start_unix_ns = unix_now_ns();
 	recording->start_ns = recording->end_ns = recording->second_ns = sampler_now_ns();
 	if (!err && recording->has_command)

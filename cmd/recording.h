@@ -19,11 +19,11 @@ enum recording_end {
 	END_DURATION,
 };
 
-/* How the rings are read: see sampler_facts. */
+/* Whether samples are attended to: see sampler_attend(). */
 struct pace {
-	uint64_t samples, deep; /* so far */
-	uint64_t deep_ns;	/* when a stack was last larger than its copy; 0: never */
-	bool rests;		/* until the next batch */
+	uint64_t deep, deep_ns; /* stacks that were larger than their copy, and when the last was */
+	uint64_t samples, samples_ns; /* so many there were then */
+	bool is_quick;		      /* too many come for each to be attended to */
 };
 
 struct recording {
@@ -47,7 +47,6 @@ struct recording {
 	struct names *names;
 	struct unwinder *unwinder;
 	struct profile *profile;
-	struct stacks *stacks;
 	struct session *session;
 	struct raw_output raw; /* its output is set before it is opened */
 

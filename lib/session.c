@@ -7,14 +7,17 @@
 #include <stdio.h>
 #include <string.h>
 
+/* What lies beyond the place where a stack was cut off, for the next one to be whole. */
+enum { CUT_OFF_BYTES = 1 << 20 };
+
 struct session {
 	struct spaces *spaces;
 	struct names *names;
 	struct unwinder *unwinder;
 	const struct arch *arch;
 	struct profile *profile;
-	struct stacks *stacks; /* NULL: none but what was copied */
 	struct session_counts counts;
+	uint64_t stack_end; /* of the last record */
 
 	struct idmap threads;	/* (pid and tid) → thread_id, until a name changes */
 	struct idmap processes; /* pid → which of its threads live, see threads_of() */
@@ -24,7 +27,6 @@ struct session {
 	char *main_path; /* or the module of this name; NULL: none */
 
 	struct frame frames[UNWIND_DEPTH_MAX]; /* of one walk, leaf first */
-	struct frame other_frames[UNWIND_DEPTH_MAX];
 };
 
 struct session *session_new(struct spaces *spaces, struct names *names, struct unwinder *unwinder,
@@ -56,9 +58,9 @@ const struct session_counts *session_counts(const struct session *session)
 	return &session->counts;
 }
 
-void session_set_stacks(struct session *session, struct stacks *stacks)
+uint64_t session_stack_end(const struct session *session)
 {
-	session->stacks = stacks;
+	return session->stack_end;
 }
 
 void session_set_main_process(struct session *session, pid_t pid)
@@ -111,78 +113,21 @@ static stack_id push_user_pc(struct session *session, const struct record *recor
 					 .is_return_address = is_return_address});
 }
 
-static bool grow_stack(void *stacks, uint64_t end, struct bytes *copied)
-{
-	return stacks_grow(stacks, end, copied);
-}
-
 /* True when it leads to the root. */
-static bool walk(struct session *session, const struct record *record, const struct regs *regs,
-		 const struct unwind_stack *stack, struct call_chain *chain)
-{
-	return unwinder_walk(session->unwinder, record->pid, record->time_ns, regs, stack, chain) ==
-	       UNWIND_ROOT;
-}
-
-static bool is_same_chain(const struct call_chain *a, const struct call_chain *b)
-{
-	if (a->count != b->count || a->left_out != b->left_out)
-		return false;
-	for (unsigned i = 0; i < a->count; i++)
-		if (a->frames[i].module != b->frames[i].module ||
-		    a->frames[i].offset != b->frames[i].offset)
-			return false;
-	return true;
-}
-
-/* Is there another opinion on the stack that leads elsewhere? */
-static bool is_contested(struct session *session, const struct record *record,
-			 const struct regs *regs, const struct call_chain *chain)
-{
-	struct call_chain other = {.frames = session->other_frames, .room = UNWIND_DEPTH_MAX};
-	struct unwind_stack stack = {0};
-
-	return stacks_other(session->stacks, &stack.copied) &&
-	       walk(session, record, regs, &stack, &other) && !is_same_chain(chain, &other);
-}
-
-/* With what lies beyond the copy, too. */
-static bool walk_beyond(struct session *session, const struct record *record,
-			const struct regs *regs, struct call_chain *chain)
-{
-	const struct unwind_stack copy = {.copied = record->sample.stack};
-	struct unwind_stack stack = copy;
-	enum stack_origin origin;
-	bool complete;
-
-	stack.grow = grow_stack;
-	stack.user = session->stacks;
-	stacks_begin(session->stacks, record->tid, regs->values[session->arch->sp], stack.copied);
-	complete = walk(session, record, regs, &stack, chain);
-	if (!complete && stacks_other(session->stacks, &stack.copied)) {
-		stack.grow = NULL;
-		complete = walk(session, record, regs, &stack, chain);
-		stacks_end(session->stacks, false);
-		session->counts.joined += complete;
-		return complete || walk(session, record, regs, &copy, chain);
-	}
-	if (complete && is_contested(session, record, regs, chain)) {
-		stacks_end_contested(session->stacks);
-		return walk(session, record, regs, &copy, chain);
-	}
-	origin = stacks_end(session->stacks, complete);
-	session->counts.completed += origin == STACK_LIVE;
-	session->counts.joined += origin == STACK_KEPT;
-	return complete;
-}
-
 static bool unwind(struct session *session, const struct record *record, const struct regs *regs,
 		   struct call_chain *chain)
 {
-	const struct unwind_stack copy = {.copied = record->sample.stack};
+	const struct record_sample *sample = &record->sample;
+	bool complete = unwinder_walk(session->unwinder, record->pid, record->time_ns, regs,
+				      sample->stack, chain) == UNWIND_ROOT;
+	bool deep = chain->needed_bytes > sample->dumped_bytes;
 
-	return session->stacks ? walk_beyond(session, record, regs, chain)
-			       : walk(session, record, regs, &copy, chain);
+	session->counts.deep += deep;
+	session->counts.completed += complete && deep;
+	if (chain->needed_bytes)
+		session->stack_end = regs->values[session->arch->sp] + chain->needed_bytes +
+				     (complete ? 0 : CUT_OFF_BYTES);
+	return complete;
 }
 
 static stack_id push_note(struct session *session, stack_id stack, const char *text)
@@ -406,8 +351,6 @@ static bool ends_process(struct session *session, const struct record *record)
 
 static void feed_exit(struct session *session, const struct record *record)
 {
-	if (session->stacks)
-		stacks_forget(session->stacks, record->tid);
 	/* The first one's name is the process's. */
 	if (record->tid != record->pid)
 		names_exit(session->names, record->tid, record->time_ns);
@@ -426,8 +369,6 @@ static void feed_comm(struct session *session, const struct record *record)
 	threads_changed(session);
 	if (!record->comm.exec)
 		return;
-	if (session->stacks)
-		stacks_forget(session->stacks, record->tid);
 	mark(session, record, PROFILE_MARKER_EXEC, record->comm.name, 0);
 	idmap_remove(&session->processes, (uint64_t)record->pid, 0);
 	spaces_exec(session->spaces, record->pid, record->time_ns);
@@ -437,6 +378,7 @@ static void feed_comm(struct session *session, const struct record *record)
 
 void session_feed(struct session *session, const struct record *record)
 {
+	session->stack_end = 0;
 	switch (record->type) {
 	case RECORD_SAMPLE:
 		feed_sample(session, record);

@@ -11,17 +11,16 @@
 #include "perf/record.h"
 #include "proc/names.h"
 #include "proc/space.h"
-#include "proc/stacks.h"
 #include "profile/profile.h"
 #include "unwind/unwind.h"
 
 struct session_counts {
 	uint64_t samples;
-	uint64_t lost;	    /* samples the kernel could not write */
-	uint64_t throttled; /* times the kernel paused sampling */
-	uint64_t truncated; /* stacks that got [truncated] as their root */
-	uint64_t completed; /* stacks larger than their copy, completed from the live thread … */
-	uint64_t joined;    /* … or with the thread's last complete stack */
+	uint64_t lost;	      /* samples the kernel could not write */
+	uint64_t throttled;   /* times the kernel paused sampling */
+	uint64_t truncated;   /* stacks that got [truncated] as their root */
+	uint64_t deep;	      /* stacks larger than what the kernel copied of them … */
+	uint64_t completed;   /* … and complete all the same */
 	uint64_t user_stacks; /* samples that had a user stack to unwind */
 	uint64_t compat;      /* samples of 32-bit processes: the leaf only */
 };
@@ -39,10 +38,12 @@ void session_set_main_process(struct session *session, pid_t pid);
 /* … or, of a process that runs already, the file of that name. */
 void session_set_main_path(struct session *session, const char *path);
 
-/* Records are of now: stacks that end before the root are continued by this. Borrowed. */
-void session_set_stacks(struct session *session, struct stacks *stacks);
-
 void session_feed(struct session *session, const struct record *record);
+/*
+ * Of the sample that was fed last: the address up to which its stack was needed, and some more
+ * when it was cut off; 0: nobody knows.
+ */
+uint64_t session_stack_end(const struct session *session);
 /* Records older than this will not come any more: what ended before is forgotten. */
 void session_forget(struct session *session, uint64_t before_ns);
 /* No more records, for now at least: describes to the profile the modules its frames are in. */

@@ -26,6 +26,7 @@ static void close_all(struct fd_list *list)
 	for (size_t i = 0; i < list->count; i++)
 		close(list->items[i]);
 	free(list->items);
+	free(list->cpus);
 }
 
 void descriptors_deinit(struct descriptors *descriptors)
@@ -83,16 +84,27 @@ static bool give_up_kernel(struct descriptors *d, int number)
 	return true;
 }
 
-/* Opens one descriptor and redirects it. The caller knows which list it belongs to. */
-static int open_into(const struct perf_event_attr *attr, pid_t tid, unsigned cpu,
-		     const struct ring *ring, struct fd_list *list)
+static void add_fd(struct fd_list *list, int fd, unsigned cpu)
 {
-	int fd = attr_open(attr, tid, (int)cpu);
+	size_t old_room = list->room;
+
+	GROW(list->items, list->count, list->room);
+	if (list->room != old_room)
+		list->cpus = xreallocarray(list->cpus, list->room, sizeof(*list->cpus));
+	list->cpus[list->count] = cpu;
+	list->items[list->count++] = fd;
+}
+
+/* Opens one descriptor on the CPU of that index and redirects it. The caller knows which list it
+ * belongs to. */
+static int open_into(const struct descriptors *d, const struct perf_event_attr *attr, pid_t tid,
+		     unsigned cpu, const struct ring *ring, struct fd_list *list)
+{
+	int fd = attr_open(attr, tid, (int)d->cpus[cpu]);
 
 	if (fd < 0)
 		return -fd;
-	GROW(list->items, list->count, list->room);
-	list->items[list->count++] = fd;
+	add_fd(list, fd, cpu);
 	return ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring->fd) < 0 ? errno : 0;
 }
 
@@ -114,13 +126,14 @@ static int note_id(struct descriptors *d, unsigned event, uint32_t late)
 	return 0;
 }
 
-static int open_samples(struct descriptors *d, unsigned event, pid_t tid, size_t cpu, uint32_t late)
+static int open_samples(struct descriptors *d, unsigned event, pid_t tid, unsigned cpu,
+			uint32_t late)
 {
 	int number = 0;
 
 	do
-		number = open_into(&d->sample_attrs[event], tid, d->cpus[cpu],
-				   &d->sample_rings[cpu], &d->samples);
+		number = open_into(d, &d->sample_attrs[event], tid, cpu, &d->sample_rings[cpu],
+				   &d->samples);
 	while (number && give_up_kernel(d, number));
 	return number ? number : note_id(d, event, late);
 }
@@ -131,15 +144,14 @@ static int open_samples(struct descriptors *d, unsigned event, pid_t tid, size_t
  */
 static struct error *open_thread(struct descriptors *d, pid_t tid, uint32_t late)
 {
-	for (size_t cpu = 0; cpu < d->cpu_count; cpu++) {
-		int number = open_into(&d->side_attr, tid, d->cpus[cpu], &d->side_rings[cpu],
-				       &d->side);
+	for (unsigned cpu = 0; cpu < d->cpu_count; cpu++) {
+		int number = open_into(d, &d->side_attr, tid, cpu, &d->side_rings[cpu], &d->side);
 
 		if (number)
 			return refusal_explain(&(struct refusal){
 				.number = number, .tid = tid, .cpu = d->cpus[cpu]});
 	}
-	for (size_t cpu = 0; cpu < d->cpu_count; cpu++) {
+	for (unsigned cpu = 0; cpu < d->cpu_count; cpu++) {
 		for (unsigned event = 0; event < d->event_count; event++) {
 			int number = open_samples(d, event, tid, cpu, late);
 
@@ -250,6 +262,13 @@ void descriptors_disable(const struct descriptors *descriptors)
 {
 	for (size_t i = 0; i < descriptors->samples.count; i++)
 		ioctl(descriptors->samples.items[i], PERF_EVENT_IOC_DISABLE, 0);
+}
+
+void descriptors_redirect(const struct descriptors *d, const struct ring *sample_rings)
+{
+	for (size_t i = 0; i < d->samples.count; i++)
+		ioctl(d->samples.items[i], PERF_EVENT_IOC_SET_OUTPUT,
+		      sample_rings[d->samples.cpus[i]].fd);
 }
 
 uint64_t descriptors_lost(const struct descriptors *descriptors)

@@ -21,6 +21,7 @@
 
 struct fd_list {
 	int *items;
+	unsigned *cpus; /* of each item: the index of its CPU */
 	size_t count, room;
 };
 
@@ -57,6 +58,9 @@ MUST_CHECK struct error *descriptors_open(struct descriptors *descriptors,
 
 MUST_CHECK struct error *descriptors_enable(const struct descriptors *descriptors);
 void descriptors_disable(const struct descriptors *descriptors);
+
+/* Samples go to these rings from now on, one a CPU. */
+void descriptors_redirect(const struct descriptors *descriptors, const struct ring *sample_rings);
 
 /* The records that found no room in the rings so far, with attr_features.lost. */
 uint64_t descriptors_lost(const struct descriptors *descriptors);

@@ -55,6 +55,11 @@ static void close_gap_at_top(struct order *order)
 	order->items[at] = last;
 }
 
+uint64_t order_next_ns(const struct order *order)
+{
+	return order->count ? order->items[0].time_ns : UINT64_MAX;
+}
+
 bool order_take(struct order *order, unsigned *source)
 {
 	if (order->count == 0)

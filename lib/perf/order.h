@@ -24,6 +24,8 @@ struct order {
 
 void order_deinit(struct order *order);
 void order_put(struct order *order, uint64_t time_ns, unsigned source);
+/* The time of the next one; UINT64_MAX when it is empty. */
+uint64_t order_next_ns(const struct order *order);
 /* False when it is empty. */
 bool order_take(struct order *order, unsigned *source);
 

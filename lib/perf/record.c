@@ -202,6 +202,7 @@ static bool decode_sample(const struct record_layout *layout, struct bytes body,
 		take_regs(&body, layout->regs_mask, &sample->regs);
 	if (types & PERF_SAMPLE_STACK_USER)
 		take_stack(&body, &sample->stack);
+	sample->dumped_bytes = bytes_left(&sample->stack);
 	return bytes_ok(&body) && find_event(layout, id, &sample->event);
 }
 

@@ -47,7 +47,10 @@ struct record_sample {
 	struct bytes kernel_chain;
 	struct bytes user_chain;
 	struct record_regs regs;
-	struct bytes stack; /* from the user stack pointer upwards; only the bytes really copied */
+	/* From the user stack pointer upwards: what the kernel copied of it, and what a stand-in
+	 * did beyond (standin.h). */
+	struct bytes stack;
+	size_t dumped_bytes; /* what the kernel copied */
 };
 
 struct record_mmap {
@@ -64,7 +67,7 @@ struct record_mmap {
 struct record {
 	enum record_type type;
 	struct bytes raw; /* all of it, undecoded; empty in a record that was made up */
-	pid_t pid, tid; /* of the sample, or of the process and thread that the record is about */
+	pid_t pid, tid;	  /* of the sample, or of the process and thread that the record is about */
 	uint32_t cpu;
 	uint64_t time_ns;
 	union {

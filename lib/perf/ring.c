@@ -99,9 +99,19 @@ enum ring_front ring_front(struct ring *ring, struct bytes *raw)
 	return RING_RECORD;
 }
 
-void ring_advance(struct ring *ring)
+void ring_skip(struct ring *ring)
 {
 	ring->tail += ring->front_bytes;
 	ring->front_bytes = 0;
+}
+
+uint64_t ring_given_back(const struct ring *ring)
+{
+	return __atomic_load_n(&ring->control->data_tail, __ATOMIC_ACQUIRE);
+}
+
+void ring_advance(struct ring *ring)
+{
+	ring_skip(ring);
 	__atomic_store_n(&ring->control->data_tail, ring->tail, __ATOMIC_RELEASE);
 }

@@ -49,6 +49,10 @@ void ring_note_head(struct ring *ring);
 /* *raw is borrowed until ring_advance(). */
 enum ring_front ring_front(struct ring *ring, struct bytes *raw);
 void ring_advance(struct ring *ring);
+/* For a second reader of a ring: to the next record, without giving any room back; and up to where
+ * the first one has. */
+void ring_skip(struct ring *ring);
+uint64_t ring_given_back(const struct ring *ring);
 
 /* The bytes before the data: one page. */
 size_t ring_control_bytes(void);

@@ -6,6 +6,7 @@
 #include "perf/cpus.h"
 #include "perf/descriptors.h"
 #include "perf/ring.h"
+#include "perf/standin.h"
 #include "perf/stream.h"
 
 #include <assert.h>
@@ -17,11 +18,17 @@
 #include <unistd.h>
 
 enum {
-	DEFAULT_RING_BYTES = 4 << 20,
+	/* By default a ring holds the samples of so long a time, within these bounds. */
+	RING_MS = 100,
+	LEAST_RING_BYTES = 2 << 20,
+	MOST_RING_BYTES = 16 << 20,
+	DEFAULT_RING_BYTES = 4 << 20, /* where nobody knows how many they will be */
 	/* Not halved further: a few records with large dumps must fit. */
 	SMALLEST_RING_BYTES = 128 << 10,
+	/* The user is told of rings that are smaller than what was asked for, or than this. */
+	SMALL_RING_BYTES = 512 << 10,
 	/* The side band's share of it, and at least so much. */
-	SIDE_BAND_SHARE = 16,
+	SIDE_BAND_SHARE = 8,
 	SMALLEST_SIDE_BAND_BYTES = 32 << 10,
 	/*
 	 * The reader wakes this often: what it then reads is still in the cache, nearly the whole
@@ -31,16 +38,32 @@ enum {
 	WATERMARK_BYTES = 256 << 10,
 	/* What a sample takes besides its stack, at most as a rule. */
 	SAMPLE_BYTES = 1 << 10,
-	REST_MS = 5,
+	/* Of attended samples the reader takes so many at a time, if that is within these. */
+	ATTENDED_SAMPLES = 5,
+	LEAST_ATTENDED_MS = 2,
+	MOST_ATTENDED_MS = 20,
+};
+
+/* What the rings of a CPU are for; they lie in this order. */
+enum ring_kind {
+	RINGS_SIDE_BAND,
+	RINGS_SAMPLES,
+	RINGS_ATTENDED, /* samples, too: each wakes */
+	RING_KINDS,
 };
 
 struct sampler {
 	unsigned *cpus;
 	size_t cpu_count;
-	/* The side bands of all CPUs, then their samples: in a batch the heads of the samples are
-	 * to be noted first, and on equal times the side band is to come first. */
+	/* All of a kind, then all of the next: in a batch the heads of the samples are to be noted
+	 * first, and on equal times the side band is to come first. */
 	struct ring *rings;
+	unsigned kinds; /* RING_KINDS, or one less */
 	struct stream stream;
+	struct standins *standins; /* NULL: none yet */
+	bool attends;
+	struct sampler_options options;
+	uint64_t samples_a_second; /* 0: nobody knows */
 
 	struct descriptors descriptors;
 	struct attr_features features;
@@ -49,7 +72,6 @@ struct sampler {
 	unsigned *events;
 
 	int epoll_fd;
-	uint32_t stack_bytes;
 	bool starts_at_exec;
 	bool stopped;
 	uint64_t lost; /* records that did not fit into the sample rings, as told so far */
@@ -58,12 +80,17 @@ struct sampler {
 
 static unsigned ring_count(const struct sampler *s)
 {
-	return 2 * (unsigned)s->cpu_count;
+	return s->kinds * (unsigned)s->cpu_count;
 }
 
-static bool holds_samples(const struct sampler *s, unsigned ring)
+static enum ring_kind kind_of(const struct sampler *s, unsigned ring)
 {
-	return ring >= s->cpu_count;
+	return (enum ring_kind)(ring / s->cpu_count);
+}
+
+static struct ring *rings_of(const struct sampler *s, enum ring_kind kind)
+{
+	return s->rings + kind * s->cpu_count;
 }
 
 static bool contains(const unsigned *cpus, size_t count, unsigned cpu)
@@ -115,50 +142,82 @@ static void close_rings(struct sampler *s)
 		ring_close(&s->rings[i]);
 }
 
-/*
- * Whether samples are so far apart that each may wake the reader, and an eighth of a ring
- * outlasts a rest. Not when nobody knows how often an event happens.
- */
-static bool samples_may_wake(const struct event *events, size_t event_count, uint32_t stack_bytes,
-			     size_t ring_bytes)
+/* 0 where an event happens as often as it does. */
+static uint64_t samples_a_second(const struct event *events, size_t event_count)
 {
-	uint64_t samples_a_second = 0, lasts_ms;
+	uint64_t sum = 0;
 
 	for (size_t i = 0; i < event_count; i++) {
 		if (!events[i].frequency_hz)
-			return false;
-		samples_a_second += events[i].frequency_hz;
+			return 0;
+		sum += events[i].frequency_hz;
 	}
-	if (!stack_bytes || !samples_a_second)
-		return false;
-	lasts_ms = ring_bytes / 8 * UINT64_C(1000) / (stack_bytes + SAMPLE_BYTES) /
-		   samples_a_second;
-	return lasts_ms >= REST_MS;
+	return sum;
+}
+
+/*
+ * Not of what a stand-in makes happen itself by taking a thread's place, nor of tracepoints, among
+ * which that may be.
+ */
+static bool can_be_attended(const struct event *event)
+{
+	return event->type != PERF_TYPE_TRACEPOINT &&
+	       (event->type != PERF_TYPE_SOFTWARE ||
+		(event->config != PERF_COUNT_SW_CONTEXT_SWITCHES &&
+		 event->config != PERF_COUNT_SW_CPU_MIGRATIONS));
+}
+
+static void choose_kinds(struct sampler *s, const struct event *events, size_t event_count)
+{
+	uint64_t ms = MOST_ATTENDED_MS;
+	bool attended = s->options.stack_bytes && s->options.read_memory;
+
+	for (size_t i = 0; i < event_count; i++)
+		attended &= can_be_attended(&events[i]);
+	s->samples_a_second = samples_a_second(events, event_count);
+	s->kinds = attended ? RING_KINDS : RINGS_ATTENDED;
+	s->facts.rate_is_known = s->samples_a_second;
+	if (!s->samples_a_second)
+		ms = LEAST_ATTENDED_MS;
+	else if (s->samples_a_second * ms > ATTENDED_SAMPLES * UINT64_C(1000))
+		ms = ATTENDED_SAMPLES * UINT64_C(1000) / s->samples_a_second;
+	s->facts.attended_ms = ms < LEAST_ATTENDED_MS ? LEAST_ATTENDED_MS : (int)ms;
+}
+
+static size_t default_ring_bytes(const struct sampler *s)
+{
+	uint64_t a_second = s->samples_a_second * (s->options.stack_bytes + SAMPLE_BYTES);
+	uint64_t bytes = a_second * RING_MS / 1000;
+
+	if (!a_second)
+		return DEFAULT_RING_BYTES;
+	if (bytes > MOST_RING_BYTES)
+		return MOST_RING_BYTES;
+	return bytes < LEAST_RING_BYTES ? LEAST_RING_BYTES : bytes;
+}
+
+static uint32_t watermark(enum ring_kind kind, size_t ring_bytes)
+{
+	size_t many = ring_bytes / 4;
+
+	/* Each record of the side band wakes the reader: files are to be opened while their process
+	 * is alive. */
+	if (kind != RINGS_SAMPLES)
+		return 1;
+	return (uint32_t)(many > WATERMARK_BYTES ? WATERMARK_BYTES : many);
 }
 
 static struct error *open_rings(struct sampler *s, size_t bytes)
 {
 	size_t side_bytes = bytes / SIDE_BAND_SHARE;
-	size_t watermark = bytes / 4;
-
-	s->facts.rest_ms = samples_may_wake(s->descriptors.events, s->descriptors.event_count,
-					    s->stack_bytes, bytes)
-				   ? REST_MS
-				   : 0;
 
 	if (side_bytes < SMALLEST_SIDE_BAND_BYTES)
 		side_bytes = SMALLEST_SIDE_BAND_BYTES;
-	if (s->facts.rest_ms)
-		watermark = 1;
-	else if (watermark > WATERMARK_BYTES)
-		watermark = WATERMARK_BYTES;
 	for (unsigned i = 0; i < ring_count(s); i++) {
-		bool samples = holds_samples(s, i);
-		struct error *err =
-			ring_open(s->cpus[i % s->cpu_count], samples ? bytes : side_bytes,
-				  /* Each record of the side band wakes the reader: files
-				   * are to be opened while their process is alive. */
-				  samples ? (uint32_t)watermark : 1, &s->rings[i]);
+		enum ring_kind kind = kind_of(s, i);
+		struct error *err = ring_open(s->cpus[i % s->cpu_count],
+					      kind == RINGS_SIDE_BAND ? side_bytes : bytes,
+					      watermark(kind, bytes), &s->rings[i]);
 
 		if (err)
 			return err;
@@ -167,9 +226,10 @@ static struct error *open_rings(struct sampler *s, size_t bytes)
 	return NULL;
 }
 
-static struct error *open_rings_that_fit(struct sampler *s, size_t wanted_bytes)
+static struct error *open_rings_that_fit(struct sampler *s)
 {
-	size_t bytes = round_down_to_pages(wanted_bytes ? wanted_bytes : DEFAULT_RING_BYTES);
+	size_t wanted = s->options.ring_bytes;
+	size_t bytes = round_down_to_pages(wanted ? wanted : default_ring_bytes(s));
 
 	for (;; bytes /= 2) {
 		struct error *err = open_rings(s, bytes);
@@ -181,7 +241,7 @@ static struct error *open_rings_that_fit(struct sampler *s, size_t wanted_bytes)
 		    bytes <= SMALLEST_RING_BYTES)
 			return err;
 		error_free(err);
-		s->facts.ring_shrunk = true;
+		s->facts.ring_shrunk = wanted || bytes / 2 < SMALL_RING_BYTES;
 	}
 }
 
@@ -190,7 +250,7 @@ static struct error *watch_rings(struct sampler *s)
 	s->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (s->epoll_fd < 0)
 		return error_errno(errno, "watch the rings");
-	for (unsigned i = 0; i < ring_count(s); i++) {
+	for (unsigned i = 0; i < RINGS_ATTENDED * s->cpu_count; i++) {
 		struct epoll_event interest = {.events = EPOLLIN};
 
 		if (epoll_ctl(s->epoll_fd, EPOLL_CTL_ADD, s->rings[i].fd, &interest) < 0)
@@ -219,9 +279,9 @@ static void leave_out_period(struct sampler *s)
 		s->descriptors.sample_attrs[i].sample_type &= ~(uint64_t)PERF_SAMPLE_PERIOD;
 }
 
-static void prepare_attrs(struct sampler *s, const struct target *target,
-			  const struct sampler_options *options)
+static void prepare_attrs(struct sampler *s, const struct target *target)
 {
+	const struct sampler_options *options = &s->options;
 	struct descriptors *d = &s->descriptors;
 	bool inherit = target->inherit && target->kind != TARGET_SYSTEM;
 
@@ -265,16 +325,15 @@ static void prepare_layout(struct sampler *s)
 	};
 }
 
-static struct error *open_target(struct sampler *s, const struct target *target,
-				 const struct sampler_options *options)
+static struct error *open_target(struct sampler *s, const struct target *target)
 {
 	struct error *err = NULL;
 
 	s->descriptors.cpus = s->cpus;
 	s->descriptors.cpu_count = s->cpu_count;
-	s->descriptors.side_rings = s->rings;
-	s->descriptors.sample_rings = s->rings + s->cpu_count;
-	prepare_attrs(s, target, options);
+	s->descriptors.side_rings = rings_of(s, RINGS_SIDE_BAND);
+	s->descriptors.sample_rings = rings_of(s, RINGS_SAMPLES);
+	prepare_attrs(s, target);
 	err = descriptors_open(&s->descriptors, target);
 	s->descriptors.events = NULL;
 	if (err)
@@ -310,7 +369,8 @@ struct error *sampler_open(const struct event *events, size_t event_count,
 	struct error *err = NULL;
 
 	s->starts_at_exec = target->kind == TARGET_COMMAND;
-	s->stack_bytes = options->stack_bytes;
+	s->options = *options;
+	choose_kinds(s, events, event_count);
 	s->descriptors.events = events;
 	s->descriptors.event_count = event_count;
 	err = choose_cpus(s, target);
@@ -319,11 +379,11 @@ struct error *sampler_open(const struct event *events, size_t event_count,
 	if (err)
 		return err;
 	prepare_rings(s);
-	err = open_rings_that_fit(s, options->ring_bytes);
+	err = open_rings_that_fit(s);
 	if (!err)
 		err = watch_rings(s);
 	if (!err)
-		err = open_target(s, target, options);
+		err = open_target(s, target);
 	if (!err)
 		*ret = STEAL(s);
 	return err;
@@ -333,6 +393,7 @@ void sampler_free(struct sampler *s)
 {
 	if (!s)
 		return;
+	standins_free(s->standins);
 	descriptors_deinit(&s->descriptors);
 	if (s->rings)
 		close_rings(s);
@@ -376,9 +437,37 @@ int sampler_fd(const struct sampler *s)
 	return s->epoll_fd;
 }
 
+void sampler_attend(struct sampler *s, bool attend)
+{
+	if (s->kinds < RING_KINDS || attend == s->attends)
+		return;
+	if (!s->standins)
+		s->standins = standins_new(rings_of(s, RINGS_ATTENDED), s->cpus, s->cpu_count,
+					   &s->layout, &s->options);
+	if (!s->standins)
+		return;
+	descriptors_redirect(&s->descriptors, rings_of(s, attend ? RINGS_ATTENDED : RINGS_SAMPLES));
+	s->attends = attend;
+}
+
+bool sampler_attends(const struct sampler *s)
+{
+	return s->attends;
+}
+
+void sampler_expect_stack(struct sampler *s, pid_t tid, uint64_t end)
+{
+	if (s->standins)
+		standins_expect(s->standins, tid, end);
+}
+
 void sampler_batch(struct sampler *s)
 {
-	stream_batch(&s->stream);
+	uint64_t now_ns = sampler_now_ns();
+
+	/* At the end no thread is left that could be copied. */
+	stream_batch(&s->stream,
+		     s->attends && !s->stopped ? now_ns - STANDIN_SETTLED_NS : UINT64_MAX);
 }
 
 /*
@@ -423,10 +512,12 @@ bool sampler_next(struct sampler *s, struct record *ret)
 		front = stream_next(&s->stream);
 		if (!front)
 			return take_untold_losses(s, ret);
-		if (front->record.type == RECORD_LOST && holds_samples(s, front->ring))
+		if (front->record.type == RECORD_LOST && kind_of(s, front->ring) != RINGS_SIDE_BAND)
 			s->lost += front->record.lost.count;
 	} while (!is_of_interest(s, front));
 	*ret = front->record;
+	if (ret->type == RECORD_SAMPLE && kind_of(s, front->ring) == RINGS_ATTENDED && s->standins)
+		standins_complete(s->standins, front->ring % s->cpu_count, ret);
 	return true;
 }
 

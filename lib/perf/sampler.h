@@ -3,10 +3,12 @@
  * in order.
  *
  * One ring a CPU for samples and a small one for the side band (mmap, comm, fork, exit), so that a
- * burst of samples cannot lose a mapping. Records come in batches: sampler_batch() takes note of
- * how far each ring is filled, sample rings first; then sampler_next() gives the side band and the
- * samples up to there, merged by time. Code that a sample executes was mapped by a call that had
- * returned, so its mapping is always in the same batch or an earlier one, and comes first.
+ * burst of samples cannot lose a mapping. Where stacks are copied, another one, for samples that
+ * wake stand-ins (standin.h); the reader chooses which of the two is filled. Records come in
+ * batches: sampler_batch() takes note of how far each ring is filled, sample rings first; then
+ * sampler_next() gives the side band and the samples up to there, merged by time. Code that a
+ * sample executes was mapped by a call that had returned, so its mapping is always in the same
+ * batch or an earlier one, and comes first.
  *
  * A thread that was started while we attached is sampled once (coverage.h), but its side band may
  * come twice, one record right behind the other.
@@ -36,6 +38,9 @@ struct target {
 	bool inherit; /* follow forks and new threads */
 };
 
+/* Copies what can be read of another process's memory; as memory_read() of proc/memory.h. */
+typedef size_t memory_reader(pid_t tid, uint64_t address, void *into, size_t len);
+
 struct sampler_options {
 	uint64_t regs_mask;   /* user registers to dump; 0: none */
 	uint32_t stack_bytes; /* user stack to dump; 0: none; a multiple of 8, at most 65528 */
@@ -44,6 +49,9 @@ struct sampler_options {
 	bool data_mappings; /* tell of mappings of data too: perf reads call frame information there
 			     */
 	size_t ring_bytes;  /* a CPU; 0: a good default. A power of two of pages is taken from it */
+	/* Where stacks are dumped, for stand-ins to copy more of them; NULL: never. */
+	memory_reader *read_memory;
+	unsigned sp_bit; /* of regs_mask, the stack pointer */
 };
 
 /* What was really opened, for the user to know. */
@@ -53,13 +61,9 @@ struct sampler_facts {
 	bool ring_shrunk;
 	size_t descriptors;
 	unsigned cpus;
-	/*
-	 * Where samples copy stacks and are not too many, each makes sampler_fd() readable, so that
-	 * a stack can be read on while its thread still stands there. Whoever has no need of that
-	 * leaves the rings alone for so long after a batch: they do not overflow. 0: a wake-up
-	 * stands for many records anyway.
-	 */
-	int rest_ms;
+	/* So often the rings are to be read while samples are attended to. */
+	int attended_ms;
+	bool rate_is_known; /* samples come by frequency */
 };
 
 struct sampler;
@@ -90,8 +94,18 @@ MUST_CHECK struct error *sampler_enable(struct sampler *sampler);
 /* Stops counting; what the rings hold can still be read. */
 void sampler_disable(struct sampler *sampler);
 
-/* Readable (poll) when a ring is worth reading. Owned by the sampler. */
+/* Readable (poll) when a ring is worth reading; not while samples are attended to, unless the side
+ * band has news. Owned by the sampler. */
 int sampler_fd(const struct sampler *sampler);
+
+/*
+ * Stand-ins attend to each sample from now on, or no longer; never, where there are none. It costs
+ * the sampled thread a switch of context a sample, and records come two milliseconds late.
+ */
+void sampler_attend(struct sampler *sampler, bool attend);
+bool sampler_attends(const struct sampler *sampler);
+/* For them to know how much there is to copy: the stack of that thread goes up to this address. */
+void sampler_expect_stack(struct sampler *sampler, pid_t tid, uint64_t end);
 
 void sampler_batch(struct sampler *sampler);
 /* False at the end of the batch. The record is borrowed until the next call. */

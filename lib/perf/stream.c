@@ -58,9 +58,10 @@ static void release_current(struct stream *stream)
 	order_front(stream, front);
 }
 
-void stream_batch(struct stream *stream)
+void stream_batch(struct stream *stream, uint64_t until_ns)
 {
 	release_current(stream);
+	stream->until_ns = until_ns;
 	for (unsigned i = stream->ring_count; i-- > 0;)
 		ring_note_head(&stream->rings[i]);
 	for (unsigned i = 0; i < stream->ring_count; i++)
@@ -72,6 +73,8 @@ const struct front *stream_next(struct stream *stream)
 	unsigned next = 0;
 
 	release_current(stream);
+	if (order_next_ns(&stream->order) > stream->until_ns)
+		return NULL;
 	if (!order_take(&stream->order, &next))
 		return NULL;
 	stream->current = &stream->fronts[next];

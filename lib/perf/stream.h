@@ -29,6 +29,7 @@ struct stream {
 	struct front *fronts;		    /* one a ring */
 	struct order order;
 	struct front *current; /* what the caller holds; or NULL */
+	uint64_t until_ns;
 };
 
 /* On equal times the ring with the lower number comes first. */
@@ -36,8 +37,9 @@ void stream_init(struct stream *stream, struct ring *rings, unsigned ring_count,
 		 const struct record_layout *layout);
 void stream_deinit(struct stream *stream);
 
-/* Notes how far the rings are filled, the last ring first. */
-void stream_batch(struct stream *stream);
+/* Notes how far the rings are filled, the last ring first. Records later than until_ns are
+ * left for another batch. */
+void stream_batch(struct stream *stream, uint64_t until_ns);
 /* NULL at the end of the batch. Borrowed until the next call of either function. */
 const struct front *stream_next(struct stream *stream);
 

@@ -133,6 +133,7 @@ const struct arch arch_x86_64 = {
 	.perf_mask = 0xff01ff,
 	.perf_to_dwarf = perf_to_dwarf,
 	.perf_count = sizeof(perf_to_dwarf),
+	.perf_sp = 7,
 	.ra_in_register = false,
 	.pc_mask = UINT64_MAX,
 	.ends_with_call = ends_with_call,

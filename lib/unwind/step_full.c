@@ -10,8 +10,8 @@ static bool load(void *user, uint64_t address, unsigned size_bytes, uint64_t *re
 	if (!walk_has(walk, address, size_bytes)) {
 		if (walk_read_file(walk, &walk->at, walk_pc(walk), address, ret, size_bytes))
 			return true;
-		if (!walk_grow(walk, address, size_bytes))
-			return walk_stop(walk, walk_why_unread(walk, address, STACK_REACH_BYTES));
+		walk_stop_unread(walk, address, STACK_REACH_BYTES);
+		return false;
 	}
 	memcpy(ret, walk->stack + (address - walk->stack_start), size_bytes);
 	return true;

@@ -154,9 +154,10 @@ static bool stop_in_go(struct walk *walk)
 		return false;
 	if (fp == 0)
 		return walk_stop(walk, UNWIND_ROOT);
-	if (fp % 8 == 0 && !walk_has(walk, fp, 8))
-		return walk_stop(walk, UNWIND_TRUNCATED);
-	return false;
+	if (fp % 8 != 0 || walk_has(walk, fp, 8))
+		return false;
+	walk_stop_unread(walk, fp, STACK_REACH_BYTES);
+	return walk_stop(walk, UNWIND_TRUNCATED);
 }
 
 /*
@@ -316,38 +317,40 @@ static enum unwind_stop walk_all(struct unwinder *unwinder, struct walk *walk,
 	if (!walk->lacks_register || stop == UNWIND_ROOT)
 		return stop;
 	again.tracks_all = true;
-	again.stack = walk->stack;
-	again.stack_bytes = walk->stack_bytes;
-	again.has_grown = walk->has_grown;
 	stop = walk_up(unwinder, &again, chain);
 	*walk = again;
 	return stop;
 }
 
 enum unwind_stop unwinder_walk(struct unwinder *unwinder, pid_t pid, uint64_t time_ns,
-			       const struct regs *regs, const struct unwind_stack *stack,
+			       const struct regs *regs, struct bytes stack,
 			       struct call_chain *chain)
 {
-	static const struct unwind_stack fixed;
+	unsigned sp = unwinder->arch->sp;
 	const struct walk fresh = {
 		.spaces = unwinder->spaces,
 		.arch = unwinder->arch,
 		.pid = pid,
 		.time_ns = time_ns,
-		.stack_start = regs->values[unwinder->arch->sp],
-		.stack_bytes = bytes_left(&stack->copied),
-		.stack = stack->copied.at,
-		.source = stack,
+		.stack_start = regs->values[sp],
+		.stack_bytes = bytes_left(&stack),
+		.stack = stack.at,
 		.regs = *regs,
 		.may_search = true,
 	};
 	struct walk walk = fresh;
 	enum unwind_stop stop = walk_all(unwinder, &walk, chain);
+	uint64_t needed_bytes = walk.needed_bytes;
 
-	if (stop == UNWIND_ROOT || (!walk.has_grown && !walk.has_searched))
-		return stop;
-	walk = fresh;
-	walk.may_search = false;
-	walk.source = &fixed;
-	return walk_all(unwinder, &walk, chain);
+	if (stop != UNWIND_ROOT && walk.has_searched) {
+		walk = fresh;
+		walk.may_search = false;
+		stop = walk_all(unwinder, &walk, chain);
+	}
+	if (stop == UNWIND_ROOT)
+		needed_bytes = walk_has(&walk, walk.regs.values[sp], 0)
+				       ? walk.regs.values[sp] - walk.stack_start
+				       : 0;
+	chain->needed_bytes = needed_bytes;
+	return stop;
 }

@@ -3,8 +3,8 @@
  * frame information, else by frame pointers.
  *
  * Pure but for its cache of rules, keyed by (module, offset), which survives ASLR, mmap, fork and
- * exec. A stack is copied memory [sp, sp + len) at the moment of the sample, and what `grow` adds
- * to it; nothing else of the process is read, but for constants in its files. Return addresses are
+ * exec. A stack is copied memory [sp, sp + len) at the moment of the sample; nothing else of the
+ * process is read, but for constants in its files. Return addresses are
  * looked up at pc - 1, except above a signal frame. Walking always ends: sp must grow.
  */
 #ifndef PROF_UNWIND_UNWIND_H
@@ -36,18 +36,6 @@ struct unwinder *unwinder_new(struct spaces *spaces, const struct arch *arch);
 void unwinder_free(struct unwinder *unwinder);
 DEFINE_CLEANUP(unwinder, unwinder_free)
 
-/* The stack of a sample. */
-struct unwind_stack {
-	struct bytes copied; /* from the stack pointer upwards */
-	/*
-	 * Where the copy ends before the root: puts a longer one, which begins at the same address
-	 * and goes on at least a little, in its place. `end` is the address up to which it is
-	 * needed. False when there is no more; NULL: never.
-	 */
-	bool (*grow)(void *user, uint64_t end, struct bytes *copied);
-	void *user;
-};
-
 /* What a walk found. */
 struct call_chain {
 	struct frame *frames; /* room for so many; leaf first */
@@ -56,14 +44,14 @@ struct call_chain {
 	/* With more frames than room, the middle is left out: so many, in front of frames[gap]. */
 	uint64_t left_out;
 	unsigned gap;
+	/* So much of the stack was needed, from its copy's start on: what there was of it for a
+	 * walk to the root, more for one that was cut off. */
+	uint64_t needed_bytes;
 };
 
-/*
- * Of a stack that has grown, frames beyond the first copy are given only when they lead to the
- * root: else what was added to it is not to be trusted, and the walk ends where the copy did.
- */
+/* stack: what was copied of it, from the stack pointer upwards. */
 enum unwind_stop unwinder_walk(struct unwinder *unwinder, pid_t pid, uint64_t time_ns,
-			       const struct regs *regs, const struct unwind_stack *stack,
+			       const struct regs *regs, struct bytes stack,
 			       struct call_chain *chain);
 
 struct unwind_counts {

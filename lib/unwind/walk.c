@@ -29,21 +29,13 @@ bool walk_read_file(const struct walk *walk, const struct location *at, uint64_t
 	       image_read(image, vaddr + (address - pc), into, len);
 }
 
-bool walk_grow(struct walk *walk, uint64_t address, uint64_t len)
+void walk_stop_unread(struct walk *walk, uint64_t address, uint64_t reach_bytes)
 {
-	const struct unwind_stack *source = walk->source;
-	struct bytes copied = bytes_of(walk->stack, walk->stack_bytes);
+	bool within = address - walk->stack_start < reach_bytes;
 
-	if (!source->grow || address < walk->stack_start)
-		return false;
-	while (!walk_has(walk, address, len)) {
-		if (!source->grow(source->user, address + len, &copied))
-			return false;
-		walk->stack = copied.at;
-		walk->stack_bytes = bytes_left(&copied);
-		walk->has_grown = true;
-	}
-	return true;
+	if (within)
+		walk->needed_bytes = address + sizeof(uint64_t) - walk->stack_start;
+	walk->stop = within || walk->changed_stack ? UNWIND_TRUNCATED : UNWIND_LOST;
 }
 
 bool walk_enter(struct walk *walk, uint64_t sp, uint64_t pc, bool is_return_address)
@@ -53,7 +45,7 @@ bool walk_enter(struct walk *walk, uint64_t sp, uint64_t pc, bool is_return_addr
 	pc &= walk->arch->pc_mask;
 	if (pc == 0)
 		return walk_stop(walk, UNWIND_ROOT);
-	if (!is_return_address && !walk_has(walk, sp, 0) && !walk_grow(walk, sp, 0))
+	if (!is_return_address && !walk_has(walk, sp, 0))
 		walk->changed_stack = true;
 	else if (sp < *old_sp || (sp == *old_sp && walk->is_return_address))
 		return walk_stop(walk, UNWIND_LOST);

@@ -20,8 +20,7 @@ struct walk {
 	uint64_t time_ns;
 	uint64_t stack_start, stack_bytes;
 	const unsigned char *stack;
-	const struct unwind_stack *source; /* of more of it */
-	bool has_grown;
+	uint64_t needed_bytes;	       /* see call_chain; so far, 0: no more than there is */
 	bool may_search, has_searched; /* for the caller of a frame of which nothing is known */
 	struct regs regs;
 	bool is_return_address; /* regs.pc: the call stands just before it */
@@ -48,14 +47,6 @@ static inline uint64_t walk_pc(const struct walk *walk)
 	return walk->regs.pc - walk->is_return_address;
 }
 
-/* Beyond the copied stack: cut off, when it can be; else nonsense. */
-static inline enum unwind_stop walk_why_unread(const struct walk *walk, uint64_t address,
-					       uint64_t reach_bytes)
-{
-	return walk->changed_stack || address - walk->stack_start < reach_bytes ? UNWIND_TRUNCATED
-										: UNWIND_LOST;
-}
-
 static inline bool walk_has(const struct walk *walk, uint64_t address, uint64_t len)
 {
 	uint64_t at = address - walk->stack_start;
@@ -63,16 +54,17 @@ static inline bool walk_has(const struct walk *walk, uint64_t address, uint64_t 
 	return at <= walk->stack_bytes && walk->stack_bytes - at >= len;
 }
 
-/* Makes the copied stack hold these bytes too, if it can. */
-bool walk_grow(struct walk *walk, uint64_t address, uint64_t len);
+/* Why the walk stops: it is cut off, when the address lies within reach above the copied stack. */
+void walk_stop_unread(struct walk *walk, uint64_t address, uint64_t reach_bytes);
 
-/* A word of the copied stack; else the walk stops, as cut off when it lies within reach above. */
+/* A word of the copied stack. */
 static inline bool walk_read_stack(struct walk *walk, uint64_t address, uint64_t reach_bytes,
 				   uint64_t *ret)
 {
-	if (__builtin_expect(!walk_has(walk, address, sizeof(*ret)), 0) &&
-	    (address - walk->stack_start >= reach_bytes || !walk_grow(walk, address, sizeof(*ret))))
-		return walk_stop(walk, walk_why_unread(walk, address, reach_bytes));
+	if (__builtin_expect(!walk_has(walk, address, sizeof(*ret)), 0)) {
+		walk_stop_unread(walk, address, reach_bytes);
+		return false;
+	}
 	memcpy(ret, walk->stack + (address - walk->stack_start), sizeof(*ret));
 	return true;
 }

@@ -85,16 +85,16 @@ static void measure_walk(void)
 	struct frame frames[UNWIND_DEPTH_MAX];
 	struct call_chain chain = {.frames = frames, .room = UNWIND_DEPTH_MAX};
 	pid_t pid = getpid();
-	struct unwind_stack stack = {.copied = bytes_of(sample->stack, STACK_BYTES)};
+	struct bytes stack = bytes_of(sample->stack, STACK_BYTES);
 
 	spaces_snapshot(spaces, pid, 0);
 	record(sample);
-	unwinder_walk(unwinder, pid, 1, &sample->regs, &stack, &chain);
+	unwinder_walk(unwinder, pid, 1, &sample->regs, stack, &chain);
 	struct unwind_counts cold = unwinder_counts(unwinder);
 	uint64_t begin = cpu_ns();
 
 	for (unsigned i = 0; i < WALKS; i++)
-		unwinder_walk(unwinder, pid, 1, &sample->regs, &stack, &chain);
+		unwinder_walk(unwinder, pid, 1, &sample->regs, stack, &chain);
 	uint64_t spent_ns = cpu_ns() - begin;
 	struct unwind_counts warm = unwinder_counts(unwinder);
 	uint64_t walked = warm.frames - cold.frames;

@@ -1,11 +1,26 @@
 """Stacks that are larger than what a sample copies of them: they reach their root, or say that they do not."""
 
+import os
 import re
 
 import pytest
 
 FAST = ["-F", "1999"]
 SECONDS = "1.2"  # of CPU time: more than 2,000 samples
+
+
+def may_hurry():
+    """Are threads in real time ours to have? Without them a busy machine leaves many stacks without proof."""
+    policy, parameter = os.sched_getscheduler(0), os.sched_getparam(0)
+    try:
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+    except PermissionError:
+        return False
+    os.sched_setscheduler(0, policy, parameter)
+    return True
+
+
+NEARLY_ALL = 0.97 if may_hurry() else 0.5
 
 
 def truncated(stacks):
@@ -17,17 +32,17 @@ def test_a_hundred_kilobytes_under_the_hot_function_are_crossed(prof, target):
     stacks = recording.stacks
     assert stacks.total > 2000
     complete = stacks.holding("main", "spend", "outer", "middle", "room", "hot")
-    assert complete >= 0.98 * stacks.total, stacks.hottest(30)
+    assert complete >= NEARLY_ALL * stacks.total, stacks.hottest(30)
     assert complete + truncated(stacks) >= 0.99 * stacks.total
     said = re.search(r"([\d,]+) completed from the live stack", recording.result.stderr)
-    assert int(said.group(1).replace(",", "")) >= 0.5 * complete  # the others were joined
+    assert int(said.group(1).replace(",", "")) >= complete
     assert any(said.group(0) in comment for comment in recording.pprof.comments())
 
 
 def test_a_copy_of_one_kilobyte_is_enough(prof, target):
     stacks = prof.record(*FAST, "--call-graph", "dwarf,1024", "--", target("recursion"), SECONDS).stacks
     deep = stacks.count(lambda frames: frames.count("down") == 1000 and "main" in frames and "bottom" in frames)
-    assert deep >= 0.98 * stacks.total, stacks.hottest(1)[:2000]
+    assert deep >= NEARLY_ALL * stacks.total, stacks.hottest(1)[:2000]
 
 
 def test_of_twenty_thousand_frames_the_middle_is_left_out(prof, target):
@@ -39,15 +54,14 @@ def test_of_twenty_thousand_frames_the_middle_is_left_out(prof, target):
                 and "main" in frames and "bottom" in frames)
 
     assert stacks.total > 200
-    assert stacks.count(whole) >= 0.97 * stacks.total, stacks.hottest(1)[:2000]
+    assert stacks.count(whole) >= NEARLY_ALL * stacks.total, stacks.hottest(1)[:2000]
 
 
-@pytest.mark.parametrize("rate", ["99", "999"])
+@pytest.mark.parametrize("rate", ["99", "999", "4999"])
 def test_callers_that_take_turns_are_told_apart(prof, target, rate):
     stacks = prof.record("-F", rate, "--", target("turns"), SECONDS).stacks
-    working = stacks.count(lambda frames: frames[-1] == "spin")
+    working = stacks.holding("spin")
     true = stacks.holding("main", "left", "room", "odd", "spin") + stacks.holding("main", "right", "room", "even", "spin")
-    false = working - true - stacks.holding("[truncated]", "spin")
-    assert true >= 0.8 * working, stacks.hottest(30)
-    # What it takes to be mistaken is that the thread has left between the sample and our reading its stack.
-    assert false <= max(2, 0.02 * working), stacks.hottest(30)
+    assert true + stacks.holding("[truncated]", "spin") == working, stacks.hottest(30)
+    if rate != "4999":
+        assert true >= NEARLY_ALL * working, stacks.hottest(30)

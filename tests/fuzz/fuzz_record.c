@@ -56,7 +56,7 @@ static void drain(struct stream *stream)
 	unsigned records = 0;
 	uint64_t id = 0;
 
-	stream_batch(stream);
+	stream_batch(stream, UINT64_MAX);
 	while ((front = stream_next(stream))) {
 		require(check(front) < DATA_BYTES);
 		if (front->record.type == RECORD_SAMPLE)

@@ -61,7 +61,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct regs regs = {.pc = next_word(with, &from)};
 	struct frame frames[UNWIND_DEPTH_MAX];
 	struct call_chain chain = {.frames = frames, .room = UNWIND_DEPTH_MAX};
-	struct unwind_stack copy = {0};
 	size_t words = 0;
 
 	for (unsigned reg = 0; reg < REGISTERS; reg++)
@@ -75,8 +74,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	for (; words < room && words < WORDS_MAX; words++)
 		stack[words] = next_word(with, &from);
-	copy.copied = bytes_of(stack, words * sizeof(*stack));
-	unwinder_walk(with->unwinder, with->pid, 1, &regs, &copy, &chain);
+	unwinder_walk(with->unwinder, with->pid, 1, &regs, bytes_of(stack, words * sizeof(*stack)),
+		      &chain);
 	if (chain.count == 0 || chain.count > UNWIND_DEPTH_MAX)
 		abort();
 	for (unsigned i = 0; i < chain.count; i++)

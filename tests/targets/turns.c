@@ -1,7 +1,7 @@
 /*
  * Two callers take turns, at the same depth of the stack, under more of it than a sample copies.
- * What lies within the copy tells nothing of them but a counter that the frame in between saves;
- * the hot function does: `odd` only ever works for `left`, `even` for `right`.
+ * What lies within the copy tells nothing of them; the hot function does: `odd` only ever works for
+ * `left`, `even` for `right`.
  *
  *	_start … main
  *	  left              or  right
@@ -9,50 +9,49 @@
  *	      odd  ~50 %            even  ~50 %  (spin inlined)
  */
 #include <alloca.h>
-#include <string.h>
 
 #include "work.h"
 
 enum { ROOM_BYTES = 48 << 10, SPINS_A_TURN = 1000 };
 
-typedef void work(unsigned turn);
+typedef void work(void);
 
 static volatile unsigned turns;
 
-static NOINLINE void odd(unsigned turn)
+static NOINLINE void odd(void)
 {
 	for (int i = 0; i < SPINS_A_TURN; i++)
 		spin();
-	turns += turn;
+	turns++;
 }
 
-static NOINLINE void even(unsigned turn)
+static NOINLINE void even(void)
 {
 	for (int i = 0; i < SPINS_A_TURN; i++)
 		spin();
-	turns += turn;
+	turns++;
 }
 
-/* As anything that works on data, it leaves some of it in its frame. */
-static NOINLINE void room(work *work, size_t len, unsigned turn)
+/* Whoever calls, it leaves the same in its frame. */
+static NOINLINE void room(work *work, size_t len)
 {
 	volatile unsigned *words = alloca(len);
 
 	for (size_t i = 0; i < len / sizeof(*words); i++)
-		words[i] = turn;
-	work(turn);
+		words[i] = 1;
+	work();
 	turns += words[0];
 }
 
-static NOINLINE void left(unsigned turn)
+static NOINLINE void left(void)
 {
-	room(odd, ROOM_BYTES, turn);
+	room(odd, ROOM_BYTES);
 	__asm__ volatile("");
 }
 
-static NOINLINE void right(unsigned turn)
+static NOINLINE void right(void)
 {
-	room(even, ROOM_BYTES, turn);
+	room(even, ROOM_BYTES);
 	__asm__ volatile("");
 }
 
@@ -60,9 +59,9 @@ int main(int argc, char **argv)
 {
 	double end = thread_cpu_seconds() + seconds_argument(argc, argv);
 
-	for (unsigned turn = 0; thread_cpu_seconds() < end; turn += 2) {
-		left(turn);
-		right(turn + 1);
+	while (thread_cpu_seconds() < end) {
+		left();
+		right();
 	}
 	return 0;
 }

@@ -121,7 +121,7 @@ static void several_rings_are_one_stream_in_order_of_time(void **state)
 	fake_ring_put_record(&a, 30, 8);
 	fake_ring_put_record(&b, 10, 16);
 	fake_ring_put_record(&b, 20, 0);
-	stream_batch(&stream);
+	stream_batch(&stream, UINT64_MAX);
 	fake_ring_put_record(&b, 25, 0); /* after the batch */
 	expect(&stream, RECORD_THROTTLE, 10);
 	assert_int_equal(stream.current->ring, 0);
@@ -132,7 +132,7 @@ static void several_rings_are_one_stream_in_order_of_time(void **state)
 	expect(&stream, RECORD_THROTTLE, 20);
 	expect(&stream, RECORD_THROTTLE, 30);
 	assert_null(stream_next(&stream));
-	stream_batch(&stream);
+	stream_batch(&stream, UINT64_MAX);
 	expect(&stream, RECORD_THROTTLE, 25);
 	assert_null(stream_next(&stream));
 	assert_int_equal(b.control->data_tail, b.control->data_head);
@@ -151,7 +151,7 @@ static void a_record_that_wraps_around_the_end_is_whole(void **state)
 	stream_init(&stream, &fake.ring, 1, &times_only);
 	fake_ring_put_record(&fake, 77, 0);
 	fake_ring_put_record(&fake, 78, 0);
-	stream_batch(&stream);
+	stream_batch(&stream, UINT64_MAX);
 	expect(&stream, RECORD_THROTTLE, 77);
 	expect(&stream, RECORD_THROTTLE, 78);
 	assert_null(stream_next(&stream));
@@ -173,13 +173,13 @@ static void a_damaged_ring_is_skipped_and_counted_as_one_loss(void **state)
 		fake_ring_put_record(&fake, 5, 0);
 		fake_ring_put(&fake, &bad, sizeof(bad));
 		fake_ring_put_record(&fake, 6, 0);
-		stream_batch(&stream);
+		stream_batch(&stream, UINT64_MAX);
 		expect(&stream, RECORD_THROTTLE, 5);
 		expect(&stream, RECORD_LOST, 5);
 		assert_int_equal(stream.current->record.lost.count, 1);
 		assert_null(stream_next(&stream));
 		fake_ring_put_record(&fake, 7, 0);
-		stream_batch(&stream);
+		stream_batch(&stream, UINT64_MAX);
 		expect(&stream, RECORD_THROTTLE, 7);
 		stream_deinit(&stream);
 		fake_ring_free(&fake);
@@ -194,7 +194,7 @@ static void a_head_that_is_nowhere_near_is_skipped(void **state)
 
 	stream_init(&stream, &fake.ring, 1, &times_only);
 	fake.control->data_head = UINT64_MAX - 7;
-	stream_batch(&stream);
+	stream_batch(&stream, UINT64_MAX);
 	expect(&stream, RECORD_LOST, 0);
 	assert_null(stream_next(&stream));
 	assert_int_equal(fake.control->data_tail, UINT64_MAX - 7);
@@ -212,7 +212,7 @@ static void a_record_that_makes_no_sense_is_one_loss_and_the_next_is_read(void *
 	stream_init(&stream, &fake.ring, 1, &times_only);
 	fake_ring_put(&fake, &bad, sizeof(bad));
 	fake_ring_put_record(&fake, 6, 0);
-	stream_batch(&stream);
+	stream_batch(&stream, UINT64_MAX);
 	expect(&stream, RECORD_LOST, 0);
 	expect(&stream, RECORD_THROTTLE, 6);
 	stream_deinit(&stream);

@@ -34,7 +34,7 @@ static void samples_without_names_are_counted_once_and_once_a_module(void **stat
 	stack_id twice = push(profile, push(profile, bare, 2, 0x30), 1, 0x40);
 	stack_id note = profile_push(profile, STACK_EMPTY, profile_note(profile, "[truncated]"));
 	struct session_counts counts = {
-		.samples = 10, .lost = 10, .truncated = 3, .completed = 1200, .joined = 1};
+		.samples = 10, .lost = 10, .truncated = 3, .completed = 1200};
 	struct quality quality;
 
 	name(profile, 0, 0x10);
@@ -55,7 +55,7 @@ static void samples_without_names_are_counted_once_and_once_a_module(void **stat
 
 	CLEANUP(free_ptr) char *line = quality_line(&quality);
 	assert_string_equal(line, "10 samples, 10 lost (50.0 %), 3 truncated (30.0 %), "
-				  "1,200 completed from the live stack, 1 joined, "
+				  "1,200 completed from the live stack, "
 				  "3 with unnamed frames (30.0 %)");
 	quality_deinit(&quality);
 }

@@ -92,10 +92,9 @@ static void copy_stack(struct sample *sample)
 static void walk_copy(struct walked *walked, struct unwinder *unwinder, pid_t pid,
 		      const struct regs *regs, struct bytes copied)
 {
-	const struct unwind_stack stack = {.copied = copied};
 	struct call_chain chain = {.frames = walked->frames, .room = ARRAY_SIZE(walked->frames)};
 
-	walked->stop = unwinder_walk(unwinder, pid, 1, regs, &stack, &chain);
+	walked->stop = unwinder_walk(unwinder, pid, 1, regs, copied, &chain);
 	walked->count = chain.count;
 }
 
@@ -321,77 +320,32 @@ static void a_short_copy_is_truncated(void **state)
 	fixture_free(fixture);
 }
 
-/* Gives ever more of a sample's stack, 512 bytes at a time, up to a limit. */
-struct growth {
-	const struct sample *sample;
-	size_t given, limit;
-	const unsigned char *instead; /* NULL, or what it gives in place of the truth */
-};
-
-static bool grow(void *user, uint64_t end, struct bytes *copied)
-{
-	struct growth *growth = user;
-	size_t more = growth->given + 512;
-
-	assert_true(end > growth->sample->regs.values[arch_native()->sp] + growth->given);
-	if (more > growth->limit || more > growth->sample->stack_bytes)
-		return false;
-	growth->given = more;
-	*copied = bytes_of(growth->instead ? growth->instead : growth->sample->stack, more);
-	return true;
-}
-
-static void walk_growing(struct fixture *fixture, struct growth growth)
-{
-	const struct unwind_stack stack = {
-		.copied = bytes_of(fixture->sample.stack, growth.given),
-		.grow = grow,
-		.user = &growth,
-	};
-	struct walked *walked = &fixture->walked;
-	struct call_chain chain = {.frames = walked->frames, .room = ARRAY_SIZE(walked->frames)};
-
-	growth.sample = &fixture->sample;
-	walked->stop = unwinder_walk(fixture->unwinder, fixture->sample.pid, 1,
-				     &fixture->sample.regs, &stack, &chain);
-	walked->count = chain.count;
-}
-
-static void a_short_copy_that_grows_is_complete(void **state)
+/* What a walk needs of the stack, whole and cut off. */
+static void what_is_missing_of_a_short_copy_is_told(void **state)
 {
 	(void)state;
 	struct fixture *fixture = fixture_new(getpid());
+	struct frame frames[UNWIND_DEPTH_MAX];
+	struct call_chain chain = {.frames = frames, .room = ARRAY_SIZE(frames)};
+	uint64_t whole;
 
 	recurse_with_alloca(fixture, 100);
+	assert_int_equal(unwinder_walk(fixture->unwinder, getpid(), 1, &fixture->sample.regs,
+				       bytes_of(fixture->sample.stack, fixture->sample.stack_bytes),
+				       &chain),
+			 UNWIND_ROOT);
+	whole = chain.needed_bytes;
+	assert_in_range(whole, 1, fixture->sample.stack_bytes);
+	assert_int_equal(unwinder_walk(fixture->unwinder, getpid(), 1, &fixture->sample.regs,
+				       bytes_of(fixture->sample.stack, whole), &chain),
+			 UNWIND_ROOT);
 	for (size_t bytes = 0; bytes < 4096; bytes += 256) {
-		walk_growing(fixture, (struct growth){.given = bytes, .limit = SIZE_MAX});
-		assert_is_truth(fixture);
+		assert_int_equal(unwinder_walk(fixture->unwinder, getpid(), 1,
+					       &fixture->sample.regs,
+					       bytes_of(fixture->sample.stack, bytes), &chain),
+				 UNWIND_TRUNCATED);
+		assert_in_range(chain.needed_bytes, bytes + 1, whole);
 	}
-	fixture_free(fixture);
-}
-
-static void what_grew_without_reaching_the_root_is_not_trusted(void **state)
-{
-	(void)state;
-	struct fixture *fixture = fixture_new(getpid());
-	unsigned char *scrambled = xmalloc(STACK_BYTES);
-	unsigned within;
-
-	recurse(fixture, 100);
-	fixture->sample.stack_bytes = 1024;
-	walk(fixture);
-	within = fixture->walked.count;
-	fixture->sample.stack_bytes = STACK_BYTES;
-	walk_growing(fixture, (struct growth){.given = 1024, .limit = 3000});
-	assert_int_equal(fixture->walked.stop, UNWIND_TRUNCATED);
-	assert_int_equal(fixture->walked.count, within);
-	memcpy(scrambled, fixture->sample.stack, 1024);
-	memset(scrambled + 1024, 0x99, STACK_BYTES - 1024);
-	walk_growing(fixture,
-		     (struct growth){.given = 1024, .limit = SIZE_MAX, .instead = scrambled});
-	assert_int_equal(fixture->walked.stop, UNWIND_TRUNCATED);
-	assert_int_equal(fixture->walked.count, within);
-	free(scrambled);
 	fixture_free(fixture);
 }
 
@@ -399,20 +353,19 @@ static void of_more_frames_than_room_the_middle_is_left_out(void **state)
 {
 	(void)state;
 	struct fixture *fixture = fixture_new(getpid());
-	struct unwind_stack stack;
+	struct bytes stack;
 	struct frame frames[21];
 
 	recurse(fixture, 100);
 	walk(fixture);
 	assert_int_equal(fixture->walked.stop, UNWIND_ROOT);
-	stack = (struct unwind_stack){
-		.copied = bytes_of(fixture->sample.stack, fixture->sample.stack_bytes)};
+	stack = bytes_of(fixture->sample.stack, fixture->sample.stack_bytes);
 	for (unsigned room = 1; room <= ARRAY_SIZE(frames); room++) {
 		struct call_chain chain = {.frames = frames, .room = room};
 		unsigned count = fixture->walked.count;
 
 		assert_int_equal(unwinder_walk(fixture->unwinder, getpid(), 1,
-					       &fixture->sample.regs, &stack, &chain),
+					       &fixture->sample.regs, stack, &chain),
 				 UNWIND_ROOT);
 		assert_int_equal(chain.count, room);
 		assert_int_equal(chain.left_out, count - room);
@@ -800,8 +753,7 @@ int main(void)
 		cmocka_unit_test(a_signal_handler_stands_on_what_it_interrupted),
 		cmocka_unit_test(a_handler_with_a_stack_of_its_own_is_cut_off_below_it),
 		cmocka_unit_test(a_short_copy_is_truncated),
-		cmocka_unit_test(a_short_copy_that_grows_is_complete),
-		cmocka_unit_test(what_grew_without_reaching_the_root_is_not_trusted),
+		cmocka_unit_test(what_is_missing_of_a_short_copy_is_told),
 		cmocka_unit_test(of_more_frames_than_room_the_middle_is_left_out),
 		cmocka_unit_test(nonsense_is_lost),
 		cmocka_unit_test(a_stack_of_aarch64_is_walked_on_any_machine),

@@ -1,0 +1,59 @@
+/*
+ * Stand-ins: threads of ours, one bound to each CPU, that copy of a sampled thread's stack what its
+ * sample could not hold.
+ *
+ * A sample in a ring wakes the stand-in of its CPU; the kernel gives it that CPU in the place of
+ * the sampled thread, as a rule before this returns from the interrupt that sampled it. So the
+ * thread stands where it was sampled while its stack is read. That is no hope, it is looked at:
+ *
+ *  - the stand-in was on the CPU within moments of the sample. As a real-time thread, which takes
+ *    CAP_SYS_NICE, it comes at once; as another, the scheduler may let the sampled thread go on for
+ *    a slice, and what is read then is thrown away;
+ *  - it stayed there until all was read: it was not switched out;
+ *  - the sampled thread is then still ready to run in the queue of the same CPU, so it did not run
+ *    elsewhere either (proc(5), /proc/pid/stat, "state" and "processor");
+ *  - what is read holds, to the byte, what the kernel copied with the sample.
+ *
+ * What fails one of these is not given out. A stand-in takes no more than half of its CPU.
+ */
+#ifndef PROF_PERF_STANDIN_H
+#define PROF_PERF_STANDIN_H
+
+#include "base/cleanup.h"
+#include "perf/record.h"
+#include "perf/ring.h"
+#include "perf/sampler.h"
+
+enum {
+	/* Within so long a stand-in has read what it will read of a sample. */
+	STANDIN_SETTLED_NS = 2000000,
+};
+
+struct standins;
+
+/*
+ * rings: one a CPU; each of their samples must wake (ring.h). All is borrowed. Where no thread can
+ * be bound to a CPU, it has no stand-in. NULL: the system has nothing left for us.
+ */
+struct standins *standins_new(const struct ring *rings, const unsigned *cpus, size_t count,
+			      const struct record_layout *layout,
+			      const struct sampler_options *options);
+void standins_free(struct standins *standins);
+DEFINE_CLEANUP(standins, standins_free)
+
+/*
+ * For the reader of rings[cpu], whose samples come in order: lengthens the stack of a sample, if
+ * its stand-in has more of it; borrowed until the next call.
+ */
+void standins_complete(struct standins *standins, size_t cpu, struct record *sample);
+
+/* The stack of that thread goes up to this address, as far as is known. */
+void standins_expect(struct standins *standins, pid_t tid, uint64_t end);
+
+/*
+ * /proc/PID/task/TID/stat: is the thread ready to run, in the queue of that CPU? text ends with a
+ * NUL.
+ */
+bool standin_is_ready(const char *text, unsigned cpu);
+
+#endif
