@@ -22,7 +22,7 @@ static void add_range(struct dwarf_index *index, uint64_t low, uint64_t high, ui
 /* More than compilers and their options that one program is made by, mostly. */
 enum { PRODUCERS_MAX = 16 };
 
-/* A unit that has entries but names no ranges. */
+/* A unit that has entries but does not name the ranges of all of them. */
 struct rangeless {
 	const struct dwarf_unit *unit;
 	const char *producer; /* NULL: it does not say */
@@ -133,20 +133,29 @@ static void note_producer(struct walk *walk, const char *producer)
 		walk->producers[walk->producer_count++] = producer;
 }
 
+/* DWARF 2 knows but one range for a unit, and compilers give it that of .text alone. */
+static bool may_name_all(const struct dwarf_unit *unit)
+{
+	return unit->encoding.version > 2;
+}
+
 static void walk_unit(struct walk *walk, const struct dwarf_unit *unit)
 {
 	struct dwarf_view view;
 	const char *producer;
+	bool has_ranges;
 
 	load_root_abbrev(walk, unit);
 	view = dwarf_view_of(walk->file, NULL, unit, &walk->abbrevs);
 	if (view.root.is_skeleton || view.root.tag != DW_TAG_compile_unit)
 		return;
 	producer = dwarf_string(&view, &view.root.producer);
-	if (view.root.pcs.ranges.form || view.root.pcs.high.form) {
+	has_ranges = view.root.pcs.ranges.form || view.root.pcs.high.form;
+	if (has_ranges) {
 		note_producer(walk, producer);
 		add_ranges(walk, &view, &view.root.pcs);
-	} else if (view.root.has_children) {
+	}
+	if (view.root.has_children && (!has_ranges || !may_name_all(unit))) {
 		GROW(walk->rangeless, walk->rangeless_count, walk->rangeless_room);
 		walk->rangeless[walk->rangeless_count++] = (struct rangeless){unit, producer};
 	}
@@ -174,9 +183,12 @@ static void scan_for_functions(struct walk *walk, const struct dwarf_unit *unit)
  */
 static void walk_rangeless(struct walk *walk)
 {
-	for (size_t i = 0; i < walk->rangeless_count; i++)
-		if (!names_ranges(walk, walk->rangeless[i].producer))
-			scan_for_functions(walk, walk->rangeless[i].unit);
+	for (size_t i = 0; i < walk->rangeless_count; i++) {
+		const struct rangeless *item = &walk->rangeless[i];
+
+		if (!may_name_all(item->unit) || !names_ranges(walk, item->producer))
+			scan_for_functions(walk, item->unit);
+	}
 	free(walk->rangeless);
 }
 

@@ -1,12 +1,16 @@
-"""Names, lines and inlined calls against llvm-symbolizer, at the start, middle and end of every function."""
+"""Names, lines and inlined calls against other readers of DWARF, at the start, middle and end of every function."""
 
 import os
+import re
+import shutil
 import subprocess
+import sys
 from collections import defaultdict, namedtuple
+from pathlib import Path
 
 import pytest
 
-from conftest import BUILD, SOURCE
+from conftest import BUILD, SOURCE, lacking
 
 C_SOURCES = [*SOURCE.glob("lib/base/*.c"), *SOURCE.glob("lib/symbol/dwarf*.c"), SOURCE / "lib/elf/image.c",
              SOURCE / "tests/unit/resolve_addresses.c"]
@@ -15,6 +19,8 @@ CPP = ["-O2", "-w", "-std=c++17", SOURCE / "tests/cli/words.cc"]
 RUST = ["-O", "-g", "--edition=2021", SOURCE / "tests/targets/interpreter.rs"]
 
 PROGRAMS = {
+    "C, gcc, DWARF 2": ["gcc", "-gdwarf-2", "-gstrict-dwarf", *C],
+    "C, gcc, DWARF 3": ["gcc", "-gdwarf-3", "-gstrict-dwarf", *C],
     "C, gcc, DWARF 4": ["gcc", "-gdwarf-4", *C],
     "C, gcc, DWARF 5": ["gcc", "-gdwarf-5", *C],
     "C, gcc, 64-bit DWARF": ["gcc", "-gdwarf-5", "-gdwarf64", *C],
@@ -44,18 +50,56 @@ def functions(program):
     return found
 
 
-def chains(command, addresses):
-    """For each address its calls, innermost first."""
+def ask(command, addresses):
     asked = "".join(f"{address:#x}\n" for address in addresses)
-    output = subprocess.run(command, input=asked, check=True, capture_output=True, text=True).stdout
-    found = []
-    for answer in output.strip("\n").split("\n\n"):
-        lines = answer.split("\n")
-        places = (place.rsplit(":", 2) for place in lines[1::2])
-        found.append([Call(name, os.path.normpath(path), int(line))
-                      for name, (path, line, _column) in zip(lines[::2], places)])
-    assert len(found) == len(addresses)
-    return found
+    return subprocess.run(command, input=asked, check=True, capture_output=True, text=True).stdout
+
+
+def call(name, place):
+    """place: FILE:LINE, with a column or what binutils say behind it."""
+    path, line = re.fullmatch(r"(.*?):(\d+|\?)(?::\d+)?(?: \(discriminator \d+\))?", place).groups()
+    return Call(name, os.path.normpath(path), int(line.replace("?", "0")))
+
+
+def resolved(program, addresses):
+    """What prof says: for each address its calls, innermost first."""
+    return by_llvm([BUILD / "tests/unit/resolve_addresses", program], addresses)
+
+
+def by_llvm(command, addresses):
+    """An empty line behind each address."""
+    answers = ask(command, addresses).strip("\n").split("\n\n")
+    assert len(answers) == len(addresses)
+    return [[call(*pair) for pair in zip(lines[::2], lines[1::2])] for lines in map(str.splitlines, answers)]
+
+
+def by_addr2line(command, addresses):
+    """The address before what is said of it."""
+    answers = re.split(r"^0x[0-9a-f]+\n", ask(command, addresses), flags=re.MULTILINE)[1:]
+    assert len(answers) == len(addresses)
+    return [[call(*pair) for pair in zip(lines[::2], lines[1::2])] for lines in map(str.splitlines, answers)]
+
+
+def llvm_symbolizer(program):
+    path = shutil.which("llvm-symbolizer") or lacking("llvm-symbolizer")
+    return lambda addresses: by_llvm([path, f"--obj={program}", "--functions=linkage", "--inlines", "--no-demangle"],
+                                     addresses)
+
+
+def addr2line(path, program):
+    return lambda addresses: by_addr2line([path, "-a", "-i", "-f", "-e", program], addresses)
+
+
+def binutils(program):
+    return addr2line("/usr/bin/addr2line", program)
+
+
+def gimli(program):
+    """./bootstrap --bench brings it."""
+    path = BUILD / "clients/bin/addr2line"
+    if not path.exists():
+        pytest.skip("gimli's addr2line is missing")
+    return addr2line(path, program)
 
 
 def same_name(ours, theirs):
@@ -63,9 +107,16 @@ def same_name(ours, theirs):
     return ours == theirs or ours.endswith("::" + theirs)
 
 
+def same_path(ours, theirs):
+    """A relative folder that is the unit's own (glibc has them) is put before itself by the others."""
+    return ours == theirs or (ours[0] != "/" and theirs.endswith("/" + ours))
+
+
 def same_place(ours, theirs):
     """Where no line is known llvm-symbolizer says which file the symbol table names."""
-    return ours[1:] == theirs[1:] or (ours[1:] == ("??", 0) and theirs.line == 0)
+    if ours[1:] == ("??", 0):
+        return theirs.line == 0
+    return ours.line == theirs.line and same_path(ours.path, theirs.path)
 
 
 def agree(address, ours, theirs, symbols):
@@ -79,24 +130,86 @@ def agree(address, ours, theirs, symbols):
     if not all(same_name(our.name, their.name) for our, their in zip(ours[:-1], theirs[:-1])):
         return False
     our, their = ours[-1], theirs[-1]
-    # It puts the symbol's name (f.part.0, f.llvm.123) in the place of the physical function's.
-    return our.name == their.name or any(start <= address < start + size for start, size in symbols[their.name])
+    # It puts the symbol's name (f.part.0, f.llvm.123) in the place of the physical function's, be it one that the
+    # link-time optimizer has made up for a file.
+    return (our.name == their.name or any(start <= address < start + size for start, size in symbols[their.name])
+            or re.fullmatch(r".*\.c\.[0-9a-f]{8}", their.name))
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
-def test_chains_are_those_of_llvm_symbolizer(name, client, tmp_path):
-    compiler, *arguments = PROGRAMS[name]
-    oracle, program = client("llvm-symbolizer"), tmp_path / "program"
-    environment = {**os.environ, "RUSTC_BOOTSTRAP": "1"}  # the version of DWARF is an unstable option until 1.88
-    subprocess.run([client(compiler), *arguments, "-o", program], check=True, capture_output=True, env=environment)
+def places(symbols):
+    return sorted({address for found in symbols.values() for start, size in found if size
+                   for address in (start, start + size // 2, start + size - 1)})
+
+
+def assert_agreement(program, oracle):
     symbols = functions(program)
-    addresses = sorted({address for places in symbols.values() for start, size in places if size
-                        for address in (start, start + size // 2, start + size - 1)})
-
-    ours = chains([BUILD / "tests/unit/resolve_addresses", program], addresses)
-    theirs = chains([oracle, f"--obj={program}", "--functions=linkage", "--inlines", "--no-demangle"], addresses)
-
+    addresses = places(symbols)
+    ours, theirs = resolved(program, addresses), oracle(program)(addresses)
     different = [(hex(address), our, their) for address, our, their in zip(addresses, ours, theirs)
                  if not agree(address, our, their, symbols)]
     assert not different, f"{len(different)} of {len(addresses)}, the first: {different[0]}"
     assert sum(len(our) > 2 for our in ours) > 10, "nothing is inlined"
+
+
+def build(name, client, program):
+    compiler, *arguments = PROGRAMS[name]
+    environment = {**os.environ, "RUSTC_BOOTSTRAP": "1"}  # the version of DWARF is an unstable option until 1.88
+    subprocess.run([client(compiler), *arguments, "-o", program], check=True, capture_output=True, env=environment)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_chains_are_those_of_llvm_symbolizer(name, client, tmp_path):
+    build(name, client, tmp_path / "program")
+    assert_agreement(tmp_path / "program", llvm_symbolizer)
+
+
+def debug_file(path):
+    """Where a distribution's package has the debug information of a file."""
+    notes = subprocess.run(["readelf", "-n", path], check=True, capture_output=True, text=True).stdout
+    found = re.search(r"Build ID: (..)(\w+)", notes)
+    name = Path(f"/usr/lib/debug/.build-id/{found[1]}/{found[2]}.debug")
+    return name if name.exists() else lacking(f"the debug information of {path}")
+
+
+def libc():
+    return next(line.split()[-1] for line in Path("/proc/self/maps").read_text(encoding="utf-8").splitlines()
+                if "/libc.so" in line)
+
+
+@pytest.mark.parametrize("oracle", [llvm_symbolizer, gimli, binutils])
+def test_chains_of_ripgrep(client, oracle):
+    assert_agreement(client("rg"), oracle)
+
+
+# binutils have other files for some lines of DWARF 5 (2.40).
+@pytest.mark.parametrize("oracle", [llvm_symbolizer, gimli])
+@pytest.mark.parametrize("file", [libc, lambda: os.path.realpath(sys.executable)], ids=["libc", "python"])
+def test_chains_of_what_a_distribution_has_built(file, oracle):
+    assert_agreement(debug_file(file()), oracle)
+
+
+@pytest.fixture(scope="module")
+def plain(client, tmp_path_factory):
+    program = tmp_path_factory.mktemp("plain") / "program"
+    build("C++, gcc, DWARF 5", client, program)
+    return program
+
+
+@pytest.mark.parametrize("how", ["zlib", "zlib-gnu", "zstd"])
+def test_compressed_sections_say_the_same(how, plain, tmp_path):
+    packed = tmp_path / "packed"
+    result = subprocess.run(["objcopy", f"--compress-debug-sections={how}", plain, packed], capture_output=True, text=True,
+                            check=False)
+    if result.returncode and "zstd" in result.stderr:
+        pytest.skip("this objcopy has no zstd")
+    addresses = places(functions(plain))
+    assert resolved(packed, addresses) == resolved(plain, addresses)
+
+
+def test_what_dwz_has_shared_is_found(client, plain, tmp_path):
+    shared = tmp_path / "shared"
+    shutil.copy(plain, shared)
+    subprocess.run([client("dwz"), shared], check=True)
+    assert shared.stat().st_size < plain.stat().st_size
+    addresses = places(functions(plain))
+    assert resolved(shared, addresses) == resolved(plain, addresses)
