@@ -88,7 +88,8 @@ def test_exceptions_in_flight_stand_on_what_threw_them(prof, target):
 
     thrown = stacks.count(lambda frames: climb in frames)
     assert thrown >= 0.8 * stacks.total > 400, stacks.hottest()
-    assert stacks.count(lambda frames: climb in frames and whole(frames)) >= 0.99 * thrown, stacks.hottest()
+    # On its way out the C++ runtime overwrites the frame that it returns from with where it lands.
+    assert stacks.count(lambda frames: climb in frames and whole(frames)) >= 0.97 * thrown, stacks.hottest()
     high = stacks.count(lambda frames: sum(frame.startswith(climb) for frame in frames) == 20)
     assert high > 0.2 * stacks.total, stacks.hottest()  # the higher ones, before the first was cleaned up
 
