@@ -1,0 +1,63 @@
+"""The callers that prof finds are those that gdb finds, wherever a program is stopped.
+
+Each program is stopped at random and then after each of the next instructions; PROF_STOPS says how often (by
+default a few hundred times). For any other program see tests/truth/take_stops.py.
+"""
+
+import os
+import re
+import struct
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from conftest import BUILD, SOURCE
+
+TRUTH = SOURCE / "tests" / "truth"
+STOPS = int(os.environ.get("PROF_STOPS", "240"))
+# A program that ends by itself in longer than the stops take.
+PROGRAMS = ["maze", "assembly", "coroutines", "exceptions", "frames", "handler", "interpreter", "noreturn",
+            "shares_debug_frame", "shares_neither", "shares_no_cfi", "shares_static", "signals", "signals_musl",
+            "stubs_lazy", "stubs_protected"]
+# What gdb cannot leave without CFI: it stops there, prof goes on to the root.
+BEYOND_GDB = {"assembly", "shares_neither", "signals_musl"}
+
+
+class Stops:
+    """What replay_stops says of stops in a folder."""
+
+    def __init__(self, folder, symfs=None):
+        result = subprocess.run([BUILD / "tests" / "truth" / "replay_stops", folder, *([symfs] if symfs else [])],
+                                check=True, text=True, stdout=subprocess.PIPE)
+        *self.differences, counts = result.stdout.splitlines()
+        self.total, self.different, self.longer = map(int, re.findall(r"\d+", counts))
+
+
+def take_stops(folder, gdb, *command, count=STOPS):
+    environment = {**os.environ, "FOLDER": str(folder), "STOPS": str(count)}
+    result = subprocess.run([gdb, "-nx", "-batch", "-x", TRUTH / "take_stops.py", "--args", *command], env=environment,
+                            timeout=60 + count / 20, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    assert f"{count} stops" in result.stdout, result.stdout[-2000:] + result.stderr[-2000:]
+
+
+def agree(stops, count=STOPS):
+    return stops.total == count and not stops.different
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_the_callers_are_those_that_gdb_finds(client, target, tmp_path, name):
+    take_stops(tmp_path, client("gdb"), target(name), "1000")
+    stops = Stops(tmp_path)
+    assert agree(stops), stops.differences[:3]
+    assert name in BEYOND_GDB or not stops.longer
+
+
+def test_a_wrong_caller_would_be_noticed(client, target, tmp_path):
+    take_stops(tmp_path, client("gdb"), target("shares"), "1000", count=1)
+    raw = bytearray((tmp_path / "stops").read_bytes())
+    callers = 8 * (1 + 1 + 16 + 1)  # behind the machine, the pc, the registers and the number of frames
+    (second,) = struct.unpack_from("<Q", raw, callers + 8)
+    struct.pack_into("<Q", raw, callers + 8, second + 1)
+    Path(tmp_path / "stops").write_bytes(raw)
+    assert Stops(tmp_path).different == 1

@@ -1,0 +1,201 @@
+/*
+ * Unwinds programs as they stood when they were stopped, and says where the callers found are not
+ * those that whoever stopped them says they are.
+ *
+ *	replay_stops FOLDER [SYMFS]
+ *
+ * FOLDER/maps is the /proc/PID/maps of the program; its files are below SYMFS. FOLDER/stops is, in
+ * words of 64 bits, the e_machine of its ELF files, and for each stop
+ *
+ *	pc, registers by DWARF number (16 on x86-64, 32 on aarch64),
+ *	the number of frames and the pc of each, the leaf's first,
+ *	the number of bytes of the stack, and these, from the stack pointer on
+ *
+ * Prints a line for each stop that differs, and then how many did; and how many do not but reach
+ *the root where the other's chain ends before it.
+ */
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "proc/maps.h"
+#include "unwind/unwind.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+enum { PID = 1, NOW = 1 };
+
+struct replay {
+	const struct arch *arch;
+	unsigned register_count; /* that a stop has */
+	struct spaces *spaces;
+	struct unwinder *unwinder;
+};
+
+struct stop {
+	struct regs regs;
+	struct bytes stack;
+	struct bytes truth; /* pcs, the leaf's first */
+};
+
+struct walked {
+	enum unwind_stop stop;
+	struct call_chain chain;
+	struct frame frames[UNWIND_DEPTH_MAX];
+};
+
+/* Mapped until the program ends. */
+static struct bytes load(const char *folder, const char *name)
+{
+	CLEANUP(free_ptr) char *path = xasprintf("%s/%s", folder, name);
+	CLEANUP(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct stat st;
+	void *data;
+
+	if (fd < 0 || fstat(fd, &st) < 0 || st.st_size == 0 ||
+	    (data = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0)) == MAP_FAILED) {
+		fprintf(stderr, "cannot read %s\n", path);
+		exit(2);
+	}
+	return bytes_of(data, (size_t)st.st_size);
+}
+
+static bool choose_arch(struct replay *replay, uint64_t machine)
+{
+	replay->arch = machine == EM_X86_64 ? &arch_x86_64 : &arch_aarch64;
+	replay->register_count = machine == EM_X86_64 ? 16 : 32;
+	return machine == EM_X86_64 || machine == EM_AARCH64;
+}
+
+static void map_files(struct replay *replay, const char *folder)
+{
+	struct maps maps = {.rest = load(folder, "maps")};
+	struct mapping mapping;
+
+	while (maps_next(&maps, &mapping))
+		spaces_map(replay->spaces, PID, 0, &mapping);
+}
+
+static bool read_stop(const struct replay *replay, struct bytes *from, struct stop *ret)
+{
+	*ret = (struct stop){.regs.pc = bytes_u64(from)};
+	for (unsigned reg = 0; reg < replay->register_count; reg++)
+		regs_set(&ret->regs, reg, bytes_u64(from));
+	ret->truth = bytes_sub(from, bytes_u64(from) * sizeof(uint64_t));
+	ret->stack = bytes_sub(from, bytes_u64(from));
+	return bytes_ok(from);
+}
+
+static void walk(struct replay *replay, const struct stop *stop, struct walked *walked)
+{
+	const struct unwind_stack stack = {.copied = stop->stack};
+
+	walked->chain = (struct call_chain){.frames = walked->frames, .room = UNWIND_DEPTH_MAX};
+	walked->stop = unwinder_walk(replay->unwinder, PID, NOW, &stop->regs, &stack,
+				     &walked->chain);
+}
+
+/* Where pc lies, in words: "libc.so.6+0x27241". */
+static void print_place(struct replay *replay, uint64_t pc)
+{
+	struct location at;
+	const char *path, *name;
+
+	if (!spaces_locate(replay->spaces, PID, NOW, pc, &at)) {
+		printf(" 0x%" PRIx64, pc);
+		return;
+	}
+	path = spaces_module(replay->spaces, at.module)->path;
+	name = strrchr(path, '/');
+	printf(" %s+0x%" PRIx64, name ? name + 1 : path, at.offset);
+}
+
+static bool is_frame(struct replay *replay, const struct frame *frame, uint64_t pc)
+{
+	struct location at;
+
+	spaces_locate(replay->spaces, PID, NOW, pc - frame->is_return_address, &at);
+	return frame->module == at.module && frame->offset == at.offset + frame->is_return_address;
+}
+
+/* The number of frames, from the leaf, that are as they should be. */
+static unsigned true_frames(struct replay *replay, const struct stop *stop,
+			    const struct walked *walked)
+{
+	struct bytes truth = stop->truth;
+	unsigned count = 0;
+
+	while (count < walked->chain.count && bytes_left(&truth) &&
+	       is_frame(replay, &walked->frames[count], bytes_u64(&truth)))
+		count++;
+	return count;
+}
+
+static void print_difference(struct replay *replay, unsigned number, const struct stop *stop,
+			     const struct walked *walked, unsigned same)
+{
+	static const char *const ends[] = {"root", "truncated", "lost"};
+
+	printf("stop %u, %s, from frame %u on:", number, ends[walked->stop], same);
+	for (unsigned i = 0; i < walked->chain.count; i++) {
+		const struct frame *frame = &walked->frames[i];
+		const char *path = spaces_module(replay->spaces, frame->module)->path;
+		const char *name = strrchr(path, '/');
+
+		printf(" %s+0x%" PRIx64, name ? name + 1 : path, frame->offset);
+	}
+	printf(" | instead of");
+	for (struct bytes truth = stop->truth; bytes_left(&truth);)
+		print_place(replay, bytes_u64(&truth));
+	printf("\n");
+}
+
+struct counts {
+	unsigned stops, different, longer;
+};
+
+static void check(struct replay *replay, const struct stop *stop, struct counts *counts)
+{
+	static struct walked walked;
+	unsigned same;
+
+	walk(replay, stop, &walked);
+	same = true_frames(replay, stop, &walked);
+	if (walked.stop == UNWIND_ROOT && same == bytes_left(&stop->truth) / sizeof(uint64_t)) {
+		counts->longer += same < walked.chain.count;
+	} else {
+		print_difference(replay, counts->stops, stop, &walked, same);
+		counts->different++;
+	}
+	counts->stops++;
+}
+
+int main(int argc, char **argv)
+{
+	const struct recorded_files files = {.symfs = argc > 2 ? argv[2] : NULL,
+					     .same_kernel = true};
+	struct replay replay = {0};
+	struct counts counts = {0};
+	struct bytes from;
+	struct stop stop;
+
+	if (argc < 2)
+		return 2;
+	from = load(argv[1], "stops");
+	if (!choose_arch(&replay, bytes_u64(&from)))
+		return 2;
+	replay.spaces = spaces_new_recorded(&files);
+	replay.unwinder = unwinder_new(replay.spaces, replay.arch);
+	map_files(&replay, argv[1]);
+	while (bytes_left(&from) && read_stop(&replay, &from, &stop))
+		check(&replay, &stop, &counts);
+	printf("%u stops, %u different, %u longer\n", counts.stops, counts.different,
+	       counts.longer);
+	unwinder_free(replay.unwinder);
+	spaces_free(replay.spaces);
+	return bytes_ok(&from) ? 0 : 2;
+}

@@ -1,0 +1,113 @@
+"""Run by gdb: stops a program at random instructions and writes what it looks like there, and what gdb takes
+its callers to be. replay_stops.c reads it, and says in which form.
+
+	FOLDER=… STOPS=1000 gdb -batch -x take_stops.py --args PROGRAM …
+	build/tests/truth/replay_stops FOLDER
+
+The program runs for a random while, then goes on by single instructions, each of which is a stop; and so on.
+"""
+
+import os
+import random
+import re
+import struct
+import subprocess
+from pathlib import Path
+
+import gdb
+
+REGISTERS = "rax rdx rcx rbx rsi rdi rbp rsp r8 r9 r10 r11 r12 r13 r14 r15".split()  # by DWARF number
+SP = REGISTERS.index("rsp")
+EM_X86_64 = 62
+STACK_BYTES_MAX = 64 << 10
+BURST = 40  # instructions
+FRAMES_OF_GDB = (gdb.INLINE_FRAME, gdb.TAILCALL_FRAME)  # which are on no stack
+
+
+def setup():
+    for command in ("pagination off", "confirm off", "debuginfod enabled off", "backtrace past-main on",
+                    "backtrace past-entry on", "backtrace limit unlimited", "startup-with-shell off",
+                    "disable-randomization off", "print inferior-events off"):
+        gdb.execute(f"set {command}")
+    gdb.execute("handle all nostop noprint pass", to_string=True)
+    gdb.execute("handle SIGALRM stop print nopass", to_string=True)
+
+
+def run_for_a_while(pid, seconds):
+    # By another process: gdb lets no thread of ours run meanwhile.
+    alarm = subprocess.Popen(["sh", "-c", f"sleep {seconds:.4f}; kill -ALRM {pid}"])
+    gdb.execute("continue", to_string=True)
+    alarm.wait()
+
+
+def mappings(maps):
+    """Start, end and permissions."""
+    for line in maps.splitlines():
+        start, end, permissions = re.match(r"(\w+)-(\w+) (\S+)", line).groups()
+        yield int(start, 16), int(end, 16), permissions
+
+
+def is_code(maps, pc):
+    return any(start <= pc < end and "x" in permissions for start, end, permissions in mappings(maps))
+
+
+def callers(maps):
+    """The pc of each frame, the leaf's first. Above the first one of all gdb may take what it finds for more."""
+    pcs = []
+    frame = gdb.newest_frame()
+    while frame:
+        if frame.type() not in FRAMES_OF_GDB:
+            if not is_code(maps, frame.pc()):
+                break
+            pcs.append(frame.pc())
+        try:
+            frame = frame.older()
+        except gdb.error:
+            break
+    return pcs
+
+
+def registers():
+    # Not those of a frame that is inlined: the same, but read through one more layer.
+    frame = gdb.newest_frame()
+    mask = (1 << 64) - 1
+    return [int(frame.read_register(name)) & mask for name in REGISTERS]
+
+
+def stack_end(maps, sp):
+    return next((end for start, end, _ in mappings(maps) if start <= sp < end), sp)
+
+
+def stop_bytes(maps):
+    values = registers()
+    pcs = callers(maps)
+    sp = values[SP]
+    end = min(stack_end(maps, sp), sp + STACK_BYTES_MAX)
+    stack = bytes(gdb.selected_inferior().read_memory(sp, end - sp)) if end > sp else b""
+    return struct.pack(f"<Q{len(values)}QQ{len(pcs)}QQ", pcs[0], *values, len(pcs), *pcs, len(stack)) + stack
+
+
+def take(folder, count):
+    gdb.execute("starti", to_string=True)
+    pid = gdb.selected_inferior().pid
+    taken = 0
+    with open(folder / "stops", "wb") as out:
+        out.write(struct.pack("<Q", EM_X86_64))
+        while taken < count and gdb.selected_inferior().pid:
+            run_for_a_while(pid, random.uniform(0.001, 0.02))
+            for _ in range(BURST):
+                if taken == count or not gdb.selected_inferior().pid:
+                    break
+                maps = Path(f"/proc/{pid}/maps").read_text()
+                out.write(stop_bytes(maps))
+                taken += 1
+                gdb.execute("stepi", to_string=True)
+    (folder / "maps").write_text(maps)
+    if gdb.selected_inferior().pid:
+        gdb.execute("kill", to_string=True)
+    print(f"{taken} stops")
+
+
+random.seed(int(os.environ.get("SEED", "1")))
+setup()
+take(Path(os.environ["FOLDER"]), int(os.environ["STOPS"]))
