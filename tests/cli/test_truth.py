@@ -21,7 +21,9 @@ PROGRAMS = ["maze", "assembly", "coroutines", "exceptions", "frames", "handler",
             "shares_debug_frame", "shares_neither", "shares_no_cfi", "shares_static", "signals", "signals_musl",
             "stubs_lazy", "stubs_protected"]
 # What gdb cannot leave without CFI: it stops there, prof goes on to the root.
-BEYOND_GDB = {"assembly", "shares_neither", "signals_musl"}
+BEYOND_GDB = {"assembly", "coroutines", "shares_neither", "signals_musl"}
+# Within setcontext(), and where an exception lands, there are no callers to be found: prof says so.
+CUT = 0.35
 
 
 class Stops:
@@ -31,7 +33,7 @@ class Stops:
         result = subprocess.run([BUILD / "tests" / "truth" / "replay_stops", folder, *([symfs] if symfs else [])],
                                 check=True, text=True, stdout=subprocess.PIPE)
         *self.differences, counts = result.stdout.splitlines()
-        self.total, self.different, self.longer = map(int, re.findall(r"\d+", counts))
+        self.total, self.different, self.longer, self.cut = map(int, re.findall(r"\d+", counts))
 
 
 def take_stops(folder, gdb, *command, count=STOPS):
@@ -50,6 +52,7 @@ def test_the_callers_are_those_that_gdb_finds(client, target, tmp_path, name):
     take_stops(tmp_path, client("gdb"), target(name), "1000")
     stops = Stops(tmp_path)
     assert agree(stops), stops.differences[:3]
+    assert stops.cut <= CUT * STOPS
     assert name in BEYOND_GDB or not stops.longer
 
 

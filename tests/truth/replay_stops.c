@@ -11,8 +11,9 @@
  *	the number of frames and the pc of each, the leaf's first,
  *	the number of bytes of the stack, and these, from the stack pointer on
  *
- * Prints a line for each stop that differs, and then how many did; and how many do not but reach
- *the root where the other's chain ends before it.
+ * Prints a line for each stop that differs, and then how many did; how many do not but reach the
+ *root where the other's chain ends before it; and in how many neither does, which we say and they
+ *do not.
  */
 #include "base/alloc.h"
 #include "base/cleanup.h"
@@ -92,10 +93,8 @@ static bool read_stop(const struct replay *replay, struct bytes *from, struct st
 
 static void walk(struct replay *replay, const struct stop *stop, struct walked *walked)
 {
-	const struct unwind_stack stack = {.copied = stop->stack};
-
 	walked->chain = (struct call_chain){.frames = walked->frames, .room = UNWIND_DEPTH_MAX};
-	walked->stop = unwinder_walk(replay->unwinder, PID, NOW, &stop->regs, &stack,
+	walked->stop = unwinder_walk(replay->unwinder, PID, NOW, &stop->regs, stop->stack,
 				     &walked->chain);
 }
 
@@ -155,18 +154,20 @@ static void print_difference(struct replay *replay, unsigned number, const struc
 }
 
 struct counts {
-	unsigned stops, different, longer;
+	unsigned stops, different, longer, cut;
 };
 
 static void check(struct replay *replay, const struct stop *stop, struct counts *counts)
 {
 	static struct walked walked;
-	unsigned same;
+	unsigned same, all = (unsigned)(bytes_left(&stop->truth) / sizeof(uint64_t));
 
 	walk(replay, stop, &walked);
 	same = true_frames(replay, stop, &walked);
-	if (walked.stop == UNWIND_ROOT && same == bytes_left(&stop->truth) / sizeof(uint64_t)) {
+	if (walked.stop == UNWIND_ROOT && same == all) {
 		counts->longer += same < walked.chain.count;
+	} else if (walked.chain.count == all && same == all) {
+		counts->cut++;
 	} else {
 		print_difference(replay, counts->stops, stop, &walked, same);
 		counts->different++;
@@ -193,8 +194,8 @@ int main(int argc, char **argv)
 	map_files(&replay, argv[1]);
 	while (bytes_left(&from) && read_stop(&replay, &from, &stop))
 		check(&replay, &stop, &counts);
-	printf("%u stops, %u different, %u longer\n", counts.stops, counts.different,
-	       counts.longer);
+	printf("%u stops, %u different, %u longer, %u cut\n", counts.stops, counts.different,
+	       counts.longer, counts.cut);
 	unwinder_free(replay.unwinder);
 	spaces_free(replay.spaces);
 	return bytes_ok(&from) ? 0 : 2;
