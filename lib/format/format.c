@@ -10,9 +10,9 @@ const struct format format_perfdata = {
 	.binary = true,
 };
 
-const struct format *const formats[] = {
-	&format_html,	    &format_pprof,	 &format_folded,   &format_svg,
-	&format_speedscope, &format_perf_script, &format_perfdata, NULL};
+const struct format *const formats[] = {&format_html,	     &format_pprof,    &format_folded,
+					&format_svg,	     &format_firefox,  &format_speedscope,
+					&format_perf_script, &format_perfdata, NULL};
 
 const struct format *format_by_name(const char *name)
 {

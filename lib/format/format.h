@@ -46,6 +46,8 @@ extern const struct format format_folded;
 extern const struct format format_pprof;
 /* A picture: of several events the first. */
 extern const struct format format_svg;
+/* Threads over time, of the first event. */
+extern const struct format format_firefox;
 /* A track a thread and event, with the functions of all. */
 extern const struct format format_speedscope;
 

@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/json.h"
+#include "format/tracks.h"
 #include "report/labels.h"
 #include "report/process.h"
 
@@ -22,67 +23,10 @@ struct speedscope {
 	struct json json;
 	const struct profile *profile;
 	struct labels labels;
-	bool by_time;
-	uint32_t *cells; /* of the samples, by thread and event … */
-	size_t *first;	 /* … those of a track from here to first[track + 1] */
-	uint32_t tracks;
-	uint64_t *weights; /* by track */
-	frame_id *path;	   /* of the stack that is written, leaf first */
+	struct tracks tracks;
+	frame_id *path; /* of the stack that is written, leaf first */
 	size_t path_room;
 };
-
-static uint32_t track_of(const struct speedscope *speedscope, const struct profile_cell *cell)
-{
-	return cell->event * profile_thread_count(speedscope->profile) + cell->thread;
-}
-
-static uint64_t sample_count(const struct speedscope *speedscope)
-{
-	return speedscope->by_time ? profile_moment_count(speedscope->profile)
-				   : profile_cell_count(speedscope->profile);
-}
-
-static uint32_t cell_of_sample(const struct speedscope *speedscope, uint64_t index)
-{
-	return speedscope->by_time ? profile_get_moment(speedscope->profile, index)->cell
-				   : (uint32_t)index;
-}
-
-static uint64_t weight_of(const struct speedscope *speedscope, const struct profile_cell *cell)
-{
-	return speedscope->by_time ? cell->weight / cell->samples : cell->weight;
-}
-
-/* The samples of a track keep their order. */
-static void sort_into_tracks(struct speedscope *speedscope)
-{
-	const struct profile *profile = speedscope->profile;
-	uint64_t count = sample_count(speedscope);
-	size_t *end;
-
-	speedscope->tracks = profile_event_count(profile) * profile_thread_count(profile);
-	speedscope->first = xcalloc((size_t)speedscope->tracks + 2, sizeof(*speedscope->first));
-	speedscope->weights = xcalloc(speedscope->tracks, sizeof(*speedscope->weights));
-	speedscope->cells = xcalloc(count, sizeof(*speedscope->cells));
-	/* Shifted by one, so that `end` has become first[track + 1] when all are in place. */
-	end = speedscope->first + 1;
-	for (uint64_t i = 0; i < count; i++) {
-		const struct profile_cell *cell = profile_get_cell(profile,
-								   cell_of_sample(speedscope, i));
-		uint32_t track = track_of(speedscope, cell);
-
-		end[track + 1]++;
-		speedscope->weights[track] += weight_of(speedscope, cell);
-	}
-	for (uint32_t i = 1; i <= speedscope->tracks; i++)
-		end[i] += end[i - 1];
-	for (uint64_t i = 0; i < count; i++) {
-		uint32_t cell = cell_of_sample(speedscope, i);
-
-		speedscope->cells[end[track_of(speedscope, profile_get_cell(profile, cell))]++] =
-			cell;
-	}
-}
 
 static void put_frames(struct speedscope *speedscope)
 {
@@ -165,6 +109,7 @@ static const char *unit_of(const struct profile *profile, event_id id)
 static void put_track(struct speedscope *speedscope, uint32_t track)
 {
 	struct json *json = &speedscope->json;
+	const struct tracks *tracks = &speedscope->tracks;
 	uint32_t threads = profile_thread_count(speedscope->profile);
 	CLEANUP(free_ptr)
 	char *name = name_of_track(speedscope, track / threads, track % threads);
@@ -174,18 +119,16 @@ static void put_track(struct speedscope *speedscope, uint32_t track)
 	json_put_text(json, "name", name);
 	json_put_text(json, "unit", unit_of(speedscope->profile, track / threads));
 	json_put_number(json, "startValue", 0);
-	json_put_number(json, "endValue", speedscope->weights[track]);
+	json_put_number(json, "endValue", speedscope->tracks.weights[track]);
 	json_key(json, "samples");
 	json_begin_array(json);
-	for (size_t i = speedscope->first[track]; i < speedscope->first[track + 1]; i++)
-		put_stack(speedscope,
-			  profile_get_cell(speedscope->profile, speedscope->cells[i])->stack);
+	for (size_t i = tracks->first[track]; i < tracks->first[track + 1]; i++)
+		put_stack(speedscope, tracks_cell(tracks, tracks->samples[i])->stack);
 	json_end_array(json);
 	json_key(json, "weights");
 	json_begin_array(json);
-	for (size_t i = speedscope->first[track]; i < speedscope->first[track + 1]; i++)
-		json_number(json, weight_of(speedscope, profile_get_cell(speedscope->profile,
-									 speedscope->cells[i])));
+	for (size_t i = tracks->first[track]; i < tracks->first[track + 1]; i++)
+		json_number(json, tracks_weight(tracks, tracks->samples[i]));
 	json_end_array(json);
 	json_end_object(json);
 }
@@ -217,12 +160,12 @@ static void put_tracks(struct speedscope *speedscope)
 
 	json_key(&speedscope->json, "profiles");
 	json_begin_array(&speedscope->json);
-	for (uint32_t track = 0; track < speedscope->tracks; track++) {
-		if (speedscope->first[track] == speedscope->first[track + 1])
+	for (uint32_t track = 0; track < speedscope->tracks.count; track++) {
+		if (speedscope->tracks.first[track] == speedscope->tracks.first[track + 1])
 			continue;
 		put_track(speedscope, track);
-		if (track < threads && speedscope->weights[track] > most) {
-			most = speedscope->weights[track];
+		if (track < threads && speedscope->tracks.weights[track] > most) {
+			most = speedscope->tracks.weights[track];
 			shown = written;
 		}
 		written++;
@@ -254,26 +197,19 @@ static void put_file(struct speedscope *speedscope)
 static void speedscope_deinit(struct speedscope *speedscope)
 {
 	labels_deinit(&speedscope->labels);
-	free(speedscope->cells);
-	free(speedscope->first);
-	free(speedscope->weights);
+	tracks_deinit(&speedscope->tracks);
 	free(speedscope->path);
 }
 
 static struct error *speedscope_write(const struct profile *profile,
 				      const struct format_options *options, FILE *out)
 {
-	uint64_t moments = profile_moment_count(profile);
 	CLEANUP(speedscope_deinit)
-	struct speedscope speedscope = {
-		.json = json_to(out),
-		.profile = profile,
-		.by_time = moments && moments <= MOST_MOMENTS,
-	};
+	struct speedscope speedscope = {.json = json_to(out), .profile = profile};
 
 	(void)options;
 	labels_init(&speedscope.labels, profile);
-	sort_into_tracks(&speedscope);
+	tracks_init(&speedscope.tracks, profile, MOST_MOMENTS);
 	put_file(&speedscope);
 	if (fflush(out) || ferror(out))
 		return error_errno(errno, "write the speedscope file");

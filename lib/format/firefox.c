@@ -1,0 +1,510 @@
+/*
+ * The processed profile of the Firefox Profiler, version 66: threads with their samples in the
+ * order of time, and markers. Newer viewers know how to read older versions. Of several events the
+ * first.
+ *
+ * Where no times are known, each stack of a thread is one sample with the weight of all, and the
+ * times are made up: evenly over the recorded window. The file says so.
+ * Source: as firefox_tables.h; src/types/markers.ts.
+ */
+#include "format/format.h"
+
+#include "base/alloc.h"
+#include "base/gzip.h"
+#include "format/firefox_tables.h"
+#include "format/tracks.h"
+#include "report/process.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { VERSION = 66, GECKO_VERSION = 36, MS_DIGITS = 6 };
+
+#define DEFAULT_INTERVAL_NS UINT64_C(1000000)
+
+struct firefox {
+	struct json json;
+	const struct profile *profile;
+	struct firefox_tables tables;
+	struct tracks tracks;
+	uint64_t start_ns, end_ns; /* on the clock of moments; time 0 is the start */
+	uint32_t *marker_threads;  /* by marker: in whose table it stands */
+};
+
+/* What markers are called, and what their text is. */
+static const struct {
+	const char *name, *field, *format;
+} markers[] = {
+	[PROFILE_MARKER_FORK] = {"fork", "process", "string"},
+	[PROFILE_MARKER_EXEC] = {"exec", "program", "string"},
+	[PROFILE_MARKER_EXIT] = {"exit", NULL, NULL},
+	[PROFILE_MARKER_LOST] = {"lost", "samples", "integer"},
+	[PROFILE_MARKER_THROTTLED] = {"throttled", NULL, NULL},
+};
+
+static void put_ms(struct firefox *firefox, uint64_t ns)
+{
+	json_decimal(&firefox->json, ns, MS_DIGITS);
+}
+
+static void put_ms_of(struct firefox *firefox, const char *key, uint64_t ns)
+{
+	json_key(&firefox->json, key);
+	put_ms(firefox, ns);
+}
+
+static uint64_t interval_ns(const struct profile *profile)
+{
+	const struct profile_event *event;
+
+	if (!profile_event_count(profile))
+		return DEFAULT_INTERVAL_NS;
+	event = profile_get_event(profile, 0);
+	if (event->counts_ns && event->period)
+		return event->period;
+	return event->frequency_hz ? UINT64_C(1000000000) / event->frequency_hz
+				   : DEFAULT_INTERVAL_NS;
+}
+
+static void put_categories(struct json *json)
+{
+	static const struct {
+		const char *name, *color;
+	} categories[] = {
+		[FIREFOX_OTHER] = {"Other", "grey"},
+		[FIREFOX_USER] = {"User", "yellow"},
+		[FIREFOX_KERNEL] = {"Kernel", "orange"},
+		[FIREFOX_JIT] = {"JIT", "green"},
+	};
+
+	json_key(json, "categories");
+	json_begin_array(json);
+	for (size_t i = 0; i < ARRAY_SIZE(categories); i++) {
+		json_begin_object(json);
+		json_put_text(json, "name", categories[i].name);
+		json_put_text(json, "color", categories[i].color);
+		json_key(json, "subcategories");
+		json_begin_array(json);
+		json_text(json, "Other");
+		json_end_array(json);
+		json_end_object(json);
+	}
+	json_end_array(json);
+}
+
+static void put_marker_schema(struct json *json)
+{
+	json_key(json, "markerSchema");
+	json_begin_array(json);
+	for (size_t i = 0; i < ARRAY_SIZE(markers); i++) {
+		json_begin_object(json);
+		json_put_text(json, "name", markers[i].name);
+		json_key(json, "display");
+		json_begin_array(json);
+		json_text(json, "marker-chart");
+		json_text(json, "marker-table");
+		json_text(json, "timeline-overview");
+		json_end_array(json);
+		json_key(json, "fields");
+		json_begin_array(json);
+		if (markers[i].field) {
+			json_begin_object(json);
+			json_put_text(json, "key", markers[i].field);
+			json_put_text(json, "label", markers[i].field);
+			json_put_text(json, "format", markers[i].format);
+			json_end_object(json);
+		}
+		json_end_array(json);
+		json_end_object(json);
+	}
+	json_end_array(json);
+}
+
+static void put_fact(struct json *json, const char *label, const char *value)
+{
+	if (!*value)
+		return;
+	json_begin_object(json);
+	json_put_text(json, "label", label);
+	json_put_text(json, "format", "string");
+	json_put_text(json, "value", value);
+	json_end_object(json);
+}
+
+/* What the panel about the profile shows besides. */
+static void put_facts(struct firefox *firefox)
+{
+	const struct profile_info *info = profile_get_info(firefox->profile);
+	struct json *json = &firefox->json;
+
+	json_key(json, "extra");
+	json_begin_array(json);
+	json_begin_object(json);
+	json_put_text(json, "label", "Recording");
+	json_key(json, "entries");
+	json_begin_array(json);
+	put_fact(json, "Command", info->command);
+	put_fact(json, "Quality", info->quality);
+	put_fact(json, "Host", info->host);
+	if (!firefox->tracks.by_time)
+		put_fact(json, "Times", "not known: samples are spread evenly, in no order");
+	json_end_array(json);
+	json_end_object(json);
+	json_end_array(json);
+}
+
+static void put_meta(struct firefox *firefox)
+{
+	const struct profile_info *info = profile_get_info(firefox->profile);
+	struct json *json = &firefox->json;
+
+	json_key(json, "meta");
+	json_begin_object(json);
+	json_put_number(json, "version", GECKO_VERSION);
+	json_put_number(json, "preprocessedProfileVersion", VERSION);
+	json_put_text(json, "product", *info->command ? info->command : "prof");
+	json_put_text(json, "importedFrom", "prof");
+	put_ms_of(firefox, "interval", interval_ns(firefox->profile));
+	put_ms_of(firefox, "startTime", info->start_unix_ns);
+	put_ms_of(firefox, "profilingStartTime", 0);
+	put_ms_of(firefox, "profilingEndTime", firefox->end_ns - firefox->start_ns);
+	json_put_number(json, "processType", 0);
+	json_put_number(json, "stackwalk", 1);
+	json_put_text(json, "oscpu", info->kernel);
+	json_put_bool(json, "symbolicated", true);
+	json_put_bool(json, "usesOnlyOneStackType", true);
+	json_put_bool(json, "sourceCodeIsNotOnSearchfox", true);
+	json_key(json, "sampleUnits");
+	json_begin_object(json);
+	json_put_text(json, "time", "ms");
+	json_put_text(json, "eventDelay", "ms");
+	json_put_text(json, "threadCPUDelta", "ns");
+	json_end_object(json);
+	put_categories(json);
+	put_marker_schema(json);
+	put_facts(firefox);
+	json_end_object(json);
+}
+
+static uint64_t time_of_sample(const struct firefox *firefox, size_t at, size_t first, size_t end)
+{
+	const struct tracks *tracks = &firefox->tracks;
+
+	if (tracks->by_time)
+		return profile_get_moment(firefox->profile, tracks->samples[at])->time_ns -
+		       firefox->start_ns;
+	return (firefox->end_ns - firefox->start_ns) / (end - first) * (at - first);
+}
+
+/* Each since the one before; a thread that changes its CPU may seem to go back by microseconds. */
+static void put_time_deltas(struct firefox *firefox, size_t first, size_t end)
+{
+	uint64_t last_ns = 0;
+
+	json_key(&firefox->json, "timeDeltas");
+	json_begin_array(&firefox->json);
+	for (size_t i = first; i < end; i++) {
+		uint64_t time_ns = time_of_sample(firefox, i, first, end);
+
+		put_ms(firefox, time_ns > last_ns ? time_ns - last_ns : 0);
+		last_ns = time_ns > last_ns ? time_ns : last_ns;
+	}
+	json_end_array(&firefox->json);
+}
+
+static void put_stacks(struct firefox *firefox, size_t first, size_t end)
+{
+	const struct tracks *tracks = &firefox->tracks;
+
+	json_key(&firefox->json, "stack");
+	json_begin_array(&firefox->json);
+	for (size_t i = first; i < end; i++) {
+		stack_id stack = tracks_cell(tracks, tracks->samples[i])->stack;
+
+		if (stack == STACK_EMPTY)
+			json_null(&firefox->json);
+		else
+			json_number(&firefox->json, firefox->tables.stack_rows[stack]);
+	}
+	json_end_array(&firefox->json);
+}
+
+/* A moment is one sample, a cell as many as it has. */
+static void put_weights(struct firefox *firefox, size_t first, size_t end)
+{
+	const struct tracks *tracks = &firefox->tracks;
+
+	json_put_text(&firefox->json, "weightType", "samples");
+	json_key(&firefox->json, "weight");
+	if (tracks->by_time) {
+		json_null(&firefox->json);
+		return;
+	}
+	json_begin_array(&firefox->json);
+	for (size_t i = first; i < end; i++)
+		json_number(&firefox->json, tracks_cell(tracks, tracks->samples[i])->samples);
+	json_end_array(&firefox->json);
+}
+
+/* A clock's period is the CPU time since the sample before. */
+static void put_cpu_deltas(struct firefox *firefox, size_t first, size_t end)
+{
+	const struct tracks *tracks = &firefox->tracks;
+
+	if (!tracks->by_time || !profile_get_event(firefox->profile, 0)->counts_ns)
+		return;
+	json_key(&firefox->json, "threadCPUDelta");
+	json_begin_array(&firefox->json);
+	for (size_t i = first; i < end; i++)
+		json_number(&firefox->json, tracks_weight(tracks, tracks->samples[i]));
+	json_end_array(&firefox->json);
+}
+
+static void put_samples(struct firefox *firefox, thread_id thread)
+{
+	/* Tracks begin with those of event 0. */
+	bool is_there = thread < firefox->tracks.count;
+	size_t first = is_there ? firefox->tracks.first[thread] : 0;
+	size_t end = is_there ? firefox->tracks.first[thread + 1] : 0;
+
+	json_key(&firefox->json, "samples");
+	json_begin_object(&firefox->json);
+	json_put_number(&firefox->json, "length", end - first);
+	put_weights(firefox, first, end);
+	put_stacks(firefox, first, end);
+	put_time_deltas(firefox, first, end);
+	if (end > first)
+		put_cpu_deltas(firefox, first, end);
+	json_end_object(&firefox->json);
+}
+
+static void put_marker_data(struct firefox *firefox, const struct profile_marker *marker)
+{
+	struct json *json = &firefox->json;
+	const char *field = markers[marker->kind].field;
+
+	json_begin_object(json);
+	json_put_text(json, "type", markers[marker->kind].name);
+	if (field && marker->kind == PROFILE_MARKER_LOST)
+		json_put_number(json, field, marker->count);
+	else if (field)
+		json_put_text(json, field, profile_string(firefox->profile, marker->text));
+	json_end_object(json);
+}
+
+typedef void put_marker_cell(struct firefox *firefox, const struct profile_marker *marker);
+
+static void put_marker_name(struct firefox *firefox, const struct profile_marker *marker)
+{
+	json_number(&firefox->json, firefox_string(&firefox->tables, markers[marker->kind].name));
+}
+
+static void put_marker_time(struct firefox *firefox, const struct profile_marker *marker)
+{
+	put_ms(firefox, marker->time_ns - firefox->start_ns);
+}
+
+static void put_marker_null(struct firefox *firefox, const struct profile_marker *marker)
+{
+	(void)marker;
+	json_null(&firefox->json);
+}
+
+static void put_marker_zero(struct firefox *firefox, const struct profile_marker *marker)
+{
+	(void)marker;
+	json_number(&firefox->json, 0);
+}
+
+static uint64_t put_marker_column(struct firefox *firefox, thread_id thread, const char *name,
+				  put_marker_cell *cell)
+{
+	uint64_t count = 0;
+
+	json_key(&firefox->json, name);
+	json_begin_array(&firefox->json);
+	for (uint64_t i = 0; i < profile_marker_count(firefox->profile); i++) {
+		if (firefox->marker_threads[i] != thread)
+			continue;
+		cell(firefox, profile_get_marker(firefox->profile, i));
+		count++;
+	}
+	json_end_array(&firefox->json);
+	return count;
+}
+
+/* All are instants: phase 0, without an end. */
+static void put_markers(struct firefox *firefox, thread_id thread)
+{
+	uint64_t count;
+
+	json_key(&firefox->json, "markers");
+	json_begin_object(&firefox->json);
+	put_marker_column(firefox, thread, "name", put_marker_name);
+	put_marker_column(firefox, thread, "startTime", put_marker_time);
+	put_marker_column(firefox, thread, "endTime", put_marker_null);
+	put_marker_column(firefox, thread, "phase", put_marker_zero);
+	put_marker_column(firefox, thread, "category", put_marker_zero);
+	count = put_marker_column(firefox, thread, "data", put_marker_data);
+	json_put_number(&firefox->json, "length", count);
+	json_end_object(&firefox->json);
+}
+
+static void put_thread(struct firefox *firefox, thread_id id)
+{
+	const struct profile_thread *thread = profile_get_thread(firefox->profile, id);
+	const char *process = process_name(firefox->profile, thread);
+	const char *name = profile_string(firefox->profile, thread->name);
+	struct json *json = &firefox->json;
+	char pid[16];
+
+	if (!process || !*process)
+		process = "[unnamed]";
+	snprintf(pid, sizeof(pid), "%d", thread->pid < 0 ? 0 : thread->pid);
+	json_begin_object(json);
+	json_put_text(json, "processType", "default");
+	json_put_text(json, "processName", process);
+	json_put_number(json, "processStartupTime", 0);
+	json_key(json, "processShutdownTime");
+	json_null(json);
+	json_put_number(json, "registerTime", 0);
+	json_key(json, "unregisterTime");
+	json_null(json);
+	json_key(json, "pausedRanges");
+	json_begin_array(json);
+	json_end_array(json);
+	json_put_bool(json, "showMarkersInTimeline", true);
+	json_put_text(json, "name", *name ? name : process);
+	json_put_bool(json, "isMainThread", thread->pid == thread->tid);
+	json_put_text(json, "pid", pid);
+	json_put_number(json, "tid", (uint64_t)(thread->tid < 0 ? 0 : thread->tid));
+	put_samples(firefox, id);
+	put_markers(firefox, id);
+	json_end_object(json);
+}
+
+/* A marker of no thread stands with the first; one of a thread without samples with its process. */
+static void place_markers(struct firefox *firefox)
+{
+	uint32_t threads = profile_thread_count(firefox->profile);
+	uint64_t count = profile_marker_count(firefox->profile);
+	struct idmap by_tid = {0}, by_pid = {0};
+
+	for (thread_id i = threads; i-- > 0;) {
+		const struct profile_thread *thread = profile_get_thread(firefox->profile, i);
+
+		*idmap_put(&by_tid, (uint32_t)thread->tid, 0) = i;
+		*idmap_put(&by_pid, (uint32_t)thread->pid, 0) = i;
+	}
+	firefox->marker_threads = xcalloc(count, sizeof(*firefox->marker_threads));
+	for (uint64_t i = 0; i < count; i++) {
+		const struct profile_marker *marker = profile_get_marker(firefox->profile, i);
+		uint32_t thread = idmap_get(&by_tid, (uint32_t)marker->tid, 0);
+
+		if (thread == IDMAP_NONE)
+			thread = idmap_get(&by_pid, (uint32_t)marker->pid, 0);
+		firefox->marker_threads[i] = thread == IDMAP_NONE ? 0 : thread;
+	}
+	idmap_deinit(&by_tid);
+	idmap_deinit(&by_pid);
+}
+
+static void put_file(struct firefox *firefox)
+{
+	struct json *json = &firefox->json;
+
+	json_begin_object(json);
+	put_meta(firefox);
+	firefox_put_libs(&firefox->tables, json);
+	json_key(json, "threads");
+	json_begin_array(json);
+	for (thread_id i = 0; i < profile_thread_count(firefox->profile); i++)
+		put_thread(firefox, i);
+	json_end_array(json);
+	firefox_put_shared(&firefox->tables, json);
+	json_end_object(json);
+}
+
+static void widen(struct firefox *firefox, uint64_t time_ns)
+{
+	if (time_ns < firefox->start_ns)
+		firefox->start_ns = time_ns;
+	if (time_ns > firefox->end_ns)
+		firefox->end_ns = time_ns;
+}
+
+/*
+ * The recorded window, and what happened beside it; without times, as long as the samples would
+ * have taken where the file does not say.
+ */
+static void find_window(struct firefox *firefox)
+{
+	const struct profile *profile = firefox->profile;
+	const struct profile_info *info = profile_get_info(profile);
+	uint64_t moments = profile_moment_count(profile),
+		 marker_count = profile_marker_count(profile);
+
+	if (info->start_ns || !(moments + marker_count)) {
+		firefox->start_ns = info->start_ns;
+		firefox->end_ns = info->start_ns + info->duration_ns;
+	} else {
+		firefox->start_ns = UINT64_MAX;
+	}
+	for (uint64_t i = 0; i < moments; i++)
+		widen(firefox, profile_get_moment(profile, i)->time_ns);
+	for (uint64_t i = 0; i < marker_count; i++)
+		widen(firefox, profile_get_marker(profile, i)->time_ns);
+	if (firefox->end_ns == firefox->start_ns)
+		firefox->end_ns += profile_cell_count(profile) * interval_ns(profile);
+}
+
+static void firefox_deinit(struct firefox *firefox)
+{
+	firefox_tables_deinit(&firefox->tables);
+	tracks_deinit(&firefox->tracks);
+	free(firefox->marker_threads);
+}
+
+static void write_json(const struct profile *profile, FILE *out)
+{
+	CLEANUP(firefox_deinit)
+	struct firefox firefox = {
+		.json = json_to(out),
+		.profile = profile,
+	};
+
+	firefox_tables_init(&firefox.tables, profile);
+	tracks_init(&firefox.tracks, profile, UINT32_MAX);
+	find_window(&firefox);
+	place_markers(&firefox);
+	put_file(&firefox);
+}
+
+static struct error *firefox_write(const struct profile *profile,
+				   const struct format_options *options, FILE *out)
+{
+	FILE *gzip = gzip_writer(out);
+	int error;
+
+	(void)options;
+	if (!gzip)
+		return error_errno(errno, "compress the profile");
+	write_json(profile, gzip);
+	error = ferror(gzip) ? errno : 0;
+	if (fclose(gzip) && !error)
+		error = errno;
+	if (fflush(out) && !error)
+		error = errno;
+	return error ? error_errno(error, "write the profile for the Firefox Profiler") : NULL;
+}
+
+const struct format format_firefox = {
+	.name = "firefox",
+	.extensions = (const char *const[]){".firefox.json.gz", NULL},
+	.summary = "for https://profiler.firefox.com: threads, times, markers",
+	.viewer = "samply load FILE",
+	.binary = true,
+	.wants_moments = true,
+	.write = firefox_write,
+};

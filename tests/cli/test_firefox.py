@@ -1,0 +1,151 @@
+"""The Firefox Profiler shows what was recorded: every index, and Mozilla's own loader."""
+
+import gzip
+import json
+import os
+import re
+import subprocess
+import time
+from collections import Counter
+
+import pytest
+
+from profiles import Stacks
+
+
+def load(path):
+    return json.loads(gzip.decompress(path.read_bytes()))
+
+
+@pytest.fixture
+def recording(prof, target):
+    """The file of a run with threads, processes and inlined functions, and its folded stacks."""
+    result = prof("record", "-F", "999", "-o", "run.firefox.json.gz", "-o", "run.folded", "--",
+                  target("family"), "0.5", target("interpreter"))
+    assert result.returncode == 0, result.stderr
+    return load(prof.folder / "run.firefox.json.gz"), Stacks.read(prof.folder / "run.folded")
+
+
+def check_column(table, column, below, *others):
+    values = table[column]
+    assert len(values) == table["length"], column
+    assert all(value in others or 0 <= value < below for value in values), column
+
+
+def check_tables(file):
+    """Each index leads to a row: a wrong one makes the viewer hang."""
+    shared, strings = file["shared"], len(file["shared"]["stringArray"])
+    for name, table in shared.items():
+        if name != "stringArray":
+            assert all(len(column) == table["length"] for key, column in table.items() if key != "length"), name
+    stacks, frames, functions = shared["stackTable"], shared["frameTable"], shared["funcTable"]
+    assert all(0 <= offset <= row for row, offset in enumerate(stacks["prefixOffset"]))
+    check_column(stacks, "frame", frames["length"])
+    check_column(frames, "func", functions["length"])
+    check_column(frames, "category", len(file["meta"]["categories"]))
+    check_column(functions, "name", strings)
+    check_column(functions, "resource", shared["resourceTable"]["length"], -1)
+    check_column(functions, "source", shared["sources"]["length"], None)
+    check_column(shared["resourceTable"], "lib", len(file["libs"]))
+    check_column(shared["resourceTable"], "name", strings)
+    check_column(shared["sources"], "filename", strings)
+    assert any(category["color"] == "grey" for category in file["meta"]["categories"])
+    schemas = {schema["name"]: {field["key"] for field in schema["fields"]} for schema in file["meta"]["markerSchema"]}
+    for thread in file["threads"]:
+        check_column(thread["samples"], "stack", stacks["length"], None)
+        assert all(delta >= 0 for delta in thread["samples"]["timeDeltas"])
+        check_column(thread["markers"], "name", strings)
+        check_column(thread["markers"], "category", len(file["meta"]["categories"]))
+        for data in thread["markers"]["data"]:
+            assert data.keys() - {"type"} <= schemas[data["type"]]
+
+
+def stacks_of(file):
+    """(process, outermost, …): number of samples"""
+    shared = file["shared"]
+    names = [shared["stringArray"][name] for name in shared["funcTable"]["name"]]
+    paths = []
+    for row, (frame, offset) in enumerate(zip(shared["stackTable"]["frame"], shared["stackTable"]["prefixOffset"])):
+        paths.append((paths[row - offset] if offset else ()) + (names[shared["frameTable"]["func"][frame]],))
+    found = Counter()
+    for thread in file["threads"]:
+        samples = thread["samples"]
+        for stack, weight in zip(samples["stack"], samples["weight"] or [1] * samples["length"]):
+            found[(thread["processName"], *paths[stack])] += weight
+    return found
+
+
+def test_every_index_leads_somewhere(recording):
+    check_tables(recording[0])
+
+
+def test_it_holds_the_same_stacks_as_the_folded_output(recording):
+    file, stacks = recording
+    assert stacks_of(file) == stacks.counts
+
+
+def test_inlined_frames_are_numbered_at_one_address(recording):
+    frames = recording[0]["shared"]["frameTable"]
+    depths = frames["inlineDepth"]
+    assert max(depths) > 0
+    for row, depth in enumerate(depths):
+        if depth:
+            assert depths[row - 1] == depth - 1
+            assert frames["address"][row - 1] == frames["address"][row]
+
+
+def test_forks_execs_and_exits_are_markers(recording):
+    kinds = Counter(data["type"] for thread in recording[0]["threads"] for data in thread["markers"]["data"])
+    assert kinds["fork"] >= 2 and kinds["exec"] >= 2 and kinds["exit"] >= 2
+
+
+def test_a_profile_without_times_is_whole_too(recording, prof):
+    assert prof("record", "-o", "run.pb.gz", "-F", "999", "--", "true").returncode == 0
+    (prof.folder / "in.folded").write_text("shop;main;<script>\u202e 7\nshop;main 18\n", encoding="utf-8")
+    for name in ("in.folded", "run.folded", "run.pb.gz"):
+        result = prof("convert", name, "-o", "again.firefox.json.gz")
+        assert result.returncode == 0, result.stderr
+        check_tables(load(prof.folder / "again.firefox.json.gz"))
+
+
+@pytest.fixture
+def profiler_cli(client, node_package, prof, started):
+    """Queries in node to Mozilla's loader, once it has loaded the file; a wrong file would make it spin."""
+    node, package = client("node"), node_package("@firefox-devtools/profiler-cli")
+    version = int(re.match(r"v(\d+)", subprocess.run([node, "--version"], capture_output=True, text=True).stdout)[1])
+    if version < 20:
+        pytest.skip("node is older than 20")
+    sessions = prof.folder / "sessions"
+    sessions.mkdir()
+    environment = os.environ | {"PROFILER_CLI_SESSION_DIR": str(sessions), "PROFILER_CLI_NO_SYMBOLICATE": "1"}
+    program = [node, package / "dist" / "profiler-cli.js"]
+
+    def load(path):
+        daemon = started(subprocess.Popen([*program, "--daemon", path, "--session", "test"], env=environment,
+                                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+        log = sessions / "test.log"
+        deadline = time.monotonic() + 100
+        while not log.exists() or "Profile loaded successfully" not in log.read_text(encoding="utf-8"):
+            assert daemon.poll() is None and time.monotonic() < deadline
+            time.sleep(0.05)
+
+        def query(*arguments):
+            return subprocess.run([*program, *arguments, "--session", "test"], env=environment, text=True,
+                                  capture_output=True, timeout=100)
+
+        return query
+
+    return load
+
+
+def test_mozillas_own_loader_shows_the_threads_and_functions(recording, profiler_cli, prof):
+    file, _ = recording
+    query = profiler_cli(prof.folder / "run.firefox.json.gz")
+    processes = {thread["pid"] for thread in file["threads"]}
+    assert f"{len(file['threads'])} threads across {len(processes)} processes" in query("profile", "info").stdout
+    index = next(at for at, thread in enumerate(file["threads"]) if thread["processName"] == "family"
+                 and {"type": "exit"} in thread["markers"]["data"])
+    functions = query("thread", "functions", "--thread", f"t-{index}").stdout
+    assert "main" in functions and "spend" in functions
+    markers = query("thread", "markers", "--list", "--thread", f"t-{index}").stdout
+    assert "exit" in markers

@@ -1,0 +1,153 @@
+#include "base/gzip.h"
+#include "output.h"
+#include "sample_profile.h"
+
+static struct output json_of(const struct profile *profile)
+{
+	CLEANUP(output_deinit)
+	struct output packed = output_of(&format_firefox, profile, (struct format_options){0});
+	FILE *in = fmemopen(packed.data, packed.len, "r");
+	FILE *gzip = gzip_reader(in, 1 << 20);
+	struct output output = {.data = calloc(1, 1 << 20)};
+
+	assert_memory_equal(packed.data + 4, "\0\0\0\0", 4); /* no time */
+	output.len = fread(output.data, 1, (1 << 20) - 1, gzip);
+	assert_int_equal(fclose(gzip), 0);
+	fclose(in);
+	return output;
+}
+
+static void assert_holds(const struct output *output, const char *part)
+{
+	if (!strstr(output->data, part))
+		fail_msg("%s is not in %s", part, output->data);
+}
+
+static void the_golden_profile_is_written_as_ever(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = shop_profile();
+	CLEANUP(output_deinit) struct output output = json_of(profile);
+
+	assert_golden("shop.firefox.json", output.data);
+}
+
+static struct profile *timed_profile(void)
+{
+	struct profile *profile = profile_new();
+	event_id event = add_event(profile, "cpu-clock", true);
+	thread_id one = profile_thread(profile, 7, 7, "p", "p");
+	uint32_t cells[2];
+
+	profile_keep_moments(profile);
+	cells[0] = profile_add_samples(profile, one, STACK(profile, "a"), event, 2, 3000000);
+	cells[1] = profile_add(profile, one, STACK(profile, "b"), event, 1000000);
+	profile_add_moment(profile, &(struct profile_moment){1001000000, cells[0], 0});
+	profile_add_moment(profile, &(struct profile_moment){1003000001, cells[1], 1});
+	profile_add_moment(profile, &(struct profile_moment){1002999999, cells[0], 2});
+	profile_set_info(profile, &(struct profile_info){.start_unix_ns = 5000000000,
+							 .start_ns = 1000000000,
+							 .duration_ns = 10000000});
+	return profile;
+}
+
+static void samples_have_their_times_and_cpu_time(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = timed_profile();
+	CLEANUP(output_deinit) struct output output = json_of(profile);
+
+	assert_holds(&output,
+		     "\"samples\":{\"length\":3,\"weightType\":\"samples\",\"weight\":null,"
+		     "\"stack\":[0,1,0],\"timeDeltas\":[1,2.000001,0],"
+		     "\"threadCPUDelta\":[1500000,1000000,1500000]}");
+	assert_holds(&output, "\"startTime\":5000,");
+}
+
+static void markers_stand_with_their_threads(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = timed_profile();
+
+	profile_thread(profile, 7, 8, "p", "second");
+	profile_add_marker(profile, &(struct profile_marker){PROFILE_MARKER_FORK, 1000500000, 0, 7,
+							     8, text_of(profile, "child"), 0});
+	profile_add_marker(profile, &(struct profile_marker){PROFILE_MARKER_LOST, 1000600000, 0, -1,
+							     -1, 0, 12});
+	CLEANUP(output_deinit) struct output output = json_of(profile);
+	assert_holds(&output, "\"startTime\":[0.6],\"endTime\":[null],\"phase\":[0],"
+			      "\"category\":[0],\"data\":[{\"type\":\"lost\",\"samples\":12}],"
+			      "\"length\":1}");
+	assert_holds(&output,
+		     "\"startTime\":[0.5],\"endTime\":[null],\"phase\":[0],"
+		     "\"category\":[0],\"data\":[{\"type\":\"fork\",\"process\":\"child\"}],"
+		     "\"length\":1}");
+}
+
+static void without_times_a_stack_has_the_weight_of_all_its_samples(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
+	event_id event = add_event(profile, "cpu-clock", true);
+	thread_id one = profile_thread(profile, 7, 7, "p", "p");
+
+	profile_add_samples(profile, one, STACK(profile, "a"), event, 2, 3000000);
+	profile_add_samples(profile, one, STACK(profile, "b"), event, 5, 1000000);
+	profile_set_info(profile, &(struct profile_info){.duration_ns = 10000000});
+	CLEANUP(output_deinit) struct output output = json_of(profile);
+	assert_holds(&output, "\"samples\":{\"length\":2,\"weightType\":\"samples\","
+			      "\"weight\":[2,5],\"stack\":[0,1],\"timeDeltas\":[0,5]}");
+	assert_holds(&output, "\"not known: ");
+}
+
+static void a_build_id_becomes_one_of_breakpad(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
+	struct profile_module module = {
+		.path = text_of(profile, "/usr/bin/x"),
+		.build_id = text_of(profile, "0123456789abcdef0123456789abcdef01234567"),
+	};
+
+	profile_describe_module(profile, 0, &module);
+	profile_add(profile, profile_thread(profile, 1, 1, "p", "p"), STACK(profile, "f"),
+		    add_event(profile, "e", false), 1);
+	CLEANUP(output_deinit) struct output output = json_of(profile);
+	assert_holds(&output, "\"breakpadId\":\"67452301AB89EFCD0123456789ABCDEF0\","
+			      "\"codeId\":\"0123456789abcdef0123456789abcdef01234567\"");
+}
+
+static void nothing_makes_a_file_of_nothing(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
+	CLEANUP(output_deinit) struct output output = json_of(profile);
+
+	assert_holds(&output, "\"threads\":[]");
+}
+
+static void a_full_disk_is_an_error(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = shop_profile();
+	CLEANUP(close_file) FILE *full = fopen("/dev/full", "w");
+	CLEANUP(error_cleanup)
+	struct error *err = format_firefox.write(profile, &(struct format_options){0}, full);
+
+	assert_non_null(err);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_golden_profile_is_written_as_ever),
+		cmocka_unit_test(samples_have_their_times_and_cpu_time),
+		cmocka_unit_test(markers_stand_with_their_threads),
+		cmocka_unit_test(without_times_a_stack_has_the_weight_of_all_its_samples),
+		cmocka_unit_test(a_build_id_becomes_one_of_breakpad),
+		cmocka_unit_test(nothing_makes_a_file_of_nothing),
+		cmocka_unit_test(a_full_disk_is_an_error),
+	};
+
+	return cmocka_run_group_tests_name("firefox", tests, NULL, NULL);
+}
