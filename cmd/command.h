@@ -22,5 +22,6 @@ struct command {
 
 extern const struct command command_convert;
 extern const struct command command_record;
+extern const struct command command_report;
 
 #endif

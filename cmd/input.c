@@ -1,5 +1,6 @@
 #include "cmd/input.h"
 
+#include "base/alloc.h"
 #include "cmd/recorded.h"
 #include "format/format.h"
 
@@ -56,6 +57,16 @@ static struct error *read_any(int fd, const struct input_options *options, struc
 	if (format)
 		return read_format(fd, format, input->profile);
 	return recorded_read(fd, options, input);
+}
+
+const char *input_default(void)
+{
+	static const char *const names[] = {"prof.pb.gz", "perf.data"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (access(names[i], F_OK) == 0)
+			return names[i];
+	return NULL;
 }
 
 struct error *input_read(const char *path, const struct input_options *options, struct input *ret)

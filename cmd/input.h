@@ -8,9 +8,6 @@
 #include "cmd/completion.h"
 #include "cmd/options.h"
 
-/* What is there when no file is named. */
-#define INPUT_DEFAULT "prof.pb.gz"
-
 /* All but the last three are for recordings alone. */
 struct input_options {
 	const char *symfs;     /* as in recorded_files; NULL: the files are where they were */
@@ -44,6 +41,10 @@ struct input {
 	struct completeness completeness;
 	uint64_t reading_cpu_ns; /* prof's own CPU time, before naming */
 };
+
+/* What is read when no file is named: prof.pb.gz where it is there, else perf.data; NULL: neither
+ * is. */
+const char *input_default(void);
 
 /* path: "-" is stdin. What a recording lacks, having been cut off, is told on stderr. */
 MUST_CHECK struct error *input_read(const char *path, const struct input_options *options,

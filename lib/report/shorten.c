@@ -1,6 +1,8 @@
 #include "report/shorten.h"
 
 #include "base/alloc.h"
+#include "base/printable.h"
+#include "base/utf8.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -9,20 +11,6 @@
 
 /* Brackets within as many others are kept at first. */
 enum { MOST_LEVELS = 3 };
-
-static bool is_continuation(char c)
-{
-	return (c & 0xc0) == 0x80;
-}
-
-static size_t columns_of(const char *text)
-{
-	size_t columns = 0;
-
-	for (; *text; text++)
-		columns += !is_continuation(*text);
-	return columns;
-}
 
 /* What brackets are part of: "operator()", "operator<<", "->", "(anonymous namespace)"; 0: none. */
 static size_t plain_bytes(const char *at)
@@ -73,13 +61,15 @@ static void leave_out(const char *name, size_t levels, char *to)
 /* Leaves the last characters. */
 static void cut(char *text, size_t columns)
 {
-	size_t left = columns_of(text);
-	char *at = text;
+	size_t left = printable_columns(text);
+	struct bytes rest = bytes_of(text, strlen(text));
 
-	for (; left >= columns && *at; left--)
-		for (at++; is_continuation(*at); at++)
-			continue;
-	memmove(text + strlen(ELLIPSIS), at, strlen(at) + 1);
+	while (left >= columns && bytes_left(&rest)) {
+		uint32_t character = utf8_next(&rest);
+
+		left -= character == UTF8_BAD ? 1 : printable_width(character);
+	}
+	memmove(text + strlen(ELLIPSIS), rest.at, bytes_left(&rest) + 1);
 	memcpy(text, ELLIPSIS, strlen(ELLIPSIS));
 }
 
@@ -87,13 +77,13 @@ char *shorten(const char *name, size_t columns)
 {
 	char *text;
 
-	if (columns_of(name) <= columns)
+	if (printable_columns(name) <= columns)
 		return xstrdup(name);
 	/* "<T>" becomes "<…>", and a cut name begins with one more. */
 	text = xreallocarray(NULL, strlen(name) + 2, strlen(ELLIPSIS));
 	for (size_t levels = MOST_LEVELS + 1; levels-- > 0;) {
 		leave_out(name, levels, text);
-		if (columns_of(text) <= columns)
+		if (printable_columns(text) <= columns)
 			return text;
 	}
 	cut(text, columns);

@@ -27,8 +27,9 @@ class Prof:
 
     def __call__(self, *arguments, **options):
         """Runs to the end; output as text unless text=False."""
+        # Without env, COLUMNS would be set, which readline does behind os.environ.
         options = {"text": True, "capture_output": True, "cwd": self.folder, "timeout": TIME_LIMIT_S,
-                   "stdin": subprocess.DEVNULL, **options}
+                   "stdin": subprocess.DEVNULL, "env": os.environ, **options}
         return subprocess.run([self.binary, *map(str, arguments)], check=False, **options)
 
     def start(self, *arguments, **options):

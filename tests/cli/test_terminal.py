@@ -1,55 +1,20 @@
 """What prof looks like on a terminal."""
 
 import os
-import pty
 import re
-import struct
 import subprocess
 import sys
-import termios
-from fcntl import ioctl
 
 import pytest
+
+from terminal import Terminal
 
 WIDTH = 80
 
 
-class Terminal:
-    """A program on a terminal of its own."""
-
-    def __init__(self, words, folder):
-        self.pid, self.fd = pty.fork()
-        if self.pid == 0:
-            os.chdir(folder)
-            ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 24, WIDTH, 0, 0))
-            os.execv(words[0], words)
-        self.text = ""
-
-    def read(self):
-        """Some more of what it shows; False at the end."""
-        try:
-            more = os.read(self.fd, 65536)
-        except OSError:
-            more = b""
-        self.text += more.decode(errors="replace")
-        return bool(more)
-
-    def read_until(self, words):
-        while words not in self.text:
-            assert self.read(), self.text
-
-    def end(self):
-        """Reads to the end; the exit status."""
-        while self.read():
-            pass
-        os.close(self.fd)
-        _, status = os.waitpid(self.pid, 0)
-        return os.waitstatus_to_exitcode(status)
-
-
 @pytest.fixture
 def terminal(prof):
-    return lambda *words: Terminal([str(prof.binary), "record", "-o", "out.folded", *map(str, words)], prof.folder)
+    return lambda *words: Terminal([str(prof.binary), "record", "-o", "out.folded", *map(str, words)], prof.folder, WIDTH)
 
 
 CXX = """

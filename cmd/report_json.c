@@ -1,0 +1,230 @@
+#include "base/json.h"
+#include "cmd/report.h"
+
+/* Raised when something that readers rely on changes its meaning or goes; not when something comes
+ * along. */
+#define SCHEMA "prof-report/1"
+
+struct writer {
+	const struct report *report;
+	struct json json;
+};
+
+static const char *text_of(const struct writer *writer, string_id id)
+{
+	return profile_string(writer->report->profile, id);
+}
+
+static void put_sum(struct writer *writer, const char *key, struct sum sum)
+{
+	json_key(&writer->json, key);
+	json_begin_object(&writer->json);
+	json_put_number(&writer->json, "samples", sum.samples);
+	json_put_number(&writer->json, "weight", sum.weight);
+	json_end_object(&writer->json);
+}
+
+static const char *kind_of(const struct writer *writer, uint32_t label)
+{
+	static const char *const kinds[] = {
+		[PROFILE_MODULE_FILE] = "user",	      [PROFILE_MODULE_KERNEL] = "kernel",
+		[PROFILE_MODULE_VDSO] = "vdso",	      [PROFILE_MODULE_JIT] = "jit",
+		[PROFILE_MODULE_UNKNOWN] = "unknown", [PROFILE_MODULE_NONE] = "user",
+		[PROFILE_MODULE_NOTE] = "note",
+	};
+
+	return kinds[labels_kind(&writer->report->view.labels, label)];
+}
+
+/* Of what is not known there is no member. */
+static void put_known(struct writer *writer, const char *key, const char *text)
+{
+	if (*text)
+		json_put_text(&writer->json, key, text);
+}
+
+static void put_place(struct writer *writer, string_id file, uint32_t line)
+{
+	put_known(writer, "file", text_of(writer, file));
+	if (file && line)
+		json_put_number(&writer->json, "line", line);
+}
+
+static const char *module_path(const struct writer *writer, uint32_t module)
+{
+	return text_of(writer, profile_get_module(writer->report->profile, module)->path);
+}
+
+static void put_function(struct writer *writer, uint32_t id)
+{
+	const struct label *label = &writer->report->view.labels.items[id];
+
+	json_put_text(&writer->json, "name", label->name);
+	put_known(writer, "module", module_path(writer, label->module));
+	put_place(writer, label->file, label->start_line);
+	json_put_text(&writer->json, "kind", kind_of(writer, id));
+	if (label->is_address)
+		json_put_bool(&writer->json, "is_address", true);
+}
+
+static void put_thread(struct writer *writer, thread_id id, bool is_process)
+{
+	const struct profile_thread *thread = profile_get_thread(writer->report->profile, id);
+
+	put_known(writer, "process", text_of(writer, thread->process));
+	if (is_process)
+		return;
+	if (thread->pid >= 0)
+		json_put_number(&writer->json, "pid", (uint64_t)thread->pid);
+	if (thread->tid >= 0)
+		json_put_number(&writer->json, "tid", (uint64_t)thread->tid);
+}
+
+static void put_row(struct writer *writer, const struct top_row *row)
+{
+	enum top_key key = writer->report->options->by.key;
+
+	json_begin_object(&writer->json);
+	if (key == TOP_FUNCTION) {
+		put_function(writer, row->label);
+	} else {
+		json_put_text(&writer->json, "name", row->name);
+		if (key == TOP_PROCESS || key == TOP_THREAD)
+			put_thread(writer, row->thread, key == TOP_PROCESS);
+		else
+			put_known(writer, "module", module_path(writer, row->module));
+		put_place(writer, row->file, row->line);
+	}
+	put_sum(writer, "self", row->self);
+	put_sum(writer, "total", row->total);
+	json_end_object(&writer->json);
+}
+
+static void put_rows(struct writer *writer)
+{
+	const struct report *report = writer->report;
+	uint64_t left = report->options->limit ? report->options->limit : UINT64_MAX;
+
+	json_key(&writer->json, "rows");
+	json_begin_array(&writer->json);
+	for (size_t i = 0; i < report->top.count && left; i++) {
+		const struct top_row *row = &report->top.rows[i];
+
+		if (report->chosen ? !report->chosen[row->label]
+				   : row->total.weight < report->min_weight)
+			continue;
+		put_row(writer, row);
+		left--;
+	}
+	json_end_array(&writer->json);
+}
+
+/* Flat, as deep trees are too much for many readers: a node comes after its parent. */
+static void put_tree(struct writer *writer, const char *key, const struct outline *outline)
+{
+	json_key(&writer->json, key);
+	json_begin_array(&writer->json);
+	for (size_t i = 0; i < outline->count; i++) {
+		const struct outline_node *node = &outline->nodes[i];
+
+		json_begin_object(&writer->json);
+		json_key(&writer->json, "parent");
+		if (node->parent == OUTLINE_NO_PARENT)
+			json_null(&writer->json);
+		else
+			json_number(&writer->json, node->parent);
+		json_put_number(&writer->json, "depth", node->depth);
+		put_function(writer, node->label);
+		if (node->is_inlined)
+			json_put_bool(&writer->json, "is_inlined", true);
+		if (node->is_recursive)
+			json_put_bool(&writer->json, "is_recursive", true);
+		put_sum(writer, "self", node->self);
+		put_sum(writer, "total", node->total);
+		json_end_object(&writer->json);
+	}
+	json_end_array(&writer->json);
+}
+
+static struct sum sum_of_event(const struct profile *profile, event_id event)
+{
+	struct sum sum = {0};
+
+	for (uint64_t i = 0; i < profile_cell_count(profile); i++) {
+		const struct profile_cell *cell = profile_get_cell(profile, i);
+
+		if (cell->event == event)
+			sum_add(&sum, (struct sum){cell->samples, cell->weight});
+	}
+	return sum;
+}
+
+static void put_event(struct writer *writer, event_id id)
+{
+	const struct profile_event *event = profile_get_event(writer->report->profile, id);
+	struct sum sum = sum_of_event(writer->report->profile, id);
+
+	json_begin_object(&writer->json);
+	json_put_text(&writer->json, "name", text_of(writer, event->name));
+	json_put_text(&writer->json, "unit",
+		      event->counts_ns ? "nanoseconds"
+		      : event->unit    ? text_of(writer, event->unit)
+				       : "count");
+	json_put_number(&writer->json, "samples", sum.samples);
+	json_put_number(&writer->json, "weight", sum.weight);
+	json_end_object(&writer->json);
+}
+
+static void put_recording(struct writer *writer)
+{
+	const struct profile_info *info = profile_get_info(writer->report->profile);
+
+	put_known(writer, "command", info->command);
+	put_known(writer, "host", info->host);
+	put_known(writer, "kernel", info->kernel);
+	if (info->start_unix_ns)
+		json_put_number(&writer->json, "start_unix_ns", info->start_unix_ns);
+	if (info->duration_ns)
+		json_put_number(&writer->json, "duration_ns", info->duration_ns);
+	put_known(writer, "quality", info->quality);
+}
+
+static const char *word_of(enum top_key key)
+{
+	static const char *const words[] = {
+		[TOP_FUNCTION] = "function", [TOP_FILE] = "file",	[TOP_LINE] = "line",
+		[TOP_MODULE] = "module",     [TOP_PROCESS] = "process", [TOP_THREAD] = "thread",
+	};
+
+	return words[key];
+}
+
+void report_json(const struct report *report, FILE *out)
+{
+	struct writer writer = {.report = report, .json = json_to(out)};
+	struct json *json = &writer.json;
+
+	json_begin_object(json);
+	json_put_text(json, "schema", SCHEMA);
+	json_put_text(json, "file", report->path);
+	put_recording(&writer);
+	json_key(json, "events");
+	json_begin_array(json);
+	for (event_id i = 0; i < profile_event_count(report->profile); i++)
+		put_event(&writer, i);
+	json_end_array(json);
+	json_put_text(
+		json, "event",
+		text_of(&writer, profile_get_event(report->profile, report->view.event)->name));
+	put_sum(&writer, "all", report->view.totals[STACK_EMPTY]);
+	json_put_text(json, "by", word_of(report->options->by.key));
+	put_rows(&writer);
+	if (!report->chosen && !report->options->no_tree)
+		put_tree(&writer, "calls", &report->calls);
+	if (report->options->callers)
+		put_tree(&writer, "callers", &report->callers);
+	if (report->options->callees)
+		put_tree(&writer, "callees", &report->callees);
+	json_end_object(json);
+	fputc('\n', out);
+}

@@ -1,0 +1,334 @@
+"""prof report: the hottest functions and the calls that lead to them."""
+
+import json
+import os
+import re
+import subprocess
+
+import pytest
+
+from conftest import SOURCE
+from profiles import Stacks
+from terminal import Terminal
+
+GO_HEAP = SOURCE / "tests" / "golden" / "go_heap.pb.gz"
+SHOP = """\
+shop;_start;main;serve;parse;lex 30
+shop;_start;main;serve;parse;parse;lex 10
+shop;_start;main;serve;parse 5
+shop;_start;main;serve;reply;write 40
+shop;_start;main;idle 140
+shop;_start;main;seldom 1
+other;_start;main;idle 4
+"""
+SHOWN = """\
+in.folded
+samples: 230
+
+   self   total            function
+ 62.6 %  62.6 % ██████████ idle
+ 17.4 %  17.4 % ██▊        lex
+ 17.4 %  17.4 % ██▊        write
+  2.2 %  19.6 % ▍          parse
+  0.4 %                    and 1 more function
+
+  total    self  calls
+100.0 %          _start → main
+ 62.6 %  62.6 %  ├ idle
+ 37.0 %          └ serve
+ 19.6 %   2.2 %    ├ parse [r]
+ 17.4 %  17.4 %    │ └ lex
+ 17.4 %  17.4 %    └ reply → write
+below 1 % is left out (--min); [r] calls itself
+"""
+
+
+@pytest.fixture(autouse=True)
+def plain_environment(monkeypatch):
+    """What is set where the tests run is no part of them."""
+    for name in ("COLUMNS", "NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "PAGER", "LESS"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def folded(prof):
+    """folded(text) is a file of these stacks."""
+
+    def make(text, name="in.folded"):
+        data = text if isinstance(text, bytes) else text.encode()
+        (prof.folder / name).write_bytes(data)
+        return name
+
+    return make
+
+
+@pytest.fixture
+def report(prof, folded):
+    """report(words) is the report on the shop."""
+
+    def run(*words, text=SHOP, env=None):
+        result = prof("report", folded(text), *words, env={**os.environ, **(env or {})})
+        assert result.returncode == 0, result.stderr
+        return result.stdout
+
+    return run
+
+
+@pytest.fixture
+def read(report):
+    return lambda *words, **options: json.loads(report(*words, "--json", **options))
+
+
+def rows(shown):
+    """(self, total, name) of the lines of a table."""
+    return [(float(own), float(total), name) for own, total, name
+            in re.findall(r"^ *([0-9.]+) % +([0-9.]+) % [ █▏▎▍▌▋▊▉]{6,10} (\S+)", shown, re.MULTILINE)]
+
+
+def names(answer):
+    return [row["name"] for row in answer["rows"]]
+
+
+def test_the_hottest_functions_and_the_tree_of_their_calls_are_shown(report):
+    assert report() == SHOWN
+
+
+def test_the_same_profile_always_gives_the_same_text(report):
+    assert report(env={"TERM": "xterm", "LANG": "C"}) == report(env={"LANG": "de_DE.UTF-8"})
+
+
+@pytest.mark.parametrize("columns", [60, 80, 200])
+def test_no_line_is_wider_than_it_may_be(report, columns):
+    deep = "app;" + ";".join(f"namespace::Class<int>::function_number_{i}(char const*)" for i in range(60)) + " 3\n"
+    shown = report(text=SHOP + deep, env={"COLUMNS": str(columns)})
+    assert max(map(len, shown.splitlines())) <= columns
+    assert "function_number_59" in shown
+
+
+def test_every_function_has_a_line_when_nothing_is_folded(report):
+    shown = report("--no-fold")
+    assert re.search(r"^100.0 % +_start\n100.0 % +└ main\n", shown, re.MULTILINE), shown
+
+
+def test_what_is_too_small_is_left_out_until_it_is_asked_for(report):
+    assert "seldom" not in report()
+    assert "seldom" in report("--min", "0.1")
+    assert "serve" not in report("--percent-limit", "40%")
+
+
+def test_rows_are_as_many_as_wanted_and_in_the_order_that_is_wanted(report):
+    assert [name for *_, name in rows(report("-n", "2"))] == ["idle", "lex"]
+    assert [name for *_, name in rows(report("--sort", "total", "--limit", 2))] == ["_start", "main"]
+    assert [name for *_, name in rows(report("-s", "name"))] == ["_start", "idle", "lex", "main", "parse", "reply",
+                                                                "serve", "write"]
+
+
+def test_the_callers_of_a_function_are_told_as_parts_of_it(report):
+    shown = report("--callers", "lex")
+    assert re.search(r"^ 17.4 % 100.0 %  lex ← parse \[r\] ← serve ← main ← _start$", shown, re.MULTILINE), shown
+
+
+def test_what_a_function_calls_is_told_from_its_outermost_call_on(report):
+    shown = report("--callees", "parse")
+    assert re.search(r"^ 19.6 % +2.2 %  parse \[r\]\n 17.4 % +17.4 %  └ lex$", shown, re.MULTILINE), shown
+
+
+def test_a_part_of_a_name_stands_for_all_functions_that_have_it(report):
+    shown = report("--callers", "^[il]")
+    assert {name for *_, name in rows(shown)} == {"idle", "lex"}
+
+
+def test_focus_and_ignore_select_samples(report):
+    assert rows(report("--focus", "serve")) == [(47.1, 47.1, "lex"), (47.1, 47.1, "write"), (5.9, 52.9, "parse")]
+    assert "selected: 85 samples, 37.0 % of all" in report("--focus", "serve")
+    assert [name for *_, name in rows(report("--ignore", "idle|lex"))] == ["write", "parse", "seldom"]
+    assert "no samples" in report("--focus", "nothing has this name")
+
+
+def test_processes_can_be_told_apart_and_selected(report):
+    assert rows(report("--by", "process")) == [(98.3, 98.3, "shop"), (1.7, 1.7, "other")]
+    assert rows(report("--comm", "other")) == [(100.0, 100.0, "idle")]
+
+
+def test_options_of_perf_report_that_scripts_have_are_taken(report):
+    assert report("--stdio", "--no-children", "-g", "caller", "-s", "comm,dso,sym", "-f") == report()
+    assert report("--children", "-g", "none") == report("--sort", "total", "--no-tree")
+    assert re.search(r"^ 62.6 % +62.6 % +144 ", report("-n", "--stdio"), re.MULTILINE)
+    assert rows(report("-s", "comm")) == rows(report("--by", "process"))
+
+
+def test_of_several_events_one_is_shown_and_all_are_listed(prof):
+    first, other = prof("report", GO_HEAP).stdout, prof("report", GO_HEAP, "-e", "alloc_space").stdout
+    for event in ("inuse_space", "alloc_space", "alloc_objects", "inuse_objects"):
+        assert event in first and event in other
+    assert "> inuse_space: 68 MB" in first and "> alloc_space: 71 MB" in other
+    wrong = prof("report", GO_HEAP, "-e", "cycles")
+    assert wrong.returncode == 1 and "inuse_space, alloc_objects" in wrong.stderr
+
+
+def test_programs_read_the_same_figures(read):
+    answer = read()
+    assert answer["schema"] == "prof-report/1"
+    assert (answer["file"], answer["event"], answer["by"]) == ("in.folded", "samples", "function")
+    assert answer["all"] == {"samples": 230, "weight": 230}
+    idle = next(row for row in answer["rows"] if row["name"] == "idle")
+    assert idle["self"] == idle["total"] == {"samples": 144, "weight": 144}
+    assert idle["kind"] == "user" and "file" not in idle
+    assert names(answer) == ["idle", "lex", "write", "parse", "_start", "main", "serve", "reply"]
+    assert names(read("-n", 1)) == ["idle"]
+
+
+def test_the_tree_for_programs_can_be_put_together_again(read):
+    nodes = read("--min", 0)["calls"]
+    paths = []
+    for node in nodes:
+        path = (*(paths[node["parent"]] if node["parent"] is not None else ()), node["name"])
+        assert node["depth"] == len(path) - 1
+        paths.append(path)
+    assert ("_start", "main", "serve", "parse", "lex") in paths
+    parse = nodes[paths.index(("_start", "main", "serve", "parse"))]
+    assert parse["is_recursive"] and parse["self"]["samples"] == 5 and parse["total"]["samples"] == 45
+    assert sum(node["self"]["samples"] for node in nodes) == 230
+
+
+def test_callers_for_programs(read):
+    answer = read("--callers", "parse")
+    assert [node["name"] for node in answer["callers"]] == ["parse", "serve", "main", "_start"]
+    assert names(answer) == ["parse"]
+    assert "calls" not in answer
+
+
+def test_a_recording_is_reported_as_it_was_recorded(prof, target):
+    recording = prof.record("-F", "499", target("shares"))
+    answer = json.loads(prof("report", "record.pb.gz", "--json", "--min", "0").stdout)
+    assert answer["all"]["samples"] == recording.stacks.total
+    for row in answer["rows"]:
+        if row["kind"] == "user" and row["name"] in ("three", "five"):
+            assert row["total"]["samples"] == recording.stacks.holding(row["name"])
+    assert answer["quality"].endswith("unnamed frames") or "unnamed frames (" in answer["quality"]
+    assert f"{recording.stacks.total:,} samples" in prof("report", "record.pb.gz").stdout
+
+
+def test_a_recording_of_perf_is_read_as_well(prof, target, client):
+    subprocess.run([client("perf"), "record", "-q", "-F", "499", "-g", "-o", prof.folder / "perf.data",
+                    target("shares")], check=True, capture_output=True)
+    by_name = prof("report")  # perf.data is there
+    assert by_name.returncode == 0, by_name.stderr
+    assert "third" in by_name.stdout
+    assert prof("convert", "perf.data", "-o", "perf.folded").returncode == 0
+    answer = json.loads(prof("report", "-i", "perf.data", "--json").stdout)
+    assert answer["all"]["samples"] == Stacks.read(prof.folder / "perf.folded").total
+
+
+def test_a_pipe_is_read_as_a_file_is(prof):
+    result = subprocess.run([prof.binary, "report", "-"], input=SHOP, text=True, capture_output=True, check=True,
+                            timeout=60, env=os.environ)
+    assert result.stdout.splitlines()[1:] == SHOWN.splitlines()[1:]
+
+
+def test_without_a_file_the_usual_one_is_read(prof, folded):
+    missing = prof("report")
+    assert missing.returncode == 2
+    assert "prof record COMMAND" in missing.stderr
+    folded(SHOP, "prof.pb.gz")  # known by its content
+    assert prof("report").stdout.splitlines()[1:] == SHOWN.splitlines()[1:]
+
+
+NAUGHTY = {
+    "an escape sequence": b"\x1b]0;title\x07red\x1b[31m",
+    "a C1 sequence": "\u009b31mred".encode(),
+    "text that turns around": "a\u202eb\u2066c\u200f".encode(),
+    "no UTF-8": b"\xff\xfe\xc0\x80",
+    "64 KiB": b"x" * 65536,
+    "brackets without end": b"<" * 65536,
+}
+
+
+@pytest.mark.parametrize("name", NAUGHTY)
+def test_nothing_of_a_name_can_do_anything_to_a_terminal(report, name):
+    for words in ([], ["--callers", "safe"], ["--by", "process"], ["--color", "always"]):
+        naughty = NAUGHTY[name].replace(b";", b":")
+        shown = report(*words, text=b"%b\np%b;safe;%b 99\n" % (SHOP.encode(), naughty, naughty))
+        plain = re.sub(r"\x1b\[[0-9;]*m", "", shown) if "--color" in words else shown
+        assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]", plain)
+        assert max(map(len, plain.splitlines())) <= 120
+
+
+@pytest.mark.parametrize("words, why", [
+    (["--callers", "nobody"], 'no function is called "nobody"'),
+    (["--focus", "("], "not a regular expression"),
+    (["nowhere.pb.gz"], "more than one file"),
+    (["--by", "colour"], "none of function, file, line"),
+    (["--sort", "colour"], "none of self, total and name"),
+    (["--min", "much"], "not a number"),
+    (["-e", "cycles"], "there is no event"),
+])
+def test_what_makes_no_sense_is_an_error_that_says_so(prof, folded, words, why):
+    result = prof("report", folded(SHOP), *words)
+    assert result.returncode in (1, 2)
+    assert why in result.stderr and not result.stdout
+
+
+@pytest.mark.parametrize("content, why", [(b"a;b 1\na;b\n", "line 2"), (b"\x1f\x8bdamaged", "damaged"),
+                                          (b"\x7fELF" + bytes(100), "no recording of perf"), (b"", "")])
+def test_what_is_no_profile_is_an_error(prof, folded, content, why):
+    result = prof("report", folded(content))
+    assert result.returncode == 1
+    assert "in.folded" in result.stderr and why in result.stderr and not result.stdout
+
+
+class Shown:
+    def __init__(self, prof, *words, columns=80, rows=24, **environment):
+        self.terminal = Terminal([str(prof.binary), "report", *words], prof.folder, columns, rows,
+                                 {"TERM": "xterm", **environment})
+
+    def read(self):
+        assert self.terminal.end() == 0, self.terminal.text
+        return self.terminal.text.replace("\r\n", "\n")
+
+
+COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def test_a_terminal_gets_colours_and_its_own_width(prof, folded):
+    folded(SHOP)
+    shown = Shown(prof, "in.folded", PAGER="cat").read()
+    assert COLOUR.search(shown)
+    plain = COLOUR.sub("", shown)
+    assert "\x1b" not in plain
+    assert "█" in plain and max(map(len, plain.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("environment, words", [
+    ({"NO_COLOR": "1"}, []), ({"CLICOLOR": "0"}, []), ({}, ["--color", "never"]), ({"TERM": "dumb"}, [])])
+def test_colours_can_be_declined(prof, folded, environment, words):
+    folded(SHOP)
+    assert "\x1b" not in Shown(prof, "in.folded", *words, PAGER="cat", **environment).read()
+
+
+def test_colours_can_be_had_everywhere(report):
+    assert COLOUR.search(report(env={"CLICOLOR_FORCE": "1"}))
+    assert COLOUR.search(report("--color", "always"))
+    assert not COLOUR.search(report())
+
+
+def test_the_pager_of_the_user_gets_it(prof, folded):
+    folded(SHOP)
+    shown = Shown(prof, "in.folded", PAGER="sed s/idle/paged/").read()
+    assert "paged" in shown and "idle" not in shown
+    assert "idle" in Shown(prof, "in.folded", "--no-pager", PAGER="sed s/idle/paged/").read()
+
+
+def test_without_a_pager_it_is_just_shown(prof, folded):
+    folded(SHOP)
+    assert "idle" in Shown(prof, "in.folded", PAGER="exec /no/such/pager 2>&-").read()
+
+
+def test_less_ends_by_itself_where_all_fits_and_else_when_it_is_left(prof, folded, client):
+    client("less")
+    folded(SHOP)
+    assert "idle" in Shown(prof, "in.folded", rows=40).read()
+    long = Shown(prof, "in.folded", rows=8)
+    long.terminal.read_until("samples: 230")
+    os.write(long.terminal.fd, b"q")
+    long.read()
