@@ -76,6 +76,7 @@ static struct sampler_options sampler_options_of(const struct sampling_options *
 		ret.stack_bytes = (uint32_t)options->stacks.dump_bytes;
 		ret.read_memory = memory_read;
 		ret.sp_bit = arch_native()->perf_sp;
+		ret.pc_bit = arch_native()->perf_pc;
 		break;
 	case CALL_GRAPH_FP:
 		ret.kernel_chain = true;

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What lies beyond the place where a stack was cut off, for the next one to be whole. */
+/* Where more than the copy was not enough, so much more may be. */
 enum { CUT_OFF_BYTES = 1 << 20 };
 
 struct session {
@@ -121,12 +121,14 @@ static bool unwind(struct session *session, const struct record *record, const s
 	bool complete = unwinder_walk(session->unwinder, record->pid, record->time_ns, regs,
 				      sample->stack, chain) == UNWIND_ROOT;
 	bool deep = chain->needed_bytes > sample->dumped_bytes;
+	uint64_t sp = regs->values[session->arch->sp];
 
 	session->counts.deep += deep;
 	session->counts.completed += complete && deep;
-	if (chain->needed_bytes)
-		session->stack_end = regs->values[session->arch->sp] + chain->needed_bytes +
-				     (complete ? 0 : CUT_OFF_BYTES);
+	if (complete && chain->needed_bytes)
+		session->stack_end = sp + chain->needed_bytes;
+	else if (bytes_left(&sample->stack) > sample->dumped_bytes)
+		session->stack_end = sp + chain->needed_bytes + CUT_OFF_BYTES;
 	return complete;
 }
 

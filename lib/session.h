@@ -41,7 +41,7 @@ void session_set_main_path(struct session *session, const char *path);
 void session_feed(struct session *session, const struct record *record);
 /*
  * Of the sample that was fed last: the address up to which its stack was needed, and some more
- * when it was cut off; 0: nobody knows.
+ * when that of a stand-in was not enough; 0: nobody knows.
  */
 uint64_t session_stack_end(const struct session *session);
 /* Records older than this will not come any more: what ended before is forgotten. */

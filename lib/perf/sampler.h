@@ -51,7 +51,7 @@ struct sampler_options {
 	size_t ring_bytes;  /* a CPU; 0: a good default. A power of two of pages is taken from it */
 	/* Where stacks are dumped, for stand-ins to copy more of them; NULL: never. */
 	memory_reader *read_memory;
-	unsigned sp_bit; /* of regs_mask, the stack pointer */
+	unsigned sp_bit, pc_bit; /* of regs_mask: the stack pointer and the pc */
 };
 
 /* What was really opened, for the user to know. */

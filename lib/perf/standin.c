@@ -1,6 +1,7 @@
 #include "perf/standin.h"
 
 #include "base/alloc.h"
+#include "perf/task_state.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -16,8 +17,10 @@
 #include <unistd.h>
 
 enum {
-	/* Of an unknown stack; and of any, with the sample's own copy. */
-	FIRST_BYTES = 256 << 10,
+	/* Of a stack, with the sample's own copy: of an unknown thread, of a thread that uses
+	 * another one than it did, and of any. */
+	UNKNOWN_BYTES = 1 << 20,
+	OTHER_BYTES = 256 << 10,
 	MOST_BYTES = 8 << 20,
 	/* Copies that wait for the reader. */
 	CAPTURES = 64,
@@ -28,9 +31,9 @@ enum {
 	 * that the scheduler has let go on, one or two are switched out as soon as this.
 	 */
 	LATE_NS = 60000,
-	/* A real-time thread is late when the sampled one is in the kernel and cannot be
-	 * interrupted: there its stack stays as it is. */
-	REAL_TIME_LATE_NS = 1000000,
+	/* A real-time one is late when the sampled one is in the kernel and cannot be interrupted:
+	 * there its stack stays as it is. */
+	REAL_TIME_LATE_NS = 10000000,
 	REST_SHARE = 1,
 	/* For schedulers that let a thread with short work go first (Linux 6.12). */
 	SLICE_NS = 100000,
@@ -71,8 +74,7 @@ struct stack_end {
 struct standins {
 	const struct record_layout *layout;
 	memory_reader *read;
-	uint32_t dump_bytes;
-	unsigned sp_bit;
+	unsigned sp_bit, pc_bit;
 	int stop_fd;
 	struct stack_end ends[ENDS];
 	struct capture *given; /* what the reader holds; or NULL */
@@ -95,27 +97,31 @@ void standins_expect(struct standins *all, pid_t tid, uint64_t end)
 	of->tid = tid;
 }
 
-static uint64_t sp_of(const struct standins *all, const struct record_regs *regs)
+static uint64_t register_of(const struct record_regs *regs, unsigned bit)
 {
-	uint64_t below = regs->mask & ((UINT64_C(1) << all->sp_bit) - 1);
+	uint64_t below = regs->mask & ((UINT64_C(1) << bit) - 1);
 	struct bytes at = bytes_at(regs->values,
 				   sizeof(uint64_t) * (unsigned)__builtin_popcountll(below));
 
 	return bytes_u64(&at);
 }
 
-/* How much of a stack is worth copying; 0: nothing beyond what came with the sample. */
+/*
+ * How much of a stack is worth copying; 0: nothing beyond what came with the sample. That ends
+ * where a page is not in memory, too: one of a large frame, never touched.
+ */
 static size_t wanted_bytes(struct standins *all, const struct record *sample, uint64_t sp)
 {
 	const struct stack_end *known = end_of(all, sample->tid);
-	uint64_t end = known->tid == sample->tid ? known->end : 0;
+	uint64_t end = known->end;
 
-	if (!sp || sample->sample.dumped_bytes < all->dump_bytes)
+	if (!sp)
 		return 0;
-	/* It may use several stacks. */
+	if (known->tid != sample->tid)
+		return UNKNOWN_BYTES;
 	if (end <= sp || end - sp > MOST_BYTES)
-		return FIRST_BYTES;
-	return end - sp > all->dump_bytes ? end - sp : 0;
+		return OTHER_BYTES;
+	return end - sp > sample->sample.dumped_bytes ? end - sp : 0;
 }
 
 /* The threads of all samples but the newest have gone on by now. */
@@ -161,18 +167,6 @@ static void make_room(struct capture *capture, size_t len)
 	capture->room = len;
 }
 
-bool standin_is_ready(const char *text, unsigned cpu)
-{
-	enum { STATE = 3, PROCESSOR = 39 };
-	const char *at = strrchr(text, ')'); /* a name may hold any character */
-
-	if (!at || strncmp(at, ") R ", 4) != 0)
-		return false;
-	for (int field = STATE - 1; at && field < PROCESSOR; field++)
-		at = strchr(at + 1, ' ');
-	return at && at[1] >= '0' && at[1] <= '9' && strtoul(at + 1, NULL, 10) == cpu;
-}
-
 static bool open_stat(struct standin *standin, const struct record *sample)
 {
 	char path[64];
@@ -186,9 +180,11 @@ static bool open_stat(struct standin *standin, const struct record *sample)
 	return standin->stat_fd >= 0;
 }
 
-static bool is_ready(struct standin *standin, const struct record *sample)
+enum { TEXT_BYTES = 512 };
+
+static bool is_queued(struct standin *standin, const struct record *sample)
 {
-	char text[512];
+	char text[TEXT_BYTES];
 	ssize_t len = 0;
 
 	if (open_stat(standin, sample))
@@ -198,7 +194,25 @@ static bool is_ready(struct standin *standin, const struct record *sample)
 		return false;
 	}
 	text[len] = '\0';
-	return standin_is_ready(text, standin->cpu);
+	return task_state_is_queued(text, standin->cpu);
+}
+
+static bool waits(const struct standins *all, const struct record *sample)
+{
+	const struct record_regs *regs = &sample->sample.regs;
+	char path[64], text[TEXT_BYTES];
+	ssize_t len = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", sample->pid, sample->tid);
+	CLEANUP(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd >= 0)
+		len = read(fd, text, sizeof(text) - 1);
+	if (len <= 0)
+		return false;
+	text[len] = '\0';
+	return task_state_waits_at(text, register_of(regs, all->sp_bit),
+				   register_of(regs, all->pc_bit));
 }
 
 /* How often we have lost the CPU. */
@@ -210,12 +224,32 @@ static long switches(void)
 	return usage.ru_nvcsw + usage.ru_nivcsw;
 }
 
-/* The stack of a thread that stands still, as far as can be told: see the header. */
-static bool copy_stack(struct standin *standin, const struct record *sample, struct capture *into,
-		       long switches_before)
+/* The moment at which a stand-in got its CPU. */
+struct moment {
+	uint64_t time_ns;
+	long switches;
+};
+
+static bool is_late(const struct standin *standin, const struct record *sample,
+		    const struct moment *woken)
+{
+	return woken->time_ns - sample->time_ns >
+	       (standin->is_real_time ? REAL_TIME_LATE_NS : LATE_NS);
+}
+
+/* Did the thread stand still from the sample until now? */
+static bool stood_still(struct standin *standin, const struct record *sample,
+			const struct moment *woken)
+{
+	return (!is_late(standin, sample, woken) && is_queued(standin, sample) &&
+		switches() == woken->switches) ||
+	       (sample->sample.in_kernel && waits(standin->all, sample));
+}
+
+static bool copy_stack(struct standin *standin, const struct record *sample, struct capture *into)
 {
 	struct standins *all = standin->all;
-	uint64_t sp = sp_of(all, &sample->sample.regs);
+	uint64_t sp = register_of(&sample->sample.regs, all->sp_bit);
 	size_t wanted = wanted_bytes(all, sample, sp);
 
 	if (!wanted)
@@ -224,25 +258,24 @@ static bool copy_stack(struct standin *standin, const struct record *sample, str
 	into->tid = sample->tid;
 	into->time_ns = sample->time_ns;
 	into->len = all->read(sample->tid, sp, into->memory, wanted);
-	return into->len > sample->sample.dumped_bytes && is_ready(standin, sample) &&
-	       switches() == switches_before;
+	return into->len > sample->sample.dumped_bytes;
 }
 
 static void stand_in(struct standin *standin)
 {
-	long switches_before = switches();
-	uint64_t woken_ns = sampler_now_ns(), done_ns;
+	struct moment woken = {.switches = switches(), .time_ns = sampler_now_ns()};
 	struct capture *capture = capture_to_fill(standin);
 	struct record sample = {0};
+	uint64_t done_ns;
 
-	if (!newest_sample(standin, &sample) || !capture || woken_ns < standin->rests_until_ns ||
-	    sample.pid == getpid() ||
-	    woken_ns - sample.time_ns > (standin->is_real_time ? REAL_TIME_LATE_NS : LATE_NS))
+	if (!newest_sample(standin, &sample) || !capture ||
+	    woken.time_ns < standin->rests_until_ns || sample.pid == getpid() ||
+	    (is_late(standin, &sample, &woken) && !sample.sample.in_kernel))
 		return;
-	if (copy_stack(standin, &sample, capture, switches_before))
+	if (copy_stack(standin, &sample, capture) && stood_still(standin, &sample, &woken))
 		atomic_store(&capture->owner, OWNER_READER);
 	done_ns = sampler_now_ns();
-	standin->rests_until_ns = done_ns + REST_SHARE * (done_ns - woken_ns);
+	standin->rests_until_ns = done_ns + REST_SHARE * (done_ns - woken.time_ns);
 }
 
 /* sched_setattr(2): struct sched_attr */
@@ -318,8 +351,8 @@ struct standins *standins_new(const struct ring *rings, const unsigned *cpus, si
 	*all = (struct standins){
 		.layout = layout,
 		.read = options->read_memory,
-		.dump_bytes = options->stack_bytes,
 		.sp_bit = options->sp_bit,
+		.pc_bit = options->pc_bit,
 		.stop_fd = eventfd(0, EFD_CLOEXEC),
 		.count = count,
 	};
@@ -391,8 +424,6 @@ void standins_complete(struct standins *all, size_t cpu, struct record *sample)
 	struct bytes *stack = &sample->sample.stack;
 
 	give_back(all);
-	if (sample->sample.dumped_bytes < all->dump_bytes)
-		return;
 	all->given = find(&all->items[cpu], sample);
 	if (all->given && !memcmp(all->given->memory, stack->at, bytes_left(stack)))
 		*stack = bytes_of(all->given->memory, all->given->len);

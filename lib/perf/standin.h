@@ -7,11 +7,13 @@
  * thread stands where it was sampled while its stack is read. That is no hope, it is looked at:
  *
  *  - the stand-in was on the CPU within moments of the sample. As a real-time thread, which takes
- *    CAP_SYS_NICE, it comes at once; as another, the scheduler may let the sampled thread go on for
- *    a slice, and what is read then is thrown away;
+ *    CAP_SYS_NICE, it comes before the sampled one is in user space again; as another, the
+ * scheduler may let that go on for a slice, and what is read then is thrown away;
  *  - it stayed there until all was read: it was not switched out;
  *  - the sampled thread is then still ready to run in the queue of the same CPU, so it did not run
- *    elsewhere either (proc(5), /proc/pid/stat, "state" and "processor");
+ *    elsewhere either;
+ *  - or, instead of all these: it was sampled in the kernel, and waits there, having entered it
+ * where the sample says;
  *  - what is read holds, to the byte, what the kernel copied with the sample.
  *
  * What fails one of these is not given out. A stand-in takes no more than half of its CPU.
@@ -49,11 +51,5 @@ void standins_complete(struct standins *standins, size_t cpu, struct record *sam
 
 /* The stack of that thread goes up to this address, as far as is known. */
 void standins_expect(struct standins *standins, pid_t tid, uint64_t end);
-
-/*
- * /proc/PID/task/TID/stat: is the thread ready to run, in the queue of that CPU? text ends with a
- * NUL.
- */
-bool standin_is_ready(const char *text, unsigned cpu);
 
 #endif

@@ -61,7 +61,7 @@ struct arch {
 	const uint8_t
 		*perf_to_dwarf; /* by perf number; PERF_REG_PC for the pc, PERF_REG_NONE for none */
 	unsigned perf_count;
-	unsigned perf_sp;    /* perf's number of the stack pointer */
+	unsigned perf_sp, perf_pc; /* perf's numbers of the stack pointer and the pc */
 	bool ra_in_register; /* a leaf's return address is in `ra`, not on the stack (aarch64's lr)
 			      */
 	uint64_t pc_mask; /* bits of a return address that count (pointer authentication on aarch64)

@@ -83,6 +83,7 @@ const struct arch arch_aarch64 = {
 	.perf_to_dwarf = perf_to_dwarf,
 	.perf_count = sizeof(perf_to_dwarf),
 	.perf_sp = 31,
+	.perf_pc = 32,
 	.ra_in_register = true,
 	/* User addresses have 48 bits; above them stands the signature. */
 	.pc_mask = UINT64_C(0x0000ffffffffffff),

@@ -134,6 +134,7 @@ const struct arch arch_x86_64 = {
 	.perf_to_dwarf = perf_to_dwarf,
 	.perf_count = sizeof(perf_to_dwarf),
 	.perf_sp = 7,
+	.perf_pc = 8,
 	.ra_in_register = false,
 	.pc_mask = UINT64_MAX,
 	.ends_with_call = ends_with_call,
