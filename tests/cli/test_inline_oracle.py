@@ -4,7 +4,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from collections import defaultdict, namedtuple
 from pathlib import Path
 
@@ -168,7 +167,9 @@ def debug_file(path):
     notes = subprocess.run(["readelf", "-n", path], check=True, capture_output=True, text=True).stdout
     found = re.search(r"Build ID: (..)(\w+)", notes)
     name = Path(f"/usr/lib/debug/.build-id/{found[1]}/{found[2]}.debug")
-    return name if name.exists() else lacking(f"the debug information of {path}")
+    if not name.exists():
+        pytest.skip(f"the debug information of {path} is missing")
+    return name
 
 
 def libc():
@@ -183,7 +184,7 @@ def test_chains_of_ripgrep(client, oracle):
 
 # binutils have other files for some lines of DWARF 5 (2.40).
 @pytest.mark.parametrize("oracle", [llvm_symbolizer, gimli])
-@pytest.mark.parametrize("file", [libc, lambda: os.path.realpath(sys.executable)], ids=["libc", "python"])
+@pytest.mark.parametrize("file", [libc, lambda: "/usr/bin/python3"], ids=["libc", "python"])
 def test_chains_of_what_a_distribution_has_built(file, oracle):
     assert_agreement(debug_file(file()), oracle)
 
