@@ -73,6 +73,7 @@ void attr_samples(struct perf_event_attr *attr, const struct event *event,
 	/* The addresses of a virtual machine's guest mean nothing here. */
 	attr->exclude_guest = event->type == PERF_TYPE_HARDWARE || event->type == PERF_TYPE_RAW;
 	attr->read_format = features->lost ? format_lost : 0;
+	attr->build_id = features->build_id; /* so a file of the records says how to read them */
 	ask_for_chains(attr, options);
 	if (options->regs_mask) {
 		attr->sample_type |= PERF_SAMPLE_REGS_USER;

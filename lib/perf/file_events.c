@@ -95,6 +95,10 @@ struct error *file_events_add(struct file_events *events, struct bytes attr_byte
 	take_ids(events, ids, events->count);
 	GROW(events->items, events->count, events->room);
 	events->items[events->count++] = added;
+	/* perf asks it of one event, and what it makes up is nobody's. */
+	events->build_ids |= attr.build_id;
+	for (uint32_t i = 0; i < events->count; i++)
+		events->items[i].layout.build_ids = events->build_ids;
 	return NULL;
 }
 

@@ -28,6 +28,7 @@ struct file_events {
 	uint32_t *sampling; /* by number: which item */
 	uint32_t sampling_count, sampling_room;
 	struct idmap by_id;
+	bool build_ids; /* one of them has asked for them */
 };
 
 void file_events_deinit(struct file_events *events);

@@ -324,6 +324,12 @@ static void advance(struct perfdata *perfdata)
 		advance_in_file(perfdata);
 }
 
+static struct error *refuse_folder(void)
+{
+	return error_hint(error_new("its records are in a folder (perf record --threads)"),
+			  "record without --threads");
+}
+
 static struct error *refuse_magic(uint64_t magic)
 {
 	if (magic == PERFDATA_MAGIC_SWAPPED)
@@ -342,6 +348,8 @@ static struct error *read_header(struct perfdata *perfdata, uint64_t file_bytes)
 	struct error *err;
 
 	window_look(window, PERFDATA_PIPE_HEADER_BYTES, &start);
+	if (!bytes_left(&start) && !window->error)
+		return error_new("it is empty");
 	magic = bytes_u64(&start);
 	size = bytes_u64(&start);
 	if (!bytes_ok(&start) || magic != PERFDATA_MAGIC)
@@ -356,8 +364,7 @@ static struct error *read_header(struct perfdata *perfdata, uint64_t file_bytes)
 				  "name the file");
 	err = file_header_read(&perfdata->header, window, file_bytes, &cut_off);
 	if (!err && perfdata->header.in_folder)
-		err = error_hint(error_new("its records are in a folder (perf record --threads)"),
-				 "record without --threads");
+		err = refuse_folder();
 	if (!err && cut_off)
 		add_problem(perfdata, "the recording was not finished (perf was killed, or the "
 				      "disk full): what was written by then is read");
@@ -374,6 +381,8 @@ struct error *perfdata_open(int fd, struct perfdata **ret)
 	file_header_init(&perfdata->header);
 	if (fstat(fd, &st) < 0)
 		return error_errno(errno, "read the recording");
+	if (S_ISDIR(st.st_mode))
+		return refuse_folder();
 	window_init(&perfdata->window, fd, S_ISREG(st.st_mode), 0);
 	err = read_header(perfdata, (uint64_t)st.st_size);
 	if (err)

@@ -229,7 +229,8 @@ static void take_build_id(struct bytes *body, struct record_mmap *map)
 	map->build_id_bytes = len;
 }
 
-static void decode_mmap(uint32_t type, uint16_t misc, struct bytes *body, struct record *ret)
+static void decode_mmap(uint32_t type, uint16_t misc, bool has_build_id, struct bytes *body,
+			struct record *ret)
 {
 	struct record_mmap *map = &ret->mmap;
 
@@ -240,7 +241,7 @@ static void decode_mmap(uint32_t type, uint16_t misc, struct bytes *body, struct
 	map->offset = bytes_u64(body);
 	map->executable = !(misc & PERF_RECORD_MISC_MMAP_DATA);
 	if (type == PERF_RECORD_MMAP2) {
-		if (misc & MISC_BUILD_ID)
+		if (has_build_id)
 			take_build_id(body, map);
 		else
 			take_device(body, map);
@@ -288,12 +289,13 @@ static void decode_lost(uint32_t type, struct bytes *body, struct record *ret)
 	ret->lost.count = bytes_u64(body);
 }
 
-static void decode_other(uint32_t type, uint16_t misc, struct bytes *body, struct record *ret)
+static void decode_other(const struct record_layout *layout, uint32_t type, uint16_t misc,
+			 struct bytes *body, struct record *ret)
 {
 	switch (type) {
 	case PERF_RECORD_MMAP:
 	case PERF_RECORD_MMAP2:
-		decode_mmap(type, misc, body, ret);
+		decode_mmap(type, misc, layout->build_ids && misc & MISC_BUILD_ID, body, ret);
 		break;
 	case PERF_RECORD_COMM:
 		decode_comm(misc, body, ret);
@@ -338,7 +340,7 @@ bool record_decode(const struct record_layout *layout, struct bytes raw, struct 
 	}
 	if (!take_trailer(layout, &raw, ret))
 		return false;
-	decode_other(type, misc, &raw, ret);
+	decode_other(layout, type, misc, &raw, ret);
 	return bytes_ok(&raw);
 }
 

@@ -96,9 +96,12 @@ struct record {
 struct record_layout {
 	uint64_t sample_type; /* PERF_SAMPLE_* */
 	uint64_t regs_mask;
-	uint64_t read_format;	/* PERF_FORMAT_*: of the values in a sample, where there are any */
-	uint64_t branch_type;	/* PERF_SAMPLE_BRANCH_*: likewise of the branches */
-	uint64_t period;	/* of samples that do not tell theirs */
+	uint64_t read_format; /* PERF_FORMAT_*: of the values in a sample, where there are any */
+	uint64_t branch_type; /* PERF_SAMPLE_BRANCH_*: likewise of the branches */
+	uint64_t period;      /* of samples that do not tell theirs */
+	/* Mappings may be told with build-ids. Without, their mark means nothing: the kernel (6.18)
+	 * leaves it behind when another's event, that has asked for them, gets the same record. */
+	bool build_ids;
 	bool bare;		/* nothing but samples has a time and an id (no sample_id_all) */
 	const uint64_t *ids;	/* kernel's event ids, sorted ascending … */
 	const unsigned *events; /* … and the event index each belongs to */

@@ -319,6 +319,7 @@ static void prepare_layout(struct sampler *s)
 		.sample_type = d->sample_attrs[0].sample_type,
 		.period = s->layout.period,
 		.regs_mask = d->sample_attrs[0].sample_regs_user,
+		.build_ids = s->features.build_id,
 		.ids = s->ids,
 		.events = s->events,
 		.id_count = d->id_count,

@@ -83,6 +83,11 @@ void dwarf_free(struct dwarf *dwarf)
 	free(dwarf);
 }
 
+bool dwarf_is_split(const struct dwarf *dwarf)
+{
+	return dwarf->index.is_split;
+}
+
 uint32_t dwarf_unit_of(const struct dwarf *dwarf, uint64_t vaddr)
 {
 	return dwarf_index_find(&dwarf->index, vaddr);

@@ -48,6 +48,8 @@ struct dwarf *dwarf_new(struct image *debug, struct image *alt);
 void dwarf_free(struct dwarf *dwarf);
 DEFINE_CLEANUP(dwarf, dwarf_free)
 
+/* Some of its units are in .dwo files. */
+bool dwarf_is_split(const struct dwarf *dwarf);
 /* The unit that covers vaddr, or DWARF_NO_UNIT. */
 uint32_t dwarf_unit_of(const struct dwarf *dwarf, uint64_t vaddr);
 /* The bytes of .debug_info in a unit: how much work it is. */

@@ -147,6 +147,7 @@ static void walk_unit(struct walk *walk, const struct dwarf_unit *unit)
 
 	load_root_abbrev(walk, unit);
 	view = dwarf_view_of(walk->file, NULL, unit, &walk->abbrevs);
+	walk->found.is_split |= view.root.is_skeleton;
 	if (view.root.is_skeleton || view.root.tag != DW_TAG_compile_unit)
 		return;
 	producer = dwarf_string(&view, &view.root.producer);
@@ -251,6 +252,7 @@ void dwarf_index_init(struct dwarf_index *index, const struct dwarf_file *file)
 		walk_unit(&walk, &file->units[i]);
 	walk_rangeless(&walk);
 	flatten(&walk.found, index);
+	index->is_split = walk.found.is_split;
 	dwarf_abbrevs_deinit(&walk.abbrevs);
 	dwarf_index_deinit(&walk.found);
 }

@@ -16,6 +16,7 @@ struct dwarf_range {
 struct dwarf_index {
 	struct dwarf_range *ranges;
 	size_t count, room;
+	bool is_split; /* there are units whose entries are in other files (.dwo) */
 };
 
 void dwarf_index_init(struct dwarf_index *index, const struct dwarf_file *file);

@@ -40,6 +40,11 @@ static void open_dwarf(struct source *source, const struct source_options *optio
 	}
 	source->alt = debugfile_find_alt(holder, options->debug_dir);
 	source->dwarf = dwarf_new(holder, source->alt);
+	if (source->dwarf && dwarf_is_split(source->dwarf))
+		source->problem = xasprintf(
+			"%s has its debug information in .dwo files, which prof does not read, so "
+			"inlined functions and lines are missing: build it without -gsplit-dwarf",
+			source->module->path);
 }
 
 static void open_file(struct source *source, const struct source_options *options)
@@ -145,8 +150,8 @@ char *source_problem(const struct source *source, size_t unnamed)
 		return xasprintf("%s has no symbols: install its debug symbols, or do not strip it",
 				 path);
 	if (!symtab_is_complete(source->symtab))
-		return xasprintf("%s has only its exported symbols, which leaves %zu addresses "
+		return xasprintf("%s has only its exported symbols, which leaves %zu address%s "
 				 "without a name: install its debug symbols, or do not strip it",
-				 path, unnamed);
+				 path, unnamed, unnamed == 1 ? "" : "es");
 	return NULL;
 }

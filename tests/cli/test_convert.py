@@ -232,6 +232,14 @@ def test_cut_anywhere_it_gives_what_is_left(perf, convert, prof, target):
     assert counts == sorted(counts, reverse=True) and total >= counts[0] > counts[-1]
 
 
+def test_what_holds_no_recording_is_said(prof):
+    (prof.folder / "empty.data").touch()
+    (prof.folder / "folder.data").mkdir()
+    for name, reason in {"empty.data": "it is empty", "folder.data": "--threads"}.items():
+        result = prof("convert", name, "-o", "out.folded")
+        assert result.returncode == 1 and reason in result.stderr
+
+
 def test_files_are_found_below_symfs_and_checked(perf, convert, prof, target, tmp_path):
     program = shutil.copy(target("shares"), tmp_path / "program")
     data = perf.record("--call-graph", "dwarf", program, "0.3")

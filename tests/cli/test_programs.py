@@ -1,7 +1,9 @@
 """Programs that nobody wrote for a test: in Rust, C, C++ and Go."""
 
 import re
+import subprocess
 
+from conftest import SOURCE
 from profiles import assert_rooted, assert_share
 
 CXX = """
@@ -54,6 +56,14 @@ def test_gxx_compiling_templates(prof, client, tmp_path):
                             "-o", tmp_path / "templates.o")
     assert_sound(recording, 0.95)
     assert recording.stacks.of_process("cc1plus") > 0.7 * recording.stacks.total
+
+
+def test_what_is_missing_where_debug_information_is_in_files_of_its_own(prof, client, tmp_path):
+    program = tmp_path / "split"
+    subprocess.run([client("gcc"), "-O1", "-gsplit-dwarf", SOURCE / "tests/targets/shares.c", "-o", program], check=True)
+    recording = prof.record("--", program, "0.3")
+    assert recording.stacks.share("half") > 0.3, recording.stacks.hottest()
+    assert ".dwo" in recording.result.stderr
 
 
 def test_a_go_program(prof, target):

@@ -71,7 +71,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct bytes input = bytes_of(data, size);
 	struct record_layout layout = {.sample_type = bytes_u64(&input),
-				       .regs_mask = bytes_u64(&input)};
+				       .regs_mask = bytes_u64(&input),
+				       .build_ids = true};
 	uint64_t head = bytes_u64(&input);
 	size_t held = bytes_left(&input) < DATA_BYTES ? bytes_left(&input) : DATA_BYTES;
 	struct perf_event_mmap_page *control = NULL;

@@ -14,7 +14,7 @@
 
 enum { TRAILER = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU };
 
-static const struct record_layout side_band = {.sample_type = TRAILER};
+static const struct record_layout side_band = {.sample_type = TRAILER, .build_ids = true};
 
 /* A record under construction. */
 struct raw {
@@ -377,6 +377,28 @@ static void a_mapping_names_its_file_by_build_id(void **state)
 	assert_string_equal(record.mmap.path, "/bin/x");
 }
 
+static void without_having_asked_the_mark_of_a_build_id_means_nothing(void **state)
+{
+	(void)state;
+	struct raw raw = begin(PERF_RECORD_MMAP2, 1 << 14);
+	struct record_layout layout = side_band;
+	struct record record;
+
+	layout.build_ids = false;
+	put_mmap2(&raw);
+	put_u32(&raw, 254);
+	put_u32(&raw, 1);
+	put_u64(&raw, 4711);
+	put_u64(&raw, 1);
+	put_u32(&raw, PROT_READ | PROT_EXEC);
+	put_u32(&raw, MAP_PRIVATE);
+	put_string(&raw, "/bin/x");
+	assert_true(record_decode(&layout, finish_with_trailer(&raw), &record));
+	assert_int_equal(record.mmap.device_major, 254);
+	assert_int_equal(record.mmap.inode, 4711);
+	assert_int_equal(record.mmap.build_id_bytes, 0);
+}
+
 static void names_forks_ends_and_losses_are_told(void **state)
 {
 	(void)state;
@@ -558,6 +580,7 @@ int main(void)
 		cmocka_unit_test(a_sample_of_an_event_that_we_did_not_open_is_refused),
 		cmocka_unit_test(a_mapping_names_its_file_by_device_and_inode),
 		cmocka_unit_test(a_mapping_names_its_file_by_build_id),
+		cmocka_unit_test(without_having_asked_the_mark_of_a_build_id_means_nothing),
 		cmocka_unit_test(names_forks_ends_and_losses_are_told),
 		cmocka_unit_test(a_type_from_the_future_is_well_formed_and_of_no_interest),
 		cmocka_unit_test(a_record_cut_short_anywhere_is_refused),
