@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "cmd/command.h"
 #include "cmd/message.h"
+#include "cmd/showing.h"
 #include "cmd/summary.h"
 
 #include <string.h>
@@ -42,13 +43,20 @@ static int refuse_records(const struct outputs *outputs)
 	return STATUS_OK;
 }
 
+static const char *usual_output(const struct delivery_options *options)
+{
+	if (options->opens)
+		return "prof.html";
+	return stdout_is_pipe() ? "-" : "prof.pb.gz";
+}
+
 int outputs_open(struct outputs *outputs, struct delivery_options *options)
 {
 	struct option_list *patterns = &options->outputs;
 	int status = STATUS_OK;
 
 	if (!patterns->count)
-		error_free(option_append(patterns, stdout_is_pipe() ? "-" : "prof.pb.gz"));
+		error_free(option_append(patterns, usual_output(options)));
 	for (size_t i = 0; i < patterns->count && status == STATUS_OK; i++)
 		status = outputs_add(outputs, patterns->items[i], options->format);
 	if (status == STATUS_OK && !options->takes_records)
@@ -109,17 +117,13 @@ int outputs_write(struct outputs *outputs, const struct profile *profile,
 	return status;
 }
 
-int deliver(const struct delivery *delivery)
+static void summarize(const struct delivery *delivery)
 {
 	const struct completeness *completeness = delivery->completeness;
-	int status = outputs_write(delivery->outputs, delivery->profile,
-				   &delivery->options->format_options);
 
-	if (delivery->options->quiet)
-		return status;
 	if (!completeness) {
 		summary_print_files(delivery->outputs->items, delivery->outputs->count);
-		return status;
+		return;
 	}
 	summary_print(&(struct summary){
 		.profile = delivery->profile,
@@ -131,5 +135,16 @@ int deliver(const struct delivery *delivery)
 		.sampling_cpu_ns = delivery->sampling_cpu_ns,
 		.verbose = delivery->options->verbose,
 	});
+}
+
+int deliver(const struct delivery *delivery)
+{
+	int status = outputs_write(delivery->outputs, delivery->profile,
+				   &delivery->options->format_options);
+
+	if (!delivery->options->quiet)
+		summarize(delivery);
+	if (delivery->options->opens && status == STATUS_OK)
+		show_output(delivery->outputs->items, delivery->outputs->count);
 	return status;
 }

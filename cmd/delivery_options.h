@@ -18,6 +18,7 @@ struct delivery_options {
 	const char *debug_dir;
 	bool no_inline;
 	bool quiet, verbose;
+	bool opens;	    /* what was written, in a browser */
 	bool takes_records; /* the command has records, which some formats hold */
 };
 
@@ -41,6 +42,14 @@ option_take delivery_take_weight; /* enum format_weight */
 		DELIVERY_ENTRY(0, "format", "NAME",                                                \
 			       "one of those below, whatever the name of the file",                \
 			       delivery_take_format, offsetof(type, member.format)),               \
+		DELIVERY_ENTRY(0, "open", NULL,                                                    \
+			       "open the page in a browser when it is written; prof.html if no "   \
+			       "-o says otherwise",                                                \
+			       option_true, offsetof(type, member.opens)),                         \
+		DELIVERY_ENTRY(0, "source", NULL,                                                  \
+			       "the page holds the text of the lines that were sampled, where "    \
+			       "their files can be read here",                                     \
+			       option_true, offsetof(type, member.format_options.source)),         \
 		DELIVERY_ENTRY(0, "weight", "KIND", "folded stacks count samples, ns or period",   \
 			       delivery_take_weight,                                               \
 			       offsetof(type, member.format_options.weight)),                      \

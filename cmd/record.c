@@ -156,6 +156,7 @@ static void write_so_far(void *user)
 	run->writer = fork();
 	if (run->writer == 0) {
 		run->options.delivery.quiet = true;
+		run->options.delivery.opens = false;
 		_exit(write_files_so_far(run));
 	}
 	if (run->writer < 0)

@@ -19,6 +19,7 @@ struct format_options {
 	bool show_pid;		   /* folded: the first frame is NAME-PID … */
 	bool show_tid;		   /* … or NAME-PID/TID */
 	bool annotate;		   /* folded: _[k] _[i] _[j] behind names */
+	bool source;		   /* html: with the text of sampled lines, read from their files */
 };
 
 struct format {

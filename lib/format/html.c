@@ -12,6 +12,7 @@
 #include "base/utf8.h"
 #include "format/format.h"
 #include "format/html_files.h"
+#include "format/html_source.h"
 #include "report/labels.h"
 
 #include <errno.h>
@@ -299,7 +300,33 @@ static void put_markers(struct page *page)
 	}
 }
 
-static void put_profile(struct page *page)
+/* Files with the text of their lines; the number 0 stands at the end. */
+static void put_sources(struct page *page)
+{
+	size_t count, first, end;
+	CLEANUP(free_ptr) struct source_line *lines = source_lines(&page->labels, &count);
+
+	for (first = 0; first < count; first = end) {
+		CLEANUP(arena_deinit) struct arena arena = {0};
+		string_id file = lines[first].file;
+		const char **texts;
+
+		for (end = first; end < count && lines[end].file == file;)
+			end++;
+		texts = source_texts(profile_string(page->profile, file), lines + first,
+				     end - first, &arena);
+		if (!texts)
+			continue;
+		put(page, number_of_file(page, file));
+		put(page, end - first);
+		for (size_t i = first; i < end; i++) {
+			put(page, lines[i].line);
+			put_text(page, texts[i - first]);
+		}
+	}
+}
+
+static void put_profile(struct page *page, bool with_source)
 {
 	put_info(page);
 	put_events(page);
@@ -312,10 +339,13 @@ static void put_profile(struct page *page)
 	put_cells(page);
 	put_moments(page);
 	put_markers(page);
+	if (with_source)
+		put_sources(page);
+	put(page, 0);
 }
 
 /* The result is an errno. */
-static int put_data(struct page *page, FILE *out)
+static int put_data(struct page *page, bool with_source, FILE *out)
 {
 	CLEANUP(close_file) FILE *text = base64_writer(out);
 	int error = 0;
@@ -324,7 +354,7 @@ static int put_data(struct page *page, FILE *out)
 	if (!page->out)
 		return errno;
 	setvbuf(page->out, NULL, _IOFBF, 64 * 1024);
-	put_profile(page);
+	put_profile(page, with_source);
 	if (fclose(page->out))
 		error = errno;
 	if (fclose(STEAL(text)) && !error)
@@ -346,11 +376,10 @@ static struct error *html_write(const struct profile *profile, const struct form
 	CLEANUP(page_deinit) struct page page = {.profile = profile};
 	int error;
 
-	(void)options;
 	labels_init(&page.labels, profile);
 	find_weights_of_samples(&page);
 	fwrite(html_before, 1, strlen(html_before), out);
-	error = put_data(&page, out);
+	error = put_data(&page, options->source, out);
 	fwrite(html_behind, 1, strlen(html_behind), out);
 	if ((fflush(out) || ferror(out)) && !error)
 		error = errno ? errno : EIO;

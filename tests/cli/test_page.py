@@ -1,7 +1,9 @@
 """The HTML page, driven in a real browser: what a person clicks, types and reads."""
 
 import json
+import os
 import re
+import select
 
 import pytest
 
@@ -285,6 +287,38 @@ def test_source_lines_of_a_function_have_their_share(prof, target, show):
     page.until("document.querySelector('#details .lines') !== null")
     lines = page.value("[...document.querySelectorAll('.lines tbody tr')].map((row) => row.innerText.split('\\t'))")
     assert all(re.fullmatch(r"\d+", line[0]) and line[1].endswith("%") for line in lines)
+
+
+def test_source_text_is_there_on_request_alone(prof, target, show):
+    for options in ((), ("--source",)):
+        assert prof("record", *options, "-o", "page.html", "--", target("geometry"), "0.3").returncode == 0
+        page = show()
+        texts = page.value("[...prof.profile.sources.values()].flatMap((lines) => [...lines.values()])")
+        assert any("spin();" in text for text in texts) == bool(options)
+    page.value("prof.go({fn: prof.full.findIndex((name) => name.includes('squared'))})")
+    page.until("document.getElementById('details').innerText.includes('spin();')")
+
+
+def test_the_page_is_opened_on_request(prof, tmp_path):
+    opened = tmp_path / "opened"
+    os.mkfifo(opened)
+    reader = os.open(opened, os.O_RDWR)
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "xdg-open").write_text(f'#!/bin/sh\necho "$1" >{opened}\n')
+    (tmp_path / "bin" / "xdg-open").chmod(0o755)
+    environment = {**os.environ, "PATH": f"{tmp_path}/bin:{os.environ['PATH']}"}
+    assert prof("record", "--open", "--", "true", env=environment).returncode == 0
+    assert select.select([reader], [], [], 30)[0], "nobody has opened it"
+    assert os.read(reader, 100) == b"prof.html\n"
+    os.close(reader)
+    assert (tmp_path / "prof.html").stat().st_size > 1000
+
+
+def test_where_nothing_can_open_it_the_page_is_written_all_the_same(prof):
+    result = prof("record", "--open", "-o", "x.html", "--", "/bin/true", env={"PATH": "/nonexistent"})
+    assert result.returncode == 0
+    assert "xdg-open" in result.stderr and "open x.html by hand" in result.stderr
+    assert (prof.folder / "x.html").exists()
 
 
 BAD_NAMES = [

@@ -52,7 +52,7 @@ function linesOf(frame, labels) {
 
 // samples: {stack: ["main", "f>g:7"], thread, event, samples, weight, times: [[us, cpu], …]}.
 export function encode({ samples, threads = [{ pid: 1, tid: 1, process: "app", name: "app" }], events, modules, labels = {},
-  info = {}, each = 1, markers = [] }) {
+  info = {}, each = 1, markers = [], sources = {} }) {
   const names = new Ids();
   const frames = new Ids();
   const stacks = new Ids();
@@ -126,5 +126,14 @@ export function encode({ samples, threads = [{ pid: 1, tid: 1, process: "app", n
     out.string(text);
     out.number(count);
   }
+  for (const [file, lines] of Object.entries(sources)) {
+    out.number(files.of(file));
+    out.number(Object.keys(lines).length);
+    for (const [line, text] of Object.entries(lines)) {
+      out.number(Number(line));
+      out.string(text);
+    }
+  }
+  out.number(0);
   return Uint8Array.from(out.bytes);
 }

@@ -127,7 +127,7 @@ test("of thinned moments each stands for several", () => {
 
 test("the histogram has every moment once", () => {
   const profile = profileOf(BY_THREAD);
-  const counts = histogram(profile, 4, 10, (cell) => profile.cells.thread[cell]);
+  const counts = histogram(profile, 4, 10, profile.moments.cell, profile.cells.thread);
   assert.deepEqual([0, 1, 2, 3].map((row) => counts.slice(row * 10, row * 10 + 10).reduce((a, b) => a + b)), [1, 2, 3, 4]);
   assert.equal(counts[30 + 3], 1);
 });
@@ -188,6 +188,14 @@ test("source lines of a function, each once a sample", () => {
     .map(({ line, self, total }) => [line, self, total]);
   assert.deepEqual(lines("f"), [[10, 4, 8], [12, 0, 4]]);
   assert.deepEqual(lines("main"), [[3, 0, 5], [4, 0, 3]]);
+});
+
+test("the text of source lines is there where it was asked for", () => {
+  const samples = [{ stack: ["main:3"] }];
+  const labels = { main: { file: "main.c" } };
+  const profile = profileOf({ samples, labels, sources: { "main.c": { 3: "\treturn work();" } } });
+  assert.equal(profile.sources.get(profile.labels.file[0]).get(3), "\treturn work();");
+  assert.equal(profileOf({ samples, labels }).sources.size, 0);
 });
 
 test("random profiles: every tree has all the weight, and the table agrees with a count by hand", () => {
@@ -283,7 +291,13 @@ test("names are shortened to what tells most", () => {
     "<module>": "<module>",
     "_ZN3foo": "_ZN3foo",
     "do_syscall_64": "do_syscall_64",
-    "(anonymous namespace)::f(int)": "(anonymous)::f",
+    "(anonymous namespace)::f(int)": "f",
+    "v8::internal::(anonymous namespace)::Invoke(v8::Isolate*, v8::(anonymous namespace)::Params const&)": "internal::Invoke",
+    "<core::option::Option<&u8>>::map::<bool, <std::path::PathBuf>::_push::{closure#0}>": "Option::map",
+    "<*const u8>::copy_to": "u8::copy_to",
+    "<(A,B) as args::FromArgs>::from_args": "_::from_args",
+    "<&mut F as core::ops::FnOnce<A>>::call_once": "F::call_once",
+    "std::thread::spawn::{{closure}}::{{closure}}": "spawn::{{closure}}",
     "foo(int) [clone .isra.0]": "foo",
     "": "",
   };

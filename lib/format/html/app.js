@@ -62,7 +62,7 @@ class Page {
     this.memory = new Memory();
     this.drawn = new Map();
     this.full = profile.labels.name.map(shown);
-    this.short = this.full.map(shortName);
+    this.short = this.full.map((name, label) => (profile.labels.kind[label] === "group" ? name : shortName(name)));
     this.defaultGroup = profile.processCount > 1 ? "process" : "none";
     this.node = 0;
     const graphTell = {
@@ -191,7 +191,7 @@ class Page {
   colouring() {
     const key = [this.state.colours, this.isDark(), this.state.event];
     return this.memory.of("colouring", key, () => colouring(this.profile, {
-      byModule: this.state.colours === "module", isDark: this.isDark(), modules: this.modules() }));
+      byModule: this.state.colours === "module", isDark: this.isDark(), modules: this.state.colours === "module" ? this.modules() : [] }));
   }
 
   // In the order of the whole recording, so that colours stay when the range changes.

@@ -3,7 +3,7 @@
 import { KIND_NAMES, kindOf } from "./colours.js";
 import { isInlined, labelOf, standsForAll } from "./tree.js";
 import { make, share } from "./tables.js";
-import { fileName, percent } from "./words.js";
+import { fileName, percent, shown } from "./words.js";
 
 const MOST_LINES = 40;
 const HOTTEST = 20;
@@ -46,12 +46,12 @@ function term(name, ...value) {
 function linesList(profile, label, lines, whole) {
   const known = lines.filter(({ line }) => line > 0);
   if (!known.length) return [];
-  const texts = profile.sources && profile.sources[profile.labels.file[label]];
+  const texts = profile.sources.get(profile.labels.file[label]);
   const hot = [...known].sort((a, b) => b.total - a.total).slice(0, MOST_LINES);
   const rows = known.filter((row) => hot.includes(row)).map(({ line, self, total }) =>
     make("tr", {}, make("td", { className: "line" }, String(line)), make("td", {}, share(self, whole)),
       make("td", {}, share(total, whole)),
-      ...(texts ? [make("td", { className: "text" }, make("bdi", {}, texts.get(line) || ""))] : [])));
+      ...(texts ? [make("td", { className: "text" }, make("bdi", {}, shown(texts.get(line) || "")))] : [])));
   const more = known.length > rows.length ? [make("p", { className: "quiet" }, `and ${known.length - rows.length} lines more`)] : [];
   return [make("h3", {}, "Source lines"), make("table", { className: "lines" },
     make("thead", {}, make("tr", {}, ...["Line", "Self", "Total", ...(texts ? ["Text"] : [])].map((name) => make("th", {}, name)))),

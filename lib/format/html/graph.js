@@ -6,6 +6,7 @@ import { labelOf, standsForAll } from "./tree.js";
 
 export const ROW_PX = 20;
 const TEXT_PX = 28; // the narrowest box that gets a text
+const CALLERS_SHOWN = 4; // of what is zoomed into
 const ZOOM_MS = 160;
 const FONT = '12px system-ui, -apple-system, "Segoe UI", Roboto, "Liberation Sans", "DejaVu Sans", sans-serif';
 
@@ -83,7 +84,6 @@ export class Graph {
       if (this.selected === 0) this.selected = zoomed;
       this.turn(from);
     } else this.refit();
-    if (isNew) this.toRoot();
   }
 
   // What of the axis is seen once any zooming has come to rest.
@@ -99,6 +99,7 @@ export class Graph {
     if (!from || matchMedia("(prefers-reduced-motion: reduce)").matches) {
       this.range = goal;
       this.refit();
+      this.reveal();
       return;
     }
     const start = performance.now();
@@ -108,8 +109,22 @@ export class Graph {
       this.range = [from[0] + (goal[0] - from[0]) * ease, from[1] + (goal[1] - from[1]) * ease];
       this.refit(true);
       if (t < 1) this.gliding = requestAnimationFrame(step);
+      else this.reveal();
     };
     this.gliding = requestAnimationFrame(step);
+  }
+
+  // The zoomed box with a few of its callers, and as much below it as there is room for.
+  reveal() {
+    const rows = Math.max(0, this.tree.depth[this.zoomed] - CALLERS_SHOWN) * ROW_PX;
+    this.element.scrollTop = this.look.upward ? this.element.scrollHeight - this.height - rows : rows;
+    this.keepInView(this.selected);
+  }
+
+  keepInView(node) {
+    const y = this.top(this.tree.depth[node]);
+    if (y < 0) this.element.scrollTop += y;
+    else if (y + ROW_PX > this.height) this.element.scrollTop += y + ROW_PX - this.height;
   }
 
   // Lays out anew; draws now, or with the next frame.
@@ -138,10 +153,6 @@ export class Graph {
       this.waiting = 0;
       this.draw();
     });
-  }
-
-  toRoot() {
-    this.element.scrollTop = this.look.upward ? this.element.scrollHeight : 0;
   }
 
   top(depth) {
@@ -264,9 +275,7 @@ export class Graph {
 
   select(node) {
     this.selected = node;
-    const y = this.top(this.tree.depth[node]);
-    if (y < 0) this.element.scrollTop += y;
-    else if (y + ROW_PX > this.height) this.element.scrollTop += y + ROW_PX - this.height;
+    this.keepInView(node);
     this.later();
     this.tell.select(node);
   }

@@ -100,6 +100,14 @@ function readMoments(reader) {
   return { count, each, time, cpu, cell };
 }
 
+// The text of lines, by number of file and line.
+function readSources(reader) {
+  const sources = new Map();
+  for (let file = reader.number(); file; file = reader.number())
+    sources.set(file, new Map(reader.list(() => [reader.number(), reader.string()])));
+  return sources;
+}
+
 // The levels that stand for a process or a thread have labels too, behind those of the profile.
 function addGroups(profile) {
   const { labels, threads } = profile;
@@ -137,7 +145,8 @@ export function decode(bytes) {
   const moments = readMoments(reader);
   const markers = reader.list(() => ({ kind: number(), time: reader.signed(), cpu: number(), pid: number() - 1,
     tid: number() - 1, text: string(), count: number() }));
-  const profile = { info, events, modules, files, labels, frames, stacks, threads, cells, moments, markers };
+  const sources = readSources(reader);
+  const profile = { info, events, modules, files, labels, frames, stacks, threads, cells, moments, markers, sources };
   addGroups(profile);
   return profile;
 }

@@ -14,8 +14,8 @@ const LEAST_DRAG_PX = 4;
 // The lanes: {name, title, rows: which threads or CPUs, share, pattern}; the busiest first.
 export function lanesOf(profile, byCpu) {
   const { moments, cells, threads } = profile;
-  const keys = byCpu ? 1 + moments.cpu.reduce((most, cpu) => Math.max(most, cpu), 0) : threads.length;
-  const counts = new Float64Array(moments.count ? keys : 0);
+  const mostCpus = 1 + moments.cpu.reduce((most, cpu) => Math.max(most, cpu), 0);
+  const counts = new Float64Array(byCpu ? mostCpus : threads.length);
   for (let i = 0; i < moments.count; i++) counts[byCpu ? moments.cpu[i] : cells.thread[moments.cell[i]]]++;
   const busy = [...counts.keys()].filter((key) => counts[key]).sort((a, b) => counts[b] - counts[a] || a - b);
   const lanes = busy.slice(0, MOST_LANES).map((key) => {
@@ -26,7 +26,7 @@ export function lanesOf(profile, byCpu) {
       process: byCpu || thread.pid === thread.tid ? "" : thread.process };
   });
   if (byCpu) lanes.sort((a, b) => a.key - b.key);
-  return { lanes, hidden: busy.length - lanes.length };
+  return { lanes, mostCpus, hidden: busy.length - lanes.length };
 }
 
 // What the innermost frame of each cell is.
@@ -51,7 +51,7 @@ export class Timeline {
     canvas.addEventListener("pointerup", (event) => this.finish(event));
     canvas.addEventListener("pointercancel", () => (this.drag = null));
     canvas.addEventListener("pointerleave", () => this.tell.hover("", null));
-    new ResizeObserver(() => this.draw()).observe(canvas.parentElement);
+    new ResizeObserver(() => this.width !== canvas.parentElement.clientWidth && this.draw()).observe(canvas.parentElement);
   }
 
   // look: {byCpu, colours, ink, faint, accent, ground, mark, matches (a flag for each cell, or null),
@@ -122,10 +122,10 @@ export class Timeline {
   // All threads that are not filtered out, one layer on the other.
   drawAll() {
     const { context, profile, look, bins } = this;
-    const { thread } = profile.cells;
     const rows = LAYERS.length + 1; // the last one: what the search matches
-    const counts = histogram(profile, rows, bins, (cell) =>
-      !look.included[thread[cell]] ? -1 : look.matches && look.matches[cell] ? LAYERS.length : this.layers[cell]);
+    const rowOf = Int8Array.from(profile.cells.thread, (thread, cell) =>
+      !look.included[thread] ? -1 : look.matches && look.matches[cell] ? LAYERS.length : this.layers[cell]);
+    const counts = histogram(profile, rows, bins, profile.moments.cell, rowOf);
     let most = 1;
     for (let bin = 0; bin < bins; bin++) {
       let sum = 0;
@@ -146,11 +146,12 @@ export class Timeline {
 
   drawLanes() {
     const { context, profile, look, bins, lanes } = this;
-    const rowOf = new Map(lanes.map((lane, row) => [lane.key, row]));
-    const { thread } = profile.cells;
-    const counts = histogram(profile, lanes.length, bins, (cell, cpu) =>
-      (!look.byCpu || look.included[thread[cell]]) && rowOf.has(look.byCpu ? cpu : thread[cell])
-        ? rowOf.get(look.byCpu ? cpu : thread[cell]) : -1);
+    const { moments, cells } = profile;
+    const rows = new Map(lanes.map((lane, row) => [lane.key, row]));
+    const rowOf = (key) => rows.get(key) ?? -1;
+    const counts = look.byCpu
+      ? histogram(profile, lanes.length, bins, moments.cpu, Int16Array.from({ length: this.mostCpus }, (_, cpu) => rowOf(cpu)))
+      : histogram(profile, lanes.length, bins, moments.cell, Int16Array.from(cells.thread, rowOf));
     const most = counts.reduce((value, count) => Math.max(value, count), 1);
     lanes.forEach((lane, row) => {
       const ground = ALL_PX + (row + 1) * LANE_PX - 2;

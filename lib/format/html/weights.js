@@ -30,16 +30,17 @@ export function cellWeights(profile, view) {
   return weights;
 }
 
-// Samples over time: rows of bins, one for each group of moments. groupOf(cell, cpu) is a row, or -1.
-export function histogram(profile, rows, bins, groupOf) {
-  const { moments, info } = profile;
+// Samples over time, in rows of bins. keys: of each moment what chooses its row, its cell or its CPU;
+// rowOf: the row of each key, or -1.
+export function histogram({ moments, info }, rows, bins, keys, rowOf) {
+  const { count, each, time } = moments;
   const counts = new Float64Array(rows * bins);
   const perUs = bins / Math.max(1, info.durationUs);
-  for (let i = 0; i < moments.count; i++) {
-    const row = groupOf(moments.cell[i], moments.cpu[i]);
+  for (let i = 0; i < count; i++) {
+    const row = rowOf[keys[i]];
     if (row < 0) continue;
-    const bin = Math.min(bins - 1, Math.max(0, Math.floor(moments.time[i] * perUs)));
-    counts[row * bins + bin] += moments.each;
+    const bin = Math.floor(time[i] * perUs);
+    counts[row * bins + (bin < 0 ? 0 : bin < bins ? bin : bins - 1)] += each;
   }
   return counts;
 }

@@ -6,32 +6,51 @@ export function shown(name) {
     .replace(/[\u0080-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g, "\ufffd");
 }
 
-// What stands in brackets, as "" or as `left`; operator< and the like are left alone.
+// Without what stands in brackets; operator< and the like keep theirs.
 function withoutBrackets(name) {
   let depth = 0;
   let text = "";
   for (let i = 0; i < name.length; i++) {
     const c = name[i];
-    const isOperator = /[<>]/.test(c) && /operator[<>=-]*$|[-=]$/.test(name.slice(Math.max(0, i - 11), i));
-    if (!isOperator && (c === "<" || (c === "(" && !name.startsWith("(anonymous)", i)))) depth++;
+    const isSign = (c === "<" || c === ">") && /operator[<>=-]*$|-$/.test(name.slice(Math.max(0, i - 11), i));
+    if (!isSign && (c === "<" || c === "(")) depth++;
     if (depth === 0) text += c;
-    if (!isOperator && (c === ">" || c === ")")) depth = Math.max(0, depth - 1);
+    if (!isSign && (c === ">" || c === ")")) depth = Math.max(0, depth - 1);
   }
   return text;
 }
 
+// <alloc::vec::Vec<T> as Extend<U>>::extend begins with a type: Vec::extend is left of it.
+function withPlainType(name) {
+  let depth = 0;
+  let end = 0;
+  for (; end < name.length; end++) {
+    if (name[end] === "<") depth++;
+    if (name[end] === ">" && name[end - 1] !== "-" && --depth === 0) break;
+  }
+  if (!name.startsWith("::", end + 1)) return name;
+  const type = withoutBrackets(name.slice(1, end).replace(/^([&*]|const |mut |dyn |impl )*/, "")).split(" as ")[0];
+  return (type.split("::").pop() || "_") + name.slice(end + 1);
+}
+
+// The last two parts of a path; closures say little without the function they stand in.
+function lastParts(path) {
+  const parts = path.split("::").filter((part) => part && part !== "{anonymous}");
+  const named = parts.findLastIndex((part) => !part.startsWith("{"));
+  return (named >= 0 && named < parts.length - 1 ? [parts[named], parts[parts.length - 1]] : parts.slice(-2)).join("::");
+}
+
 const LONGEST = 2000;
 
-// core::iter::traits::iterator::Iterator::fold<…> is Iterator::fold; <Vec<T> as Extend<U>>::extend
-// is Vec::extend; void geometry::sum<int>(int) is geometry::sum.
+// core::iter::traits::iterator::Iterator::fold<…> is Iterator::fold; void geometry::sum<int>(int) is
+// geometry::sum.
 export function shortName(name) {
   if (name.length > LONGEST || /^\[|^<[^>]*>$|[/\\]|^\w+:[~*^+]/.test(name)) return name;
-  const impl = /^<(?:&|mut |dyn )*([^<>]+).*>::([^:<>]+(?:::[^:<>]+)?)(?:<.*>)?$/.exec(name);
-  if (impl) return `${impl[1].split(" as ")[0].split("::").pop()}::${impl[2]}`;
-  const bare = withoutBrackets(name.replaceAll("(anonymous namespace)", "(anonymous)")).replace(/ (const|volatile|&|&&|noexcept|\[clone [^\]]*\])*$/g, "").trim();
-  const parts = bare.replace(/^.* (?=[^ ]*$)/, (lead) => (/operator $/.test(lead) ? lead : ""))
-    .split("::").filter(Boolean);
-  return parts.slice(-2).join("::") || name;
+  const plain = name.replaceAll("(anonymous namespace)", "{anonymous}");
+  const bare = withoutBrackets(plain.startsWith("<") ? withPlainType(plain) : plain)
+    .replace(/ (const|volatile|&|&&|noexcept|\[clone [^\]]*\])*$/g, "").trim();
+  const path = bare.replace(/^.* (?=[^ ]*$)/, (lead) => (/operator $/.test(lead) ? lead : ""));
+  return lastParts(path) || name;
 }
 
 export function fileName(path) {
