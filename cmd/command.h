@@ -23,5 +23,6 @@ struct command {
 extern const struct command command_convert;
 extern const struct command command_record;
 extern const struct command command_report;
+extern const struct command command_top;
 
 #endif

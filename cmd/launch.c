@@ -9,9 +9,18 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+static void leave_terminal(void)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	for (int fd = STDIN_FILENO; null >= 0 && fd <= STDERR_FILENO; fd++)
+		if (isatty(fd))
+			dup2(null, fd);
+}
+
 /* In the child, up to the exec. */
 __attribute__((noreturn)) static void become(char *const *argv, const struct signals *signals,
-					     bool stdout_to_stderr, int hold_fd, int report_fd)
+					     enum launch_output output, int hold_fd, int report_fd)
 {
 	char go;
 	int number;
@@ -19,8 +28,10 @@ __attribute__((noreturn)) static void become(char *const *argv, const struct sig
 	/* Without a byte: prof has given up, or is gone. */
 	if (read(hold_fd, &go, 1) != 1)
 		_exit(STATUS_FAILED);
-	if (stdout_to_stderr)
+	if (output == LAUNCH_STDOUT_TO_STDERR)
 		dup2(STDERR_FILENO, STDOUT_FILENO);
+	if (output == LAUNCH_OFF_TERMINAL)
+		leave_terminal();
 	signals_restore(signals);
 	execvp(argv[0], argv);
 	number = errno;
@@ -30,7 +41,7 @@ __attribute__((noreturn)) static void become(char *const *argv, const struct sig
 }
 
 struct error *launch_prepare(char *const *argv, const struct signals *signals,
-			     bool stdout_to_stderr, struct launch *ret)
+			     enum launch_output output, struct launch *ret)
 {
 	int hold[2], report[2];
 	pid_t pid;
@@ -45,7 +56,7 @@ struct error *launch_prepare(char *const *argv, const struct signals *signals,
 	if (pid == 0) {
 		/* Our own copies of prof's ends would keep us from seeing that prof is gone. */
 		close(hold[1]), close(report[0]);
-		become(argv, signals, stdout_to_stderr, hold[0], report[1]);
+		become(argv, signals, output, hold[0], report[1]);
 	}
 	close(hold[0]), close(report[1]);
 	*ret = (struct launch){.pid = pid, .pidfd = -1, .hold_fd = hold[1], .report_fd = report[0]};

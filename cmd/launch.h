@@ -10,6 +10,13 @@
 
 #include <sys/types.h>
 
+/* Where a command's output goes. */
+enum launch_output {
+	LAUNCH_OUTPUT,		 /* where prof's goes */
+	LAUNCH_STDOUT_TO_STDERR, /* its stdout to prof's stderr */
+	LAUNCH_OFF_TERMINAL,	 /* what of its input and output is a terminal is /dev/null */
+};
+
 struct launch {
 	pid_t pid;
 	int pidfd;     /* readable when the command has ended; -1: waited for already */
@@ -18,9 +25,9 @@ struct launch {
 	int refusal;   /* its errno then; else 0 */
 };
 
-/* argv ends with NULL. stdout_to_stderr: the command's stdout becomes its stderr. */
+/* argv ends with NULL. */
 MUST_CHECK struct error *launch_prepare(char *const *argv, const struct signals *signals,
-					bool stdout_to_stderr, struct launch *ret);
+					enum launch_output output, struct launch *ret);
 /*
  * When the command cannot be executed, launch->refusal says why, and launch_refusal_status() with
  * what status a shell would end; it has been waited for.

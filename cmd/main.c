@@ -9,7 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-static const struct command *const commands[] = {&command_record, &command_report, &command_convert};
+static const struct command *const commands[] = {&command_record, &command_report, &command_top,
+						 &command_convert};
 
 static int print_help(void)
 {

@@ -6,19 +6,15 @@
 #include "cmd/delivery.h"
 #include "cmd/message.h"
 #include "cmd/record_options.h"
-#include "cmd/recording.h"
+#include "cmd/recorded_command.h"
 #include "cmd/summary.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <poll.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-/* How long a command has to end by itself before a signal is passed on to it. */
-enum { GRACE_MS = 1000 };
 
 /* How often the line of progress is written anew. */
 #define PROGRESS_NS UINT64_C(1000000000)
@@ -49,19 +45,6 @@ static struct error *check_words(const struct run *run)
 				  "prof record COMMAND, prof record -p PID or prof record -a; "
 				  "prof record --help says more");
 	return sampling_options_check(&run->options.sampling);
-}
-
-static struct error *prepare_command(struct run *run)
-{
-	struct recording *recording = &run->recording;
-	struct error *err;
-
-	if (!*recording->command)
-		return NULL;
-	err = launch_prepare(recording->command, &run->signals, writes_to_stdout(&run->options),
-			     &recording->launch);
-	recording->has_command = !err;
-	return err;
 }
 
 static void say_end(const struct recording *recording)
@@ -165,62 +148,14 @@ static void write_so_far(void *user)
 		message("writing what there is so far");
 }
 
-/*
- * After a signal the command may go on, to clean up or because it caught it; prof waits for it as a
- * shell would, and a further signal ends the wait. Whoever signalled prof by kill(2) has signalled
- * the command as well (timeout(1) does: the whole process group), or counts on prof to pass it on:
- * nothing tells, so it is passed on only to a command that has not ended soon.
- */
-static int wait_for_command(struct run *run)
-{
-	struct recording *recording = &run->recording;
-	struct pollfd fds[] = {{.fd = recording->launch.pidfd, .events = POLLIN},
-			       {.fd = run->signals.fd, .events = POLLIN}};
-	struct received_signal signal;
-	int timeout_ms = GRACE_MS;
-
-	while (!fds[0].revents) {
-		if (poll(fds, ARRAY_SIZE(fds), timeout_ms) == 0) {
-			timeout_ms = -1;
-			if (recording->end == END_SIGNAL && !recording->signal.by_terminal)
-				kill(recording->launch.pid, recording->signal.number);
-			if (!run->options.delivery.quiet)
-				message("waiting for %s to end; Ctrl-C leaves it alone",
-					recording->command[0]);
-		}
-		if (fds[1].revents && signals_next(&run->signals, &signal) &&
-		    signal.number != SIGUSR2)
-			signals_die(signal.number);
-	}
-	return launch_wait(&recording->launch);
-}
-
-/* What becomes of the command once the recording is over, and so of prof. */
-static int end_command(struct run *run)
-{
-	int status = wait_for_command(run);
-
-	if (run->recording.end == END_TARGET || run->recording.end == END_DURATION)
-		return STATUS_OK;
-	if (WIFSIGNALED(status))
-		signals_die(WTERMSIG(status));
-	return WEXITSTATUS(status);
-}
-
-/* It is told at once; it need not wait until the profile is written. */
-static void stop_command(const struct recording *recording)
-{
-	if (recording->has_command &&
-	    (recording->end == END_TARGET || recording->end == END_DURATION))
-		kill(recording->launch.pid, SIGTERM);
-}
-
 static struct error *open_all(struct run *run)
 {
 	struct error *err = signals_open(&run->signals);
 
 	if (!err)
-		err = prepare_command(run);
+		err = recorded_command_prepare(&run->recording, writes_to_stdout(&run->options)
+									? LAUNCH_STDOUT_TO_STDERR
+									: LAUNCH_OUTPUT);
 	if (!err)
 		err = recording_open(&run->recording);
 	return err;
@@ -271,7 +206,7 @@ static int record(struct run *run)
 					       ? launch_refusal_status(recording->launch.refusal)
 					       : STATUS_FAILED);
 	run->sampling_cpu_ns = summary_cpu_ns();
-	stop_command(recording);
+	recorded_command_stop(recording);
 	if (run->writer > 0)
 		waitpid(run->writer, NULL, 0);
 	records_status = finish_records(run);
@@ -279,9 +214,9 @@ static int record(struct run *run)
 	if (status == STATUS_OK)
 		status = records_status;
 	if (recording->has_command && status == STATUS_OK)
-		return end_command(run);
+		return recorded_command_end(recording);
 	if (recording->has_command)
-		wait_for_command(run);
+		recorded_command_wait(recording);
 	return status;
 }
 

@@ -64,8 +64,9 @@ struct error *recording_choose_events(struct recording *recording)
 	return NULL;
 }
 
-static struct sampler_options sampler_options_of(const struct sampling_options *options)
+static struct sampler_options sampler_options_of(const struct recording *recording)
 {
+	const struct sampling_options *options = recording->options;
 	struct sampler_options ret = {.ring_bytes = options->ring_bytes};
 
 	switch (options->stacks.kind) {
@@ -74,7 +75,7 @@ static struct sampler_options sampler_options_of(const struct sampling_options *
 		ret.kernel_chain = true;
 		ret.regs_mask = arch_native()->perf_mask;
 		ret.stack_bytes = (uint32_t)options->stacks.dump_bytes;
-		ret.read_memory = memory_read;
+		ret.read_memory = recording->no_standins ? NULL : memory_read;
 		ret.sp_bit = arch_native()->perf_sp;
 		ret.pc_bit = arch_native()->perf_pc;
 		break;
@@ -91,7 +92,7 @@ static struct sampler_options sampler_options_of(const struct sampling_options *
 static struct error *open_sampler(struct recording *recording)
 {
 	const struct sampling_options *options = recording->options;
-	struct sampler_options sampler_options = sampler_options_of(options);
+	struct sampler_options sampler_options = sampler_options_of(recording);
 	pid_t command = recording->launch.pid;
 	struct target target = {
 		.cpus = options->cpus.items,
@@ -205,13 +206,9 @@ static void say_what_was_opened(const struct recording *recording)
 			facts->cpus, facts->ring_bytes / 1024);
 }
 
-struct error *recording_open(struct recording *recording)
+/* Everything between the rings and the profile. */
+static void open_session(struct recording *recording)
 {
-	struct error *err = open_sampler(recording);
-
-	if (err)
-		return err;
-	say_what_was_opened(recording);
 	recording->spaces = spaces_new("/proc");
 	recording->names = names_new("/proc");
 	recording->unwinder = unwinder_new(recording->spaces, arch_native());
@@ -221,6 +218,25 @@ struct error *recording_open(struct recording *recording)
 	recording->session = session_new(recording->spaces, recording->names, recording->unwinder,
 					 arch_native(), recording->profile);
 	add_events_to_profile(recording);
+}
+
+static void close_session(struct recording *recording)
+{
+	session_free(recording->session);
+	profile_free(recording->profile);
+	unwinder_free(recording->unwinder);
+	names_free(recording->names);
+	spaces_free(recording->spaces);
+}
+
+struct error *recording_open(struct recording *recording)
+{
+	struct error *err = open_sampler(recording);
+
+	if (err)
+		return err;
+	say_what_was_opened(recording);
+	open_session(recording);
 	targets_open(&recording->targets, &recording->options->pids, &recording->options->tids);
 	err = raw_output_begin(&recording->raw, recording->sampler, recording->events,
 			       recording->event_count);
@@ -234,11 +250,7 @@ void recording_close(struct recording *recording)
 {
 	targets_close(&recording->targets);
 	raw_output_deinit(&recording->raw);
-	session_free(recording->session);
-	profile_free(recording->profile);
-	unwinder_free(recording->unwinder);
-	names_free(recording->names);
-	spaces_free(recording->spaces);
+	close_session(recording);
 	sampler_free(recording->sampler);
 	for (size_t i = 0; i < recording->event_count; i++)
 		event_deinit(&recording->events[i]);
@@ -247,7 +259,7 @@ void recording_close(struct recording *recording)
 		launch_deinit(&recording->launch);
 }
 
-static void drain(struct recording *recording)
+void recording_drain(struct recording *recording)
 {
 	struct record record;
 
@@ -259,6 +271,14 @@ static void drain(struct recording *recording)
 				     session_stack_end(recording->session));
 	}
 	raw_output_end_round(&recording->raw);
+}
+
+void recording_renew(struct recording *recording)
+{
+	close_session(recording);
+	open_session(recording);
+	/* Not only the targets: what they have forked is followed, too. */
+	snapshot_all(recording);
 }
 
 /* How long to wait at most: not past the end of the recording, nor past what the caller waits for.
@@ -358,7 +378,7 @@ bool recording_step(struct recording *recording, uint64_t deadline_ns, int other
 
 	wait_for_records(recording, fds, ARRAY_SIZE(fds), wait_ms(recording, deadline_ns));
 	recording->end_ns = sampler_now_ns();
-	drain(recording);
+	recording_drain(recording);
 	pace_after_batch(recording);
 	/* Records that are still to come are younger than the last batch. */
 	if (recording->end_ns - recording->second_ns >= SECOND_NS) {
@@ -392,5 +412,5 @@ struct error *recording_start(struct recording *recording)
 void recording_stop(struct recording *recording)
 {
 	sampler_disable(recording->sampler);
-	drain(recording);
+	recording_drain(recording);
 }

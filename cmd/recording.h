@@ -33,6 +33,7 @@ struct recording {
 	const struct signals *signals;
 	char *const *command; /* NULL at its end; empty: none */
 	bool has_command;     /* and it has been started */
+	bool no_standins;     /* stacks larger than their copy stay cut, and cost nothing more */
 	bool keeps_moments;   /* the profile is to know when samples were taken */
 	void (*write_so_far)(
 		void *user); /* SIGUSR2 asks for it; the recording goes on; NULL: nobody */
@@ -75,6 +76,12 @@ MUST_CHECK struct error *recording_start(struct recording *recording);
  * (sampler_now_ns(); 0: none) and when other_fd (-1: none) is readable.
  */
 bool recording_step(struct recording *recording, uint64_t deadline_ns, int other_fd);
+/* Moves what records there are into the profile. A step does; between two of them, whoever works
+ * for long does it, before the rings overflow. */
+void recording_drain(struct recording *recording);
+/* Forgets the profile and the address spaces, and begins new ones: those of whoever records for
+ * hours would grow without end. Sampling goes on meanwhile. */
+void recording_renew(struct recording *recording);
 /* No more samples; all records have reached the profile. */
 void recording_stop(struct recording *recording);
 

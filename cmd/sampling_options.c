@@ -9,10 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* 999 rather than 1000, so as not to beat in time with what programs do a thousand times a second.
- */
-enum { DEFAULT_FREQUENCY_HZ = 999 };
-
 /* A ring that holds fewer copies of stacks loses what comes while prof waits for a CPU. */
 enum { FEWEST_DUMPS = 8 };
 
@@ -135,7 +131,7 @@ struct error *sampling_take_ring(void *field, const char *argument)
 void sampling_options_init(struct sampling_options *options)
 {
 	*options = (struct sampling_options){
-		.rate.frequency_hz = DEFAULT_FREQUENCY_HZ,
+		.rate.frequency_hz = SAMPLING_FREQUENCY_HZ,
 		.stacks = {.kind = CALL_GRAPH_AUTO, .dump_bytes = DEFAULT_DUMP_BYTES},
 	};
 }

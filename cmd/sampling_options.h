@@ -33,6 +33,10 @@ struct stacks {
 	uint64_t dump_bytes;
 };
 
+/* If nothing is said: 999 rather than 1000, so as not to beat in time with what programs do a
+ * thousand times a second. */
+enum { SAMPLING_FREQUENCY_HZ = 999 };
+
 struct sampling_options {
 	struct option_list events; /* none: cycles, or what comes nearest to it */
 	struct rate rate;

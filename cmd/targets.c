@@ -2,8 +2,11 @@
 
 #include "base/alloc.h"
 
+#include <ctype.h>
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -19,6 +22,31 @@ pid_t process_of_thread(pid_t tid)
 		if (sscanf(line, "Tgid: %d", &pid) == 1)
 			break;
 	return pid;
+}
+
+static bool is_own(pid_t pid)
+{
+	CLEANUP(free_ptr) char *path = xasprintf("/proc/%d", pid);
+	struct stat st;
+
+	return pid != getpid() && stat(path, &st) == 0 && st.st_uid == geteuid();
+}
+
+void targets_own_processes(struct id_list *list)
+{
+	DIR *proc = opendir("/proc");
+	struct dirent *entry;
+
+	while (proc && (entry = readdir(proc))) {
+		pid_t pid = (pid_t)atoi(entry->d_name);
+
+		if (!isdigit((unsigned char)entry->d_name[0]) || !is_own(pid))
+			continue;
+		GROW(list->items, list->count, list->room);
+		list->items[list->count++] = pid;
+	}
+	if (proc)
+		closedir(proc);
 }
 
 void targets_open(struct targets *targets, const struct id_list *pids, const struct id_list *tids)

@@ -21,6 +21,9 @@ void targets_close(struct targets *targets);
 /* False where there are none that could. */
 bool targets_have_ended(struct targets *targets);
 
+/* Appends the processes of this user, but for prof itself. */
+void targets_own_processes(struct id_list *list);
+
 /* Of any of its threads, as -p takes them; 0 when the thread is gone. */
 pid_t process_of_thread(pid_t tid);
 

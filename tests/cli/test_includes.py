@@ -29,6 +29,7 @@ CONFINED = {
     r"dwarf\.h": r"lib/unwind/|lib/symbol/",
     r"zlib\.h": r"lib/base/(gzip|unpack)\.c",
     r"libdeflate\.h": r"lib/base/unpack\.c",
+    r"curses\.h|term\.h": r"cmd/(terminal|rescue)\.c",
     r"zstd\.h": r"lib/base/unpack\.c|lib/perf/inflater\.c",
     r"libiberty/.*|demangle\.h": r"lib/symbol/demangle\.c",
     r"protobuf-c/.*|.*\.pb-c\.h": r"lib/format/pprof\.c",

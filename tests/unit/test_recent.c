@@ -1,4 +1,4 @@
-#include "report/window.h"
+#include "report/recent.h"
 
 #include "base/alloc.h"
 
@@ -43,9 +43,9 @@ static void count(struct profile *profile, pid_t pid, const char *name, uint64_t
 		    0, weight);
 }
 
-static uint64_t weight_of(const struct window *window, const char *name)
+static uint64_t weight_of(const struct recent *recent, const char *name)
 {
-	const struct profile *held = window_profile(window);
+	const struct profile *held = recent_profile(recent);
 	uint64_t weight = 0;
 
 	for (uint64_t i = 0; i < profile_cell_count(held); i++) {
@@ -65,49 +65,49 @@ static void what_was_counted_since_the_last_look_is_added(void **state)
 {
 	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = new_profile();
-	CLEANUP(window_cleanup) struct window *window = window_new(SECOND_NS);
+	CLEANUP(recent_cleanup) struct recent *recent = recent_new(SECOND_NS);
 
 	count(profile, 1, "a", 100);
-	window_advance(window, profile, 0);
+	recent_advance(recent, profile, 0);
 	count(profile, 1, "a", 10);
 	count(profile, 1, "b", 1);
-	window_advance(window, profile, 0);
-	window_advance(window, profile, 0);
-	assert_int_equal(weight_of(window, "a"), 110 * WINDOW_SCALE);
-	assert_int_equal(weight_of(window, "b"), 1 * WINDOW_SCALE);
+	recent_advance(recent, profile, 0);
+	recent_advance(recent, profile, 0);
+	assert_int_equal(weight_of(recent, "a"), 110 * RECENT_SCALE);
+	assert_int_equal(weight_of(recent, "b"), 1 * RECENT_SCALE);
 }
 
 static void what_is_past_weighs_half_after_each_half_life(void **state)
 {
 	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = new_profile();
-	CLEANUP(window_cleanup) struct window *window = window_new(5 * SECOND_NS);
+	CLEANUP(recent_cleanup) struct recent *recent = recent_new(5 * SECOND_NS);
 
 	count(profile, 1, "a", 100);
-	window_advance(window, profile, SECOND_NS);
-	assert_int_equal(weight_of(window, "a"), 100 * WINDOW_SCALE);
-	window_advance(window, profile, 5 * SECOND_NS);
-	assert_int_equal(weight_of(window, "a"), 50 * WINDOW_SCALE);
-	window_advance(window, profile, 10 * SECOND_NS);
-	assert_in_range(weight_of(window, "a"), 12 * WINDOW_SCALE, 13 * WINDOW_SCALE);
+	recent_advance(recent, profile, SECOND_NS);
+	assert_int_equal(weight_of(recent, "a"), 100 * RECENT_SCALE);
+	recent_advance(recent, profile, 5 * SECOND_NS);
+	assert_int_equal(weight_of(recent, "a"), 50 * RECENT_SCALE);
+	recent_advance(recent, profile, 10 * SECOND_NS);
+	assert_in_range(weight_of(recent, "a"), 12 * RECENT_SCALE, 13 * RECENT_SCALE);
 }
 
 static void what_has_faded_is_forgotten_with_all_it_refers_to(void **state)
 {
 	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = new_profile();
-	CLEANUP(window_cleanup) struct window *window = window_new(SECOND_NS);
+	CLEANUP(recent_cleanup) struct recent *recent = recent_new(SECOND_NS);
 
 	for (pid_t pid = 1; pid <= 1000; pid++) {
 		CLEANUP(free_ptr) char *name = xasprintf("f%d", pid);
 
 		count(profile, pid, name, 1);
-		window_advance(window, profile, SECOND_NS);
+		recent_advance(recent, profile, SECOND_NS);
 	}
-	assert_in_range(profile_cell_count(window_profile(window)), 1, 5);
-	assert_in_range(profile_thread_count(window_profile(window)), 1, 5);
-	assert_in_range(profile_frame_count(window_profile(window)), 1, 5);
-	assert_in_range(strtab_count(profile_strings((struct profile *)window_profile(window))), 1,
+	assert_in_range(profile_cell_count(recent_profile(recent)), 1, 5);
+	assert_in_range(profile_thread_count(recent_profile(recent)), 1, 5);
+	assert_in_range(profile_frame_count(recent_profile(recent)), 1, 5);
+	assert_in_range(strtab_count(profile_strings((struct profile *)recent_profile(recent))), 1,
 			20);
 }
 
@@ -116,49 +116,66 @@ static void another_profile_goes_on_where_the_last_one_ended(void **state)
 	(void)state;
 	CLEANUP(profile_cleanup) struct profile *first = new_profile();
 	CLEANUP(profile_cleanup) struct profile *second = new_profile();
-	CLEANUP(window_cleanup) struct window *window = window_new(SECOND_NS);
+	CLEANUP(recent_cleanup) struct recent *recent = recent_new(SECOND_NS);
 
 	count(first, 1, "a", 100);
-	window_advance(window, first, 0);
-	window_start_over(window);
+	recent_advance(recent, first, 0);
+	recent_start_over(recent);
 	count(second, 1, "b", 1);
 	count(second, 1, "a", 7);
-	window_advance(window, second, 0);
-	assert_int_equal(weight_of(window, "a"), 107 * WINDOW_SCALE);
+	recent_advance(recent, second, 0);
+	assert_int_equal(weight_of(recent, "a"), 107 * RECENT_SCALE);
 	/* The same process, function and module. */
-	assert_int_equal(profile_cell_count(window_profile(window)), 2);
-	assert_int_equal(profile_module_count(window_profile(window)), 1);
+	assert_int_equal(profile_cell_count(recent_profile(recent)), 2);
+	assert_int_equal(profile_module_count(recent_profile(recent)), 1);
 }
 
-static void a_cleared_window_shows_what_comes_from_now_on(void **state)
+static void what_is_skipped_is_never_shown(void **state)
 {
 	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = new_profile();
-	CLEANUP(window_cleanup) struct window *window = window_new(SECOND_NS);
+	CLEANUP(recent_cleanup) struct recent *recent = recent_new(SECOND_NS);
+
+	count(profile, 1, "a", 1);
+	recent_advance(recent, profile, 0);
+	count(profile, 1, "a", 50);
+	count(profile, 1, "b", 50);
+	recent_skip(recent, profile);
+	count(profile, 1, "a", 2);
+	recent_advance(recent, profile, 0);
+	assert_int_equal(weight_of(recent, "a"), 3 * RECENT_SCALE);
+	assert_int_equal(weight_of(recent, "b"), 0);
+}
+
+static void a_cleared_recent_shows_what_comes_from_now_on(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = new_profile();
+	CLEANUP(recent_cleanup) struct recent *recent = recent_new(SECOND_NS);
 
 	count(profile, 1, "a", 100);
-	window_advance(window, profile, 0);
-	window_clear(window);
-	assert_int_equal(profile_cell_count(window_profile(window)), 0);
+	recent_advance(recent, profile, 0);
+	recent_clear(recent);
+	assert_int_equal(profile_cell_count(recent_profile(recent)), 0);
 	count(profile, 1, "a", 5);
-	window_advance(window, profile, 0);
-	assert_int_equal(weight_of(window, "a"), 5 * WINDOW_SCALE);
+	recent_advance(recent, profile, 0);
+	assert_int_equal(weight_of(recent, "a"), 5 * RECENT_SCALE);
 }
 
 static void notes_and_frames_without_names_stay_what_they_are(void **state)
 {
 	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = new_profile();
-	CLEANUP(window_cleanup) struct window *window = window_new(SECOND_NS);
+	CLEANUP(recent_cleanup) struct recent *recent = recent_new(SECOND_NS);
 	stack_id stack = profile_push(profile, STACK_EMPTY, profile_note(profile, "[truncated]"));
 	const struct profile *held;
 	struct profile_frame leaf, root;
 
 	stack = profile_push(profile, stack, profile_frame(profile, 3, 0x123, true));
 	profile_add(profile, profile_thread(profile, 1, 1, "x", "x"), stack, 0, 1);
-	window_advance(window, profile, 0);
-	window_advance(window, profile, 0);
-	held = window_profile(window);
+	recent_advance(recent, profile, 0);
+	recent_advance(recent, profile, 0);
+	held = recent_profile(recent);
 	stack = profile_get_cell(held, 0)->stack;
 	leaf = profile_get_frame(held, profile_get_stack(held, stack).frame);
 	stack = profile_get_stack(held, stack).parent;
@@ -175,7 +192,7 @@ static void run_time_code_of_two_processes_is_told_apart(void **state)
 {
 	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = new_profile();
-	CLEANUP(window_cleanup) struct window *window = window_new(SECOND_NS);
+	CLEANUP(recent_cleanup) struct recent *recent = recent_new(SECOND_NS);
 	struct profile_module jit = {
 		.kind = PROFILE_MODULE_JIT,
 		.path = strtab_add(profile_strings(profile), "[jit]"),
@@ -189,10 +206,10 @@ static void run_time_code_of_two_processes_is_told_apart(void **state)
 		profile_add(profile, profile_thread(profile, jit.pid, jit.pid, "x", "x"),
 			    profile_push(profile, STACK_EMPTY, frame), 0, 1);
 	}
-	window_advance(window, profile, 0);
-	window_advance(window, profile, 0);
-	assert_int_equal(profile_module_count(window_profile(window)), 2);
-	assert_int_equal(profile_frame_count(window_profile(window)), 2);
+	recent_advance(recent, profile, 0);
+	recent_advance(recent, profile, 0);
+	assert_int_equal(profile_module_count(recent_profile(recent)), 2);
+	assert_int_equal(profile_frame_count(recent_profile(recent)), 2);
 }
 
 int main(void)
@@ -202,7 +219,8 @@ int main(void)
 		cmocka_unit_test(what_is_past_weighs_half_after_each_half_life),
 		cmocka_unit_test(what_has_faded_is_forgotten_with_all_it_refers_to),
 		cmocka_unit_test(another_profile_goes_on_where_the_last_one_ended),
-		cmocka_unit_test(a_cleared_window_shows_what_comes_from_now_on),
+		cmocka_unit_test(what_is_skipped_is_never_shown),
+		cmocka_unit_test(a_cleared_recent_shows_what_comes_from_now_on),
 		cmocka_unit_test(notes_and_frames_without_names_stay_what_they_are),
 		cmocka_unit_test(run_time_code_of_two_processes_is_told_apart),
 	};

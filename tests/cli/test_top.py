@@ -1,0 +1,193 @@
+"""prof top as text: the tables are those of what runs, recently."""
+
+import re
+import signal
+import subprocess
+
+import pytest
+
+ROW = re.compile(r" *([0-9.]+) % +([0-9.]+) %  [█▏▎▍▌▋▊▉ ]*(.*)")
+
+
+class Table:
+    """One picture: self and total by name, in percent."""
+
+    def __init__(self, text):
+        lines = text.rstrip().splitlines()
+        self.title, self.heading = lines[:2]
+        self.rows = []
+        for line in lines[2:]:
+            own, total, name = ROW.fullmatch(line).groups()
+            self.rows.append((float(own), float(total), name.strip()))
+
+    def self_of(self, word):
+        return sum(own for own, _, name in self.rows if word in name)
+
+    def total_of(self, word):
+        return max((total for _, total, name in self.rows if word in name), default=0)
+
+
+def tables(result):
+    assert result.returncode == 0, result.stderr
+    return [Table(text) for text in result.stdout.split("\n\n") if text.strip()]
+
+
+def samples_of(table):
+    return int(re.search(r": ([0-9,]+) samples", table.title)[1].replace(",", ""))
+
+
+def read_table(process):
+    return Table("".join(iter(process.stdout.readline, "\n")))
+
+
+@pytest.fixture
+def picture(prof, started, target):
+    """picture(option, ...) of the target `shares`, as soon as enough samples have been taken."""
+
+    def take(*options, least=300):
+        top = started(prof.start("top", "-b", "-d", 0.2, *options, "--", target("shares"), 600))
+        table = read_table(top)
+        while samples_of(table) < least:
+            table = read_table(top)
+        top.terminate()
+        return table
+
+    return take
+
+
+def test_each_picture_is_a_table_of_the_hottest_functions(prof, target):
+    first, second = tables(prof("top", "-b", "-n", 2, "-d", 0.5, "--", target("shares"), 600))
+    for table in first, second:
+        assert re.fullmatch(r"[0-9.]+ s, \S+: [0-9,]+ samples, [0-9,]+ lost", table.title)
+        assert table.heading.split() == ["self", "total", "function", "module"]
+    assert samples_of(first) < samples_of(second)
+    assert second.self_of("spin ") > 80
+
+
+def test_rows_come_by_the_order_that_is_asked_for(picture):
+    by_self, by_total = picture(), picture("--sort", "total")
+    assert [row[0] for row in by_self.rows] == sorted((row[0] for row in by_self.rows), reverse=True)
+    assert [row[1] for row in by_total.rows] == sorted((row[1] for row in by_total.rows), reverse=True)
+    assert by_self.rows[0][2].startswith("spin ") and by_total.total_of("main ") > 90
+
+
+@pytest.mark.parametrize("key, name", [("module", "/shares"), ("process", "shares"), ("thread", "shares "),
+                                       ("line", "work.h:"), ("file", "work.h")])
+def test_tables_are_by_other_things_too(picture, key, name):
+    table = picture("--by", key)
+    assert table.heading.split()[-1] == key
+    assert table.self_of(name) > 80
+
+
+def test_the_call_tree_leads_from_the_root_to_where_the_time_goes(picture):
+    names = [row[2] for row in picture("--tree", "--min", 10).rows]
+    assert names.index("main") < names.index("spend") < names.index("├ half") < names.index("│ spin")
+
+
+def test_a_filter_leaves_what_matches(picture):
+    table = picture("--sort", "total", "--filter", "^(half|third)$")
+    assert {row[2].split()[0] for row in table.rows} == {"half", "third"}
+
+
+def test_functions_are_counted_by_self_and_total(picture):
+    """Ten percent are more than five standard deviations, though what is past counts less."""
+    table = picture("--sort", "total", least=1000)
+    for name, share in ("half", 50), ("third", 30), ("fifth", 20):
+        assert abs(table.total_of(f"{name} ") - share) < 10
+
+
+def test_a_running_process_is_shown_until_it_ends(prof, service, started):
+    top = started(prof.start("top", "-b", "-d", 0.2, "--by", "thread", "-p", service.pid))
+    while "early" not in top.stdout.readline():
+        pass
+    service.stdin.close()
+    rest, errors = top.communicate(timeout=30)
+    assert top.returncode == 0, errors
+    assert rest.endswith("\n")
+
+
+def test_what_is_past_fades(prof, service, started):
+    """The thread "late" starts with half of the time to come, and all that is recent soon is half its own."""
+    top = started(prof.start("top", "-b", "-d", 0.5, "--by", "thread", "-p", service.pid))
+    while "early" not in top.stdout.readline():
+        pass
+    service.stdin.write("\n")
+    shares = {}
+    while min(shares.get("early", 0), shares.get("late", 0)) < 40:
+        row = ROW.fullmatch(top.stdout.readline().rstrip("\n"))
+        if row:
+            shares[row[3].split()[0]] = float(row[1])
+    top.send_signal(signal.SIGINT)
+    assert top.wait(timeout=30) == 0
+
+
+def test_without_a_target_it_is_the_whole_machine(prof, root, target, started):
+    started(subprocess.Popen([target("service")], stdin=subprocess.PIPE, stdout=subprocess.PIPE))
+    table, = tables(prof("top", "-b", "-n", 1, "-d", 1, "--by", "process"))
+    assert table.self_of("service") > 0
+
+
+def test_names_come_with_their_inlined_functions(picture):
+    assert picture().self_of("spin ") > 80
+    without = picture("--no-inline")
+    assert without.self_of("spin ") == 0 and without.self_of("half ") > 25
+
+
+def test_the_status_is_that_of_the_command_that_ends(prof):
+    result = prof("top", "-b", "-d", 0.2, "--", "sh", "-c", "exit 7")
+    assert result.returncode == 7
+
+
+def test_a_command_that_still_runs_at_the_end_gets_sigterm(prof, tmp_path):
+    script = "trap 'echo told > told; exit 0' TERM; touch up; while :; do :; done"
+    result = prof("top", "-b", "-n", 1, "-d", 0.5, "--", "sh", "-c", script)
+    assert result.returncode == 0, result.stderr
+    assert (tmp_path / "told").read_text() == "told\n"
+
+
+def test_a_reader_that_goes_ends_it(prof, started):
+    top = started(prof.start("top", "-b", "-d", 0.1))
+    top.stdout.readline()
+    top.stdout.close()
+    assert top.wait(timeout=30) == 1
+    assert "write to stdout" in top.stderr.read()
+
+
+def test_no_control_sequence_of_a_name_reaches_the_terminal(prof, client, tmp_path):
+    source, rude = tmp_path / "rude.c", tmp_path / "rude"
+    source.write_text("void rude(void) { for (;;); }\nint main(void) { rude(); }\n")
+    subprocess.run([client("gcc"), "-o", rude, source], check=True)
+    subprocess.run([client("objcopy"), "--redefine-sym", "rude=\033[31mred\033]0;title\007", rude], check=True)
+    result = prof("top", "-b", "-n", 1, "-d", 0.5, "--", rude)
+    assert "red" in result.stdout and not re.search(r"[\x00-\x09\x0b-\x1f\x7f]", result.stdout)
+
+
+@pytest.mark.parametrize("words, complaint", [
+    (["--sort", "size"], "neither self nor total"),
+    (["--by", "colour"], "no table by"),
+    (["--filter", "("], "("),
+    (["--min", "much"], "not a number"),
+    (["-p", "1", "-a"], "exclude each other"),
+])
+def test_words_that_mean_nothing_are_refused(prof, words, complaint):
+    result = prof("top", "-b", "-n", 1, *words)
+    assert result.returncode == 2
+    assert complaint in result.stderr
+
+
+def test_another_users_machine_is_not_shown_to_who_may_not_see_it(prof, root, target, started, tmp_path):
+    if int(open("/proc/sys/kernel/perf_event_paranoid", encoding="ascii").read()) not in (1, 2):
+        pytest.skip("anybody may sample the machine, or nobody anything")
+    nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+    binary, service = tmp_path / "prof", tmp_path / "service"
+    for path, original in (binary, prof.binary), (service, target("service")):
+        path.write_bytes(original.read_bytes())
+        path.chmod(0o755)
+    for folder in (tmp_path, *tmp_path.parents[:-2]):
+        folder.chmod(folder.stat().st_mode | 0o055)
+    running = started(subprocess.Popen([*nobody, service], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True))
+    assert running.stdout.readline() == "ready\n"
+    result = subprocess.run([*nobody, binary, "top", "-b", "-n", "1", "-d", "1", "--by", "process"],
+                            capture_output=True, text=True, timeout=60, check=False)
+    assert "your processes only" in result.stderr
+    assert [row[2] for row in tables(result)[0].rows] == ["service"]
