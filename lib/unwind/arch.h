@@ -62,6 +62,7 @@ struct arch {
 		*perf_to_dwarf; /* by perf number; PERF_REG_PC for the pc, PERF_REG_NONE for none */
 	unsigned perf_count;
 	unsigned perf_sp, perf_pc; /* perf's numbers of the stack pointer and the pc */
+	bool record_on_top;  /* the caller's stack begins right above a frame pointer's record */
 	bool ra_in_register; /* a leaf's return address is in `ra`, not on the stack (aarch64's lr)
 			      */
 	uint64_t pc_mask; /* bits of a return address that count (pointer authentication on aarch64)
@@ -85,6 +86,7 @@ struct arch {
 	bool (*is_newborn)(const unsigned char code[CODE_BYTES], const struct regs *regs);
 	/* Is this what a signal handler returns to: the system call rt_sigreturn? */
 	bool (*is_sigreturn)(const unsigned char code[CODE_BYTES]);
+	unsigned sigreturn_bytes; /* from there to its last instruction */
 	const struct signal_frame *signal_frame;
 };
 

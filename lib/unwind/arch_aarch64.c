@@ -84,6 +84,7 @@ const struct arch arch_aarch64 = {
 	.perf_count = sizeof(perf_to_dwarf),
 	.perf_sp = 31,
 	.perf_pc = 32,
+	.record_on_top = false,
 	.ra_in_register = true,
 	/* User addresses have 48 bits; above them stands the signature. */
 	.pc_mask = UINT64_C(0x0000ffffffffffff),
@@ -93,5 +94,6 @@ const struct arch arch_aarch64 = {
 	.is_after_syscall = is_after_syscall,
 	.is_newborn = is_newborn,
 	.is_sigreturn = is_sigreturn,
+	.sigreturn_bytes = 4,
 	.signal_frame = &signal_frame,
 };

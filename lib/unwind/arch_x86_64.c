@@ -135,6 +135,7 @@ const struct arch arch_x86_64 = {
 	.perf_count = sizeof(perf_to_dwarf),
 	.perf_sp = 7,
 	.perf_pc = 8,
+	.record_on_top = true,
 	.ra_in_register = false,
 	.pc_mask = UINT64_MAX,
 	.ends_with_call = ends_with_call,
@@ -143,5 +144,6 @@ const struct arch arch_x86_64 = {
 	.is_after_syscall = is_after_syscall,
 	.is_newborn = is_newborn,
 	.is_sigreturn = is_sigreturn,
+	.sigreturn_bytes = 7,
 	.signal_frame = &signal_frame,
 };

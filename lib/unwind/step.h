@@ -24,6 +24,10 @@ bool step_full(struct walk *walk, const struct cfi_rule *rule);
  */
 bool step_guess(struct walk *walk);
 
+/* By the frame pointer alone. */
+bool step_by_frame_pointer(struct walk *walk);
+/* Is this the frame that the kernel made for a signal handler, by its code? */
+bool is_signal_frame(struct walk *walk);
 /* Does a call stand before the pc? */
 bool is_after_call(struct walk *walk);
 

@@ -33,9 +33,12 @@ static enum call call_before(struct walk *walk, uint64_t address)
 	if (!walk_read_file(walk, &at, address - 1, address - sizeof(code), code, sizeof(code)) ||
 	    !arch->ends_with_call(code))
 		return CALL_NONE;
-	return arch->call_target(code, address, &target) && walk->regs.pc - target < LEAF_BYTES_MAX
-		       ? CALL_HERE
-		       : CALL_SOMEWHERE;
+	if (!arch->call_target(code, address, &target) || walk->regs.pc - target >= LEAF_BYTES_MAX)
+		return CALL_SOMEWHERE;
+	/* A link register keeps what a call left there that has returned: it was ours. */
+	if (arch->ra_in_register && address >= target && address <= walk->regs.pc)
+		return CALL_SOMEWHERE;
+	return CALL_HERE;
 }
 
 static void know_only(struct walk *walk, uint64_t registers)
@@ -108,9 +111,20 @@ static bool step_from_frame_pointer(struct walk *walk, enum call enough)
 		return walk_stop(walk, UNWIND_LOST);
 	if (!walk_enter(walk, fp + 2 * WORD_BYTES, ra, true))
 		return false;
-	know_only(walk, 0);
+	walk->regs.known = arch->record_on_top ? reg_bit(arch->sp) : 0;
 	regs_set(&walk->regs, arch->fp, saved_fp);
 	return true;
+}
+
+/* A frame record that holds what is in lr still is that of the function itself. */
+static bool step_from_own_record(struct walk *walk)
+{
+	const struct arch *arch = walk->arch;
+	uint64_t ra, slot = walk->regs.values[arch->fp] + WORD_BYTES;
+
+	return arch->ra_in_register && walk_has(walk, slot, sizeof(ra)) &&
+	       walk_read_stack(walk, slot, 0, &ra) && ra == walk->regs.values[arch->ra] &&
+	       step_from_frame_pointer(walk, CALL_SOMEWHERE);
 }
 
 /* As though it had pushed nothing. */
@@ -146,12 +160,24 @@ static bool step_by_search_from_caller(struct walk *walk)
 	return true;
 }
 
-static bool is_at_sigreturn(struct walk *walk)
+bool step_by_frame_pointer(struct walk *walk)
 {
+	return step_from_frame_pointer(walk, CALL_UNSEEN);
+}
+
+bool is_signal_frame(struct walk *walk)
+{
+	const struct arch *arch = walk->arch;
+	uint64_t pc = walk->regs.pc, first = pc;
 	unsigned char code[CODE_BYTES];
 
-	return walk_read_file(walk, &walk->at, walk_pc(walk), walk->regs.pc, code, sizeof(code)) &&
-	       walk->arch->is_sigreturn(code);
+	for (;; first = pc - arch->sigreturn_bytes) {
+		if (walk_read_file(walk, &walk->at, walk_pc(walk), first, code, sizeof(code)) &&
+		    arch->is_sigreturn(code))
+			return true;
+		if (walk->is_return_address || first != pc)
+			return false;
+	}
 }
 
 static bool step_from_signal_frame(struct walk *walk)
@@ -200,12 +226,13 @@ bool step_guess(struct walk *walk)
 {
 	if (is_newborn(walk))
 		return walk_stop(walk, UNWIND_ROOT);
-	if (is_at_sigreturn(walk))
+	if (is_signal_frame(walk))
 		return step_from_signal_frame(walk);
 	if (walk->is_return_address)
 		return step_from_frame_pointer(walk, CALL_UNSEEN) ||
 		       step_by_search_from_caller(walk);
-	return step_by_instruction(walk) || step_from_top(walk, CALL_HERE) ||
-	       step_from_frame_pointer(walk, CALL_HERE) || step_from_top(walk, CALL_SOMEWHERE) ||
-	       step_from_frame_pointer(walk, CALL_UNSEEN) || step_by_search(walk);
+	return step_by_instruction(walk) || step_from_own_record(walk) ||
+	       step_from_top(walk, CALL_HERE) || step_from_frame_pointer(walk, CALL_HERE) ||
+	       step_from_top(walk, CALL_SOMEWHERE) || step_from_frame_pointer(walk, CALL_UNSEEN) ||
+	       step_by_search(walk);
 }

@@ -141,7 +141,7 @@ static bool step_by_rule(struct walk *walk, struct rule rule)
 	if (!walk_enter(walk, cfa, ra, true))
 		return false;
 	regs->values[arch->fp] = fp;
-	regs->known = known;
+	regs->known = known | reg_bit(arch->sp);
 	return true;
 }
 
@@ -188,6 +188,9 @@ static bool step_by_cfi(struct unwinder *unwinder, struct cfi *cfi, struct walk 
 
 	if (!walk->tracks_all)
 		rule = rule_at(unwinder, cfi, &walk->at);
+	/* A frame pointer led here, where that says nothing of the stack pointer. */
+	if (rule.kind == RULE_SP && !regs_know(&walk->regs, walk->arch->sp))
+		return step_by_frame_pointer(walk);
 	switch ((enum rule_kind)rule.kind) {
 	case RULE_SP:
 	case RULE_FP:
@@ -199,7 +202,7 @@ static bool step_by_cfi(struct unwinder *unwinder, struct cfi *cfi, struct walk 
 			return step_full(walk, &full);
 		break;
 	case RULE_NONE:
-		if (begins_stack(unwinder, cfi, walk))
+		if (!is_signal_frame(walk) && begins_stack(unwinder, cfi, walk))
 			return walk_stop(walk, UNWIND_ROOT);
 		break;
 	}

@@ -198,5 +198,7 @@ int main(int argc, char **argv)
 	       counts.longer, counts.cut);
 	unwinder_free(replay.unwinder);
 	spaces_free(replay.spaces);
-	return bytes_ok(&from) ? 0 : 2;
+	if (!bytes_ok(&from) || !counts.stops)
+		return 2;
+	return counts.different > 0;
 }
