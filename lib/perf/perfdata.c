@@ -349,7 +349,7 @@ static struct error *read_header(struct perfdata *perfdata, uint64_t file_bytes)
 
 	window_look(window, PERFDATA_PIPE_HEADER_BYTES, &start);
 	if (!bytes_left(&start) && !window->error)
-		return error_new("it is empty");
+		return error_new("it is empty, and no recording of perf");
 	magic = bytes_u64(&start);
 	size = bytes_u64(&start);
 	if (!bytes_ok(&start) || magic != PERFDATA_MAGIC)

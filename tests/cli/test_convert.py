@@ -235,7 +235,7 @@ def test_cut_anywhere_it_gives_what_is_left(perf, convert, prof, target):
 def test_what_holds_no_recording_is_said(prof):
     (prof.folder / "empty.data").touch()
     (prof.folder / "folder.data").mkdir()
-    for name, reason in {"empty.data": "it is empty", "folder.data": "--threads"}.items():
+    for name, reason in {"empty.data": "is empty", "folder.data": "--threads"}.items():
         result = prof("convert", name, "-o", "out.folded")
         assert result.returncode == 1 and reason in result.stderr
 
