@@ -11,6 +11,9 @@
 #include <time.h>
 #include <unistd.h>
 
+/* Hundreds of megabytes go through it. */
+enum { BUFFER_BYTES = 256 * 1024 };
+
 /* Names of what is open already; opening them anew would truncate, or replace the name. -1: none.
  */
 static int descriptor_of(const char *path)
@@ -281,6 +284,7 @@ static struct error *write_into(struct output *output, const struct profile *pro
 	if (!file)
 		return error_errno(errno, "write %s", output->path);
 	output->fd = -1;
+	setvbuf(file, NULL, _IOFBF, BUFFER_BYTES);
 	err = output->format->write(profile, options, file);
 	if (fclose(file) != 0 && !err)
 		err = error_errno(errno, "write");

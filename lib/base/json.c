@@ -127,11 +127,14 @@ static char *digits_of(uint64_t number, char *end)
 	return end;
 }
 
+/* With the comma in one write: of numbers there are millions. */
 void json_number(struct json *json, uint64_t number)
 {
-	char text[20], *end = text + sizeof(text), *first = digits_of(number, end);
+	char text[21], *end = text + sizeof(text), *first = digits_of(number, end);
 
-	before_value(json);
+	if (json->follows)
+		*--first = ',';
+	json->follows = true;
 	put(json, first, (size_t)(end - first));
 }
 
@@ -148,19 +151,20 @@ void json_signed(struct json *json, int64_t number)
 
 void json_decimal(struct json *json, uint64_t number, unsigned digits)
 {
-	char text[21], *end = text + sizeof(text), *first;
+	char text[24], *end = text + sizeof(text), *first = end;
 
 	for (; digits && number % 10 == 0; digits--)
 		number /= 10;
-	first = digits_of(number, end);
-	while (end - first < (ptrdiff_t)digits + 1)
-		*--first = '0';
-	before_value(json);
-	put(json, first, (size_t)(end - first) - digits);
 	if (digits) {
-		putc_unlocked('.', json->out);
-		put(json, end - digits, digits);
+		for (; digits; digits--, number /= 10)
+			*--first = (char)('0' + number % 10);
+		*--first = '.';
 	}
+	first = digits_of(number, first);
+	if (json->follows)
+		*--first = ',';
+	json->follows = true;
+	put(json, first, (size_t)(end - first));
 }
 
 void json_bool(struct json *json, bool value)

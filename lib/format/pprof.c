@@ -4,6 +4,7 @@
 #include "base/gzip.h"
 #include "format/pprof_mapping.h"
 #include "format/pprof_read.h"
+#include "format/pprof_samples.h"
 #include "format/pprof_stream.h"
 
 #include <errno.h>
@@ -243,154 +244,6 @@ static void put_locations(struct writer *writer)
 		put_location(writer, i);
 }
 
-struct labels {
-	Pprof__Label items[4];
-	Pprof__Label *order[4];
-	size_t count;
-};
-
-static Pprof__Label *add_label(struct writer *writer, struct labels *labels, const char *key)
-{
-	Pprof__Label *label = &labels->items[labels->count];
-
-	pprof__label__init(label);
-	label->key = pprof_string(&writer->stream, key);
-	labels->order[labels->count++] = label;
-	return label;
-}
-
-static void add_text(struct writer *writer, struct labels *labels, const char *key, string_id value)
-{
-	/* A label without a text would be the number 0. */
-	if (value)
-		add_label(writer, labels, key)->str = text(writer, value);
-}
-
-static void add_id(struct writer *writer, struct labels *labels, const char *key, pid_t value)
-{
-	Pprof__Label *label;
-
-	if (value < 0)
-		return;
-	label = add_label(writer, labels, key);
-	label->num = value;
-	label->num_unit = pprof_string(&writer->stream, "id");
-}
-
-static void add_labels(struct writer *writer, struct labels *labels, thread_id id)
-{
-	const struct profile_thread *thread = profile_get_thread(writer->profile, id);
-
-	add_text(writer, labels, "comm", thread->process);
-	add_text(writer, labels, "thread", thread->name);
-	add_id(writer, labels, "pid", thread->pid);
-	add_id(writer, labels, "tid", thread->tid);
-}
-
-static void put_sample(struct writer *writer, const struct profile_cell *cell, int64_t *values)
-{
-	struct profile_stack stack = profile_get_stack(writer->profile, cell->stack);
-	CLEANUP(free_ptr) uint64_t *locations = xcalloc(stack.depth, sizeof(*locations));
-	Pprof__Sample message = PPROF__SAMPLE__INIT;
-	struct labels labels = {0};
-
-	message.n_location_id = stack.depth;
-	message.location_id = locations;
-	for (uint64_t *location = locations; stack.depth; location++) {
-		*location = (uint64_t)stack.frame + 1;
-		stack = profile_get_stack(writer->profile, stack.parent);
-	}
-	message.n_value = profile_event_count(writer->profile) + has_samples(writer->profile);
-	message.value = values + !has_samples(writer->profile);
-	add_labels(writer, &labels, cell->thread);
-	message.n_label = labels.count;
-	message.label = labels.order;
-	pprof_put_sample(&writer->stream, &message);
-}
-
-/*
- * The place of each stack where the callees of a stack follow it directly. So a sample has most of
- * its callers in common with the one before, which compresses well, and is read with few steps. A
- * parent's id is below its children's, whose order stays.
- */
-static uint32_t *rank_stacks(const struct profile *profile)
-{
-	uint32_t count = profile_stack_count(profile);
-	uint32_t *rank = xcalloc(count, sizeof(*rank));
-	CLEANUP(free_ptr) uint32_t *size = xcalloc(count, sizeof(*size)); /* with all callees */
-	CLEANUP(free_ptr) uint32_t *next = xcalloc(count, sizeof(*next)); /* rank of a callee */
-
-	for (stack_id i = count; i-- > 1;)
-		size[profile_get_stack(profile, i).parent] += ++size[i];
-	next[STACK_EMPTY] = 1;
-	for (stack_id i = 1; i < count; i++) {
-		stack_id parent = profile_get_stack(profile, i).parent;
-
-		rank[i] = next[parent];
-		next[parent] += size[i];
-		next[i] = rank[i] + 1;
-	}
-	return rank;
-}
-
-struct cell_order {
-	const struct profile *profile;
-	const uint32_t *rank; /* of stacks */
-};
-
-static int compare_cells(const void *a, const void *b, void *context)
-{
-	const struct cell_order *order = context;
-	const struct profile_cell *left = profile_get_cell(order->profile, *(const uint32_t *)a);
-	const struct profile_cell *right = profile_get_cell(order->profile, *(const uint32_t *)b);
-
-	if (left->stack != right->stack)
-		return order->rank[left->stack] < order->rank[right->stack] ? -1 : 1;
-	if (left->thread != right->thread)
-		return left->thread < right->thread ? -1 : 1;
-	return (left->event > right->event) - (left->event < right->event);
-}
-
-/* So that the cells of one stack and thread, one of each event, are next to each other. */
-static uint32_t *sort_cells(const struct profile *profile)
-{
-	uint32_t count = (uint32_t)profile_cell_count(profile);
-	uint32_t *order = xcalloc(count, sizeof(*order));
-	CLEANUP(free_ptr) uint32_t *rank = rank_stacks(profile);
-	struct cell_order by = {profile, rank};
-
-	for (uint32_t i = 0; i < count; i++)
-		order[i] = i;
-	if (count)
-		qsort_r(order, count, sizeof(*order), compare_cells, &by);
-	return order;
-}
-
-/* The first value counts the samples of the first event; then comes the weight of each event. */
-static void put_samples(struct writer *writer)
-{
-	const struct profile *profile = writer->profile;
-	CLEANUP(free_ptr) uint32_t *order = sort_cells(profile);
-	size_t types = profile_event_count(profile) + 1;
-	CLEANUP(free_ptr) int64_t *values = xcalloc(types, sizeof(*values));
-	uint64_t count = profile_cell_count(profile);
-
-	for (uint64_t i = 0; i < count; i++) {
-		const struct profile_cell *cell = profile_get_cell(profile, order[i]);
-		const struct profile_cell *next = i + 1 < count
-							  ? profile_get_cell(profile, order[i + 1])
-							  : NULL;
-
-		if (cell->event == 0)
-			values[0] = (int64_t)cell->samples;
-		values[1 + cell->event] = (int64_t)cell->weight;
-		if (next && next->stack == cell->stack && next->thread == cell->thread)
-			continue;
-		put_sample(writer, cell, values);
-		memset(values, 0, types * sizeof(*values));
-	}
-}
-
 static bool values_fit(const struct profile *profile)
 {
 	for (uint64_t i = 0; i < profile_cell_count(profile); i++) {
@@ -416,7 +269,7 @@ static int write_message(const struct profile *profile, FILE *out)
 	put_functions(&writer);
 	put_functions_of_addresses(&writer);
 	put_locations(&writer);
-	put_samples(&writer);
+	pprof_put_samples(&writer.stream, profile, has_samples(profile));
 	error = pprof_stream_finish(&writer.stream);
 	pprof_mappings_deinit(&writer.mappings);
 	pprof_stream_deinit(&writer.stream);

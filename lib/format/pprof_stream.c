@@ -55,7 +55,11 @@ DEFINE_PUT(sample_type, Pprof__ValueType)
 DEFINE_PUT(mapping, Pprof__Mapping)
 DEFINE_PUT(function, Pprof__Function)
 DEFINE_PUT(location, Pprof__Location)
-DEFINE_PUT(sample, Pprof__Sample)
+
+void pprof_put_packed(struct pprof_stream *stream, const uint8_t *bytes, size_t len)
+{
+	append(&stream->buffer, len, bytes);
+}
 
 void pprof_put_comment(struct pprof_stream *stream, const char *comment)
 {

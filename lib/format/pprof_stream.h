@@ -34,7 +34,8 @@ void pprof_put_comment(struct pprof_stream *stream, const char *comment);
 void pprof_put_mapping(struct pprof_stream *stream, Pprof__Mapping *mapping);
 void pprof_put_function(struct pprof_stream *stream, Pprof__Function *function);
 void pprof_put_location(struct pprof_stream *stream, Pprof__Location *location);
-void pprof_put_sample(struct pprof_stream *stream, Pprof__Sample *sample);
+/* Bytes of a Profile that are packed already. */
+void pprof_put_packed(struct pprof_stream *stream, const uint8_t *bytes, size_t len);
 
 /* The string table, and whether all could be written: 0 or errno. */
 int pprof_stream_finish(struct pprof_stream *stream);

@@ -3,7 +3,9 @@
  * 24 threads, into each format. Each is written by a process of its own, whose peak of memory
  * includes the profile.
  *
- * bench_formats [FOLDER [SAMPLES STACKS]]	FOLDER: where the files stay, for others to read.
+ * bench_formats [FOLDER [SAMPLES STACKS [FORMAT …]]]
+ * FOLDER: where the files are and stay, for others to read. By default all formats but the text of
+ * perf script, which grows with the samples: 13 GB.
  */
 #include "base/alloc.h"
 #include "format/format.h"
@@ -64,24 +66,22 @@ static void add_frames(struct profile *profile)
 static void add_cells(struct profile *profile, uint64_t samples, uint32_t stacks)
 {
 	stack_id path[DEPTH + SPREAD + 1] = {STACK_EMPTY};
-	uint32_t depth = 0;
+	uint32_t depth = DEPTH;
 	uint64_t seed = 1;
 
 	for (uint32_t i = 0; i < stacks; i++) {
-		uint32_t leaf = DEPTH - SPREAD + next_random(&seed, 2 * SPREAD + 1);
-		uint32_t shared = leaf - 1;
+		uint32_t shared = i ? depth - 1 : 0;
 
 		while (shared && next_random(&seed, 2))
 			shared--;
 		if (next_random(&seed, 64) == 0)
 			shared /= 2;
-		depth = shared < depth ? shared : depth;
-		while (depth < leaf) {
-			frame_id frame = next_random(&seed, FUNCTIONS * PLACES);
-
-			path[depth + 1] = profile_push(profile, path[depth], frame);
-			depth++;
-		}
+		depth += next_random(&seed, 3) - 1;
+		depth = depth > DEPTH + SPREAD ? DEPTH + SPREAD : depth;
+		depth = depth < DEPTH - SPREAD ? DEPTH - SPREAD : depth;
+		for (; shared < depth; shared++)
+			path[shared + 1] = profile_push(profile, path[shared],
+							next_random(&seed, FUNCTIONS * PLACES));
 		profile_add_samples(profile, next_random(&seed, THREADS), path[depth], 0,
 				    samples / stacks, samples / stacks * 1001001);
 	}
@@ -156,6 +156,7 @@ static int write_file(const struct profile *profile, const struct format *format
 		perror(path);
 		return 1;
 	}
+	setvbuf(out, NULL, _IOFBF, 256 * 1024); /* as prof does */
 	err = format->write(profile, &(struct format_options){0}, out);
 	if (err)
 		fprintf(stderr, "%s: %s\n", path, error_text(err));
@@ -184,6 +185,15 @@ static int measure(const struct profile *profile, const struct format *format, c
 	return 0;
 }
 
+static bool is_asked_for(const struct format *format, int argc, char **argv)
+{
+	bool asked = argc <= 4 && format != &format_perf_script;
+
+	for (int i = 4; i < argc; i++)
+		asked |= !strcmp(argv[i], format->name);
+	return asked;
+}
+
 int main(int argc, char **argv)
 {
 	uint64_t samples = argc > 3 ? strtoull(argv[2], NULL, 10) : 10000000;
@@ -201,7 +211,7 @@ int main(int argc, char **argv)
 	       (double)usage.ru_maxrss / 1e3);
 	fflush(stdout);
 	for (const struct format *const *format = formats; *format; format++)
-		if ((*format)->write)
+		if ((*format)->write && is_asked_for(*format, argc, argv))
 			failures += measure(profile, *format, folder);
 	return failures != 0;
 }
