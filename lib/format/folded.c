@@ -4,6 +4,7 @@
 #include "base/utf8.h"
 #include "format/folded_read.h"
 #include "format/folded_tree.h"
+#include "format/tracks.h"
 #include "report/process.h"
 
 #include <errno.h>
@@ -18,8 +19,9 @@ struct folded {
 	string_id *frame_names; /* outermost first … */
 	uint32_t *first_name;	/* … those of frame i from here to first_name[i + 1] */
 	struct folded_tree tree;
-	struct idmap nodes; /* in the tree, by (stack, first frame) */
-	stack_id *path;	    /* that is being added, leaf first */
+	uint32_t *nodes;  /* by stack: in the tree, below … */
+	string_id *first; /* … this first frame; UINT32_MAX: none yet */
+	stack_id *path;	  /* that is being added, leaf first */
 	size_t path_len, path_room;
 	char *text; /* the name that is being made */
 	size_t text_len, text_room;
@@ -183,7 +185,7 @@ static uint32_t known_node(struct folded *folded, string_id root, stack_id stack
 {
 	if (stack == STACK_EMPTY)
 		return root ? folded_tree_child(&folded->tree, FOLDED_TOP, root) : FOLDED_TOP;
-	return idmap_get(&folded->nodes, stack, root);
+	return folded->first[stack] == root ? folded->nodes[stack] : IDMAP_NONE;
 }
 
 /* Up from the leaf to the first caller that has a node, and down again. */
@@ -199,7 +201,8 @@ static uint32_t node_of_stack(struct folded *folded, string_id root, stack_id st
 	while (folded->path_len) {
 		stack = folded->path[--folded->path_len];
 		node = node_of_frame(folded, node, profile_get_stack(folded->profile, stack).frame);
-		*idmap_put(&folded->nodes, stack, root) = node;
+		folded->nodes[stack] = node;
+		folded->first[stack] = root;
 	}
 	return node;
 }
@@ -210,26 +213,37 @@ static uint32_t node_of_nothing(struct folded *folded)
 	return folded_tree_child(&folded->tree, FOLDED_TOP, strtab_add(folded->names, "[unnamed]"));
 }
 
+/* Thread by thread: the nodes of one first frame are remembered at a time. */
 static void add_cells(struct folded *folded)
 {
 	bool by_samples = folded->options->weight == WEIGHT_SAMPLES;
+	uint32_t stacks = profile_stack_count(folded->profile);
+	CLEANUP(tracks_deinit) struct tracks tracks;
 
-	for (uint64_t i = 0; i < profile_cell_count(folded->profile); i++) {
-		const struct profile_cell *cell = profile_get_cell(folded->profile, i);
-		uint32_t node;
+	tracks_init(&tracks, folded->profile, 0);
+	folded->nodes = xcalloc(stacks, sizeof(*folded->nodes));
+	folded->first = xcalloc(stacks, sizeof(*folded->first));
+	memset(folded->first, 0xff, stacks * sizeof(*folded->first));
+	/* The first event's come first. */
+	for (thread_id thread = 0; thread < profile_thread_count(folded->profile); thread++) {
+		if (thread >= tracks.count)
+			break;
+		for (size_t i = tracks.first[thread]; i < tracks.first[thread + 1]; i++) {
+			const struct profile_cell *cell = tracks_cell(&tracks, tracks.samples[i]);
+			uint32_t node = node_of_stack(folded, folded->roots[thread], cell->stack);
 
-		if (cell->event != 0)
-			continue;
-		node = node_of_stack(folded, folded->roots[cell->thread], cell->stack);
-		folded_tree_add(&folded->tree, node != FOLDED_TOP ? node : node_of_nothing(folded),
-				by_samples ? cell->samples : cell->weight);
+			folded_tree_add(&folded->tree,
+					node != FOLDED_TOP ? node : node_of_nothing(folded),
+					by_samples ? cell->samples : cell->weight);
+		}
 	}
 }
 
 static void folded_deinit(struct folded *folded)
 {
 	folded_tree_deinit(&folded->tree);
-	idmap_deinit(&folded->nodes);
+	free(folded->nodes);
+	free(folded->first);
 	strtab_free(folded->names);
 	free(folded->roots);
 	free(folded->frame_names);

@@ -155,17 +155,29 @@ static size_t append_name(struct writer *writer, const struct pending *pending)
 	return len;
 }
 
+/* The ';' behind the text gives way to the count. */
+static void write_line(struct writer *writer, size_t len, uint64_t count)
+{
+	char tail[22], *end = tail + sizeof(tail), *at = end;
+
+	*--at = '\n';
+	do
+		*--at = (char)('0' + count % 10);
+	while (count /= 10);
+	writer->text[len - 1] = ' ';
+	fwrite_unlocked(writer->text, 1, len, writer->out);
+	fwrite_unlocked(at, 1, (size_t)(end - at), writer->out);
+}
+
 static void write_pending(struct writer *writer)
 {
 	struct pending pending = writer->pending[--writer->count];
 	size_t len = append_name(writer, &pending);
 
-	if (pending.is_line) {
-		fwrite(writer->text, 1, len - 1, writer->out);
-		fprintf(writer->out, " %" PRIu64 "\n", writer->tree->nodes[pending.node].count);
-	} else {
+	if (pending.is_line)
+		write_line(writer, len, writer->tree->nodes[pending.node].count);
+	else
 		push_children(writer, pending.node, len);
-	}
 }
 
 void folded_tree_write(const struct folded_tree *tree, FILE *out)
