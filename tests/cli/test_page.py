@@ -397,6 +397,20 @@ def test_a_page_of_100_000_nodes_opens_at_once(show):
     assert page.value("prof.graph.boxes.node.length") < 20_000
 
 
+def test_what_is_too_narrow_is_shown_alone_by_a_click(show):
+    page = show("".join(f"p;main;f{i} 1\n" for i in range(5000)) + "p;main;wide 5000\n")
+    assert sorted(boxes(page)) == ["all", "main", "wide"]
+    x, y, width = boxes(page)["main"]
+    page.move(x + width * 0.75, y + 28)
+    page.until("document.getElementById('tip').textContent.startsWith('5,000 frames too narrow to draw')")
+    page.click(x + width * 0.75, y + 28)
+    page.until("document.querySelector('#crumbs [aria-current]').textContent === 'narrow ones'")
+    assert widths(page)["main"] == 1
+    page.value("prof.graph.canvas.focus()")
+    page.key("Backspace")
+    page.until("document.querySelector('#crumbs [aria-current]').textContent === 'main'")
+
+
 def test_the_page_is_small(prof):
     (prof.folder / "in.folded").write_text("a;b 1\n")
     assert prof("convert", "in.folded", "-o", "page.html").returncode == 0

@@ -1,14 +1,16 @@
 // The part of the page that computes, without a page.
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import test from "node:test";
 import { gzipSync } from "node:zlib";
 
+import { colouring } from "../../lib/format/html/colours.js";
 import { folded, svg } from "../../lib/format/html/export.js";
 import { functionTable, matchingNodes, search, sourceLines } from "../../lib/format/html/functions.js";
-import { boxAt, layout } from "../../lib/format/html/layout.js";
+import { boxAt, layout, restRange } from "../../lib/format/html/layout.js";
 import { decode, unpack } from "../../lib/format/html/reader.js";
-import { DEFAULTS, fromHash, toHash, zoomPath } from "../../lib/format/html/state.js";
+import { DEFAULTS, fromHash, toHash, zoomIn, zoomOf } from "../../lib/format/html/state.js";
 import { lanesOf } from "../../lib/format/html/timeline.js";
 import { callTree, calleesOf, callersOf, childrenOf, inverted, isInlined, labelOf, nodeAt, pathOf, standsForAll }
   from "../../lib/format/html/tree.js";
@@ -235,6 +237,14 @@ test("boxes too narrow to draw are one rest, and counted", () => {
   assert.equal(boxAt(boxes, 50, 2), -1);
 });
 
+test("what is too narrow is zoomed into as a whole, and the address keeps it", () => {
+  const tree = treeOf(profileOf([{ stack: ["wide"], samples: 900 }, ...Array.from({ length: 100 }, (_, i) => ({ stack: [`n${i}`] }))]));
+  const first = -layout(tree, 0, 1000, 100).node[2];
+  assert.deepEqual(restRange(tree, first), [900, 1000]);
+  assert.equal(layout(tree, ...restRange(tree, first), 1000).node.length, 101);
+  assert.deepEqual(zoomIn(tree, zoomOf(tree, { node: 0, first })), { node: 0, first });
+});
+
 test("a zoomed node and its callers have the whole width", () => {
   const tree = treeOf(profileOf(SHOP));
   const log = nodeAt(tree, pathOf(tree, childrenOf(tree, 1)[1]));
@@ -254,7 +264,7 @@ test("the state survives the address, and rubbish in it does no harm", () => {
   assert.deepEqual(fromHash(`#${toHash(state)}`), state);
   assert.equal(toHash(DEFAULTS), "");
   assert.deepEqual(fromHash("#from=x&fn=1e9&view=nowhere&event=-1&__proto__=1&%%%"), DEFAULTS);
-  assert.deepEqual(zoomPath("2.4..x"), [2, 4, NaN]);
+  assert.deepEqual(zoomIn(treeOf(profileOf(SHOP)), "0.4..x.-9"), { node: 1, first: 0 });
 });
 
 test("folded stacks of a view have its weight, and the callers of what is zoomed into", () => {
@@ -284,6 +294,8 @@ test("names are shortened to what tells most", () => {
     "geometry::Circle::area() const": "Circle::area",
     "std::basic_ostream<char>& std::operator<< <char>(std::basic_ostream<char>&, char const*)": "std::operator<<",
     "operator new(unsigned long)": "operator new",
+    "main::{lambda()#1}::operator()() const": "main::{lambda#1}::operator()",
+    "std::function<void (int)>::operator()(int) const": "function::operator()",
     "[libfoo.so+0x1a2b]": "[libfoo.so+0x1a2b]",
     "runtime/pprof.Do": "runtime/pprof.Do",
     "LazyCompile:~tick shop.js:12": "LazyCompile:~tick shop.js:12",
@@ -303,6 +315,39 @@ test("names are shortened to what tells most", () => {
   };
   for (const [name, short] of Object.entries(names)) assert.equal(shortName(name), short, name);
   assert.equal(shortName("<".repeat(65536)).length, 65536);
+});
+
+// WCAG 2.2, 1.4.3: 4.5 to 1.
+function luminance([red, green, blue]) {
+  const linear = [red, green, blue].map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4));
+  return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2];
+}
+
+function ofHsl(text) {
+  const [hue, saturation, lightness] = text.match(/[\d.]+/g).map(Number);
+  const a = (saturation / 100) * Math.min(lightness / 100, 1 - lightness / 100);
+  return [0, 8, 4].map((n) => lightness / 100 - a * Math.max(-1, Math.min((n + hue / 30) % 12 - 3, 9 - ((n + hue / 30) % 12), 1)));
+}
+
+const ofHex = (text) => [1, 3, 5].map((at) => parseInt(text.slice(at, at + 2), 16) / 255);
+
+test("names can be read on every box, light and dark", () => {
+  const css = readFileSync(new URL("../../lib/format/html/page.css", import.meta.url), "utf8");
+  const [lightInk, darkInk] = [...css.matchAll(/--box-ink: (#\w{6})/g)].map((found) => luminance(ofHex(found[1])));
+  const kinds = [0, 1, 3, 4, 6].map((kind, i) => ({ path: `/m${i}`, kind }));
+  const labels = Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`f${i}`, { module: i % kinds.length }]));
+  const profile = profileOf({ modules: kinds, labels, samples: Object.keys(labels).map((name) => ({ stack: [name, `main>${name}`] })) });
+  for (const isDark of [false, true])
+    for (const byModule of [false, true]) {
+      const modules = kinds.map((_, id) => ({ id }));
+      const colours = colouring(profile, { byModule, isDark, modules });
+      const ink = isDark ? darkInk : lightInk;
+      for (let code = 0; code < profile.labels.name.length * 2; code++) {
+        const ground = luminance(ofHsl(colours.of(code)));
+        const contrast = (Math.max(ink, ground) + 0.05) / (Math.min(ink, ground) + 0.05);
+        assert.ok(contrast >= 4.5, `${colours.of(code)}: ${contrast}`);
+      }
+    }
 });
 
 test("what would turn or hide text is shown", () => {

@@ -6,10 +6,10 @@ import { folded, svg } from "./export.js";
 import { functionTable, matchingNodes, search, sourceLines } from "./functions.js";
 import { Graph, ROW_PX } from "./graph.js";
 import { decode, unpack } from "./reader.js";
-import { DEFAULTS, fromHash, toHash, zoomPath } from "./state.js";
+import { fromHash, toHash, zoomIn, zoomOf } from "./state.js";
 import { CallTree, FunctionTable, make } from "./tables.js";
 import { Timeline } from "./timeline.js";
-import { callTree, calleesOf, callersOf, inverted, labelOf, nodeAt, pathOf } from "./tree.js";
+import { callTree, calleesOf, callersOf, inverted, labelOf, pathOf } from "./tree.js";
 import { cellWeights, threadMatcher } from "./weights.js";
 import { count, fileName, percent, quantity, shortName, shown, time } from "./words.js";
 
@@ -68,7 +68,7 @@ class Page {
     const graphTell = {
       select: (node) => this.select(node),
       choose: (node) => this.choose(this.shownTree(), node),
-      zoom: (node) => this.go({ zoom: pathOf(this.shownTree(), node).join(".") }),
+      zoom: (place) => this.go({ zoom: zoomOf(this.shownTree(), place) }),
       hover: (node, event) => this.hover(this.shownTree(), node, event),
       hidden: (hidden) => this.tellState(hidden),
     };
@@ -79,7 +79,7 @@ class Page {
     this.timeline = new Timeline({ canvas: $("lane-canvas"), names: $("lane-names") }, {
       range: (from, to) => this.go({ from, to }),
       thread: (pattern, adds) => this.toggleThread(pattern, adds),
-      hover: (text, event) => this.tip(text && { name: text, figures: "" }, event),
+      hover: (lines, event) => this.tip(lines && { name: lines[0], figures: shown(lines.slice(1).join("; ")) }, event),
     });
     this.listen();
     this.apply(fromHash(location.hash));
@@ -87,14 +87,14 @@ class Page {
 
   // The callers, or callees, of the selected function: a graph with a zoom of its own.
   makeHalf(name, label) {
-    const half = { zoom: 0 };
+    const half = { zoom: { node: 0 } };
     const tree = () => this.sandwich()[name];
     half.graph = new Graph($(name), label, {
       select: (node) => this.tellNode(tree(), node),
       choose: (node) => this.choose(tree(), node),
-      zoom: (node) => {
-        half.zoom = node;
-        half.graph.show(tree(), this.look(name === "callers"), node);
+      zoom: (place) => {
+        half.zoom = place;
+        half.graph.show(tree(), this.look(name === "callers"), place);
       },
       hover: (node, event) => this.hover(tree(), node, event),
       hidden: () => {},
@@ -227,7 +227,7 @@ class Page {
     const { events, labels } = this.profile;
     if (!events[state.event]) state.event = 0;
     if (state.fn >= labels.count) state.fn = -1;
-    if (state.fn !== this.state?.fn) for (const half of Object.values(this.half)) half.zoom = 0;
+    if (state.fn !== this.state?.fn) for (const half of Object.values(this.half)) half.zoom = { node: 0 };
     this.state = state;
     this.fillControls();
     if (!events.length || this.profile.cells.count === 0) return this.showEmpty();
@@ -256,6 +256,7 @@ class Page {
     const range = this.range();
     $("from").value = range ? range[0] / 1e6 : "";
     $("to").value = range ? range[1] / 1e6 : "";
+    $("to").placeholder = Number((this.profile.info.durationUs / 1e6).toPrecision(4));
     $("whole").hidden = !range;
   }
 
@@ -317,7 +318,7 @@ class Page {
     $("shape").hidden = state.view !== "graph";
     if (state.view === "graph") {
       const tree = this.shownTree();
-      this.graph.show(tree, this.look(state.shape === "flame"), nodeAt(tree, zoomPath(state.zoom)));
+      this.graph.show(tree, this.look(state.shape === "flame"), zoomIn(tree, state.zoom));
     } else if (state.view === "functions") this.showFunctions();
     else this.calls.show(this.tree(), { names: this.names(), matches: this.found()?.matches });
   }
@@ -339,16 +340,17 @@ class Page {
     for (const [name, half] of Object.entries(this.half)) {
       const tree = this.sandwich()[name];
       if (name === "callers") $(name).style.height = `${(tree.maxDepth + 1) * ROW_PX}px`;
-      half.graph.show(tree, { ...this.look(name === "callers") }, Math.min(half.zoom, tree.count - 1));
+      if (half.zoom.node >= tree.count || tree !== half.graph.tree) half.zoom = { node: 0 };
+      half.graph.show(tree, this.look(name === "callers"), half.zoom);
     }
   }
 
   showCrumbs() {
     const tree = this.shownTree();
-    const node = nodeAt(tree, zoomPath(this.state.zoom));
+    const { node, first } = zoomIn(tree, this.state.zoom);
     const path = pathOf(tree, node);
     const crumbs = path.map((code, i) => [this.names()[code >>> 1], path.slice(0, i + 1)]);
-    const shownCrumbs = [["all", []], ...crumbs];
+    const shownCrumbs = [["all", []], ...crumbs, ...(first ? [["narrow ones", [...path, -tree.code[first]]]] : [])];
     if (shownCrumbs.length > 7) shownCrumbs.splice(2, shownCrumbs.length - 6, ["…", null]);
     $("crumbs").replaceChildren(...shownCrumbs.map(([name, codes], i) => {
       if (!codes) return make("span", {}, "…");
@@ -401,7 +403,7 @@ class Page {
   tellState(hidden) {
     if (!this.state || !this.profile.cells.count) return;
     const tree = this.shownTree();
-    const node = this.state.view === "graph" ? nodeAt(tree, zoomPath(this.state.zoom)) : 0;
+    const node = this.state.view === "graph" ? zoomIn(tree, this.state.zoom).node : 0;
     const whole = this.tree().total[0];
     const range = this.range();
     const parts = [whole > 0 ? `${this.words()(tree.total[node])} (${percent(tree.total[node], whole)})` : "Nothing is left by the filters"];
@@ -440,7 +442,7 @@ class Page {
   }
 
   hover(tree, node, event) {
-    this.tip(node >= 0 && event ? nodeWords(this.context(tree), node) : null, event);
+    this.tip(node !== null && event ? nodeWords(this.context(tree), node) : null, event);
   }
 
   tip(words, event) {
@@ -469,11 +471,11 @@ class Page {
     const at = this.matching.indexOf(this.graph.selected);
     const node = this.matching[at < 0 ? (direction > 0 ? 0 : length - 1) : (at + direction + length) % length];
     const tree = this.shownTree();
-    const zoomed = nodeAt(tree, zoomPath(this.state.zoom));
+    const zoomed = zoomIn(tree, this.state.zoom).node;
     const isInside = node >= zoomed && node < tree.end[zoomed];
     const isWide = tree.total[node] * 60 > tree.total[zoomed];
     const goal = isInside && isWide ? zoomed : tree.total[node] * 60 > tree.total[0] ? 0 : tree.parent[node];
-    this.go({ view: "graph", zoom: pathOf(tree, goal).join("."), fn: labelOf(tree, node) }, true);
+    this.go({ view: "graph", zoom: zoomOf(tree, { node: goal }), fn: labelOf(tree, node) }, true);
     this.graph.select(node);
   }
 
@@ -524,7 +526,7 @@ class Page {
 
   copyFolded() {
     const tree = this.tree();
-    const node = this.state.shape === "inverted" ? 0 : nodeAt(tree, zoomPath(this.state.zoom));
+    const node = this.state.shape === "inverted" ? 0 : zoomIn(tree, this.state.zoom).node;
     return this.copy(folded(tree, node, (label) => this.full[label]), "The folded stacks of this view");
   }
 

@@ -62,7 +62,7 @@ export function colouring(profile, { byModule, isDark, modules }) {
   if (!byModule) return { of: byKind, kind: (kind) => kinds[kind][1] };
   const fills = new Map(modules.slice(0, MODULE_HUES.length).map(({ id }, i) =>
     [id, Array.from({ length: SHADES }, (_, step) =>
-      css(isDark ? [MODULE_HUES[i], 45, 32] : [MODULE_HUES[i], 72, 77], step, isDark))]));
+      css(isDark ? [MODULE_HUES[i], 45, 29] : [MODULE_HUES[i], 72, 77], step, isDark))]));
   const of = (code) => {
     const label = code >>> 1;
     const kind = labels.kind[label];

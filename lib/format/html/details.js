@@ -1,6 +1,7 @@
 // What is known of one function or node: the panel at the side, and the words at the pointer.
 
 import { KIND_NAMES, kindOf } from "./colours.js";
+import { restRange } from "./layout.js";
 import { isInlined, labelOf, standsForAll } from "./tree.js";
 import { make, share } from "./tables.js";
 import { fileName, percent, shown } from "./words.js";
@@ -18,9 +19,18 @@ export function modulePath(profile, label) {
   return label < profile.labels.count ? profile.modules[profile.labels.module[label]].path : "";
 }
 
+function restWords({ tree, words }, first) {
+  const parent = tree.parent[first];
+  const [from, to] = restRange(tree, first);
+  const count = tree.end[parent] - first;
+  return { name: `${count.toLocaleString("en")} ${count === 1 ? "frame" : "frames"} too narrow to draw`,
+    figures: `${percent(to - from, tree.total[0])} total, ${words(to - from)}`, kind: "A click shows them alone.", place: "" };
+}
+
 // In words, for the pointer and the state line.
 export function nodeWords(context, node) {
   const { profile, tree, words, names } = context;
+  if (node < 0) return restWords(context, -node);
   const label = labelOf(tree, node);
   const whole = tree.total[0];
   const inlined = isInlined(tree, node) ? `, inlined into ${names[labelOf(tree, tree.parent[node])] || "its caller"}` : "";
@@ -51,7 +61,7 @@ function linesList(profile, label, lines, whole) {
   const rows = known.filter((row) => hot.includes(row)).map(({ line, self, total }) =>
     make("tr", {}, make("td", { className: "line" }, String(line)), make("td", {}, share(self, whole)),
       make("td", {}, share(total, whole)),
-      ...(texts ? [make("td", { className: "text" }, make("bdi", {}, shown(texts.get(line) || "")))] : [])));
+      ...(texts ? [make("td", { className: "text" }, make("bdi", {}, shown((texts.get(line) || "").trim().replace(/\t/g, " "))))] : [])));
   const more = known.length > rows.length ? [make("p", { className: "quiet" }, `and ${known.length - rows.length} lines more`)] : [];
   return [make("h3", {}, "Source lines"), make("table", { className: "lines" },
     make("thead", {}, make("tr", {}, ...["Line", "Self", "Total", ...(texts ? ["Text"] : [])].map((name) => make("th", {}, name)))),

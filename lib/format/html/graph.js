@@ -1,6 +1,6 @@
 // A tree as boxes on a canvas: drawing, hovering, selecting, zooming by mouse and keyboard.
 
-import { boxAt, layout } from "./layout.js";
+import { boxAt, layout, restRange } from "./layout.js";
 import { kindOf } from "./colours.js";
 import { labelOf, standsForAll } from "./tree.js";
 
@@ -31,7 +31,8 @@ class Lettering {
   }
 }
 
-// element: a scrolling block. tell: {select(node), zoom(node), choose(node), hover(node, event), hidden(count)}.
+// element: a scrolling block. tell: {select(node), zoom({node, first}), choose(node), hover(node, event),
+// hidden(count)}. A node that is hovered is negative for a rest, and null for none.
 export class Graph {
   constructor(element, label, tell) {
     this.element = element;
@@ -48,22 +49,24 @@ export class Graph {
     this.context.font = FONT;
     this.letters = { normal: new Lettering(this.context), italic: new Lettering(this.context) };
     this.selected = 0;
-    this.hovered = -1;
+    this.hovered = null;
     this.zoomed = 0;
+    this.first = 0; // of the zoomed node's children that alone are seen; 0: all of it
     this.listen();
   }
 
   listen() {
     const { canvas, element } = this;
     canvas.addEventListener("pointermove", (event) => this.hover(event));
-    canvas.addEventListener("pointerleave", () => this.setHovered(-1, null));
+    canvas.addEventListener("pointerleave", () => this.setHovered(null, null));
     canvas.addEventListener("click", (event) => {
       const node = this.nodeUnder(event);
-      if (node >= 0) this.open(node);
+      if (node < 0) this.tell.zoom({ node: this.tree.parent[-node], first: -node });
+      else if (node !== null) this.open(node);
     });
     canvas.addEventListener("dblclick", (event) => {
       const node = this.nodeUnder(event);
-      if (node >= 0) this.tell.choose(node);
+      if (node !== null && node >= 0) this.tell.choose(node);
     });
     canvas.addEventListener("keydown", (event) => this.key(event));
     canvas.addEventListener("focus", () => this.later());
@@ -73,14 +76,16 @@ export class Graph {
   }
 
   // look: {upward, colours, labels, names, matches, chosen, ground, ink, mark, …}.
-  show(tree, look, zoomed) {
+  show(tree, look, { node: zoomed, first = 0 }) {
     const isNew = tree !== this.tree || look.upward !== this.look.upward;
     const from = this.tree && !isNew ? this.range : null;
     this.tree = tree;
     this.look = look;
-    if (isNew) this.selected = this.hovered = 0;
-    if (isNew || zoomed !== this.zoomed) {
+    if (isNew) this.selected = 0;
+    if (isNew) this.hovered = null;
+    if (isNew || zoomed !== this.zoomed || first !== this.first) {
       this.zoomed = zoomed;
+      this.first = first;
       if (this.selected === 0) this.selected = zoomed;
       this.turn(from);
     } else this.refit();
@@ -88,7 +93,8 @@ export class Graph {
 
   // What of the axis is seen once any zooming has come to rest.
   aim() {
-    const { tree, zoomed } = this;
+    const { tree, zoomed, first } = this;
+    if (first) return restRange(tree, first);
     return [tree.start[zoomed], tree.start[zoomed] + tree.total[zoomed]];
   }
 
@@ -165,13 +171,12 @@ export class Graph {
     return standsForAll(this.tree, node) ? "all" : this.look.names[labelOf(this.tree, node)];
   }
 
-  // A rest that is hovered is -1 as well: there is nothing to say about it.
   nodeUnder(event) {
     const at = event.offsetY + this.element.scrollTop;
     const rows = Math.max(this.height, this.rows * ROW_PX);
     const depth = Math.floor((this.look.upward ? rows - at : at) / ROW_PX);
     const box = this.boxes ? boxAt(this.boxes, event.offsetX, depth) : -1;
-    return box < 0 ? -1 : Math.max(-1, this.boxes.node[box]);
+    return box < 0 ? null : this.boxes.node[box];
   }
 
   draw() {
@@ -253,7 +258,7 @@ export class Graph {
   }
 
   outline(node, colour, thickness) {
-    const box = node >= 0 ? this.boxes.node.indexOf(node) : -1;
+    const box = node === null ? -1 : this.boxes.node.indexOf(node);
     if (box < 0 || (node === 0 && thickness < 2)) return;
     const { context, boxes } = this;
     context.strokeStyle = colour;
@@ -269,7 +274,7 @@ export class Graph {
   setHovered(node, event) {
     if (node !== this.hovered) this.later();
     this.hovered = node;
-    this.canvas.style.cursor = node >= 0 ? "pointer" : "default";
+    this.canvas.style.cursor = node === null ? "default" : "pointer";
     this.tell.hover(node, event);
   }
 
@@ -282,7 +287,7 @@ export class Graph {
 
   open(node) {
     this.select(node);
-    this.tell.zoom(node);
+    this.tell.zoom({ node });
   }
 
   isDrawn(node) {
@@ -310,7 +315,7 @@ export class Graph {
     else if (event.key === "Home") goTo(0);
     else if (event.key === "s") this.tell.choose(selected);
     else if (event.key === "Enter" || event.key === " ") this.open(selected);
-    else if (event.key === "Backspace") this.open(this.zoomed ? tree.parent[this.zoomed] : 0);
+    else if (event.key === "Backspace") this.open(this.first ? this.zoomed : tree.parent[this.zoomed]);
     else return;
     event.preventDefault();
     event.stopPropagation();

@@ -1,9 +1,11 @@
 // What is looked at, as the address of the page keeps it behind the #: a link shows the same again.
 
+import { childrenOf, nodeAt, pathOf } from "./tree.js";
+
 export const DEFAULTS = {
   view: "graph",
   shape: "icicle",
-  zoom: "", // codes from the root, with dots between
+  zoom: "", // codes from the root, with dots between; -CODE at the end: that child and those behind it
   q: "", // search
   threads: "", // pattern
   from: 0, to: 0, // microseconds; 0 to 0: all
@@ -49,4 +51,14 @@ export function fromHash(hash) {
   return state;
 }
 
-export const zoomPath = (zoom) => zoom.split(".").filter(Boolean).map(Number);
+// Of the address: {node, first}. first: 0, or the first of the children that alone are seen.
+export function zoomIn(tree, zoom) {
+  const path = zoom.split(".").filter(Boolean).map(Number);
+  const rest = path.length && path[path.length - 1] < 0 ? -path.pop() : 0;
+  const node = nodeAt(tree, path);
+  return { node, first: (rest && childrenOf(tree, node).find((child) => tree.code[child] === rest)) || 0 };
+}
+
+export function zoomOf(tree, { node, first = 0 }) {
+  return [...pathOf(tree, node), ...(first ? [-tree.code[first]] : [])].join(".");
+}

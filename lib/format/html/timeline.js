@@ -39,7 +39,7 @@ function layersOfCells(profile) {
   });
 }
 
-// elements: {canvas, names (a list)}. tell: {range(from, to), thread(pattern, adds), hover(text)}.
+// elements: {canvas, names (a list)}. tell: {range(from, to), thread(pattern, adds), hover(lines, event)}.
 export class Timeline {
   constructor({ canvas, names }, tell) {
     this.canvas = canvas;
@@ -50,7 +50,7 @@ export class Timeline {
     canvas.addEventListener("pointermove", (event) => this.move(event));
     canvas.addEventListener("pointerup", (event) => this.finish(event));
     canvas.addEventListener("pointercancel", () => (this.drag = null));
-    canvas.addEventListener("pointerleave", () => this.tell.hover("", null));
+    canvas.addEventListener("pointerleave", () => this.tell.hover(null, null));
     new ResizeObserver(() => this.width !== canvas.parentElement.clientWidth && this.draw()).observe(canvas.parentElement);
   }
 
@@ -224,7 +224,7 @@ export class Timeline {
 
   move(event) {
     if (this.drag === null || this.drag === undefined) {
-      this.tell.hover(this.markerNear(event.offsetX) || "", event);
+      this.tell.hover([`${(this.time(event.offsetX) / 1e6).toFixed(3)} s`, ...this.markersNear(event.offsetX)], event);
       return;
     }
     this.range = [this.drag, event.offsetX].sort((a, b) => a - b).map((x) => this.time(x));
@@ -240,12 +240,11 @@ export class Timeline {
     this.tell.range(isDrag ? from : 0, isDrag ? to : 0);
   }
 
-  markerNear(x) {
+  markersNear(x) {
     const words = [({ text }) => `starts ${text}`, ({ text }) => `runs ${text}`, () => "ends",
       ({ count }) => `${count} samples lost`, () => "sampling paused by the kernel"];
     const near = this.profile.markers.filter((marker) => Math.abs(this.x(marker.time) - x) < 5);
-    return near.slice(0, 8).map((marker) =>
-      `${(marker.time / 1e6).toFixed(3)} s: ${marker.pid >= 0 ? `process ${marker.pid} ` : ""}${words[marker.kind](marker)}`)
-      .join("\n");
+    return near.slice(0, 8).map((marker) => `${(marker.time / 1e6).toFixed(3)} s: ${marker.pid >= 0
+      ? `process ${marker.pid} ` : ""}${words[marker.kind](marker)}`);
   }
 }

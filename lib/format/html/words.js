@@ -6,13 +6,18 @@ export function shown(name) {
     .replace(/[\u0080-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g, "\ufffd");
 }
 
-// Without what stands in brackets; operator< and the like keep theirs.
+// Without what stands in brackets; operator<, operator() and the like keep theirs.
 function withoutBrackets(name) {
   let depth = 0;
   let text = "";
   for (let i = 0; i < name.length; i++) {
     const c = name[i];
     const isSign = (c === "<" || c === ">") && /operator[<>=-]*$|-$/.test(name.slice(Math.max(0, i - 11), i));
+    if (depth === 0 && name.startsWith("operator()", i)) {
+      text += "operator()";
+      i += "operator()".length - 1;
+      continue;
+    }
     if (!isSign && (c === "<" || c === "(")) depth++;
     if (depth === 0) text += c;
     if (!isSign && (c === ">" || c === ")")) depth = Math.max(0, depth - 1);
@@ -36,8 +41,10 @@ function withPlainType(name) {
 // The last two parts of a path; closures say little without the function they stand in.
 function lastParts(path) {
   const parts = path.split("::").filter((part) => part && part !== "{anonymous}");
-  const named = parts.findLastIndex((part) => !part.startsWith("{"));
-  return (named >= 0 && named < parts.length - 1 ? [parts[named], parts[parts.length - 1]] : parts.slice(-2)).join("::");
+  const isClosure = (part) => part?.startsWith("{");
+  const named = parts.findLastIndex((part) => !isClosure(part));
+  if (named >= 0 && named < parts.length - 1) return `${parts[named]}::${parts[parts.length - 1]}`;
+  return parts.slice(isClosure(parts[parts.length - 2]) ? -3 : -2).join("::");
 }
 
 const LONGEST = 2000;
