@@ -31,9 +31,19 @@ function shadeOf(name) {
   return (hash >>> 4) % SHADES;
 }
 
+// As #rrggbb, which canvases take fastest. Source: CSS Color Module Level 4, 7.1.
+function hexOf(hue, saturation, lightness) {
+  const reach = (saturation / 100) * Math.min(lightness, 100 - lightness);
+  const channel = (n) => {
+    const k = (n + hue / 30) % 12;
+    const value = lightness - reach * Math.max(-1, Math.min(k - 3, 9 - k, 1));
+    return Math.round(value * 2.55).toString(16).padStart(2, "0");
+  };
+  return `#${channel(0)}${channel(8)}${channel(4)}`;
+}
+
 function css([hue, saturation, lightness], shade, isDark) {
-  const step = isDark ? 1.7 : -1.9;
-  return `hsl(${hue} ${saturation}% ${(lightness + (shade - 1) * step).toFixed(1)}%)`;
+  return hexOf(hue, saturation, lightness + (shade - 1) * (isDark ? 1.7 : -1.9));
 }
 
 // What a node is drawn as.

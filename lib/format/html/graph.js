@@ -115,7 +115,10 @@ export class Graph {
       this.range = [from[0] + (goal[0] - from[0]) * ease, from[1] + (goal[1] - from[1]) * ease];
       this.refit(true);
       if (t < 1) this.gliding = requestAnimationFrame(step);
-      else this.reveal();
+      else {
+        this.reveal();
+        this.tell.hidden(this.boxes.hidden);
+      }
     };
     this.gliding = requestAnimationFrame(step);
   }
@@ -135,7 +138,7 @@ export class Graph {
 
   // Lays out anew; draws now, or with the next frame.
   refit(now = false) {
-    if (!this.tree || !this.element.clientWidth) return;
+    if (!this.tree || !this.element.clientWidth) return undefined;
     const { element, canvas } = this;
     const ratio = devicePixelRatio;
     this.width = element.clientWidth;
@@ -148,10 +151,11 @@ export class Graph {
     }
     this.boxes = layout(this.tree, ...this.range, this.width);
     this.rows = this.boxes.depth.reduce((most, depth) => Math.max(most, depth), 0) + 1;
-    this.space.style.height = `${Math.max(this.height, this.rows * ROW_PX)}px`;
+    const tall = `${Math.max(this.height, this.rows * ROW_PX)}px`;
+    if (this.space.style.height !== tall) this.space.style.height = tall;
+    if (now) return this.draw();
     this.tell.hidden(this.boxes.hidden);
-    if (now) this.draw();
-    else this.later();
+    return this.later();
   }
 
   later() {
@@ -187,8 +191,11 @@ export class Graph {
     context.fillStyle = look.ground;
     context.fillRect(0, 0, this.width, this.height);
     context.textBaseline = "middle";
+    this.style = "";
+    const first = this.top(0); // asked once: the browser may have to lay out for it
+    const step = look.upward ? -ROW_PX : ROW_PX;
     for (let i = 0; i < boxes.node.length; i++) {
-      const y = this.top(boxes.depth[i]);
+      const y = first + step * boxes.depth[i];
       if (y > -ROW_PX && y < this.height) this.drawBox(boxes.node[i], boxes.x[i], y, boxes.width[i]);
     }
     this.outline(this.hovered, look.ink, 1);
@@ -250,7 +257,10 @@ export class Graph {
     const style = kind === "inlined" ? "italic" : "normal";
     const room = width - 10;
     let text = this.nameOf(node);
-    context.font = style === "italic" ? `italic ${FONT}` : FONT;
+    if (style !== this.style) {
+      this.style = style;
+      context.font = style === "italic" ? `italic ${FONT}` : FONT;
+    }
     text = this.letters[style].fitted(text, room);
     if (!text) return;
     context.fillStyle = isMatch ? look.markInk : look.ink;
