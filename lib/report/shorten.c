@@ -38,37 +38,91 @@ static bool is_closing(char c)
 	return c == '>' || c == ')';
 }
 
-/* Copies the name without what is within more than `levels` brackets. */
+/* "<Type as Trait>::method" begins with what tells most: where these brackets end; else 0. */
+static size_t type_bytes(const char *name)
+{
+	size_t depth = 0, at = 0;
+
+	while (name[at]) {
+		size_t plain = plain_bytes(name + at);
+
+		if (!plain && is_opening(name[at]))
+			depth++;
+		else if (!plain && is_closing(name[at]) && depth)
+			depth--;
+		if (!depth)
+			return at && !strncmp(name + at + 1, "::", 2) ? at : 0;
+		at += plain ? plain : 1;
+	}
+	return 0;
+}
+
+static bool is_word(char c)
+{
+	return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
+	       (c >= 'A' && c <= 'Z') || c & 0x80;
+}
+
+/* The scopes in front of a type's own name: "std::collections::"; 0: none. */
+static size_t scope_bytes(const char *at)
+{
+	size_t scopes = 0, len = 0;
+
+	while (is_word(at[len])) {
+		while (is_word(at[len]))
+			len++;
+		if (strncmp(at + len, "::", 2) != 0)
+			break;
+		len += 2;
+		scopes = len;
+	}
+	return scopes;
+}
+
+/* Copies the name without the scopes of types in brackets, and without what is within more than
+ * `levels` brackets; those of the type in front do not count. */
 static void leave_out(const char *name, size_t levels, char *to)
 {
+	const char *type_end = name + type_bytes(name);
+	bool within_word = false;
 	size_t depth = 0;
 
 	while (*name) {
-		size_t plain = plain_bytes(name);
-		size_t len = plain ? plain : 1;
+		size_t plain, len, most = levels + (name < type_end);
 
+		if (depth && !within_word)
+			name += scope_bytes(name);
+		plain = plain_bytes(name);
+		len = plain ? plain : 1;
 		if (!plain && depth && is_closing(*name))
 			depth--;
-		if (depth <= levels)
+		if (depth <= most)
 			to = mempcpy(to, name, len);
-		if (!plain && is_opening(*name) && depth++ == levels && !is_closing(name[1]))
+		if (!plain && is_opening(*name) && depth++ == most && !is_closing(name[1]))
 			to = stpcpy(to, ELLIPSIS);
 		name += len;
+		within_word = is_word(name[-1]);
 	}
 	*to = '\0';
 }
 
-/* Leaves the last characters. */
+/* Leaves the last characters; no piece of a word where a scope begins behind it. */
 static void cut(char *text, size_t columns)
 {
 	size_t left = printable_columns(text);
 	struct bytes rest = bytes_of(text, strlen(text));
+	const unsigned char *word_end;
 
 	while (left >= columns && bytes_left(&rest)) {
 		uint32_t character = utf8_next(&rest);
 
 		left -= character == UTF8_BAD ? 1 : printable_width(character);
 	}
+	word_end = rest.at;
+	while (is_word((char)*word_end))
+		word_end++;
+	if (!strncmp((const char *)word_end, "::", 2))
+		rest.at = word_end;
 	memmove(text + strlen(ELLIPSIS), rest.at, bytes_left(&rest) + 1);
 	memcpy(text, ELLIPSIS, strlen(ELLIPSIS));
 }

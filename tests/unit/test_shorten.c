@@ -38,6 +38,19 @@ static void the_innermost_brackets_give_way_first(void **state)
 	assert_short(name, 33, "map<…>::insert(…)");
 }
 
+static void types_in_brackets_lose_their_scopes_before_all(void **state)
+{
+	(void)state;
+	static const char name[] = "<alloc::vec::Vec<core::option::Option<T>> as "
+				   "core::iter::traits::Extend<T>>::extend_desugared";
+
+	assert_short(name, 60, "<Vec<Option<T>> as Extend<T>>::extend_desugared");
+	assert_short(name, 44, "<Vec<…> as Extend<…>>::extend_desugared");
+	assert_short(name, 29, "…Extend<…>>::extend_desugared");
+	assert_short("std::map<std::string, int>::at(std::string const&)", 40,
+		     "std::map<string, int>::at(string const&)");
+}
+
 static void a_name_that_is_still_too_long_loses_its_beginning(void **state)
 {
 	(void)state;
@@ -68,6 +81,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_name_that_fits_stays_as_it_is),
 		cmocka_unit_test(the_innermost_brackets_give_way_first),
+		cmocka_unit_test(types_in_brackets_lose_their_scopes_before_all),
 		cmocka_unit_test(a_name_that_is_still_too_long_loses_its_beginning),
 		cmocka_unit_test(brackets_of_operators_and_arrows_are_not_paired),
 		cmocka_unit_test(brackets_without_a_partner_are_no_trap),
