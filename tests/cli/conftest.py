@@ -111,9 +111,18 @@ def target(targets):
     return find
 
 
+def end_group(process):
+    """A command that prof has started outlives a prof that is killed, and would compete with every test to come."""
+    try:
+        if process.pid != os.getpgrp():
+            os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass  # no group of its own, or all of it has ended
+
+
 @pytest.fixture
 def started():
-    """started(Popen) ends the process with the test, whatever becomes of the test."""
+    """started(Popen) ends the process with the test, whatever becomes of the test; and what is left of its group."""
     processes = []
 
     def keep(process):
@@ -122,6 +131,7 @@ def started():
 
     yield keep
     for process in processes:
+        end_group(process)
         if process.poll() is None:
             process.kill()
         process.wait()
