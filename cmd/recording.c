@@ -23,9 +23,10 @@ enum {
 
 /*
  * After a stack that was larger than its copy, and at the beginning, for so long each sample is
- * attended to.
+ * attended to. It costs the sampled thread twice what the sample does.
  */
 #define ATTENTIVE_NS SECOND_NS
+#define FIRST_ATTENTIVE_NS (SECOND_NS / 4)
 
 /* Samples are counted over so long a time at least; more in a second are not attended to. */
 #define PACE_NS (SECOND_NS / 20)
@@ -217,6 +218,7 @@ static void open_session(struct recording *recording)
 		profile_keep_moments(recording->profile);
 	recording->session = session_new(recording->spaces, recording->names, recording->unwinder,
 					 arch_native(), recording->profile);
+	session_set_depth(recording->session, (unsigned)recording->options->depth);
 	add_events_to_profile(recording);
 }
 
@@ -330,7 +332,7 @@ static void pace_begin(struct recording *recording)
 	recording->pace.samples_ns = sampler_now_ns();
 	if (!sampler_facts(recording->sampler)->rate_is_known)
 		return;
-	recording->pace.deep_ns = recording->pace.samples_ns;
+	recording->pace.deep_ns = recording->pace.samples_ns - (ATTENTIVE_NS - FIRST_ATTENTIVE_NS);
 	sampler_attend(recording->sampler, true);
 }
 

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "cmd/message.h"
 #include "perf/event.h"
+#include "unwind/unwind.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -11,6 +12,9 @@
 
 /* A ring that holds fewer copies of stacks loses what comes while prof waits for a CPU. */
 enum { FEWEST_DUMPS = 8 };
+
+/* Both ends of a stack are kept. */
+enum { LEAST_DEPTH = 2, MOST_DEPTH = 1 << 20 };
 
 /* The kernel's record of 65,535 bytes holds no larger one. */
 enum { DEFAULT_DUMP_BYTES = 32 << 10, SMALLEST_DUMP_BYTES = 512, LARGEST_DUMP_BYTES = 65528 };
@@ -119,6 +123,19 @@ struct error *sampling_take_g(void *field, const char *argument)
 }
 
 /* A bare number counts pages, as with perf. */
+struct error *sampling_take_depth(void *field, const char *argument)
+{
+	uint64_t frames = 0;
+	struct error *err = option_count(&frames, argument);
+
+	if (!err && (frames < LEAST_DEPTH || frames > MOST_DEPTH))
+		err = error_hint(error_new("no stack of %s frames can be kept", argument),
+				 "from %d to %d", LEAST_DEPTH, MOST_DEPTH);
+	if (!err)
+		*(uint64_t *)field = frames;
+	return err;
+}
+
 struct error *sampling_take_ring(void *field, const char *argument)
 {
 	struct error *err = option_size(field, argument);
@@ -133,6 +150,7 @@ void sampling_options_init(struct sampling_options *options)
 	*options = (struct sampling_options){
 		.rate.frequency_hz = SAMPLING_FREQUENCY_HZ,
 		.stacks = {.kind = CALL_GRAPH_AUTO, .dump_bytes = DEFAULT_DUMP_BYTES},
+		.depth = UNWIND_DEPTH_MAX,
 	};
 }
 

@@ -48,6 +48,7 @@ struct sampling_options {
 	bool all_user, all_kernel;
 	struct stacks stacks;
 	uint64_t ring_bytes; /* 0: the default */
+	uint64_t depth;	     /* frames of a stack, at most */
 };
 
 void sampling_options_init(struct sampling_options *options);
@@ -67,6 +68,7 @@ option_take sampling_take_cpus;	      /* struct cpu_list */
 option_take sampling_take_g;	      /* struct stacks */
 option_take sampling_take_call_graph; /* struct stacks */
 option_take sampling_take_ring;	      /* uint64_t bytes */
+option_take sampling_take_depth;      /* uint64_t frames */
 
 #define SAMPLING_ENTRY(letter, name, argument, help, take, field)                                  \
 	{                                                                                          \
@@ -114,6 +116,9 @@ option_take sampling_take_ring;	      /* uint64_t bytes */
 			"frame pointers where there is none), dwarf[,SIZE] (the same, with SIZE "  \
 			"bytes of stack copied; 32k if not said), fp (frame pointers alone), no",  \
 			sampling_take_call_graph, offsetof(type, member.stacks)),                  \
+		SAMPLING_ENTRY(0, "max-stack", "FRAMES",                                           \
+			       "of deeper stacks leave the middle out; 1024 if not said",          \
+			       sampling_take_depth, offsetof(type, member.depth)),                 \
 		SAMPLING_ENTRY('m', "mmap-pages", "PAGES|SIZE",                                    \
 			       "the ring buffer of each CPU: pages, or bytes with k or M",         \
 			       sampling_take_ring, offsetof(type, member.ring_bytes))

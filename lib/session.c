@@ -26,7 +26,8 @@ struct session {
 	module_id main_module;
 	char *main_path; /* or the module of this name; NULL: none */
 
-	struct frame frames[UNWIND_DEPTH_MAX]; /* of one walk, leaf first */
+	struct frame *frames; /* of one walk, leaf first */
+	unsigned depth;	      /* room for so many */
 };
 
 struct session *session_new(struct spaces *spaces, struct names *names, struct unwinder *unwinder,
@@ -40,6 +41,7 @@ struct session *session_new(struct spaces *spaces, struct names *names, struct u
 	session->arch = arch;
 	session->profile = profile;
 	session->main_module = UINT32_MAX;
+	session_set_depth(session, UNWIND_DEPTH_MAX);
 	return session;
 }
 
@@ -50,6 +52,7 @@ void session_free(struct session *session)
 	idmap_deinit(&session->threads);
 	idmap_deinit(&session->processes);
 	free(session->main_path);
+	free(session->frames);
 	free(session);
 }
 
@@ -61,6 +64,12 @@ const struct session_counts *session_counts(const struct session *session)
 uint64_t session_stack_end(const struct session *session)
 {
 	return session->stack_end;
+}
+
+void session_set_depth(struct session *session, unsigned frames)
+{
+	session->depth = frames;
+	session->frames = xreallocarray(session->frames, frames, sizeof(*session->frames));
 }
 
 void session_set_main_process(struct session *session, pid_t pid)
@@ -141,7 +150,7 @@ static stack_id push_note(struct session *session, stack_id stack, const char *t
 static stack_id push_unwound(struct session *session, const struct record *record,
 			     const struct regs *regs, stack_id stack)
 {
-	struct call_chain chain = {.frames = session->frames, .room = UNWIND_DEPTH_MAX};
+	struct call_chain chain = {.frames = session->frames, .room = session->depth};
 
 	session->counts.user_stacks++;
 	if (!unwind(session, record, regs, &chain)) {

@@ -33,6 +33,9 @@ struct session *session_new(struct spaces *spaces, struct names *names, struct u
 void session_free(struct session *session);
 DEFINE_CLEANUP(session, session_free)
 
+/* Of stacks with more frames the middle is left out; UNWIND_DEPTH_MAX if not said. At least 1. */
+void session_set_depth(struct session *session, unsigned frames);
+
 /* Whose program is the profile's main module: the next one that process pid executes … */
 void session_set_main_process(struct session *session, pid_t pid);
 /* … or, of a process that runs already, the file of that name. */

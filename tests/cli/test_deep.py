@@ -57,6 +57,19 @@ def test_of_twenty_thousand_frames_the_middle_is_left_out(prof, target):
     assert stacks.count(whole) >= NEARLY_ALL * stacks.total, stacks.hottest(1)[:2000]
 
 
+def test_all_frames_are_kept_when_asked_for(prof, target):
+    stacks = prof.record("-F", "199", "--max-stack", "25000", "--", target("abyss"), SECONDS).stacks
+    deep = stacks.count(lambda frames: frames.count("down") == 20000 and frames[1:].index("main") < frames.index("down"))
+    assert deep >= NEARLY_ALL * stacks.total, stacks.hottest(1)[:2000]
+
+
+def test_of_a_hundred_frames_asked_for_the_ends_are_kept(prof, target):
+    stacks = prof.record("-F", "199", "--max-stack", "100", "--", target("recursion"), SECONDS).stacks
+    deep = stacks.count(lambda frames: any(re.fullmatch(r"\[9\d\d frames\]", frame) for frame in frames)
+                        and "main" in frames and "bottom" in frames)
+    assert deep >= NEARLY_ALL * stacks.total, stacks.hottest(1)[:2000]
+
+
 @pytest.mark.parametrize("rate", ["99", "999", "4999"])
 def test_callers_that_take_turns_are_told_apart(prof, target, rate):
     stacks = prof.record("-F", rate, "--", target("turns"), SECONDS).stacks
