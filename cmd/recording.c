@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "cmd/message.h"
+#include "perf/threads.h"
 #include "proc/memory.h"
 
 #include <ctype.h>
@@ -133,8 +134,19 @@ static void set_main_program(struct recording *recording, pid_t pid)
 	session_set_main_path(recording->session, path);
 }
 
+static void add_threads(struct recording *recording, pid_t pid)
+{
+	CLEANUP(thread_list_deinit) struct thread_list threads = {0};
+
+	/* It may have ended by now. */
+	error_free(thread_list_add_process(&threads, pid));
+	for (size_t i = 0; i < threads.count; i++)
+		session_add_thread(recording->session, pid, threads.items[i]);
+}
+
 static void snapshot(struct recording *recording, pid_t pid)
 {
+	add_threads(recording, pid);
 	spaces_snapshot(recording->spaces, pid, sampler_now_ns());
 	raw_output_add_process(&recording->raw, recording->names, pid);
 }

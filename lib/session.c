@@ -19,10 +19,12 @@ struct session {
 	struct session_counts counts;
 	uint64_t stack_end; /* of the last record */
 
-	struct idmap threads;	/* (pid and tid) → thread_id, until a name changes */
-	struct idmap processes; /* pid → which of its threads live, see threads_of() */
-	pid_t main_pid;		/* whose program is the main module … */
-	bool main_awaited;	/* … which is the first file it maps from now on */
+	struct idmap threads; /* (pid and tid) → thread_id, until a name changes */
+	/* (pid, 0) → which of its threads live, see threads_of(); (pid, tid) → this one does, if it
+	 * is not the first */
+	struct idmap processes;
+	pid_t main_pid;	   /* whose program is the main module … */
+	bool main_awaited; /* … which is the first file it maps from now on */
 	module_id main_module;
 	char *main_path; /* or the module of this name; NULL: none */
 
@@ -334,12 +336,33 @@ static uint32_t *threads_of(struct session *session, pid_t pid)
 	return threads;
 }
 
+void session_add_thread(struct session *session, pid_t pid, pid_t tid)
+{
+	uint32_t *lives;
+
+	if (tid == pid)
+		return;
+	lives = idmap_put(&session->processes, (uint64_t)pid, (uint32_t)tid);
+	if (*lives != IDMAP_NONE)
+		return;
+	*lives = 1;
+	*threads_of(session, pid) += ONE_OTHER;
+}
+
+static void remove_thread(struct session *session, pid_t pid, pid_t tid)
+{
+	if (idmap_get(&session->processes, (uint64_t)pid, (uint32_t)tid) == IDMAP_NONE)
+		return;
+	idmap_remove(&session->processes, (uint64_t)pid, (uint32_t)tid);
+	*threads_of(session, pid) -= ONE_OTHER;
+}
+
 static void feed_fork(struct session *session, const struct record *record)
 {
 	names_fork(session->names, record->fork.parent_tid, record->tid);
 	threads_changed(session);
 	if (record->pid == record->fork.parent_pid) {
-		*threads_of(session, record->pid) += ONE_OTHER;
+		session_add_thread(session, record->pid, record->tid);
 	} else if (!record->fork.existing) {
 		idmap_remove(&session->processes, (uint64_t)record->pid, 0);
 		spaces_fork(session->spaces, record->fork.parent_pid, record->pid, record->time_ns);
@@ -350,14 +373,12 @@ static void feed_fork(struct session *session, const struct record *record)
 
 static bool ends_process(struct session *session, const struct record *record)
 {
-	uint32_t *threads = threads_of(session, record->pid);
-
 	/* They end in any order, also where exit_group(2) ends all. */
 	if (record->tid == record->pid)
-		*threads |= FIRST_ENDED;
-	else if (*threads >= ONE_OTHER)
-		*threads -= ONE_OTHER;
-	return *threads == FIRST_ENDED;
+		*threads_of(session, record->pid) |= FIRST_ENDED;
+	else
+		remove_thread(session, record->pid, record->tid);
+	return *threads_of(session, record->pid) == FIRST_ENDED;
 }
 
 static void feed_exit(struct session *session, const struct record *record)
@@ -376,6 +397,7 @@ static void feed_exit(struct session *session, const struct record *record)
 
 static void feed_comm(struct session *session, const struct record *record)
 {
+	session_add_thread(session, record->pid, record->tid);
 	names_set(session->names, record->tid, record->comm.name);
 	threads_changed(session);
 	if (!record->comm.exec)

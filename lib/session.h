@@ -41,6 +41,10 @@ void session_set_main_process(struct session *session, pid_t pid);
 /* … or, of a process that runs already, the file of that name. */
 void session_set_main_path(struct session *session, const char *path);
 
+/* A thread that was there before: its process lasts as long as it does, also without the first one.
+ */
+void session_add_thread(struct session *session, pid_t pid, pid_t tid);
+
 void session_feed(struct session *session, const struct record *record);
 /*
  * Of the sample that was fed last: the address up to which its stack was needed, and some more

@@ -62,6 +62,7 @@ struct sampler {
 	struct stream stream;
 	struct standins *standins; /* NULL: none yet */
 	bool attends;
+	bool is_of_scheduler; /* one of the events is */
 	struct sampler_options options;
 	uint64_t samples_a_second; /* 0: nobody knows */
 
@@ -155,25 +156,27 @@ static uint64_t samples_a_second(const struct event *events, size_t event_count)
 	return sum;
 }
 
-/*
- * Not of what a stand-in makes happen itself by taking a thread's place, nor of tracepoints, among
- * which that may be.
- */
-static bool can_be_attended(const struct event *event)
+/* Would a stand-in make it happen by taking a thread's place? */
+static bool is_of_scheduler(const struct event *event)
 {
-	return event->type != PERF_TYPE_TRACEPOINT &&
-	       (event->type != PERF_TYPE_SOFTWARE ||
-		(event->config != PERF_COUNT_SW_CONTEXT_SWITCHES &&
-		 event->config != PERF_COUNT_SW_CPU_MIGRATIONS));
+	return event->type == PERF_TYPE_SOFTWARE &&
+	       (event->config == PERF_COUNT_SW_CONTEXT_SWITCHES ||
+		event->config == PERF_COUNT_SW_CPU_MIGRATIONS);
 }
 
-static void choose_kinds(struct sampler *s, const struct event *events, size_t event_count)
+static void choose_kinds(struct sampler *s, const struct event *events, size_t event_count,
+			 const struct target *target)
 {
 	uint64_t ms = MOST_ATTENDED_MS;
 	bool attended = s->options.stack_bytes && s->options.read_memory;
 
-	for (size_t i = 0; i < event_count; i++)
-		attended &= can_be_attended(&events[i]);
+	for (size_t i = 0; i < event_count; i++) {
+		s->is_of_scheduler |= is_of_scheduler(&events[i]);
+		/* Nobody knows of a tracepoint when it happens. */
+		attended &= events[i].type != PERF_TYPE_TRACEPOINT;
+	}
+	/* There its own switches would wake a stand-in again. */
+	attended &= !s->is_of_scheduler || target->kind != TARGET_SYSTEM;
 	s->samples_a_second = samples_a_second(events, event_count);
 	s->kinds = attended ? RING_KINDS : RINGS_ATTENDED;
 	s->facts.rate_is_known = s->samples_a_second;
@@ -371,7 +374,7 @@ struct error *sampler_open(const struct event *events, size_t event_count,
 
 	s->starts_at_exec = target->kind == TARGET_COMMAND;
 	s->options = *options;
-	choose_kinds(s, events, event_count);
+	choose_kinds(s, events, event_count, target);
 	s->descriptors.events = events;
 	s->descriptors.event_count = event_count;
 	err = choose_cpus(s, target);
@@ -444,7 +447,7 @@ void sampler_attend(struct sampler *s, bool attend)
 		return;
 	if (!s->standins)
 		s->standins = standins_new(rings_of(s, RINGS_ATTENDED), s->cpus, s->cpu_count,
-					   &s->layout, &s->options);
+					   &s->layout, &s->options, s->is_of_scheduler);
 	if (!s->standins)
 		return;
 	descriptors_redirect(&s->descriptors, rings_of(s, attend ? RINGS_ATTENDED : RINGS_SAMPLES));

@@ -31,6 +31,8 @@ enum {
 	 * that the scheduler has let go on, one or two are switched out as soon as this.
 	 */
 	LATE_NS = 60000,
+	/* A thread that waits in the kernel as it did then has not gone far meanwhile. */
+	WAITING_LATE_NS = 200000,
 	/* A real-time one is late when the sampled one is in the kernel and cannot be interrupted:
 	 * there its stack stays as it is. */
 	REAL_TIME_LATE_NS = 10000000,
@@ -59,7 +61,7 @@ struct standin {
 	struct ring ring; /* our own way through it */
 	pthread_t thread;
 	bool is_started;
-	bool is_real_time;
+	uint64_t late_ns, waiting_late_ns; /* after the sample */
 	uint64_t rests_until_ns;
 	int stat_fd; /* of the thread stat_tid; -1: none */
 	pid_t stat_tid;
@@ -75,6 +77,7 @@ struct standins {
 	const struct record_layout *layout;
 	memory_reader *read;
 	unsigned sp_bit, pc_bit;
+	bool is_patient;
 	int stop_fd;
 	struct stack_end ends[ENDS];
 	struct capture *given; /* what the reader holds; or NULL */
@@ -230,20 +233,17 @@ struct moment {
 	long switches;
 };
 
-static bool is_late(const struct standin *standin, const struct record *sample,
-		    const struct moment *woken)
-{
-	return woken->time_ns - sample->time_ns >
-	       (standin->is_real_time ? REAL_TIME_LATE_NS : LATE_NS);
-}
-
 /* Did the thread stand still from the sample until now? */
 static bool stood_still(struct standin *standin, const struct record *sample,
 			const struct moment *woken)
 {
-	return (!is_late(standin, sample, woken) && is_queued(standin, sample) &&
-		switches() == woken->switches) ||
-	       (sample->sample.in_kernel && waits(standin->all, sample));
+	uint64_t passed_ns = woken->time_ns - sample->time_ns;
+
+	if (passed_ns <= standin->late_ns && is_queued(standin, sample) &&
+	    switches() == woken->switches)
+		return true;
+	return sample->sample.in_kernel && passed_ns <= standin->waiting_late_ns &&
+	       waits(standin->all, sample);
 }
 
 static bool copy_stack(struct standin *standin, const struct record *sample, struct capture *into)
@@ -270,7 +270,8 @@ static void stand_in(struct standin *standin)
 
 	if (!newest_sample(standin, &sample) || !capture ||
 	    woken.time_ns < standin->rests_until_ns || sample.pid == getpid() ||
-	    (is_late(standin, &sample, &woken) && !sample.sample.in_kernel))
+	    woken.time_ns - sample.time_ns >
+		    (sample.sample.in_kernel ? standin->waiting_late_ns : standin->late_ns))
 		return;
 	if (copy_stack(standin, &sample, capture) && stood_still(standin, &sample, &woken))
 		atomic_store(&capture->owner, OWNER_READER);
@@ -287,14 +288,19 @@ struct scheduling {
 	uint64_t runtime_ns, deadline_ns, period_ns;
 };
 
-static void hurry(struct standin *standin)
+static void choose_pace(struct standin *standin)
 {
+	struct sched_param first = {.sched_priority = 1}, none = {0};
 	struct scheduling fair = {
 		.size = sizeof(fair), .policy = SCHED_OTHER, .runtime_ns = SLICE_NS};
 
-	standin->is_real_time = !pthread_setschedparam(pthread_self(), SCHED_FIFO,
-						       &(struct sched_param){.sched_priority = 1});
-	if (!standin->is_real_time)
+	standin->late_ns = LATE_NS;
+	standin->waiting_late_ns = WAITING_LATE_NS;
+	if (standin->all->is_patient)
+		pthread_setschedparam(pthread_self(), SCHED_IDLE, &none);
+	else if (!pthread_setschedparam(pthread_self(), SCHED_FIFO, &first))
+		standin->late_ns = standin->waiting_late_ns = REAL_TIME_LATE_NS;
+	else
 		syscall(SYS_sched_setattr, 0, &fair, 0);
 }
 
@@ -321,7 +327,7 @@ static void *run(void *arg)
 
 	if (!bind(standin->cpu))
 		return NULL;
-	hurry(standin);
+	choose_pace(standin);
 	while (!fds[1].revents) {
 		if (poll(fds, ARRAY_SIZE(fds), -1) > 0 && fds[0].revents & POLLIN)
 			stand_in(standin);
@@ -344,7 +350,7 @@ static void start(struct standins *all)
 
 struct standins *standins_new(const struct ring *rings, const unsigned *cpus, size_t count,
 			      const struct record_layout *layout,
-			      const struct sampler_options *options)
+			      const struct sampler_options *options, bool is_patient)
 {
 	struct standins *all = xcalloc(1, sizeof(*all) + count * sizeof(*all->items));
 
@@ -353,6 +359,7 @@ struct standins *standins_new(const struct ring *rings, const unsigned *cpus, si
 		.read = options->read_memory,
 		.sp_bit = options->sp_bit,
 		.pc_bit = options->pc_bit,
+		.is_patient = is_patient,
 		.stop_fd = eventfd(0, EFD_CLOEXEC),
 		.count = count,
 	};

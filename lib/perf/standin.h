@@ -6,14 +6,13 @@
  * the sampled thread, as a rule before this returns from the interrupt that sampled it. So the
  * thread stands where it was sampled while its stack is read. That is no hope, it is looked at:
  *
- *  - the stand-in was on the CPU within moments of the sample. As a real-time thread, which takes
- *    CAP_SYS_NICE, it comes before the sampled one is in user space again; as another, the
- * scheduler may let that go on for a slice, and what is read then is thrown away;
- *  - it stayed there until all was read: it was not switched out;
- *  - the sampled thread is then still ready to run in the queue of the same CPU, so it did not run
- *    elsewhere either;
- *  - or, instead of all these: it was sampled in the kernel, and waits there, having entered it
- * where the sample says;
+ *  - the stand-in was on the CPU within moments of the sample. In real time, which takes
+ *    CAP_SYS_NICE, it comes before the sampled thread is in user space again; else the scheduler
+ * may let that go on for a slice, and what is read then is thrown away;
+ *  - it stayed there until all was read, and the sampled thread is then still ready to run in the
+ *    queue of the same CPU: so it did not run elsewhere either;
+ *  - or, instead of this, it was sampled in the kernel and waits there, having entered it where the
+ *    sample says;
  *  - what is read holds, to the byte, what the kernel copied with the sample.
  *
  * What fails one of these is not given out. A stand-in takes no more than half of its CPU.
@@ -35,11 +34,12 @@ struct standins;
 
 /*
  * rings: one a CPU; each of their samples must wake (ring.h). All is borrowed. Where no thread can
- * be bound to a CPU, it has no stand-in. NULL: the system has nothing left for us.
+ * be bound to a CPU, it has no stand-in. is_patient: they leave CPUs to whoever wants them, and
+ * copy the stacks of threads that wait. NULL: the system has nothing left for us.
  */
 struct standins *standins_new(const struct ring *rings, const unsigned *cpus, size_t count,
 			      const struct record_layout *layout,
-			      const struct sampler_options *options);
+			      const struct sampler_options *options, bool is_patient);
 void standins_free(struct standins *standins);
 DEFINE_CLEANUP(standins, standins_free)
 

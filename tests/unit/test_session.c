@@ -373,6 +373,24 @@ static void threads_outlive_the_first_one(void **state)
 	assert_profile(f, "app/app: /app+10 x1\n");
 }
 
+static void threads_that_were_there_before_outlive_the_first_one(void **state)
+{
+	struct fixture *f = *state;
+	struct location location;
+
+	feed(f, renamed(PID, PID, "app", false));
+	feed(f, mapped(PID, "/app", 0x1000, 1));
+	session_add_thread(f->session, PID, PID);
+	session_add_thread(f->session, PID, THREAD);
+	session_add_thread(f->session, PID, THREAD); /* as the kernel may tell, too */
+	feed(f, exited(PID, PID));
+	feed(f, renamed(PID, THREAD, "worker", false));
+	feed(f, sampled(PID, THREAD, 0x1010));
+	assert_profile(f, "app/worker: /app+10 x1\n");
+	feed(f, exited(PID, THREAD));
+	assert_false(spaces_locate(f->spaces, PID, f->now_ns, 0x1010, &location));
+}
+
 static void a_process_is_over_when_its_last_thread_is_whichever_that_is(void **state)
 {
 	struct fixture *f = *state;
@@ -587,6 +605,7 @@ int main(void)
 		TEST(a_thread_shares_the_mappings_and_has_a_name_of_its_own),
 		TEST(threads_outlive_the_first_one),
 		TEST(a_process_is_over_when_its_last_thread_is_whichever_that_is),
+		TEST(threads_that_were_there_before_outlive_the_first_one),
 		TEST(what_ended_is_forgotten_with_its_name),
 		TEST(a_pid_that_is_used_again_starts_anew),
 		TEST(data_is_no_code),
