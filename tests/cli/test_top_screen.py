@@ -67,7 +67,7 @@ def test_a_terminal_that_changes_its_size_is_filled_again(top):
     screen.wait_for(r" spin +shares$")
     screen.resize(120, 30)
     screen.wait_for(r" spin {60,}shares$")
-    assert screen.lines[29].startswith("q quit")
+    screen.wait(lambda: screen.lines[29].startswith("q quit"))
     screen.resize(60, 8)
     screen.wait_for(r" spin {10,25}shares$")
     assert leave(screen) == 0
@@ -125,7 +125,7 @@ def test_a_filter_is_typed_and_taken_back(top):
     screen.press(ENTER)
     screen.wait_for(r"matching /\^ha/")
     screen.wait_for(r" half +shares$")
-    assert not any(" main " in line for line in screen.lines)
+    screen.wait(lambda: not any(" main " in line for line in screen.lines))
     screen.press("/(" + ENTER)
     screen.wait_for(r'^"\^ha\(": ')
     screen.press(ESCAPE)
