@@ -179,6 +179,12 @@ void json_null(struct json *json)
 	fputs_unlocked("null", json->out);
 }
 
+void json_raw(struct json *json, const char *text, size_t len)
+{
+	before_value(json);
+	put(json, text, len);
+}
+
 void json_put_text(struct json *json, const char *key, const char *text)
 {
 	json_key(json, key);

@@ -48,6 +48,9 @@ void json_decimal(struct json *json, uint64_t number, unsigned digits);
 void json_bool(struct json *json, bool value);
 void json_null(struct json *json);
 
+/* A value that is JSON already. */
+void json_raw(struct json *json, const char *text, size_t len);
+
 /* json_key() and the value in one. */
 void json_put_text(struct json *json, const char *key, const char *text);
 void json_put_number(struct json *json, const char *key, uint64_t number);

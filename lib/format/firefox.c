@@ -21,6 +21,7 @@
 
 enum { VERSION = 66, GECKO_VERSION = 36, MS_DIGITS = 6 };
 
+#define NO_ROW UINT32_MAX
 #define DEFAULT_INTERVAL_NS UINT64_C(1000000)
 
 struct firefox {
@@ -28,6 +29,8 @@ struct firefox {
 	const struct profile *profile;
 	struct firefox_tables tables;
 	struct tracks tracks;
+	uint32_t *cell_rows;	   /* by cell: of its stack; NO_ROW: the empty one */
+	uint64_t *cell_weights;	   /* by cell: of one sample */
 	uint64_t start_ns, end_ns; /* on the clock of moments; time 0 is the start */
 	uint32_t *marker_threads;  /* by marker: in whose table it stands */
 };
@@ -220,12 +223,12 @@ static void put_stacks(struct firefox *firefox, size_t first, size_t end)
 	json_key(&firefox->json, "stack");
 	json_begin_array(&firefox->json);
 	for (size_t i = first; i < end; i++) {
-		stack_id stack = tracks_cell(tracks, tracks->samples[i])->stack;
+		uint32_t row = firefox->cell_rows[tracks_cell_number(tracks, tracks->samples[i])];
 
-		if (stack == STACK_EMPTY)
+		if (row == NO_ROW)
 			json_null(&firefox->json);
 		else
-			json_number(&firefox->json, firefox->tables.stack_rows[stack]);
+			json_number(&firefox->json, row);
 	}
 	json_end_array(&firefox->json);
 }
@@ -257,7 +260,8 @@ static void put_cpu_deltas(struct firefox *firefox, size_t first, size_t end)
 	json_key(&firefox->json, "threadCPUDelta");
 	json_begin_array(&firefox->json);
 	for (size_t i = first; i < end; i++)
-		json_number(&firefox->json, tracks_weight(tracks, tracks->samples[i]));
+		json_number(&firefox->json,
+			    firefox->cell_weights[tracks_cell_number(tracks, tracks->samples[i])]);
 	json_end_array(&firefox->json);
 }
 
@@ -426,6 +430,23 @@ static void put_file(struct firefox *firefox)
 	json_end_object(json);
 }
 
+/* Moments lead to cells in no order: what is asked for of each stands close together. */
+static void describe_cells(struct firefox *firefox)
+{
+	uint64_t count = profile_cell_count(firefox->profile);
+
+	firefox->cell_rows = xcalloc(count, sizeof(*firefox->cell_rows));
+	firefox->cell_weights = xcalloc(count, sizeof(*firefox->cell_weights));
+	for (uint64_t i = 0; i < count; i++) {
+		const struct profile_cell *cell = profile_get_cell(firefox->profile, i);
+
+		firefox->cell_rows[i] = cell->stack == STACK_EMPTY
+						? NO_ROW
+						: firefox->tables.stack_rows[cell->stack];
+		firefox->cell_weights[i] = cell->weight / cell->samples;
+	}
+}
+
 static void widen(struct firefox *firefox, uint64_t time_ns)
 {
 	if (time_ns < firefox->start_ns)
@@ -463,6 +484,8 @@ static void firefox_deinit(struct firefox *firefox)
 {
 	firefox_tables_deinit(&firefox->tables);
 	tracks_deinit(&firefox->tracks);
+	free(firefox->cell_rows);
+	free(firefox->cell_weights);
 	free(firefox->marker_threads);
 }
 
@@ -476,6 +499,7 @@ static void write_json(const struct profile *profile, FILE *out)
 
 	firefox_tables_init(&firefox.tables, profile);
 	tracks_init(&firefox.tracks, profile, UINT32_MAX);
+	describe_cells(&firefox);
 	find_window(&firefox);
 	place_markers(&firefox);
 	put_file(&firefox);

@@ -24,8 +24,12 @@ struct speedscope {
 	const struct profile *profile;
 	struct labels labels;
 	struct tracks tracks;
+	char *texts;	/* of the frames, as parts of a stack: ",12,13" … */
+	size_t *first;	/* … that of frame i from here to first[i + 1] */
 	frame_id *path; /* of the stack that is written, leaf first */
 	size_t path_room;
+	char *stack; /* that is written */
+	size_t stack_room;
 };
 
 static void put_frames(struct speedscope *speedscope)
@@ -49,27 +53,77 @@ static void put_frames(struct speedscope *speedscope)
 	json_end_array(json);
 }
 
-static void put_stack(struct speedscope *speedscope, stack_id id)
+static void make_texts(struct speedscope *speedscope)
 {
 	const struct labels *labels = &speedscope->labels;
+	uint32_t frames = profile_frame_count(speedscope->profile);
+	size_t len;
+	FILE *out = open_memstream(&speedscope->texts, &len);
+
+	speedscope->first = xcalloc((size_t)frames + 1, sizeof(*speedscope->first));
+	for (frame_id i = 0; i < frames; i++) {
+		for (uint32_t line = labels->first_line[i]; line < labels->first_line[i + 1];
+		     line++)
+			fprintf(out, ",%" PRIu32, labels->lines[line].label);
+		speedscope->first[i + 1] = (size_t)ftello(out);
+	}
+	fclose(out);
+}
+
+static size_t text_len(const struct speedscope *speedscope, frame_id frame)
+{
+	return speedscope->first[frame + 1] - speedscope->first[frame];
+}
+
+/* The frames of a stack into path: how many. len: of all their texts. */
+static size_t find_path(struct speedscope *speedscope, stack_id id, size_t *len)
+{
 	struct profile_stack stack = profile_get_stack(speedscope->profile, id);
 	size_t depth = 0;
 
 	if (speedscope->path_room < stack.depth) {
-		speedscope->path_room = stack.depth * 2;
+		speedscope->path_room = (size_t)stack.depth * 2;
 		speedscope->path = xreallocarray(speedscope->path, speedscope->path_room,
 						 sizeof(*speedscope->path));
 	}
-	for (; stack.depth; stack = profile_get_stack(speedscope->profile, stack.parent))
+	for (*len = 0; stack.depth; stack = profile_get_stack(speedscope->profile, stack.parent)) {
+		*len += text_len(speedscope, stack.frame);
 		speedscope->path[depth++] = stack.frame;
-	json_begin_array(&speedscope->json);
+	}
+	return depth;
+}
+
+/* Root first. The first comma becomes the bracket. */
+static void put_stack(struct speedscope *speedscope, stack_id id)
+{
+	size_t len, depth = find_path(speedscope, id, &len);
+	char *to;
+
+	if (speedscope->stack_room < len + 2) {
+		speedscope->stack_room = (len + 2) * 2;
+		speedscope->stack = xreallocarray(speedscope->stack, speedscope->stack_room, 1);
+	}
+	to = speedscope->stack;
 	while (depth--) {
 		frame_id frame = speedscope->path[depth];
 
-		for (uint32_t i = labels->first_line[frame]; i < labels->first_line[frame + 1]; i++)
-			json_number(&speedscope->json, labels->lines[i].label);
+		to = mempcpy(to, speedscope->texts + speedscope->first[frame],
+			     text_len(speedscope, frame));
 	}
-	json_end_array(&speedscope->json);
+	if (to == speedscope->stack)
+		to++;
+	speedscope->stack[0] = '[';
+	*to++ = ']';
+	json_raw(&speedscope->json, speedscope->stack, (size_t)(to - speedscope->stack));
+}
+
+static uint64_t weight_of_track(const struct tracks *tracks, uint32_t track)
+{
+	uint64_t weight = 0;
+
+	for (size_t i = tracks->first[track]; i < tracks->first[track + 1]; i++)
+		weight += tracks_weight(tracks, tracks->samples[i]);
+	return weight;
 }
 
 /* "shop 100/101 worker 1", and the event where there are several. */
@@ -119,7 +173,7 @@ static void put_track(struct speedscope *speedscope, uint32_t track)
 	json_put_text(json, "name", name);
 	json_put_text(json, "unit", unit_of(speedscope->profile, track / threads));
 	json_put_number(json, "startValue", 0);
-	json_put_number(json, "endValue", speedscope->tracks.weights[track]);
+	json_put_number(json, "endValue", weight_of_track(tracks, track));
 	json_key(json, "samples");
 	json_begin_array(json);
 	for (size_t i = tracks->first[track]; i < tracks->first[track + 1]; i++)
@@ -156,7 +210,7 @@ static void put_tracks(struct speedscope *speedscope)
 {
 	uint32_t threads = profile_thread_count(speedscope->profile);
 	uint32_t written = 0, shown = 0;
-	uint64_t most = 0;
+	uint64_t most = 0, weight;
 
 	json_key(&speedscope->json, "profiles");
 	json_begin_array(&speedscope->json);
@@ -164,8 +218,9 @@ static void put_tracks(struct speedscope *speedscope)
 		if (speedscope->tracks.first[track] == speedscope->tracks.first[track + 1])
 			continue;
 		put_track(speedscope, track);
-		if (track < threads && speedscope->tracks.weights[track] > most) {
-			most = speedscope->tracks.weights[track];
+		weight = track < threads ? weight_of_track(&speedscope->tracks, track) : 0;
+		if (weight > most) {
+			most = weight;
 			shown = written;
 		}
 		written++;
@@ -198,7 +253,10 @@ static void speedscope_deinit(struct speedscope *speedscope)
 {
 	labels_deinit(&speedscope->labels);
 	tracks_deinit(&speedscope->tracks);
+	free(speedscope->texts);
+	free(speedscope->first);
 	free(speedscope->path);
+	free(speedscope->stack);
 }
 
 static struct error *speedscope_write(const struct profile *profile,
@@ -209,6 +267,7 @@ static struct error *speedscope_write(const struct profile *profile,
 
 	(void)options;
 	labels_init(&speedscope.labels, profile);
+	make_texts(&speedscope);
 	tracks_init(&speedscope.tracks, profile, MOST_MOMENTS);
 	put_file(&speedscope);
 	if (fflush(out) || ferror(out))

@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "base/utf8.h"
 #include "format/svg_files.h"
+#include "format/tracks.h"
 #include "report/process.h"
 #include "report/shorten.h"
 #include "report/tree.h"
@@ -146,18 +147,24 @@ static enum code_kind kind_of(const struct svg *svg, const struct tree_node *nod
 		       : labels_code(&svg->labels, node->label, node->is_inlined);
 }
 
+/* Those of the first event, process by process as far as their threads are. */
 static void add_cells(struct svg *svg)
 {
-	for (uint64_t i = 0; i < profile_cell_count(svg->profile); i++) {
-		const struct profile_cell *cell = profile_get_cell(svg->profile, i);
-		uint32_t process = svg->processes.of_thread[cell->thread], group = TREE_TOP;
+	CLEANUP(tracks_deinit) struct tracks tracks;
 
-		if (cell->event != 0)
-			continue;
-		if (process != PROCESS_NONE)
-			group = tree_group(&svg->tree, process);
-		tree_add(&svg->tree, tree_node_of(&svg->tree, group, cell->stack), cell->samples,
-			 cell->weight);
+	tracks_init(&tracks, svg->profile, 0);
+	for (thread_id i = 0; i < profile_thread_count(svg->profile) && i < tracks.count; i++) {
+		uint32_t process = svg->processes.of_thread[i];
+		uint32_t group = tracks.first[i] == tracks.first[i + 1] || process == PROCESS_NONE
+					 ? TREE_TOP
+					 : tree_group(&svg->tree, process);
+
+		for (size_t j = tracks.first[i]; j < tracks.first[i + 1]; j++) {
+			const struct profile_cell *cell = tracks_cell(&tracks, tracks.samples[j]);
+
+			tree_add(&svg->tree, tree_node_of(&svg->tree, group, cell->stack),
+				 cell->samples, cell->weight);
+		}
 	}
 }
 

@@ -16,13 +16,13 @@ struct tracks {
 	uint32_t count;	   /* threads times events: a track's number is event * threads + thread */
 	uint32_t *samples; /* moments in the order of their coming, or cells … */
 	size_t *first;	   /* … those of track i from here to first[i + 1] */
-	uint64_t *weights; /* by track */
 };
 
 /* Cells too where there are more moments than that. */
 void tracks_init(struct tracks *tracks, const struct profile *profile, uint64_t most_moments);
 void tracks_deinit(struct tracks *tracks);
 
+uint32_t tracks_cell_number(const struct tracks *tracks, uint32_t sample);
 const struct profile_cell *tracks_cell(const struct tracks *tracks, uint32_t sample);
 /* A moment's is the average of its cell. */
 uint64_t tracks_weight(const struct tracks *tracks, uint32_t sample);

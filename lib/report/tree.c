@@ -8,6 +8,9 @@
 /* What a child is told from its siblings by, besides the label. */
 enum { CHILD_CALLED, CHILD_INLINED, CHILD_GROUP };
 
+/* No node has this number. */
+#define NO_GROUP UINT32_MAX
+
 static uint32_t add_child(struct tree *tree, uint32_t parent, uint32_t label, uint32_t group,
 			  unsigned kind)
 {
@@ -40,7 +43,8 @@ void tree_deinit(struct tree *tree)
 	free(tree->nodes);
 	free(tree->path);
 	idmap_deinit(&tree->children);
-	idmap_deinit(&tree->by_stack);
+	free(tree->by_stack);
+	free(tree->group_of);
 	*tree = (struct tree){0};
 }
 
@@ -59,24 +63,37 @@ static uint32_t add_frame(struct tree *tree, uint32_t node, frame_id frame)
 	return node;
 }
 
+/* A profile may go on growing. */
+static void make_room_for_stacks(struct tree *tree)
+{
+	uint32_t count = profile_stack_count(tree->labels->profile);
+
+	if (tree->stack_count >= count)
+		return;
+	tree->by_stack = xreallocarray(tree->by_stack, count, sizeof(*tree->by_stack));
+	tree->group_of = xreallocarray(tree->group_of, count, sizeof(*tree->group_of));
+	for (; tree->stack_count < count; tree->stack_count++)
+		tree->group_of[tree->stack_count] = NO_GROUP;
+}
+
 /* Up from the leaf to the first caller that has a node, and down again. */
 uint32_t tree_node_of(struct tree *tree, uint32_t group_node, stack_id stack)
 {
 	const struct profile *profile = tree->labels->profile;
-	uint32_t node = group_node;
+	uint32_t node;
 
-	for (; stack != STACK_EMPTY; stack = profile_get_stack(profile, stack).parent) {
-		node = idmap_get(&tree->by_stack, stack, group_node);
-		if (node != IDMAP_NONE)
-			break;
+	make_room_for_stacks(tree);
+	while (stack != STACK_EMPTY && tree->group_of[stack] != group_node) {
 		GROW(tree->path, tree->path_len, tree->path_room);
 		tree->path[tree->path_len++] = stack;
-		node = group_node;
+		stack = profile_get_stack(profile, stack).parent;
 	}
+	node = stack == STACK_EMPTY ? group_node : tree->by_stack[stack];
 	while (tree->path_len) {
 		stack = tree->path[--tree->path_len];
 		node = add_frame(tree, node, profile_get_stack(profile, stack).frame);
-		*idmap_put(&tree->by_stack, stack, group_node) = node;
+		tree->by_stack[stack] = node;
+		tree->group_of[stack] = group_node;
 	}
 	return node;
 }

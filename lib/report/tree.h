@@ -29,7 +29,9 @@ struct tree {
 	struct tree_node *nodes;
 	uint32_t count, room;
 	struct idmap children; /* by (parent and label, group or inlined) */
-	struct idmap by_stack; /* the node of a stack's leaf, by (stack, group) */
+	uint32_t *by_stack;    /* the node of its leaf … */
+	uint32_t *group_of;    /* … below the node of this group, the last one asked for */
+	uint32_t stack_count;  /* that there is room for */
 	stack_id *path;	       /* that is being added, leaf first */
 	size_t path_len, path_room;
 };
@@ -46,7 +48,8 @@ void tree_deinit(struct tree *tree);
 uint32_t tree_group(struct tree *tree, uint32_t group);
 
 /* The node of the innermost line of a stack below this group's node, made with all its callers
- * when it is new. The stack without frames is the group's node itself. */
+ * when it is new. The stack without frames is the group's node itself. It is fast for who comes
+ * with one group after the other. */
 uint32_t tree_node_of(struct tree *tree, uint32_t group_node, stack_id stack);
 
 /* Adds to a node's self. */

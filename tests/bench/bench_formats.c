@@ -127,9 +127,7 @@ static struct profile *make_profile(uint64_t samples, uint32_t stacks)
 	for (int i = 0; i < THREADS; i++)
 		profile_thread(profile, 1000, 1000 + i, "server", i ? "worker" : "server");
 	add_frames(profile);
-	profile_keep_moments(profile);
 	add_cells(profile, samples, stacks);
-	add_moments(profile, samples);
 	profile_set_info(profile, &(struct profile_info){
 					  .start_unix_ns = 1700000000000000000,
 					  .start_ns = 1000000000,
@@ -185,13 +183,36 @@ static int measure(const struct profile *profile, const struct format *format, c
 	return 0;
 }
 
-static bool is_asked_for(const struct format *format, int argc, char **argv)
+/* Names up to a NULL; without any: all but the largest. */
+static bool is_asked_for(const struct format *format, char **names)
 {
-	bool asked = argc <= 4 && format != &format_perf_script;
+	if (!*names)
+		return format->write && format != &format_perf_script;
+	while (*names && strcmp(*names, format->name) != 0)
+		names++;
+	return *names;
+}
 
-	for (int i = 4; i < argc; i++)
-		asked |= !strcmp(argv[i], format->name);
-	return asked;
+static int measure_all(const struct profile *profile, bool with_moments, const char *folder,
+		       char **names)
+{
+	int failures = 0;
+
+	for (const struct format *const *format = formats; *format; format++)
+		if ((*format)->wants_moments == with_moments && is_asked_for(*format, names))
+			failures += measure(profile, *format, folder);
+	return failures;
+}
+
+static void print_size(const struct profile *profile, const char *title)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	printf("%" PRIu64 " cells, %" PRIu32 " stacks with their callers, %s: %.0f MB\n",
+	       profile_cell_count(profile), profile_stack_count(profile), title,
+	       (double)usage.ru_maxrss / 1e3);
+	fflush(stdout);
 }
 
 int main(int argc, char **argv)
@@ -201,17 +222,13 @@ int main(int argc, char **argv)
 	char temporary[] = "/tmp/bench_formats.XXXXXX";
 	const char *folder = argc > 1 ? argv[1] : mkdtemp(temporary);
 	CLEANUP(profile_cleanup) struct profile *profile = make_profile(samples, stacks);
-	struct rusage usage;
 	int failures = 0;
 
-	getrusage(RUSAGE_SELF, &usage);
-	printf("%" PRIu64 " samples, %" PRIu64 " cells, %" PRIu32
-	       " stacks with their callers: %.0f MB\n",
-	       samples, profile_cell_count(profile), profile_stack_count(profile),
-	       (double)usage.ru_maxrss / 1e3);
-	fflush(stdout);
-	for (const struct format *const *format = formats; *format; format++)
-		if ((*format)->write && is_asked_for(*format, argc, argv))
-			failures += measure(profile, *format, folder);
+	print_size(profile, "without times");
+	failures += measure_all(profile, false, folder, argv + (argc > 4 ? 4 : argc));
+	profile_keep_moments(profile);
+	add_moments(profile, samples);
+	print_size(profile, "with the time of each sample");
+	failures += measure_all(profile, true, folder, argv + (argc > 4 ? 4 : argc));
 	return failures != 0;
 }

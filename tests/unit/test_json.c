@@ -40,6 +40,8 @@ static void write_nested(struct json *json)
 	json_bool(json, false);
 	json_text(json, "");
 	json_end_array(json);
+	json_key(json, "raw");
+	json_raw(json, "[1,2]", 5);
 	json_put_bool(json, "last", true);
 	json_end_object(json);
 	json_end_array(json);
@@ -48,8 +50,8 @@ static void write_nested(struct json *json)
 static void commas_stand_between_values_and_nowhere_else(void **state)
 {
 	(void)state;
-	assert_json(write_nested,
-		    "[{},[],{\"a\":\"b\",\"n\":1,\"list\":[null,false,\"\"],\"last\":true}]");
+	assert_json(write_nested, "[{},[],{\"a\":\"b\",\"n\":1,\"list\":[null,false,\"\"],\"raw\":["
+				  "1,2],\"last\":true}]");
 }
 
 static void write_numbers(struct json *json)
