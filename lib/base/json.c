@@ -2,6 +2,7 @@
 
 #include "base/utf8.h"
 
+#include <math.h>
 #include <string.h>
 
 static void put(struct json *json, const char *text, size_t len)
@@ -167,6 +168,19 @@ void json_decimal(struct json *json, uint64_t number, unsigned digits)
 	put(json, first, (size_t)(end - first));
 }
 
+void json_real(struct json *json, double number, int digits)
+{
+	char text[32];
+	int len = snprintf(text, sizeof(text), "%.*g", digits, number);
+
+	if (!isfinite(number)) {
+		json_null(json);
+		return;
+	}
+	before_value(json);
+	put(json, text, (size_t)len);
+}
+
 void json_bool(struct json *json, bool value)
 {
 	before_value(json);
@@ -195,6 +209,12 @@ void json_put_number(struct json *json, const char *key, uint64_t number)
 {
 	json_key(json, key);
 	json_number(json, number);
+}
+
+void json_put_real(struct json *json, const char *key, double number, int digits)
+{
+	json_key(json, key);
+	json_real(json, number, digits);
 }
 
 void json_put_bool(struct json *json, const char *key, bool value)

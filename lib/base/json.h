@@ -45,6 +45,8 @@ void json_signed(struct json *json, int64_t number);
 /* number / 10^digits, exactly, without zeros at the end: json_decimal(json, 1500, 3) is 1.5. At
  * most 19 digits. */
 void json_decimal(struct json *json, uint64_t number, unsigned digits);
+/* Rounded to so many significant digits, at most 17; null where it is no number. */
+void json_real(struct json *json, double number, int digits);
 void json_bool(struct json *json, bool value);
 void json_null(struct json *json);
 
@@ -54,6 +56,7 @@ void json_raw(struct json *json, const char *text, size_t len);
 /* json_key() and the value in one. */
 void json_put_text(struct json *json, const char *key, const char *text);
 void json_put_number(struct json *json, const char *key, uint64_t number);
+void json_put_real(struct json *json, const char *key, double number, int digits);
 void json_put_bool(struct json *json, const char *key, bool value);
 
 #endif

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -91,6 +92,23 @@ static void decimals_are_exact_and_have_no_idle_zeros(void **state)
 		    "[1.5,1,0,0.000007,120,18446744073709.551615,0.0000000000000000001]");
 }
 
+static void write_reals(struct json *json)
+{
+	json_begin_array(json);
+	json_real(json, -0.12345678, 4);
+	json_real(json, 0, 6);
+	json_real(json, 12, 6);
+	json_real(json, 1e-12, 6);
+	json_real(json, INFINITY, 6);
+	json_end_array(json);
+}
+
+static void reals_are_rounded_and_what_is_no_number_is_null(void **state)
+{
+	(void)state;
+	assert_json(write_reals, "[-0.1235,0,12,1e-12,null]");
+}
+
 static void write_hostile_texts(struct json *json)
 {
 	json_begin_object(json);
@@ -130,6 +148,7 @@ int main(void)
 		cmocka_unit_test(commas_stand_between_values_and_nowhere_else),
 		cmocka_unit_test(integers_are_written_to_the_last_digit),
 		cmocka_unit_test(decimals_are_exact_and_have_no_idle_zeros),
+		cmocka_unit_test(reals_are_rounded_and_what_is_no_number_is_null),
 		cmocka_unit_test(no_name_can_break_out_of_its_string),
 		cmocka_unit_test(a_full_disk_is_an_error_of_the_stream),
 	};
