@@ -1,0 +1,381 @@
+#include "report/merge.h"
+
+#include "base/alloc.h"
+#include "base/idmap.h"
+#include "report/counterpart.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A file of the result. */
+struct merged_module {
+	string_id build_id; /* of the first input that has the file */
+	bool is_one_file;   /* in all inputs that have it */
+};
+
+struct merger {
+	struct profile *to;
+	bool by_name_alone;
+	struct merged_module *modules;
+	uint32_t module_count, module_room;
+	struct idmap module_ids; /* by (name, kind) */
+	struct idmap frames;	 /* by (name of the function, module) */
+};
+
+/* One input, as it goes into the result. */
+struct source {
+	const struct merge_input *input;
+	const struct profile *profile;
+	const char *main_name; /* what its program is called in the result; NULL: as here */
+	const char *process;   /* the same of its processes */
+	uint32_t *modules;     /* those of the result, by our number */
+	string_id *names;      /* of functions in the result; 0: not used so far */
+	frame_id *frames;      /* of the result: those that frame i becomes, root first … */
+	uint32_t *first_frame; /* … from here to first_frame[i + 1] */
+	size_t frame_count, frame_room;
+};
+
+static char *module_name(const struct profile *profile, uint32_t id)
+{
+	return counterpart_file(profile_string(profile, profile_get_module(profile, id)->path));
+}
+
+/* UINT32_MAX: none. */
+static uint32_t main_module(const struct profile *profile)
+{
+	for (uint32_t i = 0; i < profile_module_count(profile); i++)
+		if (profile_get_module(profile, i)->is_main)
+			return i;
+	return UINT32_MAX;
+}
+
+static bool has_module_called(const struct profile *profile, const char *name)
+{
+	for (uint32_t i = 0; i < profile_module_count(profile); i++) {
+		CLEANUP(free_ptr) char *other = module_name(profile, i);
+
+		if (!strcmp(other, name))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Two builds of a program lie in two files. They are each other's counterpart unless a recording
+ * has both of them: a whole machine has no one program. The result lives as long as the strings of
+ * the merged profile.
+ */
+static const char *main_in_result(struct merger *merger, const struct profile *profile,
+				  const struct profile *last)
+{
+	uint32_t ours = main_module(profile), theirs = main_module(last);
+	CLEANUP(free_ptr) char *our_name = NULL;
+	CLEANUP(free_ptr) char *their_name = NULL;
+	struct strtab *strings = profile_strings(merger->to);
+
+	if (profile == last || ours == UINT32_MAX || theirs == UINT32_MAX)
+		return NULL;
+	our_name = module_name(profile, ours);
+	their_name = module_name(last, theirs);
+	if (has_module_called(profile, their_name) || has_module_called(last, our_name))
+		return NULL;
+	return strtab_get(strings, strtab_add(strings, their_name));
+}
+
+/* The only name that its processes have; NULL: there are several. */
+static const char *only_process(const struct profile *profile)
+{
+	const char *name = NULL;
+
+	for (thread_id i = 0; i < profile_thread_count(profile); i++) {
+		const char *other = profile_string(profile,
+						   profile_get_thread(profile, i)->process);
+
+		if (name && strcmp(name, other) != 0)
+			return NULL;
+		name = other;
+	}
+	return name;
+}
+
+static bool has_modules(const struct profile *profile)
+{
+	for (frame_id i = 0; i < profile_frame_count(profile); i++) {
+		uint32_t module = profile_get_frame(profile, i).module;
+
+		if (module != PROFILE_NOTES &&
+		    profile_get_module(profile, module)->kind != PROFILE_MODULE_NONE)
+			return true;
+	}
+	return false;
+}
+
+static string_id add_text(struct merger *merger, const char *text)
+{
+	return strtab_add(profile_strings(merger->to), text);
+}
+
+static uint32_t add_module(struct merger *merger, const struct source *source,
+			   const struct profile_module *module, string_id name)
+{
+	const struct profile *profile = source->profile;
+	uint32_t *id = idmap_put(&merger->module_ids, name, module->kind);
+	string_id build_id = add_text(merger, profile_string(profile, module->build_id));
+
+	if (*id != IDMAP_NONE) {
+		struct merged_module *known = &merger->modules[*id];
+
+		known->is_one_file = known->is_one_file && known->build_id == build_id;
+		return *id;
+	}
+	*id = merger->module_count;
+	GROW(merger->modules, merger->module_count, merger->module_room);
+	merger->modules[merger->module_count++] =
+		(struct merged_module){.build_id = build_id, .is_one_file = build_id != 0};
+	profile_describe_module(
+		merger->to, *id,
+		&(struct profile_module){
+			.kind = merger->by_name_alone ? PROFILE_MODULE_NONE : module->kind,
+			.path = add_text(merger, profile_string(profile, module->path)),
+			.build_id = build_id,
+			.is_main = module->is_main,
+		});
+	return *id;
+}
+
+static void add_modules(struct merger *merger, struct source *source)
+{
+	const struct profile *profile = source->profile;
+	uint32_t count = profile_module_count(profile);
+
+	source->modules = xcalloc(count, sizeof(*source->modules));
+	for (uint32_t i = 0; i < count; i++) {
+		const struct profile_module *module = profile_get_module(profile, i);
+		CLEANUP(free_ptr) char *name = module_name(profile, i);
+		bool is_renamed = module->is_main && source->main_name;
+
+		source->modules[i] =
+			add_module(merger, source, module,
+				   add_text(merger, is_renamed ? source->main_name : name));
+	}
+}
+
+static frame_id add_frame(struct merger *merger, uint32_t module, string_id name,
+			  const struct profile_function *function)
+{
+	uint32_t key = merger->by_name_alone ? 0 : module;
+	uint32_t *frame = idmap_put(&merger->frames, name, key);
+
+	if (*frame == IDMAP_NONE) {
+		struct profile_line line = {.function = profile_function(merger->to, function)};
+
+		*frame = profile_named_frame(merger->to, key, 0, &line, 1);
+	}
+	return *frame;
+}
+
+static frame_id add_function(struct merger *merger, struct source *source, uint32_t module,
+			     function_id id)
+{
+	const struct profile *profile = source->profile;
+	const struct profile_function *function = profile_get_function(profile, id);
+
+	if (!source->names[id]) {
+		CLEANUP(free_ptr)
+		char *name = counterpart_function(profile_string(profile, function->name));
+
+		source->names[id] = add_text(merger, name);
+	}
+	return add_frame(merger, module, source->names[id],
+			 &(struct profile_function){
+				 .name = source->names[id],
+				 .system_name = source->names[id],
+				 .file = add_text(merger, profile_string(profile, function->file)),
+				 .start_line = function->start_line,
+			 });
+}
+
+/* To be freed; without the brackets of "[vdso]". */
+static char *plain_file_name(const char *path)
+{
+	const char *name = path[0] == '[' ? path + 1 : basename(path);
+
+	return *name ? xstrndup(name, strcspn(name, "]")) : xstrdup("unknown");
+}
+
+static frame_id add_address(struct merger *merger, const struct source *source, uint32_t module,
+			    frame_id id)
+{
+	const struct profile_module *merged = profile_get_module(merger->to, module);
+	CLEANUP(free_ptr) char *file = plain_file_name(profile_string(merger->to, merged->path));
+	CLEANUP(free_ptr)
+	char *name = merger->modules[module].is_one_file && !merger->by_name_alone
+			     ? xasprintf("[%s+0x%" PRIx64 "]", file,
+					 profile_frame_address(source->profile, id))
+			     : xasprintf("[%s]", file);
+	string_id text = add_text(merger, name);
+
+	return add_frame(merger, module, text,
+			 &(struct profile_function){.name = text, .system_name = text});
+}
+
+static frame_id add_note(struct merger *merger, const struct source *source,
+			 const struct profile_frame *frame)
+{
+	const struct profile_function *function = profile_get_function(source->profile,
+								       frame->lines[0].function);
+
+	return profile_note(merger->to, profile_string(source->profile, function->name));
+}
+
+static void put_frame(struct source *source, frame_id frame)
+{
+	GROW(source->frames, source->frame_count, source->frame_room);
+	source->frames[source->frame_count++] = frame;
+}
+
+static void add_frame_of(struct merger *merger, struct source *source, frame_id id)
+{
+	struct profile_frame frame = profile_get_frame(source->profile, id);
+	uint32_t module;
+
+	if (frame.module == PROFILE_NOTES) {
+		put_frame(source, add_note(merger, source, &frame));
+		return;
+	}
+	module = source->modules[frame.module];
+	if (!frame.line_count)
+		put_frame(source, add_address(merger, source, module, id));
+	for (unsigned i = frame.line_count; i-- > 0;)
+		put_frame(source, add_function(merger, source, module, frame.lines[i].function));
+}
+
+static void add_frames(struct merger *merger, struct source *source)
+{
+	uint32_t count = profile_frame_count(source->profile);
+
+	source->names = xcalloc(profile_function_count(source->profile), sizeof(*source->names));
+	source->first_frame = xcalloc((size_t)count + 1, sizeof(*source->first_frame));
+	for (frame_id i = 0; i < count; i++) {
+		add_frame_of(merger, source, i);
+		source->first_frame[i + 1] = (uint32_t)source->frame_count;
+	}
+}
+
+/* By our number; to be freed. */
+static stack_id *add_stacks(struct merger *merger, const struct source *source)
+{
+	uint32_t count = profile_stack_count(source->profile);
+	stack_id *stacks = xcalloc(count, sizeof(*stacks));
+
+	for (stack_id id = 1; id < count; id++) {
+		struct profile_stack stack = profile_get_stack(source->profile, id);
+		stack_id at = stacks[stack.parent];
+
+		for (uint32_t i = source->first_frame[stack.frame];
+		     i < source->first_frame[stack.frame + 1]; i++)
+			at = profile_push(merger->to, at, source->frames[i]);
+		stacks[id] = at;
+	}
+	return stacks;
+}
+
+static thread_id *add_threads(struct merger *merger, const struct source *source)
+{
+	uint32_t count = profile_thread_count(source->profile);
+	thread_id *threads = xcalloc(count, sizeof(*threads));
+
+	for (thread_id id = 0; id < count; id++) {
+		const struct profile_thread *thread = profile_get_thread(source->profile, id);
+		const char *process = source->process
+					      ? source->process
+					      : profile_string(source->profile, thread->process);
+
+		threads[id] = profile_thread(merger->to, -1, -1, process, "");
+	}
+	return threads;
+}
+
+static uint64_t scaled(uint64_t value, double scale)
+{
+	return (uint64_t)llround((double)value * scale);
+}
+
+static void add_samples(struct merger *merger, const struct source *source)
+{
+	CLEANUP(free_ptr) stack_id *stacks = add_stacks(merger, source);
+	CLEANUP(free_ptr) thread_id *threads = add_threads(merger, source);
+
+	for (uint64_t i = 0; i < profile_cell_count(source->profile); i++) {
+		const struct profile_cell *cell = profile_get_cell(source->profile, i);
+
+		if (cell->event != source->input->event)
+			continue;
+		profile_add_samples(merger->to, threads[cell->thread], stacks[cell->stack],
+				    source->input->column,
+				    scaled(cell->samples, source->input->sample_scale),
+				    scaled(cell->weight, source->input->weight_scale));
+	}
+}
+
+static void add_columns(struct merger *merger, const struct merge_column *columns, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		profile_add_event(merger->to, &(struct profile_event){
+						      .name = add_text(merger, columns[i].name),
+						      .counts_ns = columns[i].counts_ns,
+					      });
+}
+
+/* All inputs must agree before one is renamed. */
+static void find_process(struct source *sources, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!only_process(sources[i].profile))
+			return;
+	for (size_t i = 0; i < count; i++)
+		sources[i].process = only_process(sources[count - 1].profile);
+}
+
+static void source_deinit(struct source *source)
+{
+	free(source->modules);
+	free(source->names);
+	free(source->frames);
+	free(source->first_frame);
+}
+
+static void merger_deinit(struct merger *merger)
+{
+	free(merger->modules);
+	idmap_deinit(&merger->module_ids);
+	idmap_deinit(&merger->frames);
+}
+
+struct profile *merge_profiles(const struct merge_input *inputs, size_t input_count,
+			       const struct merge_column *columns, uint32_t column_count)
+{
+	CLEANUP(merger_deinit) struct merger merger = {.to = profile_new()};
+	CLEANUP(free_ptr) struct source *sources = xcalloc(input_count, sizeof(*sources));
+
+	add_columns(&merger, columns, column_count);
+	for (size_t i = 0; i < input_count; i++) {
+		sources[i].input = &inputs[i];
+		sources[i].profile = inputs[i].profile;
+		sources[i].main_name = main_in_result(&merger, inputs[i].profile,
+						      inputs[input_count - 1].profile);
+		merger.by_name_alone = merger.by_name_alone || !has_modules(inputs[i].profile);
+	}
+	find_process(sources, input_count);
+	/* The last one has the first word on what is called how. */
+	for (size_t i = input_count; i-- > 0;)
+		add_modules(&merger, &sources[i]);
+	for (size_t i = input_count; i-- > 0;) {
+		add_frames(&merger, &sources[i]);
+		add_samples(&merger, &sources[i]);
+		source_deinit(&sources[i]);
+	}
+	return merger.to;
+}

@@ -1,0 +1,213 @@
+#include "report/diff.h"
+
+#include "near.h"
+#include "sample_profile.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { OLD, NEW };
+
+/* As merge_profiles() makes it: a column a recording. */
+static struct profile *two_columns(void)
+{
+	struct profile *profile = profile_new();
+
+	add_event(profile, "old", true);
+	add_event(profile, "new", true);
+	return profile;
+}
+
+static void add(struct profile *profile, event_id column, stack_id stack, uint64_t samples)
+{
+	profile_add_samples(profile, profile_thread(profile, 1, 1, "p", "p"), stack, column,
+			    samples, samples * 1000000);
+}
+
+static void compare(struct diff *diff, const struct profile *profile, enum comparison_kind kind)
+{
+	static const double nothing_known[4];
+
+	diff_init(diff, profile,
+		  &(struct diff_options){
+			  .comparison = {.kind = kind, .confidence = 0.99, .noise = 0.01},
+			  .old_count = profile_event_count(profile) / 2,
+			  .samples_per_weight = nothing_known,
+			  .threads = nothing_known,
+		  });
+}
+
+static const struct diff_row *row_of(const struct diff *diff, const char *name)
+{
+	for (uint32_t i = 0; i < diff->count; i++)
+		if (!strcmp(diff->labels.items[diff->rows[i].label].name, name))
+			return &diff->rows[i];
+	fail_msg("there is no row %s", name);
+	return NULL;
+}
+
+static void what_costs_more_is_found(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = two_columns();
+	CLEANUP(diff_deinit) struct diff diff;
+	frame_id main = add_frame(profile, (const char *const[]){"main", NULL});
+	frame_id parse = add_frame(profile, (const char *const[]){"parse", NULL});
+	stack_id root = profile_push(profile, STACK_EMPTY, main);
+	stack_id leaf = profile_push(profile, root, parse);
+
+	add(profile, OLD, root, 2000);
+	add(profile, OLD, leaf, 2000);
+	add(profile, NEW, root, 2000);
+	add(profile, NEW, leaf, 3000);
+	compare(&diff, profile, COMPARE_WEIGHTS);
+	assert_int_equal(diff.verdict, DIFF_SLOWER);
+	assert_near(diff.whole.after, 1.25, 1e-9);
+	assert_near(diff.old_weight, 4e9, 1);
+	assert_string_equal(diff.labels.items[diff.rows[0].label].name, "parse");
+	assert_near(diff.rows[0].self.before, 0.5, 1e-9);
+	assert_near(diff.rows[0].self.after, 0.75, 1e-9);
+	assert_true(diff.rows[0].self.is_significant);
+	assert_near(row_of(&diff, "main")->total.after, 1.25, 1e-9);
+	assert_near(row_of(&diff, "main")->self.after, 0.5, 1e-9);
+	assert_false(row_of(&diff, "main")->self.is_significant);
+}
+
+static void shares_speak_of_no_whole(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = two_columns();
+	CLEANUP(diff_deinit) struct diff diff;
+	stack_id stacks[] = {STACK(profile, "a"), STACK(profile, "b")};
+
+	add(profile, OLD, stacks[0], 500);
+	add(profile, OLD, stacks[1], 500);
+	add(profile, NEW, stacks[0], 1000);
+	add(profile, NEW, stacks[1], 3000);
+	compare(&diff, profile, COMPARE_SHARES);
+	assert_int_equal(diff.verdict, DIFF_CHANGED);
+	assert_near(row_of(&diff, "b")->self.after, 0.75, 1e-9);
+	assert_false(diff.whole.is_significant);
+}
+
+static void equals_are_the_same(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = two_columns();
+	CLEANUP(diff_deinit) struct diff diff;
+
+	for (event_id column = OLD; column <= NEW; column++)
+		add(profile, column, STACK(profile, "a"), 1000 + 5 * column);
+	compare(&diff, profile, COMPARE_WEIGHTS);
+	assert_int_equal(diff.verdict, DIFF_SAME);
+	assert_true(diff.whole.margin > 0.04); /* as of Poisson's counts */
+}
+
+static void recursion_counts_once(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = two_columns();
+	CLEANUP(diff_deinit) struct diff diff;
+
+	add(profile, OLD, STACK(profile, "a", "b", "a", "a"), 100);
+	add(profile, NEW, STACK(profile, "a", "b"), 100);
+	compare(&diff, profile, COMPARE_WEIGHTS);
+	assert_near(row_of(&diff, "a")->total.before, 1, 1e-9);
+	assert_near(row_of(&diff, "a")->total.after, 1, 1e-9);
+	assert_near(row_of(&diff, "b")->total.before, 1, 1e-9);
+}
+
+static void nothing_is_compared_with_nothing(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = two_columns();
+	CLEANUP(diff_deinit) struct diff diff;
+
+	add(profile, OLD, STACK(profile, "a"), 100);
+	compare(&diff, profile, COMPARE_WEIGHTS);
+	assert_int_equal(diff.verdict, DIFF_NOTHING);
+	assert_int_equal(diff.count, 0);
+}
+
+/* By stack: the same function, called from two places. */
+static void a_change_is_found_where_it_is_called(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = two_columns();
+	CLEANUP(diff_deinit) struct diff diff;
+	stack_id stacks[] = {STACK(profile, "one", "copy"), STACK(profile, "two", "copy")};
+
+	add(profile, OLD, stacks[0], 1000);
+	add(profile, OLD, stacks[1], 1000);
+	add(profile, NEW, stacks[0], 1500);
+	add(profile, NEW, stacks[1], 500);
+	compare(&diff, profile, COMPARE_WEIGHTS);
+	assert_int_equal(diff.verdict, DIFF_CHANGED);
+	assert_false(row_of(&diff, "copy")->self.is_significant);
+	for (uint32_t i = 1; i < diff.tree.count; i++) {
+		const char *name = diff.labels.items[diff.tree.nodes[i].label].name;
+
+		assert_true(diff.nodes[i].is_significant);
+		if (!strcmp(name, "one"))
+			assert_near(diff.nodes[i].after, 0.75, 1e-9);
+	}
+}
+
+static void what_is_not_counted_is_estimated(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = two_columns();
+	CLEANUP(diff_deinit) struct diff diff;
+	const double per_weight[] = {1e-7, 1e-7};
+
+	add(profile, OLD, STACK(profile, "a"), 1000);
+	add(profile, NEW, STACK(profile, "a"), 1000);
+	diff_init(&diff, profile,
+		  &(struct diff_options){
+			  .comparison = {.kind = COMPARE_WEIGHTS, .confidence = 0.99},
+			  .old_count = 1,
+			  .samples_per_weight = per_weight,
+			  .threads = (const double[]){0, 0},
+		  });
+	assert_near(diff.wholes[OLD].samples, 100, 1e-6);
+	assert_near(diff.wholes[OLD].weight, 1e9, 1e-6);
+}
+
+static void sums_are_those_of_all_rows(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 5; seed++) {
+		CLEANUP(profile_cleanup) struct profile *profile = random_profile(seed);
+		CLEANUP(diff_deinit) struct diff diff;
+		double before = 0, after = 0;
+
+		compare(&diff, profile, COMPARE_WEIGHTS);
+		for (uint32_t i = 0; i < diff.count; i++) {
+			before += diff.rows[i].self.before;
+			after += diff.rows[i].self.after;
+			assert_true(diff.rows[i].total.before <= 1 + 1e-9);
+		}
+		assert_near(before, 1, 1e-9);
+		assert_near(after, diff.whole.after, 1e-9);
+	}
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_costs_more_is_found),
+		cmocka_unit_test(shares_speak_of_no_whole),
+		cmocka_unit_test(equals_are_the_same),
+		cmocka_unit_test(recursion_counts_once),
+		cmocka_unit_test(nothing_is_compared_with_nothing),
+		cmocka_unit_test(a_change_is_found_where_it_is_called),
+		cmocka_unit_test(what_is_not_counted_is_estimated),
+		cmocka_unit_test(sums_are_those_of_all_rows),
+	};
+
+	return cmocka_run_group_tests_name("diff", tests, NULL, NULL);
+}

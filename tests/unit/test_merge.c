@@ -1,0 +1,182 @@
+#include "report/merge.h"
+
+#include "report/top.h"
+#include "sample_profile.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const struct merge_column columns[] = {{"old", true}, {"new", true}};
+
+static struct profile *merged(const struct profile *old, const struct profile *new)
+{
+	return merge_profiles((const struct merge_input[]){{old, 0, 0, 1, 1}, {new, 0, 1, 1, 1}}, 2,
+			      columns, 2);
+}
+
+/* A profile of one module. */
+static struct profile *profile_of(const char *path, const char *build_id)
+{
+	struct profile *profile = profile_new();
+
+	add_event(profile, "cpu-clock", true);
+	profile_describe_module(profile, 0,
+				&(struct profile_module){.kind = PROFILE_MODULE_FILE,
+							 .path = text_of(profile, path),
+							 .build_id = text_of(profile, build_id),
+							 .is_main = !strncmp(path, "/bin", 4)});
+	return profile;
+}
+
+static void add_samples(struct profile *profile, stack_id stack, uint64_t weight)
+{
+	profile_add(profile, profile_thread(profile, 1, 1, "app", "app"), stack, 0, weight);
+}
+
+/* The weight of a row, by self; 0: it is not there. */
+static uint64_t self_of(const struct profile *profile, event_id event, const char *name)
+{
+	CLEANUP(view_deinit) struct view view;
+	CLEANUP(top_deinit) struct top top;
+
+	view_init(&view, profile, event);
+	top_init(&top, &view, TOP_FUNCTION);
+	for (size_t i = 0; i < top.count; i++)
+		if (!strcmp(top.rows[i].name, name))
+			return top.rows[i].self.weight;
+	return 0;
+}
+
+static void a_function_is_the_same_in_two_builds_of_a_program(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *old = profile_of("/bin/app-1", "aa");
+	CLEANUP(profile_cleanup) struct profile *new = profile_of("/bin/app-2", "bb");
+	CLEANUP(profile_cleanup) struct profile *both = NULL;
+
+	add_samples(old, STACK(old, "main", "parse.constprop.0"), 5);
+	add_samples(new, STACK(new, "main", "parse"), 7);
+	both = merged(old, new);
+	assert_int_equal(self_of(both, 0, "parse"), 5);
+	assert_int_equal(self_of(both, 1, "parse"), 7);
+	assert_int_equal(profile_stack_count(both), 1 + 2);
+	assert_string_equal(profile_string(both, profile_get_module(both, 0)->path), "/bin/app-2");
+}
+
+static void programs_that_one_recording_has_both_of_stay_apart(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *old = profile_of("/bin/cat", "aa");
+	CLEANUP(profile_cleanup) struct profile *new = profile_of("/bin/dog", "bb");
+	CLEANUP(profile_cleanup) struct profile *both = NULL;
+
+	profile_describe_module(new, 1,
+				&(struct profile_module){.kind = PROFILE_MODULE_FILE,
+							 .path = text_of(new, "/bin/cat")});
+	add_samples(old, STACK(old, "main"), 5);
+	add_samples(new, STACK(new, "main"), 7);
+	both = merged(old, new);
+	assert_int_equal(profile_stack_count(both), 1 + 2);
+}
+
+static void inlined_or_called_it_is_the_same_stack(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *old = profile_of("/bin/app", "aa");
+	CLEANUP(profile_cleanup) struct profile *new = profile_of("/bin/app", "bb");
+	CLEANUP(profile_cleanup) struct profile *both = NULL;
+	frame_id inlined = add_frame(new, (const char *const[]){"step", "main", NULL});
+
+	add_samples(old, STACK(old, "main", "step"), 5);
+	add_samples(new, profile_push(new, STACK_EMPTY, inlined), 7);
+	both = merged(old, new);
+	assert_int_equal(profile_stack_count(both), 1 + 2);
+	assert_int_equal(self_of(both, 0, "step"), 5);
+	assert_int_equal(self_of(both, 1, "step"), 7);
+}
+
+static void addresses_are_compared_in_equal_files_alone(void **state)
+{
+	(void)state;
+	for (int is_equal = 0; is_equal < 2; is_equal++) {
+		CLEANUP(profile_cleanup) struct profile *old = profile_of("/lib/x.so.1", "aa");
+		CLEANUP(profile_cleanup)
+		struct profile *new = profile_of("/lib/x.so.2", is_equal ? "aa" : "bb");
+		CLEANUP(profile_cleanup) struct profile *both = NULL;
+
+		add_samples(old, profile_push(old, STACK_EMPTY, profile_frame(old, 0, 16, false)),
+			    5);
+		add_samples(new, profile_push(new, STACK_EMPTY, profile_frame(new, 0, 16, false)),
+			    7);
+		add_samples(new, profile_push(new, STACK_EMPTY, profile_frame(new, 0, 32, false)),
+			    1);
+		both = merged(old, new);
+		assert_int_equal(self_of(both, 0, "[x.so.2+0x10]"), is_equal ? 5 : 0);
+		assert_int_equal(self_of(both, 1, "[x.so.2+0x10]"), is_equal ? 7 : 0);
+		assert_int_equal(self_of(both, 1, "[x.so.2]"), is_equal ? 0 : 8);
+	}
+}
+
+static void names_alone_decide_where_one_side_has_no_files(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *old = profile_of("", "");
+	CLEANUP(profile_cleanup) struct profile *new = profile_of("/bin/app", "bb");
+	CLEANUP(profile_cleanup) struct profile *both = NULL;
+
+	profile_describe_module(old, 0, &(struct profile_module){.kind = PROFILE_MODULE_NONE});
+	add_samples(old, STACK(old, "main"), 5);
+	add_samples(new, STACK(new, "main"), 7);
+	both = merged(old, new);
+	assert_int_equal(profile_stack_count(both), 1 + 1);
+}
+
+static void notes_stay_notes(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *old = profile_of("/bin/app", "aa");
+	CLEANUP(profile_cleanup) struct profile *both = NULL;
+
+	add_samples(old, profile_push(old, STACK_EMPTY, profile_note(old, "[truncated]")), 5);
+	both = merged(old, old);
+	assert_int_equal(self_of(both, 1, "[truncated]"), 5);
+	assert_int_equal(profile_get_frame(both, 0).module, PROFILE_NOTES);
+}
+
+/* Several inputs may go into one column, and one event of many. */
+static void columns_are_sums_of_what_is_scaled(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *old = profile_of("/bin/app", "aa");
+	CLEANUP(profile_cleanup) struct profile *both = NULL;
+	event_id faults = add_event(old, "page-faults", false);
+
+	add_samples(old, STACK(old, "main"), 5);
+	profile_add(old, 0, STACK(old, "fault"), faults, 100);
+	both = merge_profiles((const struct merge_input[]){{old, 0, 0, 1, 2},
+							   {old, 0, 0, 1, 0.5},
+							   {old, faults, 1, 1, 1}},
+			      3, columns, 2);
+	assert_int_equal(self_of(both, 0, "main"), 10 + 3);
+	assert_int_equal(self_of(both, 0, "fault"), 0);
+	assert_int_equal(self_of(both, 1, "fault"), 100);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_function_is_the_same_in_two_builds_of_a_program),
+		cmocka_unit_test(programs_that_one_recording_has_both_of_stay_apart),
+		cmocka_unit_test(inlined_or_called_it_is_the_same_stack),
+		cmocka_unit_test(addresses_are_compared_in_equal_files_alone),
+		cmocka_unit_test(names_alone_decide_where_one_side_has_no_files),
+		cmocka_unit_test(notes_stay_notes),
+		cmocka_unit_test(columns_are_sums_of_what_is_scaled),
+	};
+
+	return cmocka_run_group_tests_name("merge", tests, NULL, NULL);
+}

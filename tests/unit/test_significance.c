@@ -1,0 +1,73 @@
+#include "report/significance.h"
+
+#include "base/alloc.h"
+#include "near.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+/* Critical values as every table of Student's distribution has them. */
+static void student_is_as_in_the_tables(void **state)
+{
+	(void)state;
+	static const struct {
+		double confidence, df, t;
+	} table[] = {{0.95, 1, 12.7062},
+		     {0.95, 2, 4.3027},
+		     {0.95, 3, 3.1824},
+		     {0.95, 4, 2.7764},
+		     {0.95, 10, 2.2281},
+		     {0.95, 30, 2.0423},
+		     {0.99, 1, 63.6567},
+		     {0.99, 5, 4.0321},
+		     {0.99, 120, 2.6174},
+		     {0.999, 7, 5.4079},
+		     {0.95, STUDENT_NORMAL, 1.9600}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+		assert_near(student_quantile(table[i].confidence, table[i].df), table[i].t, 1e-3);
+		assert_near(student_tail(-table[i].t, table[i].df), 1 - table[i].confidence, 1e-4);
+	}
+	assert_near(student_tail(0, 3), 1, 1e-12);
+	assert_near(student_tail(INFINITY, 3), 0, 1e-12);
+}
+
+static void two_counts_are_a_coin_that_is_tossed(void **state)
+{
+	(void)state;
+	assert_near(two_counts_tail(0, 10, 0.5), 2.0 / 1024, 1e-12);
+	assert_near(two_counts_tail(10, 0, 0.5), 2.0 / 1024, 1e-12);
+	assert_near(two_counts_tail(2, 8, 0.5), 2 * 56.0 / 1024, 1e-12);
+	assert_near(two_counts_tail(5, 5, 0.5), 1, 1e-12);
+	assert_near(two_counts_tail(3, 0, 0.25), 2 * 27.0 / 64, 1e-12);
+	assert_near(two_counts_tail(0, 3, 0.25), 2.0 / 64, 1e-12);
+	assert_near(two_counts_tail(0, 0, 0.3), 1, 1e-12);
+}
+
+static void many_tests_make_each_of_them_stricter(void **state)
+{
+	(void)state;
+	double p[] = {0.04, 0.001, 0.02, 0.5};
+
+	holm_adjust(p, ARRAY_SIZE(p));
+	assert_near(p[1], 0.004, 1e-12);
+	assert_near(p[2], 0.06, 1e-12);
+	assert_near(p[0], 0.08, 1e-12);
+	assert_near(p[3], 0.5, 1e-12);
+	holm_adjust(NULL, 0);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(student_is_as_in_the_tables),
+		cmocka_unit_test(two_counts_are_a_coin_that_is_tossed),
+		cmocka_unit_test(many_tests_make_each_of_them_stricter),
+	};
+
+	return cmocka_run_group_tests_name("significance", tests, NULL, NULL);
+}
