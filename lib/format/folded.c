@@ -214,9 +214,26 @@ static uint32_t node_of_nothing(struct folded *folded)
 }
 
 /* Thread by thread: the nodes of one first frame are remembered at a time. */
-static void add_cells(struct folded *folded)
+static void add_thread(struct folded *folded, const struct tracks *tracks, thread_id thread,
+		       event_id event)
 {
 	bool by_samples = folded->options->weight == WEIGHT_SAMPLES;
+	size_t track = (size_t)event * profile_thread_count(folded->profile) + thread;
+
+	if (track >= tracks->count)
+		return;
+	for (size_t i = tracks->first[track]; i < tracks->first[track + 1]; i++) {
+		const struct profile_cell *cell = tracks_cell(tracks, tracks->samples[i]);
+		uint32_t node = node_of_stack(folded, folded->roots[thread], cell->stack);
+
+		(event == 0 ? folded_tree_add : folded_tree_add_before)(
+			&folded->tree, node != FOLDED_TOP ? node : node_of_nothing(folded),
+			by_samples ? cell->samples : cell->weight);
+	}
+}
+
+static void add_cells(struct folded *folded)
+{
 	uint32_t stacks = profile_stack_count(folded->profile);
 	CLEANUP(tracks_deinit) struct tracks tracks;
 
@@ -224,18 +241,10 @@ static void add_cells(struct folded *folded)
 	folded->nodes = xcalloc(stacks, sizeof(*folded->nodes));
 	folded->first = xcalloc(stacks, sizeof(*folded->first));
 	memset(folded->first, 0xff, stacks * sizeof(*folded->first));
-	/* The first event's come first. */
-	for (thread_id thread = 0; thread < profile_thread_count(folded->profile); thread++) {
-		if (thread >= tracks.count)
-			break;
-		for (size_t i = tracks.first[thread]; i < tracks.first[thread + 1]; i++) {
-			const struct profile_cell *cell = tracks_cell(&tracks, tracks.samples[i]);
-			uint32_t node = node_of_stack(folded, folded->roots[thread], cell->stack);
-
-			folded_tree_add(&folded->tree,
-					node != FOLDED_TOP ? node : node_of_nothing(folded),
-					by_samples ? cell->samples : cell->weight);
-		}
+	for (thread_id i = 0; i < profile_thread_count(folded->profile); i++) {
+		add_thread(folded, &tracks, i, 0);
+		if (folded->options->difference)
+			add_thread(folded, &tracks, i, 1);
 	}
 }
 
@@ -276,6 +285,7 @@ static struct error *folded_write(const struct profile *profile,
 		return err;
 	folded.names = strtab_new();
 	folded_tree_init(&folded.tree, folded.names);
+	folded.tree.is_difference = options->difference;
 	make_names_of_frames(&folded);
 	make_names_of_threads(&folded);
 	add_cells(&folded);
@@ -291,6 +301,7 @@ const struct format format_folded = {
 	.summary =
 		"folded stacks, one a line, for inferno-flamegraph, flamegraph.pl and speedscope",
 	.viewer = "inferno-flamegraph FILE > flame.svg",
+	.shows_differences = true,
 	.write = folded_write,
 	.recognize = folded_recognize,
 	.read = folded_read,

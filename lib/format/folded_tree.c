@@ -36,6 +36,14 @@ void folded_tree_add(struct folded_tree *tree, uint32_t node, uint64_t count)
 	tree->nodes[node].count += count;
 }
 
+void folded_tree_add_before(struct folded_tree *tree, uint32_t node, uint64_t count)
+{
+	tree->nodes[node].before += count;
+}
+
+/* Two counts, a space before each. */
+enum { TAIL = 2 * 21 + 1 };
+
 /*
  * What is still to be written, in reverse. A node gives up to two: its own line, and the lines of
  * all stacks that go on from it. Those may have a sibling's between them ("a 1", "a b 1", "a;c 1").
@@ -76,12 +84,16 @@ static void group_by_parent(struct writer *writer)
 
 /* What stands behind the name of a pending node. */
 static void format_tail(const struct folded_tree *tree, const struct pending *pending,
-			char tail[static 24])
+			char tail[static TAIL])
 {
-	if (pending->is_line)
-		snprintf(tail, 24, " %" PRIu64, tree->nodes[pending->node].count);
+	const struct folded_node *node = &tree->nodes[pending->node];
+
+	if (!pending->is_line)
+		snprintf(tail, TAIL, ";");
+	else if (tree->is_difference)
+		snprintf(tail, TAIL, " %" PRIu64 " %" PRIu64, node->before, node->count);
 	else
-		snprintf(tail, 24, ";");
+		snprintf(tail, TAIL, " %" PRIu64, node->count);
 }
 
 static int byte_at(const char *name, size_t len, const char *tail, size_t at)
@@ -101,7 +113,7 @@ static int compare_pending(const void *a, const void *b, void *context)
 	size_t right_len = strtab_len(tree->names, right_id);
 	size_t at = left_len < right_len ? left_len : right_len;
 	int order = memcmp(left_name, right_name, at);
-	char left_tail[24], right_tail[24];
+	char left_tail[TAIL], right_tail[TAIL];
 
 	if (order)
 		return -order;
@@ -129,7 +141,7 @@ static void push_children(struct writer *writer, uint32_t node, size_t prefix_le
 	for (uint32_t i = writer->first[node]; i < writer->first[node + 1]; i++) {
 		uint32_t child = writer->children[i];
 
-		if (writer->tree->nodes[child].count)
+		if (writer->tree->nodes[child].count || writer->tree->nodes[child].before)
 			push(writer, (struct pending){child, true, prefix_len});
 		if (writer->first[child] < writer->first[child + 1])
 			push(writer, (struct pending){child, false, prefix_len});
@@ -155,17 +167,26 @@ static size_t append_name(struct writer *writer, const struct pending *pending)
 	return len;
 }
 
-/* The ';' behind the text gives way to the count. */
-static void write_line(struct writer *writer, size_t len, uint64_t count)
+/* The count up to `end`, with a space before it: where that is. */
+static char *put_count(char *end, uint64_t count)
 {
-	char tail[22], *end = tail + sizeof(tail), *at = end;
+	do
+		*--end = (char)('0' + count % 10);
+	while (count /= 10);
+	*--end = ' ';
+	return end;
+}
+
+/* The ';' behind the text gives way to the counts. */
+static void write_line(struct writer *writer, size_t len, const struct folded_node *node)
+{
+	char tail[TAIL + 1], *end = tail + sizeof(tail), *at = end;
 
 	*--at = '\n';
-	do
-		*--at = (char)('0' + count % 10);
-	while (count /= 10);
-	writer->text[len - 1] = ' ';
-	fwrite_unlocked(writer->text, 1, len, writer->out);
+	at = put_count(at, node->count);
+	if (writer->tree->is_difference)
+		at = put_count(at, node->before);
+	fwrite_unlocked(writer->text, 1, len - 1, writer->out);
 	fwrite_unlocked(at, 1, (size_t)(end - at), writer->out);
 }
 
@@ -175,7 +196,7 @@ static void write_pending(struct writer *writer)
 	size_t len = append_name(writer, &pending);
 
 	if (pending.is_line)
-		write_line(writer, len, writer->tree->nodes[pending.node].count);
+		write_line(writer, len, &writer->tree->nodes[pending.node]);
 	else
 		push_children(writer, pending.node, len);
 }

@@ -8,6 +8,7 @@
 #include "base/idmap.h"
 #include "base/strtab.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 
 /* The node above every first frame. */
@@ -16,7 +17,8 @@
 struct folded_node {
 	uint32_t parent;
 	string_id name;
-	uint64_t count; /* of the stack that ends here */
+	uint64_t count;	 /* of the stack that ends here */
+	uint64_t before; /* what it is compared with */
 };
 
 struct folded_tree {
@@ -24,6 +26,7 @@ struct folded_tree {
 	struct folded_node *nodes;
 	uint32_t count, room;
 	struct idmap children; /* by (parent, name) */
+	bool is_difference;    /* lines have two counts, before and after */
 };
 
 /* names is borrowed. No name may be empty or hold a ';'. */
@@ -33,8 +36,9 @@ void folded_tree_deinit(struct folded_tree *tree);
 /* The node of the frame called name, called by parent. */
 uint32_t folded_tree_child(struct folded_tree *tree, uint32_t parent, string_id name);
 void folded_tree_add(struct folded_tree *tree, uint32_t node, uint64_t count);
+void folded_tree_add_before(struct folded_tree *tree, uint32_t node, uint64_t count);
 
-/* A line for each stack whose count is not 0, in bytewise order. Errors stay in out. */
+/* A line for each stack that has counts, in bytewise order. Errors stay in out. */
 void folded_tree_write(const struct folded_tree *tree, FILE *out);
 
 #endif

@@ -20,6 +20,7 @@ struct format_options {
 	bool show_tid;		   /* … or NAME-PID/TID */
 	bool annotate;		   /* folded: _[k] _[i] _[j] behind names */
 	bool source;		   /* html: with the text of sampled lines, read from their files */
+	bool difference; /* the first event is what has become of the second one */
 };
 
 struct format {
@@ -29,6 +30,7 @@ struct format {
 	const char *viewer;	       /* the command that shows it, of a FILE */
 	bool binary;		       /* refuses a terminal */
 	bool wants_moments;	       /* shows when samples were taken */
+	bool shows_differences;	       /* of two events */
 	/* Flushes out and does not close it. What out cannot take, a full disk, is an error. NULL:
 	 * it holds no profile but the records themselves, which somebody else writes. */
 	MUST_CHECK struct error *(*write)(const struct profile *profile,

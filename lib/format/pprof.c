@@ -130,6 +130,7 @@ static void put_comments(struct writer *writer)
 	put_comment(writer, "command: ", info->command);
 	put_comment(writer, "host: ", info->host);
 	put_comment(writer, "kernel: ", info->kernel);
+	put_comment(writer, "", info->is_run ? PPROF_RUN : "");
 	put_comment(writer, "", info->quality);
 	put_remarks(writer, info->remarks);
 }

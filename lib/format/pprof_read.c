@@ -520,6 +520,8 @@ static void add_comment(struct profile_info *info, const char *comment, FILE *re
 		info->host = rest;
 	else if (!info->kernel && (rest = titled(comment, "kernel: ")))
 		info->kernel = rest;
+	else if (!strcmp(comment, PPROF_RUN))
+		info->is_run = true;
 	else if (!info->quality && info->command)
 		info->quality = comment;
 	else if (*comment)

@@ -15,6 +15,9 @@
 
 #include "format/format.h"
 
+/* The comment that stands for profile_info.is_run. */
+#define PPROF_RUN "recorded: a command, from its start to its end"
+
 bool pprof_recognize(const unsigned char *first, size_t len);
 MUST_CHECK struct error *pprof_read(FILE *in, struct profile *profile);
 

@@ -148,6 +148,7 @@ struct profile_info {
 	const char *kernel;
 	const char *quality; /* one line: samples, lost, truncated, unnamed */
 	const char *remarks; /* what a file says besides; lines that end with \n */
+	bool is_run; /* of a command from its start to its end: another one is the same work */
 };
 
 struct profile;
