@@ -21,6 +21,7 @@ struct command {
 };
 
 extern const struct command command_convert;
+extern const struct command command_diff;
 extern const struct command command_record;
 extern const struct command command_report;
 extern const struct command command_top;

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 static const struct command *const commands[] = {&command_record, &command_report, &command_top,
-						 &command_convert};
+						 &command_diff, &command_convert};
 
 static int print_help(void)
 {

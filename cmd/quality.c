@@ -4,6 +4,7 @@
 #include "cmd/figure.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static bool is_unnamed(const struct profile_frame *frame)
 {
@@ -93,6 +94,25 @@ void quality_init(struct quality *quality, const struct profile *profile,
 void quality_deinit(struct quality *quality)
 {
 	free(quality->modules);
+}
+
+bool quality_share(const struct quality *quality, const char *name, double *ret)
+{
+	const struct session_counts *counts = &quality->counts;
+	const struct {
+		const char *name;
+		uint64_t part, whole;
+	} shares[] = {{"lost", counts->lost, counts->samples + counts->lost},
+		      {"truncated", counts->truncated, counts->samples},
+		      {"unknown", quality->unnamed, counts->samples}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(shares); i++) {
+		if (strcmp(shares[i].name, name) != 0)
+			continue;
+		*ret = shares[i].whole ? (double)shares[i].part / (double)shares[i].whole : 0;
+		return true;
+	}
+	return false;
 }
 
 static char *part(const char *what, uint64_t count, uint64_t whole)

@@ -24,6 +24,10 @@ void quality_init(struct quality *quality, const struct profile *profile,
 		  const struct session_counts *counts);
 void quality_deinit(struct quality *quality);
 
+/* The share of the samples that are lost, truncated or unknown (with unnamed frames); false: there
+ * is no quality of this name. */
+bool quality_share(const struct quality *quality, const char *name, double *ret);
+
 /* "12,345 samples, 0 lost, …", to be freed. */
 char *quality_line(const struct quality *quality);
 

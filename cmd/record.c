@@ -27,6 +27,7 @@ struct run {
 	struct signals signals;
 	struct recording recording;
 	uint64_t sampling_cpu_ns;
+	bool is_poor; /* a condition of --fail-if is met */
 	pid_t writer; /* writes what there was when SIGUSR2 came; 0: none */
 };
 
@@ -57,6 +58,23 @@ static void say_end(const struct recording *recording)
 		message("stopped after %.1f s; the command gets SIGTERM", seconds);
 }
 
+/* Told even to who wants to hear nothing but errors: it is one. */
+static void judge(struct run *run, const struct quality *quality)
+{
+	const struct condition_list *conditions = &run->options.conditions;
+
+	for (size_t i = 0; i < conditions->count; i++) {
+		const struct condition *condition = &conditions->items[i];
+		double share;
+
+		if (!quality_share(quality, condition->what, &share) || share <= condition->limit)
+			continue;
+		run->is_poor = true;
+		message("%s: %.1f %% of the samples, which is more than %g %%", condition->what,
+			share * 100, condition->limit * 100);
+	}
+}
+
 static int finish(struct run *run)
 {
 	struct recording *recording = &run->recording;
@@ -64,6 +82,7 @@ static int finish(struct run *run)
 	CLEANUP(free_ptr) char *kernel = NULL;
 	CLEANUP(completeness_deinit) struct completeness completeness = {0};
 	struct utsname system;
+	int status;
 
 	uname(&system);
 	kernel = xasprintf("%s %s %s", system.sysname, system.release, system.machine);
@@ -85,16 +104,20 @@ static int finish(struct run *run)
 				 .duration_ns = recording->end_ns - recording->start_ns,
 				 .command = command,
 				 .host = system.nodename,
+				 .is_run = sampling_is_of_command(&run->options.sampling) &&
+					   recording->end == END_COMMAND,
 				 .kernel = kernel},
 		},
 		&completeness);
-	return deliver(&(struct delivery){
+	status = deliver(&(struct delivery){
 		.options = &run->options.delivery,
 		.outputs = &run->outputs,
 		.profile = recording->profile,
 		.completeness = &completeness,
 		.sampling_cpu_ns = run->sampling_cpu_ns,
 	});
+	judge(run, &completeness.quality);
+	return status;
 }
 
 /* Those that came while recording: they wait for no names. */
@@ -192,6 +215,18 @@ static struct error *sample_until_end(struct run *run)
 	return NULL;
 }
 
+/* What the command says comes first. */
+static int status_of(struct run *run, int status)
+{
+	struct recording *recording = &run->recording;
+
+	if (recording->has_command && status == STATUS_OK)
+		status = recorded_command_end(recording);
+	else if (recording->has_command)
+		recorded_command_wait(recording);
+	return status == STATUS_OK && run->is_poor ? STATUS_FAILED : status;
+}
+
 static int record(struct run *run)
 {
 	struct recording *recording = &run->recording;
@@ -213,11 +248,7 @@ static int record(struct run *run)
 	status = finish(run);
 	if (status == STATUS_OK)
 		status = records_status;
-	if (recording->has_command && status == STATUS_OK)
-		return recorded_command_end(recording);
-	if (recording->has_command)
-		recorded_command_wait(recording);
-	return status;
+	return status_of(run, status);
 }
 
 static void say_what_is_passed_over(const struct record_options *options)

@@ -1,5 +1,7 @@
 #include "cmd/record_options.h"
 
+#include "cmd/quality.h"
+
 #include <stddef.h>
 
 #define FIELD(name) offsetof(struct record_options, name)
@@ -13,6 +15,18 @@
 		letter, name, argument, NULL, NULL, 0, OPTION_NOT_YET                              \
 	}
 
+static struct error *take_condition(void *field, const char *argument)
+{
+	struct condition_list *list = field;
+	struct error *err = condition_append(list, argument);
+	double share;
+
+	if (err || quality_share(&(struct quality){0}, list->items[list->count - 1].what, &share))
+		return err;
+	return error_hint(error_new("\"%s\" is nothing that a recording is judged by", argument),
+			  "lost>1%%, truncated>1%% or unknown>1%%");
+}
+
 const struct option_entry record_option_table[] = {
 	SAMPLING_TARGET_ENTRIES(struct record_options, sampling),
 	{0, "duration", "SECONDS", "stop after so many seconds", option_time, FIELD(duration_ns),
@@ -20,6 +34,10 @@ const struct option_entry record_option_table[] = {
 	SAMPLING_EVENT_ENTRIES(struct record_options, sampling,
 			       "samples a second of CPU time; 999 if not said"),
 	DELIVERY_ENTRIES(struct record_options, delivery),
+	OPTION_ENTRY(0, "fail-if", "CONDITION",
+		     "end with status 1, if the command has not failed, where 'lost>1%', "
+		     "'truncated>1%' or 'unknown>1%' of the samples; again for more",
+		     take_condition, FIELD(conditions)),
 
 	/* Of perf record: about its file and its own way to work. */
 	PASSED_OVER('B', "no-buildid", NULL),
@@ -69,7 +87,6 @@ const struct option_entry record_option_table[] = {
 	NOT_YET(0, "name", "PATTERN"),
 	NOT_YET(0, "control", "HOW"),
 	NOT_YET(0, "max-size", "SIZE"),
-	NOT_YET(0, "fail-if", "CONDITION"),
 	NOT_YET(0, "dry-run", NULL),
 	NOT_YET(0, "filter", "FILTER"),
 	NOT_YET(0, "strict-freq", NULL),
@@ -98,4 +115,5 @@ void record_options_deinit(struct record_options *options)
 	sampling_options_deinit(&options->sampling);
 	delivery_options_deinit(&options->delivery);
 	option_list_deinit(&options->without_meaning);
+	condition_list_deinit(&options->conditions);
 }

@@ -4,6 +4,7 @@
 #ifndef PROF_CMD_RECORD_OPTIONS_H
 #define PROF_CMD_RECORD_OPTIONS_H
 
+#include "cmd/condition.h"
 #include "cmd/delivery_options.h"
 #include "cmd/sampling_options.h"
 
@@ -13,6 +14,7 @@ struct record_options {
 	struct sampling_options sampling;
 	uint64_t duration_ns; /* 0: until the command or the target ends */
 	struct delivery_options delivery;
+	struct condition_list conditions; /* of quality_share(), that make prof fail */
 	struct option_list without_meaning; /* options of perf that were taken and do nothing */
 };
 

@@ -100,10 +100,10 @@ void screen_open(struct screen *screen, const struct screen_options *options)
 const char *screen_style(const struct screen *screen, enum screen_style style)
 {
 	static const char *const sequences[] = {
-		[STYLE_PLAIN] = "\033[0m", [STYLE_HEADING] = "\033[1m",
-		[STYLE_FAINT] = "\033[2m", [STYLE_HOT] = "\033[1;31m",
-		[STYLE_WARM] = "\033[33m", [STYLE_KERNEL] = "\033[35m",
-		[STYLE_JIT] = "\033[32m",
+		[STYLE_PLAIN] = "\033[0m",   [STYLE_HEADING] = "\033[1m",
+		[STYLE_FAINT] = "\033[2m",   [STYLE_HOT] = "\033[1;31m",
+		[STYLE_WARM] = "\033[33m",   [STYLE_COLD] = "\033[1;32m",
+		[STYLE_KERNEL] = "\033[35m", [STYLE_JIT] = "\033[32m",
 	};
 
 	return screen->has_colours ? sequences[style] : "";

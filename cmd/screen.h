@@ -36,6 +36,7 @@ enum screen_style {
 	STYLE_FAINT,
 	STYLE_HOT,
 	STYLE_WARM,
+	STYLE_COLD, /* less than before */
 	STYLE_KERNEL,
 	STYLE_JIT,
 };

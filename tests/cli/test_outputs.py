@@ -169,3 +169,19 @@ def test_numbered_files_are_kept_side_by_side(prof):
     for _ in range(3):
         assert prof("record", "-o", "out.%n.folded", "--", "true").returncode == 0
     assert sorted(os.listdir(prof.folder)) == ["out.1.folded", "out.2.folded", "out.3.folded"]
+
+
+@pytest.mark.parametrize("condition, status", [("truncated>1%", 0), ("unknown>0.5%", 1), ("unknown>100%", 0)])
+def test_a_poor_recording_fails_where_that_is_wanted(prof, target, condition, status):
+    """The functions of a stripped program have no names."""
+    result = prof("record", "-q", "-o", "out.folded", "--fail-if", "lost>90%", "--fail-if", condition,
+                  target("shares_stripped"), "0.3")
+    assert result.returncode == status, result.stderr
+    assert ("unknown" in result.stderr) == bool(status)
+    assert Stacks.read(prof.folder / "out.folded").total > 100
+
+
+def test_what_the_command_says_comes_before_the_quality(prof, target):
+    result = prof("record", "-q", "-o", "out.folded", "--fail-if", "unknown>0.5%",
+                  "sh", "-c", f"{target('shares_stripped')} 0.3; exit 7")
+    assert result.returncode == 7 and "unknown" in result.stderr

@@ -20,6 +20,8 @@ from profiles import Stacks
     (["record", "--call-graph", "dwarf,1", "true"], "dwarf,1"),
     (["record", "-m", "many", "true"], "many"),
     (["record", "--duration", "long", "true"], "long"),
+    (["record", "--fail-if", "slow>1%", "true"], "slow>1%"),
+    (["record", "--fail-if", "lost", "true"], "lost"),
     (["record", "-o"], "-o"),
     (["no-such-command"], "no-such-command"),
     (["--no-such-option"], "no-such-option"),

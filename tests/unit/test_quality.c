@@ -1,6 +1,7 @@
 #include "cmd/quality.h"
 
 #include "cmd/figure.h"
+#include "near.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,6 +22,14 @@ static void name(struct profile *profile, uint32_t module, uint64_t offset)
 			profile, &(struct profile_function){.name = text, .system_name = text})};
 
 	profile_set_lines(profile, profile_frame(profile, module, offset, false), &line, 1);
+}
+
+static void assert_share(const struct quality *quality, const char *name, double expected)
+{
+	double share = -1;
+
+	assert_true(quality_share(quality, name, &share));
+	assert_near(share, expected, 1e-9);
 }
 
 static void samples_without_names_are_counted_once_and_once_a_module(void **state)
@@ -57,6 +66,10 @@ static void samples_without_names_are_counted_once_and_once_a_module(void **stat
 	assert_string_equal(line, "10 samples, 10 lost (50.0 %), 3 truncated (30.0 %), "
 				  "1,200 completed from the live stack, "
 				  "3 with unnamed frames (30.0 %)");
+	assert_share(&quality, "lost", 0.5);
+	assert_share(&quality, "truncated", 0.3);
+	assert_share(&quality, "unknown", 0.3);
+	assert_false(quality_share(&quality, "found", &(double){0}));
 	quality_deinit(&quality);
 }
 

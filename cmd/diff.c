@@ -1,0 +1,401 @@
+/*
+ * prof diff: did it get slower, where, and is it more than chance?
+ */
+#include "base/alloc.h"
+#include "cmd/command.h"
+#include "cmd/condition.h"
+#include "cmd/delivery.h"
+#include "cmd/diff_files.h"
+#include "cmd/diff_report.h"
+#include "cmd/message.h"
+
+#include <string.h>
+
+/* As of diff(1) and grep(1): what is asked about is the first bad status, trouble the second. */
+enum { STATUS_CONDITION = 1, STATUS_TROUBLE = 2 };
+
+enum { DEFAULT_ROWS = 20 };
+
+enum normalize { NORMALIZE_AUTO, NORMALIZE_TIME, NORMALIZE_SHARE, NORMALIZE_SAMPLES };
+
+struct diff_command_options {
+	struct input_options input;
+	struct screen_options screen;
+	struct option_list outputs;
+	const char *event;
+	enum normalize normalize;
+	double confidence, noise;
+	struct condition_list conditions;
+	uint64_t rows;
+	bool json, quiet;
+};
+
+struct comparing {
+	struct diff_command_options options;
+	struct option_list old, new; /* names of files */
+	struct diff_files files;
+	struct comparison_options comparison;
+	bool by_samples;
+	struct outputs outputs;
+};
+
+static struct error *take_normalize(void *field, const char *argument)
+{
+	static const char *const names[] = {[NORMALIZE_TIME] = "time",
+					    [NORMALIZE_SHARE] = "share",
+					    [NORMALIZE_SAMPLES] = "samples"};
+
+	for (size_t i = NORMALIZE_TIME; i < ARRAY_SIZE(names); i++) {
+		if (!strcmp(argument, names[i])) {
+			*(enum normalize *)field = (enum normalize)i;
+			return NULL;
+		}
+	}
+	return error_new("\"%s\" is none of time, share and samples", argument);
+}
+
+static struct error *take_percent(double *field, const char *argument, double least, double below)
+{
+	char *end;
+	double value = strtod(argument, &end);
+
+	if (end == argument || strcmp(*end == '%' ? end + 1 : end, "") != 0 ||
+	    !(value >= least && value < below))
+		return error_new("\"%s\" is not a number of percent, from %g to below %g", argument,
+				 least, below);
+	*field = value / 100;
+	return NULL;
+}
+
+static struct error *take_confidence(void *field, const char *argument)
+{
+	return take_percent(field, argument, 50, 100);
+}
+
+static struct error *take_noise(void *field, const char *argument)
+{
+	return take_percent(field, argument, 0, 1000);
+}
+
+#define FIELD(name) offsetof(struct diff_command_options, name)
+
+static const struct option_entry table[] = {
+	OPTION_ENTRY(
+		0, "normalize", "HOW",
+		"time: what a recording costs against what a recording costs, for runs of the "
+		"same work; samples: the same, each sample weighing the same; share: shares of "
+		"each side's whole, for what goes on running. If not said: time where all are "
+		"recordings of a command from start to end, else share",
+		take_normalize, FIELD(normalize)),
+	OPTION_ENTRY('e', "event", "NAME",
+		     "compare this event; if not said, the first of all files", option_string,
+		     FIELD(event)),
+	OPTION_ENTRY(0, "confidence", "PERCENT",
+		     "how sure it must be that a change is none of chance; 99 if not said",
+		     take_confidence, FIELD(confidence)),
+	OPTION_ENTRY(0, "noise", "PERCENT",
+		     "how much two runs of one program differ, where one recording a side cannot "
+		     "tell; 2 if not said",
+		     take_noise, FIELD(noise)),
+	OPTION_ENTRY(
+		0, "fail-if", "CONDITION",
+		"end with status 1 if this is so, and is significant: 'slower>5%', or "
+		"'FUNCTION>2%', when the function costs that much more of the whole; again for "
+		"more",
+		condition_append, FIELD(conditions)),
+	OPTION_ENTRY('o', "output", "FILE",
+		     "draw the difference there, too; the format follows the extension",
+		     option_append, FIELD(outputs)),
+	OPTION_ENTRY(0, "json", NULL, "say it as JSON", option_true, FIELD(json)),
+	OPTION_ENTRY('n', "limit", "N", "so many functions and stacks at most; 20 if not said",
+		     option_count, FIELD(rows)),
+	OPTION_ENTRY('q', "quiet", NULL, "say nothing but errors; the exit status tells",
+		     option_true, FIELD(quiet)),
+	SCREEN_ENTRIES(struct diff_command_options, screen),
+	INPUT_ENTRIES(struct diff_command_options, input),
+	{0},
+};
+
+static void decide(struct comparing *comparing)
+{
+	enum normalize normalize = comparing->options.normalize;
+
+	if (normalize == NORMALIZE_AUTO)
+		normalize = diff_files_are_runs(&comparing->files) ? NORMALIZE_TIME
+								   : NORMALIZE_SHARE;
+	comparing->by_samples = normalize == NORMALIZE_SAMPLES || comparing->files.by_samples;
+	comparing->comparison = (struct comparison_options){
+		.kind = normalize == NORMALIZE_SHARE ? COMPARE_SHARES : COMPARE_WEIGHTS,
+		.confidence = comparing->options.confidence,
+		.noise = comparing->options.noise,
+	};
+}
+
+/* What the weights are, in words. */
+static const char *quantity_of(const struct comparing *comparing, const char *event, bool counts_ns)
+{
+	if (comparing->by_samples)
+		return "samples";
+	return counts_ns && (!strcmp(event, "cpu") || strstr(event, "-clock")) ? "CPU time" : event;
+}
+
+static bool is_meant(const char *name, const char *wanted)
+{
+	size_t len = strlen(wanted);
+
+	return !strncmp(name, wanted, len) && (!name[len] || name[len] == '(');
+}
+
+/* NULL: there is none such. */
+static const struct change *change_called(const struct diff *diff, const char *name)
+{
+	if (!strcmp(name, "slower"))
+		return &diff->whole;
+	for (uint32_t i = 0; i < diff->count; i++)
+		if (is_meant(diff->labels.items[diff->rows[i].label].name, name))
+			return &diff->rows[i].total;
+	return NULL;
+}
+
+static bool is_met(const struct diff_report *report, const struct condition *condition)
+{
+	const struct change *change = change_called(report->diff, condition->what);
+
+	if (!change) {
+		message("--fail-if: no function is called %s", condition->what);
+		return false;
+	}
+	if (!change->is_significant || change->after - change->before <= condition->limit)
+		return false;
+	message("%s: %+.1f %%, which is more than %g %%, and significant", condition->what,
+		(change->after - change->before) * 100, condition->limit * 100);
+	return true;
+}
+
+static int judge(const struct comparing *comparing, const struct diff_report *report)
+{
+	int status = STATUS_OK;
+
+	if (report->diff->verdict == DIFF_NOTHING)
+		return status;
+	for (size_t i = 0; i < comparing->options.conditions.count; i++)
+		if (is_met(report, &comparing->options.conditions.items[i]))
+			status = STATUS_CONDITION;
+	return status;
+}
+
+/* Shares speak of no whole. */
+static struct error *check_conditions(const struct comparing *comparing)
+{
+	for (size_t i = 0; i < comparing->options.conditions.count; i++)
+		if (!strcmp(comparing->options.conditions.items[i].what, "slower") &&
+		    comparing->comparison.kind == COMPARE_SHARES)
+			return error_hint(
+				error_new("shares cannot tell whether the whole is slower"),
+				"--normalize time compares what a recording costs");
+	return NULL;
+}
+
+static bool prints_to_stdout(const struct comparing *comparing)
+{
+	for (size_t i = 0; i < comparing->outputs.count; i++)
+		if (output_is_stdout(comparing->outputs.items[i].path))
+			return false;
+	return !comparing->options.quiet;
+}
+
+static int draw(struct comparing *comparing)
+{
+	CLEANUP(profile_cleanup) struct profile *sides = NULL;
+
+	if (!comparing->outputs.count)
+		return STATUS_OK;
+	sides = diff_files_merge_sides(&comparing->files,
+				       comparing->comparison.kind == COMPARE_SHARES);
+	return outputs_write(&comparing->outputs, sides,
+			     &(struct format_options){.difference = true});
+}
+
+static int show(const struct comparing *comparing, const struct diff_report *report)
+{
+	struct screen screen;
+	struct error *err;
+
+	if (!prints_to_stdout(comparing))
+		return STATUS_OK;
+	if (comparing->options.json) {
+		diff_print_json(report, stdout);
+		return STATUS_OK;
+	}
+	screen_open(&screen, &comparing->options.screen);
+	diff_print(report, &screen);
+	err = screen_show(&screen);
+	screen_close(&screen);
+	return err ? message_failure(err, STATUS_TROUBLE) : STATUS_OK;
+}
+
+static int compare(struct comparing *comparing)
+{
+	struct diff_report report = {.options = &comparing->comparison,
+				     .old = &comparing->old,
+				     .new = &comparing->new,
+				     .rows = comparing->options.rows};
+	CLEANUP(free_ptr)
+	double *per_weight = diff_files_samples_per_weight(&comparing->files, &report.is_guess);
+	CLEANUP(free_ptr) double *threads = diff_files_threads(&comparing->files);
+	CLEANUP(profile_cleanup) struct profile *merged = diff_files_merge(&comparing->files);
+	const struct profile_event *event = diff_files_event(&comparing->files, &report.event);
+	CLEANUP(diff_deinit) struct diff diff;
+
+	diff_init(&diff, merged,
+		  &(struct diff_options){.comparison = comparing->comparison,
+					 .old_count = (uint32_t)comparing->old.count,
+					 .by_samples = comparing->by_samples,
+					 .samples_per_weight = per_weight,
+					 .threads = threads});
+	report.diff = &diff;
+	report.counts_ns = event->counts_ns && !comparing->by_samples;
+	report.quantity = quantity_of(comparing, report.event, event->counts_ns);
+	if (show(comparing, &report) != STATUS_OK)
+		return STATUS_TROUBLE;
+	return judge(comparing, &report);
+}
+
+static struct error *read_all(struct comparing *comparing)
+{
+	struct input_options options = comparing->options.input;
+	struct error *err;
+
+	options.shows_progress = !comparing->options.quiet;
+	err = diff_files_read(&comparing->files, &comparing->old, &comparing->new, &options);
+	if (!err)
+		err = diff_files_choose_event(&comparing->files, comparing->options.event);
+	if (err)
+		return err;
+	decide(comparing);
+	return check_conditions(comparing);
+}
+
+static int run(struct comparing *comparing)
+{
+	struct error *err = read_all(comparing);
+	int status, drawn;
+
+	if (err)
+		return message_failure(err, STATUS_TROUBLE);
+	status = compare(comparing);
+	drawn = draw(comparing);
+	return drawn == STATUS_OK ? status : STATUS_TROUBLE;
+}
+
+static int open_outputs(struct comparing *comparing)
+{
+	const struct option_list *names = &comparing->options.outputs;
+
+	for (size_t i = 0; i < names->count; i++) {
+		if (outputs_add(&comparing->outputs, names->items[i], NULL) != STATUS_OK)
+			return STATUS_TROUBLE;
+		if (!comparing->outputs.items[i].format->shows_differences)
+			return message_failure(
+				error_hint(error_new("%s: %s shows no differences", names->items[i],
+						     comparing->outputs.items[i].format->name),
+					   "folded stacks do: -o FILE.folded"),
+				STATUS_TROUBLE);
+	}
+	return STATUS_OK;
+}
+
+static void comparing_deinit(struct comparing *comparing)
+{
+	diff_files_deinit(&comparing->files);
+	outputs_close(&comparing->outputs);
+	option_list_deinit(&comparing->old);
+	option_list_deinit(&comparing->new);
+	option_list_deinit(&comparing->options.outputs);
+	condition_list_deinit(&comparing->options.conditions);
+}
+
+static int print_help(void)
+{
+	printf("Usage: prof diff [options] OLD NEW\n"
+	       "       prof diff [options] OLD OLD2 ... -- NEW NEW2 ...\n\n"
+	       "Says whether NEW costs more than OLD, which functions and stacks do, and how sure "
+	       "that is.\nFiles are profiles of any kind: pprof, folded stacks, perf.data. Several "
+	       "recordings a side show\nhow much runs differ by themselves.\n\n");
+	options_help(table, stdout);
+	return STATUS_OK;
+}
+
+/* Options may stand before, between and behind the files. */
+static struct error *parse(struct comparing *comparing, int argc, char **argv,
+			   struct option_list *files, bool *help)
+{
+	int rest = 0;
+
+	for (; argc > 0; argc -= rest, argv += rest) {
+		struct error *err = options_parse(table, argc, argv, &comparing->options, &rest,
+						  help);
+
+		if (err || *help || rest >= argc)
+			return err;
+		err = option_append(files, argv[rest]);
+		if (err)
+			return err;
+	}
+	return NULL;
+}
+
+static int separator(int argc, char **argv)
+{
+	int at = 1;
+
+	while (at < argc && strcmp(argv[at], "--") != 0)
+		at++;
+	return at;
+}
+
+/* Without "--" there are two files. */
+static struct error *part_sides(struct comparing *comparing, bool is_parted)
+{
+	struct error *err = NULL;
+
+	if (!is_parted && comparing->old.count == 2) {
+		err = option_append(&comparing->new, comparing->old.items[1]);
+		free(comparing->old.items[--comparing->old.count]);
+	}
+	if (!err && (!comparing->old.count || !comparing->new.count))
+		err = error_hint(error_new(is_parted ? "a side has no file"
+						     : "two files are to be compared, not %zu",
+					   comparing->old.count),
+				 "prof diff OLD NEW, or prof diff OLD OLD2 -- NEW NEW2; prof diff "
+				 "--help says more");
+	return err;
+}
+
+static int diff_run(int argc, char **argv)
+{
+	CLEANUP(comparing_deinit)
+	struct comparing comparing = {
+		.options = {.rows = DEFAULT_ROWS, .confidence = 0.99, .noise = 0.02}};
+	int middle = separator(argc, argv);
+	bool help = false;
+	struct error *err = parse(&comparing, middle, argv, &comparing.old, &help);
+	int status;
+
+	if (!err && !help && middle < argc)
+		err = parse(&comparing, argc - middle, argv + middle, &comparing.new, &help);
+	if (!err && help)
+		return print_help();
+	if (!err)
+		err = part_sides(&comparing, middle < argc);
+	if (err)
+		return message_failure(err, STATUS_TROUBLE);
+	status = open_outputs(&comparing);
+	return status == STATUS_OK ? run(&comparing) : status;
+}
+
+const struct command command_diff = {
+	.name = "diff",
+	.summary = "say what has become slower, and whether that is more than chance",
+	.run = diff_run,
+};

@@ -1,0 +1,130 @@
+#include "base/alloc.h"
+#include "base/json.h"
+#include "cmd/diff_report.h"
+
+#include <string.h>
+
+/* More would be noise. */
+enum { DIGITS = 6 };
+
+static void put_change(struct json *json, const struct change *change)
+{
+	json_put_real(json, "before", change->before, DIGITS);
+	json_put_real(json, "after", change->after, DIGITS);
+	json_put_real(json, "change", change->after - change->before, DIGITS);
+	json_put_real(json, "margin", change->margin, DIGITS);
+	json_put_real(json, "p", change->p, DIGITS);
+	json_put_bool(json, "significant", change->is_significant);
+}
+
+static void put_object(struct json *json, const char *key, const struct change *change)
+{
+	json_key(json, key);
+	json_begin_object(json);
+	put_change(json, change);
+	json_end_object(json);
+}
+
+static void put_side(struct json *json, const char *key, const struct diff_report *report,
+		     const struct option_list *files, size_t first)
+{
+	bool is_old = files == report->old;
+	double samples = 0;
+
+	json_key(json, key);
+	json_begin_object(json);
+	json_key(json, "files");
+	json_begin_array(json);
+	for (size_t i = 0; i < files->count; i++) {
+		json_text(json, files->items[i]);
+		samples += report->diff->wholes[first + i].samples;
+	}
+	json_end_array(json);
+	json_put_real(json, "samples", samples, 17);
+	json_put_real(json, "weight", is_old ? report->diff->old_weight : report->diff->new_weight,
+		      17);
+	json_end_object(json);
+}
+
+static void put_functions(struct json *json, const struct diff_report *report)
+{
+	const struct labels *labels = &report->diff->labels;
+
+	json_key(json, "functions");
+	json_begin_array(json);
+	for (uint32_t i = 0; i < report->diff->count; i++) {
+		const struct diff_row *row = &report->diff->rows[i];
+		const struct label *label = &labels->items[row->label];
+		const struct profile_module *module = profile_get_module(labels->profile,
+									 label->module);
+
+		json_begin_object(json);
+		json_put_text(json, "name", label->name);
+		json_put_text(json, "module", profile_string(labels->profile, module->path));
+		json_put_text(json, "file", profile_string(labels->profile, label->file));
+		put_object(json, "self", &row->self);
+		put_object(json, "total", &row->total);
+		json_end_object(json);
+	}
+	json_end_array(json);
+}
+
+/* From the root. */
+static void put_stack(struct json *json, const struct diff *diff, uint32_t node)
+{
+	const struct tree_node *nodes = diff->tree.nodes;
+	uint32_t depth = nodes[node].depth;
+	CLEANUP(free_ptr) uint32_t *path = xcalloc(depth, sizeof(*path));
+
+	for (; node != TREE_TOP; node = nodes[node].parent)
+		path[nodes[node].depth - 1] = nodes[node].label;
+	json_key(json, "stack");
+	json_begin_array(json);
+	for (uint32_t i = 0; i < depth; i++)
+		json_text(json, diff->labels.items[path[i]].name);
+	json_end_array(json);
+}
+
+static void put_stacks(struct json *json, const struct diff *diff)
+{
+	json_key(json, "stacks");
+	json_begin_array(json);
+	for (uint32_t i = 1; i < diff->tree.count && diff->nodes; i++) {
+		if (!diff->nodes[i].is_significant)
+			continue;
+		json_begin_object(json);
+		put_stack(json, diff, i);
+		put_change(json, &diff->nodes[i]);
+		json_end_object(json);
+	}
+	json_end_array(json);
+}
+
+void diff_print_json(const struct diff_report *report, FILE *out)
+{
+	struct json json = json_to(out);
+	bool of_shares = report->options->kind == COMPARE_SHARES;
+
+	json_begin_object(&json);
+	json_put_text(&json, "schema", "prof-diff/1");
+	json_put_text(&json, "event", report->event);
+	json_put_text(&json, "quantity", report->quantity);
+	json_put_text(&json, "compared", of_shares ? "shares" : "recordings");
+	json_put_real(&json, "confidence", report->options->confidence, DIGITS);
+	json_put_real(&json, "noise", report->diff->spread, DIGITS);
+	put_side(&json, "old", report, report->old, 0);
+	put_side(&json, "new", report, report->new, report->old->count);
+	json_put_text(&json, "verdict", diff_verdict_word(report));
+	json_key(&json, "whole");
+	if (of_shares || report->diff->verdict == DIFF_NOTHING) {
+		json_null(&json);
+	} else {
+		json_begin_object(&json);
+		put_change(&json, &report->diff->whole);
+		json_end_object(&json);
+	}
+	put_functions(&json, report);
+	put_stacks(&json, report->diff);
+	json_end_object(&json);
+	fputc('\n', out);
+}

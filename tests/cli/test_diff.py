@@ -1,0 +1,276 @@
+"""prof diff: what has become slower, and whether that is more than chance."""
+
+import json
+import os
+import re
+import subprocess
+
+import pytest
+
+from profiles import Stacks
+
+QUIET = {"_start": 10, "_start;main": 90, "_start;main;lex": 1900, "_start;main;parse": 2000, "_start;main;emit": 1000}
+
+
+def write(folder, name, stacks):
+    """Folded stacks of a process `app`."""
+    path = folder / name
+    path.write_text("".join(f"app;{stack} {count}\n" for stack, count in sorted(stacks.items())))
+    return path
+
+
+@pytest.fixture
+def old(tmp_path):
+    return write(tmp_path, "old.folded", QUIET)
+
+
+@pytest.fixture
+def same(tmp_path):
+    """Another run of the same program."""
+    return write(tmp_path, "same.folded", {**QUIET, "_start;main;lex": 1921, "_start;main;parse": 1985})
+
+
+@pytest.fixture
+def slow(tmp_path):
+    """parse() takes half as long again: 1,000 of 5,000 samples more."""
+    return write(tmp_path, "slow.folded", {**QUIET, "_start;main;parse": 3000})
+
+
+@pytest.fixture
+def diff(prof):
+    """diff(...) is the output of a comparison that must end well, as JSON where `as_json`."""
+
+    def run(*arguments, as_json=False, status=0):
+        result = prof("diff", *arguments, *["--json"] * as_json)
+        assert result.returncode == status, result.stderr
+        return json.loads(result.stdout) if as_json else result.stdout
+
+    return run
+
+
+def function(comparison, name):
+    found, = [row for row in comparison["functions"] if row["name"] == name]
+    return found
+
+
+def test_the_function_that_takes_longer_is_named(diff, old, slow):
+    text = diff("--normalize", "samples", old, slow)
+    assert "more: +20.0 % ± 10.6 % samples" in text
+    assert re.search(r"▲ +\+20\.0 ±[\d.]+ +40\.0 +60\.0 .* parse$", text, re.MULTILINE)
+    assert "parse +20.0 points" in text
+
+
+def test_the_stack_is_shown_on_which_it_lies(diff, old, slow):
+    text = diff("--normalize", "samples", old, slow)
+    assert re.search(r"▲ +\+20\.0 .* _start › main › parse$", text, re.MULTILINE)
+    comparison = diff("--normalize", "samples", old, slow, as_json=True)
+    assert ["_start", "main", "parse"] in [entry["stack"] for entry in comparison["stacks"]]
+
+
+def test_equal_programs_have_no_significant_change(diff, old, same):
+    for how in ("time", "samples", "share"):
+        comparison = diff("--normalize", how, old, same, as_json=True)
+        assert comparison["verdict"] == "no significant change"
+        assert not any(row[part]["significant"] for row in comparison["functions"] for part in ("self", "total"))
+        assert comparison["stacks"] == []
+    assert "no significant change" in diff(old, same) and "▲" not in diff(old, same)
+
+
+def test_a_file_compared_with_itself_has_not_changed_at_all(diff, old):
+    comparison = diff("--normalize", "samples", old, old, as_json=True)
+    assert comparison["whole"]["change"] == 0
+    assert all(row["self"]["change"] == 0 for row in comparison["functions"])
+
+
+def test_shares_of_recordings_of_different_lengths_are_compared(diff, old, tmp_path):
+    longer = write(tmp_path, "longer.folded", {stack: 3 * count for stack, count in QUIET.items()})
+    comparison = diff(old, longer, as_json=True)
+    assert comparison["compared"] == "shares" and comparison["whole"] is None
+    assert comparison["verdict"] == "no significant change"
+    assert function(comparison, "parse")["self"]["change"] == pytest.approx(0, abs=1e-5)
+
+
+def test_several_recordings_a_side_tell_the_noise(diff, tmp_path):
+    noisy = [write(tmp_path, f"noisy{i}.folded", {**QUIET, "_start;main;parse": 2000 + 400 * i}) for i in (-1, 0, 1)]
+    slower = [write(tmp_path, f"slower{i}.folded", {**QUIET, "_start;main;parse": 2600 + 400 * i}) for i in (-1, 0, 1)]
+    alone = diff("--normalize", "samples", noisy[1], slower[1], as_json=True)
+    together = diff("--normalize", "samples", *noisy, "--", *slower, as_json=True)
+    assert function(alone, "parse")["self"]["significant"]
+    assert not function(together, "parse")["self"]["significant"]
+    assert together["verdict"] == "no significant change"
+    assert len(together["old"]["files"]) == len(together["new"]["files"]) == 3
+
+
+def test_several_quiet_recordings_find_what_one_cannot(diff, tmp_path):
+    def run(name, index, parse):
+        return write(tmp_path, f"{name}{index}.folded", {**QUIET, "_start;main;parse": parse + 7 * index})
+
+    olds, news = [run("a", i, 2000) for i in range(4)], [run("b", i, 2150) for i in range(4)]
+    assert diff("--normalize", "time", olds[0], news[0], as_json=True)["verdict"] == "no significant change"
+    together = diff("--normalize", "time", *olds, "--", *news, as_json=True)
+    assert together["whole"]["significant"] and together["verdict"] == "more"
+    assert together["whole"]["margin"] < 0.01
+
+
+@pytest.mark.parametrize("condition, status", [
+    ("slower>10%", 1), ("slower>10", 1), ("slower>20.5%", 0), ("parse>15%", 1), ("parse>21%", 0), ("lex>0%", 0),
+])
+def test_a_condition_is_an_exit_status(prof, old, slow, condition, status):
+    result = prof("diff", "-q", "--normalize", "samples", "--fail-if", condition, old, slow)
+    assert result.returncode == status and result.stdout == ""
+    assert bool(result.stderr) == bool(status)
+
+
+def test_what_is_not_significant_meets_no_condition(prof, old, same):
+    assert prof("diff", "--normalize", "samples", "--fail-if", "slower>0%", same, old).returncode == 0
+    assert prof("diff", "--fail-if", "parse>0%", "--fail-if", "lex>0%", old, same).returncode == 0
+
+
+def test_one_condition_of_several_is_enough(prof, old, slow):
+    result = prof("diff", "--normalize", "time", "--fail-if", "slower>90%", "--fail-if", "parse>15%", old, slow)
+    assert result.returncode == 1 and "parse" in result.stderr and "slower" not in result.stderr
+
+
+def test_a_function_that_is_not_there_is_told(prof, old, slow):
+    result = prof("diff", "-q", "--fail-if", "pares>1%", old, slow)
+    assert result.returncode == 0 and "pares" in result.stderr
+
+
+def test_brackets_of_a_name_may_be_left_out(prof, tmp_path):
+    files = [write(tmp_path, f"{count}.folded", {"f": 4000, "std::sort<int>(int*, int*)": count}) for count in (100, 900)]
+    result = prof("diff", "-q", "--fail-if", "std::sort<int>>5%", *files)
+    assert result.returncode == 1, result.stderr
+
+
+def test_folded_differences_have_two_counts_as_those_of_difffolded(prof, old, tmp_path):
+    new = write(tmp_path, "new.folded", {"_start;main;parse": 3000, "_start;other": 7})
+    assert prof("diff", "-q", "-o", "diff.folded", "--normalize", "samples", old, new).returncode == 0
+    assert (tmp_path / "diff.folded").read_text() == (
+        "app;_start 10 0\napp;_start;main 90 0\napp;_start;main;emit 1000 0\napp;_start;main;lex 1900 0\n"
+        "app;_start;main;parse 2000 3000\napp;_start;other 0 7\n")
+
+
+def test_a_folded_difference_is_drawn_red(prof, client, old, slow):
+    lines = prof("diff", "-o", "-", "--normalize", "samples", old, slow).stdout
+    drawn = subprocess.run([client("inferno-flamegraph")], input=lines, capture_output=True, text=True, check=True)
+    frame, = re.findall(r"<title>parse [^<]*</title><rect [^>]*>", drawn.stdout)
+    red, green, blue = map(int, re.search(r'fill="rgb\((\d+),(\d+),(\d+)\)"', frame).groups())
+    assert red > green + 50 and red > blue + 50 and "+16.67%" in frame
+
+
+def test_equal_shares_have_equal_counts_in_a_folded_difference(prof, old, tmp_path):
+    longer = write(tmp_path, "longer.folded", {stack: 3 * count for stack, count in QUIET.items()})
+    for line in prof("diff", "-o", "-", old, longer).stdout.splitlines():
+        _, before, after = line.rsplit(" ", 2)
+        assert before == after
+
+
+def test_a_format_that_shows_no_differences_is_refused(prof, old, slow):
+    result = prof("diff", "-o", "diff.pb.gz", old, slow)
+    assert result.returncode == 2 and "pprof" in result.stderr
+    assert not (prof.folder / "diff.pb.gz").exists()
+
+
+def record(prof, name, *command):
+    result = prof("record", "-q", "-o", name, *command)
+    assert result.returncode == 0, result.stderr
+    return name
+
+
+def test_runs_of_a_command_are_compared_by_their_cost(prof, diff, target):
+    olds, news = (record(prof, f"{seconds}.pb.gz", target("shares"), seconds) for seconds in ("0.8", "1.4"))
+    comparison = diff(olds, news, as_json=True)
+    assert comparison["compared"] == "recordings" and comparison["verdict"] == "slower"
+    assert comparison["whole"]["change"] == pytest.approx(0.75, abs=0.15)
+    assert function(comparison, "half")["total"]["significant"]
+    assert "CPU time" in diff(olds, news)
+    assert diff(news, olds, as_json=True)["verdict"] == "faster"
+
+
+def test_a_program_of_another_name_is_still_the_program(prof, diff, target, tmp_path):
+    names = []
+    for name in ("app-1.0", "app-1.1"):
+        os.link(target("shares"), tmp_path / name) if os.stat(target("shares")).st_dev == tmp_path.stat().st_dev \
+            else (tmp_path / name).symlink_to(target("shares"))
+        names.append(record(prof, f"{name}.pb.gz", f"./{name}", "0.5"))
+    comparison = diff(*names, as_json=True)
+    for name, share in (("half", 0.5), ("third", 0.3)):
+        assert function(comparison, name)["total"]["before"] == pytest.approx(share, abs=0.15)
+        assert function(comparison, name)["total"]["after"] == pytest.approx(share, abs=0.15)
+
+
+def test_what_goes_on_running_is_compared_by_shares(prof, diff, service, until_busy):
+    for name, seconds in (("short.pb.gz", 0.3), ("long.pb.gz", 0.9)):
+        record(prof, name, "-p", service.pid, "--", *until_busy(service.pid, seconds))
+    assert diff("short.pb.gz", "long.pb.gz", as_json=True)["compared"] == "shares"
+    assert prof("diff", "--fail-if", "slower>5%", "short.pb.gz", "long.pb.gz").returncode == 2
+
+
+def test_sampling_rates_may_differ(prof, diff, target):
+    often = record(prof, "often.pb.gz", "-F", "2000", target("shares"), "0.8")
+    rarely = record(prof, "rarely.pb.gz", "-F", "500", target("shares"), "0.8")
+    comparison = diff(rarely, often, as_json=True)
+    assert comparison["whole"]["change"] == pytest.approx(0, abs=0.08)
+    assert comparison["new"]["samples"] > 2.5 * comparison["old"]["samples"]
+
+
+def test_folded_stacks_compare_with_anything(prof, diff, target):
+    result = prof("record", "-q", "-o", "one.folded", "-o", "one.pb.gz", target("shares"), "0.5")
+    assert result.returncode == 0, result.stderr
+    comparison = diff("one.folded", "one.pb.gz", as_json=True)
+    assert comparison["quantity"] == "samples"
+    assert function(comparison, "half")["total"]["change"] == pytest.approx(0, abs=1e-5)
+
+
+def test_the_event_may_be_chosen(prof, diff, target):
+    record(prof, "two.pb.gz", "-e", "cpu-clock", "-e", "page-faults", target("shares"), "0.3")
+    assert diff("-e", "page-faults", "two.pb.gz", "two.pb.gz", as_json=True)["event"].startswith("page-faults")
+    assert diff("-e", "cpu-clock", "two.pb.gz", "two.pb.gz", as_json=True)["quantity"] == "CPU time"
+
+
+def test_files_without_an_event_in_common_are_not_compared(prof, target):
+    record(prof, "clock.pb.gz", target("shares"), "0.1")
+    record(prof, "faults.pb.gz", "-e", "page-faults", "-c", "1", target("shares"), "0.1")
+    result = prof("diff", "clock.pb.gz", "faults.pb.gz")
+    assert result.returncode == 2 and "no event in common" in result.stderr and "page-faults" in result.stderr
+
+
+@pytest.mark.parametrize("arguments", [
+    (), ("old.folded",), ("old.folded", "old.folded", "old.folded"), ("old.folded", "--"), ("--", "old.folded"),
+    ("old.folded", "nothing.there"), ("old.folded", "/dev/null"), ("damaged.pb.gz", "old.folded"),
+    ("--fail-if", "slower", "old.folded", "old.folded"), ("--fail-if", ">5%", "old.folded", "old.folded"),
+    ("--fail-if", "slower>5%x", "old.folded", "old.folded"), ("--normalize", "size", "old.folded", "old.folded"),
+    ("--confidence", "100", "old.folded", "old.folded"), ("--noise", "-1", "old.folded", "old.folded"),
+    ("-e", "page-faults", "old.folded", "damaged.pb.gz"),
+])
+def test_trouble_is_told_in_a_line_and_is_status_2(prof, old, arguments):
+    (prof.folder / "damaged.pb.gz").write_bytes(b"\x1f\x8b\x08\x00damaged")
+    result = prof("diff", *arguments)
+    assert result.returncode == 2 and result.stdout == ""
+    assert 0 < len(result.stderr.splitlines()) <= 2
+
+
+def test_no_name_reaches_the_terminal_as_a_command(prof, tmp_path):
+    evil = [write(tmp_path, f"\x1b]0;{count}.folded", {"a" * 80: 1, "b\x1b[31mred\x07": count}) for count in (100, 900)]
+    result = prof("diff", "--normalize", "samples", *evil)
+    assert result.returncode == 0 and "red" in result.stdout
+    assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f]", result.stdout + result.stderr)
+
+
+def test_colours_are_used_where_they_are_wanted(prof, old, slow):
+    environment = {key: value for key, value in os.environ.items() if key not in ("NO_COLOR", "CLICOLOR_FORCE")}
+    for wish, coloured in (({}, False), ({"CLICOLOR_FORCE": "1"}, True), ({"CLICOLOR_FORCE": "1", "NO_COLOR": "1"}, False)):
+        result = prof("diff", old, slow, env={**environment, **wish})
+        assert ("\x1b[1;31m" in result.stdout) == coloured
+        assert "▲" in result.stdout
+
+
+def test_the_same_files_give_the_same_words(diff, old, slow):
+    assert diff(old, slow) == diff(old, slow)
+    assert diff(old, slow, as_json=True) == diff(old, slow, as_json=True)
+
+
+def test_names_of_a_folded_difference_are_read_as_any(prof, old, slow):
+    """Its counts are two; without them it is folded stacks."""
+    lines = prof("diff", "-o", "-", "--normalize", "samples", old, slow).stdout.splitlines()
+    assert Stacks("\n".join(line.rpartition(" ")[0] for line in lines)).total == 5000
