@@ -201,10 +201,17 @@ frame_id profile_note(struct profile *profile, const char *text)
 
 stack_id profile_push(struct profile *profile, stack_id parent, frame_id frame)
 {
-	uint32_t depth = profile->stacks.items[parent].depth + 1;
+	const struct profile_stack *around = &profile->stacks.items[parent];
+	uint32_t depth = around->depth + 1;
+	stack_id child = around->latest_child;
 
-	return TABLE_PUT(profile->stacks, both(parent, frame), 0,
-			 (struct profile_stack){.parent = parent, .frame = frame, .depth = depth});
+	/* Without the table, which is large and far away. */
+	if (child != STACK_EMPTY && profile->stacks.items[child].frame == frame)
+		return child;
+	child = TABLE_PUT(profile->stacks, both(parent, frame), 0,
+			  (struct profile_stack){.parent = parent, .frame = frame, .depth = depth});
+	profile->stacks.items[parent].latest_child = child;
+	return child;
 }
 
 thread_id profile_thread(struct profile *profile, pid_t pid, pid_t tid, const char *process,

@@ -85,7 +85,8 @@ struct profile_frame {
 struct profile_stack {
 	stack_id parent; /* towards the root */
 	frame_id frame;
-	uint32_t depth; /* frames; 0 for STACK_EMPTY */
+	uint32_t depth;	       /* frames; 0 for STACK_EMPTY */
+	stack_id latest_child; /* STACK_EMPTY: none; most samples come the way of the one before */
 };
 
 struct profile_thread {
