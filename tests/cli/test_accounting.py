@@ -1,0 +1,37 @@
+"""Samples that a profiler loses are counted: what it has and what it says it has lost is what there was."""
+
+import re
+import signal
+import subprocess
+from pathlib import Path
+
+FAULTS = 20_000  # of tests/targets/faults.c, in its first part
+
+
+def wait_until_stopped(pid):
+    while Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "T":
+        pass
+
+
+def number(text):
+    return int(text.replace(",", ""))
+
+
+def test_a_profiler_that_was_stopped_knows_what_it_has_lost(prof, target, started, tmp_path):
+    """Every page fault is a sample; the target knows how many it had, but for those of its beginning and end."""
+    recorder = started(prof.start("record", "-e", "page-faults", "-c", "1", "--call-graph", "no", "-m", "128K", "-o",
+                                  tmp_path / "faults.folded", "--", target("faults"), stdin=subprocess.PIPE))
+    assert recorder.stdout.readline() == "first\n"
+    recorder.send_signal(signal.SIGSTOP)
+    wait_until_stopped(recorder.pid)
+    recorder.stdin.write("go on\n")
+    recorder.stdin.flush()
+    assert recorder.stdout.readline() == "second\n"
+    recorder.send_signal(signal.SIGCONT)
+    faults, stderr = recorder.communicate("go on\n", timeout=60)
+    assert recorder.returncode == 0, stderr
+    samples, lost = map(number, re.search(r"prof: ([\d,]+) samples, ([\d,]+) lost", stderr).groups())
+    assert lost > 2 * FAULTS, stderr  # a ring of 128 KiB does not hold the second part
+    # Until its exec, a command's faults are prof's; what it does after it has counted them is little.
+    assert -500 < samples + lost - int(faults) < 500, f"{samples} + {lost} are not {faults}"
+    assert samples + lost > 6 * FAULTS
