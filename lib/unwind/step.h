@@ -28,7 +28,8 @@ bool step_guess(struct walk *walk);
 bool step_by_frame_pointer(struct walk *walk);
 /* Is this the frame that the kernel made for a signal handler, by its code? */
 bool is_signal_frame(struct walk *walk);
-/* Does a call stand before the pc? */
+/* Does a call stand before the pc, or before that address? */
 bool is_after_call(struct walk *walk);
+bool is_return_address(struct walk *walk, uint64_t address);
 
 #endif

@@ -1,12 +1,25 @@
 #include "unwind/expression.h"
 #include "unwind/step.h"
 
+/* Below sp, but a function's own (psABI x86-64, 3.2.2). */
+enum { RED_ZONE_BYTES = 128 };
+
+/* A frame written by hand that keeps the CFA in it is not larger. */
+enum { KEEPER_BYTES = 4 << 10 };
+
+enum { WORD_BYTES = 8 };
+
 /* Memory for expressions: the copied stack, else the constants of the module. */
 static bool load(void *user, uint64_t address, unsigned size_bytes, uint64_t *ret)
 {
 	struct walk *walk = user;
 
 	*ret = 0;
+	if (walk->regs.values[walk->arch->sp] - address - 1 < RED_ZONE_BYTES) {
+		walk->asked_below = true;
+		*ret = walk->below;
+		return walk->below;
+	}
 	if (!walk_has(walk, address, size_bytes)) {
 		if (walk_read_file(walk, &walk->at, walk_pc(walk), address, ret, size_bytes))
 			return true;
@@ -89,6 +102,32 @@ static bool find_value(struct walk *walk, unsigned reg, const struct cfi_value *
 	return false;
 }
 
+/*
+ * OpenSSL keeps the CFA right below sp, which no sample copies, while it moves sp about in its
+ * frame; and first, further up in the frame. So each word there that points up the stack is tried
+ * in its place: the right one leads to a return address. It counts only if that leads to the root.
+ */
+static bool find_kept_cfa(struct walk *walk, const struct cfi_row *row, uint64_t *cfa)
+{
+	const struct cfi_value *ra = &row->regs[walk->arch->ra];
+	uint64_t sp = walk->regs.values[walk->arch->sp], pc;
+	bool found = false;
+
+	if (!walk->asked_below || !walk->may_search || ra->how != CFI_AT_CFA)
+		return false;
+	walk->has_searched = true;
+	for (uint64_t at = sp; !found && at < sp + KEEPER_BYTES && walk_has(walk, at, WORD_BYTES);
+	     at += WORD_BYTES) {
+		memcpy(&walk->below, walk->stack + (at - walk->stack_start), WORD_BYTES);
+		found = walk->below > at && walk_has(walk, walk->below, WORD_BYTES) &&
+			evaluate(walk, &row->cfa, NULL, cfa) && walk_has(walk, *cfa, 0) &&
+			walk_read_stack(walk, *cfa + (uint64_t)ra->offset, 0, &pc) &&
+			is_return_address(walk, pc);
+	}
+	walk->below = 0;
+	return found;
+}
+
 bool step_full(struct walk *walk, const struct cfi_rule *rule)
 {
 	const struct arch *arch = walk->arch;
@@ -101,10 +140,12 @@ bool step_full(struct walk *walk, const struct cfi_rule *rule)
 	if (row->regs[arch->ra].how == CFI_UNDEFINED)
 		return walk_stop(walk, UNWIND_ROOT);
 	walk->stop = UNWIND_LOST;
+	walk->asked_below = false;
 	found = row->cfa.how == CFI_REGISTER ? register_plus(walk, &row->cfa, &cfa)
 					     : evaluate(walk, &row->cfa, NULL, &cfa);
-	if (!found)
+	if (!found && !find_kept_cfa(walk, row, &cfa))
 		return false;
+	walk->stop = UNWIND_LOST;
 	for (unsigned reg = 0; reg < arch->register_count; reg++)
 		if (reg != arch->ra && find_value(walk, reg, &row->regs[reg], cfa, &value))
 			regs_set(&caller, reg, value);

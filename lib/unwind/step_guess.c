@@ -203,9 +203,14 @@ static bool step_from_signal_frame(struct walk *walk)
 	return true;
 }
 
+bool is_return_address(struct walk *walk, uint64_t address)
+{
+	return call_before(walk, address) >= CALL_SOMEWHERE;
+}
+
 bool is_after_call(struct walk *walk)
 {
-	return call_before(walk, walk->regs.pc) >= CALL_SOMEWHERE;
+	return is_return_address(walk, walk->regs.pc);
 }
 
 /*

@@ -181,6 +181,17 @@ static bool begins_stack(struct unwinder *unwinder, struct cfi *cfi, struct walk
 	return walk->was_not_called;
 }
 
+/*
+ * runtime.goexit, to whose second instruction the first function of a goroutine returns: nothing
+ * has called it, nor has it pushed anything. Above it lies what the last user of the stack left.
+ */
+static bool begins_goroutine(struct walk *walk, struct rule rule)
+{
+	int16_t untouched = walk->arch->ra_in_register ? 0 : 1;
+
+	return walk->is_return_address && rule.cfa_words == untouched && !is_after_call(walk);
+}
+
 static bool step_by_cfi(struct unwinder *unwinder, struct cfi *cfi, struct walk *walk)
 {
 	struct rule rule = {.kind = RULE_FULL};
@@ -193,6 +204,9 @@ static bool step_by_cfi(struct unwinder *unwinder, struct cfi *cfi, struct walk 
 		return step_by_frame_pointer(walk);
 	switch ((enum rule_kind)rule.kind) {
 	case RULE_SP:
+		if (cfi_is_go(cfi) && begins_goroutine(walk, rule))
+			return walk_stop(walk, UNWIND_ROOT);
+		return step_by_rule(walk, rule);
 	case RULE_FP:
 		return step_by_rule(walk, rule);
 	case RULE_ROOT:

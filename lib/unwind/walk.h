@@ -26,6 +26,8 @@ struct walk {
 	bool is_return_address; /* regs.pc: the call stands just before it */
 	bool tracks_all;	/* all registers, not only those that most rules need */
 	bool was_not_called;	/* this frame: made for a signal handler, or the first of a stack */
+	bool asked_below;	/* a rule asked for what lies below sp, which is not copied … */
+	uint64_t below;		/* … and gets this for it; 0: nothing */
 	bool changed_stack;	/* a signal handler ran on a stack of its own (sigaltstack) */
 	bool lacks_register;	/* a rule asked for one that was not tracked */
 	struct location at;	/* of the instruction that runs, or calls */
