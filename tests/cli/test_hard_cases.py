@@ -5,13 +5,14 @@ from typing import NamedTuple
 
 import pytest
 
-from profiles import ROOTS, hottest
+from profiles import ROOTS, assert_rooted, hottest
 
 FAST = ["-F", "1999", "-e", "cpu-clock:u"]
 SECONDS = "0.4"  # of CPU time: some 800 samples
 
 # How a thread begins, up to the first function that the program itself has written.
-BEGINNING = re.compile(ROOTS.pattern + r"|__libc_start_\w+|start_thread|libc_start_main_stage2|\[libc\.so\+0x[0-9a-f]+\]")
+BEGINNING = re.compile(ROOTS.pattern + r"|__libc_start_\w+|start_thread|libc_start_main_stage2|\[libc\.so\+0x[0-9a-f]+\]|"
+                       r"main\.main\.gowrap1")
 
 
 class Case(NamedTuple):
@@ -29,6 +30,7 @@ CASES = [
                       "… main spend run_pushing pushing_leaf", "… main spend run_framed framed called_back spin"]),
     Case("coroutines", ["__start_context generator produce spin", "begin worker consume spin"]),
     Case("frames", ["… main spend grow filled spin", "… main spend second spin", "… main spend align aligned spin"]),
+    Case("growing", ["… main.main.func1 " + "main.down " * 500 + "main.bottom"]),
     Case("noreturn", ["… main spend attempt last_word give_up spin"]),
     Case("shares_debug_frame", ["… main spend half spin", "… main spend third spin", "… main spend fifth spin"]),
     Case("shares_musl", ["… main spend half spin", "… main spend third spin", "… main spend fifth spin"]),
@@ -92,6 +94,50 @@ def test_exceptions_in_flight_stand_on_what_threw_them(prof, target):
     assert stacks.count(lambda frames: climb in frames and whole(frames)) >= 0.97 * thrown, stacks.hottest()
     high = stacks.count(lambda frames: sum(frame.startswith(climb) for frame in frames) == 20)
     assert high > 0.2 * stacks.total, stacks.hottest()  # the higher ones, before the first was cleaned up
+
+
+def test_async_functions_stand_on_the_worker_that_polls_them(prof, client):
+    stacks = prof.record(*FAST, "--", client("tasks")).stacks
+    chain = ["start_thread", *(f"tasks::{name}::{{{{closure}}}}" for name in ("outer", "middle", "inner")), "tasks::work"]
+    working = stacks.holding("tasks::work")
+    assert working >= 0.9 * stacks.total > 300, stacks.hottest()
+    assert stacks.holding(*chain) >= 0.99 * working, stacks.hottest()
+    assert_rooted(stacks)
+
+
+def test_a_jit_with_frame_pointers_is_crossed(prof, client, tmp_path):
+    script = tmp_path / "jit.js"
+    script.write_text("""
+        function innermost(n) { let t = 0; for (let i = 0; i < n; i++) t = (t * 31 + i) | 0; return t; }
+        function middle(n) { return innermost(n) + 1; }
+        function outer(n) { return middle(n) + 1; }
+        const end = process.cpuUsage().user + 500000;
+        let sum = 0;
+        while (process.cpuUsage().user < end) for (let i = 0; i < 100; i++) sum += outer(1000);
+        """)
+    stacks = prof.record(*FAST, "--", client("node"), "--interpreted-frames-native-stack", "--perf-basic-prof",
+                         "--no-turbo-inlining", script).stacks
+    functions = ["outer", "middle", "innermost"]
+
+    def jitted(frames):
+        return [re.sub(r"^\w+:[*~^+]*(\w+) .*", r"\1", frame) for frame in frames if "jit.js" in frame]
+
+    hot = stacks.count(lambda frames: jitted(frames)[-1:] == ["innermost"])
+    whole = stacks.count(lambda frames: jitted(frames)[-3:] == functions and "node::Start(int, char**)" in frames)
+    assert hot >= 0.4 * stacks.total > 200, stacks.hottest()
+    assert whole >= 0.99 * hot, stacks.hottest()
+    assert_rooted(stacks, 0.97)
+
+
+def test_assembly_of_openssl_is_left_by_its_cfi(prof, client, tmp_path):
+    zeros = tmp_path / "zeros"
+    with zeros.open("wb") as file:
+        file.truncate(300 << 20)
+    stacks = prof.record(*FAST, "--", client("openssl"), "dgst", "-sha512", zeros).stacks
+    beginning = re.compile(r"_start|\[openssl\+0x[0-9a-f]+\]")  # it is stripped
+    digesting = stacks.holding("__libc_start_main", "BIO_read", "SHA512_Update")
+    assert digesting >= 0.9 * stacks.total > 300, stacks.hottest()
+    assert_rooted(stacks, roots=beginning)
 
 
 def test_the_first_and_last_microseconds_of_a_thread_have_their_root(prof, target, root):
