@@ -149,18 +149,6 @@ static struct error *take_graph(void *field, const char *argument)
 	return NULL;
 }
 
-static struct error *take_number(void *field, const char *argument)
-{
-	uint64_t number;
-	struct error *err = option_count(&number, argument);
-
-	if (!err && number > INT32_MAX)
-		err = error_new("\"%s\" is too large", argument);
-	if (!err)
-		*(pid_t *)field = (pid_t)number;
-	return err;
-}
-
 #define ENTRY(letter, name, argument, help, take, member)                                          \
 	OPTION_ENTRY(letter, name, argument, help, take, offsetof(struct report_options, member))
 #define WHOLE(letter, name, argument, help, take)                                                  \
@@ -173,8 +161,6 @@ static struct error *take_number(void *field, const char *argument)
 
 static const struct option_entry table[] = {
 	ENTRY('i', "input", "FILE", "the same as FILE", option_string, path),
-	ENTRY('e', "event", "NAME", "look at this event; if not said, at the first", option_string,
-	      event),
 	ENTRY(0, "by", "WHAT", "rows are of a function, file, line, module, process or thread",
 	      take_by, by),
 	ENTRY('s', "sort", "ORDER", "by self, total or name", take_sort, by),
@@ -187,20 +173,16 @@ static const struct option_entry table[] = {
 	ENTRY(0, "callers", "FUNCTION", "who calls it, up to the roots: a name, or an expression",
 	      option_string, callers),
 	ENTRY(0, "callees", "FUNCTION", "what it calls", option_string, callees),
-	ENTRY(0, "focus", "REGEX", "only stacks with such a function", option_string, view.focus),
-	ENTRY(0, "ignore", "REGEX", "no stacks with such a function", option_string, view.ignore),
-	ENTRY(0, "comm", "NAME", "only processes of this name", option_string, view.process),
-	ENTRY(0, "pid", "PID", "only this process", take_number, view.pid),
-	ENTRY(0, "tid", "TID", "only this thread", take_number, view.tid),
 	ENTRY(0, "no-tree", NULL, "the table alone", option_true, no_tree),
 	ENTRY(0, "no-fold", NULL, "each function of the tree on a line of its own", option_true,
 	      no_fold),
 	ENTRY(0, "json", NULL, "for programs: the schema is in prof-report(1)", option_true, json),
+	SELECTION_ENTRIES(struct report_options, selection),
 	SCREEN_ENTRIES(struct report_options, screen),
 	INPUT_ENTRIES(struct report_options, input),
 	/* As scripts have them for perf report. */
 	WHOLE(0, "percent-limit", "PERCENT", NULL, take_min),
-	ENTRY(0, "comms", "NAME", NULL, option_string, view.process),
+	ENTRY(0, "comms", "NAME", NULL, option_string, selection.view.process),
 	ENTRY(0, "children", NULL, NULL, take_children, by),
 	ENTRY(0, "no-children", NULL, NULL, take_no_children, by),
 	ENTRY('g', "call-graph", "[HOW]", NULL, take_graph, no_tree),
@@ -222,30 +204,6 @@ static int print_help(void)
 	       "not said.\n\n");
 	options_help(table, stdout);
 	return STATUS_OK;
-}
-
-static struct error *find_event(const struct report *report, event_id *ret)
-{
-	const struct profile *profile = report->profile;
-	const char *wanted = report->options->event;
-	uint32_t count = profile_event_count(profile);
-	CLEANUP(free_ptr) char *names = xstrdup("");
-
-	for (event_id i = 0; i < count; i++) {
-		const char *name = profile_string(profile, profile_get_event(profile, i)->name);
-		char *longer = xasprintf("%s%s%s", names, i ? ", " : "", name);
-
-		free(names);
-		names = longer;
-		if (!wanted || !strcmp(name, wanted)) {
-			*ret = i;
-			return NULL;
-		}
-	}
-	if (!count)
-		return error_new("%s has no samples", report->path);
-	return error_hint(error_new("there is no event \"%s\" in %s", wanted, report->path),
-			  "there is %s", names);
 }
 
 static struct error *choose_functions(struct report *report)
@@ -324,11 +282,9 @@ static struct error *make_trees(struct report *report)
 static struct error *make_report(struct report *report)
 {
 	const struct report_options *options = report->options;
-	struct view_options wanted = options->view;
-	struct error *err = find_event(report, &wanted.event);
+	struct error *err = selection_view(&options->selection, report->profile, report->path,
+					   &report->view);
 
-	if (!err)
-		err = view_init_selected(&report->view, report->profile, &wanted);
 	if (err)
 		return err;
 	report->min_weight = weight_of_share(report_row_percent(options),
@@ -337,6 +293,19 @@ static struct error *make_report(struct report *report)
 		 options->callers || options->callees ? TOP_FUNCTION : options->by.key);
 	top_sort(&report->top, options->by.order);
 	return make_trees(report);
+}
+
+static void show_text(const struct report *report, const struct pen *pen)
+{
+	pen_header(pen, report->path, &report->options->selection);
+	if (!report->view.totals[STACK_EMPTY].weight) {
+		fputs("\nno samples\n", pen->out);
+		return;
+	}
+	report_table(report, pen);
+	report_tree(report, pen, &report->calls, "calls");
+	report_tree(report, pen, &report->callers, "who calls it");
+	report_tree(report, pen, &report->callees, "what it calls");
 }
 
 static struct error *show(const struct report *report)
@@ -349,7 +318,8 @@ static struct error *show(const struct report *report)
 		return NULL;
 	}
 	screen_open(&screen, &report->options->screen);
-	report_text(report, &screen);
+	show_text(report,
+		  &(struct pen){.screen = &screen, .out = screen.out, .view = &report->view});
 	err = screen_show(&screen);
 	screen_close(&screen);
 	return err;

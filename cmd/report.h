@@ -1,11 +1,11 @@
 /*
- * prof report: what is asked for, what was found, and the two ways to tell it.
+ * prof report: what is asked for, what was found, and the ways to tell it.
  */
 #ifndef PROF_CMD_REPORT_H
 #define PROF_CMD_REPORT_H
 
 #include "cmd/input.h"
-#include "cmd/screen.h"
+#include "cmd/pen.h"
 #include "report/outline.h"
 #include "report/top.h"
 
@@ -18,9 +18,8 @@ struct report_options {
 	struct input_options input;
 	struct screen_options screen;
 	const char *path;
-	const char *event;
 	const char *callers, *callees; /* of which functions; NULL: not asked */
-	struct view_options view;
+	struct selection_options selection;
 	struct report_order by;
 	double min_percent;
 	bool has_min;
@@ -49,7 +48,11 @@ struct report {
 double report_row_percent(const struct report_options *options);
 double report_tree_percent(const struct report_options *options);
 
-void report_text(const struct report *report, struct screen *screen);
+/* The table of the hottest, and a tree of calls. */
+void report_table(const struct report *report, const struct pen *pen);
+void report_tree(const struct report *report, const struct pen *pen, const struct outline *outline,
+		 const char *heading);
+
 /* The schema is in prof-report(1). */
 void report_json(const struct report *report, FILE *out);
 

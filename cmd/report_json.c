@@ -146,23 +146,10 @@ static void put_tree(struct writer *writer, const char *key, const struct outlin
 	json_end_array(&writer->json);
 }
 
-static struct sum sum_of_event(const struct profile *profile, event_id event)
-{
-	struct sum sum = {0};
-
-	for (uint64_t i = 0; i < profile_cell_count(profile); i++) {
-		const struct profile_cell *cell = profile_get_cell(profile, i);
-
-		if (cell->event == event)
-			sum_add(&sum, (struct sum){cell->samples, cell->weight});
-	}
-	return sum;
-}
-
 static void put_event(struct writer *writer, event_id id)
 {
 	const struct profile_event *event = profile_get_event(writer->report->profile, id);
-	struct sum sum = sum_of_event(writer->report->profile, id);
+	struct sum sum = view_event_sum(writer->report->profile, id);
 
 	json_begin_object(&writer->json);
 	json_put_text(&writer->json, "name", text_of(writer, event->name));

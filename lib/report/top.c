@@ -1,6 +1,7 @@
 #include "report/top.h"
 
 #include "base/alloc.h"
+#include "report/tally.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,6 @@ struct builder {
 	size_t room;
 	struct idmap ids;  /* of rows, by what they are told apart by */
 	uint32_t *of_line; /* the row of each line of labels */
-	uint32_t *on_path; /* by row: how often it is in the stack where the walk is */
 };
 
 static uint32_t row_of(struct builder *builder, uint64_t key, uint32_t subkey, struct top_row row)
@@ -117,42 +117,17 @@ static void make_rows(struct builder *builder, enum top_key key)
 		for (uint32_t i = first; i < labels->first_line[frame + 1]; i++)
 			builder->of_line[i] = row_of_key(builder, key, frame, i - first);
 	}
-	builder->on_path = xcalloc(builder->top->count, sizeof(*builder->on_path));
 }
 
-/* A row's total grows only where it is not in the stack already: recursion counts once. */
-static void enter(void *user, stack_id stack)
+static void add_up(struct builder *builder)
 {
-	struct builder *builder = user;
-	frame_id frame = profile_get_stack(builder->profile, stack).frame;
-	const struct labels *labels = builder->labels;
+	struct top *top = builder->top;
+	CLEANUP(free_ptr)
+	struct tally *sums = tally_rows(builder->view, builder->of_line, (uint32_t)top->count);
 
-	for (uint32_t i = labels->first_line[frame]; i < labels->first_line[frame + 1]; i++)
-		if (!builder->on_path[builder->of_line[i]]++)
-			sum_add(&builder->top->rows[builder->of_line[i]].total,
-				builder->view->totals[stack]);
-}
-
-static void leave(void *user, stack_id stack)
-{
-	struct builder *builder = user;
-	frame_id frame = profile_get_stack(builder->profile, stack).frame;
-	const struct labels *labels = builder->labels;
-
-	for (uint32_t i = labels->first_line[frame]; i < labels->first_line[frame + 1]; i++)
-		builder->on_path[builder->of_line[i]]--;
-}
-
-static void add_selves(struct builder *builder)
-{
-	for (uint64_t i = 0; i < profile_cell_count(builder->profile); i++) {
-		const struct profile_cell *cell = profile_get_cell(builder->profile, i);
-		frame_id leaf = profile_get_stack(builder->profile, cell->stack).frame;
-		uint32_t line = builder->labels->first_line[leaf + 1] - 1;
-
-		if (cell->stack != STACK_EMPTY && view_has(builder->view, cell))
-			sum_add(&builder->top->rows[builder->of_line[line]].self,
-				(struct sum){cell->samples, cell->weight});
+	for (size_t i = 0; i < top->count; i++) {
+		top->rows[i].self = sums[i].self;
+		top->rows[i].total = sums[i].total;
 	}
 }
 
@@ -198,7 +173,6 @@ static void builder_deinit(struct builder *builder)
 {
 	idmap_deinit(&builder->ids);
 	free(builder->of_line);
-	free(builder->on_path);
 }
 
 void top_init(struct top *top, const struct view *view, enum top_key key)
@@ -212,8 +186,7 @@ void top_init(struct top *top, const struct view *view, enum top_key key)
 		add_threads(&builder, key);
 	} else {
 		make_rows(&builder, key);
-		view_walk(view, enter, leave, &builder);
-		add_selves(&builder);
+		add_up(&builder);
 	}
 	drop_empty_rows(top);
 	top_sort(top, TOP_BY_SELF);

@@ -155,6 +155,19 @@ void view_deinit(struct view *view)
 	*view = (struct view){0};
 }
 
+struct sum view_event_sum(const struct profile *profile, event_id event)
+{
+	struct sum sum = {0};
+
+	for (uint64_t i = 0; i < profile_cell_count(profile); i++) {
+		const struct profile_cell *cell = profile_get_cell(profile, i);
+
+		if (cell->event == event)
+			sum_add(&sum, (struct sum){cell->samples, cell->weight});
+	}
+	return sum;
+}
+
 struct sum view_self(const struct view *view, stack_id stack)
 {
 	struct sum self = view->totals[stack];

@@ -45,6 +45,8 @@ static inline bool view_has(const struct view *view, const struct profile_cell *
 	       !(view->threads && !view->threads[cell->thread]);
 }
 
+/* All samples of an event, whatever is selected. */
+struct sum view_event_sum(const struct profile *profile, event_id event);
 /* The samples of a stack itself. */
 struct sum view_self(const struct view *view, stack_id stack);
 
