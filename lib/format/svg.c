@@ -51,6 +51,9 @@ struct svg {
 	size_t start_room;
 };
 
+#define NO_CODE (CODE_NOTE + 1)
+
+/* The colours mean the same as on the page (html/colours.js). */
 static const struct {
 	const char *class, *text;
 } kinds[] = {
@@ -59,7 +62,8 @@ static const struct {
 	[CODE_KERNEL] = {"kernel", "kernel"},
 	[CODE_JIT] = {"jit", "JIT"},
 	[CODE_NAMELESS] = {"nameless", "no name"},
-	[CODE_NOTE] = {"process", NULL},
+	[CODE_NOTE] = {"note", NULL},
+	[NO_CODE] = {"process", NULL},
 };
 
 /* XML has no way to say a control character; and one that turns the direction of what follows would
@@ -140,10 +144,11 @@ static const char *name_of(const struct svg *svg, const struct tree_node *node)
 	return *name ? name : "[unnamed]";
 }
 
+/* NO_CODE: a process. */
 static enum code_kind kind_of(const struct svg *svg, const struct tree_node *node)
 {
 	return node->label == TREE_NO_LABEL
-		       ? CODE_NOTE
+		       ? NO_CODE
 		       : labels_code(&svg->labels, node->label, node->is_inlined);
 }
 
