@@ -20,6 +20,7 @@ struct command {
 	int (*run)(int argc, char **argv);
 };
 
+extern const struct command command_annotate;
 extern const struct command command_convert;
 extern const struct command command_diff;
 extern const struct command command_record;

@@ -9,8 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
-static const struct command *const commands[] = {&command_record, &command_report, &command_top,
-						 &command_diff, &command_convert};
+static const struct command *const commands[] = {&command_record,   &command_report,
+						 &command_annotate, &command_top,
+						 &command_diff,	    &command_convert};
 
 static int print_help(void)
 {

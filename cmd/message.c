@@ -4,6 +4,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -62,8 +63,10 @@ void message_row(const char *fmt, ...)
 void message_error(struct error *err)
 {
 	message("%s", error_text(err));
-	if (error_hint_text(err))
-		message_row("  %s", error_hint_text(err));
+	for (const char *hint = error_hint_text(err); hint; hint = strchr(hint, '\n')) {
+		hint += *hint == '\n';
+		message_row("  %.*s", (int)strcspn(hint, "\n"), hint);
+	}
 	error_free(err);
 }
 

@@ -42,7 +42,7 @@ static uint32_t line_row(struct builder *builder, string_id file, uint32_t line)
 }
 
 /* labels have the lines of a frame outermost first. */
-static void find_lines(struct builder *builder, uint32_t label)
+static void find_lines(struct builder *builder, const bool *chosen)
 {
 	const struct profile *profile = builder->view->profile;
 	const struct labels *labels = &builder->view->labels;
@@ -54,7 +54,7 @@ static void find_lines(struct builder *builder, uint32_t label)
 		for (uint32_t i = 0; i < labels->first_line[id + 1] - first; i++) {
 			string_id file = 0;
 
-			if (labels->lines[first + i].label != label)
+			if (!chosen[labels->lines[first + i].label])
 				continue;
 			if (frame.line_count)
 				file = profile_get_function(
@@ -82,7 +82,7 @@ static uint32_t address_row(struct builder *builder, uint32_t module, frame_id f
 	return *row;
 }
 
-static void find_addresses(struct builder *builder, uint32_t label)
+static void find_addresses(struct builder *builder, const bool *chosen)
 {
 	const struct labels *labels = &builder->view->labels;
 	uint32_t frames = profile_frame_count(builder->view->profile);
@@ -90,9 +90,9 @@ static void find_addresses(struct builder *builder, uint32_t label)
 	for (frame_id id = 0; id < frames; id++) {
 		uint32_t first = labels->first_line[id], row;
 
-		if (labels->lines[first].label != label)
+		if (!chosen[labels->lines[first].label])
 			continue;
-		row = address_row(builder, labels->items[label].module, id);
+		row = address_row(builder, labels->items[labels->lines[first].label].module, id);
 		for (uint32_t i = first; i < labels->first_line[id + 1]; i++)
 			builder->row_of_line[i] = row;
 	}
@@ -116,13 +116,13 @@ static int compare_addresses(const void *a, const void *b)
 	return (left->vaddr > right->vaddr) - (left->vaddr < right->vaddr);
 }
 
-static void list_lines(struct listing *listing, const struct view *view, uint32_t label)
+static void list_lines(struct listing *listing, const struct view *view, const bool *chosen)
 {
 	CLEANUP(builder_deinit) struct builder builder;
 	CLEANUP(free_ptr) struct tally *sums = NULL;
 
 	builder_init(&builder, view, listing);
-	find_lines(&builder, label);
+	find_lines(&builder, chosen);
 	sums = tally_rows(view, builder.row_of_line, listing->line_count);
 	for (uint32_t i = 0; i < listing->line_count; i++)
 		listing->lines[i].sum = sums[i];
@@ -130,13 +130,13 @@ static void list_lines(struct listing *listing, const struct view *view, uint32_
 		qsort(listing->lines, listing->line_count, sizeof(*listing->lines), compare_lines);
 }
 
-static void list_addresses(struct listing *listing, const struct view *view, uint32_t label)
+static void list_addresses(struct listing *listing, const struct view *view, const bool *chosen)
 {
 	CLEANUP(builder_deinit) struct builder builder;
 	CLEANUP(free_ptr) struct tally *sums = NULL;
 
 	builder_init(&builder, view, listing);
-	find_addresses(&builder, label);
+	find_addresses(&builder, chosen);
 	sums = tally_rows(view, builder.row_of_line, listing->address_count);
 	for (uint32_t i = 0; i < listing->address_count; i++)
 		listing->addresses[i].sum = sums[i];
@@ -145,11 +145,27 @@ static void list_addresses(struct listing *listing, const struct view *view, uin
 		      compare_addresses);
 }
 
-void listing_init(struct listing *listing, const struct view *view, uint32_t label)
+static void sum_up(struct listing *listing, const struct view *view, const bool *chosen)
+{
+	CLEANUP(builder_deinit) struct builder builder;
+	const struct labels *labels = &view->labels;
+	uint32_t lines = labels->first_line[profile_frame_count(view->profile)];
+	CLEANUP(free_ptr) struct tally *sum = NULL;
+
+	builder_init(&builder, view, listing);
+	for (uint32_t i = 0; i < lines; i++)
+		if (chosen[labels->lines[i].label])
+			builder.row_of_line[i] = 0;
+	sum = tally_rows(view, builder.row_of_line, 1);
+	listing->all = *sum;
+}
+
+void listing_init(struct listing *listing, const struct view *view, const bool *chosen)
 {
 	*listing = (struct listing){0};
-	list_lines(listing, view, label);
-	list_addresses(listing, view, label);
+	sum_up(listing, view, chosen);
+	list_lines(listing, view, chosen);
+	list_addresses(listing, view, chosen);
 }
 
 void listing_deinit(struct listing *listing)

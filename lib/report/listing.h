@@ -20,6 +20,7 @@ struct listing_address {
 };
 
 struct listing {
+	struct tally all;	    /* of the functions together */
 	struct listing_line *lines; /* by file and line */
 	uint32_t line_count, line_room;
 	struct listing_address *addresses; /* by module and vaddr */
@@ -27,10 +28,11 @@ struct listing {
 };
 
 /*
- * Of a function, by label. Lines: wherever it is, inlined too; a call is a part of its line's
- * total. Addresses: of its own code, which holds what is inlined into it.
+ * Of functions, by label: instances of one source, most often. Lines: wherever they are, inlined
+ * too; a call is a part of its line's total. Addresses: of their own code, which holds what is
+ * inlined into it.
  */
-void listing_init(struct listing *listing, const struct view *view, uint32_t label);
+void listing_init(struct listing *listing, const struct view *view, const bool *chosen);
 void listing_deinit(struct listing *listing);
 
 #endif

@@ -1,6 +1,7 @@
 #include "report/view.h"
 
 #include "base/alloc.h"
+#include "report/match.h"
 
 #include <regex.h>
 #include <stdlib.h>
@@ -203,15 +204,16 @@ struct error *view_functions(const struct view *view, const char *name, bool **r
 	const struct labels *labels = &view->labels;
 	CLEANUP(free_ptr) unsigned char *marks = xcalloc(labels->count, sizeof(*marks));
 	bool found = false;
-	struct error *err;
+	struct error *err = NULL;
 
 	for (uint32_t i = 0; i < labels->count; i++)
 		found |= marks[i] = !strcmp(labels->items[i].name, name);
-	if (!found) {
+	for (uint32_t i = 0; !found && i < labels->count; i++)
+		marks[i] = match_own_name(labels->items[i].name, name);
+	if (!found && (!labels->count || !memchr(marks, true, labels->count)))
 		err = mark_labels(labels, name, true, marks);
-		if (err)
-			return err;
-	}
+	if (err)
+		return err;
 	*ret = xcalloc(labels->count, sizeof(**ret));
 	*count = 0;
 	for (uint32_t i = 0; i < labels->count; i++)

@@ -58,8 +58,9 @@ typedef void view_visit(void *user, stack_id stack);
 void view_walk(const struct view *view, view_visit *enter, view_visit *leave, void *user);
 
 /*
- * The functions that are meant by a name: those called so; where there is none, those that it is
- * found in as an expression. true by label; *count: how many. To be freed.
+ * The functions that are meant by a name: those called so; where there is none, those whose own
+ * name it is (match.h); where there is none either, those that it is found in as an expression.
+ * true by label; *count: how many. To be freed.
  */
 MUST_CHECK struct error *view_functions(const struct view *view, const char *name, bool **ret,
 					uint32_t *count);

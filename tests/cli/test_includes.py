@@ -31,6 +31,7 @@ CONFINED = {
     r"libdeflate\.h": r"lib/base/unpack\.c",
     r"curses\.h|term\.h": r"cmd/(terminal|rescue)\.c",
     r"zstd\.h": r"lib/base/unpack\.c|lib/perf/inflater\.c",
+    r"capstone/.*": r"lib/elf/disassembly\.c",
     r"libiberty/.*|demangle\.h": r"lib/symbol/demangle\.c",
     r"protobuf-c/.*|.*\.pb-c\.h": r"lib/format/pprof\.c",
 }

@@ -1,0 +1,110 @@
+#include "base/json.h"
+#include "cmd/annotate.h"
+
+#include <string.h>
+
+/* As of prof-report: raised when something that readers rely on changes. */
+#define SCHEMA "prof-annotate/1"
+
+struct writer {
+	const struct annotation *annotation;
+	struct json json;
+};
+
+static const char *text_of(const struct writer *writer, string_id id)
+{
+	return profile_string(writer->annotation->profile, id);
+}
+
+static void put_sum(struct writer *writer, const char *key, struct sum sum)
+{
+	json_key(&writer->json, key);
+	json_begin_object(&writer->json);
+	json_put_number(&writer->json, "samples", sum.samples);
+	json_put_number(&writer->json, "weight", sum.weight);
+	json_end_object(&writer->json);
+}
+
+static void put_tally(struct writer *writer, const struct tally *sum)
+{
+	put_sum(writer, "self", sum->self);
+	put_sum(writer, "total", sum->total);
+}
+
+static void put_known(struct writer *writer, const char *key, const char *text)
+{
+	if (*text)
+		json_put_text(&writer->json, key, text);
+}
+
+static void put_function(struct writer *writer)
+{
+	const struct annotation *annotation = writer->annotation;
+	const struct label *label = &annotation->view.labels.items[annotation->label];
+	const struct profile_module *module = profile_get_module(annotation->profile,
+								 label->module);
+
+	json_key(&writer->json, "function");
+	json_begin_object(&writer->json);
+	json_put_text(&writer->json, "name", label->name);
+	put_known(writer, "module", text_of(writer, module->path));
+	put_known(writer, "file", text_of(writer, label->file));
+	if (label->start_line)
+		json_put_number(&writer->json, "line", label->start_line);
+	json_put_number(&writer->json, "instances", annotation->instances);
+	put_tally(writer, &annotation->listing.all);
+	json_end_object(&writer->json);
+}
+
+static void put_line(struct writer *writer, const struct listing_line *line)
+{
+	json_begin_object(&writer->json);
+	put_known(writer, "file", text_of(writer, line->file));
+	if (line->line)
+		json_put_number(&writer->json, "line", line->line);
+	put_tally(writer, &line->sum);
+	json_end_object(&writer->json);
+}
+
+static void put_instruction(struct writer *writer, const struct annotated_code *piece, size_t i)
+{
+	const struct instruction *instruction = &piece->disassembly.items[i];
+
+	json_begin_object(&writer->json);
+	json_put_number(&writer->json, "address", instruction->vaddr);
+	json_put_number(&writer->json, "size", instruction->size_bytes);
+	json_put_text(&writer->json, "text", instruction->text);
+	put_tally(writer, &piece->sums[i]);
+	json_end_object(&writer->json);
+}
+
+void annotate_json(const struct annotation *annotation, FILE *out)
+{
+	struct writer writer = {.annotation = annotation, .json = json_to(out)};
+	struct json *json = &writer.json;
+	const struct profile_event *event = profile_get_event(annotation->profile,
+							      annotation->view.event);
+
+	json_begin_object(json);
+	json_put_text(json, "schema", SCHEMA);
+	json_put_text(json, "profile", annotation->path);
+	json_put_text(json, "event", text_of(&writer, event->name));
+	put_sum(&writer, "all", annotation->view.totals[STACK_EMPTY]);
+	put_function(&writer);
+	json_key(json, "lines");
+	json_begin_array(json);
+	for (uint32_t i = 0; i < annotation->listing.line_count; i++)
+		if (annotation->listing.lines[i].sum.total.samples)
+			put_line(&writer, &annotation->listing.lines[i]);
+	json_end_array(json);
+	if (annotation->options->shows_code) {
+		json_key(json, "instructions");
+		json_begin_array(json);
+		for (size_t i = 0; i < annotation->piece_count; i++)
+			for (size_t j = 0; j < annotation->pieces[i].disassembly.count; j++)
+				put_instruction(&writer, &annotation->pieces[i], j);
+		json_end_array(json);
+	}
+	json_end_object(json);
+	fputc('\n', out);
+}

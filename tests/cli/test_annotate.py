@@ -1,0 +1,202 @@
+"""prof annotate: where in a function the samples are."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from conftest import BUILD, SOURCE
+
+PROGRAM = """\
+#include <stdint.h>
+#include <stdlib.h>
+
+static volatile uint64_t sink;
+
+__attribute__((noinline)) static void spin(uint64_t turns)
+{
+	while (turns--)
+		sink += turns;
+}
+
+__attribute__((noinline)) static void thrice(uint64_t turns)
+{
+	sink = 0;
+	spin(turns);
+	sink = 1;
+	sink = 2;
+	sink = 3;
+	sink = 4;
+	sink = 5;
+	sink = 6;
+	sink = 7;
+	sink = 8;
+	sink = 9;
+	spin(2 * turns);
+}
+
+int main(void)
+{
+	for (int i = 0; i < 60000; i++)
+		thrice(3000);
+	return 0;
+}
+"""
+FIRST_CALL, SECOND_CALL, SPIN_LINE = 15, 25, 9
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory):
+    """A folder with a program, its source, and a recording of it."""
+    folder = tmp_path_factory.mktemp("annotate")
+    (folder / "calls.c").write_text(PROGRAM)
+    subprocess.run(["gcc", "-g", "-O1", "-o", "calls", "calls.c"], cwd=folder, check=True)
+    subprocess.run([BUILD / "cmd" / "prof", "record", "-q", "-F", "997", "./calls"], cwd=folder, check=True)
+    return folder
+
+
+@pytest.fixture
+def annotate(prof, recorded):
+    def run(*words, folder=recorded, status=0):
+        result = prof("annotate", *words, cwd=folder)
+        assert result.returncode == status, result.stderr
+        return result.stdout if status == 0 else result.stderr
+
+    return run
+
+
+@pytest.fixture
+def read(annotate):
+    return lambda *words: json.loads(annotate(*words, "--json"))
+
+
+@pytest.fixture
+def folded_file(prof):
+    return lambda text: (prof.folder / "in.folded").write_text(text)
+
+
+def line_shares(shown):
+    """line → (self, total), those with samples."""
+    found = re.findall(r"^([ 0-9.%]{7}) ([ 0-9.%]{7})  +(\d+)(?:  |$)", shown, re.MULTILINE)
+    return {int(line): tuple(float(share.strip(" %") or 0) for share in (own, total))
+            for own, total, line in found if own.strip() or total.strip()}
+
+
+def test_calls_are_a_part_of_their_line_and_no_work_of_its_own(annotate):
+    shares = line_shares(annotate("thrice"))
+    assert 20 < shares[FIRST_CALL][1] < 47 and 53 < shares[SECOND_CALL][1] < 80
+    assert shares[FIRST_CALL][0] < 2 and shares[SECOND_CALL][0] < 2
+
+
+def test_the_source_stands_beside_the_shares_and_what_does_not_matter_is_left_out(annotate):
+    shown = annotate("thrice")
+    assert "spin(2 * turns);" in shown and "static void thrice(uint64_t turns)" in shown
+    assert "sink = 5" not in shown and "…" in shown
+    assert "sink = 5" in annotate("thrice", "-C", 20)
+
+
+def test_work_is_where_it_is_done(annotate):
+    shares = line_shares(annotate("spin"))
+    assert sum(own for own, _ in shares.values()) > 90
+    assert set(shares) <= {SPIN_LINE - 2, SPIN_LINE - 1, SPIN_LINE, SPIN_LINE + 1}
+
+
+def test_programs_read_the_same(read):
+    answer = read("thrice")
+    assert answer["schema"] == "prof-annotate/1"
+    assert answer["function"]["name"] == "thrice" and answer["function"]["file"].endswith("calls.c")
+    totals = {line["line"]: line["total"]["samples"] for line in answer["lines"]}
+    assert totals[FIRST_CALL] + totals[SECOND_CALL] <= answer["all"]["samples"]
+    assert answer["function"]["total"]["samples"] >= 0.95 * answer["all"]["samples"]
+    assert "instructions" not in answer
+
+
+def test_instructions_have_shares_that_add_up_to_those_of_the_function(prof, recorded):
+    result = prof("annotate", "spin", "--asm", "--json", cwd=recorded)
+    if "built without capstone" in result.stderr:
+        pytest.skip("built without capstone")
+    answer = json.loads(result.stdout)
+    instructions = answer["instructions"]
+    assert sum(each["self"]["samples"] for each in instructions) == answer["function"]["self"]["samples"]
+    for one, following in zip(instructions, instructions[1:]):
+        assert one["address"] + one["size"] == following["address"]
+    shown = prof("annotate", "thrice", "--asm", cwd=recorded).stdout
+    assert re.search(r"% +[0-9a-f]+  call.*<spin> +calls.c:25$", shown, re.MULTILINE), shown
+    intel = prof("annotate", "thrice", "--asm", "-M", "intel", cwd=recorded).stdout
+    assert "%rdi" in shown and "%rdi" not in intel and "rdi" in intel
+
+
+def test_code_is_read_from_the_recorded_program_only(prof, recorded, tmp_path):
+    for name in ("calls.c", "prof.pb.gz"):
+        shutil.copy2(recorded / name, tmp_path)
+    # Another program of the same name, where the recorded one is looked for.
+    (tmp_path / "other.c").write_text("int main(void) { return 1; }")
+    other = tmp_path / recorded.relative_to("/") / "calls"
+    other.parent.mkdir(parents=True)
+    subprocess.run(["gcc", "-o", other, tmp_path / "other.c"], check=True)
+    result = prof("annotate", "spin", "--asm", "--symfs", tmp_path, cwd=tmp_path)
+    assert result.returncode == 1
+    assert "another file than the recorded one" in result.stderr
+
+
+def test_sources_are_found_where_they_are_said_to_be(annotate, recorded, tmp_path):
+    elsewhere = tmp_path / "sources"
+    elsewhere.mkdir()
+    (elsewhere / "calls.c").write_text(PROGRAM.replace("sink = 9", "sink = 99"))
+    shown = annotate("thrice", "--source-dir", elsewhere)
+    assert "sink = 99" in shown and "(changed since it was recorded)" in shown
+    missing = annotate("thrice", "--source-dir", tmp_path / "nowhere")
+    assert "is not here" in missing and line_shares(missing)[SECOND_CALL][1] > 50
+    assert str(recorded) in missing
+
+
+def test_a_function_may_be_called_as_people_call_it(prof, folded_file):
+    words = "std::vector<int, std::allocator<int> >::push_back(int&&)"
+    folded_file(f"app;main;{words} 3\napp;main;hold_back 2\n")
+    for name in (words, "push_back", "vector::push_back", "std::vector::push_back", "push_"):
+        result = prof("annotate", "in.folded", name)
+        assert result.returncode == 0 and "std::vector" in result.stdout, result.stderr
+    assert "2 functions are called like" in prof("annotate", "in.folded", "back$|push").stderr
+
+
+def test_what_is_meant_must_be_clear(prof, folded_file):
+    folded_file("app;main;parse_one 3\napp;main;parse_two 2\napp;parse_three 1\n")
+    result = prof("annotate", "in.folded", "parse")
+    assert result.returncode == 1
+    assert result.stderr.splitlines() == ['prof: 3 functions are called like "parse"', "  parse_one", "  parse_two",
+                                          "  parse_three"]
+    assert "no function with samples" in prof("annotate", "in.folded", "nobody").stderr
+    assert prof("annotate").returncode == 2
+
+
+def test_without_lines_it_says_what_would_help(prof, folded_file):
+    folded_file("app;main;parse 3\n")
+    shown = prof("annotate", "in.folded", "parse").stdout
+    assert "nothing is known of its source; --asm shows the instructions" in shown
+    asm = prof("annotate", "in.folded", "parse", "--asm")
+    assert asm.returncode == 1 and "there is no file to read the code" in asm.stderr
+
+
+def test_a_profile_of_go_is_annotated_by_number(prof):
+    shown = prof("annotate", SOURCE / "tests" / "golden" / "go_cpu.pb.gz", "main.spin").stdout
+    assert "is not here" in shown and line_shares(shown)
+
+
+SOURCES = {"zeros": b"\x00binary", "sequences": b"\x1b[31mred\n" * 30, "no UTF-8": b"\xff" * 100, "nothing": b"",
+           "one line": b"x" * (1 << 20)}
+
+
+@pytest.mark.parametrize("content", SOURCES)
+def test_a_source_may_hold_anything(annotate, tmp_path, content):
+    (tmp_path / "calls.c").write_bytes(SOURCES[content])
+    shown = annotate("thrice", "--source-dir", tmp_path)
+    assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]", shown)
+    assert max(map(len, shown.splitlines())) <= 200
+
+
+def test_what_is_no_regular_file_is_no_source(annotate, tmp_path):
+    os.mkfifo(tmp_path / "calls.c")
+    assert "is not here" in annotate("thrice", "--source-dir", tmp_path)
