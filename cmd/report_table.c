@@ -1,5 +1,6 @@
 #include "base/alloc.h"
 #include "base/printable.h"
+#include "cmd/bar.h"
 #include "cmd/figure.h"
 #include "cmd/report.h"
 
@@ -207,22 +208,6 @@ static void find_layout(struct table *table)
 	table->name = at_most(table->name, room);
 }
 
-/* In eighths of a column. */
-static void put_bar(const struct table *table, uint64_t weight)
-{
-	static const char *const parts[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
-	double share = table->longest_bar ? (double)weight / (double)table->longest_bar : 0;
-	size_t eighths = (size_t)(share * (double)table->bar * 8 + 0.5), column;
-
-	for (column = 0; column < eighths / 8; column++)
-		fputs("█", table->pen->out);
-	if (eighths % 8) {
-		fputs(parts[eighths % 8], table->pen->out);
-		column++;
-	}
-	pen_padding(table->pen, column, table->bar);
-}
-
 static void put_table_head(const struct table *table)
 {
 	enum top_key key = key_of(table);
@@ -250,6 +235,8 @@ static void put_row(const struct table *table, const struct top_row *row)
 	CLEANUP(free_ptr) char *name = pen_name(text.name, table->name);
 	CLEANUP(free_ptr) char *module = pen_name(text.module, table->module);
 	CLEANUP(free_ptr) char *place = pen_name(text.place, table->place);
+	CLEANUP(free_ptr)
+	char *shown_bar = bar(bar_weight(table, row), table->longest_bar, table->bar);
 
 	pen_share(table->pen, row->self.weight);
 	fputc(' ', table->pen->out);
@@ -261,7 +248,7 @@ static void put_row(const struct table *table, const struct top_row *row)
 					     : row->self.samples)
 				.text);
 	fputc(' ', table->pen->out);
-	put_bar(table, bar_weight(table, row));
+	fputs(shown_bar, table->pen->out);
 	fputc(' ', table->pen->out);
 	pen_styled(table->pen,
 		   row->label == TOP_NO_LABEL ? STYLE_PLAIN
