@@ -128,6 +128,16 @@ def test_a_search_says_the_share_of_what_matches_and_counts_callers_once(show):
     page.until("document.getElementById('found').textContent === 'no match'")
 
 
+def test_samples_that_match_can_be_looked_at_alone(show):
+    page = show(SHOP, hash="#q=log&only=matches")
+    assert widths(page) == {"all": 1, "main": 1, "log": 1, "write": 1}
+    page.value("document.getElementById('only').value = 'others'")
+    page.value("document.getElementById('only').dispatchEvent(new Event('change'))")
+    page.until("prof.tree().total[0] === 80")
+    assert "log" not in boxes(page)
+    until_state(page, "without what matches log")
+
+
 def test_a_table_of_functions_leads_to_callers_and_callees(show):
     page = show(SHOP)
     page.press_on("#tab-functions")

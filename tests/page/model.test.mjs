@@ -7,7 +7,8 @@ import { gzipSync } from "node:zlib";
 
 import { colouring } from "../../lib/format/html/colours.js";
 import { folded, svg } from "../../lib/format/html/export.js";
-import { functionTable, matchingNodes, search, sourceLines } from "../../lib/format/html/functions.js";
+import { functionTable, matchingCells, matchingNodes, matchingWeight, search, sourceLines }
+  from "../../lib/format/html/functions.js";
 import { boxAt, layout, restRange } from "../../lib/format/html/layout.js";
 import { decode, unpack } from "../../lib/format/html/reader.js";
 import { DEFAULTS, fromHash, toHash, zoomIn, zoomOf } from "../../lib/format/html/state.js";
@@ -169,18 +170,25 @@ test("the function table counts a recursive function once a sample", () => {
 test("a search counts a sample once, however many of its functions match", () => {
   const profile = profileOf(RECURSIVE);
   const tree = treeOf(profile);
-  const weightOf = (text) => search(tree, profile.labels, text).weight;
+  const weightOf = (text) => matchingWeight(tree, search(profile.labels.name, text).matches);
   assert.equal(weightOf("^[fg]$"), 7);
   assert.equal(weightOf("a"), 9);
   assert.equal(weightOf("nowhere"), 0);
   assert.equal(weightOf("MAIN"), 0);
-  assert.equal(matchingNodes(tree, search(tree, profile.labels, "^f$").matches).length, 3);
+  assert.equal(matchingNodes(tree, search(profile.labels.name, "^f$").matches).length, 3);
+});
+
+test("samples that match can be looked at alone, or left out", () => {
+  const profile = profileOf(RECURSIVE);
+  const { matches } = search(profile.labels.name, "^f$");
+  assert.equal(treeOf(profile, { cells: matchingCells(profile, matches) }).total[0], 7);
+  assert.equal(treeOf(profile, { cells: matchingCells(profile, matches, true) }).total[0], 2);
 });
 
 test("what is no regular expression is searched as text", () => {
   const profile = profileOf([{ stack: ["operator()(int"], samples: 2 }, { stack: ["x"] }]);
-  const found = search(treeOf(profile), profile.labels, "()(");
-  assert.deepEqual([found.weight, found.isText], [2, true]);
+  const { matches, isText } = search(profile.labels.name, "()(");
+  assert.deepEqual([matchingWeight(treeOf(profile), matches), isText], [2, true]);
 });
 
 test("source lines of a function, each once a sample", () => {

@@ -3,7 +3,7 @@
 import { colouring, KIND_NAMES, modulesByWeight } from "./colours.js";
 import { fillDetails, fillTip, modulePath, nodeWords } from "./details.js";
 import { folded, svg } from "./export.js";
-import { functionTable, matchingNodes, search, sourceLines } from "./functions.js";
+import { functionTable, matchingCells, matchingNodes, matchingWeight, search, sourceLines } from "./functions.js";
 import { Graph, ROW_PX } from "./graph.js";
 import { decode, unpack } from "./reader.js";
 import { fromHash, toHash, zoomIn, zoomOf } from "./state.js";
@@ -109,13 +109,18 @@ class Page {
     return to > from && this.profile.moments.count ? [from, to] : null;
   }
 
+  // What the weights depend on, as the key of all that is made of them.
   filters() {
-    const { event, by, threads } = this.state;
-    return { event, bySamples: by === "samples", threads, range: this.range() };
+    const { event, by, threads, q, only } = this.state;
+    return { event, bySamples: by === "samples", threads, range: this.range(), only: q && only && [q, only] };
   }
 
   weights() {
-    return this.memory.of("weights", this.filters(), () => cellWeights(this.profile, this.filters()));
+    return this.memory.of("weights", this.filters(), () => {
+      const { only, ...view } = this.filters();
+      const cells = only ? matchingCells(this.profile, this.found().matches, only[1] === "others") : null;
+      return cellWeights(this.profile, { ...view, cells });
+    });
   }
 
   groupOf() {
@@ -152,24 +157,13 @@ class Page {
   found() {
     const { q } = this.state;
     if (!q) return null;
-    return this.memory.of("found", [this.treeKey(), q], () => search(this.tree(), { name: this.full }, q));
+    return this.memory.of("found", q, () => search(this.full, q));
   }
 
   // Which cells have a function that the search matches.
   matchedCells() {
     if (!this.state.q) return null;
-    return this.memory.of("matched", this.state.q, () => {
-      const { matches } = this.found();
-      const { frames, stacks, cells } = this.profile;
-      const hit = new Uint8Array(stacks.count);
-      for (let stack = 1; stack < stacks.count; stack++) {
-        hit[stack] = hit[stacks.parent[stack]];
-        const frame = stacks.frame[stack];
-        for (let i = frames.first[frame]; !hit[stack] && i < frames.first[frame + 1]; i++)
-          hit[stack] = matches[frames.code[i] >>> 1];
-      }
-      return Uint8Array.from(cells.stack, (stack) => hit[stack]);
-    });
+    return this.memory.of("matched", this.state.q, () => matchingCells(this.profile, this.found().matches));
   }
 
   words() {
@@ -197,7 +191,7 @@ class Page {
   // In the order of the whole recording, so that colours stay when the range changes.
   modules() {
     return this.memory.of("modules", this.state.event, () => {
-      const all = { event: this.state.event, bySamples: false, threads: "", range: null };
+      const all = { event: this.state.event, bySamples: false, threads: "", range: null, cells: null };
       return modulesByWeight(this.profile, functionTable(callTree(this.profile, cellWeights(this.profile, all)), this.profile.labels));
     });
   }
@@ -244,7 +238,7 @@ class Page {
 
   fillControls() {
     const { state } = this;
-    for (const id of ["shape", "colours", "lanes"]) $(id).value = state[id];
+    for (const id of ["shape", "colours", "lanes", "only"]) $(id).value = state[id];
     $("measure").value = `${state.event} ${state.by}`;
     $("group").value = state.group || this.defaultGroup;
     $("names").checked = state.names === "full";
@@ -275,8 +269,9 @@ class Page {
     const nodes = found ? matchingNodes(this.shownTree(), found.matches) : [];
     this.matching = nodes;
     for (const id of ["previous", "next"]) $(id).disabled = !nodes.length;
+    $("only").hidden = !found;
     $("found").textContent = !found ? "" : nodes.length
-      ? `${percent(found.weight, whole)} in ${count(nodes.length)} ${nodes.length === 1 ? "place" : "places"}` : "no match";
+      ? `${percent(matchingWeight(this.tree(), found.matches), whole)} in ${count(nodes.length)} ${nodes.length === 1 ? "place" : "places"}` : "no match";
     $("found").title = found?.isText ? "not a regular expression: searched as text" : "the share of samples with a match, each counted once";
   }
 
@@ -409,6 +404,8 @@ class Page {
     const parts = [whole > 0 ? `${this.words()(tree.total[node])} (${percent(tree.total[node], whole)})` : "Nothing is left by the filters"];
     if (node) parts.unshift(`Zoomed into ${this.names()[labelOf(tree, node)]}`);
     if (range) parts.push(`${time(range[0] * 1e3)} to ${time(range[1] * 1e3)}`);
+    if (this.state.q && this.state.only)
+      parts.push(`${this.state.only === "others" ? "without" : "only"} what matches ${this.state.q}`);
     if (this.state.threads) parts.push(`threads ${this.state.threads}`);
     if (this.state.view === "graph" && hidden)
       parts.push(`${count(hidden)} ${hidden === 1 ? "frame" : "frames"} too narrow to draw`);
@@ -551,7 +548,7 @@ class Page {
     });
     typed("search", "q");
     typed("threads", "threads");
-    for (const id of ["shape", "colours", "lanes", "group"]) chosen(id);
+    for (const id of ["shape", "colours", "lanes", "group", "only"]) chosen(id);
     $("search").addEventListener("keydown", (event) => event.key === "Enter" && this.step(event.shiftKey ? -1 : 1));
     $("measure").addEventListener("change", () => {
       const [event, by] = $("measure").value.split(" ");
@@ -627,6 +624,7 @@ function describe(profile) {
 async function main() {
   setTheme(firstTheme());
   try {
+    if (!window.DecompressionStream) throw new Error("it needs a browser of 2023 or later");
     const profile = decode(await unpack($("data").textContent));
     describe(profile);
     window.prof = new Page(profile);

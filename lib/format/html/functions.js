@@ -31,12 +31,27 @@ export function searchPattern(text) {
   }
 }
 
-// Which labels match, and the weight of the samples that have at least one of them.
-export function search(tree, labels, text) {
+// Which labels match.
+export function search(names, text) {
   const { regexp, isText } = searchPattern(text);
-  const matches = Uint8Array.from(labels.name, (name) => regexp.test(name));
-  const weight = outermost(tree, (label) => matches[label]).reduce((sum, node) => sum + tree.total[node], 0);
-  return { matches, weight, isText };
+  return { matches: Uint8Array.from(names, (name) => regexp.test(name)), isText };
+}
+
+// The weight of the samples that have at least one matching function.
+export function matchingWeight(tree, matches) {
+  return outermost(tree, (label) => matches[label]).reduce((sum, node) => sum + tree.total[node], 0);
+}
+
+// Which cells have a matching function; with `others`, which have none.
+export function matchingCells({ frames, stacks, cells }, matches, others = false) {
+  const hit = new Uint8Array(stacks.count);
+  for (let stack = 1; stack < stacks.count; stack++) {
+    hit[stack] = hit[stacks.parent[stack]];
+    const frame = stacks.frame[stack];
+    for (let i = frames.first[frame]; !hit[stack] && i < frames.first[frame + 1]; i++)
+      hit[stack] = matches[frames.code[i] >>> 1];
+  }
+  return Uint8Array.from(cells.stack, (stack) => hit[stack] !== Number(others));
 }
 
 // Nodes of matching labels, the heaviest first.

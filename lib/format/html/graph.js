@@ -10,6 +10,8 @@ const CALLERS_SHOWN = 4; // of what is zoomed into
 const ZOOM_MS = 160;
 const FONT = '12px system-ui, -apple-system, "Segoe UI", Roboto, "Liberation Sans", "DejaVu Sans", sans-serif';
 
+const MOST_WIDTHS = 50000; // remembered
+
 // Texts cut to the width they have. Widths are measured once a text.
 class Lettering {
   constructor(context) {
@@ -19,14 +21,18 @@ class Lettering {
 
   width(text) {
     let width = this.widths.get(text);
-    if (width === undefined) this.widths.set(text, (width = this.context.measureText(text).width));
+    if (width !== undefined) return width;
+    if (this.widths.size >= MOST_WIDTHS) this.widths.clear();
+    width = this.context.measureText(text).width;
+    this.widths.set(text, width);
     return width;
   }
 
   fitted(text, room) {
     const whole = this.width(text);
     if (whole <= room) return text;
-    const letters = Math.floor((text.length * (room - 9)) / whole);
+    let letters = Math.floor((text.length * (room - 11)) / whole);
+    while (letters > 1 && this.width(text.slice(0, letters)) > room - 11) letters--;
     return letters < 2 ? "" : `${text.slice(0, letters)}…`;
   }
 }
@@ -333,7 +339,8 @@ export class Graph {
 
   // All boxes with their words, for a picture elsewhere.
   picture(title) {
-    const { boxes, look } = this;
+    const { boxes, look, context } = this;
+    context.font = FONT;
     const height = this.rows * ROW_PX;
     return Array.from(boxes.node, (node, i) => ({ node, i })).filter(({ node }) => node >= 0).map(({ node, i }) => {
       const depth = boxes.depth[i];

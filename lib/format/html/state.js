@@ -7,6 +7,7 @@ export const DEFAULTS = {
   shape: "icicle",
   zoom: "", // codes from the root, with dots between; -CODE at the end: that child and those behind it
   q: "", // search
+  only: "", // samples that the search matches, or the others
   threads: "", // pattern
   from: 0, to: 0, // microseconds; 0 to 0: all
   event: 0,
@@ -22,6 +23,7 @@ export const DEFAULTS = {
 const CHOICES = {
   view: ["graph", "functions", "calls"],
   shape: ["icicle", "flame", "inverted"],
+  only: ["", "matches", "others"],
   by: ["weight", "samples"],
   colours: ["kind", "module"],
   names: ["short", "full"],

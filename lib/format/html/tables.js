@@ -75,9 +75,9 @@ export class FunctionTable {
     const sorted = [...this.rows].sort(COLUMNS[this.column]);
     const rows = sorted.slice(0, this.shownRows).map((row) => this.row(row));
     if (sorted.length > rows.length)
-      rows.push(make("tr", {}, make("td", { colSpan: 5 }, make("button", { type: "button" },
+      rows.push(make("tr", {}, make("td", { colSpan: 3 }, make("button", { type: "button" },
         `${(sorted.length - rows.length).toLocaleString("en")} more functions`))));
-    if (!rows.length) rows.push(make("tr", {}, make("td", { colSpan: 5, className: "none" }, "no function matches")));
+    if (!rows.length) rows.push(make("tr", {}, make("td", { colSpan: 3, className: "none" }, "no function matches")));
     this.body.replaceChildren(...rows);
     this.mark(this.selected);
   }

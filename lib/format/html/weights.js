@@ -9,12 +9,14 @@ export function threadMatcher(pattern) {
     [thread.name, thread.process, String(thread.pid), String(thread.tid)].some((text) => regexp.test(text)));
 }
 
-// view: event, bySamples, threads (a pattern), range (microseconds, or null).
+// view: event, bySamples, threads (a pattern), range (microseconds, or null), cells (a flag for each
+// that counts, or null).
 export function cellWeights(profile, view) {
   const { cells, moments, threads } = profile;
   const included = Uint8Array.from(threads, threadMatcher(view.threads));
   const value = view.bySamples ? cells.samples : cells.weight;
-  const counts = (cell) => cells.event[cell] === view.event && included[cells.thread[cell]];
+  const counts = (cell) => cells.event[cell] === view.event && included[cells.thread[cell]] &&
+    (!view.cells || view.cells[cell]);
   const weights = new Float64Array(cells.count);
   if (!view.range) {
     for (let i = 0; i < cells.count; i++) if (counts(i)) weights[i] = value[i];
