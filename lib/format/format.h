@@ -19,6 +19,7 @@ struct format_options {
 	bool show_pid;		   /* folded: the first frame is NAME-PID … */
 	bool show_tid;		   /* … or NAME-PID/TID */
 	bool annotate;		   /* folded: _[k] _[i] _[j] behind names */
+	bool compares;		   /* html: how the first event's shares differ from the second's */
 	bool source;		   /* html: with the text of sampled lines, read from their files */
 	bool difference; /* the first event is what has become of the second one */
 };

@@ -94,7 +94,7 @@ static uint64_t duration_us(const struct page *page)
 	return last > 0 && (uint64_t)last > duration ? (uint64_t)last : duration;
 }
 
-static void put_info(struct page *page)
+static void put_info(struct page *page, const struct format_options *options)
 {
 	const struct profile_info *info = profile_get_info(page->profile);
 
@@ -105,6 +105,7 @@ static void put_info(struct page *page)
 	put_text(page, info->remarks);
 	put(page, info->start_unix_ns / 1000000);
 	put(page, duration_us(page));
+	put(page, options->compares);
 }
 
 static void find_weights_of_samples(struct page *page)
@@ -326,9 +327,9 @@ static void put_sources(struct page *page)
 	}
 }
 
-static void put_profile(struct page *page, bool with_source)
+static void put_profile(struct page *page, const struct format_options *options)
 {
-	put_info(page);
+	put_info(page, options);
 	put_events(page);
 	put_modules(page);
 	put_files(page);
@@ -339,13 +340,13 @@ static void put_profile(struct page *page, bool with_source)
 	put_cells(page);
 	put_moments(page);
 	put_markers(page);
-	if (with_source)
+	if (options->source)
 		put_sources(page);
 	put(page, 0);
 }
 
 /* The result is an errno. */
-static int put_data(struct page *page, bool with_source, FILE *out)
+static int put_data(struct page *page, const struct format_options *options, FILE *out)
 {
 	CLEANUP(close_file) FILE *text = base64_writer(out);
 	int error = 0;
@@ -354,7 +355,7 @@ static int put_data(struct page *page, bool with_source, FILE *out)
 	if (!page->out)
 		return errno;
 	setvbuf(page->out, NULL, _IOFBF, 64 * 1024);
-	put_profile(page, with_source);
+	put_profile(page, options);
 	if (fclose(page->out))
 		error = errno;
 	if (fclose(STEAL(text)) && !error)
@@ -379,7 +380,7 @@ static struct error *html_write(const struct profile *profile, const struct form
 	labels_init(&page.labels, profile);
 	find_weights_of_samples(&page);
 	fwrite(html_before, 1, strlen(html_before), out);
-	error = put_data(&page, options->source, out);
+	error = put_data(&page, options, out);
 	fwrite(html_behind, 1, strlen(html_behind), out);
 	if ((fflush(out) || ferror(out)) && !error)
 		error = errno ? errno : EIO;

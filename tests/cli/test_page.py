@@ -4,6 +4,7 @@ import json
 import os
 import re
 import select
+import subprocess
 
 import pytest
 
@@ -329,6 +330,39 @@ def test_where_nothing_can_open_it_the_page_is_written_all_the_same(prof):
     assert result.returncode == 0
     assert "xdg-open" in result.stderr and "open x.html by hand" in result.stderr
     assert (prof.folder / "x.html").exists()
+
+
+COMPARISON = """
+import { gzipSync } from "node:zlib";
+import { encode } from "%s/tests/page/encode.mjs";
+const bytes = encode({ info: { compares: true }, events: [{ name: "after", oneValue: true }, { name: "before", oneValue: true }], samples: [
+    { stack: ["main", "parse"], samples: 60 }, { stack: ["main", "parse"], event: 1, samples: 20 },
+    { stack: ["main", "write"], samples: 20 }, { stack: ["main", "write"], event: 1, samples: 40 },
+    { stack: ["main", "same"], samples: 20 }, { stack: ["main", "same"], event: 1, samples: 20 },
+    { stack: ["main", "gone"], event: 1, samples: 20 }] });
+console.log(gzipSync(bytes).toString("base64"));
+"""
+
+
+def test_a_comparison_shows_what_changed_in_words_and_colours(prof, client, show):
+    data = subprocess.run([client("node"), "--input-type=module"], input=COMPARISON % SOURCE, text=True, check=True,
+                          capture_output=True).stdout
+    (prof.folder / "in.folded").write_text("a 1\n")
+    assert prof("convert", "in.folded", "-o", "page.html").returncode == 0
+    text = (prof.folder / "page.html").read_text()
+    (prof.folder / "page.html").write_text(re.sub('(id="data">)[^<]*', rf"\g<1>{data}", text))
+    page = show()
+    assert set(boxes(page)) == {"all", "=  main", "▲ 40  parse", "=  same", "▼ 20  write"}
+    fills = page.value("Object.fromEntries(prof.graph.boxes.node.map((node) => [prof.graph.nameOf(node), prof.graph.fillOf(node)]))")
+    red, blue = (tuple(int(fills[name][at:at + 2], 16) for at in (1, 3, 5)) for name in ("▲ 40  parse", "▼ 20  write"))
+    assert red[0] > red[2] and blue[2] > blue[0]
+    page.press_on("#tab-functions")
+    page.press_on("[data-column=change] button")
+    page.until("document.querySelector('#function-table tbody tr').innerText.includes('parse')")
+    assert "▼ 20" in page.value("[...document.querySelectorAll('#function-table tr')].find((row) => row.innerText.includes('gone')).innerText")
+    page.key("1")
+    page.value("prof.go({event: 1})")
+    assert widths(page)["▼ 20  gone"] == 0.2
 
 
 BAD_NAMES = [

@@ -69,7 +69,7 @@ export function encode({ samples, threads = [{ pid: 1, tid: 1, process: "app", n
   const out = new Writer();
   for (const key of ["command", "host", "kernel", "quality", "remarks"]) out.string(info[key] || "");
   out.number(info.startMs || 0);
-  out.number(info.durationUs || 1000);
+  out.numbers([info.durationUs || 1000, info.compares ? 1 : 0]);
   const allEvents = events || [{ name: "cpu-clock", countsNs: true }];
   out.number(allEvents.length);
   for (const { name, unit = "", countsNs = false, oneValue = false, each: weight = 1000 } of allEvents) {

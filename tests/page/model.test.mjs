@@ -13,10 +13,10 @@ import { boxAt, layout, restRange } from "../../lib/format/html/layout.js";
 import { decode, unpack } from "../../lib/format/html/reader.js";
 import { DEFAULTS, fromHash, toHash, zoomIn, zoomOf } from "../../lib/format/html/state.js";
 import { lanesOf } from "../../lib/format/html/timeline.js";
-import { callTree, calleesOf, callersOf, childrenOf, inverted, isInlined, labelOf, nodeAt, pathOf, standsForAll }
+import { callTree, calleesOf, callersOf, change, childrenOf, inverted, isInlined, labelOf, nodeAt, pathOf, standsForAll }
   from "../../lib/format/html/tree.js";
 import { cellWeights, histogram, threadMatcher } from "../../lib/format/html/weights.js";
-import { percent, shortName, shown, time } from "../../lib/format/html/words.js";
+import { percent, points, shortName, shown, time } from "../../lib/format/html/words.js";
 import { encode } from "./encode.mjs";
 
 const ALL = { event: 0, bySamples: true, threads: "", range: null };
@@ -200,6 +200,22 @@ test("source lines of a function, each once a sample", () => {
   assert.deepEqual(lines("main"), [[3, 0, 5], [4, 0, 3]]);
 });
 
+test("a comparison has the weight before on the same tree, also of what is gone", () => {
+  const profile = profileOf({ info: { compares: true }, events: [{ name: "after" }, { name: "before" }], samples: [
+    { stack: ["main", "f"], samples: 6 }, { stack: ["main", "f"], event: 1, samples: 2 }, { stack: ["main", "new"], samples: 2 },
+    { stack: ["main", "gone"], event: 1, samples: 2 }] });
+  const base = cellWeights(profile, { ...ALL, event: 1 });
+  const tree = treeOf(profile, {}, { base });
+  const changes = (some) => Object.fromEntries(Array.from({ length: some.count }, (_, node) =>
+    [standsForAll(some, node) ? "all" : profile.labels.name[labelOf(some, node)], change(some, node, tree)]));
+  assert.deepEqual(changes(tree), { all: 0, main: 0, f: 0.25, new: 0.25, gone: -0.5 });
+  assert.deepEqual(changes(callersOf(tree, profile.labels.name.indexOf("gone"))), { gone: -0.5, main: -0.5 });
+  assert.deepEqual(changes(calleesOf(tree, profile.labels.name.indexOf("f"))), { f: 0.25 });
+  assert.equal(inverted(tree).base[0], 4);
+  assert.equal(functionTable(tree, profile.labels).find(({ label }) => profile.labels.name[label] === "gone").base, 2);
+  assert.deepEqual([0.25, -0.5, 0.0001].map(points), ["▲ 25", "▼ 50", "="]);
+});
+
 test("the text of source lines is there where it was asked for", () => {
   const samples = [{ stack: ["main:3"] }];
   const labels = { main: { file: "main.c" } };
@@ -340,15 +356,23 @@ test("names can be read on every box, light and dark", () => {
   const labels = Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`f${i}`, { module: i % kinds.length }]));
   const profile = profileOf({ modules: kinds, labels, samples: Object.keys(labels).map((name) => ({ stack: [name, `main>${name}`] })) });
   for (const isDark of [false, true])
-    for (const byModule of [false, true]) {
+    for (const by of ["kind", "module"]) {
       const modules = kinds.map((_, id) => ({ id }));
-      const colours = colouring(profile, { byModule, isDark, modules });
+      const colours = colouring(profile, { by, isDark, modules });
       const ink = isDark ? darkInk : lightInk;
       for (let code = 0; code < profile.labels.name.length * 2; code++) {
         const ground = luminance(ofHex(colours.of(code)));
         const contrast = (Math.max(ink, ground) + 0.05) / (Math.min(ink, ground) + 0.05);
         assert.ok(contrast >= 4.5, `${colours.of(code)}: ${contrast}`);
       }
+    }
+  const changed = { count: 21, total: Float64Array.from({ length: 21 }, (_, i) => 90 + i), base: new Float64Array(21).fill(100) };
+  const whole = { total: [100], base: [100] };
+  for (const isDark of [false, true])
+    for (let node = 0; node < changed.count; node++) {
+      const ground = luminance(ofHex(colouring(profile, { by: "change", isDark, whole }).of(0, changed, node)));
+      const ink = isDark ? darkInk : lightInk;
+      assert.ok((Math.max(ink, ground) + 0.05) / (Math.min(ink, ground) + 0.05) >= 4.5);
     }
 });
 

@@ -1,29 +1,19 @@
-// The page: keeps the state, computes what it needs of it, and wires the parts together.
+// The page: keeps the state in its address, shows it in all its parts, and does what people ask for.
 
-import { colouring, KIND_NAMES, modulesByWeight } from "./colours.js";
+import { describe } from "./about.js";
+import { colouring, KIND_NAMES } from "./colours.js";
 import { fillDetails, fillTip, modulePath, nodeWords } from "./details.js";
 import { folded, svg } from "./export.js";
-import { functionTable, matchingCells, matchingNodes, matchingWeight, search, sourceLines } from "./functions.js";
+import { matchingNodes, matchingWeight, sourceLines } from "./functions.js";
 import { Graph, ROW_PX } from "./graph.js";
 import { decode, unpack } from "./reader.js";
 import { fromHash, toHash, zoomIn, zoomOf } from "./state.js";
-import { CallTree, FunctionTable, make } from "./tables.js";
+import { $, CallTree, FunctionTable, make } from "./tables.js";
 import { Timeline } from "./timeline.js";
-import { callTree, calleesOf, callersOf, inverted, labelOf, pathOf } from "./tree.js";
-import { cellWeights, threadMatcher } from "./weights.js";
-import { count, fileName, percent, quantity, shortName, shown, time } from "./words.js";
-
-const $ = (id) => document.getElementById(id);
-
-const KEYS = [
-  ["/", "search"], ["n  N", "next and previous match"], ["Esc", "zoom out, clear the search, close"],
-  ["← → ↑ ↓", "in the graph or the tree: to the box beside, above, below"],
-  ["Enter", "zoom into the selected box"], ["Backspace", "zoom out by one"],
-  ["1 2 3", "flame graph, functions, call tree"], ["s", "callers and callees of the selected function"],
-  ["i", "icicle, flame, inverted in turn"], ["c", "colours by kind or by module"], ["f", "full or short names"],
-  ["r", "fold recursion"], ["[  ]", "the range of time one step earlier, later"], ["w", "the whole recording"],
-  ["t", "dark or light"], ["?", "this help"],
-];
+import { labelOf, pathOf } from "./tree.js";
+import { View } from "./view.js";
+import { threadMatcher } from "./weights.js";
+import { count, fileName, percent, shown, time } from "./words.js";
 
 const systemIsDark = matchMedia("(prefers-color-scheme: dark)");
 
@@ -40,30 +30,10 @@ function firstTheme() {
   return systemIsDark.matches ? "dark" : "light";
 }
 
-// Computed once for each value of its key.
-class Memory {
-  constructor() {
-    this.kept = new Map();
-  }
-
-  of(name, key, compute) {
-    const text = JSON.stringify(key);
-    const kept = this.kept.get(name);
-    if (kept && kept.text === text) return kept.value;
-    const value = compute();
-    this.kept.set(name, { text, value });
-    return value;
-  }
-}
-
-class Page {
+class Page extends View {
   constructor(profile) {
-    this.profile = profile;
-    this.memory = new Memory();
+    super(profile);
     this.drawn = new Map();
-    this.full = profile.labels.name.map(shown);
-    this.short = this.full.map((name, label) => (profile.labels.kind[label] === "group" ? name : shortName(name)));
-    this.defaultGroup = profile.processCount > 1 ? "process" : "none";
     this.node = 0;
     const graphTell = {
       select: (node) => this.select(node),
@@ -102,110 +72,23 @@ class Page {
     return half;
   }
 
-  // ---- What is computed of the state ----
-
-  range() {
-    const { from, to } = this.state;
-    return to > from && this.profile.moments.count ? [from, to] : null;
-  }
-
-  // What the weights depend on, as the key of all that is made of them.
-  filters() {
-    const { event, by, threads, q, only } = this.state;
-    return { event, bySamples: by === "samples", threads, range: this.range(), only: q && only && [q, only] };
-  }
-
-  weights() {
-    return this.memory.of("weights", this.filters(), () => {
-      const { only, ...view } = this.filters();
-      const cells = only ? matchingCells(this.profile, this.found().matches, only[1] === "others") : null;
-      return cellWeights(this.profile, { ...view, cells });
-    });
-  }
-
-  groupOf() {
-    const group = this.state.group || this.defaultGroup;
-    if (group === "none") return null;
-    return this.profile.threads.map((thread) => (group === "thread" ? thread.label : thread.processLabel));
-  }
-
-  treeKey() {
-    const { group, recursion } = this.state;
-    return [this.filters(), group, recursion];
-  }
-
-  tree() {
-    const folds = this.state.recursion === "folded";
-    return this.memory.of("tree", this.treeKey(), () =>
-      callTree(this.profile, this.weights(), { groupOf: this.groupOf(), folds }));
-  }
-
-  shownTree() {
-    if (this.state.shape !== "inverted") return this.tree();
-    return this.memory.of("inverted", this.treeKey(), () => inverted(this.tree()));
-  }
-
-  sandwich() {
-    return this.memory.of("sandwich", [this.treeKey(), this.state.fn], () =>
-      ({ callers: callersOf(this.tree(), this.state.fn), callees: calleesOf(this.tree(), this.state.fn) }));
-  }
-
-  functions() {
-    return this.memory.of("functions", this.treeKey(), () => functionTable(this.tree(), this.profile.labels));
-  }
-
-  found() {
-    const { q } = this.state;
-    if (!q) return null;
-    return this.memory.of("found", q, () => search(this.full, q));
-  }
-
-  // Which cells have a function that the search matches.
-  matchedCells() {
-    if (!this.state.q) return null;
-    return this.memory.of("matched", this.state.q, () => matchingCells(this.profile, this.found().matches));
-  }
-
-  words() {
-    return quantity(this.profile.events[this.state.event], this.state.by === "samples");
-  }
-
-  names() {
-    return this.state.names === "full" ? this.full : this.short;
-  }
-
-  context(tree) {
-    return { profile: this.profile, tree, names: this.names(), full: this.full, words: this.words() };
-  }
+  // ---- State to page ----
 
   isDark() {
     return document.documentElement.dataset.theme === "dark";
   }
 
-  colouring() {
-    const key = [this.state.colours, this.isDark(), this.state.event];
-    return this.memory.of("colouring", key, () => colouring(this.profile, {
-      byModule: this.state.colours === "module", isDark: this.isDark(), modules: this.state.colours === "module" ? this.modules() : [] }));
-  }
-
-  // In the order of the whole recording, so that colours stay when the range changes.
-  modules() {
-    return this.memory.of("modules", this.state.event, () => {
-      const all = { event: this.state.event, bySamples: false, threads: "", range: null, cells: null };
-      return modulesByWeight(this.profile, functionTable(callTree(this.profile, cellWeights(this.profile, all)), this.profile.labels));
-    });
+  colour(name) {
+    return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
   }
 
   look(upward) {
-    const style = getComputedStyle(document.documentElement);
-    const colour = (name) => style.getPropertyValue(`--${name}`).trim();
     const found = this.found();
-    return { upward, colours: this.colouring(), labels: this.profile.labels, names: this.names(),
-      matches: found && found.matches, chosen: this.state.fn, ground: colour("ground"), ink: colour("box-ink"), mark: colour("mark"),
+    const colour = (name) => this.colour(name);
+    return { upward, colours: this.colouring(this.isDark()), labels: this.profile.labels, names: this.names(),
+      matches: found && found.matches, chosen: this.state.fn, compares: this.compares(), ground: colour("ground"), ink: colour("box-ink"), mark: colour("mark"),
       markInk: colour("mark-ink"), focus: colour("focus"), rest: colour("rest"), sign: colour("sign") };
   }
-
-  // ---- State to page ----
 
   // Every change is one of the address, so that back and forward work.
   go(change, replaces = false) {
@@ -238,7 +121,8 @@ class Page {
 
   fillControls() {
     const { state } = this;
-    for (const id of ["shape", "colours", "lanes", "only"]) $(id).value = state[id];
+    for (const id of ["shape", "lanes", "only"]) $(id).value = state[id];
+    $("colours").value = this.coloursBy();
     $("measure").value = `${state.event} ${state.by}`;
     $("group").value = state.group || this.defaultGroup;
     $("names").checked = state.names === "full";
@@ -290,14 +174,13 @@ class Page {
     $("timeline").hidden = !hasTimes && profile.threads.length < 2;
     $("timeline").classList.toggle("timeless", !hasTimes);
     if (!hasTimes) return;
-    const style = getComputedStyle(document.documentElement);
-    const colour = (name) => style.getPropertyValue(`--${name}`).trim();
     $("thinned").textContent = profile.moments.each > 1 ? `1 in ${profile.moments.each} samples` : "";
-    const byKind = this.memory.of("kinds", this.isDark(), () => colouring(profile, { byModule: false, isDark: this.isDark() }));
+    const byKind = this.memory.of("kinds", this.isDark(), () => colouring(profile, { by: "kind", isDark: this.isDark() }));
     this.timeline.show(profile, {
       byCpu: state.lanes === "cpus", colours: byKind.kind, matches: this.matchedCells(),
       included: Uint8Array.from(profile.threads, threadMatcher(state.threads)),
-      ...Object.fromEntries(["ink", "faint", "accent", "ground", "mark", "line", "muted", "alarm", "veil", "focus"].map((name) => [name, colour(name)])),
+      ...Object.fromEntries(["ink", "faint", "accent", "ground", "mark", "line", "muted", "alarm", "veil", "focus"]
+        .map((name) => [name, this.colour(name)])),
     }, this.range());
   }
 
@@ -326,7 +209,7 @@ class Page {
       const rows = this.functions().filter(({ label }) => !found || found.matches[label]).map((row) => ({ ...row,
         name: this.names()[row.label], full: this.full[row.label], module: shown(fileName(modulePath(profile, row.label))),
         file: shown(fileName(files[labels.file[row.label]])) }));
-      this.table.show(rows, this.tree().total[0]);
+      this.table.show(rows, this.tree(), this.compares());
     }
     this.table.mark(state.fn);
     const isChosen = state.fn >= 0;
@@ -357,9 +240,11 @@ class Page {
 
   showDetails() {
     const { fn } = this.state;
-    const lines = fn >= 0 ? this.memory.of("lines", [this.filters(), fn], () => sourceLines(this.profile, this.weights(), fn)) : [];
-    const tree = this.selectedTree || this.tree();
-    const node = this.node < tree.count && labelOf(tree, this.node) === fn ? this.node : 0;
+    const lines = fn < 0 ? [] : this.memory.of("lines", [this.filters(), fn], () =>
+      sourceLines(this.profile, this.weights(), fn));
+    const isCurrent = [this.shownTree(), this.tree()].includes(this.selectedTree);
+    const tree = isCurrent ? this.selectedTree : this.tree();
+    const node = isCurrent && labelOf(tree, this.node) === fn ? this.node : 0;
     $("details").classList.toggle("chosen", fn >= 0);
     fillDetails($("details"), this.context(tree), { label: fn, node, rows: this.functions(), lines }, {
       choose: (label) => this.go({ fn: label }),
@@ -371,14 +256,18 @@ class Page {
   }
 
   showLegend() {
-    if (!this.isNew("legend", this.state.colours, this.state.event)) return;
-    const colours = this.colouring();
+    if (!this.isNew("legend", this.coloursBy(), this.state.event)) return;
+    const colours = this.colouring(this.isDark());
     const item = (name, fill, kind) => {
       const swatch = make("i", { className: `swatch ${kind}` });
       swatch.style.background = fill;
       return make("span", {}, swatch, make("bdi", {}, name));
     };
-    if (this.state.colours === "module") {
+    if (this.coloursBy() === "change") {
+      $("legend").textContent = "▲ red: a larger share than before · ▼ blue: a smaller one · in points of percent";
+      return;
+    }
+    if (this.coloursBy() === "module") {
       const modules = this.modules();
       const whole = modules.reduce((sum, { weight }) => sum + weight, 0);
       $("legend").replaceChildren(...modules.slice(0, 8).map(({ id, weight }) =>
@@ -507,13 +396,12 @@ class Page {
 
   saveSvg() {
     const graph = this.state.view === "functions" && this.state.fn >= 0 ? this.half.callees.graph : this.graph;
-    const style = getComputedStyle(document.documentElement);
     const context = this.context(graph.tree);
     const text = svg(graph.picture((node) => {
       const { name, figures } = nodeWords(context, node);
       return `${name.slice(0, 500)}\n${figures}`;
-    }), { width: graph.width, height: graph.rows * ROW_PX, row: ROW_PX, ground: style.getPropertyValue("--ground"),
-      ink: style.getPropertyValue("--box-ink"), title: document.title });
+    }), { width: graph.width, height: graph.rows * ROW_PX, row: ROW_PX, ground: this.colour("ground"),
+      ink: this.colour("box-ink"), title: document.title });
     const link = make("a", { href: URL.createObjectURL(new Blob([text], { type: "image/svg+xml" })), download: "prof.svg" });
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 1000);
@@ -580,7 +468,7 @@ class Page {
       1: () => this.go({ view: "graph" }), 2: () => this.go({ view: "functions" }), 3: () => this.go({ view: "calls" }),
       s: () => this.state.fn >= 0 && this.go({ view: "functions" }), i: () => this.go({ zoom: "", shape:
         { icicle: "flame", flame: "inverted", inverted: "icicle" }[this.state.shape] }),
-      c: () => turn("colours", ["kind", "module"]), f: () => turn("names", ["short", "full"]),
+      c: () => this.go({ colours: this.coloursBy() === "kind" ? "module" : "kind" }), f: () => turn("names", ["short", "full"]),
       r: () => this.go({ zoom: "", recursion: this.state.recursion === "folded" ? "shown" : "folded" }),
       "[": () => this.shift(-1), "]": () => this.shift(1), w: () => this.go({ from: 0, to: 0 }),
       "?": () => $("keys").showModal() };
@@ -592,33 +480,6 @@ class Page {
       event.preventDefault();
     });
   }
-}
-
-// ---- What does not change ----
-
-function describe(profile) {
-  const { info, events } = profile;
-  const command = shown(info.command) || "Profile";
-  const name = command.split(" -- ").slice(1).join(" -- ") || command;
-  const rates = events.map(({ name: event, frequency, period }) => shown(event) +
-    (frequency ? ` at ${count(frequency)} Hz` : period ? ` every ${count(period)}` : ""));
-  document.title = `${name.slice(0, 100)} – prof`;
-  $("title").textContent = name;
-  $("title").title = command;
-  const began = info.startMs ? new Date(info.startMs).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" }) : "";
-  $("subtitle").textContent = [began, info.durationUs ? time(info.durationUs * 1e3) : "", shown(info.host), shown(info.kernel),
-    rates.slice(0, 3).join(", ")].filter(Boolean).join(" · ");
-  $("quality").textContent = shown(info.quality);
-  $("quality").title = shown(info.remarks);
-  $("measure").replaceChildren(...events.flatMap((event, i) => [
-    make("option", { value: `${i} weight` }, event.countsNs ? `CPU time${events.length > 1 ? ` (${shown(event.name)})` : ""}` : shown(event.name)),
-    ...(event.oneValue ? [] : [make("option", { value: `${i} samples` }, `samples${events.length > 1 ? ` of ${shown(event.name)}` : ""}`)]),
-  ]));
-  $("keys").replaceChildren(make("h2", { id: "keys-title" }, "Keys"),
-    make("dl", {}, ...KEYS.flatMap(([key, means]) => [make("dt", {}, make("kbd", {}, key)), make("dd", {}, means)])),
-    make("p", {}, "Each box is a function; its width is its share of the samples, with all that it calls. Time does not run from left to right: the widest stands first. " +
-      "Inlined functions are in italics with a dashed edge, the kernel has a solid edge, JIT a line below, what has no name a dotted line."),
-    make("form", { method: "dialog" }, make("button", {}, "Close")));
 }
 
 async function main() {

@@ -1,4 +1,7 @@
-// Colours of boxes: by the kind of code, or by module. Kinds differ in their marks too (graph.js).
+// Colours of boxes: by the kind of code, by module, or by what changed. Kinds differ in their marks too
+// (graph.js).
+
+import { change } from "./tree.js";
 
 export const KIND_NAMES = {
   user: "code of the program and its libraries",
@@ -22,6 +25,8 @@ const KIND_COLOURS = {
 };
 
 const MODULE_HUES = [34, 204, 140, 286, 350, 60, 176, 244, 100, 320];
+
+const STRONG_CHANGE = 0.1; // of the whole
 
 const SHADES = 4; // of each colour, so that neighbours differ
 
@@ -60,8 +65,20 @@ export function modulesByWeight(profile, rows) {
     .sort((a, b) => weights[b] - weights[a] || a - b).map((id) => ({ id, weight: weights[id] }));
 }
 
-// of(code): the fill of a node. legend: [{name, note, fill, kind}].
-export function colouring(profile, { byModule, isDark, modules }) {
+// Red where the share grew, blue where it shrank, the more the stronger; for comparisons.
+function byChange(isDark, sign, whole) {
+  const shades = (hue) => Array.from({ length: 11 }, (_, i) => hexOf(hue, isDark ? 10 + i * 4.5 : 30 + i * 6,
+    isDark ? 25 + i * 0.9 : 92 - i * 2.4));
+  const [grown, shrunk] = [shades(4), shades(214)];
+  return (_, tree, node) => {
+    const difference = change(tree, node, whole) * sign;
+    const strength = Math.min(10, Math.round(Math.sqrt(Math.abs(difference) / STRONG_CHANGE) * 10));
+    return (difference > 0 ? grown : shrunk)[strength];
+  };
+}
+
+// of(code, tree, node): its fill. legend: [{name, note, fill, kind}].
+export function colouring(profile, { by, isDark, modules, sign = 1, whole = null }) {
   const { labels } = profile;
   const shade = Uint8Array.from(labels.name, shadeOf);
   const ground = (kind) => KIND_COLOURS[kind][isDark ? 1 : 0];
@@ -69,7 +86,8 @@ export function colouring(profile, { byModule, isDark, modules }) {
   const kinds = Object.fromEntries(Object.keys(KIND_COLOURS).map((kind) =>
     [kind, Array.from({ length: SHADES }, (_, step) => ofKind(kind, step))]));
   const byKind = (code) => kinds[kindOf(labels, code)][shade[code >>> 1]];
-  if (!byModule) return { of: byKind, kind: (kind) => kinds[kind][1] };
+  if (by === "change") return { of: byChange(isDark, sign, whole), kind: (kind) => kinds[kind][1] };
+  if (by === "kind") return { of: byKind, kind: (kind) => kinds[kind][1] };
   const fills = new Map(modules.slice(0, MODULE_HUES.length).map(({ id }, i) =>
     [id, Array.from({ length: SHADES }, (_, step) =>
       css(isDark ? [MODULE_HUES[i], 45, 29] : [MODULE_HUES[i], 72, 77], step, isDark))]));

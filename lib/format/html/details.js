@@ -2,9 +2,9 @@
 
 import { KIND_NAMES, kindOf } from "./colours.js";
 import { restRange } from "./layout.js";
-import { isInlined, labelOf, standsForAll } from "./tree.js";
+import { change, isInlined, labelOf, standsForAll } from "./tree.js";
 import { make, share } from "./tables.js";
-import { fileName, percent, shown } from "./words.js";
+import { fileName, percent, points, shown } from "./words.js";
 
 const MOST_LINES = 40;
 const HOTTEST = 20;
@@ -35,10 +35,12 @@ export function nodeWords(context, node) {
   const whole = tree.total[0];
   const inlined = isInlined(tree, node) ? `, inlined into ${names[labelOf(tree, tree.parent[node])] || "its caller"}` : "";
   const kind = standsForAll(tree, node) ? "" : kindOf(profile.labels, tree.code[node]);
+  const { compares } = context;
+  const changed = compares ? `; ${points(change(tree, node, compares.whole) * compares.sign)} points` : "";
   return {
     name: standsForAll(tree, node) ? "all" : context.full[label],
     figures: `${percent(tree.total[node], whole)} total, ${words(tree.total[node])}; ` +
-      `${percent(tree.self[node], whole)} self, ${words(tree.self[node])}`,
+      `${percent(tree.self[node], whole)} self, ${words(tree.self[node])}${changed}`,
     kind: kind === "inlined" ? inlined.slice(2) : (KIND_NAMES[kind] || "") + inlined,
     place: kind ? [fileName(modulePath(profile, label)), place(profile, label)].filter(Boolean).join(" · ") : "",
   };
@@ -82,12 +84,14 @@ function fillHottest(panel, { tree, names, full }, rows, tell) {
 export function fillDetails(panel, context, { label, node, rows, lines }, tell) {
   if (label < 0) return fillHottest(panel, context, rows, tell);
   const row = rows.find((other) => other.label === label);
-  const { profile, tree, words, full } = context;
+  const { profile, tree, words, full, compares } = context;
   const whole = tree.total[0];
   const figure = (value, of) => [share(value, of), ` ${words(value)}`];
   const parts = [make("h2", {}, make("bdi", {}, full[label]))];
   const list = make("dl", {});
   if (row) list.append(...term("Total", ...figure(row.total, whole)), ...term("Self", ...figure(row.self, whole)));
+  if (row && compares)
+    list.append(...term("Change", `${points((row.total / (whole || 1) - row.base / (tree.base[0] || 1)) * compares.sign)} points`));
   if (node) {
     const parent = tree.parent[node];
     list.append(...term("Here", ...figure(tree.total[node], whole)),

@@ -6,18 +6,23 @@ import { labelOf, outermost } from "./tree.js";
 export function functionTable(tree, labels) {
   const self = new Float64Array(labels.name.length);
   const total = new Float64Array(labels.name.length);
+  const base = new Float64Array(labels.name.length);
   const open = new Uint32Array(labels.name.length); // times on the path to here
   const path = [];
   for (let i = 1; i < tree.count; i++) {
     while (path.length && tree.end[path[path.length - 1]] <= i) open[labelOf(tree, path.pop())]--;
     const label = labelOf(tree, i);
     self[label] += tree.self[i];
-    if (!open[label]++) total[label] += tree.total[i];
+    if (!open[label]++) {
+      total[label] += tree.total[i];
+      base[label] += tree.base[i];
+    }
     path.push(i);
   }
   const rows = [];
   for (let label = 0; label < labels.count; label++)
-    if (total[label] > 0) rows.push({ label, self: self[label], total: total[label] });
+    if (total[label] > 0 || base[label] > 0)
+      rows.push({ label, self: self[label], total: total[label], base: base[label] });
   return rows.sort((a, b) => b.self - a.self || b.total - a.total || a.label - b.label);
 }
 

@@ -2,7 +2,8 @@
 
 import { boxAt, layout, restRange } from "./layout.js";
 import { kindOf } from "./colours.js";
-import { labelOf, standsForAll } from "./tree.js";
+import { change, labelOf, standsForAll } from "./tree.js";
+import { points } from "./words.js";
 
 export const ROW_PX = 20;
 const TEXT_PX = 28; // the narrowest box that gets a text
@@ -81,7 +82,7 @@ export class Graph {
     new ResizeObserver(() => this.refit()).observe(element);
   }
 
-  // look: {upward, colours, labels, names, matches, chosen, ground, ink, mark, …}.
+  // look: {upward, colours, labels, names, matches, chosen, compares, ground, ink, mark, …}.
   show(tree, look, { node: zoomed, first = 0 }) {
     const isNew = tree !== this.tree || look.upward !== this.look.upward;
     const from = this.tree && !isNew ? this.range : null;
@@ -178,7 +179,9 @@ export class Graph {
   }
 
   nameOf(node) {
-    return standsForAll(this.tree, node) ? "all" : this.look.names[labelOf(this.tree, node)];
+    const name = standsForAll(this.tree, node) ? "all" : this.look.names[labelOf(this.tree, node)];
+    const { compares } = this.look;
+    return compares && node ? `${points(change(this.tree, node, compares.whole) * compares.sign)}  ${name}` : name;
   }
 
   nodeUnder(event) {
@@ -239,7 +242,7 @@ export class Graph {
   fillOf(node) {
     const { tree, look } = this;
     if (this.isMatch(node)) return look.mark;
-    return standsForAll(tree, node) ? look.colours.kind("group") : look.colours.of(tree.code[node]);
+    return standsForAll(tree, node) ? look.colours.kind("group") : look.colours.of(tree.code[node], tree, node);
   }
 
   // Wherever else the selected function is.

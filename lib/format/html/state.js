@@ -13,7 +13,7 @@ export const DEFAULTS = {
   event: 0,
   by: "weight",
   fn: -1, // label of the selected function
-  colours: "kind",
+  colours: "", // empty: by kind, or in a comparison by change
   names: "short",
   recursion: "shown",
   group: "", // empty: by processes where there are several
@@ -25,7 +25,7 @@ const CHOICES = {
   shape: ["icicle", "flame", "inverted"],
   only: ["", "matches", "others"],
   by: ["weight", "samples"],
-  colours: ["kind", "module"],
+  colours: ["", "kind", "module", "change"],
   names: ["short", "full"],
   recursion: ["shown", "folded"],
   group: ["", "process", "thread", "none"],

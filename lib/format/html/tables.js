@@ -1,10 +1,12 @@
 // The function table and the call tree, in the page's own elements: for reading, sorting, screen readers.
 
 import { childrenOf, isInlined, labelOf } from "./tree.js";
-import { percent } from "./words.js";
+import { percent, points } from "./words.js";
 
 const ROWS_AT_ONCE = 300;
 const CHILDREN_AT_ONCE = 100;
+
+export const $ = (id) => document.getElementById(id);
 
 export function make(tag, properties = {}, ...children) {
   const element = document.createElement(tag);
@@ -24,6 +26,7 @@ export function share(part, whole) {
 
 const COLUMNS = {
   self: (a, b) => b.self - a.self || b.total - a.total,
+  change: (a, b) => Math.abs(b.change) - Math.abs(a.change) || b.total - a.total,
   total: (a, b) => b.total - a.total || b.self - a.self,
   name: (a, b) => a.name.localeCompare(b.name),
   module: (a, b) => a.module.localeCompare(b.module) || b.self - a.self,
@@ -54,9 +57,13 @@ export class FunctionTable {
   }
 
   // rows: {label, self, total, name, full, module, file}; those that a search leaves.
-  show(rows, whole) {
+  // compares: null, or {sign} of the changes (app.js).
+  show(rows, tree, compares) {
     this.shownRows = ROWS_AT_ONCE;
-    Object.assign(this, { rows, whole });
+    this.whole = tree.total[0];
+    this.compares = compares;
+    this.rows = rows.map((row) => ({ ...row, change: compares
+      ? (row.total / (tree.total[0] || 1) - row.base / (tree.base[0] || 1)) * compares.sign : 0 }));
     this.fill();
   }
 
@@ -70,7 +77,7 @@ export class FunctionTable {
   fill() {
     for (const heading of this.headings)
       if (heading.dataset.column === this.column)
-        heading.setAttribute("aria-sort", /self|total/.test(this.column) ? "descending" : "ascending");
+        heading.setAttribute("aria-sort", /self|total|change/.test(this.column) ? "descending" : "ascending");
       else heading.removeAttribute("aria-sort");
     const sorted = [...this.rows].sort(COLUMNS[this.column]);
     const rows = sorted.slice(0, this.shownRows).map((row) => this.row(row));
@@ -82,11 +89,12 @@ export class FunctionTable {
     this.mark(this.selected);
   }
 
-  row({ label, self, total, name, full, module, file }) {
+  row({ label, self, total, change: difference, name, full, module, file }) {
     return make("tr", { "data-label": label }, make("td", {}, share(self, this.whole)),
       make("td", {}, share(total, this.whole)),
+      ...(this.compares ? [make("td", { className: "change" }, points(difference))] : []),
       make("td", {}, make("button", { type: "button", title: full.slice(0, 2000) }, make("bdi", {}, name))),
-      make("td", {}, make("bdi", {}, module)), make("td", {}, make("bdi", {}, file)));
+      make("td", { className: "place" }, make("bdi", {}, module)), make("td", { className: "place" }, make("bdi", {}, file)));
   }
 }
 

@@ -1,4 +1,5 @@
-// Call trees. A node is a label below its parent, seen as a call or inlined; its code is
+// Call trees. Each node has self and total weight, and in a comparison those of what it is compared
+// with: baseSelf and base. A node is a label below its parent, seen as a call or inlined; its code is
 // 2 * label + inlined. Nodes stand in preorder, siblings by weight, so that node i and all below
 // it are i … end[i] - 1, and what is too narrow to draw stands at the end of its parent.
 
@@ -16,6 +17,7 @@ class Builder {
     this.parent = new Uint32Array(256);
     this.code = new Uint32Array(256).fill(rootCode, 0, 1);
     this.self = new Float64Array(256);
+    this.baseSelf = new Float64Array(256);
     this.table = new Uint32Array(1024);
   }
 
@@ -36,7 +38,7 @@ class Builder {
 
   add(slot, parent, code) {
     if (this.count === this.parent.length)
-      for (const column of ["parent", "code", "self"]) this[column] = grown(this[column]);
+      for (const column of ["parent", "code", "self", "baseSelf"]) this[column] = grown(this[column]);
     const node = this.count++;
     this.parent[node] = parent;
     this.code[node] = code;
@@ -51,6 +53,11 @@ class Builder {
       this.table[this.slot(this.parent[node], this.code[node])] = node;
   }
 
+  put(node, self, baseSelf) {
+    this.self[node] += self;
+    this.baseSelf[node] += baseSelf;
+  }
+
   // A callee, or where recursion is folded the caller itself that it calls again.
   callee(node, code, folds) {
     if (folds)
@@ -59,9 +66,9 @@ class Builder {
   }
 }
 
-function sumUp(builder) {
-  const total = builder.self.slice(0, builder.count);
-  for (let node = builder.count - 1; node > 0; node--) total[builder.parent[node]] += total[node];
+function sumUp({ count, parent }, self) {
+  const total = self.slice(0, count);
+  for (let node = count - 1; node > 0; node--) total[parent[node]] += total[node];
   return total;
 }
 
@@ -81,11 +88,12 @@ function sortedChildren({ count, parent, code }, total) {
 
 function arrange(builder) {
   const { count } = builder;
-  const totals = sumUp(builder);
+  const totals = sumUp(builder, builder.self);
+  const bases = sumUp(builder, builder.baseSelf);
   const { first, children } = sortedChildren(builder, totals);
   const tree = { count, parent: new Uint32Array(count), code: new Uint32Array(count), end: new Uint32Array(count),
     depth: new Uint32Array(count), self: new Float64Array(count), total: new Float64Array(count),
-    start: new Float64Array(count), maxDepth: 0 };
+    baseSelf: new Float64Array(count), base: new Float64Array(count), start: new Float64Array(count), maxDepth: 0 };
   const place = new Uint32Array(count); // of a node of the builder
   const open = [0];
   for (let at = 0; open.length; at++) {
@@ -96,6 +104,8 @@ function arrange(builder) {
     tree.code[at] = builder.code[node];
     tree.self[at] = builder.self[node];
     tree.total[at] = totals[node];
+    tree.baseSelf[at] = builder.baseSelf[node];
+    tree.base[at] = bases[node];
     tree.depth[at] = at ? tree.depth[parent] + 1 : 0;
     if (tree.depth[at] > tree.maxDepth) tree.maxDepth = tree.depth[at];
     for (let i = first[node + 1]; i-- > first[node]; ) open.push(children[i]);
@@ -119,20 +129,26 @@ function measured(tree) {
 // Of the root that stands for all a number that is no label.
 export const labelOf = (tree, node) => tree.code[node] >>> 1;
 export const isInlined = (tree, node) => tree.code[node] !== NO_CODE && (tree.code[node] & 1) === 1;
+// How much larger a node's share is than its share of what it is compared with: -1 to 1.
+export function change(tree, node, whole = tree) {
+  return (whole.total[0] ? tree.total[node] / whole.total[0] : 0) - (whole.base[0] ? tree.base[node] / whole.base[0] : 0);
+}
+
 export const standsForAll = (tree, node) => tree.code[node] === NO_CODE;
 
 // Cells with weight, those of a group next to each other. groupOf: a label for each thread, or null.
-function orderedCells(profile, weights, groupOf) {
+function orderedCells(profile, weights, base, groupOf) {
   const { thread } = profile.cells;
   const keys = new Float64Array(weights.length);
   let count = 0;
   for (let i = 0; i < weights.length; i++)
-    if (weights[i] > 0) keys[count++] = (groupOf ? groupOf[thread[i]] : 0) * weights.length + i;
+    if (weights[i] > 0 || (base && base[i] > 0)) keys[count++] = (groupOf ? groupOf[thread[i]] : 0) * weights.length + i;
   return keys.subarray(0, count).sort().map((key) => key % weights.length);
 }
 
-// The stacks of the cells with weight, merged from the root. options: groupOf, folds (recursion).
-export function callTree(profile, weights, { groupOf = null, folds = false } = {}) {
+// The stacks of the cells with weight, merged from the root. options: groupOf, folds (recursion), base
+// (the weights to compare with).
+export function callTree(profile, weights, { groupOf = null, folds = false, base = null } = {}) {
   const { frames, stacks, cells } = profile;
   const builder = new Builder();
   const nodeOf = new Uint32Array(stacks.count); // 0: not known below this group
@@ -145,7 +161,7 @@ export function callTree(profile, weights, { groupOf = null, folds = false } = {
       node = builder.callee(node, frames.code[i], folds);
     return node;
   };
-  for (const cell of orderedCells(profile, weights, groupOf)) {
+  for (const cell of orderedCells(profile, weights, base, groupOf)) {
     if (groupOf && groupOf[cells.thread[cell]] !== group) {
       group = groupOf[cells.thread[cell]];
       top = builder.child(0, group * 2);
@@ -160,16 +176,17 @@ export function callTree(profile, weights, { groupOf = null, folds = false } = {
       known.push(stack);
       nodeOf[stack] = node = descend(node, stacks.frame[stack]);
     }
-    builder.self[node] += weights[cell];
+    builder.put(node, weights[cell], base ? base[cell] : 0);
   }
   return arrange(builder);
 }
 
 // From each of these nodes of a tree towards the root, merged. A node of the builder that has less
 // than `least` of weight gets no callers: else a large tree, inverted, would be far larger.
-function addCallers(builder, tree, starts, weights, least) {
+function addCallers(builder, tree, starts, weights, bases, least) {
   let at = starts;
   let weight = weights;
+  let base = bases;
   let into = new Uint32Array(at.length);
   while (at.length) {
     const totals = new Float64Array(builder.count + at.length);
@@ -183,10 +200,12 @@ function addCallers(builder, tree, starts, weights, least) {
       if (tree.parent[at[i]] && totals[nodes[i]] >= least) {
         into[goesOn] = nodes[i];
         weight[goesOn] = weight[i];
+        base[goesOn] = base[i];
         at[goesOn++] = tree.parent[at[i]];
-      } else builder.self[nodes[i]] += weight[i];
+      } else builder.put(nodes[i], weight[i], base[i]);
     at = at.subarray(0, goesOn);
     weight = weight.subarray(0, goesOn);
+    base = base.subarray(0, goesOn);
     into = into.subarray(0, goesOn);
   }
   return arrange(builder);
@@ -197,9 +216,9 @@ const LEAST_SHARE = 1e-5;
 // Leaves first: what calls each function that had the CPU.
 export function inverted(tree) {
   const starts = [];
-  for (let i = 1; i < tree.count; i++) if (tree.self[i] > 0) starts.push(i);
+  for (let i = 1; i < tree.count; i++) if (tree.self[i] > 0 || tree.baseSelf[i] > 0) starts.push(i);
   return addCallers(new Builder(), tree, Uint32Array.from(starts), Float64Array.from(starts, (i) => tree.self[i]),
-    tree.total[0] * LEAST_SHARE);
+    Float64Array.from(starts, (i) => tree.baseSelf[i]), tree.total[0] * LEAST_SHARE);
 }
 
 // The outermost nodes of a label: each sample that has it is below one of them.
@@ -217,7 +236,7 @@ export function outermost(tree, matches) {
 export function callersOf(tree, label) {
   const nodes = outermost(tree, (other) => other === label);
   return addCallers(new Builder(label * 2), tree, Uint32Array.from(nodes, (node) => tree.parent[node]),
-    Float64Array.from(nodes, (node) => tree.total[node]), 0);
+    Float64Array.from(nodes, (node) => tree.total[node]), Float64Array.from(nodes, (node) => tree.base[node]), 0);
 }
 
 export function calleesOf(tree, label) {
@@ -226,7 +245,7 @@ export function calleesOf(tree, label) {
     const place = new Uint32Array(tree.end[top] - top);
     for (let i = top; i < tree.end[top]; i++) {
       place[i - top] = i === top ? 0 : builder.child(place[tree.parent[i] - top], tree.code[i]);
-      builder.self[place[i - top]] += tree.self[i];
+      builder.put(place[i - top], tree.self[i], tree.baseSelf[i]);
     }
   }
   return arrange(builder);

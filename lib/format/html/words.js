@@ -71,6 +71,13 @@ export function percent(part, whole) {
   return `${share.toFixed(share < 10 ? 2 : 1)}%`;
 }
 
+// A difference of shares, in points of percent: "▲ 3.1", "▼ 0.5", "=" where it is next to nothing.
+export function points(difference) {
+  const value = Math.abs(difference) * 100;
+  if (value < 0.05) return "=";
+  return `${difference > 0 ? "▲" : "▼"} ${value.toFixed(value < 10 ? 1 : 0)}`;
+}
+
 // As "1.2 s", "12.3 ms": three figures.
 export function time(ns) {
   const units = [["s", 1e9], ["ms", 1e6], ["µs", 1e3], ["ns", 1]];

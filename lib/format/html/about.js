@@ -1,0 +1,41 @@
+// What the page says once: of the recording, and its help.
+
+import { $, make } from "./tables.js";
+import { count, shown, time } from "./words.js";
+
+const KEYS = [
+  ["/", "search"], ["n  N", "next and previous match"], ["Esc", "zoom out, clear the search, close"],
+  ["← → ↑ ↓", "in the graph or the tree: to the box beside, above, below"],
+  ["Enter", "zoom into the selected box"], ["Backspace", "zoom out by one"],
+  ["1 2 3", "flame graph, functions, call tree"], ["s", "callers and callees of the selected function"],
+  ["i", "icicle, flame, inverted in turn"], ["c", "colours by kind or by module"], ["f", "full or short names"],
+  ["r", "fold recursion"], ["[  ]", "the range of time one step earlier, later"], ["w", "the whole recording"],
+  ["t", "dark or light"], ["?", "this help"],
+];
+
+export function describe(profile) {
+  const { info, events } = profile;
+  const command = shown(info.command) || "Profile";
+  const name = command.split(" -- ").slice(1).join(" -- ") || command;
+  const rates = events.map(({ name: event, frequency, period }) => shown(event) +
+    (frequency ? ` at ${count(frequency)} Hz` : period ? ` every ${count(period)}` : ""));
+  document.title = `${name.slice(0, 100)} – prof`;
+  $("title").textContent = name;
+  $("title").title = command;
+  const began = info.startMs ? new Date(info.startMs).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" }) : "";
+  $("subtitle").textContent = [began, info.durationUs ? time(info.durationUs * 1e3) : "", shown(info.host), shown(info.kernel),
+    rates.slice(0, 3).join(", ")].filter(Boolean).join(" · ");
+  if (!info.compares) $("colours").querySelector("[value=change]").remove();
+  for (const element of document.querySelectorAll("[data-column=change]")) element.hidden = !info.compares;
+  $("quality").textContent = shown(info.quality);
+  $("quality").title = shown(info.remarks);
+  $("measure").replaceChildren(...events.flatMap((event, i) => [
+    make("option", { value: `${i} weight` }, event.countsNs ? `CPU time${events.length > 1 ? ` (${shown(event.name)})` : ""}` : shown(event.name)),
+    ...(event.oneValue ? [] : [make("option", { value: `${i} samples` }, `samples${events.length > 1 ? ` of ${shown(event.name)}` : ""}`)]),
+  ]));
+  $("keys").replaceChildren(make("h2", { id: "keys-title" }, "Keys"),
+    make("dl", {}, ...KEYS.flatMap(([key, means]) => [make("dt", {}, make("kbd", {}, key)), make("dd", {}, means)])),
+    make("p", {}, "Each box is a function; its width is its share of the samples, with all that it calls. Time does not run from left to right: the widest stands first. " +
+      "Inlined functions are in italics with a dashed edge, the kernel has a solid edge, JIT a line below, what has no name a dotted line."),
+    make("form", { method: "dialog" }, make("button", {}, "Close")));
+}

@@ -1,0 +1,139 @@
+// What is computed of the state: weights, trees, tables, matches, each once until the state asks for others.
+
+import { colouring, modulesByWeight } from "./colours.js";
+import { functionTable, matchingCells, search } from "./functions.js";
+import { callTree, calleesOf, callersOf, inverted } from "./tree.js";
+import { cellWeights } from "./weights.js";
+import { quantity, shortName, shown } from "./words.js";
+
+// Computed once for each value of its key.
+class Memory {
+  constructor() {
+    this.kept = new Map();
+  }
+
+  of(name, key, compute) {
+    const text = JSON.stringify(key);
+    const kept = this.kept.get(name);
+    if (kept && kept.text === text) return kept.value;
+    const value = compute();
+    this.kept.set(name, { text, value });
+    return value;
+  }
+}
+
+// Of a profile; `state` (state.js) is set from outside.
+export class View {
+  constructor(profile) {
+    this.profile = profile;
+    this.memory = new Memory();
+    this.full = profile.labels.name.map(shown);
+    this.short = this.full.map((name, label) => (profile.labels.kind[label] === "group" ? name : shortName(name)));
+    this.defaultGroup = profile.processCount > 1 ? "process" : "none";
+  }
+
+  range() {
+    const { from, to } = this.state;
+    return to > from && this.profile.moments.count ? [from, to] : null;
+  }
+
+  // What the weights depend on, as the key of all that is made of them.
+  filters() {
+    const { event, by, threads, q, only } = this.state;
+    return { event, bySamples: by === "samples", threads, range: this.range(), only: q && only && [q, only] };
+  }
+
+  weightsOf(filters) {
+    const { only, ...view } = filters;
+    const cells = only ? matchingCells(this.profile, this.found().matches, only[1] === "others") : null;
+    return cellWeights(this.profile, { ...view, cells });
+  }
+
+  weights() {
+    return this.memory.of("weights", this.filters(), () => this.weightsOf(this.filters()));
+  }
+
+  // In a comparison: of the other event.
+  baseWeights() {
+    return this.profile.info.compares ? this.weightsOf({ ...this.filters(), event: 1 - this.state.event }) : null;
+  }
+
+  // Changes are from the second event to the first, whichever gives the boxes their width.
+  compares() {
+    return this.profile.info.compares ? { sign: this.state.event === 0 ? 1 : -1, whole: this.tree() } : null;
+  }
+
+  coloursBy() {
+    return this.state.colours || (this.profile.info.compares ? "change" : "kind");
+  }
+
+  groupOf() {
+    const group = this.state.group || this.defaultGroup;
+    if (group === "none") return null;
+    return this.profile.threads.map((thread) => (group === "thread" ? thread.label : thread.processLabel));
+  }
+
+  treeKey() {
+    const { group, recursion } = this.state;
+    return [this.filters(), group, recursion];
+  }
+
+  tree() {
+    const folds = this.state.recursion === "folded";
+    return this.memory.of("tree", this.treeKey(), () =>
+      callTree(this.profile, this.weights(), { groupOf: this.groupOf(), folds, base: this.baseWeights() }));
+  }
+
+  shownTree() {
+    if (this.state.shape !== "inverted") return this.tree();
+    return this.memory.of("inverted", this.treeKey(), () => inverted(this.tree()));
+  }
+
+  sandwich() {
+    return this.memory.of("sandwich", [this.treeKey(), this.state.fn], () =>
+      ({ callers: callersOf(this.tree(), this.state.fn), callees: calleesOf(this.tree(), this.state.fn) }));
+  }
+
+  functions() {
+    return this.memory.of("functions", this.treeKey(), () => functionTable(this.tree(), this.profile.labels));
+  }
+
+  found() {
+    const { q } = this.state;
+    if (!q) return null;
+    return this.memory.of("found", q, () => search(this.full, q));
+  }
+
+  // Which cells have a function that the search matches.
+  matchedCells() {
+    if (!this.state.q) return null;
+    return this.memory.of("matched", this.state.q, () => matchingCells(this.profile, this.found().matches));
+  }
+
+  words() {
+    return quantity(this.profile.events[this.state.event], this.state.by === "samples");
+  }
+
+  names() {
+    return this.state.names === "full" ? this.full : this.short;
+  }
+
+  context(tree) {
+    return { profile: this.profile, tree, names: this.names(), full: this.full, words: this.words(), compares: this.compares() };
+  }
+
+  colouring(isDark) {
+    const by = this.coloursBy();
+    const key = [by, isDark, this.state.event, by === "change" && this.treeKey()];
+    return this.memory.of("colouring", key, () => colouring(this.profile, {
+      by, isDark, modules: by === "module" ? this.modules() : [], ...this.compares() }));
+  }
+
+  // In the order of the whole recording, so that colours stay when the range changes.
+  modules() {
+    return this.memory.of("modules", this.state.event, () => {
+      const all = { event: this.state.event, bySamples: false, threads: "", range: null, cells: null };
+      return modulesByWeight(this.profile, functionTable(callTree(this.profile, cellWeights(this.profile, all)), this.profile.labels));
+    });
+  }
+}
