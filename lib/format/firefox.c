@@ -195,23 +195,26 @@ static uint64_t time_of_sample(const struct firefox *firefox, size_t at, size_t 
 	const struct tracks *tracks = &firefox->tracks;
 
 	if (tracks->by_time)
-		return profile_get_moment(firefox->profile, tracks->samples[at])->time_ns -
+		return profile_get_moment(firefox->profile, tracks->moments[at])->time_ns -
 		       firefox->start_ns;
 	return (firefox->end_ns - firefox->start_ns) / (end - first) * (at - first);
 }
 
-/* Each since the one before; a thread that changes its CPU may seem to go back by microseconds. */
+/*
+ * Each since the one before, to the microsecond. A thread that changes its CPU may seem to go back
+ * by some.
+ */
 static void put_time_deltas(struct firefox *firefox, size_t first, size_t end)
 {
-	uint64_t last_ns = 0;
+	uint64_t last_us = 0;
 
 	json_key(&firefox->json, "timeDeltas");
 	json_begin_array(&firefox->json);
 	for (size_t i = first; i < end; i++) {
-		uint64_t time_ns = time_of_sample(firefox, i, first, end);
+		uint64_t time_us = time_of_sample(firefox, i, first, end) / 1000;
 
-		put_ms(firefox, time_ns > last_ns ? time_ns - last_ns : 0);
-		last_ns = time_ns > last_ns ? time_ns : last_ns;
+		json_decimal(&firefox->json, time_us > last_us ? time_us - last_us : 0, 3);
+		last_us = time_us > last_us ? time_us : last_us;
 	}
 	json_end_array(&firefox->json);
 }
@@ -223,7 +226,7 @@ static void put_stacks(struct firefox *firefox, size_t first, size_t end)
 	json_key(&firefox->json, "stack");
 	json_begin_array(&firefox->json);
 	for (size_t i = first; i < end; i++) {
-		uint32_t row = firefox->cell_rows[tracks_cell_number(tracks, tracks->samples[i])];
+		uint32_t row = firefox->cell_rows[tracks->cells[i]];
 
 		if (row == NO_ROW)
 			json_null(&firefox->json);
@@ -246,7 +249,7 @@ static void put_weights(struct firefox *firefox, size_t first, size_t end)
 	}
 	json_begin_array(&firefox->json);
 	for (size_t i = first; i < end; i++)
-		json_number(&firefox->json, tracks_cell(tracks, tracks->samples[i])->samples);
+		json_number(&firefox->json, tracks_cell(tracks, i)->samples);
 	json_end_array(&firefox->json);
 }
 
@@ -260,8 +263,7 @@ static void put_cpu_deltas(struct firefox *firefox, size_t first, size_t end)
 	json_key(&firefox->json, "threadCPUDelta");
 	json_begin_array(&firefox->json);
 	for (size_t i = first; i < end; i++)
-		json_number(&firefox->json,
-			    firefox->cell_weights[tracks_cell_number(tracks, tracks->samples[i])]);
+		json_number(&firefox->json, firefox->cell_weights[tracks->cells[i]]);
 	json_end_array(&firefox->json);
 }
 

@@ -223,7 +223,7 @@ static void add_thread(struct folded *folded, const struct tracks *tracks, threa
 	if (track >= tracks->count)
 		return;
 	for (size_t i = tracks->first[track]; i < tracks->first[track + 1]; i++) {
-		const struct profile_cell *cell = tracks_cell(tracks, tracks->samples[i]);
+		const struct profile_cell *cell = tracks_cell(tracks, i);
 		uint32_t node = node_of_stack(folded, folded->roots[thread], cell->stack);
 
 		(event == 0 ? folded_tree_add : folded_tree_add_before)(

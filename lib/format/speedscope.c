@@ -122,7 +122,7 @@ static uint64_t weight_of_track(const struct tracks *tracks, uint32_t track)
 	uint64_t weight = 0;
 
 	for (size_t i = tracks->first[track]; i < tracks->first[track + 1]; i++)
-		weight += tracks_weight(tracks, tracks->samples[i]);
+		weight += tracks_weight(tracks, i);
 	return weight;
 }
 
@@ -177,12 +177,12 @@ static void put_track(struct speedscope *speedscope, uint32_t track)
 	json_key(json, "samples");
 	json_begin_array(json);
 	for (size_t i = tracks->first[track]; i < tracks->first[track + 1]; i++)
-		put_stack(speedscope, tracks_cell(tracks, tracks->samples[i])->stack);
+		put_stack(speedscope, tracks_cell(tracks, i)->stack);
 	json_end_array(json);
 	json_key(json, "weights");
 	json_begin_array(json);
 	for (size_t i = tracks->first[track]; i < tracks->first[track + 1]; i++)
-		json_number(json, tracks_weight(tracks, tracks->samples[i]));
+		json_number(json, tracks_weight(tracks, i));
 	json_end_array(json);
 	json_end_object(json);
 }

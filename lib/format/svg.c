@@ -165,7 +165,7 @@ static void add_cells(struct svg *svg)
 					 : tree_group(&svg->tree, process);
 
 		for (size_t j = tracks.first[i]; j < tracks.first[i + 1]; j++) {
-			const struct profile_cell *cell = tracks_cell(&tracks, tracks.samples[j]);
+			const struct profile_cell *cell = tracks_cell(&tracks, j);
 
 			tree_add(&svg->tree, tree_node_of(&svg->tree, group, cell->stack),
 				 cell->samples, cell->weight);

@@ -4,21 +4,21 @@
 
 #include <stdlib.h>
 
-uint32_t tracks_cell_number(const struct tracks *tracks, uint32_t sample)
+const struct profile_cell *tracks_cell(const struct tracks *tracks, size_t at)
 {
-	return tracks->by_time ? profile_get_moment(tracks->profile, sample)->cell : sample;
+	return profile_get_cell(tracks->profile, tracks->cells[at]);
 }
 
-const struct profile_cell *tracks_cell(const struct tracks *tracks, uint32_t sample)
+uint64_t tracks_weight(const struct tracks *tracks, size_t at)
 {
-	return profile_get_cell(tracks->profile, tracks_cell_number(tracks, sample));
-}
-
-uint64_t tracks_weight(const struct tracks *tracks, uint32_t sample)
-{
-	const struct profile_cell *cell = tracks_cell(tracks, sample);
+	const struct profile_cell *cell = tracks_cell(tracks, at);
 
 	return tracks->by_time ? cell->weight / cell->samples : cell->weight;
+}
+
+static uint32_t cell_of(const struct tracks *tracks, uint32_t sample)
+{
+	return tracks->by_time ? profile_get_moment(tracks->profile, sample)->cell : sample;
 }
 
 /* By cell. Cells are fewer than moments, which lead to them in no order. */
@@ -49,21 +49,30 @@ void tracks_init(struct tracks *tracks, const struct profile *profile, uint64_t 
 		.count = profile_event_count(profile) * profile_thread_count(profile),
 	};
 	samples = (uint32_t)(tracks->by_time ? moments : profile_cell_count(profile));
-	tracks->samples = xcalloc(samples, sizeof(*tracks->samples));
+	tracks->cells = xcalloc(samples, sizeof(*tracks->cells));
+	if (tracks->by_time)
+		tracks->moments = xcalloc(samples, sizeof(*tracks->moments));
 	tracks->first = xcalloc((size_t)tracks->count + 2, sizeof(*tracks->first));
 	/* Shifted by one, so that `end` has become first[track + 1] when all are in place. */
 	end = tracks->first + 1;
 	for (uint32_t i = 0; i < samples; i++)
-		end[track_of[tracks_cell_number(tracks, i)] + 1]++;
+		end[track_of[cell_of(tracks, i)] + 1]++;
 	for (uint32_t i = 1; i <= tracks->count; i++)
 		end[i] += end[i - 1];
-	for (uint32_t i = 0; i < samples; i++)
-		tracks->samples[end[track_of[tracks_cell_number(tracks, i)]]++] = i;
+	for (uint32_t i = 0; i < samples; i++) {
+		uint32_t cell = cell_of(tracks, i);
+		size_t at = end[track_of[cell]]++;
+
+		tracks->cells[at] = cell;
+		if (tracks->by_time)
+			tracks->moments[at] = i;
+	}
 }
 
 void tracks_deinit(struct tracks *tracks)
 {
-	free(tracks->samples);
+	free(tracks->cells);
+	free(tracks->moments);
 	free(tracks->first);
 	*tracks = (struct tracks){0};
 }

@@ -14,7 +14,8 @@ struct tracks {
 	const struct profile *profile;
 	bool by_time;
 	uint32_t count;	   /* threads times events: a track's number is event * threads + thread */
-	uint32_t *samples; /* moments in the order of their coming, or cells … */
+	uint32_t *cells;   /* of the samples, in the order of their coming … */
+	uint32_t *moments; /* … and their moments, where by_time … */
 	size_t *first;	   /* … those of track i from here to first[i + 1] */
 };
 
@@ -22,9 +23,9 @@ struct tracks {
 void tracks_init(struct tracks *tracks, const struct profile *profile, uint64_t most_moments);
 void tracks_deinit(struct tracks *tracks);
 
-uint32_t tracks_cell_number(const struct tracks *tracks, uint32_t sample);
-const struct profile_cell *tracks_cell(const struct tracks *tracks, uint32_t sample);
+/* Of the sample that stands there in cells. */
+const struct profile_cell *tracks_cell(const struct tracks *tracks, size_t at);
 /* A moment's is the average of its cell. */
-uint64_t tracks_weight(const struct tracks *tracks, uint32_t sample);
+uint64_t tracks_weight(const struct tracks *tracks, size_t at);
 
 #endif

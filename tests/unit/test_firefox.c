@@ -43,7 +43,7 @@ static struct profile *timed_profile(void)
 	cells[0] = profile_add_samples(profile, one, STACK(profile, "a"), event, 2, 3000000);
 	cells[1] = profile_add(profile, one, STACK(profile, "b"), event, 1000000);
 	profile_add_moment(profile, &(struct profile_moment){1001000000, cells[0], 0});
-	profile_add_moment(profile, &(struct profile_moment){1003000001, cells[1], 1});
+	profile_add_moment(profile, &(struct profile_moment){1003001999, cells[1], 1});
 	profile_add_moment(profile, &(struct profile_moment){1002999999, cells[0], 2});
 	profile_set_info(profile, &(struct profile_info){.start_unix_ns = 5000000000,
 							 .start_ns = 1000000000,
@@ -59,7 +59,7 @@ static void samples_have_their_times_and_cpu_time(void **state)
 
 	assert_holds(&output,
 		     "\"samples\":{\"length\":3,\"weightType\":\"samples\",\"weight\":null,"
-		     "\"stack\":[0,1,0],\"timeDeltas\":[1,2.000001,0],"
+		     "\"stack\":[0,1,0],\"timeDeltas\":[1,2.001,0],"
 		     "\"threadCPUDelta\":[1500000,1000000,1500000]}");
 	assert_holds(&output, "\"startTime\":5000,");
 }
