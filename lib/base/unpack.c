@@ -5,9 +5,13 @@
 #else
 #include <zlib.h>
 #endif
+#ifdef HAVE_LZMA
+#include <lzma.h>
+#endif
 #ifdef HAVE_ZSTD
 #include <zstd.h>
 #endif
+#include <stdlib.h>
 
 #ifdef HAVE_LIBDEFLATE
 static bool unpack_zlib(struct bytes from, void *to, size_t len)
@@ -46,4 +50,52 @@ static bool unpack_zstd(struct bytes from, void *to, size_t len)
 bool unpack(enum unpack_kind kind, struct bytes from, void *to, size_t len)
 {
 	return kind == UNPACK_ZSTD ? unpack_zstd(from, to, len) : unpack_zlib(from, to, len);
+}
+
+#ifdef HAVE_LZMA
+/* The footer leads to the index, which knows the size (The .xz File Format, 2.1.2, 4). 0: damaged.
+ */
+static uint64_t xz_size(struct bytes from)
+{
+	lzma_stream_flags footer;
+	lzma_index *index = NULL;
+	uint64_t memory = UINT64_C(1) << 20, size = 0;
+	size_t len = bytes_left(&from), at = 0;
+
+	if (len < 2 * LZMA_STREAM_HEADER_SIZE ||
+	    lzma_stream_footer_decode(&footer, from.end - LZMA_STREAM_HEADER_SIZE) != LZMA_OK ||
+	    footer.backward_size > len - 2 * LZMA_STREAM_HEADER_SIZE)
+		return 0;
+	from.end -= LZMA_STREAM_HEADER_SIZE;
+	if (lzma_index_buffer_decode(&index, &memory, NULL, from.end - footer.backward_size, &at,
+				     (size_t)footer.backward_size) == LZMA_OK)
+		size = lzma_index_uncompressed_size(index);
+	lzma_index_end(index, NULL);
+	return size;
+}
+#endif
+
+bool unpack_xz(struct bytes from, size_t max_bytes, void **ret, size_t *len)
+{
+#ifdef HAVE_LZMA
+	uint64_t size = xz_size(from), memory = UINT64_C(1) << 28;
+	size_t in = 0, out = 0;
+	void *to = size && size <= max_bytes ? malloc(size) : NULL;
+
+	if (to &&
+	    lzma_stream_buffer_decode(&memory, 0, NULL, from.at, &in, bytes_left(&from), to, &out,
+				      size) == LZMA_OK &&
+	    out == size) {
+		*ret = to;
+		*len = size;
+		return true;
+	}
+	free(to);
+#else
+	(void)from;
+	(void)max_bytes;
+	(void)ret;
+	(void)len;
+#endif
+	return false;
 }

@@ -2,8 +2,12 @@
 
 #include "base/alloc.h"
 #include "base/gzip.h"
+#include "base/unpack.h"
 
 #include <fcntl.h>
+
+/* Symbols of the largest programs take 10 MB or so. */
+enum { INSIDE_BYTES_MAX = 128 << 20 };
 
 /* NULL when there is no ELF file at path. Takes path. */
 static struct image *open_candidate(char *path)
@@ -118,4 +122,16 @@ struct image *debugfile_find_alt(struct image *debug, const char *debug_dir)
 	else
 		found = open_candidate(xasprintf("%.*s/%s", (int)(slash - dir), dir, file));
 	return found && has_build_id(found, &id) ? STEAL(found) : NULL;
+}
+
+struct image *debugfile_inside(struct image *image)
+{
+	struct bytes packed = image_section(image, ".gnu_debugdata").data;
+	CLEANUP(free_ptr) void *data = NULL;
+	struct image *found = NULL;
+	size_t len;
+
+	if (bytes_left(&packed) && unpack_xz(packed, INSIDE_BYTES_MAX, &data, &len))
+		error_free(image_from_memory(data, len, image_name(image), &found));
+	return found;
 }

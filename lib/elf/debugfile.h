@@ -16,4 +16,9 @@ struct image *debugfile_find(struct image *image, const char *path, const char *
  * found. */
 struct image *debugfile_find_alt(struct image *debug, const char *debug_dir);
 
+/* The symbols of functions that some distributions leave in a stripped file, as an ELF file in xz
+ * (.gnu_debugdata): those that .dynsym has not. NULL: it has none. Source: GDB manual,
+ * "MiniDebugInfo". */
+struct image *debugfile_inside(struct image *image);
+
 #endif

@@ -22,6 +22,8 @@ static void open_debug_file(struct source *source, const struct source_options *
 
 	if (!complete && module->kind == MODULE_FILE)
 		source->debug = debugfile_find(module->image, module->path, options->debug_dir);
+	if (!source->debug && !has_section(module->image, ".symtab"))
+		source->debug = debugfile_inside(module->image);
 }
 
 static void open_dwarf(struct source *source, const struct source_options *options)

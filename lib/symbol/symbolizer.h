@@ -2,7 +2,8 @@
  * Names every distinct frame of a profile once: at the end, with all CPUs at work, or again and
  * again while the profile grows.
  *
- * The order of sources for a user frame: DWARF inline chain, .symtab, .dynsym, perf-PID.map. The
+ * The order of sources for a user frame: DWARF inline chain, .symtab, .dynsym and .gnu_debugdata,
+ * perf-PID.map. The
  * outermost line of a frame takes the ELF symbol's name, so that clones (.cold, .isra) show as
  * such; but where the linker has folded several functions into one, the name whose lines these are.
  * A caller's frame is looked up at its address - 1. Frames that nothing names stay without lines. A

@@ -237,11 +237,11 @@ struct symtab *symtab_new(struct image *image, struct image *debug)
 	if (symtab->code_count > CODE_SECTIONS_MAX)
 		symtab->code_count = CODE_SECTIONS_MAX;
 	symtab->complete = load_table(symtab, image, TABLE_IMAGE, ".symtab", ".strtab");
-	if (debug && load_table(symtab, debug, TABLE_DEBUG, ".symtab", ".strtab"))
-		symtab->complete = true;
-	/* All its symbols are in .symtab too. */
+	/* All its symbols are in .symtab too, but in that of another file they may be left out. */
 	if (!symtab->complete)
 		load_table(symtab, image, TABLE_DYNAMIC, ".dynsym", ".dynstr");
+	if (debug && load_table(symtab, debug, TABLE_DEBUG, ".symtab", ".strtab"))
+		symtab->complete = true;
 	load_plt(symtab, image);
 	if (symtab->count)
 		qsort_r(symtab->entries, symtab->count, sizeof(*symtab->entries), compare_entries,

@@ -17,8 +17,8 @@ struct symbol {
 };
 
 /*
- * .symtab of the image and of its debug file (NULL: none), both of which must outlive it; without
- * any .dynsym, which is a part of it. Functions, indirect functions, and untyped symbols in
+ * .symtab of the image and of its debug file (NULL: none), both of which must outlive it; where the
+ * image has none .dynsym, too, which is else a part of it. Functions, indirect functions, and untyped symbols in
  * executable sections; of a linkage table (.plt) the stubs, as "name@plt".
  *
  * An address beyond a symbol's end is not its. A symbol without a size, as hand-written assembly

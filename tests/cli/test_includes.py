@@ -28,7 +28,7 @@ CONFINED = {
     r"libelf\.h|gelf\.h|elfutils/.*": r"tests/",
     r"dwarf\.h": r"lib/unwind/|lib/symbol/",
     r"zlib\.h": r"lib/base/(gzip|unpack)\.c",
-    r"libdeflate\.h": r"lib/base/unpack\.c",
+    r"libdeflate\.h|lzma\.h": r"lib/base/unpack\.c",
     r"curses\.h|term\.h": r"cmd/(terminal|rescue)\.c",
     r"zstd\.h": r"lib/base/unpack\.c|lib/perf/inflater\.c",
     r"capstone/.*": r"lib/elf/disassembly\.c",

@@ -1,5 +1,6 @@
 """Programs that nobody wrote for a test: in Rust, C, C++ and Go."""
 
+import lzma
 import re
 import subprocess
 
@@ -60,10 +61,42 @@ def test_gxx_compiling_templates(prof, client, tmp_path):
 
 def test_what_is_missing_where_debug_information_is_in_files_of_its_own(prof, client, tmp_path):
     program = tmp_path / "split"
-    subprocess.run([client("gcc"), "-O1", "-gsplit-dwarf", SOURCE / "tests/targets/shares.c", "-o", program], check=True)
+    source = SOURCE / "tests/targets/shares.c"
+    subprocess.run([client("gcc"), "-O1", "-g", "-gsplit-dwarf", source, "-o", program], check=True)
     recording = prof.record("--", program, "0.3")
     assert recording.stacks.share("half") > 0.3, recording.stacks.hottest()
     assert ".dwo" in recording.result.stderr
+
+
+def stripped(program, folder, packed):
+    """A copy as Fedora ships it: without symbols but those in a file of their own, in the section .gnu_debugdata."""
+    copy, section = folder / "stripped", folder / "section"
+    section.write_bytes(packed)
+    subprocess.run(["strip", "--strip-all", "-o", copy, program], check=True)
+    subprocess.run(["objcopy", f"--add-section=.gnu_debugdata={section}", copy], check=True)
+    return copy
+
+
+def symbols_alone(program, folder):
+    subprocess.run(["objcopy", "--only-keep-debug", "--strip-debug", program, folder / "symbols"], check=True)
+    return (folder / "symbols").read_bytes()
+
+
+def test_symbols_inside_a_stripped_program_are_found(prof, target, tmp_path):
+    program = target("shares")
+    packed = lzma.compress(symbols_alone(program, tmp_path))
+    recording = prof.record("--", stripped(program, tmp_path, packed), "0.5")
+    assert recording.stacks.share("half") > 0.3, recording.stacks.hottest()
+    assert "exported symbols" not in recording.result.stderr
+
+
+def test_damaged_symbols_inside_a_program_cost_its_names(prof, target, tmp_path):
+    program = target("shares")
+    packed = bytearray(lzma.compress(symbols_alone(program, tmp_path)))
+    packed[len(packed) // 2] ^= 0xff
+    recording = prof.record("--", stripped(program, tmp_path, packed), "0.5")
+    assert not recording.stacks.holding("half")
+    assert "install its debug symbols" in recording.result.stderr
 
 
 def test_a_go_program(prof, target):
