@@ -445,7 +445,8 @@ static void describe_cells(struct firefox *firefox)
 		firefox->cell_rows[i] = cell->stack == STACK_EMPTY
 						? NO_ROW
 						: firefox->tables.stack_rows[cell->stack];
-		firefox->cell_weights[i] = cell->weight / cell->samples;
+		/* A file may tell a weight of no samples. */
+		firefox->cell_weights[i] = cell->samples ? cell->weight / cell->samples : 0;
 	}
 }
 

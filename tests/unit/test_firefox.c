@@ -100,6 +100,19 @@ static void without_times_a_stack_has_the_weight_of_all_its_samples(void **state
 	assert_holds(&output, "\"not known: ");
 }
 
+static void a_weight_of_no_samples_and_a_stack_without_frames_are_no_fault(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
+	event_id event = add_event(profile, "cpu-clock", true);
+	thread_id one = profile_thread(profile, 7, 7, "p", "p");
+
+	profile_add_samples(profile, one, STACK(profile, "a"), event, 0, 3000000);
+	profile_add_samples(profile, one, STACK_EMPTY, event, 1, 1);
+	CLEANUP(output_deinit) struct output output = json_of(profile);
+	assert_holds(&output, "\"weight\":[0,1],\"stack\":[0,null]");
+}
+
 static void a_build_id_becomes_one_of_breakpad(void **state)
 {
 	(void)state;
@@ -144,6 +157,7 @@ int main(void)
 		cmocka_unit_test(samples_have_their_times_and_cpu_time),
 		cmocka_unit_test(markers_stand_with_their_threads),
 		cmocka_unit_test(without_times_a_stack_has_the_weight_of_all_its_samples),
+		cmocka_unit_test(a_weight_of_no_samples_and_a_stack_without_frames_are_no_fault),
 		cmocka_unit_test(a_build_id_becomes_one_of_breakpad),
 		cmocka_unit_test(nothing_makes_a_file_of_nothing),
 		cmocka_unit_test(a_full_disk_is_an_error),

@@ -75,6 +75,19 @@ static void events_have_tracks_of_their_own(void **state)
 		    "\"activeProfileIndex\":1}\n");
 }
 
+static void a_stack_without_frames_is_an_empty_sample(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
+
+	profile_add(profile, profile_thread(profile, 1, 1, "p", ""), STACK_EMPTY,
+		    add_event(profile, "e", false), 5);
+	assert_file(profile, "\"shared\":{\"frames\":[]},\"profiles\":[{\"type\":\"sampled\","
+			     "\"name\":\"p 1/1\",\"unit\":\"none\",\"startValue\":0,"
+			     "\"endValue\":5,\"samples\":[[]],\"weights\":[5]}],"
+			     "\"activeProfileIndex\":0}\n");
+}
+
 static void nothing_makes_a_file_of_nothing(void **state)
 {
 	(void)state;
@@ -103,6 +116,7 @@ int main(void)
 		cmocka_unit_test(the_golden_profile_is_written_as_ever),
 		cmocka_unit_test(samples_stand_in_the_order_of_time),
 		cmocka_unit_test(events_have_tracks_of_their_own),
+		cmocka_unit_test(a_stack_without_frames_is_an_empty_sample),
 		cmocka_unit_test(nothing_makes_a_file_of_nothing),
 		cmocka_unit_test(a_full_disk_is_an_error),
 	};
