@@ -204,16 +204,26 @@ static bool prints_to_stdout(const struct comparing *comparing)
 	return !comparing->options.quiet;
 }
 
-static int draw(struct comparing *comparing)
+static int draw(struct comparing *comparing, const struct diff_report *report)
 {
+	bool of_shares = comparing->comparison.kind == COMPARE_SHARES;
+	size_t last = comparing->files.count - 1;
 	CLEANUP(profile_cleanup) struct profile *sides = NULL;
+	CLEANUP(free_ptr) char *title = NULL;
+	CLEANUP(free_ptr) char *verdict = NULL;
 
 	if (!comparing->outputs.count)
 		return STATUS_OK;
-	sides = diff_files_merge_sides(&comparing->files,
-				       comparing->comparison.kind == COMPARE_SHARES);
-	return outputs_write(&comparing->outputs, sides,
-			     &(struct format_options){.difference = true});
+	title = xasprintf("prof diff %s %s", comparing->files.items[0].path,
+			  comparing->files.items[last].path);
+	verdict = diff_verdict_line(report);
+	sides = diff_files_merge_sides(&comparing->files, of_shares);
+	profile_set_info(sides, &(struct profile_info){.command = title, .quality = verdict});
+	return outputs_write(
+		&comparing->outputs, sides,
+		&(struct format_options){
+			.difference = of_shares ? DIFFERENCE_SHARES : DIFFERENCE_WEIGHTS,
+		});
 }
 
 static int show(const struct comparing *comparing, const struct diff_report *report)
@@ -256,7 +266,7 @@ static int compare(struct comparing *comparing)
 	report.diff = &diff;
 	report.counts_ns = event->counts_ns && !comparing->by_samples;
 	report.quantity = quantity_of(comparing, report.event, event->counts_ns);
-	if (show(comparing, &report) != STATUS_OK)
+	if (show(comparing, &report) != STATUS_OK || draw(comparing, &report) != STATUS_OK)
 		return STATUS_TROUBLE;
 	return judge(comparing, &report);
 }
@@ -279,13 +289,8 @@ static struct error *read_all(struct comparing *comparing)
 static int run(struct comparing *comparing)
 {
 	struct error *err = read_all(comparing);
-	int status, drawn;
 
-	if (err)
-		return message_failure(err, STATUS_TROUBLE);
-	status = compare(comparing);
-	drawn = draw(comparing);
-	return drawn == STATUS_OK ? status : STATUS_TROUBLE;
+	return err ? message_failure(err, STATUS_TROUBLE) : compare(comparing);
 }
 
 static int open_outputs(struct comparing *comparing)
@@ -299,7 +304,8 @@ static int open_outputs(struct comparing *comparing)
 			return message_failure(
 				error_hint(error_new("%s: %s shows no differences", names->items[i],
 						     comparing->outputs.items[i].format->name),
-					   "folded stacks do: -o FILE.folded"),
+					   "folded stacks and the page do: -o FILE.folded, -o "
+					   "FILE.html"),
 				STATUS_TROUBLE);
 	}
 	return STATUS_OK;

@@ -27,5 +27,7 @@ void diff_print_json(const struct diff_report *report, FILE *out);
 
 /* "slower", "faster", "more", "less", "changed", "no significant change", "no samples". */
 const char *diff_verdict_word(const struct diff_report *report);
+/* The verdict with its margin, for people; to be freed. */
+char *diff_verdict_line(const struct diff_report *report);
 
 #endif

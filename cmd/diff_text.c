@@ -131,13 +131,33 @@ static void put_functions(const struct printer *printer)
 		fputc('\n', printer->out);
 }
 
-static void put_whole(const struct printer *printer)
+/* "+12.3 % ± 2.1 % CPU time"; to be freed. */
+static char *whole_words(const struct diff_report *report)
 {
-	const struct change *whole = &printer->diff->whole;
+	const struct change *whole = &report->diff->whole;
 
-	if (printer->report->options->kind == COMPARE_WEIGHTS)
-		fprintf(printer->out, ": %+.1f %% ± %.1f %% %s", percent(change_of(whole)),
-			percent(whole->margin), printer->report->quantity);
+	return xasprintf("%+.1f %% ± %.1f %% %s", percent(change_of(whole)), percent(whole->margin),
+			 report->quantity);
+}
+
+char *diff_verdict_line(const struct diff_report *report)
+{
+	const struct diff *diff = report->diff;
+	CLEANUP(free_ptr) char *whole = whole_words(report);
+	bool of_shares = report->options->kind == COMPARE_SHARES;
+
+	if (diff->verdict == DIFF_NOTHING)
+		return xasprintf("nothing to compare: the %s side has no samples",
+				 diff->old_weight > 0 ? "new" : "old");
+	if (diff->verdict == DIFF_CHANGED && of_shares)
+		return xstrdup("functions have changed");
+	if (diff->verdict == DIFF_CHANGED)
+		return xasprintf("functions have changed; the whole has not, as far as can be "
+				 "seen: %s",
+				 whole);
+	if (of_shares)
+		return xstrdup(diff_verdict_word(report));
+	return xasprintf("%s: %s", diff_verdict_word(report), whole);
 }
 
 static void put_verdict(const struct printer *printer)
@@ -145,23 +165,11 @@ static void put_verdict(const struct printer *printer)
 	static const enum screen_style styles[] = {[DIFF_SLOWER] = STYLE_HOT,
 						   [DIFF_FASTER] = STYLE_COLD,
 						   [DIFF_CHANGED] = STYLE_HEADING};
-	const struct diff *diff = printer->diff;
+	CLEANUP(free_ptr) char *line = diff_verdict_line(printer->report);
 
-	fprintf(printer->out, "\n%s", screen_style(printer->screen, styles[diff->verdict]));
-	if (diff->verdict == DIFF_NOTHING) {
-		fprintf(printer->out, "nothing to compare: %s has no samples",
-			diff->old_weight > 0 ? "the new side" : "the old side");
-	} else if (diff->verdict == DIFF_CHANGED) {
-		fputs("functions have changed", printer->out);
-		if (printer->report->options->kind == COMPARE_WEIGHTS) {
-			fputs("; the whole has not, as far as can be seen", printer->out);
-			put_whole(printer);
-		}
-	} else {
-		fputs(diff_verdict_word(printer->report), printer->out);
-		put_whole(printer);
-	}
-	fprintf(printer->out, "%s\n", screen_style(printer->screen, STYLE_PLAIN));
+	fprintf(printer->out, "\n%s%s%s\n",
+		screen_style(printer->screen, styles[printer->diff->verdict]), line,
+		screen_style(printer->screen, STYLE_PLAIN));
 	put_functions(printer);
 }
 

@@ -14,14 +14,17 @@
 /* WEIGHT_NS is an error where the event does not count nanoseconds. */
 enum format_weight { WEIGHT_SAMPLES, WEIGHT_NS, WEIGHT_PERIOD };
 
+/* What the first of two events has become of the second one: of its shares, or of its weights,
+ * which are scaled so that what is equal is as much. */
+enum format_difference { DIFFERENCE_NONE, DIFFERENCE_SHARES, DIFFERENCE_WEIGHTS };
+
 struct format_options {
 	enum format_weight weight; /* folded */
 	bool show_pid;		   /* folded: the first frame is NAME-PID … */
 	bool show_tid;		   /* … or NAME-PID/TID */
 	bool annotate;		   /* folded: _[k] _[i] _[j] behind names */
-	bool compares;		   /* html: how the first event's shares differ from the second's */
 	bool source;		   /* html: with the text of sampled lines, read from their files */
-	bool difference; /* the first event is what has become of the second one */
+	enum format_difference difference;
 };
 
 struct format {

@@ -105,7 +105,7 @@ static void put_info(struct page *page, const struct format_options *options)
 	put_text(page, info->remarks);
 	put(page, info->start_unix_ns / 1000000);
 	put(page, duration_us(page));
-	put(page, options->compares);
+	put(page, options->difference);
 }
 
 static void find_weights_of_samples(struct page *page)
@@ -393,5 +393,6 @@ const struct format format_html = {
 	.viewer = "xdg-open FILE",
 	.summary = "a page to look at in any browser: flame graph, functions, call tree, time",
 	.wants_moments = true,
+	.shows_differences = true,
 	.write = html_write,
 };

@@ -171,6 +171,31 @@ def test_a_format_that_shows_no_differences_is_refused(prof, old, slow):
     assert not (prof.folder / "diff.pb.gz").exists()
 
 
+@pytest.mark.parametrize("how, parse, lex", [("samples", "▲ 20  parse", "▼ 18  lex"), ("share", "▲ 19  parse", "▼ 18  lex")])
+def test_the_page_shows_what_is_more_in_red_and_what_is_less_in_blue(prof, browser, old, tmp_path, how, parse, lex):
+    new = write(tmp_path, "new.folded", {**QUIET, "_start;main;parse": 3000, "_start;main;lex": 1000})
+    assert prof("diff", "-q", "--normalize", how, "-o", "diff.html", old, new).returncode == 0
+    page = browser.open(f"file://{tmp_path}/diff.html")
+    page.until("document.documentElement.dataset.ready")
+    drawn = dict(page.value("""prof.graph.boxes.node.filter((node) => node >= 0)
+        .map((node) => [prof.graph.nameOf(node), prof.graph.fillOf(node)])"""))
+    red, blue = ([int(drawn[name][at:at + 2], 16) for at in (1, 3, 5)] for name in (parse, lex))
+    assert red[0] > red[2] + 50 and blue[2] > blue[0] + 50
+    assert page.problems == []
+    page.close()
+
+
+def test_the_page_of_a_slow_down_is_red_alone(prof, browser, old, slow, tmp_path):
+    """Nothing but parse() has changed, however much smaller the shares of the others are."""
+    assert prof("diff", "-q", "--normalize", "samples", "-o", "diff.html", old, slow).returncode == 0
+    page = browser.open(f"file://{tmp_path}/diff.html")
+    page.until("document.documentElement.dataset.ready")
+    names = page.value("prof.graph.boxes.node.filter((node) => node >= 0).map((node) => prof.graph.nameOf(node))")
+    assert "▲ 20  parse" in names and "=  lex" in names and not any("▼" in name for name in names)
+    assert page.problems == []
+    page.close()
+
+
 def record(prof, name, *command):
     result = prof("record", "-q", "-o", name, *command)
     assert result.returncode == 0, result.stderr

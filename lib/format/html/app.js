@@ -264,7 +264,7 @@ class Page extends View {
       return make("span", {}, swatch, make("bdi", {}, name));
     };
     if (this.coloursBy() === "change") {
-      $("legend").textContent = "▲ red: a larger share than before · ▼ blue: a smaller one · in points of percent";
+      $("legend").textContent = "▲ red: more than before · ▼ blue: less · in points of percent";
       return;
     }
     if (this.coloursBy() === "module") {

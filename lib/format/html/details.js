@@ -91,7 +91,7 @@ export function fillDetails(panel, context, { label, node, rows, lines }, tell) 
   const list = make("dl", {});
   if (row) list.append(...term("Total", ...figure(row.total, whole)), ...term("Self", ...figure(row.self, whole)));
   if (row && compares)
-    list.append(...term("Change", `${points((row.total / (whole || 1) - row.base / (tree.base[0] || 1)) * compares.sign)} points`));
+    list.append(...term("Change", `${points((row.total / (compares.whole.total[0] || 1) - row.base / (compares.whole.base[0] || 1)) * compares.sign)} points`));
   if (node) {
     const parent = tree.parent[node];
     list.append(...term("Here", ...figure(tree.total[node], whole)),

@@ -132,7 +132,7 @@ export function decode(bytes) {
   const number = () => reader.number();
   const string = () => reader.string();
   const info = { command: string(), host: string(), kernel: string(), quality: string(), remarks: string(),
-    startMs: number(), durationUs: number(), compares: number() === 1 };
+    startMs: number(), durationUs: number(), compares: number() };
   const events = reader.list(() => ({ name: string(), unit: string(), countsNs: number() === 1,
     oneValue: number() === 1, period: number(), frequency: number(), each: number() }));
   const modules = reader.list(() => ({ path: string(), kind: KINDS[number()] || "unnamed" }));

@@ -63,7 +63,7 @@ export class FunctionTable {
     this.whole = tree.total[0];
     this.compares = compares;
     this.rows = rows.map((row) => ({ ...row, change: compares
-      ? (row.total / (tree.total[0] || 1) - row.base / (tree.base[0] || 1)) * compares.sign : 0 }));
+      ? (row.total / (compares.whole.total[0] || 1) - row.base / (compares.whole.base[0] || 1)) * compares.sign : 0 }));
     this.fill();
   }
 

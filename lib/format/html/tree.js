@@ -129,7 +129,7 @@ function measured(tree) {
 // Of the root that stands for all a number that is no label.
 export const labelOf = (tree, node) => tree.code[node] >>> 1;
 export const isInlined = (tree, node) => tree.code[node] !== NO_CODE && (tree.code[node] & 1) === 1;
-// How much larger a node's share is than its share of what it is compared with: -1 to 1.
+// How much larger a node's share of the whole is than that of what it is compared with.
 export function change(tree, node, whole = tree) {
   return (whole.total[0] ? tree.total[node] / whole.total[0] : 0) - (whole.base[0] ? tree.base[node] / whole.base[0] : 0);
 }

@@ -23,6 +23,9 @@ class Memory {
 }
 
 // Of a profile; `state` (state.js) is set from outside.
+// As enum format_difference has it.
+const COMPARES_SHARES = 1;
+
 export class View {
   constructor(profile) {
     this.profile = profile;
@@ -59,8 +62,14 @@ export class View {
   }
 
   // Changes are from the second event to the first, whichever gives the boxes their width.
+  // whole: what the shares are of, of each side its own, or where weights are compared of that before.
   compares() {
-    return this.profile.info.compares ? { sign: this.state.event === 0 ? 1 : -1, whole: this.tree() } : null;
+    const { compares } = this.profile.info;
+    if (!compares) return null;
+    const isAfter = this.state.event === 0;
+    const { total, base } = this.tree();
+    const before = isAfter ? base : total;
+    return { sign: isAfter ? 1 : -1, whole: compares === COMPARES_SHARES ? { total, base } : { total: before, base: before } };
   }
 
   coloursBy() {
