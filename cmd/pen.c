@@ -4,6 +4,7 @@
 #include "base/printable.h"
 #include "cmd/figure.h"
 #include "report/shorten.h"
+#include "report/words.h"
 
 #include <string.h>
 #include <time.h>
@@ -49,10 +50,7 @@ void pen_styled(const struct pen *pen, enum screen_style style, const char *text
 
 const char *pen_module_name(const struct pen *pen, uint32_t id)
 {
-	const struct profile_module *module = profile_get_module(pen->view->profile, id);
-
-	return module->kind == PROFILE_MODULE_KERNEL ? "[kernel]"
-						     : basename(text_of(pen, module->path));
+	return words_of_module(pen->view->profile, id);
 }
 
 enum screen_style pen_style_of_label(const struct pen *pen, uint32_t label)

@@ -20,6 +20,8 @@ enum {
 	/* The rings are drained this often even when no one has reached its watermark; targets
 	   without a descriptor are looked after as often. */
 	TICK_MS = 100,
+	/* A leisurely recording drains them as often, whatever is there: half of what they hold. */
+	LEISURE_MS = 50,
 };
 
 /*
@@ -77,7 +79,7 @@ static struct sampler_options sampler_options_of(const struct recording *recordi
 		ret.kernel_chain = true;
 		ret.regs_mask = arch_native()->perf_mask;
 		ret.stack_bytes = (uint32_t)options->stacks.dump_bytes;
-		ret.read_memory = recording->no_standins ? NULL : memory_read;
+		ret.read_memory = recording->is_leisurely ? NULL : memory_read;
 		ret.sp_bit = arch_native()->perf_sp;
 		ret.pc_bit = arch_native()->perf_pc;
 		break;
@@ -375,7 +377,10 @@ static void wait_for_records(const struct recording *recording, struct pollfd *f
 
 	if (sampler_attends(recording->sampler) && attended_ms < timeout_ms)
 		timeout_ms = attended_ms;
-	ready = poll(fds, count, timeout_ms);
+	if (recording->is_leisurely)
+		ready = poll(fds + 1, count - 1, timeout_ms < LEISURE_MS ? timeout_ms : LEISURE_MS);
+	else
+		ready = poll(fds, count, timeout_ms);
 	/* A signal that somebody else handles says nothing of the descriptors. */
 	for (nfds_t i = 0; ready < 0 && i < count; i++)
 		fds[i].revents = 0;

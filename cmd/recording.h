@@ -33,7 +33,8 @@ struct recording {
 	const struct signals *signals;
 	char *const *command; /* NULL at its end; empty: none */
 	bool has_command;     /* and it has been started */
-	bool no_standins;     /* stacks larger than their copy stay cut, and cost nothing more */
+	/* Where cheapness counts: stacks larger than their copy stay cut, and records wait a little. */
+	bool is_leisurely;
 	bool keeps_moments;   /* the profile is to know when samples were taken */
 	void (*write_so_far)(
 		void *user); /* SIGUSR2 asks for it; the recording goes on; NULL: nobody */

@@ -3,6 +3,7 @@
 #include "cmd/bar.h"
 #include "cmd/figure.h"
 #include "cmd/report.h"
+#include "report/words.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -37,16 +38,6 @@ static enum top_key key_of(const struct table *table)
 	return table->report->options->by.key;
 }
 
-static const char *heading_of(enum top_key key)
-{
-	static const char *const headings[] = {
-		[TOP_FUNCTION] = "function", [TOP_FILE] = "file",	[TOP_LINE] = "line",
-		[TOP_MODULE] = "module",     [TOP_PROCESS] = "process", [TOP_THREAD] = "thread",
-	};
-
-	return headings[key];
-}
-
 static const char *second_heading_of(enum top_key key)
 {
 	return key == TOP_FUNCTION ? "module"
@@ -79,42 +70,9 @@ static void row_text_deinit(struct row_text *text)
 	free(text->place);
 }
 
-static char *thread_name(const struct table *table, const struct top_row *row)
-{
-	const struct profile_thread *thread = profile_get_thread(table->report->profile,
-								 row->thread);
-	const char *name = *row->name ? row->name : "(no name)";
-
-	if (key_of(table) == TOP_PROCESS || thread->tid < 0)
-		return xstrdup(name);
-	return xasprintf("%s %d", name, thread->tid);
-}
-
-static char *name_of_row(const struct table *table, const struct top_row *row)
-{
-	switch (key_of(table)) {
-	case TOP_PROCESS:
-	case TOP_THREAD:
-		return thread_name(table, row);
-	case TOP_MODULE:
-		return xstrdup(*row->name ? row->name : "(no module)");
-	case TOP_FILE:
-		return *row->name ? xstrdup(row->name)
-				  : xasprintf("(no file known) %s",
-					      pen_module_name(table->pen, row->module));
-	case TOP_LINE:
-		if (row->file)
-			return xasprintf("%s:%" PRIu32, text_of(table, row->file), row->line);
-		return xasprintf("(no line known) %s", row->name);
-	case TOP_FUNCTION:
-		break;
-	}
-	return xstrdup(row->name);
-}
-
 static struct row_text text_of_row(const struct table *table, const struct top_row *row)
 {
-	struct row_text text = {.name = name_of_row(table, row)};
+	struct row_text text = {.name = words_of_row(&table->report->view, key_of(table), row)};
 
 	switch (key_of(table)) {
 	case TOP_PROCESS:
@@ -184,7 +142,7 @@ static void find_layout(struct table *table)
 	size_t columns = table->pen->screen->columns, limit = table->report->options->limit, room;
 
 	table->bar = columns < WIDE ? 6 : 10;
-	table->name = strlen(heading_of(key_of(table)));
+	table->name = strlen(words_of_key(key_of(table)));
 
 	for (size_t i = 0; i < top->count; i++) {
 		CLEANUP(row_text_deinit) struct row_text text = {0};
@@ -217,9 +175,9 @@ static void put_table_head(const struct table *table)
 		SHARE_COLUMNS, "self", SHARE_COLUMNS, "total");
 	if (table->report->options->shows_samples)
 		fprintf(table->pen->out, "%*s", SAMPLES_COLUMNS, "samples");
-	fprintf(table->pen->out, " %*s %s", (int)table->bar, "", heading_of(key));
+	fprintf(table->pen->out, " %*s %s", (int)table->bar, "", words_of_key(key));
 	if (table->module) {
-		pen_padding(table->pen, strlen(heading_of(key)), table->name + 2);
+		pen_padding(table->pen, strlen(words_of_key(key)), table->name + 2);
 		fputs(second_heading_of(key), table->pen->out);
 	}
 	if (has_place) {
@@ -267,7 +225,7 @@ static void put_row(const struct table *table, const struct top_row *row)
 
 static void put_rest(const struct table *table, size_t hidden, uint64_t hidden_weight)
 {
-	const char *what = heading_of(key_of(table));
+	const char *what = words_of_key(key_of(table));
 	bool ends_in_s = what[strlen(what) - 1] == 's';
 
 	if (hidden)

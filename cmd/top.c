@@ -9,6 +9,7 @@
 #include "cmd/recorded_command.h"
 #include "cmd/terminal.h"
 #include "cmd/top_screen.h"
+#include "report/words.h"
 
 #include <errno.h>
 #include <string.h>
@@ -60,7 +61,7 @@ static struct error *take_sort(void *field, const char *argument)
 static struct error *take_by(void *field, const char *argument)
 {
 	for (enum top_key key = TOP_FUNCTION; key <= TOP_THREAD; key++) {
-		if (!strcmp(argument, display_key_name(key))) {
+		if (!strcmp(argument, words_of_key(key))) {
 			*(enum top_key *)field = key;
 			return NULL;
 		}
@@ -290,7 +291,7 @@ static int prepare_and_sample(struct run *run)
 	/* A wake-up costs more than a sample, and there are deep stacks on every machine. One
 	 * program's are worth it, as in prof record. */
 	if (sampling->system_wide || sampling->cpus.count)
-		recording->no_standins = true;
+		recording->is_leisurely = true;
 	if (!sampling->rate.frequency_hz)
 		sampling->rate.frequency_hz = sampling->system_wide || sampling->cpus.count
 						      ? SYSTEM_FREQUENCY_HZ

@@ -6,6 +6,7 @@
 #include "cmd/branches.h"
 #include "cmd/figure.h"
 #include "report/shorten.h"
+#include "report/words.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -159,43 +160,6 @@ static const char *path_of(const struct display *display, uint32_t module)
 	return profile_string(profile, profile_get_module(profile, module)->path);
 }
 
-/* What the kernel's has in square brackets says no more than this. */
-static const char *module_name(const struct display *display, uint32_t module)
-{
-	const struct profile *profile = display->view.profile;
-
-	return profile_get_module(profile, module)->kind == PROFILE_MODULE_KERNEL
-		       ? "[kernel]"
-		       : basename(path_of(display, module));
-}
-
-/* What a row of the table is called; to be freed. */
-static char *row_name(const struct display *display, const struct top_row *row)
-{
-	const struct profile *profile = display->view.profile;
-	const struct profile_thread *thread;
-
-	switch (display->options.by) {
-	case TOP_MODULE:
-		return xstrdup(*row->name ? row->name : "(no module)");
-	case TOP_THREAD:
-		thread = profile_get_thread(profile, row->thread);
-		return xasprintf("%s %d", row->name, thread->tid);
-	case TOP_FILE:
-		return *row->name
-			       ? xstrdup(row->name)
-			       : xasprintf("(no file known) %s", module_name(display, row->module));
-	case TOP_LINE:
-		return row->file ? xasprintf("%s:%u", profile_string(profile, row->file), row->line)
-				 : xasprintf("(no line known) %s", row->name);
-	case TOP_PROCESS:
-		return xstrdup(*row->name ? row->name : "(no name)");
-	case TOP_FUNCTION:
-		break;
-	}
-	return xstrdup(row->name);
-}
-
 static uint64_t least_weight(const struct display *display)
 {
 	uint64_t all = display->view.totals[STACK_EMPTY].weight;
@@ -221,10 +185,11 @@ static bool is_shown(const struct display *display, const struct top_row *row)
 		return false;
 	if (!display->has_regex)
 		return true;
-	name = row_name(display, row);
+	name = words_of_row(&display->view, display->options.by, row);
 	return regexec(&display->regex, name, 0, NULL, 0) == 0 ||
 	       (of_function &&
-		regexec(&display->regex, module_name(display, row->module), 0, NULL, 0) == 0);
+		regexec(&display->regex, words_of_module(display->view.profile, row->module), 0,
+			NULL, 0) == 0);
 }
 
 static void update_table(struct display *display)
@@ -239,7 +204,8 @@ static void update_table(struct display *display)
 		error_free(err);
 	}
 	top_init(top, &display->view, display->options.by);
-	top_sort(top, display->options.order);
+	if (display->options.order != TOP_BY_SELF) /* which they are made in */
+		top_sort(top, display->options.order);
 	display->rows = xcalloc(top->count, sizeof(*display->rows));
 	for (uint32_t i = 0; i < top->count; i++)
 		if (is_shown(display, &top->rows[i]))
@@ -359,7 +325,8 @@ static size_t widest_module(const struct display *display)
 
 	for (size_t i = 0; i < display->row_count; i++) {
 		const struct top_row *row = &display->top.rows[display->rows[i]];
-		size_t columns = printable_columns(module_name(display, row->module));
+		size_t columns =
+			printable_columns(words_of_module(display->view.profile, row->module));
 
 		if (columns > most)
 			most = columns;
@@ -382,16 +349,6 @@ static struct layout layout_of(const struct display *display, size_t columns)
 	return layout;
 }
 
-const char *display_key_name(enum top_key key)
-{
-	static const char *const names[] = {
-		[TOP_FUNCTION] = "function", [TOP_FILE] = "file",	[TOP_LINE] = "line",
-		[TOP_MODULE] = "module",     [TOP_PROCESS] = "process", [TOP_THREAD] = "thread",
-	};
-
-	return names[key];
-}
-
 char *display_title(const struct display *display)
 {
 	const struct display_options *options = &display->options;
@@ -403,7 +360,7 @@ char *display_title(const struct display *display)
 	FILE *out = open_memstream(&text, &len);
 
 	if (is_table)
-		fprintf(out, "by %s, %s first", display_key_name(options->by), order);
+		fprintf(out, "by %s, %s first", words_of_key(options->by), order);
 	else if (options->page == DISPLAY_CALLS)
 		fprintf(out, "call tree down to %.2g %%", 100 * options->least_share);
 	else
@@ -424,7 +381,7 @@ char *display_heading(const struct display *display, size_t columns)
 {
 	struct layout layout = layout_of(display, columns);
 	const char *what = display->options.page == DISPLAY_TABLE
-				   ? display_key_name(display->options.by)
+				   ? words_of_key(display->options.by)
 				   : "function";
 
 	if (!shows_modules(display))
@@ -477,7 +434,7 @@ static void row_line(const struct display *display, const struct top_row *row,
 {
 	struct sum drawn = drawn_sum(display, row);
 	CLEANUP(free_ptr) char *figures = shares(display, row->self, row->total, drawn, layout);
-	CLEANUP(free_ptr) char *full_name = row_name(display, row);
+	CLEANUP(free_ptr) char *full_name = words_of_row(&display->view, display->options.by, row);
 	CLEANUP(free_ptr) char *name = fit(full_name, layout->name);
 	CLEANUP(free_ptr) char *module = NULL;
 
@@ -487,7 +444,7 @@ static void row_line(const struct display *display, const struct top_row *row,
 		ret->text = xasprintf("%s  %s", figures, name);
 		return;
 	}
-	module = fit(module_name(display, row->module), layout->module);
+	module = fit(words_of_module(display->view.profile, row->module), layout->module);
 	ret->text = xasprintf("%s  %s%*s  %s", figures, name,
 			      (int)(layout->name - printable_columns(name)), "", module);
 }

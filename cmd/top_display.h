@@ -42,9 +42,6 @@ struct display_line {
 	bool is_heading;       /* of a part of a page */
 };
 
-/* "function", "module", … */
-const char *display_key_name(enum top_key key);
-
 struct display;
 
 struct display *display_new(void);

@@ -246,6 +246,22 @@ uint32_t profile_add_samples(struct profile *profile, thread_id thread, stack_id
 	return id;
 }
 
+uint64_t profile_fade(struct profile *profile, double factor, uint64_t least_samples)
+{
+	uint64_t left = 0;
+
+	for (uint32_t i = 0; i < profile->cells.count; i++) {
+		struct profile_cell *cell = &profile->cells.items[i];
+
+		cell->samples = (uint64_t)((double)cell->samples * factor);
+		cell->weight = (uint64_t)((double)cell->weight * factor);
+		if (cell->samples < least_samples)
+			cell->samples = cell->weight = 0;
+		left += cell->samples > 0;
+	}
+	return left;
+}
+
 void profile_keep_moments(struct profile *profile)
 {
 	profile->keeps_moments = true;

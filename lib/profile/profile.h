@@ -185,6 +185,11 @@ uint32_t profile_add(struct profile *profile, thread_id thread, stack_id stack, 
 /* So many samples, and the sum of their weights. */
 uint32_t profile_add_samples(struct profile *profile, thread_id thread, stack_id stack,
 			     event_id event, uint64_t samples, uint64_t weight);
+/*
+ * All counts become `factor` (below 1) of what they were; a cell that has less than so many samples
+ * then has none. How many cells have some.
+ */
+uint64_t profile_fade(struct profile *profile, double factor, uint64_t least_samples);
 /* From now on moments and markers are kept; before, they are passed over. */
 void profile_keep_moments(struct profile *profile);
 void profile_add_moment(struct profile *profile, const struct profile_moment *moment);

@@ -1,13 +1,16 @@
 #include "report/recent.h"
 
 #include "base/alloc.h"
-#include "profile/merge.h"
+#include "profile/transfer.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 /* A cell that has faded to less than this part of a sample is forgotten: after four half-lives. */
 enum { FAINTEST = RECENT_SCALE / 16 };
+
+/* Cells without samples are in nobody's way until there are as many as others. */
+enum { MOST_DEAD_SHARE = 2, FEW_CELLS = 64 };
 
 /* What a cell of the growing profile had counted at the last look. */
 struct seen {
@@ -17,7 +20,8 @@ struct seen {
 struct recent {
 	uint64_t half_life_ns;
 	struct profile *held;
-	struct seen *seen; /* by cell of the growing profile */
+	struct idmap modules; /* of held: see transfer_init() */
+	struct seen *seen;    /* by cell of the growing profile */
 	uint64_t seen_count, seen_room;
 };
 
@@ -35,19 +39,32 @@ void recent_free(struct recent *recent)
 	if (!recent)
 		return;
 	profile_free(recent->held);
+	idmap_deinit(&recent->modules);
 	free(recent->seen);
 	free(recent);
 }
 
-static void add_faded(const struct profile *held, struct merge *merge, double factor)
+/* What has faded away leaves with all that only it refers to. */
+static void tidy_up(struct recent *recent)
 {
-	for (uint64_t i = 0; i < profile_cell_count(held); i++) {
-		const struct profile_cell *cell = profile_get_cell(held, i);
-		uint64_t samples = (uint64_t)((double)cell->samples * factor);
+	struct profile *next = profile_new();
+	struct idmap modules = {0};
+	struct transfer transfer;
 
-		if (samples >= FAINTEST)
-			merge_add(merge, cell, samples, (uint64_t)((double)cell->weight * factor));
+	transfer_init(&transfer, recent->held, next, &modules);
+	for (event_id i = 0; i < profile_event_count(recent->held); i++)
+		transfer_event(&transfer, i);
+	for (uint64_t i = 0; i < profile_cell_count(recent->held); i++) {
+		const struct profile_cell *cell = profile_get_cell(recent->held, i);
+
+		if (cell->samples)
+			transfer_add(&transfer, cell, cell->samples, cell->weight);
 	}
+	transfer_deinit(&transfer);
+	profile_free(recent->held);
+	idmap_deinit(&recent->modules);
+	recent->held = next;
+	recent->modules = modules;
 }
 
 static struct seen *seen_of(struct recent *recent, uint64_t cell)
@@ -59,7 +76,7 @@ static struct seen *seen_of(struct recent *recent, uint64_t cell)
 	return &recent->seen[cell];
 }
 
-static void add_new(struct recent *recent, const struct profile *profile, struct merge *merge)
+static void add_new(struct recent *recent, const struct profile *profile, struct transfer *transfer)
 {
 	for (uint64_t i = 0; i < profile_cell_count(profile); i++) {
 		const struct profile_cell *cell = profile_get_cell(profile, i);
@@ -67,8 +84,8 @@ static void add_new(struct recent *recent, const struct profile *profile, struct
 
 		if (cell->samples == seen->samples)
 			continue;
-		merge_add(merge, cell, (cell->samples - seen->samples) * RECENT_SCALE,
-			  (cell->weight - seen->weight) * RECENT_SCALE);
+		transfer_add(transfer, cell, (cell->samples - seen->samples) * RECENT_SCALE,
+			     (cell->weight - seen->weight) * RECENT_SCALE);
 		*seen = (struct seen){cell->samples, cell->weight};
 	}
 }
@@ -76,22 +93,17 @@ static void add_new(struct recent *recent, const struct profile *profile, struct
 void recent_advance(struct recent *recent, const struct profile *profile, uint64_t passed_ns)
 {
 	double factor = exp2(-(double)passed_ns / (double)recent->half_life_ns);
-	struct profile *next = profile_new();
-	struct idmap modules = {0};
-	struct merge old, new;
+	uint64_t left = profile_fade(recent->held, factor, FAINTEST);
+	struct transfer transfer;
 
-	merge_init(&old, recent->held, next, &modules);
-	merge_init(&new, profile, next, &modules);
+	if (profile_cell_count(recent->held) > MOST_DEAD_SHARE * left + FEW_CELLS)
+		tidy_up(recent);
+	transfer_init(&transfer, profile, recent->held, &recent->modules);
 	/* They keep their order, and are there before their first sample. */
 	for (event_id i = 0; i < profile_event_count(profile); i++)
-		merge_event(&new, i);
-	add_faded(recent->held, &old, factor);
-	add_new(recent, profile, &new);
-	merge_deinit(&old);
-	merge_deinit(&new);
-	idmap_deinit(&modules);
-	profile_free(recent->held);
-	recent->held = next;
+		transfer_event(&transfer, i);
+	add_new(recent, profile, &transfer);
+	transfer_deinit(&transfer);
 }
 
 void recent_skip(struct recent *recent, const struct profile *profile)
@@ -111,7 +123,9 @@ void recent_start_over(struct recent *recent)
 void recent_clear(struct recent *recent)
 {
 	profile_free(recent->held);
+	idmap_deinit(&recent->modules);
 	recent->held = profile_new();
+	recent->modules = (struct idmap){0};
 }
 
 const struct profile *recent_profile(const struct recent *recent)

@@ -2,13 +2,13 @@
  * Copies samples of one profile into another, with all that they refer to. What is equal becomes
  * one there: files by path and build-id, frames by their place in them, stacks by their frames.
  */
-#ifndef PROF_PROFILE_MERGE_H
-#define PROF_PROFILE_MERGE_H
+#ifndef PROF_PROFILE_TRANSFER_H
+#define PROF_PROFILE_TRANSFER_H
 
 #include "base/idmap.h"
 #include "profile/profile.h"
 
-struct merge {
+struct transfer {
 	const struct profile *from;
 	struct profile *to;
 	struct idmap *modules; /* of `to`, by what makes a module one */
@@ -20,18 +20,18 @@ struct merge {
 
 /*
  * modules: which modules `to` has; a zeroed one for an empty profile, kept by the caller for the
- * next merge into the same profile. All three are borrowed; `from` must not change until
- * merge_deinit().
+ * next transfer into the same profile. All three are borrowed; `from` must not change until
+ * transfer_deinit().
  */
-void merge_init(struct merge *merge, const struct profile *from, struct profile *to,
-		struct idmap *modules);
-void merge_deinit(struct merge *merge);
+void transfer_init(struct transfer *transfer, const struct profile *from, struct profile *to,
+		   struct idmap *modules);
+void transfer_deinit(struct transfer *transfer);
 
 /* The event of `to`, made when it is not there yet. Samples make theirs. */
-event_id merge_event(struct merge *merge, event_id id);
+event_id transfer_event(struct transfer *transfer, event_id id);
 /* Adds so many samples, and so much weight, to what the cell of `from` is in `to`; the cell's index
  * there. */
-uint32_t merge_add(struct merge *merge, const struct profile_cell *cell, uint64_t samples,
-		   uint64_t weight);
+uint32_t transfer_add(struct transfer *transfer, const struct profile_cell *cell, uint64_t samples,
+		      uint64_t weight);
 
 #endif
