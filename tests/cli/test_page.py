@@ -390,7 +390,7 @@ def test_bad_names_do_no_harm(show, prof):
 
 
 def test_an_empty_profile_makes_a_page_that_says_so(prof, show):
-    assert prof("record", "-o", "page.html", "-e", "page-faults:k", "-c", "1000000000", "--", "true").returncode == 0
+    assert prof("record", "-o", "page.html", "-e", "page-faults:u", "-c", "1000000000", "--", "true").returncode == 0
     page = show()
     assert "empty" in page.value("document.getElementById('empty').innerText")
 

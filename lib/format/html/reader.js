@@ -95,7 +95,7 @@ function readMoments(reader) {
   const count = reader.number();
   const each = reader.number();
   const time = reader.rising(new Float64Array(count));
-  const cpu = reader.column(new Uint32Array(count));
+  const cpu = reader.column(new Uint16Array(count)); // whatever a file claims, a lane each can be counted
   const cell = reader.column(new Uint32Array(count));
   return { count, each, time, cpu, cell };
 }

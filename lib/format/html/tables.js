@@ -5,6 +5,7 @@ import { percent, points } from "./words.js";
 
 const ROWS_AT_ONCE = 300;
 const CHILDREN_AT_ONCE = 100;
+const OPENED_AT_ONCE = 50;
 
 export const $ = (id) => document.getElementById(id);
 
@@ -115,7 +116,7 @@ export class CallTree {
       this.open = new Set([0]);
       this.more = new Map();
       this.current = 0;
-      for (let i = 0; i + 1 < tree.count && tree.total[i + 1] > tree.total[0] / 2 && this.open.size < 60; i++)
+      for (let i = 0; i + 1 < tree.count && tree.total[i + 1] > tree.total[0] / 2 && this.open.size < OPENED_AT_ONCE; i++)
         this.open.add(i);
     }
     this.tree = tree;
@@ -184,7 +185,7 @@ export class CallTree {
   toggle(node, opens) {
     if (!opens) this.open.delete(node);
     else
-      for (let at = node; this.tree.end[at] > at + 1; at++) {
+      for (let at = node; at < node + OPENED_AT_ONCE && this.tree.end[at] > at + 1; at++) {
         this.open.add(at);
         if (this.tree.end[at + 1] !== this.tree.end[at]) break;
       }

@@ -254,8 +254,8 @@ export function calleesOf(tree, label) {
 // The labels from the root to a node, and back. As many as there are, where there are fewer.
 export function pathOf(tree, node) {
   const path = [];
-  for (; node; node = tree.parent[node]) path.unshift(tree.code[node]);
-  return path;
+  for (; node; node = tree.parent[node]) path.push(tree.code[node]);
+  return path.reverse();
 }
 
 export function childrenOf(tree, node) {
