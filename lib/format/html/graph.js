@@ -79,7 +79,8 @@ export class Graph {
     canvas.addEventListener("focus", () => this.later());
     canvas.addEventListener("blur", () => this.later());
     element.addEventListener("scroll", () => this.later(), { passive: true });
-    new ResizeObserver(() => this.refit()).observe(element);
+    // At once: a canvas of a new size is black until it is drawn, and a frame later that would be seen.
+    new ResizeObserver(() => this.refit() && this.draw()).observe(element);
   }
 
   // look: {upward, colours, labels, names, matches, chosen, compares, ground, ink, mark, …}.
@@ -120,7 +121,7 @@ export class Graph {
       const t = Math.min(1, Math.max(0, (now - start) / ZOOM_MS));
       const ease = 1 - (1 - t) ** 3;
       this.range = [from[0] + (goal[0] - from[0]) * ease, from[1] + (goal[1] - from[1]) * ease];
-      this.refit(true);
+      if (this.fit()) this.draw();
       if (t < 1) this.gliding = requestAnimationFrame(step);
       else {
         this.reveal();
@@ -143,9 +144,16 @@ export class Graph {
     else if (y + ROW_PX > this.height) this.element.scrollTop += y + ROW_PX - this.height;
   }
 
-  // Lays out anew; draws now, or with the next frame.
-  refit(now = false) {
-    if (!this.tree || !this.element.clientWidth) return undefined;
+  // Lays out anew; what that looks like is seen with the next frame.
+  refit() {
+    if (!this.fit()) return false;
+    this.tell.hidden(this.boxes.hidden);
+    this.later();
+    return true;
+  }
+
+  fit() {
+    if (!this.tree || !this.element.clientWidth) return false;
     const { element, canvas } = this;
     const ratio = devicePixelRatio;
     this.width = element.clientWidth;
@@ -160,9 +168,7 @@ export class Graph {
     this.rows = this.boxes.depth.reduce((most, depth) => Math.max(most, depth), 0) + 1;
     const tall = `${Math.max(this.height, this.rows * ROW_PX)}px`;
     if (this.space.style.height !== tall) this.space.style.height = tall;
-    if (now) return this.draw();
-    this.tell.hidden(this.boxes.hidden);
-    return this.later();
+    return true;
   }
 
   later() {
