@@ -102,6 +102,14 @@ def test_a_click_zooms_and_the_way_back_is_shown(show):
     assert crumbs(page) == ["all", "main", "serve"]
 
 
+def test_a_double_click_leads_to_callers_and_callees(show):
+    page = show(SHOP)
+    x, y, width = boxes(page)["write"]
+    page.click(x + width / 2, y + 8)
+    page.click(x + width / 2, y + 8, count=2)
+    page.until("prof.state.view === 'functions' && prof.full[prof.state.fn] === 'write'")
+
+
 def test_the_pointer_is_told_what_it_is_on(show):
     page = show(SHOP)
     x, y, width = boxes(page)["log"]

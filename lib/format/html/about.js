@@ -7,7 +7,7 @@ const KEYS = [
   ["/", "search"], ["n  N", "next and previous match"], ["Esc", "zoom out, clear the search, close"],
   ["← → ↑ ↓", "in the graph or the tree: to the box beside, above, below"],
   ["Enter", "zoom into the selected box"], ["Backspace", "zoom out by one"],
-  ["1 2 3", "flame graph, functions, call tree"], ["s", "callers and callees of the selected function"],
+  ["1 2 3", "flame graph, functions, call tree"], ["s", "callers and callees of the selected function; so does a double click"],
   ["i", "icicle, flame, inverted in turn"], ["c", "colours by kind or by module"], ["f", "full or short names"],
   ["r", "fold recursion"], ["[  ]", "the range of time one step earlier, later"], ["w", "the whole recording"],
   ["t", "dark or light"], ["?", "this help"],

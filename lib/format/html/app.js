@@ -30,6 +30,13 @@ function firstTheme() {
   return systemIsDark.matches ? "dark" : "light";
 }
 
+// Browsers refuse it to those who ask too often, as a key held down does.
+function replaceAddress(hash) {
+  try {
+    history.replaceState(null, "", hash);
+  } catch { /* the next one will do */ }
+}
+
 class Page extends View {
   constructor(profile) {
     super(profile);
@@ -94,7 +101,7 @@ class Page extends View {
   go(change, replaces = false) {
     const state = { ...this.state, ...change };
     const hash = `#${toHash(state)}`;
-    if (replaces) history.replaceState(null, "", hash);
+    if (replaces) replaceAddress(hash);
     else if (hash !== (location.hash || "#")) location.hash = hash;
     this.applied = location.hash;
     this.apply(state);

@@ -42,7 +42,8 @@ export function nodeWords(context, node) {
     figures: `${percent(tree.total[node], whole)} total, ${words(tree.total[node])}; ` +
       `${percent(tree.self[node], whole)} self, ${words(tree.self[node])}${changed}`,
     kind: kind === "inlined" ? inlined.slice(2) : (KIND_NAMES[kind] || "") + inlined,
-    place: kind ? [fileName(modulePath(profile, label)), place(profile, label)].filter(Boolean).join(" · ") : "",
+    place: kind ? [fileName(modulePath(profile, label)), place(profile, label).split("/").slice(-2).join("/")]
+      .filter(Boolean).join(" · ") : "",
   };
 }
 

@@ -67,14 +67,15 @@ export class Graph {
     canvas.addEventListener("pointermove", (event) => this.hover(event));
     canvas.addEventListener("pointerleave", () => this.setHovered(null, null));
     canvas.addEventListener("click", (event) => {
+      if (event.detail > 1) return;
       const node = this.nodeUnder(event);
+      this.clicked = node;
+      this.setHovered(null, null); // it is elsewhere in a moment
       if (node < 0) this.tell.zoom({ node: this.tree.parent[-node], first: -node });
       else if (node !== null) this.open(node);
     });
-    canvas.addEventListener("dblclick", (event) => {
-      const node = this.nodeUnder(event);
-      if (node !== null && node >= 0) this.tell.choose(node);
-    });
+    // The first click of the two has moved what is under the pointer.
+    canvas.addEventListener("dblclick", () => this.clicked !== null && this.clicked >= 0 && this.tell.choose(this.clicked));
     canvas.addEventListener("keydown", (event) => this.key(event));
     canvas.addEventListener("focus", () => this.later());
     canvas.addEventListener("blur", () => this.later());
