@@ -144,7 +144,7 @@ char *quality_line(const struct quality *quality)
 					    : xstrdup("");
 
 	CLEANUP(free_ptr)
-	char *compat = counts->compat ? part("of 32-bit processes, leaf only", counts->compat,
+	char *compat = counts->compat ? part("of 32-bit processes", counts->compat,
 					     counts->samples)
 				      : xstrdup("");
 

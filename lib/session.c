@@ -15,6 +15,7 @@ struct session {
 	struct names *names;
 	struct unwinder *unwinder;
 	const struct arch *arch;
+	struct unwinder *compat; /* of arch->compat; NULL: not needed yet */
 	struct profile *profile;
 	struct session_counts counts;
 	uint64_t stack_end; /* of the last record */
@@ -55,6 +56,7 @@ void session_free(struct session *session)
 	idmap_deinit(&session->processes);
 	free(session->main_path);
 	free(session->frames);
+	unwinder_free(session->compat);
 	free(session);
 }
 
@@ -124,15 +126,35 @@ static stack_id push_user_pc(struct session *session, const struct record *recor
 					 .is_return_address = is_return_address});
 }
 
+enum { ABI_NONE = 0, ABI_32 = 1 }; /* PERF_SAMPLE_REGS_ABI_* */
+
+/* NULL: the registers are not there, or of a machine that we do not unwind. */
+static const struct arch *arch_of(const struct session *session, const struct record_sample *sample)
+{
+	if (sample->regs.abi == ABI_NONE)
+		return NULL;
+	return sample->regs.abi == ABI_32 ? session->arch->compat : session->arch;
+}
+
+static struct unwinder *unwinder_of(struct session *session, const struct arch *arch)
+{
+	if (arch == session->arch)
+		return session->unwinder;
+	if (!session->compat)
+		session->compat = unwinder_new(session->spaces, arch);
+	return session->compat;
+}
+
 /* True when it leads to the root. */
 static bool unwind(struct session *session, const struct record *record, const struct regs *regs,
 		   struct call_chain *chain)
 {
 	const struct record_sample *sample = &record->sample;
-	bool complete = unwinder_walk(session->unwinder, record->pid, record->time_ns, regs,
-				      sample->stack, chain) == UNWIND_ROOT;
+	const struct arch *arch = arch_of(session, sample);
+	bool complete = unwinder_walk(unwinder_of(session, arch), record->pid, record->time_ns,
+				      regs, sample->stack, chain) == UNWIND_ROOT;
 	bool deep = chain->needed_bytes > sample->dumped_bytes;
-	uint64_t sp = regs->values[session->arch->sp];
+	uint64_t sp = regs->values[arch->sp];
 
 	session->counts.deep += deep;
 	session->counts.completed += complete && deep;
@@ -229,8 +251,6 @@ static stack_id push_kernel(struct session *session, const struct record_sample 
 	return stack;
 }
 
-enum { ABI_NONE = 0, ABI_32 = 1 }; /* PERF_SAMPLE_REGS_ABI_* */
-
 /*
  * Until an exec enters the new program, the registers are still those of the old one, whose memory
  * is gone: nothing is mapped where they point.
@@ -247,15 +267,14 @@ static bool is_in_exec(struct session *session, const struct record *record,
 static stack_id push_user_part(struct session *session, const struct record *record, stack_id stack)
 {
 	const struct record_sample *sample = &record->sample;
+	const struct arch *arch = arch_of(session, sample);
 	struct regs regs;
 
+	session->counts.compat += sample->regs.abi == ABI_32;
 	if (bytes_left(&sample->user_chain))
 		return push_user_chain(session, record, stack);
-	if (sample->regs.abi == ABI_32)
-		session->counts.compat++;
-	else if (sample->regs.abi != ABI_NONE &&
-		 regs_from_perf(session->arch, sample->regs.mask, sample->regs.values, &regs) &&
-		 !is_in_exec(session, record, &regs))
+	if (arch && regs_from_perf(arch, sample->regs.mask, sample->regs.values, &regs) &&
+	    !is_in_exec(session, record, &regs))
 		return push_unwound(session, record, &regs, stack);
 	return sample->in_kernel ? stack : push_user_pc(session, record, stack, sample->ip, false);
 }

@@ -22,7 +22,7 @@ struct session_counts {
 	uint64_t deep;	      /* stacks larger than what the kernel copied of them … */
 	uint64_t completed;   /* … and complete all the same */
 	uint64_t user_stacks; /* samples that had a user stack to unwind */
-	uint64_t compat;      /* samples of 32-bit processes: the leaf only */
+	uint64_t compat;      /* samples of 32-bit processes */
 };
 
 struct session;

@@ -2,8 +2,8 @@
 
 #include "base/alloc.h"
 #include "base/unpack.h"
+#include "elf/classes.h"
 
-#include <elf.h>
 #include <endian.h>
 #include <errno.h>
 #include <sys/mman.h>
@@ -16,6 +16,8 @@ struct image {
 	bool is_mapped; /* else data is on the heap */
 	char *name;
 	Elf64_Ehdr header;
+	bool is_32; /* its word size; what is read here is widened */
+	unsigned char beginning[sizeof(Elf32_Ehdr)]; /* as it was in the file */
 	struct image_segment *segments;
 	unsigned segment_count;
 	uint64_t unwind_table_vaddr; /* 0: none */
@@ -49,24 +51,21 @@ static bool is_elf(const Elf64_Ehdr *header)
 	return memcmp(header->e_ident, ELFMAG, SELFMAG) == 0;
 }
 
-/* In the class and byte order that prof itself is compiled for. */
+/* In the byte order that prof itself is compiled for. */
 static bool is_of_our_kind(const Elf64_Ehdr *header)
 {
 	const int data = __BYTE_ORDER == __LITTLE_ENDIAN ? ELFDATA2LSB : ELFDATA2MSB;
 
-	return header->e_ident[EI_CLASS] == ELFCLASS64 && header->e_ident[EI_DATA] == data;
+	return (header->e_ident[EI_CLASS] == ELFCLASS64 || elf_is_32(header)) &&
+	       header->e_ident[EI_DATA] == data;
 }
 
 static bool section_header(const struct image *image, size_t index, Elf64_Shdr *ret)
 {
 	struct bytes at = bytes_at(image_contents(image), image->header.e_shoff);
-	const void *header;
 
-	bytes_skip(&at, index * sizeof(*ret));
-	header = bytes_take(&at, sizeof(*ret));
-	if (header)
-		memcpy(ret, header, sizeof(*ret));
-	return header;
+	bytes_skip(&at, index * elf_section_bytes(image->is_32));
+	return elf_take_section(&at, image->is_32, ret);
 }
 
 /*
@@ -84,9 +83,9 @@ static void header_counts(const struct image *image, size_t *segments, size_t *s
 	*segments = header->e_phnum == PN_XNUM ? first.sh_info : header->e_phnum;
 	*sections = header->e_shnum == 0 ? first.sh_size : header->e_shnum;
 	*names = header->e_shstrndx == SHN_XINDEX ? first.sh_link : header->e_shstrndx;
-	if (header->e_phentsize != sizeof(Elf64_Phdr) || header->e_phoff == 0)
+	if (header->e_phentsize != elf_segment_bytes(image->is_32) || header->e_phoff == 0)
 		*segments = 0;
-	if (header->e_shentsize != sizeof(Elf64_Shdr) || header->e_shoff == 0)
+	if (header->e_shentsize != elf_section_bytes(image->is_32) || header->e_shoff == 0)
 		*sections = 0;
 }
 
@@ -147,13 +146,13 @@ static void load_segments(struct image *image)
 	size_t count, sections, names;
 
 	header_counts(image, &count, &sections, &names);
-	if (count > bytes_left(&table) / sizeof(Elf64_Phdr))
-		count = bytes_left(&table) / sizeof(Elf64_Phdr);
+	if (count > bytes_left(&table) / elf_segment_bytes(image->is_32))
+		count = bytes_left(&table) / elf_segment_bytes(image->is_32);
 	image->segments = xcalloc(count, sizeof(*image->segments));
 	for (size_t i = 0; i < count; i++) {
 		Elf64_Phdr header;
 
-		memcpy(&header, bytes_take(&table, sizeof(header)), sizeof(header));
+		elf_take_segment(&table, image->is_32, &header);
 		if (header.p_type == PT_LOAD)
 			add_segment(image, &header);
 		else if (header.p_type == PT_GNU_EH_FRAME)
@@ -173,13 +172,13 @@ static void load_sections(struct image *image)
 		return;
 	image->sections_loaded = true;
 	header_counts(image, &segments, &count, &names);
-	if (count > bytes_left(&table) / sizeof(Elf64_Shdr))
-		count = bytes_left(&table) / sizeof(Elf64_Shdr);
+	if (count > bytes_left(&table) / elf_section_bytes(image->is_32))
+		count = bytes_left(&table) / elf_section_bytes(image->is_32);
 	image->sections = xcalloc(count, sizeof(*image->sections));
 	image->unpacked = xcalloc(count, sizeof(*image->unpacked));
 	image->section_count = count;
-	if (count)
-		memcpy(image->sections, table.at, count * sizeof(*image->sections));
+	for (size_t i = 0; i < count; i++)
+		elf_take_section(&table, image->is_32, &image->sections[i]);
 	if (names < count)
 		image->section_names = part(image, image->sections[names].sh_offset,
 					    image->sections[names].sh_size);
@@ -202,15 +201,16 @@ static void find_build_id_in_sections(struct image *image)
 static struct error *load(struct image *image, const char *name, struct image **ret)
 {
 	CLEANUP(image_cleanup) struct image *loading = image;
+	struct bytes from;
 
 	image->name = xstrdup(name);
-	if (image->size_bytes < sizeof(image->header))
-		return error_new("%s is no ELF file", name);
-	memcpy(&image->header, image->data, sizeof(image->header));
-	if (!is_elf(&image->header))
+	from = image_contents(image);
+	if (!elf_take_header(&from, &image->header) || !is_elf(&image->header))
 		return error_new("%s is no ELF file", name);
 	if (!is_of_our_kind(&image->header))
-		return error_new("%s is an ELF file of another word size or byte order", name);
+		return error_new("%s is an ELF file of another byte order", name);
+	image->is_32 = elf_is_32(&image->header);
+	memcpy(image->beginning, image->data, sizeof(image->beginning));
 	load_segments(image);
 	if (image->build_id.len == 0)
 		find_build_id_in_sections(image);
@@ -373,6 +373,11 @@ uint64_t image_unwind_table(const struct image *image)
 	return image->unwind_table_vaddr;
 }
 
+bool image_is_32(const struct image *image)
+{
+	return image->is_32;
+}
+
 uint64_t image_entry(const struct image *image)
 {
 	return image->header.e_entry;
@@ -413,8 +418,8 @@ static size_t section_named(const struct image *image, const char *prefix, const
 
 /* A compressed section's own header, which is passed over: "ZLIB" and 8 big-endian bytes, or
  * Elf64_Chdr. False: it is none that we know. */
-static bool read_packed_header(struct bytes *packed, bool is_zdebug, enum unpack_kind *kind,
-			       uint64_t *size_bytes)
+static bool read_packed_header(struct bytes *packed, bool is_32, bool is_zdebug,
+			       enum unpack_kind *kind, uint64_t *size_bytes)
 {
 	uint32_t type;
 
@@ -426,9 +431,10 @@ static bool read_packed_header(struct bytes *packed, bool is_zdebug, enum unpack
 		return magic && memcmp(magic, "ZLIB", 4) == 0;
 	}
 	type = bytes_u32(packed);
-	bytes_u32(packed);
-	*size_bytes = bytes_u64(packed);
-	bytes_u64(packed); /* alignment */
+	if (!is_32)
+		bytes_u32(packed);
+	*size_bytes = bytes_uint(packed, is_32 ? 4 : 8);
+	bytes_uint(packed, is_32 ? 4 : 8); /* alignment */
 	if (type == ELFCOMPRESS_ZSTD)
 		*kind = UNPACK_ZSTD;
 	return bytes_ok(packed) && (type == ELFCOMPRESS_ZLIB || type == ELFCOMPRESS_ZSTD);
@@ -441,8 +447,8 @@ static bool unpack_section(struct image *image, size_t index, struct bytes packe
 	uint64_t size_bytes;
 	void *to;
 
-	if (!read_packed_header(&packed, is_zdebug, &kind, &size_bytes) || size_bytes == 0 ||
-	    size_bytes / UNPACK_RATIO_MAX > bytes_left(&packed))
+	if (!read_packed_header(&packed, image->is_32, is_zdebug, &kind, &size_bytes) ||
+	    size_bytes == 0 || size_bytes / UNPACK_RATIO_MAX > bytes_left(&packed))
 		return false;
 	if (!image->unpacked[index]) {
 		to = malloc(size_bytes);
@@ -502,7 +508,7 @@ void image_release(const struct image *image, struct bytes part)
 /* As memcmp() == 0, but false, not dead, where the file no longer backs the mapping. */
 static bool still_reads(const unsigned char *at, const void *expected, size_t len)
 {
-	unsigned char now[sizeof(Elf64_Ehdr) > BUILD_ID_MAX ? sizeof(Elf64_Ehdr) : BUILD_ID_MAX];
+	unsigned char now[sizeof(Elf32_Ehdr) > BUILD_ID_MAX ? sizeof(Elf32_Ehdr) : BUILD_ID_MAX];
 	struct iovec local = {.iov_base = now, .iov_len = len};
 	struct iovec remote = {.iov_base = (void *)(uintptr_t)at, .iov_len = len};
 	ssize_t got = process_vm_readv(getpid(), &local, 1, &remote, 1, 0);
@@ -519,7 +525,7 @@ bool image_changed(struct image *image)
 	/* The last byte goes first when a file is cut. */
 	image->changed =
 		!still_reads(image->data + image->size_bytes - 1, NULL, 1) ||
-		!still_reads(image->data, &image->header, sizeof(image->header)) ||
+		!still_reads(image->data, image->beginning, sizeof(image->beginning)) ||
 		(image->build_id.len &&
 		 !still_reads(image->build_id_at, image->build_id.bytes, image->build_id.len));
 	return image->changed;

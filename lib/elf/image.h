@@ -43,7 +43,7 @@ struct image_section {
 struct image;
 
 /* Takes fd in every case. `name` is for messages and is copied. Fails on what is no ELF file of
- * this machine's class and byte order; another machine of the same (aarch64 on x86_64) is fine. */
+ * this machine's byte order; another machine (aarch64 on x86_64) or word size is fine. */
 MUST_CHECK struct error *image_open(int fd, const char *name, struct image **ret);
 /* The same for bytes in memory (the vdso), which are copied. */
 MUST_CHECK struct error *image_from_memory(const void *data, size_t len, const char *name,
@@ -98,6 +98,8 @@ bool image_read(const struct image *image, uint64_t vaddr, void *into, size_t le
  * relies on, whatever became of the section headers; 0: there is none. LSB, "Exception Frames".
  */
 uint64_t image_unwind_table(const struct image *image);
+/* Of 32-bit words. */
+bool image_is_32(const struct image *image);
 /* The vaddr where the program begins; 0: nowhere. */
 uint64_t image_entry(const struct image *image);
 

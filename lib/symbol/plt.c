@@ -128,6 +128,8 @@ size_t plt_stubs(struct image *image, struct plt_stub **ret)
 	struct bytes symbols = image_section(image, ".dynsym").data;
 	struct plt plt = {0};
 
+	if (image_is_32(image)) /* not the stubs that we know */
+		return 0;
 	load_slots(&plt, image_section(image, ".rela.plt").data, symbols);
 	/* Large, and of use only here. */
 	if (image_section(image, ".plt.got").present)

@@ -3,8 +3,8 @@
 #include "symbol/plt.h"
 
 #include "base/alloc.h"
+#include "elf/classes.h"
 
-#include <elf.h>
 #include <string.h>
 
 /* Where an entry's name is. */
@@ -115,13 +115,11 @@ static bool load_table(struct symtab *symtab, struct image *image, enum table ta
 {
 	struct bytes symbols = image_section(image, symbols_name).data;
 	Elf64_Sym symbol;
-	const void *at;
 
 	symtab->strings[table] = image_section(image, strings_name).data;
 	if (!bytes_left(&symbols))
 		return false;
-	while ((at = bytes_take(&symbols, sizeof(symbol)))) {
-		memcpy(&symbol, at, sizeof(symbol));
+	while (elf_take_symbol(&symbols, image_is_32(image), &symbol)) {
 		uint64_t size = symbol.st_size;
 		struct entry entry = {
 			.vaddr = symbol.st_value,

@@ -54,6 +54,8 @@ enum { CODE_BYTES = 8 };
 
 struct arch {
 	const char *name;
+	const struct arch *compat; /* 32-bit processes that it runs too; NULL: none are unwound */
+	unsigned word_bytes;
 	unsigned register_count; /* DWARF numbers below this are general registers */
 	unsigned sp, fp, ra;	 /* DWARF numbers; ra: the column of the return address in CFI */
 	uint64_t preserved;	 /* bit n: a call leaves register n as it was (by the psABI) */
@@ -93,6 +95,7 @@ struct arch {
 enum { PERF_REG_PC = 0xfe, PERF_REG_NONE = 0xff };
 
 extern const struct arch arch_x86_64;
+extern const struct arch arch_i386;
 extern const struct arch arch_aarch64;
 /* The machine prof was built for. */
 const struct arch *arch_native(void);

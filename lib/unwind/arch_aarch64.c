@@ -74,6 +74,7 @@ static const struct signal_frame signal_frame = {
 
 const struct arch arch_aarch64 = {
 	.name = "aarch64",
+	.word_bytes = 8,
 	.register_count = 32,
 	.sp = SP,
 	.fp = FP,

@@ -1,4 +1,5 @@
 #include "unwind/arch.h"
+#include "unwind/x86_calls.h"
 
 enum { RAX, RDX, RCX, RBX, RSI, RDI, RBP, RSP, R8, R12 = 12, RETURN_ADDRESS = 16 };
 
@@ -28,49 +29,6 @@ static const uint8_t perf_to_dwarf[] = {
 	14,
 	15,
 };
-
-/* Length of an instruction of one opcode byte and a ModRM operand. */
-static unsigned modrm_length(const unsigned char code[3])
-{
-	unsigned mod = code[1] >> 6, rm = code[1] & 7;
-	unsigned length = 2;
-
-	if (mod == 3)
-		return length;
-	if (rm == 4) {
-		length++;
-		if (mod == 0 && (code[2] & 7) == 5)
-			length += 4;
-	} else if (mod == 0 && rm == 5) {
-		length += 4;
-	}
-	return length + (mod == 1 ? 1 : mod == 2 ? 4 : 0);
-}
-
-static bool ends_with_call(const unsigned char code[CODE_BYTES])
-{
-	if (code[CODE_BYTES - 5] == 0xe8) /* call rel32 */
-		return true;
-	for (unsigned length = 2; length <= 7; length++) {
-		const unsigned char *at = code + CODE_BYTES - length;
-		unsigned char operand[3] = {at[0], at[1], length > 2 ? at[2] : 0};
-
-		/* call r/m64: ff /2 */
-		if (at[0] == 0xff && (at[1] >> 3 & 7) == 2 && modrm_length(operand) == length)
-			return true;
-	}
-	return false;
-}
-
-static bool call_target(const unsigned char code[CODE_BYTES], uint64_t return_address,
-			uint64_t *ret)
-{
-	int32_t relative;
-
-	memcpy(&relative, code + CODE_BYTES - sizeof(relative), sizeof(relative));
-	*ret = return_address + (uint64_t)(int64_t)relative;
-	return code[CODE_BYTES - 5] == 0xe8;
-}
 
 static int pushed_words(const unsigned char code[CODE_BYTES])
 {
@@ -125,6 +83,8 @@ static const struct signal_frame signal_frame = {
 
 const struct arch arch_x86_64 = {
 	.name = "x86_64",
+	.compat = &arch_i386,
+	.word_bytes = 8,
 	.register_count = 17,
 	.sp = RSP,
 	.fp = RBP,
@@ -138,8 +98,8 @@ const struct arch arch_x86_64 = {
 	.record_on_top = true,
 	.ra_in_register = false,
 	.pc_mask = UINT64_MAX,
-	.ends_with_call = ends_with_call,
-	.call_target = call_target,
+	.ends_with_call = x86_ends_with_call,
+	.call_target = x86_call_target,
 	.pushed_words = pushed_words,
 	.is_after_syscall = is_after_syscall,
 	.is_newborn = is_newborn,

@@ -42,7 +42,11 @@ struct cfi {
 /* vaddr: of .eh_frame_hdr, 0: there is none. *eh_frame: the vaddr of .eh_frame, as it says. */
 static struct hdr hdr_read(const struct image *image, uint64_t vaddr, uint64_t *eh_frame)
 {
-	struct cfi_section section = {.data = image_constants(image, vaddr), .vaddr = vaddr};
+	struct cfi_section section = {
+		.data = image_constants(image, vaddr),
+		.vaddr = vaddr,
+		.word_bytes = image_is_32(image) ? 4 : 8,
+	};
 	struct bytes from = section.data;
 	uint8_t version = bytes_u8(&from);
 	uint8_t frame_encoding = bytes_u8(&from), count_encoding = bytes_u8(&from);
@@ -153,8 +157,10 @@ static void add_eh_frame(struct cfi *cfi, struct image *image)
 		found.data = image_constants(image, vaddr);
 		found.vaddr = vaddr;
 	}
-	source->section =
-		(struct cfi_section){.data = found.data, .vaddr = found.vaddr, .is_eh_frame = true};
+	source->section = (struct cfi_section){.data = found.data,
+					       .vaddr = found.vaddr,
+					       .is_eh_frame = true,
+					       .word_bytes = cfi->arch->word_bytes};
 	cfi->source_count += bytes_left(&found.data) > 0;
 }
 
@@ -163,7 +169,9 @@ static void add_debug_frame(struct cfi *cfi, struct image *image)
 	struct image_section found = image_section(image, ".debug_frame");
 	struct source *source = &cfi->sources[cfi->source_count];
 
-	*source = (struct source){.section = {.data = found.data, .vaddr = found.vaddr}};
+	*source = (struct source){.section = {.data = found.data,
+					      .vaddr = found.vaddr,
+					      .word_bytes = cfi->arch->word_bytes}};
 	cfi->source_count += bytes_left(&found.data) > 0;
 }
 

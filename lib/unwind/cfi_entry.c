@@ -53,10 +53,11 @@ bool cfi_entry_next(const struct cfi_section *section, uint64_t *offset)
 	return bytes_ok(&contents) && contents.end < section->data.end;
 }
 
-uint64_t cfi_pointer_value(struct bytes *from, uint8_t encoding)
+uint64_t cfi_pointer_value(const struct cfi_section *section, struct bytes *from, uint8_t encoding)
 {
 	switch (encoding & FORMAT_MASK) {
 	case DW_EH_PE_absptr:
+		return bytes_uint(from, section->word_bytes);
 	case DW_EH_PE_udata8:
 	case DW_EH_PE_sdata8:
 		return bytes_u64(from);
@@ -86,11 +87,12 @@ uint64_t cfi_pointer(const struct cfi_section *section, struct bytes *from, uint
 		base = section->vaddr + offset_of(section, from);
 	else if ((encoding & ~FORMAT_MASK) != DW_EH_PE_absptr)
 		bytes_fail(from);
-	return base + cfi_pointer_value(from, encoding);
+	return base + cfi_pointer_value(section, from, encoding);
 }
 
 /* The letters behind z, each with its data; a letter we do not know ends what can be understood. */
-static void augmentation_read(const char *letters, struct bytes data, struct cfi_cie *cie)
+static void augmentation_read(const struct cfi_section *section, const char *letters,
+			      struct bytes data, struct cfi_cie *cie)
 {
 	for (; *letters; letters++) {
 		switch (*letters) {
@@ -101,7 +103,7 @@ static void augmentation_read(const char *letters, struct bytes data, struct cfi
 			bytes_u8(&data);
 			break;
 		case 'P':
-			cfi_pointer_value(&data, bytes_u8(&data));
+			cfi_pointer_value(section, &data, bytes_u8(&data));
 			break;
 		case 'S':
 			cie->signal_frame = true;
@@ -128,7 +130,7 @@ static bool cie_read(const struct cfi_section *section, uint64_t offset, struct 
 	if (!augmentation || (*augmentation && *augmentation != 'z') ||
 	    (version != 1 && version != 3 && version != 4))
 		return false;
-	if (version == 4 && (bytes_u8(from) != sizeof(uint64_t) || bytes_u8(from) != 0))
+	if (version == 4 && (bytes_u8(from) != section->word_bytes || bytes_u8(from) != 0))
 		return false; /* addresses of another size, or in segments */
 	*cie = (struct cfi_cie){.pc_encoding = DW_EH_PE_absptr};
 	cie->code_align = bytes_uleb(from);
@@ -136,7 +138,8 @@ static bool cie_read(const struct cfi_section *section, uint64_t offset, struct 
 	cie->ra = version == 1 ? bytes_u8(from) : bytes_uleb(from);
 	cie->augmented = *augmentation == 'z';
 	if (cie->augmented)
-		augmentation_read(augmentation + 1, bytes_sub(from, bytes_uleb(from)), cie);
+		augmentation_read(section, augmentation + 1, bytes_sub(from, bytes_uleb(from)),
+				  cie);
 	cie->program = *from;
 	return bytes_ok(from);
 }
@@ -156,7 +159,7 @@ bool cfi_fde_read(const struct cfi_section *section, uint64_t offset, struct cfi
 	struct bytes *from = &entry.body;
 
 	ret->start = cfi_pointer(section, from, ret->cie.pc_encoding);
-	ret->end = ret->start + cfi_pointer_value(from, ret->cie.pc_encoding);
+	ret->end = ret->start + cfi_pointer_value(section, from, ret->cie.pc_encoding);
 	if (ret->cie.augmented)
 		bytes_skip(from, bytes_uleb(from));
 	ret->program = *from;

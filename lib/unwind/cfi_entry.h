@@ -11,6 +11,7 @@ struct cfi_section {
 	struct bytes data;
 	uint64_t vaddr;	  /* of data, for pointers relative to themselves */
 	bool is_eh_frame; /* else .debug_frame */
+	unsigned word_bytes;
 };
 
 struct cfi_cie {
@@ -40,6 +41,6 @@ bool cfi_entry_next(const struct cfi_section *section, uint64_t *offset);
  */
 uint64_t cfi_pointer(const struct cfi_section *section, struct bytes *from, uint8_t encoding);
 /* The same without what it is relative to. */
-uint64_t cfi_pointer_value(struct bytes *from, uint8_t encoding);
+uint64_t cfi_pointer_value(const struct cfi_section *section, struct bytes *from, uint8_t encoding);
 
 #endif

@@ -26,7 +26,8 @@ void cfi_row_default(const struct arch *arch, struct cfi_row *ret)
 			ret->regs[reg].how = CFI_SAME;
 	ret->regs[arch->sp].how = CFI_CFA_PLUS;
 	if (!arch->ra_in_register)
-		ret->regs[arch->ra] = (struct cfi_value){.how = CFI_AT_CFA, .offset = -8};
+		ret->regs[arch->ra] = (struct cfi_value){.how = CFI_AT_CFA,
+							 .offset = -(int64_t)arch->word_bytes};
 }
 
 static void row_copy(const struct arch *arch, struct cfi_row *to, const struct cfi_row *from)

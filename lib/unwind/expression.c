@@ -186,7 +186,7 @@ static bool unary(struct machine *machine, uint8_t operation, struct bytes *from
 		push(machine, pop(machine) + bytes_uleb(from));
 		return true;
 	case DW_OP_deref:
-		load(machine, 8);
+		load(machine, machine->input->word_bytes);
 		return true;
 	case DW_OP_deref_size:
 		load(machine, bytes_u8(from));
@@ -237,7 +237,8 @@ static bool push_operand(struct machine *machine, uint8_t operation, struct byte
 	}
 	switch (operation) {
 	case DW_OP_addr:
-		push(machine, bytes_u64(from) + machine->input->load_bias);
+		push(machine,
+		     bytes_uint(from, machine->input->word_bytes) + machine->input->load_bias);
 		return true;
 	case DW_OP_const1u:
 		push(machine, bytes_u8(from));

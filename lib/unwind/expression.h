@@ -16,7 +16,8 @@ enum { EXPRESSION_STACK_MAX = 64, EXPRESSION_STEPS_MAX = 1000 };
 struct expression_input {
 	const struct regs *regs;
 	const uint64_t *cfa; /* pushed first; NULL for an expression that says the CFA itself */
-	uint64_t load_bias;  /* pc - vaddr in the module the expression is from */
+	unsigned word_bytes;
+	uint64_t load_bias; /* pc - vaddr in the module the expression is from */
 	/* Memory of the process: size_bytes (1 to 8) at the address, zero-extended. */
 	bool (*load)(void *user, uint64_t address, unsigned size_bytes, uint64_t *ret);
 	void *user;

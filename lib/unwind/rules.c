@@ -32,17 +32,19 @@ struct rules {
 	unsigned victim;     /* the next place to lose its rule when the cache is full */
 };
 
-static bool pack_words(int64_t offset, int16_t *words)
+static bool pack_words(const struct arch *arch, int64_t offset, int16_t *words)
 {
-	*words = (int16_t)(offset / 8);
-	return offset % 8 == 0 && offset / 8 == *words && *words != RULE_SAME;
+	int64_t unit = arch->word_bytes;
+
+	*words = (int16_t)(offset / unit);
+	return offset % unit == 0 && offset / unit == *words && *words != RULE_SAME;
 }
 
-static bool pack_saved(const struct cfi_value *value, int16_t *words)
+static bool pack_saved(const struct arch *arch, const struct cfi_value *value, int16_t *words)
 {
 	*words = RULE_SAME;
 	return value->how == CFI_SAME ||
-	       (value->how == CFI_AT_CFA && pack_words(value->offset, words));
+	       (value->how == CFI_AT_CFA && pack_words(arch, value->offset, words));
 }
 
 struct rule rule_pack(const struct arch *arch, const struct cfi_rule *full)
@@ -54,9 +56,9 @@ struct rule rule_pack(const struct arch *arch, const struct cfi_rule *full)
 		return (struct rule){.kind = RULE_ROOT};
 	if (!full->signal_frame && cfa->how == CFI_REGISTER &&
 	    (cfa->reg == arch->sp || cfa->reg == arch->fp) &&
-	    pack_words(cfa->offset, &rule.cfa_words) && regs[arch->sp].how == CFI_CFA_PLUS &&
-	    regs[arch->sp].offset == 0 && pack_saved(&regs[arch->fp], &rule.fp_words) &&
-	    pack_saved(&regs[arch->ra], &rule.ra_words) &&
+	    pack_words(arch, cfa->offset, &rule.cfa_words) && regs[arch->sp].how == CFI_CFA_PLUS &&
+	    regs[arch->sp].offset == 0 && pack_saved(arch, &regs[arch->fp], &rule.fp_words) &&
+	    pack_saved(arch, &regs[arch->ra], &rule.ra_words) &&
 	    (rule.ra_words != RULE_SAME || arch->ra_in_register))
 		return rule;
 	return (struct rule){.kind = RULE_FULL};

@@ -17,8 +17,8 @@ enum { RULES_BYTES_MAX = 16 << 20 };
 enum rule_kind {
 	RULE_NONE, /* no CFI here */
 	RULE_ROOT, /* the outermost frame */
-	RULE_SP,   /* CFA = sp + 8 * cfa_words */
-	RULE_FP,   /* CFA = fp + 8 * cfa_words */
+	RULE_SP,   /* CFA = sp + cfa_words words */
+	RULE_FP,   /* CFA = fp + cfa_words words */
 	RULE_FULL, /* more than fits here: ask the CFI */
 };
 
@@ -28,7 +28,7 @@ enum { RULE_SAME = INT16_MIN };
 struct rule {
 	uint16_t kind; /* enum rule_kind */
 	int16_t cfa_words;
-	int16_t fp_words; /* saved at CFA + 8 * fp_words; or RULE_SAME */
+	int16_t fp_words; /* saved at CFA + so many; or RULE_SAME */
 	int16_t ra_words; /* likewise */
 };
 

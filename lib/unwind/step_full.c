@@ -7,8 +7,6 @@ enum { RED_ZONE_BYTES = 128 };
 /* A frame written by hand that keeps the CFA in it is not larger. */
 enum { KEEPER_BYTES = 4 << 10 };
 
-enum { WORD_BYTES = 8 };
-
 /* Memory for expressions: the copied stack, else the constants of the module. */
 static bool load(void *user, uint64_t address, unsigned size_bytes, uint64_t *ret)
 {
@@ -46,6 +44,7 @@ static bool evaluate(struct walk *walk, const struct cfi_value *value, const uin
 		.regs = &regs,
 		.cfa = cfa,
 		.load_bias = load_bias(walk),
+		.word_bytes = walk->arch->word_bytes,
 		.load = load,
 		.user = walk,
 	};
@@ -93,7 +92,8 @@ static bool find_value(struct walk *walk, unsigned reg, const struct cfi_value *
 	case CFI_REGISTER:
 		return register_plus(walk, value, ret);
 	case CFI_EXPRESSION_AT:
-		return evaluate(walk, value, &cfa, &address) && load(walk, address, 8, ret);
+		return evaluate(walk, value, &cfa, &address) &&
+		       load(walk, address, walk->arch->word_bytes, ret);
 	case CFI_EXPRESSION:
 		return evaluate(walk, value, &cfa, ret);
 	case CFI_UNDEFINED:
@@ -111,15 +111,16 @@ static bool find_kept_cfa(struct walk *walk, const struct cfi_row *row, uint64_t
 {
 	const struct cfi_value *ra = &row->regs[walk->arch->ra];
 	uint64_t sp = walk->regs.values[walk->arch->sp], pc;
+	unsigned word_bytes = walk->arch->word_bytes;
 	bool found = false;
 
 	if (!walk->asked_below || !walk->may_search || ra->how != CFI_AT_CFA)
 		return false;
 	walk->has_searched = true;
-	for (uint64_t at = sp; !found && at < sp + KEEPER_BYTES && walk_has(walk, at, WORD_BYTES);
-	     at += WORD_BYTES) {
-		memcpy(&walk->below, walk->stack + (at - walk->stack_start), WORD_BYTES);
-		found = walk->below > at && walk_has(walk, walk->below, WORD_BYTES) &&
+	for (uint64_t at = sp; !found && at < sp + KEEPER_BYTES && walk_has(walk, at, word_bytes);
+	     at += word_bytes) {
+		walk->below = walk_word(walk, at);
+		found = walk->below > at && walk_has(walk, walk->below, word_bytes) &&
 			evaluate(walk, &row->cfa, NULL, cfa) && walk_has(walk, *cfa, 0) &&
 			walk_read_stack(walk, *cfa + (uint64_t)ra->offset, 0, &pc) &&
 			is_return_address(walk, pc);

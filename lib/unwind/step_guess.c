@@ -9,8 +9,6 @@ enum { LEAF_BYTES_MAX = 64 << 10 };
 /* What a function written by hand pushes, and some room of its own. */
 enum { SEARCH_WORDS = 32 };
 
-enum { WORD_BYTES = 8 };
-
 /* What stands before an address. */
 enum call {
 	CALL_NONE,
@@ -49,10 +47,10 @@ static void know_only(struct walk *walk, uint64_t registers)
 /* To the caller of a leaf that has pushed so many words, if `enough` of a call stands there. */
 static bool step_over(struct walk *walk, unsigned pushed, enum call enough)
 {
-	uint64_t slot = walk->regs.values[walk->arch->sp] + pushed * WORD_BYTES, ra;
+	uint64_t slot = walk->regs.values[walk->arch->sp] + pushed * walk->arch->word_bytes, ra;
 
 	if (!walk_read_stack(walk, slot, 0, &ra) || call_before(walk, ra) < enough ||
-	    !walk_enter(walk, slot + WORD_BYTES, ra, true))
+	    !walk_enter(walk, slot + walk->arch->word_bytes, ra, true))
 		return false;
 	know_only(walk, walk->arch->preserved);
 	return true;
@@ -98,10 +96,10 @@ static bool step_from_frame_pointer(struct walk *walk, enum call enough)
 		return walk_stop(walk, UNWIND_LOST);
 	if (fp == 0) /* by the psABI, the outermost frame; in a leaf it may be any number */
 		return walk_stop(walk, walk->is_return_address ? UNWIND_ROOT : UNWIND_LOST);
-	if (fp < walk->regs.values[arch->sp] || fp % WORD_BYTES)
+	if (fp < walk->regs.values[arch->sp] || fp % arch->word_bytes)
 		return walk_stop(walk, UNWIND_LOST);
 	if (!walk_read_stack(walk, fp, FRAME_POINTER_REACH_BYTES, &saved_fp) ||
-	    !walk_read_stack(walk, fp + WORD_BYTES, FRAME_POINTER_REACH_BYTES, &ra))
+	    !walk_read_stack(walk, fp + arch->word_bytes, FRAME_POINTER_REACH_BYTES, &ra))
 		return false;
 	ra &= arch->pc_mask;
 	if (ra == 0 && saved_fp == 0 && walk->is_return_address)
@@ -109,7 +107,7 @@ static bool step_from_frame_pointer(struct walk *walk, enum call enough)
 	/* A stack that was made and not called may begin with any address (Go's: goexit + 1). */
 	if (call_before(walk, ra) < (saved_fp ? enough : CALL_NONE))
 		return walk_stop(walk, UNWIND_LOST);
-	if (!walk_enter(walk, fp + 2 * WORD_BYTES, ra, true))
+	if (!walk_enter(walk, fp + 2 * arch->word_bytes, ra, true))
 		return false;
 	walk->regs.known = arch->record_on_top ? reg_bit(arch->sp) : 0;
 	regs_set(&walk->regs, arch->fp, saved_fp);
@@ -120,9 +118,9 @@ static bool step_from_frame_pointer(struct walk *walk, enum call enough)
 static bool step_from_own_record(struct walk *walk)
 {
 	const struct arch *arch = walk->arch;
-	uint64_t ra, slot = walk->regs.values[arch->fp] + WORD_BYTES;
+	uint64_t ra, slot = walk->regs.values[arch->fp] + arch->word_bytes;
 
-	return arch->ra_in_register && walk_has(walk, slot, sizeof(ra)) &&
+	return arch->ra_in_register && walk_has(walk, slot, arch->word_bytes) &&
 	       walk_read_stack(walk, slot, 0, &ra) && ra == walk->regs.values[arch->ra] &&
 	       step_from_frame_pointer(walk, CALL_SOMEWHERE);
 }
@@ -165,19 +163,21 @@ bool step_by_frame_pointer(struct walk *walk)
 	return step_from_frame_pointer(walk, CALL_UNSEEN);
 }
 
-bool is_signal_frame(struct walk *walk)
+static bool is_sigreturn_at(struct walk *walk, uint64_t address)
 {
-	const struct arch *arch = walk->arch;
-	uint64_t pc = walk->regs.pc, first = pc;
 	unsigned char code[CODE_BYTES];
 
-	for (;; first = pc - arch->sigreturn_bytes) {
-		if (walk_read_file(walk, &walk->at, walk_pc(walk), first, code, sizeof(code)) &&
-		    arch->is_sigreturn(code))
-			return true;
-		if (walk->is_return_address || first != pc)
-			return false;
-	}
+	return walk_read_file(walk, &walk->at, walk_pc(walk), address, code, sizeof(code)) &&
+	       walk->arch->is_sigreturn(code);
+}
+
+bool is_signal_frame(struct walk *walk)
+{
+	uint64_t pc = walk->regs.pc;
+
+	return is_sigreturn_at(walk, pc) ||
+	       (!walk->is_return_address &&
+		is_sigreturn_at(walk, pc - walk->arch->sigreturn_bytes));
 }
 
 static bool step_from_signal_frame(struct walk *walk)

@@ -78,7 +78,9 @@ static struct cfi *cfi_of(struct unwinder *unwinder, module_id id)
 	if (module->cfi)
 		return module->cfi;
 	mapped = spaces_module(unwinder->spaces, id);
-	if (!mapped->image || image_changed(mapped->image))
+	/* A 32-bit process may show its vdso, which is not ours. */
+	if (!mapped->image || image_changed(mapped->image) ||
+	    image_is_32(mapped->image) != (unwinder->arch->word_bytes == 4))
 		return NULL;
 	if (!image_section(mapped->image, ".eh_frame").present &&
 	    !image_section(mapped->image, ".debug_frame").present)
@@ -111,9 +113,9 @@ static struct rule rule_at(struct unwinder *unwinder, struct cfi *cfi, const str
 	return rule;
 }
 
-static uint64_t words(int16_t count)
+static uint64_t words(const struct arch *arch, int16_t count)
 {
-	return 8 * (uint64_t)(int64_t)count;
+	return arch->word_bytes * (uint64_t)(int64_t)count;
 }
 
 /* Most frames: sp, fp and the pc follow from each other. */
@@ -122,18 +124,19 @@ static bool step_by_rule(struct walk *walk, struct rule rule)
 	const struct arch *arch = walk->arch;
 	struct regs *regs = &walk->regs;
 	unsigned base = rule.kind == RULE_SP ? arch->sp : arch->fp;
-	uint64_t cfa = regs->values[base] + words(rule.cfa_words);
+	uint64_t cfa = regs->values[base] + words(arch, rule.cfa_words);
 	uint64_t fp = regs->values[arch->fp], ra = regs->values[arch->ra];
 	uint64_t known = regs->known & (reg_bit(arch->sp) | reg_bit(arch->fp));
 	uint64_t needed = reg_bit(base);
 
 	if (rule.ra_words == RULE_SAME)
 		needed |= reg_bit(arch->ra);
-	else if (!walk_read_stack(walk, cfa + words(rule.ra_words), STACK_REACH_BYTES, &ra))
+	else if (!walk_read_stack(walk, cfa + words(arch, rule.ra_words), STACK_REACH_BYTES, &ra))
 		return false;
-	if (rule.fp_words != RULE_SAME && !walk_is_popped(walk, cfa + words(rule.fp_words))) {
+	if (rule.fp_words != RULE_SAME && !walk_is_popped(walk, cfa + words(arch, rule.fp_words))) {
 		known |= reg_bit(arch->fp);
-		if (!walk_read_stack(walk, cfa + words(rule.fp_words), STACK_REACH_BYTES, &fp))
+		if (!walk_read_stack(walk, cfa + words(arch, rule.fp_words), STACK_REACH_BYTES,
+				     &fp))
 			return false;
 	}
 	if ((regs->known & needed) != needed)

@@ -59,15 +59,30 @@ static inline bool walk_has(const struct walk *walk, uint64_t address, uint64_t 
 /* Why the walk stops: it is cut off, when the address lies within reach above the copied stack. */
 void walk_stop_unread(struct walk *walk, uint64_t address, uint64_t reach_bytes);
 
+/* Which the copied stack has. */
+static inline uint64_t walk_word(const struct walk *walk, uint64_t address)
+{
+	const unsigned char *at = walk->stack + (address - walk->stack_start);
+	uint64_t word;
+	uint32_t narrow;
+
+	if (walk->arch->word_bytes == sizeof(word)) {
+		memcpy(&word, at, sizeof(word));
+		return word;
+	}
+	memcpy(&narrow, at, sizeof(narrow));
+	return narrow;
+}
+
 /* A word of the copied stack. */
 static inline bool walk_read_stack(struct walk *walk, uint64_t address, uint64_t reach_bytes,
 				   uint64_t *ret)
 {
-	if (__builtin_expect(!walk_has(walk, address, sizeof(*ret)), 0)) {
+	if (__builtin_expect(!walk_has(walk, address, walk->arch->word_bytes), 0)) {
 		walk_stop_unread(walk, address, reach_bytes);
 		return false;
 	}
-	memcpy(ret, walk->stack + (address - walk->stack_start), sizeof(*ret));
+	*ret = walk_word(walk, address);
 	return true;
 }
 

@@ -11,7 +11,7 @@ FAST = ["-F", "1999", "-e", "cpu-clock:u"]
 SECONDS = "0.4"  # of CPU time: some 800 samples
 
 # How a thread begins, up to the first function that the program itself has written.
-BEGINNING = re.compile(ROOTS.pattern + r"|__libc_start_\w+|start_thread|libc_start_main_stage2|\[libc\.so\+0x[0-9a-f]+\]|"
+BEGINNING = re.compile(ROOTS.pattern + r"|__libc_start_\w+|start_thread|libc_start_main_stage2|\[libc\.so(\.6)?\+0x[0-9a-f]+\]|"
                        r"main\.main\.gowrap1")
 
 
@@ -32,6 +32,8 @@ CASES = [
     Case("frames", ["… main spend grow filled spin", "… main spend second spin", "… main spend align aligned spin"]),
     Case("growing", ["… main.main.func1 " + "main.down " * 500 + "main.bottom"]),
     Case("noreturn", ["… main spend attempt last_word give_up spin"]),
+    *[Case(program, ["… main spend half spin", "… main spend third spin", "… main spend fifth spin"])
+      for program in ("shares_32", "shares_32_framed")],
     Case("shares_debug_frame", ["… main spend half spin", "… main spend third spin", "… main spend fifth spin"]),
     Case("shares_musl", ["… main spend half spin", "… main spend third spin", "… main spend fifth spin"]),
     Case("shares_musl_static", ["… main spend half spin", "… main spend third spin", "… main spend fifth spin"]),

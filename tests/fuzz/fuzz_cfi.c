@@ -29,8 +29,10 @@ static void look_up_entries(struct cfi *cfi, struct image *image, const char *na
 			    bool is_eh_frame)
 {
 	struct image_section found = image_section(image, name);
-	struct cfi_section section = {
-		.data = found.data, .vaddr = found.vaddr, .is_eh_frame = is_eh_frame};
+	struct cfi_section section = {.data = found.data,
+				      .vaddr = found.vaddr,
+				      .is_eh_frame = is_eh_frame,
+				      .word_bytes = 8};
 	struct cfi_fde fde;
 	uint64_t offset = 0;
 

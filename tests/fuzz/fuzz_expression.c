@@ -17,7 +17,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	for (unsigned reg = 0; reg < REGS_MAX; reg++)
 		regs_set(&regs, reg, reg * UINT64_C(0x0101010101));
-	struct expression_input input = {.regs = &regs, .load_bias = 0x5500000000, .load = load};
+	struct expression_input input = {
+		.regs = &regs, .word_bytes = 8, .load_bias = 0x5500000000, .load = load};
 
 	expression_evaluate(bytes_of(data, size), &input, &value);
 	input.cfa = &cfa;

@@ -241,8 +241,8 @@ static bool compare_file(const char *path, struct comparison *comparison)
 	struct image_section found = image_section(image, ".eh_frame");
 	CLEANUP(cfi_cleanup) struct cfi *cfi = cfi_new(image, NULL, comparison->arch);
 
-	comparison->section =
-		(struct cfi_section){.data = found.data, .vaddr = found.vaddr, .is_eh_frame = true};
+	comparison->section = (struct cfi_section){
+		.data = found.data, .vaddr = found.vaddr, .is_eh_frame = true, .word_bytes = 8};
 	comparison->cfi = cfi;
 	struct bytes contents = image_contents(image);
 
@@ -342,8 +342,8 @@ static struct eh_frame eh_frame_new(const void *program, size_t length)
 
 static bool find(const struct eh_frame *frame, uint64_t vaddr, struct cfi_rule *ret)
 {
-	struct cfi_section section = {.data = bytes_of(frame->data, frame->length),
-				      .is_eh_frame = true};
+	struct cfi_section section = {
+		.data = bytes_of(frame->data, frame->length), .is_eh_frame = true, .word_bytes = 8};
 	struct cfi_row defaults;
 	struct cfi_fde fde;
 
@@ -617,8 +617,9 @@ static void debug_frame_of_either_width_is_read(void **state)
 					     0,
 					     0,
 					     0};
-	struct cfi_section sections[] = {{.data = bytes_of(narrow, sizeof(narrow))},
-					 {.data = bytes_of(wide, sizeof(wide))}};
+	struct cfi_section sections[] = {
+		{.data = bytes_of(narrow, sizeof(narrow)), .word_bytes = 8},
+		{.data = bytes_of(wide, sizeof(wide)), .word_bytes = 8}};
 
 	for (unsigned i = 0; i < 2; i++) {
 		struct cfi_fde fde;

@@ -23,8 +23,12 @@ static bool evaluate(const void *operations, size_t len, const uint64_t *cfa, ui
 {
 	static uint64_t forbidden = 0xbad;
 	struct regs regs = {.known = 0};
-	struct expression_input input = {
-		.regs = &regs, .cfa = cfa, .load_bias = 0x10000, .load = load, .user = &forbidden};
+	struct expression_input input = {.regs = &regs,
+					 .word_bytes = 8,
+					 .cfa = cfa,
+					 .load_bias = 0x10000,
+					 .load = load,
+					 .user = &forbidden};
 
 	regs_set(&regs, 6, 0x600);
 	regs_set(&regs, 7, 0x700);

@@ -60,7 +60,7 @@ static void what_is_no_elf_file_of_our_kind_is_refused(void **state)
 
 	for (size_t i = 0; i < ARRAY_SIZE(fields); i++) {
 		elf_file_init(&file);
-		file.header.e_ident[fields[i]] ^= 3;
+		file.header.e_ident[fields[i]] ^= 7;
 		elf_file_finish(&file);
 		CLEANUP(error_cleanup)
 		struct error *err = image_from_memory(file.data, file.len, "test", &image);
@@ -78,6 +78,47 @@ static void what_is_no_elf_file_of_our_kind_is_refused(void **state)
 
 		assert_non_null(err);
 	}
+}
+
+static void a_file_of_32_bits_reads_as_one_of_64(void **state)
+{
+	(void)state;
+	struct {
+		Elf32_Ehdr header;
+		Elf32_Phdr segment;
+		Elf32_Shdr sections[2];
+		char names[16];
+	} file = {
+		.header = {.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS32, ELFDATA2LSB},
+			   .e_machine = EM_386,
+			   .e_entry = 0x8040,
+			   .e_phoff = sizeof(Elf32_Ehdr),
+			   .e_phentsize = sizeof(Elf32_Phdr),
+			   .e_phnum = 1,
+			   .e_shoff = sizeof(Elf32_Ehdr) + sizeof(Elf32_Phdr),
+			   .e_shentsize = sizeof(Elf32_Shdr),
+			   .e_shnum = 2,
+			   .e_shstrndx = 1},
+		.segment = {.p_type = PT_LOAD,
+			    .p_flags = PF_R | PF_X,
+			    .p_vaddr = 0x8000,
+			    .p_filesz = sizeof(file)},
+		.sections = {{0}, {.sh_name = 1, .sh_type = SHT_STRTAB, .sh_size = 16}},
+		.names = "\0.names",
+	};
+	CLEANUP(image_cleanup) struct image *image = NULL;
+	uint64_t vaddr;
+	unsigned count;
+
+	file.sections[1].sh_offset = (uint32_t)((char *)file.names - (char *)&file);
+	assert_null(image_from_memory(&file, sizeof(file), "test", &image));
+	assert_true(image_is_32(image));
+	assert_int_equal(image_entry(image), 0x8040);
+	assert_true(image_segments(image, &count)->executable);
+	assert_int_equal(count, 1);
+	assert_true(image_offset_to_vaddr(image, 0x20, &vaddr));
+	assert_int_equal(vaddr, 0x8020);
+	assert_memory_equal(image_section(image, ".names").data.at, file.names, sizeof(file.names));
 }
 
 static void what_is_no_regular_file_is_refused_and_closed(void **state)
@@ -658,6 +699,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_no_elf_file_of_our_kind_is_refused),
+		cmocka_unit_test(a_file_of_32_bits_reads_as_one_of_64),
 		cmocka_unit_test(what_is_no_regular_file_is_refused_and_closed),
 		cmocka_unit_test(a_build_id_is_found_in_segments_and_in_sections),
 		cmocka_unit_test(a_note_segment_aligned_to_8_pads_to_8),

@@ -275,17 +275,21 @@ static void a_stack_that_was_cut_off_begins_with_a_note_and_is_counted(void **st
 	assert_int_equal(session_counts(f->session)->user_stacks, 1);
 }
 
-static void a_process_of_32_bits_has_its_leaf_and_is_counted(void **state)
+static void a_process_of_32_bits_is_unwound_by_words_of_32_bits_and_counted(void **state)
 {
 	struct fixture *f = *state;
+	const uint32_t stack[] = {0, 0x1024}; /* what the frame pointer points at */
+	const unsigned ebp = 6;
 	uint64_t values[64];
 	struct record record = with_registers(sampled(PID, PID, 0x1010), 0x7000, values);
 
+	values[ebp] = 0x7000;
 	record.sample.regs.abi = 1;
+	record.sample.stack = bytes_of(stack, sizeof(stack));
 	feed(f, renamed(PID, PID, "app", false));
 	feed(f, mapped(PID, "/app", 0x1000, 1));
 	feed(f, record);
-	assert_profile(f, "app/app: /app+10 x1\n");
+	assert_profile(f, "app/app: /app+24r /app+10 x1\n");
 	assert_int_equal(session_counts(f->session)->compat, 1);
 	assert_int_equal(session_counts(f->session)->truncated, 0);
 }
@@ -597,7 +601,7 @@ int main(void)
 		TEST(what_frame_pointers_find_behind_an_address_that_is_no_code_is_not_believed),
 		TEST(a_return_address_behind_the_end_of_a_mapping_belongs_to_it),
 		TEST(a_stack_that_was_cut_off_begins_with_a_note_and_is_counted),
-		TEST(a_process_of_32_bits_has_its_leaf_and_is_counted),
+		TEST(a_process_of_32_bits_is_unwound_by_words_of_32_bits_and_counted),
 		TEST(a_thread_of_the_kernel_has_no_user_part),
 		TEST(in_the_midst_of_an_exec_there_is_no_user_part),
 		TEST(samples_before_and_after_an_exec_are_in_different_programs),
