@@ -301,7 +301,7 @@ const struct format format_pprof = {
 	.name = "pprof",
 	.extensions = (const char *const[]){".pb.gz", ".pprof", NULL},
 	.summary = "for go tool pprof, Pyroscope, Parca and others",
-	.viewer = "go tool pprof -http=: FILE",
+	.viewer = "prof report FILE",
 	.binary = true,
 	.write = pprof_write,
 	.recognize = pprof_recognize,

@@ -6,11 +6,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* A cell that has faded to less than this part of a sample is forgotten: after four half-lives. */
-enum { FAINTEST = RECENT_SCALE / 16 };
+/* A cell that has faded to less than this part of a sample is forgotten: after three half-lives. */
+enum { FAINTEST = RECENT_SCALE / 8 };
 
-/* Cells without samples are in nobody's way until there are as many as others. */
-enum { MOST_DEAD_SHARE = 2, FEW_CELLS = 64 };
+/* Cells without samples are in nobody's way until there are half as many as others. */
+enum { FEW_CELLS = 64 };
 
 /* What a cell of the growing profile had counted at the last look. */
 struct seen {
@@ -96,7 +96,7 @@ void recent_advance(struct recent *recent, const struct profile *profile, uint64
 	uint64_t left = profile_fade(recent->held, factor, FAINTEST);
 	struct transfer transfer;
 
-	if (profile_cell_count(recent->held) > MOST_DEAD_SHARE * left + FEW_CELLS)
+	if (profile_cell_count(recent->held) > left + left / 2 + FEW_CELLS)
 		tidy_up(recent);
 	transfer_init(&transfer, profile, recent->held, &recent->modules);
 	/* They keep their order, and are there before their first sample. */

@@ -185,3 +185,10 @@ def test_what_the_command_says_comes_before_the_quality(prof, target):
     result = prof("record", "-q", "-o", "out.folded", "--fail-if", "unknown>0.5%",
                   "sh", "-c", f"{target('shares_stripped')} 0.3; exit 7")
     assert result.returncode == 7 and "unknown" in result.stderr
+
+
+def test_the_last_line_is_the_command_that_shows_the_rest(prof, target):
+    said = prof("record", "-o", "out.pb.gz", "--", target("shares"), 0.3).stderr.splitlines()[-1]
+    words = said.partition("; to look at it: ")[2].split()
+    assert words == ["prof", "report", "out.pb.gz"]
+    assert "spin" in prof(*words[1:]).stdout
