@@ -65,12 +65,6 @@ struct origin {
 	pid_t pid, tid;
 };
 
-/* A stack up to some location of the sample before: samples are next to their like. */
-struct step {
-	uint64_t location;
-	stack_id stack;
-};
-
 struct reader {
 	struct profile *profile;
 	struct bytes message;
@@ -96,7 +90,9 @@ struct reader {
 	struct origin origin;		       /* of the sample before … */
 	thread_id thread_of_origin;	       /* … and its thread … */
 	bool has_origin;		       /* … if there was one */
-	struct step *path;
+	uint64_t *path_locations; /* the stack of the sample before, from the root … */
+	frame_id *path_frames;
+	stack_id *path_stacks; /* … each up to that depth: samples are next to their like */
 	size_t path_len, path_room;
 };
 
@@ -112,7 +108,9 @@ static void reader_deinit(struct reader *reader)
 	id_table_deinit(&reader->frames);
 	free(reader->locations.items);
 	free(reader->values.items);
-	free(reader->path);
+	free(reader->path_locations);
+	free(reader->path_frames);
+	free(reader->path_stacks);
 }
 
 static string_id intern(struct reader *reader, const char *str)
@@ -355,29 +353,54 @@ static struct error *read_label(struct reader *reader, struct bytes message, str
 	return NULL;
 }
 
-/* The root is the last location. */
+/* How much of the stack is that of the sample before. The root is the last location. */
+static size_t common_depth(const struct reader *reader)
+{
+	const uint64_t *root = reader->locations.items + reader->locations.count;
+	size_t most = reader->locations.count < reader->path_len ? reader->locations.count
+								 : reader->path_len;
+	size_t depth = 0;
+
+	while (depth < most && reader->path_locations[depth] == *--root)
+		depth++;
+	return depth;
+}
+
+static void make_room_for_path(struct reader *reader)
+{
+	if (reader->locations.count <= reader->path_room)
+		return;
+	reader->path_room = reader->locations.room;
+	reader->path_locations = xreallocarray(reader->path_locations, reader->path_room,
+					       sizeof(*reader->path_locations));
+	reader->path_frames = xreallocarray(reader->path_frames, reader->path_room,
+					    sizeof(*reader->path_frames));
+	reader->path_stacks = xreallocarray(reader->path_stacks, reader->path_room,
+					    sizeof(*reader->path_stacks));
+}
+
 static struct error *find_stack(struct reader *reader, stack_id *ret)
 {
-	size_t count = reader->locations.count;
+	size_t count = reader->locations.count, common = common_depth(reader);
 
-	*ret = STACK_EMPTY;
-	for (size_t depth = 0; depth < count; depth++) {
+	make_room_for_path(reader);
+	reader->path_len = common;
+	for (size_t depth = common; depth < count; depth++) {
 		uint64_t location = reader->locations.items[count - 1 - depth];
-		frame_id frame;
+		frame_id frame = id_table_get(&reader->frames, location);
 
-		if (depth < reader->path_len && reader->path[depth].location == location) {
-			*ret = reader->path[depth].stack;
-			continue;
-		}
-		frame = id_table_get(&reader->frames, location);
 		if (frame == IDMAP_NONE)
 			return error_new("a sample has location %" PRIu64 ", which is not there",
 					 location);
-		*ret = profile_push(reader->profile, *ret, frame);
-		reader->path_len = depth;
-		GROW(reader->path, reader->path_len, reader->path_room);
-		reader->path[reader->path_len++] = (struct step){location, *ret};
+		reader->path_locations[depth] = location;
+		reader->path_frames[depth] = frame;
 	}
+	if (count > common)
+		profile_push_all(
+			reader->profile, common ? reader->path_stacks[common - 1] : STACK_EMPTY,
+			reader->path_frames + common, count - common, reader->path_stacks + common);
+	reader->path_len = count;
+	*ret = count ? reader->path_stacks[count - 1] : STACK_EMPTY;
 	return NULL;
 }
 
@@ -395,7 +418,7 @@ static thread_id thread_of(struct reader *reader, const struct origin *origin)
 
 static struct error *add_sample(struct reader *reader, const struct origin *origin)
 {
-	stack_id stack;
+	stack_id stack = STACK_EMPTY;
 	struct error *err = find_stack(reader, &stack);
 
 	if (err)

@@ -177,6 +177,9 @@ frame_id profile_named_frame(struct profile *profile, uint32_t module, uint64_t 
 /* A frame that prof itself puts into a stack: "[truncated]". */
 frame_id profile_note(struct profile *profile, const char *text);
 stack_id profile_push(struct profile *profile, stack_id parent, frame_id frame);
+/* The same for one frame after the other, each upon the one before; the result are all of them. */
+void profile_push_all(struct profile *profile, stack_id parent, const frame_id *frames,
+		      size_t count, stack_id *ret);
 thread_id profile_thread(struct profile *profile, pid_t pid, pid_t tid, const char *process,
 			 const char *name);
 /* One sample. The result is the index of its cell. */
