@@ -151,3 +151,31 @@ char *quality_line(const struct quality *quality)
 	return xasprintf("%s samples%s%s%s%s%s%s", figure_count(counts->samples).text, lost,
 			 truncated, completed, unnamed, compat, throttled);
 }
+
+/* "12,345 " */
+static bool take_number(const char **at, uint64_t *ret)
+{
+	const char *start = *at;
+
+	for (*ret = 0; (**at >= '0' && **at <= '9') || (**at == ',' && *at > start); ++*at)
+		if (**at != ',' && (__builtin_mul_overflow(*ret, 10, ret) ||
+				    __builtin_add_overflow(*ret, **at - '0', ret)))
+			return false;
+	return *at > start && *(*at)++ == ' ';
+}
+
+bool quality_number(const char *line, const char *what, uint64_t *ret)
+{
+	size_t len = strlen(what);
+
+	for (const char *at = line; at; at = strstr(at, ", ")) {
+		uint64_t number;
+
+		at += !strncmp(at, ", ", 2) ? 2 : 0;
+		if (take_number(&at, &number) && !strncmp(at, what, len) && strchr(" ,", at[len])) {
+			*ret = number;
+			return true;
+		}
+	}
+	return false;
+}

@@ -30,5 +30,7 @@ bool quality_share(const struct quality *quality, const char *name, double *ret)
 
 /* "12,345 samples, 0 lost, …", to be freed. */
 char *quality_line(const struct quality *quality);
+/* The number of such a line, out of a file, that stands before "lost"; false: it has none. */
+bool quality_number(const char *line, const char *what, uint64_t *ret);
 
 #endif

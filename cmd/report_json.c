@@ -1,3 +1,4 @@
+#include "base/alloc.h"
 #include "base/json.h"
 #include "cmd/report.h"
 
@@ -162,6 +163,25 @@ static void put_event(struct writer *writer, event_id id)
 	json_end_object(&writer->json);
 }
 
+static void put_quality(struct writer *writer, const char *line)
+{
+	static const struct {
+		const char *key, *what;
+	} numbers[] = {{"samples", "samples"},
+		       {"lost", "lost"},
+		       {"truncated", "truncated"},
+		       {"unnamed", "with unnamed frames"}};
+	uint64_t number;
+
+	json_key(&writer->json, "quality");
+	json_begin_object(&writer->json);
+	json_put_text(&writer->json, "text", line);
+	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
+		if (quality_number(line, numbers[i].what, &number))
+			json_put_number(&writer->json, numbers[i].key, number);
+	json_end_object(&writer->json);
+}
+
 static void put_recording(struct writer *writer)
 {
 	const struct profile_info *info = profile_get_info(writer->report->profile);
@@ -173,7 +193,8 @@ static void put_recording(struct writer *writer)
 		json_put_number(&writer->json, "start_unix_ns", info->start_unix_ns);
 	if (info->duration_ns)
 		json_put_number(&writer->json, "duration_ns", info->duration_ns);
-	put_known(writer, "quality", info->quality);
+	if (*info->quality)
+		put_quality(writer, info->quality);
 }
 
 static const char *word_of(enum top_key key)

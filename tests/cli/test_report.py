@@ -205,7 +205,10 @@ def test_a_recording_is_reported_as_it_was_recorded(prof, target):
     for row in answer["rows"]:
         if row["kind"] == "user" and row["name"] in ("three", "five"):
             assert row["total"]["samples"] == recording.stacks.holding(row["name"])
-    assert answer["quality"].endswith("unnamed frames") or "unnamed frames (" in answer["quality"]
+    quality = answer["quality"]
+    assert quality["text"].startswith(f"{recording.stacks.total:,} samples, ")
+    assert quality["samples"] == recording.stacks.total
+    assert f"{quality['lost']:,} lost" in quality["text"] and f"{quality['unnamed']:,} with" in quality["text"]
     assert f"{recording.stacks.total:,} samples" in prof("report", "record.pb.gz").stdout
 
 

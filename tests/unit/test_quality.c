@@ -102,12 +102,32 @@ static void figures_are_as_people_read_them(void **state)
 	assert_string_equal(figure_time(4200000000).text, "4.20 s");
 }
 
+static void the_line_can_be_read_again(void **state)
+{
+	(void)state;
+	static const char line[] = "1,234,567 samples, 0 lost, 3 truncated (0.2 %), 1 completed "
+				   "from the live stack, 566 with unnamed frames (99.0 %)";
+	uint64_t number;
+
+	assert_true(quality_number(line, "samples", &number));
+	assert_int_equal(number, 1234567);
+	assert_true(quality_number(line, "lost", &number));
+	assert_int_equal(number, 0);
+	assert_true(quality_number(line, "with unnamed frames", &number));
+	assert_int_equal(number, 566);
+	assert_false(quality_number(line, "throttled", &number));
+	assert_false(quality_number(line, "truncat", &number));
+	assert_false(quality_number("99999999999999999999 lost", "lost", &number));
+	assert_false(quality_number("", "lost", &number));
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(samples_without_names_are_counted_once_and_once_a_module),
 		cmocka_unit_test(an_empty_profile_has_nothing_to_complain_of),
 		cmocka_unit_test(figures_are_as_people_read_them),
+		cmocka_unit_test(the_line_can_be_read_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
