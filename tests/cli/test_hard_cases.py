@@ -83,6 +83,13 @@ def test_signal_frames_are_told_by_their_code_where_the_c_library_has_no_cfi(pro
     assert in_order >= 0.97 * stacks.total > 400, stacks.hottest()
 
 
+def test_a_handler_on_a_stack_of_its_own_leads_to_what_it_interrupted_and_says_that_it_is_cut(prof, target):
+    """The interrupted stack is not in the copy, which is of the handler's."""
+    stacks = prof.record(*FAST, "--", target("signals_own_stack"), SECONDS).stacks
+    chain = ("[truncated]", "interrupted", "__restore_rt", "on_trap", "__restore_rt", "on_illegal", "work", "spin")
+    assert stacks.count(lambda frames: frames[1:] == chain) >= 0.97 * stacks.total > 400, stacks.hottest()
+
+
 def test_exceptions_in_flight_stand_on_what_threw_them(prof, target):
     stacks = prof.record(*FAST, "--", target("exceptions"), SECONDS).stacks
     climb = "(anonymous namespace)::climb(int)"
