@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/gzip.h"
+#include "format/firefox_meta.h"
 #include "format/firefox_tables.h"
 #include "format/tracks.h"
 #include "report/process.h"
@@ -19,10 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { VERSION = 66, GECKO_VERSION = 36, MS_DIGITS = 6 };
-
 #define NO_ROW UINT32_MAX
-#define DEFAULT_INTERVAL_NS UINT64_C(1000000)
 
 struct firefox {
 	struct json json;
@@ -35,159 +33,9 @@ struct firefox {
 	uint32_t *marker_threads;  /* by marker: in whose table it stands */
 };
 
-/* What markers are called, and what their text is. */
-static const struct {
-	const char *name, *field, *format;
-} markers[] = {
-	[PROFILE_MARKER_FORK] = {"fork", "process", "string"},
-	[PROFILE_MARKER_EXEC] = {"exec", "program", "string"},
-	[PROFILE_MARKER_EXIT] = {"exit", NULL, NULL},
-	[PROFILE_MARKER_LOST] = {"lost", "samples", "integer"},
-	[PROFILE_MARKER_THROTTLED] = {"throttled", NULL, NULL},
-};
-
 static void put_ms(struct firefox *firefox, uint64_t ns)
 {
-	json_decimal(&firefox->json, ns, MS_DIGITS);
-}
-
-static void put_ms_of(struct firefox *firefox, const char *key, uint64_t ns)
-{
-	json_key(&firefox->json, key);
-	put_ms(firefox, ns);
-}
-
-static uint64_t interval_ns(const struct profile *profile)
-{
-	const struct profile_event *event;
-
-	if (!profile_event_count(profile))
-		return DEFAULT_INTERVAL_NS;
-	event = profile_get_event(profile, 0);
-	if (event->counts_ns && event->period)
-		return event->period;
-	return event->frequency_hz ? UINT64_C(1000000000) / event->frequency_hz
-				   : DEFAULT_INTERVAL_NS;
-}
-
-static void put_categories(struct json *json)
-{
-	static const struct {
-		const char *name, *color;
-	} categories[] = {
-		[FIREFOX_OTHER] = {"Other", "grey"},
-		[FIREFOX_USER] = {"User", "yellow"},
-		[FIREFOX_KERNEL] = {"Kernel", "orange"},
-		[FIREFOX_JIT] = {"JIT", "green"},
-	};
-
-	json_key(json, "categories");
-	json_begin_array(json);
-	for (size_t i = 0; i < ARRAY_SIZE(categories); i++) {
-		json_begin_object(json);
-		json_put_text(json, "name", categories[i].name);
-		json_put_text(json, "color", categories[i].color);
-		json_key(json, "subcategories");
-		json_begin_array(json);
-		json_text(json, "Other");
-		json_end_array(json);
-		json_end_object(json);
-	}
-	json_end_array(json);
-}
-
-static void put_marker_schema(struct json *json)
-{
-	json_key(json, "markerSchema");
-	json_begin_array(json);
-	for (size_t i = 0; i < ARRAY_SIZE(markers); i++) {
-		json_begin_object(json);
-		json_put_text(json, "name", markers[i].name);
-		json_key(json, "display");
-		json_begin_array(json);
-		json_text(json, "marker-chart");
-		json_text(json, "marker-table");
-		json_text(json, "timeline-overview");
-		json_end_array(json);
-		json_key(json, "fields");
-		json_begin_array(json);
-		if (markers[i].field) {
-			json_begin_object(json);
-			json_put_text(json, "key", markers[i].field);
-			json_put_text(json, "label", markers[i].field);
-			json_put_text(json, "format", markers[i].format);
-			json_end_object(json);
-		}
-		json_end_array(json);
-		json_end_object(json);
-	}
-	json_end_array(json);
-}
-
-static void put_fact(struct json *json, const char *label, const char *value)
-{
-	if (!*value)
-		return;
-	json_begin_object(json);
-	json_put_text(json, "label", label);
-	json_put_text(json, "format", "string");
-	json_put_text(json, "value", value);
-	json_end_object(json);
-}
-
-/* What the panel about the profile shows besides. */
-static void put_facts(struct firefox *firefox)
-{
-	const struct profile_info *info = profile_get_info(firefox->profile);
-	struct json *json = &firefox->json;
-
-	json_key(json, "extra");
-	json_begin_array(json);
-	json_begin_object(json);
-	json_put_text(json, "label", "Recording");
-	json_key(json, "entries");
-	json_begin_array(json);
-	put_fact(json, "Command", info->command);
-	put_fact(json, "Quality", info->quality);
-	put_fact(json, "Host", info->host);
-	if (!firefox->tracks.by_time)
-		put_fact(json, "Times", "not known: samples are spread evenly, in no order");
-	json_end_array(json);
-	json_end_object(json);
-	json_end_array(json);
-}
-
-static void put_meta(struct firefox *firefox)
-{
-	const struct profile_info *info = profile_get_info(firefox->profile);
-	struct json *json = &firefox->json;
-
-	json_key(json, "meta");
-	json_begin_object(json);
-	json_put_number(json, "version", GECKO_VERSION);
-	json_put_number(json, "preprocessedProfileVersion", VERSION);
-	json_put_text(json, "product", *info->command ? info->command : "prof");
-	json_put_text(json, "importedFrom", "prof");
-	put_ms_of(firefox, "interval", interval_ns(firefox->profile));
-	put_ms_of(firefox, "startTime", info->start_unix_ns);
-	put_ms_of(firefox, "profilingStartTime", 0);
-	put_ms_of(firefox, "profilingEndTime", firefox->end_ns - firefox->start_ns);
-	json_put_number(json, "processType", 0);
-	json_put_number(json, "stackwalk", 1);
-	json_put_text(json, "oscpu", info->kernel);
-	json_put_bool(json, "symbolicated", true);
-	json_put_bool(json, "usesOnlyOneStackType", true);
-	json_put_bool(json, "sourceCodeIsNotOnSearchfox", true);
-	json_key(json, "sampleUnits");
-	json_begin_object(json);
-	json_put_text(json, "time", "ms");
-	json_put_text(json, "eventDelay", "ms");
-	json_put_text(json, "threadCPUDelta", "ns");
-	json_end_object(json);
-	put_categories(json);
-	put_marker_schema(json);
-	put_facts(firefox);
-	json_end_object(json);
+	json_decimal(&firefox->json, ns, FIREFOX_MS_DIGITS);
 }
 
 static uint64_t time_of_sample(const struct firefox *firefox, size_t at, size_t first, size_t end)
@@ -288,10 +136,10 @@ static void put_samples(struct firefox *firefox, thread_id thread)
 static void put_marker_data(struct firefox *firefox, const struct profile_marker *marker)
 {
 	struct json *json = &firefox->json;
-	const char *field = markers[marker->kind].field;
+	const char *field = firefox_markers[marker->kind].field;
 
 	json_begin_object(json);
-	json_put_text(json, "type", markers[marker->kind].name);
+	json_put_text(json, "type", firefox_markers[marker->kind].name);
 	if (field && marker->kind == PROFILE_MARKER_LOST)
 		json_put_number(json, field, marker->count);
 	else if (field)
@@ -303,7 +151,8 @@ typedef void put_marker_cell(struct firefox *firefox, const struct profile_marke
 
 static void put_marker_name(struct firefox *firefox, const struct profile_marker *marker)
 {
-	json_number(&firefox->json, firefox_string(&firefox->tables, markers[marker->kind].name));
+	json_number(&firefox->json,
+		    firefox_string(&firefox->tables, firefox_markers[marker->kind].name));
 }
 
 static void put_marker_time(struct firefox *firefox, const struct profile_marker *marker)
@@ -421,7 +270,10 @@ static void put_file(struct firefox *firefox)
 	struct json *json = &firefox->json;
 
 	json_begin_object(json);
-	put_meta(firefox);
+	firefox_put_meta(&(struct firefox_meta){.profile = firefox->profile,
+						.window_ns = firefox->end_ns - firefox->start_ns,
+						.has_times = firefox->tracks.by_time},
+			 json);
 	firefox_put_libs(&firefox->tables, json);
 	json_key(json, "threads");
 	json_begin_array(json);
@@ -480,7 +332,7 @@ static void find_window(struct firefox *firefox)
 	for (uint64_t i = 0; i < marker_count; i++)
 		widen(firefox, profile_get_marker(profile, i)->time_ns);
 	if (firefox->end_ns == firefox->start_ns)
-		firefox->end_ns += profile_cell_count(profile) * interval_ns(profile);
+		firefox->end_ns += profile_cell_count(profile) * firefox_interval_ns(profile);
 }
 
 static void firefox_deinit(struct firefox *firefox)
