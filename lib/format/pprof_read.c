@@ -356,12 +356,10 @@ static struct error *read_label(struct reader *reader, struct bytes message, str
 /* How much of the stack is that of the sample before. The root is the last location. */
 static size_t common_depth(const struct reader *reader)
 {
-	const uint64_t *root = reader->locations.items + reader->locations.count;
-	size_t most = reader->locations.count < reader->path_len ? reader->locations.count
-								 : reader->path_len;
-	size_t depth = 0;
+	size_t count = reader->locations.count, depth = 0;
 
-	while (depth < most && reader->path_locations[depth] == *--root)
+	while (depth < count && depth < reader->path_len &&
+	       reader->path_locations[depth] == reader->locations.items[count - 1 - depth])
 		depth++;
 	return depth;
 }

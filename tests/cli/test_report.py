@@ -213,7 +213,7 @@ def test_a_recording_is_reported_as_it_was_recorded(prof, target):
 
 
 def test_a_recording_of_perf_is_read_as_well(prof, target, client):
-    subprocess.run([client("perf"), "record", "-q", "-F", "499", "-g", "-o", prof.folder / "perf.data",
+    subprocess.run([client("perf"), "record", "-q", "-B", "-F", "499", "-g", "-o", prof.folder / "perf.data",
                     target("shares")], check=True, capture_output=True)
     by_name = prof("report")  # perf.data is there
     assert by_name.returncode == 0, by_name.stderr
