@@ -22,6 +22,9 @@ enum {
 	UNKNOWN_BYTES = 1 << 20,
 	OTHER_BYTES = 256 << 10,
 	MOST_BYTES = 8 << 20,
+	/* Of the copy that came with the sample, must still be the same: most of it need not, as
+	 * the kernel and other threads write into it. */
+	OVERLAP_BYTES = 1 << 10,
 	/* Copies that wait for the reader. */
 	CAPTURES = 64,
 	/* Threads whose stacks' ends are known. */
@@ -246,18 +249,27 @@ static bool stood_still(struct standin *standin, const struct record *sample,
 	       waits(standin->all, sample);
 }
 
+/* The end of the sample's own copy, which is read once more. */
+static size_t overlap_bytes(const struct record *sample)
+{
+	size_t dumped = sample->sample.dumped_bytes;
+
+	return dumped < OVERLAP_BYTES ? dumped : OVERLAP_BYTES;
+}
+
 static bool copy_stack(struct standin *standin, const struct record *sample, struct capture *into)
 {
 	struct standins *all = standin->all;
 	uint64_t sp = register_of(&sample->sample.regs, all->sp_bit);
 	size_t wanted = wanted_bytes(all, sample, sp);
+	size_t from = sample->sample.dumped_bytes - overlap_bytes(sample);
 
 	if (!wanted)
 		return false;
 	make_room(into, wanted);
 	into->tid = sample->tid;
 	into->time_ns = sample->time_ns;
-	into->len = all->read(sample->tid, sp, into->memory, wanted);
+	into->len = from + all->read(sample->tid, sp + from, into->memory + from, wanted - from);
 	return into->len > sample->sample.dumped_bytes;
 }
 
@@ -426,12 +438,22 @@ static struct capture *find(struct standin *standin, const struct record *sample
 	return found;
 }
 
+/* Puts the sample's own copy where it belongs. False: that is of another stack. */
+static bool join(struct capture *capture, const struct record *sample)
+{
+	const struct bytes *copy = &sample->sample.stack;
+	size_t from = sample->sample.dumped_bytes - overlap_bytes(sample);
+
+	if (memcmp(capture->memory + from, copy->at + from, overlap_bytes(sample)) != 0)
+		return false;
+	memcpy(capture->memory, copy->at, from);
+	return true;
+}
+
 void standins_complete(struct standins *all, size_t cpu, struct record *sample)
 {
-	struct bytes *stack = &sample->sample.stack;
-
 	give_back(all);
 	all->given = find(&all->items[cpu], sample);
-	if (all->given && !memcmp(all->given->memory, stack->at, bytes_left(stack)))
-		*stack = bytes_of(all->given->memory, all->given->len);
+	if (all->given && join(all->given, sample))
+		sample->sample.stack = bytes_of(all->given->memory, all->given->len);
 }

@@ -13,7 +13,7 @@
  *    queue of the same CPU: so it did not run elsewhere either;
  *  - or, instead of this, it was sampled in the kernel and waits there, having entered it where the
  *    sample says;
- *  - what is read holds, to the byte, what the kernel copied with the sample.
+ *  - the outermost KiB of what the kernel copied with the sample still reads the same.
  *
  * What fails one of these is not given out. A stand-in takes no more than half of its CPU.
  */

@@ -21,6 +21,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -214,6 +215,7 @@ struct mapping {
 struct heard {
 	uint64_t samples, time_ns /* the sum of their periods */, lost, throttled;
 	uint64_t out_of_order, of_unknown_code, full_stacks, before_exec;
+	uint64_t completed, falsely; /* stacks of spin_deep(): beyond their copy, and otherwise */
 	bool execed;
 	uint64_t last_ns;
 	struct mapping *maps;
@@ -243,6 +245,15 @@ static bool is_mapped(const struct heard *heard, pid_t pid, uint64_t ip)
 	return false;
 }
 
+/* Is what spin_deep() has put there there? */
+static bool is_deep(struct bytes stack)
+{
+	for (bytes_skip(&stack, 40000); bytes_left(&stack) > 40000;)
+		if (bytes_u8(&stack) != 1)
+			return false;
+	return true;
+}
+
 static void hear_sample(struct heard *heard, const struct record *record)
 {
 	const struct record_sample *sample = &record->sample;
@@ -252,6 +263,10 @@ static void hear_sample(struct heard *heard, const struct record *record)
 	heard->ns_of_tid[record->tid & 0xffff] += sample->period;
 	heard->before_exec += !heard->execed;
 	heard->full_stacks += bytes_left(&sample->stack) >= 32 * 1024;
+	if (bytes_left(&sample->stack) > 100000) {
+		heard->completed++;
+		heard->falsely += !is_deep(bytes_of(sample->stack.at, 100000));
+	}
 	if (!sample->in_kernel && !is_mapped(heard, record->pid, sample->ip))
 		heard->of_unknown_code++;
 }
@@ -336,7 +351,9 @@ static uint64_t read_until_exit(struct sampler *sampler, pid_t pid, struct heard
 
 	assert_true(pidfd >= 0);
 	do {
-		assert_true(poll(fds, 2, -1) > 0);
+		int timeout_ms = sampler_facts(sampler)->attended_ms;
+
+		assert_true(poll(fds, 2, sampler_attends(sampler) ? timeout_ms : -1) >= 0);
 		read_batch(sampler, heard);
 	} while (!fds[1].revents);
 	sampler_disable(sampler);
@@ -482,6 +499,75 @@ static void nothing_is_lost_with_large_dumps_on_busy_cpus(void **state)
 	used_ns += read_until_exit(sampler, pids[1], heard);
 	assert_int_equal(heard->lost, 0);
 	assert_true(heard->full_stacks * 100 >= heard->samples * 95);
+	assert_time_is_about(heard->time_ns, used_ns);
+	heard_free(heard);
+}
+
+static size_t read_stack(pid_t tid, uint64_t address, void *into, size_t len)
+{
+	struct iovec to = {into, len};
+	struct iovec from = {(void *)(uintptr_t)address, len}; /* NOLINT */
+	ssize_t got = process_vm_readv(tid, &to, 1, &from, 1, 0);
+
+	return got > 0 ? (size_t)got : 0;
+}
+
+static const struct sampler_options with_standins = {
+	.stack_bytes = 8 * 1024,
+	.ring_bytes = 16 << 20,
+	.read_memory = read_stack,
+#ifdef __x86_64__
+	.regs_mask = 0xff01ff,
+	.sp_bit = 7,
+	.pc_bit = 8,
+#else
+	.regs_mask = UINT64_C(0x1ffffffff),
+	.sp_bit = 31,
+	.pc_bit = 32,
+#endif
+};
+
+static void stand_ins_copy_what_a_sample_cannot_hold(void **state)
+{
+	(void)state;
+	struct launched child = launch("deep", "500");
+	CLEANUP(sampler_cleanup)
+	struct sampler *sampler = open_on(TARGET_COMMAND, child.pid, &with_standins);
+	struct heard *heard = heard_new();
+	uint64_t used_ns;
+
+	sampler_attend(sampler, true);
+	release(&child);
+	used_ns = read_until_exit(sampler, child.pid, heard);
+	/* All but a few, or half of them on a machine that is busy and without real time. */
+	assert_true(heard->completed * 3 > heard->samples);
+	/* While it is being filled. */
+	assert_true(heard->falsely <= 3);
+	assert_int_equal(heard->out_of_order, 0);
+	assert_int_equal(heard->lost, 0);
+	assert_time_is_about(heard->time_ns, used_ns);
+	heard_free(heard);
+}
+
+static void nothing_is_lost_when_attention_comes_and_goes(void **state)
+{
+	(void)state;
+	struct launched child = launch("fork", "300");
+	CLEANUP(close_fd) int pidfd = (int)syscall(SYS_pidfd_open, child.pid, 0);
+	struct pollfd end = {.fd = pidfd, .events = POLLIN};
+	CLEANUP(sampler_cleanup)
+	struct sampler *sampler = open_on(TARGET_COMMAND, child.pid, &with_standins);
+	struct heard *heard = heard_new();
+	uint64_t used_ns;
+
+	assert_true(pidfd >= 0);
+	release(&child);
+	while (poll(&end, 1, 5) == 0) {
+		sampler_attend(sampler, !sampler_attends(sampler));
+		read_batch(sampler, heard);
+	}
+	used_ns = read_until_exit(sampler, child.pid, heard);
+	assert_int_equal(heard->lost, 0);
 	assert_time_is_about(heard->time_ns, used_ns);
 	heard_free(heard);
 }
@@ -700,6 +786,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(without_inheritance_children_are_left_alone),
 		cmocka_unit_test(code_is_mapped_before_a_sample_runs_in_it),
 		cmocka_unit_test(nothing_is_lost_with_large_dumps_on_busy_cpus),
+		cmocka_unit_test(stand_ins_copy_what_a_sample_cannot_hold),
+		cmocka_unit_test(nothing_is_lost_when_attention_comes_and_goes),
 		cmocka_unit_test(what_does_not_fit_is_counted_to_the_last_sample),
 		cmocka_unit_test(threads_started_by_one_while_attaching_are_counted_once),
 		cmocka_unit_test(threads_started_by_each_other_while_attaching_are_counted_once),
