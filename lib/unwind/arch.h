@@ -83,6 +83,7 @@ struct arch {
 	 * Do the bytes just before the pc end with a system call that has just returned, or not
 	 * yet?
 	 */
+	int syscall_pc; /* the register that then holds the pc; -1: none does */
 	bool (*is_after_syscall)(const unsigned char code[CODE_BYTES], const struct regs *regs);
 	/* And is it clone or clone3, on the side of the new thread (or process)? */
 	bool (*is_newborn)(const unsigned char code[CODE_BYTES], const struct regs *regs);

@@ -92,6 +92,7 @@ const struct arch arch_aarch64 = {
 	.ends_with_call = ends_with_call,
 	.call_target = call_target,
 	.pushed_words = pushed_words,
+	.syscall_pc = -1,
 	.is_after_syscall = is_after_syscall,
 	.is_newborn = is_newborn,
 	.is_sigreturn = is_sigreturn,

@@ -57,6 +57,7 @@ const struct arch arch_i386 = {
 	.ends_with_call = x86_ends_with_call,
 	.call_target = x86_call_target,
 	.pushed_words = pushed_words,
+	.syscall_pc = -1,
 	.is_after_syscall = is_after_syscall,
 	.is_newborn = is_after_syscall,
 	.is_sigreturn = is_sigreturn,

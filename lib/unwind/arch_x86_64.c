@@ -101,6 +101,7 @@ const struct arch arch_x86_64 = {
 	.ends_with_call = x86_ends_with_call,
 	.call_target = x86_call_target,
 	.pushed_words = pushed_words,
+	.syscall_pc = RCX,
 	.is_after_syscall = is_after_syscall,
 	.is_newborn = is_newborn,
 	.is_sigreturn = is_sigreturn,

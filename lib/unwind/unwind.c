@@ -188,11 +188,12 @@ static bool begins_stack(struct unwinder *unwinder, struct cfi *cfi, struct walk
  * runtime.goexit, to whose second instruction the first function of a goroutine returns: nothing
  * has called it, nor has it pushed anything. Above it lies what the last user of the stack left.
  */
-static bool begins_goroutine(struct walk *walk, struct rule rule)
+static bool begins_goroutine(const struct cfi *cfi, struct walk *walk, struct rule rule)
 {
 	int16_t untouched = walk->arch->ra_in_register ? 0 : 1;
 
-	return walk->is_return_address && rule.cfa_words == untouched && !is_after_call(walk);
+	return rule.cfa_words == untouched && walk->is_return_address && cfi_is_go(cfi) &&
+	       !is_after_call(walk);
 }
 
 static bool step_by_cfi(struct unwinder *unwinder, struct cfi *cfi, struct walk *walk)
@@ -207,7 +208,7 @@ static bool step_by_cfi(struct unwinder *unwinder, struct cfi *cfi, struct walk 
 		return step_by_frame_pointer(walk);
 	switch ((enum rule_kind)rule.kind) {
 	case RULE_SP:
-		if (cfi_is_go(cfi) && begins_goroutine(walk, rule))
+		if (begins_goroutine(cfi, walk, rule))
 			return walk_stop(walk, UNWIND_ROOT);
 		return step_by_rule(walk, rule);
 	case RULE_FP:
@@ -287,12 +288,17 @@ static void close_chain(struct call_chain *chain, uint64_t total)
  */
 static void look_before_syscall(struct unwinder *unwinder, struct walk *walk)
 {
+	int holds_pc = walk->arch->syscall_pc;
 	uint64_t pc = walk->regs.pc;
-	struct cfi *cfi = cfi_of(unwinder, walk->at.module);
 	struct location before = walk->at;
 	unsigned char code[CODE_BYTES];
 	struct rule rule, other;
+	struct cfi *cfi;
 
+	/* Most are told by this alone; looking at the code costs as much as some frames. */
+	if (holds_pc >= 0 && walk->regs.values[holds_pc] != pc)
+		return;
+	cfi = cfi_of(unwinder, walk->at.module);
 	before.offset--;
 	if (!cfi || !walk_read_file(walk, &walk->at, pc, pc - sizeof(code), code, sizeof(code)) ||
 	    !walk->arch->is_after_syscall(code, &walk->regs))
