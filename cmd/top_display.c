@@ -40,6 +40,7 @@ struct display {
 	struct top top;
 	uint32_t *rows; /* of top: those that are shown */
 	size_t row_count;
+	size_t module_columns; /* of the widest name of a module */
 	struct part parts[2];
 	size_t part_count;
 };
@@ -192,6 +193,21 @@ static bool is_shown(const struct display *display, const struct top_row *row)
 			NULL, 0) == 0);
 }
 
+static size_t widest_module(const struct display *display)
+{
+	size_t most = strlen("module");
+
+	for (size_t i = 0; i < display->row_count; i++) {
+		const struct top_row *row = &display->top.rows[display->rows[i]];
+		size_t columns =
+			printable_columns(words_of_module(display->view.profile, row->module));
+
+		if (columns > most)
+			most = columns;
+	}
+	return most;
+}
+
 static void update_table(struct display *display)
 {
 	struct top *top = &display->top;
@@ -210,6 +226,7 @@ static void update_table(struct display *display)
 	for (uint32_t i = 0; i < top->count; i++)
 		if (is_shown(display, &top->rows[i]))
 			display->rows[display->row_count++] = i;
+	display->module_columns = widest_module(display);
 }
 
 static void add_part(struct display *display, const char *heading, struct outline outline)
@@ -319,28 +336,13 @@ static bool shows_modules(const struct display *display)
 	return display->options.page == DISPLAY_TABLE && display->options.by == TOP_FUNCTION;
 }
 
-static size_t widest_module(const struct display *display)
-{
-	size_t most = strlen("module");
-
-	for (size_t i = 0; i < display->row_count; i++) {
-		const struct top_row *row = &display->top.rows[display->rows[i]];
-		size_t columns =
-			printable_columns(words_of_module(display->view.profile, row->module));
-
-		if (columns > most)
-			most = columns;
-	}
-	return most;
-}
-
 static struct layout layout_of(const struct display *display, size_t columns)
 {
 	struct layout layout = {.bar = columns < WIDE ? 6 : 10};
 	size_t taken = DISPLAY_SHARES + GAP + layout.bar + GAP;
 
 	if (shows_modules(display)) {
-		layout.module = widest_module(display);
+		layout.module = display->module_columns;
 		if (layout.module > columns / 5)
 			layout.module = columns / 5;
 		taken += GAP + layout.module;
