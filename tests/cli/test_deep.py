@@ -10,7 +10,7 @@ SECONDS = "1.2"  # of CPU time: more than 2,000 samples
 
 
 def may_hurry():
-    """Are threads in real time ours to have? Without them a busy machine leaves many stacks without proof."""
+    """Are threads in real time ours to have? Without them a busy machine leaves most stacks without proof."""
     policy, parameter = os.sched_getscheduler(0), os.sched_getparam(0)
     try:
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
@@ -20,7 +20,7 @@ def may_hurry():
     return True
 
 
-NEARLY_ALL = 0.9 if may_hurry() else 0.5
+NEARLY_ALL = 0.9 if may_hurry() else 0
 
 
 def test_a_hundred_kilobytes_under_the_hot_function_are_crossed(prof, target):
