@@ -31,11 +31,16 @@ for (const number of path)
 
 let zoomed = 0, columnWidth = 7.2;
 
-/* As in the tables of prof: what is in brackets gives way first, then the beginning. */
+/* As in the tables of prof: types in brackets lose their scopes, then what is in brackets gives way, but for
+   the type that a method of Rust begins with; then the beginning. */
 function shorten(name, columns) {
 	const bracket = /<(?!\u2026>)[^<>]*>|\((?!\u2026\)|\)|anonymous)[^()]*\)/g;
+	const isType = (inside, at) => at === 0 && name.startsWith("::", inside.length);
+	if (name.length > columns)
+		name = name.replace(/[<(].*[>)]/, (inside) => inside.replace(/\b(\w+::)+(?=\w)/g, ""));
 	for (let shorter; name.length > columns; name = shorter) {
-		shorter = name.replace(bracket, (inside) => inside[0] + "\u2026" + inside.at(-1));
+		shorter = name.replace(bracket, (inside, at) =>
+			isType(inside, at) ? inside : inside[0] + "\u2026" + inside.at(-1));
 		if (shorter === name)
 			return "\u2026" + name.slice(name.length - columns + 1);
 	}
