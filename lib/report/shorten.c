@@ -106,8 +106,36 @@ static void leave_out(const char *name, size_t levels, char *to)
 	*to = '\0';
 }
 
+/* The function's own name, behind its scopes. */
+static char *own_name(char *text)
+{
+	char *name = text;
+
+	for (char *scope = text; (scope = strstr(scope, "::")); name = scope)
+		scope += strlen("::");
+	return name;
+}
+
+/* Leaves the first characters. */
+static void cut_end(char *text, size_t columns)
+{
+	struct bytes rest = bytes_of(text, strlen(text));
+	unsigned char *end = (unsigned char *)text;
+	size_t width = 0;
+
+	while (bytes_left(&rest)) {
+		uint32_t character = utf8_next(&rest);
+
+		width += character == UTF8_BAD ? 1 : printable_width(character);
+		if (width >= columns)
+			break;
+		end = (unsigned char *)rest.at;
+	}
+	strcpy((char *)end, ELLIPSIS);
+}
+
 /* Leaves the last characters; no piece of a word where a scope begins behind it. */
-static void cut(char *text, size_t columns)
+static void cut_beginning(char *text, size_t columns)
 {
 	size_t left = printable_columns(text);
 	struct bytes rest = bytes_of(text, strlen(text));
@@ -125,6 +153,20 @@ static void cut(char *text, size_t columns)
 		rest.at = word_end;
 	memmove(text + strlen(ELLIPSIS), rest.at, bytes_left(&rest) + 1);
 	memcpy(text, ELLIPSIS, strlen(ELLIPSIS));
+}
+
+/* What tells most is the function's own name, and of that the beginning. */
+static void cut(char *text, size_t columns)
+{
+	char *name = own_name(text);
+
+	if (printable_columns(name) < columns && name != text) {
+		cut_beginning(text, columns);
+		return;
+	}
+	memmove(text, name, strlen(name) + 1);
+	if (printable_columns(text) > columns)
+		cut_end(text, columns);
 }
 
 char *shorten(const char *name, size_t columns)

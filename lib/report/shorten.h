@@ -11,7 +11,7 @@
  * The name itself where it has no more characters than `columns`. Else types in brackets lose their
  * scopes; then what is in brackets gives way to "…", the innermost first:
  * "std::vector<pair<…>>::push_back(…)", "<Vec<…> as Extend>::extend"; and when that is not enough,
- * the beginning of the name. UTF-8; to be freed.
+ * the beginning of the scopes, and at last the end of the function's own name. UTF-8; to be freed.
  */
 char *shorten(const char *name, size_t columns);
 

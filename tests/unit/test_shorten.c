@@ -55,6 +55,9 @@ static void a_name_that_is_still_too_long_loses_its_beginning(void **state)
 {
 	(void)state;
 	assert_short("company::product::detail::run<int>()", 11, "…::run<…>()");
+	assert_short("company::product::run_everything", 10, "run_every…");
+	assert_short("finish_task_switch.isra.0", 12, "finish_task…");
+	assert_short("Überschallgeschwindigkeit", 6, "Übers…");
 }
 
 static void brackets_of_operators_and_arrows_are_not_paired(void **state)
@@ -70,10 +73,10 @@ static void brackets_of_operators_and_arrows_are_not_paired(void **state)
 static void brackets_without_a_partner_are_no_trap(void **state)
 {
 	(void)state;
-	assert_short("a>>>)))b", 6, "…>)))b");
+	assert_short("a>>>)))b", 6, "a>>>)…");
 	assert_short("a<(<(<(<(<(<b", 6, "a<(<(…");
 	assert_short("(((((((((((((", 1, "…");
-	assert_short("<T>", 2, "…>");
+	assert_short("<T>", 2, "<…");
 }
 
 int main(void)

@@ -32,7 +32,7 @@ for (const number of path)
 let zoomed = 0, columnWidth = 7.2;
 
 /* As in the tables of prof: types in brackets lose their scopes, then what is in brackets gives way, but for
-   the type that a method of Rust begins with; then the beginning. */
+   the type that a method of Rust begins with; then the scopes, and at last the end. */
 function shorten(name, columns) {
 	const bracket = /<(?!\u2026>)[^<>]*>|\((?!\u2026\)|\)|anonymous)[^()]*\)/g;
 	const isType = (inside, at) => at === 0 && name.startsWith("::", inside.length);
@@ -42,9 +42,16 @@ function shorten(name, columns) {
 		shorter = name.replace(bracket, (inside, at) =>
 			isType(inside, at) ? inside : inside[0] + "\u2026" + inside.at(-1));
 		if (shorter === name)
-			return "\u2026" + name.slice(name.length - columns + 1);
+			return cut(name, columns);
 	}
 	return name;
+}
+
+function cut(name, columns) {
+	const own = name.slice(name.includes("::") ? name.lastIndexOf("::") + 2 : 0);
+	if (own.length < columns && own !== name)
+		return "\u2026" + name.slice(name.length - columns + 1);
+	return own.length > columns ? own.slice(0, columns - 1) + "\u2026" : own;
 }
 
 function place(frame, x, width) {
