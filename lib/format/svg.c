@@ -175,17 +175,20 @@ static void add_cells(struct svg *svg)
 
 static void lay_out(struct svg *svg)
 {
+	uint64_t least;
+
 	labels_init(&svg->labels, svg->profile);
 	processes_init(&svg->processes, svg->profile);
 	tree_init(&svg->tree, &svg->labels);
 	add_cells(svg);
 	tree_sum_up(&svg->tree);
 	svg->all = svg->tree.nodes[TREE_TOP].total.weight;
-	svg->narrow = tree_prune(&svg->tree, svg->all / NARROWEST + (svg->all % NARROWEST != 0));
+	least = svg->all / NARROWEST + (svg->all % NARROWEST != 0);
+	svg->narrow = tree_prune(&svg->tree, least);
 	/* By name: two recordings beside each other have the same things at the same places. */
 	tree_sort(&svg->tree, tree_by_name);
 	for (uint32_t i = 0; i < svg->tree.count; i++)
-		if (svg->tree.nodes[i].total.weight * NARROWEST >= svg->all &&
+		if (svg->tree.nodes[i].total.weight >= least &&
 		    svg->tree.nodes[i].depth >= svg->rows)
 			svg->rows = svg->tree.nodes[i].depth + 1;
 	svg->height = HEAD + svg->rows * ROW + FOOT;

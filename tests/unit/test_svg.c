@@ -75,6 +75,21 @@ static void what_is_too_narrow_is_counted(void **state)
 	assert_holds(&output, "<title>enough");
 }
 
+/* Cycles of two hours on 64 CPUs are as many. */
+static void weights_of_large_machines_have_their_rows(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
+	event_id event = add_event(profile, "cycles", false);
+	thread_id thread = profile_thread(profile, 1, 1, "p", "p");
+
+	profile_add_samples(profile, thread, STACK(profile, "main"), event, 1,
+			    UINT64_MAX / 11800 + 1);
+	CLEANUP(output_deinit) struct output output = svg_of(profile);
+	assert_holds(&output, " x=\"0.0000%\" y=\"0\" width=\"100.0000%\" height=\"15\"/>");
+	assert_holds(&output, " x=\"0.0000%\" y=\"16\" width=\"100.0000%\" height=\"15\"/>");
+}
+
 static void names_cannot_break_out(void **state)
 {
 	(void)state;
@@ -169,6 +184,7 @@ int main(void)
 		cmocka_unit_test(the_golden_profile_is_drawn_as_ever),
 		cmocka_unit_test(siblings_stand_by_name_and_tell_their_share),
 		cmocka_unit_test(what_is_too_narrow_is_counted),
+		cmocka_unit_test(weights_of_large_machines_have_their_rows),
 		cmocka_unit_test(names_cannot_break_out),
 		cmocka_unit_test(a_very_long_name_is_shortened),
 		cmocka_unit_test(nothing_is_drawn_of_nothing_and_said_so),
