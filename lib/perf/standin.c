@@ -444,7 +444,8 @@ static bool join(struct capture *capture, const struct record *sample)
 	const struct bytes *copy = &sample->sample.stack;
 	size_t from = sample->sample.dumped_bytes - overlap_bytes(sample);
 
-	if (memcmp(capture->memory + from, copy->at + from, overlap_bytes(sample)) != 0)
+	if (capture->len <= sample->sample.dumped_bytes ||
+	    memcmp(capture->memory + from, copy->at + from, overlap_bytes(sample)) != 0)
 		return false;
 	memcpy(capture->memory, copy->at, from);
 	return true;
