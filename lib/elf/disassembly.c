@@ -8,6 +8,7 @@
 
 #include <capstone/capstone.h>
 #include <elf.h>
+#include <string.h>
 
 static struct error *open_engine(const struct image *image, bool intel_syntax, csh *ret)
 {
@@ -29,10 +30,11 @@ static struct error *open_engine(const struct image *image, bool intel_syntax, c
 	return NULL;
 }
 
-/* The address at the end of "0x401230" or "x0, #0x401230". */
+/* The address at the end of "0x401230" or "x0, #0x1f, #0x401230". */
 static uint64_t target_of(csh engine, const cs_insn *instruction)
 {
-	const char *number = strstr(instruction->op_str, "0x");
+	const char *last = strrchr(instruction->op_str, ' ');
+	const char *number = strstr(last ? last : instruction->op_str, "0x");
 
 	if (!instruction->id || !(cs_insn_group(engine, instruction, CS_GRP_JUMP) ||
 				  cs_insn_group(engine, instruction, CS_GRP_CALL)))
