@@ -1,5 +1,5 @@
 /* ELF files: whatever the headers say, every byte that is handed out lies inside the file. */
-#include "elf/image.h"
+#include "elf/debugfile.h"
 
 #include <stdlib.h>
 
@@ -62,5 +62,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			abort();
 		touch(section.data.at, bytes_left(&section.data));
 	}
+	image_free(debugfile_inside(image));
 	return 0;
 }
