@@ -322,6 +322,19 @@ struct error *option_time(void *field, const char *argument)
 	return NULL;
 }
 
+struct error *option_percent(void *field, const char *argument)
+{
+	char *end;
+	double percent = strtod(argument, &end);
+
+	if (end != argument && *end == '%')
+		end++;
+	if (end == argument || *end || !(percent >= 0 && percent <= 100))
+		return error_new("\"%s\" is not a number from 0 to 100", argument);
+	*(double *)field = percent;
+	return NULL;
+}
+
 static bool parse_range(const char **at, uint64_t *first, uint64_t *last)
 {
 	if (!parse_number(at, first))

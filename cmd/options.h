@@ -56,12 +56,13 @@ MUST_CHECK struct error *options_parse(const struct option_entry *entries, int a
 void options_help(const struct option_entry *entries, FILE *out);
 
 /* What fields are commonly made of. */
-option_take option_true;   /* bool */
-option_take option_string; /* const char *, borrowed from argv */
-option_take option_append; /* struct option_list, copied */
-option_take option_count;  /* uint64_t, at least 1 */
-option_take option_size;   /* uint64_t bytes, with k, M or G */
-option_take option_time;   /* uint64_t ns, from seconds with a fraction */
+option_take option_true;    /* bool */
+option_take option_string;  /* const char *, borrowed from argv */
+option_take option_append;  /* struct option_list, copied */
+option_take option_count;   /* uint64_t, at least 1 */
+option_take option_size;    /* uint64_t bytes, with k, M or G */
+option_take option_time;    /* uint64_t ns, from seconds with a fraction */
+option_take option_percent; /* double, 0 to 100; a % may stand behind it */
 
 /* "1,5-7" → each number through `add`; false where the text is no such list. */
 bool option_ranges(const char *text, void (*add)(void *to, unsigned number), void *to);

@@ -118,16 +118,9 @@ static struct error *take_no_children(void *field, const char *argument)
 static struct error *take_min(void *field, const char *argument)
 {
 	struct report_options *options = field;
-	char *end;
-	double percent = strtod(argument, &end);
 
-	if (*end == '%')
-		end++;
-	if (end == argument || *end || !isfinite(percent) || percent < 0 || percent > 100)
-		return error_new("\"%s\" is not a number from 0 to 100", argument);
-	options->min_percent = percent;
 	options->has_min = true;
-	return NULL;
+	return option_percent(&options->min_percent, argument);
 }
 
 /* -n N; and -n alone, as perf has it. */

@@ -72,13 +72,12 @@ static struct error *take_by(void *field, const char *argument)
 
 static struct error *take_min(void *field, const char *argument)
 {
-	char *end;
-	double percent = strtod(argument, &end);
+	double percent;
+	struct error *err = option_percent(&percent, argument);
 
-	if (end == argument || *end || !(percent >= 0 && percent <= 100))
-		return error_new("\"%s\" is not a number from 0 to 100", argument);
-	*(double *)field = percent / 100;
-	return NULL;
+	if (!err)
+		*(double *)field = percent / 100;
+	return err;
 }
 
 #define ENTRY(letter, name, argument, help, take, field)                                           \

@@ -174,6 +174,24 @@ static void a_time_is_a_number_of_seconds_above_zero(void **state)
 	}
 }
 
+static void a_percentage_is_a_number_from_0_to_100(void **state)
+{
+	(void)state;
+	static const char *const bad[] = {"", "%", "-1", "101", "5%%", "5 %", "nan", "inf", "much"};
+	double percent = 5;
+
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		CLEANUP(error_cleanup) struct error *err = option_percent(&percent, bad[i]);
+
+		assert_non_null(err);
+		assert_true(percent == 5);
+	}
+	assert_null(option_percent(&percent, "0.5"));
+	assert_true(percent == 0.5);
+	assert_null(option_percent(&percent, "100%"));
+	assert_true(percent == 100);
+}
+
 static void what_has_no_meaning_is_taken_and_noted(void **state)
 {
 	(void)state;
@@ -313,6 +331,7 @@ int main(void)
 		cmocka_unit_test(a_number_is_digits_and_nothing_else),
 		cmocka_unit_test(a_size_has_a_suffix_or_none),
 		cmocka_unit_test(a_time_is_a_number_of_seconds_above_zero),
+		cmocka_unit_test(a_percentage_is_a_number_from_0_to_100),
 		cmocka_unit_test(what_has_no_meaning_is_taken_and_noted),
 		cmocka_unit_test(ranges_are_numbers_and_pairs_between_commas),
 		cmocka_unit_test(the_help_is_of_the_same_table_and_narrow),
