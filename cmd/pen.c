@@ -71,7 +71,8 @@ enum screen_style pen_style_of_label(const struct pen *pen, uint32_t label)
 	}
 }
 
-void pen_line(const struct pen *pen, const char *text)
+/* Made printable. */
+static void put_line(const struct pen *pen, const char *text)
 {
 	CLEANUP(free_ptr) char *line = printable(text);
 
@@ -93,7 +94,7 @@ static void put_time(const struct pen *pen)
 	text = xasprintf("%s%s%s%s%s", when, info->duration_ns ? (*when ? ", for " : "for ") : "",
 			 info->duration_ns ? figure_time(info->duration_ns).text : "",
 			 *info->host ? ", on " : "", info->host);
-	pen_line(pen, text);
+	put_line(pen, text);
 }
 
 static struct figure figure_weight(const struct pen *pen, const struct profile_event *event,
@@ -121,7 +122,7 @@ static void put_event(const struct pen *pen, event_id id)
 		text = xasprintf("%s%s: %s samples, %s%s", mark, text_of(pen, event->name),
 				 figure_count(sum.samples).text, weight.text,
 				 event->counts_ns ? " of CPU time" : "");
-	pen_line(pen, text);
+	put_line(pen, text);
 }
 
 static void put_selection(const struct pen *pen)
@@ -146,7 +147,7 @@ void pen_header(const struct pen *pen, const char *path, const struct selection_
 	fputc('\n', pen->out);
 	put_time(pen);
 	if (*info->quality)
-		pen_line(pen, info->quality);
+		put_line(pen, info->quality);
 	for (event_id i = 0; i < profile_event_count(profile); i++)
 		put_event(pen, i);
 	if (selection_is_part(selection))

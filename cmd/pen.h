@@ -22,8 +22,6 @@ struct pen {
 void pen_share(const struct pen *pen, uint64_t weight);
 void pen_padding(const struct pen *pen, size_t from, size_t to);
 void pen_styled(const struct pen *pen, enum screen_style style, const char *text);
-/* A line, made printable. */
-void pen_line(const struct pen *pen, const char *text);
 
 /* A name made printable, and as long as there is room; to be freed. */
 char *pen_name(const char *name, size_t columns);

@@ -215,7 +215,7 @@ static struct error *choose_functions(struct report *report)
 	return err;
 }
 
-double report_row_percent(const struct report_options *options)
+static double row_percent(const struct report_options *options)
 {
 	return options->has_min ? options->min_percent : 0.5;
 }
@@ -280,7 +280,7 @@ static struct error *make_report(struct report *report)
 
 	if (err)
 		return err;
-	report->min_weight = weight_of_share(report_row_percent(options),
+	report->min_weight = weight_of_share(row_percent(options),
 					     report->view.totals[STACK_EMPTY].weight);
 	top_init(&report->top, &report->view,
 		 options->callers || options->callees ? TOP_FUNCTION : options->by.key);

@@ -44,8 +44,7 @@ struct report {
 	bool *chosen;			 /* the functions whose they are, by label */
 };
 
-/* The least share that is told, in percent. */
-double report_row_percent(const struct report_options *options);
+/* The least share of a call that is told, in percent. */
 double report_tree_percent(const struct report_options *options);
 
 /* The table of the hottest, and a tree of calls. */

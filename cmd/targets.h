@@ -1,5 +1,5 @@
 /*
- * The processes and threads that -p and -t name: have they ended?
+ * The processes and threads that are sampled where there is no command: which, and have they ended?
  */
 #ifndef PROF_CMD_TARGETS_H
 #define PROF_CMD_TARGETS_H

@@ -1,6 +1,6 @@
 /*
- * Whole blocks of compressed bytes of a known size, as sections of ELF files are: zlib's and
- * zstd's. libdeflate, where prof was built with it, takes 2/5 of zlib's time.
+ * Whole blocks of compressed bytes of a known size, as sections of ELF files are: zlib's,
+ * zstd's and xz's. libdeflate, where prof was built with it, takes 2/5 of zlib's time.
  */
 #ifndef PROF_BASE_UNPACK_H
 #define PROF_BASE_UNPACK_H

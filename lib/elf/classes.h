@@ -1,7 +1,7 @@
 /*
  * The structures of ELF files of either word size, as those of 64 bits. Source: gABI; elf(5).
  *
- * Each takes one from the cursor; false, and the cursor overrun, where there is no whole one.
+ * Each takes one from the cursor; false where there is no whole one.
  */
 #ifndef PROF_ELF_CLASSES_H
 #define PROF_ELF_CLASSES_H

@@ -8,7 +8,7 @@
  *
  *  - the stand-in was on the CPU within moments of the sample. In real time, which takes
  *    CAP_SYS_NICE, it comes before the sampled thread is in user space again; else the scheduler
- * may let that go on for a slice, and what is read then is thrown away;
+ *    may let that go on for a slice, and what is read then is thrown away;
  *  - it stayed there until all was read, and the sampled thread is then still ready to run in the
  *    queue of the same CPU: so it did not run elsewhere either;
  *  - or, instead of this, it was sampled in the kernel and waits there, having entered it where the
