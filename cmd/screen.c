@@ -57,7 +57,7 @@ static bool wants_colours(enum screen_colours colours)
 	return isatty(STDOUT_FILENO) && !is_dumb() && !(wish && !strcmp(wish, "0"));
 }
 
-static unsigned find_columns(void)
+unsigned screen_columns(void)
 {
 	const char *wish = environment("COLUMNS");
 	struct winsize size = {0};
@@ -90,7 +90,7 @@ static bool wants_pager(const struct screen_options *options)
 void screen_open(struct screen *screen, const struct screen_options *options)
 {
 	*screen = (struct screen){
-		.columns = find_columns(),
+		.columns = screen_columns(),
 		.has_colours = wants_colours(options->colours),
 		.has_pager = wants_pager(options),
 	};

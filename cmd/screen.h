@@ -1,6 +1,6 @@
 /*
  * Where reports are shown: stdout. On a terminal as wide as that is, in colours and through a pager
- * (PAGER, else less) that ends by itself where all fits on one screen; else plainly, and always 120
+ * (PAGER, else less) that ends by itself where all fits on one screen; else plainly, and 120
  * columns wide. COLUMNS overrules the width; CLICOLOR, CLICOLOR_FORCE and NO_COLOR the colours
  * (bixense.com/clicolors, no-color.org).
  */
@@ -50,6 +50,8 @@ struct screen {
 	size_t len;
 };
 
+/* The width, also for those who write to stdout themselves. */
+unsigned screen_columns(void);
 void screen_open(struct screen *screen, const struct screen_options *options);
 /* The sequence that begins a style; "" without colours. */
 const char *screen_style(const struct screen *screen, enum screen_style style);

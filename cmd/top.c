@@ -7,6 +7,7 @@
 #include "cmd/live.h"
 #include "cmd/message.h"
 #include "cmd/recorded_command.h"
+#include "cmd/screen.h"
 #include "cmd/terminal.h"
 #include "cmd/top_screen.h"
 #include "report/words.h"
@@ -19,9 +20,6 @@
 
 /* Of every CPU: a picture of the machine needs fewer samples than that of one program. */
 enum { SYSTEM_FREQUENCY_HZ = 99 };
-
-/* Of text. */
-enum { LEAST_COLUMNS = 60, DEFAULT_COLUMNS = 120, MOST_COLUMNS = 1000 };
 
 struct top_options {
 	struct sampling_options sampling;
@@ -122,17 +120,6 @@ static void print_help(void)
 	options_help(option_table, stdout);
 }
 
-/* As prof report has it. */
-static size_t text_columns(void)
-{
-	const char *wish = getenv("COLUMNS");
-	unsigned long columns = wish ? strtoul(wish, NULL, 10) : 0;
-
-	if (columns < LEAST_COLUMNS || columns > MOST_COLUMNS)
-		return DEFAULT_COLUMNS;
-	return columns;
-}
-
 static void print_table(struct run *run)
 {
 	const struct session_counts counts = live_counts(&run->live);
@@ -140,7 +127,7 @@ static void print_table(struct run *run)
 	const struct profile *profile = live_profile(&run->live);
 	const struct profile_event *event = profile_get_event(profile,
 							      display_options(run->display)->event);
-	const size_t columns = text_columns();
+	const size_t columns = screen_columns();
 
 	CLEANUP(free_ptr) char *heading = NULL;
 
