@@ -293,6 +293,8 @@ void recording_renew(struct recording *recording)
 {
 	close_session(recording);
 	open_session(recording);
+	/* The new session counts from 0. */
+	recording->pace.samples = recording->pace.deep = 0;
 	/* Not only the targets: what they have forked is followed, too. */
 	snapshot_all(recording);
 }
