@@ -61,10 +61,14 @@ static bool is_called(const struct diff_file *file, event_id id, const char *nam
 	return !strcmp(common_name(text_of(file, event_at(file, id)->name)), common_name(name));
 }
 
+/* A recording that was cut short may have no event at all. */
 static bool is_of_anything(const struct diff_file *file, event_id id)
 {
-	const struct profile_event *event = event_at(file, id);
+	const struct profile_event *event;
 
+	if (id >= profile_event_count(file->input.profile))
+		return false;
+	event = event_at(file, id);
 	return event->one_value && !strcmp(text_of(file, event->name), "samples");
 }
 
