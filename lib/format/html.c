@@ -62,6 +62,12 @@ static void put_text(struct page *page, const char *text)
 	arena_deinit(&arena);
 }
 
+/* Of a process or thread; -1: not known. */
+static void put_pid(struct page *page, pid_t pid)
+{
+	put(page, (uint64_t)((int64_t)pid + 1));
+}
+
 static void put_string(struct page *page, string_id id)
 {
 	put_text(page, profile_string(page->profile, id));
@@ -229,8 +235,8 @@ static void put_threads(struct page *page)
 	for (thread_id i = 0; i < count; i++) {
 		const struct profile_thread *thread = profile_get_thread(page->profile, i);
 
-		put(page, (uint64_t)(thread->pid + 1));
-		put(page, (uint64_t)(thread->tid + 1));
+		put_pid(page, thread->pid);
+		put_pid(page, thread->tid);
 		put_string(page, thread->process);
 		put_string(page, thread->name);
 	}
@@ -294,8 +300,8 @@ static void put_markers(struct page *page)
 		put(page, marker->kind);
 		put_signed(page, since_start_us(page, marker->time_ns));
 		put(page, marker->cpu);
-		put(page, (uint64_t)(marker->pid + 1));
-		put(page, (uint64_t)(marker->tid + 1));
+		put_pid(page, marker->pid);
+		put_pid(page, marker->tid);
 		put_string(page, marker->text);
 		put(page, marker->count);
 	}

@@ -124,6 +124,21 @@ static void any_weight_and_time_can_be_written(void **state)
 	assert_true(data.len > 0);
 }
 
+static void the_largest_number_of_a_process_can_be_written(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
+
+	profile_thread(profile, INT32_MAX, INT32_MAX, "large", "");
+	CLEANUP(output_deinit) struct output page = page_of(profile);
+	CLEANUP(output_deinit) struct output data = data_of(&page);
+	/* 2^31 twice: none is -1, and is written as 0. */
+	assert_true(holds(&data, "\x80\x80\x80\x80\x08"
+				 "\x80\x80\x80\x80\x08"
+				 "\x05"
+				 "large"));
+}
+
 static void a_profile_of_nothing_has_a_page(void **state)
 {
 	(void)state;
@@ -153,6 +168,7 @@ int main(void)
 		cmocka_unit_test(the_same_profile_gives_the_same_page),
 		cmocka_unit_test(names_that_are_no_utf8_are_made_valid),
 		cmocka_unit_test(any_weight_and_time_can_be_written),
+		cmocka_unit_test(the_largest_number_of_a_process_can_be_written),
 		cmocka_unit_test(a_profile_of_nothing_has_a_page),
 		cmocka_unit_test(a_full_disk_is_an_error),
 	};
