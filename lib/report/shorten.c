@@ -134,12 +134,13 @@ static void cut_end(char *text, size_t columns)
 	strcpy((char *)end, ELLIPSIS);
 }
 
-/* Leaves the last characters; no piece of a word where a scope begins behind it. */
-static void cut_beginning(char *text, size_t columns)
+/* Leaves the last characters; no piece of "::", none of a word before a scope or a space; all of
+ * name. */
+static void cut_beginning(char *text, const char *name, size_t columns)
 {
 	size_t left = printable_columns(text);
 	struct bytes rest = bytes_of(text, strlen(text));
-	const unsigned char *word_end;
+	const unsigned char *start = rest.at, *word_end;
 
 	while (left >= columns && bytes_left(&rest)) {
 		uint32_t character = utf8_next(&rest);
@@ -151,6 +152,9 @@ static void cut_beginning(char *text, size_t columns)
 		word_end++;
 	if (!strncmp((const char *)word_end, "::", 2))
 		rest.at = word_end;
+	else if ((*word_end == ' ' && (const char *)word_end < name) ||
+		 (rest.at > start && rest.at[-1] == ':' && *rest.at == ':'))
+		rest.at = word_end + 1;
 	memmove(text + strlen(ELLIPSIS), rest.at, bytes_left(&rest) + 1);
 	memcpy(text, ELLIPSIS, strlen(ELLIPSIS));
 }
@@ -161,7 +165,7 @@ static void cut(char *text, size_t columns)
 	char *name = own_name(text);
 
 	if (printable_columns(name) < columns && name != text) {
-		cut_beginning(text, columns);
+		cut_beginning(text, name, columns);
 		return;
 	}
 	memmove(text, name, strlen(name) + 1);

@@ -55,6 +55,9 @@ static void a_name_that_is_still_too_long_loses_its_beginning(void **state)
 {
 	(void)state;
 	assert_short("company::product::detail::run<int>()", 11, "…::run<…>()");
+	assert_short("company::product::detail::run<int>()", 10, "…run<…>()");
+	assert_short("company::product::run [clone .isra.0]", 21, "…run [clone .isra.0]");
+	assert_short("Result company::product::run_everything", 37, "…company::product::run_everything");
 	assert_short("company::product::run_everything", 10, "run_every…");
 	assert_short("finish_task_switch.isra.0", 12, "finish_task…");
 	assert_short("Überschallgeschwindigkeit", 6, "Übers…");
