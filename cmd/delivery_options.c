@@ -18,8 +18,8 @@ struct error *delivery_take_format(void *field, const char *argument)
 	names[count] = NULL;
 	nearest = option_nearest(argument, names);
 	return error_hint(error_new("there is no format \"%s\"", argument),
-			  "did you mean %s? --help lists the formats",
-			  nearest ? nearest : names[0]);
+			  "%s%s%s--help lists the formats", nearest ? "did you mean " : "",
+			  nearest ? nearest : "", nearest ? "? " : "");
 }
 
 struct error *delivery_take_weight(void *field, const char *argument)

@@ -153,7 +153,10 @@ struct error *folded_read(FILE *in, struct profile *profile)
 	err = read_lines(&reader, in);
 	if (!err && !profile_cell_count(profile))
 		err = error_new("there is no stack in it");
-	return error_wrap(err, "read folded stacks");
+	err = error_wrap(err, "read folded stacks");
+	return error_hint(err,
+			  "of texts prof reads folded stacks alone; else recordings of perf and "
+			  "pprof profiles");
 }
 
 bool folded_recognize(const unsigned char *first, size_t len)

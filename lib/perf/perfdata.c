@@ -382,7 +382,8 @@ struct error *perfdata_open(int fd, struct perfdata **ret)
 	if (fstat(fd, &st) < 0)
 		return error_errno(errno, "read the recording");
 	if (S_ISDIR(st.st_mode))
-		return refuse_folder();
+		return error_hint(error_new("it is a folder"),
+				  "of perf record --threads? record without --threads");
 	window_init(&perfdata->window, fd, S_ISREG(st.st_mode), 0);
 	err = read_header(perfdata, (uint64_t)st.st_size);
 	if (err)

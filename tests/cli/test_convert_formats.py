@@ -98,6 +98,8 @@ def test_what_is_no_profile_is_an_error_and_writes_nothing(prof, name):
     assert result.returncode == 1
     assert why in result.stderr
     assert name in result.stderr
+    if name in ("count.folded", "nothing", "program"):
+        assert "recordings of perf" in result.stderr.splitlines()[1], "what prof reads is not said"
     assert [path.name for path in prof.folder.iterdir()] == [name]
 
 
