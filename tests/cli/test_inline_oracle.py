@@ -11,8 +11,8 @@ import pytest
 
 from conftest import BUILD, SOURCE, lacking
 
-C_SOURCES = [*SOURCE.glob("lib/base/*.c"), *SOURCE.glob("lib/symbol/dwarf*.c"), SOURCE / "lib/elf/image.c",
-             SOURCE / "tests/unit/resolve_addresses.c"]
+C_SOURCES = [*SOURCE.glob("lib/base/*.c"), *SOURCE.glob("lib/symbol/dwarf*.c"),
+             SOURCE / "lib/elf/classes.c", SOURCE / "lib/elf/image.c", SOURCE / "tests/unit/resolve_addresses.c"]
 C = ["-O2", "-w", "-std=gnu17", "-D_GNU_SOURCE", f"-I{SOURCE / 'lib'}", *C_SOURCES, "-lelf", "-lz"]
 CPP = ["-O2", "-w", "-std=c++17", SOURCE / "tests/cli/words.cc"]
 RUST = ["-O", "-g", "--edition=2021", SOURCE / "tests/targets/interpreter.rs"]

@@ -246,10 +246,10 @@ static bool is_mapped(const struct heard *heard, pid_t pid, uint64_t ip)
 }
 
 /* Is what spin_deep() has put there there? */
-static bool is_deep(struct bytes stack)
+static bool is_deep(struct bytes stack, size_t from, size_t to)
 {
-	for (bytes_skip(&stack, 40000); bytes_left(&stack) > 40000;)
-		if (bytes_u8(&stack) != 1)
+	for (size_t i = from; i < to; i++)
+		if (stack.at[i] != 1)
 			return false;
 	return true;
 }
@@ -265,7 +265,9 @@ static void hear_sample(struct heard *heard, const struct record *record)
 	heard->full_stacks += bytes_left(&sample->stack) >= 32 * 1024;
 	if (bytes_left(&sample->stack) > 100000) {
 		heard->completed++;
-		heard->falsely += !is_deep(bytes_of(sample->stack.at, 100000));
+		/* Of those that are in it, as the kernel's own copy tells. */
+		heard->falsely += is_deep(sample->stack, 7200, 8100) &&
+				  !is_deep(sample->stack, 40000, 60000);
 	}
 	if (!sample->in_kernel && !is_mapped(heard, record->pid, sample->ip))
 		heard->of_unknown_code++;
@@ -622,9 +624,10 @@ static void assert_crowd_is_counted_once(bool chain)
 	sampler = attach_to_crowd(pid, crowd);
 	crowd_go(crowd);
 	read_until_exit(sampler, pid, heard);
-	/* The kernel hands the half spent period of one thread to the next: not exact for each. */
+	/* The kernel hands the half spent period of one thread to the next, and those that are
+	 * preempted get fewer: not exact for each. But none is left out, and none counts twice. */
 	for (unsigned i = 0; i < crowd->running; i++)
-		assert_in_range(heard->ns_of_tid[crowd->tids[i] & 0xffff], 8 * NS_PER_MS,
+		assert_in_range(heard->ns_of_tid[crowd->tids[i] & 0xffff], 2 * NS_PER_MS,
 				34 * NS_PER_MS);
 	assert_time_is_about(heard->time_ns, (uint64_t)crowd->running * 20 * NS_PER_MS);
 	assert_int_equal(heard->lost, 0);
