@@ -165,13 +165,6 @@ def root():
         pytest.skip("needs root")
 
 
-def peak_memory_bytes(process):
-    """Waits for a process and says how much memory it had at its peak."""
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    return usage.ru_maxrss * 1024
-
-
 # What is started in the background has Ctrl-C ignored, and so have its children; the tests send it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 # A crash that a test provokes must not fill the disk.

@@ -143,8 +143,9 @@ def test_mozillas_own_loader_shows_the_threads_and_functions(recording, profiler
     query = profiler_cli(prof.folder / "run.firefox.json.gz")
     processes = {thread["pid"] for thread in file["threads"]}
     assert f"{len(file['threads'])} threads across {len(processes)} processes" in query("profile", "info").stdout
-    index = next(at for at, thread in enumerate(file["threads"]) if thread["processName"] == "family"
-                 and {"type": "exit"} in thread["markers"]["data"])
+    ended = [at for at, thread in enumerate(file["threads"]) if thread["processName"] == "family"
+             and {"type": "exit"} in thread["markers"]["data"]]
+    index = max(ended, key=lambda at: file["threads"][at]["samples"]["length"])
     functions = query("thread", "functions", "--thread", f"t-{index}").stdout
     assert "main" in functions and "spend" in functions
     markers = query("thread", "markers", "--list", "--thread", f"t-{index}").stdout
