@@ -103,6 +103,15 @@ void standins_expect(struct standins *all, pid_t tid, uint64_t end)
 	of->tid = tid;
 }
 
+/* What a stand-in must know of a sample, once its record may be another one. */
+struct sampled {
+	pid_t pid, tid;
+	uint64_t time_ns;
+	uint64_t sp, pc;
+	size_t dumped_bytes;
+	bool in_kernel;
+};
+
 static uint64_t register_of(const struct record_regs *regs, unsigned bit)
 {
 	uint64_t below = regs->mask & ((UINT64_C(1) << bit) - 1);
@@ -112,14 +121,29 @@ static uint64_t register_of(const struct record_regs *regs, unsigned bit)
 	return bytes_u64(&at);
 }
 
+static struct sampled sampled_of(const struct standins *all, const struct record *record)
+{
+	const struct record_sample *sample = &record->sample;
+
+	return (struct sampled){
+		.pid = record->pid,
+		.tid = record->tid,
+		.time_ns = record->time_ns,
+		.sp = register_of(&sample->regs, all->sp_bit),
+		.pc = register_of(&sample->regs, all->pc_bit),
+		.dumped_bytes = sample->dumped_bytes,
+		.in_kernel = sample->in_kernel,
+	};
+}
+
 /*
  * How much of a stack is worth copying; 0: nothing beyond what came with the sample. That ends
  * where a page is not in memory, too: one of a large frame, never touched.
  */
-static size_t wanted_bytes(struct standins *all, const struct record *sample, uint64_t sp)
+static size_t wanted_bytes(struct standins *all, const struct sampled *sample)
 {
 	const struct stack_end *known = end_of(all, sample->tid);
-	uint64_t end = known->end;
+	uint64_t sp = sample->sp, end = known->end;
 
 	if (!sp)
 		return 0;
@@ -127,11 +151,11 @@ static size_t wanted_bytes(struct standins *all, const struct record *sample, ui
 		return UNKNOWN_BYTES;
 	if (end <= sp || end - sp > MOST_BYTES)
 		return OTHER_BYTES;
-	return end - sp > sample->sample.dumped_bytes ? end - sp : 0;
+	return end - sp > sample->dumped_bytes ? end - sp : 0;
 }
 
 /* The threads of all samples but the newest have gone on by now. */
-static bool newest_sample(struct standin *standin, struct record *ret)
+static bool newest_sample(struct standin *standin, struct sampled *ret)
 {
 	struct ring *ring = &standin->ring;
 	uint64_t at = 0, read = ring_given_back(ring);
@@ -147,7 +171,7 @@ static bool newest_sample(struct standin *standin, struct record *ret)
 		if (front != RING_RECORD || !record_decode(standin->all->layout, raw, &record) ||
 		    record.type != RECORD_SAMPLE)
 			continue;
-		*ret = record;
+		*ret = sampled_of(standin->all, &record);
 		at = ring->tail;
 		found = true;
 	}
@@ -173,7 +197,7 @@ static void make_room(struct capture *capture, size_t len)
 	capture->room = len;
 }
 
-static bool open_stat(struct standin *standin, const struct record *sample)
+static bool open_stat(struct standin *standin, const struct sampled *sample)
 {
 	char path[64];
 
@@ -188,7 +212,7 @@ static bool open_stat(struct standin *standin, const struct record *sample)
 
 enum { TEXT_BYTES = 512 };
 
-static bool is_queued(struct standin *standin, const struct record *sample)
+static bool is_queued(struct standin *standin, const struct sampled *sample)
 {
 	char text[TEXT_BYTES];
 	ssize_t len = 0;
@@ -203,9 +227,8 @@ static bool is_queued(struct standin *standin, const struct record *sample)
 	return task_state_is_queued(text, standin->cpu);
 }
 
-static bool waits(const struct standins *all, const struct record *sample)
+static bool waits(const struct sampled *sample)
 {
-	const struct record_regs *regs = &sample->sample.regs;
 	char path[64], text[TEXT_BYTES];
 	ssize_t len = 0;
 
@@ -217,8 +240,7 @@ static bool waits(const struct standins *all, const struct record *sample)
 	if (len <= 0)
 		return false;
 	text[len] = '\0';
-	return task_state_waits_at(text, register_of(regs, all->sp_bit),
-				   register_of(regs, all->pc_bit));
+	return task_state_waits_at(text, sample->sp, sample->pc);
 }
 
 /* How often we have lost the CPU. */
@@ -237,7 +259,7 @@ struct moment {
 };
 
 /* Did the thread stand still from the sample until now? */
-static bool stood_still(struct standin *standin, const struct record *sample,
+static bool stood_still(struct standin *standin, const struct sampled *sample,
 			const struct moment *woken)
 {
 	uint64_t passed_ns = woken->time_ns - sample->time_ns;
@@ -245,47 +267,43 @@ static bool stood_still(struct standin *standin, const struct record *sample,
 	if (passed_ns <= standin->late_ns && is_queued(standin, sample) &&
 	    switches() == woken->switches)
 		return true;
-	return sample->sample.in_kernel && passed_ns <= standin->waiting_late_ns &&
-	       waits(standin->all, sample);
+	return sample->in_kernel && passed_ns <= standin->waiting_late_ns && waits(sample);
 }
 
 /* The end of the sample's own copy, which is read once more. */
-static size_t overlap_bytes(const struct record *sample)
+static size_t overlap_bytes(size_t dumped)
 {
-	size_t dumped = sample->sample.dumped_bytes;
-
 	return dumped < OVERLAP_BYTES ? dumped : OVERLAP_BYTES;
 }
 
-static bool copy_stack(struct standin *standin, const struct record *sample, struct capture *into)
+static bool copy_stack(struct standins *all, const struct sampled *sample, struct capture *into)
 {
-	struct standins *all = standin->all;
-	uint64_t sp = register_of(&sample->sample.regs, all->sp_bit);
-	size_t wanted = wanted_bytes(all, sample, sp);
-	size_t from = sample->sample.dumped_bytes - overlap_bytes(sample);
+	size_t from = sample->dumped_bytes - overlap_bytes(sample->dumped_bytes);
+	size_t wanted = wanted_bytes(all, sample);
 
 	if (!wanted)
 		return false;
 	make_room(into, wanted);
 	into->tid = sample->tid;
 	into->time_ns = sample->time_ns;
-	into->len = from + all->read(sample->tid, sp + from, into->memory + from, wanted - from);
-	return into->len > sample->sample.dumped_bytes;
+	into->len = from +
+		    all->read(sample->tid, sample->sp + from, into->memory + from, wanted - from);
+	return into->len > sample->dumped_bytes;
 }
 
 static void stand_in(struct standin *standin)
 {
 	struct moment woken = {.switches = switches(), .time_ns = sampler_now_ns()};
 	struct capture *capture = capture_to_fill(standin);
-	struct record sample = {0};
+	struct sampled sample = {0};
 	uint64_t done_ns;
 
 	if (!newest_sample(standin, &sample) || !capture ||
 	    woken.time_ns < standin->rests_until_ns || sample.pid == getpid() ||
 	    woken.time_ns - sample.time_ns >
-		    (sample.sample.in_kernel ? standin->waiting_late_ns : standin->late_ns))
+		    (sample.in_kernel ? standin->waiting_late_ns : standin->late_ns))
 		return;
-	if (copy_stack(standin, &sample, capture) && stood_still(standin, &sample, &woken))
+	if (copy_stack(standin->all, &sample, capture) && stood_still(standin, &sample, &woken))
 		atomic_store(&capture->owner, OWNER_READER);
 	done_ns = sampler_now_ns();
 	standin->rests_until_ns = done_ns + REST_SHARE * (done_ns - woken.time_ns);
@@ -442,10 +460,10 @@ static struct capture *find(struct standin *standin, const struct record *sample
 static bool join(struct capture *capture, const struct record *sample)
 {
 	const struct bytes *copy = &sample->sample.stack;
-	size_t from = sample->sample.dumped_bytes - overlap_bytes(sample);
+	size_t dumped = sample->sample.dumped_bytes, again = overlap_bytes(dumped);
+	size_t from = dumped - again;
 
-	if (capture->len <= sample->sample.dumped_bytes ||
-	    memcmp(capture->memory + from, copy->at + from, overlap_bytes(sample)) != 0)
+	if (capture->len <= dumped || memcmp(capture->memory + from, copy->at + from, again) != 0)
 		return false;
 	memcpy(capture->memory, copy->at, from);
 	return true;

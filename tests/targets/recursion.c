@@ -1,17 +1,22 @@
 /*
- * A thousand frames of one function under the hot one.
+ * A thousand frames of one function under the hot one; with -DDEPTH=20000 so many.
  *
  *	_start … main
  *	  spend
  *	    dive
- *	      down × 1000
+ *	      down × DEPTH
  *	        bottom  ~100 %  (spin inlined)
  */
 #include "work.h"
 
+#ifndef DEPTH
+#define DEPTH 1000
+#endif
+
+/* So much that the way down is nothing beside it. */
 static NOINLINE void bottom(void)
 {
-	for (int i = 0; i < 200; i++)
+	for (int i = 0; i < DEPTH / 4; i++)
 		spin();
 }
 
@@ -26,7 +31,7 @@ static NOINLINE void down(unsigned depth)
 
 static NOINLINE void dive(void)
 {
-	down(1000);
+	down(DEPTH);
 	__asm__ volatile("");
 }
 
