@@ -17,6 +17,11 @@ SOURCE = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("PROF_BUILD", SOURCE / "build")).resolve()
 TIME_LIMIT_S = 60
 
+# nohup and a shell's & leave signals ignored, which all that is started from here would inherit.
+for ignored in (signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM):
+    signal.signal(ignored, signal.SIG_DFL)
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 
 class Prof:
     """The program, run in a folder of the test's own."""
