@@ -4,8 +4,8 @@
 recordings.py PROF BUILD [RUNS]
 
 Programs: RustPython (a Rust binary of some 200 MB with full debug info, `./bootstrap --bench` builds it)
-and ripgrep. Neighbours: perf script with inferno-collapse-perf, samply, llvm-symbolizer, gimli's addr2line;
-one that is missing is left out. Medians of RUNS paired runs. Prints; never judges.
+and ripgrep; for names in C++ libstdc++ with its debug info. Neighbours: perf script with
+inferno-collapse-perf, samply, llvm-symbolizer, gimli's addr2line; one that is missing is left out. Medians of RUNS paired runs. Prints; never judges.
 """
 
 import contextlib
@@ -171,7 +171,7 @@ class Bench:
 
     def lookups(self, program):
         symbols = subprocess.run(["nm", "--defined-only", "-S", program], check=True, capture_output=True, text=True).stdout
-        functions = [line.split() for line in symbols.splitlines() if line.split()[2:3] in (["t"], ["T"])]
+        functions = [line.split() for line in symbols.splitlines() if line.split()[2:3] in (["t"], ["T"], ["W"])]
         places = random.Random(1).sample(functions, min(LOOKUPS, len(functions)))
         addresses = self.folder / "addresses"
         addresses.write_text("".join(f"0x{int(start, 16) + int(size, 16) // 2:x}\n" for start, size, *_ in places),
@@ -218,6 +218,8 @@ def main():
         for name in ("rustpython", "rg"):
             if bench.has(name):
                 bench.lookups(bench.tools[name])
+        for cplusplus in sorted(Path("/usr/lib").glob("*/debug/libstdc++.so.6")):
+            bench.lookups(cplusplus)
 
 
 if __name__ == "__main__":
