@@ -7,10 +7,50 @@
 #ifdef HAVE_CAPSTONE
 
 #include <capstone/capstone.h>
+#include <dlfcn.h>
 #include <elf.h>
 #include <string.h>
 
-static struct error *open_engine(const struct image *image, bool intel_syntax, csh *ret)
+#define TEXT_OF(macro) #macro
+#define SONAME(version) "libcapstone.so." TEXT_OF(version)
+
+#define FUNCTIONS(each)                                                                            \
+	each(cs_open) each(cs_close) each(cs_option) each(cs_strerror) each(cs_insn_group)         \
+		each(cs_malloc) each(cs_free) each(cs_disasm_iter)
+#define DECLARE(function) __typeof__(function) *function;
+/* ISO C knows no functions behind void pointers; POSIX does. */
+#define FIND(function) &&__extension__(capstone->function = dlsym(capstone->library, #function))
+
+/*
+ * Loaded when it is needed: eighty thousand relocations would cost each start of prof two
+ * milliseconds.
+ */
+struct capstone {
+	void *library;
+	FUNCTIONS(DECLARE)
+	csh engine;
+};
+
+static void capstone_deinit(struct capstone *capstone)
+{
+	if (capstone->engine)
+		capstone->cs_close(&capstone->engine);
+	if (capstone->library)
+		dlclose(capstone->library);
+}
+
+/* It stays in memory when it is closed: the next function comes soon. */
+static struct error *load(struct capstone *capstone)
+{
+	capstone->library = dlopen(SONAME(CS_API_MAJOR), RTLD_NOW | RTLD_NODELETE);
+	if (capstone->library FUNCTIONS(FIND))
+		return NULL;
+	return error_hint(error_new("%s", dlerror()),
+			  "install the capstone that prof was built with");
+}
+
+static struct error *open_engine(struct capstone *capstone, const struct image *image,
+				 bool intel_syntax)
 {
 	/* e_machine stands at the same place in files of both classes. */
 	struct bytes header = bytes_at(image_contents(image), EI_NIDENT + sizeof(uint16_t));
@@ -18,26 +58,27 @@ static struct error *open_engine(const struct image *image, bool intel_syntax, c
 	cs_err status = CS_ERR_ARCH;
 
 	if (machine == EM_X86_64)
-		status = cs_open(CS_ARCH_X86, CS_MODE_64, ret);
+		status = capstone->cs_open(CS_ARCH_X86, CS_MODE_64, &capstone->engine);
 	else if (machine == EM_AARCH64)
-		status = cs_open(CS_ARCH_ARM64, CS_MODE_ARM, ret);
+		status = capstone->cs_open(CS_ARCH_ARM64, CS_MODE_ARM, &capstone->engine);
 	if (status != CS_ERR_OK)
-		return error_new("disassemble %s: %s", image_name(image), cs_strerror(status));
-	cs_option(*ret, CS_OPT_DETAIL, CS_OPT_ON);
-	cs_option(*ret, CS_OPT_SKIPDATA, CS_OPT_ON);
+		return error_new("%s", capstone->cs_strerror(status));
+	capstone->cs_option(capstone->engine, CS_OPT_DETAIL, CS_OPT_ON);
+	capstone->cs_option(capstone->engine, CS_OPT_SKIPDATA, CS_OPT_ON);
 	if (machine == EM_X86_64 && !intel_syntax)
-		cs_option(*ret, CS_OPT_SYNTAX, CS_OPT_SYNTAX_ATT);
+		capstone->cs_option(capstone->engine, CS_OPT_SYNTAX, CS_OPT_SYNTAX_ATT);
 	return NULL;
 }
 
 /* The address at the end of "0x401230" or "x0, #0x1f, #0x401230". */
-static uint64_t target_of(csh engine, const cs_insn *instruction)
+static uint64_t target_of(const struct capstone *capstone, const cs_insn *instruction)
 {
 	const char *last = strrchr(instruction->op_str, ' ');
 	const char *number = strstr(last ? last : instruction->op_str, "0x");
 
-	if (!instruction->id || !(cs_insn_group(engine, instruction, CS_GRP_JUMP) ||
-				  cs_insn_group(engine, instruction, CS_GRP_CALL)))
+	if (!instruction->id ||
+	    !(capstone->cs_insn_group(capstone->engine, instruction, CS_GRP_JUMP) ||
+	      capstone->cs_insn_group(capstone->engine, instruction, CS_GRP_CALL)))
 		return 0;
 	/* Through memory or a register it is not known. */
 	if (!number || strpbrk(instruction->op_str, "*(["))
@@ -45,7 +86,8 @@ static uint64_t target_of(csh engine, const cs_insn *instruction)
 	return strtoull(number, NULL, 16);
 }
 
-static void add(struct disassembly *disassembly, csh engine, const cs_insn *instruction)
+static void add(struct disassembly *disassembly, const struct capstone *capstone,
+		const cs_insn *instruction)
 {
 	bool has_operands = instruction->op_str[0];
 
@@ -53,7 +95,7 @@ static void add(struct disassembly *disassembly, csh engine, const cs_insn *inst
 	disassembly->items[disassembly->count++] = (struct instruction){
 		.vaddr = instruction->address,
 		.size_bytes = instruction->size,
-		.target = target_of(engine, instruction),
+		.target = target_of(capstone, instruction),
 		.text = xasprintf("%s%s%s", instruction->mnemonic, has_operands ? "\t" : "",
 				  instruction->op_str),
 	};
@@ -62,25 +104,26 @@ static void add(struct disassembly *disassembly, csh engine, const cs_insn *inst
 struct error *disassembly_init(struct disassembly *disassembly, const struct image *image,
 			       uint64_t vaddr, uint64_t size_bytes, bool intel_syntax)
 {
+	CLEANUP(capstone_deinit) struct capstone capstone = {0};
 	struct bytes code = image_constants(image, vaddr);
 	size_t left = bytes_left(&code) < size_bytes ? bytes_left(&code) : (size_t)size_bytes;
 	const uint8_t *at = code.at;
 	cs_insn *instruction;
-	csh engine;
 	struct error *err;
 
 	*disassembly = (struct disassembly){0};
 	if (!left)
 		return error_new("%s has no code at 0x%llx", image_name(image),
 				 (unsigned long long)vaddr);
-	err = open_engine(image, intel_syntax, &engine);
+	err = load(&capstone);
+	if (!err)
+		err = open_engine(&capstone, image, intel_syntax);
 	if (err)
-		return err;
-	instruction = cs_malloc(engine);
-	while (left && cs_disasm_iter(engine, &at, &left, &vaddr, instruction))
-		add(disassembly, engine, instruction);
-	cs_free(instruction, 1);
-	cs_close(&engine);
+		return error_wrap(err, "disassemble %s", image_name(image));
+	instruction = capstone.cs_malloc(capstone.engine);
+	while (left && capstone.cs_disasm_iter(capstone.engine, &at, &left, &vaddr, instruction))
+		add(disassembly, &capstone, instruction);
+	capstone.cs_free(instruction, 1);
 	return NULL;
 }
 
