@@ -208,9 +208,9 @@ static bool is_cut_off(const struct perfdata_section *data, uint64_t size_bytes)
 	return data->size_bytes == 0 || data->size_bytes > size_bytes - data->offset;
 }
 
-struct error *file_header_read(struct file_header *header, struct window *window,
-			       uint64_t size_bytes, bool *cut_off)
+struct error *file_header_read(struct file_header *header, struct window *window, bool *cut_off)
 {
+	uint64_t size_bytes = window->map_bytes;
 	struct perfdata_header raw;
 	CLEANUP(free_ptr)
 	unsigned char *start = load(window, (struct perfdata_section){0, sizeof(raw)});

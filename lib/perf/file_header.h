@@ -21,12 +21,12 @@ void file_header_init(struct file_header *header);
 void file_header_deinit(struct file_header *header);
 
 /*
- * Reads the sections of the file, size_bytes long, and leaves the window at the first record, its
- * end behind the last. *cut_off: the file does not hold all that it should, nor any of the
+ * Reads the sections of the file, and leaves the window at the first record, its end behind the
+ * last. *cut_off: the file does not hold all that it should, nor any of the
  * features.
  */
 MUST_CHECK struct error *file_header_read(struct file_header *header, struct window *window,
-					  uint64_t size_bytes, bool *cut_off);
+					  bool *cut_off);
 
 /* A feature by its number; what makes no sense is passed over. */
 void file_header_take_feature(struct file_header *header, uint64_t feature, struct bytes data);

@@ -22,7 +22,7 @@ struct perfdata {
 	bool inflating;		   /* there may be more in it */
 	struct rounds rounds;
 	struct waiting current; /* what the caller holds */
-	unsigned char *reread;	/* room for a record that is read again */
+	unsigned char *copy;	/* of the record that is taken in, where the file is mapped */
 	uint64_t taken;		/* records that were taken in: their time where they have none */
 	bool ended;		/* nothing more will be taken in */
 	bool reported;		/* nor given out */
@@ -76,6 +76,8 @@ static void report_losses(struct perfdata *perfdata)
 	if (perfdata->window.error)
 		add_problem(perfdata, "the rest of the recording cannot be read: %s",
 			    strerror(perfdata->window.error));
+	if (window_is_cut(&perfdata->window))
+		add_problem(perfdata, "the recording was cut short while it was read");
 	if (perfdata->undecodable)
 		add_problem(perfdata,
 			    "%" PRIu64 " records of the recording make no sense and are left out",
@@ -155,8 +157,6 @@ static void take_compressed(struct perfdata *perfdata, struct bytes body, bool t
 		end(perfdata);
 		return;
 	}
-	/* Where a record stands in the stream, it cannot be read once more. */
-	perfdata->rounds.rereadable = false;
 	inflater_feed(perfdata->inflater, body);
 	perfdata->inflating = true;
 }
@@ -190,7 +190,8 @@ static void note_kernel(struct file_header *header, const struct file_event *eve
 							 info->kernel_build_id);
 }
 
-static void take_in(struct perfdata *perfdata, struct bytes raw, uint64_t place)
+/* lasts: raw is a sample that lies in a mapped file. */
+static void take_in(struct perfdata *perfdata, struct bytes raw, uint64_t place, bool lasts)
 {
 	const struct file_event *event;
 	uint64_t time_ns = 0;
@@ -205,12 +206,12 @@ static void take_in(struct perfdata *perfdata, struct bytes raw, uint64_t place)
 		time_ns = perfdata->taken;
 	else if (event && !record_time(&event->layout, raw, &time_ns))
 		time_ns = perfdata->rounds.youngest_ns;
-	if (type_of(raw) == PERF_RECORD_MMAP || type_of(raw) == PERF_RECORD_MMAP2)
+	if (!lasts && (type_of(raw) == PERF_RECORD_MMAP || type_of(raw) == PERF_RECORD_MMAP2))
 		note_kernel(&perfdata->header, event, raw);
 	/* How perf, too, writes that there is none. */
 	if (time_ns == UINT64_MAX)
 		time_ns = 0;
-	rounds_add(&perfdata->rounds, time_ns, place, raw);
+	rounds_add(&perfdata->rounds, time_ns, place, raw, lasts);
 }
 
 /* raw: a whole record; place: where it is in the file, or how many came before it. */
@@ -220,7 +221,7 @@ static void take_record(struct perfdata *perfdata, struct bytes raw, uint64_t pl
 	uint32_t type = bytes_u32(&body);
 
 	if (type < PERFDATA_FIRST_TYPE) {
-		take_in(perfdata, raw, place);
+		take_in(perfdata, raw, place, false);
 		return;
 	}
 	bytes_skip(&body, sizeof(uint32_t));
@@ -259,6 +260,27 @@ static void take_record(struct perfdata *perfdata, struct bytes raw, uint64_t pl
 	}
 }
 
+/*
+ * Samples are large, and read where they lie. Others hold names, which must end where they did when
+ * they were looked at, whoever writes to the file: they are copied first.
+ */
+static void take_where_it_lies(struct perfdata *perfdata, struct bytes raw, uint64_t place)
+{
+	size_t len = bytes_left(&raw);
+
+	if (!perfdata->window.map) {
+		take_record(perfdata, raw, place);
+		return;
+	}
+	if (type_of(raw) == PERF_RECORD_SAMPLE) {
+		take_in(perfdata, raw, place, true);
+		return;
+	}
+	if (!perfdata->copy)
+		perfdata->copy = xmalloc(UINT16_MAX);
+	take_record(perfdata, bytes_of(memcpy(perfdata->copy, raw.at, len), len), place);
+}
+
 static void advance_in_file(struct perfdata *perfdata)
 {
 	struct window *window = &perfdata->window;
@@ -286,7 +308,7 @@ static void advance_in_file(struct perfdata *perfdata)
 		return;
 	}
 	window_skip(window, size);
-	take_record(perfdata, raw, place);
+	take_where_it_lies(perfdata, raw, place);
 }
 
 /* A record may begin in one piece of the stream and end in the next. */
@@ -312,7 +334,7 @@ static void advance_in_piece(struct perfdata *perfdata)
 		return;
 	/* perf compresses what the kernel wrote, and nothing of its own. */
 	if (type_of(raw) < PERFDATA_FIRST_TYPE)
-		take_in(perfdata, raw, perfdata->taken);
+		take_in(perfdata, raw, perfdata->taken, false);
 	inflater_skip(perfdata->inflater, size);
 }
 
@@ -339,7 +361,7 @@ static struct error *refuse_magic(uint64_t magic)
 	return error_new("it is no recording of perf");
 }
 
-static struct error *read_header(struct perfdata *perfdata, uint64_t file_bytes)
+static struct error *read_header(struct perfdata *perfdata)
 {
 	struct window *window = &perfdata->window;
 	bool cut_off = false;
@@ -359,10 +381,10 @@ static struct error *read_header(struct perfdata *perfdata, uint64_t file_bytes)
 		window_skip(window, size);
 		return NULL;
 	}
-	if (!window->seekable)
+	if (!window->map)
 		return error_hint(error_new("it is a file, and cannot be read down a pipe"),
 				  "name the file");
-	err = file_header_read(&perfdata->header, window, file_bytes, &cut_off);
+	err = file_header_read(&perfdata->header, window, &cut_off);
 	if (!err && perfdata->header.in_folder)
 		err = refuse_folder();
 	if (!err && cut_off)
@@ -384,11 +406,11 @@ struct error *perfdata_open(int fd, struct perfdata **ret)
 	if (S_ISDIR(st.st_mode))
 		return error_hint(error_new("it is a folder"),
 				  "of perf record --threads? record without --threads");
-	window_init(&perfdata->window, fd, S_ISREG(st.st_mode), 0);
-	err = read_header(perfdata, (uint64_t)st.st_size);
+	err = window_init(&perfdata->window, fd, S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0);
+	if (!err)
+		err = read_header(perfdata);
 	if (err)
 		return err;
-	perfdata->rounds.rereadable = perfdata->window.seekable;
 	while (!perfdata->ended && !perfdata->rounds.count)
 		advance(perfdata);
 	*ret = STEAL(perfdata);
@@ -402,29 +424,13 @@ void perfdata_free(struct perfdata *perfdata)
 	for (unsigned i = 0; i < perfdata->problem_count; i++)
 		free(perfdata->problems[i]);
 	waiting_deinit(&perfdata->current);
-	free(perfdata->reread);
+	free(perfdata->copy);
 	rounds_deinit(&perfdata->rounds);
 	inflater_free(perfdata->inflater);
 	file_header_deinit(&perfdata->header);
 	window_deinit(&perfdata->window);
 	close(perfdata->fd);
 	free(perfdata);
-}
-
-/* False: it is no longer there. */
-static bool load(struct perfdata *perfdata, struct bytes *ret)
-{
-	struct waiting *current = &perfdata->current;
-
-	if (!current->copy) {
-		if (!perfdata->reread)
-			perfdata->reread = xmalloc(UINT16_MAX);
-		if (pread(perfdata->fd, perfdata->reread, current->len, (off_t)current->place) !=
-		    (ssize_t)current->len)
-			return false;
-	}
-	*ret = bytes_of(current->copy ? current->copy : perfdata->reread, current->len);
-	return true;
 }
 
 /*
@@ -475,19 +481,18 @@ static bool is_of_interest(struct perfdata *perfdata, const struct file_event *e
 /* What waits has a time, also where the record tells none. */
 static bool decode_current(struct perfdata *perfdata, struct record *ret)
 {
-	const struct file_event *event;
-	struct bytes raw;
+	const struct waiting *current = &perfdata->current;
+	struct bytes raw = bytes_of(current->at, current->len);
+	const struct file_event *event = file_events_of(&perfdata->header.events, raw);
 
-	if (!load(perfdata, &raw)) {
+	if (!current->copied)
+		window_count(&perfdata->window, current->len);
+	if (!event || !record_decode(&event->layout, raw, ret) ||
+	    (!current->copied && ret->type != RECORD_SAMPLE)) {
 		perfdata->undecodable++;
 		return false;
 	}
-	event = file_events_of(&perfdata->header.events, raw);
-	if (!event || !record_decode(&event->layout, raw, ret)) {
-		perfdata->undecodable++;
-		return false;
-	}
-	ret->time_ns = perfdata->current.time_ns;
+	ret->time_ns = current->time_ns;
 	return is_of_interest(perfdata, event, ret);
 }
 

@@ -11,8 +11,9 @@ enum {
 
 void waiting_deinit(struct waiting *waiting)
 {
-	free(waiting->copy);
-	waiting->copy = NULL;
+	if (waiting->copied)
+		free((void *)waiting->at);
+	*waiting = (struct waiting){0};
 }
 
 void rounds_deinit(struct rounds *rounds)
@@ -53,16 +54,19 @@ static void release_half(struct rounds *rounds)
 	release(rounds, rounds->items[rounds->count / 2].time_ns);
 }
 
-void rounds_add(struct rounds *rounds, uint64_t time_ns, uint64_t place, struct bytes raw)
+void rounds_add(struct rounds *rounds, uint64_t time_ns, uint64_t place, struct bytes raw,
+		bool lasts)
 {
 	size_t len = bytes_left(&raw);
-	bool full = rounds->copied_bytes + len > COPIED_BYTES_MAX;
-	struct waiting added = {.time_ns = time_ns, .place = place, .len = (uint32_t)len};
+	struct waiting added = {
+		.time_ns = time_ns,
+		.place = place,
+		.at = lasts ? raw.at : memcpy(xmalloc(len), raw.at, len),
+		.len = (uint32_t)len,
+		.copied = !lasts,
+	};
 
-	if (!full || !rounds->rereadable) {
-		added.copy = memcpy(xmalloc(len), raw.at, len);
-		rounds->copied_bytes += len;
-	}
+	rounds->copied_bytes += lasts ? 0 : len;
 	/* What perf makes up has no time; it is not late. */
 	if (time_ns && time_ns < rounds->out_ns)
 		rounds->late++;
@@ -70,7 +74,7 @@ void rounds_add(struct rounds *rounds, uint64_t time_ns, uint64_t place, struct 
 		rounds->youngest_ns = time_ns;
 	GROW(rounds->items, rounds->count, rounds->room);
 	rounds->items[rounds->count++] = added;
-	if ((full && !rounds->rereadable) || rounds->count >= WAITING_MAX)
+	if (rounds->copied_bytes > COPIED_BYTES_MAX || rounds->count >= WAITING_MAX)
 		release_half(rounds);
 }
 
@@ -103,7 +107,7 @@ bool rounds_take(struct rounds *rounds, struct waiting *ret)
 		return false;
 	}
 	*ret = rounds->items[rounds->next++];
-	if (ret->copy)
+	if (ret->copied)
 		rounds->copied_bytes -= ret->len;
 	return true;
 }

@@ -3,9 +3,8 @@
  *
  * perf reads ring after ring; when it has read each once, a round ends. What comes then is younger
  * than all that came before the round began, so what was read before it can go out, sorted.
- * Records are copied while they wait. Where a recording has no rounds, or very large ones, and too
- * much would wait, only places in the file are kept; where that cannot be or does not help either,
- * the older half goes out early.
+ * What does not last where it lies is copied while it waits. Where a recording has no rounds, or
+ * very large ones, and too much would wait, the older half goes out early.
  */
 #ifndef PROF_PERF_ROUNDS_H
 #define PROF_PERF_ROUNDS_H
@@ -14,9 +13,10 @@
 
 struct waiting {
 	uint64_t time_ns;
-	uint64_t place;	     /* in the recording: the earlier first on equal times */
-	unsigned char *copy; /* NULL: to be read again, at its place */
+	uint64_t place; /* in the recording: the earlier first on equal times */
+	const unsigned char *at;
 	uint32_t len;
+	bool copied;
 };
 
 struct rounds {
@@ -28,14 +28,14 @@ struct rounds {
 	uint64_t out_ns;	/* what goes out from now on should not be older */
 	uint64_t late;		/* how many were */
 	size_t copied_bytes;
-	bool rereadable; /* the recording can be read again at any place */
 };
 
 /* A zeroed one is empty. */
 void rounds_deinit(struct rounds *rounds);
 
-/* Nothing may be ready. */
-void rounds_add(struct rounds *rounds, uint64_t time_ns, uint64_t place, struct bytes raw);
+/* Nothing may be ready. lasts: raw stays where it is, and as it is, until it has gone out. */
+void rounds_add(struct rounds *rounds, uint64_t time_ns, uint64_t place, struct bytes raw,
+		bool lasts);
 void rounds_end_round(struct rounds *rounds);
 /* Nothing more will come: everything may go out. */
 void rounds_end(struct rounds *rounds);

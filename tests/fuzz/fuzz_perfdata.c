@@ -30,6 +30,13 @@ static size_t sum(struct bytes bytes)
 	return sum;
 }
 
+/* Its bytes, all of the record's own: behind them a map goes on. */
+static size_t part(const struct record *record, struct bytes part)
+{
+	require(!bytes_left(&part) || (part.at >= record->raw.at && part.end <= record->raw.end));
+	return sum(part);
+}
+
 static size_t check(const struct perfdata *perfdata, const struct record *record)
 {
 	const struct record_sample *sample = &record->sample;
@@ -38,8 +45,8 @@ static size_t check(const struct perfdata *perfdata, const struct record *record
 	case RECORD_SAMPLE:
 		require(sample->event < perfdata_event_count(perfdata));
 		require(perfdata_event(perfdata, sample->event)->name);
-		return sum(sample->kernel_chain) + sum(sample->user_chain) +
-		       sum(sample->regs.values) + sum(sample->stack);
+		return part(record, sample->kernel_chain) + part(record, sample->user_chain) +
+		       part(record, sample->regs.values) + part(record, sample->stack);
 	case RECORD_MMAP:
 		require(record->mmap.build_id_bytes <= RECORD_BUILD_ID_MAX);
 		return strlen(record->mmap.path);
