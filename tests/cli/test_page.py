@@ -147,6 +147,71 @@ def test_samples_that_match_can_be_looked_at_alone(show):
     until_state(page, "without what matches log")
 
 
+def menu(page):
+    """The words of the menu that is open."""
+    return page.value("[...document.querySelectorAll('#menu:not([hidden]) [role=menuitem] span')].map((item) => item.textContent)")
+
+
+def press_in_menu(page, words):
+    page.until(f"[...document.querySelectorAll('#menu:not([hidden]) [role=menuitem]')].some((item) => item.textContent.startsWith({json.dumps(words)}))")
+    page.value(f"[...document.querySelectorAll('#menu [role=menuitem]')].find((item) => item.textContent.startsWith({json.dumps(words)})).click()")
+
+
+def test_a_menu_says_what_can_be_done_with_a_function_and_it_can_be_taken_back(show):
+    page = show(SHOP)
+    click_box(page, "serve", button="right")
+    page.until("!document.getElementById('menu').hidden")
+    assert {"Zoom in", "Callers and callees", "Copy name", "Copy stack"} <= set(menu(page))
+    press_in_menu(page, "Only stacks with it")
+    page.until("prof.tree().total[0] === 70")
+    assert widths(page) == {"all": 1, "main": 1, "serve": 1, "next": 1, "read": 0.57}
+    until_state(page, "70.0%")
+    click_box(page, "next", button="right")
+    press_in_menu(page, "Hide it")
+    page.until("document.querySelectorAll('#steps button').length === 2")
+    assert "next" not in boxes(page) and widths(page)["read"] == 0.57
+    page.press_on("#steps button")
+    page.until("prof.tree().total[0] === 100")
+    assert "next" not in boxes(page)
+    page.value("history.back()")
+    page.until("prof.tree().total[0] === 70")
+
+
+def test_the_menu_and_its_letters_work_by_the_keyboard(show):
+    page = show(SHOP)
+    page.value("prof.graph.canvas.focus()")
+    page.key("ArrowDown")
+    page.key("ArrowDown")
+    page.key("m")
+    page.until("document.activeElement.textContent.startsWith('Zoom in')")
+    page.key("ArrowUp")
+    page.until("document.activeElement.textContent === 'Copy stack'")
+    page.key("Escape")
+    page.until("document.getElementById('menu').hidden && document.activeElement === prof.graph.canvas")
+    page.key("b")
+    page.until("prof.state.steps.startsWith('from-')")
+    assert widths(page) == {"all": 1, "serve": 1, "next": 1, "read": 0.57}
+    page.key("u")
+    page.until("prof.state.steps === ''")
+    assert "main" in boxes(page)
+
+
+def test_the_order_of_time_shows_each_thread_from_its_first_sample_to_its_last(recorded):
+    page = recorded()
+    page.value("prof.go({shape: 'order'})")
+    assert page.value("prof.shownTree().inOrder")
+    assert page.value("prof.shownTree().total[0]") == pytest.approx(page.value("prof.tree().total[0]"))
+    ordered = "(({begins, parent, depth, count}) => {let last = -1; for (let i = 1; i < count; i++) if (depth[i] === 2) { if (parent[i] === parent[i - 1] && begins[i] < last) return false; last = begins[i]; } return true; })(prof.shownTree())"
+    assert page.value(ordered)
+    threads = [name for name in boxes(page) if re.fullmatch(r"\w+ \(\d+\)", name)]
+    assert len(threads) == 3
+    click_box(page, threads[0])
+    page.until("location.hash.includes('zoom=%40')")
+    assert crumbs(page) == ["all", threads[0]]
+    page.value("prof.go({threads: 'older'})")
+    page.until("document.querySelector('#crumbs [aria-current]').textContent === 'all'")
+
+
 def test_a_table_of_functions_leads_to_callers_and_callees(show):
     page = show(SHOP)
     page.press_on("#tab-functions")
@@ -160,7 +225,7 @@ def test_a_table_of_functions_leads_to_callers_and_callees(show):
     names = "prof.half.{0}.graph.boxes.node.map((node) => prof.half.{0}.graph.nameOf(node))"
     assert page.value(names.format("callers")) == ["next", "serve", "main"]
     assert page.value(names.format("callees")) == ["next", "read"]
-    assert "70.0%" in page.value("document.getElementById('details').innerText")
+    page.until("document.getElementById('details').innerText.includes('70.0%')")
 
 
 def test_the_call_tree_is_a_tree_for_the_keyboard(show):
@@ -221,6 +286,7 @@ def test_a_link_shows_the_same_again(show, prof):
     page.key("/")
     page.write("read")
     page.until("prof.state.q === 'read'")
+    page.until("location.hash.includes('q=read')")
     hash = page.value("location.hash")
     other = show(hash=hash)
     assert crumbs(other) == ["all", "main", "serve"]
@@ -257,6 +323,9 @@ def test_time_is_there_and_a_range_of_it_counts_alone(recorded, prof):
     page.until("location.hash.includes('to=')")
     half = page.value("prof.tree().total[0]")
     assert 0 < half < whole
+    page.press_on("#magnify")
+    page.until("location.hash.includes('lens=') && document.getElementById('magnify').hidden")
+    assert page.value("Math.round(prof.timeline.x(prof.state.to) - prof.timeline.width)") == 0
     rest = page.value("(() => { prof.go({from: prof.state.to, to: prof.profile.info.durationUs + 1}); })()")
     assert rest is None
     page.press_on("#whole")

@@ -7,11 +7,12 @@ import { gzipSync } from "node:zlib";
 
 import { colouring } from "../../lib/format/html/colours.js";
 import { folded, svg } from "../../lib/format/html/export.js";
-import { functionTable, matchingCells, matchingNodes, matchingWeight, search, sourceLines }
+import { functionTable, matchingCells, matchingNodes, matchSum, search, sourceLines }
   from "../../lib/format/html/functions.js";
 import { boxAt, layout, restRange } from "../../lib/format/html/layout.js";
+import { timeTree } from "../../lib/format/html/order.js";
 import { decode, unpack } from "../../lib/format/html/reader.js";
-import { DEFAULTS, fromHash, toHash, zoomIn, zoomOf } from "../../lib/format/html/state.js";
+import { DEFAULTS, fromHash, spanOf, stepsOf, stepsText, toHash, withStep, zoomIn, zoomOf } from "../../lib/format/html/state.js";
 import { lanesOf } from "../../lib/format/html/timeline.js";
 import { callTree, calleesOf, callersOf, change, childrenOf, inverted, isInlined, labelOf, nodeAt, pathOf, standsForAll }
   from "../../lib/format/html/tree.js";
@@ -170,7 +171,7 @@ test("the function table counts a recursive function once a sample", () => {
 test("a search counts a sample once, however many of its functions match", () => {
   const profile = profileOf(RECURSIVE);
   const tree = treeOf(profile);
-  const weightOf = (text) => matchingWeight(tree, search(profile.labels.name, text).matches);
+  const weightOf = (text) => matchSum(tree, search(profile.labels.name, text).matches).weight;
   assert.equal(weightOf("^[fg]$"), 7);
   assert.equal(weightOf("a"), 9);
   assert.equal(weightOf("nowhere"), 0);
@@ -188,7 +189,7 @@ test("samples that match can be looked at alone, or left out", () => {
 test("what is no regular expression is searched as text", () => {
   const profile = profileOf([{ stack: ["operator()(int"], samples: 2 }, { stack: ["x"] }]);
   const { matches, isText } = search(profile.labels.name, "()(");
-  assert.deepEqual([matchingWeight(treeOf(profile), matches), isText], [2, true]);
+  assert.deepEqual([matchSum(treeOf(profile), matches).weight, isText], [2, true]);
 });
 
 test("source lines of a function, each once a sample", () => {
@@ -299,6 +300,58 @@ test("folded stacks of a view have its weight, and the callers of what is zoomed
   assert.equal(folded(tree, 2, name), "main;serve;next 3\nmain;serve;next;read 4\n");
 });
 
+test("functions are hidden, inlined ones merged, stacks begun where it is asked for", () => {
+  const profile = profileOf([{ stack: ["main", "a>b", "c"], samples: 2 }, { stack: ["main", "d", "c"], samples: 1 }]);
+  const label = (name) => profile.labels.name.indexOf(name);
+  const hides = Uint8Array.from(profile.labels.name, (name) => (name === "a" || name === "d" ? 1 : 0));
+  assert.equal(drawn(profile, treeOf(profile, {}, { hides })), "all 3 (main 3 (b* 2 (c 2), c 1))");
+  assert.equal(drawn(profile, treeOf(profile, {}, { physical: true })), "all 3 (main 3 (a 2 (c 2), d 1 (c 1)))");
+  assert.equal(drawn(profile, treeOf(profile, {}, { from: label("a") })), "all 3 (a 2 (b* 2 (c 2)))");
+});
+
+// Each node with its part of the axis.
+function placesOf(profile, tree) {
+  return Array.from({ length: tree.count }, (_, i) => `${"  ".repeat(tree.depth[i])}${i ? profile.labels.name[labelOf(tree, i)] : "all"} ` +
+    `${tree.start[i]}–${tree.start[i] + tree.total[i]}`);
+}
+
+test("in the order of time a call goes on as long as samples tell, thread by thread", () => {
+  const threads = [{ pid: 1, tid: 1, process: "app", name: "one" }, { pid: 1, tid: 2, process: "app", name: "two" }];
+  const profile = profileOf({ threads, samples: [
+    { stack: ["main", "a"], samples: 3, times: [[10, 0], [20, 0], [60, 0]] }, { stack: ["main", "b"], samples: 2, times: [[30, 0], [50, 0]] },
+    { stack: ["main", "b", "c"], samples: 1, times: [[40, 0]] }, { stack: ["main"], thread: 1, samples: 1, times: [[35, 1]] }] });
+  const weights = cellWeights(profile, ALL);
+  const tree = timeTree(profile, weights, { range: null });
+  assert.deepEqual(placesOf(profile, tree), ["all 0–7", "  one (1) 0–6", "    main 0–6", "      a 0–2", "      b 2–5", "        c 3–4", "      a 5–6",
+    "  two (2) 6–7", "    main 6–7"]);
+  assert.deepEqual([tree.begins[4], tree.ends[4], tree.end[4], tree.self[4]], [30, 50, 6, 2]);
+  assert.deepEqual(placesOf(profile, timeTree(profile, weights, { range: [30, 50] })).slice(1),
+    ["  one (1) 0–2", "    main 0–2", "      b 0–2", "        c 1–2", "  two (2) 2–3", "    main 2–3"]);
+  assert.deepEqual(placesOf(profile, timeTree(profile, weights, { range: [0, 100], from: profile.labels.name.indexOf("b") })).slice(1, 4),
+    ["  one (1) 0–6", "    b 2–5", "      c 3–4"]);
+  assert.deepEqual(zoomIn(tree, zoomOf(tree, { node: 6 })), { node: 6, first: 0 });
+  assert.deepEqual([zoomIn(tree, "@99"), zoomIn(treeOf(profile), "@1")].map(({ node }) => node), [0, 0]);
+});
+
+test("where samples in the order of time are narrow, each column of pixels shows the stack at its middle", () => {
+  const times = (first) => Array.from({ length: 500 }, (_, i) => [first + 2 * i, 0]);
+  const profile = profileOf([{ stack: ["main", "a"], samples: 500, times: times(0) }, { stack: ["main", "b", "c"], samples: 500, times: times(1) }]);
+  const tree = timeTree(profile, cellWeights(profile, ALL), { range: null });
+  const boxes = layout(tree, 0, 1000, 100);
+  const row = boxes.x.filter((_, i) => boxes.depth[i] === 3);
+  assert.deepEqual(row, Array.from({ length: 100 }, (_, i) => i));
+  assert.equal(boxes.hidden + boxes.node.length, tree.count);
+  assert.equal(layout(tree, 0, 10, 100).node.length, 3 + 10 + 5);
+});
+
+test("what is done with functions is kept in the address, once each, and what is no function left out", () => {
+  const steps = [{ kind: "only", label: 3 }, { kind: "from", label: 1 }];
+  assert.deepEqual(stepsOf(stepsText(steps), 4), steps);
+  assert.deepEqual(stepsOf("only-9,without-2,burn-1,hide-x,,hide--1", 4), [{ kind: "without", label: 2 }]);
+  assert.equal(stepsText(withStep(withStep(steps, { kind: "from", label: 2 }), { kind: "only", label: 3 })), "from-2,only-3");
+  assert.deepEqual(["5-9", "9-5", "x", ""].map(spanOf), [[5, 9], null, null, null]);
+});
+
 test("an SVG has every name escaped", () => {
   const text = svg([{ x: 0, y: 0, width: 100, fill: "red", text: "<b>&\"", title: "]]><script>" }],
     { width: 100, height: 20, row: 20, ground: "white", ink: "black", title: "<" });
@@ -322,6 +375,10 @@ test("names are shortened to what tells most", () => {
     "std::function<void (int)>::operator()(int) const": "function::operator()",
     "[libfoo.so+0x1a2b]": "[libfoo.so+0x1a2b]",
     "runtime/pprof.Do": "runtime/pprof.Do",
+    "regexp.(*Regexp).doExecute": "regexp.(*Regexp).doExecute",
+    "net/http.(*conn).serve": "http.(*conn).serve",
+    "slices.partitionOrdered[go.shape.[]int]": "slices.partitionOrdered",
+    "sync.(*Map[go.shape.string,go.shape.int]).Load": "sync.(*Map).Load",
     "LazyCompile:~tick shop.js:12": "LazyCompile:~tick shop.js:12",
     "py::f:/srv/app.py": "py::f:/srv/app.py",
     "<module>": "<module>",

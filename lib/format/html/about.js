@@ -8,10 +8,18 @@ const KEYS = [
   ["← → ↑ ↓", "in the graph or the tree: to the box beside, above, below"],
   ["Enter", "zoom into the selected box"], ["Backspace", "zoom out by one"],
   ["1 2 3", "flame graph, functions, call tree"], ["s", "callers and callees of the selected function; so does a double click"],
-  ["i", "icicle, flame, inverted in turn"], ["c", "colours by kind or by module"], ["f", "full or short names"],
-  ["r", "fold recursion"], ["[  ]", "the range of time one step earlier, later"], ["w", "the whole recording"],
+  ["right click, m", "what can be done with a function"],
+  ["o x", "only stacks with the selected function, or those without"], ["h b", "hide it, begin stacks at it"], ["u", "take all of these back"],
+  ["y", "copy its name"], ["i", "icicle, flame, inverted, order of time in turn"], ["c", "colours by kind or by module"], ["f", "full or short names"],
+  ["r", "fold recursion"], ["z", "the timeline shows the range alone"], ["[  ]", "the range of time one step earlier, later"], ["w", "the whole recording"],
   ["t", "dark or light"], ["?", "this help"],
 ];
+
+// As 2024-01-31 09:05, here.
+function dateOf(date) {
+  const two = (number) => String(number).padStart(2, "0");
+  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${two(date.getHours())}:${two(date.getMinutes())}`;
+}
 
 export function describe(profile) {
   const { info, events } = profile;
@@ -22,10 +30,11 @@ export function describe(profile) {
   document.title = `${name.slice(0, 100)} – prof`;
   $("title").textContent = name;
   $("title").title = command;
-  const began = info.startMs ? new Date(info.startMs).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" }) : "";
+  const began = info.startMs ? dateOf(new Date(info.startMs)) : "";
   $("subtitle").textContent = [began, info.durationUs ? time(info.durationUs * 1e3) : "", shown(info.host), shown(info.kernel),
     rates.slice(0, 3).join(", ")].filter(Boolean).join(" · ");
   if (!info.compares) $("colours").querySelector("[value=change]").remove();
+  if (!profile.moments.count) $("shape").querySelector("[value=order]").remove();
   for (const element of document.querySelectorAll("[data-column=change]")) element.hidden = !info.compares;
   $("quality").textContent = shown(info.quality);
   $("quality").title = shown(info.remarks);
@@ -35,7 +44,7 @@ export function describe(profile) {
   ]));
   $("keys").replaceChildren(make("h2", { id: "keys-title" }, "Keys"),
     make("dl", {}, ...KEYS.flatMap(([key, means]) => [make("dt", {}, make("kbd", {}, key)), make("dd", {}, means)])),
-    make("p", {}, "Each box is a function; its width is its share of the samples, with all that it calls. Time does not run from left to right: the widest stands first. " +
+    make("p", {}, "Each box is a function; its width is its share of the samples, with all that it calls. Time runs from left to right in the order of time alone, else the widest stands first. " +
       "Inlined functions are in italics with a dashed edge, the kernel has a solid edge, JIT a line below, what has no name a dotted line."),
     make("form", { method: "dialog" }, make("button", {}, "Close")));
 }

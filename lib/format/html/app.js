@@ -4,13 +4,14 @@ import { describe } from "./about.js";
 import { colouring, KIND_NAMES } from "./colours.js";
 import { fillDetails, fillTip, modulePath, nodeWords } from "./details.js";
 import { folded, svg } from "./export.js";
-import { matchingNodes, matchingWeight, sourceLines } from "./functions.js";
+import { matchingNodes, matchSum, sourceLines } from "./functions.js";
 import { Graph, ROW_PX } from "./graph.js";
+import { Menu } from "./menu.js";
 import { decode, unpack } from "./reader.js";
-import { fromHash, toHash, zoomIn, zoomOf } from "./state.js";
+import { fromHash, spanOf, stepsText, toHash, withStep, zoomIn, zoomOf } from "./state.js";
 import { $, CallTree, FunctionTable, make } from "./tables.js";
 import { Timeline } from "./timeline.js";
-import { labelOf, pathOf } from "./tree.js";
+import { labelOf } from "./tree.js";
 import { View } from "./view.js";
 import { threadMatcher } from "./weights.js";
 import { count, fileName, percent, shown, time } from "./words.js";
@@ -37,14 +38,25 @@ function replaceAddress(hash) {
   } catch { /* the next one will do */ }
 }
 
+const STEP_WORDS = { only: "only with", without: "without", hide: "hidden:", from: "from" };
+const LIVE_MS = 12; // a range that is being dragged changes everything where that takes no longer
+const MANY_MOMENTS = 20000;
+
+// After a change of these another node has the number that a zoom into the order of time keeps.
+const RENUMBERS = ["steps", "only", "threads", "from", "to", "event", "by", "recursion", "inlined"];
+
 class Page extends View {
   constructor(profile) {
     super(profile);
     this.drawn = new Map();
+    this.waiting = new Map();
+    this.menu = new Menu($("menu"));
     this.node = 0;
     const graphTell = {
       select: (node) => this.select(node),
+      open: (node) => this.open(node),
       choose: (node) => this.choose(this.shownTree(), node),
+      menu: (node, x, y) => this.showMenu(this.shownTree(), node, x, y),
       zoom: (place) => this.go({ zoom: zoomOf(this.shownTree(), place) }),
       hover: (node, event) => this.hover(this.shownTree(), node, event),
       hidden: (hidden) => this.tellState(hidden),
@@ -54,7 +66,7 @@ class Page extends View {
     this.table = new FunctionTable($("function-table"), (label) => this.go({ fn: label }));
     this.calls = new CallTree($("call-tree"), { select: (node) => this.selectIn(this.tree(), node) });
     this.timeline = new Timeline({ canvas: $("lane-canvas"), names: $("lane-names") }, {
-      range: (from, to) => this.go({ from, to }),
+      range: (from, to, isOver) => (isOver ? this.go({ from, to }) : this.drag(from, to)),
       thread: (pattern, adds) => this.toggleThread(pattern, adds),
       hover: (lines, event) => this.tip(lines && { name: lines[0], figures: shown(lines.slice(1).join("; ")) }, event),
     });
@@ -66,13 +78,19 @@ class Page extends View {
   makeHalf(name, label) {
     const half = { zoom: { node: 0 } };
     const tree = () => this.sandwich()[name];
+    const zoom = (place) => {
+      half.zoom = place;
+      half.graph.show(tree(), this.look(name === "callers"), place);
+    };
     half.graph = new Graph($(name), label, {
       select: (node) => this.tellNode(tree(), node),
       choose: (node) => this.choose(tree(), node),
-      zoom: (place) => {
-        half.zoom = place;
-        half.graph.show(tree(), this.look(name === "callers"), place);
+      menu: (node, x, y) => this.showMenu(tree(), node, x, y),
+      open: (node) => {
+        this.tellNode(tree(), node);
+        zoom({ node });
       },
+      zoom: (place) => zoom(place),
       hover: (node, event) => this.hover(tree(), node, event),
       hidden: () => {},
     });
@@ -85,26 +103,48 @@ class Page extends View {
     return document.documentElement.dataset.theme === "dark";
   }
 
-  colour(name) {
-    return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+  // Of the style sheet, as it is for the theme.
+  colours() {
+    return this.memory.of("colours", this.isDark(), () => {
+      const style = getComputedStyle(document.documentElement);
+      const names = ["ground", "ink", "box-ink", "mark", "mark-ink", "focus", "rest", "sign", "faint", "accent", "line", "muted", "alarm", "veil"];
+      return Object.fromEntries(names.map((name) => [name.replace(/-i/, "I"), style.getPropertyValue(`--${name}`).trim()]));
+    });
   }
 
   look(upward) {
     const found = this.found();
-    const colour = (name) => this.colour(name);
-    return { upward, colours: this.colouring(this.isDark()), labels: this.profile.labels, names: this.names(),
-      matches: found && found.matches, chosen: this.state.fn, compares: this.compares(), ground: colour("ground"), ink: colour("box-ink"), mark: colour("mark"),
-      markInk: colour("mark-ink"), focus: colour("focus"), rest: colour("rest"), sign: colour("sign") };
+    const { boxInk: ink, ...colours } = this.colours();
+    return { ...colours, ink, upward, colours: this.colouring(this.isDark()), labels: this.profile.labels, names: this.names(),
+      matches: found && found.matches, chosen: this.state.fn, compares: this.compares() };
+  }
+
+  // What can wait until the picture is there, or until the typing pauses: the last one asked for of its name.
+  soon(name, does, ms = 0) {
+    clearTimeout(this.waiting.get(name));
+    this.waiting.set(name, setTimeout(does, ms));
   }
 
   // Every change is one of the address, so that back and forward work.
   go(change, replaces = false) {
     const state = { ...this.state, ...change };
-    const hash = `#${toHash(state)}`;
-    if (replaces) replaceAddress(hash);
-    else if (hash !== (location.hash || "#")) location.hash = hash;
-    this.applied = location.hash;
+    if (this.state.shape === "order" && !("zoom" in change) && RENUMBERS.some((key) => state[key] !== this.state[key])) state.zoom = "";
+    this.keepAddress(`#${toHash(state)}`, replaces);
     this.apply(state);
+  }
+
+  // Browsers take a millisecond and more for a new address: what is typed waits for a pause.
+  keepAddress(hash, replaces) {
+    clearTimeout(this.waiting.get("address"));
+    if (replaces) this.soon("address", () => replaceAddress(hash), 200);
+    else if (hash !== (location.hash || "#")) {
+      this.applied = hash;
+      location.hash = hash;
+    }
+  }
+
+  address() {
+    return `${location.href.split("#")[0]}#${toHash(this.state)}`;
   }
 
   apply(state) {
@@ -112,14 +152,17 @@ class Page extends View {
     if (!events[state.event]) state.event = 0;
     if (state.fn >= labels.count) state.fn = -1;
     if (state.fn !== this.state?.fn) for (const half of Object.values(this.half)) half.zoom = { node: 0 };
+    const isTyped = this.state && state.q !== this.state.q;
     this.state = state;
     this.fillControls();
     if (!events.length || this.profile.cells.count === 0) return this.showEmpty();
     this.showSearch();
-    this.showTimeline();
+    if (isTyped && this.profile.moments.count > MANY_MOMENTS) this.soon("timeline", () => this.showTimeline(), 150);
+    else this.showTimeline();
+    this.showSteps();
     this.showView();
     this.showCrumbs();
-    this.showDetails();
+    this.soon("details", () => this.showDetails(), 30);
     this.showLegend();
     this.tellState(this.graph.boxes?.hidden || 0);
     document.documentElement.dataset.ready = "true";
@@ -134,6 +177,7 @@ class Page extends View {
     $("group").value = state.group || this.defaultGroup;
     $("names").checked = state.names === "full";
     $("recursion").checked = state.recursion === "folded";
+    $("inlined").checked = state.inlined === "shown";
     for (const id of ["search", "threads"]) {
       const value = state[id === "search" ? "q" : id];
       if ($(id).value !== value) $(id).value = value;
@@ -142,7 +186,8 @@ class Page extends View {
     $("from").value = range ? range[0] / 1e6 : "";
     $("to").value = range ? range[1] / 1e6 : "";
     $("to").placeholder = Number((this.profile.info.durationUs / 1e6).toPrecision(4));
-    $("whole").hidden = !range;
+    $("magnify").hidden = !range || state.lens === range.join("-");
+    $("whole").hidden = !range && !state.lens;
   }
 
   showEmpty() {
@@ -157,12 +202,12 @@ class Page extends View {
   showSearch() {
     const found = this.found();
     const whole = this.tree().total[0];
-    const nodes = found ? matchingNodes(this.shownTree(), found.matches) : [];
-    this.matching = nodes;
-    for (const id of ["previous", "next"]) $(id).disabled = !nodes.length;
+    const { weight } = found ? matchSum(this.tree(), found.matches) : { weight: 0 };
+    const { places } = found ? matchSum(this.shownTree(), found.matches) : { places: 0 };
+    for (const id of ["previous", "next"]) $(id).disabled = !places;
     $("only").hidden = !found;
-    $("found").textContent = !found ? "" : nodes.length
-      ? `${percent(matchingWeight(this.tree(), found.matches), whole)} in ${count(nodes.length)} ${nodes.length === 1 ? "place" : "places"}` : "no match";
+    $("found").textContent = !found ? "" : places
+      ? `${percent(weight, whole)} in ${count(places)} ${places === 1 ? "place" : "places"}` : "no match";
     $("found").title = found?.isText ? "not a regular expression: searched as text" : "the share of samples with a match, each counted once";
   }
 
@@ -176,19 +221,26 @@ class Page extends View {
 
   showTimeline() {
     const { profile, state } = this;
-    if (!this.isNew("timeline", state.threads, state.lanes, state.from, state.to, state.q)) return;
     const hasTimes = profile.moments.count > 0;
     $("timeline").hidden = !hasTimes && profile.threads.length < 2;
     $("timeline").classList.toggle("timeless", !hasTimes);
     if (!hasTimes) return;
+    const { threads, lanes, event, q } = state;
+    const look = this.memory.of("lanes", [threads, lanes, event, q, this.isDark()], () => ({ ...this.colours(), event,
+      byCpu: lanes === "cpus", matches: this.matchedCells(), included: Uint8Array.from(profile.threads, threadMatcher(threads)),
+      colours: colouring(profile, { by: "kind", isDark: this.isDark() }).kind }));
     $("thinned").textContent = profile.moments.each > 1 ? `1 in ${profile.moments.each} samples` : "";
-    const byKind = this.memory.of("kinds", this.isDark(), () => colouring(profile, { by: "kind", isDark: this.isDark() }));
-    this.timeline.show(profile, {
-      byCpu: state.lanes === "cpus", colours: byKind.kind, matches: this.matchedCells(),
-      included: Uint8Array.from(profile.threads, threadMatcher(state.threads)),
-      ...Object.fromEntries(["ink", "faint", "accent", "ground", "mark", "line", "muted", "alarm", "veil", "focus"]
-        .map((name) => [name, this.colour(name)])),
-    }, this.range());
+    this.timeline.show(profile, look, this.range(), spanOf(state.lens) || [0, Math.max(1, profile.info.durationUs)]);
+  }
+
+  // What is done with functions, each to be taken back by a click.
+  showSteps() {
+    const steps = this.steps();
+    $("steps").hidden = !steps.length;
+    if (!this.isNew("steps", steps, this.state.names)) return;
+    $("steps").replaceChildren(...steps.map((step) => make("button", { type: "button", title: "Take this back",
+      onclick: () => this.go({ steps: stepsText(steps.filter((other) => other !== step)), zoom: "" }) },
+      `${STEP_WORDS[step.kind]} `, make("bdi", {}, this.names()[step.label]), make("span", { "aria-hidden": "true" }, " ×"))));
   }
 
   showView() {
@@ -233,13 +285,15 @@ class Page extends View {
   showCrumbs() {
     const tree = this.shownTree();
     const { node, first } = zoomIn(tree, this.state.zoom);
-    const path = pathOf(tree, node);
-    const crumbs = path.map((code, i) => [this.names()[code >>> 1], path.slice(0, i + 1)]);
-    const shownCrumbs = [["all", []], ...crumbs, ...(first ? [["narrow ones", [...path, -tree.code[first]]]] : [])];
+    if (!this.isNew("crumbs", this.treeKey(), this.state.shape, node, first, this.state.names)) return;
+    const path = [];
+    for (let at = node; at; at = tree.parent[at]) path.unshift(at);
+    const crumbs = path.map((at) => [this.names()[labelOf(tree, at)], { node: at }]);
+    const shownCrumbs = [["all", { node: 0 }], ...crumbs, ...(first ? [["narrow ones", { node, first }]] : [])];
     if (shownCrumbs.length > 7) shownCrumbs.splice(2, shownCrumbs.length - 6, ["…", null]);
-    $("crumbs").replaceChildren(...shownCrumbs.map(([name, codes], i) => {
-      if (!codes) return make("span", {}, "…");
-      const crumb = make("button", { type: "button", onclick: () => this.go({ zoom: codes.join(".") }) }, make("bdi", {}, name));
+    $("crumbs").replaceChildren(...shownCrumbs.map(([name, place], i) => {
+      if (!place) return make("span", {}, "…");
+      const crumb = make("button", { type: "button", onclick: () => this.go({ zoom: zoomOf(tree, place) }) }, make("bdi", {}, name));
       if (i === shownCrumbs.length - 1) crumb.setAttribute("aria-current", "location");
       return crumb;
     }));
@@ -257,8 +311,8 @@ class Page extends View {
       choose: (label) => this.go({ fn: label }),
       close: () => this.go({ fn: -1 }),
       sandwich: () => this.go({ view: "functions" }),
-      search: () => this.go({ q: `^${this.full[fn].replace(/[.*+?^${}()|[\]\\/]/g, "\\$&")}$` }),
-      copy: () => this.copy(this.profile.labels.name[fn], "The name"),
+      search: () => this.findAll(fn),
+      more: (event) => this.showMenu(tree, node, event.clientX, event.clientY, fn),
     });
   }
 
@@ -296,8 +350,10 @@ class Page extends View {
     const tree = this.shownTree();
     const node = this.state.view === "graph" ? zoomIn(tree, this.state.zoom).node : 0;
     const whole = this.tree().total[0];
+    const all = this.recorded();
     const range = this.range();
     const parts = [whole > 0 ? `${this.words()(tree.total[node])} (${percent(tree.total[node], whole)})` : "Nothing is left by the filters"];
+    if (whole > 0 && whole < all * 0.99999) parts.push(`filtered: ${this.words()(whole)} of ${this.words()(all)} (${percent(whole, all)})`);
     if (node) parts.unshift(`Zoomed into ${this.names()[labelOf(tree, node)]}`);
     if (range) parts.push(`${time(range[0] * 1e3)} to ${time(range[1] * 1e3)}`);
     if (this.state.q && this.state.only)
@@ -315,12 +371,58 @@ class Page extends View {
     this.selectIn(this.shownTree(), node);
   }
 
-  selectIn(tree, node) {
+  // change: what is done along with it, in one step of the history.
+  selectIn(tree, node, change = null) {
     const label = node ? labelOf(tree, node) : -1;
     this.node = node;
     this.selectedTree = tree;
-    this.go({ fn: label < this.profile.labels.count ? label : -1 }, true);
-    this.tellNode(tree, node);
+    this.go({ fn: label < this.profile.labels.count ? label : -1, ...change }, !change);
+    if (!change) this.tellNode(tree, node);
+  }
+
+  open(node) {
+    const tree = this.shownTree();
+    this.selectIn(tree, node, { zoom: zoomOf(tree, { node }) });
+  }
+
+  takeStep(kind, label) {
+    if (label >= 0) this.go({ steps: stepsText(withStep(this.steps(), { kind, label })), zoom: "" });
+  }
+
+  // What can be done with a node, or where it is 0 with a function.
+  showMenu(tree, node, x, y, label = labelOf(tree, node)) {
+    const isFunction = label < this.profile.labels.count;
+    const isShown = node && tree === this.shownTree() && this.state.view === "graph";
+    const step = (kind) => () => this.takeStep(kind, label);
+    const ofNode = [["Zoom in", () => this.open(node), "Enter"], ...(tree.inOrder
+      ? [["Its time alone", () => this.go({ from: tree.begins[node], to: tree.ends[node] + 1 })]] : [])];
+    const ofFunction = [["Callers and callees", () => this.go({ view: "functions", fn: label }), "s"],
+      ["Find everywhere", () => this.findAll(label)], null,
+      ["Only stacks with it", step("only"), "o"], ["Without stacks with it", step("without"), "x"],
+      ["Hide it: its time is its caller's", step("hide"), "h"], ["Begin stacks at it", step("from"), "b"], null,
+      ["Copy name", () => this.copy(this.profile.labels.name[label], "The name"), "y"]];
+    const items = [...(isShown ? ofNode : []), ...(isFunction ? ofFunction : []),
+      ...(node ? [["Copy stack", () => this.copyStack(tree, node)]] : [])];
+    if (items.length) this.menu.open(isFunction || node ? this.names()[label] : "all", items, x, y);
+  }
+
+  // As it is drawn, the root's callee first; in trees of callers the other way round.
+  copyStack(tree, node) {
+    const names = [];
+    for (let at = node; at; at = tree.parent[at]) names.unshift(this.full[labelOf(tree, at)]);
+    this.copy(names.join("\n"), "The stack");
+  }
+
+  findAll(label) {
+    this.go({ q: `^${this.full[label].replace(/[.*+?^${}()|[\]\\/]/g, "\\$&")}$` });
+  }
+
+  // While a range is dragged: all of it at once, or where that would stutter when it is let go.
+  drag(from, to) {
+    if (this.dragMs > LIVE_MS) return;
+    const began = performance.now();
+    this.apply({ ...this.state, from, to, ...(this.state.shape === "order" ? { zoom: "" } : {}) });
+    this.dragMs = performance.now() - began;
   }
 
   tellNode(tree, node) {
@@ -359,11 +461,14 @@ class Page extends View {
 
   // The match that follows, into view: zoomed to its caller where it is too narrow to see.
   step(direction) {
-    if (!this.matching?.length) return;
-    const { length } = this.matching;
-    const at = this.matching.indexOf(this.graph.selected);
-    const node = this.matching[at < 0 ? (direction > 0 ? 0 : length - 1) : (at + direction + length) % length];
+    const found = this.found();
+    if (!found) return;
     const tree = this.shownTree();
+    const matching = this.memory.of("matching", [this.treeKey(), this.state.shape, this.state.q], () => matchingNodes(tree, found.matches));
+    const { length } = matching;
+    if (!length) return;
+    const at = matching.indexOf(this.graph.selected);
+    const node = matching[at < 0 ? (direction > 0 ? 0 : length - 1) : (at + direction + length) % length];
     const zoomed = zoomIn(tree, this.state.zoom).node;
     const isInside = node >= zoomed && node < tree.end[zoomed];
     const isWide = tree.total[node] * 60 > tree.total[zoomed];
@@ -378,6 +483,17 @@ class Page extends View {
     const step = Math.round((to - from) / 2) * direction;
     const start = Math.min(Math.max(0, Math.round(from) + step), durationUs);
     if (this.profile.moments.count) this.go({ from: start, to: start + Math.round(to - from) }, true);
+  }
+
+  nextShape() {
+    const shapes = [...$("shape").options].map((option) => option.value);
+    return shapes[(shapes.indexOf(this.state.shape) + 1) % shapes.length];
+  }
+
+  // The timeline shows the range alone.
+  magnify() {
+    const range = this.range();
+    if (range) this.go({ lens: range.join("-") });
   }
 
   turnTheme() {
@@ -407,8 +523,8 @@ class Page extends View {
     const text = svg(graph.picture((node) => {
       const { name, figures } = nodeWords(context, node);
       return `${name.slice(0, 500)}\n${figures}`;
-    }), { width: graph.width, height: graph.rows * ROW_PX, row: ROW_PX, ground: this.colour("ground"),
-      ink: this.colour("box-ink"), title: document.title });
+    }), { width: graph.width, height: graph.rows * ROW_PX, row: ROW_PX, ground: this.colours().ground,
+      ink: this.colours().boxInk, title: document.title });
     const link = make("a", { href: URL.createObjectURL(new Blob([text], { type: "image/svg+xml" })), download: "prof.svg" });
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 1000);
@@ -423,10 +539,11 @@ class Page extends View {
   }
 
   escape() {
-    if ($("keys").open) $("keys").close();
+    if (document.querySelector(".menu[open]")) document.querySelector(".menu[open]").open = false;
+    else if ($("keys").open) $("keys").close();
     else if (this.state.zoom && this.state.view === "graph") this.go({ zoom: "" });
     else if (this.state.q) this.go({ q: "" });
-    else if (this.range()) this.go({ from: 0, to: 0 });
+    else if (this.range() || this.state.lens) this.go({ from: 0, to: 0, lens: "" });
   }
 
   listen() {
@@ -451,6 +568,7 @@ class Page extends View {
     });
     $("names").addEventListener("change", () => this.go({ names: $("names").checked ? "full" : "short" }));
     $("recursion").addEventListener("change", () => this.go({ recursion: $("recursion").checked ? "folded" : "shown", zoom: "" }));
+    $("inlined").addEventListener("change", () => this.go({ inlined: $("inlined").checked ? "shown" : "merged", zoom: "" }));
     for (const id of ["from", "to"])
       $(id).addEventListener("change", () => this.go({ from: Math.round(Number($("from").value) * 1e6),
         to: Math.round(Number($("to").value) * 1e6) || this.profile.info.durationUs }));
@@ -464,20 +582,32 @@ class Page extends View {
       tab.focus();
     });
     const actions = { previous: () => this.step(-1), next: () => this.step(1), theme: () => this.turnTheme(),
-      help: () => $("keys").showModal(), whole: () => this.go({ from: 0, to: 0 }), "save-svg": () => this.saveSvg(),
-      "copy-folded": () => this.copyFolded(), "copy-link": () => this.copy(location.href, "The link") };
+      help: () => $("keys").showModal(), whole: () => this.go({ from: 0, to: 0, lens: "" }), magnify: () => this.magnify(), "save-svg": () => this.saveSvg(),
+      "copy-folded": () => this.copyFolded(), "copy-link": () => this.copy(this.address(), "The link") };
     for (const [id, does] of Object.entries(actions)) $(id).addEventListener("click", does);
     for (const menu of document.querySelectorAll(".menu")) {
       menu.addEventListener("focusout", (event) => { if (!menu.contains(event.relatedTarget)) menu.open = false; });
       menu.addEventListener("click", (event) => { if (event.target.matches("div > button")) menu.open = false; });
     }
+    const rowMenu = (event) => {
+      const row = event.target.closest("[data-label], #call-tree [data-node]");
+      if (!row) return;
+      event.preventDefault();
+      const { x, y } = row.getBoundingClientRect();
+      const [left, top] = event.button === 2 ? [event.clientX, event.clientY] : [x + 40, y + 20];
+      if (row.dataset.label) this.showMenu(this.tree(), 0, left, top, Number(row.dataset.label));
+      else this.showMenu(this.tree(), Number(row.dataset.node), left, top);
+    };
+    for (const id of ["function-table", "call-tree", "details"]) $(id).addEventListener("contextmenu", rowMenu);
+    const step = (kind) => () => this.takeStep(kind, this.state.fn);
     const keys = { "/": () => $("search").select(), n: () => this.step(1), N: () => this.step(-1), t: () => this.turnTheme(),
       1: () => this.go({ view: "graph" }), 2: () => this.go({ view: "functions" }), 3: () => this.go({ view: "calls" }),
-      s: () => this.state.fn >= 0 && this.go({ view: "functions" }), i: () => this.go({ zoom: "", shape:
-        { icicle: "flame", flame: "inverted", inverted: "icicle" }[this.state.shape] }),
+      s: () => this.state.fn >= 0 && this.go({ view: "functions" }), i: () => this.go({ zoom: "", shape: this.nextShape() }),
+      o: step("only"), x: step("without"), h: step("hide"), b: step("from"), u: () => this.go({ steps: "", zoom: "" }),
+      y: () => this.state.fn >= 0 && this.copy(this.profile.labels.name[this.state.fn], "The name"), z: () => this.magnify(),
       c: () => this.go({ colours: this.coloursBy() === "kind" ? "module" : "kind" }), f: () => turn("names", ["short", "full"]),
       r: () => this.go({ zoom: "", recursion: this.state.recursion === "folded" ? "shown" : "folded" }),
-      "[": () => this.shift(-1), "]": () => this.shift(1), w: () => this.go({ from: 0, to: 0 }),
+      "[": () => this.shift(-1), "]": () => this.shift(1), w: () => this.go({ from: 0, to: 0, lens: "" }),
       "?": () => $("keys").showModal() };
     addEventListener("keydown", (event) => {
       if (event.altKey || event.ctrlKey || event.metaKey || event.defaultPrevented) return;

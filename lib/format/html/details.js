@@ -4,7 +4,7 @@ import { KIND_NAMES, kindOf } from "./colours.js";
 import { restRange } from "./layout.js";
 import { change, isInlined, labelOf, standsForAll } from "./tree.js";
 import { make, share } from "./tables.js";
-import { fileName, percent, points, shown } from "./words.js";
+import { count, fileName, percent, points, shown, time } from "./words.js";
 
 const MOST_LINES = 40;
 const HOTTEST = 20;
@@ -22,8 +22,8 @@ export function modulePath(profile, label) {
 function restWords({ tree, words }, first) {
   const parent = tree.parent[first];
   const [from, to] = restRange(tree, first);
-  const count = tree.end[parent] - first;
-  return { name: `${count.toLocaleString("en")} ${count === 1 ? "frame" : "frames"} too narrow to draw`,
+  const frames = tree.end[parent] - first;
+  return { name: `${count(frames)} ${frames === 1 ? "frame" : "frames"} too narrow to draw`,
     figures: `${percent(to - from, tree.total[0])} total, ${words(to - from)}`, kind: "A click shows them alone.", place: "" };
 }
 
@@ -35,6 +35,7 @@ export function nodeWords(context, node) {
   const whole = tree.total[0];
   const inlined = isInlined(tree, node) ? `, inlined into ${names[labelOf(tree, tree.parent[node])] || "its caller"}` : "";
   const kind = standsForAll(tree, node) ? "" : kindOf(profile.labels, tree.code[node]);
+  const when = tree.inOrder && kind ? `${time(tree.begins[node] * 1e3)} to ${time(tree.ends[node] * 1e3)}` : "";
   const { compares } = context;
   const changed = compares ? `; ${points(change(tree, node, compares.whole) * compares.sign)} points` : "";
   return {
@@ -42,7 +43,7 @@ export function nodeWords(context, node) {
     figures: `${percent(tree.total[node], whole)} total, ${words(tree.total[node])}; ` +
       `${percent(tree.self[node], whole)} self, ${words(tree.self[node])}${changed}`,
     kind: kind === "inlined" ? inlined.slice(2) : (KIND_NAMES[kind] || "") + inlined,
-    place: kind ? [fileName(modulePath(profile, label)), place(profile, label).split("/").slice(-2).join("/")]
+    place: kind ? [when, fileName(modulePath(profile, label)), place(profile, label).split("/").slice(-2).join("/")]
       .filter(Boolean).join(" · ") : "",
   };
 }
@@ -75,13 +76,13 @@ function linesList(profile, label, lines, whole) {
 function fillHottest(panel, { tree, names, full }, rows, tell) {
   const whole = tree.total[0];
   const items = rows.slice(0, HOTTEST).filter(({ self }) => self > 0).map(({ label, self }) =>
-    make("li", {}, share(self, whole), make("button", { type: "button", title: full[label].slice(0, 2000),
+    make("li", { "data-label": label }, share(self, whole), make("button", { type: "button", title: full[label].slice(0, 2000),
       onclick: () => tell.choose(label) }, make("bdi", {}, names[label]))));
   panel.replaceChildren(make("h3", {}, "Hottest functions, by self"), make("ol", { className: "hottest" }, ...items));
 }
 
 // context: profile, tree, names, full, words; label: -1 for none; node: 0 for none in particular; rows:
-// the function table. tell: {choose(label), close(), sandwich(), search(), copy()}.
+// the function table. tell: {choose(label), close(), sandwich(), search(), more(event)}.
 export function fillDetails(panel, context, { label, node, rows, lines }, tell) {
   if (label < 0) return fillHottest(panel, context, rows, tell);
   const row = rows.find((other) => other.label === label);
@@ -104,7 +105,7 @@ export function fillDetails(panel, context, { label, node, rows, lines }, tell) 
   if (place(profile, label)) list.append(...term("Source", make("bdi", {}, place(profile, label))));
   const button = (name, does) => make("button", { type: "button", onclick: does }, name);
   parts.push(list, make("p", { className: "actions" }, button("Callers and callees", tell.sandwich),
-    button("Find everywhere", tell.search), button("Copy name", tell.copy)));
+    button("Find everywhere", tell.search), button("More…", tell.more)));
   parts.unshift(make("button", { type: "button", className: "close", title: "Nothing selected", "aria-label": "Close",
     onclick: tell.close }, "×"));
   return panel.replaceChildren(...parts, ...linesList(profile, label, lines, whole));

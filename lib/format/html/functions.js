@@ -1,23 +1,20 @@
 // Sums by function: the table, what a search matches, and the source lines of one function.
 
-import { labelOf, outermost } from "./tree.js";
+import { labelOf } from "./tree.js";
 
 // Each label's self and total, a recursive one counted once a sample; the heaviest first.
 export function functionTable(tree, labels) {
   const self = new Float64Array(labels.name.length);
   const total = new Float64Array(labels.name.length);
   const base = new Float64Array(labels.name.length);
-  const open = new Uint32Array(labels.name.length); // times on the path to here
-  const path = [];
+  const until = new Uint32Array(labels.name.length); // the end of the outermost node that is open
   for (let i = 1; i < tree.count; i++) {
-    while (path.length && tree.end[path[path.length - 1]] <= i) open[labelOf(tree, path.pop())]--;
     const label = labelOf(tree, i);
     self[label] += tree.self[i];
-    if (!open[label]++) {
-      total[label] += tree.total[i];
-      base[label] += tree.base[i];
-    }
-    path.push(i);
+    if (i < until[label]) continue;
+    until[label] = tree.end[i];
+    total[label] += tree.total[i];
+    base[label] += tree.base[i];
   }
   const rows = [];
   for (let label = 0; label < labels.count; label++)
@@ -42,9 +39,18 @@ export function search(names, text) {
   return { matches: Uint8Array.from(names, (name) => regexp.test(name)), isText };
 }
 
-// The weight of the samples that have at least one matching function.
-export function matchingWeight(tree, matches) {
-  return outermost(tree, (label) => matches[label]).reduce((sum, node) => sum + tree.total[node], 0);
+// The weight of the samples that have at least one matching function, and in how many places there is one.
+export function matchSum(tree, matches) {
+  let weight = 0;
+  let places = 0;
+  for (let i = 1, until = 0; i < tree.count; i++) {
+    if (!matches[labelOf(tree, i)]) continue;
+    places++;
+    if (i < until) continue;
+    until = tree.end[i];
+    weight += tree.total[i];
+  }
+  return { weight, places };
 }
 
 // Which cells have a matching function; with `others`, which have none.
@@ -87,9 +93,13 @@ export function sourceLines(profile, weights, label) {
     }
     return ids.get(key);
   };
+  const has = new Uint8Array(frames.count);
+  for (let frame = 0; frame < frames.count; frame++)
+    for (let i = frames.first[frame]; i < frames.first[frame + 1]; i++) if (frames.code[i] >>> 1 === label) has[frame] = 1;
   for (let stack = 1; stack < stacks.count; stack++) {
     const frame = stacks.frame[stack];
     setOf[stack] = setOf[stacks.parent[stack]];
+    if (!has[frame]) continue;
     for (let i = frames.first[frame]; i < frames.first[frame + 1]; i++)
       if (frames.code[i] >>> 1 === label) setOf[stack] = extended(setOf[stack], frames.line[i]);
   }

@@ -8,6 +8,7 @@ import { points } from "./words.js";
 export const ROW_PX = 20;
 const TEXT_PX = 28; // the narrowest box that gets a text
 const CALLERS_SHOWN = 4; // of what is zoomed into
+const FORK_SHARE = 0.85;
 const ZOOM_MS = 160;
 const FONT = '12px system-ui, -apple-system, "Segoe UI", Roboto, "Liberation Sans", "DejaVu Sans", sans-serif';
 
@@ -38,8 +39,8 @@ class Lettering {
   }
 }
 
-// element: a scrolling block. tell: {select(node), zoom({node, first}), choose(node), hover(node, event),
-// hidden(count)}. A node that is hovered is negative for a rest, and null for none.
+// element: a scrolling block. tell: {select(node), open(node), zoom({node, first}), choose(node), menu(node, x, y),
+// hover(node, event), hidden(count)}. A node that is hovered is negative for a rest, and null for none.
 export class Graph {
   constructor(element, label, tell) {
     this.element = element;
@@ -58,6 +59,7 @@ export class Graph {
     this.selected = 0;
     this.hovered = null;
     this.zoomed = 0;
+    this.scrolled = 0; // as the element's scrollTop is once it is drawn
     this.first = 0; // of the zoomed node's children that alone are seen; 0: all of it
     this.listen();
   }
@@ -76,12 +78,19 @@ export class Graph {
     });
     // The first click of the two has moved what is under the pointer.
     canvas.addEventListener("dblclick", () => this.clicked !== null && this.clicked >= 0 && this.tell.choose(this.clicked));
+    canvas.addEventListener("contextmenu", (event) => this.menu(event));
     canvas.addEventListener("keydown", (event) => this.key(event));
     canvas.addEventListener("focus", () => this.later());
     canvas.addEventListener("blur", () => this.later());
-    element.addEventListener("scroll", () => this.later(), { passive: true });
+    element.addEventListener("scroll", () => {
+      this.scrolled = element.scrollTop;
+      this.later();
+    }, { passive: true });
     // At once: a canvas of a new size is black until it is drawn, and a frame later that would be seen.
-    new ResizeObserver(() => this.refit() && this.draw()).observe(element);
+    new ResizeObserver(() => {
+      this.seenWidth = 0;
+      if (this.refit()) this.draw();
+    }).observe(element);
   }
 
   // look: {upward, colours, labels, names, matches, chosen, compares, ground, ink, mark, …}.
@@ -132,17 +141,35 @@ export class Graph {
     this.gliding = requestAnimationFrame(step);
   }
 
-  // The zoomed box with a few of its callers, and as much below it as there is room for.
+  // Where the ways part: before, each box is nearly as wide as its only callee.
+  fork() {
+    const { tree } = this;
+    let node = 0;
+    while (tree.end[node] > node + 1 && tree.total[node + 1] > FORK_SHARE * tree.total[node]) node++;
+    return node;
+  }
+
+  // The zoomed box with a few of its callers, and as much below it as there is room for. Of all, with a long way to
+  // the first fork: what is around that.
   reveal() {
-    const rows = Math.max(0, this.tree.depth[this.zoomed] - CALLERS_SHOWN) * ROW_PX;
-    this.element.scrollTop = this.look.upward ? this.element.scrollHeight - this.height - rows : rows;
-    this.keepInView(this.selected);
+    const { tree, zoomed, selected } = this;
+    const fork = zoomed || tree.inOrder ? 0 : tree.depth[this.fork()];
+    const isFar = fork * ROW_PX > this.height / 2;
+    const rows = Math.max(0, (isFar ? fork : tree.depth[zoomed]) - CALLERS_SHOWN) * ROW_PX;
+    this.scrollTo(this.look.upward ? this.rows * ROW_PX - this.height - rows : rows);
+    if (selected) this.keepInView(selected);
   }
 
   keepInView(node) {
     const y = this.top(this.tree.depth[node]);
-    if (y < 0) this.element.scrollTop += y;
-    else if (y + ROW_PX > this.height) this.element.scrollTop += y + ROW_PX - this.height;
+    if (y < 0) this.scrollTo(this.scrolled + y);
+    else if (y + ROW_PX > this.height) this.scrollTo(this.scrolled + y + ROW_PX - this.height);
+  }
+
+  // Done when it is drawn: the browser may have to lay out the page for it.
+  scrollTo(top) {
+    this.scrolled = Math.max(0, Math.min(top, this.rows * ROW_PX - this.height));
+    this.later();
   }
 
   // Lays out anew; what that looks like is seen with the next frame.
@@ -154,11 +181,9 @@ export class Graph {
   }
 
   fit() {
-    if (!this.tree || !this.element.clientWidth) return false;
-    const { element, canvas } = this;
+    if (!this.tree || !this.measure()) return false;
+    const { canvas } = this;
     const ratio = devicePixelRatio;
-    this.width = element.clientWidth;
-    this.height = element.clientHeight;
     if (canvas.width !== Math.round(this.width * ratio) || canvas.height !== Math.round(this.height * ratio)) {
       canvas.width = Math.round(this.width * ratio);
       canvas.height = Math.round(this.height * ratio);
@@ -172,6 +197,16 @@ export class Graph {
     return true;
   }
 
+  // Asked when it has changed only: the browser may have to lay out the whole page for the answer.
+  measure() {
+    if (!this.seenWidth) {
+      this.seenWidth = this.element.clientWidth;
+      this.width = this.seenWidth;
+      this.height = this.element.clientHeight;
+    }
+    return this.seenWidth;
+  }
+
   later() {
     this.waiting ||= requestAnimationFrame(() => {
       this.waiting = 0;
@@ -180,9 +215,8 @@ export class Graph {
   }
 
   top(depth) {
-    const { scrollTop } = this.element;
-    if (!this.look.upward) return depth * ROW_PX - scrollTop;
-    return Math.max(this.height, this.rows * ROW_PX) - (depth + 1) * ROW_PX - scrollTop;
+    if (!this.look.upward) return depth * ROW_PX - this.scrolled;
+    return Math.max(this.height, this.rows * ROW_PX) - (depth + 1) * ROW_PX - this.scrolled;
   }
 
   nameOf(node) {
@@ -192,7 +226,7 @@ export class Graph {
   }
 
   nodeUnder(event) {
-    const at = event.offsetY + this.element.scrollTop;
+    const at = event.offsetY + this.scrolled;
     const rows = Math.max(this.height, this.rows * ROW_PX);
     const depth = Math.floor((this.look.upward ? rows - at : at) / ROW_PX);
     const box = this.boxes ? boxAt(this.boxes, event.offsetX, depth) : -1;
@@ -203,12 +237,13 @@ export class Graph {
     if (!this.boxes) return;
     const { context, boxes, look } = this;
     const ratio = devicePixelRatio;
+    this.element.scrollTop = this.scrolled;
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.fillStyle = look.ground;
     context.fillRect(0, 0, this.width, this.height);
     context.textBaseline = "middle";
     this.style = "";
-    const first = this.top(0); // asked once: the browser may have to lay out for it
+    const first = this.top(0);
     const step = look.upward ? -ROW_PX : ROW_PX;
     for (let i = 0; i < boxes.node.length; i++) {
       const y = first + step * boxes.depth[i];
@@ -312,8 +347,24 @@ export class Graph {
   }
 
   open(node) {
-    this.select(node);
-    this.tell.zoom({ node });
+    this.selected = node;
+    this.tell.open(node);
+  }
+
+  // By the pointer of the node below it, by the keyboard of the selected one.
+  menu(event) {
+    const isKey = event.button !== 2;
+    const node = isKey ? this.selected : this.nodeUnder(event);
+    event.preventDefault();
+    if (node === null || node < 0) return;
+    if (isKey) this.keyMenu(node);
+    else this.tell.menu(node, event.clientX, event.clientY);
+  }
+
+  keyMenu(node) {
+    const box = this.boxes.node.indexOf(node);
+    const { x, y } = this.canvas.getBoundingClientRect();
+    this.tell.menu(node, x + Math.max(0, this.boxes.x[box] || 0) + 12, y + this.top(this.tree.depth[node]) + ROW_PX);
   }
 
   isDrawn(node) {
@@ -339,6 +390,7 @@ export class Graph {
     else if (event.key === "ArrowLeft") goTo(this.beside(-1));
     else if (event.key === "ArrowRight") goTo(this.beside(1));
     else if (event.key === "Home") goTo(0);
+    else if (event.key === "m") this.keyMenu(selected);
     else if (event.key === "s") this.tell.choose(selected);
     else if (event.key === "Enter" || event.key === " ") this.open(selected);
     else if (event.key === "Backspace") this.open(this.first ? this.zoomed : tree.parent[this.zoomed]);

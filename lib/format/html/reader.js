@@ -7,10 +7,15 @@ class Reader {
     this.text = new TextDecoder();
   }
 
-  // Up to 2^53, exactly.
+  // Up to 2^53, exactly; most are short.
   number() {
     let value = 0;
-    for (let factor = 1; ; factor *= 128) {
+    for (let shift = 0; shift < 28; shift += 7) {
+      const byte = this.bytes[this.at++];
+      value |= (byte & 127) << shift;
+      if (byte < 128) return value;
+    }
+    for (let factor = 2 ** 28; ; factor *= 128) {
       const byte = this.bytes[this.at++];
       if (byte === undefined) throw new RangeError("the data of this page is cut off");
       value += (byte & 127) * factor;
@@ -95,7 +100,7 @@ function readMoments(reader) {
   const count = reader.number();
   const each = reader.number();
   const time = reader.rising(new Float64Array(count));
-  const cpu = reader.column(new Uint16Array(count)); // whatever a file claims, a lane each can be counted
+  const cpu = reader.column(new Uint32Array(count)).map((id) => id & 0xffff); // whatever a file claims, a lane each can be counted
   const cell = reader.column(new Uint32Array(count));
   return { count, each, time, cpu, cell };
 }
@@ -151,11 +156,17 @@ export function decode(bytes) {
   return profile;
 }
 
-// From the text that stands in the page.
-export async function unpack(base64) {
-  const packed = atob(base64.trim());
+function bytesOf(base64) {
+  if (Uint8Array.fromBase64) return Uint8Array.fromBase64(base64);
+  const packed = atob(base64);
   const bytes = new Uint8Array(packed.length);
   for (let i = 0; i < packed.length; i++) bytes[i] = packed.charCodeAt(i);
+  return bytes;
+}
+
+// From the text that stands in the page.
+export async function unpack(base64) {
+  const bytes = bytesOf(base64.trim());
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }

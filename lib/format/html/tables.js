@@ -1,7 +1,7 @@
 // The function table and the call tree, in the page's own elements: for reading, sorting, screen readers.
 
 import { childrenOf, isInlined, labelOf } from "./tree.js";
-import { percent, points } from "./words.js";
+import { count, percent, points } from "./words.js";
 
 const ROWS_AT_ONCE = 300;
 const CHILDREN_AT_ONCE = 100;
@@ -25,13 +25,15 @@ export function share(part, whole) {
   return cell;
 }
 
+const byText = (a, b) => (a < b ? -1 : Number(a > b)); // localeCompare() is a hundred times slower
+
 const COLUMNS = {
   self: (a, b) => b.self - a.self || b.total - a.total,
   change: (a, b) => Math.abs(b.change) - Math.abs(a.change) || b.total - a.total,
   total: (a, b) => b.total - a.total || b.self - a.self,
-  name: (a, b) => a.name.localeCompare(b.name),
-  module: (a, b) => a.module.localeCompare(b.module) || b.self - a.self,
-  file: (a, b) => a.file.localeCompare(b.file) || b.self - a.self,
+  name: (a, b) => byText(a.name, b.name),
+  module: (a, b) => byText(a.module, b.module) || b.self - a.self,
+  file: (a, b) => byText(a.file, b.file) || b.self - a.self,
 };
 
 // table: the element, its columns named by the data-column of their headings.
@@ -84,7 +86,7 @@ export class FunctionTable {
     const rows = sorted.slice(0, this.shownRows).map((row) => this.row(row));
     if (sorted.length > rows.length)
       rows.push(make("tr", {}, make("td", { colSpan: 3 }, make("button", { type: "button" },
-        `${(sorted.length - rows.length).toLocaleString("en")} more functions`))));
+        `${count(sorted.length - rows.length)} more functions`))));
     if (!rows.length) rows.push(make("tr", {}, make("td", { colSpan: 3, className: "none" }, "no function matches")));
     this.body.replaceChildren(...rows);
     this.mark(this.selected);

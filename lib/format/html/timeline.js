@@ -5,24 +5,34 @@ import { percent } from "./words.js";
 
 const LANE_PX = 18;
 const ALL_PX = 44;
+const MARGIN_PX = 10; // at the right, for what happens at the end
 const NARROWEST_BIN_PX = 2;
 const SAMPLES_A_BIN = 6; // fewer say nothing
 const MOST_LANES = 64;
 const LAYERS = ["user", "inlined", "jit", "unnamed", "kernel"]; // of the lane for all, from the ground
 const LEAST_DRAG_PX = 4;
+const EDGE_PX = 5; // so near to the edge of a range, that is dragged
 
-// The lanes: {name, title, rows: which threads or CPUs, share, pattern}; the busiest first.
-export function lanesOf(profile, byCpu) {
+// The lanes: {key (of a thread or CPU), name, id, pattern, process, share of the samples of an event}: the busiest
+// first, CPUs by number. Of very many threads those that are included (flags by thread) come before.
+export function lanesOf(profile, byCpu, event = 0, included = null) {
   const { moments, cells, threads } = profile;
   const mostCpus = 1 + moments.cpu.reduce((most, cpu) => Math.max(most, cpu), 0);
   const counts = new Float64Array(byCpu ? mostCpus : threads.length);
-  for (let i = 0; i < moments.count; i++) counts[byCpu ? moments.cpu[i] : cells.thread[moments.cell[i]]]++;
+  let all = 0;
+  for (let i = 0; i < moments.count; i++) {
+    const cell = moments.cell[i];
+    if (cells.event[cell] !== event) continue;
+    counts[byCpu ? moments.cpu[i] : cells.thread[cell]]++;
+    all++;
+  }
   const busy = [...counts.keys()].filter((key) => counts[key]).sort((a, b) => counts[b] - counts[a] || a - b);
+  if (!byCpu && included && busy.length > MOST_LANES) busy.sort((a, b) => included[b] - included[a]);
   const lanes = busy.slice(0, MOST_LANES).map((key) => {
     const thread = threads[key];
     const name = byCpu ? `CPU ${key}` : thread.name || thread.process || "thread";
     const id = byCpu || thread.tid < 0 ? "" : String(thread.tid);
-    return { key, name, id, pattern: id || name, share: counts[key] / moments.count,
+    return { key, name, id, pattern: id || name, share: counts[key] / all,
       process: byCpu || thread.pid === thread.tid ? "" : thread.process };
   });
   if (byCpu) lanes.sort((a, b) => a.key - b.key);
@@ -39,33 +49,39 @@ function layersOfCells(profile) {
   });
 }
 
-// elements: {canvas, names (a list)}. tell: {range(from, to), thread(pattern, adds), hover(lines, event)}.
+// elements: {canvas, names (a list)}. tell: {range(from, to, isOver), thread(pattern, adds), hover(lines, event)}.
 export class Timeline {
   constructor({ canvas, names }, tell) {
     this.canvas = canvas;
     this.names = names;
     this.tell = tell;
     this.context = canvas.getContext("2d");
+    this.picture = document.createElement("canvas"); // without the range
     canvas.addEventListener("pointerdown", (event) => this.begin(event));
     canvas.addEventListener("pointermove", (event) => this.move(event));
     canvas.addEventListener("pointerup", (event) => this.finish(event));
     canvas.addEventListener("pointercancel", () => (this.drag = null));
     canvas.addEventListener("pointerleave", () => this.tell.hover(null, null));
-    new ResizeObserver(() => this.width !== canvas.parentElement.clientWidth && this.draw()).observe(canvas.parentElement);
+    new ResizeObserver(() => this.width !== this.room() && this.paint()).observe(canvas.parentElement);
   }
 
-  // look: {byCpu, colours, ink, faint, accent, ground, mark, matches (a flag for each cell, or null),
-  // included (a flag for each thread)}.
-  show(profile, look, range) {
-    if (profile !== this.profile || look.byCpu !== this.look.byCpu) {
-      Object.assign(this, lanesOf(profile, look.byCpu));
-      this.layers = layersOfCells(profile);
-    }
+  room() {
+    return this.canvas.parentElement.clientWidth - MARGIN_PX;
+  }
+
+  // look: {event, byCpu, colours, ink, faint, accent, ground, mark, …, matches (a flag for each cell, or null),
+  // included (a flag for each thread)}; another object where anything in it is another. span: what is seen.
+  show(profile, look, range, span) {
+    const isNew = look !== this.look || String(span) !== String(this.span);
+    this.layers ||= layersOfCells(profile);
     this.profile = profile;
     this.look = look;
     this.range = range;
+    this.span = span;
+    if (!isNew) return this.draw();
+    Object.assign(this, lanesOf(profile, look.byCpu, look.event, look.included));
     this.nameLanes();
-    this.draw();
+    return this.paint();
   }
 
   nameLanes() {
@@ -80,6 +96,7 @@ export class Timeline {
       name.append(words, share);
       name.title = `${lane.name} ${lane.id} ${lane.process ? `of ${lane.process}` : ""}: ${percent(lane.share, 1)} of the samples`;
       if (!byCpu) {
+        name.type = "button";
         name.setAttribute("aria-pressed", String(this.isFiltered() && included[lane.key] === 1));
         name.addEventListener("click", (event) => this.tell.thread(lane.pattern, event.ctrlKey || event.metaKey));
       }
@@ -98,96 +115,125 @@ export class Timeline {
     return this.look.included.some((flag) => !flag);
   }
 
-  draw() {
-    const { canvas, profile } = this;
-    const width = canvas.parentElement.clientWidth;
-    if (!profile || !width) return;
+  // All but the range, and that on it.
+  paint() {
+    const { profile, picture, canvas } = this;
+    const width = profile ? this.room() : 0;
+    if (width <= 0) return;
     const height = ALL_PX + this.lanes.length * LANE_PX;
     const ratio = devicePixelRatio;
     this.width = width;
-    canvas.width = Math.round(width * ratio);
-    canvas.height = Math.round(height * ratio);
-    canvas.style.width = `${width}px`;
+    for (const each of [picture, canvas]) {
+      each.width = Math.round((width + MARGIN_PX) * ratio);
+      each.height = Math.round(height * ratio);
+    }
+    canvas.style.width = `${width + MARGIN_PX}px`;
     canvas.style.height = `${height}px`;
+    const context = picture.getContext("2d");
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
     this.context.setTransform(ratio, 0, 0, ratio, 0, 0);
     this.bins = Math.ceil(Math.min(width / NARROWEST_BIN_PX, Math.max(40, profile.moments.count / SAMPLES_A_BIN)));
     this.binWidth = width / this.bins;
-    this.drawAll();
-    this.drawLanes();
-    this.drawTicks();
-    this.drawMarkers();
+    this.drawAll(context);
+    this.drawLanes(context);
+    this.drawTicks(context);
+    this.drawMarkers(context);
+    this.draw();
+  }
+
+  draw() {
+    const { context, picture, canvas, width } = this;
+    if (!width) return;
+    context.clearRect(0, 0, width + MARGIN_PX, canvas.height);
+    context.drawImage(picture, 0, 0, width + MARGIN_PX, picture.height / devicePixelRatio);
     this.drawRange();
   }
 
-  // All threads that are not filtered out, one layer on the other.
-  drawAll() {
-    const { context, profile, look, bins } = this;
-    const rows = LAYERS.length + 1; // the last one: what the search matches
-    const rowOf = Int8Array.from(profile.cells.thread, (thread, cell) =>
-      !look.included[thread] ? -1 : look.matches && look.matches[cell] ? LAYERS.length : this.layers[cell]);
-    const counts = histogram(profile, rows, bins, profile.moments.cell, rowOf);
-    let most = 1;
-    for (let bin = 0; bin < bins; bin++) {
-      let sum = 0;
-      for (let row = 0; row < rows; row++) sum += counts[row * bins + bin];
-      if (sum > most) most = sum;
-    }
-    for (let bin = 0; bin < bins; bin++) {
-      let y = ALL_PX;
-      for (const row of [LAYERS.length, ...LAYERS.keys()]) {
-        const tall = (counts[row * bins + bin] / most) * (ALL_PX - 14);
-        if (!tall) continue;
-        context.fillStyle = row === LAYERS.length ? look.mark : look.matches ? look.faint : look.colours(LAYERS[row]);
-        context.fillRect(bin * this.binWidth, y - tall, this.binWidth + 0.3, tall);
-        y -= tall;
-      }
-    }
+  // Of this event: its row, or -1.
+  rows(rowOf) {
+    const { cells } = this.profile;
+    return Int16Array.from(cells.thread, (thread, cell) => (cells.event[cell] === this.look.event ? rowOf(thread, cell) : -1));
   }
 
-  drawLanes() {
-    const { context, profile, look, bins, lanes } = this;
+  // Columns from the ground up, one fill for all.
+  drawBars(context, fill, column) {
+    context.fillStyle = fill;
+    context.beginPath();
+    for (let bin = 0; bin < this.bins; bin++) {
+      const [ground, tall] = column(bin);
+      if (tall) context.rect(bin * this.binWidth, ground - tall, this.binWidth + 0.3, tall);
+    }
+    context.fill();
+  }
+
+  // All threads that are not filtered out, one layer on the other.
+  drawAll(context) {
+    const { profile, look, bins } = this;
+    const matching = LAYERS.length; // the last row: what the search matches
+    const counts = histogram(profile, matching + 1, bins, profile.moments.cell, this.rows((thread, cell) =>
+      !look.included[thread] ? -1 : look.matches && look.matches[cell] ? matching : this.layers[cell]), this.span);
+    const grounds = new Float64Array(bins).fill(ALL_PX);
+    const sums = Float64Array.from({ length: bins }, (_, bin) => {
+      let sum = 0;
+      for (let row = 0; row <= matching; row++) sum += counts[row * bins + bin];
+      return sum;
+    });
+    const most = sums.reduce((value, sum) => Math.max(value, sum), 1);
+    for (const row of [matching, ...LAYERS.keys()])
+      this.drawBars(context, row === matching ? look.mark : look.matches ? look.faint : look.colours(LAYERS[row]), (bin) => {
+        const ground = grounds[bin];
+        const tall = (counts[row * bins + bin] / most) * (ALL_PX - 14);
+        grounds[bin] -= tall;
+        return [ground, tall];
+      });
+  }
+
+  drawLanes(context) {
+    const { profile, look, bins, lanes } = this;
     const { moments, cells } = profile;
     const rows = new Map(lanes.map((lane, row) => [lane.key, row]));
     const rowOf = (key) => rows.get(key) ?? -1;
-    const counts = look.byCpu
-      ? histogram(profile, lanes.length, bins, moments.cpu, Int16Array.from({ length: this.mostCpus }, (_, cpu) => rowOf(cpu)))
-      : histogram(profile, lanes.length, bins, moments.cell, Int16Array.from(cells.thread, rowOf));
+    const key = look.byCpu ? moments.cpu.map((cpu, i) => (cells.event[moments.cell[i]] === look.event ? cpu : this.mostCpus)) : moments.cell;
+    const counts = histogram(profile, lanes.length, bins, key, look.byCpu
+      ? Int16Array.from({ length: this.mostCpus + 1 }, (_, cpu) => rowOf(cpu)) : this.rows(rowOf), this.span);
     const most = counts.reduce((value, count) => Math.max(value, count), 1);
     lanes.forEach((lane, row) => {
       const ground = ALL_PX + (row + 1) * LANE_PX - 2;
       context.fillStyle = look.line;
       context.fillRect(0, ground, this.width, 0.5);
-      context.fillStyle = look.byCpu || look.included[lane.key] ? look.accent : look.faint;
-      for (let bin = 0; bin < bins; bin++) {
+      this.drawBars(context, look.byCpu || look.included[lane.key] ? look.accent : look.faint, (bin) => {
         const count = counts[row * bins + bin];
-        const tall = count ? Math.max(1.5, (count / most) * (LANE_PX - 5)) : 0;
-        if (tall) context.fillRect(bin * this.binWidth, ground - tall, this.binWidth + 0.3, tall);
-      }
+        return [ground, count ? Math.max(1.5, (count / most) * (LANE_PX - 5)) : 0];
+      });
     });
   }
 
-  drawTicks() {
-    const { context, look, width } = this;
-    const seconds = this.profile.info.durationUs / 1e6;
-    const rough = seconds / Math.max(2, width / 110);
+  drawTicks(context) {
+    const { look, width } = this;
+    const [from, to] = this.span.map((us) => us / 1e6);
+    const rough = (to - from) / Math.max(2, width / 110);
     const power = 10 ** Math.floor(Math.log10(rough));
     const step = power * ([1, 2, 5].find((factor) => factor * power >= rough) || 10);
     context.font = "10px system-ui, sans-serif";
     context.textBaseline = "top";
-    for (let i = 0; i * step < seconds && i < 1000; i++) {
-      const x = (i * step / seconds) * width;
+    for (let i = Math.ceil(from / step), n = 0; i * step < to && n < 1000; i++, n++) {
+      const x = this.x(i * step * 1e6);
+      const text = `${Number((i * step).toPrecision(9))} s`;
       context.fillStyle = look.line;
       context.fillRect(x, 0, 1, 12);
       context.fillStyle = look.muted;
-      context.fillText(`${Number((i * step).toPrecision(6))} s`, x + 4, 1);
+      if (x + 6 + context.measureText(text).width < width + MARGIN_PX) context.fillText(text, x + 4, 1);
     }
   }
 
-  drawMarkers() {
-    const { context, look } = this;
-    for (const marker of this.profile.markers) {
+  // What went wrong on top.
+  drawMarkers(context) {
+    const { look } = this;
+    const isAlarm = (marker) => marker.kind >= 3;
+    for (const marker of [...this.profile.markers].sort((a, b) => isAlarm(a) - isAlarm(b))) {
       const x = this.x(marker.time);
-      context.fillStyle = marker.kind >= 3 ? look.alarm : look.muted;
+      if (x < 0 || x > this.width + 1) continue;
+      context.fillStyle = isAlarm(marker) ? look.alarm : look.muted;
       context.beginPath();
       context.moveTo(x - 3.5, 12);
       context.lineTo(x + 3.5, 12);
@@ -202,24 +248,33 @@ export class Timeline {
     const [from, to] = range.map((time) => this.x(time));
     context.fillStyle = look.veil;
     context.fillRect(0, 0, from, canvas.height);
-    context.fillRect(to, 0, width - to, canvas.height);
+    context.fillRect(to, 0, width + MARGIN_PX - to, canvas.height);
     context.fillStyle = look.focus;
     context.fillRect(from - 1, 0, 2, canvas.height);
     context.fillRect(to - 1, 0, 2, canvas.height);
   }
 
   x(time) {
-    return (time / Math.max(1, this.profile.info.durationUs)) * this.width;
+    const [from, to] = this.span;
+    return ((time - from) / (to - from)) * this.width;
   }
 
   time(x) {
-    return (Math.min(this.width, Math.max(0, x)) / this.width) * this.profile.info.durationUs;
+    const [from, to] = this.span;
+    return from + (Math.min(this.width, Math.max(0, x)) / this.width) * (to - from);
   }
 
+  // At an edge of the range, that is moved; elsewhere a new one begins.
   begin(event) {
     if (event.button !== 0) return;
     this.canvas.setPointerCapture(event.pointerId);
-    this.drag = event.offsetX;
+    const edges = this.range ? this.range.map((time) => this.x(time)) : [];
+    const edge = edges.findIndex((x) => Math.abs(x - event.offsetX) <= EDGE_PX);
+    this.drag = edge < 0 ? event.offsetX : edges[1 - edge];
+  }
+
+  dragged(event) {
+    return [this.drag, event.offsetX].sort((a, b) => a - b).map((x) => Math.round(this.time(x)));
   }
 
   move(event) {
@@ -227,7 +282,8 @@ export class Timeline {
       this.tell.hover([`${(this.time(event.offsetX) / 1e6).toFixed(3)} s`, ...this.markersNear(event.offsetX)], event);
       return;
     }
-    this.range = [this.drag, event.offsetX].sort((a, b) => a - b).map((x) => this.time(x));
+    this.range = this.dragged(event);
+    if (this.range[1] > this.range[0]) this.tell.range(...this.range, false);
     this.draw();
   }
 
@@ -235,9 +291,9 @@ export class Timeline {
   finish(event) {
     if (this.drag === null || this.drag === undefined) return;
     const isDrag = Math.abs(event.offsetX - this.drag) >= LEAST_DRAG_PX;
-    const [from, to] = [this.drag, event.offsetX].sort((a, b) => a - b).map((x) => Math.round(this.time(x)));
+    const [from, to] = this.dragged(event);
     this.drag = null;
-    this.tell.range(isDrag ? from : 0, isDrag ? to : 0);
+    this.tell.range(isDrag ? from : 0, isDrag ? to : 0, true);
   }
 
   markersNear(x) {

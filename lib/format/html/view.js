@@ -2,7 +2,9 @@
 
 import { colouring, modulesByWeight } from "./colours.js";
 import { functionTable, matchingCells, search } from "./functions.js";
-import { callTree, calleesOf, callersOf, inverted } from "./tree.js";
+import { timeTree } from "./order.js";
+import { stepsOf } from "./state.js";
+import { callTree, calleesOf, callersOf, inverted, shapeOf, weighed } from "./tree.js";
 import { cellWeights } from "./weights.js";
 import { quantity, shortName, shown } from "./words.js";
 
@@ -40,20 +42,38 @@ export class View {
     return to > from && this.profile.moments.count ? [from, to] : null;
   }
 
+  steps() {
+    return stepsOf(this.state.steps, this.profile.labels.count);
+  }
+
   // What the weights depend on, as the key of all that is made of them.
   filters() {
     const { event, by, threads, q, only } = this.state;
-    return { event, bySamples: by === "samples", threads, range: this.range(), only: q && only && [q, only] };
+    return { event, bySamples: by === "samples", threads, range: this.range(), only: q && only && [q, only],
+      steps: this.steps().filter(({ kind }) => kind !== "hide") };
   }
 
-  weightsOf(filters) {
-    const { only, ...view } = filters;
-    const cells = only ? matchingCells(this.profile, this.found().matches, only[1] === "others") : null;
-    return cellWeights(this.profile, { ...view, cells });
+  weightsOf({ only, steps, ...view }) {
+    return cellWeights(this.profile, { ...view, cells: this.countedCells(only, steps) });
+  }
+
+  // Which cells the search and the steps leave, as flags; null: all.
+  countedCells(only, steps) {
+    const having = (label) => Uint8Array.from(this.full, (_, other) => Number(other === label));
+    const sets = steps.map(({ kind, label }) => matchingCells(this.profile, having(label), kind === "without"));
+    if (only) sets.push(matchingCells(this.profile, this.found().matches, only[1] === "others"));
+    return sets.length ? sets.reduce((all, set) => all.map((flag, cell) => flag & set[cell])) : null;
   }
 
   weights() {
     return this.memory.of("weights", this.filters(), () => this.weightsOf(this.filters()));
+  }
+
+  // All that there is of this event.
+  recorded() {
+    const { event, by } = this.state;
+    return this.memory.of("recorded", [event, by], () => cellWeights(this.profile,
+      { event, bySamples: by === "samples", threads: "", range: null, cells: null }).reduce((sum, weight) => sum + weight, 0));
   }
 
   // In a comparison: of the other event.
@@ -82,20 +102,37 @@ export class View {
     return this.profile.threads.map((thread) => (group === "thread" ? thread.label : thread.processLabel));
   }
 
+  // How stacks become paths of the tree (shapeOf).
+  shaping() {
+    const steps = this.steps();
+    const hidden = steps.filter(({ kind }) => kind === "hide");
+    const hides = hidden.length ? new Uint8Array(this.full.length) : null;
+    for (const { label } of hidden) hides[label] = 1;
+    return { folds: this.state.recursion === "folded", physical: this.state.inlined === "merged", hides,
+      from: steps.find(({ kind }) => kind === "from")?.label ?? -1 };
+  }
+
+  shapeKey() {
+    const { group, recursion, inlined } = this.state;
+    return [group, recursion, inlined, this.steps().filter(({ kind }) => kind === "hide" || kind === "from")];
+  }
+
   treeKey() {
-    const { group, recursion } = this.state;
-    return [this.filters(), group, recursion];
+    return [this.filters(), this.shapeKey()];
   }
 
   tree() {
-    const folds = this.state.recursion === "folded";
-    return this.memory.of("tree", this.treeKey(), () =>
-      callTree(this.profile, this.weights(), { groupOf: this.groupOf(), folds, base: this.baseWeights() }));
+    return this.memory.of("tree", this.treeKey(), () => weighed(
+      this.memory.of("shape", this.shapeKey(), () => shapeOf(this.profile, { groupOf: this.groupOf(), ...this.shaping() })),
+      this.weights(), this.baseWeights()));
   }
 
   shownTree() {
-    if (this.state.shape !== "inverted") return this.tree();
-    return this.memory.of("inverted", this.treeKey(), () => inverted(this.tree()));
+    const { shape } = this.state;
+    if (shape === "inverted") return this.memory.of("inverted", this.treeKey(), () => inverted(this.tree()));
+    if (shape !== "order" || !this.profile.moments.count) return this.tree();
+    return this.memory.of("order", this.treeKey(), () => timeTree(this.profile, this.weightsOf({ ...this.filters(), range: null }),
+      { ...this.shaping(), range: this.range() }));
   }
 
   sandwich() {
