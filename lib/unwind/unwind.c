@@ -317,6 +317,7 @@ static enum unwind_stop walk_up(struct unwinder *unwinder, struct walk *walk,
 	uint64_t total = 0;
 	bool more;
 
+	walk_fetch_ahead(walk);
 	walk_locate(walk, walk->regs.pc, &walk->at);
 	look_before_syscall(unwinder, walk);
 	do {

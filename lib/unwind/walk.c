@@ -1,5 +1,8 @@
 #include "unwind/walk.h"
 
+/* More is no faster. A line is that of the caches. */
+enum { AHEAD_BYTES = 1024, LINE_BYTES = 64 };
+
 bool walk_locate(struct walk *walk, uint64_t pc, struct location *ret)
 {
 	struct location *recent = walk->recent;
@@ -38,6 +41,20 @@ void walk_stop_unread(struct walk *walk, uint64_t address, uint64_t reach_bytes)
 	walk->stop = within || walk->changed_stack ? UNWIND_TRUNCATED : UNWIND_LOST;
 }
 
+void walk_fetch_ahead(struct walk *walk)
+{
+	uint64_t at = walk->regs.values[walk->arch->sp] - walk->stack_start;
+	uint64_t until = at + AHEAD_BYTES < walk->stack_bytes ? at + AHEAD_BYTES
+							      : walk->stack_bytes;
+
+	if (at > walk->stack_bytes)
+		return;
+	if (walk->fetched_bytes < at)
+		walk->fetched_bytes = at;
+	for (; walk->fetched_bytes < until; walk->fetched_bytes += LINE_BYTES)
+		__builtin_prefetch(walk->stack + walk->fetched_bytes);
+}
+
 bool walk_enter(struct walk *walk, uint64_t sp, uint64_t pc, bool is_return_address)
 {
 	uint64_t *old_sp = &walk->regs.values[walk->arch->sp];
@@ -52,6 +69,7 @@ bool walk_enter(struct walk *walk, uint64_t sp, uint64_t pc, bool is_return_addr
 	if (!walk_locate(walk, pc - is_return_address, &walk->at))
 		return walk_stop(walk, UNWIND_LOST);
 	*old_sp = sp;
+	walk_fetch_ahead(walk);
 	walk->regs.pc = pc;
 	walk->is_return_address = is_return_address;
 	return true;

@@ -20,6 +20,7 @@ struct walk {
 	uint64_t time_ns;
 	uint64_t stack_start, stack_bytes;
 	const unsigned char *stack;
+	uint64_t fetched_bytes;	       /* see walk_fetch_ahead() */
 	uint64_t needed_bytes;	       /* see call_chain; so far, 0: no more than there is */
 	bool may_search, has_searched; /* for the caller of a frame of which nothing is known */
 	struct regs regs;
@@ -101,6 +102,12 @@ bool walk_locate(struct walk *walk, uint64_t pc, struct location *ret);
 /* Code or constants out of the file that is mapped at `at`, which is where pc lies. */
 bool walk_read_file(const struct walk *walk, const struct location *at, uint64_t pc,
 		    uint64_t address, void *into, size_t len);
+
+/*
+ * Has the caches fetch what lies above sp. A stack comes from another CPU's ring or from a file,
+ * and only when a word of it is there does one know where the next one is.
+ */
+void walk_fetch_ahead(struct walk *walk);
 
 /*
  * To the caller's frame. sp must grow; only where nothing was pushed, as in a leaf of a machine
