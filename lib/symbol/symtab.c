@@ -21,6 +21,9 @@ enum table {
 /* They are searched linearly; programs have about five. */
 enum { CODE_SECTIONS_MAX = 256 };
 
+/* Of a vaddr, in sorting. */
+enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS };
+
 /* 24 bytes: large programs have a million symbols. */
 struct entry {
 	uint64_t vaddr;
@@ -109,6 +112,13 @@ static void add_entry(struct symtab *symtab, struct entry entry)
 	symtab->entries[symtab->count++] = entry;
 }
 
+/* Room that is not needed is never touched. */
+static void reserve(struct symtab *symtab, size_t more)
+{
+	symtab->room = symtab->count + more;
+	symtab->entries = xreallocarray(symtab->entries, symtab->room, sizeof(*symtab->entries));
+}
+
 /* True when the table is there. */
 static bool load_table(struct symtab *symtab, struct image *image, enum table table,
 		       const char *symbols_name, const char *strings_name)
@@ -119,6 +129,7 @@ static bool load_table(struct symtab *symtab, struct image *image, enum table ta
 	symtab->strings[table] = image_section(image, strings_name).data;
 	if (!bytes_left(&symbols))
 		return false;
+	reserve(symtab, bytes_left(&symbols) / sizeof(Elf32_Sym));
 	while (elf_take_symbol(&symbols, image_is_32(image), &symbol)) {
 		uint64_t size = symbol.st_size;
 		struct entry entry = {
@@ -160,20 +171,74 @@ static int compare_names(const char *a, const char *b)
 	return strcmp(b, a);
 }
 
+/* Of one vaddr. */
 static int compare_entries(const void *left, const void *right, void *context)
 {
 	const struct entry *a = left, *b = right;
 	const struct symtab *symtab = context;
 	int by_name;
 
-	if (a->vaddr != b->vaddr)
-		return a->vaddr < b->vaddr ? -1 : 1;
 	if (a->rank != b->rank)
 		return a->rank < b->rank ? 1 : -1;
 	by_name = compare_names(entry_name(symtab, a), entry_name(symtab, b));
 	if (by_name)
 		return by_name;
 	return (a->size_bytes > b->size_bytes) - (a->size_bytes < b->size_bytes);
+}
+
+/* Keeps the order of those whose digits are equal. */
+static void sort_by_digit(const struct entry *from, struct entry *to, size_t count, unsigned shift)
+{
+	size_t places[DIGITS] = {0}, place = 0;
+
+	for (size_t i = 0; i < count; i++)
+		places[from[i].vaddr >> shift & (DIGITS - 1)]++;
+	for (unsigned digit = 0; digit < DIGITS; digit++) {
+		size_t here = places[digit];
+
+		places[digit] = place;
+		place += here;
+	}
+	for (size_t i = 0; i < count; i++)
+		to[places[from[i].vaddr >> shift & (DIGITS - 1)]++] = from[i];
+}
+
+/* Digit by digit: comparing a million symbols takes a fourth of a second. */
+static void sort_by_vaddr(struct symtab *symtab)
+{
+	size_t count = symtab->count;
+	struct entry *sorted = xmalloc(count * sizeof(*sorted));
+	uint64_t bits = 0;
+
+	for (size_t i = 0; i < count; i++)
+		bits |= symtab->entries[i].vaddr ^ symtab->entries[0].vaddr;
+	for (unsigned shift = 0; shift < 64 && bits >> shift; shift += DIGIT_BITS) {
+		struct entry *unsorted = symtab->entries;
+
+		sort_by_digit(unsorted, sorted, count, shift);
+		symtab->entries = sorted;
+		sorted = unsorted;
+	}
+	symtab->room = count;
+	free(sorted);
+}
+
+static void sort(struct symtab *symtab)
+{
+	size_t end;
+
+	if (!symtab->count)
+		return;
+	sort_by_vaddr(symtab);
+	for (size_t i = 0; i < symtab->count; i = end) {
+		struct entry *first = &symtab->entries[i];
+
+		end = i + 1;
+		while (end < symtab->count && symtab->entries[end].vaddr == first->vaddr)
+			end++;
+		if (end - i > 1)
+			qsort_r(first, end - i, sizeof(*first), compare_entries, symtab);
+	}
 }
 
 static uint64_t entry_end(const struct entry *entry)
@@ -241,9 +306,7 @@ struct symtab *symtab_new(struct image *image, struct image *debug)
 	if (debug && load_table(symtab, debug, TABLE_DEBUG, ".symtab", ".strtab"))
 		symtab->complete = true;
 	load_plt(symtab, image);
-	if (symtab->count)
-		qsort_r(symtab->entries, symtab->count, sizeof(*symtab->entries), compare_entries,
-			symtab);
+	sort(symtab);
 	settle(symtab);
 	return symtab;
 }
