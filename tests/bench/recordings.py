@@ -108,8 +108,8 @@ class Bench:
     def has(self, *names):
         return all(self.tools[name] for name in names)
 
-    def conversions(self, name, command, goal):
-        """A recording of perf to folded stacks."""
+    def recordings(self, name, command, goal):
+        """A recording of perf to folded stacks, and to a report."""
         data, folded = self.folder / f"{name}.data", self.folder / "out.folded"
         subprocess.run([self.tools["perf"], "record", "-q", "-F", str(FREQUENCY_HZ), "--call-graph",
                         f"dwarf,{STACK_BYTES}", "-o", data, *command],
@@ -125,6 +125,12 @@ class Bench:
             script = [self.tools["perf"], "script", "-i", data, *options]
             return wall([script, [self.tools["inferno-collapse-perf"]]], folded, self.folder)[0]
 
+        def our_report(*options):
+            return wall([[self.prof, "report", *options, data]], os.devnull, self.folder)[0]
+
+        def their_report(*options):
+            return wall([[self.tools["perf"], "report", "--stdio", "-i", data, *options]], os.devnull, self.folder)[0]
+
         ours()
         samples, rooted = shape(folded.read_text(encoding="utf-8"))
         print(f"\n{name}: {Path(command[0]).stat().st_size / 2**20:.0f} MiB; a recording of {samples:,} samples, "
@@ -133,6 +139,12 @@ class Bench:
         row("perf.data -> folded, with inlined frames", goal, mine, {"perf script": perfs})
         mine, perfs = paired(self.runs, lambda: ours("--no-inline"), lambda: theirs("--no-inline"))
         row("perf.data -> folded, without", "<= 1/10", mine, {"perf script --no-inline": perfs})
+        mine, perfs = paired(self.runs, our_report, their_report)
+        row("perf.data -> report, with inlined frames", "<= 1/10", mine, {"perf report": perfs})
+        mine, perfs, flat = paired(self.runs, lambda: our_report("--no-inline"), lambda: their_report("--no-inline"),
+                                   lambda: their_report("--no-inline", "--no-children"))
+        row("perf.data -> report, without", "<= 1/10", mine,
+            {"perf report --no-inline": perfs, "… --no-children": flat})
         print(f"{'peak memory of the conversion':58}{'<= 100':>9}   prof {max(peaks):.0f} MiB")
 
     def launches(self):
@@ -204,11 +216,11 @@ def main():
         print(f"{os.uname().release}, {os.cpu_count()} CPUs; medians of {runs} paired runs")
         perf = bench.has("perf", "inferno-collapse-perf")
         if perf and bench.has("rustpython"):
-            bench.conversions("rustpython", bench.script(8), "<= 1/50")
+            bench.recordings("rustpython", bench.script(8), "<= 1/50")
         if perf and bench.has("rg"):
             search = [bench.tools["rg"], "--no-mmap", "-c", r"(\w+) (\w+) of .*, \d*[13579]\d* [0-3]$",
                       library(bench.folder) / "0", *[library(bench.folder) / str(i) for i in range(1, 60)]]
-            bench.conversions("ripgrep", search, "<= 1/20")
+            bench.recordings("ripgrep", search, "<= 1/20")
         print()
         if bench.has("rustpython", "samply"):
             with paranoid(1):
