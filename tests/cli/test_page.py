@@ -85,7 +85,7 @@ def widths(page):
 def test_boxes_are_as_wide_as_their_share(show):
     page = show(SHOP)
     assert widths(page) == {"all": 1, "main": 0.9, "serve": 0.7, "next": 0.7, "read": 0.4, "log": 0.2, "write": 0.2, "start": 0.1}
-    assert "100 (100.0%)" in state(page)
+    assert "100 samples (100.0%)" in state(page)
 
 
 def test_a_click_zooms_and_the_way_back_is_shown(show):
@@ -115,7 +115,7 @@ def test_the_pointer_is_told_what_it_is_on(show):
     x, y, width = boxes(page)["log"]
     page.move(x + width / 2, y + 8)
     tip = page.until("!document.getElementById('tip').hidden && document.getElementById('tip').textContent")
-    assert tip.startswith("log20.0% total, 20; 0% self")
+    assert tip.startswith("log20.0% total, 20 samples; 0% self")
 
 
 def test_a_search_says_the_share_of_what_matches_and_counts_callers_once(show):

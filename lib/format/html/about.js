@@ -32,18 +32,18 @@ export function describe(profile) {
   $("title").title = command;
   const began = info.startMs ? dateOf(new Date(info.startMs)) : "";
   $("subtitle").textContent = [began, info.durationUs ? time(info.durationUs * 1e3) : "", shown(info.host), shown(info.kernel),
-    rates.slice(0, 3).join(", ")].filter(Boolean).join(" · ");
+    info.compares ? "widths and figures are of one side, colours tell the change" : rates.slice(0, 3).join(", ")].filter(Boolean).join(" · ");
   if (!info.compares) $("colours").querySelector("[value=change]").remove();
   if (!profile.moments.count) $("shape").querySelector("[value=order]").remove();
   for (const element of document.querySelectorAll("[data-column=change]")) element.hidden = !info.compares;
   $("quality").textContent = shown(info.quality);
   $("quality").title = shown(info.remarks);
   $("measure").replaceChildren(...events.flatMap((event, i) => [
-    make("option", { value: `${i} weight` }, event.countsNs ? `CPU time${events.length > 1 ? ` (${shown(event.name)})` : ""}` : shown(event.name)),
+    make("option", { value: `${i} weight` }, info.compares ? `widths ${shown(event.name)}` : event.countsNs ? `CPU time${events.length > 1 ? ` (${shown(event.name)})` : ""}` : shown(event.name)),
     ...(event.oneValue ? [] : [make("option", { value: `${i} samples` }, `samples${events.length > 1 ? ` of ${shown(event.name)}` : ""}`)]),
   ]));
   $("keys").replaceChildren(make("h2", { id: "keys-title" }, "Keys"),
-    make("dl", {}, ...KEYS.flatMap(([key, means]) => [make("dt", {}, make("kbd", {}, key)), make("dd", {}, means)])),
+    make("dl", {}, ...KEYS.map(([key, means]) => make("div", {}, make("dt", {}, make("kbd", {}, key)), make("dd", {}, means)))),
     make("p", {}, "Each box is a function; its width is its share of the samples, with all that it calls. Time runs from left to right in the order of time alone, else the widest stands first. " +
       "Inlined functions are in italics with a dashed edge, the kernel has a solid edge, JIT a line below, what has no name a dotted line."),
     make("form", { method: "dialog" }, make("button", {}, "Close")));

@@ -14,7 +14,7 @@ import { Timeline } from "./timeline.js";
 import { labelOf } from "./tree.js";
 import { View } from "./view.js";
 import { threadMatcher } from "./weights.js";
-import { count, fileName, percent, shown, time } from "./words.js";
+import { count, fileName, moduleName, percent, shown, time } from "./words.js";
 
 const systemIsDark = matchMedia("(prefers-color-scheme: dark)");
 
@@ -59,7 +59,7 @@ class Page extends View {
       menu: (node, x, y) => this.showMenu(this.shownTree(), node, x, y),
       zoom: (place) => this.go({ zoom: zoomOf(this.shownTree(), place) }),
       hover: (node, event) => this.hover(this.shownTree(), node, event),
-      hidden: (hidden) => this.tellState(hidden),
+      hidden: (hidden) => !this.said && this.tellState(hidden),
     };
     this.graph = new Graph($("graph"), "Flame graph; arrow keys move, Enter zooms", graphTell);
     this.half = { callers: this.makeHalf("callers", "Callers"), callees: this.makeHalf("callees", "Callees") };
@@ -154,6 +154,7 @@ class Page extends View {
     if (state.fn !== this.state?.fn) for (const half of Object.values(this.half)) half.zoom = { node: 0 };
     const isTyped = this.state && state.q !== this.state.q;
     this.state = state;
+    this.said = false;
     this.fillControls();
     if (!events.length || this.profile.cells.count === 0) return this.showEmpty();
     this.showSearch();
@@ -266,7 +267,7 @@ class Page extends View {
     const found = this.found();
     if (this.isNew("table", this.treeKey(), state.q, state.names)) {
       const rows = this.functions().filter(({ label }) => !found || found.matches[label]).map((row) => ({ ...row,
-        name: this.names()[row.label], full: this.full[row.label], module: shown(fileName(modulePath(profile, row.label))),
+        name: this.names()[row.label], full: this.full[row.label], module: shown(moduleName(modulePath(profile, row.label))),
         file: shown(fileName(files[labels.file[row.label]])) }));
       this.table.show(rows, this.tree(), this.compares());
     }
@@ -332,7 +333,7 @@ class Page extends View {
       const modules = this.modules();
       const whole = modules.reduce((sum, { weight }) => sum + weight, 0);
       $("legend").replaceChildren(...modules.slice(0, 8).map(({ id, weight }) =>
-        item(`${shown(fileName(this.profile.modules[id].path || "unknown"))} ${percent(weight, whole)}`, colours.module(id), "")));
+        item(`${shown(moduleName(this.profile.modules[id].path || "unknown"))} ${percent(weight, whole)}`, colours.module(id), "")));
       return;
     }
     const words = { user: "user", inlined: "inlined", kernel: "kernel", jit: "JIT", unnamed: "no name", note: "note" };
@@ -363,6 +364,12 @@ class Page extends View {
       parts.push(`${count(hidden)} ${hidden === 1 ? "frame" : "frames"} too narrow to draw`);
     const text = shown(parts.join(" · "));
     if ($("state").textContent !== text) $("state").textContent = text;
+  }
+
+  // In the place of what is shown, until that changes.
+  say(text) {
+    this.said = true;
+    $("state").textContent = text;
   }
 
   // ---- What people do ----
@@ -427,7 +434,7 @@ class Page extends View {
 
   tellNode(tree, node) {
     const { name, figures } = nodeWords(this.context(tree), node);
-    $("state").textContent = `${name}: ${figures}`;
+    this.say(`${name}: ${figures}`);
   }
 
   // The function of a node, with its callers and callees.
@@ -490,6 +497,11 @@ class Page extends View {
     return shapes[(shapes.indexOf(this.state.shape) + 1) % shapes.length];
   }
 
+  help() {
+    $("keys").showModal();
+    $("keys").scrollTop = 0; // the focus is at its end
+  }
+
   // The timeline shows the range alone.
   magnify() {
     const range = this.range();
@@ -514,7 +526,7 @@ class Page extends View {
       document.execCommand("copy");
       area.remove();
     }
-    $("state").textContent = `${what} is copied.`;
+    this.say(`${what} is copied.`);
   }
 
   saveSvg() {
@@ -529,7 +541,7 @@ class Page extends View {
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 1000);
     this.lastSvg = text;
-    $("state").textContent = "Saved as prof.svg.";
+    this.say("Saved as prof.svg.");
   }
 
   copyFolded() {
@@ -582,7 +594,7 @@ class Page extends View {
       tab.focus();
     });
     const actions = { previous: () => this.step(-1), next: () => this.step(1), theme: () => this.turnTheme(),
-      help: () => $("keys").showModal(), whole: () => this.go({ from: 0, to: 0, lens: "" }), magnify: () => this.magnify(), "save-svg": () => this.saveSvg(),
+      help: () => this.help(), whole: () => this.go({ from: 0, to: 0, lens: "" }), magnify: () => this.magnify(), "save-svg": () => this.saveSvg(),
       "copy-folded": () => this.copyFolded(), "copy-link": () => this.copy(this.address(), "The link") };
     for (const [id, does] of Object.entries(actions)) $(id).addEventListener("click", does);
     for (const menu of document.querySelectorAll(".menu")) {
@@ -608,7 +620,7 @@ class Page extends View {
       c: () => this.go({ colours: this.coloursBy() === "kind" ? "module" : "kind" }), f: () => turn("names", ["short", "full"]),
       r: () => this.go({ zoom: "", recursion: this.state.recursion === "folded" ? "shown" : "folded" }),
       "[": () => this.shift(-1), "]": () => this.shift(1), w: () => this.go({ from: 0, to: 0, lens: "" }),
-      "?": () => $("keys").showModal() };
+      "?": () => this.help() };
     addEventListener("keydown", (event) => {
       if (event.altKey || event.ctrlKey || event.metaKey || event.defaultPrevented) return;
       if (event.key === "Escape") return void this.escape();

@@ -4,7 +4,7 @@ import { KIND_NAMES, kindOf } from "./colours.js";
 import { restRange } from "./layout.js";
 import { change, isInlined, labelOf, standsForAll } from "./tree.js";
 import { make, share } from "./tables.js";
-import { count, fileName, percent, points, shown, time } from "./words.js";
+import { count, moduleName, percent, points, shown, time } from "./words.js";
 
 const MOST_LINES = 40;
 const HOTTEST = 20;
@@ -43,7 +43,7 @@ export function nodeWords(context, node) {
     figures: `${percent(tree.total[node], whole)} total, ${words(tree.total[node])}; ` +
       `${percent(tree.self[node], whole)} self, ${words(tree.self[node])}${changed}`,
     kind: kind === "inlined" ? inlined.slice(2) : (KIND_NAMES[kind] || "") + inlined,
-    place: kind ? [when, fileName(modulePath(profile, label)), place(profile, label).split("/").slice(-2).join("/")]
+    place: kind ? [when, moduleName(modulePath(profile, label)), place(profile, label).split("/").slice(-2).join("/")]
       .filter(Boolean).join(" · ") : "",
   };
 }

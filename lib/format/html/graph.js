@@ -153,7 +153,7 @@ export class Graph {
   // the first fork: what is around that.
   reveal() {
     const { tree, zoomed, selected } = this;
-    const fork = zoomed || tree.inOrder ? 0 : tree.depth[this.fork()];
+    const fork = zoomed || tree.inOrder || !standsForAll(tree, 0) ? 0 : tree.depth[this.fork()];
     const isFar = fork * ROW_PX > this.height / 2;
     const rows = Math.max(0, (isFar ? fork : tree.depth[zoomed]) - CALLERS_SHOWN) * ROW_PX;
     this.scrollTo(this.look.upward ? this.rows * ROW_PX - this.height - rows : rows);
@@ -219,10 +219,16 @@ export class Graph {
     return Math.max(this.height, this.rows * ROW_PX) - (depth + 1) * ROW_PX - this.scrolled;
   }
 
+  // Of a comparison, in points: what a narrow box shows alone.
+  changeOf(node) {
+    const { compares } = this.look;
+    return compares && node ? points(change(this.tree, node, compares.whole) * compares.sign) : "";
+  }
+
   nameOf(node) {
     const name = standsForAll(this.tree, node) ? "all" : this.look.names[labelOf(this.tree, node)];
-    const { compares } = this.look;
-    return compares && node ? `${points(change(this.tree, node, compares.whole) * compares.sign)}  ${name}` : name;
+    const changed = this.changeOf(node);
+    return changed ? `${changed}  ${name}` : name;
   }
 
   nodeUnder(event) {
@@ -313,6 +319,8 @@ export class Graph {
       context.font = style === "italic" ? `italic ${FONT}` : FONT;
     }
     text = this.letters[style].fitted(text, room);
+    const changed = this.changeOf(node);
+    if (changed && text.length < changed.length + 4) text = this.letters[style].width(changed) <= room ? changed : "";
     if (!text) return;
     context.fillStyle = isMatch ? look.markInk : look.ink;
     context.fillText(text, x + 6, y + ROW_PX / 2);

@@ -39,6 +39,7 @@ const COLUMNS = {
 // table: the element, its columns named by the data-column of their headings.
 export class FunctionTable {
   constructor(table, select) {
+    this.table = table;
     this.body = table.tBodies[0];
     this.headings = [...table.tHead.querySelectorAll("[data-column]")];
     this.select = select;
@@ -67,6 +68,7 @@ export class FunctionTable {
     this.compares = compares;
     this.rows = rows.map((row) => ({ ...row, change: compares
       ? (row.total / (compares.whole.total[0] || 1) - row.base / (compares.whole.base[0] || 1)) * compares.sign : 0 }));
+    for (const column of ["module", "file"]) this.table.classList.toggle(`no-${column}`, !rows.some((row) => row[column]));
     this.fill();
   }
 
@@ -97,7 +99,7 @@ export class FunctionTable {
       make("td", {}, share(total, this.whole)),
       ...(this.compares ? [make("td", { className: "change" }, points(difference))] : []),
       make("td", {}, make("button", { type: "button", title: full.slice(0, 2000) }, make("bdi", {}, name))),
-      make("td", { className: "place" }, make("bdi", {}, module)), make("td", { className: "place" }, make("bdi", {}, file)));
+      make("td", { className: "place module" }, make("bdi", {}, module)), make("td", { className: "place file" }, make("bdi", {}, file)));
   }
 }
 

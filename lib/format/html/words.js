@@ -6,7 +6,7 @@ export function shown(name) {
     .replace(/[\u0080-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g, "\ufffd");
 }
 
-// Without what stands in brackets; operator<, operator() and the like keep theirs.
+// Without what stands in brackets, or null where these have no order; operator<, operator() and the like keep theirs.
 function withoutBrackets(name) {
   let depth = 0;
   let text = "";
@@ -20,9 +20,9 @@ function withoutBrackets(name) {
     }
     if (!isSign && (c === "<" || c === "(")) depth++;
     if (depth === 0) text += c;
-    if (!isSign && (c === ">" || c === ")")) depth = Math.max(0, depth - 1);
+    if (!isSign && (c === ">" || c === ")") && depth-- === 0) return null;
   }
-  return text;
+  return depth ? null : text;
 }
 
 // <alloc::vec::Vec<T> as Extend<U>>::extend begins with a type: Vec::extend is left of it.
@@ -34,7 +34,7 @@ function withPlainType(name) {
     if (name[end] === ">" && name[end - 1] !== "-" && --depth === 0) break;
   }
   if (!name.startsWith("::", end + 1)) return name;
-  const type = withoutBrackets(name.slice(1, end).replace(/^([&*]|const |mut |dyn |impl )*/, "")).split(" as ")[0];
+  const type = (withoutBrackets(name.slice(1, end).replace(/^([&*]|const |mut |dyn |impl )*/, "")) || "").split(" as ")[0];
   return (type.split("::").pop() || "_") + name.slice(end + 1);
 }
 
@@ -65,14 +65,17 @@ export function shortName(name) {
   if (name.length > LONGEST || /^\[|^<[^>]*>$|[/\\]|^\w+:[~*^+]/.test(name)) return name;
   const plain = name.replaceAll("(anonymous namespace)", "{anonymous}");
   const bare = withoutBrackets(plain.startsWith("<") ? withPlainType(plain) : plain)
-    .replace(/ (const|volatile|&|&&|noexcept|\[clone [^\]]*\])*$/g, "").trim();
-  const path = bare.replace(/^.* (?=[^ ]*$)/, (lead) => (/operator $/.test(lead) ? lead : ""));
+    ?.replace(/ (const|volatile|&|&&|noexcept|\[clone [^\]]*\])*$/g, "").trim();
+  if (!bare) return name;
+  const path = !plain.includes("(") ? bare : bare.replace(/^.* (?=[^ ]*$)/, (lead) => (/operator $/.test(lead) ? lead : ""));
   return lastParts(path) || name;
 }
 
 export function fileName(path) {
   return path.slice(path.lastIndexOf("/") + 1) || path;
 }
+
+export const moduleName = (path) => fileName(path).replace("[kernel.kallsyms]", "[kernel]");
 
 export function percent(part, whole) {
   if (!(part > 0) || !(whole > 0)) return "0%";
@@ -110,8 +113,10 @@ function bytes(value) {
 
 // How weights of an event are written.
 export function quantity(event, bySamples) {
-  if (bySamples) return (value) => `${count(value)} ${Math.round(value) === 1 ? "sample" : "samples"}`;
+  const samples = (value) => `${count(value)} ${Math.round(value) === 1 ? "sample" : "samples"}`;
+  if (bySamples) return samples;
   if (event.countsNs) return time;
   if (event.unit === "bytes") return bytes;
+  if (event.name === "samples") return samples;
   return (value) => (event.unit && event.unit !== "count" ? `${count(value)} ${event.unit}` : `${count(value)}`);
 }
