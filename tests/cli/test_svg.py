@@ -116,11 +116,20 @@ def test_a_click_zooms_in_and_reset_zooms_out(page):
 
 def test_a_search_counts_callers_once(page):
     page.press_on("#box")
-    page.write("SOLVE|alloc")
+    page.write("solve|alloc")
     assert page.value("document.getElementById('matched').textContent") == "matched: 80.00%"
     assert page.value("document.querySelectorAll('.found').length") == 4
     page.key("Escape")
     assert page.value("document.querySelectorAll('.found').length") == 0
+
+
+def test_a_search_minds_case_only_where_it_has_capitals_as_that_of_the_page_does(page):
+    page.press_on("#box")
+    page.write("solVe")
+    assert page.value("document.getElementById('matched').textContent") == "matched: 0.00%"
+    page.value("document.getElementById('box').select()")
+    page.write("solve")
+    assert page.value("document.getElementById('matched').textContent") == "matched: 65.00%"
 
 
 def test_what_is_no_regular_expression_is_searched_for_as_it_is(page):

@@ -91,11 +91,13 @@ function draw() {
 	reset.classList.toggle("hidden", !zoomed);
 }
 
+/* As in the page: case matters only where the pattern has capitals; what is none is taken as it stands. */
 function patternOf(term) {
+	const flags = /\p{Lu}/u.test(term) ? "u" : "iu";
 	try {
-		return new RegExp(term, "i");
+		return new RegExp(term, flags);
 	} catch {
-		return new RegExp(term.replace(/[^\w\s]/g, "\\$&"), "i");
+		return new RegExp(term.replace(/[.*+?^${}()|[\]\\/]/g, "\\$&"), flags);
 	}
 }
 
@@ -149,7 +151,7 @@ function makeBox() {
 	const input = document.createElementNS("http://www.w3.org/1999/xhtml", "input");
 	for (const [name, value] of Object.entries({x: 120, y: 51, width: 300, height: 24}))
 		place.setAttribute(name, value);
-	for (const [name, value] of Object.entries({id: "box", type: "search", placeholder: "search (regular expression)",
+	for (const [name, value] of Object.entries({id: "box", type: "search", placeholder: "search (regular expression)", title: "capitals make it mind case",
 		"aria-label": "search", autocomplete: "off", spellcheck: "false"}))
 		input.setAttribute(name, value);
 	place.append(input);
