@@ -42,6 +42,39 @@ struct source_line *source_lines(const struct labels *labels, size_t *ret_count)
 	return lines;
 }
 
+/*
+ * A profile can come from anybody and name any file, and the page may be passed on: what is not
+ * called as sources are stays here.
+ */
+static const char *const source_extensions[] = {
+	"C",   "F",   "F90", "S",    "ada", "adb",  "ads",   "asm", "c",     "c++", "cc",
+	"cpp", "cr",  "cs",  "cu",   "cuh", "cxx",  "d",     "def", "f",     "f03", "f77",
+	"f90", "f95", "for", "fs",   "go",  "h",    "h++",   "hh",  "hpp",   "hs",  "hxx",
+	"i",   "ii",  "inc", "inl",  "ipp", "java", "jl",    "js",  "jsx",   "kt",  "l",
+	"ll",  "lua", "m",   "mjs",  "ml",  "mli",  "mm",    "nim", "pas",   "php", "pl",
+	"pm",  "py",  "pyx", "rb",   "rs",  "s",    "scala", "sx",  "swift", "tcc", "ts",
+	"tsx", "txx", "v",   "vala", "x",   "y",    "zig",
+};
+
+/* The headers of C++ have no extension: /usr/include/c++/12/vector. */
+static bool is_standard_header(const char *path)
+{
+	return strstr(path, "/include/c++/") && !strstr(path, "/../");
+}
+
+static bool is_named_as_source(const char *path)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	const char *dot = strrchr(name, '.');
+
+	if (!dot)
+		return is_standard_header(path);
+	for (size_t i = 0; i < ARRAY_SIZE(source_extensions); i++)
+		if (dot > name && strcmp(dot + 1, source_extensions[i]) == 0)
+			return true;
+	return false;
+}
+
 /* Only an ordinary file: nothing that waits, or is changed by reading. */
 static FILE *open_source(const char *path)
 {
@@ -67,7 +100,7 @@ static const char *text_of_line(const char *line, ssize_t len, struct arena *are
 const char **source_texts(const char *path, const struct source_line *lines, size_t count,
 			  struct arena *arena)
 {
-	CLEANUP(close_file) FILE *file = open_source(path);
+	CLEANUP(close_file) FILE *file = is_named_as_source(path) ? open_source(path) : NULL;
 	CLEANUP(free_ptr) char *line = NULL;
 	const char **texts = arena_alloc(arena, count * sizeof(*texts));
 	size_t room = 0, found = 0;

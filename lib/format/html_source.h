@@ -17,7 +17,7 @@ struct source_line *source_lines(const struct labels *labels, size_t *ret_count)
 
 /*
  * The texts of lines that are all of one file, valid UTF-8, in the arena; "" of those past its end.
- * NULL: this file cannot be read.
+ * NULL: this file cannot be read, or its name is not that of a source.
  */
 const char **source_texts(const char *path, const struct source_line *lines, size_t count,
 			  struct arena *arena);

@@ -1,5 +1,6 @@
 """The HTML page, driven in a real browser: what a person clicks, types and reads."""
 
+import gzip
 import json
 import os
 import re
@@ -9,7 +10,7 @@ import subprocess
 import pytest
 
 from conftest import SOURCE
-from profiles import Stacks
+from profiles import Stacks, profile_message
 
 GO_CPU = SOURCE / "tests" / "golden" / "go_cpu.pb.gz"
 SHOP = """\
@@ -385,6 +386,25 @@ def test_source_text_is_there_on_request_alone(prof, target, show):
         assert any("spin();" in text for text in texts) == bool(options)
     page.value("prof.go({fn: prof.full.findIndex((name) => name.includes('squared'))})")
     page.until("document.getElementById('details').innerText.includes('spin();')")
+
+
+def test_only_what_is_called_as_sources_are_gets_into_the_page(prof, show):
+    """A profile that was sent by somebody may name any file."""
+    names = {"plain.c": True, "vector": False, "passwd": False, ".netrc": False, "key.pem": False, "notes.txt": False}
+    (prof.folder / "include" / "c++" / "12").mkdir(parents=True)
+    paths = {prof.folder / name: shown for name, shown in names.items()} | {prof.folder / "include" / "c++" / "12" / "vector": True}
+    message = profile_message()(string_table=["", "samples", "count", *map(str, paths)])
+    message.sample_type.add(type=1, unit=2)
+    for number, path in enumerate(paths, 1):
+        path.write_text(f"the text of {path.name}\n")
+        message.function.add(id=number, name=number + 2, filename=number + 2)
+        message.location.add(id=number).line.add(function_id=number, line=1)
+        message.sample.add(location_id=[number], value=[1])
+    (prof.folder / "in.pb.gz").write_bytes(gzip.compress(message.SerializeToString()))
+    assert prof("convert", "in.pb.gz", "--source", "-o", "page.html").returncode == 0
+    page = show()
+    texts = page.value("[...prof.profile.sources].map(([file, lines]) => [prof.profile.files[file], lines.get(1)])")
+    assert sorted(texts) == sorted([str(path), f"the text of {path.name}"] for path, shown in paths.items() if shown)
 
 
 def test_the_page_is_opened_on_request(prof, tmp_path):
