@@ -146,6 +146,8 @@ def test_samples_that_match_can_be_looked_at_alone(show):
     page.until("prof.tree().total[0] === 80")
     assert "log" not in boxes(page)
     until_state(page, "without what matches log")
+    page.value("prof.go({only: 'hidden', q: 'serve|next'})")
+    assert widths(page) == {"all": 1, "main": 0.9, "read": 0.4, "log": 0.2, "write": 0.2, "start": 0.1}
 
 
 def menu(page):
@@ -268,6 +270,26 @@ def test_the_graph_is_walked_and_zoomed_by_the_keyboard(show):
     page.until("document.getElementById('keys').open")
     page.key("Escape")
     page.until("!document.getElementById('keys').open")
+
+
+def test_the_wheel_and_a_drag_lead_anywhere_and_escape_leads_back(show):
+    page = show(SHOP)
+    at = boxes(page)
+    left, top, wide = at["all"]
+    page.mouse("mouseWheel", left + wide - 1, top + 8, deltaX=0, deltaY=-100, modifiers=2)
+    page.until("prof.graph.isFree && prof.graph.range[0] > 0")
+    assert page.value("prof.graph.range[1]") > 99.8
+    assert boxes(page)["start"][2] > at["start"][2] * 1.3
+    page.drag(left + 100, top + 200, left + 100 + wide / 10, top + 200)
+    page.until("prof.graph.range[1] < 99")
+    assert page.value("prof.state.zoom === '' && prof.state.fn === -1")
+    page.key("Escape")
+    page.until("!prof.graph.isFree && prof.graph.range[0] === 0 && prof.graph.range[1] === 100")
+    page.value("prof.graph.canvas.focus()")
+    page.key("+")
+    page.until("prof.graph.isFree")
+    click_box(page, "log")
+    page.until("!prof.graph.isFree && document.querySelector('#crumbs [aria-current]').textContent === 'log'")
 
 
 def test_shapes_put_the_callers_on_top_or_below_or_the_leaves_first(show):

@@ -207,7 +207,7 @@ class Page extends View {
     const { places } = found ? matchSum(this.shownTree(), found.matches) : { places: 0 };
     for (const id of ["previous", "next"]) $(id).disabled = !places;
     $("only").hidden = !found;
-    $("found").textContent = !found ? "" : places
+    $("found").textContent = !found ? "" : this.hidesMatches() ? "hidden" : places
       ? `${percent(weight, whole)} in ${count(places)} ${places === 1 ? "place" : "places"}` : "no match";
     $("found").title = found?.isText ? "not a regular expression: searched as text" : "the share of samples with a match, each counted once";
   }
@@ -294,7 +294,7 @@ class Page extends View {
     if (shownCrumbs.length > 7) shownCrumbs.splice(2, shownCrumbs.length - 6, ["…", null]);
     $("crumbs").replaceChildren(...shownCrumbs.map(([name, place], i) => {
       if (!place) return make("span", {}, "…");
-      const crumb = make("button", { type: "button", onclick: () => this.go({ zoom: zoomOf(tree, place) }) }, make("bdi", {}, name));
+      const crumb = make("button", { type: "button", onclick: () => this.zoomTo(zoomOf(tree, place)) }, make("bdi", {}, name));
       if (i === shownCrumbs.length - 1) crumb.setAttribute("aria-current", "location");
       return crumb;
     }));
@@ -358,7 +358,7 @@ class Page extends View {
     if (node) parts.unshift(`Zoomed into ${this.names()[labelOf(tree, node)]}`);
     if (range) parts.push(`${time(range[0] * 1e3)} to ${time(range[1] * 1e3)}`);
     if (this.state.q && this.state.only)
-      parts.push(`${this.state.only === "others" ? "without" : "only"} what matches ${this.state.q}`);
+      parts.push(`${{ others: "without", matches: "only", hidden: "hidden:" }[this.state.only]} what matches ${this.state.q}`);
     if (this.state.threads) parts.push(`threads ${this.state.threads}`);
     if (this.state.view === "graph" && hidden)
       parts.push(`${count(hidden)} ${hidden === 1 ? "frame" : "frames"} too narrow to draw`);
@@ -390,6 +390,12 @@ class Page extends View {
   open(node) {
     const tree = this.shownTree();
     this.selectIn(tree, node, { zoom: zoomOf(tree, { node }) });
+  }
+
+  // Also where a wheel or a drag has led away from it.
+  zoomTo(zoom) {
+    this.graph.unfree();
+    this.go({ zoom });
   }
 
   takeStep(kind, label) {
@@ -553,6 +559,7 @@ class Page extends View {
   escape() {
     if (document.querySelector(".menu[open]")) document.querySelector(".menu[open]").open = false;
     else if ($("keys").open) $("keys").close();
+    else if (this.state.view === "graph" && this.graph.unfree()) return;
     else if (this.state.zoom && this.state.view === "graph") this.go({ zoom: "" });
     else if (this.state.q) this.go({ q: "" });
     else if (this.range() || this.state.lens) this.go({ from: 0, to: 0, lens: "" });

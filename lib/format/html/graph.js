@@ -9,6 +9,8 @@ export const ROW_PX = 20;
 const TEXT_PX = 28; // the narrowest box that gets a text
 const CALLERS_SHOWN = 4; // of what is zoomed into
 const FORK_SHARE = 0.85;
+const LEAST_RANGE = 1e-7; // of all
+const LEAST_DRAG = 5; // pixels
 const ZOOM_MS = 160;
 const FONT = '12px system-ui, -apple-system, "Segoe UI", Roboto, "Liberation Sans", "DejaVu Sans", sans-serif';
 
@@ -58,6 +60,8 @@ export class Graph {
     this.letters = { normal: new Lettering(this.context), italic: new Lettering(this.context) };
     this.selected = 0;
     this.hovered = null;
+    this.grasped = null; // where a drag began, or its last place
+    this.isFree = false; // the range is not that of the zoomed node, but where a wheel or a drag has led
     this.zoomed = 0;
     this.scrolled = 0; // as the element's scrollTop is once it is drawn
     this.first = 0; // of the zoomed node's children that alone are seen; 0: all of it
@@ -68,8 +72,12 @@ export class Graph {
     const { canvas, element } = this;
     canvas.addEventListener("pointermove", (event) => this.hover(event));
     canvas.addEventListener("pointerleave", () => this.setHovered(null, null));
+    canvas.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
+    canvas.addEventListener("pointerdown", (event) => this.grasp(event));
+    canvas.addEventListener("pointerup", () => (this.grasped = null));
+    canvas.addEventListener("pointercancel", () => (this.grasped = null));
     canvas.addEventListener("click", (event) => {
-      if (event.detail > 1) return;
+      if (event.detail > 1 || this.hasPanned) return;
       const node = this.nodeUnder(event);
       this.clicked = node;
       this.setHovered(null, null); // it is elsewhere in a moment
@@ -101,7 +109,8 @@ export class Graph {
     this.look = look;
     if (isNew) this.selected = 0;
     if (isNew) this.hovered = null;
-    if (isNew || zoomed !== this.zoomed || first !== this.first) {
+    if (isNew || zoomed !== this.zoomed || first !== this.first) this.isFree = false;
+    if (isNew || (!this.isFree && String(this.goal) !== String(this.aim({ zoomed, first })))) {
       this.zoomed = zoomed;
       this.first = first;
       if (this.selected === 0) this.selected = zoomed;
@@ -110,8 +119,8 @@ export class Graph {
   }
 
   // What of the axis is seen once any zooming has come to rest.
-  aim() {
-    const { tree, zoomed, first } = this;
+  aim({ zoomed, first } = this) {
+    const { tree } = this;
     if (first) return restRange(tree, first);
     return [tree.start[zoomed], tree.start[zoomed] + tree.total[zoomed]];
   }
@@ -119,6 +128,7 @@ export class Graph {
   // Glides to the zoomed node; at once where people want no motion.
   turn(from) {
     const goal = this.aim();
+    this.goal = goal;
     cancelAnimationFrame(this.gliding);
     if (!from || matchMedia("(prefers-reduced-motion: reduce)").matches) {
       this.range = goal;
@@ -139,6 +149,63 @@ export class Graph {
       }
     };
     this.gliding = requestAnimationFrame(step);
+  }
+
+  // Anywhere on the axis, but not beyond it.
+  freeTo(from, to) {
+    const all = this.tree.total[0];
+    const wide = Math.min(all, Math.max(to - from, all * LEAST_RANGE));
+    const start = Math.min(Math.max(0, from), all - wide);
+    cancelAnimationFrame(this.gliding);
+    this.range = [start, start + wide];
+    this.isFree = true;
+    this.refit();
+  }
+
+  // By a factor, around a place on the canvas.
+  scale(factor, x) {
+    const [from, to] = this.range;
+    const at = from + ((to - from) * x) / this.width;
+    this.freeTo(at - (at - from) * factor, at + (to - at) * factor);
+  }
+
+  pan(pixels) {
+    const [from, to] = this.range;
+    const by = ((to - from) * pixels) / this.width;
+    this.freeTo(from + by, to + by);
+  }
+
+  // Back to the zoomed node.
+  unfree() {
+    if (!this.isFree) return false;
+    this.isFree = false;
+    this.turn(this.range);
+    return true;
+  }
+
+  wheel(event) {
+    const sideways = event.shiftKey ? event.deltaX || event.deltaY : event.deltaX;
+    if (!this.tree || (!event.ctrlKey && !event.metaKey && Math.abs(sideways) <= (event.shiftKey ? 0 : Math.abs(event.deltaY)))) return;
+    event.preventDefault();
+    if (event.ctrlKey || event.metaKey) this.scale(Math.exp(Math.max(-100, Math.min(100, event.deltaY)) / 200), event.offsetX);
+    else this.pan(sideways);
+  }
+
+  grasp(event) {
+    this.hasPanned = false;
+    if (event.button === 0 && event.pointerType === "mouse") this.grasped = { x: event.clientX, y: event.clientY };
+  }
+
+  // True once it is a drag and no click that trembles.
+  drag(event) {
+    const { x, y } = this.grasped;
+    if (!this.hasPanned && Math.hypot(event.clientX - x, event.clientY - y) < LEAST_DRAG) return false;
+    if (!this.hasPanned) this.canvas.setPointerCapture(event.pointerId);
+    this.hasPanned = true;
+    this.grasped = { x: event.clientX, y: event.clientY };
+    this.scrollTo(this.scrolled - (event.clientY - y));
+    this.pan(x - event.clientX);
+    return true;
   }
 
   // Where the ways part: before, each box is nearly as wide as its only callee.
@@ -337,7 +404,8 @@ export class Graph {
   }
 
   hover(event) {
-    this.setHovered(this.nodeUnder(event), event);
+    if (this.grasped && event.buttons === 1 && this.drag(event)) return this.setHovered(null, null);
+    return this.setHovered(this.nodeUnder(event), event);
   }
 
   setHovered(node, event) {
@@ -388,6 +456,14 @@ export class Graph {
 
   key(event) {
     if (event.altKey || event.ctrlKey || event.metaKey || !this.tree) return;
+    const steps = { "+": () => this.scale(0.7, this.width / 2), "-": () => this.scale(1 / 0.7, this.width / 2),
+      ...(event.shiftKey ? { ArrowLeft: () => this.pan(-this.width / 5), ArrowRight: () => this.pan(this.width / 5) } : {}) };
+    if (Object.hasOwn(steps, event.key)) {
+      steps[event.key]();
+      event.preventDefault();
+      event.stopPropagation();
+      return;
+    }
     const { tree, selected } = this;
     const outwards = this.look.upward ? "ArrowDown" : "ArrowUp";
     const inwards = this.look.upward ? "ArrowUp" : "ArrowDown";

@@ -8,7 +8,7 @@ export const DEFAULTS = {
   steps: "", // what is done with functions: kind-LABEL, with commas between (STEPS)
   zoom: "", // codes from the root, with dots between; -CODE at the end: that child and those behind it
   q: "", // search
-  only: "", // samples that the search matches, or the others
+  only: "", // samples that the search matches, or the others, or all without the frames that match
   threads: "", // pattern
   from: 0, to: 0, // microseconds; 0 to 0: all
   event: 0,
@@ -29,7 +29,7 @@ export const STEPS = ["only", "without", "hide", "from"];
 const CHOICES = {
   view: ["graph", "functions", "calls"],
   shape: ["icicle", "flame", "inverted", "order"],
-  only: ["", "matches", "others"],
+  only: ["", "matches", "others", "hidden"],
   by: ["weight", "samples"],
   colours: ["", "kind", "module", "change"],
   names: ["short", "full"],

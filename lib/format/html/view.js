@@ -49,7 +49,7 @@ export class View {
   // What the weights depend on, as the key of all that is made of them.
   filters() {
     const { event, by, threads, q, only } = this.state;
-    return { event, bySamples: by === "samples", threads, range: this.range(), only: q && only && [q, only],
+    return { event, bySamples: by === "samples", threads, range: this.range(), only: q && (only === "matches" || only === "others") && [q, only],
       steps: this.steps().filter(({ kind }) => kind !== "hide") };
   }
 
@@ -106,15 +106,20 @@ export class View {
   shaping() {
     const steps = this.steps();
     const hidden = steps.filter(({ kind }) => kind === "hide");
-    const hides = hidden.length ? new Uint8Array(this.full.length) : null;
+    const matches = this.hidesMatches() ? this.found().matches : null;
+    const hides = matches || hidden.length ? new Uint8Array(matches || this.full.length) : null;
     for (const { label } of hidden) hides[label] = 1;
     return { folds: this.state.recursion === "folded", physical: this.state.inlined === "merged", hides,
       from: steps.find(({ kind }) => kind === "from")?.label ?? -1 };
   }
 
+  hidesMatches() {
+    return Boolean(this.state.q) && this.state.only === "hidden";
+  }
+
   shapeKey() {
-    const { group, recursion, inlined } = this.state;
-    return [group, recursion, inlined, this.steps().filter(({ kind }) => kind === "hide" || kind === "from")];
+    const { group, recursion, inlined, q } = this.state;
+    return [group, recursion, inlined, this.hidesMatches() && q, this.steps().filter(({ kind }) => kind === "hide" || kind === "from")];
   }
 
   treeKey() {
