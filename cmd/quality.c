@@ -136,6 +136,7 @@ char *quality_line(const struct quality *quality)
 	CLEANUP(free_ptr) char *truncated = part("truncated", counts->truncated, counts->samples);
 	CLEANUP(free_ptr)
 	char *completed = counted(counts->completed, "completed from the live stack");
+	CLEANUP(free_ptr) char *joined = counted(counts->joined, "completed by frame pointers");
 	CLEANUP(free_ptr)
 	char *unnamed = part("with unnamed frames", quality->unnamed, counts->samples);
 	CLEANUP(free_ptr)
@@ -144,12 +145,11 @@ char *quality_line(const struct quality *quality)
 					    : xstrdup("");
 
 	CLEANUP(free_ptr)
-	char *compat = counts->compat ? part("of 32-bit processes", counts->compat,
-					     counts->samples)
+	char *compat = counts->compat ? part("of 32-bit processes", counts->compat, counts->samples)
 				      : xstrdup("");
 
-	return xasprintf("%s samples%s%s%s%s%s%s", figure_count(counts->samples).text, lost,
-			 truncated, completed, unnamed, compat, throttled);
+	return xasprintf("%s samples%s%s%s%s%s%s%s", figure_count(counts->samples).text, lost,
+			 truncated, completed, joined, unnamed, compat, throttled);
 }
 
 /* "12,345 " */

@@ -77,6 +77,8 @@ static struct sampler_options sampler_options_of(const struct recording *recordi
 	case CALL_GRAPH_AUTO:
 	case CALL_GRAPH_DWARF:
 		ret.kernel_chain = true;
+		/* perf puts the frames that it unwinds behind those of the chain. */
+		ret.user_chain = !recording->raw.output;
 		ret.regs_mask = arch_native()->perf_mask;
 		ret.stack_bytes = (uint32_t)options->stacks.dump_bytes;
 		ret.read_memory = recording->is_leisurely ? NULL : memory_read;
@@ -284,7 +286,7 @@ void recording_drain(struct recording *recording)
 		raw_output_put(&recording->raw, &record);
 		session_feed(recording->session, &record);
 		sampler_expect_stack(recording->sampler, record.tid,
-				     session_stack_end(recording->session));
+				     session_stack_extent(recording->session));
 	}
 	raw_output_end_round(&recording->raw);
 }

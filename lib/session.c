@@ -18,7 +18,7 @@ struct session {
 	struct unwinder *compat; /* of arch->compat; NULL: not needed yet */
 	struct profile *profile;
 	struct session_counts counts;
-	uint64_t stack_end; /* of the last record */
+	struct stack_extent extent; /* of the last record */
 
 	struct idmap threads; /* (pid and tid) → thread_id, until a name changes */
 	/* (pid, 0) → which of its threads live, see threads_of(); (pid, tid) → this one does, if it
@@ -65,9 +65,9 @@ const struct session_counts *session_counts(const struct session *session)
 	return &session->counts;
 }
 
-uint64_t session_stack_end(const struct session *session)
+struct stack_extent session_stack_extent(const struct session *session)
 {
-	return session->stack_end;
+	return session->extent;
 }
 
 void session_set_depth(struct session *session, unsigned frames)
@@ -151,17 +151,24 @@ static bool unwind(struct session *session, const struct record *record, const s
 {
 	const struct record_sample *sample = &record->sample;
 	const struct arch *arch = arch_of(session, sample);
-	bool complete = unwinder_walk(unwinder_of(session, arch), record->pid, record->time_ns,
-				      regs, sample->stack, chain) == UNWIND_ROOT;
+	struct unwinder *unwinder = unwinder_of(session, arch);
+	bool complete = unwinder_walk(unwinder, record->pid, record->time_ns, regs, sample->stack,
+				      chain) == UNWIND_ROOT;
 	bool deep = chain->needed_bytes > sample->dumped_bytes;
 	uint64_t sp = regs->values[arch->sp];
 
+	if (!complete &&
+	    unwinder_join(unwinder, record->pid, record->time_ns, sample->user_chain, chain)) {
+		session->counts.joined++;
+		return true;
+	}
+	session->extent = (struct stack_extent){.is_whole = complete, .is_deep = deep};
 	session->counts.deep += deep;
 	session->counts.completed += complete && deep;
 	if (complete && chain->needed_bytes)
-		session->stack_end = sp + chain->needed_bytes;
+		session->extent.end = sp + chain->needed_bytes;
 	else if (bytes_left(&sample->stack) > sample->dumped_bytes)
-		session->stack_end = sp + chain->needed_bytes + CUT_OFF_BYTES;
+		session->extent.end = sp + chain->needed_bytes + CUT_OFF_BYTES;
 	return complete;
 }
 
@@ -255,13 +262,12 @@ static stack_id push_kernel(struct session *session, const struct record_sample 
  * Until an exec enters the new program, the registers are still those of the old one, whose memory
  * is gone: nothing is mapped where they point.
  */
-static bool is_in_exec(struct session *session, const struct record *record,
-		       const struct regs *regs)
+static bool is_in_exec(struct session *session, const struct record *record, uint64_t pc)
 {
 	struct location location;
 
 	return record->sample.in_kernel &&
-	       !spaces_locate(session->spaces, record->pid, record->time_ns, regs->pc, &location);
+	       !spaces_locate(session->spaces, record->pid, record->time_ns, pc, &location);
 }
 
 static stack_id push_user_part(struct session *session, const struct record *record, stack_id stack)
@@ -271,10 +277,12 @@ static stack_id push_user_part(struct session *session, const struct record *rec
 	struct regs regs;
 
 	session->counts.compat += sample->regs.abi == ABI_32;
-	if (bytes_left(&sample->user_chain))
-		return push_user_chain(session, record, stack);
+	if (bytes_left(&sample->user_chain) && !bytes_left(&sample->stack))
+		return is_in_exec(session, record, chain_at(&sample->user_chain, 0))
+			       ? stack
+			       : push_user_chain(session, record, stack);
 	if (arch && regs_from_perf(arch, sample->regs.mask, sample->regs.values, &regs) &&
-	    !is_in_exec(session, record, &regs))
+	    !is_in_exec(session, record, regs.pc))
 		return push_unwound(session, record, &regs, stack);
 	return sample->in_kernel ? stack : push_user_pc(session, record, stack, sample->ip, false);
 }
@@ -430,7 +438,7 @@ static void feed_comm(struct session *session, const struct record *record)
 
 void session_feed(struct session *session, const struct record *record)
 {
-	session->stack_end = 0;
+	session->extent = (struct stack_extent){.end = 0};
 	switch (record->type) {
 	case RECORD_SAMPLE:
 		feed_sample(session, record);

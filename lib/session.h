@@ -16,11 +16,12 @@
 
 struct session_counts {
 	uint64_t samples;
-	uint64_t lost;	      /* samples the kernel could not write */
-	uint64_t throttled;   /* times the kernel paused sampling */
-	uint64_t truncated;   /* stacks that got [truncated] as their root */
-	uint64_t deep;	      /* stacks larger than what the kernel copied of them … */
-	uint64_t completed;   /* … and complete all the same */
+	uint64_t lost;	    /* samples the kernel could not write */
+	uint64_t throttled; /* times the kernel paused sampling */
+	uint64_t truncated; /* stacks that got [truncated] as their root */
+	uint64_t deep;	    /* stacks larger than what the kernel copied of them … */
+	uint64_t completed; /* … and complete all the same */
+	uint64_t joined; /* stacks that frame pointers led on to the root, from where CFI did not */
 	uint64_t user_stacks; /* samples that had a user stack to unwind */
 	uint64_t compat;      /* samples of 32-bit processes */
 };
@@ -46,11 +47,9 @@ void session_set_main_path(struct session *session, const char *path);
 void session_add_thread(struct session *session, pid_t pid, pid_t tid);
 
 void session_feed(struct session *session, const struct record *record);
-/*
- * Of the sample that was fed last: the address up to which its stack was needed, and some more
- * when that of a stand-in was not enough; 0: nobody knows.
- */
-uint64_t session_stack_end(const struct session *session);
+/* Of the record that was fed last. Where a stand-in's copy was not enough, the end is some way
+ * above it. */
+struct stack_extent session_stack_extent(const struct session *session);
 /* Records older than this will not come any more: what ended before is forgotten. */
 void session_forget(struct session *session, uint64_t before_ns);
 /* No more records, for now at least: describes to the profile the modules its frames are in. */

@@ -35,6 +35,13 @@ struct record_regs {
 	struct bytes values;
 };
 
+/* Of a sample, once it was unwound: how far its stack went. */
+struct stack_extent {
+	uint64_t end;  /* the address; 0: nobody knows */
+	bool is_whole; /* there it ends; else it was cut off there, or some way below */
+	bool is_deep;  /* it is larger than what the kernel copied of it */
+};
+
 struct record_sample {
 	unsigned event; /* index into the events the sampler was opened with */
 	uint64_t ip;

@@ -459,10 +459,10 @@ bool sampler_attends(const struct sampler *s)
 	return s->attends;
 }
 
-void sampler_expect_stack(struct sampler *s, pid_t tid, uint64_t end)
+void sampler_expect_stack(struct sampler *s, pid_t tid, struct stack_extent extent)
 {
 	if (s->standins)
-		standins_expect(s->standins, tid, end);
+		standins_expect(s->standins, tid, extent);
 }
 
 void sampler_batch(struct sampler *s)

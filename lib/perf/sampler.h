@@ -104,8 +104,8 @@ int sampler_fd(const struct sampler *sampler);
  */
 void sampler_attend(struct sampler *sampler, bool attend);
 bool sampler_attends(const struct sampler *sampler);
-/* For them to know how much there is to copy: the stack of that thread goes up to this address. */
-void sampler_expect_stack(struct sampler *sampler, pid_t tid, uint64_t end);
+/* For them to know how much there is to copy: see standin.h. */
+void sampler_expect_stack(struct sampler *sampler, pid_t tid, struct stack_extent extent);
 
 void sampler_batch(struct sampler *sampler);
 /* False at the end of the batch. The record is borrowed until the next call. */

@@ -29,6 +29,10 @@ enum {
 	CAPTURES = 64,
 	/* Threads whose stacks' ends are known. */
 	ENDS = 1024,
+	/* Each stack that ends elsewhere than the last one brings so much; more than that of one,
+	 * and the thread wanders. */
+	UNREST = 16,
+	UNREST_MOST = 64,
 	/*
 	 * After the sample, that is. It takes some 25 µs on a virtual machine. Of a hundred threads
 	 * that the scheduler has let go on, one or two are switched out as soon as this.
@@ -74,6 +78,8 @@ struct standin {
 struct stack_end {
 	atomic_int tid;
 	_Atomic uint64_t end;
+	atomic_bool is_whole, is_deep;
+	atomic_int unrest; /* falls with each sample whose stack ends where the last one's did */
 };
 
 struct standins {
@@ -93,13 +99,36 @@ static struct stack_end *end_of(struct standins *all, pid_t tid)
 	return &all->ends[(uint32_t)tid % ENDS];
 }
 
-void standins_expect(struct standins *all, pid_t tid, uint64_t end)
+/* A program's first samples may be of its loader, on a stack that ends elsewhere. */
+static bool wanders(const struct stack_end *of)
+{
+	return of->unrest > UNREST;
+}
+
+static void note_end(struct stack_end *of, struct stack_extent extent)
+{
+	if (extent.is_whole && of->is_whole && of->end != extent.end)
+		of->unrest = wanders(of) ? UNREST_MOST : of->unrest + UNREST;
+	else if (of->unrest > 0)
+		of->unrest--;
+	of->end = extent.end;
+	of->is_whole = extent.is_whole;
+}
+
+void standins_expect(struct standins *all, pid_t tid, struct stack_extent extent)
 {
 	struct stack_end *of = end_of(all, tid);
 
-	if (!end || (of->tid == tid && of->end == end))
+	if (of->tid == tid && extent.is_deep)
+		of->is_deep = true;
+	if (!extent.end)
 		return;
-	of->end = end;
+	if (of->tid != tid) {
+		of->unrest = 0;
+		of->is_whole = false;
+	}
+	note_end(of, extent);
+	of->is_deep = extent.is_deep;
 	of->tid = tid;
 }
 
@@ -149,6 +178,8 @@ static size_t wanted_bytes(struct standins *all, const struct sampled *sample)
 		return 0;
 	if (known->tid != sample->tid)
 		return UNKNOWN_BYTES;
+	if (wanders(known))
+		return known->is_deep ? OTHER_BYTES : 0;
 	if (end <= sp || end - sp > MOST_BYTES)
 		return OTHER_BYTES;
 	return end - sp > sample->dumped_bytes ? end - sp : 0;

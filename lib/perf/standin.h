@@ -49,7 +49,11 @@ DEFINE_CLEANUP(standins, standins_free)
  */
 void standins_complete(struct standins *standins, size_t cpu, struct record *sample);
 
-/* The stack of that thread goes up to this address, as far as is known. */
-void standins_expect(struct standins *standins, pid_t tid, uint64_t end);
+/*
+ * For the reader, too, after each sample: the next ones of that thread are copied up to there. Of a
+ * thread that wanders from stack to stack, as those of Go do, nothing is copied until one of them
+ * is deep.
+ */
+void standins_expect(struct standins *standins, pid_t tid, struct stack_extent extent);
 
 #endif

@@ -148,17 +148,35 @@ static bool step_by_rule(struct walk *walk, struct rule rule)
 	return true;
 }
 
-/* Where Go has switched stacks, CFI leads astray. */
-static bool stop_in_go(struct walk *walk)
+/*
+ * Go's runtime switches stacks in the midst of a function, which its CFI does not say: a frame
+ * pointer that is not where the function has pushed it tells. With 0 in it a stack begins anew.
+ */
+static bool has_switched_stacks(const struct walk *walk, struct rule rule)
+{
+	const struct arch *arch = walk->arch;
+	const struct regs *regs = &walk->regs;
+	uint64_t cfa = regs->values[arch->sp] + words(arch, rule.cfa_words);
+
+	if (!walk->is_return_address || !regs_know(regs, arch->fp))
+		return false;
+	if (rule.fp_words != RULE_SAME)
+		return regs->values[arch->fp] != cfa + words(arch, rule.fp_words);
+	return !arch->ra_in_register && rule.cfa_words == 1 && regs->values[arch->fp] == 0;
+}
+
+/* Where Go has switched stacks the frame pointer is right: 0 at the end, else of the other stack.
+ */
+static bool step_to_other_stack(struct walk *walk)
 {
 	uint64_t fp = walk->regs.values[walk->arch->fp];
 
-	if (walk->stop != UNWIND_LOST || !regs_know(&walk->regs, walk->arch->fp))
-		return false;
+	if (!regs_know(&walk->regs, walk->arch->fp) || fp % 8 != 0)
+		return walk_stop(walk, UNWIND_LOST);
 	if (fp == 0)
 		return walk_stop(walk, UNWIND_ROOT);
-	if (fp % 8 != 0 || walk_has(walk, fp, 8))
-		return false;
+	if (walk_has(walk, fp, 16))
+		return step_by_frame_pointer(walk);
 	walk_stop_unread(walk, fp, STACK_REACH_BYTES);
 	return walk_stop(walk, UNWIND_TRUNCATED);
 }
@@ -192,8 +210,8 @@ static bool begins_goroutine(const struct cfi *cfi, struct walk *walk, struct ru
 {
 	int16_t untouched = walk->arch->ra_in_register ? 0 : 1;
 
-	return rule.cfa_words == untouched && walk->is_return_address && cfi_is_go(cfi) &&
-	       !is_after_call(walk);
+	return (rule.kind == RULE_NONE || rule.cfa_words == untouched) && walk->is_return_address &&
+	       cfi_is_go(cfi) && !is_after_call(walk);
 }
 
 static bool step_by_cfi(struct unwinder *unwinder, struct cfi *cfi, struct walk *walk)
@@ -210,6 +228,8 @@ static bool step_by_cfi(struct unwinder *unwinder, struct cfi *cfi, struct walk 
 	case RULE_SP:
 		if (begins_goroutine(cfi, walk, rule))
 			return walk_stop(walk, UNWIND_ROOT);
+		if (cfi_is_go(cfi) && has_switched_stacks(walk, rule))
+			return step_to_other_stack(walk);
 		return step_by_rule(walk, rule);
 	case RULE_FP:
 		return step_by_rule(walk, rule);
@@ -233,7 +253,9 @@ static bool step(struct unwinder *unwinder, struct walk *walk)
 
 	if (!cfi)
 		return step_guess(walk);
-	return step_by_cfi(unwinder, cfi, walk) || (cfi_is_go(cfi) && stop_in_go(walk));
+	if (step_by_cfi(unwinder, cfi, walk))
+		return true;
+	return cfi_is_go(cfi) && walk->stop == UNWIND_LOST && step_to_other_stack(walk);
 }
 
 static struct frame frame_of(const struct walk *walk)
@@ -380,4 +402,88 @@ enum unwind_stop unwinder_walk(struct unwinder *unwinder, pid_t pid, uint64_t ti
 				       : 0;
 	chain->needed_bytes = needed_bytes;
 	return stop;
+}
+
+/*
+ * Does a frame pointer of its own lead on from this frame, and to its caller? In Go from all that
+ * have called, be there CFI (cfi.h) or not.
+ */
+static bool keeps_frame_pointer(const struct cfi *cfi, const struct walk *walk, struct rule rule)
+{
+	if (cfi_is_go(cfi))
+		return walk->is_return_address && (rule.kind == RULE_NONE || rule.fp_words == -2);
+	return rule.kind == RULE_FP && rule.fp_words == -2;
+}
+
+/* To the frame of that address; false: a frame pointer was none. */
+static bool jump(struct walk *walk, uint64_t pc)
+{
+	if (!walk_locate(walk, pc - 1, &walk->at))
+		return false;
+	walk->regs.pc = pc;
+	walk->is_return_address = true;
+	return true;
+}
+
+/* Takes one of the addresses after the other until one is the root's. */
+static bool jump_to_root(struct unwinder *unwinder, struct walk *walk, struct bytes addresses,
+			 struct call_chain *chain, unsigned *count)
+{
+	for (;;) {
+		struct cfi *cfi = cfi_of(unwinder, walk->at.module);
+		struct rule rule;
+
+		if (!cfi)
+			return false;
+		rule = rule_at(unwinder, cfi, &walk->at);
+		if (rule.kind == RULE_ROOT || begins_goroutine(cfi, walk, rule))
+			return true;
+		if (!keeps_frame_pointer(cfi, walk, rule) || !bytes_left(&addresses) ||
+		    *count == chain->room || !jump(walk, bytes_u64(&addresses)))
+			return false;
+		chain->frames[(*count)++] = frame_of(walk);
+	}
+}
+
+/*
+ * Where the chain's last frame stands among the addresses, what is behind it. There can be fewer of
+ * them than frames, as some functions keep no frame pointer, not more.
+ */
+static bool find_last(struct walk *walk, const struct call_chain *chain, struct bytes *addresses)
+{
+	const struct frame *last = &chain->frames[chain->count - 1];
+	size_t count = bytes_left(addresses) / sizeof(uint64_t);
+
+	for (size_t i = count < chain->count ? count : chain->count; i-- > 0;) {
+		struct bytes from = bytes_at(*addresses, i * sizeof(uint64_t));
+		uint64_t pc = bytes_u64(&from);
+
+		if (!walk_locate(walk, pc - last->is_return_address, &walk->at) ||
+		    walk->at.module != last->module ||
+		    walk->at.offset + last->is_return_address != last->offset)
+			continue;
+		walk->regs.pc = pc;
+		walk->is_return_address = last->is_return_address;
+		*addresses = from;
+		return true;
+	}
+	return false;
+}
+
+bool unwinder_join(struct unwinder *unwinder, pid_t pid, uint64_t time_ns, struct bytes addresses,
+		   struct call_chain *chain)
+{
+	struct walk walk = {
+		.spaces = unwinder->spaces,
+		.arch = unwinder->arch,
+		.pid = pid,
+		.time_ns = time_ns,
+	};
+	unsigned count = chain->count;
+
+	if (chain->left_out || !find_last(&walk, chain, &addresses) ||
+	    !jump_to_root(unwinder, &walk, addresses, chain, &count))
+		return false;
+	chain->count = count;
+	return true;
 }

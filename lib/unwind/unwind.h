@@ -54,6 +54,15 @@ enum unwind_stop unwinder_walk(struct unwinder *unwinder, pid_t pid, uint64_t ti
 			       const struct regs *regs, struct bytes stack,
 			       struct call_chain *chain);
 
+/*
+ * Goes on, where a walk did not lead to the root, by the addresses that the kernel found by frame
+ * pointers at the same moment, leaf first: these may lead to memory that was not copied, such as
+ * the stack that Go's runtime has left for a larger one. Believed only where each function on the
+ * way says that it keeps a frame pointer, and the last is a root. False: the chain is as it was.
+ */
+bool unwinder_join(struct unwinder *unwinder, pid_t pid, uint64_t time_ns, struct bytes addresses,
+		   struct call_chain *chain);
+
 struct unwind_counts {
 	uint64_t frames, rules_hit, rules_missed;
 };

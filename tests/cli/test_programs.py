@@ -4,6 +4,8 @@ import lzma
 import re
 import subprocess
 
+import pytest
+
 from conftest import SOURCE
 from profiles import assert_rooted, assert_share
 
@@ -106,3 +108,17 @@ def test_a_go_program(prof, target):
         assert_share(recording.stacks.holding("main.work", function), recording.stacks.total, share)
     in_goroutines = recording.stacks.count(lambda frames: re.match(r"runtime\.goexit", frames[1]) is not None)
     assert in_goroutines > 0.95 * recording.stacks.total, recording.stacks.hottest()
+
+
+@pytest.mark.parametrize("name", ["garbage", "garbage_without_cfi"])
+def test_what_go_does_on_another_stack_belongs_to_its_goroutine(prof, target, name):
+    recording = prof.record("-F", "1999", "--", target(name), "2")
+    stacks = recording.stacks
+    assert stacks.total > 500
+    assert stacks.count(lambda frames: frames[1] == "[truncated]") <= 0.03 * stacks.total, stacks.hottest()
+    switched = stacks.count(lambda frames: "runtime.systemstack" in frames)
+    assert switched > 50
+    # But for samples of those few instructions that switch.
+    assert stacks.count(lambda frames: frames[1] == "runtime.systemstack") <= 0.02 * switched, stacks.hottest()
+    joined = re.search(r"([\d,]+) completed by frame pointers", recording.result.stderr)
+    assert joined and int(joined.group(1).replace(",", "")) >= switched / 2

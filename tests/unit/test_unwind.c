@@ -744,6 +744,51 @@ static void where_go_switches_stacks_the_frame_pointer_tells_how_it_ends(void **
 	}
 }
 
+/* What the kernel finds by frame pointers in the other stack. */
+static void a_stack_that_was_left_is_joined_where_it_leads_to_a_root(void **state)
+{
+	(void)state;
+	enum { START = 0x10000, STACK = 0x60000000, OTHER_STACK = 0x7fff0000 };
+	const uint64_t at = START - GO_VADDR;
+	const uint64_t worker = at + GO_IN_WORKER, switcher = at + GO_IN_SWITCHER;
+	const uint64_t beginning = at + GO_BEGINNING;
+	const struct {
+		uint64_t addresses[5];
+		unsigned count; /* of frames in all; 2: not joined */
+	} cases[] = {
+		{{worker, switcher, switcher, beginning, 0x99}, 4},
+		{{worker, switcher, beginning, switcher}, 3},
+		{{worker, switcher, switcher, switcher}, 2},
+		{{worker, switcher, 0x99, beginning}, 2},
+		{{worker, worker, beginning}, 2},
+		{{0}, 2},
+	};
+	const pid_t nobody = 1 << 23;
+	CLEANUP(spaces_cleanup) struct spaces *spaces = spaces_new("/proc");
+	CLEANUP(unwinder_cleanup) struct unwinder *unwinder = unwinder_new(spaces, &arch_x86_64);
+	uint64_t stack[] = {0, 0, OTHER_STACK, switcher, 0, 0x99, 0, 0};
+	struct regs regs = {.pc = worker};
+
+	map_program(spaces, nobody, go_program, sizeof(go_program), START);
+	regs_set(&regs, arch_x86_64.sp, STACK);
+	regs_set(&regs, arch_x86_64.fp, STACK + 16);
+	for (unsigned i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct frame frames[8];
+		struct call_chain chain = {.frames = frames, .room = ARRAY_SIZE(frames)};
+		struct bytes addresses = bytes_of(cases[i].addresses, sizeof(cases[i].addresses));
+
+		assert_int_equal(unwinder_walk(unwinder, nobody, 1, &regs,
+					       bytes_of(stack, sizeof(stack)), &chain),
+				 UNWIND_TRUNCATED);
+		assert_int_equal(chain.count, 2);
+		assert_int_equal(unwinder_join(unwinder, nobody, 1, addresses, &chain),
+				 cases[i].count > 2);
+		assert_int_equal(chain.count, cases[i].count);
+		assert_int_equal(frames[chain.count - 1].offset,
+				 (cases[i].count > 2 ? GO_BEGINNING : GO_IN_SWITCHER) - GO_VADDR);
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -758,6 +803,7 @@ int main(void)
 		cmocka_unit_test(nonsense_is_lost),
 		cmocka_unit_test(a_stack_of_aarch64_is_walked_on_any_machine),
 		cmocka_unit_test(where_go_switches_stacks_the_frame_pointer_tells_how_it_ends),
+		cmocka_unit_test(a_stack_that_was_left_is_joined_where_it_leads_to_a_root),
 		cmocka_unit_test(at_every_instruction_the_callers_are_those_that_called),
 	};
 

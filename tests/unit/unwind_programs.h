@@ -110,6 +110,7 @@ enum {
 	GO_VADDR = 0x400000,
 	GO_IN_WORKER = 0x400080,
 	GO_IN_SWITCHER = 0x400093,
+	GO_BEGINNING = 0x400087, /* no call before it, nothing pushed: as in runtime.goexit */
 };
 
 /* clang-format off */
