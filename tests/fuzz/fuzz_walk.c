@@ -74,8 +74,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	for (; words < room && words < WORDS_MAX; words++)
 		stack[words] = next_word(with, &from);
-	unwinder_walk(with->unwinder, with->pid, 1, &regs, bytes_of(stack, words * sizeof(*stack)),
-		      &chain);
+	struct bytes copy = bytes_of(stack, words * sizeof(*stack));
+
+	unwinder_walk(with->unwinder, with->pid, 1, &regs, copy, &chain);
+	unwinder_join(with->unwinder, with->pid, 1, copy, &chain);
 	if (chain.count == 0 || chain.count > UNWIND_DEPTH_MAX)
 		abort();
 	for (unsigned i = 0; i < chain.count; i++)
