@@ -102,7 +102,7 @@ def test_damaged_symbols_inside_a_program_cost_its_names(prof, target, tmp_path)
 
 
 def test_a_go_program(prof, target):
-    recording = prof.record("-F", "1999", "--", target("goroutines"), "1")
+    recording = prof.record("-F", "1999", "--", target("goroutines"), "1.2")
     assert_sound(recording, 0.97)
     for function, share in {"main.half": 0.5, "main.third": 0.3, "main.fifth": 0.2}.items():
         assert_share(recording.stacks.holding("main.work", function), recording.stacks.total, share)
