@@ -439,10 +439,11 @@ static void children_of_a_command_are_followed(void **state)
 	CLEANUP(sampler_cleanup)
 	struct sampler *sampler = open_on(TARGET_COMMAND, child.pid, &plain);
 	struct heard *heard = heard_new();
+	uint64_t used_ns = 0;
 
 	release(&child);
-	read_until_exit(sampler, child.pid, heard);
-	assert_time_is_about(heard->time_ns, 200 * (uint64_t)NS_PER_MS);
+	used_ns = read_until_exit(sampler, child.pid, heard);
+	assert_time_is_about(heard->time_ns, used_ns);
 	assert_int_equal(heard->of_unknown_code, 0);
 	heard_free(heard);
 }
@@ -450,16 +451,17 @@ static void children_of_a_command_are_followed(void **state)
 static void without_inheritance_children_are_left_alone(void **state)
 {
 	(void)state;
-	struct launched child = launch("fork", "100");
+	struct launched child = launch("fork", "300");
 	CLEANUP(event_deinit) struct event event = cpu_clock();
 	struct target target = {.kind = TARGET_COMMAND, .ids = &child.pid, .id_count = 1};
 	CLEANUP(sampler_cleanup) struct sampler *sampler = NULL;
 	struct heard *heard = heard_new();
+	uint64_t used_ns = 0;
 
 	assert_ok(sampler_open(&event, 1, &target, &plain, &sampler));
 	release(&child);
-	read_until_exit(sampler, child.pid, heard);
-	assert_true(heard->time_ns < 50 * NS_PER_MS);
+	used_ns = read_until_exit(sampler, child.pid, heard);
+	assert_true(heard->time_ns < used_ns / 2);
 	heard_free(heard);
 }
 
@@ -500,7 +502,8 @@ static void nothing_is_lost_with_large_dumps_on_busy_cpus(void **state)
 	used_ns = read_until_exit(sampler, pids[0], heard);
 	used_ns += read_until_exit(sampler, pids[1], heard);
 	assert_int_equal(heard->lost, 0);
-	assert_true(heard->full_stacks * 100 >= heard->samples * 95);
+	/* But for those of its beginning. */
+	assert_true(heard->full_stacks * 100 >= heard->samples * 80);
 	assert_time_is_about(heard->time_ns, used_ns);
 	heard_free(heard);
 }
@@ -582,16 +585,17 @@ static void what_does_not_fit_is_counted_to_the_last_sample(void **state)
 	CLEANUP(sampler_cleanup)
 	struct sampler *sampler = open_on(TARGET_COMMAND, child.pid, &narrow);
 	struct heard *heard = heard_new();
+	uint64_t used_ns = 0;
 	siginfo_t info;
 
 	/* Nobody reads, so that almost every sample is lost, the last ones too. */
 	release(&child);
 	waitid(P_PID, (id_t)child.pid, &info, WEXITED | WNOWAIT);
-	read_until_exit(sampler, child.pid, heard);
+	used_ns = read_until_exit(sampler, child.pid, heard);
 	assert_true(heard->samples > 0);
-	assert_true(heard->lost > 200);
+	assert_true(heard->lost > 100);
 	assert_time_is_about((heard->samples + heard->lost) * (1000 * (uint64_t)NS_PER_MS / HZ),
-			     300 * (uint64_t)NS_PER_MS);
+			     used_ns);
 	heard_free(heard);
 }
 
@@ -653,11 +657,12 @@ static void the_whole_system_has_every_process(void **state)
 	CLEANUP(sampler_cleanup) struct sampler *sampler = open_on(TARGET_SYSTEM, -1, &plain);
 	struct heard *heard = heard_new();
 	struct launched child = launch("spin", "200");
+	uint64_t used_ns = 0;
 
 	assert_ok(sampler_enable(sampler));
 	release(&child);
-	read_until_exit(sampler, child.pid, heard);
-	assert_time_is_about(heard->ns_of_tid[child.pid & 0xffff], 200 * (uint64_t)NS_PER_MS);
+	used_ns = read_until_exit(sampler, child.pid, heard);
+	assert_time_is_about(heard->ns_of_tid[child.pid & 0xffff], used_ns);
 	assert_true(heard->execed);
 	assert_int_equal(heard->out_of_order, 0);
 	heard_free(heard);
@@ -667,7 +672,7 @@ static void two_events_are_told_apart(void **state)
 {
 	(void)state;
 	struct event events[2] = {cpu_clock(), cpu_clock()};
-	struct launched child = launch("spin", "200");
+	struct launched child = launch("spin", "500");
 	struct target target = {
 		.kind = TARGET_COMMAND, .ids = &child.pid, .id_count = 1, .inherit = true};
 	struct sampler *sampler = NULL;
@@ -684,8 +689,8 @@ static void two_events_are_told_apart(void **state)
 		if (record.type == RECORD_SAMPLE)
 			counts[record.sample.event]++;
 	}
-	assert_in_range(counts[0], 12, 28);
-	assert_in_range(counts[1], 120, 280);
+	assert_in_range(counts[0], 20, 80);
+	assert_in_range(counts[1], 5 * counts[0], 20 * counts[0]);
 	sampler_free(sampler);
 	event_deinit(&events[0]);
 	event_deinit(&events[1]);
