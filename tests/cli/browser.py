@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 
-WAIT_S = 30
+from patience import TIME_LIMIT_S
 
 # What a browser does of its own accord would count as requests, and take time.
 QUIET = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
@@ -76,7 +76,7 @@ class Browser:
         data = json.dumps(command).encode() + b"\0"
         while data:
             data = data[os.write(self.out, data):]
-        deadline = time.monotonic() + WAIT_S
+        deadline = time.monotonic() + TIME_LIMIT_S
         while True:
             message = self.read(deadline)
             if message.get("id") == self.last_id:
@@ -142,7 +142,7 @@ class Page:
 
     def until(self, expression):
         """Waits until the expression is true, and gives its value."""
-        deadline = time.monotonic() + WAIT_S
+        deadline = time.monotonic() + TIME_LIMIT_S
         while not (value := self.value(f"Promise.resolve({expression})")):
             if time.monotonic() > deadline:
                 raise TimeoutError(f"never true: {expression}; {self.problems}")

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from browser import Browser
+from patience import TIME_LIMIT_S
 from profiles import Pprof, Stacks
 
 SOURCE = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("PROF_BUILD", SOURCE / "build")).resolve()
-TIME_LIMIT_S = 60
 
 # nohup and a shell's & leave signals ignored, which all that is started from here would inherit.
 for ignored in (signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM):
@@ -170,7 +170,5 @@ def root():
         pytest.skip("needs root")
 
 
-# What is started in the background has Ctrl-C ignored, and so have its children; the tests send it.
-signal.signal(signal.SIGINT, signal.default_int_handler)
 # A crash that a test provokes must not fill the disk.
 resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

@@ -10,7 +10,8 @@ from fcntl import ioctl
 
 import pyte
 
-from terminal import TIME_LIMIT_S, Terminal
+from patience import TIME_LIMIT_S
+from terminal import Terminal
 
 
 class Screen(Terminal):

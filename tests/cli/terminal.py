@@ -2,12 +2,13 @@
 
 import os
 import pty
+import re
 import select
 import struct
 import termios
 from fcntl import ioctl
 
-TIME_LIMIT_S = 60
+from patience import TIME_LIMIT_S
 
 
 class Terminal:
@@ -19,6 +20,7 @@ class Terminal:
             os.chdir(folder)
             ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
             os.execve(words[0], words, {**os.environ, **(environment or {})})
+        os.set_inheritable(self.fd, False)  # in another program it would outlive this one
         self.text = ""
 
     def read(self):
@@ -31,8 +33,8 @@ class Terminal:
         self.text += more.decode(errors="replace")
         return bool(more)
 
-    def read_until(self, words):
-        while words not in self.text:
+    def read_until(self, expression):
+        while not re.search(expression, self.text):
             assert self.read(), self.text
 
     def end(self):
@@ -41,4 +43,5 @@ class Terminal:
             pass
         os.close(self.fd)
         _, status = os.waitpid(self.pid, 0)
+        self.pid = None
         return os.waitstatus_to_exitcode(status)
