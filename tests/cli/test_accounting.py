@@ -5,6 +5,8 @@ import signal
 import subprocess
 from pathlib import Path
 
+from patience import TIME_LIMIT_S
+
 FAULTS = 20_000  # of tests/targets/faults.c, in its first part
 
 
@@ -28,7 +30,7 @@ def test_a_profiler_that_was_stopped_knows_what_it_has_lost(prof, target, starte
     recorder.stdin.flush()
     assert recorder.stdout.readline() == "second\n"
     recorder.send_signal(signal.SIGCONT)
-    faults, stderr = recorder.communicate("go on\n", timeout=60)
+    faults, stderr = recorder.communicate("go on\n", timeout=TIME_LIMIT_S)
     assert recorder.returncode == 0, stderr
     samples, lost = map(number, re.search(r"prof: ([\d,]+) samples, ([\d,]+) lost", stderr).groups())
     assert lost > 2 * FAULTS, stderr  # a ring of 128 KiB does not hold the second part

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 
+from patience import TIME_LIMIT_S
 from profiles import Stacks, assert_rooted
 from until_busy import wait
 
@@ -20,7 +21,7 @@ def thread_id(process, name):
 
 def end(service):
     service.stdin.close()
-    assert service.wait(10) == 0
+    assert service.wait(TIME_LIMIT_S) == 0
 
 
 def test_a_process_is_recorded_as_long_as_the_command_runs(prof, service, until_busy):
@@ -80,7 +81,7 @@ def test_a_target_that_ends_first_ends_the_recording_well(prof, service, started
     assert process.stdout.readline() == "bounding\n"
     wait(service.pid, 0.3)
     end(service)
-    _, errors = process.communicate(timeout=20)
+    _, errors = process.communicate(timeout=TIME_LIMIT_S)
     assert process.returncode == 0, errors
     assert Stacks.read(prof.folder / "out.folded").share("early_work") > 0.9
 
@@ -92,7 +93,7 @@ def test_a_killed_target_still_gives_its_profile(prof, service, started):
     wait(service.pid, 0.3)
     service.send_signal(signal.SIGKILL)
     service.wait()
-    _, errors = process.communicate(timeout=20)
+    _, errors = process.communicate(timeout=TIME_LIMIT_S)
     assert process.returncode == 0, errors
     stacks = Stacks.read(prof.folder / "out.folded")
     assert stacks.share("early_work", "burn") > 0.9, stacks.hottest()
@@ -116,7 +117,7 @@ def test_the_whole_machine_is_recorded(prof, root, service, started, target, unt
 def test_attached_stacks_go_down_a_pipe_to_the_flame_graph(prof, client, service, until_busy):
     script = (f"{prof.binary} record -F 99 -p {service.pid} -- {' '.join(map(str, until_busy(service.pid)))} | "
               f"{client('inferno-flamegraph')} > flame.svg")
-    subprocess.run(["bash", "-o", "pipefail", "-c", script], cwd=prof.folder, check=True, timeout=60)
+    subprocess.run(["bash", "-o", "pipefail", "-c", script], cwd=prof.folder, check=True, timeout=TIME_LIMIT_S)
     assert "early_work" in (prof.folder / "flame.svg").read_text()
 
 

@@ -5,6 +5,7 @@ import subprocess
 
 import pytest
 
+from patience import TIME_LIMIT_S
 from profiles import Stacks
 
 
@@ -14,7 +15,7 @@ def recording(prof, target):
 
 
 def output_of(*command):
-    return subprocess.run(command, check=True, capture_output=True, text=True, timeout=120).stdout
+    return subprocess.run(command, check=True, capture_output=True, text=True, timeout=TIME_LIMIT_S).stdout
 
 
 def test_inferno_draws_every_function(prof, client, recording):

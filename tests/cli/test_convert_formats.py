@@ -7,6 +7,7 @@ import subprocess
 import pytest
 
 from conftest import SOURCE
+from patience import TIME_LIMIT_S
 from profiles import Pprof, Stacks
 
 GO_CPU = SOURCE / "tests" / "golden" / "go_cpu.pb.gz"
@@ -69,7 +70,7 @@ def test_a_profile_of_go_becomes_folded_stacks(prof):
 @pytest.mark.parametrize("pack", [bytes, gzip.decompress])
 def test_a_pipe_is_read_as_a_file_is(prof, pack):
     result = subprocess.run([prof.binary, "convert", "-"], input=pack(GO_CPU.read_bytes()), capture_output=True,
-                            check=True, cwd=prof.folder, timeout=60)
+                            check=True, cwd=prof.folder, timeout=TIME_LIMIT_S)
     assert result.stdout.decode() == GO_FOLDED
 
 

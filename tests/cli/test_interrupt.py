@@ -6,6 +6,7 @@ import subprocess
 
 import pytest
 
+from patience import TIME_LIMIT_S
 from profiles import Pprof, Stacks
 from until_busy import wait
 
@@ -32,7 +33,7 @@ def assert_written(prof):
 
 def test_interrupt_from_the_terminal_writes_the_profile(prof, recording):
     os.killpg(recording.pid, signal.SIGINT)
-    _, errors = recording.communicate(timeout=20)
+    _, errors = recording.communicate(timeout=TIME_LIMIT_S)
     assert recording.returncode == -signal.SIGINT, errors  # as the command ended
     assert_written(prof)
 
@@ -40,7 +41,7 @@ def test_interrupt_from_the_terminal_writes_the_profile(prof, recording):
 def test_a_second_interrupt_still_gives_a_profile(prof, recording):
     os.killpg(recording.pid, signal.SIGINT)
     os.killpg(recording.pid, signal.SIGINT)
-    _, errors = recording.communicate(timeout=20)
+    _, errors = recording.communicate(timeout=TIME_LIMIT_S)
     assert Stacks.read(prof.folder / "out.folded").total > 100, errors
     Pprof.read(prof.folder / "out.pb.gz").check()
 
@@ -48,7 +49,7 @@ def test_a_second_interrupt_still_gives_a_profile(prof, recording):
 def test_terminate_writes_the_profile_and_ends_the_command(prof, recording):
     child = child_of(recording.pid)
     recording.send_signal(signal.SIGTERM)
-    _, errors = recording.communicate(timeout=20)
+    _, errors = recording.communicate(timeout=TIME_LIMIT_S)
     assert_written(prof)
     assert not os.path.exists(f"/proc/{child}"), errors
 
@@ -59,7 +60,7 @@ def test_interrupting_an_attached_recording_leaves_the_target_alone(prof, starte
         assert process.poll() is None
     wait(service.pid, 0.3)
     process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=20)
+    _, errors = process.communicate(timeout=TIME_LIMIT_S)
     assert process.returncode == 0, errors
     assert_written(prof)
     assert service.poll() is None
@@ -80,7 +81,7 @@ def test_a_command_that_survives_the_interrupt_is_waited_for(prof, started, targ
     process = started(prof.start("record", "-o", "out.folded", "--", "bash", "-c", script, stderr=subprocess.DEVNULL))
     assert process.stdout.readline() == "running\n"
     os.killpg(process.pid, signal.SIGINT)
-    output, _ = process.communicate(timeout=20)
+    output, _ = process.communicate(timeout=TIME_LIMIT_S)
     assert "caught" in output
     assert process.returncode == 5
     assert (prof.folder / "out.folded").exists()
@@ -89,7 +90,7 @@ def test_a_command_that_survives_the_interrupt_is_waited_for(prof, started, targ
 def test_a_signal_to_prof_alone_is_passed_on(prof, recording):
     """Else prof would wait for ever for a command that knows of nothing."""
     recording.send_signal(signal.SIGINT)
-    _, errors = recording.communicate(timeout=20)
+    _, errors = recording.communicate(timeout=TIME_LIMIT_S)
     assert recording.returncode == -signal.SIGINT, errors
     assert_written(prof)
 
@@ -104,7 +105,7 @@ def test_a_request_for_what_there_is_so_far_does_not_end_the_recording(prof, rec
     assert so_far > 100
     wait(child, 0.3)
     os.killpg(recording.pid, signal.SIGINT)
-    _, errors = recording.communicate(timeout=20)
+    _, errors = recording.communicate(timeout=TIME_LIMIT_S)
     assert recording.returncode == -signal.SIGINT, errors
     assert Stacks.read(prof.folder / "out.folded.old").total == so_far
     assert Stacks.read(prof.folder / "out.folded").total > so_far + 100

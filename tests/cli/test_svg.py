@@ -6,6 +6,8 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
+from patience import TIME_LIMIT_S
+
 SVG = "{http://www.w3.org/2000/svg}"
 XHTML = "{http://www.w3.org/1999/xhtml}"
 
@@ -67,7 +69,7 @@ def test_it_shows_the_shares_of_the_stacks(drawing):
 def test_it_is_the_same_tree_as_that_of_inferno(drawing, client, prof):
     ours = {title for title, *_ in frames_of(drawing())}
     svg = subprocess.run([client("inferno-flamegraph"), prof.folder / "in.folded"], check=True, capture_output=True,
-                         timeout=60).stdout
+                         timeout=TIME_LIMIT_S).stdout
     theirs = {element.text.replace("100.00%", "100%") for element in ElementTree.fromstring(svg).iter(f"{SVG}title")}
     assert {title.replace("100.00%", "100%") for title in ours} == theirs
 
@@ -186,7 +188,7 @@ def test_it_is_whole_without_its_script(drawing, prof, browser):
 
 
 def test_a_profile_without_samples_says_so(prof, browser):
-    result = prof("record", "-o", "empty.svg", "-F", "1", "--", "true")
+    result = prof("record", "-o", "empty.svg", "-e", "cpu-clock", "-F", "1", "--", "true")
     assert result.returncode == 0, result.stderr
     page = browser.open(f"file://{prof.folder}/empty.svg")
     assert "No samples" in page.value("document.documentElement.textContent")

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from conftest import BUILD, SOURCE
+from patience import TIME_LIMIT_S
 
 TRUTH = SOURCE / "tests" / "truth"
 STOPS = int(os.environ.get("PROF_STOPS", "240"))
@@ -40,7 +41,8 @@ class Stops:
 def take_stops(folder, gdb, *command, count=STOPS):
     environment = {**os.environ, "FOLDER": str(folder), "STOPS": str(count)}
     result = subprocess.run([gdb, "-nx", "-batch", "-x", TRUTH / "take_stops.py", "--args", *command], env=environment,
-                            timeout=60 + count / 20, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+                            timeout=TIME_LIMIT_S + count / 20, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                            check=False)
     assert f"{count} stops" in result.stdout, result.stdout[-2000:] + result.stderr[-2000:]
 
 

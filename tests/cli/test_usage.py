@@ -86,7 +86,7 @@ def test_help_on_a_command_is_its_help(prof):
 
 
 def test_nothing_to_sample_is_no_reason_for_figures(prof):
-    errors = prof("record", "-F", "1", "-o", "out.folded", "--", "true").stderr
+    errors = prof("record", "-e", "cpu-clock", "-F", "1", "-o", "out.folded", "--", "true").stderr
     assert "no sample was taken" in errors and "a sample)" not in errors
 
 
