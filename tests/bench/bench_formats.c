@@ -87,14 +87,16 @@ static void add_cells(struct profile *profile, uint64_t samples, uint32_t stacks
 	}
 }
 
+/* Each cell has as many moments as samples, in no order: the prime has no divisor in common. */
 static void add_moments(struct profile *profile, uint64_t samples)
 {
 	uint64_t seed = 2, time_ns = 1000000000, cells = profile_cell_count(profile);
+	const uint64_t prime = 2654435761;
 
 	for (uint64_t i = 0; i < samples; i++) {
 		struct profile_moment moment = {
 			.time_ns = time_ns += next_random(&seed, 100000),
-			.cell = next_random(&seed, (uint32_t)cells),
+			.cell = (uint32_t)(i * prime % cells),
 			.cpu = next_random(&seed, 8),
 		};
 
