@@ -213,38 +213,38 @@ static uint32_t node_of_nothing(struct folded *folded)
 	return folded_tree_child(&folded->tree, FOLDED_TOP, strtab_add(folded->names, "[unnamed]"));
 }
 
-/* Thread by thread: the nodes of one first frame are remembered at a time. */
-static void add_thread(struct folded *folded, const struct tracks *tracks, thread_id thread,
-		       event_id event)
+static void add_track(struct folded *folded, const struct tracks *tracks, uint32_t track,
+		      string_id root)
 {
 	bool by_samples = folded->options->weight == WEIGHT_SAMPLES;
-	size_t track = (size_t)event * profile_thread_count(folded->profile) + thread;
 
 	if (track >= tracks->count)
 		return;
 	for (size_t i = tracks->first[track]; i < tracks->first[track + 1]; i++) {
 		const struct profile_cell *cell = tracks_cell(tracks, i);
-		uint32_t node = node_of_stack(folded, folded->roots[thread], cell->stack);
+		uint32_t node = node_of_stack(folded, root, cell->stack);
 
-		(event == 0 ? folded_tree_add : folded_tree_add_before)(
+		(cell->event == 0 ? folded_tree_add : folded_tree_add_before)(
 			&folded->tree, node != FOLDED_TOP ? node : node_of_nothing(folded),
 			by_samples ? cell->samples : cell->weight);
 	}
 }
 
+/* By first frames: the nodes of one are remembered at a time. */
 static void add_cells(struct folded *folded)
 {
 	uint32_t stacks = profile_stack_count(folded->profile);
+	uint32_t roots = strtab_count(folded->names);
 	CLEANUP(tracks_deinit) struct tracks tracks;
 
-	tracks_init(&tracks, folded->profile, 0);
+	tracks_init_groups(&tracks, folded->profile, folded->roots, roots);
 	folded->nodes = xcalloc(stacks, sizeof(*folded->nodes));
 	folded->first = xcalloc(stacks, sizeof(*folded->first));
 	memset(folded->first, 0xff, stacks * sizeof(*folded->first));
-	for (thread_id i = 0; i < profile_thread_count(folded->profile); i++) {
-		add_thread(folded, &tracks, i, 0);
+	for (string_id i = 0; i < roots; i++) {
+		add_track(folded, &tracks, i, i);
 		if (folded->options->difference)
-			add_thread(folded, &tracks, i, 1);
+			add_track(folded, &tracks, roots + i, i);
 	}
 }
 

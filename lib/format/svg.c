@@ -152,17 +152,18 @@ static enum code_kind kind_of(const struct svg *svg, const struct tree_node *nod
 		       : labels_code(&svg->labels, node->label, node->is_inlined);
 }
 
-/* Those of the first event, process by process as far as their threads are. */
+/* Those of the first event, process by process; last those of no process, whose frames are roots.
+ */
 static void add_cells(struct svg *svg)
 {
+	uint32_t processes = svg->processes.count;
 	CLEANUP(tracks_deinit) struct tracks tracks;
 
-	tracks_init(&tracks, svg->profile, 0);
-	for (thread_id i = 0; i < profile_thread_count(svg->profile) && i < tracks.count; i++) {
-		uint32_t process = svg->processes.of_thread[i];
-		uint32_t group = tracks.first[i] == tracks.first[i + 1] || process == PROCESS_NONE
+	tracks_init_groups(&tracks, svg->profile, svg->processes.of_thread, processes + 1);
+	for (uint32_t i = 0; i <= processes && i < tracks.count; i++) {
+		uint32_t group = tracks.first[i] == tracks.first[i + 1] || i == processes
 					 ? TREE_TOP
-					 : tree_group(&svg->tree, process);
+					 : tree_group(&svg->tree, i);
 
 		for (size_t j = tracks.first[i]; j < tracks.first[i + 1]; j++) {
 			const struct profile_cell *cell = tracks_cell(&tracks, j);

@@ -22,33 +22,27 @@ static uint32_t cell_of(const struct tracks *tracks, uint32_t sample)
 }
 
 /* By cell. Cells are fewer than moments, which lead to them in no order. */
-static uint32_t *tracks_of_cells(const struct profile *profile)
+static uint32_t *tracks_of_cells(const struct profile *profile, const uint32_t *group_of,
+				 uint32_t groups)
 {
 	uint64_t count = profile_cell_count(profile);
-	uint32_t threads = profile_thread_count(profile);
 	uint32_t *tracks = xcalloc(count, sizeof(*tracks));
 
 	for (uint64_t i = 0; i < count; i++) {
 		const struct profile_cell *cell = profile_get_cell(profile, i);
 
-		tracks[i] = cell->event * threads + cell->thread;
+		tracks[i] = cell->event * groups +
+			    (group_of ? group_of[cell->thread] : cell->thread);
 	}
 	return tracks;
 }
 
-void tracks_init(struct tracks *tracks, const struct profile *profile, uint64_t most_moments)
+static void sort_samples(struct tracks *tracks, const uint32_t *track_of)
 {
-	uint64_t moments = profile_moment_count(profile);
-	CLEANUP(free_ptr) uint32_t *track_of = tracks_of_cells(profile);
-	uint32_t samples;
+	uint32_t samples = (uint32_t)(tracks->by_time ? profile_moment_count(tracks->profile)
+						      : profile_cell_count(tracks->profile));
 	size_t *end;
 
-	*tracks = (struct tracks){
-		.profile = profile,
-		.by_time = moments && moments <= most_moments,
-		.count = profile_event_count(profile) * profile_thread_count(profile),
-	};
-	samples = (uint32_t)(tracks->by_time ? moments : profile_cell_count(profile));
 	tracks->cells = xcalloc(samples, sizeof(*tracks->cells));
 	if (tracks->by_time)
 		tracks->moments = xcalloc(samples, sizeof(*tracks->moments));
@@ -67,6 +61,32 @@ void tracks_init(struct tracks *tracks, const struct profile *profile, uint64_t 
 		if (tracks->by_time)
 			tracks->moments[at] = i;
 	}
+}
+
+void tracks_init(struct tracks *tracks, const struct profile *profile, uint64_t most_moments)
+{
+	uint64_t moments = profile_moment_count(profile);
+	uint32_t threads = profile_thread_count(profile);
+	CLEANUP(free_ptr) uint32_t *track_of = tracks_of_cells(profile, NULL, threads);
+
+	*tracks = (struct tracks){
+		.profile = profile,
+		.by_time = moments && moments <= most_moments,
+		.count = profile_event_count(profile) * threads,
+	};
+	sort_samples(tracks, track_of);
+}
+
+void tracks_init_groups(struct tracks *tracks, const struct profile *profile,
+			const uint32_t *group_of, uint32_t groups)
+{
+	CLEANUP(free_ptr) uint32_t *track_of = tracks_of_cells(profile, group_of, groups);
+
+	*tracks = (struct tracks){
+		.profile = profile,
+		.count = profile_event_count(profile) * groups,
+	};
+	sort_samples(tracks, track_of);
 }
 
 void tracks_deinit(struct tracks *tracks)

@@ -21,6 +21,13 @@ struct tracks {
 
 /* Cells too where there are more moments than that. */
 void tracks_init(struct tracks *tracks, const struct profile *profile, uint64_t most_moments);
+/*
+ * A track for each group of threads, and of cells: group_of says by thread which group, of so many,
+ * it belongs to. The number of a track is event * groups + group. Cells stand in the order that the
+ * profile has them in, in which neighbours share most of their callers.
+ */
+void tracks_init_groups(struct tracks *tracks, const struct profile *profile,
+			const uint32_t *group_of, uint32_t groups);
 void tracks_deinit(struct tracks *tracks);
 
 /* Of the sample that stands there in cells. */

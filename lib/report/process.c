@@ -67,7 +67,7 @@ void processes_init(struct processes *processes, const struct profile *profile)
 	for (thread_id i = 0; i < threads; i++) {
 		const char *name = process_name(profile, profile_get_thread(profile, i));
 
-		processes->of_thread[i] = name ? index_of(processes, name) : PROCESS_NONE;
+		processes->of_thread[i] = name ? index_of(processes, name) : processes->count;
 	}
 }
 

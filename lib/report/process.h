@@ -13,13 +13,11 @@
  */
 const char *process_name(const struct profile *profile, const struct profile_thread *thread);
 
-#define PROCESS_NONE UINT32_MAX
-
 /* All names of processes. */
 struct processes {
 	const char **names; /* distinct, in bytewise order */
 	uint32_t count;
-	uint32_t *of_thread; /* its index, or PROCESS_NONE */
+	uint32_t *of_thread; /* its index; count where nothing is known */
 };
 
 void processes_init(struct processes *processes, const struct profile *profile);

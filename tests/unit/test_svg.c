@@ -174,7 +174,7 @@ static void processes_are_known_by_their_names(void **state)
 	assert_string_equal(processes.names[processes.of_thread[0]], "z");
 	assert_string_equal(processes.names[processes.of_thread[1]], "a");
 	assert_int_equal(processes.of_thread[2], processes.of_thread[0]);
-	assert_int_equal(processes.of_thread[3], PROCESS_NONE);
+	assert_int_equal(processes.of_thread[3], processes.count);
 	assert_string_equal(processes.names[processes.of_thread[4]], "");
 }
 
