@@ -1,33 +1,63 @@
 #include "base/json.h"
 
+#include "base/digits.h"
 #include "base/utf8.h"
 
 #include <math.h>
 #include <string.h>
 
+static void flush(struct json *json)
+{
+	fwrite_unlocked(json->text, 1, json->len, json->out);
+	json->len = 0;
+}
+
 static void put(struct json *json, const char *text, size_t len)
 {
-	fwrite_unlocked(text, 1, len, json->out);
+	if (sizeof(json->text) - json->len < len)
+		flush(json);
+	if (sizeof(json->text) < len) {
+		fwrite_unlocked(text, 1, len, json->out);
+		return;
+	}
+	memcpy(json->text + json->len, text, len);
+	json->len += len;
+}
+
+static void put_char(struct json *json, char c)
+{
+	if (sizeof(json->text) == json->len)
+		flush(json);
+	json->text[json->len++] = c;
 }
 
 static void before_value(struct json *json)
 {
 	if (json->follows)
-		putc_unlocked(',', json->out);
+		put_char(json, ',');
 	json->follows = true;
+}
+
+static void after_value(struct json *json)
+{
+	if (!json->depth)
+		flush(json);
 }
 
 static void begin(struct json *json, char bracket)
 {
 	before_value(json);
-	putc_unlocked(bracket, json->out);
+	put_char(json, bracket);
 	json->follows = false;
+	json->depth++;
 }
 
 static void end(struct json *json, char bracket)
 {
-	putc_unlocked(bracket, json->out);
+	put_char(json, bracket);
 	json->follows = true;
+	json->depth--;
+	after_value(json);
 }
 
 void json_begin_object(struct json *json)
@@ -87,7 +117,7 @@ static void put_text(struct json *json, const char *str)
 	struct bytes text = bytes_of(str, strlen(str));
 	const unsigned char *plain = text.at; /* from here on nothing is written yet */
 
-	putc_unlocked('"', json->out);
+	put_char(json, '"');
 	while (bytes_left(&text)) {
 		const unsigned char *at = text.at;
 		uint32_t c = utf8_next(&text);
@@ -102,14 +132,14 @@ static void put_text(struct json *json, const char *str)
 			put_escape(json, c);
 	}
 	put(json, (const char *)plain, (size_t)(text.at - plain));
-	putc_unlocked('"', json->out);
+	put_char(json, '"');
 }
 
 void json_key(struct json *json, const char *key)
 {
 	before_value(json);
 	put_text(json, key);
-	putc_unlocked(':', json->out);
+	put_char(json, ':');
 	json->follows = false;
 }
 
@@ -117,42 +147,39 @@ void json_text(struct json *json, const char *text)
 {
 	before_value(json);
 	put_text(json, text);
+	after_value(json);
 }
 
-/* The digits of a number, up to `end`: where they begin. */
-static char *digits_of(uint64_t number, char *end)
+/* What ends at `end`, with the comma. */
+static void put_number(struct json *json, char *first, const char *end)
 {
-	do
-		*--end = (char)('0' + number % 10);
-	while (number /= 10);
-	return end;
-}
-
-/* With the comma in one write: of numbers there are millions. */
-void json_number(struct json *json, uint64_t number)
-{
-	char text[21], *end = text + sizeof(text), *first = digits_of(number, end);
-
 	if (json->follows)
 		*--first = ',';
 	json->follows = true;
 	put(json, first, (size_t)(end - first));
+	after_value(json);
+}
+
+void json_number(struct json *json, uint64_t number)
+{
+	char text[1 + DIGITS_MAX], *end = text + sizeof(text);
+
+	put_number(json, digits_before(end, number), end);
 }
 
 void json_signed(struct json *json, int64_t number)
 {
-	char text[21], *end = text + sizeof(text), *first;
+	char text[2 + DIGITS_MAX], *end = text + sizeof(text), *first;
 
-	first = digits_of(number < 0 ? -(uint64_t)number : (uint64_t)number, end);
+	first = digits_before(end, number < 0 ? -(uint64_t)number : (uint64_t)number);
 	if (number < 0)
 		*--first = '-';
-	before_value(json);
-	put(json, first, (size_t)(end - first));
+	put_number(json, first, end);
 }
 
 void json_decimal(struct json *json, uint64_t number, unsigned digits)
 {
-	char text[24], *end = text + sizeof(text), *first = end;
+	char text[3 + DIGITS_MAX], *end = text + sizeof(text), *first = end;
 
 	for (; digits && number % 10 == 0; digits--)
 		number /= 10;
@@ -161,11 +188,7 @@ void json_decimal(struct json *json, uint64_t number, unsigned digits)
 			*--first = (char)('0' + number % 10);
 		*--first = '.';
 	}
-	first = digits_of(number, first);
-	if (json->follows)
-		*--first = ',';
-	json->follows = true;
-	put(json, first, (size_t)(end - first));
+	put_number(json, digits_before(first, number), end);
 }
 
 void json_real(struct json *json, double number, int digits)
@@ -173,30 +196,27 @@ void json_real(struct json *json, double number, int digits)
 	char text[32];
 	int len = snprintf(text, sizeof(text), "%.*g", digits, number);
 
-	if (!isfinite(number)) {
+	if (isfinite(number))
+		json_raw(json, text, (size_t)len);
+	else
 		json_null(json);
-		return;
-	}
-	before_value(json);
-	put(json, text, (size_t)len);
 }
 
 void json_bool(struct json *json, bool value)
 {
-	before_value(json);
-	fputs_unlocked(value ? "true" : "false", json->out);
+	json_raw(json, value ? "true" : "false", value ? 4 : 5);
 }
 
 void json_null(struct json *json)
 {
-	before_value(json);
-	fputs_unlocked("null", json->out);
+	json_raw(json, "null", 4);
 }
 
 void json_raw(struct json *json, const char *text, size_t len)
 {
 	before_value(json);
 	put(json, text, len);
+	after_value(json);
 }
 
 void json_put_text(struct json *json, const char *key, const char *text)

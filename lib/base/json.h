@@ -1,5 +1,6 @@
 /*
- * JSON, written as it is put together: nothing is kept but what the next comma hangs on.
+ * JSON, written as it is put together: nothing is kept but what the next comma hangs on, and some
+ * text on its way. All of it is in the stream when the outermost value has ended.
  *
  *	json_begin_object(&json);
  *	json_key(&json, "name");
@@ -23,7 +24,10 @@
 
 struct json {
 	FILE *out;
-	bool follows; /* a value stands before the next one: a comma belongs between them */
+	bool follows;	/* a value stands before the next one: a comma belongs between them */
+	unsigned depth; /* of objects and arrays that are open */
+	size_t len;
+	char text[4096]; /* that is not yet in the stream */
 };
 
 static inline struct json json_to(FILE *out)

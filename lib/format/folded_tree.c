@@ -1,6 +1,7 @@
 #include "format/folded_tree.h"
 
 #include "base/alloc.h"
+#include "base/digits.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -167,25 +168,18 @@ static size_t append_name(struct writer *writer, const struct pending *pending)
 	return len;
 }
 
-/* The count up to `end`, with a space before it: where that is. */
-static char *put_count(char *end, uint64_t count)
-{
-	do
-		*--end = (char)('0' + count % 10);
-	while (count /= 10);
-	*--end = ' ';
-	return end;
-}
-
 /* The ';' behind the text gives way to the counts. */
 static void write_line(struct writer *writer, size_t len, const struct folded_node *node)
 {
 	char tail[TAIL + 1], *end = tail + sizeof(tail), *at = end;
 
 	*--at = '\n';
-	at = put_count(at, node->count);
-	if (writer->tree->is_difference)
-		at = put_count(at, node->before);
+	at = digits_before(at, node->count);
+	*--at = ' ';
+	if (writer->tree->is_difference) {
+		at = digits_before(at, node->before);
+		*--at = ' ';
+	}
 	fwrite_unlocked(writer->text, 1, len - 1, writer->out);
 	fwrite_unlocked(at, 1, (size_t)(end - at), writer->out);
 }
