@@ -38,14 +38,17 @@ static void put_ms(struct firefox *firefox, uint64_t ns)
 	json_decimal(&firefox->json, ns, FIREFOX_MS_DIGITS);
 }
 
+static const struct profile_moment *moment_of(const struct firefox *firefox, size_t at)
+{
+	return profile_get_moment(firefox->profile, firefox->tracks.moments[at]);
+}
+
 static uint64_t time_of_sample(const struct firefox *firefox, size_t at, size_t first, size_t end)
 {
-	const struct tracks *tracks = &firefox->tracks;
-
-	if (tracks->by_time)
-		return profile_get_moment(firefox->profile, tracks->moments[at])->time_ns -
-		       firefox->start_ns;
-	return (firefox->end_ns - firefox->start_ns) / (end - first) * (at - first);
+	if (!firefox->tracks.by_time)
+		return (firefox->end_ns - firefox->start_ns) / (end - first) * (at - first);
+	__builtin_prefetch(moment_of(firefox, tracks_ahead(at, end)));
+	return moment_of(firefox, at)->time_ns - firefox->start_ns;
 }
 
 /*
@@ -76,6 +79,7 @@ static void put_stacks(struct firefox *firefox, size_t first, size_t end)
 	for (size_t i = first; i < end; i++) {
 		uint32_t row = firefox->cell_rows[tracks->cells[i]];
 
+		__builtin_prefetch(&firefox->cell_rows[tracks->cells[tracks_ahead(i, end)]]);
 		if (row == NO_ROW)
 			json_null(&firefox->json);
 		else
@@ -110,8 +114,10 @@ static void put_cpu_deltas(struct firefox *firefox, size_t first, size_t end)
 		return;
 	json_key(&firefox->json, "threadCPUDelta");
 	json_begin_array(&firefox->json);
-	for (size_t i = first; i < end; i++)
+	for (size_t i = first; i < end; i++) {
+		__builtin_prefetch(&firefox->cell_weights[tracks->cells[tracks_ahead(i, end)]]);
 		json_number(&firefox->json, firefox->cell_weights[tracks->cells[i]]);
+	}
 	json_end_array(&firefox->json);
 }
 

@@ -49,14 +49,17 @@ static void sort_samples(struct tracks *tracks, const uint32_t *track_of)
 	tracks->first = xcalloc((size_t)tracks->count + 2, sizeof(*tracks->first));
 	/* Shifted by one, so that `end` has become first[track + 1] when all are in place. */
 	end = tracks->first + 1;
-	for (uint32_t i = 0; i < samples; i++)
+	for (uint32_t i = 0; i < samples; i++) {
+		__builtin_prefetch(&track_of[cell_of(tracks, (uint32_t)tracks_ahead(i, samples))]);
 		end[track_of[cell_of(tracks, i)] + 1]++;
+	}
 	for (uint32_t i = 1; i <= tracks->count; i++)
 		end[i] += end[i - 1];
 	for (uint32_t i = 0; i < samples; i++) {
 		uint32_t cell = cell_of(tracks, i);
 		size_t at = end[track_of[cell]]++;
 
+		__builtin_prefetch(&track_of[cell_of(tracks, (uint32_t)tracks_ahead(i, samples))]);
 		tracks->cells[at] = cell;
 		if (tracks->by_time)
 			tracks->moments[at] = i;

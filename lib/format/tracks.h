@@ -30,6 +30,13 @@ void tracks_init_groups(struct tracks *tracks, const struct profile *profile,
 			const uint32_t *group_of, uint32_t groups);
 void tracks_deinit(struct tracks *tracks);
 
+/* A sample some places on, to be fetched from memory by then: samples come in the order of time,
+ * and what is known of their cells and moments lies all over it. */
+static inline size_t tracks_ahead(size_t at, size_t end)
+{
+	return at + 16 < end ? at + 16 : end - 1;
+}
+
 /* Of the sample that stands there in cells. */
 const struct profile_cell *tracks_cell(const struct tracks *tracks, size_t at);
 /* A moment's is the average of its cell. */
