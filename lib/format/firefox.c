@@ -47,7 +47,7 @@ static uint64_t time_of_sample(const struct firefox *firefox, size_t at, size_t 
 {
 	if (!firefox->tracks.by_time)
 		return (firefox->end_ns - firefox->start_ns) / (end - first) * (at - first);
-	__builtin_prefetch(moment_of(firefox, tracks_ahead(at, end)));
+	__builtin_prefetch(moment_of(firefox, tracks_ahead(&firefox->tracks, at)));
 	return moment_of(firefox, at)->time_ns - firefox->start_ns;
 }
 
@@ -79,7 +79,7 @@ static void put_stacks(struct firefox *firefox, size_t first, size_t end)
 	for (size_t i = first; i < end; i++) {
 		uint32_t row = firefox->cell_rows[tracks->cells[i]];
 
-		__builtin_prefetch(&firefox->cell_rows[tracks->cells[tracks_ahead(i, end)]]);
+		__builtin_prefetch(&firefox->cell_rows[tracks->cells[tracks_ahead(tracks, i)]]);
 		if (row == NO_ROW)
 			json_null(&firefox->json);
 		else
@@ -115,7 +115,7 @@ static void put_cpu_deltas(struct firefox *firefox, size_t first, size_t end)
 	json_key(&firefox->json, "threadCPUDelta");
 	json_begin_array(&firefox->json);
 	for (size_t i = first; i < end; i++) {
-		__builtin_prefetch(&firefox->cell_weights[tracks->cells[tracks_ahead(i, end)]]);
+		__builtin_prefetch(&firefox->cell_weights[tracks->cells[tracks_ahead(tracks, i)]]);
 		json_number(&firefox->json, firefox->cell_weights[tracks->cells[i]]);
 	}
 	json_end_array(&firefox->json);

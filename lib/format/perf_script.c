@@ -7,7 +7,9 @@
 #include "format/format.h"
 
 #include "base/alloc.h"
+#include "base/digits.h"
 #include "base/utf8.h"
+#include "format/stack_text.h"
 #include "report/process.h"
 
 #include <errno.h>
@@ -15,11 +17,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { AHEAD = 16 };
+
 struct script {
 	FILE *out;
 	const struct profile *profile;
-	char *frames;  /* the lines of all frames … */
-	size_t *first; /* … those of frame i from here to first[i + 1] */
+	struct stack_text stacks;
 	char **heads;  /* by thread: "name pid/tid" */
 	char **events; /* by event: its name */
 };
@@ -68,8 +71,9 @@ static void put_line(FILE *out, uint64_t address, const char *name, const char *
 }
 
 /* The functions that are inlined, and then the one they are in. */
-static void put_frame(FILE *out, const struct profile *profile, frame_id id)
+static void put_frame(FILE *out, const void *context, frame_id id)
 {
+	const struct profile *profile = context;
 	struct profile_frame frame = profile_get_frame(profile, id);
 	uint64_t address = frame.module == PROFILE_NOTES ? 0 : profile_frame_vaddr(profile, id);
 	const char *object = object_of(profile, frame.module);
@@ -86,20 +90,6 @@ static void put_frame(FILE *out, const struct profile *profile, frame_id id)
 		put_line(out, address, profile_string(profile, function->name),
 			 i + 1 < frame.line_count ? "inlined" : object);
 	}
-}
-
-static void make_frames(struct script *script)
-{
-	uint32_t count = profile_frame_count(script->profile);
-	size_t len;
-	FILE *out = open_memstream(&script->frames, &len);
-
-	script->first = xcalloc((size_t)count + 1, sizeof(*script->first));
-	for (frame_id i = 0; i < count; i++) {
-		put_frame(out, script->profile, i);
-		script->first[i + 1] = (size_t)ftello(out);
-	}
-	fclose(out);
 }
 
 static char *head_of(const struct profile *profile, const struct profile_thread *thread)
@@ -142,31 +132,61 @@ static void make_heads(struct script *script)
 
 static void put_stack(struct script *script, stack_id id)
 {
-	struct profile_stack stack = profile_get_stack(script->profile, id);
+	size_t len;
+	const char *text = stack_text_of(&script->stacks, id, &len);
 
-	for (; stack.depth; stack = profile_get_stack(script->profile, stack.parent)) {
-		size_t first = script->first[stack.frame];
-
-		fwrite_unlocked(script->frames + first, 1, script->first[stack.frame + 1] - first,
-				script->out);
-	}
+	fwrite_unlocked(text, 1, len, script->out);
 	putc_unlocked('\n', script->out);
+}
+
+/* " [003] 12000.000345:" */
+static void put_time(struct script *script, const struct profile_moment *moment)
+{
+	char text[64], *end = text + sizeof(text), *first = end;
+
+	*--first = ':';
+	first = digits_padded_before(first, moment->time_ns / 1000 % 1000000, 6, '0');
+	*--first = '.';
+	first = digits_padded_before(first, moment->time_ns / 1000000000, 5, ' ');
+	*--first = ' ';
+	*--first = ']';
+	first = digits_padded_before(first, moment->cpu, 3, '0');
+	*--first = '[';
+	*--first = ' ';
+	fwrite_unlocked(first, 1, (size_t)(end - first), script->out);
 }
 
 static void put_event(struct script *script, const struct profile_cell *cell, uint64_t weight)
 {
-	fprintf(script->out, " %10" PRIu64 " %s: \n", weight, script->events[cell->event]);
+	char text[32], *end = text + sizeof(text), *first = end;
+
+	*--first = ' ';
+	first = digits_padded_before(first, weight, 10, ' ');
+	*--first = ' ';
+	fwrite_unlocked(first, 1, (size_t)(end - first), script->out);
+	fputs_unlocked(script->events[cell->event], script->out);
+	fputs_unlocked(": \n", script->out);
 }
 
+static const struct profile_cell *cell_of(const struct profile *profile, uint64_t moment)
+{
+	return profile_get_cell(profile, profile_get_moment(profile, moment)->cell);
+}
+
+/* Moments lead all over the profile: the stack of one some places on is fetched meanwhile. */
 static void put_moments(struct script *script)
 {
-	for (uint64_t i = 0; i < profile_moment_count(script->profile); i++) {
-		const struct profile_moment *moment = profile_get_moment(script->profile, i);
-		const struct profile_cell *cell = profile_get_cell(script->profile, moment->cell);
+	const struct profile *profile = script->profile;
+	uint64_t count = profile_moment_count(profile);
 
-		fprintf(script->out, "%s [%03u] %5" PRIu64 ".%06" PRIu64 ":",
-			script->heads[cell->thread], moment->cpu, moment->time_ns / 1000000000,
-			moment->time_ns / 1000 % 1000000);
+	for (uint64_t i = 0; i < count; i++) {
+		const struct profile_moment *moment = profile_get_moment(profile, i);
+		const struct profile_cell *cell = cell_of(profile, i);
+
+		if (i + AHEAD < count)
+			profile_prefetch_stack(profile, cell_of(profile, i + AHEAD)->stack);
+		fputs_unlocked(script->heads[cell->thread], script->out);
+		put_time(script, moment);
 		put_event(script, cell, cell->weight / cell->samples);
 		put_stack(script, cell->stack);
 	}
@@ -181,7 +201,8 @@ static void put_cells(struct script *script)
 		uint64_t blocks = one_value ? 1 : cell->samples;
 
 		for (uint64_t block = 0; block < blocks && !ferror(script->out); block++) {
-			fprintf(script->out, "%s :", script->heads[cell->thread]);
+			fputs_unlocked(script->heads[cell->thread], script->out);
+			fputs_unlocked(" :", script->out);
 			put_event(script, cell, cell->weight / blocks);
 			put_stack(script, cell->stack);
 		}
@@ -199,8 +220,7 @@ static void script_deinit(struct script *script)
 {
 	free_texts(script->heads, profile_thread_count(script->profile));
 	free_texts(script->events, profile_event_count(script->profile));
-	free(script->frames);
-	free(script->first);
+	stack_text_deinit(&script->stacks);
 }
 
 static struct error *perf_script_write(const struct profile *profile,
@@ -209,7 +229,7 @@ static struct error *perf_script_write(const struct profile *profile,
 	CLEANUP(script_deinit) struct script script = {.out = out, .profile = profile};
 
 	(void)options;
-	make_frames(&script);
+	stack_text_init(&script.stacks, profile, LEAF_FIRST, put_frame, profile);
 	make_heads(&script);
 	if (profile_moment_count(profile))
 		put_moments(&script);

@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/json.h"
+#include "format/stack_text.h"
 #include "format/tracks.h"
 #include "report/labels.h"
 #include "report/process.h"
@@ -24,12 +25,7 @@ struct speedscope {
 	const struct profile *profile;
 	struct labels labels;
 	struct tracks tracks;
-	char *texts;	/* of the frames, as parts of a stack: ",12,13" … */
-	size_t *first;	/* … that of frame i from here to first[i + 1] */
-	frame_id *path; /* of the stack that is written, leaf first */
-	size_t path_room;
-	char *stack; /* that is written */
-	size_t stack_room;
+	struct stack_text stacks;
 };
 
 static void put_frames(struct speedscope *speedscope)
@@ -53,68 +49,24 @@ static void put_frames(struct speedscope *speedscope)
 	json_end_array(json);
 }
 
-static void make_texts(struct speedscope *speedscope)
+/* As a part of a stack: ",12,13". */
+static void put_frame_text(FILE *out, const void *context, frame_id frame)
 {
-	const struct labels *labels = &speedscope->labels;
-	uint32_t frames = profile_frame_count(speedscope->profile);
-	size_t len;
-	FILE *out = open_memstream(&speedscope->texts, &len);
+	const struct labels *labels = context;
 
-	speedscope->first = xcalloc((size_t)frames + 1, sizeof(*speedscope->first));
-	for (frame_id i = 0; i < frames; i++) {
-		for (uint32_t line = labels->first_line[i]; line < labels->first_line[i + 1];
-		     line++)
-			fprintf(out, ",%" PRIu32, labels->lines[line].label);
-		speedscope->first[i + 1] = (size_t)ftello(out);
-	}
-	fclose(out);
+	for (uint32_t i = labels->first_line[frame]; i < labels->first_line[frame + 1]; i++)
+		fprintf(out, ",%" PRIu32, labels->lines[i].label);
 }
 
-static size_t text_len(const struct speedscope *speedscope, frame_id frame)
-{
-	return speedscope->first[frame + 1] - speedscope->first[frame];
-}
-
-/* The frames of a stack into path: how many. len: of all their texts. */
-static size_t find_path(struct speedscope *speedscope, stack_id id, size_t *len)
-{
-	struct profile_stack stack = profile_get_stack(speedscope->profile, id);
-	size_t depth = 0;
-
-	if (speedscope->path_room < stack.depth) {
-		speedscope->path_room = (size_t)stack.depth * 2;
-		speedscope->path = xreallocarray(speedscope->path, speedscope->path_room,
-						 sizeof(*speedscope->path));
-	}
-	for (*len = 0; stack.depth; stack = profile_get_stack(speedscope->profile, stack.parent)) {
-		*len += text_len(speedscope, stack.frame);
-		speedscope->path[depth++] = stack.frame;
-	}
-	return depth;
-}
-
-/* Root first. The first comma becomes the bracket. */
 static void put_stack(struct speedscope *speedscope, stack_id id)
 {
-	size_t len, depth = find_path(speedscope, id, &len);
-	char *to;
+	size_t len;
+	const char *text = stack_text_of(&speedscope->stacks, id, &len);
 
-	if (speedscope->stack_room < len + 2) {
-		speedscope->stack_room = (len + 2) * 2;
-		speedscope->stack = xreallocarray(speedscope->stack, speedscope->stack_room, 1);
-	}
-	to = speedscope->stack;
-	while (depth--) {
-		frame_id frame = speedscope->path[depth];
-
-		to = mempcpy(to, speedscope->texts + speedscope->first[frame],
-			     text_len(speedscope, frame));
-	}
-	if (to == speedscope->stack)
-		to++;
-	speedscope->stack[0] = '[';
-	*to++ = ']';
-	json_raw(&speedscope->json, speedscope->stack, (size_t)(to - speedscope->stack));
+	json_begin_array(&speedscope->json);
+	if (len)
+		json_raw(&speedscope->json, text + 1, len - 1); /* without the first comma */
+	json_end_array(&speedscope->json);
 }
 
 static uint64_t weight_of_track(const struct tracks *tracks, uint32_t track)
@@ -160,7 +112,7 @@ static const char *unit_of(const struct profile *profile, event_id id)
 	return strcmp(unit, "bytes") != 0 ? "none" : "bytes";
 }
 
-static void put_track(struct speedscope *speedscope, uint32_t track)
+static void put_track(struct speedscope *speedscope, uint32_t track, uint64_t weight)
 {
 	struct json *json = &speedscope->json;
 	const struct tracks *tracks = &speedscope->tracks;
@@ -173,11 +125,14 @@ static void put_track(struct speedscope *speedscope, uint32_t track)
 	json_put_text(json, "name", name);
 	json_put_text(json, "unit", unit_of(speedscope->profile, track / threads));
 	json_put_number(json, "startValue", 0);
-	json_put_number(json, "endValue", weight_of_track(tracks, track));
+	json_put_number(json, "endValue", weight);
 	json_key(json, "samples");
 	json_begin_array(json);
-	for (size_t i = tracks->first[track]; i < tracks->first[track + 1]; i++)
+	for (size_t i = tracks->first[track]; i < tracks->first[track + 1]; i++) {
+		profile_prefetch_stack(speedscope->profile,
+				       tracks_cell(tracks, tracks_ahead(tracks, i))->stack);
 		put_stack(speedscope, tracks_cell(tracks, i)->stack);
+	}
 	json_end_array(json);
 	json_key(json, "weights");
 	json_begin_array(json);
@@ -217,9 +172,9 @@ static void put_tracks(struct speedscope *speedscope)
 	for (uint32_t track = 0; track < speedscope->tracks.count; track++) {
 		if (speedscope->tracks.first[track] == speedscope->tracks.first[track + 1])
 			continue;
-		put_track(speedscope, track);
-		weight = track < threads ? weight_of_track(&speedscope->tracks, track) : 0;
-		if (weight > most) {
+		weight = weight_of_track(&speedscope->tracks, track);
+		put_track(speedscope, track, weight);
+		if (weight > most && track < threads) {
 			most = weight;
 			shown = written;
 		}
@@ -253,10 +208,7 @@ static void speedscope_deinit(struct speedscope *speedscope)
 {
 	labels_deinit(&speedscope->labels);
 	tracks_deinit(&speedscope->tracks);
-	free(speedscope->texts);
-	free(speedscope->first);
-	free(speedscope->path);
-	free(speedscope->stack);
+	stack_text_deinit(&speedscope->stacks);
 }
 
 static struct error *speedscope_write(const struct profile *profile,
@@ -267,7 +219,8 @@ static struct error *speedscope_write(const struct profile *profile,
 
 	(void)options;
 	labels_init(&speedscope.labels, profile);
-	make_texts(&speedscope);
+	stack_text_init(&speedscope.stacks, profile, ROOT_FIRST, put_frame_text,
+			&speedscope.labels);
 	tracks_init(&speedscope.tracks, profile, MOST_MOMENTS);
 	put_file(&speedscope);
 	if (fflush(out) || ferror(out))

@@ -6,6 +6,9 @@
 
 const struct profile_cell *tracks_cell(const struct tracks *tracks, size_t at)
 {
+	size_t ahead = tracks_ahead(tracks, at);
+
+	__builtin_prefetch(profile_get_cell(tracks->profile, tracks->cells[ahead]));
 	return profile_get_cell(tracks->profile, tracks->cells[at]);
 }
 
@@ -50,7 +53,8 @@ static void sort_samples(struct tracks *tracks, const uint32_t *track_of)
 	/* Shifted by one, so that `end` has become first[track + 1] when all are in place. */
 	end = tracks->first + 1;
 	for (uint32_t i = 0; i < samples; i++) {
-		__builtin_prefetch(&track_of[cell_of(tracks, (uint32_t)tracks_ahead(i, samples))]);
+		if (i + 16 < samples)
+			__builtin_prefetch(&track_of[cell_of(tracks, i + 16)]);
 		end[track_of[cell_of(tracks, i)] + 1]++;
 	}
 	for (uint32_t i = 1; i <= tracks->count; i++)
@@ -59,7 +63,8 @@ static void sort_samples(struct tracks *tracks, const uint32_t *track_of)
 		uint32_t cell = cell_of(tracks, i);
 		size_t at = end[track_of[cell]]++;
 
-		__builtin_prefetch(&track_of[cell_of(tracks, (uint32_t)tracks_ahead(i, samples))]);
+		if (i + 16 < samples)
+			__builtin_prefetch(&track_of[cell_of(tracks, i + 16)]);
 		tracks->cells[at] = cell;
 		if (tracks->by_time)
 			tracks->moments[at] = i;

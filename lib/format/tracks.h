@@ -30,11 +30,11 @@ void tracks_init_groups(struct tracks *tracks, const struct profile *profile,
 			const uint32_t *group_of, uint32_t groups);
 void tracks_deinit(struct tracks *tracks);
 
-/* A sample some places on, to be fetched from memory by then: samples come in the order of time,
- * and what is known of their cells and moments lies all over it. */
-static inline size_t tracks_ahead(size_t at, size_t end)
+/* A place some samples on, for what is to be fetched from memory by then: samples of a thread lead
+ * all over the profile. */
+static inline size_t tracks_ahead(const struct tracks *tracks, size_t at)
 {
-	return at + 16 < end ? at + 16 : end - 1;
+	return at + 16 < tracks->first[tracks->count] ? at + 16 : at;
 }
 
 /* Of the sample that stands there in cells. */

@@ -388,6 +388,11 @@ struct profile_stack profile_get_stack(const struct profile *profile, stack_id i
 	return profile->stacks.items[id];
 }
 
+void profile_prefetch_stack(const struct profile *profile, stack_id id)
+{
+	__builtin_prefetch(&profile->stacks.items[id]);
+}
+
 uint32_t profile_thread_count(const struct profile *profile)
 {
 	return profile->threads.count;

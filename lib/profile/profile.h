@@ -216,6 +216,8 @@ uint32_t profile_frame_count(const struct profile *profile);
 struct profile_frame profile_get_frame(const struct profile *profile, frame_id id);
 uint32_t profile_stack_count(const struct profile *profile);
 struct profile_stack profile_get_stack(const struct profile *profile, stack_id id);
+/* It is soon asked for: it may be on its way from memory by then. */
+void profile_prefetch_stack(const struct profile *profile, stack_id id);
 uint32_t profile_thread_count(const struct profile *profile);
 const struct profile_thread *profile_get_thread(const struct profile *profile, thread_id id);
 uint32_t profile_function_count(const struct profile *profile);
