@@ -122,7 +122,7 @@ def test_the_pointer_is_told_what_it_is_on(show):
 
 def test_a_search_says_the_share_of_what_matches_and_counts_callers_once(show):
     page = show(SHOP)
-    page.key("/")
+    page.key("f", "control")
     page.write("^(serve|next|write)$")
     page.until("document.getElementById('found').textContent === '90.0% in 3 places'")
     page.key("Enter")
@@ -221,6 +221,13 @@ def test_a_table_of_functions_leads_to_callers_and_callees(show):
     page.press_on("#tab-functions")
     rows = page.until("[...document.querySelectorAll('#function-table tbody tr')].map((row) => row.innerText.split('\\t').slice(0, 3).map((text) => text.trim()))")
     assert rows[0] == ["40.0%", "40.0%", "read"] and rows[-1] == ["0%", "20.0%", "log"]
+    stops = "document.querySelectorAll('#function-table tbody button:not([tabindex=\"-1\"])')"
+    assert page.value(f"{stops}.length") == 1
+    page.value(f"{stops}[0].focus()")
+    page.key("ArrowDown")
+    page.until("document.activeElement.textContent === 'next'")
+    page.key("Enter")
+    page.until("document.querySelector('#function-table [aria-current]').innerText.includes('next')")
     page.press_on("[data-column=total] button")
     page.until("document.querySelector('#function-table tbody tr').innerText.includes('main')")
     assert page.value("document.querySelector('[data-column=total]').getAttribute('aria-sort')") == "descending"

@@ -4,9 +4,9 @@ import { $, make } from "./tables.js";
 import { count, shown, time } from "./words.js";
 
 const KEYS = [
-  ["/", "search"], ["n  N", "next and previous match"], ["Esc", "zoom out, clear the search, close"],
-  ["← → ↑ ↓", "in the graph or the tree: to the box beside, above, below"],
-  ["Enter", "zoom into the selected box"], ["Backspace", "zoom out by one"], ["+  -", "closer, further; so does the wheel with Ctrl"],
+  ["/ Ctrl+F", "search"], ["n  N", "next and previous match"], ["Esc", "zoom out, clear the search, close"],
+  ["← → ↑ ↓", "in the graph, the tree, the table: to what is beside, above, below"],
+  ["Enter", "zoom into the selected box"], ["Backspace  0", "zoom out by one, or to all"], ["+  -", "closer, further; so does the wheel with Ctrl"],
   ["Shift ← →", "left, right; so does a drag, or the wheel with Shift"],
   ["1 2 3", "flame graph, functions, call tree"], ["s", "callers and callees of the selected function; so does a double click"],
   ["right click, m", "what can be done with a function"],

@@ -360,6 +360,7 @@ class Page extends View {
     if (this.state.q && this.state.only)
       parts.push(`${{ others: "without", matches: "only", hidden: "hidden:" }[this.state.only]} what matches ${this.state.q}`);
     if (this.state.threads) parts.push(`threads ${this.state.threads}`);
+    if (this.state.view === "graph" && tree.each > 1) parts.push(`1 in ${tree.each} samples`);
     if (this.state.view === "graph" && hidden)
       parts.push(`${count(hidden)} ${hidden === 1 ? "frame" : "frames"} too narrow to draw`);
     const text = shown(parts.join(" · "));
@@ -620,7 +621,7 @@ class Page extends View {
     for (const id of ["function-table", "call-tree", "details"]) $(id).addEventListener("contextmenu", rowMenu);
     const step = (kind) => () => this.takeStep(kind, this.state.fn);
     const keys = { "/": () => $("search").select(), n: () => this.step(1), N: () => this.step(-1), t: () => this.turnTheme(),
-      1: () => this.go({ view: "graph" }), 2: () => this.go({ view: "functions" }), 3: () => this.go({ view: "calls" }),
+      0: () => this.zoomTo(""), 1: () => this.go({ view: "graph" }), 2: () => this.go({ view: "functions" }), 3: () => this.go({ view: "calls" }),
       s: () => this.state.fn >= 0 && this.go({ view: "functions" }), i: () => this.go({ zoom: "", shape: this.nextShape() }),
       o: step("only"), x: step("without"), h: step("hide"), b: step("from"), u: () => this.go({ steps: "", zoom: "" }),
       y: () => this.state.fn >= 0 && this.copy(this.profile.labels.name[this.state.fn], "The name"), z: () => this.magnify(),
@@ -629,6 +630,11 @@ class Page extends View {
       "[": () => this.shift(-1), "]": () => this.shift(1), w: () => this.go({ from: 0, to: 0, lens: "" }),
       "?": () => this.help() };
     addEventListener("keydown", (event) => {
+      // A canvas has no text for the browser to find; the second time it is the browser's own search.
+      if ((event.ctrlKey || event.metaKey) && event.key === "f" && document.activeElement !== $("search")) {
+        $("search").select();
+        event.preventDefault();
+      }
       if (event.altKey || event.ctrlKey || event.metaKey || event.defaultPrevented) return;
       if (event.key === "Escape") return void this.escape();
       if (event.target.matches("input, select, textarea") || !Object.hasOwn(keys, event.key)) return;

@@ -62,7 +62,9 @@ export function matchingCells({ frames, stacks, cells }, matches, others = false
     for (let i = frames.first[frame]; !hit[stack] && i < frames.first[frame + 1]; i++)
       hit[stack] = matches[frames.code[i] >>> 1];
   }
-  return Uint8Array.from(cells.stack, (stack) => hit[stack] !== Number(others));
+  const flags = new Uint8Array(cells.count); // in a loop: from() takes ten times as long
+  for (let cell = 0; cell < cells.count; cell++) flags[cell] = Number(hit[cells.stack[cell]] !== Number(others));
+  return flags;
 }
 
 // Nodes of matching labels, the heaviest first.

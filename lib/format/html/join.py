@@ -14,12 +14,17 @@ from pathlib import Path
 IMPORT = re.compile(r'^import \{[^}]*\}\s+from "\./[a-z]+\.js";\n', re.MULTILINE)
 
 
+TOP_NAME = re.compile(r"^(?:export )?(?:const|let|(?:async )?function|class) (\w+)", re.MULTILINE)
+
+
 def without_margins(text):
     return re.sub(r"^\s+|^\s*//.*\n", "", text, flags=re.MULTILINE)
 
 
 def script_of(modules):
     text = "".join(IMPORT.sub("", path.read_text()) for path in modules)
+    names = TOP_NAME.findall(text)
+    assert len(set(names)) == len(names), f"twice at the top: {sorted({name for name in names if names.count(name) > 1})}"
     text = without_margins(re.sub(r"^export ", "", text, flags=re.MULTILINE))
     return re.sub(r"[^\x00-\x7f]", lambda found: f"\\u{ord(found[0]):04x}", text)
 

@@ -1,9 +1,9 @@
 // Stacks in the order of time: a tree whose nodes are calls that go on, as far as samples tell; of each
 // thread its own, the busiest first. The axis is weight as everywhere, so nothing stands where a thread did not run.
 
-import { leftOut, NO_CODE } from "./tree.js";
+import { grown, leftOut, NO_CODE } from "./tree.js";
 
-const MOST_MOMENTS = 200000; // drawn; of more each second, third … stands for as many
+const MOST_MOMENTS = 100000; // drawn; of more each second, third … stands for as many
 
 // By thread, in order: the moments in the range that have weight.
 function momentsOf({ moments, cells, threads }, weights, [from, to]) {
@@ -19,54 +19,61 @@ function momentsOf({ moments, cells, threads }, weights, [from, to]) {
     .sort((a, b) => b.weight - a.weight || a.thread - b.thread);
 }
 
+const FIELDS = { parent: Uint32Array, code: Uint32Array, depth: Uint32Array, end: Uint32Array, self: Float64Array, start: Float64Array,
+  total: Float64Array, begins: Float64Array, ends: Float64Array };
+
 class Path {
   constructor() {
-    this.columns = { parent: [], code: [], depth: [], self: [], start: [], total: [], end: [], begins: [], ends: [] };
+    this.count = 0;
+    for (const [name, Column] of Object.entries(FIELDS)) this[name] = new Column(1024);
     this.open = [];
     this.at = 0; // on the axis
   }
 
   begin(code, time) {
-    const { columns, open } = this;
-    const node = columns.code.length;
-    const values = { parent: open.length ? open[open.length - 1] : 0, code, depth: open.length, self: 0, start: this.at, total: 0, end: 0,
-      begins: time, ends: time };
-    for (const [name, column] of Object.entries(columns)) column.push(values[name]);
+    if (this.count === this.code.length) for (const name of Object.keys(FIELDS)) this[name] = grown(this[name]);
+    const node = this.count++;
+    const { open } = this;
+    this.parent[node] = open.length ? open[open.length - 1] : 0;
+    this.code[node] = code;
+    this.depth[node] = open.length;
+    this.start[node] = this.at;
+    this.begins[node] = time;
+    this.ends[node] = time;
     open.push(node);
   }
 
   // Ends what is deeper than that.
   close(depth) {
-    const { columns, open } = this;
+    const { open } = this;
     while (open.length > depth) {
       const node = open.pop();
-      columns.total[node] = this.at - columns.start[node];
-      columns.end[node] = columns.code.length;
+      this.total[node] = this.at - this.start[node];
+      this.end[node] = this.count;
       const parent = open[open.length - 1];
-      if (parent !== undefined) columns.ends[parent] = Math.max(columns.ends[parent], columns.ends[node]);
+      if (open.length && this.ends[parent] < this.ends[node]) this.ends[parent] = this.ends[node];
     }
   }
 
   // A sample: its codes from the root. `kept` nodes above them stay open.
   take(codes, kept, weight, time) {
-    const { columns, open } = this;
+    const { open } = this;
     let same = 0;
-    while (same < codes.length && kept + same < open.length && columns.code[open[kept + same]] === codes[same]) same++;
+    while (same < codes.length && kept + same < open.length && this.code[open[kept + same]] === codes[same]) same++;
     this.close(kept + same);
     for (let i = same; i < codes.length; i++) this.begin(codes[i], time);
     const leaf = open[open.length - 1];
-    columns.self[leaf] += weight;
-    columns.ends[leaf] = time;
+    this.self[leaf] += weight;
+    this.ends[leaf] = time;
     this.at += weight;
   }
 
   tree() {
     this.close(0);
-    const { self, start, total, begins, ends, ...rest } = this.columns;
-    const tree = { count: self.length, maxDepth: 0, inOrder: true, base: new Float64Array(self.length), baseSelf: new Float64Array(self.length) };
-    for (const [name, column] of Object.entries(rest)) tree[name] = new Uint32Array(column);
-    for (const [name, column] of Object.entries({ self, start, total, begins, ends })) tree[name] = new Float64Array(column);
-    for (let i = 0; i < tree.count; i++) if (tree.depth[i] > tree.maxDepth) tree.maxDepth = tree.depth[i];
+    const { count } = this;
+    const tree = { count, maxDepth: 0, inOrder: true, base: new Float64Array(count), baseSelf: new Float64Array(count) };
+    for (const name of Object.keys(FIELDS)) tree[name] = this[name].subarray(0, count);
+    for (let i = 0; i < count; i++) if (tree.depth[i] > tree.maxDepth) tree.maxDepth = tree.depth[i];
     return tree;
   }
 }

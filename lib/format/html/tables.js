@@ -50,6 +50,7 @@ export class FunctionTable {
         this.column = heading.dataset.column;
         this.fill();
       });
+    this.body.addEventListener("keydown", (event) => this.key(event));
     this.body.addEventListener("click", (event) => {
       const row = event.target.closest("tr[data-label]");
       if (row) this.select(Number(row.dataset.label));
@@ -77,6 +78,24 @@ export class FunctionTable {
     for (const row of this.body.rows)
       if (row.dataset.label === String(selected)) row.setAttribute("aria-current", "true");
       else row.removeAttribute("aria-current");
+    this.hold(this.body.querySelector("[aria-current] button") || this.body.querySelector("button"));
+  }
+
+  // Of all rows one is a stop of the Tab key; the arrows lead to the others.
+  hold(button) {
+    for (const other of this.body.querySelectorAll("[tabindex='0']")) other.tabIndex = -1;
+    if (button) button.tabIndex = 0;
+  }
+
+  key(event) {
+    const buttons = [...this.body.querySelectorAll("button")];
+    const at = buttons.indexOf(document.activeElement);
+    const goal = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: buttons.length - 1 }[event.key];
+    if (at < 0 || goal === undefined || event.altKey || event.ctrlKey || event.metaKey) return;
+    event.preventDefault();
+    if (!buttons[goal]) return;
+    this.hold(buttons[goal]);
+    buttons[goal].focus();
   }
 
   fill() {
@@ -87,7 +106,7 @@ export class FunctionTable {
     const sorted = [...this.rows].sort(COLUMNS[this.column]);
     const rows = sorted.slice(0, this.shownRows).map((row) => this.row(row));
     if (sorted.length > rows.length)
-      rows.push(make("tr", {}, make("td", { colSpan: 3 }, make("button", { type: "button" },
+      rows.push(make("tr", {}, make("td", { colSpan: 3 }, make("button", { type: "button", tabIndex: -1 },
         `${count(sorted.length - rows.length)} more functions`))));
     if (!rows.length) rows.push(make("tr", {}, make("td", { colSpan: 3, className: "none" }, "no function matches")));
     this.body.replaceChildren(...rows);
@@ -98,7 +117,7 @@ export class FunctionTable {
     return make("tr", { "data-label": label }, make("td", {}, share(self, this.whole)),
       make("td", {}, share(total, this.whole)),
       ...(this.compares ? [make("td", { className: "change" }, points(difference))] : []),
-      make("td", {}, make("button", { type: "button", title: full.slice(0, 2000) }, make("bdi", {}, name))),
+      make("td", {}, make("button", { type: "button", tabIndex: -1, title: full.slice(0, 2000) }, make("bdi", {}, name))),
       make("td", { className: "place module" }, make("bdi", {}, module)), make("td", { className: "place file" }, make("bdi", {}, file)));
   }
 }

@@ -42,11 +42,14 @@ export function lanesOf(profile, byCpu, event = 0, included = null) {
 // What the innermost frame of each cell is.
 function layersOfCells(profile) {
   const { cells, stacks, frames, labels } = profile;
-  return Uint8Array.from(cells.stack, (stack) => {
+  const layers = new Uint8Array(cells.count);
+  for (let cell = 0; cell < cells.count; cell++) {
+    const stack = cells.stack[cell];
     const last = frames.first[stacks.frame[stack] + 1] - 1;
     const kind = stack && last >= 0 ? labels.kind[frames.code[last] >>> 1] : "unnamed";
-    return Math.max(0, LAYERS.indexOf(kind));
-  });
+    layers[cell] = Math.max(0, LAYERS.indexOf(kind));
+  }
+  return layers;
 }
 
 // elements: {canvas, names (a list)}. tell: {range(from, to, isOver), thread(pattern, adds), hover(lines, event)}.
@@ -79,8 +82,10 @@ export class Timeline {
     this.range = range;
     this.span = span;
     if (!isNew) return this.draw();
-    Object.assign(this, lanesOf(profile, look.byCpu, look.event, look.included));
-    this.nameLanes();
+    const key = `${look.byCpu} ${look.event} ${look.included}`;
+    if (key !== this.laneKey) Object.assign(this, lanesOf(profile, look.byCpu, look.event, look.included));
+    if (key !== this.laneKey) this.nameLanes();
+    this.laneKey = key;
     return this.paint();
   }
 
@@ -152,7 +157,10 @@ export class Timeline {
   // Of this event: its row, or -1.
   rows(rowOf) {
     const { cells } = this.profile;
-    return Int16Array.from(cells.thread, (thread, cell) => (cells.event[cell] === this.look.event ? rowOf(thread, cell) : -1));
+    const rows = new Int16Array(cells.count).fill(-1);
+    for (let cell = 0; cell < cells.count; cell++)
+      if (cells.event[cell] === this.look.event) rows[cell] = rowOf(cells.thread[cell], cell);
+    return rows;
   }
 
   // Columns from the ground up, one fill for all.
@@ -188,14 +196,24 @@ export class Timeline {
       });
   }
 
-  drawLanes(context) {
+  // Samples of each lane by bin; kept, for a search or another theme changes nothing in it.
+  laneCounts() {
+    const key = `${this.laneKey} ${this.bins} ${this.span}`;
+    if (key === this.countsKey) return this.counts;
     const { profile, look, bins, lanes } = this;
     const { moments, cells } = profile;
     const rows = new Map(lanes.map((lane, row) => [lane.key, row]));
     const rowOf = (key) => rows.get(key) ?? -1;
-    const key = look.byCpu ? moments.cpu.map((cpu, i) => (cells.event[moments.cell[i]] === look.event ? cpu : this.mostCpus)) : moments.cell;
-    const counts = histogram(profile, lanes.length, bins, key, look.byCpu
+    const keys = look.byCpu ? moments.cpu.map((cpu, i) => (cells.event[moments.cell[i]] === look.event ? cpu : this.mostCpus)) : moments.cell;
+    this.countsKey = key;
+    this.counts = histogram(profile, lanes.length, bins, keys, look.byCpu
       ? Int16Array.from({ length: this.mostCpus + 1 }, (_, cpu) => rowOf(cpu)) : this.rows(rowOf), this.span);
+    return this.counts;
+  }
+
+  drawLanes(context) {
+    const { look, bins, lanes } = this;
+    const counts = this.laneCounts();
     const most = counts.reduce((value, count) => Math.max(value, count), 1);
     lanes.forEach((lane, row) => {
       const ground = ALL_PX + (row + 1) * LANE_PX - 2;

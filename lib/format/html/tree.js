@@ -5,7 +5,7 @@
 
 export const NO_CODE = 0xffffffff; // of the root, where it stands for all
 
-function grown(array) {
+export function grown(array) {
   const larger = new array.constructor(array.length * 2);
   larger.set(array);
   return larger;
@@ -20,13 +20,20 @@ class Builder {
     this.table = new Uint32Array(2 ** Math.ceil(Math.log2(room + 2) + 1)); // at most half full
   }
 
+  // Where a node is in the table, or would be. First near those of its parent's neighbours: what is asked for
+  // next is then in the processor's cache, which is most of the time of a large tree.
   slot(parent, code) {
     const mask = this.table.length - 1;
-    let hash = Math.imul(parent ^ Math.imul(code, 0x9e3779b1), 0x85ebca6b);
-    for (hash = (hash ^ (hash >>> 15)) & mask; ; hash = (hash + 1) & mask) {
-      const node = this.table[hash];
-      if (!node || (this.parent[node] === parent && this.code[node] === code)) return hash;
-    }
+    const mixed = Math.imul(parent ^ Math.imul(code, 0x9e3779b1), 0x85ebca6b);
+    let at = (parent * 2 + ((mixed >>> 20) & 7)) & mask;
+    if (this.isFreeOrOf(at, parent, code)) return at;
+    for (at = (mixed ^ (mixed >>> 15)) & mask; !this.isFreeOrOf(at, parent, code); at = (at + 1) & mask);
+    return at;
+  }
+
+  isFreeOrOf(at, parent, code) {
+    const node = this.table[at];
+    return !node || (this.parent[node] === parent && this.code[node] === code);
   }
 
   // Made when it is new.
@@ -166,8 +173,9 @@ export const standsForAll = (tree, node) => tree.code[node] === NO_CODE;
 // The cells, those of a group next to each other. groupOf: a label for each thread, or null.
 function cellsByGroup({ cells }, groupOf) {
   const { count, thread } = cells;
-  if (!groupOf) return Uint32Array.from({ length: count }, (_, cell) => cell);
-  return Float64Array.from({ length: count }, (_, cell) => groupOf[thread[cell]] * count + cell).sort().map((key) => key % count);
+  const keys = new Float64Array(count);
+  for (let cell = 0; cell < count; cell++) keys[cell] = (groupOf ? groupOf[thread[cell]] : 0) * count + cell;
+  return groupOf ? keys.sort().map((key) => key % count) : keys;
 }
 
 // What of a frame's codes is no node: hides (a flag for each label) and, with `physical`, what is inlined.
