@@ -169,7 +169,8 @@ def main():
     given = [Path(name) for name in sys.argv[1:] if name != "--profile"]
     chromium = shutil.which("chromium")
     if not chromium:
-        sys.exit("page: no chromium")
+        print("page: no chromium")
+        return
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
         folder = Path(name)
         browser = Browser(chromium, folder / "chromium")
