@@ -22,6 +22,7 @@ static void open_symbolizer(struct live *live)
 						  .proc = "/proc",
 						  .threads = 1,
 						  .inlines = !live->no_inline,
+						  .again = true,
 						  .between = go_on_reading,
 						  .user = live,
 					  });

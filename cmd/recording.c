@@ -20,7 +20,8 @@ enum {
 	/* The rings are drained this often even when no one has reached its watermark; targets
 	   without a descriptor are looked after as often. */
 	TICK_MS = 100,
-	/* A leisurely recording drains them as often, whatever is there: half of what they hold. */
+	/* A leisurely recording drains them as seldom, whatever is there, unless they hold less
+	   than twice that; as often as this where nobody knows what comes. */
 	LEISURE_MS = 50,
 };
 
@@ -376,13 +377,15 @@ static void pace_after_batch(struct recording *recording)
 static void wait_for_records(const struct recording *recording, struct pollfd *fds, nfds_t count,
 			     int timeout_ms)
 {
-	int attended_ms = sampler_facts(recording->sampler)->attended_ms;
+	const struct sampler_facts *facts = sampler_facts(recording->sampler);
+	int attended_ms = facts->attended_ms;
+	int leisure_ms = facts->holds_ms ? facts->holds_ms / 2 : LEISURE_MS;
 	int ready;
 
 	if (sampler_attends(recording->sampler) && attended_ms < timeout_ms)
 		timeout_ms = attended_ms;
 	if (recording->is_leisurely)
-		ready = poll(fds + 1, count - 1, timeout_ms < LEISURE_MS ? timeout_ms : LEISURE_MS);
+		ready = poll(fds + 1, count - 1, timeout_ms < leisure_ms ? timeout_ms : leisure_ms);
 	else
 		ready = poll(fds, count, timeout_ms);
 	/* A signal that somebody else handles says nothing of the descriptors. */

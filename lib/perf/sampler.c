@@ -187,12 +187,17 @@ static void choose_kinds(struct sampler *s, const struct event *events, size_t e
 	s->facts.attended_ms = ms < LEAST_ATTENDED_MS ? LEAST_ATTENDED_MS : (int)ms;
 }
 
+/* 0: nobody knows. */
+static uint64_t bytes_a_second(const struct sampler *s)
+{
+	return s->samples_a_second * (s->options.stack_bytes + SAMPLE_BYTES);
+}
+
 static size_t default_ring_bytes(const struct sampler *s)
 {
-	uint64_t a_second = s->samples_a_second * (s->options.stack_bytes + SAMPLE_BYTES);
-	uint64_t bytes = a_second * RING_MS / 1000;
+	uint64_t bytes = bytes_a_second(s) * RING_MS / 1000;
 
-	if (!a_second)
+	if (!bytes)
 		return DEFAULT_RING_BYTES;
 	if (bytes > MOST_RING_BYTES)
 		return MOST_RING_BYTES;
@@ -237,8 +242,11 @@ static struct error *open_rings_that_fit(struct sampler *s)
 	for (;; bytes /= 2) {
 		struct error *err = open_rings(s, bytes);
 
-		if (!err)
+		if (!err) {
+			if (bytes_a_second(s))
+				s->facts.holds_ms = (int)(bytes * 1000 / bytes_a_second(s));
 			return NULL;
+		}
 		close_rings(s);
 		if ((error_number(err) != EPERM && error_number(err) != ENOMEM) ||
 		    bytes <= SMALLEST_RING_BYTES)

@@ -63,7 +63,8 @@ struct sampler_facts {
 	unsigned cpus;
 	/* So often the rings are to be read while samples are attended to. */
 	int attended_ms;
-	bool rate_is_known; /* samples come by frequency */
+	bool rate_is_known; /* samples come by frequency … */
+	int holds_ms;	    /* … and a ring holds those of so long a time; else 0 */
 };
 
 struct sampler;

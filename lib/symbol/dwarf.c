@@ -7,11 +7,18 @@
 
 #include <stdlib.h>
 
+/* Of a unit: where what is. */
+struct contents {
+	struct dwarf_parts functions; /* entries */
+	struct dwarf_parts sequences; /* of the line program */
+};
+
 struct dwarf {
 	const struct image *image; /* of debug; NULL: its sections are not in one */
 	struct dwarf_file debug, alt;
 	bool has_alt;
 	struct dwarf_index index;
+	struct contents *contents; /* by unit of debug; NULL: nobody comes again */
 };
 
 struct dwarf *dwarf_of_sections(const struct dwarf_sections *debug,
@@ -77,10 +84,21 @@ void dwarf_free(struct dwarf *dwarf)
 {
 	if (!dwarf)
 		return;
+	for (size_t i = 0; dwarf->contents && i < dwarf->debug.unit_count; i++) {
+		dwarf_parts_deinit(&dwarf->contents[i].functions);
+		dwarf_parts_deinit(&dwarf->contents[i].sequences);
+	}
+	free(dwarf->contents);
 	dwarf_file_deinit(&dwarf->debug);
 	dwarf_file_deinit(&dwarf->alt);
 	dwarf_index_deinit(&dwarf->index);
 	free(dwarf);
+}
+
+void dwarf_keep_contents(struct dwarf *dwarf)
+{
+	if (!dwarf->contents)
+		dwarf->contents = xcalloc(dwarf->debug.unit_count, sizeof(*dwarf->contents));
 }
 
 bool dwarf_is_split(const struct dwarf *dwarf)
@@ -112,6 +130,8 @@ struct resolving {
 static void resolving_init(struct resolving *resolving, const struct dwarf *dwarf, uint32_t unit,
 			   const uint64_t *vaddrs, size_t count, struct arena *arena)
 {
+	struct contents *contents = dwarf->contents ? &dwarf->contents[unit] : NULL;
+
 	*resolving = (struct resolving){.count = count};
 	dwarf_reader_init(&resolving->reader, &dwarf->debug, dwarf->has_alt ? &dwarf->alt : NULL,
 			  arena);
@@ -120,10 +140,11 @@ static void resolving_init(struct resolving *resolving, const struct dwarf *dwar
 	dwarf_names_init(&resolving->names, &resolving->reader);
 	resolving->innermost = xcalloc(count, sizeof(*resolving->innermost));
 	resolving->places = xcalloc(count, sizeof(*resolving->places));
-	dwarf_scopes_find(&resolving->scopes, &resolving->unit->view, vaddrs, count,
+	dwarf_scopes_find(&resolving->scopes, &resolving->unit->view,
+			  contents ? &contents->functions : NULL, vaddrs, count,
 			  resolving->innermost);
-	dwarf_lines_find(dwarf_reader_lines(&resolving->reader, resolving->unit), vaddrs, count,
-			 resolving->places);
+	dwarf_lines_find(dwarf_reader_lines(&resolving->reader, resolving->unit),
+			 contents ? &contents->sequences : NULL, vaddrs, count, resolving->places);
 }
 
 static void resolving_deinit(struct resolving *resolving)

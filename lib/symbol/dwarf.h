@@ -5,9 +5,9 @@
  * dwarf_new() reads the unit headers and their ranges, nothing more; dwarf_resolve() then scans
  * only the units that were hit, each once, linearly by its abbreviations, and runs its line program
  * once, and gives the memory that this took of the file back to the kernel. Any number of threads
- * may resolve units of one `struct dwarf` at a time. Damaged DWARF costs the names of what is
- * damaged: the chain is empty, never wrong memory. Split DWARF (.dwo files) is not followed: its
- * units cover no address.
+ * may resolve different units of one `struct dwarf` at a time. Damaged DWARF costs the names of
+ * what is damaged: the chain is empty, never wrong memory. Split DWARF (.dwo files) is not
+ * followed: its units cover no address.
  */
 #ifndef PROF_SYMBOL_DWARF_H
 #define PROF_SYMBOL_DWARF_H
@@ -47,6 +47,11 @@ struct dwarf_chain {
 struct dwarf *dwarf_new(struct image *debug, struct image *alt);
 void dwarf_free(struct dwarf *dwarf);
 DEFINE_CLEANUP(dwarf, dwarf_free)
+
+/* For who resolves addresses of the same units again and again: what dwarf_resolve() learns of a
+ * unit, where its functions are, is kept (24 bytes each), and the next time it reads only those
+ * with an address that is asked for. */
+void dwarf_keep_contents(struct dwarf *dwarf);
 
 /* Some of its units are in .dwo files. */
 bool dwarf_is_split(const struct dwarf *dwarf);

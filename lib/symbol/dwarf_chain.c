@@ -18,9 +18,10 @@ struct finder {
 	size_t count;
 	uint32_t *innermost;
 	struct dwarf_scopes *scopes;
-	uint32_t open;	      /* the innermost scope around the present entry */
-	uint64_t budget;      /* of range list entries */
-	uint64_t claims_left; /* of all addresses together */
+	struct dwarf_parts *making; /* of what is read; NULL: none are made */
+	uint32_t open;		    /* the innermost scope around the present entry */
+	uint64_t budget;	    /* of range list entries */
+	uint64_t claims_left;	    /* of all addresses together */
 };
 
 /* Most entries have no address of ours: what comes behind is of no interest then. */
@@ -111,7 +112,8 @@ static bool is_inner(const struct finder *finder, const struct dwarf_scope *scop
 	return other->physical == scope->physical && other->level < scope->level;
 }
 
-/* Notes the scope with the addresses that it covers; false: there is none. */
+/* Notes the scope with the addresses that it covers; false: there is none. Only functions begin a
+ * part: what is inlined is in one. */
 static bool claim(struct finder *finder, const struct dwarf_scope *scope,
 		  const struct dwarf_pcs *pcs, uint32_t index)
 {
@@ -122,6 +124,8 @@ static bool claim(struct finder *finder, const struct dwarf_scope *scope,
 	while (dwarf_ranges_next(&ranges, &finder->budget, &low, &high)) {
 		size_t i = search_first(finder->vaddrs, finder->count, low);
 
+		if (finder->making && scope->level == 0)
+			dwarf_parts_add(finder->making, low, high, scope->die.offset);
 		for (; i < finder->count && finder->vaddrs[i] < high && finder->claims_left; i++) {
 			finder->claims_left--;
 			if (!is_inner(finder, scope, finder->innermost[i]))
@@ -153,8 +157,44 @@ static void enter(struct finder *finder, const struct dwarf_die *die)
 		open_scope(finder, &scope);
 }
 
+/* From where the scan is, to the end of the unit or of one function; where that is. */
+static uint64_t scan_scopes(struct finder *finder, struct dwarf_scan *scan, bool of_one)
+{
+	struct dwarf_die die;
+	bool is_first = true;
+
+	scan->wanted = DWARF_FUNCTION;
+	while (dwarf_scan_next(scan, &die)) {
+		close_scopes(finder, scan->ended_depth);
+		if (of_one && !is_first && finder->open == DWARF_NO_SCOPE)
+			return die.offset;
+		is_first = false;
+		if (die.abbrev->roles & DWARF_FUNCTION || finder->open != DWARF_NO_SCOPE)
+			enter(finder, &die);
+		scan->wanted = DWARF_FUNCTION;
+		if (finder->open != DWARF_NO_SCOPE)
+			scan->wanted |= DWARF_INLINED;
+	}
+	close_scopes(finder, 0);
+	return UINT64_MAX;
+}
+
+static void scan_parts(struct finder *finder, struct dwarf_scan *scan,
+		       const struct dwarf_parts *parts)
+{
+	const struct dwarf_part *part;
+	uint64_t done = 0;
+	size_t next = 0;
+
+	while ((part = dwarf_parts_next(parts, &next, done, finder->vaddrs, finder->count))) {
+		dwarf_scan_seek(scan, part->offset);
+		done = scan_scopes(finder, scan, true);
+	}
+}
+
 void dwarf_scopes_find(struct dwarf_scopes *scopes, const struct dwarf_view *view,
-		       const uint64_t *vaddrs, size_t count, uint32_t *innermost)
+		       struct dwarf_parts *parts, const uint64_t *vaddrs, size_t count,
+		       uint32_t *innermost)
 {
 	struct finder finder = {
 		.view = view,
@@ -162,25 +202,22 @@ void dwarf_scopes_find(struct dwarf_scopes *scopes, const struct dwarf_view *vie
 		.count = count,
 		.innermost = innermost,
 		.scopes = scopes,
+		.making = parts && !parts->are_made ? parts : NULL,
 		.open = DWARF_NO_SCOPE,
 		.budget = dwarf_ranges_budget(view->file),
 		.claims_left = (uint64_t)count * MAX_CLAIMS,
 	};
 	struct dwarf_scan scan;
-	struct dwarf_die die;
 
 	for (size_t i = 0; i < count; i++)
 		innermost[i] = DWARF_NO_SCOPE;
 	dwarf_scan_init(&scan, view, DWARF_FUNCTION);
-	while (dwarf_scan_next(&scan, &die)) {
-		close_scopes(&finder, scan.ended_depth);
-		if (die.abbrev->roles & DWARF_FUNCTION || finder.open != DWARF_NO_SCOPE)
-			enter(&finder, &die);
-		scan.wanted = DWARF_FUNCTION;
-		if (finder.open != DWARF_NO_SCOPE)
-			scan.wanted |= DWARF_INLINED;
-	}
-	close_scopes(&finder, 0);
+	if (parts && parts->are_made)
+		scan_parts(&finder, &scan, parts);
+	else
+		scan_scopes(&finder, &scan, false);
+	if (parts)
+		parts->are_made = true;
 	read_used(scopes, view);
 }
 

@@ -4,6 +4,7 @@
 #ifndef PROF_SYMBOL_DWARF_CHAIN_H
 #define PROF_SYMBOL_DWARF_CHAIN_H
 
+#include "symbol/dwarf_parts.h"
 #include "symbol/dwarf_view.h"
 
 #define DWARF_NO_SCOPE UINT32_MAX
@@ -28,10 +29,14 @@ struct dwarf_scopes {
 	size_t count, room;
 };
 
-/* vaddrs: ascending. innermost: of each the scope, or DWARF_NO_SCOPE. Scans the unit once. Of
- * several that cover an address the deepest is taken. A zeroed `scopes` is an empty one. */
+/*
+ * vaddrs: ascending. innermost: of each the scope, or DWARF_NO_SCOPE. Of several that cover an
+ * address the deepest is taken. A zeroed `scopes` is an empty one. Scans the unit once, or of it
+ * the functions that `parts` says once they are made, which this does; NULL: nobody comes again.
+ */
 void dwarf_scopes_find(struct dwarf_scopes *scopes, const struct dwarf_view *view,
-		       const uint64_t *vaddrs, size_t count, uint32_t *innermost);
+		       struct dwarf_parts *parts, const uint64_t *vaddrs, size_t count,
+		       uint32_t *innermost);
 void dwarf_scopes_deinit(struct dwarf_scopes *scopes);
 
 #endif

@@ -269,6 +269,9 @@ struct line_run {
 	uint32_t line;
 	bool is_gone; /* the sequence is of code that is not in the file */
 
+	struct dwarf_parts *making; /* of the sequences; NULL: none are made */
+	struct dwarf_part sequence; /* the present one, so far */
+
 	bool has_row; /* of this sequence; it reaches to the next one */
 	uint64_t row_address;
 	struct dwarf_place row;
@@ -281,6 +284,8 @@ struct line_run {
 
 static void begin_sequence(struct line_run *run)
 {
+	run->sequence = (struct dwarf_part){
+		.low = UINT64_MAX, .offset = (uint64_t)(run->at.at - run->lines->program.at)};
 	run->address = 0;
 	run->file = 1;
 	run->line = 1;
@@ -288,11 +293,28 @@ static void begin_sequence(struct line_run *run)
 	run->has_row = false;
 }
 
+static void end_sequence(struct line_run *run)
+{
+	const struct dwarf_part *sequence = &run->sequence;
+
+	if (run->making && sequence->low < sequence->high)
+		dwarf_parts_add(run->making, sequence->low, sequence->high, sequence->offset);
+}
+
+static void reach(struct dwarf_part *sequence, uint64_t address)
+{
+	if (address < sequence->low)
+		sequence->low = address;
+	if (address > sequence->high)
+		sequence->high = address;
+}
+
 /* The row before the present one reaches up to it. */
 static void end_row(struct line_run *run)
 {
 	if (!run->has_row)
 		return;
+	reach(&run->sequence, run->address);
 	for (; run->next < run->count && run->vaddrs[run->next] < run->address; run->next++)
 		run->found[run->next] = run->row;
 }
@@ -306,6 +328,7 @@ static void add_row(struct line_run *run)
 	end_row(run);
 	if (!goes_on)
 		run->next = search_first(run->vaddrs, run->count, run->address);
+	reach(&run->sequence, run->address);
 	run->has_row = true;
 	run->row_address = run->address;
 	run->row = (struct dwarf_place){true, run->line, run->file};
@@ -339,7 +362,8 @@ static void run_special(struct line_run *run, unsigned opcode)
 	add_row(run);
 }
 
-static void run_extended(struct line_run *run)
+/* False: it was the end of the sequence. */
+static bool run_extended(struct line_run *run)
 {
 	uint64_t length = bytes_uleb(&run->at);
 	struct bytes operand = bytes_sub(&run->at, length);
@@ -347,8 +371,7 @@ static void run_extended(struct line_run *run)
 	switch (bytes_u8(&operand)) {
 	case DW_LNE_end_sequence:
 		end_row(run);
-		begin_sequence(run);
-		break;
+		return false;
 	case DW_LNE_set_address:
 		run->address = bytes_uint(&operand, (unsigned)bytes_left(&operand));
 		run->is_gone = dwarf_is_tombstone(run->address);
@@ -357,6 +380,7 @@ static void run_extended(struct line_run *run)
 	default: /* discriminators and what a vendor may add */
 		break;
 	}
+	return true;
 }
 
 static void skip_operands(struct line_run *run, unsigned opcode)
@@ -391,8 +415,37 @@ static void run_standard(struct line_run *run, unsigned opcode)
 	}
 }
 
-void dwarf_lines_find(const struct dwarf_lines *lines, const uint64_t *vaddrs, size_t count,
-		      struct dwarf_place *ret)
+static void run_sequence(struct line_run *run)
+{
+	bool goes_on = true;
+
+	begin_sequence(run);
+	while (goes_on && bytes_left(&run->at)) {
+		unsigned opcode = bytes_u8(&run->at);
+
+		if (opcode >= run->lines->opcode_base)
+			run_special(run, opcode);
+		else if (opcode == 0)
+			goes_on = run_extended(run);
+		else
+			run_standard(run, opcode);
+	}
+	end_sequence(run);
+}
+
+static void run_parts(struct line_run *run, const struct dwarf_parts *parts)
+{
+	const struct dwarf_part *part;
+	size_t next = 0;
+
+	while ((part = dwarf_parts_next(parts, &next, 0, run->vaddrs, run->count))) {
+		run->at = bytes_at(run->lines->program, part->offset);
+		run_sequence(run);
+	}
+}
+
+void dwarf_lines_find(const struct dwarf_lines *lines, struct dwarf_parts *parts,
+		      const uint64_t *vaddrs, size_t count, struct dwarf_place *ret)
 {
 	struct line_run run = {
 		.lines = lines,
@@ -400,20 +453,17 @@ void dwarf_lines_find(const struct dwarf_lines *lines, const uint64_t *vaddrs, s
 		.vaddrs = vaddrs,
 		.count = count,
 		.found = ret,
+		.making = parts && !parts->are_made ? parts : NULL,
 	};
 
 	memset(ret, 0, count * sizeof(*ret));
 	if (lines->opcode_base)
 		prepare_specials(&run);
-	begin_sequence(&run);
-	while (bytes_left(&run.at)) {
-		unsigned opcode = bytes_u8(&run.at);
-
-		if (opcode >= lines->opcode_base)
-			run_special(&run, opcode);
-		else if (opcode == 0)
-			run_extended(&run);
-		else
-			run_standard(&run, opcode);
-	}
+	if (parts && parts->are_made)
+		run_parts(&run, parts);
+	else
+		while (bytes_left(&run.at))
+			run_sequence(&run);
+	if (parts)
+		parts->are_made = true;
 }

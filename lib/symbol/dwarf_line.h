@@ -6,6 +6,7 @@
 #define PROF_SYMBOL_DWARF_LINE_H
 
 #include "base/arena.h"
+#include "symbol/dwarf_parts.h"
 #include "symbol/dwarf_view.h"
 
 struct dwarf_lines;
@@ -29,8 +30,9 @@ struct dwarf_place {
 	uint64_t file;
 };
 
-/* vaddrs: ascending; ret: as many. Runs the program once and keeps no rows. */
-void dwarf_lines_find(const struct dwarf_lines *lines, const uint64_t *vaddrs, size_t count,
-		      struct dwarf_place *ret);
+/* vaddrs: ascending; ret: as many. Keeps no rows. Runs the program once, or of it the sequences
+ * that `parts` says once they are made, which this does; NULL: nobody comes again. */
+void dwarf_lines_find(const struct dwarf_lines *lines, struct dwarf_parts *parts,
+		      const uint64_t *vaddrs, size_t count, struct dwarf_place *ret);
 
 #endif

@@ -10,6 +10,15 @@ void dwarf_scan_init(struct dwarf_scan *scan, const struct dwarf_view *view, uin
 	};
 }
 
+void dwarf_scan_seek(struct dwarf_scan *scan, uint64_t offset)
+{
+	const struct dwarf_unit *unit = scan->view->unit;
+
+	scan->at = dwarf_unit_contents(scan->view->file, unit);
+	bytes_skip(&scan->at, offset - unit->first_die);
+	scan->depth = 1; /* what ends it is above */
+}
+
 bool dwarf_scan_next(struct dwarf_scan *scan, struct dwarf_die *ret)
 {
 	const struct dwarf_abbrevs *abbrevs = scan->view->abbrevs;

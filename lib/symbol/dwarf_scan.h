@@ -20,6 +20,9 @@ struct dwarf_scan {
 
 void dwarf_scan_init(struct dwarf_scan *scan, const struct dwarf_view *view, uint8_t wanted);
 
+/* Goes on with the entry at an offset of .debug_info, which is then the outermost. */
+void dwarf_scan_seek(struct dwarf_scan *scan, uint64_t offset);
+
 /* The next entry that has one of the wanted roles; false at the end, or where the unit is damaged.
  */
 bool dwarf_scan_next(struct dwarf_scan *scan, struct dwarf_die *ret);

@@ -42,6 +42,8 @@ static void open_dwarf(struct source *source, const struct source_options *optio
 	}
 	source->alt = debugfile_find_alt(holder, options->debug_dir);
 	source->dwarf = dwarf_new(holder, source->alt);
+	if (source->dwarf && options->again)
+		dwarf_keep_contents(source->dwarf);
 	if (source->dwarf && dwarf_is_split(source->dwarf))
 		source->problem = xasprintf(
 			"%s has its debug information in .dwo files, which prof does not read, so "

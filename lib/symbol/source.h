@@ -14,6 +14,7 @@ struct source_options {
 	const char *debug_dir;
 	const char *proc;
 	bool inlines; /* false: symbols only, no DWARF */
+	bool again;   /* more addresses of the same modules will be asked for */
 };
 
 struct source {

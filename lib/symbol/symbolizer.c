@@ -346,6 +346,7 @@ struct symbolizer *symbolizer_new(struct profile *profile, const struct spaces *
 		.debug_dir = options->debug_dir,
 		.proc = options->proc,
 		.inlines = options->inlines,
+		.again = options->again,
 	};
 	symbolizer->crew = (struct crew){
 		.threads = options->threads ? options->threads : cpu_count(),

@@ -23,6 +23,7 @@ struct symbolize_options {
 			     the processes were others */
 	unsigned threads; /* 0: one a CPU */
 	bool inlines;	  /* false: physical functions only, without lines */
+	bool again;	  /* symbolizer_run() will be called more than once */
 	const atomic_bool
 		*cancel;   /* set: stop naming soon, leave the rest as addresses; may be NULL */
 	atomic_uint *done; /* modules and units finished so far, for progress; may be NULL */

@@ -60,9 +60,9 @@ def call(name, place):
     return Call(name, os.path.normpath(path), int(line.replace("?", "0")))
 
 
-def resolved(program, addresses):
+def resolved(program, addresses, *options):
     """What prof says: for each address its calls, innermost first."""
-    return by_llvm([BUILD / "tests/unit/resolve_addresses", program], addresses)
+    return by_llvm([BUILD / "tests/unit/resolve_addresses", *options, program], addresses)
 
 
 def by_llvm(command, addresses):
@@ -148,6 +148,7 @@ def assert_agreement(program, oracle):
                  if not agree(address, our, their, symbols)]
     assert not different, f"{len(different)} of {len(addresses)}, the first: {different[0]}"
     assert sum(len(our) > 2 for our in ours) > 10, "nothing is inlined"
+    assert resolved(program, addresses, "--again") == ours, "who asks for a few at a time is told something else"
 
 
 def build(name, client, program):

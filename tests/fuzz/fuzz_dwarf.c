@@ -50,15 +50,11 @@ static void resolve_run(const struct dwarf *dwarf, uint32_t unit, const uint64_t
 	arena_deinit(&arena);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void resolve_all(const struct dwarf *dwarf)
 {
-	struct dwarf_sections debug = {0}, alt = {0};
-	CLEANUP(dwarf_cleanup) struct dwarf *dwarf = NULL;
 	uint64_t vaddrs[ADDRESSES];
 	size_t end;
 
-	read_sections(bytes_of(data, size), &debug, &alt);
-	dwarf = dwarf_of_sections(&debug, &alt);
 	for (size_t i = 0; i < ADDRESSES; i++)
 		vaddrs[i] = START + i * STEP;
 	for (size_t i = 0; i < ADDRESSES; i = end) {
@@ -68,5 +64,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			end++;
 		resolve_run(dwarf, unit, &vaddrs[i], end - i);
 	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct dwarf_sections debug = {0}, alt = {0};
+	CLEANUP(dwarf_cleanup) struct dwarf *dwarf = NULL;
+
+	read_sections(bytes_of(data, size), &debug, &alt);
+	dwarf = dwarf_of_sections(&debug, &alt);
+	resolve_all(dwarf);
+	/* The first time makes a table of contents, the second reads by it. */
+	dwarf_keep_contents(dwarf);
+	resolve_all(dwarf);
+	resolve_all(dwarf);
 	return 0;
 }

@@ -1,7 +1,9 @@
 /*
- * resolve_addresses FILE [ALT]: reads addresses of an ELF file, in hexadecimal, a line each, and
- * prints the functions inlined there, innermost first, as llvm-symbolizer does: a line with the
- * name, a line FILE:LINE:0, and an empty line behind each address. What is unknown prints as "??".
+ * resolve_addresses [--again] FILE [ALT]: reads addresses of an ELF file, in hexadecimal, a line
+ * each, and prints the functions inlined there, innermost first, as llvm-symbolizer does: a line
+ * with the name, a line FILE:LINE:0, and an empty line behind each address. What is unknown prints
+ * as "??".
+ * --again: a few at a time, as who comes again and again.
  */
 #include "symbol/dwarf.h"
 
@@ -10,6 +12,9 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
+#include <string.h>
+
+enum { FEW = 50 };
 
 struct query {
 	uint64_t vaddr;
@@ -75,15 +80,16 @@ static void resolve_unit(const struct dwarf *dwarf, const struct query *queries,
 		chains[queries[i].line] = found[i];
 }
 
-static void resolve_all(const struct dwarf *dwarf, struct queries *queries, struct arena *arena,
-			struct dwarf_chain *chains)
+static void resolve_all(const struct dwarf *dwarf, struct queries *queries, size_t at_once,
+			struct arena *arena, struct dwarf_chain *chains)
 {
 	if (queries->count)
 		qsort(queries->items, queries->count, sizeof(*queries->items), compare_queries);
 	for (size_t end, i = 0; i < queries->count; i = end) {
 		const struct query *first = &queries->items[i];
 
-		for (end = i; end < queries->count && queries->items[end].unit == first->unit;)
+		for (end = i; end < queries->count && end - i < at_once &&
+			      queries->items[end].unit == first->unit;)
 			end++;
 		if (first->unit != DWARF_NO_UNIT)
 			resolve_unit(dwarf, first, end - i, arena, chains);
@@ -102,8 +108,12 @@ static void print_chain(struct dwarf_chain chain)
 
 int main(int argc, char **argv)
 {
-	CLEANUP(image_cleanup) struct image *debug = argc > 1 ? open_image(argv[1]) : NULL;
-	CLEANUP(image_cleanup) struct image *alt = argc > 2 ? open_image(argv[2]) : NULL;
+	bool again = argc > 1 && !strcmp(argv[1], "--again");
+	int first = 1 + again;
+	CLEANUP(image_cleanup)
+	struct image *debug = argc > first ? open_image(argv[first]) : NULL;
+	CLEANUP(image_cleanup)
+	struct image *alt = argc > first + 1 ? open_image(argv[first + 1]) : NULL;
 	CLEANUP(dwarf_cleanup) struct dwarf *dwarf = debug ? dwarf_new(debug, alt) : NULL;
 	struct dwarf_chain *chains;
 	struct arena arena = {0};
@@ -111,9 +121,11 @@ int main(int argc, char **argv)
 
 	if (!dwarf)
 		return 1;
+	if (again)
+		dwarf_keep_contents(dwarf);
 	queries = read_queries(dwarf);
 	chains = xcalloc(queries.count, sizeof(*chains));
-	resolve_all(dwarf, &queries, &arena, chains);
+	resolve_all(dwarf, &queries, again ? FEW : SIZE_MAX, &arena, chains);
 	for (size_t i = 0; i < queries.count; i++)
 		print_chain(chains[i]);
 	free(chains);

@@ -309,11 +309,37 @@ static void assert_chain(const struct dwarf *dwarf, uint64_t vaddr, const char *
 	arena_deinit(&arena);
 }
 
+static void assert_chains(struct dwarf_chain chain, struct dwarf_chain other)
+{
+	assert_int_equal(chain.count, other.count);
+	for (unsigned i = 0; i < chain.count; i++) {
+		const struct dwarf_call *left = &chain.calls[i], *right = &other.calls[i];
+
+		assert_string_equal(left->name ? left->name : "?", right->name ? right->name : "?");
+		assert_string_equal(left->file ? left->file : "?", right->file ? right->file : "?");
+		assert_int_equal(left->line, right->line);
+	}
+}
+
+/* Who comes again is told the same as who comes for the first time. */
+static void assert_same_again(const struct file *file)
+{
+	CLEANUP(dwarf_cleanup) struct dwarf *once = dwarf_of(file);
+	CLEANUP(dwarf_cleanup) struct dwarf *again = dwarf_of(file);
+	struct arena arena = {0};
+
+	dwarf_keep_contents(again);
+	for (uint64_t vaddr = 0xff8; vaddr < 0x1080; vaddr += 4)
+		assert_chains(resolve(once, vaddr, &arena), resolve(again, vaddr, &arena));
+	arena_deinit(&arena);
+}
+
 static void assert_file(const struct file *file, uint64_t vaddr, const char *expected)
 {
 	CLEANUP(dwarf_cleanup) struct dwarf *dwarf = dwarf_of(file);
 
 	assert_chain(dwarf, vaddr, expected);
+	assert_same_again(file);
 }
 
 /* Rows for main.c (file 1): 0x1000 line 5, 0x1010 line 6; for list.h (file 2): 0x1020 line 20; no

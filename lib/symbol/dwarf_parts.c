@@ -1,0 +1,37 @@
+#include "symbol/dwarf_parts.h"
+
+#include "base/alloc.h"
+#include "base/search.h"
+
+#include <stdlib.h>
+
+void dwarf_parts_add(struct dwarf_parts *parts, uint64_t low, uint64_t high, uint64_t offset)
+{
+	GROW(parts->items, parts->count, parts->room);
+	parts->items[parts->count++] = (struct dwarf_part){low, high, offset};
+}
+
+void dwarf_parts_deinit(struct dwarf_parts *parts)
+{
+	free(parts->items);
+	*parts = (struct dwarf_parts){0};
+}
+
+static bool covers(const struct dwarf_part *part, const uint64_t *vaddrs, size_t count)
+{
+	size_t first = search_first(vaddrs, count, part->low);
+
+	return first < count && vaddrs[first] < part->high;
+}
+
+const struct dwarf_part *dwarf_parts_next(const struct dwarf_parts *parts, size_t *index,
+					  uint64_t offset, const uint64_t *vaddrs, size_t count)
+{
+	while (*index < parts->count) {
+		const struct dwarf_part *part = &parts->items[(*index)++];
+
+		if (part->offset >= offset && covers(part, vaddrs, count))
+			return part;
+	}
+	return NULL;
+}

@@ -1,0 +1,113 @@
+#!/usr/bin/env python3
+"""What the live view costs: prof top and perf top on the whole machine, at 99 Hz on a terminal of 120 x 40.
+
+live.py PROF BUILD [SECONDS]
+
+One after the other, each beside the same work, which keeps all CPUs busy: ripgrep searches, and RustPython
+interprets where it is there. The CPU time of the process is read after so many seconds, a minute if not said, and
+after as many again, when what is hot has been seen. Needs root, as perf top does. Prints; never judges.
+"""
+
+import contextlib
+import fcntl
+import os
+import pty
+import re
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import termios
+import threading
+import time
+from pathlib import Path
+
+from figures import Search, cpu_seconds
+from recordings import SCRIPT
+
+FREQUENCY_HZ = 99
+ROWS, COLUMNS = 40, 120
+FOREVER = 1_000_000
+
+
+def drain(terminal):
+    """A screen that nobody looks at."""
+    with contextlib.suppress(OSError):
+        while os.read(terminal, 65536):
+            pass
+
+
+@contextlib.contextmanager
+def on_terminal(command):
+    """The process, on a terminal of its own; killed in the end."""
+    pid, terminal = pty.fork()
+    if not pid:
+        os.environ["TERM"] = "xterm-256color"
+        fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
+        os.execvp(command[0], command)
+    reader = threading.Thread(target=drain, args=[terminal])
+    reader.start()
+    try:
+        yield pid
+    finally:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+        reader.join()
+        os.close(terminal)
+
+
+@contextlib.contextmanager
+def work(tools, folder):
+    """All CPUs are busy."""
+    script = folder / "work.py"
+    script.write_text(SCRIPT.format(rounds=FOREVER), encoding="ascii")
+    search = Search(tools["rg"], folder)
+    others = [subprocess.Popen([tools["rustpython"], script], stdout=subprocess.DEVNULL)] if tools["rustpython"] else []
+    try:
+        yield
+    finally:
+        search.kill()
+        for other in others:
+            other.kill()
+            other.wait()
+
+
+def resident_mib(pid):
+    """The peak; None: it has ended."""
+    peak = re.search(r"VmHWM:\s+(\d+)", Path(f"/proc/{pid}/status").read_text(encoding="ascii"))
+    return peak and int(peak[1]) / 1024
+
+
+def measure(command, tools, seconds, folder):
+    """The share of a CPU in the first and in the second while, and the peak of memory."""
+    with work(tools, folder), on_terminal(command) as pid:
+        used = [0.0]
+        for _ in range(2):
+            time.sleep(seconds)
+            used.append(cpu_seconds(pid))
+        return (used[1] / seconds, (used[2] - used[1]) / seconds, resident_mib(pid))
+
+
+def main():
+    prof, build = sys.argv[1], Path(sys.argv[2])
+    seconds = float(sys.argv[3]) if len(sys.argv) > 3 else 60
+    path = f"{build}/clients/bin:{os.environ['PATH']}"
+    tools = {name: shutil.which(name, path=path) for name in ("perf", "rg", "rustpython")}
+    if os.geteuid() != 0 or not tools["rg"]:
+        sys.exit("live: needs root, and ripgrep with debug info: ./bootstrap --tests brings it")
+    commands = {"prof top": [prof, "top"]}
+    if tools["perf"]:
+        commands["perf top"] = [tools["perf"], "top", "-F", str(FREQUENCY_HZ)]
+        commands["perf top -g"] = [*commands["perf top"], "-g"]
+    print(f"{'on the whole machine at 99 Hz':32}{'first':>9}{'then':>9}{'memory':>10}   (whiles of {seconds:.0f} s)")
+    with tempfile.TemporaryDirectory(prefix="prof-bench.") as folder:
+        for name, command in commands.items():
+            first, then, mib = measure(command, tools, seconds, Path(folder))
+            figures = f"{first:9.2%}{then:9.2%}{mib:6.0f} MiB" if mib else "   ended before its time"
+            print(f"{name:32}{figures}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
