@@ -175,7 +175,8 @@ static const struct option_entry table[] = {
 	INPUT_ENTRIES(struct report_options, input),
 	/* As scripts have them for perf report. */
 	WHOLE(0, "percent-limit", "PERCENT", NULL, take_min),
-	ENTRY(0, "comms", "NAME", NULL, option_string, selection.view.process),
+	ENTRY('c', "comms", "NAME", NULL, option_string, selection.view.process),
+	ENTRY('d', "dsos", "NAME", NULL, option_string, selection.view.modules),
 	ENTRY(0, "children", NULL, NULL, take_children, by),
 	ENTRY(0, "no-children", NULL, NULL, take_no_children, by),
 	ENTRY('g', "call-graph", "[HOW]", NULL, take_graph, no_tree),

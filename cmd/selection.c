@@ -61,5 +61,6 @@ bool selection_is_part(const struct selection_options *options)
 {
 	const struct view_options *view = &options->view;
 
-	return view->focus || view->ignore || view->process || view->pid || view->tid;
+	return view->focus || view->ignore || view->modules || view->process || view->pid ||
+	       view->tid;
 }

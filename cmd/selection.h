@@ -21,6 +21,10 @@ struct selection_options {
 			     option_string, offsetof(type, member.view.focus)),                    \
 		OPTION_ENTRY(0, "ignore", "REGEX", "no stacks with such a function",               \
 			     option_string, offsetof(type, member.view.ignore)),                   \
+		OPTION_ENTRY(0, "module", "NAME",                                                  \
+			     "only samples that were taken in this module, such as libc.so.6, "    \
+			     "'libc*' or [kernel]; several are separated by commas",               \
+			     option_string, offsetof(type, member.view.modules)),                  \
 		OPTION_ENTRY(0, "comm", "NAME", "only processes of this name", option_string,      \
 			     offsetof(type, member.view.process)),                                 \
 		OPTION_ENTRY(0, "pid", "PID", "only this process", selection_take_number,          \

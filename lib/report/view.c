@@ -2,7 +2,9 @@
 
 #include "base/alloc.h"
 #include "report/match.h"
+#include "report/words.h"
 
+#include <fnmatch.h>
 #include <regex.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,6 +47,45 @@ static unsigned char marks_of_frame(const struct labels *labels, frame_id frame,
 	for (uint32_t i = labels->first_line[frame]; i < labels->first_line[frame + 1]; i++)
 		all |= marks[labels->lines[i].label];
 	return all;
+}
+
+/* A name with brackets, as the kernel's, is no pattern of itself. */
+static bool is_named(const char *text, const char *pattern)
+{
+	return !strcmp(text, pattern) || fnmatch(pattern, text, 0) == 0;
+}
+
+static bool is_one_of(const char *name, const char *path, const char *list)
+{
+	CLEANUP(free_ptr) char *copy = xstrdup(list);
+	char *rest = copy, *pattern;
+
+	while ((pattern = strsep(&rest, ",")))
+		if (*pattern && (is_named(name, pattern) || is_named(path, pattern)))
+			return true;
+	return false;
+}
+
+/* Where a sample was taken is the innermost frame of its stack. */
+static void select_modules(struct view *view, const char *list)
+{
+	const struct profile *profile = view->profile;
+	uint32_t stacks = profile_stack_count(profile), modules = profile_module_count(profile);
+	CLEANUP(free_ptr) bool *chosen = xcalloc(modules, sizeof(*chosen));
+
+	for (uint32_t i = 0; i < modules; i++) {
+		const char *path = profile_string(profile, profile_get_module(profile, i)->path);
+
+		chosen[i] = is_one_of(words_of_module(profile, i), path, list);
+	}
+	if (!view->passed_over)
+		view->passed_over = xcalloc(stacks, sizeof(*view->passed_over));
+	for (stack_id i = 1; i < stacks; i++) {
+		frame_id leaf = profile_get_stack(profile, i).frame;
+		uint32_t module = profile_get_frame(profile, leaf).module;
+
+		view->passed_over[i] |= module >= modules || !chosen[module];
+	}
 }
 
 /* What is in a stack is in all that go on from it. */
@@ -130,6 +171,8 @@ struct error *view_init_selected(struct view *view, const struct profile *profil
 		view_deinit(view);
 		return err;
 	}
+	if (options->modules)
+		select_modules(view, options->modules);
 	select_threads(view, options);
 	view->totals = xcalloc(stacks, sizeof(*view->totals));
 	view->first_child = xcalloc(stacks, sizeof(*view->first_child));

@@ -16,6 +16,9 @@ struct view_options {
 	event_id event;
 	const char *focus;   /* only stacks with such a function; NULL: all */
 	const char *ignore;  /* no stack with such a function; NULL: none */
+	const char *modules; /* only samples that were taken in one of these; NULL: all. Names as
+				tables have them, whole paths, or patterns (glob(7)) of either,
+				separated by commas */
 	const char *process; /* only processes of this name; NULL: all */
 	pid_t pid, tid;	     /* only these; 0: all */
 };

@@ -213,6 +213,22 @@ def test_a_recording_is_reported_as_it_was_recorded(prof, target):
     assert f"{recording.stacks.total:,} samples" in prof("report", "record.pb.gz").stdout
 
 
+def test_a_module_is_selected_by_its_name_or_a_pattern(prof, target):
+    prof.record("-F", "499", target("shares"))
+
+    def samples(*words):
+        answer = json.loads(prof("report", "record.pb.gz", "--json", "--min", 0, "-n", 1000, *words).stdout)
+        return answer["all"]["samples"], {row["name"]: row["self"]["samples"] for row in answer["rows"]}
+
+    everything, modules = samples("--by", "module")
+    program = str(target("shares"))
+    assert samples("--module", "shares")[0] == modules[program] > 0
+    for words in ["--dso", "sh?res"], ["-d", program], ["--module", f"[kernel],/nowhere*,{program}", "--ignore", "^no such$"]:
+        assert samples(*words, "--by", "module")[1][program] == modules[program]
+    assert samples("--module", "*")[0] == everything
+    assert samples("--module", "share,nothing")[0] == 0
+
+
 def test_a_recording_of_perf_is_read_as_well(prof, target, client):
     subprocess.run([client("perf"), "record", "-q", "-B", "-F", "499", "-g", "-o", prof.folder / "perf.data",
                     target("shares")], check=True, capture_output=True)
