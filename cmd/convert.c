@@ -81,7 +81,7 @@ static int print_help(void)
 	       "Unwinds, names and writes what perf record has recorded, or writes a profile "
 	       "(pprof, folded\nstacks) in another format: FILE, or - for stdin.\n\n");
 	options_help(table, stdout);
-	delivery_help();
+	delivery_help(false);
 	return STATUS_OK;
 }
 

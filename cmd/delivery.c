@@ -6,6 +6,7 @@
 #include "cmd/showing.h"
 #include "cmd/summary.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -25,6 +26,13 @@ int outputs_add(struct outputs *outputs, const char *pattern, const struct forma
 
 	if (err)
 		return message_failure(err, is_usage ? STATUS_USAGE : STATUS_FAILED);
+	for (size_t i = 0; i < outputs->count && !err; i++)
+		if (output_is_same(&output, &outputs->items[i]))
+			err = error_new("-o %s is given twice", output.path);
+	if (err) {
+		output_discard(&output);
+		return message_failure(err, STATUS_USAGE);
+	}
 	outputs->items = xreallocarray(outputs->items, outputs->count + 1, sizeof(output));
 	outputs->items[outputs->count++] = output;
 	return STATUS_OK;
@@ -92,12 +100,22 @@ char *delivery_command(char *const *words, int count)
 	return text;
 }
 
-void delivery_help(void)
+void delivery_help(bool takes_records)
 {
 	printf("\nFormats, by the extension of FILE or by NAME:\n");
 	for (const struct format *const *format = formats; *format; format++)
-		printf("  %-17s %-10s %s\n", (*format)->extensions[0], (*format)->name,
-		       (*format)->summary);
+		if ((*format)->write || takes_records)
+			printf("  %-17s %-10s %s\n", (*format)->extensions[0], (*format)->name,
+			       (*format)->summary);
+}
+
+/* Who reads stdout and leaves early has seen enough: nobody needs to be told. */
+static int fail(const struct output *output, struct error *err)
+{
+	if (error_number(err) != EPIPE || !output_is_stdout(output->path))
+		return message_failure(err, STATUS_FAILED);
+	error_free(err);
+	return STATUS_FAILED;
 }
 
 int outputs_write(struct outputs *outputs, const struct profile *profile,
@@ -112,7 +130,7 @@ int outputs_write(struct outputs *outputs, const struct profile *profile,
 							  : NULL;
 
 		if (err)
-			status = message_failure(err, STATUS_FAILED);
+			status = fail(output, err);
 	}
 	return status;
 }

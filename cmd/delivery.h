@@ -42,7 +42,7 @@ int deliver(const struct delivery *delivery);
 
 /* "prof" and the words behind it, to be freed. */
 char *delivery_command(char *const *words, int count);
-/* The formats, for --help. */
-void delivery_help(void);
+/* The formats, for --help; takes_records: as in the options. */
+void delivery_help(bool takes_records);
 
 #endif

@@ -59,6 +59,28 @@ static struct error *read_any(int fd, const struct input_options *options, struc
 	return recorded_read(fd, options, input);
 }
 
+static bool ends_in(const char *path, const char *end)
+{
+	size_t len = strlen(path), end_len = strlen(end);
+
+	return len >= end_len && !strcmp(path + len - end_len, end);
+}
+
+/* What was to be read is something that profilers write, by its name at least. */
+static struct error *explain(struct error *err, const char *path)
+{
+	const struct format *format = format_by_path(path);
+
+	if (format ? format->read || !format->write
+		   : !ends_in(path, ".json") && !ends_in(path, ".json.gz"))
+		return err;
+	error_free(err);
+	err = format ? error_new("prof writes this format (%s), but does not read it", format->name)
+		     : error_new("JSON of other profilers is not read");
+	return error_hint(err, "prof reads pprof profiles, folded stacks and recordings of perf: "
+			       "record with -o prof.pb.gz, too");
+}
+
 const char *input_default(void)
 {
 	static const char *const names[] = {"prof.pb.gz", "perf.data"};
@@ -84,7 +106,7 @@ struct error *input_read(const char *path, const struct input_options *options, 
 	err = read_any(fd, options, &input);
 	if (err) {
 		input_deinit(&input);
-		return error_wrap(err, "%s", name);
+		return error_wrap(explain(err, name), "%s", name);
 	}
 	*ret = input;
 	return NULL;

@@ -98,7 +98,9 @@ int main(int argc, char **argv)
 	signals_survive_cut_files();
 	status = dispatch(argc, argv);
 	if (fflush(stdout) != 0 || ferror(stdout)) {
-		message_error(error_errno(errno, "write to stdout"));
+		/* Who leaves early has seen enough. */
+		if (errno != EPIPE)
+			message_error(error_errno(errno, "write to stdout"));
 		return STATUS_FAILED;
 	}
 	return status;

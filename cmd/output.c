@@ -39,6 +39,22 @@ bool output_is_stdout(const char *path)
 	return descriptor_of(path) == STDOUT_FILENO;
 }
 
+static bool stat_folder(const char *path, struct stat *ret)
+{
+	CLEANUP(free_ptr)
+	char *folder = xasprintf("%.*s.", (int)(basename(path) - path), path);
+
+	return stat(folder, ret) == 0;
+}
+
+static bool is_same_folder(const char *left, const char *right)
+{
+	struct stat left_st, right_st;
+
+	return stat_folder(left, &left_st) && stat_folder(right, &right_st) &&
+	       left_st.st_dev == right_st.st_dev && left_st.st_ino == right_st.st_ino;
+}
+
 static void put_time(FILE *out)
 {
 	char text[32];
@@ -98,6 +114,17 @@ static bool has_number(const char *pattern)
 	CLEANUP(free_ptr) char *one = numbered(pattern, 1), *two = numbered(pattern, 2);
 
 	return strcmp(one, two) != 0;
+}
+
+/* Numbered ones get another number each. */
+bool output_is_same(const struct output *output, const struct output *other)
+{
+	if (!output->is_file || !other->is_file)
+		return descriptor_of(output->path) >= 0
+			       ? descriptor_of(output->path) == descriptor_of(other->path)
+			       : !strcmp(output->path, other->path);
+	return !strcmp(basename(output->path), basename(other->path)) &&
+	       is_same_folder(output->path, other->path) && !has_number(output->pattern);
 }
 
 /* With a number: the first that makes a new name. */

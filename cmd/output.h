@@ -44,6 +44,9 @@ MUST_CHECK struct error *output_write(struct output *output, const struct profil
 MUST_CHECK struct error *output_begin(struct output *output, int *ret_fd);
 MUST_CHECK struct error *output_end(struct output *output, struct error *err);
 
+/* Would one be written over the other? */
+bool output_is_same(const struct output *output, const struct output *other);
+
 /* "-", or another name of it. */
 bool output_is_stdout(const char *path);
 

@@ -303,7 +303,7 @@ static int print_help(void)
 	       "the "
 	       "time went.\n\n");
 	options_help(record_option_table, stdout);
-	delivery_help();
+	delivery_help(true);
 	return STATUS_OK;
 }
 

@@ -79,6 +79,21 @@ def test_what_is_known_by_its_content_may_have_any_name(prof):
     assert convert(prof, "profile", "-o", "-", "--format", "folded").stdout == GO_FOLDED
 
 
+@pytest.mark.parametrize("name", ["a.firefox.json.gz", "a.speedscope.json", "a.html", "a.svg", "a.perf.txt"])
+def test_what_is_only_written_is_refused_in_words_that_help(prof, name):
+    (prof.folder / "in.folded").write_text("shop;main 1\n", encoding="ascii")
+    convert(prof, "in.folded", "-o", name)
+    for command in "report", "convert":
+        result = prof(command, name)
+        assert result.returncode == 1
+        assert name in result.stderr and "does not read it" in result.stderr and "-o prof.pb.gz" in result.stderr
+
+
+def test_json_of_others_is_refused_by_its_name(prof):
+    (prof.folder / "profile.json.gz").write_bytes(gzip.compress(b"{}"))
+    assert "JSON of other profilers is not read" in prof("report", "profile.json.gz").stderr
+
+
 DAMAGED = {
     "cut.pb.gz": (GO_CPU.read_bytes()[:300], "damaged"),
     "plain.pb": (gzip.decompress(GO_CPU.read_bytes())[:300], "damaged"),

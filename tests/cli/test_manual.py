@@ -30,8 +30,10 @@ def test_every_option_of_a_command_is_in_its_manual_and_no_other(prof, command):
 
 
 def test_every_format_is_in_the_manual_and_the_readme(prof):
-    listed = re.findall(r"^  (\.\S+)\s+(\S+) ", prof("convert", "--help").stdout.partition("Formats")[2], re.MULTILINE)
+    listed, converted = (re.findall(r"^  (\.\S+)\s+(\S+) ", prof(command, "--help").stdout.partition("Formats")[2], re.MULTILINE)
+                         for command in ("record", "convert"))
     assert (".pb.gz", "pprof") in listed
+    assert set(listed) - set(converted) == {(".data", "perf.data")}, "records are written by prof record alone"
     table = re.findall(r"^\| `(\.\S+)`", (SOURCE / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert table == [extension for extension, _ in listed]
     for extension, name in listed:

@@ -111,14 +111,29 @@ def test_a_full_disk_does_not_cost_the_other_outputs(prof, full_disk, target):
     assert Stacks.read(prof.folder / "out.folded").total > 0
 
 
-def test_a_closed_pipe_is_an_error(prof, target):
+def test_who_leaves_the_pipe_early_costs_a_status_and_no_words(prof, target):
     read, write = os.pipe()
     os.close(read)
-    result = prof("record", "-o", "-", "--", target("shares"), "0.2", capture_output=False, stdout=write,
-                  stderr=subprocess.PIPE)
+    result = prof("record", "-q", "-o", "-", "-o", "out.folded", "--", target("shares"), "0.2", capture_output=False,
+                  stdout=write, stderr=subprocess.PIPE)
     os.close(write)
-    assert result.returncode == 1
-    assert "Broken pipe" in result.stderr
+    assert (result.returncode, result.stderr) == (1, "")
+    assert Stacks.read(prof.folder / "out.folded").total > 0
+
+
+@pytest.mark.parametrize("first, second", [("out.folded", "./out.folded"), ("out.folded", "link/out.folded"), ("-", "/dev/stdout")])
+def test_the_same_output_twice_is_an_error_and_nothing_is_recorded(prof, first, second):
+    (prof.folder / "link").symlink_to(prof.folder)
+    result = prof("record", "-o", first, "-o", second, "--", "touch", "ran")
+    assert result.returncode == 2
+    assert f"-o {second} is given twice" in result.stderr
+    assert os.listdir(prof.folder) == ["link"]
+
+
+def test_numbered_outputs_are_different_ones(prof, target):
+    result = prof("record", "-o", "out%n.folded", "-o", "out%n.folded", "--", target("shares"), "0.2")
+    assert result.returncode == 0, result.stderr
+    assert sorted(os.listdir(prof.folder)) == ["out1.folded", "out2.folded"]
 
 
 def test_a_closed_stdout_is_no_trap(prof, target):
