@@ -139,90 +139,6 @@ static struct error *choose(struct annotation *annotation)
 	return choose_among(annotation, &top);
 }
 
-/* An instruction at or around the address; count: none. */
-static size_t instruction_at(const struct disassembly *disassembly, uint64_t vaddr)
-{
-	size_t low = 0, high = disassembly->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct instruction *at = &disassembly->items[middle];
-
-		if (vaddr < at->vaddr)
-			high = middle;
-		else if (vaddr - at->vaddr < at->size_bytes)
-			return middle;
-		else
-			low = middle + 1;
-	}
-	return disassembly->count;
-}
-
-static void add_addresses(struct annotated_code *piece, const struct listing *listing)
-{
-	size_t count = piece->disassembly.count;
-
-	piece->sums = xcalloc(count, sizeof(*piece->sums));
-	piece->frames = xcalloc(count, sizeof(*piece->frames));
-	piece->has_frame = xcalloc(count, sizeof(*piece->has_frame));
-	for (uint32_t i = 0; i < listing->address_count; i++) {
-		const struct listing_address *address = &listing->addresses[i];
-		size_t at = instruction_at(&piece->disassembly, address->vaddr);
-
-		if (at == count)
-			continue;
-		sum_add(&piece->sums[at].self, address->sum.self);
-		sum_add(&piece->sums[at].total, address->sum.total);
-		piece->frames[at] = address->frame;
-		piece->has_frame[at] = true;
-	}
-}
-
-static struct error *disassemble(struct annotation *annotation, const struct symbol *symbol)
-{
-	struct annotated_code piece = {.symbol = *symbol};
-	struct error *err = disassembly_init(&piece.disassembly, annotation->code.image,
-					     symbol->vaddr, symbol->size_bytes,
-					     annotation->options->intel_syntax);
-
-	if (err)
-		return err;
-	add_addresses(&piece, &annotation->listing);
-	annotation->pieces = xreallocarray(annotation->pieces, annotation->piece_count + 1,
-					   sizeof(piece));
-	annotation->pieces[annotation->piece_count++] = piece;
-	return NULL;
-}
-
-/* A function may be several pieces of code: of the same name, or cloned. */
-static struct error *open_code(struct annotation *annotation)
-{
-	const struct listing *listing = &annotation->listing;
-	uint64_t end = 0;
-	struct error *err;
-
-	if (!listing->address_count)
-		return error_hint(error_new("%s has no code of its own: it is inlined wherever it "
-					    "is called",
-					    annotation->options->function),
-				  "prof report --callers shows into which functions");
-	err = code_open(&annotation->code, annotation->profile, listing->addresses[0].module,
-			&annotation->options->input);
-	for (uint32_t i = 0; !err && i < listing->address_count; i++) {
-		uint64_t vaddr = listing->addresses[i].vaddr;
-		struct symbol symbol;
-
-		if (vaddr < end || !code_symbol(&annotation->code, vaddr, &symbol))
-			continue;
-		end = symbol.vaddr + symbol.size_bytes;
-		err = disassemble(annotation, &symbol);
-	}
-	if (!err && !annotation->piece_count)
-		err = error_new("no symbol of %s says where the code of %s begins and ends",
-				image_name(annotation->code.image), annotation->options->function);
-	return err;
-}
-
 static struct error *make_annotation(struct annotation *annotation)
 {
 	const struct annotate_options *options = annotation->options;
@@ -234,7 +150,7 @@ static struct error *make_annotation(struct annotation *annotation)
 	if (err)
 		return err;
 	listing_init(&annotation->listing, &annotation->view, annotation->chosen);
-	return options->shows_code ? open_code(annotation) : NULL;
+	return options->shows_code ? annotation_read_code(annotation) : NULL;
 }
 
 static struct error *show(const struct annotation *annotation)
@@ -258,25 +174,17 @@ static struct error *show(const struct annotation *annotation)
 	return err;
 }
 
-static void annotation_deinit(struct annotation *annotation)
+static void everything_deinit(struct annotation *annotation)
 {
-	for (size_t i = 0; i < annotation->piece_count; i++) {
-		disassembly_deinit(&annotation->pieces[i].disassembly);
-		free(annotation->pieces[i].sums);
-		free(annotation->pieces[i].frames);
-		free(annotation->pieces[i].has_frame);
-	}
-	free(annotation->pieces);
+	annotation_deinit(annotation);
 	code_close(&annotation->code);
-	free(annotation->chosen);
-	listing_deinit(&annotation->listing);
 	view_deinit(&annotation->view);
 }
 
 static int annotate(const struct annotate_options *options, const char *path)
 {
 	CLEANUP(input_deinit) struct input input = {0};
-	CLEANUP(annotation_deinit)
+	CLEANUP(everything_deinit)
 	struct annotation annotation = {.options = options, .path = path};
 	struct error *err = input_read(path, &options->input, &input);
 

@@ -1,5 +1,6 @@
 /*
- * prof annotate: what is asked for, what was found, and the ways to tell it.
+ * A function line by line: what is asked for, what was found, and the ways to tell it. For prof
+ * annotate, and for prof top, where it is told again and again.
  */
 #ifndef PROF_CMD_ANNOTATE_H
 #define PROF_CMD_ANNOTATE_H
@@ -45,6 +46,14 @@ struct annotation {
 	struct annotated_code *pieces; /* the function's; where code is shown */
 	size_t piece_count;
 };
+
+/*
+ * The instructions with their sums, once the listing is there; a function may be several pieces of
+ * code: of the same name, or cloned. Opens the code where that has not been done.
+ */
+MUST_CHECK struct error *annotation_read_code(struct annotation *annotation);
+/* What belongs to it; the view and the code are the caller's. */
+void annotation_deinit(struct annotation *annotation);
 
 void annotate_source(const struct annotation *annotation, const struct pen *pen);
 void annotate_code(const struct annotation *annotation, const struct pen *pen);

@@ -307,6 +307,7 @@ static void set_display(struct run *run)
 	display->order = run->options.sort;
 	display->least_share = run->options.least_share;
 	display->leaves_out = is_batch(run);
+	display->debug_dir = run->options.debug_dir;
 }
 
 static int top_run(int argc, char **argv)

@@ -5,6 +5,7 @@
 #include "cmd/bar.h"
 #include "cmd/branches.h"
 #include "cmd/figure.h"
+#include "cmd/top_source.h"
 #include "report/shorten.h"
 #include "report/words.h"
 
@@ -43,6 +44,7 @@ struct display {
 	size_t module_columns; /* of the widest name of a module */
 	struct part parts[2];
 	size_t part_count;
+	struct top_source *source; /* NULL: it is not shown */
 };
 
 static void options_deinit(struct display_options *options)
@@ -112,6 +114,7 @@ void display_free(struct display *display)
 	if (!display)
 		return;
 	forget_view(display);
+	top_source_free(display->source);
 	while (display->earlier_count)
 		options_deinit(&display->earlier[--display->earlier_count]);
 	options_deinit(&display->options);
@@ -270,6 +273,23 @@ static void update_function(struct display *display)
 	add_part(display, "what it calls", callees);
 }
 
+/* The same one from picture to picture: what it has opened stays open. */
+static void update_source(struct display *display)
+{
+	CLEANUP(free_ptr) bool *chosen = labels_of_function(display);
+	const struct display_options *options = &display->options;
+
+	if (!display->source)
+		display->source = top_source_new(options->function, options->debug_dir);
+	top_source_update(display->source, &display->view, chosen, options->columns);
+}
+
+static void close_source(struct display *display)
+{
+	top_source_free(display->source);
+	display->source = NULL;
+}
+
 void display_update(struct display *display, const struct profile *profile)
 {
 	const struct view_options options = {
@@ -280,6 +300,8 @@ void display_update(struct display *display, const struct profile *profile)
 	struct error *err;
 
 	forget_view(display);
+	if (display->options.page != DISPLAY_SOURCE)
+		close_source(display);
 	err = view_init_selected(&display->view, profile, &options);
 	/* There is no expression in the options that could be bad. */
 	if (err) {
@@ -292,8 +314,10 @@ void display_update(struct display *display, const struct profile *profile)
 		update_table(display);
 	else if (display->options.page == DISPLAY_CALLS)
 		update_calls(display);
-	else
+	else if (display->options.page == DISPLAY_FUNCTION)
 		update_function(display);
+	else
+		update_source(display);
 }
 
 static bool has_heading(const struct part *part)
@@ -305,6 +329,8 @@ size_t display_count(const struct display *display)
 {
 	size_t count = display->row_count;
 
+	if (display->source)
+		return top_source_count(display->source);
 	for (size_t i = 0; i < display->part_count; i++)
 		count += has_heading(&display->parts[i]) + display->parts[i].outline.count;
 	return count;
@@ -365,6 +391,8 @@ char *display_title(const struct display *display)
 		fprintf(out, "by %s, %s first", words_of_key(options->by), order);
 	else if (options->page == DISPLAY_CALLS)
 		fprintf(out, "call tree down to %.2g %%", 100 * options->least_share);
+	else if (options->page == DISPLAY_SOURCE)
+		fprintf(out, "%s, line by line", options->function);
 	else
 		fprintf(out, "%s, down to %.2g %%", options->function, 100 * options->least_share);
 	if (options->process)
@@ -386,6 +414,8 @@ char *display_heading(const struct display *display, size_t columns)
 				   ? words_of_key(display->options.by)
 				   : "function";
 
+	if (display->source)
+		return xstrdup("");
 	if (!shows_modules(display))
 		return xasprintf("%7s %8s  %*s  %s", "self", "total", (int)layout.bar, "", what);
 	return xasprintf("%7s %8s  %*s  %-*s  %s", "self", "total", (int)layout.bar, "",
@@ -471,6 +501,19 @@ static void node_line(const struct display *display, const struct part *part,
 	ret->text = xasprintf("%s  %s%s", figures, prefix, name);
 }
 
+static void source_line(const struct display *display, size_t index, struct display_line *ret)
+{
+	double share = top_source_share(display->source, index);
+
+	ret->text = xstrdup(top_source_line(display->source, index));
+	ret->heat = share * HOT_SHARE >= 100	? HEAT_HOT
+		    : share * WARM_SHARE >= 100 ? HEAT_WARM
+						: HEAT_NONE;
+	/* Behind the shares. */
+	if (strlen(ret->text) > DISPLAY_SHARES)
+		ret->names_at = ret->names_column = DISPLAY_SHARES;
+}
+
 void display_line(const struct display *display, size_t index, size_t columns,
 		  struct display_line *ret)
 {
@@ -479,6 +522,10 @@ void display_line(const struct display *display, size_t index, size_t columns,
 	const struct part *part;
 
 	*ret = (struct display_line){0};
+	if (display->source) {
+		source_line(display, index, ret);
+		return;
+	}
 	if (index < display->row_count) {
 		row_line(display, &display->top.rows[display->rows[index]], &layout, ret);
 		return;
@@ -552,7 +599,7 @@ bool display_enter(struct display *display, size_t index)
 	const struct outline_node *node;
 	const struct part *part;
 
-	if (index >= display_count(display))
+	if (index >= display_count(display) || display->source)
 		return false;
 	if (index < display->row_count)
 		return enter_row(display, &display->top.rows[display->rows[index]]);
@@ -562,10 +609,42 @@ bool display_enter(struct display *display, size_t index)
 	return node;
 }
 
+/* Of a row, a node, or of the page itself; TOP_NO_LABEL: none. */
+static uint32_t label_at(const struct display *display, size_t index)
+{
+	const struct outline_node *node;
+	const struct part *part;
+
+	if (index < display->row_count)
+		return display->top.rows[display->rows[index]].label;
+	node = node_at(display, index, &part);
+	return node ? node->label : TOP_NO_LABEL;
+}
+
+bool display_open_source(struct display *display, size_t index)
+{
+	uint32_t label;
+
+	if (display->source)
+		return false;
+	label = label_at(display, index);
+	if (label == TOP_NO_LABEL)
+		return false;
+	open_function(display, label);
+	display->options.page = DISPLAY_SOURCE;
+	return true;
+}
+
+size_t display_hottest(const struct display *display)
+{
+	return display->source ? top_source_hottest(display->source) : 0;
+}
+
 bool display_back(struct display *display)
 {
 	if (!display->earlier_count)
 		return false;
+	close_source(display);
 	options_deinit(&display->options);
 	display->options = display->earlier[--display->earlier_count];
 	return true;

@@ -1,7 +1,7 @@
 /*
  * What prof top shows of a profile: lines of text, for a screen or for a stream. A table of
  * functions (or of modules, processes, threads, files, lines), the call tree, or all about one
- * function: who calls it and whom it calls.
+ * function: who calls it and whom it calls; its source and its instructions.
  */
 #ifndef PROF_CMD_TOP_DISPLAY_H
 #define PROF_CMD_TOP_DISPLAY_H
@@ -11,13 +11,13 @@
 
 #include <regex.h>
 
-enum display_page { DISPLAY_TABLE, DISPLAY_CALLS, DISPLAY_FUNCTION };
+enum display_page { DISPLAY_TABLE, DISPLAY_CALLS, DISPLAY_FUNCTION, DISPLAY_SOURCE };
 
 struct display_options {
 	enum display_page page;
 	enum top_key by;      /* of a table */
 	enum top_order order; /* of a table */
-	char *function;	      /* of its page, and the path of its module; owned, as all strings */
+	char *function;	      /* of its pages, and the path of its module; owned, as all strings */
 	char *function_path;
 	char *process;	    /* only processes of this name; NULL: all */
 	pid_t tid;	    /* only this thread; 0: all */
@@ -26,6 +26,8 @@ struct display_options {
 	double least_share; /* of what a call tree opens … */
 	bool leaves_out;    /* … and of what a table lists; else all */
 	event_id event;
+	const char *debug_dir; /* where separate debug files are; borrowed */
+	size_t columns;	       /* of the screen, for the source; 0: not known */
 };
 
 /* Is it worth a look? */
@@ -67,6 +69,11 @@ void display_line_deinit(struct display_line *line);
 /* What the line is about becomes what is shown: a function's own page, the functions of a module, a
  * process, a thread. False where there is nothing more. */
 bool display_enter(struct display *display, size_t index);
+/* The function that the line is about, or whose page is shown, is shown line by line. False where
+ * it is about none. */
+bool display_open_source(struct display *display, size_t index);
+/* Where to look first. */
+size_t display_hottest(const struct display *display);
 /* What was shown before. False: that was the first. */
 bool display_back(struct display *display);
 

@@ -37,6 +37,7 @@ static const char help[] =
 	"Up Down PgUp PgDn Home End   another line\n"
 	"Enter      who calls the function and whom it calls; the functions of a\n"
 	"           module, process or thread\n"
+	"a          the source of the function, line by line, and its instructions\n"
 	"Backspace  back to what was shown before\n"
 	"s t        sort by self, by total\n"
 	"b B        the next table, the one before: by function, file, line, module,\n"
@@ -49,7 +50,7 @@ static const char help[] =
 	"z          forget what was counted until now\n"
 	"d          seconds between two pictures\n"
 	"Ctrl-L     draw everything again\n"
-	"q          quit\n"
+	"q          quit; of a source: back\n"
 	"\n"
 	"self: samples in the function itself; total: in it or in what it calls.\n"
 	"What was counted fades: after five seconds it weighs half.";
@@ -168,7 +169,7 @@ static void draw_help(void)
 static void draw_last_row(const struct ui *ui)
 {
 	static const char keys[] =
-		"q quit  ? help  Enter open  Backspace back  s t sort  b by  c calls  / filter";
+		"q quit  ? help  Enter open  a source  Esc back  s t sort  b by  c tree  / filter";
 	unsigned row = terminal_rows() - 1;
 	const char *question = ui->prompt == PROMPT_FILTER  ? "filter: "
 			       : ui->prompt == PROMPT_DELAY ? "seconds: "
@@ -206,6 +207,7 @@ static void draw(struct ui *ui)
 /* What is shown has changed, not what was counted. */
 static void update(struct ui *ui)
 {
+	display_options(ui->display)->columns = terminal_columns();
 	display_update(ui->display, live_profile(ui->live));
 }
 
@@ -350,6 +352,17 @@ static void go_back(struct ui *ui)
 		error_free(display_set_filter(ui->display, ""));
 }
 
+static void open_source(struct ui *ui)
+{
+	if (!display_open_source(ui->display, ui->selected)) {
+		complain(ui, xstrdup("no function to open"));
+		return;
+	}
+	update(ui);
+	ui->first = 0;
+	ui->selected = display_hottest(ui->display);
+}
+
 static void page_key(struct ui *ui, int key)
 {
 	struct display_options *options = display_options(ui->display);
@@ -370,6 +383,9 @@ static void page_key(struct ui *ui, int key)
 		options->order = key == 's' ? TOP_BY_SELF : TOP_BY_TOTAL;
 		go_to_first(ui);
 		break;
+	case 'a':
+		open_source(ui);
+		return;
 	case 'b':
 	case 'B':
 		turn_to_table(ui, key == 'b' ? 1 : -1);
@@ -395,6 +411,10 @@ static void other_key(struct ui *ui, int key)
 {
 	switch (key) {
 	case 'q':
+		ui->quits = display_options(ui->display)->page != DISPLAY_SOURCE;
+		if (!ui->quits)
+			page_key(ui, TERMINAL_BACKSPACE);
+		break;
 	case 'Q':
 	case TERMINAL_GONE:
 		ui->quits = true;

@@ -13,7 +13,7 @@ try:
 except ModuleNotFoundError:
     Screen = None
 
-DOWN, ENTER, ESCAPE, BACKSPACE = "\033OB", "\r", "\033", "\x7f"
+DOWN, HOME, ENTER, ESCAPE, BACKSPACE = "\033OB", "\033[1~", "\r", "\033", "\x7f"
 FIRST_ROW = 3
 
 
@@ -89,6 +89,47 @@ def test_enter_shows_callers_and_callees_and_backspace_goes_back(top):
     screen.wait_for(r"├ half$")
     screen.press(BACKSPACE)
     screen.wait_for(r"^by function, self first")
+    assert leave(screen) == 0
+
+
+@pytest.mark.parametrize("columns, rows, way", [(80, 24, "q"), (200, 50, ESCAPE), (60, 10, BACKSPACE)])
+def test_a_function_is_told_line_by_line_and_left_again(top, columns, rows, way):
+    screen = top("--sort", "total", "--filter", "^half$", columns=columns, rows=rows)
+    screen.wait_for(r" [0-9,]{3,} samples")
+    screen.wait_for(r" half +shares$")
+    screen.press("a")
+    screen.wait_for(r"^half, line by line")
+    # What is hot is in the instructions of its loop; the view begins there.
+    screen.wait_for(r"^ *[0-9]+\.[0-9] % +[0-9]+\.[0-9] % +[0-9a-f]+  [a-z]+")
+    assert max(map(len, screen.lines)) <= columns
+    screen.press(HOME)
+    screen.wait_for(r"^half in shares: self [0-9.]+ %, total [0-9.]+ %$")
+    screen.wait_for(r"^ +self +total +line +\S*shares\.c$" if columns > 80 else r"^ +self +total +line +/")
+    screen.press(ENTER + "a")
+    screen.wait_for(r"^no function to open")
+    screen.press(way)
+    screen.wait_for(r"^by function, total first")
+    screen.wait_for(r" half +shares$")
+    assert leave(screen) == 0
+
+
+def test_what_is_no_function_has_no_source(top):
+    screen = top("--by", "process")
+    screen.wait_for(r" shares$")
+    screen.press("a")
+    screen.wait_for(r"^no function to open")
+    assert leave(screen) == 0
+
+
+def test_from_the_source_other_pages_can_be_opened(top):
+    screen = top()
+    screen.wait_for(r" spin +shares$")
+    screen.press("a")
+    screen.wait_for(r"^spin, line by line")
+    screen.press("c")
+    screen.wait_for(r"├ half$")
+    screen.press("c")
+    screen.wait_for(r" spin +shares$")
     assert leave(screen) == 0
 
 

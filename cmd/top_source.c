@@ -1,0 +1,157 @@
+#include "cmd/top_source.h"
+
+#include "base/alloc.h"
+#include "base/printable.h"
+#include "cmd/annotate.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { CONTEXT_LINES = 5 };
+
+struct top_source {
+	struct annotate_options options;
+	struct code code;      /* stays open: it is the same at every update */
+	struct error *refusal; /* why there is none */
+	char **lines;
+	size_t count, room;
+};
+
+struct top_source *top_source_new(const char *name, const char *debug_dir)
+{
+	struct top_source *source = xcalloc(1, sizeof(*source));
+
+	source->options = (struct annotate_options){
+		.function = name,
+		.input.debug_dir = debug_dir,
+		.shows_code = true,
+		.context = CONTEXT_LINES,
+	};
+	return source;
+}
+
+static void forget_lines(struct top_source *source)
+{
+	while (source->count)
+		free(source->lines[--source->count]);
+}
+
+void top_source_free(struct top_source *source)
+{
+	if (!source)
+		return;
+	forget_lines(source);
+	free(source->lines);
+	error_free(source->refusal);
+	code_close(&source->code);
+	free(source);
+}
+
+static void add_line(struct top_source *source, const char *text)
+{
+	GROW(source->lines, source->count, source->room);
+	source->lines[source->count++] = xstrdup(text);
+}
+
+static void add_lines(struct top_source *source, char *text)
+{
+	char *line;
+
+	/* The first one is empty, as the header of a report stands before it. */
+	text += *text == '\n';
+	while ((line = strsep(&text, "\n")))
+		if (text || *line)
+			add_line(source, line);
+}
+
+static void add_refusal(struct top_source *source)
+{
+	const char *hint = error_hint_text(source->refusal);
+	CLEANUP(free_ptr) char *text = printable(error_text(source->refusal));
+	CLEANUP(free_ptr) char *help = hint ? printable(hint) : NULL;
+
+	add_line(source, "");
+	add_line(source, text);
+	if (help)
+		add_line(source, help);
+}
+
+/* Which of the chosen is hottest does not matter for its lines, only where they begin. */
+static void choose(struct annotation *annotation, const bool *chosen)
+{
+	uint32_t count = annotation->view.labels.count;
+
+	annotation->chosen = xcalloc(count, sizeof(*chosen));
+	for (uint32_t i = 0; i < count; i++) {
+		if (!chosen[i])
+			continue;
+		annotation->chosen[i] = true;
+		annotation->label = i;
+		annotation->instances = 1;
+	}
+}
+
+static void write_annotation(struct top_source *source, struct annotation *annotation,
+			     size_t columns)
+{
+	struct screen screen = {.columns = (unsigned)columns};
+	struct pen pen = {.screen = &screen, .view = &annotation->view};
+
+	pen.out = screen.out = open_memstream(&screen.text, &screen.len);
+	annotate_source(annotation, &pen);
+	if (!source->refusal) {
+		annotation->code = source->code;
+		source->refusal = annotation_read_code(annotation);
+		source->code = annotation->code;
+	}
+	annotate_code(annotation, &pen);
+	fflush(pen.out);
+	add_lines(source, screen.text);
+	if (source->refusal)
+		add_refusal(source);
+	screen_close(&screen);
+}
+
+void top_source_update(struct top_source *source, const struct view *view, const bool *chosen,
+		       size_t columns)
+{
+	struct annotation annotation = {
+		.options = &source->options, .profile = view->profile, .view = *view};
+
+	forget_lines(source);
+	choose(&annotation, chosen);
+	listing_init(&annotation.listing, view, annotation.chosen);
+	if (annotation.listing.all.total.weight)
+		write_annotation(source, &annotation, columns);
+	annotation_deinit(&annotation);
+}
+
+size_t top_source_count(const struct top_source *source)
+{
+	return source->count;
+}
+
+const char *top_source_line(const struct top_source *source, size_t index)
+{
+	return source->lines[index];
+}
+
+double top_source_share(const struct top_source *source, size_t index)
+{
+	char *end;
+	double share = strtod(source->lines[index], &end);
+
+	return end == source->lines[index] + SHARE_COLUMNS - strlen(" %") && !strncmp(end, " %", 2)
+		       ? share
+		       : 0;
+}
+
+size_t top_source_hottest(const struct top_source *source)
+{
+	size_t hottest = 0;
+
+	for (size_t i = 0; i < source->count; i++)
+		if (top_source_share(source, i) > top_source_share(source, hottest))
+			hottest = i;
+	return hottest;
+}
