@@ -271,6 +271,8 @@ static int prepare_and_record(struct run *run)
 	struct error *err = check_words(run);
 	int status;
 
+	if (!err)
+		err = targets_find(&run->options.sampling);
 	sampling_options_settle(&run->options.sampling, run->options.delivery.quiet);
 	if (!err)
 		err = recording_choose_events(&run->recording);
@@ -326,6 +328,7 @@ static int record_run(int argc, char **argv)
 		return print_help();
 	run.recording.quiet = run.options.delivery.quiet;
 	run.recording.verbose = run.options.delivery.verbose;
+	run.recording.delay_ns = run.options.delay_ns;
 	run.recording.duration_ns = run.options.duration_ns;
 	run.recording.command = argv + rest;
 	return prepare_and_record(&run);

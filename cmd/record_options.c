@@ -3,6 +3,7 @@
 #include "cmd/quality.h"
 
 #include <stddef.h>
+#include <string.h>
 
 #define FIELD(name) offsetof(struct record_options, name)
 
@@ -27,10 +28,25 @@ static struct error *take_condition(void *field, const char *argument)
 			  "lost>1%%, truncated>1%% or unknown>1%%");
 }
 
+/* perf's -1 waits for a word from --control. */
+static struct error *take_milliseconds(void *field, const char *argument)
+{
+	uint64_t ms = 0;
+	struct error *err = strcmp(argument, "0") != 0 ? option_count(&ms, argument) : NULL;
+
+	if (!err && ms > UINT32_MAX)
+		err = error_new("\"%s\" is too large", argument);
+	if (!err)
+		*(uint64_t *)field = ms * 1000000;
+	return err;
+}
+
 const struct option_entry record_option_table[] = {
 	SAMPLING_TARGET_ENTRIES(struct record_options, sampling),
 	{0, "duration", "SECONDS", "stop after so many seconds", option_time, FIELD(duration_ns),
 	 OPTION_WORKS},
+	{'D', "delay", "MS", "begin to sample so many milliseconds after the command",
+	 take_milliseconds, FIELD(delay_ns), OPTION_WORKS},
 	SAMPLING_EVENT_ENTRIES(struct record_options, sampling,
 			       "samples a second of CPU time; 999 if not said"),
 	DELIVERY_ENTRIES(struct record_options, delivery),
@@ -79,8 +95,6 @@ const struct option_entry record_option_table[] = {
 	PASSED_OVER(0, "vmlinux", "FILE"),
 
 	/* What would change the profile. */
-	NOT_YET('D', "delay", "MS"),
-	NOT_YET('u', "uid", "USER"),
 	NOT_YET('G', "cgroup", "NAME"),
 	NOT_YET('k', "clockid", "CLOCK"),
 	NOT_YET('w', "wait", NULL),

@@ -13,8 +13,9 @@
 struct record_options {
 	struct sampling_options sampling;
 	uint64_t duration_ns; /* 0: until the command or the target ends */
+	uint64_t delay_ns;    /* before sampling begins */
 	struct delivery_options delivery;
-	struct condition_list conditions; /* of quality_share(), that make prof fail */
+	struct condition_list conditions;   /* of quality_share(), that make prof fail */
 	struct option_list without_meaning; /* options of perf that were taken and do nothing */
 };
 

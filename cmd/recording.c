@@ -108,6 +108,7 @@ static struct error *open_sampler(struct recording *recording)
 	};
 
 	sampler_options.data_mappings = recording->raw.output;
+	sampler_options.starts_late = recording->delay_ns;
 	if (sampling_is_of_command(options)) {
 		target.kind = TARGET_COMMAND;
 		target.ids = &command;
@@ -116,6 +117,7 @@ static struct error *open_sampler(struct recording *recording)
 		target.kind = TARGET_PROCESSES;
 		target.ids = options->pids.items;
 		target.id_count = options->pids.count;
+		target.were_found = options->user.is_given;
 	} else if (options->tids.count) {
 		target.kind = TARGET_THREADS;
 		target.ids = options->tids.items;
@@ -179,11 +181,11 @@ static void snapshot_target(struct recording *recording)
 		snapshot(recording, process_of_thread(options->tids.items[i]));
 	if (sampling_is_of_command(options))
 		session_set_main_process(recording->session, recording->launch.pid);
-	else if (options->pids.count)
+	else if (options->pids.count && !options->user.is_given)
 		set_main_program(recording, options->pids.items[0]);
 	else if (options->tids.count)
 		set_main_program(recording, options->tids.items[0]);
-	else
+	else if (!options->pids.count)
 		snapshot_all(recording);
 }
 
@@ -312,6 +314,8 @@ static int wait_ms(const struct recording *recording, uint64_t deadline_ns)
 		until_ns = recording->start_ns + recording->duration_ns;
 	if (deadline_ns && deadline_ns < until_ns)
 		until_ns = deadline_ns;
+	if (recording->begins_ns && recording->begins_ns < until_ns)
+		until_ns = recording->begins_ns;
 	return until_ns > now_ns ? (int)((until_ns - now_ns) / 1000000) + 1 : 0;
 }
 
@@ -341,7 +345,7 @@ static bool has_ended(struct recording *recording, const struct pollfd *fds)
 		return true;
 	}
 	recording->end = END_DURATION;
-	return recording->duration_ns &&
+	return recording->duration_ns && !recording->begins_ns &&
 	       recording->end_ns - recording->start_ns >= recording->duration_ns;
 }
 
@@ -393,6 +397,31 @@ static void wait_for_records(const struct recording *recording, struct pollfd *f
 		fds[i].revents = 0;
 }
 
+static uint64_t unix_now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (uint64_t)now.tv_sec * SECOND_NS + (uint64_t)now.tv_nsec;
+}
+
+static void note_start(struct recording *recording)
+{
+	recording->start_unix_ns = unix_now_ns();
+	recording->start_ns = recording->end_ns = sampler_now_ns();
+}
+
+/* What comes before is no part of the recording, but for where what is mapped. */
+static void begin_late(struct recording *recording)
+{
+	struct error *err = sampler_enable(recording->sampler);
+
+	recording->begins_ns = 0;
+	note_start(recording);
+	if (err)
+		message_error(err);
+}
+
 bool recording_step(struct recording *recording, uint64_t deadline_ns, int other_fd)
 {
 	struct pollfd fds[] = {
@@ -406,6 +435,8 @@ bool recording_step(struct recording *recording, uint64_t deadline_ns, int other
 	recording->end_ns = sampler_now_ns();
 	recording_drain(recording);
 	pace_after_batch(recording);
+	if (recording->begins_ns && recording->end_ns >= recording->begins_ns)
+		begin_late(recording);
 	/* Records that are still to come are younger than the last batch. */
 	if (recording->end_ns - recording->second_ns >= SECOND_NS) {
 		session_forget(recording->session, recording->second_ns);
@@ -414,22 +445,17 @@ bool recording_step(struct recording *recording, uint64_t deadline_ns, int other
 	return !has_ended(recording, fds);
 }
 
-static uint64_t unix_now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (uint64_t)now.tv_sec * SECOND_NS + (uint64_t)now.tv_nsec;
-}
-
 struct error *recording_start(struct recording *recording)
 {
 	struct error *err = NULL;
 
 	pace_begin(recording);
-	err = sampler_enable(recording->sampler);
-	recording->start_unix_ns = unix_now_ns();
-	recording->start_ns = recording->end_ns = recording->second_ns = sampler_now_ns();
+	if (!recording->delay_ns)
+		err = sampler_enable(recording->sampler);
+	note_start(recording);
+	recording->second_ns = recording->start_ns;
+	if (recording->delay_ns)
+		recording->begins_ns = recording->start_ns + recording->delay_ns;
 	if (!err && recording->has_command)
 		err = launch_release(&recording->launch, recording->command[0]);
 	return err;

@@ -30,12 +30,14 @@ struct recording {
 	const struct sampling_options *options;
 	bool quiet, verbose;
 	uint64_t duration_ns; /* 0: until the command or the target ends */
+	uint64_t delay_ns;    /* sampling begins so much later than the command … */
 	const struct signals *signals;
 	char *const *command; /* NULL at its end; empty: none */
 	bool has_command;     /* and it has been started */
-	/* Where cheapness counts: stacks larger than their copy stay cut, and records wait a little. */
+	/* Where cheapness counts: stacks larger than their copy stay cut, and records wait a
+	 * little. */
 	bool is_leisurely;
-	bool keeps_moments;   /* the profile is to know when samples were taken */
+	bool keeps_moments; /* the profile is to know when samples were taken */
 	void (*write_so_far)(
 		void *user); /* SIGUSR2 asks for it; the recording goes on; NULL: nobody */
 	void *user;
@@ -56,7 +58,8 @@ struct recording {
 	struct pace pace;
 
 	uint64_t start_unix_ns;
-	uint64_t start_ns, end_ns; /* end: so far */
+	uint64_t start_ns, end_ns; /* of sampling; end: so far */
+	uint64_t begins_ns;	   /* … which is then; 0: it has begun */
 	uint64_t second_ns;	   /* what is a second old is forgotten */
 	enum recording_end end;
 	struct received_signal signal; /* END_SIGNAL: which */

@@ -5,7 +5,9 @@
 #include "perf/event.h"
 #include "unwind/unwind.h"
 
+#include <ctype.h>
 #include <inttypes.h>
+#include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -54,6 +56,19 @@ struct error *sampling_take_ids(void *field, const char *argument)
 {
 	if (strchr(argument, '-') || !option_ranges(argument, add_id, field))
 		return error_new("\"%s\" is not a list of numbers such as 12,34", argument);
+	return NULL;
+}
+
+struct error *sampling_take_user(void *field, const char *argument)
+{
+	const struct passwd *known = getpwnam(argument);
+	char *end;
+	unsigned long id = strtoul(argument, &end, 10);
+
+	if (!known && (!isdigit((unsigned char)*argument) || *end || id >= UINT32_MAX))
+		return error_new("there is no user \"%s\"", argument);
+	*(struct user *)field = (struct user){.is_given = true,
+					      .id = known ? known->pw_uid : (uid_t)id};
 	return NULL;
 }
 
@@ -164,16 +179,17 @@ void sampling_options_deinit(struct sampling_options *options)
 
 bool sampling_is_of_command(const struct sampling_options *options)
 {
-	return !options->pids.count && !options->tids.count && !options->system_wide &&
-	       !options->cpus.count;
+	return !options->pids.count && !options->tids.count && !options->user.is_given &&
+	       !options->system_wide && !options->cpus.count;
 }
 
 struct error *sampling_options_check(const struct sampling_options *options)
 {
-	int targets = (options->pids.count > 0) + (options->tids.count > 0) + options->system_wide;
+	int targets = (options->pids.count > 0) + (options->tids.count > 0) +
+		      options->user.is_given + options->system_wide;
 
 	if (targets > 1)
-		return error_new("-p, -t and -a exclude each other");
+		return error_new("-p, -t, -u and -a exclude each other");
 	if (options->all_user && options->all_kernel)
 		return error_new("--all-user and --all-kernel leave nothing");
 	return NULL;

@@ -23,6 +23,11 @@ struct cpu_list {
 	size_t count, room;
 };
 
+struct user {
+	bool is_given;
+	uid_t id;
+};
+
 struct rate {
 	uint64_t frequency_hz;
 	bool max; /* as fast as the kernel allows */
@@ -40,7 +45,8 @@ enum { SAMPLING_FREQUENCY_HZ = 999 };
 struct sampling_options {
 	struct option_list events; /* none: cycles, or what comes nearest to it */
 	struct rate rate;
-	uint64_t period; /* 0: by rate */
+	uint64_t period;  /* 0: by rate */
+	struct user user; /* whose processes become pids: targets_find() */
 	struct id_list pids, tids;
 	struct cpu_list cpus; /* none: all */
 	bool system_wide;
@@ -65,6 +71,7 @@ option_take sampling_take_events;     /* struct option_list */
 option_take sampling_take_rate;	      /* struct rate */
 option_take sampling_take_ids;	      /* struct id_list */
 option_take sampling_take_cpus;	      /* struct cpu_list */
+option_take sampling_take_user;	      /* struct user */
 option_take sampling_take_g;	      /* struct stacks */
 option_take sampling_take_call_graph; /* struct stacks */
 option_take sampling_take_ring;	      /* uint64_t bytes */
@@ -83,6 +90,10 @@ option_take sampling_take_depth;      /* uint64_t frames */
 		       sampling_take_ids, offsetof(type, member.pids)),                            \
 		SAMPLING_ENTRY('t', "tid", "TID[,TID]", "these threads alone", sampling_take_ids,  \
 			       offsetof(type, member.tids)),                                       \
+		SAMPLING_ENTRY('u', "uid", "USER",                                                 \
+			       "the running processes of this user (a name or a number), and "     \
+			       "what they fork",                                                   \
+			       sampling_take_user, offsetof(type, member.user)),                   \
 		SAMPLING_ENTRY('a', "all-cpus", NULL, "the whole machine", option_true,            \
 			       offsetof(type, member.system_wide)),                                \
 		SAMPLING_ENTRY('C', "cpu", "LIST", "on these CPUs alone, such as 0,2-4",           \

@@ -24,15 +24,16 @@ pid_t process_of_thread(pid_t tid)
 	return pid;
 }
 
-static bool is_own(pid_t pid)
+/* By whom /proc says it is owned, as perf does. */
+static bool is_of_user(pid_t pid, uid_t user)
 {
 	CLEANUP(free_ptr) char *path = xasprintf("/proc/%d", pid);
 	struct stat st;
 
-	return pid != getpid() && stat(path, &st) == 0 && st.st_uid == geteuid();
+	return pid != getpid() && stat(path, &st) == 0 && st.st_uid == user;
 }
 
-void targets_own_processes(struct id_list *list)
+static void add_processes(struct id_list *list, uid_t user)
 {
 	DIR *proc = opendir("/proc");
 	struct dirent *entry;
@@ -40,13 +41,23 @@ void targets_own_processes(struct id_list *list)
 	while (proc && (entry = readdir(proc))) {
 		pid_t pid = (pid_t)atoi(entry->d_name);
 
-		if (!isdigit((unsigned char)entry->d_name[0]) || !is_own(pid))
+		if (!isdigit((unsigned char)entry->d_name[0]) || !is_of_user(pid, user))
 			continue;
 		GROW(list->items, list->count, list->room);
 		list->items[list->count++] = pid;
 	}
 	if (proc)
 		closedir(proc);
+}
+
+struct error *targets_find(struct sampling_options *options)
+{
+	if (!options->user.is_given)
+		return NULL;
+	add_processes(&options->pids, options->user.id);
+	return options->pids.count
+		       ? NULL
+		       : error_new("no process of user %u is running", (unsigned)options->user.id);
 }
 
 void targets_open(struct targets *targets, const struct id_list *pids, const struct id_list *tids)

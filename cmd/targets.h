@@ -21,8 +21,8 @@ void targets_close(struct targets *targets);
 /* False where there are none that could. */
 bool targets_have_ended(struct targets *targets);
 
-/* Appends the processes of this user, but for prof itself. */
-void targets_own_processes(struct id_list *list);
+/* Where a user is given, his processes become those that are sampled, but for prof itself. */
+MUST_CHECK struct error *targets_find(struct sampling_options *options);
 
 /* Of any of its threads, as -p takes them; 0 when the thread is gone. */
 pid_t process_of_thread(pid_t tid);

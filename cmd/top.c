@@ -180,6 +180,8 @@ static char *target_of(const struct run *run)
 
 	if (run->own_processes)
 		return xstrdup("your processes");
+	if (sampling->user.is_given)
+		return xasprintf("processes of user %u", (unsigned)sampling->user.id);
 	if (sampling->pids.count == 1)
 		return xasprintf("process %d", sampling->pids.items[0]);
 	if (sampling->pids.count)
@@ -231,9 +233,10 @@ static struct error *open_recording(struct run *run, bool has_choice)
 	message("your processes only: %s", error_text(err));
 	error_free(err);
 	sampling->system_wide = false;
-	targets_own_processes(&sampling->pids);
+	sampling->user = (struct user){.is_given = true, .id = geteuid()};
 	run->own_processes = true;
-	return recording_open(recording);
+	err = targets_find(sampling);
+	return err ? err : recording_open(recording);
 }
 
 static int sample(struct run *run, bool has_choice)
@@ -272,6 +275,8 @@ static int prepare_and_sample(struct run *run)
 
 	if (has_choice)
 		sampling->system_wide = true;
+	if (!err)
+		err = targets_find(sampling);
 	if (!err && run->options.filter)
 		err = display_set_filter(run->display, run->options.filter);
 	/* A wake-up costs more than a sample, and there are deep stacks on every machine. One

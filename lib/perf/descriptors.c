@@ -18,7 +18,8 @@
  */
 enum { LISTINGS_MAX = 8 };
 
-/* Descriptors that the rest of the program may need at the same time. */
+/* Descriptors that the rest of the program may need at the same time; and one a process, to wait for
+ * its end. */
 enum { SPARE_DESCRIPTORS = 128 };
 
 static void close_all(struct fd_list *list)
@@ -57,7 +58,7 @@ static void raise_descriptor_limit(size_t needed)
 static void reserve_descriptors(const struct descriptors *d, size_t threads)
 {
 	raise_descriptor_limit(d->side.count + d->samples.count + SPARE_DESCRIPTORS +
-			       threads * d->cpu_count * (d->event_count + 1));
+			       threads * (d->cpu_count * (d->event_count + 1) + 1));
 }
 
 /* What happens in the kernel only shows nothing when the kernel is left out. */
@@ -182,18 +183,25 @@ static struct error *list_processes(const struct target *target, bool is_first,
 {
 	for (size_t i = 0; i < target->id_count; i++) {
 		struct error *err = thread_list_add_process(list, target->ids[i]);
+		bool may_be_wrong = is_first && !target->were_found;
 
 		/* A wrong number at first; later on the process has come to its end. */
-		if (err && (is_first || error_number(err) != ESRCH))
+		if (err && (may_be_wrong || error_number(err) != ESRCH))
 			return err;
 		error_free(err);
 	}
 	return NULL;
 }
 
+static bool is_denial(const struct error *err)
+{
+	return error_number(err) == EACCES || error_number(err) == EPERM;
+}
+
 static struct error *open_processes(struct descriptors *d, const struct target *target)
 {
 	CLEANUP(thread_list_deinit) struct thread_list list = {0};
+	CLEANUP(error_cleanup) struct error *denial = NULL;
 	size_t opened = 0;
 
 	for (unsigned listing = 0; listing < LISTINGS_MAX; listing++) {
@@ -208,13 +216,17 @@ static struct error *open_processes(struct descriptors *d, const struct target *
 		for (; opened < list.count; opened++) {
 			/* Without inheritance a thread can only be counted once. */
 			err = open_listed(d, list.items[opened], !is_first && target->inherit);
-			if (err)
+			if (err && !(target->were_found && is_denial(err)))
 				return err;
+			if (err) {
+				error_free(denial);
+				denial = err;
+			}
 		}
 	}
-	if (d->samples.count == 0)
-		return error_errno(ESRCH, "process %d", (int)target->ids[0]);
-	return NULL;
+	if (d->samples.count)
+		return NULL;
+	return denial ? STEAL(denial) : error_errno(ESRCH, "process %d", (int)target->ids[0]);
 }
 
 static struct error *open_threads(struct descriptors *d, const struct target *target)

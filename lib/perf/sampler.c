@@ -380,7 +380,7 @@ struct error *sampler_open(const struct event *events, size_t event_count,
 	CLEANUP(sampler_cleanup) struct sampler *s = sampler_new();
 	struct error *err = NULL;
 
-	s->starts_at_exec = target->kind == TARGET_COMMAND;
+	s->starts_at_exec = target->kind == TARGET_COMMAND && !options->starts_late;
 	s->options = *options;
 	choose_kinds(s, events, event_count, target);
 	s->descriptors.events = events;

@@ -36,6 +36,9 @@ struct target {
 	const unsigned *cpus; /* NULL: all online CPUs */
 	size_t cpu_count;
 	bool inherit; /* follow forks and new threads */
+	/* The processes were found in a list, not named: one that has ended meanwhile, or may not
+	 * be sampled, is left out; that all are is an error. */
+	bool were_found;
 };
 
 /* Copies what can be read of another process's memory; as memory_read() of proc/memory.h. */
@@ -52,6 +55,7 @@ struct sampler_options {
 	/* Where stacks are dumped, for stand-ins to copy more of them; NULL: never. */
 	memory_reader *read_memory;
 	unsigned sp_bit, pc_bit; /* of regs_mask: the stack pointer and the pc */
+	bool starts_late;	 /* a TARGET_COMMAND counts from sampler_enable() on, too */
 };
 
 /* What was really opened, for the user to know. */
@@ -89,8 +93,8 @@ const struct sampler_facts *sampler_facts(const struct sampler *sampler);
 struct bytes sampler_attr(const struct sampler *sampler, unsigned event);
 const struct record_layout *sampler_layout(const struct sampler *sampler);
 
-/* Starts counting; a TARGET_COMMAND starts by itself at its exec, the side band counts from the
- * opening on. */
+/* Starts counting; a TARGET_COMMAND starts by itself at its exec, unless it is to start late. The
+ * side band counts from the opening on. */
 MUST_CHECK struct error *sampler_enable(struct sampler *sampler);
 /* Stops counting; what the rings hold can still be read. */
 void sampler_disable(struct sampler *sampler);

@@ -93,3 +93,53 @@ def test_under_sudo_the_files_belong_to_the_user(prof, root, target):
     prof("record", "-o", "out.folded", "--", target("shares"), "0.1", env=environment)
     assert (prof.folder / "out.folded").stat().st_uid == NOBODY
     assert Stacks.read(prof.folder / "out.folded").total > 0
+
+
+@pytest.fixture
+def busy(started, target, tmp_path_factory):
+    """busy(user) starts the target `shares`, run by a user."""
+
+    def start(user):
+        folder = Path(subprocess.run(["mktemp", "-d"], check=True, capture_output=True, text=True).stdout.strip())
+        folder.chmod(0o755)
+        subprocess.run(["cp", target("shares"), folder], check=True)
+        process = started(subprocess.Popen([folder / "shares", "600"], user=user, group=user, extra_groups=[],
+                                           stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE))
+        folders.append(folder)
+        return process
+
+    folders = []
+    yield start
+    for folder in folders:
+        subprocess.run(["rm", "-r", folder], check=True)
+
+
+def test_the_processes_of_a_user_are_recorded_and_no_others(root, prof, busy, until_busy):
+    somebody, _ = busy(54321), busy(54322)
+    recording = prof.record("-u", 54321, "--", *until_busy(somebody.pid))
+    assert recording.stacks.of_process("shares") == recording.stacks.total > 100
+    assert set(recording.pprof.by_label("pid")) == {somebody.pid}
+
+
+def test_a_user_may_name_themselves(ordinary, paranoid, busy):
+    paranoid(2)
+    busy(NOBODY)
+    result = ordinary("record", "-u", NOBODY, "--duration", "1", "-o", "out.folded")
+    assert result.returncode == 0, result.stderr
+    assert Stacks.read(ordinary.folder / "out.folded").of_process("shares") > 0
+
+
+def test_what_others_run_is_refused_with_the_reason(ordinary, paranoid, busy):
+    paranoid(2)
+    busy(54321)
+    result = ordinary("record", "-u", 54321, "--duration", "1", "-o", "out.folded")
+    assert result.returncode == 1
+    assert "another user" in result.stderr, result.stderr
+
+
+@pytest.mark.parametrize("user, why", [("nobody-of-this-name", "there is no user"), ("1x", "there is no user"),
+                                       (54329, "no process of user 54329 is running")])
+def test_a_user_without_processes_is_an_error(prof, user, why):
+    result = prof("record", "-u", user, "-o", "out.folded")
+    assert result.returncode == 2
+    assert why in result.stderr
