@@ -18,8 +18,8 @@
  */
 enum { LISTINGS_MAX = 8 };
 
-/* Descriptors that the rest of the program may need at the same time; and one a process, to wait for
- * its end. */
+/* Descriptors that the rest of the program may need at the same time; and one a process, to wait
+ * for its end. */
 enum { SPARE_DESCRIPTORS = 128 };
 
 static void close_all(struct fd_list *list)
@@ -276,11 +276,11 @@ void descriptors_disable(const struct descriptors *descriptors)
 		ioctl(descriptors->samples.items[i], PERF_EVENT_IOC_DISABLE, 0);
 }
 
-void descriptors_redirect(const struct descriptors *d, const struct ring *sample_rings)
+void descriptors_redirect(const struct descriptors *d, size_t sample,
+			  const struct ring *sample_rings)
 {
-	for (size_t i = 0; i < d->samples.count; i++)
-		ioctl(d->samples.items[i], PERF_EVENT_IOC_SET_OUTPUT,
-		      sample_rings[d->samples.cpus[i]].fd);
+	ioctl(d->samples.items[sample], PERF_EVENT_IOC_SET_OUTPUT,
+	      sample_rings[d->samples.cpus[sample]].fd);
 }
 
 uint64_t descriptors_lost(const struct descriptors *descriptors)

@@ -59,8 +59,9 @@ MUST_CHECK struct error *descriptors_open(struct descriptors *descriptors,
 MUST_CHECK struct error *descriptors_enable(const struct descriptors *descriptors);
 void descriptors_disable(const struct descriptors *descriptors);
 
-/* Samples go to these rings from now on, one a CPU. */
-void descriptors_redirect(const struct descriptors *descriptors, const struct ring *sample_rings);
+/* The samples of one of them go to these rings from now on, one a CPU. Takes some milliseconds. */
+void descriptors_redirect(const struct descriptors *descriptors, size_t sample,
+			  const struct ring *sample_rings);
 
 /* The records that found no room in the rings so far, with attr_features.lost. */
 uint64_t descriptors_lost(const struct descriptors *descriptors);

@@ -5,6 +5,7 @@
 #include "perf/coverage.h"
 #include "perf/cpus.h"
 #include "perf/descriptors.h"
+#include "perf/redirection.h"
 #include "perf/ring.h"
 #include "perf/standin.h"
 #include "perf/stream.h"
@@ -42,6 +43,8 @@ enum {
 	ATTENDED_SAMPLES = 5,
 	LEAST_ATTENDED_MS = 2,
 	MOST_ATTENDED_MS = 20,
+	/* To wait until so many are redirected takes less than a second. */
+	AWAITED_DESCRIPTORS = 64,
 };
 
 /* What the rings of a CPU are for; they lie in this order. */
@@ -67,6 +70,7 @@ struct sampler {
 	uint64_t samples_a_second; /* 0: nobody knows */
 
 	struct descriptors descriptors;
+	struct redirection redirection;
 	struct attr_features features;
 	struct record_layout layout;
 	uint64_t *ids; /* layout's, owned here */
@@ -74,6 +78,7 @@ struct sampler {
 
 	int epoll_fd;
 	bool starts_at_exec;
+	bool has_begun; /* or does at the exec */
 	bool stopped;
 	uint64_t lost; /* records that did not fit into the sample rings, as told so far */
 	struct sampler_facts facts;
@@ -405,6 +410,7 @@ void sampler_free(struct sampler *s)
 {
 	if (!s)
 		return;
+	redirection_end(&s->redirection);
 	standins_free(s->standins);
 	descriptors_deinit(&s->descriptors);
 	if (s->rings)
@@ -435,6 +441,7 @@ const struct record_layout *sampler_layout(const struct sampler *s)
 
 struct error *sampler_enable(struct sampler *s)
 {
+	s->has_begun = true;
 	return s->starts_at_exec ? NULL : descriptors_enable(&s->descriptors);
 }
 
@@ -458,7 +465,11 @@ void sampler_attend(struct sampler *s, bool attend)
 					   &s->layout, &s->options, s->is_of_scheduler);
 	if (!s->standins)
 		return;
-	descriptors_redirect(&s->descriptors, rings_of(s, attend ? RINGS_ATTENDED : RINGS_SAMPLES));
+	redirection_begin(&s->redirection, &s->descriptors,
+			  rings_of(s, attend ? RINGS_ATTENDED : RINGS_SAMPLES));
+	/* Nothing comes before the beginning, and then the first samples are attended to. */
+	if (!s->has_begun && s->descriptors.samples.count <= AWAITED_DESCRIPTORS)
+		redirection_await(&s->redirection);
 	s->attends = attend;
 }
 

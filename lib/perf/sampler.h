@@ -104,7 +104,7 @@ void sampler_disable(struct sampler *sampler);
 int sampler_fd(const struct sampler *sampler);
 
 /*
- * Stand-ins attend to each sample from now on, or no longer; never, where there are none. It costs
+ * Stand-ins attend to each sample soon, or no longer; never, where there are none. It costs
  * the sampled thread a switch of context a sample, and records come two milliseconds late.
  */
 void sampler_attend(struct sampler *sampler, bool attend);

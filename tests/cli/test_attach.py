@@ -1,6 +1,7 @@
 """prof record -p, -t and -a: programs that run already."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -128,3 +129,23 @@ def test_a_process_that_is_gone_is_a_clear_error(prof):
     assert result.returncode == 1
     assert str(gone.pid) in result.stderr
     assert os.listdir(prof.folder) == []
+
+
+MANY_THREADS = """
+import threading
+for _ in range(300):
+    threading.Thread(target=threading.Event().wait, daemon=True).start()
+print("ready", flush=True)
+while True:
+    pass
+"""
+
+
+def test_a_process_of_many_threads_is_read_while_its_samples_are_redirected(prof, started, until_busy):
+    """Each redirection of a descriptor has to wait for all CPUs: one after the other they take seconds."""
+    process = started(subprocess.Popen([sys.executable, "-c", MANY_THREADS], stdin=subprocess.PIPE,
+                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
+    assert process.stdout.readline() == "ready\n"
+    recording = prof.record("-F", 99, "-p", process.pid, "--", *until_busy(process.pid, 2))
+    lost = int(re.search(r"([0-9,]+) lost", recording.result.stderr)[1].replace(",", ""))
+    assert lost < recording.stacks.total / 10, recording.result.stderr
