@@ -246,12 +246,15 @@ class Page extends View {
 
   showView() {
     const { state } = this;
+    const isLeft = this.tree().total[0] > 0;
     for (const tab of $("views").children) {
       const isShown = tab.dataset.view === state.view;
       tab.setAttribute("aria-selected", String(isShown));
       tab.tabIndex = isShown ? 0 : -1;
-      $(tab.dataset.view).hidden = !isShown;
+      $(tab.dataset.view).hidden = !isShown || !isLeft;
     }
+    $("empty").hidden = isLeft;
+    $("empty").textContent = isLeft ? "" : "Nothing is left of the samples: take a filter, a range or a step back.";
     $("crumbs").hidden = state.view !== "graph";
     $("shape").hidden = state.view !== "graph";
     if (state.view === "graph") {

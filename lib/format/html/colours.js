@@ -61,7 +61,7 @@ export function kindOf(labels, code) {
 export function modulesByWeight(profile, rows) {
   const weights = new Float64Array(profile.modules.length);
   for (const { label, self } of rows) weights[profile.labels.module[label]] += self;
-  return [...weights.keys()].filter((id) => weights[id] > 0 || id === 0)
+  return [...weights.keys()].filter((id) => weights[id] > 0)
     .sort((a, b) => weights[b] - weights[a] || a - b).map((id) => ({ id, weight: weights[id] }));
 }
 

@@ -62,13 +62,13 @@ function linesList(profile, label, lines, whole) {
   if (!known.length) return [];
   const texts = profile.sources.get(profile.labels.file[label]);
   const hot = [...known].sort((a, b) => b.total - a.total).slice(0, MOST_LINES);
-  const rows = known.filter((row) => hot.includes(row)).map(({ line, self, total }) =>
-    make("tr", {}, make("td", { className: "line" }, String(line)), make("td", {}, share(self, whole)),
-      make("td", {}, share(total, whole)),
-      ...(texts ? [make("td", { className: "text" }, make("bdi", {}, shown((texts.get(line) || "").trim().replace(/\t/g, " "))))] : [])));
-  const more = known.length > rows.length ? [make("p", { className: "quiet" }, `and ${known.length - rows.length} lines more`)] : [];
+  const rows = known.filter((row) => hot.includes(row)).flatMap(({ line, self, total }) => [
+    make("tr", {}, make("td", { className: "line" }, String(line)), make("td", {}, share(self, whole)), make("td", {}, share(total, whole))),
+    ...(texts ? [make("tr", {}, make("td", { className: "text", colSpan: 4 },
+      make("bdi", {}, shown((texts.get(line) || "").trim().replace(/\t/g, " ")))))] : [])]);
+  const more = known.length > hot.length ? [make("p", { className: "quiet" }, `and ${known.length - hot.length} lines more`)] : [];
   return [make("h3", {}, "Source lines"), make("table", { className: "lines" },
-    make("thead", {}, make("tr", {}, ...["Line", "Self", "Total", ...(texts ? ["Text"] : [])].map((name) => make("th", {}, name)))),
+    make("thead", {}, make("tr", {}, ...["Line", "Self", "Total"].map((name) => make("th", {}, name)))),
     make("tbody", {}, ...rows)), ...more];
 }
 
