@@ -10,6 +10,7 @@ The program runs for a random while, then goes on by single instructions, each o
 import os
 import random
 import re
+import signal
 import struct
 import subprocess
 from pathlib import Path
@@ -21,6 +22,7 @@ SP = REGISTERS.index("rsp")
 EM_X86_64 = 62
 STACK_BYTES_MAX = 64 << 10
 BURST = 40  # instructions
+START_TICKS = 5  # of CPU time, of which a second has a hundred: until the program has begun
 FRAMES_OF_GDB = (gdb.INLINE_FRAME, gdb.TAILCALL_FRAME)  # which are on no stack
 
 
@@ -33,10 +35,23 @@ def setup():
     gdb.execute("handle SIGALRM stop print nopass", to_string=True)
 
 
-def run_for_a_while(pid, seconds):
-    # By another process: gdb lets no thread of ours run meanwhile.
-    alarm = subprocess.Popen(["sh", "-c", f"sleep {seconds:.4f}; kill -ALRM {pid}"])
+# By another process: gdb lets no thread of ours run meanwhile.
+ALARM = """pid=$0 until=$1 more=$2
+while read -r line </proc/$pid/stat && set -- $line && [ $((${14} + ${15})) -lt $until ]; do sleep 0.001; done
+sleep $more
+kill -ALRM $pid"""
+
+
+def cpu_ticks(pid):
+    return sum(map(int, Path(f"/proc/{pid}/stat").read_text().split()[13:15]))
+
+
+def run_for_a_while(pid, ticks, seconds):
+    """For some CPU time, since on a busy machine any time of the clock may pass without, and for some of the clock's."""
+    alarm = subprocess.Popen(["sh", "-c", ALARM, str(pid), str(cpu_ticks(pid) + ticks), f"{seconds:.4f}"])
     gdb.execute("continue", to_string=True)
+    while gdb.selected_inferior().pid and gdb.parse_and_eval("$_siginfo.si_signo") == signal.SIGTRAP:
+        gdb.execute("signal SIGTRAP", to_string=True)  # by an int3 of its own, which gdb takes for one of gdb's
     alarm.wait()
 
 
@@ -93,8 +108,9 @@ def take(folder, count):
     taken = 0
     with open(folder / "stops", "wb") as out:
         out.write(struct.pack("<Q", EM_X86_64))
+        run_for_a_while(pid, START_TICKS, 0)
         while taken < count and gdb.selected_inferior().pid:
-            run_for_a_while(pid, random.uniform(0.001, 0.02))
+            run_for_a_while(pid, 1, random.uniform(0.001, 0.02))
             for _ in range(BURST):
                 if taken == count or not gdb.selected_inferior().pid:
                     break
