@@ -83,6 +83,8 @@ static struct sampler_options sampler_options_of(const struct recording *recordi
 		ret.regs_mask = arch_native()->perf_mask;
 		ret.stack_bytes = (uint32_t)options->stacks.dump_bytes;
 		ret.read_memory = recording->is_leisurely ? NULL : memory_read;
+		/* As though there were deep stacks. */
+		ret.attends = true;
 		ret.sp_bit = arch_native()->perf_sp;
 		ret.pc_bit = arch_native()->perf_pc;
 		break;
@@ -349,14 +351,12 @@ static bool has_ended(struct recording *recording, const struct pollfd *fds)
 	       recording->end_ns - recording->start_ns >= recording->duration_ns;
 }
 
-/* As though there were deep stacks, where no more samples can come than we can bear. */
 static void pace_begin(struct recording *recording)
 {
 	recording->pace.samples_ns = sampler_now_ns();
-	if (!sampler_facts(recording->sampler)->rate_is_known)
-		return;
-	recording->pace.deep_ns = recording->pace.samples_ns - (ATTENTIVE_NS - FIRST_ATTENTIVE_NS);
-	sampler_attend(recording->sampler, true);
+	if (sampler_attends(recording->sampler))
+		recording->pace.deep_ns = recording->pace.samples_ns -
+					  (ATTENTIVE_NS - FIRST_ATTENTIVE_NS);
 }
 
 static void pace_after_batch(struct recording *recording)

@@ -276,13 +276,6 @@ void descriptors_disable(const struct descriptors *descriptors)
 		ioctl(descriptors->samples.items[i], PERF_EVENT_IOC_DISABLE, 0);
 }
 
-void descriptors_redirect(const struct descriptors *d, size_t sample,
-			  const struct ring *sample_rings)
-{
-	ioctl(d->samples.items[sample], PERF_EVENT_IOC_SET_OUTPUT,
-	      sample_rings[d->samples.cpus[sample]].fd);
-}
-
 uint64_t descriptors_lost(const struct descriptors *descriptors)
 {
 	uint64_t lost = 0;

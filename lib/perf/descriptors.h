@@ -59,10 +59,6 @@ MUST_CHECK struct error *descriptors_open(struct descriptors *descriptors,
 MUST_CHECK struct error *descriptors_enable(const struct descriptors *descriptors);
 void descriptors_disable(const struct descriptors *descriptors);
 
-/* The samples of one of them go to these rings from now on, one a CPU. Takes some milliseconds. */
-void descriptors_redirect(const struct descriptors *descriptors, size_t sample,
-			  const struct ring *sample_rings);
-
 /* The records that found no room in the rings so far, with attr_features.lost. */
 uint64_t descriptors_lost(const struct descriptors *descriptors);
 

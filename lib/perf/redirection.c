@@ -1,40 +1,64 @@
 #include "perf/redirection.h"
 
-static void *run(void *user)
-{
-	struct redirection *redirection = user;
-	const struct descriptors *descriptors = redirection->descriptors;
+#include "base/alloc.h"
 
-	for (size_t i = 0; i < descriptors->samples.count; i++) {
-		if (atomic_load(&redirection->is_given_up))
-			break;
-		descriptors_redirect(descriptors, i, redirection->rings);
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+
+/* They wait for the same grace period. */
+enum { THREADS_MAX = 16 };
+
+struct redirection {
+	const struct fd_list *descriptors;
+	const struct ring *rings;
+	atomic_size_t next;
+	atomic_size_t done;
+	pthread_t threads[THREADS_MAX];
+	size_t thread_count;
+};
+
+static void *redirect(void *context)
+{
+	struct redirection *redirection = context;
+	const struct fd_list *list = redirection->descriptors;
+	size_t i;
+
+	while ((i = atomic_fetch_add(&redirection->next, 1)) < list->count) {
+		ioctl(list->items[i], PERF_EVENT_IOC_SET_OUTPUT,
+		      redirection->rings[list->cpus[i]].fd);
+		atomic_fetch_add(&redirection->done, 1);
 	}
 	return NULL;
 }
 
-void redirection_begin(struct redirection *redirection, const struct descriptors *descriptors,
-		       const struct ring *rings)
+struct redirection *redirection_begin(const struct fd_list *descriptors, const struct ring *rings)
 {
-	redirection_end(redirection);
+	struct redirection *redirection = xcalloc(1, sizeof(*redirection));
+	size_t *threads = &redirection->thread_count;
+
 	redirection->descriptors = descriptors;
 	redirection->rings = rings;
-	atomic_store(&redirection->is_given_up, false);
-	redirection->is_under_way = pthread_create(&redirection->thread, NULL, run, redirection) ==
-				    0;
-	if (!redirection->is_under_way)
-		run(redirection);
+	while (*threads < THREADS_MAX && *threads < descriptors->count &&
+	       pthread_create(&redirection->threads[*threads], NULL, redirect, redirection) == 0)
+		++*threads;
+	if (!*threads)
+		redirect(redirection);
+	return redirection;
 }
 
-void redirection_await(struct redirection *redirection)
+bool redirection_is_done(const struct redirection *redirection)
 {
-	if (redirection->is_under_way)
-		pthread_join(redirection->thread, NULL);
-	redirection->is_under_way = false;
+	return atomic_load(&redirection->done) == redirection->descriptors->count;
 }
 
 void redirection_end(struct redirection *redirection)
 {
-	atomic_store(&redirection->is_given_up, true);
-	redirection_await(redirection);
+	if (!redirection)
+		return;
+	atomic_store(&redirection->next, redirection->descriptors->count);
+	for (size_t i = 0; i < redirection->thread_count; i++)
+		pthread_join(redirection->threads[i], NULL);
+	free(redirection);
 }

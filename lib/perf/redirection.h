@@ -1,32 +1,24 @@
 /*
- * Leads the samples of all descriptors into other rings, beside the reader: the kernel lets each
- * descriptor wait until every CPU knows that it has left its ring (ring_buffer_attach() in
- * kernel/events/core.c), some milliseconds, and hundreds of descriptors take seconds, in which the
- * rings must be read. Each sample is in the one ring or in the other; none is lost.
+ * Sends what descriptors write to other rings, beside the thread that reads those.
+ *
+ * For each descriptor that leaves a ring the kernel waits until no CPU can write to that any longer
+ * (ring_buffer_attach() in kernel/events/core.c): a grace period of RCU, some 10 ms, and many times
+ * that on a busy machine. With one descriptor a thread and CPU nobody can wait for one after the
+ * other, and who reads rings cannot wait at all. No sample is lost meanwhile: each goes to the old
+ * ring or to the new one.
  */
 #ifndef PROF_PERF_REDIRECTION_H
 #define PROF_PERF_REDIRECTION_H
 
 #include "perf/descriptors.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
+struct redirection;
 
-struct redirection {
-	const struct descriptors *descriptors; /* borrowed */
-	const struct ring *rings;	       /* where to */
-	pthread_t thread;
-	bool is_under_way;
-	atomic_bool is_given_up;
-};
-
-/* Into these rings, one a CPU, on a zeroed redirection or an ended one. What is under way is given
- * up first, wherever it is. */
-void redirection_begin(struct redirection *redirection, const struct descriptors *descriptors,
-		       const struct ring *rings);
-/* Until what is under way is done. */
-void redirection_await(struct redirection *redirection);
-/* Gives up what is under way. A zeroed one has nothing to end. */
+/* rings: one a CPU. They and the descriptors must stay until its end. */
+struct redirection *redirection_begin(const struct fd_list *descriptors, const struct ring *rings);
+bool redirection_is_done(const struct redirection *redirection);
+/* What has not been redirected by then stays as it is. */
 void redirection_end(struct redirection *redirection);
+DEFINE_CLEANUP(redirection, redirection_end)
 
 #endif

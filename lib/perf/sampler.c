@@ -43,8 +43,6 @@ enum {
 	ATTENDED_SAMPLES = 5,
 	LEAST_ATTENDED_MS = 2,
 	MOST_ATTENDED_MS = 20,
-	/* To wait until so many are redirected takes less than a second. */
-	AWAITED_DESCRIPTORS = 64,
 };
 
 /* What the rings of a CPU are for; they lie in this order. */
@@ -63,14 +61,15 @@ struct sampler {
 	struct ring *rings;
 	unsigned kinds; /* RING_KINDS, or one less */
 	struct stream stream;
-	struct standins *standins; /* NULL: none yet */
-	bool attends;
-	bool is_of_scheduler; /* one of the events is */
+	struct standins *standins;	 /* NULL: none yet */
+	bool attends;			 /* to some of the samples at least … */
+	bool will_attend;		 /* … and so it will be when these are redirected */
+	struct redirection *redirection; /* NULL: none was begun */
+	bool is_of_scheduler;		 /* one of the events is */
 	struct sampler_options options;
 	uint64_t samples_a_second; /* 0: nobody knows */
 
 	struct descriptors descriptors;
-	struct redirection redirection;
 	struct attr_features features;
 	struct record_layout layout;
 	uint64_t *ids; /* layout's, owned here */
@@ -78,7 +77,6 @@ struct sampler {
 
 	int epoll_fd;
 	bool starts_at_exec;
-	bool has_begun; /* or does at the exec */
 	bool stopped;
 	uint64_t lost; /* records that did not fit into the sample rings, as told so far */
 	struct sampler_facts facts;
@@ -184,7 +182,6 @@ static void choose_kinds(struct sampler *s, const struct event *events, size_t e
 	attended &= !s->is_of_scheduler || target->kind != TARGET_SYSTEM;
 	s->samples_a_second = samples_a_second(events, event_count);
 	s->kinds = attended ? RING_KINDS : RINGS_ATTENDED;
-	s->facts.rate_is_known = s->samples_a_second;
 	if (!s->samples_a_second)
 		ms = LEAST_ATTENDED_MS;
 	else if (s->samples_a_second * ms > ATTENDED_SAMPLES * UINT64_C(1000))
@@ -349,7 +346,7 @@ static struct error *open_target(struct sampler *s, const struct target *target)
 	s->descriptors.cpus = s->cpus;
 	s->descriptors.cpu_count = s->cpu_count;
 	s->descriptors.side_rings = rings_of(s, RINGS_SIDE_BAND);
-	s->descriptors.sample_rings = rings_of(s, RINGS_SAMPLES);
+	s->descriptors.sample_rings = rings_of(s, s->attends ? RINGS_ATTENDED : RINGS_SAMPLES);
 	prepare_attrs(s, target);
 	err = descriptors_open(&s->descriptors, target);
 	s->descriptors.events = NULL;
@@ -378,6 +375,15 @@ static void prepare_rings(struct sampler *s)
 	stream_init(&s->stream, s->rings, ring_count(s), &s->layout);
 }
 
+/* False: nobody can attend to samples. */
+static bool have_standins(struct sampler *s)
+{
+	if (!s->standins && s->kinds == RING_KINDS)
+		s->standins = standins_new(rings_of(s, RINGS_ATTENDED), s->cpus, s->cpu_count,
+					   &s->layout, &s->options, s->is_of_scheduler);
+	return s->standins;
+}
+
 struct error *sampler_open(const struct event *events, size_t event_count,
 			   const struct target *target, const struct sampler_options *options,
 			   struct sampler **ret)
@@ -399,8 +405,11 @@ struct error *sampler_open(const struct event *events, size_t event_count,
 	err = open_rings_that_fit(s);
 	if (!err)
 		err = watch_rings(s);
-	if (!err)
+	if (!err) {
+		s->attends = s->will_attend = options->attends && s->samples_a_second &&
+					      have_standins(s);
 		err = open_target(s, target);
+	}
 	if (!err)
 		*ret = STEAL(s);
 	return err;
@@ -410,7 +419,7 @@ void sampler_free(struct sampler *s)
 {
 	if (!s)
 		return;
-	redirection_end(&s->redirection);
+	redirection_end(s->redirection);
 	standins_free(s->standins);
 	descriptors_deinit(&s->descriptors);
 	if (s->rings)
@@ -441,7 +450,6 @@ const struct record_layout *sampler_layout(const struct sampler *s)
 
 struct error *sampler_enable(struct sampler *s)
 {
-	s->has_begun = true;
 	return s->starts_at_exec ? NULL : descriptors_enable(&s->descriptors);
 }
 
@@ -458,19 +466,16 @@ int sampler_fd(const struct sampler *s)
 
 void sampler_attend(struct sampler *s, bool attend)
 {
-	if (s->kinds < RING_KINDS || attend == s->attends)
+	if (s->redirection && !redirection_is_done(s->redirection))
 		return;
-	if (!s->standins)
-		s->standins = standins_new(rings_of(s, RINGS_ATTENDED), s->cpus, s->cpu_count,
-					   &s->layout, &s->options, s->is_of_scheduler);
-	if (!s->standins)
+	redirection_end(STEAL(s->redirection));
+	s->attends = s->will_attend;
+	if (attend == s->attends || !have_standins(s))
 		return;
-	redirection_begin(&s->redirection, &s->descriptors,
-			  rings_of(s, attend ? RINGS_ATTENDED : RINGS_SAMPLES));
-	/* Nothing comes before the beginning, and then the first samples are attended to. */
-	if (!s->has_begun && s->descriptors.samples.count <= AWAITED_DESCRIPTORS)
-		redirection_await(&s->redirection);
-	s->attends = attend;
+	s->redirection = redirection_begin(&s->descriptors.samples,
+					   rings_of(s, attend ? RINGS_ATTENDED : RINGS_SAMPLES));
+	s->will_attend = attend;
+	s->attends = true;
 }
 
 bool sampler_attends(const struct sampler *s)

@@ -54,6 +54,7 @@ struct sampler_options {
 	size_t ring_bytes;  /* a CPU; 0: a good default. A power of two of pages is taken from it */
 	/* Where stacks are dumped, for stand-ins to copy more of them; NULL: never. */
 	memory_reader *read_memory;
+	bool attends;		 /* from the start, where it is known how many samples will come */
 	unsigned sp_bit, pc_bit; /* of regs_mask: the stack pointer and the pc */
 	bool starts_late;	 /* a TARGET_COMMAND counts from sampler_enable() on, too */
 };
@@ -67,8 +68,7 @@ struct sampler_facts {
 	unsigned cpus;
 	/* So often the rings are to be read while samples are attended to. */
 	int attended_ms;
-	bool rate_is_known; /* samples come by frequency … */
-	int holds_ms;	    /* … and a ring holds those of so long a time; else 0 */
+	int holds_ms; /* of samples, in a ring; 0: nobody knows */
 };
 
 struct sampler;
@@ -104,8 +104,9 @@ void sampler_disable(struct sampler *sampler);
 int sampler_fd(const struct sampler *sampler);
 
 /*
- * Stand-ins attend to each sample soon, or no longer; never, where there are none. It costs
- * the sampled thread a switch of context a sample, and records come two milliseconds late.
+ * Stand-ins attend to each sample from now on, or no longer; never, where there are none. It costs
+ * the sampled thread a switch of context a sample, and records come two milliseconds late. The
+ * change takes a while (redirection.h): before it is complete another is not begun, so ask again.
  */
 void sampler_attend(struct sampler *sampler, bool attend);
 bool sampler_attends(const struct sampler *sampler);

@@ -520,6 +520,7 @@ static size_t read_stack(pid_t tid, uint64_t address, void *into, size_t len)
 static const struct sampler_options with_standins = {
 	.stack_bytes = 8 * 1024,
 	.ring_bytes = 16 << 20,
+	.attends = true,
 	.read_memory = read_stack,
 #ifdef __x86_64__
 	.regs_mask = 0xff01ff,
@@ -541,7 +542,6 @@ static void stand_ins_copy_what_a_sample_cannot_hold(void **state)
 	struct heard *heard = heard_new();
 	uint64_t used_ns;
 
-	sampler_attend(sampler, true);
 	release(&child);
 	used_ns = read_until_exit(sampler, child.pid, heard);
 	/* All but a few, or fewer on a machine that is busy and without real time. */
