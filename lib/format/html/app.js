@@ -2,6 +2,7 @@
 
 import { describe } from "./about.js";
 import { colouring, KIND_NAMES } from "./colours.js";
+import { listen } from "./controls.js";
 import { fillDetails, fillTip, modulePath, nodeWords } from "./details.js";
 import { folded, svg } from "./export.js";
 import { matchingNodes, matchSum, sourceLines } from "./functions.js";
@@ -70,7 +71,15 @@ class Page extends View {
       thread: (pattern, adds) => this.toggleThread(pattern, adds),
       hover: (lines, event) => this.tip(lines && { name: lines[0], figures: shown(lines.slice(1).join("; ")) }, event),
     });
-    this.listen();
+    listen(this);
+    addEventListener("hashchange", () => {
+      if (location.hash !== this.applied) this.apply(fromHash(location.hash));
+      this.applied = location.hash;
+    });
+    systemIsDark.addEventListener("change", () => {
+      setTheme(systemIsDark.matches ? "dark" : "light");
+      this.apply(this.state);
+    });
     this.apply(fromHash(location.hash));
   }
 
@@ -316,7 +325,7 @@ class Page extends View {
       close: () => this.go({ fn: -1 }),
       sandwich: () => this.go({ view: "functions" }),
       search: () => this.findAll(fn),
-      more: (event) => this.showMenu(tree, node, event.clientX, event.clientY, fn),
+      more: ({ x, bottom }) => this.showMenu(tree, node, x, bottom, fn),
     });
   }
 
@@ -567,83 +576,6 @@ class Page extends View {
     else if (this.state.zoom && this.state.view === "graph") this.go({ zoom: "" });
     else if (this.state.q) this.go({ q: "" });
     else if (this.range() || this.state.lens) this.go({ from: 0, to: 0, lens: "" });
-  }
-
-  listen() {
-    const turn = (key, values) => this.go({ [key]: values[(values.indexOf(this.state[key]) + 1) % values.length] });
-    const typed = (id, key) => $(id).addEventListener("input", () => this.go({ [key]: $(id).value }, true));
-    const chosen = (id) => $(id).addEventListener("change", () => this.go({ [id]: $(id).value, ...(id === "shape" ? { zoom: "" } : {}) }));
-    addEventListener("hashchange", () => {
-      if (location.hash !== this.applied) this.apply(fromHash(location.hash));
-      this.applied = location.hash;
-    });
-    systemIsDark.addEventListener("change", () => {
-      setTheme(systemIsDark.matches ? "dark" : "light");
-      this.apply(this.state);
-    });
-    typed("search", "q");
-    typed("threads", "threads");
-    for (const id of ["shape", "colours", "lanes", "group", "only"]) chosen(id);
-    $("search").addEventListener("keydown", (event) => event.key === "Enter" && this.step(event.shiftKey ? -1 : 1));
-    $("measure").addEventListener("change", () => {
-      const [event, by] = $("measure").value.split(" ");
-      this.go({ event: Number(event), by });
-    });
-    $("names").addEventListener("change", () => this.go({ names: $("names").checked ? "full" : "short" }));
-    $("recursion").addEventListener("change", () => this.go({ recursion: $("recursion").checked ? "folded" : "shown", zoom: "" }));
-    $("inlined").addEventListener("change", () => this.go({ inlined: $("inlined").checked ? "shown" : "merged", zoom: "" }));
-    for (const id of ["from", "to"])
-      $(id).addEventListener("change", () => this.go({ from: Math.round(Number($("from").value) * 1e6),
-        to: Math.round(Number($("to").value) * 1e6) || this.profile.info.durationUs }));
-    $("views").addEventListener("click", (event) => event.target.dataset.view && this.go({ view: event.target.dataset.view }));
-    $("views").addEventListener("keydown", (event) => {
-      const tabs = [...$("views").children];
-      const step = { ArrowRight: 1, ArrowLeft: tabs.length - 1 }[event.key];
-      if (!step) return;
-      const tab = tabs[(tabs.indexOf(event.target) + step) % tabs.length];
-      this.go({ view: tab.dataset.view });
-      tab.focus();
-    });
-    const actions = { previous: () => this.step(-1), next: () => this.step(1), theme: () => this.turnTheme(),
-      help: () => this.help(), whole: () => this.go({ from: 0, to: 0, lens: "" }), magnify: () => this.magnify(), "save-svg": () => this.saveSvg(),
-      "copy-folded": () => this.copyFolded(), "copy-link": () => this.copy(this.address(), "The link") };
-    for (const [id, does] of Object.entries(actions)) $(id).addEventListener("click", does);
-    for (const menu of document.querySelectorAll(".menu")) {
-      menu.addEventListener("focusout", (event) => { if (!menu.contains(event.relatedTarget)) menu.open = false; });
-      menu.addEventListener("click", (event) => { if (event.target.matches("div > button")) menu.open = false; });
-    }
-    const rowMenu = (event) => {
-      const row = event.target.closest("[data-label], #call-tree [data-node]");
-      if (!row) return;
-      event.preventDefault();
-      const { x, y } = row.getBoundingClientRect();
-      const [left, top] = event.button === 2 ? [event.clientX, event.clientY] : [x + 40, y + 20];
-      if (row.dataset.label) this.showMenu(this.tree(), 0, left, top, Number(row.dataset.label));
-      else this.showMenu(this.tree(), Number(row.dataset.node), left, top);
-    };
-    for (const id of ["function-table", "call-tree", "details"]) $(id).addEventListener("contextmenu", rowMenu);
-    const step = (kind) => () => this.takeStep(kind, this.state.fn);
-    const keys = { "/": () => $("search").select(), n: () => this.step(1), N: () => this.step(-1), t: () => this.turnTheme(),
-      0: () => this.zoomTo(""), 1: () => this.go({ view: "graph" }), 2: () => this.go({ view: "functions" }), 3: () => this.go({ view: "calls" }),
-      s: () => this.state.fn >= 0 && this.go({ view: "functions" }), i: () => this.go({ zoom: "", shape: this.nextShape() }),
-      o: step("only"), x: step("without"), h: step("hide"), b: step("from"), u: () => this.go({ steps: "", zoom: "" }),
-      y: () => this.state.fn >= 0 && this.copy(this.profile.labels.name[this.state.fn], "The name"), z: () => this.magnify(),
-      c: () => this.go({ colours: this.coloursBy() === "kind" ? "module" : "kind" }), f: () => turn("names", ["short", "full"]),
-      r: () => this.go({ zoom: "", recursion: this.state.recursion === "folded" ? "shown" : "folded" }),
-      "[": () => this.shift(-1), "]": () => this.shift(1), w: () => this.go({ from: 0, to: 0, lens: "" }),
-      "?": () => this.help() };
-    addEventListener("keydown", (event) => {
-      // A canvas has no text for the browser to find; the second time it is the browser's own search.
-      if ((event.ctrlKey || event.metaKey) && event.key === "f" && document.activeElement !== $("search")) {
-        $("search").select();
-        event.preventDefault();
-      }
-      if (event.altKey || event.ctrlKey || event.metaKey || event.defaultPrevented) return;
-      if (event.key === "Escape") return void this.escape();
-      if (event.target.matches("input, select, textarea") || !Object.hasOwn(keys, event.key)) return;
-      keys[event.key]();
-      event.preventDefault();
-    });
   }
 }
 

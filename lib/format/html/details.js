@@ -82,7 +82,7 @@ function fillHottest(panel, { tree, names, full }, rows, tell) {
 }
 
 // context: profile, tree, names, full, words; label: -1 for none; node: 0 for none in particular; rows:
-// the function table. tell: {choose(label), close(), sandwich(), search(), more(event)}.
+// the function table. tell: {choose(label), close(), sandwich(), search(), more(place)}.
 export function fillDetails(panel, context, { label, node, rows, lines }, tell) {
   if (label < 0) return fillHottest(panel, context, rows, tell);
   const row = rows.find((other) => other.label === label);
@@ -105,7 +105,7 @@ export function fillDetails(panel, context, { label, node, rows, lines }, tell) 
   if (place(profile, label)) list.append(...term("Source", make("bdi", {}, place(profile, label))));
   const button = (name, does) => make("button", { type: "button", onclick: does }, name);
   parts.push(list, make("p", { className: "actions" }, button("Callers and callees", tell.sandwich),
-    button("Find everywhere", tell.search), button("More…", tell.more)));
+    button("Find everywhere", tell.search), button("More…", (event) => tell.more(event.currentTarget.getBoundingClientRect()))));
   parts.unshift(make("button", { type: "button", className: "close", title: "Nothing selected", "aria-label": "Close",
     onclick: tell.close }, "×"));
   return panel.replaceChildren(...parts, ...linesList(profile, label, lines, whole));
