@@ -168,6 +168,7 @@ if (probe?.textContent)
 svg.removeAttribute("viewBox");
 svg.setAttribute("width", "100%");
 matched.removeAttribute("class");
+matched.removeAttribute("dx");
 matched.setAttribute("x", 432);
 
 const frameOf = (target) => numberOf.get(target.closest?.("#frames > g"));
