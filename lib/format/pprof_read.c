@@ -6,6 +6,9 @@
 #include "format/pprof_events.h"
 #include "format/pprof_input.h"
 #include "format/pprof_modules.h"
+#include "format/pprof_origins.h"
+#include "format/pprof_stacks.h"
+#include "format/pprof_strings.h"
 #include "format/wire.h"
 
 #include <inttypes.h>
@@ -14,7 +17,6 @@
 
 /* The numbers of fields, and behind the last, how many there are. */
 enum { TYPE_TYPE = 1, TYPE_UNIT, TYPE_FIELDS };
-enum { LABEL_KEY = 1, LABEL_STR, LABEL_NUM, LABEL_FIELDS };
 enum {
 	MAPPING_ID = 1,
 	MAPPING_START,
@@ -34,7 +36,7 @@ enum {
 	FUNCTION_START_LINE,
 	FUNCTION_FIELDS
 };
-enum { SAMPLE_LOCATION = 1, SAMPLE_VALUE, SAMPLE_LABEL };
+enum { SAMPLE_LOCATION = 1, SAMPLE_VALUE, SAMPLE_LABEL = PPROF_SAMPLE_LABEL };
 enum {
 	PROFILE_SAMPLE_TYPE = 1,
 	PROFILE_SAMPLE,
@@ -59,24 +61,26 @@ struct function {
 	function_id id; /* IDMAP_NONE: not used so far */
 };
 
-/* The labels of a sample, as far as they are taken over. */
-struct origin {
-	string_id process, thread;
-	pid_t pid, tid;
+/* The sample that is being read. */
+struct sample {
+	struct bytes locations; /* packed numbers */
+	struct bytes labels;	/* what has all of them */
+	struct wire_numbers values;
+	unsigned char *list; /* of locations that stand in more than one field */
+	size_t list_len, list_room;
 };
 
 struct reader {
 	struct profile *profile;
 	struct bytes message;
-	string_id comm, thread, pid, tid; /* keys of labels */
+	struct bytes samples; /* the first of them up to the next field that is none */
 
-	string_id *strings;
-	size_t string_count, string_room;
-	bool string_missing; /* an index was beyond the table */
-
+	struct pprof_strings strings;
 	uint64_t numbers[PROFILE_FIELDS]; /* single ones of the message, by field */
 	struct pprof_events events;
 	struct pprof_modules modules;
+	struct pprof_origins origins;
+	struct pprof_stacks stacks;
 	struct wire_numbers comments;
 
 	struct function *functions;
@@ -86,36 +90,22 @@ struct reader {
 
 	struct profile_line *lines; /* of the location that is being read */
 	uint32_t line_count, line_room;
-	struct wire_numbers locations, values; /* of the sample that is being read */
-	struct origin origin;		       /* of the sample before … */
-	thread_id thread_of_origin;	       /* … and its thread … */
-	bool has_origin;		       /* … if there was one */
-	uint64_t *path_locations; /* the stack of the sample before, from the root … */
-	frame_id *path_frames;
-	stack_id *path_stacks; /* … each up to that depth: samples are next to their like */
-	size_t path_len, path_room;
+	struct sample sample;
 };
 
 static void reader_deinit(struct reader *reader)
 {
-	free(reader->strings);
+	pprof_strings_deinit(&reader->strings);
 	pprof_events_deinit(&reader->events);
 	pprof_modules_deinit(&reader->modules);
+	pprof_stacks_deinit(&reader->stacks);
 	free(reader->comments.items);
 	free(reader->functions);
 	id_table_deinit(&reader->function_ids);
 	free(reader->lines);
 	id_table_deinit(&reader->frames);
-	free(reader->locations.items);
-	free(reader->values.items);
-	free(reader->path_locations);
-	free(reader->path_frames);
-	free(reader->path_stacks);
-}
-
-static string_id intern(struct reader *reader, const char *str)
-{
-	return strtab_add(profile_strings(reader->profile), str);
+	free(reader->sample.values.items);
+	free(reader->sample.list);
 }
 
 static const char *string(const struct reader *reader, string_id id)
@@ -123,13 +113,9 @@ static const char *string(const struct reader *reader, string_id id)
 	return profile_string(reader->profile, id);
 }
 
-/* The string of an index; whether there is one is asked when a message has been read. */
 static string_id text(struct reader *reader, uint64_t index)
 {
-	if (index < reader->string_count)
-		return reader->strings[index];
-	reader->string_missing |= index > 0;
-	return 0;
+	return pprof_strings_get(&reader->strings, index);
 }
 
 static MUST_CHECK struct error *damaged(void)
@@ -144,9 +130,7 @@ static MUST_CHECK struct error *no_such_string(void)
 
 static struct error *read_string(struct reader *reader, const struct wire_field *field)
 {
-	GROW(reader->strings, reader->string_count, reader->string_room);
-	reader->strings[reader->string_count++] = utf8_intern(profile_strings(reader->profile),
-							      field->bytes);
+	pprof_strings_add(&reader->strings, field->bytes);
 	return NULL;
 }
 
@@ -329,131 +313,78 @@ static struct error *read_location(struct reader *reader, const struct wire_fiel
 	return NULL;
 }
 
-static pid_t process_number(uint64_t value)
+static void append_locations(struct sample *sample, struct bytes more)
 {
-	return value <= INT32_MAX ? (pid_t)value : -1;
-}
+	size_t len = sample->list_len + bytes_left(&more);
 
-static struct error *read_label(struct reader *reader, struct bytes message, struct origin *ret)
-{
-	uint64_t field[LABEL_FIELDS] = {0};
-	string_id key;
-
-	if (!wire_scalars(message, field, LABEL_FIELDS))
-		return damaged();
-	key = text(reader, field[LABEL_KEY]);
-	if (key == reader->comm)
-		ret->process = text(reader, field[LABEL_STR]);
-	else if (key == reader->thread)
-		ret->thread = text(reader, field[LABEL_STR]);
-	else if (key == reader->pid)
-		ret->pid = process_number(field[LABEL_NUM]);
-	else if (key == reader->tid)
-		ret->tid = process_number(field[LABEL_NUM]);
-	return NULL;
-}
-
-/* How much of the stack is that of the sample before. The root is the last location. */
-static size_t common_depth(const struct reader *reader)
-{
-	size_t count = reader->locations.count, depth = 0;
-
-	while (depth < count && depth < reader->path_len &&
-	       reader->path_locations[depth] == reader->locations.items[count - 1 - depth])
-		depth++;
-	return depth;
-}
-
-static void make_room_for_path(struct reader *reader)
-{
-	if (reader->locations.count <= reader->path_room)
-		return;
-	reader->path_room = reader->locations.room;
-	reader->path_locations = xreallocarray(reader->path_locations, reader->path_room,
-					       sizeof(*reader->path_locations));
-	reader->path_frames = xreallocarray(reader->path_frames, reader->path_room,
-					    sizeof(*reader->path_frames));
-	reader->path_stacks = xreallocarray(reader->path_stacks, reader->path_room,
-					    sizeof(*reader->path_stacks));
-}
-
-static struct error *find_stack(struct reader *reader, stack_id *ret)
-{
-	size_t count = reader->locations.count, common = common_depth(reader);
-
-	make_room_for_path(reader);
-	reader->path_len = common;
-	for (size_t depth = common; depth < count; depth++) {
-		uint64_t location = reader->locations.items[count - 1 - depth];
-		frame_id frame = id_table_get(&reader->frames, location);
-
-		if (frame == IDMAP_NONE)
-			return error_new("a sample has location %" PRIu64 ", which is not there",
-					 location);
-		reader->path_locations[depth] = location;
-		reader->path_frames[depth] = frame;
+	if (sample->list_room < len) {
+		sample->list_room = len * 2;
+		sample->list = xreallocarray(sample->list, sample->list_room, 1);
 	}
-	if (count > common)
-		profile_push_all(
-			reader->profile, common ? reader->path_stacks[common - 1] : STACK_EMPTY,
-			reader->path_frames + common, count - common, reader->path_stacks + common);
-	reader->path_len = count;
-	*ret = count ? reader->path_stacks[count - 1] : STACK_EMPTY;
-	return NULL;
+	memcpy(sample->list + sample->list_len, more.at, bytes_left(&more));
+	sample->list_len = len;
 }
 
-static thread_id thread_of(struct reader *reader, const struct origin *origin)
+/* Fields of packed numbers that follow each other are one list. False: a number is cut off. */
+static bool add_locations(struct sample *sample, struct bytes more)
 {
-	if (reader->has_origin && !memcmp(origin, &reader->origin, sizeof(*origin)))
-		return reader->thread_of_origin;
-	reader->has_origin = true;
-	reader->origin = *origin;
-	reader->thread_of_origin = profile_thread(reader->profile, origin->pid, origin->tid,
-						  string(reader, origin->process),
-						  string(reader, origin->thread));
-	return reader->thread_of_origin;
-}
-
-static struct error *add_sample(struct reader *reader, const struct origin *origin)
-{
-	stack_id stack = STACK_EMPTY;
-	struct error *err = find_stack(reader, &stack);
-
-	if (err)
-		return err;
-	return pprof_events_add(&reader->events, reader->profile, thread_of(reader, origin), stack,
-				reader->values.items, reader->values.count);
-}
-
-static struct error *read_sample_field(struct reader *reader, const struct wire_field *field,
-				       struct origin *origin)
-{
-	switch (field->number) {
-	case SAMPLE_LOCATION:
-		return wire_numbers_add(&reader->locations, field) ? NULL : damaged();
-	case SAMPLE_VALUE:
-		return wire_numbers_add(&reader->values, field) ? NULL : damaged();
-	case SAMPLE_LABEL:
-		return read_label(reader, field->bytes, origin);
-	default:
-		return NULL;
+	if (!bytes_left(&more))
+		return true;
+	if (more.end[-1] & WIRE_GOES_ON)
+		return false;
+	if (!bytes_left(&sample->locations)) {
+		sample->locations = more;
+		return true;
 	}
+	if (!sample->list_len)
+		append_locations(sample, sample->locations);
+	append_locations(sample, more);
+	sample->locations = bytes_of(sample->list, sample->list_len);
+	return true;
+}
+
+/* All labels, and what else stands between them. */
+static void add_label(struct sample *sample, const unsigned char *from, const unsigned char *end)
+{
+	if (!sample->labels.at)
+		sample->labels.at = from;
+	sample->labels.end = end;
+}
+
+static bool read_sample_fields(struct sample *sample, struct bytes message)
+{
+	struct bytes rest = message;
+	struct wire_field field;
+
+	sample->locations = sample->labels = (struct bytes){0};
+	sample->values.count = sample->list_len = 0;
+	while (wire_next(&rest, &field)) {
+		if (field.number == SAMPLE_LOCATION && !add_locations(sample, field.bytes))
+			return false;
+		if (field.number == SAMPLE_VALUE && !wire_numbers_add(&sample->values, &field))
+			return false;
+		if (field.number == SAMPLE_LABEL)
+			add_label(sample, message.at, rest.at);
+		message.at = rest.at;
+	}
+	return bytes_ok(&rest);
 }
 
 static struct error *read_sample(struct reader *reader, const struct wire_field *message)
 {
-	struct origin origin = {.pid = -1, .tid = -1};
-	struct bytes rest = message->bytes;
-	struct wire_field field;
+	struct sample *sample = &reader->sample;
+	stack_id stack = STACK_EMPTY;
+	thread_id thread;
+	struct error *err;
 
-	reader->locations.count = reader->values.count = 0;
-	while (wire_next(&rest, &field)) {
-		struct error *err = read_sample_field(reader, &field, &origin);
-
-		if (err)
-			return err;
-	}
-	return bytes_ok(&rest) ? add_sample(reader, &origin) : damaged();
+	if (!read_sample_fields(sample, message->bytes) ||
+	    !pprof_origins_find(&reader->origins, sample->labels, &thread))
+		return damaged();
+	err = pprof_stacks_find(&reader->stacks, sample->locations, &stack);
+	if (err)
+		return err;
+	return pprof_events_add(&reader->events, reader->profile, thread, stack,
+				sample->values.items, sample->values.count);
 }
 
 /* Fields stand in any order, often with the strings last: each is read when what it refers to has
@@ -495,28 +426,48 @@ static struct error *read_pass(struct reader *reader, enum pass pass)
 	struct bytes message = reader->message;
 	struct wire_field field;
 
-	while (wire_next(&message, &field)) {
+	while (bytes_left(&message)) {
 		struct error *err = NULL;
 
+		if (message.at == reader->samples.at && pass != PASS_SAMPLES)
+			message.at = reader->samples.end;
+		if (!wire_next(&message, &field))
+			break;
 		if (is_known(&field) && fields[field.number].pass == pass)
 			err = fields[field.number].read(reader, &field);
 		if (err)
 			return err;
-		if (reader->string_missing)
+		if (reader->strings.is_missing)
 			return no_such_string();
 	}
 	return bytes_ok(&message) ? NULL : damaged();
 }
 
-static void make_id_tables(struct reader *reader)
+/* How many fields of which number there are, and where nearly all samples stand in a row: most of
+ * the file, which is to be gone through but once more. */
+static struct error *survey(struct reader *reader, uint64_t counts[PROFILE_FIELDS])
 {
-	uint64_t counts[PROFILE_FIELDS] = {0};
-	struct bytes message = reader->message;
+	struct bytes message = reader->message, samples = {0};
+	const unsigned char *at = message.at;
 	struct wire_field field;
 
-	while (wire_next(&message, &field))
+	while (wire_next(&message, &field)) {
 		if (field.number < PROFILE_FIELDS)
 			counts[field.number]++;
+		if (field.number == PROFILE_SAMPLE) {
+			if (samples.end != at)
+				samples.at = at;
+			samples.end = message.at;
+			if (bytes_left(&samples) > bytes_left(&reader->samples))
+				reader->samples = samples;
+		}
+		at = message.at;
+	}
+	return bytes_ok(&message) ? NULL : damaged();
+}
+
+static void make_id_tables(struct reader *reader, const uint64_t counts[PROFILE_FIELDS])
+{
 	pprof_modules_init(&reader->modules, reader->profile, counts[PROFILE_MAPPING]);
 	id_table_init(&reader->frames, counts[PROFILE_LOCATION]);
 	id_table_init(&reader->function_ids, counts[PROFILE_FUNCTION]);
@@ -573,12 +524,10 @@ static struct error *add_events(struct reader *reader)
 	return pprof_events_define(&reader->events, reader->profile);
 }
 
-static struct error *read_message(struct reader *reader)
+static struct error *read_tables(struct reader *reader)
 {
-	struct error *err;
+	struct error *err = read_pass(reader, PASS_STRINGS);
 
-	make_id_tables(reader);
-	err = read_pass(reader, PASS_STRINGS);
 	if (!err)
 		err = read_pass(reader, PASS_TABLES);
 	if (!err)
@@ -587,25 +536,33 @@ static struct error *read_message(struct reader *reader)
 		return err;
 	pprof_modules_define(&reader->modules);
 	add_info(reader);
-	if (reader->string_missing)
-		return no_such_string();
-	err = read_pass(reader, PASS_LOCATIONS);
+	return reader->strings.is_missing ? no_such_string() : read_pass(reader, PASS_LOCATIONS);
+}
+
+static struct error *read_message(struct reader *reader)
+{
+	uint64_t counts[PROFILE_FIELDS] = {0};
+	struct error *err = survey(reader, counts);
+
+	if (err)
+		return err;
+	make_id_tables(reader, counts);
+	err = read_tables(reader);
 	return err ? err : read_pass(reader, PASS_SAMPLES);
 }
 
 struct error *pprof_read(FILE *in, struct profile *profile)
 {
-	CLEANUP(reader_deinit) struct reader reader = {.profile = profile};
+	CLEANUP(reader_deinit)
+	struct reader reader = {.profile = profile, .strings = {.profile = profile}};
 	CLEANUP(free_ptr) char *data = NULL;
 	size_t len;
 	struct error *err = pprof_input(in, &data, &len);
 
 	if (!err) {
 		reader.message = bytes_of(data, len);
-		reader.comm = intern(&reader, "comm");
-		reader.thread = intern(&reader, "thread");
-		reader.pid = intern(&reader, "pid");
-		reader.tid = intern(&reader, "tid");
+		pprof_origins_init(&reader.origins, &reader.strings);
+		pprof_stacks_init(&reader.stacks, profile, &reader.frames);
 		err = read_message(&reader);
 	}
 	return error_wrap(err, "read the pprof profile");

@@ -15,7 +15,9 @@ bool wire_next(struct bytes *message, struct wire_field *ret)
 	};
 	switch (ret->type) {
 	case WIRE_VARINT:
+		ret->bytes.at = message->at;
 		ret->value = bytes_uleb(message);
+		ret->bytes.end = message->at;
 		break;
 	case WIRE_FIXED64:
 		ret->value = bytes_u64(message);

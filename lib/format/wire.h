@@ -10,11 +10,16 @@
 /* How a field is written: the lower three bits of its tag. */
 enum wire_type { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_BYTES = 2, WIRE_FIXED32 = 5 };
 
+/* Every byte of a number but its last one has this bit. */
+#define WIRE_GOES_ON 0x80
+
 struct wire_field {
 	uint32_t number;
 	enum wire_type type;
-	struct bytes bytes; /* of WIRE_BYTES: a string, a message, packed numbers; else empty */
-	uint64_t value;	    /* of the other types, else 0 */
+	/* Of WIRE_BYTES: a string, a message, packed numbers. Of WIRE_VARINT: the number as it is
+	 * written, like a packed list of one. Else empty. */
+	struct bytes bytes;
+	uint64_t value; /* of the other types, else 0 */
 };
 
 /*

@@ -18,6 +18,13 @@ struct frame_entry {
 	uint32_t is_return_address : 1;
 };
 
+#define NO_CELL IDMAP_NONE
+
+struct stack_entry {
+	struct profile_stack stack;
+	uint32_t cell; /* the first one with samples of this stack; NO_CELL: none so far */
+};
+
 /* A growing array of entries, and the map from what makes an entry unique to its id. */
 #define TABLE(type)                                                                                \
 	struct {                                                                                   \
@@ -52,10 +59,10 @@ struct profile {
 
 	TABLE(struct profile_event) events;	  /* by (name, unit) */
 	TABLE(struct frame_entry) frames;	  /* by (offset, module and is_return_address) */
-	TABLE(struct profile_stack) stacks;	  /* by (parent, frame) */
+	TABLE(struct stack_entry) stacks;	  /* by (parent, frame): see profile_push() */
 	TABLE(struct profile_thread) threads;	  /* by (pid and tid, pair of names) */
 	TABLE(struct profile_function) functions; /* by (pair of names, pair of file and line) */
-	TABLE(struct profile_cell) cells;	  /* by (stack and thread, event) */
+	TABLE(struct profile_cell) cells;	  /* by (stack and thread, event): see cell_of() */
 	TABLE(uint64_t) pairs; /* two u32 as one id, for keys of more than three */
 
 	bool keeps_moments;
@@ -89,8 +96,8 @@ struct profile *profile_new(void)
 	profile->notes = (struct profile_module){.kind = PROFILE_MODULE_NOTE, .named = true};
 	profile->info = (struct profile_info){
 		.command = "", .host = "", .kernel = "", .quality = "", .remarks = ""};
-	/* STACK_EMPTY: no real stack has this key, since it would be its own parent. */
-	TABLE_PUT(profile->stacks, UINT64_MAX, 0, (struct profile_stack){0});
+	GROW(profile->stacks.items, profile->stacks.count, profile->stacks.room);
+	profile->stacks.items[profile->stacks.count++] = (struct stack_entry){.cell = NO_CELL};
 	return profile;
 }
 
@@ -199,33 +206,37 @@ frame_id profile_note(struct profile *profile, const char *text)
 	return frame;
 }
 
-stack_id profile_push(struct profile *profile, stack_id parent, frame_id frame)
+static stack_id add_stack(struct profile *profile, stack_id parent, frame_id frame)
 {
-	const struct profile_stack *around = &profile->stacks.items[parent];
-	uint32_t depth = around->depth + 1;
-	stack_id child = around->latest_child;
-
-	/* Without the table, which is large and far away. */
-	if (child != STACK_EMPTY && profile->stacks.items[child].frame == frame)
-		return child;
-	child = TABLE_PUT(profile->stacks, both(parent, frame), 0,
-			  (struct profile_stack){.parent = parent, .frame = frame, .depth = depth});
-	profile->stacks.items[parent].latest_child = child;
-	return child;
+	GROW(profile->stacks.items, profile->stacks.count, profile->stacks.room);
+	profile->stacks.items[profile->stacks.count] = (struct stack_entry){
+		.stack = {.parent = parent,
+			  .frame = frame,
+			  .depth = profile->stacks.items[parent].stack.depth + 1},
+		.cell = NO_CELL,
+	};
+	return profile->stacks.count++;
 }
 
-/* Where the first is new, all are, and get the next numbers: their places in the table are fetched
- * from memory at the same time. */
-void profile_push_all(struct profile *profile, stack_id parent, const frame_id *frames,
-		      size_t count, stack_id *ret)
+/*
+ * A stack that is made right after its parent is its neighbour and needs no entry in the map. Most
+ * are: where a stack leaves those that are known, all of the rest of it is new.
+ */
+stack_id profile_push(struct profile *profile, stack_id parent, frame_id frame)
 {
-	uint32_t next = profile->stacks.count;
+	stack_id next = parent + 1;
+	const struct profile_stack *neighbour;
+	uint32_t *id;
 
-	for (size_t i = 0; i < count; i++)
-		idmap_prefetch(&profile->stacks.ids,
-			       both(i ? next + (uint32_t)i - 1 : parent, frames[i]), 0);
-	for (size_t i = 0; i < count; i++)
-		parent = ret[i] = profile_push(profile, parent, frames[i]);
+	if (next == profile->stacks.count)
+		return add_stack(profile, parent, frame);
+	neighbour = &profile->stacks.items[next].stack;
+	if (neighbour->parent == parent && neighbour->frame == frame)
+		return next;
+	id = idmap_put(&profile->stacks.ids, both(parent, frame), 0);
+	if (*id == IDMAP_NONE)
+		*id = add_stack(profile, parent, frame);
+	return *id;
 }
 
 thread_id profile_thread(struct profile *profile, pid_t pid, pid_t tid, const char *process,
@@ -248,12 +259,31 @@ uint32_t profile_add(struct profile *profile, thread_id thread, stack_id stack, 
 	return profile_add_samples(profile, thread, stack, event, 1, weight);
 }
 
+static uint32_t add_cell(struct profile *profile, thread_id thread, stack_id stack, event_id event)
+{
+	GROW(profile->cells.items, profile->cells.count, profile->cells.room);
+	profile->cells.items[profile->cells.count] =
+		(struct profile_cell){.stack = stack, .thread = thread, .event = event};
+	return profile->cells.count++;
+}
+
+/* Most stacks have one cell, which they know; only further ones are in the map. */
+static uint32_t cell_of(struct profile *profile, thread_id thread, stack_id stack, event_id event)
+{
+	uint32_t *id = &profile->stacks.items[stack].cell;
+
+	if (*id != NO_CELL && (profile->cells.items[*id].thread != thread ||
+			       profile->cells.items[*id].event != event))
+		id = idmap_put(&profile->cells.ids, both(stack, thread), event);
+	if (*id == NO_CELL)
+		*id = add_cell(profile, thread, stack, event);
+	return *id;
+}
+
 uint32_t profile_add_samples(struct profile *profile, thread_id thread, stack_id stack,
 			     event_id event, uint64_t samples, uint64_t weight)
 {
-	uint32_t id =
-		TABLE_PUT(profile->cells, both(stack, thread), event,
-			  (struct profile_cell){.stack = stack, .thread = thread, .event = event});
+	uint32_t id = cell_of(profile, thread, stack, event);
 
 	profile->cells.items[id].samples += samples;
 	profile->cells.items[id].weight += weight;
@@ -385,7 +415,7 @@ uint32_t profile_stack_count(const struct profile *profile)
 
 struct profile_stack profile_get_stack(const struct profile *profile, stack_id id)
 {
-	return profile->stacks.items[id];
+	return profile->stacks.items[id].stack;
 }
 
 void profile_prefetch_stack(const struct profile *profile, stack_id id)

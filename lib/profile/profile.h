@@ -83,10 +83,9 @@ struct profile_frame {
 };
 
 struct profile_stack {
-	stack_id parent; /* towards the root */
+	stack_id parent; /* towards the root; its id is the lower one */
 	frame_id frame;
-	uint32_t depth;	       /* frames; 0 for STACK_EMPTY */
-	stack_id latest_child; /* STACK_EMPTY: none; most samples come the way of the one before */
+	uint32_t depth; /* frames; 0 for STACK_EMPTY */
 };
 
 struct profile_thread {
@@ -177,9 +176,6 @@ frame_id profile_named_frame(struct profile *profile, uint32_t module, uint64_t 
 /* A frame that prof itself puts into a stack: "[truncated]". */
 frame_id profile_note(struct profile *profile, const char *text);
 stack_id profile_push(struct profile *profile, stack_id parent, frame_id frame);
-/* The same for one frame after the other, each upon the one before; the result are all of them. */
-void profile_push_all(struct profile *profile, stack_id parent, const frame_id *frames,
-		      size_t count, stack_id *ret);
 thread_id profile_thread(struct profile *profile, pid_t pid, pid_t tid, const char *process,
 			 const char *name);
 /* One sample. The result is the index of its cell. */

@@ -1,0 +1,117 @@
+#include "format/pprof_stacks.h"
+
+#include "base/alloc.h"
+#include "format/wire.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+void pprof_stacks_init(struct pprof_stacks *stacks, struct profile *profile,
+		       const struct id_table *frames)
+{
+	*stacks = (struct pprof_stacks){.profile = profile, .frames = frames};
+}
+
+void pprof_stacks_deinit(struct pprof_stacks *stacks)
+{
+	free(stacks->list);
+	free(stacks->path);
+	free(stacks->fresh);
+}
+
+/* So many bytes at the end are the same. */
+static size_t common_end(struct bytes a, struct bytes b)
+{
+	size_t len = bytes_left(&a) < bytes_left(&b) ? bytes_left(&a) : bytes_left(&b);
+	size_t same = 0;
+
+	while (len - same >= 8 && !memcmp(a.end - same - 8, b.end - same - 8, 8))
+		same += 8;
+	while (same < len && a.end[-1 - (ptrdiff_t)same] == b.end[-1 - (ptrdiff_t)same])
+		same++;
+	return same;
+}
+
+static bool begins_number(struct bytes list, const unsigned char *at)
+{
+	return at == list.at || !(at[-1] & WIRE_GOES_ON);
+}
+
+/* The same, of whole numbers. */
+static size_t common_numbers(struct bytes a, struct bytes b)
+{
+	size_t same = common_end(a, b);
+
+	while (same && !(begins_number(a, a.end - same) && begins_number(b, b.end - same)))
+		same--;
+	return same;
+}
+
+static size_t count_numbers(struct bytes list)
+{
+	size_t count = 0;
+
+	for (; list.at < list.end; list.at++)
+		count += !(*list.at & WIRE_GOES_ON);
+	return count;
+}
+
+/* The frames of these locations. */
+static struct error *read_fresh(struct pprof_stacks *stacks, struct bytes locations)
+{
+	stacks->fresh_count = 0;
+	while (bytes_left(&locations)) {
+		uint64_t location = bytes_uleb(&locations);
+		frame_id frame = id_table_get(stacks->frames, location);
+
+		if (frame == IDMAP_NONE)
+			return error_new("a sample has location %" PRIu64 ", which is not there",
+					 location);
+		GROW(stacks->fresh, stacks->fresh_count, stacks->fresh_room);
+		stacks->fresh[stacks->fresh_count++] = frame;
+	}
+	return NULL;
+}
+
+static void keep_list(struct pprof_stacks *stacks, struct bytes locations)
+{
+	stacks->list_len = bytes_left(&locations);
+	if (stacks->list_room < stacks->list_len) {
+		stacks->list_room = stacks->list_len * 2;
+		stacks->list = xreallocarray(stacks->list, stacks->list_room, 1);
+	}
+	if (stacks->list_len)
+		memcpy(stacks->list, locations.at, stacks->list_len);
+}
+
+static stack_id push_fresh(struct pprof_stacks *stacks, size_t depth)
+{
+	stack_id stack = depth ? stacks->path[depth] : STACK_EMPTY;
+
+	stacks->depth = depth + stacks->fresh_count;
+	if (stacks->path_room <= stacks->depth) {
+		stacks->path_room = (stacks->depth + 1) * 2;
+		stacks->path = xreallocarray(stacks->path, stacks->path_room,
+					     sizeof(*stacks->path));
+	}
+	for (size_t i = stacks->fresh_count; i-- > 0;)
+		stacks->path[++depth] = stack = profile_push(stacks->profile, stack,
+							     stacks->fresh[i]);
+	return stack;
+}
+
+struct error *pprof_stacks_find(struct pprof_stacks *stacks, struct bytes locations, stack_id *ret)
+{
+	struct bytes before = bytes_of(stacks->list, stacks->list_len), fresh = locations;
+	size_t same = common_numbers(locations, before);
+	struct error *err;
+
+	fresh.end -= same;
+	before.end -= same;
+	err = read_fresh(stacks, fresh);
+	if (err)
+		return err;
+	*ret = push_fresh(stacks, stacks->depth - count_numbers(before));
+	keep_list(stacks, locations);
+	return NULL;
+}
