@@ -50,6 +50,12 @@ uint32_t idmap_get(const struct idmap *map, uint64_t key, uint32_t subkey)
 	return map->entries ? entry_of(map, key, subkey)->value : IDMAP_NONE;
 }
 
+void idmap_prefetch(const struct idmap *map, uint64_t key, uint32_t subkey)
+{
+	if (map->entries)
+		__builtin_prefetch(&map->entries[home_of(key, subkey) & map->mask]);
+}
+
 uint32_t *idmap_put(struct idmap *map, uint64_t key, uint32_t subkey)
 {
 	struct idmap_entry *entry;

@@ -35,6 +35,9 @@ uint32_t idmap_get(const struct idmap *map, uint64_t key, uint32_t subkey);
  */
 uint32_t *idmap_put(struct idmap *map, uint64_t key, uint32_t subkey);
 
+/* The pair is soon asked for: its place may be on its way from memory by then. */
+void idmap_prefetch(const struct idmap *map, uint64_t key, uint32_t subkey);
+
 /* Nothing happens when the pair is not there. */
 void idmap_remove(struct idmap *map, uint64_t key, uint32_t subkey);
 

@@ -421,16 +421,34 @@ static bool is_known(const struct wire_field *field)
 	return field->type == fields[field->number].type || field->number == PROFILE_COMMENT;
 }
 
+/* The samples that come next. Their lists are in one field nearly always, and the first one. */
+static void look_ahead(struct reader *reader, struct bytes message)
+{
+	struct bytes lists[PPROF_STACKS_AHEAD];
+	struct wire_field field, list;
+	size_t count = 0;
+
+	while (count < ARRAY_SIZE(lists) && wire_next(&message, &field) &&
+	       field.number == PROFILE_SAMPLE)
+		if (wire_next(&field.bytes, &list) && list.number == SAMPLE_LOCATION)
+			lists[count++] = list.bytes;
+	pprof_stacks_look_ahead(&reader->stacks, lists, count);
+}
+
 static struct error *read_pass(struct reader *reader, enum pass pass)
 {
 	struct bytes message = reader->message;
 	struct wire_field field;
+	uint32_t number = 0;
 
 	while (bytes_left(&message)) {
 		struct error *err = NULL;
 
 		if (message.at == reader->samples.at && pass != PASS_SAMPLES)
 			message.at = reader->samples.end;
+		if (pass == PASS_SAMPLES && number++ % PPROF_STACKS_AHEAD == 0 &&
+		    pprof_stacks_are_scattered(&reader->stacks))
+			look_ahead(reader, message);
 		if (!wire_next(&message, &field))
 			break;
 		if (is_known(&field) && fields[field.number].pass == pass)

@@ -17,6 +17,7 @@ void pprof_stacks_deinit(struct pprof_stacks *stacks)
 	free(stacks->list);
 	free(stacks->path);
 	free(stacks->fresh);
+	free(stacks->ahead);
 }
 
 /* So many bytes at the end are the same. */
@@ -106,6 +107,8 @@ struct error *pprof_stacks_find(struct pprof_stacks *stacks, struct bytes locati
 	size_t same = common_numbers(locations, before);
 	struct error *err;
 
+	stacks->list_bytes += bytes_left(&locations);
+	stacks->fresh_bytes += bytes_left(&locations) - same;
 	fresh.end -= same;
 	before.end -= same;
 	err = read_fresh(stacks, fresh);
@@ -114,4 +117,44 @@ struct error *pprof_stacks_find(struct pprof_stacks *stacks, struct bytes locati
 	*ret = push_fresh(stacks, stacks->depth - count_numbers(before));
 	keep_list(stacks, locations);
 	return NULL;
+}
+
+bool pprof_stacks_are_scattered(const struct pprof_stacks *stacks)
+{
+	return stacks->fresh_bytes > stacks->list_bytes / 2;
+}
+
+/* From the root on. A location that is not there ends the list: it is complained of later. */
+static size_t add_ahead(struct pprof_stacks *stacks, struct bytes list)
+{
+	size_t first = stacks->ahead_count, count;
+
+	while (bytes_left(&list)) {
+		GROW(stacks->ahead, stacks->ahead_count, stacks->ahead_room);
+		stacks->ahead[stacks->ahead_count++] = id_table_get(stacks->frames,
+								    bytes_uleb(&list));
+	}
+	count = stacks->ahead_count - first;
+	for (size_t i = 0; i < count / 2; i++) {
+		frame_id *low = &stacks->ahead[first + i];
+		frame_id *high = &stacks->ahead[first + count - 1 - i];
+		frame_id frame = *low;
+
+		*low = *high;
+		*high = frame;
+	}
+	return count;
+}
+
+void pprof_stacks_look_ahead(struct pprof_stacks *stacks, const struct bytes *lists, size_t count)
+{
+	struct profile_path paths[PPROF_STACKS_AHEAD];
+	size_t first = 0;
+
+	stacks->list_bytes = stacks->fresh_bytes = stacks->ahead_count = 0;
+	for (size_t i = 0; i < count; i++)
+		paths[i].count = add_ahead(stacks, lists[i]);
+	for (size_t i = 0; i < count; first += paths[i++].count)
+		paths[i].frames = stacks->ahead + first;
+	profile_prefetch(stacks->profile, paths, count);
 }

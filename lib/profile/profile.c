@@ -222,21 +222,70 @@ static stack_id add_stack(struct profile *profile, stack_id parent, frame_id fra
  * A stack that is made right after its parent is its neighbour and needs no entry in the map. Most
  * are: where a stack leaves those that are known, all of the rest of it is new.
  */
+static bool is_neighbour(const struct profile *profile, stack_id parent, frame_id frame)
+{
+	const struct profile_stack *next = &profile->stacks.items[parent + 1].stack;
+
+	return parent + 1 < profile->stacks.count && next->parent == parent && next->frame == frame;
+}
+
 stack_id profile_push(struct profile *profile, stack_id parent, frame_id frame)
 {
-	stack_id next = parent + 1;
-	const struct profile_stack *neighbour;
 	uint32_t *id;
 
-	if (next == profile->stacks.count)
+	if (is_neighbour(profile, parent, frame))
+		return parent + 1;
+	if (parent + 1 == profile->stacks.count)
 		return add_stack(profile, parent, frame);
-	neighbour = &profile->stacks.items[next].stack;
-	if (neighbour->parent == parent && neighbour->frame == frame)
-		return next;
 	id = idmap_put(&profile->stacks.ids, both(parent, frame), 0);
 	if (*id == IDMAP_NONE)
 		*id = add_stack(profile, parent, frame);
 	return *id;
+}
+
+static void go_on(struct profile_path *path, stack_id stack)
+{
+	path->known = stack;
+	path->frames++;
+	path->count--;
+}
+
+/* False at the end of what is known. */
+static bool follow_neighbours(const struct profile *profile, struct profile_path *path)
+{
+	while (path->count && is_neighbour(profile, path->known, *path->frames))
+		go_on(path, path->known + 1);
+	if (path->count)
+		idmap_prefetch(&profile->stacks.ids, both(path->known, *path->frames), 0);
+	return path->count;
+}
+
+static void follow_map(const struct profile *profile, struct profile_path *path)
+{
+	stack_id stack = idmap_get(&profile->stacks.ids, both(path->known, *path->frames), 0);
+
+	if (stack == IDMAP_NONE) {
+		path->count = 0;
+		return;
+	}
+	go_on(path, stack);
+	__builtin_prefetch(&profile->stacks.items[stack]);
+}
+
+void profile_prefetch(const struct profile *profile, struct profile_path *paths, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		paths[i].known = STACK_EMPTY;
+	while (count) {
+		size_t left = 0;
+
+		for (size_t i = 0; i < count; i++)
+			if (follow_neighbours(profile, &paths[i]))
+				paths[left++] = paths[i];
+		for (size_t i = 0; i < left; i++)
+			follow_map(profile, &paths[i]);
+		count = left;
+	}
 }
 
 thread_id profile_thread(struct profile *profile, pid_t pid, pid_t tid, const char *process,

@@ -176,6 +176,18 @@ frame_id profile_named_frame(struct profile *profile, uint32_t module, uint64_t 
 /* A frame that prof itself puts into a stack: "[truncated]". */
 frame_id profile_note(struct profile *profile, const char *text);
 stack_id profile_push(struct profile *profile, stack_id parent, frame_id frame);
+
+/* A stack that is soon pushed, from the root on. */
+struct profile_path {
+	const frame_id *frames;
+	size_t count;
+	stack_id known; /* for profile_prefetch() itself */
+};
+/*
+ * Changes nothing but what is in the processor's caches: the way from stack to stack is one of
+ * waiting for memory, which many stacks of no common callers may as well do at the same time.
+ */
+void profile_prefetch(const struct profile *profile, struct profile_path *paths, size_t count);
 thread_id profile_thread(struct profile *profile, pid_t pid, pid_t tid, const char *process,
 			 const char *name);
 /* One sample. The result is the index of its cell. */

@@ -476,6 +476,54 @@ static void the_order_of_fields_does_not_matter(void **state)
 	assert_folded(profile, WEIGHT_SAMPLES, "program;main;work;inner 5\n");
 }
 
+enum { STEPS = 9, ALL_WAYS = 1 << STEPS };
+
+/* Each stack of so many steps is a sample, whose value is one more than its number; 0 or 1 in the
+ * number tells which of the two locations is next, seen from the root. */
+static struct profile *read_ways(const uint32_t *order)
+{
+	CLEANUP(free_ptr) struct sample_message *message = sample_message();
+	static Pprof__Sample samples[ALL_WAYS], *sample_order[ALL_WAYS];
+	static uint64_t ids[ALL_WAYS][STEPS];
+	static int64_t values[ALL_WAYS];
+
+	for (uint32_t i = 0; i < ALL_WAYS; i++) {
+		for (uint32_t step = 0; step < STEPS; step++)
+			ids[i][step] = message->ids[order[i] >> step & 1];
+		values[i] = order[i] + 1;
+		samples[i] = (Pprof__Sample)PPROF__SAMPLE__INIT;
+		samples[i].n_location_id = STEPS;
+		samples[i].location_id = ids[i];
+		samples[i].n_value = 1;
+		samples[i].value = &values[i];
+		sample_order[i] = &samples[i];
+	}
+	message->of.n_sample = ALL_WAYS;
+	message->of.sample = sample_order;
+	return must_read_message(&message->of);
+}
+
+static void samples_may_stand_in_any_order(void **state)
+{
+	(void)state;
+	uint32_t sorted[ALL_WAYS], scattered[ALL_WAYS];
+
+	for (uint32_t i = 0; i < ALL_WAYS; i++) {
+		sorted[i] = i;
+		scattered[i] = i * 205 % ALL_WAYS; /* an odd factor: each number once */
+	}
+
+	CLEANUP(profile_cleanup) struct profile *profile = read_ways(scattered);
+	CLEANUP(profile_cleanup) struct profile *expected = read_ways(sorted);
+	CLEANUP(output_deinit)
+	struct output folded = output_of(&format_folded, expected,
+					 (struct format_options){.weight = WEIGHT_SAMPLES});
+
+	assert_int_equal(profile_stack_count(profile), 2 * ALL_WAYS - 1);
+	assert_int_equal(profile_cell_count(profile), ALL_WAYS);
+	assert_folded(profile, WEIGHT_SAMPLES, folded.data);
+}
+
 static void a_function_without_a_name_leaves_the_address(void **state)
 {
 	(void)state;
@@ -726,6 +774,7 @@ int main(void)
 		cmocka_unit_test(types_and_units_of_other_makes_are_written_again),
 		cmocka_unit_test(a_plain_message_of_another_make_is_read),
 		cmocka_unit_test(the_order_of_fields_does_not_matter),
+		cmocka_unit_test(samples_may_stand_in_any_order),
 		cmocka_unit_test(a_function_without_a_name_leaves_the_address),
 		cmocka_unit_test(without_mappings_there_is_no_process),
 		cmocka_unit_test(an_address_outside_of_its_mapping_stays_what_it_is),
