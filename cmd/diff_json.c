@@ -70,18 +70,19 @@ static void put_functions(struct json *json, const struct diff_report *report)
 }
 
 /* From the root. */
-static void put_stack(struct json *json, const struct diff *diff, uint32_t node)
+static void put_stack(struct json *json, const struct diff *diff, uint32_t at)
 {
-	const struct tree_node *nodes = diff->tree.nodes;
-	uint32_t depth = nodes[node].depth;
-	CLEANUP(free_ptr) uint32_t *path = xcalloc(depth, sizeof(*path));
+	CLEANUP(free_ptr) const char **path = NULL;
+	size_t depth = 0, room = 0;
 
-	for (; node != TREE_TOP; node = nodes[node].parent)
-		path[nodes[node].depth - 1] = nodes[node].label;
+	for (; at != DIFF_TOP; at = diff->stacks[at].parent) {
+		GROW(path, depth, room);
+		path[depth++] = diff->labels.items[diff->stacks[at].label].name;
+	}
 	json_key(json, "stack");
 	json_begin_array(json);
-	for (uint32_t i = 0; i < depth; i++)
-		json_text(json, diff->labels.items[path[i]].name);
+	while (depth)
+		json_text(json, path[--depth]);
 	json_end_array(json);
 }
 
@@ -89,12 +90,12 @@ static void put_stacks(struct json *json, const struct diff *diff)
 {
 	json_key(json, "stacks");
 	json_begin_array(json);
-	for (uint32_t i = 1; i < diff->tree.count && diff->nodes; i++) {
-		if (!diff->nodes[i].is_significant)
+	for (uint32_t i = 1; i < diff->stack_count; i++) {
+		if (!diff->stacks[i].change.is_significant)
 			continue;
 		json_begin_object(json);
 		put_stack(json, diff, i);
-		put_change(json, &diff->nodes[i]);
+		put_change(json, &diff->stacks[i].change);
 		json_end_object(json);
 	}
 	json_end_array(json);

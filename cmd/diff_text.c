@@ -254,29 +254,28 @@ static void put_table(const struct printer *printer)
 	}
 }
 
-static bool is_shown(const struct printer *printer, uint32_t node)
+static bool is_shown(const struct printer *printer, uint32_t stack)
 {
-	const struct change *change = &printer->diff->nodes[node];
+	const struct change *change = &printer->diff->stacks[stack].change;
 
 	return change->is_significant && fabs(change_of(change)) >= LEAST_CHANGE;
 }
 
 /* The only callee that is shown, where it changes as its caller does; 0: there is none such. */
-static uint32_t only_way_on(const struct printer *printer, uint32_t node)
+static uint32_t only_way_on(const struct printer *printer, uint32_t stack)
 {
-	const struct tree_node *nodes = printer->diff->tree.nodes;
-	double change = change_of(&printer->diff->nodes[node]);
+	const struct diff_stack *stacks = printer->diff->stacks;
+	double change = change_of(&stacks[stack].change);
 	uint32_t only = 0;
 
-	for (uint32_t i = nodes[node].first_child; i; i = nodes[i].next_sibling) {
+	for (uint32_t i = stacks[stack].first_child; i; i = stacks[i].next_sibling) {
 		if (!is_shown(printer, i))
 			continue;
 		if (only)
 			return 0;
 		only = i;
 	}
-	if (only &&
-	    fabs(change_of(&printer->diff->nodes[only]) - change) > fabs(change) * CHAIN_TOLERANCE)
+	if (only && fabs(change_of(&stacks[only].change) - change) > fabs(change) * CHAIN_TOLERANCE)
 		return 0;
 	return only;
 }
@@ -284,16 +283,16 @@ static uint32_t only_way_on(const struct printer *printer, uint32_t node)
 /* "main › run › parse", up to `last`; the first ones give way. To be freed. */
 static char *chain_of(const struct printer *printer, uint32_t first, uint32_t last, size_t columns)
 {
-	const struct tree_node *nodes = printer->diff->tree.nodes;
-	char *chain = name_of(printer, nodes[last].label, columns);
+	const struct diff_stack *stacks = printer->diff->stacks;
+	char *chain = name_of(printer, stacks[last].label, columns);
 	size_t used = strlen(chain);
 
 	while (last != first) {
 		CLEANUP(free_ptr) char *rest = chain;
 		CLEANUP(free_ptr) char *name = NULL;
 
-		last = nodes[last].parent;
-		name = name_of(printer, nodes[last].label, columns);
+		last = stacks[last].parent;
+		name = name_of(printer, stacks[last].label, columns);
 		used += strlen(name) + strlen(" > ");
 		if (used + strlen("... > ") > columns)
 			return xasprintf("… › %s", rest);
@@ -302,7 +301,7 @@ static char *chain_of(const struct printer *printer, uint32_t first, uint32_t la
 	return chain;
 }
 
-static void put_children(struct printer *printer, uint32_t node, unsigned indent);
+static void put_children(struct printer *printer, uint32_t stack, unsigned indent);
 
 static void put_node(struct printer *printer, uint32_t first, unsigned indent)
 {
@@ -316,18 +315,18 @@ static void put_node(struct printer *printer, uint32_t first, unsigned indent)
 	while ((next = only_way_on(printer, last)))
 		last = next;
 	chain = chain_of(printer, first, last, name_columns(printer, taken));
-	put_change(printer, &printer->diff->nodes[last]);
-	put_values(printer, &printer->diff->nodes[last]);
+	put_change(printer, &printer->diff->stacks[last].change);
+	put_values(printer, &printer->diff->stacks[last].change);
 	fprintf(printer->out, "%*s%s\n", (int)indent, "", chain);
 	put_children(printer, last, indent < MOST_INDENT ? indent + 2 : indent);
 }
 
 static int by_change(const void *a, const void *b, void *context)
 {
-	const struct change *changes = context;
+	const struct diff_stack *stacks = context;
 	uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
-	double left_change = fabs(change_of(&changes[left]));
-	double right_change = fabs(change_of(&changes[right]));
+	double left_change = fabs(change_of(&stacks[left].change));
+	double right_change = fabs(change_of(&stacks[right].change));
 
 	if (left_change != right_change)
 		return left_change < right_change ? 1 : -1;
@@ -335,33 +334,33 @@ static int by_change(const void *a, const void *b, void *context)
 }
 
 /* The largest changes first. */
-static void put_children(struct printer *printer, uint32_t node, unsigned indent)
+static void put_children(struct printer *printer, uint32_t stack, unsigned indent)
 {
-	const struct tree_node *nodes = printer->diff->tree.nodes;
+	const struct diff_stack *stacks = printer->diff->stacks;
 	CLEANUP(free_ptr) uint32_t *children = NULL;
 	size_t count = 0, room = 0;
 
-	for (uint32_t i = nodes[node].first_child; i; i = nodes[i].next_sibling) {
+	for (uint32_t i = stacks[stack].first_child; i; i = stacks[i].next_sibling) {
 		if (!is_shown(printer, i))
 			continue;
 		GROW(children, count, room);
 		children[count++] = i;
 	}
 	if (count)
-		qsort_r(children, count, sizeof(*children), by_change, printer->diff->nodes);
+		qsort_r(children, count, sizeof(*children), by_change, printer->diff->stacks);
 	for (size_t i = 0; i < count; i++)
 		put_node(printer, children[i], indent);
 }
 
 static void put_tree(struct printer *printer)
 {
-	const struct tree_node *nodes = printer->diff->tree.nodes;
+	const struct diff_stack *stacks = printer->diff->stacks;
 
-	for (uint32_t i = nodes[TREE_TOP].first_child; i; i = nodes[i].next_sibling) {
+	for (uint32_t i = stacks[DIFF_TOP].first_child; i; i = stacks[i].next_sibling) {
 		if (!is_shown(printer, i))
 			continue;
 		fputs("\n   total change    old    new   where it is called\n", printer->out);
-		put_children(printer, TREE_TOP, 0);
+		put_children(printer, DIFF_TOP, 0);
 		return;
 	}
 }

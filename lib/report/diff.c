@@ -1,6 +1,7 @@
 #include "report/diff.h"
 
 #include "base/alloc.h"
+#include "report/diff_sums.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -11,122 +12,17 @@ enum { FEWEST_SAMPLES = 12 };
 
 struct builder {
 	struct diff *diff;
-	const struct profile *profile;
 	const struct diff_options *options;
 	struct comparison *comparison;
-	/* Each by number of node or label, then by column. */
-	struct measurement *node_selfs, *node_totals, *selfs, *totals;
-	uint32_t *on_path; /* by label: how often it is in the stack where the walk is */
+	struct diff_sums sums;
 	struct change **family;
 	size_t family_count;
 };
 
-static struct measurement *of(const struct builder *builder, struct measurement *table,
-			      uint32_t index)
+static const struct measurement *of(const struct builder *builder, const struct measurement *table,
+				    uint32_t index)
 {
 	return &table[(size_t)index * builder->diff->columns];
-}
-
-static struct measurement *new_table(const struct builder *builder, uint32_t count)
-{
-	return xcalloc((size_t)count * builder->diff->columns, sizeof(struct measurement));
-}
-
-static void add(const struct builder *builder, struct measurement *to,
-		const struct measurement *from)
-{
-	for (uint32_t i = 0; i < builder->diff->columns; i++) {
-		to[i].samples += from[i].samples;
-		to[i].weight += from[i].weight;
-	}
-}
-
-static struct measurement measured(const struct diff_options *options,
-				   const struct profile_cell *cell)
-{
-	double samples = (double)cell->samples, weight = (double)cell->weight;
-
-	if (options->samples_per_weight[cell->event] > 0)
-		samples = weight * options->samples_per_weight[cell->event];
-	return (struct measurement){samples, options->by_samples ? samples : weight};
-}
-
-static void make_tree(struct builder *builder)
-{
-	struct tree *tree = &builder->diff->tree;
-	uint64_t cells = profile_cell_count(builder->profile);
-	CLEANUP(free_ptr) uint32_t *nodes = xcalloc(cells, sizeof(*nodes));
-
-	tree_init(tree, &builder->diff->labels);
-	for (uint64_t i = 0; i < cells; i++)
-		nodes[i] = tree_node_of(tree, TREE_TOP,
-					profile_get_cell(builder->profile, i)->stack);
-	tree_sum_up(tree);
-	builder->node_selfs = new_table(builder, tree->count);
-	builder->node_totals = new_table(builder, tree->count);
-	for (uint64_t i = 0; i < cells; i++) {
-		const struct profile_cell *cell = profile_get_cell(builder->profile, i);
-		struct measurement *self = of(builder, builder->node_selfs, nodes[i]) + cell->event;
-		struct measurement more = measured(builder->options, cell);
-
-		self->samples += more.samples;
-		self->weight += more.weight;
-	}
-}
-
-/* A parent's number is below its children's. */
-static void sum_up_tree(struct builder *builder)
-{
-	const struct tree *tree = &builder->diff->tree;
-
-	for (uint32_t i = tree->count; i-- > 0;) {
-		struct measurement *total = of(builder, builder->node_totals, i);
-
-		add(builder, total, of(builder, builder->node_selfs, i));
-		if (i != TREE_TOP)
-			add(builder, of(builder, builder->node_totals, tree->nodes[i].parent),
-			    total);
-	}
-	memcpy(builder->diff->wholes, of(builder, builder->node_totals, TREE_TOP),
-	       builder->diff->columns * sizeof(struct measurement));
-}
-
-/* A function's total grows only where it is not in the stack already: recursion counts once. */
-static void enter(struct builder *builder, uint32_t node)
-{
-	uint32_t label = builder->diff->tree.nodes[node].label;
-
-	add(builder, of(builder, builder->selfs, label), of(builder, builder->node_selfs, node));
-	if (!builder->on_path[label]++)
-		add(builder, of(builder, builder->totals, label),
-		    of(builder, builder->node_totals, node));
-}
-
-/* Leaves this node, and its callers as long as they have no more children. */
-static uint32_t leave_for_next(struct builder *builder, uint32_t node)
-{
-	const struct tree_node *nodes = builder->diff->tree.nodes;
-
-	for (; node != TREE_TOP; node = nodes[node].parent) {
-		builder->on_path[nodes[node].label]--;
-		if (nodes[node].next_sibling)
-			return nodes[node].next_sibling;
-	}
-	return TREE_TOP;
-}
-
-static void sum_up_functions(struct builder *builder)
-{
-	const struct tree_node *nodes = builder->diff->tree.nodes;
-	uint32_t labels = builder->diff->labels.count, at = nodes[TREE_TOP].first_child;
-
-	builder->selfs = new_table(builder, labels);
-	builder->totals = new_table(builder, labels);
-	builder->on_path = xcalloc(labels, sizeof(*builder->on_path));
-	while (at) {
-		enter(builder, at);
-		at = nodes[at].first_child ? nodes[at].first_child : leave_for_next(builder, at);
-	}
 }
 
 static bool is_same(const struct builder *builder, const struct measurement *a,
@@ -159,10 +55,10 @@ static void make_rows(struct builder *builder)
 
 	diff->rows = xcalloc(labels, sizeof(*diff->rows));
 	builder->family = xcalloc(2 * (size_t)labels, sizeof(struct change *));
-	comparison_learn(builder->comparison, builder->selfs, labels);
+	comparison_learn(builder->comparison, builder->sums.selfs, labels);
 	for (uint32_t i = 0; i < labels; i++) {
-		const struct measurement *self = of(builder, builder->selfs, i);
-		const struct measurement *total = of(builder, builder->totals, i);
+		const struct measurement *self = of(builder, builder->sums.selfs, i);
+		const struct measurement *total = of(builder, builder->sums.totals, i);
 		struct diff_row *row = &diff->rows[diff->count];
 
 		if (is_nothing(builder, total))
@@ -182,41 +78,46 @@ static void make_rows(struct builder *builder)
 			diff->rows[i].total = diff->rows[i].self;
 }
 
-static double samples_of(const struct builder *builder, const struct measurement *part)
+static void list_stacks(struct diff *diff, const struct diff_sums *sums)
 {
-	double samples = 0;
+	diff->stack_count = sums->stack_count;
+	diff->stacks = xcalloc(sums->stack_count, sizeof(*diff->stacks));
+	for (uint32_t i = sums->stack_count; i-- > 0;) {
+		struct diff_stack *stack = &diff->stacks[i], *parent;
 
-	for (uint32_t i = 0; i < builder->diff->columns; i++)
-		samples += part[i].samples;
-	return samples;
+		stack->label = sums->stacks[i].label;
+		stack->parent = sums->stacks[i].parent;
+		if (i == DIFF_TOP)
+			continue;
+		parent = &diff->stacks[stack->parent];
+		stack->next_sibling = parent->first_child;
+		parent->first_child = i;
+	}
 }
 
 /* A caller of one function alone, without time of its own, is as much as that one. */
-static void make_nodes(struct builder *builder)
+static void make_stacks(struct builder *builder)
 {
 	struct diff *diff = builder->diff;
-	const struct tree *tree = &diff->tree;
+	const struct measurement *totals = builder->sums.stack_totals;
 
-	diff->nodes = xcalloc(tree->count, sizeof(*diff->nodes));
+	list_stacks(diff, &builder->sums);
 	free(builder->family);
-	builder->family = xcalloc(tree->count, sizeof(struct change *));
+	builder->family = xcalloc(diff->stack_count, sizeof(struct change *));
 	builder->family_count = 0;
-	for (uint32_t i = 1; i < tree->count; i++) {
-		const struct measurement *total = of(builder, builder->node_totals, i);
+	for (uint32_t i = 1; i < diff->stack_count; i++) {
+		struct diff_stack *stack = &diff->stacks[i];
 
-		if (samples_of(builder, total) < FEWEST_SAMPLES ||
-		    is_same(builder, total,
-			    of(builder, builder->node_totals, tree->nodes[i].parent)))
+		if (is_same(builder, of(builder, totals, i), of(builder, totals, stack->parent)))
 			continue;
-		diff->nodes[i] = comparison_part(builder->comparison, total);
-		join_family(builder, &diff->nodes[i]);
+		stack->change = comparison_part(builder->comparison, of(builder, totals, i));
+		join_family(builder, &stack->change);
 	}
 	comparison_judge(builder->comparison, builder->family, builder->family_count);
-	diff->nodes[TREE_TOP] = diff->whole;
-	for (uint32_t i = 1; i < tree->count; i++)
-		if (!(diff->nodes[i].samples > 0) &&
-		    samples_of(builder, of(builder, builder->node_totals, i)) >= FEWEST_SAMPLES)
-			diff->nodes[i] = diff->nodes[tree->nodes[i].parent];
+	diff->stacks[DIFF_TOP].change = diff->whole;
+	for (uint32_t i = 1; i < diff->stack_count; i++)
+		if (!(diff->stacks[i].change.samples > 0))
+			diff->stacks[i].change = diff->stacks[diff->stacks[i].parent].change;
 }
 
 static int rank_of(const struct diff_row *row)
@@ -294,9 +195,8 @@ static void compare(struct builder *builder)
 		return;
 	builder->comparison = new_comparison(builder);
 	diff->whole = comparison_whole(builder->comparison);
-	sum_up_functions(builder);
 	make_rows(builder);
-	make_nodes(builder);
+	make_stacks(builder);
 	diff->spread = comparison_spread(builder->comparison);
 	diff->verdict = verdict_of(diff);
 	if (diff->count)
@@ -306,33 +206,29 @@ static void compare(struct builder *builder)
 static void builder_deinit(struct builder *builder)
 {
 	comparison_free(builder->comparison);
-	free(builder->node_selfs);
-	free(builder->node_totals);
-	free(builder->selfs);
-	free(builder->totals);
-	free(builder->on_path);
+	diff_sums_deinit(&builder->sums);
 	free(builder->family);
 }
 
 void diff_init(struct diff *diff, const struct profile *merged, const struct diff_options *options)
 {
-	CLEANUP(builder_deinit)
-	struct builder builder = {.diff = diff, .profile = merged, .options = options};
+	const struct diff_measure measure = {options->by_samples, options->samples_per_weight};
+	CLEANUP(builder_deinit) struct builder builder = {.diff = diff, .options = options};
 
 	*diff = (struct diff){.columns = profile_event_count(merged)};
 	diff->wholes = xcalloc(diff->columns, sizeof(*diff->wholes));
 	labels_init(&diff->labels, merged);
-	make_tree(&builder);
-	sum_up_tree(&builder);
+	diff_sums_init(&builder.sums, &diff->labels, &measure, FEWEST_SAMPLES);
+	memcpy(diff->wholes, of(&builder, builder.sums.stack_totals, DIFF_TOP),
+	       diff->columns * sizeof(*diff->wholes));
 	compare(&builder);
 }
 
 void diff_deinit(struct diff *diff)
 {
-	tree_deinit(&diff->tree);
 	labels_deinit(&diff->labels);
 	free(diff->wholes);
 	free(diff->rows);
-	free(diff->nodes);
+	free(diff->stacks);
 	*diff = (struct diff){0};
 }

@@ -6,7 +6,7 @@
 #define PROF_REPORT_DIFF_H
 
 #include "report/comparison.h"
-#include "report/tree.h"
+#include "report/labels.h"
 
 struct diff_options {
 	struct comparison_options comparison;
@@ -21,6 +21,16 @@ struct diff_options {
 struct diff_row {
 	uint32_t label;
 	struct change self, total;
+};
+
+/* The stack above all roots is the first one; 0 stands for none among children and siblings. */
+#define DIFF_TOP 0u
+
+struct diff_stack {
+	uint32_t label;	 /* of its leaf */
+	uint32_t parent; /* stands before it */
+	uint32_t first_child, next_sibling;
+	struct change change; /* of its total */
 };
 
 enum diff_verdict {
@@ -42,9 +52,8 @@ struct diff {
 	struct diff_row *rows; /* those whose self has changed significantly, then those whose total
 				  has, then the others; each by the change */
 	uint32_t count;
-	struct tree tree;
-	struct change
-		*nodes; /* by node of the tree: of its total; nothing where it has few samples */
+	struct diff_stack *stacks; /* those with enough samples to say something */
+	uint32_t stack_count;	   /* 0 where there is nothing to compare */
 };
 
 /* merged: as of merge_profiles(), a column a recording; borrowed. At least one a side. */

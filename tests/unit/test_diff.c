@@ -148,12 +148,13 @@ static void a_change_is_found_where_it_is_called(void **state)
 	compare(&diff, profile, COMPARE_WEIGHTS);
 	assert_int_equal(diff.verdict, DIFF_CHANGED);
 	assert_false(row_of(&diff, "copy")->self.is_significant);
-	for (uint32_t i = 1; i < diff.tree.count; i++) {
-		const char *name = diff.labels.items[diff.tree.nodes[i].label].name;
+	assert_int_equal(diff.stack_count, 5);
+	for (uint32_t i = 1; i < diff.stack_count; i++) {
+		const char *name = diff.labels.items[diff.stacks[i].label].name;
 
-		assert_true(diff.nodes[i].is_significant);
+		assert_true(diff.stacks[i].change.is_significant);
 		if (!strcmp(name, "one"))
-			assert_near(diff.nodes[i].after, 0.75, 1e-9);
+			assert_near(diff.stacks[i].change.after, 0.75, 1e-9);
 	}
 }
 

@@ -1,0 +1,187 @@
+#include "report/diff_sums.h"
+
+#include "base/alloc.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ALL_COLUMNS UINT32_MAX
+#define LEFT_OUT UINT32_MAX
+
+struct summing {
+	struct diff_sums *sums;
+	const struct labels *labels;
+	const struct profile *profile;
+	const struct diff_measure *measure;
+	uint32_t count;		    /* of stacks */
+	bool *is_outermost;	    /* by stack: its leaf's function is not among its callers */
+	struct measurement *totals; /* by stack, of one column */
+	uint32_t *index;	    /* by stack: in sums->stacks, or LEFT_OUT */
+};
+
+/* In a merged profile a frame is one function. */
+static uint32_t label_of(const struct summing *summing, stack_id stack)
+{
+	frame_id frame = profile_get_stack(summing->profile, stack).frame;
+
+	return summing->labels->lines[summing->labels->first_line[frame]].label;
+}
+
+static stack_id parent_of(const struct summing *summing, stack_id stack)
+{
+	return profile_get_stack(summing->profile, stack).parent;
+}
+
+static void add(struct measurement *to, struct measurement more)
+{
+	to->samples += more.samples;
+	to->weight += more.weight;
+}
+
+static struct measurement measured(const struct diff_measure *measure,
+				   const struct profile_cell *cell)
+{
+	double samples = (double)cell->samples, weight = (double)cell->weight;
+
+	if (measure->samples_per_weight[cell->event] > 0)
+		samples = weight * measure->samples_per_weight[cell->event];
+	return (struct measurement){samples, measure->by_samples ? samples : weight};
+}
+
+/* Goes through the trie; on_path, by label, tells how often each is in the stack that it is at. */
+static void find_outermost(const struct summing *summing)
+{
+	CLEANUP(free_ptr) stack_id *first = xcalloc(summing->count, sizeof(*first));
+	CLEANUP(free_ptr) stack_id *next = xcalloc(summing->count, sizeof(*next));
+	CLEANUP(free_ptr)
+	uint32_t *on_path = xcalloc(summing->labels->count, sizeof(*on_path));
+	stack_id at;
+
+	for (stack_id i = summing->count; i-- > 1;) {
+		stack_id parent = parent_of(summing, i);
+
+		next[i] = first[parent];
+		first[parent] = i;
+	}
+	for (at = first[STACK_EMPTY]; at;) {
+		summing->is_outermost[at] = !on_path[label_of(summing, at)]++;
+		if (first[at]) {
+			at = first[at];
+			continue;
+		}
+		for (; at && !next[at]; at = parent_of(summing, at))
+			on_path[label_of(summing, at)]--;
+		if (at)
+			on_path[label_of(summing, at)]--;
+		at = next[at];
+	}
+}
+
+/* A parent's id is below its children's. */
+static void sum_up(const struct summing *summing, uint32_t column)
+{
+	struct measurement *totals = summing->totals;
+
+	memset(totals, 0, summing->count * sizeof(*totals));
+	for (uint64_t i = 0; i < profile_cell_count(summing->profile); i++) {
+		const struct profile_cell *cell = profile_get_cell(summing->profile, i);
+
+		if (column == ALL_COLUMNS || cell->event == column)
+			add(&totals[cell->stack], measured(summing->measure, cell));
+	}
+	for (stack_id i = summing->count; i-- > 1;)
+		add(&totals[parent_of(summing, i)], totals[i]);
+}
+
+static void choose_stacks(const struct summing *summing, double fewest_samples)
+{
+	struct diff_sums *sums = summing->sums;
+	uint32_t room = 0;
+
+	sum_up(summing, ALL_COLUMNS);
+	for (stack_id i = 0; i < summing->count; i++) {
+		summing->index[i] = LEFT_OUT;
+		if (i != STACK_EMPTY && summing->totals[i].samples < fewest_samples)
+			continue;
+		GROW(sums->stacks, sums->stack_count, room);
+		summing->index[i] = sums->stack_count;
+		sums->stacks[sums->stack_count++] = (struct diff_sum){
+			.label = i == STACK_EMPTY ? 0 : label_of(summing, i),
+			.parent = summing->index[parent_of(summing, i)],
+		};
+	}
+	sums->stack_totals = xcalloc((size_t)sums->stack_count * sums->columns,
+				     sizeof(*sums->stack_totals));
+}
+
+static void add_column(const struct summing *summing, uint32_t column)
+{
+	struct diff_sums *sums = summing->sums;
+
+	sum_up(summing, column);
+	for (stack_id i = 0; i < summing->count; i++) {
+		size_t index = summing->index[i];
+
+		if (index != LEFT_OUT)
+			sums->stack_totals[index * sums->columns + column] = summing->totals[i];
+		if (summing->is_outermost[i])
+			add(&sums->totals[(size_t)label_of(summing, i) * sums->columns + column],
+			    summing->totals[i]);
+	}
+}
+
+static void add_selves(const struct summing *summing)
+{
+	struct diff_sums *sums = summing->sums;
+
+	for (uint64_t i = 0; i < profile_cell_count(summing->profile); i++) {
+		const struct profile_cell *cell = profile_get_cell(summing->profile, i);
+
+		if (cell->stack != STACK_EMPTY)
+			add(&sums->selfs[(size_t)label_of(summing, cell->stack) * sums->columns +
+					 cell->event],
+			    measured(summing->measure, cell));
+	}
+}
+
+static void summing_deinit(struct summing *summing)
+{
+	free(summing->is_outermost);
+	free(summing->totals);
+	free(summing->index);
+}
+
+void diff_sums_init(struct diff_sums *sums, const struct labels *labels,
+		    const struct diff_measure *measure, double fewest_samples)
+{
+	uint32_t count = profile_stack_count(labels->profile);
+	CLEANUP(summing_deinit)
+	struct summing summing = {
+		.sums = sums,
+		.labels = labels,
+		.profile = labels->profile,
+		.measure = measure,
+		.count = count,
+		.is_outermost = xcalloc(count, sizeof(bool)),
+	};
+
+	*sums = (struct diff_sums){.columns = profile_event_count(labels->profile)};
+	sums->selfs = xcalloc((size_t)labels->count * sums->columns, sizeof(*sums->selfs));
+	sums->totals = xcalloc((size_t)labels->count * sums->columns, sizeof(*sums->totals));
+	find_outermost(&summing);
+	summing.totals = xcalloc(count, sizeof(*summing.totals));
+	summing.index = xcalloc(count, sizeof(*summing.index));
+	choose_stacks(&summing, fewest_samples);
+	for (uint32_t i = 0; i < sums->columns; i++)
+		add_column(&summing, i);
+	add_selves(&summing);
+}
+
+void diff_sums_deinit(struct diff_sums *sums)
+{
+	free(sums->selfs);
+	free(sums->totals);
+	free(sums->stack_totals);
+	free(sums->stacks);
+	*sums = (struct diff_sums){0};
+}
