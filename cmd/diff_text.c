@@ -21,8 +21,6 @@ enum {
 
 /* A stack whose change is less than that share of the whole is not shown. */
 #define LEAST_CHANGE 0.002
-/* And of the functions that did not change significantly, those with a smaller change. */
-#define LEAST_DOUBTFUL 0.005
 /* A caller whose change is that of one callee, but for so much of it, shares a line with it. */
 #define CHAIN_TOLERANCE 0.1
 
@@ -230,7 +228,7 @@ static bool is_of_all(const struct printer *printer, const struct diff_row *row)
 
 static bool is_worth_a_row(const struct printer *printer, const struct diff_row *row)
 {
-	return row->self.is_significant || fabs(change_of(&row->self)) >= LEAST_DOUBTFUL ||
+	return row->self.is_significant || fabs(change_of(&row->self)) >= DIFF_LEAST_CHANGE ||
 	       (row->total.is_significant && !is_of_all(printer, row));
 }
 

@@ -120,23 +120,36 @@ static void make_stacks(struct builder *builder)
 			diff->stacks[i].change = diff->stacks[diff->stacks[i].parent].change;
 }
 
-static int rank_of(const struct diff_row *row)
+/* What a reader looks for is what costs more itself, not who calls it. A change beyond its margin
+ * is likely one, even where with so many functions looked at it may be chance. */
+enum rank { SELF_CHANGED, SELF_LIKELY, TOTAL_CHANGED, UNCHANGED };
+
+static double size_of(const struct change *change)
 {
-	return row->self.is_significant ? 0 : row->total.is_significant ? 1 : 2;
+	return fabs(change->after - change->before);
+}
+
+static enum rank rank_of(const struct diff_row *row)
+{
+	double self = size_of(&row->self);
+
+	if (row->self.is_significant)
+		return SELF_CHANGED;
+	if (self >= DIFF_LEAST_CHANGE && self > row->self.margin)
+		return SELF_LIKELY;
+	return row->total.is_significant ? TOTAL_CHANGED : UNCHANGED;
 }
 
 static double leading_change(const struct diff_row *row)
 {
-	const struct change *change = rank_of(row) == 1 ? &row->total : &row->self;
-
-	return fabs(change->after - change->before);
+	return size_of(rank_of(row) == TOTAL_CHANGED ? &row->total : &row->self);
 }
 
 static int by_change(const void *a, const void *b, void *context)
 {
 	const struct diff_row *left = a, *right = b;
 	const struct labels *labels = context;
-	int order = rank_of(left) - rank_of(right);
+	int order = (int)rank_of(left) - (int)rank_of(right);
 	double left_change, right_change;
 
 	if (order)

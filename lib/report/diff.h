@@ -18,6 +18,9 @@ struct diff_options {
 	const double *threads; /* by column: that have samples; 0 where unknown */
 };
 
+/* Of the whole: a function's smaller change says nothing unless it is significant. */
+#define DIFF_LEAST_CHANGE 0.005
+
 struct diff_row {
 	uint32_t label;
 	struct change self, total;
@@ -49,8 +52,9 @@ struct diff {
 	struct change whole;
 	double old_weight, new_weight; /* a recording, in the mean */
 	double spread;		       /* as of comparison_spread() */
-	struct diff_row *rows; /* those whose self has changed significantly, then those whose total
-				  has, then the others; each by the change */
+	struct diff_row *rows; /* those whose self has changed significantly, then those whose self
+				  has by more than its margin, then those whose total has
+				  significantly, then the others; each by the change */
 	uint32_t count;
 	struct diff_stack *stacks; /* those with enough samples to say something */
 	uint32_t stack_count;	   /* 0 where there is nothing to compare */

@@ -1,5 +1,6 @@
 #include "report/diff.h"
 
+#include "base/alloc.h"
 #include "near.h"
 #include "sample_profile.h"
 
@@ -107,6 +108,31 @@ static void equals_are_the_same(void **state)
 	assert_true(diff.whole.margin > 0.04); /* as of Poisson's counts */
 }
 
+/* Each of many functions costs more than chance would make of one, but not of one among many; what
+ * calls all of them certainly does, but only by them. */
+static void what_costs_more_itself_stands_before_its_callers(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = two_columns();
+	CLEANUP(diff_deinit) struct diff diff;
+	const char *const parts[] = {"a", "b", "c", "d", "e", "f", "g", "h", "i", "j",
+				     "k", "l", "m", "n", "o", "p", "q", "r", "s", "t"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
+		stack_id stack = STACK(profile, "run", parts[i]);
+
+		add(profile, OLD, stack, 400);
+		add(profile, NEW, stack, 520);
+	}
+	compare(&diff, profile, COMPARE_WEIGHTS);
+	assert_int_equal(diff.count, ARRAY_SIZE(parts) + 1);
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
+		assert_string_equal(diff.labels.items[diff.rows[i].label].name, parts[i]);
+	assert_ptr_equal(row_of(&diff, "run"), &diff.rows[ARRAY_SIZE(parts)]);
+	assert_true(row_of(&diff, "run")->total.is_significant);
+	assert_false(row_of(&diff, "a")->self.is_significant);
+}
+
 static void recursion_counts_once(void **state)
 {
 	(void)state;
@@ -203,6 +229,7 @@ int main(void)
 		cmocka_unit_test(what_costs_more_is_found),
 		cmocka_unit_test(shares_speak_of_no_whole),
 		cmocka_unit_test(equals_are_the_same),
+		cmocka_unit_test(what_costs_more_itself_stands_before_its_callers),
 		cmocka_unit_test(recursion_counts_once),
 		cmocka_unit_test(nothing_is_compared_with_nothing),
 		cmocka_unit_test(a_change_is_found_where_it_is_called),
