@@ -89,7 +89,7 @@ void annotate_json(const struct annotation *annotation, FILE *out)
 	json_put_text(json, "schema", SCHEMA);
 	json_put_text(json, "profile", annotation->path);
 	json_put_text(json, "event", text_of(&writer, event->name));
-	put_sum(&writer, "all", annotation->view.totals[STACK_EMPTY]);
+	put_sum(&writer, "all", annotation->view.stacks[STACK_EMPTY].total);
 	put_function(&writer);
 	json_key(json, "lines");
 	json_begin_array(json);

@@ -200,7 +200,7 @@ static void put_file(const struct annotation *annotation, const struct pen *pen,
 static void put_function(const struct annotation *annotation, const struct pen *pen)
 {
 	const struct label *label = &annotation->view.labels.items[annotation->label];
-	uint64_t all = annotation->view.totals[STACK_EMPTY].weight;
+	uint64_t all = annotation->view.stacks[STACK_EMPTY].total.weight;
 	CLEANUP(free_ptr) char *name = pen_name(label->name, pen->screen->columns);
 
 	fputc('\n', pen->out);

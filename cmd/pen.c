@@ -28,7 +28,7 @@ void pen_padding(const struct pen *pen, size_t from, size_t to)
 
 void pen_share(const struct pen *pen, uint64_t weight)
 {
-	uint64_t all = pen->view->totals[STACK_EMPTY].weight;
+	uint64_t all = pen->view->stacks[STACK_EMPTY].total.weight;
 	double share = all ? (double)weight / (double)all : 0;
 	enum screen_style heat = share >= 0.1	 ? STYLE_HOT
 				 : share >= 0.02 ? STYLE_WARM
@@ -128,7 +128,7 @@ static void put_event(const struct pen *pen, event_id id)
 static void put_selection(const struct pen *pen)
 {
 	struct sum all = view_event_sum(pen->view->profile, pen->view->event);
-	struct sum selected = pen->view->totals[STACK_EMPTY];
+	struct sum selected = pen->view->stacks[STACK_EMPTY].total;
 
 	fprintf(pen->out, "selected: %s samples, %s of all: shares are of these\n",
 		figure_count(selected.samples).text,

@@ -254,8 +254,8 @@ static struct error *make_trees(struct report *report)
 	struct error *err = NULL;
 
 	if (!options->callers && !options->callees) {
-		report->min_tree_weight = weight_of_share(percent,
-							  report->view.totals[STACK_EMPTY].weight);
+		report->min_tree_weight =
+			weight_of_share(percent, report->view.stacks[STACK_EMPTY].total.weight);
 		if (!options->no_tree)
 			outline_calls(&report->calls, &report->view, report->min_tree_weight);
 		return NULL;
@@ -282,7 +282,7 @@ static struct error *make_report(struct report *report)
 	if (err)
 		return err;
 	report->min_weight = weight_of_share(row_percent(options),
-					     report->view.totals[STACK_EMPTY].weight);
+					     report->view.stacks[STACK_EMPTY].total.weight);
 	top_init(&report->top, &report->view,
 		 options->callers || options->callees ? TOP_FUNCTION : options->by.key);
 	top_sort(&report->top, options->by.order);
@@ -292,7 +292,7 @@ static struct error *make_report(struct report *report)
 static void show_text(const struct report *report, const struct pen *pen)
 {
 	pen_header(pen, report->path, &report->options->selection);
-	if (!report->view.totals[STACK_EMPTY].weight) {
+	if (!report->view.stacks[STACK_EMPTY].total.weight) {
 		fputs("\nno samples\n", pen->out);
 		return;
 	}

@@ -224,7 +224,7 @@ void report_json(const struct report *report, FILE *out)
 	json_put_text(
 		json, "event",
 		text_of(&writer, profile_get_event(report->profile, report->view.event)->name));
-	put_sum(&writer, "all", report->view.totals[STACK_EMPTY]);
+	put_sum(&writer, "all", report->view.stacks[STACK_EMPTY].total);
 	json_put_text(json, "by", word_of(report->options->by.key));
 	put_rows(&writer);
 	if (!report->chosen && !report->options->no_tree)

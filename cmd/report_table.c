@@ -231,7 +231,7 @@ static void put_rest(const struct table *table, size_t hidden, uint64_t hidden_w
 	if (hidden)
 		fprintf(table->pen->out, "%s%*s%*s and %s more %s%s%s\n",
 			screen_style(table->pen->screen, STYLE_FAINT), SHARE_COLUMNS,
-			figure_share(hidden_weight, table->report->view.totals[STACK_EMPTY].weight)
+			figure_share(hidden_weight, table->report->view.stacks[STACK_EMPTY].total.weight)
 				.text,
 			(int)(left_columns(table) - SHARE_COLUMNS - 1), "",
 			figure_count(hidden).text, what,

@@ -166,7 +166,7 @@ static const char *path_of(const struct display *display, uint32_t module)
 
 static uint64_t least_weight(const struct display *display)
 {
-	uint64_t all = display->view.totals[STACK_EMPTY].weight;
+	uint64_t all = display->view.stacks[STACK_EMPTY].total.weight;
 
 	return (uint64_t)((double)all * display->options.least_share) + 1;
 }
@@ -441,14 +441,14 @@ static char *fit(const char *name, size_t columns)
 static uint64_t longest_bar(const struct display *display)
 {
 	if (!display->row_count)
-		return display->view.totals[STACK_EMPTY].weight;
+		return display->view.stacks[STACK_EMPTY].total.weight;
 	return drawn_sum(display, &display->top.rows[display->rows[0]]).weight;
 }
 
 static char *shares(const struct display *display, struct sum self, struct sum total,
 		    struct sum drawn, const struct layout *layout)
 {
-	uint64_t all = display->view.totals[STACK_EMPTY].weight;
+	uint64_t all = display->view.stacks[STACK_EMPTY].total.weight;
 	CLEANUP(free_ptr) char *drawing = bar(drawn.weight, longest_bar(display), layout->bar);
 
 	return xasprintf("%7s %8s  %s", figure_share(self.weight, all).text,
@@ -496,7 +496,7 @@ static void node_line(const struct display *display, const struct part *part,
 	/* Only what is below the function has a self of it. */
 	if (part->is_callers)
 		memset(figures, ' ', strlen("100.0 %"));
-	ret->heat = heat_of(node->total.weight, display->view.totals[STACK_EMPTY].weight);
+	ret->heat = heat_of(node->total.weight, display->view.stacks[STACK_EMPTY].total.weight);
 	set_names(ret, figures);
 	ret->text = xasprintf("%s  %s%s", figures, prefix, name);
 }

@@ -43,7 +43,7 @@ struct builder {
 
 static frame_id frame_of(const struct builder *builder, stack_id stack)
 {
-	return profile_get_stack(builder->view->profile, stack).frame;
+	return builder->view->stacks[stack].frame;
 }
 
 static struct branch *child_of(struct builder *builder, uint32_t parent, uint32_t label,
@@ -121,12 +121,12 @@ static void step_down(struct builder *builder, uint32_t node, uint32_t *rest, st
 		return;
 	}
 	sum_add(&builder->outline->nodes[node].self, at.sum);
-	for (stack_id i = view->first_child[at.stack]; i; i = view->next_sibling[i]) {
-		sum_subtract(&builder->outline->nodes[node].self, view->totals[i]);
+	for (stack_id i = view->stacks[at.stack].first_child; i; i = view->stacks[i].next_sibling) {
+		sum_subtract(&builder->outline->nodes[node].self, view->stacks[i].total);
 		step(builder, node, rest,
 		     (struct entry){.stack = i,
 				    .line = first_line[frame_of(builder, i)],
-				    .sum = view->totals[i]});
+				    .sum = view->stacks[i].total});
 	}
 }
 
@@ -137,7 +137,7 @@ static void step_up(struct builder *builder, uint32_t node, uint32_t *rest, stru
 	if (at.line > first_line[frame_of(builder, at.stack)]) {
 		at.line--;
 	} else {
-		at.stack = profile_get_stack(builder->view->profile, at.stack).parent;
+		at.stack = builder->view->stacks[at.stack].parent;
 		if (at.stack == STACK_EMPTY) {
 			sum_add(&builder->outline->nodes[node].self, at.sum);
 			return;
@@ -250,12 +250,14 @@ void outline_calls(struct outline *outline, const struct view *view, uint64_t mi
 				  .first_free = NO_ENTRY};
 
 	*outline = (struct outline){.closed = view_self(view, STACK_EMPTY)};
-	for (stack_id i = view->first_child[STACK_EMPTY]; i; i = view->next_sibling[i]) {
+	for (stack_id i = view->stacks[STACK_EMPTY].first_child; i;
+	     i = view->stacks[i].next_sibling) {
 		uint32_t line = builder.labels->first_line[frame_of(&builder, i)];
 		uint32_t label = builder.labels->lines[line].label;
 
-		add_to_branch(&builder, child_of(&builder, OUTLINE_NO_PARENT, label, false),
-			      (struct entry){.stack = i, .line = line, .sum = view->totals[i]});
+		add_to_branch(
+			&builder, child_of(&builder, OUTLINE_NO_PARENT, label, false),
+			(struct entry){.stack = i, .line = line, .sum = view->stacks[i].total});
 	}
 	open_branches(&builder);
 }
@@ -273,7 +275,7 @@ static void enter(void *user, stack_id stack)
 			add_to_branch(builder, child_of(builder, OUTLINE_NO_PARENT, label, false),
 				      (struct entry){.stack = stack,
 						     .line = i,
-						     .sum = builder->view->totals[stack]});
+						     .sum = builder->view->stacks[stack].total});
 	}
 }
 

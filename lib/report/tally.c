@@ -16,13 +16,13 @@ static void enter(void *user, stack_id stack)
 {
 	struct counter *counter = user;
 	const uint32_t *first_line = counter->view->labels.first_line;
-	frame_id frame = profile_get_stack(counter->view->profile, stack).frame;
+	frame_id frame = counter->view->stacks[stack].frame;
 
 	for (uint32_t i = first_line[frame]; i < first_line[frame + 1]; i++) {
 		uint32_t row = counter->row_of_line[i];
 
 		if (row != TALLY_NO_ROW && !counter->on_path[row]++)
-			sum_add(&counter->tallies[row].total, counter->view->totals[stack]);
+			sum_add(&counter->tallies[row].total, counter->view->stacks[stack].total);
 	}
 }
 
@@ -30,7 +30,7 @@ static void leave(void *user, stack_id stack)
 {
 	struct counter *counter = user;
 	const uint32_t *first_line = counter->view->labels.first_line;
-	frame_id frame = profile_get_stack(counter->view->profile, stack).frame;
+	frame_id frame = counter->view->stacks[stack].frame;
 
 	for (uint32_t i = first_line[frame]; i < first_line[frame + 1]; i++)
 		if (counter->row_of_line[i] != TALLY_NO_ROW)
@@ -44,7 +44,7 @@ static void add_selves(struct counter *counter)
 
 	for (uint64_t i = 0; i < profile_cell_count(view->profile); i++) {
 		const struct profile_cell *cell = profile_get_cell(view->profile, i);
-		frame_id leaf = profile_get_stack(view->profile, cell->stack).frame;
+		frame_id leaf = view->stacks[cell->stack].frame;
 		uint32_t row;
 
 		if (cell->stack == STACK_EMPTY || !view_has(view, cell))

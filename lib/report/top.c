@@ -181,7 +181,7 @@ void top_init(struct top *top, const struct view *view, enum top_key key)
 	struct builder builder = {
 		.view = view, .profile = view->profile, .labels = &view->labels, .top = top};
 
-	*top = (struct top){.all = view->totals[STACK_EMPTY]};
+	*top = (struct top){.all = view->stacks[STACK_EMPTY].total};
 	if (key == TOP_PROCESS || key == TOP_THREAD) {
 		add_threads(&builder, key);
 	} else {

@@ -139,7 +139,7 @@ static void add_samples(struct view *view)
 		const struct profile_cell *cell = profile_get_cell(view->profile, i);
 
 		if (view_has(view, cell))
-			sum_add(&view->totals[cell->stack],
+			sum_add(&view->stacks[cell->stack].total,
 				(struct sum){cell->samples, cell->weight});
 	}
 }
@@ -148,13 +148,17 @@ static void add_samples(struct view *view)
 static void add_up(struct view *view)
 {
 	for (stack_id i = profile_stack_count(view->profile); i-- > 1;) {
-		stack_id parent = profile_get_stack(view->profile, i).parent;
+		struct view_stack *stack = &view->stacks[i], *parent;
+		struct profile_stack of = profile_get_stack(view->profile, i);
 
-		if (!view->totals[i].samples && !view->totals[i].weight)
+		stack->parent = of.parent;
+		stack->frame = of.frame;
+		if (!stack->total.samples && !stack->total.weight)
 			continue;
-		sum_add(&view->totals[parent], view->totals[i]);
-		view->next_sibling[i] = view->first_child[parent];
-		view->first_child[parent] = i;
+		parent = &view->stacks[of.parent];
+		sum_add(&parent->total, stack->total);
+		stack->next_sibling = parent->first_child;
+		parent->first_child = i;
 	}
 }
 
@@ -174,9 +178,7 @@ struct error *view_init_selected(struct view *view, const struct profile *profil
 	if (options->modules)
 		select_modules(view, options->modules);
 	select_threads(view, options);
-	view->totals = xcalloc(stacks, sizeof(*view->totals));
-	view->first_child = xcalloc(stacks, sizeof(*view->first_child));
-	view->next_sibling = xcalloc(stacks, sizeof(*view->next_sibling));
+	view->stacks = xcalloc(stacks, sizeof(*view->stacks));
 	add_samples(view);
 	add_up(view);
 	return NULL;
@@ -193,9 +195,7 @@ void view_deinit(struct view *view)
 	labels_deinit(&view->labels);
 	free(view->passed_over);
 	free(view->threads);
-	free(view->totals);
-	free(view->first_child);
-	free(view->next_sibling);
+	free(view->stacks);
 	*view = (struct view){0};
 }
 
@@ -214,28 +214,29 @@ struct sum view_event_sum(const struct profile *profile, event_id event)
 
 struct sum view_self(const struct view *view, stack_id stack)
 {
-	struct sum self = view->totals[stack];
+	struct sum self = view->stacks[stack].total;
 
-	for (stack_id i = view->first_child[stack]; i; i = view->next_sibling[i])
-		sum_subtract(&self, view->totals[i]);
+	for (stack_id i = view->stacks[stack].first_child; i; i = view->stacks[i].next_sibling)
+		sum_subtract(&self, view->stacks[i].total);
 	return self;
 }
 
 void view_walk(const struct view *view, view_visit *enter, view_visit *leave, void *user)
 {
-	stack_id at = view->first_child[STACK_EMPTY];
+	const struct view_stack *stacks = view->stacks;
+	stack_id at = stacks[STACK_EMPTY].first_child;
 
 	while (at) {
 		enter(user, at);
-		if (view->first_child[at]) {
-			at = view->first_child[at];
+		if (stacks[at].first_child) {
+			at = stacks[at].first_child;
 			continue;
 		}
 		/* Leaves this stack, and its callers as long as they have no more children. */
-		for (; at; at = profile_get_stack(view->profile, at).parent) {
+		for (; at; at = stacks[at].parent) {
 			leave(user, at);
-			if (view->next_sibling[at]) {
-				at = view->next_sibling[at];
+			if (stacks[at].next_sibling) {
+				at = stacks[at].next_sibling;
 				break;
 			}
 		}

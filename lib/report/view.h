@@ -23,14 +23,21 @@ struct view_options {
 	pid_t pid, tid;	     /* only these; 0: all */
 };
 
+/* All that a walk needs of a stack lies together: one comes by each of them in no order of memory.
+ */
+struct view_stack {
+	struct sum total;
+	stack_id parent, first_child, next_sibling; /* children: those with samples; 0: none */
+	frame_id frame;
+};
+
 struct view {
 	const struct profile *profile;
 	event_id event;
 	struct labels labels;
-	unsigned char *passed_over;	      /* by stack: its samples do not count; NULL: all do */
-	bool *threads;			      /* by thread: its samples count; NULL: all do */
-	struct sum *totals;		      /* by stack; of STACK_EMPTY: of all */
-	stack_id *first_child, *next_sibling; /* by stack: those with samples; 0: none */
+	unsigned char *passed_over; /* by stack: its samples do not count; NULL: all do */
+	bool *threads;		    /* by thread: its samples count; NULL: all do */
+	struct view_stack *stacks;  /* by stack; the total of STACK_EMPTY is that of all */
 };
 
 /* All samples of an event. Borrows the profile, which must not change meanwhile. */

@@ -134,7 +134,7 @@ static void a_selection_leaves_the_rest_out(void **state)
 	assert_nodes(&outline, &view, expected, ARRAY_SIZE(expected));
 	view_deinit(&view);
 	assert_null(view_init_selected(&view, profile, &(struct view_options){.ignore = "main"}));
-	assert_int_equal(view.totals[STACK_EMPTY].weight, 0);
+	assert_int_equal(view.stacks[STACK_EMPTY].total.weight, 0);
 }
 
 /* A node's children, what is closed and its self make up its total; a function's is the table's. */
