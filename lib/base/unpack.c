@@ -1,5 +1,9 @@
 #include "base/unpack.h"
 
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/gzip.h"
+
 #ifdef HAVE_LIBDEFLATE
 #include <libdeflate.h>
 #else
@@ -11,6 +15,7 @@
 #ifdef HAVE_ZSTD
 #include <zstd.h>
 #endif
+#include <errno.h>
 #include <stdlib.h>
 
 #ifdef HAVE_LIBDEFLATE
@@ -99,3 +104,91 @@ bool unpack_xz(struct bytes from, size_t max_bytes, void **ret, size_t *len)
 #endif
 	return false;
 }
+
+#ifdef HAVE_LIBDEFLATE
+/* A deflated byte stands for so many at most: a claim of more is none. */
+#define MOST_UNFOLDED 1032
+
+/* What the last member says of its size (RFC 1952, 2.3.1): most often all, and exact. */
+static size_t likely_size(struct bytes from, size_t max_bytes)
+{
+	size_t len = bytes_left(&from), size;
+	struct bytes trailer = bytes_at(from, len < 4 ? len : len - 4);
+
+	size = bytes_u32(&trailer);
+	if (size / MOST_UNFOLDED > len)
+		size = len;
+	return size < max_bytes ? size : max_bytes;
+}
+
+/* An errno, of one member; ERANGE: there is not room enough. */
+static int unpack_member(struct libdeflate_decompressor *inflater, struct bytes *from, char *to,
+			 size_t room, size_t *made)
+{
+	size_t used;
+
+	switch (libdeflate_gzip_decompress_ex(inflater, from->at, bytes_left(from), to, room, &used,
+					      made)) {
+	case LIBDEFLATE_SUCCESS:
+		bytes_skip(from, used);
+		return 0;
+	case LIBDEFLATE_INSUFFICIENT_SPACE:
+		return ERANGE;
+	default:
+		return EBADMSG;
+	}
+}
+
+int unpack_gzip(struct bytes from, size_t max_bytes, char **ret, size_t *len)
+{
+	struct libdeflate_decompressor *inflater = libdeflate_alloc_decompressor();
+	size_t room = likely_size(from, max_bytes), count = 0, made;
+	CLEANUP(free_ptr) char *to = xmalloc(room + 1);
+	int error = inflater ? 0 : ENOMEM;
+
+	while (!error) {
+		error = unpack_member(inflater, &from, to + count, room - count, &made);
+		if (error == ERANGE && room < max_bytes) {
+			room = room < max_bytes / 2 ? room * 2 + 1 : max_bytes;
+			to = xreallocarray(to, room + 1, 1);
+			error = 0;
+			continue;
+		}
+		if (!error)
+			count += made;
+		if (!bytes_left(&from))
+			break;
+	}
+	libdeflate_free_decompressor(inflater);
+	if (error)
+		return error == ERANGE ? EFBIG : error;
+	*ret = STEAL(to);
+	*len = count;
+	return 0;
+}
+#else
+int unpack_gzip(struct bytes from, size_t max_bytes, char **ret, size_t *len)
+{
+	CLEANUP(close_file)
+	FILE *in = fmemopen((void *)(uintptr_t)from.at, bytes_left(&from), "r");
+	CLEANUP(close_file) FILE *gzip = in ? gzip_reader(in, max_bytes) : NULL;
+	CLEANUP(free_ptr) char *to = NULL;
+	size_t count = 0, room = 0;
+
+	if (!gzip)
+		return errno;
+	do {
+		if (count == room) {
+			room = room ? room * 2 : 1 << 16;
+			to = xreallocarray(to, room, 1);
+		}
+		errno = 0;
+		count += fread(to + count, 1, room - count, gzip);
+	} while (count == room);
+	if (ferror(gzip))
+		return errno ? errno : EIO;
+	*ret = STEAL(to);
+	*len = count;
+	return 0;
+}
+#endif

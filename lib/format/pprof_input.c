@@ -1,7 +1,7 @@
 #include "format/pprof_input.h"
 
 #include "base/alloc.h"
-#include "base/gzip.h"
+#include "base/unpack.h"
 
 #include <errno.h>
 #include <stdint.h>
@@ -43,23 +43,23 @@ static struct error *read_all(FILE *in, char **ret, size_t *len)
 	return NULL;
 }
 
-/* Is the next byte the first one of a gzip file? */
-static bool is_gzip(FILE *in)
+static bool is_gzip(const char *data, size_t len)
 {
-	int first = getc(in);
-
-	ungetc(first, in);
-	return first == 0x1f;
+	return len && (unsigned char)data[0] == 0x1f;
 }
 
 struct error *pprof_input(FILE *in, char **ret, size_t *len)
 {
-	CLEANUP(close_file) FILE *gzip = NULL;
+	CLEANUP(free_ptr) char *data = NULL;
+	struct error *err = read_all(in, &data, len);
+	int error;
 
-	if (!is_gzip(in))
-		return read_all(in, ret, len);
-	gzip = gzip_reader(in, MAX_BYTES);
-	if (!gzip)
-		return input_error(errno);
-	return read_all(gzip, ret, len);
+	if (err)
+		return err;
+	if (!is_gzip(data, *len)) {
+		*ret = STEAL(data);
+		return NULL;
+	}
+	error = unpack_gzip(bytes_of(data, *len), MAX_BYTES, ret, len);
+	return error ? input_error(error) : NULL;
 }

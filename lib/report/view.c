@@ -227,6 +227,7 @@ void view_walk(const struct view *view, view_visit *enter, view_visit *leave, vo
 	stack_id at = stacks[STACK_EMPTY].first_child;
 
 	while (at) {
+		__builtin_prefetch(&stacks[stacks[at].next_sibling]);
 		enter(user, at);
 		if (stacks[at].first_child) {
 			at = stacks[at].first_child;

@@ -8,6 +8,7 @@
 #include "base/search.h"
 #include "base/strtab.h"
 #include "base/text.h"
+#include "base/unpack.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -243,6 +244,36 @@ static void a_gzip_file_is_read_to_its_end_also_in_pieces(void **state)
 	assert_int_equal(error, 0);
 }
 
+static void a_gzip_file_is_unpacked_at_once(void **state)
+{
+	(void)state;
+	size_t len, count;
+	CLEANUP(free_ptr) char *packed = pack_numbers(&len);
+	CLEANUP(free_ptr) char *twice = xmalloc(2 * len);
+	CLEANUP(free_ptr) char *numbers = NULL;
+
+	memcpy(mempcpy(twice, packed, len), packed, len);
+	assert_int_equal(unpack_gzip(bytes_of(twice, 2 * len), 600000, &numbers, &count), 0);
+	assert_int_equal(count, 600000);
+	assert_memory_equal(numbers + 6 * 49999, "49999\n00000\n", 12);
+	assert_memory_equal(numbers + 6 * 99999, "49999\n", 6);
+}
+
+static void what_is_no_gzip_file_or_too_large_is_not_unpacked(void **state)
+{
+	(void)state;
+	size_t len, count;
+	CLEANUP(free_ptr) char *packed = pack_numbers(&len);
+	char *none = NULL;
+
+	assert_int_equal(unpack_gzip(bytes_of(packed, len), 299999, &none, &count), EFBIG);
+	assert_int_equal(unpack_gzip(bytes_of(packed, 1), SIZE_MAX, &none, &count), EBADMSG);
+	assert_int_equal(unpack_gzip(bytes_of(packed, len - 1), SIZE_MAX, &none, &count), EBADMSG);
+	packed[len - 6] ^= 1; /* in the CRC */
+	assert_int_equal(unpack_gzip(bytes_of(packed, len), SIZE_MAX, &none, &count), EBADMSG);
+	assert_null(none);
+}
+
 static void a_damaged_gzip_file_is_an_error_and_no_end(void **state)
 {
 	(void)state;
@@ -394,6 +425,8 @@ int main(void)
 		cmocka_unit_test(gzip_comes_back_and_is_the_same_every_time),
 		cmocka_unit_test(a_full_disk_makes_the_gzip_stream_fail),
 		cmocka_unit_test(a_gzip_file_is_read_to_its_end_also_in_pieces),
+		cmocka_unit_test(a_gzip_file_is_unpacked_at_once),
+		cmocka_unit_test(what_is_no_gzip_file_or_too_large_is_not_unpacked),
 		cmocka_unit_test(a_damaged_gzip_file_is_an_error_and_no_end),
 		cmocka_unit_test(a_gzip_file_gives_no_more_than_its_limit),
 		cmocka_unit_test(the_crc_is_that_of_debuglink),
