@@ -109,8 +109,10 @@ struct error *pprof_stacks_find(struct pprof_stacks *stacks, struct bytes locati
 
 	stacks->list_bytes += bytes_left(&locations);
 	stacks->fresh_bytes += bytes_left(&locations) - same;
-	fresh.end -= same;
-	before.end -= same;
+	if (same) { /* an empty list may be NULL, of which nothing may be taken */
+		fresh.end -= same;
+		before.end -= same;
+	}
 	err = read_fresh(stacks, fresh);
 	if (err)
 		return err;
@@ -154,6 +156,8 @@ void pprof_stacks_look_ahead(struct pprof_stacks *stacks, const struct bytes *li
 	stacks->list_bytes = stacks->fresh_bytes = stacks->ahead_count = 0;
 	for (size_t i = 0; i < count; i++)
 		paths[i].count = add_ahead(stacks, lists[i]);
+	if (!stacks->ahead_count)
+		return;
 	for (size_t i = 0; i < count; first += paths[i++].count)
 		paths[i].frames = stacks->ahead + first;
 	profile_prefetch(stacks->profile, paths, count);
