@@ -1,6 +1,7 @@
 #include "base/gzip.h"
 
 #include "base/alloc.h"
+#include "base/relay.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -9,67 +10,77 @@
 
 struct gzip_stream {
 	FILE *out;
-	z_stream zlib;
-	unsigned char buffer[64 * 1024];
+	struct relay *relay;
+	uint32_t crc, len;
 };
 
-/* Feeds zlib, and writes what it gives, until it wants more input (or, with Z_FINISH, is done). */
-static bool gzip_deflate(struct gzip_stream *stream, int flush)
+/* Whole blocks that refer to nothing outside, up to the border of a byte: such pieces follow each
+ * other as one stream. Source: RFC 1951, 3.2.3; deflate() in zlib.h on Z_SYNC_FLUSH. */
+static size_t deflate_chunk(const unsigned char *data, size_t len, unsigned char *made, size_t room)
 {
-	int status;
+	z_stream zlib = {
+		.next_in = (unsigned char *)(uintptr_t)data,
+		.avail_in = (unsigned)len,
+		.next_out = made,
+		.avail_out = (unsigned)room,
+	};
 
-	do {
-		size_t made;
-
-		stream->zlib.next_out = stream->buffer;
-		stream->zlib.avail_out = sizeof(stream->buffer);
-		status = deflate(&stream->zlib, flush);
-		made = sizeof(stream->buffer) - stream->zlib.avail_out;
-		if (made && fwrite(stream->buffer, 1, made, stream->out) != made)
-			return false;
-	} while (stream->zlib.avail_out == 0 || (flush == Z_FINISH && status == Z_OK));
-	return true;
+	/* -15: the largest window, and no header. */
+	if (deflateInit2(&zlib, Z_BEST_SPEED, Z_DEFLATED, -15, 8, Z_DEFAULT_STRATEGY) != Z_OK)
+		return 0;
+	deflate(&zlib, Z_SYNC_FLUSH);
+	deflateEnd(&zlib);
+	return room - zlib.avail_out;
 }
 
 static ssize_t gzip_write(void *cookie, const char *data, size_t size)
 {
 	struct gzip_stream *stream = cookie;
-	size_t taken = size < UINT_MAX ? size : UINT_MAX;
 
-	stream->zlib.next_in = (unsigned char *)(uintptr_t)data;
-	stream->zlib.avail_in = (unsigned)taken;
-	return gzip_deflate(stream, Z_NO_FLUSH) ? (ssize_t)taken : 0;
+	stream->crc = (uint32_t)crc32_z(stream->crc, (const unsigned char *)data, size);
+	stream->len += (uint32_t)size;
+	return relay_put(stream->relay, data, size) ? (ssize_t)size : 0;
+}
+
+static void put_u32(FILE *out, uint32_t number)
+{
+	for (unsigned i = 0; i < 4; i++)
+		putc((int)(number >> i * 8 & 0xff), out);
 }
 
 static int gzip_close(void *cookie)
 {
 	struct gzip_stream *stream = cookie;
-	bool finished;
+	bool is_fine = relay_finish(stream->relay);
 
-	stream->zlib.avail_in = 0;
-	finished = gzip_deflate(stream, Z_FINISH);
-	deflateEnd(&stream->zlib);
+	if (is_fine) {
+		fputs("\x03", stream->out); /* a last block, of nothing, … */
+		putc(0, stream->out);	    /* … in the codes that are known to all */
+		put_u32(stream->out, stream->crc);
+		put_u32(stream->out, stream->len);
+		is_fine = !ferror(stream->out);
+	}
 	free(stream);
-	if (!finished)
+	if (!is_fine)
 		errno = errno ? errno : EIO;
-	return finished ? 0 : -1;
+	return is_fine ? 0 : -1;
 }
 
 FILE *gzip_writer(FILE *out)
 {
+	/* RFC 1952, 2.3: without a name or a time, made fast, on Unix. */
+	static const unsigned char header[10] = {0x1f, 0x8b, Z_DEFLATED, 0, 0, 0, 0, 0, 4, 3};
 	static const cookie_io_functions_t functions = {.write = gzip_write, .close = gzip_close};
 	struct gzip_stream *stream = xcalloc(1, sizeof(*stream));
-	FILE *file = NULL;
+	FILE *file = fopencookie(stream, "w", functions);
 
-	stream->out = out;
-	/* 15 + 16: the largest window, gzip's header (whose time zlib leaves 0). */
-	if (deflateInit2(&stream->zlib, Z_BEST_SPEED, Z_DEFLATED, 15 + 16, 9, Z_DEFAULT_STRATEGY) ==
-	    Z_OK)
-		file = fopencookie(stream, "w", functions);
 	if (!file) {
-		deflateEnd(&stream->zlib);
 		free(stream);
+		return NULL;
 	}
+	stream->out = out;
+	stream->relay = relay_new(out, deflate_chunk);
+	fwrite(header, 1, sizeof(header), out);
 	return file;
 }
 

@@ -10,8 +10,9 @@
 #include <stdio.h>
 
 /*
- * A stream whose bytes are written compressed to out. fclose() finishes it and leaves out open; it
- * fails when a write failed. out must outlive it. NULL (errno) only when out of memory.
+ * A stream whose bytes are written compressed to out, by as many threads as there are CPUs where
+ * there are more than some. fclose() finishes it and leaves out open; it fails when a write failed.
+ * out must outlive it, and is its alone until then. NULL (errno) only when out of memory.
  */
 FILE *gzip_writer(FILE *out);
 
