@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/digits.h"
+#include "base/relay.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -57,7 +58,7 @@ struct pending {
 
 struct writer {
 	const struct folded_tree *tree;
-	FILE *out;
+	struct relay *out;
 	uint32_t *children; /* all nodes, by parent … */
 	uint32_t *first;    /* … those of node i from here to first[i + 1] */
 	struct pending *pending;
@@ -180,8 +181,8 @@ static void write_line(struct writer *writer, size_t len, const struct folded_no
 		at = digits_before(at, node->before);
 		*--at = ' ';
 	}
-	fwrite_unlocked(writer->text, 1, len - 1, writer->out);
-	fwrite_unlocked(at, 1, (size_t)(end - at), writer->out);
+	relay_put(writer->out, writer->text, len - 1);
+	relay_put(writer->out, at, (size_t)(end - at));
 }
 
 static void write_pending(struct writer *writer)
@@ -197,12 +198,13 @@ static void write_pending(struct writer *writer)
 
 void folded_tree_write(const struct folded_tree *tree, FILE *out)
 {
-	struct writer writer = {.tree = tree, .out = out};
+	struct writer writer = {.tree = tree, .out = relay_new(out, NULL)};
 
 	group_by_parent(&writer);
 	push_children(&writer, FOLDED_TOP, 0);
 	while (writer.count)
 		write_pending(&writer);
+	relay_finish(writer.out);
 	free(writer.children);
 	free(writer.first);
 	free(writer.pending);
