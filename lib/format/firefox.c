@@ -30,7 +30,8 @@ struct firefox {
 	uint32_t *cell_rows;	   /* by cell: of its stack; NO_ROW: the empty one */
 	uint64_t *cell_weights;	   /* by cell: of one sample */
 	uint64_t start_ns, end_ns; /* on the clock of moments; time 0 is the start */
-	uint32_t *marker_threads;  /* by marker: in whose table it stands */
+	uint64_t *markers;	   /* sorted by the thread in whose table they stand … */
+	uint64_t *first_marker;	   /* … those of thread i from here to first_marker[i + 1] */
 };
 
 static void put_ms(struct firefox *firefox, uint64_t ns)
@@ -178,28 +179,19 @@ static void put_marker_zero(struct firefox *firefox, const struct profile_marker
 	json_number(&firefox->json, 0);
 }
 
-static uint64_t put_marker_column(struct firefox *firefox, thread_id thread, const char *name,
-				  put_marker_cell *cell)
+static void put_marker_column(struct firefox *firefox, thread_id thread, const char *name,
+			      put_marker_cell *cell)
 {
-	uint64_t count = 0;
-
 	json_key(&firefox->json, name);
 	json_begin_array(&firefox->json);
-	for (uint64_t i = 0; i < profile_marker_count(firefox->profile); i++) {
-		if (firefox->marker_threads[i] != thread)
-			continue;
-		cell(firefox, profile_get_marker(firefox->profile, i));
-		count++;
-	}
+	for (uint64_t i = firefox->first_marker[thread]; i < firefox->first_marker[thread + 1]; i++)
+		cell(firefox, profile_get_marker(firefox->profile, firefox->markers[i]));
 	json_end_array(&firefox->json);
-	return count;
 }
 
 /* All are instants: phase 0, without an end. */
 static void put_markers(struct firefox *firefox, thread_id thread)
 {
-	uint64_t count;
-
 	json_key(&firefox->json, "markers");
 	json_begin_object(&firefox->json);
 	put_marker_column(firefox, thread, "name", put_marker_name);
@@ -207,8 +199,9 @@ static void put_markers(struct firefox *firefox, thread_id thread)
 	put_marker_column(firefox, thread, "endTime", put_marker_null);
 	put_marker_column(firefox, thread, "phase", put_marker_zero);
 	put_marker_column(firefox, thread, "category", put_marker_zero);
-	count = put_marker_column(firefox, thread, "data", put_marker_data);
-	json_put_number(&firefox->json, "length", count);
+	put_marker_column(firefox, thread, "data", put_marker_data);
+	json_put_number(&firefox->json, "length",
+			firefox->first_marker[thread + 1] - firefox->first_marker[thread]);
 	json_end_object(&firefox->json);
 }
 
@@ -245,11 +238,30 @@ static void put_thread(struct firefox *firefox, thread_id id)
 	json_end_object(json);
 }
 
+static void sort_markers(struct firefox *firefox, const uint32_t *thread_of)
+{
+	uint32_t threads = profile_thread_count(firefox->profile);
+	uint64_t count = profile_marker_count(firefox->profile), *end;
+
+	firefox->markers = xcalloc(count, sizeof(*firefox->markers));
+	firefox->first_marker = xcalloc((size_t)threads + 3, sizeof(*firefox->first_marker));
+	/* Shifted by one, so that `end` has become first_marker[thread + 1] when all are in place.
+	 */
+	end = firefox->first_marker + 1;
+	for (uint64_t i = 0; i < count; i++)
+		end[thread_of[i] + 1]++;
+	for (uint32_t i = 1; i <= threads; i++)
+		end[i] += end[i - 1];
+	for (uint64_t i = 0; i < count; i++)
+		firefox->markers[end[thread_of[i]]++] = i;
+}
+
 /* A marker of no thread stands with the first; one of a thread without samples with its process. */
 static void place_markers(struct firefox *firefox)
 {
 	uint32_t threads = profile_thread_count(firefox->profile);
 	uint64_t count = profile_marker_count(firefox->profile);
+	CLEANUP(free_ptr) uint32_t *thread_of = xcalloc(count, sizeof(*thread_of));
 	struct idmap by_tid = {0}, by_pid = {0};
 
 	for (thread_id i = threads; i-- > 0;) {
@@ -258,15 +270,15 @@ static void place_markers(struct firefox *firefox)
 		*idmap_put(&by_tid, (uint32_t)thread->tid, 0) = i;
 		*idmap_put(&by_pid, (uint32_t)thread->pid, 0) = i;
 	}
-	firefox->marker_threads = xcalloc(count, sizeof(*firefox->marker_threads));
 	for (uint64_t i = 0; i < count; i++) {
 		const struct profile_marker *marker = profile_get_marker(firefox->profile, i);
 		uint32_t thread = idmap_get(&by_tid, (uint32_t)marker->tid, 0);
 
 		if (thread == IDMAP_NONE)
 			thread = idmap_get(&by_pid, (uint32_t)marker->pid, 0);
-		firefox->marker_threads[i] = thread == IDMAP_NONE ? 0 : thread;
+		thread_of[i] = thread == IDMAP_NONE ? 0 : thread;
 	}
+	sort_markers(firefox, thread_of);
 	idmap_deinit(&by_tid);
 	idmap_deinit(&by_pid);
 }
@@ -347,7 +359,8 @@ static void firefox_deinit(struct firefox *firefox)
 	tracks_deinit(&firefox->tracks);
 	free(firefox->cell_rows);
 	free(firefox->cell_weights);
-	free(firefox->marker_threads);
+	free(firefox->markers);
+	free(firefox->first_marker);
 }
 
 static void write_json(const struct profile *profile, FILE *out)
