@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/digits.h"
+#include "base/relay.h"
 #include "base/utf8.h"
 #include "format/stack_text.h"
 #include "report/process.h"
@@ -17,10 +18,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { AHEAD = 16 };
+enum {
+	AHEAD = 16,
+	MOST_BLOCKS = 20000000, /* some 20 to 50 GB */
+};
 
 struct script {
-	FILE *out;
+	struct relay *out;
+	bool is_fine; /* all could be written as yet */
 	const struct profile *profile;
 	struct stack_text stacks;
 	char **heads;  /* by thread: "name pid/tid" */
@@ -130,13 +135,18 @@ static void make_heads(struct script *script)
 		script->events[i] = event_name(script->profile, i);
 }
 
+static void put(struct script *script, const char *text, size_t len)
+{
+	script->is_fine = relay_put(script->out, text, len) && script->is_fine;
+}
+
 static void put_stack(struct script *script, stack_id id)
 {
 	size_t len;
 	const char *text = stack_text_of(&script->stacks, id, &len);
 
-	fwrite_unlocked(text, 1, len, script->out);
-	putc_unlocked('\n', script->out);
+	put(script, text, len);
+	put(script, "\n", 1);
 }
 
 /* " [003] 12000.000345:" */
@@ -153,7 +163,7 @@ static void put_time(struct script *script, const struct profile_moment *moment)
 	first = digits_padded_before(first, moment->cpu, 3, '0');
 	*--first = '[';
 	*--first = ' ';
-	fwrite_unlocked(first, 1, (size_t)(end - first), script->out);
+	put(script, first, (size_t)(end - first));
 }
 
 static void put_event(struct script *script, const struct profile_cell *cell, uint64_t weight)
@@ -163,9 +173,9 @@ static void put_event(struct script *script, const struct profile_cell *cell, ui
 	*--first = ' ';
 	first = digits_padded_before(first, weight, 10, ' ');
 	*--first = ' ';
-	fwrite_unlocked(first, 1, (size_t)(end - first), script->out);
-	fputs_unlocked(script->events[cell->event], script->out);
-	fputs_unlocked(": \n", script->out);
+	put(script, first, (size_t)(end - first));
+	put(script, script->events[cell->event], strlen(script->events[cell->event]));
+	put(script, ": \n", 3);
 }
 
 static const struct profile_cell *cell_of(const struct profile *profile, uint64_t moment)
@@ -185,7 +195,7 @@ static void put_moments(struct script *script)
 
 		if (i + AHEAD < count)
 			profile_prefetch_stack(profile, cell_of(profile, i + AHEAD)->stack);
-		fputs_unlocked(script->heads[cell->thread], script->out);
+		put(script, script->heads[cell->thread], strlen(script->heads[cell->thread]));
 		put_time(script, moment);
 		put_event(script, cell, cell->weight / cell->samples);
 		put_stack(script, cell->stack);
@@ -193,16 +203,40 @@ static void put_moments(struct script *script)
 }
 
 /* Readers count blocks: as many as there were samples, or one where a file tells but a weight. */
+static uint64_t blocks_of(const struct profile *profile, const struct profile_cell *cell)
+{
+	return profile_get_event(profile, cell->event)->one_value ? 1 : cell->samples;
+}
+
+/* A small file can tell of any number of samples. */
+static struct error *check_blocks(const struct profile *profile)
+{
+	uint64_t left = MOST_BLOCKS;
+
+	for (uint64_t i = 0; i < profile_cell_count(profile); i++) {
+		uint64_t blocks = blocks_of(profile, profile_get_cell(profile, i));
+
+		if (blocks > left)
+			return error_hint(
+				error_new("more than %d samples are too many for the text of "
+					  "perf script, which has a block for each",
+					  MOST_BLOCKS),
+				"write folded stacks instead: -o FILE.folded");
+		left -= blocks;
+	}
+	return NULL;
+}
+
 static void put_cells(struct script *script)
 {
 	for (uint64_t i = 0; i < profile_cell_count(script->profile); i++) {
 		const struct profile_cell *cell = profile_get_cell(script->profile, i);
-		bool one_value = profile_get_event(script->profile, cell->event)->one_value;
-		uint64_t blocks = one_value ? 1 : cell->samples;
+		uint64_t blocks = blocks_of(script->profile, cell);
 
-		for (uint64_t block = 0; block < blocks && !ferror(script->out); block++) {
-			fputs_unlocked(script->heads[cell->thread], script->out);
-			fputs_unlocked(" :", script->out);
+		for (uint64_t block = 0; block < blocks && script->is_fine; block++) {
+			put(script, script->heads[cell->thread],
+			    strlen(script->heads[cell->thread]));
+			put(script, " :", 2);
 			put_event(script, cell, cell->weight / blocks);
 			put_stack(script, cell->stack);
 		}
@@ -226,16 +260,21 @@ static void script_deinit(struct script *script)
 static struct error *perf_script_write(const struct profile *profile,
 				       const struct format_options *options, FILE *out)
 {
-	CLEANUP(script_deinit) struct script script = {.out = out, .profile = profile};
+	CLEANUP(script_deinit) struct script script = {.is_fine = true, .profile = profile};
+	bool by_time = profile_moment_count(profile);
+	struct error *err = by_time ? NULL : check_blocks(profile);
 
 	(void)options;
+	if (err)
+		return err;
 	stack_text_init(&script.stacks, profile, LEAF_FIRST, put_frame, profile);
 	make_heads(&script);
-	if (profile_moment_count(profile))
+	script.out = relay_new(out, NULL);
+	if (by_time)
 		put_moments(&script);
 	else
 		put_cells(&script);
-	if (fflush(out) || ferror(out))
+	if (!relay_finish(script.out) || fflush(out) || ferror(out))
 		return error_errno(errno, "write the text of perf script");
 	return NULL;
 }

@@ -92,6 +92,24 @@ static void a_full_disk_is_an_error(void **state)
 	assert_non_null(err);
 }
 
+static void a_few_stacks_of_a_million_million_samples_are_refused(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
+	thread_id thread = profile_thread(profile, 1, 1, "a", "a");
+	event_id event = add_event(profile, "e", false);
+	CLEANUP(close_file) FILE *out = fopen("/dev/null", "w");
+	struct error *err;
+
+	profile_add_samples(profile, thread, STACK(profile, "f"), event, UINT64_MAX - 1, 10);
+	profile_add_samples(profile, thread, STACK(profile, "g"), event, 10, 10);
+	err = format_perf_script.write(profile, &(struct format_options){0}, out);
+	assert_non_null(err);
+	assert_non_null(strstr(error_text(err), "too many"));
+	error_free(err);
+	assert_int_equal(ftello(out), 0);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -101,6 +119,7 @@ int main(void)
 		cmocka_unit_test(names_cannot_break_a_line),
 		cmocka_unit_test(nothing_is_written_of_nothing),
 		cmocka_unit_test(a_full_disk_is_an_error),
+		cmocka_unit_test(a_few_stacks_of_a_million_million_samples_are_refused),
 	};
 
 	return cmocka_run_group_tests_name("perf_script", tests, NULL, NULL);
