@@ -20,6 +20,7 @@ struct image {
 	unsigned char beginning[sizeof(Elf32_Ehdr)]; /* as it was in the file */
 	struct image_segment *segments;
 	unsigned segment_count;
+	bool is_dynamic;	     /* what a loader can load, or that itself */
 	uint64_t unwind_table_vaddr; /* 0: none */
 	struct build_id build_id;
 	const unsigned char *build_id_at; /* where it was found in data */
@@ -155,6 +156,8 @@ static void load_segments(struct image *image)
 		elf_take_segment(&table, image->is_32, &header);
 		if (header.p_type == PT_LOAD)
 			add_segment(image, &header);
+		else if (header.p_type == PT_DYNAMIC)
+			image->is_dynamic = true;
 		else if (header.p_type == PT_GNU_EH_FRAME)
 			image->unwind_table_vaddr = header.p_vaddr;
 		else if (header.p_type == PT_NOTE && image->build_id.len == 0)
@@ -380,7 +383,9 @@ bool image_is_32(const struct image *image)
 
 uint64_t image_entry(const struct image *image)
 {
-	return image->header.e_entry;
+	bool begins = image->header.e_type == ET_EXEC || image->is_dynamic;
+
+	return begins ? image->header.e_entry : 0;
 }
 
 size_t image_code(struct image *image, struct image_code **ret)

@@ -100,7 +100,10 @@ bool image_read(const struct image *image, uint64_t vaddr, void *into, size_t le
 uint64_t image_unwind_table(const struct image *image);
 /* Of 32-bit words. */
 bool image_is_32(const struct image *image);
-/* The vaddr where the program begins; 0: nowhere. */
+/*
+ * The vaddr where the program begins; 0: nowhere. perf inject writes a file of each function that
+ * was made at run time, and calls its beginning that, too: nothing loads such a file.
+ */
 uint64_t image_entry(const struct image *image);
 
 /*

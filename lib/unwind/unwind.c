@@ -190,11 +190,11 @@ static bool begins_stack(struct unwinder *unwinder, struct cfi *cfi, struct walk
 {
 	const struct image *image = spaces_module(unwinder->spaces, walk->at.module)->image;
 	struct location at = walk->at;
+	uint64_t entry = image_entry(image), vaddr;
 	struct cfi_rule rule;
-	uint64_t vaddr;
 
-	if (image_offset_to_vaddr(image, at.offset, &vaddr) &&
-	    vaddr - image_entry(image) < ENTRY_BYTES_MAX)
+	if (entry && image_offset_to_vaddr(image, at.offset, &vaddr) &&
+	    vaddr - entry < ENTRY_BYTES_MAX)
 		return true;
 	at.offset++;
 	walk->was_not_called = walk->is_return_address && full_rule(unwinder, cfi, &at, &rule) &&

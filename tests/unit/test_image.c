@@ -90,6 +90,7 @@ static void a_file_of_32_bits_reads_as_one_of_64(void **state)
 		char names[16];
 	} file = {
 		.header = {.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS32, ELFDATA2LSB},
+			   .e_type = ET_EXEC,
 			   .e_machine = EM_386,
 			   .e_entry = 0x8040,
 			   .e_phoff = sizeof(Elf32_Ehdr),
@@ -119,6 +120,32 @@ static void a_file_of_32_bits_reads_as_one_of_64(void **state)
 	assert_true(image_offset_to_vaddr(image, 0x20, &vaddr));
 	assert_int_equal(vaddr, 0x8020);
 	assert_memory_equal(image_section(image, ".names").data.at, file.names, sizeof(file.names));
+}
+
+static struct image *image_with_entry(uint16_t type, uint32_t segment)
+{
+	struct elf_file file;
+	struct image *image = NULL;
+
+	elf_file_init(&file);
+	file.header.e_type = type;
+	file.header.e_entry = 0x80;
+	elf_file_segment(&file, (Elf64_Phdr){.p_type = segment});
+	elf_file_finish(&file);
+	assert_null(image_from_memory(file.data, file.len, "test", &image));
+	return image;
+}
+
+static void a_program_begins_where_something_can_load_it(void **state)
+{
+	CLEANUP(image_cleanup) struct image *fixed = image_with_entry(ET_EXEC, PT_NULL);
+	CLEANUP(image_cleanup) struct image *movable = image_with_entry(ET_DYN, PT_DYNAMIC);
+	CLEANUP(image_cleanup) struct image *function = image_with_entry(ET_DYN, PT_NULL);
+
+	(void)state;
+	assert_int_equal(image_entry(fixed), 0x80);
+	assert_int_equal(image_entry(movable), 0x80);
+	assert_int_equal(image_entry(function), 0);
 }
 
 static void what_is_no_regular_file_is_refused_and_closed(void **state)
@@ -700,6 +727,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_no_elf_file_of_our_kind_is_refused),
 		cmocka_unit_test(a_file_of_32_bits_reads_as_one_of_64),
+		cmocka_unit_test(a_program_begins_where_something_can_load_it),
 		cmocka_unit_test(what_is_no_regular_file_is_refused_and_closed),
 		cmocka_unit_test(a_build_id_is_found_in_segments_and_in_sections),
 		cmocka_unit_test(a_note_segment_aligned_to_8_pads_to_8),
