@@ -67,14 +67,16 @@ class Page extends View {
     this.table = new FunctionTable($("function-table"), (label) => this.go({ fn: label }));
     this.calls = new CallTree($("call-tree"), { select: (node) => this.selectIn(this.tree(), node) });
     this.timeline = new Timeline({ canvas: $("lane-canvas"), names: $("lane-names") }, {
-      range: (from, to, isOver) => (isOver ? this.go({ from, to }) : this.drag(from, to)),
+      range: (from, to, isOver) => (isOver ? this.letGo(from, to) : this.drag(from, to)),
       thread: (pattern, adds) => this.toggleThread(pattern, adds),
       hover: (lines, event) => this.tip(lines && { name: lines[0], figures: shown(lines.slice(1).join("; ")) }, event),
     });
     listen(this);
     addEventListener("hashchange", () => {
-      if (location.hash !== this.applied) this.apply(fromHash(location.hash));
+      if (location.hash === this.applied) return; // our own
+      clearTimeout(this.waiting.get("address"));
       this.applied = location.hash;
+      this.apply(fromHash(location.hash));
     });
     systemIsDark.addEventListener("change", () => {
       setTheme(systemIsDark.matches ? "dark" : "light");
@@ -449,6 +451,11 @@ class Page extends View {
     const began = performance.now();
     this.apply({ ...this.state, from, to, ...(this.state.shape === "order" ? { zoom: "" } : {}) });
     this.dragMs = performance.now() - began;
+  }
+
+  letGo(from, to) {
+    this.dragMs = 0;
+    this.go({ from, to });
   }
 
   tellNode(tree, node) {
