@@ -6,9 +6,11 @@
 #include "base/alloc.h"
 #include "cmd/command.h"
 #include "cmd/message.h"
+#include "format/format.h"
 #include "report/top.h"
 
 #include <string.h>
+#include <unistd.h>
 
 enum { CANDIDATES_SHOWN = 10, CANDIDATE_COLUMNS = 200 };
 
@@ -205,10 +207,28 @@ static struct error *take_word(struct annotate_options *options, const char *wor
 		return NULL;
 	}
 	if (options->path)
-		return error_new("more than a file and a function: %s", word);
+		return error_hint(error_new("more than a file and a function: %s, %s and %s",
+					    options->path, options->function, word),
+				  "prof annotate FILE FUNCTION");
 	options->path = options->function;
 	options->function = word;
 	return NULL;
+}
+
+static bool is_file(const char *word)
+{
+	return word && access(word, F_OK) == 0;
+}
+
+/* In whatever order they were typed. */
+static void settle_words(struct annotate_options *options)
+{
+	const char *word = options->path;
+
+	if (!word || is_file(word) || !is_file(options->function))
+		return;
+	options->path = options->function;
+	options->function = word;
 }
 
 static struct error *parse(struct annotate_options *options, int argc, char **argv, bool *help)
@@ -228,6 +248,11 @@ static struct error *parse(struct annotate_options *options, int argc, char **ar
 	if (!options->function)
 		return error_hint(error_new("no function to annotate"),
 				  "prof annotate --help says more");
+	if (!options->path && format_by_path(options->function) && is_file(options->function))
+		return error_hint(error_new("no function to annotate in %s", options->function),
+				  "prof annotate %s FUNCTION; prof report %s lists them",
+				  options->function, options->function);
+	settle_words(options);
 	if (!options->path)
 		options->path = input_default();
 	return options->path ? NULL

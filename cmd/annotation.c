@@ -69,7 +69,8 @@ struct error *annotation_read_code(struct annotation *annotation)
 		return error_hint(error_new("%s has no code of its own: it is inlined wherever it "
 					    "is called",
 					    annotation->options->function),
-				  "prof report --callers shows into which functions");
+				  "prof report --callers %s shows into which functions",
+				  annotation->options->function);
 	if (!annotation->code.image) {
 		err = code_open(&annotation->code, annotation->profile,
 				listing->addresses[0].module, &annotation->options->input);

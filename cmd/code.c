@@ -61,9 +61,14 @@ struct error *code_open(struct code *code, const struct profile *profile, uint32
 	struct error *err;
 
 	*code = (struct code){0};
+	if (description->kind == PROFILE_MODULE_KERNEL)
+		return error_hint(error_new("the kernel's code is in no file, and prof does not "
+					    "read it elsewhere"),
+				  "perf annotate reads it from /proc/kcore, as root");
 	if (description->kind != PROFILE_MODULE_FILE || !description->segment_count)
-		return error_new("there is no file to read the code of %s from",
-				 *path ? path : "this profile");
+		return error_hint(error_new("there is no file to read the code of %s from",
+					    *path ? path : "this profile"),
+				  "recordings (prof.pb.gz, perf.data) tell which file it is in");
 	err = find_file(profile, description, options, &code->image);
 	if (err)
 		return err;

@@ -66,14 +66,10 @@ static void add_lines(struct top_source *source, char *text)
 
 static void add_refusal(struct top_source *source)
 {
-	const char *hint = error_hint_text(source->refusal);
 	CLEANUP(free_ptr) char *text = printable(error_text(source->refusal));
-	CLEANUP(free_ptr) char *help = hint ? printable(hint) : NULL;
 
 	add_line(source, "");
 	add_line(source, text);
-	if (help)
-		add_line(source, help);
 }
 
 /* Which of the chosen is hottest does not matter for its lines, only where they begin. */

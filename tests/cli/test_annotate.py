@@ -172,6 +172,35 @@ def test_what_is_meant_must_be_clear(prof, folded_file):
     assert prof("annotate").returncode == 2
 
 
+def test_the_file_may_stand_behind_the_function(prof, folded_file):
+    folded_file("app;main;parse 3\n")
+    assert prof("annotate", "parse", "in.folded").stdout == prof("annotate", "in.folded", "parse").stdout != ""
+    assert "open nowhere.pb.gz" in prof("annotate", "nowhere.pb.gz", "parse").stderr
+
+
+def test_a_file_alone_is_told_what_is_missing(prof, folded_file):
+    folded_file("app;main;parse 3\n")
+    result = prof("annotate", "in.folded")
+    assert result.returncode == 2 and "prof annotate in.folded FUNCTION" in result.stderr
+
+
+def test_a_function_may_be_called_as_a_file_is(prof, folded_file):
+    folded_file("app;main;parse 3\n")
+    (prof.folder / "in.folded").rename(prof.folder / "prof.pb.gz")  # known by its content
+    (prof.folder / "parse").touch()
+    assert "parse" in prof("annotate", "parse").stdout
+
+
+def test_the_code_of_the_kernel_is_refused_in_words_that_help(prof):
+    prof.record("--duration", 1, "--", "sh", "-c", "exec cat /dev/zero >/dev/null")
+    hottest = json.loads(prof("report", "record.pb.gz", "--module", "[kernel]", "--json", "-n", 1).stdout)["rows"]
+    if not hottest:
+        pytest.skip("the kernel is not ours to sample")
+    result = prof("annotate", "record.pb.gz", hottest[0]["name"], "--asm")
+    assert result.returncode == 1
+    assert "the kernel's code is in no file" in result.stderr and "perf annotate" in result.stderr
+
+
 def test_without_lines_it_says_what_would_help(prof, folded_file):
     folded_file("app;main;parse 3\n")
     shown = prof("annotate", "in.folded", "parse").stdout
