@@ -467,20 +467,32 @@ static bool unpack_section(struct image *image, size_t index, struct bytes packe
 	return true;
 }
 
-struct image_section image_section(struct image *image, const char *name)
+/* 0: there is none. */
+static size_t find_section(struct image *image, const char *name, bool *is_zdebug)
 {
-	struct image_section ret = {0};
-	const Elf64_Shdr *section;
-	bool is_zdebug = false;
-	struct bytes raw;
 	size_t index;
 
 	load_sections(image);
 	index = section_named(image, "", name);
-	if (!index && strncmp(name, ".debug_", 7) == 0) {
-		index = section_named(image, ".z", name + 1);
-		is_zdebug = true;
-	}
+	*is_zdebug = !index && strncmp(name, ".debug_", 7) == 0;
+	return *is_zdebug ? section_named(image, ".z", name + 1) : index;
+}
+
+bool image_has_section(struct image *image, const char *name)
+{
+	bool is_zdebug;
+
+	return find_section(image, name, &is_zdebug);
+}
+
+struct image_section image_section(struct image *image, const char *name)
+{
+	struct image_section ret = {0};
+	const Elf64_Shdr *section;
+	struct bytes raw;
+	bool is_zdebug;
+	size_t index = find_section(image, name, &is_zdebug);
+
 	if (!index)
 		return ret;
 	section = &image->sections[index];

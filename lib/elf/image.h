@@ -74,6 +74,8 @@ bool image_vaddr_to_offset(const struct image *image, uint64_t vaddr, uint64_t *
 /* By name (".debug_info" also finds ".zdebug_info"); decompressed once, kept as long as the image.
  */
 struct image_section image_section(struct image *image, const char *name);
+/* The same question alone, which decompresses nothing. */
+bool image_has_section(struct image *image, const char *name);
 
 /* Where the sections lie that hold code; their number. *ret is to be freed. */
 struct image_code {

@@ -180,8 +180,9 @@ struct cfi *cfi_new(struct image *image, struct image *debug, const struct arch 
 	struct cfi *cfi = xcalloc(1, sizeof(*cfi));
 
 	cfi->arch = arch;
-	cfi->is_go = image_section(image, ".gopclntab").present ||
-		     image_section(image, ".data.rel.ro.gopclntab").present;
+	/* Other linkers than Go's own put its table among other data. */
+	cfi->is_go = image_has_section(image, ".gopclntab") ||
+		     image_has_section(image, ".go.buildinfo");
 	cfi_row_default(arch, &cfi->defaults);
 	add_eh_frame(cfi, image);
 	add_debug_frame(cfi, image);

@@ -405,6 +405,9 @@ static void a_section_is_found_by_its_name(void **state)
 	assert_false(bss.unreadable);
 	assert_text(bss.data, "");
 	assert_text(image_section(image, ".debug_info").data, "info");
+	assert_true(image_has_section(image, ".debug_info"));
+	assert_true(image_has_section(image, ".bss"));
+	assert_false(image_has_section(image, ".debug_inf"));
 	assert_false(image_section(image, ".debug_inf").present);
 	assert_false(image_section(image, ".debug_info2").present);
 	assert_false(image_section(image, "").present);
