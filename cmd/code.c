@@ -74,11 +74,13 @@ struct error *code_open(struct code *code, const struct profile *profile, uint32
 		return err;
 	code->debug = debugfile_find(code->image, path, debug_dir);
 	code->symtab = symtab_new(code->image, code->debug);
+	code->go = gopclntab_new(code->image);
 	return NULL;
 }
 
 void code_close(struct code *code)
 {
+	gopclntab_free(code->go);
 	symtab_free(code->symtab);
 	image_free(code->debug);
 	image_free(code->image);
@@ -88,5 +90,6 @@ void code_close(struct code *code)
 
 bool code_symbol(struct code *code, uint64_t vaddr, struct symbol *ret)
 {
-	return symtab_find(code->symtab, vaddr, &code->names, ret);
+	return symtab_find(code->symtab, vaddr, &code->names, ret) ||
+	       (code->go && gopclntab_find(code->go, vaddr, ret));
 }

@@ -6,11 +6,13 @@
 #define PROF_CMD_CODE_H
 
 #include "cmd/input.h"
+#include "symbol/gopclntab.h"
 #include "symbol/symtab.h"
 
 struct code {
 	struct image *image, *debug; /* debug may be NULL */
 	struct symtab *symtab;
+	struct gopclntab *go; /* NULL: not a Go program */
 	struct arena names;
 };
 

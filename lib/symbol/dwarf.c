@@ -186,12 +186,12 @@ static const char *path_of(struct resolving *resolving, uint64_t file)
 }
 
 static void fill_call(struct resolving *resolving, const struct dwarf_scope *scope,
-		      const struct dwarf_place *place, struct dwarf_call *call)
+		      const struct dwarf_place *place, struct call *call)
 {
 	const uint32_t id = dwarf_names_add(&resolving->names, scope->function);
 	const struct dwarf_function *function = &resolving->names.functions[id];
 
-	*call = (struct dwarf_call){
+	*call = (struct call){
 		.name = function->name,
 		.is_linkage_name = function->is_linkage_name,
 		.start_line = function->decl_line,
@@ -203,30 +203,30 @@ static void fill_call(struct resolving *resolving, const struct dwarf_scope *sco
 	}
 }
 
-static struct dwarf_chain chain_of(struct resolving *resolving, size_t i)
+static struct inline_chain chain_of(struct resolving *resolving, size_t i)
 {
 	const struct dwarf_scope *scope = scope_of(resolving, i);
 	struct dwarf_place place = resolving->places[i];
 	unsigned count = scope ? scope->level + 1 : 1;
-	struct dwarf_call *calls;
+	struct call *calls;
 
 	if (!scope && !place.is_known)
-		return (struct dwarf_chain){0};
+		return (struct inline_chain){0};
 	calls = arena_alloc(resolving->reader.arena, count * sizeof(*calls));
 	/* Assembly has lines, but often no functions. */
 	if (!scope)
-		calls[0] = (struct dwarf_call){.file = path_of(resolving, place.file),
-					       .line = place.line};
-	for (struct dwarf_call *call = calls; scope; scope = caller_of(resolving, scope)) {
+		calls[0] = (struct call){.file = path_of(resolving, place.file),
+					 .line = place.line};
+	for (struct call *call = calls; scope; scope = caller_of(resolving, scope)) {
 		fill_call(resolving, scope, &place, call++);
 		place = (struct dwarf_place){scope->has_call_file, scope->call_line,
 					     scope->call_file};
 	}
-	return (struct dwarf_chain){calls, count};
+	return (struct inline_chain){calls, count};
 }
 
 void dwarf_resolve(const struct dwarf *dwarf, uint32_t unit, const uint64_t *vaddrs, size_t count,
-		   struct arena *arena, struct dwarf_chain *ret)
+		   struct arena *arena, struct inline_chain *ret)
 {
 	struct resolving resolving;
 

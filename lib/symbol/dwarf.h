@@ -15,32 +15,13 @@
 #include "base/arena.h"
 #include "base/cleanup.h"
 #include "elf/image.h"
+#include "symbol/inline_chain.h"
 
 #include <stdint.h>
 
 struct dwarf;
 
 #define DWARF_NO_UNIT UINT32_MAX
-
-/* A function at a place. Strings are borrowed from the image's sections or allocated in the arena
- * given to dwarf_resolve(). */
-struct dwarf_call {
-	const char *name; /* linkage name where there is one, else qualified by namespaces and
-			     types; NULL: none */
-	bool is_linkage_name;
-	const char *file; /* full path as the compiler wrote it; NULL: unknown */
-	uint32_t line;	  /* of the place: where it runs, or where it calls the next inner one; 0:
-			     unknown */
-	uint32_t start_line;   /* where the function is declared; 0: unknown */
-	const char *decl_file; /* where the function is declared; NULL: unknown */
-};
-
-/* Innermost first; the last is the physical function. Assembly often has lines but no functions:
- * one call without a name. */
-struct dwarf_chain {
-	const struct dwarf_call *calls;
-	unsigned count; /* 0: nothing is known about the address */
-};
 
 /* NULL when the image has no .debug_info. alt: dwz's supplementary file, or NULL. Both must outlive
  * it. */
@@ -62,6 +43,6 @@ uint64_t dwarf_unit_bytes(const struct dwarf *dwarf, uint32_t unit);
 
 /* vaddrs: ascending, all of that unit. ret: one chain each, allocated in arena. */
 void dwarf_resolve(const struct dwarf *dwarf, uint32_t unit, const uint64_t *vaddrs, size_t count,
-		   struct arena *arena, struct dwarf_chain *ret);
+		   struct arena *arena, struct inline_chain *ret);
 
 #endif

@@ -58,7 +58,7 @@ static void set_name(struct namer *namer, struct named_line *line, const char *l
  * The line that ran belongs to the file it is in, which may be another than the one that declares
  * the function (code that is included); the function's first line is then of no use.
  */
-static void set_place(struct named_line *line, const struct dwarf_call *call)
+static void set_place(struct named_line *line, const struct call *call)
 {
 	const char *declared = call->decl_file;
 
@@ -80,7 +80,7 @@ static const char *without_alias_prefix(const char *name)
  * The symbol says which clone of the function it is. Where it is another function's, both have been
  * folded into one, and the lines are those of DWARF's.
  */
-static bool is_named_by(const struct dwarf_call *call, const struct symbol *symbol)
+static bool is_named_by(const struct call *call, const struct symbol *symbol)
 {
 	const char *linkage_name;
 
@@ -91,7 +91,7 @@ static bool is_named_by(const struct dwarf_call *call, const struct symbol *symb
 }
 
 /* symbol: NULL for an inlined call. False when the call has no name. */
-static bool set_call(struct namer *namer, struct named_line *line, const struct dwarf_call *call,
+static bool set_call(struct namer *namer, struct named_line *line, const struct call *call,
 		     const struct symbol *symbol)
 {
 	*line = (struct named_line){.file = ""};
@@ -106,16 +106,16 @@ static bool set_call(struct namer *namer, struct named_line *line, const struct 
 }
 
 struct naming namer_name(struct namer *namer, const struct source *source, uint64_t vaddr,
-			 struct dwarf_chain chain)
+			 struct inline_chain chain)
 {
-	static const struct dwarf_call unknown = {0};
+	static const struct call unknown = {0};
 	struct naming naming = {0};
 	struct symbol symbol;
 	bool has_symbol = symtab_find(source->symtab, vaddr, &namer->arena, &symbol);
 	struct named_line *lines;
 
 	if (!chain.count)
-		chain = (struct dwarf_chain){.calls = &unknown, .count = 1};
+		chain = (struct inline_chain){.calls = &unknown, .count = 1};
 	lines = arena_alloc(&namer->arena, chain.count * sizeof(*lines));
 	for (unsigned i = 0; i < chain.count; i++) {
 		bool is_outermost = i + 1 == chain.count;

@@ -32,12 +32,12 @@ struct namer *namer_new(void);
 void namer_free(struct namer *namer);
 DEFINE_CLEANUP(namer, namer_free)
 
-/* For what dwarf_resolve() allocates: namings point into it. */
+/* For what chains are allocated in: namings point into it. */
 struct arena *namer_arena(struct namer *namer);
 
-/* vaddr: in the source's file. chain: what its DWARF says of it, maybe nothing. */
+/* vaddr: in the source's file. chain: what its DWARF or Go's table says of it, maybe nothing. */
 struct naming namer_name(struct namer *namer, const struct source *source, uint64_t vaddr,
-			 struct dwarf_chain chain);
+			 struct inline_chain chain);
 /* What a list says; name NULL: nothing. */
 struct naming namer_name_listed(struct namer *namer, const char *name);
 

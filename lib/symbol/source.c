@@ -11,7 +11,7 @@
 
 static bool has_section(struct image *image, const char *name)
 {
-	return image && image_section(image, name).present;
+	return image && image_has_section(image, name);
 }
 
 static void open_debug_file(struct source *source, const struct source_options *options)
@@ -67,8 +67,7 @@ static void open_file(struct source *source, const struct source_options *option
 	}
 	open_debug_file(source, options);
 	source->symtab = symtab_new(module->image, source->debug);
-	if (options->inlines)
-		open_dwarf(source, options);
+	source->go = gopclntab_new(module->image);
 }
 
 static struct error *read_kallsyms(struct source *source, const char *proc,
@@ -130,9 +129,18 @@ void source_open(struct source *source, const struct module *module,
 		open_perfmap(source, options->proc, addresses, count);
 }
 
+struct dwarf *source_dwarf(struct source *source, const struct source_options *options)
+{
+	if (source->symtab && options->inlines && !source->dwarf_is_open)
+		open_dwarf(source, options);
+	source->dwarf_is_open = true;
+	return source->dwarf;
+}
+
 void source_close(struct source *source)
 {
 	dwarf_free(source->dwarf);
+	gopclntab_free(source->go);
 	symtab_free(source->symtab);
 	image_free(source->alt);
 	image_free(source->debug);

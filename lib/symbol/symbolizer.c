@@ -137,10 +137,23 @@ static void make_jobs(struct symbolizer *symbolizer)
 	}
 }
 
-static void find_units(struct job *job)
+/* Go's own table says what DWARF would, needs no scan, and is there in stripped programs too. */
+static uint32_t unit_of(const struct symbolizer *symbolizer, struct source *source,
+			uint64_t address)
+{
+	struct symbol function;
+	struct dwarf *dwarf;
+
+	if (source->go && gopclntab_find(source->go, address, &function))
+		return DWARF_NO_UNIT;
+	dwarf = source_dwarf(source, &symbolizer->options);
+	return dwarf ? dwarf_unit_of(dwarf, address) : DWARF_NO_UNIT;
+}
+
+static void find_units(const struct symbolizer *symbolizer, struct job *job)
 {
 	for (size_t i = 0; i < job->count; i++)
-		job->targets[i].unit = dwarf_unit_of(job->source->dwarf, job->targets[i].address);
+		job->targets[i].unit = unit_of(symbolizer, job->source, job->targets[i].address);
 	sort_targets(job->targets, job->count);
 }
 
@@ -164,8 +177,8 @@ static void open_job(void *context, size_t item, unsigned thread)
 		source_open(job->source, spaces_module(symbolizer->spaces, job->targets[0].module),
 			    &symbolizer->options, addresses, job->count);
 	}
-	if (job->source->dwarf)
-		find_units(job);
+	if (job->source->symtab)
+		find_units(symbolizer, job);
 }
 
 static uint64_t cost_of(const struct job *job, uint32_t unit)
@@ -234,18 +247,46 @@ static size_t distinct_addresses(const struct piece *piece, uint64_t *addresses)
 	return count;
 }
 
+static struct inline_chain go_chain(const struct symbolizer *symbolizer,
+				    const struct gopclntab *table, uint64_t address,
+				    struct arena *arena)
+{
+	struct symbol function;
+	struct call *call;
+
+	if (symbolizer->options.inlines)
+		return gopclntab_resolve(table, address, arena);
+	if (!gopclntab_find(table, address, &function))
+		return (struct inline_chain){0};
+	call = arena_alloc(arena, sizeof(*call));
+	*call = (struct call){.name = function.name};
+	return (struct inline_chain){.calls = call, .count = 1};
+}
+
+static void find_chains(const struct symbolizer *symbolizer, const struct piece *piece,
+			const uint64_t *addresses, size_t count, struct arena *arena,
+			struct inline_chain *chains)
+{
+	const struct source *source = piece->job->source;
+	uint32_t unit = piece->targets->unit;
+
+	if (unit != DWARF_NO_UNIT)
+		dwarf_resolve(source->dwarf, unit, addresses, count, arena, chains);
+	else if (source->go)
+		for (size_t i = 0; i < count; i++)
+			chains[i] = go_chain(symbolizer, source->go, addresses[i], arena);
+}
+
 static void name_in_file(struct symbolizer *symbolizer, const struct piece *piece,
 			 struct namer *namer)
 {
 	const struct source *source = piece->job->source;
 	const struct target *target = piece->targets, *end = target + piece->count;
 	CLEANUP(free_ptr) uint64_t *addresses = xcalloc(piece->count, sizeof(*addresses));
-	CLEANUP(free_ptr) struct dwarf_chain *chains = xcalloc(piece->count, sizeof(*chains));
+	CLEANUP(free_ptr) struct inline_chain *chains = xcalloc(piece->count, sizeof(*chains));
 	size_t count = distinct_addresses(piece, addresses);
 
-	if (target->unit != DWARF_NO_UNIT)
-		dwarf_resolve(source->dwarf, target->unit, addresses, count, namer_arena(namer),
-			      chains);
+	find_chains(symbolizer, piece, addresses, count, namer_arena(namer), chains);
 	for (size_t i = 0; i < count; i++) {
 		struct naming naming = namer_name(namer, source, addresses[i], chains[i]);
 

@@ -2,12 +2,12 @@
  * Names every distinct frame of a profile once: at the end, with all CPUs at work, or again and
  * again while the profile grows.
  *
- * The order of sources for a user frame: DWARF inline chain, .symtab, .dynsym and .gnu_debugdata,
- * perf-PID.map. The
- * outermost line of a frame takes the ELF symbol's name, so that clones (.cold, .isra) show as
- * such; but where the linker has folded several functions into one, the name whose lines these are.
- * A caller's frame is looked up at its address - 1. Frames that nothing names stay without lines. A
- * module that cannot be read costs its names and one problem in the outcome.
+ * The order of sources for a user frame: Go's own table of functions, DWARF inline chain, .symtab,
+ * .dynsym and .gnu_debugdata, perf-PID.map. The outermost line of a frame takes the ELF symbol's
+ * name where there is one, so that clones (.cold, .isra) show as such; but where the linker has
+ * folded several functions into one, the name whose lines these are. A caller's frame is looked up
+ * at its address - 1. Frames that nothing names stay without lines. A module that cannot be read
+ * costs its names and one problem in the outcome.
  */
 #ifndef PROF_SYMBOL_SYMBOLIZER_H
 #define PROF_SYMBOL_SYMBOLIZER_H

@@ -86,7 +86,7 @@ static size_t resolve_all(const struct dwarf *dwarf, uint64_t *vaddrs, size_t co
 			  uint64_t *bytes)
 {
 	CLEANUP(free_ptr) struct query *queries = xcalloc(count, sizeof(*queries));
-	CLEANUP(free_ptr) struct dwarf_chain *chains = xcalloc(count, sizeof(*chains));
+	CLEANUP(free_ptr) struct inline_chain *chains = xcalloc(count, sizeof(*chains));
 	struct arena arena = {0};
 	size_t calls = 0;
 

@@ -101,11 +101,13 @@ def test_damaged_symbols_inside_a_program_cost_its_names(prof, target, tmp_path)
     assert "install its debug symbols" in recording.result.stderr
 
 
-def test_a_go_program(prof, target):
-    recording = prof.record("-F", "1999", "--", target("goroutines"), "1.2")
+@pytest.mark.parametrize("name", ["goroutines", "goroutines_stripped"])
+def test_a_go_program(prof, target, name):
+    recording = prof.record("-F", "1999", "--", target(name), "1.2")
     assert_sound(recording, 0.97)
+    assert "no symbols" not in recording.result.stderr
     for function, share in {"main.half": 0.5, "main.third": 0.3, "main.fifth": 0.2}.items():
-        assert_share(recording.stacks.holding("main.work", function), recording.stacks.total, share)
+        assert_share(recording.stacks.holding("main.work", function, "main.spin"), recording.stacks.total, share)
     in_goroutines = recording.stacks.count(lambda frames: re.match(r"runtime\.goexit", frames[1]) is not None)
     assert in_goroutines > 0.95 * recording.stacks.total, recording.stacks.hottest()
 

@@ -31,7 +31,7 @@ static void read_sections(struct bytes input, struct dwarf_sections *debug,
 static void resolve_run(const struct dwarf *dwarf, uint32_t unit, const uint64_t *vaddrs,
 			size_t count)
 {
-	struct dwarf_chain chains[ADDRESSES];
+	struct inline_chain chains[ADDRESSES];
 	struct arena arena = {0};
 	size_t letters = 0;
 
@@ -40,7 +40,7 @@ static void resolve_run(const struct dwarf *dwarf, uint32_t unit, const uint64_t
 	dwarf_resolve(dwarf, unit, vaddrs, count, &arena, chains);
 	for (size_t i = 0; i < count; i++)
 		for (unsigned j = 0; j < chains[i].count; j++) {
-			const struct dwarf_call *call = &chains[i].calls[j];
+			const struct call *call = &chains[i].calls[j];
 
 			letters += call->name ? strlen(call->name) : 0;
 			letters += call->file ? strlen(call->file) : 0;

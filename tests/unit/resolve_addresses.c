@@ -1,11 +1,12 @@
 /*
- * resolve_addresses [--again] FILE [ALT]: reads addresses of an ELF file, in hexadecimal, a line
- * each, and prints the functions inlined there, innermost first, as llvm-symbolizer does: a line
- * with the name, a line FILE:LINE:0, and an empty line behind each address. What is unknown prints
- * as "??".
- * --again: a few at a time, as who comes again and again.
+ * resolve_addresses [--again | --go] FILE [ALT]: reads addresses of an ELF file, in hexadecimal, a
+ * line each, and prints the functions inlined there, innermost first, as llvm-symbolizer does: a
+ * line with the name, a line FILE:LINE:0, and an empty line behind each address. What is unknown
+ * prints as "??".
+ * --again: a few at a time, as who comes again and again. --go: by Go's own table, not by DWARF.
  */
 #include "symbol/dwarf.h"
+#include "symbol/gopclntab.h"
 
 #include "base/alloc.h"
 #include "base/text.h"
@@ -68,10 +69,10 @@ static int compare_queries(const void *left, const void *right)
 
 /* chains: by the place where each was asked. */
 static void resolve_unit(const struct dwarf *dwarf, const struct query *queries, size_t count,
-			 struct arena *arena, struct dwarf_chain *chains)
+			 struct arena *arena, struct inline_chain *chains)
 {
 	CLEANUP(free_ptr) uint64_t *vaddrs = xcalloc(count, sizeof(*vaddrs));
-	CLEANUP(free_ptr) struct dwarf_chain *found = xcalloc(count, sizeof(*found));
+	CLEANUP(free_ptr) struct inline_chain *found = xcalloc(count, sizeof(*found));
 
 	for (size_t i = 0; i < count; i++)
 		vaddrs[i] = queries[i].vaddr;
@@ -81,7 +82,7 @@ static void resolve_unit(const struct dwarf *dwarf, const struct query *queries,
 }
 
 static void resolve_all(const struct dwarf *dwarf, struct queries *queries, size_t at_once,
-			struct arena *arena, struct dwarf_chain *chains)
+			struct arena *arena, struct inline_chain *chains)
 {
 	if (queries->count)
 		qsort(queries->items, queries->count, sizeof(*queries->items), compare_queries);
@@ -96,7 +97,7 @@ static void resolve_all(const struct dwarf *dwarf, struct queries *queries, size
 	}
 }
 
-static void print_chain(struct dwarf_chain chain)
+static void print_chain(struct inline_chain chain)
 {
 	for (unsigned i = 0; i < chain.count; i++)
 		printf("%s\n%s:%" PRIu32 ":0\n", chain.calls[i].name ? chain.calls[i].name : "??",
@@ -106,8 +107,31 @@ static void print_chain(struct dwarf_chain chain)
 	printf("\n");
 }
 
+static int resolve_by_go(const char *path)
+{
+	CLEANUP(image_cleanup) struct image *image = open_image(path);
+	CLEANUP(gopclntab_cleanup) struct gopclntab *table = image ? gopclntab_new(image) : NULL;
+	struct arena arena = {0};
+	char line[64];
+
+	if (!table)
+		return 1;
+	while (fgets(line, sizeof(line), stdin)) {
+		const char *at = line;
+		uint64_t vaddr;
+
+		if (text_hex(&at, &vaddr))
+			print_chain(gopclntab_resolve(table, vaddr, &arena));
+	}
+	arena_deinit(&arena);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
+	if (argc > 2 && !strcmp(argv[1], "--go"))
+		return resolve_by_go(argv[2]);
+
 	bool again = argc > 1 && !strcmp(argv[1], "--again");
 	int first = 1 + again;
 	CLEANUP(image_cleanup)
@@ -115,7 +139,7 @@ int main(int argc, char **argv)
 	CLEANUP(image_cleanup)
 	struct image *alt = argc > first + 1 ? open_image(argv[first + 1]) : NULL;
 	CLEANUP(dwarf_cleanup) struct dwarf *dwarf = debug ? dwarf_new(debug, alt) : NULL;
-	struct dwarf_chain *chains;
+	struct inline_chain *chains;
 	struct arena arena = {0};
 	struct queries queries;
 

@@ -283,9 +283,9 @@ static struct dwarf *dwarf_of(const struct file *file)
 }
 
 /* One address, resolved; its strings live in a section or in the arena. */
-static struct dwarf_chain resolve(const struct dwarf *dwarf, uint64_t vaddr, struct arena *arena)
+static struct inline_chain resolve(const struct dwarf *dwarf, uint64_t vaddr, struct arena *arena)
 {
-	struct dwarf_chain chain = {0};
+	struct inline_chain chain = {0};
 	uint32_t unit = dwarf_unit_of(dwarf, vaddr);
 
 	if (unit != DWARF_NO_UNIT)
@@ -297,7 +297,7 @@ static struct dwarf_chain resolve(const struct dwarf *dwarf, uint64_t vaddr, str
 static void assert_chain(const struct dwarf *dwarf, uint64_t vaddr, const char *expected)
 {
 	struct arena arena = {0};
-	struct dwarf_chain chain = resolve(dwarf, vaddr, &arena);
+	struct inline_chain chain = resolve(dwarf, vaddr, &arena);
 	char names[256] = "";
 
 	for (unsigned i = 0; i < chain.count; i++) {
@@ -309,11 +309,11 @@ static void assert_chain(const struct dwarf *dwarf, uint64_t vaddr, const char *
 	arena_deinit(&arena);
 }
 
-static void assert_chains(struct dwarf_chain chain, struct dwarf_chain other)
+static void assert_chains(struct inline_chain chain, struct inline_chain other)
 {
 	assert_int_equal(chain.count, other.count);
 	for (unsigned i = 0; i < chain.count; i++) {
-		const struct dwarf_call *left = &chain.calls[i], *right = &other.calls[i];
+		const struct call *left = &chain.calls[i], *right = &other.calls[i];
 
 		assert_string_equal(left->name ? left->name : "?", right->name ? right->name : "?");
 		assert_string_equal(left->file ? left->file : "?", right->file ? right->file : "?");
@@ -455,7 +455,7 @@ static void a_call_says_where_it_runs_and_where_it_is_called(void **state)
 		CLEANUP(dwarf_cleanup) struct dwarf *dwarf = NULL;
 		struct arena arena = {0};
 		struct file file = {0};
-		struct dwarf_chain chain;
+		struct inline_chain chain;
 
 		put_nest(&file, version);
 		dwarf = dwarf_of(&file);
@@ -478,7 +478,7 @@ static void a_row_reaches_to_the_next_one_and_not_beyond_the_sequence(void **sta
 	static const uint64_t vaddrs[] = {0x1000, 0x100f, 0x1010, 0x101f, 0x1020, 0x102f, 0x1030};
 	static const unsigned lines[] = {5, 5, 6, 6, 20, 20, 0};
 	CLEANUP(dwarf_cleanup) struct dwarf *dwarf = NULL;
-	struct dwarf_chain chains[ARRAY_SIZE(vaddrs)];
+	struct inline_chain chains[ARRAY_SIZE(vaddrs)];
 	struct arena arena = {0};
 	struct file file = {0};
 
@@ -501,7 +501,7 @@ static void code_without_functions_has_lines_all_the_same(void **state)
 	CLEANUP(dwarf_cleanup) struct dwarf *dwarf = NULL;
 	struct arena arena = {0};
 	struct file file = {0};
-	struct dwarf_chain chain;
+	struct inline_chain chain;
 
 	begin_code_unit(&file, 5, LANG_C);
 	end_unit(&file);
@@ -536,7 +536,7 @@ static void a_linkage_name_comes_before_a_name(void **state)
 	CLEANUP(dwarf_cleanup) struct dwarf *dwarf = NULL;
 	struct arena arena = {0};
 	struct file file = {0};
-	struct dwarf_chain chain;
+	struct inline_chain chain;
 	size_t declaration;
 
 	begin_code_unit(&file, 5, LANG_CPP);

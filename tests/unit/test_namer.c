@@ -48,10 +48,9 @@ static void fixture_deinit(struct fixture *fixture)
 	image_free(fixture->image);
 }
 
-static struct naming name_calls(struct fixture *fixture, const struct dwarf_call *calls,
-				unsigned count)
+static struct naming name_calls(struct fixture *fixture, const struct call *calls, unsigned count)
 {
-	struct dwarf_chain chain = {.calls = calls, .count = count};
+	struct inline_chain chain = {.calls = calls, .count = count};
 
 	return namer_name(fixture->namer, &fixture->source, fixture->vaddr, chain);
 }
@@ -71,7 +70,7 @@ static void without_dwarf_the_symbol_is_the_only_line(void **state)
 static void the_outermost_line_has_the_symbols_name_and_dwarfs_place(void **state)
 {
 	(void)state;
-	static const struct dwarf_call calls[] = {
+	static const struct call calls[] = {
 		{.name = "_Z5innerv", .is_linkage_name = true, .file = "in.h", .line = 3},
 		/* "some_function" is to it what "f.cold" is to "f". */
 		{.name = "some_func", .is_linkage_name = true, .file = "out.c", .line = 30},
@@ -91,7 +90,7 @@ static void the_outermost_line_has_the_symbols_name_and_dwarfs_place(void **stat
 static void of_folded_functions_the_one_is_named_whose_lines_are_shown(void **state)
 {
 	(void)state;
-	static const struct dwarf_call call = {
+	static const struct call call = {
 		.name = "_Z6foldedv", .is_linkage_name = true, .file = "folded.cc", .line = 3};
 	CLEANUP(fixture_deinit) struct fixture fixture = fixture_new();
 	struct naming naming = name_calls(&fixture, &call, 1);
@@ -103,7 +102,7 @@ static void of_folded_functions_the_one_is_named_whose_lines_are_shown(void **st
 static void of_the_aliases_of_a_function_the_plain_one_is_shown(void **state)
 {
 	(void)state;
-	static const struct dwarf_call call = {
+	static const struct call call = {
 		.name = "__GI___some_function", .is_linkage_name = true, .file = "some.c"};
 	CLEANUP(fixture_deinit) struct fixture fixture = fixture_new();
 
@@ -113,7 +112,7 @@ static void of_the_aliases_of_a_function_the_plain_one_is_shown(void **state)
 static void a_nameless_inlined_call_is_left_out(void **state)
 {
 	(void)state;
-	static const struct dwarf_call calls[] = {
+	static const struct call calls[] = {
 		{.file = "nameless.h", .line = 1},
 		{.name = "some_function", .file = "out.c", .line = 2},
 	};
@@ -128,7 +127,7 @@ static void a_nameless_inlined_call_is_left_out(void **state)
 static void the_first_line_counts_only_in_the_file_that_ran(void **state)
 {
 	(void)state;
-	static const struct dwarf_call calls[] = {
+	static const struct call calls[] = {
 		{.name = "same", .file = "a.c", .decl_file = "a.c", .start_line = 7, .line = 9},
 		{.name = "included", .file = "b.inc", .decl_file = "a.c", .start_line = 7},
 		{.name = "unknown", .decl_file = "a.c", .start_line = 7},

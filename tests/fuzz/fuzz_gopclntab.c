@@ -1,0 +1,37 @@
+/* Any bytes as an ELF file of a Go program: addresses all over its code are resolved. */
+#include "symbol/gopclntab.h"
+
+#include <assert.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void resolve(const struct gopclntab *table, uint64_t vaddr, struct arena *arena)
+{
+	struct inline_chain chain = gopclntab_resolve(table, vaddr, arena);
+	struct symbol symbol;
+
+	assert(gopclntab_find(table, vaddr, &symbol) == (chain.count > 0));
+	for (unsigned i = 0; i < chain.count; i++)
+		assert(chain.calls[i].name && chain.calls[i].name[0]);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	CLEANUP(image_cleanup) struct image *image = NULL;
+	CLEANUP(gopclntab_cleanup) struct gopclntab *table = NULL;
+	struct error *err = image_from_memory(data, size, "fuzz", &image);
+	struct arena arena = {0};
+
+	if (err) {
+		error_free(err);
+		return 0;
+	}
+	table = gopclntab_new(image);
+	/* The corpus has its code at 0x401000. */
+	for (uint64_t vaddr = 0x401000; table && vaddr < 0x401040; vaddr += 4)
+		resolve(table, vaddr, &arena);
+	if (table)
+		resolve(table, UINT64_MAX, &arena);
+	arena_deinit(&arena);
+	return 0;
+}

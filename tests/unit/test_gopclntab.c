@@ -1,0 +1,375 @@
+#include "symbol/gopclntab.h"
+
+#include "elf_file.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#define GO_1_18 0xfffffff0u
+#define GO_1_20 0xfffffff1u
+
+enum { TABLE_VADDR = 0x500000, CONSTANTS_VADDR = 0x700000 };
+
+/*
+ * A program of two functions, as a Go linker writes it:
+ *
+ *	text + 0x00	main.outer at main.go:10
+ *	       0x08	  main.middle, inlined, at main.go:20
+ *	       0x10	    main.leaf, inlined in it, at leaf.go:30
+ *	       0x18	main.outer at main.go:11
+ *	       0x20	main.plain, which has no lines: up to 0x30
+ */
+struct program {
+	uint32_t magic;
+	uint64_t text;
+	const char *section;	    /* of the table */
+	const char *module_section; /* of moduledata */
+	size_t before;		    /* so many bytes are in front of the table in its section */
+	bool trees_apart;	    /* among the constants, as before Go 1.26 */
+	uint32_t leaf_called_at;    /* by an instruction of main.middle */
+};
+
+static const struct program usual = {
+	.magic = GO_1_20,
+	.text = 0x401000,
+	.section = ".gopclntab",
+	.module_section = ".go.module",
+	.leaf_called_at = 0x0c,
+};
+
+static const char names[] = "\0main.outer\0main.middle\0main.leaf\0main.plain";
+enum { OUTER = 1, MIDDLE = 12, LEAF = 24, PLAIN = 34 };
+
+static const char files[] = "/src/main.go\0/src/leaf.go";
+static const uint32_t units[] = {UINT32_MAX, 0, 13};
+enum { UNIT = 1 };
+
+/* Differences (doubled, odd where negative) and for how long; there is nothing at 0. */
+static const unsigned char values[] = {
+	0,  2, 0x10, 2, 8,  1, 8,  0,	 /* files: 0, 1, 0 */
+	22, 8, 20,   8, 20, 8, 37, 8, 0, /* lines: 10, 20, 30, 11 */
+	0,  8, 2,    8, 2,  8, 3,  8, 0, /* inlined: none, 0, 1, none */
+};
+enum { FILES = 1, LINES = 8, INLINED = 17 };
+
+struct blob {
+	unsigned char data[2048];
+	size_t len;
+};
+
+static uint64_t put(struct blob *blob, const void *data, size_t len)
+{
+	uint64_t at = blob->len;
+
+	assert_true(blob->len + len <= sizeof(blob->data));
+	memcpy(blob->data + at, data, len);
+	blob->len = (blob->len + len + 7) / 8 * 8;
+	return at;
+}
+
+/* Close to each other. */
+static uint64_t put_u32s(struct blob *blob, const void *list, size_t count)
+{
+	uint64_t at = put(blob, list, count * sizeof(uint32_t));
+
+	blob->len = at + count * sizeof(uint32_t);
+	return at;
+}
+
+static void put_function(struct blob *blob, const struct program *program, uint32_t start,
+			 uint32_t name, bool is_described)
+{
+	const uint32_t first[] = {
+		start, name, 0, 0, 0, is_described ? FILES : 0, is_described ? LINES : 0, 3, UNIT,
+	};
+	static const uint32_t start_line = 9;
+	static const unsigned char last[] = {0, 0, 0, 4};
+	const uint32_t lists[] = {0,	      0,	  is_described ? INLINED : 0,	UINT32_MAX,
+				  UINT32_MAX, UINT32_MAX, is_described ? 0 : UINT32_MAX};
+
+	put_u32s(blob, first, 9);
+	if (program->magic == GO_1_20)
+		put_u32s(blob, &start_line, 1);
+	put_u32s(blob, last, 1);
+	put_u32s(blob, lists, 7);
+}
+
+static uint64_t put_functions(struct blob *blob, const struct program *program)
+{
+	const uint32_t described = 5 * 4, bytes = program->magic == GO_1_20 ? 44 + 28 : 40 + 28;
+	const uint32_t starts[] = {0, described, 0x20, described + bytes, 0x30};
+	uint64_t at = put_u32s(blob, starts, 5);
+
+	put_function(blob, program, 0, OUTER, true);
+	put_function(blob, program, 0x20, PLAIN, false);
+	return at;
+}
+
+static uint64_t put_trees(struct blob *blob, const struct program *program)
+{
+	const uint32_t before[] = {0, 0, 0, MIDDLE, 4, 0, 0, 0, LEAF, program->leaf_called_at};
+	const uint32_t since[] = {0, MIDDLE, 4, 19, 0, LEAF, program->leaf_called_at, 29};
+
+	return program->magic == GO_1_20 ? put_u32s(blob, since, 8) : put_u32s(blob, before, 10);
+}
+
+struct fixture {
+	struct elf_file file;
+	struct image *image;
+	struct gopclntab *table;
+	struct arena arena;
+};
+
+static void add_table(struct elf_file *file, const struct program *program, uint64_t module[64])
+{
+	static const unsigned char front[256] = {0};
+	struct blob table = {0}, constants = {0};
+	uint64_t header[9] = {(uint64_t)8 << 56 | (uint64_t)1 << 48 | program->magic, 2, 2};
+	uint64_t vaddr = TABLE_VADDR + program->before, trees;
+
+	put(&table, header, sizeof(header));
+	header[4] = put(&table, names, sizeof(names));
+	header[5] = put(&table, units, sizeof(units));
+	header[6] = put(&table, files, sizeof(files));
+	header[7] = put(&table, values, sizeof(values));
+	header[8] = put_functions(&table, program);
+	memcpy(table.data, header, sizeof(header));
+	trees = program->trees_apart ? CONSTANTS_VADDR + put_trees(&constants, program)
+				     : vaddr + put_trees(&table, program);
+	elf_file_bytes(file, front, program->before);
+	elf_file_section(file, (Elf64_Shdr){.sh_type = SHT_PROGBITS, .sh_addr = TABLE_VADDR},
+			 program->section, table.data, table.len);
+	file->sections[file->header.e_shnum - 1].sh_offset -= program->before;
+	file->sections[file->header.e_shnum - 1].sh_size += program->before;
+	elf_file_segment(
+		file, (Elf64_Phdr){.p_type = PT_LOAD,
+				   .p_flags = PF_R,
+				   .p_offset = elf_file_bytes(file, constants.data, constants.len),
+				   .p_vaddr = CONSTANTS_VADDR,
+				   .p_filesz = constants.len,
+				   .p_memsz = constants.len});
+	module[0] = vaddr;
+	module[1] = vaddr + header[4];
+	module[22] = program->text;
+	module[program->magic == GO_1_20 ? 40 : 38] = trees;
+}
+
+static void fixture_init(struct fixture *fixture, const struct program *program)
+{
+	uint64_t module[64] = {0};
+
+	*fixture = (struct fixture){0};
+	elf_file_init(&fixture->file);
+	add_table(&fixture->file, program, module);
+	elf_file_section(&fixture->file, (Elf64_Shdr){.sh_type = SHT_PROGBITS}, ".go.buildinfo", "",
+			 1);
+	elf_file_section(&fixture->file, (Elf64_Shdr){.sh_type = SHT_PROGBITS},
+			 program->module_section, module, sizeof(module));
+	elf_file_finish(&fixture->file);
+	assert_null(
+		image_from_memory(fixture->file.data, fixture->file.len, "go", &fixture->image));
+	fixture->table = gopclntab_new(fixture->image);
+}
+
+static void fixture_deinit(struct fixture *fixture)
+{
+	gopclntab_free(fixture->table);
+	image_free(fixture->image);
+	arena_deinit(&fixture->arena);
+}
+
+static struct inline_chain resolve(struct fixture *fixture, uint64_t vaddr)
+{
+	return gopclntab_resolve(fixture->table, vaddr, &fixture->arena);
+}
+
+static void assert_call(const struct call *call, const char *name, const char *file, uint32_t line)
+{
+	assert_string_equal(call->name, name);
+	assert_string_equal(call->file, file);
+	assert_int_equal(call->line, line);
+}
+
+static void assert_all_is_found(const struct program *program)
+{
+	CLEANUP(fixture_deinit) struct fixture fixture;
+	struct inline_chain chain;
+
+	fixture_init(&fixture, program);
+	assert_non_null(fixture.table);
+	chain = resolve(&fixture, program->text + 0x17);
+	assert_int_equal(chain.count, 3);
+	assert_call(&chain.calls[0], "main.leaf", "/src/leaf.go", 30);
+	assert_call(&chain.calls[1], "main.middle", "/src/main.go", 20);
+	assert_call(&chain.calls[2], "main.outer", "/src/main.go", 10);
+	chain = resolve(&fixture, program->text + 0x18);
+	assert_int_equal(chain.count, 1);
+	assert_call(&chain.calls[0], "main.outer", "/src/main.go", 11);
+}
+
+static void functions_inlined_at_an_address_have_names_and_places(void **state)
+{
+	(void)state;
+	assert_all_is_found(&usual);
+}
+
+static void functions_say_where_they_begin(void **state)
+{
+	(void)state;
+	CLEANUP(fixture_deinit) struct fixture fixture;
+	struct inline_chain chain;
+
+	fixture_init(&fixture, &usual);
+	chain = resolve(&fixture, usual.text + 0x10);
+	assert_int_equal(chain.count, 3);
+	assert_int_equal(chain.calls[0].start_line, 29);
+	assert_int_equal(chain.calls[1].start_line, 19);
+	assert_int_equal(chain.calls[2].start_line, 9);
+}
+
+static void go_1_18_is_read_too(void **state)
+{
+	(void)state;
+	struct program program = usual;
+
+	program.magic = GO_1_18;
+	program.module_section = ".noptrdata";
+	program.trees_apart = true;
+	assert_all_is_found(&program);
+}
+
+static void inlined_calls_may_be_among_the_constants(void **state)
+{
+	(void)state;
+	struct program program = usual;
+
+	program.trees_apart = true;
+	assert_all_is_found(&program);
+}
+
+static void the_table_may_be_among_other_data(void **state)
+{
+	(void)state;
+	struct program program = usual;
+
+	program.section = ".data.rel.ro";
+	program.module_section = ".data";
+	program.before = 72;
+	assert_all_is_found(&program);
+}
+
+static void a_function_reaches_to_the_next_and_the_last_to_the_end(void **state)
+{
+	(void)state;
+	CLEANUP(fixture_deinit) struct fixture fixture;
+	struct symbol symbol;
+
+	fixture_init(&fixture, &usual);
+	assert_false(gopclntab_find(fixture.table, usual.text - 1, &symbol));
+	assert_true(gopclntab_find(fixture.table, usual.text + 0x1f, &symbol));
+	assert_string_equal(symbol.name, "main.outer");
+	assert_int_equal(symbol.vaddr, usual.text);
+	assert_int_equal(symbol.size_bytes, 0x20);
+	assert_true(gopclntab_find(fixture.table, usual.text + 0x2f, &symbol));
+	assert_string_equal(symbol.name, "main.plain");
+	assert_false(gopclntab_find(fixture.table, usual.text + 0x30, &symbol));
+	assert_int_equal(resolve(&fixture, usual.text + 0x30).count, 0);
+	assert_int_equal(resolve(&fixture, 0).count, 0);
+	assert_int_equal(resolve(&fixture, UINT64_MAX).count, 0);
+}
+
+static void a_function_without_lines_has_a_name(void **state)
+{
+	(void)state;
+	CLEANUP(fixture_deinit) struct fixture fixture;
+	struct inline_chain chain;
+
+	fixture_init(&fixture, &usual);
+	chain = resolve(&fixture, usual.text + 0x28);
+	assert_int_equal(chain.count, 1);
+	assert_string_equal(chain.calls[0].name, "main.plain");
+	assert_null(chain.calls[0].file);
+	assert_int_equal(chain.calls[0].line, 0);
+}
+
+static void calls_that_go_in_a_circle_end(void **state)
+{
+	(void)state;
+	struct program program = usual;
+	CLEANUP(fixture_deinit) struct fixture fixture;
+	struct inline_chain chain;
+
+	program.leaf_called_at = 0x10; /* by itself */
+	fixture_init(&fixture, &program);
+	chain = resolve(&fixture, program.text + 0x10);
+	assert_true(chain.count > 1);
+	assert_string_equal(chain.calls[chain.count - 1].name, "main.outer");
+}
+
+static void a_layout_that_is_not_known_names_nothing(void **state)
+{
+	(void)state;
+	struct program program = usual;
+	CLEANUP(fixture_deinit) struct fixture fixture;
+
+	program.magic = 0xfffffff2;
+	fixture_init(&fixture, &program);
+	assert_null(fixture.table);
+}
+
+static void without_module_data_nothing_is_guessed(void **state)
+{
+	(void)state;
+	struct program program = usual;
+	CLEANUP(fixture_deinit) struct fixture fixture;
+
+	program.module_section = ".elsewhere";
+	fixture_init(&fixture, &program);
+	assert_null(fixture.table);
+}
+
+/* Whatever of it is kept, what is found is true or nothing. */
+static void a_table_that_is_cut_short_is_read_no_further(void **state)
+{
+	(void)state;
+	CLEANUP(fixture_deinit) struct fixture whole;
+	Elf64_Shdr *section;
+
+	fixture_init(&whole, &usual);
+	section = (Elf64_Shdr *)(void *)(whole.file.data + whole.file.header.e_shoff) + 1;
+	for (uint64_t size = section->sh_size; size > 0; size--) {
+		CLEANUP(fixture_deinit) struct fixture cut = {0};
+		struct symbol symbol;
+
+		section->sh_size = size;
+		assert_null(image_from_memory(whole.file.data, whole.file.len, "cut", &cut.image));
+		cut.table = gopclntab_new(cut.image);
+		if (cut.table && gopclntab_find(cut.table, usual.text, &symbol)) {
+			assert_string_equal(symbol.name, "main.outer");
+			assert_true(resolve(&cut, usual.text + 0x10).count > 0);
+		}
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(functions_inlined_at_an_address_have_names_and_places),
+		cmocka_unit_test(functions_say_where_they_begin),
+		cmocka_unit_test(go_1_18_is_read_too),
+		cmocka_unit_test(inlined_calls_may_be_among_the_constants),
+		cmocka_unit_test(the_table_may_be_among_other_data),
+		cmocka_unit_test(a_function_reaches_to_the_next_and_the_last_to_the_end),
+		cmocka_unit_test(a_function_without_lines_has_a_name),
+		cmocka_unit_test(calls_that_go_in_a_circle_end),
+		cmocka_unit_test(a_layout_that_is_not_known_names_nothing),
+		cmocka_unit_test(without_module_data_nothing_is_guessed),
+		cmocka_unit_test(a_table_that_is_cut_short_is_read_no_further),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
