@@ -6,6 +6,7 @@ import re
 import select
 import struct
 import termios
+import time
 from fcntl import ioctl
 
 from patience import TIME_LIMIT_S
@@ -34,8 +35,9 @@ class Terminal:
         return bool(more)
 
     def read_until(self, expression):
+        end = time.monotonic() + TIME_LIMIT_S
         while not re.search(expression, self.text):
-            assert self.read(), self.text
+            assert self.read() and time.monotonic() < end, self.text
 
     def end(self):
         """Reads to the end; the exit status."""
