@@ -101,15 +101,23 @@ def test_damaged_symbols_inside_a_program_cost_its_names(prof, target, tmp_path)
     assert "install its debug symbols" in recording.result.stderr
 
 
-@pytest.mark.parametrize("name", ["goroutines", "goroutines_stripped"])
-def test_a_go_program(prof, target, name):
-    recording = prof.record("-F", "1999", "--", target(name), "1.2")
+def test_a_go_program(prof, target):
+    recording = prof.record("-F", "1999", "--", target("goroutines"), "1.2")
     assert_sound(recording, 0.97)
-    assert "no symbols" not in recording.result.stderr
     for function, share in {"main.half": 0.5, "main.third": 0.3, "main.fifth": 0.2}.items():
-        assert_share(recording.stacks.holding("main.work", function, "main.spin"), recording.stacks.total, share)
+        assert_share(recording.stacks.holding("main.work", function), recording.stacks.total, share)
     in_goroutines = recording.stacks.count(lambda frames: re.match(r"runtime\.goexit", frames[1]) is not None)
     assert in_goroutines > 0.95 * recording.stacks.total, recording.stacks.hottest()
+
+
+def test_a_go_program_without_symbols_has_names_and_inlined_functions(prof, target):
+    recording = prof.record("-F", "1999", "--", target("goroutines_stripped"), "1.2")
+    assert_sound(recording, 0.97)
+    assert "no symbols" not in recording.result.stderr
+    for function in ["main.half", "main.third", "main.fifth"]:
+        in_function = recording.stacks.holding("main.work", function)
+        assert in_function > 50, recording.stacks.hottest()
+        assert recording.stacks.holding("main.work", function, "main.spin") > 0.9 * in_function
 
 
 @pytest.mark.parametrize("name", ["garbage", "garbage_without_cfi"])
