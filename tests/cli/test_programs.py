@@ -104,10 +104,11 @@ def test_damaged_symbols_inside_a_program_cost_its_names(prof, target, tmp_path)
 def test_a_go_program(prof, target):
     recording = prof.record("-F", "1999", "--", target("goroutines"), "1.2")
     assert_sound(recording, 0.97)
+    working = recording.stacks.holding("main.work")  # the runtime has its share, too
     for function, share in {"main.half": 0.5, "main.third": 0.3, "main.fifth": 0.2}.items():
-        assert_share(recording.stacks.holding("main.work", function), recording.stacks.total, share)
+        assert_share(recording.stacks.holding("main.work", function), working, share)
     in_goroutines = recording.stacks.count(lambda frames: re.match(r"runtime\.goexit", frames[1]) is not None)
-    assert in_goroutines > 0.95 * recording.stacks.total, recording.stacks.hottest()
+    assert in_goroutines > 0.9 * recording.stacks.total, recording.stacks.hottest()
 
 
 def test_a_go_program_without_symbols_has_names_and_inlined_functions(prof, target):

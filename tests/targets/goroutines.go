@@ -8,6 +8,7 @@
 package main
 
 import (
+	"math/rand"
 	"os"
 	"strconv"
 	"sync"
@@ -17,22 +18,22 @@ import (
 
 var sink uint64
 
-func spin(rounds int) {
+func spin() {
 	value := uint64(1)
-	for i := 0; i < rounds*10000; i++ {
+	for i := 0; i < 10000; i++ {
 		value = value*6364136223846793005 + 1442695040888963407
 	}
 	sink ^= value
 }
 
 //go:noinline
-func half() { spin(5) }
+func half() { spin() }
 
 //go:noinline
-func third() { spin(3) }
+func third() { spin() }
 
 //go:noinline
-func fifth() { spin(2) }
+func fifth() { spin() }
 
 // Of all threads: what they have on a busy machine in a second of the clock may be little.
 func cpuTime() time.Duration {
@@ -42,11 +43,15 @@ func cpuTime() time.Duration {
 }
 
 //go:noinline
-func work(end time.Duration) {
+func work(end time.Duration, seed int64) {
+	parts := []func(){half, half, half, half, half, third, third, third, fifth, fifth}
+	random := rand.New(rand.NewSource(seed))
 	for cpuTime() < end {
-		half()
-		third()
-		fifth()
+		// So that no part keeps step with the sampling.
+		random.Shuffle(len(parts), func(i, j int) { parts[i], parts[j] = parts[j], parts[i] })
+		for _, part := range parts {
+			part()
+		}
 	}
 }
 
@@ -59,10 +64,10 @@ func main() {
 	var group sync.WaitGroup
 	for i := 0; i < 2; i++ {
 		group.Add(1)
-		go func() {
+		go func(seed int64) {
 			defer group.Done()
-			work(end)
-		}()
+			work(end, seed)
+		}(int64(i))
 	}
 	group.Wait()
 }
