@@ -11,6 +11,7 @@ from profiles import Stacks, assert_rooted
 
 PARANOID = Path("/proc/sys/kernel/perf_event_paranoid")
 NOBODY = 65534
+SOMEBODY, ANOTHER, NO_ONE = (5_000_000 + 3 * os.getpid() + number for number in range(3))  # who run nothing else
 
 
 @pytest.fixture
@@ -115,8 +116,8 @@ def busy(started, target, tmp_path_factory):
 
 
 def test_the_processes_of_a_user_are_recorded_and_no_others(root, prof, busy, until_busy):
-    somebody, _ = busy(54321), busy(54322)
-    recording = prof.record("-u", 54321, "--", *until_busy(somebody.pid))
+    somebody, _ = busy(SOMEBODY), busy(ANOTHER)
+    recording = prof.record("-u", SOMEBODY, "--", *until_busy(somebody.pid))
     assert recording.stacks.of_process("shares") == recording.stacks.total > 100
     assert set(recording.pprof.by_label("pid")) == {somebody.pid}
 
@@ -131,14 +132,15 @@ def test_a_user_may_name_themselves(ordinary, paranoid, busy):
 
 def test_what_others_run_is_refused_with_the_reason(ordinary, paranoid, busy):
     paranoid(2)
-    busy(54321)
-    result = ordinary("record", "-u", 54321, "--duration", "1", "-o", "out.folded")
+    busy(SOMEBODY)
+    result = ordinary("record", "-u", SOMEBODY, "--duration", "1", "-o", "out.folded")
     assert result.returncode == 1
     assert "another user" in result.stderr, result.stderr
 
 
 @pytest.mark.parametrize("user, why", [("nobody-of-this-name", "there is no user"), ("1x", "there is no user"),
-                                       (54329, "no process of user 54329 is running")])
+                                       (NO_ONE, f"no process of user {NO_ONE} is running")],
+                         ids=["no such name", "no number", "no process"])
 def test_a_user_without_processes_is_an_error(prof, user, why):
     result = prof("record", "-u", user, "-o", "out.folded")
     assert result.returncode == 2

@@ -1,5 +1,6 @@
 """prof top as text: the tables are those of what runs, recently."""
 
+import os
 import re
 import signal
 import subprocess
@@ -187,7 +188,7 @@ def test_words_that_mean_nothing_are_refused(prof, words, complaint):
     assert complaint in result.stderr
 
 
-UID = 4_242_424  # nobody else's
+UID = 4_000_000 + os.getpid()  # nobody else's
 
 
 def test_another_users_machine_is_not_shown_to_who_may_not_see_it(prof, root, target, started, tmp_path):
