@@ -3,6 +3,8 @@
 #include "base/alloc.h"
 #include "symbol/kallsyms.h"
 
+#include "lacking.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -50,7 +52,7 @@ static void names_are_those_of_kallsyms(void **state)
 	if (!count || err || !ksym_find(addresses, count, &arena, asked)) {
 		error_free(err);
 		arena_deinit(&arena);
-		skip(); /* no privileges, or an older kernel */
+		RETURN_LACKING("no privileges, or an older kernel");
 	}
 	for (size_t i = 0; i < count; i++)
 		if (listed[i]) /* _etext and its kind, which it leaves out */
@@ -66,7 +68,7 @@ static void an_address_outside_of_the_kernel_has_no_name(void **state)
 	struct arena arena = {0};
 
 	if (!ksym_find(addresses, ARRAY_SIZE(addresses), &arena, names))
-		skip();
+		RETURN_LACKING("no privileges, or an older kernel");
 	assert_null(names[0]);
 	assert_null(names[1]);
 	arena_deinit(&arena);

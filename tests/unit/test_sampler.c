@@ -6,6 +6,8 @@
 
 #include "base/alloc.h"
 
+#include "lacking.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -763,7 +765,7 @@ static void without_privileges_ones_own_processes_are_sampled_in_user_space(void
 	pid_t pid = 0;
 
 	if (geteuid() != 0 || paranoid_level() != 2)
-		skip();
+		RETURN_LACKING("needs root, and a paranoid level of 2");
 	pid = fork();
 	if (pid == 0)
 		_exit(setresuid(65534, 65534, 65534) == 0 ? sample_unprivileged() : 4);
