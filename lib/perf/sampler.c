@@ -7,6 +7,7 @@
 #include "perf/descriptors.h"
 #include "perf/redirection.h"
 #include "perf/ring.h"
+#include "perf/scheduling.h"
 #include "perf/standin.h"
 #include "perf/stream.h"
 
@@ -450,6 +451,8 @@ const struct record_layout *sampler_layout(const struct sampler *s)
 
 struct error *sampler_enable(struct sampler *s)
 {
+	/* Before the rings are full. */
+	scheduling_ask_for_short_slices();
 	return s->starts_at_exec ? NULL : descriptors_enable(&s->descriptors);
 }
 

@@ -94,7 +94,7 @@ struct bytes sampler_attr(const struct sampler *sampler, unsigned event);
 const struct record_layout *sampler_layout(const struct sampler *sampler);
 
 /* Starts counting; a TARGET_COMMAND starts by itself at its exec, unless it is to start late. The
- * side band counts from the opening on. */
+ * side band counts from the opening on. The calling thread is the one that reads (scheduling.h). */
 MUST_CHECK struct error *sampler_enable(struct sampler *sampler);
 /* Stops counting; what the rings hold can still be read. */
 void sampler_disable(struct sampler *sampler);

@@ -1,6 +1,7 @@
 #include "perf/standin.h"
 
 #include "base/alloc.h"
+#include "perf/scheduling.h"
 #include "perf/task_state.h"
 
 #include <fcntl.h>
@@ -13,7 +14,6 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 enum {
@@ -44,8 +44,6 @@ enum {
 	 * there its stack stays as it is. */
 	REAL_TIME_LATE_NS = 10000000,
 	REST_SHARE = 1,
-	/* For schedulers that let a thread with short work go first (Linux 6.12). */
-	SLICE_NS = 100000,
 	/* Theirs is little work. */
 	THREAD_STACK_BYTES = 64 << 10,
 };
@@ -340,20 +338,9 @@ static void stand_in(struct standin *standin)
 	standin->rests_until_ns = done_ns + REST_SHARE * (done_ns - woken.time_ns);
 }
 
-/* sched_setattr(2): struct sched_attr */
-struct scheduling {
-	uint32_t size, policy;
-	uint64_t flags;
-	int32_t nice;
-	uint32_t priority;
-	uint64_t runtime_ns, deadline_ns, period_ns;
-};
-
 static void choose_pace(struct standin *standin)
 {
 	struct sched_param first = {.sched_priority = 1}, none = {0};
-	struct scheduling fair = {
-		.size = sizeof(fair), .policy = SCHED_OTHER, .runtime_ns = SLICE_NS};
 
 	standin->late_ns = LATE_NS;
 	standin->waiting_late_ns = WAITING_LATE_NS;
@@ -362,7 +349,7 @@ static void choose_pace(struct standin *standin)
 	else if (!pthread_setschedparam(pthread_self(), SCHED_FIFO, &first))
 		standin->late_ns = standin->waiting_late_ns = REAL_TIME_LATE_NS;
 	else
-		syscall(SYS_sched_setattr, 0, &fair, 0);
+		scheduling_ask_for_short_slices();
 }
 
 static bool bind(unsigned cpu)
