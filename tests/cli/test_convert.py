@@ -31,7 +31,12 @@ class Perf:
                               **{"check": True, "capture_output": True, "timeout": TIME_LIMIT_S, **options})
 
     def record(self, *arguments, output="perf.data"):
-        self("record", "-F", "999", "-o", output, *arguments)
+        """perf 6.1 aborts where somebody else records with build-ids meanwhile; it is asked again then."""
+        for _ in range(5):
+            result = self("record", "-F", "999", "-o", output, *arguments, check=False)
+            if result.returncode != -signal.SIGABRT or b"util/build-id.c" not in result.stderr:
+                break
+        result.check_returncode()
         return self.folder / output
 
     def events(self, data):
