@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/gzip.h"
+#include "base/read_all.h"
 
 #ifdef HAVE_LIBDEFLATE
 #include <libdeflate.h>
@@ -172,23 +173,7 @@ int unpack_gzip(struct bytes from, size_t max_bytes, char **ret, size_t *len)
 	CLEANUP(close_file)
 	FILE *in = fmemopen((void *)(uintptr_t)from.at, bytes_left(&from), "r");
 	CLEANUP(close_file) FILE *gzip = in ? gzip_reader(in, max_bytes) : NULL;
-	CLEANUP(free_ptr) char *to = NULL;
-	size_t count = 0, room = 0;
 
-	if (!gzip)
-		return errno;
-	do {
-		if (count == room) {
-			room = room ? room * 2 : 1 << 16;
-			to = xreallocarray(to, room, 1);
-		}
-		errno = 0;
-		count += fread(to + count, 1, room - count, gzip);
-	} while (count == room);
-	if (ferror(gzip))
-		return errno ? errno : EIO;
-	*ret = STEAL(to);
-	*len = count;
-	return 0;
+	return gzip ? read_all(gzip, max_bytes, ret, len) : errno;
 }
 #endif

@@ -1,6 +1,7 @@
 #include "format/pprof_input.h"
 
 #include "base/alloc.h"
+#include "base/read_all.h"
 #include "base/unpack.h"
 
 #include <errno.h>
@@ -20,29 +21,6 @@ static struct error *input_error(int error)
 	}
 }
 
-/* All that is left of a file; *ret to be freed. */
-static struct error *read_all(FILE *in, char **ret, size_t *len)
-{
-	CLEANUP(free_ptr) char *data = NULL;
-	size_t count = 0, room = 0;
-
-	do {
-		if (count == room) {
-			room = room ? room * 2 : 1 << 16;
-			data = xreallocarray(data, room, 1);
-		}
-		errno = 0;
-		count += fread(data + count, 1, room - count, in);
-	} while (count == room && count <= MAX_BYTES);
-	if (ferror(in))
-		return input_error(errno ? errno : EIO);
-	if (count > MAX_BYTES)
-		return input_error(EFBIG);
-	*ret = STEAL(data);
-	*len = count;
-	return NULL;
-}
-
 static bool is_gzip(const char *data, size_t len)
 {
 	return len && (unsigned char)data[0] == 0x1f;
@@ -51,11 +29,10 @@ static bool is_gzip(const char *data, size_t len)
 struct error *pprof_input(FILE *in, char **ret, size_t *len)
 {
 	CLEANUP(free_ptr) char *data = NULL;
-	struct error *err = read_all(in, &data, len);
-	int error;
+	int error = read_all(in, MAX_BYTES, &data, len);
 
-	if (err)
-		return err;
+	if (error)
+		return input_error(error);
 	if (!is_gzip(data, *len)) {
 		*ret = STEAL(data);
 		return NULL;
