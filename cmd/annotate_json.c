@@ -1,5 +1,6 @@
 #include "base/json.h"
 #include "cmd/annotate.h"
+#include "cmd/json_sum.h"
 
 #include <string.h>
 
@@ -16,25 +17,10 @@ static const char *text_of(const struct writer *writer, string_id id)
 	return profile_string(writer->annotation->profile, id);
 }
 
-static void put_sum(struct writer *writer, const char *key, struct sum sum)
-{
-	json_key(&writer->json, key);
-	json_begin_object(&writer->json);
-	json_put_number(&writer->json, "samples", sum.samples);
-	json_put_number(&writer->json, "weight", sum.weight);
-	json_end_object(&writer->json);
-}
-
 static void put_tally(struct writer *writer, const struct tally *sum)
 {
-	put_sum(writer, "self", sum->self);
-	put_sum(writer, "total", sum->total);
-}
-
-static void put_known(struct writer *writer, const char *key, const char *text)
-{
-	if (*text)
-		json_put_text(&writer->json, key, text);
+	json_put_sum(&writer->json, "self", sum->self);
+	json_put_sum(&writer->json, "total", sum->total);
 }
 
 static void put_function(struct writer *writer)
@@ -47,8 +33,8 @@ static void put_function(struct writer *writer)
 	json_key(&writer->json, "function");
 	json_begin_object(&writer->json);
 	json_put_text(&writer->json, "name", label->name);
-	put_known(writer, "module", text_of(writer, module->path));
-	put_known(writer, "file", text_of(writer, label->file));
+	json_put_known(&writer->json, "module", text_of(writer, module->path));
+	json_put_known(&writer->json, "file", text_of(writer, label->file));
 	if (label->start_line)
 		json_put_number(&writer->json, "line", label->start_line);
 	json_put_number(&writer->json, "instances", annotation->instances);
@@ -59,7 +45,7 @@ static void put_function(struct writer *writer)
 static void put_line(struct writer *writer, const struct listing_line *line)
 {
 	json_begin_object(&writer->json);
-	put_known(writer, "file", text_of(writer, line->file));
+	json_put_known(&writer->json, "file", text_of(writer, line->file));
 	if (line->line)
 		json_put_number(&writer->json, "line", line->line);
 	put_tally(writer, &line->sum);
@@ -89,7 +75,7 @@ void annotate_json(const struct annotation *annotation, FILE *out)
 	json_put_text(json, "schema", SCHEMA);
 	json_put_text(json, "profile", annotation->path);
 	json_put_text(json, "event", text_of(&writer, event->name));
-	put_sum(&writer, "all", annotation->view.stacks[STACK_EMPTY].total);
+	json_put_sum(json, "all", annotation->view.stacks[STACK_EMPTY].total);
 	put_function(&writer);
 	json_key(json, "lines");
 	json_begin_array(json);

@@ -1,5 +1,6 @@
 #include "base/alloc.h"
 #include "base/json.h"
+#include "cmd/json_sum.h"
 #include "cmd/report.h"
 
 /* Raised when something that readers rely on changes its meaning or goes; not when something comes
@@ -16,15 +17,6 @@ static const char *text_of(const struct writer *writer, string_id id)
 	return profile_string(writer->report->profile, id);
 }
 
-static void put_sum(struct writer *writer, const char *key, struct sum sum)
-{
-	json_key(&writer->json, key);
-	json_begin_object(&writer->json);
-	json_put_number(&writer->json, "samples", sum.samples);
-	json_put_number(&writer->json, "weight", sum.weight);
-	json_end_object(&writer->json);
-}
-
 static const char *kind_of(const struct writer *writer, uint32_t label)
 {
 	static const char *const kinds[] = {
@@ -37,16 +29,9 @@ static const char *kind_of(const struct writer *writer, uint32_t label)
 	return kinds[labels_kind(&writer->report->view.labels, label)];
 }
 
-/* Of what is not known there is no member. */
-static void put_known(struct writer *writer, const char *key, const char *text)
-{
-	if (*text)
-		json_put_text(&writer->json, key, text);
-}
-
 static void put_place(struct writer *writer, string_id file, uint32_t line)
 {
-	put_known(writer, "file", text_of(writer, file));
+	json_put_known(&writer->json, "file", text_of(writer, file));
 	if (file && line)
 		json_put_number(&writer->json, "line", line);
 }
@@ -61,7 +46,7 @@ static void put_function(struct writer *writer, uint32_t id)
 	const struct label *label = &writer->report->view.labels.items[id];
 
 	json_put_text(&writer->json, "name", label->name);
-	put_known(writer, "module", module_path(writer, label->module));
+	json_put_known(&writer->json, "module", module_path(writer, label->module));
 	put_place(writer, label->file, label->start_line);
 	json_put_text(&writer->json, "kind", kind_of(writer, id));
 	if (label->is_address)
@@ -72,7 +57,7 @@ static void put_thread(struct writer *writer, thread_id id, bool is_process)
 {
 	const struct profile_thread *thread = profile_get_thread(writer->report->profile, id);
 
-	put_known(writer, "process", text_of(writer, thread->process));
+	json_put_known(&writer->json, "process", text_of(writer, thread->process));
 	if (is_process)
 		return;
 	if (thread->pid >= 0)
@@ -93,11 +78,11 @@ static void put_row(struct writer *writer, const struct top_row *row)
 		if (key == TOP_PROCESS || key == TOP_THREAD)
 			put_thread(writer, row->thread, key == TOP_PROCESS);
 		else
-			put_known(writer, "module", module_path(writer, row->module));
+			json_put_known(&writer->json, "module", module_path(writer, row->module));
 		put_place(writer, row->file, row->line);
 	}
-	put_sum(writer, "self", row->self);
-	put_sum(writer, "total", row->total);
+	json_put_sum(&writer->json, "self", row->self);
+	json_put_sum(&writer->json, "total", row->total);
 	json_end_object(&writer->json);
 }
 
@@ -140,8 +125,8 @@ static void put_tree(struct writer *writer, const char *key, const struct outlin
 			json_put_bool(&writer->json, "is_inlined", true);
 		if (node->is_recursive)
 			json_put_bool(&writer->json, "is_recursive", true);
-		put_sum(writer, "self", node->self);
-		put_sum(writer, "total", node->total);
+		json_put_sum(&writer->json, "self", node->self);
+		json_put_sum(&writer->json, "total", node->total);
 		json_end_object(&writer->json);
 	}
 	json_end_array(&writer->json);
@@ -186,9 +171,9 @@ static void put_recording(struct writer *writer)
 {
 	const struct profile_info *info = profile_get_info(writer->report->profile);
 
-	put_known(writer, "command", info->command);
-	put_known(writer, "host", info->host);
-	put_known(writer, "kernel", info->kernel);
+	json_put_known(&writer->json, "command", info->command);
+	json_put_known(&writer->json, "host", info->host);
+	json_put_known(&writer->json, "kernel", info->kernel);
 	if (info->start_unix_ns)
 		json_put_number(&writer->json, "start_unix_ns", info->start_unix_ns);
 	if (info->duration_ns)
@@ -224,7 +209,7 @@ void report_json(const struct report *report, FILE *out)
 	json_put_text(
 		json, "event",
 		text_of(&writer, profile_get_event(report->profile, report->view.event)->name));
-	put_sum(&writer, "all", report->view.stacks[STACK_EMPTY].total);
+	json_put_sum(json, "all", report->view.stacks[STACK_EMPTY].total);
 	json_put_text(json, "by", word_of(report->options->by.key));
 	put_rows(&writer);
 	if (!report->chosen && !report->options->no_tree)

@@ -225,6 +225,12 @@ void json_put_text(struct json *json, const char *key, const char *text)
 	json_text(json, text);
 }
 
+void json_put_known(struct json *json, const char *key, const char *text)
+{
+	if (*text)
+		json_put_text(json, key, text);
+}
+
 void json_put_number(struct json *json, const char *key, uint64_t number)
 {
 	json_key(json, key);

@@ -59,6 +59,8 @@ void json_raw(struct json *json, const char *text, size_t len);
 
 /* json_key() and the value in one. */
 void json_put_text(struct json *json, const char *key, const char *text);
+/* No member at all where the text is empty: of what is not known. */
+void json_put_known(struct json *json, const char *key, const char *text);
 void json_put_number(struct json *json, const char *key, uint64_t number);
 void json_put_real(struct json *json, const char *key, double number, int digits);
 void json_put_bool(struct json *json, const char *key, bool value);
