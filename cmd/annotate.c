@@ -1,13 +1,14 @@
 /*
- * prof annotate: where in a function the samples are, by line of source and by instruction.
+ * prof annotate: shows the samples of a function by source line and by instruction.
  */
 #include "cmd/annotate.h"
 
 #include "base/alloc.h"
 #include "cmd/command.h"
-#include "cmd/message.h"
+#include "cmd/profile_header.h"
+#include "cmd/ui/message.h"
 #include "format/format.h"
-#include "report/top.h"
+#include "report/rows.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -16,55 +17,56 @@ enum { CANDIDATES_SHOWN = 10, CANDIDATE_COLUMNS = 200 };
 
 static struct error *take_style(void *field, const char *argument)
 {
-	if (strcmp(argument, "intel") != 0 && strcmp(argument, "att") != 0)
-		return error_new("\"%s\" is none of att and intel", argument);
-	*(bool *)field = !strcmp(argument, "intel");
-	return NULL;
+	static const struct option_choice choices[] = {{"att", false}, {"intel", true}, {0}};
+	int is_intel = false;
+	struct error *err = option_choice("assembly syntax", choices, argument, &is_intel);
+
+	*(bool *)field = is_intel;
+	return err;
 }
 
 #define ENTRY(letter, name, argument, help, take, member)                                          \
 	OPTION_ENTRY(letter, name, argument, help, take, offsetof(struct annotate_options, member))
-#define PASSED_OVER(letter, name)                                                                  \
+#define IGNORED(letter, name)                                                                      \
 	{                                                                                          \
-		letter, name, NULL, NULL, NULL, offsetof(struct annotate_options, passed_over),    \
-			OPTION_PASSED_OVER                                                         \
+		letter, name, NULL, NULL, NULL, offsetof(struct annotate_options, ignored),        \
+			OPTION_IGNORED                                                             \
 	}
 
 static const struct option_entry table[] = {
-	ENTRY('i', "input", "FILE", "the same as FILE", option_string, path),
-	ENTRY(0, "asm", NULL, "the instructions, too", option_true, shows_code),
-	ENTRY('M', "disassembler-style", "STYLE", "of instructions: att or intel; att if not said",
+	ENTRY('i', "input", "FILE", "read FILE, as the argument FILE", option_string, path),
+	ENTRY(0, "asm", NULL, "show the instructions, too", option_true, shows_code),
+	ENTRY('M', "disassembler-style", "att|intel", "use the syntax att or intel (default att)",
 	      take_style, intel_syntax),
-	ENTRY(0, "source-dir", "DIR", "the sources are below DIR", option_string, source_dir),
-	ENTRY('C', "context", "N", "lines around those with samples; 3 if not said", option_count,
-	      context),
+	ENTRY(0, "source-dir", "DIR", "look for source files below DIR", option_string, source_dir),
+	ENTRY('C', "context", "N", "show N lines around lines with samples (default 3)",
+	      option_count, context),
 	SELECTION_ENTRIES(struct annotate_options, selection),
-	ENTRY(0, "json", NULL, "for programs: the schema is in prof-annotate(1)", option_true,
+	ENTRY(0, "json", NULL, "print JSON; prof-annotate(1) describes the schema", option_true,
 	      json),
-	SCREEN_ENTRIES(struct annotate_options, screen),
+	PAGER_ENTRIES(struct annotate_options, pager),
 	INPUT_ENTRIES(struct annotate_options, input),
-	/* As scripts have them for perf annotate. */
+	/* Options of perf annotate, for scripts. */
 	ENTRY('s', "symbol", "FUNCTION", NULL, option_string, function),
-	PASSED_OVER(0, "stdio"),
-	PASSED_OVER(0, "stdio2"),
-	PASSED_OVER('f', "force"),
-	PASSED_OVER('l', "print-line"),
-	PASSED_OVER('q', "quiet"),
+	IGNORED(0, "stdio"),
+	IGNORED(0, "stdio2"),
+	IGNORED('f', "force"),
+	IGNORED('l', "print-line"),
+	IGNORED('q', "quiet"),
 	{0},
 };
 
 static int print_help(void)
 {
 	printf("Usage: prof annotate [FILE] FUNCTION [options]\n\n"
-	       "Shows where in a function the samples are, line by line. FUNCTION is its name, or "
-	       "a "
-	       "regular\nexpression that only one name has in it. FILE is as for prof report.\n\n");
+	       "Shows the samples of a function by source line. FUNCTION is its name, or a regular "
+	       "expression\nthat matches only one name. FILE is as for prof report.\n\n");
 	options_help(table, stdout);
 	return STATUS_OK;
 }
 
-/* Several functions are meant: the hottest of them, a line each. */
-static struct error *ambiguous(const struct annotation *annotation, const struct top *top)
+/* Several functions match: the hint lists the hottest, one per line. */
+static struct error *ambiguous(const struct annotation *annotation, const struct rows *rows)
 {
 	CLEANUP(free_ptr) char *list = NULL;
 	uint32_t count = 0;
@@ -72,38 +74,38 @@ static struct error *ambiguous(const struct annotation *annotation, const struct
 	FILE *out = open_memstream(&list, &len);
 	struct error *err;
 
-	for (size_t i = 0; i < top->count; i++) {
+	for (size_t i = 0; i < rows->count; i++) {
 		CLEANUP(free_ptr) char *name = NULL;
 
-		if (!annotation->chosen[top->rows[i].label] || count++ >= CANDIDATES_SHOWN)
+		if (!annotation->chosen[rows->items[i].label] || count++ >= CANDIDATES_SHOWN)
 			continue;
-		name = pen_name(top->rows[i].name, CANDIDATE_COLUMNS);
+		name = table_name(rows->items[i].name, CANDIDATE_COLUMNS);
 		fprintf(out, "%s%s", count > 1 ? "\n" : "", name);
 	}
 	if (count > CANDIDATES_SHOWN)
 		fprintf(out, "\nand %u more", count - CANDIDATES_SHOWN);
 	fclose(out);
-	err = error_new("%u functions are called like \"%s\"", count,
-			annotation->options->function);
+	err = error_new("\"%s\" matches %u functions", annotation->options->function, count);
 	return error_hint(err, "%s", list);
 }
 
-/* Made of the same source, as instances of a template are. */
+/* True for instances of the same source, such as those of a template. */
 static bool is_instance_of(const struct label *label, const struct label *other)
 {
 	return label->file && label->start_line && label->file == other->file &&
 	       label->start_line == other->start_line;
 }
 
-/* Those that have samples, and are instances of one source; of the same name the hottest. */
-static struct error *choose_among(struct annotation *annotation, const struct top *top)
+/* Keeps the functions with samples if they are instances of one source. Of other functions of the
+ * same name only the hottest is kept. */
+static struct error *choose_among(struct annotation *annotation, const struct rows *rows)
 {
 	const struct label *labels = annotation->view.labels.items;
 	bool *chosen = annotation->chosen;
 	uint32_t others = 0;
 
-	for (size_t i = 0; i < top->count; i++) {
-		uint32_t label = top->rows[i].label;
+	for (size_t i = 0; i < rows->count; i++) {
+		uint32_t label = rows->items[i].label;
 
 		if (!chosen[label])
 			continue;
@@ -120,25 +122,25 @@ static struct error *choose_among(struct annotation *annotation, const struct to
 		}
 	}
 	if (others)
-		return ambiguous(annotation, top);
+		return ambiguous(annotation, rows);
 	if (!annotation->instances)
 		return error_hint(error_new("no function with samples is called \"%s\"",
 					    annotation->options->function),
-				  "prof report %s --min 0 lists all there are", annotation->path);
+				  "prof report %s --min 0 lists all functions", annotation->path);
 	return NULL;
 }
 
 static struct error *choose(struct annotation *annotation)
 {
-	CLEANUP(top_deinit) struct top top = {0};
+	CLEANUP(rows_deinit) struct rows rows = {0};
 	uint32_t named;
 	struct error *err = view_functions(&annotation->view, annotation->options->function,
 					   &annotation->chosen, &named);
 
 	if (err)
 		return err;
-	top_init(&top, &annotation->view, TOP_FUNCTION);
-	return choose_among(annotation, &top);
+	rows_init(&rows, &annotation->view, ROW_FUNCTION);
+	return choose_among(annotation, &rows);
 }
 
 static struct error *make_annotation(struct annotation *annotation)
@@ -151,35 +153,35 @@ static struct error *make_annotation(struct annotation *annotation)
 		err = choose(annotation);
 	if (err)
 		return err;
-	listing_init(&annotation->listing, &annotation->view, annotation->chosen);
+	function_sums_init(&annotation->sums, &annotation->view, annotation->chosen);
 	return options->shows_code ? annotation_read_code(annotation) : NULL;
 }
 
 static struct error *show(const struct annotation *annotation)
 {
-	struct screen screen;
-	struct pen pen = {.screen = &screen, .view = &annotation->view};
+	struct pager pager;
+	struct table_writer writer = {.pager = &pager, .view = &annotation->view};
 	struct error *err;
 
 	if (annotation->options->json) {
 		annotate_json(annotation, stdout);
 		return NULL;
 	}
-	screen_open(&screen, &annotation->options->screen);
-	pen.out = screen.out;
-	pen_header(&pen, annotation->path, &annotation->options->selection);
-	annotate_source(annotation, &pen);
+	pager_open(&pager, &annotation->options->pager);
+	writer.out = pager.out;
+	profile_header(&writer, annotation->path, &annotation->options->selection);
+	annotate_source(annotation, &writer);
 	if (annotation->options->shows_code)
-		annotate_code(annotation, &pen);
-	err = screen_show(&screen);
-	screen_close(&screen);
+		annotate_code(annotation, &writer);
+	err = pager_show(&pager);
+	pager_close(&pager);
 	return err;
 }
 
 static void everything_deinit(struct annotation *annotation)
 {
 	annotation_deinit(annotation);
-	code_close(&annotation->code);
+	module_code_free(annotation->code);
 	view_deinit(&annotation->view);
 }
 
@@ -199,7 +201,7 @@ static int annotate(const struct annotate_options *options, const char *path)
 	return err ? message_failure(err, STATUS_FAILED) : STATUS_OK;
 }
 
-/* Words are FILE and FUNCTION, or only the latter. */
+/* The arguments are FILE and FUNCTION, or FUNCTION alone. */
 static struct error *take_word(struct annotate_options *options, const char *word)
 {
 	if (!options->function) {
@@ -207,9 +209,9 @@ static struct error *take_word(struct annotate_options *options, const char *wor
 		return NULL;
 	}
 	if (options->path)
-		return error_hint(error_new("more than a file and a function: %s, %s and %s",
-					    options->path, options->function, word),
-				  "prof annotate FILE FUNCTION");
+		return error_hint(error_new("too many arguments: %s, %s and %s", options->path,
+					    options->function, word),
+				  "usage: prof annotate FILE FUNCTION");
 	options->path = options->function;
 	options->function = word;
 	return NULL;
@@ -220,7 +222,7 @@ static bool is_file(const char *word)
 	return word && access(word, F_OK) == 0;
 }
 
-/* In whatever order they were typed. */
+/* FILE and FUNCTION may be given in any order. */
 static void settle_words(struct annotate_options *options)
 {
 	const char *word = options->path;
@@ -246,8 +248,7 @@ static struct error *parse(struct annotate_options *options, int argc, char **ar
 			break;
 	}
 	if (!options->function)
-		return error_hint(error_new("no function to annotate"),
-				  "prof annotate --help says more");
+		return error_hint(error_new("no function to annotate"), "see prof annotate --help");
 	if (!options->path && format_by_path(options->function) && is_file(options->function))
 		return error_hint(error_new("no function to annotate in %s", options->function),
 				  "prof annotate %s FUNCTION; prof report %s lists them",
@@ -256,8 +257,8 @@ static struct error *parse(struct annotate_options *options, int argc, char **ar
 	if (!options->path)
 		options->path = input_default();
 	return options->path ? NULL
-			     : error_hint(error_new("no file to look into"),
-					  "prof record COMMAND makes prof.pb.gz");
+			     : error_hint(error_new("no file to annotate from"),
+					  "prof record COMMAND writes prof.pb.gz");
 }
 
 static int annotate_run(int argc, char **argv)
@@ -273,12 +274,14 @@ static int annotate_run(int argc, char **argv)
 		status = print_help();
 	else
 		status = annotate(&options, options.path);
-	option_list_deinit(&options.passed_over);
+	option_list_deinit(&options.ignored);
+	selection_options_deinit(&options.selection);
 	return status;
 }
 
 const struct command command_annotate = {
 	.name = "annotate",
-	.summary = "where in a function the samples are, line by line",
+	.summary = "show the samples of a function by source line and instruction",
+	.options = table,
 	.run = annotate_run,
 };

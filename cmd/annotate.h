@@ -1,36 +1,34 @@
 /*
- * A function line by line: what is asked for, what was found, and the ways to tell it. For prof
- * annotate, and for prof top, where it is told again and again.
+ * An annotated function: its source lines and instructions with their samples. For prof annotate,
+ * and for prof top, which prints it at every refresh.
  */
 #ifndef PROF_CMD_ANNOTATE_H
 #define PROF_CMD_ANNOTATE_H
 
-#include "cmd/code.h"
-#include "cmd/pen.h"
-#include "report/listing.h"
-
-#include "elf/disassembly.h"
+#include "cmd/module_code.h"
+#include "cmd/selection.h"
+#include "cmd/ui/table.h"
+#include "report/function_sums.h"
 
 struct annotate_options {
 	struct input_options input;
-	struct screen_options screen;
+	struct pager_options pager;
 	struct selection_options selection;
 	const char *path, *function;
 	const char *source_dir;
 	bool shows_code;
 	bool intel_syntax;
-	uint64_t context; /* lines around those that have samples */
+	uint64_t context; /* lines around those with samples */
 	bool json;
-	struct option_list passed_over;
+	struct option_list ignored;
 };
 
-/* One function of the module's symbol table, disassembled. */
+/* One function of the module's symbol table. */
 struct annotated_code {
-	struct symbol symbol;
-	struct disassembly disassembly;
+	const struct listed_function *function;
 	struct tally *sums; /* by instruction */
-	frame_id *frames;   /* by instruction: one there … */
-	bool *has_frame;    /* … if there is */
+	frame_id *frames;   /* by instruction: a frame at it … */
+	bool *has_frame;    /* … if there is one */
 };
 
 struct annotation {
@@ -38,26 +36,26 @@ struct annotation {
 	const char *path;
 	const struct profile *profile;
 	struct view view;
-	bool *chosen;	/* by label: the function, and other instances of the same source */
+	bool *chosen;	/* by label: the function and other instances of its source */
 	uint32_t label; /* the hottest of them */
 	uint32_t instances;
-	struct listing listing;
-	struct code code;
-	struct annotated_code *pieces; /* the function's; where code is shown */
+	struct function_sums sums;
+	struct module_code *code;      /* NULL: not listed yet */
+	struct annotated_code *pieces; /* the code of the function; if instructions are shown */
 	size_t piece_count;
 };
 
 /*
- * The instructions with their sums, once the listing is there; a function may be several pieces of
- * code: of the same name, or cloned. Opens the code where that has not been done.
+ * Lists the code of the function, unless the code is already listed, and adds the sums to its
+ * instructions; the sums must be initialized. A function may consist of several pieces of code.
  */
 MUST_CHECK struct error *annotation_read_code(struct annotation *annotation);
-/* What belongs to it; the view and the code are the caller's. */
+/* Frees everything but the view and the code, which are the caller's. */
 void annotation_deinit(struct annotation *annotation);
 
-void annotate_source(const struct annotation *annotation, const struct pen *pen);
-void annotate_code(const struct annotation *annotation, const struct pen *pen);
-/* The schema is in prof-annotate(1). */
+void annotate_source(const struct annotation *annotation, const struct table_writer *writer);
+void annotate_code(const struct annotation *annotation, const struct table_writer *writer);
+/* prof-annotate(1) describes the schema. */
 void annotate_json(const struct annotation *annotation, FILE *out);
 
 #endif

@@ -4,12 +4,13 @@
 
 #include <string.h>
 
-/* As of prof-report: raised when something that readers rely on changes. */
+/* The number is raised when a member changes its meaning or is removed. */
 #define SCHEMA "prof-annotate/1"
 
 struct writer {
 	const struct annotation *annotation;
 	struct json json;
+	bool counts_samples;
 };
 
 static const char *text_of(const struct writer *writer, string_id id)
@@ -19,8 +20,8 @@ static const char *text_of(const struct writer *writer, string_id id)
 
 static void put_tally(struct writer *writer, const struct tally *sum)
 {
-	json_put_sum(&writer->json, "self", sum->self);
-	json_put_sum(&writer->json, "total", sum->total);
+	json_put_sum(&writer->json, "self", sum->self, writer->counts_samples);
+	json_put_sum(&writer->json, "total", sum->total, writer->counts_samples);
 }
 
 static void put_function(struct writer *writer)
@@ -38,11 +39,11 @@ static void put_function(struct writer *writer)
 	if (label->start_line)
 		json_put_number(&writer->json, "line", label->start_line);
 	json_put_number(&writer->json, "instances", annotation->instances);
-	put_tally(writer, &annotation->listing.all);
+	put_tally(writer, &annotation->sums.all);
 	json_end_object(&writer->json);
 }
 
-static void put_line(struct writer *writer, const struct listing_line *line)
+static void put_line(struct writer *writer, const struct line_sum *line)
 {
 	json_begin_object(&writer->json);
 	json_put_known(&writer->json, "file", text_of(writer, line->file));
@@ -54,7 +55,7 @@ static void put_line(struct writer *writer, const struct listing_line *line)
 
 static void put_instruction(struct writer *writer, const struct annotated_code *piece, size_t i)
 {
-	const struct instruction *instruction = &piece->disassembly.items[i];
+	const struct listed_instruction *instruction = &piece->function->items[i];
 
 	json_begin_object(&writer->json);
 	json_put_number(&writer->json, "address", instruction->vaddr);
@@ -66,7 +67,12 @@ static void put_instruction(struct writer *writer, const struct annotated_code *
 
 void annotate_json(const struct annotation *annotation, FILE *out)
 {
-	struct writer writer = {.annotation = annotation, .json = json_to(out)};
+	struct writer writer = {
+		.annotation = annotation,
+		.json = json_to(out),
+		.counts_samples = profile_counts_samples(annotation->profile,
+							 annotation->view.event),
+	};
 	struct json *json = &writer.json;
 	const struct profile_event *event = profile_get_event(annotation->profile,
 							      annotation->view.event);
@@ -75,19 +81,20 @@ void annotate_json(const struct annotation *annotation, FILE *out)
 	json_put_text(json, "schema", SCHEMA);
 	json_put_text(json, "profile", annotation->path);
 	json_put_text(json, "event", text_of(&writer, event->name));
-	json_put_sum(json, "all", annotation->view.stacks[STACK_EMPTY].total);
+	json_put_sum(json, "all", annotation->view.stacks[STACK_EMPTY].total,
+		     writer.counts_samples);
 	put_function(&writer);
 	json_key(json, "lines");
 	json_begin_array(json);
-	for (uint32_t i = 0; i < annotation->listing.line_count; i++)
-		if (annotation->listing.lines[i].sum.total.samples)
-			put_line(&writer, &annotation->listing.lines[i]);
+	for (uint32_t i = 0; i < annotation->sums.line_count; i++)
+		if (annotation->sums.lines[i].sum.total.samples)
+			put_line(&writer, &annotation->sums.lines[i]);
 	json_end_array(json);
 	if (annotation->options->shows_code) {
 		json_key(json, "instructions");
 		json_begin_array(json);
 		for (size_t i = 0; i < annotation->piece_count; i++)
-			for (size_t j = 0; j < annotation->pieces[i].disassembly.count; j++)
+			for (size_t j = 0; j < annotation->pieces[i].function->count; j++)
 				put_instruction(&writer, &annotation->pieces[i], j);
 		json_end_array(json);
 	}

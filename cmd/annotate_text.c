@@ -1,9 +1,9 @@
 #include "base/alloc.h"
+#include "base/humanize.h"
 #include "base/printable.h"
 #include "cmd/annotate.h"
-#include "cmd/figure.h"
 #include "cmd/source_text.h"
-#include "symbol/demangle.h"
+#include "profile/source_users.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -11,33 +11,32 @@
 enum {
 	LINE_COLUMNS = 6,
 	ADDRESS_COLUMNS = 8,
-	CODE_COLUMNS = 50, /* of an instruction, where something stands behind it */
-	LEAST_NAME = 16,   /* columns without which there is no use for a name */
-	LEAST_SHARE =
-		200, /* of the function that a line has, and more, is worth its surroundings */
+	CODE_COLUMNS = 50, /* of an instruction that is followed by its place */
+	LEAST_NAME = 16,   /* columns below which a name is left out */
+	LEAST_SHARE = 200, /* lines with 1/200 of the function are shown with their context */
 };
 
 static bool matters(const struct annotation *annotation, struct tally sum)
 {
 	return sum.total.weight &&
-	       sum.total.weight >= annotation->listing.all.total.weight / LEAST_SHARE;
+	       sum.total.weight >= annotation->sums.all.total.weight / LEAST_SHARE;
 }
 
-static void put_sum(const struct pen *pen, struct tally sum)
+static void put_sum(const struct table_writer *writer, struct tally sum)
 {
 	if (sum.self.weight)
-		pen_share(pen, sum.self.weight);
+		table_share(writer, sum.self.weight);
 	else
-		pen_padding(pen, 0, SHARE_COLUMNS);
-	fputc(' ', pen->out);
+		table_padding(writer, 0, SHARE_COLUMNS);
+	fputc(' ', writer->out);
 	if (sum.total.weight)
-		pen_share(pen, sum.total.weight);
+		table_share(writer, sum.total.weight);
 	else
-		pen_padding(pen, 0, SHARE_COLUMNS);
-	fputs("  ", pen->out);
+		table_padding(writer, 0, SHARE_COLUMNS);
+	fputs("  ", writer->out);
 }
 
-/* Printable, and no wider than there is room; to be freed. */
+/* Made printable, and cut off at `columns`; to be freed. */
 static char *clipped(const char *text, size_t columns)
 {
 	char *line = printable(text);
@@ -45,7 +44,7 @@ static char *clipped(const char *text, size_t columns)
 	bool is_whole = printable_columns(line) <= columns;
 
 	while (!is_whole && end && printable_columns(line) + 1 > columns) {
-		/* From the end, a whole character. */
+		/* Removes the last character. */
 		do
 			end--;
 		while (end && (line[end] & 0xc0) == 0x80);
@@ -60,14 +59,14 @@ static char *clipped(const char *text, size_t columns)
 	return line;
 }
 
-/* A tab is eight columns in sources. */
+/* Expands tabs to eight columns. */
 static char *without_tabs(const char *text, size_t columns)
 {
 	char *expanded = NULL;
 	size_t len, column = 0;
 	FILE *out = open_memstream(&expanded, &len);
 
-	/* More than fits does no harm, but lines may be of any length. */
+	/* Lines can be very long: expand little more than fits. */
 	for (; *text && column < 8 * columns; text++) {
 		do
 			fputc(*text == '\t' ? ' ' : *text, out);
@@ -77,17 +76,17 @@ static char *without_tabs(const char *text, size_t columns)
 	return expanded;
 }
 
-static void put_text(const struct pen *pen, const char *text, size_t used)
+static void put_text(const struct table_writer *writer, const char *text, size_t used)
 {
-	size_t room = pen->screen->columns > used ? pen->screen->columns - used : 1;
+	size_t room = writer->pager->columns > used ? writer->pager->columns - used : 1;
 	CLEANUP(free_ptr) char *expanded = without_tabs(text, room);
 	CLEANUP(free_ptr) char *line = clipped(expanded, room);
 
-	fputs(line, pen->out);
+	fputs(line, writer->out);
 }
 
-static const struct listing_line *find_line(const struct listing_line *lines, uint32_t count,
-					    uint32_t number)
+static const struct line_sum *find_line(const struct line_sum *lines, uint32_t count,
+					uint32_t number)
 {
 	for (uint32_t i = 0; i < count; i++)
 		if (lines[i].line == number)
@@ -95,27 +94,27 @@ static const struct listing_line *find_line(const struct listing_line *lines, ui
 	return NULL;
 }
 
-static void put_line(const struct pen *pen, const struct listing_line *known, uint32_t number,
-		     const char *text)
+static void put_line(const struct table_writer *writer, const struct line_sum *known,
+		     uint32_t number, const char *text)
 {
-	put_sum(pen, known ? known->sum : (struct tally){0});
-	fprintf(pen->out, "%s%*" PRIu32 "%s", screen_style(pen->screen, STYLE_FAINT), LINE_COLUMNS,
-		number, screen_style(pen->screen, STYLE_PLAIN));
+	put_sum(writer, known ? known->sum : (struct tally){0});
+	fprintf(writer->out, "%s%*" PRIu32 "%s", pager_sequence(writer->pager, STYLE_FAINT),
+		LINE_COLUMNS, number, pager_sequence(writer->pager, STYLE_PLAIN));
 	if (text && *text) {
-		fputs("  ", pen->out);
-		put_text(pen, text, 2 * SHARE_COLUMNS + 3 + LINE_COLUMNS + 2);
+		fputs("  ", writer->out);
+		put_text(writer, text, 2 * SHARE_COLUMNS + 3 + LINE_COLUMNS + 2);
 	}
-	fputc('\n', pen->out);
+	fputc('\n', writer->out);
 }
 
-static void put_gap(const struct pen *pen)
+static void put_gap(const struct table_writer *writer)
 {
-	pen_padding(pen, 0, 2 * SHARE_COLUMNS + 3 + LINE_COLUMNS - 1);
-	pen_styled(pen, STYLE_FAINT, "…\n");
+	table_padding(writer, 0, 2 * SHARE_COLUMNS + 3 + LINE_COLUMNS - 1);
+	table_styled(writer, STYLE_FAINT, "…\n");
 }
 
-/* Is a line that matters within the context of this one? The first of the function always is. */
-static bool is_near(const struct annotation *annotation, const struct listing_line *lines,
+/* True if a line that matters is within the context of this one, and for the first line. */
+static bool is_near(const struct annotation *annotation, const struct line_sum *lines,
 		    uint32_t count, uint32_t number, uint32_t start)
 {
 	uint64_t context = annotation->options->context;
@@ -134,9 +133,8 @@ static bool is_near(const struct annotation *annotation, const struct listing_li
 	return false;
 }
 
-static void put_source(const struct annotation *annotation, const struct pen *pen,
-		       const struct source_text *text, const struct listing_line *lines,
-		       uint32_t count)
+static void put_source(const struct annotation *annotation, const struct table_writer *writer,
+		       const struct source_text *text, const struct line_sum *lines, uint32_t count)
 {
 	uint32_t start = annotation->view.labels.items[annotation->label].start_line;
 	uint32_t first = start && start < lines[0].line ? start : lines[0].line;
@@ -152,29 +150,31 @@ static void put_source(const struct annotation *annotation, const struct pen *pe
 		bool is_shown = is_near(annotation, lines, count, number, start);
 
 		if (is_shown)
-			put_line(pen, find_line(lines, count, number), number,
+			put_line(writer, find_line(lines, count, number), number,
 				 source_text_line(text, number));
 		else if (was_shown)
-			put_gap(pen);
+			put_gap(writer);
 		was_shown = is_shown;
 	}
 }
 
-static void put_numbers(const struct pen *pen, const struct listing_line *lines, uint32_t count)
+static void put_numbers(const struct table_writer *writer, const struct line_sum *lines,
+			uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++)
-		put_line(pen, &lines[i], lines[i].line, lines[i].line ? "" : "(line unknown)");
+		put_line(writer, &lines[i], lines[i].line, lines[i].line ? "" : "(line unknown)");
 }
 
-static void put_file(const struct annotation *annotation, const struct pen *pen,
-		     const struct listing_line *lines, uint32_t count)
+static void put_file(const struct annotation *annotation, const struct table_writer *writer,
+		     const struct source_users *users, const struct line_sum *lines, uint32_t count)
 {
 	const char *path = profile_string(annotation->profile, lines[0].file);
 	uint64_t recorded_ns = profile_get_info(annotation->profile)->start_unix_ns;
 	CLEANUP(source_text_deinit) struct source_text text = {0};
 	CLEANUP(error_cleanup)
-	struct error *err = *path ? source_text_read(path, annotation->options->source_dir, &text)
-				  : error_new("nothing is known of its source");
+	struct error *err = *path ? source_text_read(path, annotation->options->source_dir,
+						     source_users_get(users, lines[0].file), &text)
+				  : error_new("its source is unknown");
 	CLEANUP(free_ptr)
 	char *title = xasprintf("%s%s", err ? error_text(err) : text.path,
 				!err && recorded_ns && text.changed_unix_ns > recorded_ns
@@ -182,74 +182,79 @@ static void put_file(const struct annotation *annotation, const struct pen *pen,
 					: "");
 	CLEANUP(free_ptr) char *line = printable(title);
 
-	fprintf(pen->out, "\n%s%*s %*s  %*s  %s%s\n", screen_style(pen->screen, STYLE_HEADING),
-		SHARE_COLUMNS, "self", SHARE_COLUMNS, "total", LINE_COLUMNS, "line", line,
-		screen_style(pen->screen, STYLE_PLAIN));
-	/* Of what has no line there is one, in front. */
+	fprintf(writer->out, "\n%s%*s %*s  %*s  %s%s\n",
+		pager_sequence(writer->pager, STYLE_HEADING), SHARE_COLUMNS, "self", SHARE_COLUMNS,
+		"total", LINE_COLUMNS, "line", line, pager_sequence(writer->pager, STYLE_PLAIN));
+	/* The sum of samples without a line comes first. */
 	if (!err && !lines[0].line) {
-		put_line(pen, &lines[0], 0, "(line unknown)");
+		put_line(writer, &lines[0], 0, "(line unknown)");
 		lines++;
 		count--;
 	}
 	if (err)
-		put_numbers(pen, lines, count);
+		put_numbers(writer, lines, count);
 	else if (count)
-		put_source(annotation, pen, &text, lines, count);
+		put_source(annotation, writer, &text, lines, count);
 }
 
-static void put_function(const struct annotation *annotation, const struct pen *pen)
+static void put_function(const struct annotation *annotation, const struct table_writer *writer)
 {
 	const struct label *label = &annotation->view.labels.items[annotation->label];
 	uint64_t all = annotation->view.stacks[STACK_EMPTY].total.weight;
-	CLEANUP(free_ptr) char *name = pen_name(label->name, pen->screen->columns);
+	CLEANUP(free_ptr) char *name = table_name(label->name, writer->pager->columns);
+	CLEANUP(free_ptr)
+	char *module = printable(display_module_name(writer->view->profile, label->module));
 
-	fputc('\n', pen->out);
-	pen_styled(pen, STYLE_HEADING, name);
+	fputc('\n', writer->out);
+	table_styled(writer, STYLE_HEADING, name);
 	if (annotation->instances > 1)
-		fprintf(pen->out, " (and %" PRIu32 " more of the same source)",
+		fprintf(writer->out, " (and %" PRIu32 " more of the same source)",
 			annotation->instances - 1);
-	fprintf(pen->out, " in %s: self %s, total %s\n", pen_module_name(pen, label->module),
-		figure_share(annotation->listing.all.self.weight, all).text,
-		figure_share(annotation->listing.all.total.weight, all).text);
+	fprintf(writer->out, "%s%s: self %s, total %s\n", *module ? " in " : "", module,
+		humanize_share(annotation->sums.all.self.weight, all).text,
+		humanize_share(annotation->sums.all.total.weight, all).text);
 }
 
-static bool has_lines(const struct listing *listing)
+static bool has_lines(const struct function_sums *sums)
 {
-	for (uint32_t i = 0; i < listing->line_count; i++)
-		if (listing->lines[i].line)
+	for (uint32_t i = 0; i < sums->line_count; i++)
+		if (sums->lines[i].line)
 			return true;
 	return false;
 }
 
-void annotate_source(const struct annotation *annotation, const struct pen *pen)
+void annotate_source(const struct annotation *annotation, const struct table_writer *writer)
 {
-	const struct listing *listing = &annotation->listing;
+	const struct function_sums *sums = &annotation->sums;
+	CLEANUP(source_users_cleanup)
+	struct source_users *users = source_users_new(annotation->profile);
 	uint32_t next;
 
-	put_function(annotation, pen);
-	if (!has_lines(listing)) {
-		fprintf(pen->out, "nothing is known of its source%s\n",
+	put_function(annotation, writer);
+	if (!has_lines(sums)) {
+		fprintf(writer->out, "its source is unknown%s\n",
 			annotation->options->shows_code ? "" : "; --asm shows the instructions");
 		return;
 	}
-	for (uint32_t i = 0; i < listing->line_count; i = next) {
+	for (uint32_t i = 0; i < sums->line_count; i = next) {
 		struct sum sum = {0};
 
-		for (next = i; next < listing->line_count &&
-			       listing->lines[next].file == listing->lines[i].file;
+		for (next = i;
+		     next < sums->line_count && sums->lines[next].file == sums->lines[i].file;
 		     next++)
-			sum_add(&sum, listing->lines[next].sum.total);
+			sum_add(&sum, sums->lines[next].sum.total);
 		if (sum.weight)
-			put_file(annotation, pen, &listing->lines[i], next - i);
+			put_file(annotation, writer, users, &sums->lines[i], next - i);
 	}
 }
 
-/* What stands behind an instruction: the line it is of, and the function that is inlined there; to
- * be freed. */
+/* The place of an instruction: its source line, and the function that is inlined there; to be
+ * freed. */
 static char *origin_of(const struct annotation *annotation, const struct annotated_code *piece,
 		       size_t i, size_t columns)
 {
 	const struct profile *profile = annotation->profile;
+	CLEANUP(free_ptr) char *file = NULL;
 	CLEANUP(free_ptr) char *place = NULL;
 	CLEANUP(free_ptr) char *name = NULL;
 	const struct profile_function *function;
@@ -261,25 +266,20 @@ static char *origin_of(const struct annotation *annotation, const struct annotat
 	if (!frame.line_count || !frame.lines[0].line)
 		return xstrdup("");
 	function = profile_get_function(profile, frame.lines[0].function);
-	place = xasprintf("%s:%" PRIu32, basename(profile_string(profile, function->file)),
-			  frame.lines[0].line);
+	file = printable(basename(profile_string(profile, function->file)));
+	place = xasprintf("%s:%" PRIu32, file, frame.lines[0].line);
 	if (frame.line_count == 1 || printable_columns(place) + LEAST_NAME > columns)
 		return clipped(place, columns);
-	name = pen_name(profile_string(profile, function->name),
-			columns - printable_columns(place) - 1);
+	name = table_name(profile_string(profile, function->name),
+			  columns - printable_columns(place) - 1);
 	return xasprintf("%s %s", place, name);
 }
 
 /* "call 0x1040 <malloc@plt>", to be freed. */
-static char *text_of_instruction(const struct annotation *annotation,
-				 const struct annotated_code *piece,
-				 const struct instruction *instruction, size_t columns)
+static char *text_of_instruction(const struct listed_instruction *instruction, size_t columns)
 {
 	const char *operands = strchr(instruction->text, '\t');
-	struct code *code = (struct code *)&annotation->code;
-	struct symbol target;
 	CLEANUP(free_ptr) char *text = NULL;
-	CLEANUP(free_ptr) char *demangled = NULL;
 	CLEANUP(free_ptr) char *name = NULL;
 	size_t used;
 
@@ -288,34 +288,32 @@ static char *text_of_instruction(const struct annotation *annotation,
 	text = xasprintf("%-7.*s %s", (int)(operands - instruction->text), instruction->text,
 			 operands + 1);
 	used = printable_columns(text) + strlen(" <>");
-	if (!instruction->target || !code_symbol(code, instruction->target, &target) ||
-	    target.vaddr == piece->symbol.vaddr || used + LEAST_NAME > columns)
+	if (!*instruction->target || used + LEAST_NAME > columns)
 		return clipped(text, columns);
-	demangled = demangle(target.name);
-	name = pen_name(demangled ? demangled : target.name, columns - used);
+	name = table_name(instruction->target, columns - used);
 	return xasprintf("%s <%s>", text, name);
 }
 
-static void put_instruction(const struct annotation *annotation, const struct pen *pen,
+static void put_instruction(const struct annotation *annotation, const struct table_writer *writer,
 			    const struct annotated_code *piece, size_t i)
 {
-	const struct instruction *instruction = &piece->disassembly.items[i];
-	size_t room = pen->screen->columns - (2 * SHARE_COLUMNS + 3 + ADDRESS_COLUMNS + 2);
+	const struct listed_instruction *instruction = &piece->function->items[i];
+	size_t room = writer->pager->columns - (2 * SHARE_COLUMNS + 3 + ADDRESS_COLUMNS + 2);
 	size_t text_room = room > CODE_COLUMNS + LEAST_NAME ? CODE_COLUMNS : room;
-	CLEANUP(free_ptr)
-	char *text = text_of_instruction(annotation, piece, instruction, text_room);
+	CLEANUP(free_ptr) char *text = text_of_instruction(instruction, text_room);
 
-	put_sum(pen, piece->sums[i]);
-	fprintf(pen->out, "%s%*" PRIx64 "%s  %s", screen_style(pen->screen, STYLE_FAINT),
-		ADDRESS_COLUMNS, instruction->vaddr, screen_style(pen->screen, STYLE_PLAIN), text);
+	put_sum(writer, piece->sums[i]);
+	fprintf(writer->out, "%s%*" PRIx64 "%s  %s", pager_sequence(writer->pager, STYLE_FAINT),
+		ADDRESS_COLUMNS, instruction->vaddr, pager_sequence(writer->pager, STYLE_PLAIN),
+		text);
 	if (text_room < room && piece->has_frame[i]) {
 		CLEANUP(free_ptr)
 		char *origin = origin_of(annotation, piece, i, room - text_room - 2);
 
-		pen_padding(pen, printable_columns(text), text_room + 2);
-		pen_styled(pen, STYLE_FAINT, origin);
+		table_padding(writer, printable_columns(text), text_room + 2);
+		table_styled(writer, STYLE_FAINT, origin);
 	}
-	fputc('\n', pen->out);
+	fputc('\n', writer->out);
 }
 
 static bool is_near_instruction(const struct annotation *annotation,
@@ -326,33 +324,34 @@ static bool is_near_instruction(const struct annotation *annotation,
 
 	if (!i || piece->sums[i].total.weight)
 		return true;
-	for (size_t j = first; j < piece->disassembly.count && j <= i + context; j++)
+	for (size_t j = first; j < piece->function->count && j <= i + context; j++)
 		if (matters(annotation, piece->sums[j]))
 			return true;
 	return false;
 }
 
-static void put_piece(const struct annotation *annotation, const struct pen *pen,
+static void put_piece(const struct annotation *annotation, const struct table_writer *writer,
 		      const struct annotated_code *piece)
 {
+	CLEANUP(free_ptr) char *path = printable(annotation->code->path);
 	bool was_shown = true;
 
-	fprintf(pen->out, "\n%s%*s %*s  %8s  %s%s\n", screen_style(pen->screen, STYLE_HEADING),
-		SHARE_COLUMNS, "self", SHARE_COLUMNS, "total", "address",
-		image_name(annotation->code.image), screen_style(pen->screen, STYLE_PLAIN));
-	for (size_t i = 0; i < piece->disassembly.count; i++) {
+	fprintf(writer->out, "\n%s%*s %*s  %8s  %s%s\n",
+		pager_sequence(writer->pager, STYLE_HEADING), SHARE_COLUMNS, "self", SHARE_COLUMNS,
+		"total", "address", path, pager_sequence(writer->pager, STYLE_PLAIN));
+	for (size_t i = 0; i < piece->function->count; i++) {
 		bool is_shown = is_near_instruction(annotation, piece, i);
 
 		if (is_shown)
-			put_instruction(annotation, pen, piece, i);
+			put_instruction(annotation, writer, piece, i);
 		else if (was_shown)
-			put_gap(pen);
+			put_gap(writer);
 		was_shown = is_shown;
 	}
 }
 
-void annotate_code(const struct annotation *annotation, const struct pen *pen)
+void annotate_code(const struct annotation *annotation, const struct table_writer *writer)
 {
 	for (size_t i = 0; i < annotation->piece_count; i++)
-		put_piece(annotation, pen, &annotation->pieces[i]);
+		put_piece(annotation, writer, &annotation->pieces[i]);
 }

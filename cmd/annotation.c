@@ -4,14 +4,14 @@
 
 #include <stdlib.h>
 
-/* An instruction at or around the address; count: none. */
-static size_t instruction_at(const struct disassembly *disassembly, uint64_t vaddr)
+/* The index of the instruction that covers the address; count: none does. */
+static size_t instruction_at(const struct listed_function *function, uint64_t vaddr)
 {
-	size_t low = 0, high = disassembly->count;
+	size_t low = 0, high = function->count;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		const struct instruction *at = &disassembly->items[middle];
+		const struct listed_instruction *at = &function->items[middle];
 
 		if (vaddr < at->vaddr)
 			high = middle;
@@ -20,19 +20,19 @@ static size_t instruction_at(const struct disassembly *disassembly, uint64_t vad
 		else
 			low = middle + 1;
 	}
-	return disassembly->count;
+	return function->count;
 }
 
-static void add_addresses(struct annotated_code *piece, const struct listing *listing)
+static void add_addresses(struct annotated_code *piece, const struct function_sums *sums)
 {
-	size_t count = piece->disassembly.count;
+	size_t count = piece->function->count;
 
 	piece->sums = xcalloc(count, sizeof(*piece->sums));
 	piece->frames = xcalloc(count, sizeof(*piece->frames));
 	piece->has_frame = xcalloc(count, sizeof(*piece->has_frame));
-	for (uint32_t i = 0; i < listing->address_count; i++) {
-		const struct listing_address *address = &listing->addresses[i];
-		size_t at = instruction_at(&piece->disassembly, address->vaddr);
+	for (uint32_t i = 0; i < sums->address_count; i++) {
+		const struct address_sum *address = &sums->addresses[i];
+		size_t at = instruction_at(piece->function, address->vaddr);
 
 		if (at == count)
 			continue;
@@ -43,64 +43,89 @@ static void add_addresses(struct annotated_code *piece, const struct listing *li
 	}
 }
 
-static struct error *disassemble(struct annotation *annotation, const struct symbol *symbol)
+static void add_piece(struct annotation *annotation, const struct listed_function *function)
 {
-	struct annotated_code piece = {.symbol = *symbol};
-	struct error *err = disassembly_init(&piece.disassembly, annotation->code.image,
-					     symbol->vaddr, symbol->size_bytes,
-					     annotation->options->intel_syntax);
+	struct annotated_code piece = {.function = function};
 
-	if (err)
-		return err;
-	add_addresses(&piece, &annotation->listing);
+	add_addresses(&piece, &annotation->sums);
 	annotation->pieces = xreallocarray(annotation->pieces, annotation->piece_count + 1,
 					   sizeof(piece));
 	annotation->pieces[annotation->piece_count++] = piece;
-	return NULL;
+}
+
+/* The first addresses are of one module, ascending. */
+static size_t addresses_of_module(const struct function_sums *sums, uint64_t *vaddrs)
+{
+	size_t count = 0;
+
+	while (count < sums->address_count &&
+	       sums->addresses[count].module == sums->addresses[0].module) {
+		vaddrs[count] = sums->addresses[count].vaddr;
+		count++;
+	}
+	return count;
+}
+
+static bool is_listed(const struct annotation *annotation, const uint64_t *vaddrs, size_t count)
+{
+	if (!annotation->code)
+		return false;
+	for (size_t i = 0; i < count; i++)
+		if (!module_code_covers(annotation->code, vaddrs[i]))
+			return false;
+	return true;
+}
+
+static struct error *list_code(struct annotation *annotation)
+{
+	const struct function_sums *sums = &annotation->sums;
+	CLEANUP(free_ptr) uint64_t *vaddrs = xcalloc(sums->address_count, sizeof(*vaddrs));
+	const struct module_code_request request = {
+		.profile = annotation->profile,
+		.module = sums->addresses[0].module,
+		.vaddrs = vaddrs,
+		.count = addresses_of_module(sums, vaddrs),
+		.input = &annotation->options->input,
+		.intel_syntax = annotation->options->intel_syntax,
+	};
+
+	if (is_listed(annotation, vaddrs, request.count))
+		return NULL;
+	module_code_free(STEAL(annotation->code));
+	return module_code_new(&request, &annotation->code);
 }
 
 struct error *annotation_read_code(struct annotation *annotation)
 {
-	const struct listing *listing = &annotation->listing;
-	uint64_t end = 0;
-	struct error *err = NULL;
+	const char *name = annotation->options->function;
+	const struct code_listing *listing;
+	struct error *err;
 
-	if (!listing->address_count)
+	if (!annotation->sums.address_count)
 		return error_hint(error_new("%s has no code of its own: it is inlined wherever it "
 					    "is called",
-					    annotation->options->function),
-				  "prof report --callers %s shows into which functions",
-				  annotation->options->function);
-	if (!annotation->code.image) {
-		err = code_open(&annotation->code, annotation->profile,
-				listing->addresses[0].module, &annotation->options->input);
-		if (err)
-			return err;
-	}
-	for (uint32_t i = 0; !err && i < listing->address_count; i++) {
-		uint64_t vaddr = listing->addresses[i].vaddr;
-		struct symbol symbol;
-
-		if (vaddr < end || !code_symbol(&annotation->code, vaddr, &symbol))
-			continue;
-		end = symbol.vaddr + symbol.size_bytes;
-		err = disassemble(annotation, &symbol);
-	}
-	if (!err && !annotation->piece_count)
-		err = error_new("no symbol of %s says where the code of %s begins and ends",
-				image_name(annotation->code.image), annotation->options->function);
-	return err;
+					    name),
+				  "prof report --callers %s shows where it is inlined", name);
+	err = list_code(annotation);
+	if (err)
+		return err;
+	listing = annotation->code->listing;
+	if (!listing->count)
+		return error_new("%s has no symbol for the code of %s", annotation->code->path,
+				 name);
+	for (size_t i = 0; i < listing->count; i++)
+		add_piece(annotation, &listing->functions[i]);
+	return NULL;
 }
 
 void annotation_deinit(struct annotation *annotation)
 {
 	for (size_t i = 0; i < annotation->piece_count; i++) {
-		disassembly_deinit(&annotation->pieces[i].disassembly);
 		free(annotation->pieces[i].sums);
 		free(annotation->pieces[i].frames);
 		free(annotation->pieces[i].has_frame);
 	}
 	free(annotation->pieces);
 	free(annotation->chosen);
-	listing_deinit(&annotation->listing);
+	function_sums_deinit(&annotation->sums);
 }

@@ -1,8 +1,10 @@
 /*
- * The commands of prof: one const table in main.c, one file a command.
+ * The commands of prof: a const table, and one file per command.
  */
 #ifndef PROF_CMD_COMMAND_H
 #define PROF_CMD_COMMAND_H
+
+#include <stdbool.h>
 
 /* Exit statuses of prof itself, where no command's status is passed on. */
 enum {
@@ -13,9 +15,17 @@ enum {
 	STATUS_NOT_FOUND = 127
 };
 
+/* What follows the options: files, or a command that is run and has options of its own. */
+enum command_operands { OPERANDS_FILES, OPERANDS_COMMAND };
+
+struct option_entry;
+
 struct command {
 	const char *name;
 	const char *summary;
+	const struct option_entry *options;
+	enum command_operands operands;
+	bool takes_records; /* has the formats that hold records rather than a profile */
 	/* argv[0] is the command's name. The result is the exit status. */
 	int (*run)(int argc, char **argv);
 };
@@ -26,5 +36,14 @@ extern const struct command command_diff;
 extern const struct command command_record;
 extern const struct command command_report;
 extern const struct command command_top;
+
+/* All of them, in the order of the help; NULL at the end. */
+extern const struct command *const commands[];
+
+/* NULL if there is none of this name. */
+const struct command *command_find(const char *name);
+
+/* The name that may have been meant; NULL if none is near. */
+const char *command_nearest(const char *name);
 
 #endif

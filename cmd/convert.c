@@ -1,20 +1,20 @@
 /*
- * prof convert: what was recorded before, by perf or into a profile, into any format that prof
- * writes.
+ * prof convert: converts a recording of perf or a profile to any format that prof writes.
  */
+#include "base/signals.h"
 #include "cmd/command.h"
-#include "cmd/delivery.h"
 #include "cmd/input.h"
-#include "cmd/message.h"
+#include "cmd/outputs.h"
+#include "cmd/ui/message.h"
 
 struct convert_options {
-	struct delivery_options delivery;
+	struct output_options output;
 	struct input_options input;
 };
 
 struct conversion {
 	struct convert_options options;
-	char **words; /* prof's own */
+	char **words; /* prof's command line */
 	int word_count;
 	const char *path; /* "-": stdin */
 	struct outputs outputs;
@@ -23,7 +23,11 @@ struct conversion {
 };
 
 static const struct option_entry table[] = {
-	DELIVERY_ENTRIES(struct convert_options, delivery),
+	OPTION_ENTRY(
+		'e', "event", "NAME",
+		"write this event; formats with several events show it first (default: the first)",
+		option_string, offsetof(struct convert_options, output.event)),
+	OUTPUT_ENTRIES(struct convert_options, output),
 	INPUT_SYMFS_ENTRY(struct convert_options, input),
 	{0},
 };
@@ -31,37 +35,40 @@ static const struct option_entry table[] = {
 static struct error *read_input(struct conversion *conversion)
 {
 	CLEANUP(free_ptr)
-	char *command = delivery_command(conversion->words, conversion->word_count);
+	char *command = outputs_command_line(conversion->words, conversion->word_count);
 	struct input_options options = conversion->options.input;
 	struct error *err = signals_open(&conversion->signals);
 
 	if (err)
 		return err;
-	options.debug_dir = conversion->options.delivery.debug_dir;
-	options.no_inline = conversion->options.delivery.no_inline;
+	options.debug_dir = conversion->options.output.debug_dir;
+	options.no_inline = conversion->options.output.no_inline;
 	options.command = command;
-	options.keeps_moments = outputs_want_moments(&conversion->outputs);
-	options.shows_progress = !conversion->options.delivery.quiet;
-	options.signals = &conversion->signals;
+	options.keeps_timestamps = outputs_need_timestamps(&conversion->outputs);
+	options.shows_progress = !conversion->options.output.quiet;
+	options.signals = conversion->signals.guard;
 	return input_read(conversion->path, &options, &conversion->input);
 }
 
 static int convert(struct conversion *conversion)
 {
-	int status = outputs_open(&conversion->outputs, &conversion->options.delivery);
+	int status = outputs_open(&conversion->outputs, &conversion->options.output);
 	const struct input *input = &conversion->input;
 	struct error *err;
 
 	if (status != STATUS_OK)
 		return status;
 	err = read_input(conversion);
+	if (!err)
+		err = output_choose_event(&conversion->options.output, input->profile,
+					  conversion->path);
 	if (err)
 		return message_failure(err, STATUS_FAILED);
-	return deliver(&(struct delivery){
-		.options = &conversion->options.delivery,
+	return outputs_finish(&(struct outputs_finish){
+		.options = &conversion->options.output,
 		.outputs = &conversion->outputs,
 		.profile = input->profile,
-		.completeness = input->is_recording ? &input->completeness : NULL,
+		.finalized = input->is_recording ? &input->finalized : NULL,
 		.reading = true,
 		.sampling_cpu_ns = input->reading_cpu_ns,
 	});
@@ -71,17 +78,18 @@ static void conversion_deinit(struct conversion *conversion)
 {
 	input_deinit(&conversion->input);
 	outputs_close(&conversion->outputs);
-	delivery_options_deinit(&conversion->options.delivery);
+	output_options_deinit(&conversion->options.output);
 	signals_close(&conversion->signals);
 }
 
 static int print_help(void)
 {
 	printf("Usage: prof convert FILE [-o OUTPUT] [options]\n\n"
-	       "Unwinds, names and writes what perf record has recorded, or writes a profile "
-	       "(pprof, folded\nstacks) in another format: FILE, or - for stdin.\n\n");
+	       "Unwinds and symbolizes a recording made by perf record and writes a profile, or "
+	       "writes "
+	       "a profile\n(pprof, folded stacks) in another format. FILE may be - for stdin.\n\n");
 	options_help(table, stdout);
-	delivery_help(false);
+	outputs_help(false);
 	return STATUS_OK;
 }
 
@@ -107,11 +115,11 @@ static struct error *parse(struct conversion *conversion, int argc, char **argv,
 static int convert_run(int argc, char **argv)
 {
 	CLEANUP(conversion_deinit)
-	struct conversion conversion = {.words = argv, .word_count = argc, .signals.fd = -1};
+	struct conversion conversion = {.words = argv, .word_count = argc};
 	bool help = false;
 	struct error *err;
 
-	delivery_options_init(&conversion.options.delivery);
+	output_options_init(&conversion.options.output);
 	err = parse(&conversion, argc, argv, &help);
 	if (!err && help)
 		return print_help();
@@ -125,6 +133,7 @@ static int convert_run(int argc, char **argv)
 
 const struct command command_convert = {
 	.name = "convert",
-	.summary = "turn a recording of perf, or a profile, into a profile",
+	.summary = "convert a recording of perf or a profile to another format",
+	.options = table,
 	.run = convert_run,
 };

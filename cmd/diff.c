@@ -1,17 +1,18 @@
 /*
- * prof diff: did it get slower, where, and is it more than chance?
+ * prof diff: compares recordings and says what has become slower, beyond chance.
  */
 #include "base/alloc.h"
 #include "cmd/command.h"
-#include "cmd/condition.h"
-#include "cmd/delivery.h"
 #include "cmd/diff_files.h"
 #include "cmd/diff_report.h"
-#include "cmd/message.h"
+#include "cmd/fail_condition.h"
+#include "cmd/outputs.h"
+#include "cmd/selection.h"
+#include "cmd/ui/message.h"
 
 #include <string.h>
 
-/* As of diff(1) and grep(1): what is asked about is the first bad status, trouble the second. */
+/* As diff(1) and grep(1) exit: 1 if a condition holds, 2 if something failed. */
 enum { STATUS_CONDITION = 1, STATUS_TROUBLE = 2 };
 
 enum { DEFAULT_ROWS = 20 };
@@ -20,12 +21,14 @@ enum normalize { NORMALIZE_AUTO, NORMALIZE_TIME, NORMALIZE_SHARE, NORMALIZE_SAMP
 
 struct diff_command_options {
 	struct input_options input;
-	struct screen_options screen;
+	struct pager_options pager;
 	struct option_list outputs;
 	const char *event;
+	struct option_list labels; /* conditions */
+	const char *by_label;	   /* NULL: by function */
 	enum normalize normalize;
 	double confidence, noise;
-	struct condition_list conditions;
+	struct fail_conditions conditions;
 	uint64_t rows;
 	bool json, quiet;
 };
@@ -41,17 +44,12 @@ struct comparing {
 
 static struct error *take_normalize(void *field, const char *argument)
 {
-	static const char *const names[] = {[NORMALIZE_TIME] = "time",
-					    [NORMALIZE_SHARE] = "share",
-					    [NORMALIZE_SAMPLES] = "samples"};
+	static const struct option_choice choices[] = {{"time", NORMALIZE_TIME},
+						       {"share", NORMALIZE_SHARE},
+						       {"samples", NORMALIZE_SAMPLES},
+						       {0}};
 
-	for (size_t i = NORMALIZE_TIME; i < ARRAY_SIZE(names); i++) {
-		if (!strcmp(argument, names[i])) {
-			*(enum normalize *)field = (enum normalize)i;
-			return NULL;
-		}
-	}
-	return error_new("\"%s\" is none of time, share and samples", argument);
+	return option_choice("normalization", choices, argument, field);
 }
 
 static struct error *take_percent(double *field, const char *argument, double least, double below)
@@ -61,8 +59,8 @@ static struct error *take_percent(double *field, const char *argument, double le
 
 	if (end == argument || strcmp(*end == '%' ? end + 1 : end, "") != 0 ||
 	    !(value >= least && value < below))
-		return error_new("\"%s\" is not a number of percent, from %g to below %g", argument,
-				 least, below);
+		return error_new("\"%s\" is not a percentage from %g to below %g", argument, least,
+				 below);
 	*field = value / 100;
 	return NULL;
 }
@@ -77,41 +75,56 @@ static struct error *take_noise(void *field, const char *argument)
 	return take_percent(field, argument, 0, 1000);
 }
 
+static struct error *take_by(void *field, const char *argument)
+{
+	static const struct option_choice choices[] = {{"function", 0}, {"label:KEY", 1}, {0}};
+	static const char label[] = "label:";
+	int choice;
+
+	if (!strncmp(argument, label, strlen(label)) && argument[strlen(label)]) {
+		*(const char **)field = argument + strlen(label);
+		return NULL;
+	}
+	*(const char **)field = NULL;
+	return option_choice("table", choices, argument, &choice);
+}
+
 #define FIELD(name) offsetof(struct diff_command_options, name)
 
 static const struct option_entry table[] = {
 	OPTION_ENTRY(
-		0, "normalize", "HOW",
-		"time: what a recording costs against what a recording costs, for runs of the "
-		"same work; samples: the same, each sample weighing the same; share: shares of "
-		"each side's whole, for what goes on running. If not said: time where all are "
-		"recordings of a command from start to end, else share",
+		0, "normalize", "time|samples|share",
+		"compare by time: weight per recording, for runs of the same work; samples: "
+		"samples per recording; share: shares of each side, for services that keep "
+		"running (default time if all files are recordings of a whole command, else share)",
 		take_normalize, FIELD(normalize)),
 	OPTION_ENTRY('e', "event", "NAME",
-		     "compare this event; if not said, the first of all files", option_string,
-		     FIELD(event)),
+		     "compare this event (default: the first one that all files have)",
+		     option_string, FIELD(event)),
+	OPTION_ENTRY(0, "label", "KEY[=GLOB]", SELECTION_LABEL_HELP, option_append, FIELD(labels)),
+	OPTION_ENTRY(0, "by", "WHAT",
+		     "show a row per function (default) or label:KEY: value of a label", take_by,
+		     FIELD(by_label)),
 	OPTION_ENTRY(0, "confidence", "PERCENT",
-		     "how sure it must be that a change is none of chance; 99 if not said",
-		     take_confidence, FIELD(confidence)),
+		     "call a change significant at this confidence (default 99)", take_confidence,
+		     FIELD(confidence)),
 	OPTION_ENTRY(0, "noise", "PERCENT",
-		     "how much two runs of one program differ, where one recording a side cannot "
-		     "tell; 2 if not said",
+		     "assume that two runs of one program differ by this much if there is one "
+		     "recording per side (default 2)",
 		     take_noise, FIELD(noise)),
-	OPTION_ENTRY(
-		0, "fail-if", "CONDITION",
-		"end with status 1 if this is so, and is significant: 'slower>5%', or "
-		"'FUNCTION>2%', when the function costs that much more of the whole; again for "
-		"more",
-		condition_append, FIELD(conditions)),
+	OPTION_ENTRY(0, "fail-if", "CONDITION",
+		     "exit 1 if the change is significant and larger: 'slower>5%' of the whole, "
+		     "'FUNCTION>2%' of a function, in percent of the whole; repeatable",
+		     fail_condition_append, FIELD(conditions)),
 	OPTION_ENTRY('o', "output", "FILE",
-		     "draw the difference there, too; the format follows the extension",
+		     "also write a graph of the difference; the extension selects the format",
 		     option_append, FIELD(outputs)),
-	OPTION_ENTRY(0, "json", NULL, "say it as JSON", option_true, FIELD(json)),
-	OPTION_ENTRY('n', "limit", "N", "so many functions and stacks at most; 20 if not said",
+	OPTION_ENTRY(0, "json", NULL, "print JSON; prof-diff(1) describes the schema", option_true,
+		     FIELD(json)),
+	OPTION_ENTRY('n', "limit", "N", "show at most N functions and N stacks (default 20)",
 		     option_count, FIELD(rows)),
-	OPTION_ENTRY('q', "quiet", NULL, "say nothing but errors; the exit status tells",
-		     option_true, FIELD(quiet)),
-	SCREEN_ENTRIES(struct diff_command_options, screen),
+	OPTION_ENTRY('q', "quiet", NULL, "print only errors", option_true, FIELD(quiet)),
+	PAGER_ENTRIES(struct diff_command_options, pager),
 	INPUT_ENTRIES(struct diff_command_options, input),
 	{0},
 };
@@ -131,14 +144,6 @@ static void decide(struct comparing *comparing)
 	};
 }
 
-/* What the weights are, in words. */
-static const char *quantity_of(const struct comparing *comparing, const char *event, bool counts_ns)
-{
-	if (comparing->by_samples)
-		return "samples";
-	return counts_ns && (!strcmp(event, "cpu") || strstr(event, "-clock")) ? "CPU time" : event;
-}
-
 static bool is_meant(const char *name, const char *wanted)
 {
 	size_t len = strlen(wanted);
@@ -146,7 +151,7 @@ static bool is_meant(const char *name, const char *wanted)
 	return !strncmp(name, wanted, len) && (!name[len] || name[len] == '(');
 }
 
-/* NULL: there is none such. */
+/* NULL if there is no such function. */
 static const struct change *change_called(const struct diff *diff, const char *name)
 {
 	if (!strcmp(name, "slower"))
@@ -157,7 +162,7 @@ static const struct change *change_called(const struct diff *diff, const char *n
 	return NULL;
 }
 
-static bool is_met(const struct diff_report *report, const struct condition *condition)
+static bool is_met(const struct diff_report *report, const struct fail_condition *condition)
 {
 	const struct change *change = change_called(report->diff, condition->what);
 
@@ -167,7 +172,7 @@ static bool is_met(const struct diff_report *report, const struct condition *con
 	}
 	if (!change->is_significant || change->after - change->before <= condition->limit)
 		return false;
-	message("%s: %+.1f %%, which is more than %g %%, and significant", condition->what,
+	message("%s: %+.1f %%, significant and more than %g %%", condition->what,
 		(change->after - change->before) * 100, condition->limit * 100);
 	return true;
 }
@@ -184,15 +189,15 @@ static int judge(const struct comparing *comparing, const struct diff_report *re
 	return status;
 }
 
-/* Shares speak of no whole. */
+/* Shares do not tell whether the whole has changed. */
 static struct error *check_conditions(const struct comparing *comparing)
 {
 	for (size_t i = 0; i < comparing->options.conditions.count; i++)
 		if (!strcmp(comparing->options.conditions.items[i].what, "slower") &&
 		    comparing->comparison.kind == COMPARE_SHARES)
 			return error_hint(
-				error_new("shares cannot tell whether the whole is slower"),
-				"--normalize time compares what a recording costs");
+				error_new("shares do not tell whether the whole is slower"),
+				"--normalize time compares the weight per recording");
 	return NULL;
 }
 
@@ -218,7 +223,7 @@ static int draw(struct comparing *comparing, const struct diff_report *report)
 			  comparing->files.items[last].path);
 	verdict = diff_verdict_line(report);
 	sides = diff_files_merge_sides(&comparing->files, of_shares);
-	profile_set_info(sides, &(struct profile_info){.command = title, .quality = verdict});
+	profile_set_info(sides, &(struct profile_info){.command = title, .headline = verdict});
 	return outputs_write(
 		&comparing->outputs, sides,
 		&(struct format_options){
@@ -228,7 +233,7 @@ static int draw(struct comparing *comparing, const struct diff_report *report)
 
 static int show(const struct comparing *comparing, const struct diff_report *report)
 {
-	struct screen screen;
+	struct pager pager;
 	struct error *err;
 
 	if (!prints_to_stdout(comparing))
@@ -237,11 +242,22 @@ static int show(const struct comparing *comparing, const struct diff_report *rep
 		diff_print_json(report, stdout);
 		return STATUS_OK;
 	}
-	screen_open(&screen, &comparing->options.screen);
-	diff_print(report, &screen);
-	err = screen_show(&screen);
-	screen_close(&screen);
+	pager_open(&pager, &comparing->options.pager);
+	diff_print(report, &pager);
+	err = pager_show(&pager);
+	pager_close(&pager);
 	return err ? message_failure(err, STATUS_TROUBLE) : STATUS_OK;
+}
+
+/* What is compared: the weights of the event, or its samples. */
+static void set_quantity(struct diff_report *report, const struct comparing *comparing)
+{
+	struct diff_event event = diff_files_event(&comparing->files);
+
+	report->event = event.name;
+	report->kind = comparing->by_samples ? VALUE_COUNT : event.kind;
+	report->unit = comparing->by_samples ? "" : event.unit;
+	report->quantity = comparing->by_samples ? "samples" : value_words(event.kind, event.name);
 }
 
 static int compare(struct comparing *comparing)
@@ -249,12 +265,12 @@ static int compare(struct comparing *comparing)
 	struct diff_report report = {.options = &comparing->comparison,
 				     .old = &comparing->old,
 				     .new = &comparing->new,
+				     .label = comparing->options.by_label,
 				     .rows = comparing->options.rows};
 	CLEANUP(free_ptr)
 	double *per_weight = diff_files_samples_per_weight(&comparing->files, &report.is_guess);
 	CLEANUP(free_ptr) double *threads = diff_files_threads(&comparing->files);
 	CLEANUP(profile_cleanup) struct profile *merged = diff_files_merge(&comparing->files);
-	const struct profile_event *event = diff_files_event(&comparing->files, &report.event);
 	CLEANUP(diff_deinit) struct diff diff;
 
 	diff_init(&diff, merged,
@@ -264,8 +280,7 @@ static int compare(struct comparing *comparing)
 					 .samples_per_weight = per_weight,
 					 .threads = threads});
 	report.diff = &diff;
-	report.counts_ns = event->counts_ns && !comparing->by_samples;
-	report.quantity = quantity_of(comparing, report.event, event->counts_ns);
+	set_quantity(&report, comparing);
 	if (show(comparing, &report) != STATUS_OK || draw(comparing, &report) != STATUS_OK)
 		return STATUS_TROUBLE;
 	return judge(comparing, &report);
@@ -278,6 +293,9 @@ static struct error *read_all(struct comparing *comparing)
 
 	options.shows_progress = !comparing->options.quiet;
 	err = diff_files_read(&comparing->files, &comparing->old, &comparing->new, &options);
+	if (!err)
+		err = diff_files_select(&comparing->files, &comparing->options.labels,
+					comparing->options.by_label);
 	if (!err)
 		err = diff_files_choose_event(&comparing->files, comparing->options.event);
 	if (err)
@@ -302,10 +320,12 @@ static int open_outputs(struct comparing *comparing)
 			return STATUS_TROUBLE;
 		if (!comparing->outputs.items[i].format->shows_differences)
 			return message_failure(
-				error_hint(error_new("%s: %s shows no differences", names->items[i],
-						     comparing->outputs.items[i].format->name),
-					   "folded stacks and the page do: -o FILE.folded, -o "
-					   "FILE.html"),
+				error_hint(
+					error_new("%s: the format %s cannot show differences",
+						  names->items[i],
+						  comparing->outputs.items[i].format->name),
+					"folded stacks and the HTML page can: -o FILE.folded, -o "
+					"FILE.html"),
 				STATUS_TROUBLE);
 	}
 	return STATUS_OK;
@@ -318,21 +338,22 @@ static void comparing_deinit(struct comparing *comparing)
 	option_list_deinit(&comparing->old);
 	option_list_deinit(&comparing->new);
 	option_list_deinit(&comparing->options.outputs);
-	condition_list_deinit(&comparing->options.conditions);
+	option_list_deinit(&comparing->options.labels);
+	fail_conditions_deinit(&comparing->options.conditions);
 }
 
 static int print_help(void)
 {
 	printf("Usage: prof diff [options] OLD NEW\n"
 	       "       prof diff [options] OLD OLD2 ... -- NEW NEW2 ...\n\n"
-	       "Says whether NEW costs more than OLD, which functions and stacks do, and how sure "
-	       "that is.\nFiles are profiles of any kind: pprof, folded stacks, perf.data. Several "
-	       "recordings a side show\nhow much runs differ by themselves.\n\n");
+	       "Says whether NEW costs more than OLD, which functions and stacks do, and whether "
+	       "the changes\nare significant. Files are pprof, folded stacks or perf.data. Several "
+	       "recordings per side measure\nhow much runs differ anyway.\n\n");
 	options_help(table, stdout);
 	return STATUS_OK;
 }
 
-/* Options may stand before, between and behind the files. */
+/* Options may be before, between and after the files. */
 static struct error *parse(struct comparing *comparing, int argc, char **argv,
 			   struct option_list *files, bool *help)
 {
@@ -370,11 +391,10 @@ static struct error *part_sides(struct comparing *comparing, bool is_parted)
 		free(comparing->old.items[--comparing->old.count]);
 	}
 	if (!err && (!comparing->old.count || !comparing->new.count))
-		err = error_hint(error_new(is_parted ? "a side has no file"
-						     : "two files are to be compared, not %zu",
+		err = error_hint(error_new(is_parted ? "one side has no files"
+						     : "expected two files, got %zu",
 					   comparing->old.count),
-				 "prof diff OLD NEW, or prof diff OLD OLD2 -- NEW NEW2; prof diff "
-				 "--help says more");
+				 "prof diff OLD NEW, or prof diff OLD OLD2 -- NEW NEW2");
 	return err;
 }
 
@@ -402,6 +422,7 @@ static int diff_run(int argc, char **argv)
 
 const struct command command_diff = {
 	.name = "diff",
-	.summary = "say what has become slower, and whether that is more than chance",
+	.summary = "compare recordings: what has become slower, beyond chance",
+	.options = table,
 	.run = diff_run,
 };

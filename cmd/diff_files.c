@@ -30,9 +30,48 @@ struct error *diff_files_read(struct diff_files *files, const struct option_list
 
 void diff_files_deinit(struct diff_files *files)
 {
-	for (size_t i = 0; i < files->count; i++)
+	for (size_t i = 0; i < files->count; i++) {
+		free(files->items[i].label_sets);
+		label_values_deinit(&files->items[i].values);
 		input_deinit(&files->items[i].input);
+	}
 	free(files->items);
+}
+
+static struct error *select_samples(struct diff_file *file, const struct option_list *conditions)
+{
+	const struct profile *profile = file->input.profile;
+	uint32_t count = profile_label_set_count(profile);
+	struct error *err = NULL;
+
+	if (!conditions->count)
+		return NULL;
+	file->label_sets = xcalloc(count, sizeof(*file->label_sets));
+	memset(file->label_sets, true, count * sizeof(*file->label_sets));
+	for (size_t i = 0; !err && i < conditions->count; i++)
+		err = label_filter(profile, conditions->items[i], file->label_sets);
+	return err;
+}
+
+struct error *diff_files_select(struct diff_files *files, const struct option_list *conditions,
+				const char *label)
+{
+	for (size_t i = 0; i < files->count; i++) {
+		struct diff_file *file = &files->items[i];
+		struct error *err = select_samples(file, conditions);
+
+		if (!err && label)
+			err = label_values_init(&file->values, file->input.profile, label);
+		if (err)
+			return error_wrap(err, "%s", file->path);
+	}
+	return NULL;
+}
+
+static bool is_compared(const struct diff_file *file, const struct profile_sample *sample)
+{
+	return sample->event == file->event &&
+	       (!file->label_sets || file->label_sets[sample->labels]);
 }
 
 static const char *text_of(const struct diff_file *file, string_id id)
@@ -50,7 +89,7 @@ static const struct profile_event *event_of(const struct diff_file *file)
 	return event_at(file, file->event);
 }
 
-/* What the clocks of CPUs count has several names. */
+/* CPU clocks have several names. */
 static const char *common_name(const char *name)
 {
 	return strcmp(name, "cpu-clock") && strcmp(name, "task-clock") ? name : "cpu";
@@ -61,7 +100,7 @@ static bool is_called(const struct diff_file *file, event_id id, const char *nam
 	return !strcmp(common_name(text_of(file, event_at(file, id)->name)), common_name(name));
 }
 
-/* A recording that was cut short may have no event at all. */
+/* Samples of any event: folded stacks. A truncated recording may have no event at all. */
 static bool is_of_anything(const struct diff_file *file, event_id id)
 {
 	const struct profile_event *event;
@@ -70,6 +109,12 @@ static bool is_of_anything(const struct diff_file *file, event_id id)
 		return false;
 	event = event_at(file, id);
 	return event->one_value && !strcmp(text_of(file, event->name), "samples");
+}
+
+/* The same of the event that is compared. */
+static bool counts_anything(const struct diff_file *file)
+{
+	return is_of_anything(file, file->event);
 }
 
 static bool find_event(struct diff_file *file, const char *name)
@@ -116,17 +161,24 @@ static struct error *no_common_event(const struct diff_files *files, const char 
 			  "%s has %s; %s has %s", old->path, old_events, new->path, new_events);
 }
 
+/* Of the numbers of samples, which are weights once more in a file that has no others. */
+static double samples_scale(const struct diff_file *file)
+{
+	return event_of(file)->one_value ? (double)file->scale : 1;
+}
+
 static void measure(struct diff_file *file)
 {
 	const struct profile *profile = file->input.profile;
+	const struct profile_samples samples = profile_samples(profile);
 
-	for (uint64_t i = 0; i < profile_cell_count(profile); i++) {
-		const struct profile_cell *cell = profile_get_cell(profile, i);
+	for (uint64_t i = 0; i < samples.count; i++) {
+		const struct profile_sample *sample = &samples.items[i];
 
-		if (cell->event != file->event)
+		if (!is_compared(file, sample))
 			continue;
-		file->whole.samples += (double)cell->samples;
-		file->whole.weight += (double)cell->weight;
+		file->whole.samples += (double)sample->samples * samples_scale(file);
+		file->whole.weight += (double)sample->weight * (double)file->scale;
 	}
 }
 
@@ -138,29 +190,85 @@ static struct diff_file *one_that_says(const struct diff_files *files)
 	return &files->items[0];
 }
 
+/* One unit of the file's weights, in nanoseconds, bytes or counts. */
+static uint64_t unit_of(const struct diff_file *file)
+{
+	const char *unit = profile_event_unit(file->input.profile, file->event);
+
+	return value_scaled(event_of(file)->kind, unit, 1);
+}
+
+static const struct diff_file *one_of_smallest_unit(const struct diff_files *files)
+{
+	const struct diff_file *smallest = one_that_says(files);
+
+	for (size_t i = 0; i < files->count; i++)
+		if (!counts_anything(&files->items[i]) &&
+		    unit_of(&files->items[i]) < unit_of(smallest))
+			smallest = &files->items[i];
+	return smallest;
+}
+
+static struct error *check_kinds(const struct diff_files *files)
+{
+	const struct diff_file *first = one_that_says(files);
+	const char *kind = value_kind_name(event_of(first)->kind);
+
+	for (size_t i = 0; i < files->count; i++) {
+		const struct diff_file *file = &files->items[i];
+
+		if (!counts_anything(file) && event_of(file)->kind != event_of(first)->kind)
+			return error_hint(
+				error_new("the event %s measures different kinds of values",
+					  text_of(first, event_of(first)->name)),
+				"%s in %s, %s in %s", kind, first->path,
+				value_kind_name(event_of(file)->kind), file->path);
+	}
+	return NULL;
+}
+
+/* The units are multiples of each other. */
+static void find_unit_scales(struct diff_files *files)
+{
+	uint64_t smallest = unit_of(one_of_smallest_unit(files));
+
+	for (size_t i = 0; i < files->count; i++)
+		files->items[i].scale = counts_anything(&files->items[i])
+						? 1
+						: unit_of(&files->items[i]) / smallest;
+}
+
 struct error *diff_files_choose_event(struct diff_files *files, const char *name)
 {
 	const struct diff_file *file = one_that_says(files);
 	bool found = name && all_have(files, name);
+	struct error *err;
 
 	for (event_id i = 0; !name && !found && i < profile_event_count(file->input.profile); i++)
 		found = all_have(files, text_of(file, event_at(file, i)->name));
 	if (!found)
 		return no_common_event(files, name);
+	err = check_kinds(files);
+	if (err)
+		return err;
+	find_unit_scales(files);
 	for (size_t i = 0; i < files->count; i++) {
 		measure(&files->items[i]);
-		files->by_samples = files->by_samples ||
-				    is_of_anything(&files->items[i], files->items[i].event);
+		files->by_samples = files->by_samples || counts_anything(&files->items[i]);
 	}
 	return NULL;
 }
 
-const struct profile_event *diff_files_event(const struct diff_files *files, const char **name)
+struct diff_event diff_files_event(const struct diff_files *files)
 {
 	const struct diff_file *file = one_that_says(files);
+	const struct diff_file *smallest = one_of_smallest_unit(files);
 
-	*name = text_of(file, event_of(file)->name);
-	return event_of(file);
+	return (struct diff_event){
+		.name = text_of(file, event_of(file)->name),
+		.kind = event_of(file)->kind,
+		.unit = profile_event_unit(smallest->input.profile, smallest->event),
+	};
 }
 
 bool diff_files_are_runs(const struct diff_files *files)
@@ -171,21 +279,22 @@ bool diff_files_are_runs(const struct diff_files *files)
 	return true;
 }
 
-/* 0: they are counted. Else they follow from the period, or a thread's stack is taken for one. */
+/* 0 if samples are counted. Otherwise an estimate from the period, or one per stack and thread. */
 static double samples_per_weight(const struct diff_file *file)
 {
 	const struct profile *profile = file->input.profile;
+	const struct profile_samples samples = profile_samples(profile);
 	const struct profile_event *event = event_of(file);
 	bool is_count = !strcmp(text_of(file, event->unit), "count");
-	uint64_t cells = 0;
+	uint64_t compared = 0;
 
 	if (file->whole.samples > 0 && (!event->one_value || is_count))
 		return 0;
 	if (event->period)
-		return 1 / (double)event->period;
-	for (uint64_t i = 0; i < profile_cell_count(profile); i++)
-		cells += profile_get_cell(profile, i)->event == file->event;
-	return file->whole.weight > 0 ? (double)cells / file->whole.weight : 0;
+		return 1 / ((double)event->period * (double)file->scale);
+	for (uint64_t i = 0; i < samples.count; i++)
+		compared += is_compared(file, &samples.items[i]);
+	return file->whole.weight > 0 ? (double)compared / file->whole.weight : 0;
 }
 
 double *diff_files_samples_per_weight(const struct diff_files *files, bool *is_guess)
@@ -203,15 +312,16 @@ double *diff_files_samples_per_weight(const struct diff_files *files, bool *is_g
 static double threads_of(const struct diff_file *file)
 {
 	const struct profile *profile = file->input.profile;
+	const struct profile_samples samples = profile_samples(profile);
 	uint32_t count = profile_thread_count(profile);
 	CLEANUP(free_ptr) bool *is_there = xcalloc(count, sizeof(*is_there));
 	double threads = 0;
 
-	for (uint64_t i = 0; i < profile_cell_count(profile); i++) {
-		const struct profile_cell *cell = profile_get_cell(profile, i);
+	for (uint64_t i = 0; i < samples.count; i++) {
+		const struct profile_sample *sample = &samples.items[i];
 
-		if (cell->event == file->event)
-			is_there[cell->thread] = true;
+		if (is_compared(file, sample))
+			is_there[profile_get_label_set(profile, sample->labels)->thread] = true;
 	}
 	for (thread_id i = 0; i < count; i++) {
 		if (is_there[i] && profile_get_thread(profile, i)->tid < 0)
@@ -240,10 +350,13 @@ struct profile *diff_files_merge(const struct diff_files *files)
 			.profile = files->items[i].input.profile,
 			.event = files->items[i].event,
 			.column = (uint32_t)i,
-			.sample_scale = 1,
-			.weight_scale = 1,
+			.sample_scale = samples_scale(&files->items[i]),
+			.weight_scale = (double)files->items[i].scale,
+			.label_sets = files->items[i].label_sets,
+			.values = files->items[i].values.texts ? &files->items[i].values : NULL,
 		};
 		snprintf(columns[i].name, sizeof(columns[i].name), "%zu", i);
+		columns[i].kind = diff_files_event(files).kind;
 	}
 	return merge_profiles(inputs, files->count, columns, (uint32_t)files->count);
 }
@@ -261,7 +374,7 @@ static struct measurement sum_of_side(const struct diff_files *files, int side)
 	return sum;
 }
 
-/* By side. The smaller one is 1, lest counts are rounded away. */
+/* By side. The smaller scale is 1, so that no counts are rounded to 0. */
 static void find_scales(const struct diff_files *files, bool of_shares, double scales[SIDES])
 {
 	double smaller;
@@ -280,7 +393,7 @@ static void find_scales(const struct diff_files *files, bool of_shares, double s
 		scales[i] /= smaller;
 }
 
-/* Samples of one side may stand for more than those of the other. */
+/* A sample of one side may have more weight than one of the other. */
 static double sample_scale(const struct diff_files *files, int side)
 {
 	struct measurement sum = sum_of_side(files, side), after = sum_of_side(files, AFTER);
@@ -293,10 +406,11 @@ static double sample_scale(const struct diff_files *files, int side)
 struct profile *diff_files_merge_sides(const struct diff_files *files, bool of_shares)
 {
 	CLEANUP(free_ptr) struct merge_input *inputs = xcalloc(files->count, sizeof(*inputs));
-	const char *name;
-	const struct profile_event *event = diff_files_event(files, &name);
-	struct merge_column columns[] = {{.name = "after", .counts_ns = event->counts_ns},
-					 {.name = "before", .counts_ns = event->counts_ns}};
+	struct diff_event event = diff_files_event(files);
+	struct merge_column columns[] = {
+		{.name = "after", .kind = event.kind, .unit = event.unit},
+		{.name = "before", .kind = event.kind, .unit = event.unit},
+	};
 	double scales[SIDES];
 
 	find_scales(files, of_shares, scales);
@@ -307,8 +421,10 @@ struct profile *diff_files_merge_sides(const struct diff_files *files, bool of_s
 			.profile = files->items[i].input.profile,
 			.event = files->items[i].event,
 			.column = side == BEFORE,
-			.sample_scale = scales[side] * sample_scale(files, side),
-			.weight_scale = scales[side],
+			.sample_scale = scales[side] * sample_scale(files, side) *
+					samples_scale(&files->items[i]),
+			.weight_scale = scales[side] * (double)files->items[i].scale,
+			.label_sets = files->items[i].label_sets,
 		};
 	}
 	return merge_profiles(inputs, files->count, columns, ARRAY_SIZE(columns));

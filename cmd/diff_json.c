@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* More would be noise. */
+/* More digits would be noise. */
 enum { DIGITS = 6 };
 
 static void put_change(struct json *json, const struct change *change)
@@ -48,9 +48,9 @@ static void put_side(struct json *json, const char *key, const struct diff_repor
 
 static void put_functions(struct json *json, const struct diff_report *report)
 {
-	const struct labels *labels = &report->diff->labels;
+	const struct display_labels *labels = &report->diff->labels;
 
-	json_key(json, "functions");
+	json_key(json, report->label ? "values" : "functions");
 	json_begin_array(json);
 	for (uint32_t i = 0; i < report->diff->count; i++) {
 		const struct diff_row *row = &report->diff->rows[i];
@@ -60,8 +60,11 @@ static void put_functions(struct json *json, const struct diff_report *report)
 
 		json_begin_object(json);
 		json_put_text(json, "name", label->name);
-		json_put_text(json, "module", profile_string(labels->profile, module->path));
-		json_put_text(json, "file", profile_string(labels->profile, label->file));
+		if (!report->label) {
+			json_put_text(json, "module",
+				      profile_string(labels->profile, module->path));
+			json_put_text(json, "file", profile_string(labels->profile, label->file));
+		}
 		put_object(json, "self", &row->self);
 		put_object(json, "total", &row->total);
 		json_end_object(json);
@@ -112,9 +115,11 @@ void diff_print_json(const struct diff_report *report, FILE *out)
 	json_put_text(&json, "quantity", report->quantity);
 	json_put_text(&json, "compared", of_shares ? "shares" : "recordings");
 	json_put_real(&json, "confidence", report->options->confidence, DIGITS);
-	json_put_real(&json, "noise", report->diff->spread, DIGITS);
+	json_put_real(&json, "noise", report->diff->overdispersion, DIGITS);
 	put_side(&json, "old", report, report->old, 0);
 	put_side(&json, "new", report, report->new, report->old->count);
+	if (report->label)
+		json_put_text(&json, "label", report->label);
 	json_put_text(&json, "verdict", diff_verdict_word(report));
 	json_key(&json, "whole");
 	if (of_shares || report->diff->verdict == DIFF_NOTHING) {
@@ -125,7 +130,8 @@ void diff_print_json(const struct diff_report *report, FILE *out)
 		json_end_object(&json);
 	}
 	put_functions(&json, report);
-	put_stacks(&json, report->diff);
+	if (!report->label)
+		put_stacks(&json, report->diff);
 	json_end_object(&json);
 	fputc('\n', out);
 }

@@ -1,7 +1,7 @@
 #include "base/alloc.h"
+#include "base/humanize.h"
 #include "base/printable.h"
 #include "cmd/diff_report.h"
-#include "cmd/figure.h"
 #include "report/shorten.h"
 
 #include <inttypes.h>
@@ -19,15 +19,15 @@ enum {
 	MOST_INDENT = 20,
 };
 
-/* A stack whose change is less than that share of the whole is not shown. */
+/* Stacks are shown if their change is at least this share of the whole. */
 #define LEAST_CHANGE 0.002
-/* A caller whose change is that of one callee, but for so much of it, shares a line with it. */
+/* A caller and its callee share a line if their changes differ by at most this part. */
 #define CHAIN_TOLERANCE 0.1
 
 struct printer {
 	const struct diff_report *report;
 	const struct diff *diff;
-	const struct screen *screen;
+	const struct pager *pager;
 	FILE *out;
 	uint64_t lines_left; /* of the tree */
 };
@@ -37,13 +37,19 @@ static double change_of(const struct change *change)
 	return change->after - change->before;
 }
 
+/* Less waiting need not be faster: the threads of a server wait for all of their lives. */
+static bool is_speed(const struct diff_report *report)
+{
+	return value_is_time(report->kind) && report->kind != VALUE_OFF_CPU_TIME;
+}
+
 const char *diff_verdict_word(const struct diff_report *report)
 {
 	switch (report->diff->verdict) {
 	case DIFF_SLOWER:
-		return report->counts_ns ? "slower" : "more";
+		return is_speed(report) ? "slower" : "more";
 	case DIFF_FASTER:
-		return report->counts_ns ? "faster" : "less";
+		return is_speed(report) ? "faster" : "less";
 	case DIFF_CHANGED:
 		return "changed";
 	case DIFF_SAME:
@@ -75,8 +81,7 @@ static void put_weight(const struct printer *printer, double weight)
 	uint64_t rounded = (uint64_t)llround(weight);
 
 	fprintf(printer->out, "%12s",
-		printer->report->counts_ns ? figure_time(rounded).text
-					   : figure_count(rounded).text);
+		value_humanize(printer->report->kind, printer->report->unit, rounded).text);
 }
 
 static void put_side(const struct printer *printer, const char *title,
@@ -90,8 +95,8 @@ static void put_side(const struct printer *printer, const char *title,
 	fputs(title, printer->out);
 	put_weight(printer, weight);
 	fprintf(printer->out, "%s  %s samples  %s",
-		printer->report->options->kind == COMPARE_WEIGHTS ? " a recording" : "",
-		figure_count((uint64_t)llround(samples)).text, path);
+		printer->report->options->kind == COMPARE_WEIGHTS ? " per recording" : "",
+		humanize_count((uint64_t)llround(samples)).text, path);
 	if (files->count > 1)
 		fprintf(printer->out, " and %zu more", files->count - 1);
 	fputc('\n', printer->out);
@@ -109,7 +114,7 @@ static void put_sides(const struct printer *printer)
 		 printer->diff->new_weight);
 }
 
-/* The functions that the change is mostly made of: "parse +11.0 points, copy -2.1 points". */
+/* The functions with the largest changes: "parse +11.0 points, copy -2.1 points". */
 static void put_functions(const struct printer *printer)
 {
 	const struct diff *diff = printer->diff;
@@ -142,17 +147,19 @@ char *diff_verdict_line(const struct diff_report *report)
 {
 	const struct diff *diff = report->diff;
 	CLEANUP(free_ptr) char *whole = whole_words(report);
+	CLEANUP(free_ptr)
+	char *rows = report->label ? xasprintf("values of %s", report->label)
+				   : xstrdup("functions");
 	bool of_shares = report->options->kind == COMPARE_SHARES;
 
 	if (diff->verdict == DIFF_NOTHING)
 		return xasprintf("nothing to compare: the %s side has no samples",
 				 diff->old_weight > 0 ? "new" : "old");
 	if (diff->verdict == DIFF_CHANGED && of_shares)
-		return xstrdup("functions have changed");
+		return xasprintf("%s have changed", rows);
 	if (diff->verdict == DIFF_CHANGED)
-		return xasprintf("functions have changed; the whole has not, as far as can be "
-				 "seen: %s",
-				 whole);
+		return xasprintf("%s have changed; the whole has not, as far as can be seen: %s",
+				 rows, whole);
 	if (of_shares)
 		return xstrdup(diff_verdict_word(report));
 	return xasprintf("%s: %s", diff_verdict_word(report), whole);
@@ -160,31 +167,31 @@ char *diff_verdict_line(const struct diff_report *report)
 
 static void put_verdict(const struct printer *printer)
 {
-	static const enum screen_style styles[] = {[DIFF_SLOWER] = STYLE_HOT,
-						   [DIFF_FASTER] = STYLE_COLD,
-						   [DIFF_CHANGED] = STYLE_HEADING};
+	static const enum style styles[] = {[DIFF_SLOWER] = STYLE_HOT,
+					    [DIFF_FASTER] = STYLE_LESS,
+					    [DIFF_CHANGED] = STYLE_HEADING};
 	CLEANUP(free_ptr) char *line = diff_verdict_line(printer->report);
 
 	fprintf(printer->out, "\n%s%s%s\n",
-		screen_style(printer->screen, styles[printer->diff->verdict]), line,
-		screen_style(printer->screen, STYLE_PLAIN));
+		pager_sequence(printer->pager, styles[printer->diff->verdict]), line,
+		pager_sequence(printer->pager, STYLE_PLAIN));
 	put_functions(printer);
 }
 
-/* What is significant is marked by a sign and a colour, the rest is faint. */
+/* Significant changes have a sign and a colour, others are faint. */
 static void put_change(const struct printer *printer, const struct change *change)
 {
 	double value = change_of(change);
-	enum screen_style style = !change->is_significant ? STYLE_FAINT
-				  : value > 0		  ? STYLE_HOT
-							  : STYLE_COLD;
+	enum style style = !change->is_significant ? STYLE_FAINT
+			   : value > 0		   ? STYLE_HOT
+						   : STYLE_LESS;
 
-	fprintf(printer->out, "%s%s %+6.1f ±%-5.1f%s", screen_style(printer->screen, style),
+	fprintf(printer->out, "%s%s %+6.1f ±%-5.1f%s", pager_sequence(printer->pager, style),
 		!change->is_significant ? " "
 		: value > 0		? "▲"
 					: "▼",
 		percent(value), percent(change->margin),
-		screen_style(printer->screen, STYLE_PLAIN));
+		pager_sequence(printer->pager, STYLE_PLAIN));
 }
 
 static void put_values(const struct printer *printer, const struct change *change)
@@ -194,13 +201,13 @@ static void put_values(const struct printer *printer, const struct change *chang
 
 static bool is_wide(const struct printer *printer)
 {
-	return printer->screen->columns >= WIDE_COLUMNS;
+	return printer->pager->columns >= WIDE_COLUMNS;
 }
 
 static size_t name_columns(const struct printer *printer, size_t taken)
 {
-	return printer->screen->columns > taken + LEAST_NAME_COLUMNS
-		       ? printer->screen->columns - taken
+	return printer->pager->columns > taken + LEAST_NAME_COLUMNS
+		       ? printer->pager->columns - taken
 		       : LEAST_NAME_COLUMNS;
 }
 
@@ -217,7 +224,7 @@ static void put_row(const struct printer *printer, const struct diff_row *row)
 	fprintf(printer->out, " %s\n", name);
 }
 
-/* main() and its callers: their total is the whole. */
+/* True for main() and its callers, whose total is the whole. */
 static bool is_of_all(const struct printer *printer, const struct diff_row *row)
 {
 	const struct change *whole = &printer->diff->whole;
@@ -243,9 +250,10 @@ static void put_table(const struct printer *printer)
 		if (!shown)
 			fprintf(printer->out,
 				"\n%% of %s%s\n    self change    old    new      total change%s  "
-				"function\n",
+				"%s\n",
 				of_old ? "old's " : "each side's ", printer->report->quantity,
-				is_wide(printer) ? "   old    new  " : "");
+				is_wide(printer) ? "   old    new  " : "",
+				printer->report->label ? printer->report->label : "function");
 		if (shown++ == printer->report->rows)
 			break;
 		put_row(printer, &printer->diff->rows[i]);
@@ -259,7 +267,7 @@ static bool is_shown(const struct printer *printer, uint32_t stack)
 	return change->is_significant && fabs(change_of(change)) >= LEAST_CHANGE;
 }
 
-/* The only callee that is shown, where it changes as its caller does; 0: there is none such. */
+/* The only callee that is shown, if it changes as its caller does; else 0. */
 static uint32_t only_way_on(const struct printer *printer, uint32_t stack)
 {
 	const struct diff_stack *stacks = printer->diff->stacks;
@@ -278,7 +286,8 @@ static uint32_t only_way_on(const struct printer *printer, uint32_t stack)
 	return only;
 }
 
-/* "main › run › parse", up to `last`; the first ones give way. To be freed. */
+/* "main › run › parse", up to `last`; the first ones are left out if there is no room. To be freed.
+ */
 static char *chain_of(const struct printer *printer, uint32_t first, uint32_t last, size_t columns)
 {
 	const struct diff_stack *stacks = printer->diff->stacks;
@@ -363,7 +372,7 @@ static void put_tree(struct printer *printer)
 	}
 }
 
-/* What the verdict stands on. */
+/* Confidence and noise, which the verdict depends on. */
 static void put_footing(const struct printer *printer)
 {
 	const struct diff_report *report = printer->report;
@@ -372,34 +381,42 @@ static void put_footing(const struct printer *printer)
 	fprintf(printer->out, "\n%g %% confidence", report->options->confidence * 100);
 	if (has_several)
 		fprintf(printer->out,
-			"; between recordings of a side most functions vary by %.1f %%",
-			percent(printer->diff->spread));
+			"; most functions vary by %.1f %% between recordings of a side",
+			percent(printer->diff->overdispersion));
 	else
 		fprintf(printer->out,
-			"; two runs of one program are taken to vary by %.3g %% (--noise).\n"
-			"Several recordings a side would tell: prof diff OLD OLD2 -- NEW NEW2",
+			"; two runs of one program are assumed to vary by %.3g %% (--noise).\n"
+			"Several recordings per side measure it: prof diff OLD OLD2 -- NEW NEW2",
 			report->options->noise * 100);
 	if (report->is_guess)
-		fputs("\nnot all files count their samples: how many there are is estimated",
+		fputs("\nnot all files count their samples: their number is estimated",
 		      printer->out);
 	fputc('\n', printer->out);
 }
 
-void diff_print(const struct diff_report *report, const struct screen *screen)
+void diff_print(const struct diff_report *report, const struct pager *pager)
 {
+	CLEANUP(free_ptr) char *event = printable(report->event);
+	CLEANUP(free_ptr) char *quantity = printable(report->quantity);
+	CLEANUP(free_ptr) char *label = report->label ? printable(report->label) : NULL;
+	struct diff_report shown = *report;
 	struct printer printer = {
-		.report = report,
+		.report = &shown,
 		.diff = report->diff,
-		.screen = screen,
-		.out = screen->out,
+		.pager = pager,
+		.out = pager->out,
 		.lines_left = report->rows,
 	};
 
+	shown.event = event;
+	shown.quantity = quantity;
+	shown.label = label;
 	put_sides(&printer);
 	put_verdict(&printer);
 	if (report->diff->verdict == DIFF_NOTHING)
 		return;
 	put_table(&printer);
-	put_tree(&printer);
+	if (!report->label)
+		put_tree(&printer);
 	put_footing(&printer);
 }

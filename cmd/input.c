@@ -1,24 +1,53 @@
 #include "cmd/input.h"
 
 #include "base/alloc.h"
-#include "cmd/recorded.h"
+#include "base/signals.h"
+#include "cmd/record_messages.h"
+#include "cmd/trusted_user.h"
+#include "cmd/ui/message.h"
 #include "format/format.h"
+#include "profile/source_users.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-enum { FIRST_BYTES = 64 };
+enum { FIRST_BYTES = 64, PIECE_MS = 10 };
 
-/* A pipe is read in a copy: tee(2) leaves what it copies where it is, and waits for some. */
+/*
+ * Until the pipe holds the first bytes, or all that will come: a writer may write a byte at a time.
+ * Events are not asked for: a pipe with some bytes is readable all the time, only its end is news.
+ */
+static void wait_for_first(int pipe)
+{
+	struct pollfd writers = {.fd = pipe};
+	int held = 0;
+
+	while (!(writers.revents & (POLLHUP | POLLERR)) && ioctl(pipe, FIONREAD, &held) == 0 &&
+	       held < FIRST_BYTES)
+		poll(&writers, 1, PIECE_MS);
+}
+
+static bool is_pipe(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode);
+}
+
+/* A pipe is read in a copy: tee(2) leaves what it copies where it is. */
 static ssize_t peek_pipe(int fd, unsigned char *first)
 {
 	ssize_t len = -1;
 	int copy[2];
 
-	if (pipe2(copy, O_CLOEXEC) < 0)
+	if (!is_pipe(fd) || pipe2(copy, O_CLOEXEC) < 0)
 		return -1;
+	wait_for_first(fd);
 	do
 		len = tee(fd, copy[1], FIRST_BYTES, 0);
 	while (len < 0 && errno == EINTR);
@@ -50,13 +79,73 @@ static struct error *read_format(int fd, const struct format *format, struct pro
 	return error_errno(errno, "read");
 }
 
+/* A signal cuts short what is being done. */
+struct interruption {
+	struct signal_guard *guard;
+	atomic_bool cancel;
+};
+
+static void on_signal(void *user)
+{
+	struct interruption *interruption = user;
+	struct received_signal signal;
+
+	if (signal_guard_next(interruption->guard, &signal) && signal.number != SIGUSR2)
+		atomic_store(&interruption->cancel, true);
+}
+
+static struct error *read_in_loop(int fd, const struct input_options *options, struct loop *loop,
+				  atomic_bool *cancel, struct input *input)
+{
+	struct listener listener = record_messages(true, options->shows_progress);
+	struct import_result result = {0};
+	struct error *err = import_perfdata(fd,
+					    &(struct import_options){
+						    .symfs = options->symfs,
+						    .debug_dir = options->debug_dir,
+						    .caller = sudo_caller(),
+						    .inlines = !options->no_inline,
+						    .command = options->command,
+						    .needs_timestamps = options->keeps_timestamps,
+						    .loop = loop,
+						    .cancel = cancel,
+						    .listener = &listener,
+					    },
+					    &result);
+
+	message_progress_end();
+	input->is_recording = true;
+	input->profile = result.profile;
+	input->finalized = result.finalized;
+	input->reading_cpu_ns = result.reading_cpu_ns;
+	return err;
+}
+
+static struct error *read_recording(int fd, const struct input_options *options,
+				    struct input *input)
+{
+	struct interruption interruption = {.guard = options->signals};
+	CLEANUP(loop_cleanup) struct loop *loop = NULL;
+	struct loop_watch *watch;
+	struct error *err = loop_new(&loop);
+
+	if (!err && options->signals)
+		err = loop_watch(loop, signal_guard_fd(options->signals), on_signal, &interruption,
+				 &watch);
+	if (!err)
+		return read_in_loop(fd, options, loop, &interruption.cancel, input);
+	close(fd);
+	return err;
+}
+
 static struct error *read_any(int fd, const struct input_options *options, struct input *input)
 {
 	const struct format *format = format_of(fd);
 
-	if (format)
-		return read_format(fd, format, input->profile);
-	return recorded_read(fd, options, input);
+	if (!format)
+		return read_recording(fd, options, input);
+	input->profile = profile_new();
+	return read_format(fd, format, input->profile);
 }
 
 static bool ends_in(const char *path, const char *end)
@@ -97,24 +186,28 @@ struct error *input_read(const char *path, const struct input_options *options, 
 	const char *name = is_stdin ? "stdin" : path;
 	struct input input = {0};
 	struct error *err;
+	struct stat st;
+	bool has_owner;
 	int fd = is_stdin ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
 			  : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 
 	if (fd < 0)
 		return error_errno(errno, "open %s", name);
-	input.profile = profile_new();
+	has_owner = fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
 	err = read_any(fd, options, &input);
 	if (err) {
 		input_deinit(&input);
 		return error_wrap(explain(err, name), "%s", name);
 	}
+	if (has_owner && !is_trusted_user(st.st_uid))
+		source_users_distrust(input.profile, st.st_uid);
 	*ret = input;
 	return NULL;
 }
 
 void input_deinit(struct input *input)
 {
-	completeness_deinit(&input->completeness);
+	finalize_result_deinit(&input->finalized);
 	profile_free(input->profile);
 	*input = (struct input){0};
 }

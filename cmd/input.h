@@ -5,40 +5,39 @@
 #ifndef PROF_CMD_INPUT_H
 #define PROF_CMD_INPUT_H
 
-#include "cmd/completion.h"
-#include "cmd/options.h"
+#include "cmd/ui/options.h"
+#include "record/import.h"
 
 /* All but the last three are for recordings alone. */
 struct input_options {
 	const char *symfs;     /* as in recorded_files; NULL: the files are where they were */
 	const char *debug_dir; /* NULL: /usr/lib/debug */
 	bool no_inline;
-	const char *command;	       /* in place of a command line that the file does not tell */
-	bool keeps_moments;	       /* as profile_keep_moments() */
-	bool shows_progress;	       /* where stderr is a terminal */
-	const struct signals *signals; /* one cuts the reading and naming short, and what was read
-					  by then is the profile; NULL: they end prof */
+	const char *command;	      /* in place of a command line that the file does not tell */
+	bool keeps_timestamps;	      /* as profile_keep_timestamps() */
+	bool shows_progress;	      /* where stderr is a terminal */
+	struct signal_guard *signals; /* a signal ends the reading, a second one symbolizing; the
+					 profile is what was read; NULL: they end prof */
 };
 
 /* The entries of a table for struct `type`, which holds the input_options as `member`. */
 #define INPUT_ENTRIES(type, member)                                                                \
 	INPUT_SYMFS_ENTRY(type, member),                                                           \
 		OPTION_ENTRY(0, "debug-dir", "DIR",                                                \
-			     "where separate debug files are; /usr/lib/debug if not said",         \
+			     "look for separate debug files in DIR (default /usr/lib/debug)",      \
 			     option_string, offsetof(type, member.debug_dir)),                     \
-		OPTION_ENTRY(                                                                      \
-			0, "no-inline", NULL,                                                      \
-			"name functions by the symbol tables alone: no lines, nothing inlined",    \
-			option_true, offsetof(type, member.no_inline))
+		OPTION_ENTRY(0, "no-inline", NULL,                                                 \
+			     "symbolize from symbol tables only, without lines and inlined calls", \
+			     option_true, offsetof(type, member.no_inline))
 #define INPUT_SYMFS_ENTRY(type, member)                                                            \
 	OPTION_ENTRY(0, "symfs", "DIR",                                                            \
-		     "the recorded files are below DIR, or in it, or known there by build-id",     \
+		     "look for the recorded files below DIR, by path, by name or by build-id",     \
 		     option_string, offsetof(type, member.symfs))
 
 struct input {
 	struct profile *profile;
 	bool is_recording; /* else nothing was to be unwound or named: */
-	struct completeness completeness;
+	struct finalize_result finalized;
 	uint64_t reading_cpu_ns; /* prof's own CPU time, before naming */
 };
 

@@ -1,5 +1,5 @@
 /*
- * Samples and weight in the JSON of reports: a member of that key, {"samples":…,"weight":…}.
+ * Samples and weight in JSON reports.
  */
 #ifndef PROF_CMD_JSON_SUM_H
 #define PROF_CMD_JSON_SUM_H
@@ -7,6 +7,8 @@
 #include "base/json.h"
 #include "report/sum.h"
 
-void json_put_sum(struct json *json, const char *key, struct sum sum);
+/* A member {"samples": …, "weight": …}; without samples if their numbers are not known
+ * (profile_counts_samples()). */
+void json_put_sum(struct json *json, const char *key, struct sum sum, bool counts_samples);
 
 #endif

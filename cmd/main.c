@@ -1,57 +1,42 @@
 #include "base/alloc.h"
+#include "base/signals.h"
 #include "cmd/command.h"
-#include "cmd/message.h"
-#include "cmd/options.h"
-#include "cmd/signals.h"
+#include "cmd/ui/message.h"
+#include "cmd/ui/options.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static const struct command *const commands[] = {&command_record,   &command_report,
-						 &command_annotate, &command_top,
-						 &command_diff,	    &command_convert};
 
 static int print_help(void)
 {
 	printf("Usage: prof COMMAND [options]\n\n"
 	       "A sampling profiler: where do programs spend their time?\n\n");
-	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
-		printf("  %-10s %s\n", commands[i]->name, commands[i]->summary);
+	for (const struct command *const *command = commands; *command; command++)
+		printf("  %-10s %s\n", (*command)->name, (*command)->summary);
 	printf("\nprof COMMAND --help says more.\n");
 	return STATUS_OK;
 }
 
 static int unknown_command(const char *word)
 {
-	const char *names[ARRAY_SIZE(commands) + 1] = {NULL};
+	const char *near = command_nearest(word);
 	struct error *err = word[0] == '-' ? error_new("unknown option %s", word)
-					   : error_new("there is no command %s", word);
-	const char *nearest;
+					   : error_new("unknown command %s", word);
 
-	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
-		names[i] = commands[i]->name;
-	nearest = option_nearest(word, names);
 	message_error(error_hint(err, "%s%s%sprof --help lists the commands",
-				 nearest ? "did you mean prof " : "", nearest ? nearest : "",
-				 nearest ? "? " : ""));
+				 near ? "did you mean prof " : "", near ? near : "",
+				 near ? "? " : ""));
 	return STATUS_USAGE;
-}
-
-static const struct command *command_called(const char *name)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
-		if (!strcmp(name, commands[i]->name))
-			return commands[i];
-	return NULL;
 }
 
 /* `prof help record` is `prof record --help`. */
 static int help_on(char *name)
 {
 	static char help[] = "--help";
-	const struct command *command = command_called(name);
+	const struct command *command = command_find(name);
 
 	return command ? command->run(2, (char *[]){name, help, NULL}) : unknown_command(name);
 }
@@ -62,8 +47,7 @@ static int dispatch(int argc, char **argv)
 	const struct command *command;
 
 	if (!word) {
-		message_error(
-			error_hint(error_new("no command is given"), "prof --help lists them"));
+		message_error(error_hint(error_new("no command given"), "prof --help lists them"));
 		return STATUS_USAGE;
 	}
 	if (!strcmp(word, "help") && argc > 2)
@@ -74,7 +58,7 @@ static int dispatch(int argc, char **argv)
 		printf("prof %s\n", PROF_VERSION);
 		return STATUS_OK;
 	}
-	command = command_called(word);
+	command = command_find(word);
 	return command ? command->run(argc - 1, argv + 1) : unknown_command(word);
 }
 
@@ -90,12 +74,25 @@ static void fill_standard_descriptors(void)
 			open("/dev/null", (fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
 }
 
+/* One write: no message code can be trusted without memory. */
+static void say_out_of_memory(void)
+{
+	static const char text[] = "prof: out of memory\n";
+	ssize_t written = write(STDERR_FILENO, text, sizeof(text) - 1);
+
+	(void)written;
+}
+
 int main(int argc, char **argv)
 {
 	int status;
 
+	/* The first function is called last, when the terminal has been restored. */
+	at_quick_exit(say_out_of_memory);
+	alloc_give_back_large_blocks();
 	fill_standard_descriptors();
 	signals_survive_cut_files();
+	signals_fail_at_size_limit();
 	status = dispatch(argc, argv);
 	if (fflush(stdout) != 0 || ferror(stdout)) {
 		/* Who leaves early has seen enough. */

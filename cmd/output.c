@@ -1,58 +1,24 @@
 #include "cmd/output.h"
 
 #include "base/alloc.h"
+#include "cmd/output_rescue.h"
+#include "cmd/ui/message.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <sys/sendfile.h>
 #include <time.h>
 #include <unistd.h>
 
-/* Hundreds of megabytes go through it. */
+/* Outputs can have hundreds of megabytes. */
 enum { BUFFER_BYTES = 256 * 1024 };
-
-/* Names of what is open already; opening them anew would truncate, or replace the name. -1: none.
- */
-static int descriptor_of(const char *path)
-{
-	static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
-
-	if (!strcmp(path, "-") || !strcmp(path, "/dev/stdout"))
-		return STDOUT_FILENO;
-	if (!strcmp(path, "/dev/stderr"))
-		return STDERR_FILENO;
-	for (size_t i = 0; i < ARRAY_SIZE(folders); i++) {
-		size_t len = strlen(folders[i]);
-
-		if (!strncmp(path, folders[i], len) && isdigit((unsigned char)path[len]) &&
-		    !path[len + strspn(path + len, "0123456789")])
-			return atoi(path + len);
-	}
-	return -1;
-}
 
 bool output_is_stdout(const char *path)
 {
-	return descriptor_of(path) == STDOUT_FILENO;
-}
-
-static bool stat_folder(const char *path, struct stat *ret)
-{
-	CLEANUP(free_ptr)
-	char *folder = xasprintf("%.*s.", (int)(basename(path) - path), path);
-
-	return stat(folder, ret) == 0;
-}
-
-static bool is_same_folder(const char *left, const char *right)
-{
-	struct stat left_st, right_st;
-
-	return stat_folder(left, &left_st) && stat_folder(right, &right_st) &&
-	       left_st.st_dev == right_st.st_dev && left_st.st_ino == right_st.st_ino;
+	return output_descriptor(path) == STDOUT_FILENO;
 }
 
 static void put_time(FILE *out)
@@ -66,7 +32,7 @@ static void put_time(FILE *out)
 	fputs(text, out);
 }
 
-/* Whose %p and %t are replaced, and %n and %% are not: what stays the same through a run. */
+/* Replaces %p and %t, which are the same for the whole run, but not %n and %%. */
 static char *pattern_of(const char *template)
 {
 	char *pattern = NULL;
@@ -116,18 +82,19 @@ static bool has_number(const char *pattern)
 	return strcmp(one, two) != 0;
 }
 
-/* Numbered ones get another number each. */
+/* Outputs with %n never are: each gets a new number. */
 bool output_is_same(const struct output *output, const struct output *other)
 {
 	if (!output->is_file || !other->is_file)
-		return descriptor_of(output->path) >= 0
-			       ? descriptor_of(output->path) == descriptor_of(other->path)
+		return output_descriptor(output->path) >= 0
+			       ? output_descriptor(output->path) == output_descriptor(other->path)
 			       : !strcmp(output->path, other->path);
-	return !strcmp(basename(output->path), basename(other->path)) &&
-	       is_same_folder(output->path, other->path) && !has_number(output->pattern);
+	return !strcmp(basename(output->target), basename(other->target)) &&
+	       output->folder.st_dev == other->folder.st_dev &&
+	       output->folder.st_ino == other->folder.st_ino && !has_number(output->pattern);
 }
 
-/* With a number: the first that makes a new name. */
+/* With %n: the first number that gives a new name. */
 static char *path_of(const char *pattern)
 {
 	for (unsigned number = 1;; number++) {
@@ -150,117 +117,104 @@ static struct error *unknown_format(const char *path)
 		free(known);
 		known = more;
 	}
-	return error_hint(error_new("the extension of %s tells no format", path),
+	return error_hint(error_new("unknown format: the extension of %s is not known", path),
 			  "give --format, or a known extension: %s", known);
 }
 
-/* A FIFO, a terminal: what is there and is no regular file. */
-static bool is_special(const char *path)
+static bool is_direct(const struct output *output)
 {
-	struct stat st;
-
-	return stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
+	return output->place.descriptor >= 0 || output->place.special >= 0;
 }
 
-/* Under sudo the file belongs to who typed the command. A failure leaves it root's, which is no
- * less safe. */
-static void give_to_sudo_user(int fd)
-{
-	const char *uid = getenv("SUDO_UID"), *gid = getenv("SUDO_GID");
-
-	if (geteuid() != 0 || !uid || !gid)
-		return;
-	if (fchown(fd, (uid_t)strtoul(uid, NULL, 10), (gid_t)strtoul(gid, NULL, 10)) < 0)
-		return;
-}
-
-static struct error *create_temporary(struct output *output)
-{
-	const char *slash = strrchr(output->path, '/');
-	const char *name = slash ? slash + 1 : output->path;
-
-	output->temporary = xasprintf("%.*s.%s.XXXXXX", (int)(name - output->path), output->path,
-				      name);
-	output->fd = mkostemp(output->temporary, O_CLOEXEC);
-	if (output->fd < 0) {
-		free(STEAL(output->temporary));
-		return error_errno(errno, "create %s", output->path);
-	}
-	give_to_sudo_user(output->fd);
-	return NULL;
-}
-
-static void remove_temporary(struct output *output)
-{
-	if (output->temporary)
-		unlink(output->temporary);
-	free(STEAL(output->temporary));
-	close_fd(&output->fd);
-	output->fd = -1;
-}
-
-/* Can a file be made there? None is kept: whoever kills prof while it records finds no remains. */
+/*
+ * Fails if no file can be created there. Keeps none, so that nothing is left if prof is killed
+ * while it records.
+ */
 static struct error *try_place(struct output *output)
 {
-	struct error *err;
-	struct stat st;
+	CLEANUP(output_file_discard) struct output_file file = OUTPUT_FILE_INIT;
 
-	if (stat(output->path, &st) == 0 && S_ISDIR(st.st_mode))
-		return error_errno(EISDIR, "write %s", output->path);
-	err = create_temporary(output);
-	remove_temporary(output);
-	return err;
+	if (fstat(output->place.folder, &output->folder) < 0)
+		return error_errno(errno, "create %s", output->path);
+	return output_file_create(&output->place, &file);
+}
+
+/* Through its descriptor: another file may have its name by now. */
+static int open_special(int special)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", special);
+	return open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
 }
 
 static struct error *open_direct(struct output *output)
 {
-	int descriptor = descriptor_of(output->path);
-
-	if (descriptor >= 0)
-		output->fd = fcntl(descriptor, F_DUPFD_CLOEXEC, 3);
+	if (output->place.descriptor >= 0)
+		output->fd = fcntl(output->place.descriptor, F_DUPFD_CLOEXEC, 3);
 	else
-		output->fd = open(output->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+		output->fd = open_special(output->place.special);
 	if (output->fd < 0)
 		return error_errno(errno, "open %s", output->path);
-	/* Also what stands for a stdout that was closed. */
+	/* main() replaces a closed stdout by a descriptor that cannot be written. */
 	if ((fcntl(output->fd, F_GETFL) & O_ACCMODE) == O_RDONLY)
 		return error_errno(EBADF, "write to %s", output->path);
 	return NULL;
 }
 
-static bool is_direct(const char *path)
+static const struct format *format_of(const struct output *output)
 {
-	return descriptor_of(path) >= 0 || is_special(path);
+	const struct format *format = format_by_path(output->path);
+
+	return !format && is_direct(output) ? &format_folded : format;
 }
 
-static const struct format *format_of(const char *path)
+/* Called again before writing: another file may have taken the number since, or a link may lead
+ * elsewhere. */
+static struct error *find_place(struct output *output)
 {
-	const struct format *format = format_by_path(path);
+	struct error *err;
 
-	return !format && is_direct(path) ? &format_folded : format;
+	output_place_deinit(&output->place);
+	if (!output->is_settled) {
+		free(output->path);
+		output->path = path_of(output->pattern);
+	}
+	err = output_place_find(output->path, &output->place);
+	if (!err) {
+		free(output->target);
+		output->target = xstrdup(output->place.path);
+	}
+	return err;
 }
 
 struct error *output_open(const char *template, const struct format *format, struct output *ret,
 			  bool *is_usage)
 {
-	struct output output = {.pattern = pattern_of(template), .fd = -1};
-	struct error *err = NULL;
+	struct output output = {.pattern = pattern_of(template),
+				.place = OUTPUT_PLACE_INIT,
+				.file = OUTPUT_FILE_INIT,
+				.fd = -1,
+				.checkpoint = -1};
+	struct error *err = find_place(&output);
 
-	output.path = path_of(output.pattern);
-	output.format = format ? format : format_of(output.path);
-	*is_usage = !output.format;
-	if (!output.format)
+	if (!err)
+		output.format = format ? format : format_of(&output);
+	*is_usage = !err && !output.format;
+	if (*is_usage)
 		err = unknown_format(output.path);
-	else if (is_direct(output.path))
+	else if (!err && is_direct(&output))
 		err = open_direct(&output);
-	else
+	else if (!err)
 		err = try_place(&output);
 	output.is_file = output.fd < 0;
+	output_place_deinit(&output.place);
 	if (!err && output.format->binary && output.fd >= 0 && isatty(output.fd)) {
 		*is_usage = true;
-		err = error_hint(error_new("%s is binary and %s a terminal", output.format->name,
+		err = error_hint(error_new("%s is a binary format and %s is a terminal",
+					   output.format->name,
 					   output_is_stdout(output.path) ? "stdout" : output.path),
-				 "name a file with -o, or send it down a pipe");
+				 "write to a file with -o, or to a pipe");
 	}
 	if (err)
 		output_discard(&output);
@@ -271,46 +225,27 @@ struct error *output_open(const char *template, const struct format *format, str
 
 void output_discard(struct output *output)
 {
-	remove_temporary(output);
+	output_file_discard(&output->file);
+	output_place_deinit(&output->place);
+	close_fd(&output->fd);
+	close_fd(&output->checkpoint);
 	free(STEAL(output->pattern));
 	free(STEAL(output->path));
+	free(STEAL(output->target));
 }
 
-/* What is at path becomes path.old, and keeps its place too until the new file takes it. */
-static struct error *keep_old(const char *path)
-{
-	CLEANUP(free_ptr) char *old = xasprintf("%s.old", path);
-	struct stat st;
-
-	if (lstat(path, &st) < 0)
-		return NULL;
-	unlink(old);
-	if (link(path, old) < 0 && rename(path, old) < 0)
-		return error_errno(errno, "keep the old %s", path);
-	return NULL;
-}
-
-static struct error *put_in_place(struct output *output)
-{
-	struct error *err = keep_old(output->path);
-
-	if (err)
-		return err;
-	if (rename(output->temporary, output->path) < 0)
-		return error_errno(errno, "write %s", output->path);
-	free(STEAL(output->temporary));
-	return NULL;
-}
-
-static struct error *write_into(struct output *output, const struct profile *profile,
+/* Takes fd. */
+static struct error *write_into(const struct output *output, int fd, const struct profile *profile,
 				const struct format_options *options)
 {
-	FILE *file = fdopen(output->fd, "w");
+	FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
 	struct error *err;
 
-	if (!file)
-		return error_errno(errno, "write %s", output->path);
-	output->fd = -1;
+	if (!file) {
+		err = error_errno(errno, "write");
+		close_fd(&fd);
+		return err;
+	}
 	setvbuf(file, NULL, _IOFBF, BUFFER_BYTES);
 	err = output->format->write(profile, options, file);
 	if (fclose(file) != 0 && !err)
@@ -318,27 +253,65 @@ static struct error *write_into(struct output *output, const struct profile *pro
 	return err;
 }
 
+/* Its own descriptor, which may be closed. */
+static int copy_of(const struct output_file *file)
+{
+	return fcntl(file->fd, F_DUPFD_CLOEXEC, 3);
+}
+
+static struct error *begin(struct output *output)
+{
+	struct error *err = find_place(output);
+
+	/* Since it was opened, something else was put there. */
+	if (!err && is_direct(output))
+		err = error_errno(EEXIST, "create %s", output->path);
+	return err ? err : output_file_create(&output->place, &output->file);
+}
+
 struct error *output_begin(struct output *output, int *ret_fd)
 {
-	struct error *err;
+	struct error *err = begin(output);
 
-	/* What was written meanwhile, by this run or another, may have taken the number. */
-	free(output->path);
-	output->path = path_of(output->pattern);
-	err = create_temporary(output);
-	if (!err)
-		*ret_fd = steal_fd(&output->fd);
+	if (err)
+		return err;
+	*ret_fd = copy_of(&output->file);
+	return *ret_fd < 0 ? error_errno(errno, "create %s", output->path) : NULL;
+}
+
+static struct error *publish(struct output *output)
+{
+	struct error *old_lost;
+	struct error *err = output_file_publish(&output->file, &output->place, output->checkpoint,
+						&old_lost);
+
+	if (old_lost)
+		message_error(error_wrap(old_lost, "the previous %s is not kept", output->path));
 	return err;
 }
 
 struct error *output_end(struct output *output, struct error *err)
 {
-	if (err)
-		err = error_wrap(err, "write %s", output->path);
-	else
-		err = put_in_place(output);
+	if (err) {
+		output_file_discard(&output->file);
+		return error_wrap(err, "write %s", output->path);
+	}
+	if (!output->is_growing)
+		err = publish(output);
 	output->is_written = !err;
-	remove_temporary(output);
+	return err;
+}
+
+static struct error *write_file(struct output *output, const struct profile *profile,
+				const struct format_options *options)
+{
+	struct error *err = begin(output);
+
+	if (!err)
+		err = output_end(output,
+				 write_into(output, copy_of(&output->file), profile, options));
+	output_file_discard(&output->file);
+	output_place_deinit(&output->place);
 	return err;
 }
 
@@ -347,12 +320,86 @@ struct error *output_write(struct output *output, const struct profile *profile,
 {
 	struct error *err;
 
-	if (!output->is_file) {
-		err = write_into(output, profile, options);
-		output->is_written = !err;
-		return error_wrap(err, "write %s",
-				  output_is_stdout(output->path) ? "to stdout" : output->path);
+	if (output->is_file)
+		return write_file(output, profile, options);
+	err = write_into(output, steal_fd(&output->fd), profile, options);
+	output->is_written = !err;
+	return error_wrap(err, "write %s",
+			  output_is_stdout(output->path) ? "to stdout" : output->path);
+}
+
+struct error *output_prepare_checkpoint(struct output *output)
+{
+	struct error *err = begin(output);
+
+	output->is_settled |= !err;
+	return err;
+}
+
+struct error *output_write_checkpoint(struct output *output, const struct profile *profile,
+				      const struct format_options *options)
+{
+	struct error *err = write_into(output, copy_of(&output->file), profile, options);
+
+	/* A file that replaces another must not be empty after a power failure. */
+	if (!err && fdatasync(output->file.fd) < 0)
+		err = error_errno(errno, "write");
+	return output_end(output, err);
+}
+
+bool output_take_checkpoint(struct output *output)
+{
+	bool is_written = output_file_is_at(output->file.fd, &output->place);
+
+	if (is_written) {
+		close_fd(&output->checkpoint);
+		output->checkpoint = steal_fd(&output->file.fd);
 	}
-	err = output_begin(output, &output->fd);
-	return err ? err : output_end(output, write_into(output, profile, options));
+	output_file_discard(&output->file);
+	output_place_deinit(&output->place);
+	return is_written;
+}
+
+struct error *output_publish_growing(struct output *output)
+{
+	struct error *err = output->is_growing ? NULL : publish(output);
+
+	output->is_growing |= !err;
+	return err;
+}
+
+struct rescue {
+	const struct output *output;
+	const struct profile *profile;
+	const struct format_options *options;
+};
+
+static struct error *write_profile(void *user, int fd)
+{
+	struct rescue *rescue = user;
+
+	return write_into(rescue->output, fcntl(fd, F_DUPFD_CLOEXEC, 3), rescue->profile,
+			  rescue->options);
+}
+
+static struct error *copy_file(void *user, int fd)
+{
+	struct rescue *rescue = user;
+	off_t at = 0;
+	ssize_t copied;
+
+	do
+		copied = sendfile(fd, rescue->output->file.fd, &at, INT32_MAX);
+	while (copied > 0);
+	return copied < 0 ? error_errno(errno, "write") : NULL;
+}
+
+char *output_write_elsewhere(struct output *output, const struct profile *profile,
+			     const struct format_options *options)
+{
+	struct rescue rescue = {.output = output, .profile = profile, .options = options};
+
+	if (!output->is_file || (!profile && output->file.fd < 0))
+		return NULL;
+	return output_rescue(basename(output->path), profile ? write_profile : copy_file, &rescue);
 }

@@ -1,53 +1,87 @@
 /*
- * The files a recording ends in: found out to be writable before it begins, whole when they appear,
- * and the old one kept as FILE.old.
+ * An output: a file that a profile is written into. output_open() checks that it can be written, so
+ * that a recording does not fail at its end.
  *
- * A regular file is written beside its place under a temporary name, mode 0600 (and given to the
- * user under sudo), and renamed when all is written. Anything else that exists (a FIFO, a device, a
- * descriptor as /dev/fd/3, "-" for stdout) is written into directly, as folded stacks when its name
- * does not tell.
+ * A regular file is written completely before it gets its name, with mode 0600 (output_file.h); the
+ * previous file becomes FILE.old. Under sudo the file belongs to the user who called it. Symbolic
+ * links are followed (output_place.h). Anything else that exists (a FIFO, a device, a descriptor
+ * such as /dev/fd/3, "-" for stdout) is written directly; its format is folded stacks unless the
+ * name or an option says otherwise.
  */
 #ifndef PROF_CMD_OUTPUT_H
 #define PROF_CMD_OUTPUT_H
 
 #include "base/error.h"
+#include "cmd/output_file.h"
 #include "format/format.h"
 
 #include <stdbool.h>
+#include <sys/stat.h>
 
 struct output {
-	char *pattern; /* the name that was asked for, but for its number */
-	char *path;    /* where it goes; "-": stdout */
+	char *pattern; /* the requested name: %p and %t are replaced, %n is not */
+	char *path;    /* the name; "-": stdout */
+	char *target;  /* path without symbolic links */
 	const struct format *format;
-	bool is_file;	 /* else written into directly */
-	bool is_written; /* whole, and in its place */
-	char *temporary; /* while it is being written */
-	int fd;
+	bool is_file;	    /* a regular file; else written directly */
+	bool is_written;    /* complete and in its place */
+	struct stat folder; /* of target, if it is a file */
+	int fd;		    /* what is written directly; -1: a file, or it has been written */
+	int checkpoint;	    /* prof's latest checkpoint of the file; -1: none */
+	bool is_settled;    /* path is final: a checkpoint has it */
+	bool is_growing;    /* output_publish_growing() was called */
+
+	/* While a file is written. */
+	struct output_place place;
+	struct output_file file;
 };
 
 /*
- * template: may hold %p (prof's pid), %t (time), %n (the first number that makes a new name), %%;
- * the pattern of another output is one too. format: NULL follows the extension. *is_usage: the
- * error is about the words, not about the file.
+ * Creates no file yet. template: a name that can contain %p (prof's pid), %t (time), %n (the first
+ * number that gives a new name) and %%; the pattern of another output is also a template. format:
+ * NULL: by the extension. *is_usage: the error is about the command line, not about the file.
  */
 MUST_CHECK struct error *output_open(const char *template, const struct format *format,
 				     struct output *ret, bool *is_usage);
-/* What was not finished leaves nothing behind. */
+/* Frees the output and removes its temporary file, if any. */
 void output_discard(struct output *output);
 
-/* Writes, and puts the file in its place. */
+/* Writes the profile; a file gets its name. Prints a warning if the previous file is lost. */
 MUST_CHECK struct error *output_write(struct output *output, const struct profile *profile,
 				      const struct format_options *options);
 
-/* For what is written piece by piece, into a file: where to. Then puts it in its place; takes err,
- * which says that it could not be written, and gives it back. */
+/*
+ * For a file that the caller writes. output_begin() creates it; the caller owns *ret_fd.
+ * output_end() gives it its name, unless err is an error; takes err and returns it with the name.
+ */
 MUST_CHECK struct error *output_begin(struct output *output, int *ret_fd);
 MUST_CHECK struct error *output_end(struct output *output, struct error *err);
 
-/* Would one be written over the other? */
+/*
+ * After an error: writes the profile elsewhere (output_rescue.h). profile: NULL for the file that
+ * the caller wrote. Returns the path, to be freed, or NULL.
+ */
+char *output_write_elsewhere(struct output *output, const struct profile *profile,
+			     const struct format_options *options);
+
+/*
+ * A checkpoint of a file: written while the recording goes on, replaced by the next one and by the
+ * final file. prof forks between output_prepare_checkpoint() and output_write_checkpoint(), which
+ * the child calls; when that has ended, prof calls output_take_checkpoint(), which returns whether
+ * the file is in its place.
+ */
+MUST_CHECK struct error *output_prepare_checkpoint(struct output *output);
+MUST_CHECK struct error *output_write_checkpoint(struct output *output,
+						 const struct profile *profile,
+						 const struct format_options *options);
+bool output_take_checkpoint(struct output *output);
+/* The file of output_begin() gets its name while the caller still writes it. */
+MUST_CHECK struct error *output_publish_growing(struct output *output);
+
+/* True if one output would overwrite the other. */
 bool output_is_same(const struct output *output, const struct output *other);
 
-/* "-", or another name of it. */
+/* True for "-" and other names of stdout. */
 bool output_is_stdout(const char *path);
 
 #endif

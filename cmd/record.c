@@ -1,13 +1,17 @@
 /*
- * prof record: sample, unwind, name, write.
+ * prof record: sample a target, write its profile.
  */
 #include "base/alloc.h"
+#include "base/clock.h"
+#include "cmd/checkpoint.h"
 #include "cmd/command.h"
-#include "cmd/delivery.h"
-#include "cmd/message.h"
+#include "cmd/outputs.h"
+#include "cmd/record_messages.h"
 #include "cmd/record_options.h"
-#include "cmd/recorded_command.h"
+#include "cmd/recording.h"
 #include "cmd/summary.h"
+#include "cmd/trusted_user.h"
+#include "cmd/ui/message.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -16,7 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* How often the line of progress is written anew. */
+/* How often the progress line is updated. */
 #define PROGRESS_NS UINT64_C(1000000000)
 
 struct run {
@@ -24,146 +28,271 @@ struct run {
 	char **words; /* prof's own */
 	int word_count;
 	struct outputs outputs;
-	struct signals signals;
+	struct output *raw; /* the perf.data file; NULL: none */
 	struct recording recording;
+	struct checkpoints checkpoints;
 	uint64_t sampling_cpu_ns;
-	bool is_poor; /* a condition of --fail-if is met */
-	pid_t writer; /* writes what there was when SIGUSR2 came; 0: none */
+	bool is_poor;	  /* a condition of --fail-if is met */
+	bool is_snapshot; /* this process is a forked writer; its parent goes on recording */
+	pid_t writer;	  /* writes the profile as it was at SIGUSR2; 0: none */
 };
+
+/* Not while a command is recorded: it may write to the terminal. */
+static bool shows_progress(const struct run *run)
+{
+	return !run->options.output.quiet && !run->recording.is_of_command;
+}
 
 static bool writes_to_stdout(const struct record_options *options)
 {
-	for (size_t i = 0; i < options->delivery.outputs.count; i++)
-		if (output_is_stdout(options->delivery.outputs.items[i]))
+	for (size_t i = 0; i < options->output.outputs.count; i++)
+		if (output_is_stdout(options->output.outputs.items[i]))
 			return true;
 	return false;
 }
 
-static struct error *check_words(const struct run *run)
+static struct error *check_conditions(const struct record_options *options)
 {
+	const struct fail_conditions *conditions = &options->conditions;
+
+	if (waiting_is_recorded(&options->sampling.waiting))
+		return NULL;
+	for (size_t i = 0; i < conditions->count; i++)
+		if (!strcmp(conditions->items[i].what, "placeless"))
+			return error_new("--fail-if placeless needs --wall or --off-cpu");
+	return NULL;
+}
+
+static struct error *check_words(struct run *run)
+{
+	struct error *err;
+
 	if (sampling_is_of_command(&run->options.sampling) && !*run->recording.command)
 		return error_hint(error_new("nothing to record"),
 				  "prof record COMMAND, prof record -p PID or prof record -a; "
 				  "prof record --help says more");
-	return sampling_options_check(&run->options.sampling);
+	sampling_choose_events(&run->options.sampling);
+	err = sampling_options_check(&run->options.sampling);
+	if (!err)
+		err = waiting_check_command(&run->options.sampling.waiting,
+					    *run->recording.command);
+	return err ? err : check_conditions(&run->options);
 }
 
 static void say_end(const struct recording *recording)
 {
-	double seconds = (double)(recording->end_ns - recording->start_ns) / 1e9;
+	double seconds = recording_seconds(recording);
 
-	if (recording->end == END_TARGET)
+	if (recording->end == RECORDING_TARGET_ENDED)
 		message("the target ended after %.1f s", seconds);
-	else if (recording->end == END_DURATION && recording->has_command)
+	else if (recording->end == RECORDING_OVER && recording->has_command)
 		message("stopped after %.1f s; the command gets SIGTERM", seconds);
 }
 
-/* Told even to who wants to hear nothing but errors: it is one. */
+/* What a condition is a share of. */
+static const char *whole_of(const struct fail_condition *condition)
+{
+	if (!strcmp(condition->what, "unsampled"))
+		return "what the kernel counted";
+	return !strcmp(condition->what, "placeless") ? "the waiting time" : "the samples";
+}
+
+/* A condition that is met is an error: it is printed with --quiet, too. */
 static void judge(struct run *run, const struct quality *quality)
 {
-	const struct condition_list *conditions = &run->options.conditions;
+	const struct fail_conditions *conditions = &run->options.conditions;
 
 	for (size_t i = 0; i < conditions->count; i++) {
-		const struct condition *condition = &conditions->items[i];
+		const struct fail_condition *condition = &conditions->items[i];
 		double share;
 
 		if (!quality_share(quality, condition->what, &share) || share <= condition->limit)
 			continue;
 		run->is_poor = true;
-		message("%s: %.1f %% of the samples, which is more than %g %%", condition->what,
-			share * 100, condition->limit * 100);
+		message("%s: %.1f %% of %s, which is more than %g %%", condition->what, share * 100,
+			whole_of(condition), condition->limit * 100);
 	}
+}
+
+/* keeps_addresses: as in finalize_options. */
+static void complete(struct run *run, bool keeps_addresses, struct finalize_result *ret)
+{
+	struct recording *recording = &run->recording;
+	CLEANUP(free_ptr) char *command = outputs_command_line(run->words, run->word_count);
+	CLEANUP(free_ptr) char *kernel = NULL;
+	struct recorder_window window = recorder_window(recording->recorder);
+	const struct pipeline *pipeline = recorder_pipeline(recording->recorder);
+	struct listener listener = record_messages(true, shows_progress(run));
+	struct utsname system;
+
+	recorder_settle(recording->recorder);
+	uname(&system);
+	kernel = xasprintf("%s %s %s", system.sysname, system.release, system.machine);
+	finalize(
+		&(struct finalize_options){
+			.pipeline = pipeline,
+			.loop = recording->loop,
+			.cancel = &recording->cancel,
+			.listener = &listener,
+			.proc = "/proc",
+			.caller = sudo_caller(),
+			.inlines = !run->options.output.no_inline,
+			.symbolizer = run->is_snapshot ? NULL : run->checkpoints.symbolizer,
+			.balance = recorder_balance(recording->recorder),
+			.keeps_addresses = keeps_addresses,
+			.info = {.start_unix_ns = window.start_unix_ns,
+				 .start_ns = window.start_ns,
+				 .duration_ns = window.end_ns - window.start_ns,
+				 .command = command,
+				 .host = system.nodename,
+				 .quality = {.own_cpu_ns = run->sampling_cpu_ns,
+					     .waiting = recorder_waiting(recording->recorder)},
+				 .is_run = recording->is_of_command &&
+					   recording->end == RECORDING_COMMAND_ENDED,
+				 .kernel = kernel},
+		},
+		ret);
+	message_progress_end();
+	/* The event was recorded; if the name were wrong, outputs would show the first event. */
+	run->options.output.event = run->options.sampling.shown_event;
+	error_free(output_choose_event(&run->options.output, pipeline->profile, "the recording"));
+}
+
+static bool samples_clock(const struct recording *recording)
+{
+	const struct profile *profile = recorder_pipeline(recording->recorder)->profile;
+
+	return profile_get_event(profile, 0)->kind == VALUE_CPU_TIME;
+}
+
+/* What was not sampled, and what would sample it. */
+static const char *unsampled_hint(const struct run *run, const struct profile_quality *counts)
+{
+	const struct recording *recording = &run->recording;
+	const struct sampler_facts *facts = recorder_facts(recording->recorder);
+	bool is_command = recording->is_of_command;
+
+	if (counts->lost)
+		return "mostly what was lost";
+	if (counts->throttled)
+		return "mostly while the kernel paused sampling: lower -F, or raise "
+		       "kernel.perf_cpu_time_max_percent";
+	if (facts->is_tree)
+		return NULL; /* chance */
+	if (!facts->kernel_excluded && !samples_clock(recording))
+		return "mostly of processes that had fewer than a period of the event: raise -F, "
+		       "or set a smaller one with -c";
+	if (!facts->kernel_excluded)
+		return is_command ? "mostly of processes that ended before their first sample: "
+				    "raise -F, or sample whole CPUs, which sudo sysctl "
+				    "kernel.perf_event_paranoid=0 allows"
+				  : "mostly of children that ended before their first sample, and "
+				    "what threads did after their last one: raise -F";
+	return is_command ? "time in the kernel, and of processes that ended before their first "
+			    "sample: sudo sysctl kernel.perf_event_paranoid=0 lets both be sampled"
+			  : "mostly time in the kernel: sudo sysctl "
+			    "kernel.perf_event_paranoid=1 lets it be sampled";
 }
 
 static int finish(struct run *run)
 {
-	struct recording *recording = &run->recording;
-	CLEANUP(free_ptr) char *command = delivery_command(run->words, run->word_count);
-	CLEANUP(free_ptr) char *kernel = NULL;
-	CLEANUP(completeness_deinit) struct completeness completeness = {0};
-	struct utsname system;
+	CLEANUP(finalize_result_deinit) struct finalize_result finalized = {0};
 	int status;
 
-	uname(&system);
-	kernel = xasprintf("%s %s %s", system.sysname, system.release, system.machine);
-	if (!run->options.delivery.quiet)
-		say_end(recording);
-	profile_complete(
-		&(struct completion){
-			.session = recording->session,
-			.profile = recording->profile,
-			.spaces = recording->spaces,
-			.signals = &run->signals,
-			.debug_dir = run->options.delivery.debug_dir,
-			.proc = "/proc",
-			.inlines = !run->options.delivery.no_inline,
-			.shows_progress = !run->options.delivery.quiet &&
-					  !sampling_is_of_command(&run->options.sampling),
-			.info = {.start_unix_ns = recording->start_unix_ns,
-				 .start_ns = recording->start_ns,
-				 .duration_ns = recording->end_ns - recording->start_ns,
-				 .command = command,
-				 .host = system.nodename,
-				 .is_run = sampling_is_of_command(&run->options.sampling) &&
-					   recording->end == END_COMMAND,
-				 .kernel = kernel},
-		},
-		&completeness);
-	status = deliver(&(struct delivery){
-		.options = &run->options.delivery,
+	if (!run->options.output.quiet)
+		say_end(&run->recording);
+	complete(run, false, &finalized);
+	status = outputs_finish(&(struct outputs_finish){
+		.options = &run->options.output,
 		.outputs = &run->outputs,
-		.profile = recording->profile,
-		.completeness = &completeness,
+		.profile = recorder_pipeline(run->recording.recorder)->profile,
+		.finalized = &finalized,
 		.sampling_cpu_ns = run->sampling_cpu_ns,
+		.unsampled_hint = unsampled_hint(run, &finalized.quality.counts),
 	});
-	judge(run, &completeness.quality);
+	if (!run->is_snapshot)
+		judge(run, &finalized.quality);
 	return status;
 }
 
-/* Those that came while recording: they wait for no names. */
-static int finish_records(struct run *run)
+/* In a forked child. Its frames were symbolized before the fork. */
+static bool write_checkpoint(void *user, bool prints_errors)
 {
-	struct recording *recording = &run->recording;
-	CLEANUP(free_ptr) char *command = delivery_command(run->words, run->word_count);
-	struct error *err = raw_output_end(&recording->raw, recording->spaces, command);
+	struct run *run = user;
+	CLEANUP(finalize_result_deinit) struct finalize_result finalized = {0};
 
-	return err ? message_failure(err, STATUS_FAILED) : STATUS_OK;
+	run->options.output.quiet = true;
+	run->is_snapshot = true;
+	complete(run, true, &finalized);
+	return outputs_write_checkpoints(&run->outputs,
+					 recorder_pipeline(run->recording.recorder)->profile,
+					 &run->options.output.format_options, prints_errors);
 }
 
-/* Files of their own beside those that are written in the end; a pipe cannot be begun anew. */
+/* Completes the perf.data file, which needs no symbols. */
+static int finish_records(struct run *run)
+{
+	CLEANUP(free_ptr) char *command = outputs_command_line(run->words, run->word_count);
+	CLEANUP(free_ptr) char *path = NULL;
+	struct error *err;
+
+	if (!run->raw)
+		return STATUS_OK;
+	err = output_end(run->raw, recorder_finish_raw(run->recording.recorder, command));
+	if (!err)
+		return STATUS_OK;
+	message_error(err);
+	if (run->raw->is_growing)
+		message("%s has the records that could be written", run->raw->path);
+	path = output_write_elsewhere(run->raw, NULL, NULL);
+	if (path)
+		message("the records are in %s instead", path);
+	return STATUS_FAILED;
+}
+
+/* Writes the output files as they would be now; they are written again at the end. A pipe can be
+ * written only once. */
 static int write_files_so_far(struct run *run)
 {
 	struct outputs at_end = run->outputs;
 	int status = STATUS_OK;
 
 	run->outputs = (struct outputs){0};
-	for (size_t i = 0; i < at_end.count && status == STATUS_OK; i++)
-		if (at_end.items[i].is_file && at_end.items[i].format->write)
-			status = outputs_add(&run->outputs, at_end.items[i].pattern,
-					     run->options.delivery.format);
-	run->recording.end_ns = sampler_now_ns();
+	for (size_t i = 0; i < at_end.count && status == STATUS_OK; i++) {
+		if (!at_end.items[i].is_file || !at_end.items[i].format->write)
+			continue;
+		status = outputs_add(&run->outputs, at_end.items[i].pattern,
+				     run->options.output.format);
+		if (status == STATUS_OK)
+			run->outputs.items[run->outputs.count - 1].checkpoint =
+				at_end.items[i].checkpoint;
+	}
 	return status == STATUS_OK ? finish(run) : status;
 }
 
 /*
- * A copy of this process, which the kernel makes by sharing memory, names and writes; this one goes
+ * A forked copy of this process, which shares its memory, symbolizes and writes; this process goes
  * on sampling.
  */
 static void write_so_far(void *user)
 {
 	struct run *run = user;
-	bool quiet = run->options.delivery.quiet;
+	bool quiet = run->options.output.quiet;
+	struct error *err;
 
 	if (run->writer > 0 && waitpid(run->writer, NULL, WNOHANG) == 0) {
 		if (!quiet)
 			message("what there was is still being written");
 		return;
 	}
+	recorder_drain(run->recording.recorder);
 	run->writer = fork();
 	if (run->writer == 0) {
-		run->options.delivery.quiet = true;
-		run->options.delivery.opens = false;
-		_exit(write_files_so_far(run));
+		run->options.output.quiet = true;
+		run->options.output.opens = false;
+		run->is_snapshot = true;
+		err = recording_fork(&run->recording);
+		_exit(err ? message_failure(err, STATUS_FAILED) : write_files_so_far(run));
 	}
 	if (run->writer < 0)
 		message_error(error_errno(errno, "write what there is so far"));
@@ -171,60 +300,96 @@ static void write_so_far(void *user)
 		message("writing what there is so far");
 }
 
+static void notice_details(const struct run *run)
+{
+	const struct sampler_facts *facts = recorder_facts(run->recording.recorder);
+
+	if (!run->options.output.verbose || run->options.output.quiet)
+		return;
+	message("%zu descriptors on %u CPUs, ring buffers of %zu KiB", facts->descriptors,
+		facts->cpus, facts->ring_bytes / 1024);
+	if (facts->is_tree)
+		message("whole CPUs are sampled, and the command's process tree is kept%s",
+			facts->is_filtered ? "; the kernel drops samples of other processes" : "");
+}
+
 static struct error *open_all(struct run *run)
 {
-	struct error *err = signals_open(&run->signals);
+	struct recording *recording = &run->recording;
+	struct error *err = recording_prepare(recording, writes_to_stdout(&run->options)
+								 ? LAUNCH_STDOUT_TO_STDERR
+								 : LAUNCH_OUTPUT);
+	int raw_fd = -1;
 
+	if (!err && run->raw)
+		err = output_begin(run->raw, &raw_fd);
 	if (!err)
-		err = recorded_command_prepare(&run->recording, writes_to_stdout(&run->options)
-									? LAUNCH_STDOUT_TO_STDERR
-									: LAUNCH_OUTPUT);
+		err = recording_open(recording, raw_fd);
 	if (!err)
-		err = recording_open(&run->recording);
+		notice_details(run);
 	return err;
 }
 
-/* Not where a command is recorded, which has the terminal for itself. */
 static void show_progress(const struct run *run)
 {
-	const struct recording *recording = &run->recording;
-	const struct session_counts *counts = session_counts(recording->session);
+	const struct recorder *recorder = run->recording.recorder;
+	const struct session_counts *counts = session_counts(recorder_pipeline(recorder)->session);
 
-	if (!run->options.delivery.quiet && !sampling_is_of_command(&run->options.sampling))
+	if (shows_progress(run))
 		message_progress("recording: %.1f s, %" PRIu64 " samples, %" PRIu64 " lost",
-				 (double)(recording->end_ns - recording->start_ns) / 1e9,
-				 counts->samples, counts->lost);
+				 recording_seconds(&run->recording), counts->samples, counts->lost);
+}
+
+static uint64_t next_wakeup(const struct run *run, uint64_t progress_ns)
+{
+	uint64_t checkpoint_ns = checkpoints_next_ns(&run->checkpoints);
+
+	return checkpoint_ns < progress_ns ? checkpoint_ns : progress_ns;
 }
 
 static struct error *sample_until_end(struct run *run)
 {
 	struct recording *recording = &run->recording;
 	struct error *err = recording_start(recording);
-	uint64_t shown_ns = recording->start_ns;
+	uint64_t next_ns = clock_now_ns() + PROGRESS_NS;
 
 	if (err)
 		return err;
-	while (recording_step(recording, shown_ns + PROGRESS_NS, -1)) {
-		if (recording->end_ns - shown_ns < PROGRESS_NS)
+	checkpoints_begin(&run->checkpoints);
+	while (recording_run(recording, next_wakeup(run, next_ns))) {
+		checkpoints_step(&run->checkpoints);
+		if (clock_now_ns() < next_ns)
 			continue;
-		shown_ns = recording->end_ns;
+		next_ns = clock_now_ns() + PROGRESS_NS;
 		show_progress(run);
 	}
 	message_progress_end();
-	recording_stop(recording);
+	recorder_stop(recording->recorder);
 	return NULL;
 }
 
-/* What the command says comes first. */
+/* The command's status comes before that of --fail-if. */
 static int status_of(struct run *run, int status)
 {
 	struct recording *recording = &run->recording;
 
 	if (recording->has_command && status == STATUS_OK)
-		status = recorded_command_end(recording);
+		status = recording_end_command(recording);
 	else if (recording->has_command)
-		recorded_command_wait(recording);
+		recording_wait_command(recording);
 	return status == STATUS_OK && run->is_poor ? STATUS_FAILED : status;
+}
+
+/* Files that could not be written at the end. */
+static void say_what_is_left(const struct run *run)
+{
+	for (size_t i = 0; i < run->outputs.count; i++) {
+		const struct output *output = &run->outputs.items[i];
+
+		if (output->checkpoint >= 0 && !output->is_written)
+			message("%s has the first %.1f s", output->path,
+				run->checkpoints.written_seconds);
+	}
 }
 
 static int record(struct run *run)
@@ -236,22 +401,25 @@ static int record(struct run *run)
 	if (!err)
 		err = sample_until_end(run);
 	if (err)
-		return message_failure(err,
-				       recording->launch.refusal
-					       ? launch_refusal_status(recording->launch.refusal)
-					       : STATUS_FAILED);
-	run->sampling_cpu_ns = summary_cpu_ns();
-	recorded_command_stop(recording);
+		return message_failure(err, recording_failure_status(recording));
+	run->sampling_cpu_ns = clock_own_cpu_ns();
+	recording_stop_command(recording);
+	/* For a child that writes: it gets on while this process stands still. */
+	signal_guard_begin(recording->signals.guard, SIGNAL_PHASE_WAITING);
+	checkpoints_end(&run->checkpoints);
 	if (run->writer > 0)
 		waitpid(run->writer, NULL, 0);
+	signal_guard_begin(recording->signals.guard, SIGNAL_PHASE_WORKING);
 	records_status = finish_records(run);
 	status = finish(run);
-	if (status == STATUS_OK)
+	if (status != STATUS_OK)
+		say_what_is_left(run);
+	else
 		status = records_status;
 	return status_of(run, status);
 }
 
-static void say_what_is_passed_over(const struct record_options *options)
+static void warn_of_ignored_options(const struct record_options *options)
 {
 	CLEANUP(free_ptr) char *all = xstrdup("");
 
@@ -262,80 +430,130 @@ static void say_what_is_passed_over(const struct record_options *options)
 		free(all);
 		all = more;
 	}
-	if (*all && !options->delivery.quiet)
-		message("without a meaning here, and passed over: %s", all);
+	if (*all && !options->output.quiet)
+		message("ignored, because they have no effect here: %s", all);
+}
+
+/* There can be one perf.data file: several would be the same. */
+static struct error *find_raw_output(struct run *run)
+{
+	for (size_t i = 0; i < run->outputs.count; i++) {
+		struct output *output = &run->outputs.items[i];
+
+		if (output->format != &format_perfdata)
+			continue;
+		if (run->raw)
+			return error_new("%s and %s would be the same: one perf.data is enough",
+					 run->raw->path, output->path);
+		if (!output->is_file)
+			return error_hint(error_new("%s: perf.data is written into a file only",
+						    output->path),
+					  "name a file that ends in .data");
+		if (run->recording.config.records_waiting)
+			return error_hint(
+				error_new("%s: perf.data does not hold waiting", output->path),
+				"record it without --wall and --off-cpu, or write "
+				"another format");
+		run->raw = output;
+	}
+	return NULL;
+}
+
+static struct error *choose(struct run *run)
+{
+	struct record_options *options = &run->options;
+	struct record_config *config = &run->recording.config;
+	struct error *err = check_words(run);
+
+	if (!err)
+		err = sampling_find_targets(&options->sampling);
+	if (err)
+		return err;
+	sampling_options_apply(&options->sampling, config);
+	config->adds_unsampled = true;
+	config->delay_ns = options->delay_ns;
+	config->duration_ns = options->duration_ns;
+	config->debug_dir = options->output.debug_dir;
+	return recording_choose(&run->recording);
 }
 
 static int prepare_and_record(struct run *run)
 {
-	struct error *err = check_words(run);
+	struct record_config *config = &run->recording.config;
+	struct error *err = choose(run);
 	int status;
 
-	if (!err)
-		err = targets_find(&run->options.sampling);
-	sampling_options_settle(&run->options.sampling, run->options.delivery.quiet);
-	if (!err)
-		err = recording_choose_events(&run->recording);
 	if (err)
 		return message_failure(err, STATUS_USAGE);
-	status = outputs_open(&run->outputs, &run->options.delivery);
+	run->outputs.cannot_repeat = true;
+	status = outputs_open(&run->outputs, &run->options.output);
 	if (status != STATUS_OK)
 		return status;
-	err = raw_output_find(&run->recording.raw, &run->outputs);
+	err = find_raw_output(run);
 	if (err)
 		return message_failure(err, STATUS_USAGE);
-	say_what_is_passed_over(&run->options);
-	run->recording.keeps_moments = outputs_want_moments(&run->outputs);
+	warn_of_ignored_options(&run->options);
+	config->folds_ended = true;
+	config->needs_timestamps = outputs_need_timestamps(&run->outputs);
+	config->writes_raw = run->raw;
+	run->checkpoints.interval = run->options.checkpoint;
+	run->checkpoints.inlines = !run->options.output.no_inline;
 	return record(run);
 }
 
 static void run_deinit(struct run *run)
 {
-	recording_close(&run->recording);
+	checkpoints_deinit(&run->checkpoints);
+	recording_deinit(&run->recording);
 	outputs_close(&run->outputs);
 	record_options_deinit(&run->options);
-	signals_close(&run->signals);
 }
 
 static int print_help(void)
 {
 	printf("Usage: prof record [options] [--] COMMAND [ARGUMENTS]\n"
 	       "       prof record [options] -p PID|-t TID|-a [-- COMMAND]\n\n"
-	       "Samples a program, or what runs already as long as COMMAND does, and writes where "
-	       "the "
-	       "time went.\n\n");
+	       "Samples COMMAND, or running programs while COMMAND runs, and writes a "
+	       "profile.\n\n");
 	options_help(record_option_table, stdout);
-	delivery_help(true);
+	outputs_help(true);
 	return STATUS_OK;
 }
 
 static int record_run(int argc, char **argv)
 {
-	CLEANUP(run_deinit) struct run run = {.words = argv, .word_count = argc, .signals.fd = -1};
+	CLEANUP(run_deinit)
+	struct run run = {.words = argv, .word_count = argc};
 	bool help;
 	int rest = argc;
 	struct error *err;
 
 	record_options_init(&run.options);
-	run.recording.options = &run.options.sampling;
-	run.recording.signals = &run.signals;
 	run.recording.write_so_far = write_so_far;
 	run.recording.user = &run;
+	run.checkpoints = (struct checkpoints){
+		.recording = &run.recording,
+		.outputs = &run.outputs,
+		.write = write_checkpoint,
+		.user = &run,
+	};
 	err = options_parse(record_option_table, argc, argv, &run.options, &rest, &help);
 	if (err)
 		return message_failure(err, STATUS_USAGE);
 	if (help)
 		return print_help();
-	run.recording.quiet = run.options.delivery.quiet;
-	run.recording.verbose = run.options.delivery.verbose;
-	run.recording.delay_ns = run.options.delay_ns;
-	run.recording.duration_ns = run.options.duration_ns;
+	run.recording.quiet = run.options.output.quiet;
+	run.recording.listener = record_messages(!run.recording.quiet, false);
 	run.recording.command = argv + rest;
+	run.recording.is_of_command = sampling_is_of_command(&run.options.sampling);
 	return prepare_and_record(&run);
 }
 
 const struct command command_record = {
 	.name = "record",
 	.summary = "sample a program, unwind and name its stacks, write a profile",
+	.options = record_option_table,
+	.operands = OPERANDS_COMMAND,
+	.takes_records = true,
 	.run = record_run,
 };

@@ -1,34 +1,50 @@
 #include "cmd/record_options.h"
 
-#include "cmd/quality.h"
+#include "base/clock.h"
+#include "record/quality.h"
 
 #include <stddef.h>
 #include <string.h>
 
 #define FIELD(name) offsetof(struct record_options, name)
 
-#define PASSED_OVER(letter, name, argument)                                                        \
+#define IGNORED(letter, name, argument)                                                            \
 	{                                                                                          \
-		letter, name, argument, NULL, NULL, FIELD(without_meaning), OPTION_PASSED_OVER     \
+		letter, name, argument, NULL, NULL, FIELD(without_meaning), OPTION_IGNORED         \
 	}
 #define NOT_YET(letter, name, argument)                                                            \
 	{                                                                                          \
-		letter, name, argument, NULL, NULL, 0, OPTION_NOT_YET                              \
+		letter, name, argument, NULL, NULL, 0, OPTION_UNSUPPORTED                          \
 	}
+
+/* What a prof that is killed loses at most. */
+static const struct checkpoint_interval usual_checkpoint = {.ns = 10 * NS_PER_SECOND,
+							    .is_shortest = true};
+
+static struct error *take_checkpoint(void *field, const char *argument)
+{
+	struct checkpoint_interval *interval = field;
+
+	*interval = argument ? (struct checkpoint_interval){0} : usual_checkpoint;
+	if (!argument || !strcmp(argument, "off"))
+		return NULL;
+	return option_time(&interval->ns, argument);
+}
 
 static struct error *take_condition(void *field, const char *argument)
 {
-	struct condition_list *list = field;
-	struct error *err = condition_append(list, argument);
+	struct fail_conditions *list = field;
+	struct error *err = fail_condition_append(list, argument);
 	double share;
 
 	if (err || quality_share(&(struct quality){0}, list->items[list->count - 1].what, &share))
 		return err;
-	return error_hint(error_new("\"%s\" is nothing that a recording is judged by", argument),
-			  "lost>1%%, truncated>1%% or unknown>1%%");
+	return error_hint(error_new("unknown condition \"%s\"", argument),
+			  "use lost>1%%, truncated>1%%, unknown>1%%, unsampled>5%% or "
+			  "placeless>5%%");
 }
 
-/* perf's -1 waits for a word from --control. */
+/* perf's -1 (wait for --control) is not supported. */
 static struct error *take_milliseconds(void *field, const char *argument)
 {
 	uint64_t ms = 0;
@@ -43,56 +59,62 @@ static struct error *take_milliseconds(void *field, const char *argument)
 
 const struct option_entry record_option_table[] = {
 	SAMPLING_TARGET_ENTRIES(struct record_options, sampling),
-	{0, "duration", "SECONDS", "stop after so many seconds", option_time, FIELD(duration_ns),
+	{0, "duration", "SECONDS", "stop after this many seconds", option_time, FIELD(duration_ns),
 	 OPTION_WORKS},
-	{'D', "delay", "MS", "begin to sample so many milliseconds after the command",
+	{'D', "delay", "MS", "start sampling this many milliseconds after the command",
 	 take_milliseconds, FIELD(delay_ns), OPTION_WORKS},
+	OPTION_ENTRY(0, "checkpoint", "[SECONDS|off]",
+		     "write the output files every so many seconds while recording (default 10, or "
+		     "more where that would cost more than 0.5 % of a CPU)",
+		     take_checkpoint, FIELD(checkpoint)),
 	SAMPLING_EVENT_ENTRIES(struct record_options, sampling,
-			       "samples a second of CPU time; 999 if not said"),
-	DELIVERY_ENTRIES(struct record_options, delivery),
+			       "sample N times per second of CPU time (default 999)"),
+	OUTPUT_ENTRIES(struct record_options, output),
 	OPTION_ENTRY(0, "fail-if", "CONDITION",
-		     "end with status 1, if the command has not failed, where 'lost>1%', "
-		     "'truncated>1%' or 'unknown>1%' of the samples; again for more",
+		     "exit with status 1 if more than this share is lost, truncated, unknown, "
+		     "unsampled or, of waiting, placeless (without a stack), such as 'lost>1%'; "
+		     "repeatable",
 		     take_condition, FIELD(conditions)),
 
-	/* Of perf record: about its file and its own way to work. */
-	PASSED_OVER('B', "no-buildid", NULL),
-	PASSED_OVER('N', "no-buildid-cache", NULL),
-	PASSED_OVER(0, "buildid-all", NULL),
-	PASSED_OVER(0, "buildid-mmap", NULL),
-	PASSED_OVER(0, "no-buffering", NULL),
-	PASSED_OVER(0, "no-bpf-event", NULL),
-	PASSED_OVER('s', "stat", NULL),
-	PASSED_OVER('d', "data", NULL),
-	PASSED_OVER(0, "phys-addr", NULL),
-	PASSED_OVER(0, "data-page-size", NULL),
-	PASSED_OVER(0, "code-page-size", NULL),
-	PASSED_OVER('T', "timestamp", NULL),
-	PASSED_OVER('P', "period", NULL),
-	PASSED_OVER('R', "raw-samples", NULL),
-	PASSED_OVER(0, "sample-cpu", NULL),
-	PASSED_OVER(0, "sample-identifier", NULL),
-	PASSED_OVER(0, "transaction", NULL),
-	PASSED_OVER(0, "running-time", NULL),
-	PASSED_OVER(0, "per-thread", NULL),
-	PASSED_OVER(0, "exclude-perf", NULL),
-	PASSED_OVER(0, "tail-synthesize", NULL),
-	PASSED_OVER(0, "timestamp-boundary", NULL),
-	PASSED_OVER(0, "timestamp-filename", NULL),
-	PASSED_OVER('I', "intr-regs", "[REGS]"),
-	PASSED_OVER(0, "user-regs", "[REGS]"),
-	PASSED_OVER('r', "realtime", "PRIORITY"),
-	PASSED_OVER(0, "synth", "KIND"),
-	PASSED_OVER(0, "proc-map-timeout", "MS"),
-	PASSED_OVER(0, "num-thread-synthesize", "N"),
-	PASSED_OVER(0, "affinity", "HOW"),
-	PASSED_OVER(0, "mmap-flush", "N"),
-	PASSED_OVER('z', "compression-level", "[N]"),
-	PASSED_OVER(0, "switch-output", "[HOW]"),
-	PASSED_OVER(0, "switch-max-files", "N"),
-	PASSED_OVER(0, "debuginfod", "[URLS]"),
-	PASSED_OVER(0, "threads", "[SPEC]"),
-	PASSED_OVER(0, "vmlinux", "FILE"),
+	/* Options of perf record that concern its file or implementation. */
+	IGNORED('B', "no-buildid", NULL),
+	IGNORED('N', "no-buildid-cache", NULL),
+	IGNORED(0, "buildid-all", NULL),
+	IGNORED(0, "buildid-mmap", NULL),
+	IGNORED(0, "no-buffering", NULL),
+	IGNORED(0, "no-bpf-event", NULL),
+	IGNORED('s', "stat", NULL),
+	IGNORED('d', "data", NULL),
+	IGNORED(0, "phys-addr", NULL),
+	IGNORED(0, "data-page-size", NULL),
+	IGNORED(0, "code-page-size", NULL),
+	IGNORED('T', "timestamp", NULL),
+	IGNORED('P', "period", NULL),
+	IGNORED('R', "raw-samples", NULL),
+	IGNORED(0, "sample-cpu", NULL),
+	IGNORED(0, "sample-identifier", NULL),
+	IGNORED(0, "transaction", NULL),
+	IGNORED(0, "running-time", NULL),
+	IGNORED(0, "per-thread", NULL),
+	IGNORED(0, "exclude-perf", NULL),
+	IGNORED(0, "tail-synthesize", NULL),
+	IGNORED(0, "timestamp-boundary", NULL),
+	IGNORED(0, "timestamp-filename", NULL),
+	IGNORED('I', "intr-regs", "[REGS]"),
+	IGNORED(0, "user-regs", "[REGS]"),
+	IGNORED('r', "realtime", "PRIORITY"),
+	IGNORED(0, "synth", "KIND"),
+	IGNORED(0, "proc-map-timeout", "MS"),
+	IGNORED(0, "num-thread-synthesize", "N"),
+	IGNORED(0, "affinity", "HOW"),
+	IGNORED(0, "mmap-flush", "N"),
+	IGNORED('z', "compression-level", "[N]"),
+	IGNORED(0, "switch-output", "[HOW]"),
+	IGNORED(0, "switch-max-files", "N"),
+	IGNORED(0, "debuginfod", "[URLS]"),
+	IGNORED(0, "threads", "[SPEC]"),
+	IGNORED(0, "vmlinux", "FILE"),
+	IGNORED(0, "off-cpu-thresh", "MS"), /* long waits are exact in any case */
 
 	/* What would change the profile. */
 	NOT_YET('G', "cgroup", "NAME"),
@@ -106,7 +128,6 @@ const struct option_entry record_option_table[] = {
 	NOT_YET(0, "strict-freq", NULL),
 	NOT_YET(0, "kernel-callchains", NULL),
 	NOT_YET(0, "user-callchains", NULL),
-	NOT_YET(0, "off-cpu", NULL),
 	NOT_YET(0, "switch-events", NULL),
 	NOT_YET(0, "overwrite", NULL),
 	NOT_YET('S', "snapshot", "[SIZE]"),
@@ -118,16 +139,16 @@ const struct option_entry record_option_table[] = {
 
 void record_options_init(struct record_options *options)
 {
-	*options = (struct record_options){0};
+	*options = (struct record_options){.checkpoint = usual_checkpoint};
 	sampling_options_init(&options->sampling);
-	delivery_options_init(&options->delivery);
-	options->delivery.takes_records = true;
+	output_options_init(&options->output);
+	options->output.takes_records = true;
 }
 
 void record_options_deinit(struct record_options *options)
 {
 	sampling_options_deinit(&options->sampling);
-	delivery_options_deinit(&options->delivery);
+	output_options_deinit(&options->output);
 	option_list_deinit(&options->without_meaning);
-	condition_list_deinit(&options->conditions);
+	fail_conditions_deinit(&options->conditions);
 }

@@ -4,8 +4,9 @@
 #ifndef PROF_CMD_RECORD_OPTIONS_H
 #define PROF_CMD_RECORD_OPTIONS_H
 
-#include "cmd/condition.h"
-#include "cmd/delivery_options.h"
+#include "cmd/checkpoint.h"
+#include "cmd/fail_condition.h"
+#include "cmd/output_options.h"
 #include "cmd/sampling_options.h"
 
 #include <stdint.h>
@@ -14,8 +15,9 @@ struct record_options {
 	struct sampling_options sampling;
 	uint64_t duration_ns; /* 0: until the command or the target ends */
 	uint64_t delay_ns;    /* before sampling begins */
-	struct delivery_options delivery;
-	struct condition_list conditions;   /* of quality_share(), that make prof fail */
+	struct checkpoint_interval checkpoint;
+	struct output_options output;
+	struct fail_conditions conditions;  /* of quality_share(), that make prof fail */
 	struct option_list without_meaning; /* options of perf that were taken and do nothing */
 };
 

@@ -1,92 +1,81 @@
 /*
- * One recording: its target, everything between the kernel and the profile, and the step that moves
- * records from one to the other. Whoever records takes steps until something ends it.
+ * A recording by a command of prof: a recorder, signals, the program that prof launches, and the
+ * reason of the end.
  */
 #ifndef PROF_CMD_RECORDING_H
 #define PROF_CMD_RECORDING_H
 
-#include "cmd/launch.h"
-#include "cmd/raw_output.h"
-#include "cmd/signals.h"
-#include "cmd/targets.h"
-#include "perf/sampler.h"
-#include "session.h"
+#include "base/signals.h"
+#include "record/launch.h"
+#include "record/recorder.h"
+
+#include <stdatomic.h>
 
 enum recording_end {
-	END_COMMAND, /* the command has ended */
-	END_TARGET,  /* the processes or threads that were attached to have ended */
-	END_SIGNAL,
-	END_DURATION,
-};
-
-/* Whether samples are attended to: see sampler_attend(). */
-struct pace {
-	uint64_t deep, deep_ns; /* stacks that were larger than their copy, and when the last was */
-	uint64_t samples, samples_ns; /* so many there were then */
-	bool is_quick;		      /* too many come for each to be attended to */
+	RECORDING_RUNS,
+	RECORDING_COMMAND_ENDED,
+	RECORDING_TARGET_ENDED, /* the processes or threads that it was attached to */
+	RECORDING_INTERRUPTED,	/* by a signal */
+	RECORDING_OVER,		/* the duration is over, or the user has quit */
 };
 
 struct recording {
-	const struct sampling_options *options;
-	bool quiet, verbose;
-	uint64_t duration_ns; /* 0: until the command or the target ends */
-	uint64_t delay_ns;    /* sampling begins so much later than the command … */
-	const struct signals *signals;
-	char *const *command; /* NULL at its end; empty: none */
-	bool has_command;     /* and it has been started */
-	/* Where cheapness counts: stacks larger than their copy stay cut, and records wait a
-	 * little. */
-	bool is_leisurely;
-	bool keeps_moments; /* the profile is to know when samples were taken */
-	void (*write_so_far)(
-		void *user); /* SIGUSR2 asks for it; the recording goes on; NULL: nobody */
+	/* Set before recording_open(). */
+	struct record_config config;
+	char *const *command; /* argv, ends with NULL; empty: none */
+	bool is_of_command;   /* it is the target; else the recording ends with it */
+	bool quiet;
+	void (*write_so_far)(void *user); /* called on SIGUSR2; may be NULL */
 	void *user;
-	struct launch launch; /* where there is one */
 
-	struct event *events;
-	size_t event_count;
-	const char *event_reason; /* why the event is another than one would expect; else NULL */
-	struct sampler *sampler;
-	struct spaces *spaces;
-	struct names *names;
-	struct unwinder *unwinder;
-	struct profile *profile;
-	struct session *session;
-	struct raw_output raw; /* its output is set before it is opened */
+	struct loop *loop;
+	struct signals signals;
+	struct loop_watch *signal_watch, *command_watch;
+	struct listener listener;
+	struct recorder *recorder;
+	struct launch launch;
+	bool has_command; /* launch is valid */
 
-	struct targets targets;
-	struct pace pace;
-
-	uint64_t start_unix_ns;
-	uint64_t start_ns, end_ns; /* of sampling; end: so far */
-	uint64_t begins_ns;	   /* … which is then; 0: it has begun */
-	uint64_t second_ns;	   /* what is a second old is forgotten */
 	enum recording_end end;
-	struct received_signal signal; /* END_SIGNAL: which */
+	struct received_signal signal; /* of RECORDING_INTERRUPTED */
+	bool is_finishing;	       /* a signal cuts symbolizing short … */
+	atomic_bool cancel;	       /* … this way */
 };
 
-/* What is to be sampled; an error is about the words. */
-MUST_CHECK struct error *recording_choose_events(struct recording *recording);
+/* Of a recording that was zeroed at first. */
+void recording_deinit(struct recording *recording);
 
-/* Opens the events on the target; the command, if any, has not run yet. */
-MUST_CHECK struct error *recording_open(struct recording *recording);
-void recording_close(struct recording *recording);
-
-/* Sampling begins, and the command runs. */
+/* Chooses the events of config; fails if an event's name is wrong. */
+MUST_CHECK struct error *recording_choose(struct recording *recording);
+/* Opens signals and loop, and forks the command, which waits until recording_start(). */
+MUST_CHECK struct error *recording_prepare(struct recording *recording, enum launch_output output);
+/* Opens the recorder; as recorder_open(). */
+MUST_CHECK struct error *recording_open(struct recording *recording, int raw_fd);
+/* Begins to sample, and lets the command run. */
 MUST_CHECK struct error *recording_start(struct recording *recording);
-/*
- * Waits for records, and moves those that are there into the profile; false when something has
- * ended the recording. It returns at least ten times a second, soon after deadline_ns
- * (sampler_now_ns(); 0: none) and when other_fd (-1: none) is readable.
- */
-bool recording_step(struct recording *recording, uint64_t deadline_ns, int other_fd);
-/* Moves what records there are into the profile. A step does; between two of them, whoever works
- * for long does it, before the rings overflow. */
-void recording_drain(struct recording *recording);
-/* Forgets the profile and the address spaces, and begins new ones: those of whoever records for
- * hours would grow without end. Sampling goes on meanwhile. */
-void recording_renew(struct recording *recording);
-/* No more samples; all records have reached the profile. */
-void recording_stop(struct recording *recording);
+/* The exit status for an error of recording_start(). */
+int recording_failure_status(const struct recording *recording);
+
+/* Runs the loop once, not beyond until_ns (clock_now_ns()). False: the recording has ended, and
+ * `end` is the reason. */
+bool recording_run(struct recording *recording, uint64_t until_ns);
+/* True if the next recording_run() will handle a signal or end the recording: what is done between
+ * two runs should stop. */
+bool recording_is_called(const struct recording *recording);
+/* Seconds of sampling so far. */
+double recording_seconds(const struct recording *recording);
+
+/* In a forked child that writes the profile: gives it a loop of its own, in which a signal cancels
+ * symbolizing. */
+MUST_CHECK struct error *recording_fork(struct recording *recording);
+
+/* After the end of sampling. Sends SIGTERM to a command that would run on; a signal cancels
+ * symbolizing from now on. */
+void recording_stop_command(struct recording *recording);
+/* Waits for the command's end; its status, as waitpid(2) gives it. */
+int recording_wait_command(struct recording *recording);
+/* The same; returns the exit status of prof: that of the command, unless prof has ended it. Does
+ * not return if a signal has ended the command: prof then ends by the same signal. */
+int recording_end_command(struct recording *recording);
 
 #endif

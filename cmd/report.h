@@ -1,34 +1,12 @@
 /*
- * prof report: what is asked for, what was found, and the ways to tell it.
+ * A report: the rows and trees that prof report shows, and the ways to print them.
  */
 #ifndef PROF_CMD_REPORT_H
 #define PROF_CMD_REPORT_H
 
-#include "cmd/input.h"
-#include "cmd/pen.h"
-#include "report/outline.h"
-#include "report/top.h"
-
-struct report_order {
-	enum top_key key;
-	enum top_order order;
-};
-
-struct report_options {
-	struct input_options input;
-	struct screen_options screen;
-	const char *path;
-	const char *callers, *callees; /* of which functions; NULL: not asked */
-	struct selection_options selection;
-	struct report_order by;
-	double min_percent;
-	bool has_min;
-	uint64_t limit; /* of rows; 0: not said */
-	bool json;
-	bool no_tree, no_fold;
-	bool shows_samples;
-	struct option_list passed_over;
-};
+#include "cmd/report_options.h"
+#include "cmd/ui/table.h"
+#include "report/pruned_tree.h"
 
 struct report {
 	const struct report_options *options;
@@ -37,22 +15,21 @@ struct report {
 	const struct profile *profile;
 	struct view view;
 	uint64_t min_weight;	  /* of a row of the table … */
-	uint64_t min_tree_weight; /* … and of a call */
-	struct top top;
-	struct outline calls;		 /* unless callers or callees are asked for */
-	struct outline callers, callees; /* where they are */
-	bool *chosen;			 /* the functions whose they are, by label */
+	uint64_t min_tree_weight; /* … and of a call, … */
+	double min_tree_percent;  /* … also in percent */
+	struct row_by by;	  /* functions if callers or callees are shown */
+	struct rows rows;
+	struct pruned_tree calls; /* unless callers or callees are shown */
+	struct pruned_tree callers, callees;
+	bool *chosen; /* the functions whose callers or callees are shown, by label */
 };
 
-/* The least share of a call that is told, in percent. */
-double report_tree_percent(const struct report_options *options);
+/* The table of the hottest rows, and a tree of calls. */
+void report_table(const struct report *report, const struct table_writer *writer);
+void report_tree(const struct report *report, const struct table_writer *writer,
+		 const struct pruned_tree *pruned, const char *heading);
 
-/* The table of the hottest, and a tree of calls. */
-void report_table(const struct report *report, const struct pen *pen);
-void report_tree(const struct report *report, const struct pen *pen, const struct outline *outline,
-		 const char *heading);
-
-/* The schema is in prof-report(1). */
+/* prof-report(1) describes the schema. */
 void report_json(const struct report *report, FILE *out);
 
 #endif

@@ -2,14 +2,17 @@
 #include "base/json.h"
 #include "cmd/json_sum.h"
 #include "cmd/report.h"
+#include "report/quality_text.h"
+#include "report/row_table.h"
+#include "report/waiting.h"
 
-/* Raised when something that readers rely on changes its meaning or goes; not when something comes
- * along. */
+/* The number is raised when a member changes its meaning or is removed, not when one is added. */
 #define SCHEMA "prof-report/1"
 
 struct writer {
 	const struct report *report;
 	struct json json;
+	bool counts_samples; /* of the event that is shown */
 };
 
 static const char *text_of(const struct writer *writer, string_id id)
@@ -23,10 +26,10 @@ static const char *kind_of(const struct writer *writer, uint32_t label)
 		[PROFILE_MODULE_FILE] = "user",	      [PROFILE_MODULE_KERNEL] = "kernel",
 		[PROFILE_MODULE_VDSO] = "vdso",	      [PROFILE_MODULE_JIT] = "jit",
 		[PROFILE_MODULE_UNKNOWN] = "unknown", [PROFILE_MODULE_NONE] = "user",
-		[PROFILE_MODULE_NOTE] = "note",
+		[PROFILE_MODULE_SYNTHETIC] = "note",  [PROFILE_MODULE_INTERPRETED] = "interpreted",
 	};
 
-	return kinds[labels_kind(&writer->report->view.labels, label)];
+	return kinds[display_labels_kind(&writer->report->view.labels, label)];
 }
 
 static void put_place(struct writer *writer, string_id file, uint32_t line)
@@ -66,56 +69,69 @@ static void put_thread(struct writer *writer, thread_id id, bool is_process)
 		json_put_number(&writer->json, "tid", (uint64_t)thread->tid);
 }
 
-static void put_row(struct writer *writer, const struct top_row *row)
+static void put_sums(struct writer *writer, struct sum self, struct sum total)
 {
-	enum top_key key = writer->report->options->by.key;
+	json_put_sum(&writer->json, "self", self, writer->counts_samples);
+	json_put_sum(&writer->json, "total", total, writer->counts_samples);
+}
+
+static void put_row(struct writer *writer, const struct row *row)
+{
+	enum row_key key = writer->report->by.key;
 
 	json_begin_object(&writer->json);
-	if (key == TOP_FUNCTION) {
+	if (key == ROW_FUNCTION) {
 		put_function(writer, row->label);
 	} else {
-		json_put_text(&writer->json, "name", row->name);
-		if (key == TOP_PROCESS || key == TOP_THREAD)
-			put_thread(writer, row->thread, key == TOP_PROCESS);
-		else
+		json_put_text(&writer->json, "name",
+			      key == ROW_LABEL && !*row->name ? "(none)" : row->name);
+		if (key == ROW_PROCESS || key == ROW_THREAD)
+			put_thread(writer, row->thread, key == ROW_PROCESS);
+		else if (key != ROW_LABEL)
 			json_put_known(&writer->json, "module", module_path(writer, row->module));
 		put_place(writer, row->file, row->line);
 	}
-	json_put_sum(&writer->json, "self", row->self);
-	json_put_sum(&writer->json, "total", row->total);
+	put_sums(writer, row->self, row->total);
+	if (row->reason != ROW_NO_LABEL) {
+		json_put_text(&writer->json, "reason",
+			      writer->report->view.labels.items[row->reason].name);
+		json_put_number(&writer->json, "reason_weight", row->reason_weight);
+	}
 	json_end_object(&writer->json);
 }
 
 static void put_rows(struct writer *writer)
 {
 	const struct report *report = writer->report;
-	uint64_t left = report->options->limit ? report->options->limit : UINT64_MAX;
+	const struct row_table_options options = {
+		.by = report->by,
+		.order = report->options->by.order,
+		.functions = report->chosen,
+		.least_total = report->chosen ? 0 : report->min_weight,
+		.limit = report->options->limit,
+	};
+	struct row_table table;
 
+	row_table_init(&table, &report->view, &report->rows, &options);
 	json_key(&writer->json, "rows");
 	json_begin_array(&writer->json);
-	for (size_t i = 0; i < report->top.count && left; i++) {
-		const struct top_row *row = &report->top.rows[i];
-
-		if (report->chosen ? !report->chosen[row->label]
-				   : row->total.weight < report->min_weight)
-			continue;
-		put_row(writer, row);
-		left--;
-	}
+	for (size_t i = 0; i < table.count; i++)
+		put_row(writer, row_table_row(&table, i));
 	json_end_array(&writer->json);
+	row_table_deinit(&table);
 }
 
-/* Flat, as deep trees are too much for many readers: a node comes after its parent. */
-static void put_tree(struct writer *writer, const char *key, const struct outline *outline)
+/* A flat list with parents before children: many JSON readers cannot read deep trees. */
+static void put_tree(struct writer *writer, const char *key, const struct pruned_tree *tree)
 {
 	json_key(&writer->json, key);
 	json_begin_array(&writer->json);
-	for (size_t i = 0; i < outline->count; i++) {
-		const struct outline_node *node = &outline->nodes[i];
+	for (size_t i = 0; i < tree->count; i++) {
+		const struct pruned_node *node = &tree->nodes[i];
 
 		json_begin_object(&writer->json);
 		json_key(&writer->json, "parent");
-		if (node->parent == OUTLINE_NO_PARENT)
+		if (node->parent == PRUNED_TREE_NO_PARENT)
 			json_null(&writer->json);
 		else
 			json_number(&writer->json, node->parent);
@@ -125,8 +141,7 @@ static void put_tree(struct writer *writer, const char *key, const struct outlin
 			json_put_bool(&writer->json, "is_inlined", true);
 		if (node->is_recursive)
 			json_put_bool(&writer->json, "is_recursive", true);
-		json_put_sum(&writer->json, "self", node->self);
-		json_put_sum(&writer->json, "total", node->total);
+		put_sums(writer, node->self, node->total);
 		json_end_object(&writer->json);
 	}
 	json_end_array(&writer->json);
@@ -139,32 +154,86 @@ static void put_event(struct writer *writer, event_id id)
 
 	json_begin_object(&writer->json);
 	json_put_text(&writer->json, "name", text_of(writer, event->name));
-	json_put_text(&writer->json, "unit",
-		      event->counts_ns ? "nanoseconds"
-		      : event->unit    ? text_of(writer, event->unit)
-				       : "count");
-	json_put_number(&writer->json, "samples", sum.samples);
+	json_put_text(&writer->json, "kind", value_kind_name(event->kind));
+	json_put_text(&writer->json, "unit", profile_event_unit(writer->report->profile, id));
+	if (profile_counts_samples(writer->report->profile, id))
+		json_put_number(&writer->json, "samples", sum.samples);
 	json_put_number(&writer->json, "weight", sum.weight);
 	json_end_object(&writer->json);
 }
 
-static void put_quality(struct writer *writer, const char *line)
+static void put_event_quality(struct writer *writer, const struct event_quality *quality)
 {
-	static const struct {
-		const char *key, *what;
-	} numbers[] = {{"samples", "samples"},
-		       {"lost", "lost"},
-		       {"truncated", "truncated"},
-		       {"unnamed", "with unnamed frames"}};
-	uint64_t number;
-
-	json_key(&writer->json, "quality");
 	json_begin_object(&writer->json);
-	json_put_text(&writer->json, "text", line);
-	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
-		if (quality_number(line, numbers[i].what, &number))
-			json_put_number(&writer->json, numbers[i].key, number);
+	json_put_text(&writer->json, "event", quality->event);
+	json_put_number(&writer->json, "samples", quality->samples);
+	json_put_number(&writer->json, "truncated", quality->truncated);
+	json_put_number(&writer->json, "unnamed", quality->unnamed);
+	if (quality->counted) {
+		json_put_number(&writer->json, "sampled", quality->sampled);
+		json_put_number(&writer->json, "counted", quality->counted);
+	}
 	json_end_object(&writer->json);
+}
+
+static void put_quality(struct writer *writer, const struct profile_quality *quality)
+{
+	struct json *json = &writer->json;
+	CLEANUP(free_ptr) char *text = quality_text(quality);
+
+	json_key(json, "quality");
+	json_begin_object(json);
+	json_put_text(json, "text", text);
+	json_put_number(json, "samples", quality->samples);
+	json_put_number(json, "lost", quality->lost);
+	json_put_number(json, "truncated", quality->truncated);
+	json_put_number(json, "unnamed", quality->unnamed);
+	json_put_number(json, "completed", quality->completed);
+	json_put_number(json, "spliced", quality->spliced);
+	json_put_number(json, "compat", quality->compat);
+	json_put_number(json, "shortened", quality->shortened);
+	json_put_number(json, "throttled", quality->throttled);
+	if (quality->own_cpu_ns)
+		json_put_number(json, "own_cpu_ns", quality->own_cpu_ns);
+	if (quality->event_count) {
+		json_key(json, "events");
+		json_begin_array(json);
+		for (size_t i = 0; i < quality->event_count; i++)
+			put_event_quality(writer, &quality->events[i]);
+		json_end_array(json);
+	}
+	json_end_object(json);
+}
+
+static void put_known(struct json *json, const char *key, uint64_t number)
+{
+	if (number)
+		json_put_number(json, key, number);
+}
+
+static void put_waiting(struct json *json, const struct profile *profile)
+{
+	struct waiting_quality sums;
+	CLEANUP(free_ptr) char *text = NULL;
+
+	if (!waiting_sums(profile, &sums))
+		return;
+	text = waiting_text(&sums);
+	json_key(json, "waiting");
+	json_begin_object(json);
+	json_put_text(json, "text", text);
+	json_put_number(json, "thread_ns", sums.thread_ns);
+	json_put_number(json, "running_ns", sums.running_ns);
+	json_put_number(json, "wanted_ns", sums.wanted_ns);
+	json_put_number(json, "waiting_ns", sums.waiting_ns);
+	put_known(json, "threads", sums.threads);
+	put_known(json, "proved_ns", sums.proved_ns);
+	put_known(json, "spread_ns", sums.spread_ns);
+	put_known(json, "sampled_ns", sums.sampled_ns);
+	put_known(json, "placeless_ns", sums.placeless_ns);
+	put_known(json, "left_out_ns", sums.left_out_ns);
+	put_known(json, "lost", sums.lost);
+	json_end_object(json);
 }
 
 static void put_recording(struct writer *writer)
@@ -178,23 +247,18 @@ static void put_recording(struct writer *writer)
 		json_put_number(&writer->json, "start_unix_ns", info->start_unix_ns);
 	if (info->duration_ns)
 		json_put_number(&writer->json, "duration_ns", info->duration_ns);
-	if (*info->quality)
-		put_quality(writer, info->quality);
-}
-
-static const char *word_of(enum top_key key)
-{
-	static const char *const words[] = {
-		[TOP_FUNCTION] = "function", [TOP_FILE] = "file",	[TOP_LINE] = "line",
-		[TOP_MODULE] = "module",     [TOP_PROCESS] = "process", [TOP_THREAD] = "thread",
-	};
-
-	return words[key];
+	if (info->quality.is_known)
+		put_quality(writer, &info->quality);
+	put_waiting(&writer->json, writer->report->profile);
 }
 
 void report_json(const struct report *report, FILE *out)
 {
-	struct writer writer = {.report = report, .json = json_to(out)};
+	struct writer writer = {
+		.report = report,
+		.json = json_to(out),
+		.counts_samples = profile_counts_samples(report->profile, report->view.event),
+	};
 	struct json *json = &writer.json;
 
 	json_begin_object(json);
@@ -209,8 +273,10 @@ void report_json(const struct report *report, FILE *out)
 	json_put_text(
 		json, "event",
 		text_of(&writer, profile_get_event(report->profile, report->view.event)->name));
-	json_put_sum(json, "all", report->view.stacks[STACK_EMPTY].total);
-	json_put_text(json, "by", word_of(report->options->by.key));
+	json_put_sum(json, "all", report->view.stacks[STACK_EMPTY].total, writer.counts_samples);
+	json_put_text(json, "by", report->by.key == ROW_LABEL ? "label" : row_by_name(&report->by));
+	if (report->by.key == ROW_LABEL)
+		json_put_text(json, "label", report->by.label);
 	put_rows(&writer);
 	if (!report->chosen && !report->options->no_tree)
 		put_tree(&writer, "calls", &report->calls);

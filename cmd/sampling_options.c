@@ -1,47 +1,46 @@
 #include "cmd/sampling_options.h"
 
 #include "base/alloc.h"
-#include "cmd/message.h"
-#include "perf/event.h"
+#include "base/nearest.h"
+#include "record/targets.h"
 #include "unwind/unwind.h"
 
 #include <ctype.h>
-#include <inttypes.h>
 #include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-/* A ring that holds fewer copies of stacks loses what comes while prof waits for a CPU. */
-enum { FEWEST_DUMPS = 8 };
-
 /* Both ends of a stack are kept. */
 enum { LEAST_DEPTH = 2, MOST_DEPTH = 1 << 20 };
 
 /* The kernel's record of 65,535 bytes holds no larger one. */
-enum { DEFAULT_DUMP_BYTES = 32 << 10, SMALLEST_DUMP_BYTES = 512, LARGEST_DUMP_BYTES = 65528 };
+enum { DEFAULT_DUMP_BYTES = 32 << 10 };
 
 struct error *sampling_take_events(void *field, const char *argument)
 {
-	CLEANUP(free_ptr) char *copy = xstrdup(argument);
-	char *rest = copy, *spec;
+	const char *at = argument;
 
-	while ((spec = strsep(&rest, ","))) {
-		struct error *err = *spec ? option_append(field, spec)
-					  : error_new("\"%s\" holds an empty name", argument);
+	for (;;) {
+		size_t len = event_spec_len(at);
+		CLEANUP(free_ptr) char *spec = xstrndup(at, len);
+		struct error *err = len ? option_append(field, spec)
+					: error_new("\"%s\" contains an empty name", argument);
 
-		if (err)
+		if (err || !at[len])
 			return err;
+		at += len + 1;
 	}
-	return NULL;
 }
 
 struct error *sampling_take_rate(void *field, const char *argument)
 {
-	struct rate *rate = field;
+	uint64_t *frequency_hz = field;
 
-	rate->max = !strcmp(argument, "max");
-	return rate->max ? NULL : option_count(&rate->frequency_hz, argument);
+	if (strcmp(argument, "max") != 0)
+		return option_count(frequency_hz, argument);
+	*frequency_hz = RECORD_FREQUENCY_MAX;
+	return NULL;
 }
 
 static void add_id(void *to, unsigned number)
@@ -59,14 +58,32 @@ struct error *sampling_take_ids(void *field, const char *argument)
 	return NULL;
 }
 
+#ifdef PROF_STATIC
+/* getpwnam() loads libraries of the C library it was linked with; this reads /etc/passwd alone. */
+static const struct passwd *find_user(const char *name)
+{
+	CLEANUP(close_file) FILE *file = fopen("/etc/passwd", "re");
+	const struct passwd *user = NULL;
+
+	while (file && (user = fgetpwent(file)) && strcmp(user->pw_name, name) != 0)
+		;
+	return user;
+}
+#else
+static const struct passwd *find_user(const char *name)
+{
+	return getpwnam(name);
+}
+#endif
+
 struct error *sampling_take_user(void *field, const char *argument)
 {
-	const struct passwd *known = getpwnam(argument);
+	const struct passwd *known = find_user(argument);
 	char *end;
 	unsigned long id = strtoul(argument, &end, 10);
 
 	if (!known && (!isdigit((unsigned char)*argument) || *end || id >= UINT32_MAX))
-		return error_new("there is no user \"%s\"", argument);
+		return error_new("unknown user \"%s\"", argument);
 	*(struct user *)field = (struct user){.is_given = true,
 					      .id = known ? known->pw_uid : (uid_t)id};
 	return NULL;
@@ -87,32 +104,25 @@ struct error *sampling_take_cpus(void *field, const char *argument)
 		       : error_new("\"%s\" is not a list of CPUs such as 0,2-4", argument);
 }
 
-/* The kernel copies words; as perf does, a size in between is rounded up. */
 static struct error *take_dump_size(struct stacks *stacks, const char *argument)
 {
 	uint64_t bytes = 0;
 	struct error *err = option_size(&bytes, argument);
 
-	if (!err && (bytes < SMALLEST_DUMP_BYTES || bytes > LARGEST_DUMP_BYTES))
-		err = error_hint(error_new("the kernel copies no stack of this size"),
-				 "from %d to %d bytes", SMALLEST_DUMP_BYTES, LARGEST_DUMP_BYTES);
-	if (err)
-		return error_wrap(err, "dwarf,%s", argument);
-	stacks->dump_bytes = (bytes + 7) & ~UINT64_C(7);
-	return NULL;
+	if (!err && !event_take_stack_bytes(bytes, &stacks->dump_bytes))
+		err = error_hint(error_new("the kernel cannot copy a stack of this size"),
+				 "use %d to %d bytes", STACK_BYTES_MIN, STACK_BYTES_MAX);
+	return err ? error_wrap(err, "dwarf,%s", argument) : NULL;
 }
 
 struct error *sampling_take_call_graph(void *field, const char *argument)
 {
-	static const struct {
-		const char *name;
-		enum call_graph kind;
-	} kinds[] = {{"auto", CALL_GRAPH_AUTO},
-		     {"dwarf", CALL_GRAPH_DWARF},
-		     {"fp", CALL_GRAPH_FP},
-		     {"no", CALL_GRAPH_NO},
-		     {"none", CALL_GRAPH_NO}};
+	static const struct option_choice choices[] = {
+		{"auto", CALL_GRAPH_AUTO}, {"dwarf", CALL_GRAPH_DWARF}, {"fp", CALL_GRAPH_FP},
+		{"no", CALL_GRAPH_NO},	   {"none", CALL_GRAPH_NO},	{0}};
 	struct stacks *stacks = field;
+	int kind = stacks->kind;
+	struct error *err;
 
 	if (!strcmp(argument, "lbr"))
 		return error_new("lbr is not supported yet");
@@ -120,14 +130,9 @@ struct error *sampling_take_call_graph(void *field, const char *argument)
 		stacks->kind = CALL_GRAPH_DWARF;
 		return take_dump_size(stacks, argument + 6);
 	}
-	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
-		if (!strcmp(argument, kinds[i].name)) {
-			stacks->kind = kinds[i].kind;
-			return NULL;
-		}
-	}
-	return error_hint(error_new("\"%s\" is no way to get a call graph", argument),
-			  "auto, dwarf, dwarf,SIZE, fp or no");
+	err = option_choice("call graph method", choices, argument, &kind);
+	stacks->kind = (enum call_graph)kind;
+	return err ? error_hint(err, "dwarf,SIZE also sets the bytes of stack per sample") : NULL;
 }
 
 struct error *sampling_take_g(void *field, const char *argument)
@@ -144,8 +149,8 @@ struct error *sampling_take_depth(void *field, const char *argument)
 	struct error *err = option_count(&frames, argument);
 
 	if (!err && (frames < LEAST_DEPTH || frames > MOST_DEPTH))
-		err = error_hint(error_new("no stack of %s frames can be kept", argument),
-				 "from %d to %d", LEAST_DEPTH, MOST_DEPTH);
+		err = error_hint(error_new("stacks of %s frames are not supported", argument),
+				 "use %d to %d", LEAST_DEPTH, MOST_DEPTH);
 	if (!err)
 		*(uint64_t *)field = frames;
 	return err;
@@ -163,7 +168,7 @@ struct error *sampling_take_ring(void *field, const char *argument)
 void sampling_options_init(struct sampling_options *options)
 {
 	*options = (struct sampling_options){
-		.rate.frequency_hz = SAMPLING_FREQUENCY_HZ,
+		.frequency_hz = RECORD_FREQUENCY_HZ,
 		.stacks = {.kind = CALL_GRAPH_AUTO, .dump_bytes = DEFAULT_DUMP_BYTES},
 		.depth = UNWIND_DEPTH_MAX,
 	};
@@ -183,52 +188,134 @@ bool sampling_is_of_command(const struct sampling_options *options)
 	       !options->system_wide && !options->cpus.count;
 }
 
+static void free_names(char ***names)
+{
+	for (char **name = *names; name && *name; name++)
+		free(*name);
+	free(*names);
+}
+
+void sampling_choose_events(struct sampling_options *options)
+{
+	if (options->waiting.wall && !options->events.count)
+		error_free(option_append(&options->events, WALL_EVENT));
+}
+
+/* Of equal events the second one is called "cycles#2". */
+struct error *sampling_find_event(const struct sampling_options *options, size_t *ret)
+{
+	const struct option_list *events = &options->events;
+	const char *name = options->shown_event, *near;
+	size_t len = name ? strcspn(name, "#") : 0;
+	unsigned long number = name && name[len] ? strtoul(name + len + 1, NULL, 10) : 1;
+	CLEANUP(free_names) char **names = xcalloc(events->count + 2, sizeof(*names));
+	struct error *err;
+
+	*ret = 0;
+	if (!name)
+		return NULL;
+	for (size_t i = 0; i < events->count; i++) {
+		names[i] = event_spec_name(events->items[i]);
+		if (strlen(names[i]) == len && !strncmp(names[i], name, len) && --number == 0) {
+			*ret = i;
+			return NULL;
+		}
+	}
+	*ret = events->count;
+	if (waiting_is_recorded(&options->waiting)) {
+		if (!strcmp(name, VALUE_OFF_CPU_EVENT))
+			return NULL;
+		names[events->count] = xstrdup(VALUE_OFF_CPU_EVENT);
+	}
+	near = nearest(name, (const char *const *)names);
+	err = error_new("--show-event %s: -e does not have this event", name);
+	return near ? error_hint(err, "did you mean %s?", near) : err;
+}
+
+/* What cannot be recorded together with waiting. */
+static struct error *check_waiting(const struct sampling_options *options)
+{
+	const struct waiting_options *waiting = &options->waiting;
+	bool is_alone = waiting->off_cpu.is_given;
+	const struct {
+		bool is_given;
+		const char *name, *hint;
+	} excluded[] = {
+		{is_alone && options->events.count, "-e",
+		 "--wall -e EVENT samples the event and records waiting"},
+		{is_alone && options->period, "-c",
+		 "-F sets how often waiting threads are looked at"},
+		{is_alone && options->stacks.kind == CALL_GRAPH_FP, "--call-graph fp",
+		 "it is of samples, and --off-cpu takes none"},
+		{options->stacks.kind == CALL_GRAPH_NO, "--call-graph no",
+		 "stacks tell where threads wait"},
+		{options->cpus.count, "-C", "a thread that waits is on no CPU"},
+		{options->no_inherit, "-i", "-t TID[,TID] chooses single threads"},
+		{options->all_kernel, "--all-kernel", "threads wait at calls of user space"},
+	};
+	struct error *err = waiting_options_check(waiting);
+
+	if (err || !waiting_is_recorded(waiting))
+		return err;
+	for (size_t i = 0; i < ARRAY_SIZE(excluded); i++)
+		if (excluded[i].is_given)
+			return error_hint(error_new("%s and %s exclude each other",
+						    is_alone ? "--off-cpu" : "--wall",
+						    excluded[i].name),
+					  "%s", excluded[i].hint);
+	return NULL;
+}
+
 struct error *sampling_options_check(const struct sampling_options *options)
 {
 	int targets = (options->pids.count > 0) + (options->tids.count > 0) +
 		      options->user.is_given + options->system_wide;
+	struct error *err;
 
 	if (targets > 1)
 		return error_new("-p, -t, -u and -a exclude each other");
 	if (options->all_user && options->all_kernel)
-		return error_new("--all-user and --all-kernel leave nothing");
-	return NULL;
+		return error_new("--all-user and --all-kernel exclude each other");
+	err = check_waiting(options);
+	return err ? err : sampling_find_event(options, &(size_t){0});
 }
 
-static void cap_rate(struct sampling_options *options, bool quiet)
+struct error *sampling_find_targets(struct sampling_options *options)
 {
-	uint64_t max_hz = event_max_frequency_hz();
+	struct id_list *pids = &options->pids;
 
-	if (options->rate.max)
-		options->rate.frequency_hz = max_hz ? max_hz : options->rate.frequency_hz;
-	if (options->period || !max_hz || options->rate.frequency_hz <= max_hz)
-		return;
-	if (!quiet)
-		message("%" PRIu64 " Hz is above the kernel's limit: sampling at %" PRIu64
-			" Hz (kernel.perf_event_max_sample_rate)",
-			options->rate.frequency_hz, max_hz);
-	options->rate.frequency_hz = max_hz;
+	if (!options->user.is_given)
+		return NULL;
+	targets_of_user(options->user.id, &pids->items, &pids->count);
+	return pids->count
+		       ? NULL
+		       : error_new("no process of user %u is running", (unsigned)options->user.id);
 }
 
-/* Scripts give perf rings that are smaller than one of our samples. */
-static void raise_ring(struct sampling_options *options, bool quiet)
+void sampling_targets_apply(const struct sampling_options *options, struct record_config *config)
 {
-	bool copies = options->stacks.kind == CALL_GRAPH_AUTO ||
-		      options->stacks.kind == CALL_GRAPH_DWARF;
-	uint64_t least_bytes = FEWEST_DUMPS * options->stacks.dump_bytes;
-
-	if (!copies || !options->ring_bytes || options->ring_bytes >= least_bytes)
-		return;
-	if (!quiet)
-		message("-m: a ring buffer of %" PRIu64 " KiB is too small for copies of %" PRIu64
-			" KiB of stack: taking %" PRIu64 " KiB",
-			options->ring_bytes / 1024, options->stacks.dump_bytes / 1024,
-			least_bytes / 1024);
-	options->ring_bytes = least_bytes;
+	config->pids = options->pids.items;
+	config->pid_count = options->pids.count;
+	config->pids_were_found = options->user.is_given;
+	config->tids = options->tids.items;
+	config->tid_count = options->tids.count;
+	config->cpus = options->cpus.items;
+	config->cpu_count = options->cpus.count;
+	config->inherit = !options->no_inherit;
 }
 
-void sampling_options_settle(struct sampling_options *options, bool quiet)
+void sampling_options_apply(const struct sampling_options *options, struct record_config *config)
 {
-	cap_rate(options, quiet);
-	raise_ring(options, quiet);
+	sampling_targets_apply(options, config);
+	config->events = options->events.items;
+	config->event_count = options->events.count;
+	config->frequency_hz = options->frequency_hz;
+	config->period = options->period;
+	config->exclude_user = options->all_kernel;
+	config->exclude_kernel = options->all_user;
+	config->call_graph = options->stacks.kind;
+	config->dump_bytes = options->stacks.dump_bytes;
+	config->depth = (unsigned)options->depth;
+	config->ring_bytes = options->ring_bytes;
+	waiting_options_apply(&options->waiting, config);
 }

@@ -1,17 +1,17 @@
 /*
- * What a command that samples can be told about what to sample and how: a struct for its options
- * and the entries for its table.
+ * The options of commands that sample: a struct for their values and the entries of the option
+ * table.
  */
 #ifndef PROF_CMD_SAMPLING_OPTIONS_H
 #define PROF_CMD_SAMPLING_OPTIONS_H
 
-#include "cmd/options.h"
+#include "cmd/ui/options.h"
+#include "cmd/waiting_options.h"
+#include "record/config.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
-
-enum call_graph { CALL_GRAPH_AUTO, CALL_GRAPH_DWARF, CALL_GRAPH_FP, CALL_GRAPH_NO };
 
 struct id_list {
 	pid_t *items;
@@ -28,25 +28,18 @@ struct user {
 	uid_t id;
 };
 
-struct rate {
-	uint64_t frequency_hz;
-	bool max; /* as fast as the kernel allows */
-};
-
 struct stacks {
 	enum call_graph kind;
-	uint64_t dump_bytes;
+	uint32_t dump_bytes;
 };
 
-/* If nothing is said: 999 rather than 1000, so as not to beat in time with what programs do a
- * thousand times a second. */
-enum { SAMPLING_FREQUENCY_HZ = 999 };
-
 struct sampling_options {
-	struct option_list events; /* none: cycles, or what comes nearest to it */
-	struct rate rate;
-	uint64_t period;  /* 0: by rate */
-	struct user user; /* whose processes become pids: targets_find() */
+	struct option_list events; /* none: cycles, or cpu-clock */
+	struct waiting_options waiting;
+	const char *shown_event; /* one of them, or off-cpu; NULL: the first */
+	uint64_t frequency_hz;	 /* or RECORD_FREQUENCY_MAX */
+	uint64_t period;	 /* 0: by frequency */
+	struct user user;	 /* his processes become pids: sampling_find_targets() */
 	struct id_list pids, tids;
 	struct cpu_list cpus; /* none: all */
 	bool system_wide;
@@ -60,15 +53,23 @@ struct sampling_options {
 void sampling_options_init(struct sampling_options *options);
 void sampling_options_deinit(struct sampling_options *options);
 
-/* Is a command what is sampled, or does it only bound the sampling of another target? */
+/* Whether the command is the target; else it only limits how long another target is sampled. */
 bool sampling_is_of_command(const struct sampling_options *options);
-/* What excludes each other. */
+/* Adds the event that --wall samples by default. To be called before the functions below. */
+void sampling_choose_events(struct sampling_options *options);
+/* Returns an error if options exclude each other. */
 MUST_CHECK struct error *sampling_options_check(const struct sampling_options *options);
-/* Brings rate and rings within what is possible; says so, unless quiet. */
-void sampling_options_settle(struct sampling_options *options, bool quiet);
+/* The index of shown_event among the events of the profile; an unknown name is an error with a
+ * suggestion. */
+MUST_CHECK struct error *sampling_find_event(const struct sampling_options *options, size_t *ret);
+/* If a user is given, adds the user's processes, except prof itself, to pids. */
+MUST_CHECK struct error *sampling_find_targets(struct sampling_options *options);
+/* Set the targets, or everything, in config; the options' lists are borrowed. */
+void sampling_targets_apply(const struct sampling_options *options, struct record_config *config);
+void sampling_options_apply(const struct sampling_options *options, struct record_config *config);
 
 option_take sampling_take_events;     /* struct option_list */
-option_take sampling_take_rate;	      /* struct rate */
+option_take sampling_take_rate;	      /* uint64_t Hz */
 option_take sampling_take_ids;	      /* struct id_list */
 option_take sampling_take_cpus;	      /* struct cpu_list */
 option_take sampling_take_user;	      /* struct user */
@@ -82,56 +83,62 @@ option_take sampling_take_depth;      /* uint64_t frames */
 		letter, name, argument, help, take, field, OPTION_WORKS                            \
 	}
 
-/* Which processes, threads and CPUs: entries of a table for struct `type`, which holds the
- * sampling_options as `member`. */
+/*
+ * Table entries of the options that choose processes, threads and CPUs, for struct `type`, which
+ * has the sampling_options as `member`.
+ */
 #define SAMPLING_TARGET_ENTRIES(type, member)                                                      \
 	SAMPLING_ENTRY('p', "pid", "PID[,PID]",                                                    \
-		       "these running processes, their threads and what they fork",                \
+		       "sample these running processes, their threads and children",               \
 		       sampling_take_ids, offsetof(type, member.pids)),                            \
-		SAMPLING_ENTRY('t', "tid", "TID[,TID]", "these threads alone", sampling_take_ids,  \
-			       offsetof(type, member.tids)),                                       \
+		SAMPLING_ENTRY('t', "tid", "TID[,TID]", "sample only these threads",               \
+			       sampling_take_ids, offsetof(type, member.tids)),                    \
 		SAMPLING_ENTRY('u', "uid", "USER",                                                 \
-			       "the running processes of this user (a name or a number), and "     \
-			       "what they fork",                                                   \
+			       "sample this user's running processes and their children (a name "  \
+			       "or a number)",                                                     \
 			       sampling_take_user, offsetof(type, member.user)),                   \
-		SAMPLING_ENTRY('a', "all-cpus", NULL, "the whole machine", option_true,            \
+		SAMPLING_ENTRY('a', "all-cpus", NULL, "sample the whole machine", option_true,     \
 			       offsetof(type, member.system_wide)),                                \
-		SAMPLING_ENTRY('C', "cpu", "LIST", "on these CPUs alone, such as 0,2-4",           \
+		SAMPLING_ENTRY('C', "cpu", "LIST", "sample only these CPUs, such as 0,2-4",        \
 			       sampling_take_cpus, offsetof(type, member.cpus)),                   \
 		SAMPLING_ENTRY('i', "no-inherit", NULL, "do not follow new threads and children",  \
 			       option_true, offsetof(type, member.no_inherit))
 
-/* Which events, and what of each. */
+/* Table entries of the options that choose events and what to record of each. */
 #define SAMPLING_EVENT_ENTRIES(type, member, rate_help)                                            \
 	SAMPLING_ENTRY('F', "freq", "N|max", rate_help, sampling_take_rate,                        \
-		       offsetof(type, member.rate)),                                               \
-		SAMPLING_ENTRY('c', "count", "N", "a sample every N events instead", option_count, \
+		       offsetof(type, member.frequency_hz)),                                       \
+		SAMPLING_ENTRY('c', "count", "N", "sample every N events instead", option_count,   \
 			       offsetof(type, member.period)),                                     \
 		SAMPLING_ENTRY(                                                                    \
-			'e', "event", "EVENT[:ukp]",                                               \
-			"what to sample: cycles, cpu-clock, page-faults, sched:sched_switch, "     \
-			"...; if not said, cycles, or cpu-clock where there is no hardware "       \
-			"counter",                                                                 \
+			'e', "event", "EVENT[:MODIFIERS]",                                         \
+			"sample this event: cycles, cpu-clock, page-faults, sched:sched_switch, "  \
+			"cpu/event=0x3c,umask=1/, cycles/period=100000/, ... (default cycles, or " \
+			"cpu-clock without hardware counters)",                                    \
 			sampling_take_events, offsetof(type, member.events)),                      \
-		SAMPLING_ENTRY(0, "all-user", NULL, "leave the kernel out", option_true,           \
+		WAITING_ENTRIES(type, member.waiting),                                             \
+		SAMPLING_ENTRY(0, "show-event", "NAME",                                            \
+			       "show this one of several events (default: the first)",             \
+			       option_string, offsetof(type, member.shown_event)),                 \
+		SAMPLING_ENTRY(0, "all-user", NULL, "do not sample the kernel", option_true,       \
 			       offsetof(type, member.all_user)),                                   \
-		SAMPLING_ENTRY(0, "all-kernel", NULL, "leave user space out", option_true,         \
+		SAMPLING_ENTRY(0, "all-kernel", NULL, "do not sample user space", option_true,     \
 			       offsetof(type, member.all_kernel)),                                 \
+		SAMPLING_ENTRY('g', NULL, NULL,                                                    \
+			       "record call graphs: --call-graph auto, the default",               \
+			       sampling_take_g, offsetof(type, member.stacks)),                    \
 		SAMPLING_ENTRY(                                                                    \
-			'g', NULL, NULL,                                                           \
-			"call graphs, which are recorded without it too: --call-graph auto",       \
-			sampling_take_g, offsetof(type, member.stacks)),                           \
-		SAMPLING_ENTRY(                                                                    \
-			0, "call-graph", "HOW",                                                    \
-			"auto (the kernel's chain, and the user stack by call frame information, " \
-			"frame pointers where there is none), dwarf[,SIZE] (the same, with SIZE "  \
-			"bytes of stack copied; 32k if not said), fp (frame pointers alone), no",  \
+			0, "call-graph", "auto|dwarf[,SIZE]|fp|no",                                \
+			"unwind user stacks by call frame information, or by frame pointers if "   \
+			"there is none (auto); the same with a copy of SIZE bytes of stack "       \
+			"(dwarf, default 32k); only by frame pointers (fp); or not at all (no)",   \
 			sampling_take_call_graph, offsetof(type, member.stacks)),                  \
 		SAMPLING_ENTRY(0, "max-stack", "FRAMES",                                           \
-			       "of deeper stacks leave the middle out; 1024 if not said",          \
+			       "keep this many frames, half from either end (default 1024)",       \
 			       sampling_take_depth, offsetof(type, member.depth)),                 \
-		SAMPLING_ENTRY('m', "mmap-pages", "PAGES|SIZE",                                    \
-			       "the ring buffer of each CPU: pages, or bytes with k or M",         \
-			       sampling_take_ring, offsetof(type, member.ring_bytes))
+		SAMPLING_ENTRY(                                                                    \
+			'm', "mmap-pages", "PAGES|SIZE",                                           \
+			"set the size of each CPU's ring buffer, in pages, or bytes with k or M",  \
+			sampling_take_ring, offsetof(type, member.ring_bytes))
 
 #endif

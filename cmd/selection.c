@@ -1,8 +1,33 @@
 #include "cmd/selection.h"
 
 #include "base/alloc.h"
+#include "base/nearest.h"
 
 #include <string.h>
+
+void selection_options_deinit(struct selection_options *options)
+{
+	option_list_deinit(&options->labels);
+}
+
+struct error *selection_take_by(void *field, const char *argument)
+{
+	static const struct option_choice choices[] = {
+		{"function", ROW_FUNCTION}, {"module", ROW_MODULE},
+		{"process", ROW_PROCESS},   {"thread", ROW_THREAD},
+		{"file", ROW_FILE},	    {"line", ROW_LINE},
+		{"label:KEY", ROW_LABEL},   {0}};
+	static const char label[] = "label:";
+	struct row_by *by = field;
+
+	*by = (struct row_by){0};
+	if (!strncmp(argument, label, strlen(label)) && argument[strlen(label)]) {
+		by->key = ROW_LABEL;
+		by->label = argument + strlen(label);
+		return NULL;
+	}
+	return option_choice("table", choices, argument, (int *)&by->key);
+}
 
 struct error *selection_take_number(void *field, const char *argument)
 {
@@ -30,30 +55,47 @@ static char *names_of_events(const struct profile *profile)
 	return names;
 }
 
-static struct error *find_event(const char *wanted, const struct profile *profile, const char *path,
-				event_id *ret)
+static struct error *no_such_event(const char *wanted, const struct profile *profile,
+				   const char *path)
 {
+	uint32_t count = profile_event_count(profile);
 	CLEANUP(free_ptr) char *names = names_of_events(profile);
+	CLEANUP(free_ptr)
+	const char **candidates = xcalloc((size_t)count + 1, sizeof(*candidates));
+	const char *near;
+
+	for (event_id i = 0; i < count; i++)
+		candidates[i] = profile_string(profile, profile_get_event(profile, i)->name);
+	near = nearest(wanted, candidates);
+	return error_hint(error_new("%s has no event \"%s\"", path, wanted),
+			  "%s%s%sits events are: %s", near ? "did you mean " : "", near ? near : "",
+			  near ? "? " : "", names);
+}
+
+struct error *selection_find_event(const char *name, const struct profile *profile,
+				   const char *path, event_id *ret)
+{
 	uint32_t count = profile_event_count(profile);
 
 	if (!count)
-		return error_new("%s: there is no sample in it", path);
+		return error_new("%s has no samples", path);
 	for (*ret = 0; *ret < count; ++*ret) {
-		const char *name = profile_string(profile, profile_get_event(profile, *ret)->name);
+		string_id id = profile_get_event(profile, *ret)->name;
 
-		if (!wanted || !strcmp(name, wanted))
+		if (!name || !strcmp(profile_string(profile, id), name))
 			return NULL;
 	}
-	return error_hint(error_new("%s: there is no event \"%s\" in it", path, wanted),
-			  "there is %s", names);
+	return no_such_event(name, profile, path);
 }
 
 struct error *selection_view(const struct selection_options *options, const struct profile *profile,
 			     const char *path, struct view *ret)
 {
 	struct view_options wanted = options->view;
-	struct error *err = find_event(options->event, profile, path, &wanted.event);
+	struct error *err = selection_find_event(options->event, profile, path, &wanted.event);
 
+	wanted.labels = (const char *const *)options->labels.items;
+	wanted.label_count = options->labels.count;
 	return err ? err : view_init_selected(ret, profile, &wanted);
 }
 
@@ -62,5 +104,5 @@ bool selection_is_part(const struct selection_options *options)
 	const struct view_options *view = &options->view;
 
 	return view->focus || view->ignore || view->modules || view->process || view->pid ||
-	       view->tid;
+	       view->tid || options->labels.count;
 }

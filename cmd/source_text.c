@@ -1,95 +1,129 @@
 #include "cmd/source_text.h"
 
 #include "base/alloc.h"
+#include "base/clock.h"
+#include "base/line_reader.h"
+#include "base/timed_open.h"
 #include "base/utf8.h"
+#include "profile/source_users.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
 
-enum { MAX_BYTES = 64 << 20 };
+enum {
+	/* Generated sources have tens of MB and a million lines; longer lines are no one's reading.
+	 */
+	MAX_BYTES = 64 << 20,
+	LINES_MAX = 4 << 20,
+	LINE_BYTES_MAX = 4096,
+};
 
-/* Only regular files are opened: what a profile names may be anything. */
-static FILE *open_text(const char *path, struct stat *st)
+/* Where to look, and what is found there. */
+struct search {
+	struct timed_caller *caller;
+	struct timed_text text;
+	char *found; /* the path; to be freed */
+};
+
+/* Takes path. */
+static bool find_at(struct search *search, char *path, uid_t user)
 {
-	CLEANUP(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	const struct foreign_name name = {.path = path, .user = user};
 
-	if (fd < 0 || fstat(fd, st) < 0 || !S_ISREG(st->st_mode) || st->st_size > MAX_BYTES)
-		return NULL;
-	return fdopen(steal_fd(&fd), "r");
+	if (timed_read(search->caller, &name, MAX_BYTES, &search->text))
+		search->found = STEAL(path);
+	free(path);
+	return search->found;
 }
 
-/* Below a folder, by the whole path and then by ever less of its end; *found is to be freed. */
-static FILE *open_below(const char *folder, const char *path, struct stat *st, char **found)
+static bool leads_upwards(const char *path)
 {
-	while (path) {
-		FILE *in;
-
+	for (; path; path = strchr(path, '/')) {
 		path += strspn(path, "/");
-		*found = xasprintf("%s/%s", folder, path);
-		in = open_text(*found, st);
-		if (in)
-			return in;
-		free(STEAL(*found));
-		path = strchr(path, '/');
+		if (strncmp(path, "..", 2) == 0 && (!path[2] || path[2] == '/'))
+			return true;
 	}
-	return NULL;
+	return false;
 }
 
-static FILE *find_text(const char *path, const char *folder, struct stat *st, char **found)
+/*
+ * By the whole path and then by ever less of its end. The directory is the caller's, who may read
+ * what it holds, but nothing outside of it.
+ */
+static bool find_below(struct search *search, const char *directory, const char *path)
 {
-	FILE *in;
+	for (; path; path = strchr(path, '/')) {
+		path += strspn(path, "/");
+		if (!leads_upwards(path) &&
+		    find_at(search, xasprintf("%s/%s", directory, path), SOURCE_USER_PROF))
+			return true;
+	}
+	return false;
+}
 
-	if (folder)
-		return open_below(folder, path, st, found);
-	in = open_text(path, st);
-	if (in)
-		*found = xstrdup(path);
-	return in ? in : open_below(".", path, st, found);
+static bool find_text(struct search *search, const char *path, const char *directory, uid_t user)
+{
+	if (directory)
+		return find_below(search, directory, path);
+	if (user != SOURCE_USER_PROF && *path != '/')
+		return false;
+	return find_at(search, xstrdup(path), user) ||
+	       (user == SOURCE_USER_PROF && find_below(search, ".", path));
 }
 
 static bool read_lines(FILE *in, struct source_text *text)
 {
-	CLEANUP(free_ptr) char *line = NULL;
-	size_t room = 0, lines_room = 0;
-	ssize_t len;
+	CLEANUP(line_reader_deinit) struct line_reader lines;
+	size_t room = 0;
 
-	while ((len = getline(&line, &room, in)) >= 0) {
-		if (memchr(line, '\0', (size_t)len))
+	line_reader_init(&lines, in, LINE_BYTES_MAX, MAX_BYTES);
+	while (text->count < LINES_MAX && line_reader_next(&lines)) {
+		size_t len = lines.len;
+
+		if (memchr(lines.line, '\0', len))
 			return false;
-		while (len && strchr("\r\n", line[len - 1]))
+		while (len && lines.line[len - 1] == '\r')
 			len--;
-		GROW(text->lines, text->count, lines_room);
-		text->lines[text->count++] = xstrndup(line, (size_t)len);
+		GROW(text->lines, text->count, room);
+		text->lines[text->count++] = arena_strndup(&text->arena, lines.line, len);
 	}
 	return !ferror(in);
 }
 
-struct error *source_text_read(const char *path, const char *folder, struct source_text *ret)
+static bool read_text(const struct timed_text *from, struct source_text *text)
 {
-	struct source_text text = {0};
-	struct stat st;
-	CLEANUP(close_file) FILE *in = find_text(path, folder, &st, &text.path);
+	CLEANUP(close_file) FILE *in = from->len ? fmemopen(from->bytes, from->len, "r") : NULL;
 
-	if (!in)
-		return error_hint(error_new("the source %s is not here", path),
+	text->changed_unix_ns = (uint64_t)from->changed.tv_sec * NS_PER_SECOND +
+				(uint64_t)from->changed.tv_nsec;
+	return !from->len || (in && read_lines(in, text));
+}
+
+struct error *source_text_read(const char *path, const char *directory, uid_t user,
+			       struct source_text *ret)
+{
+	CLEANUP(timed_caller_cleanup) struct timed_caller *caller = timed_caller_new();
+	struct search search = {.caller = caller};
+	struct source_text text = {0};
+	bool is_text;
+
+	if (!find_text(&search, path, directory, user))
+		return error_hint(error_new("the source file %s was not found", path),
 				  "--source-dir DIR says where it is");
-	if (!read_lines(in, &text)) {
+	text.path = search.found;
+	is_text = read_text(&search.text, &text);
+	free(search.text.bytes);
+	if (!is_text) {
 		source_text_deinit(&text);
-		return error_new("%s is no text", path);
+		return error_new("%s is not a text file", path);
 	}
-	text.changed_unix_ns = (uint64_t)st.st_mtim.tv_sec * 1000000000 +
-			       (uint64_t)st.st_mtim.tv_nsec;
 	*ret = text;
 	return NULL;
 }
 
 void source_text_deinit(struct source_text *text)
 {
-	for (uint32_t i = 0; i < text->count; i++)
-		free(text->lines[i]);
 	free(text->lines);
+	arena_deinit(&text->arena);
 	free(text->path);
 	*text = (struct source_text){0};
 }

@@ -1,14 +1,16 @@
 #include "cmd/summary.h"
 
 #include "base/alloc.h"
-#include "cmd/figure.h"
-#include "cmd/message.h"
+#include "base/clock.h"
+#include "base/humanize.h"
+#include "cmd/ui/message.h"
+#include "report/quality_text.h"
+#include "report/rows.h"
 #include "report/shorten.h"
-#include "report/top.h"
+#include "report/waiting.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 
 enum {
@@ -17,22 +19,10 @@ enum {
 	DEFAULT_COLUMNS = 120, /* where there is no terminal */
 	LEAST_COLUMNS = 60,
 	PROBLEMS_SHOWN = 3,
-	LOST_SHARE = 100,    /* of the samples that so many are lost is worth a word */
-	UNNAMED_SHARE = 100, /* a module matters when it leaves so much of the samples unnamed */
+	LOST_SHARE = 100,      /* of the samples that so many are lost is worth a word */
+	UNNAMED_SHARE = 100,   /* a module matters when it leaves so much of the samples unnamed */
+	PLACELESS_SHARE = 100, /* of the waiting time: if more has no stack, what helps is said */
 };
-
-static uint64_t ns_of(struct timeval time)
-{
-	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_usec * 1000;
-}
-
-uint64_t summary_cpu_ns(void)
-{
-	struct rusage usage;
-
-	getrusage(RUSAGE_SELF, &usage);
-	return ns_of(usage.ru_utime) + ns_of(usage.ru_stime);
-}
 
 /* Columns that a function's name may have. */
 static size_t name_columns(void)
@@ -45,25 +35,25 @@ static size_t name_columns(void)
 }
 
 /* Is another one of the rows that are shown called so? */
-static bool has_namesake(const struct top *top, size_t row)
+static bool has_namesake(const struct rows *rows, size_t row)
 {
-	for (size_t i = 0; i < top->count && i < HOTTEST; i++)
-		if (i != row && !strcmp(top->rows[i].name, top->rows[row].name))
+	for (size_t i = 0; i < rows->count && i < HOTTEST; i++)
+		if (i != row && !strcmp(rows->items[i].name, rows->items[row].name))
 			return true;
 	return false;
 }
 
 /* To be freed; with its module where the name alone says too little. */
-static char *row_name(const struct profile *profile, const struct top *top, size_t row)
+static char *distinct_name(const struct profile *profile, const struct rows *rows, size_t row)
 {
-	const struct profile_module *module = profile_get_module(profile, top->rows[row].module);
+	const struct profile_module *module = profile_get_module(profile, rows->items[row].module);
 	const char *file = basename(profile_string(profile, module->path));
 	size_t columns = name_columns();
 	CLEANUP(free_ptr) char *name = NULL;
 
-	if (!has_namesake(top, row) || strlen(file) + strlen(" ()") > columns / 2)
-		return shorten(top->rows[row].name, columns);
-	name = shorten(top->rows[row].name, columns - strlen(file) - strlen(" ()"));
+	if (!has_namesake(rows, row) || strlen(file) + strlen(" ()") > columns / 2)
+		return shorten(rows->items[row].name, columns);
+	name = shorten(rows->items[row].name, columns - strlen(file) - strlen(" ()"));
 	return xasprintf("%s (%s)", name, file);
 }
 
@@ -71,21 +61,24 @@ static void print_hottest(const struct profile *profile, event_id event)
 {
 	const char *name = profile_string(profile, profile_get_event(profile, event)->name);
 	struct view view;
-	struct top top;
+	struct rows rows;
 
 	view_init(&view, profile, event);
-	top_init(&top, &view, TOP_FUNCTION);
-	if (top.count)
+	rows_init(&rows, &view, ROW_FUNCTION);
+	if (rows.count)
 		message_row("    self    total  %s",
 			    profile_event_count(profile) > 1 ? name : "function");
-	for (size_t i = 0; i < top.count && i < HOTTEST && top.rows[i].self.weight; i++) {
-		const struct top_row *row = &top.rows[i];
-		CLEANUP(free_ptr) char *shown = row_name(profile, &top, i);
+	for (size_t i = 0; i < rows.count && i < HOTTEST && rows.items[i].self.weight; i++) {
+		const struct row *row = &rows.items[i];
+		CLEANUP(free_ptr) char *shown = distinct_name(profile, &rows, i);
+		CLEANUP(free_ptr) char *reason = row_reason(&view, row);
 
-		message_row("%8s %8s  %s", figure_share(row->self.weight, top.all.weight).text,
-			    figure_share(row->total.weight, top.all.weight).text, shown);
+		message_row("%8s %8s  %s%s%s",
+			    humanize_share(row->self.weight, rows.all.weight).text,
+			    humanize_share(row->total.weight, rows.all.weight).text, shown,
+			    *reason ? "  " : "", reason);
 	}
-	top_deinit(&top);
+	rows_deinit(&rows);
 	view_deinit(&view);
 }
 
@@ -101,12 +94,14 @@ static void print_unnamed(const struct summary *summary, const struct unnamed_mo
 {
 	const struct profile_module *module = profile_get_module(summary->profile, unnamed->module);
 	const char *problem = problem_of(summary->naming, unnamed->module);
-	struct figure share = figure_share(unnamed->samples, summary->quality->counts.samples);
+	struct humanized share = humanize_share(unnamed->samples, summary->quality->counts.samples);
 
-	if (problem)
+	if (problem && !summary->quality->counts.samples)
+		message("%s", problem);
+	else if (problem)
 		message("%s (%s of the samples)", problem, share.text);
 	else
-		message("%s of the samples have addresses of %s that nothing names", share.text,
+		message("%s of the samples have addresses of %s without a symbol", share.text,
 			profile_string(summary->profile, module->path));
 }
 
@@ -151,11 +146,11 @@ static void print_problems(const struct summary *summary)
 		message("and %zu more: -v lists them", hidden);
 }
 
-/* What has no name because naming was cut short is nobody's fault. */
+/* Unnamed frames are not reported as problems if symbolizing was cancelled. */
 static void print_namelessness(const struct summary *summary)
 {
 	if (summary->naming->cancelled)
-		message("naming was cut short: what it had not reached is written as addresses");
+		message("symbolizing was cancelled: the rest is written as addresses");
 	else
 		print_problems(summary);
 }
@@ -176,13 +171,17 @@ static uint64_t peak_bytes(void)
 static void print_cost(const struct summary *summary)
 {
 	uint64_t samples = summary->quality->counts.samples;
+	uint64_t memory_bytes = peak_bytes();
+	const struct worker_cost *workers = &summary->naming->worker_cost;
 
-	message("prof itself took %s of CPU time to %s (%s a sample), %s to name and write, "
+	if (workers->peak_bytes > memory_bytes)
+		memory_bytes = workers->peak_bytes;
+	message("prof used %s of CPU time to %s (%s per sample), %s to symbolize and write, "
 		"and %s of memory",
-		figure_time(summary->sampling_cpu_ns).text, summary->reading ? "read" : "sample",
-		figure_time(summary->sampling_cpu_ns / samples).text,
-		figure_time(summary_cpu_ns() - summary->sampling_cpu_ns).text,
-		figure_bytes(peak_bytes()).text);
+		humanize_time(summary->sampling_cpu_ns).text, summary->reading ? "read" : "sample",
+		humanize_time(summary->sampling_cpu_ns / samples).text,
+		humanize_time(clock_own_cpu_ns() - summary->sampling_cpu_ns + workers->cpu_ns).text,
+		humanize_bytes(memory_bytes).text);
 }
 
 /* As a shell takes it for one word. */
@@ -217,8 +216,8 @@ static void print_file(const struct output *output)
 	/* A pipe or a device has been read by now. */
 	if (!output->is_file || !output->is_written || stat(output->path, &st) < 0)
 		return;
-	message("%s (%s); to look at it: %.*s%s%s", output->path,
-		figure_bytes((uint64_t)st.st_size).text, (int)(file - viewer), viewer, path,
+	message("%s (%s); view it with: %.*s%s%s", output->path,
+		humanize_bytes((uint64_t)st.st_size).text, (int)(file - viewer), viewer, path,
 		file + strlen("FILE"));
 }
 
@@ -228,22 +227,82 @@ void summary_print_files(const struct output *outputs, size_t count)
 		print_file(&outputs[i]);
 }
 
-static void print_losses(const struct session_counts *counts)
+static void print_losses(const struct profile_quality *counts)
 {
 	if (counts->lost && counts->lost * LOST_SHARE >= counts->samples)
-		message("what was lost came faster than it could be read: lower -F, or raise -m");
-	else if (!counts->samples)
-		message("no sample was taken: nothing ran on a CPU for long enough, or the event "
-			"never happened");
+		message("samples were lost because the ring buffer overflowed: lower -F, or raise "
+			"-m");
+}
+
+/* If less than this share is sampled, what would sample the rest is worth a word. */
+#define LEAST_SAMPLED 0.95
+
+static bool is_of_waiting(const struct summary *summary)
+{
+	return quality_is_of_waiting(&summary->quality->counts);
+}
+
+static void print_counted(const struct summary *summary)
+{
+	double unsampled = 0;
+	bool is_poor = quality_share(summary->quality, "unsampled", &unsampled) &&
+		       1 - unsampled < LEAST_SAMPLED;
+
+	for (event_id event = 0; event < profile_event_count(summary->profile); event++) {
+		CLEANUP(free_ptr) char *text = quality_counted_text(summary->profile, event);
+
+		if (text)
+			message("%s", text);
+	}
+	if (is_poor && summary->unsampled_hint)
+		message("[not sampled] is %s", summary->unsampled_hint);
+	else if (!summary->quality->counts.samples && !is_of_waiting(summary))
+		message("no samples: nothing ran long enough on a CPU, or the event did not occur");
+}
+
+static void print_text(const char *text)
+{
+	if (text)
+		message("%s", text);
+}
+
+/* Where the time of the threads went, and how surely that is known. */
+static void print_waiting(const struct summary *summary)
+{
+	struct waiting_quality sums;
+	CLEANUP(free_ptr) char *text = NULL;
+	CLEANUP(free_ptr) char *places = NULL;
+	CLEANUP(free_ptr) char *left_out = NULL;
+
+	if (!waiting_sums(summary->profile, &sums))
+		return;
+	text = waiting_text(&sums);
+	places = waiting_places_text(&sums);
+	left_out = waiting_left_out_text(&sums);
+	print_text(text);
+	print_text(places);
+	print_text(left_out);
+	/* Where looks are refused, more of them show no more. */
+	if (sums.proved_ns && sums.placeless_ns > sums.waiting_ns / PLACELESS_SHARE)
+		message("raise -F to look at waiting threads more often: then more waits have a "
+			"stack");
+	if (sums.lost)
+		message("%s records of context switches were lost because the ring buffer "
+			"overflowed: raise -m",
+			humanize_count(sums.lost).text);
 }
 
 void summary_print(const struct summary *summary)
 {
 	const struct profile *profile = summary->profile;
+	CLEANUP(free_ptr) char *quality = quality_text(&summary->quality->counts);
 
 	for (event_id event = 0; event < profile_event_count(profile); event++)
 		print_hottest(profile, event);
-	message("%s", profile_get_info(profile)->quality);
+	if (!is_of_waiting(summary))
+		message("%s", quality);
+	print_waiting(summary);
+	print_counted(summary);
 	print_losses(&summary->quality->counts);
 	print_namelessness(summary);
 	if (summary->quality->counts.samples)

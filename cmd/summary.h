@@ -6,7 +6,7 @@
 #define PROF_CMD_SUMMARY_H
 
 #include "cmd/output.h"
-#include "cmd/quality.h"
+#include "record/quality.h"
 #include "symbol/symbolizer.h"
 
 struct summary {
@@ -18,14 +18,13 @@ struct summary {
 	bool reading;		  /* the samples came from a file */
 	uint64_t sampling_cpu_ns; /* of prof itself, until the last sample */
 	bool verbose;
+	/* What is not sampled and what would sample it: "time in the kernel; …"; NULL: unknown. */
+	const char *unsampled_hint;
 };
 
 void summary_print(const struct summary *summary);
 
 /* Only where the files are and what opens them. */
 void summary_print_files(const struct output *outputs, size_t count);
-
-/* CPU time that prof has used so far. */
-uint64_t summary_cpu_ns(void);
 
 #endif

@@ -1,16 +1,19 @@
 /*
- * prof top: what is hot now, on a screen or as text.
+ * prof top: shows live where programs spend their time, on a screen or as text.
  */
 #include "base/alloc.h"
+#include "base/clock.h"
+#include "base/humanize.h"
 #include "cmd/command.h"
-#include "cmd/figure.h"
-#include "cmd/live.h"
-#include "cmd/message.h"
-#include "cmd/recorded_command.h"
-#include "cmd/screen.h"
-#include "cmd/terminal.h"
+#include "cmd/live_view.h"
+#include "cmd/record_messages.h"
+#include "cmd/sampling_options.h"
+#include "cmd/selection.h"
+#include "cmd/top_keys.h"
 #include "cmd/top_screen.h"
-#include "report/words.h"
+#include "cmd/ui/message.h"
+#include "cmd/ui/pager.h"
+#include "cmd/ui/terminal.h"
 
 #include <errno.h>
 #include <string.h>
@@ -18,18 +21,19 @@
 
 #define DEFAULT_DELAY_NS UINT64_C(2000000000)
 
-/* Of every CPU: a picture of the machine needs fewer samples than that of one program. */
+/* Per CPU. A view of the whole machine needs fewer samples than that of one program. */
 enum { SYSTEM_FREQUENCY_HZ = 99 };
 
 struct top_options {
 	struct sampling_options sampling;
 	uint64_t delay_ns;
-	uint64_t tables; /* 0: no end */
+	uint64_t refreshes; /* 0: no limit */
 	bool batch;
 	bool no_inline;
 	const char *debug_dir;
-	enum top_order sort;
-	enum top_key by;
+	enum row_order sort;
+	struct row_by by;
+	struct option_list labels; /* conditions */
 	bool tree;
 	double least_share;
 	const char *filter;
@@ -37,35 +41,17 @@ struct top_options {
 
 struct run {
 	struct top_options options;
-	struct signals signals;
 	struct live live;
 	struct display *display;
-	bool own_processes; /* for want of rights to the whole machine */
+	bool own_processes; /* because the whole machine may not be sampled */
 };
 
 static struct error *take_sort(void *field, const char *argument)
 {
-	enum top_order *order = field;
+	static const struct option_choice choices[] = {
+		{"self", ROWS_BY_SELF}, {"total", ROWS_BY_TOTAL}, {0}};
 
-	if (!strcmp(argument, "self"))
-		*order = TOP_BY_SELF;
-	else if (!strcmp(argument, "total"))
-		*order = TOP_BY_TOTAL;
-	else
-		return error_new("\"%s\" is neither self nor total", argument);
-	return NULL;
-}
-
-static struct error *take_by(void *field, const char *argument)
-{
-	for (enum top_key key = TOP_FUNCTION; key <= TOP_THREAD; key++) {
-		if (!strcmp(argument, words_of_key(key))) {
-			*(enum top_key *)field = key;
-			return NULL;
-		}
-	}
-	return error_hint(error_new("there is no table by \"%s\"", argument),
-			  "function, file, line, module, process or thread");
+	return option_choice("sort key", choices, argument, field);
 }
 
 static struct error *take_min(void *field, const char *argument)
@@ -83,29 +69,32 @@ static struct error *take_min(void *field, const char *argument)
 
 static const struct option_entry option_table[] = {
 	SAMPLING_TARGET_ENTRIES(struct top_options, sampling),
-	ENTRY('d', "delay", "SECONDS", "between two pictures; 2 if not said", option_time,
+	ENTRY('d', "delay", "SECONDS", "refresh interval, at least 0.1 (default 2)", top_take_delay,
 	      delay_ns),
-	ENTRY('b', "batch", NULL, "print tables as text, which it does without a terminal anyway",
+	ENTRY('b', "batch", NULL, "print tables as text (default if stdout is not a terminal)",
 	      option_true, batch),
-	ENTRY('n', "iterations", "N", "end after so many pictures", option_count, tables),
-	ENTRY(0, "by", "WHAT",
-	      "a table of function (if not said), module, process, thread, file or line", take_by,
-	      by),
-	ENTRY(0, "tree", NULL, "the call tree instead of a table", option_true, tree),
-	ENTRY(0, "sort", "KEY", "self (if not said) or total", take_sort, sort),
+	ENTRY('n', "iterations", "N", "exit after N refreshes", option_count, refreshes),
+	ENTRY(0, "by", "function|module|process|thread|file|line|label:KEY",
+	      "show a row per function (default), module, process, thread, file, line or label:KEY "
+	      "(comm, thread, pid, tid)",
+	      selection_take_by, by),
+	ENTRY(0, "tree", NULL, "show the call tree instead of a table", option_true, tree),
+	ENTRY(0, "sort", "self|total", "sort by self or total (default self)", take_sort, sort),
 	ENTRY(0, "min", "PERCENT",
-	      "leave out what has less of the samples: calls, and rows of text; 0.5 if not said",
+	      "leave out calls, and rows of text, below this share of the samples (default 0.5)",
 	      take_min, least_share),
-	ENTRY(0, "filter", "REGEX", "only functions whose name or module matches", option_string,
+	ENTRY(0, "filter", "REGEX", "show only rows whose name, or module, matches", option_string,
 	      filter),
+	ENTRY(0, "label", "KEY[=GLOB]", SELECTION_LABEL_HELP, option_append, labels),
 	SAMPLING_EVENT_ENTRIES(struct top_options, sampling,
-			       "samples a second of CPU time; 999 if not said, and 99 of the whole "
-			       "machine"),
+			       "sample N times per second of CPU time (default 999; 99 for the "
+			       "whole machine)"),
 	ENTRY(0, "no-inline", NULL,
-	      "name functions by the symbol tables alone: no lines, nothing inlined", option_true,
+	      "symbolize from symbol tables only, without lines and inlined calls", option_true,
 	      no_inline),
-	ENTRY(0, "debug-dir", "DIR", "where separate debug files are; /usr/lib/debug if not said",
-	      option_string, debug_dir),
+	ENTRY(0, "debug-dir", "DIR",
+	      "look for separate debug files in DIR (default /usr/lib/debug)", option_string,
+	      debug_dir),
 	{0},
 };
 
@@ -114,31 +103,29 @@ static void print_help(void)
 	printf("Usage: prof top [options]\n"
 	       "       prof top [options] [--] COMMAND [ARGUMENTS]\n"
 	       "       prof top [options] -p PID|-t TID|-a [-- COMMAND]\n\n"
-	       "Shows where programs spend their time now: the whole machine, what runs already, "
-	       "or "
-	       "a\ncommand. ? shows its keys.\n\n");
+	       "Shows live where programs spend their time: the whole machine, running processes, "
+	       "or a\ncommand. Press ? for the keys.\n\n");
 	options_help(option_table, stdout);
 }
 
 static void print_table(struct run *run)
 {
-	const struct session_counts counts = live_counts(&run->live);
-	const struct recording *recording = &run->live.recording;
+	CLEANUP(free_ptr) char *summary = live_summary(&run->live);
+	CLEANUP(free_ptr) char *times = live_times(&run->live);
 	const struct profile *profile = live_profile(&run->live);
 	const struct profile_event *event = profile_get_event(profile,
 							      display_options(run->display)->event);
-	const size_t columns = screen_columns();
+	const size_t columns = pager_columns();
 
 	CLEANUP(free_ptr) char *heading = NULL;
 
 	display_update(run->display, profile);
 	heading = display_heading(run->display, columns);
-	printf("%.1f s, %s: %s samples, %s lost\n%s\n",
-	       (double)(recording->end_ns - recording->start_ns) / 1e9,
-	       profile_string(profile, event->name), figure_count(counts.samples).text,
-	       figure_count(counts.lost).text, heading);
+	printf("%.1f s, %s: %s%s%s\n%s\n", recording_seconds(&run->live.recording),
+	       profile_string(profile, event->name), summary, times ? ", " : "", times ? times : "",
+	       heading);
 	for (size_t i = 0; i < display_count(run->display); i++) {
-		CLEANUP(display_line_deinit) struct display_line line;
+		CLEANUP(top_line_deinit) struct top_line line;
 
 		display_line(run->display, i, columns, &line);
 		printf("%s\n", line.text);
@@ -150,13 +137,13 @@ static void print_table(struct run *run)
 static struct error *show_as_text(struct run *run)
 {
 	struct live *live = &run->live;
-	uint64_t left = run->options.tables ? run->options.tables : UINT64_MAX;
-	uint64_t next_ns = live->recording.start_ns + run->options.delay_ns;
+	uint64_t left = run->options.refreshes ? run->options.refreshes : UINT64_MAX;
+	uint64_t next_ns = clock_now_ns() + run->options.delay_ns;
 	bool goes_on = true;
 
 	while (goes_on && left) {
-		goes_on = recording_step(&live->recording, next_ns, -1);
-		if (goes_on && live->recording.end_ns < next_ns)
+		goes_on = recording_run(&live->recording, next_ns);
+		if (goes_on && clock_now_ns() < next_ns)
 			continue;
 		live_refresh(live);
 		print_table(run);
@@ -164,7 +151,7 @@ static struct error *show_as_text(struct run *run)
 		left = ferror(stdout) ? 0 : left - 1;
 	}
 	if (!left)
-		live->recording.end = END_DURATION;
+		live->recording.end = RECORDING_OVER;
 	return NULL;
 }
 
@@ -196,10 +183,10 @@ static char *target_of(const struct run *run)
 				    : xstrdup("the whole machine");
 }
 
-/* What the picture lacks; NULL: nothing. */
+/* What is missing from the samples; NULL: nothing. */
 static const char *note_of(const struct run *run)
 {
-	const struct sampler_facts *facts = sampler_facts(run->live.recording.sampler);
+	const struct sampler_facts *facts = recorder_facts(run->live.recording.recorder);
 
 	if (facts->kernel_excluded && !run->options.sampling.all_user)
 		return "(user space only: see kernel.perf_event_paranoid)";
@@ -215,81 +202,107 @@ static struct error *show(struct run *run)
 	return top_screen_run(&run->live, run->display,
 			      &(struct top_screen_options){
 				      .delay_ns = run->options.delay_ns,
-				      .pictures = run->options.tables,
+				      .refreshes = run->options.refreshes,
 				      .target = target,
 				      .note = note_of(run),
 			      });
 }
 
-/* Where nothing was said, and the whole machine is not the user's to sample, what is. */
+/* Opens the recording. If no target was given and the whole machine may not be sampled, it samples
+ * the processes of the user. */
 static struct error *open_recording(struct run *run, bool has_choice)
 {
 	struct recording *recording = &run->live.recording;
 	struct sampling_options *sampling = &run->options.sampling;
-	struct error *err = recording_open(recording);
+	struct error *err = recording_open(recording, -1);
 
 	if (!err || !has_choice || (error_number(err) != EACCES && error_number(err) != EPERM))
 		return err;
-	message("your processes only: %s", error_text(err));
+	message("sampling only your processes: %s", error_text(err));
 	error_free(err);
 	sampling->system_wide = false;
 	sampling->user = (struct user){.is_given = true, .id = geteuid()};
 	run->own_processes = true;
-	err = targets_find(sampling);
-	return err ? err : recording_open(recording);
+	err = sampling_find_targets(sampling);
+	sampling_targets_apply(sampling, &recording->config);
+	return err ? err : recording_open(recording, -1);
 }
 
 static int sample(struct run *run, bool has_choice)
 {
 	struct recording *recording = &run->live.recording;
-	struct error *err = signals_open(&run->signals);
+	struct error *err = recording_prepare(recording, is_batch(run) ? LAUNCH_STDOUT_TO_STDERR
+								       : LAUNCH_OFF_TERMINAL);
 	int status;
 
-	if (!err)
-		err = recorded_command_prepare(recording, is_batch(run) ? LAUNCH_STDOUT_TO_STDERR
-									: LAUNCH_OFF_TERMINAL);
 	if (!err)
 		err = open_recording(run, has_choice);
 	if (!err)
 		err = recording_start(recording);
 	if (err)
-		return message_failure(err,
-				       recording->launch.refusal
-					       ? launch_refusal_status(recording->launch.refusal)
-					       : STATUS_FAILED);
+		return message_failure(err, recording_failure_status(recording));
 	live_open(&run->live);
 	err = show(run);
-	recorded_command_stop(recording);
+	recording_stop_command(recording);
 	if (err)
 		message_error(err);
-	status = recording->has_command ? recorded_command_end(recording) : STATUS_OK;
+	status = recording->has_command ? recording_end_command(recording) : STATUS_OK;
 	return err ? STATUS_FAILED : status;
+}
+
+/* Samples of the live view have only the well-known labels. */
+static struct error *check_key(const char *key)
+{
+	return label_is_well_known(key)
+		       ? NULL
+		       : error_new("unknown label \"%s\" (comm, thread, pid, tid)", key);
+}
+
+static struct error *check_labels(const struct top_options *options)
+{
+	struct error *err = options->by.key == ROW_LABEL ? check_key(options->by.label) : NULL;
+
+	for (size_t i = 0; !err && i < options->labels.count; i++) {
+		const char *condition = options->labels.items[i];
+		CLEANUP(free_ptr) char *key = xstrndup(condition, strcspn(condition, "="));
+
+		err = check_key(key);
+	}
+	return err;
 }
 
 static int prepare_and_sample(struct run *run)
 {
 	struct sampling_options *sampling = &run->options.sampling;
 	struct recording *recording = &run->live.recording;
-	struct error *err = sampling_options_check(sampling);
+	struct error *err = check_labels(&run->options);
 	bool has_choice = !*recording->command && sampling_is_of_command(sampling);
+	size_t event = 0;
 
+	sampling_choose_events(sampling);
+	if (!err)
+		err = sampling_options_check(sampling);
+	if (!err)
+		err = waiting_check_command(&sampling->waiting, *recording->command);
 	if (has_choice)
 		sampling->system_wide = true;
 	if (!err)
-		err = targets_find(sampling);
+		err = sampling_find_targets(sampling);
+	if (!err)
+		err = sampling_find_event(sampling, &event);
+	display_options(run->display)->event = (event_id)event;
 	if (!err && run->options.filter)
 		err = display_set_filter(run->display, run->options.filter);
 	/* A wake-up costs more than a sample, and there are deep stacks on every machine. One
 	 * program's are worth it, as in prof record. */
-	if (sampling->system_wide || sampling->cpus.count)
-		recording->is_leisurely = true;
-	if (!sampling->rate.frequency_hz)
-		sampling->rate.frequency_hz = sampling->system_wide || sampling->cpus.count
-						      ? SYSTEM_FREQUENCY_HZ
-						      : SAMPLING_FREQUENCY_HZ;
-	sampling_options_settle(sampling, false);
+	recording->config.low_overhead = sampling->system_wide || sampling->cpus.count;
+	if (!sampling->frequency_hz)
+		sampling->frequency_hz = recording->config.low_overhead ? SYSTEM_FREQUENCY_HZ
+									: RECORD_FREQUENCY_HZ;
+	sampling_options_apply(sampling, &recording->config);
+	recording->is_of_command = sampling_is_of_command(sampling);
 	if (!err)
-		err = recording_choose_events(recording);
+		err = recording_choose(recording);
 	return err ? message_failure(err, STATUS_USAGE) : sample(run, has_choice);
 }
 
@@ -298,7 +311,7 @@ static void run_deinit(struct run *run)
 	display_free(run->display);
 	live_close(&run->live);
 	sampling_options_deinit(&run->options.sampling);
-	signals_close(&run->signals);
+	option_list_deinit(&run->options.labels);
 }
 
 static void set_display(struct run *run)
@@ -309,6 +322,8 @@ static void set_display(struct run *run)
 	display = display_options(run->display);
 	display->page = run->options.tree ? DISPLAY_CALLS : DISPLAY_TABLE;
 	display->by = run->options.by;
+	display->labels = (const char *const *)run->options.labels.items;
+	display->label_count = run->options.labels.count;
 	display->order = run->options.sort;
 	display->least_share = run->options.least_share;
 	display->leaves_out = is_batch(run);
@@ -322,16 +337,13 @@ static int top_run(int argc, char **argv)
 		.options = {.delay_ns = DEFAULT_DELAY_NS,
 			    .debug_dir = "/usr/lib/debug",
 			    .least_share = 0.005},
-		.signals.fd = -1,
 	};
 	int rest = argc;
 	struct error *err;
 	bool help;
 
 	sampling_options_init(&run.options.sampling);
-	run.options.sampling.rate.frequency_hz = 0;
-	run.live.recording.options = &run.options.sampling;
-	run.live.recording.signals = &run.signals;
+	run.options.sampling.frequency_hz = 0;
 	err = options_parse(option_table, argc, argv, &run.options, &rest, &help);
 	if (err)
 		return message_failure(err, STATUS_USAGE);
@@ -340,7 +352,8 @@ static int top_run(int argc, char **argv)
 		return STATUS_OK;
 	}
 	run.live.recording.command = argv + rest;
-	run.live.debug_dir = run.options.debug_dir;
+	run.live.recording.listener = record_messages(true, false);
+	run.live.recording.config.debug_dir = run.options.debug_dir;
 	run.live.no_inline = run.options.no_inline;
 	set_display(&run);
 	return prepare_and_sample(&run);
@@ -348,6 +361,8 @@ static int top_run(int argc, char **argv)
 
 const struct command command_top = {
 	.name = "top",
-	.summary = "show what programs do now, live",
+	.summary = "show live where programs spend their time",
+	.options = option_table,
+	.operands = OPERANDS_COMMAND,
 	.run = top_run,
 };

@@ -1,47 +1,34 @@
 /*
- * What prof top shows of a profile: lines of text, for a screen or for a stream. A table of
- * functions (or of modules, processes, threads, files, lines), the call tree, or all about one
- * function: who calls it and whom it calls; its source and its instructions.
+ * What prof top shows of a profile, as pages of lines for a screen or a stream: a table of
+ * functions, modules, processes, threads, files, lines or labels; the call tree; the callers and
+ * callees of a function; its source and instructions.
  */
 #ifndef PROF_CMD_TOP_DISPLAY_H
 #define PROF_CMD_TOP_DISPLAY_H
 
-#include "report/outline.h"
-#include "report/top.h"
-
-#include <regex.h>
+#include "base/error.h"
+#include "cmd/top_line.h"
+#include "report/rows.h"
 
 enum display_page { DISPLAY_TABLE, DISPLAY_CALLS, DISPLAY_FUNCTION, DISPLAY_SOURCE };
 
 struct display_options {
 	enum display_page page;
-	enum top_key by;      /* of a table */
-	enum top_order order; /* of a table */
-	char *function;	      /* of its pages, and the path of its module; owned, as all strings */
-	char *function_path;
-	char *process;	    /* only processes of this name; NULL: all */
-	pid_t tid;	    /* only this thread; 0: all */
-	char *module;	    /* a table of functions: only of this module; NULL: all */
-	char *filter;	    /* a table: only what this regular expression matches; NULL: all */
-	double least_share; /* of what a call tree opens … */
-	bool leaves_out;    /* … and of what a table lists; else all */
+	struct row_by by;	   /* the rows of a table; its label is borrowed */
+	enum row_order order;	   /* of a table */
+	char *function;		   /* of pages of a function; owned, as all strings here */
+	char *function_path;	   /* the path of its module */
+	char *process;		   /* only processes of this name; NULL: all */
+	pid_t tid;		   /* only this thread; 0: all */
+	char *module;		   /* a table of functions: only those of this module; NULL: all */
+	const char *const *labels; /* conditions of label_filter(), borrowed */
+	size_t label_count;
+	char *filter;	    /* a table: only rows that match this expression; NULL: all */
+	double least_share; /* of a node of a call tree … */
+	bool leaves_out;    /* … and of a row of a table; else all rows are shown */
 	event_id event;
 	const char *debug_dir; /* where separate debug files are; borrowed */
-	size_t columns;	       /* of the screen, for the source; 0: not known */
-};
-
-/* Is it worth a look? */
-enum heat { HEAT_NONE, HEAT_WARM, HEAT_HOT };
-
-/* Columns before bar, module and name: the shares. */
-enum { DISPLAY_SHARES = 16 };
-
-struct display_line {
-	char *text;	       /* printable; owned */
-	unsigned names_at;     /* byte where module and name begin … */
-	unsigned names_column; /* … which is this column */
-	enum heat heat;	       /* of its shares */
-	bool is_heading;       /* of a part of a page */
+	size_t columns;	       /* of the screen, for the source; 0: unknown */
 };
 
 struct display;
@@ -51,30 +38,28 @@ void display_free(struct display *display);
 
 /* Changes take effect with the next update. */
 struct display_options *display_options(struct display *display);
-/* "": no filter. Without a capital letter it matches those, too. Where it is no regular
- * expression, the filter stays as it was. The next page has none. */
+/* Sets the filter of the page; "" for none. Fails if it is not a regular expression, and the filter
+ * stays as it was then. Letters match in both cases unless the text has a capital letter. */
 MUST_CHECK struct error *display_set_filter(struct display *display, const char *text);
 
 /* Borrows the profile until the next update. */
 void display_update(struct display *display, const struct profile *profile);
 
 size_t display_count(const struct display *display);
-/* What is shown, in words; to be freed, as the heading of the columns is. */
+/* The title of the page, and the headings of its columns; to be freed. */
 char *display_title(const struct display *display);
 char *display_heading(const struct display *display, size_t columns);
 void display_line(const struct display *display, size_t index, size_t columns,
-		  struct display_line *ret);
-void display_line_deinit(struct display_line *line);
+		  struct top_line *ret);
 
-/* What the line is about becomes what is shown: a function's own page, the functions of a module, a
- * process, a thread. False where there is nothing more. */
+/* Opens the page about what a line shows: the callers and callees of a function, the functions of a
+ * module, process or thread. False if there is none. */
 bool display_enter(struct display *display, size_t index);
-/* The function that the line is about, or whose page is shown, is shown line by line. False where
- * it is about none. */
+/* Opens the source of the function that a line shows. False if it shows none. */
 bool display_open_source(struct display *display, size_t index);
-/* Where to look first. */
+/* The line to select first. */
 size_t display_hottest(const struct display *display);
-/* What was shown before. False: that was the first. */
+/* Returns to the page before. False if this is the first one. */
 bool display_back(struct display *display);
 
 #endif

@@ -1,20 +1,21 @@
 /*
- * prof top on a terminal: the picture, and what keys do.
+ * prof top on a terminal: draws the display and handles keys.
  */
 #ifndef PROF_CMD_TOP_SCREEN_H
 #define PROF_CMD_TOP_SCREEN_H
 
-#include "cmd/live.h"
+#include "cmd/live_view.h"
 #include "cmd/top_display.h"
 
 struct top_screen_options {
 	uint64_t delay_ns;
-	uint64_t pictures;  /* end after so many; 0: when the user says so */
-	const char *target; /* what is sampled, for the first line */
-	const char *note;   /* what else is to be known; NULL: nothing */
+	uint64_t refreshes; /* ends after this number; 0: no limit */
+	const char *target; /* what is sampled, for the title */
+	const char *note;   /* a remark for the title; NULL: none */
 };
 
-/* Until the user quits, who may go on looking when sampling has ended. Sampling has begun. */
+/* Returns when the user quits; after sampling has ended the last refresh stays on the screen.
+ * Sampling must have begun. */
 MUST_CHECK struct error *top_screen_run(struct live *live, struct display *display,
 					const struct top_screen_options *options);
 

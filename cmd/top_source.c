@@ -11,8 +11,8 @@ enum { CONTEXT_LINES = 5 };
 
 struct top_source {
 	struct annotate_options options;
-	struct code code;      /* stays open: it is the same at every update */
-	struct error *refusal; /* why there is none */
+	struct module_code *code; /* is the same at most updates */
+	struct error *refusal;	  /* why the code cannot be shown */
 	char **lines;
 	size_t count, room;
 };
@@ -43,7 +43,7 @@ void top_source_free(struct top_source *source)
 	forget_lines(source);
 	free(source->lines);
 	error_free(source->refusal);
-	code_close(&source->code);
+	module_code_free(source->code);
 	free(source);
 }
 
@@ -90,22 +90,22 @@ static void choose(struct annotation *annotation, const bool *chosen)
 static void write_annotation(struct top_source *source, struct annotation *annotation,
 			     size_t columns)
 {
-	struct screen screen = {.columns = (unsigned)columns};
-	struct pen pen = {.screen = &screen, .view = &annotation->view};
+	struct pager pager = {.columns = (unsigned)columns};
+	struct table_writer writer = {.pager = &pager, .view = &annotation->view};
 
-	pen.out = screen.out = open_memstream(&screen.text, &screen.len);
-	annotate_source(annotation, &pen);
+	writer.out = pager.out = open_memstream(&pager.text, &pager.len);
+	annotate_source(annotation, &writer);
 	if (!source->refusal) {
 		annotation->code = source->code;
 		source->refusal = annotation_read_code(annotation);
 		source->code = annotation->code;
 	}
-	annotate_code(annotation, &pen);
-	fflush(pen.out);
-	add_lines(source, screen.text);
+	annotate_code(annotation, &writer);
+	fflush(writer.out);
+	add_lines(source, pager.text);
 	if (source->refusal)
 		add_refusal(source);
-	screen_close(&screen);
+	pager_close(&pager);
 }
 
 void top_source_update(struct top_source *source, const struct view *view, const bool *chosen,
@@ -116,8 +116,8 @@ void top_source_update(struct top_source *source, const struct view *view, const
 
 	forget_lines(source);
 	choose(&annotation, chosen);
-	listing_init(&annotation.listing, view, annotation.chosen);
-	if (annotation.listing.all.total.weight)
+	function_sums_init(&annotation.sums, view, annotation.chosen);
+	if (annotation.sums.all.total.weight)
 		write_annotation(source, &annotation, columns);
 	annotation_deinit(&annotation);
 }
@@ -127,12 +127,8 @@ size_t top_source_count(const struct top_source *source)
 	return source->count;
 }
 
-const char *top_source_line(const struct top_source *source, size_t index)
-{
-	return source->lines[index];
-}
-
-double top_source_share(const struct top_source *source, size_t index)
+/* The share in percent that a line of code with samples begins with; 0: it has none. */
+static double share_at(const struct top_source *source, size_t index)
 {
 	char *end;
 	double share = strtod(source->lines[index], &end);
@@ -142,12 +138,22 @@ double top_source_share(const struct top_source *source, size_t index)
 		       : 0;
 }
 
+void top_source_line(const struct top_source *source, size_t index, struct top_line *ret)
+{
+	*ret = (struct top_line){
+		.text = xstrdup(source->lines[index]),
+		.heat = style_of_share((uint64_t)(share_at(source, index) * 10), 1000),
+	};
+	if (strlen(ret->text) > TOP_SHARES_COLUMNS)
+		ret->names_at = ret->names_column = TOP_SHARES_COLUMNS;
+}
+
 size_t top_source_hottest(const struct top_source *source)
 {
 	size_t hottest = 0;
 
 	for (size_t i = 0; i < source->count; i++)
-		if (top_source_share(source, i) > top_source_share(source, hottest))
+		if (share_at(source, i) > share_at(source, hottest))
 			hottest = i;
 	return hottest;
 }

@@ -1,5 +1,10 @@
-"""Adds up JUnit reports into one line; fails when a test failed, when a report holds none, or is missing."""
+"""Adds up JUnit reports into one line, after the names of the tests that failed.
 
+A report X.xml may have an X.again.xml: the tests of it that failed, run a second time. A test that passes there is
+counted as unsteady and named. Fails when a test failed twice, when a report holds none, or is missing.
+"""
+
+import pathlib
 import sys
 import xml.etree.ElementTree as ElementTree
 
@@ -10,17 +15,30 @@ def outcome(case):
     return "skipped" if case.find("skipped") is not None else "passed"
 
 
+def outcomes(report):
+    cases = {}
+    for case in ElementTree.parse(report).iter("testcase"):
+        cases[case.get("classname", ""), case.get("name")] = outcome(case)
+    return cases
+
+
 def tally(paths):
-    counts = {"passed": 0, "failed": 0, "skipped": 0}
-    for path in paths:
-        cases = list(ElementTree.parse(path).iter("testcase"))
+    counts = {"passed": 0, "failed": 0, "unsteady": 0, "skipped": 0}
+    for path in map(pathlib.Path, paths):
+        cases = outcomes(path)
         if not cases:
             sys.exit(f"{path}: no test ran")
-        for case in cases:
-            counts[outcome(case)] += 1
+        again = path.with_suffix(".again.xml")
+        repeated = outcomes(again) if again.exists() else {}
+        for test, result in cases.items():
+            if result == "failed" and repeated.get(test) == "passed":
+                result = "unsteady"
+            counts[result] += 1
+            if result in ("failed", "unsteady"):
+                print(f"{result}: {path.parent.parent.name}: {'::'.join(test)}")
     return counts
 
 
 counts = tally(sys.argv[1:])
-print(", ".join(f"{count} {word}" for word, count in counts.items()))
+print(", ".join(f"{count} {word}" for word, count in counts.items() if count or word != "unsteady"))
 sys.exit(1 if counts["failed"] else 0)

@@ -1,19 +1,16 @@
 #include "base/alloc.h"
 
+#include <malloc.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-/* No message layer can be trusted to work without memory: one write, one exit. */
+enum { LARGE_BLOCK_BYTES = 4 << 20 };
+
 __attribute__((noreturn)) static void out_of_memory(void)
 {
-	static const char text[] = "prof: out of memory\n";
-
-	if (write(STDERR_FILENO, text, sizeof(text) - 1) < 0)
-		_exit(1);
-	_exit(1);
+	quick_exit(1);
 }
 
 void *xmalloc(size_t size_bytes)
@@ -75,4 +72,11 @@ char *xasprintf(const char *fmt, ...)
 	text = xvasprintf(fmt, args);
 	va_end(args);
 	return text;
+}
+
+void alloc_give_back_large_blocks(void)
+{
+#ifdef M_MMAP_THRESHOLD
+	mallopt(M_MMAP_THRESHOLD, LARGE_BLOCK_BYTES);
+#endif
 }

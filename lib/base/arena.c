@@ -8,6 +8,27 @@
 
 enum { BLOCK_BYTES = 64 * 1024 };
 
+/*
+ * With the address sanitizer, each piece ends in a gap that nobody may touch, and so does what is
+ * not used of a block: an overflow within a block is reported like one of malloc().
+ */
+#if defined(__SANITIZE_ADDRESS__)
+#define ARENA_IS_POISONED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define ARENA_IS_POISONED 1
+#endif
+#endif
+
+#ifdef ARENA_IS_POISONED
+#include <sanitizer/asan_interface.h>
+enum { GAP_BYTES = 16, GRANULE_BYTES = 8 };
+#else
+#define ASAN_POISON_MEMORY_REGION(at, len) ((void)(at), (void)(len))
+#define ASAN_UNPOISON_MEMORY_REGION(at, len) ((void)(at), (void)(len))
+enum { GAP_BYTES = 0, GRANULE_BYTES = 1 };
+#endif
+
 struct arena_block {
 	struct arena_block *older;
 	_Alignas(max_align_t) char data[];
@@ -32,11 +53,13 @@ static void *block_new(struct arena *arena, size_t size_bytes)
 
 	block->older = arena->blocks;
 	arena->blocks = block;
+	arena->size_bytes += size_bytes;
+	ASAN_POISON_MEMORY_REGION(block->data, size_bytes);
 	return block->data;
 }
 
 /* A large piece gets a block of its own, so that it does not waste the rest of the current one. */
-static void *arena_take(struct arena *arena, size_t size_bytes)
+static char *reserve(struct arena *arena, size_t size_bytes)
 {
 	char *ptr;
 
@@ -48,6 +71,15 @@ static void *arena_take(struct arena *arena, size_t size_bytes)
 	}
 	ptr = arena->next;
 	arena->next += size_bytes;
+	return ptr;
+}
+
+static void *arena_take(struct arena *arena, size_t size_bytes)
+{
+	size_t whole = (size_bytes + GAP_BYTES + GRANULE_BYTES - 1) & ~(size_t)(GRANULE_BYTES - 1);
+	char *ptr = reserve(arena, whole);
+
+	ASAN_UNPOISON_MEMORY_REGION(ptr, size_bytes);
 	return ptr;
 }
 
@@ -70,4 +102,9 @@ char *arena_strndup(struct arena *arena, const char *str, size_t len)
 	memcpy(copy, str, len);
 	copy[len] = '\0';
 	return copy;
+}
+
+char *arena_text(struct arena *arena, struct bytes text)
+{
+	return text.at ? arena_strndup(arena, (const char *)text.at, bytes_left(&text)) : NULL;
 }

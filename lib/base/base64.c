@@ -26,7 +26,7 @@ static void encode_three(const unsigned char *three, char *four)
 		four[i] = digits[bits >> (18 - 6 * i) & 63];
 }
 
-/* What there is; fewer than three bytes at the end are filled up. */
+/* Encodes the buffer; the last one or two bytes are padded. */
 static bool base64_flush(struct base64_stream *stream)
 {
 	size_t len = (stream->len + 2) / 3 * 4, missing = (3 - stream->len % 3) % 3;

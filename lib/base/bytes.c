@@ -22,11 +22,14 @@ uint64_t bytes_uint(struct bytes *bytes, unsigned size_bytes)
 	}
 }
 
+/* Ten bytes hold 64 bits; padding to a fixed length makes it a few more, never a megabyte. */
+enum { LEB128_BYTES_MAX = 32 };
+
 uint64_t bytes_uleb_long(struct bytes *bytes)
 {
 	uint64_t value = 0;
 
-	for (unsigned shift = 0;; shift += 7) {
+	for (unsigned shift = 0; shift < 7 * LEB128_BYTES_MAX; shift += 7) {
 		uint8_t byte = bytes_u8(bytes);
 
 		if (shift < 64)
@@ -34,6 +37,8 @@ uint64_t bytes_uleb_long(struct bytes *bytes)
 		if (!(byte & 0x80))
 			return value;
 	}
+	bytes_fail(bytes);
+	return 0;
 }
 
 int64_t bytes_sleb(struct bytes *bytes)
@@ -47,10 +52,27 @@ int64_t bytes_sleb(struct bytes *bytes)
 		if (shift < 64)
 			value |= (uint64_t)(byte & 0x7f) << shift;
 		shift += 7;
-	} while (byte & 0x80);
+	} while (byte & 0x80 && shift < 7 * LEB128_BYTES_MAX);
+	if (byte & 0x80)
+		bytes_fail(bytes);
 	if (shift < 64 && (byte & 0x40))
 		value |= ~UINT64_C(0) << shift;
 	return (int64_t)value;
+}
+
+struct bytes bytes_text(struct bytes *bytes)
+{
+	const char *str = bytes_cstr(bytes);
+
+	return str ? bytes_of(str, (size_t)((const char *)bytes->at - 1 - str))
+		   : (struct bytes){.overrun = true};
+}
+
+bool bytes_are(struct bytes text, const char *str)
+{
+	size_t len = strlen(str);
+
+	return text.at && bytes_left(&text) == len && memcmp(text.at, str, len) == 0;
 }
 
 const char *bytes_cstr(struct bytes *bytes)

@@ -1,10 +1,9 @@
 /*
- * A bounded cursor: every byte that comes from outside (ring, ELF, DWARF, /proc, files) is read
- * through one.
+ * A bounded cursor. All bytes from outside (ring, ELF, DWARF, /proc, files) are read through one.
  *
  * A read past the end returns zero, empties the cursor and sets `overrun`; later reads return zero
- * too. So a parser reads a whole header and asks once, with bytes_ok(). Integers are in the
- * machine's byte order (prof reads files of its own kind only). The cursor borrows the memory.
+ * too. A parser therefore reads a whole header and checks once, with bytes_ok(). Integers are in
+ * the machine's byte order. The cursor borrows the memory.
  */
 #ifndef PROF_BASE_BYTES_H
 #define PROF_BASE_BYTES_H
@@ -65,7 +64,7 @@ static inline void bytes_skip(struct bytes *bytes, uint64_t len)
 		bytes->at += len;
 }
 
-/* The next len bytes as a cursor of their own; an empty, failed one past the end. */
+/* The next len bytes as a cursor; empty and failed if there are fewer. */
 static inline struct bytes bytes_sub(struct bytes *bytes, uint64_t len)
 {
 	struct bytes sub = {.at = bytes->at, .end = bytes->at};
@@ -81,7 +80,10 @@ static inline struct bytes bytes_sub(struct bytes *bytes, uint64_t len)
 	return sub;
 }
 
-/* A cursor at `offset` from the current place, to the same end; failed when that is outside. */
+/*
+ * A cursor at `offset` from the current position, with the same end; failed if the offset is
+ * outside.
+ */
 static inline struct bytes bytes_at(struct bytes bytes, uint64_t offset)
 {
 	bytes_skip(&bytes, offset);
@@ -107,18 +109,43 @@ BYTES_DEFINE_READ(u64, uint64_t)
 /* An unsigned integer of 1, 2, 3, 4 or 8 bytes; any other size fails the cursor. */
 uint64_t bytes_uint(struct bytes *bytes, unsigned size_bytes);
 
-/* LEB128 (DWARF 5, 7.6); bits beyond the 64th are dropped. The one-byte case is the common one. */
+/*
+ * LEB128 (DWARF 5, 7.6); bits beyond the 64th are dropped, and more than 32 bytes fail the cursor.
+ * Optimized for one byte, the common case.
+ */
 uint64_t bytes_uleb_long(struct bytes *bytes);
 int64_t bytes_sleb(struct bytes *bytes);
 
 static inline uint64_t bytes_uleb(struct bytes *bytes)
 {
+	/* Should the byte change between the reads, the result is that byte all the same. */
 	if (__builtin_expect(bytes->at < bytes->end && *bytes->at < 0x80, 1))
 		return *bytes->at++;
 	return bytes_uleb_long(bytes);
 }
 
-/* A NUL-terminated string, borrowed; NULL (and a failed cursor) when no NUL is left. */
+/* A NUL-terminated string, borrowed; NULL, and a failed cursor, if there is no NUL. */
 const char *bytes_cstr(struct bytes *bytes);
+
+/*
+ * The same without its NUL, for strings of a mapped file: the file may change while it is read, and
+ * the NUL with it, so the length is found once, and the string compared and copied by it. `at` is
+ * NULL when no NUL is left.
+ */
+struct bytes bytes_text(struct bytes *bytes);
+bool bytes_are(struct bytes text, const char *str);
+
+/*
+ * Copies a text to where there is room for it, and returns the end of the copy. (memcpy, because
+ * sanitizers do not check mempcpy and stpcpy.)
+ */
+static inline char *bytes_append(char *to, struct bytes text)
+{
+	const size_t len = bytes_left(&text);
+
+	if (len)
+		memcpy(to, text.at, len);
+	return to + len;
+}
 
 #endif

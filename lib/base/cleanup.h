@@ -11,6 +11,7 @@
 #ifndef PROF_BASE_CLEANUP_H
 #define PROF_BASE_CLEANUP_H
 
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -35,7 +36,7 @@ static inline void free_ptr(void *ptr)
 	free(*(void **)ptr);
 }
 
-/* For `CLEANUP(close_fd) int fd = -1;` a negative descriptor is none. */
+/* For `CLEANUP(close_fd) int fd = -1;` negative descriptors are ignored. */
 static inline void close_fd(int *fd)
 {
 	if (*fd >= 0)
@@ -54,6 +55,12 @@ static inline void close_file(FILE **file)
 {
 	if (*file)
 		fclose(*file);
+}
+
+static inline void close_dir(DIR **dir)
+{
+	if (*dir)
+		closedir(*dir);
 }
 
 #endif

@@ -1,6 +1,4 @@
-/*
- * Decimal numbers as text, where there are so many that printf() would be what takes the time.
- */
+/* Formats decimal numbers where printf() would take most of the time. */
 #ifndef PROF_BASE_DIGITS_H
 #define PROF_BASE_DIGITS_H
 
@@ -10,7 +8,7 @@
 /* Of the largest number. */
 #define DIGITS_MAX 20
 
-/* Writes number so that it ends before `end`. Returns where it begins. */
+/* Writes number so that it ends before `end`. Returns its first character. */
 static inline char *digits_before(char *end, uint64_t number)
 {
 	static const char pairs[] = "00010203040506070809101112131415161718192021222324"
@@ -27,7 +25,7 @@ static inline char *digits_before(char *end, uint64_t number)
 	return end;
 }
 
-/* At least so many characters, zeros or spaces in front. */
+/* At least `least` characters, padded in front with zeros or spaces. */
 static inline char *digits_padded_before(char *end, uint64_t number, unsigned least, char padding)
 {
 	char *first = digits_before(end, number);

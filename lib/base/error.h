@@ -7,7 +7,7 @@
  *
  *	if (fd < 0)
  *		return error_errno(errno, "open %s", path);
- *	err = image_open(...);
+ *	err = elf_file_open(...);
  *	if (err)
  *		return error_wrap(err, "read the symbols of %s", path);
  *
@@ -27,18 +27,18 @@ __attribute__((format(printf, 1, 2))) MUST_CHECK struct error *error_new(const c
 /* "…: strerror(number)"; the number stays readable with error_number(). */
 __attribute__((format(printf, 2, 3))) MUST_CHECK struct error *error_errno(int number,
 									   const char *fmt, ...);
-/* Takes err and puts a context in front of it. NULL stays NULL. */
+/* Takes err and prepends a context. NULL stays NULL. */
 __attribute__((format(printf, 2, 3))) MUST_CHECK struct error *error_wrap(struct error *err,
 									  const char *fmt, ...);
-/* Takes err and gives it a hint; an earlier (deeper) hint stays, being the more precise one. */
+/* Takes err and adds a hint; an earlier hint stays, because it is more precise. */
 __attribute__((format(printf, 2, 3))) MUST_CHECK struct error *error_hint(struct error *err,
 									  const char *fmt, ...);
 
 /* The whole chain in one line, borrowed. */
 const char *error_text(const struct error *err);
-/* NULL when there is none. */
+/* NULL if there is none. */
 const char *error_hint_text(const struct error *err);
-/* The errno the chain started with, or 0. */
+/* The errno of the innermost error, or 0. */
 int error_number(const struct error *err);
 
 void error_free(struct error *err);

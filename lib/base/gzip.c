@@ -1,7 +1,7 @@
 #include "base/gzip.h"
 
 #include "base/alloc.h"
-#include "base/relay.h"
+#include "base/chunk_writer.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -10,12 +10,14 @@
 
 struct gzip_stream {
 	FILE *out;
-	struct relay *relay;
+	struct chunk_writer *writer;
 	uint32_t crc, len;
 };
 
-/* Whole blocks that refer to nothing outside, up to the border of a byte: such pieces follow each
- * other as one stream. Source: RFC 1951, 3.2.3; deflate() in zlib.h on Z_SYNC_FLUSH. */
+/*
+ * Complete blocks without references to other chunks, up to a byte boundary, can be concatenated
+ * to one stream. Source: RFC 1951, 3.2.3; deflate() in zlib.h on Z_SYNC_FLUSH.
+ */
 static size_t deflate_chunk(const unsigned char *data, size_t len, unsigned char *made, size_t room)
 {
 	z_stream zlib = {
@@ -39,7 +41,7 @@ static ssize_t gzip_write(void *cookie, const char *data, size_t size)
 
 	stream->crc = (uint32_t)crc32_z(stream->crc, (const unsigned char *)data, size);
 	stream->len += (uint32_t)size;
-	return relay_put(stream->relay, data, size) ? (ssize_t)size : 0;
+	return chunk_writer_put(stream->writer, data, size) ? (ssize_t)size : 0;
 }
 
 static void put_u32(FILE *out, uint32_t number)
@@ -51,11 +53,11 @@ static void put_u32(FILE *out, uint32_t number)
 static int gzip_close(void *cookie)
 {
 	struct gzip_stream *stream = cookie;
-	bool is_fine = relay_finish(stream->relay);
+	bool is_fine = chunk_writer_finish(stream->writer);
 
 	if (is_fine) {
-		fputs("\x03", stream->out); /* a last block, of nothing, … */
-		putc(0, stream->out);	    /* … in the codes that are known to all */
+		fputs("\x03", stream->out); /* an empty last block … */
+		putc(0, stream->out);	    /* … with fixed Huffman codes */
 		put_u32(stream->out, stream->crc);
 		put_u32(stream->out, stream->len);
 		is_fine = !ferror(stream->out);
@@ -68,7 +70,7 @@ static int gzip_close(void *cookie)
 
 FILE *gzip_writer(FILE *out)
 {
-	/* RFC 1952, 2.3: without a name or a time, made fast, on Unix. */
+	/* RFC 1952, 2.3: no name, no time, fastest, Unix */
 	static const unsigned char header[10] = {0x1f, 0x8b, Z_DEFLATED, 0, 0, 0, 0, 0, 4, 3};
 	static const cookie_io_functions_t functions = {.write = gzip_write, .close = gzip_close};
 	struct gzip_stream *stream = xcalloc(1, sizeof(*stream));
@@ -79,7 +81,7 @@ FILE *gzip_writer(FILE *out)
 		return NULL;
 	}
 	stream->out = out;
-	stream->relay = relay_new(out, deflate_chunk);
+	stream->writer = chunk_writer_new(out, deflate_chunk);
 	fwrite(header, 1, sizeof(header), out);
 	return file;
 }
@@ -88,11 +90,14 @@ struct gunzip_stream {
 	FILE *in;
 	z_stream zlib;
 	uint64_t left_bytes; /* until the limit */
-	bool in_member;	     /* a member is begun and not ended */
+	bool in_member;	     /* a member has begun and not ended */
 	unsigned char buffer[64 * 1024];
 };
 
-/* Input for zlib. False at the end of the file, where a member that goes on is cut off. */
+/*
+ * Reads input for zlib. Returns false at the end of the file; an unfinished member is truncated
+ * then.
+ */
 static bool gunzip_fill(struct gunzip_stream *stream)
 {
 	if (stream->zlib.avail_in)
@@ -104,8 +109,14 @@ static bool gunzip_fill(struct gunzip_stream *stream)
 	return stream->zlib.avail_in > 0;
 }
 
-/* Until there is some output, or no more input. Members follow each other as one (RFC 1952, 2.2).
- */
+/* Skips trailing zeros, the padding of tape or disk blocks; gzip ignores them too. */
+static void skip_zeros(z_stream *zlib)
+{
+	for (; zlib->avail_in && !*zlib->next_in; zlib->avail_in--)
+		zlib->next_in++;
+}
+
+/* Inflates until there is output or no more input. Members are concatenated (RFC 1952, 2.2). */
 static int gunzip_inflate(struct gunzip_stream *stream)
 {
 	unsigned room = stream->zlib.avail_out;
@@ -113,8 +124,13 @@ static int gunzip_inflate(struct gunzip_stream *stream)
 	while (stream->zlib.avail_out == room && gunzip_fill(stream)) {
 		int status;
 
-		if (!stream->in_member && inflateReset(&stream->zlib) != Z_OK)
-			return EIO;
+		if (!stream->in_member) {
+			skip_zeros(&stream->zlib);
+			if (!stream->zlib.avail_in)
+				continue;
+			if (inflateReset(&stream->zlib) != Z_OK)
+				return EIO;
+		}
 		stream->in_member = true;
 		status = inflate(&stream->zlib, Z_NO_FLUSH);
 		if (status == Z_STREAM_END)
@@ -166,7 +182,7 @@ FILE *gzip_reader(FILE *in, uint64_t limit_bytes)
 
 	stream->in = in;
 	stream->left_bytes = limit_bytes;
-	stream->in_member = true; /* nothing at all is no gzip file */
+	stream->in_member = true; /* an empty file is not a gzip file */
 	if (inflateInit2(&stream->zlib, 15 + 16) == Z_OK)
 		file = fopencookie(stream, "r", functions);
 	if (!file)

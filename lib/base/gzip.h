@@ -1,6 +1,6 @@
 /*
- * zlib's one door: gzip streams on top of a FILE, to write and to read, and the CRC that
- * .gnu_debuglink carries. The gzip time is 0: same bytes in, same bytes out.
+ * Gzip streams on top of a FILE, for writing and reading, and CRC-32. The only user of zlib's
+ * streams. The time in the gzip header is 0, so equal input gives equal output.
  */
 #ifndef PROF_BASE_GZIP_H
 #define PROF_BASE_GZIP_H
@@ -10,14 +10,15 @@
 #include <stdio.h>
 
 /*
- * A stream whose bytes are written compressed to out, by as many threads as there are CPUs where
- * there are more than some. fclose() finishes it and leaves out open; it fails when a write failed.
- * out must outlive it, and is its alone until then. NULL (errno) only when out of memory.
+ * A stream that writes its bytes compressed to out, on several threads if there are several CPUs
+ * and enough bytes. fclose() finishes it and leaves out open; it fails if a write failed. out must
+ * outlive it and belongs to it until then. NULL (errno) only if out of memory.
  */
 FILE *gzip_writer(FILE *out);
 
 /*
- * A stream of what the gzip file in holds, from where in stands. A read fails (ferror(), errno)
+ * A stream of what the gzip file in holds, from where in stands: all of its members; zeros after a
+ * member are ignored, as gzip does. A read fails (ferror(), errno)
  * with EBADMSG where in is damaged or cut off, and with EFBIG when there are more than limit_bytes:
  * a small file can unfold to a thousand times its size. fclose() leaves in open; in must outlive
  * it. NULL (errno) only when out of memory.

@@ -1,6 +1,6 @@
 /*
- * Hashes for our own tables: fast, well mixed, not for the outside world and not the same from one
- * version of prof to the next.
+ * Hash functions for in-memory tables: fast and well mixed. Not for files, and not stable between
+ * versions of prof.
  */
 #ifndef PROF_BASE_HASH_H
 #define PROF_BASE_HASH_H

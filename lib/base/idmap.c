@@ -11,7 +11,7 @@ void idmap_deinit(struct idmap *map)
 	*map = (struct idmap){0};
 }
 
-/* Where the search for a pair begins. */
+/* The slot where the search for a pair begins. */
 static uint32_t home_of(uint64_t key, uint32_t subkey)
 {
 	return (uint32_t)hash_mix(key, subkey);
@@ -71,13 +71,13 @@ uint32_t *idmap_put(struct idmap *map, uint64_t key, uint32_t subkey)
 	return &entry->value;
 }
 
-/* Whether an entry at `at`, whose search begins at home, would be found at the gap before it. */
+/* Whether the entry at `at`, whose search begins at `home`, can move to the gap before it. */
 static bool fits_gap(const struct idmap *map, uint32_t home, uint32_t gap, uint32_t at)
 {
 	return ((at - home) & map->mask) >= ((at - gap) & map->mask);
 }
 
-/* A search ends at the first free place: what stands behind the gap moves up to close it. */
+/* A search ends at the first free slot, so entries after a removed one move up to close the gap. */
 void idmap_remove(struct idmap *map, uint64_t key, uint32_t subkey)
 {
 	struct idmap_entry *entries = map->entries;

@@ -1,11 +1,12 @@
 /*
- * A hash map from a pair of integers to a 32-bit id: what tries, caches and tables are keyed by.
- * Open addressing, at most two thirds full.
+ * A hash map from a pair of integers to a 32-bit id, for tries, caches and tables. Open
+ * addressing, at most two thirds full.
  */
 #ifndef PROF_BASE_IDMAP_H
 #define PROF_BASE_IDMAP_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* No id has this value. */
@@ -23,22 +24,28 @@ struct idmap {
 	uint32_t mask;
 };
 
-/* A zeroed map is an empty one: `struct idmap map = {0};` */
+/* Zero-initialized: empty, `struct idmap map = {0};` */
 void idmap_deinit(struct idmap *map);
 
-/* IDMAP_NONE when the pair is not there. */
+/* IDMAP_NONE if the pair is missing. */
 uint32_t idmap_get(const struct idmap *map, uint64_t key, uint32_t subkey);
 
 /*
- * The place of the pair's value; a new pair gets IDMAP_NONE, which the caller must overwrite before
+ * A pointer to the pair's value; a new pair has IDMAP_NONE, which the caller must overwrite before
  * the next call. Valid until the next call.
  */
 uint32_t *idmap_put(struct idmap *map, uint64_t key, uint32_t subkey);
 
-/* The pair is soon asked for: its place may be on its way from memory by then. */
+/* Prefetches the pair's entry for a lookup that follows soon. */
 void idmap_prefetch(const struct idmap *map, uint64_t key, uint32_t subkey);
 
-/* Nothing happens when the pair is not there. */
+/* The memory that it needs. */
+static inline size_t idmap_memory_bytes(const struct idmap *map)
+{
+	return (size_t)map->mask * sizeof(*map->entries);
+}
+
+/* Does nothing if the pair is missing. */
 void idmap_remove(struct idmap *map, uint64_t key, uint32_t subkey);
 
 #endif

@@ -1,6 +1,7 @@
 #include "base/json.h"
 
 #include "base/digits.h"
+#include "base/printable.h"
 #include "base/utf8.h"
 
 #include <math.h>
@@ -80,7 +81,7 @@ void json_end_array(struct json *json)
 	end(json, ']');
 }
 
-/* The second character of an escape of two; 0 for what is escaped by its number. */
+/* The second character of a two-character escape; 0 for characters escaped by number. */
 static char short_escape(uint32_t c)
 {
 	switch (c) {
@@ -100,22 +101,24 @@ static void put_escape(struct json *json, uint32_t c)
 {
 	char escape[16] = {'\\', short_escape(c)};
 
-	if (!escape[1])
+	if (c > 0xffff) /* a pair of surrogates */
+		snprintf(escape, sizeof(escape), "\\u%04x\\u%04x",
+			 0xd800 + (unsigned)((c - 0x10000) >> 10), 0xdc00 + (unsigned)(c & 0x3ff));
+	else if (!escape[1])
 		snprintf(escape, sizeof(escape), "\\u%04x", (unsigned)c);
 	put(json, escape, strlen(escape));
 }
 
-/* U+2028 and U+2029 end a line in older JavaScript; a '<' may begin the tag that ends a script. */
+/* JSON can be shown on a terminal; in HTML, '<' can begin the tag that ends a script. */
 static bool is_escaped(uint32_t c)
 {
-	return c < 0x20 || c == '"' || c == '\\' || c == '<' || c == 0x7f || c == 0x2028 ||
-	       c == 0x2029;
+	return c == '"' || c == '\\' || c == '<' || printable_is_control(c);
 }
 
 static void put_text(struct json *json, const char *str)
 {
 	struct bytes text = bytes_of(str, strlen(str));
-	const unsigned char *plain = text.at; /* from here on nothing is written yet */
+	const unsigned char *plain = text.at; /* start of the text not written yet */
 
 	put_char(json, '"');
 	while (bytes_left(&text)) {
@@ -150,7 +153,7 @@ void json_text(struct json *json, const char *text)
 	after_value(json);
 }
 
-/* What ends at `end`, with the comma. */
+/* Writes the digits that end at `end`, preceded by a comma if needed. */
 static void put_number(struct json *json, char *first, const char *end)
 {
 	if (json->follows)

@@ -1,6 +1,6 @@
 /*
- * JSON, written as it is put together: nothing is kept but what the next comma hangs on, and some
- * text on its way. All of it is in the stream when the outermost value has ended.
+ * A streaming JSON writer. It keeps only its depth and a small buffer; everything is in the stream
+ * when the outermost value has ended.
  *
  *	json_begin_object(&json);
  *	json_key(&json, "name");
@@ -11,9 +11,9 @@
  *	json_end_array(&json);
  *	json_end_object(&json);
  *
- * makes {"name":"…","lines":[12]}. The text is UTF-8 whatever bytes the names have (what is no
- * character becomes U+FFFD), and may stand inside JavaScript. Readers that know only doubles, as
- * JavaScript, take integers up to 2^53 exactly. Errors stay in the stream. Source: RFC 8259.
+ * writes {"name":"…","lines":[12]}. The output is valid UTF-8 whatever bytes the names have
+ * (invalid ones become U+FFFD) and may be embedded in JavaScript. Readers whose numbers are
+ * doubles read integers up to 2^53 exactly. Errors stay in the stream. Source: RFC 8259.
  */
 #ifndef PROF_BASE_JSON_H
 #define PROF_BASE_JSON_H
@@ -24,10 +24,10 @@
 
 struct json {
 	FILE *out;
-	bool follows;	/* a value stands before the next one: a comma belongs between them */
-	unsigned depth; /* of objects and arrays that are open */
+	bool follows;	/* a value precedes the next one: write a comma */
+	unsigned depth; /* open objects and arrays */
 	size_t len;
-	char text[4096]; /* that is not yet in the stream */
+	char text[4096]; /* not yet in the stream */
 };
 
 static inline struct json json_to(FILE *out)
@@ -40,26 +40,28 @@ void json_end_object(struct json *json);
 void json_begin_array(struct json *json);
 void json_end_array(struct json *json);
 
-/* In an object, before each value. */
+/* Precedes each value of an object. */
 void json_key(struct json *json, const char *key);
 
 void json_text(struct json *json, const char *text);
 void json_number(struct json *json, uint64_t number);
 void json_signed(struct json *json, int64_t number);
-/* number / 10^digits, exactly, without zeros at the end: json_decimal(json, 1500, 3) is 1.5. At
- * most 19 digits. */
+/*
+ * number / 10^digits, exactly, without trailing zeros: json_decimal(json, 1500, 3) writes 1.5. At
+ * most 19 digits.
+ */
 void json_decimal(struct json *json, uint64_t number, unsigned digits);
-/* Rounded to so many significant digits, at most 17; null where it is no number. */
+/* Rounded to that many significant digits, at most 17; null if not finite. */
 void json_real(struct json *json, double number, int digits);
 void json_bool(struct json *json, bool value);
 void json_null(struct json *json);
 
-/* A value that is JSON already. */
+/* A value that is JSON text already. */
 void json_raw(struct json *json, const char *text, size_t len);
 
-/* json_key() and the value in one. */
+/* json_key() and the value. */
 void json_put_text(struct json *json, const char *key, const char *text);
-/* No member at all where the text is empty: of what is not known. */
+/* Omits the member if the text is empty, which means unknown. */
 void json_put_known(struct json *json, const char *key, const char *text);
 void json_put_number(struct json *json, const char *key, uint64_t number);
 void json_put_real(struct json *json, const char *key, double number, int digits);

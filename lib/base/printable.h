@@ -1,21 +1,34 @@
 /*
- * Text from outside, as it may stand on a terminal: names of functions, files, programs.
+ * Text from outside made safe for a terminal: names of functions, files, programs. Everything that
+ * reaches a terminal passes through here; other outputs ask the same table of control characters.
  */
 #ifndef PROF_BASE_PRINTABLE_H
 #define PROF_BASE_PRINTABLE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+/* Of characters that are not printable ASCII: see printable_is_control(). */
+bool printable_is_listed(uint32_t character);
+
 /*
- * A copy without anything that a terminal obeys or that turns the order of a line around: control
- * characters (C0, DEL, C1), the marks of bidirectional text, the ends of lines and paragraphs and
- * parts that are no UTF-8 become U+FFFD. To be freed.
+ * True for characters that a terminal obeys, that end a line or that reorder it: C0, DEL, C1, the
+ * controls of bidirectional text, U+2028 and U+2029, interlinear annotations and tags.
  */
+static inline bool printable_is_control(uint32_t character)
+{
+	return (character < 0x20 || character >= 0x7f) && printable_is_listed(character);
+}
+
+/* A copy in which each control character and each part that is not UTF-8 is U+FFFD. To be freed. */
 char *printable(const char *text);
 
-/* How many columns of a terminal a character takes (0: it stands on the one before), and a text
- * does. Source: Unicode 15, EastAsianWidth.txt, in whole blocks. */
+/*
+ * The number of terminal columns of a character (0: combines with the one before) and of a text, by
+ * wcwidth() in the locale C.UTF-8, whatever the locale of the program. Where the C library has no
+ * such locale, and for unassigned characters, the width is 1.
+ */
 unsigned printable_width(uint32_t character);
 size_t printable_columns(const char *text);
 

@@ -1,14 +1,14 @@
-/*
- * All that is left of a stream, in memory.
- */
+/* Reads the rest of a stream into memory. */
 #ifndef PROF_BASE_READ_ALL_H
 #define PROF_BASE_READ_ALL_H
 
 #include <stddef.h>
 #include <stdio.h>
 
-/* *ret: to be freed. An errno: that of the stream, EFBIG when there are more than max_bytes; else
- * 0. */
+/*
+ * The caller frees *ret. Returns 0 or an errno: the stream's, or EFBIG if there are more than
+ * max_bytes.
+ */
 int read_all(FILE *in, size_t max_bytes, char **ret, size_t *len);
 
 #endif

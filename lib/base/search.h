@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The index of the first one that is not below value; count: there is none. */
+/* The index of the first element that is not below value; count if there is none. */
 static inline size_t search_first(const uint64_t *sorted, size_t count, uint64_t value)
 {
 	size_t low = 0, high = count;

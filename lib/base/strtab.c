@@ -29,7 +29,8 @@ static uint32_t *slot_of(const struct strtab *tab, const char *str, size_t len, 
 		if (!*slot)
 			return slot;
 		entry = &tab->entries[*slot - 1];
-		if (entry->hash == hash && entry->len == len && !memcmp(entry->str, str, len))
+		if (entry->hash == hash && entry->len == len &&
+		    (!len || !memcmp(entry->str, str, len)))
 			return slot;
 	}
 }
@@ -104,4 +105,10 @@ size_t strtab_len(const struct strtab *tab, string_id id)
 uint32_t strtab_count(const struct strtab *tab)
 {
 	return tab->count;
+}
+
+size_t strtab_memory_bytes(const struct strtab *tab)
+{
+	return tab->arena.size_bytes + tab->count * sizeof(*tab->entries) +
+	       (size_t)tab->slot_mask * sizeof(*tab->slots);
 }

@@ -24,5 +24,7 @@ const char *strtab_get(const struct strtab *tab, string_id id);
 /* The length in bytes, without the NUL. */
 size_t strtab_len(const struct strtab *tab, string_id id);
 uint32_t strtab_count(const struct strtab *tab);
+/* The memory that it needs. */
+size_t strtab_memory_bytes(const struct strtab *tab);
 
 #endif

@@ -1,15 +1,19 @@
-/*
- * Numbers out of lines of text.
- */
+/* Texts: prefixes, and numbers in lines. */
 #ifndef PROF_BASE_TEXT_H
 #define PROF_BASE_TEXT_H
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
+
+static inline bool text_begins(const char *text, const char *with)
+{
+	return strncmp(text, with, strlen(with)) == 0;
+}
 
 /*
- * A hexadecimal number at *at, with or without 0x, without sign or spaces; *at then points behind
- * it. False, and nothing changed, when there is none or it has more than 64 bits.
+ * Parses a hexadecimal number at *at, with or without 0x, without sign or spaces, and moves *at
+ * past it. False, with nothing changed, if there is none or it has more than 64 bits.
  */
 static inline bool text_hex(const char **at, uint64_t *ret)
 {

@@ -25,7 +25,7 @@ static bool unpack_zlib(struct bytes from, void *to, size_t len)
 	struct libdeflate_decompressor *inflater = libdeflate_alloc_decompressor();
 	enum libdeflate_result result = LIBDEFLATE_BAD_DATA;
 
-	/* Without a place for the length it must be all of it. */
+	/* Without a pointer for the length (NULL), the output must be exactly this long. */
 	if (inflater)
 		result = libdeflate_zlib_decompress(inflater, from.at, bytes_left(&from), to, len,
 						    NULL);
@@ -59,7 +59,9 @@ bool unpack(enum unpack_kind kind, struct bytes from, void *to, size_t len)
 }
 
 #ifdef HAVE_LZMA
-/* The footer leads to the index, which knows the size (The .xz File Format, 2.1.2, 4). 0: damaged.
+/*
+ * The size from the index, which the footer leads to (The .xz File Format, 2.1.2, 4). 0 if
+ * malformed.
  */
 static uint64_t xz_size(struct bytes from)
 {
@@ -107,22 +109,23 @@ bool unpack_xz(struct bytes from, size_t max_bytes, void **ret, size_t *len)
 }
 
 #ifdef HAVE_LIBDEFLATE
-/* A deflated byte stands for so many at most: a claim of more is none. */
+/* The maximum compression ratio of deflate; a file that claims more is malformed. */
 #define MOST_UNFOLDED 1032
 
-/* What the last member says of its size (RFC 1952, 2.3.1): most often all, and exact. */
+/* The size given by the last member (RFC 1952, 2.3.1), usually that of the whole content. */
 static size_t likely_size(struct bytes from, size_t max_bytes)
 {
 	size_t len = bytes_left(&from), size;
 	struct bytes trailer = bytes_at(from, len < 4 ? len : len - 4);
 
 	size = bytes_u32(&trailer);
-	if (size / MOST_UNFOLDED > len)
+	/* Padding was read instead of a size, or the size is impossible. */
+	if (!size || size / MOST_UNFOLDED > len)
 		size = len;
 	return size < max_bytes ? size : max_bytes;
 }
 
-/* An errno, of one member; ERANGE: there is not room enough. */
+/* Inflates one member. Returns an errno; ERANGE: not enough room. */
 static int unpack_member(struct libdeflate_decompressor *inflater, struct bytes *from, char *to,
 			 size_t room, size_t *made)
 {
@@ -132,6 +135,8 @@ static int unpack_member(struct libdeflate_decompressor *inflater, struct bytes 
 					      made)) {
 	case LIBDEFLATE_SUCCESS:
 		bytes_skip(from, used);
+		while (bytes_left(from) && !*from->at)
+			bytes_skip(from, 1);
 		return 0;
 	case LIBDEFLATE_INSUFFICIENT_SPACE:
 		return ERANGE;

@@ -24,7 +24,7 @@ uint32_t utf8_next(struct bytes *text)
 	return code;
 }
 
-/* Names are ASCII for the most part: eight bytes at a time. */
+/* Names are mostly ASCII: checks eight bytes at a time. */
 static void skip_ascii(struct bytes *text)
 {
 	uint64_t word;

@@ -1,7 +1,8 @@
 /*
- * The structures of ELF files of either word size, as those of 64 bits. Source: gABI; elf(5).
+ * ELF structures of either word size, as the 64-bit ones. Source: gABI; elf(5).
  *
- * Each takes one from the cursor; false where there is no whole one.
+ * Each function takes one structure from the cursor and returns false if the cursor holds no whole
+ * one.
  */
 #ifndef PROF_ELF_CLASSES_H
 #define PROF_ELF_CLASSES_H
@@ -10,7 +11,7 @@
 
 #include <elf.h>
 
-bool elf_take_header(struct bytes *from, Elf64_Ehdr *ret); /* says itself which it is */
+bool elf_take_header(struct bytes *from, Elf64_Ehdr *ret); /* e_ident says which class it is */
 bool elf_take_segment(struct bytes *from, bool is_32, Elf64_Phdr *ret);
 bool elf_take_section(struct bytes *from, bool is_32, Elf64_Shdr *ret);
 bool elf_take_symbol(struct bytes *from, bool is_32, Elf64_Sym *ret);
@@ -28,6 +29,11 @@ static inline size_t elf_segment_bytes(bool is_32)
 static inline size_t elf_section_bytes(bool is_32)
 {
 	return is_32 ? sizeof(Elf32_Shdr) : sizeof(Elf64_Shdr);
+}
+
+static inline size_t elf_symbol_bytes(bool is_32)
+{
+	return is_32 ? sizeof(Elf32_Sym) : sizeof(Elf64_Sym);
 }
 
 #endif

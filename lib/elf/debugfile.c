@@ -2,136 +2,209 @@
 
 #include "base/alloc.h"
 #include "base/gzip.h"
-#include "base/unpack.h"
 
-#include <fcntl.h>
+/* Read in two seconds. Debug files that are larger have a build-id. */
+#define CRC_BYTES_MAX (UINT64_C(1) << 30)
 
-/* Symbols of the largest programs take 10 MB or so. */
-enum { INSIDE_BYTES_MAX = 128 << 20 };
-
-/* NULL when there is no ELF file at path. Takes path. */
-static struct image *open_candidate(char *path)
+static bool has_parent_component(const char *path)
 {
-	CLEANUP(free_ptr) char *name = path;
-	/* Not every name in a debug link is a file's: do not wait for a FIFO's writer. */
-	int fd = open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	struct image *image = NULL;
-
-	if (fd < 0)
-		return NULL;
-	error_free(image_open(fd, name, &image));
-	return image;
+	for (const char *at = path; at; at = strchr(at, '/')) {
+		at += strspn(at, "/");
+		if (strncmp(at, "..", 2) == 0 && (!at[2] || at[2] == '/'))
+			return true;
+	}
+	return false;
 }
 
-static bool has_build_id(const struct image *image, const struct build_id *id)
+bool debugfile_question_is_valid(const struct debugfile_question *question)
 {
-	return id->len && build_id_equal(image_build_id(image), id);
-}
+	const struct build_id *id = &question->build_id;
+	const char *name = question->name;
 
-/* debug_dir/.build-id/ab/cdef….debug */
-static struct image *find_by_build_id(const struct build_id *id, const char *debug_dir)
-{
-	char hex[BUILD_ID_HEX_BYTES];
-	CLEANUP(image_cleanup) struct image *found = NULL;
-
-	if (id->len < 2)
-		return NULL;
-	build_id_hex(id, hex);
-	found = open_candidate(xasprintf("%s/.build-id/%.2s/%s.debug", debug_dir, hex, hex + 2));
-	return found && has_build_id(found, id) ? STEAL(found) : NULL;
+	if (question->kind == DEBUGFILE_BY_BUILD_ID)
+		return id->len >= 2 && id->len <= BUILD_ID_MAX;
+	if (!name || !*name || strlen(name) >= PATH_MAX || has_parent_component(name))
+		return false;
+	if (question->kind == DEBUGFILE_BY_LINK)
+		return !strchr(name, '/');
+	return question->kind == DEBUGFILE_BY_PATH && *name == '/';
 }
 
 /*
- * The same build-id proves it; the CRC, which reads the whole file, is asked only where one of the
- * two has none. A link may lead back to the stripped file itself, so there must be more in it.
+ * NULL if there is no such candidate; *more says whether there can be another. It shares the
+ * budget of the ELF file that it is for.
  */
-static bool is_debug_file_of(struct image *candidate, struct image *image, uint32_t crc)
+static struct elf_file *open_candidate(struct elf_file *elf, const struct debugfile_opener *opener,
+				       const struct debugfile_question *question, unsigned attempt,
+				       bool *more)
 {
-	const struct build_id *id = image_build_id(image);
-	struct bytes info = image_section(candidate, ".debug_info").data;
-	struct bytes own_info = image_section(image, ".debug_info").data;
-	struct bytes symbols = image_section(candidate, ".symtab").data;
-	struct bytes own_symbols = image_section(image, ".symtab").data;
+	CLEANUP(free_ptr) char *path = NULL;
+	struct elf_file *candidate = NULL;
+	int fd = -1;
+
+	if (debugfile_question_is_valid(question))
+		fd = opener->open(opener->user, question, attempt, &path);
+	*more = fd >= 0;
+	if (fd >= 0)
+		error_free(elf_file_open(fd, path, &candidate));
+	if (candidate)
+		elf_file_share_budget(candidate, elf);
+	return candidate;
+}
+
+static bool has_build_id(const struct elf_file *elf, const struct build_id *id)
+{
+	return id->len && build_id_equal(elf_file_build_id(elf), id);
+}
+
+/* The first candidate with a build-id. */
+static struct elf_file *find_with_id(struct elf_file *elf, const struct debugfile_opener *opener,
+				     const struct debugfile_question *question,
+				     const struct build_id *id)
+{
+	bool more = true;
+
+	for (unsigned attempt = 0; more; attempt++) {
+		CLEANUP(elf_file_cleanup)
+		struct elf_file *found = open_candidate(elf, opener, question, attempt, &more);
+
+		if (found && has_build_id(found, id))
+			return STEAL(found);
+	}
+	return NULL;
+}
+
+static struct elf_file *find_by_build_id(struct elf_file *elf,
+					 const struct debugfile_opener *opener,
+					 const struct build_id *id)
+{
+	return find_with_id(elf, opener,
+			    &(struct debugfile_question){
+				    .kind = DEBUGFILE_BY_BUILD_ID,
+				    .build_id = *id,
+			    },
+			    id);
+}
+
+/*
+ * Compares build-ids, or, if one of the files has none, the CRC, which requires reading the whole
+ * file. A link can lead back to the stripped file itself, so the debug file must contain more.
+ */
+static bool is_debug_file_of(struct elf_file *candidate, struct elf_file *elf, uint32_t crc)
+{
+	const struct build_id *id = elf_file_build_id(elf);
+	struct bytes info = elf_file_section(candidate, ".debug_info").data;
+	struct bytes own_info = elf_file_section(elf, ".debug_info").data;
+	struct bytes symbols = elf_file_section(candidate, ".symtab").data;
+	struct bytes own_symbols = elf_file_section(elf, ".symtab").data;
+	struct bytes contents = elf_file_contents(candidate);
 
 	if (bytes_left(&info) <= bytes_left(&own_info) &&
 	    bytes_left(&symbols) <= bytes_left(&own_symbols))
 		return false;
-	if (id->len && image_build_id(candidate)->len)
+	if (id->len && elf_file_build_id(candidate)->len)
 		return has_build_id(candidate, id);
-	return crc32_of(image_contents(candidate)) == crc;
+	return bytes_left(&contents) <= CRC_BYTES_MAX && crc32_of(contents) == crc;
 }
 
-/* The file name in .gnu_debuglink; NULL when there is none. It must not lead to another folder. */
-static const char *debug_link(struct image *image, uint32_t *crc)
+/*
+ * A copy, NULL if it is empty or longer than a path; the caller frees it. Copied before it is
+ * checked, because the file can change.
+ */
+static char *copy_of(struct bytes text)
 {
-	struct bytes link = image_section(image, ".gnu_debuglink").data;
+	if (bytes_left(&text) == 0 || bytes_left(&text) >= PATH_MAX)
+		return NULL;
+	return xstrndup((const char *)text.at, bytes_left(&text));
+}
+
+/* The file name in .gnu_debuglink; the caller frees it. NULL if there is none. */
+static char *debug_link(struct elf_file *elf, uint32_t *crc)
+{
+	struct bytes link = elf_file_section(elf, ".gnu_debuglink").data;
 	const unsigned char *start = link.at;
-	const char *file = bytes_cstr(&link);
+	CLEANUP(free_ptr) char *file = copy_of(bytes_text(&link));
 
 	bytes_skip(&link, -(size_t)(link.at - start) % 4);
 	*crc = bytes_u32(&link);
-	return file && *file && !strchr(file, '/') && bytes_ok(&link) ? file : NULL;
+	return bytes_ok(&link) ? STEAL(file) : NULL;
 }
 
-static struct image *find_by_link(struct image *image, const char *path, const char *debug_dir)
+static struct elf_file *find_by_link(struct elf_file *elf, const struct debugfile_opener *opener)
 {
-	static const struct {
-		bool below_debug_dir;
-		const char *folder;
-	} places[] = {{false, "/"}, {false, "/.debug/"}, {true, "/"}};
-	const char *slash = strrchr(path, '/');
 	uint32_t crc;
-	const char *file = debug_link(image, &crc);
+	CLEANUP(free_ptr) char *name = debug_link(elf, &crc);
+	const struct debugfile_question question = {.kind = DEBUGFILE_BY_LINK, .name = name};
+	bool more = name;
 
-	for (size_t i = 0; slash && file && i < ARRAY_SIZE(places); i++) {
-		char *name = xasprintf("%s%.*s%s%s", places[i].below_debug_dir ? debug_dir : "",
-				       (int)(slash - path), path, places[i].folder, file);
-		CLEANUP(image_cleanup) struct image *candidate = open_candidate(name);
+	for (unsigned attempt = 0; more; attempt++) {
+		CLEANUP(elf_file_cleanup)
+		struct elf_file *candidate = open_candidate(elf, opener, &question, attempt, &more);
 
-		if (candidate && is_debug_file_of(candidate, image, crc))
+		if (candidate && is_debug_file_of(candidate, elf, crc))
 			return STEAL(candidate);
 	}
 	return NULL;
 }
 
-struct image *debugfile_find(struct image *image, const char *path, const char *debug_dir)
+struct elf_file *debugfile_find(struct elf_file *elf, const struct debugfile_opener *opener)
 {
-	struct image *found = find_by_build_id(image_build_id(image), debug_dir);
+	struct elf_file *found = find_by_build_id(elf, opener, elf_file_build_id(elf));
 
-	return found ? found : find_by_link(image, path, debug_dir);
+	return found ? found : find_by_link(elf, opener);
 }
 
-struct image *debugfile_find_alt(struct image *debug, const char *debug_dir)
+/* Removes the last component. */
+static void go_up(char *path)
 {
-	struct bytes link = image_section(debug, ".gnu_debugaltlink").data;
-	const char *file = bytes_cstr(&link);
-	const char *dir = image_name(debug);
-	const char *slash = strrchr(dir, '/');
-	struct build_id id = {.len = (unsigned)bytes_left(&link)};
-	CLEANUP(image_cleanup) struct image *found = NULL;
+	char *slash = strrchr(path, '/');
 
-	if (!file || !*file || bytes_left(&link) == 0 || bytes_left(&link) > BUILD_ID_MAX)
+	if (slash)
+		*slash = '\0';
+}
+
+/* An absolute path without "." and ".."; the caller frees it. */
+static char *path_beside(const char *beside, const char *name)
+{
+	CLEANUP(free_ptr) char *rest = xstrdup(name);
+	char *path = xasprintf("%s/%s", *name == '/' ? "" : beside, name);
+	char *state = NULL;
+
+	*path = '\0';
+	if (*name != '/') {
+		strcpy(path, beside);
+		go_up(path);
+	}
+	for (char *part = strtok_r(rest, "/", &state); part; part = strtok_r(NULL, "/", &state)) {
+		if (strcmp(part, "..") == 0)
+			go_up(path);
+		else if (strcmp(part, ".") != 0)
+			strcat(strcat(path, "/"), part);
+	}
+	return path;
+}
+
+struct elf_file *debugfile_find_alt(struct elf_file *debug, const struct debugfile_opener *opener)
+{
+	struct bytes link = elf_file_section(debug, ".gnu_debugaltlink").data;
+	CLEANUP(free_ptr) char *name = copy_of(bytes_text(&link));
+	CLEANUP(free_ptr) char *path = NULL;
+	struct build_id id = {.len = (unsigned)bytes_left(&link)};
+	struct elf_file *found;
+
+	if (!name || bytes_left(&link) == 0 || bytes_left(&link) > BUILD_ID_MAX)
 		return NULL;
 	memcpy(id.bytes, link.at, id.len);
-	found = find_by_build_id(&id, debug_dir);
+	found = find_by_build_id(debug, opener, &id);
 	if (found)
-		return STEAL(found);
-	/* A relative name starts at the folder of the file that names it. */
-	if (*file == '/' || !slash)
-		found = open_candidate(xstrdup(file));
-	else
-		found = open_candidate(xasprintf("%.*s/%s", (int)(slash - dir), dir, file));
-	return found && has_build_id(found, &id) ? STEAL(found) : NULL;
+		return found;
+	path = path_beside(elf_file_name(debug), name);
+	return find_with_id(debug, opener,
+			    &(struct debugfile_question){.kind = DEBUGFILE_BY_PATH, .name = path},
+			    &id);
 }
 
-struct image *debugfile_inside(struct image *image)
+struct elf_file *debugfile_inside(struct elf_file *elf)
 {
-	struct bytes packed = image_section(image, ".gnu_debugdata").data;
-	CLEANUP(free_ptr) void *data = NULL;
-	struct image *found = NULL;
-	size_t len;
-
-	if (bytes_left(&packed) && unpack_xz(packed, INSIDE_BYTES_MAX, &data, &len))
-		error_free(image_from_memory(data, len, image_name(image), &found));
-	return found;
+	return elf_file_inside(elf, ".gnu_debugdata");
 }

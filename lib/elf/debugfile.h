@@ -1,24 +1,64 @@
 /*
- * Where the symbols of a stripped file are: the build-id folder
- * (/usr/lib/debug/.build-id/ab/cdef….debug), then .gnu_debuglink beside the file, in .debug/ and
- * under /usr/lib/debug, checked by CRC-32 or build-id. And the supplementary file that dwz made
- * (.gnu_debugaltlink), checked by build-id. Source: GDB manual, "Separate Debug Files"; dwz(1).
+ * Finds separate debug files: by build-id (/usr/lib/debug/.build-id/ab/cdef….debug), then by
+ * .gnu_debuglink beside the file, in .debug/ and under /usr/lib/debug, verified by CRC-32 or
+ * build-id; and dwz's supplementary file (.gnu_debugaltlink), verified by build-id. Source: GDB
+ * manual, "Separate Debug Files"; dwz(1).
+ *
+ * What the ELF file says becomes a question; where such files are, and whether they may be opened,
+ * is known to who answers it (proc/file_locator.h, or a process with more rights than this one).
  */
 #ifndef PROF_ELF_DEBUGFILE_H
 #define PROF_ELF_DEBUGFILE_H
 
-#include "elf/image.h"
+#include "elf/elf_file.h"
 
-/* NULL when there is none. path: where the image was found, for the debug link. debug_dir: usually
- * "/usr/lib/debug". */
-struct image *debugfile_find(struct image *image, const char *path, const char *debug_dir);
-/* The supplementary file of an image that holds .debug_info; NULL when it names none or none is
- * found. */
-struct image *debugfile_find_alt(struct image *debug, const char *debug_dir);
+#include <limits.h>
 
-/* The symbols of functions that some distributions leave in a stripped file, as an ELF file in xz
- * (.gnu_debugdata): those that .dynsym has not. NULL: it has none. Source: GDB manual,
- * "MiniDebugInfo". */
-struct image *debugfile_inside(struct image *image);
+enum debugfile_kind {
+	DEBUGFILE_BY_BUILD_ID,
+	DEBUGFILE_BY_LINK, /* name: a file name, looked for in several directories */
+	DEBUGFILE_BY_PATH, /* name: an absolute path without ".." */
+};
+
+/*
+ * Plain data, so that it can be sent to another process. An opener treats all of it as hostile and
+ * asks debugfile_question_is_valid() first.
+ */
+struct debugfile_question {
+	enum debugfile_kind kind;
+	struct build_id build_id; /* DEBUGFILE_BY_BUILD_ID */
+	const char *name;	  /* else; shorter than PATH_MAX */
+};
+
+/* Whether the build-id and the name are what their kind says. */
+bool debugfile_question_is_valid(const struct debugfile_question *question);
+
+/* Opens the candidates for the debug file of one ELF file. */
+struct debugfile_opener {
+	/*
+	 * Opens candidate number `attempt` (0, 1, …) of those that exist; -1 if there are no more.
+	 * Candidates are regular files that begin with the ELF magic; nothing else about them is
+	 * verified. *path: where the file is in the file system of the ELF file; the caller frees
+	 * it. It is unchanged if the result is -1.
+	 */
+	int (*open)(void *user, const struct debugfile_question *question, unsigned attempt,
+		    char **path);
+	void *user;
+};
+
+/* NULL if none is found. */
+struct elf_file *debugfile_find(struct elf_file *elf, const struct debugfile_opener *opener);
+/*
+ * The supplementary file of a file with .debug_info; NULL if it names none or none is found. A
+ * relative link is relative to the directory of elf_file_name(debug).
+ */
+struct elf_file *debugfile_find_alt(struct elf_file *debug, const struct debugfile_opener *opener);
+
+/*
+ * The ELF file that some distributions embed, compressed with xz, in a stripped file
+ * (.gnu_debugdata); it has the function symbols that .dynsym lacks. NULL if there is none. Source:
+ * GDB manual, "MiniDebugInfo".
+ */
+struct elf_file *debugfile_inside(struct elf_file *elf);
 
 #endif

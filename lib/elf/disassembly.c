@@ -18,13 +18,10 @@
 	each(cs_open) each(cs_close) each(cs_option) each(cs_strerror) each(cs_insn_group)         \
 		each(cs_malloc) each(cs_free) each(cs_disasm_iter)
 #define DECLARE(function) __typeof__(function) *function;
-/* ISO C knows no functions behind void pointers; POSIX does. */
+/* ISO C does not allow function pointers in void pointers; POSIX does. */
 #define FIND(function) &&__extension__(capstone->function = dlsym(capstone->library, #function))
 
-/*
- * Loaded when it is needed: eighty thousand relocations would cost each start of prof two
- * milliseconds.
- */
+/* Loaded on demand: its 80,000 relocations would add two milliseconds to each start of prof. */
 struct capstone {
 	void *library;
 	FUNCTIONS(DECLARE)
@@ -39,7 +36,7 @@ static void capstone_deinit(struct capstone *capstone)
 		dlclose(capstone->library);
 }
 
-/* It stays in memory when it is closed: the next function comes soon. */
+/* It stays loaded after closing, for the next function. */
 static struct error *load(struct capstone *capstone)
 {
 	capstone->library = dlopen(SONAME(CS_API_MAJOR), RTLD_NOW | RTLD_NODELETE);
@@ -49,12 +46,10 @@ static struct error *load(struct capstone *capstone)
 			  "install the capstone that prof was built with");
 }
 
-static struct error *open_engine(struct capstone *capstone, const struct image *image,
+static struct error *open_engine(struct capstone *capstone, const struct elf_file *elf,
 				 bool intel_syntax)
 {
-	/* e_machine stands at the same place in files of both classes. */
-	struct bytes header = bytes_at(image_contents(image), EI_NIDENT + sizeof(uint16_t));
-	uint16_t machine = bytes_u16(&header);
+	uint16_t machine = elf_file_machine(elf);
 	cs_err status = CS_ERR_ARCH;
 
 	if (machine == EM_X86_64)
@@ -80,7 +75,7 @@ static uint64_t target_of(const struct capstone *capstone, const cs_insn *instru
 	    !(capstone->cs_insn_group(capstone->engine, instruction, CS_GRP_JUMP) ||
 	      capstone->cs_insn_group(capstone->engine, instruction, CS_GRP_CALL)))
 		return 0;
-	/* Through memory or a register it is not known. */
+	/* The target of an indirect jump is unknown. */
 	if (!number || strpbrk(instruction->op_str, "*(["))
 		return 0;
 	return strtoull(number, NULL, 16);
@@ -101,11 +96,18 @@ static void add(struct disassembly *disassembly, const struct capstone *capstone
 	};
 }
 
-struct error *disassembly_init(struct disassembly *disassembly, const struct image *image,
+struct error *disassembly_load(void)
+{
+	CLEANUP(capstone_deinit) struct capstone capstone = {0};
+
+	return load(&capstone);
+}
+
+struct error *disassembly_init(struct disassembly *disassembly, const struct elf_file *elf,
 			       uint64_t vaddr, uint64_t size_bytes, bool intel_syntax)
 {
 	CLEANUP(capstone_deinit) struct capstone capstone = {0};
-	struct bytes code = image_constants(image, vaddr);
+	struct bytes code = elf_file_constants(elf, vaddr);
 	size_t left = bytes_left(&code) < size_bytes ? bytes_left(&code) : (size_t)size_bytes;
 	const uint8_t *at = code.at;
 	cs_insn *instruction;
@@ -113,13 +115,12 @@ struct error *disassembly_init(struct disassembly *disassembly, const struct ima
 
 	*disassembly = (struct disassembly){0};
 	if (!left)
-		return error_new("%s has no code at 0x%llx", image_name(image),
-				 (unsigned long long)vaddr);
+		return error_new("it has no code at 0x%llx", (unsigned long long)vaddr);
 	err = load(&capstone);
 	if (!err)
-		err = open_engine(&capstone, image, intel_syntax);
+		err = open_engine(&capstone, elf, intel_syntax);
 	if (err)
-		return error_wrap(err, "disassemble %s", image_name(image));
+		return err;
 	instruction = capstone.cs_malloc(capstone.engine);
 	while (left && capstone.cs_disasm_iter(capstone.engine, &at, &left, &vaddr, instruction))
 		add(disassembly, &capstone, instruction);
@@ -129,14 +130,18 @@ struct error *disassembly_init(struct disassembly *disassembly, const struct ima
 
 #else
 
-struct error *disassembly_init(struct disassembly *disassembly, const struct image *image,
+struct error *disassembly_load(void)
+{
+	return error_hint(error_new("prof was built without capstone"),
+			  "install libcapstone-dev and build it again");
+}
+
+struct error *disassembly_init(struct disassembly *disassembly, const struct elf_file *elf,
 			       uint64_t vaddr, uint64_t size_bytes, bool intel_syntax)
 {
-	(void)vaddr, (void)size_bytes, (void)intel_syntax;
+	(void)elf, (void)vaddr, (void)size_bytes, (void)intel_syntax;
 	*disassembly = (struct disassembly){0};
-	return error_hint(
-		error_new("disassemble %s: prof was built without capstone", image_name(image)),
-		"install libcapstone-dev and build it again");
+	return disassembly_load();
 }
 
 #endif

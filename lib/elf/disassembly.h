@@ -1,29 +1,33 @@
-/*
- * capstone's one door: the instructions of a piece of an image's code.
- */
+/* Disassembles a range of an ELF file's code with capstone. */
 #ifndef PROF_ELF_DISASSEMBLY_H
 #define PROF_ELF_DISASSEMBLY_H
 
-#include "elf/image.h"
+#include "elf/elf_file.h"
 
 #include <stddef.h>
 
 struct instruction {
 	uint64_t vaddr;
 	unsigned size_bytes;
-	uint64_t target;  /* where it jumps or calls to, as far as it says so itself; else 0 */
+	uint64_t target;  /* target of a direct jump or call; else 0 */
 	const char *text; /* "mov\trax, rbx" */
 };
 
 struct disassembly {
-	struct instruction *items; /* one behind the other; what is no instruction is a ".byte" */
+	struct instruction
+		*items; /* consecutive; bytes that are not an instruction are a ".byte" */
 	size_t count, room;
 };
 
-/* Fails for machines and code that are not known here, and where prof was built without capstone.
+/*
+ * Loads capstone, for a process that will not be able to. Fails if it is not installed, or prof was
+ * built without it.
  */
+MUST_CHECK struct error *disassembly_load(void);
+
+/* Fails as disassembly_load() does, and for machines that capstone or prof does not know. */
 MUST_CHECK struct error *disassembly_init(struct disassembly *disassembly,
-					  const struct image *image, uint64_t vaddr,
+					  const struct elf_file *elf, uint64_t vaddr,
 					  uint64_t size_bytes, bool intel_syntax);
 void disassembly_deinit(struct disassembly *disassembly);
 

@@ -1,11 +1,13 @@
 #include "format/format.h"
 
+#include "report/waiting.h"
+
 #include <string.h>
 
 const struct format format_perfdata = {
 	.name = "perf.data",
 	.extensions = (const char *const[]){".data", NULL},
-	.summary = "the records as the kernel wrote them, for perf; of prof record alone",
+	.summary = "the kernel's records, for perf; only from prof record",
 	.viewer = "perf report -i FILE",
 	.binary = true,
 };
@@ -13,6 +15,16 @@ const struct format format_perfdata = {
 const struct format *const formats[] = {&format_html,	     &format_pprof,    &format_folded,
 					&format_svg,	     &format_firefox,  &format_speedscope,
 					&format_perf_script, &format_perfdata, NULL};
+
+event_id format_event_beside(const struct profile *profile, const struct format_options *options)
+{
+	event_id waiting;
+
+	if (options->event_only || options->difference ||
+	    !waiting_adds_to(profile, options->event, &waiting))
+		return options->event;
+	return waiting;
+}
 
 const struct format *format_by_name(const char *name)
 {

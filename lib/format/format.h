@@ -1,7 +1,8 @@
 /*
- * The formats prof writes, and those of them that it reads: one const table, one file a format. A
- * writer sees the profile and a stream, nothing else, and is deterministic: the same samples give
- * the same bytes. A reader takes files of any producer, damaged ones too.
+ * The output formats, in one constant table, and the readers of those that prof can read.
+ *
+ * A writer depends on the profile and its options only and is deterministic: equal profiles give
+ * equal bytes. A reader accepts files of any producer, damaged ones included.
  */
 #ifndef PROF_FORMAT_FORMAT_H
 #define PROF_FORMAT_FORMAT_H
@@ -11,69 +12,95 @@
 
 #include <stdio.h>
 
-/* WEIGHT_NS is an error where the event does not count nanoseconds. */
-enum format_weight { WEIGHT_SAMPLES, WEIGHT_NS, WEIGHT_PERIOD };
+/*
+ * WEIGHT_USUAL: samples; nanoseconds where waiting is shown, because the number of waits says
+ * nothing. WEIGHT_NS is an error if the event does not measure time.
+ */
+enum format_weight { WEIGHT_USUAL, WEIGHT_SAMPLES, WEIGHT_NS, WEIGHT_PERIOD };
 
-/* What the first of two events has become of the second one: of its shares, or of its weights,
- * which are scaled so that what is equal is as much. */
+/*
+ * A difference of two events, the first (after) against the second (before): by shares of the
+ * total, or by weights that are scaled so that unchanged functions have equal weights.
+ */
 enum format_difference { DIFFERENCE_NONE, DIFFERENCE_SHARES, DIFFERENCE_WEIGHTS };
 
 struct format_options {
+	event_id event;		   /* the one to show, or to show first (default: the first) */
+	bool event_only;	   /* the user has chosen it: leave the others out */
 	enum format_weight weight; /* folded */
 	bool show_pid;		   /* folded: the first frame is NAME-PID … */
 	bool show_tid;		   /* … or NAME-PID/TID */
-	bool annotate;		   /* folded: _[k] _[i] _[j] behind names */
-	bool source;		   /* html: with the text of sampled lines, read from their files */
+	bool annotate;		   /* folded: append _[k], _[i] or _[j] to names */
+	bool source;		   /* html: include the text of sampled source lines */
 	enum format_difference difference;
 };
 
 struct format {
 	const char *name;	       /* --format NAME */
-	const char *const *extensions; /* with the dot, NULL at the end; the longest match wins */
+	const char *const *extensions; /* with the dot, NULL-terminated; the longest match wins */
 	const char *summary;	       /* for --help */
-	const char *viewer;	       /* the command that shows it, of a FILE */
-	bool binary;		       /* refuses a terminal */
-	bool wants_moments;	       /* shows when samples were taken */
-	bool shows_differences;	       /* of two events */
-	/* Flushes out and does not close it. What out cannot take, a full disk, is an error. NULL:
-	 * it holds no profile but the records themselves, which somebody else writes. */
+	const char *viewer;	       /* the command that shows a FILE of this format */
+	bool binary;		       /* is not written to a terminal */
+	bool needs_timestamps;	       /* shows when samples were taken */
+	bool shows_differences;	       /* can show a difference of two events */
+	/*
+	 * Writes and flushes; does not close out. Returns an error if a write fails, e.g. because
+	 * the disk is full. NULL for perf.data, which holds records instead of a profile and is
+	 * written while recording.
+	 */
 	MUST_CHECK struct error *(*write)(const struct profile *profile,
 					  const struct format_options *options, FILE *out);
-	/* Both NULL where prof only writes. Whether a file that begins with these bytes (64 are
-	 * enough; fewer: the whole file) may be one. */
+	/*
+	 * Whether a file may have this format, by its first bytes (64 are enough; fewer if the
+	 * file is shorter). NULL, as is read, if prof cannot read the format.
+	 */
 	bool (*recognize)(const unsigned char *first, size_t len);
-	/* Into a new profile, which is of no use after an error. in stands at the beginning and
-	 * need not be seekable. */
+	/*
+	 * Reads a file from its beginning into a new, empty profile. in need not be seekable.
+	 * After an error the profile must not be used.
+	 */
 	MUST_CHECK struct error *(*read)(FILE *in, struct profile *profile);
 };
 
-/* Of several events the first. */
+/*
+ * The event that a format of one event shows together with options->event: waiting beside CPU time,
+ * because they add up to the time of the threads. options->event itself if there is none.
+ */
+event_id format_event_beside(const struct profile *profile, const struct format_options *options);
+
+/* Folded stacks of one event, or of CPU time and waiting. */
 extern const struct format format_folded;
-/* Each sample has the number of samples of the first event, then the weight of every event. */
+/*
+ * The values of a sample: the number of samples of the chosen event, then the weight of every
+ * event. The chosen event is the default sample type.
+ */
 extern const struct format format_pprof;
-/* A picture: of several events the first. */
+/* A flame graph of one event, or of CPU time and waiting. */
 extern const struct format format_svg;
-/* Threads over time, of the first event. */
+/* Threads over time, of one event. */
 extern const struct format format_firefox;
-/* A track a thread and event, with the functions of all. */
+/* A track per thread and event; one of the chosen event is shown first. */
 extern const struct format format_speedscope;
 
-/* Text, a block a sample. */
+/* The text that `perf script` prints: one block per sample. */
 extern const struct format format_perf_script;
 
-/* A page of its own, for any browser: all events, and time where moments are known. */
+/*
+ * A self-contained HTML page with all events, and with a timeline if the profile has timed
+ * samples.
+ */
 extern const struct format format_html;
 
-/* Records (perf/perfdata_writer.h): neither written nor read here. */
+/* The perf.data file: only an entry in the table, written by lib/record while recording. */
 extern const struct format format_perfdata;
 
-/* All formats, NULL at the end. */
+/* All formats, NULL-terminated. */
 extern const struct format *const formats[];
 
-/* NULL when no format is called so, or ends so. */
+/* By --format NAME or by file name extension; NULL if there is no such format. */
 const struct format *format_by_name(const char *name);
 const struct format *format_by_path(const char *path);
-/* The one that reads a file that begins so. */
+/* The readable format whose recognize() accepts these first bytes; NULL if there is none. */
 const struct format *format_by_content(const unsigned char *first, size_t len);
 
 #endif

@@ -1,17 +1,18 @@
 /*
- * What `perf script` prints: a block a sample, of a line about it and a line a frame, leaf first.
- * For what reads that: inferno-collapse-perf, stackcollapse-perf.pl, FlameScope. The name in front
- * is the process's, as in folded stacks, and not the thread's.
- * Source: perf-script(1); tools/perf/builtin-script.c.
+ * Writes the text that `perf script` prints: one block per sample, with a header line and one line
+ * per frame, leaf first. inferno-collapse-perf, stackcollapse-perf.pl and FlameScope read it. The
+ * name in the header is that of the process, as in folded stacks, not that of the thread. Source:
+ * perf-script(1); tools/perf/builtin-script.c.
  */
 #include "format/format.h"
 
 #include "base/alloc.h"
+#include "base/chunk_writer.h"
 #include "base/digits.h"
-#include "base/relay.h"
+#include "base/printable.h"
 #include "base/utf8.h"
 #include "format/stack_text.h"
-#include "report/process.h"
+#include "report/process_names.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -20,24 +21,20 @@
 
 enum {
 	AHEAD = 16,
-	MOST_BLOCKS = 20000000, /* some 20 to 50 GB */
+	MOST_BLOCKS = 20000000, /* about 20 to 50 GB */
 };
 
 struct script {
-	struct relay *out;
-	bool is_fine; /* all could be written as yet */
+	struct chunk_writer *out;
+	bool is_fine; /* no write has failed yet */
 	const struct profile *profile;
+	const struct format_options *options;
 	struct stack_text stacks;
-	char **heads;  /* by thread: "name pid/tid" */
+	char **heads;  /* by label set: "name pid/tid" */
 	char **events; /* by event: its name */
 };
 
-/* A name must not end its line, nor look like the end of one. */
-static bool is_control(uint32_t c)
-{
-	return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x2028 || c == 0x2029;
-}
-
+/* A name must not contain a newline, or what readers take for the end of a name. */
 static void put_name(FILE *out, const char *name, char space)
 {
 	struct bytes text = bytes_of(name, strlen(name));
@@ -46,7 +43,7 @@ static void put_name(FILE *out, const char *name, char space)
 		const unsigned char *at = text.at;
 		uint32_t c = utf8_next(&text);
 
-		if (c == UTF8_BAD || is_control(c))
+		if (c == UTF8_BAD || printable_is_control(c))
 			fputs(UTF8_REPLACEMENT, out);
 		else if (c == ' ')
 			fputc(space, out);
@@ -55,7 +52,7 @@ static void put_name(FILE *out, const char *name, char space)
 	}
 }
 
-/* What readers know code by: that of a JIT by the name of its map. */
+/* The module name that readers recognize; for JIT code that of its perf map. */
 static const char *object_of(const struct profile *profile, uint32_t id)
 {
 	const struct profile_module *module = profile_get_module(profile, id);
@@ -75,12 +72,12 @@ static void put_line(FILE *out, uint64_t address, const char *name, const char *
 	fputs(")\n", out);
 }
 
-/* The functions that are inlined, and then the one they are in. */
+/* Writes inlined functions, then the function that contains them. */
 static void put_frame(FILE *out, const void *context, frame_id id)
 {
 	const struct profile *profile = context;
 	struct profile_frame frame = profile_get_frame(profile, id);
-	uint64_t address = frame.module == PROFILE_NOTES ? 0 : profile_frame_vaddr(profile, id);
+	uint64_t address = frame.module == PROFILE_SYNTHETIC ? 0 : profile_frame_vaddr(profile, id);
 	const char *object = object_of(profile, frame.module);
 
 	if (!frame.line_count) {
@@ -124,12 +121,12 @@ static char *event_name(const struct profile *profile, event_id event)
 
 static void make_heads(struct script *script)
 {
-	uint32_t threads = profile_thread_count(script->profile);
+	uint32_t label_sets = profile_label_set_count(script->profile);
 	uint32_t events = profile_event_count(script->profile);
 
-	script->heads = xcalloc(threads, sizeof(*script->heads));
-	for (thread_id i = 0; i < threads; i++)
-		script->heads[i] = head_of(script->profile, profile_get_thread(script->profile, i));
+	script->heads = xcalloc(label_sets, sizeof(*script->heads));
+	for (label_set_id i = 0; i < label_sets; i++)
+		script->heads[i] = head_of(script->profile, profile_thread_of(script->profile, i));
 	script->events = xcalloc(events, sizeof(*script->events));
 	for (event_id i = 0; i < events; i++)
 		script->events[i] = event_name(script->profile, i);
@@ -137,7 +134,7 @@ static void make_heads(struct script *script)
 
 static void put(struct script *script, const char *text, size_t len)
 {
-	script->is_fine = relay_put(script->out, text, len) && script->is_fine;
+	script->is_fine = chunk_writer_put(script->out, text, len) && script->is_fine;
 }
 
 static void put_stack(struct script *script, stack_id id)
@@ -150,23 +147,23 @@ static void put_stack(struct script *script, stack_id id)
 }
 
 /* " [003] 12000.000345:" */
-static void put_time(struct script *script, const struct profile_moment *moment)
+static void put_time(struct script *script, uint64_t time_ns, uint32_t cpu)
 {
 	char text[64], *end = text + sizeof(text), *first = end;
 
 	*--first = ':';
-	first = digits_padded_before(first, moment->time_ns / 1000 % 1000000, 6, '0');
+	first = digits_padded_before(first, time_ns / 1000 % 1000000, 6, '0');
 	*--first = '.';
-	first = digits_padded_before(first, moment->time_ns / 1000000000, 5, ' ');
+	first = digits_padded_before(first, time_ns / 1000000000, 5, ' ');
 	*--first = ' ';
 	*--first = ']';
-	first = digits_padded_before(first, moment->cpu, 3, '0');
+	first = digits_padded_before(first, cpu, 3, '0');
 	*--first = '[';
 	*--first = ' ';
 	put(script, first, (size_t)(end - first));
 }
 
-static void put_event(struct script *script, const struct profile_cell *cell, uint64_t weight)
+static void put_event(struct script *script, const struct profile_sample *sample, uint64_t weight)
 {
 	char text[32], *end = text + sizeof(text), *first = end;
 
@@ -174,71 +171,105 @@ static void put_event(struct script *script, const struct profile_cell *cell, ui
 	first = digits_padded_before(first, weight, 10, ' ');
 	*--first = ' ';
 	put(script, first, (size_t)(end - first));
-	put(script, script->events[cell->event], strlen(script->events[cell->event]));
+	put(script, script->events[sample->event], strlen(script->events[sample->event]));
 	put(script, ": \n", 3);
 }
 
-static const struct profile_cell *cell_of(const struct profile *profile, uint64_t moment)
+static bool is_written(const struct script *script, const struct profile_sample *sample)
 {
-	return profile_get_cell(profile, profile_get_moment(profile, moment)->cell);
+	return !script->options->event_only || sample->event == script->options->event;
 }
 
-/* Moments lead all over the profile: the stack of one some places on is fetched meanwhile. */
-static void put_moments(struct script *script)
+static void put_block(struct script *script, const struct profile_sample *sample, uint64_t time_ns,
+		      uint32_t cpu, uint64_t weight)
+{
+	if (!is_written(script, sample))
+		return;
+	put(script, script->heads[sample->labels], strlen(script->heads[sample->labels]));
+	put_time(script, time_ns, cpu);
+	put_event(script, sample, weight);
+	put_stack(script, sample->stack);
+}
+
+/* A wait is a block at its end, without a CPU, as perf record --off-cpu has it. Returns the index
+ * of the next one. */
+static uint64_t put_waits_until(struct script *script, uint64_t at, uint64_t time_ns)
+{
+	const struct profile_intervals intervals = profile_intervals(script->profile);
+	const struct profile_samples samples = profile_samples(script->profile);
+
+	for (; at < intervals.count && intervals.items[at].end_ns <= time_ns; at++)
+		put_block(script, &samples.items[intervals.items[at].sample],
+			  intervals.items[at].end_ns, 0, intervals.items[at].weight);
+	return at;
+}
+
+/* Timed samples are scattered over the profile: prefetches the stack of one some places ahead. */
+static void put_timed_samples(struct script *script)
 {
 	const struct profile *profile = script->profile;
-	uint64_t count = profile_moment_count(profile);
+	const struct profile_timed_samples timed_samples = profile_timed_samples(profile);
+	const struct profile_samples samples = profile_samples(profile);
+	const struct profile_stacks stacks = profile_stacks(profile);
+	uint64_t wait = 0;
 
-	for (uint64_t i = 0; i < count; i++) {
-		const struct profile_moment *moment = profile_get_moment(profile, i);
-		const struct profile_cell *cell = cell_of(profile, i);
+	for (uint64_t i = 0; i < timed_samples.count; i++) {
+		const struct profile_timed_sample *timed_sample = &timed_samples.items[i];
+		const struct profile_sample *sample = &samples.items[timed_sample->sample];
 
-		if (i + AHEAD < count)
-			profile_prefetch_stack(profile, cell_of(profile, i + AHEAD)->stack);
-		put(script, script->heads[cell->thread], strlen(script->heads[cell->thread]));
-		put_time(script, moment);
-		put_event(script, cell, cell->weight / cell->samples);
-		put_stack(script, cell->stack);
+		if (i + AHEAD < timed_samples.count)
+			__builtin_prefetch(
+				&stacks.items[samples.items[timed_sample[AHEAD].sample].stack]);
+		wait = put_waits_until(script, wait, timed_sample->time_ns);
+		put_block(script, sample, timed_sample->time_ns, timed_sample->cpu,
+			  sample->weight / sample->samples);
 	}
+	put_waits_until(script, wait, UINT64_MAX);
 }
 
-/* Readers count blocks: as many as there were samples, or one where a file tells but a weight. */
-static uint64_t blocks_of(const struct profile *profile, const struct profile_cell *cell)
+/* Readers count blocks: one per sample, or one in all if the file has weights only. */
+static uint64_t blocks_of(const struct profile *profile, const struct profile_sample *sample)
 {
-	return profile_get_event(profile, cell->event)->one_value ? 1 : cell->samples;
+	return profile_get_event(profile, sample->event)->one_value ? 1 : sample->samples;
 }
 
-/* A small file can tell of any number of samples. */
-static struct error *check_blocks(const struct profile *profile)
+/* A small file can claim any number of samples. */
+static struct error *check_blocks(const struct script *script)
 {
+	const struct profile_samples samples = profile_samples(script->profile);
 	uint64_t left = MOST_BLOCKS;
 
-	for (uint64_t i = 0; i < profile_cell_count(profile); i++) {
-		uint64_t blocks = blocks_of(profile, profile_get_cell(profile, i));
+	for (uint64_t i = 0; i < samples.count; i++) {
+		const struct profile_sample *sample = &samples.items[i];
+		uint64_t blocks = is_written(script, sample) ? blocks_of(script->profile, sample)
+							     : 0;
 
 		if (blocks > left)
-			return error_hint(
-				error_new("more than %d samples are too many for the text of "
-					  "perf script, which has a block for each",
-					  MOST_BLOCKS),
-				"write folded stacks instead: -o FILE.folded");
+			return error_hint(error_new("the text of perf script has a block for each "
+						    "sample, at most %d",
+						    MOST_BLOCKS),
+					  "write folded stacks instead: -o FILE.folded");
 		left -= blocks;
 	}
 	return NULL;
 }
 
-static void put_cells(struct script *script)
+static void put_samples(struct script *script)
 {
-	for (uint64_t i = 0; i < profile_cell_count(script->profile); i++) {
-		const struct profile_cell *cell = profile_get_cell(script->profile, i);
-		uint64_t blocks = blocks_of(script->profile, cell);
+	const struct profile_samples samples = profile_samples(script->profile);
 
+	for (uint64_t i = 0; i < samples.count; i++) {
+		const struct profile_sample *sample = &samples.items[i];
+		uint64_t blocks = blocks_of(script->profile, sample);
+
+		if (!is_written(script, sample))
+			continue;
 		for (uint64_t block = 0; block < blocks && script->is_fine; block++) {
-			put(script, script->heads[cell->thread],
-			    strlen(script->heads[cell->thread]));
+			put(script, script->heads[sample->labels],
+			    strlen(script->heads[sample->labels]));
 			put(script, " :", 2);
-			put_event(script, cell, cell->weight / blocks);
-			put_stack(script, cell->stack);
+			put_event(script, sample, sample->weight / blocks);
+			put_stack(script, sample->stack);
 		}
 	}
 }
@@ -252,7 +283,7 @@ static void free_texts(char **texts, uint32_t count)
 
 static void script_deinit(struct script *script)
 {
-	free_texts(script->heads, profile_thread_count(script->profile));
+	free_texts(script->heads, profile_label_set_count(script->profile));
 	free_texts(script->events, profile_event_count(script->profile));
 	stack_text_deinit(&script->stacks);
 }
@@ -260,21 +291,21 @@ static void script_deinit(struct script *script)
 static struct error *perf_script_write(const struct profile *profile,
 				       const struct format_options *options, FILE *out)
 {
-	CLEANUP(script_deinit) struct script script = {.is_fine = true, .profile = profile};
-	bool by_time = profile_moment_count(profile);
-	struct error *err = by_time ? NULL : check_blocks(profile);
+	CLEANUP(script_deinit)
+	struct script script = {.is_fine = true, .profile = profile, .options = options};
+	bool by_time = profile_timed_samples(profile).count + profile_intervals(profile).count;
+	struct error *err = by_time ? NULL : check_blocks(&script);
 
-	(void)options;
 	if (err)
 		return err;
 	stack_text_init(&script.stacks, profile, LEAF_FIRST, put_frame, profile);
 	make_heads(&script);
-	script.out = relay_new(out, NULL);
+	script.out = chunk_writer_new(out, NULL);
 	if (by_time)
-		put_moments(&script);
+		put_timed_samples(&script);
 	else
-		put_cells(&script);
-	if (!relay_finish(script.out) || fflush(out) || ferror(out))
+		put_samples(&script);
+	if (!chunk_writer_finish(script.out) || fflush(out) || ferror(out))
 		return error_errno(errno, "write the text of perf script");
 	return NULL;
 }
@@ -284,6 +315,6 @@ const struct format format_perf_script = {
 	.extensions = (const char *const[]){".perf.txt", NULL},
 	.summary = "each sample as perf script prints it, for FlameScope and old pipelines",
 	.viewer = "inferno-collapse-perf FILE | inferno-flamegraph > flame.svg",
-	.wants_moments = true,
+	.needs_timestamps = true,
 	.write = perf_script_write,
 };

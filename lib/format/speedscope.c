@@ -1,8 +1,8 @@
 /*
- * speedscope's own JSON: a sampled profile for each thread and event. Up to MOST_MOMENTS samples
- * stand in the order of time; beyond, and where the times are not known, each distinct stack stands
- * once: no viewer takes more.
- * Source: https://www.speedscope.app/file-format-schema.json.
+ * Writes speedscope's own JSON format: one sampled profile per thread and event. Up to
+ * MOST_TIMED_SAMPLES timed samples and waits are in time order; with more, or without times, each
+ * distinct stack is one sample, because the viewer cannot load more. Source:
+ * https://www.speedscope.app/file-format-schema.json.
  */
 #include "format/format.h"
 
@@ -10,20 +10,21 @@
 #include "base/json.h"
 #include "format/stack_text.h"
 #include "format/tracks.h"
-#include "report/labels.h"
-#include "report/process.h"
+#include "report/display_labels.h"
+#include "report/process_names.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_MOMENTS = 500000 };
+enum { MOST_TIMED_SAMPLES = 500000 };
 
 struct speedscope {
 	struct json json;
 	const struct profile *profile;
-	struct labels labels;
+	event_id event; /* shown first */
+	struct display_labels labels;
 	struct tracks tracks;
 	struct stack_text stacks;
 };
@@ -49,10 +50,10 @@ static void put_frames(struct speedscope *speedscope)
 	json_end_array(json);
 }
 
-/* As a part of a stack: ",12,13". */
+/* The text of a frame in a stack: ",12,13". */
 static void put_frame_text(FILE *out, const void *context, frame_id frame)
 {
-	const struct labels *labels = context;
+	const struct display_labels *labels = context;
 
 	for (uint32_t i = labels->first_line[frame]; i < labels->first_line[frame + 1]; i++)
 		fprintf(out, ",%" PRIu32, labels->lines[i].label);
@@ -78,7 +79,7 @@ static uint64_t weight_of_track(const struct tracks *tracks, uint32_t track)
 	return weight;
 }
 
-/* "shop 100/101 worker 1", and the event where there are several. */
+/* The name of a track: "shop 100/101 worker 1", followed by the event if there are several. */
 static char *name_of_track(const struct speedscope *speedscope, event_id event, thread_id id)
 {
 	const struct profile *profile = speedscope->profile;
@@ -102,20 +103,24 @@ static char *name_of_track(const struct speedscope *speedscope, event_id event, 
 	return name;
 }
 
+/* The viewer's name of the event's unit. */
 static const char *unit_of(const struct profile *profile, event_id id)
 {
-	const struct profile_event *event = profile_get_event(profile, id);
-	const char *unit = profile_string(profile, event->unit);
+	static const char *const known[] = {"nanoseconds", "microseconds", "milliseconds",
+					    "seconds", "bytes"};
+	const char *unit = profile_event_unit(profile, id);
 
-	if (event->counts_ns || !strcmp(unit, "nanoseconds"))
-		return "nanoseconds";
-	return strcmp(unit, "bytes") != 0 ? "none" : "bytes";
+	for (size_t i = 0; i < ARRAY_SIZE(known); i++)
+		if (!strcmp(known[i], unit))
+			return known[i];
+	return "none";
 }
 
 static void put_track(struct speedscope *speedscope, uint32_t track, uint64_t weight)
 {
 	struct json *json = &speedscope->json;
 	const struct tracks *tracks = &speedscope->tracks;
+	const struct profile_stacks stacks = profile_stacks(speedscope->profile);
 	uint32_t threads = profile_thread_count(speedscope->profile);
 	CLEANUP(free_ptr)
 	char *name = name_of_track(speedscope, track / threads, track % threads);
@@ -129,9 +134,9 @@ static void put_track(struct speedscope *speedscope, uint32_t track, uint64_t we
 	json_key(json, "samples");
 	json_begin_array(json);
 	for (size_t i = tracks->first[track]; i < tracks->first[track + 1]; i++) {
-		profile_prefetch_stack(speedscope->profile,
-				       tracks_cell(tracks, tracks_ahead(tracks, i))->stack);
-		put_stack(speedscope, tracks_cell(tracks, i)->stack);
+		__builtin_prefetch(
+			&stacks.items[tracks_sample(tracks, tracks_ahead(tracks, i))->stack]);
+		put_stack(speedscope, tracks_sample(tracks, i)->stack);
 	}
 	json_end_array(json);
 	json_key(json, "weights");
@@ -142,7 +147,7 @@ static void put_track(struct speedscope *speedscope, uint32_t track, uint64_t we
 	json_end_object(json);
 }
 
-/* The viewer refuses a file without a track. */
+/* The viewer rejects a file without any track. */
 static void put_empty_track(struct json *json)
 {
 	json_begin_object(json);
@@ -160,7 +165,7 @@ static void put_empty_track(struct json *json)
 	json_end_object(json);
 }
 
-/* Those that have samples. The heaviest of the first event is shown first. */
+/* Writes the tracks that have samples. The heaviest track of the chosen event is shown first. */
 static void put_tracks(struct speedscope *speedscope)
 {
 	uint32_t threads = profile_thread_count(speedscope->profile);
@@ -174,7 +179,7 @@ static void put_tracks(struct speedscope *speedscope)
 			continue;
 		weight = weight_of_track(&speedscope->tracks, track);
 		put_track(speedscope, track, weight);
-		if (weight > most && track < threads) {
+		if (weight > most && track / threads == speedscope->event) {
 			most = weight;
 			shown = written;
 		}
@@ -206,7 +211,7 @@ static void put_file(struct speedscope *speedscope)
 
 static void speedscope_deinit(struct speedscope *speedscope)
 {
-	labels_deinit(&speedscope->labels);
+	display_labels_deinit(&speedscope->labels);
 	tracks_deinit(&speedscope->tracks);
 	stack_text_deinit(&speedscope->stacks);
 }
@@ -215,13 +220,15 @@ static struct error *speedscope_write(const struct profile *profile,
 				      const struct format_options *options, FILE *out)
 {
 	CLEANUP(speedscope_deinit)
-	struct speedscope speedscope = {.json = json_to(out), .profile = profile};
+	struct speedscope speedscope = {
+		.json = json_to(out), .profile = profile, .event = options->event};
+	struct error *err = tracks_init(&speedscope.tracks, profile, MOST_TIMED_SAMPLES);
 
-	(void)options;
-	labels_init(&speedscope.labels, profile);
+	if (err)
+		return err;
+	display_labels_init(&speedscope.labels, profile);
 	stack_text_init(&speedscope.stacks, profile, ROOT_FIRST, put_frame_text,
 			&speedscope.labels);
-	tracks_init(&speedscope.tracks, profile, MOST_MOMENTS);
 	put_file(&speedscope);
 	if (fflush(out) || ferror(out))
 		return error_errno(errno, "write the speedscope file");
@@ -231,8 +238,8 @@ static struct error *speedscope_write(const struct profile *profile,
 const struct format format_speedscope = {
 	.name = "speedscope",
 	.extensions = (const char *const[]){".speedscope.json", NULL},
-	.summary = "for https://www.speedscope.app: threads, in the order of time",
+	.summary = "for https://www.speedscope.app: threads, in time order",
 	.viewer = "npx speedscope FILE",
-	.wants_moments = true,
+	.needs_timestamps = true,
 	.write = speedscope_write,
 };

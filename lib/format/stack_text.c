@@ -12,7 +12,7 @@ void stack_text_init(struct stack_text *stacks, const struct profile *profile,
 	size_t len;
 	FILE *out;
 
-	*stacks = (struct stack_text){.profile = profile, .order = order};
+	*stacks = (struct stack_text){.all = profile_stacks(profile), .order = order};
 	stacks->first = xcalloc((size_t)count + 1, sizeof(*stacks->first));
 	out = open_memstream(&stacks->frames, &len);
 	for (frame_id i = 0; i < count; i++) {
@@ -20,7 +20,7 @@ void stack_text_init(struct stack_text *stacks, const struct profile *profile,
 		stacks->first[i + 1] = (size_t)ftello(out);
 	}
 	fclose(out);
-	/* With the step of no frames, whose text is empty. */
+	/* steps[0] is the empty stack, whose text is empty. */
 	stacks->steps = xcalloc(stacks->step_room = 64, sizeof(*stacks->steps));
 	stacks->text = xmalloc(stacks->text_room = 4096);
 }
@@ -34,11 +34,13 @@ void stack_text_deinit(struct stack_text *stacks)
 	*stacks = (struct stack_text){0};
 }
 
-/* The step of a stack and those of its callers, up to one that the stack before had, too. Returns
- * the depth of that. */
+/*
+ * Fills in the steps of a stack and its callers, up to the first one shared with the previous
+ * stack. Returns the depth of that one.
+ */
 static uint32_t find_steps(struct stack_text *stacks, stack_id id)
 {
-	uint32_t last = stacks->depth, depth = profile_get_stack(stacks->profile, id).depth;
+	uint32_t last = stacks->depth, depth = stacks->all.items[id].depth;
 
 	if (stacks->step_room <= depth) {
 		stacks->step_room = depth * 2;
@@ -48,7 +50,7 @@ static uint32_t find_steps(struct stack_text *stacks, stack_id id)
 	stacks->depth = depth;
 	for (; depth > last || stacks->steps[depth].stack != id; depth--) {
 		stacks->steps[depth].stack = id;
-		id = profile_get_stack(stacks->profile, id).parent;
+		id = stacks->all.items[id].parent;
 	}
 	return depth;
 }
@@ -66,10 +68,10 @@ static void make_room(struct stack_text *stacks, size_t used, size_t more)
 			used);
 }
 
-/* Behind the text of its callers, or before it. */
+/* Adds a frame's text after that of its callers, or before it (LEAF_FIRST). */
 static void add_step(struct stack_text *stacks, uint32_t depth)
 {
-	frame_id frame = profile_get_stack(stacks->profile, stacks->steps[depth].stack).frame;
+	frame_id frame = stacks->all.items[stacks->steps[depth].stack].frame;
 	const char *text = stacks->frames + stacks->first[frame];
 	size_t len = stacks->first[frame + 1] - stacks->first[frame];
 	size_t used = stacks->steps[depth - 1].len;

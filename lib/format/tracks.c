@@ -1,106 +1,178 @@
 #include "format/tracks.h"
 
 #include "base/alloc.h"
+#include "base/counting_sort.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
-const struct profile_cell *tracks_cell(const struct tracks *tracks, size_t at)
-{
-	size_t ahead = tracks_ahead(tracks, at);
-
-	__builtin_prefetch(profile_get_cell(tracks->profile, tracks->cells[ahead]));
-	return profile_get_cell(tracks->profile, tracks->cells[at]);
-}
+/* A small file can claim many threads and events. */
+#define MOST_TRACKS (UINT32_C(1) << 26)
 
 uint64_t tracks_weight(const struct tracks *tracks, size_t at)
 {
-	const struct profile_cell *cell = tracks_cell(tracks, at);
+	const struct profile_sample *sample = tracks_sample(tracks, at);
+	const struct profile_interval *interval = tracks_interval(tracks, at);
 
-	return tracks->by_time ? cell->weight / cell->samples : cell->weight;
+	if (interval)
+		return interval->weight;
+	return tracks->by_time ? sample->weight / sample->samples : sample->weight;
 }
 
-static uint32_t cell_of(const struct tracks *tracks, uint32_t sample)
+/*
+ * By aggregated sample. There are fewer of these than of timed samples, which refer to them in
+ * random order.
+ */
+static uint32_t *tracks_of_samples(const struct profile *profile, const thread_id *thread_of,
+				   uint32_t threads)
 {
-	return tracks->by_time ? profile_get_moment(tracks->profile, sample)->cell : sample;
-}
-
-/* By cell. Cells are fewer than moments, which lead to them in no order. */
-static uint32_t *tracks_of_cells(const struct profile *profile, const uint32_t *group_of,
-				 uint32_t groups)
-{
-	uint64_t count = profile_cell_count(profile);
+	const struct profile_samples samples = profile_samples(profile);
+	uint64_t count = samples.count;
 	uint32_t *tracks = xcalloc(count, sizeof(*tracks));
 
 	for (uint64_t i = 0; i < count; i++) {
-		const struct profile_cell *cell = profile_get_cell(profile, i);
+		const struct profile_sample *sample = &samples.items[i];
 
-		tracks[i] = cell->event * groups +
-			    (group_of ? group_of[cell->thread] : cell->thread);
+		tracks[i] = sample->event * threads + thread_of[sample->labels];
 	}
 	return tracks;
 }
 
+/* By label set. Label sets of one thread share a track. */
+static thread_id *threads_of_label_sets(const struct profile *profile)
+{
+	uint32_t count = profile_label_set_count(profile);
+	thread_id *threads = xcalloc(count, sizeof(*threads));
+
+	for (label_set_id i = 0; i < count; i++)
+		threads[i] = profile_get_label_set(profile, i)->thread;
+	return threads;
+}
+
+/* By time, items are timed samples and, after them, intervals; else aggregated samples. */
+struct sorting {
+	bool by_time;
+	struct profile_timed_samples timed_samples;
+	struct profile_intervals intervals;
+	const uint32_t *track_of; /* by aggregated sample */
+	uint32_t count;
+};
+
+static uint32_t sample_of(const struct sorting *sorting, uint32_t item)
+{
+	if (!sorting->by_time)
+		return item;
+	if (item < sorting->timed_samples.count)
+		return sorting->timed_samples.items[item].sample;
+	return sorting->intervals.items[item - sorting->timed_samples.count].sample;
+}
+
+static uint32_t track_of_item(const void *context, uint32_t item)
+{
+	const struct sorting *sorting = context;
+
+	if (item + 16 < sorting->count)
+		__builtin_prefetch(&sorting->track_of[sample_of(sorting, item + 16)]);
+	return sorting->track_of[sample_of(sorting, item)];
+}
+
+static uint64_t timed_count(const struct profile *profile)
+{
+	return profile_timed_samples(profile).count + profile_intervals(profile).count;
+}
+
 static void sort_samples(struct tracks *tracks, const uint32_t *track_of)
 {
-	uint32_t samples = (uint32_t)(tracks->by_time ? profile_moment_count(tracks->profile)
-						      : profile_cell_count(tracks->profile));
-	size_t *end;
+	uint32_t count = (uint32_t)(tracks->by_time ? timed_count(tracks->profile)
+						    : tracks->all.count);
+	struct sorting sorting = {
+		.by_time = tracks->by_time,
+		.timed_samples = profile_timed_samples(tracks->profile),
+		.intervals = profile_intervals(tracks->profile),
+		.track_of = track_of,
+		.count = count,
+	};
 
-	tracks->cells = xcalloc(samples, sizeof(*tracks->cells));
-	if (tracks->by_time)
-		tracks->moments = xcalloc(samples, sizeof(*tracks->moments));
-	tracks->first = xcalloc((size_t)tracks->count + 2, sizeof(*tracks->first));
-	/* Shifted by one, so that `end` has become first[track + 1] when all are in place. */
-	end = tracks->first + 1;
-	for (uint32_t i = 0; i < samples; i++) {
-		if (i + 16 < samples)
-			__builtin_prefetch(&track_of[cell_of(tracks, i + 16)]);
-		end[track_of[cell_of(tracks, i)] + 1]++;
-	}
-	for (uint32_t i = 1; i <= tracks->count; i++)
-		end[i] += end[i - 1];
-	for (uint32_t i = 0; i < samples; i++) {
-		uint32_t cell = cell_of(tracks, i);
-		size_t at = end[track_of[cell]]++;
-
-		if (i + 16 < samples)
-			__builtin_prefetch(&track_of[cell_of(tracks, i + 16)]);
-		tracks->cells[at] = cell;
-		if (tracks->by_time)
-			tracks->moments[at] = i;
-	}
+	tracks->samples = counting_sort(count, tracks->count, track_of_item, &sorting,
+					&tracks->first);
+	if (!tracks->by_time)
+		return;
+	tracks->timed_samples = tracks->samples;
+	tracks->samples = xcalloc(count, sizeof(*tracks->samples));
+	for (uint32_t i = 0; i < count; i++)
+		tracks->samples[i] = sample_of(&sorting, tracks->timed_samples[i]);
 }
 
-void tracks_init(struct tracks *tracks, const struct profile *profile, uint64_t most_moments)
+const struct profile_interval *tracks_interval(const struct tracks *tracks, size_t at)
 {
-	uint64_t moments = profile_moment_count(profile);
-	uint32_t threads = profile_thread_count(profile);
-	CLEANUP(free_ptr) uint32_t *track_of = tracks_of_cells(profile, NULL, threads);
+	uint64_t timed_samples = profile_timed_samples(tracks->profile).count;
 
+	if (!tracks->by_time || tracks->timed_samples[at] < timed_samples)
+		return NULL;
+	return &profile_intervals(tracks->profile).items[tracks->timed_samples[at] - timed_samples];
+}
+
+struct error *tracks_init(struct tracks *tracks, const struct profile *profile,
+			  uint64_t most_timed_samples)
+{
+	uint64_t timed_samples = timed_count(profile);
+	uint32_t threads = profile_thread_count(profile), events = profile_event_count(profile);
+	CLEANUP(free_ptr) thread_id *thread_of = NULL;
+	CLEANUP(free_ptr) uint32_t *track_of = NULL;
+
+	*tracks = (struct tracks){0};
+	if ((uint64_t)threads * events > MOST_TRACKS)
+		return error_hint(error_new("%" PRIu32 " threads with %" PRIu32
+					    " events are too many for this format",
+					    threads, events),
+				  "write folded stacks instead: -o FILE.folded");
+	thread_of = threads_of_label_sets(profile);
+	track_of = tracks_of_samples(profile, thread_of, threads);
 	*tracks = (struct tracks){
 		.profile = profile,
-		.by_time = moments && moments <= most_moments,
-		.count = profile_event_count(profile) * threads,
+		.all = profile_samples(profile),
+		.by_time = timed_samples && timed_samples <= most_timed_samples,
+		.count = events * threads,
 	};
 	sort_samples(tracks, track_of);
+	return NULL;
 }
 
-void tracks_init_groups(struct tracks *tracks, const struct profile *profile,
-			const uint32_t *group_of, uint32_t groups)
+/* By aggregated sample. */
+static uint32_t *tracks_of_groups(const struct profile *profile, event_id event, event_id with,
+				  const uint32_t *group_of, uint32_t groups)
 {
-	CLEANUP(free_ptr) uint32_t *track_of = tracks_of_cells(profile, group_of, groups);
+	const struct profile_samples samples = profile_samples(profile);
+	uint32_t *tracks = xcalloc(samples.count, sizeof(*tracks));
+
+	for (uint64_t i = 0; i < samples.count; i++) {
+		const struct profile_sample *sample = &samples.items[i];
+
+		bool is_in = sample->event == event || sample->event == with;
+
+		tracks[i] = group_of[sample->labels] + (is_in ? 0 : groups);
+	}
+	return tracks;
+}
+
+void tracks_init_groups(struct tracks *tracks, const struct profile *profile, event_id event,
+			event_id with, const uint32_t *group_of, uint32_t groups)
+{
+	CLEANUP(free_ptr)
+	uint32_t *track_of = tracks_of_groups(profile, event, with, group_of, groups);
 
 	*tracks = (struct tracks){
 		.profile = profile,
-		.count = profile_event_count(profile) * groups,
+		.all = profile_samples(profile),
+		.count = 2 * groups,
 	};
 	sort_samples(tracks, track_of);
 }
 
 void tracks_deinit(struct tracks *tracks)
 {
-	free(tracks->cells);
-	free(tracks->moments);
+	free(tracks->samples);
+	free(tracks->timed_samples);
 	free(tracks->first);
 	*tracks = (struct tracks){0};
 }

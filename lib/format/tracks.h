@@ -1,45 +1,67 @@
 /*
- * The samples of a profile by thread and event, for viewers with a track for each.
+ * The samples of a profile by thread and event, for viewers that show one track for each.
  *
- * A sample is a moment, where moments are known, else a cell with all its samples.
+ * "Sample" here means a timed sample or an interval if the profile has any, else an aggregated
+ * sample (struct profile_sample).
  */
 #ifndef PROF_FORMAT_TRACKS_H
 #define PROF_FORMAT_TRACKS_H
 
+#include "base/error.h"
 #include "profile/profile.h"
 
 #include <stddef.h>
 
 struct tracks {
 	const struct profile *profile;
+	struct profile_samples all; /* of the profile */
 	bool by_time;
-	uint32_t count;	   /* threads times events: a track's number is event * threads + thread */
-	uint32_t *cells;   /* of the samples, in the order of their coming … */
-	uint32_t *moments; /* … and their moments, where by_time … */
-	size_t *first;	   /* … those of track i from here to first[i + 1] */
+	uint32_t count;		 /* of tracks */
+	uint32_t *samples;	 /* aggregated samples by track, in the profile's order */
+	uint32_t *timed_samples; /* by_time: the timed samples, parallel to samples; from their
+				    number on: intervals */
+	uint32_t *first;	 /* track i is samples[first[i]] to samples[first[i + 1]] */
 };
 
-/* Cells too where there are more moments than that. */
-void tracks_init(struct tracks *tracks, const struct profile *profile, uint64_t most_moments);
 /*
- * A track for each group of threads, and of cells: group_of says by thread which group, of so many,
- * it belongs to. The number of a track is event * groups + group. Cells stand in the order that the
- * profile has them in, in which neighbours share most of their callers.
+ * One track for each thread and event. A track's number is event * threads + thread. If the profile
+ * has more than most_timed_samples with intervals, tracks hold aggregated samples. Fails if there
+ * are too many threads and events; *tracks is zeroed then.
  */
-void tracks_init_groups(struct tracks *tracks, const struct profile *profile,
-			const uint32_t *group_of, uint32_t groups);
+MUST_CHECK struct error *tracks_init(struct tracks *tracks, const struct profile *profile,
+				     uint64_t most_timed_samples);
+/*
+ * Tracks of one event, and of another one with it (or the same), of aggregated samples: one for
+ * each group of label sets. group_of gives the group (below groups) of each label set. The track of
+ * a group has the group's number; the samples of all other events are in the tracks groups + group.
+ * Samples keep the profile's order, in which neighbours share most of their callers.
+ */
+void tracks_init_groups(struct tracks *tracks, const struct profile *profile, event_id event,
+			event_id with, const uint32_t *group_of, uint32_t groups);
 void tracks_deinit(struct tracks *tracks);
 
-/* A place some samples on, for what is to be fetched from memory by then: samples of a thread lead
- * all over the profile. */
+/*
+ * An index some samples ahead, to prefetch: consecutive samples of a thread are scattered over the
+ * profile.
+ */
 static inline size_t tracks_ahead(const struct tracks *tracks, size_t at)
 {
 	return at + 16 < tracks->first[tracks->count] ? at + 16 : at;
 }
 
-/* Of the sample that stands there in cells. */
-const struct profile_cell *tracks_cell(const struct tracks *tracks, size_t at);
-/* A moment's is the average of its cell. */
+/* The aggregated sample at an index. */
+static inline const struct profile_sample *tracks_sample(const struct tracks *tracks, size_t at)
+{
+	const struct profile_sample *all = tracks->all.items;
+
+	__builtin_prefetch(&all[tracks->samples[tracks_ahead(tracks, at)]]);
+	return &all[tracks->samples[at]];
+}
+
+/* The interval at an index; NULL: it is a sample. */
+const struct profile_interval *tracks_interval(const struct tracks *tracks, size_t at);
+
+/* The weight at an index; a timed sample has the average weight of its aggregated sample. */
 uint64_t tracks_weight(const struct tracks *tracks, size_t at);
 
 #endif

@@ -4,12 +4,20 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <stddef.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 /* PERF_FORMAT_LOST; an enumerator, so headers older than Linux 6.0 cannot be asked for it. */
 static const uint64_t format_lost = 1U << 4;
+
+/*
+ * defer_callchain and defer_output, Linux 6.19: bits of the flags, which follow read_format. Older
+ * headers lack them.
+ */
+static const uint64_t defer_flags = UINT64_C(3) << 38;
 
 static void attr_init(struct perf_event_attr *attr, uint32_t type, uint64_t config)
 {
@@ -25,64 +33,159 @@ static void attr_init(struct perf_event_attr *attr, uint32_t type, uint64_t conf
 	};
 }
 
-void attr_ring_owner(struct perf_event_attr *attr, uint32_t watermark_bytes)
+/* It counts nothing, and may be opened by anybody. */
+static void init_dummy(struct perf_event_attr *attr)
 {
 	attr_init(attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
-	attr->disabled = 1;
 	attr->exclude_kernel = 1;
+}
+
+void attr_ring_owner(struct perf_event_attr *attr, uint32_t watermark_bytes)
+{
+	init_dummy(attr);
+	attr->disabled = 1;
 	/* Not wakeup_events: that counts samples alone, and the side band has none. */
 	attr->watermark = 1;
 	attr->wakeup_watermark = watermark_bytes;
 }
 
-void attr_side_band(struct perf_event_attr *attr, const struct attr_features *features,
-		    bool inherit)
+/*
+ * Without build_id: records with a build-id lack device and inode, and anybody can write any
+ * build-id into a file.
+ */
+void attr_add_side_band(struct perf_event_attr *attr)
 {
-	attr_init(attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
-	attr->exclude_kernel = 1;
-	attr->inherit = inherit;
 	attr->mmap = 1;
 	attr->mmap2 = 1;
-	attr->build_id = features->build_id;
 	attr->comm = 1;
 	attr->comm_exec = 1;
 	attr->task = 1;
 }
 
-static void ask_for_chains(struct perf_event_attr *attr, const struct sampler_options *options)
+void attr_side_band(struct perf_event_attr *attr, bool inherit)
 {
-	if (!options->kernel_chain && !options->user_chain)
-		return;
-	attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
-	attr->exclude_callchain_kernel = !options->kernel_chain;
-	attr->exclude_callchain_user = !options->user_chain;
+	init_dummy(attr);
+	attr->inherit = inherit;
+	attr_add_side_band(attr);
+}
+
+void attr_switches(struct perf_event_attr *attr, bool inherit, const struct attr_features *features)
+{
+	init_dummy(attr);
+	attr->disabled = 1;
+	attr->inherit = inherit;
+	attr->context_switch = 1;
+	attr->read_format = features->lost ? format_lost : 0;
+}
+
+static void ask_for_fields(struct perf_event_attr *attr, const struct sample_fields *fields)
+{
+	if (fields->kernel_chain || fields->user_chain) {
+		attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
+		attr->exclude_callchain_kernel = !fields->kernel_chain;
+		attr->exclude_callchain_user = !fields->user_chain;
+	}
+	if (fields->raw)
+		attr->sample_type |= PERF_SAMPLE_RAW;
+	if (fields->regs_mask) {
+		attr->sample_type |= PERF_SAMPLE_REGS_USER;
+		attr->sample_regs_user = fields->regs_mask;
+	}
+	if (fields->stack_bytes) {
+		attr->sample_type |= PERF_SAMPLE_STACK_USER;
+		attr->sample_stack_user = fields->stack_bytes;
+	}
+}
+
+/*
+ * The event that takes the samples writes the user parts, too, and not the side band, each of whose
+ * records wakes the reader. Of an event of a CPU that comm_exec makes the kernel look at it
+ * (is_sb_event() in kernel/events/core.c); without comm it does nothing else.
+ */
+static void defer_chains(struct perf_event_attr *attr)
+{
+	unsigned char *at = (unsigned char *)attr + offsetof(struct perf_event_attr, read_format) +
+			    sizeof(attr->read_format);
+	uint64_t flags;
+
+	attr->comm_exec = 1;
+	memcpy(&flags, at, sizeof(flags));
+	flags |= defer_flags;
+	memcpy(at, &flags, sizeof(flags));
+}
+
+/*
+ * A fixed period is not asked for: for a software event the kernel would take one sample per event
+ * to report it (perf_swevent_event() in kernel/events/core.c). The layout knows it.
+ */
+static void set_rate(struct perf_event_attr *attr, const struct event *event)
+{
+	attr->freq = event->period == 0;
+	attr->sample_period = event->period ? event->period : event->frequency_hz;
+	if (attr->freq)
+		attr->sample_type |= PERF_SAMPLE_PERIOD;
 }
 
 void attr_samples(struct perf_event_attr *attr, const struct event *event,
-		  const struct sampler_options *options, const struct attr_features *features)
+		  const struct attr_features *features)
 {
 	assert(event->period || event->frequency_hz);
 	attr_init(attr, event->type, event->config);
+	attr->config1 = event->path ? (uintptr_t)event->path : event->config1;
+	attr->config2 = event->config2;
+#ifdef PERF_ATTR_SIZE_VER8
+	attr->config3 = event->config3;
+#endif
 	attr->disabled = 1;
-	attr->sample_type |= PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD;
-	attr->freq = event->period == 0;
-	attr->sample_period = event->period ? event->period : event->frequency_hz;
+	attr->sample_type |= PERF_SAMPLE_IP;
+	set_rate(attr, event);
 	attr->exclude_user = event->exclude_user;
 	attr->exclude_kernel = event->exclude_kernel;
+	attr->exclude_hv = event->exclude_hypervisor;
+	attr->exclude_host = event->exclude_host;
+	attr->exclude_guest = event->exclude_guest;
 	attr->precise_ip = event->precise & 3;
-	/* The addresses of a virtual machine's guest mean nothing here. */
-	attr->exclude_guest = event->type == PERF_TYPE_HARDWARE || event->type == PERF_TYPE_RAW;
 	attr->read_format = features->lost ? format_lost : 0;
-	attr->build_id = features->build_id; /* so a file of the records says how to read them */
-	ask_for_chains(attr, options);
-	if (options->regs_mask) {
-		attr->sample_type |= PERF_SAMPLE_REGS_USER;
-		attr->sample_regs_user = options->regs_mask;
-	}
-	if (options->stack_bytes) {
-		attr->sample_type |= PERF_SAMPLE_STACK_USER;
-		attr->sample_stack_user = options->stack_bytes;
-	}
+	attr->context_switch = event->switches;
+	ask_for_fields(attr, &event->fields);
+	if (event->fields.may_defer_chain && features->defers_chains)
+		defer_chains(attr);
+}
+
+void attr_choose_variant(struct perf_event_attr *attr, const struct event *event, size_t variant)
+{
+	if (variant >= event->variant_count)
+		return;
+	attr->type = event->variants[variant].type;
+	attr->config = event->variants[variant].config;
+}
+
+bool attr_relax(struct perf_event_attr *attr, bool may_be_less_precise, int number)
+{
+	bool is_generic = attr->type == PERF_TYPE_HARDWARE || attr->type == PERF_TYPE_HW_CACHE;
+
+	if (number != ENOENT && number != EINVAL && number != EOPNOTSUPP)
+		return false;
+	if (attr->precise_ip && may_be_less_precise)
+		attr->precise_ip--;
+	else if (is_generic && attr->config > UINT32_MAX)
+		attr->config &= UINT32_MAX;
+	else
+		return false;
+	return true;
+}
+
+struct record_layout attr_layout(const struct perf_event_attr *attr)
+{
+	return (struct record_layout){
+		.sample_type = attr->sample_type,
+		.regs_mask = attr->sample_regs_user,
+		.read_format = attr->read_format,
+		.branch_type = attr->branch_sample_type,
+		.period = attr->freq ? 1 : attr->sample_period,
+		.build_ids = attr->build_id,
+		.bare = !attr->sample_id_all,
+	};
 }
 
 void attr_exclude_kernel(struct perf_event_attr *attr)
@@ -103,11 +206,34 @@ int attr_open(const struct perf_event_attr *attr, pid_t pid, int cpu)
 	}
 }
 
-static bool kernel_takes(const struct perf_event_attr *attr)
+static bool kernel_takes(const struct perf_event_attr *attr, pid_t pid, int cpu)
 {
-	CLEANUP(close_fd) int fd = attr_open(attr, 0, -1);
+	CLEANUP(close_fd) int fd = attr_open(attr, pid, cpu);
 
 	return fd >= 0;
+}
+
+bool attr_may_sample_cpu(unsigned cpu)
+{
+	struct perf_event_attr attr;
+
+	attr_side_band(&attr, false);
+	return kernel_takes(&attr, -1, (int)cpu);
+}
+
+void attr_counts_only(struct perf_event_attr *attr)
+{
+	attr->freq = 0;
+	attr->sample_period = 0;
+	attr->precise_ip = 0;
+	attr->exclude_idle = 0;
+	attr->context_switch = 0;
+}
+
+/* Counters of the hardware stand still there anyway, or refuse the bit. */
+void attr_exclude_idle(struct perf_event_attr *attr)
+{
+	attr->exclude_idle = attr->type == PERF_TYPE_SOFTWARE;
 }
 
 struct error *attr_probe(struct attr_features *ret)
@@ -120,8 +246,9 @@ struct error *attr_probe(struct attr_features *ret)
 	if (fd < 0)
 		return refusal_explain(&(struct refusal){.number = -fd});
 	attr.read_format = format_lost;
-	ret->lost = kernel_takes(&attr);
-	attr_side_band(&attr, &(struct attr_features){.build_id = true}, false);
-	ret->build_id = kernel_takes(&attr);
+	ret->lost = kernel_takes(&attr, 0, -1);
+	attr.read_format = 0;
+	defer_chains(&attr);
+	ret->defers_chains = kernel_takes(&attr, 0, -1);
 	return NULL;
 }

@@ -4,6 +4,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,6 +66,25 @@ bool cpus_parse(const char *list, unsigned **ret, size_t *ret_count)
 	return true;
 }
 
+/* The CPUs that prof itself may run on. */
+static struct error *cpus_of_affinity(unsigned **ret, size_t *ret_count)
+{
+	size_t bytes = CPU_ALLOC_SIZE(CPU_LIMIT), count = 0, room = 0;
+	CLEANUP(free_ptr) cpu_set_t *set = xcalloc(1, bytes);
+	unsigned *cpus = NULL;
+
+	if (sched_getaffinity(0, bytes, set) < 0)
+		return error_errno(errno, "ask for the CPUs");
+	for (unsigned cpu = 0; cpu < CPU_LIMIT; cpu++)
+		if (CPU_ISSET_S(cpu, bytes, set)) {
+			GROW(cpus, count, room);
+			cpus[count++] = cpu;
+		}
+	*ret = cpus;
+	*ret_count = count;
+	return NULL;
+}
+
 struct error *cpus_online(unsigned **ret, size_t *ret_count)
 {
 	static const char path[] = "/sys/devices/system/cpu/online";
@@ -72,9 +92,65 @@ struct error *cpus_online(unsigned **ret, size_t *ret_count)
 	CLEANUP(free_ptr) char *line = NULL;
 	size_t room = 0;
 
+	if (!file && errno == ENOENT)
+		return cpus_of_affinity(ret, ret_count);
 	if (!file || getline(&line, &room, file) < 0)
 		return error_errno(errno, "read %s", path);
 	if (!cpus_parse(line, ret, ret_count))
-		return error_new("%s holds no list of CPUs", path);
+		return error_new("%s is not a list of CPUs", path);
 	return NULL;
+}
+
+static bool contains(const unsigned *cpus, size_t count, unsigned cpu)
+{
+	for (size_t i = 0; i < count; i++)
+		if (cpus[i] == cpu)
+			return true;
+	return false;
+}
+
+struct error *cpus_choose(const unsigned *wanted, size_t wanted_count, unsigned **ret,
+			  size_t *ret_count)
+{
+	CLEANUP(free_ptr) unsigned *online = NULL;
+	CLEANUP(free_ptr) unsigned *chosen = NULL;
+	size_t online_count = 0, count = 0;
+	struct error *err = cpus_online(&online, &online_count);
+
+	if (err)
+		return err;
+	if (!wanted) {
+		*ret = STEAL(online);
+		*ret_count = online_count;
+		return NULL;
+	}
+	chosen = xreallocarray(NULL, wanted_count, sizeof(*chosen));
+	for (size_t i = 0; i < wanted_count; i++) {
+		if (!contains(online, online_count, wanted[i]))
+			return error_new("CPU %u is not online", wanted[i]);
+		if (!contains(chosen, count, wanted[i]))
+			chosen[count++] = wanted[i];
+	}
+	*ret = STEAL(chosen);
+	*ret_count = count;
+	return NULL;
+}
+
+char *cpus_text(const unsigned *cpus, size_t count)
+{
+	char *text = xstrdup("");
+
+	for (size_t i = 0; i < count; i++) {
+		size_t first = i;
+		char *longer;
+
+		while (i + 1 < count && cpus[i + 1] == cpus[i] + 1)
+			i++;
+		longer = first == i ? xasprintf("%s%s%u", text, *text ? "," : "", cpus[i])
+				    : xasprintf("%s%s%u-%u", text, *text ? "," : "", cpus[first],
+						cpus[i]);
+		free(text);
+		text = longer;
+	}
+	return text;
 }

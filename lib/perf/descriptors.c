@@ -1,6 +1,7 @@
 #include "perf/descriptors.h"
 
 #include "base/alloc.h"
+#include "perf/cpus.h"
 #include "perf/refusal.h"
 #include "perf/threads.h"
 
@@ -12,34 +13,46 @@
 #include <unistd.h>
 
 /*
- * A listing shows all threads but those that are being started. A thread stays unseen only when
- * its parent was itself new to the last listing, so after a few of them none can be, although a
- * program that starts threads all the time never gives two equal ones.
+ * A listing of /proc/PID/task misses only threads that are being started. A thread stays unseen
+ * only if its parent was new in the last listing, so a few listings are enough. Two equal listings
+ * may never come, if a program starts threads all the time.
  */
 enum { LISTINGS_MAX = 8 };
 
-/* Descriptors that the rest of the program may need at the same time; and one a process, to wait
- * for its end. */
+/* Descriptors for the rest of the program. */
 enum { SPARE_DESCRIPTORS = 128 };
 
-static void close_all(struct fd_list *list)
+static void close_list(struct fd_list *list)
 {
 	for (size_t i = 0; i < list->count; i++)
 		close(list->items[i]);
 	free(list->items);
 	free(list->cpus);
+	free(list->events);
+	*list = (struct fd_list){0};
+}
+
+static void close_all(struct descriptors *d)
+{
+	close_list(&d->samples);
+	close_list(&d->side);
+	close_list(&d->switches);
+	for (size_t i = 0; i < d->opened_count; i++)
+		opened_event_forget(&d->opened[i]);
+	for (size_t i = 0; d->counters && i < d->event_count; i++)
+		counter_close(&d->counters[i]);
+	free(STEAL(d->counters));
+	late_threads_deinit(&d->late_threads);
+	d->late_threads = (struct late_threads){0};
 }
 
 void descriptors_deinit(struct descriptors *descriptors)
 {
-	close_all(&descriptors->samples);
-	close_all(&descriptors->side);
-	free(descriptors->sample_attrs);
-	free(descriptors->ids);
-	coverage_deinit(&descriptors->coverage);
+	close_all(descriptors);
+	free(descriptors->opened);
 }
 
-/* Best effort: what is still missing then shows as EMFILE. */
+/* Best effort: if it is not enough, opening fails with EMFILE. */
 static void raise_descriptor_limit(size_t needed)
 {
 	struct rlimit limit;
@@ -57,11 +70,12 @@ static void raise_descriptor_limit(size_t needed)
 
 static void reserve_descriptors(const struct descriptors *d, size_t threads)
 {
-	raise_descriptor_limit(d->side.count + d->samples.count + SPARE_DESCRIPTORS +
-			       threads * (d->cpu_count * (d->event_count + 1) + 1));
+	raise_descriptor_limit(
+		d->side.count + d->samples.count + d->switches.count + SPARE_DESCRIPTORS +
+		threads * d->cpu_count * (d->event_count + d->needs_switches + !d->is_joint));
 }
 
-/* What happens in the kernel only shows nothing when the kernel is left out. */
+/* Such an event happens in the kernel only: without the kernel it gives no samples. */
 static bool happens_in_kernel(const struct event *event)
 {
 	return event->exclude_user || event->type == PERF_TYPE_TRACEPOINT ||
@@ -70,7 +84,7 @@ static bool happens_in_kernel(const struct event *event)
 		 event->config == PERF_COUNT_SW_CPU_MIGRATIONS));
 }
 
-/* Without the kernel from now on, if that may help after an error; or else false. */
+/* Leaves the kernel out from now on. False: that does not help after this error. */
 static bool give_up_kernel(struct descriptors *d, int number)
 {
 	if ((number != EACCES && number != EPERM) || d->kernel_excluded || d->samples.count)
@@ -79,8 +93,8 @@ static bool give_up_kernel(struct descriptors *d, int number)
 		if (happens_in_kernel(&d->events[i]))
 			return false;
 	}
-	for (size_t i = 0; i < d->event_count; i++)
-		attr_exclude_kernel(&d->sample_attrs[i]);
+	for (size_t i = 0; i < d->opened_count; i++)
+		attr_exclude_kernel(&d->opened[i].attr);
 	d->kernel_excluded = true;
 	return true;
 }
@@ -90,87 +104,183 @@ static void add_fd(struct fd_list *list, int fd, unsigned cpu)
 	size_t old_room = list->room;
 
 	GROW(list->items, list->count, list->room);
-	if (list->room != old_room)
+	if (list->room != old_room) {
 		list->cpus = xreallocarray(list->cpus, list->room, sizeof(*list->cpus));
+		list->events = xreallocarray(list->events, list->room, sizeof(*list->events));
+	}
 	list->cpus[list->count] = cpu;
+	list->events[list->count] = 0;
 	list->items[list->count++] = fd;
 }
 
-/* Opens one descriptor on the CPU of that index and redirects it. The caller knows which list it
- * belongs to. */
-static int open_into(const struct descriptors *d, const struct perf_event_attr *attr, pid_t tid,
-		     unsigned cpu, const struct ring *ring, struct fd_list *list)
+/* Adds a descriptor on the CPU with that index and redirects it to the ring. Returns 0 or an errno.
+ */
+static int add_redirected(struct fd_list *list, int fd, unsigned cpu, const struct ring *ring)
 {
-	int fd = attr_open(attr, tid, (int)d->cpus[cpu]);
-
 	if (fd < 0)
 		return -fd;
 	add_fd(list, fd, cpu);
 	return ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring->fd) < 0 ? errno : 0;
 }
 
-/* Notes the id of the sample descriptor that was opened last. 0 or an errno. */
-static int note_id(struct descriptors *d, unsigned event, uint32_t late)
+/* Notes the id of the sampling descriptor that was opened last. Returns 0 or an errno. */
+static int note_id(struct descriptors *d, struct opened_event *opened, uint32_t late)
 {
-	struct event_id id = {.event = event};
+	uint64_t id = 0;
 
-	if (d->event_count == 1 && late == IDMAP_NONE)
+	d->samples.events[d->samples.count - 1] = opened->event;
+	if (d->opened_count == 1 && late == IDMAP_NONE)
 		return 0;
-	if (ioctl(d->samples.items[d->samples.count - 1], PERF_EVENT_IOC_ID, &id.id) < 0)
+	if (ioctl(d->samples.items[d->samples.count - 1], PERF_EVENT_IOC_ID, &id) < 0)
 		return errno;
 	if (late != IDMAP_NONE)
-		coverage_add_descriptor(&d->coverage, late, id.id);
-	if (d->event_count > 1) {
-		GROW(d->ids, d->id_count, d->id_room);
-		d->ids[d->id_count++] = id;
-	}
+		late_threads_add_descriptor(&d->late_threads, late, id);
+	if (d->opened_count > 1)
+		opened_event_add_id(opened, id);
 	return 0;
 }
 
-static int open_samples(struct descriptors *d, unsigned event, pid_t tid, unsigned cpu,
+static int open_samples(struct descriptors *d, struct opened_event *opened, pid_t tid, unsigned cpu,
 			uint32_t late)
 {
 	int number = 0;
 
 	do
-		number = open_into(d, &d->sample_attrs[event], tid, cpu, &d->sample_rings[cpu],
-				   &d->samples);
+		number = add_redirected(&d->samples, opened_event_open(opened, tid, d->cpus[cpu]),
+					cpu, &d->sample_rings[cpu]);
 	while (number && give_up_kernel(d, number));
-	return number ? number : note_id(d, event, late);
+	return number ? number : note_id(d, opened, late);
 }
 
-/*
- * tid -1: everyone. late: its number in the coverage. ESRCH: it has exited. The side band of all
- * CPUs comes first: it must tell of every child that inherits any of the samples.
- */
-static struct error *open_thread(struct descriptors *d, pid_t tid, uint32_t late)
+static struct error *explain(const struct descriptors *d, int number, const struct event *event,
+			     pid_t tid, unsigned cpu)
 {
-	for (unsigned cpu = 0; cpu < d->cpu_count; cpu++) {
-		int number = open_into(d, &d->side_attr, tid, cpu, &d->side_rings[cpu], &d->side);
+	return refusal_explain(&(struct refusal){
+		.number = number, .event = event, .tid = tid, .cpu = d->cpus[cpu]});
+}
+
+/* Whether other CPUs may have the counter that is missing on this one. */
+static bool may_lack(const struct event *event, int number)
+{
+	return number == ENOENT || number == ENODEV || number == EOPNOTSUPP || number == ENXIO ||
+	       (number == EINVAL && event->variant_count > 1);
+}
+
+static bool samples_write_side_band(const struct descriptors *d)
+{
+	return d->is_joint && !d->needs_switches;
+}
+
+/* Opens the variant of an event that is of the CPU. It is no error if the CPU lacks its counter. */
+static struct error *open_variant(struct descriptors *d, struct opened_event *opened, pid_t tid,
+				  unsigned cpu, uint32_t late)
+{
+	const struct event *event = &d->events[opened->event];
+	int number = 0;
+
+	if (!event_variant_is_of(event, opened->variant, d->cpus[cpu]) ||
+	    opened_event_lacks(opened, cpu))
+		return NULL;
+	number = open_samples(d, opened, tid, cpu, late);
+	if (!number)
+		return NULL;
+	if (!may_lack(event, number) || samples_write_side_band(d))
+		return explain(d, number, event, tid, cpu);
+	opened_event_note_lack(opened, cpu, number, d->cpu_count);
+	return NULL;
+}
+
+/* It is an event of one PMU, whose CPUs were not chosen. */
+static struct error *explain_no_cpu(const struct event *event)
+{
+	const struct event_variant *variant = &event->variants[0];
+	CLEANUP(free_ptr) char *cpus = cpus_text(variant->cpus, variant->cpu_count);
+
+	return error_new("%s is counted on CPUs %s only", event->name, cpus);
+}
+
+/* An error if the event is open on no CPU. */
+static struct error *check_open(const struct descriptors *d, unsigned event, pid_t tid)
+{
+	const struct opened_event *first = NULL;
+
+	for (size_t i = 0; i < d->opened_count; i++) {
+		const struct opened_event *opened = &d->opened[i];
+
+		if (opened->event != event)
+			continue;
+		if (opened->is_open)
+			return NULL;
+		if (!first && opened->lacks)
+			first = opened;
+	}
+	return first ? explain(d, first->lack_number, &d->events[event], tid, first->lack_cpu)
+		     : explain_no_cpu(&d->events[event]);
+}
+
+/* Returns 0 or an errno. */
+static int open_switch(struct descriptors *d, pid_t tid, unsigned cpu, uint32_t late)
+{
+	int fd = attr_open(&d->switch_attr, tid, (int)d->cpus[cpu]);
+	int number = add_redirected(&d->switches, fd, cpu, &d->switch_rings[cpu]);
+	uint64_t id = 0;
+
+	if (number || late == IDMAP_NONE)
+		return number;
+	if (ioctl(fd, PERF_EVENT_IOC_ID, &id) < 0)
+		return errno;
+	late_threads_add_descriptor(&d->late_threads, late, id);
+	return 0;
+}
+
+static struct error *open_needed_switches(struct descriptors *d, pid_t tid, uint32_t late)
+{
+	for (unsigned cpu = 0; d->needs_switches && cpu < d->cpu_count; cpu++) {
+		int number = open_switch(d, tid, cpu, late);
 
 		if (number)
-			return refusal_explain(&(struct refusal){
-				.number = number, .tid = tid, .cpu = d->cpus[cpu]});
-	}
-	for (unsigned cpu = 0; cpu < d->cpu_count; cpu++) {
-		for (unsigned event = 0; event < d->event_count; event++) {
-			int number = open_samples(d, event, tid, cpu, late);
-
-			if (number)
-				return refusal_explain(&(struct refusal){.number = number,
-									 .event = &d->events[event],
-									 .tid = tid,
-									 .cpu = d->cpus[cpu]});
-		}
+			return explain(d, number, NULL, tid, cpu);
 	}
 	return NULL;
 }
 
-/* The same for one of many threads, whose end is no error. */
+static struct error *open_samples_of(struct descriptors *d, pid_t tid, uint32_t late)
+{
+	struct error *err = NULL;
+
+	for (unsigned cpu = 0; cpu < d->cpu_count; cpu++)
+		for (size_t i = 0; !err && i < d->opened_count; i++)
+			err = open_variant(d, &d->opened[i], tid, cpu, late);
+	for (unsigned event = 0; !err && event < d->event_count; event++)
+		err = check_open(d, event, tid);
+	return err;
+}
+
+/*
+ * tid -1: everyone. switching: whose switches are recorded; usually tid. late: its number among the
+ * late threads, or IDMAP_NONE. ESRCH: it has exited. The side band is opened on all CPUs first: it
+ * must report every child that inherits another event.
+ */
+static struct error *open_thread(struct descriptors *d, pid_t tid, pid_t switching, uint32_t late)
+{
+	struct error *err;
+
+	for (unsigned cpu = 0; cpu < d->cpu_count && !d->is_joint; cpu++) {
+		int fd = attr_open(&d->side_attr, tid, (int)d->cpus[cpu]);
+		int number = add_redirected(&d->side, fd, cpu, &d->side_rings[cpu]);
+
+		if (number)
+			return explain(d, number, NULL, tid, cpu);
+	}
+	err = open_needed_switches(d, switching, late);
+	return err ? err : open_samples_of(d, tid, late);
+}
+
+/* The same for a thread from a listing: it is no error if it has ended. */
 static struct error *open_listed(struct descriptors *d, pid_t tid, bool is_late)
 {
-	uint32_t late = is_late ? coverage_add(&d->coverage, tid) : IDMAP_NONE;
-	struct error *err = open_thread(d, tid, late);
+	uint32_t late = is_late ? late_threads_add(&d->late_threads, tid) : IDMAP_NONE;
+	struct error *err = open_thread(d, tid, tid, late);
 
 	if (!err || error_number(err) != ESRCH)
 		return err;
@@ -185,7 +295,7 @@ static struct error *list_processes(const struct target *target, bool is_first,
 		struct error *err = thread_list_add_process(list, target->ids[i]);
 		bool may_be_wrong = is_first && !target->were_found;
 
-		/* A wrong number at first; later on the process has come to its end. */
+		/* At first the number is wrong; later the process has ended. */
 		if (err && (may_be_wrong || error_number(err) != ESRCH))
 			return err;
 		error_free(err);
@@ -224,9 +334,21 @@ static struct error *open_processes(struct descriptors *d, const struct target *
 			}
 		}
 	}
-	if (d->samples.count)
+	if (d->samples.count || (!d->event_count && d->switches.count))
 		return NULL;
 	return denial ? STEAL(denial) : error_errno(ESRCH, "process %d", (int)target->ids[0]);
+}
+
+/* Best effort: nothing is lost without them but how CPU time divides among short processes. */
+static void open_switches(struct descriptors *d, pid_t tid)
+{
+	reserve_descriptors(d, 1);
+	for (unsigned cpu = 0; cpu < d->cpu_count; cpu++) {
+		if (!open_switch(d, tid, cpu, IDMAP_NONE))
+			continue;
+		descriptors_end_switches(d);
+		return;
+	}
 }
 
 static struct error *open_threads(struct descriptors *d, const struct target *target)
@@ -237,7 +359,7 @@ static struct error *open_threads(struct descriptors *d, const struct target *ta
 		thread_list_add(&list, target->ids[i]);
 	reserve_descriptors(d, list.count);
 	for (size_t i = 0; i < list.count; i++) {
-		struct error *err = open_thread(d, list.items[i], IDMAP_NONE);
+		struct error *err = open_thread(d, list.items[i], list.items[i], IDMAP_NONE);
 
 		if (err)
 			return err;
@@ -245,49 +367,186 @@ static struct error *open_threads(struct descriptors *d, const struct target *ta
 	return NULL;
 }
 
+/* Best effort, as the switches: samples come without them. */
+static void open_counters(struct descriptors *d, pid_t tid)
+{
+	d->counters = xcalloc(d->event_count, sizeof(*d->counters));
+	for (size_t i = 0; i < d->opened_count; i++) {
+		const struct opened_event *opened = &d->opened[i];
+		struct counter *counter = &d->counters[opened->event];
+		struct perf_event_attr attr = opened->attr;
+
+		/* The first variant is counted with all others. */
+		if (!opened->is_open || counter->count)
+			continue;
+		attr_counts_only(&attr);
+		attr.inherit = 1;
+		attr.enable_on_exec = d->starts_at_exec;
+		counter_open(counter, &d->events[opened->event], &attr, tid);
+	}
+}
+
+/* Also for a command, whose switches are recorded by thread. */
+static struct error *open_cpus(struct descriptors *d, const struct target *target)
+{
+	pid_t switching = target->kind == TARGET_COMMAND ? target->ids[0] : -1;
+	struct error *err;
+
+	reserve_descriptors(d, 1);
+	err = open_thread(d, -1, switching, IDMAP_NONE);
+	if (!err && target->kind == TARGET_COMMAND)
+		open_counters(d, target->ids[0]);
+	return err;
+}
+
+static struct error *open_target(struct descriptors *d, const struct target *target)
+{
+	if (d->whole_cpus)
+		return open_cpus(d, target);
+	if (target->kind == TARGET_PROCESSES)
+		return open_processes(d, target);
+	if (d->switch_rings && !d->needs_switches)
+		open_switches(d, target->ids[0]);
+	return open_threads(d, target);
+}
+
+static bool is_counted_on(const struct event *event, unsigned cpu)
+{
+	for (size_t i = 0; i < event_variant_count(event); i++)
+		if (event_variant_is_of(event, i, cpu))
+			return true;
+	return false;
+}
+
+static void write_side_band(const struct descriptors *d, struct perf_event_attr *attr)
+{
+	attr_add_side_band(attr);
+	attr->mmap_data = d->side_attr.mmap_data;
+}
+
+/* Lets another event write the side band. False: some CPUs do not count it. */
+static bool join(struct descriptors *d)
+{
+	if (d->needs_switches) {
+		write_side_band(d, &d->switch_attr);
+		return d->is_joint = true;
+	}
+	for (size_t cpu = 0; cpu < d->cpu_count; cpu++)
+		if (!is_counted_on(&d->events[0], d->cpus[cpu]))
+			return false;
+	for (size_t i = 0; i < d->opened_count && d->opened[i].event == 0; i++)
+		write_side_band(d, &d->opened[i].attr);
+	return d->is_joint = true;
+}
+
 struct error *descriptors_open(struct descriptors *descriptors, const struct target *target)
 {
-	assert(descriptors->event_count > 0 && descriptors->cpu_count > 0);
-	switch (target->kind) {
-	case TARGET_PROCESSES:
-		return open_processes(descriptors, target);
-	case TARGET_COMMAND:
-	case TARGET_THREADS:
-		return open_threads(descriptors, target);
-	case TARGET_SYSTEM:
-		break;
-	}
-	reserve_descriptors(descriptors, 1);
-	return open_thread(descriptors, -1, IDMAP_NONE);
+	bool has_many_threads = target->kind == TARGET_PROCESSES || target->kind == TARGET_THREADS;
+	struct error *err;
+
+	assert(descriptors->event_count > 0 || descriptors->needs_switches);
+	assert(descriptors->cpu_count > 0);
+	err = open_target(descriptors, target);
+	if (!err || error_number(err) != EMFILE || !has_many_threads || !join(descriptors))
+		return err;
+	error_free(err);
+	close_all(descriptors);
+	return open_target(descriptors, target);
+}
+
+static bool is_lacking(const struct descriptors *d, unsigned event, unsigned cpu)
+{
+	for (size_t i = 0; i < d->opened_count; i++)
+		if (d->opened[i].event == event && opened_event_lacks(&d->opened[i], cpu))
+			return true;
+	/* Of an event on one PMU the other CPUs are no loss. */
+	return d->events[event].variant_count > 1 &&
+	       !is_counted_on(&d->events[event], d->cpus[cpu]);
+}
+
+char *descriptors_lacking_cpus(const struct descriptors *d, unsigned event)
+{
+	CLEANUP(free_ptr) unsigned *cpus = xcalloc(d->cpu_count, sizeof(*cpus));
+	size_t count = 0;
+
+	for (unsigned cpu = 0; cpu < d->cpu_count; cpu++)
+		if (is_lacking(d, event, cpu))
+			cpus[count++] = d->cpus[cpu];
+	return count ? cpus_text(cpus, count) : NULL;
+}
+
+static bool set_enabled(const struct fd_list *list, bool enabled)
+{
+	bool is_set = true;
+
+	for (size_t i = 0; i < list->count; i++)
+		is_set &= ioctl(list->items[i],
+				enabled ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0) == 0;
+	return is_set;
 }
 
 struct error *descriptors_enable(const struct descriptors *descriptors)
 {
-	for (size_t i = 0; i < descriptors->samples.count; i++) {
-		if (ioctl(descriptors->samples.items[i], PERF_EVENT_IOC_ENABLE, 0) < 0)
-			return error_errno(errno, "start sampling");
-	}
+	/* When whole CPUs are sampled for a command that starts at its exec, the rest does, too. */
+	if (!descriptors->starts_at_exec)
+		set_enabled(&descriptors->switches, true);
+	for (size_t i = 0; descriptors->counters && i < descriptors->event_count; i++)
+		if (!descriptors->starts_at_exec)
+			counter_enable(&descriptors->counters[i]);
+	if (!set_enabled(&descriptors->samples, true))
+		return error_errno(errno, "start sampling");
 	return NULL;
 }
 
 void descriptors_disable(const struct descriptors *descriptors)
 {
-	for (size_t i = 0; i < descriptors->samples.count; i++)
-		ioctl(descriptors->samples.items[i], PERF_EVENT_IOC_DISABLE, 0);
+	set_enabled(&descriptors->samples, false);
+	set_enabled(&descriptors->switches, false);
 }
 
-uint64_t descriptors_lost(const struct descriptors *descriptors)
+void descriptors_end_switches(struct descriptors *descriptors)
+{
+	if (descriptors->needs_switches)
+		return;
+	close_list(&descriptors->switches);
+}
+
+/* read_format: PERF_FORMAT_LOST alone, or nothing. */
+struct counted {
+	uint64_t value, lost;
+};
+
+static struct counted read_counter(int fd)
+{
+	struct counted counted = {0};
+
+	if (read(fd, &counted, sizeof(counted)) < 0)
+		return (struct counted){0};
+	return counted;
+}
+
+bool descriptors_counted(const struct descriptors *descriptors, unsigned event, uint64_t *ret)
+{
+	const struct fd_list *list = &descriptors->samples;
+	bool is_counted = false;
+
+	*ret = 0;
+	if (descriptors->whole_cpus)
+		return descriptors->counters && counter_read(&descriptors->counters[event], ret);
+	for (size_t i = 0; i < list->count; i++) {
+		if (list->events[i] != event)
+			continue;
+		*ret += read_counter(list->items[i]).value;
+		is_counted = true;
+	}
+	return is_counted && descriptors->late_threads.late_count == 0;
+}
+
+uint64_t descriptors_lost(const struct fd_list *list)
 {
 	uint64_t lost = 0;
 
-	for (size_t i = 0; i < descriptors->samples.count; i++) {
-		/* read_format: PERF_FORMAT_LOST alone */
-		struct {
-			uint64_t count, lost;
-		} values;
-
-		if (read(descriptors->samples.items[i], &values, sizeof(values)) == sizeof(values))
-			lost += values.lost;
-	}
+	for (size_t i = 0; i < list->count; i++)
+		lost += read_counter(list->items[i]).lost;
 	return lost;
 }

@@ -1,18 +1,26 @@
 /*
- * The descriptors of one recording: a side-band event and the sampling events for each thread of
- * the target on each CPU, redirected into the rings of that CPU.
+ * The descriptors of one recording: for each thread of the target on each CPU a side-band event,
+ * one for context switches if those of all threads are recorded, and the sampling events,
+ * redirected into the rings of that CPU.
  *
- * One of each a thread AND a CPU, because the kernel maps no inherited event that follows its
- * thread over CPUs, and redirects only within one CPU.
+ * Where more descriptors are not allowed, another event of the thread writes the side band as well:
+ * that for switches, else the first sampling event. That saves a descriptor of each thread and CPU,
+ * but the side band then begins with sampling and shares the rings of that event.
+ *
+ * An event whose counter some CPUs lack is opened on the others; it is an error if all lack it.
+ *
+ * They are opened per thread and CPU because the kernel cannot map the ring of an inherited event
+ * that is open on all CPUs, and redirects output only within one CPU.
  */
 #ifndef PROF_PERF_DESCRIPTORS_H
 #define PROF_PERF_DESCRIPTORS_H
 
 #include "base/error.h"
-#include "perf/attr.h"
-#include "perf/coverage.h"
+#include "perf/counter.h"
+#include "perf/late_threads.h"
+#include "perf/opened_event.h"
+#include "perf/options.h"
 #include "perf/ring.h"
-#include "perf/sampler.h"
 
 #include <linux/perf_event.h>
 #include <stdbool.h>
@@ -21,37 +29,43 @@
 
 struct fd_list {
 	int *items;
-	unsigned *cpus; /* of each item: the index of its CPU */
+	unsigned *cpus;	  /* of each item: the index of its CPU … */
+	unsigned *events; /* … and, of those that sample, the index of its event */
 	size_t count, room;
-};
-
-struct event_id {
-	uint64_t id;
-	unsigned event;
 };
 
 struct descriptors {
 	const struct event *events; /* borrowed; only while opening */
 	size_t event_count;
-	struct perf_event_attr *sample_attrs; /* one an event */
-	struct perf_event_attr side_attr;
+	struct opened_event *opened; /* the variants of all events, in order; set by the caller */
+	size_t opened_count;
+	struct perf_event_attr side_attr, switch_attr;
 	bool kernel_excluded;
+	bool is_joint; /* there is no side-band event: another event writes it */
 
-	const unsigned *cpus; /* borrowed, as the rings: one of each kind a CPU */
+	const unsigned *cpus; /* borrowed, as the rings: one of each kind per CPU */
 	size_t cpu_count;
 	const struct ring *side_rings, *sample_rings;
+	/* Context switches are recorded into these rings; NULL: they are not. Sampling is enabled
+	 * with them. */
+	const struct ring *switch_rings;
+	bool needs_switches; /* of every thread; else of a TARGET_COMMAND alone, if possible */
+	bool starts_at_exec; /* switches and counters do */
+	bool whole_cpus;     /* whatever runs there is sampled, whatever the target is */
 
-	struct fd_list side, samples;
-	struct event_id *ids; /* of the samples, in order of opening; none for a single event */
-	size_t id_count, id_room;
-	struct coverage coverage;
+	struct fd_list side, samples, switches;
+	/* Of a TARGET_COMMAND for which whole CPUs are sampled, one per event: they count in its
+	 * processes alone. Else NULL. */
+	struct counter *counters;
+	struct late_threads late_threads;
 };
 
 void descriptors_deinit(struct descriptors *descriptors);
 
 /*
- * Opens the target, samples disabled. Everything above `side` must be set; what must not be kept
- * after a failure is freed by descriptors_deinit() as after a success. ESRCH: no such process.
+ * Opens the target, with sampling disabled. The members above `side` must be set, except
+ * kernel_excluded and is_joint. After a failure, too, descriptors_deinit() is needed. ESRCH: no
+ * such process.
  */
 MUST_CHECK struct error *descriptors_open(struct descriptors *descriptors,
 					  const struct target *target);
@@ -59,7 +73,20 @@ MUST_CHECK struct error *descriptors_open(struct descriptors *descriptors,
 MUST_CHECK struct error *descriptors_enable(const struct descriptors *descriptors);
 void descriptors_disable(const struct descriptors *descriptors);
 
-/* The records that found no room in the rings so far, with attr_features.lost. */
-uint64_t descriptors_lost(const struct descriptors *descriptors);
+/* Ends the recording of context switches, unless those of every thread are needed. */
+void descriptors_end_switches(struct descriptors *descriptors);
+
+/* What the kernel has counted of an event in all threads of the target, those that have ended
+ * included. False: unknown: some of it was counted twice (late_threads.h), or the target is the
+ * whole system, where a clock counts while a CPU idles, too. */
+bool descriptors_counted(const struct descriptors *descriptors, unsigned event, uint64_t *ret);
+
+/* The CPUs that lack the counter of an event, as text ("4-7"); NULL: none. `events` must still be
+ * set. The caller frees it. */
+char *descriptors_lacking_cpus(const struct descriptors *descriptors, unsigned event);
+
+/* Number of records that did not fit into the rings so far, of the events that sample or of those
+ * for switches; needs attr_features.lost. */
+uint64_t descriptors_lost(const struct fd_list *list);
 
 #endif

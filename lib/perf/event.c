@@ -1,265 +1,402 @@
 #include "perf/event.h"
 
 #include "base/alloc.h"
-#include "perf/attr.h"
-#include "perf/sampler.h"
+#include "perf/event_terms.h"
+#include "perf/known_event.h"
+#include "perf/pmu_event.h"
 #include "perf/tracepoint.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
-struct known_event {
-	const char *name;
-	uint32_t type;
-	uint64_t config;
-};
+static const char modifier_letters[] = "ukhGHpP";
 
-#define HARDWARE(name, what)                                                                       \
-	{                                                                                          \
-		name, PERF_TYPE_HARDWARE, PERF_COUNT_HW_##what                                     \
-	}
-#define SOFTWARE(name, what)                                                                       \
-	{                                                                                          \
-		name, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_##what                                     \
-	}
+static const char *const common_terms[] = {"period", "freq", "name", "call-graph", "stack-size"};
 
-static const struct known_event known_events[] = {
-	HARDWARE("cycles", CPU_CYCLES),
-	HARDWARE("cpu-cycles", CPU_CYCLES),
-	HARDWARE("instructions", INSTRUCTIONS),
-	HARDWARE("cache-references", CACHE_REFERENCES),
-	HARDWARE("cache-misses", CACHE_MISSES),
-	HARDWARE("branches", BRANCH_INSTRUCTIONS),
-	HARDWARE("branch-instructions", BRANCH_INSTRUCTIONS),
-	HARDWARE("branch-misses", BRANCH_MISSES),
-	HARDWARE("bus-cycles", BUS_CYCLES),
-	HARDWARE("stalled-cycles-frontend", STALLED_CYCLES_FRONTEND),
-	HARDWARE("idle-cycles-frontend", STALLED_CYCLES_FRONTEND),
-	HARDWARE("stalled-cycles-backend", STALLED_CYCLES_BACKEND),
-	HARDWARE("idle-cycles-backend", STALLED_CYCLES_BACKEND),
-	HARDWARE("ref-cycles", REF_CPU_CYCLES),
-	SOFTWARE("cpu-clock", CPU_CLOCK),
-	SOFTWARE("task-clock", TASK_CLOCK),
-	SOFTWARE("page-faults", PAGE_FAULTS),
-	SOFTWARE("faults", PAGE_FAULTS),
-	SOFTWARE("minor-faults", PAGE_FAULTS_MIN),
-	SOFTWARE("major-faults", PAGE_FAULTS_MAJ),
-	SOFTWARE("context-switches", CONTEXT_SWITCHES),
-	SOFTWARE("cs", CONTEXT_SWITCHES),
-	SOFTWARE("cpu-migrations", CPU_MIGRATIONS),
-	SOFTWARE("migrations", CPU_MIGRATIONS),
-	SOFTWARE("alignment-faults", ALIGNMENT_FAULTS),
-	SOFTWARE("emulation-faults", EMULATION_FAULTS),
-};
-
-/* How many letters must be changed, put in or left out to make b of a, at most `limit`. */
-static unsigned edit_distance(const char *a, const char *b, unsigned limit)
+static bool is_common_term(const char *name)
 {
-	unsigned best = limit;
-
-	while (*a && *a == *b)
-		a++, b++;
-	if (*a == *b || limit == 0)
-		return *a == *b ? 0 : limit;
-	if (*a)
-		best = 1 + edit_distance(a + 1, b, best - 1);
-	if (*b)
-		best = 1 + edit_distance(a, b + 1, best - 1);
-	if (*a && *b)
-		best = 1 + edit_distance(a + 1, b + 1, best - 1);
-	return best;
+	for (size_t i = 0; i < ARRAY_SIZE(common_terms); i++)
+		if (strcmp(common_terms[i], name) == 0)
+			return true;
+	return false;
 }
 
-/* NULL: none is near. */
-static const char *nearest_name(const char *name)
+static bool is_generic(uint32_t type)
 {
-	unsigned best = strlen(name) < 6 ? 2 : 3;
-	const char *nearest = NULL;
-
-	for (size_t i = 0; i < ARRAY_SIZE(known_events); i++) {
-		unsigned distance = edit_distance(name, known_events[i].name, best);
-
-		if (distance < best) {
-			best = distance;
-			nearest = known_events[i].name;
-		}
-	}
-	return nearest;
+	return type == PERF_TYPE_HARDWARE || type == PERF_TYPE_HW_CACHE;
 }
 
 char *event_name_of(uint32_t type, uint64_t config)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(known_events); i++)
-		if (known_events[i].type == type && known_events[i].config == config)
-			return xstrdup(known_events[i].name);
+	char *known = known_event_name(type, is_generic(type) ? config & UINT32_MAX : config);
+
+	if (known)
+		return known;
 	if (type == PERF_TYPE_RAW)
 		return xasprintf("r%" PRIx64, config);
 	return xasprintf("type %" PRIu32 " config 0x%" PRIx64, type, config);
 }
 
-bool event_counts_ns(uint32_t type, uint64_t config)
+bool event_is_software(const struct event *event)
 {
-	return type == PERF_TYPE_SOFTWARE &&
-	       (config == PERF_COUNT_SW_CPU_CLOCK || config == PERF_COUNT_SW_TASK_CLOCK);
+	return event->type == PERF_TYPE_SOFTWARE;
 }
 
-static bool find_known(const char *name, struct event *ret)
+enum value_kind event_value_kind(uint32_t type, uint64_t config)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(known_events); i++) {
-		if (strcmp(known_events[i].name, name) != 0)
-			continue;
-		ret->type = known_events[i].type;
-		ret->config = known_events[i].config;
-		ret->counts_ns = event_counts_ns(ret->type, ret->config);
+	bool is_clock = type == PERF_TYPE_SOFTWARE &&
+			(config == PERF_COUNT_SW_CPU_CLOCK || config == PERF_COUNT_SW_TASK_CLOCK);
+
+	return is_clock ? VALUE_CPU_TIME : VALUE_COUNT;
+}
+
+/* The parts of "NAME", "NAME:MODIFIERS" and "NAME/TERMS/MODIFIERS". */
+struct spec {
+	char *name;
+	const char *terms; /* NULL: there are no slashes */
+	size_t terms_len;
+	const char *modifiers; /* empty: there are none */
+};
+
+static void spec_deinit(struct spec *spec)
+{
+	free(spec->name);
+}
+
+/* An event of all machines, or a raw number. */
+static bool find_plain(const char *name, struct event *ret)
+{
+	if (known_event_find(name, &ret->type, &ret->config))
 		return true;
-	}
-	return false;
-}
-
-/* "r1a8": the number that the manual of the processor gives. */
-static bool parse_raw(const char *name, struct event *ret)
-{
-	size_t digits = name[0] == 'r' ? strspn(name + 1, "0123456789abcdefABCDEF") : 0;
-
-	if (digits == 0 || digits > 16 || name[1 + digits] != '\0')
-		return false;
 	ret->type = PERF_TYPE_RAW;
-	ret->config = strtoull(name + 1, NULL, 16);
-	return true;
-}
-
-static bool is_plain_name(const char *name)
-{
-	struct event ignored = {0};
-
-	return find_known(name, &ignored) || parse_raw(name, &ignored) || tracepoint_is_name(name);
+	return pmu_event_parse_raw(name, &ret->config);
 }
 
 /*
- * Cuts ":uk" and the like off the name; NULL: there is none. "sched:p" is a tracepoint and no
- * modifier, as "sched" alone is no event, nor a misspelt one.
+ * Cuts ":uk" and the like off the name. "sched:p" is a tracepoint and no modifier, as "sched" alone
+ * is no event, nor a misspelt one.
  */
-static const char *cut_modifiers(char *name)
+static void cut_modifiers(const char *text, struct spec *spec)
 {
-	char *colon = strrchr(name, ':');
+	char *colon = strrchr(spec->name, ':');
+	struct event ignored;
 
-	if (!colon || colon[1] == '\0' || colon[1 + strspn(colon + 1, "ukp")] != '\0')
-		return NULL;
+	if (!colon || colon[1] == '\0' || colon[1 + strspn(colon + 1, modifier_letters)] != '\0')
+		return;
 	*colon = '\0';
-	if (is_plain_name(name) || nearest_name(name))
-		return colon + 1;
-	*colon = ':';
+	if (find_plain(spec->name, &ignored) || tracepoint_is_name(spec->name) ||
+	    known_event_nearest(spec->name))
+		spec->modifiers = text + (colon + 1 - spec->name);
+	else
+		*colon = ':';
+}
+
+static struct error *split_spec(const char *text, struct spec *ret)
+{
+	size_t name_len = strcspn(text, "/");
+	const char *end = NULL;
+
+	*ret = (struct spec){.name = xstrndup(text, name_len), .modifiers = ""};
+	if (text[name_len] == '\0') {
+		cut_modifiers(text, ret);
+		return NULL;
+	}
+	ret->terms = text + name_len + 1;
+	end = strchr(ret->terms, '/');
+	if (!end)
+		return error_new("event '%s' lacks the second slash", text);
+	ret->terms_len = (size_t)(end - ret->terms);
+	ret->modifiers = end + 1;
 	return NULL;
 }
 
-static struct error *apply_modifiers(const char *modifiers, struct event *event)
+size_t event_spec_len(const char *list)
 {
-	bool user = strchr(modifiers, 'u');
-	bool kernel = strchr(modifiers, 'k');
+	bool is_between_slashes = false;
+	size_t len = 0;
 
-	event->exclude_user = kernel && !user;
-	event->exclude_kernel = user && !kernel;
+	for (; list[len] && (list[len] != ',' || is_between_slashes); len++)
+		is_between_slashes ^= list[len] == '/';
+	return len;
+}
+
+char *event_spec_name(const char *text)
+{
+	CLEANUP(spec_deinit) struct spec spec = {0};
+	CLEANUP(event_terms_deinit) struct event_terms terms = {0};
+	CLEANUP(error_cleanup) struct error *err = split_spec(text, &spec);
+	const struct event_term *name = NULL;
+
+	if (!err && spec.terms)
+		err = event_terms_parse(spec.terms, spec.terms_len, &terms);
+	if (!err)
+		name = event_terms_find(&terms, "name");
+	return xstrdup(name && *name->value ? name->value : text);
+}
+
+static struct error *apply_modifiers(const char *text, const char *modifiers, struct event *event)
+{
+	const char *odd = modifiers + strspn(modifiers, modifier_letters);
+
+	if (*odd)
+		return error_hint(error_new("unknown modifier '%s' of event '%s'", odd, text),
+				  "modifiers are u, k, h, G, H, p, P");
+	if (strpbrk(modifiers, "ukh")) {
+		event->exclude_user = !strchr(modifiers, 'u');
+		event->exclude_kernel = !strchr(modifiers, 'k');
+		event->exclude_hypervisor = !strchr(modifiers, 'h');
+	}
+	if (strpbrk(modifiers, "GH")) {
+		event->exclude_guest = !strchr(modifiers, 'G');
+		event->exclude_host = !strchr(modifiers, 'H');
+	}
 	for (const char *at = modifiers; *at; at++)
 		event->precise += *at == 'p';
 	if (event->precise > 3)
-		return error_new("the modifier p of %s stands more than three times", event->name);
+		return error_new("%s has more than three modifiers p", event->name);
+	event->may_be_less_precise = strchr(modifiers, 'P');
+	if (event->may_be_less_precise)
+		event->precise = 3;
 	return NULL;
 }
 
-static struct error *unknown_event(const char *spec, const char *name)
+static struct error *take_positive(const struct event_term *term, uint64_t *ret)
 {
-	const char *nearest = nearest_name(name);
-	struct error *err = error_new("unknown event '%s'", spec);
+	struct error *err = event_term_number(term, ret);
 
-	if (nearest)
-		return error_hint(err, "did you mean %s?", nearest);
-	return error_hint(err, "events are cycles, instructions, cache-misses, cpu-clock, "
-			       "page-faults, context-switches, tracepoints as sched:sched_switch, "
-			       "raw numbers as r1a8");
+	return !err && *ret == 0 ? error_new("%s must be at least 1", term->name) : err;
 }
 
-struct error *event_parse(const char *spec, struct event *ret)
+static struct error *take_call_graph(const char *value, struct event *event)
 {
-	CLEANUP(free_ptr) char *name = xstrdup(spec);
-	CLEANUP(event_deinit) struct event event = {.name = xstrdup(spec)};
-	const char *modifiers = cut_modifiers(name);
+	static const struct {
+		const char *name;
+		enum call_graph kind;
+	} kinds[] = {
+		{"auto", CALL_GRAPH_AUTO}, {"dwarf", CALL_GRAPH_DWARF}, {"fp", CALL_GRAPH_FP},
+		{"no", CALL_GRAPH_NO},	   {"none", CALL_GRAPH_NO},
+	};
+
+	for (size_t i = 0; value && i < ARRAY_SIZE(kinds); i++) {
+		if (strcmp(kinds[i].name, value) != 0)
+			continue;
+		event->has_call_graph = true;
+		event->call_graph = kinds[i].kind;
+		return NULL;
+	}
+	return error_new("call-graph is auto, dwarf, fp or no");
+}
+
+bool event_take_stack_bytes(uint64_t bytes, uint32_t *ret)
+{
+	if (bytes < STACK_BYTES_MIN || bytes > STACK_BYTES_MAX)
+		return false;
+	*ret = ((uint32_t)bytes + 7) & ~UINT32_C(7);
+	return true;
+}
+
+static struct error *take_stack_size(const struct event_term *term, struct event *event)
+{
+	uint64_t bytes = 0;
+	struct error *err = event_term_number(term, &bytes);
+
+	if (err)
+		return err;
+	return event_take_stack_bytes(bytes, &event->stack_bytes)
+		       ? NULL
+		       : error_new("stack-size is %d to %d", STACK_BYTES_MIN, STACK_BYTES_MAX);
+}
+
+static struct error *take_common_term(const struct event_term *term, struct event *event)
+{
+	if (strcmp(term->name, "period") == 0) {
+		event->frequency_hz = 0;
+		return take_positive(term, &event->period);
+	}
+	if (strcmp(term->name, "freq") == 0) {
+		event->period = 0;
+		return take_positive(term, &event->frequency_hz);
+	}
+	if (strcmp(term->name, "call-graph") == 0)
+		return take_call_graph(term->value, event);
+	if (strcmp(term->name, "stack-size") == 0)
+		return take_stack_size(term, event);
+	/* event_spec_name() has it. */
+	return term->value && *term->value ? NULL : error_new("name needs a value");
+}
+
+static struct error *take_common_terms(const struct event_terms *terms, struct event *event)
+{
 	struct error *err = NULL;
 
-	if (!find_known(name, &event) && !parse_raw(name, &event)) {
-		if (!tracepoint_is_name(name))
-			return unknown_event(spec, name);
-		event.type = PERF_TYPE_TRACEPOINT;
-		event.is_tracepoint = true;
-		err = tracepoint_id(name, NULL, &event.config);
+	for (size_t i = 0; !err && i < terms->count; i++)
+		if (is_common_term(terms->items[i].name))
+			err = take_common_term(&terms->items[i], event);
+	return err;
+}
+
+static struct error *unknown_event(const char *text, const struct spec *spec,
+				   const struct pmus *pmus)
+{
+	CLEANUP(free_ptr) char *names = pmus_names(pmus);
+	const char *near = known_event_nearest(spec->name);
+	struct error *err = spec->terms
+				    ? error_new("unknown PMU '%s' of event '%s'", spec->name, text)
+				    : error_new("unknown event '%s'", text);
+
+	/* Two letters of "cpu" are near to "cs". */
+	if (near && (!spec->terms || strlen(spec->name) > 4))
+		return error_hint(err, "did you mean %s?", near);
+	if (spec->terms)
+		return error_hint(err, "PMUs of this machine: %s", names);
+	return error_hint(err, "events are cycles, instructions, cache-misses, LLC-load-misses, "
+			       "cpu-clock, page-faults, context-switches, tracepoints as "
+			       "sched:sched_switch, raw numbers as r1a8, PMUs with terms as "
+			       "cpu/event=0x3c/");
+}
+
+static void add_variant(struct event *event, const struct pmu *pmu, uint32_t type, uint64_t config)
+{
+	struct event_variant *variant = &event->variants[event->variant_count++];
+
+	*variant =
+		(struct event_variant){.type = type, .config = config, .pmu = xstrdup(pmu->name)};
+	if (!pmu->cpus)
+		return;
+	variant->cpu_count = pmu->cpu_count;
+	variant->cpus = xreallocarray(NULL, pmu->cpu_count, sizeof(*pmu->cpus));
+	memcpy(variant->cpus, pmu->cpus, pmu->cpu_count * sizeof(*pmu->cpus));
+}
+
+/* Raw numbers are those of the PMU's own type; it takes generic ones with its type in front. */
+static void split_by_kind(struct event *event, const struct pmus *pmus)
+{
+	bool is_raw = event->type == PERF_TYPE_RAW;
+
+	if ((!is_raw && !is_generic(event->type)) || !pmus_are_hybrid(pmus))
+		return;
+	event->variants = xcalloc(pmus->count, sizeof(*event->variants));
+	for (size_t i = 0; i < pmus->count; i++) {
+		const struct pmu *pmu = &pmus->items[i];
+
+		if (pmu->kind == PMU_CORE && pmu->cpus)
+			add_variant(event, pmu, is_raw ? pmu->type : event->type,
+				    is_raw ? event->config
+					   : pmu_event_generic_config(pmu, event->config));
 	}
-	if (!err && modifiers)
-		err = apply_modifiers(modifiers, &event);
+}
+
+size_t event_variant_count(const struct event *event)
+{
+	return event->variant_count ? event->variant_count : 1;
+}
+
+static bool counts_on(const struct event_variant *variant, unsigned cpu)
+{
+	for (size_t i = 0; i < variant->cpu_count; i++)
+		if (variant->cpus[i] == cpu)
+			return true;
+	return !variant->cpus;
+}
+
+bool event_variant_is_of(const struct event *event, size_t variant, unsigned cpu)
+{
+	for (size_t i = 0; i < event->variant_count; i++)
+		if (counts_on(&event->variants[i], cpu))
+			return i == variant;
+	return !event->variant_count;
+}
+
+static struct error *set_plain(const char *text, const struct spec *spec,
+			       const struct event_terms *terms, const struct pmus *pmus,
+			       struct event *event)
+{
+	if (!find_plain(spec->name, event)) {
+		struct error *err;
+
+		if (!tracepoint_is_name(spec->name))
+			return unknown_event(text, spec, pmus);
+		event->type = PERF_TYPE_TRACEPOINT;
+		err = tracepoint_id(spec->name, NULL, &event->config);
+		if (err)
+			return err;
+	}
+	for (size_t i = 0; i < terms->count; i++)
+		if (!is_common_term(terms->items[i].name))
+			return error_hint(
+				error_new("%s has no term '%s'", spec->name, terms->items[i].name),
+				"terms are period, freq, name, call-graph, stack-size");
+	split_by_kind(event, pmus);
+	return NULL;
+}
+
+static struct error *set_of_pmu(const struct pmu *pmu, const struct event_terms *terms,
+				struct event *event)
+{
+	struct pmu_event found = {0};
+	struct error *err = pmu_event_configure(pmu, terms, is_common_term, &found);
+
+	if (err)
+		return err;
+	event->type = found.type;
+	event->config = found.config[0];
+	event->config1 = found.config[1];
+	event->config2 = found.config[2];
+	event->config3 = found.config[3];
+	event->pmu_kind = pmu->kind;
+	event->variants = xcalloc(1, sizeof(*event->variants));
+	add_variant(event, pmu, event->type, event->config);
+	return NULL;
+}
+
+struct error *event_parse(const char *text, const struct pmus *pmus, struct event *ret)
+{
+	CLEANUP(event_deinit) struct event event = {.name = event_spec_name(text)};
+	CLEANUP(spec_deinit) struct spec spec = {0};
+	CLEANUP(event_terms_deinit) struct event_terms terms = {0};
+	const struct pmu *pmu = NULL;
+	struct error *err = split_spec(text, &spec);
+
+	if (err)
+		return err;
+	if (spec.terms) {
+		pmu = pmus_find(pmus, spec.name);
+		err = event_terms_parse(spec.terms, spec.terms_len, &terms);
+	}
+	if (!err)
+		err = take_common_terms(&terms, &event);
+	if (!err && pmu)
+		err = set_of_pmu(pmu, &terms, &event);
+	if (err)
+		return error_wrap(err, "event '%s'", text);
+	if (!pmu)
+		err = set_plain(text, &spec, &terms, pmus, &event);
+	event.kind = event_value_kind(event.type, event.config);
+	event.is_tracepoint = event.type == PERF_TYPE_TRACEPOINT;
+	/* Addresses of a virtual machine's guest mean nothing here. */
+	event.exclude_guest = pmu ? pmu->kind == PMU_CORE
+				  : is_generic(event.type) || event.type == PERF_TYPE_RAW;
+	if (!err)
+		err = apply_modifiers(text, spec.modifiers, &event);
 	if (err)
 		return err;
 	*ret = event;
-	event.name = NULL;
+	event = (struct event){0};
 	return NULL;
 }
 
 void event_deinit(struct event *event)
 {
-	free(event->name);
-}
-
-/* What a counter of cycles on ourselves counts in half a millisecond; a negative errno. */
-static int64_t count_own_cycles(void)
-{
-	struct perf_event_attr attr = {
-		.size = sizeof(attr),
-		.type = PERF_TYPE_HARDWARE,
-		.config = PERF_COUNT_HW_CPU_CYCLES,
-		.exclude_kernel = 1,
-	};
-	CLEANUP(close_fd) int fd = attr_open(&attr, 0, -1);
-	uint64_t until_ns = sampler_now_ns() + 500000;
-	uint64_t count = 0;
-
-	if (fd < 0)
-		return fd;
-	while (sampler_now_ns() < until_ns)
-		continue;
-	if (read(fd, &count, sizeof(count)) != sizeof(count))
-		return -errno;
-	return (int64_t)count;
-}
-
-void event_choose_default(int64_t cycles_counted, struct event *ret, const char **reason)
-{
-	switch (cycles_counted) {
-	case 0:
-		*reason = "no hardware counter: cycles can be opened here, but counts nothing";
-		break;
-	case -EBUSY:
-		*reason = "no hardware counter: another program holds it";
-		break;
-	case -EACCES:
-	case -EPERM:
-		*reason = "no hardware counter: the kernel refuses it to us";
-		break;
-	default:
-		*reason = "no hardware counter: this machine offers none, as most virtual ones";
-		break;
+	for (size_t i = 0; i < event->variant_count; i++) {
+		free(event->variants[i].pmu);
+		free(event->variants[i].cpus);
 	}
-	if (cycles_counted > 0)
-		*reason = NULL;
-	*ret = (struct event){.name = xstrdup(*reason ? "cpu-clock" : "cycles")};
-	find_known(ret->name, ret);
-}
-
-void event_default(struct event *ret, const char **reason)
-{
-	event_choose_default(count_own_cycles(), ret, reason);
+	free(event->variants);
+	free(event->name);
+	free(event->path);
 }
 
 uint64_t event_max_frequency_hz(void)

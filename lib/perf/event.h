@@ -1,54 +1,122 @@
 /*
- * What to sample: an event as the user names it, made ready for perf_event_open(2).
+ * Events: what the user names, as a template for perf_event_open(2).
  *
- * Names are perf's: generic hardware ("cycles", "instructions", "cache-misses", …), software
- * ("cpu-clock", "task-clock", "page-faults", "context-switches", …) and tracepoints
- * ("sched:sched_switch", looked up in tracefs), raw numbers ("r1a8"). Modifiers after the last
- * colon: u, k, p, pp, ppp.
+ * Names are perf's: generic hardware ("cycles", "instructions", "cache-misses", …), caches
+ * ("LLC-load-misses"), software ("cpu-clock", "task-clock", "page-faults", "context-switches", …)
+ * and tracepoints ("sched:sched_switch", looked up in tracefs), raw numbers ("r1a8"), and PMUs with
+ * terms ("cpu/mem-loads,ldlat=30/", pmu_event.h). Terms between slashes may follow every name:
+ * period=N, freq=HZ, name=TEXT, call-graph=fp|dwarf|no, stack-size=BYTES. Modifiers come after the
+ * last colon, or after the second slash: u, k, h (user space, kernel, hypervisor), G, H (guests,
+ * host), p, pp, ppp, P (precise addresses; the most precise).
  */
 #ifndef PROF_PERF_EVENT_H
 #define PROF_PERF_EVENT_H
 
 #include "base/error.h"
+#include "base/value.h"
+#include "perf/pmu.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-struct event {
-	char *name;	       /* as the user wrote it; owned */
-	uint32_t type;	       /* perf_event_attr.type */
-	uint64_t config;       /* perf_event_attr.config */
-	uint64_t period;       /* a sample every so many events; 0: by frequency */
-	uint64_t frequency_hz; /* samples a second; 0: by period */
-	bool counts_ns;	       /* its periods are nanoseconds of CPU time (cpu-clock, task-clock) */
-	bool is_tracepoint;    /* each occurrence is of interest: a period of 1 suits it */
-	bool exclude_user;
-	bool exclude_kernel;
-	unsigned precise; /* perf_event_attr.precise_ip */
+/* Sizes of a copy of the user stack. The kernel's record of 65,535 bytes holds no larger one. */
+enum { STACK_BYTES_MIN = 512, STACK_BYTES_MAX = 65528 };
+
+/* What a sample holds besides pc, thread, time, CPU and period. */
+struct sample_fields {
+	uint64_t regs_mask;   /* user registers (asm/perf_regs.h); 0: none */
+	uint32_t stack_bytes; /* copy of the user stack, a multiple of 8; 0: none */
+	bool kernel_chain;    /* call chain of the kernel */
+	bool user_chain;      /* call chain of user space, by frame pointers */
+	/* The kernel may walk that when the thread returns to user space, and write it as a
+	 * RECORD_DEFERRED_CHAIN: memory that is not there is read, and chains are longer. */
+	bool may_defer_chain;
+	bool raw; /* the event's own data: fields of a tracepoint or a uprobe */
 };
 
-/* Sets everything but period and frequency, which stay 0 for the caller to choose. */
-MUST_CHECK struct error *event_parse(const char *spec, struct event *ret);
-void event_deinit(struct event *event);
+/* How stacks are found. */
+enum call_graph {
+	CALL_GRAPH_AUTO,  /* the same as DWARF */
+	CALL_GRAPH_DWARF, /* registers and a copy of the stack are unwound by CFI */
+	CALL_GRAPH_FP,	  /* the kernel follows frame pointers */
+	CALL_GRAPH_NO,
+};
 
-/* What a perf_event_attr's type and config are called, to be freed; "type 4 config 0x1a8" where
- * that is in no table. */
-char *event_name_of(uint32_t type, uint64_t config);
-/* Do its periods count nanoseconds of CPU time? */
-bool event_counts_ns(uint32_t type, uint64_t config);
+/* Whether samples hold a copy of the stack. */
+static inline bool call_graph_dumps(enum call_graph kind)
+{
+	return kind == CALL_GRAPH_AUTO || kind == CALL_GRAPH_DWARF;
+}
 
 /*
- * The event to take when the user names none: `cycles` where this machine has a counter that counts
- * (it is opened on ourselves and tried), else `cpu-clock`, with `*reason` set to a static
- * half-sentence that says why ("no hardware counter: …"); NULL for cycles.
+ * An event on the CPUs of one kind. Intel's hybrid and Arm's big.LITTLE machines have a PMU per
+ * kind of CPU, and the kernel counts "cycles" on the CPUs only whose PMU a descriptor names.
  */
-void event_default(struct event *ret, const char **reason);
+struct event_variant {
+	uint32_t type;
+	uint64_t config; /* with type PERF_TYPE_HARDWARE or _HW_CACHE: the PMU's type << 32 | event
+			  */
+	char *pmu;	 /* its name; owned by the event */
+	unsigned *cpus;	 /* where it counts, ascending; owned by the event; NULL: on all CPUs */
+	size_t cpu_count;
+};
 
-/* The decision alone: what a counter of cycles counted in a busy moment, or a negative errno. */
-void event_choose_default(int64_t cycles_counted, struct event *ret, const char **reason);
+/* The template of a perf_event_attr. */
+struct event {
+	char *name; /* as the user wrote it, or its term `name`; owned */
+	uint32_t type;
+	uint64_t config, config1, config2, config3;
+	enum pmu_kind pmu_kind; /* of an event in the terms of a PMU, which has one variant */
+	/* One per kind of CPU that counts it, to be opened on all of them; none: it has type and
+	 * config everywhere. */
+	struct event_variant *variants;
+	size_t variant_count;
+	char *path;	       /* of a uprobe: config1 points to it; owned; or NULL */
+	uint64_t period;       /* one sample per so many events; 0: by frequency */
+	uint64_t frequency_hz; /* samples per second; 0: by period */
+	enum value_kind kind;  /* of its periods; their unit is value_unit(kind) */
+	bool is_tracepoint;    /* each occurrence is of interest: a period of 1 suits it */
+	bool exclude_user, exclude_kernel, exclude_hypervisor;
+	bool exclude_host, exclude_guest;
+	unsigned precise;	  /* precise_ip … */
+	bool may_be_less_precise; /* … or the most that the kernel takes */
+	bool has_call_graph;	  /* it has a call graph of its own: */
+	enum call_graph call_graph;
+	uint32_t stack_bytes; /* 0: not given */
+	bool switches;	      /* also writes a RECORD_SWITCH for each context switch */
+	struct sample_fields fields;
+};
 
-/* /proc/sys/kernel/perf_event_max_sample_rate; 0 when it cannot be read. */
+/* Sets everything but the fields, and period and frequency only if the user gave them; what is
+ * left at 0 is for the caller to choose. */
+MUST_CHECK struct error *event_parse(const char *spec, const struct pmus *pmus, struct event *ret);
+void event_deinit(struct event *event);
+
+/* The length of the first event in a list that is separated by commas: those between slashes are of
+ * the event. */
+size_t event_spec_len(const char *list);
+/* The name that an event of this spec gets; the caller frees it. */
+char *event_spec_name(const char *spec);
+
+/* How many different attributes the event is opened with: its variants, or 1. */
+size_t event_variant_count(const struct event *event);
+/* Whether a variant, numbered from 0, is the one to open on a CPU. At most one is, none where no
+ * PMU counts the event. */
+bool event_variant_is_of(const struct event *event, size_t variant, unsigned cpu);
+
+/* The name of a type and config; "type 4 config 0x1a8" if it is unknown. The caller frees it. */
+char *event_name_of(uint32_t type, uint64_t config);
+/* Rounds the size of a copy of the user stack up to words, which the kernel copies. False, with
+ * nothing changed: it is not within the bounds. */
+MUST_CHECK bool event_take_stack_bytes(uint64_t bytes, uint32_t *ret);
+
+/* Whether the kernel itself counts it, always and exactly. */
+bool event_is_software(const struct event *event);
+/* What its periods measure: CPU time (cpu-clock, task-clock) or a count of events. */
+enum value_kind event_value_kind(uint32_t type, uint64_t config);
+
+/* /proc/sys/kernel/perf_event_max_sample_rate; 0 if it cannot be read. */
 uint64_t event_max_frequency_hz(void);
 
 #endif

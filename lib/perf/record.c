@@ -1,7 +1,5 @@
 #include "perf/record.h"
 
-#include "base/search.h"
-
 #include <linux/perf_event.h>
 #include <sys/mman.h>
 
@@ -21,15 +19,6 @@ enum { FIRST_USER_TYPE = 64 };
 /* PERF_RECORD_MISC_MMAP_BUILD_ID, Linux 5.12: a build-id where device and inode stood. */
 enum { MISC_BUILD_ID = 1 << 14 };
 
-static bool find_event(const struct record_layout *layout, uint64_t id, unsigned *ret)
-{
-	size_t at = search_first(layout->ids, layout->id_count, id);
-	bool found = at < layout->id_count && layout->ids[at] == id;
-
-	*ret = found ? layout->events[at] : 0;
-	return found || layout->id_count == 0;
-}
-
 static void take_ids(struct bytes *from, struct record *ret)
 {
 	ret->pid = (pid_t)bytes_u32(from);
@@ -43,6 +32,12 @@ static uint32_t take_cpu(struct bytes *from)
 	bytes_skip(from, sizeof(uint32_t)); /* reserved */
 	return cpu;
 }
+
+/* PERF_CONTEXT_USER_DEFERRED, Linux 6.19: a cookie follows. */
+static const uint64_t context_user_deferred = (uint64_t)-640;
+
+/* PERF_RECORD_CALLCHAIN_DEFERRED, Linux 6.19. */
+enum { TYPE_CALLCHAIN_DEFERRED = 22 };
 
 /* Cuts the trailer off the end of the body. */
 static bool take_trailer(const struct record_layout *layout, struct bytes *body, struct record *ret)
@@ -68,7 +63,7 @@ static bool take_trailer(const struct record_layout *layout, struct bytes *body,
 	return true;
 }
 
-/* Where the addresses after a marker belong; NULL: to nobody we know (a guest, a hypervisor). */
+/* Where the addresses after a marker belong; NULL: neither to the kernel nor to user space. */
 static struct bytes *chain_of_marker(uint64_t marker, struct record_sample *sample)
 {
 	switch (marker) {
@@ -89,6 +84,12 @@ static void split_chain(struct bytes chain, struct record_sample *sample)
 		const unsigned char *at = chain.at;
 		uint64_t address = bytes_u64(&chain);
 
+		if (address == context_user_deferred) {
+			sample->is_chain_deferred = true;
+			sample->chain_cookie = bytes_u64(&chain);
+			part = NULL;
+			continue;
+		}
 		if (address >= (uint64_t)PERF_CONTEXT_MAX) {
 			part = chain_of_marker(address, sample);
 			continue;
@@ -171,10 +172,10 @@ static bool decode_sample(const struct record_layout *layout, struct bytes body,
 {
 	struct record_sample *sample = &ret->sample;
 	uint64_t types = layout->sample_type;
-	uint64_t id = 0;
 
+	sample->event = layout->event;
 	if (types & PERF_SAMPLE_IDENTIFIER)
-		id = bytes_u64(&body);
+		bytes_skip(&body, sizeof(uint64_t));
 	if (types & PERF_SAMPLE_IP)
 		sample->ip = bytes_u64(&body);
 	if (types & PERF_SAMPLE_TID)
@@ -184,7 +185,7 @@ static bool decode_sample(const struct record_layout *layout, struct bytes body,
 	if (types & PERF_SAMPLE_ADDR)
 		bytes_skip(&body, sizeof(uint64_t));
 	if (types & PERF_SAMPLE_ID)
-		id = bytes_u64(&body);
+		bytes_skip(&body, sizeof(uint64_t));
 	if (types & PERF_SAMPLE_STREAM_ID)
 		bytes_skip(&body, sizeof(uint64_t));
 	if (types & PERF_SAMPLE_CPU)
@@ -195,7 +196,7 @@ static bool decode_sample(const struct record_layout *layout, struct bytes body,
 	if (types & PERF_SAMPLE_CALLCHAIN)
 		take_chain(&body, sample);
 	if (types & PERF_SAMPLE_RAW)
-		bytes_skip(&body, bytes_u32(&body));
+		sample->raw_data = bytes_sub(&body, bytes_u32(&body));
 	if (types & PERF_SAMPLE_BRANCH_STACK)
 		skip_branches(&body, layout->branch_type);
 	if (types & PERF_SAMPLE_REGS_USER)
@@ -203,7 +204,7 @@ static bool decode_sample(const struct record_layout *layout, struct bytes body,
 	if (types & PERF_SAMPLE_STACK_USER)
 		take_stack(&body, &sample->stack);
 	sample->dumped_bytes = bytes_left(&sample->stack);
-	return bytes_ok(&body) && find_event(layout, id, &sample->event);
+	return bytes_ok(&body);
 }
 
 static void take_device(struct bytes *body, struct record_mmap *map)
@@ -211,7 +212,7 @@ static void take_device(struct bytes *body, struct record_mmap *map)
 	map->device_major = bytes_u32(body);
 	map->device_minor = bytes_u32(body);
 	map->inode = bytes_u64(body);
-	bytes_skip(body, sizeof(uint64_t)); /* generation of the inode */
+	map->generation = bytes_u64(body);
 }
 
 static void take_build_id(struct bytes *body, struct record_mmap *map)
@@ -289,6 +290,74 @@ static void decode_lost(uint32_t type, struct bytes *body, struct record *ret)
 	ret->lost.count = bytes_u64(body);
 }
 
+/* SWITCH has no body: the thread is in the trailer. */
+static void decode_switch(uint32_t type, uint16_t misc, struct bytes *body, struct record *ret)
+{
+	ret->type = RECORD_SWITCH;
+	ret->switched.is_out = misc & PERF_RECORD_MISC_SWITCH_OUT;
+	ret->switched.is_preempted = ret->switched.is_out &&
+				     misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT;
+	if (type == PERF_RECORD_SWITCH_CPU_WIDE) {
+		ret->switched.other_pid = (pid_t)bytes_u32(body);
+		ret->switched.other_tid = (pid_t)bytes_u32(body);
+	}
+}
+
+static void decode_cgroup(struct bytes *body, struct record *ret)
+{
+	ret->type = RECORD_CGROUP;
+	ret->cgroup.id = bytes_u64(body);
+	ret->cgroup.path = bytes_cstr(body);
+}
+
+static void decode_text_poke(struct bytes *body, struct record *ret)
+{
+	struct record_text_poke *poke = &ret->text_poke;
+	uint16_t old_len, new_len;
+
+	ret->type = RECORD_TEXT_POKE;
+	poke->address = bytes_u64(body);
+	old_len = bytes_u16(body);
+	new_len = bytes_u16(body);
+	poke->old_code = bytes_sub(body, old_len);
+	poke->new_code = bytes_sub(body, new_len);
+}
+
+static void decode_ksymbol(struct bytes *body, struct record *ret)
+{
+	ret->type = RECORD_KSYMBOL;
+	ret->ksymbol.address = bytes_u64(body);
+	ret->ksymbol.length_bytes = bytes_u32(body);
+	bytes_skip(body, sizeof(uint16_t)); /* BPF or out of line */
+	ret->ksymbol.is_removed = bytes_u16(body) & PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER;
+	ret->ksymbol.name = bytes_cstr(body);
+}
+
+static void decode_bpf_event(struct bytes *body, struct record *ret)
+{
+	struct record_bpf_event *event = &ret->bpf_event;
+	const void *tag;
+
+	ret->type = RECORD_BPF_EVENT;
+	event->is_unloaded = bytes_u16(body) == PERF_BPF_EVENT_PROG_UNLOAD;
+	bytes_skip(body, sizeof(uint16_t)); /* flags */
+	event->id = bytes_u32(body);
+	tag = bytes_take(body, sizeof(event->tag));
+	if (tag)
+		memcpy(event->tag, tag, sizeof(event->tag));
+}
+
+/* Addresses of user space, with or without PERF_CONTEXT_USER before them. */
+static void decode_deferred_chain(struct bytes *body, struct record *ret)
+{
+	struct record_sample unused = {0};
+
+	ret->type = RECORD_DEFERRED_CHAIN;
+	ret->deferred_chain.cookie = bytes_u64(body);
+	take_chain(body, &unused);
+	ret->deferred_chain.chain = unused.user_chain;
+}
+
 static void decode_other(const struct record_layout *layout, uint32_t type, uint16_t misc,
 			 struct bytes *body, struct record *ret)
 {
@@ -312,6 +381,25 @@ static void decode_other(const struct record_layout *layout, uint32_t type, uint
 		break;
 	case PERF_RECORD_THROTTLE:
 		ret->type = RECORD_THROTTLE;
+		break;
+	case PERF_RECORD_SWITCH:
+	case PERF_RECORD_SWITCH_CPU_WIDE:
+		decode_switch(type, misc, body, ret);
+		break;
+	case PERF_RECORD_CGROUP:
+		decode_cgroup(body, ret);
+		break;
+	case PERF_RECORD_TEXT_POKE:
+		decode_text_poke(body, ret);
+		break;
+	case PERF_RECORD_KSYMBOL:
+		decode_ksymbol(body, ret);
+		break;
+	case PERF_RECORD_BPF_EVENT:
+		decode_bpf_event(body, ret);
+		break;
+	case TYPE_CALLCHAIN_DEFERRED:
+		decode_deferred_chain(body, ret);
 		break;
 	default:
 		break;

@@ -1,9 +1,8 @@
 /*
- * One record of perf, decoded: what a ring or a perf.data file holds, in our own words.
- * <linux/perf_event.h> stays inside lib/perf.
+ * A decoded record of a ring or a perf.data file. <linux/perf_event.h> stays inside lib/perf.
  *
- * Decoding is pure and bounded: any bytes give a record or `false`, never a read outside them.
- * Pointers in a record are borrowed from the raw bytes (live: until the next sampler_next()).
+ * Decoding is pure and bounded: any bytes give a record or false, without a read outside them. The
+ * pointers in a record are borrowed from its raw bytes (live: until the next sampler_next()).
  * Source: perf_event_open(2), "MMAP layout"; include/uapi/linux/perf_event.h.
  */
 #ifndef PROF_PERF_RECORD_H
@@ -16,7 +15,7 @@
 #include <sys/types.h>
 
 enum record_type {
-	RECORD_OTHER, /* well-formed, but of no interest */
+	RECORD_OTHER, /* well-formed, of a type that is not decoded */
 	RECORD_SAMPLE,
 	RECORD_MMAP,
 	RECORD_COMM,
@@ -24,56 +23,111 @@ enum record_type {
 	RECORD_EXIT,
 	RECORD_LOST, /* LOST and LOST_SAMPLES */
 	RECORD_THROTTLE,
+	RECORD_SWITCH,	       /* SWITCH and SWITCH_CPU_WIDE */
+	RECORD_CGROUP,	       /* a cgroup was made, or was there */
+	RECORD_TEXT_POKE,      /* code of the kernel was changed */
+	RECORD_KSYMBOL,	       /* code of the kernel was added or removed: BPF, ftrace, kprobes */
+	RECORD_BPF_EVENT,      /* a BPF program was loaded or unloaded */
+	RECORD_DEFERRED_CHAIN, /* CALLCHAIN_DEFERRED: the user part of a sample's call chain */
 };
 
 enum { RECORD_BUILD_ID_MAX = 20 };
 
-/* Register values as perf dumps them: one u64 for each bit set in mask, lowest bit first. */
+/* Values of registers: one u64 for each bit in mask, the lowest bit first. */
 struct record_regs {
 	uint64_t abi;  /* 0: none (a kernel thread), 1: 32-bit, 2: 64-bit */
 	uint64_t mask; /* perf_event_attr.sample_regs_user; bit numbers are asm/perf_regs.h's */
 	struct bytes values;
 };
 
-/* Of a sample, once it was unwound: how far its stack went. */
+/* The extent of a stack, known after a sample of it was unwound. */
 struct stack_extent {
-	uint64_t end;  /* the address; 0: nobody knows */
-	bool is_whole; /* there it ends; else it was cut off there, or some way below */
-	bool is_deep;  /* it is larger than what the kernel copied of it */
+	uint64_t end;  /* address; 0: unknown */
+	bool is_whole; /* the stack ends there; else at least there */
+	bool is_deep;  /* the stack is larger than what the kernel copied of it */
+	/*
+	 * A signal handler runs on a stack of its own (sigaltstack): where the interrupted stack
+	 * pointer is saved, and the end of the interrupted stack. 0: none, unknown.
+	 */
+	uint64_t saved_sp_at, interrupted_end;
 };
 
 struct record_sample {
-	unsigned event; /* index into the events the sampler was opened with */
+	unsigned event; /* index into the events that the sampler was opened with */
 	uint64_t ip;
 	uint64_t period;
 	bool in_kernel; /* PERF_RECORD_MISC_CPUMODE: ip is a kernel address */
-	/*
-	 * Call chain by the kernel, leaf first, as u64s: the kernel part, then (only when it was
-	 * asked for) the user part. Markers (PERF_CONTEXT_*) have been taken out.
-	 */
+	/* The parts of the kernel's call chain, if asked for: u64s, leaf first, without the markers
+	 * (PERF_CONTEXT_*). */
 	struct bytes kernel_chain;
 	struct bytes user_chain;
 	struct record_regs regs;
-	/* From the user stack pointer upwards: what the kernel copied of it, and what a stand-in
-	 * did beyond (standin.h). */
+	/* From the user stack pointer on: what the kernel has copied, and what a copier has copied
+	 * after it (capture.h). */
 	struct bytes stack;
 	size_t dumped_bytes; /* what the kernel copied */
+	/* What a copier has copied of the stack that a signal handler has interrupted. */
+	struct bytes interrupted_stack;
+	uint64_t interrupted_start;
+	/* PERF_SAMPLE_RAW: the fields of a tracepoint or a uprobe, with the padding behind them. */
+	struct bytes raw_data;
+	/* The user part of the call chain comes as a RECORD_DEFERRED_CHAIN with the same cookie and
+	 * thread. */
+	bool is_chain_deferred;
+	uint64_t chain_cookie;
 };
 
 struct record_mmap {
 	uint64_t start, length_bytes;
 	uint64_t offset; /* in the file */
 	uint32_t device_major, device_minor;
-	uint64_t inode; /* 0 when the record carries a build-id instead */
+	uint64_t inode;	     /* 0 if the record has a build-id instead */
+	uint64_t generation; /* of the inode, which the next file may get; 0: unknown */
 	uint8_t build_id[RECORD_BUILD_ID_MAX];
 	unsigned build_id_bytes; /* 0: none */
 	bool executable;
 	const char *path; /* "//anon", "[vdso]", "/usr/bin/x" */
 };
 
+/* record.pid and tid are of the thread that is switched. */
+struct record_switch {
+	bool is_out;	   /* it leaves the CPU; else it gets it */
+	bool is_preempted; /* it leaves, though it could run on */
+	/* System-wide: the thread that comes next, or was there before; 0: not told, or idle. */
+	pid_t other_pid, other_tid;
+};
+
+struct record_cgroup {
+	uint64_t id;	  /* as in the samples of PERF_SAMPLE_CGROUP */
+	const char *path; /* from the root of the cgroup file system: "/user.slice" */
+};
+
+struct record_text_poke {
+	uint64_t address;
+	struct bytes old_code, new_code; /* an empty one: the code was added, or removed */
+};
+
+struct record_ksymbol {
+	uint64_t address;
+	uint32_t length_bytes;
+	bool is_removed;
+	const char *name;
+};
+
+struct record_bpf_event {
+	bool is_unloaded;
+	uint32_t id;
+	uint8_t tag[8];
+};
+
+struct record_deferred_chain {
+	uint64_t cookie;    /* record_sample.chain_cookie */
+	struct bytes chain; /* u64s, leaf first, without markers */
+};
+
 struct record {
 	enum record_type type;
-	struct bytes raw; /* all of it, undecoded; empty in a record that was made up */
+	struct bytes raw; /* all of it, undecoded; empty in a synthesized record */
 	pid_t pid, tid;	  /* of the sample, or of the process and thread that the record is about */
 	uint32_t cpu;
 	uint64_t time_ns;
@@ -86,44 +140,47 @@ struct record {
 		} comm;
 		struct {
 			pid_t parent_pid, parent_tid;
-			/* Told by perf of a process that was there: its mappings are told too, not
-			 * inherited. */
+			/* Synthesized by perf for a process that existed already: its mappings
+			 * follow as records, they are not inherited. */
 			bool existing;
 		} fork;
 		struct {
 			uint64_t count;
+			bool are_switches; /* live: of a ring of context switches */
 		} lost;
+		struct record_switch switched;
+		struct record_cgroup cgroup;
+		struct record_text_poke text_poke;
+		struct record_ksymbol ksymbol;
+		struct record_bpf_event bpf_event;
+		struct record_deferred_chain deferred_chain;
 	};
 };
 
 /*
- * What records look like: it follows from the attributes their event was opened with. All events of
- * our own recordings share one layout, and `ids` tells them apart; in a file each may have its own.
+ * How the records of one event are laid out: it follows from its perf_event_attr (attr_layout()).
+ * Which event wrote a record: layouts.h.
  */
 struct record_layout {
+	unsigned event;	      /* record.sample.event of its samples */
 	uint64_t sample_type; /* PERF_SAMPLE_* */
 	uint64_t regs_mask;
 	uint64_t read_format; /* PERF_FORMAT_*: of the values in a sample, where there are any */
 	uint64_t branch_type; /* PERF_SAMPLE_BRANCH_*: likewise of the branches */
-	uint64_t period;      /* of samples that do not tell theirs */
-	/* Mappings may be told with build-ids. Without, their mark means nothing: the kernel (6.18)
-	 * leaves it behind when another's event, that has asked for them, gets the same record. */
+	uint64_t period;      /* of samples without PERF_SAMPLE_PERIOD */
+	/* Mmap records may have build-ids. If not, PERF_RECORD_MISC_MMAP_BUILD_ID means nothing:
+	 * the kernel (6.18) leaves it set if another program's event has asked for build-ids. */
 	bool build_ids;
-	bool bare;		/* nothing but samples has a time and an id (no sample_id_all) */
-	const uint64_t *ids;	/* kernel's event ids, sorted ascending … */
-	const unsigned *events; /* … and the event index each belongs to */
-	size_t id_count;	/* 0: a single event, index 0 */
+	bool bare; /* only samples have a time and an id (no sample_id_all) */
 };
 
-/* raw is one whole record, header included. False: the bytes are no such record. */
+/* raw is one whole record with its header. False: the bytes are not such a record. */
 bool record_decode(const struct record_layout *layout, struct bytes raw, struct record *ret);
 
-/*
- * The kernel's id of the event that wrote the record: of an inherited one, that of the event it was
- * inherited from. False: it has none.
- */
+/* The kernel's id of the event that wrote the record; of an inherited event, the id of the one that
+ * was opened. False: the record has none. */
 bool record_id(const struct record_layout *layout, struct bytes raw, uint64_t *ret);
-/* The time alone, for putting records in order. False: it has none. */
+/* The time of a record. False: it has none. */
 bool record_time(const struct record_layout *layout, struct bytes raw, uint64_t *ret);
 
 #endif

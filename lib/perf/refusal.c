@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Linux 5.8; before, CAP_SYS_ADMIN alone. */
+/* Since Linux 5.8; before, only CAP_SYS_ADMIN. */
 enum { CAPABILITY_PERFMON = 38 };
 
 static const char *event_name(const struct refusal *refusal)
@@ -31,8 +31,10 @@ static bool is_denial(int number)
 
 static struct error *explain_seccomp(const struct refusal *refusal)
 {
-	struct error *err = error_errno(
-		refusal->number, "a seccomp filter (of a container, most likely) forbids sampling");
+	struct error *err = error_errno(refusal->number,
+					"cannot sample %s: a seccomp filter, probably of a "
+					"container, denies perf_event_open",
+					event_name(refusal));
 
 	return error_hint(err, "start the container with --cap-add PERFMON, or with --security-opt "
 			       "seccomp=unconfined");
@@ -40,24 +42,23 @@ static struct error *explain_seccomp(const struct refusal *refusal)
 
 static struct error *explain_foreign(const struct refusal *refusal)
 {
-	struct error *err = error_errno(refusal->number, "process %d belongs to another user",
+	struct error *err = error_errno(refusal->number,
+					"cannot sample process %d: it belongs to another user",
 					(int)refusal->tid);
 
 	return error_hint(err, "run prof as root (sudo)");
 }
 
-/* The kernel's levels: 1 refuses whole CPUs, 2 the kernel too; Debian's and Ubuntu's 3 and 4 all.
- */
+/* Level 1 denies whole CPUs, 2 the kernel, too; 3 and 4 of Debian and Ubuntu everything. */
 static struct error *explain_paranoid(const struct refusal *refusal, int paranoid)
 {
 	bool everyone = refusal->tid == -1;
-	struct error *err =
-		error_errno(refusal->number,
-			    "kernel.perf_event_paranoid is %d, which forbids sampling %s", paranoid,
-			    everyone		      ? "other users' processes"
-			    : in_kernel_only(refusal) ? "the kernel"
-			    : paranoid > 2	      ? "without privileges"
-						      : event_name(refusal));
+	struct error *err = error_errno(refusal->number,
+					"cannot sample %s: kernel.perf_event_paranoid is %d",
+					everyone		  ? "other users' processes"
+					: in_kernel_only(refusal) ? "the kernel"
+								  : event_name(refusal),
+					paranoid);
 
 	return error_hint(err, "sudo sysctl kernel.perf_event_paranoid=%d, or run prof as root",
 			  everyone ? 0 : 1);
@@ -77,9 +78,10 @@ static struct error *explain_denial(const struct refusal *refusal,
 		return explain_paranoid(refusal, around->paranoid);
 	if (around->seccomp)
 		return explain_seccomp(refusal);
-	return error_hint(error_errno(refusal->number, "sample %s", event_name(refusal)), "%s",
+	return error_hint(error_errno(refusal->number, "cannot sample %s", event_name(refusal)),
+			  "%s",
 			  around->privileged ? "a security module (SELinux, AppArmor, lockdown) "
-					       "forbids it: see dmesg"
+					       "denies it: see dmesg"
 					     : "run prof as root (sudo)");
 }
 
@@ -87,18 +89,35 @@ static struct error *explain_missing(const struct refusal *refusal)
 {
 	struct error *err = NULL;
 
-	if (refusal->event && refusal->event->precise) {
-		err = error_errno(refusal->number, "this machine cannot sample %s precisely",
+	if (refusal->event && refusal->event->precise && !refusal->event->may_be_less_precise) {
+		err = error_errno(refusal->number, "cannot sample %s precisely on this machine",
 				  event_name(refusal));
-		return error_hint(err, "leave out the modifier p");
+		return error_hint(err, "remove the modifier p");
 	}
 	if (refusal->number == ENODEV)
-		err = error_errno(refusal->number, "%s cannot be sampled on CPU %u",
-				  event_name(refusal), refusal->cpu);
+		err = error_errno(refusal->number, "CPU %u has no counter for %s", refusal->cpu,
+				  event_name(refusal));
 	else
 		err = error_errno(refusal->number, "this machine has no counter for %s",
 				  event_name(refusal));
-	return error_hint(err, "-e cpu-clock samples CPU time and needs no counter");
+	return error_hint(err, "use -e cpu-clock: it samples CPU time and needs no counter");
+}
+
+/* EINVAL or EOPNOTSUPP: of another PMU than the CPUs' it mostly means that it has no interrupt. */
+static struct error *explain_pmu(const struct refusal *refusal)
+{
+	struct error *err = error_errno(refusal->number, "cannot sample %s", event_name(refusal));
+	const char *pmu = refusal->event->variants[0].pmu;
+
+	if (refusal->event->pmu_kind == PMU_CORE)
+		return error_hint(err, "the PMU %s does not take these values of its terms", pmu);
+	return error_hint(err, "the PMU %s may only count: perf stat -e %s", pmu,
+			  event_name(refusal));
+}
+
+static bool is_of_pmu(const struct refusal *refusal)
+{
+	return refusal->event && refusal->event->variant_count == 1;
 }
 
 struct error *refusal_explain_in(const struct refusal *refusal, const struct circumstances *around)
@@ -112,24 +131,35 @@ struct error *refusal_explain_in(const struct refusal *refusal, const struct cir
 			return explain_seccomp(refusal);
 		return error_errno(ENOSYS, "this kernel is built without perf events");
 	case ESRCH:
-		return error_errno(ESRCH, "process %d", (int)refusal->tid);
+		return error_errno(ESRCH, "cannot sample process %d", (int)refusal->tid);
 	case EMFILE:
-		return error_hint(error_errno(EMFILE, "open an event a thread and CPU"),
-				  "run prof as root (sudo), who may raise the limit of "
-				  "descriptors; or choose CPUs with -C, or threads with -t");
+		return error_hint(error_errno(EMFILE, "open an event per thread and CPU"),
+				  "%s; or select CPUs with -C or threads with -t, or sample all "
+				  "processes with -a",
+				  around->privileged ? "start prof with a higher limit of open "
+						       "files (ulimit -n)"
+						     : "run prof as root (sudo), which may raise "
+						       "the limit of open files");
 	case ENFILE:
-		return error_hint(error_errno(ENFILE, "open an event a thread and CPU"),
+		return error_hint(error_errno(ENFILE, "open an event per thread and CPU"),
 				  "raise the system's limit: sudo sysctl fs.file-max=1000000");
+	case EINVAL:
+		if (is_of_pmu(refusal))
+			return explain_pmu(refusal);
+		return error_errno(EINVAL, "cannot sample %s", event_name(refusal));
+	case EOPNOTSUPP:
+		if (is_of_pmu(refusal) && refusal->event->pmu_kind != PMU_CORE)
+			return explain_pmu(refusal);
+		return explain_missing(refusal);
 	case ENOENT:
 	case ENODEV:
-	case EOPNOTSUPP:
 	case ENXIO:
 		return explain_missing(refusal);
 	case EBUSY:
-		return error_hint(error_errno(EBUSY, "sample %s", event_name(refusal)),
-				  "another profiler holds the counter; -e cpu-clock needs none");
+		return error_hint(error_errno(EBUSY, "cannot sample %s", event_name(refusal)),
+				  "another profiler uses the counter; -e cpu-clock needs none");
 	default:
-		return error_errno(refusal->number, "sample %s", event_name(refusal));
+		return error_errno(refusal->number, "cannot sample %s", event_name(refusal));
 	}
 }
 

@@ -42,9 +42,10 @@ struct error *ring_open(unsigned cpu, size_t data_bytes, uint32_t watermark_byte
 	if (memory == MAP_FAILED) {
 		int number = errno;
 
-		return error_hint(error_errno(number, "map a ring of %zu KiB", data_bytes / 1024),
-				  "allow more locked memory: ulimit -l unlimited, or sudo sysctl "
-				  "kernel.perf_event_mlock_kb=8192");
+		return error_hint(
+			error_errno(number, "map a ring buffer of %zu KiB", data_bytes / 1024),
+			"allow more locked memory: ulimit -l unlimited, or sudo sysctl "
+			"kernel.perf_event_mlock_kb=8192");
 	}
 	ring_init(ret, memory, data_bytes);
 	ret->fd = steal_fd(&fd);
@@ -88,7 +89,7 @@ enum ring_front ring_front(struct ring *ring, struct bytes *raw)
 	if (unread == 0)
 		return RING_EMPTY;
 	ring->front_bytes = unread;
-	/* Records are multiples of 8 bytes, so a header never wraps. */
+	/* The size of a record is a multiple of 8, so a header never wraps. */
 	if (unread > ring->size_bytes || unread < sizeof(header) || offset % sizeof(header) != 0)
 		return RING_DAMAGED;
 	memcpy(&header, ring->data + offset, sizeof(header));

@@ -1,343 +1,284 @@
 #include "perf/sampler.h"
 
 #include "base/alloc.h"
+#include "base/clock.h"
+#include "base/sched_attributes.h"
 #include "perf/attr.h"
-#include "perf/coverage.h"
+#include "perf/capture.h"
 #include "perf/cpus.h"
 #include "perf/descriptors.h"
-#include "perf/redirection.h"
-#include "perf/ring.h"
-#include "perf/scheduling.h"
-#include "perf/standin.h"
-#include "perf/stream.h"
+#include "perf/late_threads.h"
+#include "perf/layouts.h"
+#include "perf/output_redirect.h"
+#include "perf/process_tree.h"
+#include "perf/ring_merge.h"
+#include "perf/ring_set.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
-#include <sys/epoll.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
-	/* By default a ring holds the samples of so long a time, within these bounds. */
-	RING_MS = 100,
-	LEAST_RING_BYTES = 2 << 20,
-	MOST_RING_BYTES = 16 << 20,
-	DEFAULT_RING_BYTES = 4 << 20, /* where nobody knows how many they will be */
-	/* Not halved further: a few records with large dumps must fit. */
-	SMALLEST_RING_BYTES = 128 << 10,
-	/* The user is told of rings that are smaller than what was asked for, or than this. */
-	SMALL_RING_BYTES = 512 << 10,
-	/* The side band's share of it, and at least so much. */
-	SIDE_BAND_SHARE = 8,
-	SMALLEST_SIDE_BAND_BYTES = 32 << 10,
-	/*
-	 * The reader wakes this often: what it then reads is still in the cache, nearly the whole
-	 * ring is left for what comes while it is waiting for a CPU, and a wake-up costs little
-	 * beside so many bytes.
-	 */
-	WATERMARK_BYTES = 256 << 10,
-	/* What a sample takes besides its stack, at most as a rule. */
+	/* What a sample usually takes at most, besides its stack. */
 	SAMPLE_BYTES = 1 << 10,
-	/* Of attended samples the reader takes so many at a time, if that is within these. */
-	ATTENDED_SAMPLES = 5,
-	LEAST_ATTENDED_MS = 2,
-	MOST_ATTENDED_MS = 20,
-};
-
-/* What the rings of a CPU are for; they lie in this order. */
-enum ring_kind {
-	RINGS_SIDE_BAND,
-	RINGS_SAMPLES,
-	RINGS_ATTENDED, /* samples, too: each wakes */
-	RING_KINDS,
+	/* A ring that holds fewer copies of stacks loses samples while the reader waits for a CPU;
+	 * deep stacks are better captured. */
+	LEAST_COPIES = 8,
+	/* While stacks are captured, the reader takes this many samples at a time, if that takes it
+	 * to a pause within these bounds. */
+	CAPTURED_SAMPLES = 5,
+	CAPTURE_POLL_MS_MIN = 2,
+	CAPTURE_POLL_MS_MAX = 20,
+	/* The kernel takes this time at most from taking the time of a record to its end, unless it
+	 * is interrupted between them. */
+	WRITTEN_NS = 5000,
 };
 
 struct sampler {
 	unsigned *cpus;
 	size_t cpu_count;
-	/* All of a kind, then all of the next: in a batch the heads of the samples are to be noted
-	 * first, and on equal times the side band is to come first. */
-	struct ring *rings;
-	unsigned kinds; /* RING_KINDS, or one less */
-	struct stream stream;
-	struct standins *standins;	 /* NULL: none yet */
-	bool attends;			 /* to some of the samples at least … */
-	bool will_attend;		 /* … and so it will be when these are redirected */
-	struct redirection *redirection; /* NULL: none was begun */
-	bool is_of_scheduler;		 /* one of the events is */
+	struct ring_set rings;
+	struct ring_merge merge;
+	struct capture *capture; /* NULL: not started */
+	bool captures;		 /* some descriptors at least write to RINGS_CAPTURED … */
+	bool will_capture;	 /* … and all or none will when `redirect` is done */
+	struct output_redirect *redirect; /* the last one; NULL: none was begun */
+	bool has_scheduler_event;
+	struct process_tree *tree; /* whole CPUs are sampled for it; NULL: they are not */
 	struct sampler_options options;
-	uint64_t samples_a_second; /* 0: nobody knows */
+	uint64_t samples_per_second, bytes_per_second; /* on one CPU; 0: unknown */
+	uint64_t interval_ns; /* between the samples of a busy CPU; 0: unknown, or not of CPUs */
 
 	struct descriptors descriptors;
+	char **lacking_cpus; /* of each event, or NULL: see sampler_lacking_cpus() */
 	struct attr_features features;
-	struct record_layout layout;
-	uint64_t *ids; /* layout's, owned here */
-	unsigned *events;
+	struct layouts layouts; /* of the sampling events; the side band ends as they do */
 
 	int epoll_fd;
 	bool starts_at_exec;
 	bool stopped;
-	uint64_t lost; /* records that did not fit into the sample rings, as told so far */
+	/* Records that did not fit into the rings of samples and of switches, as reported so far.
+	 */
+	uint64_t lost, lost_switches;
+	uint64_t complete_ns; /* sampler_complete_ns() */
 	struct sampler_facts facts;
 };
 
-static unsigned ring_count(const struct sampler *s)
+/* Whether it is known how many samples will come. */
+static bool has_known_rate(const struct event *events, size_t event_count)
 {
-	return s->kinds * (unsigned)s->cpu_count;
-}
-
-static enum ring_kind kind_of(const struct sampler *s, unsigned ring)
-{
-	return (enum ring_kind)(ring / s->cpu_count);
-}
-
-static struct ring *rings_of(const struct sampler *s, enum ring_kind kind)
-{
-	return s->rings + kind * s->cpu_count;
-}
-
-static bool contains(const unsigned *cpus, size_t count, unsigned cpu)
-{
-	for (size_t i = 0; i < count; i++) {
-		if (cpus[i] == cpu)
-			return true;
-	}
-	return false;
-}
-
-/* The CPUs asked for, all of which must be there; or all that are. */
-static struct error *choose_cpus(struct sampler *s, const struct target *target)
-{
-	CLEANUP(free_ptr) unsigned *online = NULL;
-	size_t online_count = 0;
-	struct error *err = cpus_online(&online, &online_count);
-
-	if (err)
-		return err;
-	if (!target->cpus) {
-		s->cpus = STEAL(online);
-		s->cpu_count = online_count;
-		return NULL;
-	}
-	assert(target->cpu_count > 0);
-	s->cpus = xreallocarray(NULL, target->cpu_count, sizeof(*s->cpus));
-	for (size_t i = 0; i < target->cpu_count; i++) {
-		if (!contains(online, online_count, target->cpus[i]))
-			return error_new("CPU %u is not online", target->cpus[i]);
-		if (!contains(s->cpus, s->cpu_count, target->cpus[i]))
-			s->cpus[s->cpu_count++] = target->cpus[i];
-	}
-	return NULL;
-}
-
-static size_t round_down_to_pages(size_t bytes)
-{
-	size_t rounded = ring_control_bytes();
-
-	while (rounded <= bytes / 2)
-		rounded *= 2;
-	return rounded;
-}
-
-static void close_rings(struct sampler *s)
-{
-	for (unsigned i = 0; i < ring_count(s); i++)
-		ring_close(&s->rings[i]);
-}
-
-/* 0 where an event happens as often as it does. */
-static uint64_t samples_a_second(const struct event *events, size_t event_count)
-{
-	uint64_t sum = 0;
-
-	for (size_t i = 0; i < event_count; i++) {
+	for (size_t i = 0; i < event_count; i++)
 		if (!events[i].frequency_hz)
-			return 0;
-		sum += events[i].frequency_hz;
-	}
-	return sum;
+			return false;
+	return true;
 }
 
-/* Would a stand-in make it happen by taking a thread's place? */
-static bool is_of_scheduler(const struct event *event)
+static void note_rates(struct sampler *s, const struct event *events, size_t event_count)
+{
+	if (!has_known_rate(events, event_count))
+		return;
+	for (size_t i = 0; i < event_count; i++) {
+		s->samples_per_second += events[i].frequency_hz;
+		s->bytes_per_second += events[i].frequency_hz *
+				       (events[i].fields.stack_bytes + SAMPLE_BYTES);
+	}
+}
+
+/* The switch to a copier would be such an event. */
+static bool is_scheduler_event(const struct event *event)
 {
 	return event->type == PERF_TYPE_SOFTWARE &&
 	       (event->config == PERF_COUNT_SW_CONTEXT_SWITCHES ||
 		event->config == PERF_COUNT_SW_CPU_MIGRATIONS);
 }
 
-static void choose_kinds(struct sampler *s, const struct event *events, size_t event_count,
-			 const struct target *target)
+/* Whether deep stacks can be captured with these events on this target. */
+static bool can_capture(const struct sampler *s, const struct event *events, size_t event_count,
+			const struct target *target)
 {
-	uint64_t ms = MOST_ATTENDED_MS;
-	bool attended = s->options.stack_bytes && s->options.read_memory;
+	bool has_stacks = false;
 
 	for (size_t i = 0; i < event_count; i++) {
-		s->is_of_scheduler |= is_of_scheduler(&events[i]);
-		/* Nobody knows of a tracepoint when it happens. */
-		attended &= events[i].type != PERF_TYPE_TRACEPOINT;
+		has_stacks |= events[i].fields.stack_bytes > 0;
+		/* It may fire anywhere in the kernel, and at any rate. */
+		if (events[i].type == PERF_TYPE_TRACEPOINT)
+			return false;
 	}
-	/* There its own switches would wake a stand-in again. */
-	attended &= !s->is_of_scheduler || target->kind != TARGET_SYSTEM;
-	s->samples_a_second = samples_a_second(events, event_count);
-	s->kinds = attended ? RING_KINDS : RINGS_ATTENDED;
-	if (!s->samples_a_second)
-		ms = LEAST_ATTENDED_MS;
-	else if (s->samples_a_second * ms > ATTENDED_SAMPLES * UINT64_C(1000))
-		ms = ATTENDED_SAMPLES * UINT64_C(1000) / s->samples_a_second;
-	s->facts.attended_ms = ms < LEAST_ATTENDED_MS ? LEAST_ATTENDED_MS : (int)ms;
-}
-
-/* 0: nobody knows. */
-static uint64_t bytes_a_second(const struct sampler *s)
-{
-	return s->samples_a_second * (s->options.stack_bytes + SAMPLE_BYTES);
-}
-
-static size_t default_ring_bytes(const struct sampler *s)
-{
-	uint64_t bytes = bytes_a_second(s) * RING_MS / 1000;
-
-	if (!bytes)
-		return DEFAULT_RING_BYTES;
-	if (bytes > MOST_RING_BYTES)
-		return MOST_RING_BYTES;
-	return bytes < LEAST_RING_BYTES ? LEAST_RING_BYTES : bytes;
-}
-
-static uint32_t watermark(enum ring_kind kind, size_t ring_bytes)
-{
-	size_t many = ring_bytes / 4;
-
-	/* Each record of the side band wakes the reader: files are to be opened while their process
-	 * is alive. */
-	if (kind != RINGS_SAMPLES)
-		return 1;
-	return (uint32_t)(many > WATERMARK_BYTES ? WATERMARK_BYTES : many);
-}
-
-static struct error *open_rings(struct sampler *s, size_t bytes)
-{
-	size_t side_bytes = bytes / SIDE_BAND_SHARE;
-
-	if (side_bytes < SMALLEST_SIDE_BAND_BYTES)
-		side_bytes = SMALLEST_SIDE_BAND_BYTES;
-	for (unsigned i = 0; i < ring_count(s); i++) {
-		enum ring_kind kind = kind_of(s, i);
-		struct error *err = ring_open(s->cpus[i % s->cpu_count],
-					      kind == RINGS_SIDE_BAND ? side_bytes : bytes,
-					      watermark(kind, bytes), &s->rings[i]);
-
-		if (err)
-			return err;
-	}
-	s->facts.ring_bytes = bytes;
-	return NULL;
-}
-
-static struct error *open_rings_that_fit(struct sampler *s)
-{
-	size_t wanted = s->options.ring_bytes;
-	size_t bytes = round_down_to_pages(wanted ? wanted : default_ring_bytes(s));
-
-	for (;; bytes /= 2) {
-		struct error *err = open_rings(s, bytes);
-
-		if (!err) {
-			if (bytes_a_second(s))
-				s->facts.holds_ms = (int)(bytes * 1000 / bytes_a_second(s));
-			return NULL;
-		}
-		close_rings(s);
-		if ((error_number(err) != EPERM && error_number(err) != ENOMEM) ||
-		    bytes <= SMALLEST_RING_BYTES)
-			return err;
-		error_free(err);
-		s->facts.ring_shrunk = wanted || bytes / 2 < SMALL_RING_BYTES;
-	}
-}
-
-static struct error *watch_rings(struct sampler *s)
-{
-	s->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	if (s->epoll_fd < 0)
-		return error_errno(errno, "watch the rings");
-	for (unsigned i = 0; i < RINGS_ATTENDED * s->cpu_count; i++) {
-		struct epoll_event interest = {.events = EPOLLIN};
-
-		if (epoll_ctl(s->epoll_fd, EPOLL_CTL_ADD, s->rings[i].fd, &interest) < 0)
-			return error_errno(errno, "watch the rings");
-	}
-	return NULL;
-}
-
-/* The period of all events, where they have one and the same; else 0. */
-static uint64_t common_period(const struct descriptors *d)
-{
-	for (size_t i = 1; i < d->event_count; i++)
-		if (d->events[i].period != d->events[0].period)
-			return 0;
-	return d->events[0].period;
+	/* System-wide the switch to a copier would be sampled, and wake the copier again. */
+	return has_stacks && s->options.read_memory &&
+	       !(s->has_scheduler_event && target->kind == TARGET_SYSTEM);
 }
 
 /*
- * The kernel takes a sample of every single software event when it is to tell the period of samples
- * that come by a period (perf_swevent_event() in kernel/events/core.c). Nobody needs to be told it.
+ * Clocks and counters of the hardware. Where each occurrence of an event is of interest, whole CPUs
+ * would flood the rings, and a period of 1 loses nothing when a child begins it anew. The frequency
+ * of page faults would be that of the whole machine, which leaves a few to a program that has few.
  */
-static void leave_out_period(struct sampler *s)
+static bool suits_whole_cpus(const struct event *event)
 {
-	s->layout.period = common_period(&s->descriptors);
-	for (size_t i = 0; s->layout.period && i < s->descriptors.event_count; i++)
-		s->descriptors.sample_attrs[i].sample_type &= ~(uint64_t)PERF_SAMPLE_PERIOD;
+	bool is_counter = event->type != PERF_TYPE_SOFTWARE && event->type != PERF_TYPE_TRACEPOINT;
+
+	return event->period != 1 && !event->path && event->pmu_kind == PMU_CORE &&
+	       (event->kind == VALUE_CPU_TIME || is_counter);
+}
+
+static bool samples_tree(const struct sampler *s, const struct target *target)
+{
+	const struct descriptors *d = &s->descriptors;
+
+	if (target->kind != TARGET_COMMAND || !target->prefers_cpus || !target->inherit ||
+	    !d->event_count)
+		return false;
+	for (size_t i = 0; i < d->event_count; i++)
+		if (!suits_whole_cpus(&d->events[i]))
+			return false;
+	return attr_may_sample_cpu(s->cpus[0]);
+}
+
+static int capture_poll_ms(uint64_t samples_per_second)
+{
+	uint64_t ms = CAPTURE_POLL_MS_MIN;
+
+	if (samples_per_second)
+		ms = CAPTURED_SAMPLES * UINT64_C(1000) / samples_per_second;
+	if (ms > CAPTURE_POLL_MS_MAX)
+		return CAPTURE_POLL_MS_MAX;
+	return ms < CAPTURE_POLL_MS_MIN ? CAPTURE_POLL_MS_MIN : (int)ms;
+}
+
+static unsigned ring_kinds(const struct sampler *s, bool captures)
+{
+	unsigned kinds = 1U << RINGS_SIDE_BAND;
+
+	if (s->options.waits)
+		kinds |= 1U << RINGS_SWITCHES;
+	if (s->descriptors.event_count)
+		kinds |= 1U << RINGS_SAMPLES;
+	if (captures)
+		kinds |= 1U << RINGS_CAPTURED;
+	return kinds;
+}
+
+static struct error *open_rings(struct sampler *s, bool captures)
+{
+	struct ring_set *rings = &s->rings;
+	struct error *err;
+
+	ring_set_init(rings, ring_kinds(s, captures), s->cpu_count);
+	ring_merge_init(&s->merge, rings->items, ring_set_count(rings), &s->layouts);
+	err = ring_set_open(rings, s->cpus, s->options.ring_bytes, s->bytes_per_second,
+			    s->facts.is_polled);
+	if (!err)
+		err = ring_set_watch(rings, &s->epoll_fd);
+	if (err)
+		return err;
+	s->facts.ring_bytes = rings->ring_bytes;
+	s->facts.ring_shrunk = rings->is_shrunk;
+	if (s->options.waits)
+		s->facts.switch_ring_bytes = ring_set_bytes(rings, RINGS_SWITCHES);
+	if (s->bytes_per_second)
+		s->facts.holds_ms = (int)(rings->ring_bytes * 1000 / s->bytes_per_second);
+	return NULL;
+}
+
+static void bound_copy(struct sampler *s, struct perf_event_attr *attr)
+{
+	size_t most = s->rings.captured_bytes / LEAST_COPIES;
+
+	if (!s->rings.is_shrunk || attr->sample_stack_user <= most)
+		return;
+	attr->sample_stack_user = (uint32_t)most;
+	s->facts.copies_bytes = most;
+}
+
+static void prepare_attr(struct sampler *s, struct opened_event *opened, bool inherit)
+{
+	const struct event *event = &s->descriptors.events[opened->event];
+	struct perf_event_attr *attr = &opened->attr;
+
+	attr_samples(attr, event, &s->features);
+	attr_choose_variant(attr, event, opened->variant);
+	opened->may_be_less_precise = event->may_be_less_precise;
+	bound_copy(s, attr);
+	attr->inherit = inherit;
+	attr->enable_on_exec = s->starts_at_exec;
+	if (s->descriptors.whole_cpus)
+		attr_exclude_idle(attr);
 }
 
 static void prepare_attrs(struct sampler *s, const struct target *target)
 {
-	const struct sampler_options *options = &s->options;
 	struct descriptors *d = &s->descriptors;
-	bool inherit = target->inherit && target->kind != TARGET_SYSTEM;
+	bool inherit = target->inherit && !d->whole_cpus;
+	struct opened_event *opened;
 
-	d->sample_attrs = xcalloc(d->event_count, sizeof(*d->sample_attrs));
-	for (size_t i = 0; i < d->event_count; i++) {
-		attr_samples(&d->sample_attrs[i], &d->events[i], options, &s->features);
-		d->sample_attrs[i].inherit = inherit;
-		d->sample_attrs[i].enable_on_exec = s->starts_at_exec;
+	for (unsigned i = 0; i < d->event_count; i++)
+		d->opened_count += event_variant_count(&d->events[i]);
+	opened = d->opened = xcalloc(d->opened_count, sizeof(*d->opened));
+	for (unsigned i = 0; i < d->event_count; i++) {
+		for (size_t variant = 0; variant < event_variant_count(&d->events[i]); variant++) {
+			opened->event = i;
+			opened->variant = variant;
+			prepare_attr(s, opened++, inherit);
+		}
 	}
-	attr_side_band(&d->side_attr, &s->features, inherit);
-	d->side_attr.mmap_data = options->data_mappings;
-	leave_out_period(s);
+	attr_side_band(&d->side_attr, inherit);
+	d->side_attr.mmap_data = s->options.data_mappings;
+	attr_switches(&d->switch_attr, target->inherit && target->kind != TARGET_SYSTEM,
+		      &s->features);
+	d->switch_attr.enable_on_exec = d->starts_at_exec;
 }
 
-static int compare_ids(const void *a, const void *b)
+static void prepare_layouts(struct sampler *s)
 {
-	const struct event_id *left = a, *right = b;
+	const struct descriptors *d = &s->descriptors;
 
-	return (left->id > right->id) - (left->id < right->id);
+	/* Without samples all records end as the side band. */
+	if (!d->opened_count) {
+		struct record_layout layout = attr_layout(&d->side_attr);
+
+		layouts_add(&s->layouts, &layout);
+	}
+	for (uint32_t index = 0; index < d->opened_count; index++) {
+		const struct opened_event *opened = &d->opened[index];
+		struct record_layout layout = attr_layout(&opened->attr);
+		bool has_id_place;
+
+		layout.event = opened->event;
+		has_id_place = layouts_add(&s->layouts, &layout);
+		assert(has_id_place);
+		(void)has_id_place; /* without assertions nothing else reads it */
+		for (size_t i = 0; i < opened->id_count; i++)
+			layouts_add_id(&s->layouts, opened->ids[i], index);
+	}
 }
 
-static void prepare_layout(struct sampler *s)
+static void note_lacking_cpus(struct sampler *s)
 {
-	struct descriptors *d = &s->descriptors;
+	s->lacking_cpus = xcalloc(s->descriptors.event_count, sizeof(*s->lacking_cpus));
+	for (unsigned i = 0; i < s->descriptors.event_count; i++)
+		s->lacking_cpus[i] = descriptors_lacking_cpus(&s->descriptors, i);
+}
 
-	if (d->id_count)
-		qsort(d->ids, d->id_count, sizeof(*d->ids), compare_ids);
-	s->ids = xcalloc(d->id_count, sizeof(*s->ids));
-	s->events = xcalloc(d->id_count, sizeof(*s->events));
-	for (size_t i = 0; i < d->id_count; i++) {
-		s->ids[i] = d->ids[i].id;
-		s->events[i] = d->ids[i].event;
-	}
-	s->layout = (struct record_layout){
-		.sample_type = d->sample_attrs[0].sample_type,
-		.period = s->layout.period,
-		.regs_mask = d->sample_attrs[0].sample_regs_user,
-		.build_ids = s->features.build_id,
-		.ids = s->ids,
-		.events = s->events,
-		.id_count = d->id_count,
-	};
+/*
+ * Where only the tree's samples wake copiers, threads that lose their CPU to one are sampled too
+ * often. The weights of a clock are reduced to what was counted; a counter of the hardware may not
+ * have counted all the time.
+ */
+static bool are_clocks(const struct descriptors *d)
+{
+	for (size_t i = 0; i < d->event_count; i++)
+		if (d->events[i].kind != VALUE_CPU_TIME)
+			return false;
+	return true;
+}
+
+/* Whether options.switches can be granted: whole CPUs miss nothing. */
+static bool gives_balance(const struct sampler *s, const struct target *target)
+{
+	return s->options.switches && target->kind == TARGET_COMMAND && target->inherit && !s->tree;
 }
 
 static struct error *open_target(struct sampler *s, const struct target *target)
@@ -346,17 +287,32 @@ static struct error *open_target(struct sampler *s, const struct target *target)
 
 	s->descriptors.cpus = s->cpus;
 	s->descriptors.cpu_count = s->cpu_count;
-	s->descriptors.side_rings = rings_of(s, RINGS_SIDE_BAND);
-	s->descriptors.sample_rings = rings_of(s, s->attends ? RINGS_ATTENDED : RINGS_SAMPLES);
+	s->descriptors.side_rings = ring_set_of(&s->rings, RINGS_SIDE_BAND);
+	s->descriptors.sample_rings = ring_set_of(&s->rings,
+						  s->captures ? RINGS_CAPTURED : RINGS_SAMPLES);
+	s->descriptors.needs_switches = s->options.waits;
+	/* Never to those of capture, where each record wakes a copier. */
+	if (s->options.waits)
+		s->descriptors.switch_rings = ring_set_of(&s->rings, RINGS_SWITCHES);
+	else if (gives_balance(s, target))
+		s->descriptors.switch_rings = ring_set_of(&s->rings, RINGS_SAMPLES);
 	prepare_attrs(s, target);
 	err = descriptors_open(&s->descriptors, target);
+	if (!err)
+		note_lacking_cpus(s);
+	if (!err && s->tree && are_clocks(&s->descriptors))
+		s->facts.is_filtered = process_tree_filter_samples(
+			s->tree, s->descriptors.samples.items, s->descriptors.samples.count);
 	s->descriptors.events = NULL;
 	if (err)
 		return err;
-	prepare_layout(s);
+	prepare_layouts(s);
 	s->facts.kernel_excluded = s->descriptors.kernel_excluded;
+	s->facts.is_joint = s->descriptors.is_joint;
 	s->facts.cpus = (unsigned)s->cpu_count;
-	s->facts.descriptors = s->descriptors.side.count + s->descriptors.samples.count;
+	s->facts.descriptors = s->descriptors.side.count + s->descriptors.samples.count +
+			       s->descriptors.switches.count;
+	s->facts.has_switches = s->descriptors.switches.count && gives_balance(s, target);
 	return NULL;
 }
 
@@ -368,21 +324,43 @@ static struct sampler *sampler_new(void)
 	return s;
 }
 
-static void prepare_rings(struct sampler *s)
+/* False: there are no copiers. */
+static bool start_copiers(struct sampler *s)
 {
-	s->rings = xcalloc(ring_count(s), sizeof(*s->rings));
-	for (unsigned i = 0; i < ring_count(s); i++)
-		s->rings[i].fd = -1;
-	stream_init(&s->stream, s->rings, ring_count(s), &s->layout);
+	if (!s->capture && ring_set_of(&s->rings, RINGS_CAPTURED))
+		s->capture = capture_new(ring_set_of(&s->rings, RINGS_CAPTURED), s->cpus,
+					 s->cpu_count, &s->layouts, &s->options, s->tree,
+					 s->has_scheduler_event);
+	return s->capture;
 }
 
-/* False: nobody can attend to samples. */
-static bool have_standins(struct sampler *s)
+/* Whether a busy CPU gives as many samples as were asked for. */
+static bool is_of_time(const struct event *event)
 {
-	if (!s->standins && s->kinds == RING_KINDS)
-		s->standins = standins_new(rings_of(s, RINGS_ATTENDED), s->cpus, s->cpu_count,
-					   &s->layout, &s->options, s->is_of_scheduler);
-	return s->standins;
+	return event->kind == VALUE_CPU_TIME ||
+	       (event->type == PERF_TYPE_HARDWARE && event->config == PERF_COUNT_HW_CPU_CYCLES);
+}
+
+static void note_interval(struct sampler *s)
+{
+	for (size_t i = 0; i < s->descriptors.event_count; i++)
+		if (!is_of_time(&s->descriptors.events[i]))
+			return;
+	if (s->samples_per_second)
+		s->interval_ns = NS_PER_SECOND / s->samples_per_second;
+}
+
+static void choose_way(struct sampler *s, const struct target *target)
+{
+	if (samples_tree(s, target))
+		s->tree = process_tree_new(target->ids[0]);
+	s->facts.is_tree = s->tree;
+	s->facts.is_polled = (target->kind == TARGET_SYSTEM || s->tree) && s->bytes_per_second;
+	s->descriptors.whole_cpus = target->kind == TARGET_SYSTEM || s->tree;
+	if (s->descriptors.whole_cpus)
+		note_interval(s);
+	s->descriptors.starts_at_exec = target->kind == TARGET_COMMAND && !s->options.starts_late;
+	s->starts_at_exec = s->descriptors.starts_at_exec && !s->tree;
 }
 
 struct error *sampler_open(const struct event *events, size_t event_count,
@@ -392,45 +370,49 @@ struct error *sampler_open(const struct event *events, size_t event_count,
 	CLEANUP(sampler_cleanup) struct sampler *s = sampler_new();
 	struct error *err = NULL;
 
-	s->starts_at_exec = target->kind == TARGET_COMMAND && !options->starts_late;
 	s->options = *options;
-	choose_kinds(s, events, event_count, target);
 	s->descriptors.events = events;
 	s->descriptors.event_count = event_count;
-	err = choose_cpus(s, target);
+	note_rates(s, events, event_count);
+	for (size_t i = 0; i < event_count; i++)
+		s->has_scheduler_event |= is_scheduler_event(&events[i]);
+	s->facts.capture_poll_ms = capture_poll_ms(s->samples_per_second);
+	err = cpus_choose(target->cpus, target->cpu_count, &s->cpus, &s->cpu_count);
+	if (!err)
+		choose_way(s, target);
 	if (!err)
 		err = attr_probe(&s->features);
+	if (!err)
+		err = open_rings(s, can_capture(s, events, event_count, target));
 	if (err)
 		return err;
-	prepare_rings(s);
-	err = open_rings_that_fit(s);
-	if (!err)
-		err = watch_rings(s);
-	if (!err) {
-		s->attends = s->will_attend = options->attends && s->samples_a_second &&
-					      have_standins(s);
-		err = open_target(s, target);
-	}
-	if (!err)
-		*ret = STEAL(s);
-	return err;
+	s->captures = s->will_capture = options->captures_from_start && s->samples_per_second &&
+					ring_set_of(&s->rings, RINGS_CAPTURED);
+	err = open_target(s, target);
+	if (err)
+		return err;
+	if (s->captures) /* not before: copiers read the layouts */
+		start_copiers(s);
+	*ret = STEAL(s);
+	return NULL;
 }
 
 void sampler_free(struct sampler *s)
 {
 	if (!s)
 		return;
-	redirection_end(s->redirection);
-	standins_free(s->standins);
+	output_redirect_end(s->redirect);
+	capture_free(s->capture);
+	for (size_t i = 0; s->lacking_cpus && i < s->descriptors.event_count; i++)
+		free(s->lacking_cpus[i]);
+	free(s->lacking_cpus);
 	descriptors_deinit(&s->descriptors);
-	if (s->rings)
-		close_rings(s);
+	ring_set_deinit(&s->rings);
 	close_fd(&s->epoll_fd);
-	stream_deinit(&s->stream);
-	free(s->rings);
+	ring_merge_deinit(&s->merge);
+	process_tree_free(s->tree);
 	free(s->cpus);
-	free(s->ids);
-	free(s->events);
+	layouts_deinit(&s->layouts);
 	free(s);
 }
 
@@ -439,25 +421,28 @@ const struct sampler_facts *sampler_facts(const struct sampler *s)
 	return &s->facts;
 }
 
-struct bytes sampler_attr(const struct sampler *s, unsigned event)
+const char *sampler_lacking_cpus(const struct sampler *s, unsigned event)
 {
-	return bytes_of(&s->descriptors.sample_attrs[event], sizeof(struct perf_event_attr));
+	return s->lacking_cpus[event];
 }
 
-const struct record_layout *sampler_layout(const struct sampler *s)
+const struct opened_event *sampler_opened(const struct sampler *s, size_t *count)
 {
-	return &s->layout;
+	*count = s->descriptors.opened_count;
+	return s->descriptors.opened;
 }
 
 struct error *sampler_enable(struct sampler *s)
 {
-	/* Before the rings are full. */
-	scheduling_ask_for_short_slices();
+	/* So that the reader gets a CPU before the rings are full. */
+	sched_request_short_slices();
 	return s->starts_at_exec ? NULL : descriptors_enable(&s->descriptors);
 }
 
 void sampler_disable(struct sampler *s)
 {
+	/* With thousands of descriptors each would wait for the redirection of another. */
+	output_redirect_end(STEAL(s->redirect));
 	descriptors_disable(&s->descriptors);
 	s->stopped = true;
 }
@@ -467,95 +452,199 @@ int sampler_fd(const struct sampler *s)
 	return s->epoll_fd;
 }
 
-void sampler_attend(struct sampler *s, bool attend)
+void sampler_capture_deep(struct sampler *s, bool capture)
 {
-	if (s->redirection && !redirection_is_done(s->redirection))
+	if (s->redirect && !output_redirect_is_done(s->redirect))
 		return;
-	redirection_end(STEAL(s->redirection));
-	s->attends = s->will_attend;
-	if (attend == s->attends || !have_standins(s))
+	output_redirect_end(STEAL(s->redirect));
+	s->captures = s->will_capture;
+	if (capture == s->captures || !start_copiers(s))
 		return;
-	s->redirection = redirection_begin(&s->descriptors.samples,
-					   rings_of(s, attend ? RINGS_ATTENDED : RINGS_SAMPLES));
-	s->will_attend = attend;
-	s->attends = true;
+	s->redirect = output_redirect_begin(
+		&s->descriptors.samples,
+		ring_set_of(&s->rings, capture ? RINGS_CAPTURED : RINGS_SAMPLES));
+	s->will_capture = capture;
+	s->captures = true;
 }
 
-bool sampler_attends(const struct sampler *s)
+bool sampler_captures_deep(const struct sampler *s)
 {
-	return s->attends;
+	return s->captures;
 }
 
-void sampler_expect_stack(struct sampler *s, pid_t tid, struct stack_extent extent)
+void sampler_note_stack(struct sampler *s, pid_t tid, struct stack_extent extent)
 {
-	if (s->standins)
-		standins_expect(s->standins, tid, extent);
+	if (s->capture)
+		capture_note_stack(s->capture, tid, extent);
+}
+
+void sampler_end_switches(struct sampler *s)
+{
+	descriptors_end_switches(&s->descriptors);
+}
+
+bool sampler_counted(const struct sampler *s, unsigned event, uint64_t *ret)
+{
+	return descriptors_counted(&s->descriptors, event, ret);
 }
 
 void sampler_batch(struct sampler *s)
 {
-	uint64_t now_ns = sampler_now_ns();
+	uint64_t now_ns = clock_now_ns();
+	/* After the end of sampling nothing more is copied. If the rings of samples or switches
+	 * hold the side band, a mapping in one can be older than a sample in another that was
+	 * looked at later. */
+	bool settles = (s->captures || s->facts.is_joint) && !s->stopped;
 
-	/* At the end no thread is left that could be copied. */
-	stream_batch(&s->stream,
-		     s->attends && !s->stopped ? now_ns - STANDIN_SETTLED_NS : UINT64_MAX);
+	/* A thread that goes to another CPU is switched in there after it was switched out here,
+	 * also where the heads of two rings were noted between them. */
+	bool keeps_order = settles || (s->options.waits && !s->stopped);
+
+	s->complete_ns = now_ns - (settles ? CAPTURE_SETTLED_NS : WRITTEN_NS);
+	ring_merge_batch(&s->merge, keeps_order ? s->complete_ns : UINT64_MAX);
 }
 
-/*
- * The kernel tells of losses in front of the next record that fits: after the end of sampling none
- * follows, so the rest is asked for, where the kernel counts it.
- */
-static bool take_untold_losses(struct sampler *s, struct record *ret)
+uint64_t sampler_complete_ns(const struct sampler *s)
 {
-	uint64_t lost = 0;
+	return s->complete_ns;
+}
 
-	if (!s->stopped || !s->features.lost)
-		return false;
-	lost = descriptors_lost(&s->descriptors);
-	if (lost <= s->lost)
+static bool take_unreported(const struct fd_list *list, uint64_t *reported, struct record *ret)
+{
+	uint64_t lost = descriptors_lost(list);
+
+	if (lost <= *reported)
 		return false;
 	*ret = (struct record){
 		.type = RECORD_LOST,
-		.time_ns = sampler_now_ns(),
-		.lost.count = lost - s->lost,
+		.time_ns = clock_now_ns(),
+		.lost.count = lost - *reported,
 	};
-	s->lost = lost;
+	*reported = lost;
 	return true;
 }
 
-static bool is_of_interest(struct sampler *s, const struct front *front)
+/*
+ * The kernel reports losses in front of the next record that fits. After the end of sampling there
+ * is none, so the rest is read from the counters, if the kernel has them.
+ */
+static bool take_unreported_losses(struct sampler *s, struct record *ret)
 {
-	struct coverage *coverage = &s->descriptors.coverage;
+	const struct descriptors *d = &s->descriptors;
+
+	if (!s->stopped || !s->features.lost)
+		return false;
+	if (take_unreported(&d->samples, &s->lost, ret))
+		return true;
+	if (!s->options.waits || !take_unreported(&d->switches, &s->lost_switches, ret))
+		return false;
+	ret->lost.are_switches = true;
+	return true;
+}
+
+static void note_loss(struct sampler *s, enum ring_kind kind, struct record *lost)
+{
+	lost->lost.are_switches = kind == RINGS_SWITCHES;
+	if (kind == RINGS_SWITCHES)
+		s->lost_switches += lost->lost.count;
+	else if (kind != RINGS_SIDE_BAND)
+		s->lost += lost->lost.count;
+}
+
+static bool is_of_interest(struct sampler *s, const struct ring_head *front)
+{
+	struct late_threads *late_threads = &s->descriptors.late_threads;
 	uint64_t id = 0;
 
 	if (front->record.type == RECORD_OTHER)
 		return false;
-	if (coverage->late_count == 0 || !record_id(&s->layout, front->raw, &id))
+	/* Those of a command are of its processes alone, those of whole CPUs of the idle task, too.
+	 */
+	if (front->record.type == RECORD_SWITCH && s->descriptors.whole_cpus &&
+	    ring_set_kind(&s->rings, front->ring) == RINGS_SWITCHES)
+		return front->record.tid > 0;
+	if (s->tree)
+		return process_tree_takes(s->tree, &front->record);
+	if (late_threads->late_count == 0 || !record_id(s->layouts.items, front->raw, &id))
 		return true;
-	return coverage_counts(coverage, &front->record, id);
+	return late_threads_counts(late_threads, &front->record, id);
+}
+
+/*
+ * The events of a CPU go on while its copier works, so that samples would show the copier's time as
+ * that of the threads it works for: it is subtracted from what they weigh.
+ */
+static void complete(struct sampler *s, size_t cpu, struct record *sample)
+{
+	uint64_t cost_ns = capture_cost_ns(s->capture, cpu);
+
+	capture_complete(s->capture, cpu, sample);
+	if (cost_ns > s->interval_ns / 2)
+		cost_ns = s->interval_ns / 2;
+	if (cost_ns)
+		sample->sample.period -= sample->sample.period * cost_ns / s->interval_ns;
 }
 
 bool sampler_next(struct sampler *s, struct record *ret)
 {
-	const struct front *front = NULL;
+	const struct ring_head *front = NULL;
+
+	enum ring_kind kind;
 
 	do {
-		front = stream_next(&s->stream);
+		front = ring_merge_next(&s->merge);
 		if (!front)
-			return take_untold_losses(s, ret);
-		if (front->record.type == RECORD_LOST && kind_of(s, front->ring) != RINGS_SIDE_BAND)
-			s->lost += front->record.lost.count;
+			return take_unreported_losses(s, ret);
 	} while (!is_of_interest(s, front));
 	*ret = front->record;
-	if (ret->type == RECORD_SAMPLE && kind_of(s, front->ring) == RINGS_ATTENDED && s->standins)
-		standins_complete(s->standins, front->ring % s->cpu_count, ret);
+	kind = ring_set_kind(&s->rings, front->ring);
+	if (ret->type == RECORD_LOST)
+		note_loss(s, kind, ret);
+	if (ret->type == RECORD_SAMPLE && kind == RINGS_CAPTURED && s->capture)
+		complete(s, front->ring % s->cpu_count, ret);
 	return true;
 }
 
-uint64_t sampler_now_ns(void)
+static struct error *source_enable(void *source)
 {
-	struct timespec now;
+	return sampler_enable(source);
+}
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+static void source_disable(void *source)
+{
+	sampler_disable(source);
+}
+
+static int source_fd(const void *source)
+{
+	return sampler_fd(source);
+}
+
+static void source_batch(void *source)
+{
+	sampler_batch(source);
+}
+
+static bool source_next(void *source, struct record *ret)
+{
+	return sampler_next(source, ret);
+}
+
+static void source_close(void *source)
+{
+	sampler_free(source);
+}
+
+struct record_source sampler_source(struct sampler *sampler)
+{
+	static const struct record_source_ops ops = {
+		.enable = source_enable,
+		.disable = source_disable,
+		.fd = source_fd,
+		.batch = source_batch,
+		.next = source_next,
+		.close = source_close,
+	};
+
+	return (struct record_source){.ops = &ops, .source = sampler};
 }

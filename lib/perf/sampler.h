@@ -1,84 +1,68 @@
 /*
- * The recorder's end of perf_event_open: opens the events on the target, and gives out its records
- * in order.
+ * Samples a target through perf_event_open(2): opens the events and gives out the records, ordered
+ * by time.
  *
- * One ring a CPU for samples and a small one for the side band (mmap, comm, fork, exit), so that a
- * burst of samples cannot lose a mapping. Where stacks are copied, another one, for samples that
- * wake stand-ins (standin.h); the reader chooses which of the two is filled. Records come in
- * batches: sampler_batch() takes note of how far each ring is filled, sample rings first; then
- * sampler_next() gives the side band and the samples up to there, merged by time. Code that a
- * sample executes was mapped by a call that had returned, so its mapping is always in the same
- * batch or an earlier one, and comes first.
+ * Every CPU has a ring for samples and a small one for the side band (mmap, comm, fork, exit), so
+ * that a burst of samples cannot lose a mapping, and one for context switches if they are asked for
+ * (options.waits; ring_set.h). There may be no events at all: then nothing is sampled. Records are
+ * read in batches.
+ * sampler_batch() notes how far the rings are filled, sample rings first; sampler_next() then
+ * returns the records up to there. A mapping is in the same batch as the first sample of its code,
+ * or in an earlier one, because the mmap call had returned before the code ran.
  *
- * A thread that was started while we attached is sampled once (coverage.h), but its side band may
- * come twice, one record right behind the other.
+ * Deep-stack capture: a second sample ring per CPU wakes a copier for every sample (capture.h). It
+ * is used only while the caller asks for it.
  *
- * Nothing here stops or slows the target. Every wait is a file descriptor.
+ * A thread that started while we attached is sampled once, and each of its context switches is one
+ * record (late_threads.h), but its side-band records may come twice, one directly after the other.
+ *
+ * A command's process tree can be sampled by whole CPUs (target.prefers_cpus); records of other
+ * processes are then dropped before they are given out (process_tree.h).
+ *
+ * The target is never stopped. Every wait is on a file descriptor.
  */
 #ifndef PROF_PERF_SAMPLER_H
 #define PROF_PERF_SAMPLER_H
 
 #include "base/error.h"
 #include "perf/event.h"
+#include "perf/opened_event.h"
+#include "perf/options.h"
 #include "perf/record.h"
+#include "perf/record_source.h"
 
-enum target_kind {
-	TARGET_COMMAND,	  /* ids[0]: a child that will exec; counting starts at the exec */
-	TARGET_PROCESSES, /* ids: every present and future thread, and child, of these processes */
-	TARGET_THREADS,	  /* ids: these threads alone (and what they fork) */
-	TARGET_SYSTEM,	  /* every process on the CPUs */
-};
-
-struct target {
-	enum target_kind kind;
-	const pid_t *ids;
-	size_t id_count;
-	const unsigned *cpus; /* NULL: all online CPUs */
-	size_t cpu_count;
-	bool inherit; /* follow forks and new threads */
-	/* The processes were found in a list, not named: one that has ended meanwhile, or may not
-	 * be sampled, is left out; that all are is an error. */
-	bool were_found;
-};
-
-/* Copies what can be read of another process's memory; as memory_read() of proc/memory.h. */
-typedef size_t memory_reader(pid_t tid, uint64_t address, void *into, size_t len);
-
-struct sampler_options {
-	uint64_t regs_mask;   /* user registers to dump; 0: none */
-	uint32_t stack_bytes; /* user stack to dump; 0: none; a multiple of 8, at most 65528 */
-	bool kernel_chain;    /* ask for call chains of the kernel … */
-	bool user_chain;      /* … and of user space, by frame pointers */
-	bool data_mappings; /* tell of mappings of data too: perf reads call frame information there
-			     */
-	size_t ring_bytes;  /* a CPU; 0: a good default. A power of two of pages is taken from it */
-	/* Where stacks are dumped, for stand-ins to copy more of them; NULL: never. */
-	memory_reader *read_memory;
-	bool attends;		 /* from the start, where it is known how many samples will come */
-	unsigned sp_bit, pc_bit; /* of regs_mask: the stack pointer and the pc */
-	bool starts_late;	 /* a TARGET_COMMAND counts from sampler_enable() on, too */
-};
-
-/* What was really opened, for the user to know. */
+/* What was opened, as far as the request left it open. */
 struct sampler_facts {
-	bool kernel_excluded; /* no right to sample the kernel: user space only */
-	size_t ring_bytes;    /* a CPU, after halving it until the kernel agreed */
-	bool ring_shrunk;
+	bool kernel_excluded; /* only user space is sampled: we have no right to sample the kernel
+			       */
+	size_t ring_bytes;    /* per CPU */
+	bool ring_shrunk;     /* locked memory does not suffice for the rings that were wanted */
+	size_t copies_bytes;  /* of a stack, as that many fit into a ring; 0: as large as asked for
+			       */
 	size_t descriptors;
+	/* For lack of descriptors the side band begins with sampling, and shares the rings of
+	 * switches or samples (descriptors.h). */
+	bool is_joint;
+	bool has_switches;	  /* options.switches could be granted */
+	size_t switch_ring_bytes; /* per CPU, of those of options.waits */
+	bool is_tree;		  /* target.prefers_cpus could be granted */
+	bool is_filtered; /* samples of processes outside the tree are dropped by the kernel: of
+			     clocks */
 	unsigned cpus;
-	/* So often the rings are to be read while samples are attended to. */
-	int attended_ms;
-	int holds_ms; /* of samples, in a ring; 0: nobody knows */
+	int capture_poll_ms; /* while deep stacks are captured, read the rings this often */
+	bool is_polled;	     /* read the rings more often than they are full (ring_set.h) */
+	int holds_ms;	     /* a ring holds the samples of this time; 0: unknown */
 };
 
 struct sampler;
 
 /*
- * Opens everything, disabled. The kernel's refusal is turned into one error with the hint that
- * helps (paranoid level, capability, mlock, seccomp, descriptors, PMU); sampling without the kernel
- * is tried before giving up. A target that is gone: error_number() is ESRCH. The limit of
- * descriptors (RLIMIT_NOFILE) is raised as far as needed and allowed. Each event must have a period
- * or a frequency.
+ * Opens the events on the target, disabled. Each event must have a period or a frequency. There may
+ * be none if options->waits is set.
+ *
+ * If the kernel may not be sampled, user space alone is. RLIMIT_NOFILE is raised as far as needed
+ * and allowed. A refusal of the kernel becomes an error whose hint says what to do (refusal.h).
+ * error_number() is ESRCH if the target does not exist.
  */
 MUST_CHECK struct error *sampler_open(const struct event *events, size_t event_count,
 				      const struct target *target,
@@ -88,39 +72,64 @@ DEFINE_CLEANUP(sampler, sampler_free)
 
 const struct sampler_facts *sampler_facts(const struct sampler *sampler);
 
-/* For a file of the records: the perf_event_attr that an event was opened with, and what records
- * look like, with the ids of the events where there are several. */
-struct bytes sampler_attr(const struct sampler *sampler, unsigned event);
-const struct record_layout *sampler_layout(const struct sampler *sampler);
+/* The CPUs that are sampled but lack the counter of an event, as text ("4-7"); NULL: none. */
+const char *sampler_lacking_cpus(const struct sampler *sampler, unsigned event);
 
-/* Starts counting; a TARGET_COMMAND starts by itself at its exec, unless it is to start late. The
- * side band counts from the opening on. The calling thread is the one that reads (scheduling.h). */
+/* For a file of the records: what was opened, one for each variant of each event. */
+const struct opened_event *sampler_opened(const struct sampler *sampler, size_t *count);
+
+/*
+ * Starts sampling, before a TARGET_COMMAND is released: it is sampled from its exec on, unless
+ * starts_late is set. The side band is recorded from sampler_open() on. To be called by the thread
+ * that reads: it gets short slices (sched_attributes.h).
+ */
 MUST_CHECK struct error *sampler_enable(struct sampler *sampler);
-/* Stops counting; what the rings hold can still be read. */
+/* Stops sampling. The records in the rings can still be read. */
 void sampler_disable(struct sampler *sampler);
 
-/* Readable (poll) when a ring is worth reading; not while samples are attended to, unless the side
- * band has news. Owned by the sampler. */
+/* A descriptor owned by the sampler, readable when a ring is worth reading. Samples do not make it
+ * readable while deep stacks are captured: read every capture_poll_ms then. */
 int sampler_fd(const struct sampler *sampler);
 
 /*
- * Stand-ins attend to each sample from now on, or no longer; never, where there are none. It costs
- * the sampled thread a switch of context a sample, and records come two milliseconds late. The
- * change takes a while (redirection.h): before it is complete another is not begun, so ask again.
+ * Turns deep-stack capture on or off; without effect if it is impossible. Capture costs the sampled
+ * thread a context switch per sample, and records are given out 2 ms later. The change takes a
+ * while (output_redirect.h); a call before it is complete has no effect and has to be repeated.
  */
-void sampler_attend(struct sampler *sampler, bool attend);
-bool sampler_attends(const struct sampler *sampler);
-/* For them to know how much there is to copy: see standin.h. */
-void sampler_expect_stack(struct sampler *sampler, pid_t tid, struct stack_extent extent);
+void sampler_capture_deep(struct sampler *sampler, bool capture);
+/* Whether some samples at least are captured. */
+bool sampler_captures_deep(const struct sampler *sampler);
+/* Says how large the stack of the last sample of a thread was: see capture_note_stack(). */
+void sampler_note_stack(struct sampler *sampler, pid_t tid, struct stack_extent extent);
 
+/* Ends the records of context switches, unless options.waits is set. */
+void sampler_end_switches(struct sampler *sampler);
+
+/*
+ * What the kernel has counted of an event so far, in all threads that were sampled, whether they
+ * live or have ended: the sum that the periods of all samples would have if none were missing. For
+ * a clock it is the CPU time, that in the kernel included, even if the kernel is not sampled.
+ * False: unknown.
+ */
+bool sampler_counted(const struct sampler *sampler, unsigned event, uint64_t *ret);
+
+/* Begins a batch. Its records, and those of later batches, are at most one second older than this
+ * call. Within a batch they are in order of their times; with options.waits over all batches. */
 void sampler_batch(struct sampler *sampler);
+/*
+ * When all records of the last batch were given out, those older than this (clock_now_ns()) were,
+ * and with options.waits only those: 5 us before sampler_batch(), 2 ms before it while deep stacks
+ * are captured or facts.is_joint is set.
+ *
+ * A record that the kernel was writing at that time may still come later, if a hypervisor or an
+ * interrupt stopped its CPU meanwhile. But a thread runs on in user space only after the record of
+ * its getting a CPU was written: that of whatever a thread did before this time was given out.
+ */
+uint64_t sampler_complete_ns(const struct sampler *sampler);
 /* False at the end of the batch. The record is borrowed until the next call. */
 bool sampler_next(struct sampler *sampler, struct record *ret);
 
-/*
- * CLOCK_MONOTONIC, the clock of every record: now. Records still unread are newer than the end of
- * the last batch minus a second; whoever keeps history may forget what is older.
- */
-uint64_t sampler_now_ns(void);
+/* The sampler as a source of records, which owns it. */
+struct record_source sampler_source(struct sampler *sampler);
 
 #endif

@@ -1,6 +1,5 @@
 /*
- * What /proc tells of a thread that does not run. Pure: each takes the text of one file, which ends
- * with a NUL. Source: proc(5).
+ * The state of a thread, parsed from the text of a file of /proc, NUL-terminated. Source: proc(5).
  */
 #ifndef PROF_PERF_TASK_STATE_H
 #define PROF_PERF_TASK_STATE_H
@@ -8,10 +7,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* /proc/PID/task/TID/stat: is it ready to run, in the queue of that CPU? */
+/* /proc/PID/task/TID/stat: whether it is runnable on that CPU. */
 bool task_state_is_queued(const char *stat, unsigned cpu);
 
-/* /proc/PID/task/TID/syscall: does it wait in the kernel, which it entered from there? */
+/* /proc/PID/task/TID/syscall: whether it waits in the kernel and has entered it at this sp and pc.
+ */
 bool task_state_waits_at(const char *syscall, uint64_t sp, uint64_t pc);
 
 #endif

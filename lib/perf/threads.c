@@ -1,8 +1,8 @@
 #include "perf/threads.h"
 
 #include "base/alloc.h"
+#include "base/pids.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -26,19 +26,13 @@ void thread_list_add(struct thread_list *list, pid_t tid)
 struct error *thread_list_add_process(struct thread_list *list, pid_t pid)
 {
 	CLEANUP(free_ptr) char *path = xasprintf("/proc/%d/task", (int)pid);
-	DIR *dir = opendir(path);
-	struct dirent *entry;
+	CLEANUP(close_dir) DIR *dir = opendir(path);
 
 	if (!dir && (errno == ENOENT || errno == ESRCH))
 		return error_errno(ESRCH, "process %d", (int)pid);
 	if (!dir)
 		return error_errno(errno, "list the threads of process %d", (int)pid);
-	while ((entry = readdir(dir))) {
-		pid_t tid = atoi(entry->d_name);
-
-		if (tid > 0)
-			thread_list_add(list, tid);
-	}
-	closedir(dir);
+	for (pid_t tid; (tid = pids_next(dir));)
+		thread_list_add(list, tid);
 	return NULL;
 }

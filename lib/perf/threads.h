@@ -1,5 +1,5 @@
 /*
- * The threads of processes, as /proc lists them.
+ * Lists of threads, from /proc/PID/task.
  */
 #ifndef PROF_PERF_THREADS_H
 #define PROF_PERF_THREADS_H
@@ -13,13 +13,13 @@
 struct thread_list {
 	pid_t *items;
 	size_t count, room;
-	struct idmap seen; /* threads that were listed once are not listed again */
+	struct idmap seen; /* each thread is listed once */
 };
 
 void thread_list_deinit(struct thread_list *list);
 
 void thread_list_add(struct thread_list *list, pid_t tid);
-/* Adds the threads of a process that were not listed yet. ESRCH: no such process. */
+/* Adds the threads of a process that are not in the list. ESRCH: no such process. */
 MUST_CHECK struct error *thread_list_add_process(struct thread_list *list, pid_t pid);
 
 #endif

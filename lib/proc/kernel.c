@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/line_reader.h"
 #include "base/text.h"
 
 #include <elf.h>
@@ -9,7 +10,11 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-enum { NOTES_BYTES_MAX = 4096 };
+enum {
+	NOTES_BYTES_MAX = 4096,
+	/* The lines that matter are shorter. */
+	LONGEST_LINE_BYTES = 1024,
+};
 
 static FILE *open_below(const char *root, const char *name)
 {
@@ -25,24 +30,25 @@ static void take_line(const char *line, struct kernel_code *code)
 
 	if (!text_hex(&line, &address))
 		return;
-	if (!strcmp(line, " T _text\n") || !strcmp(line, " T _stext\n"))
+	if (!strcmp(line, " T _text") || !strcmp(line, " T _stext"))
 		code->start = address;
-	else if (!strcmp(line, " T _etext\n"))
+	else if (!strcmp(line, " T _etext"))
 		code->end = address;
 }
 
-/* The start is among the first symbols, the end behind a hundred thousand, which take the kernel
- * tens of milliseconds to tell. */
+/*
+ * The start is among the first symbols; the end comes after 100,000 others, which the kernel needs
+ * tens of milliseconds to print.
+ */
 static struct kernel_code code_here(const char *root, bool want_end)
 {
 	CLEANUP(close_file) FILE *kallsyms = open_below(root, "/proc/kallsyms");
-	CLEANUP(free_ptr) char *line = NULL;
+	CLEANUP(line_reader_deinit) struct line_reader lines;
 	struct kernel_code code = {0};
-	size_t room = 0;
 
-	while (kallsyms && !(code.start && (code.end || !want_end)) &&
-	       getline(&line, &room, kallsyms) >= 0)
-		take_line(line, &code);
+	line_reader_init(&lines, kallsyms, LONGEST_LINE_BYTES, UINT64_MAX);
+	while (kallsyms && !(code.start && (code.end || !want_end)) && line_reader_next(&lines))
+		take_line(lines.line, &code);
 	return code;
 }
 
@@ -106,7 +112,7 @@ bool kernel_is_ours(const struct kernel_mark *mark, const char *root)
 		return false;
 	if (mark->start)
 		code = code_here(root, !is_named);
-	/* Where one of the two keeps its addresses to itself, the names must do. */
+	/* If one of the two hides its addresses, the names must match. */
 	if (!code.start)
 		return is_named;
 	return code.start == mark->start && (is_named || code.end == mark->end);

@@ -1,9 +1,15 @@
 #include "proc/maps.h"
 
 #include "base/alloc.h"
+#include "base/pids.h"
 
-#include <dirent.h>
 #include <fcntl.h>
+
+/*
+ * A million mappings, where vm.max_map_count allows them. A process can have 65,530 by default,
+ * with paths of 4 KB; later ones are not known then.
+ */
+enum { BYTES_MAX = 128 << 20 };
 
 static struct bytes take_line(struct bytes *text)
 {
@@ -23,7 +29,7 @@ static int digit_value(unsigned char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : 16;
 }
 
-/* A number and the one character that must follow it; the line may end where that is a blank. */
+/* Reads a number and the character that must follow it; the line can end instead of a blank. */
 static uint64_t take_number(struct bytes *line, unsigned base, char end)
 {
 	uint64_t value = 0;
@@ -33,12 +39,13 @@ static uint64_t take_number(struct bytes *line, unsigned base, char end)
 		value = value * base + (unsigned)digit_value(bytes_u8(line));
 		digits++;
 	}
-	if (!digits || digits > 20 || (bytes_left(line) ? bytes_u8(line) != end : end != ' '))
+	if (!digits || digits > 20 ||
+	    (bytes_left(line) ? bytes_u8(line) != (unsigned char)end : end != ' '))
 		bytes_fail(line);
 	return value;
 }
 
-/* The kernel escapes the newline and nothing else, not even the backslash. */
+/* The kernel escapes newlines only, not even backslashes. */
 static void copy_path(struct bytes line, char path[MAPS_PATH_MAX])
 {
 	size_t len = 0;
@@ -105,7 +112,7 @@ static char *load(char *name, size_t *len)
 			text = xreallocarray(text, room, 1);
 		}
 		got = read(fd, text + *len, room - *len);
-	} while (got > 0);
+	} while (got > 0 && *len < BYTES_MAX);
 	return STEAL(text);
 }
 
@@ -113,16 +120,14 @@ char *maps_load(const char *proc, pid_t pid, size_t *len)
 {
 	CLEANUP(free_ptr) char *tasks = xasprintf("%s/%d/task", proc, (int)pid);
 	char *text = load(xasprintf("%s/%d/maps", proc, (int)pid), len);
-	struct dirent *entry;
-	DIR *dir;
+	CLEANUP(close_dir) DIR *dir = NULL;
 
-	/* A first thread that has ended shows none, though others may live on. */
+	/* The maps of an ended main thread are empty, though other threads may still run. */
 	if (!text || *len || !(dir = opendir(tasks)))
 		return text;
-	while (!*len && (entry = readdir(dir))) {
+	for (pid_t tid; !*len && (tid = pids_next(dir));) {
 		free(text);
-		text = load(xasprintf("%s/%s/maps", tasks, entry->d_name), len);
+		text = load(xasprintf("%s/%d/maps", tasks, (int)tid), len);
 	}
-	closedir(dir);
 	return text;
 }

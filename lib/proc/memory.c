@@ -1,10 +1,11 @@
 #include "proc/memory.h"
 
-#include <stdbool.h>
 #include <sys/uio.h>
 
-/* Memory ends at a page, of this size or a multiple of it. */
+/* Readable memory ends at a multiple of this. */
 enum { PAGE_BYTES = 4096 };
+/* Of a system call; fewer than IOV_MAX. */
+enum { PARTS_MAX = 128 };
 
 static ssize_t read_once(pid_t tid, uint64_t address, void *into, size_t len)
 {
@@ -16,7 +17,7 @@ static ssize_t read_once(pid_t tid, uint64_t address, void *into, size_t len)
 
 size_t memory_read(pid_t tid, uint64_t address, void *into, size_t len)
 {
-	bool by_page = false; /* where all at once is refused, as it may be when a part cannot be */
+	bool by_page = false; /* if reading all at once fails, because a part is not readable */
 	size_t done = 0;
 
 	while (done < len) {
@@ -33,6 +34,41 @@ size_t memory_read(pid_t tid, uint64_t address, void *into, size_t len)
 			break;
 		else
 			by_page = true;
+		if (copied > 0 && (size_t)copied < step && (at + (size_t)copied) % PAGE_BYTES == 0)
+			break; /* the kernel has copied up to a page that it cannot read */
 	}
 	return done;
+}
+
+/* The kernel copies in order, up to the first part that cannot be read; returns their number. */
+static size_t read_some(pid_t tid, const struct memory_part *parts, size_t count)
+{
+	struct iovec to[PARTS_MAX] = {0}, from[PARTS_MAX] = {0};
+	size_t done = 0;
+	ssize_t copied;
+
+	for (size_t i = 0; i < count; i++) {
+		to[i] = (struct iovec){parts[i].into, parts[i].len};
+		from[i] = (struct iovec){(void *)(uintptr_t)parts[i].address, /* NOLINT */
+					 parts[i].len};
+	}
+	copied = process_vm_readv(tid, to, count, from, count, 0);
+	while (done < count && copied >= (ssize_t)parts[done].len)
+		copied -= (ssize_t)parts[done++].len;
+	return done;
+}
+
+void memory_read_parts(pid_t tid, struct memory_part *parts, size_t count)
+{
+	size_t done = 0;
+
+	while (done < count) {
+		size_t step = count - done < PARTS_MAX ? count - done : PARTS_MAX;
+		size_t copied = read_some(tid, parts + done, step);
+
+		for (size_t i = 0; i < copied; i++)
+			parts[done++].is_read = true;
+		if (copied < step)
+			parts[done++].is_read = false;
+	}
 }

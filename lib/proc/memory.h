@@ -1,17 +1,26 @@
-/*
- * Reads the memory of other processes, while they run. Source: process_vm_readv(2).
- */
+/* Reads the memory of other processes. Source: process_vm_readv(2). */
 #ifndef PROF_PROC_MEMORY_H
 #define PROF_PROC_MEMORY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 /*
- * Copies what can be read of [address, address + len); the number of bytes, from the first on. 0
- * when the thread is gone or its memory is not ours to read. `tid` may be any thread of a process.
+ * Copies the readable start of [address, address + len) and returns its length: 0 if the thread
+ * has ended or its memory is not accessible. tid: any thread of the process.
  */
 size_t memory_read(pid_t tid, uint64_t address, void *into, size_t len);
+
+struct memory_part {
+	uint64_t address;
+	void *into;
+	size_t len;
+	bool is_read; /* the answer: all of it */
+};
+
+/* The same for many small parts, with few system calls. */
+void memory_read_parts(pid_t tid, struct memory_part *parts, size_t count);
 
 #endif

@@ -1,71 +1,159 @@
 #include "proc/module.h"
 
 #include "base/alloc.h"
-#include "base/arena.h"
+#include "base/clock.h"
 #include "base/hash.h"
 #include "base/idmap.h"
-#include "base/strtab.h"
-#include "proc/finder.h"
+#include "base/text.h"
+#include "proc/file_table.h"
 
-/* In the table of files: looked into, and it is a process's own memory rather than a program. */
+#include <stdio.h>
+
+/* In the table of files: checked, and it is a process's memory rather than a program. */
 #define NO_PROGRAM (IDMAP_NONE - 1)
 
-/* How often a file that cannot be opened is tried. */
+/* How often opening a file is attempted. */
 enum { ATTEMPTS = 16 };
+
+/* Far more than a machine runs programs and libraries. */
+enum { FILES_MAX = 16000 };
+
+/* A file takes 20 to 100 us, and milliseconds on a busy machine if a thread of its own opens it. */
+#define OPENING_PER_SECOND_NS (100 * NS_PER_MS)
+
+/* Files with the same build-id that are compared; more are made on purpose. */
+enum { SAME_BUILD_ID_MAX = 64 };
 
 struct entry {
 	struct module module;
 	unsigned attempts_left; /* 0: opened, or known not to be an ELF file */
+	bool is_used;		/* it has samples */
+	int root;		/* of processes with samples in it; -1: prof's own */
+	uid_t user;		/* of MODULE_JIT: as in jit_map_open() */
+	bool is_closed;		/* to make room for others */
+	bool is_foreign;
+	bool is_deleted;	/* the mapping says so */
+	char *path, *problem;	/* of the module */
+	struct mapping mapping; /* the first one */
+	struct file_identity file;
+	struct build_id build_id;
+	module_id same_build_id; /* the next one; IDMAP_NONE: none */
+};
+
+/* Open files, oldest first; some of them are closed or used by now. */
+struct open_files {
+	module_id *ids;
+	size_t first, count, room;
+	unsigned open;
 };
 
 struct modules {
-	struct finder *finder;
-	struct arena arena; /* entries and problems */
-	struct strtab *paths;
+	struct file_locator *locator;
 	struct entry **entries;
 	uint32_t count, room;
-	struct idmap by_build_id;
-	struct idmap by_inode;
-	struct idmap by_path;
-	struct idmap jits;   /* by pid */
-	struct idmap others; /* by kind and path: what there is one of */
+	module_id *unused; /* ids */
+	uint32_t unused_count, unused_room;
+	size_t text_bytes;
+	struct file_table *files;
+	struct idmap by_build_id; /* the first of a list */
+	struct idmap by_file;	  /* by what was opened */
+	struct idmap jits;	  /* by pid */
+	struct idmap others;	  /* by kind and path: modules that exist once */
+	unsigned files_max;
+	uint64_t opening_max_ns;	/* in a second */
+	uint64_t second_ns, opening_ns; /* the present second, and what opening took in it */
+	struct open_files own, foreign;
 };
 
-static struct modules *modules_new_with(struct finder *finder)
+/* Others need mappings, too: libraries, threads, heaps. */
+static unsigned default_files_max(void)
+{
+	CLEANUP(close_file) FILE *file = fopen("/proc/sys/vm/max_map_count", "re");
+	unsigned long max;
+
+	if (!file || fscanf(file, "%lu", &max) != 1 || max / 4 > FILES_MAX)
+		return FILES_MAX;
+	return (unsigned)(max / 4);
+}
+
+static struct modules *modules_new_with(struct file_locator *locator)
 {
 	struct modules *modules = xcalloc(1, sizeof(*modules));
 
-	modules->finder = finder;
-	modules->paths = strtab_new();
+	modules->locator = locator;
+	modules->files = file_table_new();
+	modules->files_max = default_files_max();
+	modules->opening_max_ns = OPENING_PER_SECOND_NS;
 	return modules;
 }
 
 struct modules *modules_new(const char *proc)
 {
-	return modules_new_with(finder_new(proc));
+	return modules_new_with(file_locator_new(proc));
 }
 
 struct modules *modules_new_recorded(const struct recorded_files *files)
 {
-	return modules_new_with(finder_new_recorded(files));
+	return modules_new_with(file_locator_new_recorded(files));
+}
+
+static void clear(struct entry *entry)
+{
+	elf_file_free(entry->module.elf);
+	free(entry->path);
+	free(entry->problem);
+	*entry = (struct entry){.module = {.kind = MODULE_UNKNOWN, .path = ""}};
 }
 
 void modules_free(struct modules *modules)
 {
 	if (!modules)
 		return;
-	for (uint32_t i = 0; i < modules->count; i++)
-		image_free(modules->entries[i]->module.image);
+	for (uint32_t i = 0; i < modules->count; i++) {
+		clear(modules->entries[i]);
+		free(modules->entries[i]);
+	}
 	free(modules->entries);
-	finder_free(modules->finder);
-	strtab_free(modules->paths);
-	arena_deinit(&modules->arena);
+	free(modules->unused);
+	free(modules->own.ids);
+	free(modules->foreign.ids);
+	file_locator_free(modules->locator);
+	file_table_free(modules->files);
 	idmap_deinit(&modules->by_build_id);
-	idmap_deinit(&modules->by_inode);
-	idmap_deinit(&modules->by_path);
+	idmap_deinit(&modules->by_file);
 	idmap_deinit(&modules->jits);
 	idmap_deinit(&modules->others);
 	free(modules);
+}
+
+void modules_set_debug_dir(struct modules *modules, const char *debug_dir)
+{
+	file_locator_set_debug_dir(modules->locator, debug_dir);
+}
+
+void modules_set_files_max(struct modules *modules, unsigned max)
+{
+	modules->files_max = max;
+}
+
+void modules_set_opening_max(struct modules *modules, uint64_t max_ns)
+{
+	modules->opening_max_ns = max_ns;
+}
+
+struct debug_files modules_debug_files(const struct modules *modules, module_id id)
+{
+	const struct entry *entry = modules->entries[id];
+
+	return file_locator_debug_files(modules->locator, entry->path, entry->root,
+					entry->file.owner, entry->is_foreign);
+}
+
+int modules_open_jit_map(const struct modules *modules, module_id id, const char *proc)
+{
+	const struct entry *entry = modules->entries[id];
+
+	return file_locator_open_jit_map(modules->locator, proc, entry->module.pid, entry->user);
 }
 
 uint32_t modules_count(const struct modules *modules)
@@ -78,51 +166,58 @@ const struct module *modules_get(const struct modules *modules, module_id id)
 	return &modules->entries[id]->module;
 }
 
-static struct entry *add(struct modules *modules, enum module_kind kind, string_id path)
+static module_id new_id(struct modules *modules)
 {
-	struct entry *entry = arena_alloc(&modules->arena, sizeof(*entry));
+	if (modules->unused_count)
+		return modules->unused[--modules->unused_count];
+	GROW(modules->entries, modules->count, modules->room);
+	modules->entries[modules->count] = xcalloc(1, sizeof(struct entry));
+	return modules->count++;
+}
+
+static module_id add(struct modules *modules, enum module_kind kind, const char *path, size_t len)
+{
+	module_id id = new_id(modules);
+	struct entry *entry = modules->entries[id];
 
 	*entry = (struct entry){
-		.module = {.kind = kind, .path = strtab_get(modules->paths, path)},
-	};
-	GROW(modules->entries, modules->count, modules->room);
-	modules->entries[modules->count++] = entry;
-	return entry;
+		.path = xstrndup(path, len), .root = -1, .same_build_id = IDMAP_NONE};
+	entry->module = (struct module){.kind = kind, .path = entry->path};
+	modules->text_bytes += len;
+	return id;
 }
 
 /* Takes err. */
 static void set_problem(struct modules *modules, struct entry *entry, struct error *err)
 {
-	const char *text = error_text(err);
-
-	entry->module.problem = arena_strndup(&modules->arena, text, strlen(text));
+	free(entry->problem);
+	entry->module.problem = entry->problem = xstrdup(error_text(err));
+	modules->text_bytes += strlen(entry->problem);
 	error_free(err);
 }
 
-/* What there is one of: the kernel, parts of it in a process. */
+/* Modules that exist once: the kernel, and its special mappings in processes. */
 static module_id the_one(struct modules *modules, enum module_kind kind, const char *path)
 {
-	string_id name = strtab_add(modules->paths, path);
-	uint32_t *id = idmap_put(&modules->others, name, kind);
+	size_t len = strlen(path);
+	uint32_t *id = idmap_put(&modules->others, hash_bytes(path, len), kind);
 
-	if (*id == IDMAP_NONE) {
-		*id = modules->count;
-		add(modules, kind, name);
-	}
+	if (*id == IDMAP_NONE)
+		*id = add(modules, kind, path, len);
 	return *id;
 }
 
-/* The vdso, and what has no image. */
+/* The vdso, and modules without an ELF file. */
 static module_id kernel_code_of(struct modules *modules, const struct mapping *mapping)
 {
 	module_id id = the_one(modules, MODULE_VDSO, mapping->path);
 	struct entry *entry = modules->entries[id];
-	struct finding finding;
+	struct located_file finding;
 
-	if (entry->module.image || entry->module.problem || strcmp(mapping->path, "[vdso]") != 0)
+	if (entry->module.elf || entry->module.problem || strcmp(mapping->path, "[vdso]") != 0)
 		return id;
-	finding = finder_open_vdso(modules->finder, mapping);
-	entry->module.image = finding.image;
+	finding = file_locator_open_vdso(modules->locator, mapping);
+	entry->module.elf = finding.elf;
 	if (finding.error)
 		set_problem(modules, entry, finding.error);
 	return id;
@@ -140,27 +235,24 @@ module_id modules_unknown(struct modules *modules)
 
 static module_id jit_of(struct modules *modules, pid_t pid)
 {
+	static const char path[] = "[jit]";
 	uint32_t *id = idmap_put(&modules->jits, (uint64_t)pid, 0);
 
 	if (*id == IDMAP_NONE) {
-		*id = modules->count;
-		add(modules, MODULE_JIT, strtab_add(modules->paths, "[jit]"))->module.pid = pid;
+		*id = add(modules, MODULE_JIT, path, sizeof(path) - 1);
+		modules->entries[*id]->module.pid = pid;
+		modules->entries[*id]->user = file_locator_user(modules->locator, pid);
 	}
 	return *id;
 }
 
-static bool starts_with(const char *str, const char *prefix)
-{
-	return strncmp(str, prefix, strlen(prefix)) == 0;
-}
-
-/* Names the kernel gives to memory that is shared, but has never been a file. */
+/* The kernel's names of shared memory that was never a file. */
 static bool names_shared_memory(const char *path)
 {
 	static const char *const prefixes[] = {"/memfd:", "/dev/zero", "/SYSV", "/anon_hugepage"};
 
 	for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++)
-		if (starts_with(path, prefixes[i]))
+		if (text_begins(path, prefixes[i]))
 			return true;
 	return false;
 }
@@ -168,110 +260,307 @@ static bool names_shared_memory(const char *path)
 /* "[vsyscall]", but not the kernel's names for ordinary memory: [heap], [stack], [anon:name]. */
 static bool names_kernel_code(const char *path)
 {
-	return path[0] == '[' && !starts_with(path, "[heap") && !starts_with(path, "[stack") &&
-	       !starts_with(path, "[anon");
+	return path[0] == '[' && !text_begins(path, "[heap") && !text_begins(path, "[stack") &&
+	       !text_begins(path, "[anon");
 }
 
-static uint32_t build_id_get(const struct modules *modules, const struct build_id *id)
+/* --- Files that turn out to be the same ------------------------------------------------------ */
+
+static uint64_t build_id_key(const struct build_id *id)
 {
 	uint64_t head = 0;
 
 	memcpy(&head, id->bytes, id->len < sizeof(head) ? id->len : sizeof(head));
-	return idmap_get(&modules->by_build_id, head, hash_bytes(id->bytes, id->len));
+	return hash_mix(head, hash_bytes(id->bytes, id->len));
 }
 
-static void build_id_put(struct modules *modules, const struct build_id *id, module_id module)
+static uint32_t file_subkey(const struct file_identity *file)
 {
-	uint64_t head = 0;
+	uint64_t hash = hash_mix(file->device, file->modified_ns);
 
-	memcpy(&head, id->bytes, id->len < sizeof(head) ? id->len : sizeof(head));
-	*idmap_put(&modules->by_build_id, head, hash_bytes(id->bytes, id->len)) = module;
+	return (uint32_t)hash_mix(hash, file->size_bytes);
 }
 
-static uint32_t inode_subkey(const struct mapping *mapping, string_id path)
+static bool is_same_file(const struct file_identity *a, const struct file_identity *b)
 {
-	uint64_t device = (uint64_t)mapping->device_major << 32 | mapping->device_minor;
-
-	return (uint32_t)hash_mix(device, path);
+	return a->inode && a->device == b->device && a->inode == b->inode &&
+	       a->modified_ns == b->modified_ns && a->size_bytes == b->size_bytes;
 }
 
-/* IDMAP_NONE: a file that is not known yet. */
-static uint32_t known_file(const struct modules *modules, const struct mapping *mapping,
-			   string_id path)
+/*
+ * Whether one user alone can have written both. The owner of a foreign file is what its server
+ * says; containers have overlays of their own.
+ */
+static bool have_same_writer(const struct entry *entry, const struct file_identity *file,
+			     bool is_foreign)
 {
-	if (mapping->build_id.len)
-		return build_id_get(modules, &mapping->build_id);
-	if (mapping->inode)
-		return idmap_get(&modules->by_inode, mapping->inode, inode_subkey(mapping, path));
-	return idmap_get(&modules->by_path, path, 0);
+	const struct file_identity *known = &entry->file;
+
+	return known->owner == file->owner && !known->is_shared && !file->is_shared &&
+	       ((!entry->is_foreign && !is_foreign) || known->device == file->device ||
+		(known->is_overlay && file->is_overlay));
 }
 
-static void remember_file(struct modules *modules, const struct mapping *mapping, string_id path,
-			  uint32_t id)
+/* A program that was written anew in place is another one. */
+static bool has_changed(const struct entry *entry)
 {
-	if (mapping->build_id.len)
-		build_id_put(modules, &mapping->build_id, id);
-	else if (mapping->inode)
-		*idmap_put(&modules->by_inode, mapping->inode, inode_subkey(mapping, path)) = id;
+	return entry->module.elf && !entry->is_foreign && elf_file_changed(entry->module.elf);
+}
+
+/* IDMAP_NONE: none. */
+static module_id find_same(const struct modules *modules, const struct file_identity *file,
+			   const struct elf_file *elf)
+{
+	const struct build_id *build_id = elf_file_build_id(elf);
+	module_id id = idmap_get(&modules->by_file, file->inode, file_subkey(file));
+
+	if (id != IDMAP_NONE && is_same_file(&modules->entries[id]->file, file))
+		return id;
+	id = idmap_get(&modules->by_build_id, build_id_key(build_id), 0);
+	for (unsigned i = 0; id != IDMAP_NONE && i < SAME_BUILD_ID_MAX; i++) {
+		const struct entry *entry = modules->entries[id];
+
+		if (build_id_equal(&entry->build_id, build_id) &&
+		    have_same_writer(entry, file, elf_file_is_foreign(elf)) && !has_changed(entry))
+			return id;
+		id = entry->same_build_id;
+	}
+	return IDMAP_NONE;
+}
+
+static void remember_file(struct modules *modules, module_id id)
+{
+	struct entry *entry = modules->entries[id];
+
+	if (entry->file.inode)
+		*idmap_put(&modules->by_file, entry->file.inode, file_subkey(&entry->file)) = id;
+	if (entry->build_id.len) {
+		uint32_t *first = idmap_put(&modules->by_build_id, build_id_key(&entry->build_id),
+					    0);
+
+		entry->same_build_id = *first;
+		*first = id;
+	}
+}
+
+/* --- Files that are open --------------------------------------------------------------------- */
+
+static struct open_files *list_of(struct modules *modules, const struct entry *entry)
+{
+	return entry->is_foreign ? &modules->foreign : &modules->own;
+}
+
+static void close_file_of(struct modules *modules, struct entry *entry)
+{
+	list_of(modules, entry)->open--;
+	elf_file_free(STEAL(entry->module.elf));
+	entry->is_closed = true;
+	entry->module.problem = "too many files are mapped to keep all of them open";
+}
+
+static bool close_oldest(struct modules *modules, struct open_files *files)
+{
+	while (files->count) {
+		struct entry *entry = modules->entries[files->ids[files->first]];
+
+		files->first++;
+		files->count--;
+		if (!entry->module.elf || entry->is_used)
+			continue;
+		close_file_of(modules, entry);
+		return true;
+	}
+	return false;
+}
+
+static void append(struct open_files *files, module_id id)
+{
+	if (files->first && files->first + files->count == files->room) {
+		memmove(files->ids, files->ids + files->first, files->count * sizeof(*files->ids));
+		files->first = 0;
+	}
+	GROW(files->ids, files->first + files->count, files->room);
+	files->ids[files->first + files->count++] = id;
+}
+
+static bool make_room(struct modules *modules, bool for_foreign)
+{
+	if (for_foreign && modules->foreign.open >= modules->files_max / 2)
+		return close_oldest(modules, &modules->foreign);
+	if (modules->own.open + modules->foreign.open < modules->files_max)
+		return true;
+	return close_oldest(modules, &modules->foreign) || close_oldest(modules, &modules->own);
+}
+
+/* Takes the ELF file. */
+static void set_file(struct modules *modules, module_id id, struct elf_file *elf)
+{
+	struct entry *entry = modules->entries[id];
+	bool has_room = make_room(modules, entry->is_foreign);
+
+	entry->module.elf = elf;
+	entry->module.problem = NULL;
+	entry->attempts_left = 0;
+	entry->is_closed = false;
+	list_of(modules, entry)->open++;
+	if (has_room)
+		append(list_of(modules, entry), id);
 	else
-		*idmap_put(&modules->by_path, path, 0) = id;
+		close_file_of(modules, entry);
 }
 
-/* Takes what was found; the image may turn out to be a module that we have already. */
-static module_id add_file(struct modules *modules, string_id path, struct finding *finding)
+static void set_identity(struct modules *modules, module_id id, const struct located_file *finding)
 {
-	CLEANUP(image_cleanup) struct image *image = STEAL(finding->image);
-	const struct build_id *build_id = image ? image_build_id(image) : NULL;
-	module_id id = modules->count;
+	struct entry *entry = modules->entries[id];
+
+	entry->file = finding->identity;
+	entry->is_foreign = elf_file_is_foreign(finding->elf);
+	entry->build_id = *elf_file_build_id(finding->elf);
+	remember_file(modules, id);
+}
+
+/* Takes the opened file, which can turn out to be a known module. */
+static module_id add_file(struct modules *modules, const struct mapping *mapping, const char *path,
+			  size_t path_len, bool deleted, struct located_file *finding)
+{
+	CLEANUP(elf_file_cleanup) struct elf_file *elf = finding->elf;
+	module_id id = elf ? find_same(modules, &finding->identity, elf) : IDMAP_NONE;
 	struct entry *entry;
 
-	if (build_id && build_id->len) {
-		module_id known = build_id_get(modules, build_id);
-
-		if (known < modules->count)
-			return known;
-		build_id_put(modules, build_id, id);
+	if (id != IDMAP_NONE) {
+		if (modules->entries[id]->is_closed)
+			set_file(modules, id, STEAL(elf));
+		return id;
 	}
-	entry = add(modules, MODULE_FILE, path);
-	entry->module.image = STEAL(image);
+	id = add(modules, MODULE_FILE, path, path_len);
+	entry = modules->entries[id];
+	entry->mapping = *mapping;
+	entry->is_deleted = deleted;
+	if (elf) {
+		set_identity(modules, id, finding);
+		set_file(modules, id, STEAL(elf));
+	}
 	if (finding->error)
 		set_problem(modules, entry, STEAL(finding->error));
-	if (!entry->module.image && !finding->no_elf && finder_may_find_later(modules->finder))
+	if (!finding->elf && !finding->no_elf && file_locator_may_find_later(modules->locator))
 		entry->attempts_left = ATTEMPTS - 1;
 	return id;
 }
 
-static module_id new_file(struct modules *modules, pid_t pid, const struct mapping *mapping,
-			  string_id path, bool deleted)
+/* Whether so many files are mapped now that opening them would keep prof from its samples. */
+static bool is_storm(struct modules *modules)
 {
-	const char *name = strtab_get(modules->paths, path);
-	struct finding finding = finder_open(modules->finder, pid, mapping, name, deleted);
-	uint32_t id;
+	uint64_t now_ns = clock_now_ns();
 
-	if (!finding.image && (names_shared_memory(name) || (deleted && finding.no_elf))) {
-		error_free(finding.error);
-		id = NO_PROGRAM;
-	} else {
-		id = add_file(modules, path, &finding);
+	if (now_ns - modules->second_ns >= NS_PER_SECOND) {
+		modules->second_ns = now_ns;
+		modules->opening_ns = 0;
 	}
-	remember_file(modules, mapping, path, id);
+	return file_locator_may_find_later(modules->locator) &&
+	       modules->opening_ns > modules->opening_max_ns;
+}
+
+static struct located_file open_file(struct modules *modules, pid_t pid,
+				     const struct mapping *mapping, const char *path, bool deleted)
+{
+	uint64_t begin_ns = clock_now_ns();
+	struct located_file finding = file_locator_open(modules->locator, pid, mapping, path,
+							deleted);
+
+	modules->opening_ns += clock_now_ns() - begin_ns;
+	return finding;
+}
+
+/* Opens the file only when it gets a sample. */
+static module_id add_closed(struct modules *modules, const struct mapping *mapping,
+			    const char *path, size_t path_len, bool deleted)
+{
+	module_id id = add(modules, MODULE_FILE, path, path_len);
+	struct entry *entry = modules->entries[id];
+
+	entry->mapping = *mapping;
+	entry->is_deleted = deleted;
+	entry->is_closed = true;
+	entry->module.problem = "more files were mapped than could be opened";
 	return id;
 }
 
-/* The process that was seen first may have been gone before its file could be opened. */
-static void retry(struct modules *modules, pid_t pid, const struct mapping *mapping,
-		  struct entry *entry, bool deleted)
+static module_id new_file(struct modules *modules, pid_t pid, const struct mapping *mapping,
+			  size_t path_len, bool deleted)
 {
-	struct finding finding = finder_open(modules->finder, pid, mapping, entry->module.path,
-					     deleted);
+	CLEANUP(free_ptr) char *path = xstrndup(mapping->path, path_len);
+	bool is_deferred = is_storm(modules);
+	struct located_file finding = {0};
+	module_id id;
 
+	if (is_deferred && names_shared_memory(path))
+		return NO_PROGRAM;
+	if (!is_deferred)
+		finding = open_file(modules, pid, mapping, path, deleted);
+	if (is_deferred) {
+		id = add_closed(modules, mapping, path, path_len, deleted);
+	} else if (!finding.elf && (names_shared_memory(path) || (deleted && finding.no_elf))) {
+		error_free(finding.error);
+		id = NO_PROGRAM;
+	} else {
+		id = add_file(modules, mapping, path, path_len, deleted, &finding);
+	}
+	file_table_put(modules->files, mapping, bytes_of(path, path_len), id);
+	return id;
+}
+
+/*
+ * Opening can succeed later: the first process with the file may have ended before it could be
+ * opened.
+ */
+static void retry(struct modules *modules, pid_t pid, const struct mapping *mapping, module_id id,
+		  bool deleted)
+{
+	struct entry *entry = modules->entries[id];
+	struct located_file finding;
+
+	if (is_storm(modules))
+		return;
+	finding = open_file(modules, pid, mapping, entry->module.path, deleted);
 	entry->attempts_left--;
 	error_free(finding.error);
-	if (!finding.image)
+	if (!finding.elf)
 		return;
-	entry->module.image = finding.image;
-	entry->module.problem = NULL;
-	entry->attempts_left = 0;
+	set_identity(modules, id, &finding);
+	set_file(modules, id, finding.elf);
+}
+
+/* The same file as before, if it was open before, or none. */
+static void open_again(struct modules *modules, pid_t pid, const struct mapping *mapping,
+		       module_id id)
+{
+	struct entry *entry = modules->entries[id];
+	struct located_file finding;
+	struct mapping now = entry->mapping;
+
+	now.start = mapping->start;
+	now.end = mapping->end;
+	now.offset = mapping->offset;
+	now.path = entry->path;
+	finding = open_file(modules, pid, &now, entry->path, entry->is_deleted);
+	error_free(finding.error);
+	if (finding.elf && !entry->file.inode)
+		set_identity(modules, id, &finding);
+	if (finding.elf && is_same_file(&finding.identity, &entry->file))
+		set_file(modules, id, finding.elf);
+	else
+		elf_file_free(finding.elf);
+}
+
+void modules_use(struct modules *modules, module_id id, pid_t pid, const struct mapping *mapping)
+{
+	struct entry *entry = modules->entries[id];
+
+	entry->is_used = true;
+	if (entry->root < 0)
+		entry->root = file_locator_keep_root(modules->locator, pid);
+	if (entry->is_closed)
+		open_again(modules, pid, mapping, id);
 }
 
 static module_id file_of(struct modules *modules, pid_t pid, const struct mapping *mapping)
@@ -280,14 +569,15 @@ static module_id file_of(struct modules *modules, pid_t pid, const struct mappin
 	size_t len = strlen(mapping->path);
 	size_t suffix_len = sizeof(suffix) - 1;
 	bool deleted = len > suffix_len && strcmp(mapping->path + len - suffix_len, suffix) == 0;
-	string_id path = strtab_add_len(modules->paths, mapping->path,
-					deleted ? len - suffix_len : len);
-	uint32_t id = known_file(modules, mapping, path);
+	size_t path_len = deleted ? len - suffix_len : len;
+	module_id id = file_table_get(modules->files, mapping, bytes_of(mapping->path, path_len));
 
-	if (id == IDMAP_NONE)
-		id = new_file(modules, pid, mapping, path, deleted);
-	else if (id != NO_PROGRAM && modules->entries[id]->attempts_left)
-		retry(modules, pid, mapping, modules->entries[id], deleted);
+	if (id == NO_PROGRAM)
+		return jit_of(modules, pid);
+	if (id == IDMAP_NONE || has_changed(modules->entries[id]))
+		id = new_file(modules, pid, mapping, path_len, deleted);
+	else if (modules->entries[id]->attempts_left)
+		retry(modules, pid, mapping, id, deleted);
 	return id == NO_PROGRAM ? jit_of(modules, pid) : id;
 }
 
@@ -297,7 +587,76 @@ module_id modules_of_mapping(struct modules *modules, pid_t pid, const struct ma
 
 	if (names_kernel_code(path))
 		return kernel_code_of(modules, mapping);
-	if (path[0] == '/' && !starts_with(path, "//anon"))
+	if (path[0] == '/' && !text_begins(path, "//anon"))
 		return file_of(modules, pid, mapping);
 	return jit_of(modules, pid);
+}
+
+/* --- Forgetting ------------------------------------------------------------------------------ */
+
+static bool is_kept(const struct entry *entry, bool is_mapped)
+{
+	return is_mapped || entry->is_used ||
+	       (entry->module.kind != MODULE_FILE && entry->module.kind != MODULE_JIT);
+}
+
+static void keep_open(struct open_files *files, const bool *kept)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < files->count; i++)
+		if (kept[files->ids[files->first + i]])
+			files->ids[count++] = files->ids[files->first + i];
+	files->first = 0;
+	files->count = count;
+}
+
+static void forget(struct modules *modules, module_id id)
+{
+	struct entry *entry = modules->entries[id];
+
+	modules->text_bytes -= strlen(entry->path) + (entry->problem ? strlen(entry->problem) : 0);
+	if (entry->module.elf)
+		list_of(modules, entry)->open--;
+	clear(entry);
+	GROW(modules->unused, modules->unused_count, modules->unused_room);
+	modules->unused[modules->unused_count++] = id;
+}
+
+/* The tables by what was forgotten are made anew. */
+static void index_again(struct modules *modules)
+{
+	idmap_deinit(&modules->by_build_id);
+	idmap_deinit(&modules->by_file);
+	idmap_deinit(&modules->jits);
+	for (module_id id = 0; id < modules->count; id++) {
+		const struct entry *entry = modules->entries[id];
+
+		if (entry->module.kind == MODULE_FILE)
+			remember_file(modules, id);
+		else if (entry->module.kind == MODULE_JIT)
+			*idmap_put(&modules->jits, (uint64_t)entry->module.pid, 0) = id;
+	}
+}
+
+void modules_keep(struct modules *modules, const bool *mapped)
+{
+	CLEANUP(free_ptr) bool *kept = xcalloc(modules->count, sizeof(*kept));
+
+	for (module_id id = 0; id < modules->count; id++)
+		kept[id] = modules->entries[id]->path && is_kept(modules->entries[id], mapped[id]);
+	keep_open(&modules->own, kept);
+	keep_open(&modules->foreign, kept);
+	file_table_keep(modules->files, kept, modules->count);
+	for (module_id id = 0; id < modules->count; id++)
+		if (modules->entries[id]->path && !kept[id])
+			forget(modules, id);
+	index_again(modules);
+}
+
+size_t modules_bytes(const struct modules *modules)
+{
+	return (modules->count - modules->unused_count) *
+		       (sizeof(struct entry) + 3 * sizeof(struct idmap_entry)) +
+	       modules->text_bytes + file_table_bytes(modules->files);
 }

@@ -1,19 +1,26 @@
 /*
- * What is mapped into processes: files, the kernel, the vdso, anonymous executable memory. One
- * module a thing, however many processes map it.
+ * Modules: what is mapped into processes (files, the kernel, the vdso, anonymous executable
+ * memory), each once, however many processes map it.
  *
- * Two mappings are of the same file when their build-ids say so; where those are unknown, when
- * device, inode and name do (a number alone is used again for the next file as soon as the first is
- * deleted). A file that was known by its inode and turns out to have a known build-id is the module
- * of that build-id.
+ * Two mappings are of the same file if the kernel says so (file_table.h). A file that is mapped
+ * under another name or from another layer of a container is the same module if it turns out to
+ * have the same device, inode, time and size, or the same build-id and the same owner, who alone
+ * may write to both: anybody can write the build-id of another program into a file.
  *
- * Files are opened (finder.h) when they are first mapped: live, while the process is there to show
- * them. One that cannot be opened is then tried again when another process maps it.
+ * Files are opened (file_locator.h) when they are first mapped, while the process exists. A file
+ * that cannot be opened is tried again when another process maps it. Each open file is a mapping of
+ * prof's own, of which the kernel allows a number: beyond modules_set_files_max() those without
+ * samples are closed, oldest first, and opened again when they get a sample. Files that others than
+ * root and prof's user own have half of the number. Once opening has taken 100 ms of a second,
+ * files are opened only when they get a sample: mapping files must not keep prof from reading
+ * samples.
  */
 #ifndef PROF_PROC_MODULE_H
 #define PROF_PROC_MODULE_H
 
-#include "elf/image.h"
+#include "elf/elf_file.h"
+#include "proc/file_locator.h"
+#include "proc/mapping.h"
 
 #include <stdint.h>
 #include <sys/types.h>
@@ -23,43 +30,24 @@ typedef uint32_t module_id; /* dense, from 0 */
 enum module_kind {
 	MODULE_FILE,
 	MODULE_KERNEL, /* offset is the address */
-	MODULE_VDSO,   /* and what else the kernel puts into a process: "[vsyscall]", "[uprobes]",
-			  which have no image */
-	MODULE_JIT, /* anonymous or memfd memory without an ELF file in it; offset is the pc; one a
-		       process */
-	MODULE_UNKNOWN, /* the pc lies in no known mapping; offset is the pc; one for all */
+	MODULE_VDSO,   /* and the kernel's other user mappings, "[vsyscall]" and "[uprobes]", which
+			  have no ELF file */
+	MODULE_JIT, /* executable memory without an ELF file; offset is the pc; one per process */
+	MODULE_UNKNOWN, /* pc outside all known mappings; offset is the pc; one for all processes */
 };
 
 struct module {
 	enum module_kind kind;
-	const char *path;    /* as mapped, without " (deleted)": "/usr/bin/x", "[vdso]",
-				"[kernel.kallsyms]", "[jit]", "[unknown]" */
-	struct image *image; /* NULL when there is no file, or it could not be opened */
-	const char *problem; /* why not, one sentence; NULL when all is well */
-	pid_t pid;	     /* MODULE_JIT: whose memory it is; else 0 */
-};
-
-struct mapping {
-	uint64_t start, end; /* pcs */
-	uint64_t offset;     /* in the file, of start */
-	uint32_t device_major, device_minor;
-	uint64_t inode;		  /* 0: unknown */
-	struct build_id build_id; /* len 0: unknown */
-	const char *path;
-};
-
-/* Where the files of a recording are, which may be of another machine or long past. NULL: nowhere.
- */
-struct recorded_files {
-	const char *symfs;     /* mapped files are below it */
-	const char *debug_dir; /* files by build-id: "/usr/lib/debug" */
-	const char *cache_dir; /* perf's copies of what it recorded, by build-id: "~/.debug" */
-	bool same_kernel;      /* our vdso is theirs, as far as no build-id says otherwise */
+	const char *path;     /* as mapped, without " (deleted)": "/usr/bin/x", "[vdso]",
+				 "[kernel.kallsyms]", "[jit]", "[unknown]" */
+	struct elf_file *elf; /* NULL if there is no file or it could not be opened */
+	const char *problem;  /* why it could not be opened, one sentence; else NULL */
+	pid_t pid;	      /* MODULE_JIT: the process; else 0 */
 };
 
 struct modules;
 
-/* proc: as in spaces_new(). */
+/* proc: as in address_spaces_new(). */
 struct modules *modules_new(const char *proc);
 struct modules *modules_new_recorded(const struct recorded_files *files);
 void modules_free(struct modules *modules);
@@ -68,8 +56,33 @@ module_id modules_of_mapping(struct modules *modules, pid_t pid, const struct ma
 module_id modules_kernel(struct modules *modules);
 module_id modules_unknown(struct modules *modules);
 
+/* As address_spaces_set_debug_dir() and address_spaces_debug_files(). */
+void modules_set_debug_dir(struct modules *modules, const char *debug_dir);
+struct debug_files modules_debug_files(const struct modules *modules, module_id id);
+/* As address_spaces_open_jit_map(). */
+int modules_open_jit_map(const struct modules *modules, module_id id, const char *proc);
+
+/* The number of files open at once; by default a fourth of vm.max_map_count, at most 16,000. */
+void modules_set_files_max(struct modules *modules, unsigned max);
+/*
+ * How long files are opened for in each second of recording, 100 ms by default: of those that are
+ * mapped after that, each is opened when it has a sample.
+ */
+void modules_set_opening_max(struct modules *modules, uint64_t max_ns);
+
+/* Notes that a module has a sample, in this mapping of it; may open its file. */
+void modules_use(struct modules *modules, module_id id, pid_t pid, const struct mapping *mapping);
+/*
+ * Forgets the modules that have neither samples nor, as the caller says by id, mappings. Their ids
+ * are used again.
+ */
+void modules_keep(struct modules *modules, const bool *mapped);
+/* The memory in use. */
+size_t modules_bytes(const struct modules *modules);
+
+/* Forgotten modules, which are MODULE_UNKNOWN, included. */
 uint32_t modules_count(const struct modules *modules);
-/* Lives as long as modules; image and problem may still change while mappings are added. */
+/* Lives as long as modules; its ELF file and problem may change while mappings are added. */
 const struct module *modules_get(const struct modules *modules, module_id id);
 
 #endif

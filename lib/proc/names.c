@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* In the table of tids, beside the string id: the thread has ended. */
+/* A flag in the table of tids: the thread has ended. */
 #define ENDED (UINT32_C(1) << 31)
 
 struct ended_thread {
@@ -16,20 +16,43 @@ struct ended_thread {
 	pid_t tid;
 };
 
-struct names {
-	char *proc;	     /* NULL: of a recording */
+/* Threads and distinct names of a generation; 16 MB. A file may claim any number of them. */
+enum { GENERATION_THREADS = 128 << 10 };
+
+/* More than the kernel's 15 bytes, which a file need not keep to. */
+enum { NAME_BYTES_MAX = 63 };
+
+struct generation {
 	struct idmap by_tid; /* string ids */
 	struct strtab *strings;
-	struct ended_thread *ended; /* whose tids were not used again, as far as by_tid says so */
+};
+
+/* What was not used since the older generation was young is forgotten. */
+struct names {
+	char *proc; /* NULL: for a recording */
+	struct generation young, older;
+	struct ended_thread *ended; /* whose tids have not been reused, according to by_tid */
 	size_t ended_count, ended_room;
 };
+
+static struct generation generation_new(void)
+{
+	return (struct generation){.strings = strtab_new()};
+}
+
+static void generation_free(struct generation *generation)
+{
+	idmap_deinit(&generation->by_tid);
+	strtab_free(generation->strings);
+}
 
 struct names *names_new(const char *proc)
 {
 	struct names *names = xcalloc(1, sizeof(*names));
 
 	names->proc = proc ? xstrdup(proc) : NULL;
-	names->strings = strtab_new();
+	names->young = generation_new();
+	names->older = generation_new();
 	return names;
 }
 
@@ -38,35 +61,81 @@ void names_free(struct names *names)
 	if (!names)
 		return;
 	free(names->proc);
-	idmap_deinit(&names->by_tid);
+	generation_free(&names->young);
+	generation_free(&names->older);
 	free(names->ended);
-	strtab_free(names->strings);
 	free(names);
+}
+
+/* Its young entry, which the caller sets. */
+static uint32_t *entry_of(struct names *names, pid_t tid)
+{
+	if (names->young.by_tid.count >= GENERATION_THREADS ||
+	    strtab_count(names->young.strings) >= GENERATION_THREADS) {
+		generation_free(&names->older);
+		names->older = names->young;
+		names->young = generation_new();
+		names->ended_count = 0;
+	}
+	return idmap_put(&names->young.by_tid, (uint64_t)tid, 0);
+}
+
+static string_id add_name(struct names *names, const char *name)
+{
+	return strtab_add_len(names->young.strings, name, strnlen(name, NAME_BYTES_MAX));
+}
+
+/* A young string id, perhaps with ENDED; IDMAP_NONE if the thread is unknown. */
+static uint32_t find(struct names *names, pid_t tid)
+{
+	uint32_t name = idmap_get(&names->young.by_tid, (uint64_t)tid, 0);
+	uint32_t older = idmap_get(&names->older.by_tid, (uint64_t)tid, 0);
+	char text[NAME_BYTES_MAX + 1];
+	uint32_t *entry;
+
+	if (name != IDMAP_NONE || older == IDMAP_NONE)
+		return name;
+	strcpy(text, strtab_get(names->older.strings, older & ~ENDED));
+	entry = entry_of(names, tid);
+	return *entry = add_name(names, text) | (older & ENDED);
+}
+
+static void forget(struct names *names, pid_t tid)
+{
+	idmap_remove(&names->young.by_tid, (uint64_t)tid, 0);
+	idmap_remove(&names->older.by_tid, (uint64_t)tid, 0);
 }
 
 void names_set(struct names *names, pid_t tid, const char *comm)
 {
-	*idmap_put(&names->by_tid, (uint64_t)tid, 0) = strtab_add(names->strings, comm);
+	uint32_t *entry = entry_of(names, tid);
+
+	*entry = add_name(names, comm);
 }
 
 void names_fork(struct names *names, pid_t parent_tid, pid_t tid)
 {
-	uint32_t name = idmap_get(&names->by_tid, (uint64_t)parent_tid, 0);
+	uint32_t name = find(names, parent_tid);
 
-	/* Of an unknown parent the child inherits nothing; least of all a former tid's name. */
+	/*
+	 * The child of an unknown parent has no name; least of all that of the tid's former
+	 * thread.
+	 */
 	if (name == IDMAP_NONE)
-		idmap_remove(&names->by_tid, (uint64_t)tid, 0);
+		forget(names, tid);
 	else
-		*idmap_put(&names->by_tid, (uint64_t)tid, 0) = name & ~ENDED;
+		names_set(names, tid, strtab_get(names->young.strings, name & ~ENDED));
 }
 
 void names_exit(struct names *names, pid_t tid, uint64_t time_ns)
 {
-	uint32_t name = idmap_get(&names->by_tid, (uint64_t)tid, 0);
+	uint32_t name = find(names, tid);
 
-	if (name == IDMAP_NONE)
+	if (name == IDMAP_NONE || name & ENDED)
 		return;
-	*idmap_put(&names->by_tid, (uint64_t)tid, 0) = name | ENDED;
+	*idmap_put(&names->young.by_tid, (uint64_t)tid, 0) = name | ENDED;
+	if (names->ended_count == GENERATION_THREADS)
+		names->ended_count = 0;
 	GROW(names->ended, names->ended_count, names->ended_room);
 	names->ended[names->ended_count++] = (struct ended_thread){.time_ns = time_ns, .tid = tid};
 }
@@ -77,17 +146,17 @@ void names_forget(struct names *names, uint64_t before_ns)
 
 	for (size_t i = 0; i < names->ended_count; i++) {
 		struct ended_thread thread = names->ended[i];
-		uint32_t name = idmap_get(&names->by_tid, (uint64_t)thread.tid, 0);
+		uint32_t name = idmap_get(&names->young.by_tid, (uint64_t)thread.tid, 0);
 
 		if (thread.time_ns >= before_ns)
 			names->ended[kept++] = thread;
 		else if (name != IDMAP_NONE && name & ENDED)
-			idmap_remove(&names->by_tid, (uint64_t)thread.tid, 0);
+			forget(names, thread.tid);
 	}
 	names->ended_count = kept;
 }
 
-/* The kernel puts a newline behind the name; any other is part of it. */
+/* The kernel appends a newline to the name; other newlines are part of it. */
 static bool read_comm(const char *proc, pid_t pid, pid_t tid, char comm[64])
 {
 	CLEANUP(free_ptr)
@@ -105,15 +174,18 @@ static bool read_comm(const char *proc, pid_t pid, pid_t tid, char comm[64])
 
 const char *names_get(struct names *names, pid_t pid, pid_t tid)
 {
-	uint32_t *name = idmap_put(&names->by_tid, (uint64_t)tid, 0);
+	uint32_t name = find(names, tid);
 	char comm[64];
 
-	if (*name == IDMAP_NONE) {
+	if (name == IDMAP_NONE) {
 		if (tid == 0)
-			strcpy(comm, "swapper"); /* the idle threads, all of them */
+			strcpy(comm, "swapper"); /* all idle threads */
+		else if (tid < 0)
+			strcpy(comm, "[ended]"); /* the kernel has forgotten which */
 		else if (!names->proc || !read_comm(names->proc, pid, tid, comm))
 			snprintf(comm, sizeof(comm), ":%d", (int)tid);
-		*name = strtab_add(names->strings, comm);
+		names_set(names, tid, comm);
+		name = find(names, tid);
 	}
-	return strtab_get(names->strings, *name & ~ENDED);
+	return strtab_get(names->young.strings, name & ~ENDED);
 }

@@ -20,14 +20,14 @@ static size_t begun_at(const struct regions *regions, uint64_t pc)
 	while (left > 1) {
 		size_t half = left / 2;
 
-		/* No jump that could be predicted wrong: this is the inner loop of unwinding. */
+		/* Branchless: this is the inner loop of unwinding. */
 		base += base[half].start <= pc ? half : 0;
 		left -= half;
 	}
 	return (size_t)(base - regions->live) + (base->start <= pc);
 }
 
-/* The live regions that share an address with [start, end): indices from *first to before *last. */
+/* The live regions that overlap [start, end): indices *first to before *last. */
 static void overlapping(const struct regions *regions, uint64_t start, uint64_t end, size_t *first,
 			size_t *last)
 {
@@ -62,7 +62,7 @@ static void add_past(struct regions *regions, struct region region)
 		regions->past_until_ns = region.until_ns;
 }
 
-/* Puts count regions in the place of live[first] to before live[last]. */
+/* Replaces live[first] to before live[last] with count regions. */
 static void splice(struct regions *regions, size_t first, size_t last, const struct region *new,
 		   size_t count)
 {
@@ -81,7 +81,10 @@ static void splice(struct regions *regions, size_t first, size_t last, const str
 	regions->live_count = total;
 }
 
-/* Where live regions are in the way, what lies outside the new one stays; the rest is past. */
+/*
+ * Adds a live region. Parts of overlapping live regions outside of it stay live; the rest becomes
+ * past.
+ */
 static void place_live(struct regions *regions, const struct region *new)
 {
 	struct region pieces[3];
@@ -103,7 +106,7 @@ static void place_live(struct regions *regions, const struct region *new)
 	splice(regions, first, last, pieces, count);
 }
 
-/* The same among the past regions, for a change that comes late. */
+/* The same for past regions, for changes that arrive late. */
 static void place_past(struct regions *regions, const struct region *new)
 {
 	size_t count = regions->past_count;
@@ -122,7 +125,7 @@ static void place_past(struct regions *regions, const struct region *new)
 	add_past(regions, *new);
 }
 
-/* When a region that begins at time_ns has to end because of `other`. */
+/* When a region that begins at time_ns must end because of `other`. */
 static uint64_t end_because_of(const struct region *other, uint64_t time_ns)
 {
 	return other->from_ns > time_ns	   ? other->from_ns
@@ -130,7 +133,7 @@ static uint64_t end_because_of(const struct region *other, uint64_t time_ns)
 					   : REGION_FOREVER;
 }
 
-/* A region that cuts the life of `new` short, if only of a part of it; NULL when none does. */
+/* A region that ends `new` or a part of it; NULL if there is none. */
 static const struct region *limit_of(const struct regions *regions, const struct region *new)
 {
 	size_t first, last;
@@ -148,7 +151,10 @@ static const struct region *limit_of(const struct regions *regions, const struct
 	return NULL;
 }
 
-/* Mapped already, as a whole? Then only the time is noted: a change from before it may yet come. */
+/*
+ * Whether the region is completely mapped already. Then only the time is noted, for earlier
+ * changes that arrive late.
+ */
 static bool confirm(struct regions *regions, const struct region *new)
 {
 	size_t first, last;
@@ -184,7 +190,7 @@ static void split_one(struct regions *regions, struct region *region, uint64_t t
 	add_past(regions, before);
 }
 
-/* A change that comes late does not touch what was confirmed after it. */
+/* A change that arrives late does not affect regions that were confirmed after it. */
 static void split_at_confirmations(struct regions *regions, uint64_t time_ns)
 {
 	size_t past_count = regions->past_count;
@@ -213,7 +219,7 @@ static void note_change(struct regions *regions, uint64_t time_ns)
 		regions->changed_ns = time_ns;
 }
 
-/* Adds the part of region between start and end, if any. */
+/* Adds the part of a region between start and end, if any. */
 static void add_piece(struct region **pieces, size_t *count, size_t *room,
 		      const struct region *region, uint64_t start, uint64_t end, uint64_t until_ns)
 {
@@ -226,7 +232,10 @@ static void add_piece(struct region **pieces, size_t *count, size_t *room,
 	(*pieces)[(*count)++] = piece;
 }
 
-/* Cuts what is new along what limits it, until each piece begins and ends at one time. */
+/* Where a mapping that is reported late was replaced in more places, the rest of it is lost. */
+enum { LATE_PIECES_MAX = 1024 };
+
+/* Splits the new region along those that limit it, until each piece begins and ends at one time. */
 static void place(struct regions *regions, const struct region *new)
 {
 	uint64_t from_ns = new->from_ns;
@@ -234,7 +243,7 @@ static void place(struct regions *regions, const struct region *new)
 	size_t count = 0, room = 0;
 
 	add_piece(&todo, &count, &room, new, 0, UINT64_MAX, next_clear(regions, from_ns));
-	while (count) {
+	for (unsigned pieces = 0; count && pieces < LATE_PIECES_MAX; pieces++) {
 		struct region piece = todo[--count];
 		const struct region *limit = limit_of(regions, &piece);
 
@@ -291,32 +300,66 @@ void regions_clear(struct regions *regions, uint64_t time_ns)
 	note_change(regions, time_ns);
 }
 
+/* Whether an inherited region begins at time_ns; *piece: the part of it between start and end. */
+static bool is_inherited(const struct region *region, uint64_t time_ns, uint64_t start,
+			 uint64_t end, struct region *piece)
+{
+	*piece = piece_of(region, start, end);
+	piece->from_ns = piece->confirmed_ns = time_ns;
+	return region->from_ns <= time_ns && region->until_ns > time_ns;
+}
+
 static void inherit_one(struct regions *regions, const struct region *region, uint64_t time_ns,
 			uint64_t start, uint64_t end)
 {
-	struct region piece = piece_of(region, start, end);
+	struct region piece;
 
-	if (region->from_ns > time_ns || region->until_ns <= time_ns)
-		return;
-	piece.from_ns = time_ns;
-	regions_map(regions, &piece);
+	if (is_inherited(region, time_ns, start, end, &piece))
+		regions_map(regions, &piece);
+}
+
+/* A child begins with nothing, so nothing is in the way of what it inherits. */
+static void inherit_first(struct regions *regions, const struct region *from, size_t count,
+			  uint64_t time_ns, uint64_t start, uint64_t end)
+{
+	regions->live_room = count ? count : 1;
+	regions->live = xreallocarray(regions->live, regions->live_room, sizeof(*regions->live));
+	for (size_t i = 0; i < count; i++)
+		if (is_inherited(&from[i], time_ns, start, end,
+				 &regions->live[regions->live_count]))
+			regions->live_count++;
+	note_change(regions, time_ns);
 }
 
 void regions_inherit(struct regions *regions, const struct regions *from, uint64_t time_ns,
 		     uint64_t start, uint64_t end)
 {
-	for (size_t i = 0; i < from->live_count; i++)
+	size_t first, last;
+
+	overlapping(from, start, end, &first, &last);
+	if (!regions->live_count && regions->changed_ns <= time_ns) {
+		inherit_first(regions, from->live + first, last - first, time_ns, start, end);
+		first = last;
+	}
+	for (size_t i = first; i < last; i++)
 		inherit_one(regions, &from->live[i], time_ns, start, end);
 	for (size_t i = 0; i < from->past_count; i++)
 		inherit_one(regions, &from->past[i], time_ns, start, end);
 }
 
-const struct region *regions_find(const struct regions *regions, uint64_t time_ns, uint64_t pc)
+const struct region *regions_before(const struct regions *regions, uint64_t address)
+{
+	size_t begun = begun_at(regions, address);
+
+	return begun ? &regions->live[begun - 1] : NULL;
+}
+
+struct region *regions_find(const struct regions *regions, uint64_t time_ns, uint64_t pc)
 {
 	size_t begun = begun_at(regions, pc);
 
 	if (begun) {
-		const struct region *live = &regions->live[begun - 1];
+		struct region *live = &regions->live[begun - 1];
 
 		if (pc < live->end && live->from_ns <= time_ns)
 			return live;
@@ -324,13 +367,57 @@ const struct region *regions_find(const struct regions *regions, uint64_t time_n
 	if (time_ns >= regions->past_until_ns)
 		return NULL;
 	for (size_t i = 0; i < regions->past_count; i++) {
-		const struct region *past = &regions->past[i];
+		struct region *past = &regions->past[i];
 
 		if (pc >= past->start && pc < past->end && past->from_ns <= time_ns &&
 		    time_ns < past->until_ns)
 			return past;
 	}
 	return NULL;
+}
+
+size_t regions_count(const struct regions *regions)
+{
+	return regions->live_count + regions->past_count;
+}
+
+static int compare_times(const void *left, const void *right)
+{
+	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+
+	return (a > b) - (a < b);
+}
+
+static uint64_t last_seen(const struct region *region)
+{
+	return region->confirmed_ns > region->from_ns ? region->confirmed_ns : region->from_ns;
+}
+
+void regions_halve(struct regions *regions)
+{
+	size_t count = regions->live_count, kept = 0;
+	CLEANUP(free_ptr) uint64_t *times = xcalloc(count, sizeof(*times));
+	struct region *halved;
+
+	free(regions->past);
+	regions->past = NULL;
+	regions->past_count = regions->past_room = 0;
+	regions->past_until_ns = 0;
+	if (!count)
+		return;
+	for (size_t i = 0; i < count; i++)
+		times[i] = last_seen(&regions->live[i]);
+	qsort(times, count, sizeof(*times), compare_times);
+	for (size_t i = 0; i < count; i++)
+		if (last_seen(&regions->live[i]) > times[count / 2])
+			regions->live[kept++] = regions->live[i];
+	/* A copy: shrunk in place, it would leave holes that the next one does not fit into. */
+	halved = xreallocarray(NULL, kept + 1, sizeof(*halved));
+	memcpy(halved, regions->live, kept * sizeof(*halved));
+	free(regions->live);
+	regions->live = halved;
+	regions->live_count = kept;
+	regions->live_room = kept + 1;
 }
 
 bool regions_empty(const struct regions *regions)

@@ -1,11 +1,10 @@
 /*
- * The executable mappings of one process through time: rectangles of addresses × time that never
- * overlap. The present ones are a sorted array; the past ones are kept until nobody can ask for
- * them any more.
+ * The executable mappings of one process through time: rectangles of address × time that never
+ * overlap. Present mappings are a sorted array; past ones are kept until regions_forget().
  *
- * There is no record of munmap(2): a mapping ends where another takes its place, or all end at an
- * exec or exit. Changes may come in any order and take effect at their own time: a change that
- * comes late gives way to what is known to have happened after it.
+ * There is no record of munmap(2): a mapping ends where another replaces it, and all end at an
+ * exec or exit. Changes may arrive in any order and take effect at their own time: a late change
+ * gives way to what is known to have happened after it.
  */
 #ifndef PROF_PROC_REGIONS_H
 #define PROF_PROC_REGIONS_H
@@ -16,11 +15,12 @@ struct region {
 	uint64_t start, end;
 	uint64_t offset; /* in the module, of start */
 	uint64_t from_ns, until_ns;
-	uint64_t confirmed_ns; /* when it was last said to be there; kept by regions itself */
+	uint64_t confirmed_ns; /* when a record last confirmed it; maintained by regions */
 	module_id module;
+	bool has_samples;
 };
 
-/* A zeroed one is empty. */
+/* Zero-initialized: empty. */
 struct regions {
 	struct region *live; /* sorted by start; until_ns is REGION_FOREVER */
 	size_t live_count, live_room;
@@ -37,18 +37,24 @@ struct regions {
 void regions_deinit(struct regions *regions);
 
 /*
- * new->until_ns is taken as REGION_FOREVER. What is known already takes no room, however often it
- * is said: mprotect(2) on JIT memory repeats it endlessly.
+ * new->until_ns is ignored and taken as REGION_FOREVER. A mapping that is known already takes no
+ * room, however often it is reported: mprotect(2) on JIT memory reports it endlessly.
  */
 void regions_map(struct regions *regions, const struct region *new);
-/* All that began until time_ns ends there. */
+/* Ends all regions that began before time_ns. */
 void regions_clear(struct regions *regions, uint64_t time_ns);
 /* Adds what `from` held at time_ns between start and end. */
 void regions_inherit(struct regions *regions, const struct regions *from, uint64_t time_ns,
 		     uint64_t start, uint64_t end);
-/* NULL when nothing was mapped at pc then. Borrowed until the next change. */
-const struct region *regions_find(const struct regions *regions, uint64_t time_ns, uint64_t pc);
-/* Nobody will ask for times before before_ns. True when nothing is left at all. */
+/* NULL if nothing was mapped at pc at that time. Borrowed until the next change. */
+struct region *regions_find(const struct regions *regions, uint64_t time_ns, uint64_t pc);
+/* The present mapping that begins last, at or before this address. NULL: none does. */
+const struct region *regions_before(const struct regions *regions, uint64_t address);
+/* The number of mappings, past ones included. */
+size_t regions_count(const struct regions *regions);
+/* Forgets past mappings and the older half of the present ones. */
+void regions_halve(struct regions *regions);
+/* No time before before_ns will be looked up. True if nothing is left. */
 bool regions_forget(struct regions *regions, uint64_t before_ns);
 bool regions_empty(const struct regions *regions);
 

@@ -2,88 +2,55 @@
 
 #include "base/alloc.h"
 #include "base/arena.h"
-#include "base/idmap.h"
+#include "base/hash.h"
+#include "profile/code_origin.h"
+#include "profile/label_sets.h"
+#include "profile/quotations.h"
+#include "profile/table.h"
 
 #include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A frame as it is kept; the lines, once known, stand in the arena. */
+/* A stored frame; its lines are in the arena. */
 struct frame_entry {
 	uint64_t offset;
 	const struct profile_line *lines;
 	uint32_t module;
-	uint32_t line_count : 31;
+	uint32_t line_count : 30;
 	uint32_t is_return_address : 1;
+	uint32_t is_named : 1;
 };
 
-#define NO_CELL IDMAP_NONE
-
-struct stack_entry {
-	struct profile_stack stack;
-	uint32_t cell; /* the first one with samples of this stack; NO_CELL: none so far */
-};
-
-/* A growing array of entries, and the map from what makes an entry unique to its id. */
-#define TABLE(type)                                                                                \
-	struct {                                                                                   \
-		type *items;                                                                       \
-		uint32_t count, room;                                                              \
-		struct idmap ids;                                                                  \
-	}
-
-#define TABLE_DEINIT(table)                                                                        \
-	do {                                                                                       \
-		free((table).items);                                                               \
-		idmap_deinit(&(table).ids);                                                        \
-	} while (0)
-
-/* The id of (key, subkey): the one it has, or a new one for `item`. */
-#define TABLE_PUT(table, key, subkey, ...)                                                         \
-	__extension__({                                                                            \
-		uint32_t *id_ = idmap_put(&(table).ids, (key), (subkey));                          \
-                                                                                                   \
-		if (*id_ == IDMAP_NONE) {                                                          \
-			GROW((table).items, (table).count, (table).room);                          \
-			(table).items[(table).count] = __VA_ARGS__;                                \
-			*id_ = (table).count++;                                                    \
-		}                                                                                  \
-		*id_;                                                                              \
-	})
+#define NO_SAMPLE IDMAP_NONE
 
 struct profile {
 	struct strtab *strings;
 	struct arena arena; /* lines, segments, the strings of info */
 	struct profile_info info;
 
-	TABLE(struct profile_event) events;	  /* by (name, unit) */
-	TABLE(struct frame_entry) frames;	  /* by (offset, module and is_return_address) */
-	TABLE(struct stack_entry) stacks;	  /* by (parent, frame): see profile_push() */
-	TABLE(struct profile_thread) threads;	  /* by (pid and tid, pair of names) */
+	TABLE(struct profile_event) events; /* by (name, unit) */
+	TABLE(struct frame_entry) frames;   /* by (offset, module and is_return_address) */
+	struct idmap named_frames;	    /* by (hash of the content, number) */
+	struct quotations quotations;
+	TABLE(struct profile_stack) stacks; /* by (parent, frame): see profile_push() */
+	struct label_sets label_sets;
 	TABLE(struct profile_function) functions; /* by (pair of names, pair of file and line) */
-	TABLE(struct profile_cell) cells;	  /* by (stack and thread, event): see cell_of() */
-	TABLE(uint64_t) pairs; /* two u32 as one id, for keys of more than three */
+	TABLE(struct profile_sample) samples; /* by (stack and label set, event): see sample_of() */
+	TABLE(uint64_t) pairs;		      /* two 32-bit numbers as one, for longer keys */
 
-	bool keeps_moments;
-	struct profile_moment *moments;
-	uint64_t moment_count, moment_room;
-	struct profile_marker *markers;
-	uint64_t marker_count, marker_room;
+	bool keeps_timestamps;
+	struct timeline timeline;
 
-	struct profile_module *modules; /* by number; found elsewhere */
+	struct profile_module *modules; /* by the caller's number */
 	uint32_t module_count, module_room;
-	struct profile_module notes;
+	struct profile_module synthetic; /* PROFILE_SYNTHETIC */
 };
-
-static uint64_t both(uint32_t high, uint32_t low)
-{
-	return (uint64_t)high << 32 | low;
-}
 
 static uint32_t pair(struct profile *profile, uint32_t high, uint32_t low)
 {
-	uint64_t key = both(high, low);
+	uint64_t key = table_key(high, low);
 
 	return TABLE_PUT(profile->pairs, key, 0, key);
 }
@@ -93,11 +60,13 @@ struct profile *profile_new(void)
 	struct profile *profile = xcalloc(1, sizeof(*profile));
 
 	profile->strings = strtab_new();
-	profile->notes = (struct profile_module){.kind = PROFILE_MODULE_NOTE, .named = true};
+	profile->synthetic = (struct profile_module){.kind = PROFILE_MODULE_SYNTHETIC,
+						     .named = true};
 	profile->info = (struct profile_info){
-		.command = "", .host = "", .kernel = "", .quality = "", .remarks = ""};
+		.command = "", .host = "", .kernel = "", .headline = "", .remarks = ""};
 	GROW(profile->stacks.items, profile->stacks.count, profile->stacks.room);
-	profile->stacks.items[profile->stacks.count++] = (struct stack_entry){.cell = NO_CELL};
+	profile->stacks.items[profile->stacks.count++] =
+		(struct profile_stack){.first_sample = NO_SAMPLE};
 	return profile;
 }
 
@@ -107,17 +76,29 @@ void profile_free(struct profile *profile)
 		return;
 	TABLE_DEINIT(profile->events);
 	TABLE_DEINIT(profile->frames);
+	idmap_deinit(&profile->named_frames);
 	TABLE_DEINIT(profile->stacks);
-	TABLE_DEINIT(profile->threads);
+	label_sets_deinit(&profile->label_sets);
 	TABLE_DEINIT(profile->functions);
-	TABLE_DEINIT(profile->cells);
+	TABLE_DEINIT(profile->samples);
 	TABLE_DEINIT(profile->pairs);
-	free(profile->moments);
-	free(profile->markers);
+	quotations_deinit(&profile->quotations);
+	timeline_deinit(&profile->timeline);
 	free(profile->modules);
 	arena_deinit(&profile->arena);
 	strtab_free(profile->strings);
 	free(profile);
+}
+
+size_t profile_memory_bytes(const struct profile *profile)
+{
+	return strtab_memory_bytes(profile->strings) + profile->arena.size_bytes +
+	       TABLE_MEMORY_BYTES(profile->events) + TABLE_MEMORY_BYTES(profile->frames) +
+	       idmap_memory_bytes(&profile->named_frames) + TABLE_MEMORY_BYTES(profile->stacks) +
+	       label_sets_memory_bytes(&profile->label_sets) +
+	       TABLE_MEMORY_BYTES(profile->functions) + TABLE_MEMORY_BYTES(profile->samples) +
+	       TABLE_MEMORY_BYTES(profile->pairs) +
+	       profile->module_count * sizeof(*profile->modules);
 }
 
 struct strtab *profile_strings(struct profile *profile)
@@ -135,11 +116,11 @@ event_id profile_add_event(struct profile *profile, const struct profile_event *
 	return TABLE_PUT(profile->events, event->name, event->unit, *event);
 }
 
-/* Modules up to and with this number exist from now on; those not described yet are unknown. */
+/* Makes modules up to this number exist; those not described yet are unknown. */
 static struct profile_module *module_at(struct profile *profile, uint32_t module)
 {
-	if (module == PROFILE_NOTES)
-		return &profile->notes;
+	if (module == PROFILE_SYNTHETIC)
+		return &profile->synthetic;
 	while (profile->module_count <= module) {
 		GROW(profile->modules, profile->module_count, profile->module_room);
 		profile->modules[profile->module_count++] =
@@ -165,66 +146,164 @@ void profile_describe_module(struct profile *profile, uint32_t module,
 	entry->named = named;
 }
 
+void profile_set_source_user(struct profile *profile, uint32_t module, uid_t user)
+{
+	profile->modules[module].source_user = user;
+}
+
 frame_id profile_frame(struct profile *profile, uint32_t module, uint64_t offset,
 		       bool is_return_address)
 {
-	/* Modules are dense, so no two of them differ in the top bit alone. */
+	/* Module numbers are dense, so no two differ only in the top bit. */
 	return TABLE_PUT(profile->frames, offset, module << 1 | is_return_address,
 			 (struct frame_entry){.offset = offset,
 					      .module = module,
 					      .is_return_address = is_return_address});
 }
 
-frame_id profile_named_frame(struct profile *profile, uint32_t module, uint64_t offset,
-			     const struct profile_line *lines, unsigned count)
+/* Of the content of a named frame: lines have no padding. */
+static uint64_t hash_named(uint32_t module, uint64_t offset, const struct profile_line *lines,
+			   unsigned count)
+{
+	uint64_t hash = hash_mix(offset, table_key(module, count));
+
+	for (unsigned i = 0; i < count; i++)
+		hash = hash_mix(hash, table_key(lines[i].function, lines[i].line));
+	return hash;
+}
+
+static bool has_content(const struct frame_entry *entry, uint32_t module, uint64_t offset,
+			const struct profile_line *lines, unsigned count)
+{
+	return entry->module == module && entry->offset == offset && entry->line_count == count &&
+	       !memcmp(entry->lines, lines, count * sizeof(*lines));
+}
+
+static frame_id add_named_frame(struct profile *profile, uint32_t module, uint64_t offset,
+				const struct profile_line *lines, unsigned count)
 {
 	GROW(profile->frames.items, profile->frames.count, profile->frames.room);
 	profile->frames.items[profile->frames.count] = (struct frame_entry){
 		.offset = offset,
 		.module = module,
+		.is_named = true,
 	};
 	profile_set_lines(profile, profile->frames.count, lines, count);
 	return profile->frames.count++;
 }
 
-frame_id profile_note(struct profile *profile, const char *text)
+frame_id profile_named_frame(struct profile *profile, uint32_t module, uint64_t offset,
+			     const struct profile_line *lines, unsigned count)
+{
+	uint64_t hash = hash_named(module, offset, lines, count);
+
+	/* Frames of one hash differ in their number. */
+	for (uint32_t number = 0;; number++) {
+		uint32_t *id = idmap_put(&profile->named_frames, hash, number);
+
+		if (*id == IDMAP_NONE)
+			*id = add_named_frame(profile, module, offset, lines, count);
+		else if (!has_content(&profile->frames.items[*id], module, offset, lines, count))
+			continue;
+		return *id;
+	}
+}
+
+/* Gives a synthetic frame its text, or another one. */
+static void set_text(struct profile *profile, frame_id frame, string_id text)
+{
+	struct profile_function function = {.name = text, .system_name = text};
+	struct profile_line line = {.function = profile_function(profile, &function)};
+
+	profile->frames.items[frame].line_count = 0;
+	profile_set_lines(profile, frame, &line, 1);
+}
+
+frame_id profile_synthetic_frame(struct profile *profile, const char *text)
 {
 	string_id name = strtab_add(profile->strings, text);
-	frame_id frame = profile_frame(profile, PROFILE_NOTES, name, false);
+	frame_id frame = profile_frame(profile, PROFILE_SYNTHETIC, name, false);
 
-	if (!profile->frames.items[frame].line_count) {
-		struct profile_line line = {
-			.function = profile_function(profile,
-						     &(struct profile_function){
-							     .name = name,
-							     .system_name = name,
-						     }),
-		};
-
-		profile_set_lines(profile, frame, &line, 1);
-	}
+	if (!profile->frames.items[frame].line_count)
+		set_text(profile, frame, name);
 	return frame;
+}
+
+static const char *function_name(const struct profile *profile, const struct profile_line *line)
+{
+	return strtab_get(profile->strings, profile->functions.items[line->function].name);
+}
+
+/* The innermost function of a frame that the user wrote; else the one at the address. */
+static const char *telling_name(const struct profile *profile, frame_id id)
+{
+	const struct frame_entry *frame = &profile->frames.items[id];
+
+	for (unsigned i = 0; i < frame->line_count; i++) {
+		const char *name = function_name(profile, &frame->lines[i]);
+
+		if (code_origin_of("", name) == ORIGIN_PROGRAM)
+			return name;
+	}
+	return function_name(profile, &frame->lines[frame->line_count - 1]);
+}
+
+static void update_quotation(struct profile *profile, const struct quotation *quotation)
+{
+	bool is_known = profile->frames.items[quotation->quoted].line_count;
+	CLEANUP(free_ptr)
+	char *text = quotation_text(quotation, profile->strings,
+				    is_known ? telling_name(profile, quotation->quoted) : NULL);
+
+	set_text(profile, quotation->frame, strtab_add(profile->strings, text));
+}
+
+frame_id profile_quoting_frame(struct profile *profile, const char *before, const char *link,
+			       frame_id quoted, const char *after)
+{
+	const struct quotation wanted = {
+		.quoted = quoted,
+		.before = strtab_add(profile->strings, before),
+		.link = strtab_add(profile->strings, link),
+		.after = strtab_add(profile->strings, after),
+	};
+	const struct quotation *found = quotations_find(&profile->quotations, &wanted);
+	CLEANUP(free_ptr) char *text = quotation_text(&wanted, profile->strings, NULL);
+	CLEANUP(free_ptr) char *key = NULL;
+	struct quotation *quotation;
+
+	if (found)
+		return found->frame;
+	quotation = quotations_add(&profile->quotations, &wanted);
+	if (!quotation)
+		return profile_synthetic_frame(profile, text);
+	/* Its text changes, so it is known by another one. */
+	key = quotation_key(quotation, profile->strings);
+	quotation->frame = profile_frame(profile, PROFILE_SYNTHETIC,
+					 strtab_add(profile->strings, key), false);
+	update_quotation(profile, quotation);
+	return quotation->frame;
 }
 
 static stack_id add_stack(struct profile *profile, stack_id parent, frame_id frame)
 {
 	GROW(profile->stacks.items, profile->stacks.count, profile->stacks.room);
-	profile->stacks.items[profile->stacks.count] = (struct stack_entry){
-		.stack = {.parent = parent,
-			  .frame = frame,
-			  .depth = profile->stacks.items[parent].stack.depth + 1},
-		.cell = NO_CELL,
+	profile->stacks.items[profile->stacks.count] = (struct profile_stack){
+		.parent = parent,
+		.frame = frame,
+		.depth = profile->stacks.items[parent].depth + 1,
+		.first_sample = NO_SAMPLE,
 	};
 	return profile->stacks.count++;
 }
 
 /*
- * A stack that is made right after its parent is its neighbour and needs no entry in the map. Most
- * are: where a stack leaves those that are known, all of the rest of it is new.
+ * A stack created right after its parent is found without a hash lookup and needs no entry in the
+ * map. Most stacks are: once a stack leaves the known part of the trie, the rest of it is new.
  */
 static bool is_neighbour(const struct profile *profile, stack_id parent, frame_id frame)
 {
-	const struct profile_stack *next = &profile->stacks.items[parent + 1].stack;
+	const struct profile_stack *next = &profile->stacks.items[parent + 1];
 
 	return parent + 1 < profile->stacks.count && next->parent == parent && next->frame == frame;
 }
@@ -237,38 +316,44 @@ stack_id profile_push(struct profile *profile, stack_id parent, frame_id frame)
 		return parent + 1;
 	if (parent + 1 == profile->stacks.count)
 		return add_stack(profile, parent, frame);
-	id = idmap_put(&profile->stacks.ids, both(parent, frame), 0);
+	id = idmap_put(&profile->stacks.ids, table_key(parent, frame), 0);
 	if (*id == IDMAP_NONE)
 		*id = add_stack(profile, parent, frame);
 	return *id;
 }
 
-static void go_on(struct profile_path *path, stack_id stack)
+bool profile_has_child(const struct profile *profile, stack_id parent, frame_id frame)
+{
+	return is_neighbour(profile, parent, frame) ||
+	       idmap_get(&profile->stacks.ids, table_key(parent, frame), 0) != IDMAP_NONE;
+}
+
+static void enter(struct profile_path *path, stack_id stack)
 {
 	path->known = stack;
 	path->frames++;
 	path->count--;
 }
 
-/* False at the end of what is known. */
+/* Returns false at the end of the known part. */
 static bool follow_neighbours(const struct profile *profile, struct profile_path *path)
 {
 	while (path->count && is_neighbour(profile, path->known, *path->frames))
-		go_on(path, path->known + 1);
+		enter(path, path->known + 1);
 	if (path->count)
-		idmap_prefetch(&profile->stacks.ids, both(path->known, *path->frames), 0);
+		idmap_prefetch(&profile->stacks.ids, table_key(path->known, *path->frames), 0);
 	return path->count;
 }
 
 static void follow_map(const struct profile *profile, struct profile_path *path)
 {
-	stack_id stack = idmap_get(&profile->stacks.ids, both(path->known, *path->frames), 0);
+	stack_id stack = idmap_get(&profile->stacks.ids, table_key(path->known, *path->frames), 0);
 
 	if (stack == IDMAP_NONE) {
 		path->count = 0;
 		return;
 	}
-	go_on(path, stack);
+	enter(path, stack);
 	__builtin_prefetch(&profile->stacks.items[stack]);
 }
 
@@ -288,97 +373,203 @@ void profile_prefetch(const struct profile *profile, struct profile_path *paths,
 	}
 }
 
-thread_id profile_thread(struct profile *profile, pid_t pid, pid_t tid, const char *process,
-			 const char *name)
+label_set_id profile_label_set(struct profile *profile, const struct profile_thread *thread,
+			       const struct profile_label *labels, uint32_t count)
 {
-	struct profile_thread thread = {
-		.pid = pid,
-		.tid = tid,
-		.process = strtab_add(profile->strings, process),
-		.name = strtab_add(profile->strings, name),
-	};
-
-	return TABLE_PUT(profile->threads, both((uint32_t)pid, (uint32_t)tid),
-			 pair(profile, thread.process, thread.name), thread);
+	return label_sets_put(&profile->label_sets, profile->strings,
+			      label_sets_thread(&profile->label_sets, thread), labels, count);
 }
 
-uint32_t profile_add(struct profile *profile, thread_id thread, stack_id stack, event_id event,
+label_set_id profile_thread_labels(struct profile *profile, pid_t pid, pid_t tid,
+				   const char *process, const char *name)
+{
+	return profile_label_set(profile,
+				 &(struct profile_thread){
+					 .pid = pid,
+					 .tid = tid,
+					 .process = strtab_add(profile->strings, process),
+					 .name = strtab_add(profile->strings, name),
+				 },
+				 NULL, 0);
+}
+
+uint32_t profile_add(struct profile *profile, label_set_id labels, stack_id stack, event_id event,
 		     uint64_t weight)
 {
-	return profile_add_samples(profile, thread, stack, event, 1, weight);
+	return profile_add_samples(profile, labels, stack, event, 1, weight);
 }
 
-static uint32_t add_cell(struct profile *profile, thread_id thread, stack_id stack, event_id event)
+static uint32_t add_sample(struct profile *profile, label_set_id labels, stack_id stack,
+			   event_id event)
 {
-	GROW(profile->cells.items, profile->cells.count, profile->cells.room);
-	profile->cells.items[profile->cells.count] =
-		(struct profile_cell){.stack = stack, .thread = thread, .event = event};
-	return profile->cells.count++;
+	GROW(profile->samples.items, profile->samples.count, profile->samples.room);
+	profile->samples.items[profile->samples.count] =
+		(struct profile_sample){.stack = stack, .labels = labels, .event = event};
+	return profile->samples.count++;
 }
 
-/* Most stacks have one cell, which they know; only further ones are in the map. */
-static uint32_t cell_of(struct profile *profile, thread_id thread, stack_id stack, event_id event)
+/* Most stacks have one aggregated sample, stored in the stack; only further ones are in the map. */
+static uint32_t sample_of(struct profile *profile, label_set_id labels, stack_id stack,
+			  event_id event)
 {
-	uint32_t *id = &profile->stacks.items[stack].cell;
+	uint32_t *id = &profile->stacks.items[stack].first_sample;
 
-	if (*id != NO_CELL && (profile->cells.items[*id].thread != thread ||
-			       profile->cells.items[*id].event != event))
-		id = idmap_put(&profile->cells.ids, both(stack, thread), event);
-	if (*id == NO_CELL)
-		*id = add_cell(profile, thread, stack, event);
+	if (*id != NO_SAMPLE && (profile->samples.items[*id].labels != labels ||
+				 profile->samples.items[*id].event != event))
+		id = idmap_put(&profile->samples.ids, table_key(stack, labels), event);
+	if (*id == NO_SAMPLE)
+		*id = add_sample(profile, labels, stack, event);
 	return *id;
 }
 
-uint32_t profile_add_samples(struct profile *profile, thread_id thread, stack_id stack,
+uint32_t profile_add_samples(struct profile *profile, label_set_id labels, stack_id stack,
 			     event_id event, uint64_t samples, uint64_t weight)
 {
-	uint32_t id = cell_of(profile, thread, stack, event);
+	uint32_t id;
 
-	profile->cells.items[id].samples += samples;
-	profile->cells.items[id].weight += weight;
+	assert(event < profile->events.count);
+	id = sample_of(profile, labels, stack, event);
+	profile->samples.items[id].samples += samples;
+	profile->samples.items[id].weight += weight;
 	return id;
+}
+
+/* The labels of an old label set, with another thread. */
+static label_set_id move_labels(struct profile *profile, const struct label_sets *from,
+				label_set_id id, void (*map)(void *, struct profile_thread *),
+				void *user)
+{
+	const struct profile_label_set *set = &from->sets.items[id];
+	struct profile_thread thread = from->threads.items[set->thread];
+
+	map(user, &thread);
+	return profile_label_set(profile, &thread, set->labels, set->count);
+}
+
+void profile_map_threads(struct profile *profile,
+			 void (*map)(void *user, struct profile_thread *thread), void *user)
+{
+	struct label_sets before = profile->label_sets;
+	uint32_t count = profile->samples.count;
+	CLEANUP(free_ptr) label_set_id *moved = xcalloc(before.sets.count, sizeof(*moved));
+
+	assert(!profile->keeps_timestamps);
+	profile->label_sets = (struct label_sets){0};
+	for (label_set_id id = 0; id < before.sets.count; id++)
+		moved[id] = move_labels(profile, &before, id, map, user);
+	label_sets_deinit(&before);
+	idmap_deinit(&profile->samples.ids);
+	profile->samples.count = 0;
+	for (stack_id id = 0; id < profile->stacks.count; id++)
+		profile->stacks.items[id].first_sample = NO_SAMPLE;
+	/* In place: samples only move towards the front. */
+	for (uint32_t i = 0; i < count; i++) {
+		struct profile_sample sample = profile->samples.items[i];
+
+		profile_add_samples(profile, moved[sample.labels], sample.stack, sample.event,
+				    sample.samples, sample.weight);
+	}
 }
 
 uint64_t profile_fade(struct profile *profile, double factor, uint64_t least_samples)
 {
 	uint64_t left = 0;
 
-	for (uint32_t i = 0; i < profile->cells.count; i++) {
-		struct profile_cell *cell = &profile->cells.items[i];
+	for (uint32_t i = 0; i < profile->samples.count; i++) {
+		struct profile_sample *sample = &profile->samples.items[i];
 
-		cell->samples = (uint64_t)((double)cell->samples * factor);
-		cell->weight = (uint64_t)((double)cell->weight * factor);
-		if (cell->samples < least_samples)
-			cell->samples = cell->weight = 0;
-		left += cell->samples > 0;
+		sample->samples = (uint64_t)((double)sample->samples * factor);
+		sample->weight = (uint64_t)((double)sample->weight * factor);
+		if (sample->samples < least_samples)
+			sample->samples = sample->weight = 0;
+		left += sample->samples > 0;
 	}
 	return left;
 }
 
-void profile_keep_moments(struct profile *profile)
+static uint64_t weight_of(const struct profile *profile, event_id event)
 {
-	profile->keeps_moments = true;
+	uint64_t weight = 0;
+
+	for (uint32_t i = 0; i < profile->samples.count; i++)
+		if (profile->samples.items[i].event == event)
+			weight += profile->samples.items[i].weight;
+	return weight;
 }
 
-void profile_add_moment(struct profile *profile, const struct profile_moment *moment)
+void profile_reduce_weight(struct profile *profile, event_id event, uint64_t by)
 {
-	if (!profile->keeps_moments)
-		return;
-	GROW(profile->moments, profile->moment_count, profile->moment_room);
-	profile->moments[profile->moment_count++] = *moment;
+	uint64_t whole = weight_of(profile, event), passed = 0, reduced = 0;
+
+	if (by > whole)
+		by = whole;
+	for (uint32_t i = 0; i < profile->samples.count; i++) {
+		struct profile_sample *sample = &profile->samples.items[i];
+		uint64_t due;
+
+		if (sample->event != event || !sample->weight)
+			continue;
+		passed += sample->weight;
+		/* Computed from the sum so far, so that rounding errors do not add up. */
+		due = (uint64_t)((long double)passed / (long double)whole * (long double)by);
+		due = due > reduced ? due - reduced : 0;
+		due = due < sample->weight ? due : sample->weight;
+		sample->weight -= due;
+		reduced += due;
+	}
+}
+
+void profile_keep_timestamps(struct profile *profile)
+{
+	profile->keeps_timestamps = true;
+}
+
+void profile_add_timed_sample(struct profile *profile,
+			      const struct profile_timed_sample *timed_sample)
+{
+	if (profile->keeps_timestamps)
+		timeline_add_sample(&profile->timeline, timed_sample);
+}
+
+void profile_sort_timed_samples(struct profile *profile)
+{
+	timeline_sort_samples(&profile->timeline);
+}
+
+void profile_add_interval(struct profile *profile, const struct profile_interval *interval)
+{
+	if (profile->keeps_timestamps)
+		timeline_add_interval(&profile->timeline, interval);
+}
+
+void profile_sort_intervals(struct profile *profile)
+{
+	timeline_sort_intervals(&profile->timeline);
 }
 
 void profile_add_marker(struct profile *profile, const struct profile_marker *marker)
 {
-	if (!profile->keeps_moments)
-		return;
-	GROW(profile->markers, profile->marker_count, profile->marker_room);
-	profile->markers[profile->marker_count++] = *marker;
+	if (profile->keeps_timestamps)
+		timeline_add_marker(&profile->timeline, marker);
 }
 
 static const char *copy_text(struct profile *profile, const char *text)
 {
 	return text ? arena_strndup(&profile->arena, text, strlen(text)) : "";
+}
+
+static void copy_event_qualities(struct profile *profile, struct profile_quality *quality)
+{
+	size_t size_bytes = quality->event_count * sizeof(*quality->events);
+	struct event_quality *copy;
+
+	if (!size_bytes)
+		return;
+	copy = arena_alloc(&profile->arena, size_bytes);
+	memcpy(copy, quality->events, size_bytes);
+	for (size_t i = 0; i < quality->event_count; i++)
+		copy[i].event = copy_text(profile, copy[i].event);
+	quality->events = copy;
 }
 
 void profile_set_info(struct profile *profile, const struct profile_info *info)
@@ -387,7 +578,8 @@ void profile_set_info(struct profile *profile, const struct profile_info *info)
 	profile->info.command = copy_text(profile, info->command);
 	profile->info.host = copy_text(profile, info->host);
 	profile->info.kernel = copy_text(profile, info->kernel);
-	profile->info.quality = copy_text(profile, info->quality);
+	profile->info.headline = copy_text(profile, info->headline);
+	copy_event_qualities(profile, &profile->info.quality);
 	profile->info.remarks = copy_text(profile, info->remarks);
 }
 
@@ -396,7 +588,7 @@ function_id profile_function(struct profile *profile, const struct profile_funct
 	uint32_t names = pair(profile, function->name, function->system_name);
 	uint32_t place = pair(profile, function->file, function->start_line);
 
-	return TABLE_PUT(profile->functions, both(names, place), 0, *function);
+	return TABLE_PUT(profile->functions, table_key(names, place), 0, *function);
 }
 
 void profile_set_lines(struct profile *profile, frame_id frame, const struct profile_line *lines,
@@ -411,8 +603,11 @@ void profile_set_lines(struct profile *profile, frame_id frame, const struct pro
 	copy = arena_alloc(&profile->arena, count * sizeof(*copy));
 	memcpy(copy, lines, count * sizeof(*copy));
 	entry->lines = copy;
-	entry->line_count = count & INT32_MAX;
+	entry->line_count = count & ((UINT32_C(1) << 30) - 1);
 	module_at(profile, entry->module)->named = true;
+	for (uint32_t i = 0; i < profile->quotations.count; i++)
+		if (profile->quotations.items[i].quoted == frame)
+			update_quotation(profile, &profile->quotations.items[i]);
 }
 
 uint32_t profile_event_count(const struct profile *profile)
@@ -425,6 +620,27 @@ const struct profile_event *profile_get_event(const struct profile *profile, eve
 	return &profile->events.items[id];
 }
 
+const char *profile_event_unit(const struct profile *profile, event_id id)
+{
+	const struct profile_event *event = profile_get_event(profile, id);
+
+	return event->unit ? profile_string(profile, event->unit) : value_unit(event->kind);
+}
+
+bool profile_counts_samples(const struct profile *profile, event_id id)
+{
+	const struct profile_event *event = profile_get_event(profile, id);
+
+	return !event->one_value || !strcmp(profile_string(profile, event->name), "samples");
+}
+
+struct humanized profile_humanize_weight(const struct profile *profile, event_id id,
+					 uint64_t weight)
+{
+	return value_humanize(profile_get_event(profile, id)->kind, profile_event_unit(profile, id),
+			      weight);
+}
+
 uint32_t profile_module_count(const struct profile *profile)
 {
 	return profile->module_count;
@@ -434,8 +650,8 @@ const struct profile_module *profile_get_module(const struct profile *profile, u
 {
 	static const struct profile_module unknown = {.kind = PROFILE_MODULE_UNKNOWN};
 
-	if (id == PROFILE_NOTES)
-		return &profile->notes;
+	if (id == PROFILE_SYNTHETIC)
+		return &profile->synthetic;
 	return id < profile->module_count ? &profile->modules[id] : &unknown;
 }
 
@@ -452,34 +668,41 @@ struct profile_frame profile_get_frame(const struct profile *profile, frame_id i
 		.module = entry->module,
 		.offset = entry->offset,
 		.is_return_address = entry->is_return_address,
+		.is_named = entry->is_named,
 		.lines = entry->lines,
 		.line_count = entry->line_count,
 	};
 }
 
-uint32_t profile_stack_count(const struct profile *profile)
+struct profile_stacks profile_stacks(const struct profile *profile)
 {
-	return profile->stacks.count;
-}
-
-struct profile_stack profile_get_stack(const struct profile *profile, stack_id id)
-{
-	return profile->stacks.items[id].stack;
-}
-
-void profile_prefetch_stack(const struct profile *profile, stack_id id)
-{
-	__builtin_prefetch(&profile->stacks.items[id]);
+	return (struct profile_stacks){profile->stacks.items, profile->stacks.count};
 }
 
 uint32_t profile_thread_count(const struct profile *profile)
 {
-	return profile->threads.count;
+	return profile->label_sets.threads.count;
 }
 
 const struct profile_thread *profile_get_thread(const struct profile *profile, thread_id id)
 {
-	return &profile->threads.items[id];
+	return &profile->label_sets.threads.items[id];
+}
+
+uint32_t profile_label_set_count(const struct profile *profile)
+{
+	return profile->label_sets.sets.count;
+}
+
+const struct profile_label_set *profile_get_label_set(const struct profile *profile,
+						      label_set_id id)
+{
+	return &profile->label_sets.sets.items[id];
+}
+
+const struct profile_thread *profile_thread_of(const struct profile *profile, label_set_id id)
+{
+	return profile_get_thread(profile, profile_get_label_set(profile, id)->thread);
 }
 
 uint32_t profile_function_count(const struct profile *profile)
@@ -492,34 +715,33 @@ const struct profile_function *profile_get_function(const struct profile *profil
 	return &profile->functions.items[id];
 }
 
-uint64_t profile_cell_count(const struct profile *profile)
+struct profile_samples profile_samples(const struct profile *profile)
 {
-	return profile->cells.count;
+	return (struct profile_samples){profile->samples.items, profile->samples.count};
 }
 
-const struct profile_cell *profile_get_cell(const struct profile *profile, uint64_t index)
+struct profile_timed_samples profile_timed_samples(const struct profile *profile)
 {
-	return &profile->cells.items[index];
+	const struct timeline *timeline = &profile->timeline;
+
+	return (struct profile_timed_samples){timeline->samples, timeline->sample_count};
 }
 
-uint64_t profile_moment_count(const struct profile *profile)
+struct profile_intervals profile_intervals(const struct profile *profile)
 {
-	return profile->moment_count;
-}
+	const struct timeline *timeline = &profile->timeline;
 
-const struct profile_moment *profile_get_moment(const struct profile *profile, uint64_t index)
-{
-	return &profile->moments[index];
+	return (struct profile_intervals){timeline->intervals, timeline->interval_count};
 }
 
 uint64_t profile_marker_count(const struct profile *profile)
 {
-	return profile->marker_count;
+	return profile->timeline.marker_count;
 }
 
 const struct profile_marker *profile_get_marker(const struct profile *profile, uint64_t index)
 {
-	return &profile->markers[index];
+	return &profile->timeline.markers[index];
 }
 
 const struct profile_info *profile_get_info(const struct profile *profile)
@@ -532,7 +754,7 @@ uint64_t profile_frame_vaddr(const struct profile *profile, frame_id id)
 	const struct frame_entry *entry = &profile->frames.items[id];
 	const struct profile_module *module = profile_get_module(profile, entry->module);
 
-	/* A return address may be the first byte behind the segment; the call is inside. */
+	/* A return address can be the first byte after the segment; the call is inside. */
 	uint64_t offset = entry->offset - entry->is_return_address;
 
 	for (unsigned i = 0; i < module->segment_count; i++) {

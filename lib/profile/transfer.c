@@ -7,7 +7,7 @@
 
 #define NONE UINT32_MAX
 
-/* An id of `to` for each of `from`, none of which is known yet. */
+/* Allocates the ids of `to` by id of `from`, all unknown. */
 static uint32_t *unknown_ids(uint32_t count)
 {
 	uint32_t *ids = xcalloc(count, sizeof(*ids));
@@ -25,8 +25,8 @@ void transfer_init(struct transfer *transfer, const struct profile *from, struct
 		.modules = modules,
 		.module_ids = unknown_ids(profile_module_count(from)),
 		.frames = unknown_ids(profile_frame_count(from)),
-		.stacks = unknown_ids(profile_stack_count(from)),
-		.threads = unknown_ids(profile_thread_count(from)),
+		.stacks = unknown_ids(profile_stacks(from).count),
+		.label_sets = unknown_ids(profile_label_set_count(from)),
 		.functions = unknown_ids(profile_function_count(from)),
 		.events = unknown_ids(profile_event_count(from)),
 	};
@@ -38,10 +38,10 @@ void transfer_deinit(struct transfer *transfer)
 	free(transfer->module_ids);
 	free(transfer->frames);
 	free(transfer->stacks);
-	free(transfer->threads);
+	free(transfer->label_sets);
 	free(transfer->functions);
 	free(transfer->events);
-	free(transfer->path);
+	free(transfer->path.items);
 }
 
 static string_id copy_string(const struct transfer *transfer, string_id id)
@@ -60,16 +60,25 @@ event_id transfer_event(struct transfer *transfer, event_id id)
 	return transfer->events[id] = profile_add_event(transfer->to, &event);
 }
 
-static thread_id copy_thread(const struct transfer *transfer, thread_id id)
+static label_set_id copy_label_set(const struct transfer *transfer, label_set_id id)
 {
-	const struct profile_thread *thread = profile_get_thread(transfer->from, id);
+	const struct profile_label_set *set = profile_get_label_set(transfer->from, id);
+	struct profile_thread thread = *profile_get_thread(transfer->from, set->thread);
+	CLEANUP(free_ptr) struct profile_label *labels = xcalloc(set->count, sizeof(*labels));
 
-	return profile_thread(transfer->to, thread->pid, thread->tid,
-			      profile_string(transfer->from, thread->process),
-			      profile_string(transfer->from, thread->name));
+	thread.process = copy_string(transfer, thread.process);
+	thread.name = copy_string(transfer, thread.name);
+	for (uint32_t i = 0; i < set->count; i++)
+		labels[i] = (struct profile_label){
+			.key = copy_string(transfer, set->labels[i].key),
+			.text = copy_string(transfer, set->labels[i].text),
+			.unit = copy_string(transfer, set->labels[i].unit),
+			.number = set->labels[i].number,
+		};
+	return profile_label_set(transfer->to, &thread, labels, set->count);
 }
 
-/* Code that is made at run time is its process's own, though all of it is called [jit]. */
+/* JIT code belongs to its process, though all of it has the path [jit]. */
 static uint32_t copy_module(const struct transfer *transfer, uint32_t id)
 {
 	struct profile_module module = *profile_get_module(transfer->from, id);
@@ -88,7 +97,7 @@ static uint32_t copy_module(const struct transfer *transfer, uint32_t id)
 
 static uint32_t module_of(const struct transfer *transfer, uint32_t id)
 {
-	/* One that was never described. */
+	/* A module without a description. */
 	if (id >= profile_module_count(transfer->from))
 		return copy_module(transfer, id);
 	if (transfer->module_ids[id] == NONE)
@@ -109,10 +118,10 @@ static function_id function_of(const struct transfer *transfer, function_id id)
 	return transfer->functions[id] = profile_function(transfer->to, &function);
 }
 
-static void copy_lines(const struct transfer *transfer, const struct profile_frame *frame,
-		       frame_id to)
+/* To be freed. */
+static struct profile_line *copy_lines(const struct transfer *transfer,
+				       const struct profile_frame *frame)
 {
-	CLEANUP(free_ptr)
 	struct profile_line *lines = xcalloc(frame->line_count, sizeof(*lines));
 
 	for (unsigned i = 0; i < frame->line_count; i++)
@@ -120,21 +129,35 @@ static void copy_lines(const struct transfer *transfer, const struct profile_fra
 			.function = function_of(transfer, frame->lines[i].function),
 			.line = frame->lines[i].line,
 		};
-	profile_set_lines(transfer->to, to, lines, frame->line_count);
+	return lines;
+}
+
+/* Of a synthetic frame. */
+static const char *text_of(const struct profile *profile, const struct profile_frame *frame)
+{
+	const struct profile_function *function = profile_get_function(profile,
+								       frame->lines[0].function);
+
+	return profile_string(profile, function->name);
 }
 
 static frame_id copy_frame(const struct transfer *transfer, frame_id id)
 {
 	struct profile_frame frame = profile_get_frame(transfer->from, id);
+	CLEANUP(free_ptr) struct profile_line *lines = NULL;
+	uint32_t module;
 	frame_id copy;
 
-	if (frame.module == PROFILE_NOTES)
-		return profile_note(transfer->to,
-				    profile_string(transfer->from, (string_id)frame.offset));
-	copy = profile_frame(transfer->to, module_of(transfer, frame.module), frame.offset,
-			     frame.is_return_address);
-	if (frame.line_count && !profile_get_frame(transfer->to, copy).line_count)
-		copy_lines(transfer, &frame, copy);
+	if (frame.module == PROFILE_SYNTHETIC)
+		return profile_synthetic_frame(transfer->to, text_of(transfer->from, &frame));
+	module = module_of(transfer, frame.module);
+	lines = copy_lines(transfer, &frame);
+	if (frame.is_named)
+		return profile_named_frame(transfer->to, module, frame.offset, lines,
+					   frame.line_count);
+	copy = profile_frame(transfer->to, module, frame.offset, frame.is_return_address);
+	if (!profile_get_frame(transfer->to, copy).line_count)
+		profile_set_lines(transfer->to, copy, lines, frame.line_count);
 	return copy;
 }
 
@@ -145,34 +168,28 @@ static frame_id frame_of(const struct transfer *transfer, frame_id id)
 	return transfer->frames[id];
 }
 
-/* Up from the leaf to the first caller that has been copied, and down again. */
 static stack_id stack_of(struct transfer *transfer, stack_id id)
 {
+	const struct profile_stacks stacks = profile_stacks(transfer->from);
 	stack_id copy;
 
-	while (transfer->stacks[id] == NONE) {
-		GROW(transfer->path, transfer->path_len, transfer->path_room);
-		transfer->path[transfer->path_len++] = id;
-		id = profile_get_stack(transfer->from, id).parent;
-	}
+	while (transfer->stacks[id] == NONE)
+		id = stack_path_up(&transfer->path, stacks, id);
 	copy = transfer->stacks[id];
-	while (transfer->path_len) {
-		id = transfer->path[--transfer->path_len];
-		copy = profile_push(
-			transfer->to, copy,
-			frame_of(transfer, profile_get_stack(transfer->from, id).frame));
+	while (stack_path_down(&transfer->path, &id)) {
+		copy = profile_push(transfer->to, copy, frame_of(transfer, stacks.items[id].frame));
 		transfer->stacks[id] = copy;
 	}
 	return copy;
 }
 
-uint32_t transfer_add(struct transfer *transfer, const struct profile_cell *cell, uint64_t samples,
-		      uint64_t weight)
+uint32_t transfer_add(struct transfer *transfer, const struct profile_sample *sample,
+		      uint64_t samples, uint64_t weight)
 {
-	uint32_t *thread = &transfer->threads[cell->thread];
+	label_set_id *labels = &transfer->label_sets[sample->labels];
 
-	if (*thread == NONE)
-		*thread = copy_thread(transfer, cell->thread);
-	return profile_add_samples(transfer->to, *thread, stack_of(transfer, cell->stack),
-				   transfer_event(transfer, cell->event), samples, weight);
+	if (*labels == NONE)
+		*labels = copy_label_set(transfer, sample->labels);
+	return profile_add_samples(transfer->to, *labels, stack_of(transfer, sample->stack),
+				   transfer_event(transfer, sample->event), samples, weight);
 }

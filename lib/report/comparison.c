@@ -8,16 +8,16 @@
 #include <stdlib.h>
 
 enum {
-	/* Fewer could not be significant beside many others, and so are not among the others. */
+	/* With fewer samples a part cannot be significant, so it is not tested. */
 	TESTABLE_SAMPLES = 12,
-	/* More are normally distributed. */
+	/* With more samples the normal distribution is exact enough. */
 	EXACT_SAMPLES = 300,
 };
 
 enum { OLD, NEW, SIDES };
 
-/* Of the noise: what strays into a function that has nothing to do with it, as a share of all. */
-#define STRAY 0.25
+/* The part of the noise that hits any function, such as interrupts, as a share of the whole. */
+#define CONTAMINATION 0.25
 
 struct side {
 	double count; /* of recordings */
@@ -30,10 +30,10 @@ struct comparison {
 	size_t counts[SIDES];
 	struct side sides[SIDES]; /* of the wholes */
 	double threads[SIDES];	  /* sums of theirs */
-	double df;		  /* of what the recordings tell of their spread; 0: nothing */
-	double usual_spread;	  /* squared: of all parts */
+	double df;		  /* degrees of freedom between recordings; 0: cannot be measured */
+	double usual_overdispersion; /* of all parts; squared */
 	double quantiles[(size_t)STUDENT_NORMAL +
-			 1]; /* by degrees of freedom; 0: not asked for so far */
+			 1]; /* by degrees of freedom; 0: not computed yet */
 };
 
 static struct side sum_up(const struct comparison *comparison, const struct measurement *part,
@@ -59,7 +59,7 @@ struct comparison *comparison_new(const struct comparison_options *options,
 	comparison->counts[NEW] = new_count;
 	comparison->df = (double)(old_count + new_count) - SIDES;
 	if (comparison->df < 1)
-		comparison->usual_spread = options->noise * options->noise;
+		comparison->usual_overdispersion = options->noise * options->noise;
 	comparison->wholes = xcalloc(old_count + new_count, sizeof(*comparison->wholes));
 	for (size_t i = 0; i < old_count + new_count; i++) {
 		comparison->wholes[i] = wholes[i].sum;
@@ -91,7 +91,7 @@ static double quantile(struct comparison *comparison, double df)
 	return *known;
 }
 
-/* The mean of a side: a recording's weight, or the share of all weights. */
+/* The mean of a side: weight per recording, or share of the whole weight. */
 static double mean_of(const struct comparison *comparison, const struct side *part, unsigned which)
 {
 	if (is_of_shares(comparison))
@@ -99,15 +99,15 @@ static double mean_of(const struct comparison *comparison, const struct side *pa
 	return part->weight / part->count;
 }
 
-/* What a relative error of the odds, or of the weight, makes of the mean. */
+/* The factor from a relative error (of the odds, or of the weight) to an error of the mean. */
 static double stretch(const struct comparison *comparison, double mean)
 {
 	return is_of_shares(comparison) ? mean * (1 - mean) : mean;
 }
 
 /*
- * The relative variance that counting alone brings: of the odds, or of the weight, where what the
- * threads' last samples leave open comes to it.
+ * The relative variance from counting alone: of the odds, or of the weight, to which the unknown
+ * rest after each thread's last sample adds.
  */
 static double counting(const struct comparison *comparison, double samples, double of,
 		       double threads)
@@ -121,7 +121,7 @@ static double counting(const struct comparison *comparison, double samples, doub
 	return rest / of / samples + threads / of / of;
 }
 
-/* Squared deviations of the recordings from the mean of their side, relative to it. */
+/* The sum of squared deviations of a side's recordings from their mean, relative to it. */
 static double squared_deviations(const struct comparison *comparison,
 				 const struct measurement *part, unsigned which)
 {
@@ -141,8 +141,9 @@ static double squared_deviations(const struct comparison *comparison,
 	return sum;
 }
 
-/* A part's variance between recordings that counting does not explain. May be negative. */
-static double own_excess(const struct comparison *comparison, const struct measurement *part)
+/* The variance of a part between recordings that counting does not explain. May be negative. */
+static double own_overdispersion(const struct comparison *comparison,
+				 const struct measurement *part)
 {
 	double sum = 0;
 
@@ -163,114 +164,118 @@ static double samples_of(const struct comparison *comparison, const struct measu
 	return sum_up(comparison, part, OLD).samples + sum_up(comparison, part, NEW).samples;
 }
 
-struct excess {
+struct part_overdispersion {
 	double value, samples;
 };
 
 static int by_value(const void *a, const void *b)
 {
-	const struct excess *left = a, *right = b;
+	const struct part_overdispersion *left = a, *right = b;
 
 	return (left->value > right->value) - (left->value < right->value);
 }
 
-/* The median by samples: what happens to half of them. Interrupts and page faults spread far. */
+/* The median by samples: what happens to half of them. Interrupts and page faults overdispersion
+ * far. */
 void comparison_learn(struct comparison *comparison, const struct measurement *parts, size_t count)
 {
 	size_t columns = comparison->counts[OLD] + comparison->counts[NEW], known = 0;
-	CLEANUP(free_ptr) struct excess *excesses = xcalloc(count, sizeof(*excesses));
+	CLEANUP(free_ptr) struct part_overdispersion *values = xcalloc(count, sizeof(*values));
 	double samples = 0, below = 0;
 
 	if (comparison->df < 1)
 		return;
 	for (size_t i = 0; i < count; i++) {
-		struct excess *excess = &excesses[known];
+		struct part_overdispersion *part = &values[known];
 
-		excess->samples = samples_of(comparison, parts + i * columns);
-		if (excess->samples < TESTABLE_SAMPLES)
+		part->samples = samples_of(comparison, parts + i * columns);
+		if (part->samples < TESTABLE_SAMPLES)
 			continue;
-		excess->value = own_excess(comparison, parts + i * columns);
-		samples += excess->samples;
+		part->value = own_overdispersion(comparison, parts + i * columns);
+		samples += part->samples;
 		known++;
 	}
 	if (known)
-		qsort(excesses, known, sizeof(*excesses), by_value);
+		qsort(values, known, sizeof(*values), by_value);
 	for (size_t i = 0; i < known && below < samples / 2; i++) {
-		below += excesses[i].samples;
-		comparison->usual_spread = excesses[i].value > 0 ? excesses[i].value : 0;
+		below += values[i].samples;
+		comparison->usual_overdispersion = values[i].value > 0 ? values[i].value : 0;
 	}
 }
 
-double comparison_spread(const struct comparison *comparison)
+double comparison_overdispersion(const struct comparison *comparison)
 {
-	return sqrt(comparison->usual_spread);
+	return sqrt(comparison->usual_overdispersion);
 }
 
 /* Squared. */
-static double spread_of(const struct comparison *comparison, const struct measurement *part)
+static double overdispersion_of(const struct comparison *comparison, const struct measurement *part)
 {
-	double own = comparison->df < 1 ? 0 : own_excess(comparison, part);
+	double own = comparison->df < 1 ? 0 : own_overdispersion(comparison, part);
 
-	return own > comparison->usual_spread ? own : comparison->usual_spread;
+	return own > comparison->usual_overdispersion ? own : comparison->usual_overdispersion;
 }
 
-/* The variance of what strays into a part, in the unit of means. */
-static double stray(const struct comparison *comparison, unsigned which)
+/* The variance from contamination, in the unit of means. */
+static double contamination(const struct comparison *comparison, unsigned which)
 {
 	double whole = is_of_shares(comparison)
 			       ? 1
 			       : mean_of(comparison, &comparison->sides[which], which);
 
-	return comparison->df < 1 ? pow(comparison->options.noise * STRAY * whole, 2) : 0;
+	return comparison->df < 1 ? pow(comparison->options.noise * CONTAMINATION * whole, 2) : 0;
 }
 
-/* Counting is known exactly, the spread by so few recordings: between them by Satterthwaite. */
-static double degrees_of_freedom(const struct comparison *comparison, double counted, double spread)
+/* The variance of counting is known, that between recordings is estimated from few of them:
+ * Satterthwaite's approximation. */
+static double degrees_of_freedom(const struct comparison *comparison, double counted,
+				 double overdispersion)
 {
 	double df;
 
-	if (comparison->df < 1 || !(counted + spread > 0))
+	if (comparison->df < 1 || !(counted + overdispersion > 0))
 		return STUDENT_NORMAL;
-	/* A spread that seems small may be so by luck alone. */
-	if (spread < counted)
-		spread = counted;
-	df = comparison->df * pow((counted + spread) / spread, 2);
+	/* A small measured overdispersion may be small by chance. */
+	if (overdispersion < counted)
+		overdispersion = counted;
+	df = comparison->df * pow((counted + overdispersion) / overdispersion, 2);
 	return df < STUDENT_NORMAL ? df : STUDENT_NORMAL;
 }
 
-/* What a side has of a part. */
-struct stake {
+/* What is known of a part on one side. */
+struct estimate {
 	struct side side;
 	double mean;	 /* as of mean_of() */
-	double one;	 /* the mean that one sample more would make */
-	double exposure; /* how many samples the side has to show for a mean of 1 */
+	double one;	 /* what one more sample adds to the mean */
+	double exposure; /* samples per mean of 1 */
 };
 
-static struct stake stake_of(const struct comparison *comparison, const struct measurement *part,
-			     unsigned which)
+static struct estimate estimate_of(const struct comparison *comparison,
+				   const struct measurement *part, unsigned which)
 {
 	const struct side *whole = &comparison->sides[which];
-	struct stake stake = {.side = sum_up(comparison, part, which)};
+	struct estimate estimate = {.side = sum_up(comparison, part, which)};
 	double sample_weight = whole->weight / whole->samples;
 
-	if (stake.side.samples > 0 && stake.side.weight > 0)
-		sample_weight = stake.side.weight / stake.side.samples;
-	stake.mean = mean_of(comparison, &stake.side, which);
+	if (estimate.side.samples > 0 && estimate.side.weight > 0)
+		sample_weight = estimate.side.weight / estimate.side.samples;
+	estimate.mean = mean_of(comparison, &estimate.side, which);
 	if (is_of_shares(comparison)) {
-		stake.one = sample_weight / whole->weight;
-		stake.exposure = whole->samples;
+		estimate.one = sample_weight / whole->weight;
+		estimate.exposure = whole->samples;
 	} else {
-		stake.one = sample_weight / stake.side.count;
-		stake.exposure = stake.side.count / sample_weight;
+		estimate.one = sample_weight / estimate.side.count;
+		estimate.exposure = estimate.side.count / sample_weight;
 	}
-	return stake;
+	return estimate;
 }
 
-/* Exact, where the counts are small; of a part that is nearly all, the rest is what is counted. */
-static double counts_tail(const struct comparison *comparison, const struct stake *stakes)
+/* The exact test for small counts. For a part that is nearly the whole, the rest is counted. */
+static double counts_tail(const struct comparison *comparison, const struct estimate *estimates)
 {
-	double share = stakes[NEW].exposure / (stakes[OLD].exposure + stakes[NEW].exposure);
-	double old = stakes[OLD].side.samples, new = stakes[NEW].side.samples;
+	double share = estimates[NEW].exposure /
+		       (estimates[OLD].exposure + estimates[NEW].exposure);
+	double old = estimates[OLD].side.samples, new = estimates[NEW].side.samples;
 	double old_rest = comparison->sides[OLD].samples - old;
 	double new_rest = comparison->sides[NEW].samples - new;
 
@@ -281,64 +286,69 @@ static double counts_tail(const struct comparison *comparison, const struct stak
 	return old + new <= EXACT_SAMPLES ? two_counts_tail(old, new, share) : 0;
 }
 
-/* The chance of the difference, if both sides had what they have in the mean. */
-static double tail_of(const struct comparison *comparison, const struct stake *stakes,
-		      double spread)
+/* The chance of the difference if both sides are equal. */
+static double tail_of(const struct comparison *comparison, const struct estimate *estimates,
+		      double overdispersion)
 {
-	double exposure = stakes[OLD].exposure + stakes[NEW].exposure;
-	double samples = stakes[OLD].side.samples + stakes[NEW].side.samples;
-	double mean = is_of_shares(comparison) ? (stakes[OLD].mean * stakes[OLD].exposure +
-						  stakes[NEW].mean * stakes[NEW].exposure) /
+	double exposure = estimates[OLD].exposure + estimates[NEW].exposure;
+	double samples = estimates[OLD].side.samples + estimates[NEW].side.samples;
+	double mean = is_of_shares(comparison) ? (estimates[OLD].mean * estimates[OLD].exposure +
+						  estimates[NEW].mean * estimates[NEW].exposure) /
 							 exposure
 					       : samples / exposure;
-	double counted = 0, spreads = 0, exact, tail;
+	double counted = 0, dispersion = 0, exact, tail;
 	double scale = stretch(comparison, mean);
 
 	for (unsigned i = 0; i < SIDES; i++) {
 		counted += scale * scale *
-			   counting(comparison, samples * stakes[i].exposure / exposure,
+			   counting(comparison, samples * estimates[i].exposure / exposure,
 				    comparison->sides[i].samples, comparison->threads[i]);
-		spreads += (scale * scale * spread + stray(comparison, i)) / stakes[i].side.count;
+		dispersion += (scale * scale * overdispersion + contamination(comparison, i)) /
+			      estimates[i].side.count;
 	}
-	if (!(counted + spreads > 0))
+	if (!(counted + dispersion > 0))
 		return 1;
-	tail = student_tail((stakes[NEW].mean - stakes[OLD].mean) / sqrt(counted + spreads),
-			    degrees_of_freedom(comparison, counted, spreads));
-	exact = counts_tail(comparison, stakes);
+	tail = student_tail((estimates[NEW].mean - estimates[OLD].mean) /
+				    sqrt(counted + dispersion),
+			    degrees_of_freedom(comparison, counted, dispersion));
+	exact = counts_tail(comparison, estimates);
 	return exact > tail ? exact : tail;
 }
 
-static double margin_of(struct comparison *comparison, const struct stake *stakes, double spread)
+static double margin_of(struct comparison *comparison, const struct estimate *estimates,
+			double overdispersion)
 {
-	double counted = 0, spreads = 0;
+	double counted = 0, dispersion = 0;
 
 	for (unsigned i = 0; i < SIDES; i++) {
-		double mean = stakes[i].mean > stakes[i].one ? stakes[i].mean : stakes[i].one;
+		double mean = estimates[i].mean > estimates[i].one ? estimates[i].mean
+								   : estimates[i].one;
 		double variance = pow(stretch(comparison, mean), 2);
 
-		counted += variance * counting(comparison, stakes[i].side.samples,
+		counted += variance * counting(comparison, estimates[i].side.samples,
 					       comparison->sides[i].samples,
 					       comparison->threads[i]);
-		spreads += (variance * spread + stray(comparison, i)) / stakes[i].side.count;
+		dispersion += (variance * overdispersion + contamination(comparison, i)) /
+			      estimates[i].side.count;
 	}
-	return quantile(comparison, degrees_of_freedom(comparison, counted, spreads)) *
-	       sqrt(counted + spreads);
+	return quantile(comparison, degrees_of_freedom(comparison, counted, dispersion)) *
+	       sqrt(counted + dispersion);
 }
 
 struct change comparison_part(struct comparison *comparison, const struct measurement *part)
 {
-	const struct stake stakes[SIDES] = {stake_of(comparison, part, OLD),
-					    stake_of(comparison, part, NEW)};
-	double spread = spread_of(comparison, part);
+	const struct estimate estimates[SIDES] = {estimate_of(comparison, part, OLD),
+						  estimate_of(comparison, part, NEW)};
+	double overdispersion = overdispersion_of(comparison, part);
 	double unit = is_of_shares(comparison) ? 1
 					       : mean_of(comparison, &comparison->sides[OLD], OLD);
 
 	return (struct change){
-		.before = stakes[OLD].mean / unit,
-		.after = stakes[NEW].mean / unit,
-		.samples = stakes[OLD].side.samples + stakes[NEW].side.samples,
-		.margin = margin_of(comparison, stakes, spread) / unit,
-		.p = tail_of(comparison, stakes, spread),
+		.before = estimates[OLD].mean / unit,
+		.after = estimates[NEW].mean / unit,
+		.samples = estimates[OLD].side.samples + estimates[NEW].side.samples,
+		.margin = margin_of(comparison, estimates, overdispersion) / unit,
+		.p = tail_of(comparison, estimates, overdispersion),
 	};
 }
 
@@ -353,7 +363,7 @@ static double whole_variance(const struct comparison *comparison, unsigned which
 	for (unsigned i = 0; i < SIDES; i++)
 		deviations += squared_deviations(comparison, comparison->wholes, i);
 	deviations /= comparison->df * side->count;
-	/* Equal recordings are equal up to a sample. */
+	/* Equal recordings differ by up to one sample. */
 	least = side->count / side->samples / side->samples;
 	return deviations > least ? deviations : least;
 }

@@ -1,18 +1,18 @@
 /*
- * The statistics of `prof diff`: how far apart two sides are, each of one or several recordings,
- *and how far apart chance alone would put them.
+ * The statistics of prof diff: how far apart two sides are, each of one or several recordings, and
+ * how far apart chance alone would put them.
  *
- * What the whole costs is known but for a sample of each thread: samples are taken at equal
- * distances. Which function one falls into is chance, so a part's count is binomial. What is more,
- * two runs of one program differ by more than that, since caches, addresses, clocks and neighbours
- * do; interrupts come to anybody. A part's variance between recordings is, relative to it,
+ * Sampling takes place at equal distances, so the weight of a whole recording is exact up to one
+ * sample per thread. The count of a part (a function, a stack) is binomial. Two runs of one program
+ * differ by more than that, because caches, addresses, clocks and neighbours differ, and because
+ * interrupts hit any function. The relative variance of a part between recordings is
  *
- *	(1 - share) / samples + spread² + (stray / share)²
+ *	(1 - share) / samples + overdispersion² + (contamination / share)²
  *
- * One recording a side cannot tell the spread: `noise` is taken for it, and a quarter of it for
- *what strays into any function. Several tell: the spread of a part is then the larger one of its
- *own and of what is usual among all parts, nothing strays, and Student's distribution stands for
- *what so few recordings know of their spread.
+ * With one recording per side, overdispersion cannot be measured: it is the `noise` of the options,
+ * and contamination is a quarter of it. With several recordings per side, a part's overdispersion
+ * is the larger one of its own and of the median of all parts, contamination is 0, and Student's
+ * distribution accounts for the small number of recordings.
  */
 #ifndef PROF_REPORT_COMPARISON_H
 #define PROF_REPORT_COMPARISON_H
@@ -23,61 +23,60 @@
 #include <stddef.h>
 
 enum comparison_kind {
-	COMPARE_WEIGHTS, /* a recording: two runs of the same work */
-	COMPARE_SHARES,	 /* of all weights of the recording: two times of what goes on running */
+	COMPARE_WEIGHTS, /* per recording: for two runs of the same work */
+	COMPARE_SHARES,	 /* of the whole recording: for a service that keeps running */
 };
 
-/* What one recording has of something. */
+/* What one recording holds of a part. */
 struct measurement {
 	double samples, weight;
 };
 
-/* What it has in all. */
+/* What it holds in total. */
 struct whole {
 	struct measurement sum;
-	double threads; /* that have samples; not above these: where unknown, as many */
+	double threads; /* with samples; the number of samples where unknown */
 };
 
 struct comparison_options {
 	enum comparison_kind kind;
-	double confidence; /* 0.99: one false alarm in a hundred comparisons of equals */
-	double noise;	   /* standard deviation between runs, as a share: 0.02 */
+	double confidence; /* 0.99: one false alarm in a hundred comparisons of equal programs */
+	double noise;	   /* standard deviation between runs of one program, as a share: 0.02 */
 };
 
-/* before, after and margin are shares: of what OLD has in all (COMPARE_WEIGHTS), or of what each
- * side has (COMPARE_SHARES). */
+/* before, after and margin are shares of OLD's whole (COMPARE_WEIGHTS) or of each side's whole
+ * (COMPARE_SHARES). */
 struct change {
 	double before, after;
 	double samples;	     /* of both sides */
-	double margin;	     /* after - before may be off by so much */
-	double p;	     /* the chance of so large a change where nothing has changed */
-	bool is_significant; /* p is small enough; for a part: with all others looked at as well */
+	double margin;	     /* half the confidence interval of after - before */
+	double p;	     /* the chance of such a change if nothing has changed */
+	bool is_significant; /* p is small enough; for parts: corrected for all that are tested */
 };
 
 struct comparison;
 
-/* wholes: those of the recordings of OLD, then of NEW; at least one a side. Borrowed. */
+/* wholes: one per recording of OLD, then one per recording of NEW; at least one per side. */
 struct comparison *comparison_new(const struct comparison_options *options,
 				  const struct whole *wholes, size_t old_count, size_t new_count);
 void comparison_free(struct comparison *comparison);
 DEFINE_CLEANUP(comparison, comparison_free)
 
 /*
- * Parts that do not overlap, each of as many measurements as there are wholes, one part behind the
- * other: where there are several recordings a side, they tell what spread is usual. Comes before
- * any change is asked for.
+ * Measures the usual overdispersion, if there are several recordings per side. parts: `count` parts
+ * that do not overlap, each with one measurement per whole. Call it before asking for changes.
  */
 void comparison_learn(struct comparison *comparison, const struct measurement *parts, size_t count);
 
-/* Of the whole. Shares: there is none. */
+/* The change of the whole. With COMPARE_SHARES it is none. */
 struct change comparison_whole(struct comparison *comparison);
 struct change comparison_part(struct comparison *comparison, const struct measurement *part);
 
-/* The spread that is taken for all parts: the noise, or what was learnt. */
-double comparison_spread(const struct comparison *comparison);
+/* The overdispersion that is assumed for all parts: the noise, or what was measured. */
+double comparison_overdispersion(const struct comparison *comparison);
 
-/* Decides which of the changes are significant: the chance that there is even one among them where
- * nothing has changed is 1 - confidence. Their p becomes that of the whole family. */
+/* Decides which changes are significant: if nothing has changed, the chance that any of them is
+ * called significant is 1 - confidence. Their p is corrected accordingly (Holm). */
 void comparison_judge(const struct comparison *comparison, struct change **changes, size_t count);
 
 #endif

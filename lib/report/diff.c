@@ -148,7 +148,7 @@ static double leading_change(const struct diff_row *row)
 static int by_change(const void *a, const void *b, void *context)
 {
 	const struct diff_row *left = a, *right = b;
-	const struct labels *labels = context;
+	const struct display_labels *labels = context;
 	int order = (int)rank_of(left) - (int)rank_of(right);
 	double left_change, right_change;
 
@@ -210,7 +210,7 @@ static void compare(struct builder *builder)
 	diff->whole = comparison_whole(builder->comparison);
 	make_rows(builder);
 	make_stacks(builder);
-	diff->spread = comparison_spread(builder->comparison);
+	diff->overdispersion = comparison_overdispersion(builder->comparison);
 	diff->verdict = verdict_of(diff);
 	if (diff->count)
 		qsort_r(diff->rows, diff->count, sizeof(*diff->rows), by_change, &diff->labels);
@@ -230,7 +230,7 @@ void diff_init(struct diff *diff, const struct profile *merged, const struct dif
 
 	*diff = (struct diff){.columns = profile_event_count(merged)};
 	diff->wholes = xcalloc(diff->columns, sizeof(*diff->wholes));
-	labels_init(&diff->labels, merged);
+	display_labels_init(&diff->labels, merged);
 	diff_sums_init(&builder.sums, &diff->labels, &measure, FEWEST_SAMPLES);
 	memcpy(diff->wholes, of(&builder, builder.sums.stack_totals, DIFF_TOP),
 	       diff->columns * sizeof(*diff->wholes));
@@ -239,7 +239,7 @@ void diff_init(struct diff *diff, const struct profile *merged, const struct dif
 
 void diff_deinit(struct diff *diff)
 {
-	labels_deinit(&diff->labels);
+	display_labels_deinit(&diff->labels);
 	free(diff->wholes);
 	free(diff->rows);
 	free(diff->stacks);

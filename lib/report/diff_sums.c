@@ -1,6 +1,7 @@
 #include "report/diff_sums.h"
 
 #include "base/alloc.h"
+#include "report/waiting_place.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,10 +11,10 @@
 
 struct summing {
 	struct diff_sums *sums;
-	const struct labels *labels;
-	const struct profile *profile;
+	const struct display_labels *labels;
 	const struct diff_measure *measure;
-	uint32_t count;		    /* of stacks */
+	struct profile_stacks stacks;
+	struct profile_samples samples;
 	bool *is_outermost;	    /* by stack: its leaf's function is not among its callers */
 	struct measurement *totals; /* by stack, of one column */
 	uint32_t *index;	    /* by stack: in sums->stacks, or LEFT_OUT */
@@ -22,14 +23,14 @@ struct summing {
 /* In a merged profile a frame is one function. */
 static uint32_t label_of(const struct summing *summing, stack_id stack)
 {
-	frame_id frame = profile_get_stack(summing->profile, stack).frame;
+	frame_id frame = summing->stacks.items[stack].frame;
 
 	return summing->labels->lines[summing->labels->first_line[frame]].label;
 }
 
 static stack_id parent_of(const struct summing *summing, stack_id stack)
 {
-	return profile_get_stack(summing->profile, stack).parent;
+	return summing->stacks.items[stack].parent;
 }
 
 static void add(struct measurement *to, struct measurement more)
@@ -39,25 +40,25 @@ static void add(struct measurement *to, struct measurement more)
 }
 
 static struct measurement measured(const struct diff_measure *measure,
-				   const struct profile_cell *cell)
+				   const struct profile_sample *sample)
 {
-	double samples = (double)cell->samples, weight = (double)cell->weight;
+	double samples = (double)sample->samples, weight = (double)sample->weight;
 
-	if (measure->samples_per_weight[cell->event] > 0)
-		samples = weight * measure->samples_per_weight[cell->event];
+	if (measure->samples_per_weight[sample->event] > 0)
+		samples = weight * measure->samples_per_weight[sample->event];
 	return (struct measurement){samples, measure->by_samples ? samples : weight};
 }
 
 /* Goes through the trie; on_path, by label, tells how often each is in the stack that it is at. */
 static void find_outermost(const struct summing *summing)
 {
-	CLEANUP(free_ptr) stack_id *first = xcalloc(summing->count, sizeof(*first));
-	CLEANUP(free_ptr) stack_id *next = xcalloc(summing->count, sizeof(*next));
+	CLEANUP(free_ptr) stack_id *first = xcalloc(summing->stacks.count, sizeof(*first));
+	CLEANUP(free_ptr) stack_id *next = xcalloc(summing->stacks.count, sizeof(*next));
 	CLEANUP(free_ptr)
 	uint32_t *on_path = xcalloc(summing->labels->count, sizeof(*on_path));
 	stack_id at;
 
-	for (stack_id i = summing->count; i-- > 1;) {
+	for (stack_id i = summing->stacks.count; i-- > 1;) {
 		stack_id parent = parent_of(summing, i);
 
 		next[i] = first[parent];
@@ -82,14 +83,14 @@ static void sum_up(const struct summing *summing, uint32_t column)
 {
 	struct measurement *totals = summing->totals;
 
-	memset(totals, 0, summing->count * sizeof(*totals));
-	for (uint64_t i = 0; i < profile_cell_count(summing->profile); i++) {
-		const struct profile_cell *cell = profile_get_cell(summing->profile, i);
+	memset(totals, 0, summing->stacks.count * sizeof(*totals));
+	for (uint64_t i = 0; i < summing->samples.count; i++) {
+		const struct profile_sample *sample = &summing->samples.items[i];
 
-		if (column == ALL_COLUMNS || cell->event == column)
-			add(&totals[cell->stack], measured(summing->measure, cell));
+		if (column == ALL_COLUMNS || sample->event == column)
+			add(&totals[sample->stack], measured(summing->measure, sample));
 	}
-	for (stack_id i = summing->count; i-- > 1;)
+	for (stack_id i = summing->stacks.count; i-- > 1;)
 		add(&totals[parent_of(summing, i)], totals[i]);
 }
 
@@ -99,7 +100,7 @@ static void choose_stacks(const struct summing *summing, double fewest_samples)
 	uint32_t room = 0;
 
 	sum_up(summing, ALL_COLUMNS);
-	for (stack_id i = 0; i < summing->count; i++) {
+	for (stack_id i = 0; i < summing->stacks.count; i++) {
 		summing->index[i] = LEFT_OUT;
 		if (i != STACK_EMPTY && summing->totals[i].samples < fewest_samples)
 			continue;
@@ -119,7 +120,7 @@ static void add_column(const struct summing *summing, uint32_t column)
 	struct diff_sums *sums = summing->sums;
 
 	sum_up(summing, column);
-	for (stack_id i = 0; i < summing->count; i++) {
+	for (stack_id i = 0; i < summing->stacks.count; i++) {
 		size_t index = summing->index[i];
 
 		if (index != LEFT_OUT)
@@ -130,17 +131,35 @@ static void add_column(const struct summing *summing, uint32_t column)
 	}
 }
 
+static bool has_waiting(const struct profile *profile)
+{
+	for (event_id i = 0; i < profile_event_count(profile); i++)
+		if (profile_get_event(profile, i)->kind == VALUE_OFF_CPU_TIME)
+			return true;
+	return false;
+}
+
+/* places: of waiting; else NULL. */
+static uint32_t self_label(const struct summing *summing, const uint32_t *places, stack_id stack)
+{
+	return places ? summing->labels->lines[places[stack]].label : label_of(summing, stack);
+}
+
 static void add_selves(const struct summing *summing)
 {
 	struct diff_sums *sums = summing->sums;
+	CLEANUP(free_ptr)
+	uint32_t *places = has_waiting(summing->labels->profile) ? waiting_places(summing->labels)
+								 : NULL;
 
-	for (uint64_t i = 0; i < profile_cell_count(summing->profile); i++) {
-		const struct profile_cell *cell = profile_get_cell(summing->profile, i);
+	for (uint64_t i = 0; i < summing->samples.count; i++) {
+		const struct profile_sample *sample = &summing->samples.items[i];
 
-		if (cell->stack != STACK_EMPTY)
-			add(&sums->selfs[(size_t)label_of(summing, cell->stack) * sums->columns +
-					 cell->event],
-			    measured(summing->measure, cell));
+		if (sample->stack != STACK_EMPTY)
+			add(&sums->selfs[(size_t)self_label(summing, places, sample->stack) *
+						 sums->columns +
+					 sample->event],
+			    measured(summing->measure, sample));
 	}
 }
 
@@ -151,17 +170,17 @@ static void summing_deinit(struct summing *summing)
 	free(summing->index);
 }
 
-void diff_sums_init(struct diff_sums *sums, const struct labels *labels,
+void diff_sums_init(struct diff_sums *sums, const struct display_labels *labels,
 		    const struct diff_measure *measure, double fewest_samples)
 {
-	uint32_t count = profile_stack_count(labels->profile);
+	uint32_t count = profile_stacks(labels->profile).count;
 	CLEANUP(summing_deinit)
 	struct summing summing = {
 		.sums = sums,
 		.labels = labels,
-		.profile = labels->profile,
 		.measure = measure,
-		.count = count,
+		.stacks = profile_stacks(labels->profile),
+		.samples = profile_samples(labels->profile),
 		.is_outermost = xcalloc(count, sizeof(bool)),
 	};
 

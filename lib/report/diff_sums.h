@@ -1,15 +1,15 @@
 /*
- * What the recordings that lie side by side in a merged profile have of each function, and of each
- * stack that has enough samples to say something. Exact, in time linear in the stacks and cells for
- * each column. One column is summed up at a time, so memory hardly grows with their number.
+ * Sums per recording of a merged profile: of each function, and of each stack with enough samples.
+ * Exact; the time per column is linear in the stacks and samples. Columns are summed up one after
+ * the other, so memory hardly grows with their number.
  */
 #ifndef PROF_REPORT_DIFF_SUMS_H
 #define PROF_REPORT_DIFF_SUMS_H
 
 #include "report/comparison.h"
-#include "report/labels.h"
+#include "report/display_labels.h"
 
-/* How the cells of the profile are measured; as of struct diff_options. */
+/* How the samples of the profile are measured; as of struct diff_options. */
 struct diff_measure {
 	bool by_samples;
 	const double *samples_per_weight;
@@ -30,8 +30,8 @@ struct diff_sums {
 	uint32_t stack_count;
 };
 
-/* Stacks of fewer samples, of all columns together, are left out, but for STACK_EMPTY. */
-void diff_sums_init(struct diff_sums *sums, const struct labels *labels,
+/* Leaves out stacks with fewer samples in all columns together, except STACK_EMPTY. */
+void diff_sums_init(struct diff_sums *sums, const struct display_labels *labels,
 		    const struct diff_measure *measure, double fewest_samples);
 void diff_sums_deinit(struct diff_sums *sums);
 

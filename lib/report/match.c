@@ -40,7 +40,7 @@ bool match_own_name(const char *name, const char *word)
 	len = strlen(plain);
 	if (is_end_of(plain, len, word))
 		return true;
-	/* What stands behind the parameters: "const", "[clone .cold]". */
+	/* Without what follows the parameters: "const", "[clone .cold]". */
 	len = strcspn(plain, " ");
 	return is_end_of(plain, len, word);
 }

@@ -1,5 +1,5 @@
 /*
- * Which function people mean by a word.
+ * Matching of function names against what users type.
  */
 #ifndef PROF_REPORT_MATCH_H
 #define PROF_REPORT_MATCH_H
@@ -7,9 +7,9 @@
 #include <stdbool.h>
 
 /*
- * Is it the function's own name, or the end of its full one, without template arguments and
- * parameters? "push_back" and "vector::push_back" are "std::vector<int>::push_back(int&&)", "back"
- * is not.
+ * True if the word is the unqualified name of the function, or an end of its qualified name,
+ * without template arguments and parameters: "push_back" and "vector::push_back" match
+ * "std::vector<int>::push_back(int&&)", "back" does not.
  */
 bool match_own_name(const char *name, const char *word);
 

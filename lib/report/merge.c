@@ -2,7 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/idmap.h"
-#include "report/counterpart.h"
+#include "report/stable_name.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -39,7 +39,7 @@ struct source {
 
 static char *module_name(const struct profile *profile, uint32_t id)
 {
-	return counterpart_file(profile_string(profile, profile_get_module(profile, id)->path));
+	return stable_file_name(profile_string(profile, profile_get_module(profile, id)->path));
 }
 
 /* UINT32_MAX: none. */
@@ -105,7 +105,7 @@ static bool has_modules(const struct profile *profile)
 	for (frame_id i = 0; i < profile_frame_count(profile); i++) {
 		uint32_t module = profile_get_frame(profile, i).module;
 
-		if (module != PROFILE_NOTES &&
+		if (module != PROFILE_SYNTHETIC &&
 		    profile_get_module(profile, module)->kind != PROFILE_MODULE_NONE)
 			return true;
 	}
@@ -184,7 +184,7 @@ static frame_id add_function(struct merger *merger, struct source *source, uint3
 
 	if (!source->names[id]) {
 		CLEANUP(free_ptr)
-		char *name = counterpart_function(profile_string(profile, function->name));
+		char *name = stable_function_name(profile_string(profile, function->name));
 
 		source->names[id] = add_text(merger, name);
 	}
@@ -227,7 +227,7 @@ static frame_id add_note(struct merger *merger, const struct source *source,
 	const struct profile_function *function = profile_get_function(source->profile,
 								       frame->lines[0].function);
 
-	return profile_note(merger->to, profile_string(source->profile, function->name));
+	return profile_synthetic_frame(merger->to, profile_string(source->profile, function->name));
 }
 
 static void put_frame(struct source *source, frame_id frame)
@@ -241,7 +241,7 @@ static void add_frame_of(struct merger *merger, struct source *source, frame_id 
 	struct profile_frame frame = profile_get_frame(source->profile, id);
 	uint32_t module;
 
-	if (frame.module == PROFILE_NOTES) {
+	if (frame.module == PROFILE_SYNTHETIC) {
 		put_frame(source, add_note(merger, source, &frame));
 		return;
 	}
@@ -267,11 +267,12 @@ static void add_frames(struct merger *merger, struct source *source)
 /* By our number; to be freed. */
 static stack_id *add_stacks(struct merger *merger, const struct source *source)
 {
-	uint32_t count = profile_stack_count(source->profile);
+	const struct profile_stacks all_stacks = profile_stacks(source->profile);
+	uint32_t count = all_stacks.count;
 	stack_id *stacks = xcalloc(count, sizeof(*stacks));
 
 	for (stack_id id = 1; id < count; id++) {
-		struct profile_stack stack = profile_get_stack(source->profile, id);
+		struct profile_stack stack = all_stacks.items[id];
 		stack_id at = stacks[stack.parent];
 
 		for (uint32_t i = source->first_frame[stack.frame];
@@ -282,20 +283,36 @@ static stack_id *add_stacks(struct merger *merger, const struct source *source)
 	return stacks;
 }
 
-static thread_id *add_threads(struct merger *merger, const struct source *source)
+/* By label set: the stack with its value as the only frame; to be freed. */
+static stack_id *add_values(struct merger *merger, const struct source *source)
 {
-	uint32_t count = profile_thread_count(source->profile);
-	thread_id *threads = xcalloc(count, sizeof(*threads));
+	const struct label_values *values = source->input->values;
+	uint32_t count = profile_label_set_count(source->profile);
+	stack_id *stacks = xcalloc(count, sizeof(*stacks));
 
-	for (thread_id id = 0; id < count; id++) {
-		const struct profile_thread *thread = profile_get_thread(source->profile, id);
+	for (label_set_id i = 0; i < count; i++) {
+		const char *text = strtab_get(values->texts, values->of_set[i]);
+		frame_id frame = profile_synthetic_frame(merger->to, *text ? text : "(none)");
+
+		stacks[i] = profile_push(merger->to, STACK_EMPTY, frame);
+	}
+	return stacks;
+}
+
+static label_set_id *add_label_sets(struct merger *merger, const struct source *source)
+{
+	uint32_t count = profile_label_set_count(source->profile);
+	label_set_id *label_sets = xcalloc(count, sizeof(*label_sets));
+
+	for (label_set_id id = 0; id < count; id++) {
+		const struct profile_thread *thread = profile_thread_of(source->profile, id);
 		const char *process = source->process
 					      ? source->process
 					      : profile_string(source->profile, thread->process);
 
-		threads[id] = profile_thread(merger->to, -1, -1, process, "");
+		label_sets[id] = profile_thread_labels(merger->to, -1, -1, process, "");
 	}
-	return threads;
+	return label_sets;
 }
 
 static uint64_t scaled(uint64_t value, double scale)
@@ -305,28 +322,35 @@ static uint64_t scaled(uint64_t value, double scale)
 
 static void add_samples(struct merger *merger, const struct source *source)
 {
-	CLEANUP(free_ptr) stack_id *stacks = add_stacks(merger, source);
-	CLEANUP(free_ptr) thread_id *threads = add_threads(merger, source);
+	const struct profile_samples samples = profile_samples(source->profile);
+	const struct merge_input *input = source->input;
+	CLEANUP(free_ptr)
+	stack_id *stacks = input->values ? add_values(merger, source) : add_stacks(merger, source);
+	CLEANUP(free_ptr) label_set_id *label_sets = add_label_sets(merger, source);
 
-	for (uint64_t i = 0; i < profile_cell_count(source->profile); i++) {
-		const struct profile_cell *cell = profile_get_cell(source->profile, i);
+	for (uint64_t i = 0; i < samples.count; i++) {
+		const struct profile_sample *sample = &samples.items[i];
 
-		if (cell->event != source->input->event)
+		if (sample->event != input->event ||
+		    (input->label_sets && !input->label_sets[sample->labels]))
 			continue;
-		profile_add_samples(merger->to, threads[cell->thread], stacks[cell->stack],
-				    source->input->column,
-				    scaled(cell->samples, source->input->sample_scale),
-				    scaled(cell->weight, source->input->weight_scale));
+		profile_add_samples(merger->to, label_sets[sample->labels],
+				    stacks[input->values ? sample->labels : sample->stack],
+				    input->column, scaled(sample->samples, input->sample_scale),
+				    scaled(sample->weight, input->weight_scale));
 	}
 }
 
 static void add_columns(struct merger *merger, const struct merge_column *columns, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++)
-		profile_add_event(merger->to, &(struct profile_event){
-						      .name = add_text(merger, columns[i].name),
-						      .counts_ns = columns[i].counts_ns,
-					      });
+		profile_add_event(
+			merger->to,
+			&(struct profile_event){
+				.name = add_text(merger, columns[i].name),
+				.kind = columns[i].kind,
+				.unit = columns[i].unit ? add_text(merger, columns[i].unit) : 0,
+			});
 }
 
 /* All inputs must agree before one is renamed. */
@@ -373,7 +397,8 @@ struct profile *merge_profiles(const struct merge_input *inputs, size_t input_co
 	for (size_t i = input_count; i-- > 0;)
 		add_modules(&merger, &sources[i]);
 	for (size_t i = input_count; i-- > 0;) {
-		add_frames(&merger, &sources[i]);
+		if (!inputs[i].values)
+			add_frames(&merger, &sources[i]);
 		add_samples(&merger, &sources[i]);
 		source_deinit(&sources[i]);
 	}

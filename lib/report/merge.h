@@ -1,35 +1,38 @@
 /*
- * Several recordings as one profile, so that they can be laid side by side: each recording's
- * samples are those of a column, which is an event of the result.
+ * Merges several recordings into one profile, in which each recording is a column: an event that
+ * holds its samples.
  *
- * What is the same function in two builds is one here: it has the same name (report/counterpart.h)
- * in a file of the same name, or in the program itself, whatever its file is called. Where one of
- * the recordings does not say in which files its functions are (folded stacks), names alone decide.
- * Each function is a frame of its own: inlined in one build and called in the other, it is the same
- * stack. Addresses that nothing names are compared one by one where the file is the same one, by
- * its build-id, in all recordings; else they are "[libfoo.so]", all together.
+ * Functions of two builds are the same if they have the same stable name (report/stable_name.h) in
+ * a file of the same name, or in the main program, whatever its file is called. If one of the
+ * recordings has no files (folded stacks), names alone decide. Each function is a frame of its own,
+ * so a stack is the same whether a function is inlined or called. Addresses without a name are
+ * compared one by one if all recordings have the same file by its build-id; otherwise they are
+ * "[libfoo.so]" all together.
  */
 #ifndef PROF_REPORT_MERGE_H
 #define PROF_REPORT_MERGE_H
 
-#include "profile/profile.h"
+#include "report/label_values.h"
 
 struct merge_input {
 	const struct profile *profile;
 	event_id event;
 	uint32_t column;
-	double sample_scale,
-		weight_scale; /* what they are multiplied by, and rounded in each cell */
+	double sample_scale, weight_scale; /* factors; each sample is rounded */
+	const bool *label_sets;		   /* the label sets that are merged; NULL: all */
+	/* If set, in all inputs: the stack of each sample is one frame, its value or "(none)". */
+	const struct label_values *values;
 };
 
 struct merge_column {
-	char name[24]; /* no two are the same */
-	bool counts_ns;
+	char name[24];	      /* unique */
+	enum value_kind kind; /* of its weights … */
+	const char *unit;     /* … and their unit; NULL: the usual one */
 };
 
 /*
- * Where the inputs call a file, a program or a process differently, the last input's word is taken.
- * The event of column i is i.
+ * If the inputs have different names for a file, program or process, the last input's name is used.
+ * Column i is event i.
  */
 struct profile *merge_profiles(const struct merge_input *inputs, size_t input_count,
 			       const struct merge_column *columns, uint32_t column_count);

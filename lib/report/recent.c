@@ -6,13 +6,16 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* A cell that has faded to less than this part of a sample is forgotten: after three half-lives. */
+/* Aggregated samples that decay below this are removed: a single sample after three half-lives. */
 enum { FAINTEST = RECENT_SCALE / 8 };
 
-/* Cells without samples are in nobody's way until there are half as many as others. */
-enum { FEW_CELLS = 64 };
+/*
+ * Samples that have decayed to 0 are removed together, when there are half as many as others, plus
+ * this number.
+ */
+enum { FEW_SAMPLES = 64 };
 
-/* What a cell of the growing profile had counted at the last look. */
+/* The counts of a sample of the growing profile at the last call. */
 struct seen {
 	uint64_t samples, weight;
 };
@@ -21,7 +24,7 @@ struct recent {
 	uint64_t half_life_ns;
 	struct profile *held;
 	struct idmap modules; /* of held: see transfer_init() */
-	struct seen *seen;    /* by cell of the growing profile */
+	struct seen *seen;    /* by sample of the growing profile */
 	uint64_t seen_count, seen_room;
 };
 
@@ -44,9 +47,10 @@ void recent_free(struct recent *recent)
 	free(recent);
 }
 
-/* What has faded away leaves with all that only it refers to. */
+/* Copies the remaining samples, and only what they refer to, into a new profile. */
 static void tidy_up(struct recent *recent)
 {
+	const struct profile_samples samples = profile_samples(recent->held);
 	struct profile *next = profile_new();
 	struct idmap modules = {0};
 	struct transfer transfer;
@@ -54,11 +58,11 @@ static void tidy_up(struct recent *recent)
 	transfer_init(&transfer, recent->held, next, &modules);
 	for (event_id i = 0; i < profile_event_count(recent->held); i++)
 		transfer_event(&transfer, i);
-	for (uint64_t i = 0; i < profile_cell_count(recent->held); i++) {
-		const struct profile_cell *cell = profile_get_cell(recent->held, i);
+	for (uint64_t i = 0; i < samples.count; i++) {
+		const struct profile_sample *sample = &samples.items[i];
 
-		if (cell->samples)
-			transfer_add(&transfer, cell, cell->samples, cell->weight);
+		if (sample->samples)
+			transfer_add(&transfer, sample, sample->samples, sample->weight);
 	}
 	transfer_deinit(&transfer);
 	profile_free(recent->held);
@@ -67,26 +71,40 @@ static void tidy_up(struct recent *recent)
 	recent->modules = modules;
 }
 
-static struct seen *seen_of(struct recent *recent, uint64_t cell)
+static struct seen *seen_of(struct recent *recent, uint64_t sample)
 {
-	while (recent->seen_count <= cell) {
+	while (recent->seen_count <= sample) {
 		GROW(recent->seen, recent->seen_count, recent->seen_room);
 		recent->seen[recent->seen_count++] = (struct seen){0};
 	}
-	return &recent->seen[cell];
+	return &recent->seen[sample];
+}
+
+/*
+ * How many samples have come. A wait that goes on counts when it begins, but has new weight each
+ * time: it then counts again, as a sample would, and so decays from then on.
+ */
+static uint64_t new_samples(const struct profile_sample *sample, const struct seen *seen)
+{
+	if (sample->samples != seen->samples)
+		return sample->samples - seen->samples;
+	return sample->weight != seen->weight;
 }
 
 static void add_new(struct recent *recent, const struct profile *profile, struct transfer *transfer)
 {
-	for (uint64_t i = 0; i < profile_cell_count(profile); i++) {
-		const struct profile_cell *cell = profile_get_cell(profile, i);
-		struct seen *seen = seen_of(recent, i);
+	const struct profile_samples samples = profile_samples(profile);
 
-		if (cell->samples == seen->samples)
+	for (uint64_t i = 0; i < samples.count; i++) {
+		const struct profile_sample *sample = &samples.items[i];
+		struct seen *seen = seen_of(recent, i);
+		uint64_t count = new_samples(sample, seen);
+
+		if (!count)
 			continue;
-		transfer_add(transfer, cell, (cell->samples - seen->samples) * RECENT_SCALE,
-			     (cell->weight - seen->weight) * RECENT_SCALE);
-		*seen = (struct seen){cell->samples, cell->weight};
+		transfer_add(transfer, sample, count * RECENT_SCALE,
+			     (sample->weight - seen->weight) * RECENT_SCALE);
+		*seen = (struct seen){sample->samples, sample->weight};
 	}
 }
 
@@ -96,10 +114,10 @@ void recent_advance(struct recent *recent, const struct profile *profile, uint64
 	uint64_t left = profile_fade(recent->held, factor, FAINTEST);
 	struct transfer transfer;
 
-	if (profile_cell_count(recent->held) > left + left / 2 + FEW_CELLS)
+	if (profile_samples(recent->held).count > left + left / 2 + FEW_SAMPLES)
 		tidy_up(recent);
 	transfer_init(&transfer, profile, recent->held, &recent->modules);
-	/* They keep their order, and are there before their first sample. */
+	/* All events, in their order, also those without samples. */
 	for (event_id i = 0; i < profile_event_count(profile); i++)
 		transfer_event(&transfer, i);
 	add_new(recent, profile, &transfer);
@@ -108,10 +126,12 @@ void recent_advance(struct recent *recent, const struct profile *profile, uint64
 
 void recent_skip(struct recent *recent, const struct profile *profile)
 {
-	for (uint64_t i = 0; i < profile_cell_count(profile); i++) {
-		const struct profile_cell *cell = profile_get_cell(profile, i);
+	const struct profile_samples samples = profile_samples(profile);
 
-		*seen_of(recent, i) = (struct seen){cell->samples, cell->weight};
+	for (uint64_t i = 0; i < samples.count; i++) {
+		const struct profile_sample *sample = &samples.items[i];
+
+		*seen_of(recent, i) = (struct seen){sample->samples, sample->weight};
 	}
 }
 

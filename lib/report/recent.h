@@ -1,7 +1,7 @@
 /*
- * The recent past of a profile that goes on growing, as a profile of its own: what has been counted
- * lately, and what was counted before with the less weight the longer it is past. What has faded
- * away is forgotten, so its size is bounded by what is sampled within a few half-lives.
+ * The recent past of a growing profile, as a profile of its own: older samples decay exponentially.
+ * Samples that have decayed are removed, so its size is bounded by what is sampled within a few
+ * half-lives.
  */
 #ifndef PROF_REPORT_RECENT_H
 #define PROF_REPORT_RECENT_H
@@ -9,8 +9,8 @@
 #include "base/cleanup.h"
 #include "profile/profile.h"
 
-/* Counts fade by fractions: a sample or a unit of weight of the growing profile is so much of the
- * recent one's. */
+/* One sample or unit of weight of the growing profile is this many in the recent one, so that
+ * counts decay in small steps. */
 #define RECENT_SCALE 1024
 
 struct recent;
@@ -20,15 +20,15 @@ void recent_free(struct recent *recent);
 DEFINE_CLEANUP(recent, recent_free)
 
 /*
- * What is held fades by so much time; then what `profile` has counted since the last call
- * is added. Its frames are to be named by now: a name that comes later is not seen.
+ * Lets the recent samples decay by the time that has passed, then adds what `profile` has counted
+ * since the last call. Its frames must be symbolized: later names are not seen.
  */
 void recent_advance(struct recent *recent, const struct profile *profile, uint64_t passed_ns);
-/* What `profile` has counted since the last call is passed over, and nothing fades. */
+/* Ignores what `profile` has counted since the last call; nothing decays. */
 void recent_skip(struct recent *recent, const struct profile *profile);
-/* The next profile is another one, which has counted from nothing on. What is held stays. */
+/* The next calls pass a new profile that has counted from zero. The recent samples stay. */
 void recent_start_over(struct recent *recent);
-/* Forgets what it holds. */
+/* Removes all samples. */
 void recent_clear(struct recent *recent);
 
 /* Borrowed until the next change. */

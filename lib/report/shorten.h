@@ -1,6 +1,6 @@
 /*
- * Names of functions for tables. Templates and generics make names of kilobytes, and the part that
- * tells most, the function's own name, stands at the end of them.
+ * Shortens names of functions for tables. Templates and generics make names of kilobytes, and the
+ * most important part, the function's own name, is at the end.
  */
 #ifndef PROF_REPORT_SHORTEN_H
 #define PROF_REPORT_SHORTEN_H
@@ -8,10 +8,10 @@
 #include <stddef.h>
 
 /*
- * The name itself where it has no more characters than `columns`. Else types in brackets lose their
- * scopes; then what is in brackets gives way to "…", the innermost first:
- * "std::vector<pair<…>>::push_back(…)", "<Vec<…> as Extend>::extend"; and when that is not enough,
- * the beginning of the scopes, and at last the end of the function's own name. UTF-8; to be freed.
+ * Returns the name if it has at most `columns` characters. Otherwise types in brackets lose their
+ * scopes; then the contents of brackets become "…", the innermost first:
+ * "std::vector<pair<…>>::push_back(…)", "<Vec<…> as Extend>::extend"; then the beginning of the
+ * scopes is cut off, and at last the end of the function's own name. UTF-8; to be freed.
  */
 char *shorten(const char *name, size_t columns);
 

@@ -10,7 +10,7 @@
 
 enum { BISECTIONS = 100 };
 
-/* The chance that |t| is smaller, for a whole number of degrees of freedom. */
+/* The probability that |t| is smaller, for an integer number of degrees of freedom. */
 static double student_centre(double t, unsigned df)
 {
 	double angle = atan(t / sqrt(df)), cosine = cos(angle);
@@ -58,7 +58,7 @@ static double binomial(double successes, double count, double chance)
 		   successes * log(chance) + (count - successes) * log1p(-chance));
 }
 
-/* From b away from what is expected, until more terms add nothing. */
+/* Sums the tail from b away from the expected count, until terms no longer matter. */
 double two_counts_tail(double a, double b, double share_of_b)
 {
 	double count = a + b, odds = share_of_b / (1 - share_of_b);

@@ -1,5 +1,5 @@
 /*
- * Is it more than chance? The distributions that comparisons of recordings need; no data, no state.
+ * Statistical tests for comparisons of recordings: pure functions.
  *
  * Sources: Abramowitz & Stegun, Handbook of Mathematical Functions, 26.7.3 and 26.7.4 (Student's
  * t); Przyborowski & Wilenski, Biometrika 31 (1940) (two Poisson counts); Holm, Scand. J. Statist.
@@ -10,23 +10,23 @@
 
 #include <stddef.h>
 
-/* Degrees of freedom that make Student's distribution the normal one. */
+/* From this number of degrees of freedom on, Student's distribution is taken as normal. */
 #define STUDENT_NORMAL 1000.0
 
-/* The chance that |t| is at least so large. df is at least 1, and rounded down. */
+/* The probability that |t| is at least this large. df is at least 1 and rounded down. */
 double student_tail(double t, double df);
-/* What |t| stays below with this probability. */
+/* The value that |t| stays below with this probability. */
 double student_quantile(double confidence, double df);
 
 /*
- * The chance of counts so far apart or farther, one from `a` and one from `b`, where one event in
- * all falls to b with probability share_of_b. Exact, two-sided: twice the smaller tail.
+ * The probability of counts `a` and `b` that are at least this far apart, if each event counts for
+ * b with probability share_of_b. Exact, two-sided: twice the smaller tail.
  */
 double two_counts_tail(double a, double b, double share_of_b);
 
 /*
- * In place: each p becomes the level at which its test is still passed when all of them are looked
- * at, so that the chance of even one false alarm is kept.
+ * Holm's correction, in place: each p becomes the level at which its test passes if all `count`
+ * tests are made.
  */
 void holm_adjust(double *p, size_t count);
 

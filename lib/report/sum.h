@@ -1,5 +1,5 @@
 /*
- * How often and how much: samples, and the sum of their weights (nanoseconds of CPU time, events).
+ * A number of samples and the sum of their weights, in the unit of the event.
  */
 #ifndef PROF_REPORT_SUM_H
 #define PROF_REPORT_SUM_H

@@ -8,10 +8,10 @@ struct counter {
 	const struct view *view;
 	const uint32_t *row_of_line;
 	struct tally *tallies;
-	uint32_t *on_path; /* by row: how often it is in the stack where the walk is */
+	uint32_t *on_path; /* by row: how often it is in the current stack of the walk */
 };
 
-/* A row's total grows only where it is not in the stack already: recursion counts once. */
+/* Adds to a row's total only if it is not in the stack already: recursion counts once. */
 static void enter(void *user, stack_id stack)
 {
 	struct counter *counter = user;
@@ -37,22 +37,22 @@ static void leave(void *user, stack_id stack)
 			counter->on_path[counter->row_of_line[i]]--;
 }
 
-/* The innermost line of a stack's leaf. */
+/* self: the row of the innermost line of a stack's leaf, or of the function that waits. */
 static void add_selves(struct counter *counter)
 {
 	const struct view *view = counter->view;
+	const struct profile_samples samples = profile_samples(view->profile);
 
-	for (uint64_t i = 0; i < profile_cell_count(view->profile); i++) {
-		const struct profile_cell *cell = profile_get_cell(view->profile, i);
-		frame_id leaf = view->stacks[cell->stack].frame;
+	for (uint64_t i = 0; i < samples.count; i++) {
+		const struct profile_sample *sample = &samples.items[i];
 		uint32_t row;
 
-		if (cell->stack == STACK_EMPTY || !view_has(view, cell))
+		if (sample->stack == STACK_EMPTY || !view_has(view, sample))
 			continue;
-		row = counter->row_of_line[view->labels.first_line[leaf + 1] - 1];
+		row = counter->row_of_line[view_self_line(view, sample->stack)];
 		if (row != TALLY_NO_ROW)
 			sum_add(&counter->tallies[row].self,
-				(struct sum){cell->samples, cell->weight});
+				(struct sum){sample->samples, sample->weight});
 	}
 }
 

@@ -1,6 +1,5 @@
 /*
- * Sums by rows, whatever rows are made of: each line of each frame (labels->lines) belongs to one
- * row or to none.
+ * Sums per row: each line of each frame (labels->lines) belongs to one row or to none.
  */
 #ifndef PROF_REPORT_TALLY_H
 #define PROF_REPORT_TALLY_H
@@ -9,8 +8,8 @@
 
 #define TALLY_NO_ROW UINT32_MAX
 
-/* Of a row: the samples that were taken in it, and those that have it anywhere in their stack,
- * counted once. */
+/* Of a row: self counts the samples that were taken in it, total those that have it anywhere in
+ * their stack, each once. */
 struct tally {
 	struct sum self, total;
 };

@@ -1,8 +1,9 @@
 #include "report/view.h"
 
 #include "base/alloc.h"
+#include "report/label_values.h"
 #include "report/match.h"
-#include "report/words.h"
+#include "report/waiting_place.h"
 
 #include <fnmatch.h>
 #include <regex.h>
@@ -23,8 +24,8 @@ static struct error *compile(regex_t *regex, const char *expression)
 			  "a name with ( [ * + ? { | or . in it needs a \\ before each of them");
 }
 
-/* Sets the bit of each label whose name has the expression in it. */
-static struct error *mark_labels(const struct labels *labels, const char *expression,
+/* Sets the bit of each label whose name matches the expression. */
+static struct error *mark_labels(const struct display_labels *labels, const char *expression,
 				 unsigned char bit, unsigned char *marks)
 {
 	regex_t regex;
@@ -39,7 +40,7 @@ static struct error *mark_labels(const struct labels *labels, const char *expres
 	return NULL;
 }
 
-static unsigned char marks_of_frame(const struct labels *labels, frame_id frame,
+static unsigned char marks_of_frame(const struct display_labels *labels, frame_id frame,
 				    const unsigned char *marks)
 {
 	unsigned char all = 0;
@@ -49,7 +50,7 @@ static unsigned char marks_of_frame(const struct labels *labels, frame_id frame,
 	return all;
 }
 
-/* A name with brackets, as the kernel's, is no pattern of itself. */
+/* A name with brackets, such as "[kernel]", does not match itself as a pattern. */
 static bool is_named(const char *text, const char *pattern)
 {
 	return !strcmp(text, pattern) || fnmatch(pattern, text, 0) == 0;
@@ -66,32 +67,35 @@ static bool is_one_of(const char *name, const char *path, const char *list)
 	return false;
 }
 
-/* Where a sample was taken is the innermost frame of its stack. */
+/* A sample was taken in the module of its innermost frame. Without frames it is in no module. */
 static void select_modules(struct view *view, const char *list)
 {
 	const struct profile *profile = view->profile;
-	uint32_t stacks = profile_stack_count(profile), modules = profile_module_count(profile);
+	const struct profile_stacks all_stacks = profile_stacks(profile);
+	uint32_t stacks = all_stacks.count, modules = profile_module_count(profile);
 	CLEANUP(free_ptr) bool *chosen = xcalloc(modules, sizeof(*chosen));
 
 	for (uint32_t i = 0; i < modules; i++) {
 		const char *path = profile_string(profile, profile_get_module(profile, i)->path);
 
-		chosen[i] = is_one_of(words_of_module(profile, i), path, list);
+		chosen[i] = is_one_of(display_module_name(profile, i), path, list);
 	}
-	if (!view->passed_over)
-		view->passed_over = xcalloc(stacks, sizeof(*view->passed_over));
+	if (!view->excluded)
+		view->excluded = xcalloc(stacks, sizeof(*view->excluded));
+	view->excluded[STACK_EMPTY] = true;
 	for (stack_id i = 1; i < stacks; i++) {
-		frame_id leaf = profile_get_stack(profile, i).frame;
+		frame_id leaf = all_stacks.items[i].frame;
 		uint32_t module = profile_get_frame(profile, leaf).module;
 
-		view->passed_over[i] |= module >= modules || !chosen[module];
+		view->excluded[i] |= module >= modules || !chosen[module];
 	}
 }
 
-/* What is in a stack is in all that go on from it. */
+/* A stack contains the functions of its parent. */
 static struct error *select_stacks(struct view *view, const struct view_options *options)
 {
-	uint32_t stacks = profile_stack_count(view->profile);
+	const struct profile_stacks all_stacks = profile_stacks(view->profile);
+	uint32_t stacks = all_stacks.count;
 	unsigned char wanted = options->focus ? IN_FOCUS : 0;
 	CLEANUP(free_ptr) unsigned char *marks = xcalloc(view->labels.count, sizeof(*marks));
 	unsigned char *in;
@@ -104,9 +108,9 @@ static struct error *select_stacks(struct view *view, const struct view_options 
 		err = mark_labels(&view->labels, options->ignore, IGNORED, marks);
 	if (err)
 		return err;
-	in = view->passed_over = xcalloc(stacks, sizeof(*in));
+	in = view->excluded = xcalloc(stacks, sizeof(*in));
 	for (stack_id i = 1; i < stacks; i++) {
-		struct profile_stack stack = profile_get_stack(view->profile, i);
+		struct profile_stack stack = all_stacks.items[i];
 
 		in[i] = in[stack.parent] | marks_of_frame(&view->labels, stack.frame, marks);
 	}
@@ -115,41 +119,49 @@ static struct error *select_stacks(struct view *view, const struct view_options 
 	return NULL;
 }
 
-static void select_threads(struct view *view, const struct view_options *options)
+static struct error *select_label_sets(struct view *view, const struct view_options *options)
 {
-	uint32_t count = profile_thread_count(view->profile);
+	uint32_t count = profile_label_set_count(view->profile);
+	struct error *err = NULL;
 
-	if (!options->process && !options->pid && !options->tid)
-		return;
-	view->threads = xcalloc(count, sizeof(*view->threads));
-	for (thread_id i = 0; i < count; i++) {
-		const struct profile_thread *thread = profile_get_thread(view->profile, i);
+	if (!options->process && !options->pid && !options->tid && !options->label_count)
+		return NULL;
+	view->label_sets = xcalloc(count, sizeof(*view->label_sets));
+	for (label_set_id i = 0; i < count; i++) {
+		const struct profile_thread *thread = profile_thread_of(view->profile, i);
 
-		view->threads[i] =
+		view->label_sets[i] =
 			(!options->pid || options->pid == thread->pid) &&
 			(!options->tid || options->tid == thread->tid) &&
 			(!options->process ||
 			 !strcmp(options->process, profile_string(view->profile, thread->process)));
 	}
+	for (size_t i = 0; !err && i < options->label_count; i++)
+		err = label_filter(view->profile, options->labels[i], view->label_sets);
+	return err;
 }
 
 static void add_samples(struct view *view)
 {
-	for (uint64_t i = 0; i < profile_cell_count(view->profile); i++) {
-		const struct profile_cell *cell = profile_get_cell(view->profile, i);
+	const struct profile_samples samples = profile_samples(view->profile);
 
-		if (view_has(view, cell))
-			sum_add(&view->stacks[cell->stack].total,
-				(struct sum){cell->samples, cell->weight});
+	for (uint64_t i = 0; i < samples.count; i++) {
+		const struct profile_sample *sample = &samples.items[i];
+
+		if (view_has(view, sample))
+			sum_add(&view->stacks[sample->stack].total,
+				(struct sum){sample->samples, sample->weight});
 	}
 }
 
-/* A parent's id is below its children's: from the last to the first all is added up. */
+/* Children have higher ids than their parents, so the loop adds up each child before its parent. */
 static void add_up(struct view *view)
 {
-	for (stack_id i = profile_stack_count(view->profile); i-- > 1;) {
+	const struct profile_stacks stacks = profile_stacks(view->profile);
+
+	for (stack_id i = stacks.count; i-- > 1;) {
 		struct view_stack *stack = &view->stacks[i], *parent;
-		struct profile_stack of = profile_get_stack(view->profile, i);
+		struct profile_stack of = stacks.items[i];
 
 		stack->parent = of.parent;
 		stack->frame = of.frame;
@@ -162,22 +174,31 @@ static void add_up(struct view *view)
 	}
 }
 
+static bool is_waiting(const struct profile *profile, event_id event)
+{
+	return event < profile_event_count(profile) &&
+	       profile_get_event(profile, event)->kind == VALUE_OFF_CPU_TIME;
+}
+
 struct error *view_init_selected(struct view *view, const struct profile *profile,
 				 const struct view_options *options)
 {
-	uint32_t stacks = profile_stack_count(profile);
+	uint32_t stacks = profile_stacks(profile).count;
 	struct error *err;
 
 	*view = (struct view){.profile = profile, .event = options->event};
-	labels_init(&view->labels, profile);
+	display_labels_init(&view->labels, profile);
+	if (is_waiting(profile, options->event))
+		view->places = waiting_places(&view->labels);
 	err = select_stacks(view, options);
+	if (!err)
+		err = select_label_sets(view, options);
 	if (err) {
 		view_deinit(view);
 		return err;
 	}
 	if (options->modules)
 		select_modules(view, options->modules);
-	select_threads(view, options);
 	view->stacks = xcalloc(stacks, sizeof(*view->stacks));
 	add_samples(view);
 	add_up(view);
@@ -192,24 +213,41 @@ void view_init(struct view *view, const struct profile *profile, event_id event)
 
 void view_deinit(struct view *view)
 {
-	labels_deinit(&view->labels);
-	free(view->passed_over);
-	free(view->threads);
+	display_labels_deinit(&view->labels);
+	free(view->excluded);
+	free(view->label_sets);
 	free(view->stacks);
+	free(view->places);
 	*view = (struct view){0};
 }
 
 struct sum view_event_sum(const struct profile *profile, event_id event)
 {
+	const struct profile_samples samples = profile_samples(profile);
 	struct sum sum = {0};
 
-	for (uint64_t i = 0; i < profile_cell_count(profile); i++) {
-		const struct profile_cell *cell = profile_get_cell(profile, i);
+	for (uint64_t i = 0; i < samples.count; i++) {
+		const struct profile_sample *sample = &samples.items[i];
 
-		if (cell->event == event)
-			sum_add(&sum, (struct sum){cell->samples, cell->weight});
+		if (sample->event == event)
+			sum_add(&sum, (struct sum){sample->samples, sample->weight});
 	}
 	return sum;
+}
+
+static uint32_t leaf_line(const struct view *view, stack_id stack)
+{
+	return view->labels.first_line[view->stacks[stack].frame + 1] - 1;
+}
+
+uint32_t view_self_line(const struct view *view, stack_id stack)
+{
+	return view->places ? view->places[stack] : leaf_line(view, stack);
+}
+
+uint32_t view_leaf_label(const struct view *view, stack_id stack)
+{
+	return view->labels.lines[leaf_line(view, stack)].label;
 }
 
 struct sum view_self(const struct view *view, stack_id stack)
@@ -246,7 +284,7 @@ void view_walk(const struct view *view, view_visit *enter, view_visit *leave, vo
 
 struct error *view_functions(const struct view *view, const char *name, bool **ret, uint32_t *count)
 {
-	const struct labels *labels = &view->labels;
+	const struct display_labels *labels = &view->labels;
 	CLEANUP(free_ptr) unsigned char *marks = xcalloc(labels->count, sizeof(*marks));
 	bool found = false;
 	struct error *err = NULL;

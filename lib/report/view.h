@@ -1,30 +1,34 @@
 /*
- * What one looks at: one event of a profile, with all samples or a selection of them; and what each
- * stack of the trie weighs together with all stacks that go on from it. Tables and call trees are
- * made of it. Exact, in time linear in the stack trie and the cells.
+ * A view of a profile: all samples of one event, or a selection of them, and the total of each
+ * stack of the trie. Tables and call trees are computed from it. Sums are exact; the time is linear
+ * in the stack trie and the samples.
  */
 #ifndef PROF_REPORT_VIEW_H
 #define PROF_REPORT_VIEW_H
 
 #include "base/error.h"
-#include "report/labels.h"
+#include "report/display_labels.h"
 #include "report/sum.h"
 
-/* A zeroed one, but for the event, selects all. Expressions are POSIX extended ones, found anywhere
- * in the name of a function; inlined ones count. */
+/*
+ * Which samples a view selects; zeroed: all of event 0. focus and ignore are POSIX extended regular
+ * expressions that match anywhere in the name of a function, inlined or not.
+ */
 struct view_options {
 	event_id event;
-	const char *focus;   /* only stacks with such a function; NULL: all */
-	const char *ignore;  /* no stack with such a function; NULL: none */
-	const char *modules; /* only samples that were taken in one of these; NULL: all. Names as
-				tables have them, whole paths, or patterns (glob(7)) of either,
+	const char *focus;   /* only stacks with a matching function; NULL: all */
+	const char *ignore;  /* not stacks with a matching function; NULL: all */
+	const char *modules; /* only samples that were taken in one of these modules; NULL: all.
+				Names as in tables, paths, or patterns (glob(7)) of either,
 				separated by commas */
-	const char *process; /* only processes of this name; NULL: all */
-	pid_t pid, tid;	     /* only these; 0: all */
+	const char *process; /* only processes with this name; NULL: all */
+	pid_t pid, tid;	     /* only this process or thread; 0: all */
+	const char *const *labels; /* only samples that meet all of these conditions: see
+				      label_filter() */
+	size_t label_count;
 };
 
-/* All that a walk needs of a stack lies together: one comes by each of them in no order of memory.
- */
+/* One struct per stack, because walks do not follow the order of ids: one cache miss per stack. */
 struct view_stack {
 	struct sum total;
 	stack_id parent, first_child, next_sibling; /* children: those with samples; 0: none */
@@ -34,43 +38,48 @@ struct view_stack {
 struct view {
 	const struct profile *profile;
 	event_id event;
-	struct labels labels;
-	unsigned char *passed_over; /* by stack: its samples do not count; NULL: all do */
-	bool *threads;		    /* by thread: its samples count; NULL: all do */
-	struct view_stack *stacks;  /* by stack; the total of STACK_EMPTY is that of all */
+	struct display_labels labels;
+	unsigned char *excluded;   /* by stack: its samples are not selected; NULL: none */
+	bool *label_sets;	   /* by label set: its samples are selected; NULL: all */
+	struct view_stack *stacks; /* by stack; the total of STACK_EMPTY is that of all */
+	uint32_t *places;	   /* of waiting: see waiting_place.h; NULL: of anything else */
 };
 
-/* All samples of an event. Borrows the profile, which must not change meanwhile. */
+/* All samples of an event. Borrows the profile, which must not change while the view exists. */
 void view_init(struct view *view, const struct profile *profile, event_id event);
-/* Fails where an expression is none. */
+/* Fails if a regular expression is invalid, or if no sample has a label. */
 MUST_CHECK struct error *view_init_selected(struct view *view, const struct profile *profile,
 					    const struct view_options *options);
 void view_deinit(struct view *view);
 
-/* Do these samples count? */
-static inline bool view_has(const struct view *view, const struct profile_cell *cell)
+/* True if these samples are part of the view. */
+static inline bool view_has(const struct view *view, const struct profile_sample *sample)
 {
-	return cell->event == view->event &&
-	       !(view->passed_over && view->passed_over[cell->stack]) &&
-	       !(view->threads && !view->threads[cell->thread]);
+	return sample->event == view->event && !(view->excluded && view->excluded[sample->stack]) &&
+	       !(view->label_sets && !view->label_sets[sample->labels]);
 }
 
-/* All samples of an event, whatever is selected. */
+/* The sum of all samples of an event, not only of the selected ones. */
 struct sum view_event_sum(const struct profile *profile, event_id event);
-/* The samples of a stack itself. */
+/* The index in labels.lines of the function to which the samples of a stack are self: that of its
+ * leaf; of waiting, the function that waits. */
+uint32_t view_self_line(const struct view *view, stack_id stack);
+/* The label of the innermost line of a stack's leaf. */
+uint32_t view_leaf_label(const struct view *view, stack_id stack);
+/* The samples of a stack without those of its callees. */
 struct sum view_self(const struct view *view, stack_id stack);
 
 /*
- * Goes through the trie: enter is called for a stack before those that go on from it, leave behind
- * them. Stacks without samples are left out.
+ * Walks the trie depth-first: enter is called before the children of a stack, leave after them.
+ * Stacks without samples are skipped.
  */
 typedef void view_visit(void *user, stack_id stack);
 void view_walk(const struct view *view, view_visit *enter, view_visit *leave, void *user);
 
 /*
- * The functions that are meant by a name: those called so; where there is none, those whose own
- * name it is (match.h); where there is none either, those that it is found in as an expression.
- * true by label; *count: how many. To be freed.
+ * Finds the functions of a name: those of exactly this name; if there are none, those whose
+ * unqualified name it is (match.h); if there are none either, those whose name matches it as a
+ * regular expression. *ret is by label, to be freed; *count: the number of functions.
  */
 MUST_CHECK struct error *view_functions(const struct view *view, const char *name, bool **ret,
 					uint32_t *count);

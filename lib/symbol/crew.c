@@ -1,81 +1,421 @@
 #include "symbol/crew.h"
 
 #include "base/alloc.h"
+#include "base/clock.h"
+#include "base/humanize.h"
 
-#include <pthread.h>
-#include <stdbool.h>
-#include <stdlib.h>
+#include <string.h>
 
-/* Whatever limit the user has set: demangle() asks for 4 MiB. Untouched, it costs nothing. */
-enum { STACK_BYTES = 8 * 1024 * 1024 };
+/* Kept between runs; each has its own indexes of the files it has read. */
+enum { WORKERS_MAX = 4 };
 
-struct shift {
-	const struct crew *crew;
-	size_t items;
-	crew_work *work;
-	void *context;
-	atomic_size_t next;
-};
+/* In one run. Who has more bad files than this loses the names of the rest. */
+enum { FAILURES_MAX = 16 };
+
+/* RLIMIT_CPU is for a worker that prof does not watch any more, because it is stopped. */
+enum { SPARE_SECONDS = 60, SECONDS_OF_KEPT = 30 * 24 * 3600 };
 
 struct member {
-	struct shift *shift;
-	unsigned number;
-	pthread_t thread;
+	struct worker *worker;
+	struct elf_file **files; /* by module: what was open when it was started */
+	uint32_t file_count;
 };
 
-static bool is_cancelled(const struct crew *crew)
+struct crew {
+	struct crew_options options;
+	struct member members[WORKERS_MAX];
+	unsigned member_count;
+	struct engine *stand_in; /* NULL: not used yet */
+	struct worker_cost cost; /* of those that have ended */
+};
+
+enum progress { PENDING, SUSPECT, OVER };
+
+struct item {
+	enum progress progress;
+	char *why; /* a suspect is lost if there is no other attempt */
+};
+
+/* A run while it goes on. */
+struct shift {
+	struct crew *crew;
+	struct crew_run *run;
+	struct item *items; /* by request */
+	size_t *batch;	    /* requests of the present attempt */
+	size_t batch_count;
+	const struct engine_request **batch_requests;
+	bool *is_finished, *is_at_work; /* by batch */
+	unsigned failures;
+	uint64_t used_ns; /* CPU time of the workers */
+};
+
+struct crew *crew_new(const struct crew_options *options)
 {
-	return crew->cancel && atomic_load(crew->cancel);
+	struct crew *crew = xcalloc(1, sizeof(*crew));
+
+	crew->options = *options;
+	if (crew->options.threads > WORKER_THREADS_MAX)
+		crew->options.threads = WORKER_THREADS_MAX;
+	return crew;
 }
 
-static void *run_member(void *context)
+static struct confined_end dismiss(struct crew *crew, unsigned index)
 {
-	struct member *member = context;
-	struct shift *shift = member->shift;
-	size_t item;
+	struct member *member = &crew->members[index];
+	struct confined_end end = worker_end(member->worker);
 
-	while (!is_cancelled(shift->crew)) {
-		item = atomic_fetch_add(&shift->next, 1);
-		if (item >= shift->items)
-			break;
-		shift->work(shift->context, item, member->number);
-		if (shift->crew->done)
-			atomic_fetch_add(shift->crew->done, 1);
-		if (shift->crew->between && shift->crew->threads == 1)
-			shift->crew->between(shift->crew->user);
-	}
+	crew->cost.cpu_ns += end.cpu_ns;
+	if (end.peak_bytes > crew->cost.peak_bytes)
+		crew->cost.peak_bytes = end.peak_bytes;
+	free(member->files);
+	*member = crew->members[--crew->member_count];
+	return end;
+}
+
+static void dismiss_all(struct crew *crew)
+{
+	while (crew->member_count)
+		dismiss(crew, crew->member_count - 1);
+}
+
+void crew_free(struct crew *crew)
+{
+	if (!crew)
+		return;
+	dismiss_all(crew);
+	engine_free(crew->stand_in);
+	free(crew);
+}
+
+static bool knows(const struct member *member, const struct engine_request *request)
+{
+	const struct source_module *module = &request->module;
+
+	return module->map ||
+	       (module->id < member->file_count && member->files[module->id] == module->elf);
+}
+
+static void note_files(const struct crew_options *options, struct member *member)
+{
+	member->file_count = options->file_count(options->user);
+	member->files = xcalloc(member->file_count, sizeof(struct elf_file *));
+	for (uint32_t i = 0; i < member->file_count; i++)
+		member->files[i] = options->file_of(options->user, i);
+}
+
+static struct error *hire(struct shift *shift, unsigned *ret)
+{
+	struct crew *crew = shift->crew;
+	const struct crew_options *options = &crew->options;
+	const struct worker_options worker = {
+		.main = {.file_of = options->file_of,
+			 .user = options->user,
+			 .source = options->source,
+			 .threads = options->threads},
+		.limits = {.memory_bytes = options->memory_bytes,
+			   .cpu_seconds = options->source.again
+						  ? SECONDS_OF_KEPT
+						  : (unsigned)(shift->run->limits.run_cpu_ns_max /
+							       NS_PER_SECOND) +
+							    SPARE_SECONDS},
+		.uid = options->uid,
+	};
+	struct member *member;
+	struct error *err;
+
+	if (crew->member_count == WORKERS_MAX)
+		dismiss_all(crew);
+	member = &crew->members[crew->member_count];
+	err = worker_start(&worker, &member->worker);
+	if (err)
+		return err;
+	note_files(options, member);
+	*ret = crew->member_count++;
 	return NULL;
 }
 
-/* The number of members that were started. */
-static unsigned start(struct member *members, unsigned count)
+/* The worker for a request: the oldest that knows its file. */
+static struct error *find_member(struct shift *shift, const struct engine_request *request,
+				 unsigned *ret)
 {
-	pthread_attr_t attr;
-	unsigned started = 0;
+	const struct crew *crew = shift->crew;
 
-	if (pthread_attr_init(&attr))
-		return 0;
-	if (!pthread_attr_setstacksize(&attr, STACK_BYTES))
-		while (started < count && !pthread_create(&members[started].thread, &attr,
-							  run_member, &members[started]))
-			started++;
-	pthread_attr_destroy(&attr);
-	return started;
+	for (unsigned i = 0; i < crew->member_count; i++)
+		if (knows(&crew->members[i], request)) {
+			*ret = i;
+			return NULL;
+		}
+	return hire(shift, ret);
 }
 
-void crew_run(const struct crew *crew, size_t items, crew_work *work, void *context)
+static void finish(struct shift *shift, size_t request, struct reply *reply)
 {
-	struct shift shift = {.crew = crew, .items = items, .work = work, .context = context};
-	unsigned count = items < crew->threads ? (unsigned)items : crew->threads;
-	struct member *members = xcalloc(count, sizeof(*members));
-	unsigned started;
+	shift->items[request].progress = OVER;
+	shift->run->finished(shift->run->user, request, reply);
+}
 
-	for (unsigned i = 0; i < count; i++)
-		members[i] = (struct member){.shift = &shift, .number = i};
-	started = start(members, count);
-	if (count && !started)
-		run_member(&members[0]);
-	for (unsigned i = 0; i < started; i++)
-		pthread_join(members[i].thread, NULL);
-	free(members);
+/* Takes why. */
+static void lose(struct shift *shift, size_t request, char *why)
+{
+	free(shift->items[request].why);
+	shift->items[request] = (struct item){.progress = OVER};
+	shift->run->lost(shift->run->user, request, why);
+}
+
+static void lose_all(struct shift *shift, const char *why)
+{
+	for (size_t i = 0; i < shift->run->count; i++) {
+		struct item *item = &shift->items[i];
+
+		if (item->progress != OVER)
+			lose(shift, i, item->why ? STEAL(item->why) : xstrdup(why));
+	}
+}
+
+static bool first_with(const struct shift *shift, enum progress progress, size_t *ret)
+{
+	for (*ret = 0; *ret < shift->run->count; ++*ret)
+		if (shift->items[*ret].progress == progress)
+			return true;
+	return false;
+}
+
+static void add_to_batch(struct shift *shift, size_t request)
+{
+	shift->batch[shift->batch_count] = request;
+	shift->batch_requests[shift->batch_count] = shift->run->requests[request];
+	shift->is_finished[shift->batch_count] = shift->is_at_work[shift->batch_count] = false;
+	shift->batch_count++;
+}
+
+/* All pending requests that one worker can take; then each suspect alone. False: none is left. */
+static bool next_batch(struct shift *shift, unsigned *member, struct error **err)
+{
+	const struct crew_run *run = shift->run;
+	size_t first;
+
+	shift->batch_count = 0;
+	if (first_with(shift, PENDING, &first)) {
+		*err = find_member(shift, run->requests[first], member);
+		for (size_t i = first; !*err && i < run->count; i++)
+			if (shift->items[i].progress == PENDING &&
+			    knows(&shift->crew->members[*member], run->requests[i]))
+				add_to_batch(shift, i);
+		return true;
+	}
+	if (!first_with(shift, SUSPECT, &first))
+		return false;
+	*err = find_member(shift, run->requests[first], member);
+	add_to_batch(shift, first);
+	return true;
+}
+
+static void on_finished(void *user, size_t request, struct reply *reply)
+{
+	struct shift *shift = user;
+
+	finish(shift, shift->batch[request], reply);
+}
+
+static enum worker_outcome run_batch(struct shift *shift, unsigned member)
+{
+	struct crew_run *run = shift->run;
+	struct worker_run work = {
+		.requests = shift->batch_requests,
+		.count = shift->batch_count,
+		.limits = run->limits,
+		.cancel = run->cancel,
+		.done = run->done,
+		.between = run->between,
+		.between_user = run->between_user,
+		.finished = on_finished,
+		.user = shift,
+		.is_finished = shift->is_finished,
+		.is_at_work = shift->is_at_work,
+	};
+	enum worker_outcome outcome = worker_run(shift->crew->members[member].worker, &work);
+
+	shift->used_ns += work.cpu_ns;
+	run->limits = work.limits;
+	run->limits.run_cpu_ns -= work.cpu_ns < run->limits.run_cpu_ns ? work.cpu_ns
+								       : run->limits.run_cpu_ns;
+	return outcome;
+}
+
+static char *describe_end(const struct crew *crew, const struct confined_end *end)
+{
+	if (end->outcome == CONFINED_OUT_OF_MEMORY)
+		return xasprintf("its symbol worker needed more than %s of memory",
+				 humanize_bytes(crew->options.memory_bytes).text);
+	if (end->signal)
+		return xasprintf("its symbol worker died (%s)", strsignal(end->signal));
+	return xstrdup("its symbol worker died");
+}
+
+/* Why symbols are missing; the caller frees it. */
+static char *describe(const struct shift *shift, enum worker_outcome outcome,
+		      const struct confined_end *end)
+{
+	const struct worker_limits *limits = &shift->run->limits;
+
+	switch (outcome) {
+	case WORKER_LATE:
+		return xasprintf("its symbol worker took longer than %s",
+				 humanize_time(shift->used_ns).text);
+	case WORKER_UNIT_LATE:
+		return xasprintf("its symbol worker took longer than %s for a part of it",
+				 humanize_time(limits->unit_cpu_ns).text);
+	case WORKER_STOOD_STILL:
+		return xasprintf("its symbol worker stood still for %s",
+				 humanize_time(limits->standstill_ns).text);
+	case WORKER_STOPPED:
+		return xstrdup("its symbol worker was stopped by a signal");
+	case WORKER_LIED:
+		return xstrdup("its symbol worker sent nonsense");
+	case WORKER_GONE:
+		return describe_end(shift->crew, end);
+	case WORKER_DONE:
+	case WORKER_CANCELLED:
+		break;
+	}
+	return xstrdup("");
+}
+
+/* If the worker does not say what it was at work on, all are suspect. */
+static void suspect(struct shift *shift, const char *why)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < shift->batch_count; i++)
+		any |= shift->is_at_work[i];
+	for (size_t i = 0; i < shift->batch_count; i++) {
+		struct item *item = &shift->items[shift->batch[i]];
+
+		if (shift->is_finished[i] || (any && !shift->is_at_work[i]))
+			continue;
+		item->progress = SUSPECT;
+		item->why = xstrdup(why);
+	}
+}
+
+/* Not if its worker had been kept, and has failed before it was at work. */
+static bool is_to_blame(const struct shift *shift)
+{
+	return shift->batch_count == 1 && !shift->is_finished[0] &&
+	       (shift->is_at_work[0] || shift->items[shift->batch[0]].progress == SUSPECT);
+}
+
+/* A batch has not come to its end. */
+static void fail(struct shift *shift, enum worker_outcome outcome, unsigned member)
+{
+	struct confined_end end = dismiss(shift->crew, member);
+	CLEANUP(free_ptr) char *why = describe(shift, outcome, &end);
+
+	if (outcome == WORKER_CANCELLED)
+		return;
+	if (is_to_blame(shift))
+		lose(shift, shift->batch[0], xstrdup(why));
+	else
+		suspect(shift, why);
+	if (outcome == WORKER_LATE || ++shift->failures == FAILURES_MAX)
+		lose_all(shift, why);
+}
+
+static void finish_standing_in(void *user, size_t request, const struct engine_result *result)
+{
+	struct shift *shift = user;
+	size_t addresses = shift->batch_requests[request]->count, len;
+	void *bytes = reply_write(result, addresses, &len);
+
+	finish(shift, shift->batch[request], reply_read(bytes, len, addresses));
+}
+
+/* In this process. */
+static void stand_in(struct shift *shift)
+{
+	const struct crew_run *run = shift->run;
+	const struct crew_options *options = &shift->crew->options;
+	CLEANUP(free_ptr) struct engine_request *requests = xcalloc(run->count, sizeof(*requests));
+	size_t count = 0;
+
+	shift->batch_count = 0;
+	for (size_t i = 0; i < run->count; i++)
+		if (shift->items[i].progress != OVER) {
+			add_to_batch(shift, i);
+			requests[count++] = *run->requests[i];
+		}
+	engine_free(shift->crew->stand_in);
+	shift->crew->stand_in = engine_new(&(struct engine_options){
+		.source = options->source,
+		.pool = {.threads = options->threads,
+			 .cancel = run->cancel,
+			 .done = run->done,
+			 .between = run->between,
+			 .user = run->between_user},
+		.finished = finish_standing_in,
+		.user = shift,
+	});
+	engine_run(shift->crew->stand_in, requests, count);
+}
+
+/* Takes err: why there is no worker. */
+static void do_without(struct shift *shift, struct error *err)
+{
+	CLEANUP(free_ptr) char *why = xasprintf("no symbol worker: %s", error_text(err));
+
+	error_free(err);
+	if (shift->crew->options.may_stand_in)
+		stand_in(shift);
+	else
+		lose_all(shift, why);
+}
+
+static void work(struct shift *shift)
+{
+	enum worker_outcome outcome = WORKER_DONE;
+	struct error *err = NULL;
+	unsigned member;
+
+	while (outcome != WORKER_CANCELLED && next_batch(shift, &member, &err)) {
+		if (err) {
+			do_without(shift, err);
+			return;
+		}
+		outcome = run_batch(shift, member);
+		if (outcome != WORKER_DONE)
+			fail(shift, outcome, member);
+	}
+}
+
+void crew_run(struct crew *crew, struct crew_run *run)
+{
+	struct shift shift = {
+		.crew = crew,
+		.run = run,
+		.items = xcalloc(run->count, sizeof(*shift.items)),
+		.batch = xcalloc(run->count, sizeof(*shift.batch)),
+		.batch_requests = xcalloc(run->count, sizeof(*shift.batch_requests)),
+		.is_finished = xcalloc(run->count, sizeof(bool)),
+		.is_at_work = xcalloc(run->count, sizeof(bool)),
+	};
+
+	work(&shift);
+	for (size_t i = 0; i < run->count; i++)
+		free(shift.items[i].why);
+	free(shift.items);
+	free(shift.batch);
+	free(shift.batch_requests);
+	free(shift.is_finished);
+	free(shift.is_at_work);
+	if (!crew->options.source.again)
+		dismiss_all(crew);
+}
+
+struct worker_cost crew_cost(const struct crew *crew)
+{
+	struct worker_cost cost = crew->cost;
+
+	for (unsigned i = 0; i < crew->member_count; i++)
+		cost.cpu_ns += worker_cpu_ns(crew->members[i].worker);
+	return cost;
 }

@@ -10,11 +10,13 @@
 #include <string.h>
 
 enum {
-	/* Repeated substitutions let a short name stand for an exponentially long one. */
+	/* Because of repeated substitutions a short name can expand exponentially. */
 	LONGEST_RESULT = 1024 * 1024,
-	/* libiberty refuses C++ names above half its recursion limit, which templates reach every
-	 * day. Above it the limit is off and the length itself bounds the recursion: the worst name
-	 * of this length takes 3 MiB of stack. */
+	/*
+	 * libiberty refuses C++ names longer than half its recursion limit, which templates often
+	 * are. For longer ones its limit is switched off, and LONGEST_CPP bounds the recursion:
+	 * the worst name of this length takes 3 MiB of stack.
+	 */
 	LONGEST_LIMITED_CPP = DEMANGLE_RECURSION_LIMIT / 2,
 	LONGEST_CPP = 8 * 1024,
 };
@@ -45,16 +47,16 @@ static bool is_ascii(const char *text, size_t len)
 }
 
 /*
- * The only way to stop libiberty is to jump out of it, which leaks nothing: its C++ demangler keeps
- * all its state on the stack, its Rust demangler all but a decoded Punycode name, which it frees
- * after this call and which is never ASCII.
+ * longjmp() is the only way to stop libiberty. It leaks nothing: the C++ demangler keeps its state
+ * on the stack; the Rust demangler allocates only a decoded Punycode name, which is never ASCII
+ * and which it frees after this call.
  */
 static void output_callback(const char *text, size_t len, void *opaque)
 {
 	struct output *out = opaque;
 
 	if (!len)
-		return; /* then text may be NULL */
+		return; /* text may be NULL then */
 	output_add(out, text, len);
 	if (out->len > LONGEST_RESULT && is_ascii(text, len))
 		longjmp(out->too_long, 1);
@@ -65,8 +67,10 @@ static bool is_rust_v0(const char *name)
 	return !strncmp(name, "_R", 2);
 }
 
-/* The length of a legacy Rust name, "_ZN…17h<16 hexadecimal digits>E"; 0: it is none. Suffixes
- * cannot be told by their dot, which is part of these names ("core..fmt"). */
+/*
+ * The length of a legacy Rust name, "_ZN…17h<16 hexadecimal digits>E"; 0 if it is not one.
+ * Suffixes cannot be recognized by their dot, which also occurs in these names ("core..fmt").
+ */
 static size_t rust_legacy_length(const char *name)
 {
 	const char *at = name;
@@ -93,10 +97,10 @@ static bool run(demangler_fn *demangler, const char *name, int options, struct o
 }
 
 /*
- * "for<'a, 'b>" is a count in the name, and libiberty counts up to it, in some places without
- * printing, where nothing can stop it. So no binder (F or D, then G and the count in base 62) of
- * more than two digits may reach it. But what looks like one may also be part of a crate's hash, or
- * of a name ("3CFG11push_assign"): the G is replaced by a letter that begins nothing.
+ * "for<'a, 'b>" is a count in the name, up to which libiberty counts, in some places without
+ * printing, where nothing can stop it. So it must not see a binder (F or D, then G and the count
+ * in base 62) of more than two digits. The same characters can also be part of a crate's hash or
+ * of a name ("3CFG11push_assign"): the G is replaced by a letter that has no meaning there.
  */
 static bool mask_binders(char *name, char mask)
 {
@@ -112,7 +116,7 @@ static bool mask_binders(char *name, char mask)
 	return any;
 }
 
-/* Where another mask gives another letter was a G that is printed. */
+/* If two replacement letters give different characters, a printed G is restored there. */
 static bool unmask(const char *name, struct output *out)
 {
 	CLEANUP(free_ptr) char *masked = xstrdup(name);
@@ -148,19 +152,19 @@ static bool demangle_cpp(const char *name, size_t len, struct output *out)
 	return run(cplus_demangle_v3_callback, name, options, out);
 }
 
-/* name is without suffixes. */
+/* name has no suffixes. */
 static bool demangle_core(const char *name, size_t len, bool is_rust, struct output *out)
 {
 	if (is_rust_v0(name))
 		return demangle_rust_v0(name, out);
 	if (is_rust && run(rust_demangle_callback, name, DMGL_NO_OPTS, out))
 		return true;
-	/* A C++ name may look like a legacy Rust one. */
+	/* A C++ name can look like a legacy Rust name. */
 	out->len = 0;
 	return demangle_cpp(name, len, out);
 }
 
-/* ".part.0.isra.1" are two clones; ".llvm.N" is none. */
+/* ".part.0.isra.1" is two clones; ".llvm.N" is not a clone. */
 static void add_suffixes(struct output *out, const char *at)
 {
 	while (*at == '.') {
@@ -180,7 +184,7 @@ static void add_suffixes(struct output *out, const char *at)
 	output_add(out, at, strlen(at));
 }
 
-/* The linker's ".llvm.N", and what Go's puts behind functions in assembly: "runtime.goexit.abi0". */
+/* Suffixes to drop: LLVM's ".llvm.N", and Go's for functions in assembly: "runtime.goexit.abi0". */
 static char *plain_name(const char *name)
 {
 	static const char abi0[] = ".abi0";

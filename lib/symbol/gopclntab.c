@@ -4,14 +4,14 @@
 
 #include <string.h>
 
-/* What differs between versions of Go. */
+/* The layout, which depends on the version of Go. */
 struct layout {
 	uint32_t magic;
-	unsigned function_bytes; /* of a _func, before its lists of tables */
-	unsigned inlined_bytes;	 /* of an inlinedCall */
+	unsigned function_bytes; /* size of a _func, without its lists of tables */
+	unsigned inlined_bytes;	 /* size of an inlinedCall */
 	unsigned name_at, caller_at;
-	unsigned start_line_at; /* 0: functions do not say where they begin */
-	unsigned trees_word;	/* of moduledata: gofunc */
+	unsigned start_line_at; /* offset of the start line in _func; 0: none */
+	unsigned trees_word;	/* index of gofunc in moduledata */
 };
 
 static const struct layout layouts[] = {
@@ -34,7 +34,7 @@ static const struct layout layouts[] = {
 	},
 };
 
-/* Words of moduledata, which the linker writes into the program's data. */
+/* Indices of words of moduledata, which the linker writes into the program's data. */
 enum module_word {
 	MODULE_HEADER = 0,
 	MODULE_NAMES = 1,
@@ -45,32 +45,38 @@ enum {
 	HEADER_ALIGNMENT = 8,
 	INLINE_INDEX_TABLE = 2, /* PCDATA_InlTreeIndex */
 	INLINE_TREE = 3,	/* FUNCDATA_InlTree */
-	/* Go's compiler stops inlining long before; a circle in a damaged table must end. */
+	/* More than Go's compiler inlines; a cycle in a malformed table must end. */
 	CALLS_MAX = 256,
+	/* A function of a megabyte of code has pc-value tables of 200 KB. */
+	VALUES_BYTES_MAX = 1 << 20,
+	/* Of sections that are searched word by word. The largest Go programs have 200 MB in all.
+	 */
+	SEARCH_BYTES_MAX = 256 << 20,
 };
 
 #define NO_TREE UINT32_MAX
 
 struct gopclntab {
 	const struct layout *layout;
-	unsigned quantum;    /* addresses are counted in so many bytes */
+	unsigned quantum;    /* bytes per unit of address (pc quantum) */
 	unsigned word_bytes; /* of a pointer */
 	uint32_t count;	     /* of functions */
-	uint64_t text;	     /* the vaddr that functions are counted from */
+	uint64_t text;	     /* the vaddr that function addresses are relative to */
 	struct bytes names;
-	struct bytes units;	/* of each compilation unit, where the names of its files are */
-	struct bytes files;	/* their names */
-	struct bytes values;	/* what changes along a function: lines, files, inlined calls */
-	struct bytes functions; /* where each begins and is described, then the descriptions */
-	struct bytes trees;	/* of inlined calls */
+	struct bytes units;	/* by compilation unit: offsets of its file names */
+	struct bytes files;	/* file names */
+	struct bytes values;	/* pc-value tables: lines, files, inlined calls */
+	struct bytes functions; /* addresses and offsets of the descriptions, then the descriptions
+				   (_func) */
+	struct bytes trees;	/* trees of inlined calls */
 };
 
 struct function {
 	uint32_t start, end; /* from `text` */
 	uint32_t name, start_line;
 	uint32_t unit;
-	uint32_t files, lines, inlined; /* where in `values`; 0: nowhere */
-	uint32_t tree;			/* where in `trees`, or NO_TREE */
+	uint32_t files, lines, inlined; /* offsets in `values`; 0: none */
+	uint32_t tree;			/* offset in `trees`, or NO_TREE */
 };
 
 static uint32_t u32_at(struct bytes bytes, uint64_t offset)
@@ -80,10 +86,25 @@ static uint32_t u32_at(struct bytes bytes, uint64_t offset)
 	return bytes_u32(&at);
 }
 
-static const char *string_at(struct bytes strings, uint32_t offset)
+static struct bytes at_most(struct bytes bytes, size_t len)
+{
+	if (bytes_left(&bytes) > len)
+		bytes.end = bytes.at + len;
+	return bytes;
+}
+
+/* Empty if there is none. */
+static struct bytes text_at(struct bytes strings, uint32_t offset)
 {
 	struct bytes at = bytes_at(strings, offset);
-	const char *string = bytes_cstr(&at);
+
+	return bytes_text(&at);
+}
+
+/* NULL if there is none. */
+static const char *string_at(struct bytes strings, uint32_t offset, struct arena *arena)
+{
+	const char *string = arena_text(arena, text_at(strings, offset));
 
 	return string && string[0] ? string : NULL;
 }
@@ -116,22 +137,23 @@ static bool read_header(struct gopclntab *table, struct bytes section)
 	table->files = bytes_at(section, word_at(table, at, 5));
 	table->values = bytes_at(section, word_at(table, at, 6));
 	table->functions = bytes_at(section, word_at(table, at, 7));
-	/* A pair for each, and the end of the last one. */
+	/* A pair per function, and the end of the last one. */
 	return table->count && bytes_left(&table->functions) / 8 >= table->count + UINT64_C(1);
 }
 
 /*
- * The header does not say any more where the code begins (Go 1.26), or only once the program is
- * loaded (PIE), and never where the inlined calls are. moduledata does; it points to the header,
- * and then to the names.
+ * Finds the start of the code, which the header no longer has (Go 1.26) or has only once the
+ * program is loaded (PIE), and the trees of inlined calls, which it never has. moduledata has
+ * both; it points to the header, then to the names.
  */
-static bool read_module(struct gopclntab *table, struct image *image,
-			const struct image_section *section, struct bytes data)
+static bool read_module(struct gopclntab *table, struct elf_file *elf,
+			const struct elf_file_section *section, struct bytes data)
 {
 	uint64_t header = section->vaddr;
 	uint64_t names = header + (uint64_t)(table->names.at - section->data.at);
 
-	for (; bytes_left(&data) / table->word_bytes > table->layout->trees_word;
+	for (data = at_most(data, SEARCH_BYTES_MAX);
+	     bytes_left(&data) / table->word_bytes > table->layout->trees_word;
 	     bytes_skip(&data, table->word_bytes)) {
 		uint64_t trees;
 
@@ -142,48 +164,52 @@ static bool read_module(struct gopclntab *table, struct image *image,
 		trees = word_at(table, data, table->layout->trees_word);
 		table->trees = trees - header < bytes_left(&section->data)
 				       ? bytes_at(section->data, trees - header)
-				       : image_constants(image, trees);
+				       : elf_file_constants(elf, trees);
 		return true;
 	}
 	return false;
 }
 
-/* Finds the header. Linkers other than Go's own put it among other data, at a multiple of eight. */
-static bool find_header(struct gopclntab *table, struct image *image, struct image_section *ret)
+/* Finds the header. Linkers other than Go's put it among other data, aligned to 8 bytes. */
+static bool find_header(struct gopclntab *table, struct elf_file *elf, struct elf_file_section *ret)
 {
-	*ret = image_section(image, ".gopclntab");
+	*ret = elf_file_section(elf, ".gopclntab");
 	if (!ret->present)
-		*ret = image_section(image, ".data.rel.ro.gopclntab");
+		*ret = elf_file_section(elf, ".data.rel.ro.gopclntab");
 	if (ret->present)
 		return read_header(table, ret->data);
-	if (!image_has_section(image, ".go.buildinfo"))
+	if (!elf_file_has_section(elf, ".go.buildinfo"))
 		return false;
-	*ret = image_section(image, ".data.rel.ro");
-	while (bytes_left(&ret->data) > 0 && !read_header(table, ret->data)) {
+	*ret = elf_file_section(elf, ".data.rel.ro");
+	for (size_t searched = 0; searched < SEARCH_BYTES_MAX; searched += HEADER_ALIGNMENT) {
+		if (read_header(table, ret->data))
+			return true;
 		bytes_skip(&ret->data, HEADER_ALIGNMENT);
 		ret->vaddr += HEADER_ALIGNMENT;
+		if (!bytes_left(&ret->data))
+			break;
 	}
-	return bytes_left(&ret->data) > 0;
+	return false;
 }
 
-static bool open_table(struct gopclntab *table, struct image *image)
+static bool open_table(struct gopclntab *table, struct elf_file *elf)
 {
 	static const char *const data[] = {".go.module", ".noptrdata", ".data"};
-	struct image_section section;
+	struct elf_file_section section;
 
-	if (!find_header(table, image, &section))
+	if (!find_header(table, elf, &section))
 		return false;
 	for (size_t i = 0; i < ARRAY_SIZE(data); i++)
-		if (read_module(table, image, &section, image_section(image, data[i]).data))
+		if (read_module(table, elf, &section, elf_file_section(elf, data[i]).data))
 			return true;
 	return false;
 }
 
-struct gopclntab *gopclntab_new(struct image *image)
+struct gopclntab *gopclntab_new(struct elf_file *elf)
 {
 	CLEANUP(gopclntab_cleanup) struct gopclntab *table = xcalloc(1, sizeof(*table));
 
-	return open_table(table, image) ? STEAL(table) : NULL;
+	return open_table(table, elf) ? STEAL(table) : NULL;
 }
 
 void gopclntab_free(struct gopclntab *table)
@@ -196,7 +222,10 @@ static uint32_t start_of(const struct gopclntab *table, uint32_t index)
 	return u32_at(table->functions, index * UINT64_C(8));
 }
 
-/* The last one that starts at or before that offset; `count`: none, or it is behind the last. */
+/*
+ * The last function that starts at or before the offset; `count` if there is none or the offset is
+ * after the last function's end.
+ */
 static uint32_t find_index(const struct gopclntab *table, uint64_t offset)
 {
 	uint32_t low = 0, high = table->count;
@@ -214,7 +243,7 @@ static uint32_t find_index(const struct gopclntab *table, uint64_t offset)
 	return low;
 }
 
-/* The lists behind a _func: of tables of values, then of what belongs to the whole function. */
+/* The lists after a _func: of pc-value tables, then of per-function data. */
 static void read_lists(struct bytes at, uint32_t value_count, uint32_t data_count,
 		       struct function *function)
 {
@@ -236,7 +265,7 @@ static bool find_function(const struct gopclntab *table, uint64_t vaddr, struct 
 		return false;
 	at = bytes_at(table->functions, u32_at(table->functions, index * UINT64_C(8) + 4));
 	lists = bytes_at(at, table->layout->function_bytes);
-	bytes_skip(&at, 4); /* where it begins, once more */
+	bytes_skip(&at, 4); /* the start again */
 	*ret = (struct function){
 		.start = start_of(table, index),
 		.end = start_of(table, index + 1),
@@ -257,19 +286,22 @@ static bool find_function(const struct gopclntab *table, uint64_t vaddr, struct 
 }
 
 /*
- * What holds at so many bytes from the function's start: pairs of by how much the value differs
- * from the one before, and for how long it holds, up to a difference of zero. -1: nothing.
+ * The value at an offset from the function's start. A table has pairs of the difference to the
+ * previous value and the number of bytes it applies to, and ends with a difference of 0. -1 if
+ * there is no value.
  */
 static int32_t value_at(const struct gopclntab *table, uint32_t values, uint64_t offset)
 {
-	struct bytes at = bytes_at(table->values, values);
+	struct bytes at = at_most(bytes_at(table->values, values), VALUES_BYTES_MAX);
+	const unsigned char *first = at.at;
 	uint32_t value = UINT32_MAX;
 	uint64_t end = 0;
 
 	while (values && bytes_ok(&at)) {
+		bool is_first = at.at == first;
 		uint32_t change = (uint32_t)bytes_uleb(&at);
 
-		if (!change && end)
+		if (!change && !is_first)
 			break;
 		value += change & 1 ? ~(change >> 1) : change >> 1;
 		end += (uint64_t)(uint32_t)bytes_uleb(&at) * table->quantum;
@@ -280,34 +312,34 @@ static int32_t value_at(const struct gopclntab *table, uint32_t values, uint64_t
 }
 
 static const char *file_at(const struct gopclntab *table, const struct function *function,
-			   uint64_t offset)
+			   uint64_t offset, struct arena *arena)
 {
 	int32_t file = value_at(table, function->files, offset);
 	uint64_t entry = ((uint64_t)function->unit + (uint32_t)file) * 4;
 	uint32_t name = u32_at(table->units, entry);
 
-	return file < 0 || name == UINT32_MAX ? NULL : string_at(table->files, name);
+	return file < 0 || name == UINT32_MAX ? NULL : string_at(table->files, name, arena);
 }
 
 static struct call call_at(const struct gopclntab *table, const struct function *function,
-			   uint64_t offset)
+			   uint32_t name, uint64_t offset, struct arena *arena)
 {
 	int32_t line = value_at(table, function->lines, offset);
 
 	return (struct call){
-		.name = string_at(table->names, function->name),
+		.name = string_at(table->names, name, arena),
 		.start_line = function->start_line,
-		.file = file_at(table, function, offset),
+		.file = file_at(table, function, offset, arena),
 		.line = line > 0 ? (uint32_t)line : 0,
 	};
 }
 
 /*
- * The innermost of the calls that were inlined at that offset; false: there is none. It was called
- * where an instruction of its caller is, at *caller.
+ * The innermost call inlined at the offset; false if there is none. *caller becomes the offset of
+ * an instruction of its caller.
  */
 static bool inlined_at(const struct gopclntab *table, const struct function *function,
-		       uint64_t offset, struct call *ret, uint32_t *caller)
+		       uint64_t offset, struct call *ret, uint32_t *caller, struct arena *arena)
 {
 	const struct layout *layout = table->layout;
 	int32_t index = function->tree == NO_TREE ? -1 : value_at(table, function->inlined, offset);
@@ -317,14 +349,31 @@ static bool inlined_at(const struct gopclntab *table, const struct function *fun
 		return false;
 	at = bytes_at(table->trees, function->tree + (uint64_t)index * layout->inlined_bytes);
 	at = bytes_sub(&at, layout->inlined_bytes);
-	*ret = call_at(table, function, offset);
-	ret->name = string_at(table->names, u32_at(at, layout->name_at));
+	*ret = call_at(table, function, u32_at(at, layout->name_at), offset, arena);
 	ret->start_line = layout->start_line_at ? u32_at(at, layout->start_line_at) : 0;
 	*caller = u32_at(at, layout->caller_at);
 	return bytes_ok(&at) && ret->name;
 }
 
-bool gopclntab_find(const struct gopclntab *table, uint64_t vaddr, struct symbol *ret)
+static bool has_name(const struct gopclntab *table, uint64_t vaddr, struct function *function)
+{
+	struct bytes name;
+
+	if (!find_function(table, vaddr, function))
+		return false;
+	name = text_at(table->names, function->name);
+	return bytes_left(&name) > 0;
+}
+
+bool gopclntab_has(const struct gopclntab *table, uint64_t vaddr)
+{
+	struct function function;
+
+	return has_name(table, vaddr, &function);
+}
+
+bool gopclntab_find(const struct gopclntab *table, uint64_t vaddr, struct arena *arena,
+		    struct symbol *ret)
 {
 	struct function function;
 
@@ -333,7 +382,7 @@ bool gopclntab_find(const struct gopclntab *table, uint64_t vaddr, struct symbol
 	*ret = (struct symbol){
 		.vaddr = table->text + function.start,
 		.size_bytes = function.end - function.start,
-		.name = string_at(table->names, function.name),
+		.name = string_at(table->names, function.name, arena),
 	};
 	return ret->name;
 }
@@ -346,15 +395,18 @@ struct inline_chain gopclntab_resolve(const struct gopclntab *table, uint64_t va
 	unsigned count = 0;
 	uint32_t offset, caller;
 
-	if (!find_function(table, vaddr, &function) || !string_at(table->names, function.name))
+	if (!has_name(table, vaddr, &function))
 		return (struct inline_chain){0};
 	offset = (uint32_t)(vaddr - table->text) - function.start;
 	while (count + 1 < CALLS_MAX &&
-	       inlined_at(table, &function, offset, &calls[count], &caller)) {
+	       inlined_at(table, &function, offset, &calls[count], &caller, arena)) {
 		offset = caller;
 		count++;
 	}
-	calls[count++] = call_at(table, &function, offset);
+	calls[count] = call_at(table, &function, function.name, offset, arena);
+	if (!calls[count].name) /* the file has changed since */
+		return (struct inline_chain){0};
+	count++;
 	kept = arena_alloc(arena, count * sizeof(*calls));
 	memcpy(kept, calls, count * sizeof(*calls));
 	return (struct inline_chain){.calls = kept, .count = count};

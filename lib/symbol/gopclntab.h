@@ -1,33 +1,39 @@
 /*
- * The table of functions that every Go program carries for its own tracebacks, also without any
- * symbols or DWARF (-ldflags="-s -w"): from a vaddr to the functions inlined there, with file and
- * line, as Go's runtime would print them.
+ * Go's own function table (.gopclntab), which every Go program has for its tracebacks, also
+ * without symbols and DWARF (-ldflags="-s -w"): vaddr → inline chain with files and lines, as Go's
+ * runtime prints them.
  *
- * Layouts of Go 1.18 and later; from what it does not know it gives nothing. Opening reads a
- * header; each address is then looked up in the file itself. Strings are borrowed from the image,
- * which must outlive the table. Thread-safe once built (an arena a thread). Source:
- * runtime/symtab.go, symtabinl.go and runtime2.go (pcHeader, moduledata, _func, inlinedCall),
- * internal/abi/symtab.go, cmd/link/internal/ld/pcln.go of Go.
+ * Supports the layouts of Go 1.18 and later; an unknown layout gives nothing. Opening reads a
+ * header; each address is then looked up in the file itself. Strings are copied into the arena;
+ * the ELF file must outlive the table. Thread-safe after construction, with one arena per thread.
+ * Source: runtime/symtab.go, symtabinl.go and runtime2.go (pcHeader, moduledata, _func,
+ * inlinedCall), internal/abi/symtab.go, cmd/link/internal/ld/pcln.go of Go.
  */
 #ifndef PROF_SYMBOL_GOPCLNTAB_H
 #define PROF_SYMBOL_GOPCLNTAB_H
 
 #include "base/arena.h"
 #include "base/cleanup.h"
-#include "elf/image.h"
-#include "symbol/inline_chain.h"
+#include "dwarf/inline_chain.h"
+#include "elf/elf_file.h"
 #include "symbol/symtab.h"
 
 struct gopclntab;
 
-/* NULL: no Go program, or one of a layout that is not known. */
-struct gopclntab *gopclntab_new(struct image *image);
+/* NULL if the file is not a Go program or has an unknown layout. */
+struct gopclntab *gopclntab_new(struct elf_file *elf);
 void gopclntab_free(struct gopclntab *table);
 DEFINE_CLEANUP(gopclntab, gopclntab_free)
 
-/* The physical function, up to the next one; false: the address is not in Go's code. */
-bool gopclntab_find(const struct gopclntab *table, uint64_t vaddr, struct symbol *ret);
-/* Empty where gopclntab_find() is false; else all of its calls have names. */
+/*
+ * The physical function that covers vaddr, up to the next one; false if the address is not in Go's
+ * code.
+ */
+bool gopclntab_find(const struct gopclntab *table, uint64_t vaddr, struct arena *arena,
+		    struct symbol *ret);
+/* The same, where the function does not matter. */
+bool gopclntab_has(const struct gopclntab *table, uint64_t vaddr);
+/* Empty if gopclntab_find() is false; otherwise all of its calls have names. */
 struct inline_chain gopclntab_resolve(const struct gopclntab *table, uint64_t vaddr,
 				      struct arena *arena);
 

@@ -1,6 +1,7 @@
 #include "symbol/kallsyms.h"
 
 #include "base/alloc.h"
+#include "base/line_reader.h"
 #include "base/search.h"
 #include "base/text.h"
 
@@ -8,16 +9,18 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Nothing in the kernel is as long: what lies further behind a symbol is not part of it. */
+/* Longer than any function of the kernel: an address further from the symbol is not part of it. */
 enum { LONGEST_FUNCTION_BYTES = 1024 * 1024 };
+/* The address, type, name (KSYM_NAME_LEN: 512) and module need less. */
+enum { LONGEST_LINE_BYTES = 1024 };
 
 struct symbol {
 	uint64_t address;
 	char type;
-	const char *name; /* with its module */
+	const char *name; /* with the module's name */
 };
 
-/* The best symbol so far for an address and for all behind it that have no better one. */
+/* The best symbol so far for an address, and for the following ones without a better symbol. */
 struct candidate {
 	struct symbol symbol;
 	char *name; /* NULL: none yet */
@@ -35,14 +38,16 @@ static bool is_text(char type)
 	return type && strchr("tTwW", type);
 }
 
-/* Where code ends, though the type says text. */
+/* Symbols of type text that mark the end of code. */
 static bool is_end(const char *name)
 {
 	return !strcmp(name, "_etext") || !strcmp(name, "_einittext");
 }
 
-/* Of symbols at one address the first text symbol, as the kernel has it in its own traces: its
- * build puts the best first. */
+/*
+ * Of several symbols at one address, the first text symbol is taken, as in the kernel's own
+ * traces: the kernel's build puts the best one first.
+ */
 static bool is_better(const struct symbol *later, const struct symbol *earlier)
 {
 	if (later->address != earlier->address)
@@ -63,7 +68,6 @@ static bool parse_line(char *line, struct symbol *ret)
 	tab = strchr(name, '\t');
 	if (tab)
 		*tab = ' ';
-	name[strcspn(name, "\n")] = '\0';
 	return *name;
 }
 
@@ -82,12 +86,12 @@ static void consider(struct search *search, const struct symbol *symbol)
 
 static struct error *read_symbols(struct search *search, FILE *kallsyms)
 {
-	CLEANUP(free_ptr) char *line = NULL;
+	CLEANUP(line_reader_deinit) struct line_reader lines;
 	struct symbol symbol;
-	size_t room = 0;
 
-	while (getline(&line, &room, kallsyms) >= 0) {
-		if (!parse_line(line, &symbol))
+	line_reader_init(&lines, kallsyms, LONGEST_LINE_BYTES, UINT64_MAX);
+	while (line_reader_next(&lines)) {
+		if (!parse_line(lines.line, &symbol))
 			continue;
 		search->any_line = true;
 		search->any_address |= symbol.address != 0;
@@ -101,8 +105,10 @@ static struct error *read_symbols(struct search *search, FILE *kallsyms)
 	return NULL;
 }
 
-/* The symbols are in no order (modules, BPF programs), so a symbol was noted only at the first
- * address behind it; now it is carried on to those after that. */
+/*
+ * Symbols are unsorted (modules, BPF programs). So far each symbol is stored only at the first
+ * address after it; this carries it on to the following addresses.
+ */
 static void give_names(const struct search *search, struct arena *arena, const char **names)
 {
 	const struct symbol *best = NULL;

@@ -8,14 +8,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* KSYM_NAME_LEN is 512, and a module's name comes behind. */
+/* KSYM_NAME_LEN is 512; a module's name follows. */
 enum { NAME_BYTES = 1024 };
 
-/* BPF_PROG_TYPE_SYSCALL and BPF_FUNC_snprintf, which headers older than Linux 5.14 do not have. */
+/* BPF_PROG_TYPE_SYSCALL and BPF_FUNC_snprintf are missing in headers older than Linux 5.14. */
 enum { PROGRAM_TYPE = 31, FUNCTION_SNPRINTF = 165 };
 
 struct ksym {
-	int format, name; /* maps of one element: "%ps"; what the program prints */
+	int format, name; /* maps of one element: the format "%ps", and the output */
 	int program;
 };
 
@@ -42,7 +42,7 @@ static int map_new(uint32_t value_bytes, uint32_t flags)
 	return bpf(BPF_MAP_CREATE, &attr);
 }
 
-/* Frozen, so that the verifier can read it. */
+/* Frozen, so that the verifier can read the format. */
 static bool map_fix(int map, const void *value)
 {
 	const uint32_t key = 0;
@@ -83,6 +83,7 @@ static int program_load(const struct ksym *ksym)
 		 .imm = ksym->format},
 		{0},
 		{.code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = BPF_REG_4, .src_reg = BPF_REG_10},
+		/* NOLINTNEXTLINE(misc-redundant-expression): BPF_ADD and BPF_K are both 0 */
 		{.code = BPF_ALU64 | BPF_ADD | BPF_K, .dst_reg = BPF_REG_4, .imm = -8},
 		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_5, .imm = 8},
 		{.code = BPF_JMP | BPF_CALL, .imm = FUNCTION_SNPRINTF},
@@ -93,7 +94,8 @@ static int program_load(const struct ksym *ksym)
 		.prog_flags = BPF_F_SLEEPABLE,
 		.insns = address_of(program),
 		.insn_cnt = ARRAY_SIZE(program),
-		.license = address_of("Dual MIT/GPL"), /* the helper is for GPL programs */
+		.license = address_of(
+			"Dual MIT/GPL"), /* the helper requires a GPL-compatible license */
 	};
 
 	return bpf(BPF_PROG_LOAD, &attr);

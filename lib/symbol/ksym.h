@@ -1,8 +1,8 @@
 /*
- * Names of kernel addresses, asked of the kernel one by one: a BPF program of a dozen instructions
- * hands each to bpf_snprintf("%ps"), 1.7 µs an address. /proc/kallsyms says the same, but only of
- * all hundred thousand symbols at once, which takes the kernel 36 ms (on distributions' kernels
- * more than 100). Source: bpf-helpers(7), Documentation/core-api/printk-formats.rst.
+ * Kernel symbols from BPF: a program of a dozen instructions passes each address to
+ * bpf_snprintf("%ps"), which takes 1.7 µs. /proc/kallsyms has the same names, but only all hundred
+ * thousand at once, which takes the kernel 36 ms (more than 100 ms on distributions' kernels).
+ * Source: bpf-helpers(7), Documentation/core-api/printk-formats.rst.
  */
 #ifndef PROF_SYMBOL_KSYM_H
 #define PROF_SYMBOL_KSYM_H
@@ -14,9 +14,9 @@
 #include <stdint.h>
 
 /*
- * names[i]: the symbol that addresses[i] is in, as "name" or "name [module]", in the arena; NULL:
- * none. False, and nothing is found: this kernel (before 5.14) or our privileges (CAP_BPF and
- * CAP_PERFMON) do not allow it.
+ * names[i]: the symbol that covers addresses[i], as "name" or "name [module]", in the arena; NULL
+ * if there is none. False, with nothing found, if this kernel (before 5.14) or prof's privileges
+ * (CAP_BPF and CAP_PERFMON) do not allow it.
  */
 bool ksym_find(const uint64_t *addresses, size_t count, struct arena *arena, const char **names);
 

@@ -2,88 +2,147 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/line_reader.h"
 #include "base/search.h"
 #include "base/text.h"
 
-#include <fcntl.h>
-#include <stdbool.h>
 #include <string.h>
-#include <sys/stat.h>
 
-/* The pid by which the process knows itself; 0 when it is gone. */
-static pid_t own_pid(const char *proc, pid_t pid)
-{
-	CLEANUP(free_ptr) char *path = xasprintf("%s/%d/status", proc, pid);
-	CLEANUP(close_file) FILE *status = fopen(path, "re");
-	CLEANUP(free_ptr) char *line = NULL;
-	size_t room = 0;
-
-	while (status && getline(&line, &room, status) > 0) {
-		const char *last = strrchr(line, '\t');
-
-		if (!strncmp(line, "NSpid:", 6) && last)
-			return (pid_t)strtol(last, NULL, 10);
-	}
-	return 0;
-}
-
-/* Anybody may put a pipe there, which must not hold us up. */
-static FILE *open_regular(const char *path)
-{
-	CLEANUP(close_fd) int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	struct stat st;
-
-	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
-		return NULL;
-	return fdopen(steal_fd(&fd), "r");
-}
-
-FILE *perfmap_open(const char *proc, pid_t pid)
-{
-	pid_t inside = own_pid(proc, pid);
-	CLEANUP(free_ptr)
-	char *theirs = xasprintf("%s/%d/root/tmp/perf-%d.map", proc, pid, inside ? inside : pid);
-	CLEANUP(free_ptr) char *ours = xasprintf("/tmp/perf-%d.map", pid);
-	FILE *map = open_regular(theirs);
-
-	return map ? map : open_regular(ours);
-}
-
-struct line {
+/* Of a line of the map. */
+struct symbol {
 	uint64_t start, size_bytes;
 	const char *name;
-	size_t name_len;
 };
 
-static bool parse_line(const char *at, struct line *ret)
+static bool parse_line(const char *at, struct symbol *ret)
 {
 	if (!text_hex(&at, &ret->start) || *at++ != ' ')
 		return false;
 	if (!text_hex(&at, &ret->size_bytes) || *at++ != ' ')
 		return false;
 	ret->name = at;
-	ret->name_len = strcspn(at, "\n");
-	return ret->name_len > 0;
+	return *at;
 }
 
-void perfmap_find(FILE *map, const uint64_t *addresses, size_t count, struct arena *arena,
-		  const char **names)
-{
-	CLEANUP(free_ptr) char *text = NULL;
-	struct line line;
-	size_t room = 0;
+/*
+ * The last line that covers each address, in a segment tree: node 1 is the root, i has the children
+ * 2i and 2i + 1, and address k is the leaf count + k. A line is noted at the few nodes that make up
+ * its addresses, so many lines that cover many addresses cost the logarithm of the addresses each.
+ */
+struct cover {
+	const uint64_t *addresses;
+	size_t count;
+	uint64_t *ends; /* by node: where the line ends in the text, which orders lines; 0: none */
+};
 
-	memset(names, 0, count * sizeof(*names));
-	while (getline(&text, &room, map) > 0) {
+static void cover_add(struct cover *cover, const struct symbol *symbol, uint64_t line_end)
+{
+	size_t first = search_first(cover->addresses, cover->count, symbol->start), end;
+	uint64_t limit;
+
+	if (first == cover->count || cover->addresses[first] - symbol->start >= symbol->size_bytes)
+		return;
+	end = cover->count;
+	if (!__builtin_add_overflow(symbol->start, symbol->size_bytes, &limit))
+		end = search_first(cover->addresses, cover->count, limit);
+	for (first += cover->count, end += cover->count; first < end; first /= 2, end /= 2) {
+		if (first % 2)
+			cover->ends[first++] = line_end;
+		if (end % 2)
+			cover->ends[--end] = line_end;
+	}
+}
+
+static uint64_t cover_get(const struct cover *cover, size_t address)
+{
+	uint64_t line_end = 0;
+
+	for (size_t node = cover->count + address; node; node /= 2)
+		if (cover->ends[node] > line_end)
+			line_end = cover->ends[node];
+	return line_end;
+}
+
+/* False if the map is longer than its bound. */
+static bool read_lines(FILE *map, struct cover *cover)
+{
+	CLEANUP(line_reader_deinit) struct line_reader lines;
+	struct symbol symbol;
+
+	line_reader_init(&lines, map, PERFMAP_LINE_BYTES_MAX, PERFMAP_BYTES_MAX);
+	while (line_reader_next(&lines))
+		if (parse_line(lines.line, &symbol))
+			cover_add(cover, &symbol, lines.offset + lines.len);
+	return lines.left_bytes;
+}
+
+struct winner {
+	uint64_t line_end;
+	size_t address;
+};
+
+static int by_line(const void *a, const void *b)
+{
+	const struct winner *left = a, *right = b;
+
+	return (left->line_end > right->line_end) - (left->line_end < right->line_end);
+}
+
+/* Sorted by line. The caller frees the result. */
+static struct winner *find_winners(const struct cover *cover, size_t *ret_count)
+{
+	struct winner *winners = xcalloc(cover->count, sizeof(*winners));
+	size_t count = 0;
+
+	for (size_t i = 0; i < cover->count; i++) {
+		uint64_t line_end = cover_get(cover, i);
+
+		if (line_end)
+			winners[count++] = (struct winner){line_end, i};
+	}
+	if (count)
+		qsort(winners, count, sizeof(*winners), by_line);
+	*ret_count = count;
+	return winners;
+}
+
+/* Reads the map again, so that only names that are needed are kept. */
+static void give_names(FILE *map, const struct winner *winners, size_t count, struct arena *arena,
+		       const char **names)
+{
+	CLEANUP(line_reader_deinit) struct line_reader lines;
+	struct symbol symbol;
+	size_t next = 0, names_bytes = 0;
+
+	line_reader_init(&lines, map, PERFMAP_LINE_BYTES_MAX, PERFMAP_BYTES_MAX);
+	while (next < count && names_bytes < PERFMAP_NAMES_BYTES_MAX && line_reader_next(&lines)) {
+		uint64_t line_end = lines.offset + lines.len;
 		const char *name = NULL;
 
-		if (!parse_line(text, &line))
+		/* The map may have changed, so lines that were seen can be missing. */
+		while (next < count && winners[next].line_end < line_end)
+			next++;
+		if (next == count || winners[next].line_end != line_end ||
+		    !parse_line(lines.line, &symbol))
 			continue;
-		for (size_t i = search_first(addresses, count, line.start);
-		     i < count && addresses[i] - line.start < line.size_bytes; i++) {
-			if (!name)
-				name = arena_strndup(arena, line.name, line.name_len);
-			names[i] = name;
-		}
+		names_bytes += strlen(symbol.name) + 1;
+		name = arena_strndup(arena, symbol.name, strlen(symbol.name));
+		for (; next < count && winners[next].line_end == line_end; next++)
+			names[winners[next].address] = name;
 	}
+}
+
+bool perfmap_find(FILE *map, const uint64_t *addresses, size_t count, struct arena *arena,
+		  const char **names)
+{
+	CLEANUP(free_ptr) uint64_t *ends = xcalloc(2 * count + 1, sizeof(*ends));
+	struct cover cover = {.addresses = addresses, .count = count, .ends = ends};
+	CLEANUP(free_ptr) struct winner *winners = NULL;
+	bool is_whole = read_lines(map, &cover);
+
+	memset(names, 0, count * sizeof(*names));
+	winners = find_winners(&cover, &count);
+	if (count && fseeko(map, 0, SEEK_SET) == 0)
+		give_names(map, winners, count, arena, names);
+	return is_whole;
 }

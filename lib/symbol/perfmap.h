@@ -1,27 +1,32 @@
 /*
- * Names of code made at run time: perf-PID.map, "START SIZE name" a line, in hexadecimal. Later
- * lines win. Source: tools/perf/Documentation/jit-interface.txt.
+ * Symbols of JIT-compiled code from perf-PID.map (proc/jit_map.h): lines of "START SIZE name" in
+ * hexadecimal; later lines win. Source: tools/perf/Documentation/jit-interface.txt.
  */
 #ifndef PROF_SYMBOL_PERFMAP_H
 #define PROF_SYMBOL_PERFMAP_H
 
 #include "base/arena.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <sys/types.h>
+
+enum {
+	/* A map grows for as long as its process compiles: node's reach tens of MB in a day. */
+	PERFMAP_BYTES_MAX = 256 << 20,
+	/* Longer lines are cut: names with all their type parameters. */
+	PERFMAP_LINE_BYTES_MAX = 4096,
+	/* Of the names that are given; later addresses get none. A million of the usual length. */
+	PERFMAP_NAMES_BYTES_MAX = 64 << 20,
+};
 
 /*
- * The map that process pid has written: /tmp/perf-PID.map by its own view of the file system and by
- * its own pid (the last NSpid of PROC/PID/status); once it is gone, ours. NULL: there is none.
- * proc: usually "/proc".
+ * addresses: ascending. names[i]: in the arena; NULL if none. Malformed lines are ignored. map:
+ * seekable, at its start; it is read twice, in time that grows with its size but hardly with the
+ * number of addresses. False: only its first PERFMAP_BYTES_MAX were read.
  */
-FILE *perfmap_open(const char *proc, pid_t pid);
-
-/* addresses: ascending. names[i]: in the arena; NULL: none. Lines that are no such lines are passed
- * over. */
-void perfmap_find(FILE *map, const uint64_t *addresses, size_t count, struct arena *arena,
+bool perfmap_find(FILE *map, const uint64_t *addresses, size_t count, struct arena *arena,
 		  const char **names);
 
 #endif

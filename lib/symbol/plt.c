@@ -5,14 +5,17 @@
 #include <elf.h>
 
 /*
- * A stub jumps through a slot of the global offset table, and a relocation says whose address the
- * slot holds. So the slot is read out of the code: that works for .plt, .plt.sec and .plt.got,
- * whatever the linker and the order it chose.
+ * A stub jumps through a slot of the global offset table, and a relocation names the symbol of the
+ * slot. So the slot is decoded from the stub's code; this works for .plt, .plt.sec and .plt.got,
+ * independent of the linker and the order of stubs.
  */
 struct slot {
 	uint64_t vaddr;
 	uint32_t name;
 };
+
+/* A million stubs; a section that claims more is not searched. */
+enum { SECTION_BYTES_MAX = 16 << 20 };
 
 struct plt {
 	struct slot *slots;
@@ -46,13 +49,18 @@ static int compare_slots(const void *left, const void *right)
 	return (a->vaddr > b->vaddr) - (a->vaddr < b->vaddr);
 }
 
-/* jump_slot(): the slot through which the code at `code` (it has `left` bytes) jumps; 0: none.
- * stub_start(): the stub may begin before that jump, but not before `begin`. */
-#if defined(__x86_64__)
-enum { JUMP_STEP = 1 };
+/* The form of stubs on an architecture. */
+struct pattern {
+	uint16_t machine;
+	unsigned step; /* alignment of instructions */
+	/* The slot through which the code (`left` bytes) jumps; 0 if it is not such a jump. */
+	uint64_t (*jump_slot)(const unsigned char *code, size_t left, uint64_t vaddr);
+	/* The start of the stub: at or before the jump, not before `begin`. */
+	const unsigned char *(*stub_start)(const unsigned char *jump, const unsigned char *begin);
+};
 
 /* jmp *offset(%rip) */
-static uint64_t jump_slot(const unsigned char *code, size_t left, uint64_t vaddr)
+static uint64_t jump_slot_x86_64(const unsigned char *code, size_t left, uint64_t vaddr)
 {
 	int32_t offset;
 
@@ -62,7 +70,7 @@ static uint64_t jump_slot(const unsigned char *code, size_t left, uint64_t vaddr
 	return vaddr + 6 + (uint64_t)(int64_t)offset;
 }
 
-static const unsigned char *stub_start(const unsigned char *jump, const unsigned char *begin)
+static const unsigned char *stub_start_x86_64(const unsigned char *jump, const unsigned char *begin)
 {
 	static const unsigned char endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
 
@@ -72,11 +80,9 @@ static const unsigned char *stub_start(const unsigned char *jump, const unsigned
 		jump -= 4;
 	return jump;
 }
-#elif defined(__aarch64__)
-enum { JUMP_STEP = 4 };
 
 /* adrp x16, page; ldr x17, [x16, #offset] */
-static uint64_t jump_slot(const unsigned char *code, size_t left, uint64_t vaddr)
+static uint64_t jump_slot_aarch64(const unsigned char *code, size_t left, uint64_t vaddr)
 {
 	uint32_t adrp, ldr;
 	int64_t pages;
@@ -91,7 +97,8 @@ static uint64_t jump_slot(const unsigned char *code, size_t left, uint64_t vaddr
 	return (vaddr & ~UINT64_C(4095)) + (uint64_t)(pages * 4096) + (ldr >> 10 & 0xfff) * 8;
 }
 
-static const unsigned char *stub_start(const unsigned char *jump, const unsigned char *begin)
+static const unsigned char *stub_start_aarch64(const unsigned char *jump,
+					       const unsigned char *begin)
 {
 	static const unsigned char bti_c[] = {0x5f, 0x24, 0x03, 0xd5};
 
@@ -99,15 +106,31 @@ static const unsigned char *stub_start(const unsigned char *jump, const unsigned
 		jump -= 4;
 	return jump;
 }
-#endif
 
-static void find_stubs(struct plt *plt, struct image_section section)
+static const struct pattern *pattern_of(const struct elf_file *elf)
+{
+	static const struct pattern patterns[] = {
+		{EM_X86_64, 1, jump_slot_x86_64, stub_start_x86_64},
+		{EM_AARCH64, 4, jump_slot_aarch64, stub_start_aarch64},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(patterns); i++)
+		if (patterns[i].machine == elf_file_machine(elf))
+			return &patterns[i];
+	return NULL;
+}
+
+static void find_stubs(struct plt *plt, const struct pattern *pattern,
+		       struct elf_file_section section)
 {
 	const unsigned char *begin = section.data.at, *end = section.data.end;
 
-	for (const unsigned char *at = begin; at < end; at += JUMP_STEP) {
-		struct slot wanted = {.vaddr = jump_slot(at, (size_t)(end - at),
-							 section.vaddr + (uint64_t)(at - begin))};
+	if (bytes_left(&section.data) > SECTION_BYTES_MAX)
+		return;
+	for (size_t at = 0; at < (size_t)(end - begin); at += pattern->step) {
+		struct slot wanted = {.vaddr = pattern->jump_slot(begin + at,
+								  (size_t)(end - begin) - at,
+								  section.vaddr + at)};
 		const struct slot *slot;
 
 		if (!wanted.vaddr || !plt->slot_count)
@@ -117,28 +140,30 @@ static void find_stubs(struct plt *plt, struct image_section section)
 			continue;
 		GROW(plt->stubs, plt->count, plt->room);
 		plt->stubs[plt->count++] = (struct plt_stub){
-			.vaddr = section.vaddr + (uint64_t)(stub_start(at, begin) - begin),
+			.vaddr = section.vaddr +
+				 (uint64_t)(pattern->stub_start(begin + at, begin) - begin),
 			.name = slot->name,
 		};
 	}
 }
 
-size_t plt_stubs(struct image *image, struct plt_stub **ret)
+size_t plt_stubs(struct elf_file *elf, struct plt_stub **ret)
 {
-	struct bytes symbols = image_section(image, ".dynsym").data;
+	struct bytes symbols = elf_file_section(elf, ".dynsym").data;
+	const struct pattern *pattern = pattern_of(elf);
 	struct plt plt = {0};
 
-	if (image_is_32(image)) /* not the stubs that we know */
+	if (elf_file_is_32(elf) || !pattern)
 		return 0;
-	load_slots(&plt, image_section(image, ".rela.plt").data, symbols);
-	/* Large, and of use only here. */
-	if (image_section(image, ".plt.got").present)
-		load_slots(&plt, image_section(image, ".rela.dyn").data, symbols);
+	load_slots(&plt, elf_file_section(elf, ".rela.plt").data, symbols);
+	/* Large and only used here. */
+	if (elf_file_section(elf, ".plt.got").present)
+		load_slots(&plt, elf_file_section(elf, ".rela.dyn").data, symbols);
 	if (plt.slot_count)
 		qsort(plt.slots, plt.slot_count, sizeof(*plt.slots), compare_slots);
-	find_stubs(&plt, image_section(image, ".plt"));
-	find_stubs(&plt, image_section(image, ".plt.sec"));
-	find_stubs(&plt, image_section(image, ".plt.got"));
+	find_stubs(&plt, pattern, elf_file_section(elf, ".plt"));
+	find_stubs(&plt, pattern, elf_file_section(elf, ".plt.sec"));
+	find_stubs(&plt, pattern, elf_file_section(elf, ".plt.got"));
 	free(plt.slots);
 	*ret = plt.stubs;
 	return plt.count;

@@ -1,48 +1,72 @@
 /*
- * All that can name the addresses of one module: its file, its debug file, its symbol tables, Go's
- * table of functions and its DWARF; for the kernel and run-time code their lists of names.
+ * The symbol sources of one module: its ELF file, debug file, symbol tables, Go's function table
+ * and DWARF; for code compiled at run time its list of symbols.
  */
 #ifndef PROF_SYMBOL_SOURCE_H
 #define PROF_SYMBOL_SOURCE_H
 
 #include "base/arena.h"
-#include "proc/space.h"
-#include "symbol/dwarf.h"
+#include "dwarf/dwarf.h"
+#include "elf/debugfile.h"
 #include "symbol/gopclntab.h"
 #include "symbol/symtab.h"
 
+#include <stdio.h>
+
+/* A module to symbolize. All borrowed. */
+struct source_module {
+	uint32_t id;			/* the caller's */
+	struct elf_file *elf;		/* NULL: map has its symbols */
+	FILE *map;			/* perf-PID.map */
+	struct debugfile_opener opener; /* open is NULL: it has no debug files, as the vdso */
+};
+
 struct source_options {
-	const char *debug_dir;
-	const char *proc;
 	bool inlines; /* false: symbols only, no DWARF */
-	bool again;   /* more addresses of the same modules will be asked for */
+	bool again;   /* more addresses of the same modules will be looked up later */
+};
+
+/* What is wrong with a module's debug information or list. */
+enum source_problem {
+	SOURCE_NO_PROBLEM,
+	SOURCE_PACKED_DWARF, /* it cannot be decompressed */
+	SOURCE_SPLIT_DWARF,  /* some of it is in .dwo files, which are not read */
+	SOURCE_LONG_MAP,     /* only its first PERFMAP_BYTES_MAX were read */
+	SOURCE_CHANGED_FILE, /* its file or debug file was cut or overwritten meanwhile */
+};
+
+/* Which functions of a module have symbols. */
+enum source_symbols {
+	SOURCE_ALL_SYMBOLS, /* or those that a list has */
+	SOURCE_EXPORTED_SYMBOLS,
+	SOURCE_NO_SYMBOLS,
 };
 
 struct source {
-	const struct module *module;
-	struct image *debug, *alt; /* NULL: none */
-	struct symtab *symtab;	   /* NULL: no file, or none that can be read */
-	struct gopclntab *go;	   /* NULL: not a Go program */
-	struct dwarf *dwarf;	   /* NULL: none, or not asked for yet */
+	struct source_module module;  /* of the present request */
+	struct elf_file *debug, *alt; /* NULL: none */
+	struct symtab *symtab;	      /* NULL: not of an ELF file */
+	struct gopclntab *go;	      /* NULL: not a Go program */
+	struct dwarf *dwarf;	      /* NULL: none, or not asked for yet */
 	bool dwarf_is_open;
-	const char **names; /* no file: one for each address asked for, or NULL */
+	const char **names; /* of a list: one per address, or NULL */
 	struct arena arena; /* of names */
-	char *problem;	    /* why it names nothing, or less than it could; NULL: nothing */
+	enum source_problem problem;
 };
 
 /*
- * Fills a zeroed source. addresses: ascending, that will be asked for. Different modules may be
- * opened at the same time.
+ * Fills a zero-initialized source. addresses: ascending, those that will be looked up. Different
+ * modules may be opened at the same time.
  */
-void source_open(struct source *source, const struct module *module,
+void source_open(struct source *source, const struct source_module *module,
 		 const struct source_options *options, const uint64_t *addresses, size_t count);
 void source_close(struct source *source);
 
-/* Opens the DWARF when it is first asked for: what Go names needs none. NULL: there is none. */
+/* Opens the DWARF at the first use: Go code needs none. NULL if there is none. */
 struct dwarf *source_dwarf(struct source *source, const struct source_options *options);
 
-/* One sentence on how to get more names when that many addresses found none, or NULL: to be freed.
- * Also what went wrong before. */
-char *source_problem(const struct source *source, size_t unnamed);
+enum source_symbols source_symbols(const struct source *source);
+/* Asked when all addresses were looked up: of files that changed, any symbol can be wrong. */
+enum source_problem source_problem(const struct source *source);
 
 #endif

@@ -1,76 +1,82 @@
 #include "symbol/symbolizer.h"
 
-#include "symbol/crew.h"
-#include "symbol/namer.h"
-#include "symbol/source.h"
+#include "symbol/crews.h"
+#include "symbol/kernel_names.h"
+#include "symbol/perfmap.h"
 
+#include "base/affinity.h"
 #include "base/alloc.h"
+#include "base/foreign_file.h"
 
-#include <sched.h>
+#include <sys/stat.h>
 
-/* A frame to name. */
+/* A frame to symbolize. */
 struct target {
 	uint64_t address; /* a vaddr in files */
 	uint32_t module;
-	uint32_t unit; /* of the module's DWARF, or DWARF_NO_UNIT */
 	frame_id frame;
 };
 
-/* The targets of one module. */
-struct job {
-	struct source *source;
-	struct target *targets; /* ascending: by address, once open by unit and address */
-	size_t count;
+/* What is asked about one module. */
+struct inquiry {
+	uint32_t module;
+	uint64_t *addresses; /* ascending, each once */
+	size_t count, room;
+	size_t frames; /* an address can be that of two frames */
+	struct debug_files debug_files;
+	FILE *map;		/* of code compiled at run time */
+	struct reply *reply;	/* NULL: none yet */
+	char *problem;		/* why there is none */
+	char *loss;		/* what has become of its worker */
+	function_id *functions; /* by the reply's: in the profile; FUNCTION_NONE: not yet */
 };
 
-/* What one thread does at once: the targets of one unit. */
-struct piece {
-	const struct job *job;
-	const struct target *targets;
-	size_t count;
-	uint64_t cost; /* rough */
+/* Where a frame's lines are. */
+struct place {
+	uint32_t inquiry, address;
 };
+
+#define NOWHERE UINT32_MAX
+#define FUNCTION_NONE UINT32_MAX
 
 struct symbolizer {
 	struct profile *profile;
-	const struct spaces *spaces;
-	struct source_options options;
-	struct crew crew;
-	struct source **sources; /* by module; NULL: never asked */
-	uint32_t source_count;
-	frame_id named; /* frames before this one have been looked at */
+	const struct address_spaces *spaces;
+	struct crews *crews;
+	struct engine *engine; /* NULL: not in this process */
+	struct symbolize_options options;
+	frame_id named; /* frames before this one are done */
 
-	/* Of one run, over the frames from `named` up to `end`. */
+	/* For one run: the frames from `named` to `end`. */
 	frame_id end;
 	struct target *targets;
 	size_t target_count, target_room;
-	struct job *jobs;
-	size_t job_count, job_room;
-	struct piece *pieces;
-	size_t piece_count, piece_room;
-	struct namer **namers;	/* one a thread */
-	struct naming *namings; /* by frame, from `named` on */
+	struct inquiry *inquiries;
+	size_t inquiry_count, inquiry_room;
+	struct place *places;		/* by frame, from `named` on */
+	struct crews_request *requests; /* … */
+	uint32_t *request_inquiries;	/* … and whose they are */
+	size_t request_count;
 };
 
-/* False: nothing can name the frame. */
+/* Returns false if no source can symbolize the frame. */
 static bool target_of(const struct symbolizer *symbolizer, frame_id id, struct target *ret)
 {
 	struct profile_frame frame = profile_get_frame(symbolizer->profile, id);
 	uint64_t offset = frame.offset - frame.is_return_address;
 	const struct module *module;
 
-	/* Notes have lines, and a module that is in no process. */
-	if (frame.line_count || frame.module >= spaces_module_count(symbolizer->spaces))
+	/* Synthetic frames have lines and a module that belongs to no process. */
+	if (frame.line_count || frame.module >= address_spaces_module_count(symbolizer->spaces))
 		return false;
-	module = spaces_module(symbolizer->spaces, frame.module);
-	*ret = (struct target){
-		.address = offset,
-		.module = frame.module,
-		.unit = DWARF_NO_UNIT,
-		.frame = id,
-	};
-	/* The source of a module without an image says why it has none. */
-	return !module->image || image_offset_to_vaddr(module->image, offset, &ret->address);
+	module = address_spaces_module(symbolizer->spaces, frame.module);
+	*ret = (struct target){.address = offset, .module = frame.module, .frame = id};
+	if (module->elf && offset & LOCATION_DATA) {
+		ret->address = offset & ~LOCATION_DATA;
+		return true;
+	}
+	/* A module without an ELF file reports why there is none. */
+	return !module->elf || elf_file_offset_to_vaddr(module->elf, offset, &ret->address);
 }
 
 static int compare_targets(const void *left, const void *right)
@@ -79,17 +85,9 @@ static int compare_targets(const void *left, const void *right)
 
 	if (a->module != b->module)
 		return a->module < b->module ? -1 : 1;
-	if (a->unit != b->unit)
-		return a->unit < b->unit ? -1 : 1;
 	if (a->address != b->address)
 		return a->address < b->address ? -1 : 1;
 	return (a->frame > b->frame) - (a->frame < b->frame);
-}
-
-static void sort_targets(struct target *targets, size_t count)
-{
-	if (count)
-		qsort(targets, count, sizeof(*targets), compare_targets);
 }
 
 static void collect_targets(struct symbolizer *symbolizer)
@@ -102,334 +100,455 @@ static void collect_targets(struct symbolizer *symbolizer)
 		GROW(symbolizer->targets, symbolizer->target_count, symbolizer->target_room);
 		symbolizer->targets[symbolizer->target_count++] = target;
 	}
-	sort_targets(symbolizer->targets, symbolizer->target_count);
+	if (symbolizer->target_count)
+		qsort(symbolizer->targets, symbolizer->target_count, sizeof(*symbolizer->targets),
+		      compare_targets);
 }
 
-static struct source *source_of(struct symbolizer *symbolizer, uint32_t module)
+static struct inquiry *inquiry_of(struct symbolizer *symbolizer, uint32_t module)
 {
-	uint32_t count = symbolizer->source_count;
+	size_t count = symbolizer->inquiry_count;
 
-	if (module >= count) {
-		symbolizer->source_count = spaces_module_count(symbolizer->spaces);
-		symbolizer->sources = xreallocarray(symbolizer->sources, symbolizer->source_count,
-						    sizeof(struct source *));
-		while (count < symbolizer->source_count)
-			symbolizer->sources[count++] = NULL;
+	if (!count || symbolizer->inquiries[count - 1].module != module) {
+		GROW(symbolizer->inquiries, symbolizer->inquiry_count, symbolizer->inquiry_room);
+		symbolizer->inquiries[symbolizer->inquiry_count++] =
+			(struct inquiry){.module = module};
 	}
-	if (!symbolizer->sources[module])
-		symbolizer->sources[module] = xcalloc(1, sizeof(struct source));
-	return symbolizer->sources[module];
+	return &symbolizer->inquiries[symbolizer->inquiry_count - 1];
 }
 
-static void make_jobs(struct symbolizer *symbolizer)
+/* An address is asked for once: it can be a return address in one frame and a pc in another. */
+static void make_inquiries(struct symbolizer *symbolizer)
 {
-	struct target *targets = symbolizer->targets;
-
 	for (size_t i = 0; i < symbolizer->target_count; i++) {
-		if (!i || targets[i].module != targets[i - 1].module) {
-			GROW(symbolizer->jobs, symbolizer->job_count, symbolizer->job_room);
-			symbolizer->jobs[symbolizer->job_count++] = (struct job){
-				.source = source_of(symbolizer, targets[i].module),
-				.targets = &targets[i],
-			};
+		const struct target *target = &symbolizer->targets[i];
+		struct inquiry *inquiry = inquiry_of(symbolizer, target->module);
+
+		if (!inquiry->count || inquiry->addresses[inquiry->count - 1] != target->address) {
+			GROW(inquiry->addresses, inquiry->count, inquiry->room);
+			inquiry->addresses[inquiry->count++] = target->address;
 		}
-		symbolizer->jobs[symbolizer->job_count - 1].count++;
+		inquiry->frames++;
+		symbolizer->places[target->frame - symbolizer->named] = (struct place){
+			.inquiry = (uint32_t)(inquiry - symbolizer->inquiries),
+			.address = (uint32_t)(inquiry->count - 1),
+		};
 	}
 }
 
-/* Go's own table says what DWARF would, needs no scan, and is there in stripped programs too. */
-static uint32_t unit_of(const struct symbolizer *symbolizer, struct source *source,
-			uint64_t address)
+static void take_result(struct inquiry *inquiry, const struct engine_result *result)
 {
-	struct symbol function;
-	struct dwarf *dwarf;
+	size_t len;
+	void *bytes = reply_write(result, inquiry->count, &len);
 
-	if (source->go && gopclntab_find(source->go, address, &function))
-		return DWARF_NO_UNIT;
-	dwarf = source_dwarf(source, &symbolizer->options);
-	return dwarf ? dwarf_unit_of(dwarf, address) : DWARF_NO_UNIT;
+	inquiry->reply = reply_read(bytes, len, inquiry->count);
 }
 
-static void find_units(const struct symbolizer *symbolizer, struct job *job)
+/* The kernel is trusted: its names are read in this process. */
+static void ask_kernel(const struct symbolizer *symbolizer, struct inquiry *inquiry)
 {
-	for (size_t i = 0; i < job->count; i++)
-		job->targets[i].unit = unit_of(symbolizer, job->source, job->targets[i].address);
-	sort_targets(job->targets, job->count);
+	CLEANUP(line_builder_cleanup) struct line_builder *builder = line_builder_new();
+	CLEANUP(free_ptr) const char **names = xcalloc(inquiry->count, sizeof(*names));
+	CLEANUP(free_ptr) struct symbolized *lines = xcalloc(inquiry->count, sizeof(*lines));
+
+	inquiry->problem = kernel_names_find(symbolizer->options.proc, inquiry->addresses,
+					     inquiry->count, line_builder_arena(builder), names);
+	for (size_t i = 0; i < inquiry->count; i++)
+		lines[i] = line_builder_listed(builder, names[i]);
+	take_result(inquiry, &(struct engine_result){.lines = lines});
 }
 
-/* A list of names is asked for each address anew; a file is read once, when it can be. */
-static bool is_open(const struct source *source)
+static bool prepare_file(const struct module *module, struct inquiry *inquiry)
 {
-	return source->symtab && !image_changed(source->module->image);
+	if (!module->elf)
+		inquiry->problem = module->problem ? xstrdup(module->problem) : NULL;
+	/* The file's pages may be gone. */
+	else if (elf_file_changed(module->elf))
+		inquiry->problem = xasprintf("%s was changed while it ran: record it again",
+					     module->path);
+	return module->elf && !inquiry->problem;
 }
 
-static void open_job(void *context, size_t item, unsigned thread)
+static bool prepare_map(const struct symbolizer *symbolizer, pid_t pid, struct inquiry *inquiry)
 {
-	const struct symbolizer *symbolizer = context;
-	struct job *job = &symbolizer->jobs[item];
-	CLEANUP(free_ptr) uint64_t *addresses = xcalloc(job->count, sizeof(*addresses));
+	int fd = -1;
 
-	(void)thread;
-	for (size_t i = 0; i < job->count; i++)
-		addresses[i] = job->targets[i].address;
-	if (!is_open(job->source)) {
-		source_close(job->source);
-		source_open(job->source, spaces_module(symbolizer->spaces, job->targets[0].module),
-			    &symbolizer->options, addresses, job->count);
+	if (symbolizer->options.proc)
+		fd = address_spaces_open_jit_map(symbolizer->spaces, inquiry->module,
+						 symbolizer->options.proc);
+	inquiry->map = fd < 0 ? NULL : fdopen(fd, "r");
+	if (!inquiry->map)
+		inquiry->problem = xasprintf(
+			"code that process %d made at run time has no names: let it write "
+			"/tmp/perf-%d.map (node --perf-basic-prof, python -X perf)",
+			pid, pid);
+	return inquiry->map;
+}
+
+/* Whether there is a file to read symbols from. */
+static bool prepare(const struct symbolizer *symbolizer, const struct module *module,
+		    struct inquiry *inquiry)
+{
+	switch (module->kind) {
+	case MODULE_FILE:
+	case MODULE_VDSO:
+		return prepare_file(module, inquiry);
+	case MODULE_JIT:
+		return prepare_map(symbolizer, module->pid, inquiry);
+	case MODULE_KERNEL:
+		ask_kernel(symbolizer, inquiry);
+		return false;
+	case MODULE_UNKNOWN:
+		return false;
 	}
-	if (job->source->symtab)
-		find_units(symbolizer, job);
+	return false;
 }
 
-static uint64_t cost_of(const struct job *job, uint32_t unit)
+static struct debugfile_opener opener_of(const struct symbolizer *symbolizer,
+					 const struct module *module, struct inquiry *inquiry)
 {
-	return unit == DWARF_NO_UNIT ? 0 : dwarf_unit_bytes(job->source->dwarf, unit);
+	if (module->kind != MODULE_FILE)
+		return (struct debugfile_opener){0};
+	inquiry->debug_files = address_spaces_debug_files(symbolizer->spaces, inquiry->module);
+	return debug_files_opener(&inquiry->debug_files);
 }
 
-static void cut_into_pieces(struct symbolizer *symbolizer, const struct job *job)
+static struct file_origin origin_of(const struct module *module, const struct inquiry *inquiry)
 {
-	for (size_t i = 0; i < job->count; i++) {
-		const struct target *target = &job->targets[i];
+	struct stat st;
 
-		if (!i || target->unit != target[-1].unit) {
-			GROW(symbolizer->pieces, symbolizer->piece_count, symbolizer->piece_room);
-			symbolizer->pieces[symbolizer->piece_count++] = (struct piece){
-				.job = job,
-				.targets = target,
-				.cost = cost_of(job, target->unit),
-			};
-		}
-		symbolizer->pieces[symbolizer->piece_count - 1].count++;
+	if (module->elf)
+		return (struct file_origin){
+			.owner = elf_file_owner(module->elf),
+			.is_foreign = elf_file_is_foreign(module->elf),
+			.data_bytes = elf_file_data_bytes(module->elf),
+		};
+	if (fstat(fileno(inquiry->map), &st) < 0)
+		return (struct file_origin){.owner = FOREIGN_USER_UNKNOWN, .is_foreign = true};
+	return file_origin_of(fileno(inquiry->map), &st);
+}
+
+static void make_requests(struct symbolizer *symbolizer)
+{
+	for (size_t i = 0; i < symbolizer->inquiry_count; i++) {
+		struct inquiry *inquiry = &symbolizer->inquiries[i];
+		const struct module *module = address_spaces_module(symbolizer->spaces,
+								    inquiry->module);
+
+		if (!prepare(symbolizer, module, inquiry))
+			continue;
+		symbolizer->request_inquiries[symbolizer->request_count] = (uint32_t)i;
+		symbolizer->requests[symbolizer->request_count++] = (struct crews_request){
+			.request = {.module = {.id = inquiry->module,
+					       .elf = module->elf,
+					       .map = inquiry->map,
+					       .opener = opener_of(symbolizer, module, inquiry)},
+				    .addresses = inquiry->addresses,
+				    .count = inquiry->count},
+			.origin = origin_of(module, inquiry),
+			.weight = inquiry->frames,
+		};
 	}
 }
 
-/* The most work first, so that nobody is left alone with it at the end. */
-static int compare_pieces(const void *left, const void *right)
+static struct inquiry *inquiry_of_request(const struct symbolizer *symbolizer, size_t request)
 {
-	const struct piece *a = left, *b = right;
-
-	return (a->cost < b->cost) - (a->cost > b->cost);
+	return &symbolizer->inquiries[symbolizer->request_inquiries[request]];
 }
 
-static void make_pieces(struct symbolizer *symbolizer)
+static void on_finished(void *user, size_t request, struct reply *reply)
 {
-	for (size_t i = 0; i < symbolizer->job_count; i++)
-		cut_into_pieces(symbolizer, &symbolizer->jobs[i]);
-	if (symbolizer->piece_count)
-		qsort(symbolizer->pieces, symbolizer->piece_count, sizeof(*symbolizer->pieces),
-		      compare_pieces);
+	inquiry_of_request(user, request)->reply = reply;
 }
 
-static struct naming *naming_of(const struct symbolizer *symbolizer, frame_id frame)
+static void on_lost(void *user, size_t request, char *why)
 {
-	return &symbolizer->namings[frame - symbolizer->named];
+	inquiry_of_request(user, request)->loss = why;
 }
 
-static void name_listed(struct symbolizer *symbolizer, const struct piece *piece,
-			struct namer *namer)
+static void ask_workers(struct symbolizer *symbolizer)
 {
-	const struct job *job = piece->job;
+	const struct symbolize_options *options = &symbolizer->options;
+	const struct crews_run run = {
+		.requests = symbolizer->requests,
+		.count = symbolizer->request_count,
+		.cancel = options->cancel,
+		.done = options->done,
+		.between = options->between,
+		.between_user = options->user,
+		.finished = on_finished,
+		.lost = on_lost,
+		.user = symbolizer,
+	};
 
-	for (size_t i = 0; i < job->count; i++)
-		*naming_of(symbolizer,
-			   job->targets[i].frame) = namer_name_listed(namer, job->source->names[i]);
+	crews_run(symbolizer->crews, &run);
 }
 
-/* Each address once, though it may be a caller's in one frame and the innermost in another.
- * Returns how many there are. */
-static size_t distinct_addresses(const struct piece *piece, uint64_t *addresses)
+static void finish_here(void *user, size_t request, const struct engine_result *result)
 {
-	size_t count = 0;
+	take_result(inquiry_of_request(user, request), result);
+}
 
-	for (size_t i = 0; i < piece->count; i++)
-		if (!count || addresses[count - 1] != piece->targets[i].address)
-			addresses[count++] = piece->targets[i].address;
+static void do_it_here(struct symbolizer *symbolizer)
+{
+	CLEANUP(free_ptr)
+	struct engine_request *requests = xcalloc(symbolizer->request_count, sizeof(*requests));
+
+	for (size_t i = 0; i < symbolizer->request_count; i++)
+		requests[i] = symbolizer->requests[i].request;
+	engine_run(symbolizer->engine, requests, symbolizer->request_count);
+}
+
+static string_id add_string(struct profile *profile, const struct reply *reply, uint32_t string)
+{
+	struct bytes text = reply_string(reply, string);
+
+	return strtab_add_len(profile_strings(profile), (const char *)text.at, bytes_left(&text));
+}
+
+static function_id function_of(struct profile *profile, const struct inquiry *inquiry,
+			       uint32_t index)
+{
+	struct reply_function function = reply_function(inquiry->reply, index);
+
+	if (inquiry->functions[index] == FUNCTION_NONE)
+		inquiry->functions[index] = profile_function(
+			profile, &(struct profile_function){
+					 .name = add_string(profile, inquiry->reply, function.name),
+					 .system_name = add_string(profile, inquiry->reply,
+								   function.system_name),
+					 .file = add_string(profile, inquiry->reply, function.file),
+					 .start_line = function.start_line,
+				 });
+	return inquiry->functions[index];
+}
+
+static void allot_functions(struct inquiry *inquiry)
+{
+	uint32_t count = inquiry->reply ? reply_function_count(inquiry->reply) : 0;
+
+	inquiry->functions = xcalloc(count, sizeof(*inquiry->functions));
+	for (uint32_t i = 0; i < count; i++)
+		inquiry->functions[i] = FUNCTION_NONE;
+}
+
+/* Returns the number of lines that the frame has got. */
+static unsigned set_lines(struct profile *profile, frame_id frame, const struct inquiry *inquiry,
+			  uint32_t address)
+{
+	struct reply_line found[REPLY_LINES_MAX];
+	struct profile_line lines[REPLY_LINES_MAX];
+	unsigned count = inquiry->reply ? reply_lines(inquiry->reply, address, found) : 0;
+
+	for (unsigned i = 0; i < count; i++)
+		lines[i] = (struct profile_line){
+			.function = function_of(profile, inquiry, found[i].function),
+			.line = found[i].line,
+		};
+	if (count)
+		profile_set_lines(profile, frame, lines, count);
 	return count;
 }
 
-static struct inline_chain go_chain(const struct symbolizer *symbolizer,
-				    const struct gopclntab *table, uint64_t address,
-				    struct arena *arena)
-{
-	struct symbol function;
-	struct call *call;
-
-	if (symbolizer->options.inlines)
-		return gopclntab_resolve(table, address, arena);
-	if (!gopclntab_find(table, address, &function))
-		return (struct inline_chain){0};
-	call = arena_alloc(arena, sizeof(*call));
-	*call = (struct call){.name = function.name};
-	return (struct inline_chain){.calls = call, .count = 1};
-}
-
-static void find_chains(const struct symbolizer *symbolizer, const struct piece *piece,
-			const uint64_t *addresses, size_t count, struct arena *arena,
-			struct inline_chain *chains)
-{
-	const struct source *source = piece->job->source;
-	uint32_t unit = piece->targets->unit;
-
-	if (unit != DWARF_NO_UNIT)
-		dwarf_resolve(source->dwarf, unit, addresses, count, arena, chains);
-	else if (source->go)
-		for (size_t i = 0; i < count; i++)
-			chains[i] = go_chain(symbolizer, source->go, addresses[i], arena);
-}
-
-static void name_in_file(struct symbolizer *symbolizer, const struct piece *piece,
-			 struct namer *namer)
-{
-	const struct source *source = piece->job->source;
-	const struct target *target = piece->targets, *end = target + piece->count;
-	CLEANUP(free_ptr) uint64_t *addresses = xcalloc(piece->count, sizeof(*addresses));
-	CLEANUP(free_ptr) struct inline_chain *chains = xcalloc(piece->count, sizeof(*chains));
-	size_t count = distinct_addresses(piece, addresses);
-
-	find_chains(symbolizer, piece, addresses, count, namer_arena(namer), chains);
-	for (size_t i = 0; i < count; i++) {
-		struct naming naming = namer_name(namer, source, addresses[i], chains[i]);
-
-		for (; target < end && target->address == addresses[i]; target++)
-			*naming_of(symbolizer, target->frame) = naming;
-	}
-}
-
-static void name_piece(void *context, size_t item, unsigned thread)
-{
-	struct symbolizer *symbolizer = context;
-	const struct piece *piece = &symbolizer->pieces[item];
-	struct namer *namer = symbolizer->namers[thread];
-
-	if (piece->job->source->names)
-		name_listed(symbolizer, piece, namer);
-	else if (piece->job->source->symtab)
-		name_in_file(symbolizer, piece, namer);
-}
-
-static struct profile_line to_profile(struct profile *profile, const struct named_line *line)
-{
-	struct strtab *strings = profile_strings(profile);
-	struct profile_function function = {
-		.name = strtab_add(strings, line->name),
-		.system_name = strtab_add(strings, line->system_name),
-		.file = strtab_add(strings, line->file),
-		.start_line = line->start_line,
-	};
-
-	return (struct profile_line){
-		.function = profile_function(profile, &function),
-		.line = line->line,
-	};
-}
-
-/* In the order of frames: the same ids whichever thread was faster. */
+/* In the order of frames, so that ids do not depend on which thread was faster. */
 static void give_to_profile(struct symbolizer *symbolizer)
 {
-	CLEANUP(free_ptr) struct profile_line *lines = NULL;
-	unsigned room = 0;
-
+	for (size_t i = 0; i < symbolizer->inquiry_count; i++)
+		allot_functions(&symbolizer->inquiries[i]);
 	for (frame_id id = symbolizer->named; id < symbolizer->end; id++) {
-		const struct naming *naming = naming_of(symbolizer, id);
+		struct place place = symbolizer->places[id - symbolizer->named];
+		struct inquiry *inquiry;
 
-		if (naming->count > room) {
-			room = 2 * naming->count;
-			lines = xreallocarray(lines, room, sizeof(*lines));
-		}
-		for (unsigned i = 0; i < naming->count; i++)
-			lines[i] = to_profile(symbolizer->profile, &naming->lines[i]);
-		if (naming->count)
-			profile_set_lines(symbolizer->profile, id, lines, naming->count);
+		if (place.inquiry == NOWHERE)
+			continue;
+		inquiry = &symbolizer->inquiries[place.inquiry];
+		inquiry->frames -= set_lines(symbolizer->profile, id, inquiry, place.address) > 0;
 	}
 }
 
-static size_t count_unnamed(const struct symbolizer *symbolizer, const struct job *job)
+/* Advice on how to get more symbols if that many frames found none; NULL: nothing to say. */
+static char *advice_on(const char *path, enum source_symbols symbols, size_t unnamed)
 {
-	size_t unnamed = 0;
+	if (!unnamed || symbols == SOURCE_ALL_SYMBOLS)
+		return NULL;
+	if (symbols == SOURCE_NO_SYMBOLS)
+		return xasprintf("%s has no symbols: install its debug symbols, or do not strip it",
+				 path);
+	return xasprintf("%s has only its exported symbols, which leaves %zu address%s "
+			 "without a name: install its debug symbols, or do not strip it",
+			 path, unnamed, unnamed == 1 ? "" : "es");
+}
 
-	for (size_t i = 0; i < job->count; i++)
-		unnamed += !naming_of(symbolizer, job->targets[i].frame)->count;
-	return unnamed;
+static char *loss_of(const struct module *module, const char *why)
+{
+	if (module->kind == MODULE_JIT)
+		return xasprintf("code that process %d made at run time is shown as addresses: %s",
+				 module->pid, why);
+	return xasprintf("the functions of %s are shown as addresses: %s", module->path, why);
+}
+
+/* Takes the text that is known already. */
+static char *problem_of(struct inquiry *inquiry, const struct module *module)
+{
+	const char *path = module->path;
+	const struct reply *reply = inquiry->reply;
+
+	if (inquiry->loss)
+		return loss_of(module, inquiry->loss);
+	if (inquiry->problem || !reply)
+		return STEAL(inquiry->problem);
+	switch (reply_problem(reply)) {
+	case SOURCE_PACKED_DWARF:
+		return xasprintf("the debug information of %s cannot be decompressed: "
+				 "its functions are named by its symbols alone",
+				 path);
+	case SOURCE_SPLIT_DWARF:
+		return xasprintf(
+			"%s has its debug information in .dwo files, which prof does not read, so "
+			"inlined functions and lines are missing: build it without -gsplit-dwarf",
+			path);
+	case SOURCE_LONG_MAP:
+		return xasprintf("the symbols that process %d lists in its perf-%d.map are more "
+				 "than %d MB: read the first",
+				 module->pid, module->pid, PERFMAP_BYTES_MAX >> 20);
+	case SOURCE_CHANGED_FILE:
+		return xasprintf("%s or its debug file was changed while prof read it, so symbols "
+				 "can be missing or wrong: record it again",
+				 path);
+	case SOURCE_NO_PROBLEM:
+		break;
+	}
+	return advice_on(path, reply_symbols(reply), inquiry->frames);
 }
 
 static void report_problems(const struct symbolizer *symbolizer, struct symbolize_outcome *ret)
 {
-	ret->problems = xcalloc(symbolizer->job_count, sizeof(*ret->problems));
-	for (size_t i = 0; i < symbolizer->job_count; i++) {
-		const struct job *job = &symbolizer->jobs[i];
-		char *text = source_problem(job->source, count_unnamed(symbolizer, job));
+	ret->problems = xcalloc(symbolizer->inquiry_count, sizeof(*ret->problems));
+	for (size_t i = 0; i < symbolizer->inquiry_count; i++) {
+		uint32_t module = symbolizer->inquiries[i].module;
+		char *text = problem_of(&symbolizer->inquiries[i],
+					address_spaces_module(symbolizer->spaces, module));
 
 		if (text)
-			ret->problems[ret->problem_count++] = (struct symbolize_problem){
-				.module = job->targets[0].module,
-				.text = text,
-			};
+			ret->problems[ret->problem_count++] =
+				(struct symbolize_problem){.module = module, .text = text};
 	}
 }
 
-static unsigned cpu_count(void)
+static struct elf_file *file_of(void *user, uint32_t module)
 {
-	cpu_set_t cpus;
+	const struct symbolizer *symbolizer = user;
 
-	if (sched_getaffinity(0, sizeof(cpus), &cpus) < 0)
-		return 1;
-	return (unsigned)CPU_COUNT(&cpus);
+	return address_spaces_module(symbolizer->spaces, module)->elf;
 }
 
-struct symbolizer *symbolizer_new(struct profile *profile, const struct spaces *spaces,
+static uint32_t file_count(void *user)
+{
+	const struct symbolizer *symbolizer = user;
+
+	return address_spaces_module_count(symbolizer->spaces);
+}
+
+static struct engine *new_engine(struct symbolizer *symbolizer, unsigned threads)
+{
+	const struct symbolize_options *options = &symbolizer->options;
+
+	return engine_new(&(struct engine_options){
+		.source = {.inlines = options->inlines, .again = options->again},
+		.pool = {.threads = threads,
+			 .cancel = options->cancel,
+			 .done = options->done,
+			 .between = options->between,
+			 .user = options->user},
+		.finished = finish_here,
+		.user = symbolizer,
+	});
+}
+
+static struct crews *new_crews(struct symbolizer *symbolizer, unsigned threads)
+{
+	const struct symbolize_options *options = &symbolizer->options;
+
+	return crews_new(&(struct crews_options){
+		.crew = {.threads = threads,
+			 .source = {.inlines = options->inlines, .again = options->again},
+			 .file_of = file_of,
+			 .file_count = file_count,
+			 .user = symbolizer},
+		.caller = options->caller,
+		.limits = options->limits,
+	});
+}
+
+struct symbolizer *symbolizer_new(struct profile *profile, const struct address_spaces *spaces,
 				  const struct symbolize_options *options)
 {
 	struct symbolizer *symbolizer = xcalloc(1, sizeof(*symbolizer));
+	unsigned threads = options->threads ? options->threads : affinity_cpu_count();
 
 	symbolizer->profile = profile;
 	symbolizer->spaces = spaces;
-	symbolizer->options = (struct source_options){
-		.debug_dir = options->debug_dir,
-		.proc = options->proc,
-		.inlines = options->inlines,
-		.again = options->again,
-	};
-	symbolizer->crew = (struct crew){
-		.threads = options->threads ? options->threads : cpu_count(),
-		.cancel = options->cancel,
-		.done = options->done,
-		.between = options->between,
-		.user = options->user,
-	};
+	symbolizer->options = *options;
+	if (options->in_process)
+		symbolizer->engine = new_engine(symbolizer, threads);
+	else
+		symbolizer->crews = new_crews(symbolizer, threads);
 	return symbolizer;
+}
+
+void symbolizer_set_profile(struct symbolizer *symbolizer, struct profile *profile)
+{
+	symbolizer->profile = profile;
+	symbolizer->named = 0;
 }
 
 static void begin_run(struct symbolizer *symbolizer)
 {
+	frame_id frames;
+
 	symbolizer->end = profile_frame_count(symbolizer->profile);
-	symbolizer->target_count = symbolizer->job_count = symbolizer->piece_count = 0;
-	symbolizer->namings = xcalloc(symbolizer->end - symbolizer->named,
-				      sizeof(*symbolizer->namings));
-	symbolizer->namers = xcalloc(symbolizer->crew.threads, sizeof(struct namer *));
-	for (unsigned i = 0; i < symbolizer->crew.threads; i++)
-		symbolizer->namers[i] = namer_new();
+	frames = symbolizer->end - symbolizer->named;
+	symbolizer->target_count = symbolizer->inquiry_count = symbolizer->request_count = 0;
+	symbolizer->places = xcalloc(frames, sizeof(*symbolizer->places));
+	for (frame_id i = 0; i < frames; i++)
+		symbolizer->places[i].inquiry = NOWHERE;
 	collect_targets(symbolizer);
-	make_jobs(symbolizer);
+	make_inquiries(symbolizer);
+	symbolizer->requests = xcalloc(symbolizer->inquiry_count, sizeof(*symbolizer->requests));
+	symbolizer->request_inquiries = xcalloc(symbolizer->inquiry_count,
+						sizeof(*symbolizer->request_inquiries));
+	make_requests(symbolizer);
 }
 
 static void end_run(struct symbolizer *symbolizer)
 {
-	for (unsigned i = 0; i < symbolizer->crew.threads; i++)
-		namer_free(symbolizer->namers[i]);
-	free(symbolizer->namers);
-	free(symbolizer->namings);
+	for (size_t i = 0; i < symbolizer->inquiry_count; i++) {
+		struct inquiry *inquiry = &symbolizer->inquiries[i];
+
+		close_file(&inquiry->map);
+		reply_free(inquiry->reply);
+		free(inquiry->functions);
+		free(inquiry->addresses);
+		free(inquiry->problem);
+		free(inquiry->loss);
+	}
+	free(symbolizer->requests);
+	free(symbolizer->request_inquiries);
+	free(symbolizer->places);
 	symbolizer->named = symbolizer->end;
 }
 
 void symbolizer_run(struct symbolizer *symbolizer, struct symbolize_outcome *ret)
 {
-	const atomic_bool *cancel = symbolizer->crew.cancel;
+	const atomic_bool *cancel = symbolizer->options.cancel;
 
 	*ret = (struct symbolize_outcome){0};
 	begin_run(symbolizer);
-	crew_run(&symbolizer->crew, symbolizer->job_count, open_job, symbolizer);
-	make_pieces(symbolizer);
-	crew_run(&symbolizer->crew, symbolizer->piece_count, name_piece, symbolizer);
+	if (symbolizer->engine)
+		do_it_here(symbolizer);
+	else
+		ask_workers(symbolizer);
+	ret->worker_cost = symbolizer_cost(symbolizer);
 	give_to_profile(symbolizer);
 	ret->cancelled = cancel && atomic_load(cancel);
 	if (!ret->cancelled)
@@ -437,23 +556,23 @@ void symbolizer_run(struct symbolizer *symbolizer, struct symbolize_outcome *ret
 	end_run(symbolizer);
 }
 
+struct worker_cost symbolizer_cost(const struct symbolizer *symbolizer)
+{
+	return symbolizer->crews ? crews_cost(symbolizer->crews) : (struct worker_cost){0};
+}
+
 void symbolizer_free(struct symbolizer *symbolizer)
 {
 	if (!symbolizer)
 		return;
-	for (uint32_t i = 0; i < symbolizer->source_count; i++) {
-		if (symbolizer->sources[i])
-			source_close(symbolizer->sources[i]);
-		free(symbolizer->sources[i]);
-	}
-	free(symbolizer->sources);
-	free(symbolizer->pieces);
-	free(symbolizer->jobs);
+	engine_free(symbolizer->engine);
+	crews_free(symbolizer->crews);
+	free(symbolizer->inquiries);
 	free(symbolizer->targets);
 	free(symbolizer);
 }
 
-void symbolize(struct profile *profile, struct spaces *spaces,
+void symbolize(struct profile *profile, struct address_spaces *spaces,
 	       const struct symbolize_options *options, struct symbolize_outcome *ret)
 {
 	CLEANUP(symbolizer_cleanup)

@@ -1,65 +1,80 @@
 /*
- * Names every distinct frame of a profile once: at the end, with all CPUs at work, or again and
- * again while the profile grows.
+ * Symbolizes every distinct frame of a profile once: at the end, on all CPUs, or repeatedly while
+ * the profile grows.
  *
- * The order of sources for a user frame: Go's own table of functions, DWARF inline chain, .symtab,
- * .dynsym and .gnu_debugdata, perf-PID.map. The outermost line of a frame takes the ELF symbol's
- * name where there is one, so that clones (.cold, .isra) show as such; but where the linker has
- * folded several functions into one, the name whose lines these are. A caller's frame is looked up
- * at its address - 1. Frames that nothing names stay without lines. A module that cannot be read
- * costs its names and one problem in the outcome.
+ * Files are read by processes without rights (crews.h): a file can cost symbols, its own or those
+ * of its owner's other files, but neither the profile nor anything else.
+ *
+ * Frames of files are symbolized by an engine (engine.h says in which order of sources), frames of
+ * code compiled at run time from perf-PID.map, frames of the kernel by the kernel. A caller's frame
+ * is looked up at its address - 1. Frames without a symbol stay without lines. A module that cannot
+ * be read loses its symbols and adds one problem to the outcome.
  */
 #ifndef PROF_SYMBOL_SYMBOLIZER_H
 #define PROF_SYMBOL_SYMBOLIZER_H
 
-#include "proc/space.h"
+#include "proc/address_spaces.h"
 #include "profile/profile.h"
+#include "symbol/crews.h"
 
 #include <stdatomic.h>
 
 struct symbolize_options {
-	const char *debug_dir; /* "/usr/lib/debug" */
-	const char *proc; /* "/proc": kallsyms, perf-PID.map through PID/root; NULL: the kernel and
-			     the processes were others */
-	unsigned threads; /* 0: one a CPU */
+	const char *proc; /* "/proc": for kallsyms and perf-PID.map; NULL if kernel and processes
+			     were of another machine or boot */
+	unsigned threads; /* 0: one per CPU */
 	bool inlines;	  /* false: physical functions only, without lines */
 	bool again;	  /* symbolizer_run() will be called more than once */
-	const atomic_bool
-		*cancel;   /* set: stop naming soon, leave the rest as addresses; may be NULL */
+	const atomic_bool *cancel; /* when set, symbolizing stops soon and leaves the rest as
+				      addresses; may be NULL */
 	atomic_uint *done; /* modules and units finished so far, for progress; may be NULL */
-	/* With one thread: called after each module and unit. The profile may get more frames then,
-	 * which are left for the next run. NULL: nothing. */
+	/*
+	 * Called every few ms. The profile may get more frames in it, which are left for the next
+	 * run. May be NULL.
+	 */
 	void (*between)(void *user);
 	void *user;
+	uid_t caller; /* the user for whom root's prof runs (sudo); 0: unknown */
+	/*
+	 * For fuzzers, whom other processes would only slow down: everything in this process, which
+	 * calls `between` with one thread only.
+	 */
+	bool in_process;
+	struct crews_limits limits; /* zero: the defaults */
 };
 
-/* A module whose names are missing or poor, for the summary. */
+/* A module whose symbols are missing or incomplete, for the summary. */
 struct symbolize_problem {
 	uint32_t module;
 	char *text; /* one sentence */
 };
 
 struct symbolize_outcome {
-	struct symbolize_problem *problems; /* at most one a module */
+	struct symbolize_problem *problems; /* at most one per module */
 	size_t problem_count;
 	bool cancelled;
+	struct worker_cost worker_cost; /* of all runs, of the processes that read files */
 };
 
 /* Frames of module N of the profile belong to module N of spaces. */
-void symbolize(struct profile *profile, struct spaces *spaces,
+void symbolize(struct profile *profile, struct address_spaces *spaces,
 	       const struct symbolize_options *options, struct symbolize_outcome *ret);
 
 /*
- * The same for a profile that goes on growing: each run names the frames that have come since the
- * one before, and files stay open in between. Borrows all of them.
+ * The same for a growing profile: each run symbolizes the frames that are new since the last run,
+ * and files stay open in between. Borrows its arguments.
  */
 struct symbolizer;
 
-struct symbolizer *symbolizer_new(struct profile *profile, const struct spaces *spaces,
+struct symbolizer *symbolizer_new(struct profile *profile, const struct address_spaces *spaces,
 				  const struct symbolize_options *options);
 void symbolizer_free(struct symbolizer *symbolizer);
 DEFINE_CLEANUP(symbolizer, symbolizer_free)
+/* The next run is of another profile, whose modules have the same numbers. */
+void symbolizer_set_profile(struct symbolizer *symbolizer, struct profile *profile);
 void symbolizer_run(struct symbolizer *symbolizer, struct symbolize_outcome *ret);
+/* Of its workers so far. */
+struct worker_cost symbolizer_cost(const struct symbolizer *symbolizer);
 
 void symbolize_outcome_deinit(struct symbolize_outcome *outcome);
 

@@ -7,50 +7,54 @@
 
 #include <string.h>
 
-/* Where an entry's name is. */
+/* The string table with an entry's name. */
 enum table {
 	TABLE_IMAGE,   /* .strtab */
 	TABLE_DEBUG,   /* .strtab of the debug file */
 	TABLE_DYNAMIC, /* .dynstr */
-	TABLE_PLT,     /* .dynstr: the stub of that function */
+	TABLE_PLT,     /* .dynstr: the PLT stub of that function */
 	TABLES,
 };
 
 #define NONE UINT32_MAX
 
-/* They are searched linearly; programs have about five. */
+/* Executable sections are searched linearly; programs have about five. */
 enum { CODE_SECTIONS_MAX = 256 };
 
-/* Of a vaddr, in sorting. */
+/* Digits of a vaddr, for radix sort. */
 enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS };
+
+/* The bytes of a name that are compared and kept; real names are shorter. */
+enum { KEY_BYTES = 1024, NAME_BYTES_MAX = 1 << 16, NAMES_AT_ONCE = 1024 };
 
 /* 24 bytes: large programs have a million symbols. */
 struct entry {
 	uint64_t vaddr;
 	uint32_t size_bytes;
 	uint32_t name;	    /* offset in its table's strings */
-	uint32_t enclosing; /* the nearest earlier entry that reaches beyond our start, or NONE */
+	uint32_t enclosing; /* the nearest earlier entry that extends beyond this one's start, or
+			       NONE */
 	uint8_t table;
-	uint8_t rank; /* at one address the lowest is the best */
+	uint8_t rank; /* lowest is best among entries at one address */
 };
 
 enum rank {
 	RANK_WEAK = 1,
 	RANK_LOCAL = 2,
 	RANK_UNTYPED = 4,
-	RANK_UNSIZED = 8, /* above all others: a size says that it is a function */
+	RANK_UNSIZED = 8, /* above all others: only functions have sizes */
 };
 
 struct symtab {
-	struct entry *entries; /* by vaddr; of one vaddr the best last */
+	struct entry *entries; /* by vaddr; entries at one vaddr end with the best */
 	size_t count, room;
 	struct bytes strings[TABLES];
-	struct image_code *code;
+	struct elf_file_code *code;
 	size_t code_count;
 	bool complete;
 };
 
-/* The end of the executable section around vaddr; 0: there is none. */
+/* The end of the executable section that contains vaddr; 0 if there is none. */
 static uint64_t code_end(const struct symtab *symtab, uint64_t vaddr)
 {
 	for (size_t i = 0; i < symtab->code_count; i++)
@@ -59,18 +63,25 @@ static uint64_t code_end(const struct symtab *symtab, uint64_t vaddr)
 	return 0;
 }
 
-static const char *entry_name(const struct symtab *symtab, const struct entry *entry)
+/* The name, cut to a maximum length: see bytes_text(). */
+static struct bytes entry_name(const struct symtab *symtab, const struct entry *entry, size_t most)
 {
 	struct bytes strings = bytes_at(symtab->strings[entry->table], entry->name);
-	const char *name = bytes_cstr(&strings);
+	size_t left = bytes_left(&strings);
+	const unsigned char *nul = left ? memchr(strings.at, 0, left < most ? left : most) : NULL;
 
-	return name ? name : "";
+	if (!nul && left <= most)
+		return (struct bytes){0};
+	strings.end = nul ? nul : strings.at + most;
+	return strings;
 }
 
-/* Labels inside functions, and aarch64's marks of code and data ("$x", "$d.12"). */
-static bool is_label(const char *name)
+/* Labels inside functions, and aarch64's mapping symbols ("$x", "$d.12"). */
+static bool is_label(struct bytes name)
 {
-	return name[0] == '$' || (name[0] == '.' && name[1] == 'L');
+	uint8_t first = bytes_u8(&name);
+
+	return first == '$' || (first == '.' && bytes_u8(&name) == 'L');
 }
 
 static unsigned rank_of(const Elf64_Sym *symbol)
@@ -88,7 +99,8 @@ static unsigned rank_of(const Elf64_Sym *symbol)
 	return rank;
 }
 
-static bool is_code(const struct symtab *symtab, const Elf64_Sym *symbol, const struct entry *entry)
+static bool is_wanted(const struct symtab *symtab, struct elf_file *elf, const Elf64_Sym *symbol,
+		      const struct entry *entry)
 {
 	if (symbol->st_shndx == SHN_UNDEF || symbol->st_shndx == SHN_ABS || !symbol->st_name)
 		return false;
@@ -97,7 +109,10 @@ static bool is_code(const struct symtab *symtab, const Elf64_Sym *symbol, const 
 	case STT_GNU_IFUNC:
 		return symbol->st_size || code_end(symtab, symbol->st_value);
 	case STT_NOTYPE:
-		return code_end(symtab, symbol->st_value) && !is_label(entry_name(symtab, entry));
+		return code_end(symtab, symbol->st_value) &&
+		       !is_label(entry_name(symtab, entry, 2));
+	case STT_OBJECT:
+		return symbol->st_size && elf_file_section_is_data(elf, symbol->st_shndx);
 	default:
 		return false;
 	}
@@ -105,32 +120,38 @@ static bool is_code(const struct symtab *symtab, const Elf64_Sym *symbol, const 
 
 static void add_entry(struct symtab *symtab, struct entry entry)
 {
-	/* `enclosing` counts them in 32 bits. */
+	/* `enclosing` has 32 bits. */
 	if (symtab->count == NONE)
 		return;
 	GROW(symtab->entries, symtab->count, symtab->room);
 	symtab->entries[symtab->count++] = entry;
 }
 
-/* Room that is not needed is never touched. */
-static void reserve(struct symtab *symtab, size_t more)
+/* Unused memory is never touched. False if the file claims more symbols than there is memory. */
+static bool reserve(struct symtab *symtab, size_t more)
 {
-	symtab->room = symtab->count + more;
-	symtab->entries = xreallocarray(symtab->entries, symtab->room, sizeof(*symtab->entries));
+	size_t room = symtab->count + more;
+	struct entry *entries = reallocarray(symtab->entries, room, sizeof(*entries));
+
+	if (!entries)
+		return false;
+	symtab->entries = entries;
+	symtab->room = room;
+	return true;
 }
 
-/* True when the table is there. */
-static bool load_table(struct symtab *symtab, struct image *image, enum table table,
+/* Returns true if the table exists. */
+static bool load_table(struct symtab *symtab, struct elf_file *elf, enum table table,
 		       const char *symbols_name, const char *strings_name)
 {
-	struct bytes symbols = image_section(image, symbols_name).data;
+	struct bytes symbols = elf_file_section(elf, symbols_name).data;
 	Elf64_Sym symbol;
 
-	symtab->strings[table] = image_section(image, strings_name).data;
-	if (!bytes_left(&symbols))
+	symtab->strings[table] = elf_file_section(elf, strings_name).data;
+	if (!bytes_left(&symbols) ||
+	    !reserve(symtab, bytes_left(&symbols) / elf_symbol_bytes(elf_file_is_32(elf)) + 1))
 		return false;
-	reserve(symtab, bytes_left(&symbols) / sizeof(Elf32_Sym));
-	while (elf_take_symbol(&symbols, image_is_32(image), &symbol)) {
+	while (elf_take_symbol(&symbols, elf_file_is_32(elf), &symbol)) {
 		uint64_t size = symbol.st_size;
 		struct entry entry = {
 			.vaddr = symbol.st_value,
@@ -140,18 +161,18 @@ static bool load_table(struct symtab *symtab, struct image *image, enum table ta
 			.rank = (uint8_t)rank_of(&symbol),
 		};
 
-		if (is_code(symtab, &symbol, &entry))
+		if (is_wanted(symtab, elf, &symbol, &entry))
 			add_entry(symtab, entry);
 	}
 	return true;
 }
 
-static void load_plt(struct symtab *symtab, struct image *image)
+static void load_plt(struct symtab *symtab, struct elf_file *elf)
 {
 	CLEANUP(free_ptr) struct plt_stub *stubs = NULL;
-	size_t count = plt_stubs(image, &stubs);
+	size_t count = plt_stubs(elf, &stubs);
 
-	symtab->strings[TABLE_PLT] = image_section(image, ".dynstr").data;
+	symtab->strings[TABLE_PLT] = elf_file_section(elf, ".dynstr").data;
 	for (size_t i = 0; i < count; i++)
 		add_entry(symtab, (struct entry){
 					  .vaddr = stubs[i].vaddr,
@@ -161,7 +182,7 @@ static void load_plt(struct symtab *symtab, struct image *image)
 				  });
 }
 
-/* The better name is the greater one, because the best of an address comes last. */
+/* The better name compares greater, because the best entry of an address is the last. */
 static int compare_names(const char *a, const char *b)
 {
 	size_t underscores_a = strspn(a, "_"), underscores_b = strspn(b, "_");
@@ -171,22 +192,84 @@ static int compare_names(const char *a, const char *b)
 	return strcmp(b, a);
 }
 
-/* Of one vaddr. */
-static int compare_entries(const void *left, const void *right, void *context)
+/* An entry with a copy of its name: the file can change during the sort. */
+struct named_entry {
+	struct entry entry;
+	const char *name;
+};
+
+static int compare_ranks(const void *left, const void *right)
 {
 	const struct entry *a = left, *b = right;
-	const struct symtab *symtab = context;
-	int by_name;
 
-	if (a->rank != b->rank)
-		return a->rank < b->rank ? 1 : -1;
-	by_name = compare_names(entry_name(symtab, a), entry_name(symtab, b));
-	if (by_name)
-		return by_name;
-	return (a->size_bytes > b->size_bytes) - (a->size_bytes < b->size_bytes);
+	return (a->rank < b->rank) - (a->rank > b->rank);
 }
 
-/* Keeps the order of those whose digits are equal. */
+/* Compares entries of one vaddr and rank. */
+static int compare_aliases(const void *left, const void *right)
+{
+	const struct named_entry *a = left, *b = right;
+	int by_name = compare_names(a->name, b->name);
+
+	if (by_name)
+		return by_name;
+	return (a->entry.size_bytes > b->entry.size_bytes) -
+	       (a->entry.size_bytes < b->entry.size_bytes);
+}
+
+/* Entries of one vaddr and rank, usually at most two. */
+struct aliases {
+	struct named_entry *items;
+	size_t count, room;
+	struct arena names;
+	size_t name_count; /* used in names */
+};
+
+static void add_alias(struct aliases *aliases, const struct symtab *symtab,
+		      const struct entry *entry)
+{
+	const char *name = arena_text(&aliases->names, entry_name(symtab, entry, KEY_BYTES));
+
+	GROW(aliases->items, aliases->count, aliases->room);
+	aliases->items[aliases->count++] = (struct named_entry){*entry, name ? name : ""};
+	aliases->name_count++;
+}
+
+static void sort_aliases(struct aliases *aliases, const struct symtab *symtab, struct entry *first,
+			 size_t count)
+{
+	aliases->count = 0;
+	for (size_t i = 0; i < count; i++)
+		add_alias(aliases, symtab, &first[i]);
+	qsort(aliases->items, count, sizeof(*aliases->items), compare_aliases);
+	for (size_t i = 0; i < count; i++)
+		first[i] = aliases->items[i].entry;
+	if (aliases->name_count >= NAMES_AT_ONCE) {
+		arena_deinit(&aliases->names);
+		aliases->name_count = 0;
+	}
+}
+
+/* Most entries differ in rank, so their names are not read. */
+static void sort_one_vaddr(struct aliases *aliases, const struct symtab *symtab,
+			   struct entry *first, size_t count)
+{
+	qsort(first, count, sizeof(*first), compare_ranks);
+	for (size_t end, i = 0; i < count; i = end) {
+		for (end = i + 1; end < count && first[end].rank == first[i].rank;)
+			end++;
+		if (end - i > 1)
+			sort_aliases(aliases, symtab, &first[i], end - i);
+	}
+}
+
+static void aliases_deinit(struct aliases *aliases)
+{
+	arena_deinit(&aliases->names);
+	free(aliases->items);
+}
+
+/* A stable counting sort by one digit. */
 static void sort_by_digit(const struct entry *from, struct entry *to, size_t count, unsigned shift)
 {
 	size_t places[DIGITS] = {0}, place = 0;
@@ -203,13 +286,17 @@ static void sort_by_digit(const struct entry *from, struct entry *to, size_t cou
 		to[places[from[i].vaddr >> shift & (DIGITS - 1)]++] = from[i];
 }
 
-/* Digit by digit: comparing a million symbols takes a fourth of a second. */
-static void sort_by_vaddr(struct symtab *symtab)
+/*
+ * Radix sort: sorting a million symbols by comparison takes 250 ms. False if there is no memory.
+ */
+static bool sort_by_vaddr(struct symtab *symtab)
 {
 	size_t count = symtab->count;
-	struct entry *sorted = xmalloc(count * sizeof(*sorted));
+	struct entry *sorted = reallocarray(NULL, count, sizeof(*sorted));
 	uint64_t bits = 0;
 
+	if (!sorted)
+		return false;
 	for (size_t i = 0; i < count; i++)
 		bits |= symtab->entries[i].vaddr ^ symtab->entries[0].vaddr;
 	for (unsigned shift = 0; shift < 64 && bits >> shift; shift += DIGIT_BITS) {
@@ -221,15 +308,16 @@ static void sort_by_vaddr(struct symtab *symtab)
 	}
 	symtab->room = count;
 	free(sorted);
+	return true;
 }
 
 static void sort(struct symtab *symtab)
 {
+	CLEANUP(aliases_deinit) struct aliases aliases = {0};
 	size_t end;
 
-	if (!symtab->count)
-		return;
-	sort_by_vaddr(symtab);
+	if (symtab->count && !sort_by_vaddr(symtab))
+		symtab->count = 0;
 	for (size_t i = 0; i < symtab->count; i = end) {
 		struct entry *first = &symtab->entries[i];
 
@@ -237,7 +325,7 @@ static void sort(struct symtab *symtab)
 		while (end < symtab->count && symtab->entries[end].vaddr == first->vaddr)
 			end++;
 		if (end - i > 1)
-			qsort_r(first, end - i, sizeof(*first), compare_entries, symtab);
+			sort_one_vaddr(&aliases, symtab, first, end - i);
 	}
 }
 
@@ -246,7 +334,7 @@ static uint64_t entry_end(const struct entry *entry)
 	return entry->vaddr + entry->size_bytes;
 }
 
-/* The nearest entry, from `index` outwards, that reaches beyond vaddr. */
+/* The nearest entry, from `index` outwards, that extends beyond vaddr. */
 static uint32_t reaching(const struct symtab *symtab, uint32_t index, uint64_t vaddr)
 {
 	while (index != NONE && entry_end(&symtab->entries[index]) <= vaddr)
@@ -254,7 +342,7 @@ static uint32_t reaching(const struct symtab *symtab, uint32_t index, uint64_t v
 	return index;
 }
 
-/* An unsized entry is given the room up to the next one; 0: it stands for nothing. */
+/* An entry without a size extends to the next one; 0 if nothing is left. */
 static uint32_t unsized_bytes(const struct symtab *symtab, const struct entry *entry,
 			      uint64_t next_vaddr)
 {
@@ -265,7 +353,7 @@ static uint32_t unsized_bytes(const struct symtab *symtab, const struct entry *e
 	return end - entry->vaddr < UINT32_MAX ? (uint32_t)(end - entry->vaddr) : UINT32_MAX;
 }
 
-/* Drops what can never be the answer and links each entry to the one around it. */
+/* Drops entries that can never be found and links each entry to its enclosing one. */
 static void settle(struct symtab *symtab)
 {
 	struct entry *entries = symtab->entries;
@@ -292,20 +380,20 @@ static void settle(struct symtab *symtab)
 		symtab->entries = xreallocarray(entries, kept, sizeof(*entries));
 }
 
-struct symtab *symtab_new(struct image *image, struct image *debug)
+struct symtab *symtab_new(struct elf_file *elf, struct elf_file *debug)
 {
 	struct symtab *symtab = xcalloc(1, sizeof(*symtab));
 
-	symtab->code_count = image_code(image, &symtab->code);
+	symtab->code_count = elf_file_code(elf, &symtab->code);
 	if (symtab->code_count > CODE_SECTIONS_MAX)
 		symtab->code_count = CODE_SECTIONS_MAX;
-	symtab->complete = load_table(symtab, image, TABLE_IMAGE, ".symtab", ".strtab");
-	/* All its symbols are in .symtab too, but in that of another file they may be left out. */
+	symtab->complete = load_table(symtab, elf, TABLE_IMAGE, ".symtab", ".strtab");
+	/* .symtab contains the dynamic symbols too, but that of a debug file may lack them. */
 	if (!symtab->complete)
-		load_table(symtab, image, TABLE_DYNAMIC, ".dynsym", ".dynstr");
+		load_table(symtab, elf, TABLE_DYNAMIC, ".dynsym", ".dynstr");
 	if (debug && load_table(symtab, debug, TABLE_DEBUG, ".symtab", ".strtab"))
 		symtab->complete = true;
-	load_plt(symtab, image);
+	load_plt(symtab, elf);
 	sort(symtab);
 	settle(symtab);
 	return symtab;
@@ -349,18 +437,22 @@ static uint32_t last_before(const struct symtab *symtab, uint64_t vaddr)
 static const char *final_name(const struct symtab *symtab, const struct entry *entry,
 			      struct arena *arena)
 {
-	const char *name = entry_name(symtab, entry);
-	const char *version = strchr(name, '@');
+	struct bytes name = entry_name(symtab, entry, NAME_BYTES_MAX);
+	const unsigned char *version;
+	size_t len = bytes_left(&name);
+	char *stub;
 
+	if (!len)
+		return "";
 	if (entry->table == TABLE_PLT) {
-		size_t len = strlen(name);
-		char *stub = arena_alloc(arena, len + sizeof("@plt"));
-
-		memcpy(stub, name, len);
-		memcpy(stub + len, "@plt", sizeof("@plt"));
+		stub = arena_alloc(arena, len + sizeof("@plt"));
+		memcpy(bytes_append(stub, name), "@plt", sizeof("@plt"));
 		return stub;
 	}
-	return version ? arena_strndup(arena, name, (size_t)(version - name)) : name;
+	version = memchr(name.at, '@', len);
+	if (version)
+		name.end = version;
+	return arena_text(arena, name);
 }
 
 bool symtab_find(const struct symtab *symtab, uint64_t vaddr, struct arena *arena,

@@ -1,11 +1,12 @@
 /*
- * What differs between machines in unwinding: the registers, how perf numbers them, how DWARF does,
- * and what calls and prologues look like.
+ * Architectures: what unwinding needs to know about registers, their numbers in perf and DWARF,
+ * and the machine code of calls and prologues.
  *
- * A machine is one file arch_<name>.c with one const struct; all are compiled everywhere, so that
- * recorded stacks of another machine can be unwound in a test. Sources: asm/perf_regs.h of the
- * kernel; System V psABI x86-64, 3.2 and figure 3.36; DWARF for the Arm 64-bit architecture
- * (AADWARF64), 4.1, and AAPCS64, 6.1.1; struct rt_sigframe and struct sigcontext of the kernel.
+ * Each architecture is a file arch_<name>.c with one const struct. All are compiled on every
+ * machine, so that recorded stacks of another architecture can be unwound in tests. Sources:
+ * asm/perf_regs.h of the kernel; System V psABI x86-64, 3.2 and figure 3.36; DWARF for the Arm
+ * 64-bit architecture (AADWARF64), 4.1, and AAPCS64, 6.1.1; struct rt_sigframe and struct
+ * sigcontext of the kernel.
  */
 #ifndef PROF_UNWIND_ARCH_H
 #define PROF_UNWIND_ARCH_H
@@ -17,7 +18,7 @@
 
 enum { REGS_MAX = 33 };
 
-/* Register values by DWARF number; bit n of `known` says whether values[n] is. */
+/* Register values by DWARF number; values[n] is valid if bit n of `known` is set. */
 struct regs {
 	uint64_t values[REGS_MAX];
 	uint64_t known;
@@ -41,55 +42,82 @@ static inline void regs_set(struct regs *regs, unsigned reg, uint64_t value)
 }
 
 /*
- * Where the frame that the kernel makes for a signal handler keeps what was interrupted: offsets
- * from sp as it is when the handler has returned; 0: not kept.
+ * The kernel's signal frame: where the interrupted registers are saved, as offsets from sp after
+ * the handler has returned; 0: not saved.
  */
 struct signal_frame {
 	uint16_t regs[REGS_MAX]; /* by DWARF number */
 	uint16_t pc;
 };
 
-/* Machine code is looked at in pieces of so many bytes. */
+/* Number of bytes of machine code that the predicates below look at. */
 enum { CODE_BYTES = 8 };
+
+/* A jump in machine code. */
+enum jump { JUMP_NONE, JUMP_DIRECT, JUMP_INDIRECT };
 
 struct arch {
 	const char *name;
-	const struct arch *compat; /* 32-bit processes that it runs too; NULL: none are unwound */
+	const struct arch *compat; /* the architecture of its 32-bit processes; NULL: not unwound */
 	unsigned word_bytes;
 	unsigned register_count; /* DWARF numbers below this are general registers */
 	unsigned sp, fp, ra;	 /* DWARF numbers; ra: the column of the return address in CFI */
-	uint64_t preserved;	 /* bit n: a call leaves register n as it was (by the psABI) */
-	uint64_t perf_mask;	 /* sample_regs_user that gives all of them and the pc */
+	uint64_t preserved;	 /* bit n: register n is callee-saved (psABI) */
+	uint64_t perf_mask;	 /* sample_regs_user for all of them and the pc */
 	const uint8_t
 		*perf_to_dwarf; /* by perf number; PERF_REG_PC for the pc, PERF_REG_NONE for none */
 	unsigned perf_count;
 	unsigned perf_sp, perf_pc; /* perf's numbers of the stack pointer and the pc */
-	bool record_on_top;  /* the caller's stack begins right above a frame pointer's record */
-	bool ra_in_register; /* a leaf's return address is in `ra`, not on the stack (aarch64's lr)
-			      */
-	uint64_t pc_mask; /* bits of a return address that count (pointer authentication on aarch64)
-			   */
-	/* Do these bytes, the ones just before a return address, end with a call? */
+	bool record_on_top;	   /* the caller's stack begins directly above the frame record */
+	bool ra_in_register;	   /* a leaf's return address is in register `ra` (aarch64's lr) */
+	uint64_t pc_mask;	   /* bits that an address of code can have */
+	/*
+	 * The numbers of bits of smaller address spaces, descending, ending with 0: above them
+	 * return addresses can have a signature (pointer authentication on aarch64). NULL: none.
+	 */
+	const uint8_t *smaller_spaces;
+	/* True if the bytes before a return address end with a call. */
 	bool (*ends_with_call)(const unsigned char code[CODE_BYTES]);
-	/* Where that call goes to; false when the instruction alone does not tell. */
+	/* The target of that call; false if the instruction alone does not tell. */
 	bool (*call_target)(const unsigned char code[CODE_BYTES], uint64_t return_address,
 			    uint64_t *ret);
+	/* True if there is a jump through a register in the code. */
+	bool (*has_register_jump)(const unsigned char *code, size_t len);
 	/*
-	 * For functions without CFI: when the instruction at the pc belongs to a prologue or an
-	 * epilogue, how many words were pushed above the return address; -1 when it says nothing.
+	 * The numbers of bytes that a function with a frame pointer can have below its saved
+	 * registers, by its code, up to `room`; and up to *alignment - 1 more. 0: they vary
+	 * (alloca). NULL: unknown.
+	 */
+	unsigned (*frame_sizes)(const unsigned char *code, size_t len, uint64_t *sizes,
+				unsigned room, unsigned *alignment);
+	/*
+	 * Whether the code sets up a frame pointer, and where the first time: it pushes the
+	 * caller's, which its own then points to. NULL: unknown.
+	 */
+	bool (*sets_up_fp)(const unsigned char *code, size_t len, size_t *at);
+	/* The bytes of arguments that the code after a call pops. */
+	unsigned (*popped_bytes)(const unsigned char after_call[CODE_BYTES]);
+	/* Whether code at this address is a jump, and where a direct one goes. NULL: unknown. */
+	enum jump (*jump_at)(const unsigned char *code, size_t len, uint64_t address,
+			     uint64_t *target);
+	/*
+	 * For functions without CFI: if the instruction at the pc belongs to a prologue or
+	 * epilogue, the number of words pushed above the return address; else -1.
 	 */
 	int (*pushed_words)(const unsigned char code[CODE_BYTES]);
 	/*
-	 * Do the bytes just before the pc end with a system call that has just returned, or not
-	 * yet?
+	 * True if the bytes before the pc end with a system call that is running or has just
+	 * returned.
 	 */
-	int syscall_pc; /* the register that then holds the pc; -1: none does */
+	int syscall_pc; /* the register that then holds the pc; -1: none */
 	bool (*is_after_syscall)(const unsigned char code[CODE_BYTES], const struct regs *regs);
-	/* And is it clone or clone3, on the side of the new thread (or process)? */
-	bool (*is_newborn)(const unsigned char code[CODE_BYTES], const struct regs *regs);
-	/* Is this what a signal handler returns to: the system call rt_sigreturn? */
+	/* True if that call is clone or clone3 and this is the new thread or process. */
+	bool (*is_clone_child)(const unsigned char code[CODE_BYTES], const struct regs *regs);
+	/*
+	 * True if this is the code that a signal handler returns to: the system call rt_sigreturn.
+	 */
 	bool (*is_sigreturn)(const unsigned char code[CODE_BYTES]);
-	unsigned sigreturn_bytes; /* from there to its last instruction */
+	unsigned sigreturn_bytes; /* its length */
 	const struct signal_frame *signal_frame;
 };
 
@@ -98,12 +126,12 @@ enum { PERF_REG_PC = 0xfe, PERF_REG_NONE = 0xff };
 extern const struct arch arch_x86_64;
 extern const struct arch arch_i386;
 extern const struct arch arch_aarch64;
-/* The machine prof was built for. */
+/* The architecture prof was built for. */
 const struct arch *arch_native(void);
 
 /*
- * From perf's dump (values: u64s in the order of mask's bits). False: the dump is too short, or it
- * lacks the pc or the stack pointer.
+ * Converts perf's register dump (values: u64s in the order of mask's bits). False if it is too
+ * short or lacks the pc or the stack pointer.
  */
 bool regs_from_perf(const struct arch *arch, uint64_t mask, struct bytes values, struct regs *ret);
 

@@ -34,7 +34,19 @@ static bool call_target(const unsigned char code[CODE_BYTES], uint64_t return_ad
 	return (last & 0xfc000000) == 0x94000000; /* bl */
 }
 
-/* The return address of a leaf is in lr, whatever the instruction. */
+static bool has_register_jump(const unsigned char *code, size_t len)
+{
+	uint32_t word;
+
+	for (size_t i = 0; i + sizeof(word) <= len; i += sizeof(word)) {
+		memcpy(&word, code + i, sizeof(word));
+		if ((word & 0xfffffc1f) == 0xd61f0000) /* br */
+			return true;
+	}
+	return false;
+}
+
+/* The return address of a leaf is in lr at every instruction. */
 static int pushed_words(const unsigned char code[CODE_BYTES])
 {
 	(void)code;
@@ -47,7 +59,7 @@ static bool is_after_syscall(const unsigned char code[CODE_BYTES], const struct 
 	return last_instruction(code) == 0xd4000001; /* svc #0 */
 }
 
-static bool is_newborn(const unsigned char code[CODE_BYTES], const struct regs *regs)
+static bool is_clone_child(const unsigned char code[CODE_BYTES], const struct regs *regs)
 {
 	static const unsigned char mov_clone[] = {0x88, 0x1b, 0x80, 0xd2};
 	static const unsigned char mov_clone3[] = {0x68, 0x36, 0x80, 0xd2};
@@ -72,6 +84,9 @@ static const struct signal_frame signal_frame = {
 	.pc = 568,
 };
 
+/* The largest space has 52 bits; these are CONFIG_ARM64_VA_BITS of common kernels. */
+static const uint8_t smaller_spaces[] = {48, 47, 42, 39, 0};
+
 const struct arch arch_aarch64 = {
 	.name = "aarch64",
 	.word_bytes = 8,
@@ -79,7 +94,7 @@ const struct arch arch_aarch64 = {
 	.sp = SP,
 	.fp = FP,
 	.ra = LR,
-	.preserved = UINT64_C(0xfff) << X19, /* x19 to x30: who spoils lr says where it is saved */
+	.preserved = UINT64_C(0xfff) << X19, /* x19 to x30; functions that change lr have CFI */
 	.perf_mask = UINT64_C(0x1ffffffff),
 	.perf_to_dwarf = perf_to_dwarf,
 	.perf_count = sizeof(perf_to_dwarf),
@@ -87,14 +102,15 @@ const struct arch arch_aarch64 = {
 	.perf_pc = 32,
 	.record_on_top = false,
 	.ra_in_register = true,
-	/* User addresses have 48 bits; above them stands the signature. */
-	.pc_mask = UINT64_C(0x0000ffffffffffff),
+	.pc_mask = UINT64_C(0x000fffffffffffff),
+	.smaller_spaces = smaller_spaces,
 	.ends_with_call = ends_with_call,
 	.call_target = call_target,
+	.has_register_jump = has_register_jump,
 	.pushed_words = pushed_words,
 	.syscall_pc = -1,
 	.is_after_syscall = is_after_syscall,
-	.is_newborn = is_newborn,
+	.is_clone_child = is_clone_child,
 	.is_sigreturn = is_sigreturn,
 	.sigreturn_bytes = 4,
 	.signal_frame = &signal_frame,

@@ -6,7 +6,7 @@ enum { EAX, ECX, EDX, EBX, ESP, EBP, ESI, EDI, RETURN_ADDRESS };
 
 static const uint8_t perf_to_dwarf[] = {EAX, EBX, ECX, EDX, ESI, EDI, EBP, ESP, PERF_REG_PC};
 
-/* The kernel's code for it is in its vdso, with CFI. */
+/* The signal return code is in the vdso, with CFI. */
 static bool is_sigreturn(const unsigned char code[CODE_BYTES])
 {
 	(void)code;
@@ -56,9 +56,10 @@ const struct arch arch_i386 = {
 	.pc_mask = UINT32_MAX,
 	.ends_with_call = x86_ends_with_call,
 	.call_target = x86_call_target,
+	.has_register_jump = x86_has_register_jump,
 	.pushed_words = pushed_words,
 	.syscall_pc = -1,
 	.is_after_syscall = is_after_syscall,
-	.is_newborn = is_after_syscall,
+	.is_clone_child = is_after_syscall,
 	.is_sigreturn = is_sigreturn,
 };

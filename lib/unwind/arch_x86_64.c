@@ -1,5 +1,6 @@
 #include "unwind/arch.h"
 #include "unwind/x86_calls.h"
+#include "unwind/x86_frames.h"
 
 enum { RAX, RDX, RCX, RBX, RSI, RDI, RBP, RSP, R8, R12 = 12, RETURN_ADDRESS = 16 };
 
@@ -55,7 +56,7 @@ static bool is_after_syscall(const unsigned char code[CODE_BYTES], const struct 
 	       regs->values[RCX] == regs->pc;
 }
 
-static bool is_newborn(const unsigned char code[CODE_BYTES], const struct regs *regs)
+static bool is_clone_child(const unsigned char code[CODE_BYTES], const struct regs *regs)
 {
 	static const unsigned char mov_clone[] = {0xb8, 0x38, 0, 0, 0, 0x0f, 0x05};
 	static const unsigned char mov_clone3[] = {0xb8, 0xb3, 0x01, 0, 0, 0x0f, 0x05};
@@ -100,10 +101,15 @@ const struct arch arch_x86_64 = {
 	.pc_mask = UINT64_MAX,
 	.ends_with_call = x86_ends_with_call,
 	.call_target = x86_call_target,
+	.has_register_jump = x86_has_register_jump,
+	.frame_sizes = x86_frame_sizes,
+	.sets_up_fp = x86_sets_up_fp,
+	.popped_bytes = x86_popped_bytes,
+	.jump_at = x86_jump_at,
 	.pushed_words = pushed_words,
 	.syscall_pc = RCX,
 	.is_after_syscall = is_after_syscall,
-	.is_newborn = is_newborn,
+	.is_clone_child = is_clone_child,
 	.is_sigreturn = is_sigreturn,
 	.sigreturn_bytes = 7,
 	.signal_frame = &signal_frame,

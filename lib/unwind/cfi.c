@@ -11,6 +11,18 @@
  * relative to the header. */
 enum { HDR_VERSION = 1, HDR_ENCODING = DW_EH_PE_datarel | DW_EH_PE_sdata4, HDR_ENTRY_BYTES = 8 };
 
+/* Before the table: version, encodings, and two numbers of up to 8 bytes. */
+enum { HDR_HEAD_BYTES = 4 + 2 * 8 };
+
+/*
+ * The largest programs have less than a million entries, in 100 MB. More are not indexed, so that
+ * neither memory nor time depends on what a file claims.
+ */
+enum { INDEX_ENTRIES_MAX = 8 << 20, INDEX_SECTION_BYTES_MAX = 1 << 30 };
+
+/* How often cancelling is looked at. */
+enum { ENTRIES_AT_ONCE = 4096 };
+
 struct hdr {
 	const unsigned char *table; /* NULL: none */
 	uint64_t count;
@@ -26,26 +38,54 @@ struct index_entry {
 struct source {
 	struct cfi_section section;
 	struct hdr hdr;
-	bool is_indexed;
-	struct index_entry *index; /* by start; only where there is no hdr */
+	struct index_entry *index; /* by start; only without .eh_frame_hdr */
 	size_t index_count, index_room;
 };
+
+/* Sections: .eh_frame and .debug_frame; and what is copied of a foreign file. */
+enum { SOURCES = 2, COPIES = 3 };
 
 struct cfi {
 	const struct arch *arch;
 	bool is_go;
 	struct cfi_row defaults;
-	struct source sources[3]; /* .eh_frame, .debug_frame, .debug_frame of the debug file */
+	struct source sources[SOURCES];
 	unsigned source_count;
+	void *copies[COPIES];
+	unsigned copy_count;
+	size_t copied_bytes;
 };
 
-/* vaddr: of .eh_frame_hdr, 0: there is none. *eh_frame: the vaddr of .eh_frame, as it says. */
-static struct hdr hdr_read(const struct image *image, uint64_t vaddr, uint64_t *eh_frame)
+/* The bytes where they may be read at any time: a copy of a foreign file's. Empty: too many. */
+static struct bytes hold(struct cfi *cfi, const struct elf_file *elf, struct bytes from)
 {
+	size_t len = bytes_left(&from);
+	void *copy;
+
+	if (!len || !elf_file_is_foreign(elf))
+		return from;
+	copy = len <= CFI_COPY_BYTES_MAX - cfi->copied_bytes ? malloc(len) : NULL;
+	if (!copy || !elf_file_copy(elf, from, copy)) {
+		free(copy);
+		return bytes_of(NULL, 0);
+	}
+	cfi->copies[cfi->copy_count++] = copy;
+	cfi->copied_bytes += len;
+	return bytes_of(copy, len);
+}
+
+/* vaddr: of .eh_frame_hdr; 0: none. *eh_frame: the vaddr of .eh_frame, as the header gives it. */
+static struct hdr hdr_read(struct cfi *cfi, const struct elf_file *elf, uint64_t vaddr,
+			   uint64_t *eh_frame)
+{
+	unsigned char head[HDR_HEAD_BYTES] = {0};
+	struct bytes all = elf_file_constants(elf, vaddr);
+	size_t head_bytes = bytes_left(&all) < sizeof(head) ? bytes_left(&all) : sizeof(head);
+	struct bytes rest = all, beginning = bytes_sub(&rest, head_bytes);
 	struct cfi_section section = {
-		.data = image_constants(image, vaddr),
+		.data = bytes_of(head, elf_file_copy(elf, beginning, head) ? head_bytes : 0),
 		.vaddr = vaddr,
-		.word_bytes = image_is_32(image) ? 4 : 8,
+		.word_bytes = elf_file_is_32(elf) ? 4 : 8,
 	};
 	struct bytes from = section.data;
 	uint8_t version = bytes_u8(&from);
@@ -55,11 +95,13 @@ static struct hdr hdr_read(const struct image *image, uint64_t vaddr, uint64_t *
 
 	*eh_frame = cfi_pointer(&section, &from, frame_encoding);
 	count = cfi_pointer(&section, &from, count_encoding);
+	bytes_skip(&all, (size_t)(from.at - head));
 	if (!vaddr || !bytes_ok(&from) || version != HDR_VERSION ||
 	    table_encoding != HDR_ENCODING || count == 0 ||
-	    count > bytes_left(&from) / HDR_ENTRY_BYTES)
+	    count > bytes_left(&all) / HDR_ENTRY_BYTES)
 		return (struct hdr){0};
-	return (struct hdr){.table = from.at, .count = count, .vaddr = vaddr};
+	all = hold(cfi, elf, bytes_sub(&all, count * HDR_ENTRY_BYTES));
+	return (struct hdr){.table = all.at, .count = count, .vaddr = vaddr};
 }
 
 static uint64_t hdr_value(const struct hdr *hdr, uint64_t index, unsigned column)
@@ -71,7 +113,7 @@ static uint64_t hdr_value(const struct hdr *hdr, uint64_t index, unsigned column
 	return hdr->vaddr + (uint64_t)(int64_t)value;
 }
 
-/* The FDE of the last entry that starts at or before vaddr, or of the first. */
+/* The FDE of the last entry that starts at or before vaddr; of the first entry if none does. */
 static uint64_t hdr_search(const struct source *source, uint64_t vaddr)
 {
 	const struct hdr *hdr = &source->hdr;
@@ -96,29 +138,63 @@ static int index_compare(const void *a, const void *b)
 	return left->fde < right->fde ? -1 : left->fde > right->fde;
 }
 
-static void index_build(struct source *source)
+/* False if there is no room: what is there is kept. */
+static bool index_add(struct source *source, uint64_t start, uint64_t fde)
 {
+	if (source->index_count == source->index_room) {
+		size_t room = source->index_room ? 2 * source->index_room : 1024;
+		void *more = room <= INDEX_ENTRIES_MAX
+				     ? realloc(source->index, room * sizeof(*source->index))
+				     : NULL;
+
+		if (!more)
+			return false;
+		source->index = more;
+		source->index_room = room;
+	}
+	source->index[source->index_count++] = (struct index_entry){.start = start, .fde = fde};
+	return true;
+}
+
+/* Usually it is sorted already. */
+static void index_sort(struct source *source)
+{
+	for (size_t i = 1; i < source->index_count; i++) {
+		if (source->index[i - 1].start <= source->index[i].start)
+			continue;
+		qsort(source->index, source->index_count, sizeof(*source->index), index_compare);
+		return;
+	}
+}
+
+static bool needs_index(const struct source *source)
+{
+	return !source->hdr.table && !source->index;
+}
+
+static void index_build(struct source *source, const atomic_bool *cancel)
+{
+	unsigned until_look = ENTRIES_AT_ONCE;
 	uint64_t offset = 0;
 	struct cfi_fde fde;
 
-	source->is_indexed = true;
 	do {
-		if (!cfi_fde_read(&source->section, offset, &fde))
+		if (cfi_fde_read(&source->section, offset, &fde) &&
+		    !index_add(source, fde.start, offset))
+			break;
+		if (--until_look)
 			continue;
-		GROW(source->index, source->index_count, source->index_room);
-		source->index[source->index_count++] = (struct index_entry){.start = fde.start,
-									    .fde = offset};
-	} while (cfi_entry_next(&source->section, &offset));
-	if (source->index_count)
-		qsort(source->index, source->index_count, sizeof(*source->index), index_compare);
+		until_look = ENTRIES_AT_ONCE;
+		if (cancel && atomic_load(cancel))
+			break;
+	} while (cfi_entry_next(&source->section, &offset) && offset < INDEX_SECTION_BYTES_MAX);
+	index_sort(source);
 }
 
-static bool index_search(struct source *source, uint64_t vaddr, uint64_t *fde)
+static bool index_search(const struct source *source, uint64_t vaddr, uint64_t *fde)
 {
 	size_t low = 0, high;
 
-	if (!source->is_indexed)
-		index_build(source);
 	for (high = source->index_count; low < high;) {
 		size_t middle = low + (high - low) / 2;
 
@@ -133,7 +209,7 @@ static bool index_search(struct source *source, uint64_t vaddr, uint64_t *fde)
 	return true;
 }
 
-static bool source_find(struct source *source, uint64_t vaddr, struct cfi_fde *ret)
+static bool source_find(const struct source *source, uint64_t vaddr, struct cfi_fde *ret)
 {
 	uint64_t offset;
 
@@ -145,49 +221,47 @@ static bool source_find(struct source *source, uint64_t vaddr, struct cfi_fde *r
 	       vaddr < ret->end;
 }
 
-static void add_eh_frame(struct cfi *cfi, struct image *image)
+static void add_eh_frame(struct cfi *cfi, struct elf_file *elf)
 {
-	struct image_section found = image_section(image, ".eh_frame");
+	struct elf_file_section found = elf_file_section(elf, ".eh_frame");
 	struct source *source = &cfi->sources[cfi->source_count];
 	uint64_t vaddr;
 
-	source->hdr = hdr_read(image, image_unwind_table(image), &vaddr);
-	/* Without (honest) section headers the table still leads to the entries. */
+	source->hdr = hdr_read(cfi, elf, elf_file_unwind_table(elf), &vaddr);
+	/* If section headers are missing or wrong, the table still leads to the entries. */
 	if (bytes_left(&found.data) == 0 && source->hdr.table) {
-		found.data = image_constants(image, vaddr);
+		found.data = elf_file_constants(elf, vaddr);
 		found.vaddr = vaddr;
 	}
-	source->section = (struct cfi_section){.data = found.data,
+	source->section = (struct cfi_section){.data = hold(cfi, elf, found.data),
 					       .vaddr = found.vaddr,
 					       .is_eh_frame = true,
 					       .word_bytes = cfi->arch->word_bytes};
-	cfi->source_count += bytes_left(&found.data) > 0;
+	cfi->source_count += bytes_left(&source->section.data) > 0;
 }
 
-static void add_debug_frame(struct cfi *cfi, struct image *image)
+static void add_debug_frame(struct cfi *cfi, struct elf_file *elf)
 {
-	struct image_section found = image_section(image, ".debug_frame");
+	struct elf_file_section found = elf_file_section(elf, ".debug_frame");
 	struct source *source = &cfi->sources[cfi->source_count];
 
-	*source = (struct source){.section = {.data = found.data,
+	*source = (struct source){.section = {.data = hold(cfi, elf, found.data),
 					      .vaddr = found.vaddr,
 					      .word_bytes = cfi->arch->word_bytes}};
-	cfi->source_count += bytes_left(&found.data) > 0;
+	cfi->source_count += bytes_left(&source->section.data) > 0;
 }
 
-struct cfi *cfi_new(struct image *image, struct image *debug, const struct arch *arch)
+struct cfi *cfi_new(struct elf_file *elf, const struct arch *arch)
 {
 	struct cfi *cfi = xcalloc(1, sizeof(*cfi));
 
 	cfi->arch = arch;
-	/* Other linkers than Go's own put its table among other data. */
-	cfi->is_go = image_has_section(image, ".gopclntab") ||
-		     image_has_section(image, ".go.buildinfo");
+	/* Linkers other than Go's put the table among other data. */
+	cfi->is_go = elf_file_has_section(elf, ".gopclntab") ||
+		     elf_file_has_section(elf, ".go.buildinfo");
 	cfi_row_default(arch, &cfi->defaults);
-	add_eh_frame(cfi, image);
-	add_debug_frame(cfi, image);
-	if (debug)
-		add_debug_frame(cfi, debug);
+	add_eh_frame(cfi, elf);
+	add_debug_frame(cfi, elf);
 	return cfi;
 }
 
@@ -197,7 +271,35 @@ void cfi_free(struct cfi *cfi)
 		return;
 	for (unsigned i = 0; i < cfi->source_count; i++)
 		free(cfi->sources[i].index);
+	for (unsigned i = 0; i < cfi->copy_count; i++)
+		free(cfi->copies[i]);
 	free(cfi);
+}
+
+size_t cfi_bytes_to_index(const struct cfi *cfi)
+{
+	size_t bytes = 0;
+
+	for (unsigned i = 0; i < cfi->source_count; i++)
+		if (needs_index(&cfi->sources[i]))
+			bytes += bytes_left(&cfi->sources[i].section.data);
+	return bytes;
+}
+
+void cfi_index(struct cfi *cfi, const atomic_bool *cancel)
+{
+	for (unsigned i = 0; i < cfi->source_count; i++)
+		if (needs_index(&cfi->sources[i]))
+			index_build(&cfi->sources[i], cancel);
+}
+
+size_t cfi_memory_bytes(const struct cfi *cfi)
+{
+	size_t bytes = sizeof(*cfi) + cfi->copied_bytes;
+
+	for (unsigned i = 0; i < cfi->source_count; i++)
+		bytes += cfi->sources[i].index_room * sizeof(*cfi->sources[i].index);
+	return bytes;
 }
 
 bool cfi_is_go(const struct cfi *cfi)
@@ -205,7 +307,7 @@ bool cfi_is_go(const struct cfi *cfi)
 	return cfi->is_go;
 }
 
-/* Once a Go function has pushed anything, the caller's frame pointer is what it pushed first. */
+/* The first word that a Go function pushes is the caller's frame pointer. */
 static void add_frame_pointer(const struct arch *arch, struct cfi_row *row)
 {
 	struct cfi_value *fp = &row->regs[arch->fp];
@@ -215,19 +317,34 @@ static void add_frame_pointer(const struct arch *arch, struct cfi_row *row)
 		*fp = (struct cfi_value){.how = CFI_AT_CFA, .offset = -16};
 }
 
-bool cfi_find(struct cfi *cfi, uint64_t vaddr, struct cfi_rule *ret)
+bool cfi_find(const struct cfi *cfi, uint64_t vaddr, unsigned *steps, struct cfi_rule *ret)
 {
 	struct cfi_fde fde;
 
 	for (unsigned i = 0; i < cfi->source_count; i++) {
-		struct source *source = &cfi->sources[i];
+		const struct source *source = &cfi->sources[i];
 
 		if (!source_find(source, vaddr, &fde))
 			continue;
-		if (!cfi_program_run(&source->section, &fde, cfi->arch, &cfi->defaults, vaddr, ret))
+		if (!cfi_program_run(&source->section, &fde, cfi->arch, &cfi->defaults, vaddr,
+				     steps, ret))
 			return false;
 		if (cfi->is_go && !source->section.is_eh_frame)
 			add_frame_pointer(cfi->arch, &ret->row);
+		return true;
+	}
+	return false;
+}
+
+bool cfi_function(const struct cfi *cfi, uint64_t vaddr, uint64_t *start, uint64_t *end)
+{
+	struct cfi_fde fde;
+
+	for (unsigned i = 0; i < cfi->source_count; i++) {
+		if (!source_find(&cfi->sources[i], vaddr, &fde))
+			continue;
+		*start = fde.start;
+		*end = fde.end;
 		return true;
 	}
 	return false;

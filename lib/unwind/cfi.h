@@ -1,67 +1,66 @@
 /*
- * Call frame information of one module: from a vaddr to the rule that finds the caller. Source:
- * DWARF 5, 6.4; LSB, .eh_frame and .eh_frame_hdr.
+ * Call frame information of one module: vaddr → the rule that finds the caller. Source: DWARF 5,
+ * 6.4; LSB, .eh_frame and .eh_frame_hdr.
  *
- * .eh_frame first, then .debug_frame (of the file or of its debug file). Nothing is tabulated up
- * front: .eh_frame_hdr is searched in place; only a section without it is indexed, when first
- * asked.
+ * .eh_frame is asked first, then .debug_frame. .eh_frame_hdr is searched in place; a section
+ * without such a table is indexed by cfi_index(), which takes as long as the section is large.
+ *
+ * A foreign file (elf_file_is_foreign()) is read from a private copy, made by cfi_new(): its owner
+ * can neither change it under a lookup nor make a lookup wait. Other files are read where they are
+ * mapped.
  */
 #ifndef PROF_UNWIND_CFI_H
 #define PROF_UNWIND_CFI_H
 
 #include "base/bytes.h"
-#include "elf/image.h"
+#include "elf/elf_file.h"
 #include "unwind/arch.h"
+#include "unwind/cfi_rule.h"
 
-/* How one value of the caller is found. */
-enum cfi_how {
-	CFI_UNDEFINED,	   /* not recoverable; the return address: this is the outermost frame */
-	CFI_SAME,	   /* unchanged */
-	CFI_AT_CFA,	   /* saved at CFA + offset */
-	CFI_CFA_PLUS,	   /* is CFA + offset */
-	CFI_REGISTER,	   /* is register `reg` + offset */
-	CFI_EXPRESSION_AT, /* saved where the expression says; it starts with the CFA pushed */
-	CFI_EXPRESSION,	   /* is what the expression says; likewise */
-};
-
-struct cfi_value {
-	uint8_t how; /* enum cfi_how */
-	uint8_t reg;
-	uint32_t expression_bytes;
-	union {
-		int64_t offset;
-		const unsigned char *expression; /* DWARF operations, borrowed from the image */
-	};
-};
-
-struct cfi_row {
-	struct cfi_value cfa; /* CFI_REGISTER, or CFI_EXPRESSION without a CFA to start with */
-	struct cfi_value regs[REGS_MAX]; /* by DWARF number; the return address at arch->ra */
-};
-
-/* Holds for every vaddr in [start, end). */
-struct cfi_rule {
-	uint64_t start, end;
-	bool signal_frame; /* augmentation S: the caller was interrupted, not calling */
-	struct cfi_row row;
-};
+#include <stdatomic.h>
 
 struct cfi;
 
-/* Never fails: a module without usable CFI finds nothing. The images must outlive it; debug may be
- * NULL. */
-struct cfi *cfi_new(struct image *image, struct image *debug, const struct arch *arch);
+/* Large programs have 10 MB; Chromium's are 20. */
+enum { CFI_COPY_BYTES_MAX = 32 << 20 };
+
+/*
+ * Never fails: without usable CFI, or with more of a foreign file than CFI_COPY_BYTES_MAX, lookups
+ * find nothing. The ELF file, also of separate debug information, must outlive it, unless it is
+ * foreign.
+ */
+struct cfi *cfi_new(struct elf_file *elf, const struct arch *arch);
 void cfi_free(struct cfi *cfi);
 DEFINE_CLEANUP(cfi, cfi_free)
 
+/* The bytes of sections that cfi_index() has to read. */
+size_t cfi_bytes_to_index(const struct cfi *cfi);
 /*
- * Go: every function with a frame has a frame pointer, and its CFI is silent about it; cfi_find()
- * says it. What switches stacks (runtime.mcall, systemstack) CFI describes wrongly, frame pointers
- * rightly: 0 where the stack ends, else into the other stack.
+ * Makes the entries of sections without a table known to lookups, once. Stops, and leaves the rest
+ * out, when *cancel becomes true (it may be NULL).
+ */
+void cfi_index(struct cfi *cfi, const atomic_bool *cancel);
+/* The private memory in use. */
+size_t cfi_memory_bytes(const struct cfi *cfi);
+
+/*
+ * True for Go programs. Every Go function with a frame keeps a frame pointer, which Go's CFI does
+ * not state; cfi_find() adds it. Go's CFI is also wrong in functions that switch stacks
+ * (runtime.mcall, systemstack), where frame pointers are right: they are 0 at the end of the stack
+ * or lead into the other stack.
  */
 bool cfi_is_go(const struct cfi *cfi);
 
-/* False: no sound entry covers vaddr. Registers an entry is silent about follow the psABI. */
-bool cfi_find(struct cfi *cfi, uint64_t vaddr, struct cfi_rule *ret);
+/*
+ * False if no valid entry covers vaddr. Registers that an entry does not mention follow the psABI.
+ * *steps is the number of instructions that may be executed, and then is what is left of them; with
+ * 0 left the result is false, because the entry's program has too many.
+ */
+bool cfi_find(const struct cfi *cfi, uint64_t vaddr, unsigned *steps, struct cfi_rule *ret);
+/*
+ * The vaddrs [*start, *end) of the entry that covers vaddr: a function, or the hot or cold part of
+ * one. False if there is none.
+ */
+bool cfi_function(const struct cfi *cfi, uint64_t vaddr, uint64_t *start, uint64_t *end);
 
 #endif

@@ -4,9 +4,12 @@
 
 enum { FORMAT_MASK = 0x0f, APPLICATION_MASK = 0x70 };
 
-/* What CIE and FDE have in common. */
+/* Compilers write up to five letters, and the NUL. */
+enum { AUGMENTATION_BYTES_MAX = 16 };
+
+/* The common part of CIE and FDE. */
 struct entry {
-	struct bytes body; /* behind the id */
+	struct bytes body; /* after the id */
 	uint64_t id, id_offset;
 	bool is_wide; /* 64-bit DWARF */
 };
@@ -90,12 +93,12 @@ uint64_t cfi_pointer(const struct cfi_section *section, struct bytes *from, uint
 	return base + cfi_pointer_value(section, from, encoding);
 }
 
-/* The letters behind z, each with its data; a letter we do not know ends what can be understood. */
-static void augmentation_read(const struct cfi_section *section, const char *letters,
+/* The augmentation letters after z, each with its data. An unknown letter ends parsing. */
+static void augmentation_read(const struct cfi_section *section, struct bytes letters,
 			      struct bytes data, struct cfi_cie *cie)
 {
-	for (; *letters; letters++) {
-		switch (*letters) {
+	while (bytes_left(&letters)) {
+		switch (bytes_u8(&letters)) {
 		case 'R':
 			cie->pc_encoding = bytes_u8(&data);
 			break;
@@ -117,6 +120,22 @@ static void augmentation_read(const struct cfi_section *section, const char *let
 	}
 }
 
+/* Fails if there are too many. */
+static struct bytes augmentation_letters(struct bytes *from)
+{
+	size_t left = bytes_left(from);
+	const unsigned char *nul = memchr(
+		from->at, '\0', left < AUGMENTATION_BYTES_MAX ? left : AUGMENTATION_BYTES_MAX);
+	struct bytes letters = {.at = from->at, .end = nul};
+
+	if (!nul) {
+		bytes_fail(from);
+		return *from;
+	}
+	from->at = nul + 1;
+	return letters;
+}
+
 static bool cie_read(const struct cfi_section *section, uint64_t offset, struct cfi_cie *cie)
 {
 	struct entry entry;
@@ -125,21 +144,21 @@ static bool cie_read(const struct cfi_section *section, uint64_t offset, struct 
 		return false;
 	struct bytes *from = &entry.body;
 	uint8_t version = bytes_u8(from);
-	const char *augmentation = bytes_cstr(from);
+	struct bytes augmentation = augmentation_letters(from);
+	bool is_empty = !bytes_left(&augmentation), is_augmented = bytes_u8(&augmentation) == 'z';
 
-	if (!augmentation || (*augmentation && *augmentation != 'z') ||
+	if (!bytes_ok(from) || (!is_empty && !is_augmented) ||
 	    (version != 1 && version != 3 && version != 4))
 		return false;
 	if (version == 4 && (bytes_u8(from) != section->word_bytes || bytes_u8(from) != 0))
-		return false; /* addresses of another size, or in segments */
+		return false; /* unsupported address size or segments */
 	*cie = (struct cfi_cie){.pc_encoding = DW_EH_PE_absptr};
 	cie->code_align = bytes_uleb(from);
 	cie->data_align = bytes_sleb(from);
 	cie->ra = version == 1 ? bytes_u8(from) : bytes_uleb(from);
-	cie->augmented = *augmentation == 'z';
+	cie->augmented = is_augmented;
 	if (cie->augmented)
-		augmentation_read(section, augmentation + 1, bytes_sub(from, bytes_uleb(from)),
-				  cie);
+		augmentation_read(section, augmentation, bytes_sub(from, bytes_uleb(from)), cie);
 	cie->program = *from;
 	return bytes_ok(from);
 }

@@ -9,7 +9,7 @@
 
 struct cfi_section {
 	struct bytes data;
-	uint64_t vaddr;	  /* of data, for pointers relative to themselves */
+	uint64_t vaddr;	  /* of data, for pc-relative pointers */
 	bool is_eh_frame; /* else .debug_frame */
 	unsigned word_bytes;
 };
@@ -17,9 +17,9 @@ struct cfi_section {
 struct cfi_cie {
 	uint64_t code_align;
 	int64_t data_align;
-	uint64_t ra;	     /* column of the return address */
+	uint64_t ra;	     /* return address column */
 	uint8_t pc_encoding; /* DW_EH_PE_* of addresses in its FDEs */
-	bool augmented;	     /* z: its FDEs carry augmentation data */
+	bool augmented;	     /* z: its FDEs have augmentation data */
 	bool signal_frame;   /* S */
 	struct bytes program;
 };
@@ -30,17 +30,17 @@ struct cfi_fde {
 	struct bytes program;
 };
 
-/* False: no sound FDE begins at the offset. */
+/* False if no valid FDE begins at the offset. */
 bool cfi_fde_read(const struct cfi_section *section, uint64_t offset, struct cfi_fde *ret);
-/* To the entry after the one at *offset, of whatever kind. False: that was the last, or damaged. */
+/* Advances *offset to the next entry of any kind. False at the last entry or at a damaged one. */
 bool cfi_entry_next(const struct cfi_section *section, uint64_t *offset);
 
 /*
- * A pointer as DW_EH_PE_* encodes it, at the cursor within the section. Relative to itself or
- * absolute; anything else fails the cursor.
+ * Reads a DW_EH_PE_* pointer at the cursor within the section. Supports absolute and pc-relative
+ * pointers; any other fails the cursor.
  */
 uint64_t cfi_pointer(const struct cfi_section *section, struct bytes *from, uint8_t encoding);
-/* The same without what it is relative to. */
+/* The encoded value alone, without its base. */
 uint64_t cfi_pointer_value(const struct cfi_section *section, struct bytes *from, uint8_t encoding);
 
 #endif

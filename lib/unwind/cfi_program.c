@@ -5,14 +5,18 @@
 /* Compilers nest remember_state once or twice. */
 enum { REMEMBERED_MAX = 16 };
 
+/* Of AADWARF64, 4.4; not in the <dwarf.h> of elfutils 0.188. */
+enum { AARCH64_SET_RA_STATE = 0x2b, AARCH64_NEGATE_RA_STATE_WITH_PC = 0x2c };
+
 struct program {
 	const struct cfi_section *section;
 	const struct cfi_cie *cie;
 	const struct arch *arch;
-	const struct cfi_row *initial; /* what DW_CFA_restore goes back to */
-	struct cfi_rule *rule;	       /* start and end close in on vaddr */
+	const struct cfi_row *initial; /* what DW_CFA_restore restores */
+	struct cfi_rule *rule;	       /* start and end narrow to the row of vaddr */
 	uint64_t vaddr;
 	struct bytes at;
+	unsigned steps_left;
 	bool done, failed;
 	unsigned remembered_count;
 	struct cfi_row remembered[REMEMBERED_MAX];
@@ -36,7 +40,7 @@ static void row_copy(const struct arch *arch, struct cfi_row *to, const struct c
 	memcpy(to->regs, from->regs, arch->register_count * sizeof(*to->regs));
 }
 
-/* Vector registers have numbers too, and do not matter. */
+/* Vector registers have numbers too but are not tracked. */
 static void set(struct program *program, uint64_t reg, struct cfi_value value)
 {
 	if (reg < program->arch->register_count)
@@ -82,7 +86,7 @@ static void def_cfa(struct program *program, uint64_t reg, int64_t offset)
 		(struct cfi_value){.how = CFI_REGISTER, .reg = (uint8_t)reg, .offset = offset};
 }
 
-/* The CFA must be register + offset already to change one of the two. */
+/* The CFA must be register + offset, to change one of the two. */
 static void def_cfa_register(struct program *program, uint64_t reg)
 {
 	if (program->rule->row.cfa.how != CFI_REGISTER)
@@ -120,7 +124,10 @@ static void recall(struct program *program)
 			 &program->remembered[--program->remembered_count]);
 }
 
-/* Rows go upwards; the first one that begins behind vaddr ends the row that holds there. */
+/*
+ * Rows are in ascending order; the first row that begins after vaddr ends the row that contains
+ * vaddr.
+ */
 static void go_to(struct program *program, uint64_t location)
 {
 	if (location < program->rule->start) {
@@ -241,6 +248,11 @@ static bool step_rest(struct program *program, uint8_t operation)
 	switch (operation) {
 	case DW_CFA_nop:
 	case DW_CFA_AARCH64_negate_ra_state:
+	case AARCH64_NEGATE_RA_STATE_WITH_PC:
+		return true;
+	case AARCH64_SET_RA_STATE:
+		bytes_uleb(&program->at);
+		bytes_sleb(&program->at);
 		return true;
 	case DW_CFA_GNU_args_size:
 		bytes_uleb(&program->at);
@@ -279,18 +291,22 @@ static void step(struct program *program)
 
 static bool run(struct program *program, struct bytes instructions)
 {
+	unsigned steps = program->steps_left;
+
 	program->at = instructions;
-	while (bytes_left(&program->at) && !program->done && !program->failed)
+	for (; steps && bytes_left(&program->at) && !program->done && !program->failed; steps--)
 		step(program);
-	return !program->failed && bytes_ok(&program->at);
+	program->steps_left = steps;
+	return !program->failed && bytes_ok(&program->at) && steps;
 }
 
 bool cfi_program_run(const struct cfi_section *section, const struct cfi_fde *fde,
 		     const struct arch *arch, const struct cfi_row *defaults, uint64_t vaddr,
-		     struct cfi_rule *ret)
+		     unsigned *steps, struct cfi_rule *ret)
 {
 	struct program program;
 	struct cfi_row initial;
+	bool found = false;
 
 	if (fde->cie.ra != arch->ra)
 		return false;
@@ -302,13 +318,16 @@ bool cfi_program_run(const struct cfi_section *section, const struct cfi_fde *fd
 	program.vaddr = vaddr;
 	program.done = program.failed = false;
 	program.remembered_count = 0;
+	program.steps_left = *steps;
 	ret->start = fde->start;
 	ret->end = fde->end;
 	ret->signal_frame = fde->cie.signal_frame;
 	row_copy(arch, &ret->row, defaults);
-	if (!run(&program, fde->cie.program) || program.done)
-		return false;
-	row_copy(arch, &initial, &ret->row);
-	program.initial = &initial;
-	return run(&program, fde->program) && ret->row.cfa.how != CFI_UNDEFINED;
+	if (run(&program, fde->cie.program) && !program.done) {
+		row_copy(arch, &initial, &ret->row);
+		program.initial = &initial;
+		found = run(&program, fde->program) && ret->row.cfa.how != CFI_UNDEFINED;
+	}
+	*steps = program.steps_left;
+	return found;
 }

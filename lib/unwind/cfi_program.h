@@ -1,20 +1,24 @@
 /*
- * The instructions of call frame information: run up to an address, they give the row that holds
- * there. Source: DWARF 5, 6.4.2 and 6.4.3; for the GNU instructions, LSB Core; negate_ra_state:
- * AADWARF64, 4.4 (of no concern: signatures are masked from every return address).
+ * Executes call frame instructions up to an address and yields the row that is valid there.
+ * Source: DWARF 5, 6.4.2 and 6.4.3; LSB Core for the GNU instructions; AADWARF64, 4.4 for
+ * negate_ra_state, negate_ra_state_with_pc and set_ra_state (ignored: signatures are removed from
+ * every return address).
  */
 #ifndef PROF_UNWIND_CFI_PROGRAM_H
 #define PROF_UNWIND_CFI_PROGRAM_H
 
-#include "unwind/cfi.h"
 #include "unwind/cfi_entry.h"
+#include "unwind/cfi_rule.h"
 
-/* What holds where an entry is silent. */
+/* The rules for registers that an entry does not mention. */
 void cfi_row_default(const struct arch *arch, struct cfi_row *ret);
 
-/* vaddr must lie in the fde. False: instructions that are damaged, unknown or make no sense. */
+/*
+ * vaddr must be in the FDE. False for damaged, unknown or contradictory instructions, and for more
+ * than *steps, of which those executed are subtracted.
+ */
 bool cfi_program_run(const struct cfi_section *section, const struct cfi_fde *fde,
 		     const struct arch *arch, const struct cfi_row *defaults, uint64_t vaddr,
-		     struct cfi_rule *ret);
+		     unsigned *steps, struct cfi_rule *ret);
 
 #endif

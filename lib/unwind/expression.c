@@ -74,7 +74,7 @@ static void push_register(struct machine *machine, uint64_t reg, int64_t offset)
 
 static uint64_t divide(struct machine *machine, uint64_t left, uint64_t right)
 {
-	/* Signed; the one quotient that does not fit wraps round. */
+	/* Signed; the one quotient that overflows wraps around. */
 	if (right == UINT64_MAX)
 		return -left;
 	if (right == 0) {
@@ -277,7 +277,7 @@ static bool push_operand(struct machine *machine, uint8_t operation, struct byte
 	}
 }
 
-/* `from` moves within `operations`: a branch may go back. */
+/* `from` moves within `operations`; branches can go backwards. */
 static bool branch(struct machine *machine, uint8_t operation, struct bytes operations,
 		   struct bytes *from)
 {

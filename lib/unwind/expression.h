@@ -1,9 +1,9 @@
 /*
- * DWARF expressions, as call frame information uses them. Source: DWARF 5, 2.5.1 and 6.4.2.
+ * Evaluates DWARF expressions of call frame information. Source: DWARF 5, 2.5.1 and 6.4.2.
  *
- * Hostile operations end: at most so many steps, so deep a stack. What CFI may not use (register
- * names, calls, pieces, DW_OP_call_frame_cfa) and what a recorded stack cannot answer makes the
- * evaluation fail.
+ * Evaluation always ends: steps and stack depth are limited. Operations that CFI may not use
+ * (register names, calls, pieces, DW_OP_call_frame_cfa) and values that a recorded stack does not
+ * have make the evaluation fail.
  */
 #ifndef PROF_UNWIND_EXPRESSION_H
 #define PROF_UNWIND_EXPRESSION_H
@@ -15,15 +15,15 @@ enum { EXPRESSION_STACK_MAX = 64, EXPRESSION_STEPS_MAX = 1000 };
 
 struct expression_input {
 	const struct regs *regs;
-	const uint64_t *cfa; /* pushed first; NULL for an expression that says the CFA itself */
+	const uint64_t *cfa; /* pushed first; NULL for an expression that computes the CFA */
 	unsigned word_bytes;
-	uint64_t load_bias; /* pc - vaddr in the module the expression is from */
-	/* Memory of the process: size_bytes (1 to 8) at the address, zero-extended. */
+	uint64_t load_bias; /* pc - vaddr in the expression's module */
+	/* Reads size_bytes (1 to 8) of the process's memory, zero-extended. */
 	bool (*load)(void *user, uint64_t address, unsigned size_bytes, uint64_t *ret);
 	void *user;
 };
 
-/* The value on top of the stack at the end. */
+/* Returns the value on top of the stack at the end. */
 bool expression_evaluate(struct bytes operations, const struct expression_input *input,
 			 uint64_t *ret);
 

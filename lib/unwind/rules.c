@@ -5,11 +5,14 @@
 
 #include <assert.h>
 
-/* A module and an offset in one word. What does not fit is not kept; there is no such file. */
+/*
+ * A module and an offset in one word. Offsets that do not fit are not cached; no file is that
+ * large.
+ */
 enum { OFFSET_BITS = 40, MODULE_BITS = 24 };
 #define KEY_NONE UINT64_MAX
 
-/* A key may stand in any place of its bucket. */
+/* A key can be in any slot of its bucket. */
 enum { BUCKET_PLACES = 4, BUCKETS_FIRST = 256 };
 
 struct place {
@@ -29,7 +32,7 @@ struct rules {
 	struct bucket *buckets;
 	size_t bucket_count; /* a power of two */
 	size_t used;	     /* places */
-	unsigned victim;     /* the next place to lose its rule when the cache is full */
+	unsigned victim;     /* the next slot to evict when the cache is full */
 };
 
 static bool pack_words(const struct arch *arch, int64_t offset, int16_t *words)
@@ -114,7 +117,7 @@ bool rules_get(const struct rules *rules, uint32_t module, uint64_t offset, stru
 	return false;
 }
 
-/* A free place of the bucket, or else one that loses its rule. */
+/* A free slot of the bucket, or else the slot to evict. */
 static struct place *place_for(struct rules *rules, uint64_t key)
 {
 	struct place *places = bucket_of(rules, key)->places;

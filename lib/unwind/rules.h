@@ -1,10 +1,10 @@
 /*
- * The rules that unwinding keeps: eight bytes for each (module, offset) that was ever a pc in a
- * stack.
+ * Cache of unwind rules: eight bytes for each (module, offset) that was ever a pc in a stack.
  *
- * All but a few rows of real CFI say "the CFA is sp or fp plus a number, fp and the return address
- * were saved beside it"; these are kept. The others are kept as "ask the CFI again". A hash cache
- * that grows to RULES_BYTES_MAX and then replaces: nothing depends on a rule being found again.
+ * Nearly all rows of real CFI say "the CFA is sp or fp plus a constant, and fp and the return
+ * address are saved next to it"; these rules are cached. All others are cached as "evaluate the
+ * CFI again". The cache is a hash table that grows to RULES_BYTES_MAX and then replaces entries,
+ * so a lookup may miss at any time.
  */
 #ifndef PROF_UNWIND_RULES_H
 #define PROF_UNWIND_RULES_H
@@ -19,20 +19,20 @@ enum rule_kind {
 	RULE_ROOT, /* the outermost frame */
 	RULE_SP,   /* CFA = sp + cfa_words words */
 	RULE_FP,   /* CFA = fp + cfa_words words */
-	RULE_FULL, /* more than fits here: ask the CFI */
+	RULE_FULL, /* does not fit: evaluate the CFI */
 };
 
-/* In a register still, not in memory: fp, and on aarch64 the return address of a leaf. */
+/* Still in its register, not in memory: fp, and on aarch64 a leaf's return address. */
 enum { RULE_SAME = INT16_MIN };
 
 struct rule {
 	uint16_t kind; /* enum rule_kind */
 	int16_t cfa_words;
-	int16_t fp_words; /* saved at CFA + so many; or RULE_SAME */
+	int16_t fp_words; /* saved at CFA + fp_words words, or RULE_SAME */
 	int16_t ra_words; /* likewise */
 };
 
-/* RULE_FULL when it does not fit. */
+/* RULE_FULL if the rule does not fit. */
 struct rule rule_pack(const struct arch *arch, const struct cfi_rule *full);
 
 struct rules;

@@ -1,6 +1,6 @@
 /*
- * The ways from a frame to its caller. Each leaves the walk at the caller, or stops it and says
- * why.
+ * Steps from a frame to its caller. Each either moves the walk to the caller, or stops it with a
+ * reason.
  */
 #ifndef PROF_UNWIND_STEP_H
 #define PROF_UNWIND_STEP_H
@@ -8,27 +8,30 @@
 #include "unwind/cfi.h"
 #include "unwind/walk.h"
 
-/* By a rule of the CFI in all its generality. */
+struct owners;
+
+/* By any CFI rule. */
 bool step_full(struct walk *walk, const struct cfi_rule *rule);
 
 /*
- * Without CFI, by what looks like a return address: one that a call stands before.
+ * Without CFI: searches for a return address, which is an address that a call instruction
+ * precedes.
  *
- * A leaf: where the instruction at the pc says that it is, if that is part of a prologue. Else it
- * may stand on top of the stack (in lr), beside what the frame pointer points at, or, the least
- * likely, among the lowest words of the stack: that one of the first two whose call goes to just
- * before the pc, or else the first there is. Any other frame: the one that the kernel makes for a
- * signal handler tells by its code; else by its frame pointer; and where that leads nowhere, the
- * lowest words of its stack are looked through too. Nothing vouches for what is found so, unless
- * it leads to the root.
+ * In a leaf the instruction at the pc tells where it is, if it belongs to a prologue. Otherwise it
+ * may be on top of the stack (or in lr), next to what the frame pointer points at, or, least
+ * likely, among the lowest words of the stack; of the first two, the one whose call targets code
+ * just before the pc is preferred, then code in the frame of another function (owners.h), else the
+ * first. A signal frame is recognized by its code. Any
+ * other frame uses its frame pointer and, if that fails, the lowest words of its stack. Nothing
+ * proves such a guess unless the walk reaches a root from it.
  */
-bool step_guess(struct walk *walk);
+bool step_guess(struct walk *walk, struct owners *owners);
 
 /* By the frame pointer alone. */
 bool step_by_frame_pointer(struct walk *walk);
-/* Is this the frame that the kernel made for a signal handler, by its code? */
+/* True if this is a signal frame, by its code. */
 bool is_signal_frame(struct walk *walk);
-/* Does a call stand before the pc, or before that address? */
+/* True if a call precedes the pc, or the address. */
 bool is_after_call(struct walk *walk);
 bool is_return_address(struct walk *walk, uint64_t address);
 

@@ -1,13 +1,16 @@
 #include "unwind/expression.h"
 #include "unwind/step.h"
 
-/* Below sp, but a function's own (psABI x86-64, 3.2.2). */
+/* The red zone below sp (psABI x86-64, 3.2.2). */
 enum { RED_ZONE_BYTES = 128 };
 
-/* A frame written by hand that keeps the CFA in it is not larger. */
+/* The largest frame of a hand-written function that stores its CFA. */
 enum { KEEPER_BYTES = 4 << 10 };
 
-/* Memory for expressions: the copied stack, else the constants of the module. */
+/* No function's frame is as large: a CFA so far above sp, or below it, is on another stack. */
+enum { OTHER_STACK_BYTES = 1 << 20 };
+
+/* Reads memory for expressions: the copied stack, or constants of the module. */
 static bool load(void *user, uint64_t address, unsigned size_bytes, uint64_t *ret)
 {
 	struct walk *walk = user;
@@ -25,15 +28,16 @@ static bool load(void *user, uint64_t address, unsigned size_bytes, uint64_t *re
 		return false;
 	}
 	memcpy(ret, walk->stack + (address - walk->stack_start), size_bytes);
+	walk->loaded_from = address;
 	return true;
 }
 
 static uint64_t load_bias(const struct walk *walk)
 {
-	const struct image *image = spaces_module(walk->spaces, walk->at.module)->image;
+	const struct elf_file *elf = address_spaces_module(walk->spaces, walk->at.module)->elf;
 	uint64_t vaddr;
 
-	return image_offset_to_vaddr(image, walk->at.offset, &vaddr) ? walk_pc(walk) - vaddr : 0;
+	return elf_file_offset_to_vaddr(elf, walk->at.offset, &vaddr) ? walk_pc(walk) - vaddr : 0;
 }
 
 static bool evaluate(struct walk *walk, const struct cfi_value *value, const uint64_t *cfa,
@@ -49,12 +53,14 @@ static bool evaluate(struct walk *walk, const struct cfi_value *value, const uin
 		.user = walk,
 	};
 
-	/* A PLT's rule asks where in the stub we are, by the number of the return address. */
+	/* The rule of a PLT uses the return address column as the pc in the stub. */
 	if (!walk->arch->ra_in_register)
 		regs_set(&regs, walk->arch->ra, regs.pc);
 	if (expression_evaluate(bytes_of(value->expression, value->expression_bytes), &input, ret))
 		return true;
-	/* It may have been for a register; asking again with all of them tracked will tell. */
+	/*
+	 * The failure can be due to an untracked register; the walk is repeated with all tracked.
+	 */
 	walk->lacks_register = true;
 	return false;
 }
@@ -103,9 +109,10 @@ static bool find_value(struct walk *walk, unsigned reg, const struct cfi_value *
 }
 
 /*
- * OpenSSL keeps the CFA right below sp, which no sample copies, while it moves sp about in its
- * frame; and first, further up in the frame. So each word there that points up the stack is tried
- * in its place: the right one leads to a return address. It counts only if that leads to the root.
+ * OpenSSL's assembly stores the CFA just below sp, which no sample contains, and moves sp within
+ * its frame; at first the CFA is further up in the frame. So each word of the frame that points up
+ * the stack is tried as CFA; the right one leads to a return address. The result counts only if
+ * the walk then reaches the root.
  */
 static bool find_kept_cfa(struct walk *walk, const struct cfi_row *row, uint64_t *cfa)
 {
@@ -129,22 +136,69 @@ static bool find_kept_cfa(struct walk *walk, const struct cfi_row *row, uint64_t
 	return found;
 }
 
+/*
+ * OpenSSL's assembly keeps its CFA in rax while it calls functions of its own that do not use rax,
+ * whose CFI does not say so. So the register is taken to be as it was in the callee. The result
+ * must lead to a return address, and counts only if the walk then reaches the root.
+ */
+static bool find_left_cfa(struct walk *walk, const struct cfi_row *row, uint64_t *cfa)
+{
+	const struct cfi_value *ra = &row->regs[walk->arch->ra];
+	uint64_t pc;
+
+	if (row->cfa.how != CFI_REGISTER || !walk->tracks_all || !walk->may_search ||
+	    ra->how != CFI_AT_CFA)
+		return false;
+	walk->has_searched = true;
+	*cfa = walk->regs.values[row->cfa.reg] + (uint64_t)row->cfa.offset;
+	return *cfa > walk->regs.values[walk->arch->sp] && walk_has(walk, *cfa, 0) &&
+	       walk_read_stack(walk, *cfa + (uint64_t)ra->offset, 0, &pc) &&
+	       is_return_address(walk, pc);
+}
+
+/*
+ * Whether a CFA that CFI reads from this stack is on another one. The walk then continues on the
+ * copy of that stack; *is_root: there is none, but the function entered this stack, since it saved
+ * its caller's registers on the other one.
+ */
+static bool leaves_stack(struct walk *walk, const struct cfi_row *row, uint64_t cfa, bool *is_root)
+{
+	const struct arch *arch = walk->arch;
+	uint64_t *sp = &walk->regs.values[arch->sp];
+
+	*is_root = false;
+	if (row->cfa.how != CFI_EXPRESSION || !walk->is_return_address || walk->has_searched ||
+	    !walk->loaded_from || cfa % arch->word_bytes || walk_has(walk, cfa, 0) ||
+	    cfa - *sp < OTHER_STACK_BYTES)
+		return false;
+	if (!walk_change_stack(walk, walk->loaded_from, cfa))
+		for (unsigned reg = 0; reg < arch->register_count; reg++)
+			*is_root |= arch->preserved & reg_bit(reg) &&
+				    row->regs[reg].how == CFI_AT_CFA;
+	*sp = 0; /* of this stack, which may be above the other one */
+	return true;
+}
+
 bool step_full(struct walk *walk, const struct cfi_rule *rule)
 {
 	const struct arch *arch = walk->arch;
 	const struct cfi_row *row = &rule->row;
-	struct regs caller = {0};
+	struct regs caller = walk->regs; /* values that are not known may be used as guesses */
 	uint64_t cfa, value;
-	bool found;
+	bool found, is_root;
 
+	caller.known = 0;
 	walk->was_not_called = rule->signal_frame;
 	if (row->regs[arch->ra].how == CFI_UNDEFINED)
 		return walk_stop(walk, UNWIND_ROOT);
 	walk->stop = UNWIND_LOST;
 	walk->asked_below = false;
+	walk->loaded_from = 0;
 	found = row->cfa.how == CFI_REGISTER ? register_plus(walk, &row->cfa, &cfa)
 					     : evaluate(walk, &row->cfa, NULL, &cfa);
-	if (!found && !find_kept_cfa(walk, row, &cfa))
+	if (found && !rule->signal_frame && leaves_stack(walk, row, cfa, &is_root) && is_root)
+		return walk_stop(walk, UNWIND_ROOT);
+	if (!found && !find_kept_cfa(walk, row, &cfa) && !find_left_cfa(walk, row, &cfa))
 		return false;
 	walk->stop = UNWIND_LOST;
 	for (unsigned reg = 0; reg < arch->register_count; reg++)

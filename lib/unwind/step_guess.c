@@ -1,20 +1,21 @@
+#include "unwind/owners.h"
 #include "unwind/step.h"
 
-/* Nothing vouches for a frame pointer: it gets less credit beyond the copied stack than CFI. */
+/* A frame pointer is less reliable than CFI, so it may lead less far above the copied stack. */
 enum { FRAME_POINTER_REACH_BYTES = 8 << 20 };
 
-/* A function this far behind its first instruction is not a small leaf. */
+/* The largest small leaf function: a pc further from the start is in another kind of function. */
 enum { LEAF_BYTES_MAX = 64 << 10 };
 
-/* What a function written by hand pushes, and some room of its own. */
+/* The words that hand-written functions push, with some room for locals. */
 enum { SEARCH_WORDS = 32 };
 
-/* What stands before an address. */
+/* The kind of code before an address. */
 enum call {
 	CALL_NONE,
-	CALL_UNSEEN, /* no file shows the code */
+	CALL_UNSEEN, /* there is no file to read the code from */
 	CALL_SOMEWHERE,
-	CALL_HERE, /* to the function that the pc is in, as far as can be told */
+	CALL_HERE, /* a call of the function that contains the pc, as far as can be determined */
 };
 
 static enum call call_before(struct walk *walk, uint64_t address)
@@ -26,14 +27,17 @@ static enum call call_before(struct walk *walk, uint64_t address)
 
 	if (!walk_locate(walk, address - 1, &at))
 		return CALL_NONE;
-	if (!spaces_module(walk->spaces, at.module)->image)
+	if (!address_spaces_module(walk->spaces, at.module)->elf)
 		return CALL_UNSEEN;
 	if (!walk_read_file(walk, &at, address - 1, address - sizeof(code), code, sizeof(code)) ||
 	    !arch->ends_with_call(code))
 		return CALL_NONE;
 	if (!arch->call_target(code, address, &target) || walk->regs.pc - target >= LEAF_BYTES_MAX)
 		return CALL_SOMEWHERE;
-	/* A link register keeps what a call left there that has returned: it was ours. */
+	/*
+	 * The link register can be stale: it has the return address of a call that this function
+	 * made.
+	 */
 	if (arch->ra_in_register && address >= target && address <= walk->regs.pc)
 		return CALL_SOMEWHERE;
 	return CALL_HERE;
@@ -44,7 +48,10 @@ static void know_only(struct walk *walk, uint64_t registers)
 	walk->regs.known &= registers | reg_bit(walk->arch->sp);
 }
 
-/* To the caller of a leaf that has pushed so many words, if `enough` of a call stands there. */
+/*
+ * Steps to the caller of a leaf that has pushed this many words, if the code before the return
+ * address is at least `enough` of a call.
+ */
 static bool step_over(struct walk *walk, unsigned pushed, enum call enough)
 {
 	uint64_t slot = walk->regs.values[walk->arch->sp] + pushed * walk->arch->word_bytes, ra;
@@ -60,7 +67,7 @@ static bool step_from_link_register(struct walk *walk, enum call enough)
 {
 	const struct arch *arch = walk->arch;
 	const struct regs *regs = &walk->regs;
-	uint64_t ra = regs->values[arch->ra] & arch->pc_mask;
+	uint64_t ra = walk_strip(walk, regs->values[arch->ra]);
 
 	if (!regs_know(regs, arch->ra) || call_before(walk, ra) < enough ||
 	    !walk_enter(walk, regs->values[arch->sp], ra, true))
@@ -69,7 +76,7 @@ static bool step_from_link_register(struct walk *walk, enum call enough)
 	return true;
 }
 
-/* In a prologue or an epilogue. */
+/* Recognizes prologues and epilogues by their instructions. */
 static bool step_by_instruction(struct walk *walk)
 {
 	unsigned char code[CODE_BYTES];
@@ -94,17 +101,17 @@ static bool step_from_frame_pointer(struct walk *walk, enum call enough)
 
 	if (!regs_know(&walk->regs, arch->fp))
 		return walk_stop(walk, UNWIND_LOST);
-	if (fp == 0) /* by the psABI, the outermost frame; in a leaf it may be any number */
+	if (fp == 0) /* the outermost frame (psABI); in a leaf, fp can have any value */
 		return walk_stop(walk, walk->is_return_address ? UNWIND_ROOT : UNWIND_LOST);
 	if (fp < walk->regs.values[arch->sp] || fp % arch->word_bytes)
 		return walk_stop(walk, UNWIND_LOST);
 	if (!walk_read_stack(walk, fp, FRAME_POINTER_REACH_BYTES, &saved_fp) ||
 	    !walk_read_stack(walk, fp + arch->word_bytes, FRAME_POINTER_REACH_BYTES, &ra))
 		return false;
-	ra &= arch->pc_mask;
+	ra = walk_strip(walk, ra);
 	if (ra == 0 && saved_fp == 0 && walk->is_return_address)
 		return walk_stop(walk, UNWIND_ROOT);
-	/* A stack that was made and not called may begin with any address (Go's: goexit + 1). */
+	/* A stack that was set up without a call can begin with any address (Go: goexit + 1). */
 	if (call_before(walk, ra) < (saved_fp ? enough : CALL_NONE))
 		return walk_stop(walk, UNWIND_LOST);
 	if (!walk_enter(walk, fp + 2 * arch->word_bytes, ra, true))
@@ -114,7 +121,7 @@ static bool step_from_frame_pointer(struct walk *walk, enum call enough)
 	return true;
 }
 
-/* A frame record that holds what is in lr still is that of the function itself. */
+/* If the frame record contains the same address as lr, it is the function's own. */
 static bool step_from_own_record(struct walk *walk)
 {
 	const struct arch *arch = walk->arch;
@@ -125,7 +132,7 @@ static bool step_from_own_record(struct walk *walk)
 	       step_from_frame_pointer(walk, CALL_SOMEWHERE);
 }
 
-/* As though it had pushed nothing. */
+/* Steps as if the function had pushed nothing. */
 static bool step_from_top(struct walk *walk, enum call enough)
 {
 	if (walk->arch->ra_in_register)
@@ -133,7 +140,7 @@ static bool step_from_top(struct walk *walk, enum call enough)
 	return step_over(walk, 0, enough);
 }
 
-/* Among the lowest words of the frame. */
+/* Searches the lowest words of the frame for a return address. */
 static bool step_by_search(struct walk *walk)
 {
 	enum unwind_stop stop = walk->stop;
@@ -144,12 +151,25 @@ static bool step_by_search(struct walk *walk)
 	return walk_stop(walk, stop);
 }
 
-/* What callers keep in registers may have been changed by now, unlike in a leaf's prologue. */
+/*
+ * Whether a search from a caller may be right. Most code without a file comes from a JIT compiler,
+ * with frame pointers or with frames of a few words. A walk that began with sp and pc alone must
+ * know the frame pointer by then: unknown, it was not tried, and is likelier than a search.
+ */
+static bool may_search_from_caller(const struct walk *walk)
+{
+	if (walk->stop != UNWIND_LOST || !walk->may_search)
+		return false;
+	return !walk->is_bare || (regs_know(&walk->regs, walk->arch->fp) &&
+				  !address_spaces_module(walk->spaces, walk->at.module)->elf);
+}
+
+/* Callee-saved registers may have changed by now, unlike in a leaf's prologue. */
 static bool step_by_search_from_caller(struct walk *walk)
 {
 	uint64_t known = walk->regs.known;
 
-	if (walk->stop != UNWIND_LOST || !walk->may_search)
+	if (!may_search_from_caller(walk))
 		return false;
 	walk->has_searched = true;
 	if (!step_by_search(walk))
@@ -214,30 +234,30 @@ bool is_after_call(struct walk *walk)
 }
 
 /*
- * C libraries end the CFI of clone() at its system call, which returns twice; the second time on a
- * new stack, where nobody has called anything.
+ * Whether the thread is at the beginning of its own stack: C libraries end the CFI of clone() at
+ * its system call, which returns a second time in the child, on a new stack.
  */
-static bool is_newborn(struct walk *walk)
+static bool is_clone_child(struct walk *walk)
 {
 	uint64_t pc = walk->regs.pc;
 	unsigned char code[CODE_BYTES];
 
 	return !walk->is_return_address &&
 	       walk_read_file(walk, &walk->at, pc, pc - sizeof(code), code, sizeof(code)) &&
-	       walk->arch->is_newborn(code, &walk->regs);
+	       walk->arch->is_clone_child(code, &walk->regs);
 }
 
-bool step_guess(struct walk *walk)
+bool step_guess(struct walk *walk, struct owners *owners)
 {
-	if (is_newborn(walk))
+	if (is_clone_child(walk))
 		return walk_stop(walk, UNWIND_ROOT);
 	if (is_signal_frame(walk))
 		return step_from_signal_frame(walk);
 	if (walk->is_return_address)
-		return step_from_frame_pointer(walk, CALL_UNSEEN) ||
+		return step_from_frame_pointer(walk, CALL_UNSEEN) || owners_step(owners, walk) ||
 		       step_by_search_from_caller(walk);
 	return step_by_instruction(walk) || step_from_own_record(walk) ||
 	       step_from_top(walk, CALL_HERE) || step_from_frame_pointer(walk, CALL_HERE) ||
-	       step_from_top(walk, CALL_SOMEWHERE) || step_from_frame_pointer(walk, CALL_UNSEEN) ||
-	       step_by_search(walk);
+	       owners_step(owners, walk) || step_from_top(walk, CALL_SOMEWHERE) ||
+	       step_from_frame_pointer(walk, CALL_UNSEEN) || step_by_search(walk);
 }

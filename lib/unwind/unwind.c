@@ -1,51 +1,72 @@
 #include "unwind/unwind.h"
 
 #include "base/alloc.h"
-#include "elf/debugfile.h"
-#include "unwind/cfi.h"
+#include "unwind/cfi_cache.h"
+#include "unwind/code_rule.h"
+#include "unwind/fp_search.h"
+#include "unwind/owners.h"
 #include "unwind/rules.h"
 #include "unwind/step.h"
+#include "unwind/step_java.h"
 #include "unwind/walk.h"
 
-#define DEBUG_DIR "/usr/lib/debug"
-
-/* What a program begins with is written by hand and short. */
+/* The code at a program's entry point is hand-written and short. */
 enum { ENTRY_BYTES_MAX = 64 };
 
-/* What unwinding knows of a module; made when its first frame is met. */
-struct unwind_module {
-	struct cfi *cfi;
-	struct image *debug; /* holds the CFI where the file itself has none; NULL: none */
-};
+/*
+ * Instructions of CFI programs that a walk may execute, and one program. Real ones have a few
+ * dozen, thousands in the largest functions; without limits a megabyte of nops, in each of a
+ * thousand frames, would take seconds.
+ */
+enum { STEPS_PER_WALK = 1 << 17, STEPS_PER_STACK_BYTE = 16, PROGRAM_STEPS_MAX = 1 << 16 };
 
 struct unwinder {
-	struct spaces *spaces;
+	struct address_spaces *spaces;
 	const struct arch *arch;
+	bool is_live;
 	struct rules *rules;
-	struct unwind_module *modules; /* by module_id */
-	uint32_t module_count;
+	struct cfi_cache *cfi;
+	struct owners *owners;
+	struct code_rule *code_rule;
+	unsigned char code[CODE_RULE_BYTES_MAX]; /* of one function */
+	struct fp_search *fp_search;
+	struct jvms *jvms; /* NULL: for another architecture, or a recorded file */
 	struct unwind_counts counts;
 };
 
-struct unwinder *unwinder_new(struct spaces *spaces, const struct arch *arch)
+static bool step_any(void *unwinder, struct walk *walk);
+
+struct unwinder *unwinder_new(struct address_spaces *spaces, const struct arch *arch, bool is_live)
 {
 	struct unwinder *unwinder = xcalloc(1, sizeof(*unwinder));
 
 	unwinder->spaces = spaces;
 	unwinder->arch = arch;
+	unwinder->is_live = is_live;
 	unwinder->rules = rules_new();
+	unwinder->cfi = cfi_cache_new(spaces, arch, is_live);
+	unwinder->owners = owners_new(unwinder->cfi);
+	unwinder->code_rule = code_rule_new();
+	unwinder->fp_search = fp_search_new(unwinder->cfi, step_any, unwinder);
+	if (is_live && arch == &arch_x86_64)
+		unwinder->jvms = jvms_new(spaces, "/proc");
 	return unwinder;
+}
+
+struct unwinder *unwinder_new_like(const struct unwinder *unwinder, const struct arch *arch)
+{
+	return unwinder_new(unwinder->spaces, arch, unwinder->is_live);
 }
 
 void unwinder_free(struct unwinder *unwinder)
 {
 	if (!unwinder)
 		return;
-	for (uint32_t i = 0; i < unwinder->module_count; i++) {
-		cfi_free(unwinder->modules[i].cfi);
-		image_free(unwinder->modules[i].debug);
-	}
-	free(unwinder->modules);
+	fp_search_free(unwinder->fp_search);
+	owners_free(unwinder->owners);
+	code_rule_free(unwinder->code_rule);
+	jvms_free(unwinder->jvms);
+	cfi_cache_free(unwinder->cfi);
 	rules_free(unwinder->rules);
 	free(unwinder);
 }
@@ -55,61 +76,100 @@ struct unwind_counts unwinder_counts(const struct unwinder *unwinder)
 	return unwinder->counts;
 }
 
-static struct unwind_module *module_of(struct unwinder *unwinder, module_id id)
+static unsigned steps_allowed(const struct walk *walk)
 {
-	uint32_t old_count = unwinder->module_count;
+	uint64_t walked = walk->regs.values[walk->arch->sp] - walk->stack_start;
+	uint64_t allowed = STEPS_PER_WALK;
 
-	if (id >= old_count) {
-		unwinder->module_count = id + id / 2 + 16;
-		unwinder->modules = xreallocarray(unwinder->modules, unwinder->module_count,
-						  sizeof(*unwinder->modules));
-		memset(unwinder->modules + old_count, 0,
-		       (unwinder->module_count - old_count) * sizeof(*unwinder->modules));
-	}
-	return &unwinder->modules[id];
+	if (walked <= walk->stack_bytes)
+		allowed += walked * STEPS_PER_STACK_BYTE;
+	if (walk->steps >= allowed)
+		return 0;
+	return allowed - walk->steps < PROGRAM_STEPS_MAX ? (unsigned)(allowed - walk->steps)
+							 : PROGRAM_STEPS_MAX;
 }
 
-/* NULL: there is no file, or none yet; it may turn up with another mapping. */
-static struct cfi *cfi_of(struct unwinder *unwinder, module_id id)
+/* Looks up a rule within the steps that are left; *is_final: the result will always be the same. */
+static bool find_rule(const struct cfi *cfi, uint64_t vaddr, struct walk *walk,
+		      struct cfi_rule *ret, bool *is_final)
 {
-	struct unwind_module *module = module_of(unwinder, id);
-	const struct module *mapped;
+	unsigned allowed = steps_allowed(walk), left = allowed;
+	bool found = cfi_find(cfi, vaddr, &left, ret);
 
-	if (module->cfi)
-		return module->cfi;
-	mapped = spaces_module(unwinder->spaces, id);
-	/* A 32-bit process may show its vdso, which is not ours. */
-	if (!mapped->image || image_changed(mapped->image) ||
-	    image_is_32(mapped->image) != (unwinder->arch->word_bytes == 4))
-		return NULL;
-	if (!image_section(mapped->image, ".eh_frame").present &&
-	    !image_section(mapped->image, ".debug_frame").present)
-		module->debug = debugfile_find(mapped->image, mapped->path, DEBUG_DIR);
-	return module->cfi = cfi_new(mapped->image, module->debug, unwinder->arch);
+	walk->steps += allowed - left;
+	*is_final = left || allowed == PROGRAM_STEPS_MAX;
+	return found;
 }
 
-static bool full_rule(struct unwinder *unwinder, struct cfi *cfi, const struct location *at,
-		      struct cfi_rule *ret)
+/*
+ * By the machine code of the function. Not of Go, which switches stacks, and not of the code that
+ * a signal handler returns to, at the address or after it (a return address is looked up by the
+ * call).
+ */
+static bool rule_by_code(struct unwinder *unwinder, const struct module_cfi *cfi, uint64_t vaddr,
+			 const struct elf_file *elf, struct walk *walk, struct cfi_rule *ret,
+			 bool *is_final)
 {
-	const struct image *image = spaces_module(unwinder->spaces, at->module)->image;
+	unsigned allowed = steps_allowed(walk), left = allowed;
+	struct function_range function;
+	bool found;
+
+	if (!cfi->functions || cfi_is_go(cfi->own) || !allowed ||
+	    !functions_find(cfi->functions, vaddr, &function) ||
+	    function.end - function.start > CODE_RULE_BYTES_MAX ||
+	    !elf_file_read(elf, function.start, unwinder->code, function.end - function.start) ||
+	    is_signal_frame(walk))
+		return false;
+	found = code_rule_find(unwinder->code_rule, unwinder->code, function.end - function.start,
+			       function.is_sized, vaddr - function.start, &left, ret);
+	ret->start = vaddr;
+	ret->end = vaddr + 1;
+	walk->steps += allowed - left;
+	*is_final = left || allowed == PROGRAM_STEPS_MAX;
+	return found;
+}
+
+/*
+ * By the file's own CFI or, if it has none for this address, by that of its separate debug file:
+ * every program has some .eh_frame, if only that of its start files. Else by the code.
+ */
+static bool full_rule(struct unwinder *unwinder, const struct module_cfi *cfi,
+		      const struct location *at, struct walk *walk, struct cfi_rule *ret,
+		      bool *is_final)
+{
+	const struct elf_file *elf = address_spaces_module(unwinder->spaces, at->module)->elf;
 	uint64_t vaddr;
 
-	return image_offset_to_vaddr(image, at->offset, &vaddr) && cfi_find(cfi, vaddr, ret);
+	*is_final = true;
+	if (!elf_file_offset_to_vaddr(elf, at->offset, &vaddr))
+		return false;
+	cfi_cache_touch(unwinder->cfi, at->module);
+	if (find_rule(cfi->own, vaddr, walk, ret, is_final))
+		return true;
+	if (!*is_final)
+		return false;
+	*is_final = cfi->debug || cfi_cache_ask_debug_file(unwinder->cfi, at->module);
+	if (cfi->debug && find_rule(cfi->debug, vaddr, walk, ret, is_final))
+		return true;
+	return *is_final && rule_by_code(unwinder, cfi, vaddr, elf, walk, ret, is_final);
 }
 
-static struct rule rule_at(struct unwinder *unwinder, struct cfi *cfi, const struct location *at)
+static struct rule rule_at(struct unwinder *unwinder, const struct module_cfi *cfi,
+			   const struct location *at, struct walk *walk)
 {
 	struct rule rule = {.kind = RULE_NONE};
 	struct cfi_rule full;
+	bool is_final;
 
 	if (rules_get(unwinder->rules, at->module, at->offset, &rule)) {
 		unwinder->counts.rules_hit++;
 		return rule;
 	}
 	unwinder->counts.rules_missed++;
-	if (full_rule(unwinder, cfi, at, &full))
+	if (full_rule(unwinder, cfi, at, walk, &full, &is_final))
 		rule = rule_pack(unwinder->arch, &full);
-	rules_put(unwinder->rules, at->module, at->offset, rule);
+	if (is_final)
+		rules_put(unwinder->rules, at->module, at->offset, rule);
 	return rule;
 }
 
@@ -118,7 +178,7 @@ static uint64_t words(const struct arch *arch, int16_t count)
 	return arch->word_bytes * (uint64_t)(int64_t)count;
 }
 
-/* Most frames: sp, fp and the pc follow from each other. */
+/* Most frames: sp, fp and pc follow from each other. */
 static bool step_by_rule(struct walk *walk, struct rule rule)
 {
 	const struct arch *arch = walk->arch;
@@ -149,8 +209,9 @@ static bool step_by_rule(struct walk *walk, struct rule rule)
 }
 
 /*
- * Go's runtime switches stacks in the midst of a function, which its CFI does not say: a frame
- * pointer that is not where the function has pushed it tells. With 0 in it a stack begins anew.
+ * Go's runtime switches stacks in the middle of a function, which its CFI does not say. It shows
+ * in a frame pointer that is not where the function pushed it. A frame pointer of 0 begins a new
+ * stack.
  */
 static bool has_switched_stacks(const struct walk *walk, struct rule rule)
 {
@@ -165,7 +226,9 @@ static bool has_switched_stacks(const struct walk *walk, struct rule rule)
 	return !arch->ra_in_register && rule.cfa_words == 1 && regs->values[arch->fp] == 0;
 }
 
-/* Where Go has switched stacks the frame pointer is right: 0 at the end, else of the other stack.
+/*
+ * After Go has switched stacks, the frame pointer is correct: 0 at the root, else an address on
+ * the other stack.
  */
 static bool step_to_other_stack(struct walk *walk)
 {
@@ -182,53 +245,54 @@ static bool step_to_other_stack(struct walk *walk)
 }
 
 /*
- * The program's entry, where it has no CFI. Or nothing stands before the pc: whoever made the stack
- * put the first instruction of a function there, for the first one called to return to
- * (makecontext).
+ * Whether the stack begins here: at a program entry without CFI, or at a pc without a call before
+ * it, because the creator of the stack set the start of a function as return address of the first
+ * function (makecontext).
  */
-static bool begins_stack(struct unwinder *unwinder, struct cfi *cfi, struct walk *walk)
+static bool begins_stack(struct unwinder *unwinder, const struct module_cfi *cfi, struct walk *walk)
 {
-	const struct image *image = spaces_module(unwinder->spaces, walk->at.module)->image;
+	const struct elf_file *elf = address_spaces_module(unwinder->spaces, walk->at.module)->elf;
 	struct location at = walk->at;
-	uint64_t entry = image_entry(image), vaddr;
-	struct cfi_rule rule;
+	uint64_t entry = elf_file_entry(elf), vaddr;
 
-	if (entry && image_offset_to_vaddr(image, at.offset, &vaddr) &&
+	if (entry && elf_file_offset_to_vaddr(elf, at.offset, &vaddr) &&
 	    vaddr - entry < ENTRY_BYTES_MAX)
 		return true;
 	at.offset++;
-	walk->was_not_called = walk->is_return_address && full_rule(unwinder, cfi, &at, &rule) &&
+	walk->was_not_called = walk->is_return_address &&
+			       rule_at(unwinder, cfi, &at, walk).kind != RULE_NONE &&
 			       !is_after_call(walk);
 	return walk->was_not_called;
 }
 
 /*
- * runtime.goexit, to whose second instruction the first function of a goroutine returns: nothing
- * has called it, nor has it pushed anything. Above it lies what the last user of the stack left.
+ * Whether this is runtime.goexit, to whose second instruction the first function of a goroutine
+ * returns without having been called from there. Stale data of the stack's former user lies above.
  */
-static bool begins_goroutine(const struct cfi *cfi, struct walk *walk, struct rule rule)
+static bool begins_goroutine(const struct module_cfi *cfi, struct walk *walk, struct rule rule)
 {
 	int16_t untouched = walk->arch->ra_in_register ? 0 : 1;
 
 	return (rule.kind == RULE_NONE || rule.cfa_words == untouched) && walk->is_return_address &&
-	       cfi_is_go(cfi) && !is_after_call(walk);
+	       cfi_is_go(cfi->own) && !is_after_call(walk);
 }
 
-static bool step_by_cfi(struct unwinder *unwinder, struct cfi *cfi, struct walk *walk)
+static bool step_by_cfi(struct unwinder *unwinder, const struct module_cfi *cfi, struct walk *walk)
 {
 	struct rule rule = {.kind = RULE_FULL};
 	struct cfi_rule full;
+	bool is_final;
 
 	if (!walk->tracks_all)
-		rule = rule_at(unwinder, cfi, &walk->at);
-	/* A frame pointer led here, where that says nothing of the stack pointer. */
+		rule = rule_at(unwinder, cfi, &walk->at, walk);
+	/* The walk came here by a frame pointer, which does not give the stack pointer. */
 	if (rule.kind == RULE_SP && !regs_know(&walk->regs, walk->arch->sp))
 		return step_by_frame_pointer(walk);
 	switch ((enum rule_kind)rule.kind) {
 	case RULE_SP:
 		if (begins_goroutine(cfi, walk, rule))
 			return walk_stop(walk, UNWIND_ROOT);
-		if (cfi_is_go(cfi) && has_switched_stacks(walk, rule))
+		if (cfi_is_go(cfi->own) && has_switched_stacks(walk, rule))
 			return step_to_other_stack(walk);
 		return step_by_rule(walk, rule);
 	case RULE_FP:
@@ -236,26 +300,43 @@ static bool step_by_cfi(struct unwinder *unwinder, struct cfi *cfi, struct walk 
 	case RULE_ROOT:
 		return walk_stop(walk, UNWIND_ROOT);
 	case RULE_FULL:
-		if (full_rule(unwinder, cfi, &walk->at, &full))
-			return step_full(walk, &full);
+		if (full_rule(unwinder, cfi, &walk->at, walk, &full, &is_final))
+			return step_full(walk, &full) || owners_step(unwinder->owners, walk);
 		break;
 	case RULE_NONE:
 		if (!is_signal_frame(walk) && begins_stack(unwinder, cfi, walk))
 			return walk_stop(walk, UNWIND_ROOT);
 		break;
 	}
-	return step_guess(walk);
+	return step_guess(walk, unwinder->owners);
 }
 
-static bool step(struct unwinder *unwinder, struct walk *walk)
+/* Code without a file: of a Java virtual machine, or of a JIT compiler with frame pointers. */
+static bool step_without_cfi(struct unwinder *unwinder, struct walk *walk)
 {
-	struct cfi *cfi = cfi_of(unwinder, walk->at.module);
+	struct jvm *jvm = NULL;
+
+	if (unwinder->jvms &&
+	    address_spaces_module(unwinder->spaces, walk->at.module)->kind == MODULE_JIT)
+		jvm = jvms_find(unwinder->jvms, walk->pid, walk->time_ns);
+	return jvm ? step_java(walk, jvm) : step_guess(walk, unwinder->owners);
+}
+
+/* Inlined, as the only caller would have it: all walks are 5 % faster. */
+static inline __attribute__((always_inline)) bool step(struct unwinder *unwinder, struct walk *walk)
+{
+	module_id module = walk->at.module;
+	const struct module_cfi *cfi = cfi_cache_get(unwinder->cfi, module);
 
 	if (!cfi)
-		return step_guess(walk);
+		return step_without_cfi(unwinder, walk);
 	if (step_by_cfi(unwinder, cfi, walk))
 		return true;
-	return cfi_is_go(cfi) && walk->stop == UNWIND_LOST && step_to_other_stack(walk);
+	if (walk->stop != UNWIND_LOST)
+		return false;
+	/* The owner of a frame was looked for in other modules. */
+	cfi = cfi_cache_get(unwinder->cfi, module);
+	return cfi && cfi_is_go(cfi->own) && step_to_other_stack(walk);
 }
 
 static struct frame frame_of(const struct walk *walk)
@@ -267,7 +348,7 @@ static struct frame frame_of(const struct walk *walk)
 	};
 }
 
-/* Where frame n goes: once there is no more room, into the outer half, round and round. */
+/* The place of frame n. When the chain is full, its outer half becomes a ring buffer. */
 static struct frame *place_of(const struct call_chain *chain, uint64_t n)
 {
 	unsigned inner = chain->room / 2;
@@ -285,7 +366,7 @@ static void reverse(struct frame *frames, unsigned count)
 	}
 }
 
-/* Brings the outer half back into its order. */
+/* Restores the order of the ring buffer in the outer half. */
 static void close_chain(struct call_chain *chain, uint64_t total)
 {
 	unsigned inner = chain->room / 2, outer = chain->room - inner, first;
@@ -305,8 +386,9 @@ static void close_chain(struct call_chain *chain, uint64_t total)
 }
 
 /*
- * A thread in a system call stands behind the instruction. Behind one that never returns (exit)
- * something else begins, so where the two differ in their rules, it is looked up as a call is.
+ * The pc of a thread in a system call is after the instruction. After one that never returns
+ * (exit) another function may begin. If the rules of the two addresses differ, the address before
+ * pc is looked up, as for a call.
  */
 static void look_before_syscall(struct unwinder *unwinder, struct walk *walk)
 {
@@ -315,22 +397,36 @@ static void look_before_syscall(struct unwinder *unwinder, struct walk *walk)
 	struct location before = walk->at;
 	unsigned char code[CODE_BYTES];
 	struct rule rule, other;
-	struct cfi *cfi;
+	const struct module_cfi *cfi;
 
-	/* Most are told by this alone; looking at the code costs as much as some frames. */
+	/* This excludes most cases; reading the code costs as much as several frames. */
 	if (holds_pc >= 0 && walk->regs.values[holds_pc] != pc)
 		return;
-	cfi = cfi_of(unwinder, walk->at.module);
+	cfi = cfi_cache_get(unwinder->cfi, walk->at.module);
 	before.offset--;
 	if (!cfi || !walk_read_file(walk, &walk->at, pc, pc - sizeof(code), code, sizeof(code)) ||
 	    !walk->arch->is_after_syscall(code, &walk->regs))
 		return;
-	rule = rule_at(unwinder, cfi, &walk->at);
-	other = rule_at(unwinder, cfi, &before);
+	rule = rule_at(unwinder, cfi, &walk->at, walk);
+	other = rule_at(unwinder, cfi, &before, walk);
 	if (other.kind == RULE_NONE || memcmp(&rule, &other, sizeof(rule)) == 0)
 		return;
 	walk->at = before;
 	walk->is_return_address = true;
+}
+
+/* The same for a search (fp_search.h). */
+__attribute__((noinline)) static bool step_any(void *unwinder, struct walk *walk)
+{
+	return step(unwinder, walk);
+}
+
+/* After a step that failed: leaves the frame by a frame pointer that had to be searched. */
+__attribute__((noinline)) static bool step_by_searched(struct unwinder *unwinder, struct walk *walk)
+{
+	return walk->is_bare && walk->stop != UNWIND_ROOT &&
+	       !regs_know(&walk->regs, walk->arch->fp) &&
+	       fp_search_find(unwinder->fp_search, walk) && step_any(unwinder, walk);
 }
 
 static enum unwind_stop walk_up(struct unwinder *unwinder, struct walk *walk,
@@ -347,8 +443,11 @@ static enum unwind_stop walk_up(struct unwinder *unwinder, struct walk *walk,
 
 		walk->was_not_called = false;
 		*frame = frame_of(walk);
-		more = step(unwinder, walk);
-		/* There may be another function before its pc, or nothing at all. */
+		more = step(unwinder, walk) || step_by_searched(unwinder, walk);
+		/*
+		 * The pc was not a return address: the instruction before it can belong to another
+		 * function, or not exist.
+		 */
 		if (walk->was_not_called)
 			frame->is_return_address = false;
 	} while (more);
@@ -371,8 +470,21 @@ static enum unwind_stop walk_all(struct unwinder *unwinder, struct walk *walk,
 	return stop;
 }
 
+static void note_needed(const struct walk *walk, enum unwind_stop stop, struct call_chain *chain)
+{
+	uint64_t sp = walk->regs.values[walk->arch->sp], needed_bytes = walk->needed_bytes;
+
+	if (stop == UNWIND_ROOT)
+		needed_bytes = walk_has(walk, sp, 0) ? sp - walk->stack_start : 0;
+	chain->saved_sp_at = walk->saved_sp_at;
+	chain->needed_bytes = walk->changed_stack ? 0 : needed_bytes;
+	chain->interrupted_end = walk->changed_stack && needed_bytes
+					 ? walk->stack_start + needed_bytes
+					 : 0;
+}
+
 enum unwind_stop unwinder_walk(struct unwinder *unwinder, pid_t pid, uint64_t time_ns,
-			       const struct regs *regs, struct bytes stack,
+			       const struct regs *regs, const struct stack_copies *stacks,
 			       struct call_chain *chain)
 {
 	unsigned sp = unwinder->arch->sp;
@@ -382,40 +494,39 @@ enum unwind_stop unwinder_walk(struct unwinder *unwinder, pid_t pid, uint64_t ti
 		.pid = pid,
 		.time_ns = time_ns,
 		.stack_start = regs->values[sp],
-		.stack_bytes = bytes_left(&stack),
-		.stack = stack.at,
+		.stack_bytes = bytes_left(&stacks->own),
+		.stack = stacks->own.at,
+		.copies = stacks,
 		.regs = *regs,
+		.pc_mask = unwinder->arch->pc_mask,
 		.may_search = true,
+		.is_bare = !regs_know(regs, unwinder->arch->fp),
 	};
 	struct walk walk = fresh;
 	enum unwind_stop stop = walk_all(unwinder, &walk, chain);
-	uint64_t needed_bytes = walk.needed_bytes;
 
 	if (stop != UNWIND_ROOT && walk.has_searched) {
 		walk = fresh;
 		walk.may_search = false;
 		stop = walk_all(unwinder, &walk, chain);
 	}
-	if (stop == UNWIND_ROOT)
-		needed_bytes = walk_has(&walk, walk.regs.values[sp], 0)
-				       ? walk.regs.values[sp] - walk.stack_start
-				       : 0;
-	chain->needed_bytes = needed_bytes;
+	note_needed(&walk, stop, chain);
 	return stop;
 }
 
 /*
- * Does a frame pointer of its own lead on from this frame, and to its caller? In Go from all that
- * have called, be there CFI (cfi.h) or not.
+ * Whether a frame pointer chain continues from this function to its caller. In Go it does from all
+ * callers, with or without CFI (cfi.h).
  */
-static bool keeps_frame_pointer(const struct cfi *cfi, const struct walk *walk, struct rule rule)
+static bool keeps_frame_pointer(const struct module_cfi *cfi, const struct walk *walk,
+				struct rule rule)
 {
-	if (cfi_is_go(cfi))
+	if (cfi_is_go(cfi->own))
 		return walk->is_return_address && (rule.kind == RULE_NONE || rule.fp_words == -2);
 	return rule.kind == RULE_FP && rule.fp_words == -2;
 }
 
-/* To the frame of that address; false: a frame pointer was none. */
+/* Moves to the frame of a return address; false if it is not in a mapping. */
 static bool jump(struct walk *walk, uint64_t pc)
 {
 	if (!walk_locate(walk, pc - 1, &walk->at))
@@ -425,17 +536,17 @@ static bool jump(struct walk *walk, uint64_t pc)
 	return true;
 }
 
-/* Takes one of the addresses after the other until one is the root's. */
+/* Appends addresses as frames until one is a root. */
 static bool jump_to_root(struct unwinder *unwinder, struct walk *walk, struct bytes addresses,
 			 struct call_chain *chain, unsigned *count)
 {
 	for (;;) {
-		struct cfi *cfi = cfi_of(unwinder, walk->at.module);
+		const struct module_cfi *cfi = cfi_cache_get(unwinder->cfi, walk->at.module);
 		struct rule rule;
 
 		if (!cfi)
 			return false;
-		rule = rule_at(unwinder, cfi, &walk->at);
+		rule = rule_at(unwinder, cfi, &walk->at, walk);
 		if (rule.kind == RULE_ROOT || begins_goroutine(cfi, walk, rule))
 			return true;
 		if (!keeps_frame_pointer(cfi, walk, rule) || !bytes_left(&addresses) ||
@@ -446,8 +557,8 @@ static bool jump_to_root(struct unwinder *unwinder, struct walk *walk, struct by
 }
 
 /*
- * Where the chain's last frame stands among the addresses, what is behind it. There can be fewer of
- * them than frames, as some functions keep no frame pointer, not more.
+ * Finds the chain's last frame among the addresses; *addresses then begins after it. There can be
+ * fewer addresses than frames, since some functions keep no frame pointer, but not more.
  */
 static bool find_last(struct walk *walk, const struct call_chain *chain, struct bytes *addresses)
 {
@@ -470,8 +581,8 @@ static bool find_last(struct walk *walk, const struct call_chain *chain, struct 
 	return false;
 }
 
-bool unwinder_join(struct unwinder *unwinder, pid_t pid, uint64_t time_ns, struct bytes addresses,
-		   struct call_chain *chain)
+bool unwinder_splice(struct unwinder *unwinder, pid_t pid, uint64_t time_ns, struct bytes addresses,
+		     struct call_chain *chain)
 {
 	struct walk walk = {
 		.spaces = unwinder->spaces,

@@ -1,50 +1,65 @@
 /*
- * One walk up a stack, at one frame: its state, what may be read on the way, and the step to the
- * caller once that is found. The ways of finding it are in step.h.
+ * The state of one walk up a stack, at one frame: what may be read, and the move to the caller
+ * once it is found. step.h has the ways of finding it.
  */
 #ifndef PROF_UNWIND_WALK_H
 #define PROF_UNWIND_WALK_H
 
-#include "unwind/unwind.h"
+#include "base/bytes.h"
+#include "proc/address_spaces.h"
+#include "unwind/arch.h"
+#include "unwind/call_chain.h"
+#include "unwind/stack_copies.h"
 
-/* No thread's stack is larger: what a rule places further above the copy is nonsense, not cut off.
+/*
+ * No stack is larger than this: a rule that points further above the copy is wrong, the stack is
+ * not truncated.
  */
 enum { STACK_REACH_BYTES = 1 << 30 };
 
 enum { RECENT_MAPPINGS = 4 };
 
 struct walk {
-	struct spaces *spaces;
+	struct address_spaces *spaces;
 	const struct arch *arch;
 	pid_t pid;
 	uint64_t time_ns;
+	/* The copied stack; once the walk has changed over, the interrupted one. */
 	uint64_t stack_start, stack_bytes;
 	const unsigned char *stack;
+	const struct stack_copies *copies;
 	uint64_t fetched_bytes;	       /* see walk_fetch_ahead() */
-	uint64_t needed_bytes;	       /* see call_chain; so far, 0: no more than there is */
-	bool may_search, has_searched; /* for the caller of a frame of which nothing is known */
+	uint64_t needed_bytes;	       /* see call_chain; 0: no more than the copy so far */
+	uint64_t pc_mask;	       /* of the address space, as far as it has shown */
+	bool may_search, has_searched; /* for the caller of a frame without CFI */
 	struct regs regs;
-	bool is_return_address; /* regs.pc: the call stands just before it */
-	bool tracks_all;	/* all registers, not only those that most rules need */
-	bool was_not_called;	/* this frame: made for a signal handler, or the first of a stack */
-	bool asked_below;	/* a rule asked for what lies below sp, which is not copied … */
-	uint64_t below;		/* … and gets this for it; 0: nothing */
-	bool changed_stack;	/* a signal handler ran on a stack of its own (sigaltstack) */
-	bool lacks_register;	/* a rule asked for one that was not tracked */
-	struct location at;	/* of the instruction that runs, or calls */
-	enum unwind_stop stop;	/* why, once a step has failed */
+	bool is_return_address; /* of regs.pc: the call precedes it */
+	bool is_bare;		/* began with sp and pc alone */
+	bool sought_owner;	/* see owners.h: once a walk */
+	bool tracks_all;	/* tracks all registers, not only those that most rules need */
+	bool was_not_called;	/* this frame is a signal frame, or the first of a stack */
+	bool asked_below;	/* a rule asked for memory below sp, which is not copied … */
+	uint64_t below;		/* … and gets this value; 0: none */
+	bool changed_stack;	/* a signal handler ran on an alternate stack (sigaltstack), or
+				   CFI led to another stack */
+	uint64_t loaded_from;	/* the last word of the stack that an expression read */
+	uint64_t saved_sp_at;	/* see call_chain */
+	bool lacks_register;	/* a rule asked for a register that is not tracked */
+	struct location at;	/* of the instruction that runs or calls */
+	enum unwind_stop stop;	/* why the walk ended, after a failed step */
 	unsigned next_recent;
+	uint64_t steps; /* of programs of call frame information so far */
 	struct location recent[RECENT_MAPPINGS];
 };
 
-/* Fails, so that a step can say `return walk_stop(walk, why)`. */
+/* Returns false, so that a step can `return walk_stop(walk, why)`. */
 static inline bool walk_stop(struct walk *walk, enum unwind_stop why)
 {
 	walk->stop = why;
 	return false;
 }
 
-/* Of the instruction at regs.pc, or of the call before it. */
+/* The address of the instruction at regs.pc, or of the call before it. */
 static inline uint64_t walk_pc(const struct walk *walk)
 {
 	return walk->regs.pc - walk->is_return_address;
@@ -57,10 +72,12 @@ static inline bool walk_has(const struct walk *walk, uint64_t address, uint64_t 
 	return at <= walk->stack_bytes && walk->stack_bytes - at >= len;
 }
 
-/* Why the walk stops: it is cut off, when the address lies within reach above the copied stack. */
+/*
+ * Stops the walk as truncated if the address is within reach above the copied stack, else as lost.
+ */
 void walk_stop_unread(struct walk *walk, uint64_t address, uint64_t reach_bytes);
 
-/* Which the copied stack has. */
+/* A word that the copied stack contains (walk_has()). */
 static inline uint64_t walk_word(const struct walk *walk, uint64_t address)
 {
 	const unsigned char *at = walk->stack + (address - walk->stack_start);
@@ -75,7 +92,7 @@ static inline uint64_t walk_word(const struct walk *walk, uint64_t address)
 	return narrow;
 }
 
-/* A word of the copied stack. */
+/* Reads a word of the copied stack, or stops the walk. */
 static inline bool walk_read_stack(struct walk *walk, uint64_t address, uint64_t reach_bytes,
 				   uint64_t *ret)
 {
@@ -88,31 +105,45 @@ static inline bool walk_read_stack(struct walk *walk, uint64_t address, uint64_t
 }
 
 /*
- * Compilers do not say in CFI that an epilogue has popped a register: its place, which they go on
- * naming, is then below sp, and the register holds its value again.
+ * CFI usually does not say that an epilogue has popped a register: it still names the register's
+ * slot, which is below sp by then, and the register has its value again.
  */
 static inline bool walk_is_popped(const struct walk *walk, uint64_t address)
 {
 	return address < walk->regs.values[walk->arch->sp];
 }
 
-/* As spaces_locate(), quick where a stack stays within a few mappings. */
+/* As address_spaces_locate(), but fast while a stack stays within a few mappings. */
 bool walk_locate(struct walk *walk, uint64_t pc, struct location *ret);
 
-/* Code or constants out of the file that is mapped at `at`, which is where pc lies. */
+/* Reads code or constants of the file mapped at `at`, where pc is. */
 bool walk_read_file(const struct walk *walk, const struct location *at, uint64_t pc,
 		    uint64_t address, void *into, size_t len);
 
 /*
- * Has the caches fetch what lies above sp. A stack comes from another CPU's ring or from a file,
- * and only when a word of it is there does one know where the next one is.
+ * A return address without its signature. No recording says how many bits addresses have; the
+ * largest space in which the address is mapped is the right one: what is a signature in a smaller
+ * space would have to be part of an address of code by chance.
+ */
+uint64_t walk_strip(struct walk *walk, uint64_t return_address);
+
+/*
+ * Prefetches the memory above sp. A stack comes from another CPU's ring or from a file, and the
+ * address of each word read depends on the word before.
  */
 void walk_fetch_ahead(struct walk *walk);
 
 /*
- * To the caller's frame. sp must grow; only where nothing was pushed, as in a leaf of a machine
- * with a link register, may it stay; and what a signal interrupted may have used another stack,
- * which was not copied. Which registers are known is for the caller of this to say.
+ * Continues on the copy of another stack, which the word at saved_sp_at leads to; sp is the stack
+ * pointer there. False if there is no copy of it, or the walk has changed stacks before.
+ */
+bool walk_change_stack(struct walk *walk, uint64_t saved_sp_at, uint64_t sp);
+
+/*
+ * Moves to the caller's frame. sp must grow; it may stay the same only if nothing was pushed, as
+ * in a leaf of an architecture with a link register. Code that a signal interrupted may have used
+ * another stack: its copy is used from there on, if there is one. The caller of this function says
+ * which registers are known.
  */
 bool walk_enter(struct walk *walk, uint64_t sp, uint64_t pc, bool is_return_address);
 

@@ -41,3 +41,11 @@ bool x86_call_target(const unsigned char code[CODE_BYTES], uint64_t return_addre
 	*ret = return_address + (uint64_t)(int64_t)relative;
 	return code[CODE_BYTES - 5] == 0xe8;
 }
+
+bool x86_has_register_jump(const unsigned char *code, size_t len)
+{
+	for (size_t i = 0; i + 1 < len; i++)
+		if (code[i] == 0xff && code[i + 1] >> 3 == 0x1c) /* jmp r64: ff /4, mod 3 */
+			return true;
+	return false;
+}

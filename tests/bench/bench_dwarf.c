@@ -3,11 +3,11 @@
  * took, how many megabytes of .debug_info a second are scanned, and how long naming that many
  * addresses (3000) took, spread evenly over the code that has debug information.
  */
-#include "symbol/dwarf.h"
+#include "dwarf/dwarf.h"
 
 #include "base/alloc.h"
-#include "symbol/dwarf_reader.h"
-#include "symbol/dwarf_scan.h"
+#include "dwarf/reader.h"
+#include "dwarf/scan.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -30,12 +30,12 @@ static double resident_peak_mb(void)
 	return (double)usage.ru_maxrss / 1024;
 }
 
-static struct image *open_image(const char *path)
+static struct elf_file *open_image(const char *path)
 {
 	CLEANUP(error_cleanup) struct error *err = NULL;
-	struct image *image;
+	struct elf_file *image;
 
-	err = image_open(open(path, O_RDONLY | O_CLOEXEC), path, &image);
+	err = elf_file_open(open(path, O_RDONLY | O_CLOEXEC), path, &image);
 	if (!err)
 		return image;
 	fprintf(stderr, "%s\n", error_text(err));
@@ -43,18 +43,18 @@ static struct image *open_image(const char *path)
 }
 
 /* Of the executable segments; the number that have a unit. */
-static size_t spread_addresses(const struct image *image, const struct dwarf *dwarf,
+static size_t spread_addresses(const struct elf_file *image, const struct dwarf *dwarf,
 			       uint64_t *vaddrs, size_t count)
 {
 	unsigned segment_count;
-	const struct image_segment *segments = image_segments(image, &segment_count);
+	const struct elf_file_segment *segments = elf_file_segments(image, &segment_count);
 	uint64_t bytes = 0;
 	size_t found = 0;
 
 	for (unsigned i = 0; i < segment_count; i++)
 		bytes += segments[i].executable ? segments[i].file_bytes : 0;
 	for (unsigned i = 0; i < segment_count; i++) {
-		const struct image_segment *segment = &segments[i];
+		const struct elf_file_segment *segment = &segments[i];
 
 		if (!segment->executable)
 			continue;
@@ -112,7 +112,7 @@ static size_t resolve_all(const struct dwarf *dwarf, uint64_t *vaddrs, size_t co
 	return calls;
 }
 
-static double scan_all_s(struct image *image, uint64_t *bytes)
+static double scan_all_s(struct elf_file *image, uint64_t *bytes)
 {
 	struct dwarf_sections sections = {0};
 	struct dwarf_file file = {0};
@@ -121,8 +121,8 @@ static double scan_all_s(struct image *image, uint64_t *bytes)
 	struct dwarf_die die;
 	double spent = 0;
 
-	sections.of[DWARF_INFO] = image_section(image, ".debug_info").data;
-	sections.of[DWARF_ABBREV] = image_section(image, ".debug_abbrev").data;
+	sections.of[DWARF_INFO] = elf_file_section(image, ".debug_info").data;
+	sections.of[DWARF_ABBREV] = elf_file_section(image, ".debug_abbrev").data;
 	dwarf_file_init(&file, &sections);
 	dwarf_reader_init(&reader, &file, NULL, &arena);
 	for (size_t i = 0; i < file.unit_count; i++) {
@@ -146,7 +146,7 @@ static double scan_all_s(struct image *image, uint64_t *bytes)
 int main(int argc, char **argv)
 {
 	const size_t wanted = argc > 2 ? strtoul(argv[2], NULL, 10) : 3000;
-	CLEANUP(image_cleanup) struct image *image = argc > 1 ? open_image(argv[1]) : NULL;
+	CLEANUP(elf_file_cleanup) struct elf_file *image = argc > 1 ? open_image(argv[1]) : NULL;
 	CLEANUP(free_ptr) uint64_t *vaddrs = xcalloc(wanted, sizeof(*vaddrs));
 	CLEANUP(dwarf_cleanup) struct dwarf *dwarf = NULL;
 	size_t count, units, calls;

@@ -62,8 +62,8 @@ static void add_frames(struct profile *profile)
 	}
 }
 
-/* Stacks that follow each other share most of their callers, as those of a program do. */
-static void add_cells(struct profile *profile, uint64_t samples, uint32_t stacks)
+/* Consecutive stacks share most of their callers, as in real programs. */
+static void add_samples(struct profile *profile, uint64_t samples, uint32_t stacks)
 {
 	stack_id path[DEPTH + SPREAD + 1] = {STACK_EMPTY};
 	uint32_t depth = DEPTH;
@@ -87,20 +87,23 @@ static void add_cells(struct profile *profile, uint64_t samples, uint32_t stacks
 	}
 }
 
-/* Each cell has as many moments as samples, in no order: the prime has no divisor in common. */
-static void add_moments(struct profile *profile, uint64_t samples)
+/*
+ * Every aggregated sample gets equally many timed samples, in a scattered order: the prime has no
+ * divisor in common with their number.
+ */
+static void add_timed_samples(struct profile *profile, uint64_t count)
 {
-	uint64_t seed = 2, time_ns = 1000000000, cells = profile_cell_count(profile);
+	uint64_t seed = 2, time_ns = 1000000000, samples = profile_samples(profile).count;
 	const uint64_t prime = 2654435761;
 
-	for (uint64_t i = 0; i < samples; i++) {
-		struct profile_moment moment = {
+	for (uint64_t i = 0; i < count; i++) {
+		struct profile_timed_sample timed_sample = {
 			.time_ns = time_ns += next_random(&seed, 100000),
-			.cell = (uint32_t)(i * prime % cells),
+			.sample = (uint32_t)(i * prime % samples),
 			.cpu = next_random(&seed, 8),
 		};
 
-		profile_add_moment(profile, &moment);
+		profile_add_timed_sample(profile, &timed_sample);
 	}
 }
 
@@ -111,7 +114,7 @@ static struct profile *make_profile(uint64_t samples, uint32_t stacks)
 	profile_add_event(profile,
 			  &(struct profile_event){
 				  .name = strtab_add(profile_strings(profile), "cpu-clock"),
-				  .counts_ns = true,
+				  .kind = VALUE_CPU_TIME,
 				  .frequency_hz = 999,
 			  });
 	for (uint32_t i = 0; i < 40; i++) {
@@ -127,9 +130,9 @@ static struct profile *make_profile(uint64_t samples, uint32_t stacks)
 		profile_describe_module(profile, i, &module);
 	}
 	for (int i = 0; i < THREADS; i++)
-		profile_thread(profile, 1000, 1000 + i, "server", i ? "worker" : "server");
+		profile_thread_labels(profile, 1000, 1000 + i, "server", i ? "worker" : "server");
 	add_frames(profile);
-	add_cells(profile, samples, stacks);
+	add_samples(profile, samples, stacks);
 	profile_set_info(profile, &(struct profile_info){
 					  .start_unix_ns = 1700000000000000000,
 					  .start_ns = 1000000000,
@@ -195,13 +198,13 @@ static bool is_asked_for(const struct format *format, char **names)
 	return *names;
 }
 
-static int measure_all(const struct profile *profile, bool with_moments, const char *folder,
+static int measure_all(const struct profile *profile, bool with_timestamps, const char *folder,
 		       char **names)
 {
 	int failures = 0;
 
 	for (const struct format *const *format = formats; *format; format++)
-		if ((*format)->wants_moments == with_moments && is_asked_for(*format, names))
+		if ((*format)->needs_timestamps == with_timestamps && is_asked_for(*format, names))
 			failures += measure(profile, *format, folder);
 	return failures;
 }
@@ -211,8 +214,8 @@ static void print_size(const struct profile *profile, const char *title)
 	struct rusage usage;
 
 	getrusage(RUSAGE_SELF, &usage);
-	printf("%" PRIu64 " cells, %" PRIu32 " stacks with their callers, %s: %.0f MB\n",
-	       profile_cell_count(profile), profile_stack_count(profile), title,
+	printf("%" PRIu64 " samples, %" PRIu32 " stacks with their callers, %s: %.0f MB\n",
+	       profile_samples(profile).count, profile_stacks(profile).count, title,
 	       (double)usage.ru_maxrss / 1e3);
 	fflush(stdout);
 }
@@ -228,8 +231,8 @@ int main(int argc, char **argv)
 
 	print_size(profile, "without times");
 	failures += measure_all(profile, false, folder, argv + (argc > 4 ? 4 : argc));
-	profile_keep_moments(profile);
-	add_moments(profile, samples);
+	profile_keep_timestamps(profile);
+	add_timed_samples(profile, samples);
 	print_size(profile, "with the time of each sample");
 	failures += measure_all(profile, true, folder, argv + (argc > 4 ? 4 : argc));
 	return failures != 0;

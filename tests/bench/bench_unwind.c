@@ -11,13 +11,15 @@
 #include "unwind/cfi.h"
 #include "unwind/cfi_entry.h"
 
+#include "../unit/ucontext_regs.h"
+
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
-#include <ucontext.h>
 
 enum { DEPTH = 12, STACK_BYTES = 32768, WALKS = 200000, ROWS = 1 << 16, ROUNDS = 8 };
 
@@ -38,16 +40,11 @@ static uint64_t cpu_ns(void)
 
 static void take_sample(struct sample *sample)
 {
-	static const int by_dwarf[] = {REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI,
-				       REG_RBP, REG_RSP, REG_R8,  REG_R9,  REG_R10, REG_R11,
-				       REG_R12, REG_R13, REG_R14, REG_R15};
 	ucontext_t context;
 
 	getcontext(&context);
-	sample->regs.pc = (uint64_t)context.uc_mcontext.gregs[REG_RIP];
-	for (unsigned reg = 0; reg < ARRAY_SIZE(by_dwarf); reg++)
-		regs_set(&sample->regs, reg, (uint64_t)context.uc_mcontext.gregs[by_dwarf[reg]]);
-	memcpy(sample->stack, (const void *)context.uc_mcontext.gregs[REG_RSP], STACK_BYTES);
+	regs_from_ucontext(&context, &sample->regs);
+	memcpy(sample->stack, (const void *)sample->regs.values[arch_native()->sp], STACK_BYTES);
 }
 
 /* A comparison that sorts, DEPTH deep. */
@@ -78,23 +75,23 @@ __attribute__((noinline)) static void record(struct sample *sample)
 
 static void measure_walk(void)
 {
-	CLEANUP(spaces_cleanup) struct spaces *spaces = spaces_new("/proc");
+	CLEANUP(address_spaces_cleanup) struct address_spaces *spaces = address_spaces_new("/proc");
 	CLEANUP(unwinder_cleanup)
-	struct unwinder *unwinder = unwinder_new(spaces, arch_native());
+	struct unwinder *unwinder = unwinder_new(spaces, arch_native(), false);
 	CLEANUP(free_ptr) struct sample *sample = xcalloc(1, sizeof(*sample));
 	struct frame frames[UNWIND_DEPTH_MAX];
 	struct call_chain chain = {.frames = frames, .room = UNWIND_DEPTH_MAX};
 	pid_t pid = getpid();
-	struct bytes stack = bytes_of(sample->stack, STACK_BYTES);
+	struct stack_copies stacks = {.own = bytes_of(sample->stack, STACK_BYTES)};
 
-	spaces_snapshot(spaces, pid, 0);
+	address_spaces_snapshot(spaces, pid, 0);
 	record(sample);
-	unwinder_walk(unwinder, pid, 1, &sample->regs, stack, &chain);
+	unwinder_walk(unwinder, pid, 1, &sample->regs, &stacks, &chain);
 	struct unwind_counts cold = unwinder_counts(unwinder);
 	uint64_t begin = cpu_ns();
 
 	for (unsigned i = 0; i < WALKS; i++)
-		unwinder_walk(unwinder, pid, 1, &sample->regs, stack, &chain);
+		unwinder_walk(unwinder, pid, 1, &sample->regs, &stacks, &chain);
 	uint64_t spent_ns = cpu_ns() - begin;
 	struct unwind_counts warm = unwinder_counts(unwinder);
 	uint64_t walked = warm.frames - cold.frames;
@@ -105,9 +102,9 @@ static void measure_walk(void)
 }
 
 /* Addresses all over the file: starts of entries and places within. */
-static size_t choose_addresses(struct image *image, uint64_t *vaddrs)
+static size_t choose_addresses(struct elf_file *image, uint64_t *vaddrs)
 {
-	struct image_section found = image_section(image, ".eh_frame");
+	struct elf_file_section found = elf_file_section(image, ".eh_frame");
 	struct cfi_section section = {
 		.data = found.data, .vaddr = found.vaddr, .is_eh_frame = true};
 	CLEANUP(free_ptr) uint64_t *starts = NULL;
@@ -129,22 +126,25 @@ static size_t choose_addresses(struct image *image, uint64_t *vaddrs)
 static void measure_rows(const char *path)
 {
 	CLEANUP(free_ptr) uint64_t *vaddrs = xcalloc(ROWS, sizeof(*vaddrs));
-	CLEANUP(image_cleanup) struct image *image = NULL;
+	CLEANUP(elf_file_cleanup) struct elf_file *image = NULL;
 	CLEANUP(error_cleanup)
-	struct error *err = image_open(open(path, O_RDONLY | O_CLOEXEC), path, &image);
+	struct error *err = elf_file_open(open(path, O_RDONLY | O_CLOEXEC), path, &image);
 
 	if (err || !choose_addresses(image, vaddrs)) {
 		printf("%s: no call frame information\n", path);
 		return;
 	}
-	CLEANUP(cfi_cleanup) struct cfi *cfi = cfi_new(image, NULL, arch_native());
+	CLEANUP(cfi_cleanup) struct cfi *cfi = cfi_new(image, arch_native());
 	unsigned found = 0;
+
+	cfi_index(cfi, NULL);
 	uint64_t begin = cpu_ns();
 
 	for (unsigned i = 0; i < ROWS * ROUNDS; i++) {
+		unsigned steps = UINT_MAX;
 		struct cfi_rule rule;
 
-		found += cfi_find(cfi, vaddrs[i % ROWS], &rule);
+		found += cfi_find(cfi, vaddrs[i % ROWS], &steps, &rule);
 	}
 	printf("a row of %s: %.0f ns, %.2f %% found\n", path,
 	       (double)(cpu_ns() - begin) / (ROWS * ROUNDS), 100.0 * found / (ROWS * ROUNDS));

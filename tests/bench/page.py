@@ -151,7 +151,7 @@ def measure(browser, path, profiles):
     page.until("window.pictureMs")
     if profiles:
         print(f"    {hottest(page)}")
-    print(f"  {page.value('prof.tree().count')} nodes, {page.value('prof.profile.moments.count')} moments, "
+    print(f"  {page.value('prof.tree().count')} nodes, {page.value('prof.profile.timedSamples.count')} timed samples, "
           f"{page.value('prof.graph.boxes.node.length')} boxes drawn")
     measure_frames(page, profiles)
     page.close()

@@ -1,4 +1,4 @@
-"""A headless Chromium, spoken to by its DevTools protocol over a pair of pipes.
+"""A headless Chromium, controlled by the DevTools protocol over a pair of pipes.
 Source: https://chromedevtools.github.io/devtools-protocol/, and --remote-debugging-pipe: messages of
 JSON that end in a NUL, read from descriptor 3 and written to descriptor 4."""
 
@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 
-from patience import TIME_LIMIT_S
+from time_limit import TIME_LIMIT_S
 
 # What a browser does of its own accord would count as requests, and take time.
 QUIET = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
@@ -32,7 +32,7 @@ os.execvp(sys.argv[3], sys.argv[3:])
 
 
 class Browser:
-    """Started once; each page is a tab of its own."""
+    """A browser process; each page is a tab."""
 
     def __init__(self, program, folder):
         self.folder = folder
@@ -68,7 +68,7 @@ class Browser:
         return json.loads(message)
 
     def call(self, method, session=None, **parameters):
-        """Sends a command and gives its result; events that come meanwhile go to their pages."""
+        """Sends a command and returns its result. Events that arrive before it are passed to their pages."""
         self.last_id += 1
         command = {"id": self.last_id, "method": method, "params": parameters}
         if session:
@@ -88,7 +88,7 @@ class Browser:
                 page.take_event(message["method"], message["params"])
 
     def open(self, url, width=1280, height=800, scheme="light"):
-        """A page, once its load event has come."""
+        """Opens a page and waits for its load event."""
         page = Page(self, width, height, scheme)
         page.go(url)
         return page
@@ -133,7 +133,7 @@ class Page:
                                                           {"name": "prefers-reduced-motion", "value": motion}])
 
     def value(self, expression):
-        """What a JavaScript expression comes to; of a promise, what it resolves to."""
+        """Evaluates a JavaScript expression; waits for promises."""
         answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
         if "exceptionDetails" in answer:
             details = answer["exceptionDetails"]
@@ -141,7 +141,7 @@ class Page:
         return answer["result"].get("value")
 
     def until(self, expression):
-        """Waits until the expression is true, and gives its value."""
+        """Waits until the expression is true and returns its value."""
         deadline = time.monotonic() + TIME_LIMIT_S
         while not (value := self.value(f"Promise.resolve({expression})")):
             if time.monotonic() > deadline:
@@ -169,14 +169,17 @@ class Page:
         self.mouse("mouseReleased", x1, y1, button="left", clickCount=1)
 
     def place(self, selector):
-        """The middle of an element, scrolled into view."""
-        box = self.value(f"""(() => {{
+        """Scrolls an element into view and returns its centre once two frames have drawn it at the same place."""
+        return self.until(f"""new Promise((done) => {{
             const element = document.querySelector({json.dumps(selector)});
+            const middle = () => {{
+                const {{x, y, width, height}} = element.getBoundingClientRect();
+                return [x + width / 2, y + height / 2];
+            }};
             element.scrollIntoView({{block: "nearest"}});
-            const {{x, y, width, height}} = element.getBoundingClientRect();
-            return [x + width / 2, y + height / 2];
-        }})()""")
-        return box
+            const before = String(middle());
+            requestAnimationFrame(() => requestAnimationFrame(() => done(String(middle()) === before && middle())));
+        }})""")
 
     def press_on(self, selector, **how):
         self.click(*self.place(selector), **how)

@@ -1,8 +1,7 @@
-"""What the tests that drive prof share: the program, its targets, and the clients that read its files."""
+"""Fixtures of the command-line tests: prof, its target programs, and the clients that read its files."""
 
 import os
 import resource
-import shutil
 import signal
 import subprocess
 import sys
@@ -11,10 +10,13 @@ from pathlib import Path
 import pytest
 
 from browser import Browser
-from patience import TIME_LIMIT_S
+from lacking import lacking, lacking_program, tool
+from time_limit import TIME_LIMIT_S
 from profiles import Pprof, Stacks
 
 SOURCE = Path(__file__).resolve().parents[2]
+PARANOID = Path("/proc/sys/kernel/perf_event_paranoid")
+NOBODY = 65534
 BUILD = Path(os.environ.get("PROF_BUILD", SOURCE / "build")).resolve()
 
 # nohup and a shell's & leave signals ignored, which all that is started from here would inherit.
@@ -24,27 +26,27 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 class Prof:
-    """The program, run in a folder of the test's own."""
+    """Runs prof in a directory of the test."""
 
     def __init__(self, folder):
         self.binary = BUILD / "cmd" / "prof"
         self.folder = folder
 
     def __call__(self, *arguments, **options):
-        """Runs to the end; output as text unless text=False."""
+        """Runs prof to its end; the output is text unless text=False."""
         # Without env, COLUMNS would be set, which readline does behind os.environ.
         options = {"text": True, "capture_output": True, "cwd": self.folder, "timeout": TIME_LIMIT_S,
                    "stdin": subprocess.DEVNULL, "env": os.environ, **options}
         return subprocess.run([self.binary, *map(str, arguments)], check=False, **options)
 
     def start(self, *arguments, **options):
-        """Starts it in a process group of its own, as a shell would."""
+        """Starts prof in its own process group, as a shell would."""
         options = {"text": True, "stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE,
                    "cwd": self.folder, "start_new_session": True, **options}
         return subprocess.Popen([self.binary, *map(str, arguments)], **options)
 
     def record(self, *arguments, **options):
-        """A recording that must succeed, read back from its folded and its pprof output."""
+        """Makes a recording that must succeed, and reads its folded and pprof outputs."""
         folded, pprof = self.folder / "record.folded", self.folder / "record.pb.gz"
         result = self("record", "-o", folded, "-o", pprof, *arguments, **options)
         assert result.returncode == 0, result.stderr
@@ -63,32 +65,75 @@ def prof(tmp_path):
     return Prof(tmp_path)
 
 
+@pytest.fixture
+def paranoid(root):
+    """paranoid(level) sets the sysctl; the test's end puts it back."""
+    before = PARANOID.read_text(encoding="ascii")
+    yield lambda level: PARANOID.write_text(str(level), encoding="ascii")
+    PARANOID.write_text(before, encoding="ascii")
+
+
+@pytest.fixture
+def ordinary(root, tmp_path_factory):
+    """prof, run by a user without privileges, in a folder of that user's own."""
+    folder = Path(subprocess.run(["mktemp", "-d"], check=True, capture_output=True, text=True).stdout.strip())
+    os.chown(folder, NOBODY, NOBODY)
+    yield OrdinaryProf(folder)
+    subprocess.run(["rm", "-r", folder], check=True)
+
+
+class OrdinaryProf(Prof):
+    """Copied out of folders that only their owner may enter."""
+
+    def __init__(self, folder):
+        super().__init__(folder)
+        self.binary = self.bring(self.binary)
+
+    def bring(self, program):
+        copy = self.folder / Path(program).name
+        subprocess.run(["cp", program, copy], check=True)
+        return copy
+
+    def __call__(self, *arguments, **options):
+        return super().__call__(*arguments, user=NOBODY, group=NOBODY, extra_groups=[], **options)
+
+
 @pytest.fixture(scope="session")
 def targets():
-    """The folder of the programs with known call trees (tests/targets)."""
+    """The directory of the programs with known call trees (tests/targets)."""
     return BUILD / "tests" / "targets"
 
 
-def lacking(what):
-    """A missing client is a failure in CI and a skipped test elsewhere."""
-    if os.environ.get("PROF_REQUIRE_CLIENTS"):
-        pytest.fail(f"{what} is missing: ./bootstrap --tests brings it")
-    pytest.skip(f"{what} is missing")
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call():
+    """Skips or fails a test that starts a missing program, and names the program."""
+    try:
+        return (yield)
+    except FileNotFoundError as error:
+        lacking_program(error)
+        raise
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup():
+    """The same for programs that a fixture starts."""
+    try:
+        return (yield)
+    except FileNotFoundError as error:
+        lacking_program(error)
+        raise
 
 
 @pytest.fixture(scope="session")
 def client():
-    """client("go") is the path of that program."""
+    """client("go") is the path of the program go."""
 
-    def find(name):
-        return shutil.which(name) or lacking(name)
-
-    return find
+    return tool
 
 
 @pytest.fixture(scope="session")
 def node_package():
-    """node_package("speedscope") is the folder of that package of npm."""
+    """node_package("speedscope") is the directory of that npm package."""
 
     def find(name):
         path = BUILD / "clients" / "node" / "node_modules" / name
@@ -117,7 +162,7 @@ def target(targets):
 
 
 def end_group(process):
-    """A command that prof has started outlives a prof that is killed, and would compete with every test to come."""
+    """Kills the process group: a command outlives a killed prof, and would compete with later tests for the CPU."""
     try:
         if process.pid != os.getpgrp():
             os.killpg(process.pid, signal.SIGKILL)
@@ -127,7 +172,7 @@ def end_group(process):
 
 @pytest.fixture
 def started():
-    """started(Popen) ends the process with the test, whatever becomes of the test; and what is left of its group."""
+    """started(Popen) ends the process and its group when the test ends, also if it fails."""
     processes = []
 
     def keep(process):
@@ -147,7 +192,7 @@ def started():
 
 @pytest.fixture
 def service(target, started):
-    """The target `service`, running and ready to be attached to."""
+    """The target `service`, running and ready for attaching."""
     process = started(subprocess.Popen([target("service")], text=True, bufsize=1,
                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE))
     assert process.stdout.readline() == "ready\n"
@@ -156,7 +201,7 @@ def service(target, started):
 
 @pytest.fixture
 def until_busy():
-    """The words of a command that ends when a process has used so much more CPU time."""
+    """The arguments of a command that ends when a process has used that much more CPU time."""
 
     def command(pid, seconds=0.4):
         return [sys.executable, Path(__file__).parent / "until_busy.py", str(pid), str(seconds)]

@@ -1,4 +1,4 @@
-"""Reads what prof writes, and checks what its readers silently accept."""
+"""Readers of prof's outputs, stricter than the clients."""
 
 import functools
 import gzip
@@ -9,9 +9,9 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
-from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+from lacking import lacking, tool
 
-PROTO = Path(__file__).resolve().parents[2] / "lib" / "format" / "pprof.proto"
+PROTO = Path(__file__).resolve().parent / "pprof.proto"
 
 # Where the stack of a thread begins: a program's or the dynamic linker's entry, a thread's, and, for
 # time that belongs to no user code, the entries of the kernel.
@@ -21,15 +21,19 @@ ROOTS = re.compile(r"_start|(__GI_)?_*clone3?|thread_start|"
 
 
 class Stacks:
-    """Folded stacks: tuples of frames, the process name first, with their counts."""
+    """Folded stacks: tuples of frames, the process name first, with their counts. `missing` has, by process, what
+    was counted but not sampled."""
 
     def __init__(self, text):
-        self.counts = Counter()
+        self.counts, self.missing = Counter(), Counter()
         for line in text.splitlines():
             stack, _, count = line.rpartition(" ")
             frames = tuple(stack.split(";"))
             assert all(frames), f"an empty frame: {line!r}"
-            self.counts[frames] += int(count)
+            if frames[1:] == ("[not sampled]",):
+                self.missing[frames[0]] += int(count)
+            else:
+                self.counts[frames] += int(count)
 
     @classmethod
     def read(cls, path):
@@ -43,7 +47,7 @@ class Stacks:
         return sum(count for frames, count in self.counts.items() if predicate(frames))
 
     def holding(self, *names):
-        """Samples whose stack holds these names in this order, not necessarily next to each other."""
+        """The number of samples whose stack has these names in this order, not necessarily adjacent."""
 
         def holds(frames):
             rest = iter(frames)
@@ -61,11 +65,11 @@ class Stacks:
         return {frame for frames in self.counts for frame in frames[1:]}
 
     def unknown(self):
-        """Names that say nothing, where at least the module should stand."""
+        """The names that do not even give the module."""
         return sorted(name for name in self.names() if "[unknown" in name)
 
     def hottest(self, number=8):
-        """For the message of a failed assertion."""
+        """The hottest stacks, for the message of a failed assertion."""
         return hottest(self.counts, number)
 
 
@@ -74,23 +78,27 @@ def hottest(counts, number=8):
 
 
 def assert_rooted(stacks, least=0.99, roots=ROOTS):
-    """That share of the stacks begins where a thread begins."""
-    astray = Counter({frames: count for frames, count in stacks.counts.items()
+    """Asserts that this share of the stacks begins at the root of a thread."""
+    wrong = Counter({frames: count for frames, count in stacks.counts.items()
                       if len(frames) < 2 or not roots.fullmatch(frames[1])})
-    assert astray.total() <= (1 - least) * stacks.total, f"of {stacks.total}:\n{hottest(astray)}"
+    assert wrong.total() <= (1 - least) * stacks.total, f"of {stacks.total}:\n{hottest(wrong)}"
 
 
 def assert_share(count, total, expected):
-    """Within four standard deviations of what the program really does."""
+    """Asserts that a share is within four standard deviations of the true one."""
     sigma = math.sqrt(expected * (1 - expected) / total)
     assert abs(count / total - expected) < 4 * sigma + 0.005, f"{count} of {total} is not {expected:.0%}"
 
 
 @functools.lru_cache
 def profile_message():
-    """The class of the message, from our .proto; made at run time so that any protobuf release will do."""
+    """The class of the pprof message, generated from pprof.proto at run time, so that any protobuf release works."""
+    try:
+        from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+    except ImportError:
+        lacking("the Python package protobuf")
     with tempfile.NamedTemporaryFile() as file:
-        subprocess.run(["protoc", f"-I{PROTO.parent}", f"--descriptor_set_out={file.name}", PROTO.name], check=True)
+        subprocess.run([tool("protoc"), f"-I{PROTO.parent}", f"--descriptor_set_out={file.name}", PROTO.name], check=True)
         files = descriptor_pb2.FileDescriptorSet.FromString(file.read())
     pool = descriptor_pool.DescriptorPool()
     pool.Add(files.file[0])
@@ -99,7 +107,7 @@ def profile_message():
 
 
 class Pprof:
-    """A pprof profile, with its ids resolved."""
+    """A pprof profile with resolved ids."""
 
     def __init__(self, data):
         self.gzipped = data
@@ -140,7 +148,7 @@ class Pprof:
         return sum(sample.value[0] for sample in self.message.sample)
 
     def check(self):
-        """What a strict reader relies on, and `go tool pprof` does not look at."""
+        """Checks invariants of the format that strict readers rely on and `go tool pprof` ignores."""
         assert self.gzipped[4:8] == bytes(4), "the time in the gzip header is not zero"
         assert self.strings[0] == ""
         self.check_ids()

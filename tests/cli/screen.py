@@ -1,4 +1,4 @@
-"""A terminal that draws: what stands on it, rather than what was sent to it."""
+"""A terminal emulator: tests see the text on the screen, not the bytes sent to it."""
 
 import os
 import re
@@ -10,12 +10,12 @@ from fcntl import ioctl
 
 import pyte
 
-from patience import TIME_LIMIT_S
+from time_limit import TIME_LIMIT_S
 from terminal import Terminal
 
 
 class Screen(Terminal):
-    """A program that uses the whole screen."""
+    """A full-screen program."""
 
     def __init__(self, words, folder, columns=80, rows=24, environment=None):
         self.screen = pyte.Screen(columns, rows)
@@ -38,13 +38,13 @@ class Screen(Terminal):
         return [line.rstrip() for line in self.screen.display]
 
     def wait(self, is_so):
-        """Until the screen is as it should be."""
+        """Waits until a condition on the screen holds."""
         end = time.monotonic() + TIME_LIMIT_S
         while not is_so():
             assert self.read() and time.monotonic() < end, "\n".join(self.lines)
 
     def wait_for(self, expression):
-        """Until some line of the screen matches; the match."""
+        """Waits until a line of the screen matches; returns the match."""
         found = []
 
         def matches():

@@ -1,4 +1,4 @@
-"""A terminal for the tests: what a program shows on it, and what is typed."""
+"""A pseudoterminal: reads the output of a program and types its input."""
 
 import os
 import pty
@@ -9,11 +9,11 @@ import termios
 import time
 from fcntl import ioctl
 
-from patience import TIME_LIMIT_S
+from time_limit import TIME_LIMIT_S
 
 
 class Terminal:
-    """A program on a terminal of its own."""
+    """A program on its own pseudoterminal."""
 
     def __init__(self, words, folder, columns=80, rows=24, environment=None):
         self.pid, self.fd = pty.fork()
@@ -25,7 +25,7 @@ class Terminal:
         self.text = ""
 
     def read(self):
-        """Some more of what it shows; False at the end."""
+        """Reads some output; False at the end."""
         assert select.select([self.fd], [], [], TIME_LIMIT_S)[0], f"nothing more comes: {self.text}"
         try:
             more = os.read(self.fd, 65536)
@@ -40,7 +40,7 @@ class Terminal:
             assert self.read() and time.monotonic() < end, self.text
 
     def end(self):
-        """Reads to the end; the exit status."""
+        """Reads to the end and returns the exit status."""
         while self.read():
             pass
         os.close(self.fd)

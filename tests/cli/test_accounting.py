@@ -1,11 +1,11 @@
-"""Samples that a profiler loses are counted: what it has and what it says it has lost is what there was."""
+"""Lost samples are counted: recorded and lost samples add up to all events."""
 
 import re
 import signal
 import subprocess
 from pathlib import Path
 
-from patience import TIME_LIMIT_S
+from time_limit import TIME_LIMIT_S
 
 FAULTS = 20_000  # of tests/targets/faults.c, in its first part
 
@@ -19,8 +19,8 @@ def number(text):
     return int(text.replace(",", ""))
 
 
-def test_a_profiler_that_was_stopped_knows_what_it_has_lost(prof, target, started, tmp_path):
-    """Every page fault is a sample; the target knows how many it had, but for those of its beginning and end."""
+def test_samples_lost_while_prof_is_stopped_are_counted(prof, target, started, tmp_path):
+    """Every page fault is a sample. The target counts its page faults, except those of its start and exit."""
     recorder = started(prof.start("record", "-e", "page-faults", "-c", "1", "--call-graph", "no", "-m", "128K", "-o",
                                   tmp_path / "faults.folded", "--", target("faults"), stdin=subprocess.PIPE))
     assert recorder.stdout.readline() == "first\n"

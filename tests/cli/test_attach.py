@@ -1,12 +1,14 @@
-"""prof record -p, -t and -a: programs that run already."""
+"""prof record -p, -t and -a: attaching to running processes."""
 
+import ctypes
 import os
 import re
+import resource
 import signal
 import subprocess
 import sys
 
-from patience import TIME_LIMIT_S
+from time_limit import TIME_LIMIT_S
 from profiles import Stacks, assert_rooted
 from until_busy import wait
 
@@ -34,8 +36,8 @@ def test_a_process_is_recorded_as_long_as_the_command_runs(prof, service, until_
     end(service)
 
 
-def test_threads_born_later_are_recorded_too(prof, service, until_busy):
-    """The bounding command itself lets the service start a thread, so it starts while prof records."""
+def test_threads_created_later_are_recorded(prof, service, until_busy):
+    """The command makes the service start a thread, so the thread starts while prof records."""
     script = f"echo >/proc/{service.pid}/fd/0; exec {' '.join(map(str, until_busy(service.pid, 1)))}"
     recording = prof.record("-p", service.pid, "--", "sh", "-c", script)
     threads = recording.pprof.by_label("thread")
@@ -53,7 +55,7 @@ def test_one_thread_is_recorded_without_its_siblings(prof, service, until_busy):
     end(service)
 
 
-def test_a_thread_stands_for_its_process(prof, service, until_busy):
+def test_a_thread_id_selects_its_process(prof, service, until_busy):
     recording = prof.record("-p", thread_id(service, "early"), "--", *until_busy(service.pid))
     assert "the target ended" not in recording.result.stderr
     assert recording.stacks.share("early_work") > 0.95, recording.stacks.hottest()
@@ -76,7 +78,7 @@ def test_the_status_of_the_bounding_command_is_passed_on(prof, service):
     assert prof("record", "-p", service.pid, "-o", "out.folded", "--", "sh", "-c", "exit 3").returncode == 3
 
 
-def test_a_target_that_ends_first_ends_the_recording_well(prof, service, started):
+def test_the_recording_ends_successfully_when_the_target_ends(prof, service, started):
     process = started(prof.start("record", "-p", service.pid, "-o", "out.folded", "--", sys.executable, "-c",
                                  "import signal; print('bounding', flush=True); signal.pause()"))
     assert process.stdout.readline() == "bounding\n"
@@ -87,7 +89,7 @@ def test_a_target_that_ends_first_ends_the_recording_well(prof, service, started
     assert Stacks.read(prof.folder / "out.folded").share("early_work") > 0.9
 
 
-def test_a_killed_target_still_gives_its_profile(prof, service, started):
+def test_the_profile_of_a_killed_target_is_written(prof, service, started):
     process = started(prof.start("record", "-p", service.pid, "-o", "out.folded", "--", "sh", "-c",
                                  "echo bounding; exec sleep 50"))
     assert process.stdout.readline() == "bounding\n"
@@ -100,7 +102,7 @@ def test_a_killed_target_still_gives_its_profile(prof, service, started):
     assert stacks.share("early_work", "burn") > 0.9, stacks.hottest()
 
 
-def test_the_target_runs_on_afterwards(prof, service, until_busy):
+def test_the_target_keeps_running_after_the_recording(prof, service, until_busy):
     prof.record("-p", service.pid, "--", *until_busy(service.pid, 0.1))
     wait(service.pid, 0.1)
     assert service.poll() is None
@@ -115,7 +117,7 @@ def test_the_whole_machine_is_recorded(prof, root, service, started, target, unt
     recording.pprof.check()
 
 
-def test_attached_stacks_go_down_a_pipe_to_the_flame_graph(prof, client, service, until_busy):
+def test_stacks_of_an_attached_process_are_piped_to_the_flame_graph(prof, client, service, until_busy):
     script = (f"{prof.binary} record -F 99 -p {service.pid} -- {' '.join(map(str, until_busy(service.pid)))} | "
               f"{client('inferno-flamegraph')} > flame.svg")
     subprocess.run(["bash", "-o", "pipefail", "-c", script], cwd=prof.folder, check=True, timeout=TIME_LIMIT_S)
@@ -142,10 +144,51 @@ while True:
 
 
 def test_a_process_of_many_threads_is_read_while_its_samples_are_redirected(prof, started, until_busy):
-    """Each redirection of a descriptor has to wait for all CPUs: one after the other they take seconds."""
+    """Redirecting the output of an event waits for all CPUs, so redirecting all of them takes seconds."""
     process = started(subprocess.Popen([sys.executable, "-c", MANY_THREADS], stdin=subprocess.PIPE,
                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
     assert process.stdout.readline() == "ready\n"
     recording = prof.record("-F", 99, "-p", process.pid, "--", *until_busy(process.pid, 2))
     lost = int(re.search(r"([0-9,]+) lost", recording.result.stderr)[1].replace(",", ""))
     assert lost < recording.stacks.total / 10, recording.result.stderr
+
+
+THREADS_THAT_WORK_LATER = """
+import sys, threading, time
+end = threading.Event()
+for _ in range(400):
+    threading.Thread(target=end.wait, daemon=True).start()
+print("ready", flush=True)
+sys.stdin.readline()
+import zlib
+text = b"x" * 1000000
+stop = time.process_time() + 1
+while time.process_time() < stop:
+    zlib.crc32(text)
+"""
+CAP_SYS_RESOURCE, PR_CAPBSET_DROP = 24, 24
+
+
+def allow_files(count):
+    """In a child: that prof can open so many files, also as root."""
+    ctypes.CDLL(None).prctl(PR_CAPBSET_DROP, CAP_SYS_RESOURCE, 0, 0, 0)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (count, count))
+
+
+def test_half_the_descriptors_are_enough_for_many_threads(prof, started, until_busy):
+    """A side-band event per thread and CPU is given up; what is mapped later is known all the same."""
+    process = started(subprocess.Popen([sys.executable, "-c", THREADS_THAT_WORK_LATER], text=True, stdin=subprocess.PIPE,
+                                       stdout=subprocess.PIPE))
+    assert process.stdout.readline() == "ready\n"
+    allowed = 600 * len(os.sched_getaffinity(0)) + 100
+    script = f"echo >/proc/{process.pid}/fd/0; exec {' '.join(map(str, until_busy(process.pid)))}"
+    recording = prof.record("-p", process.pid, "--", "sh", "-c", script, preexec_fn=lambda: allow_files(allowed))
+    assert "limit of open files" in recording.result.stderr
+    assert recording.stacks.total > 100
+    assert recording.stacks.count(lambda frames: any("crc32" in frame for frame in frames)) > 50, recording.stacks.hottest(5)
+
+
+def test_too_few_descriptors_are_explained_without_sending_root_to_root(prof, service):
+    result = prof("record", "-p", service.pid, preexec_fn=lambda: allow_files(16))
+    assert result.returncode == 1
+    assert ("as root" in result.stderr) == (os.geteuid() != 0), result.stderr

@@ -1,11 +1,11 @@
-"""The programs that people open profiles with read what prof writes."""
+"""Common viewers read prof's outputs."""
 
 import re
 import subprocess
 
 import pytest
 
-from patience import TIME_LIMIT_S
+from time_limit import TIME_LIMIT_S
 from profiles import Stacks
 
 
@@ -42,6 +42,15 @@ def test_pprof_shows_cpu_time_by_default(prof, client, recording):
     assert re.search(r"Type: cpu", top) and re.search(r"Duration: \d", top)
 
 
+def test_pprof_shows_waiting_beside_cpu_time(prof, client, target):
+    result = prof("record", "--wall", "-o", "record.pb.gz", "--", target("asleep"), "halves", "0.5")
+    assert result.returncode == 0, result.stderr
+    waiting = pprof(client, prof, "-top", "-cum", "-sample_index=off-cpu")
+    assert "Type: off-cpu" in waiting and re.search(r"\bsleeps\b", waiting) and "[nanosleep]" in waiting, waiting
+    running = pprof(client, prof, "-top", "-cum")
+    assert "Type: cpu" in running and "computes" in running and "[nanosleep]" not in running, running
+
+
 def test_pprof_peek_shows_callers_and_callees(prof, client, recording):
     peek = pprof(client, prof, "-peek", "Circle::area")
     assert "render" in peek and "squared" in peek
@@ -52,7 +61,7 @@ def test_pprof_list_shows_source_lines(prof, client, recording):
     assert re.search(r"squared\(\) const", listing) and "spin();" in listing
 
 
-def test_pprof_raw_needs_no_names_of_its_own(prof, client, recording):
+def test_pprof_raw_does_not_have_to_symbolize(prof, client, recording):
     raw = pprof(client, prof, "-raw")
     mappings = raw.partition("Mappings\n")[2].strip().splitlines()
     main = next(line for line in mappings if line.startswith("1:"))
@@ -72,11 +81,21 @@ def test_inlined_calls_are_lines_of_one_location(recording):
     assert ["spin", "geometry::Circle::squared() const", area] in chains, chains
 
 
+def total_of(folded):
+    return sum(int(line.rsplit(" ", 1)[1]) for line in folded)
+
+
 def test_inferno_folds_the_text_of_perf_script_into_the_same_stacks(prof, client, target):
     result = prof("record", "-F", "999", "-o", "record.folded", "-o", "record.perf.txt", "--", target("interpreter"), "1")
     assert result.returncode == 0, result.stderr
-    collapsed = output_of(client("inferno-collapse-perf"), str(prof.folder / "record.perf.txt"))
-    assert collapsed == (prof.folder / "record.folded").read_text(encoding="utf-8")
+    collapsed = output_of(client("inferno-collapse-perf"), str(prof.folder / "record.perf.txt")).splitlines()
+    # What is not sampled has no times.
+    folded = [line for line in (prof.folder / "record.folded").read_text(encoding="utf-8").splitlines()
+              if "[not sampled]" not in line]
+    # inferno takes "->" for the mark of an inlined Java method, also in "fn(u8) -> u8".
+    assert {line for line in folded if "->" not in line} <= set(collapsed)
+    assert len(folded) == len(collapsed)
+    assert total_of(folded) == total_of(collapsed)
 
 
 def test_flamescope_finds_the_time_of_every_sample(prof, target):

@@ -1,25 +1,28 @@
-"""prof convert perf.data, and prof record -o x.data: the same recording through prof and through perf."""
+"""prof convert perf.data and prof record -o x.data: prof and perf read the same from a recording."""
 
 import os
 import re
 import shutil
 import signal
+import struct
 import subprocess
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from patience import TIME_LIMIT_S
+from time_limit import TIME_LIMIT_S
 from profiles import Pprof, Stacks
 from until_busy import wait
+
+EXTENSIONS = (".folded", ".html", ".svg", ".firefox.json.gz", ".speedscope.json", ".perf.txt")
 
 HEADER = re.compile(r"(?P<comm>.*?\S)\s+(?P<tid>\d+)\s*(?P<frame>[0-9a-f]+ .*)?")
 FRAME = re.compile(r"\s*(?P<address>[0-9a-f]+) (?P<name>.*) \((?P<file>.*)\)")
 
 
 class Perf:
-    """perf, with a home of its own: it keeps copies of what it records there."""
+    """perf with its own HOME, because it caches copies of recorded files there."""
 
     def __init__(self, binary, folder):
         self.binary = binary
@@ -31,7 +34,7 @@ class Perf:
                               **{"check": True, "capture_output": True, "timeout": TIME_LIMIT_S, **options})
 
     def record(self, *arguments, output="perf.data"):
-        """perf 6.1 aborts where somebody else records with build-ids meanwhile; it is asked again then."""
+        """Retries: perf 6.1 aborts if another process records build-ids at the same time."""
         for _ in range(5):
             result = self("record", "-F", "999", "-o", output, *arguments, check=False)
             if result.returncode != -signal.SIGABRT or b"util/build-id.c" not in result.stderr:
@@ -40,12 +43,12 @@ class Perf:
         return self.folder / output
 
     def events(self, data):
-        """How many samples each event has."""
+        """The number of samples of each event."""
         lines = self("script", "-F", "event", "-i", data, text=True).stdout.splitlines()
         return Counter(re.split("[:/]", line.strip())[0] for line in lines)
 
     def stacks(self, data, target):
-        """What it says of each sample: (thread, frames from the root) and how often."""
+        """(thread, frames from the root): number of samples, as perf reports them."""
         text = self("script", "--no-inline", "-F", "comm,tid,ip,sym,dso", "-i", data, text=True).stdout
         samples = []
         for line in filter(str.strip, text.splitlines()):
@@ -58,7 +61,7 @@ class Perf:
 
 
 def frames_of(frames, target):
-    """From the root, without those of the kernel."""
+    """The frames from the root, without kernel frames."""
     return tuple(frame_of(frame["file"], frame["name"], target) for frame in reversed(frames)
                  if int(frame["address"], 16) < 1 << 63)
 
@@ -109,7 +112,7 @@ def perf(client, tmp_path):
 
 @pytest.fixture
 def convert(prof):
-    """convert(file, …) is the folded and the pprof output, and what was said."""
+    """convert(file, …) is the folded output, the pprof output and stderr."""
 
     def run(data, *arguments, **options):
         result = prof("convert", data, "-o", "out.folded", "-o", "out.pb.gz", *arguments,
@@ -122,7 +125,7 @@ def convert(prof):
 
 @pytest.mark.parametrize("name", ["threads", "shares", "recursion", "handler", "shares_static", "shares_no_pie",
                                   "shares_lld", "shares_mold", "shares_dwarf4", "shares_compressed"])
-def test_stacks_of_dwarf_recordings_are_perfs_frame_by_frame(perf, convert, target, name):
+def test_stacks_of_dwarf_recordings_equal_those_of_perf(perf, convert, target, name):
     data = perf.record("--call-graph", "dwarf", target(name), "0.5")
     stacks, pprof, said = convert(data, "--no-inline")
     pprof.check()
@@ -151,7 +154,7 @@ def test_inlined_frames_are_named(perf, convert, target):
     assert stacks.share("spend", "burn", "spin") > 0.7, stacks.hottest()
 
 
-def test_the_command_and_the_machine_are_told(perf, convert, target):
+def test_the_command_and_the_machine_are_kept(perf, convert, target):
     _, pprof, _ = convert(perf.record(target("shares"), "0.2"))
     said = "\n".join(pprof.comments())
     assert "record -F 999" in said and os.uname().nodename in said and os.uname().release in said
@@ -159,7 +162,7 @@ def test_the_command_and_the_machine_are_told(perf, convert, target):
     assert pprof.strings[pprof.mappings[1].filename].endswith("shares")
 
 
-def test_a_recording_may_come_down_a_pipe(perf, convert, prof, target):
+def test_a_recording_is_read_from_a_pipe(perf, convert, prof, target):
     record = subprocess.Popen([perf.binary, "record", "-F", "999", "-g", "-o", "-", target("shares_framed"), "0.5"],
                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=perf.environment,
                               cwd=perf.folder)
@@ -169,7 +172,7 @@ def test_a_recording_may_come_down_a_pipe(perf, convert, prof, target):
     assert direct.share("main", "half") > 0.4, direct.hottest()
 
 
-def test_what_came_down_a_pipe_reads_the_same_from_a_file(perf, convert, target):
+def test_a_piped_recording_is_read_from_a_file_and_from_stdin(perf, convert, target):
     data = perf.folder / "pipe.data"
     data.write_bytes(perf("record", "-F", "999", "-g", "-o", "-", target("shares_framed"), "0.5").stdout)
     _, pprof, _ = convert(data, "--no-inline")
@@ -198,7 +201,39 @@ def test_each_event_keeps_its_counts(perf, convert, target):
     assert count == perf.events(data)["page-faults"] > 10
 
 
-def test_a_programs_samples_stay_its_own_through_exec(perf, convert, target):
+def test_events_with_the_same_name_are_kept_separate(perf, convert, prof, target):
+    data = perf.record("-e", "cpu-clock:u", "-e", "cpu-clock:u", target("shares"), "0.3")
+    for name in (data, cut_off(data)):
+        _, pprof, _ = convert(name)
+        pprof.check()
+        kinds = [kind for kind, _ in pprof.sample_types()]
+        counts = [sum(sample.value[kinds.index(kind)] for sample in pprof.message.sample) for kind in kinds
+                  if kind.startswith("cpu")]
+        assert len(counts) == 2 and min(counts) > 0.9 * max(counts) > 0, kinds
+    for extension in EXTENSIONS:
+        result = prof("convert", data, "-o", f"out{extension}")
+        assert result.returncode == 0, result.stderr
+
+
+def test_user_and_kernel_events_are_kept_separate_in_a_truncated_recording(
+        perf, convert, root, target):
+    data = perf.record("-e", "cpu-clock:u,cpu-clock:k", target("shares"), "0.3")
+    _, pprof, said = convert(cut_off(data))
+    assert "not finished" in said
+    assert [kind for kind, _ in pprof.sample_types() if kind.startswith("cpu")] == ["cpu", "cpu-clock#2"]
+
+
+def cut_off(data):
+    """A file as a killed perf leaves it: without the size of the data and without event names after the data."""
+    cut = data.with_name("cut.data")
+    whole = bytearray(data.read_bytes())
+    start, size = struct.unpack_from("<QQ", whole, 40)
+    struct.pack_into("<Q", whole, 48, 0)
+    cut.write_bytes(whole[:start + size])
+    return cut
+
+
+def test_samples_before_and_after_exec_belong_to_their_programs(perf, convert, target):
     data = perf.record("--call-graph", "dwarf", "sh", "-c", f"{target('shares')} 0.2; exec {target('threads')}")
     stacks, _, _ = convert(data)
     for name, function in (("shares", "half"), ("threads", "burn")):
@@ -212,7 +247,7 @@ def test_the_whole_machine_is_read(perf, convert, root, target):
     assert stacks.of_process("shares_framed") > 100
 
 
-def test_a_killed_perf_leaves_what_it_had_written(perf, convert, started, target):
+def test_the_recording_of_a_killed_perf_is_read(perf, convert, started, target):
     process = started(subprocess.Popen(
         [perf.binary, "record", "-F", "4999", "--call-graph", "dwarf", "-o", "perf.data", target("shares"), "20"],
         cwd=perf.folder, env=perf.environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
@@ -226,7 +261,7 @@ def test_a_killed_perf_leaves_what_it_had_written(perf, convert, started, target
     assert stacks.share("main", "half") > 0.3, stacks.hottest()
 
 
-def test_cut_anywhere_it_gives_what_is_left(perf, convert, prof, target):
+def test_a_truncated_recording_gives_the_samples_that_are_left(perf, convert, prof, target):
     data = perf.record("--call-graph", "fp", target("shares_framed"), "0.3")
     whole, total = data.read_bytes(), convert(data)[0].total
     counts = []
@@ -238,7 +273,7 @@ def test_cut_anywhere_it_gives_what_is_left(perf, convert, prof, target):
     assert counts == sorted(counts, reverse=True) and total >= counts[0] > counts[-1]
 
 
-def test_what_holds_no_recording_is_said(prof):
+def test_a_file_without_a_recording_is_an_error(prof):
     (prof.folder / "empty.data").touch()
     (prof.folder / "folder.data").mkdir()
     for name, reason in {"empty.data": "is empty", "folder.data": "--threads"}.items():
@@ -262,7 +297,7 @@ def test_files_are_found_below_symfs_and_checked(perf, convert, prof, target, tm
     assert not stacks.holding("half") and "another file than the recorded one" in said
 
 
-def test_what_perf_kept_is_found_when_the_program_was_built_anew(perf, convert, target, tmp_path):
+def test_the_copy_in_perfs_cache_is_used_after_the_program_is_rebuilt(perf, convert, target, tmp_path):
     program = shutil.copy(target("shares"), tmp_path / "program")
     data = perf.record("--call-graph", "dwarf", program, "0.3")
     if not list(tmp_path.glob(".debug/.build-id/*/*/elf")):
@@ -282,32 +317,32 @@ def test_what_perf_kept_is_found_when_the_program_was_built_anew(perf, convert, 
     (("perf.data", "-o", "out.data"), 2),
     (("perf.data", "--symfs"), 2),
 ])
-def test_what_cannot_be_converted_is_told_in_a_line(prof, arguments, status):
+def test_a_failed_conversion_prints_a_line_that_says_why(prof, arguments, status):
     result = prof("convert", *arguments)
     assert result.returncode == status
     assert 0 < len(result.stderr.splitlines()) <= 2
 
 
 def record_both(prof, *arguments):
-    """A recording of prof's as perf.data, and as everything else at the same time."""
+    """Records with prof into perf.data and other formats at the same time."""
     result = prof("record", "-q", "-o", "raw.data", "-o", "live.folded", "-o", "live.pb.gz", "--no-inline", *arguments)
     assert result.returncode == 0, result.stderr
     return prof.folder / "raw.data", Pprof.read(prof.folder / "live.pb.gz")
 
 
 @pytest.mark.parametrize("name", ["threads", "shares", "handler"])
-def test_perf_finds_the_frames_in_profs_recordings_that_prof_found_live(perf, prof, target, name):
+def test_perf_unwinds_a_recording_of_prof_to_the_same_frames(perf, prof, target, name):
     data, live = record_both(prof, target(name), "0.5")
     assert_same_frames(perf, live, data, name)
 
 
-def test_a_recording_of_profs_reads_as_it_was_live(prof, convert, target):
+def test_a_recording_of_prof_converts_to_the_profile_that_was_recorded(prof, convert, target):
     record_both(prof, target("threads"), "0.5")
     convert("raw.data", "--no-inline")
     assert (prof.folder / "out.folded").read_bytes() == (prof.folder / "live.folded").read_bytes()
 
 
-def test_several_events_are_told_apart_by_perf(perf, prof, target):
+def test_perf_reads_several_events(perf, prof, target):
     data, live = record_both(prof, "-e", "cpu-clock", "-e", "page-faults", target("shares"), "0.3")
     events = perf.events(data)
     kinds = [kind for kind, _ in live.sample_types()]
@@ -315,7 +350,7 @@ def test_several_events_are_told_apart_by_perf(perf, prof, target):
     assert "page-faults" in kinds
 
 
-def test_what_ran_before_an_attach_is_in_the_file(perf, prof, service, until_busy):
+def test_the_state_before_an_attach_is_in_the_file(perf, prof, service, until_busy):
     data, live = record_both(prof, "-p", service.pid, "--", *until_busy(service.pid))
     assert_same_frames(perf, live, data, "service")
     service.stdin.close()
@@ -330,7 +365,7 @@ def test_samply_imports_profs_recordings(prof, client, target, tmp_path):
     assert (tmp_path / "samply.json.gz").stat().st_size > 500
 
 
-def test_an_interrupted_recording_is_a_whole_file(perf, prof, started, target):
+def test_an_interrupted_recording_is_a_complete_file(perf, prof, started, target):
     process = started(prof.start("record", "-q", "-o", "raw.data", target("shares"), "20"))
     wait(process.pid, 0.05)
     process.send_signal(signal.SIGINT)
@@ -345,6 +380,6 @@ def test_only_one_perf_data_is_written(prof):
     assert result.returncode == 2 and "one perf.data is enough" in result.stderr
 
 
-def test_a_full_disk_is_an_error_of_prof(prof):
+def test_perf_data_is_written_only_into_a_file(prof):
     result = prof("record", "-q", "--format", "perf.data", "-o", "/dev/full", "true")
     assert result.returncode == 2 and "into a file only" in result.stderr

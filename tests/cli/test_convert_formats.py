@@ -1,16 +1,19 @@
-"""prof convert of what is a profile already: pprof of any producer, folded stacks."""
+"""prof convert of profiles: pprof of any producer, folded stacks."""
 
 import gzip
+import os
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 
 from conftest import SOURCE
-from patience import TIME_LIMIT_S
+from time_limit import TIME_LIMIT_S
 from profiles import Pprof, Stacks
 
 GO_CPU = SOURCE / "tests" / "golden" / "go_cpu.pb.gz"
+GO_HEAP = SOURCE / "tests" / "golden" / "go_heap.pb.gz"
 GO_FOLDED = """\
 shop;runtime.main;main.main;main.work;main.spin 10
 shop;runtime.main;main.main;main.work;main.spin;runtime.asyncPreempt 1
@@ -32,7 +35,7 @@ def test_a_recording_in_pprof_becomes_the_folded_stacks_of_the_same_recording(pr
     assert Stacks.read(prof.folder / "again.folded").total == recording.stacks.total > 0
 
 
-def test_a_recording_in_pprof_comes_back_in_pprof(prof, target):
+def test_a_pprof_profile_is_converted_to_an_equal_pprof_profile(prof, target):
     prof.record("-F", "499", target("threads"))
     convert(prof, "record.pb.gz", "-o", "again.pb.gz")
     Pprof.read(prof.folder / "again.pb.gz")  # and all that it refers to is there
@@ -41,7 +44,7 @@ def test_a_recording_in_pprof_comes_back_in_pprof(prof, target):
     assert (prof.folder / "last.folded").read_bytes() == (prof.folder / "record.folded").read_bytes()
 
 
-def test_go_tool_pprof_shows_the_same_of_both(prof, target, client):
+def test_go_tool_pprof_shows_the_same_after_a_conversion(prof, target, client):
     go = client("go")
     prof.record("-F", "499", target("shares"))
     convert(prof, "record.pb.gz", "-o", "again.pb.gz")
@@ -52,7 +55,19 @@ def test_go_tool_pprof_shows_the_same_of_both(prof, target, client):
         assert shown[0].splitlines() == shown[1].splitlines()
 
 
-def test_folded_stacks_come_back_through_pprof(prof):
+@pytest.mark.parametrize("source, kinds, tag", [(GO_CPU, ("samples", "cpu"), "checkout"),
+                                                (GO_HEAP, ("inuse_space", "alloc_objects"), "648kB")])
+def test_go_tool_pprof_shows_the_same_labels_after_a_conversion(prof, client, source, kinds, tag):
+    convert(prof, source, "-o", "again.pb.gz")
+    for kind in kinds:
+        before, after = [subprocess.run([client("go"), "tool", "pprof", "-tags", f"-sample_index={kind}", path],
+                                        check=True, text=True, capture_output=True).stdout
+                         for path in (source, prof.folder / "again.pb.gz")]
+        assert after == before
+        assert tag in after
+
+
+def test_folded_stacks_are_unchanged_by_a_conversion_to_pprof_and_back(prof):
     source = b"a b;f 1\nshop;main;operator new(unsigned long);\xc3\xa9 7\nshop;main 18\n"
     (prof.folder / "in.folded").write_bytes(source)
     convert(prof, "in.folded", "-o", "out.pb.gz")
@@ -74,13 +89,34 @@ def test_a_pipe_is_read_as_a_file_is(prof, pack):
     assert result.stdout.decode() == GO_FOLDED
 
 
-def test_what_is_known_by_its_content_may_have_any_name(prof):
+@pytest.mark.parametrize("pack", [bytes, gzip.decompress])
+def test_a_pipe_may_be_written_byte_by_byte(prof, pack):
+    data = pack(GO_CPU.read_bytes())
+    reader, writer = os.pipe()
+    with subprocess.Popen([prof.binary, "convert", "-"], stdin=reader, stdout=subprocess.PIPE, cwd=prof.folder) as process:
+        os.close(reader)
+        for byte in data[:70]:
+            os.write(writer, bytes([byte]))
+            wait_until_asleep(process.pid)
+        with open(writer, "wb") as rest:
+            rest.write(data[70:])
+        assert process.communicate(timeout=TIME_LIMIT_S)[0].decode() == GO_FOLDED
+        assert process.returncode == 0
+
+
+def wait_until_asleep(pid):
+    """It has looked at what there is."""
+    while Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[0] != "S":
+        os.sched_yield()
+
+
+def test_an_input_is_recognized_by_its_content(prof):
     shutil.copy(GO_CPU, prof.folder / "profile")
     assert convert(prof, "profile", "-o", "-", "--format", "folded").stdout == GO_FOLDED
 
 
 @pytest.mark.parametrize("name", ["a.firefox.json.gz", "a.speedscope.json", "a.html", "a.svg", "a.perf.txt"])
-def test_what_is_only_written_is_refused_in_words_that_help(prof, name):
+def test_a_format_that_is_only_written_is_refused_with_advice(prof, name):
     (prof.folder / "in.folded").write_text("shop;main 1\n", encoding="ascii")
     convert(prof, "in.folded", "-o", name)
     for command in "report", "convert":
@@ -89,7 +125,7 @@ def test_what_is_only_written_is_refused_in_words_that_help(prof, name):
         assert name in result.stderr and "does not read it" in result.stderr and "-o prof.pb.gz" in result.stderr
 
 
-def test_json_of_others_is_refused_by_its_name(prof):
+def test_json_of_other_profilers_is_refused_by_name(prof):
     (prof.folder / "profile.json.gz").write_bytes(gzip.compress(b"{}"))
     assert "JSON of other profilers is not read" in prof("report", "profile.json.gz").stderr
 
@@ -97,17 +133,17 @@ def test_json_of_others_is_refused_by_its_name(prof):
 DAMAGED = {
     "cut.pb.gz": (GO_CPU.read_bytes()[:300], "damaged"),
     "plain.pb": (gzip.decompress(GO_CPU.read_bytes())[:300], "damaged"),
-    "text.gz": (gzip.compress(b"a;b 1\n"), "damaged, cut off, or no pprof profile"),
+    "text.gz": (gzip.compress(b"a;b 1\n"), "damaged, truncated or not a pprof profile"),
     "count.folded": (b"a;b 1\na;b\n", "line 2: it does not end in a space and a count"),
     "frame.folded": (b"a;;b 1\n", "line 1: a frame is empty"),
     "difference.folded": (b"a;b 1 2\n", "line 1: it has two counts"),
-    "nothing": (b"", "no recording of perf"),
-    "program": (b"\x7fELF\2\1\1" + bytes(100), "no recording of perf"),
+    "nothing": (b"", "not a perf.data file"),
+    "program": (b"\x7fELF\2\1\1" + bytes(100), "not a perf.data file"),
 }
 
 
 @pytest.mark.parametrize("name", DAMAGED)
-def test_what_is_no_profile_is_an_error_and_writes_nothing(prof, name):
+def test_a_file_that_is_not_a_profile_is_an_error_and_nothing_is_written(prof, name):
     content, why = DAMAGED[name]
     (prof.folder / name).write_bytes(content)
     result = prof("convert", name, "-o", "out.folded", "-o", "out.pb.gz")
@@ -119,7 +155,7 @@ def test_what_is_no_profile_is_an_error_and_writes_nothing(prof, name):
     assert [path.name for path in prof.folder.iterdir()] == [name]
 
 
-def test_what_is_not_there_is_an_error(prof):
+def test_a_missing_file_is_an_error(prof):
     result = prof("convert", "nowhere.pb.gz", "-o", "out.folded")
     assert result.returncode == 1
     assert "nowhere.pb.gz" in result.stderr
@@ -128,7 +164,7 @@ def test_what_is_not_there_is_an_error(prof):
     assert not list(prof.folder.iterdir())
 
 
-def test_nanoseconds_are_not_made_up(prof):
+def test_counts_without_a_unit_are_not_converted_to_nanoseconds(prof):
     (prof.folder / "in.folded").write_text("a;b 1\n")
     result = prof("convert", "in.folded", "-o", "out.folded", "--weight", "ns")
     assert result.returncode == 1

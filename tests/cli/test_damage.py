@@ -1,4 +1,4 @@
-"""Files that lie, or are gone: they cost the names of their module, never the profile."""
+"""A damaged or missing file loses the names of its module, never the profile."""
 
 import shutil
 import struct
@@ -38,14 +38,14 @@ def with_section_table_outside(data):
 
 
 def cut_after_the_segments(data):
-    """Ends inside .debug_info: what runs is there, the section table is not."""
+    """Truncates the file inside .debug_info: the code remains, the section table does not."""
     offset, size = next((offset, size) for name, offset, size in sections(data) if name == ".debug_info")
     del data[offset + size // 2:]
 
 
 @pytest.mark.parametrize("damage", [with_garbage_dwarf, with_lying_section_headers, with_section_table_outside,
                                     cut_after_the_segments])
-def test_a_damaged_library_costs_its_names_alone(prof, target, damage):
+def test_a_damaged_library_loses_only_its_own_names(prof, target, damage):
     data = bytearray(target("plugin_one.so").read_bytes())
     damage(data)
     library = prof.folder / "plugin_one.so"
@@ -79,20 +79,21 @@ def test_a_program_replaced_while_it_runs_is_not_named_from_the_new_file(prof, r
 
 
 def test_a_program_deleted_before_its_end_is_named(prof, target):
-    """By the time names are looked up, the file and the process are both gone."""
+    """Before prof symbolizes, the file is deleted and the process has ended."""
     copy = prof.folder / "brief"
     shutil.copy(target("shares"), copy)
     stacks = prof.record("--", "sh", "-c", f"{copy} 0.4; rm {copy}").stacks
     assert stacks.share("main", "spend", "half") > 0.35, stacks.hottest()
 
 
-def test_a_library_cut_short_while_it_is_recorded_costs_its_names_alone(prof, target):
-    """Two copies are one module: how to unwind the second is read from what is left of the first."""
+def test_a_library_truncated_while_it_is_recorded_loses_only_its_own_names(prof, target):
+    """A copy of it with the same build-id, which runs later, keeps its names."""
     first, second, other = prof.folder / "first.so", prof.folder / "second.so", target("plugin_two.so")
     for copy in first, second:
         shutil.copy(target("plugin_one.so"), copy)
     opener = target("opener")
-    recording = prof.record("--", "sh", "-c", f"{opener} 0 {first} plugin_one_work; {opener} 0.3 {other} plugin_two_work;"
+    recording = prof.record("--", "sh", "-c", f"{opener} 0.2 {first} plugin_one_work; {opener} 0.3 {other} plugin_two_work;"
                             f"truncate -s 4096 {first}; {opener} 0.3 {second} plugin_one_work")
     assert recording.stacks.holding("plugin_two_work") > 100
+    assert recording.stacks.holding("plugin_one_work") > 100
     assert "first.so was changed while it ran" in recording.result.stderr

@@ -1,4 +1,4 @@
-"""prof diff: what has become slower, and whether that is more than chance."""
+"""prof diff: which functions became slower, and whether the change is significant."""
 
 import json
 import os
@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from profiles import Stacks
+from profiles import Stacks, profile_message
 
 QUIET = {"_start": 10, "_start;main": 90, "_start;main;lex": 1900, "_start;main;parse": 2000, "_start;main;emit": 1000}
 
@@ -38,7 +38,7 @@ def slow(tmp_path):
 
 @pytest.fixture
 def diff(prof):
-    """diff(...) is the output of a comparison that must end well, as JSON where `as_json`."""
+    """diff(...) is the output of a comparison that must succeed; with as_json, parsed JSON."""
 
     def run(*arguments, as_json=False, status=0):
         result = prof("diff", *arguments, *["--json"] * as_json)
@@ -60,11 +60,46 @@ def test_the_function_that_takes_longer_is_named(diff, old, slow):
     assert "parse +20.0 points" in text
 
 
-def test_the_stack_is_shown_on_which_it_lies(diff, old, slow):
+def test_the_stack_with_the_change_is_shown(diff, old, slow):
     text = diff("--normalize", "samples", old, slow)
     assert re.search(r"▲ +\+20\.0 .* _start › main › parse$", text, re.MULTILINE)
     comparison = diff("--normalize", "samples", old, slow, as_json=True)
     assert ["_start", "main", "parse"] in [entry["stack"] for entry in comparison["stacks"]]
+
+
+@pytest.fixture
+def tenants(tmp_path):
+    """Two recordings of two processes; in the second one a uses twice as much."""
+
+    def record(name, a, b):
+        path = tmp_path / name
+        path.write_text(f"a;main;parse {a}\nb;main;parse {b}\nb;main {b}\n")
+        return path
+
+    return record("before.folded", 1000, 2000), record("after.folded", 2000, 2000)
+
+
+def test_the_values_of_a_label_are_compared(diff, tenants):
+    shown = diff("--by", "label:comm", "--normalize", "samples", *tenants)
+    assert re.search(r"total change.* comm$", shown, re.MULTILINE)
+    assert re.search(r"▲ +\+20\.0 .* a$", shown, re.MULTILINE)
+    assert "where it is called" not in shown
+    told = diff("--by", "label:comm", "--normalize", "samples", *tenants, as_json=True)
+    assert told["label"] == "comm" and "functions" not in told and "stacks" not in told
+    assert [(row["name"], row["self"]["significant"]) for row in told["values"]] == [("a", True), ("b", False)]
+
+
+def test_only_samples_of_a_label_are_compared(diff, tenants):
+    told = diff("--label", "comm=b", "--normalize", "samples", *tenants, as_json=True)
+    assert told["verdict"] == "no significant change"
+    assert told["old"]["samples"] == told["new"]["samples"] == 4000
+
+
+def test_a_label_that_one_file_lacks_is_an_error_that_names_the_file(prof, tenants):
+    result = prof("diff", "--label", "tenant=b", *tenants)
+    assert result.returncode == 2
+    assert f'{tenants[0]}: no sample has a label "tenant"' in result.stderr
+    assert "the labels are: comm" in result.stderr
 
 
 def test_equal_programs_have_no_significant_change(diff, old, same):
@@ -90,7 +125,7 @@ def test_shares_of_recordings_of_different_lengths_are_compared(diff, old, tmp_p
     assert function(comparison, "parse")["self"]["change"] == pytest.approx(0, abs=1e-5)
 
 
-def test_several_recordings_a_side_tell_the_noise(diff, tmp_path):
+def test_a_change_within_the_noise_of_several_recordings_is_not_significant(diff, tmp_path):
     noisy = [write(tmp_path, f"noisy{i}.folded", {**QUIET, "_start;main;parse": 2000 + 400 * i}) for i in (-1, 0, 1)]
     slower = [write(tmp_path, f"slower{i}.folded", {**QUIET, "_start;main;parse": 2600 + 400 * i}) for i in (-1, 0, 1)]
     alone = diff("--normalize", "samples", noisy[1], slower[1], as_json=True)
@@ -101,7 +136,7 @@ def test_several_recordings_a_side_tell_the_noise(diff, tmp_path):
     assert len(together["old"]["files"]) == len(together["new"]["files"]) == 3
 
 
-def test_several_quiet_recordings_find_what_one_cannot(diff, tmp_path):
+def test_several_recordings_with_little_noise_reveal_a_small_change(diff, tmp_path):
     def run(name, index, parse):
         return write(tmp_path, f"{name}{index}.folded", {**QUIET, "_start;main;parse": parse + 7 * index})
 
@@ -115,13 +150,13 @@ def test_several_quiet_recordings_find_what_one_cannot(diff, tmp_path):
 @pytest.mark.parametrize("condition, status", [
     ("slower>10%", 1), ("slower>10", 1), ("slower>20.5%", 0), ("parse>15%", 1), ("parse>21%", 0), ("lex>0%", 0),
 ])
-def test_a_condition_is_an_exit_status(prof, old, slow, condition, status):
+def test_a_condition_that_holds_sets_the_exit_status(prof, old, slow, condition, status):
     result = prof("diff", "-q", "--normalize", "samples", "--fail-if", condition, old, slow)
     assert result.returncode == status and result.stdout == ""
     assert bool(result.stderr) == bool(status)
 
 
-def test_what_is_not_significant_meets_no_condition(prof, old, same):
+def test_a_change_that_is_not_significant_meets_no_condition(prof, old, same):
     assert prof("diff", "--normalize", "samples", "--fail-if", "slower>0%", same, old).returncode == 0
     assert prof("diff", "--fail-if", "parse>0%", "--fail-if", "lex>0%", old, same).returncode == 0
 
@@ -131,7 +166,7 @@ def test_one_condition_of_several_is_enough(prof, old, slow):
     assert result.returncode == 1 and "parse" in result.stderr and "slower" not in result.stderr
 
 
-def test_a_function_that_is_not_there_is_told(prof, old, slow):
+def test_a_condition_on_an_unknown_function_is_reported(prof, old, slow):
     result = prof("diff", "-q", "--fail-if", "pares>1%", old, slow)
     assert result.returncode == 0 and "pares" in result.stderr
 
@@ -172,7 +207,7 @@ def test_a_format_that_shows_no_differences_is_refused(prof, old, slow):
 
 
 @pytest.mark.parametrize("how, parse, lex", [("samples", "▲ 20  parse", "▼ 18  lex"), ("share", "▲ 19  parse", "▼ 18  lex")])
-def test_the_page_shows_what_is_more_in_red_and_what_is_less_in_blue(prof, browser, old, tmp_path, how, parse, lex):
+def test_the_page_shows_growth_in_red_and_decrease_in_blue(prof, browser, old, tmp_path, how, parse, lex):
     new = write(tmp_path, "new.folded", {**QUIET, "_start;main;parse": 3000, "_start;main;lex": 1000})
     assert prof("diff", "-q", "--normalize", how, "-o", "diff.html", old, new).returncode == 0
     page = browser.open(f"file://{tmp_path}/diff.html")
@@ -185,7 +220,7 @@ def test_the_page_shows_what_is_more_in_red_and_what_is_less_in_blue(prof, brows
     page.close()
 
 
-def test_the_page_of_a_slow_down_is_red_alone(prof, browser, old, slow, tmp_path):
+def test_the_page_of_a_pure_slow_down_has_no_blue(prof, browser, old, slow, tmp_path):
     """Nothing but parse() has changed, however much smaller the shares of the others are."""
     assert prof("diff", "-q", "--normalize", "samples", "-o", "diff.html", old, slow).returncode == 0
     page = browser.open(f"file://{tmp_path}/diff.html")
@@ -212,7 +247,14 @@ def test_runs_of_a_command_are_compared_by_their_cost(prof, diff, target):
     assert diff(news, olds, as_json=True)["verdict"] == "faster"
 
 
-def test_a_program_of_another_name_is_still_the_program(prof, diff, target, tmp_path):
+def test_waiting_becomes_more_or_less_rather_than_slower_or_faster(prof, diff, target):
+    olds, news = (record(prof, f"{seconds}.pb.gz", "--off-cpu", "--", target("waits"), seconds) for seconds in ("0.5", "1"))
+    assert diff(olds, news, as_json=True)["verdict"] == "more"
+    assert diff(news, olds, as_json=True)["verdict"] == "less"
+    assert "off-CPU time" in diff(olds, news)
+
+
+def test_a_renamed_program_is_compared_as_the_same_program(prof, diff, target, tmp_path):
     names = []
     for name in ("app-1.0", "app-1.1"):
         os.link(target("shares"), tmp_path / name) if os.stat(target("shares")).st_dev == tmp_path.stat().st_dev \
@@ -224,7 +266,7 @@ def test_a_program_of_another_name_is_still_the_program(prof, diff, target, tmp_
         assert function(comparison, name)["total"]["after"] == pytest.approx(share, abs=0.15)
 
 
-def test_what_goes_on_running_is_compared_by_shares(prof, diff, service, until_busy):
+def test_recordings_of_running_processes_are_compared_by_shares(prof, diff, service, until_busy):
     for name, seconds in (("short.pb.gz", 0.3), ("long.pb.gz", 0.9)):
         record(prof, name, "-p", service.pid, "--", *until_busy(service.pid, seconds))
     assert diff("short.pb.gz", "long.pb.gz", as_json=True)["compared"] == "shares"
@@ -268,7 +310,7 @@ def test_files_without_an_event_in_common_are_not_compared(prof, target):
     ("--confidence", "100", "old.folded", "old.folded"), ("--noise", "-1", "old.folded", "old.folded"),
     ("-e", "page-faults", "old.folded", "damaged.pb.gz"), ("begun.data", "old.folded"), ("old.folded", "begun.data"),
 ])
-def test_trouble_is_told_in_a_line_and_is_status_2(prof, old, arguments):
+def test_an_error_is_one_line_and_status_2(prof, old, arguments):
     (prof.folder / "damaged.pb.gz").write_bytes(b"\x1f\x8b\x08\x00damaged")
     (prof.folder / "begun.data").write_bytes(b"PERFILE2\x10" + bytes(7))  # of a pipe, cut off behind the header: no event
     result = prof("diff", *arguments)
@@ -276,14 +318,14 @@ def test_trouble_is_told_in_a_line_and_is_status_2(prof, old, arguments):
     assert 0 < len(result.stderr.splitlines()) <= 2
 
 
-def test_no_name_reaches_the_terminal_as_a_command(prof, tmp_path):
+def test_control_characters_in_names_do_not_reach_the_terminal(prof, tmp_path):
     evil = [write(tmp_path, f"\x1b]0;{count}.folded", {"a" * 80: 1, "b\x1b[31mred\x07": count}) for count in (100, 900)]
     result = prof("diff", "--normalize", "samples", *evil)
     assert result.returncode == 0 and "red" in result.stdout
     assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f]", result.stdout + result.stderr)
 
 
-def test_colours_are_used_where_they_are_wanted(prof, old, slow):
+def test_colours_are_printed_on_request(prof, old, slow):
     environment = {key: value for key, value in os.environ.items() if key not in ("NO_COLOR", "CLICOLOR_FORCE")}
     for wish, coloured in (({}, False), ({"CLICOLOR_FORCE": "1"}, True), ({"CLICOLOR_FORCE": "1", "NO_COLOR": "1"}, False)):
         result = prof("diff", old, slow, env={**environment, **wish})
@@ -291,12 +333,53 @@ def test_colours_are_used_where_they_are_wanted(prof, old, slow):
         assert "▲" in result.stdout
 
 
-def test_the_same_files_give_the_same_words(diff, old, slow):
+def test_the_same_files_give_the_same_text(diff, old, slow):
     assert diff(old, slow) == diff(old, slow)
     assert diff(old, slow, as_json=True) == diff(old, slow, as_json=True)
 
 
-def test_names_of_a_folded_difference_are_read_as_any(prof, old, slow):
-    """Its counts are two; without them it is folded stacks."""
+def test_a_folded_difference_may_have_any_names(prof, old, slow):
+    """Its lines end in two counts; without the second one they are folded stacks."""
     lines = prof("diff", "-o", "-", "--normalize", "samples", old, slow).stdout.splitlines()
     assert Stacks("\n".join(line.rpartition(" ")[0] for line in lines)).total == 5000
+
+
+def write_pprof(folder, name, event, unit, functions):
+    """A pprof profile of one event without counts of samples."""
+    strings = ["", event, unit, *functions]
+    message = profile_message()(string_table=strings)
+    message.sample_type.add(type=1, unit=2)
+    for id, weight in enumerate(functions.values(), 1):
+        message.function.add(id=id, name=2 + id)
+        message.location.add(id=id).line.add(function_id=id)
+        message.sample.add(location_id=[id], value=[weight])
+    (folder / name).write_bytes(message.SerializeToString())
+    return folder / name
+
+
+@pytest.mark.parametrize("is_coarse", [(True, False), (False, True), (True, True)])
+def test_units_of_one_kind_are_converted(diff, tmp_path, is_coarse):
+    coarse, fine = ("microseconds", 1), ("nanoseconds", 1000)
+    old, new = (write_pprof(tmp_path, f"{name}.pb", "cpu", unit, {"parse": parse * scale, "lex": 4000000 * scale})
+                for name, parse, (unit, scale) in zip(
+                    ("old", "new"), (2000000, 3000000), (coarse if is_it else fine for is_it in is_coarse)))
+    comparison = diff("--normalize", "time", old, new, as_json=True)
+    assert comparison["event"] == "cpu" and comparison["quantity"] == "CPU time"
+    text = diff("--normalize", "time", old, new)
+    assert "6.00 s" in text and "7.00 s" in text
+    lex, parse = function(comparison, "lex"), function(comparison, "parse")
+    assert lex["total"]["before"] == lex["total"]["after"]
+    assert parse["total"]["after"] / parse["total"]["before"] == pytest.approx(1.5, abs=1e-4)
+    diff("--normalize", "time", "-o", "difference.folded", old, new)
+    lines = (tmp_path / "difference.folded").read_text().splitlines()
+    counts = {line.rsplit(" ", 2)[0]: line.split(" ")[-2:] for line in lines}
+    lex_counts = next(counts[stack] for stack in counts if stack.endswith("lex"))
+    assert lex_counts[0] == lex_counts[1]
+
+
+def test_one_name_for_values_of_different_kinds_is_an_error(prof, tmp_path):
+    old = write_pprof(tmp_path, "old.pb", "size", "bytes", {"parse": 10})
+    new = write_pprof(tmp_path, "new.pb", "size", "nanoseconds", {"parse": 10})
+    result = prof("diff", old, new)
+    assert result.returncode == 2 and "the event size measures different kinds of values" in result.stderr
+    assert "bytes in" in result.stderr and "wall-time in" in result.stderr

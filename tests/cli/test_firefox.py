@@ -1,4 +1,4 @@
-"""The Firefox Profiler shows what was recorded: every index, and Mozilla's own loader."""
+"""Firefox profiles: every index is valid, and Mozilla's loader reads them."""
 
 import gzip
 import json
@@ -10,7 +10,7 @@ from collections import Counter
 
 import pytest
 
-from patience import TIME_LIMIT_S
+from time_limit import TIME_LIMIT_S
 from profiles import Stacks
 
 
@@ -76,7 +76,7 @@ def stacks_of(file):
     return found
 
 
-def test_every_index_leads_somewhere(recording):
+def test_every_index_is_within_its_table(recording):
     check_tables(recording[0])
 
 
@@ -85,7 +85,7 @@ def test_it_holds_the_same_stacks_as_the_folded_output(recording):
     assert stacks_of(file) == stacks.counts
 
 
-def test_inlined_frames_are_numbered_at_one_address(recording):
+def test_inlined_frames_share_an_address_and_have_a_depth(recording):
     frames = recording[0]["shared"]["frameTable"]
     depths = frames["inlineDepth"]
     assert max(depths) > 0
@@ -100,7 +100,7 @@ def test_forks_execs_and_exits_are_markers(recording):
     assert kinds["fork"] >= 2 and kinds["exec"] >= 2 and kinds["exit"] >= 2
 
 
-def test_a_profile_without_times_is_whole_too(recording, prof):
+def test_a_profile_without_timestamps_is_complete(recording, prof):
     assert prof("record", "-o", "run.pb.gz", "-F", "999", "--", "true").returncode == 0
     (prof.folder / "in.folded").write_text("shop;main;<script>\u202e 7\nshop;main 18\n", encoding="utf-8")
     for name in ("in.folded", "run.folded", "run.pb.gz"):
@@ -151,3 +151,46 @@ def test_mozillas_own_loader_shows_the_threads_and_functions(recording, profiler
     assert "main" in functions and "spend" in functions
     markers = query("thread", "markers", "--list", "--thread", f"t-{index}").stdout
     assert "exit" in markers
+
+
+@pytest.fixture
+def waits(prof, target):
+    """The file of a recording of CPU time and waiting, and its folded stacks: (process, outermost, …): nanoseconds."""
+    result = prof("record", "--wall", "-o", "run.firefox.json.gz", "-o", "run.folded", "--", target("waits"), "1")
+    assert result.returncode == 0, result.stderr
+    return load(prof.folder / "run.firefox.json.gz"), Stacks.read(prof.folder / "run.folded")
+
+
+def test_cpu_time_and_waiting_are_together_in_milliseconds(waits):
+    file, stacks = waits
+    check_tables(file)
+    found = stacks_of(file)
+    assert all(thread["samples"]["weightType"] == "tracing-ms" for thread in file["threads"])
+    for stack, ns in stacks.counts.most_common(20):
+        assert abs(found[stack] * 1e6 - ns) <= 0.01 * ns + 1e4, stack
+
+
+def test_a_wait_takes_no_cpu_time_and_is_a_marker(waits):
+    file, _ = waits
+    names = [category["name"] for category in file["meta"]["categories"]]
+    for thread in file["threads"]:
+        deltas = thread["samples"]["timeDeltas"]
+        for passed, used in zip(deltas[1:], thread["samples"].get("threadCPUDelta", [])[1:]):
+            assert used <= passed * 1e6 + 1000
+    markers = [(data["reason"], begin, end, names[category])
+               for thread in file["threads"]
+               for data, begin, end, category in zip(*(thread["markers"][key] for key in (
+                   "data", "startTime", "endTime", "category"))) if data["type"] == "wait"]
+    assert all(0 <= begin <= end and category == "Waiting" for _, begin, end, category in markers)
+    assert {"[nanosleep]", "[read pipe]", "[poll]"} <= {reason for reason, *_ in markers}
+
+
+def test_mozillas_own_loader_shows_waiting(waits, profiler_cli, prof):
+    file, _ = waits
+    query = profiler_cli(prof.folder / "run.firefox.json.gz")
+    index = max(range(len(file["threads"])), key=lambda at: len(
+        [data for data in file["threads"][at]["markers"]["data"] if data.get("reason") == "[nanosleep]"]))
+    functions = query("thread", "functions", "--thread", f"t-{index}").stdout
+    assert "[nanosleep]" in functions, functions
+    markers = query("thread", "markers", "--list", "--thread", f"t-{index}").stdout
+    assert "[nanosleep]" in markers, markers

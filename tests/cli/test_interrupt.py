@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM: never a lost profile."""
+"""Ctrl-C and SIGTERM end a recording with its profile."""
 
 import os
 import signal
@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from patience import TIME_LIMIT_S
+from time_limit import TIME_LIMIT_S
 from profiles import Pprof, Stacks
 from until_busy import wait
 
@@ -76,7 +76,7 @@ def open_files(pid):
 
 
 def test_a_command_that_survives_the_interrupt_is_waited_for(prof, started, target):
-    """A program may have its own use for Ctrl-C; what it does with it is its own business."""
+    """A command may handle Ctrl-C and continue."""
     script = f"trap 'echo caught' INT; echo running; {target('shares')} 0.6; exit 5"
     process = started(prof.start("record", "-o", "out.folded", "--", "bash", "-c", script, stderr=subprocess.DEVNULL))
     assert process.stdout.readline() == "running\n"
@@ -88,14 +88,14 @@ def test_a_command_that_survives_the_interrupt_is_waited_for(prof, started, targ
 
 
 def test_a_signal_to_prof_alone_is_passed_on(prof, recording):
-    """Else prof would wait for ever for a command that knows of nothing."""
+    """Otherwise prof would wait for a command that did not receive the signal."""
     recording.send_signal(signal.SIGINT)
     _, errors = recording.communicate(timeout=TIME_LIMIT_S)
     assert recording.returncode == -signal.SIGINT, errors
     assert_written(prof)
 
 
-def test_a_request_for_what_there_is_so_far_does_not_end_the_recording(prof, recording):
+def test_a_snapshot_does_not_end_the_recording(prof, recording):
     child = child_of(recording.pid)
     recording.send_signal(signal.SIGUSR2)
     while not (prof.folder / "out.folded").exists():
@@ -112,7 +112,23 @@ def test_a_request_for_what_there_is_so_far_does_not_end_the_recording(prof, rec
     Pprof.read(prof.folder / "out.pb.gz").check()
 
 
-def test_killing_prof_leaves_no_remains(prof, recording):
+def test_a_snapshot_does_not_check_fail_if(prof, started, target):
+    """--fail-if is about the whole recording."""
+    script = f"echo running; exec {target('shares_stripped')} 50"
+    recording = started(prof.start("record", "-o", "out.folded", "--fail-if", "unknown>1%", "--", "sh", "-c", script))
+    assert recording.stdout.readline() == "running\n"
+    child = child_of(recording.pid)
+    wait(child, 0.3)
+    recording.send_signal(signal.SIGUSR2)
+    while not (prof.folder / "out.folded").exists():
+        assert recording.poll() is None
+        wait(child, 0.05)
+    os.killpg(recording.pid, signal.SIGINT)
+    _, errors = recording.communicate(timeout=TIME_LIMIT_S)
+    assert errors.count("which is more than 1 %") == 1, errors
+
+
+def test_killing_prof_leaves_no_files_behind(prof, recording):
     child = child_of(recording.pid)
     recording.kill()
     recording.wait()

@@ -1,12 +1,16 @@
-"""The files that prof writes: whole or not at all."""
+"""Output files are written completely or not at all."""
 
 import os
+import shutil
+import signal
 import stat
 import subprocess
+import tempfile
+from pathlib import Path
 
 import pytest
 
-from patience import TIME_LIMIT_S
+from time_limit import TIME_LIMIT_S
 from profiles import Pprof, Stacks
 
 
@@ -22,18 +26,34 @@ def test_one_run_writes_several_outputs_of_the_same_samples(prof, target):
     assert by_stack == {frames[1:]: count for frames, count in recording.stacks.counts.items()}
 
 
+def test_two_events_with_the_same_name_are_separate_in_every_output(prof, target):
+    outputs = ("x.firefox.json.gz", "y.perf.txt", "z.pb.gz", "s.speedscope.json", "p.html", "v.svg", "f.folded", "r.data")
+    result = prof("record", "-e", "cpu-clock", "-e", "cpu-clock",
+                  *(argument for output in outputs for argument in ("-o", output)), target("shares"), "0.3")
+    assert result.returncode == 0, result.stderr
+    pprof = Pprof.read(prof.folder / "z.pb.gz")
+    pprof.check()
+    events = [index for index, (kind, _) in enumerate(pprof.sample_types()) if kind.startswith("cpu")]
+    first, second = (sum(sample.value[index] for sample in pprof.message.sample) for index in events)
+    assert min(first, second) > 0.9 * max(first, second) > 0
+    assert "cpu-clock#2" in prof("report", "-i", "z.pb.gz", "--event", "cpu-clock#2").stdout
+    again = prof("convert", "r.data", "-o", "again.pb.gz")
+    assert again.returncode == 0, again.stderr
+    assert Pprof.read(prof.folder / "again.pb.gz").sample_types() == pprof.sample_types()
+
+
 def test_the_format_option_overrules_the_extension(prof, target):
     prof("record", "--format", "folded", "-o", "stacks.txt", "--", target("shares"), "0.3")
     assert Stacks.read(prof.folder / "stacks.txt").share("main", "spend") > 0.5
 
 
-def test_files_are_for_their_owner_alone(prof):
+def test_files_are_readable_only_by_their_owner(prof):
     os.umask(0o022)
     prof("record", "-o", "out.folded", "--", "true")
     assert stat.S_IMODE((prof.folder / "out.folded").stat().st_mode) == 0o600
 
 
-def test_an_existing_file_becomes_old(prof):
+def test_an_existing_file_is_renamed_to_old(prof):
     (prof.folder / "out.folded").write_text("before")
     prof("record", "-o", "out.folded", "--", "true")
     assert (prof.folder / "out.folded.old").read_text() == "before"
@@ -41,13 +61,13 @@ def test_an_existing_file_becomes_old(prof):
     assert sorted(os.listdir(prof.folder)) == ["out.folded", "out.folded.old"]
 
 
-def test_an_old_file_stays_until_there_is_another_one(prof):
+def test_the_old_file_is_kept_if_there_is_no_file_to_rename(prof):
     (prof.folder / "out.folded.old").write_text("before")
     prof("record", "-o", "out.folded", "--", "true")
     assert (prof.folder / "out.folded.old").read_text() == "before"
 
 
-def test_what_is_no_file_gets_folded_stacks_when_its_name_does_not_tell(prof):
+def test_an_output_that_is_not_a_regular_file_gets_folded_stacks_by_default(prof):
     assert prof("record", "-o", "/dev/null", "--", "true").returncode == 0
     assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
 
@@ -60,6 +80,165 @@ def test_a_fifo_is_written_and_stays_a_fifo(prof, started, target):
     output, _ = reader.communicate(timeout=TIME_LIMIT_S)
     assert Stacks(output).share("main", "spend") > 0.5
     assert stat.S_ISFIFO(fifo.stat().st_mode)
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_an_output_is_written_through_a_symbolic_link(prof, target, there):
+    (prof.folder / "data").mkdir()
+    (prof.folder / "links").mkdir()
+    file, link = prof.folder / "data" / "out.folded", prof.folder / "links" / "latest.folded"
+    (prof.folder / "links" / "first").symlink_to("../data/out.folded")
+    link.symlink_to("first")
+    if there:
+        file.write_text("old 1\n", encoding="ascii")
+    result = prof("record", "-o", link, target("shares"), "0.2")
+    assert result.returncode == 0, result.stderr
+    assert link.is_symlink() and Stacks.read(link).total > 50
+    assert not file.is_symlink() and file.stat().st_mode & 0o777 == 0o600
+    assert sorted(os.listdir(prof.folder / "data")) == ["out.folded"] + ["out.folded.old"] * there
+    assert sorted(os.listdir(prof.folder / "links")) == ["first", "latest.folded"]
+    if there:
+        assert (prof.folder / "data" / "out.folded.old").read_text(encoding="ascii") == "old 1\n"
+
+
+@pytest.mark.parametrize("leads_to", ["missing/out.folded", "link.folded"])
+def test_a_dangling_link_is_reported_before_the_command_runs(prof, leads_to):
+    (prof.folder / "link.folded").symlink_to(leads_to)
+    result = prof("record", "-o", "link.folded", "touch", "ran")
+    assert result.returncode == 1 and "link.folded" in result.stderr
+    assert os.listdir(prof.folder) == ["link.folded"]
+
+
+def test_a_link_to_stdout_or_a_device_is_written_into(prof, target):
+    for name, leads_to in ("out", "/dev/stdout"), ("null", "/dev/null"):
+        (prof.folder / name).symlink_to(leads_to)
+    result = prof("record", "-o", "out", "-o", "null", target("shares"), "0.2")
+    assert result.returncode == 0, result.stderr
+    assert Stacks(result.stdout).total > 50
+    assert sorted(os.listdir(prof.folder)) == ["null", "out"]
+
+
+def test_links_of_other_users_are_not_followed(prof, root, tmp_path):
+    secret = tmp_path / "secret"
+    secret.write_text("kept", encoding="ascii")
+    for leads_to in secret, "/dev/null":
+        link = tmp_path / f"{Path(leads_to).name}.folded"
+        link.symlink_to(leads_to)
+        os.chown(link, 65534, 65534, follow_symlinks=False)
+        result = prof("record", "-o", link, "true")
+        assert result.returncode == 1 and "link of another user" in result.stderr
+        assert link.is_symlink()
+    assert secret.read_text(encoding="ascii") == "kept"
+
+
+OTHER, ANOTHER = 54321, 54322  # users
+
+
+@pytest.fixture
+def shared(root, tmp_path):
+    """A directory like /tmp."""
+    folder = tmp_path / "shared"
+    folder.mkdir()
+    folder.chmod(0o1777)
+    return folder
+
+
+def test_a_link_of_another_user_in_the_middle_of_a_path_is_not_followed(prof, shared, tmp_path):
+    (tmp_path / "private").mkdir()
+    (shared / "folder").symlink_to(tmp_path / "private")
+    os.chown(shared / "folder", OTHER, OTHER, follow_symlinks=False)
+    result = prof("record", "-o", shared / "folder" / "out.folded", "touch", "ran")
+    assert result.returncode == 1 and "link of another user" in result.stderr
+    assert not (prof.folder / "ran").exists() and not os.listdir(tmp_path / "private")
+
+
+@pytest.mark.parametrize("kind", ["FIFO", "device"])
+def test_a_fifo_or_device_of_another_user_is_not_written_into(prof, shared, kind):
+    place = shared / "all.html"
+    os.mknod(place, 0o600 | (stat.S_IFIFO if kind == "FIFO" else stat.S_IFCHR), os.makedev(1, 3))
+    os.chown(place, OTHER, OTHER)
+    result = prof("record", "-o", place, "touch", "ran")
+    assert result.returncode == 1 and f"is a {kind} of another user" in result.stderr
+    assert "remove it, or write to another file" in result.stderr
+    assert not (prof.folder / "ran").exists()
+
+
+@pytest.mark.parametrize("owner, mode", [(OTHER, 0o755), (0, 0o777), (0, 0o775)])
+def test_a_device_that_another_user_could_have_put_there_is_not_written_into(prof, shared, owner, mode):
+    place = shared / "out.folded"
+    os.mknod(place, 0o600 | stat.S_IFCHR, os.makedev(1, 3))
+    os.chown(shared, owner, OTHER)
+    shared.chmod(mode)
+    result = prof("record", "-o", place, "true")
+    assert result.returncode == 1 and "another user could have put there" in result.stderr
+
+
+def test_strangers_are_not_trusted_in_a_user_namespace_that_does_not_know_root(prof, root):
+    """It shows nobody as the owner of all that is theirs, and of root's /."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o1777)
+        shutil.copy(prof.binary, folder / "prof")
+        os.mkfifo(folder / "out.folded")
+        (folder / "out.folded").chmod(0o666)
+        os.chown(folder / "out.folded", OTHER, OTHER)
+        result = subprocess.run(["unshare", "--user", "--map-root-user", folder / "prof", "record", "-o",
+                                 folder / "out.folded", "true"], user=ANOTHER, group=ANOTHER, extra_groups=[], text=True,
+                                cwd="/", capture_output=True, timeout=TIME_LIMIT_S, check=False)
+    assert result.returncode == 1 and "is a FIFO of another user" in result.stderr
+
+
+def test_own_links_and_fifos_in_a_shared_directory_are_used(prof, shared, started):
+    (shared / "latest.folded").symlink_to(prof.folder / "out.folded")
+    os.mkfifo(shared / "fifo")
+    reader = started(subprocess.Popen(["cat", shared / "fifo"], stdout=subprocess.DEVNULL))
+    result = prof("record", "-o", shared / "latest.folded", "-o", shared / "fifo", "true")
+    assert result.returncode == 0, result.stderr
+    assert reader.wait(TIME_LIMIT_S) == 0 and (prof.folder / "out.folded").exists()
+
+
+def test_under_sudo_the_links_and_fifos_of_the_caller_are_used(prof, shared, started):
+    caller = {**os.environ, "SUDO_UID": str(OTHER), "SUDO_GID": str(OTHER)}
+    os.mkfifo(shared / "fifo")
+    os.chown(shared / "fifo", OTHER, OTHER)
+    reader = started(subprocess.Popen(["cat", shared / "fifo"], stdout=subprocess.DEVNULL))
+    result = prof("record", "-o", shared / "fifo", "-o", shared / "out.folded", "true", env=caller)
+    assert result.returncode == 0, result.stderr
+    assert reader.wait(TIME_LIMIT_S) == 0 and (shared / "out.folded").stat().st_uid == OTHER
+
+
+def test_an_old_file_that_cannot_be_kept_does_not_cost_the_profile(prof, target):
+    (prof.folder / "x.folded.old").mkdir()
+    (prof.folder / "x.folded.old" / "a").touch()
+    (prof.folder / "x.folded").write_text("before", encoding="ascii")
+    result = prof("record", "-o", "x.folded", target("shares"), "0.2")
+    assert result.returncode == 0, result.stderr
+    assert "the previous x.folded is not kept" in result.stderr
+    assert Stacks.read(prof.folder / "x.folded").total > 50
+    assert sorted(os.listdir(prof.folder)) == ["x.folded", "x.folded.old"]
+
+
+@pytest.mark.parametrize("name", ["x.folded", "x.data"])
+def test_if_the_directory_has_gone_the_profile_is_written_elsewhere(prof, target, name):
+    (prof.folder / "gone").mkdir()
+    # rmdir(1) alone can end before a sample is taken.
+    result = prof("record", "-o", f"gone/{name}", "sh", "-c", f"rmdir gone; exec {target('shares')} 0.2")
+    assert result.returncode == 1 and "No such file or directory" in result.stderr
+    rescued, = os.listdir(prof.folder)
+    assert rescued.endswith(f"-{name}") and f" in ./{rescued} instead" in result.stderr
+    assert prof("convert" if name == "x.data" else "report", rescued).returncode == 0
+    assert stat.S_IMODE((prof.folder / rescued).stat().st_mode) == 0o600
+
+
+def test_a_limit_of_file_sizes_is_an_error_and_leaves_no_file(prof, target):
+    """And the command has the usual action of SIGXFSZ."""
+    write = "head -c 100000 /dev/zero > large"
+    script = f"ulimit -f 1; exec {prof.binary} record -o n.html bash -c '{target('shares')} 0.2; {write}; echo $?'"
+    result = subprocess.run(["bash", "-c", script], cwd=prof.folder, check=False, timeout=TIME_LIMIT_S,
+                            capture_output=True, text=True)
+    assert result.returncode == 1 and "File too large" in result.stderr, result.stderr
+    assert result.stdout.split()[-1] == str(128 + signal.SIGXFSZ)
+    assert os.listdir(prof.folder) == ["large"]
 
 
 def test_a_full_device_is_an_error(prof, target):
@@ -104,14 +283,14 @@ def test_a_full_disk_leaves_the_old_file_as_it_was(prof, full_disk, target):
     assert sorted(os.listdir(full_disk)) == ["filling", "out.pb.gz"]
 
 
-def test_a_full_disk_does_not_cost_the_other_outputs(prof, full_disk, target):
+def test_a_full_disk_does_not_affect_the_other_outputs(prof, full_disk, target):
     fill(full_disk)
     result = prof("record", "-o", full_disk / "out.pb.gz", "-o", "out.folded", "--", target("shares"), "0.2")
     assert result.returncode == 1
     assert Stacks.read(prof.folder / "out.folded").total > 0
 
 
-def test_who_leaves_the_pipe_early_costs_a_status_and_no_words(prof, target):
+def test_a_pipe_closed_early_sets_the_status_and_prints_nothing(prof, target):
     read, write = os.pipe()
     os.close(read)
     result = prof("record", "-q", "-o", "-", "-o", "out.folded", "--", target("shares"), "0.2", capture_output=False,
@@ -126,7 +305,7 @@ def test_the_same_output_twice_is_an_error_and_nothing_is_recorded(prof, first, 
     (prof.folder / "link").symlink_to(prof.folder)
     result = prof("record", "-o", first, "-o", second, "--", "touch", "ran")
     assert result.returncode == 2
-    assert f"-o {second} is given twice" in result.stderr
+    assert f"-o {second} was given twice" in result.stderr
     assert os.listdir(prof.folder) == ["link"]
 
 
@@ -136,7 +315,7 @@ def test_numbered_outputs_are_different_ones(prof, target):
     assert sorted(os.listdir(prof.folder)) == ["out1.folded", "out2.folded"]
 
 
-def test_a_closed_stdout_is_no_trap(prof, target):
+def test_a_closed_stdout_is_not_reused_for_another_file(prof, target):
     """Without a stdout, the first file that is opened must not take its place and get the stacks twice."""
     script = f"exec {prof.binary} record -o out.folded -- {target('shares')} 0.2 >&-"
     result = subprocess.run(["sh", "-c", script], cwd=prof.folder, check=False, timeout=TIME_LIMIT_S)
@@ -144,7 +323,7 @@ def test_a_closed_stdout_is_no_trap(prof, target):
     assert Stacks.read(prof.folder / "out.folded").share("main", "spend") > 0.5
 
 
-def test_a_folder_that_is_not_there_is_found_out_before_the_command_runs(prof):
+def test_a_missing_directory_is_reported_before_the_command_runs(prof):
     result = prof("record", "-o", "nowhere/out.folded", "--", "touch", "ran")
     assert result.returncode == 1
     assert "nowhere" in result.stderr
@@ -158,12 +337,12 @@ def test_folded_lines_are_sorted_and_end_in_a_count(prof, target):
     assert all(line.rpartition(b" ")[2].isdigit() for line in lines)
 
 
-def test_the_counts_of_the_recording_stand_in_the_comments(prof, target):
+def test_the_comments_have_the_counts_of_the_recording(prof, target):
     comments = " ".join(prof.record("--", target("shares"), "0.3").pprof.comments())
     assert "shares" in comments and "samples" in comments
 
 
-def test_a_stdout_that_was_closed_is_an_error_when_stacks_are_to_go_there(prof):
+def test_a_closed_stdout_is_an_error_if_it_is_an_output(prof):
     script = f"exec {prof.binary} record -o - -- touch ran >&-"
     result = subprocess.run(["sh", "-c", script], cwd=prof.folder, check=False, timeout=TIME_LIMIT_S, capture_output=True)
     assert result.returncode == 1
@@ -188,7 +367,7 @@ def test_numbered_files_are_kept_side_by_side(prof):
 
 
 @pytest.mark.parametrize("condition, status", [("truncated>1%", 0), ("unknown>0.5%", 1), ("unknown>100%", 0)])
-def test_a_poor_recording_fails_where_that_is_wanted(prof, target, condition, status):
+def test_a_recording_of_poor_quality_fails_on_request(prof, target, condition, status):
     """The functions of a stripped program have no names."""
     result = prof("record", "-q", "-o", "out.folded", "--fail-if", "lost>90%", "--fail-if", condition,
                   target("shares_stripped"), "0.3")
@@ -197,14 +376,14 @@ def test_a_poor_recording_fails_where_that_is_wanted(prof, target, condition, st
     assert Stacks.read(prof.folder / "out.folded").total > 100
 
 
-def test_what_the_command_says_comes_before_the_quality(prof, target):
+def test_the_output_of_the_command_precedes_the_quality_line(prof, target):
     result = prof("record", "-q", "-o", "out.folded", "--fail-if", "unknown>0.5%",
                   "sh", "-c", f"{target('shares_stripped')} 0.3; exit 7")
     assert result.returncode == 7 and "unknown" in result.stderr
 
 
-def test_the_last_line_is_the_command_that_shows_the_rest(prof, target):
+def test_the_last_line_is_the_command_that_shows_the_profile(prof, target):
     said = prof("record", "-o", "out.pb.gz", "--", target("shares"), 0.3).stderr.splitlines()[-1]
-    words = said.partition("; to look at it: ")[2].split()
+    words = said.partition("; view it with: ")[2].split()
     assert words == ["prof", "report", "out.pb.gz"]
     assert "spin" in prof(*words[1:]).stdout

@@ -1,4 +1,4 @@
-"""The HTML page, driven in a real browser: what a person clicks, types and reads."""
+"""The HTML page in a real browser, used by mouse and keyboard."""
 
 import gzip
 import json
@@ -10,7 +10,7 @@ import subprocess
 import pytest
 
 from conftest import SOURCE
-from patience import TIME_LIMIT_S
+from time_limit import TIME_LIMIT_S
 from profiles import Stacks, profile_message
 
 GO_CPU = SOURCE / "tests" / "golden" / "go_cpu.pb.gz"
@@ -52,6 +52,17 @@ def recorded(prof, target, show):
     return show
 
 
+@pytest.fixture
+def waiting(show, prof, client):
+    """The page of a server that waits: `show` of the data that web/tests/waiting.mjs makes."""
+    (prof.folder / "in.folded").write_text("a 1\n")
+    assert prof("convert", "in.folded", "-o", "page.html").returncode == 0
+    data = subprocess.run([client("node"), SOURCE / "web" / "tests" / "waiting.mjs"], check=True, capture_output=True, text=True, timeout=TIME_LIMIT_S).stdout
+    path = prof.folder / "page.html"
+    path.write_text(re.sub(r'(id="data">)[^<]*', lambda found: found[1] + data, path.read_text()))
+    return show
+
+
 def boxes(page):
     """The drawn boxes of the flame graph: name → [x, y, width], in the page's coordinates, and their nodes."""
     return page.value("""(() => {
@@ -90,7 +101,7 @@ def test_boxes_are_as_wide_as_their_share(show):
     assert "100 samples (100.0%)" in state(page)
 
 
-def test_a_click_zooms_and_the_way_back_is_shown(show):
+def test_a_click_zooms_and_shows_the_callers_to_go_back_to(show):
     page = show(SHOP)
     click_box(page, "serve")
     page.until("location.hash.includes('zoom=')")
@@ -112,7 +123,7 @@ def test_a_double_click_leads_to_callers_and_callees(show):
     page.until("prof.state.view === 'functions' && prof.full[prof.state.fn] === 'write'")
 
 
-def test_the_pointer_is_told_what_it_is_on(show):
+def test_a_tooltip_describes_the_hovered_box(show):
     page = show(SHOP)
     x, y, width = boxes(page)["log"]
     page.move(x + width / 2, y + 8)
@@ -120,7 +131,7 @@ def test_the_pointer_is_told_what_it_is_on(show):
     assert tip.startswith("log20.0% total, 20 samples; 0% self")
 
 
-def test_a_search_says_the_share_of_what_matches_and_counts_callers_once(show):
+def test_a_search_shows_the_share_of_its_matches_without_counting_samples_twice(show):
     page = show(SHOP)
     page.key("f", "control")
     page.write("^(serve|next|write)$")
@@ -139,7 +150,7 @@ def test_a_search_says_the_share_of_what_matches_and_counts_callers_once(show):
     page.until("document.getElementById('found').textContent === 'no match'")
 
 
-def test_samples_that_match_can_be_looked_at_alone(show):
+def test_a_search_can_keep_only_the_matching_samples(show):
     page = show(SHOP, hash="#q=log&only=matches")
     assert widths(page) == {"all": 1, "main": 1, "log": 1, "write": 1}
     page.value("document.getElementById('only').value = 'others'")
@@ -152,7 +163,7 @@ def test_samples_that_match_can_be_looked_at_alone(show):
 
 
 def menu(page):
-    """The words of the menu that is open."""
+    """The items of the open menu."""
     return page.value("[...document.querySelectorAll('#menu:not([hidden]) [role=menuitem] span')].map((item) => item.textContent)")
 
 
@@ -161,7 +172,7 @@ def press_in_menu(page, words):
     page.value(f"[...document.querySelectorAll('#menu [role=menuitem]')].find((item) => item.textContent.startsWith({json.dumps(words)})).click()")
 
 
-def test_a_menu_says_what_can_be_done_with_a_function_and_it_can_be_taken_back(show):
+def test_the_menu_of_a_function_has_filters_that_can_be_removed(show):
     page = show(SHOP)
     click_box(page, "serve", button="right")
     page.until("!document.getElementById('menu').hidden")
@@ -181,7 +192,7 @@ def test_a_menu_says_what_can_be_done_with_a_function_and_it_can_be_taken_back(s
     page.until("prof.tree().total[0] === 70")
 
 
-def test_the_menu_and_its_letters_work_by_the_keyboard(show):
+def test_the_menu_is_usable_by_keyboard(show):
     page = show(SHOP)
     page.value("prof.graph.canvas.focus()")
     page.key("ArrowDown")
@@ -200,7 +211,7 @@ def test_the_menu_and_its_letters_work_by_the_keyboard(show):
     assert "main" in boxes(page)
 
 
-def test_the_order_of_time_shows_each_thread_from_its_first_sample_to_its_last(recorded):
+def test_the_time_order_shows_each_thread_from_its_first_to_its_last_sample(recorded):
     page = recorded()
     page.value("prof.go({shape: 'order'})")
     assert page.value("prof.shownTree().inOrder")
@@ -239,7 +250,7 @@ def test_a_table_of_functions_leads_to_callers_and_callees(show):
     page.until("document.getElementById('details').innerText.includes('70.0%')")
 
 
-def test_the_call_tree_is_a_tree_for_the_keyboard(show):
+def test_the_call_tree_is_usable_by_keyboard(show):
     page = show(SHOP, hash="#view=calls")
     rows = "[...document.querySelectorAll('[role=tree] [role=treeitem]')]"
     focused = "document.activeElement.getAttribute('aria-label')"
@@ -258,7 +269,7 @@ def test_the_call_tree_is_a_tree_for_the_keyboard(show):
     page.until("document.activeElement.getAttribute('aria-expanded') === 'true'")
 
 
-def test_the_graph_is_walked_and_zoomed_by_the_keyboard(show):
+def test_the_graph_is_usable_by_keyboard(show):
     page = show(SHOP)
     page.value("prof.graph.canvas.focus()")
     for key, name in (("ArrowDown", "main"), ("ArrowRight", "start"), ("ArrowLeft", "main"), ("ArrowDown", "serve"),
@@ -280,7 +291,7 @@ def test_the_graph_is_walked_and_zoomed_by_the_keyboard(show):
     page.until("!document.getElementById('keys').open")
 
 
-def test_the_wheel_and_a_drag_lead_anywhere_and_escape_leads_back(show):
+def test_wheel_and_drag_zoom_and_pan_freely_and_escape_goes_back(show):
     page = show(SHOP)
     at = boxes(page)
     left, top, wide = at["all"]
@@ -300,7 +311,7 @@ def test_the_wheel_and_a_drag_lead_anywhere_and_escape_leads_back(show):
     page.until("!prof.graph.isFree && document.querySelector('#crumbs [aria-current]').textContent === 'log'")
 
 
-def test_shapes_put_the_callers_on_top_or_below_or_the_leaves_first(show):
+def test_the_graph_is_an_icicle_or_a_flame_graph_or_inverted(show):
     page = show(SHOP)
     assert boxes(page)["all"][1] < boxes(page)["main"][1]
     page.key("i")
@@ -311,7 +322,7 @@ def test_shapes_put_the_callers_on_top_or_below_or_the_leaves_first(show):
     assert widths(page)["read"] == 0.4
 
 
-def test_a_link_shows_the_same_again(show, prof):
+def test_a_link_shows_the_same_view(show, prof):
     page = show(SHOP)
     click_box(page, "serve")
     page.key("/")
@@ -325,12 +336,17 @@ def test_a_link_shows_the_same_again(show, prof):
     assert widths(other) == widths(page)
 
 
-def test_a_link_with_rubbish_shows_the_profile(show):
+def test_a_link_cannot_choose_numbers_of_samples_that_a_file_does_not_have(show):
+    page = show(SHOP, hash="#by=samples")
+    assert page.value("document.getElementById('measure').value") == "0 weight"
+
+
+def test_a_link_with_invalid_parts_shows_the_profile(show):
     page = show(SHOP, hash="#zoom=x.9999.-1&fn=1e99&view=nowhere&event=77&from=9&to=1&shape=%ff&q=%5B")
     assert "all" in boxes(page)
 
 
-def test_the_view_is_taken_away_as_folded_stacks_and_as_svg(show):
+def test_the_view_is_exported_as_folded_stacks_and_svg(show):
     page = show(SHOP)
     page.value("navigator.clipboard.writeText = async (text) => { window.copied = text; }")
     page.press_on("#exports summary")
@@ -344,7 +360,7 @@ def test_the_view_is_taken_away_as_folded_stacks_and_as_svg(show):
     assert page.value("prof.lastSvg").count("<rect") == len(boxes(page)) + 1
 
 
-def test_time_is_there_and_a_range_of_it_counts_alone(recorded, prof):
+def test_a_time_range_selects_its_samples(recorded, prof):
     page = recorded()
     whole = page.value("prof.tree().total[0]")
     lanes = page.value("[...document.querySelectorAll('#lane-names bdi')].map((name) => name.textContent)")
@@ -364,17 +380,16 @@ def test_time_is_there_and_a_range_of_it_counts_alone(recorded, prof):
     assert page.value("prof.tree().total[0]") == whole
 
 
-def test_a_thread_is_looked_at_alone(recorded):
+def test_a_single_thread_can_be_selected(recorded):
     page = recorded()
     page.press_on("#threads")
     page.write("old*")
-    page.until("prof.state.threads === 'old*'")
-    assert page.value("document.querySelectorAll('#lane-names .off').length") == 2
-    assert page.value("prof.tree().total[0]") < page.value("prof.profile.cells.weight.reduce((a, b) => a + b)")
+    page.until("document.querySelectorAll('#lane-names .off').length === 2")
+    assert page.value("prof.tree().total[0]") < page.value("prof.profile.samples.weight.reduce((a, b) => a + b)")
     page.value("prof.go({threads: ''})")
+    page.until("document.querySelectorAll('#lane-names .off').length === 0")
     page.press_on("#lane-names li:nth-child(2) button")
-    page.until("prof.state.threads !== ''")
-    assert page.value("document.querySelector('#lane-names li:nth-child(2) button').ariaPressed") == "true"
+    page.until("document.querySelector('#lane-names li:nth-child(2) button').ariaPressed === 'true'")
 
 
 def test_the_page_shows_the_tree_that_the_folded_stacks_have(recorded, prof):
@@ -391,7 +406,7 @@ def test_the_page_shows_the_tree_that_the_folded_stacks_have(recorded, prof):
     assert Stacks.read(prof.folder / "page.folded").total == sum(shown.values())
 
 
-def test_the_page_tells_how_it_was_recorded_and_how_good_it_is(recorded):
+def test_the_page_shows_how_the_profile_was_recorded_and_its_quality(recorded):
     page = recorded()
     text = page.value("document.body.innerText")
     assert re.search(r"\d+ samples, \d+ lost", text)
@@ -408,7 +423,7 @@ def test_source_lines_of_a_function_have_their_share(prof, target, show):
     assert all(re.fullmatch(r"\d+", line[0]) and line[1].endswith("%") for line in lines)
 
 
-def test_source_text_is_there_on_request_alone(prof, target, show):
+def test_source_text_is_included_only_on_request(prof, target, show):
     for options in ((), ("--source",)):
         assert prof("record", *options, "-o", "page.html", "--", target("geometry"), "0.3").returncode == 0
         page = show()
@@ -418,8 +433,8 @@ def test_source_text_is_there_on_request_alone(prof, target, show):
     page.until("document.getElementById('details').innerText.includes('spin();')")
 
 
-def test_only_what_is_called_as_sources_are_gets_into_the_page(prof, show):
-    """A profile that was sent by somebody may name any file."""
+def test_only_files_with_names_of_source_files_get_into_the_page(prof, show):
+    """A profile from someone else may name any file."""
     names = {"plain.c": True, "vector": False, "passwd": False, ".netrc": False, "key.pem": False, "notes.txt": False}
     (prof.folder / "include" / "c++" / "12").mkdir(parents=True)
     paths = {prof.folder / name: shown for name, shown in names.items()} | {prof.folder / "include" / "c++" / "12" / "vector": True}
@@ -452,7 +467,7 @@ def test_the_page_is_opened_on_request(prof, tmp_path):
     assert (tmp_path / "prof.html").stat().st_size > 1000
 
 
-def test_where_nothing_can_open_it_the_page_is_written_all_the_same(prof):
+def test_the_page_is_written_even_if_nothing_can_open_it(prof):
     result = prof("record", "--open", "-o", "x.html", "--", "/bin/true", env={"PATH": "/nonexistent"})
     assert result.returncode == 0
     assert "xdg-open" in result.stderr and "open x.html by hand" in result.stderr
@@ -461,7 +476,7 @@ def test_where_nothing_can_open_it_the_page_is_written_all_the_same(prof):
 
 COMPARISON = """
 import { gzipSync } from "node:zlib";
-import { encode } from "%s/tests/page/encode.mjs";
+import { encode } from "%s/web/tests/encode.mjs";
 const bytes = encode({ info: { compares: true }, events: [{ name: "after", oneValue: true }, { name: "before", oneValue: true }], samples: [
     { stack: ["main", "parse"], samples: 60 }, { stack: ["main", "parse"], event: 1, samples: 20 },
     { stack: ["main", "write"], samples: 20 }, { stack: ["main", "write"], event: 1, samples: 40 },
@@ -472,12 +487,13 @@ console.log(gzipSync(bytes).toString("base64"));
 
 
 def test_a_comparison_shows_what_changed_in_words_and_colours(prof, client, show):
-    data = subprocess.run([client("node"), "--input-type=module"], input=COMPARISON % SOURCE, text=True, check=True,
-                          capture_output=True).stdout
+    node = subprocess.run([client("node"), "--input-type=module"], input=COMPARISON % SOURCE, text=True, check=False,
+                          capture_output=True)
+    assert node.returncode == 0, node.stderr
     (prof.folder / "in.folded").write_text("a 1\n")
     assert prof("convert", "in.folded", "-o", "page.html").returncode == 0
     text = (prof.folder / "page.html").read_text()
-    (prof.folder / "page.html").write_text(re.sub('(id="data">)[^<]*', rf"\g<1>{data}", text))
+    (prof.folder / "page.html").write_text(re.sub('(id="data">)[^<]*', rf"\g<1>{node.stdout}", text))
     page = show()
     assert set(boxes(page)) == {"all", "=  main", "▲ 40  parse", "=  same", "▼ 20  write"}
     fills = page.value("Object.fromEntries(prof.graph.boxes.node.map((node) => [prof.graph.nameOf(node), prof.graph.fillOf(node)]))")
@@ -499,7 +515,7 @@ BAD_NAMES = [
 ]
 
 
-def test_bad_names_do_no_harm(show, prof):
+def test_names_with_markup_are_shown_as_text(show, prof):
     page = show(b"".join(b"p;main;%s 10\n" % name for name in BAD_NAMES))
     page.value("window.alert = () => { throw new Error('script ran') }")
     for hash in ("#view=functions&fn=2", "#view=calls", "#names=full&colours=module", "#shape=inverted&q=%3C"):
@@ -517,19 +533,19 @@ def test_bad_names_do_no_harm(show, prof):
 
 
 def test_an_empty_profile_makes_a_page_that_says_so(prof, show):
-    assert prof("record", "-o", "page.html", "-e", "page-faults:u", "-c", "1000000000", "--", "true").returncode == 0
+    assert prof("record", "-o", "page.html", "-e", "cpu-clock:u", "-c", "100000000000", "--", "true").returncode == 0
     page = show()
-    assert "empty" in page.value("document.getElementById('empty').innerText")
+    assert "no samples" in page.value("document.getElementById('empty').innerText")
 
 
-def test_a_profile_of_another_make_is_shown_with_all_its_events(prof, show):
+def test_a_profile_of_another_profiler_is_shown_with_all_its_events(prof, show):
     assert prof("convert", GO_CPU, "-o", "page.html").returncode == 0
     page = show()
     assert "runtime.main" in boxes(page)
     assert len(page.value("[...document.querySelectorAll('#measure option')].map((option) => option.value)")) >= 2
 
 
-def test_dark_follows_the_system_until_it_is_chosen(show):
+def test_the_theme_follows_the_system_until_the_user_chooses_one(show):
     page = show(SHOP, scheme="dark")
     ground = "getComputedStyle(document.body).backgroundColor"
     dark = page.value(ground)
@@ -541,7 +557,7 @@ def test_dark_follows_the_system_until_it_is_chosen(show):
 
 
 @pytest.mark.parametrize("width", [1600, 420])
-def test_nothing_sticks_out_sideways(show, width):
+def test_nothing_is_wider_than_the_window(show, width):
     page = show(SHOP, width=width, height=800)
     for view in ("graph", "functions", "calls"):
         page.value(f"prof.go({{view: '{view}', fn: 1}})")
@@ -549,7 +565,7 @@ def test_nothing_sticks_out_sideways(show, width):
         assert page.value("document.documentElement.scrollWidth") <= width
 
 
-def test_everything_that_takes_part_has_a_name(show):
+def test_every_control_has_an_accessible_name(show):
     page = show(SHOP)
     nameless = page.value("""[...document.querySelectorAll('button, input, select, summary, canvas, [role]')].filter((element) =>
         !(element.ariaLabel || element.getAttribute('aria-labelledby') || element.labels?.length || element.title ||
@@ -568,7 +584,7 @@ def test_a_page_of_100_000_nodes_opens_at_once(show):
     assert page.value("prof.graph.boxes.node.length") < 20_000
 
 
-def test_what_is_too_narrow_is_shown_alone_by_a_click(show):
+def test_a_click_on_the_rest_box_shows_the_boxes_that_were_too_narrow(show):
     page = show("".join(f"p;main;f{i} 1\n" for i in range(5000)) + "p;main;wide 5000\n")
     assert sorted(boxes(page)) == ["all", "main", "wide"]
     x, y, width = boxes(page)["main"]
@@ -582,7 +598,149 @@ def test_what_is_too_narrow_is_shown_alone_by_a_click(show):
     page.until("document.querySelector('#crumbs [aria-current]').textContent === 'main'")
 
 
+def test_samples_are_filtered_and_grouped_by_their_labels(prof, show):
+    assert prof("convert", GO_CPU, "-o", "page.html").returncode == 0
+    page = show()
+    assert "180 ms (100.0%)" in state(page)
+    page.value("prof.go({threads: 'request=check*'})")
+    until_state(page, "70 ms")
+    page.value("prof.go({threads: ''})")
+    options = page.value("[...document.getElementById('group').options].map((option) => option.value)")
+    assert options[-1] == "label:request"
+    page.value("""(() => {
+        const group = document.getElementById("group");
+        group.value = "label:request";
+        group.dispatchEvent(new Event("change"));
+    })()""")
+    page.until("location.hash.includes('group=label')")
+    assert widths(page)["checkout"] == 0.39 and widths(page)["(none)"] == 0.61
+
+
 def test_the_page_is_small(prof):
     (prof.folder / "in.folded").write_text("a;b 1\n")
     assert prof("convert", "in.folded", "-o", "page.html").returncode == 0
-    assert (prof.folder / "page.html").stat().st_size <= 150_000
+    assert (prof.folder / "page.html").stat().st_size <= 180_000
+
+
+def lane(page, row, share):
+    """A place in a lane: of its thread at that share of the shown time."""
+    x, y, width = page.value("(({x, y}) => [x, y, prof.timeline.width])(document.getElementById('lane-canvas').getBoundingClientRect())")
+    return x + width * share, y + 44 + 18 * row + 9
+
+
+def sums(page):
+    return page.value("[...document.querySelectorAll('#state-sums span')].map((item) => item.textContent)")
+
+
+def test_a_switch_shows_cpu_time_waiting_or_both(waiting):
+    page = waiting()
+    assert page.value("document.getElementById('measure').hidden")
+    assert page.value("document.querySelector('#time-kinds [aria-pressed=true]').textContent") == "Both"
+    assert widths(page) == {"all": 1, "main": 1, "serve": 1, "work": 0.5, "[wanted a CPU]": 0.1, "take": 0.3, "[mutex held by worker-2 in commit]": 0.3,
+                            "fetch": 0.2, "[recv socket]": 0.2}
+    page.press_on("[data-measure=cpu]")
+    page.until("location.hash.includes('event=1')")
+    assert widths(page) == {"all": 1, "main": 1, "serve": 1, "work": 1}
+    until_state(page, "8 s (100.0%)")
+    page.key("e")
+    page.until("document.querySelector('#time-kinds [aria-pressed=true]').textContent === 'Waiting'")
+    assert widths(page)["take"] == 0.5 and widths(page)["work"] == 0.17
+    until_state(page, "12 s (100.0%)")
+
+
+def test_the_head_of_a_page_of_waiting_says_where_the_time_went(waiting):
+    page = waiting()
+    assert page.value("document.getElementById('went').textContent") == "of 5020 thread-seconds 8 CPU, 2 wanted a CPU, 5010 waiting"
+    assert sums(page) == ["running 8 s", "wanted a CPU 2 s", "locks, threads 6 s", "network 4 s"]
+
+
+def test_idle_threads_are_hidden_until_they_are_asked_for(waiting):
+    page = waiting()
+    lanes = "[...document.querySelectorAll('#lane-names bdi')].map((name) => name.textContent)"
+    assert page.value(lanes) == ["worker-1", "worker-2"]
+    assert page.value("document.getElementById('idle-words').textContent") == "1 idle thread hidden"
+    until_state(page, "filtered: 20 s of 5,020 s")
+    page.press_on("#idle")
+    page.until(f"{lanes}.length === 3")
+    assert page.value(lanes)[2] == "pool × 500 threads"
+    until_state(page, "5,020 s (100.0%)")
+    page.key("d")
+    page.until(f"{lanes}.length === 2")
+
+
+def test_a_lane_tells_what_its_thread_did(waiting):
+    page = waiting()
+    page.move(*lane(page, 0, 0.2))
+    tip = "document.getElementById('tip').innerText"
+    page.until(f"!document.getElementById('tip').hidden && {tip}.includes('running')")
+    page.move(*lane(page, 0, 0.65))
+    page.until(f"{tip}.includes('3 s of locks, threads, from 5 s to 8 s')")
+    words = page.value(tip)
+    assert words.startswith("worker-1 (11)") and "[mutex held by worker-2 in commit]" in words and "take ← serve ← main" in words
+    page.move(*lane(page, 1, 0.95))
+    page.until(f"{tip}.includes('short times of network: together 2 s within 4 s')")
+
+
+def test_the_lanes_have_the_colours_of_the_reasons(waiting):
+    page = waiting()
+    colour = """((x, y) => { const {canvas} = prof.timeline, {x: left, y: top} = canvas.getBoundingClientRect();
+        const copy = document.createElement("canvas"), context = copy.getContext("2d", {willReadFrequently: true});
+        [copy.width, copy.height] = [canvas.width, canvas.height];
+        context.drawImage(canvas, 0, 0);
+        return [...context.getImageData(x - left, y - top, 1, 1).data].slice(0, 3); })"""
+    swatches = page.value("""[...document.querySelectorAll('#state-sums .swatch')].map((swatch) => getComputedStyle(swatch).backgroundColor.match(/\\d+/g).map(Number))""")
+    at = [page.value(f"{colour}({x}, {y})") for x, y in (lane(page, 0, 0.2), lane(page, 0, 0.45), lane(page, 0, 0.65))]
+    assert at == swatches[:3]
+    page.press_on("[data-measure=cpu]")
+    page.until(f"String({colour}({lane(page, 0, 0.65)[0]}, {lane(page, 0, 0.65)[1]})) !== '{','.join(map(str, swatches[2]))}'")
+
+
+def test_a_drag_takes_a_range_and_parts_of_waits_count(waiting):
+    page = waiting()
+    page.drag(*lane(page, 0, 0.6), *lane(page, 0, 0.7))
+    page.until("location.hash.includes('to=')")
+    assert page.value("prof.state.threads") == ""
+    page.value("prof.go({from: 6000000, to: 7000000})")
+    assert sums(page) == ["running 1 s", "locks, threads 1 s", "network 500 ms"]
+    page.value("prof.go({from: 8500000, to: 9500000})")
+    assert sums(page) == ["network 1.5 s"]
+    page.press_on("#whole")
+    page.until("!prof.range()")
+
+
+def test_a_drag_over_lanes_takes_their_threads_too(waiting):
+    page = waiting(hash="#idle=shown")
+    page.drag(*lane(page, 0, 0.6), *lane(page, 1, 0.7))
+    page.until("prof.state.threads === '11,12'")
+    page.value("prof.go({from: 0, to: 0})")
+    until_state(page, "20 s (100.0%)")
+
+
+def test_a_search_finds_reasons_of_waits(waiting):
+    page = waiting(hash="#q=held%20by")
+    page.until("document.getElementById('found').textContent.startsWith('30.0% in 1 place')")
+    page.value("prof.go({only: 'matches'})")
+    assert sums(page) == ["locks, threads 6 s"]
+
+
+def test_waits_are_in_the_order_of_time(waiting):
+    page = waiting(hash="#shape=order")
+    assert page.value("prof.shownTree().inOrder && prof.shownTree().total[0]") == 20e9
+    assert {"[wanted a CPU]", "[recv socket]"} <= set(boxes(page))
+
+
+def test_a_recording_of_waiting_shows_what_threads_wait_for(prof, target, show):
+    result = prof("record", "--wall", "-o", "page.html", "--", target("waits"), "1", "1000", "20000", "mutex", "sleep")
+    assert result.returncode == 0, result.stderr
+    page = show()
+    assert re.fullmatch(r"of [\d.]+ thread-seconds [\d.]+ CPU, [\d.]+ wanted a CPU, [\d.]+ waiting", page.value("document.getElementById('went').textContent"))
+    page.press_on("[data-measure=waiting]")
+    page.value("prof.go({threads: 'wants_lock'})")
+    kinds = dict(zip(page.value("[...document.querySelectorAll('#state-sums span')].map((item) => item.firstChild.nextSibling.data.trim())"), sums(page)))
+    assert "locks, threads" in kinds
+    locked = page.value("prof.stateSums()[2] / prof.stateSums().reduce((sum, part) => sum + part)")
+    assert locked > 0.8
+    whole = page.value("prof.tree().total[0]")
+    halves = [page.value(f"(() => {{ prof.go({{from: {begin}, to: {end}}}); return prof.tree().total[0]; }})()")
+              for begin, end in (("0", "400000"), ("400000", "prof.profile.info.durationUs + 1"))]
+    assert sum(halves) == pytest.approx(whole, rel=0.001) and min(halves) > 0.1 * whole

@@ -1,50 +1,17 @@
-"""What an ordinary user may record, and what prof says where the kernel says no."""
+"""Recording by ordinary users, and the messages if the kernel refuses."""
 
 import os
+import resource
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from conftest import Prof
+from conftest import NOBODY
 from profiles import Stacks, assert_rooted
 
-PARANOID = Path("/proc/sys/kernel/perf_event_paranoid")
-NOBODY = 65534
+MLOCK_KB = Path("/proc/sys/kernel/perf_event_mlock_kb")
 SOMEBODY, ANOTHER, NO_ONE = (5_000_000 + 3 * os.getpid() + number for number in range(3))  # who run nothing else
-
-
-@pytest.fixture
-def paranoid(root):
-    """paranoid(level) sets the sysctl; the test's end puts it back."""
-    before = PARANOID.read_text(encoding="ascii")
-    yield lambda level: PARANOID.write_text(str(level), encoding="ascii")
-    PARANOID.write_text(before, encoding="ascii")
-
-
-@pytest.fixture
-def ordinary(root, tmp_path_factory):
-    """prof, run by a user without privileges, in a folder of that user's own."""
-    folder = Path(subprocess.run(["mktemp", "-d"], check=True, capture_output=True, text=True).stdout.strip())
-    os.chown(folder, NOBODY, NOBODY)
-    yield OrdinaryProf(folder)
-    subprocess.run(["rm", "-r", folder], check=True)
-
-
-class OrdinaryProf(Prof):
-    """Copied out of folders that only their owner may enter."""
-
-    def __init__(self, folder):
-        super().__init__(folder)
-        self.binary = self.bring(self.binary)
-
-    def bring(self, program):
-        copy = self.folder / Path(program).name
-        subprocess.run(["cp", program, copy], check=True)
-        return copy
-
-    def __call__(self, *arguments, **options):
-        return super().__call__(*arguments, user=NOBODY, group=NOBODY, extra_groups=[], **options)
 
 
 def test_an_ordinary_user_records_the_user_part_of_their_own_program(ordinary, paranoid, target):
@@ -55,7 +22,35 @@ def test_an_ordinary_user_records_the_user_part_of_their_own_program(ordinary, p
     assert "kernel" in recording.result.stderr
 
 
-def test_an_ordinary_user_may_record_the_kernel_where_it_is_allowed(ordinary, paranoid, target):
+def test_a_debug_file_that_the_own_group_can_write_to_is_used(ordinary, paranoid, target):
+    """Users who have a group of their own often have umask 002."""
+    paranoid(2)
+    program, debug = ordinary.bring(target("shares")), ordinary.folder / "shares.debug"
+    subprocess.run(["objcopy", "--only-keep-debug", program, debug], check=True)
+    subprocess.run(["objcopy", "--strip-debug", "--remove-section=.note.gnu.build-id", f"--add-gnu-debuglink={debug}",
+                    program], check=True)
+    for path, mode in (program, 0o755), (debug, 0o664):
+        os.chown(path, NOBODY, NOBODY)
+        path.chmod(mode)
+    ordinary("record", "-o", "out.pb.gz", "--", program, "0.3")
+    assert "spin [i]" in ordinary("report", "out.pb.gz").stdout  # inlined
+
+
+def test_little_locked_memory_holds_many_samples(ordinary, paranoid, target):
+    """A user may lock kernel.perf_event_mlock_kb for each CPU, and RLIMIT_MEMLOCK."""
+    paranoid(2)
+    if int(MLOCK_KB.read_text(encoding="ascii")) != 516 or os.sysconf("SC_PAGESIZE") != 4096:
+        pytest.skip("other limits than those of Linux on most machines")
+    recording = ordinary.record("-v", "--", ordinary.bring(target("shares")), "0.5", preexec_fn=lock_little)
+    assert "ring buffers of 256 KiB" in recording.result.stderr
+    assert "copies of 16 KiB of stack" in recording.result.stderr
+
+
+def lock_little():
+    resource.setrlimit(resource.RLIMIT_MEMLOCK, (64 << 10, 64 << 10))
+
+
+def test_an_ordinary_user_may_record_the_kernel_if_perf_event_paranoid_allows_it(ordinary, paranoid, target):
     paranoid(1)
     recording = ordinary.record("--", ordinary.bring(target("shares")), "0.3")
     assert recording.stacks.share("main", "spend") > 0.5
@@ -130,7 +125,7 @@ def test_a_user_may_name_themselves(ordinary, paranoid, busy):
     assert Stacks.read(ordinary.folder / "out.folded").of_process("shares") > 0
 
 
-def test_what_others_run_is_refused_with_the_reason(ordinary, paranoid, busy):
+def test_processes_of_other_users_are_refused_with_the_reason(ordinary, paranoid, busy):
     paranoid(2)
     busy(SOMEBODY)
     result = ordinary("record", "-u", SOMEBODY, "--duration", "1", "-o", "out.folded")
@@ -138,7 +133,7 @@ def test_what_others_run_is_refused_with_the_reason(ordinary, paranoid, busy):
     assert "another user" in result.stderr, result.stderr
 
 
-@pytest.mark.parametrize("user, why", [("nobody-of-this-name", "there is no user"), ("1x", "there is no user"),
+@pytest.mark.parametrize("user, why", [("nobody-of-this-name", "unknown user"), ("1x", "unknown user"),
                                        (NO_ONE, f"no process of user {NO_ONE} is running")],
                          ids=["no such name", "no number", "no process"])
 def test_a_user_without_processes_is_an_error(prof, user, why):

@@ -1,4 +1,4 @@
-"""Programs that nobody wrote for a test: in Rust, C, C++ and Go."""
+"""Real programs in Rust, C, C++ and Go."""
 
 import lzma
 import re
@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from conftest import SOURCE
-from profiles import assert_rooted, assert_share
+from profiles import Stacks, assert_rooted, assert_share
 
 CXX = """
 #include <map>
@@ -61,13 +61,81 @@ def test_gxx_compiling_templates(prof, client, tmp_path):
     assert recording.stacks.of_process("cc1plus") > 0.7 * recording.stacks.total
 
 
-def test_what_is_missing_where_debug_information_is_in_files_of_its_own(prof, client, tmp_path):
+def test_split_debug_information_is_reported_as_unsupported(prof, client, tmp_path):
     program = tmp_path / "split"
     source = SOURCE / "tests/targets/shares.c"
     subprocess.run([client("gcc"), "-O1", "-g", "-gsplit-dwarf", source, "-o", program], check=True)
     recording = prof.record("--", program, "0.3")
     assert recording.stacks.share("half") > 0.3, recording.stacks.hottest()
     assert ".dwo" in recording.result.stderr
+
+
+# Each frame is larger than what is searched for a return address: without CFI the walk ends here.
+LARGE_FRAMES = r"""
+#include <time.h>
+static volatile unsigned sink;
+#define ROOM volatile char room[4000]; room[sink % 4000] = 1
+__attribute__((noinline)) static void leaf(void) { ROOM; for (unsigned i = 0; i < 400000; i++) sink += room[i % 4000]; }
+__attribute__((noinline)) static void middle(void) { ROOM; leaf(); sink += room[3]; }
+__attribute__((noinline)) static void outer(void) { ROOM; middle(); sink += room[3]; }
+int main(void) { while (clock() < CLOCKS_PER_SEC / 2) outer(); }
+"""
+
+
+@pytest.fixture
+def split_program(client, tmp_path):
+    """A stripped program and its debug file, which has all of its CFI but that of the start files."""
+    source, program, debug = (tmp_path / name for name in ("large.c", "large", "large.debug"))
+    source.write_text(LARGE_FRAMES)
+    subprocess.run([client("gcc"), "-O1", "-g", "-fomit-frame-pointer", "-fno-asynchronous-unwind-tables",
+                    "-fno-unwind-tables", "-Wl,--build-id", source, "-o", program], check=True)
+    subprocess.run(["objcopy", "--only-keep-debug", program, debug], check=True)
+    subprocess.run(["strip", program], check=True)
+    subprocess.run(["objcopy", f"--add-gnu-debuglink={debug}", program], check=True)
+    return program, debug
+
+
+def by_build_id(debug, folder):
+    """Moves it to where debug packages have it."""
+    notes = subprocess.run(["readelf", "-n", debug], check=True, capture_output=True, text=True).stdout
+    build_id = re.search(r"Build ID: (\w+)", notes)[1]
+    place = folder / ".build-id" / build_id[:2] / f"{build_id[2:]}.debug"
+    place.parent.mkdir(parents=True)
+    debug.rename(place)
+
+
+def assert_whole(stacks):
+    truncated = stacks.count(lambda frames: frames[1] == "[truncated]")
+    assert stacks.total > 100 and truncated <= 0.01 * stacks.total, stacks.hottest()
+
+
+def test_stacks_are_unwound_by_the_cfi_of_a_separate_debug_file(prof, split_program):
+    program, _ = split_program
+    recording = prof.record("--", program)
+    assert_whole(recording.stacks)
+    assert recording.stacks.share("main", "outer", "middle", "leaf") > 0.9, recording.stacks.hottest()
+
+
+def test_the_cfi_of_debug_files_is_found_through_the_debug_dir(prof, split_program, tmp_path):
+    program, debug = split_program
+    by_build_id(debug, tmp_path / "debug")
+    assert_whole(prof.record("--debug-dir", tmp_path / "debug", "--", program).stacks)
+
+
+def test_debug_files_are_found_through_debug_dir_and_symfs_of_a_recording(prof, split_program, tmp_path):
+    program, debug = split_program
+    assert prof("record", "-o", "large.data", "--", program).returncode == 0
+    by_build_id(debug, tmp_path / "debug")
+    copy = tmp_path / "system" / str(program)[1:]
+    copy.parent.mkdir(parents=True)
+    copy.write_bytes(program.read_bytes())
+    (tmp_path / "system/usr/lib").mkdir(parents=True)
+    (tmp_path / "system/usr/lib/debug").symlink_to(tmp_path / "debug")
+    for option in (("--debug-dir", tmp_path / "debug"), ("--symfs", tmp_path / "system")):
+        assert prof("convert", "large.data", "-o", "large.folded", *option).returncode == 0
+        stacks = Stacks.read(tmp_path / "large.folded")
+        assert_whole(stacks)
+        assert stacks.share("outer", "middle", "leaf") > 0.9, stacks.hottest()
 
 
 def stripped(program, folder, packed):
@@ -92,7 +160,7 @@ def test_symbols_inside_a_stripped_program_are_found(prof, target, tmp_path):
     assert "exported symbols" not in recording.result.stderr
 
 
-def test_damaged_symbols_inside_a_program_cost_its_names(prof, target, tmp_path):
+def test_a_program_with_damaged_mini_debug_information_loses_only_its_names(prof, target, tmp_path):
     program = target("shares")
     packed = bytearray(lzma.compress(symbols_alone(program, tmp_path)))
     packed[len(packed) // 2] ^= 0xff
@@ -122,7 +190,7 @@ def test_a_go_program_without_symbols_has_names_and_inlined_functions(prof, targ
 
 
 @pytest.mark.parametrize("name", ["garbage", "garbage_without_cfi"])
-def test_what_go_does_on_another_stack_belongs_to_its_goroutine(prof, target, name):
+def test_go_system_stacks_are_joined_to_their_goroutine(prof, target, name):
     recording = prof.record("-F", "1999", "--", target(name), "2")
     stacks = recording.stacks
     assert stacks.total > 500

@@ -1,5 +1,6 @@
 """prof report: the hottest functions and the calls that lead to them."""
 
+import gzip
 import json
 import os
 import re
@@ -8,8 +9,8 @@ import subprocess
 import pytest
 
 from conftest import SOURCE
-from patience import TIME_LIMIT_S
-from profiles import Stacks
+from time_limit import TIME_LIMIT_S
+from profiles import Stacks, profile_message
 from terminal import Terminal
 
 GO_HEAP = SOURCE / "tests" / "golden" / "go_heap.pb.gz"
@@ -40,7 +41,7 @@ samples: 230
  19.6 %   2.2 %    ├ parse [r]
  17.4 %  17.4 %    │ └ lex
  17.4 %  17.4 %    └ reply → write
-below 1 % is left out (--min); [r] calls itself
+below 1 % left out (--min); [r] recursive
 """
 
 
@@ -99,7 +100,7 @@ def test_the_same_profile_always_gives_the_same_text(report):
 
 
 @pytest.mark.parametrize("columns", [60, 80, 200])
-def test_no_line_is_wider_than_it_may_be(report, columns):
+def test_no_line_is_wider_than_the_limit(report, columns):
     deep = "app;" + ";".join(f"namespace::Class<int>::function_number_{i}(char const*)" for i in range(60)) + " 3\n"
     shown = report(text=SHOP + deep, env={"COLUMNS": str(columns)})
     assert max(map(len, shown.splitlines())) <= columns
@@ -111,30 +112,30 @@ def test_every_function_has_a_line_when_nothing_is_folded(report):
     assert re.search(r"^100.0 % +_start\n100.0 % +└ main\n", shown, re.MULTILINE), shown
 
 
-def test_what_is_too_small_is_left_out_until_it_is_asked_for(report):
+def test_small_shares_are_omitted_unless_requested(report):
     assert "seldom" not in report()
     assert "seldom" in report("--min", "0.1")
     assert "serve" not in report("--percent-limit", "40%")
 
 
-def test_rows_are_as_many_as_wanted_and_in_the_order_that_is_wanted(report):
+def test_the_number_and_order_of_rows_can_be_chosen(report):
     assert [name for *_, name in rows(report("-n", "2"))] == ["idle", "lex"]
     assert [name for *_, name in rows(report("--sort", "total", "--limit", 2))] == ["_start", "main"]
     assert [name for *_, name in rows(report("-s", "name"))] == ["_start", "idle", "lex", "main", "parse", "reply",
                                                                 "serve", "write"]
 
 
-def test_the_callers_of_a_function_are_told_as_parts_of_it(report):
+def test_callers_have_their_share_of_the_function(report):
     shown = report("--callers", "lex")
     assert re.search(r"^ 17.4 % 100.0 %  lex ← parse \[r\] ← serve ← main ← _start$", shown, re.MULTILINE), shown
 
 
-def test_what_a_function_calls_is_told_from_its_outermost_call_on(report):
+def test_callees_are_shown_below_the_outermost_call_of_the_function(report):
     shown = report("--callees", "parse")
     assert re.search(r"^ 19.6 % +2.2 %  parse \[r\]\n 17.4 % +17.4 %  └ lex$", shown, re.MULTILINE), shown
 
 
-def test_a_part_of_a_name_stands_for_all_functions_that_have_it(report):
+def test_a_part_of_a_name_selects_all_functions_that_contain_it(report):
     shown = report("--callers", "^[il]")
     assert {name for *_, name in rows(shown)} == {"idle", "lex"}
 
@@ -146,12 +147,12 @@ def test_focus_and_ignore_select_samples(report):
     assert "no samples" in report("--focus", "nothing has this name")
 
 
-def test_processes_can_be_told_apart_and_selected(report):
+def test_processes_can_be_listed_and_selected(report):
     assert rows(report("--by", "process")) == [(98.3, 98.3, "shop"), (1.7, 1.7, "other")]
     assert rows(report("--comm", "other")) == [(100.0, 100.0, "idle")]
 
 
-def test_options_of_perf_report_that_scripts_have_are_taken(report):
+def test_common_options_of_perf_report_are_accepted(report):
     assert report("--stdio", "--no-children", "-g", "caller", "-s", "comm,dso,sym", "-f") == report()
     assert report("--children", "-g", "none") == report("--sort", "total", "--no-tree")
     assert re.search(r"^ 62.6 % +62.6 % +144 ", report("-n", "--stdio"), re.MULTILINE)
@@ -167,7 +168,7 @@ def test_of_several_events_one_is_shown_and_all_are_listed(prof):
     assert wrong.returncode == 1 and "inuse_space, alloc_objects" in wrong.stderr
 
 
-def test_programs_read_the_same_figures(read):
+def test_json_has_the_figures_of_the_text_report(read):
     answer = read()
     assert answer["schema"] == "prof-report/1"
     assert (answer["file"], answer["event"], answer["by"]) == ("in.folded", "samples", "function")
@@ -179,7 +180,7 @@ def test_programs_read_the_same_figures(read):
     assert names(read("-n", 1)) == ["idle"]
 
 
-def test_the_tree_for_programs_can_be_put_together_again(read):
+def test_the_tree_can_be_rebuilt_from_json(read):
     nodes = read("--min", 0)["calls"]
     paths = []
     for node in nodes:
@@ -192,14 +193,14 @@ def test_the_tree_for_programs_can_be_put_together_again(read):
     assert sum(node["self"]["samples"] for node in nodes) == 230
 
 
-def test_callers_for_programs(read):
+def test_json_has_the_callers(read):
     answer = read("--callers", "parse")
     assert [node["name"] for node in answer["callers"]] == ["parse", "serve", "main", "_start"]
     assert names(answer) == ["parse"]
     assert "calls" not in answer
 
 
-def test_a_recording_is_reported_as_it_was_recorded(prof, target):
+def test_a_report_has_the_counts_of_the_recording(prof, target):
     recording = prof.record("-F", "499", target("shares"))
     answer = json.loads(prof("report", "record.pb.gz", "--json", "--min", "0").stdout)
     assert answer["all"]["samples"] == recording.stacks.total
@@ -229,7 +230,21 @@ def test_a_module_is_selected_by_its_name_or_a_pattern(prof, target):
     assert samples("--module", "share,nothing")[0] == 0
 
 
-def test_a_recording_of_perf_is_read_as_well(prof, target, client):
+def test_a_sample_without_a_stack_is_in_no_module(prof):
+    message = profile_message().FromString(gzip.decompress((SOURCE / "tests/golden/go_cpu.pb.gz").read_bytes()))
+    message.sample.add(value=[1000] * len(message.sample_type))
+    (prof.folder / "stackless.pb.gz").write_bytes(gzip.compress(message.SerializeToString()))
+
+    def samples(*words):
+        return json.loads(prof("report", "stackless.pb.gz", "--json", *words).stdout)["all"]["samples"]
+
+    everything = samples()
+    assert everything > 1000
+    assert samples("--module", "*") == everything - 1000
+    assert samples("--module", "/nowhere") == 0
+
+
+def test_a_recording_of_perf_is_reported(prof, target, client):
     subprocess.run([client("perf"), "record", "-q", "-B", "-F", "499", "-g", "-o", prof.folder / "perf.data",
                     target("shares")], check=True, capture_output=True)
     by_name = prof("report")  # perf.data is there
@@ -246,7 +261,7 @@ def test_a_pipe_is_read_as_a_file_is(prof):
     assert result.stdout.splitlines()[1:] == SHOWN.splitlines()[1:]
 
 
-def test_without_a_file_the_usual_one_is_read(prof, folded):
+def test_without_a_file_the_default_file_is_read(prof, folded):
     missing = prof("report")
     assert missing.returncode == 2
     assert "prof record COMMAND" in missing.stderr
@@ -265,7 +280,7 @@ NAUGHTY = {
 
 
 @pytest.mark.parametrize("name", NAUGHTY)
-def test_nothing_of_a_name_can_do_anything_to_a_terminal(report, name):
+def test_control_characters_in_names_do_not_reach_stdout(report, name):
     for words in ([], ["--callers", "safe"], ["--by", "process"], ["--color", "always"]):
         naughty = NAUGHTY[name].replace(b";", b":")
         shown = report(*words, text=b"%b\np%b;safe;%b 99\n" % (SHOP.encode(), naughty, naughty))
@@ -278,23 +293,52 @@ def test_nothing_of_a_name_can_do_anything_to_a_terminal(report, name):
     (["--callers", "nobody"], 'no function is called "nobody"'),
     (["--focus", "("], "not a regular expression"),
     (["nowhere.pb.gz"], "more than one file"),
-    (["--by", "colour"], "none of function, file, line"),
-    (["--sort", "colour"], "none of self, total and name"),
+    (["--by", "colour"], 'unknown table "colour" (function, module'),
+    (["--sort", "colour"], 'unknown sort key "colour" (self, total, name)'),
     (["--min", "much"], "not a number"),
-    (["-e", "cycles"], "there is no event"),
+    (["-e", "cycles"], 'has no event "cycles"'),
 ])
-def test_what_makes_no_sense_is_an_error_that_says_so(prof, folded, words, why):
+def test_invalid_arguments_are_errors_that_say_why(prof, folded, words, why):
     result = prof("report", folded(SHOP), *words)
     assert result.returncode in (1, 2)
     assert why in result.stderr and not result.stdout
 
 
 @pytest.mark.parametrize("content, why", [(b"a;b 1\na;b\n", "line 2"), (b"\x1f\x8bdamaged", "damaged"),
-                                          (b"\x7fELF" + bytes(100), "no recording of perf"), (b"", "")])
-def test_what_is_no_profile_is_an_error(prof, folded, content, why):
+                                          (b"\x7fELF" + bytes(100), "not a perf.data file"), (b"", "")])
+def test_a_file_that_is_not_a_profile_is_an_error(prof, folded, content, why):
     result = prof("report", folded(content))
     assert result.returncode == 1
     assert "in.folded" in result.stderr and why in result.stderr and not result.stdout
+
+
+GO_CPU = SOURCE / "tests" / "golden" / "go_cpu.pb.gz"
+
+
+def test_samples_are_selected_by_their_labels(prof):
+    def functions(*arguments):
+        result = prof("report", GO_CPU, "--json", *arguments)
+        assert result.returncode == 0, result.stderr
+        return json.loads(result.stdout)["all"]["samples"]
+
+    assert functions() == 18
+    assert functions("--label", "request") == functions("--label", "request=check*") == 7
+    assert functions("--label", "request", "--label", "request=other") == 0
+
+
+def test_rows_may_be_the_values_of_a_label(prof):
+    shown = json.loads(prof("report", GO_CPU, "--json", "--by", "label:request").stdout)
+    assert (shown["by"], shown["label"]) == ("label", "request")
+    assert [(row["name"], row["self"]["samples"]) for row in shown["rows"]] == [("(none)", 11), ("checkout", 7)]
+    text = prof("report", GO_CPU, "--by", "label:request", "--no-tree").stdout
+    assert "request" in text and "checkout" in text and "(none)" in text
+
+
+@pytest.mark.parametrize("arguments", [("--label", "tenant=a"), ("--by", "label:tenant")])
+def test_an_unknown_label_is_an_error_that_lists_the_known_ones(prof, arguments):
+    result = prof("report", GO_CPU, *arguments)
+    assert result.returncode == 1
+    assert 'no sample has a label "tenant"' in result.stderr and "the labels are: request" in result.stderr
 
 
 class Shown:
@@ -321,30 +365,30 @@ def test_a_terminal_gets_colours_and_its_own_width(prof, folded):
 
 @pytest.mark.parametrize("environment, words", [
     ({"NO_COLOR": "1"}, []), ({"CLICOLOR": "0"}, []), ({}, ["--color", "never"]), ({"TERM": "dumb"}, [])])
-def test_colours_can_be_declined(prof, folded, environment, words):
+def test_colours_can_be_switched_off(prof, folded, environment, words):
     folded(SHOP)
     assert "\x1b" not in Shown(prof, "in.folded", *words, PAGER="cat", **environment).read()
 
 
-def test_colours_can_be_had_everywhere(report):
+def test_colours_can_be_forced(report):
     assert COLOUR.search(report(env={"CLICOLOR_FORCE": "1"}))
     assert COLOUR.search(report("--color", "always"))
     assert not COLOUR.search(report())
 
 
-def test_the_pager_of_the_user_gets_it(prof, folded):
+def test_the_users_pager_shows_the_report(prof, folded):
     folded(SHOP)
     shown = Shown(prof, "in.folded", PAGER="sed s/idle/paged/").read()
     assert "paged" in shown and "idle" not in shown
     assert "idle" in Shown(prof, "in.folded", "--no-pager", PAGER="sed s/idle/paged/").read()
 
 
-def test_without_a_pager_it_is_just_shown(prof, folded):
+def test_without_a_pager_the_report_is_printed(prof, folded):
     folded(SHOP)
     assert "idle" in Shown(prof, "in.folded", PAGER="exec /no/such/pager 2>&-").read()
 
 
-def test_less_ends_by_itself_where_all_fits_and_else_when_it_is_left(prof, folded, client):
+def test_less_exits_immediately_if_the_report_fits_on_the_screen(prof, folded, client):
     client("less")
     folded(SHOP)
     assert "idle" in Shown(prof, "in.folded", rows=40).read()
@@ -352,3 +396,41 @@ def test_less_ends_by_itself_where_all_fits_and_else_when_it_is_left(prof, folde
     long.terminal.read_until("samples: 230")
     os.write(long.terminal.fd, b"q")
     long.read()
+
+
+@pytest.fixture
+def waits(prof, target):
+    result = prof("record", "--wall", "-o", "run.pb.gz", "--", target("waits"), "1")
+    assert result.returncode == 0, result.stderr
+    return result
+
+
+def test_the_head_says_where_the_time_of_all_threads_went(waits, prof):
+    sentence = r"of [\d.]+ thread-seconds [\d.]+ CPU, [\d.]+ wanted a CPU, [\d.]+ waiting"
+    report = prof("report", "run.pb.gz")
+    assert re.search(sentence, report.stdout), report.stdout
+    assert re.search(sentence, waits.stderr), waits.stderr
+    sums = json.loads(prof("report", "--json", "run.pb.gz").stdout)["waiting"]
+    assert re.fullmatch(sentence, sums["text"])
+    assert sums["thread_ns"] == sums["running_ns"] + sums["wanted_ns"] + sums["waiting_ns"]
+
+
+def test_waiting_is_listed_by_the_functions_that_wait_with_their_reasons(waits, prof):
+    file = json.loads(prof("report", "--json", "--min", "0", "-e", "off-cpu", "run.pb.gz").stdout)
+    rows = {row["name"]: row for row in file["rows"]}
+    for function, reason in (("reads_pipe", "[read pipe]"), ("polls_pipe", "[poll]"),
+                             ("wants_lock", "[mutex held by holds_lock in sleep_at_random]")):
+        assert rows[function]["reason"] == reason, rows[function]
+        assert rows[function]["self"]["weight"] > 0.9 * rows[function]["total"]["weight"], rows[function]
+    assert sum(row["self"]["weight"] for row in file["rows"]) == file["all"]["weight"]
+    table = prof("report", "-e", "off-cpu", "run.pb.gz", "--no-tree").stdout
+    assert re.search(r"self +total +function +waits in\n", table), table
+    assert re.search(r"reads_pipe +\[read pipe\]", table), table
+
+
+def test_two_runs_that_wait_alike_do_not_differ(waits, prof, target):
+    assert prof("record", "--wall", "-o", "again.pb.gz", "--", target("waits"), "1").returncode == 0
+    result = prof("diff", "--json", "-e", "off-cpu", "run.pb.gz", "again.pb.gz")
+    assert result.returncode == 0, result.stderr
+    rows = json.loads(result.stdout)
+    assert "reads_pipe" in json.dumps(rows)

@@ -1,4 +1,4 @@
-"""Programs whose call tree and shares are known (tests/targets): what prof says of them is true."""
+"""Programs with known call trees and shares (tests/targets): prof reports the true ones."""
 
 import re
 
@@ -52,7 +52,7 @@ def test_threads_keep_their_names_shares_and_roots(prof, target):
     assert_share(recording.stacks.holding("start_thread", "work", "spend", "burn"), recording.stacks.total, 0.8)
 
 
-def test_recursion_a_thousand_deep_is_whole(prof, target):
+def test_recursion_a_thousand_deep_is_complete(prof, target):
     stacks = prof.record(*FAST, "--call-graph", "dwarf,65528", "--", target("recursion"), SECONDS).stacks
     assert_complete(stacks)
     deep = stacks.count(lambda frames: frames.count("down") == 1000 and "bottom" in frames)
@@ -68,7 +68,7 @@ def test_alloca_tail_calls_and_realigned_stacks_are_unwound(prof, target):
     assert stacks.holding("first", "second") == 0  # a jump leaves no frame
 
 
-def test_a_signal_handler_stands_on_what_it_interrupted(prof, target):
+def test_a_signal_handler_has_the_interrupted_function_as_caller(prof, target):
     stacks = prof.record(*FAST, "--", target("handler"), SECONDS).stacks
     assert_complete(stacks)
     handled = stacks.holding("on_signal")
@@ -77,7 +77,7 @@ def test_a_signal_handler_stands_on_what_it_interrupted(prof, target):
     assert stacks.holding("spend", "interrupted", "__restore_rt", "on_signal", "spin") > 0.5 * handled
 
 
-def test_libraries_opened_where_another_was_keep_their_own_names(prof, target):
+def test_libraries_loaded_at_the_address_of_another_keep_their_own_names(prof, target):
     one, two = target("plugin_one.so"), target("plugin_two.so")
     words = [one, "plugin_one_work", two, "plugin_two_work"] * 2
     stacks = prof.record(*FAST, "--", target("opener"), "0.3", *words).stacks
@@ -94,7 +94,7 @@ def test_children_are_followed_through_fork_and_exec(prof, target):
     assert_share(stacks.holding("shares", "main", "spend"), stacks.total, 0.2)
 
 
-def test_children_are_left_out_when_asked(prof, target):
+def test_children_are_not_recorded_with_no_inherit(prof, target):
     stacks = prof.record(*FAST, "-i", "--", target("family"), SECONDS, target("shares")).stacks
     assert stacks.holding("parent_work") > 300
     assert stacks.holding("child_work") == 0

@@ -1,4 +1,4 @@
-"""speedscope shows what was recorded: its own schema, and the application in a browser."""
+"""speedscope files are valid by its schema, and the application shows them."""
 
 import base64
 import json
@@ -18,7 +18,7 @@ def recording(prof, target):
 
 
 def fault(value, schema, root):
-    """What of a JSON schema's words that this one uses is not so; None: nothing."""
+    """The first violation of a JSON schema, or None. Supports only the keywords that speedscope's schema uses."""
     if "$ref" in schema:
         return fault(value, root["definitions"][schema["$ref"].rpartition("/")[2]], root)
     if "anyOf" in schema and all(fault(value, each, root) for each in schema["anyOf"]):
@@ -38,7 +38,7 @@ def fault(value, schema, root):
     return next(filter(None, (fault(item, part, root) for item, part in parts)), None)
 
 
-def test_it_is_as_the_schema_says(recording, node_package):
+def test_the_file_is_valid_by_the_schema_of_speedscope(recording, node_package):
     schema = json.loads((node_package("speedscope") / "dist" / "release" / "file-format-schema.json").read_bytes())
     assert fault(recording[0], schema, schema) is None
     assert fault({**recording[0], "profiles": [{"type": "sampled"}]}, schema, schema)
@@ -54,6 +54,18 @@ def test_it_holds_the_same_stacks_as_the_folded_output(recording):
         for sample in track["samples"]:
             found[(track["name"].split()[0], *(names[frame] for frame in sample))] += 1
     assert found == stacks.counts
+
+
+def test_waiting_has_tracks_of_its_own(prof, target, node_package):
+    result = prof("record", "--wall", "-o", "run.speedscope.json", "-o", "run.pb.gz", "--", target("waits"), "1")
+    assert result.returncode == 0, result.stderr
+    file = json.loads((prof.folder / "run.speedscope.json").read_bytes())
+    schema = json.loads((node_package("speedscope") / "dist" / "release" / "file-format-schema.json").read_bytes())
+    assert fault(file, schema, schema) is None
+    waiting = [track for track in file["profiles"] if track["name"].endswith("(off-cpu)")]
+    assert all(track["unit"] == "nanoseconds" for track in waiting)
+    report = json.loads(prof("report", "--json", "-e", "off-cpu", "run.pb.gz").stdout)
+    assert sum(track["endValue"] for track in waiting) == report["all"]["weight"]
 
 
 def open_in_speedscope(browser, package, path):

@@ -1,4 +1,4 @@
-"""The flame graph in SVG: as a picture, and in a browser."""
+"""The SVG flame graph, as a file and in a browser."""
 
 import shutil
 import subprocess
@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
-from patience import TIME_LIMIT_S
+from time_limit import TIME_LIMIT_S
 
 SVG = "{http://www.w3.org/2000/svg}"
 XHTML = "{http://www.w3.org/1999/xhtml}"
@@ -48,7 +48,7 @@ def frames_of(path):
     return found
 
 
-def test_every_frame_stands_on_its_caller(drawing):
+def test_every_frame_is_directly_above_its_caller(drawing):
     path = []
     for title, x, width, y in frames_of(drawing()):
         while path and path[-1][2] <= y:
@@ -66,7 +66,7 @@ def test_it_shows_the_shares_of_the_stacks(drawing):
     assert (shares["parse"], shares["solve"], shares["step"]) == (15, 65, 45)
 
 
-def test_it_is_the_same_tree_as_that_of_inferno(drawing, client, prof):
+def test_the_tree_equals_that_of_inferno(drawing, client, prof):
     ours = {title for title, *_ in frames_of(drawing())}
     svg = subprocess.run([client("inferno-flamegraph"), prof.folder / "in.folded"], check=True, capture_output=True,
                          timeout=TIME_LIMIT_S).stdout
@@ -74,7 +74,7 @@ def test_it_is_the_same_tree_as_that_of_inferno(drawing, client, prof):
     assert {title.replace("100.00%", "100%") for title in ours} == theirs
 
 
-def test_it_asks_the_network_for_nothing(drawing):
+def test_the_svg_loads_nothing_from_the_network(drawing):
     text = drawing().read_text(encoding="utf-8")
     assert "http" not in text.replace("http://www.w3.org/", "")
 
@@ -125,7 +125,7 @@ def test_a_search_counts_callers_once(page):
     assert page.value("document.querySelectorAll('.found').length") == 0
 
 
-def test_a_search_minds_case_only_where_it_has_capitals_as_that_of_the_page_does(page):
+def test_a_search_is_case_sensitive_only_if_it_has_capitals(page):
     page.press_on("#box")
     page.write("solVe")
     assert page.value("document.getElementById('matched').textContent") == "matched: 0.00%"
@@ -134,7 +134,7 @@ def test_a_search_minds_case_only_where_it_has_capitals_as_that_of_the_page_does
     assert page.value("document.getElementById('matched').textContent") == "matched: 65.00%"
 
 
-def test_what_is_no_regular_expression_is_searched_for_as_it_is(page):
+def test_an_invalid_regular_expression_is_searched_as_plain_text(page):
     page.press_on("#box")
     page.write("print(std")
     assert page.value("document.getElementById('matched').textContent") == "matched: 20.00%"
@@ -150,19 +150,19 @@ def test_a_link_leads_to_the_same_view(page, browser):
     again.close()
 
 
-def test_the_pointer_tells_what_it_is_on(page):
+def test_the_hovered_frame_is_described(page):
     page.move(*page.place("#frames > g:nth-child(3)"))
     assert page.until("document.getElementById('details').textContent.trim()") == "main (100 samples, 100.00%)"
 
 
-def test_it_takes_the_width_of_the_window(page):
+def test_the_svg_is_as_wide_as_the_window(page):
     page.resize(600, 500)
     page.until("document.getElementById('frames').getBoundingClientRect().width <= 580")
     assert any(name.startswith("print(") and "\u2026" in name for name in visible(page))
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_names_can_be_read(drawing, browser, scheme):
+def test_names_have_enough_contrast(drawing, browser, scheme):
     page = browser.open(f"file://{drawing()}", scheme=scheme)
     luminance = """(color) => { const [r, g, b] = color.match(/[\\d.]+/g).map(Number)
         .map(c => (c /= 255) <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
@@ -177,7 +177,7 @@ def test_names_can_be_read(drawing, browser, scheme):
     page.close()
 
 
-def test_it_is_whole_without_its_script(drawing, prof, browser):
+def test_the_svg_is_complete_without_its_script(drawing, prof, browser):
     path = drawing()
     shutil.copy(path, prof.folder / "picture.svg")
     (prof.folder / "wiki.html").write_text("<!doctype html><link rel=icon href=data:,><img src=picture.svg>")

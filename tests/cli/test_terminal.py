@@ -1,4 +1,4 @@
-"""What prof looks like on a terminal."""
+"""The output of prof on a terminal."""
 
 import os
 import re
@@ -31,7 +31,7 @@ int main()
 """
 
 
-def test_functions_fit_in_a_line_and_keep_their_own_name(terminal, client, tmp_path):
+def test_long_function_names_are_shortened_to_the_width_of_the_terminal(terminal, client, tmp_path):
     (tmp_path / "words.cc").write_text(CXX)
     subprocess.run([client("g++"), "-O1", "-g", "-o", tmp_path / "words", tmp_path / "words.cc"], check=True)
     shown = terminal("--", tmp_path / "words")
@@ -41,7 +41,7 @@ def test_functions_fit_in_a_line_and_keep_their_own_name(terminal, client, tmp_p
     assert any("<…>::" in row for row in rows), shown.text
 
 
-def test_what_a_command_leaves_on_the_terminal_stays_there(terminal):
+def test_output_of_the_command_without_a_newline_is_not_overwritten(terminal):
     script = "import sys, time; end = time.process_time() + 1.2\n" \
              "while time.process_time() < end: pass\nsys.stdout.write('half a line')"
     shown = terminal("--", sys.executable, "-c", script)

@@ -1,13 +1,14 @@
-"""prof top as text: the tables are those of what runs, recently."""
+"""prof top -b: each refresh is a table of recent samples."""
 
 import os
 import re
 import signal
 import subprocess
+import time
 
 import pytest
 
-from patience import TIME_LIMIT_S
+from time_limit import TIME_LIMIT_S
 
 DELAY_S = 0.2
 PICTURES = int(TIME_LIMIT_S / DELAY_S)  # then it ends, whether what was waited for has come or not
@@ -17,7 +18,7 @@ ROW = re.compile(r" *([0-9.]+) % +([0-9.]+) %  [█▏▎▍▌▋▊▉ ]*(.*)"
 
 
 class Table:
-    """One picture: self and total by name, in percent."""
+    """One refresh: self and total in percent by name."""
 
     def __init__(self, text):
         lines = text.rstrip().splitlines()
@@ -54,7 +55,7 @@ def read_table(process):
 
 
 def read_until(process, is_so):
-    """The first picture that is as it should be."""
+    """The first refresh that meets a condition."""
     while not is_so(table := read_table(process)):
         pass
     return table
@@ -73,7 +74,7 @@ def picture(prof, started, target):
     return take
 
 
-def test_each_picture_is_a_table_of_the_hottest_functions(prof, target):
+def test_each_refresh_is_a_table_of_the_hottest_functions(prof, target):
     first, second = tables(prof("top", "-b", "-n", 2, "-d", 0.5, "--", target("shares"), 600))
     for table in first, second:
         assert re.fullmatch(r"[0-9.]+ s, \S+: [0-9,]+ samples, [0-9,]+ lost", table.title)
@@ -82,7 +83,7 @@ def test_each_picture_is_a_table_of_the_hottest_functions(prof, target):
     assert second.self_of("spin ") > 50
 
 
-def test_rows_come_by_the_order_that_is_asked_for(picture):
+def test_rows_are_sorted_by_the_chosen_key(picture):
     by_self, by_total = picture(), picture("--sort", "total")
     assert [row[0] for row in by_self.rows] == sorted((row[0] for row in by_self.rows), reverse=True)
     assert [row[1] for row in by_total.rows] == sorted((row[1] for row in by_total.rows), reverse=True)
@@ -91,7 +92,7 @@ def test_rows_come_by_the_order_that_is_asked_for(picture):
 
 @pytest.mark.parametrize("key, name", [("module", "/shares"), ("process", "shares"), ("thread", "shares "),
                                        ("line", "work.h:"), ("file", "work.h")])
-def test_tables_are_by_other_things_too(picture, key, name):
+def test_rows_can_be_other_things_than_functions(picture, key, name):
     table = picture("--by", key)
     assert table.heading.split()[-1] == key
     assert table.self_of(name) > 80
@@ -108,7 +109,7 @@ def test_a_filter_leaves_what_matches(picture):
 
 
 def test_functions_are_counted_by_self_and_total(picture):
-    """Ten percent are more than five standard deviations, though what is past counts less."""
+    """Ten percent is more than five standard deviations, although old samples decay."""
     table = picture("--sort", "total", least=1000)
     for name, share in ("half", 50), ("third", 30), ("fifth", 20):
         assert abs(table.total_of(f"{name} ") - share) < 10
@@ -123,7 +124,7 @@ def test_a_running_process_is_shown_until_it_ends(prof, service, started):
     assert rest.endswith("\n")
 
 
-def test_what_is_past_fades(prof, service, started):
+def test_old_samples_decay(prof, service, started):
     """The thread "early" has had all of the time; what is recent soon is half of the thread "late"."""
     top = started(prof.start(*STANDING, "--by", "thread", "-p", service.pid))
     read_until(top, lambda table: samples_of(table) > 300 and table.self_of("early") > 90)
@@ -133,12 +134,12 @@ def test_what_is_past_fades(prof, service, started):
     assert top.wait(timeout=TIME_LIMIT_S) == 0
 
 
-def test_without_a_target_it_is_the_whole_machine(prof, root, service, started):
+def test_without_a_target_top_shows_the_whole_machine(prof, root, service, started):
     top = started(prof.start(*STANDING, "--by", "process"))
     read_until(top, lambda table: table.self_of("service"))
 
 
-def test_names_come_with_their_inlined_functions(picture):
+def test_inlined_functions_are_shown(picture):
     assert picture().self_of("spin ") > 80
     without = picture("--no-inline")
     assert without.self_of("spin ") == 0 and without.self_of("half ") > 25
@@ -156,7 +157,7 @@ def test_a_command_that_still_runs_at_the_end_gets_sigterm(prof, tmp_path):
     assert (tmp_path / "told").read_text() == "told\n"
 
 
-def test_a_reader_that_goes_ends_it(prof, started):
+def test_a_closed_pipe_ends_top(prof, started):
     top = started(prof.start("top", "-b", "-d", 0.1))
     top.stdout.readline()
     top.stdout.close()
@@ -175,23 +176,40 @@ def test_no_control_sequence_of_a_name_reaches_the_terminal(prof, client, starte
     assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f]", text)
 
 
+def test_refreshes_are_at_least_a_tenth_of_a_second_apart(prof, target):
+    start = time.monotonic()
+    result = prof("top", "-b", "-n", 10, "-d", "1e-6", target("shares"), 20)
+    assert result.returncode == 0 and len(tables(result)) == 10
+    assert time.monotonic() - start >= 1
+
+
 @pytest.mark.parametrize("words, complaint", [
-    (["--sort", "size"], "neither self nor total"),
-    (["--by", "colour"], "no table by"),
+    (["--sort", "size"], 'unknown sort key "size" (self, total)'),
+    (["--by", "colour"], 'unknown table "colour"'),
+    (["--by", "label:tenant"], 'unknown label "tenant" (comm, thread, pid, tid)'),
+    (["--label", "tenant=a"], 'unknown label "tenant" (comm, thread, pid, tid)'),
     (["--filter", "("], "("),
     (["--min", "much"], "not a number"),
     (["-p", "1", "-a"], "exclude each other"),
 ])
-def test_words_that_mean_nothing_are_refused(prof, words, complaint):
+def test_invalid_arguments_are_refused(prof, words, complaint):
     result = prof("top", "-b", "-n", 1, *words)
     assert result.returncode == 2
     assert complaint in result.stderr
 
 
+def test_threads_are_selected_and_listed_by_their_labels(prof, target):
+    arguments = ("-b", "-n", 2, "-d", "0.5", "--by", "label:comm")
+    for table in tables(prof("top", *arguments, "--label", "comm=sh*", target("shares"), 20)):
+        assert [row[2] for row in table.rows] == ["shares"]
+    for table in tables(prof("top", *arguments, "--label", "comm=other", target("shares"), 20)):
+        assert not table.rows
+
+
 UID = 4_000_000 + os.getpid()  # nobody else's
 
 
-def test_another_users_machine_is_not_shown_to_who_may_not_see_it(prof, root, target, started, tmp_path):
+def test_an_unprivileged_user_cannot_see_the_processes_of_others(prof, root, target, started, tmp_path):
     if int(open("/proc/sys/kernel/perf_event_paranoid", encoding="ascii").read()) not in (1, 2):
         pytest.skip("anybody may sample the machine, or nobody anything")
     nobody = ["setpriv", f"--reuid={UID}", f"--regid={UID}", "--clear-groups"]
@@ -207,4 +225,4 @@ def test_another_users_machine_is_not_shown_to_who_may_not_see_it(prof, root, ta
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
     assert [row[2] for row in read_until(top, lambda table: table.rows).rows] == ["service"]
     top.terminate()
-    assert "your processes only" in top.communicate(timeout=TIME_LIMIT_S)[1]
+    assert "sampling only your processes" in top.communicate(timeout=TIME_LIMIT_S)[1]

@@ -1,12 +1,14 @@
-"""prof top on a terminal: what is on the screen, what keys do, and that the terminal is left as it was."""
+"""prof top on a terminal: the screen, the keys, and that the terminal is restored."""
 
 import os
+import resource
 import signal
 import termios
+import time
 
 import pytest
 
-from conftest import lacking
+from lacking import lacking
 
 try:
     from screen import Screen
@@ -51,7 +53,7 @@ def leave(screen, key="q"):
     return screen.end()
 
 
-def test_the_hottest_functions_stand_on_the_screen(top):
+def test_the_hottest_functions_are_on_the_screen(top):
     screen = top()
     screen.wait_for(r"^ *(100|[89][0-9])\.[0-9] % +[0-9.]+ % +█+ +spin +shares$")
     assert screen.lines[0].startswith("prof top: shares, ")
@@ -61,7 +63,7 @@ def test_the_hottest_functions_stand_on_the_screen(top):
 
 
 @pytest.mark.parametrize("columns, rows", [(80, 24), (200, 50), (60, 10)])
-def test_it_fits_the_terminal(top, columns, rows):
+def test_the_screen_fits_the_terminal(top, columns, rows):
     screen = top(columns=columns, rows=rows)
     screen.wait_for(r" spin +shares$")
     assert columns - 12 < max(map(len, screen.lines[FIRST_ROW:-1])) <= columns
@@ -69,7 +71,7 @@ def test_it_fits_the_terminal(top, columns, rows):
     assert leave(screen) == 0
 
 
-def test_a_terminal_that_changes_its_size_is_filled_again(top):
+def test_a_resized_terminal_is_redrawn(top):
     screen = top()
     screen.wait_for(r" spin +shares$")
     screen.resize(120, 30)
@@ -85,7 +87,7 @@ def test_enter_shows_callers_and_callees_and_backspace_goes_back(top):
     screen.wait_for(r" spin +shares$")
     screen.press(ENTER)
     screen.wait_for(r"^spin, down to")
-    screen.wait_for(r"^its callers")
+    screen.wait_for(r"^callers")
     screen.wait_for(r"├ half$")
     screen.press(BACKSPACE)
     screen.wait_for(r"^by function, self first")
@@ -93,7 +95,7 @@ def test_enter_shows_callers_and_callees_and_backspace_goes_back(top):
 
 
 @pytest.mark.parametrize("columns, rows, way", [(80, 24, "q"), (200, 50, ESCAPE), (60, 10, BACKSPACE)])
-def test_a_function_is_told_line_by_line_and_left_again(top, columns, rows, way):
+def test_the_source_of_a_function_is_opened_and_closed(top, columns, rows, way):
     screen = top("--sort", "total", "--filter", "^half$", columns=columns, rows=rows)
     screen.wait_for(r" [0-9,]{3,} samples")
     screen.wait_for(r" half +shares$")
@@ -106,22 +108,22 @@ def test_a_function_is_told_line_by_line_and_left_again(top, columns, rows, way)
     screen.wait_for(r"^half in shares: self [0-9.]+ %, total [0-9.]+ %$")
     screen.wait_for(r"^ +self +total +line +\S*shares\.c$" if columns > 80 else r"^ +self +total +line +/")
     screen.press(ENTER + "a")
-    screen.wait_for(r"^no function to open")
+    screen.wait_for(r"^no function in this line")
     screen.press(way)
     screen.wait_for(r"^by function, total first")
     screen.wait_for(r" half +shares$")
     assert leave(screen) == 0
 
 
-def test_what_is_no_function_has_no_source(top):
+def test_rows_that_are_not_functions_have_no_source(top):
     screen = top("--by", "process")
     screen.wait_for(r" shares$")
     screen.press("a")
-    screen.wait_for(r"^no function to open")
+    screen.wait_for(r"^no function in this line")
     assert leave(screen) == 0
 
 
-def test_from_the_source_other_pages_can_be_opened(top):
+def test_the_call_tree_can_be_opened_from_the_source(top):
     screen = top()
     screen.wait_for(r" spin +shares$")
     screen.press("a")
@@ -133,7 +135,7 @@ def test_from_the_source_other_pages_can_be_opened(top):
     assert leave(screen) == 0
 
 
-def test_the_call_tree_comes_and_goes(top):
+def test_a_key_opens_and_closes_the_call_tree(top):
     screen = top()
     screen.wait_for(r" spin +shares$")
     screen.press("c")
@@ -156,6 +158,20 @@ def test_keys_choose_the_order_and_the_table(top):
     assert leave(screen) == 0
 
 
+def test_a_key_switches_between_running_and_waiting(top, target):
+    screen = top("--wall", words=["--", target("asleep"), "halves", 600], columns=120)
+    screen.wait_for(r" (spin|computes) +asleep$")
+    assert "cpu-clock (e: off-cpu)" in screen.lines[0]
+    screen.press("e")
+    screen.wait_for(r" sleeps +\[nanosleep\]")
+    screen.wait_for(r" function +waits in$")
+    assert "off-cpu (e: cpu-clock)" in screen.lines[0]
+    assert " CPU, " in screen.lines[1] and " waiting" in screen.lines[1]
+    screen.press("e")
+    screen.wait_for(r" (spin|computes) +asleep$")
+    assert leave(screen) == 0
+
+
 def test_a_process_opens_into_its_functions(top):
     screen = top("--by", "process")
     screen.wait_for(r"100\.0 % .* shares$")
@@ -165,7 +181,7 @@ def test_a_process_opens_into_its_functions(top):
     assert leave(screen) == 0
 
 
-def test_a_filter_is_typed_and_taken_back(top):
+def test_a_filter_is_typed_and_removed(top):
     screen = top()
     screen.wait_for(r" spin +shares$")
     screen.press("t/^hx" + BACKSPACE + "a")
@@ -181,11 +197,11 @@ def test_a_filter_is_typed_and_taken_back(top):
     assert leave(screen) == 0
 
 
-def test_the_picture_is_held_and_goes_on(top):
+def test_the_display_is_paused_and_resumed(top):
     screen = top()
     screen.wait_for(r" spin +shares$")
     screen.press(" ")
-    screen.wait_for(r" HELD$")
+    screen.wait_for(r" PAUSED$")
     held = screen.lines[FIRST_ROW:-1]
 
     def seconds():
@@ -195,7 +211,7 @@ def test_the_picture_is_held_and_goes_on(top):
     screen.wait(lambda: seconds() >= until)
     assert screen.lines[FIRST_ROW:-1] == held
     screen.press(" ")
-    screen.wait(lambda: not any(line.endswith("HELD") for line in screen.lines))
+    screen.wait(lambda: not any(line.endswith("PAUSED") for line in screen.lines))
     assert leave(screen) == 0
 
 
@@ -203,20 +219,20 @@ def test_help_lists_the_keys(top):
     screen = top()
     screen.wait_for(r" spin +shares$")
     screen.press("?")
-    screen.wait_for(r"who calls the function and whom it calls")
+    screen.wait_for(r"show the callers and callees of a function")
     screen.press("?")
     screen.wait_for(r" spin +shares$")
     assert leave(screen) == 0
 
 
-def test_the_last_picture_stays_when_the_command_has_ended(top, target):
+def test_the_last_refresh_stays_on_the_screen_after_the_command_ends(top, target):
     screen = top(words=["--", target("shares"), 0.5])
     screen.wait_for(r" ENDED$")
     screen.wait_for(r" spin +shares$")
     assert leave(screen) == 0
 
 
-def test_a_command_has_nothing_of_the_terminal(top):
+def test_the_command_does_not_use_the_terminal(top):
     script = "[ ! -t 0 ] && [ ! -t 1 ] && [ ! -t 2 ] && read line || echo garbage; exit 3"
     screen = top(words=["--", "sh", "-c", script])
     screen.wait_for(r" ENDED$")
@@ -230,20 +246,68 @@ printf '\\nstatus %s\\n' $?
 stty -g > after"""
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGSEGV])
-def test_the_terminal_is_left_as_it_was(on_screen, prof, service, number, tmp_path):
-    screen = on_screen(["/bin/sh", "-c", SHELL, "sh", prof.binary, "top", "-d", 0.2, "-p", service.pid])
+@pytest.fixture
+def in_shell(on_screen, prof, service, tmp_path):
+    """prof top in a shell on a screen that notes the terminal's settings before and after; and its process id."""
+    screen = on_screen(["/bin/sh", "-c", SHELL, "sh", prof.binary, "top", "-d", 0.1, "-p", service.pid])
     screen.wait_for(r" spin +service$")
     assert screen.sent.count(b"\033[?1049h") == 1
-    os.kill(int((tmp_path / "pid").read_text()), number)
-    screen.wait_for(rf"^status {128 + number if number in (signal.SIGQUIT, signal.SIGSEGV) else 0}$")
+    return screen, int((tmp_path / "pid").read_text())
+
+
+def assert_restored(screen, folder):
     assert screen.end() == 0
     assert screen.sent.rfind(b"\033[?1049l") > screen.sent.rfind(b"\033[?1049h")
-    assert (tmp_path / "after").read_text() == (tmp_path / "before").read_text()
+    assert screen.sent.rfind(b"\033[?25h") > screen.sent.rfind(b"\033[?25l"), "the cursor"
+    assert (folder / "after").read_text() == (folder / "before").read_text()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_it_and_restores_the_terminal(in_shell, number, tmp_path):
+    screen, pid = in_shell
+    os.kill(pid, number)
+    screen.wait_for("^status 0$")
+    assert_restored(screen, tmp_path)
+
+
+@pytest.mark.parametrize("number", ["QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "USR1", "SEGV", "ALRM", "STKFLT", "XCPU",
+                                    "VTALRM", "PROF", "IO", "PWR", "SYS", "RTMIN", "RTMAX"])
+def test_the_terminal_is_restored_by_every_signal_that_kills(in_shell, number, tmp_path):
+    screen, pid = in_shell
+    # The handler dies by the signal again.
+    number = 16 if number == "STKFLT" else getattr(signal, f"SIG{number}")
+    os.kill(pid, number)
+    screen.wait_for(rf"^status {128 + number}$")
+    assert_restored(screen, tmp_path)
+
+
+def test_the_terminal_is_restored_when_memory_is_exhausted(in_shell, tmp_path):
+    screen, pid = in_shell
+    resource.prlimit(pid, resource.RLIMIT_DATA, (0, 0))
+    screen.press("a")
+    screen.wait_for("^status 1$")
+    assert screen.sent.rfind(b"prof: out of memory") > screen.sent.rfind(b"\033[?1049l")
+    assert_restored(screen, tmp_path)
+
+
+def is_writing(pid):
+    with open(f"/proc/{pid}/syscall", encoding="utf-8") as file:
+        return file.read().split()[0] == {"x86_64": "1"}.get(os.uname().machine, "64")
+
+
+def test_a_stopped_terminal_does_not_keep_prof_from_ending(in_shell, tmp_path):
+    """After Ctrl-S every write waits."""
+    screen, pid = in_shell
+    screen.press("\x13")
+    while not is_writing(pid):
+        time.sleep(0.01)
+    os.kill(pid, signal.SIGTERM)
+    screen.wait_for(r"^status 143\b")
+    assert_restored(screen, tmp_path)
 
 
 @pytest.mark.parametrize("environment, coloured", [({}, True), ({"NO_COLOR": "1"}, False), ({"CLICOLOR": "0"}, False)])
-def test_colours_are_there_unless_they_are_not_wanted(top, environment, coloured):
+def test_colours_are_used_unless_switched_off(top, environment, coloured):
     screen = top(environment=environment)
     screen.wait_for(r" spin +shares$")
     screen.press(DOWN)
@@ -253,6 +317,6 @@ def test_colours_are_there_unless_they_are_not_wanted(top, environment, coloured
     assert (colours - {"default"} != set()) == coloured
 
 
-def test_a_terminal_that_is_not_known_is_refused(top):
+def test_an_unknown_terminal_is_refused(top):
     screen = top(environment={"TERM": "nonesuch"})
-    screen.wait_for(r'the terminal "nonesuch" is not known')
+    screen.wait_for(r'unknown terminal type "nonesuch"')

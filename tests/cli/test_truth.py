@@ -1,4 +1,4 @@
-"""The callers that prof finds are those that gdb finds, wherever a program is stopped.
+"""prof finds the same callers as gdb wherever a program is stopped.
 
 Each program is stopped at random and then after each of the next instructions; PROF_STOPS says how often (by
 default a few hundred times). For any other program see tests/truth/take_stops.py.
@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from conftest import BUILD, SOURCE
-from patience import TIME_LIMIT_S
+from time_limit import TIME_LIMIT_S
 
 TRUTH = SOURCE / "tests" / "truth"
 STOPS = int(os.environ.get("PROF_STOPS", "240"))
@@ -51,7 +51,7 @@ def agree(stops, count=STOPS):
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_the_callers_are_those_that_gdb_finds(client, target, tmp_path, name):
+def test_the_callers_equal_those_of_gdb(client, target, tmp_path, name):
     take_stops(tmp_path, client("gdb"), target(name), "1000")
     stops = Stops(tmp_path)
     assert agree(stops), stops.differences[:3]
@@ -60,14 +60,14 @@ def test_the_callers_are_those_that_gdb_finds(client, target, tmp_path, name):
 
 
 @pytest.mark.parametrize("name", ["aarch64", "aarch64_signed", "x86_64"])
-def test_recorded_stops_of_any_machine_have_the_callers_that_were_watched(name):
+def test_recorded_stops_of_any_architecture_have_the_watched_callers(name):
     folder = TRUTH / "fixtures" / name
     stops = Stops(folder, folder)
     assert stops.total > 70
     assert (stops.different, stops.longer, stops.cut) == (0, 0, 0), stops.differences[:3]
 
 
-def test_a_wrong_caller_would_be_noticed(client, target, tmp_path):
+def test_the_comparison_detects_a_wrong_caller(client, target, tmp_path):
     take_stops(tmp_path, client("gdb"), target("shares"), "1000", count=1)
     raw = bytearray((tmp_path / "stops").read_bytes())
     callers = 8 * (1 + 1 + 16 + 1)  # behind the machine, the pc, the registers and the number of frames

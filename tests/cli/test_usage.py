@@ -1,4 +1,4 @@
-"""Wrong words are answered clearly, with status 2, before anything is written or run."""
+"""Invalid arguments are reported with status 2 before anything is written or run."""
 
 import os
 
@@ -20,13 +20,15 @@ from profiles import Stacks
     (["record", "--call-graph", "dwarf,1", "true"], "dwarf,1"),
     (["record", "-m", "many", "true"], "many"),
     (["record", "--duration", "long", "true"], "long"),
+    (["record", "--duration", "1e-12", "true"], "1e-12"),
+    (["top", "-b", "-n", "1", "-d", "1e-12", "true"], "1e-12"),
     (["record", "--fail-if", "slow>1%", "true"], "slow>1%"),
     (["record", "--fail-if", "lost", "true"], "lost"),
     (["record", "-o"], "-o"),
     (["no-such-command"], "no-such-command"),
     (["--no-such-option"], "no-such-option"),
 ])
-def test_a_word_that_means_nothing_is_named(prof, arguments, named):
+def test_an_invalid_argument_is_named_in_the_error(prof, arguments, named):
     result = prof(*arguments)
     assert result.returncode == 2
     assert named in result.stderr and result.stdout == ""
@@ -34,7 +36,7 @@ def test_a_word_that_means_nothing_is_named(prof, arguments, named):
 
 
 @pytest.mark.parametrize("arguments", [[], ["record"], ["record", "-o", "out.folded"]])
-def test_saying_too_little_is_a_usage_error(prof, arguments):
+def test_a_missing_argument_is_a_usage_error(prof, arguments):
     result = prof(*arguments)
     assert result.returncode == 2
     assert "prof" in result.stderr
@@ -67,14 +69,14 @@ def test_help_to_a_full_device_is_an_error(prof):
     assert result.returncode == 1
 
 
-def test_options_of_perf_without_a_meaning_here_are_taken(prof):
+def test_options_of_perf_that_prof_does_not_need_are_accepted(prof):
     result = prof("record", "--no-buildid", "-o", "out.folded", "--", "true")
     assert result.returncode == 0, result.stderr
     assert "no-buildid" in result.stderr
 
 
 @pytest.mark.parametrize("arguments", [["-G", "group"], ["--control", "fd:3"], ["--call-graph", "lbr"]])
-def test_what_is_not_supported_yet_is_said_and_not_passed_over(prof, arguments):
+def test_an_unsupported_option_is_an_error(prof, arguments):
     result = prof("record", *arguments, "-o", "out.folded", "--", "touch", "ran")
     assert result.returncode == 2
     assert "not supported yet" in result.stderr
@@ -85,13 +87,44 @@ def test_help_on_a_command_is_its_help(prof):
     assert prof("help", "record").stdout == prof("record", "--help").stdout
 
 
-def test_nothing_to_sample_is_no_reason_for_figures(prof):
+def test_without_samples_no_cost_per_sample_is_printed(prof):
     errors = prof("record", "-e", "cpu-clock", "-F", "1", "-o", "out.folded", "--", "true").stderr
-    assert "no sample was taken" in errors and "a sample)" not in errors
+    assert "no samples: " in errors and "per sample)" not in errors
 
 
-def test_a_ring_that_holds_no_sample_is_not_taken(prof, target):
+def test_a_ring_too_small_for_a_sample_is_enlarged(prof, target):
     """Scripts that were written for perf ask for 8 pages."""
     result = prof("record", "-m", "8", "-o", "out.folded", "--", target("shares"), "0.5")
     assert "too small" in result.stderr
     assert Stacks.read(prof.folder / "out.folded").total > 100, result.stderr
+
+
+@pytest.mark.parametrize("arguments, named", [
+    (["--wall", "--off-cpu"], ["--wall", "--off-cpu"]),
+    (["--off-cpu=10"], ["--off-cpu", '"10"', "10us"]),
+    (["--off-cpu=soon"], ["--off-cpu", '"soon"']),
+    (["--off-cpu", "10us"], ["--off-cpu=10us"]),
+    (["--off-cpu", "-e", "cpu-clock"], ["--off-cpu", "-e", "--wall"]),
+    (["--off-cpu", "-c", "1000"], ["--off-cpu", "-c", "-F"]),
+    (["--off-cpu", "--call-graph", "fp"], ["--off-cpu", "--call-graph fp"]),
+    (["--wall", "--call-graph", "no"], ["--wall", "--call-graph no"]),
+    (["--wall", "-C", "0"], ["--wall", "-C"]),
+    (["--off-cpu", "-i"], ["--off-cpu", "-i", "-t"]),
+    (["--wall", "--all-kernel"], ["--wall", "--all-kernel"]),
+    (["--ignore-idle"], ["--ignore-idle", "--wall", "--off-cpu"]),
+    (["--off-cpu", "--show-event", "cpu-clock"], ["--show-event", "cpu-clock"]),
+    (["--wall", "--show-event", "of-cpu"], ["--show-event", "off-cpu"]),
+])
+@pytest.mark.parametrize("command", [["record"], ["top", "-b", "-n", "1"]], ids=["record", "top"])
+def test_what_cannot_be_recorded_together_with_waiting_is_refused(prof, command, arguments, named):
+    result = prof(*command, *arguments, "touch", "ran")
+    assert result.returncode == 2
+    assert all(word in result.stderr for word in named), result.stderr
+    assert os.listdir(prof.folder) == []
+
+
+def test_a_perf_data_file_does_not_hold_waiting(prof):
+    result = prof("record", "--wall", "-o", "out.data", "touch", "ran")
+    assert result.returncode == 2
+    assert "out.data" in result.stderr and "waiting" in result.stderr
+    assert os.listdir(prof.folder) == []

@@ -1,4 +1,4 @@
-"""until_busy.py PID SECONDS: ends when the process has used so many more seconds of CPU time, or is gone."""
+"""until_busy.py PID SECONDS: exits when the process has used that much more CPU time, or has ended."""
 
 import os
 import sys

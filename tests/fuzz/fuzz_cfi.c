@@ -12,23 +12,24 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { ENTRIES_MAX = 256 };
+enum { ENTRIES_MAX = 256, STEPS_MAX = 10000 };
 
 static void look_up(struct cfi *cfi, uint64_t vaddr)
 {
+	unsigned steps = STEPS_MAX;
 	struct cfi_rule rule;
 
-	if (!cfi_find(cfi, vaddr, &rule))
+	if (!cfi_find(cfi, vaddr, &steps, &rule))
 		return;
 	if (vaddr < rule.start || vaddr >= rule.end)
 		abort();
 	rule_pack(&arch_x86_64, &rule);
 }
 
-static void look_up_entries(struct cfi *cfi, struct image *image, const char *name,
+static void look_up_entries(struct cfi *cfi, struct elf_file *image, const char *name,
 			    bool is_eh_frame)
 {
-	struct image_section found = image_section(image, name);
+	struct elf_file_section found = elf_file_section(image, name);
 	struct cfi_section section = {.data = found.data,
 				      .vaddr = found.vaddr,
 				      .is_eh_frame = is_eh_frame,
@@ -50,14 +51,15 @@ static void look_up_entries(struct cfi *cfi, struct image *image, const char *na
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	CLEANUP(image_cleanup) struct image *image = NULL;
+	CLEANUP(elf_file_cleanup) struct elf_file *image = NULL;
 	CLEANUP(error_cleanup)
-	struct error *err = image_from_memory(data, size, "fuzz", &image);
+	struct error *err = elf_file_from_memory(data, size, "fuzz", &image);
 
 	if (err)
 		return 0;
-	CLEANUP(cfi_cleanup) struct cfi *cfi = cfi_new(image, image, &arch_x86_64);
+	CLEANUP(cfi_cleanup) struct cfi *cfi = cfi_new(image, &arch_x86_64);
 
+	cfi_index(cfi, NULL);
 	look_up(cfi, 0);
 	look_up(cfi, UINT64_MAX);
 	look_up_entries(cfi, image, ".eh_frame", true);

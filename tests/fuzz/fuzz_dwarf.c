@@ -5,9 +5,9 @@
  * section (enum dwarf_section; of the supplementary file + 16), two bytes with its length, its
  * bytes. The corpus was cut out of small programs linked at 0x1000.
  */
-#include "symbol/dwarf.h"
+#include "dwarf/dwarf.h"
 
-#include "symbol/dwarf_sections.h"
+#include "dwarf/sections.h"
 
 #include <stdlib.h>
 

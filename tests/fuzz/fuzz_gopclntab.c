@@ -10,16 +10,16 @@ static void resolve(const struct gopclntab *table, uint64_t vaddr, struct arena 
 	struct inline_chain chain = gopclntab_resolve(table, vaddr, arena);
 	struct symbol symbol;
 
-	assert(gopclntab_find(table, vaddr, &symbol) == (chain.count > 0));
+	assert(gopclntab_find(table, vaddr, arena, &symbol) == (chain.count > 0));
 	for (unsigned i = 0; i < chain.count; i++)
 		assert(chain.calls[i].name && chain.calls[i].name[0]);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	CLEANUP(image_cleanup) struct image *image = NULL;
+	CLEANUP(elf_file_cleanup) struct elf_file *image = NULL;
 	CLEANUP(gopclntab_cleanup) struct gopclntab *table = NULL;
-	struct error *err = image_from_memory(data, size, "fuzz", &image);
+	struct error *err = elf_file_from_memory(data, size, "fuzz", &image);
 	struct arena arena = {0};
 
 	if (err) {

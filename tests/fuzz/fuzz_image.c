@@ -21,11 +21,11 @@ static void touch(const void *data, size_t len)
 	(void)sum;
 }
 
-static void walk_segments(const struct image *image)
+static void walk_segments(const struct elf_file *image)
 {
 	unsigned count;
-	const struct image_segment *segment = image_segments(image, &count);
-	struct bytes contents = image_contents(image);
+	const struct elf_file_segment *segment = elf_file_segments(image, &count);
+	struct bytes contents = elf_file_contents(image);
 
 	for (; count; count--, segment++) {
 		uint64_t vaddr, offset;
@@ -36,32 +36,32 @@ static void walk_segments(const struct image *image)
 		if (segment->offset >= bytes_left(&contents) ||
 		    segment->file_bytes > bytes_left(&contents) - segment->offset)
 			abort();
-		if (!segment->writable && !image_read(image, segment->vaddr, &first, 1))
+		if (!segment->writable && !elf_file_read(image, segment->vaddr, &first, 1))
 			abort();
 		if (segment->executable &&
-		    (!image_offset_to_vaddr(image, segment->offset, &vaddr) ||
-		     !image_vaddr_to_offset(image, segment->vaddr, &offset)))
+		    (!elf_file_offset_to_vaddr(image, segment->offset, &vaddr) ||
+		     !elf_file_vaddr_to_offset(image, segment->vaddr, &offset)))
 			abort();
 	}
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	CLEANUP(image_cleanup) struct image *image = NULL;
+	CLEANUP(elf_file_cleanup) struct elf_file *image = NULL;
 
-	error_free(image_from_memory(data, size, "fuzz", &image));
+	error_free(elf_file_from_memory(data, size, "fuzz", &image));
 	if (!image)
 		return 0;
-	if (image_build_id(image)->len > BUILD_ID_MAX || image_changed(image))
+	if (elf_file_build_id(image)->len > BUILD_ID_MAX || elf_file_changed(image))
 		abort();
 	walk_segments(image);
 	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++) {
-		struct image_section section = image_section(image, sections[i]);
+		struct elf_file_section section = elf_file_section(image, sections[i]);
 
 		if (section.unreadable && (!section.present || bytes_left(&section.data)))
 			abort();
 		touch(section.data.at, bytes_left(&section.data));
 	}
-	image_free(debugfile_inside(image));
+	elf_file_free(debugfile_inside(image));
 	return 0;
 }

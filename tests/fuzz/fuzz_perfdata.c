@@ -2,7 +2,7 @@
  * Any bytes are a recording or are refused; every record that is given out lies in its own bytes.
  * As a file, and as what comes down a pipe.
  */
-#include "perf/perfdata.h"
+#include "perfdata/perfdata.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -46,12 +46,19 @@ static size_t check(const struct perfdata *perfdata, const struct record *record
 		require(sample->event < perfdata_event_count(perfdata));
 		require(perfdata_event(perfdata, sample->event)->name);
 		return part(record, sample->kernel_chain) + part(record, sample->user_chain) +
-		       part(record, sample->regs.values) + part(record, sample->stack);
+		       part(record, sample->regs.values) + part(record, sample->stack) +
+		       part(record, sample->raw_data);
 	case RECORD_MMAP:
 		require(record->mmap.build_id_bytes <= RECORD_BUILD_ID_MAX);
 		return strlen(record->mmap.path);
 	case RECORD_COMM:
 		return strlen(record->comm.name);
+	case RECORD_CGROUP:
+		return strlen(record->cgroup.path);
+	case RECORD_KSYMBOL:
+		return strlen(record->ksymbol.name);
+	case RECORD_DEFERRED_CHAIN:
+		return part(record, record->deferred_chain.chain);
 	case RECORD_OTHER:
 		abort();
 	default:

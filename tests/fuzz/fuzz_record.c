@@ -7,7 +7,7 @@
  */
 #include "base/alloc.h"
 #include "perf/record.h"
-#include "perf/stream.h"
+#include "perf/ring_merge.h"
 
 #include <linux/perf_event.h>
 #include <stdint.h>
@@ -29,7 +29,7 @@ static void check_inside(struct bytes part, struct bytes raw)
 	require(!part.at || (part.at >= raw.at && part.end <= raw.end && part.at <= part.end));
 }
 
-static size_t check(const struct front *front)
+static size_t check(const struct ring_head *front)
 {
 	const struct record *record = &front->record;
 
@@ -39,28 +39,40 @@ static size_t check(const struct front *front)
 		check_inside(record->sample.user_chain, front->raw);
 		check_inside(record->sample.regs.values, front->raw);
 		check_inside(record->sample.stack, front->raw);
+		check_inside(record->sample.raw_data, front->raw);
 		return 0;
 	case RECORD_MMAP:
 		require(record->mmap.build_id_bytes <= RECORD_BUILD_ID_MAX);
 		return strlen(record->mmap.path);
 	case RECORD_COMM:
 		return strlen(record->comm.name);
+	case RECORD_CGROUP:
+		return strlen(record->cgroup.path);
+	case RECORD_KSYMBOL:
+		return strlen(record->ksymbol.name);
+	case RECORD_TEXT_POKE:
+		check_inside(record->text_poke.old_code, front->raw);
+		check_inside(record->text_poke.new_code, front->raw);
+		return 0;
+	case RECORD_DEFERRED_CHAIN:
+		check_inside(record->deferred_chain.chain, front->raw);
+		return 0;
 	default:
 		return 0;
 	}
 }
 
-static void drain(struct stream *stream)
+static void drain(struct ring_merge *stream)
 {
-	const struct front *front = NULL;
+	const struct ring_head *front = NULL;
 	unsigned records = 0;
 	uint64_t id = 0;
 
-	stream_batch(stream, UINT64_MAX);
-	while ((front = stream_next(stream))) {
+	ring_merge_batch(stream, UINT64_MAX);
+	while ((front = ring_merge_next(stream))) {
 		require(check(front) < DATA_BYTES);
 		if (front->record.type == RECORD_SAMPLE)
-			record_id(stream->layout, front->raw, &id);
+			record_id(stream->layouts->items, front->raw, &id);
 		/* No record is shorter than its header. */
 		require(++records <= DATA_BYTES / sizeof(struct perf_event_header) + 1);
 	}
@@ -73,11 +85,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct record_layout layout = {.sample_type = bytes_u64(&input),
 				       .regs_mask = bytes_u64(&input),
 				       .build_ids = true};
+	struct layouts layouts = {.items = &layout, .count = 1};
 	uint64_t head = bytes_u64(&input);
 	size_t held = bytes_left(&input) < DATA_BYTES ? bytes_left(&input) : DATA_BYTES;
 	struct perf_event_mmap_page *control = NULL;
 	struct ring ring;
-	struct stream stream;
+	struct ring_merge stream;
 
 	if (!bytes_ok(&input))
 		return 0;
@@ -88,9 +101,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	/* Either as full as it can be, or with a head that may be anywhere. */
 	control->data_tail = head % 16 ? 0 : head - DATA_BYTES;
 	ring_init(&ring, control, DATA_BYTES);
-	stream_init(&stream, &ring, 1, &layout);
+	ring_merge_init(&stream, &ring, 1, &layouts);
 	drain(&stream);
-	stream_deinit(&stream);
+	ring_merge_deinit(&stream);
 	free(ring.wrapped);
 	free(control);
 	return 0;

@@ -18,9 +18,9 @@ static void find_around(const struct symtab *symtab, uint64_t vaddr, struct aren
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	CLEANUP(image_cleanup) struct image *image = NULL;
+	CLEANUP(elf_file_cleanup) struct elf_file *image = NULL;
 	CLEANUP(symtab_cleanup) struct symtab *symtab = NULL;
-	struct error *err = image_from_memory(data, size, "fuzz", &image);
+	struct error *err = elf_file_from_memory(data, size, "fuzz", &image);
 	struct arena arena = {0};
 
 	if (err) {

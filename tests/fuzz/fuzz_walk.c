@@ -1,10 +1,11 @@
 /*
  * Hostile registers and stacks, in the address space of this very program, so that there is real
- * code and real call frame information to be led astray in.
+ * code and real call frame information, to exercise wrong rules and guesses.
  *
  * Input: the pc, sixteen registers, then the stack, as 64-bit words. So that they hit something, a
- * word whose first byte is 0x7c stands for a place in the code of this program, 0x75 for one in the
- * stack, by its low bytes.
+ * word stands by its first byte for a place in the code of this program (0x7c), in the stack
+ * (0x75), in a stack that a signal handler has interrupted, which holds the same words (0x74), all
+ * by its low bytes, or for the code that a signal handler returns to (0x73).
  */
 #include "base/alloc.h"
 #include "unwind/unwind.h"
@@ -15,9 +16,24 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { WORDS_MAX = 4096, REGISTERS = 16 };
 #define STACK_START UINT64_C(0x7ffd00000000)
+#define INTERRUPTED_START UINT64_C(0x7ffc00000000)
+
+/* As the C library's. */
+#if defined(__x86_64__)
+__asm__(".pushsection .text\n"
+	"sigreturn_here: mov $15, %rax\n"
+	"syscall\n"
+	".popsection\n");
+#elif defined(__aarch64__)
+__asm__(".pushsection .text\n"
+	"sigreturn_here: mov x8, #139\n"
+	"svc #0\n"
+	".popsection\n");
+#endif
+extern const unsigned char sigreturn_here[];
 
 struct walker {
-	struct spaces *spaces;
+	struct address_spaces *spaces;
 	struct unwinder *unwinder;
 	pid_t pid;
 	struct location code;
@@ -30,10 +46,10 @@ static const struct walker *walker(void)
 
 	if (!walker.spaces) {
 		walker.pid = getpid();
-		walker.spaces = spaces_new("/proc");
-		walker.unwinder = unwinder_new(walker.spaces, arch_native());
-		spaces_snapshot(walker.spaces, walker.pid, 0);
-		if (!spaces_locate(walker.spaces, walker.pid, 1, here, &walker.code))
+		walker.spaces = address_spaces_new("/proc");
+		walker.unwinder = unwinder_new(walker.spaces, arch_native(), false);
+		address_spaces_snapshot(walker.spaces, walker.pid, 0);
+		if (!address_spaces_locate(walker.spaces, walker.pid, 1, here, &walker.code))
 			abort();
 	}
 	return &walker;
@@ -49,9 +65,22 @@ static uint64_t next_word(const struct walker *walker, struct bytes *from)
 		       (word & 0xffffffff) % (walker->code.end - walker->code.start);
 	case 0x75:
 		return STACK_START + (word & 0xffff);
+	case 0x74:
+		return INTERRUPTED_START + (word & 0xffff);
+	case 0x73:
+		return (uint64_t)(uintptr_t)sigreturn_here;
 	default:
 		return word;
 	}
+}
+
+static void check(const struct walker *with, const struct call_chain *chain)
+{
+	if (chain->count == 0 || chain->count > UNWIND_DEPTH_MAX)
+		abort();
+	for (unsigned i = 0; i < chain->count; i++)
+		if (chain->frames[i].module >= address_spaces_module_count(with->spaces))
+			abort();
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -75,13 +104,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (; words < room && words < WORDS_MAX; words++)
 		stack[words] = next_word(with, &from);
 	struct bytes copy = bytes_of(stack, words * sizeof(*stack));
+	struct stack_copies stacks = {
+		.own = copy, .interrupted = copy, .interrupted_start = INTERRUPTED_START};
 
-	unwinder_walk(with->unwinder, with->pid, 1, &regs, copy, &chain);
-	unwinder_join(with->unwinder, with->pid, 1, copy, &chain);
-	if (chain.count == 0 || chain.count > UNWIND_DEPTH_MAX)
-		abort();
-	for (unsigned i = 0; i < chain.count; i++)
-		if (frames[i].module >= spaces_module_count(with->spaces))
-			abort();
+	unwinder_walk(with->unwinder, with->pid, 1, &regs, &stacks, &chain);
+	unwinder_splice(with->unwinder, with->pid, 1, copy, &chain);
+	check(with, &chain);
+	regs.known = reg_bit(arch_native()->sp); /* as of a thread that sleeps */
+	unwinder_walk(with->unwinder, with->pid, 1, &regs, &stacks, &chain);
+	check(with, &chain);
 	return 0;
 }

@@ -4,14 +4,20 @@
  *	_start … main
  *	  spend
  *	    run_realigned
- *	      realigned      30 %  CFA by an expression, as OpenSSL writes them
+ *	      realigned      20 %  CFA by an expression, as OpenSSL writes them
  *	    run_plain
  *	      plain_leaf     20 %  no CFI, nothing pushed
  *	    run_pushing
  *	      pushing_leaf   20 %  no CFI, registers pushed, rbp used for something else
  *	    run_framed
- *	      framed         30 %  no CFI, a frame pointer
+ *	      framed         20 %  no CFI, a frame pointer
  *	        called_back        (spin inlined)
+ *	    run_keeping
+ *	      keeping              keeps its CFA in rax, as OpenSSL's AES-GCM does
+ *	        kept_leaf    10 %  leaves rax alone, which its CFI does not say
+ *	    run_entering
+ *	      (entering)           jumps on with a large frame, as GHC's StgRun does
+ *	      entered        10 %  no CFI, a frame pointer that is none, stale return addresses
  */
 #include "work.h"
 
@@ -19,7 +25,11 @@ void realigned(unsigned rounds);
 void plain_leaf(unsigned rounds);
 void pushing_leaf(unsigned rounds);
 void framed(void (*function)(void));
+void keeping(unsigned rounds);
+void entering(unsigned rounds);
 
+/* One instruction per line. */
+/* clang-format off */
 #define FUNCTION(name, body) ".type " #name ", @function\n" #name ":\n" body ".size " #name ", . - " #name "\n"
 #define LOOP "1: imul $69069, %eax, %eax\n inc %eax\n dec %edi\n jnz 1b\n"
 
@@ -65,8 +75,50 @@ __asm__(".text\n"
 		"	mov %rsp, %rbp\n"
 		"	sub $64, %rsp\n"
 		"	call *%rdi\n"
+		"framed_returns:\n"
 		"	leave\n"
-		"	ret\n"));
+		"	ret\n")
+	FUNCTION(kept_leaf,
+		".cfi_startproc\n"
+		"2:	imul $69069, %edx, %edx\n inc %edx\n dec %edi\n jnz 2b\n"
+		"	ret\n"
+		".cfi_endproc\n")
+	FUNCTION(keeping,
+		".cfi_startproc\n"
+		"	mov %rsp, %rax\n"
+		"	.cfi_def_cfa_register %rax\n"
+		"	push %rbp\n"
+		"	.cfi_offset %rbp, -16\n"
+		"	sub $192, %rsp\n"
+		"	and $-128, %rsp\n"
+		"	mov $7, %ebp\n"
+		"	call kept_leaf\n"
+		"	mov -8(%rax), %rbp\n"
+		"	.cfi_restore %rbp\n"
+		"	mov %rax, %rsp\n"
+		"	.cfi_def_cfa_register %rsp\n"
+		"	ret\n"
+		".cfi_endproc\n")
+	FUNCTION(entering,
+		".cfi_startproc\n"
+		"	sub $16400, %rsp\n"
+		"	.cfi_adjust_cfa_offset 16400\n"
+		"	mov %rbp, 16384(%rsp)\n"
+		"	.cfi_offset %rbp, -24\n"
+		"	lea framed_returns(%rip), %rax\n"
+		"	mov %rax, (%rsp)\n"
+		"	mov %rax, 64(%rsp)\n"
+		"	lea entered(%rip), %rax\n"
+		"	jmp *%rax\n"
+		"entering_returns:\n"
+		"	mov 16384(%rsp), %rbp\n"
+		"	.cfi_restore %rbp\n"
+		"	add $16400, %rsp\n"
+		"	.cfi_adjust_cfa_offset -16400\n"
+		"	ret\n"
+		".cfi_endproc\n")
+	FUNCTION(entered, "	mov $7, %ebp\n" LOOP " jmp entering_returns\n"));
+/* clang-format on */
 
 enum { ROUNDS = 20000 };
 
@@ -99,11 +151,23 @@ static void run_framed(void)
 	__asm__ volatile("");
 }
 
+static void run_keeping(void)
+{
+	keeping(ROUNDS);
+	__asm__ volatile("");
+}
+
+static void run_entering(void)
+{
+	entering(ROUNDS);
+	__asm__ volatile("");
+}
+
 int main(int argc, char **argv)
 {
-	const struct part parts[] = {
-		{run_realigned, 3}, {run_plain, 2}, {run_pushing, 2}, {run_framed, 3}};
+	const struct part parts[] = {{run_realigned, 2}, {run_plain, 2},   {run_pushing, 2},
+				     {run_framed, 2},	 {run_keeping, 1}, {run_entering, 1}};
 
-	spend(seconds_argument(argc, argv), parts, 4);
+	spend(seconds_argument(argc, argv), parts, 6);
 	return 0;
 }

@@ -50,8 +50,8 @@ static NOINLINE void start_by_clone(void)
 	static char *stack;
 
 	if (!stack)
-		stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE,
-			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			     -1, 0);
 	waitpid(clone(work_alone, stack + STACK_BYTES, CLONE_VM | CLONE_FS | CLONE_FILES | SIGCHLD,
 		      NULL),
 		NULL, 0);

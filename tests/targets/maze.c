@@ -1,6 +1,6 @@
 /*
- * Nothing but calls and returns, of all kinds, one right behind the other: wherever it is stopped, it
- * is likely to stand in a prologue, an epilogue, a stub or a signal frame. For tests/truth.
+ * Nothing but calls and returns, of all kinds, one right behind the other: wherever it is stopped,
+ * it is likely to stand in a prologue, an epilogue, a stub or a signal frame. For tests/truth.
  *
  *	_start … main
  *	  turn  sort, print, handle, grow, align, jump, leave, switch_to, ask

@@ -16,6 +16,18 @@
 #include <signal.h>
 #include <ucontext.h>
 
+#if defined(__x86_64__)
+#define TRAP "int3"
+#define ILLEGAL "ud2"
+#define PC gregs[REG_RIP]
+enum { TRAP_BYTES = 0, ILLEGAL_BYTES = 2 }; /* how far the pc is before the next instruction */
+#elif defined(__aarch64__)
+#define TRAP "brk #0"
+#define ILLEGAL "udf #0"
+#define PC pc
+enum { TRAP_BYTES = 4, ILLEGAL_BYTES = 4 };
+#endif
+
 static NOINLINE void work(void)
 {
 	for (int i = 0; i < 5; i++)
@@ -27,24 +39,28 @@ static NOINLINE void on_illegal(int number, siginfo_t *info, void *context)
 	ucontext_t *interrupted = context;
 
 	work();
-	interrupted->uc_mcontext.gregs[REG_RIP] += 2; /* behind the ud2 */
+	interrupted->uc_mcontext.PC += ILLEGAL_BYTES;
 }
 
-static NOINLINE void on_trap(int number)
+static NOINLINE void on_trap(int number, siginfo_t *info, void *context)
 {
-	__asm__ volatile("ud2" ::: "memory");
+	ucontext_t *interrupted = context;
+
+	interrupted->uc_mcontext.PC += TRAP_BYTES;
+	__asm__ volatile(ILLEGAL ::: "memory");
 }
 
 static NOINLINE void interrupted(void)
 {
-	__asm__ volatile("int3" ::: "memory");
+	__asm__ volatile(TRAP ::: "memory");
 }
 
 int main(int argc, char **argv)
 {
 	const struct part all = {interrupted, 10};
-	/* Not held back within it: a debugger's single steps would be as well, and end the program. */
-	struct sigaction trap = {.sa_handler = on_trap, .sa_flags = SA_NODEFER};
+	/* Not held back within it: a debugger's single steps would be as well, and end the program.
+	 */
+	struct sigaction trap = {.sa_sigaction = on_trap, .sa_flags = SA_NODEFER | SA_SIGINFO};
 	struct sigaction illegal = {.sa_sigaction = on_illegal, .sa_flags = SA_SIGINFO};
 #ifdef OWN_STACK
 	static char room[64 << 10];

@@ -16,8 +16,13 @@ static NOINLINE void caller(void)
 {
 	unsigned value = 1;
 
-	for (int i = 0; i < 20000; i++)
+	/* Multiplications take long enough for samples in this function, too. */
+	for (int i = 0; i < 10000; i++) {
 		value = step(value);
+		value *= value | 1;
+		value *= value | 3;
+		value *= value | 5;
+	}
 	__asm__ volatile("" : : "r"(value));
 }
 

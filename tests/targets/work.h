@@ -2,8 +2,9 @@
  * Work whose share of the CPU time is known.
  *
  * spin() is inlined wherever it is used, so a profile shows it as an inlined frame of the function
- * that asked for it. spend() divides the CPU time of the calling thread in tenths: it runs each part
- * as often as its tenths say, in a shuffled order, so that no part keeps step with the sampling.
+ * that asked for it. spend() divides the CPU time of the calling thread in tenths: it runs each
+ * part as often as its tenths say, in a shuffled order, so that no part keeps step with the
+ * sampling.
  */
 #ifndef WORK_H
 #define WORK_H

@@ -33,7 +33,7 @@ enum { PID = 1, NOW = 1 };
 struct replay {
 	const struct arch *arch;
 	unsigned register_count; /* that a stop has */
-	struct spaces *spaces;
+	struct address_spaces *spaces;
 	struct unwinder *unwinder;
 };
 
@@ -78,7 +78,7 @@ static void map_files(struct replay *replay, const char *folder)
 	struct mapping mapping;
 
 	while (maps_next(&maps, &mapping))
-		spaces_map(replay->spaces, PID, 0, &mapping);
+		address_spaces_map(replay->spaces, PID, 0, &mapping);
 }
 
 static bool read_stop(const struct replay *replay, struct bytes *from, struct stop *ret)
@@ -94,8 +94,8 @@ static bool read_stop(const struct replay *replay, struct bytes *from, struct st
 static void walk(struct replay *replay, const struct stop *stop, struct walked *walked)
 {
 	walked->chain = (struct call_chain){.frames = walked->frames, .room = UNWIND_DEPTH_MAX};
-	walked->stop = unwinder_walk(replay->unwinder, PID, NOW, &stop->regs, stop->stack,
-				     &walked->chain);
+	walked->stop = unwinder_walk(replay->unwinder, PID, NOW, &stop->regs,
+				     &(struct stack_copies){.own = stop->stack}, &walked->chain);
 }
 
 /* Where pc lies, in words: "libc.so.6+0x27241". */
@@ -104,11 +104,11 @@ static void print_place(struct replay *replay, uint64_t pc)
 	struct location at;
 	const char *path, *name;
 
-	if (!spaces_locate(replay->spaces, PID, NOW, pc, &at)) {
+	if (!address_spaces_locate(replay->spaces, PID, NOW, pc, &at)) {
 		printf(" 0x%" PRIx64, pc);
 		return;
 	}
-	path = spaces_module(replay->spaces, at.module)->path;
+	path = address_spaces_module(replay->spaces, at.module)->path;
 	name = strrchr(path, '/');
 	printf(" %s+0x%" PRIx64, name ? name + 1 : path, at.offset);
 }
@@ -117,7 +117,7 @@ static bool is_frame(struct replay *replay, const struct frame *frame, uint64_t 
 {
 	struct location at;
 
-	spaces_locate(replay->spaces, PID, NOW, pc - frame->is_return_address, &at);
+	address_spaces_locate(replay->spaces, PID, NOW, pc - frame->is_return_address, &at);
 	return frame->module == at.module && frame->offset == at.offset + frame->is_return_address;
 }
 
@@ -142,7 +142,7 @@ static void print_difference(struct replay *replay, unsigned number, const struc
 	printf("stop %u, %s, from frame %u on:", number, ends[walked->stop], same);
 	for (unsigned i = 0; i < walked->chain.count; i++) {
 		const struct frame *frame = &walked->frames[i];
-		const char *path = spaces_module(replay->spaces, frame->module)->path;
+		const char *path = address_spaces_module(replay->spaces, frame->module)->path;
 		const char *name = strrchr(path, '/');
 
 		printf(" %s+0x%" PRIx64, name ? name + 1 : path, frame->offset);
@@ -189,15 +189,15 @@ int main(int argc, char **argv)
 	from = load(argv[1], "stops");
 	if (!choose_arch(&replay, bytes_u64(&from)))
 		return 2;
-	replay.spaces = spaces_new_recorded(&files);
-	replay.unwinder = unwinder_new(replay.spaces, replay.arch);
+	replay.spaces = address_spaces_new_recorded(&files);
+	replay.unwinder = unwinder_new(replay.spaces, replay.arch, false);
 	map_files(&replay, argv[1]);
 	while (bytes_left(&from) && read_stop(&replay, &from, &stop))
 		check(&replay, &stop, &counts);
 	printf("%u stops, %u different, %u longer, %u cut\n", counts.stops, counts.different,
 	       counts.longer, counts.cut);
 	unwinder_free(replay.unwinder);
-	spaces_free(replay.spaces);
+	address_spaces_free(replay.spaces);
 	if (!bytes_ok(&from) || !counts.stops)
 		return 2;
 	return counts.different > 0;

@@ -81,7 +81,8 @@ static NOINLINE void interrupt(void)
 
 __attribute__((noreturn)) void begin(void)
 {
-	/* Needs a frame pointer for that: what keeps none is lost to what has nothing else to go by. */
+	/* Needs a frame pointer for that: what keeps none is lost to what has nothing else to go
+	 * by. */
 	__asm__ volatile("" : : "r"(__builtin_frame_address(0)));
 	sum += vary(7);
 	sum += jump(1);

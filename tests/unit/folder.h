@@ -11,9 +11,11 @@
 #include <ftw.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
 
 #include <cmocka.h>
@@ -59,6 +61,29 @@ static inline void write_file(const char *name, const void *data, size_t len)
 
 	assert_non_null(file);
 	assert_int_equal(fwrite(data, 1, len, file), len);
+}
+
+static inline void remove_file(const char *name)
+{
+	CLEANUP(free_ptr) char *path = path_of(name);
+
+	assert_int_equal(remove(path), 0);
+}
+
+/* Notes when a file is opened, also if it is closed again. The caller closes the descriptor. */
+static inline int watch_opening(const char *path)
+{
+	int watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+
+	assert_true(inotify_add_watch(watch, path, IN_OPEN) >= 0);
+	return watch;
+}
+
+static inline bool was_opened(int watch)
+{
+	char events[4096];
+
+	return read(watch, events, sizeof(events)) > 0;
 }
 
 #endif

@@ -1,14 +1,41 @@
 /*
- * A test that cannot be made here ends with a word. cmocka's own skip() prints "not ok", which
- * meson takes for a failure, and leaves what is to be cleaned up.
+ * Skips a test that cannot run here: built without a library, too few privileges, an older kernel.
+ *
+ * The test returns after its cleanups and counts as skipped. cmocka's own skip() jumps over the
+ * cleanups, and its "not ok 1 # SKIP" is a failure by the Test Anything Protocol.
  */
 #ifndef PROF_TESTS_LACKING_H
 #define PROF_TESTS_LACKING_H
 
+#include <stdbool.h>
+
 #define RETURN_LACKING(what)                                                                       \
 	do {                                                                                       \
-		print_message("# not tested: %s\n", what);                                         \
+		lacking(what);                                                                     \
 		return;                                                                            \
 	} while (0)
+
+/*
+ * The thread sanitizer has signal handlers called from code of its own, later than the signal came,
+ * and shadow memory for every page that was touched.
+ */
+#ifdef __has_feature
+#define HAS_THREAD_SANITIZER __has_feature(thread_sanitizer)
+#define HAS_ADDRESS_SANITIZER __has_feature(address_sanitizer)
+#else
+#define HAS_THREAD_SANITIZER 0
+#define HAS_ADDRESS_SANITIZER 0
+#endif
+
+/* Marks the running test as skipped. The text is borrowed until the test has returned. */
+void lacking(const char *what);
+
+/* Instead of running a group of tests: all count as skipped. Returns what main() returns. */
+int lacking_all(const char *what);
+
+/* System calls that old kernels, containers and emulators of processes (qemu-user) do not have. */
+bool has_openat2(void);
+bool has_process_vm_readv(void);
+bool has_seccomp(void);
 
 #endif

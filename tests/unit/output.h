@@ -51,8 +51,10 @@ static inline void assert_golden(const char *name, const char *text)
 		rewind(file);
 	}
 	/* One byte more than expected, so that a longer file differs. */
-	fread(golden, 1, strlen(text) + 1, file);
+	size_t len = fread(golden, 1, strlen(text) + 1, file);
+
 	fclose(file);
+	golden[len] = '\0';
 	assert_string_equal(text, golden);
 }
 

@@ -5,7 +5,7 @@
  * prints as "??".
  * --again: a few at a time, as who comes again and again. --go: by Go's own table, not by DWARF.
  */
-#include "symbol/dwarf.h"
+#include "dwarf/dwarf.h"
 #include "symbol/gopclntab.h"
 
 #include "base/alloc.h"
@@ -28,12 +28,12 @@ struct queries {
 	size_t count, room;
 };
 
-static struct image *open_image(const char *path)
+static struct elf_file *open_image(const char *path)
 {
 	CLEANUP(error_cleanup) struct error *err = NULL;
-	struct image *image;
+	struct elf_file *image;
 
-	err = image_open(open(path, O_RDONLY | O_CLOEXEC), path, &image);
+	err = elf_file_open(open(path, O_RDONLY | O_CLOEXEC), path, &image);
 	if (!err)
 		return image;
 	fprintf(stderr, "%s\n", error_text(err));
@@ -109,7 +109,7 @@ static void print_chain(struct inline_chain chain)
 
 static int resolve_by_go(const char *path)
 {
-	CLEANUP(image_cleanup) struct image *image = open_image(path);
+	CLEANUP(elf_file_cleanup) struct elf_file *image = open_image(path);
 	CLEANUP(gopclntab_cleanup) struct gopclntab *table = image ? gopclntab_new(image) : NULL;
 	struct arena arena = {0};
 	char line[64];
@@ -134,10 +134,10 @@ int main(int argc, char **argv)
 
 	bool again = argc > 1 && !strcmp(argv[1], "--again");
 	int first = 1 + again;
-	CLEANUP(image_cleanup)
-	struct image *debug = argc > first ? open_image(argv[first]) : NULL;
-	CLEANUP(image_cleanup)
-	struct image *alt = argc > first + 1 ? open_image(argv[first + 1]) : NULL;
+	CLEANUP(elf_file_cleanup)
+	struct elf_file *debug = argc > first ? open_image(argv[first]) : NULL;
+	CLEANUP(elf_file_cleanup)
+	struct elf_file *alt = argc > first + 1 ? open_image(argv[first + 1]) : NULL;
 	CLEANUP(dwarf_cleanup) struct dwarf *dwarf = debug ? dwarf_new(debug, alt) : NULL;
 	struct inline_chain *chains;
 	struct arena arena = {0};

@@ -14,11 +14,11 @@ static inline string_id text_of(struct profile *profile, const char *str)
 	return strtab_add(profile_strings(profile), str);
 }
 
-static inline event_id add_event(struct profile *profile, const char *name, bool counts_ns)
+static inline event_id add_event(struct profile *profile, const char *name, enum value_kind kind)
 {
 	return profile_add_event(profile, &(struct profile_event){
 						  .name = text_of(profile, name),
-						  .counts_ns = counts_ns,
+						  .kind = kind,
 						  .frequency_hz = 1000,
 					  });
 }
@@ -73,7 +73,7 @@ static inline uint32_t next_random(uint64_t *seed, uint32_t below)
 
 /*
  * Some hundred stacks of few functions, recursive and inlined into each other in all ways; names
- * that are the beginning of another; several threads and two events.
+ * that are the beginning of another; several threads, one of them with labels, and two events.
  */
 static inline struct profile *random_profile(uint64_t seed)
 {
@@ -81,11 +81,17 @@ static inline struct profile *random_profile(uint64_t seed)
 	struct profile *profile = profile_new();
 	frame_id frames[32];
 	stack_id stacks[400] = {STACK_EMPTY};
-	thread_id threads[] = {profile_thread(profile, 1, 1, "one", "one"),
-			       profile_thread(profile, 1, 2, "one", "second"),
-			       profile_thread(profile, 3, 3, "one two", "")};
-	event_id events[] = {add_event(profile, "cpu-clock", true),
-			     add_event(profile, "page-faults", false)};
+	struct profile_thread third = {.pid = 3, .tid = 3, .process = text_of(profile, "one two")};
+	struct profile_label labels[] = {
+		{.key = text_of(profile, "state"), .text = text_of(profile, "waiting")},
+		{.key = text_of(profile, "bytes"), .number = 64, .unit = text_of(profile, "KiB")}};
+	label_set_id threads[] = {profile_thread_labels(profile, 1, 1, "one", "one"),
+				  profile_thread_labels(profile, 1, 2, "one", "second"),
+				  profile_label_set(profile, &third, NULL, 0),
+				  profile_label_set(profile, &third, labels, 1),
+				  profile_label_set(profile, &third, labels, 2)};
+	event_id events[] = {add_event(profile, "cpu-clock", VALUE_CPU_TIME),
+			     add_event(profile, "page-faults", VALUE_COUNT)};
 
 	profile_describe_module(profile, 0,
 				&(struct profile_module){.path = text_of(profile, "/bin/random")});
@@ -150,10 +156,10 @@ static inline void describe_shop_modules(struct profile *profile)
 static inline struct profile *shop_profile(void)
 {
 	struct profile *profile = profile_new();
-	event_id clock = add_event(profile, "cpu-clock", true);
-	thread_id first = profile_thread(profile, 100, 100, "shop", "shop");
-	thread_id worker = profile_thread(profile, 100, 101, "shop", "worker 1");
-	thread_id other = profile_thread(profile, 200, 200, "a shop; closed", "");
+	event_id clock = add_event(profile, "cpu-clock", VALUE_CPU_TIME);
+	label_set_id first = profile_thread_labels(profile, 100, 100, "shop", "shop");
+	label_set_id worker = profile_thread_labels(profile, 100, 101, "shop", "worker 1");
+	label_set_id other = profile_thread_labels(profile, 200, 200, "a shop; closed", "");
 	function_id start = add_function(profile, "_start", "_start", "", 0);
 	function_id main = add_function(profile, "main", "main", "src/main.c", 10);
 	function_id serve = add_function(profile, "shop::serve<u32>", "_RINvC4shop5servemE",
@@ -199,7 +205,8 @@ static inline struct profile *shop_profile(void)
 	profile_add(profile, worker, profile_push(profile, stack, frames[3]), clock, 500000);
 	served = profile_push(profile, served, frames[5]);
 	profile_add(profile, first, profile_push(profile, served, frames[6]), clock, 1000000);
-	truncated = profile_push(profile, STACK_EMPTY, profile_note(profile, "[truncated]"));
+	truncated = profile_push(profile, STACK_EMPTY,
+				 profile_synthetic_frame(profile, "[truncated]"));
 	truncated = profile_push(profile, truncated, frames[8]);
 	for (unsigned i = 0; i < 3; i++)
 		profile_add(profile, other, profile_push(profile, truncated, frames[7]), clock,
@@ -211,7 +218,7 @@ static inline struct profile *shop_profile(void)
 					  .command = "prof record -- shop",
 					  .host = "example",
 					  .kernel = "6.18.0",
-					  .quality = "9 samples, 0 lost",
+					  .quality = {.is_known = true, .samples = 9},
 				  });
 	return profile;
 }

@@ -31,7 +31,7 @@ static void registers_of_a_dump_get_their_dwarf_numbers(void **state)
 		assert_int_equal(regs.values[pairs[i].dwarf], 100 + pairs[i].perf);
 }
 
-static void a_dump_of_another_machine_is_read_too(void **state)
+static void a_dump_of_another_architecture_is_read(void **state)
 {
 	(void)state;
 	uint64_t values[33];
@@ -62,7 +62,26 @@ static void a_dump_without_pc_or_sp_or_cut_short_is_refused(void **state)
 	assert_false(regs_from_perf(&arch_x86_64, 0, bytes_of(NULL, 0), &regs));
 }
 
-static void calls_of_x86_64_are_told_from_other_code(void **state)
+static void a_dump_of_sp_and_pc_alone_knows_no_other_register(void **state)
+{
+	(void)state;
+	static const struct arch *const all[] = {&arch_x86_64, &arch_i386, &arch_aarch64};
+	const uint64_t values[] = {0x7000, 0x1000}; /* perf's number of sp is the lower one */
+	struct regs regs;
+
+	for (unsigned i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		const struct arch *arch = all[i];
+
+		assert_true(regs_from_perf(
+			arch, UINT64_C(1) << arch->perf_sp | UINT64_C(1) << arch->perf_pc,
+			bytes_of(values, sizeof(values)), &regs));
+		assert_int_equal(regs.known, reg_bit(arch->sp));
+		assert_int_equal(regs.values[arch->sp], 0x7000);
+		assert_int_equal(regs.pc, 0x1000);
+	}
+}
+
+static void call_instructions_of_x86_64_are_recognized(void **state)
 {
 	(void)state;
 	static const unsigned char calls[][CODE_BYTES] = {
@@ -91,7 +110,7 @@ static void calls_of_x86_64_are_told_from_other_code(void **state)
 		assert_false(arch_x86_64.ends_with_call(others[i]));
 }
 
-static void calls_of_aarch64_are_told_from_other_code(void **state)
+static void call_instructions_of_aarch64_are_recognized(void **state)
 {
 	(void)state;
 	static const uint32_t calls[] = {0x94000010, 0x97fffff0, 0xd63f0120, 0xd73f0ac0};
@@ -106,7 +125,7 @@ static void calls_of_aarch64_are_told_from_other_code(void **state)
 	}
 }
 
-static void direct_calls_tell_where_they_go(void **state)
+static void direct_calls_give_their_target(void **state)
 {
 	(void)state;
 	static const unsigned char forward[CODE_BYTES] = {0, 0, 0, 0xe8, 0x10, 0, 0, 0};
@@ -129,7 +148,24 @@ static void direct_calls_tell_where_they_go(void **state)
 	assert_false(arch_aarch64.call_target(blr, 0x1004, &target));
 }
 
-static void the_instruction_tells_what_was_pushed(void **state)
+static void jumps_through_a_register_are_recognized(void **state)
+{
+	(void)state;
+	static const unsigned char jmp_rax[] = {0x48, 0x89, 0xf8, 0xff, 0xe0};
+	static const unsigned char call_rax[] = {0x48, 0x89, 0xf8, 0xff, 0xd0};
+	static const unsigned char cut[] = {0x48, 0x89, 0xf8, 0xff};
+	static const unsigned char br[] = {0, 0, 0, 0, 0x20, 0x02, 0x1f, 0xd6};
+	static const unsigned char blr[] = {0, 0, 0, 0, 0x20, 0x02, 0x3f, 0xd6};
+
+	assert_true(arch_x86_64.has_register_jump(jmp_rax, sizeof(jmp_rax)));
+	assert_false(arch_x86_64.has_register_jump(call_rax, sizeof(call_rax)));
+	assert_false(arch_x86_64.has_register_jump(cut, sizeof(cut)));
+	assert_true(arch_aarch64.has_register_jump(br, sizeof(br)));
+	assert_false(arch_aarch64.has_register_jump(blr, sizeof(blr)));
+	assert_false(arch_aarch64.has_register_jump(br, sizeof(br) - 1));
+}
+
+static void the_instruction_gives_the_number_of_pushed_words(void **state)
 {
 	(void)state;
 	static const struct {
@@ -188,7 +224,7 @@ static void a_signal_frame_is_laid_out_as_the_kernel_does(void **state)
 #endif
 }
 
-static void a_new_thread_is_told_by_the_system_call_that_made_it(void **state)
+static void a_new_thread_is_recognized_by_its_clone_system_call(void **state)
 {
 	(void)state;
 	static const unsigned char clone[CODE_BYTES] = {0, 0xb8, 0x38, 0, 0, 0, 0x0f, 0x05};
@@ -199,31 +235,137 @@ static void a_new_thread_is_told_by_the_system_call_that_made_it(void **state)
 	struct regs regs = {.pc = 0x1000};
 
 	regs_set(&regs, rcx, 0x1000); /* as the instruction syscall leaves it */
-	assert_true(arch_x86_64.is_newborn(clone, &regs));
-	assert_true(arch_x86_64.is_newborn(clone3, &regs));
-	assert_false(arch_x86_64.is_newborn(exit, &regs));
+	assert_true(arch_x86_64.is_clone_child(clone, &regs));
+	assert_true(arch_x86_64.is_clone_child(clone3, &regs));
+	assert_false(arch_x86_64.is_clone_child(exit, &regs));
 	assert_true(arch_x86_64.is_after_syscall(exit, &regs));
-	assert_true(arch_aarch64.is_newborn(arm, &regs));
+	assert_true(arch_aarch64.is_clone_child(arm, &regs));
 	regs_set(&regs, rax, 1234); /* the side that has made it */
-	assert_false(arch_x86_64.is_newborn(clone, &regs));
-	assert_false(arch_aarch64.is_newborn(arm, &regs));
+	assert_false(arch_x86_64.is_clone_child(clone, &regs));
+	assert_false(arch_aarch64.is_clone_child(arm, &regs));
 	regs_set(&regs, rcx, 0x2000); /* a jump led here */
 	assert_false(arch_x86_64.is_after_syscall(exit, &regs));
+}
+
+/* push %rbp; mov %rsp, %rbp; … */
+#define FRAME(...)                                                                                 \
+	{                                                                                          \
+		0x55, 0x48, 0x89, 0xe5, __VA_ARGS__                                                \
+	}
+
+static void the_code_of_a_function_gives_the_size_of_its_frame(void **state)
+{
+	(void)state;
+	static const struct {
+		unsigned char code[24]; /* the last bytes are padding */
+		unsigned count;
+		uint64_t sizes[5];
+		unsigned alignment;
+	} cases[] = {
+		{FRAME(0x53), 1, {0}, 1},			      /* push %rbx alone */
+		{FRAME(0x48, 0x83, 0xec, 0x28), 1, {0x28}, 1},	      /* sub $0x28, %rsp */
+		{FRAME(0x48, 0x81, 0xec, 0, 2, 0, 0), 1, {0x200}, 1}, /* sub $0x200, %rsp */
+		{FRAME(0x48, 0x83, 0xc4, 0x80), 1, {0x80}, 1},	      /* add $-0x80, %rsp */
+		{FRAME(0x48, 0x83, 0xe4, 0xc0, 0x48, 0x83, 0xec, 0x40), 1, {0x40}, 64},
+		/* Two pages that are touched one after another, and the rest. */
+		{FRAME(0x48, 0x81, 0xec, 0, 0x10, 0, 0, 0x48, 0x83, 0xec, 0x20),
+		 3,
+		 {0x1000, 0x20, 0x1020},
+		 1},
+		/* lea -0x2000(%rsp), %r11; a loop; the rest. */
+		{FRAME(0x4c, 0x8d, 0x9c, 0x24, 0, 0xe0, 0xff, 0xff, 0x48, 0x83, 0xec, 0x20),
+		 2,
+		 {0x20, 0x2020},
+		 1},
+		{FRAME(0x48, 0x29, 0xc4), 0, {0}, 1},		  /* sub %rax, %rsp */
+		{FRAME(0x4c, 0x29, 0xc4), 0, {0}, 1},		  /* sub %r8, %rsp */
+		{FRAME(0x48, 0x89, 0xdc), 0, {0}, 1},		  /* mov %rbx, %rsp */
+		{FRAME(0x48, 0x8d, 0x65, 0xf8), 1, {0}, 1},	  /* lea -8(%rbp), %rsp */
+		{FRAME(0x48, 0x8d, 0x64, 0x24, 0xf8), 0, {0}, 1}, /* lea -8(%rsp), %rsp */
+	};
+
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		uint64_t sizes[8];
+		unsigned alignment,
+			count = arch_x86_64.frame_sizes(cases[i].code, 24, sizes, 8, &alignment);
+
+		assert_int_equal(count, cases[i].count);
+		assert_memory_equal(sizes, cases[i].sizes, count * sizeof(*sizes));
+		assert_true(!count || alignment == cases[i].alignment);
+	}
+}
+
+static void where_code_sets_up_a_frame_pointer_is_found(void **state)
+{
+	(void)state;
+	static const unsigned char code[] = {0x76, 0x10, 0x55, 0x48, 0x89, 0xe5, 0x90, 0x90};
+	size_t at;
+
+	assert_true(arch_x86_64.sets_up_fp(code, sizeof(code), &at));
+	assert_int_equal(at, 2);
+	assert_false(arch_x86_64.sets_up_fp(code, 5, &at));
+	assert_false(arch_x86_64.sets_up_fp(code, 0, &at));
+}
+
+static void what_is_popped_after_a_call_is_told_by_the_code(void **state)
+{
+	(void)state;
+	static const unsigned char small[CODE_BYTES] = {0x48, 0x83, 0xc4, 0x20};
+	static const unsigned char large[CODE_BYTES] = {0x48, 0x81, 0xc4, 0, 1, 0, 0};
+	static const unsigned char other[CODE_BYTES] = {0x48, 0x83, 0xec, 0x20};
+
+	assert_int_equal(arch_x86_64.popped_bytes(small), 0x20);
+	assert_int_equal(arch_x86_64.popped_bytes(large), 0x100);
+	assert_int_equal(arch_x86_64.popped_bytes(other), 0);
+}
+
+static void jumps_of_x86_64_give_their_target(void **state)
+{
+	(void)state;
+	static const struct {
+		unsigned char code[6];
+		enum jump jump;
+		uint64_t target;
+	} cases[] = {
+		{{0xeb, 0x10}, JUMP_DIRECT, 0x1012},
+		{{0x74, 0xfe}, JUMP_DIRECT, 0x1000},
+		{{0xe9, 0, 1, 0, 0}, JUMP_DIRECT, 0x1105},
+		{{0x0f, 0x84, 0xfa, 0xff, 0xff, 0xff}, JUMP_DIRECT, 0x1000},
+		{{0xff, 0xe0}, JUMP_INDIRECT, 0},
+		{{0xff, 0x25}, JUMP_INDIRECT, 0},
+		{{0xe8, 0, 1, 0, 0}, JUMP_NONE, 0},
+		{{0xff, 0xd0}, JUMP_NONE, 0},
+	};
+
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		uint64_t target = 0;
+
+		assert_int_equal(arch_x86_64.jump_at(cases[i].code, 6, 0x1000, &target),
+				 cases[i].jump);
+		assert_int_equal(target, cases[i].target);
+		assert_int_equal(arch_x86_64.jump_at(cases[i].code, 1, 0x1000, &target), JUMP_NONE);
+	}
 }
 
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(registers_of_a_dump_get_their_dwarf_numbers),
-		cmocka_unit_test(a_dump_of_another_machine_is_read_too),
+		cmocka_unit_test(a_dump_of_another_architecture_is_read),
 		cmocka_unit_test(a_dump_without_pc_or_sp_or_cut_short_is_refused),
-		cmocka_unit_test(calls_of_x86_64_are_told_from_other_code),
-		cmocka_unit_test(calls_of_aarch64_are_told_from_other_code),
-		cmocka_unit_test(direct_calls_tell_where_they_go),
-		cmocka_unit_test(the_instruction_tells_what_was_pushed),
+		cmocka_unit_test(a_dump_of_sp_and_pc_alone_knows_no_other_register),
+		cmocka_unit_test(call_instructions_of_x86_64_are_recognized),
+		cmocka_unit_test(call_instructions_of_aarch64_are_recognized),
+		cmocka_unit_test(direct_calls_give_their_target),
+		cmocka_unit_test(jumps_through_a_register_are_recognized),
+		cmocka_unit_test(the_instruction_gives_the_number_of_pushed_words),
+		cmocka_unit_test(the_code_of_a_function_gives_the_size_of_its_frame),
+		cmocka_unit_test(where_code_sets_up_a_frame_pointer_is_found),
+		cmocka_unit_test(what_is_popped_after_a_call_is_told_by_the_code),
+		cmocka_unit_test(jumps_of_x86_64_give_their_target),
 		cmocka_unit_test(a_signal_handler_returns_to_a_system_call),
 		cmocka_unit_test(a_signal_frame_is_laid_out_as_the_kernel_does),
-		cmocka_unit_test(a_new_thread_is_told_by_the_system_call_that_made_it),
+		cmocka_unit_test(a_new_thread_is_recognized_by_its_clone_system_call),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

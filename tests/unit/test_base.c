@@ -18,7 +18,7 @@
 
 #include <cmocka.h>
 
-static void an_error_tells_its_chain_and_keeps_the_deepest_hint(void **state)
+static void an_error_prints_its_chain_and_keeps_the_innermost_hint(void **state)
 {
 	(void)state;
 	CLEANUP(error_cleanup) struct error *err = error_errno(ENOENT, "open %s", "x");
@@ -109,7 +109,7 @@ static void a_map_finds_every_pair_again(void **state)
 	idmap_deinit(&map);
 }
 
-static void what_is_removed_from_a_map_leaves_the_rest_in_its_place(void **state)
+static void removing_a_pair_from_a_map_keeps_the_others(void **state)
 {
 	(void)state;
 	struct idmap map = {0};
@@ -132,7 +132,7 @@ static void what_is_removed_from_a_map_leaves_the_rest_in_its_place(void **state
 	idmap_deinit(&map);
 }
 
-static void an_arena_keeps_what_it_gave(void **state)
+static void allocations_of_an_arena_stay_valid(void **state)
 {
 	(void)state;
 	struct arena arena = {0};
@@ -152,7 +152,7 @@ static void an_arena_keeps_what_it_gave(void **state)
 	arena_deinit(&arena);
 }
 
-static void gzip_comes_back_and_is_the_same_every_time(void **state)
+static void gzip_output_is_reproducible_and_decompresses(void **state)
 {
 	(void)state;
 	CLEANUP(free_ptr) char *packed[2] = {0};
@@ -244,7 +244,7 @@ static void a_gzip_file_is_read_to_its_end_also_in_pieces(void **state)
 	assert_int_equal(error, 0);
 }
 
-static void a_gzip_file_is_unpacked_at_once(void **state)
+static void a_gzip_file_is_decompressed_in_one_call(void **state)
 {
 	(void)state;
 	size_t len, count;
@@ -259,7 +259,32 @@ static void a_gzip_file_is_unpacked_at_once(void **state)
 	assert_memory_equal(numbers + 6 * 99999, "49999\n", 6);
 }
 
-static void what_is_no_gzip_file_or_too_large_is_not_unpacked(void **state)
+static void zeros_after_a_gzip_file_are_ignored(void **state)
+{
+	(void)state;
+	size_t len, count;
+	int error;
+	CLEANUP(free_ptr) char *packed = pack_numbers(&len);
+	CLEANUP(free_ptr) char *padded = xcalloc(1, 2 * len + 10000);
+	CLEANUP(free_ptr) char *numbers = NULL;
+	char *none = NULL;
+
+	memcpy(padded, packed, len);
+	memcpy(padded + len + 512, packed, len);
+	assert_int_equal(unpacked_bytes(padded, 2 * len + 10000, UINT64_MAX, &error), 600000);
+	assert_int_equal(error, 0);
+	assert_int_equal(unpack_gzip(bytes_of(padded, 2 * len + 10000), 600000, &numbers, &count),
+			 0);
+	assert_int_equal(count, 600000);
+	assert_memory_equal(numbers + 6 * 49999, "49999\n00000\n", 12);
+	padded[2 * len + 9999] = 'x';
+	unpacked_bytes(padded, 2 * len + 10000, UINT64_MAX, &error);
+	assert_int_equal(error, EBADMSG);
+	assert_int_equal(unpack_gzip(bytes_of(padded, 2 * len + 10000), 600000, &none, &count),
+			 EBADMSG);
+}
+
+static void a_file_that_is_not_gzip_or_too_large_is_refused(void **state)
 {
 	(void)state;
 	size_t len, count;
@@ -274,7 +299,7 @@ static void what_is_no_gzip_file_or_too_large_is_not_unpacked(void **state)
 	assert_null(none);
 }
 
-static void a_damaged_gzip_file_is_an_error_and_no_end(void **state)
+static void a_damaged_gzip_file_is_an_error_not_its_end(void **state)
 {
 	(void)state;
 	size_t len;
@@ -378,7 +403,7 @@ static void bytes_are_written_as_base64(void **state)
 	}
 }
 
-static void base64_of_much_is_that_of_its_parts(void **state)
+static void base64_of_large_data_is_that_of_its_parts(void **state)
 {
 	(void)state;
 	enum { REPEATS = 200000 };
@@ -396,7 +421,7 @@ static void base64_of_much_is_that_of_its_parts(void **state)
 		assert_memory_equal(text + i * 4, "Zm9v", 4);
 }
 
-static void base64_that_nobody_takes_is_an_error(void **state)
+static void a_failed_write_of_base64_is_an_error(void **state)
 {
 	(void)state;
 	FILE *full = fopen("/dev/full", "w");
@@ -412,22 +437,23 @@ static void base64_that_nobody_takes_is_an_error(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_error_tells_its_chain_and_keeps_the_deepest_hint),
+		cmocka_unit_test(an_error_prints_its_chain_and_keeps_the_innermost_hint),
 		cmocka_unit_test(a_cursor_never_reads_past_its_end),
 		cmocka_unit_test(leb128_reads_what_dwarf_5_prints_as_examples),
 		cmocka_unit_test(equal_strings_get_equal_ids),
 		cmocka_unit_test(a_map_finds_every_pair_again),
-		cmocka_unit_test(what_is_removed_from_a_map_leaves_the_rest_in_its_place),
-		cmocka_unit_test(an_arena_keeps_what_it_gave),
+		cmocka_unit_test(removing_a_pair_from_a_map_keeps_the_others),
+		cmocka_unit_test(allocations_of_an_arena_stay_valid),
 		cmocka_unit_test(bytes_are_written_as_base64),
-		cmocka_unit_test(base64_of_much_is_that_of_its_parts),
-		cmocka_unit_test(base64_that_nobody_takes_is_an_error),
-		cmocka_unit_test(gzip_comes_back_and_is_the_same_every_time),
+		cmocka_unit_test(base64_of_large_data_is_that_of_its_parts),
+		cmocka_unit_test(a_failed_write_of_base64_is_an_error),
+		cmocka_unit_test(gzip_output_is_reproducible_and_decompresses),
 		cmocka_unit_test(a_full_disk_makes_the_gzip_stream_fail),
 		cmocka_unit_test(a_gzip_file_is_read_to_its_end_also_in_pieces),
-		cmocka_unit_test(a_gzip_file_is_unpacked_at_once),
-		cmocka_unit_test(what_is_no_gzip_file_or_too_large_is_not_unpacked),
-		cmocka_unit_test(a_damaged_gzip_file_is_an_error_and_no_end),
+		cmocka_unit_test(a_gzip_file_is_decompressed_in_one_call),
+		cmocka_unit_test(zeros_after_a_gzip_file_are_ignored),
+		cmocka_unit_test(a_file_that_is_not_gzip_or_too_large_is_refused),
+		cmocka_unit_test(a_damaged_gzip_file_is_an_error_not_its_end),
 		cmocka_unit_test(a_gzip_file_gives_no_more_than_its_limit),
 		cmocka_unit_test(the_crc_is_that_of_debuglink),
 		cmocka_unit_test(a_search_finds_the_first_that_is_not_below),

@@ -6,6 +6,7 @@
 #include "unwind/cfi_entry.h"
 #include "unwind/cfi_program.h"
 
+#include "base/alloc.h"
 #include "base/cleanup.h"
 
 #include <dwarf.h>
@@ -16,14 +17,18 @@
 #include <link.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include <cmocka.h>
 
 /* --- Against libdw --------------------------------------------------------------------------- */
 
+enum { STEPS_MAX = 10000 };
+
 struct comparison {
-	struct image *image;
+	struct elf_file *image;
 	const struct arch *arch;
 	struct cfi *cfi;
 	Dwarf_CFI *oracle;
@@ -128,7 +133,7 @@ static void expect(struct comparison *comparison, uint64_t vaddr, const char *wh
 		return;
 	if (comparison->differences++ < 10)
 		fprintf(stderr, "%s, 0x%" PRIx64 ", %s: %s, libdw says %s\n",
-			image_name(comparison->image), vaddr, what, ours, theirs);
+			elf_file_name(comparison->image), vaddr, what, ours, theirs);
 }
 
 /*
@@ -178,7 +183,8 @@ static void compare_fde(struct comparison *comparison, const struct cfi_fde *fde
 	for (uint64_t vaddr = fde->start; vaddr < fde->end; vaddr = rule.end) {
 		CLEANUP(free_ptr) Dwarf_Frame *frame = NULL;
 		uint64_t begin = now_ns();
-		bool found = cfi_find(comparison->cfi, vaddr, &rule);
+		unsigned steps = STEPS_MAX;
+		bool found = cfi_find(comparison->cfi, vaddr, &steps, &rule);
 		uint64_t middle = now_ns();
 		bool expected = dwarf_cfi_addrframe(comparison->oracle, vaddr, &frame) == 0;
 
@@ -192,9 +198,9 @@ static void compare_fde(struct comparison *comparison, const struct cfi_fde *fde
 	}
 }
 
-static unsigned count_fdes(const struct image *image, const struct cfi_section *section)
+static unsigned count_fdes(const struct elf_file *image, const struct cfi_section *section)
 {
-	const unsigned char *e_ident = image_contents(image).at;
+	const unsigned char *e_ident = elf_file_contents(image).at;
 	Elf_Data data = {.d_buf = (void *)(uintptr_t)section->data.at,
 			 .d_size = bytes_left(&section->data),
 			 .d_type = ELF_T_BYTE,
@@ -222,29 +228,30 @@ static void compare_section(struct comparison *comparison)
 	assert_int_equal(comparison->fdes, count_fdes(comparison->image, &comparison->section));
 }
 
-static struct image *open_image(const char *path)
+static struct elf_file *open_image(const char *path)
 {
-	struct image *image = NULL;
+	struct elf_file *image = NULL;
 
-	error_free(image_open(open(path, O_RDONLY | O_CLOEXEC), path, &image));
+	error_free(elf_file_open(open(path, O_RDONLY | O_CLOEXEC), path, &image));
 	return image;
 }
 
 /* NULL: the file has no .eh_frame. */
 static bool compare_file(const char *path, struct comparison *comparison)
 {
-	CLEANUP(image_cleanup) struct image *image = open_image(path);
+	CLEANUP(elf_file_cleanup) struct elf_file *image = open_image(path);
 
 	*comparison = (struct comparison){.image = image, .arch = arch_native()};
 	if (!image)
 		return false;
-	struct image_section found = image_section(image, ".eh_frame");
-	CLEANUP(cfi_cleanup) struct cfi *cfi = cfi_new(image, NULL, comparison->arch);
+	struct elf_file_section found = elf_file_section(image, ".eh_frame");
+	CLEANUP(cfi_cleanup) struct cfi *cfi = cfi_new(image, comparison->arch);
 
+	cfi_index(cfi, NULL);
 	comparison->section = (struct cfi_section){
 		.data = found.data, .vaddr = found.vaddr, .is_eh_frame = true, .word_bytes = 8};
 	comparison->cfi = cfi;
-	struct bytes contents = image_contents(image);
+	struct bytes contents = elf_file_contents(image);
 
 	elf_version(EV_CURRENT);
 	Elf *elf = elf_memory((char *)(uintptr_t)contents.at, bytes_left(&contents));
@@ -271,7 +278,7 @@ static int compare_loaded(struct dl_phdr_info *info, size_t size, void *user)
 	return 0;
 }
 
-static void every_row_of_the_libraries_at_hand_is_what_libdw_says(void **state)
+static void every_row_of_installed_libraries_equals_that_of_libdw(void **state)
 {
 	(void)state;
 	unsigned files = 0;
@@ -344,12 +351,13 @@ static bool find(const struct eh_frame *frame, uint64_t vaddr, struct cfi_rule *
 {
 	struct cfi_section section = {
 		.data = bytes_of(frame->data, frame->length), .is_eh_frame = true, .word_bytes = 8};
+	unsigned steps = STEPS_MAX;
 	struct cfi_row defaults;
 	struct cfi_fde fde;
 
 	cfi_row_default(&arch_x86_64, &defaults);
 	return cfi_fde_read(&section, frame->fde, &fde) &&
-	       cfi_program_run(&section, &fde, &arch_x86_64, &defaults, vaddr, ret);
+	       cfi_program_run(&section, &fde, &arch_x86_64, &defaults, vaddr, &steps, ret);
 }
 
 /* The rule for 0x1000 after the instructions. */
@@ -431,7 +439,8 @@ static void each_instruction_sets_what_it_says(void **state)
 	assert_value(&rule.row.regs[3], CFI_REGISTER, 0);
 	assert_int_equal(rule.row.regs[3].reg, 9);
 	assert_true(RUN(&rule, DW_CFA_def_cfa_sf, 6, 0x7e, DW_CFA_GNU_args_size, 8, DW_CFA_nop,
-			DW_CFA_AARCH64_negate_ra_state));
+			DW_CFA_AARCH64_negate_ra_state, 0x2c /* negate_ra_state_with_pc */,
+			0x2b /* set_ra_state */, 3, 0x7f));
 	assert_value(&rule.row.cfa, CFI_REGISTER, 16);
 	assert_true(RUN(&rule, DW_CFA_def_cfa_offset_sf, 0x7d));
 	assert_value(&rule.row.cfa, CFI_REGISTER, 24);
@@ -466,12 +475,17 @@ static void vector_registers_do_not_matter(void **state)
 	(void)state;
 	struct cfi_rule rule;
 
+	/* VG of aarch64, by which frames of SVE code say how large vectors are, and a vector. */
+	assert_true(RUN(&rule, DW_CFA_val_expression, 46, 1, DW_OP_lit2, DW_CFA_expression, 72, 3,
+			DW_OP_bregx, 46, 0));
+	assert_value(&rule.row.cfa, CFI_REGISTER, 8);
+
 	assert_true(RUN(&rule, DW_CFA_offset_extended, 0x80, 0x80, 0x04, 2, DW_CFA_offset | 33, 1,
 			DW_CFA_restore | 40, DW_CFA_same_value, 50, DW_CFA_register, 40, 41));
 	assert_value(&rule.row.cfa, CFI_REGISTER, 8);
 }
 
-static void senseless_instructions_give_nothing(void **state)
+static void invalid_instructions_give_no_row(void **state)
 {
 	(void)state;
 	struct cfi_rule rule;
@@ -492,7 +506,7 @@ static void senseless_instructions_give_nothing(void **state)
 			 DW_CFA_remember_state, DW_CFA_remember_state));
 }
 
-static void an_entry_cut_anywhere_gives_nothing(void **state)
+static void a_truncated_entry_gives_no_row(void **state)
 {
 	(void)state;
 	static const unsigned char program[] = {DW_CFA_advance_loc | 1, DW_CFA_def_cfa_offset, 16};
@@ -506,6 +520,104 @@ static void an_entry_cut_anywhere_gives_nothing(void **state)
 		cut.length = length;
 		assert_false(find(&cut, 0x1050, &rule));
 	}
+}
+
+static void a_program_with_too_many_instructions_gives_no_row(void **state)
+{
+	(void)state;
+	enum { NOPS = 1 << 20 };
+	CLEANUP(free_ptr) unsigned char *nops = xcalloc(NOPS, 1);
+	struct eh_frame frame = eh_frame_new("", 0);
+	struct cfi_section section = {
+		.data = bytes_of(frame.data, frame.length), .is_eh_frame = true, .word_bytes = 8};
+	unsigned steps = STEPS_MAX;
+	struct cfi_row defaults;
+	struct cfi_rule rule;
+	struct cfi_fde fde;
+
+	cfi_row_default(&arch_x86_64, &defaults);
+	assert_true(cfi_fde_read(&section, frame.fde, &fde));
+	fde.program = bytes_of(nops, NOPS);
+	assert_false(
+		cfi_program_run(&section, &fde, &arch_x86_64, &defaults, 0x1000, &steps, &rule));
+	assert_int_equal(steps, 0);
+	fde.program = bytes_of(nops, STEPS_MAX / 2);
+	steps = STEPS_MAX;
+	assert_true(
+		cfi_program_run(&section, &fde, &arch_x86_64, &defaults, 0x1000, &steps, &rule));
+	assert_true(steps > 0);
+}
+
+static void endless_augmentations_and_numbers_give_no_entry(void **state)
+{
+	(void)state;
+	enum { LETTERS = 1 << 20 };
+	CLEANUP(free_ptr) unsigned char *data = xcalloc(LETTERS + 64, 1);
+	struct cfi_section section = {.is_eh_frame = true, .word_bytes = 8};
+	uint32_t length = LETTERS + 32, back = LETTERS + 32 + 8;
+	struct cfi_fde fde;
+
+	for (unsigned char fill = 'B'; fill; fill = fill == 'B' ? 0x80 : 0) {
+		memcpy(data, &length, sizeof(length));
+		memset(data + 4, 0, 4);
+		data[8] = 1;
+		memcpy(data + 9, "zR", 3);
+		memset(fill == 'B' ? data + 11 : data + 12, fill, LETTERS);
+		/* The FDE after it. */
+		memcpy(data + length + 4, (uint32_t[]){20, back}, 8);
+		section.data = bytes_of(data, LETTERS + 64);
+		assert_false(cfi_fde_read(&section, length + 4, &fde));
+	}
+}
+
+/* A copy of this program that everybody may write to, which makes it foreign. */
+static int foreign_copy(char *path)
+{
+	CLEANUP(close_fd) int from = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	int to = mkstemp(path);
+	ssize_t copied;
+
+	assert_true(to >= 0);
+	do
+		copied = sendfile(to, from, NULL, 1 << 20);
+	while (copied > 0);
+	assert_int_equal(copied, 0);
+	assert_int_equal(fchmod(to, 0666), 0);
+	return to;
+}
+
+static void rules_of_a_foreign_file_do_not_change_with_it(void **state)
+{
+	(void)state;
+	char path[] = "/tmp/prof-test-XXXXXX";
+	CLEANUP(close_fd) int fd = foreign_copy(path);
+	CLEANUP(elf_file_cleanup) struct elf_file *image = open_image(path);
+	uint64_t vaddr, end;
+	struct cfi_rule before, after;
+	unsigned steps = STEPS_MAX, count;
+
+	assert_true(elf_file_is_foreign(image));
+	CLEANUP(cfi_cleanup) struct cfi *cfi = cfi_new(image, arch_native());
+	const struct elf_file_segment *segment = elf_file_segments(image, &count);
+
+	while (!segment->executable)
+		segment++;
+	cfi_index(cfi, NULL);
+	assert_true(cfi_memory_bytes(cfi) > 1000);
+	vaddr = segment->vaddr;
+	end = vaddr + segment->file_bytes;
+	while (vaddr < end && !cfi_find(cfi, vaddr, &steps, &before)) {
+		steps = STEPS_MAX;
+		vaddr++;
+	}
+	assert_true(vaddr < end);
+	assert_int_equal(ftruncate(fd, 0), 0);
+	steps = STEPS_MAX;
+	assert_true(cfi_find(cfi, vaddr, &steps, &after));
+	assert_int_equal(after.start, before.start);
+	assert_int_equal(after.end, before.end);
+	assert_value(&after.row.cfa, before.row.cfa.how, before.row.cfa.offset);
+	unlink(path);
 }
 
 static void debug_frame_of_either_width_is_read(void **state)
@@ -663,11 +775,14 @@ int main(int argc, char **argv)
 		cmocka_unit_test(each_instruction_sets_what_it_says),
 		cmocka_unit_test(states_are_remembered_and_registers_restored),
 		cmocka_unit_test(vector_registers_do_not_matter),
-		cmocka_unit_test(senseless_instructions_give_nothing),
-		cmocka_unit_test(an_entry_cut_anywhere_gives_nothing),
+		cmocka_unit_test(invalid_instructions_give_no_row),
+		cmocka_unit_test(a_truncated_entry_gives_no_row),
+		cmocka_unit_test(a_program_with_too_many_instructions_gives_no_row),
+		cmocka_unit_test(endless_augmentations_and_numbers_give_no_entry),
+		cmocka_unit_test(rules_of_a_foreign_file_do_not_change_with_it),
 		cmocka_unit_test(debug_frame_of_either_width_is_read),
 		cmocka_unit_test(a_silent_entry_follows_the_psabi),
-		cmocka_unit_test(every_row_of_the_libraries_at_hand_is_what_libdw_says),
+		cmocka_unit_test(every_row_of_installed_libraries_equals_that_of_libdw),
 	};
 
 	if (argc > 1)

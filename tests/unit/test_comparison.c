@@ -190,7 +190,7 @@ static void equal_programs_differ_as_often_as_the_confidence_says(void **state)
 	assert_rate(outcome.part_covered, CONFIDENCE, true);
 }
 
-static void few_samples_are_no_reason_for_false_alarms(void **state)
+static void few_samples_give_no_false_alarms(void **state)
 {
 	(void)state;
 	struct experiment experiment = equals(200, 1);
@@ -200,7 +200,7 @@ static void few_samples_are_no_reason_for_false_alarms(void **state)
 	assert_rate(outcome.parts, 1 - CONFIDENCE, false);
 }
 
-static void noise_between_runs_is_no_reason_where_it_is_known(void **state)
+static void known_noise_between_runs_is_not_significant(void **state)
 {
 	(void)state;
 	struct experiment experiment = equals(20000, 1);
@@ -216,7 +216,7 @@ static void noise_between_runs_is_no_reason_where_it_is_known(void **state)
 	assert_true(repeat(&experiment).whole > TRIALS / 3);
 }
 
-static void several_recordings_a_side_tell_the_noise(void **state)
+static void several_recordings_per_side_give_the_noise(void **state)
 {
 	(void)state;
 	struct experiment experiment = equals(5000, 3);
@@ -253,7 +253,7 @@ static void shares_are_compared_whatever_the_lengths(void **state)
 
 /* By a tenth of all, in one function, with 10,000 samples a side: three standard deviations of the
  * whole, and fifteen of the function. */
-static void a_tenth_more_is_found(void **state)
+static void a_growth_by_a_tenth_is_found(void **state)
 {
 	(void)state;
 	struct experiment experiment = equals(10000, 1);
@@ -355,7 +355,7 @@ static void time_of_few_threads_is_known_exactly(void **state)
 	assert_near(comparison_part(comparison, half).margin, 1.96 * sqrt(2 * 250) / 1000, 1e-4);
 }
 
-static void what_is_new_has_a_margin_as_well(void **state)
+static void a_new_function_has_a_margin(void **state)
 {
 	(void)state;
 	struct change change = change_of(COMPARE_WEIGHTS, (struct measurement){1000, 1000},
@@ -374,17 +374,17 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(equal_programs_differ_as_often_as_the_confidence_says),
-		cmocka_unit_test(few_samples_are_no_reason_for_false_alarms),
-		cmocka_unit_test(noise_between_runs_is_no_reason_where_it_is_known),
-		cmocka_unit_test(several_recordings_a_side_tell_the_noise),
+		cmocka_unit_test(few_samples_give_no_false_alarms),
+		cmocka_unit_test(known_noise_between_runs_is_not_significant),
+		cmocka_unit_test(several_recordings_per_side_give_the_noise),
 		cmocka_unit_test(shares_are_compared_whatever_the_lengths),
-		cmocka_unit_test(a_tenth_more_is_found),
+		cmocka_unit_test(a_growth_by_a_tenth_is_found),
 		cmocka_unit_test(shares_move_where_one_function_grows),
 		cmocka_unit_test(weights_are_shares_of_what_old_has),
 		cmocka_unit_test(rates_may_differ),
 		cmocka_unit_test(shares_are_of_each_side),
 		cmocka_unit_test(time_of_few_threads_is_known_exactly),
-		cmocka_unit_test(what_is_new_has_a_margin_as_well),
+		cmocka_unit_test(a_new_function_has_a_margin),
 	};
 
 	return cmocka_run_group_tests_name("comparison", tests, NULL, NULL);

@@ -84,7 +84,7 @@ static void cpp_names_read_as_in_the_source(void **state)
 	assert_names(names, ARRAY_SIZE(names));
 }
 
-static void clones_stay_apart_but_not_by_the_linkers_number(void **state)
+static void clones_stay_distinct_without_the_linkers_number(void **state)
 {
 	(void)state;
 	static const struct name names[] = {
@@ -107,7 +107,7 @@ static void clones_stay_apart_but_not_by_the_linkers_number(void **state)
 	assert_names(names, ARRAY_SIZE(names));
 }
 
-static void what_is_not_mangled_stays(void **state)
+static void an_unmangled_name_is_unchanged(void **state)
 {
 	(void)state;
 	static const struct name names[] = {
@@ -160,7 +160,7 @@ static void assert_readable(const char *start, const char *end)
 }
 
 /* Each type holds the one before twice: 2^40 when written out. */
-static void a_name_that_explodes_is_given_up(void **state)
+static void demangling_stops_at_a_name_that_expands_too_far(void **state)
 {
 	(void)state;
 	char rust[4096] = "_RIC1aTllE";
@@ -194,7 +194,7 @@ static void a_name_that_explodes_is_given_up(void **state)
 }
 
 /* The number of lifetimes of a function pointer, where libiberty does not print but counts. */
-static void a_name_with_countless_lifetimes_is_given_up(void **state)
+static void demangling_stops_at_a_name_with_too_many_lifetimes(void **state)
 {
 	(void)state;
 	static const struct name names[] = {
@@ -258,11 +258,11 @@ int main(void)
 		cmocka_unit_test(rust_v0_names_read_as_rustc_writes_them),
 		cmocka_unit_test(rust_legacy_names_lose_their_hash),
 		cmocka_unit_test(cpp_names_read_as_in_the_source),
-		cmocka_unit_test(clones_stay_apart_but_not_by_the_linkers_number),
-		cmocka_unit_test(what_is_not_mangled_stays),
+		cmocka_unit_test(clones_stay_distinct_without_the_linkers_number),
+		cmocka_unit_test(an_unmangled_name_is_unchanged),
 		cmocka_unit_test(a_long_name_of_templates_is_readable),
-		cmocka_unit_test(a_name_that_explodes_is_given_up),
-		cmocka_unit_test(a_name_with_countless_lifetimes_is_given_up),
+		cmocka_unit_test(demangling_stops_at_a_name_that_expands_too_far),
+		cmocka_unit_test(demangling_stops_at_a_name_with_too_many_lifetimes),
 		cmocka_unit_test(no_name_overflows_four_megabytes_of_stack),
 	};
 

@@ -18,14 +18,14 @@ static struct profile *two_columns(void)
 {
 	struct profile *profile = profile_new();
 
-	add_event(profile, "old", true);
-	add_event(profile, "new", true);
+	add_event(profile, "old", VALUE_CPU_TIME);
+	add_event(profile, "new", VALUE_CPU_TIME);
 	return profile;
 }
 
 static void add(struct profile *profile, event_id column, stack_id stack, uint64_t samples)
 {
-	profile_add_samples(profile, profile_thread(profile, 1, 1, "p", "p"), stack, column,
+	profile_add_samples(profile, profile_thread_labels(profile, 1, 1, "p", "p"), stack, column,
 			    samples, samples * 1000000);
 }
 
@@ -51,7 +51,7 @@ static const struct diff_row *row_of(const struct diff *diff, const char *name)
 	return NULL;
 }
 
-static void what_costs_more_is_found(void **state)
+static void a_function_that_costs_more_is_found(void **state)
 {
 	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = two_columns();
@@ -110,7 +110,7 @@ static void equals_are_the_same(void **state)
 
 /* Each of many functions costs more than chance would make of one, but not of one among many; what
  * calls all of them certainly does, but only by them. */
-static void what_costs_more_itself_stands_before_its_callers(void **state)
+static void a_function_with_more_self_weight_precedes_its_callers(void **state)
 {
 	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = two_columns();
@@ -147,7 +147,7 @@ static void recursion_counts_once(void **state)
 	assert_near(row_of(&diff, "b")->total.before, 1, 1e-9);
 }
 
-static void nothing_is_compared_with_nothing(void **state)
+static void a_comparison_with_an_empty_profile_has_no_verdict(void **state)
 {
 	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = two_columns();
@@ -226,12 +226,12 @@ static void sums_are_those_of_all_rows(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_costs_more_is_found),
+		cmocka_unit_test(a_function_that_costs_more_is_found),
 		cmocka_unit_test(shares_speak_of_no_whole),
 		cmocka_unit_test(equals_are_the_same),
-		cmocka_unit_test(what_costs_more_itself_stands_before_its_callers),
+		cmocka_unit_test(a_function_with_more_self_weight_precedes_its_callers),
 		cmocka_unit_test(recursion_counts_once),
-		cmocka_unit_test(nothing_is_compared_with_nothing),
+		cmocka_unit_test(a_comparison_with_an_empty_profile_has_no_verdict),
 		cmocka_unit_test(a_change_is_found_where_it_is_called),
 		cmocka_unit_test(what_is_not_counted_is_estimated),
 		cmocka_unit_test(sums_are_those_of_all_rows),

@@ -1,6 +1,6 @@
 #include "elf/disassembly.h"
 
-#include "elf_file.h"
+#include "built_elf.h"
 #include "lacking.h"
 
 #include <setjmp.h>
@@ -10,28 +10,28 @@
 
 enum { CODE_VADDR = 0x1000 };
 
-static struct image *image_of_code(uint16_t machine, const void *code, size_t len)
+static struct elf_file *elf_file_of_code(uint16_t machine, const void *code, size_t len)
 {
-	struct image *image = NULL;
-	struct elf_file file;
+	struct elf_file *image = NULL;
+	struct built_elf file;
 
-	elf_file_init(&file);
+	built_elf_init(&file);
 	file.header.e_machine = machine;
-	elf_file_segment(&file, (Elf64_Phdr){.p_type = PT_LOAD,
-					     .p_flags = PF_R | PF_X,
-					     .p_offset = elf_file_bytes(&file, code, len),
-					     .p_vaddr = CODE_VADDR,
-					     .p_filesz = len,
-					     .p_memsz = len});
-	elf_file_finish(&file);
-	assert_null(image_from_memory(file.data, file.len, "test", &image));
+	built_elf_segment(&file, (Elf64_Phdr){.p_type = PT_LOAD,
+					      .p_flags = PF_R | PF_X,
+					      .p_offset = built_elf_bytes(&file, code, len),
+					      .p_vaddr = CODE_VADDR,
+					      .p_filesz = len,
+					      .p_memsz = len});
+	built_elf_finish(&file);
+	assert_null(elf_file_from_memory(file.data, file.len, "test", &image));
 	return image;
 }
 
 static void assert_targets(uint16_t machine, const void *code, size_t len, const uint64_t *targets,
 			   size_t count)
 {
-	CLEANUP(image_cleanup) struct image *image = image_of_code(machine, code, len);
+	CLEANUP(elf_file_cleanup) struct elf_file *image = elf_file_of_code(machine, code, len);
 	struct disassembly disassembly;
 	struct error *err = disassembly_init(&disassembly, image, CODE_VADDR, len, false);
 

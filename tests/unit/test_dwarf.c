@@ -1,7 +1,7 @@
-#include "symbol/dwarf.h"
+#include "dwarf/dwarf.h"
 
 #include "base/alloc.h"
-#include "symbol/dwarf_sections.h"
+#include "dwarf/sections.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -472,6 +472,30 @@ static void a_call_says_where_it_runs_and_where_it_is_called(void **state)
 	}
 }
 
+/* A mapped file may be written to while it is read. */
+static void names_that_were_found_do_not_change_with_the_file(void **state)
+{
+	(void)state;
+	for (unsigned version = 3; version <= 5; version++) {
+		CLEANUP(dwarf_cleanup) struct dwarf *dwarf = NULL;
+		struct arena arena = {0};
+		struct file file = {0};
+		struct inline_chain chain;
+
+		put_nest(&file, version);
+		dwarf = dwarf_of(&file);
+		chain = resolve(dwarf, 0x1024, &arena);
+		for (unsigned i = 0; i < DWARF_SECTION_COUNT; i++)
+			memset(file.of[i].data, 'Z', sizeof(file.of[i].data));
+		assert_int_equal(chain.count, 3);
+		assert_string_equal(chain.calls[0].name, "inner");
+		assert_string_equal(chain.calls[0].file, "/src/include/list.h");
+		assert_string_equal(chain.calls[1].file, "/src/main.c");
+		assert_string_equal(chain.calls[2].name, "outer");
+		arena_deinit(&arena);
+	}
+}
+
 static void a_row_reaches_to_the_next_one_and_not_beyond_the_sequence(void **state)
 {
 	(void)state;
@@ -515,7 +539,7 @@ static void code_without_functions_has_lines_all_the_same(void **state)
 	arena_deinit(&arena);
 }
 
-static void functions_that_the_linker_threw_away_name_nothing(void **state)
+static void functions_discarded_by_the_linker_name_nothing(void **state)
 {
 	(void)state;
 	struct file file = {0};
@@ -606,7 +630,7 @@ static void a_nested_function_is_not_inlined_into_the_one_around_it(void **state
 	assert_file(&file, 0x1090, "nested");
 }
 
-static void what_is_inlined_may_reach_beyond_its_caller(void **state)
+static void inlined_code_may_reach_beyond_its_caller(void **state)
 {
 	(void)state;
 	struct file file = {0};
@@ -722,7 +746,7 @@ static void a_unit_without_ranges_is_found_by_its_functions(void **state)
 	assert_file(&file, 0x5010, "");
 }
 
-static void of_units_that_overlap_the_one_that_begins_last_has_the_address(void **state)
+static void of_overlapping_units_the_one_that_begins_last_has_the_address(void **state)
 {
 	(void)state;
 	struct file file = {0};
@@ -744,7 +768,7 @@ static void of_units_that_overlap_the_one_that_begins_last_has_the_address(void 
 	assert_file(&file, 0x2100, "");
 }
 
-static void a_skeleton_of_split_dwarf_knows_nothing(void **state)
+static void a_skeleton_unit_of_split_dwarf_gives_no_names(void **state)
 {
 	(void)state;
 	struct file file = {0};
@@ -799,7 +823,7 @@ static void a_circle_of_references_ends(void **state)
 	assert_file(&file, 0x1000, "?");
 }
 
-static void attributes_of_no_interest_are_passed_over_whatever_their_form(void **state)
+static void unneeded_attributes_of_any_form_are_skipped(void **state)
 {
 	(void)state;
 	struct file file = {0};
@@ -856,26 +880,56 @@ static void damaged_sections_cost_names_only(void **state)
 	assert_file(&file, 0x1020, "inner middle outer");
 }
 
+/* The function of main.c, after so many zeros in .debug_info. */
+static bool is_found_after_zeros(size_t zeros)
+{
+	struct file file = {.unit = 0};
+	CLEANUP(free_ptr) unsigned char *padded = NULL;
+	CLEANUP(dwarf_cleanup) struct dwarf *dwarf = NULL;
+	struct dwarf_sections sections;
+
+	begin_code_unit(&file, 4, LANG_C);
+	put_function(&file, CODE, "main", 0x1000, 0x100);
+	end_unit(&file);
+	sections = sections_of(&file);
+	padded = calloc(1, zeros + info(&file)->len);
+	memcpy(padded + zeros, info(&file)->data, info(&file)->len);
+	sections.of[DWARF_INFO] = bytes_of(padded, zeros + info(&file)->len);
+	dwarf = dwarf_of_sections(&sections, NULL);
+	return dwarf_unit_of(dwarf, 0x1010) != DWARF_NO_UNIT;
+}
+
+/* Linkers pad; what is zeros for gigabytes is not read to its end. */
+static void units_are_found_after_padding_but_not_after_megabytes_of_zeros(void **state)
+{
+	(void)state;
+	assert_true(is_found_after_zeros(0));
+	assert_true(is_found_after_zeros(4096));
+	assert_false(is_found_after_zeros(5 << 20));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(inlined_functions_come_innermost_first),
 		cmocka_unit_test(a_call_says_where_it_runs_and_where_it_is_called),
+		cmocka_unit_test(names_that_were_found_do_not_change_with_the_file),
 		cmocka_unit_test(a_row_reaches_to_the_next_one_and_not_beyond_the_sequence),
 		cmocka_unit_test(code_without_functions_has_lines_all_the_same),
-		cmocka_unit_test(functions_that_the_linker_threw_away_name_nothing),
+		cmocka_unit_test(functions_discarded_by_the_linker_name_nothing),
 		cmocka_unit_test(a_linkage_name_comes_before_a_name),
 		cmocka_unit_test(a_name_alone_is_qualified_by_what_is_around_its_declaration),
 		cmocka_unit_test(a_nested_function_is_not_inlined_into_the_one_around_it),
-		cmocka_unit_test(what_is_inlined_may_reach_beyond_its_caller),
+		cmocka_unit_test(inlined_code_may_reach_beyond_its_caller),
 		cmocka_unit_test(a_function_may_have_several_ranges),
 		cmocka_unit_test(every_kind_of_range_list_entry_is_read),
 		cmocka_unit_test(a_unit_without_ranges_is_found_by_its_functions),
-		cmocka_unit_test(of_units_that_overlap_the_one_that_begins_last_has_the_address),
-		cmocka_unit_test(a_skeleton_of_split_dwarf_knows_nothing),
+		cmocka_unit_test(of_overlapping_units_the_one_that_begins_last_has_the_address),
+		cmocka_unit_test(a_skeleton_unit_of_split_dwarf_gives_no_names),
 		cmocka_unit_test(names_come_from_the_supplementary_file),
 		cmocka_unit_test(a_circle_of_references_ends),
-		cmocka_unit_test(attributes_of_no_interest_are_passed_over_whatever_their_form),
+		cmocka_unit_test(unneeded_attributes_of_any_form_are_skipped),
+		cmocka_unit_test(units_are_found_after_padding_but_not_after_megabytes_of_zeros),
 		cmocka_unit_test(damaged_sections_cost_names_only),
 	};
 

@@ -1,11 +1,12 @@
 #include "base/gzip.h"
 #include "output.h"
 #include "sample_profile.h"
+#include "waiting_profile.h"
 
-static struct output json_of(const struct profile *profile)
+static struct output json_with(const struct profile *profile, struct format_options options)
 {
 	CLEANUP(output_deinit)
-	struct output packed = output_of(&format_firefox, profile, (struct format_options){0});
+	struct output packed = output_of(&format_firefox, profile, options);
 	FILE *in = fmemopen(packed.data, packed.len, "r");
 	FILE *gzip = gzip_reader(in, 1 << 20);
 	struct output output = {.data = calloc(1, 1 << 20)};
@@ -17,13 +18,18 @@ static struct output json_of(const struct profile *profile)
 	return output;
 }
 
+static struct output json_of(const struct profile *profile)
+{
+	return json_with(profile, (struct format_options){0});
+}
+
 static void assert_holds(const struct output *output, const char *part)
 {
 	if (!strstr(output->data, part))
 		fail_msg("%s is not in %s", part, output->data);
 }
 
-static void the_golden_profile_is_written_as_ever(void **state)
+static void the_golden_profile_is_written_unchanged(void **state)
 {
 	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = shop_profile();
@@ -35,16 +41,19 @@ static void the_golden_profile_is_written_as_ever(void **state)
 static struct profile *timed_profile(void)
 {
 	struct profile *profile = profile_new();
-	event_id event = add_event(profile, "cpu-clock", true);
-	thread_id one = profile_thread(profile, 7, 7, "p", "p");
-	uint32_t cells[2];
+	event_id event = add_event(profile, "cpu-clock", VALUE_CPU_TIME);
+	label_set_id one = profile_thread_labels(profile, 7, 7, "p", "p");
+	uint32_t samples[2];
 
-	profile_keep_moments(profile);
-	cells[0] = profile_add_samples(profile, one, STACK(profile, "a"), event, 2, 3000000);
-	cells[1] = profile_add(profile, one, STACK(profile, "b"), event, 1000000);
-	profile_add_moment(profile, &(struct profile_moment){1001000000, cells[0], 0});
-	profile_add_moment(profile, &(struct profile_moment){1003001999, cells[1], 1});
-	profile_add_moment(profile, &(struct profile_moment){1002999999, cells[0], 2});
+	profile_keep_timestamps(profile);
+	samples[0] = profile_add_samples(profile, one, STACK(profile, "a"), event, 2, 3000000);
+	samples[1] = profile_add(profile, one, STACK(profile, "b"), event, 1000000);
+	profile_add_timed_sample(profile,
+				 &(struct profile_timed_sample){1001000000, samples[0], 0});
+	profile_add_timed_sample(profile,
+				 &(struct profile_timed_sample){1003001999, samples[1], 1});
+	profile_add_timed_sample(profile,
+				 &(struct profile_timed_sample){1002999999, samples[0], 2});
 	profile_set_info(profile, &(struct profile_info){.start_unix_ns = 5000000000,
 							 .start_ns = 1000000000,
 							 .duration_ns = 10000000});
@@ -64,12 +73,12 @@ static void samples_have_their_times_and_cpu_time(void **state)
 	assert_holds(&output, "\"startTime\":5000,");
 }
 
-static void markers_stand_with_their_threads(void **state)
+static void markers_are_in_their_threads(void **state)
 {
 	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = timed_profile();
 
-	profile_thread(profile, 7, 8, "p", "second");
+	profile_thread_labels(profile, 7, 8, "p", "second");
 	profile_add_marker(profile, &(struct profile_marker){PROFILE_MARKER_FORK, 1000500000, 0, 7,
 							     8, text_of(profile, "child"), 0});
 	profile_add_marker(profile, &(struct profile_marker){PROFILE_MARKER_LOST, 1000600000, 0, -1,
@@ -88,8 +97,8 @@ static void without_times_a_stack_has_the_weight_of_all_its_samples(void **state
 {
 	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
-	event_id event = add_event(profile, "cpu-clock", true);
-	thread_id one = profile_thread(profile, 7, 7, "p", "p");
+	event_id event = add_event(profile, "cpu-clock", VALUE_CPU_TIME);
+	label_set_id one = profile_thread_labels(profile, 7, 7, "p", "p");
 
 	profile_add_samples(profile, one, STACK(profile, "a"), event, 2, 3000000);
 	profile_add_samples(profile, one, STACK(profile, "b"), event, 5, 1000000);
@@ -104,8 +113,8 @@ static void a_weight_of_no_samples_and_a_stack_without_frames_are_no_fault(void 
 {
 	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
-	event_id event = add_event(profile, "cpu-clock", true);
-	thread_id one = profile_thread(profile, 7, 7, "p", "p");
+	event_id event = add_event(profile, "cpu-clock", VALUE_CPU_TIME);
+	label_set_id one = profile_thread_labels(profile, 7, 7, "p", "p");
 
 	profile_add_samples(profile, one, STACK(profile, "a"), event, 0, 3000000);
 	profile_add_samples(profile, one, STACK_EMPTY, event, 1, 1);
@@ -123,14 +132,14 @@ static void a_build_id_becomes_one_of_breakpad(void **state)
 	};
 
 	profile_describe_module(profile, 0, &module);
-	profile_add(profile, profile_thread(profile, 1, 1, "p", "p"), STACK(profile, "f"),
-		    add_event(profile, "e", false), 1);
+	profile_add(profile, profile_thread_labels(profile, 1, 1, "p", "p"), STACK(profile, "f"),
+		    add_event(profile, "e", VALUE_COUNT), 1);
 	CLEANUP(output_deinit) struct output output = json_of(profile);
 	assert_holds(&output, "\"breakpadId\":\"67452301AB89EFCD0123456789ABCDEF0\","
 			      "\"codeId\":\"0123456789abcdef0123456789abcdef01234567\"");
 }
 
-static void nothing_makes_a_file_of_nothing(void **state)
+static void an_empty_profile_is_written(void **state)
 {
 	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
@@ -150,16 +159,90 @@ static void a_full_disk_is_an_error(void **state)
 	assert_non_null(err);
 }
 
+static struct profile *one_wait(bool has_times)
+{
+	struct profile *profile = profile_new();
+	label_set_id thread = profile_thread_labels(profile, 7, 7, "p", "p");
+
+	add_event(profile, "cpu-clock", VALUE_CPU_TIME);
+	add_event(profile, "off-cpu", VALUE_OFF_CPU_TIME);
+	if (has_times)
+		profile_keep_timestamps(profile);
+	add_run(profile, thread, STACK(profile, "f"), 0, 2);
+	add_wait(profile, thread, reason_at(profile, STACK(profile, "g"), "[futex]"), 2, 27, 20);
+	add_run(profile, thread, STACK(profile, "f"), 28, 29);
+	profile_set_info(profile, &(struct profile_info){.start_ns = has_times ? 1000 * MS : 0,
+							 .duration_ns = 30 * MS});
+	return profile;
+}
+
+static void a_wait_is_samples_without_cpu_time_from_its_start_to_its_end(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = one_wait(true);
+	CLEANUP(output_deinit) struct output output = json_of(profile);
+
+	assert_holds(&output, "\"weightType\":\"tracing-ms\","
+			      "\"weight\":[1,1,6.666666,6.666667,6.666667,0,1],"
+			      "\"stack\":[0,0,2,2,2,2,3],"
+			      "\"timeDeltas\":[1,1,0,8.333,8.333,8.334,2],"
+			      "\"threadCPUDelta\":[1000000,1000000,0,0,0,0,1000000]}");
+	assert_holds(&output,
+		     "\"startTime\":[2],\"endTime\":[27],\"phase\":[1],\"category\":[5],"
+		     "\"data\":[{\"type\":\"wait\",\"reason\":\"[futex]\"}],\"length\":1}");
+	assert_holds(&output, "{\"label\":\"Events\",\"format\":\"string\","
+			      "\"value\":\"cpu-clock and off-cpu\"}");
+	assert_holds(&output, "\"category\":[0,0,5,0]");
+}
+
+static void waiting_alone_is_empty_between_two_waits(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = one_wait(true);
+	CLEANUP(output_deinit)
+	struct output output = json_with(profile,
+					 (struct format_options){.event = 1, .event_only = true});
+
+	assert_holds(&output, "\"weight\":[6.666666,6.666667,6.666667,0],"
+			      "\"stack\":[2,2,2,null],\"timeDeltas\":[2,8.333,8.333,8.334]}");
+}
+
+static void cpu_time_alone_is_as_without_waiting(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = one_wait(true);
+	CLEANUP(output_deinit)
+	struct output output = json_with(profile, (struct format_options){.event_only = true});
+
+	assert_holds(&output, "\"weightType\":\"samples\",\"weight\":null,\"stack\":[0,0,3],"
+			      "\"timeDeltas\":[1,1,27]");
+}
+
+static void waits_without_times_have_their_weight(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = one_wait(false);
+	CLEANUP(output_deinit) struct output output = json_of(profile);
+
+	assert_holds(&output, "\"weightType\":\"tracing-ms\",\"weight\":[2,1,20],"
+			      "\"stack\":[0,3,2],\"timeDeltas\":[0,10,10]}");
+	assert_holds(&output, "\"not known: ");
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_golden_profile_is_written_as_ever),
+		cmocka_unit_test(the_golden_profile_is_written_unchanged),
 		cmocka_unit_test(samples_have_their_times_and_cpu_time),
-		cmocka_unit_test(markers_stand_with_their_threads),
+		cmocka_unit_test(markers_are_in_their_threads),
 		cmocka_unit_test(without_times_a_stack_has_the_weight_of_all_its_samples),
 		cmocka_unit_test(a_weight_of_no_samples_and_a_stack_without_frames_are_no_fault),
 		cmocka_unit_test(a_build_id_becomes_one_of_breakpad),
-		cmocka_unit_test(nothing_makes_a_file_of_nothing),
+		cmocka_unit_test(a_wait_is_samples_without_cpu_time_from_its_start_to_its_end),
+		cmocka_unit_test(waiting_alone_is_empty_between_two_waits),
+		cmocka_unit_test(cpu_time_alone_is_as_without_waiting),
+		cmocka_unit_test(waits_without_times_have_their_weight),
+		cmocka_unit_test(an_empty_profile_is_written),
 		cmocka_unit_test(a_full_disk_is_an_error),
 	};
 

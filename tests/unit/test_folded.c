@@ -1,5 +1,6 @@
 #include "output.h"
 #include "sample_profile.h"
+#include "waiting_profile.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -12,7 +13,7 @@ static void assert_folded(const struct profile *profile, struct format_options o
 	assert_string_equal(output.data, expected);
 }
 
-static void the_golden_profile_is_written_as_ever(void **state)
+static void the_golden_profile_is_written_unchanged(void **state)
 {
 	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = shop_profile();
@@ -31,10 +32,10 @@ static void stacks_of_the_same_names_are_one_line(void **state)
 {
 	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
-	event_id event = add_event(profile, "cpu-clock", true);
-	thread_id threads[] = {profile_thread(profile, 1, 1, "p", "p"),
-			       profile_thread(profile, 1, 2, "p", "second"),
-			       profile_thread(profile, 3, 3, "p", "p")};
+	event_id event = add_event(profile, "cpu-clock", VALUE_CPU_TIME);
+	label_set_id threads[] = {profile_thread_labels(profile, 1, 1, "p", "p"),
+				  profile_thread_labels(profile, 1, 2, "p", "second"),
+				  profile_thread_labels(profile, 3, 3, "p", "p")};
 
 	for (unsigned i = 0; i < ARRAY_SIZE(threads); i++)
 		profile_add(profile, threads[i], STACK(profile, "main", "f"), event, 1);
@@ -49,10 +50,10 @@ static void a_frame_is_written_with_its_inlined_functions_behind_it(void **state
 {
 	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
-	event_id event = add_event(profile, "cpu-clock", true);
+	event_id event = add_event(profile, "cpu-clock", VALUE_CPU_TIME);
 	frame_id frame = add_frame(profile, (const char *const[]){"inner", "outer", "real", NULL});
 
-	profile_add(profile, profile_thread(profile, 1, 1, "p", "p"),
+	profile_add(profile, profile_thread_labels(profile, 1, 1, "p", "p"),
 		    profile_push(profile, STACK_EMPTY, frame), event, 1);
 	assert_folded(profile, (struct format_options){0}, "p;real;outer;inner 1\n");
 	assert_folded(profile, (struct format_options){.annotate = true},
@@ -82,23 +83,24 @@ static void names_cannot_break_a_line(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 
-		profile_add(profile, profile_thread(profile, 1, 1, "p", "p"),
-			    STACK(profile, cases[i].name), add_event(profile, "e", false), 1);
+		profile_add(profile, profile_thread_labels(profile, 1, 1, "p", "p"),
+			    STACK(profile, cases[i].name), add_event(profile, "e", VALUE_COUNT), 1);
 		assert_folded(profile, (struct format_options){0}, cases[i].line);
 	}
 }
 
-static void a_process_name_is_one_word(void **state)
+static void spaces_in_a_process_name_are_replaced(void **state)
 {
 	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
-	event_id event = add_event(profile, "cpu-clock", true);
+	event_id event = add_event(profile, "cpu-clock", VALUE_CPU_TIME);
 
-	profile_add(profile, profile_thread(profile, 1, 1, "Web Content 3", ""),
+	profile_add(profile, profile_thread_labels(profile, 1, 1, "Web Content 3", ""),
 		    STACK(profile, "f"), event, 1);
-	profile_add(profile, profile_thread(profile, 2, 2, "", ""), STACK(profile, "f"), event, 1);
-	profile_add(profile, profile_thread(profile, 3, 3, "a;b\n", ""), STACK(profile, "f"), event,
-		    1);
+	profile_add(profile, profile_thread_labels(profile, 2, 2, "", ""), STACK(profile, "f"),
+		    event, 1);
+	profile_add(profile, profile_thread_labels(profile, 3, 3, "a;b\n", ""), STACK(profile, "f"),
+		    event, 1);
 	assert_folded(profile, (struct format_options){0},
 		      "Web_Content_3;f 1\n[unnamed];f 1\na:b\xef\xbf\xbd;f 1\n");
 }
@@ -113,8 +115,8 @@ static void a_very_long_name_is_written_in_full(void **state)
 	memset(name, 'x', 64 * 1024);
 	name[64 * 1024] = '\0';
 	expected = xasprintf("p;%s;%s 1\n", name, name);
-	profile_add(profile, profile_thread(profile, 1, 1, "p", "p"), STACK(profile, name, name),
-		    add_event(profile, "e", false), 1);
+	profile_add(profile, profile_thread_labels(profile, 1, 1, "p", "p"),
+		    STACK(profile, name, name), add_event(profile, "e", VALUE_COUNT), 1);
 	assert_folded(profile, (struct format_options){0}, expected);
 }
 
@@ -122,8 +124,8 @@ static void deep_recursion_is_written_in_full(void **state)
 {
 	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
-	event_id event = add_event(profile, "cpu-clock", true);
-	thread_id thread = profile_thread(profile, 1, 1, "p", "p");
+	event_id event = add_event(profile, "cpu-clock", VALUE_CPU_TIME);
+	label_set_id thread = profile_thread_labels(profile, 1, 1, "p", "p");
 	frame_id frame = add_frame(profile, (const char *const[]){"f", NULL});
 	stack_id stack = STACK_EMPTY;
 	size_t len = 0;
@@ -139,12 +141,12 @@ static void deep_recursion_is_written_in_full(void **state)
 	assert_memory_equal(output.data, "p;f 1\np;f;f 1\np;f;f;f 1\n", 24);
 }
 
-static void the_weight_is_what_was_asked_for(void **state)
+static void the_requested_weight_is_written(void **state)
 {
 	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
-	event_id event = add_event(profile, "task-clock", true);
-	thread_id thread = profile_thread(profile, 1, 1, "p", "p");
+	event_id event = add_event(profile, "task-clock", VALUE_CPU_TIME);
+	label_set_id thread = profile_thread_labels(profile, 1, 1, "p", "p");
 	stack_id stack = STACK(profile, "f");
 
 	profile_add(profile, thread, stack, event, 1000);
@@ -156,14 +158,14 @@ static void the_weight_is_what_was_asked_for(void **state)
 	assert_folded(profile, (struct format_options){.weight = WEIGHT_PERIOD}, "p;f 1500\n");
 }
 
-static void an_event_that_is_no_clock_has_no_nanoseconds(void **state)
+static void an_event_that_is_not_a_clock_has_no_nanoseconds(void **state)
 {
 	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	struct format_options options = {.weight = WEIGHT_NS};
 	CLEANUP(error_cleanup) struct error *err = NULL;
 
-	add_event(profile, "cycles", false);
+	add_event(profile, "cycles", VALUE_COUNT);
 	err = format_folded.write(profile, &options, stdout);
 	assert_non_null(err);
 	assert_string_equal(error_text(err), "cycles does not count nanoseconds");
@@ -174,9 +176,9 @@ static void of_several_events_the_first_is_written(void **state)
 {
 	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
-	event_id first = add_event(profile, "cycles", false);
-	event_id second = add_event(profile, "page-faults", false);
-	thread_id thread = profile_thread(profile, 1, 1, "p", "p");
+	event_id first = add_event(profile, "cycles", VALUE_COUNT);
+	event_id second = add_event(profile, "page-faults", VALUE_COUNT);
+	label_set_id thread = profile_thread_labels(profile, 1, 1, "p", "p");
 
 	profile_add(profile, thread, STACK(profile, "f"), first, 1);
 	profile_add(profile, thread, STACK(profile, "f"), second, 1);
@@ -190,7 +192,7 @@ static void an_empty_profile_is_an_empty_file(void **state)
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 
 	assert_folded(profile, (struct format_options){0}, "");
-	add_event(profile, "cpu-clock", true);
+	add_event(profile, "cpu-clock", VALUE_CPU_TIME);
 	assert_folded(profile, (struct format_options){.weight = WEIGHT_NS}, "");
 }
 
@@ -202,11 +204,12 @@ static void the_order_in_which_samples_come_does_not_matter(void **state)
 
 	for (int round = 0; round < 2; round++) {
 		CLEANUP(profile_cleanup) struct profile *profile = profile_new();
-		event_id event = add_event(profile, "cpu-clock", true);
+		event_id event = add_event(profile, "cpu-clock", VALUE_CPU_TIME);
 
 		for (int i = 0; i < 125; i++) {
 			int n = round ? 124 - i : i;
-			thread_id thread = profile_thread(profile, n % 2, n % 4, "p", "t");
+			label_set_id thread = profile_thread_labels(profile, n % 2, n % 4, "p",
+								    "t");
 
 			profile_add(profile, thread,
 				    STACK(profile, names[n % 5], names[n / 5 % 5], names[n / 25]),
@@ -219,14 +222,14 @@ static void the_order_in_which_samples_come_does_not_matter(void **state)
 }
 
 /* The straight way: every sample's line as text, sorted, equal ones added up. */
-static char *line_of(const struct profile *profile, const struct profile_cell *cell)
+static char *line_of(const struct profile *profile, const struct profile_sample *sample)
 {
-	struct profile_stack stack = profile_get_stack(profile, cell->stack);
+	struct profile_stack stack = profile_stacks(profile).items[sample->stack];
 	char *line = xstrdup("");
 	const char *process = profile_string(profile,
-					     profile_get_thread(profile, cell->thread)->process);
+					     profile_thread_of(profile, sample->labels)->process);
 
-	for (; stack.depth; stack = profile_get_stack(profile, stack.parent)) {
+	for (; stack.depth; stack = profile_stacks(profile).items[stack.parent]) {
 		struct profile_frame frame = profile_get_frame(profile, stack.frame);
 
 		for (unsigned i = 0; i < (frame.line_count ? frame.line_count : 1); i++) {
@@ -276,12 +279,12 @@ static void lines_are_sorted_and_add_up_whatever_the_names(void **state)
 		char *lines[1000];
 		size_t count = 0, line_count = 0, at = 0;
 
-		for (uint64_t i = 0; i < profile_cell_count(profile); i++) {
-			const struct profile_cell *cell = profile_get_cell(profile, i);
+		for (uint64_t i = 0; i < profile_samples(profile).count; i++) {
+			const struct profile_sample *sample = &profile_samples(profile).items[i];
 
-			if (cell->event == 0)
-				stacks[count++] = (struct expected){line_of(profile, cell),
-								    cell->samples};
+			if (sample->event == 0)
+				stacks[count++] = (struct expected){line_of(profile, sample),
+								    sample->samples};
 		}
 		qsort(stacks, count, sizeof(*stacks), compare_stacks);
 		for (size_t i = 0; i < count; i++) {
@@ -316,23 +319,92 @@ static void a_full_disk_is_an_error(void **state)
 	assert_int_equal(error_number(err), ENOSPC);
 }
 
+static void any_number_of_events_and_names_can_be_written(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
+	label_set_id thread = profile_thread_labels(profile, 1, 1, "p", "p");
+	event_id event = 0;
+	char name[16];
+
+	/* Their product is more than 32 bits can hold. */
+	for (unsigned i = 0; i < 65536; i++) {
+		snprintf(name, sizeof(name), "e%u", i);
+		event = add_event(profile, name, VALUE_COUNT);
+		add_frame(profile, (const char *const[]){name, NULL});
+	}
+	profile_add(profile, thread, STACK(profile, "f"), event, 1);
+	assert_folded(profile, (struct format_options){.event = event}, "p;f 1\n");
+}
+
+static void cpu_time_and_waiting_are_nanoseconds_that_add_up(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = waiting_profile(false);
+	static const char run[] = "shop;main;crunch 300000000\n";
+	static const char join[] = "shop;main;pthread_join;[futex] 700000000\n";
+	static const char work[] = "shop;worker;holds_lock 150000000\n";
+	static const char nap[] = "shop;worker;naps;std::this_thread::sleep_for 50000000\n";
+	static const char wait[] =
+		"shop;worker;holds_lock;pthread_mutex_lock;__lll_lock_wait;"
+		"[mutex held by shop in crunch] 400000000\n"
+		"shop;worker;holds_lock;pthread_mutex_lock;__lll_lock_wait;[wanted a CPU] "
+		"100000000\n";
+	static const char sleep[] =
+		"shop;worker;naps;std::this_thread::sleep_for;[nanosleep] 300000000\n";
+	CLEANUP(free_ptr)
+	char *both = xasprintf("%s%s%s%s%s%s", run, join, work, wait, nap, sleep);
+	CLEANUP(free_ptr) char *waiting = xasprintf("%s%s%s", join, wait, sleep);
+
+	assert_folded(profile, (struct format_options){0}, both);
+	assert_folded(profile, (struct format_options){.event = 1, .event_only = true}, waiting);
+	assert_folded(profile, (struct format_options){.event_only = true},
+		      "shop;main;crunch 300\nshop;worker;holds_lock 150\n"
+		      "shop;worker;naps;std::this_thread::sleep_for 50\n");
+	assert_folded(
+		profile,
+		(struct format_options){.event = 1, .event_only = true, .weight = WEIGHT_SAMPLES},
+		"shop;main;pthread_join;[futex] 1\n"
+		"shop;worker;holds_lock;pthread_mutex_lock;__lll_lock_wait;"
+		"[mutex held by shop in crunch] 1\n"
+		"shop;worker;holds_lock;pthread_mutex_lock;__lll_lock_wait;[wanted a CPU] "
+		"1\n"
+		"shop;worker;naps;std::this_thread::sleep_for;[nanosleep] 1\n");
+}
+
+static void waiting_counts_as_many_samples_as_cpu_time_would_have_had(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
+	event_id cpu = add_event(profile, "cpu-clock", VALUE_CPU_TIME);
+	event_id off = add_event(profile, "off-cpu", VALUE_OFF_CPU_TIME);
+	label_set_id thread = profile_thread_labels(profile, 1, 1, "p", "p");
+
+	profile_add_samples(profile, thread, STACK(profile, "f"), cpu, 3, 3 * MS);
+	profile_add(profile, thread, STACK(profile, "g"), off, 5 * MS);
+	assert_folded(profile, (struct format_options){.weight = WEIGHT_SAMPLES}, "p;f 3\np;g 5\n");
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_golden_profile_is_written_as_ever),
+		cmocka_unit_test(the_golden_profile_is_written_unchanged),
 		cmocka_unit_test(stacks_of_the_same_names_are_one_line),
 		cmocka_unit_test(a_frame_is_written_with_its_inlined_functions_behind_it),
 		cmocka_unit_test(names_cannot_break_a_line),
-		cmocka_unit_test(a_process_name_is_one_word),
+		cmocka_unit_test(spaces_in_a_process_name_are_replaced),
 		cmocka_unit_test(a_very_long_name_is_written_in_full),
 		cmocka_unit_test(deep_recursion_is_written_in_full),
-		cmocka_unit_test(the_weight_is_what_was_asked_for),
-		cmocka_unit_test(an_event_that_is_no_clock_has_no_nanoseconds),
+		cmocka_unit_test(the_requested_weight_is_written),
+		cmocka_unit_test(an_event_that_is_not_a_clock_has_no_nanoseconds),
 		cmocka_unit_test(of_several_events_the_first_is_written),
 		cmocka_unit_test(an_empty_profile_is_an_empty_file),
 		cmocka_unit_test(the_order_in_which_samples_come_does_not_matter),
 		cmocka_unit_test(lines_are_sorted_and_add_up_whatever_the_names),
 		cmocka_unit_test(a_full_disk_is_an_error),
+		cmocka_unit_test(any_number_of_events_and_names_can_be_written),
+		cmocka_unit_test(cpu_time_and_waiting_are_nanoseconds_that_add_up),
+		cmocka_unit_test(waiting_counts_as_many_samples_as_cpu_time_would_have_had),
 	};
 
 	return cmocka_run_group_tests_name("folded", tests, NULL, NULL);

@@ -1,5 +1,5 @@
 #include "base/alloc.h"
-#include "format/folded_read.h"
+#include "format/folded/read.h"
 
 #include "output.h"
 #include "sample_profile.h"
@@ -82,11 +82,11 @@ static void the_first_frame_is_the_process(void **state)
 
 	assert_string_equal(profile_string(profile, thread->process), "shop");
 	assert_int_equal(thread->pid, -1);
-	assert_int_equal(profile_stack_count(profile), 3);
+	assert_int_equal(profile_stacks(profile).count, 3);
 	assert_int_equal(profile_frame_count(profile), 2);
-	assert_int_equal(profile_get_cell(profile, 1)->stack, STACK_EMPTY);
-	assert_int_equal(profile_get_cell(profile, 1)->samples, 2);
-	assert_int_equal(profile_get_cell(profile, 1)->weight, 2);
+	assert_int_equal(profile_samples(profile).items[1].stack, STACK_EMPTY);
+	assert_int_equal(profile_samples(profile).items[1].samples, 2);
+	assert_int_equal(profile_samples(profile).items[1].weight, 2);
 }
 
 static void stacks_come_in_any_order_and_more_than_once(void **state)
@@ -125,6 +125,41 @@ static void names_may_be_long_and_stacks_deep(void **state)
 	fprintf(out, " 1\n");
 	fclose(out);
 	assert_becomes(text.data, text.data);
+}
+
+/* The process, then `frames` times f, whose count is 1. To be freed. */
+static char *deep_line(const char *start, size_t frames)
+{
+	size_t len = strlen(start);
+	char *line = xmalloc(len + 2 * frames + sizeof(" 1\n"));
+
+	strcpy(line, start);
+	for (size_t i = 0; i < frames; i++)
+		memcpy(line + len + 2 * i, ";f", 2);
+	strcpy(line + len + 2 * frames, " 1\n");
+	return line;
+}
+
+static void a_stack_of_millions_of_frames_is_cut_at_its_root(void **state)
+{
+	(void)state;
+	CLEANUP(free_ptr) char *deep = deep_line("p", 3000000);
+	CLEANUP(free_ptr) char *cut = deep_line("p;[truncated]", FOLDED_DEPTH_MAX);
+	CLEANUP(free_ptr) char *deepest = deep_line("p", FOLDED_DEPTH_MAX);
+
+	assert_becomes(deep, cut);
+	assert_becomes(deepest, deepest);
+}
+
+static void an_endless_line_is_an_error(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
+	CLEANUP(close_file) FILE *zeros = fopen("/dev/zero", "r");
+	CLEANUP(error_cleanup) struct error *err = folded_read(zeros, profile);
+
+	assert_non_null(err);
+	assert_non_null(strstr(error_text(err), "line 1: it is longer than 64 MB"));
 }
 
 static void counts_have_64_bits(void **state)
@@ -200,6 +235,8 @@ int main(void)
 		cmocka_unit_test(ends_of_lines_and_empty_ones_do_not_matter),
 		cmocka_unit_test(names_may_hold_spaces_and_any_letters),
 		cmocka_unit_test(names_may_be_long_and_stacks_deep),
+		cmocka_unit_test(a_stack_of_millions_of_frames_is_cut_at_its_root),
+		cmocka_unit_test(an_endless_line_is_an_error),
 		cmocka_unit_test(counts_have_64_bits),
 		cmocka_unit_test(a_line_without_a_count_is_an_error_that_tells_which),
 		cmocka_unit_test(an_empty_frame_is_an_error),

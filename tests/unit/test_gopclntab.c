@@ -1,6 +1,6 @@
 #include "symbol/gopclntab.h"
 
-#include "elf_file.h"
+#include "built_elf.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -118,13 +118,13 @@ static uint64_t put_trees(struct blob *blob, const struct program *program)
 }
 
 struct fixture {
-	struct elf_file file;
-	struct image *image;
+	struct built_elf file;
+	struct elf_file *elf;
 	struct gopclntab *table;
 	struct arena arena;
 };
 
-static void add_table(struct elf_file *file, const struct program *program, uint64_t module[64])
+static void add_table(struct built_elf *file, const struct program *program, uint64_t module[64])
 {
 	static const unsigned char front[256] = {0};
 	struct blob table = {0}, constants = {0};
@@ -140,15 +140,15 @@ static void add_table(struct elf_file *file, const struct program *program, uint
 	memcpy(table.data, header, sizeof(header));
 	trees = program->trees_apart ? CONSTANTS_VADDR + put_trees(&constants, program)
 				     : vaddr + put_trees(&table, program);
-	elf_file_bytes(file, front, program->before);
-	elf_file_section(file, (Elf64_Shdr){.sh_type = SHT_PROGBITS, .sh_addr = TABLE_VADDR},
-			 program->section, table.data, table.len);
+	built_elf_bytes(file, front, program->before);
+	built_elf_section(file, (Elf64_Shdr){.sh_type = SHT_PROGBITS, .sh_addr = TABLE_VADDR},
+			  program->section, table.data, table.len);
 	file->sections[file->header.e_shnum - 1].sh_offset -= program->before;
 	file->sections[file->header.e_shnum - 1].sh_size += program->before;
-	elf_file_segment(
+	built_elf_segment(
 		file, (Elf64_Phdr){.p_type = PT_LOAD,
 				   .p_flags = PF_R,
-				   .p_offset = elf_file_bytes(file, constants.data, constants.len),
+				   .p_offset = built_elf_bytes(file, constants.data, constants.len),
 				   .p_vaddr = CONSTANTS_VADDR,
 				   .p_filesz = constants.len,
 				   .p_memsz = constants.len});
@@ -163,23 +163,31 @@ static void fixture_init(struct fixture *fixture, const struct program *program)
 	uint64_t module[64] = {0};
 
 	*fixture = (struct fixture){0};
-	elf_file_init(&fixture->file);
+	built_elf_init(&fixture->file);
 	add_table(&fixture->file, program, module);
-	elf_file_section(&fixture->file, (Elf64_Shdr){.sh_type = SHT_PROGBITS}, ".go.buildinfo", "",
-			 1);
-	elf_file_section(&fixture->file, (Elf64_Shdr){.sh_type = SHT_PROGBITS},
-			 program->module_section, module, sizeof(module));
-	elf_file_finish(&fixture->file);
+	built_elf_section(&fixture->file, (Elf64_Shdr){.sh_type = SHT_PROGBITS}, ".go.buildinfo",
+			  "", 1);
+	built_elf_section(&fixture->file, (Elf64_Shdr){.sh_type = SHT_PROGBITS},
+			  program->module_section, module, sizeof(module));
+	built_elf_finish(&fixture->file);
 	assert_null(
-		image_from_memory(fixture->file.data, fixture->file.len, "go", &fixture->image));
-	fixture->table = gopclntab_new(fixture->image);
+		elf_file_from_memory(fixture->file.data, fixture->file.len, "go", &fixture->elf));
+	fixture->table = gopclntab_new(fixture->elf);
 }
 
 static void fixture_deinit(struct fixture *fixture)
 {
 	gopclntab_free(fixture->table);
-	image_free(fixture->image);
+	elf_file_free(fixture->elf);
 	arena_deinit(&fixture->arena);
+}
+
+static bool find(struct fixture *fixture, uint64_t vaddr, struct symbol *ret)
+{
+	bool found = gopclntab_find(fixture->table, vaddr, &fixture->arena, ret);
+
+	assert_int_equal(found, gopclntab_has(fixture->table, vaddr));
+	return found;
 }
 
 static struct inline_chain resolve(struct fixture *fixture, uint64_t vaddr)
@@ -269,14 +277,14 @@ static void a_function_reaches_to_the_next_and_the_last_to_the_end(void **state)
 	struct symbol symbol;
 
 	fixture_init(&fixture, &usual);
-	assert_false(gopclntab_find(fixture.table, usual.text - 1, &symbol));
-	assert_true(gopclntab_find(fixture.table, usual.text + 0x1f, &symbol));
+	assert_false(find(&fixture, usual.text - 1, &symbol));
+	assert_true(find(&fixture, usual.text + 0x1f, &symbol));
 	assert_string_equal(symbol.name, "main.outer");
 	assert_int_equal(symbol.vaddr, usual.text);
 	assert_int_equal(symbol.size_bytes, 0x20);
-	assert_true(gopclntab_find(fixture.table, usual.text + 0x2f, &symbol));
+	assert_true(find(&fixture, usual.text + 0x2f, &symbol));
 	assert_string_equal(symbol.name, "main.plain");
-	assert_false(gopclntab_find(fixture.table, usual.text + 0x30, &symbol));
+	assert_false(find(&fixture, usual.text + 0x30, &symbol));
 	assert_int_equal(resolve(&fixture, usual.text + 0x30).count, 0);
 	assert_int_equal(resolve(&fixture, 0).count, 0);
 	assert_int_equal(resolve(&fixture, UINT64_MAX).count, 0);
@@ -296,7 +304,7 @@ static void a_function_without_lines_has_a_name(void **state)
 	assert_int_equal(chain.calls[0].line, 0);
 }
 
-static void calls_that_go_in_a_circle_end(void **state)
+static void circular_inlined_calls_end(void **state)
 {
 	(void)state;
 	struct program program = usual;
@@ -333,7 +341,7 @@ static void without_module_data_nothing_is_guessed(void **state)
 }
 
 /* Whatever of it is kept, what is found is true or nothing. */
-static void a_table_that_is_cut_short_is_read_no_further(void **state)
+static void a_truncated_table_is_read_up_to_its_end(void **state)
 {
 	(void)state;
 	CLEANUP(fixture_deinit) struct fixture whole;
@@ -346,29 +354,68 @@ static void a_table_that_is_cut_short_is_read_no_further(void **state)
 		struct symbol symbol;
 
 		section->sh_size = size;
-		assert_null(image_from_memory(whole.file.data, whole.file.len, "cut", &cut.image));
-		cut.table = gopclntab_new(cut.image);
-		if (cut.table && gopclntab_find(cut.table, usual.text, &symbol)) {
+		assert_null(elf_file_from_memory(whole.file.data, whole.file.len, "cut", &cut.elf));
+		cut.table = gopclntab_new(cut.elf);
+		if (cut.table && find(&cut, usual.text, &symbol)) {
 			assert_string_equal(symbol.name, "main.outer");
 			assert_true(resolve(&cut, usual.text + 0x10).count > 0);
 		}
 	}
 }
 
+/* A mapped file may be written to while it is read. */
+static void names_that_were_found_do_not_change_with_the_file(void **state)
+{
+	(void)state;
+	CLEANUP(fixture_deinit) struct fixture fixture;
+	struct inline_chain chain;
+	struct bytes contents;
+	struct symbol symbol;
+
+	fixture_init(&fixture, &usual);
+	assert_true(find(&fixture, usual.text + 0x17, &symbol));
+	chain = resolve(&fixture, usual.text + 0x17);
+	contents = elf_file_contents(fixture.elf);
+	memset((void *)(uintptr_t)contents.at, 'Z', bytes_left(&contents));
+	assert_string_equal(symbol.name, "main.outer");
+	assert_call(&chain.calls[0], "main.leaf", "/src/leaf.go", 30);
+}
+
+/* Zeros are read no further: a sparse file has terabytes of them. */
+static void a_table_of_values_ends_with_a_zero_after_the_first_pair(void **state)
+{
+	(void)state;
+	CLEANUP(fixture_deinit) struct fixture fixture;
+	struct inline_chain chain;
+	struct bytes contents;
+	unsigned char *lines;
+
+	fixture_init(&fixture, &usual);
+	contents = elf_file_contents(fixture.elf);
+	lines = memmem(contents.at, bytes_left(&contents), values, sizeof(values));
+	assert_non_null(lines);
+	memset(lines + LINES, 0, 4);
+	chain = resolve(&fixture, usual.text + 0x04);
+	assert_int_equal(chain.count, 1);
+	assert_call(&chain.calls[0], "main.outer", "/src/main.go", 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(functions_inlined_at_an_address_have_names_and_places),
+		cmocka_unit_test(names_that_were_found_do_not_change_with_the_file),
+		cmocka_unit_test(a_table_of_values_ends_with_a_zero_after_the_first_pair),
 		cmocka_unit_test(functions_say_where_they_begin),
 		cmocka_unit_test(go_1_18_is_read_too),
 		cmocka_unit_test(inlined_calls_may_be_among_the_constants),
 		cmocka_unit_test(the_table_may_be_among_other_data),
 		cmocka_unit_test(a_function_reaches_to_the_next_and_the_last_to_the_end),
 		cmocka_unit_test(a_function_without_lines_has_a_name),
-		cmocka_unit_test(calls_that_go_in_a_circle_end),
+		cmocka_unit_test(circular_inlined_calls_end),
 		cmocka_unit_test(a_layout_that_is_not_known_names_nothing),
 		cmocka_unit_test(without_module_data_nothing_is_guessed),
-		cmocka_unit_test(a_table_that_is_cut_short_is_read_no_further),
+		cmocka_unit_test(a_truncated_table_is_read_up_to_its_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -48,7 +48,7 @@ static void write_nested(struct json *json)
 	json_end_array(json);
 }
 
-static void commas_stand_between_values_and_nowhere_else(void **state)
+static void commas_are_only_between_values(void **state)
 {
 	(void)state;
 	assert_json(write_nested, "[{},[],{\"a\":\"b\",\"n\":1,\"list\":[null,false,\"\"],\"raw\":["
@@ -145,7 +145,7 @@ static void a_full_disk_is_an_error_of_the_stream(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(commas_stand_between_values_and_nowhere_else),
+		cmocka_unit_test(commas_are_only_between_values),
 		cmocka_unit_test(integers_are_written_to_the_last_digit),
 		cmocka_unit_test(decimals_are_exact_and_have_no_idle_zeros),
 		cmocka_unit_test(reals_are_rounded_and_what_is_no_number_is_null),

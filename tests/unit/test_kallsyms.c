@@ -77,7 +77,7 @@ static void of_several_functions_the_first_is_chosen(void **state)
 	assert_names(text, addresses, names, ARRAY_SIZE(names));
 }
 
-static void what_lies_behind_the_text_has_no_name(void **state)
+static void addresses_after_the_text_have_no_name(void **state)
 {
 	(void)state;
 	static const char text[] = "ffffffff81000000 T last\n"
@@ -93,7 +93,7 @@ static void what_lies_behind_the_text_has_no_name(void **state)
 	assert_names(text, addresses, names, ARRAY_SIZE(names));
 }
 
-static void other_lines_are_passed_over(void **state)
+static void other_lines_are_ignored(void **state)
 {
 	(void)state;
 	static const char text[] = "\nffffffff81000000\nffffffff81000000 T\nffffffff81000000 T \n"
@@ -127,8 +127,8 @@ int main(void)
 		cmocka_unit_test(an_address_gets_the_text_symbol_before_it),
 		cmocka_unit_test(modules_come_in_any_order_and_are_named),
 		cmocka_unit_test(of_several_functions_the_first_is_chosen),
-		cmocka_unit_test(what_lies_behind_the_text_has_no_name),
-		cmocka_unit_test(other_lines_are_passed_over),
+		cmocka_unit_test(addresses_after_the_text_have_no_name),
+		cmocka_unit_test(other_lines_are_ignored),
 		cmocka_unit_test(hidden_addresses_are_an_error_with_a_hint),
 	};
 

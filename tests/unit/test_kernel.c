@@ -73,7 +73,7 @@ static void the_code_reaches_from_text_to_etext(void **state)
 	assert_int_equal(code.end, 0xffffffff82000000);
 }
 
-static void a_kernel_is_ours_when_all_that_is_told_agrees(void **state)
+static void a_kernel_is_the_running_one_if_everything_reported_agrees(void **state)
 {
 	struct utsname system;
 	struct kernel_mark mark;
@@ -135,7 +135,7 @@ static void hidden_addresses_leave_it_to_the_names(void **state)
 	assert_false(kernel_is_ours(&mark, folder));
 }
 
-static void who_tells_nothing_is_not_believed(void **state)
+static void a_recording_without_kernel_information_does_not_match(void **state)
 {
 
 	(void)state;
@@ -149,11 +149,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(the_code_reaches_from_text_to_etext),
-		TEST(a_kernel_is_ours_when_all_that_is_told_agrees),
+		TEST(a_kernel_is_the_running_one_if_everything_reported_agrees),
 		TEST(another_name_release_build_or_place_is_another_kernel),
 		TEST(without_names_the_whole_place_must_agree),
 		TEST(hidden_addresses_leave_it_to_the_names),
-		TEST(who_tells_nothing_is_not_believed),
+		TEST(a_recording_without_kernel_information_does_not_match),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 #include "report/merge.h"
 
-#include "report/top.h"
+#include "report/rows.h"
 #include "sample_profile.h"
 
 #include <setjmp.h>
@@ -10,12 +10,14 @@
 
 #include <cmocka.h>
 
-static const struct merge_column columns[] = {{"old", true}, {"new", true}};
+static const struct merge_column columns[] = {{.name = "old", .kind = VALUE_CPU_TIME},
+					      {.name = "new", .kind = VALUE_CPU_TIME}};
 
 static struct profile *merged(const struct profile *old, const struct profile *new)
 {
-	return merge_profiles((const struct merge_input[]){{old, 0, 0, 1, 1}, {new, 0, 1, 1, 1}}, 2,
-			      columns, 2);
+	return merge_profiles((const struct merge_input[]){{old, 0, 0, 1, 1, NULL, NULL},
+							   {new, 0, 1, 1, 1, NULL, NULL}},
+			      2, columns, 2);
 }
 
 /* A profile of one module. */
@@ -23,7 +25,7 @@ static struct profile *profile_of(const char *path, const char *build_id)
 {
 	struct profile *profile = profile_new();
 
-	add_event(profile, "cpu-clock", true);
+	add_event(profile, "cpu-clock", VALUE_CPU_TIME);
 	profile_describe_module(profile, 0,
 				&(struct profile_module){.kind = PROFILE_MODULE_FILE,
 							 .path = text_of(profile, path),
@@ -34,20 +36,20 @@ static struct profile *profile_of(const char *path, const char *build_id)
 
 static void add_samples(struct profile *profile, stack_id stack, uint64_t weight)
 {
-	profile_add(profile, profile_thread(profile, 1, 1, "app", "app"), stack, 0, weight);
+	profile_add(profile, profile_thread_labels(profile, 1, 1, "app", "app"), stack, 0, weight);
 }
 
 /* The weight of a row, by self; 0: it is not there. */
 static uint64_t self_of(const struct profile *profile, event_id event, const char *name)
 {
 	CLEANUP(view_deinit) struct view view;
-	CLEANUP(top_deinit) struct top top;
+	CLEANUP(rows_deinit) struct rows rows;
 
 	view_init(&view, profile, event);
-	top_init(&top, &view, TOP_FUNCTION);
-	for (size_t i = 0; i < top.count; i++)
-		if (!strcmp(top.rows[i].name, name))
-			return top.rows[i].self.weight;
+	rows_init(&rows, &view, ROW_FUNCTION);
+	for (size_t i = 0; i < rows.count; i++)
+		if (!strcmp(rows.items[i].name, name))
+			return rows.items[i].self.weight;
 	return 0;
 }
 
@@ -63,7 +65,7 @@ static void a_function_is_the_same_in_two_builds_of_a_program(void **state)
 	both = merged(old, new);
 	assert_int_equal(self_of(both, 0, "parse"), 5);
 	assert_int_equal(self_of(both, 1, "parse"), 7);
-	assert_int_equal(profile_stack_count(both), 1 + 2);
+	assert_int_equal(profile_stacks(both).count, 1 + 2);
 	assert_string_equal(profile_string(both, profile_get_module(both, 0)->path), "/bin/app-2");
 }
 
@@ -80,7 +82,7 @@ static void programs_that_one_recording_has_both_of_stay_apart(void **state)
 	add_samples(old, STACK(old, "main"), 5);
 	add_samples(new, STACK(new, "main"), 7);
 	both = merged(old, new);
-	assert_int_equal(profile_stack_count(both), 1 + 2);
+	assert_int_equal(profile_stacks(both).count, 1 + 2);
 }
 
 static void inlined_or_called_it_is_the_same_stack(void **state)
@@ -94,7 +96,7 @@ static void inlined_or_called_it_is_the_same_stack(void **state)
 	add_samples(old, STACK(old, "main", "step"), 5);
 	add_samples(new, profile_push(new, STACK_EMPTY, inlined), 7);
 	both = merged(old, new);
-	assert_int_equal(profile_stack_count(both), 1 + 2);
+	assert_int_equal(profile_stacks(both).count, 1 + 2);
 	assert_int_equal(self_of(both, 0, "step"), 5);
 	assert_int_equal(self_of(both, 1, "step"), 7);
 }
@@ -132,7 +134,7 @@ static void names_alone_decide_where_one_side_has_no_files(void **state)
 	add_samples(old, STACK(old, "main"), 5);
 	add_samples(new, STACK(new, "main"), 7);
 	both = merged(old, new);
-	assert_int_equal(profile_stack_count(both), 1 + 1);
+	assert_int_equal(profile_stacks(both).count, 1 + 1);
 }
 
 static void notes_stay_notes(void **state)
@@ -141,10 +143,11 @@ static void notes_stay_notes(void **state)
 	CLEANUP(profile_cleanup) struct profile *old = profile_of("/bin/app", "aa");
 	CLEANUP(profile_cleanup) struct profile *both = NULL;
 
-	add_samples(old, profile_push(old, STACK_EMPTY, profile_note(old, "[truncated]")), 5);
+	add_samples(old,
+		    profile_push(old, STACK_EMPTY, profile_synthetic_frame(old, "[truncated]")), 5);
 	both = merged(old, old);
 	assert_int_equal(self_of(both, 1, "[truncated]"), 5);
-	assert_int_equal(profile_get_frame(both, 0).module, PROFILE_NOTES);
+	assert_int_equal(profile_get_frame(both, 0).module, PROFILE_SYNTHETIC);
 }
 
 /* Several inputs may go into one column, and one event of many. */
@@ -153,13 +156,13 @@ static void columns_are_sums_of_what_is_scaled(void **state)
 	(void)state;
 	CLEANUP(profile_cleanup) struct profile *old = profile_of("/bin/app", "aa");
 	CLEANUP(profile_cleanup) struct profile *both = NULL;
-	event_id faults = add_event(old, "page-faults", false);
+	event_id faults = add_event(old, "page-faults", VALUE_COUNT);
 
 	add_samples(old, STACK(old, "main"), 5);
 	profile_add(old, 0, STACK(old, "fault"), faults, 100);
-	both = merge_profiles((const struct merge_input[]){{old, 0, 0, 1, 2},
-							   {old, 0, 0, 1, 0.5},
-							   {old, faults, 1, 1, 1}},
+	both = merge_profiles((const struct merge_input[]){{old, 0, 0, 1, 2, NULL, NULL},
+							   {old, 0, 0, 1, 0.5, NULL, NULL},
+							   {old, faults, 1, 1, 1, NULL, NULL}},
 			      3, columns, 2);
 	assert_int_equal(self_of(both, 0, "main"), 10 + 3);
 	assert_int_equal(self_of(both, 0, "fault"), 0);

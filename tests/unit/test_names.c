@@ -66,6 +66,24 @@ static void the_name_of_what_has_ended_is_forgotten_some_time_later(void **state
 	assert_string_equal(names_get(names, 8, 8), "sh");
 }
 
+static void of_endless_threads_those_unused_for_longest_are_forgotten(void **state)
+{
+	(void)state;
+	enum { THREADS = 300000, EVERY = 50000 };
+	CLEANUP(names_cleanup) struct names *names = names_new("/nowhere");
+
+	names_set(names, 1, "unused");
+	names_set(names, 2, "used");
+	for (pid_t tid = 3; tid < THREADS; tid++) {
+		names_set(names, tid, "storm");
+		if (tid % EVERY == 0)
+			assert_string_equal(names_get(names, 2, 2), "used");
+	}
+	assert_string_equal(names_get(names, 1, 1), ":1");
+	assert_string_equal(names_get(names, 2, 2), "used");
+	assert_string_equal(names_get(names, THREADS - 1, THREADS - 1), "storm");
+}
+
 static void what_lived_before_is_read_from_proc_once(void **state)
 {
 	(void)state;
@@ -85,7 +103,7 @@ static void what_is_gone_is_named_by_its_number(void **state)
 	CLEANUP(names_cleanup) struct names *names = names_new("/nowhere");
 
 	assert_string_equal(names_get(names, 7, 8), ":8");
-	assert_string_equal(names_get(names, -1, -1), ":-1");
+	assert_string_equal(names_get(names, -1, -1), "[ended]");
 	assert_string_equal(names_get(names, 0, 0), "swapper");
 }
 
@@ -96,6 +114,7 @@ int main(void)
 		cmocka_unit_test(a_child_is_named_like_its_parent_until_it_is_renamed),
 		cmocka_unit_test(a_tid_that_is_used_again_does_not_keep_the_old_name),
 		cmocka_unit_test(the_name_of_what_has_ended_is_forgotten_some_time_later),
+		cmocka_unit_test(of_endless_threads_those_unused_for_longest_are_forgotten),
 		cmocka_unit_test(what_lived_before_is_read_from_proc_once),
 		cmocka_unit_test(what_is_gone_is_named_by_its_number),
 	};

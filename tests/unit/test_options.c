@@ -1,4 +1,4 @@
-#include "cmd/options.h"
+#include "cmd/ui/options.h"
 
 #include "base/alloc.h"
 #include "cmd/record_options.h"
@@ -28,8 +28,8 @@ static const struct option_entry table[] = {
 	{0, "time", "S", "so long", option_time, AT(time), OPTION_WORKS},
 	{'n', "name", "NAME", "called so", option_string, AT(name), OPTION_WORKS},
 	{'a', NULL, "WORD", "and this", option_append, AT(several), OPTION_WORKS},
-	{'z', "zeal", "[N]", NULL, NULL, AT(passed_over), OPTION_PASSED_OVER},
-	{0, "later", NULL, NULL, NULL, 0, OPTION_NOT_YET},
+	{'z', "zeal", "[N]", NULL, NULL, AT(passed_over), OPTION_IGNORED},
+	{0, "later", NULL, NULL, NULL, 0, OPTION_UNSUPPORTED},
 	{0, NULL, NULL, NULL, NULL, 0, OPTION_WORKS},
 };
 
@@ -156,6 +156,29 @@ static void a_size_has_a_suffix_or_none(void **state)
 
 		assert_int_equal(size, cases[i].size);
 		assert_int_equal(err == NULL, cases[i].size != 0);
+	}
+}
+
+static void a_short_time_has_a_unit(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text;
+		uint64_t ns; /* 0: it is none */
+	} cases[] = {
+		{"500ns", 500}, {"10us", 10000}, {"1.5ms", 1500000}, {"2s", 2000000000},
+		{"10", 0},	{"us", 0},	 {"10m", 0},	     {"-1us", 0},
+		{"0us", 0},	{"nanus", 0},	 {"1e99s", 0},	     {"0.1ns", 0},
+		{"10us ", 0},	{"", 0},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		uint64_t ns = 0;
+		CLEANUP(error_cleanup)
+		struct error *err = option_short_time(&ns, cases[i].text);
+
+		assert_int_equal(ns, cases[i].ns);
+		assert_int_equal(err == NULL, cases[i].ns != 0);
 	}
 }
 
@@ -288,9 +311,9 @@ static void the_words_of_perf_record_mean_the_same(void **state)
 	assert_null(parse_record("record -F 99 -a -g --call-graph dwarf,16384 -e cpu-clock,faults "
 				 "-e cs -m 256 -o x.folded --pid 12,34 -C 0,2-3 -i -B -q",
 				 &options));
-	assert_int_equal(options.sampling.rate.frequency_hz, 99);
+	assert_int_equal(options.sampling.frequency_hz, 99);
 	assert_true(options.sampling.system_wide && options.sampling.no_inherit &&
-		    options.delivery.quiet);
+		    options.output.quiet);
 	assert_int_equal(options.sampling.stacks.kind, CALL_GRAPH_DWARF);
 	assert_int_equal(options.sampling.stacks.dump_bytes, 16384);
 	assert_int_equal(options.sampling.events.count, 3);
@@ -300,6 +323,32 @@ static void the_words_of_perf_record_mean_the_same(void **state)
 	assert_int_equal(options.sampling.pids.items[1], 34);
 	assert_int_equal(options.sampling.cpus.count, 3);
 	assert_string_equal(options.without_meaning.items[0], "--no-buildid");
+}
+
+static void events_are_separated_by_commas_outside_slashes(void **state)
+{
+	(void)state;
+	static const char *const bad[] = {",", "cycles,", ",cycles", "cycles,,faults"};
+	CLEANUP(record_options_deinit) struct record_options options;
+	size_t shown = 0;
+
+	assert_null(parse_record("record -e cpu/event=1,umask=2,name=loads/u,cycles:u -e faults "
+				 "--show-event faults",
+				 &options));
+	assert_int_equal(options.sampling.events.count, 3);
+	assert_string_equal(options.sampling.events.items[0], "cpu/event=1,umask=2,name=loads/u");
+	assert_string_equal(options.sampling.events.items[1], "cycles:u");
+	assert_null(sampling_find_event(&options.sampling, &shown));
+	assert_int_equal(shown, 2);
+	options.sampling.shown_event = "loads";
+	assert_null(sampling_find_event(&options.sampling, &shown));
+	assert_int_equal(shown, 0);
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		CLEANUP(option_list_deinit) struct option_list events = {0};
+		CLEANUP(error_cleanup) struct error *err = sampling_take_events(&events, bad[i]);
+
+		assert_non_null(strstr(error_text(err), "contains an empty name"));
+	}
 }
 
 static void a_stack_is_copied_in_words_and_within_the_kernels_limits(void **state)
@@ -322,6 +371,21 @@ static void a_stack_is_copied_in_words_and_within_the_kernels_limits(void **stat
 	}
 }
 
+static void an_unknown_choice_gets_all_choices_but_aliases(void **state)
+{
+	(void)state;
+	static const struct option_choice choices[] = {
+		{"auto", 0}, {"no", 7}, {"none", 7}, {"all", 2}, {0}};
+	int value = -1;
+	CLEANUP(error_cleanup) struct error *err = NULL;
+
+	assert_null(option_choice("way", choices, "none", &value));
+	assert_int_equal(value, 7);
+	err = option_choice("way", choices, "a", &value);
+	assert_string_equal(error_text(err), "unknown way \"a\" (auto, no, all)");
+	assert_int_equal(value, 7);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -330,6 +394,7 @@ int main(void)
 		cmocka_unit_test(what_is_wrong_is_named),
 		cmocka_unit_test(a_number_is_digits_and_nothing_else),
 		cmocka_unit_test(a_size_has_a_suffix_or_none),
+		cmocka_unit_test(a_short_time_has_a_unit),
 		cmocka_unit_test(a_time_is_a_number_of_seconds_above_zero),
 		cmocka_unit_test(a_percentage_is_a_number_from_0_to_100),
 		cmocka_unit_test(what_has_no_meaning_is_taken_and_noted),
@@ -337,7 +402,9 @@ int main(void)
 		cmocka_unit_test(the_help_is_of_the_same_table_and_narrow),
 		cmocka_unit_test(no_letter_and_no_name_is_taken_twice),
 		cmocka_unit_test(the_words_of_perf_record_mean_the_same),
+		cmocka_unit_test(events_are_separated_by_commas_outside_slashes),
 		cmocka_unit_test(a_stack_is_copied_in_words_and_within_the_kernels_limits),
+		cmocka_unit_test(an_unknown_choice_gets_all_choices_but_aliases),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
 #include "output.h"
 #include "sample_profile.h"
+#include "waiting_profile.h"
 
 static void assert_script(const struct profile *profile, const char *expected)
 {
@@ -9,7 +10,7 @@ static void assert_script(const struct profile *profile, const char *expected)
 	assert_string_equal(output.data, expected);
 }
 
-static void the_golden_profile_is_written_as_ever(void **state)
+static void the_golden_profile_is_written_unchanged(void **state)
 {
 	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = shop_profile();
@@ -23,15 +24,16 @@ static void a_sample_has_its_time_and_cpu_where_they_are_known(void **state)
 {
 	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
-	event_id event = add_event(profile, "cycles:u", false);
-	thread_id thread = profile_thread(profile, 7, 8, "a b", "worker");
-	uint32_t cell;
+	event_id event = add_event(profile, "cycles:u", VALUE_COUNT);
+	label_set_id thread = profile_thread_labels(profile, 7, 8, "a b", "worker");
+	uint32_t sample;
 
-	profile_keep_moments(profile);
+	profile_keep_timestamps(profile);
 	profile_add(profile, thread, STACK(profile, "main", "f"), event, 100);
-	cell = profile_add(profile, thread, profile_get_cell(profile, 0)->stack, event, 300);
-	profile_add_moment(profile, &(struct profile_moment){12000000345678, cell, 3});
-	profile_add_moment(profile, &(struct profile_moment){1999999, cell, 12});
+	sample = profile_add(profile, thread, profile_samples(profile).items[0].stack, event, 300);
+	profile_add_timed_sample(profile,
+				 &(struct profile_timed_sample){12000000345678, sample, 3});
+	profile_add_timed_sample(profile, &(struct profile_timed_sample){1999999, sample, 12});
 	assert_script(profile, "a_b 7/8 [003] 12000.000345:        200 cycles:u: \n"
 			       "\t              11 f ([unknown])\n"
 			       "\t               1 main ([unknown])\n\n"
@@ -44,10 +46,10 @@ static void there_are_as_many_blocks_as_samples(void **state)
 {
 	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
-	thread_id thread = profile_thread(profile, -1, -1, "", "");
+	label_set_id thread = profile_thread_labels(profile, -1, -1, "", "");
 
-	profile_add_samples(profile, thread, STACK(profile, "f"), add_event(profile, "e", false), 2,
-			    10);
+	profile_add_samples(profile, thread, STACK(profile, "f"),
+			    add_event(profile, "e", VALUE_COUNT), 2, 10);
 	assert_script(profile,
 		      "[unnamed] 0/0 :          5 e: \n\t               1 f ([unknown])\n\n"
 		      "[unnamed] 0/0 :          5 e: \n\t               1 f ([unknown])\n\n");
@@ -57,8 +59,8 @@ static void names_cannot_break_a_line(void **state)
 {
 	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
-	thread_id thread = profile_thread(profile, 1, 1, "a\nb c", "");
-	event_id event = add_event(profile, "an event\n", false);
+	label_set_id thread = profile_thread_labels(profile, 1, 1, "a\nb c", "");
+	event_id event = add_event(profile, "an event\n", VALUE_COUNT);
 
 	profile_describe_module(
 		profile, 0, &(struct profile_module){.path = text_of(profile, "/x y\n(deleted)")});
@@ -96,8 +98,8 @@ static void a_few_stacks_of_a_million_million_samples_are_refused(void **state)
 {
 	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
-	thread_id thread = profile_thread(profile, 1, 1, "a", "a");
-	event_id event = add_event(profile, "e", false);
+	label_set_id thread = profile_thread_labels(profile, 1, 1, "a", "a");
+	event_id event = add_event(profile, "e", VALUE_COUNT);
 	CLEANUP(close_file) FILE *out = fopen("/dev/null", "w");
 	struct error *err;
 
@@ -105,21 +107,73 @@ static void a_few_stacks_of_a_million_million_samples_are_refused(void **state)
 	profile_add_samples(profile, thread, STACK(profile, "g"), event, 10, 10);
 	err = format_perf_script.write(profile, &(struct format_options){0}, out);
 	assert_non_null(err);
-	assert_non_null(strstr(error_text(err), "too many"));
+	assert_non_null(strstr(error_text(err), "at most"));
 	error_free(err);
 	assert_int_equal(ftello(out), 0);
+}
+
+static void samples_of_other_events_do_not_count_towards_the_limit(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
+	label_set_id thread = profile_thread_labels(profile, 1, 1, "a", "a");
+	event_id large = add_event(profile, "large", VALUE_COUNT);
+	event_id small = add_event(profile, "small", VALUE_COUNT);
+
+	profile_add_samples(profile, thread, STACK(profile, "f"), large, UINT64_MAX - 1, 10);
+	profile_add(profile, thread, STACK(profile, "f"), small, 7);
+	CLEANUP(output_deinit)
+	struct output output =
+		output_of(&format_perf_script, profile,
+			  (struct format_options){.event = small, .event_only = true});
+
+	assert_string_equal(output.data,
+			    "a 1/1 :          7 small: \n\t              11 f ([unknown])\n\n");
+}
+
+static void a_wait_is_a_block_at_its_end(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
+	label_set_id thread = profile_thread_labels(profile, 7, 8, "p", "worker");
+	stack_id f = STACK(profile, "f");
+
+	add_event(profile, "cpu-clock", VALUE_CPU_TIME);
+	add_event(profile, "off-cpu", VALUE_OFF_CPU_TIME);
+	profile_keep_timestamps(profile);
+	add_run(profile, thread, f, 0, 1);
+	add_wait(profile, thread, reason_at(profile, f, "[futex]"), 1, 3, 2);
+	add_run(profile, thread, f, 4, 5);
+	CLEANUP(output_deinit)
+	struct output output = output_of(&format_perf_script, profile, (struct format_options){0});
+	CLEANUP(output_deinit)
+	struct output waits = output_of(&format_perf_script, profile,
+					(struct format_options){.event = 1, .event_only = true});
+
+	const char *first = strstr(output.data, "1.001000:");
+	const char *wait = strstr(output.data, "1.003000:    2000000 off-cpu: ");
+	const char *last = strstr(output.data, "1.005000:");
+
+	assert_non_null(first);
+	assert_non_null(wait);
+	assert_non_null(last);
+	assert_true(first < wait && wait < last);
+	assert_null(strstr(waits.data, "cpu-clock"));
+	assert_non_null(strstr(waits.data, "[futex]"));
 }
 
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_golden_profile_is_written_as_ever),
+		cmocka_unit_test(the_golden_profile_is_written_unchanged),
 		cmocka_unit_test(a_sample_has_its_time_and_cpu_where_they_are_known),
 		cmocka_unit_test(there_are_as_many_blocks_as_samples),
 		cmocka_unit_test(names_cannot_break_a_line),
 		cmocka_unit_test(nothing_is_written_of_nothing),
 		cmocka_unit_test(a_full_disk_is_an_error),
 		cmocka_unit_test(a_few_stacks_of_a_million_million_samples_are_refused),
+		cmocka_unit_test(samples_of_other_events_do_not_count_towards_the_limit),
+		cmocka_unit_test(a_wait_is_a_block_at_its_end),
 	};
 
 	return cmocka_run_group_tests_name("perf_script", tests, NULL, NULL);

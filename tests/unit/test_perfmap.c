@@ -2,10 +2,14 @@
 
 #include "folder.h"
 
+#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -54,7 +58,7 @@ static void later_lines_win(void **state)
 	assert_names(text, addresses, names, ARRAY_SIZE(names));
 }
 
-static void other_lines_are_passed_over(void **state)
+static void other_lines_are_ignored(void **state)
 {
 	(void)state;
 	static const char text[] = "\n1000\n1000 \n1000 10\n1000 10 \n-1 -1 minus\n1000 zz zz\n"
@@ -66,30 +70,105 @@ static void other_lines_are_passed_over(void **state)
 	assert_names(text, addresses, names, ARRAY_SIZE(names));
 }
 
-static void the_map_is_found_by_the_process_own_pid_and_folder(void **state)
+/* Every line decides about each of its addresses anew. */
+static void find_one_by_one(const char *text, const uint64_t *addresses, const char **names,
+			    size_t count, struct arena *arena)
 {
-	(void)state;
-	static const char status[] = "Name:\tnode\nPid:\t34\nNSpid:\t34\t12\n";
-	static const char line[] = "1000 10 inside\n";
-	CLEANUP(close_file) FILE *map = NULL;
-	char text[64];
+	uint64_t start, size_bytes;
+	char name[64];
 
-	write_file("34/status", status, strlen(status));
-	assert_null(perfmap_open(folder, 34));
-	write_file("34/root/tmp/perf-12.map", line, strlen(line));
-	map = perfmap_open(folder, 34);
-	assert_non_null(map);
-	assert_non_null(fgets(text, sizeof(text), map));
-	assert_string_equal(text, line);
+	for (const char *line = text; line && *line; line = strchr(line, '\n') + 1) {
+		assert_int_equal(
+			sscanf(line, "%" SCNx64 " %" SCNx64 " %63s", &start, &size_bytes, name), 3);
+		for (size_t i = 0; i < count; i++)
+			if (addresses[i] >= start && addresses[i] - start < size_bytes)
+				names[i] = arena_strndup(arena, name, strlen(name));
+	}
 }
 
-static void a_pipe_in_the_maps_place_does_not_block(void **state)
+static void overlapping_lines_are_as_if_looked_at_one_by_one(void **state)
 {
 	(void)state;
-	CLEANUP(free_ptr) char *path = path_of("34/root/tmp/perf-34.map");
+	enum { LINES = 40 };
 
-	assert_int_equal(mkfifo(path, 0600), 0);
-	assert_null(perfmap_open(folder, 34));
+	for (unsigned round = 0; round < 300; round++) {
+		size_t count = round % 23 + 1, len = 0;
+		uint64_t addresses[23];
+		const char *names[23] = {NULL};
+		struct arena arena = {0};
+		char text[LINES * 64];
+
+		for (size_t i = 0; i < count; i++)
+			addresses[i] = i * i;
+		for (unsigned line = 0; line < LINES; line++)
+			len += (size_t)sprintf(text + len, "%x %x name%u\n",
+					       (round * 7919 + line * 104729) % 500,
+					       (round * 31 + line * 6151) % 200, line);
+		find_one_by_one(text, addresses, names, count, &arena);
+		assert_names(text, addresses, names, count);
+		arena_deinit(&arena);
+	}
+}
+
+static void lines_that_cover_everything_cost_little(void **state)
+{
+	(void)state;
+	enum { LINES = 500000, ADDRESSES = 9000 };
+	static const char line[] = "0 ffffffffffffffff a\n";
+	CLEANUP(free_ptr) char *text = xmalloc(LINES * strlen(line) + 1);
+	CLEANUP(free_ptr) uint64_t *addresses = xcalloc(ADDRESSES, sizeof(*addresses));
+	CLEANUP(free_ptr) const char **names = xcalloc(ADDRESSES, sizeof(*names));
+	clock_t before;
+
+	for (size_t i = 0; i < ADDRESSES; i++) {
+		addresses[i] = 0x1000 + i;
+		names[i] = "a";
+	}
+	for (size_t i = 0; i < LINES; i++)
+		strcpy(text + i * strlen(line), line);
+	before = clock();
+	assert_names(text, addresses, names, ADDRESSES);
+	assert_true(clock() - before < 2 * CLOCKS_PER_SEC);
+}
+
+static void a_long_name_is_cut(void **state)
+{
+	(void)state;
+	enum { LONG = 2 * PERFMAP_LINE_BYTES_MAX };
+	CLEANUP(free_ptr) char *text = xasprintf("1000 10 %0*d\n2000 10 next\n", LONG, 0);
+	CLEANUP(free_ptr) char *name = xasprintf("%0*d", PERFMAP_LINE_BYTES_MAX - 8, 0);
+
+	assert_names(text, (const uint64_t[]){0x1000, 0x2000}, (const char *const[]){name, "next"},
+		     2);
+}
+
+static long peak_kb(void)
+{
+	struct rusage used;
+
+	assert_int_equal(getrusage(RUSAGE_SELF, &used), 0);
+	return used.ru_maxrss;
+}
+
+static void an_endless_map_is_read_up_to_its_bound(void **state)
+{
+	(void)state;
+	static const char line[] = "1000 10 first\n";
+	CLEANUP(free_ptr) char *path = path_of("sparse.map");
+	CLEANUP(close_file) FILE *map = fopen(path, "w+");
+	static const uint64_t addresses[] = {0x1000, 0x2000};
+	long before = peak_kb();
+	const char *names[2];
+	struct arena arena = {0};
+
+	assert_true(fputs(line, map) > 0 && fflush(map) == 0);
+	assert_int_equal(ftruncate(fileno(map), INT64_C(4) * PERFMAP_BYTES_MAX), 0);
+	rewind(map);
+	assert_false(perfmap_find(map, addresses, 2, &arena, names));
+	assert_string_equal(names[0], "first");
+	assert_null(names[1]);
+	assert_true(peak_kb() - before < 16 << 10);
+	arena_deinit(&arena);
 }
 
 int main(void)
@@ -97,11 +176,12 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_name_covers_its_size),
 		cmocka_unit_test(later_lines_win),
-		cmocka_unit_test(other_lines_are_passed_over),
-		cmocka_unit_test_setup_teardown(the_map_is_found_by_the_process_own_pid_and_folder,
-						make_folder, remove_folder),
-		cmocka_unit_test_setup_teardown(a_pipe_in_the_maps_place_does_not_block,
-						make_folder, remove_folder),
+		cmocka_unit_test(other_lines_are_ignored),
+		cmocka_unit_test(overlapping_lines_are_as_if_looked_at_one_by_one),
+		cmocka_unit_test(lines_that_cover_everything_cost_little),
+		cmocka_unit_test(a_long_name_is_cut),
+		cmocka_unit_test_setup_teardown(an_endless_map_is_read_up_to_its_bound, make_folder,
+						remove_folder),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,7 @@
 #include "base/utf8.h"
-#include "format/pprof.pb-c.h"
 
 #include "output.h"
+#include "pprof_message.h"
 #include "sample_profile.h"
 
 #include <errno.h>
@@ -28,36 +28,36 @@ static struct output gunzip(const struct output *packed)
 	return plain;
 }
 
-static const char *string_at(const Pprof__Profile *message, int64_t index)
+static const char *string_at(const struct message *message, int64_t index)
 {
 	assert_in_range(index, 0, message->n_string_table - 1);
 	return message->string_table[index];
 }
 
 /* Ids are dense in what prof writes, from 1 and in order. */
-static const Pprof__Function *function_at(const Pprof__Profile *message, uint64_t id)
+static const struct message_function *function_at(const struct message *message, uint64_t id)
 {
 	for (size_t i = 0; i < message->n_function; i++)
-		if (message->function[i]->id == id)
-			return message->function[i];
+		if (message->function[i].id == id)
+			return &message->function[i];
 	fail_msg("no function %" PRIu64, id);
 	return NULL;
 }
 
-static const Pprof__Location *location_at(const Pprof__Profile *message, uint64_t id)
+static const struct message_location *location_at(const struct message *message, uint64_t id)
 {
 	assert_in_range(id, 1, message->n_location);
-	assert_int_equal(message->location[id - 1]->id, id);
-	return message->location[id - 1];
+	assert_int_equal(message->location[id - 1].id, id);
+	return &message->location[id - 1];
 }
 
-static const Pprof__Mapping *mapping_at(const Pprof__Profile *message, uint64_t id)
+static const struct message_mapping *mapping_at(const struct message *message, uint64_t id)
 {
 	assert_in_range(id, 1, message->n_mapping);
-	return message->mapping[id - 1];
+	return &message->mapping[id - 1];
 }
 
-static void check_strings(const Pprof__Profile *message)
+static void check_strings(const struct message *message)
 {
 	assert_string_equal(string_at(message, 0), "");
 	for (size_t i = 0; i < message->n_string_table; i++) {
@@ -69,29 +69,29 @@ static void check_strings(const Pprof__Profile *message)
 	}
 }
 
-static void check_types(const Pprof__Profile *message)
+static void check_types(const struct message *message)
 {
 	bool default_exists = false;
 
 	assert_true(message->n_sample_type > 0);
 	for (size_t i = 0; i < message->n_sample_type; i++) {
-		int64_t type = message->sample_type[i]->type;
+		int64_t type = message->sample_type[i].type;
 
 		assert_true(*string_at(message, type) &&
-			    *string_at(message, message->sample_type[i]->unit));
+			    *string_at(message, message->sample_type[i].unit));
 		default_exists |= type == message->default_sample_type;
 		for (size_t other = 0; other < i; other++)
-			assert_int_not_equal(type, message->sample_type[other]->type);
+			assert_int_not_equal(type, message->sample_type[other].type);
 	}
 	assert_true(default_exists);
 	for (size_t i = 0; i < message->n_comment; i++)
 		assert_true(*string_at(message, message->comment[i]));
 }
 
-static void check_mappings(const Pprof__Profile *message)
+static void check_mappings(const struct message *message)
 {
 	for (size_t i = 0; i < message->n_mapping; i++) {
-		const Pprof__Mapping *mapping = message->mapping[i];
+		const struct message_mapping *mapping = &message->mapping[i];
 
 		assert_int_equal(mapping->id, i + 1);
 		assert_true(mapping->memory_start < mapping->memory_limit);
@@ -100,10 +100,10 @@ static void check_mappings(const Pprof__Profile *message)
 	}
 }
 
-static void check_functions(const Pprof__Profile *message)
+static void check_functions(const struct message *message)
 {
 	for (size_t i = 0; i < message->n_function; i++) {
-		const Pprof__Function *function = message->function[i];
+		const struct message_function *function = &message->function[i];
 
 		assert_int_not_equal(function->id, 0);
 		assert_ptr_equal(function_at(message, function->id), function);
@@ -113,17 +113,18 @@ static void check_functions(const Pprof__Profile *message)
 	}
 }
 
-static void check_locations(const Pprof__Profile *message)
+static void check_locations(const struct message *message)
 {
 	for (size_t i = 0; i < message->n_location; i++) {
-		const Pprof__Location *location = message->location[i];
+		const struct message_location *location = &message->location[i];
 
 		assert_int_equal(location->id, i + 1);
 		assert_true(location->n_line > 0);
 		for (size_t line = 0; line < location->n_line; line++)
-			function_at(message, location->line[line]->function_id);
+			function_at(message, location->line[line].function_id);
 		if (location->mapping_id) {
-			const Pprof__Mapping *mapping = mapping_at(message, location->mapping_id);
+			const struct message_mapping *mapping = mapping_at(message,
+									   location->mapping_id);
 
 			assert_true(mapping->memory_start <= location->address);
 			assert_true(location->address < mapping->memory_limit);
@@ -133,31 +134,29 @@ static void check_locations(const Pprof__Profile *message)
 	}
 }
 
-static void check_samples(const Pprof__Profile *message)
+static void check_samples(const struct message *message)
 {
 	for (size_t i = 0; i < message->n_sample; i++) {
-		const Pprof__Sample *sample = message->sample[i];
+		const struct message_sample *sample = &message->sample[i];
 
 		assert_int_equal(sample->n_value, message->n_sample_type);
 		for (size_t frame = 0; frame < sample->n_location_id; frame++)
 			location_at(message, sample->location_id[frame]);
 		for (size_t label = 0; label < sample->n_label; label++) {
-			assert_true(*string_at(message, sample->label[label]->key));
+			assert_true(*string_at(message, sample->label[label].key));
 			/* A text, or a number with a unit. */
-			assert_true(!*string_at(message, sample->label[label]->str) ==
-				    !!*string_at(message, sample->label[label]->num_unit));
+			assert_true(!*string_at(message, sample->label[label].str) ==
+				    !!*string_at(message, sample->label[label].num_unit));
 		}
 	}
 }
 
 /* What a strict reader relies on, and go tool pprof does not look at. */
-static Pprof__Profile *read_strictly(const struct output *output)
+static struct message *read_strictly(const struct output *output)
 {
 	CLEANUP(output_deinit) struct output plain = gunzip(output);
-	Pprof__Profile *message = pprof__profile__unpack(NULL, plain.len,
-							 (const uint8_t *)plain.data);
+	struct message *message = message_read(plain.data, plain.len);
 
-	assert_non_null(message);
 	check_strings(message);
 	check_types(message);
 	check_mappings(message);
@@ -167,7 +166,7 @@ static Pprof__Profile *read_strictly(const struct output *output)
 	return message;
 }
 
-static Pprof__Profile *written(const struct profile *profile)
+static struct message *written(const struct profile *profile)
 {
 	CLEANUP(output_deinit)
 	struct output output = output_of(&format_pprof, profile, (struct format_options){0});
@@ -175,20 +174,15 @@ static Pprof__Profile *written(const struct profile *profile)
 	return read_strictly(&output);
 }
 
-static void free_message(Pprof__Profile **message)
-{
-	pprof__profile__free_unpacked(*message, NULL);
-}
-
-static const char *name_of_line(const Pprof__Profile *message, const Pprof__Line *line)
+static const char *name_of_line(const struct message *message, const struct message_line *line)
 {
 	return string_at(message, function_at(message, line->function_id)->name);
 }
 
-static void print_samples(const Pprof__Profile *message, FILE *out)
+static void print_samples(const struct message *message, FILE *out)
 {
 	for (size_t i = 0; i < message->n_sample; i++) {
-		const Pprof__Sample *sample = message->sample[i];
+		const struct message_sample *sample = &message->sample[i];
 
 		fprintf(out, "sample");
 		for (size_t v = 0; v < sample->n_value; v++)
@@ -197,7 +191,7 @@ static void print_samples(const Pprof__Profile *message, FILE *out)
 		for (size_t l = 0; l < sample->n_location_id; l++)
 			fprintf(out, " %" PRIu64, sample->location_id[l]);
 		for (size_t l = 0; l < sample->n_label; l++) {
-			const Pprof__Label *label = sample->label[l];
+			const struct message_label *label = &sample->label[l];
 
 			fprintf(out, ", %s ", string_at(message, label->key));
 			if (label->str)
@@ -210,16 +204,17 @@ static void print_samples(const Pprof__Profile *message, FILE *out)
 	}
 }
 
-static void print_locations(const Pprof__Profile *message, FILE *out)
+static void print_locations(const struct message *message, FILE *out)
 {
 	for (size_t i = 0; i < message->n_location; i++) {
-		const Pprof__Location *location = message->location[i];
+		const struct message_location *location = &message->location[i];
 
 		fprintf(out, "location %" PRIu64 ": mapping %" PRIu64 " address 0x%" PRIx64 "\n",
 			location->id, location->mapping_id, location->address);
 		for (size_t l = 0; l < location->n_line; l++) {
-			const Pprof__Line *line = location->line[l];
-			const Pprof__Function *function = function_at(message, line->function_id);
+			const struct message_line *line = &location->line[l];
+			const struct message_function *function = function_at(message,
+									      line->function_id);
 
 			fprintf(out, "\t%s (%s) %s:%" PRId64 " from %" PRId64 "\n",
 				string_at(message, function->name),
@@ -230,10 +225,10 @@ static void print_locations(const Pprof__Profile *message, FILE *out)
 	}
 }
 
-static void print_mappings(const Pprof__Profile *message, FILE *out)
+static void print_mappings(const struct message *message, FILE *out)
 {
 	for (size_t i = 0; i < message->n_mapping; i++) {
-		const Pprof__Mapping *mapping = message->mapping[i];
+		const struct message_mapping *mapping = &message->mapping[i];
 
 		fprintf(out, "mapping %" PRIu64 ": 0x%" PRIx64 "-0x%" PRIx64 " at 0x%" PRIx64 " %s",
 			mapping->id, mapping->memory_start, mapping->memory_limit,
@@ -246,21 +241,21 @@ static void print_mappings(const Pprof__Profile *message, FILE *out)
 	}
 }
 
-static void print_type(const Pprof__Profile *message, const char *title,
-		       const Pprof__ValueType *type, FILE *out)
+static void print_type(const struct message *message, const char *title,
+		       const struct message_type *type, FILE *out)
 {
 	fprintf(out, "%s %s/%s\n", title, string_at(message, type->type),
 		string_at(message, type->unit));
 }
 
 /* All that is in it, to be read by people. */
-static void print_all(const Pprof__Profile *message, FILE *out)
+static void print_all(const struct message *message, FILE *out)
 {
 	for (size_t i = 0; i < message->n_sample_type; i++)
-		print_type(message, "type", message->sample_type[i], out);
+		print_type(message, "type", &message->sample_type[i], out);
 	fprintf(out, "default %s\n", string_at(message, message->default_sample_type));
-	if (message->period_type)
-		print_type(message, "period type", message->period_type, out);
+	if (message->period_type.type)
+		print_type(message, "period type", &message->period_type, out);
 	fprintf(out, "period %" PRId64 "\n", message->period);
 	fprintf(out, "time %" PRId64 " duration %" PRId64 "\n", message->time_nanos,
 		message->duration_nanos);
@@ -271,11 +266,11 @@ static void print_all(const Pprof__Profile *message, FILE *out)
 	print_samples(message, out);
 }
 
-static void the_golden_profile_is_written_as_ever(void **state)
+static void the_golden_profile_is_written_unchanged(void **state)
 {
 	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = shop_profile();
-	CLEANUP(free_message) Pprof__Profile *message = written(profile);
+	CLEANUP(message_cleanup) struct message *message = written(profile);
 	CLEANUP(output_deinit) struct output text = {0};
 	FILE *out = open_memstream(&text.data, &text.len);
 
@@ -300,38 +295,37 @@ static void the_same_profile_gives_the_same_bytes(void **state)
 	assert_memory_equal(first.data + 4, "\0\0\0\0", 4); /* gzip's time */
 }
 
-static int64_t value_of_label(const Pprof__Profile *message, const Pprof__Sample *sample,
+static int64_t value_of_label(const struct message *message, const struct message_sample *sample,
 			      const char *key)
 {
 	for (size_t i = 0; i < sample->n_label; i++)
-		if (!strcmp(string_at(message, sample->label[i]->key), key))
-			return sample->label[i]->str ? sample->label[i]->str
-						     : sample->label[i]->num;
+		if (!strcmp(string_at(message, sample->label[i].key), key))
+			return sample->label[i].str ? sample->label[i].str : sample->label[i].num;
 	return -1;
 }
 
 /* A profile made of what was read; its folded form shows every stack, thread and value. */
-static struct profile *profile_of(const Pprof__Profile *message)
+static struct profile *profile_of(const struct message *message)
 {
 	struct profile *profile = profile_new();
-	event_id event = add_event(profile, "cpu-clock", true);
+	event_id event = add_event(profile, "cpu-clock", VALUE_CPU_TIME);
 
 	for (size_t i = 0; i < message->n_sample; i++) {
-		const Pprof__Sample *sample = message->sample[i];
+		const struct message_sample *sample = &message->sample[i];
 		int64_t comm = value_of_label(message, sample, "comm");
-		thread_id thread = profile_thread(profile,
-						  (pid_t)value_of_label(message, sample, "pid"),
-						  (pid_t)value_of_label(message, sample, "tid"),
-						  string_at(message, comm), "");
+		label_set_id thread = profile_thread_labels(
+			profile, (pid_t)value_of_label(message, sample, "pid"),
+			(pid_t)value_of_label(message, sample, "tid"), string_at(message, comm),
+			"");
 		stack_id stack = STACK_EMPTY;
 
 		for (size_t l = sample->n_location_id; l-- > 0;) {
-			const Pprof__Location *location = location_at(message,
-								      sample->location_id[l]);
+			const struct message_location *location =
+				location_at(message, sample->location_id[l]);
 			const char *names[8] = {NULL};
 
 			for (size_t line = 0; line < location->n_line; line++)
-				names[line] = name_of_line(message, location->line[line]);
+				names[line] = name_of_line(message, &location->line[line]);
 			stack = profile_push(profile, stack, add_frame(profile, names));
 		}
 		if (sample->value[0])
@@ -348,7 +342,7 @@ static void what_was_written_reads_back_as_the_same_stacks(void **state)
 
 	for (uint64_t seed = 1; seed <= 10; seed++) {
 		CLEANUP(profile_cleanup) struct profile *profile = random_profile(seed);
-		CLEANUP(free_message) Pprof__Profile *message = written(profile);
+		CLEANUP(message_cleanup) struct message *message = written(profile);
 		CLEANUP(profile_cleanup) struct profile *read = profile_of(message);
 		CLEANUP(output_deinit)
 		struct output before = output_of(&format_folded, profile, options);
@@ -363,43 +357,43 @@ static void values_are_those_of_the_profile(void **state)
 {
 	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = random_profile(3);
-	CLEANUP(free_message) Pprof__Profile *message = written(profile);
+	CLEANUP(message_cleanup) struct message *message = written(profile);
 	int64_t expected[3] = {0}, sums[3] = {0};
 
-	for (uint64_t i = 0; i < profile_cell_count(profile); i++) {
-		const struct profile_cell *cell = profile_get_cell(profile, i);
+	for (uint64_t i = 0; i < profile_samples(profile).count; i++) {
+		const struct profile_sample *sample = &profile_samples(profile).items[i];
 
-		expected[0] += cell->event ? 0 : (int64_t)cell->samples;
-		expected[1 + cell->event] += (int64_t)cell->weight;
+		expected[0] += sample->event ? 0 : (int64_t)sample->samples;
+		expected[1 + sample->event] += (int64_t)sample->weight;
 	}
 	for (size_t i = 0; i < message->n_sample; i++)
 		for (size_t value = 0; value < 3; value++)
-			sums[value] += message->sample[i]->value[value];
+			sums[value] += message->sample[i].value[value];
 	assert_memory_equal(sums, expected, sizeof(sums));
 }
 
-static void assert_type(const Pprof__Profile *message, size_t index, const char *type,
+static void assert_type(const struct message *message, size_t index, const char *type,
 			const char *unit)
 {
-	assert_string_equal(string_at(message, message->sample_type[index]->type), type);
-	assert_string_equal(string_at(message, message->sample_type[index]->unit), unit);
+	assert_string_equal(string_at(message, message->sample_type[index].type), type);
+	assert_string_equal(string_at(message, message->sample_type[index].unit), unit);
 }
 
 static void several_events_are_one_value_each_in_one_sample_of_a_stack(void **state)
 {
 	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
-	event_id clock = add_event(profile, "task-clock", true);
-	event_id second_clock = add_event(profile, "cpu-clock", true);
-	event_id faults = add_event(profile, "page-faults", false);
-	thread_id thread = profile_thread(profile, 1, 1, "p", "p");
+	event_id clock = add_event(profile, "task-clock", VALUE_CPU_TIME);
+	event_id second_clock = add_event(profile, "cpu-clock", VALUE_CPU_TIME);
+	event_id faults = add_event(profile, "page-faults", VALUE_COUNT);
+	label_set_id thread = profile_thread_labels(profile, 1, 1, "p", "p");
 	stack_id f = STACK(profile, "f"), g = STACK(profile, "g");
 
 	profile_add(profile, thread, f, faults, 3);
 	profile_add(profile, thread, g, second_clock, 20);
 	profile_add(profile, thread, f, clock, 10);
 	profile_add(profile, thread, f, clock, 11);
-	CLEANUP(free_message) Pprof__Profile *message = written(profile);
+	CLEANUP(message_cleanup) struct message *message = written(profile);
 
 	assert_int_equal(message->n_sample_type, 4);
 	assert_type(message, 0, "samples", "count");
@@ -407,26 +401,26 @@ static void several_events_are_one_value_each_in_one_sample_of_a_stack(void **st
 	assert_type(message, 2, "cpu-clock", "nanoseconds");
 	assert_type(message, 3, "page-faults", "count");
 	assert_int_equal(message->n_sample, 2);
-	assert_memory_equal(message->sample[0]->value, ((int64_t[]){2, 21, 0, 3}), 4 * 8);
-	assert_memory_equal(message->sample[1]->value, ((int64_t[]){0, 0, 20, 0}), 4 * 8);
+	assert_memory_equal(message->sample[0].value, ((int64_t[]){2, 21, 0, 3}), 4 * 8);
+	assert_memory_equal(message->sample[1].value, ((int64_t[]){0, 0, 20, 0}), 4 * 8);
 }
 
 static void an_event_that_is_no_clock_keeps_its_name(void **state)
 {
 	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
-	event_id event = add_event(profile, "cycles:u", false);
+	event_id event = add_event(profile, "cycles:u", VALUE_COUNT);
 
-	profile_add(profile, profile_thread(profile, 1, 1, "p", "p"), STACK(profile, "f"), event,
-		    1000);
-	profile_add(profile, profile_thread(profile, 1, 1, "p", "p"), STACK(profile, "g"), event,
-		    2000);
-	CLEANUP(free_message) Pprof__Profile *message = written(profile);
+	profile_add(profile, profile_thread_labels(profile, 1, 1, "p", "p"), STACK(profile, "f"),
+		    event, 1000);
+	profile_add(profile, profile_thread_labels(profile, 1, 1, "p", "p"), STACK(profile, "g"),
+		    event, 2000);
+	CLEANUP(message_cleanup) struct message *message = written(profile);
 
 	assert_int_equal(message->n_sample_type, 2);
 	assert_type(message, 1, "cycles:u", "count");
 	assert_string_equal(string_at(message, message->default_sample_type), "cycles:u");
-	assert_string_equal(string_at(message, message->period_type->type), "cycles:u");
+	assert_string_equal(string_at(message, message->period_type.type), "cycles:u");
 	assert_int_equal(message->period, 1500); /* by frequency: the mean */
 }
 
@@ -437,8 +431,8 @@ static void the_period_is_the_one_asked_for(void **state)
 		struct profile_event event;
 		int64_t period;
 	} cases[] = {
-		{{.counts_ns = true, .period = 5000}, 5000},
-		{{.counts_ns = true, .frequency_hz = 100}, 10000000},
+		{{.kind = VALUE_CPU_TIME, .period = 5000}, 5000},
+		{{.kind = VALUE_CPU_TIME, .frequency_hz = 100}, 10000000},
 		{{.period = 7}, 7},
 		{{.frequency_hz = 100}, 1}, /* nothing was counted */
 	};
@@ -449,7 +443,7 @@ static void the_period_is_the_one_asked_for(void **state)
 
 		event.name = text_of(profile, "e");
 		profile_add_event(profile, &event);
-		CLEANUP(free_message) Pprof__Profile *message = written(profile);
+		CLEANUP(message_cleanup) struct message *message = written(profile);
 		assert_int_equal(message->period, cases[i].period);
 	}
 }
@@ -458,11 +452,11 @@ static void an_empty_profile_is_a_valid_one(void **state)
 {
 	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
-	CLEANUP(free_message) Pprof__Profile *nothing = written(profile);
+	CLEANUP(message_cleanup) struct message *nothing = written(profile);
 
 	assert_int_equal(nothing->n_sample_type, 1);
-	add_event(profile, "cpu-clock", true);
-	CLEANUP(free_message) Pprof__Profile *empty = written(profile);
+	add_event(profile, "cpu-clock", VALUE_CPU_TIME);
+	CLEANUP(message_cleanup) struct message *empty = written(profile);
 	assert_int_equal(empty->n_sample_type, 2);
 	assert_int_equal(empty->n_sample, 0);
 	assert_string_equal(string_at(empty, empty->default_sample_type), "cpu");
@@ -488,13 +482,14 @@ static void hostile_strings_come_out_as_utf8_and_keep_all_else(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 
-		profile_add(profile, profile_thread(profile, 1, 1, cases[i].name, cases[i].name),
-			    STACK(profile, cases[i].name), add_event(profile, "cpu-clock", true),
-			    1);
-		CLEANUP(free_message) Pprof__Profile *message = written(profile);
-		assert_string_equal(string_at(message, message->function[0]->name),
+		profile_add(profile,
+			    profile_thread_labels(profile, 1, 1, cases[i].name, cases[i].name),
+			    STACK(profile, cases[i].name),
+			    add_event(profile, "cpu-clock", VALUE_CPU_TIME), 1);
+		CLEANUP(message_cleanup) struct message *message = written(profile);
+		assert_string_equal(string_at(message, message->function[0].name),
 				    cases[i].written);
-		assert_int_equal(message->sample[0]->n_label, *cases[i].name ? 4 : 2);
+		assert_int_equal(message->sample[0].n_label, *cases[i].name ? 4 : 2);
 	}
 }
 
@@ -511,12 +506,12 @@ static void very_long_names_and_very_deep_stacks_are_whole(void **state)
 	frame = add_frame(profile, (const char *const[]){name, NULL});
 	for (unsigned depth = 0; depth < 1000; depth++)
 		stack = profile_push(profile, stack, frame);
-	profile_add(profile, profile_thread(profile, 1, 1, "p", "p"), stack,
-		    add_event(profile, "cpu-clock", true), 1);
-	CLEANUP(free_message) Pprof__Profile *message = written(profile);
+	profile_add(profile, profile_thread_labels(profile, 1, 1, "p", "p"), stack,
+		    add_event(profile, "cpu-clock", VALUE_CPU_TIME), 1);
+	CLEANUP(message_cleanup) struct message *message = written(profile);
 	assert_int_equal(message->n_location, 1);
-	assert_int_equal(message->sample[0]->n_location_id, 1000);
-	assert_string_equal(string_at(message, message->function[0]->name), name);
+	assert_int_equal(message->sample[0].n_location_id, 1000);
+	assert_string_equal(string_at(message, message->function[0].name), name);
 }
 
 static void the_main_program_is_the_first_mapping_even_unused(void **state)
@@ -534,10 +529,10 @@ static void the_main_program_is_the_first_mapping_even_unused(void **state)
 	profile_describe_module(profile, 1, &library);
 	profile_describe_module(profile, 2, &program);
 	profile_frame(profile, 1, 0x1000, false);
-	CLEANUP(free_message) Pprof__Profile *message = written(profile);
+	CLEANUP(message_cleanup) struct message *message = written(profile);
 	assert_int_equal(message->n_mapping, 2);
-	assert_string_equal(string_at(message, message->mapping[0]->filename), "/bin/x");
-	assert_string_equal(string_at(message, message->mapping[1]->filename), "/lib/x.so");
+	assert_string_equal(string_at(message, message->mapping[0].filename), "/bin/x");
+	assert_string_equal(string_at(message, message->mapping[1].filename), "/lib/x.so");
 }
 
 static void every_address_lies_in_its_mapping(void **state)
@@ -572,7 +567,7 @@ static void every_address_lies_in_its_mapping(void **state)
 	/* The last module is not described. */
 	for (uint32_t i = 0; i < ARRAY_SIZE(offsets) * 6; i++)
 		profile_frame(profile, i / 2 % 3, offsets[i / 6], i % 2);
-	CLEANUP(free_message) Pprof__Profile *message = written(profile);
+	CLEANUP(message_cleanup) struct message *message = written(profile);
 	assert_int_equal(message->n_location, ARRAY_SIZE(offsets) * 6);
 }
 
@@ -591,7 +586,7 @@ static void a_full_disk_is_an_error(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_golden_profile_is_written_as_ever),
+		cmocka_unit_test(the_golden_profile_is_written_unchanged),
 		cmocka_unit_test(the_same_profile_gives_the_same_bytes),
 		cmocka_unit_test(what_was_written_reads_back_as_the_same_stacks),
 		cmocka_unit_test(values_are_those_of_the_profile),

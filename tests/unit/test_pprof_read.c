@@ -1,10 +1,13 @@
 #include "base/alloc.h"
 #include "base/gzip.h"
-#include "format/pprof.pb-c.h"
-#include "format/pprof_read.h"
+#include "format/pprof/limits.h"
+#include "format/pprof/read.h"
+#include "report/view.h"
 
 #include "output.h"
+#include "pprof_message.h"
 #include "sample_profile.h"
+#include "waiting_profile.h"
 
 #include <inttypes.h>
 
@@ -27,23 +30,21 @@ static struct profile *must_read(const void *data, size_t len)
 	return profile;
 }
 
-static struct output packed(const Pprof__Profile *message)
+static struct output packed(const struct message *message)
 {
-	struct output output = {.len = pprof__profile__get_packed_size(message)};
+	struct wire_message packed = message_packed(message);
 
-	output.data = xmalloc(output.len + 1);
-	pprof__profile__pack(message, (uint8_t *)output.data);
-	return output;
+	return (struct output){.data = (char *)packed.bytes, .len = packed.len};
 }
 
-static struct profile *must_read_message(const Pprof__Profile *message)
+static struct profile *must_read_message(const struct message *message)
 {
 	CLEANUP(output_deinit) struct output data = packed(message);
 
 	return must_read(data.data, data.len);
 }
 
-static void assert_refused(const Pprof__Profile *message, const char *why)
+static void assert_refused(const struct message *message, const char *why)
 {
 	CLEANUP(output_deinit) struct output data = packed(message);
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
@@ -68,16 +69,16 @@ static void assert_folded(const struct profile *profile, enum format_weight weig
  * strings of any order. Tests change one thing of it.
  */
 struct sample_message {
-	Pprof__ValueType types[3], *type_order[3];
-	Pprof__Mapping mapping, *mapping_order[1];
-	Pprof__Function functions[3], *function_order[3];
-	Pprof__Line lines[3], *line_order[3];
-	Pprof__Location locations[2], *location_order[2];
+	struct message_type types[3];
+	struct message_mapping mapping;
+	struct message_function functions[3];
+	struct message_line lines[3];
+	struct message_location locations[2];
 	uint64_t ids[2];
 	int64_t values[3];
-	Pprof__Sample sample, *sample_order[1];
-	char *strings[16];
-	Pprof__Profile of;
+	struct message_sample sample;
+	char *strings[64];
+	struct message of;
 };
 
 enum {
@@ -113,126 +114,115 @@ static void set_functions(struct sample_message *message)
 	static const int64_t names[] = {STR_MAIN, STR_WORK, STR_INNER};
 
 	for (size_t i = 0; i < 3; i++) {
-		message->functions[i] = (Pprof__Function)PPROF__FUNCTION__INIT;
 		message->functions[i].id = 100 + i;
 		message->functions[i].name = names[i];
-		message->function_order[i] = &message->functions[i];
-		message->lines[i] = (Pprof__Line)PPROF__LINE__INIT;
-		message->lines[i].function_id = 100 + i;
-		message->lines[i].line = (int64_t)(10 + i);
 	}
 	message->functions[1].system_name = STR_WORK_MANGLED;
 	message->functions[1].filename = STR_FILE;
 	message->functions[1].start_line = 9;
 	message->of.n_function = 3;
-	message->of.function = message->function_order;
+	message->of.function = message->functions;
 }
 
 /* main, with `inner` inlined into `work` above it. */
 static void set_locations(struct sample_message *message)
 {
-	message->line_order[0] = &message->lines[0];
-	message->line_order[1] = &message->lines[2];
-	message->line_order[2] = &message->lines[1];
+	message->lines[0] = (struct message_line){.function_id = 100, .line = 10};
+	message->lines[1] = (struct message_line){.function_id = 102, .line = 12};
+	message->lines[2] = (struct message_line){.function_id = 101, .line = 11};
 	for (size_t i = 0; i < 2; i++) {
-		message->locations[i] = (Pprof__Location)PPROF__LOCATION__INIT;
 		message->locations[i].id = UINT64_MAX - i; /* no dense ids */
-		message->location_order[i] = &message->locations[i];
 		message->ids[1 - i] = UINT64_MAX - i;
 	}
 	message->locations[0].n_line = 1;
-	message->locations[0].line = &message->line_order[0];
+	message->locations[0].line = &message->lines[0];
 	message->locations[1].n_line = 2;
-	message->locations[1].line = &message->line_order[1];
+	message->locations[1].line = &message->lines[1];
 	message->locations[1].mapping_id = 7;
 	message->locations[1].address = 0x401234;
 	message->of.n_location = 2;
-	message->of.location = message->location_order;
+	message->of.location = message->locations;
 }
 
 static struct sample_message *sample_message(void)
 {
 	struct sample_message *message = xcalloc(1, sizeof(*message));
 
-	message->of = (Pprof__Profile)PPROF__PROFILE__INIT;
 	set_strings(message);
 	set_functions(message);
 	set_locations(message);
-	for (size_t i = 0; i < 3; i++) {
-		message->types[i] = (Pprof__ValueType)PPROF__VALUE_TYPE__INIT;
-		message->type_order[i] = &message->types[i];
-	}
 	message->types[0].type = STR_CPU;
 	message->types[0].unit = STR_NANOSECONDS;
 	message->of.n_sample_type = 1;
-	message->of.sample_type = message->type_order;
-	message->mapping = (Pprof__Mapping)PPROF__MAPPING__INIT;
+	message->of.sample_type = message->types;
 	message->mapping.id = 7;
 	message->mapping.memory_start = 0x400000;
 	message->mapping.memory_limit = 0x402000;
 	message->mapping.file_offset = 0x3000;
 	message->mapping.filename = STR_PROGRAM;
 	message->mapping.build_id = STR_BUILD_ID;
-	message->mapping_order[0] = &message->mapping;
 	message->of.n_mapping = 1;
-	message->of.mapping = message->mapping_order;
-	message->sample = (Pprof__Sample)PPROF__SAMPLE__INIT;
+	message->of.mapping = &message->mapping;
 	message->sample.n_location_id = 2;
 	message->sample.location_id = message->ids;
 	message->sample.n_value = 1;
 	message->sample.value = message->values;
 	message->values[0] = 500;
-	message->sample_order[0] = &message->sample;
 	message->of.n_sample = 1;
-	message->of.sample = message->sample_order;
+	message->of.sample = &message->sample;
 	return message;
 }
 
 /* A line a sample with all that belongs to it, sorted: what a message says, however it says it. */
-static void tell_frame(FILE *out, const Pprof__Profile *message, uint64_t id)
+static void tell_frame(FILE *out, const struct message *message, uint64_t id)
 {
-	const Pprof__Location *location = NULL;
+	const struct message_location *location = NULL;
 
 	for (size_t i = 0; i < message->n_location; i++)
-		if (message->location[i]->id == id)
-			location = message->location[i];
+		if (message->location[i].id == id)
+			location = &message->location[i];
 	fprintf(out, " | %" PRIx64, location->address);
 	for (size_t i = 0; i < message->n_mapping; i++) {
-		const Pprof__Mapping *mapping = message->mapping[i];
+		const struct message_mapping *mapping = &message->mapping[i];
 
 		if (mapping->id == location->mapping_id)
 			fprintf(out, " in %s %s %" PRIx64 "-%" PRIx64 "@%" PRIx64 " %d%d%d%d",
 				message->string_table[mapping->filename],
 				message->string_table[mapping->build_id], mapping->memory_start,
-				mapping->memory_limit, mapping->file_offset, mapping->has_functions,
-				mapping->has_filenames, mapping->has_line_numbers,
-				mapping->has_inline_frames);
+				mapping->memory_limit, mapping->file_offset,
+				!!mapping->has_functions, !!mapping->has_filenames,
+				!!mapping->has_line_numbers, !!mapping->has_inline_frames);
 	}
 	for (size_t i = 0; i < location->n_line; i++)
 		for (size_t f = 0; f < message->n_function; f++) {
-			const Pprof__Function *function = message->function[f];
+			const struct message_function *function = &message->function[f];
 
-			if (function->id == location->line[i]->function_id)
+			if (function->id == location->line[i].function_id)
 				fprintf(out, " %s=%s(%s:%" PRId64 "):%" PRId64,
 					message->string_table[function->name],
 					message->string_table[function->system_name],
 					message->string_table[function->filename],
-					function->start_line, location->line[i]->line);
+					function->start_line, location->line[i].line);
 		}
 }
 
-static char *tell_sample(const Pprof__Profile *message, const Pprof__Sample *sample)
+static char *tell_sample(const struct message *message, const struct message_sample *sample)
 {
 	char *line = NULL;
 	size_t len;
 	FILE *out = open_memstream(&line, &len);
 
 	for (size_t i = 0; i < sample->n_value; i++)
-		fprintf(out, "%s %" PRId64 " ",
-			message->string_table[message->sample_type[i]->type], sample->value[i]);
+		fprintf(out, "%s %" PRId64 " ", message->string_table[message->sample_type[i].type],
+			sample->value[i]);
 	for (size_t i = 0; i < sample->n_label; i++)
-		fprintf(out, "%s=%s%" PRId64 " ", message->string_table[sample->label[i]->key],
-			message->string_table[sample->label[i]->str], sample->label[i]->num);
+		if (sample->label[i].str)
+			fprintf(out, "%s=%s ", message->string_table[sample->label[i].key],
+				message->string_table[sample->label[i].str]);
+		else
+			fprintf(out, "%s=%" PRId64 "%s ",
+				message->string_table[sample->label[i].key], sample->label[i].num,
+				message->string_table[sample->label[i].num_unit]);
 	for (size_t i = 0; i < sample->n_location_id; i++)
 		tell_frame(out, message, sample->location_id[i]);
 	fclose(out);
@@ -244,18 +234,18 @@ static int compare_lines(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static void tell_header(FILE *out, const Pprof__Profile *message)
+static void tell_header(FILE *out, const struct message *message)
 {
 	fprintf(out, "time %" PRId64 " for %" PRId64 ", period %" PRId64 ", default %s\n",
 		message->time_nanos, message->duration_nanos, message->period,
 		message->string_table[message->default_sample_type]);
 	for (size_t i = 0; i < message->n_sample_type; i++)
-		fprintf(out, "type %s %s\n", message->string_table[message->sample_type[i]->type],
-			message->string_table[message->sample_type[i]->unit]);
+		fprintf(out, "type %s %s\n", message->string_table[message->sample_type[i].type],
+			message->string_table[message->sample_type[i].unit]);
 	for (size_t i = 0; i < message->n_comment; i++)
 		fprintf(out, "comment %s\n", message->string_table[message->comment[i]]);
 	for (size_t i = 0; i < message->n_mapping; i++)
-		fprintf(out, "mapping %s\n", message->string_table[message->mapping[i]->filename]);
+		fprintf(out, "mapping %s\n", message->string_table[message->mapping[i].filename]);
 }
 
 static struct output unpacked(const struct output *gzip)
@@ -274,21 +264,20 @@ static struct output unpacked(const struct output *gzip)
 static struct output told(const struct output *gzip)
 {
 	CLEANUP(output_deinit) struct output plain = unpacked(gzip);
-	Pprof__Profile *message = pprof__profile__unpack(NULL, plain.len, (uint8_t *)plain.data);
+	CLEANUP(message_cleanup) struct message *message = message_read(plain.data, plain.len);
 	CLEANUP(free_ptr) char **lines = xcalloc(message->n_sample, sizeof(*lines));
 	struct output output = {0};
 	FILE *out = open_memstream(&output.data, &output.len);
 
 	tell_header(out, message);
 	for (size_t i = 0; i < message->n_sample; i++)
-		lines[i] = tell_sample(message, message->sample[i]);
+		lines[i] = tell_sample(message, &message->sample[i]);
 	qsort(lines, message->n_sample, sizeof(*lines), compare_lines);
 	for (size_t i = 0; i < message->n_sample; i++) {
 		fprintf(out, "%s\n", lines[i]);
 		free(lines[i]);
 	}
 	fclose(out);
-	pprof__profile__free_unpacked(message, NULL);
 	return output;
 }
 
@@ -353,14 +342,39 @@ static void what_an_output_says_of_modules_and_the_recording_comes_back(void **s
 	assert_string_equal(info->command, "prof record -- shop");
 	assert_string_equal(info->host, "example");
 	assert_string_equal(info->kernel, "6.18.0");
-	assert_string_equal(info->quality, "9 samples, 0 lost");
+	assert_true(info->quality.is_known);
+	assert_int_equal(info->quality.samples, 9);
 	assert_string_equal(info->remarks, "");
 	assert_true(module->is_main);
 	assert_string_equal(profile_string(again, module->path), "/usr/bin/shop");
 	assert_string_equal(profile_string(again, module->build_id), "00c0ffee");
 	assert_int_equal(profile_get_module(again, 3)->kind, PROFILE_MODULE_KERNEL);
 	assert_string_equal(profile_string(again, profile_get_event(again, 0)->name), "cpu");
-	assert_true(profile_get_event(again, 0)->counts_ns);
+	assert_int_equal(profile_get_event(again, 0)->kind, VALUE_CPU_TIME);
+}
+
+static void cpu_time_and_waiting_come_back_from_one_file(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = waiting_profile(false);
+
+	set_waiting_quality(profile);
+	CLEANUP(output_deinit)
+	struct output output = output_of(&format_pprof, profile, (struct format_options){0});
+	CLEANUP(profile_cleanup) struct profile *again = must_read(output.data, output.len);
+	const struct waiting_quality *waiting = &profile_get_info(again)->quality.waiting;
+
+	assert_int_equal(profile_event_count(again), 2);
+	assert_string_equal(profile_string(again, profile_get_event(again, 0)->name), "cpu");
+	assert_int_equal(profile_get_event(again, 0)->kind, VALUE_CPU_TIME);
+	assert_string_equal(profile_string(again, profile_get_event(again, 1)->name), "off-cpu");
+	assert_int_equal(profile_get_event(again, 1)->kind, VALUE_OFF_CPU_TIME);
+	assert_string_equal(profile_event_unit(again, 1), "nanoseconds");
+	assert_int_equal(view_event_sum(again, 0).samples, 500);
+	assert_int_equal(view_event_sum(again, 0).weight, 500 * MS);
+	assert_int_equal(view_event_sum(again, 1).weight, 1500 * MS);
+	assert_memory_equal(waiting, &profile_get_info(profile)->quality.waiting, sizeof(*waiting));
+	assert_string_equal(profile_get_info(again)->remarks, "");
 }
 
 static struct profile *read_golden(const char *name)
@@ -419,7 +433,7 @@ static void types_and_units_of_other_makes_are_written_again(void **state)
 					  "type inuse_objects count\n"
 					  "mapping /tmp/rd/shop\n"));
 	assert_non_null(strstr(text.data, "inuse_space 0 alloc_objects 65536 alloc_space 524292 "
-					  "inuse_objects 0  | 49e9ce in /tmp/rd/shop"));
+					  "inuse_objects 0 bytes=8  | 49e9ce in /tmp/rd/shop"));
 	assert_null(strstr(text.data, "comm="));
 	assert_null(strstr(text.data, "pid="));
 }
@@ -465,7 +479,7 @@ static void the_order_of_fields_does_not_matter(void **state)
 		CLEANUP(output_deinit) struct output data = packed(&message->of);
 
 		fwrite(data.data, 1, data.len, out);
-		message->of = (Pprof__Profile)PPROF__PROFILE__INIT;
+		message->of = (struct message){0};
 		message->of.n_string_table = strings;
 		message->of.string_table = message->strings;
 	}
@@ -483,7 +497,7 @@ enum { STEPS = 9, ALL_WAYS = 1 << STEPS };
 static struct profile *read_ways(const uint32_t *order)
 {
 	CLEANUP(free_ptr) struct sample_message *message = sample_message();
-	static Pprof__Sample samples[ALL_WAYS], *sample_order[ALL_WAYS];
+	static struct message_sample samples[ALL_WAYS];
 	static uint64_t ids[ALL_WAYS][STEPS];
 	static int64_t values[ALL_WAYS];
 
@@ -491,15 +505,14 @@ static struct profile *read_ways(const uint32_t *order)
 		for (uint32_t step = 0; step < STEPS; step++)
 			ids[i][step] = message->ids[order[i] >> step & 1];
 		values[i] = order[i] + 1;
-		samples[i] = (Pprof__Sample)PPROF__SAMPLE__INIT;
+		samples[i] = (struct message_sample){0};
 		samples[i].n_location_id = STEPS;
 		samples[i].location_id = ids[i];
 		samples[i].n_value = 1;
 		samples[i].value = &values[i];
-		sample_order[i] = &samples[i];
 	}
 	message->of.n_sample = ALL_WAYS;
-	message->of.sample = sample_order;
+	message->of.sample = samples;
 	return must_read_message(&message->of);
 }
 
@@ -519,8 +532,8 @@ static void samples_may_stand_in_any_order(void **state)
 	struct output folded = output_of(&format_folded, expected,
 					 (struct format_options){.weight = WEIGHT_SAMPLES});
 
-	assert_int_equal(profile_stack_count(profile), 2 * ALL_WAYS - 1);
-	assert_int_equal(profile_cell_count(profile), ALL_WAYS);
+	assert_int_equal(profile_stacks(profile).count, 2 * ALL_WAYS - 1);
+	assert_int_equal(profile_samples(profile).count, ALL_WAYS);
 	assert_folded(profile, WEIGHT_SAMPLES, folded.data);
 }
 
@@ -534,7 +547,7 @@ static void a_function_without_a_name_leaves_the_address(void **state)
 	mangled = must_read_message(&message->of);
 	assert_folded(mangled, WEIGHT_SAMPLES, "program;main;_Z4workv;inner 500\n");
 	message->functions[1].system_name = STR_EMPTY;
-	message->lines[2].function_id = 0;
+	message->lines[1].function_id = 0;
 	profile = must_read_message(&message->of);
 	assert_folded(profile, WEIGHT_SAMPLES, "program;main;[program+0x401234] 500\n");
 }
@@ -622,13 +635,77 @@ static void comments_of_other_makes_are_kept(void **state)
 	message->of.comment = comments;
 	profile = must_read_message(&message->of);
 	assert_string_equal(profile_get_info(profile)->remarks, "main\nwork.cc\n");
-	assert_string_equal(profile_get_info(profile)->quality, "");
+	assert_false(profile_get_info(profile)->quality.is_known);
 
 	CLEANUP(output_deinit)
 	struct output output = output_of(&format_pprof, profile, (struct format_options){0});
 	CLEANUP(output_deinit) struct output text = told(&output);
 
 	assert_non_null(strstr(text.data, "comment main\ncomment work.cc\n"));
+}
+
+/* "" is text: the value is the number. */
+struct label_case {
+	const char *key, *text;
+	int64_t number;
+	const char *unit;
+};
+
+static void add_labels(struct sample_message *message, struct message_label *labels,
+		       const struct label_case *cases, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		char **strings = &message->strings[STR_COUNT_OF + 3 * i];
+
+		strings[0] = (char *)(uintptr_t)cases[i].key;
+		strings[1] = (char *)(uintptr_t)cases[i].text;
+		strings[2] = (char *)(uintptr_t)cases[i].unit;
+		labels[i] = (struct message_label){
+			.key = (int64_t)(STR_COUNT_OF + 3 * i),
+			.str = *cases[i].text ? (int64_t)(STR_COUNT_OF + 3 * i + 1) : 0,
+			.num = cases[i].number,
+			.num_unit = *cases[i].unit ? (int64_t)(STR_COUNT_OF + 3 * i + 2) : 0,
+		};
+	}
+	message->of.n_string_table = STR_COUNT_OF + 3 * count;
+	message->sample.n_label = count;
+	message->sample.label = labels;
+}
+
+static void labels_come_back_sorted_by_their_keys(void **state)
+{
+	(void)state;
+	static const struct label_case cases[] = {
+		{"state", "running", 0, ""},
+		{"bytes", "", 65536, "bytes"},
+		{"request", "checkout", 0, ""},
+		{"delta", "", -7, ""},
+		{"request", "abandon", 0, ""},
+		{"pid", "", 12, "id"},
+		{"pid", "", 13, "id"},
+		{"tid", "", INT64_C(1) << 40, "id"},
+		{"comm", "", 5, ""},
+		{"comm", "shop", 0, ""},
+		{"age", "", 3, "milliseconds"},
+		{"empty", "", 0, "seconds"},
+	};
+	struct message_label labels[ARRAY_SIZE(cases)];
+	CLEANUP(free_ptr) struct sample_message *message = sample_message();
+	CLEANUP(profile_cleanup) struct profile *profile = NULL;
+	CLEANUP(output_deinit) struct output gzip = {0};
+	CLEANUP(output_deinit) struct output text = {0};
+
+	add_labels(message, labels, cases, ARRAY_SIZE(cases));
+	profile = must_read_message(&message->of);
+	assert_comes_back(profile);
+	gzip = output_of(&format_pprof, profile, (struct format_options){0});
+	text = told(&gzip);
+	assert_non_null(strstr(text.data,
+			       " comm=shop pid=12id age=3milliseconds bytes=65536bytes comm=5 "
+			       "delta=-7 empty=0seconds pid=13id request=checkout "
+			       "request=abandon state=running tid=1099511627776id  | "));
+	assert_int_equal(profile_thread_of(profile, 0)->pid, 12);
+	assert_int_equal(profile_thread_of(profile, 0)->tid, -1);
 }
 
 static void a_name_is_made_valid(void **state)
@@ -664,18 +741,18 @@ static void what_is_not_there_is_an_error(void **state)
 	CLEANUP(free_ptr) struct sample_message *message = sample_message();
 
 	message->ids[0] = 1;
-	assert_refused(&message->of, "location 1, which is not there");
+	assert_refused(&message->of, "location 1, which does not exist");
 	message->ids[0] = UINT64_MAX;
 	message->lines[1].function_id = 3;
-	assert_refused(&message->of, "function 3, which is not there");
+	assert_refused(&message->of, "function 3, which does not exist");
 	message->lines[1].function_id = 100;
 	message->functions[0].filename = STR_COUNT_OF;
-	assert_refused(&message->of, "a string that is not there");
+	assert_refused(&message->of, "a string that does not exist");
 	message->functions[0].filename = -1;
-	assert_refused(&message->of, "a string that is not there");
+	assert_refused(&message->of, "a string that does not exist");
 	message->functions[0].filename = 0;
 	message->of.default_sample_type = STR_COUNT_OF;
-	assert_refused(&message->of, "a string that is not there");
+	assert_refused(&message->of, "a string that does not exist");
 }
 
 static void what_is_there_twice_is_an_error(void **state)
@@ -685,7 +762,7 @@ static void what_is_there_twice_is_an_error(void **state)
 
 	message->of.n_sample_type = message->sample.n_value = 2;
 	message->types[1] = message->types[0];
-	assert_refused(&message->of, "sample types are the same");
+	assert_refused(&message->of, "two equal sample types");
 	message->of.n_sample_type = message->sample.n_value = 1;
 	message->functions[1].id = 100;
 	assert_refused(&message->of, "two functions have the id 100");
@@ -704,7 +781,7 @@ static void values_without_a_type_are_an_error(void **state)
 	message->types[0].type = 0;
 	assert_refused(&message->of, "a sample type has no name");
 	message->of.n_sample_type = 0;
-	assert_refused(&message->of, "what was sampled");
+	assert_refused(&message->of, "no sample types");
 }
 
 static void a_cut_off_profile_is_an_error(void **state)
@@ -738,10 +815,131 @@ static void counts_beyond_63_bits_are_not_written(void **state)
 	CLEANUP(error_cleanup) struct error *err = NULL;
 	CLEANUP(close_file) FILE *out = fopen("/dev/null", "w");
 
-	profile_add_samples(profile, profile_thread(profile, 1, 1, "p", ""), STACK_EMPTY,
-			    add_event(profile, "samples", false), UINT64_C(1) << 63, 1);
+	profile_add_samples(profile, profile_thread_labels(profile, 1, 1, "p", ""), STACK_EMPTY,
+			    add_event(profile, "samples", VALUE_COUNT), UINT64_C(1) << 63, 1);
 	err = format_pprof.write(profile, &options, out);
 	assert_non_null(err);
+}
+
+static uint32_t deepest(const struct profile *profile)
+{
+	const struct profile_stacks stacks = profile_stacks(profile);
+	uint32_t depth = 0;
+
+	for (uint32_t i = 0; i < stacks.count; i++)
+		if (stacks.items[i].depth > depth)
+			depth = stacks.items[i].depth;
+	return depth;
+}
+
+static void a_stack_of_millions_of_frames_is_cut_at_its_root(void **state)
+{
+	(void)state;
+	enum { FRAMES = 3000000 };
+	CLEANUP(free_ptr) struct sample_message *message = sample_message();
+	CLEANUP(free_ptr) uint64_t *ids = xcalloc(FRAMES, sizeof(*ids));
+	CLEANUP(profile_cleanup) struct profile *profile = NULL;
+	CLEANUP(output_deinit) struct output folded = {0};
+
+	message->locations[0].id = 1;
+	message->locations[1].id = 2;
+	for (size_t i = 0; i < FRAMES; i++)
+		ids[i] = i ? 1 : 2;
+	message->sample.location_id = ids;
+	message->sample.n_location_id = FRAMES;
+	profile = must_read_message(&message->of);
+	assert_int_equal(deepest(profile), PPROF_DEPTH_MAX + 1);
+	folded = output_of(&format_folded, profile, (struct format_options){0});
+	assert_non_null(strstr(folded.data, ";[truncated];main;main;"));
+	assert_non_null(strstr(folded.data, ";main;work;inner 500\n"));
+	assert_non_null(strstr(profile_get_info(profile)->remarks, "callers of 1 stacks"));
+}
+
+/* As large as one that unpacks to a thousand times its size. */
+static void assert_too_large(const void *message, size_t len)
+{
+	CLEANUP(output_deinit) struct output packed = {0};
+	FILE *out = open_memstream(&packed.data, &packed.len);
+	FILE *gzip = gzip_writer(out);
+	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
+	CLEANUP(error_cleanup) struct error *err = NULL;
+
+	fwrite(message, 1, len, gzip);
+	fclose(gzip);
+	fclose(out);
+	err = read_bytes(packed.data, packed.len, profile);
+	if (!err || !strstr(error_text(err), "too much for a file of its size"))
+		fail_msg("%s", err ? error_text(err) : "no error");
+	assert_true(profile_memory_bytes(profile) < 110 << 20);
+}
+
+static void many_strings_in_a_small_file_are_an_error(void **state)
+{
+	(void)state;
+	enum { STRINGS = 27 << 20 };
+	CLEANUP(free_ptr) char *strings = xmalloc(2 * STRINGS);
+
+	for (size_t i = 0; i < STRINGS; i++)
+		memcpy(strings + 2 * i, "\x32", 2); /* an empty one */
+	assert_too_large(strings, 2 * STRINGS);
+}
+
+/* Stacks that differ in their callers have no frame in common. */
+static void many_deep_stacks_in_a_small_file_are_an_error(void **state)
+{
+	(void)state;
+	enum { SAMPLES = 100, FRAMES = PPROF_DEPTH_MAX };
+	CLEANUP(free_ptr) struct sample_message *message = sample_message();
+	CLEANUP(free_ptr) unsigned char *frames = xmalloc(FRAMES);
+	struct wire_message all;
+
+	message->locations[0].id = 1;
+	message->locations[1].id = 2;
+	message->of.n_sample = 0;
+	all = message_packed(&message->of);
+	memset(frames, 1, FRAMES);
+	for (unsigned i = 0; i < SAMPLES; i++) {
+		struct wire_message sample = {0};
+
+		for (unsigned bit = 0; bit < 8; bit++)
+			frames[FRAMES - 1 - bit] = 1 + (i >> bit & 1);
+		wire_put_bytes(&sample, 1, frames, FRAMES);
+		wire_put_number(&sample, 2, 1);
+		message_put(&all, 2, sample);
+	}
+	assert_too_large(all.bytes, all.len);
+	free(all.bytes);
+}
+
+static void more_sample_types_labels_or_lines_than_anybody_has_are_an_error(void **state)
+{
+	(void)state;
+	CLEANUP(free_ptr) struct sample_message *message = sample_message();
+	CLEANUP(free_ptr)
+	struct message_type *types = xcalloc(PPROF_TYPES_MAX + 1, sizeof(*types));
+	CLEANUP(free_ptr)
+	struct message_line *lines = xcalloc(PPROF_LINES_MAX + 1, sizeof(*lines));
+	CLEANUP(free_ptr)
+	struct message_label *labels = xcalloc(PPROF_LABELS_MAX + 1, sizeof(*labels));
+
+	message->of.sample_type = types;
+	message->of.n_sample_type = PPROF_TYPES_MAX + 1;
+	assert_refused(&message->of, "sample types");
+	message->of.sample_type = message->types;
+	message->of.n_sample_type = 1;
+
+	for (size_t i = 0; i <= PPROF_LINES_MAX; i++)
+		lines[i] = message->lines[0];
+	message->locations[0].line = lines;
+	message->locations[0].n_line = PPROF_LINES_MAX + 1;
+	assert_refused(&message->of, "4096 lines");
+	message->locations[0].n_line = 1;
+
+	for (size_t i = 0; i <= PPROF_LABELS_MAX; i++)
+		labels[i] = (struct message_label){.key = STR_SAMPLES, .num = (int64_t)i};
+	message->sample.label = labels;
+	message->sample.n_label = PPROF_LABELS_MAX + 1;
+	assert_refused(&message->of, "damaged");
 }
 
 static void a_profile_is_recognized_by_its_first_bytes(void **state)
@@ -769,6 +967,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_prof_has_written_comes_back),
 		cmocka_unit_test(what_an_output_says_of_modules_and_the_recording_comes_back),
+		cmocka_unit_test(cpu_time_and_waiting_come_back_from_one_file),
 		cmocka_unit_test(a_cpu_profile_of_go_is_read),
 		cmocka_unit_test(a_heap_profile_of_go_shows_the_bytes_in_use),
 		cmocka_unit_test(types_and_units_of_other_makes_are_written_again),
@@ -781,6 +980,7 @@ int main(void)
 		cmocka_unit_test(the_default_type_is_the_first_event_and_samples_count_for_it),
 		cmocka_unit_test(samples_count_wherever_they_stand),
 		cmocka_unit_test(comments_of_other_makes_are_kept),
+		cmocka_unit_test(labels_come_back_sorted_by_their_keys),
 		cmocka_unit_test(a_name_is_made_valid),
 		cmocka_unit_test(a_difference_is_refused),
 		cmocka_unit_test(what_is_not_there_is_an_error),
@@ -788,6 +988,10 @@ int main(void)
 		cmocka_unit_test(values_without_a_type_are_an_error),
 		cmocka_unit_test(a_cut_off_profile_is_an_error),
 		cmocka_unit_test(counts_beyond_63_bits_are_not_written),
+		cmocka_unit_test(a_stack_of_millions_of_frames_is_cut_at_its_root),
+		cmocka_unit_test(many_strings_in_a_small_file_are_an_error),
+		cmocka_unit_test(many_deep_stacks_in_a_small_file_are_an_error),
+		cmocka_unit_test(more_sample_types_labels_or_lines_than_anybody_has_are_an_error),
 		cmocka_unit_test(a_profile_is_recognized_by_its_first_bytes),
 	};
 

@@ -2,6 +2,7 @@
 
 #include "base/cleanup.h"
 
+#include <locale.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,7 +29,7 @@ static void text_stays_as_it_is(void **state)
 			 "std::vector<Größe>::at 漢字 🦀");
 }
 
-static void what_a_terminal_obeys_is_gone(void **state)
+static void control_characters_are_removed(void **state)
 {
 	(void)state;
 	assert_printable("\033[31mred\a\n", BAD "[31mred" BAD BAD);
@@ -40,7 +41,7 @@ static void what_a_terminal_obeys_is_gone(void **state)
 			 "a" BAD "b" BAD);
 }
 
-static void what_is_no_character_becomes_one(void **state)
+static void invalid_bytes_are_replaced(void **state)
 {
 	(void)state;
 	assert_printable("\xff\xc0\x80 \xe2\x82", BAD BAD BAD " " BAD);
@@ -53,15 +54,47 @@ static void columns_are_those_of_a_terminal(void **state)
 	assert_int_equal(printable_columns("é…"), 2);
 	assert_int_equal(printable_columns("漢字🦀"), 6);
 	assert_int_equal(printable_columns("e\xcc\x81"), 1); /* é of two characters */
+	assert_int_equal(printable_columns("नमस्ते"), 4);	     /* two marks */
+	assert_int_equal(printable_columns("กำกี่"), 3);	     /* two marks */
+	assert_int_equal(printable_columns("⌚✅"), 4);	     /* not in a block of wide ones */
+	assert_int_equal(printable_columns("α§─│"), 4);	     /* wide only in East Asian fonts */
+	assert_int_equal(printable_columns("a\xe2\x80\x8d"
+					   "b"),
+			 2); /* a zero-width joiner */
+	assert_int_equal(printable_columns("\xff"), 1);
+}
+
+static void the_locale_of_the_program_does_not_matter(void **state)
+{
+	(void)state;
+	assert_string_equal(setlocale(LC_CTYPE, "C"), "C");
+	assert_int_equal(printable_columns("漢字"), 4);
+	assert_ptr_equal(uselocale(NULL), LC_GLOBAL_LOCALE);
+	assert_int_equal(MB_CUR_MAX, 1);
+}
+
+static void controls_end_lines_reorder_them_or_are_obeyed(void **state)
+{
+	(void)state;
+	assert_true(printable_is_control(0x202e));
+	assert_true(printable_is_control(0x2028));
+	assert_true(printable_is_control(0x9b));
+	assert_true(printable_is_control(0x7f));
+	assert_true(printable_is_control(0xe0001));
+	assert_false(printable_is_control('~'));
+	assert_false(printable_is_control(0xa0));
+	assert_false(printable_is_control(0x1f980));
 }
 
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(text_stays_as_it_is),
-		cmocka_unit_test(what_a_terminal_obeys_is_gone),
-		cmocka_unit_test(what_is_no_character_becomes_one),
+		cmocka_unit_test(control_characters_are_removed),
+		cmocka_unit_test(invalid_bytes_are_replaced),
 		cmocka_unit_test(columns_are_those_of_a_terminal),
+		cmocka_unit_test(the_locale_of_the_program_does_not_matter),
+		cmocka_unit_test(controls_end_lines_reorder_them_or_are_obeyed),
 	};
 
 	return cmocka_run_group_tests_name("printable", tests, NULL, NULL);

@@ -1,4 +1,5 @@
 #include "profile/profile.h"
+#include "profile/transfer.h"
 
 #include "base/alloc.h"
 
@@ -25,19 +26,19 @@ static void equal_arguments_give_equal_ids(void **state)
 {
 	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
-	struct profile_event event = {.name = text(profile, "cpu-clock"), .counts_ns = true};
+	struct profile_event event = {.name = text(profile, "cpu-clock"), .kind = VALUE_CPU_TIME};
 	frame_id frame = profile_frame(profile, 3, 0x1000, false);
 	stack_id stack = profile_push(profile, STACK_EMPTY, frame);
 
 	assert_int_equal(profile_add_event(profile, &event), profile_add_event(profile, &event));
 	assert_int_equal(profile_frame(profile, 3, 0x1000, false), frame);
 	assert_int_equal(profile_push(profile, STACK_EMPTY, frame), stack);
-	assert_int_equal(profile_thread(profile, 1, 2, "p", "t"),
-			 profile_thread(profile, 1, 2, "p", "t"));
+	assert_int_equal(profile_thread_labels(profile, 1, 2, "p", "t"),
+			 profile_thread_labels(profile, 1, 2, "p", "t"));
 	assert_int_equal(function(profile, "f"), function(profile, "f"));
 	assert_int_equal(profile_event_count(profile), 1);
 	assert_int_equal(profile_frame_count(profile), 1);
-	assert_int_equal(profile_stack_count(profile), 2);
+	assert_int_equal(profile_stacks(profile).count, 2);
 	assert_int_equal(profile_thread_count(profile), 1);
 	assert_int_equal(profile_function_count(profile), 1);
 }
@@ -67,11 +68,11 @@ static void threads_and_functions_differ_by_each_of_their_parts(void **state)
 	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 
-	profile_thread(profile, 1, 2, "p", "t");
-	profile_thread(profile, 2, 2, "p", "t");
-	profile_thread(profile, 1, 1, "p", "t");
-	profile_thread(profile, 1, 2, "t", "t");
-	profile_thread(profile, 1, 2, "p", "p");
+	profile_thread_labels(profile, 1, 2, "p", "t");
+	profile_thread_labels(profile, 2, 2, "p", "t");
+	profile_thread_labels(profile, 1, 1, "p", "t");
+	profile_thread_labels(profile, 1, 2, "t", "t");
+	profile_thread_labels(profile, 1, 2, "p", "p");
 	assert_int_equal(profile_thread_count(profile), 5);
 	for (uint32_t i = 0; i < 16; i++)
 		profile_function(profile, &(struct profile_function){.name = i & 1,
@@ -79,6 +80,56 @@ static void threads_and_functions_differ_by_each_of_their_parts(void **state)
 								     .file = i >> 2 & 1,
 								     .start_line = i >> 3});
 	assert_int_equal(profile_function_count(profile), 16);
+}
+
+static void label_sets_are_equal_whatever_the_order_of_their_keys(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
+	struct profile_thread thread = {.pid = 1, .tid = 2};
+	string_id a = text(profile, "z"), b = text(profile, "a"); /* ids are not in order of text */
+	struct profile_label labels[] = {
+		{.key = a, .text = text(profile, "x")},
+		{.key = b, .number = 5, .unit = text(profile, "bytes")},
+		{.key = a, .text = text(profile, "w")},
+	};
+	struct profile_label other_order[] = {labels[1], labels[0], labels[2]};
+	struct profile_label other_values[] = {labels[2], labels[0], labels[1]};
+	label_set_id set = profile_label_set(profile, &thread, labels, 3);
+	const struct profile_label_set *got = profile_get_label_set(profile, set);
+
+	assert_int_equal(profile_label_set(profile, &thread, other_order, 3), set);
+	assert_int_not_equal(profile_label_set(profile, &thread, other_values, 3), set);
+	assert_int_equal(got->count, 3);
+	assert_int_equal(got->labels[0].key, b);
+	assert_int_equal(got->labels[1].text, labels[0].text);
+	assert_int_equal(got->labels[2].text, labels[2].text);
+}
+
+static void label_sets_differ_by_thread_and_by_each_part_of_a_label(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
+	string_id x = text(profile, "x"), y = text(profile, "y");
+
+	for (unsigned repeat = 0; repeat < 2; repeat++) {
+		for (pid_t pid = 0; pid < 2; pid++) {
+			struct profile_thread thread = {.pid = pid, .tid = 1};
+
+			profile_label_set(profile, &thread, NULL, 0);
+			for (unsigned i = 0; i < 16; i++)
+				profile_label_set(profile, &thread,
+						  &(struct profile_label){
+							  .key = i & 1 ? x : y,
+							  .text = i & 2 ? x : y,
+							  .unit = i & 4 ? x : y,
+							  .number = i >> 3,
+						  },
+						  1);
+		}
+	}
+	assert_int_equal(profile_label_set_count(profile), 2 * 17);
+	assert_int_equal(profile_thread_count(profile), 2);
 }
 
 static void a_stack_knows_its_parent_and_its_depth(void **state)
@@ -91,32 +142,34 @@ static void a_stack_knows_its_parent_and_its_depth(void **state)
 	for (uint32_t depth = 1; depth <= 1000; depth++) {
 		stack_id deeper = profile_push(profile, stack, frame);
 
-		assert_int_equal(profile_get_stack(profile, deeper).parent, stack);
-		assert_int_equal(profile_get_stack(profile, deeper).depth, depth);
+		assert_int_equal(profile_stacks(profile).items[deeper].parent, stack);
+		assert_int_equal(profile_stacks(profile).items[deeper].depth, depth);
 		stack = deeper;
 	}
-	assert_int_equal(profile_get_stack(profile, STACK_EMPTY).depth, 0);
-	assert_int_equal(profile_stack_count(profile), 1001);
+	assert_int_equal(profile_stacks(profile).items[STACK_EMPTY].depth, 0);
+	assert_int_equal(profile_stacks(profile).count, 1001);
 }
 
-static void samples_add_up_by_stack_thread_and_event(void **state)
+static void samples_add_up_by_stack_labels_and_event(void **state)
 {
 	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	frame_id frame = profile_frame(profile, 0, 0x10, false);
 	stack_id stacks[2] = {STACK_EMPTY, profile_push(profile, STACK_EMPTY, frame)};
 
+	profile_add_event(profile, &(struct profile_event){.name = text(profile, "cycles")});
+	profile_add_event(profile, &(struct profile_event){.name = text(profile, "faults")});
 	for (unsigned i = 0; i < 8 * 100; i++)
 		profile_add(profile, i & 1, stacks[i >> 1 & 1], i >> 2 & 1, i & 7);
-	assert_int_equal(profile_cell_count(profile), 8);
+	assert_int_equal(profile_samples(profile).count, 8);
 	for (unsigned i = 0; i < 8; i++) {
-		const struct profile_cell *cell = profile_get_cell(profile, i);
+		const struct profile_sample *sample = &profile_samples(profile).items[i];
 
-		assert_int_equal(cell->thread, i & 1);
-		assert_int_equal(cell->stack, stacks[i >> 1 & 1]);
-		assert_int_equal(cell->event, i >> 2 & 1);
-		assert_int_equal(cell->samples, 100);
-		assert_int_equal(cell->weight, 100 * i);
+		assert_int_equal(sample->labels, i & 1);
+		assert_int_equal(sample->stack, stacks[i >> 1 & 1]);
+		assert_int_equal(sample->event, i >> 2 & 1);
+		assert_int_equal(sample->samples, 100);
+		assert_int_equal(sample->weight, 100 * i);
 	}
 }
 
@@ -142,7 +195,7 @@ static void a_module_is_named_once_a_frame_of_it_is(void **state)
 	assert_int_equal(profile_get_frame(profile, frames[0]).lines[0].line, 7);
 }
 
-static void what_is_given_is_copied(void **state)
+static void arguments_are_copied(void **state)
 {
 	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
@@ -169,19 +222,104 @@ static void a_note_is_a_named_frame_outside_the_modules(void **state)
 {
 	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
-	frame_id id = profile_note(profile, "[truncated]");
+	frame_id id = profile_synthetic_frame(profile, "[truncated]");
 	struct profile_frame frame = profile_get_frame(profile, id);
 
-	assert_int_equal(profile_note(profile, "[truncated]"), id);
-	assert_int_not_equal(profile_note(profile, "[other]"), id);
-	assert_int_equal(frame.module, PROFILE_NOTES);
-	assert_int_equal(profile_get_module(profile, frame.module)->kind, PROFILE_MODULE_NOTE);
+	assert_int_equal(profile_synthetic_frame(profile, "[truncated]"), id);
+	assert_int_not_equal(profile_synthetic_frame(profile, "[other]"), id);
+	assert_int_equal(frame.module, PROFILE_SYNTHETIC);
+	assert_int_equal(profile_get_module(profile, frame.module)->kind, PROFILE_MODULE_SYNTHETIC);
 	assert_int_equal(profile_module_count(profile), 0);
 	assert_int_equal(frame.line_count, 1);
 	assert_string_equal(
 		profile_string(profile,
 			       profile_get_function(profile, frame.lines[0].function)->name),
 		"[truncated]");
+}
+
+static void assert_text(const struct profile *profile, frame_id id, const char *text)
+{
+	struct profile_frame frame = profile_get_frame(profile, id);
+
+	assert_int_equal(frame.line_count, 1);
+	assert_string_equal(
+		profile_string(profile,
+			       profile_get_function(profile, frame.lines[0].function)->name),
+		text);
+}
+
+static void when_too_many_frames_are_quoted_the_former_ones_still_are(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
+	frame_id quoted = profile_frame(profile, 0, 0x10, false), first, last;
+
+	first = profile_quoting_frame(profile, "[held by first", " in ", quoted, "]");
+	for (int i = 0; i < 2000; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "[held by %d", i);
+		last = profile_quoting_frame(profile, name, " in ", quoted, "]");
+	}
+	assert_int_equal(last, profile_synthetic_frame(profile, "[held by 1999]"));
+	assert_int_equal(profile_quoting_frame(profile, "[held by first", " in ", quoted, "]"),
+			 first);
+}
+
+static void a_frame_that_quotes_another_one_gets_its_name(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
+	CLEANUP(profile_cleanup) struct profile *copy = profile_new();
+	struct idmap modules = {0};
+	struct transfer transfer;
+	frame_id quoted = profile_frame(profile, 0, 0x100, false);
+	frame_id id = profile_quoting_frame(profile, "[held by worker", " in ", quoted, "]");
+	string_id name = strtab_add(profile_strings(profile), "holds_lock");
+	struct profile_function function = {.name = name, .system_name = name};
+	struct profile_line line = {.function = profile_function(profile, &function)};
+	event_id event = profile_add_event(profile, &(struct profile_event){.name = name});
+	const struct profile_sample *sample;
+
+	assert_int_equal(profile_quoting_frame(profile, "[held by worker", " in ", quoted, "]"),
+			 id);
+	assert_text(profile, id, "[held by worker]");
+	profile_set_lines(profile, quoted, &line, 1);
+	assert_text(profile, id, "[held by worker in holds_lock]");
+	profile_add(profile, profile_thread_labels(profile, 1, 1, "a", "a"),
+		    profile_push(profile, STACK_EMPTY, id), event, 1);
+	transfer_init(&transfer, profile, copy, &modules);
+	transfer_add(&transfer, &profile_samples(profile).items[0], 1, 1);
+	transfer_deinit(&transfer);
+	idmap_deinit(&modules);
+	sample = &profile_samples(copy).items[0];
+	assert_text(copy, profile_stacks(copy).items[sample->stack].frame,
+		    "[held by worker in holds_lock]");
+}
+
+static void a_quoted_frame_is_named_after_the_innermost_function_of_the_program(void **state)
+{
+	(void)state;
+	static const char *const names[] = {"__gthread_mutex_lock", "std::mutex::lock()",
+					    "Journal::append()", "Pool::work()",
+					    "std::_Function_handler::_M_invoke()"};
+	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
+	frame_id quoted = profile_frame(profile, 0, 0x100, false);
+	frame_id other = profile_frame(profile, 0, 0x200, false);
+	frame_id id = profile_quoting_frame(profile, "[held by worker", " in ", quoted, "]");
+	frame_id lock = profile_quoting_frame(profile, "[held by worker", " in ", other, "]");
+	struct profile_line lines[ARRAY_SIZE(names)] = {0};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		string_id name = strtab_add(profile_strings(profile), names[i]);
+
+		lines[i].function = profile_function(
+			profile, &(struct profile_function){.name = name, .system_name = name});
+	}
+	profile_set_lines(profile, quoted, lines, ARRAY_SIZE(lines));
+	profile_set_lines(profile, other, lines, 2);
+	assert_text(profile, id, "[held by worker in Journal::append()]");
+	assert_text(profile, lock, "[held by worker in std::mutex::lock()]");
 }
 
 static void an_offset_becomes_an_address_through_its_segment(void **state)
@@ -242,19 +380,45 @@ static void a_frame_without_a_name_is_called_by_its_module_and_address(void **st
 	}
 }
 
+static void named_frames_of_equal_content_are_one_frame(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
+	string_id name = text(profile, "f"), file = text(profile, "f.py");
+	struct profile_function function = {.name = name, .system_name = name, .file = file};
+	struct profile_line lines[] = {{profile_function(profile, &function), 7},
+				       {profile_function(profile, &function), 8}};
+	frame_id frame = profile_named_frame(profile, 0, 0, lines, 1);
+
+	assert_int_equal(profile_named_frame(profile, 0, 0, lines, 1), frame);
+	assert_int_not_equal(profile_named_frame(profile, 0, 0, lines + 1, 1), frame);
+	assert_int_not_equal(profile_named_frame(profile, 0, 0, lines, 2), frame);
+	assert_int_not_equal(profile_named_frame(profile, 1, 0, lines, 1), frame);
+	assert_int_not_equal(profile_named_frame(profile, 0, 16, lines, 1), frame);
+	assert_int_not_equal(profile_frame(profile, 0, 0, false), frame);
+	assert_int_equal(profile_frame_count(profile), 6);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(equal_arguments_give_equal_ids),
 		cmocka_unit_test(frames_differ_by_module_offset_and_kind_of_address),
 		cmocka_unit_test(threads_and_functions_differ_by_each_of_their_parts),
+		cmocka_unit_test(label_sets_are_equal_whatever_the_order_of_their_keys),
+		cmocka_unit_test(label_sets_differ_by_thread_and_by_each_part_of_a_label),
 		cmocka_unit_test(a_stack_knows_its_parent_and_its_depth),
-		cmocka_unit_test(samples_add_up_by_stack_thread_and_event),
+		cmocka_unit_test(samples_add_up_by_stack_labels_and_event),
 		cmocka_unit_test(a_module_is_named_once_a_frame_of_it_is),
-		cmocka_unit_test(what_is_given_is_copied),
+		cmocka_unit_test(arguments_are_copied),
 		cmocka_unit_test(a_note_is_a_named_frame_outside_the_modules),
+		cmocka_unit_test(when_too_many_frames_are_quoted_the_former_ones_still_are),
+		cmocka_unit_test(a_frame_that_quotes_another_one_gets_its_name),
+		cmocka_unit_test(
+			a_quoted_frame_is_named_after_the_innermost_function_of_the_program),
 		cmocka_unit_test(an_offset_becomes_an_address_through_its_segment),
 		cmocka_unit_test(a_frame_without_a_name_is_called_by_its_module_and_address),
+		cmocka_unit_test(named_frames_of_equal_content_are_one_frame),
 	};
 
 	return cmocka_run_group_tests_name("profile", tests, NULL, NULL);

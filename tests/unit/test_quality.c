@@ -1,7 +1,9 @@
-#include "cmd/quality.h"
+#include "record/quality.h"
 
-#include "cmd/figure.h"
+#include "base/alloc.h"
+#include "base/humanize.h"
 #include "near.h"
+#include "report/quality_text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -37,13 +39,14 @@ static void samples_without_names_are_counted_once_and_once_a_module(void **stat
 	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	event_id event = profile_add_event(profile, &(struct profile_event){0});
-	thread_id thread = profile_thread(profile, 1, 1, "app", "app");
+	label_set_id thread = profile_thread_labels(profile, 1, 1, "app", "app");
 	stack_id main = push(profile, STACK_EMPTY, 0, 0x10);
 	stack_id bare = push(profile, main, 1, 0x20);
 	stack_id twice = push(profile, push(profile, bare, 2, 0x30), 1, 0x40);
-	stack_id note = profile_push(profile, STACK_EMPTY, profile_note(profile, "[truncated]"));
+	stack_id note = profile_push(profile, STACK_EMPTY,
+				     profile_synthetic_frame(profile, "[truncated]"));
 	struct session_counts counts = {
-		.samples = 10, .lost = 10, .truncated = 3, .completed = 1200};
+		.samples = 10, .lost = 10, .stacks = {.truncated = 3, .completed = 1200}};
 	struct quality quality;
 
 	name(profile, 0, 0x10);
@@ -54,15 +57,15 @@ static void samples_without_names_are_counted_once_and_once_a_module(void **stat
 	profile_add(profile, thread, twice, event, 1);
 	for (int i = 0; i < 3; i++)
 		profile_add(profile, thread, note, event, 1);
-	quality_init(&quality, profile, &counts);
-	assert_int_equal(quality.unnamed, 3);
+	quality_init(&quality, profile, &counts, NULL);
+	assert_int_equal(quality.counts.unnamed, 3);
 	assert_int_equal(quality.module_count, 2);
 	assert_int_equal(quality.modules[0].module, 1);
 	assert_int_equal(quality.modules[0].samples, 3);
 	assert_int_equal(quality.modules[1].module, 2);
 	assert_int_equal(quality.modules[1].samples, 2);
 
-	CLEANUP(free_ptr) char *line = quality_line(&quality);
+	CLEANUP(free_ptr) char *line = quality_text(&quality.counts);
 	assert_string_equal(line, "10 samples, 10 lost (50.0 %), 3 truncated (30.0 %), "
 				  "1,200 completed from the live stack, "
 				  "3 with unnamed frames (30.0 %)");
@@ -73,61 +76,279 @@ static void samples_without_names_are_counted_once_and_once_a_module(void **stat
 	quality_deinit(&quality);
 }
 
+static void waiting_without_a_stack_is_a_share_of_all_waiting(void **state)
+{
+	(void)state;
+	struct quality quality = {
+		.counts.waiting = {.threads = 1, .waiting_ns = 800, .placeless_ns = 200}};
+
+	assert_share(&quality, "placeless", 0.25);
+	assert_share(&(struct quality){0}, "placeless", 0);
+}
+
+static void waits_are_not_samples(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
+	string_id name = strtab_add(profile_strings(profile), "off-cpu");
+	event_id cpu = profile_add_event(profile, &(struct profile_event){0});
+	event_id off = profile_add_event(
+		profile, &(struct profile_event){.name = name, .kind = VALUE_OFF_CPU_TIME});
+	label_set_id thread = profile_thread_labels(profile, 1, 1, "app", "app");
+	stack_id bare = push(profile, STACK_EMPTY, 0, 0x10);
+	struct session_counts counts = {.samples = 1};
+	struct quality quality;
+
+	profile_add(profile, thread, bare, cpu, 1);
+	profile_add_samples(profile, thread, bare, off, 7, 7000);
+	quality_init(&quality, profile, &counts, NULL);
+	assert_int_equal(quality.counts.unnamed, 1);
+	assert_int_equal(quality.modules[0].samples, 1);
+	assert_int_equal(quality.counts.events[1].unnamed, 7);
+	quality_deinit(&quality);
+}
+
 static void an_empty_profile_has_nothing_to_complain_of(void **state)
 {
 	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	struct quality quality;
 
-	quality_init(&quality, profile, &(struct session_counts){0});
-	CLEANUP(free_ptr) char *line = quality_line(&quality);
+	quality_init(&quality, profile, &(struct session_counts){0}, NULL);
+	CLEANUP(free_ptr) char *line = quality_text(&quality.counts);
 	assert_string_equal(line, "0 samples, 0 lost, 0 truncated, 0 with unnamed frames");
 	quality_deinit(&quality);
 }
 
-static void figures_are_as_people_read_them(void **state)
+static void what_was_counted_is_beside_the_sum_of_the_samples(void **state)
 {
 	(void)state;
-	assert_string_equal(figure_count(0).text, "0");
-	assert_string_equal(figure_count(999).text, "999");
-	assert_string_equal(figure_count(1000).text, "1,000");
-	assert_string_equal(figure_count(UINT64_MAX).text, "18,446,744,073,709,551,615");
-	assert_string_equal(figure_share(1, 3).text, "33.3 %");
-	assert_string_equal(figure_share(0, 0).text, "0.0 %");
-	assert_string_equal(figure_bytes(999).text, "999 B");
-	assert_string_equal(figure_bytes(1234).text, "1.2 KB");
-	assert_string_equal(figure_bytes(45678901).text, "46 MB");
-	assert_string_equal(figure_time(4200).text, "4.2 us");
-	assert_string_equal(figure_time(42000000).text, "42 ms");
-	assert_string_equal(figure_time(4200000000).text, "4.20 s");
+	static const struct {
+		uint64_t sampled_ns;
+		const char *text;
+	} cases[] = {{300000000, "1.20 s of CPU time, 25.0 % of it sampled"},
+		     {1200000000, "1.20 s of CPU time, 100.0 % of it sampled"},
+		     {1260000000, "1.20 s of CPU time; its samples add up to 1.26 s"}};
+	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
+	event_id cpu = profile_add_event(
+		profile,
+		&(struct profile_event){.name = strtab_add(profile_strings(profile), "cpu-clock"),
+					.kind = VALUE_CPU_TIME});
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct event_quality event = {.event = "cpu-clock",
+					      .sampled = cases[i].sampled_ns,
+					      .counted = 1200000000};
+		struct profile_info info = {.quality = {.events = &event, .event_count = 1}};
+
+		profile_set_info(profile, &info);
+		CLEANUP(free_ptr) char *text = quality_counted_text(profile, cpu);
+		assert_string_equal(text, cases[i].text);
+	}
 }
 
-static void the_line_can_be_read_again(void **state)
+static void numbers_are_formatted_for_people(void **state)
 {
 	(void)state;
-	static const char line[] = "1,234,567 samples, 0 lost, 3 truncated (0.2 %), 1 completed "
-				   "from the live stack, 566 with unnamed frames (99.0 %)";
-	uint64_t number;
+	assert_string_equal(humanize_count(0).text, "0");
+	assert_string_equal(humanize_count(999).text, "999");
+	assert_string_equal(humanize_count(1000).text, "1,000");
+	assert_string_equal(humanize_count(UINT64_MAX).text, "18,446,744,073,709,551,615");
+	assert_string_equal(humanize_share(1, 3).text, "33.3 %");
+	assert_string_equal(humanize_share(0, 0).text, "0.0 %");
+	assert_string_equal(humanize_bytes(999).text, "999 B");
+	assert_string_equal(humanize_bytes(1234).text, "1.2 KB");
+	assert_string_equal(humanize_bytes(45678901).text, "46 MB");
+	assert_string_equal(humanize_time(4200).text, "4.2 us");
+	assert_string_equal(humanize_time(42000000).text, "42 ms");
+	assert_string_equal(humanize_time(4200000000).text, "4.20 s");
+}
 
-	assert_true(quality_number(line, "samples", &number));
-	assert_int_equal(number, 1234567);
-	assert_true(quality_number(line, "lost", &number));
-	assert_int_equal(number, 0);
-	assert_true(quality_number(line, "with unnamed frames", &number));
-	assert_int_equal(number, 566);
-	assert_false(quality_number(line, "throttled", &number));
-	assert_false(quality_number(line, "truncat", &number));
-	assert_false(quality_number("99999999999999999999 lost", "lost", &number));
-	assert_false(quality_number("", "lost", &number));
+static void quality_comes_back_from_its_text(void **state)
+{
+	(void)state;
+	struct profile_quality quality = {
+		.is_known = true, .samples = 1234567, .lost = 12, .spliced = 7, .own_cpu_ns = 99};
+	struct event_quality event = {
+		.event = "my event=1 x", .samples = 345, .truncated = 2, .unnamed = 1};
+	CLEANUP(free_ptr) char *text = quality_encode(&quality);
+	CLEANUP(free_ptr) char *event_text = quality_encode_event(&event);
+	struct profile_quality again = {0};
+	struct event_quality event_again = {0};
+
+	assert_string_equal(text, "prof: samples=1234567 lost=12 truncated=0 unnamed=0 spliced=7 "
+				  "own_cpu_ns=99");
+	assert_true(quality_decode(text, &again));
+	assert_true(again.is_known);
+	CLEANUP(free_ptr) char *text_again = quality_encode(&again);
+	assert_string_equal(text_again, text);
+	assert_string_equal(event_text,
+			    "prof: samples=345 truncated=2 unnamed=1 event=my event=1 x");
+	assert_true(quality_decode_event(event_text, &event_again));
+	assert_string_equal(event_again.event, event.event);
+	assert_int_equal(event_again.samples, 345);
+	assert_false(quality_decode(event_text, &again));
+	assert_false(quality_decode_event(text, &event_again));
+	assert_false(quality_decode_event("prof: samples=1 event=", &event_again));
+}
+
+static void unknown_keys_of_a_quality_are_ignored(void **state)
+{
+	(void)state;
+	struct profile_quality quality = {0};
+
+	assert_true(quality_decode("prof: later=5 lost=3", &quality));
+	assert_int_equal(quality.lost, 3);
+	assert_int_equal(quality.samples, 0);
+}
+
+static void text_that_is_not_a_quality_is_refused(void **state)
+{
+	(void)state;
+	static const char *const cases[] = {
+		"",
+		"prof:",
+		"prof: ",
+		"prof: samples",
+		"prof: samples=",
+		"prof: samples=x",
+		"prof: samples=-1",
+		"prof: samples=1 ",
+		"prof: samples=1,lost=2",
+		"prof: samples=1  lost=2",
+		"prof: =1",
+		"prof: samples=99999999999999999999",
+		"9 samples, 0 lost, 0 truncated",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct profile_quality quality = {.samples = 42};
+
+		assert_false(quality_decode(cases[i], &quality));
+		assert_int_equal(quality.samples, 42);
+	}
+}
+
+static void the_quality_of_waiting_comes_back_from_its_text(void **state)
+{
+	(void)state;
+	const struct waiting_quality waiting = {
+		.threads = 12,
+		.thread_ns = 12000000000,
+		.running_ns = 3100000000,
+		.wanted_ns = 400000000,
+		.waiting_ns = 8500000000,
+		.proved_ns = 8500000000,
+		.lost = 7,
+	};
+	CLEANUP(free_ptr) char *text = quality_encode_waiting(&waiting);
+	CLEANUP(free_ptr) char *none = quality_encode_waiting(&(struct waiting_quality){0});
+	struct waiting_quality again = {0};
+	struct profile_quality other = {.waiting = {.threads = 3}};
+
+	assert_string_equal(text, "prof: waiting threads=12 thread_ns=12000000000 "
+				  "running_ns=3100000000 wanted_ns=400000000 "
+				  "waiting_ns=8500000000 proved_ns=8500000000 lost=7");
+	assert_true(quality_decode_waiting(text, &again));
+	assert_memory_equal(&again, &waiting, sizeof(waiting));
+	assert_string_equal(none, "");
+	assert_false(quality_decode(text, &other));
+	assert_true(quality_decode("prof: samples=5", &other));
+	assert_int_equal(other.waiting.threads, 3);
+	assert_true(quality_decode_waiting("prof: waiting later=1 threads=2", &again));
+	assert_int_equal(again.threads, 2);
+	assert_int_equal(again.waiting_ns, 0);
+	assert_false(quality_decode_waiting("prof: waiting thread_ns=2", &again));
+	assert_false(quality_decode_waiting("prof: waiting threads=2 event=x", &again));
+	assert_false(quality_decode_waiting("prof: waiting ", &again));
+	assert_false(quality_decode_waiting("prof: samples=2 threads=2", &again));
+	assert_int_equal(again.threads, 2);
+}
+
+static void the_headline_of_one_of_several_events_has_its_own_counts(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
+	const struct event_quality faults = {
+		.event = "page-faults", .samples = 324, .unnamed = 162};
+	struct profile_info info = {
+		.quality = {.is_known = true, .samples = 606, .events = &faults, .event_count = 1}};
+	string_id clock = strtab_add(profile_strings(profile), "cpu-clock");
+	string_id name = strtab_add(profile_strings(profile), "page-faults");
+
+	profile_set_info(profile, &info);
+	profile_add_event(profile, &(struct profile_event){.name = clock});
+	CLEANUP(free_ptr) char *of_only_one = quality_event_headline(profile, 0);
+	profile_add_event(profile, &(struct profile_event){.name = name});
+	CLEANUP(free_ptr) char *of_unknown = quality_event_headline(profile, 0);
+	CLEANUP(free_ptr) char *of_known = quality_event_headline(profile, 1);
+
+	assert_string_equal(of_only_one, "606 samples, 0 lost, 0 truncated, 0 with unnamed frames");
+	assert_string_equal(of_unknown, "cpu-clock");
+	assert_string_equal(of_known, "page-faults: 324 samples, 0 truncated, "
+				      "162 with unnamed frames (50.0 %)");
+}
+
+static void the_headline_of_waiting_alone_says_where_the_time_went(void **state)
+{
+	(void)state;
+	struct profile_info info = {.headline = "",
+				    .quality = {.is_known = true,
+						.waiting = {.threads = 1,
+							    .thread_ns = 12000000000,
+							    .running_ns = 3000000000,
+							    .waiting_ns = 9000000000}}};
+	CLEANUP(free_ptr) char *text = quality_headline(&info);
+
+	assert_string_equal(text, "of 12.0 thread-seconds 3.0 CPU, 0.0 wanted a CPU, 9.0 waiting");
+	assert_false(quality_is_of_waiting(&(struct profile_quality){.is_known = true}));
+}
+
+static void each_of_several_events_has_its_own_quality(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
+	string_id clock = strtab_add(profile_strings(profile), "cpu-clock");
+	string_id faults = strtab_add(profile_strings(profile), "page-faults");
+	event_id first = profile_add_event(profile, &(struct profile_event){.name = clock});
+	event_id second = profile_add_event(profile, &(struct profile_event){.name = faults});
+	label_set_id thread = profile_thread_labels(profile, 1, 1, "app", "app");
+	stack_id bare = push(profile, STACK_EMPTY, 1, 0x20);
+	stack_id cut = profile_push(profile, STACK_EMPTY,
+				    profile_synthetic_frame(profile, "[truncated]"));
+	struct quality quality;
+
+	profile_add(profile, thread, bare, first, 1);
+	profile_add(profile, thread, cut, second, 1);
+	profile_add(profile, thread, push(profile, cut, 1, 0x30), second, 1);
+	quality_init(&quality, profile, &(struct session_counts){.samples = 3}, NULL);
+	assert_int_equal(quality.counts.event_count, 2);
+	assert_string_equal(quality.counts.events[1].event, "page-faults");
+	assert_int_equal(quality.counts.events[0].samples, 1);
+	assert_int_equal(quality.counts.events[0].truncated, 0);
+	assert_int_equal(quality.counts.events[0].unnamed, 1);
+	assert_int_equal(quality.counts.events[1].samples, 2);
+	assert_int_equal(quality.counts.events[1].truncated, 2);
+	assert_int_equal(quality.counts.events[1].unnamed, 1);
+	quality_deinit(&quality);
 }
 
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(samples_without_names_are_counted_once_and_once_a_module),
+		cmocka_unit_test(waiting_without_a_stack_is_a_share_of_all_waiting),
+		cmocka_unit_test(waits_are_not_samples),
 		cmocka_unit_test(an_empty_profile_has_nothing_to_complain_of),
-		cmocka_unit_test(figures_are_as_people_read_them),
-		cmocka_unit_test(the_line_can_be_read_again),
+		cmocka_unit_test(what_was_counted_is_beside_the_sum_of_the_samples),
+		cmocka_unit_test(numbers_are_formatted_for_people),
+		cmocka_unit_test(quality_comes_back_from_its_text),
+		cmocka_unit_test(unknown_keys_of_a_quality_are_ignored),
+		cmocka_unit_test(text_that_is_not_a_quality_is_refused),
+		cmocka_unit_test(the_quality_of_waiting_comes_back_from_its_text),
+		cmocka_unit_test(the_headline_of_one_of_several_events_has_its_own_counts),
+		cmocka_unit_test(the_headline_of_waiting_alone_says_where_the_time_went),
+		cmocka_unit_test(each_of_several_events_has_its_own_quality),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -39,8 +39,8 @@ static struct profile *new_profile(void)
 
 static void count(struct profile *profile, pid_t pid, const char *name, uint64_t weight)
 {
-	profile_add(profile, profile_thread(profile, pid, pid, "x", "x"), stack_of(profile, name),
-		    0, weight);
+	profile_add(profile, profile_thread_labels(profile, pid, pid, "x", "x"),
+		    stack_of(profile, name), 0, weight);
 }
 
 static uint64_t weight_of(const struct recent *recent, const char *name)
@@ -48,20 +48,20 @@ static uint64_t weight_of(const struct recent *recent, const char *name)
 	const struct profile *held = recent_profile(recent);
 	uint64_t weight = 0;
 
-	for (uint64_t i = 0; i < profile_cell_count(held); i++) {
-		const struct profile_cell *cell = profile_get_cell(held, i);
+	for (uint64_t i = 0; i < profile_samples(held).count; i++) {
+		const struct profile_sample *sample = &profile_samples(held).items[i];
 		struct profile_frame frame =
-			profile_get_frame(held, profile_get_stack(held, cell->stack).frame);
+			profile_get_frame(held, profile_stacks(held).items[sample->stack].frame);
 		const struct profile_function *function =
 			profile_get_function(held, frame.lines[0].function);
 
 		if (!strcmp(profile_string(held, function->name), name))
-			weight += cell->weight;
+			weight += sample->weight;
 	}
 	return weight;
 }
 
-static void what_was_counted_since_the_last_look_is_added(void **state)
+static void samples_since_the_last_refresh_are_added(void **state)
 {
 	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = new_profile();
@@ -77,7 +77,27 @@ static void what_was_counted_since_the_last_look_is_added(void **state)
 	assert_int_equal(weight_of(recent, "b"), 1 * RECENT_SCALE);
 }
 
-static void what_is_past_weighs_half_after_each_half_life(void **state)
+static void a_wait_that_goes_on_counts_and_decays(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = new_profile();
+	CLEANUP(recent_cleanup) struct recent *recent = recent_new(SECOND_NS);
+	label_set_id labels = profile_thread_labels(profile, 1, 1, "x", "x");
+	stack_id stack = stack_of(profile, "a");
+
+	profile_add_samples(profile, labels, stack, 0, 1, 100);
+	recent_advance(recent, profile, SECOND_NS);
+	for (int i = 0; i < 20; i++) {
+		profile_add_samples(profile, labels, stack, 0, 0, 100);
+		recent_advance(recent, profile, SECOND_NS);
+		assert_in_range(weight_of(recent, "a"), 100 * RECENT_SCALE, 200 * RECENT_SCALE);
+	}
+	for (int i = 0; i < 20; i++)
+		recent_advance(recent, profile, SECOND_NS);
+	assert_int_equal(weight_of(recent, "a"), 0);
+}
+
+static void old_samples_weigh_half_after_each_half_life(void **state)
 {
 	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = new_profile();
@@ -92,7 +112,7 @@ static void what_is_past_weighs_half_after_each_half_life(void **state)
 	assert_in_range(weight_of(recent, "a"), 12 * RECENT_SCALE, 13 * RECENT_SCALE);
 }
 
-static void what_has_faded_is_forgotten_with_all_it_refers_to(void **state)
+static void decayed_samples_are_freed_with_everything_they_refer_to(void **state)
 {
 	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = new_profile();
@@ -104,7 +124,7 @@ static void what_has_faded_is_forgotten_with_all_it_refers_to(void **state)
 		count(profile, pid, name, 1);
 		recent_advance(recent, profile, SECOND_NS);
 	}
-	assert_in_range(profile_cell_count(recent_profile(recent)), 1, 100);
+	assert_in_range(profile_samples(recent_profile(recent)).count, 1, 100);
 	assert_in_range(profile_thread_count(recent_profile(recent)), 1, 100);
 	assert_in_range(profile_frame_count(recent_profile(recent)), 1, 100);
 	assert_in_range(strtab_count(profile_strings((struct profile *)recent_profile(recent))), 1,
@@ -126,11 +146,11 @@ static void another_profile_goes_on_where_the_last_one_ended(void **state)
 	recent_advance(recent, second, 0);
 	assert_int_equal(weight_of(recent, "a"), 107 * RECENT_SCALE);
 	/* The same process, function and module. */
-	assert_int_equal(profile_cell_count(recent_profile(recent)), 2);
+	assert_int_equal(profile_samples(recent_profile(recent)).count, 2);
 	assert_int_equal(profile_module_count(recent_profile(recent)), 1);
 }
 
-static void what_is_skipped_is_never_shown(void **state)
+static void skipped_samples_are_never_shown(void **state)
 {
 	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = new_profile();
@@ -156,7 +176,7 @@ static void a_cleared_recent_shows_what_comes_from_now_on(void **state)
 	count(profile, 1, "a", 100);
 	recent_advance(recent, profile, 0);
 	recent_clear(recent);
-	assert_int_equal(profile_cell_count(recent_profile(recent)), 0);
+	assert_int_equal(profile_samples(recent_profile(recent)).count, 0);
 	count(profile, 1, "a", 5);
 	recent_advance(recent, profile, 0);
 	assert_int_equal(weight_of(recent, "a"), 5 * RECENT_SCALE);
@@ -167,22 +187,23 @@ static void notes_and_frames_without_names_stay_what_they_are(void **state)
 	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = new_profile();
 	CLEANUP(recent_cleanup) struct recent *recent = recent_new(SECOND_NS);
-	stack_id stack = profile_push(profile, STACK_EMPTY, profile_note(profile, "[truncated]"));
+	stack_id stack = profile_push(profile, STACK_EMPTY,
+				      profile_synthetic_frame(profile, "[truncated]"));
 	const struct profile *held;
 	struct profile_frame leaf, root;
 
 	stack = profile_push(profile, stack, profile_frame(profile, 3, 0x123, true));
-	profile_add(profile, profile_thread(profile, 1, 1, "x", "x"), stack, 0, 1);
+	profile_add(profile, profile_thread_labels(profile, 1, 1, "x", "x"), stack, 0, 1);
 	recent_advance(recent, profile, 0);
 	recent_advance(recent, profile, 0);
 	held = recent_profile(recent);
-	stack = profile_get_cell(held, 0)->stack;
-	leaf = profile_get_frame(held, profile_get_stack(held, stack).frame);
-	stack = profile_get_stack(held, stack).parent;
-	root = profile_get_frame(held, profile_get_stack(held, stack).frame);
+	stack = profile_samples(held).items[0].stack;
+	leaf = profile_get_frame(held, profile_stacks(held).items[stack].frame);
+	stack = profile_stacks(held).items[stack].parent;
+	root = profile_get_frame(held, profile_stacks(held).items[stack].frame);
 	assert_int_equal(leaf.offset, 0x123);
 	assert_true(leaf.is_return_address && !leaf.line_count);
-	assert_int_equal(root.module, PROFILE_NOTES);
+	assert_int_equal(root.module, PROFILE_SYNTHETIC);
 	assert_string_equal(
 		profile_string(held, profile_get_function(held, root.lines[0].function)->name),
 		"[truncated]");
@@ -203,7 +224,7 @@ static void run_time_code_of_two_processes_is_told_apart(void **state)
 
 		jit.pid = (pid_t)module + 1;
 		profile_describe_module(profile, module, &jit);
-		profile_add(profile, profile_thread(profile, jit.pid, jit.pid, "x", "x"),
+		profile_add(profile, profile_thread_labels(profile, jit.pid, jit.pid, "x", "x"),
 			    profile_push(profile, STACK_EMPTY, frame), 0, 1);
 	}
 	recent_advance(recent, profile, 0);
@@ -212,17 +233,65 @@ static void run_time_code_of_two_processes_is_told_apart(void **state)
 	assert_int_equal(profile_frame_count(recent_profile(recent)), 2);
 }
 
+static void named_frames_of_one_place_are_told_apart(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = new_profile();
+	CLEANUP(recent_cleanup) struct recent *recent = recent_new(SECOND_NS);
+	static const char *const names[] = {"first", "second"};
+
+	for (int i = 0; i < 2; i++) {
+		string_id name = strtab_add(profile_strings(profile), names[i]);
+		struct profile_line line = {
+			.function = profile_function(profile,
+						     &(struct profile_function){name, name, 0, 0})};
+		frame_id frame = profile_named_frame(profile, 0, 0, &line, 1);
+
+		profile_add(profile, profile_thread_labels(profile, 1, 1, "x", "x"),
+			    profile_push(profile, STACK_EMPTY, frame), 0, 3);
+	}
+	recent_advance(recent, profile, 0);
+	assert_int_equal(weight_of(recent, "first"), 3 * RECENT_SCALE);
+	assert_int_equal(weight_of(recent, "second"), 3 * RECENT_SCALE);
+}
+
+static void label_sets_of_one_thread_are_told_apart(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = new_profile();
+	CLEANUP(recent_cleanup) struct recent *recent = recent_new(SECOND_NS);
+	struct profile_thread thread = {.pid = 1, .tid = 1};
+	struct profile_label label = {.key = strtab_add(profile_strings(profile), "size"),
+				      .unit = strtab_add(profile_strings(profile), "bytes")};
+	stack_id stack = stack_of(profile, "a");
+
+	for (label.number = -1; label.number < 2; label.number++)
+		profile_add(profile, profile_label_set(profile, &thread, &label, 1), stack, 0, 1);
+	profile_add(profile, profile_label_set(profile, &thread, NULL, 0), stack, 0, 1);
+	recent_advance(recent, profile, 0);
+
+	const struct profile *held = recent_profile(recent);
+	const struct profile_label_set *set = profile_get_label_set(held, 0);
+
+	assert_int_equal(profile_label_set_count(held), 4);
+	assert_int_equal(set->labels[0].number, -1);
+	assert_string_equal(profile_string(held, set->labels[0].unit), "bytes");
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_was_counted_since_the_last_look_is_added),
-		cmocka_unit_test(what_is_past_weighs_half_after_each_half_life),
-		cmocka_unit_test(what_has_faded_is_forgotten_with_all_it_refers_to),
+		cmocka_unit_test(samples_since_the_last_refresh_are_added),
+		cmocka_unit_test(a_wait_that_goes_on_counts_and_decays),
+		cmocka_unit_test(old_samples_weigh_half_after_each_half_life),
+		cmocka_unit_test(decayed_samples_are_freed_with_everything_they_refer_to),
 		cmocka_unit_test(another_profile_goes_on_where_the_last_one_ended),
-		cmocka_unit_test(what_is_skipped_is_never_shown),
+		cmocka_unit_test(skipped_samples_are_never_shown),
 		cmocka_unit_test(a_cleared_recent_shows_what_comes_from_now_on),
 		cmocka_unit_test(notes_and_frames_without_names_stay_what_they_are),
 		cmocka_unit_test(run_time_code_of_two_processes_is_told_apart),
+		cmocka_unit_test(named_frames_of_one_place_are_told_apart),
+		cmocka_unit_test(label_sets_of_one_thread_are_told_apart),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,5 @@
-#include "perf/coverage.h"
+#include "perf/late_threads.h"
+#include "perf/layouts.h"
 #include "perf/record.h"
 
 #include "base/alloc.h"
@@ -114,13 +115,7 @@ static void a_sample_gives_its_chain_registers_and_stack(void **state)
 					 0x401000,
 					 0x402000,
 					 0x403000};
-	static const uint64_t ids[] = {5, 70, 900};
-	static const unsigned events[] = {1, 0, 2};
-	struct record_layout layout = {.sample_type = full_type,
-				       .regs_mask = 0x105,
-				       .ids = ids,
-				       .events = events,
-				       .id_count = 3};
+	struct record_layout layout = {.event = 2, .sample_type = full_type, .regs_mask = 0x105};
 	struct raw raw = begin(PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL);
 	struct record record;
 
@@ -185,7 +180,7 @@ static void assert_steps_over(struct record_layout layout, const void *field, si
 	assert_int_equal(nth(record.sample.regs.values, 0), 0x7777);
 }
 
-static void values_of_counters_are_stepped_over(void **state)
+static void counter_values_are_skipped(void **state)
 {
 	(void)state;
 	static const uint64_t single[] = {1, 2, 3, 4, 5};
@@ -200,7 +195,7 @@ static void values_of_counters_are_stepped_over(void **state)
 	assert_steps_over(layout, group, sizeof(group));
 }
 
-static void branches_are_stepped_over(void **state)
+static void branch_stacks_are_skipped(void **state)
 {
 	(void)state;
 	static const uint64_t branches[] = {2, 1, 2, 3, 4, 5, 6};
@@ -229,7 +224,7 @@ static void more_values_than_there_are_bytes_are_refused(void **state)
 	assert_false(record_decode(&branches, finish(&raw), &record));
 }
 
-static void a_period_that_is_not_told_is_the_events(void **state)
+static void a_sample_without_a_period_has_that_of_its_event(void **state)
 {
 	(void)state;
 	struct record_layout layout = {.sample_type = PERF_SAMPLE_IP, .period = 4000};
@@ -302,18 +297,31 @@ static void addresses_of_a_guest_belong_to_no_chain(void **state)
 	assert_int_equal(nth(record.sample.user_chain, 0), 3);
 }
 
-static void a_sample_of_an_event_that_we_did_not_open_is_refused(void **state)
+static void several_events_are_told_apart_by_their_ids(void **state)
 {
 	(void)state;
-	static const uint64_t ids[] = {5, 70};
-	static const unsigned events[] = {0, 1};
-	struct record_layout layout = {
-		.sample_type = PERF_SAMPLE_IDENTIFIER, .ids = ids, .events = events, .id_count = 2};
-	struct raw raw = begin(PERF_RECORD_SAMPLE, 0);
-	struct record record;
+	CLEANUP(layouts_deinit) struct layouts layouts = {0};
+	struct record_layout full = {.sample_type = full_type, .event = 0};
+	struct record_layout bare = {.sample_type = TRAILER, .event = 1};
+	struct record_layout other_place = {.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_ID};
+	struct raw sample = begin(PERF_RECORD_SAMPLE, 0), unknown = sample;
+	struct raw comm = begin(PERF_RECORD_COMM, 0);
 
-	put_u64(&raw, 6);
-	assert_false(record_decode(&layout, finish(&raw), &record));
+	assert_true(layouts_add(&layouts, &full));
+	put_u64(&unknown, 6);
+	/* One event: ids are not looked at. */
+	assert_int_equal(layouts_find(&layouts, finish(&unknown))->event, 0);
+
+	assert_true(layouts_add(&layouts, &bare));
+	assert_false(layouts_add(&layouts, &other_place));
+	layouts_add_id(&layouts, 5, 0);
+	layouts_add_id(&layouts, 70, 1);
+	layouts_add_id(&layouts, 71, 1);
+	put_u64(&sample, 71);
+	assert_int_equal(layouts_find(&layouts, finish(&sample))->event, 1);
+	assert_null(layouts_find(&layouts, finish(&unknown)));
+	/* The side band comes from events that take no samples. */
+	assert_int_equal(layouts_find(&layouts, finish_with_trailer(&comm))->event, 0);
 }
 
 static void put_mmap2(struct raw *raw)
@@ -399,7 +407,7 @@ static void without_having_asked_the_mark_of_a_build_id_means_nothing(void **sta
 	assert_int_equal(record.mmap.build_id_bytes, 0);
 }
 
-static void names_forks_ends_and_losses_are_told(void **state)
+static void comm_fork_exit_and_lost_records_are_decoded(void **state)
 {
 	(void)state;
 	struct record record;
@@ -441,7 +449,200 @@ static void names_forks_ends_and_losses_are_told(void **state)
 	assert_int_equal(record.lost.count, 18);
 }
 
-static void a_type_from_the_future_is_well_formed_and_of_no_interest(void **state)
+static void a_switch_says_which_way_and_why(void **state)
+{
+	(void)state;
+	struct raw in = begin(PERF_RECORD_SWITCH, 0);
+	struct raw out = begin(PERF_RECORD_SWITCH, PERF_RECORD_MISC_SWITCH_OUT);
+	struct raw preempted = begin(PERF_RECORD_SWITCH_CPU_WIDE,
+				     PERF_RECORD_MISC_SWITCH_OUT |
+					     PERF_RECORD_MISC_SWITCH_OUT_PREEMPT);
+	struct record record;
+
+	assert_true(record_decode(&side_band, finish_with_trailer(&in), &record));
+	assert_int_equal(record.type, RECORD_SWITCH);
+	assert_false(record.switched.is_out);
+	assert_int_equal(record.pid, 11);
+	assert_int_equal(record.tid, 12);
+	assert_int_equal(record.time_ns, 1000);
+
+	assert_true(record_decode(&side_band, finish_with_trailer(&out), &record));
+	assert_true(record.switched.is_out);
+	assert_false(record.switched.is_preempted);
+	assert_int_equal(record.switched.other_tid, 0);
+
+	put_u32(&preempted, 61);
+	put_u32(&preempted, 62);
+	assert_true(record_decode(&side_band, finish_with_trailer(&preempted), &record));
+	assert_true(record.switched.is_out && record.switched.is_preempted);
+	assert_int_equal(record.tid, 12);
+	assert_int_equal(record.switched.other_pid, 61);
+	assert_int_equal(record.switched.other_tid, 62);
+}
+
+static void a_cgroup_has_an_id_and_a_path(void **state)
+{
+	(void)state;
+	struct raw raw = begin(PERF_RECORD_CGROUP, 0);
+	struct record record;
+
+	put_u64(&raw, 4242);
+	put_string(&raw, "/system.slice/shop.service");
+	assert_true(record_decode(&side_band, finish_with_trailer(&raw), &record));
+	assert_int_equal(record.type, RECORD_CGROUP);
+	assert_int_equal(record.cgroup.id, 4242);
+	assert_string_equal(record.cgroup.path, "/system.slice/shop.service");
+}
+
+static void a_text_poke_has_the_old_code_and_the_new(void **state)
+{
+	(void)state;
+	static const uint16_t lengths[] = {5, 2};
+	struct raw raw = begin(PERF_RECORD_TEXT_POKE, 0);
+	struct record record;
+
+	put_u64(&raw, 0xffffffff81000000);
+	put(&raw, lengths, sizeof(lengths));
+	put(&raw,
+	    "oldie"
+	    "ne"
+	    "\0\0\0\0\0",
+	    12); /* padded to a multiple of 8 */
+	assert_true(record_decode(&side_band, finish_with_trailer(&raw), &record));
+	assert_int_equal(record.type, RECORD_TEXT_POKE);
+	assert_int_equal(record.text_poke.address, 0xffffffff81000000);
+	assert_int_equal(bytes_left(&record.text_poke.old_code), 5);
+	assert_memory_equal(record.text_poke.old_code.at, "oldie", 5);
+	assert_int_equal(bytes_left(&record.text_poke.new_code), 2);
+	assert_memory_equal(record.text_poke.new_code.at, "ne", 2);
+}
+
+static void code_that_comes_and_goes_in_the_kernel_is_named(void **state)
+{
+	(void)state;
+	static const uint16_t bpf_removed[] = {PERF_RECORD_KSYMBOL_TYPE_BPF,
+					       PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER};
+	static const uint16_t loaded[] = {PERF_BPF_EVENT_PROG_LOAD, 0};
+	struct raw symbol = begin(PERF_RECORD_KSYMBOL, 0),
+		   program = begin(PERF_RECORD_BPF_EVENT, 0);
+	struct record record;
+
+	put_u64(&symbol, 0xffffffffc0000000);
+	put_u32(&symbol, 64);
+	put(&symbol, bpf_removed, sizeof(bpf_removed));
+	put_string(&symbol, "bpf_prog_6deef7357e7b4530");
+	assert_true(record_decode(&side_band, finish_with_trailer(&symbol), &record));
+	assert_int_equal(record.type, RECORD_KSYMBOL);
+	assert_int_equal(record.ksymbol.address, 0xffffffffc0000000);
+	assert_int_equal(record.ksymbol.length_bytes, 64);
+	assert_true(record.ksymbol.is_removed);
+	assert_string_equal(record.ksymbol.name, "bpf_prog_6deef7357e7b4530");
+
+	put(&program, loaded, sizeof(loaded));
+	put_u32(&program, 17);
+	put(&program, "\x6d\xee\xf7\x35\x7e\x7b\x45\x30", 8);
+	assert_true(record_decode(&side_band, finish_with_trailer(&program), &record));
+	assert_int_equal(record.type, RECORD_BPF_EVENT);
+	assert_int_equal(record.bpf_event.id, 17);
+	assert_false(record.bpf_event.is_unloaded);
+	assert_int_equal(record.bpf_event.tag[7], 0x30);
+}
+
+/* Linux 6.19: type 22, and the marker -640 in the sample. */
+static void a_deferred_chain_belongs_to_the_sample_with_its_cookie(void **state)
+{
+	(void)state;
+	static const uint64_t sampled[] = {(uint64_t)PERF_CONTEXT_KERNEL, 0xffffffff81000001,
+					   (uint64_t)-640, 777};
+	static const uint64_t deferred[] = {(uint64_t)PERF_CONTEXT_USER, 0x401000, 0x402000};
+	struct record_layout layout = {.sample_type = PERF_SAMPLE_CALLCHAIN};
+	struct raw sample = begin(PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL);
+	struct raw raw = begin(22, 0), unmarked = begin(22, 0);
+	struct record record;
+
+	put_chain(&sample, sampled, ARRAY_SIZE(sampled));
+	assert_true(record_decode(&layout, finish(&sample), &record));
+	assert_true(record.sample.is_chain_deferred);
+	assert_int_equal(record.sample.chain_cookie, 777);
+	assert_int_equal(bytes_left(&record.sample.kernel_chain), 8);
+	assert_int_equal(bytes_left(&record.sample.user_chain), 0);
+
+	put_u64(&raw, 777);
+	put_chain(&raw, deferred, ARRAY_SIZE(deferred));
+	assert_true(record_decode(&side_band, finish_with_trailer(&raw), &record));
+	assert_int_equal(record.type, RECORD_DEFERRED_CHAIN);
+	assert_int_equal(record.deferred_chain.cookie, 777);
+	assert_int_equal(bytes_left(&record.deferred_chain.chain), 16);
+	assert_int_equal(nth(record.deferred_chain.chain, 1), 0x402000);
+
+	put_u64(&unmarked, 778);
+	put_chain(&unmarked, deferred + 1, ARRAY_SIZE(deferred) - 1);
+	assert_true(record_decode(&side_band, finish_with_trailer(&unmarked), &record));
+	assert_int_equal(record.deferred_chain.cookie, 778);
+	assert_int_equal(nth(record.deferred_chain.chain, 1), 0x402000);
+}
+
+static void a_deferred_chain_that_claims_too_many_addresses_is_malformed(void **state)
+{
+	(void)state;
+	struct raw raw = begin(22, 0);
+	struct record record;
+
+	put_u64(&raw, 777);
+	put_u64(&raw, UINT64_MAX / 8 + 2); /* 8 bytes, if the product wrapped */
+	put_u64(&raw, 0x401000);
+	assert_false(record_decode(&side_band, finish_with_trailer(&raw), &record));
+}
+
+static void a_sample_gives_the_data_of_its_tracepoint(void **state)
+{
+	(void)state;
+	struct record_layout layout = {.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_RAW |
+						      PERF_SAMPLE_REGS_USER,
+				       .regs_mask = 1};
+	struct raw raw = begin(PERF_RECORD_SAMPLE, 0);
+	struct record record;
+
+	put_u32(&raw, 21);
+	put_u32(&raw, 22);
+	put_u32(&raw, 12); /* with its own 4 bytes a multiple of 8 */
+	put(&raw, "fields of it", 12);
+	put_u64(&raw, PERF_SAMPLE_REGS_ABI_64);
+	put_u64(&raw, 0x7777);
+	assert_true(record_decode(&layout, finish(&raw), &record));
+	assert_int_equal(bytes_left(&record.sample.raw_data), 12);
+	assert_memory_equal(record.sample.raw_data.at, "fields of it", 12);
+	assert_int_equal(nth(record.sample.regs.values, 0), 0x7777);
+}
+
+/* Each type, its body cut to every shorter length that is a multiple of 8. */
+static void records_that_end_too_early_are_refused(void **state)
+{
+	(void)state;
+	static const struct {
+		uint32_t type;
+		unsigned least_words;
+	} types[] = {
+		{PERF_RECORD_SWITCH_CPU_WIDE, 1}, {PERF_RECORD_CGROUP, 2},
+		{PERF_RECORD_TEXT_POKE, 2},	  {PERF_RECORD_KSYMBOL, 3},
+		{PERF_RECORD_BPF_EVENT, 2},	  {22, 2},
+	};
+	struct record record;
+
+	for (size_t i = 0; i < ARRAY_SIZE(types); i++) {
+		for (unsigned words = 0; words <= types[i].least_words; words++) {
+			struct raw raw = begin(types[i].type, 0);
+
+			for (unsigned j = 0; j < words; j++)
+				put_u64(&raw, 0);
+			assert_int_equal(
+				record_decode(&side_band, finish_with_trailer(&raw), &record),
+				words == types[i].least_words);
+		}
+	}
+}
+
+static void an_unknown_record_type_is_valid_and_ignored(void **state)
 {
 	(void)state;
 	struct raw raw = begin(45, 0);
@@ -478,7 +679,7 @@ static void a_record_cut_short_anywhere_is_refused(void **state)
 	}
 }
 
-static void counts_that_lie_are_refused(void **state)
+static void invalid_counts_are_refused(void **state)
 {
 	(void)state;
 	struct record_layout chain = {.sample_type = PERF_SAMPLE_CALLCHAIN};
@@ -514,55 +715,55 @@ static void the_id_is_found_in_samples_and_in_trailers(void **state)
 
 /* --- coverage --- */
 
-static bool sample_counts(struct coverage *coverage, pid_t tid, uint64_t id)
+static bool sample_counts(struct late_threads *late_threads, pid_t tid, uint64_t id)
 {
 	struct record sample = {.type = RECORD_SAMPLE, .tid = tid};
 
-	return coverage_counts(coverage, &sample, id);
+	return late_threads_counts(late_threads, &sample, id);
 }
 
-static void fork_thread(struct coverage *coverage, pid_t parent, pid_t child)
+static void fork_thread(struct late_threads *late_threads, pid_t parent, pid_t child)
 {
 	struct record fork = {.type = RECORD_FORK, .tid = child, .fork.parent_tid = parent};
 
-	assert_true(coverage_counts(coverage, &fork, 0));
+	assert_true(late_threads_counts(late_threads, &fork, 0));
 }
 
 static void a_thread_that_two_descriptors_sample_counts_once(void **state)
 {
 	(void)state;
 	enum { EARLY_ID = 7, LATE_ID = 8 };
-	CLEANUP(coverage_deinit) struct coverage coverage = {0};
+	CLEANUP(late_threads_deinit) struct late_threads late_threads = {0};
 	struct record end = {.type = RECORD_EXIT, .tid = 200};
 
-	coverage_add_descriptor(&coverage, coverage_add(&coverage, 200), LATE_ID);
-	fork_thread(&coverage, 100, 200); /* its own birth, read after it was opened */
-	assert_true(sample_counts(&coverage, 100, EARLY_ID));
-	assert_true(sample_counts(&coverage, 200, LATE_ID));
-	assert_false(sample_counts(&coverage, 200, EARLY_ID));
+	late_threads_add_descriptor(&late_threads, late_threads_add(&late_threads, 200), LATE_ID);
+	fork_thread(&late_threads, 100, 200); /* its own birth, read after it was opened */
+	assert_true(sample_counts(&late_threads, 100, EARLY_ID));
+	assert_true(sample_counts(&late_threads, 200, LATE_ID));
+	assert_false(sample_counts(&late_threads, 200, EARLY_ID));
 
-	fork_thread(&coverage, 200, 300);
-	assert_true(sample_counts(&coverage, 300, LATE_ID));
-	assert_false(sample_counts(&coverage, 300, EARLY_ID));
+	fork_thread(&late_threads, 200, 300);
+	assert_true(sample_counts(&late_threads, 300, LATE_ID));
+	assert_false(sample_counts(&late_threads, 300, EARLY_ID));
 
 	/* The number comes back as a child of an early thread. */
-	assert_true(coverage_counts(&coverage, &end, LATE_ID));
-	fork_thread(&coverage, 100, 200);
-	assert_true(sample_counts(&coverage, 200, EARLY_ID));
-	assert_false(sample_counts(&coverage, 300, EARLY_ID));
+	assert_true(late_threads_counts(&late_threads, &end, LATE_ID));
+	fork_thread(&late_threads, 100, 200);
+	assert_true(sample_counts(&late_threads, 200, EARLY_ID));
+	assert_false(sample_counts(&late_threads, 300, EARLY_ID));
 }
 
 static void the_nearest_late_ancestor_decides(void **state)
 {
 	(void)state;
-	CLEANUP(coverage_deinit) struct coverage coverage = {0};
+	CLEANUP(late_threads_deinit) struct late_threads late_threads = {0};
 
-	coverage_add_descriptor(&coverage, coverage_add(&coverage, 200), 8);
-	coverage_add_descriptor(&coverage, coverage_add(&coverage, 300), 9);
-	fork_thread(&coverage, 200, 300); /* read late */
-	fork_thread(&coverage, 300, 400);
-	assert_true(sample_counts(&coverage, 400, 9));
-	assert_false(sample_counts(&coverage, 400, 8));
+	late_threads_add_descriptor(&late_threads, late_threads_add(&late_threads, 200), 8);
+	late_threads_add_descriptor(&late_threads, late_threads_add(&late_threads, 300), 9);
+	fork_thread(&late_threads, 200, 300); /* read late */
+	fork_thread(&late_threads, 300, 400);
+	assert_true(sample_counts(&late_threads, 400, 9));
+	assert_false(sample_counts(&late_threads, 400, 8));
 }
 
 int main(void)
@@ -570,21 +771,29 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_sample_gives_its_chain_registers_and_stack),
 		cmocka_unit_test(a_kernel_thread_has_neither_registers_nor_stack),
-		cmocka_unit_test(values_of_counters_are_stepped_over),
-		cmocka_unit_test(branches_are_stepped_over),
+		cmocka_unit_test(counter_values_are_skipped),
+		cmocka_unit_test(branch_stacks_are_skipped),
 		cmocka_unit_test(more_values_than_there_are_bytes_are_refused),
-		cmocka_unit_test(a_period_that_is_not_told_is_the_events),
+		cmocka_unit_test(a_sample_without_a_period_has_that_of_its_event),
 		cmocka_unit_test(time_and_id_are_found_without_the_rest),
 		cmocka_unit_test(a_record_knows_its_own_bytes),
 		cmocka_unit_test(addresses_of_a_guest_belong_to_no_chain),
-		cmocka_unit_test(a_sample_of_an_event_that_we_did_not_open_is_refused),
+		cmocka_unit_test(several_events_are_told_apart_by_their_ids),
 		cmocka_unit_test(a_mapping_names_its_file_by_device_and_inode),
 		cmocka_unit_test(a_mapping_names_its_file_by_build_id),
 		cmocka_unit_test(without_having_asked_the_mark_of_a_build_id_means_nothing),
-		cmocka_unit_test(names_forks_ends_and_losses_are_told),
-		cmocka_unit_test(a_type_from_the_future_is_well_formed_and_of_no_interest),
+		cmocka_unit_test(comm_fork_exit_and_lost_records_are_decoded),
+		cmocka_unit_test(a_switch_says_which_way_and_why),
+		cmocka_unit_test(a_cgroup_has_an_id_and_a_path),
+		cmocka_unit_test(a_text_poke_has_the_old_code_and_the_new),
+		cmocka_unit_test(code_that_comes_and_goes_in_the_kernel_is_named),
+		cmocka_unit_test(a_deferred_chain_belongs_to_the_sample_with_its_cookie),
+		cmocka_unit_test(a_deferred_chain_that_claims_too_many_addresses_is_malformed),
+		cmocka_unit_test(a_sample_gives_the_data_of_its_tracepoint),
+		cmocka_unit_test(records_that_end_too_early_are_refused),
+		cmocka_unit_test(an_unknown_record_type_is_valid_and_ignored),
 		cmocka_unit_test(a_record_cut_short_anywhere_is_refused),
-		cmocka_unit_test(counts_that_lie_are_refused),
+		cmocka_unit_test(invalid_counts_are_refused),
 		cmocka_unit_test(the_id_is_found_in_samples_and_in_trailers),
 		cmocka_unit_test(a_thread_that_two_descriptors_sample_counts_once),
 		cmocka_unit_test(the_nearest_late_ancestor_decides),

@@ -7,9 +7,11 @@
 #include "base/alloc.h"
 
 #include "lacking.h"
+#include "launched.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <linux/futex.h>
 #include <poll.h>
 #include <pthread.h>
@@ -19,6 +21,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -158,14 +161,64 @@ static void crowd_go(struct crowd *crowd)
 }
 
 /* What this program does when it is started as a target: prog ROLE NUMBER. */
+/* One process after the other. */
+static void spin_deep_as_another_user(unsigned ms)
+{
+	enum { USER = 54321, PROCESSES = 4 };
+
+	if (setuid(USER) != 0)
+		_exit(1);
+	for (unsigned i = 0; i < PROCESSES; i++) {
+		if (fork() == 0) {
+			spin_deep(ms);
+			_exit(0);
+		}
+		wait(NULL);
+	}
+}
+
+/* One process after the other, each shorter than a period. */
+static void spin_shortly(unsigned processes)
+{
+	while (processes--) {
+		if (fork() == 0) {
+			uint64_t until = cpu_time_ns(CLOCK_THREAD_CPUTIME_ID) + NS_PER_MS / 2;
+
+			while (cpu_time_ns(CLOCK_THREAD_CPUTIME_ID) < until)
+				continue;
+			_exit(0);
+		}
+		wait(NULL);
+	}
+}
+
+enum { NAPS = 10 };
+
+/* Leaves its CPU, also on a machine where nothing else wants it. */
+static void spin_with_naps(unsigned ms)
+{
+	struct timespec nap = {.tv_nsec = NS_PER_MS};
+
+	for (unsigned i = 0; i < NAPS; i++) {
+		spin(ms / NAPS);
+		nanosleep(&nap, NULL);
+	}
+}
+
 static int run_role(const char *role, unsigned number)
 {
 	if (strcmp(role, "spin") == 0)
 		spin(number);
 	else if (strcmp(role, "deep") == 0)
 		spin_deep(number);
+	else if (strcmp(role, "deep as another user") == 0)
+		spin_deep_as_another_user(number);
+	else if (strcmp(role, "naps") == 0)
+		spin_with_naps(number);
 	else if (strcmp(role, "pages") == 0)
 		run_new_pages(number);
+	else if (strcmp(role, "short") == 0)
+		spin_shortly(number);
 	else if (strcmp(role, "fork") == 0) {
 		if (fork() == 0) {
 			spin(number);
@@ -177,31 +230,6 @@ static int run_role(const char *role, unsigned number)
 }
 
 /* --- recording --- */
-
-struct launched {
-	pid_t pid;
-	int hold; /* closing it lets the child exec */
-};
-
-/* A child that will become this program in a role. */
-static struct launched launch(const char *role, const char *number)
-{
-	int fds[2];
-	char byte;
-	struct launched child = {0};
-
-	assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
-	child.pid = fork();
-	if (child.pid == 0) {
-		close(fds[1]);
-		if (read(fds[0], &byte, 1) == 0)
-			execl("/proc/self/exe", "test_sampler", role, number, NULL);
-		_exit(127);
-	}
-	close(fds[0]);
-	child.hold = fds[1];
-	return child;
-}
 
 static void release(const struct launched *child)
 {
@@ -345,6 +373,12 @@ static void read_batch(struct sampler *sampler, struct heard *heard)
 }
 
 /* Until the process is gone; it is reaped. Returns the CPU time that it and its children used. */
+static uint64_t cpu_ns_of(const struct rusage *usage)
+{
+	return (uint64_t)(usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) * 1000000000 +
+	       (uint64_t)(usage->ru_utime.tv_usec + usage->ru_stime.tv_usec) * 1000;
+}
+
 static uint64_t read_until_exit(struct sampler *sampler, pid_t pid, struct heard *heard)
 {
 	CLEANUP(close_fd) int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
@@ -355,17 +389,16 @@ static uint64_t read_until_exit(struct sampler *sampler, pid_t pid, struct heard
 
 	assert_true(pidfd >= 0);
 	do {
-		int timeout_ms = sampler_facts(sampler)->attended_ms;
+		int timeout_ms = sampler_facts(sampler)->capture_poll_ms;
 
-		assert_true(poll(fds, 2, sampler_attends(sampler) ? timeout_ms : -1) >= 0);
+		assert_true(poll(fds, 2, sampler_captures_deep(sampler) ? timeout_ms : -1) >= 0);
 		read_batch(sampler, heard);
 	} while (!fds[1].revents);
 	sampler_disable(sampler);
 	read_batch(sampler, heard);
 	assert_int_equal(wait4(pid, &status, 0, &usage), pid);
 	assert_int_equal(status, 0);
-	return (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000000 +
-	       (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000;
+	return cpu_ns_of(&usage);
 }
 
 static void assert_ok(struct error *err)
@@ -379,24 +412,29 @@ static void assert_ok(struct error *err)
 
 static struct event cpu_clock(void)
 {
+	static const struct pmus no_pmus;
 	struct event event;
 
-	assert_ok(event_parse("cpu-clock", &event));
+	assert_ok(event_parse("cpu-clock", &no_pmus, &event));
 	event.frequency_hz = HZ;
+	event.fields.kernel_chain = true;
 	return event;
 }
 
-static struct sampler *open_on(enum target_kind kind, pid_t id, const struct sampler_options *opt)
+static struct sampler *open_on(enum target_kind kind, pid_t id, const struct sample_fields *fields,
+			       const struct sampler_options *opt)
 {
 	CLEANUP(event_deinit) struct event event = cpu_clock();
 	struct target target = {.kind = kind, .ids = &id, .id_count = 1, .inherit = true};
 	struct sampler *sampler = NULL;
 
+	event.fields = *fields;
 	assert_ok(sampler_open(&event, 1, &target, opt, &sampler));
 	return sampler;
 }
 
-static const struct sampler_options plain = {.kernel_chain = true};
+static const struct sample_fields kernel_chain = {.kernel_chain = true};
+static const struct sampler_options plain = {0};
 
 /* Samples of a kind of the time that was used, up to what the scheduler and a busy machine do. */
 /*
@@ -419,7 +457,7 @@ static void a_command_is_sampled_from_its_exec_to_its_end(void **state)
 	(void)state;
 	struct launched child = launch("spin", "300");
 	CLEANUP(sampler_cleanup)
-	struct sampler *sampler = open_on(TARGET_COMMAND, child.pid, &plain);
+	struct sampler *sampler = open_on(TARGET_COMMAND, child.pid, &kernel_chain, &plain);
 	struct heard *heard = heard_new();
 	uint64_t used_ns = 0;
 
@@ -439,7 +477,7 @@ static void children_of_a_command_are_followed(void **state)
 	(void)state;
 	struct launched child = launch("fork", "200");
 	CLEANUP(sampler_cleanup)
-	struct sampler *sampler = open_on(TARGET_COMMAND, child.pid, &plain);
+	struct sampler *sampler = open_on(TARGET_COMMAND, child.pid, &kernel_chain, &plain);
 	struct heard *heard = heard_new();
 	uint64_t used_ns = 0;
 
@@ -472,7 +510,7 @@ static void code_is_mapped_before_a_sample_runs_in_it(void **state)
 	(void)state;
 	struct launched child = launch("pages", "200");
 	CLEANUP(sampler_cleanup)
-	struct sampler *sampler = open_on(TARGET_COMMAND, child.pid, &plain);
+	struct sampler *sampler = open_on(TARGET_COMMAND, child.pid, &kernel_chain, &plain);
 	struct heard *heard = heard_new();
 
 	release(&child);
@@ -492,13 +530,13 @@ static void nothing_is_lost_with_large_dumps_on_busy_cpus(void **state)
 	struct target target = {
 		.kind = TARGET_COMMAND, .ids = pids, .id_count = 2, .inherit = true};
 	/* Large enough for a reader that waits a second for a CPU, and has the sanitizers in it. */
-	struct sampler_options dumps = {
-		.stack_bytes = 32 * 1024, .regs_mask = 0x1ff, .ring_bytes = 64 << 20};
+	struct sampler_options large_rings = {.ring_bytes = 64 << 20};
 	CLEANUP(sampler_cleanup) struct sampler *sampler = NULL;
 	struct heard *heard = heard_new();
 	uint64_t used_ns = 0;
 
-	assert_ok(sampler_open(&event, 1, &target, &dumps, &sampler));
+	event.fields = (struct sample_fields){.stack_bytes = 32 * 1024, .regs_mask = 0x1ff};
+	assert_ok(sampler_open(&event, 1, &target, &large_rings, &sampler));
 	release(&children[0]);
 	release(&children[1]);
 	used_ns = read_until_exit(sampler, pids[0], heard);
@@ -519,28 +557,30 @@ static size_t read_stack(pid_t tid, uint64_t address, void *into, size_t len)
 	return got > 0 ? (size_t)got : 0;
 }
 
-static const struct sampler_options with_standins = {
-	.stack_bytes = 8 * 1024,
-	.ring_bytes = 16 << 20,
-	.attends = true,
-	.read_memory = read_stack,
 #ifdef __x86_64__
-	.regs_mask = 0xff01ff,
-	.sp_bit = 7,
-	.pc_bit = 8,
+#define ALL_REGISTERS 0xff01ff
+enum { SP_BIT = 7, PC_BIT = 8 };
 #else
-	.regs_mask = UINT64_C(0x1ffffffff),
-	.sp_bit = 31,
-	.pc_bit = 32,
+#define ALL_REGISTERS UINT64_C(0x1ffffffff)
+enum { SP_BIT = 31, PC_BIT = 32 };
 #endif
+
+static const struct sample_fields stacks = {.regs_mask = ALL_REGISTERS, .stack_bytes = 8 * 1024};
+
+static const struct sampler_options capturing = {
+	.ring_bytes = 16 << 20,
+	.captures_from_start = true,
+	.read_memory = read_stack,
+	.sp_bit = SP_BIT,
+	.pc_bit = PC_BIT,
 };
 
-static void stand_ins_copy_what_a_sample_cannot_hold(void **state)
+static void copiers_copy_what_a_sample_cannot_hold(void **state)
 {
 	(void)state;
 	struct launched child = launch("deep", "500");
 	CLEANUP(sampler_cleanup)
-	struct sampler *sampler = open_on(TARGET_COMMAND, child.pid, &with_standins);
+	struct sampler *sampler = open_on(TARGET_COMMAND, child.pid, &stacks, &capturing);
 	struct heard *heard = heard_new();
 	uint64_t used_ns;
 
@@ -556,21 +596,74 @@ static void stand_ins_copy_what_a_sample_cannot_hold(void **state)
 	heard_free(heard);
 }
 
-static void nothing_is_lost_when_attention_comes_and_goes(void **state)
+static atomic_int hanging_reads;
+
+/* As if the stack were memory that a server of the process never fills. */
+static size_t read_hanging_stack(pid_t tid, uint64_t address, void *into, size_t len)
+{
+	(void)tid, (void)address, (void)into, (void)len;
+	atomic_fetch_add(&hanging_reads, 1);
+	while (pause())
+		continue;
+	return 0;
+}
+
+static void a_copier_that_hangs_is_left_behind(void **state)
+{
+	(void)state;
+	struct launched child = launch("deep", "1500");
+	struct sampler_options options = capturing;
+	CLEANUP(sampler_cleanup) struct sampler *sampler = NULL;
+	struct heard *heard = heard_new();
+	uint64_t used_ns, end_ns;
+
+	options.read_memory = read_hanging_stack;
+	sampler = open_on(TARGET_COMMAND, child.pid, &stacks, &options);
+	release(&child);
+	used_ns = read_until_exit(sampler, child.pid, heard);
+	assert_in_range(atomic_load(&hanging_reads), 1, sampler_facts(sampler)->cpus);
+	assert_int_equal(heard->lost, 0);
+	assert_time_is_about(heard->time_ns, used_ns);
+	end_ns = cpu_time_ns(CLOCK_MONOTONIC) + UINT64_C(1000) * NS_PER_MS;
+	sampler_free(STEAL(sampler));
+	assert_true(cpu_time_ns(CLOCK_MONOTONIC) < end_ns);
+	heard_free(heard);
+}
+
+static void a_user_whose_memory_hangs_does_so_once(void **state)
+{
+	(void)state;
+	if (geteuid() != 0)
+		RETURN_LACKING("root, to start a program of another user");
+	struct launched child = launch("deep as another user", "1500");
+	struct sampler_options options = capturing;
+	CLEANUP(sampler_cleanup) struct sampler *sampler = NULL;
+	struct heard *heard = heard_new();
+
+	atomic_store(&hanging_reads, 0);
+	options.read_memory = read_hanging_stack;
+	sampler = open_on(TARGET_COMMAND, child.pid, &stacks, &options);
+	release(&child);
+	read_until_exit(sampler, child.pid, heard);
+	assert_in_range(atomic_load(&hanging_reads), 1, sampler_facts(sampler)->cpus);
+	heard_free(heard);
+}
+
+static void nothing_is_lost_when_capture_is_turned_on_and_off(void **state)
 {
 	(void)state;
 	struct launched child = launch("fork", "300");
 	CLEANUP(close_fd) int pidfd = (int)syscall(SYS_pidfd_open, child.pid, 0);
 	struct pollfd end = {.fd = pidfd, .events = POLLIN};
 	CLEANUP(sampler_cleanup)
-	struct sampler *sampler = open_on(TARGET_COMMAND, child.pid, &with_standins);
+	struct sampler *sampler = open_on(TARGET_COMMAND, child.pid, &stacks, &capturing);
 	struct heard *heard = heard_new();
 	uint64_t used_ns;
 
 	assert_true(pidfd >= 0);
 	release(&child);
 	while (poll(&end, 1, 5) == 0) {
-		sampler_attend(sampler, !sampler_attends(sampler));
+		sampler_capture_deep(sampler, !sampler_captures_deep(sampler));
 		read_batch(sampler, heard);
 	}
 	used_ns = read_until_exit(sampler, child.pid, heard);
@@ -579,13 +672,14 @@ static void nothing_is_lost_when_attention_comes_and_goes(void **state)
 	heard_free(heard);
 }
 
-static void what_does_not_fit_is_counted_to_the_last_sample(void **state)
+static void every_sample_that_does_not_fit_is_counted(void **state)
 {
 	(void)state;
-	struct sampler_options narrow = {.stack_bytes = 2048, .ring_bytes = 4096};
+	struct sample_fields dumps = {.stack_bytes = 2048};
+	struct sampler_options narrow = {.ring_bytes = 4096};
 	struct launched child = launch("deep", "300");
 	CLEANUP(sampler_cleanup)
-	struct sampler *sampler = open_on(TARGET_COMMAND, child.pid, &narrow);
+	struct sampler *sampler = open_on(TARGET_COMMAND, child.pid, &dumps, &narrow);
 	struct heard *heard = heard_new();
 	uint64_t used_ns = 0;
 	siginfo_t info;
@@ -608,7 +702,7 @@ static struct sampler *attach_to_crowd(pid_t pid, struct crowd *crowd)
 
 	while (atomic_load(&crowd->running) < 10)
 		sched_yield();
-	sampler = open_on(TARGET_PROCESSES, pid, &plain);
+	sampler = open_on(TARGET_PROCESSES, pid, &kernel_chain, &plain);
 	atomic_store(&crowd->enough, 1);
 	while (!atomic_load(&crowd->complete) || crowd->running < crowd->created)
 		sched_yield();
@@ -656,7 +750,8 @@ static void threads_started_by_each_other_while_attaching_are_counted_once(void 
 static void the_whole_system_has_every_process(void **state)
 {
 	(void)state;
-	CLEANUP(sampler_cleanup) struct sampler *sampler = open_on(TARGET_SYSTEM, -1, &plain);
+	CLEANUP(sampler_cleanup)
+	struct sampler *sampler = open_on(TARGET_SYSTEM, -1, &kernel_chain, &plain);
 	struct heard *heard = heard_new();
 	struct launched child = launch("spin", "200");
 	uint64_t used_ns = 0;
@@ -667,6 +762,65 @@ static void the_whole_system_has_every_process(void **state)
 	assert_time_is_about(heard->ns_of_tid[child.pid & 0xffff], used_ns);
 	assert_true(heard->execed);
 	assert_int_equal(heard->out_of_order, 0);
+	heard_free(heard);
+}
+
+/* On whole CPUs, for the child. */
+static struct sampler *open_on_cpus_for(const struct launched *child,
+					const struct sample_fields *fields,
+					const struct sampler_options *options)
+{
+	CLEANUP(event_deinit) struct event event = cpu_clock();
+	struct target target = {.kind = TARGET_COMMAND,
+				.ids = &child->pid,
+				.id_count = 1,
+				.inherit = true,
+				.prefers_cpus = true};
+	struct sampler *sampler = NULL;
+
+	event.fields = *fields;
+	assert_ok(sampler_open(&event, 1, &target, options, &sampler));
+	assert_true(sampler_facts(sampler)->is_tree);
+	assert_ok(sampler_enable(sampler));
+	return sampler;
+}
+
+static void whole_cpus_are_sampled_for_a_process_tree_without_strangers(void **state)
+{
+	(void)state;
+	struct launched child = launch("fork", "300"), stranger = launch("spin", "300");
+	CLEANUP(sampler_cleanup)
+	struct sampler *sampler = open_on_cpus_for(&child, &kernel_chain, &plain);
+	struct heard *heard = heard_new();
+	uint64_t used_ns, counted_ns = 0;
+
+	release(&stranger);
+	release(&child);
+	used_ns = read_until_exit(sampler, child.pid, heard);
+	assert_time_is_about(heard->time_ns, used_ns);
+	assert_int_equal(heard->ns_of_tid[stranger.pid & 0xffff], 0);
+	assert_int_equal(heard->before_exec, 0);
+	assert_int_equal(heard->out_of_order, 0);
+	assert_true(sampler_counted(sampler, 0, &counted_ns));
+	assert_in_range(counted_ns, used_ns / 2, used_ns + used_ns / 10);
+	waitpid(stranger.pid, NULL, 0);
+	heard_free(heard);
+}
+
+static void the_time_of_copiers_is_not_that_of_whom_they_copy_from(void **state)
+{
+	(void)state;
+	struct launched child = launch("deep", "500");
+	CLEANUP(sampler_cleanup)
+	struct sampler *sampler = open_on_cpus_for(&child, &stacks, &capturing);
+	struct heard *heard = heard_new();
+	uint64_t whole_ns;
+
+	release(&child);
+	read_until_exit(sampler, child.pid, heard);
+	whole_ns = heard->samples * (UINT64_C(1000) * NS_PER_MS / HZ);
+	assert_true(heard->completed > 10);
+	assert_in_range(heard->time_ns, whole_ns / 2, whole_ns - whole_ns / 500);
 	heard_free(heard);
 }
 
@@ -696,6 +850,201 @@ static void two_events_are_told_apart(void **state)
 	sampler_free(sampler);
 	event_deinit(&events[0]);
 	event_deinit(&events[1]);
+}
+
+/* One event of full samples, one of bare ones with a fixed period, captured stacks beside. */
+static void each_event_has_a_record_layout_of_its_own(void **state)
+{
+	(void)state;
+	struct event events[2] = {cpu_clock(), cpu_clock()};
+	struct launched child = launch("deep", "300");
+	struct target target = {
+		.kind = TARGET_COMMAND, .ids = &child.pid, .id_count = 1, .inherit = true};
+	CLEANUP(sampler_cleanup) struct sampler *sampler = NULL;
+	uint64_t counts[2] = {0}, weight[2] = {0}, whole = 0;
+	struct record record;
+	siginfo_t info;
+
+	events[0].fields = stacks;
+	events[0].fields.kernel_chain = true;
+	events[1].fields = (struct sample_fields){0};
+	events[1].frequency_hz = 0;
+	events[1].period = 5000000;
+	assert_ok(sampler_open(events, 2, &target, &capturing, &sampler));
+	release(&child);
+	waitid(P_PID, (id_t)child.pid, &info, WEXITED);
+	sampler_disable(sampler);
+	sampler_batch(sampler);
+	while (sampler_next(sampler, &record)) {
+		if (record.type != RECORD_SAMPLE)
+			continue;
+		counts[record.sample.event]++;
+		weight[record.sample.event] += record.sample.period;
+		if (record.sample.event == 0)
+			whole += bytes_left(&record.sample.regs.values) &&
+				 bytes_left(&record.sample.stack);
+		else
+			assert_int_equal(bytes_left(&record.sample.stack), 0);
+	}
+	assert_in_range(counts[0], 100, 600);
+	assert_true(whole * 10 >= counts[0] * 8);
+	assert_in_range(counts[1], 20, 120);
+	assert_int_equal(weight[1], counts[1] * 5000000);
+	event_deinit(&events[0]);
+	event_deinit(&events[1]);
+}
+
+/* A dummy event beside the samples: PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY. */
+static void context_switches_come_between_the_samples(void **state)
+{
+	(void)state;
+	struct event events[2] = {cpu_clock(), {.type = 1, .config = 9, .period = 1}};
+	struct launched child = launch("naps", "100");
+	struct target target = {
+		.kind = TARGET_COMMAND, .ids = &child.pid, .id_count = 1, .inherit = true};
+	CLEANUP(sampler_cleanup) struct sampler *sampler = NULL;
+	uint64_t samples = 0, in = 0, out = 0, last_ns = 0;
+	struct record record;
+	siginfo_t info;
+
+	events[1].switches = true;
+	events[1].exclude_kernel = true;
+	assert_ok(sampler_open(events, 2, &target, &plain, &sampler));
+	release(&child);
+	waitid(P_PID, (id_t)child.pid, &info, WEXITED);
+	sampler_disable(sampler);
+	sampler_batch(sampler);
+	while (sampler_next(sampler, &record)) {
+		assert_true(record.time_ns >= last_ns);
+		last_ns = record.time_ns;
+		samples += record.type == RECORD_SAMPLE;
+		/* The leak sanitizer starts a process of its own. */
+		if (record.type != RECORD_SWITCH || record.pid != child.pid)
+			continue;
+		if (record.switched.is_out)
+			out++;
+		else
+			in++;
+	}
+	assert_true(samples > 30);
+	/* The last one, as it ends, can be missing. */
+	assert_true(out >= NAPS && out <= in + 1 && in <= out + 1);
+	event_deinit(&events[0]);
+	event_deinit(&events[1]);
+}
+
+/* Of what switches and exits tell: who runs on a CPU, and since when. */
+struct running {
+	pid_t tid;
+	uint64_t since_ns;
+};
+
+static uint64_t end_running(struct running *running, const struct record *record)
+{
+	uint64_t ns = running->tid == record->tid ? record->time_ns - running->since_ns : 0;
+
+	running->tid = 0;
+	return ns;
+}
+
+static void what_samples_miss_of_short_children_the_kernel_counts(void **state)
+{
+	(void)state;
+	struct launched child = launch("short", "300");
+	CLEANUP(event_deinit) struct event event = cpu_clock();
+	struct target target = {
+		.kind = TARGET_COMMAND, .ids = &child.pid, .id_count = 1, .inherit = true};
+	struct sampler_options options = {.switches = true};
+	CLEANUP(sampler_cleanup) struct sampler *sampler = NULL;
+	struct running running[256] = {{0}};
+	uint64_t sampled_ns = 0, running_ns = 0, counted_ns = 0, used_ns;
+	struct rusage usage;
+	struct record record;
+
+	assert_ok(sampler_open(&event, 1, &target, &options, &sampler));
+	assert_true(sampler_facts(sampler)->has_switches);
+	release(&child);
+	assert_int_equal(wait4(child.pid, NULL, 0, &usage), child.pid);
+	used_ns = cpu_ns_of(&usage);
+	sampler_disable(sampler);
+	sampler_batch(sampler);
+	while (sampler_next(sampler, &record)) {
+		struct running *here = &running[record.cpu % ARRAY_SIZE(running)];
+
+		if (record.type == RECORD_SAMPLE)
+			sampled_ns += record.sample.period;
+		else if (record.type == RECORD_SWITCH && !record.switched.is_out)
+			*here = (struct running){record.tid, record.time_ns};
+		else if (record.type == RECORD_SWITCH || record.type == RECORD_EXIT)
+			running_ns += end_running(here, &record);
+	}
+	assert_true(sampler_counted(sampler, 0, &counted_ns));
+	/* Of the end of a process neither tells all. */
+	assert_in_range(counted_ns, used_ns / 2, used_ns + used_ns / 10);
+	assert_in_range(running_ns, counted_ns / 2, counted_ns + counted_ns / 10);
+	/* The sanitizer makes the parent's forks take longer than the children. */
+	assert_true(HAS_THREAD_SANITIZER || sampled_ns < counted_ns / 2);
+}
+
+/* Where in our own file a function is; 0: nowhere. */
+static uint64_t file_offset_of(uintptr_t address)
+{
+	FILE *maps = fopen("/proc/self/maps", "re");
+	uint64_t start, end, offset, found = 0;
+	char line[512];
+
+	while (maps && fgets(line, sizeof(line), maps))
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64, &start, &end, &offset) ==
+			    3 &&
+		    address >= start && address < end)
+			found = address - start + offset;
+	if (maps)
+		fclose(maps);
+	return found;
+}
+
+/* The PMU takes the path by config1 and the offset by config2, as other events take numbers. */
+static void a_uprobe_gives_a_sample_with_raw_data_for_each_call(void **state)
+{
+	(void)state;
+	FILE *type = fopen("/sys/bus/event_source/devices/uprobe/type", "re");
+	struct event event = {
+		.name = (char[]){"uprobe"},
+		.path = (char[]){"/proc/self/exe"},
+		.config2 = file_offset_of((uintptr_t)spin_deep),
+		.period = 1,
+		.fields.raw = true,
+	};
+	bool is_known = type && fscanf(type, "%" SCNu32, &event.type) == 1;
+	struct launched child;
+	struct target target = {.kind = TARGET_COMMAND, .ids = &child.pid, .id_count = 1};
+	CLEANUP(sampler_cleanup) struct sampler *sampler = NULL;
+	CLEANUP(error_cleanup) struct error *err = NULL;
+	unsigned samples = 0;
+	struct record record;
+	siginfo_t info;
+
+	if (type)
+		fclose(type);
+	if (!is_known || geteuid() != 0)
+		RETURN_LACKING("uprobes, which take root");
+	child = launch("deep", "10");
+	err = sampler_open(&event, 1, &target, &plain, &sampler);
+	release(&child);
+	waitid(P_PID, (id_t)child.pid, &info, WEXITED);
+	if (err && (error_number(err) == EACCES || error_number(err) == EPERM))
+		RETURN_LACKING("the right to open uprobes");
+	assert_null(err);
+	sampler_disable(sampler);
+	sampler_batch(sampler);
+	while (sampler_next(sampler, &record)) {
+		if (record.type != RECORD_SAMPLE)
+			continue;
+		samples++;
+		assert_int_equal(record.pid, child.pid);
+		assert_true(bytes_left(&record.sample.raw_data) >= 16);
+	}
+	assert_int_equal(samples, 1);
 }
 
 static void a_process_that_is_not_there_is_named(void **state)
@@ -796,13 +1145,21 @@ int main(int argc, char **argv)
 		cmocka_unit_test(without_inheritance_children_are_left_alone),
 		cmocka_unit_test(code_is_mapped_before_a_sample_runs_in_it),
 		cmocka_unit_test(nothing_is_lost_with_large_dumps_on_busy_cpus),
-		cmocka_unit_test(stand_ins_copy_what_a_sample_cannot_hold),
-		cmocka_unit_test(nothing_is_lost_when_attention_comes_and_goes),
-		cmocka_unit_test(what_does_not_fit_is_counted_to_the_last_sample),
+		cmocka_unit_test(copiers_copy_what_a_sample_cannot_hold),
+		cmocka_unit_test(a_copier_that_hangs_is_left_behind),
+		cmocka_unit_test(a_user_whose_memory_hangs_does_so_once),
+		cmocka_unit_test(nothing_is_lost_when_capture_is_turned_on_and_off),
+		cmocka_unit_test(every_sample_that_does_not_fit_is_counted),
 		cmocka_unit_test(threads_started_by_one_while_attaching_are_counted_once),
 		cmocka_unit_test(threads_started_by_each_other_while_attaching_are_counted_once),
 		cmocka_unit_test(the_whole_system_has_every_process),
+		cmocka_unit_test(whole_cpus_are_sampled_for_a_process_tree_without_strangers),
+		cmocka_unit_test(the_time_of_copiers_is_not_that_of_whom_they_copy_from),
 		cmocka_unit_test(two_events_are_told_apart),
+		cmocka_unit_test(each_event_has_a_record_layout_of_its_own),
+		cmocka_unit_test(context_switches_come_between_the_samples),
+		cmocka_unit_test(what_samples_miss_of_short_children_the_kernel_counts),
+		cmocka_unit_test(a_uprobe_gives_a_sample_with_raw_data_for_each_call),
 		cmocka_unit_test(a_process_that_is_not_there_is_named),
 		cmocka_unit_test(a_cpu_that_is_not_there_is_named),
 		cmocka_unit_test(without_privileges_ones_own_processes_are_sampled_in_user_space),

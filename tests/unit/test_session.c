@@ -2,12 +2,16 @@
  * Records go in as an array, a profile comes out: on made-up processes, with neither root nor perf.
  * Files that they map are of this machine.
  */
-#include "session.h"
+#include "record/session.h"
 
 #include "base/alloc.h"
+#include "lacking.h"
+#include "ucontext_regs.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <malloc.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -17,12 +21,12 @@
 
 #include <cmocka.h>
 
-enum { PAGE = 4096 };
+enum { PAGE = 4096, STACK_BYTES = 1 << 18 };
 /* Where nothing of ours is: a pid that no machine gives. */
 enum { PID = 1 << 29, CHILD, THREAD };
 
 struct fixture {
-	struct spaces *spaces;
+	struct address_spaces *spaces;
 	struct names *names;
 	struct unwinder *unwinder;
 	struct profile *profile;
@@ -34,12 +38,12 @@ static int set_up(void **state)
 {
 	struct fixture *f = xcalloc(1, sizeof(*f));
 
-	f->spaces = spaces_new("/proc");
+	f->spaces = address_spaces_new("/proc");
 	f->names = names_new("/proc");
-	f->unwinder = unwinder_new(f->spaces, arch_native());
+	f->unwinder = unwinder_new(f->spaces, arch_native(), false);
 	f->profile = profile_new();
-	profile_add_event(f->profile, &(struct profile_event){.counts_ns = true});
 	f->session = session_new(f->spaces, f->names, f->unwinder, arch_native(), f->profile);
+	session_add_event(f->session, &(struct profile_event){.kind = VALUE_CPU_TIME});
 	*state = f;
 	return 0;
 }
@@ -52,7 +56,7 @@ static int tear_down(void **state)
 	profile_free(f->profile);
 	unwinder_free(f->unwinder);
 	names_free(f->names);
-	spaces_free(f->spaces);
+	address_spaces_free(f->spaces);
 	free(f);
 	return 0;
 }
@@ -120,7 +124,7 @@ static void put_frame(const struct profile *profile, frame_id id, FILE *out)
 
 static void put_stack(const struct profile *profile, stack_id id, FILE *out)
 {
-	struct profile_stack stack = profile_get_stack(profile, id);
+	struct profile_stack stack = profile_stacks(profile).items[id];
 
 	if (stack.parent != STACK_EMPTY) {
 		put_stack(profile, stack.parent, out);
@@ -134,10 +138,10 @@ static int by_text(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* One line a cell: "process/thread: root … leaf ×samples", sorted. */
+/* One line a sample: "process/thread: root … leaf ×samples", sorted. */
 static void assert_profile(struct fixture *f, const char *expected)
 {
-	size_t count = profile_cell_count(f->profile);
+	size_t count = profile_samples(f->profile).count;
 	char **lines = xcalloc(count, sizeof(*lines));
 	CLEANUP(free_ptr) char *text = NULL;
 	size_t len;
@@ -145,14 +149,14 @@ static void assert_profile(struct fixture *f, const char *expected)
 
 	session_finish(f->session);
 	for (size_t i = 0; i < count; i++) {
-		const struct profile_cell *cell = profile_get_cell(f->profile, i);
-		const struct profile_thread *thread = profile_get_thread(f->profile, cell->thread);
+		const struct profile_sample *sample = &profile_samples(f->profile).items[i];
+		const struct profile_thread *thread = profile_thread_of(f->profile, sample->labels);
 		FILE *out = open_memstream(&lines[i], &len);
 
 		fprintf(out, "%s/%s: ", profile_string(f->profile, thread->process),
 			profile_string(f->profile, thread->name));
-		put_stack(f->profile, cell->stack, out);
-		fprintf(out, " x%" PRIu64 "\n", cell->samples);
+		put_stack(f->profile, sample->stack, out);
+		fprintf(out, " x%" PRIu64 "\n", sample->samples);
 		fclose(out);
 	}
 	qsort(lines, count, sizeof(*lines), by_text);
@@ -184,7 +188,7 @@ static void a_stack_runs_from_the_outermost_user_frame_to_the_innermost_of_the_k
 			  "[kernel.kallsyms]+ffffffff81000020r "
 			  "[kernel.kallsyms]+ffffffff81000010 x2\n");
 	assert_int_equal(session_counts(f->session)->samples, 2);
-	assert_int_equal(profile_get_cell(f->profile, 0)->weight, 20);
+	assert_int_equal(profile_samples(f->profile).items[0].weight, 20);
 }
 
 static void without_a_chain_the_instruction_pointer_is_all(void **state)
@@ -201,22 +205,64 @@ static void without_a_chain_the_instruction_pointer_is_all(void **state)
 			  "app/app: [kernel.kallsyms]+ffffffff81000010 x1\n");
 }
 
-static void what_frame_pointers_find_behind_an_address_that_is_no_code_is_not_believed(void **state)
+static void a_frame_pointer_chain_ends_at_an_address_outside_of_code(void **state)
 {
 	struct fixture *f = *state;
-	static const uint64_t astray[] = {0x1010, 0x1120, 0x7777777, 0x1230};
+	static const uint64_t wrong[] = {0x1010, 0x1120, 0x7777777, 0x1230};
 	static const uint64_t to_the_root[] = {0x1010, 0x1120, 0};
-	struct record record = sampled(PID, PID, astray[0]);
+	struct record record = sampled(PID, PID, wrong[0]);
 
 	feed(f, renamed(PID, PID, "app", false));
 	feed(f, mapped(PID, "/app", 0x1000, 1));
-	record.sample.user_chain = bytes_of(astray, sizeof(astray));
+	record.sample.user_chain = bytes_of(wrong, sizeof(wrong));
 	feed(f, record);
 	record.sample.user_chain = bytes_of(to_the_root, sizeof(to_the_root));
 	feed(f, record);
 	assert_profile(f, "app/app: /app+120r /app+10 x1\n"
 			  "app/app: [truncated] /app+120r /app+10 x1\n");
-	assert_int_equal(session_counts(f->session)->truncated, 1);
+	assert_int_equal(session_counts(f->session)->stacks.truncated, 1);
+}
+
+/* Callers of distinct offsets, then the same leaf. */
+static struct record sampled_below(pid_t pid, uint64_t callers[3])
+{
+	struct record record = sampled(pid, pid, callers[0]);
+
+	record.sample.user_chain = bytes_of(callers, 3 * sizeof(*callers));
+	return record;
+}
+
+static void a_process_of_ever_new_stacks_stops_adding_long_ones_at_the_ceiling(void **state)
+{
+	struct fixture *f = *state;
+	const pid_t other = PID + 1;
+	CLEANUP(free_ptr) char *text = NULL;
+	struct profile_sample last;
+	uint32_t count;
+	size_t len;
+	FILE *out;
+
+	session_set_ceiling(f->session, 1000);
+	feed(f, renamed(PID, PID, "app", false));
+	feed(f, mapped(PID, "/app", 0x1000, 16));
+	feed(f, renamed(other, other, "other", false));
+	feed(f, mapped(other, "/other", 0x1000, 16));
+	for (uint64_t i = 0; i < 1000; i++)
+		feed(f, sampled_below(PID, (uint64_t[]){0x1010, 0x2000 + i, 0x8000}));
+	count = profile_stacks(f->profile).count;
+	assert_in_range(count, 1000, 1010);
+	assert_in_range(session_counts(f->session)->stacks.shortened, 500, 510);
+	/* The known part of the stack and the leaf stay. */
+	session_finish(f->session);
+	last = profile_samples(f->profile).items[profile_samples(f->profile).count - 1];
+	out = open_memstream(&text, &len);
+	put_stack(f->profile, last.stack, out);
+	fclose(out);
+	assert_string_equal(text, "/app+7000r [frames left out] /app+10");
+	assert_int_equal(last.samples, session_counts(f->session)->stacks.shortened);
+	/* The others are free to. */
+	feed(f, sampled_below(other, (uint64_t[]){0x1010, 0x1020, 0x1030}));
+	assert_int_equal(profile_stacks(f->profile).count, count + 3);
 }
 
 static void a_return_address_behind_the_end_of_a_mapping_belongs_to_it(void **state)
@@ -271,8 +317,40 @@ static void a_stack_that_was_cut_off_begins_with_a_note_and_is_counted(void **st
 	feed(f, mapped(PID, "/app", 0x1000, 1));
 	feed(f, record);
 	assert_profile(f, "app/app: [truncated] /app+10 x1\n");
-	assert_int_equal(session_counts(f->session)->truncated, 1);
-	assert_int_equal(session_counts(f->session)->user_stacks, 1);
+	assert_int_equal(session_counts(f->session)->stacks.truncated, 1);
+	assert_int_equal(session_counts(f->session)->stacks.user_stacks, 1);
+}
+
+/* As a look at a sleeping thread gives them. */
+static void a_sample_with_sp_and_pc_alone_is_unwound(void **state)
+{
+	struct fixture *f = *state;
+	const struct arch *arch = arch_native();
+	struct record record = sampled(getpid(), getpid(), 0);
+	CLEANUP(close_fd) int memory = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
+	CLEANUP(free_ptr) unsigned char *stack = xmalloc(STACK_BYTES);
+	struct regs regs;
+	ucontext_t context;
+
+	getcontext(&context);
+	regs_from_ucontext(&context, &regs);
+	const uint64_t values[] = {regs.values[arch->sp], regs.pc};
+	/* By a system call, which no sanitizer objects to. */
+	ssize_t copied = pread(memory, stack, STACK_BYTES, (off_t)values[0]);
+
+	assert_true(copied > 0);
+	address_spaces_snapshot(f->spaces, getpid(), 0);
+	record.sample.ip = regs.pc;
+	record.sample.regs.abi = 2;
+	record.sample.regs.mask = UINT64_C(1) << arch->perf_sp | UINT64_C(1) << arch->perf_pc;
+	record.sample.regs.values = bytes_of(values, sizeof(values));
+	feed(f, record); /* nothing was copied */
+	assert_int_equal(session_counts(f->session)->stacks.user_stacks, 1);
+	assert_int_equal(session_counts(f->session)->stacks.truncated, 1);
+	record.sample.stack = bytes_of(stack, (size_t)copied);
+	feed(f, record);
+	assert_int_equal(session_counts(f->session)->stacks.user_stacks, 2);
+	assert_int_equal(session_counts(f->session)->stacks.truncated, 1);
 }
 
 static void a_process_of_32_bits_is_unwound_by_words_of_32_bits_and_counted(void **state)
@@ -283,6 +361,8 @@ static void a_process_of_32_bits_is_unwound_by_words_of_32_bits_and_counted(void
 	uint64_t values[64];
 	struct record record = with_registers(sampled(PID, PID, 0x1010), 0x7000, values);
 
+	if (!arch_native()->compat)
+		RETURN_LACKING("processes of 32 bits that are unwound");
 	values[ebp] = 0x7000;
 	record.sample.regs.abi = 1;
 	record.sample.stack = bytes_of(stack, sizeof(stack));
@@ -290,8 +370,8 @@ static void a_process_of_32_bits_is_unwound_by_words_of_32_bits_and_counted(void
 	feed(f, mapped(PID, "/app", 0x1000, 1));
 	feed(f, record);
 	assert_profile(f, "app/app: /app+24r /app+10 x1\n");
-	assert_int_equal(session_counts(f->session)->compat, 1);
-	assert_int_equal(session_counts(f->session)->truncated, 0);
+	assert_int_equal(session_counts(f->session)->stacks.compat, 1);
+	assert_int_equal(session_counts(f->session)->stacks.truncated, 0);
 }
 
 static void a_thread_of_the_kernel_has_no_user_part(void **state)
@@ -304,7 +384,7 @@ static void a_thread_of_the_kernel_has_no_user_part(void **state)
 	feed(f, renamed(PID, PID, "kworker/0:1", false));
 	feed(f, record);
 	assert_profile(f, "kworker/0:1/kworker/0:1: [kernel.kallsyms]+ffffffff81000010 x1\n");
-	assert_int_equal(session_counts(f->session)->user_stacks, 0);
+	assert_int_equal(session_counts(f->session)->stacks.user_stacks, 0);
 }
 
 static void in_the_midst_of_an_exec_there_is_no_user_part(void **state)
@@ -319,7 +399,7 @@ static void in_the_midst_of_an_exec_there_is_no_user_part(void **state)
 	feed(f, renamed(PID, PID, "app", true));
 	feed(f, record);
 	assert_profile(f, "app/app: [kernel.kallsyms]+ffffffff81000010 x1\n");
-	assert_int_equal(session_counts(f->session)->truncated, 0);
+	assert_int_equal(session_counts(f->session)->stacks.truncated, 0);
 }
 
 static void samples_before_and_after_an_exec_are_in_different_programs(void **state)
@@ -392,7 +472,7 @@ static void threads_that_were_there_before_outlive_the_first_one(void **state)
 	feed(f, sampled(PID, THREAD, 0x1010));
 	assert_profile(f, "app/worker: /app+10 x1\n");
 	feed(f, exited(PID, THREAD));
-	assert_false(spaces_locate(f->spaces, PID, f->now_ns, 0x1010, &location));
+	assert_false(address_spaces_locate(f->spaces, PID, f->now_ns, 0x1010, &location));
 }
 
 static void a_process_is_over_when_its_last_thread_is_whichever_that_is(void **state)
@@ -405,11 +485,11 @@ static void a_process_is_over_when_its_last_thread_is_whichever_that_is(void **s
 	feed(f, forked(CHILD, CHILD, THREAD));
 	feed(f, exited(CHILD, CHILD));
 	feed(f, exited(CHILD, THREAD));
-	assert_true(spaces_locate(f->spaces, CHILD, f->now_ns - 1, 0x1010, &location));
-	assert_false(spaces_locate(f->spaces, CHILD, f->now_ns, 0x1010, &location));
+	assert_true(address_spaces_locate(f->spaces, CHILD, f->now_ns - 1, 0x1010, &location));
+	assert_false(address_spaces_locate(f->spaces, CHILD, f->now_ns, 0x1010, &location));
 }
 
-static void what_ended_is_forgotten_with_its_name(void **state)
+static void ended_threads_are_freed_with_their_names(void **state)
 {
 	struct fixture *f = *state;
 
@@ -429,6 +509,232 @@ static void what_ended_is_forgotten_with_its_name(void **state)
 	assert_string_equal(names_get(f->names, PID, PID), "app");
 }
 
+static void a_session_goes_on_into_another_profile(void **state)
+{
+	struct fixture *f = *state;
+	struct profile *first = f->profile;
+
+	feed(f, renamed(PID, PID, "app", false));
+	feed(f, mapped(PID, "/app", 0x1000, 1));
+	feed(f, sampled(PID, PID, 0x1010));
+	f->profile = profile_new();
+	session_change_profile(f->session, f->profile);
+	assert_int_equal(session_counts(f->session)->samples, 0);
+	feed(f, sampled(PID, PID, 0x1020));
+	session_finish(f->session);
+	for (int i = 0; i < 2; i++) {
+		const struct profile *profile = i ? f->profile : first;
+		struct profile_frame frame = profile_get_frame(profile, 0);
+
+		assert_int_equal(profile_samples(profile).count, 1);
+		assert_int_equal(profile_event_count(profile), 1);
+		assert_string_equal(
+			profile_string(profile, profile_get_module(profile, frame.module)->path),
+			"/app");
+		assert_string_equal(profile_string(profile, profile_thread_of(profile, 0)->name),
+				    "app");
+	}
+	profile_free(first);
+}
+
+static const uint64_t in_kernel[] = {0xffffffff81000010};
+
+static struct record sampled_with_cookie(pid_t pid, pid_t tid, uint64_t cookie)
+{
+	struct record record = sampled(pid, tid, in_kernel[0]);
+
+	record.sample.in_kernel = true;
+	record.sample.kernel_chain = bytes_of(in_kernel, sizeof(in_kernel));
+	record.sample.is_chain_deferred = true;
+	record.sample.chain_cookie = cookie;
+	return record;
+}
+
+/* At 0x1010, called before 0x1120. */
+static struct record user_part(pid_t pid, pid_t tid, uint64_t cookie)
+{
+	static const uint64_t chain[] = {0x1010, 0x1120};
+
+	return (struct record){
+		.type = RECORD_DEFERRED_CHAIN,
+		.pid = pid,
+		.tid = tid,
+		.deferred_chain = {.cookie = cookie, .chain = bytes_of(chain, sizeof(chain))}};
+}
+
+static void a_user_part_that_comes_later_is_looked_up_at_the_time_of_the_sample(void **state)
+{
+	struct fixture *f = *state;
+
+	feed(f, renamed(PID, PID, "app", false));
+	feed(f, renamed(PID, THREAD, "worker", false));
+	feed(f, mapped(PID, "/app", 0x1000, 1));
+	feed(f, sampled_with_cookie(PID, THREAD, 7));
+	feed(f, mapped(PID, "/other", 0x1000, 1));
+	feed(f, renamed(PID, THREAD, "idler", false));
+	assert_int_equal(session_counts(f->session)->samples, 0);
+	feed(f, user_part(PID, THREAD, 7));
+	assert_profile(f, "app/worker: /app+120r /app+10 [kernel.kallsyms]+ffffffff81000010 x1\n");
+	assert_int_equal(session_counts(f->session)->stacks.truncated, 0);
+	assert_int_equal(session_counts(f->session)->strays, 0);
+}
+
+static void a_stack_whose_user_part_never_comes_is_truncated(void **state)
+{
+	struct fixture *f = *state;
+	struct record in_user = sampled(PID, PID, 0x1010);
+
+	in_user.sample.is_chain_deferred = true;
+	feed(f, renamed(PID, PID, "app", false));
+	feed(f, renamed(PID, THREAD, "worker", false));
+	feed(f, mapped(PID, "/app", 0x1000, 1));
+	feed(f, sampled_with_cookie(PID, PID, 7));
+	feed(f, in_user);
+	feed(f, sampled_with_cookie(PID, THREAD, 8));
+	feed(f, user_part(PID, THREAD, 9));
+	feed(f, exited(PID, PID));
+	assert_int_equal(session_counts(f->session)->samples, 3);
+	assert_int_equal(session_counts(f->session)->stacks.chainless, 3);
+	assert_int_equal(session_counts(f->session)->stacks.truncated, 3);
+	assert_int_equal(session_counts(f->session)->strays, 1);
+	assert_profile(f, "app/app: [truncated] /app+10 x1\n"
+			  "app/app: [truncated] [kernel.kallsyms]+ffffffff81000010 x1\n"
+			  "app/worker: [truncated] [kernel.kallsyms]+ffffffff81000010 x1\n");
+}
+
+static void a_sample_in_execve_does_not_get_the_stack_of_the_new_program(void **state)
+{
+	struct fixture *f = *state;
+
+	feed(f, renamed(PID, PID, "sh", false));
+	feed(f, mapped(PID, "/bin/sh", 0x1000, 1));
+	feed(f, sampled_with_cookie(PID, PID, 7));
+	feed(f, renamed(PID, PID, "app", true));
+	feed(f, mapped(PID, "/app", 0x1000, 1));
+	feed(f, user_part(PID, PID, 7));
+	assert_profile(f, "sh/sh: [kernel.kallsyms]+ffffffff81000010 x1\n");
+	assert_int_equal(session_counts(f->session)->stacks.chainless, 0);
+}
+
+static void timed_samples_stay_in_order_though_user_parts_come_later(void **state)
+{
+	struct fixture *f = *state;
+	struct profile_timed_samples all;
+
+	profile_keep_timestamps(f->profile);
+	feed(f, renamed(PID, PID, "app", false));
+	feed(f, mapped(PID, "/app", 0x1000, 1));
+	feed(f, sampled_with_cookie(PID, THREAD, 7));
+	feed(f, sampled(PID, PID, 0x1010));
+	feed(f, sampled_with_cookie(PID, CHILD, 8));
+	feed(f, sampled(PID, PID, 0x1010));
+	feed(f, user_part(PID, CHILD, 8));
+	feed(f, user_part(PID, THREAD, 7));
+	session_finish(f->session);
+	all = profile_timed_samples(f->profile);
+	assert_int_equal(all.count, 4);
+	for (size_t i = 1; i < all.count; i++)
+		assert_true(all.items[i - 1].time_ns < all.items[i].time_ns);
+	assert_int_equal(all.items[1].sample, all.items[3].sample);
+	assert_int_not_equal(all.items[0].sample, all.items[1].sample);
+}
+
+static void samples_that_wait_belong_to_the_profile_that_ends(void **state)
+{
+	struct fixture *f = *state;
+	struct profile *next = profile_new();
+
+	feed(f, mapped(PID, "/app", 0x1000, 1));
+	feed(f, sampled_with_cookie(PID, PID, 7));
+	session_change_profile(f->session, next);
+	feed(f, user_part(PID, PID, 7));
+	assert_int_equal(profile_samples(f->profile).count, 1);
+	assert_int_equal(profile_samples(next).count, 0);
+	profile_free(f->profile);
+	f->profile = next;
+}
+
+static void live_and_die(struct fixture *f, pid_t pid)
+{
+	feed(f, forked(PID, pid, pid));
+	feed(f, renamed(pid, pid, "job", true));
+	feed(f, mapped(pid, "/job", 0x1000, 1));
+	feed(f, sampled(pid, pid, 0x1010));
+	feed(f, exited(pid, pid));
+	session_forget(f->session, f->now_ns - 10000);
+}
+
+static void memory_does_not_grow_with_processes_that_come_and_go(void **state)
+{
+	struct fixture *f = *state;
+	size_t early_bytes = 0, late_bytes;
+	int count = 0;
+
+	session_fold_ended(f->session, 1000);
+	feed(f, renamed(PID, PID, "shell", false));
+	/* Compared at the same distance from a fold. */
+	for (; count < 100000; count++) {
+		live_and_die(f, CHILD + count);
+		if (count == 10000)
+			early_bytes = mallinfo2().uordblks;
+	}
+	live_and_die(f, CHILD + count);
+	late_bytes = mallinfo2().uordblks;
+	assert_true(late_bytes < early_bytes + 100000);
+	assert_true(profile_label_set_count(f->profile) <= 1000);
+	assert_int_equal(session_counts(f->session)->samples, 100001);
+}
+
+static uint64_t samples_of(const struct profile *profile, pid_t pid, pid_t tid)
+{
+	uint64_t ret = 0;
+
+	for (uint64_t i = 0; i < profile_samples(profile).count; i++) {
+		const struct profile_sample *sample = &profile_samples(profile).items[i];
+		const struct profile_thread *thread = profile_thread_of(profile, sample->labels);
+
+		if (thread->pid == pid && thread->tid == tid)
+			ret += sample->samples;
+	}
+	return ret;
+}
+
+static void endless_threads_share_the_labels_of_others(void **state)
+{
+	struct fixture *f = *state;
+	enum { THREADS = 300000, LABELS_MAX = 262145 };
+
+	for (pid_t i = 0; i < THREADS; i++)
+		feed(f, (struct record){.type = RECORD_SAMPLE,
+					.pid = PID,
+					.tid = PID + i,
+					.sample = {.ip = 0x1000, .period = 1}});
+	assert_true(profile_label_set_count(f->profile) <= LABELS_MAX);
+	assert_int_equal(session_counts(f->session)->samples, THREADS);
+}
+
+static void ended_threads_fold_into_their_process_and_ended_processes_by_name(void **state)
+{
+	struct fixture *f = *state;
+
+	session_fold_ended(f->session, 5);
+	feed(f, renamed(PID, PID, "server", false));
+	feed(f, sampled(PID, PID, 0x10));
+	for (pid_t tid = CHILD; tid < CHILD + 2; tid++) {
+		feed(f, forked(PID, PID, tid));
+		feed(f, sampled(PID, tid, 0x10));
+		feed(f, exited(PID, tid));
+	}
+	live_and_die(f, CHILD + 2);
+	assert_int_equal(samples_of(f->profile, PID, CHILD), 1);
+	/* The fifth and sixth end: of the second job's thread and process. */
+	live_and_die(f, CHILD + 3);
+	assert_int_equal(samples_of(f->profile, PID, PID), 1);
+	assert_int_equal(samples_of(f->profile, PID, -1), 2);
+	assert_int_equal(samples_of(f->profile, -1, -1), 2);
+	assert_int_equal(session_counts(f->session)->samples, 5);
+}
+
 static void a_pid_that_is_used_again_starts_anew(void **state)
 {
 	struct fixture *f = *state;
@@ -443,7 +749,7 @@ static void a_pid_that_is_used_again_starts_anew(void **state)
 	assert_profile(f, "parent/parent: /two+10 x1\n");
 }
 
-static void data_is_no_code(void **state)
+static void data_mappings_are_not_code(void **state)
 {
 	struct fixture *f = *state;
 	struct record data = mapped(PID, "/data", 0x1000, 1);
@@ -466,15 +772,27 @@ static void idle_cpus_do_not_count(void **state)
 	assert_int_equal(session_counts(f->session)->samples, 0);
 }
 
-static void what_the_kernel_lost_or_held_back_is_counted(void **state)
+static void samples_lost_or_throttled_by_the_kernel_are_counted(void **state)
 {
 	struct fixture *f = *state;
 
 	feed(f, (struct record){.type = RECORD_LOST, .lost.count = 5});
 	feed(f, (struct record){.type = RECORD_LOST, .lost.count = 2});
+	feed(f, (struct record){.type = RECORD_LOST, .lost = {.count = 9, .are_switches = true}});
 	feed(f, (struct record){.type = RECORD_THROTTLE});
 	assert_int_equal(session_counts(f->session)->lost, 7);
+	assert_int_equal(session_counts(f->session)->lost_switches, 9);
 	assert_int_equal(session_counts(f->session)->throttled, 1);
+}
+
+static void unused_records_change_nothing(void **state)
+{
+	struct fixture *f = *state;
+
+	for (enum record_type type = RECORD_SWITCH; type <= RECORD_DEFERRED_CHAIN; type++)
+		feed(f, (struct record){.type = type, .pid = PID, .tid = PID});
+	assert_profile(f, "");
+	assert_int_equal(session_counts(f->session)->samples, 0);
 }
 
 static const char *main_path(struct fixture *f)
@@ -563,7 +881,7 @@ static void assert_marker(const struct fixture *f, uint64_t index, enum profile_
 	assert_string_equal(profile_string(f->profile, marker->text), text);
 }
 
-static void moments_and_markers_are_kept_where_they_are_wanted(void **state)
+static void timed_samples_and_markers_are_kept_on_request(void **state)
 {
 	struct fixture *f = *state;
 	struct record on_other_cpu = sampled(PID, PID, 0x1010);
@@ -572,22 +890,49 @@ static void moments_and_markers_are_kept_where_they_are_wanted(void **state)
 	feed(f, renamed(PID, PID, "app", false));
 	feed(f, mapped(PID, "/app", 0x1000, 1));
 	feed(f, sampled(PID, PID, 0x1010));
-	assert_int_equal(profile_moment_count(f->profile), 0);
-	profile_keep_moments(f->profile);
+	assert_int_equal(profile_timed_samples(f->profile).count, 0);
+	profile_keep_timestamps(f->profile);
 	feed(f, on_other_cpu);
 	feed(f, forked(PID, CHILD, CHILD));
 	feed(f, renamed(CHILD, CHILD, "tool", true));
 	feed(f, (struct record){.type = RECORD_LOST, .lost.count = 7});
 	feed(f, exited(CHILD, CHILD));
-	assert_int_equal(profile_moment_count(f->profile), 1);
-	assert_int_equal(profile_get_moment(f->profile, 0)->time_ns, 4000);
-	assert_int_equal(profile_get_moment(f->profile, 0)->cell, 0);
-	assert_int_equal(profile_get_moment(f->profile, 0)->cpu, 1);
+	assert_int_equal(profile_timed_samples(f->profile).count, 1);
+	assert_int_equal(profile_timed_samples(f->profile).items[0].time_ns, 4000);
+	assert_int_equal(profile_timed_samples(f->profile).items[0].sample, 0);
+	assert_int_equal(profile_timed_samples(f->profile).items[0].cpu, 1);
 	assert_int_equal(profile_marker_count(f->profile), 4);
 	assert_marker(f, 0, PROFILE_MARKER_FORK, "app");
 	assert_marker(f, 1, PROFILE_MARKER_EXEC, "tool");
 	assert_int_equal(profile_get_marker(f->profile, 2)->count, 7);
 	assert_marker(f, 3, PROFILE_MARKER_EXIT, "tool");
+}
+
+static void assert_event(struct fixture *f, event_id id, const char *name)
+{
+	assert_string_equal(profile_string(f->profile, profile_get_event(f->profile, id)->name),
+			    name);
+}
+
+static void events_of_one_name_stay_apart(void **state)
+{
+	struct fixture *f = *state;
+	static const char *const names[] = {"cycles", "cycles#2", "cycles", "cycles"};
+	struct record record = sampled(PID, PID, 0x1010);
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		session_add_event(
+			f->session,
+			&(struct profile_event){
+				.name = strtab_add(profile_strings(f->profile), names[i])});
+	assert_int_equal(profile_event_count(f->profile), 5);
+	assert_event(f, 1, "cycles");
+	assert_event(f, 2, "cycles#2");
+	assert_event(f, 3, "cycles#3");
+	assert_event(f, 4, "cycles#4");
+	record.sample.event = 4;
+	feed(f, record);
+	assert_int_equal(profile_samples(f->profile).items[0].event, 4);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -596,11 +941,14 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		TEST(a_stack_runs_from_the_outermost_user_frame_to_the_innermost_of_the_kernel),
-		TEST(moments_and_markers_are_kept_where_they_are_wanted),
+		TEST(events_of_one_name_stay_apart),
+		TEST(timed_samples_and_markers_are_kept_on_request),
 		TEST(without_a_chain_the_instruction_pointer_is_all),
-		TEST(what_frame_pointers_find_behind_an_address_that_is_no_code_is_not_believed),
+		TEST(a_frame_pointer_chain_ends_at_an_address_outside_of_code),
+		TEST(a_process_of_ever_new_stacks_stops_adding_long_ones_at_the_ceiling),
 		TEST(a_return_address_behind_the_end_of_a_mapping_belongs_to_it),
 		TEST(a_stack_that_was_cut_off_begins_with_a_note_and_is_counted),
+		TEST(a_sample_with_sp_and_pc_alone_is_unwound),
 		TEST(a_process_of_32_bits_is_unwound_by_words_of_32_bits_and_counted),
 		TEST(a_thread_of_the_kernel_has_no_user_part),
 		TEST(in_the_midst_of_an_exec_there_is_no_user_part),
@@ -610,11 +958,21 @@ int main(void)
 		TEST(threads_outlive_the_first_one),
 		TEST(a_process_is_over_when_its_last_thread_is_whichever_that_is),
 		TEST(threads_that_were_there_before_outlive_the_first_one),
-		TEST(what_ended_is_forgotten_with_its_name),
+		TEST(ended_threads_are_freed_with_their_names),
+		TEST(a_session_goes_on_into_another_profile),
+		TEST(a_user_part_that_comes_later_is_looked_up_at_the_time_of_the_sample),
+		TEST(a_stack_whose_user_part_never_comes_is_truncated),
+		TEST(a_sample_in_execve_does_not_get_the_stack_of_the_new_program),
+		TEST(timed_samples_stay_in_order_though_user_parts_come_later),
+		TEST(samples_that_wait_belong_to_the_profile_that_ends),
+		TEST(memory_does_not_grow_with_processes_that_come_and_go),
+		TEST(endless_threads_share_the_labels_of_others),
+		TEST(ended_threads_fold_into_their_process_and_ended_processes_by_name),
 		TEST(a_pid_that_is_used_again_starts_anew),
-		TEST(data_is_no_code),
+		TEST(data_mappings_are_not_code),
 		TEST(idle_cpus_do_not_count),
-		TEST(what_the_kernel_lost_or_held_back_is_counted),
+		TEST(samples_lost_or_throttled_by_the_kernel_are_counted),
+		TEST(unused_records_change_nothing),
 		TEST(the_main_module_is_the_last_program_that_the_command_becomes),
 		TEST(of_a_running_process_the_main_module_is_the_file_it_runs),
 		TEST(modules_of_frames_are_described_and_no_others),

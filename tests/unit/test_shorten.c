@@ -57,7 +57,8 @@ static void a_name_that_is_still_too_long_loses_its_beginning(void **state)
 	assert_short("company::product::detail::run<int>()", 11, "…::run<…>()");
 	assert_short("company::product::detail::run<int>()", 10, "…run<…>()");
 	assert_short("company::product::run [clone .isra.0]", 21, "…run [clone .isra.0]");
-	assert_short("Result company::product::run_everything", 37, "…company::product::run_everything");
+	assert_short("Result company::product::run_everything", 37,
+		     "…company::product::run_everything");
 	assert_short("company::product::run_everything", 10, "run_every…");
 	assert_short("finish_task_switch.isra.0", 12, "finish_task…");
 	assert_short("Überschallgeschwindigkeit", 6, "Übers…");
@@ -73,7 +74,7 @@ static void brackets_of_operators_and_arrows_are_not_paired(void **state)
 	assert_short("(anonymous namespace)::f(int, long)", 34, "(anonymous namespace)::f(…)");
 }
 
-static void brackets_without_a_partner_are_no_trap(void **state)
+static void unbalanced_brackets_are_handled(void **state)
 {
 	(void)state;
 	assert_short("a>>>)))b", 6, "a>>>)…");
@@ -90,7 +91,7 @@ int main(void)
 		cmocka_unit_test(types_in_brackets_lose_their_scopes_before_all),
 		cmocka_unit_test(a_name_that_is_still_too_long_loses_its_beginning),
 		cmocka_unit_test(brackets_of_operators_and_arrows_are_not_paired),
-		cmocka_unit_test(brackets_without_a_partner_are_no_trap),
+		cmocka_unit_test(unbalanced_brackets_are_handled),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

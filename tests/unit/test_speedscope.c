@@ -1,5 +1,6 @@
 #include "output.h"
 #include "sample_profile.h"
+#include "waiting_profile.h"
 
 static void assert_file(const struct profile *profile, const char *expected)
 {
@@ -13,7 +14,7 @@ static void assert_file(const struct profile *profile, const char *expected)
 	assert_string_equal(output.data + strlen(head), expected);
 }
 
-static void the_golden_profile_is_written_as_ever(void **state)
+static void the_golden_profile_is_written_unchanged(void **state)
 {
 	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = shop_profile();
@@ -23,24 +24,24 @@ static void the_golden_profile_is_written_as_ever(void **state)
 	assert_golden("shop.speedscope.json", output.data);
 }
 
-static void samples_stand_in_the_order_of_time(void **state)
+static void samples_are_in_time_order(void **state)
 {
 	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
-	event_id event = add_event(profile, "cpu-clock", true);
-	thread_id one = profile_thread(profile, 1, 1, "p", "p");
-	thread_id two = profile_thread(profile, 1, 2, "p", "w");
-	uint32_t cells[3];
+	event_id event = add_event(profile, "cpu-clock", VALUE_CPU_TIME);
+	label_set_id one = profile_thread_labels(profile, 1, 1, "p", "p");
+	label_set_id two = profile_thread_labels(profile, 1, 2, "p", "w");
+	uint32_t samples[3];
 
-	profile_keep_moments(profile);
-	cells[0] = profile_add(profile, one, STACK(profile, "a"), event, 10);
-	profile_add(profile, one, profile_get_cell(profile, cells[0])->stack, event, 30);
-	cells[1] = profile_add(profile, one, STACK(profile, "b"), event, 5);
-	cells[2] = profile_add(profile, two, STACK(profile, "b"), event, 7);
-	profile_add_moment(profile, &(struct profile_moment){1, cells[0], 0});
-	profile_add_moment(profile, &(struct profile_moment){2, cells[2], 1});
-	profile_add_moment(profile, &(struct profile_moment){3, cells[1], 0});
-	profile_add_moment(profile, &(struct profile_moment){4, cells[0], 0});
+	profile_keep_timestamps(profile);
+	samples[0] = profile_add(profile, one, STACK(profile, "a"), event, 10);
+	profile_add(profile, one, profile_samples(profile).items[samples[0]].stack, event, 30);
+	samples[1] = profile_add(profile, one, STACK(profile, "b"), event, 5);
+	samples[2] = profile_add(profile, two, STACK(profile, "b"), event, 7);
+	profile_add_timed_sample(profile, &(struct profile_timed_sample){1, samples[0], 0});
+	profile_add_timed_sample(profile, &(struct profile_timed_sample){2, samples[2], 1});
+	profile_add_timed_sample(profile, &(struct profile_timed_sample){3, samples[1], 0});
+	profile_add_timed_sample(profile, &(struct profile_timed_sample){4, samples[0], 0});
 	assert_file(profile,
 		    "\"shared\":{\"frames\":[{\"name\":\"a\"},{\"name\":\"b\"}]},\"profiles\":["
 		    "{\"type\":\"sampled\",\"name\":\"p 1/1\",\"unit\":\"nanoseconds\","
@@ -51,14 +52,33 @@ static void samples_stand_in_the_order_of_time(void **state)
 		    "\"activeProfileIndex\":0}\n");
 }
 
+static void samples_of_a_thread_are_on_one_track_whatever_their_other_labels(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
+	event_id event = add_event(profile, "cpu-clock", VALUE_CPU_TIME);
+	struct profile_thread thread = {.pid = 1, .tid = 1, .process = text_of(profile, "p")};
+	struct profile_label label = {.key = text_of(profile, "request"),
+				      .text = text_of(profile, "checkout")};
+	stack_id stack = STACK(profile, "a");
+
+	profile_add(profile, profile_label_set(profile, &thread, NULL, 0), stack, event, 10);
+	profile_add(profile, profile_label_set(profile, &thread, &label, 1), stack, event, 5);
+	assert_file(profile, "\"shared\":{\"frames\":[{\"name\":\"a\"}]},\"profiles\":["
+			     "{\"type\":\"sampled\",\"name\":\"p 1/1\",\"unit\":\"nanoseconds\","
+			     "\"startValue\":0,\"endValue\":15,"
+			     "\"samples\":[[0],[0]],\"weights\":[10,5]}],"
+			     "\"activeProfileIndex\":0}\n");
+}
+
 static void events_have_tracks_of_their_own(void **state)
 {
 	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
-	event_id cycles = add_event(profile, "cycles", false);
-	event_id faults = add_event(profile, "page-faults", false);
-	thread_id idle = profile_thread(profile, 1, 1, "p", "p");
-	thread_id busy = profile_thread(profile, 1, 2, "p", "p");
+	event_id cycles = add_event(profile, "cycles", VALUE_COUNT);
+	event_id faults = add_event(profile, "page-faults", VALUE_COUNT);
+	label_set_id idle = profile_thread_labels(profile, 1, 1, "p", "p");
+	label_set_id busy = profile_thread_labels(profile, 1, 2, "p", "p");
 	stack_id stack = STACK(profile, "f");
 
 	profile_add(profile, idle, stack, cycles, 1);
@@ -80,15 +100,15 @@ static void a_stack_without_frames_is_an_empty_sample(void **state)
 	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 
-	profile_add(profile, profile_thread(profile, 1, 1, "p", ""), STACK_EMPTY,
-		    add_event(profile, "e", false), 5);
+	profile_add(profile, profile_thread_labels(profile, 1, 1, "p", ""), STACK_EMPTY,
+		    add_event(profile, "e", VALUE_COUNT), 5);
 	assert_file(profile, "\"shared\":{\"frames\":[]},\"profiles\":[{\"type\":\"sampled\","
 			     "\"name\":\"p 1/1\",\"unit\":\"none\",\"startValue\":0,"
 			     "\"endValue\":5,\"samples\":[[]],\"weights\":[5]}],"
 			     "\"activeProfileIndex\":0}\n");
 }
 
-static void nothing_makes_a_file_of_nothing(void **state)
+static void an_empty_profile_is_written(void **state)
 {
 	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
@@ -110,15 +130,62 @@ static void a_full_disk_is_an_error(void **state)
 	assert_non_null(err);
 }
 
+static void too_many_threads_and_events_are_refused(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
+	CLEANUP(close_file) FILE *out = fopen("/dev/null", "w");
+	char name[16];
+
+	for (unsigned i = 0; i < 65536; i++) {
+		snprintf(name, sizeof(name), "e%u", i);
+		add_event(profile, name, VALUE_COUNT);
+		profile_thread_labels(profile, 1, (pid_t)i, "p", "p");
+	}
+	profile_add(profile, 65535, STACK(profile, "f"), 65535, 1);
+	for (int i = 0; i < 2; i++) {
+		CLEANUP(error_cleanup)
+		struct error *err = (i ? &format_speedscope : &format_firefox)
+					    ->write(profile, &(struct format_options){0}, out);
+
+		assert_non_null(err);
+		assert_non_null(strstr(error_text(err), "65536 threads with 65536 events"));
+	}
+}
+
+static void assert_holds(const struct output *output, const char *part)
+{
+	if (!strstr(output->data, part))
+		fail_msg("%s is not in %s", part, output->data);
+}
+
+static void waits_are_tracks_of_their_own_in_time_order(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = waiting_profile(true);
+	CLEANUP(output_deinit)
+	struct output output = output_of(&format_speedscope, profile, (struct format_options){0});
+
+	assert_holds(&output, "\"name\":\"shop 7/8 worker (off-cpu)\",\"unit\":\"nanoseconds\","
+			      "\"startValue\":0,\"endValue\":800000000,");
+	assert_holds(&output, "\"weights\":[400000000,300000000,100000000]}");
+	assert_holds(&output, "\"weights\":[700000000]}");
+	assert_holds(&output, "\"name\":\"shop 7/7 (cpu-clock)\",\"unit\":\"nanoseconds\","
+			      "\"startValue\":0,\"endValue\":300000000,");
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_golden_profile_is_written_as_ever),
-		cmocka_unit_test(samples_stand_in_the_order_of_time),
+		cmocka_unit_test(the_golden_profile_is_written_unchanged),
+		cmocka_unit_test(samples_are_in_time_order),
+		cmocka_unit_test(samples_of_a_thread_are_on_one_track_whatever_their_other_labels),
 		cmocka_unit_test(events_have_tracks_of_their_own),
 		cmocka_unit_test(a_stack_without_frames_is_an_empty_sample),
-		cmocka_unit_test(nothing_makes_a_file_of_nothing),
+		cmocka_unit_test(an_empty_profile_is_written),
 		cmocka_unit_test(a_full_disk_is_an_error),
+		cmocka_unit_test(too_many_threads_and_events_are_refused),
+		cmocka_unit_test(waits_are_tracks_of_their_own_in_time_order),
 	};
 
 	return cmocka_run_group_tests_name("speedscope", tests, NULL, NULL);

@@ -21,7 +21,7 @@ static char *expected_text(const struct profile *profile, stack_id id, enum stac
 	char *text = xstrdup("");
 
 	while (id != STACK_EMPTY) {
-		struct profile_stack stack = profile_get_stack(profile, id);
+		struct profile_stack stack = profile_stacks(profile).items[id];
 		char *longer = order == LEAF_FIRST ? xasprintf("%s;%" PRIu32, text, stack.frame)
 						   : xasprintf(";%" PRIu32 "%s", stack.frame, text);
 
@@ -39,7 +39,7 @@ static void assert_stacks(const struct profile *profile, enum stack_order order,
 
 	stack_text_init(&stacks, profile, order, put_number, ";");
 	for (int i = 0; i < picks; i++) {
-		stack_id id = next_random(&seed, profile_stack_count(profile));
+		stack_id id = next_random(&seed, profile_stacks(profile).count);
 		CLEANUP(free_ptr) char *expected = expected_text(profile, id, order);
 		size_t len;
 		const char *text = stack_text_of(&stacks, id, &len);

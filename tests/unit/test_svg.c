@@ -1,6 +1,7 @@
 #include "output.h"
-#include "report/process.h"
+#include "report/process_names.h"
 #include "sample_profile.h"
+#include "waiting_profile.h"
 
 #include <inttypes.h>
 
@@ -29,7 +30,7 @@ static void cut_out(char *text, const char *from, const char *to)
 	memmove(begin + strlen(from), end, strlen(end) + 1);
 }
 
-static void the_golden_profile_is_drawn_as_ever(void **state)
+static void the_golden_profile_is_drawn_unchanged(void **state)
 {
 	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = shop_profile();
@@ -40,12 +41,12 @@ static void the_golden_profile_is_drawn_as_ever(void **state)
 	assert_golden("shop.svg", output.data);
 }
 
-static void siblings_stand_by_name_and_tell_their_share(void **state)
+static void siblings_are_sorted_by_name_and_have_their_share(void **state)
 {
 	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
-	event_id event = add_event(profile, "cpu-clock", true);
-	thread_id thread = profile_thread(profile, 1, 1, "p", "p");
+	event_id event = add_event(profile, "cpu-clock", VALUE_CPU_TIME);
+	label_set_id thread = profile_thread_labels(profile, 1, 1, "p", "p");
 
 	profile_add_samples(profile, thread, STACK(profile, "main", "b"), event, 1000, 1000);
 	profile_add_samples(profile, thread, STACK(profile, "main", "a"), event, 3000, 3000);
@@ -59,12 +60,12 @@ static void siblings_stand_by_name_and_tell_their_share(void **state)
 	assert_holds(&output, "<title>all (4,000 samples, 100.00%)</title>");
 }
 
-static void what_is_too_narrow_is_counted(void **state)
+static void frames_that_are_too_narrow_are_counted(void **state)
 {
 	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
-	event_id event = add_event(profile, "cpu-clock", true);
-	thread_id thread = profile_thread(profile, 1, 1, "p", "p");
+	event_id event = add_event(profile, "cpu-clock", VALUE_CPU_TIME);
+	label_set_id thread = profile_thread_labels(profile, 1, 1, "p", "p");
 
 	profile_add_samples(profile, thread, STACK(profile, "wide"), event, 11800, 11800);
 	profile_add_samples(profile, thread, STACK(profile, "narrow", "too"), event, 1, 1);
@@ -80,8 +81,8 @@ static void weights_of_large_machines_have_their_rows(void **state)
 {
 	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
-	event_id event = add_event(profile, "cycles", false);
-	thread_id thread = profile_thread(profile, 1, 1, "p", "p");
+	event_id event = add_event(profile, "cycles", VALUE_COUNT);
+	label_set_id thread = profile_thread_labels(profile, 1, 1, "p", "p");
 
 	profile_add_samples(profile, thread, STACK(profile, "main"), event, 1,
 			    UINT64_MAX / 11800 + 1);
@@ -111,10 +112,10 @@ static void names_cannot_break_out(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 
-		profile_add(profile, profile_thread(profile, 1, 1, cases[i].name, ""),
-			    STACK(profile, cases[i].name), add_event(profile, "e", false), 1);
+		profile_add(profile, profile_thread_labels(profile, 1, 1, cases[i].name, ""),
+			    STACK(profile, cases[i].name), add_event(profile, "e", VALUE_COUNT), 1);
 		profile_set_info(profile, &(struct profile_info){.command = cases[i].name,
-								 .quality = cases[i].name});
+								 .headline = cases[i].name});
 		CLEANUP(output_deinit) struct output output = svg_of(profile);
 		assert_holds(&output, cases[i].written);
 		assert_lacks(&output, "<script>\n<script>");
@@ -130,14 +131,34 @@ static void a_very_long_name_is_shortened(void **state)
 
 	memset(name, 'x', 64 * 1024);
 	name[64 * 1024] = '\0';
-	profile_add(profile, profile_thread(profile, 1, 1, name, name), STACK(profile, name, name),
-		    add_event(profile, "e", false), 1);
+	profile_add(profile, profile_thread_labels(profile, 1, 1, name, name),
+		    STACK(profile, name, name), add_event(profile, "e", VALUE_COUNT), 1);
 	CLEANUP(output_deinit) struct output output = svg_of(profile);
 	assert_in_range(output.len, 1, 32 * 1024);
 	assert_holds(&output, "xxx… (1 samples");
 }
 
-static void nothing_is_drawn_of_nothing_and_said_so(void **state)
+static void one_event_of_several_is_named(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
+	event_id clock = add_event(profile, "cpu-clock", VALUE_CPU_TIME);
+	label_set_id thread = profile_thread_labels(profile, 1, 1, "p", "p");
+
+	profile_add(profile, thread, STACK(profile, "main"), clock, 1);
+	CLEANUP(output_deinit) struct output alone = svg_of(profile);
+	assert_lacks(&alone, ">cpu-clock");
+	profile_add(profile, thread, STACK(profile, "main"),
+		    add_event(profile, "<faults>", VALUE_COUNT), 1);
+	CLEANUP(output_deinit) struct output first = svg_of(profile);
+	assert_holds(&first, "y=\"43\">cpu-clock</text>");
+	profile_set_info(profile, &(struct profile_info){.headline = "12 samples"});
+	CLEANUP(output_deinit)
+	struct output second = output_of(&format_svg, profile, (struct format_options){.event = 1});
+	assert_holds(&second, "y=\"43\">&lt;faults&gt;: 12 samples</text>");
+}
+
+static void an_empty_profile_is_drawn_with_a_notice(void **state)
 {
 	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
@@ -162,34 +183,53 @@ static void processes_are_known_by_their_names(void **state)
 {
 	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
-	CLEANUP(processes_deinit) struct processes processes;
+	CLEANUP(process_names_deinit) struct process_names processes;
 
-	profile_thread(profile, 1, 1, "z", "");
-	profile_thread(profile, 2, 2, "a", "");
-	profile_thread(profile, 3, 3, "z", "worker");
-	profile_thread(profile, -1, -1, "", "");
-	profile_thread(profile, 5, 5, "", "");
-	processes_init(&processes, profile);
+	profile_thread_labels(profile, 1, 1, "z", "");
+	profile_thread_labels(profile, 2, 2, "a", "");
+	profile_thread_labels(profile, 3, 3, "z", "worker");
+	profile_thread_labels(profile, -1, -1, "", "");
+	profile_thread_labels(profile, 5, 5, "", "");
+	process_names_init(&processes, profile);
 	assert_int_equal(processes.count, 3);
-	assert_string_equal(processes.names[processes.of_thread[0]], "z");
-	assert_string_equal(processes.names[processes.of_thread[1]], "a");
-	assert_int_equal(processes.of_thread[2], processes.of_thread[0]);
-	assert_int_equal(processes.of_thread[3], processes.count);
-	assert_string_equal(processes.names[processes.of_thread[4]], "");
+	assert_string_equal(processes.names[processes.of_labels[0]], "z");
+	assert_string_equal(processes.names[processes.of_labels[1]], "a");
+	assert_int_equal(processes.of_labels[2], processes.of_labels[0]);
+	assert_int_equal(processes.of_labels[3], processes.count);
+	assert_string_equal(processes.names[processes.of_labels[4]], "");
+}
+
+static void cpu_time_and_waiting_are_drawn_together_as_time(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = waiting_profile(false);
+	CLEANUP(output_deinit) struct output both = svg_of(profile);
+	CLEANUP(output_deinit)
+	struct output alone = output_of(&format_svg, profile,
+					(struct format_options){.event_only = true});
+
+	assert_holds(&both, "of 2.00 thread-seconds 0.50 CPU, 0.10 wanted a CPU, 1.40 waiting");
+	assert_holds(&both, "<title>all (2.00 s, 100.00%)</title>");
+	assert_holds(&both, "<title>crunch (300 ms, 15.00%)</title>");
+	assert_holds(&both, "<title>[nanosleep] (300 ms, 15.00%)</title>");
+	assert_holds(&alone, "<title>crunch (300 samples, 60.00%)</title>");
+	assert_lacks(&alone, "[nanosleep]");
 }
 
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_golden_profile_is_drawn_as_ever),
-		cmocka_unit_test(siblings_stand_by_name_and_tell_their_share),
-		cmocka_unit_test(what_is_too_narrow_is_counted),
+		cmocka_unit_test(the_golden_profile_is_drawn_unchanged),
+		cmocka_unit_test(siblings_are_sorted_by_name_and_have_their_share),
+		cmocka_unit_test(frames_that_are_too_narrow_are_counted),
 		cmocka_unit_test(weights_of_large_machines_have_their_rows),
 		cmocka_unit_test(names_cannot_break_out),
 		cmocka_unit_test(a_very_long_name_is_shortened),
-		cmocka_unit_test(nothing_is_drawn_of_nothing_and_said_so),
+		cmocka_unit_test(one_event_of_several_is_named),
+		cmocka_unit_test(an_empty_profile_is_drawn_with_a_notice),
 		cmocka_unit_test(a_full_disk_is_an_error),
 		cmocka_unit_test(processes_are_known_by_their_names),
+		cmocka_unit_test(cpu_time_and_waiting_are_drawn_together_as_time),
 	};
 
 	return cmocka_run_group_tests_name("svg", tests, NULL, NULL);

@@ -16,18 +16,17 @@
 /* A profile of this program, which names itself. */
 struct fixture {
 	struct profile *profile;
-	struct spaces *spaces;
+	struct address_spaces *spaces;
 	struct symbolize_outcome outcome;
 };
 
-static const struct symbolize_options everything = {
-	.debug_dir = "/usr/lib/debug", .proc = "/proc", .threads = 2, .inlines = true};
+static const struct symbolize_options everything = {.proc = "/proc", .threads = 2, .inlines = true};
 
 static struct fixture fixture_new(void)
 {
-	struct fixture fixture = {.profile = profile_new(), .spaces = spaces_new("/proc")};
+	struct fixture fixture = {.profile = profile_new(), .spaces = address_spaces_new("/proc")};
 
-	spaces_snapshot(fixture.spaces, getpid(), 1);
+	address_spaces_snapshot(fixture.spaces, getpid(), 1);
 	return fixture;
 }
 
@@ -35,14 +34,14 @@ static void fixture_deinit(struct fixture *fixture)
 {
 	symbolize_outcome_deinit(&fixture->outcome);
 	profile_free(fixture->profile);
-	spaces_free(fixture->spaces);
+	address_spaces_free(fixture->spaces);
 }
 
 static frame_id add_frame(struct fixture *fixture, uint64_t pc, bool is_return_address)
 {
 	struct location location;
 
-	spaces_locate(fixture->spaces, getpid(), 2, pc, &location);
+	address_spaces_locate(fixture->spaces, getpid(), 2, pc, &location);
 	return profile_frame(fixture->profile, location.module, location.offset, is_return_address);
 }
 
@@ -265,6 +264,27 @@ static void names_of_frames_that_come_later_are_those_of_one_run(void **state)
 	}
 }
 
+static void another_profile_of_the_same_modules_is_named_by_the_same_symbolizer(void **state)
+{
+	(void)state;
+	CLEANUP(fixture_deinit) struct fixture fixture = fixture_new();
+	struct profile *first = fixture.profile;
+	uint64_t pc = (uint64_t)(uintptr_t)function_of;
+	struct symbolizer *symbolizer = symbolizer_new(first, fixture.spaces, &everything);
+
+	add_frame(&fixture, pc + 1, false);
+	symbolizer_run(symbolizer, &fixture.outcome);
+	symbolize_outcome_deinit(&fixture.outcome);
+	fixture.profile = profile_new();
+	symbolizer_set_profile(symbolizer, fixture.profile);
+	add_frame(&fixture, pc, false);
+	symbolizer_run(symbolizer, &fixture.outcome);
+	symbolizer_free(symbolizer);
+	assert_true(is_named(&fixture, 0));
+	assert_string_equal(name_of(&fixture, 0, 0), "function_of");
+	profile_free(first);
+}
+
 static void add_another_frame(void *user)
 {
 	struct fixture *fixture = user;
@@ -315,7 +335,7 @@ static void notes_keep_what_they_say(void **state)
 {
 	(void)state;
 	CLEANUP(fixture_deinit) struct fixture fixture = fixture_new();
-	frame_id note = profile_note(fixture.profile, "[truncated]");
+	frame_id note = profile_synthetic_frame(fixture.profile, "[truncated]");
 
 	name_all(&fixture, &everything);
 	assert_string_equal(name_of(&fixture, note, 0), "[truncated]");
@@ -346,7 +366,7 @@ static void kernel_frames_are_named_by_kallsyms(void **state)
 				   "ffffffffc0000000 t in_module\t[ext4]\n";
 	CLEANUP(fixture_deinit) struct fixture fixture = fixture_new();
 	struct symbolize_options options = everything;
-	module_id kernel = spaces_kernel(fixture.spaces);
+	module_id kernel = address_spaces_kernel(fixture.spaces);
 	frame_id start = profile_frame(fixture.profile, kernel, 0xffffffff81000100, true);
 	frame_id later = profile_frame(fixture.profile, kernel, 0xffffffff81000100, false);
 	frame_id module = profile_frame(fixture.profile, kernel, 0xffffffffc0000010, false);
@@ -366,7 +386,7 @@ static void hidden_kernel_addresses_are_a_problem_that_says_what_helps(void **st
 	static const char text[] = "0000000000000000 T start\n";
 	CLEANUP(fixture_deinit) struct fixture fixture = fixture_new();
 	struct symbolize_options options = everything;
-	frame_id frame = profile_frame(fixture.profile, spaces_kernel(fixture.spaces),
+	frame_id frame = profile_frame(fixture.profile, address_spaces_kernel(fixture.spaces),
 				       0xffffffff81000000, false);
 
 	options.proc = folder;
@@ -380,7 +400,7 @@ static frame_id add_mapped(struct fixture *fixture, const char *path, uint64_t s
 {
 	struct mapping mapping = {.start = start, .end = start + 0x2000, .path = path};
 
-	spaces_map(fixture->spaces, getpid(), 1, &mapping);
+	address_spaces_map(fixture->spaces, getpid(), 1, &mapping);
 	return add_frame(fixture, start + 0x1010, false);
 }
 
@@ -411,7 +431,7 @@ static void run_time_code_is_named_by_its_perf_map(void **state)
 	}
 }
 
-static void a_file_that_is_gone_costs_its_names_and_one_sentence(void **state)
+static void a_missing_file_loses_its_names_and_is_reported_once(void **state)
 {
 	(void)state;
 	CLEANUP(fixture_deinit) struct fixture fixture = fixture_new();
@@ -460,7 +480,7 @@ static void a_file_without_symbols_is_a_problem_that_says_what_helps(void **stat
 		mapping.inode = st.st_ino;
 		mapping.device_major = (uint32_t)(st.st_dev >> 8 & 0xfff);
 		mapping.device_minor = (uint32_t)(st.st_dev & 0xff);
-		spaces_map(fixture.spaces, getpid(), 1, &mapping);
+		address_spaces_map(fixture.spaces, getpid(), 1, &mapping);
 	}
 	frame = add_frame(&fixture, 0x300001010, false);
 	name_all(&fixture, &everything);
@@ -479,6 +499,8 @@ int main(void)
 		cmocka_unit_test(the_number_of_threads_changes_nothing),
 		cmocka_unit_test(when_cancelled_the_rest_stays_without_names),
 		cmocka_unit_test(names_of_frames_that_come_later_are_those_of_one_run),
+		cmocka_unit_test(
+			another_profile_of_the_same_modules_is_named_by_the_same_symbolizer),
 		cmocka_unit_test(frames_may_come_while_others_are_named),
 		cmocka_unit_test(finished_work_is_counted),
 		cmocka_unit_test(notes_keep_what_they_say),
@@ -486,9 +508,11 @@ int main(void)
 		WITH_FOLDER(kernel_frames_are_named_by_kallsyms),
 		WITH_FOLDER(hidden_kernel_addresses_are_a_problem_that_says_what_helps),
 		WITH_FOLDER(run_time_code_is_named_by_its_perf_map),
-		cmocka_unit_test(a_file_that_is_gone_costs_its_names_and_one_sentence),
+		cmocka_unit_test(a_missing_file_loses_its_names_and_is_reported_once),
 		WITH_FOLDER(a_file_without_symbols_is_a_problem_that_says_what_helps),
 	};
 
+	if (!has_seccomp())
+		return lacking_all("filters of system calls (seccomp)");
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,7 +15,8 @@
 
 #include <cmocka.h>
 
-/* One symbol of a made-up file, which has code at 0x1000–0x10ff and 0x2000–0x20ff. */
+/* One symbol of a made-up file, which has code at 0x1000–0x10ff and 0x2000–0x20ff, data at
+ * 0x3000–0x30ff, and tables of addresses at 0x4000–0x40ff. */
 struct row {
 	const char *name;
 	uint64_t vaddr, size_bytes;
@@ -23,12 +24,12 @@ struct row {
 };
 
 struct fixture {
-	struct image *image;
+	struct elf_file *elf;
 	struct symtab *symtab;
 	struct arena arena;
 };
 
-enum { TEXT = 1, TEXT_2, DATA, SYMTAB, STRTAB, SECTIONS };
+enum { TEXT = 1, TEXT_2, DATA, RELRO, SYMTAB, STRTAB, SECTIONS };
 
 struct file {
 	Elf64_Ehdr header;
@@ -67,6 +68,11 @@ static void fill_sections(struct file *file, size_t *strings, size_t symbols)
 			  .sh_flags = SHF_ALLOC | SHF_WRITE,
 			  .sh_addr = 0x3000,
 			  .sh_size = 0x100},
+		[RELRO] = {.sh_name = add_string(file, strings, ".data.rel.ro"),
+			   .sh_type = SHT_NOBITS,
+			   .sh_flags = SHF_ALLOC | SHF_WRITE,
+			   .sh_addr = 0x4000,
+			   .sh_size = 0x100},
 		[SYMTAB] = {.sh_name = add_string(file, strings, ".symtab"),
 			    .sh_type = SHT_SYMTAB,
 			    .sh_offset = offsetof(struct file, symbols),
@@ -93,6 +99,13 @@ static void fill_sections(struct file *file, size_t *strings, size_t symbols)
 	};
 }
 
+static Elf64_Section section_of(const struct row *row)
+{
+	if (row->vaddr >> 12 == 3)
+		return DATA;
+	return row->vaddr >> 12 == 4 ? RELRO : TEXT;
+}
+
 static struct fixture symtab_of(const struct row *rows, size_t count)
 {
 	struct fixture fixture = {0};
@@ -103,20 +116,20 @@ static struct fixture symtab_of(const struct row *rows, size_t count)
 		file.symbols[i] = (Elf64_Sym){
 			.st_name = add_string(&file, &strings, rows[i].name),
 			.st_info = (unsigned char)ELF64_ST_INFO(rows[i].bind, rows[i].type),
-			.st_shndx = TEXT,
+			.st_shndx = section_of(&rows[i]),
 			.st_value = rows[i].vaddr,
 			.st_size = rows[i].size_bytes,
 		};
 	fill_sections(&file, &strings, count);
-	assert_null(image_from_memory(&file, sizeof(file), "made up", &fixture.image));
-	fixture.symtab = symtab_new(fixture.image, NULL);
+	assert_null(elf_file_from_memory(&file, sizeof(file), "made up", &fixture.elf));
+	fixture.symtab = symtab_new(fixture.elf, NULL);
 	return fixture;
 }
 
 static void fixture_deinit(struct fixture *fixture)
 {
 	symtab_free(fixture->symtab);
-	image_free(fixture->image);
+	elf_file_free(fixture->elf);
 	arena_deinit(&fixture->arena);
 }
 
@@ -189,11 +202,11 @@ static void a_label_inside_a_function_is_not_a_function(void **state)
 	assert_found(&fixture, 0x1080, NULL);
 }
 
-static void data_and_marks_are_no_functions(void **state)
+static void data_and_mapping_symbols_are_not_functions(void **state)
 {
 	(void)state;
 	static const struct row rows[] = {
-		{"variable", 0x3000, 0x10, STB_GLOBAL, STT_OBJECT},
+		{"table", 0x1030, 0x10, STB_GLOBAL, STT_OBJECT},
 		{"edata", 0x3020, 0, STB_GLOBAL, STT_NOTYPE},
 		{"$x", 0x1000, 0, STB_LOCAL, STT_NOTYPE},
 		{"$d.1", 0x1010, 0, STB_LOCAL, STT_NOTYPE},
@@ -205,8 +218,26 @@ static void data_and_marks_are_no_functions(void **state)
 	assert_true(symtab_is_empty(fixture.symtab));
 	for (uint64_t vaddr = 0x1000; vaddr < 0x1040; vaddr += 4)
 		assert_found(&fixture, vaddr, NULL);
-	assert_found(&fixture, 0x3000, NULL);
 	assert_found(&fixture, 0x3020, NULL);
+}
+
+static void a_variable_that_the_program_can_change_has_a_name(void **state)
+{
+	(void)state;
+	static const struct row rows[] = {
+		{"lock", 0x3000, 0x28, STB_LOCAL, STT_OBJECT},
+		{"unsized", 0x3040, 0, STB_LOCAL, STT_OBJECT},
+		{"vtable", 0x4000, 0x20, STB_LOCAL, STT_OBJECT},
+		{"per_thread", 0x0, 0x20, STB_LOCAL, STT_TLS},
+	};
+	CLEANUP(fixture_deinit) struct fixture fixture = symtab_of(rows, ARRAY_SIZE(rows));
+
+	assert_found(&fixture, 0x3000, "lock");
+	assert_found(&fixture, 0x3027, "lock");
+	assert_found(&fixture, 0x3028, NULL);
+	assert_found(&fixture, 0x3040, NULL);
+	assert_found(&fixture, 0x4000, NULL);
+	assert_found(&fixture, 0x0, NULL);
 }
 
 static void the_best_of_several_names_is_chosen(void **state)
@@ -250,7 +281,7 @@ static void versions_are_taken_off(void **state)
 	assert_found(&fixture, 0x1018, "memcpy");
 }
 
-static void sizes_that_lie_name_nothing_wrong(void **state)
+static void wrong_sizes_give_no_wrong_names(void **state)
 {
 	(void)state;
 	static const struct row rows[] = {
@@ -272,8 +303,8 @@ static void open_self(struct fixture *fixture)
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 
 	assert_true(fd >= 0);
-	assert_null(image_open(fd, "self", &fixture->image));
-	fixture->symtab = symtab_new(fixture->image, NULL);
+	assert_null(elf_file_open(fd, "self", &fixture->elf));
+	fixture->symtab = symtab_new(fixture->elf, NULL);
 }
 
 static uint64_t vaddr_of(const void *address)
@@ -301,13 +332,13 @@ static void each_stub_has_the_name_of_what_it_calls(void **state)
 {
 	(void)state;
 	CLEANUP(fixture_deinit) struct fixture fixture = {0};
-	struct image_section plt;
+	struct elf_file_section plt;
 	unsigned stubs = 0;
 
 	open_self(&fixture);
-	plt = image_section(fixture.image, ".plt.sec");
+	plt = elf_file_section(fixture.elf, ".plt.sec");
 	if (!plt.present)
-		plt = image_section(fixture.image, ".plt");
+		plt = elf_file_section(fixture.elf, ".plt");
 	if (!plt.present)
 		RETURN_LACKING("there are no stubs");
 	for (uint64_t at = 0; at < bytes_left(&plt.data); at += 16) {
@@ -321,16 +352,34 @@ static void each_stub_has_the_name_of_what_it_calls(void **state)
 	assert_int_equal(stubs, 1);
 }
 
+/* A mapped file may be written to while it is read. */
+static void names_that_were_found_do_not_change_with_the_file(void **state)
+{
+	(void)state;
+	static const struct row rows[] = {{"plain", 0x1000, 0x10, STB_GLOBAL, STT_FUNC}};
+	CLEANUP(fixture_deinit) struct fixture fixture = symtab_of(rows, ARRAY_SIZE(rows));
+	struct bytes contents = elf_file_contents(fixture.elf);
+	struct symbol symbol;
+
+	assert_true(symtab_find(fixture.symtab, 0x1000, &fixture.arena, &symbol));
+	memset((void *)(uintptr_t)contents.at, 'Z', bytes_left(&contents));
+	assert_string_equal(symbol.name, "plain");
+	/* No end of a name is left. */
+	assert_false(symtab_find(fixture.symtab, 0x1000, &fixture.arena, &symbol));
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_symbol_covers_its_size_and_no_more),
+		cmocka_unit_test(names_that_were_found_do_not_change_with_the_file),
 		cmocka_unit_test(without_a_size_it_reaches_to_the_next_or_the_sections_end),
 		cmocka_unit_test(a_label_inside_a_function_is_not_a_function),
-		cmocka_unit_test(data_and_marks_are_no_functions),
+		cmocka_unit_test(data_and_mapping_symbols_are_not_functions),
+		cmocka_unit_test(a_variable_that_the_program_can_change_has_a_name),
 		cmocka_unit_test(the_best_of_several_names_is_chosen),
 		cmocka_unit_test(versions_are_taken_off),
-		cmocka_unit_test(sizes_that_lie_name_nothing_wrong),
+		cmocka_unit_test(wrong_sizes_give_no_wrong_names),
 		cmocka_unit_test(a_real_programs_functions_are_found),
 		cmocka_unit_test(each_stub_has_the_name_of_what_it_calls),
 	};

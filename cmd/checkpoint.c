@@ -1,0 +1,246 @@
+#include "cmd/checkpoint.h"
+
+#include "base/clock.h"
+#include "cmd/trusted_user.h"
+#include "cmd/ui/message.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* A checkpoint may cost one two-hundredth, 0.5 %, of the CPU time since the last one began. */
+enum { COST_SHARE = 200 };
+
+/* CPU time to write an entry of a profile, until it has been measured: pprof takes 200 ns. */
+#define FIRST_NS_PER_ENTRY 500.0
+
+/* How often a child that writes is looked at. */
+#define WRITER_NS (50 * NS_PER_MS)
+
+static const struct pipeline *pipeline_of(const struct checkpoints *checkpoints)
+{
+	return recorder_pipeline(checkpoints->recording->recorder);
+}
+
+static uint64_t count_entries(const struct checkpoints *checkpoints)
+{
+	const struct profile *profile = pipeline_of(checkpoints)->profile;
+
+	return profile_samples(profile).count + profile_stacks(profile).count +
+	       profile_frame_count(profile) + profile_timed_samples(profile).count;
+}
+
+/* Not of records, which the recorder writes. */
+static bool is_profile(const struct output *output)
+{
+	return output->is_file && output->format->write;
+}
+
+static bool has_profiles(const struct checkpoints *checkpoints)
+{
+	for (size_t i = 0; i < checkpoints->outputs->count; i++)
+		if (is_profile(&checkpoints->outputs->items[i]))
+			return true;
+	return false;
+}
+
+void checkpoints_begin(struct checkpoints *checkpoints)
+{
+	checkpoints->last_ns = clock_now_ns();
+	checkpoints->ns_per_entry = FIRST_NS_PER_ENTRY;
+}
+
+uint64_t checkpoint_wait_ns(struct checkpoint_interval interval, uint64_t cost_ns)
+{
+	uint64_t affordable_ns = cost_ns * COST_SHARE;
+
+	return interval.is_shortest && affordable_ns > interval.ns ? affordable_ns : interval.ns;
+}
+
+uint64_t checkpoints_next_ns(const struct checkpoints *checkpoints)
+{
+	double cost_ns;
+
+	if (!checkpoints->interval.ns)
+		return LOOP_FOREVER;
+	if (checkpoints->writer)
+		return clock_now_ns() + WRITER_NS;
+	cost_ns = checkpoints->ns_per_entry * (double)count_entries(checkpoints);
+	return checkpoints->last_ns + checkpoint_wait_ns(checkpoints->interval, (uint64_t)cost_ns);
+}
+
+/* Called every few milliseconds while a checkpoint symbolizes. */
+static void read_records(void *user)
+{
+	struct checkpoints *checkpoints = user;
+	struct recording *recording = checkpoints->recording;
+
+	if (!checkpoints->is_draining)
+		return;
+	recorder_drain(recording->recorder);
+	if (recording_is_called(recording))
+		atomic_store(&recording->cancel, true);
+}
+
+/*
+ * Frames without a symbol are looked up again: a map of JIT code may have grown. False: the
+ * recording ends first, and a new symbolizer will do it.
+ */
+static bool symbolize_frames(struct checkpoints *checkpoints)
+{
+	const struct pipeline *pipeline = pipeline_of(checkpoints);
+	struct symbolize_outcome outcome;
+	bool is_complete;
+
+	session_finish(pipeline->session);
+	if (!checkpoints->symbolizer)
+		checkpoints->symbolizer = symbolizer_new(
+			pipeline->profile, pipeline->spaces,
+			&(struct symbolize_options){.proc = "/proc",
+						    .threads = 1,
+						    .inlines = checkpoints->inlines,
+						    .again = true,
+						    .cancel = &checkpoints->recording->cancel,
+						    .between = read_records,
+						    .user = checkpoints,
+						    .caller = sudo_caller()});
+	symbolizer_set_profile(checkpoints->symbolizer, pipeline->profile);
+	checkpoints->is_draining = true;
+	symbolizer_run(checkpoints->symbolizer, &outcome);
+	checkpoints->is_draining = false;
+	atomic_store(&checkpoints->recording->cancel, false);
+	is_complete = !outcome.cancelled;
+	if (!is_complete)
+		symbolizer_free(STEAL(checkpoints->symbolizer));
+	symbolize_outcome_deinit(&outcome);
+	return is_complete;
+}
+
+static void fail(struct checkpoints *checkpoints, struct error *err)
+{
+	if (checkpoints->has_failed)
+		error_free(err);
+	else
+		message_error(error_wrap(err, "checkpoint"));
+	checkpoints->has_failed = true;
+}
+
+/* Returns the number of files that the child can write. */
+static unsigned prepare_files(struct checkpoints *checkpoints)
+{
+	unsigned prepared = 0;
+
+	for (size_t i = 0; i < checkpoints->outputs->count; i++) {
+		struct output *output = &checkpoints->outputs->items[i];
+		struct error *err;
+
+		if (!output->is_file)
+			continue;
+		if (is_profile(output)) {
+			err = output_prepare_checkpoint(output);
+			prepared += !err;
+		} else {
+			recorder_flush_raw(checkpoints->recording->recorder);
+			err = output_publish_growing(output);
+		}
+		if (err)
+			fail(checkpoints, err);
+	}
+	return prepared;
+}
+
+static void start_writer(struct checkpoints *checkpoints)
+{
+	checkpoints->writer = fork();
+	if (checkpoints->writer == 0)
+		_exit(!checkpoints->write(checkpoints->user, !checkpoints->has_failed));
+	if (checkpoints->writer < 0) {
+		checkpoints->writer = 0;
+		fail(checkpoints, error_errno(errno, "start a process"));
+	}
+}
+
+/* With its workers. */
+static uint64_t own_cpu_ns(const struct checkpoints *checkpoints)
+{
+	uint64_t cpu_ns = clock_own_cpu_ns();
+
+	if (checkpoints->symbolizer)
+		cpu_ns += symbolizer_cost(checkpoints->symbolizer).cpu_ns;
+	return cpu_ns;
+}
+
+static void make(struct checkpoints *checkpoints)
+{
+	bool is_first = !checkpoints->symbolizer;
+	uint64_t cpu_ns = own_cpu_ns(checkpoints);
+
+	checkpoints->last_ns = clock_now_ns();
+	checkpoints->writing_seconds = recording_seconds(checkpoints->recording);
+	if (has_profiles(checkpoints) && !symbolize_frames(checkpoints))
+		return;
+	checkpoints->last_entries = count_entries(checkpoints);
+	/* Most frames are symbolized by the first checkpoint. The end need not do that work. */
+	if (is_first)
+		cpu_ns = own_cpu_ns(checkpoints);
+	if (prepare_files(checkpoints))
+		start_writer(checkpoints);
+	checkpoints->own_cpu_ns = own_cpu_ns(checkpoints) - cpu_ns;
+}
+
+static uint64_t cpu_ns_of(const struct rusage *usage)
+{
+	return ((uint64_t)usage->ru_utime.tv_sec + (uint64_t)usage->ru_stime.tv_sec) *
+		       NS_PER_SECOND +
+	       ((uint64_t)usage->ru_utime.tv_usec + (uint64_t)usage->ru_stime.tv_usec) * 1000;
+}
+
+static void take_writer(struct checkpoints *checkpoints, int options)
+{
+	struct rusage usage = {0};
+	int status = 0;
+	bool is_written = true;
+
+	if (!checkpoints->writer || wait4(checkpoints->writer, &status, options, &usage) == 0)
+		return;
+	checkpoints->writer = 0;
+	checkpoints->ns_per_entry = (double)(checkpoints->own_cpu_ns + cpu_ns_of(&usage)) /
+				    (double)(checkpoints->last_entries + 1);
+	checkpoints->has_failed |= status != 0;
+	for (size_t i = 0; i < checkpoints->outputs->count; i++) {
+		struct output *output = &checkpoints->outputs->items[i];
+
+		if (is_profile(output))
+			is_written &= output_take_checkpoint(output);
+	}
+	if (is_written)
+		checkpoints->written_seconds = checkpoints->writing_seconds;
+}
+
+void checkpoints_step(struct checkpoints *checkpoints)
+{
+	struct signal_guard *guard = checkpoints->recording->signals.guard;
+
+	take_writer(checkpoints, WNOHANG);
+	if (checkpoints->writer || clock_now_ns() < checkpoints_next_ns(checkpoints))
+		return;
+	/* The main thread waits for those that symbolize. */
+	signal_guard_begin(guard, SIGNAL_PHASE_WORKING);
+	make(checkpoints);
+	signal_guard_begin(guard, SIGNAL_PHASE_LISTENING);
+}
+
+void checkpoints_end(struct checkpoints *checkpoints)
+{
+	/* The final files replace what it writes. */
+	if (checkpoints->writer)
+		kill(checkpoints->writer, SIGKILL);
+	take_writer(checkpoints, 0);
+}
+
+void checkpoints_deinit(struct checkpoints *checkpoints)
+{
+	symbolizer_free(checkpoints->symbolizer);
+}

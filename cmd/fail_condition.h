@@ -1,0 +1,25 @@
+/*
+ * Conditions of --fail-if: "lost>1%".
+ */
+#ifndef PROF_CMD_FAIL_CONDITION_H
+#define PROF_CMD_FAIL_CONDITION_H
+
+#include "base/error.h"
+
+#include <stddef.h>
+
+struct fail_condition {
+	char *what;
+	double limit; /* a share: 0.01 */
+};
+
+struct fail_conditions {
+	struct fail_condition *items;
+	size_t count, room;
+};
+
+/* Takes the argument of one --fail-if. field: struct fail_conditions. */
+MUST_CHECK struct error *fail_condition_append(void *field, const char *argument);
+void fail_conditions_deinit(struct fail_conditions *list);
+
+#endif

@@ -1,0 +1,132 @@
+#include "cmd/module_code.h"
+
+#include "base/alloc.h"
+#include "base/text.h"
+#include "proc/file_locator.h"
+#include "symbol/code_lister.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define DEBUG_DIR "/usr/lib/debug"
+
+/* False if it is not a build-id: other producers of pprof files store other strings there. */
+static bool build_id_of(const char *hex, struct build_id *ret)
+{
+	*ret = (struct build_id){0};
+	for (; *hex; hex += 2) {
+		const char digits[] = {hex[0], hex[1], '\0'}, *at = digits;
+		uint64_t byte;
+
+		if (ret->len == BUILD_ID_MAX || !hex[1] || !text_hex(&at, &byte) || *at) {
+			ret->len = 0;
+			return false;
+		}
+		ret->bytes[ret->len++] = (uint8_t)byte;
+	}
+	return true;
+}
+
+static struct file_locator *new_locator(const struct input_options *options)
+{
+	const char *home = getenv("HOME");
+	CLEANUP(free_ptr) char *cache = home ? xasprintf("%s/.debug", home) : NULL;
+
+	return file_locator_new_recorded(&(struct recorded_files){
+		.symfs = options->symfs,
+		.debug_dir = options->debug_dir ? options->debug_dir : DEBUG_DIR,
+		.cache_dir = cache,
+	});
+}
+
+static struct located_file find_file(const struct file_locator *locator,
+				     const struct profile *profile,
+				     const struct profile_module *module)
+{
+	const char *path = profile_string(profile, module->path);
+	struct mapping mapping = {.path = path};
+
+	build_id_of(profile_string(profile, module->build_id), &mapping.build_id);
+	if (module->segment_count) {
+		mapping.offset = module->segments[0].offset;
+		mapping.end = module->segments[0].size_bytes;
+	}
+	return file_locator_open(locator, 0, &mapping, path, false);
+}
+
+static struct error *list(const struct module_code_request *request, const char *path,
+			  struct module_code *ret)
+{
+	const struct profile *profile = request->profile;
+	CLEANUP(file_locator_cleanup)
+	struct file_locator *locator = new_locator(request->input);
+	struct located_file file = find_file(locator, profile,
+					     profile_get_module(profile, request->module));
+	CLEANUP(elf_file_cleanup) struct elf_file *elf = file.elf;
+	struct code_listing_request listing = {
+		.elf = elf,
+		.vaddrs = request->vaddrs,
+		.count = request->count,
+		.intel_syntax = request->intel_syntax,
+	};
+	struct debug_files files;
+
+	if (file.error)
+		return file.error;
+	files = file_locator_debug_files(locator, path, -1, elf_file_owner(elf),
+					 elf_file_is_foreign(elf));
+	listing.opener = debug_files_opener(&files);
+	ret->path = xstrdup(elf_file_name(elf));
+	return code_lister_run(&listing, &ret->listing);
+}
+
+struct error *module_code_new(const struct module_code_request *request, struct module_code **ret)
+{
+	const struct profile_module *module = profile_get_module(request->profile, request->module);
+	const char *path = profile_string(request->profile, module->path);
+	CLEANUP(module_code_cleanup) struct module_code *code = NULL;
+	struct error *err;
+
+	if (module->kind == PROFILE_MODULE_KERNEL)
+		return error_hint(error_new("the kernel's code is not in a file, and prof does not "
+					    "read it from memory"),
+				  "perf annotate reads it from /proc/kcore, as root");
+	if (module->kind != PROFILE_MODULE_FILE || !module->segment_count)
+		return error_hint(error_new("no file is known that holds the code of %s",
+					    *path ? path : "this profile"),
+				  "recordings (prof.pb.gz, perf.data) name the file");
+	code = xcalloc(1, sizeof(*code));
+	code->vaddrs = xcalloc(request->count, sizeof(*code->vaddrs));
+	code->count = request->count;
+	memcpy(code->vaddrs, request->vaddrs, request->count * sizeof(*code->vaddrs));
+	err = list(request, path, code);
+	if (!err)
+		*ret = STEAL(code);
+	return err;
+}
+
+void module_code_free(struct module_code *code)
+{
+	if (!code)
+		return;
+	code_listing_free(code->listing);
+	free(code->vaddrs);
+	free(code->path);
+	free(code);
+}
+
+static int compare(const void *left, const void *right)
+{
+	const uint64_t *a = left, *b = right;
+
+	return (*a > *b) - (*a < *b);
+}
+
+bool module_code_covers(const struct module_code *code, uint64_t vaddr)
+{
+	for (size_t i = 0; i < code->listing->count; i++)
+		if (vaddr >= code->listing->functions[i].vaddr &&
+		    vaddr < code->listing->functions[i].end)
+			return true;
+	return bsearch(&vaddr, code->vaddrs, code->count, sizeof(vaddr), compare);
+}

@@ -1,0 +1,186 @@
+#include "cmd/output_file.h"
+
+#include "base/alloc.h"
+#include "cmd/trusted_user.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+/* If that fails it stays root's, which is safe. */
+static void give_to_sudo_user(int fd)
+{
+	uid_t uid;
+	gid_t gid;
+
+	if (sudo_caller_ids(&uid, &gid) && fchown(fd, uid, gid) < 0)
+		return;
+}
+
+static char *hidden_name(void)
+{
+	uint64_t number = 0;
+
+	/* A number that is not random is only more likely to be taken. */
+	if (getrandom(&number, sizeof(number), GRND_NONBLOCK) < 0)
+		number = (uint64_t)getpid();
+	return xasprintf(".prof.%016" PRIx64, number);
+}
+
+/*
+ * Where the file system, such as NFS, does not support files without a name, or a container has no
+ * /proc to give them one.
+ */
+static int create_hidden(int folder, char **ret)
+{
+	CLEANUP(free_ptr) char *name = hidden_name();
+	int fd = openat(folder, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+	if (fd >= 0)
+		*ret = STEAL(name);
+	return fd;
+}
+
+struct error *output_file_create(const struct output_place *place, struct output_file *ret)
+{
+	struct output_file file = OUTPUT_FILE_INIT;
+
+	if (access("/proc/self/fd", X_OK) == 0)
+		file.fd = openat(place->folder, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	if (file.fd < 0)
+		file.fd = create_hidden(place->folder, &file.name);
+	if (file.fd < 0)
+		return error_errno(errno, "create %s", place->path);
+	if (file.name)
+		file.folder = fcntl(place->folder, F_DUPFD_CLOEXEC, 3);
+	give_to_sudo_user(file.fd);
+	*ret = file;
+	return NULL;
+}
+
+void output_file_discard(struct output_file *file)
+{
+	if (file->name)
+		unlinkat(file->folder, file->name, 0);
+	free(STEAL(file->name));
+	close_fd(&file->folder);
+	close_fd(&file->fd);
+	*file = (struct output_file)OUTPUT_FILE_INIT;
+}
+
+/* A file without a name gets this one; fails with EEXIST if there is a file of the name. */
+static int link_as(const struct output_file *file, int folder, const char *name)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", file->fd);
+	return linkat(AT_FDCWD, path, folder, name, AT_SYMLINK_FOLLOW);
+}
+
+/* The old and the new file exchange their names, so that there is never a name too many. */
+static bool exchange_with_old(const struct output_file *file, const struct output_place *place,
+			      const char *old)
+{
+	if (file->name || link_as(file, place->folder, old) < 0)
+		return false;
+	if (renameat2(place->folder, old, place->folder, place->name, RENAME_EXCHANGE) == 0)
+		return true;
+	unlinkat(place->folder, old, 0);
+	return false;
+}
+
+/*
+ * Keeps the old file as NAME.old. It also keeps its name until the new file replaces it, unless the
+ * file system has neither exchanges nor hard links. *replaced: the new file has its name already.
+ */
+static struct error *keep_old(const struct output_file *file, const struct output_place *place,
+			      bool *replaced)
+{
+	CLEANUP(free_ptr) char *old = xasprintf("%s.old", place->name);
+	int folder = place->folder;
+
+	if (unlinkat(folder, old, 0) < 0 && errno != ENOENT)
+		return error_errno(errno, "replace %s.old", place->path);
+	*replaced = exchange_with_old(file, place, old);
+	if (*replaced || linkat(folder, place->name, folder, old, 0) == 0 ||
+	    renameat(folder, place->name, folder, old) == 0)
+		return NULL;
+	return error_errno(errno, "keep the old %s", place->path);
+}
+
+static int rename_hidden(const struct output_file *file, const struct output_place *place)
+{
+	return renameat(place->folder, file->name, place->folder, place->name);
+}
+
+/* Gives a file without a name a hidden one for a moment. */
+static int link_and_rename(const struct output_file *file, const struct output_place *place)
+{
+	CLEANUP(free_ptr) char *hidden = hidden_name();
+	int number;
+
+	if (link_as(file, place->folder, hidden) < 0)
+		return -1;
+	if (renameat(place->folder, hidden, place->folder, place->name) == 0)
+		return 0;
+	number = errno;
+	unlinkat(place->folder, hidden, 0);
+	errno = number;
+	return -1;
+}
+
+/* By a child, so that a SIGKILL of prof does not come in between and leave the hidden name. */
+static int replace_nameless(const struct output_file *file, const struct output_place *place)
+{
+	pid_t child = fork();
+	int status = 0;
+
+	if (child == 0)
+		_exit(link_and_rename(file, place) < 0 ? errno : 0);
+	if (child < 0)
+		return link_and_rename(file, place);
+	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+		continue;
+	errno = WIFEXITED(status) ? WEXITSTATUS(status) : EINTR;
+	return errno ? -1 : 0;
+}
+
+static struct error *replace(struct output_file *file, const struct output_place *place)
+{
+	if ((file->name ? rename_hidden(file, place) : replace_nameless(file, place)) < 0)
+		return error_errno(errno, "write %s", place->path);
+	free(STEAL(file->name));
+	return NULL;
+}
+
+bool output_file_is_at(int fd, const struct output_place *place)
+{
+	struct stat file, there;
+
+	return fd >= 0 && fstat(fd, &file) == 0 &&
+	       fstatat(place->folder, place->name, &there, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       file.st_dev == there.st_dev && file.st_ino == there.st_ino;
+}
+
+static bool exists(const struct output_place *place)
+{
+	return faccessat(place->folder, place->name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+struct error *output_file_publish(struct output_file *file, const struct output_place *place,
+				  int own, struct error **old_lost)
+{
+	bool replaced = false;
+
+	*old_lost = NULL;
+	if (!file->name && link_as(file, place->folder, place->name) == 0)
+		return NULL;
+	if (exists(place) && !output_file_is_at(own, place))
+		*old_lost = keep_old(file, place, &replaced);
+	return replaced ? NULL : replace(file, place);
+}

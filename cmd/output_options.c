@@ -1,0 +1,59 @@
+#include "cmd/output_options.h"
+
+#include "cmd/selection.h"
+
+#include "base/nearest.h"
+
+#include <string.h>
+
+struct error *output_take_format(void *field, const char *argument)
+{
+	const struct format *format = format_by_name(argument);
+	const char *names[32];
+	const char *near;
+	size_t count = 0;
+
+	if (format) {
+		*(const struct format **)field = format;
+		return NULL;
+	}
+	for (; formats[count]; count++)
+		names[count] = formats[count]->name;
+	names[count] = NULL;
+	near = nearest(argument, names);
+	return error_hint(error_new("unknown format \"%s\"", argument),
+			  "%s%s%s--help lists the formats", near ? "did you mean " : "",
+			  near ? near : "", near ? "? " : "");
+}
+
+struct error *output_take_weight(void *field, const char *argument)
+{
+	static const struct option_choice choices[] = {
+		{"samples", WEIGHT_SAMPLES}, {"ns", WEIGHT_NS}, {"period", WEIGHT_PERIOD}, {0}};
+
+	return option_choice("weight", choices, argument, field);
+}
+
+struct error *output_choose_event(struct output_options *options, const struct profile *profile,
+				  const char *path)
+{
+	struct error *err;
+
+	if (!options->event)
+		return NULL;
+	err = selection_find_event(options->event, profile, path, &options->format_options.event);
+	options->format_options.event_only = !err;
+	if (err)
+		options->format_options.event = 0;
+	return err;
+}
+
+void output_options_init(struct output_options *options)
+{
+	*options = (struct output_options){.debug_dir = "/usr/lib/debug"};
+}
+
+void output_options_deinit(struct output_options *options)
+{
+	option_list_deinit(&options->outputs);
+}

@@ -1,0 +1,205 @@
+#include "cmd/outputs.h"
+
+#include "base/alloc.h"
+#include "cmd/command.h"
+#include "cmd/summary.h"
+#include "cmd/ui/message.h"
+#include "cmd/viewer.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool stdout_is_pipe(void)
+{
+	struct stat st;
+
+	return fstat(STDOUT_FILENO, &st) == 0 && S_ISFIFO(st.st_mode);
+}
+
+int outputs_add(struct outputs *outputs, const char *pattern, const struct format *format)
+{
+	struct output output;
+	bool is_usage = false;
+	struct error *err = output_open(pattern, format, &output, &is_usage);
+
+	if (err)
+		return message_failure(err, is_usage ? STATUS_USAGE : STATUS_FAILED);
+	for (size_t i = 0; i < outputs->count && !err; i++)
+		if (output_is_same(&output, &outputs->items[i]))
+			err = error_new("-o %s was given twice", output.path);
+	if (err) {
+		output_discard(&output);
+		return message_failure(err, STATUS_USAGE);
+	}
+	outputs->items = xreallocarray(outputs->items, outputs->count + 1, sizeof(output));
+	outputs->items[outputs->count++] = output;
+	return STATUS_OK;
+}
+
+static int refuse_records(const struct outputs *outputs)
+{
+	for (size_t i = 0; i < outputs->count; i++) {
+		const struct output *output = &outputs->items[i];
+
+		if (!output->format->write)
+			return message_failure(error_new("%s: only prof record writes %s",
+							 output->path, output->format->name),
+					       STATUS_USAGE);
+	}
+	return STATUS_OK;
+}
+
+static const char *usual_output(const struct output_options *options)
+{
+	if (options->opens)
+		return "prof.html";
+	return stdout_is_pipe() ? "-" : "prof.pb.gz";
+}
+
+int outputs_open(struct outputs *outputs, struct output_options *options)
+{
+	struct option_list *patterns = &options->outputs;
+	int status = STATUS_OK;
+
+	if (!patterns->count)
+		error_free(option_append(patterns, usual_output(options)));
+	for (size_t i = 0; i < patterns->count && status == STATUS_OK; i++)
+		status = outputs_add(outputs, patterns->items[i], options->format);
+	if (status == STATUS_OK && !options->takes_records)
+		status = refuse_records(outputs);
+	return status;
+}
+
+bool outputs_need_timestamps(const struct outputs *outputs)
+{
+	for (size_t i = 0; i < outputs->count; i++)
+		if (outputs->items[i].format->needs_timestamps)
+			return true;
+	return false;
+}
+
+void outputs_close(struct outputs *outputs)
+{
+	for (size_t i = 0; i < outputs->count; i++)
+		output_discard(&outputs->items[i]);
+	free(outputs->items);
+}
+
+char *outputs_command_line(char *const *words, int count)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	fputs("prof", out);
+	for (int i = 0; i < count; i++)
+		fprintf(out, " %s", words[i]);
+	fclose(out);
+	return text;
+}
+
+void outputs_help(bool takes_records)
+{
+	printf("\nFormats, by the extension of FILE or by FORMAT:\n");
+	for (const struct format *const *format = formats; *format; format++)
+		if ((*format)->write || takes_records)
+			printf("  %-17s %-10s %s\n", (*format)->extensions[0], (*format)->name,
+			       (*format)->summary);
+}
+
+/* The status is that of a failure: the file that was asked for is not there. */
+static int write_elsewhere(const struct outputs *outputs, struct output *output,
+			   const struct profile *profile, const struct format_options *options)
+{
+	CLEANUP(free_ptr) char *path = NULL;
+
+	if (outputs->cannot_repeat)
+		path = output_write_elsewhere(output, profile, options);
+	if (path)
+		message("the profile is in %s instead", path);
+	return STATUS_FAILED;
+}
+
+/* Prints no error if the reader of stdout has closed the pipe, as head(1) does. */
+static void fail(const struct output *output, struct error *err)
+{
+	if (error_number(err) == EPIPE && output_is_stdout(output->path))
+		error_free(err);
+	else
+		message_error(err);
+}
+
+int outputs_write(struct outputs *outputs, const struct profile *profile,
+		  const struct format_options *options)
+{
+	int status = STATUS_OK;
+
+	for (size_t i = 0; i < outputs->count; i++) {
+		struct output *output = &outputs->items[i];
+		/* Records were written while recording. */
+		struct error *err = output->format->write ? output_write(output, profile, options)
+							  : NULL;
+
+		if (!err)
+			continue;
+		fail(output, err);
+		status = write_elsewhere(outputs, output, profile, options);
+	}
+	return status;
+}
+
+bool outputs_write_checkpoints(struct outputs *outputs, const struct profile *profile,
+			       const struct format_options *options, bool prints_errors)
+{
+	bool all_written = true;
+
+	for (size_t i = 0; i < outputs->count; i++) {
+		struct output *output = &outputs->items[i];
+		struct error *err = NULL;
+
+		/* Of the perf.data file the recorder has it. */
+		if (output->format->write && output->file.fd >= 0)
+			err = output_write_checkpoint(output, profile, options);
+		all_written &= !err;
+		if (err && prints_errors)
+			message_error(error_wrap(err, "checkpoint"));
+		else
+			error_free(err);
+	}
+	return all_written;
+}
+
+static void summarize(const struct outputs_finish *finish)
+{
+	const struct finalize_result *finalized = finish->finalized;
+
+	if (!finalized) {
+		summary_print_files(finish->outputs->items, finish->outputs->count);
+		return;
+	}
+	summary_print(&(struct summary){
+		.profile = finish->profile,
+		.quality = &finalized->quality,
+		.naming = &finalized->symbolized,
+		.outputs = finish->outputs->items,
+		.output_count = finish->outputs->count,
+		.reading = finish->reading,
+		.sampling_cpu_ns = finish->sampling_cpu_ns,
+		.verbose = finish->options->verbose,
+		.unsampled_hint = finish->unsampled_hint,
+	});
+}
+
+int outputs_finish(const struct outputs_finish *finish)
+{
+	int status = outputs_write(finish->outputs, finish->profile,
+				   &finish->options->format_options);
+
+	if (!finish->options->quiet)
+		summarize(finish);
+	if (finish->options->opens && status == STATUS_OK)
+		viewer_open(finish->outputs->items, finish->outputs->count);
+	return status;
+}

@@ -1,0 +1,113 @@
+#include "cmd/profile_header.h"
+
+#include "base/alloc.h"
+#include "base/humanize.h"
+#include "base/printable.h"
+#include "report/quality_text.h"
+#include "report/waiting.h"
+
+#include <string.h>
+#include <time.h>
+
+static const char *text_of(const struct table_writer *writer, string_id id)
+{
+	return profile_string(writer->view->profile, id);
+}
+
+/* Prints a line of text from outside. */
+static void put_line(const struct table_writer *writer, const char *text)
+{
+	CLEANUP(free_ptr) char *line = printable(text);
+
+	fprintf(writer->out, "%s\n", line);
+}
+
+static void put_time(const struct table_writer *writer)
+{
+	const struct profile_info *info = profile_get_info(writer->view->profile);
+	time_t seconds = (time_t)(info->start_unix_ns / 1000000000);
+	char when[32] = "";
+	struct tm local;
+	CLEANUP(free_ptr) char *text = NULL;
+
+	if (info->start_unix_ns && localtime_r(&seconds, &local))
+		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S", &local);
+	if (!*when && !info->duration_ns)
+		return;
+	text = xasprintf("%s%s%s%s%s", when, info->duration_ns ? (*when ? ", for " : "for ") : "",
+			 info->duration_ns ? humanize_time(info->duration_ns).text : "",
+			 *info->host ? ", on " : "", info->host);
+	put_line(writer, text);
+}
+
+static void put_event(const struct table_writer *writer, event_id id)
+{
+	const struct profile_event *event = profile_get_event(writer->view->profile, id);
+	struct sum sum = view_event_sum(writer->view->profile, id);
+	bool is_alone = profile_event_count(writer->view->profile) == 1;
+	const char *mark = is_alone ? "" : id == writer->view->event ? "> " : "  ";
+	struct humanized weight = profile_humanize_weight(writer->view->profile, id, sum.weight);
+	const char *name = text_of(writer, event->name);
+	const char *of = value_is_time(event->kind) ? " of " : "";
+	const char *time = value_is_time(event->kind) ? value_words(event->kind, name) : "";
+	CLEANUP(free_ptr) char *text = NULL;
+
+	if (event->one_value)
+		text = xasprintf("%s%s: %s%s%s", mark, name, weight.text, of, time);
+	else
+		text = xasprintf("%s%s: %s samples, %s%s%s", mark, name,
+				 humanize_count(sum.samples).text, weight.text, of, time);
+	put_line(writer, text);
+}
+
+/* Where the time of all threads went, selected or not. */
+static void put_waiting(const struct table_writer *writer)
+{
+	struct waiting_quality sums;
+	CLEANUP(free_ptr) char *text = NULL;
+	CLEANUP(free_ptr) char *places = NULL;
+	CLEANUP(free_ptr) char *left_out = NULL;
+
+	if (!waiting_sums(writer->view->profile, &sums))
+		return;
+	text = waiting_text(&sums);
+	put_line(writer, text);
+	places = waiting_places_text(&sums);
+	if (places)
+		put_line(writer, places);
+	left_out = waiting_left_out_text(&sums);
+	if (left_out)
+		put_line(writer, left_out);
+}
+
+static void put_selection(const struct table_writer *writer)
+{
+	struct sum all = view_event_sum(writer->view->profile, writer->view->event);
+	struct sum selected = writer->view->stacks[STACK_EMPTY].total;
+
+	fprintf(writer->out, "selected: %s samples, %s of all; shares are of these\n",
+		humanize_count(selected.samples).text,
+		humanize_share(selected.weight, all.weight).text);
+}
+
+void profile_header(const struct table_writer *writer, const char *path,
+		    const struct selection_options *selection)
+{
+	const struct profile *profile = writer->view->profile;
+	const struct profile_info *info = profile_get_info(profile);
+	CLEANUP(free_ptr)
+	char *title = xasprintf("%s%s%s", path, *info->command ? ": " : "", info->command);
+	CLEANUP(free_ptr) char *line = printable(title);
+	CLEANUP(free_ptr) char *quality = quality_headline(info);
+
+	table_styled(writer, STYLE_HEADING, line);
+	fputc('\n', writer->out);
+	put_time(writer);
+	if (*quality && !quality_is_of_waiting(&info->quality))
+		put_line(writer, quality);
+	put_waiting(writer);
+	for (event_id i = 0; i < profile_event_count(profile); i++)
+		put_event(writer, i);
+	if (selection_is_part(selection))
+		put_selection(writer);
+}

@@ -1,0 +1,204 @@
+#include "cmd/top_ui.h"
+
+#include "base/alloc.h"
+#include "base/humanize.h"
+#include "base/printable.h"
+#include "cmd/ui/terminal.h"
+
+#include <string.h>
+
+enum { FIRST_ROW = 3, HELP_COLUMN = 4 };
+
+static const char help[] =
+	"Up Down PgUp PgDn Home End   select a line\n"
+	"Enter      show the callers and callees of a function, or the functions of a\n"
+	"           module, process or thread\n"
+	"a          show the source lines and instructions of the function\n"
+	"Backspace  return to the page before\n"
+	"s t        sort by self, by total\n"
+	"b B        next, previous table: by function, file, line, module, process,\n"
+	"           thread\n"
+	"c          switch between the call tree and the table\n"
+	"+ -        show more, less of the tree\n"
+	"/          show only rows that match a regular expression\n"
+	"e          show the next event\n"
+	"Space      pause, continue\n"
+	"z          forget all samples\n"
+	"d          set the refresh interval\n"
+	"Ctrl-L     redraw the screen\n"
+	"q          quit; from a source: return\n"
+	"\n"
+	"self: samples in the function itself; total: with the functions it calls.\n"
+	"Older samples fade: after five seconds they weigh half.";
+
+void top_ui_complain(struct top_ui *ui, char *text)
+{
+	free(ui->complaint);
+	ui->complaint = text;
+}
+
+unsigned top_ui_lines(void)
+{
+	unsigned rows = terminal_rows();
+
+	return rows > FIRST_ROW + 1 ? rows - FIRST_ROW - 1 : 1;
+}
+
+/* Moves the selection to an existing line and scrolls to it. */
+static void settle(struct top_ui *ui)
+{
+	size_t count = display_count(ui->display), room = top_ui_lines();
+
+	if (ui->selected >= count)
+		ui->selected = count ? count - 1 : 0;
+	if (ui->first > ui->selected)
+		ui->first = ui->selected;
+	if (ui->selected >= ui->first + room)
+		ui->first = ui->selected - room + 1;
+	if (ui->first + room > count)
+		ui->first = count > room ? count - room : 0;
+}
+
+/* The event that is shown, and what the key e shows next; to be freed. */
+static char *events_of(const struct top_ui *ui)
+{
+	const struct profile *profile = recorder_pipeline(ui->live->recording.recorder)->profile;
+	event_id shown = display_options(ui->display)->event;
+	event_id next = (shown + 1) % profile_event_count(profile);
+	const char *name = profile_string(profile, profile_get_event(profile, shown)->name);
+
+	if (next == shown)
+		return xstrdup(name);
+	return xasprintf("%s (e: %s)", name,
+			 profile_string(profile, profile_get_event(profile, next)->name));
+}
+
+static void draw_title(const struct top_ui *ui)
+{
+	CLEANUP(free_ptr) char *events = events_of(ui);
+	CLEANUP(free_ptr) char *summary = live_summary(ui->live);
+	CLEANUP(free_ptr)
+	char *text = xasprintf("prof top: %s, %s, %.0f s, %s", ui->target, events,
+			       recording_seconds(&ui->live->recording), summary);
+	CLEANUP(free_ptr) char *shown = printable(text);
+	const char *state = ui->ended ? " ENDED " : ui->paused ? " PAUSED " : "";
+	unsigned columns = terminal_columns(), len = (unsigned)strlen(state);
+
+	terminal_put(0, 0, shown, STYLE_HEADING);
+	if (len && columns > len)
+		terminal_put(0, columns - len, state, STYLE_SELECTED);
+}
+
+/* A remark on the page, if there is room for it after column *end. */
+static void draw_remark(const char *text, unsigned *end)
+{
+	if (!text || terminal_columns() <= *end + 2)
+		return;
+	terminal_put(1, *end + 2, text, STYLE_FAINT);
+	*end += 2 + (unsigned)printable_columns(text);
+}
+
+static void draw_page(const struct top_ui *ui)
+{
+	CLEANUP(free_ptr) char *title = display_title(ui->display);
+	CLEANUP(free_ptr) char *shown = printable(title);
+	CLEANUP(free_ptr) char *times = live_times(ui->live);
+	CLEANUP(free_ptr) char *heading = display_heading(ui->display, terminal_columns());
+	unsigned end = (unsigned)printable_columns(shown);
+
+	terminal_put(1, 0, shown, STYLE_PLAIN);
+	draw_remark(times, &end);
+	draw_remark(ui->note, &end);
+	terminal_fill(2, 0, STYLE_SELECTED);
+	terminal_put(2, 0, heading, STYLE_SELECTED);
+}
+
+static enum style style_of(const struct top_line *line)
+{
+	if (line->is_heading)
+		return STYLE_HEADING;
+	return line->heat == STYLE_PLAIN ? STYLE_FAINT : line->heat;
+}
+
+/* Shares and bar have the style of their heat, names are plain. */
+static void draw_line(const struct top_ui *ui, size_t index, unsigned row)
+{
+	CLEANUP(top_line_deinit) struct top_line line;
+	unsigned columns = terminal_columns();
+
+	display_line(ui->display, index, columns, &line);
+	if (index == ui->selected) {
+		terminal_fill(row, 0, STYLE_SELECTED);
+		terminal_put(row, 0, line.text, STYLE_SELECTED);
+		return;
+	}
+	terminal_put(row, 0, line.text, style_of(&line));
+	if (!line.is_heading)
+		terminal_put(row, line.names_column, line.text + line.names_at, STYLE_PLAIN);
+}
+
+static void draw_lines(const struct top_ui *ui)
+{
+	size_t count = display_count(ui->display);
+
+	for (unsigned i = 0; i < top_ui_lines() && ui->first + i < count; i++)
+		draw_line(ui, ui->first + i, FIRST_ROW + i);
+	if (!count)
+		terminal_put(FIRST_ROW, HELP_COLUMN,
+			     display_options(ui->display)->filter ? "no rows match the filter"
+								  : "no samples yet",
+			     STYLE_FAINT);
+}
+
+static void draw_help(void)
+{
+	CLEANUP(free_ptr) char *copy = xstrdup(help);
+	char *rest = copy, *line;
+
+	for (unsigned row = FIRST_ROW; (line = strsep(&rest, "\n")); row++)
+		terminal_put(row, HELP_COLUMN, line, STYLE_PLAIN);
+}
+
+static void draw_last_row(const struct top_ui *ui)
+{
+	static const char keys[] =
+		"q quit  ? help  Enter open  a source  Esc back  s t sort  b by  c tree  / filter";
+	unsigned row = terminal_rows() - 1;
+	const char *question = ui->prompt == PROMPT_FILTER  ? "filter: "
+			       : ui->prompt == PROMPT_DELAY ? "seconds: "
+							    : NULL;
+
+	if (question) {
+		CLEANUP(free_ptr) char *text = xasprintf("%s%s", question, ui->answer);
+		CLEANUP(free_ptr) char *shown = printable(text);
+
+		terminal_put(row, 0, shown, STYLE_HEADING);
+		terminal_put(row, (unsigned)printable_columns(shown), " ", STYLE_SELECTED);
+	} else if (ui->complaint) {
+		CLEANUP(free_ptr) char *shown = printable(ui->complaint);
+
+		terminal_put(row, 0, shown, STYLE_HEADING);
+	} else {
+		terminal_put(row, 0, keys, STYLE_FAINT);
+	}
+}
+
+void top_ui_draw(struct top_ui *ui)
+{
+	settle(ui);
+	terminal_clear();
+	draw_title(ui);
+	draw_page(ui);
+	if (ui->shows_help)
+		draw_help();
+	else
+		draw_lines(ui);
+	draw_last_row(ui);
+	terminal_show();
+}
+
+void top_ui_update(struct top_ui *ui)
+{
+	display_options(ui->display)->columns = terminal_columns();
+	display_update(ui->display, live_profile(ui->live));
+}

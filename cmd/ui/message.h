@@ -1,0 +1,28 @@
+/*
+ * Messages: the only place that prints to stderr. All text is made printable here, so control
+ * characters in names of files, programs and functions never reach the terminal.
+ */
+#ifndef PROF_CMD_UI_MESSAGE_H
+#define PROF_CMD_UI_MESSAGE_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+
+/* Prints a line with the prefix "prof: ". */
+__attribute__((format(printf, 1, 2))) void message(const char *fmt, ...);
+/* Prints a line without the prefix, for tables. */
+__attribute__((format(printf, 1, 2))) void message_row(const char *fmt, ...);
+/* Prints the error and its hint. Takes err. */
+void message_error(struct error *err);
+/* The same; returns the status. */
+int message_failure(struct error *err, int status);
+
+/* The width of the terminal on stderr; 0: unknown, or it is not a terminal. */
+unsigned message_columns(void);
+
+/* Prints a line that the next message overwrites; does nothing if stderr is not a terminal. */
+__attribute__((format(printf, 1, 2))) void message_progress(const char *fmt, ...);
+void message_progress_end(void);
+
+#endif

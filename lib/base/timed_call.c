@@ -1,0 +1,271 @@
+#include "base/timed_call.h"
+
+#include "base/alloc.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+/* A call that has slept this long is left behind; a spinning disk that is busy answers sooner. */
+enum { LOOK_NS = 50000000, LOOKS = 20 };
+
+/* Each costs a thread, which waits, and the caller a second. */
+enum { LEFT_BEHIND_MAX = 8 };
+
+/* Opening a file and reading its ELF header need a few KiB. */
+enum { STACK_BYTES = 256 << 10 };
+
+enum state {
+	HELPER_IDLE,
+	HELPER_CALLED,
+	HELPER_DONE,
+	HELPER_ENDING,
+	HELPER_LEFT_BEHIND,
+};
+
+/* Shared with the thread; whoever is the last frees it. */
+struct helper {
+	pthread_mutex_t mutex;
+	pthread_cond_t changed;
+	enum state state;
+	struct timed_call *call;
+	uint64_t place; /* of the call, which may be gone */
+	pid_t tid;
+	unsigned holders;
+};
+
+struct timed_caller {
+	pthread_mutex_t mutex;
+	struct helper *helper; /* NULL: not started yet */
+	struct helper *left_behind[LEFT_BEHIND_MAX];
+	unsigned left_behind_count;
+};
+
+struct timed_caller *timed_caller_new(void)
+{
+	struct timed_caller *caller = xcalloc(1, sizeof(*caller));
+
+	pthread_mutex_init(&caller->mutex, NULL);
+	return caller;
+}
+
+static struct helper *helper_new(void)
+{
+	struct helper *helper = xcalloc(1, sizeof(*helper));
+	pthread_condattr_t attr;
+
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_mutex_init(&helper->mutex, NULL);
+	pthread_cond_init(&helper->changed, &attr);
+	pthread_condattr_destroy(&attr);
+	helper->holders = 1;
+	return helper;
+}
+
+/* The mutex is held, and released. */
+static void let_go(struct helper *helper)
+{
+	bool is_last = --helper->holders == 0;
+
+	pthread_mutex_unlock(&helper->mutex);
+	if (!is_last)
+		return;
+	pthread_cond_destroy(&helper->changed);
+	pthread_mutex_destroy(&helper->mutex);
+	free(helper);
+}
+
+static void set_state(struct helper *helper, enum state state)
+{
+	helper->state = state;
+	pthread_cond_signal(&helper->changed);
+}
+
+static void make_call(struct helper *helper)
+{
+	struct timed_call *call = helper->call;
+
+	pthread_mutex_unlock(&helper->mutex);
+	call->run(call);
+	pthread_mutex_lock(&helper->mutex);
+	if (helper->state != HELPER_LEFT_BEHIND) {
+		set_state(helper, HELPER_DONE);
+		return;
+	}
+	pthread_mutex_unlock(&helper->mutex);
+	call->discard(call);
+	pthread_mutex_lock(&helper->mutex);
+}
+
+static void *serve(void *user)
+{
+	struct helper *helper = user;
+
+	pthread_mutex_lock(&helper->mutex);
+	helper->tid = (pid_t)syscall(SYS_gettid);
+	while (helper->state != HELPER_ENDING && helper->state != HELPER_LEFT_BEHIND) {
+		if (helper->state == HELPER_CALLED)
+			make_call(helper);
+		else
+			pthread_cond_wait(&helper->changed, &helper->mutex);
+	}
+	let_go(helper);
+	return NULL;
+}
+
+static bool start(struct helper *helper)
+{
+	pthread_attr_t attr;
+	pthread_t thread;
+	bool started;
+
+	pthread_attr_init(&attr);
+	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	pthread_attr_setstacksize(&attr, STACK_BYTES);
+	helper->holders++;
+	started = pthread_create(&thread, &attr, serve, helper) == 0;
+	if (!started)
+		helper->holders--;
+	pthread_attr_destroy(&attr);
+	return started;
+}
+
+/* Whether the thread waits for something else than a CPU. The mutex is held. */
+static bool is_asleep(const struct helper *helper)
+{
+	CLEANUP(close_fd) int fd = -1;
+	char path[64], text[256];
+	const char *end;
+	ssize_t len;
+
+	if (!helper->tid)
+		return false; /* it has had no CPU yet */
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", (int)helper->tid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	len = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
+	text[len > 0 ? len : 0] = '\0';
+	end = strrchr(text, ')');
+	return !end || strncmp(end, ") R", 3) != 0;
+}
+
+/* The mutex is held. */
+static void wait_while_it_runs(struct helper *helper)
+{
+	unsigned looks = 0;
+
+	while (helper->state == HELPER_CALLED && looks < LOOKS) {
+		struct timespec until;
+
+		clock_gettime(CLOCK_MONOTONIC, &until);
+		until.tv_nsec += LOOK_NS;
+		until.tv_sec += until.tv_nsec / 1000000000;
+		until.tv_nsec %= 1000000000;
+		if (pthread_cond_timedwait(&helper->changed, &helper->mutex, &until) != 0 &&
+		    helper->state == HELPER_CALLED)
+			looks += is_asleep(helper);
+	}
+}
+
+/* Forgets calls that were left behind and have ended since. */
+static void forget_ended(struct timed_caller *caller)
+{
+	unsigned kept = 0;
+
+	for (unsigned i = 0; i < caller->left_behind_count; i++) {
+		struct helper *helper = caller->left_behind[i];
+
+		pthread_mutex_lock(&helper->mutex);
+		if (helper->holders == 1) {
+			let_go(helper);
+			continue;
+		}
+		pthread_mutex_unlock(&helper->mutex);
+		caller->left_behind[kept++] = helper;
+	}
+	caller->left_behind_count = kept;
+}
+
+static bool is_refused(struct timed_caller *caller, uint64_t place)
+{
+	forget_ended(caller);
+	for (unsigned i = 0; i < caller->left_behind_count; i++)
+		if (caller->left_behind[i]->place == place)
+			return true;
+	return caller->left_behind_count == LEFT_BEHIND_MAX;
+}
+
+static bool ready(struct timed_caller *caller)
+{
+	if (caller->helper)
+		return true;
+	caller->helper = helper_new();
+	if (start(caller->helper))
+		return true;
+	pthread_mutex_lock(&caller->helper->mutex);
+	let_go(STEAL(caller->helper));
+	return false;
+}
+
+/* False if the call has been left behind. */
+static bool run_on(struct helper *helper, struct timed_call *call)
+{
+	bool is_done;
+
+	pthread_mutex_lock(&helper->mutex);
+	helper->call = call;
+	helper->place = call->place;
+	set_state(helper, HELPER_CALLED);
+	wait_while_it_runs(helper);
+	is_done = helper->state == HELPER_DONE;
+	helper->state = is_done ? HELPER_IDLE : HELPER_LEFT_BEHIND;
+	pthread_mutex_unlock(&helper->mutex);
+	return is_done;
+}
+
+/* With the mutex. */
+static bool run_locked(struct timed_caller *caller, struct timed_call *call)
+{
+	if (caller->left_behind_count && is_refused(caller, call->place)) {
+		call->discard(call);
+		return false;
+	}
+	if (!ready(caller)) {
+		call->run(call);
+		return true;
+	}
+	if (run_on(caller->helper, call))
+		return true;
+	caller->left_behind[caller->left_behind_count++] = STEAL(caller->helper);
+	return false;
+}
+
+bool timed_caller_run(struct timed_caller *caller, struct timed_call *call)
+{
+	bool is_done;
+
+	pthread_mutex_lock(&caller->mutex);
+	is_done = run_locked(caller, call);
+	pthread_mutex_unlock(&caller->mutex);
+	return is_done;
+}
+
+void timed_caller_free(struct timed_caller *caller)
+{
+	if (!caller)
+		return;
+	for (unsigned i = 0; i < caller->left_behind_count; i++) {
+		pthread_mutex_lock(&caller->left_behind[i]->mutex);
+		let_go(caller->left_behind[i]);
+	}
+	if (caller->helper) {
+		pthread_mutex_lock(&caller->helper->mutex);
+		set_state(caller->helper, HELPER_ENDING);
+		let_go(caller->helper);
+	}
+	pthread_mutex_destroy(&caller->mutex);
+	free(caller);
+}

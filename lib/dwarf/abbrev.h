@@ -1,0 +1,89 @@
+/*
+ * Abbreviation tables: the layout of each kind of entry of .debug_info, prepared so that entries
+ * of no interest are skipped in a few instructions. Source: DWARF 5, 7.5.3 "Abbreviations Tables".
+ */
+#ifndef PROF_DWARF_ABBREV_H
+#define PROF_DWARF_ABBREV_H
+
+#include "dwarf/form.h"
+
+/* What an entry is used for. */
+enum dwarf_role {
+	DWARF_FUNCTION = 1, /* DW_TAG_subprogram that has code */
+	DWARF_INLINED = 2,  /* DW_TAG_inlined_subroutine that has code */
+	DWARF_SCOPE = 4,    /* its name qualifies its children's names; all functions are scopes */
+};
+
+struct dwarf_attr {
+	uint16_t name, form;
+	int64_t implicit; /* the value of DW_FORM_implicit_const */
+};
+
+/* Skip `bytes`, then one value of that layout. */
+struct dwarf_skip {
+	uint16_t bytes;
+	uint8_t layout;
+	bool is_last;
+};
+
+struct dwarf_abbrev {
+	uint64_t code;
+	uint32_t first_attr, attr_count;
+	uint32_t first_skip;
+	uint16_t tag;
+	uint8_t roles;
+	bool has_children;
+};
+
+struct dwarf_abbrevs {
+	struct dwarf_encoding encoding;
+	struct dwarf_abbrev *entries; /* by code */
+	size_t count, room;
+	struct dwarf_attr *attrs;
+	size_t attr_count, attr_room;
+	struct dwarf_skip *skips;
+	size_t skip_count, skip_room;
+	bool is_dense; /* entry N has code N + 1, as nearly always */
+	uint8_t roles; /* of all entries together */
+};
+
+/*
+ * Zero-initialized: empty. table: from its first byte. A damaged entry ends the table. Returns the
+ * number of bytes read.
+ */
+size_t dwarf_abbrevs_load(struct dwarf_abbrevs *abbrevs, struct bytes table,
+			  struct dwarf_encoding encoding);
+/* Loads only the entry with that code. */
+size_t dwarf_abbrevs_load_one(struct dwarf_abbrevs *abbrevs, struct bytes table,
+			      struct dwarf_encoding encoding, uint64_t code);
+void dwarf_abbrevs_deinit(struct dwarf_abbrevs *abbrevs);
+
+const struct dwarf_abbrev *dwarf_abbrevs_search(const struct dwarf_abbrevs *abbrevs, uint64_t code);
+
+/* NULL if there is no such code. */
+static inline const struct dwarf_abbrev *dwarf_abbrevs_get(const struct dwarf_abbrevs *abbrevs,
+							   uint64_t code)
+{
+	if (__builtin_expect(abbrevs->is_dense, 1))
+		return code - 1 < abbrevs->count ? &abbrevs->entries[code - 1] : NULL;
+	return dwarf_abbrevs_search(abbrevs, code);
+}
+
+/* Moves from an entry's first attribute past its last. */
+static inline void dwarf_abbrev_skip(const struct dwarf_abbrevs *abbrevs,
+				     const struct dwarf_abbrev *abbrev, struct bytes *at)
+{
+	const struct dwarf_skip *skip = &abbrevs->skips[abbrev->first_skip];
+
+	for (;; skip++) {
+		bytes_skip(at, skip->bytes);
+		if (skip->is_last)
+			return;
+		if (skip->layout == DWARF_LAYOUT_BLOCK)
+			bytes_skip(at, bytes_uleb(at));
+		else
+			dwarf_value_skip(at, skip->layout, abbrevs->encoding);
+	}
+}
+
+#endif

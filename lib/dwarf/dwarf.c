@@ -1,0 +1,242 @@
+#include "dwarf/dwarf.h"
+
+#include "base/alloc.h"
+#include "dwarf/chain.h"
+#include "dwarf/index.h"
+#include "dwarf/name.h"
+
+#include <stdlib.h>
+
+/* Of a unit: where its functions and line sequences are. */
+struct contents {
+	struct dwarf_range_index functions; /* entries */
+	struct dwarf_range_index sequences; /* of the line program */
+};
+
+struct dwarf {
+	const struct elf_file *elf; /* contains `debug`; NULL: not in an ELF file */
+	struct dwarf_file debug, alt;
+	bool has_alt;
+	struct dwarf_index index;
+	struct contents *contents; /* by unit of `debug`; NULL: not kept */
+};
+
+struct dwarf *dwarf_of_sections(const struct dwarf_sections *debug,
+				const struct dwarf_sections *alt)
+{
+	struct dwarf *dwarf = xcalloc(1, sizeof(*dwarf));
+
+	dwarf_file_init(&dwarf->debug, debug);
+	dwarf->has_alt = alt;
+	if (alt)
+		dwarf_file_init(&dwarf->alt, alt);
+	dwarf_index_init(&dwarf->index, &dwarf->debug);
+	return dwarf;
+}
+
+static struct dwarf_sections sections_of(struct elf_file *elf)
+{
+	static const char *const names[DWARF_SECTION_COUNT] = {
+		[DWARF_INFO] = ".debug_info",
+		[DWARF_ABBREV] = ".debug_abbrev",
+		[DWARF_STR] = ".debug_str",
+		[DWARF_LINE_STR] = ".debug_line_str",
+		[DWARF_STR_OFFSETS] = ".debug_str_offsets",
+		[DWARF_ADDR] = ".debug_addr",
+		[DWARF_RANGES] = ".debug_ranges",
+		[DWARF_RNGLISTS] = ".debug_rnglists",
+		[DWARF_LINE] = ".debug_line",
+	};
+	struct dwarf_sections sections;
+
+	for (unsigned i = 0; i < DWARF_SECTION_COUNT; i++)
+		sections.of[i] = elf_file_section(elf, names[i]).data;
+	return sections;
+}
+
+/*
+ * Drops pages that have been read and are not needed again: large programs have hundreds of
+ * megabytes of debug information.
+ */
+static void release(const struct dwarf *dwarf, struct bytes part)
+{
+	if (dwarf->elf)
+		elf_file_release(dwarf->elf, part);
+}
+
+struct dwarf *dwarf_new(struct elf_file *debug, struct elf_file *alt)
+{
+	struct dwarf_sections debug_sections = sections_of(debug);
+	struct dwarf_sections alt_sections;
+	struct dwarf *dwarf;
+
+	if (!bytes_left(&debug_sections.of[DWARF_INFO]))
+		return NULL;
+	if (alt)
+		alt_sections = sections_of(alt);
+	dwarf = dwarf_of_sections(&debug_sections, alt ? &alt_sections : NULL);
+	dwarf->elf = debug;
+	release(dwarf, debug_sections.of[DWARF_INFO]);
+	release(dwarf, debug_sections.of[DWARF_RANGES]);
+	release(dwarf, debug_sections.of[DWARF_RNGLISTS]);
+	return dwarf;
+}
+
+void dwarf_free(struct dwarf *dwarf)
+{
+	if (!dwarf)
+		return;
+	for (size_t i = 0; dwarf->contents && i < dwarf->debug.unit_count; i++) {
+		dwarf_range_index_deinit(&dwarf->contents[i].functions);
+		dwarf_range_index_deinit(&dwarf->contents[i].sequences);
+	}
+	free(dwarf->contents);
+	dwarf_file_deinit(&dwarf->debug);
+	dwarf_file_deinit(&dwarf->alt);
+	dwarf_index_deinit(&dwarf->index);
+	free(dwarf);
+}
+
+void dwarf_keep_contents(struct dwarf *dwarf)
+{
+	if (!dwarf->contents)
+		dwarf->contents = xcalloc(dwarf->debug.unit_count, sizeof(*dwarf->contents));
+}
+
+bool dwarf_is_split(const struct dwarf *dwarf)
+{
+	return dwarf->index.is_split;
+}
+
+uint32_t dwarf_unit_of(const struct dwarf *dwarf, uint64_t vaddr)
+{
+	return dwarf_index_find(&dwarf->index, vaddr);
+}
+
+uint64_t dwarf_unit_bytes(const struct dwarf *dwarf, uint32_t unit)
+{
+	return dwarf->debug.units[unit].end - dwarf->debug.units[unit].offset;
+}
+
+/* The state of one dwarf_resolve(). */
+struct resolving {
+	struct dwarf_reader reader;
+	struct dwarf_opened *unit;
+	struct dwarf_names names;
+	struct dwarf_scopes scopes;
+	size_t count;
+	uint32_t *innermost; /* by address: its scope */
+	struct dwarf_place *places;
+};
+
+static void resolving_init(struct resolving *resolving, const struct dwarf *dwarf, uint32_t unit,
+			   const uint64_t *vaddrs, size_t count, struct arena *arena)
+{
+	struct contents *contents = dwarf->contents ? &dwarf->contents[unit] : NULL;
+
+	*resolving = (struct resolving){.count = count};
+	dwarf_reader_init(&resolving->reader, &dwarf->debug, dwarf->has_alt ? &dwarf->alt : NULL,
+			  arena);
+	resolving->unit = dwarf_reader_open(&resolving->reader, &dwarf->debug,
+					    &dwarf->debug.units[unit]);
+	dwarf_names_init(&resolving->names, &resolving->reader);
+	resolving->innermost = xcalloc(count, sizeof(*resolving->innermost));
+	resolving->places = xcalloc(count, sizeof(*resolving->places));
+	dwarf_scopes_find(&resolving->scopes, &resolving->unit->view,
+			  contents ? &contents->functions : NULL, vaddrs, count,
+			  resolving->innermost);
+	dwarf_lines_find(dwarf_reader_lines(&resolving->reader, resolving->unit),
+			 contents ? &contents->sequences : NULL, vaddrs, count, resolving->places);
+}
+
+static void resolving_deinit(struct resolving *resolving)
+{
+	free(resolving->places);
+	free(resolving->innermost);
+	dwarf_scopes_deinit(&resolving->scopes);
+	dwarf_names_deinit(&resolving->names);
+	dwarf_reader_deinit(&resolving->reader);
+}
+
+static const struct dwarf_scope *scope_of(const struct resolving *resolving, size_t i)
+{
+	uint32_t scope = resolving->innermost[i];
+
+	return scope == DWARF_NO_SCOPE ? NULL : &resolving->scopes.items[scope];
+}
+
+/* The scope that this one is inlined into; NULL if this is the physical function. */
+static const struct dwarf_scope *caller_of(const struct resolving *resolving,
+					   const struct dwarf_scope *scope)
+{
+	return scope->level ? &resolving->scopes.items[scope->parent] : NULL;
+}
+
+static void name_functions(struct resolving *resolving)
+{
+	for (size_t i = 0; i < resolving->count; i++)
+		for (const struct dwarf_scope *scope = scope_of(resolving, i); scope;
+		     scope = caller_of(resolving, scope))
+			dwarf_names_add(&resolving->names, scope->function);
+	dwarf_names_qualify(&resolving->names);
+}
+
+static const char *path_of(struct resolving *resolving, uint64_t file)
+{
+	return dwarf_lines_path(dwarf_reader_lines(&resolving->reader, resolving->unit), file,
+				resolving->reader.arena);
+}
+
+static void fill_call(struct resolving *resolving, const struct dwarf_scope *scope,
+		      const struct dwarf_place *place, struct call *call)
+{
+	const uint32_t id = dwarf_names_add(&resolving->names, scope->function);
+	const struct dwarf_function *function = &resolving->names.functions[id];
+
+	*call = (struct call){
+		.name = function->name,
+		.is_linkage_name = function->is_linkage_name,
+		.start_line = function->decl_line,
+		.decl_file = function->decl_file,
+	};
+	if (place->is_known) {
+		call->file = path_of(resolving, place->file);
+		call->line = place->line;
+	}
+}
+
+static struct inline_chain chain_of(struct resolving *resolving, size_t i)
+{
+	const struct dwarf_scope *scope = scope_of(resolving, i);
+	struct dwarf_place place = resolving->places[i];
+	unsigned count = scope ? scope->level + 1 : 1;
+	struct call *calls;
+
+	if (!scope && !place.is_known)
+		return (struct inline_chain){0};
+	calls = arena_alloc(resolving->reader.arena, count * sizeof(*calls));
+	/* Assembly code has lines, but often no functions. */
+	if (!scope)
+		calls[0] = (struct call){.file = path_of(resolving, place.file),
+					 .line = place.line};
+	for (struct call *call = calls; scope; scope = caller_of(resolving, scope)) {
+		fill_call(resolving, scope, &place, call++);
+		place = (struct dwarf_place){scope->has_call_file, scope->call_line,
+					     scope->call_file};
+	}
+	return (struct inline_chain){calls, count};
+}
+
+void dwarf_resolve(const struct dwarf *dwarf, uint32_t unit, const uint64_t *vaddrs, size_t count,
+		   struct arena *arena, struct inline_chain *ret)
+{
+	struct resolving resolving;
+
+	resolving_init(&resolving, dwarf, unit, vaddrs, count, arena);
+	name_functions(&resolving);
+	for (size_t i = 0; i < count; i++)
+		ret[i] = chain_of(&resolving, i);
+	release(dwarf, dwarf_unit_contents(&dwarf->debug, &dwarf->debug.units[unit]));
+	release(dwarf, dwarf_lines_bytes(dwarf_reader_lines(&resolving.reader, resolving.unit)));
+	resolving_deinit(&resolving);
+}

@@ -1,0 +1,50 @@
+/*
+ * DWARF of one module: vaddr → the inline chain there, with files and lines. Supports DWARF 4 and
+ * 5 (2 and 3 where they agree), GCC and LLVM, and dwz's supplementary file.
+ *
+ * dwarf_new() reads only the unit headers and their ranges. dwarf_resolve() scans the units that
+ * were hit, each once and linearly by its abbreviations, runs their line programs once, and drops
+ * the pages it read. Any number of threads may resolve different units of one `struct dwarf` at
+ * the same time. Damaged DWARF costs the symbols of what is damaged: the chain is empty, never
+ * wrong memory. Split DWARF (.dwo files) is not followed: its units cover no address.
+ */
+#ifndef PROF_DWARF_DWARF_H
+#define PROF_DWARF_DWARF_H
+
+#include "base/arena.h"
+#include "base/cleanup.h"
+#include "dwarf/inline_chain.h"
+#include "elf/elf_file.h"
+
+#include <stdint.h>
+
+struct dwarf;
+
+#define DWARF_NO_UNIT UINT32_MAX
+
+/*
+ * NULL if the ELF file has no .debug_info. alt: dwz's supplementary file, or NULL. Both must
+ * outlive it.
+ */
+struct dwarf *dwarf_new(struct elf_file *debug, struct elf_file *alt);
+void dwarf_free(struct dwarf *dwarf);
+DEFINE_CLEANUP(dwarf, dwarf_free)
+
+/*
+ * For callers that resolve addresses of the same units repeatedly: dwarf_resolve() keeps where a
+ * unit's functions are (24 bytes each) and later reads only those that cover a requested address.
+ */
+void dwarf_keep_contents(struct dwarf *dwarf);
+
+/* True if some of its units are in .dwo files. */
+bool dwarf_is_split(const struct dwarf *dwarf);
+/* The unit that covers vaddr, or DWARF_NO_UNIT. */
+uint32_t dwarf_unit_of(const struct dwarf *dwarf, uint64_t vaddr);
+/* The size of a unit in .debug_info: a measure of the work it takes. */
+uint64_t dwarf_unit_bytes(const struct dwarf *dwarf, uint32_t unit);
+
+/* vaddrs: ascending, all of that unit. ret: one chain per address, allocated in the arena. */
+void dwarf_resolve(const struct dwarf *dwarf, uint32_t unit, const uint64_t *vaddrs, size_t count,
+		   struct arena *arena, struct inline_chain *ret);
+
+#endif

@@ -1,0 +1,28 @@
+/*
+ * Finds the unit that covers an address, from the ranges in the units' root entries.
+ * .debug_aranges has the same information, but LLVM does not write it.
+ */
+#ifndef PROF_DWARF_INDEX_H
+#define PROF_DWARF_INDEX_H
+
+#include "dwarf/unit.h"
+
+struct dwarf_range {
+	uint64_t low, high;
+	uint32_t unit;
+};
+
+/* Ascending, without overlaps. */
+struct dwarf_index {
+	struct dwarf_range *ranges;
+	size_t count, room;
+	bool is_split; /* some units have their entries in other files (.dwo) */
+};
+
+void dwarf_index_init(struct dwarf_index *index, const struct dwarf_file *file);
+void dwarf_index_deinit(struct dwarf_index *index);
+
+/* UINT32_MAX if no unit covers it. */
+uint32_t dwarf_index_find(const struct dwarf_index *index, uint64_t vaddr);
+
+#endif

@@ -1,0 +1,493 @@
+#include "dwarf/line.h"
+
+#include "base/alloc.h"
+#include "base/search.h"
+#include "dwarf/ranges.h"
+
+#include <dwarf.h>
+#include <stdlib.h>
+
+struct line_file {
+	struct bytes name;  /* `at` is NULL: unknown */
+	uint64_t directory; /* its number */
+	const char *path;   /* NULL: not built yet */
+};
+
+/* Longer paths than any file system allows are dropped, so that they cannot fill the memory. */
+enum { MAX_PATH_BYTES = 1 << 16 };
+
+struct dwarf_lines {
+	const struct dwarf_view *view;
+	struct dwarf_encoding encoding; /* that of the table */
+	uint8_t min_instruction_bytes;
+	int8_t line_base;
+	uint8_t line_range;
+	uint8_t opcode_base;
+	const uint8_t *operand_counts; /* index N - 1 for opcode N */
+	struct bytes table, program;
+	struct bytes *directories; /* as name */
+	size_t directory_count, directory_room;
+	struct line_file *files;
+	size_t file_count, file_room;
+};
+
+static void add_directory(struct dwarf_lines *lines, struct bytes name)
+{
+	GROW(lines->directories, lines->directory_count, lines->directory_room);
+	lines->directories[lines->directory_count++] = name;
+}
+
+static void add_file(struct dwarf_lines *lines, struct bytes name, uint64_t directory)
+{
+	GROW(lines->files, lines->file_count, lines->file_room);
+	lines->files[lines->file_count++] = (struct line_file){name, directory, NULL};
+}
+
+/*
+ * Up to DWARF 4: strings, ended by an empty one. Numbers begin at 1; 0 means the unit's own
+ * directory and file.
+ */
+static void read_old_tables(struct dwarf_lines *lines, struct bytes *at)
+{
+	const struct dwarf_root *root = &lines->view->root;
+	struct bytes name;
+
+	add_directory(lines, dwarf_string(lines->view, &root->directory));
+	while (name = bytes_text(at), bytes_left(&name))
+		add_directory(lines, name);
+	add_file(lines, (struct bytes){0}, 0);
+	while (name = bytes_text(at), bytes_left(&name)) {
+		uint64_t directory = bytes_uleb(at);
+
+		bytes_uleb(at); /* time */
+		bytes_uleb(at); /* size */
+		add_file(lines, name, directory);
+	}
+}
+
+/* The format of a table's entries: at most 255 pairs of content type and form. */
+struct entry_format {
+	struct {
+		uint16_t content, form;
+	} parts[UINT8_MAX];
+	unsigned count;
+};
+
+static void read_format(struct bytes *at, struct entry_format *format)
+{
+	format->count = bytes_u8(at);
+	for (unsigned i = 0; i < format->count; i++) {
+		uint64_t content = bytes_uleb(at);
+		uint64_t form = bytes_uleb(at);
+
+		format->parts[i].content = content <= UINT16_MAX ? (uint16_t)content : 0;
+		format->parts[i].form = form <= UINT16_MAX ? (uint16_t)form : 0;
+	}
+}
+
+/*
+ * Returns false if the table is malformed. Entries of 0 bytes are malformed too, since any number
+ * of them would fit.
+ */
+static bool read_entry(struct dwarf_lines *lines, const struct entry_format *format,
+		       struct bytes *at, struct bytes *name, uint64_t *directory)
+{
+	const unsigned char *start = at->at;
+
+	*name = (struct bytes){0};
+	*directory = 0;
+	for (unsigned i = 0; i < format->count; i++) {
+		struct dwarf_value value = {0};
+
+		dwarf_value_read(at, format->parts[i].form, 0, lines->encoding, &value);
+		if (format->parts[i].content == DW_LNCT_path)
+			*name = dwarf_string(lines->view, &value);
+		else if (format->parts[i].content == DW_LNCT_directory_index)
+			*directory = value.number;
+	}
+	return bytes_ok(at) && at->at > start;
+}
+
+static void read_tables(struct dwarf_lines *lines, struct bytes *at)
+{
+	struct entry_format format;
+	uint64_t directory, count;
+	struct bytes name;
+
+	read_format(at, &format);
+	for (count = bytes_uleb(at); count; count--) {
+		if (!read_entry(lines, &format, at, &name, &directory))
+			return;
+		add_directory(lines, name);
+	}
+	read_format(at, &format);
+	for (count = bytes_uleb(at); count; count--) {
+		if (!read_entry(lines, &format, at, &name, &directory))
+			return;
+		add_file(lines, name, directory);
+	}
+}
+
+/*
+ * Reads up to the length of the rest of the header, which becomes *header. Returns false if the
+ * table is not supported.
+ */
+static bool read_start(struct dwarf_lines *lines, struct bytes at, struct bytes *header)
+{
+	uint64_t length = dwarf_initial_length(&at, &lines->encoding.offset_bytes);
+	struct bytes table = bytes_sub(&at, length);
+	uint16_t version = bytes_u16(&table);
+
+	if (version < 2 || version > 5)
+		return false;
+	lines->table = table;
+	lines->encoding.version = (uint8_t)version;
+	lines->encoding.address_bytes = lines->view->unit->encoding.address_bytes;
+	if (version >= 5) {
+		lines->encoding.address_bytes = bytes_u8(&table);
+		bytes_u8(&table); /* segment selector size */
+	}
+	length = bytes_uint(&table, lines->encoding.offset_bytes);
+	*header = bytes_sub(&table, length);
+	lines->program = table;
+	return bytes_ok(header);
+}
+
+static bool read_opcodes(struct dwarf_lines *lines, struct bytes *header)
+{
+	lines->min_instruction_bytes = bytes_u8(header);
+	if (lines->encoding.version >= 4)
+		bytes_u8(header); /* operations per instruction: above 1 only on VLIW machines */
+	bytes_u8(header);	  /* default_is_stmt */
+	lines->line_base = (int8_t)bytes_u8(header);
+	lines->line_range = bytes_u8(header);
+	lines->opcode_base = bytes_u8(header);
+	if (!lines->opcode_base)
+		return false;
+	lines->operand_counts = bytes_take(header, lines->opcode_base - 1U);
+	return bytes_ok(header);
+}
+
+/* The program stays empty if what it needs cannot be read. */
+static void read_lines(struct dwarf_lines *lines, struct bytes at, uint64_t max_header_bytes)
+{
+	struct bytes header;
+
+	if (!read_start(lines, at, &header) || bytes_left(&header) > max_header_bytes ||
+	    !read_opcodes(lines, &header)) {
+		lines->program = (struct bytes){0};
+		return;
+	}
+	if (lines->encoding.version >= 5)
+		read_tables(lines, &header);
+	else
+		read_old_tables(lines, &header);
+}
+
+struct dwarf_lines *dwarf_lines_new(const struct dwarf_view *view, uint64_t max_header_bytes)
+{
+	struct dwarf_lines *lines = xcalloc(1, sizeof(*lines));
+	const struct dwarf_value *place = &view->root.lines;
+
+	lines->view = view;
+	if (place->form)
+		read_lines(lines,
+			   dwarf_section_at(&view->file->sections, DWARF_LINE, place->number),
+			   max_header_bytes);
+	return lines;
+}
+
+uint64_t dwarf_lines_header_bytes(const struct dwarf_lines *lines)
+{
+	return bytes_left(&lines->table) - bytes_left(&lines->program);
+}
+
+struct bytes dwarf_lines_bytes(const struct dwarf_lines *lines)
+{
+	return lines->table;
+}
+
+void dwarf_lines_free(struct dwarf_lines *lines)
+{
+	if (!lines)
+		return;
+	free(lines->directories);
+	free(lines->files);
+	free(lines);
+}
+
+/* Directories, outermost first, then the file's name. */
+struct path {
+	struct bytes parts[3];
+	unsigned count;
+};
+
+/* Each relative part is relative to the part before it. */
+static void add_part(struct path *path, struct bytes part)
+{
+	if (bytes_left(&part) && *part.at == '/')
+		path->count = 0;
+	if (bytes_left(&part))
+		path->parts[path->count++] = part;
+}
+
+static const char *join(const struct path *path, struct arena *arena)
+{
+	size_t len = path->count;
+	char *ret, *end;
+
+	for (unsigned i = 0; i < path->count; i++)
+		len += bytes_left(&path->parts[i]);
+	if (!path->count || len > MAX_PATH_BYTES)
+		return NULL;
+	ret = end = arena_alloc(arena, len);
+	for (unsigned i = 0; i < path->count; i++) {
+		end = bytes_append(end, path->parts[i]);
+		if (end[-1] != '/')
+			*end++ = '/';
+	}
+	end[-1] = '\0';
+	return ret;
+}
+
+static const char *make_path(const struct dwarf_lines *lines, const struct line_file *file,
+			     struct arena *arena)
+{
+	struct bytes directory = {0};
+	struct path path = {0};
+
+	if (file->directory < lines->directory_count)
+		directory = lines->directories[file->directory];
+	if (file->directory != 0 || !directory.at) /* 0 is the unit's directory */
+		add_part(&path, dwarf_string(lines->view, &lines->view->root.directory));
+	add_part(&path, directory);
+	add_part(&path, file->name);
+	return join(&path, arena);
+}
+
+const char *dwarf_lines_path(struct dwarf_lines *lines, uint64_t number, struct arena *arena)
+{
+	struct line_file *file;
+
+	if (number >= lines->file_count)
+		return NULL;
+	file = &lines->files[number];
+	if (!file->path && file->name.at)
+		file->path = make_path(lines, file, arena);
+	return file->path;
+}
+
+/* Advances address and operation index (DWARF 5, 6.2.5.1). */
+struct special {
+	uint32_t address, line;
+};
+
+/*
+ * The registers of the line program (DWARF 5, 6.2.2) as far as needed, and the addresses to find.
+ */
+struct line_run {
+	const struct dwarf_lines *lines;
+	struct bytes at;
+	struct special specials[UINT8_MAX + 1];
+	uint64_t address, file;
+	uint32_t line;
+	bool is_gone; /* the sequence is of discarded code */
+
+	struct dwarf_range_index *making;  /* filled with the sequences; NULL: not wanted */
+	struct dwarf_range_entry sequence; /* the current one, so far */
+
+	bool has_row; /* of this sequence; a row extends to the next row */
+	uint64_t row_address;
+	struct dwarf_place row;
+
+	const uint64_t *vaddrs;
+	size_t count;
+	size_t next; /* the first address that is not before the row */
+	struct dwarf_place *found;
+};
+
+static void begin_sequence(struct line_run *run)
+{
+	run->sequence = (struct dwarf_range_entry){
+		.low = UINT64_MAX, .offset = (uint64_t)(run->at.at - run->lines->program.at)};
+	run->address = 0;
+	run->file = 1;
+	run->line = 1;
+	run->is_gone = true; /* until an address is set */
+	run->has_row = false;
+}
+
+static void end_sequence(struct line_run *run)
+{
+	const struct dwarf_range_entry *sequence = &run->sequence;
+
+	if (run->making && sequence->low < sequence->high)
+		dwarf_range_index_add(run->making, sequence->low, sequence->high, sequence->offset);
+}
+
+static void reach(struct dwarf_range_entry *sequence, uint64_t address)
+{
+	if (address < sequence->low)
+		sequence->low = address;
+	if (address > sequence->high)
+		sequence->high = address;
+}
+
+/* The previous row extends to this address. */
+static void end_row(struct line_run *run)
+{
+	if (!run->has_row)
+		return;
+	reach(&run->sequence, run->address);
+	for (; run->next < run->count && run->vaddrs[run->next] < run->address; run->next++)
+		run->found[run->next] = run->row;
+}
+
+static void add_row(struct line_run *run)
+{
+	bool goes_on = run->has_row && run->address >= run->row_address;
+
+	if (run->is_gone)
+		return;
+	end_row(run);
+	if (!goes_on)
+		run->next = search_first(run->vaddrs, run->count, run->address);
+	reach(&run->sequence, run->address);
+	run->has_row = true;
+	run->row_address = run->address;
+	run->row = (struct dwarf_place){true, run->line, run->file};
+}
+
+static void advance(struct line_run *run, uint64_t operations)
+{
+	run->address += operations * run->lines->min_instruction_bytes;
+}
+
+/* Computed once per opcode, not per row. */
+static void prepare_specials(struct line_run *run)
+{
+	const struct dwarf_lines *lines = run->lines;
+	unsigned range = lines->line_range ? lines->line_range : 1;
+
+	for (unsigned opcode = lines->opcode_base; opcode <= UINT8_MAX; opcode++) {
+		unsigned over = lines->line_range ? opcode - lines->opcode_base : 0;
+
+		run->specials[opcode] = (struct special){
+			.address = over / range * lines->min_instruction_bytes,
+			.line = (uint32_t)lines->line_base + over % range,
+		};
+	}
+}
+
+static void run_special(struct line_run *run, unsigned opcode)
+{
+	run->address += run->specials[opcode].address;
+	run->line += run->specials[opcode].line;
+	add_row(run);
+}
+
+/* Returns false at the end of the sequence. */
+static bool run_extended(struct line_run *run)
+{
+	uint64_t length = bytes_uleb(&run->at);
+	struct bytes operand = bytes_sub(&run->at, length);
+
+	switch (bytes_u8(&operand)) {
+	case DW_LNE_end_sequence:
+		end_row(run);
+		return false;
+	case DW_LNE_set_address:
+		run->address = bytes_uint(&operand, (unsigned)bytes_left(&operand));
+		run->is_gone = dwarf_is_tombstone(run->address);
+		run->has_row &= !run->is_gone;
+		break;
+	default: /* discriminators and vendor extensions */
+		break;
+	}
+	return true;
+}
+
+static void skip_operands(struct line_run *run, unsigned opcode)
+{
+	for (unsigned i = run->lines->operand_counts[opcode - 1]; i; i--)
+		bytes_uleb(&run->at);
+}
+
+static void run_standard(struct line_run *run, unsigned opcode)
+{
+	switch (opcode) {
+	case DW_LNS_copy:
+		add_row(run);
+		break;
+	case DW_LNS_advance_pc:
+		advance(run, bytes_uleb(&run->at));
+		break;
+	case DW_LNS_advance_line:
+		run->line += (uint32_t)bytes_sleb(&run->at);
+		break;
+	case DW_LNS_set_file:
+		run->file = bytes_uleb(&run->at);
+		break;
+	case DW_LNS_const_add_pc:
+		run->address += run->specials[UINT8_MAX].address;
+		break;
+	case DW_LNS_fixed_advance_pc:
+		run->address += bytes_u16(&run->at);
+		break;
+	default:
+		skip_operands(run, opcode);
+	}
+}
+
+static void run_sequence(struct line_run *run)
+{
+	bool goes_on = true;
+
+	begin_sequence(run);
+	while (goes_on && bytes_left(&run->at)) {
+		unsigned opcode = bytes_u8(&run->at);
+
+		if (opcode >= run->lines->opcode_base)
+			run_special(run, opcode);
+		else if (opcode == 0)
+			goes_on = run_extended(run);
+		else
+			run_standard(run, opcode);
+	}
+	end_sequence(run);
+}
+
+static void run_parts(struct line_run *run, const struct dwarf_range_index *parts)
+{
+	const struct dwarf_range_entry *part;
+	size_t next = 0;
+
+	while ((part = dwarf_range_index_next(parts, &next, 0, run->vaddrs, run->count))) {
+		run->at = bytes_at(run->lines->program, part->offset);
+		run_sequence(run);
+	}
+}
+
+void dwarf_lines_find(const struct dwarf_lines *lines, struct dwarf_range_index *parts,
+		      const uint64_t *vaddrs, size_t count, struct dwarf_place *ret)
+{
+	struct line_run run = {
+		.lines = lines,
+		.at = lines->program,
+		.vaddrs = vaddrs,
+		.count = count,
+		.found = ret,
+		.making = parts && !parts->are_made ? parts : NULL,
+	};
+
+	memset(ret, 0, count * sizeof(*ret));
+	if (lines->opcode_base)
+		prepare_specials(&run);
+	if (parts && parts->are_made)
+		run_parts(&run, parts);
+	else
+		while (bytes_left(&run.at))
+			run_sequence(&run);
+	if (parts)
+		parts->are_made = true;
+}

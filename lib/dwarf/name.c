@@ -1,0 +1,257 @@
+#include "dwarf/name.h"
+
+#include "base/alloc.h"
+#include "dwarf/scan.h"
+
+#include <dwarf.h>
+#include <stdlib.h>
+
+/*
+ * Compilers write chains of concrete, abstract and declaration entries; a cycle must end too. The
+ * second limit keeps malformed names from filling the memory.
+ */
+enum { MAX_HOPS = 8, MAX_SCOPES = 64, MAX_NAME_BYTES = 1 << 16 };
+
+struct dwarf_unqualified {
+	uint32_t function;
+	struct dwarf_reference entry; /* the entry with the name */
+};
+
+void dwarf_names_init(struct dwarf_names *names, struct dwarf_reader *reader)
+{
+	*names = (struct dwarf_names){.reader = reader};
+}
+
+void dwarf_names_deinit(struct dwarf_names *names)
+{
+	free(names->functions);
+	free(names->unqualified);
+	idmap_deinit(&names->ids);
+}
+
+/* What an entry and the entries it refers to say; the first value counts. */
+struct description {
+	struct bytes name, linkage_name; /* `at` is NULL: none */
+	struct dwarf_reference named_by; /* the entry with the name */
+	uint64_t language;		 /* of that entry */
+	bool is_external;
+	const char *decl_file;
+	uint32_t decl_line;
+	struct dwarf_reference next;
+};
+
+static void describe_name(struct description *to, const struct dwarf_view *view,
+			  const struct dwarf_value *value, struct dwarf_reference self)
+{
+	if (to->name.at)
+		return;
+	to->name = dwarf_string(view, value);
+	to->named_by = self;
+	to->language = view->root.language;
+}
+
+static void describe(struct dwarf_reader *reader, struct description *to,
+		     struct dwarf_opened *opened, const struct dwarf_value *value,
+		     struct dwarf_reference self)
+{
+	const struct dwarf_view *view = &opened->view;
+
+	switch (value->name) {
+	case DW_AT_linkage_name:
+	case DW_AT_MIPS_linkage_name:
+		if (!to->linkage_name.at)
+			to->linkage_name = dwarf_string(view, value);
+		break;
+	case DW_AT_name:
+		describe_name(to, view, value, self);
+		break;
+	case DW_AT_external:
+		to->is_external = true;
+		break;
+	case DW_AT_decl_file:
+		if (!to->decl_file)
+			to->decl_file = dwarf_lines_path(dwarf_reader_lines(reader, opened),
+							 value->number, reader->arena);
+		break;
+	case DW_AT_decl_line:
+		if (!to->decl_line)
+			to->decl_line = (uint32_t)value->number;
+		break;
+	case DW_AT_abstract_origin:
+	case DW_AT_specification:
+		to->next = dwarf_reference(view, value);
+		break;
+	default:
+		break;
+	}
+}
+
+static struct description description_of(struct dwarf_reader *reader, struct dwarf_reference entry)
+{
+	struct description description = {.next = entry};
+
+	for (unsigned hops = 0; description.next.file && hops < MAX_HOPS; hops++) {
+		struct dwarf_reference self = description.next;
+		struct dwarf_value value = {0};
+		struct dwarf_opened *opened;
+		struct dwarf_attrs attrs;
+		struct dwarf_die die;
+
+		description.next = (struct dwarf_reference){0};
+		opened = dwarf_reader_die(reader, self, &die);
+		if (!opened)
+			break;
+		attrs = dwarf_attrs_of(&opened->view, &die);
+		while (dwarf_attrs_next(&attrs, &value))
+			describe(reader, &description, opened, &value, self);
+	}
+	return description;
+}
+
+/* Languages without named scopes around functions. */
+static bool is_flat(uint64_t language)
+{
+	switch (language) {
+	case DW_LANG_C89:
+	case DW_LANG_C:
+	case DW_LANG_C99:
+	case DW_LANG_C11:
+	case 0x002c: /* DW_LANG_C17, which came after DWARF 5 */
+	case DW_LANG_Mips_Assembler:
+		return true;
+	default:
+		return false;
+	}
+}
+
+uint32_t dwarf_names_add(struct dwarf_names *names, struct dwarf_reference function)
+{
+	bool is_alt = function.file && function.file == names->reader->alt;
+	uint32_t *id = idmap_put(&names->ids, function.offset, function.file ? is_alt : 2);
+	struct description description;
+	uint32_t index;
+
+	if (*id != IDMAP_NONE)
+		return *id;
+	index = *id = (uint32_t)names->count;
+	description = description_of(names->reader, function);
+	GROW(names->functions, names->count, names->room);
+	names->functions[names->count++] = (struct dwarf_function){
+		.name = arena_text(names->reader->arena, description.linkage_name.at
+								 ? description.linkage_name
+								 : description.name),
+		.is_linkage_name = description.linkage_name.at,
+		.decl_file = description.decl_file,
+		.decl_line = description.decl_line,
+	};
+	/*
+	 * extern "C" gives external functions without a linkage name; the plain name is complete.
+	 */
+	if (!description.linkage_name.at && description.name.at && !description.is_external &&
+	    !is_flat(description.language)) {
+		GROW(names->unqualified, names->unqualified_count, names->unqualified_room);
+		names->unqualified[names->unqualified_count++] =
+			(struct dwarf_unqualified){index, description.named_by};
+	}
+	return index;
+}
+
+/* The entries around the current one, outermost first. */
+struct surroundings {
+	struct dwarf_die *entries;
+	size_t count, room;
+};
+
+static struct bytes text_of(const char *str)
+{
+	return bytes_of(str, strlen(str));
+}
+
+/* inner: the name to qualify. */
+static struct bytes scope_name(struct dwarf_reader *reader, const struct dwarf_view *view,
+			       const struct dwarf_die *die, const char *inner)
+{
+	struct dwarf_reference entry = {view->file, die->offset};
+	struct bytes name = description_of(reader, entry).name;
+
+	if (name.at)
+		return name;
+	if (die->abbrev->tag == DW_TAG_namespace)
+		return text_of("(anonymous namespace)");
+	return text_of(strncmp(inner, "operator()", 10) == 0 ? "{lambda}" : "{unnamed}");
+}
+
+static const char *qualified(struct dwarf_reader *reader, const struct dwarf_view *view,
+			     const struct surroundings *around, const char *name)
+{
+	size_t count = around->count < MAX_SCOPES ? around->count : MAX_SCOPES;
+	const struct dwarf_die *entries = &around->entries[around->count - count];
+	struct bytes scopes[MAX_SCOPES];
+	size_t len = strlen(name) + 1;
+	char *ret, *end;
+
+	for (size_t i = 0; i < count; i++) {
+		scopes[i] = scope_name(reader, view, &entries[i], name);
+		len += bytes_left(&scopes[i]) + strlen("::");
+	}
+	if (len > MAX_NAME_BYTES)
+		return name;
+	ret = end = arena_alloc(reader->arena, len);
+	for (size_t i = 0; i < count; i++)
+		end = bytes_append(bytes_append(end, scopes[i]), text_of("::"));
+	strcpy(end, name);
+	return ret;
+}
+
+/* All offsets are of one unit, in ascending order. */
+static void qualify_unit(struct dwarf_names *names, const struct dwarf_view *view,
+			 const struct dwarf_unqualified *wanted, size_t count)
+{
+	struct surroundings around = {0};
+	struct dwarf_scan scan;
+	struct dwarf_die die;
+
+	dwarf_scan_init(&scan, view, DWARF_SCOPE);
+	while (count && dwarf_scan_next(&scan, &die)) {
+		while (around.count && around.entries[around.count - 1].depth >= scan.ended_depth)
+			around.count--;
+		for (; count && wanted->entry.offset <= die.offset; wanted++, count--) {
+			const char **name = &names->functions[wanted->function].name;
+
+			if (wanted->entry.offset == die.offset && around.count)
+				*name = qualified(names->reader, view, &around, *name);
+		}
+		GROW(around.entries, around.count, around.room);
+		around.entries[around.count++] = die;
+	}
+	free(around.entries);
+}
+
+static int compare_entries(const void *left, const void *right)
+{
+	const struct dwarf_unqualified *a = left, *b = right;
+
+	if (a->entry.file != b->entry.file)
+		return (uintptr_t)a->entry.file < (uintptr_t)b->entry.file ? -1 : 1;
+	return (a->entry.offset > b->entry.offset) - (a->entry.offset < b->entry.offset);
+}
+
+void dwarf_names_qualify(struct dwarf_names *names)
+{
+	struct dwarf_unqualified *wanted = names->unqualified;
+	size_t count = names->unqualified_count;
+
+	if (count)
+		qsort(wanted, count, sizeof(*wanted), compare_entries);
+	for (size_t end, i = 0; i < count; i = end) {
+		const struct dwarf_file *file = wanted[i].entry.file;
+		const struct dwarf_unit *unit = dwarf_file_unit_at(file, wanted[i].entry.offset);
+
+		for (end = i + 1; end < count && wanted[end].entry.file == file &&
+				  wanted[end].entry.offset < unit->end;)
+			end++;
+		qualify_unit(names, &dwarf_reader_open(names->reader, file, unit)->view, &wanted[i],
+			     end - i);
+	}
+	names->unqualified_count = 0;
+}

@@ -1,0 +1,30 @@
+/*
+ * A linear pass over a unit's entries, driven by its abbreviations. It builds no tree, visits
+ * nothing twice and does not need DW_AT_sibling (which LLVM does not write).
+ */
+#ifndef PROF_DWARF_SCAN_H
+#define PROF_DWARF_SCAN_H
+
+#include "dwarf/view.h"
+
+struct dwarf_scan {
+	const struct dwarf_view *view;
+	const unsigned char *info; /* start of the section */
+	struct bytes at;
+	uint32_t depth;
+	/*
+	 * The smallest depth since the previous entry: entries of that depth or deeper have ended.
+	 */
+	uint32_t ended_depth;
+	uint8_t wanted; /* roles; may be changed between two calls */
+};
+
+void dwarf_scan_init(struct dwarf_scan *scan, const struct dwarf_view *view, uint8_t wanted);
+
+/* Continues with the entry at an offset of .debug_info, which becomes the outermost. */
+void dwarf_scan_seek(struct dwarf_scan *scan, uint64_t offset);
+
+/* The next entry with one of the wanted roles; false at the end or where the unit is damaged. */
+bool dwarf_scan_next(struct dwarf_scan *scan, struct dwarf_die *ret);
+
+#endif

@@ -1,0 +1,127 @@
+#include "format/pprof/events.h"
+
+#include "base/alloc.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void pprof_events_deinit(struct pprof_events *events)
+{
+	free(events->types);
+	free(events->ids);
+}
+
+/* The type of counts with this name. */
+static size_t find_counts(const struct pprof_events *events, const struct profile *profile,
+			  const char *name)
+{
+	size_t i = 0;
+
+	while (i < events->count &&
+	       (strcmp(profile_string(profile, events->types[i].name), name) ||
+		strcmp(profile_string(profile, events->types[i].unit), "count")))
+		i++;
+	return i;
+}
+
+static size_t find_samples(const struct pprof_events *events, const struct profile *profile)
+{
+	size_t found = find_counts(events, profile, "samples");
+
+	if (found == events->count)
+		found = find_counts(events, profile, "sample");
+	return events->count > 1 ? found : events->count;
+}
+
+/* The event to show if only one can be shown. */
+static size_t main_type(const struct pprof_events *events)
+{
+	size_t last = events->count - 1;
+
+	for (size_t i = 0; i < events->count; i++)
+		if (events->types[i].name == events->default_type && i != events->samples)
+			return i;
+	return last == events->samples ? last - 1 : last;
+}
+
+static event_id add_event(const struct pprof_events *events, struct profile *profile, size_t index)
+{
+	const struct pprof_type *type = &events->types[index];
+	struct profile_event event = {
+		.name = type->name,
+		.unit = type->unit,
+		.kind = value_kind_of(profile_string(profile, type->name),
+				      profile_string(profile, type->unit)),
+		.one_value = events->samples == events->count || profile_event_count(profile),
+	};
+
+	/* A file has one period; it applies to events of the same unit. */
+	if (type->unit == events->period_type.unit)
+		event.period = events->period;
+	return profile_add_event(profile, &event);
+}
+
+static struct error *check_types(struct pprof_events *events, struct profile *profile)
+{
+	if (!events->count)
+		return error_new("it has no sample types");
+	for (size_t i = 0; i < events->count; i++) {
+		if (!events->types[i].name)
+			return error_new("a sample type has no name");
+		if (!events->types[i].unit)
+			events->types[i].unit = strtab_add(profile_strings(profile), "count");
+	}
+	return NULL;
+}
+
+struct error *pprof_events_define(struct pprof_events *events, struct profile *profile)
+{
+	struct error *err = check_types(events, profile);
+	size_t expected;
+
+	if (err)
+		return err;
+	events->samples = find_samples(events, profile);
+	events->ids = xcalloc(events->count, sizeof(*events->ids));
+	add_event(events, profile, main_type(events));
+	for (size_t i = 0; i < events->count; i++)
+		if (i != events->samples)
+			events->ids[i] = add_event(events, profile, i);
+	expected = events->count - (events->samples < events->count);
+	if (profile_event_count(profile) < expected)
+		return error_new("it has two equal sample types");
+	return NULL;
+}
+
+static struct error *check(const struct pprof_events *events, const uint64_t *values, size_t count)
+{
+	if (count != events->count)
+		return error_new("a sample has %zu values where the profile has %zu types", count,
+				 events->count);
+	for (size_t i = 0; i < count; i++)
+		if (values[i] > INT64_MAX)
+			return error_hint(error_new("it has negative values, as the difference of "
+						    "two profiles"),
+					  "prof reads profiles, not their differences");
+	return NULL;
+}
+
+struct error *pprof_events_add(const struct pprof_events *events, struct profile *profile,
+			       label_set_id labels, stack_id stack, const uint64_t *values,
+			       size_t count)
+{
+	struct error *err = check(events, values, count);
+
+	for (size_t i = 0; !err && i < count; i++) {
+		event_id event = events->ids[i];
+		uint64_t samples = values[i];
+
+		if (i == events->samples)
+			continue;
+		if (event == 0 && events->samples < count)
+			samples = values[events->samples];
+		if (samples || values[i])
+			profile_add_samples(profile, labels, stack, event, samples, values[i]);
+	}
+	return err;
+}

@@ -1,0 +1,38 @@
+/*
+ * The values of a pprof sample: sample types, as events of a profile.
+ *
+ * If there are several types, a type "samples" is not an event but the number of samples of event
+ * 0. Without such a type, each value is both the number of samples and their weight. Event 0 is
+ * the type that pprof shows by default: default_sample_type, or else the last one.
+ */
+#ifndef PROF_FORMAT_PPROF_EVENTS_H
+#define PROF_FORMAT_PPROF_EVENTS_H
+
+#include "base/error.h"
+#include "profile/profile.h"
+
+struct pprof_type {
+	string_id name, unit;
+};
+
+/* Zeroed, then filled in by the reader up to `period`. */
+struct pprof_events {
+	struct pprof_type *types; /* in the order of the values */
+	size_t count, room;
+	string_id default_type; /* "": none */
+	struct pprof_type period_type;
+	uint64_t period;
+	size_t samples; /* the type that counts samples; equal to `count` if there is none */
+	event_id *ids;	/* by type, except `samples` */
+};
+
+void pprof_events_deinit(struct pprof_events *events);
+
+/* Adds the events to the profile. */
+MUST_CHECK struct error *pprof_events_define(struct pprof_events *events, struct profile *profile);
+/* Adds the values of a sample, one per type. */
+MUST_CHECK struct error *pprof_events_add(const struct pprof_events *events,
+					  struct profile *profile, label_set_id labels,
+					  stack_id stack, const uint64_t *values, size_t count);
+
+#endif

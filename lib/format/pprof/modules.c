@@ -1,0 +1,151 @@
+#include "format/pprof/modules.h"
+
+#include "base/alloc.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void pprof_modules_init(struct pprof_modules *modules, struct profile *profile, uint64_t count)
+{
+	*modules = (struct pprof_modules){.profile = profile};
+	id_table_init(&modules->ids, count);
+}
+
+void pprof_modules_deinit(struct pprof_modules *modules)
+{
+	free(modules->mappings);
+	id_table_deinit(&modules->ids);
+}
+
+bool pprof_modules_add(struct pprof_modules *modules, uint64_t id,
+		       const struct pprof_source *mapping)
+{
+	if (!id_table_put(&modules->ids, id, modules->count))
+		return false;
+	GROW(modules->mappings, modules->count, modules->room);
+	modules->mappings[modules->count++] = *mapping;
+	return true;
+}
+
+void pprof_modules_set_source_user(struct pprof_modules *modules, uint64_t id, uid_t user)
+{
+	uint32_t index = id_table_get(&modules->ids, id);
+	const struct pprof_source *mapping;
+
+	if (index == IDMAP_NONE)
+		return;
+	mapping = &modules->mappings[index];
+	profile_set_source_user(modules->profile, mapping->module, user);
+	if (mapping->outside != PPROF_NO_MAPPING)
+		profile_set_source_user(modules->profile, mapping->outside, user);
+}
+
+/* A module without segments, for addresses outside of their mapping's range. */
+static uint32_t module_outside(struct pprof_modules *modules, struct pprof_source *mapping)
+{
+	struct profile_module module = *profile_get_module(modules->profile, mapping->module);
+
+	if (mapping->outside == PPROF_NO_MAPPING) {
+		module.segment_count = 0;
+		module.named = false;
+		mapping->outside = modules->module_count++;
+		profile_describe_module(modules->profile, mapping->outside, &module);
+	}
+	return mapping->outside;
+}
+
+struct pprof_place pprof_modules_place(struct pprof_modules *modules, uint64_t mapping_id,
+				       uint64_t address)
+{
+	uint32_t index = id_table_get(&modules->ids, mapping_id);
+	struct pprof_source *mapping;
+
+	if (!mapping_id || index == IDMAP_NONE)
+		return (struct pprof_place){PPROF_NO_MAPPING, address};
+	mapping = &modules->mappings[index];
+	if (mapping->start >= mapping->limit)
+		return (struct pprof_place){mapping->module, address};
+	if (address < mapping->start || address >= mapping->limit)
+		return (struct pprof_place){module_outside(modules, mapping), address};
+	return (struct pprof_place){mapping->module, address - mapping->start + mapping->offset};
+}
+
+static enum profile_module_kind module_kind(const char *path)
+{
+	static const struct {
+		const char *start;
+		enum profile_module_kind kind;
+	} kinds[] = {
+		{"[kernel", PROFILE_MODULE_KERNEL},
+		{"[guest.kernel", PROFILE_MODULE_KERNEL},
+		{"[vdso", PROFILE_MODULE_VDSO},
+		{"linux-vdso", PROFILE_MODULE_VDSO},
+		{"[jit", PROFILE_MODULE_JIT},
+		{"[anon", PROFILE_MODULE_JIT},
+		{"//anon", PROFILE_MODULE_JIT},
+		{"[unknown]", PROFILE_MODULE_UNKNOWN},
+		{"[python", PROFILE_MODULE_INTERPRETED},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		if (!strncmp(path, kinds[i].start, strlen(kinds[i].start)))
+			return kinds[i].kind;
+	return *path ? PROFILE_MODULE_FILE : PROFILE_MODULE_UNKNOWN;
+}
+
+static bool is_same_file(const struct pprof_source *left, const struct pprof_source *right)
+{
+	return left->path == right->path && left->build_id == right->build_id;
+}
+
+/*
+ * Whether two mappings are segments of one file, the second after the first. Linkers let two
+ * segments share a page, which then is in two mappings at two addresses; but a module's offset has
+ * one address.
+ */
+static bool belongs_to(const struct pprof_source *second, const struct pprof_source *first)
+{
+	return is_same_file(second, first) && first->start < first->limit &&
+	       second->start < second->limit && second->offset > first->offset &&
+	       second->offset - first->offset >= first->limit - first->start;
+}
+
+static void add_module(struct pprof_modules *modules, uint32_t first, uint32_t end)
+{
+	const struct pprof_source *source = &modules->mappings[first];
+	struct profile_module module = {
+		.kind = module_kind(profile_string(modules->profile, source->path)),
+		.path = source->path,
+		.build_id = source->build_id,
+	};
+	CLEANUP(free_ptr)
+	struct profile_segment *segments = xcalloc(end - first, sizeof(*segments));
+
+	for (uint32_t i = first; i < end; i++) {
+		struct pprof_source *mapping = &modules->mappings[i];
+
+		mapping->module = modules->module_count;
+		if (mapping->start < mapping->limit)
+			segments[module.segment_count++] = (struct profile_segment){
+				.offset = mapping->offset,
+				.vaddr = mapping->start,
+				.size_bytes = mapping->limit - mapping->start,
+			};
+	}
+	module.segments = segments;
+	module.is_main = module.kind == PROFILE_MODULE_FILE &&
+			 is_same_file(source, &modules->mappings[0]);
+	profile_describe_module(modules->profile, modules->module_count++, &module);
+}
+
+void pprof_modules_define(struct pprof_modules *modules)
+{
+	profile_describe_module(modules->profile, modules->module_count++,
+				&(struct profile_module){.kind = PROFILE_MODULE_NONE});
+	for (uint32_t first = 0, end; first < modules->count; first = end) {
+		for (end = first + 1; end < modules->count; end++)
+			if (!belongs_to(&modules->mappings[end], &modules->mappings[end - 1]))
+				break;
+		add_module(modules, first, end);
+	}
+}

@@ -1,0 +1,384 @@
+#include "format/format.h"
+
+#include "base/alloc.h"
+#include "base/gzip.h"
+#include "format/pprof/mapping.h"
+#include "format/pprof/read.h"
+#include "format/pprof/samples.h"
+#include "format/pprof/stream.h"
+#include "profile/source_users.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Function and location ids are the profile's ids plus one: 0 means none. */
+struct writer {
+	struct pprof_stream stream;
+	struct wire_message message,
+		nested; /* scratch buffers, empty between two fields of the profile */
+	const struct profile *profile;
+	event_id event; /* the default sample type, whose samples are counted */
+	struct pprof_mappings mappings;
+};
+
+static uint64_t text(struct writer *writer, string_id id)
+{
+	return pprof_string(&writer->stream, profile_string(writer->profile, id));
+}
+
+/* String table indices. */
+struct value_type {
+	uint64_t type, unit;
+};
+
+/* The name of its sample type. Of two clocks only the first is "cpu", as in Go's own profiles:
+ * readers choose a type by its name. */
+static const char *name_of_event(const struct profile *profile, event_id id)
+{
+	const struct profile_event *event = profile_get_event(profile, id);
+	bool is_cpu = event->kind == VALUE_CPU_TIME && id == 0 && !event->unit;
+
+	return is_cpu ? "cpu" : profile_string(profile, event->name);
+}
+
+static struct value_type type_of_event(struct writer *writer, event_id id)
+{
+	struct value_type type;
+
+	type.type = pprof_string(&writer->stream, name_of_event(writer->profile, id));
+	type.unit = pprof_string(&writer->stream, profile_event_unit(writer->profile, id));
+	return type;
+}
+
+static struct value_type type_of_samples(struct writer *writer)
+{
+	return (struct value_type){
+		.type = pprof_string(&writer->stream, "samples"),
+		.unit = pprof_string(&writer->stream, "count"),
+	};
+}
+
+static void put_type(struct writer *writer, enum pprof_profile_field field, struct value_type type)
+{
+	wire_put_number(&writer->message, PPROF_TYPE_TYPE, type.type);
+	wire_put_number(&writer->message, PPROF_TYPE_UNIT, type.unit);
+	pprof_put_message(&writer->stream, field, &writer->message);
+}
+
+/* Whether the first value of a sample counts the samples of the chosen event. */
+static bool has_samples(const struct writer *writer)
+{
+	return !profile_event_count(writer->profile) ||
+	       !profile_get_event(writer->profile, writer->event)->one_value;
+}
+
+static void put_sample_types(struct writer *writer)
+{
+	/* Its strings come first in the table, even if the type is not written. */
+	struct value_type samples = type_of_samples(writer);
+
+	if (has_samples(writer))
+		put_type(writer, PPROF_PROFILE_SAMPLE_TYPE, samples);
+	for (event_id i = 0; i < profile_event_count(writer->profile); i++)
+		put_type(writer, PPROF_PROFILE_SAMPLE_TYPE, type_of_event(writer, i));
+}
+
+/*
+ * The requested period, or that of the requested frequency; otherwise the mean of the samples'
+ * periods.
+ */
+static uint64_t period_of_event(const struct profile *profile, event_id id)
+{
+	const struct profile_samples all_samples = profile_samples(profile);
+	const struct profile_event *event = profile_get_event(profile, id);
+	uint64_t samples = 0, weight = 0;
+
+	if (event->period)
+		return event->period;
+	if (value_is_time(event->kind) && event->frequency_hz)
+		return UINT64_C(1000000000) / event->frequency_hz;
+	for (uint64_t i = 0; i < all_samples.count; i++) {
+		const struct profile_sample *sample = &all_samples.items[i];
+
+		samples += sample->event == id ? sample->samples : 0;
+		weight += sample->event == id ? sample->weight : 0;
+	}
+	return samples && weight > samples ? weight / samples : 1;
+}
+
+static void put_times(struct writer *writer)
+{
+	const struct profile_info *info = profile_get_info(writer->profile);
+	struct value_type type = type_of_samples(writer);
+	uint64_t period = 0;
+
+	pprof_put_number(&writer->stream, PPROF_PROFILE_TIME, info->start_unix_ns);
+	pprof_put_number(&writer->stream, PPROF_PROFILE_DURATION, info->duration_ns);
+	if (profile_event_count(writer->profile)) {
+		type = type_of_event(writer, writer->event);
+		period = period_of_event(writer->profile, writer->event);
+		put_type(writer, PPROF_PROFILE_PERIOD_TYPE, type);
+	}
+	pprof_put_number(&writer->stream, PPROF_PROFILE_PERIOD, period);
+	pprof_put_number(&writer->stream, PPROF_PROFILE_DEFAULT_TYPE, type.type);
+}
+
+static void put_comment(struct writer *writer, const char *title, const char *content)
+{
+	CLEANUP(free_ptr) char *comment = xasprintf("%s%s", title, content);
+
+	if (!*content)
+		return;
+	wire_put_varint(&writer->message, pprof_string(&writer->stream, comment));
+	pprof_put_message(&writer->stream, PPROF_PROFILE_COMMENT, &writer->message);
+}
+
+/* Writes each line as a comment. */
+static void put_remarks(struct writer *writer, const char *line)
+{
+	for (const char *end; (end = strchr(line, '\n')); line = end + 1) {
+		CLEANUP(free_ptr) char *comment = xstrndup(line, (size_t)(end - line));
+
+		put_comment(writer, "", comment);
+	}
+}
+
+/* The name of the sample type of the event that is called so. */
+static const char *written_name(const struct profile *profile, const char *event)
+{
+	for (event_id i = 0; i < profile_event_count(profile); i++)
+		if (!strcmp(profile_string(profile, profile_get_event(profile, i)->name), event))
+			return name_of_event(profile, i);
+	return event;
+}
+
+static void put_quality(struct writer *writer, const struct profile_quality *quality)
+{
+	CLEANUP(free_ptr) char *waiting = quality_encode_waiting(&quality->waiting);
+	CLEANUP(free_ptr) char *whole = NULL;
+
+	put_comment(writer, "", waiting);
+	if (!quality->is_known)
+		return;
+	whole = quality_encode(quality);
+	put_comment(writer, "", whole);
+	for (size_t i = 0; i < quality->event_count; i++) {
+		struct event_quality event = quality->events[i];
+		CLEANUP(free_ptr) char *encoded = NULL;
+
+		event.event = written_name(writer->profile, event.event);
+		encoded = quality_encode_event(&event);
+		put_comment(writer, "", encoded);
+	}
+}
+
+static void put_owners(struct writer *writer)
+{
+	const struct pprof_mappings *mappings = &writer->mappings;
+	CLEANUP(free_ptr) char *owners = NULL;
+	size_t len;
+	FILE *out = open_memstream(&owners, &len);
+
+	for (uint32_t i = 0; i < mappings->count; i++) {
+		const struct pprof_mapping *mapping = &mappings->places[mappings->in_order[i]];
+		uid_t owner = profile_get_module(writer->profile, mapping->module)->source_user;
+
+		if (owner != SOURCE_USER_PROF)
+			fprintf(out, "%s%" PRIu32 "=%u", ftello(out) ? " " : "", mapping->id,
+				(unsigned)owner);
+	}
+	fclose(out);
+	put_comment(writer, PPROF_OWNERS, owners);
+}
+
+static void put_comments(struct writer *writer)
+{
+	const struct profile_info *info = profile_get_info(writer->profile);
+
+	put_comment(writer, "command: ", info->command);
+	put_comment(writer, "host: ", info->host);
+	put_comment(writer, "kernel: ", info->kernel);
+	put_comment(writer, "", info->is_run ? PPROF_RUN : "");
+	put_comment(writer, "", info->headline);
+	put_quality(writer, &info->quality);
+	put_owners(writer);
+	put_remarks(writer, info->remarks);
+}
+
+static void put_mapping(struct writer *writer, const struct pprof_mapping *mapping)
+{
+	const struct profile_module *module = profile_get_module(writer->profile, mapping->module);
+	struct wire_message *message = &writer->message;
+	uint64_t filename = module->path ? text(writer, module->path)
+					 : pprof_string(&writer->stream, "[unknown]");
+
+	wire_put_number(message, PPROF_MAPPING_ID, mapping->id);
+	wire_put_number(message, PPROF_MAPPING_START, mapping->start);
+	wire_put_number(message, PPROF_MAPPING_LIMIT, mapping->limit);
+	wire_put_number(message, PPROF_MAPPING_OFFSET, mapping->offset);
+	wire_put_number(message, PPROF_MAPPING_FILENAME, filename);
+	wire_put_number(message, PPROF_MAPPING_BUILD_ID, text(writer, module->build_id));
+	wire_put_number(message, PPROF_MAPPING_HAS_FUNCTIONS, mapping->has_functions);
+	wire_put_number(message, PPROF_MAPPING_HAS_FILENAMES, mapping->has_filenames);
+	wire_put_number(message, PPROF_MAPPING_HAS_LINE_NUMBERS, mapping->has_line_numbers);
+	wire_put_number(message, PPROF_MAPPING_HAS_INLINE_FRAMES, mapping->has_inline_frames);
+	pprof_put_message(&writer->stream, PPROF_PROFILE_MAPPING, message);
+}
+
+static void put_mappings(struct writer *writer)
+{
+	const struct pprof_mappings *mappings = &writer->mappings;
+
+	for (uint32_t i = 0; i < mappings->count; i++)
+		put_mapping(writer, &mappings->places[mappings->in_order[i]]);
+}
+
+static void put_function(struct writer *writer, function_id id)
+{
+	const struct profile_function *function = profile_get_function(writer->profile, id);
+	struct wire_message *message = &writer->message;
+
+	wire_put_number(message, PPROF_FUNCTION_ID, (uint64_t)id + 1);
+	wire_put_number(message, PPROF_FUNCTION_NAME, text(writer, function->name));
+	wire_put_number(message, PPROF_FUNCTION_SYSTEM_NAME, text(writer, function->system_name));
+	wire_put_number(message, PPROF_FUNCTION_FILENAME, text(writer, function->file));
+	wire_put_number(message, PPROF_FUNCTION_START_LINE, function->start_line);
+	pprof_put_message(&writer->stream, PPROF_PROFILE_FUNCTION, message);
+}
+
+static void put_functions(struct writer *writer)
+{
+	for (function_id i = 0; i < profile_function_count(writer->profile); i++)
+		put_function(writer, i);
+}
+
+/*
+ * The function of an unknown frame gets its address as name: many readers show nothing for a
+ * location without a function. `go tool pprof` still looks for the real name, since has_functions
+ * is false.
+ */
+static uint64_t function_of_address(const struct writer *writer, frame_id frame)
+{
+	return (uint64_t)profile_function_count(writer->profile) + 1 + frame;
+}
+
+static void put_function_of_address(struct writer *writer, frame_id frame)
+{
+	CLEANUP(free_ptr) char *address = profile_frame_address_name(writer->profile, frame);
+	uint64_t name = pprof_string(&writer->stream, address);
+	struct wire_message *message = &writer->message;
+
+	wire_put_number(message, PPROF_FUNCTION_ID, function_of_address(writer, frame));
+	wire_put_number(message, PPROF_FUNCTION_NAME, name);
+	wire_put_number(message, PPROF_FUNCTION_SYSTEM_NAME, name);
+	pprof_put_message(&writer->stream, PPROF_PROFILE_FUNCTION, message);
+}
+
+static void put_functions_of_addresses(struct writer *writer)
+{
+	for (frame_id i = 0; i < profile_frame_count(writer->profile); i++)
+		if (!profile_get_frame(writer->profile, i).line_count)
+			put_function_of_address(writer, i);
+}
+
+static void add_line(struct writer *writer, uint64_t function, uint32_t line)
+{
+	writer->nested.len = 0;
+	wire_put_number(&writer->nested, PPROF_LINE_FUNCTION, function);
+	wire_put_number(&writer->nested, PPROF_LINE_LINE, line);
+	wire_put_message(&writer->message, PPROF_LOCATION_LINE, &writer->nested);
+}
+
+static void put_location(struct writer *writer, frame_id id)
+{
+	struct profile_frame frame = profile_get_frame(writer->profile, id);
+	const struct pprof_mapping *mapping = pprof_mapping_of(&writer->mappings, writer->profile,
+							       id);
+	struct wire_message *message = &writer->message;
+
+	wire_put_number(message, PPROF_LOCATION_ID, (uint64_t)id + 1);
+	if (mapping)
+		wire_put_number(message, PPROF_LOCATION_MAPPING, mapping->id);
+	if (frame.module != PROFILE_SYNTHETIC)
+		wire_put_number(message, PPROF_LOCATION_ADDRESS,
+				pprof_address(writer->profile, id));
+	for (unsigned i = 0; i < frame.line_count; i++)
+		add_line(writer, (uint64_t)frame.lines[i].function + 1, frame.lines[i].line);
+	if (!frame.line_count)
+		add_line(writer, function_of_address(writer, id), 0);
+	pprof_put_message(&writer->stream, PPROF_PROFILE_LOCATION, message);
+}
+
+static void put_locations(struct writer *writer)
+{
+	for (frame_id i = 0; i < profile_frame_count(writer->profile); i++)
+		put_location(writer, i);
+}
+
+static bool values_fit(const struct profile *profile)
+{
+	const struct profile_samples samples = profile_samples(profile);
+
+	for (uint64_t i = 0; i < samples.count; i++) {
+		const struct profile_sample *sample = &samples.items[i];
+
+		if (sample->samples > INT64_MAX || sample->weight > INT64_MAX)
+			return false;
+	}
+	return true;
+}
+
+static int write_message(const struct profile *profile, event_id event, FILE *out)
+{
+	struct writer writer = {.profile = profile, .event = event};
+	int error;
+
+	pprof_stream_init(&writer.stream, out);
+	pprof_mappings_init(&writer.mappings, profile);
+	put_sample_types(&writer);
+	put_times(&writer);
+	put_comments(&writer);
+	put_mappings(&writer);
+	put_functions(&writer);
+	put_functions_of_addresses(&writer);
+	put_locations(&writer);
+	pprof_put_samples(&writer.stream, profile, event, has_samples(&writer));
+	error = pprof_stream_finish(&writer.stream);
+	pprof_mappings_deinit(&writer.mappings);
+	pprof_stream_deinit(&writer.stream);
+	free(writer.message.bytes);
+	free(writer.nested.bytes);
+	return error;
+}
+
+static struct error *pprof_write(const struct profile *profile,
+				 const struct format_options *options, FILE *out)
+{
+	FILE *gzip;
+	int error;
+
+	if (!values_fit(profile))
+		return error_new("pprof profiles cannot hold counts of 2^63 or more");
+	gzip = gzip_writer(out);
+	if (!gzip)
+		return error_errno(errno, "compress the profile");
+	error = write_message(profile, options->event, gzip);
+	if (fclose(gzip) && !error)
+		error = errno;
+	if (fflush(out) && !error)
+		error = errno;
+	return error ? error_errno(error, "write the pprof profile") : NULL;
+}
+
+const struct format format_pprof = {
+	.name = "pprof",
+	.extensions = (const char *const[]){".pb.gz", ".pprof", NULL},
+	.summary = "for go tool pprof, Pyroscope, Parca and others",
+	.viewer = "prof report FILE",
+	.binary = true,
+	.write = pprof_write,
+	.recognize = pprof_recognize,
+	.read = pprof_read,
+};

@@ -1,0 +1,666 @@
+#include "format/pprof/read.h"
+
+#include "base/alloc.h"
+#include "base/utf8.h"
+#include "format/pprof/events.h"
+#include "format/pprof/fields.h"
+#include "format/pprof/id_table.h"
+#include "format/pprof/input.h"
+#include "format/pprof/labels.h"
+#include "format/pprof/limits.h"
+#include "format/pprof/modules.h"
+#include "format/pprof/stacks.h"
+#include "format/pprof/strings.h"
+#include "format/pprof/wire.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct function {
+	struct profile_function of;
+	function_id id; /* IDMAP_NONE: not used yet */
+};
+
+/* The current sample. */
+struct sample {
+	struct bytes locations; /* packed numbers */
+	struct bytes labels;	/* the part of the message that contains all labels */
+	struct wire_numbers values;
+	unsigned char *list; /* the concatenated locations, if they are in several fields */
+	size_t list_len, list_room;
+};
+
+struct reader {
+	struct profile *profile;
+	struct bytes message;
+	struct bytes samples; /* the longest run of consecutive samples */
+	size_t memory_max;    /* of the profile and all tables below */
+
+	struct pprof_strings strings;
+	uint64_t numbers[PPROF_PROFILE_FIELDS]; /* scalar fields of the message, by field */
+	struct pprof_events events;
+	struct pprof_modules modules;
+	struct pprof_labels labels;
+	struct pprof_stacks stacks;
+	struct wire_numbers comments;
+	struct event_quality *qualities; /* out of the comments */
+	uint32_t quality_count, quality_room;
+
+	struct function *functions;
+	uint32_t function_count, function_room;
+	struct id_table function_ids;
+	struct id_table frames; /* by location */
+
+	struct profile_line *lines; /* of the current location */
+	uint32_t line_count, line_room;
+	struct sample sample;
+};
+
+static void reader_deinit(struct reader *reader)
+{
+	pprof_strings_deinit(&reader->strings);
+	pprof_events_deinit(&reader->events);
+	pprof_modules_deinit(&reader->modules);
+	pprof_labels_deinit(&reader->labels);
+	pprof_stacks_deinit(&reader->stacks);
+	free(reader->comments.items);
+	free(reader->qualities);
+	free(reader->functions);
+	id_table_deinit(&reader->function_ids);
+	free(reader->lines);
+	id_table_deinit(&reader->frames);
+	free(reader->sample.values.items);
+	free(reader->sample.list);
+}
+
+static const char *string(const struct reader *reader, string_id id)
+{
+	return profile_string(reader->profile, id);
+}
+
+static string_id text(struct reader *reader, uint64_t index)
+{
+	return pprof_strings_get(&reader->strings, index);
+}
+
+static MUST_CHECK struct error *damaged(void)
+{
+	return error_new("it is damaged, truncated or not a pprof profile");
+}
+
+static MUST_CHECK struct error *no_such_string(void)
+{
+	return error_new("it refers to a string that does not exist");
+}
+
+static size_t memory_bytes(const struct reader *reader)
+{
+	return profile_memory_bytes(reader->profile) +
+	       reader->strings.count * sizeof(*reader->strings.items) +
+	       reader->function_count * sizeof(*reader->functions) +
+	       pprof_modules_memory_bytes(&reader->modules) +
+	       id_table_memory_bytes(&reader->function_ids) +
+	       id_table_memory_bytes(&reader->frames);
+}
+
+static struct error *too_large(const struct reader *reader)
+{
+	return error_new("it needs more than %zu MB of memory, too much for a file of its size",
+			 reader->memory_max >> 20);
+}
+
+static struct error *read_string(struct reader *reader, const struct wire_field *field)
+{
+	pprof_strings_add(&reader->strings, field->bytes);
+	return NULL;
+}
+
+static struct error *decode_type(struct reader *reader, const struct wire_field *message,
+				 struct pprof_type *ret)
+{
+	uint64_t field[PPROF_TYPE_FIELDS] = {0};
+
+	if (!wire_scalars(message->bytes, field, PPROF_TYPE_FIELDS))
+		return damaged();
+	ret->name = text(reader, field[PPROF_TYPE_TYPE]);
+	ret->unit = text(reader, field[PPROF_TYPE_UNIT]);
+	return NULL;
+}
+
+static struct error *read_sample_type(struct reader *reader, const struct wire_field *message)
+{
+	struct pprof_events *events = &reader->events;
+
+	if (events->count == PPROF_TYPES_MAX)
+		return error_new("it has more than %d sample types", PPROF_TYPES_MAX);
+	GROW(events->types, events->count, events->room);
+	return decode_type(reader, message, &events->types[events->count++]);
+}
+
+static struct error *read_period_type(struct reader *reader, const struct wire_field *message)
+{
+	return decode_type(reader, message, &reader->events.period_type);
+}
+
+static struct error *read_number(struct reader *reader, const struct wire_field *field)
+{
+	reader->numbers[field->number] = field->value;
+	return NULL;
+}
+
+static struct error *read_comment(struct reader *reader, const struct wire_field *field)
+{
+	return wire_numbers_add(&reader->comments, field, PPROF_COMMENTS_MAX) ? NULL : damaged();
+}
+
+static struct error *read_mapping(struct reader *reader, const struct wire_field *message)
+{
+	uint64_t field[PPROF_MAPPING_FIELDS] = {0};
+	struct pprof_source mapping;
+
+	if (!wire_scalars(message->bytes, field, PPROF_MAPPING_FIELDS))
+		return damaged();
+	mapping = (struct pprof_source){
+		.start = field[PPROF_MAPPING_START],
+		.limit = field[PPROF_MAPPING_LIMIT],
+		.offset = field[PPROF_MAPPING_OFFSET],
+		.path = text(reader, field[PPROF_MAPPING_FILENAME]),
+		.build_id = text(reader, field[PPROF_MAPPING_BUILD_ID]),
+	};
+	if (!pprof_modules_add(&reader->modules, field[PPROF_MAPPING_ID], &mapping))
+		return error_new("two mappings have the id %" PRIu64, field[PPROF_MAPPING_ID]);
+	return NULL;
+}
+
+/* 0 (unknown) for an invalid line number. */
+static uint32_t line_number(uint64_t value)
+{
+	return value <= INT32_MAX ? (uint32_t)value : 0;
+}
+
+static struct error *read_function(struct reader *reader, const struct wire_field *message)
+{
+	uint64_t field[PPROF_FUNCTION_FIELDS] = {0};
+	struct profile_function function;
+
+	if (!wire_scalars(message->bytes, field, PPROF_FUNCTION_FIELDS))
+		return damaged();
+	if (!id_table_put(&reader->function_ids, field[PPROF_FUNCTION_ID], reader->function_count))
+		return error_new("two functions have the id %" PRIu64, field[PPROF_FUNCTION_ID]);
+	function = (struct profile_function){
+		.name = text(reader, field[PPROF_FUNCTION_NAME]),
+		.system_name = text(reader, field[PPROF_FUNCTION_SYSTEM_NAME]),
+		.file = text(reader, field[PPROF_FUNCTION_FILENAME]),
+		.start_line = line_number(field[PPROF_FUNCTION_START_LINE]),
+	};
+	if (!function.name)
+		function.name = function.system_name;
+	GROW(reader->functions, reader->function_count, reader->function_room);
+	reader->functions[reader->function_count++] = (struct function){.of = function,
+									.id = IDMAP_NONE};
+	return NULL;
+}
+
+/* Functions that no location uses are not added to the profile, nor those without a name. */
+static struct error *add_line(struct reader *reader, uint64_t id, uint64_t line)
+{
+	uint32_t index = id_table_get(&reader->function_ids, id);
+	struct function *function;
+
+	if (!id)
+		return NULL;
+	if (index == IDMAP_NONE)
+		return error_new("a location refers to function %" PRIu64 ", which does not exist",
+				 id);
+	function = &reader->functions[index];
+	if (!function->of.name)
+		return NULL;
+	if (function->id == IDMAP_NONE)
+		function->id = profile_function(reader->profile, &function->of);
+	if (reader->line_count == PPROF_LINES_MAX)
+		return error_new("a location has more than %d lines", PPROF_LINES_MAX);
+	GROW(reader->lines, reader->line_count, reader->line_room);
+	reader->lines[reader->line_count++] = (struct profile_line){.function = function->id,
+								    .line = line_number(line)};
+	return NULL;
+}
+
+static struct error *read_line(struct reader *reader, struct bytes message)
+{
+	uint64_t field[PPROF_LINE_FIELDS] = {0};
+
+	if (!wire_scalars(message, field, PPROF_LINE_FIELDS))
+		return damaged();
+	return add_line(reader, field[PPROF_LINE_FUNCTION], field[PPROF_LINE_LINE]);
+}
+
+/* "[libfoo.so+0x1a2b]" is what writers put for an unknown name; it is treated as unknown. */
+static bool is_address_name(const char *name, uint64_t address)
+{
+	char tail[32];
+	int len = snprintf(tail, sizeof(tail), "+0x%" PRIx64 "]", address);
+	size_t name_len = strlen(name);
+
+	return name[0] == '[' && name_len > (size_t)len && !strcmp(name + name_len - len, tail);
+}
+
+static bool is_note(const char *name)
+{
+	return name[0] == '[' && name[strlen(name) - 1] == ']';
+}
+
+static frame_id add_frame(struct reader *reader, uint64_t mapping_id, uint64_t address)
+{
+	struct pprof_place place = pprof_modules_place(&reader->modules, mapping_id, address);
+	const char *name = "";
+
+	if (reader->line_count == 1 && !reader->lines[0].line) {
+		function_id function = reader->lines[0].function;
+
+		name = string(reader, profile_get_function(reader->profile, function)->name);
+	}
+	if (!reader->line_count || is_address_name(name, address))
+		return profile_frame(reader->profile, place.module, place.offset, false);
+	if (place.module == PPROF_NO_MAPPING && !address && is_note(name))
+		return profile_synthetic_frame(reader->profile, name);
+	return profile_named_frame(reader->profile, place.module, place.offset, reader->lines,
+				   reader->line_count);
+}
+
+static struct error *read_lines(struct reader *reader, struct bytes location)
+{
+	struct wire_field field;
+
+	reader->line_count = 0;
+	while (wire_next(&location, &field)) {
+		struct error *err = NULL;
+
+		if (field.number == PPROF_LOCATION_LINE)
+			err = read_line(reader, field.bytes);
+		if (err)
+			return err;
+	}
+	return NULL;
+}
+
+static struct error *read_location(struct reader *reader, const struct wire_field *message)
+{
+	uint64_t field[PPROF_LOCATION_FIELDS] = {0};
+	struct error *err;
+
+	if (!wire_scalars(message->bytes, field, PPROF_LOCATION_FIELDS))
+		return damaged();
+	err = read_lines(reader, message->bytes);
+	if (err)
+		return err;
+	if (!id_table_put(&reader->frames, field[PPROF_LOCATION_ID],
+			  add_frame(reader, field[PPROF_LOCATION_MAPPING],
+				    field[PPROF_LOCATION_ADDRESS])))
+		return error_new("two locations have the id %" PRIu64, field[PPROF_LOCATION_ID]);
+	return NULL;
+}
+
+static void append_locations(struct sample *sample, struct bytes more)
+{
+	size_t len = sample->list_len + bytes_left(&more);
+
+	if (sample->list_room < len) {
+		sample->list_room = len * 2;
+		sample->list = xreallocarray(sample->list, sample->list_room, 1);
+	}
+	memcpy(sample->list + sample->list_len, more.at, bytes_left(&more));
+	sample->list_len = len;
+}
+
+/* Concatenates the location fields of a sample. Returns false if the last number is cut off. */
+static bool add_locations(struct sample *sample, struct bytes more)
+{
+	if (!bytes_left(&more))
+		return true;
+	if (more.end[-1] & WIRE_GOES_ON)
+		return false;
+	if (!bytes_left(&sample->locations)) {
+		sample->locations = more;
+		return true;
+	}
+	if (!sample->list_len)
+		append_locations(sample, sample->locations);
+	append_locations(sample, more);
+	sample->locations = bytes_of(sample->list, sample->list_len);
+	return true;
+}
+
+/* Extends the range that contains all labels, including other fields between them. */
+static void add_label(struct sample *sample, const unsigned char *from, const unsigned char *end)
+{
+	if (!sample->labels.at)
+		sample->labels.at = from;
+	sample->labels.end = end;
+}
+
+static bool read_sample_fields(struct sample *sample, struct bytes message)
+{
+	struct bytes rest = message;
+	struct wire_field field;
+
+	sample->locations = sample->labels = (struct bytes){0};
+	sample->values.count = sample->list_len = 0;
+	while (wire_next(&rest, &field)) {
+		if (field.number == PPROF_SAMPLE_LOCATION && !add_locations(sample, field.bytes))
+			return false;
+		if (field.number == PPROF_SAMPLE_VALUE &&
+		    !wire_numbers_add(&sample->values, &field, PPROF_TYPES_MAX))
+			return false;
+		if (field.number == PPROF_SAMPLE_LABEL)
+			add_label(sample, message.at, rest.at);
+		message.at = rest.at;
+	}
+	return bytes_ok(&rest);
+}
+
+static struct error *read_sample(struct reader *reader, const struct wire_field *message)
+{
+	struct sample *sample = &reader->sample;
+	stack_id stack = STACK_EMPTY;
+	label_set_id labels;
+	struct error *err;
+
+	if (!read_sample_fields(sample, message->bytes) ||
+	    !pprof_labels_find(&reader->labels, sample->labels, &labels))
+		return damaged();
+	err = pprof_stacks_find(&reader->stacks, sample->locations, &stack);
+	if (err)
+		return err;
+	return pprof_events_add(&reader->events, reader->profile, labels, stack,
+				sample->values.items, sample->values.count);
+}
+
+/*
+ * Fields can be in any order, often with the strings last. Each is read in a pass after the passes
+ * of the fields that it refers to.
+ */
+enum pass { PASS_STRINGS, PASS_TABLES, PASS_LOCATIONS, PASS_SAMPLES };
+
+static const struct {
+	enum pass pass;
+	enum wire_type type;
+	struct error *(*read)(struct reader *reader, const struct wire_field *field);
+} fields[PPROF_PROFILE_FIELDS] = {
+	[PPROF_PROFILE_SAMPLE_TYPE] = {PASS_TABLES, WIRE_BYTES, read_sample_type},
+	[PPROF_PROFILE_SAMPLE] = {PASS_SAMPLES, WIRE_BYTES, read_sample},
+	[PPROF_PROFILE_MAPPING] = {PASS_TABLES, WIRE_BYTES, read_mapping},
+	[PPROF_PROFILE_LOCATION] = {PASS_LOCATIONS, WIRE_BYTES, read_location},
+	[PPROF_PROFILE_FUNCTION] = {PASS_TABLES, WIRE_BYTES, read_function},
+	[PPROF_PROFILE_STRING] = {PASS_STRINGS, WIRE_BYTES, read_string},
+	[PPROF_PROFILE_DROP_FRAMES] = {PASS_TABLES, WIRE_VARINT,
+				       read_number}, /* read but not used */
+	[PPROF_PROFILE_KEEP_FRAMES] = {PASS_TABLES, WIRE_VARINT, read_number},
+	[PPROF_PROFILE_TIME] = {PASS_TABLES, WIRE_VARINT, read_number},
+	[PPROF_PROFILE_DURATION] = {PASS_TABLES, WIRE_VARINT, read_number},
+	[PPROF_PROFILE_PERIOD_TYPE] = {PASS_TABLES, WIRE_BYTES, read_period_type},
+	[PPROF_PROFILE_PERIOD] = {PASS_TABLES, WIRE_VARINT, read_number},
+	[PPROF_PROFILE_COMMENT] = {PASS_TABLES, WIRE_BYTES, read_comment},
+	[PPROF_PROFILE_DEFAULT_TYPE] = {PASS_TABLES, WIRE_VARINT, read_number},
+	[PPROF_PROFILE_DOC_URL] = {PASS_TABLES, WIRE_VARINT, read_number},
+};
+
+/* A field with an unexpected wire type counts as unknown. Comments may be packed or not. */
+static bool is_known(const struct wire_field *field)
+{
+	if (field->number >= PPROF_PROFILE_FIELDS || !fields[field->number].read)
+		return false;
+	return field->type == fields[field->number].type || field->number == PPROF_PROFILE_COMMENT;
+}
+
+/* Prefetches for the next samples. Their location list is nearly always one field, the first. */
+static void look_ahead(struct reader *reader, struct bytes message)
+{
+	struct bytes lists[PPROF_STACKS_AHEAD];
+	struct wire_field field, list;
+	size_t count = 0;
+
+	while (count < ARRAY_SIZE(lists) && wire_next(&message, &field) &&
+	       field.number == PPROF_PROFILE_SAMPLE)
+		if (wire_next(&field.bytes, &list) && list.number == PPROF_SAMPLE_LOCATION)
+			lists[count++] = list.bytes;
+	pprof_stacks_look_ahead(&reader->stacks, lists, count);
+}
+
+/* One field adds a few MB at most: a stack of PPROF_DEPTH_MAX frames. */
+enum { FIELDS_PER_CHECK = 8 };
+
+static struct error *read_pass(struct reader *reader, enum pass pass)
+{
+	struct bytes message = reader->message;
+	struct wire_field field;
+	uint32_t number = 0, known = 0;
+
+	while (bytes_left(&message)) {
+		struct error *err = NULL;
+
+		if (message.at == reader->samples.at && pass != PASS_SAMPLES)
+			message.at = reader->samples.end;
+		if (pass == PASS_SAMPLES && number++ % PPROF_STACKS_AHEAD == 0 &&
+		    pprof_stacks_are_scattered(&reader->stacks))
+			look_ahead(reader, message);
+		if (!wire_next(&message, &field))
+			break;
+		if (is_known(&field) && fields[field.number].pass == pass) {
+			err = fields[field.number].read(reader, &field);
+			if (!err && known++ % FIELDS_PER_CHECK == 0 &&
+			    memory_bytes(reader) > reader->memory_max)
+				err = too_large(reader);
+		}
+		if (err)
+			return err;
+		if (reader->strings.is_missing)
+			return no_such_string();
+	}
+	return bytes_ok(&message) ? NULL : damaged();
+}
+
+/*
+ * Counts the fields by number, and finds the longest run of samples: nearly the whole file, which
+ * the first passes can skip.
+ */
+static struct error *survey(struct reader *reader, uint64_t counts[PPROF_PROFILE_FIELDS])
+{
+	struct bytes message = reader->message, samples = {0};
+	const unsigned char *at = message.at;
+	struct wire_field field;
+
+	while (wire_next(&message, &field)) {
+		if (field.number < PPROF_PROFILE_FIELDS)
+			counts[field.number]++;
+		if (field.number == PPROF_PROFILE_SAMPLE) {
+			if (samples.end != at)
+				samples.at = at;
+			samples.end = message.at;
+			if (bytes_left(&samples) > bytes_left(&reader->samples))
+				reader->samples = samples;
+		}
+		at = message.at;
+	}
+	return bytes_ok(&message) ? NULL : damaged();
+}
+
+static struct error *make_id_tables(struct reader *reader,
+				    const uint64_t counts[PPROF_PROFILE_FIELDS])
+{
+	uint64_t ids = counts[PPROF_PROFILE_MAPPING] + counts[PPROF_PROFILE_LOCATION] +
+		       counts[PPROF_PROFILE_FUNCTION];
+
+	if (ids * sizeof(uint32_t) > reader->memory_max)
+		return too_large(reader);
+	pprof_modules_init(&reader->modules, reader->profile, counts[PPROF_PROFILE_MAPPING]);
+	id_table_init(&reader->frames, counts[PPROF_PROFILE_LOCATION]);
+	id_table_init(&reader->function_ids, counts[PPROF_PROFILE_FUNCTION]);
+	return NULL;
+}
+
+/* The text after the title in a comment written by prof; NULL for other comments. */
+static const char *titled(const char *comment, const char *title)
+{
+	size_t len = strlen(title);
+
+	return strncmp(comment, title, len) ? NULL : comment + len;
+}
+
+static bool add_event_quality(struct reader *reader, const char *comment)
+{
+	struct event_quality quality;
+
+	if (!quality_decode_event(comment, &quality))
+		return false;
+	GROW(reader->qualities, reader->quality_count, reader->quality_room);
+	reader->qualities[reader->quality_count++] = quality;
+	return true;
+}
+
+/* The first comment of this form is the quality of the profile, the others are of its events. */
+static bool take_quality(struct reader *reader, struct profile_quality *quality,
+			 const char *comment)
+{
+	if (!quality->waiting.threads && quality_decode_waiting(comment, &quality->waiting))
+		return true;
+	return quality->is_known ? add_event_quality(reader, comment)
+				 : quality_decode(comment, quality);
+}
+
+static void set_owners(struct reader *reader, const char *owners)
+{
+	while (isdigit((unsigned char)*owners)) {
+		char *at;
+		uint64_t id = strtoull(owners, &at, 10);
+
+		if (*at == '=')
+			pprof_modules_set_source_user(&reader->modules, id,
+						      (uid_t)strtoul(at + 1, &at, 10));
+		owners = at + (*at == ' ');
+	}
+}
+
+static void add_comment(struct reader *reader, struct profile_info *info, const char *comment,
+			FILE *remarks)
+{
+	const char *rest;
+
+	if (!info->command && (rest = titled(comment, "command: ")))
+		info->command = rest;
+	else if (!info->host && (rest = titled(comment, "host: ")))
+		info->host = rest;
+	else if (!info->kernel && (rest = titled(comment, "kernel: ")))
+		info->kernel = rest;
+	else if (!strcmp(comment, PPROF_RUN))
+		info->is_run = true;
+	else if ((rest = titled(comment, PPROF_OWNERS)))
+		set_owners(reader, rest);
+	else if (!take_quality(reader, &info->quality, comment) && *comment &&
+		 (size_t)ftello(remarks) + strlen(comment) < PPROF_REMARKS_BYTES_MAX)
+		fprintf(remarks, "%s\n", comment);
+}
+
+static void add_info(struct reader *reader)
+{
+	struct profile_info info = {
+		.start_unix_ns = reader->numbers[PPROF_PROFILE_TIME],
+		.duration_ns = reader->numbers[PPROF_PROFILE_DURATION],
+	};
+	CLEANUP(free_ptr) char *remarks = NULL;
+	size_t len;
+	FILE *out = open_memstream(&remarks, &len);
+
+	for (size_t i = 0; i < reader->comments.count; i++)
+		add_comment(reader, &info, string(reader, text(reader, reader->comments.items[i])),
+			    out);
+	if (reader->stacks.cut_count)
+		fprintf(out, "cut off the callers of %" PRIu64 " stacks of more than %d frames\n",
+			reader->stacks.cut_count, PPROF_DEPTH_MAX);
+	fclose(out);
+	info.remarks = remarks;
+	info.quality.events = reader->qualities;
+	info.quality.event_count = reader->quality_count;
+	profile_set_info(reader->profile, &info);
+}
+
+static struct error *add_events(struct reader *reader)
+{
+	reader->events.period = reader->numbers[PPROF_PROFILE_PERIOD];
+	reader->events.default_type = text(reader, reader->numbers[PPROF_PROFILE_DEFAULT_TYPE]);
+	return pprof_events_define(&reader->events, reader->profile);
+}
+
+static struct error *read_tables(struct reader *reader)
+{
+	struct error *err = read_pass(reader, PASS_STRINGS);
+
+	if (!err)
+		err = read_pass(reader, PASS_TABLES);
+	if (!err)
+		err = add_events(reader);
+	if (err)
+		return err;
+	pprof_modules_define(&reader->modules);
+	return read_pass(reader, PASS_LOCATIONS);
+}
+
+static struct error *read_message(struct reader *reader)
+{
+	uint64_t counts[PPROF_PROFILE_FIELDS] = {0};
+	struct error *err = survey(reader, counts);
+
+	if (!err)
+		err = make_id_tables(reader, counts);
+	if (!err)
+		err = read_tables(reader);
+	if (!err)
+		err = read_pass(reader, PASS_SAMPLES);
+	if (err)
+		return err;
+	add_info(reader);
+	return reader->strings.is_missing ? no_such_string() : NULL;
+}
+
+struct error *pprof_read(FILE *in, struct profile *profile)
+{
+	CLEANUP(reader_deinit)
+	struct reader reader = {.profile = profile, .strings = {.profile = profile}};
+	struct pprof_input input = {0};
+	struct error *err = pprof_input(in, &input);
+
+	if (!err) {
+		reader.message = bytes_of(input.data, input.len);
+		reader.memory_max = PPROF_MEMORY_BYTES +
+				    input.file_bytes * PPROF_MEMORY_BYTES_PER_BYTE;
+		pprof_labels_init(&reader.labels, &reader.strings);
+		pprof_stacks_init(&reader.stacks, profile, &reader.frames);
+		err = read_message(&reader);
+	}
+	free(input.data);
+	return error_wrap(err, "read the pprof profile");
+}
+
+/*
+ * An uncompressed message has no magic number. It is recognized by not being text and by having
+ * known fields only.
+ */
+static bool may_be_message(struct bytes first)
+{
+	struct wire_field field = {0};
+
+	if (utf8_is_text(first))
+		return false;
+	while (wire_next(&first, &field))
+		if (!is_known(&field))
+			return false;
+	return is_known(&field);
+}
+
+bool pprof_recognize(const unsigned char *first, size_t len)
+{
+	if (len >= 2 && first[0] == 0x1f && first[1] == 0x8b)
+		return true;
+	return may_be_message(bytes_of(first, len));
+}

@@ -1,0 +1,27 @@
+/*
+ * Reads pprof profiles of any producer, compressed or plain: prof, Go, perf_to_profile, pprof-rs
+ * and others. Source: https://github.com/google/pprof/blob/main/proto/profile.proto.
+ *
+ *  - Sample types become events; the type "samples" gives the counts of one of them
+ *    (pprof/events.h).
+ *  - Each location becomes a frame and each mapping a module; consecutive mappings of one file
+ *    become one module. The first mapping is the main program. Addresses are not changed.
+ *  - The labels comm, thread, pid and tid become the thread; other labels are kept. drop_frames and
+ *    keep_frames are ignored.
+ *  - Inconsistent files are errors: references to unknown ids or strings, and negative values (of
+ *    differences of profiles).
+ */
+#ifndef PROF_FORMAT_PPROF_READ_H
+#define PROF_FORMAT_PPROF_READ_H
+
+#include "format/format.h"
+
+/* The comment that means profile_info.is_run. */
+#define PPROF_RUN "recorded: a command, from its start to its end"
+/* Title of the comment with profile_module.source_user: "3=1000 4=1000", by id of the mapping. */
+#define PPROF_OWNERS "owners of mappings: "
+
+bool pprof_recognize(const unsigned char *first, size_t len);
+MUST_CHECK struct error *pprof_read(FILE *in, struct profile *profile);
+
+#endif

@@ -1,0 +1,219 @@
+#include "format/pprof/samples.h"
+
+#include "base/alloc.h"
+#include "base/counting_sort.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct samples {
+	struct pprof_stream *stream;
+	const struct profile *profile;
+	bool counts_samples;
+	struct wire_message *labels;	   /* by label set: encoded on first use */
+	struct wire_message list, message; /* scratch */
+	int64_t *values;		   /* number of samples (of `counted`), then the weights */
+};
+
+static void add_text(struct samples *samples, struct wire_message *labels, const char *key,
+		     string_id value)
+{
+	struct wire_message *label = &samples->list;
+
+	if (!value) /* a label without a string would be the number 0 */
+		return;
+	label->len = 0;
+	wire_put_number(label, PPROF_LABEL_KEY, pprof_string(samples->stream, key));
+	wire_put_number(label, PPROF_LABEL_STR,
+			pprof_string(samples->stream, profile_string(samples->profile, value)));
+	wire_put_message(labels, PPROF_SAMPLE_LABEL, label);
+}
+
+static void add_id(struct samples *samples, struct wire_message *labels, const char *key,
+		   pid_t value)
+{
+	struct wire_message *label = &samples->list;
+
+	if (value < 0)
+		return;
+	label->len = 0;
+	wire_put_number(label, PPROF_LABEL_KEY, pprof_string(samples->stream, key));
+	wire_put_number(label, PPROF_LABEL_NUM, (uint64_t)value);
+	wire_put_number(label, PPROF_LABEL_NUM_UNIT, pprof_string(samples->stream, "id"));
+	wire_put_message(labels, PPROF_SAMPLE_LABEL, label);
+}
+
+static void add_label(struct samples *samples, struct wire_message *labels,
+		      const struct profile_label *label)
+{
+	struct pprof_stream *stream = samples->stream;
+	const struct profile *profile = samples->profile;
+	struct wire_message *message = &samples->list;
+
+	message->len = 0;
+	wire_put_number(message, PPROF_LABEL_KEY,
+			pprof_string(stream, profile_string(profile, label->key)));
+	wire_put_number(message, PPROF_LABEL_STR,
+			pprof_string(stream, profile_string(profile, label->text)));
+	wire_put_number(message, PPROF_LABEL_NUM, (uint64_t)label->number);
+	wire_put_number(message, PPROF_LABEL_NUM_UNIT,
+			pprof_string(stream, profile_string(profile, label->unit)));
+	wire_put_message(labels, PPROF_SAMPLE_LABEL, message);
+}
+
+static const struct wire_message *labels_of(struct samples *samples, label_set_id id)
+{
+	const struct profile_label_set *set = profile_get_label_set(samples->profile, id);
+	const struct profile_thread *thread = profile_get_thread(samples->profile, set->thread);
+	struct wire_message *labels = &samples->labels[id];
+
+	if (labels->bytes)
+		return labels;
+	add_text(samples, labels, "comm", thread->process);
+	add_text(samples, labels, "thread", thread->name);
+	add_id(samples, labels, "pid", thread->pid);
+	add_id(samples, labels, "tid", thread->tid);
+	for (uint32_t i = 0; i < set->count; i++)
+		add_label(samples, labels, &set->labels[i]);
+	return labels;
+}
+
+/* Appends the locations of a stack, leaf first. */
+static void add_locations(struct samples *samples, stack_id id)
+{
+	const struct profile_stacks stacks = profile_stacks(samples->profile);
+	struct wire_message *list = &samples->list;
+	struct profile_stack stack = stacks.items[id];
+
+	list->len = 0;
+	for (; stack.depth; stack = stacks.items[stack.parent])
+		wire_put_varint(list, (uint64_t)stack.frame + 1);
+	wire_put_message(&samples->message, PPROF_SAMPLE_LOCATION, list);
+}
+
+static void add_values(struct samples *samples)
+{
+	size_t count = profile_event_count(samples->profile) + 1;
+	struct wire_message *list = &samples->list;
+
+	list->len = 0;
+	for (size_t i = !samples->counts_samples; i < count; i++)
+		wire_put_varint(list, (uint64_t)samples->values[i]);
+	wire_put_message(&samples->message, PPROF_SAMPLE_VALUE, list);
+}
+
+static void put_sample(struct samples *samples, const struct profile_sample *sample)
+{
+	const struct wire_message *labels = labels_of(samples, sample->labels);
+
+	add_locations(samples, sample->stack);
+	add_values(samples);
+	wire_append(&samples->message, labels->bytes, labels->len);
+	pprof_put_message(samples->stream, PPROF_PROFILE_SAMPLE, &samples->message);
+}
+
+/*
+ * The position of each stack in a preorder walk of the call tree. A parent's id is lower than its
+ * children's, and children keep their order.
+ */
+static uint32_t *rank_stacks(const struct profile *profile)
+{
+	const struct profile_stacks stacks = profile_stacks(profile);
+	uint32_t count = stacks.count;
+	uint32_t *rank = xcalloc(count, sizeof(*rank));
+	CLEANUP(free_ptr) uint32_t *size = xcalloc(count, sizeof(*size)); /* of the subtree */
+	CLEANUP(free_ptr)
+	uint32_t *next = xcalloc(count, sizeof(*next)); /* the rank of the next child */
+
+	for (stack_id i = count; i-- > 1;)
+		size[stacks.items[i].parent] += ++size[i];
+	next[STACK_EMPTY] = 1;
+	for (stack_id i = 1; i < count; i++) {
+		stack_id parent = stacks.items[i].parent;
+
+		rank[i] = next[parent];
+		next[parent] += size[i];
+		next[i] = rank[i] + 1;
+	}
+	return rank;
+}
+
+static int compare_samples(const void *a, const void *b, void *profile)
+{
+	const struct profile_sample *left = &profile_samples(profile).items[*(const uint32_t *)a];
+	const struct profile_sample *right = &profile_samples(profile).items[*(const uint32_t *)b];
+
+	if (left->labels != right->labels)
+		return left->labels < right->labels ? -1 : 1;
+	return (left->event > right->event) - (left->event < right->event);
+}
+
+struct ranking {
+	const struct profile *profile;
+	const uint32_t *rank; /* by stack */
+};
+
+static uint32_t rank_of_sample(const void *context, uint32_t sample)
+{
+	const struct ranking *ranking = context;
+
+	return ranking->rank[profile_samples(ranking->profile).items[sample].stack];
+}
+
+/* Sorts samples by the rank of their stacks, then by label set and event. */
+static uint32_t *sort_samples(const struct profile *profile)
+{
+	uint32_t stacks = profile_stacks(profile).count;
+	CLEANUP(free_ptr) uint32_t *rank = rank_stacks(profile);
+	struct ranking ranking = {profile, rank};
+	CLEANUP(free_ptr) uint32_t *first = NULL;
+	uint32_t *order = counting_sort((uint32_t)profile_samples(profile).count, stacks,
+					rank_of_sample, &ranking, &first);
+
+	for (uint32_t i = 0; i < stacks; i++)
+		if (first[i + 1] - first[i] > 1)
+			qsort_r(order + first[i], first[i + 1] - first[i], sizeof(*order),
+				compare_samples, (void *)(uintptr_t)profile);
+	return order;
+}
+
+static void samples_deinit(struct samples *samples)
+{
+	for (label_set_id i = 0; i < profile_label_set_count(samples->profile); i++)
+		free(samples->labels[i].bytes);
+	free(samples->labels);
+	free(samples->list.bytes);
+	free(samples->message.bytes);
+	free(samples->values);
+}
+
+void pprof_put_samples(struct pprof_stream *stream, const struct profile *profile, event_id counted,
+		       bool counts_samples)
+{
+	const struct profile_samples all_samples = profile_samples(profile);
+	CLEANUP(free_ptr) uint32_t *order = sort_samples(profile);
+	size_t types = profile_event_count(profile) + 1;
+	uint64_t count = all_samples.count;
+	CLEANUP(samples_deinit)
+	struct samples samples = {
+		.stream = stream,
+		.profile = profile,
+		.counts_samples = counts_samples,
+		.labels = xcalloc(profile_label_set_count(profile), sizeof(*samples.labels)),
+		.values = xcalloc(types, sizeof(*samples.values)),
+	};
+
+	for (uint64_t i = 0; i < count; i++) {
+		const struct profile_sample *sample = &all_samples.items[order[i]];
+		const struct profile_sample *next = i + 1 < count ? &all_samples.items[order[i + 1]]
+								  : NULL;
+
+		if (sample->event == counted)
+			samples.values[0] = (int64_t)sample->samples;
+		samples.values[1 + sample->event] = (int64_t)sample->weight;
+		if (next && next->stack == sample->stack && next->labels == sample->labels)
+			continue;
+		put_sample(&samples, sample);
+		memset(samples.values, 0, types * sizeof(*samples.values));
+	}
+}

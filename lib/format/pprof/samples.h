@@ -1,0 +1,18 @@
+/* Writes the samples of a pprof profile. */
+#ifndef PROF_FORMAT_PPROF_SAMPLES_H
+#define PROF_FORMAT_PPROF_SAMPLES_H
+
+#include "format/pprof/stream.h"
+#include "profile/profile.h"
+
+/*
+ * Writes one sample per (stack, label set). Location ids are frame ids plus one. The values are the
+ * number of samples of event `counted` (if counts_samples), then the weight of each event.
+ *
+ * Samples are written in call tree order: each shares most callers with the one before, which
+ * compresses well and is fast to read.
+ */
+void pprof_put_samples(struct pprof_stream *stream, const struct profile *profile, event_id counted,
+		       bool counts_samples);
+
+#endif

@@ -1,0 +1,52 @@
+/*
+ * The stacks of pprof samples.
+ *
+ * Consecutive samples usually share most callers, and the root comes last in a sample's list of
+ * locations. The end that a list has in common with the previous list is not decoded again; only
+ * the rest is looked up in the profile. If samples are in random order, as in other producers'
+ * files, each frame is a cache miss; the reader then prefetches for several samples at once.
+ */
+#ifndef PROF_FORMAT_PPROF_STACKS_H
+#define PROF_FORMAT_PPROF_STACKS_H
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "format/pprof/id_table.h"
+#include "profile/profile.h"
+
+/* The number of samples to prefetch for. */
+enum { PPROF_STACKS_AHEAD = 32 };
+
+struct pprof_stacks {
+	struct profile *profile;
+	const struct id_table *frames; /* by location */
+	unsigned char *list;	       /* the locations of the previous sample … */
+	size_t list_len, list_room;
+	stack_id *path; /* … and its stacks, from the root, by depth */
+	size_t depth, path_room;
+	frame_id *fresh; /* frames not shared with the previous sample, leaf first */
+	size_t fresh_count, fresh_room;
+	size_t list_bytes, fresh_bytes; /* lengths since the last prefetch */
+	uint64_t cut_count;		/* stacks deeper than PPROF_DEPTH_MAX */
+	frame_id *ahead;
+	size_t ahead_count, ahead_room;
+};
+
+/* Both are borrowed. */
+void pprof_stacks_init(struct pprof_stacks *stacks, struct profile *profile,
+		       const struct id_table *frames);
+void pprof_stacks_deinit(struct pprof_stacks *stacks);
+
+/*
+ * locations: complete packed numbers, leaf first; of more than PPROF_DEPTH_MAX the first ones are
+ * taken, called by [truncated]. Fails if a location does not exist.
+ */
+MUST_CHECK struct error *pprof_stacks_find(struct pprof_stacks *stacks, struct bytes locations,
+					   stack_id *ret);
+
+/* Whether the lists since the last prefetch had little in common, so that prefetching pays. */
+bool pprof_stacks_are_scattered(const struct pprof_stacks *stacks);
+/* Prefetches for the next lists, at most PPROF_STACKS_AHEAD. */
+void pprof_stacks_look_ahead(struct pprof_stacks *stacks, const struct bytes *lists, size_t count);
+
+#endif

@@ -1,0 +1,453 @@
+/*
+ * Writes a flame graph as one SVG file, in the layout of flamegraph.pl: roots at the bottom,
+ * siblings sorted by name. The file is complete without its script, which adds zoom, search and
+ * fitting to the window's width. Source: SVG 1.1; https://www.brendangregg.com/flamegraphs.html.
+ */
+#include "format/format.h"
+
+#include "base/alloc.h"
+#include "base/hash.h"
+#include "base/humanize.h"
+#include "base/printable.h"
+#include "base/utf8.h"
+#include "format/tracks.h"
+#include "report/call_tree.h"
+#include "report/process_names.h"
+#include "report/quality_text.h"
+#include "report/shorten.h"
+#include "report/waiting.h"
+#include "web/svg_files.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* In pixels, unless a comment says otherwise. */
+enum {
+	WIDTH = 1200,
+	MARGIN = 10,
+	HEAD = 84,
+	FOOT = 48,
+	ROW = 16,
+	CANVAS = WIDTH - 2 * MARGIN,
+	COLUMN_TENTHS = 72, /* width of a character, in tenths */
+	TEXT_ROOM = 6,	    /* padding left and right of a name */
+	LEAST_COLUMNS = 4,
+	EDGED = 4,		 /* minimum width of frames with an edge */
+	NARROWEST = CANVAS * 10, /* frames narrower than 1/NARROWEST are omitted */
+	NAME_COLUMNS = 1000,	 /* in longer names the text in brackets is shortened */
+	TITLE_COLUMNS = 115,
+};
+
+struct svg {
+	FILE *out;
+	const struct profile *profile;
+	struct display_labels labels;
+	struct call_tree tree;
+	struct process_names processes; /* the groups of the tree */
+	event_id event, beside;		/* that are drawn: format_event_beside() */
+	const char *counted;		/* what samples count; NULL: time is shown instead */
+	uint64_t all;			/* weight */
+	unsigned rows;
+	unsigned height;
+	uint32_t narrow;
+	uint64_t *starts; /* by depth: where the current frame begins */
+	size_t start_room;
+};
+
+#define NO_CODE (CODE_NOTE + 1)
+
+/* The colours mean the same as on the HTML page (web/page/colours.js). */
+static const struct {
+	const char *class, *text;
+} kinds[] = {
+	[CODE_USER] = {"user", "user"},
+	[CODE_INLINED] = {"inlined", "inlined"},
+	[CODE_KERNEL] = {"kernel", "kernel"},
+	[CODE_JIT] = {"jit", "JIT"},
+	[CODE_INTERPRETED] = {"interpreted", "interpreted"},
+	[CODE_NAMELESS] = {"nameless", "no name"},
+	[CODE_NOTE] = {"note", NULL},
+	[NO_CODE] = {"process", NULL},
+};
+
+/*
+ * XML cannot represent control characters. Characters that change the text direction would change
+ * the rest of the line.
+ */
+static bool is_written(uint32_t c)
+{
+	return !printable_is_control(c) && c != 0xfffe && c != 0xffff;
+}
+
+static const char *entity_of(uint32_t c)
+{
+	switch (c) {
+	case '<':
+		return "&lt;";
+	case '>':
+		return "&gt;";
+	case '&':
+		return "&amp;";
+	default:
+		return NULL;
+	}
+}
+
+static void put_text(struct svg *svg, const char *str)
+{
+	struct bytes text = bytes_of(str, strlen(str));
+
+	while (bytes_left(&text)) {
+		const unsigned char *at = text.at;
+		uint32_t c = utf8_next(&text);
+		const char *entity = entity_of(c);
+
+		if (c == UTF8_BAD || !is_written(c))
+			fputs_unlocked(UTF8_REPLACEMENT, svg->out);
+		else if (entity)
+			fputs_unlocked(entity, svg->out);
+		else
+			fwrite_unlocked(at, 1, (size_t)(text.at - at), svg->out);
+	}
+}
+
+/* 1,234,567 */
+static void put_count(struct svg *svg, uint64_t count)
+{
+	char digits[24];
+	int len = snprintf(digits, sizeof(digits), "%" PRIu64, count);
+
+	for (int i = 0; i < len; i++) {
+		if (i && (len - i) % 3 == 0)
+			putc_unlocked(',', svg->out);
+		putc_unlocked(digits[i], svg->out);
+	}
+}
+
+/* part / all in percent, correctly rounded. */
+static void put_percent(struct svg *svg, uint64_t part, unsigned digits)
+{
+	unsigned scale = digits == 2 ? 100 : 10000;
+	uint64_t share = (uint64_t)(((hash_wide)part * 100 * scale + svg->all / 2) / svg->all);
+
+	fprintf(svg->out, "%" PRIu64 ".%0*u%%", share / scale, (int)digits,
+		(unsigned)(share % scale));
+}
+
+static const char *name_of(const struct svg *svg, const struct call_tree_node *node)
+{
+	const char *name;
+
+	if (node->label != CALL_TREE_NO_LABEL)
+		name = svg->labels.items[node->label].name;
+	else if (node->depth == 0)
+		return "all";
+	else
+		name = svg->processes.names[node->group];
+	return *name ? name : "[unnamed]";
+}
+
+/* The class of a frame's code; NO_CODE for a process. */
+static enum code_kind kind_of(const struct svg *svg, const struct call_tree_node *node)
+{
+	return node->label == CALL_TREE_NO_LABEL
+		       ? NO_CODE
+		       : display_labels_code(&svg->labels, node->label, node->is_inlined);
+}
+
+/*
+ * Adds the event's samples by process; samples without a process come last, with their frames as
+ * roots.
+ */
+static void add_samples(struct svg *svg)
+{
+	uint32_t processes = svg->processes.count;
+	CLEANUP(tracks_deinit) struct tracks tracks;
+
+	tracks_init_groups(&tracks, svg->profile, svg->event, svg->beside, svg->processes.of_labels,
+			   processes + 1);
+	for (uint32_t i = 0; i <= processes; i++) {
+		uint32_t first = tracks.first[i], end = tracks.first[i + 1];
+		uint32_t group = first == end || i == processes ? CALL_TREE_TOP
+								: call_tree_group(&svg->tree, i);
+
+		for (size_t j = first; j < end; j++) {
+			const struct profile_sample *sample = tracks_sample(&tracks, j);
+
+			call_tree_add(&svg->tree,
+				      call_tree_node_of(&svg->tree, group, sample->stack),
+				      sample->samples, sample->weight);
+		}
+	}
+}
+
+static void lay_out(struct svg *svg)
+{
+	uint64_t least;
+
+	display_labels_init(&svg->labels, svg->profile);
+	process_names_init(&svg->processes, svg->profile);
+	call_tree_init(&svg->tree, &svg->labels);
+	add_samples(svg);
+	call_tree_sum_up(&svg->tree);
+	svg->all = svg->tree.nodes[CALL_TREE_TOP].total.weight;
+	least = svg->all / NARROWEST + (svg->all % NARROWEST != 0);
+	svg->narrow = call_tree_prune(&svg->tree, least);
+	/*
+	 * Sorted by name, so that two recordings side by side have the same frames in the same
+	 * places.
+	 */
+	call_tree_sort(&svg->tree, call_tree_by_name);
+	for (uint32_t i = 0; i < svg->tree.count; i++)
+		if (svg->tree.nodes[i].total.weight >= least &&
+		    svg->tree.nodes[i].depth >= svg->rows)
+			svg->rows = svg->tree.nodes[i].depth + 1;
+	svg->height = HEAD + svg->rows * ROW + FOOT;
+}
+
+static void put_amount(struct svg *svg, struct sum sum)
+{
+	if (!svg->counted) {
+		put_text(svg, humanize_time(sum.weight).text);
+		return;
+	}
+	put_count(svg, sum.samples);
+	fputs_unlocked(" ", svg->out);
+	put_text(svg, svg->counted);
+}
+
+static void put_title(struct svg *svg, const struct call_tree_node *node, const char *name)
+{
+	const char *kind = kinds[kind_of(svg, node)].text;
+
+	fputs_unlocked("<title>", svg->out);
+	put_text(svg, name);
+	fputs_unlocked(" (", svg->out);
+	put_amount(svg, node->total);
+	fputs_unlocked(", ", svg->out);
+	put_percent(svg, node->total.weight, 2);
+	if (kind && kind != kinds[CODE_USER].text)
+		fprintf(svg->out, ", %s", kind);
+	fputs_unlocked(")</title>", svg->out);
+}
+
+static unsigned frame_y(const struct svg *svg, const struct call_tree_node *node)
+{
+	return (svg->rows - 1 - node->depth) * ROW;
+}
+
+static void put_name(struct svg *svg, const struct call_tree_node *node, uint64_t start,
+		     uint64_t pixels, const char *name)
+{
+	CLEANUP(free_ptr) char *shown = NULL;
+
+	if (pixels * 10 < TEXT_ROOM * 10 + LEAST_COLUMNS * COLUMN_TENTHS)
+		return;
+	shown = shorten(name, (size_t)(pixels - TEXT_ROOM) * 10 / COLUMN_TENTHS);
+	fputs_unlocked("<text x=\"", svg->out);
+	put_percent(svg, start, 4);
+	fprintf(svg->out, "\" y=\"%u\" dx=\"3\">", frame_y(svg, node) + 11);
+	put_text(svg, shown);
+	fputs_unlocked("</text>", svg->out);
+}
+
+/* Neighbours of one kind differ in shade; a function has the same shade everywhere. */
+static const char *shade_of(const char *name)
+{
+	static const char *const shades[] = {"", " b", " c"};
+
+	return shades[hash_bytes(name, strlen(name)) % ARRAY_SIZE(shades)];
+}
+
+static void put_frame(struct svg *svg, const struct call_tree_node *node, uint64_t start)
+{
+	uint64_t pixels = (uint64_t)((hash_wide)node->total.weight * CANVAS / svg->all);
+	CLEANUP(free_ptr) char *name = shorten(name_of(svg, node), NAME_COLUMNS);
+
+	fputs_unlocked("<g>", svg->out);
+	put_title(svg, node, name);
+	fprintf(svg->out, "<rect class=\"%s%s%s\" x=\"", kinds[kind_of(svg, node)].class,
+		shade_of(name), pixels < EDGED ? "" : " edged");
+	put_percent(svg, start, 4);
+	fprintf(svg->out, "\" y=\"%u\" width=\"", frame_y(svg, node));
+	put_percent(svg, node->total.weight, 4);
+	fprintf(svg->out, "\" height=\"%u\"/>", ROW - 1);
+	put_name(svg, node, start, pixels, name);
+	fputs_unlocked("</g>\n", svg->out);
+}
+
+/* The next node of the walk from the roots up, and where it begins. */
+static uint32_t next_node(struct svg *svg, uint32_t at)
+{
+	const struct call_tree_node *nodes = svg->tree.nodes;
+
+	if (nodes[at].first_child) {
+		GROW(svg->starts, (size_t)nodes[at].depth + 1, svg->start_room);
+		svg->starts[nodes[at].depth + 1] = svg->starts[nodes[at].depth];
+		return nodes[at].first_child;
+	}
+	for (; at != CALL_TREE_TOP; at = nodes[at].parent) {
+		svg->starts[nodes[at].depth] += nodes[at].total.weight;
+		if (nodes[at].next_sibling)
+			return nodes[at].next_sibling;
+	}
+	return CALL_TREE_TOP;
+}
+
+static void put_frames(struct svg *svg)
+{
+	uint32_t at = CALL_TREE_TOP;
+
+	svg->starts = xcalloc(svg->start_room = 16, sizeof(*svg->starts));
+	fprintf(svg->out, "<svg id=\"frames\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%u\">\n",
+		MARGIN, HEAD, CANVAS, svg->rows * ROW);
+	do {
+		put_frame(svg, &svg->tree.nodes[at], svg->starts[svg->tree.nodes[at].depth]);
+		at = next_node(svg, at);
+	} while (at != CALL_TREE_TOP);
+	fputs_unlocked("</svg>\n", svg->out);
+}
+
+/* The legend: each kind of code that occurs, with its colour and name. */
+static void put_legend(struct svg *svg)
+{
+	bool is_there[ARRAY_SIZE(kinds)] = {false};
+	unsigned x = MARGIN;
+
+	for (uint32_t i = 0; i < svg->tree.count; i++)
+		is_there[kind_of(svg, &svg->tree.nodes[i])] = true;
+	fputs_unlocked("<g id=\"legend\">", svg->out);
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		if (!is_there[i] || !kinds[i].text)
+			continue;
+		fprintf(svg->out,
+			"<rect class=\"%s\" x=\"%u\" y=\"%u\" width=\"11\" height=\"11\"/>"
+			"<text x=\"%u\" y=\"%u\">%s</text>",
+			kinds[i].class, x, svg->height - 19, x + 16, svg->height - 9,
+			kinds[i].text);
+		x += 16 + (unsigned)strlen(kinds[i].text) * COLUMN_TENTHS / 10 + 18;
+	}
+	fputs_unlocked("</g>\n", svg->out);
+	if (svg->narrow) {
+		fprintf(svg->out,
+			"<text id=\"narrow\" class=\"end\" x=\"100%%\" dx=\"-10\" y=\"%u\">",
+			svg->height - 9);
+		put_count(svg, svg->narrow);
+		fprintf(svg->out, " frame%s too narrow to draw</text>\n",
+			svg->narrow == 1 ? "" : "s");
+	}
+}
+
+/* Of CPU time and waiting together: where the time of the threads went. */
+static char *headline(const struct svg *svg)
+{
+	struct waiting_quality sums;
+
+	if (svg->beside != svg->event && waiting_sums(svg->profile, &sums))
+		return waiting_text(&sums);
+	return quality_event_headline(svg->profile, svg->event);
+}
+
+static void put_subtitle(struct svg *svg)
+{
+	CLEANUP(free_ptr) char *quality = headline(svg);
+
+	fprintf(svg->out, "<text id=\"subtitle\" x=\"%d\" y=\"43\">", MARGIN);
+	put_text(svg, quality);
+	fputs_unlocked("</text>\n", svg->out);
+}
+
+/* The header: what was recorded, and its quality. Long commands keep their beginning. */
+static void put_heading(struct svg *svg)
+{
+	const struct profile_info *info = profile_get_info(svg->profile);
+	size_t columns = 0;
+	const char *end = info->command;
+
+	for (; *end && columns < TITLE_COLUMNS; columns++)
+		while ((*++end & 0xc0) == 0x80)
+			continue;
+	CLEANUP(free_ptr) char *command = xstrndup(info->command, (size_t)(end - info->command));
+
+	fprintf(svg->out, "<text id=\"title\" x=\"%d\" y=\"25\">", MARGIN);
+	put_text(svg, *command ? command : "Flame graph");
+	fprintf(svg->out, "%s</text>\n", *end ? "…" : "");
+	put_subtitle(svg);
+}
+
+static void put_head(struct svg *svg)
+{
+	fprintf(svg->out,
+		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%u\" "
+		"viewBox=\"0 0 %d %u\">\n<style>\n%s</style>\n"
+		"<rect id=\"paper\" width=\"100%%\" height=\"100%%\"/>\n",
+		WIDTH, svg->height, WIDTH, svg->height, svg_style);
+	put_heading(svg);
+	fprintf(svg->out,
+		"<text id=\"reset\" class=\"button hidden\" x=\"%d\" y=\"67\">reset zoom</text>\n"
+		"<text id=\"matched\" class=\"end\" x=\"100%%\" dx=\"-10\" y=\"67\"></text>\n"
+		"<text id=\"details\" x=\"%d\" y=\"%u\"> </text>\n",
+		MARGIN, MARGIN, svg->height - FOOT + 18);
+}
+
+static void svg_deinit(struct svg *svg)
+{
+	call_tree_deinit(&svg->tree);
+	display_labels_deinit(&svg->labels);
+	process_names_deinit(&svg->processes);
+	free(svg->starts);
+}
+
+/* A file without numbers of samples has weights only: "bytes", "objects", "contentions". NULL: the
+ * number of waits says nothing. */
+static const char *counted(const struct profile *profile, event_id id)
+{
+	const struct profile_event *event;
+	event_id waiting;
+
+	if (waiting_event(profile, &waiting) && id == waiting)
+		return NULL;
+	if (!profile_event_count(profile) || !profile_get_event(profile, id)->one_value)
+		return "samples";
+	event = profile_get_event(profile, id);
+	return value_is_time(event->kind) || event->kind == VALUE_BYTES
+		       ? profile_event_unit(profile, id)
+		       : value_words(event->kind, profile_string(profile, event->name));
+}
+
+static struct error *svg_write(const struct profile *profile, const struct format_options *options,
+			       FILE *out)
+{
+	event_id beside = format_event_beside(profile, options);
+	CLEANUP(svg_deinit)
+	struct svg svg = {.out = out,
+			  .profile = profile,
+			  .event = options->event,
+			  .beside = beside,
+			  .counted = counted(profile, beside)};
+
+	lay_out(&svg);
+	put_head(&svg);
+	if (svg.all)
+		put_frames(&svg);
+	else
+		fprintf(out,
+			"<text x=\"%d\" y=\"%d\">No samples: there is nothing to draw.</text>\n",
+			MARGIN, HEAD);
+	put_legend(&svg);
+	fprintf(out, "<script><![CDATA[\n%s]]></script>\n</svg>\n", svg.all ? svg_script : "");
+	if (fflush(out) || ferror(out))
+		return error_errno(errno, "write the flame graph");
+	return NULL;
+}
+
+const struct format format_svg = {
+	.name = "svg",
+	.extensions = (const char *const[]){".svg", NULL},
+	.summary = "a flame graph as flamegraph.pl draws it, for browsers, mails and wikis",
+	.viewer = "xdg-open FILE",
+	.write = svg_write,
+};

@@ -1,0 +1,401 @@
+#include "perf/capture.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/foreign_read.h"
+#include "base/hung_processes.h"
+#include "base/sched_attributes.h"
+#include "perf/captured_stacks.h"
+#include "perf/stack_extents.h"
+#include "perf/standstill.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+enum {
+	/* A copier rests as long as it has worked. */
+	REST_SHARE = 1,
+	THREAD_STACK_BYTES = 64 << 10,
+	/* The number of samples that their average cost is taken of. */
+	AVERAGED_SAMPLES = 16,
+};
+
+/* A read takes microseconds. Its copier is left behind after this time, while sampling and at the
+ * end; if the machine was just busy, some stacks stay cut. */
+#define PATIENCE_NS NS_PER_SECOND
+#define END_PATIENCE_NS (100 * NS_PER_MS)
+
+/* Once left behind, it belongs to its thread. */
+struct copier {
+	struct capture *all; /* not valid once left behind */
+	unsigned cpu;
+	struct ring ring; /* the reader's ring, with a position of its own */
+	pthread_t thread;
+	uint64_t rests_until_ns;
+	uint64_t used_ns;	  /* its CPU time when it last went to sleep */
+	_Atomic uint64_t cost_ns; /* see capture_cost_ns() */
+	struct foreign_read read;
+	struct standstill standstill;
+	struct captured_stacks stacks;
+};
+
+struct capture {
+	const struct layouts *layouts;
+	const struct process_tree *tree;
+	memory_reader *read;
+	unsigned sp_bit, pc_bit;
+	bool idle_priority;
+	int stop_fd;
+	struct stack_extents extents;
+	struct captured_stack *given; /* to the caller of capture_complete(); or NULL */
+	struct hung_processes hung;
+	const struct ring *rings;
+	const unsigned *cpus;
+	size_t count;
+	struct copier *items[]; /* one per CPU; NULL: none */
+};
+
+void capture_note_stack(struct capture *all, pid_t tid, struct stack_extent extent)
+{
+	stack_extents_note(&all->extents, tid, extent);
+}
+
+static uint64_t register_of(const struct record_regs *regs, unsigned bit)
+{
+	uint64_t below = regs->mask & ((UINT64_C(1) << bit) - 1);
+	struct bytes at = bytes_at(regs->values,
+				   sizeof(uint64_t) * (unsigned)__builtin_popcountll(below));
+
+	return bytes_u64(&at);
+}
+
+/* A sample of an event without registers or stack cannot be completed. */
+static bool decode_sample(const struct layouts *layouts, struct bytes raw, struct record *ret)
+{
+	const struct record_layout *layout = layouts_find(layouts, raw);
+
+	return layout && record_decode(layout, raw, ret) && ret->type == RECORD_SAMPLE &&
+	       bytes_left(&ret->sample.regs.values) && bytes_left(&ret->sample.stack);
+}
+
+/* Only the thread of the newest sample can still stand where it was sampled. */
+static bool newest_sample(struct copier *copier, struct sampled_thread *ret, size_t *dumped_bytes)
+{
+	const struct capture *all = copier->all;
+	struct ring *ring = &copier->ring;
+	uint64_t at = 0, read = ring_given_back(ring);
+	enum ring_front front;
+	struct record record;
+	bool found = false;
+	struct bytes raw;
+
+	if (ring->tail < read)
+		ring->tail = read;
+	ring_note_head(ring);
+	for (; (front = ring_front(ring, &raw)) != RING_EMPTY; ring_skip(ring)) {
+		if (front != RING_RECORD || !decode_sample(all->layouts, raw, &record))
+			continue;
+		*ret = (struct sampled_thread){
+			.pid = record.pid,
+			.tid = record.tid,
+			.time_ns = record.time_ns,
+			.sp = register_of(&record.sample.regs, all->sp_bit),
+			.pc = register_of(&record.sample.regs, all->pc_bit),
+			.in_kernel = record.sample.in_kernel,
+		};
+		*dumped_bytes = record.sample.dumped_bytes;
+		at = ring->tail;
+		found = true;
+	}
+	/* What the reader has given back may have been overwritten while it was decoded. */
+	return found && at >= ring_given_back(ring);
+}
+
+enum copied { COPIED, NOT_COPIED, LEFT_BEHIND };
+
+/*
+ * Copies the stack that a signal handler has interrupted, whose stack pointer was saved here. After
+ * a stack overflow that points into the page below the stack.
+ */
+static void copy_interrupted(const struct capture *all, pid_t tid, uint64_t saved_sp_at,
+			     struct captured_stack *into)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), wanted;
+	uint64_t sp = 0;
+
+	if (all->read(tid, saved_sp_at, &sp, sizeof(sp)) != sizeof(sp))
+		return;
+	wanted = stack_extents_interrupted(&all->extents, tid, sp);
+	captured_stack_prepare_interrupted(into, wanted);
+	into->interrupted_start = sp;
+	into->interrupted_len = all->read(tid, sp, into->interrupted, wanted);
+	if (into->interrupted_len)
+		return;
+	into->interrupted_start = (sp | (page - 1)) + 1;
+	into->interrupted_len = all->read(tid, into->interrupted_start, into->interrupted, wanted);
+}
+
+static enum copied copy_stack(struct copier *copier, const struct sampled_thread *thread,
+			      size_t dumped_bytes, struct captured_stack *into)
+{
+	const struct capture *all = copier->all;
+	size_t wanted = stack_extents_wanted(&all->extents, thread->tid, thread->sp, dumped_bytes);
+	uint64_t saved_sp_at = stack_extents_saved_sp_at(&all->extents, thread->tid, thread->sp);
+	memory_reader *read = all->read;
+	size_t from;
+
+	if (!wanted && !saved_sp_at)
+		return NOT_COPIED;
+	if (!wanted)
+		wanted = dumped_bytes;
+	from = captured_stack_prepare(into, wanted, dumped_bytes);
+	into->tid = thread->tid;
+	into->time_ns = thread->time_ns;
+	foreign_read_begin(&copier->read, thread->pid);
+	into->len = from + read(thread->tid, thread->sp + from, into->memory + from, wanted - from);
+	if (saved_sp_at)
+		copy_interrupted(all, thread->tid, saved_sp_at, into);
+	if (!foreign_read_end(&copier->read))
+		return LEFT_BEHIND;
+	return into->len > dumped_bytes || into->interrupted_len ? COPIED : NOT_COPIED;
+}
+
+/* Whether stacks of the process are wanted. */
+static bool concerns(const struct capture *all, pid_t pid)
+{
+	return pid != getpid() && !(all->tree && process_tree_knows_as_stranger(all->tree, pid));
+}
+
+static bool may_copy(const struct copier *copier, const struct sampled_thread *thread)
+{
+	const struct standstill *standstill = &copier->standstill;
+
+	return standstill->woken_ns >= copier->rests_until_ns &&
+	       !standstill_is_late(standstill, thread) &&
+	       !hung_processes_have(&copier->all->hung, thread->pid);
+}
+
+/* False: the copier was left behind. */
+static bool capture_stack(struct copier *copier, const struct sampled_thread *thread,
+			  size_t dumped_bytes, struct captured_stack *into)
+{
+	struct standstill *standstill = &copier->standstill;
+	enum copied copied = copy_stack(copier, thread, dumped_bytes, into);
+	uint64_t done_ns;
+
+	if (copied == LEFT_BEHIND)
+		return false;
+	if (copied == COPIED && standstill_is_proved(standstill, thread))
+		captured_stack_publish(into);
+	done_ns = clock_now_ns();
+	copier->rests_until_ns = done_ns + REST_SHARE * (done_ns - standstill->woken_ns);
+	return true;
+}
+
+/* The copier is about to sleep; it was woken by a sample. */
+static void note_cost(struct copier *copier, bool is_wanted)
+{
+	uint64_t used_ns = clock_thread_cpu_ns(), before_ns = atomic_load(&copier->cost_ns);
+
+	if (is_wanted)
+		atomic_store(&copier->cost_ns,
+			     before_ns - before_ns / AVERAGED_SAMPLES +
+				     (used_ns - copier->used_ns) / AVERAGED_SAMPLES);
+	copier->used_ns = used_ns;
+}
+
+/* Runs in place of the sampled thread. False: the copier was left behind. */
+static bool capture_newest(struct copier *copier)
+{
+	struct captured_stack *into = captured_stacks_next(&copier->stacks);
+	struct sampled_thread thread = {0};
+	size_t dumped_bytes = 0;
+	bool is_wanted;
+
+	standstill_begin(&copier->standstill);
+	is_wanted = newest_sample(copier, &thread, &dumped_bytes) &&
+		    concerns(copier->all, thread.pid);
+	if (is_wanted && into && may_copy(copier, &thread) &&
+	    !capture_stack(copier, &thread, dumped_bytes, into))
+		return false;
+	note_cost(copier, is_wanted);
+	return true;
+}
+
+/* Whether the calling thread is a real-time thread now. */
+static bool set_priority(bool idle_priority)
+{
+	struct sched_param first = {.sched_priority = 1}, none = {0};
+
+	if (idle_priority) {
+		pthread_setschedparam(pthread_self(), SCHED_IDLE, &none);
+		return false;
+	}
+	if (!pthread_setschedparam(pthread_self(), SCHED_FIFO, &first))
+		return true;
+	sched_request_short_slices();
+	return false;
+}
+
+static bool bind_to(unsigned cpu)
+{
+	size_t bytes = CPU_ALLOC_SIZE(cpu + 1);
+	CLEANUP(free_ptr) cpu_set_t *set = xcalloc(1, bytes);
+
+	CPU_SET_S(cpu, bytes, set);
+	return !pthread_setaffinity_np(pthread_self(), bytes, set);
+}
+
+static void copier_free(struct copier *copier)
+{
+	free(copier->ring.wrapped);
+	captured_stacks_deinit(&copier->stacks);
+	free(copier);
+}
+
+static void *run(void *arg)
+{
+	struct copier *copier = arg;
+	struct pollfd fds[] = {
+		{.fd = copier->ring.fd, .events = POLLIN},
+		{.fd = copier->all->stop_fd, .events = POLLIN},
+	};
+	bool goes_on = bind_to(copier->cpu);
+
+	if (!goes_on)
+		return NULL;
+	standstill_init(&copier->standstill, copier->cpu, set_priority(copier->all->idle_priority));
+	while (goes_on && !fds[1].revents) {
+		if (poll(fds, ARRAY_SIZE(fds), -1) > 0 && fds[0].revents & POLLIN)
+			goes_on = capture_newest(copier);
+	}
+	standstill_deinit(&copier->standstill);
+	if (!goes_on)
+		copier_free(copier);
+	return NULL;
+}
+
+/* NULL: the system lacks the resources. */
+static struct copier *copier_start(struct capture *all, size_t index)
+{
+	struct copier *copier = xcalloc(1, sizeof(*copier));
+	pthread_attr_t attr;
+	int number;
+
+	copier->all = all;
+	copier->cpu = all->cpus[index];
+	copier->ring = all->rings[index];
+	copier->ring.wrapped = NULL;
+	number = pthread_attr_init(&attr);
+	if (!number) {
+		pthread_attr_setstacksize(&attr, THREAD_STACK_BYTES);
+		number = pthread_create(&copier->thread, &attr, run, copier);
+		pthread_attr_destroy(&attr);
+	}
+	if (!number)
+		return copier;
+	copier_free(copier);
+	return NULL;
+}
+
+struct capture *capture_new(const struct ring *rings, const unsigned *cpus, size_t count,
+			    const struct layouts *layouts, const struct sampler_options *options,
+			    const struct process_tree *tree, bool idle_priority)
+{
+	struct capture *all = xcalloc(1, sizeof(*all) + count * sizeof(struct copier *));
+
+	all->layouts = layouts;
+	all->tree = tree;
+	all->read = options->read_memory;
+	all->sp_bit = options->sp_bit;
+	all->pc_bit = options->pc_bit;
+	all->idle_priority = idle_priority;
+	all->rings = rings;
+	all->cpus = cpus;
+	all->count = count;
+	all->stop_fd = eventfd(0, EFD_CLOEXEC);
+	if (all->stop_fd < 0) {
+		free(all);
+		return NULL;
+	}
+	for (size_t i = 0; i < count; i++)
+		all->items[i] = copier_start(all, i);
+	return all;
+}
+
+/* pid: of the process that it reads. */
+static bool leave_behind(struct copier *copier, uint64_t patience_ns, pid_t *pid)
+{
+	pthread_t thread = copier->thread;
+
+	/* Then the copier may be freed at any time. */
+	if (!foreign_read_abandon(&copier->read, patience_ns, pid))
+		return false;
+	pthread_detach(thread);
+	return true;
+}
+
+static void copier_end(struct copier *copier)
+{
+	pid_t pid;
+
+	while (pthread_tryjoin_np(copier->thread, NULL) == EBUSY) {
+		if (leave_behind(copier, END_PATIENCE_NS, &pid))
+			return;
+		usleep(500);
+	}
+	copier_free(copier);
+}
+
+void capture_free(struct capture *all)
+{
+	if (!all)
+		return;
+	eventfd_write(all->stop_fd, 1);
+	for (size_t i = 0; i < all->count; i++)
+		if (all->items[i])
+			copier_end(all->items[i]);
+	close_fd(&all->stop_fd);
+	free(all);
+}
+
+/* A copier that hangs is replaced, until too many have done so. */
+static void replace_if_hung(struct capture *all, size_t cpu)
+{
+	pid_t pid;
+
+	if (!leave_behind(all->items[cpu], PATIENCE_NS, &pid))
+		return;
+	all->items[cpu] = NULL;
+	if (hung_processes_add(&all->hung, pid))
+		all->items[cpu] = copier_start(all, cpu);
+}
+
+uint64_t capture_cost_ns(const struct capture *all, size_t cpu)
+{
+	return all->items[cpu] ? atomic_load(&all->items[cpu]->cost_ns) : 0;
+}
+
+void capture_complete(struct capture *all, size_t cpu, struct record *sample)
+{
+	struct captured_stack *stack = NULL;
+
+	if (all->given)
+		captured_stack_release(STEAL(all->given));
+	if (all->items[cpu])
+		replace_if_hung(all, cpu);
+	if (all->items[cpu])
+		stack = captured_stacks_take(&all->items[cpu]->stacks, sample);
+	if (stack) {
+		sample->sample.stack = bytes_of(stack->memory, stack->len);
+		sample->sample.interrupted_stack = bytes_of(stack->interrupted,
+							    stack->interrupted_len);
+		sample->sample.interrupted_start = stack->interrupted_start;
+	}
+	all->given = stack;
+}

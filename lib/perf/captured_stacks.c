@@ -1,0 +1,106 @@
+#include "perf/captured_stacks.h"
+
+#include "base/alloc.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Of the kernel's copy, this much at its end must still be the same. More need not be: the kernel
+ * and other threads write into it. */
+enum { OVERLAP_BYTES = 1 << 10 };
+
+enum owner { OWNER_COPIER, OWNER_READER };
+
+void captured_stacks_deinit(struct captured_stacks *stacks)
+{
+	for (unsigned i = 0; i < CAPTURED_STACKS; i++) {
+		free(stacks->items[i].memory);
+		free(stacks->items[i].interrupted);
+	}
+}
+
+struct captured_stack *captured_stacks_next(struct captured_stacks *stacks)
+{
+	for (unsigned i = 0; i < CAPTURED_STACKS; i++)
+		if (atomic_load(&stacks->items[i].owner) == OWNER_COPIER)
+			return &stacks->items[i];
+	return NULL;
+}
+
+static size_t overlap_start(size_t dumped_bytes)
+{
+	return dumped_bytes < OVERLAP_BYTES ? 0 : dumped_bytes - OVERLAP_BYTES;
+}
+
+/* What was in it is no longer needed. */
+static void make_room(unsigned char **memory, size_t *room, size_t bytes)
+{
+	if (bytes <= *room)
+		return;
+	free(*memory);
+	*memory = xmalloc(bytes);
+	*room = bytes;
+}
+
+size_t captured_stack_prepare(struct captured_stack *stack, size_t bytes, size_t dumped_bytes)
+{
+	make_room(&stack->memory, &stack->room, bytes);
+	stack->interrupted_len = 0;
+	return overlap_start(dumped_bytes);
+}
+
+void captured_stack_prepare_interrupted(struct captured_stack *stack, size_t bytes)
+{
+	make_room(&stack->interrupted, &stack->interrupted_room, bytes);
+}
+
+void captured_stack_publish(struct captured_stack *stack)
+{
+	atomic_store(&stack->owner, OWNER_READER);
+}
+
+void captured_stack_release(struct captured_stack *stack)
+{
+	atomic_store(&stack->owner, OWNER_COPIER);
+}
+
+/* Puts the kernel's copy where it belongs. False: it is of another stack. */
+static bool complete(struct captured_stack *stack, const struct record_sample *sample)
+{
+	const unsigned char *dump = sample->stack.at;
+	size_t dumped = sample->dumped_bytes, from = overlap_start(dumped);
+
+	if (stack->len < dumped + !stack->interrupted_len ||
+	    memcmp(stack->memory + from, dump + from, dumped - from) != 0)
+		return false;
+	memcpy(stack->memory, dump, from);
+	return true;
+}
+
+static struct captured_stack *find(struct captured_stacks *stacks, const struct record *sample)
+{
+	struct captured_stack *found = NULL;
+
+	for (unsigned i = 0; i < CAPTURED_STACKS; i++) {
+		struct captured_stack *stack = &stacks->items[i];
+
+		if (atomic_load(&stack->owner) != OWNER_READER)
+			continue;
+		if (stack->tid == sample->tid && stack->time_ns == sample->time_ns)
+			found = stack;
+		else if (stack->time_ns < sample->time_ns)
+			captured_stack_release(stack);
+	}
+	return found;
+}
+
+struct captured_stack *captured_stacks_take(struct captured_stacks *stacks,
+					    const struct record *sample)
+{
+	struct captured_stack *stack = find(stacks, sample);
+
+	if (!stack || complete(stack, &sample->sample))
+		return stack;
+	captured_stack_release(stack);
+	return NULL;
+}

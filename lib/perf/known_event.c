@@ -1,0 +1,136 @@
+#include "perf/known_event.h"
+
+#include "base/alloc.h"
+#include "base/nearest.h"
+
+#include <linux/perf_event.h>
+#include <stddef.h>
+#include <string.h>
+
+struct known_event {
+	const char *name;
+	uint32_t type;
+	uint64_t config;
+};
+
+#define HARDWARE(name, what)                                                                       \
+	{                                                                                          \
+		name, PERF_TYPE_HARDWARE, PERF_COUNT_HW_##what                                     \
+	}
+#define SOFTWARE(name, what)                                                                       \
+	{                                                                                          \
+		name, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_##what                                     \
+	}
+
+static const struct known_event known_events[] = {
+	HARDWARE("cycles", CPU_CYCLES),
+	HARDWARE("cpu-cycles", CPU_CYCLES),
+	HARDWARE("instructions", INSTRUCTIONS),
+	HARDWARE("cache-references", CACHE_REFERENCES),
+	HARDWARE("cache-misses", CACHE_MISSES),
+	HARDWARE("branches", BRANCH_INSTRUCTIONS),
+	HARDWARE("branch-instructions", BRANCH_INSTRUCTIONS),
+	HARDWARE("branch-misses", BRANCH_MISSES),
+	HARDWARE("bus-cycles", BUS_CYCLES),
+	HARDWARE("stalled-cycles-frontend", STALLED_CYCLES_FRONTEND),
+	HARDWARE("idle-cycles-frontend", STALLED_CYCLES_FRONTEND),
+	HARDWARE("stalled-cycles-backend", STALLED_CYCLES_BACKEND),
+	HARDWARE("idle-cycles-backend", STALLED_CYCLES_BACKEND),
+	HARDWARE("ref-cycles", REF_CPU_CYCLES),
+	SOFTWARE("cpu-clock", CPU_CLOCK),
+	SOFTWARE("task-clock", TASK_CLOCK),
+	SOFTWARE("page-faults", PAGE_FAULTS),
+	SOFTWARE("faults", PAGE_FAULTS),
+	SOFTWARE("minor-faults", PAGE_FAULTS_MIN),
+	SOFTWARE("major-faults", PAGE_FAULTS_MAJ),
+	SOFTWARE("context-switches", CONTEXT_SWITCHES),
+	SOFTWARE("cs", CONTEXT_SWITCHES),
+	SOFTWARE("cpu-migrations", CPU_MIGRATIONS),
+	SOFTWARE("migrations", CPU_MIGRATIONS),
+	SOFTWARE("alignment-faults", ALIGNMENT_FAULTS),
+	SOFTWARE("emulation-faults", EMULATION_FAULTS),
+};
+
+/* By PERF_COUNT_HW_CACHE_*. */
+static const char *const caches[] = {"L1-dcache", "L1-icache", "LLC", "dTLB",
+				     "iTLB",	  "branch",    "node"};
+/* By PERF_COUNT_HW_CACHE_OP_*. */
+static const struct {
+	const char *accesses, *misses;
+} cache_operations[] = {
+	{"loads", "load-misses"},
+	{"stores", "store-misses"},
+	{"prefetches", "prefetch-misses"},
+};
+
+static uint64_t cache_config(size_t cache, size_t operation, bool misses)
+{
+	return cache | operation << 8 |
+	       (uint64_t)(misses ? PERF_COUNT_HW_CACHE_RESULT_MISS
+				 : PERF_COUNT_HW_CACHE_RESULT_ACCESS)
+		       << 16;
+}
+
+/* "LLC-load-misses" */
+static bool find_cache_event(const char *name, uint64_t *config)
+{
+	for (size_t cache = 0; cache < ARRAY_SIZE(caches); cache++) {
+		size_t len = strlen(caches[cache]);
+
+		if (strncmp(name, caches[cache], len) != 0 || name[len] != '-')
+			continue;
+		for (size_t i = 0; i < ARRAY_SIZE(cache_operations); i++) {
+			bool misses = strcmp(name + len + 1, cache_operations[i].misses) == 0;
+
+			if (!misses && strcmp(name + len + 1, cache_operations[i].accesses) != 0)
+				continue;
+			*config = cache_config(cache, i, misses);
+			return true;
+		}
+	}
+	return false;
+}
+
+static char *cache_event_name(uint64_t config)
+{
+	size_t cache = config & 0xff, operation = config >> 8 & 0xff;
+
+	if (cache >= ARRAY_SIZE(caches) || operation >= ARRAY_SIZE(cache_operations) ||
+	    config >> 16 > PERF_COUNT_HW_CACHE_RESULT_MISS)
+		return NULL;
+	return xasprintf("%s-%s", caches[cache],
+			 config >> 16 ? cache_operations[operation].misses
+				      : cache_operations[operation].accesses);
+}
+
+bool known_event_find(const char *name, uint32_t *type, uint64_t *config)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(known_events); i++) {
+		if (strcmp(known_events[i].name, name) != 0)
+			continue;
+		*type = known_events[i].type;
+		*config = known_events[i].config;
+		return true;
+	}
+	*type = PERF_TYPE_HW_CACHE;
+	return find_cache_event(name, config);
+}
+
+char *known_event_name(uint32_t type, uint64_t config)
+{
+	if (type == PERF_TYPE_HW_CACHE)
+		return cache_event_name(config);
+	for (size_t i = 0; i < ARRAY_SIZE(known_events); i++)
+		if (known_events[i].type == type && known_events[i].config == config)
+			return xstrdup(known_events[i].name);
+	return NULL;
+}
+
+const char *known_event_nearest(const char *name)
+{
+	const char *names[ARRAY_SIZE(known_events) + 1] = {NULL};
+
+	for (size_t i = 0; i < ARRAY_SIZE(known_events); i++)
+		names[i] = known_events[i].name;
+	return nearest(name, names);
+}

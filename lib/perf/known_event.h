@@ -1,0 +1,21 @@
+/*
+ * The events that the kernel defines for all machines: hardware ("cycles"), caches
+ * ("LLC-load-misses") and software ("cpu-clock"). Names are perf's; some have aliases.
+ * Source: perf_event_open(2), PERF_TYPE_HARDWARE, _HW_CACHE and _SOFTWARE.
+ */
+#ifndef PROF_PERF_KNOWN_EVENT_H
+#define PROF_PERF_KNOWN_EVENT_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The perf_event_attr.type and config; false if the name is unknown. */
+MUST_CHECK bool known_event_find(const char *name, uint32_t *type, uint64_t *config);
+/* The name, which the caller frees; NULL if no event has this type and config. */
+char *known_event_name(uint32_t type, uint64_t config);
+/* What a misspelt name may mean, or NULL. */
+const char *known_event_nearest(const char *name);
+
+#endif

@@ -1,0 +1,59 @@
+/*
+ * What a sampler is opened with: the target and the options.
+ */
+#ifndef PROF_PERF_OPTIONS_H
+#define PROF_PERF_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum target_kind {
+	TARGET_COMMAND,	  /* ids[0]: a child that will exec; sampling starts at the exec */
+	TARGET_PROCESSES, /* ids: every present and future thread of these processes */
+	TARGET_THREADS,	  /* ids: these threads only */
+	TARGET_SYSTEM,	  /* every process on the CPUs */
+};
+
+struct target {
+	enum target_kind kind;
+	const pid_t *ids;
+	size_t id_count;
+	const unsigned *cpus; /* NULL: all online CPUs */
+	size_t cpu_count;
+	bool inherit; /* follow forks and new threads */
+	/*
+	 * A TARGET_COMMAND that inherits: sample whole CPUs and drop records of other processes
+	 * than the command's process tree, if that is allowed and suits the events. An inherited
+	 * event begins its period anew in each child, so it would miss children that live shorter
+	 * than that.
+	 */
+	bool prefers_cpus;
+	/* The processes come from a listing of /proc. Processes that have ended or may not be
+	 * sampled are skipped; it is an error if that leaves none. */
+	bool were_found;
+};
+
+/* Copies what can be read of another process's memory and returns its length; memory_read() of
+ * proc/memory.h is one. */
+typedef size_t memory_reader(pid_t tid, uint64_t address, void *into, size_t len);
+
+struct sampler_options {
+	size_t ring_bytes;  /* per CPU; rounded down to a power of two of pages; 0: by the rates */
+	bool data_mappings; /* mmap records for data, too: perf reads CFI from such mappings */
+	bool switches;	    /* of a TARGET_COMMAND that inherits: records of context switches, if
+			       possible, until sampler_end_switches() */
+	/* Records of the context switches of all threads of the target, in rings of their own,
+	 * which wake the reader only when half full: read them by time. They are those of
+	 * `switches`, too, and do not end. */
+	bool waits;
+	bool starts_late; /* a TARGET_COMMAND is sampled from sampler_enable() on, not from exec */
+
+	/* Deep-stack capture (capture.h); NULL: never. */
+	memory_reader *read_memory;
+	bool captures_from_start;
+	unsigned sp_bit, pc_bit; /* of the stack pointer and the pc in the mask of registers */
+};
+
+#endif

@@ -1,0 +1,39 @@
+/*
+ * Samples of the processes in a set are dropped by the kernel before they are written: they take no
+ * copy of a stack, no room in a ring, and wake nothing.
+ *
+ * The set is memory that is shared with a BPF program of 17 instructions, a bit for each pid. It
+ * can be changed at any time. Needs CAP_BPF and CAP_PERFMON, or root, in the first pid namespace,
+ * where pids are those that the program sees.
+ */
+#ifndef PROF_PERF_PID_FILTER_H
+#define PROF_PERF_PID_FILTER_H
+
+#include "base/cleanup.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* PID_MAX_LIMIT of the kernel (include/linux/threads.h). */
+enum { PIDS_MAX = 4 << 20, PIDS_PER_WORD = 64 };
+
+/* One thread changes it, any thread reads it. */
+struct pid_set {
+	_Atomic uint64_t words[PIDS_MAX / PIDS_PER_WORD];
+};
+
+struct pid_filter;
+
+/* NULL: it is not possible here. */
+struct pid_filter *pid_filter_new(void);
+/* Events that it was attached to keep the program; the set is gone. */
+void pid_filter_free(struct pid_filter *filter);
+DEFINE_CLEANUP(pid_filter, pid_filter_free)
+
+/* Empty at first; as long as the filter. */
+struct pid_set *pid_filter_dropped(struct pid_filter *filter);
+
+/* False: the event of this descriptor cannot be filtered. */
+bool pid_filter_attach(const struct pid_filter *filter, int fd);
+
+#endif

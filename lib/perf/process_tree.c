@@ -1,0 +1,105 @@
+#include "perf/process_tree.h"
+
+#include "base/alloc.h"
+#include "perf/pid_filter.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+struct process_tree {
+	pid_t command;
+	struct pid_set *members;
+	struct pid_set *strangers; /* that were sampled; the filter's, if there is one */
+	struct pid_filter *filter;
+};
+
+struct process_tree *process_tree_new(pid_t command)
+{
+	struct process_tree *tree = xcalloc(1, sizeof(*tree));
+
+	tree->command = command;
+	tree->members = xcalloc(1, sizeof(*tree->members));
+	tree->strangers = xcalloc(1, sizeof(*tree->strangers));
+	return tree;
+}
+
+void process_tree_free(struct process_tree *tree)
+{
+	if (!tree)
+		return;
+	if (tree->filter)
+		pid_filter_free(tree->filter);
+	else
+		free(tree->strangers);
+	free(tree->members);
+	free(tree);
+}
+
+bool process_tree_filter_samples(struct process_tree *tree, const int *fds, size_t count)
+{
+	bool is_filtered = true;
+
+	tree->filter = pid_filter_new();
+	if (!tree->filter)
+		return false;
+	free(tree->strangers);
+	tree->strangers = pid_filter_dropped(tree->filter);
+	for (size_t i = 0; i < count; i++)
+		is_filtered &= pid_filter_attach(tree->filter, fds[i]);
+	return is_filtered;
+}
+
+static bool is_pid(pid_t pid)
+{
+	return pid > 0 && pid < PIDS_MAX;
+}
+
+static bool pid_set_has(const struct pid_set *set, pid_t pid)
+{
+	uint64_t word;
+
+	if (!is_pid(pid))
+		return false;
+	word = atomic_load_explicit(&set->words[pid / PIDS_PER_WORD], memory_order_relaxed);
+	return word >> pid % PIDS_PER_WORD & 1;
+}
+
+static void pid_set_put(struct pid_set *set, pid_t pid, bool is_in)
+{
+	uint64_t bit, word;
+
+	if (!is_pid(pid))
+		return;
+	bit = UINT64_C(1) << pid % PIDS_PER_WORD;
+	word = atomic_load_explicit(&set->words[pid / PIDS_PER_WORD], memory_order_relaxed);
+	atomic_store_explicit(&set->words[pid / PIDS_PER_WORD], is_in ? word | bit : word & ~bit,
+			      memory_order_relaxed);
+}
+
+static void begin(struct process_tree *tree, pid_t pid, bool is_member)
+{
+	pid_set_put(tree->members, pid, is_member);
+	pid_set_put(tree->strangers, pid, false);
+}
+
+bool process_tree_knows_as_stranger(const struct process_tree *tree, pid_t pid)
+{
+	return pid_set_has(tree->strangers, pid);
+}
+
+bool process_tree_takes(struct process_tree *tree, const struct record *record)
+{
+	bool is_member;
+
+	if (record->type == RECORD_LOST || record->type == RECORD_THROTTLE)
+		return true;
+	if (record->type == RECORD_FORK && record->pid != record->fork.parent_pid)
+		begin(tree, record->pid, pid_set_has(tree->members, record->fork.parent_pid));
+	else if (record->type == RECORD_COMM && record->comm.exec && record->pid == tree->command)
+		begin(tree, record->pid, true);
+	is_member = pid_set_has(tree->members, record->pid);
+	/* The command's samples are wanted from its exec on, which is read a little later. */
+	if (record->type == RECORD_SAMPLE && !is_member && record->pid != tree->command)
+		pid_set_put(tree->strangers, record->pid, true);
+	return is_member;
+}

@@ -1,0 +1,41 @@
+/*
+ * The processes that descend from a command: which of a whole CPU's records are of them.
+ *
+ * The tree begins when the command's process executes its program. Each process that a member forks
+ * is a member from its FORK record on, even if it gets another parent later. A process stays a
+ * member after its EXIT record, because it is still sampled while the kernel tears it down, until
+ * its number is given to another process. So nothing needs to be forgotten, and the memory is two
+ * bits for each possible pid: at most one MiB, of which only the pages in use exist.
+ *
+ * Processes outside prof's pid namespace have pid 0 or -1 in records; they are no members.
+ */
+#ifndef PROF_PERF_PROCESS_TREE_H
+#define PROF_PERF_PROCESS_TREE_H
+
+#include "base/cleanup.h"
+#include "perf/record.h"
+
+struct process_tree;
+
+/* command: a process that has not executed its program yet. */
+struct process_tree *process_tree_new(pid_t command);
+void process_tree_free(struct process_tree *tree);
+DEFINE_CLEANUP(process_tree, process_tree_free)
+
+/*
+ * Lets the kernel drop the samples of processes that are known as strangers, on these descriptors.
+ * To be called before the first record. A process that gets the pid of an ended one that was a
+ * stranger loses samples until its FORK record is read, within a few milliseconds. False: not
+ * possible for all of them, so that samples of strangers come as before.
+ */
+bool process_tree_filter_samples(struct process_tree *tree, const int *fds, size_t count);
+
+/* Whether the record is of a member, or of no process (RECORD_LOST). To be called for every record,
+ * in time order: FORK and COMM records change the tree. */
+bool process_tree_takes(struct process_tree *tree, const struct record *record);
+
+/* Whether records so far have shown that the process is sampled without being a member. For any
+ * thread. */
+bool process_tree_knows_as_stranger(const struct process_tree *tree, pid_t pid);
+
+#endif

@@ -1,0 +1,111 @@
+#include "perf/stack_extents.h"
+
+enum {
+	/* What is copied: of an unknown thread, of a thread on another stack than before, and at
+	 * most. */
+	UNKNOWN_BYTES = 1 << 20,
+	OTHER_BYTES = 256 << 10,
+	BYTES_MAX = 8 << 20,
+	/* Added by a stack that ends elsewhere. A program's first samples may be of its loader, on
+	 * a stack that ends elsewhere: one such change is not enough. */
+	UNREST = 16,
+	UNREST_MAX = 64,
+	/* The largest stack of a signal handler. */
+	HANDLER_BYTES_MAX = 1 << 20,
+	/* From the saved stack pointer on: the pc and the rest of the registers. */
+	SAVED_BYTES = 256,
+};
+
+static size_t index_of(pid_t tid)
+{
+	return (uint32_t)tid % STACK_EXTENTS;
+}
+
+static bool switches_stacks(const struct known_extent *known)
+{
+	return known->unrest > UNREST;
+}
+
+static void note_end(struct known_extent *known, struct stack_extent extent)
+{
+	if (extent.is_whole && known->is_whole && known->end != extent.end)
+		known->unrest = switches_stacks(known) ? UNREST_MAX : known->unrest + UNREST;
+	else if (known->unrest > 0)
+		known->unrest--;
+	known->end = extent.end;
+	known->is_whole = extent.is_whole;
+}
+
+/* For another thread. */
+static void begin(struct known_extent *known)
+{
+	known->unrest = 0;
+	known->is_whole = known->is_deep = false;
+	known->end = 0;
+	known->saved_sp_at = known->interrupted_end = 0;
+}
+
+void stack_extents_note(struct stack_extents *extents, pid_t tid, struct stack_extent extent)
+{
+	struct known_extent *known = &extents->items[index_of(tid)];
+
+	if (known->tid == tid && extent.is_deep)
+		known->is_deep = true;
+	if (!extent.end && !extent.saved_sp_at)
+		return;
+	if (known->tid != tid)
+		begin(known);
+	if (extent.saved_sp_at) {
+		known->saved_sp_at = extent.saved_sp_at;
+		known->interrupted_end = extent.interrupted_end;
+	}
+	if (extent.end) {
+		note_end(known, extent);
+		known->is_deep = extent.is_deep;
+	}
+	known->tid = tid;
+}
+
+/* 0: the kernel's copy is as large. */
+static size_t above(uint64_t sp, uint64_t end, size_t dumped_bytes)
+{
+	return end - sp > dumped_bytes ? end - sp : 0;
+}
+
+uint64_t stack_extents_saved_sp_at(const struct stack_extents *extents, pid_t tid, uint64_t sp)
+{
+	const struct known_extent *known = &extents->items[index_of(tid)];
+	uint64_t saved_at = known->saved_sp_at;
+
+	return known->tid == tid && saved_at - sp < HANDLER_BYTES_MAX ? saved_at : 0;
+}
+
+size_t stack_extents_wanted(const struct stack_extents *extents, pid_t tid, uint64_t sp,
+			    size_t dumped_bytes)
+{
+	const struct known_extent *known = &extents->items[index_of(tid)];
+	uint64_t end = known->end, saved_at;
+
+	if (!sp)
+		return 0;
+	if (known->tid != tid)
+		return UNKNOWN_BYTES;
+	saved_at = stack_extents_saved_sp_at(extents, tid, sp);
+	if (saved_at)
+		return above(sp, saved_at + SAVED_BYTES, dumped_bytes);
+	if (switches_stacks(known))
+		return known->is_deep ? OTHER_BYTES : 0;
+	if (end <= sp || end - sp > BYTES_MAX)
+		return OTHER_BYTES;
+	return above(sp, end, dumped_bytes);
+}
+
+size_t stack_extents_interrupted(const struct stack_extents *extents, pid_t tid, uint64_t sp)
+{
+	const struct known_extent *known = &extents->items[index_of(tid)];
+	uint64_t end = known->interrupted_end;
+
+	if (end <= sp || end - sp > 2 * BYTES_MAX)
+		return OTHER_BYTES;
+	return end - sp < BYTES_MAX ? end - sp : BYTES_MAX;
+}

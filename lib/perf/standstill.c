@@ -1,0 +1,115 @@
+#include "perf/standstill.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "perf/task_state.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+enum {
+	/*
+	 * Waking takes some 25 µs on a virtual machine. Of a hundred threads that the scheduler has
+	 * let run on, one or two are switched out as soon as this.
+	 */
+	LATE_NS = 60000,
+	/* A thread that waits in the kernel as it did then has not gone far in between. */
+	WAITING_LATE_NS = 200000,
+	/* A real-time thread is late if the sampled one is in the kernel and cannot be interrupted:
+	 * its user stack does not change there. */
+	REAL_TIME_LATE_NS = 10000000,
+	TEXT_BYTES = 512,
+};
+
+void standstill_init(struct standstill *standstill, unsigned cpu, bool is_real_time)
+{
+	*standstill = (struct standstill){
+		.cpu = cpu,
+		.late_ns = is_real_time ? REAL_TIME_LATE_NS : LATE_NS,
+		.waiting_late_ns = is_real_time ? REAL_TIME_LATE_NS : WAITING_LATE_NS,
+		.stat_fd = -1,
+	};
+}
+
+void standstill_deinit(struct standstill *standstill)
+{
+	close_fd(&standstill->stat_fd);
+}
+
+/* How often the calling thread has lost its CPU. */
+static long own_switches(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_THREAD, &usage);
+	return usage.ru_nvcsw + usage.ru_nivcsw;
+}
+
+void standstill_begin(struct standstill *standstill)
+{
+	standstill->switches = own_switches();
+	standstill->woken_ns = clock_now_ns();
+}
+
+bool standstill_is_late(const struct standstill *standstill, const struct sampled_thread *thread)
+{
+	return standstill->woken_ns - thread->time_ns >
+	       (thread->in_kernel ? standstill->waiting_late_ns : standstill->late_ns);
+}
+
+static bool open_stat(struct standstill *standstill, const struct sampled_thread *thread)
+{
+	char path[64];
+
+	if (standstill->stat_fd >= 0 && standstill->stat_tid == thread->tid)
+		return true;
+	close_fd(&standstill->stat_fd);
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", thread->pid, thread->tid);
+	standstill->stat_fd = open(path, O_RDONLY | O_CLOEXEC);
+	standstill->stat_tid = thread->tid;
+	return standstill->stat_fd >= 0;
+}
+
+static bool is_queued(struct standstill *standstill, const struct sampled_thread *thread)
+{
+	char text[TEXT_BYTES];
+	ssize_t len = 0;
+
+	if (open_stat(standstill, thread))
+		len = pread(standstill->stat_fd, text, sizeof(text) - 1, 0);
+	if (len <= 0) { /* of an earlier thread with this id */
+		close_fd(&standstill->stat_fd);
+		return false;
+	}
+	text[len] = '\0';
+	return task_state_is_queued(text, standstill->cpu);
+}
+
+static bool waits_in_kernel(const struct sampled_thread *thread)
+{
+	char path[64], text[TEXT_BYTES];
+	ssize_t len = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", thread->pid, thread->tid);
+	CLEANUP(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd >= 0)
+		len = read(fd, text, sizeof(text) - 1);
+	if (len <= 0)
+		return false;
+	text[len] = '\0';
+	return task_state_waits_at(text, thread->sp, thread->pc);
+}
+
+bool standstill_is_proved(struct standstill *standstill, const struct sampled_thread *thread)
+{
+	uint64_t passed_ns = standstill->woken_ns - thread->time_ns;
+
+	if (passed_ns <= standstill->late_ns && is_queued(standstill, thread) &&
+	    own_switches() == standstill->switches)
+		return true;
+	return thread->in_kernel && passed_ns <= standstill->waiting_late_ns &&
+	       waits_in_kernel(thread);
+}

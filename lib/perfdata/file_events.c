@@ -1,0 +1,139 @@
+#include "perfdata/file_events.h"
+
+#include "base/alloc.h"
+#include "perf/attr.h"
+
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* More than any machine has counters and tracepoints: what a damaged file claims stops here. */
+enum { EVENTS_MAX = 1 << 14 };
+
+/* How far back another kind of an event is looked for: perf writes those of a group together. */
+enum { KINDS_SEARCH_MAX = 64 };
+
+void file_events_deinit(struct file_events *events)
+{
+	for (uint32_t i = 0; i < events->sampling_count; i++)
+		free(events->sampling[i].event.name);
+	free(events->sampling);
+	layouts_deinit(&events->layouts);
+}
+
+static bool take_attr(struct bytes from, struct perf_event_attr *ret)
+{
+	size_t len = bytes_left(&from);
+	struct bytes size = bytes_at(from, offsetof(struct perf_event_attr, size));
+	uint32_t stated = bytes_u32(&size);
+
+	*ret = (struct perf_event_attr){0};
+	if (stated && stated < len)
+		len = stated;
+	if (!bytes_ok(&size) || len < PERF_ATTR_SIZE_VER0)
+		return false;
+	memcpy(ret, from.at, len < sizeof(*ret) ? len : sizeof(*ret));
+	return true;
+}
+
+static void take_ids(struct file_events *events, struct bytes ids, uint32_t index)
+{
+	while (bytes_left(&ids) >= sizeof(uint64_t))
+		layouts_add_id(&events->layouts, bytes_u64(&ids), index);
+}
+
+static bool takes_samples(const struct perf_event_attr *attr)
+{
+	return attr->type != PERF_TYPE_SOFTWARE || attr->config != PERF_COUNT_SW_DUMMY;
+}
+
+static bool names_pmu(const struct perf_event_attr *attr)
+{
+	return (attr->type == PERF_TYPE_HARDWARE || attr->type == PERF_TYPE_HW_CACHE) &&
+	       attr->config > UINT32_MAX;
+}
+
+/* Whether they are one event on CPUs of two kinds: the same of two PMUs, whose type is in front of
+ * the config. perf asks only the first one for the side band. */
+static bool are_kinds(const struct perf_event_attr *a, const struct perf_event_attr *b)
+{
+	return names_pmu(a) && names_pmu(b) && a->type == b->type && a->config != b->config &&
+	       (uint32_t)a->config == (uint32_t)b->config && a->sample_type == b->sample_type &&
+	       a->freq == b->freq && a->sample_period == b->sample_period &&
+	       a->exclude_user == b->exclude_user && a->exclude_kernel == b->exclude_kernel;
+}
+
+/* The index of the event that this one is another kind of, or the next index. */
+static uint32_t find_kind(const struct file_events *events, const struct perf_event_attr *attr)
+{
+	for (uint32_t back = 1; back <= KINDS_SEARCH_MAX && back <= events->sampling_count; back++)
+		if (are_kinds(&events->sampling[events->sampling_count - back].attr, attr))
+			return events->sampling_count - back;
+	return events->sampling_count;
+}
+
+static void add_sampling(struct file_events *events, const struct perf_event_attr *attr)
+{
+	GROW(events->sampling, events->sampling_count, events->sampling_room);
+	events->sampling[events->sampling_count++] = (struct sampling_event){
+		.event = {.name = event_name_of(attr->type, attr->config),
+			  .kind = event_value_kind(attr->type, attr->config),
+			  .period = attr->freq ? 0 : attr->sample_period,
+			  .frequency_hz = attr->freq ? attr->sample_freq : 0,
+			  .regs_mask = attr->sample_regs_user},
+		.attr = *attr,
+	};
+}
+
+struct error *file_events_add(struct file_events *events, struct bytes attr_bytes, struct bytes ids)
+{
+	struct layouts *layouts = &events->layouts;
+	struct perf_event_attr attr;
+	struct record_layout layout;
+
+	if (!take_attr(attr_bytes, &attr))
+		return error_new("an event of the recording is damaged");
+	if (layouts->count == EVENTS_MAX)
+		return error_new("the recording has more than %d events", EVENTS_MAX);
+	layout = attr_layout(&attr);
+	layout.event = takes_samples(&attr) ? find_kind(events, &attr) : FILE_EVENT_SILENT;
+	if (!layouts_add(layouts, &layout))
+		return error_new("the events of the recording cannot be told apart");
+	if (layout.event < events->sampling_count)
+		events->sampling[layout.event].has_kinds = true;
+	else if (layout.event != FILE_EVENT_SILENT)
+		add_sampling(events, &attr);
+	take_ids(events, ids, layouts->count - 1);
+	/* perf asks one event for build-ids, and its synthesized records belong to none. */
+	events->build_ids |= attr.build_id;
+	for (uint32_t i = 0; i < layouts->count; i++)
+		layouts->items[i].build_ids = events->build_ids;
+	return NULL;
+}
+
+/* "cycles:u" of "cpu_core/cycles/u" and "cpu_core/cycles:u/". */
+static char *without_pmu(const char *name)
+{
+	const char *start = strchr(name, '/'), *end = start ? strchr(start + 1, '/') : NULL;
+
+	if (!end)
+		return xstrdup(name);
+	return xasprintf("%.*s%s%s", (int)(end - start - 1), start + 1, end[1] ? ":" : "", end + 1);
+}
+
+void file_events_set_name(struct file_events *events, uint32_t index, const char *name)
+{
+	unsigned number = events->layouts.items[index].event;
+	struct sampling_event *sampling;
+
+	if (number == FILE_EVENT_SILENT)
+		return;
+	sampling = &events->sampling[number];
+	free(sampling->event.name);
+	sampling->event.name = sampling->has_kinds ? without_pmu(name) : xstrdup(name);
+}
+
+uint32_t file_events_find(const struct file_events *events, uint64_t id)
+{
+	return idmap_get(&events->layouts.by_id, id, 0);
+}

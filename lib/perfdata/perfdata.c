@@ -1,0 +1,530 @@
+#include "perfdata/perfdata.h"
+
+#include "base/alloc.h"
+#include "perfdata/file_header.h"
+#include "perfdata/inflater.h"
+#include "perfdata/reorder.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+enum { PROBLEMS_MAX = 8 };
+
+struct perfdata {
+	int fd;
+	struct file_input input;
+	struct file_header header;
+	struct inflater *inflater; /* NULL until a compressed record has come */
+	bool inflating;		   /* there may be more in it */
+	struct reorder reorder;
+	struct pending_record current; /* what the caller holds */
+	unsigned char *copy;	       /* of the record that is being read, if the file is mapped */
+	uint64_t taken;		       /* records so far: the time of records that have none */
+	bool ended;		       /* nothing more is read from the input */
+	bool reported;		       /* problems that are known at the end only */
+
+	uint64_t undecodable;
+	uint64_t lost; /* as reported so far */
+	bool traces;   /* there were processor traces */
+	char *problems[PROBLEMS_MAX];
+	unsigned problem_count;
+};
+
+__attribute__((format(printf, 2, 3))) static void add_problem(struct perfdata *perfdata,
+							      const char *fmt, ...)
+{
+	va_list args;
+
+	if (perfdata->problem_count == PROBLEMS_MAX)
+		return;
+	va_start(args, fmt);
+	perfdata->problems[perfdata->problem_count++] = xvasprintf(fmt, args);
+	va_end(args);
+}
+
+const char *perfdata_problem(struct perfdata *perfdata, unsigned index)
+{
+	return index < perfdata->problem_count ? perfdata->problems[index] : NULL;
+}
+
+const struct perfdata_info *perfdata_info(const struct perfdata *perfdata)
+{
+	return &perfdata->header.info;
+}
+
+unsigned perfdata_event_count(const struct perfdata *perfdata)
+{
+	return perfdata->header.events.sampling_count;
+}
+
+const struct perfdata_event *perfdata_event(const struct perfdata *perfdata, unsigned event)
+{
+	return &perfdata->header.events.sampling[event].event;
+}
+
+static void report_losses(struct perfdata *perfdata)
+{
+	if (perfdata->reported)
+		return;
+	perfdata->reported = true;
+	if (perfdata->input.error)
+		add_problem(perfdata, "cannot read the rest of the recording: %s",
+			    strerror(perfdata->input.error));
+	if (file_input_is_cut(&perfdata->input))
+		add_problem(perfdata, "the recording was truncated while it was read");
+	if (perfdata->undecodable)
+		add_problem(perfdata, "ignored %" PRIu64 " malformed records of the recording",
+			    perfdata->undecodable);
+	if (perfdata->reorder.late)
+		add_problem(perfdata,
+			    "%" PRIu64 " records of the recording are too far out of order: some "
+			    "samples may be attributed to another program",
+			    perfdata->reorder.late);
+	if (perfdata->traces)
+		add_problem(perfdata, "ignored the processor traces (AUX): only samples are read");
+}
+
+static void end(struct perfdata *perfdata)
+{
+	if (!perfdata->ended)
+		reorder_end(&perfdata->reorder);
+	perfdata->ended = true;
+}
+
+static void end_damaged(struct perfdata *perfdata)
+{
+	add_problem(perfdata, "the recording is damaged at byte %" PRIu64 ": ignored the rest",
+		    perfdata->input.offset);
+	end(perfdata);
+}
+
+static void end_cut_off(struct perfdata *perfdata)
+{
+	add_problem(perfdata, "the recording is cut off within a record");
+	end(perfdata);
+}
+
+/* Skips bytes that follow a record without being part of it. */
+static void skip_payload(struct perfdata *perfdata, uint64_t len)
+{
+	if (!file_input_skip(&perfdata->input, len))
+		end_cut_off(perfdata);
+}
+
+static void take_attr_record(struct perfdata *perfdata, struct bytes body)
+{
+	struct bytes size = bytes_at(body, offsetof(struct perf_event_attr, size));
+	struct bytes attr = bytes_sub(&body, bytes_u32(&size));
+	struct error *err = file_events_add(&perfdata->header.events, attr, body);
+
+	if (!err)
+		return;
+	add_problem(perfdata, "%s", error_text(err));
+	error_free(err);
+	end(perfdata);
+}
+
+static void take_update(struct perfdata *perfdata, struct bytes body)
+{
+	bool is_name = bytes_u64(&body) == PERFDATA_UPDATE_NAME;
+	uint32_t index = file_events_find(&perfdata->header.events, bytes_u64(&body));
+	const char *name = bytes_cstr(&body);
+
+	if (is_name && name && *name && index != IDMAP_NONE)
+		file_events_set_name(&perfdata->header.events, index, name);
+}
+
+static void take_compressed(struct perfdata *perfdata, struct bytes body, bool tells_size)
+{
+	struct error *err = NULL;
+
+	if (tells_size)
+		body = bytes_sub(&body, bytes_u64(&body));
+	if (!perfdata->inflater)
+		err = inflater_new(&perfdata->inflater);
+	if (err) {
+		add_problem(perfdata, "%s", error_text(err));
+		error_free(err);
+		end(perfdata);
+		return;
+	}
+	inflater_feed(perfdata->inflater, body);
+	perfdata->inflating = true;
+}
+
+static uint32_t type_of(struct bytes header)
+{
+	return bytes_u32(&header);
+}
+
+static uint16_t size_of(struct bytes header)
+{
+	bytes_skip(&header, sizeof(uint32_t) + sizeof(uint16_t));
+	return bytes_u16(&header);
+}
+
+/* perf synthesizes a mapping of the kernel, with process -1. */
+static void note_kernel(struct file_header *header, const struct record_layout *layout,
+			struct bytes raw)
+{
+	static const char kernel[] = "[kernel.kallsyms]";
+	struct perfdata_info *info = &header->info;
+	struct record record;
+
+	if (info->kernel_start || !layout || !record_decode(layout, raw, &record) ||
+	    record.type != RECORD_MMAP || record.pid != -1 ||
+	    strncmp(record.mmap.path, kernel, sizeof(kernel) - 1) != 0)
+		return;
+	info->kernel_start = record.mmap.start;
+	info->kernel_end = record.mmap.start + record.mmap.length_bytes;
+	info->kernel_build_id_bytes = file_build_ids_get(&header->build_ids, kernel,
+							 info->kernel_build_id);
+}
+
+/* lasts: raw is a sample in a mapped file, so it need not be copied. */
+static void take_in(struct perfdata *perfdata, struct bytes raw, uint64_t place, bool lasts)
+{
+	const struct record_layout *layout;
+	uint64_t time_ns = 0;
+
+	perfdata->taken++;
+	if (!perfdata->header.events.layouts.count) {
+		perfdata->undecodable++;
+		return;
+	}
+	layout = layouts_find(&perfdata->header.events.layouts, raw);
+	if (layout && !(layout->sample_type & PERF_SAMPLE_TIME))
+		time_ns = perfdata->taken;
+	else if (layout && !record_time(layout, raw, &time_ns))
+		time_ns = perfdata->reorder.youngest_ns;
+	if (!lasts && (type_of(raw) == PERF_RECORD_MMAP || type_of(raw) == PERF_RECORD_MMAP2))
+		note_kernel(&perfdata->header, layout, raw);
+	/* perf writes it for "no time". */
+	if (time_ns == UINT64_MAX)
+		time_ns = 0;
+	reorder_add(&perfdata->reorder, time_ns, place, raw, lasts);
+}
+
+/* raw: a whole record; place: its offset in the file, or the number of records before it. */
+static void take_record(struct perfdata *perfdata, struct bytes raw, uint64_t place)
+{
+	struct bytes body = raw;
+	uint32_t type = bytes_u32(&body);
+
+	if (type < PERFDATA_FIRST_TYPE) {
+		take_in(perfdata, raw, place, false);
+		return;
+	}
+	bytes_skip(&body, sizeof(uint32_t));
+	switch (type) {
+	case PERFDATA_ATTR:
+		take_attr_record(perfdata, body);
+		break;
+	case PERFDATA_TRACING_DATA:
+		skip_payload(perfdata, (bytes_u32(&body) + UINT64_C(7)) & ~UINT64_C(7));
+		break;
+	case PERFDATA_BUILD_ID:
+		file_build_ids_add(&perfdata->header.build_ids, raw);
+		break;
+	case PERFDATA_FINISHED_ROUND:
+		reorder_end_round(&perfdata->reorder);
+		break;
+	case PERFDATA_AUXTRACE:
+		perfdata->traces = true;
+		skip_payload(perfdata, bytes_u64(&body));
+		break;
+	case PERFDATA_EVENT_UPDATE:
+		take_update(perfdata, body);
+		break;
+	case PERFDATA_FEATURE: {
+		uint64_t feature = bytes_u64(&body);
+
+		file_header_take_feature(&perfdata->header, feature, body);
+		break;
+	}
+	case PERFDATA_COMPRESSED:
+	case PERFDATA_COMPRESSED2:
+		take_compressed(perfdata, body, type == PERFDATA_COMPRESSED2);
+		break;
+	default:
+		break;
+	}
+}
+
+/*
+ * Samples are large and are read in place. Other records have names, whose NUL must not vanish
+ * while another program writes to the file: they are copied first.
+ */
+static void take_from_input(struct perfdata *perfdata, struct bytes raw, uint64_t place)
+{
+	size_t len = bytes_left(&raw);
+
+	if (!perfdata->input.map) {
+		take_record(perfdata, raw, place);
+		return;
+	}
+	if (type_of(raw) == PERF_RECORD_SAMPLE) {
+		take_in(perfdata, raw, place, true);
+		return;
+	}
+	if (!perfdata->copy)
+		perfdata->copy = xmalloc(UINT16_MAX);
+	take_record(perfdata, bytes_of(memcpy(perfdata->copy, raw.at, len), len), place);
+}
+
+static void advance_in_file(struct perfdata *perfdata)
+{
+	struct file_input *input = &perfdata->input;
+	uint64_t place = input->offset;
+	struct bytes raw;
+	uint16_t size;
+
+	file_input_look(input, sizeof(struct perf_event_header), &raw);
+	if (!bytes_left(&raw)) {
+		end(perfdata);
+		return;
+	}
+	size = size_of(raw);
+	if (!bytes_ok(&raw) || bytes_left(&raw) < sizeof(struct perf_event_header)) {
+		end_cut_off(perfdata);
+		return;
+	}
+	if (size < sizeof(struct perf_event_header)) {
+		end_damaged(perfdata);
+		return;
+	}
+	file_input_look(input, size, &raw);
+	if (bytes_left(&raw) < size) {
+		end_cut_off(perfdata);
+		return;
+	}
+	file_input_skip(input, size);
+	take_from_input(perfdata, raw, place);
+}
+
+/* A record may begin in one compressed piece and end in the next. */
+static void advance_in_piece(struct perfdata *perfdata)
+{
+	struct bytes raw;
+	struct error *err = inflater_look(perfdata->inflater, sizeof(struct perf_event_header),
+					  &raw);
+	uint16_t size = size_of(raw);
+	bool whole = bytes_left(&raw) == sizeof(struct perf_event_header);
+
+	if (!err && whole && size >= sizeof(struct perf_event_header)) {
+		err = inflater_look(perfdata->inflater, size, &raw);
+		whole = bytes_left(&raw) == size;
+	}
+	if (err) {
+		add_problem(perfdata, "%s: ignored the rest", error_text(err));
+		error_free(err);
+		end(perfdata);
+		return;
+	}
+	if (whole && size < sizeof(struct perf_event_header)) {
+		end_damaged(perfdata);
+		return;
+	}
+	perfdata->inflating = whole;
+	if (!whole)
+		return;
+	/* perf compresses records of the kernel only. */
+	if (type_of(raw) < PERFDATA_FIRST_TYPE)
+		take_in(perfdata, raw, perfdata->taken, false);
+	inflater_skip(perfdata->inflater, size);
+}
+
+static void advance(struct perfdata *perfdata)
+{
+	if (perfdata->inflating)
+		advance_in_piece(perfdata);
+	else
+		advance_in_file(perfdata);
+}
+
+static struct error *refuse_directory(void)
+{
+	return error_hint(error_new("its records are in a directory (perf record --threads)"),
+			  "record without --threads");
+}
+
+static struct error *refuse_magic(uint64_t magic)
+{
+	if (magic == PERFDATA_MAGIC_SWAPPED)
+		return error_new("it was recorded on a machine with the other byte order");
+	if (magic == PERFDATA_MAGIC_OLD)
+		return error_new("it was recorded by a perf older than Linux 3.1");
+	return error_new("it is not a perf.data file");
+}
+
+static struct error *read_header(struct perfdata *perfdata)
+{
+	struct file_input *input = &perfdata->input;
+	bool cut_off = false;
+	struct bytes start;
+	uint64_t magic, size;
+	struct error *err;
+
+	file_input_look(input, PERFDATA_PIPE_HEADER_BYTES, &start);
+	if (!bytes_left(&start) && !input->error)
+		return error_new("it is empty, not a perf.data file");
+	magic = bytes_u64(&start);
+	size = bytes_u64(&start);
+	if (!bytes_ok(&start) || magic != PERFDATA_MAGIC)
+		return input->error ? error_errno(input->error, "read it") : refuse_magic(magic);
+	/* A file may hold what came from a pipe, too. */
+	if (size == PERFDATA_PIPE_HEADER_BYTES) {
+		file_input_skip(input, size);
+		return NULL;
+	}
+	if (!input->map)
+		return error_hint(error_new("a perf.data file cannot be read from a pipe"),
+				  "name the file");
+	err = file_header_read(&perfdata->header, input, &cut_off);
+	if (!err && perfdata->header.in_directory)
+		err = refuse_directory();
+	if (!err && cut_off)
+		add_problem(perfdata, "the recording was not finished (perf was killed, or the "
+				      "disk was full): read what was written");
+	return err;
+}
+
+struct error *perfdata_open(int fd, struct perfdata **ret)
+{
+	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = xcalloc(1, sizeof(*perfdata));
+	struct stat st;
+	struct error *err;
+
+	perfdata->fd = fd;
+	file_header_init(&perfdata->header);
+	if (fstat(fd, &st) < 0)
+		return error_errno(errno, "read the recording");
+	if (S_ISDIR(st.st_mode))
+		return error_hint(error_new("it is a directory"),
+				  "if perf record --threads wrote it, record without --threads");
+	err = file_input_init(&perfdata->input, fd, S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0);
+	if (!err)
+		err = read_header(perfdata);
+	if (err)
+		return err;
+	while (!perfdata->ended && !perfdata->reorder.count)
+		advance(perfdata);
+	*ret = STEAL(perfdata);
+	return NULL;
+}
+
+void perfdata_free(struct perfdata *perfdata)
+{
+	if (!perfdata)
+		return;
+	for (unsigned i = 0; i < perfdata->problem_count; i++)
+		free(perfdata->problems[i]);
+	pending_record_deinit(&perfdata->current);
+	free(perfdata->copy);
+	reorder_deinit(&perfdata->reorder);
+	inflater_free(perfdata->inflater);
+	file_header_deinit(&perfdata->header);
+	file_input_deinit(&perfdata->input);
+	close(perfdata->fd);
+	free(perfdata);
+}
+
+/*
+ * perf reports losses twice: by a LOST record in the ring where it happened, and at the end by a
+ * synthesized record without a time: how many records each event has lost in all.
+ */
+static bool is_new_loss(struct perfdata *perfdata, struct record *record)
+{
+	uint64_t reported = perfdata->lost < record->lost.count ? perfdata->lost
+								: record->lost.count;
+
+	if (record->time_ns) {
+		perfdata->lost += record->lost.count;
+		return true;
+	}
+	perfdata->lost -= reported;
+	record->lost.count -= reported;
+	return record->lost.count > 0;
+}
+
+/* perf reads most build-ids at the end and lists them by path. */
+static void give_build_id(struct file_build_ids *ids, struct record_mmap *mmap)
+{
+	if (!mmap->build_id_bytes)
+		mmap->build_id_bytes = file_build_ids_get(ids, mmap->path, mmap->build_id);
+}
+
+static bool is_of_interest(struct perfdata *perfdata, struct record *record)
+{
+	switch (record->type) {
+	case RECORD_OTHER:
+		return false;
+	case RECORD_SAMPLE:
+		return record->sample.event != FILE_EVENT_SILENT;
+	case RECORD_MMAP:
+		if (record->pid == -1)
+			return false;
+		give_build_id(&perfdata->header.build_ids, &record->mmap);
+		return true;
+	case RECORD_LOST:
+		return is_new_loss(perfdata, record);
+	default:
+		return true;
+	}
+}
+
+/* A pending record has a time even if the raw record has none. */
+static bool decode_current(struct perfdata *perfdata, struct record *ret)
+{
+	const struct pending_record *current = &perfdata->current;
+	struct bytes raw = bytes_of(current->at, current->len);
+	const struct record_layout *layout = layouts_find(&perfdata->header.events.layouts, raw);
+
+	if (!current->copied)
+		file_input_count(&perfdata->input, current->len);
+	if (!layout || !record_decode(layout, raw, ret) ||
+	    (!current->copied && ret->type != RECORD_SAMPLE)) {
+		perfdata->undecodable++;
+		return false;
+	}
+	ret->time_ns = current->time_ns;
+	return is_of_interest(perfdata, ret);
+}
+
+bool perfdata_next(struct perfdata *perfdata, struct record *ret)
+{
+	pending_record_deinit(&perfdata->current);
+	for (;;) {
+		if (reorder_take(&perfdata->reorder, &perfdata->current)) {
+			if (decode_current(perfdata, ret))
+				return true;
+			pending_record_deinit(&perfdata->current);
+		} else if (perfdata->ended) {
+			report_losses(perfdata);
+			return false;
+		} else {
+			advance(perfdata);
+		}
+	}
+}
+
+static bool source_next(void *source, struct record *ret)
+{
+	return perfdata_next(source, ret);
+}
+
+static void source_close(void *source)
+{
+	perfdata_free(source);
+}
+
+struct record_source perfdata_source(struct perfdata *perfdata)
+{
+	static const struct record_source_ops ops = {.next = source_next, .close = source_close};
+
+	return (struct record_source){.ops = &ops, .source = perfdata};
+}

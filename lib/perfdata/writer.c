@@ -1,0 +1,403 @@
+#include "perfdata/writer.h"
+
+#include "base/alloc.h"
+#include "perfdata/format.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+enum { BUFFER_BYTES = 256 << 10 };
+
+/* PERF_RECORD_MISC_MMAP_BUILD_ID, Linux 5.12. */
+enum { MISC_BUILD_ID = 1 << 14 };
+
+/* Bytes under construction. */
+struct piece {
+	unsigned char *bytes;
+	size_t len, room;
+};
+
+struct perfdata_writer {
+	int fd;
+	FILE *out; /* over fd; NULL: see error */
+	const struct written_event *events;
+	size_t event_count;
+	uint64_t sample_type; /* of the first event; side-band records of all events end alike */
+	struct perfdata_header header;
+	struct piece build_ids;
+	struct piece scratch; /* of one record, kept for the next */
+	int error;	      /* errno; 0: all is well */
+};
+
+static void piece_deinit(struct piece *piece)
+{
+	free(piece->bytes);
+}
+
+static void add(struct piece *piece, const void *data, size_t len)
+{
+	if (piece->room - piece->len < len) {
+		piece->room = 2 * (piece->len + len);
+		piece->bytes = xreallocarray(piece->bytes, piece->room, 1);
+	}
+	if (len)
+		memcpy(piece->bytes + piece->len, data, len);
+	piece->len += len;
+}
+
+static void add_bytes(struct piece *piece, struct bytes bytes)
+{
+	add(piece, bytes.at, bytes_left(&bytes));
+}
+
+static void add_u16(struct piece *piece, uint16_t value)
+{
+	add(piece, &value, sizeof(value));
+}
+
+static void add_u32(struct piece *piece, uint32_t value)
+{
+	add(piece, &value, sizeof(value));
+}
+
+static void add_u64(struct piece *piece, uint64_t value)
+{
+	add(piece, &value, sizeof(value));
+}
+
+/* With its NUL, and zeros up to a multiple of 8. */
+static void add_padded(struct piece *piece, const char *text)
+{
+	static const char zeros[8];
+	size_t len = strlen(text) + 1;
+
+	add(piece, text, len);
+	add(piece, zeros, -len % sizeof(zeros));
+}
+
+/* With its length in front. */
+static void add_string(struct piece *piece, const char *text)
+{
+	size_t len = strlen(text) + 1;
+
+	add_u32(piece, (uint32_t)(len + -len % 8));
+	add_padded(piece, text);
+}
+
+static void write_bytes(struct perfdata_writer *writer, const void *data, size_t len)
+{
+	if (!writer->error && len && fwrite(data, 1, len, writer->out) != len)
+		writer->error = errno;
+}
+
+static void write_piece(struct perfdata_writer *writer, const struct piece *piece)
+{
+	write_bytes(writer, piece->bytes, piece->len);
+}
+
+/* The header, without what is known at the end only; the ids of all events; the events. */
+static void write_start(struct perfdata_writer *writer)
+{
+	CLEANUP(piece_deinit) struct piece start = {0};
+	CLEANUP(free_ptr)
+	struct perfdata_section *ids = xcalloc(writer->event_count, sizeof(*ids));
+	struct perfdata_header *header = &writer->header;
+	size_t attr_bytes = bytes_left(&writer->events[0].attr);
+
+	add(&start, header, sizeof(*header));
+	for (size_t i = 0; i < writer->event_count; i++) {
+		ids[i].offset = start.len;
+		add_bytes(&start, writer->events[i].ids);
+		ids[i].size_bytes = start.len - ids[i].offset;
+	}
+	header->event_bytes = attr_bytes + sizeof(*ids);
+	header->events.offset = start.len;
+	for (size_t i = 0; i < writer->event_count; i++) {
+		add(&start, writer->events[i].attr.at, attr_bytes);
+		add(&start, &ids[i], sizeof(ids[i]));
+	}
+	header->events.size_bytes = start.len - header->events.offset;
+	header->data.offset = start.len;
+	memcpy(start.bytes, header, sizeof(*header));
+	write_piece(writer, &start);
+}
+
+struct perfdata_writer *perfdata_writer_new(int fd, const struct written_event *events,
+					    size_t event_count)
+{
+	struct perfdata_writer *writer = xcalloc(1, sizeof(*writer));
+	struct bytes sample_type = bytes_at(events[0].attr,
+					    offsetof(struct perf_event_attr, sample_type));
+
+	writer->events = events;
+	writer->event_count = event_count;
+	writer->sample_type = bytes_u64(&sample_type);
+	writer->header = (struct perfdata_header){.magic = PERFDATA_MAGIC,
+						  .size_bytes = sizeof(writer->header)};
+	writer->out = fdopen(fd, "w");
+	if (!writer->out) {
+		writer->error = errno;
+		close(fd);
+		return writer;
+	}
+	setvbuf(writer->out, NULL, _IOFBF, BUFFER_BYTES);
+	write_start(writer);
+	return writer;
+}
+
+void perfdata_writer_free(struct perfdata_writer *writer)
+{
+	if (!writer)
+		return;
+	if (writer->out)
+		fclose(writer->out);
+	free(writer->build_ids.bytes);
+	free(writer->scratch.bytes);
+	free(writer);
+}
+
+static void begin(struct piece *piece, uint32_t type, uint16_t misc)
+{
+	piece->len = 0;
+	add_u32(piece, type);
+	add_u16(piece, misc);
+	add_u16(piece, 0); /* the size, which end() knows */
+}
+
+static void set_size(struct piece *piece)
+{
+	uint16_t size = (uint16_t)piece->len;
+
+	memcpy(piece->bytes + offsetof(struct perf_event_header, size), &size, sizeof(size));
+}
+
+/* The trailer that a record of the kernel has (sample_id_all). */
+static void end(struct piece *piece, uint64_t types, const struct record *record)
+{
+	if (types & PERF_SAMPLE_TID) {
+		add_u32(piece, (uint32_t)record->pid);
+		add_u32(piece, (uint32_t)record->tid);
+	}
+	if (types & PERF_SAMPLE_TIME)
+		add_u64(piece, record->time_ns);
+	if (types & PERF_SAMPLE_CPU)
+		add_u64(piece, record->cpu);
+	if (types & PERF_SAMPLE_IDENTIFIER)
+		add_u64(piece, 0);
+	set_size(piece);
+}
+
+static void encode_mmap(struct piece *piece, const struct record *record)
+{
+	const struct record_mmap *mmap = &record->mmap;
+	uint16_t misc = record->pid == -1 ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER;
+
+	begin(piece, PERF_RECORD_MMAP2, mmap->build_id_bytes ? misc | MISC_BUILD_ID : misc);
+	add_u32(piece, (uint32_t)record->pid);
+	add_u32(piece, (uint32_t)record->tid);
+	add_u64(piece, mmap->start);
+	add_u64(piece, mmap->length_bytes);
+	add_u64(piece, mmap->offset);
+	if (mmap->build_id_bytes) {
+		add_u32(piece, mmap->build_id_bytes);
+		add(piece, mmap->build_id, sizeof(mmap->build_id));
+	} else {
+		add_u32(piece, mmap->device_major);
+		add_u32(piece, mmap->device_minor);
+		add_u64(piece, mmap->inode);
+		add_u64(piece, mmap->generation);
+	}
+	add_u32(piece, PROT_READ | (mmap->executable ? PROT_EXEC : 0));
+	add_u32(piece, MAP_PRIVATE);
+	add_padded(piece, mmap->path);
+}
+
+static void encode_comm(struct piece *piece, const struct record *record)
+{
+	begin(piece, PERF_RECORD_COMM, 0);
+	add_u32(piece, (uint32_t)record->pid);
+	add_u32(piece, (uint32_t)record->tid);
+	add_padded(piece, record->comm.name);
+}
+
+static void encode_lost(struct piece *piece, const struct record *record)
+{
+	begin(piece, PERF_RECORD_LOST, 0);
+	add_u64(piece, 0);
+	add_u64(piece, record->lost.count);
+}
+
+/* False: records of this type are never synthesized. */
+static bool encode(struct piece *piece, uint64_t sample_type, const struct record *record)
+{
+	switch (record->type) {
+	case RECORD_MMAP:
+		encode_mmap(piece, record);
+		break;
+	case RECORD_COMM:
+		encode_comm(piece, record);
+		break;
+	case RECORD_LOST:
+		encode_lost(piece, record);
+		break;
+	default:
+		return false;
+	}
+	end(piece, sample_type, record);
+	return true;
+}
+
+/*
+ * The events that write the side band are not in the file, so their records get id 0: of no
+ * particular event.
+ */
+static void write_raw(struct perfdata_writer *writer, const struct record *record)
+{
+	static const uint64_t no_id;
+	struct bytes raw = record->raw;
+	bool ends_with_id = record->type != RECORD_SAMPLE &&
+			    writer->sample_type & PERF_SAMPLE_IDENTIFIER &&
+			    bytes_left(&raw) >= sizeof(no_id);
+
+	if (ends_with_id)
+		raw.end -= sizeof(no_id);
+	write_bytes(writer, raw.at, bytes_left(&raw));
+	if (ends_with_id)
+		write_bytes(writer, &no_id, sizeof(no_id));
+}
+
+void perfdata_writer_put(struct perfdata_writer *writer, const struct record *record)
+{
+	if (bytes_left(&record->raw))
+		write_raw(writer, record);
+	else if (encode(&writer->scratch, writer->sample_type, record))
+		write_piece(writer, &writer->scratch);
+}
+
+void perfdata_writer_end_round(struct perfdata_writer *writer)
+{
+	begin(&writer->scratch, PERFDATA_FINISHED_ROUND, 0);
+	set_size(&writer->scratch);
+	write_piece(writer, &writer->scratch);
+}
+
+void perfdata_writer_flush(struct perfdata_writer *writer)
+{
+	if (!writer->error && fflush(writer->out) != 0)
+		writer->error = errno;
+}
+
+void perfdata_writer_add_build_id(struct perfdata_writer *writer, const char *path,
+				  const uint8_t *id, unsigned len)
+{
+	struct piece *piece = &writer->scratch;
+	uint8_t field[24] = {0};
+
+	if (!len || len > RECORD_BUILD_ID_MAX)
+		return;
+	memcpy(field, id, len);
+	field[RECORD_BUILD_ID_MAX] = (uint8_t)len;
+	begin(piece, PERFDATA_BUILD_ID, PERF_RECORD_MISC_USER | PERFDATA_MISC_BUILD_ID_SIZE);
+	add_u32(piece, UINT32_MAX); /* of this machine */
+	add(piece, field, sizeof(field));
+	add_padded(piece, path);
+	set_size(piece);
+	add(&writer->build_ids, piece->bytes, piece->len);
+}
+
+static void add_names(struct piece *piece, const struct perfdata_writer *writer)
+{
+	size_t attr_bytes = bytes_left(&writer->events[0].attr);
+
+	add_u32(piece, (uint32_t)writer->event_count);
+	add_u32(piece, (uint32_t)attr_bytes);
+	for (size_t i = 0; i < writer->event_count; i++) {
+		struct bytes ids = writer->events[i].ids;
+
+		add(piece, writer->events[i].attr.at, attr_bytes);
+		add_u32(piece, (uint32_t)(bytes_left(&ids) / sizeof(uint64_t)));
+		add_string(piece, writer->events[i].name);
+		add_bytes(piece, ids);
+	}
+}
+
+/* Empty if nothing is known. */
+static void add_feature(struct piece *piece, enum perfdata_feature feature,
+			const struct perfdata_writer *writer, const struct perfdata_info *info)
+{
+	switch (feature) {
+	case FEATURE_BUILD_ID:
+		add(piece, writer->build_ids.bytes, writer->build_ids.len);
+		break;
+	case FEATURE_HOSTNAME:
+		add_string(piece, info->host);
+		break;
+	case FEATURE_OSRELEASE:
+		add_string(piece, info->kernel_release);
+		break;
+	case FEATURE_ARCH:
+		add_string(piece, info->machine);
+		break;
+	case FEATURE_CMDLINE:
+		add_u32(piece, 1);
+		add_string(piece, info->command);
+		break;
+	case FEATURE_EVENT_DESC:
+		add_names(piece, writer);
+		break;
+	case FEATURE_DIR_FORMAT:
+		break;
+	}
+}
+
+/* The table of sections, then the sections; the header gets their bits. */
+static void write_features(struct perfdata_writer *writer, const struct perfdata_info *info)
+{
+	/* In ascending order, as the table is. */
+	static const enum perfdata_feature features[] = {FEATURE_BUILD_ID,  FEATURE_HOSTNAME,
+							 FEATURE_OSRELEASE, FEATURE_ARCH,
+							 FEATURE_CMDLINE,   FEATURE_EVENT_DESC};
+	CLEANUP(piece_deinit) struct piece table = {0};
+	CLEANUP(piece_deinit) struct piece sections = {0};
+	uint64_t at = writer->header.data.offset + writer->header.data.size_bytes +
+		      ARRAY_SIZE(features) * sizeof(struct perfdata_section);
+
+	for (size_t i = 0; i < ARRAY_SIZE(features); i++) {
+		struct perfdata_section section = {.offset = at + sections.len};
+
+		add_feature(&sections, features[i], writer, info);
+		section.size_bytes = at + sections.len - section.offset;
+		add(&table, &section, sizeof(section));
+		writer->header.features[features[i] / 64] |= UINT64_C(1) << features[i] % 64;
+	}
+	write_piece(writer, &table);
+	write_piece(writer, &sections);
+}
+
+static void write_end(struct perfdata_writer *writer, const struct perfdata_info *info)
+{
+	off_t end = ftello(writer->out);
+
+	if (end < 0) {
+		writer->error = errno;
+		return;
+	}
+	writer->header.data.size_bytes = (uint64_t)end - writer->header.data.offset;
+	write_features(writer, info);
+	if (fseeko(writer->out, 0, SEEK_SET) != 0)
+		writer->error = errno;
+	write_bytes(writer, &writer->header, sizeof(writer->header));
+}
+
+struct error *perfdata_writer_finish(struct perfdata_writer *writer,
+				     const struct perfdata_info *info)
+{
+	if (!writer->error)
+		write_end(writer, info);
+	if (writer->out && fclose(STEAL(writer->out)) != 0 && !writer->error)
+		writer->error = errno;
+	return writer->error ? error_errno(writer->error, "write the records") : NULL;
+}

@@ -1,0 +1,484 @@
+#include "proc/address_spaces.h"
+
+#include "base/alloc.h"
+#include "base/idmap.h"
+#include "proc/maps.h"
+#include "proc/regions.h"
+
+/*
+ * munmap(2) is not reported, so a process may seem to have any number of mappings. These are more
+ * than the kernel allows it by default (vm.max_map_count), and what all processes may seem to have.
+ */
+enum { SPACE_REGIONS_MAX = 64 << 10, REGIONS_MAX = 1 << 20 };
+
+/* No process loses mappings that has fewer, as long as there are others. */
+enum { REGIONS_MANY = 1024 };
+
+/*
+ * A file may claim any number of processes, and that none ends. 20,000 processes of a hundred
+ * mappings each need 128 MB.
+ */
+enum { SPACES_MAX = 128 << 10, ALL_REGIONS_MAX = 2 << 20 };
+
+/* Children that inherit a mapping which is reported after their fork: there are one or two. */
+enum { LATE_HEIRS_MAX = 1024 };
+
+/* How often the memory of modules is looked at. */
+enum { MAPS_UNTIL_BOUND = 4096 };
+
+/*
+ * Memory of modules: those without samples and mappings are looked for each time it has doubled
+ * and grown by the first. All files in /usr, mapped at once, need a tenth of the second.
+ */
+enum { MODULES_BYTES_FEW = 8 << 20, MODULES_BYTES_MAX = 96 << 20 };
+
+struct space {
+	pid_t pid;
+	struct regions regions;
+	size_t counted;	  /* of its regions, in address_spaces.regions_count */
+	uint64_t used_ns; /* its last change or sample */
+	/* The fork that created the process, and its own last fork: for mappings reported late. */
+	pid_t parent;
+	uint64_t born_ns;
+	uint64_t last_child_ns;
+};
+
+struct address_spaces {
+	char *proc; /* NULL: for a recording */
+	struct modules *modules;
+	struct space **spaces;
+	uint32_t count, room;
+	struct idmap by_pid;  /* index into spaces */
+	struct space *last;   /* of the last lookup; NULL: none */
+	size_t regions_count; /* of all processes */
+	size_t swept_bytes;   /* the memory of modules after the last sweep() */
+	unsigned maps_until_bound;
+};
+
+struct address_spaces *address_spaces_new(const char *proc)
+{
+	struct address_spaces *spaces = xcalloc(1, sizeof(*spaces));
+
+	spaces->proc = xstrdup(proc);
+	spaces->modules = modules_new(proc);
+	return spaces;
+}
+
+struct address_spaces *address_spaces_new_recorded(const struct recorded_files *files)
+{
+	struct address_spaces *spaces = xcalloc(1, sizeof(*spaces));
+
+	spaces->modules = modules_new_recorded(files);
+	return spaces;
+}
+
+static void space_free(struct space *space)
+{
+	regions_deinit(&space->regions);
+	free(space);
+}
+
+void address_spaces_free(struct address_spaces *spaces)
+{
+	if (!spaces)
+		return;
+	for (uint32_t i = 0; i < spaces->count; i++)
+		space_free(spaces->spaces[i]);
+	free(spaces->spaces);
+	idmap_deinit(&spaces->by_pid);
+	modules_free(spaces->modules);
+	free(spaces->proc);
+	free(spaces);
+}
+
+static struct space *find_space(const struct address_spaces *spaces, pid_t pid)
+{
+	uint32_t index = idmap_get(&spaces->by_pid, (uint64_t)pid, 0);
+
+	return index != IDMAP_NONE ? spaces->spaces[index] : NULL;
+}
+
+static struct space *space_of(struct address_spaces *spaces, pid_t pid)
+{
+	struct space *space = find_space(spaces, pid);
+
+	if (space)
+		return space;
+	space = xcalloc(1, sizeof(*space));
+	space->pid = pid;
+	*idmap_put(&spaces->by_pid, (uint64_t)pid, 0) = spaces->count;
+	GROW(spaces->spaces, spaces->count, spaces->room);
+	return spaces->spaces[spaces->count++] = space;
+}
+
+static struct region region_of(struct address_spaces *spaces, pid_t pid, uint64_t time_ns,
+			       const struct mapping *mapping)
+{
+	struct region region = {
+		.start = mapping->start,
+		.end = mapping->end,
+		.from_ns = time_ns,
+		.module = modules_of_mapping(spaces->modules, pid, mapping),
+	};
+
+	switch (modules_get(spaces->modules, region.module)->kind) {
+	case MODULE_FILE:
+		region.offset = mapping->offset;
+		break;
+	case MODULE_VDSO:
+		break;
+	case MODULE_KERNEL:
+	case MODULE_JIT:
+	case MODULE_UNKNOWN:
+		region.offset = mapping->start;
+		break;
+	}
+	return region;
+}
+
+/* After each change of a process: past mappings are for late samples, live ones for all. */
+static void count_regions(struct address_spaces *spaces, struct space *space)
+{
+	struct regions *regions = &space->regions;
+
+	if (regions->live_count > SPACE_REGIONS_MAX)
+		regions_halve(regions);
+	if (regions->past_count + regions->clear_count > SPACE_REGIONS_MAX)
+		regions_forget(regions, regions->changed_ns);
+	spaces->regions_count += regions_count(regions) - space->counted;
+	space->counted = regions_count(regions);
+}
+
+/*
+ * Also adds the mapping to children that were forked after it was made but before it was reported.
+ */
+static void hand_down(struct address_spaces *spaces, const struct space *parent,
+		      const struct region *region)
+{
+	unsigned heirs = 0;
+
+	for (uint32_t i = 0; i < spaces->count && heirs < LATE_HEIRS_MAX; i++) {
+		struct space *child = spaces->spaces[i];
+
+		if (child->parent != parent->pid || child->born_ns <= region->from_ns)
+			continue;
+		heirs++;
+		regions_inherit(&child->regions, &parent->regions, child->born_ns, region->start,
+				region->end);
+		count_regions(spaces, child);
+	}
+}
+
+static void note_modules(const struct region *regions, size_t count, bool *mapped)
+{
+	for (size_t i = 0; i < count; i++)
+		mapped[regions[i].module] = true;
+}
+
+/* Forgets modules without samples and mappings. */
+static void sweep(struct address_spaces *spaces)
+{
+	uint32_t count = modules_count(spaces->modules);
+	CLEANUP(free_ptr) bool *mapped = xcalloc(count, sizeof(*mapped));
+
+	for (uint32_t i = 0; i < spaces->count; i++) {
+		const struct regions *regions = &spaces->spaces[i]->regions;
+
+		note_modules(regions->live, regions->live_count, mapped);
+		note_modules(regions->past, regions->past_count, mapped);
+	}
+	modules_keep(spaces->modules, mapped);
+	spaces->swept_bytes = modules_bytes(spaces->modules);
+}
+
+/* The process with the most mappings; NULL if none has many. */
+static struct space *find_largest(const struct address_spaces *spaces)
+{
+	struct space *largest = NULL;
+	size_t most = REGIONS_MANY;
+
+	for (uint32_t i = 0; i < spaces->count; i++) {
+		if (spaces->spaces[i]->counted < most)
+			continue;
+		most = spaces->spaces[i]->counted;
+		largest = spaces->spaces[i];
+	}
+	return largest;
+}
+
+static void drop(struct address_spaces *spaces, uint32_t index)
+{
+	struct space *moved = spaces->spaces[--spaces->count];
+	struct space *dropped = spaces->spaces[index];
+
+	spaces->regions_count -= dropped->counted;
+	idmap_remove(&spaces->by_pid, (uint64_t)dropped->pid, 0);
+	if (moved != dropped)
+		*idmap_put(&spaces->by_pid, (uint64_t)moved->pid, 0) = index;
+	spaces->spaces[index] = moved;
+	space_free(dropped);
+	spaces->last = NULL;
+}
+
+static int compare_times(const void *left, const void *right)
+{
+	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+
+	return (a > b) - (a < b);
+}
+
+/* Half of the processes: those that were not used for longest. */
+static void forget_oldest(struct address_spaces *spaces)
+{
+	CLEANUP(free_ptr) uint64_t *times = xcalloc(spaces->count, sizeof(*times));
+	uint32_t kept = spaces->count / 2;
+	uint64_t median_ns;
+
+	for (uint32_t i = 0; i < spaces->count; i++)
+		times[i] = spaces->spaces[i]->used_ns;
+	qsort(times, spaces->count, sizeof(*times), compare_times);
+	median_ns = times[kept];
+	for (uint32_t i = spaces->count; i-- > 0 && spaces->count > kept;)
+		if (spaces->spaces[i]->used_ns <= median_ns)
+			drop(spaces, i);
+}
+
+/*
+ * The process with the most mappings loses the older half of them, until there are few enough. If
+ * that does not do, processes are too many. Frees spaces.
+ */
+static void bound_memory(struct address_spaces *spaces)
+{
+	struct space *largest;
+
+	spaces->maps_until_bound = MAPS_UNTIL_BOUND;
+	if (modules_bytes(spaces->modules) > 2 * spaces->swept_bytes + MODULES_BYTES_FEW)
+		sweep(spaces);
+	while ((spaces->regions_count > REGIONS_MAX ||
+		modules_bytes(spaces->modules) > MODULES_BYTES_MAX) &&
+	       (largest = find_largest(spaces))) {
+		regions_halve(&largest->regions);
+		count_regions(spaces, largest);
+		if (modules_bytes(spaces->modules) > MODULES_BYTES_MAX)
+			sweep(spaces);
+	}
+	while (spaces->regions_count > ALL_REGIONS_MAX || spaces->count > SPACES_MAX)
+		forget_oldest(spaces);
+}
+
+/* After the last use of any space in an operation. */
+static void bound_if_needed(struct address_spaces *spaces)
+{
+	if (spaces->regions_count > ALL_REGIONS_MAX || spaces->count > SPACES_MAX ||
+	    !spaces->maps_until_bound)
+		bound_memory(spaces);
+}
+
+static void changed(struct address_spaces *spaces, struct space *space, uint64_t time_ns)
+{
+	count_regions(spaces, space);
+	if (time_ns > space->used_ns)
+		space->used_ns = time_ns;
+}
+
+void address_spaces_map(struct address_spaces *spaces, pid_t pid, uint64_t time_ns,
+			const struct mapping *mapping)
+{
+	struct space *space = space_of(spaces, pid);
+	struct region region;
+
+	if (mapping->start >= mapping->end)
+		return;
+	region = region_of(spaces, pid, time_ns, mapping);
+	regions_map(&space->regions, &region);
+	changed(spaces, space, time_ns);
+	if (space->last_child_ns > time_ns)
+		hand_down(spaces, space, &region);
+	if (spaces->maps_until_bound)
+		spaces->maps_until_bound--;
+	bound_if_needed(spaces);
+}
+
+void address_spaces_fork(struct address_spaces *spaces, pid_t parent, pid_t child, uint64_t time_ns)
+{
+	struct space *from = space_of(spaces, parent);
+	struct space *to = space_of(spaces, child);
+
+	if (from == to)
+		return;
+	to->parent = parent;
+	to->born_ns = time_ns;
+	if (time_ns > from->last_child_ns)
+		from->last_child_ns = time_ns;
+	/* If the parent is unknown, there is nothing to inherit. */
+	if (!regions_empty(&from->regions)) {
+		regions_clear(&to->regions, time_ns);
+		regions_inherit(&to->regions, &from->regions, time_ns, 0, UINT64_MAX);
+	}
+	changed(spaces, from, time_ns);
+	changed(spaces, to, time_ns);
+	bound_if_needed(spaces);
+}
+
+void address_spaces_exec(struct address_spaces *spaces, pid_t pid, uint64_t time_ns)
+{
+	struct space *space = space_of(spaces, pid);
+
+	regions_clear(&space->regions, time_ns);
+	changed(spaces, space, time_ns);
+	bound_if_needed(spaces);
+}
+
+void address_spaces_exit(struct address_spaces *spaces, pid_t pid, uint64_t time_ns)
+{
+	struct space *space = find_space(spaces, pid);
+
+	if (!space)
+		return;
+	regions_clear(&space->regions, time_ns);
+	changed(spaces, space, time_ns);
+}
+
+void address_spaces_snapshot(struct address_spaces *spaces, pid_t pid, uint64_t time_ns)
+{
+	size_t len;
+	CLEANUP(free_ptr) char *text = maps_load(spaces->proc, pid, &len);
+	struct maps maps = {.rest = bytes_of(text, len)};
+	struct space *space = space_of(spaces, pid);
+	uint64_t from_ns = regions_empty(&space->regions) ? 0 : time_ns;
+	struct mapping mapping;
+
+	while (maps_next(&maps, &mapping))
+		address_spaces_map(spaces, pid, from_ns, &mapping);
+}
+
+void address_spaces_forget(struct address_spaces *spaces, uint64_t before_ns)
+{
+	spaces->last = NULL;
+	for (uint32_t i = spaces->count; i-- > 0;) {
+		struct space *space = spaces->spaces[i];
+
+		if (regions_forget(&space->regions, before_ns))
+			drop(spaces, i);
+		else
+			count_regions(spaces, space);
+	}
+	bound_memory(spaces);
+}
+
+static void note_sample(struct address_spaces *spaces, pid_t pid, struct region *region)
+{
+	region->has_samples = true;
+	modules_use(spaces->modules, region->module, pid,
+		    &(struct mapping){
+			    .start = region->start, .end = region->end, .offset = region->offset});
+}
+
+bool address_spaces_locate(struct address_spaces *spaces, pid_t pid, uint64_t time_ns, uint64_t pc,
+			   struct location *ret)
+{
+	struct region *region = NULL;
+
+	if (!spaces->last || spaces->last->pid != pid)
+		spaces->last = find_space(spaces, pid);
+	if (spaces->last) {
+		spaces->last->used_ns = time_ns;
+		region = regions_find(&spaces->last->regions, time_ns, pc);
+	}
+	if (!region) {
+		*ret = (struct location){.module = modules_unknown(spaces->modules), .offset = pc};
+		return false;
+	}
+	if (!region->has_samples)
+		note_sample(spaces, pid, region);
+	*ret = (struct location){
+		.module = region->module,
+		.offset = region->offset + (pc - region->start),
+		.start = region->start,
+		.end = region->end,
+	};
+	return true;
+}
+
+bool address_spaces_locate_data(struct address_spaces *spaces, pid_t pid, uint64_t address,
+				struct location *ret)
+{
+	const struct space *space = find_space(spaces, pid);
+	/* Linkers put data behind code, and only code is in the regions. */
+	const struct region *code = space ? regions_before(&space->regions, address) : NULL;
+	const struct module *module;
+	uint64_t vaddr;
+
+	if (!code)
+		return false;
+	module = modules_get(spaces->modules, code->module);
+	if (!module->elf || !elf_file_offset_to_vaddr(module->elf, code->offset, &vaddr))
+		return false;
+	vaddr += address - code->start;
+	*ret = (struct location){.module = code->module, .offset = LOCATION_DATA | vaddr};
+	return elf_file_is_data(module->elf, vaddr);
+}
+
+bool address_spaces_find_file(struct address_spaces *spaces, pid_t pid, uint64_t time_ns,
+			      const char *name, struct location *ret)
+{
+	const struct space *space = find_space(spaces, pid);
+
+	for (size_t i = 0; space && i < space->regions.live_count; i++) {
+		const struct region *region = &space->regions.live[i];
+		const struct module *module = modules_get(spaces->modules, region->module);
+		const char *slash = strrchr(module->path, '/');
+
+		if (module->kind == MODULE_FILE && slash && strcmp(slash + 1, name) == 0)
+			return address_spaces_locate(spaces, pid, time_ns, region->start, ret);
+	}
+	return false;
+}
+
+module_id address_spaces_kernel(struct address_spaces *spaces)
+{
+	return modules_kernel(spaces->modules);
+}
+
+void address_spaces_set_files_max(struct address_spaces *spaces, unsigned max)
+{
+	modules_set_files_max(spaces->modules, max);
+}
+
+void address_spaces_set_opening_max(struct address_spaces *spaces, uint64_t max_ns)
+{
+	modules_set_opening_max(spaces->modules, max_ns);
+}
+
+void address_spaces_set_debug_dir(struct address_spaces *spaces, const char *debug_dir)
+{
+	modules_set_debug_dir(spaces->modules, debug_dir);
+}
+
+struct debug_files address_spaces_debug_files(const struct address_spaces *spaces, module_id id)
+{
+	return modules_debug_files(spaces->modules, id);
+}
+
+int address_spaces_open_jit_map(const struct address_spaces *spaces, module_id id, const char *proc)
+{
+	return modules_open_jit_map(spaces->modules, id, proc);
+}
+
+struct elf_file *address_spaces_find_debug_file(const struct address_spaces *spaces, module_id id)
+{
+	struct debug_files files = address_spaces_debug_files(spaces, id);
+	const struct debugfile_opener opener = debug_files_opener(&files);
+
+	return debugfile_find(address_spaces_module(spaces, id)->elf, &opener);
+}
+
+uint32_t address_spaces_module_count(const struct address_spaces *spaces)
+{
+	return modules_count(spaces->modules);
+}
+
+const struct module *address_spaces_module(const struct address_spaces *spaces, module_id id)
+{
+	return modules_get(spaces->modules, id);
+}

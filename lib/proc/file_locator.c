@@ -1,0 +1,484 @@
+#include "proc/file_locator.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/timed_open.h"
+#include "proc/jit_map.h"
+#include "proc/maps.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/vfs.h>
+
+/* Containers whose debug files are found when their processes have ended. */
+enum { ROOTS_MAX = 64 };
+
+struct kept_root {
+	uint64_t device, inode;
+	int fd;
+};
+
+struct file_locator {
+	char *proc; /* NULL: for a recording */
+	char *symfs, *debug_dir, *cache_dir;
+	bool same_kernel;
+	struct unpack_budget *unpack_budget; /* of all files that it has opened */
+	struct timed_caller *caller;
+	struct kept_root roots[ROOTS_MAX];
+	unsigned root_count;
+};
+
+static char *copy_of(const char *text)
+{
+	return text ? xstrdup(text) : NULL;
+}
+
+static struct file_locator *locator_new(void)
+{
+	struct file_locator *locator = xcalloc(1, sizeof(*locator));
+
+	locator->unpack_budget = xmalloc(sizeof(*locator->unpack_budget));
+	unpack_budget_init(locator->unpack_budget);
+	locator->caller = timed_caller_new();
+	return locator;
+}
+
+struct file_locator *file_locator_new(const char *proc)
+{
+	struct file_locator *locator = locator_new();
+
+	locator->proc = xstrdup(proc);
+	locator->debug_dir = xstrdup("/usr/lib/debug");
+	locator->same_kernel = true;
+	return locator;
+}
+
+struct file_locator *file_locator_new_recorded(const struct recorded_files *files)
+{
+	struct file_locator *locator = locator_new();
+
+	locator->symfs = copy_of(files->symfs);
+	locator->debug_dir = copy_of(files->debug_dir);
+	locator->cache_dir = copy_of(files->cache_dir);
+	locator->same_kernel = files->same_kernel;
+	return locator;
+}
+
+void file_locator_free(struct file_locator *locator)
+{
+	if (!locator)
+		return;
+	free(locator->proc);
+	free(locator->symfs);
+	free(locator->debug_dir);
+	free(locator->cache_dir);
+	free(locator->unpack_budget);
+	timed_caller_free(locator->caller);
+	while (locator->root_count)
+		close(locator->roots[--locator->root_count].fd);
+	free(locator);
+}
+
+void file_locator_set_debug_dir(struct file_locator *locator, const char *debug_dir)
+{
+	free(locator->debug_dir);
+	locator->debug_dir = xstrdup(debug_dir);
+}
+
+bool file_locator_may_find_later(const struct file_locator *locator)
+{
+	return locator->proc;
+}
+
+/* One place to look in, and what it has. Has copies, as it can outlive its locator. */
+struct attempt {
+	struct timed_call call;
+	bool is_live;
+	char *root, *name;	/* as in struct foreign_name */
+	char *path;		/* the ELF file's */
+	struct mapping mapping; /* without its path */
+	bool same_device;
+	struct located_file finding;
+};
+
+static struct error *another_file(const struct attempt *attempt)
+{
+	return error_new("%s%s is another file than the %s one", attempt->root ? attempt->root : "",
+			 attempt->name, attempt->is_live ? "mapped" : "recorded");
+}
+
+static struct error *cannot_open(const struct attempt *attempt)
+{
+	const char *root = attempt->root ? attempt->root : "";
+
+	if (errno == EINVAL)
+		return error_new("%s%s is not a regular file", root, attempt->name);
+	return error_errno(errno, "open %s%s", root, attempt->name);
+}
+
+static struct file_identity identify(int fd)
+{
+	struct statfs system;
+	struct stat st;
+
+	if (fstat(fd, &st) < 0 || fstatfs(fd, &system) < 0)
+		return (struct file_identity){.is_shared = true};
+	return (struct file_identity){
+		.device = st.st_dev,
+		.inode = st.st_ino,
+		.size_bytes = (uint64_t)st.st_size,
+		.modified_ns = (uint64_t)st.st_mtim.tv_sec * NS_PER_SECOND +
+			       (uint64_t)st.st_mtim.tv_nsec,
+		.owner = st.st_uid,
+		.is_shared = st.st_mode & (S_IWGRP | S_IWOTH),
+		.is_overlay = (uint32_t)system.f_type == OVERLAYFS_SUPER_MAGIC,
+	};
+}
+
+/* Opens a file if it can be the mapped one. */
+static struct error *open_same(struct attempt *attempt, int *ret)
+{
+	const struct mapping *mapping = &attempt->mapping;
+	struct file_identity *file = &attempt->finding.identity;
+	CLEANUP(close_fd)
+	int fd = foreign_file_open(&(struct foreign_name){
+		.root = attempt->root, .path = attempt->name, .user = FOREIGN_USER_UNKNOWN});
+
+	if (fd < 0)
+		return cannot_open(attempt);
+	*file = identify(fd);
+	if (attempt->is_live && !mapping->build_id.len && mapping->inode &&
+	    file->inode != mapping->inode)
+		return another_file(attempt);
+	attempt->same_device = file->device ==
+			       makedev(mapping->device_major, mapping->device_minor);
+	*ret = steal_fd(&fd);
+	return NULL;
+}
+
+/*
+ * The kernel reserves a program's whole address range by mapping its first segment with that
+ * length.
+ */
+static bool is_start_of(const struct mapping *mapping, const struct elf_file *elf)
+{
+	unsigned count;
+	const struct elf_file_segment *first = elf_file_segments(elf, &count);
+
+	return count && first->executable && first->offset == mapping->offset;
+}
+
+static bool is_piece_of(const struct mapping *mapping, const struct elf_file *elf)
+{
+	uint64_t len = mapping->end - mapping->start;
+	uint64_t first, last;
+
+	if (is_start_of(mapping, elf))
+		return true;
+	return elf_file_offset_to_vaddr(elf, mapping->offset, &first) &&
+	       elf_file_offset_to_vaddr(elf, mapping->offset + len - 1, &last) &&
+	       last - first == len - 1;
+}
+
+static bool is_mapped(const struct attempt *attempt, const struct elf_file *elf)
+{
+	const struct mapping *mapping = &attempt->mapping;
+
+	if (mapping->build_id.len)
+		return build_id_equal(elf_file_build_id(elf), &mapping->build_id);
+	if (attempt->is_live && (!mapping->inode || attempt->same_device))
+		return true;
+	return is_piece_of(mapping, elf);
+}
+
+static void run_attempt(struct timed_call *call)
+{
+	struct attempt *attempt = (struct attempt *)call;
+	struct located_file *finding = &attempt->finding;
+	CLEANUP(elf_file_cleanup) struct elf_file *elf = NULL;
+	int fd = -1;
+
+	finding->error = open_same(attempt, &fd);
+	if (finding->error)
+		return;
+	finding->error = elf_file_open(fd, attempt->path, &elf);
+	if (finding->error)
+		finding->no_elf = true;
+	else if (is_mapped(attempt, elf))
+		finding->elf = STEAL(elf);
+	else
+		finding->error = another_file(attempt);
+}
+
+static void discard_attempt(struct timed_call *call)
+{
+	struct attempt *attempt = (struct attempt *)call;
+
+	elf_file_free(attempt->finding.elf);
+	error_free(attempt->finding.error);
+	free(attempt->root);
+	free(attempt->name);
+	free(attempt->path);
+	free(attempt);
+}
+
+/* What is looked for. */
+struct search {
+	const struct file_locator *locator;
+	const struct mapping *mapping;
+	const char *path; /* the ELF file's */
+	uint64_t user;	  /* who can have the file system not answer: see timed_call.h */
+};
+
+/*
+ * Takes root and name. Disks answer, so what the kernel says to be on one is opened on this thread:
+ * waiting for another costs more than opening.
+ */
+static struct located_file try_name(const struct search *search, char *root, char *name,
+				    bool is_on_disk)
+{
+	CLEANUP(free_ptr) char *shown = xasprintf("%s%s", root ? root : "", name);
+	struct attempt *attempt = xcalloc(1, sizeof(*attempt));
+	struct located_file finding;
+
+	*attempt = (struct attempt){
+		.call = {.run = run_attempt, .discard = discard_attempt, .place = search->user},
+		.is_live = search->locator->proc,
+		.root = root,
+		.name = name,
+		.path = xstrdup(search->path),
+		.mapping = *search->mapping,
+	};
+	attempt->mapping.path = NULL;
+	if (is_on_disk)
+		run_attempt(&attempt->call);
+	else if (!timed_caller_run(search->locator->caller, &attempt->call))
+		return (struct located_file){
+			.error = error_new("the file system of %s does not answer", shown)};
+	finding = attempt->finding;
+	if (finding.elf)
+		elf_file_set_budget(finding.elf, search->locator->unpack_budget);
+	attempt->finding = (struct located_file){0};
+	discard_attempt(&attempt->call);
+	return finding;
+}
+
+/* Unless the file is found already, or is known not to be an ELF file. Takes root and name. */
+static void try_next(const struct search *search, char *root, char *name, bool is_on_disk,
+		     struct located_file *finding)
+{
+	if (!name || finding->elf || finding->no_elf) {
+		free(root);
+		free(name);
+		return;
+	}
+	error_free(finding->error);
+	*finding = try_name(search, root, name, is_on_disk);
+}
+
+/* Of root's processes the device says who may not answer. */
+static uint64_t user_of(const char *proc, pid_t pid, const struct mapping *mapping)
+{
+	const uint64_t device = makedev(mapping->device_major, mapping->device_minor);
+	CLEANUP(free_ptr) char *path = xasprintf("%s/%d", proc, (int)pid);
+	struct stat st;
+
+	return stat(path, &st) == 0 && st.st_uid ? st.st_uid : device << 32;
+}
+
+static struct located_file find_live(const struct file_locator *locator, pid_t pid,
+				     const struct mapping *mapping, const char *path, bool deleted)
+{
+	const bool is_on_disk = mapping->device_major;
+	const struct search search = {
+		.locator = locator,
+		.mapping = mapping,
+		.path = path,
+		.user = is_on_disk ? 0 : user_of(locator->proc, pid, mapping),
+	};
+	struct located_file finding = {0};
+
+	if (deleted)
+		try_next(&search, NULL, xasprintf("%s/%d/exe", locator->proc, (int)pid), false,
+			 &finding);
+	try_next(&search, NULL,
+		 xasprintf("%s/%d/map_files/%jx-%jx", locator->proc, (int)pid,
+			   (uintmax_t)mapping->start, (uintmax_t)mapping->end),
+		 is_on_disk, &finding);
+	/*
+	 * The path of a deleted file can belong to another file by now; only a build-id could
+	 * tell.
+	 */
+	if (deleted && !mapping->build_id.len)
+		return finding;
+	try_next(&search, xasprintf("%s/%d/root", locator->proc, (int)pid), xstrdup(path), false,
+		 &finding);
+	try_next(&search, NULL, xstrdup(path), false, &finding);
+	return finding;
+}
+
+/* DIR/.build-id/ab/cdef…; NULL without a directory. */
+static char *by_build_id(const char *dir, const struct build_id *id, const char *behind)
+{
+	char hex[BUILD_ID_HEX_BYTES];
+
+	if (!dir || id->len < 2)
+		return NULL;
+	build_id_hex(id, hex);
+	return xasprintf("%s/.build-id/%.2s/%s%s", dir, hex, hex + 2, behind);
+}
+
+/* Further places for a file with a known build-id. */
+static struct located_file find_by_build_id(const struct search *search)
+{
+	const struct file_locator *locator = search->locator;
+	const struct build_id *id = &search->mapping->build_id;
+	struct located_file finding = {0};
+
+	if (locator->symfs) {
+		try_next(search, NULL,
+			 xasprintf("%s%s", locator->symfs, strrchr(search->path, '/')), false,
+			 &finding);
+		try_next(search, NULL, by_build_id(locator->symfs, id, ""), false, &finding);
+		try_next(search, NULL, by_build_id(locator->symfs, id, "/elf"), false, &finding);
+	}
+	try_next(search, NULL, by_build_id(locator->debug_dir, id, ""), false, &finding);
+	try_next(search, NULL, by_build_id(locator->debug_dir, id, "/elf"), false, &finding);
+	try_next(search, NULL, by_build_id(locator->cache_dir, id, "/elf"), false, &finding);
+	return finding;
+}
+
+/* If no file is found, the error is that of the file's own path. */
+static struct located_file find_recorded(const struct file_locator *locator,
+					 const struct mapping *mapping, const char *path,
+					 bool deleted)
+{
+	const char *symfs = locator->symfs ? locator->symfs : "";
+	const struct search search = {.locator = locator, .mapping = mapping, .path = path};
+	struct located_file finding = {0};
+	struct located_file elsewhere;
+
+	if (!deleted || mapping->build_id.len)
+		try_next(&search, NULL, xasprintf("%s%s", symfs, path), false, &finding);
+	if (finding.elf || !mapping->build_id.len)
+		return finding;
+	elsewhere = find_by_build_id(&search);
+	/* It was an ELF file, even if something else replaced it. */
+	finding.no_elf = false;
+	error_free(elsewhere.elf ? finding.error : elsewhere.error);
+	return elsewhere.elf ? elsewhere : finding;
+}
+
+struct located_file file_locator_open(const struct file_locator *locator, pid_t pid,
+				      const struct mapping *mapping, const char *path, bool deleted)
+{
+	struct located_file finding = locator->proc
+					      ? find_live(locator, pid, mapping, path, deleted)
+					      : find_recorded(locator, mapping, path, deleted);
+
+	if (!finding.elf && !finding.error)
+		finding.error = error_new("%s was deleted", path);
+	else if (deleted)
+		finding.error = error_wrap(finding.error, "%s was deleted", path);
+	return finding;
+}
+
+/* prof's own copy serves all processes of the same kernel. */
+static struct error *open_own_vdso(struct elf_file **ret)
+{
+	uint64_t start = getauxval(AT_SYSINFO_EHDR);
+	size_t len;
+	CLEANUP(free_ptr) char *text = maps_load("/proc", getpid(), &len);
+	struct maps maps = {.rest = bytes_of(text, len)};
+	struct mapping mapping;
+
+	while (maps_next(&maps, &mapping))
+		if (mapping.start == start)
+			return elf_file_from_memory((const void *)(uintptr_t)start,
+						    mapping.end - start, "[vdso]", ret);
+	return error_new("prof itself runs without a vdso");
+}
+
+struct located_file file_locator_open_vdso(const struct file_locator *locator,
+					   const struct mapping *mapping)
+{
+	CLEANUP(elf_file_cleanup) struct elf_file *elf = NULL;
+	struct located_file finding = {.error = open_own_vdso(&elf)};
+	const struct build_id *id = &mapping->build_id;
+	bool same = locator->same_kernel;
+
+	if (finding.error)
+		return finding;
+	if (id->len)
+		same = build_id_equal(elf_file_build_id(elf), id);
+	if (same)
+		finding.elf = STEAL(elf);
+	else
+		finding.error = error_new("the recorded [vdso] is of another kernel");
+	return finding;
+}
+
+struct debug_files file_locator_debug_files(const struct file_locator *locator, const char *path,
+					    int root, uid_t owner, bool is_foreign)
+{
+	return (struct debug_files){
+		.places = {.symfs = locator->symfs,
+			   .debug_dir = locator->debug_dir,
+			   .caller = locator->caller},
+		.path = path,
+		.root = root,
+		.owner = owner,
+		.is_foreign = is_foreign,
+	};
+}
+
+/* What is known of a file without asking its file system, which may not answer. */
+static bool stat_at_once(int fd, const char *path, struct kept_root *ret)
+{
+	struct statx st;
+
+	if (statx(fd, path, AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_INO, &st) < 0)
+		return false;
+	ret->device = makedev(st.stx_dev_major, st.stx_dev_minor);
+	ret->inode = st.stx_ino;
+	return true;
+}
+
+static bool is_same_root(const struct kept_root *a, const struct kept_root *b)
+{
+	return a->device == b->device && a->inode == b->inode;
+}
+
+int file_locator_keep_root(struct file_locator *locator, pid_t pid)
+{
+	CLEANUP(free_ptr)
+	char *path = locator->proc ? xasprintf("%s/%d/root", locator->proc, (int)pid) : NULL;
+	CLEANUP(close_fd) int fd = path ? open(path, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+	struct kept_root root = {.fd = fd}, own;
+
+	if (fd < 0 || !stat_at_once(fd, "", &root) || !stat_at_once(AT_FDCWD, "/", &own) ||
+	    is_same_root(&root, &own))
+		return -1;
+	for (unsigned i = 0; i < locator->root_count; i++)
+		if (is_same_root(&root, &locator->roots[i]))
+			return locator->roots[i].fd;
+	if (locator->root_count == ROOTS_MAX)
+		return -1;
+	locator->roots[locator->root_count++] = root;
+	return steal_fd(&fd);
+}
+
+uid_t file_locator_user(const struct file_locator *locator, pid_t pid)
+{
+	return locator->proc ? process_user(locator->proc, pid) : FOREIGN_USER_UNKNOWN;
+}
+
+int file_locator_open_jit_map(const struct file_locator *locator, const char *proc, pid_t pid,
+			      uid_t last_user)
+{
+	return jit_map_open(locator->caller, proc, pid, last_user);
+}

@@ -1,0 +1,60 @@
+#include "proc/jit_map.h"
+
+#include "base/alloc.h"
+
+#include <string.h>
+
+/* 32 levels of nested namespaces, the most that the kernel has, need 360. */
+enum { STATUS_LINE_BYTES = 512 };
+
+struct process {
+	uid_t user; /* effective */
+	pid_t pid;  /* in its own namespace */
+};
+
+static bool read_process(const char *proc, pid_t pid, struct process *ret)
+{
+	CLEANUP(free_ptr) char *path = xasprintf("%s/%d/status", proc, pid);
+	CLEANUP(close_file) FILE *status = fopen(path, "re");
+	char line[STATUS_LINE_BYTES];
+	unsigned user;
+
+	*ret = (struct process){.user = FOREIGN_USER_UNKNOWN, .pid = pid};
+	while (status && fgets(line, sizeof(line), status)) {
+		const char *last = strrchr(line, '\t');
+
+		if (sscanf(line, "Uid:\t%*u\t%u", &user) == 1)
+			ret->user = user;
+		if (strncmp(line, "NSpid:", 6) == 0 && last)
+			ret->pid = (pid_t)strtol(last, NULL, 10);
+	}
+	return status;
+}
+
+uid_t process_user(const char *proc, pid_t pid)
+{
+	struct process process;
+
+	read_process(proc, pid, &process);
+	return process.user;
+}
+
+int jit_map_open(struct timed_caller *caller, const char *proc, pid_t pid, uid_t last_user)
+{
+	struct process process;
+	bool exists = read_process(proc, pid, &process);
+	uid_t user = exists ? process.user : last_user;
+	CLEANUP(free_ptr) char *root = xasprintf("%s/%d/root", proc, pid);
+	CLEANUP(free_ptr) char *theirs = xasprintf("/tmp/perf-%d.map", process.pid);
+	CLEANUP(free_ptr) char *ours = xasprintf("/tmp/perf-%d.map", pid);
+	const struct foreign_name names[] = {
+		{.root = root,
+		 .path = theirs,
+		 .user = user,
+		 .must_be_owned = true,
+		 .must_not_be_link = true},
+		{.path = ours, .user = user, .must_be_owned = true, .must_not_be_link = true},
+	};
+
+	return timed_open(caller, names, ARRAY_SIZE(names), 0, NULL);
+}

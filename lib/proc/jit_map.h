@@ -1,0 +1,25 @@
+/*
+ * Opens the list of symbols that a process writes of code that it compiles at run time:
+ * /tmp/perf-PID.map in its own root and with its own pid (the last NSpid of PROC/PID/status), or,
+ * when the process has ended, in prof's. Source: tools/perf/Documentation/jit-interface.txt.
+ *
+ * Anybody may write into /tmp, under any process's name. As for perf, the list must belong to the
+ * process's effective user, to root or to prof's user, and must not be a symbolic link.
+ */
+#ifndef PROF_PROC_JIT_MAP_H
+#define PROF_PROC_JIT_MAP_H
+
+#include "base/timed_open.h"
+
+#include <sys/types.h>
+
+/* The effective user of a process; FOREIGN_USER_UNKNOWN if it has ended. proc: usually "/proc". */
+uid_t process_user(const char *proc, pid_t pid);
+
+/*
+ * Returns a descriptor; -1 if there is no such list. last_user: the user of the process when it was
+ * last seen, for one that has ended.
+ */
+int jit_map_open(struct timed_caller *caller, const char *proc, pid_t pid, uid_t last_user);
+
+#endif

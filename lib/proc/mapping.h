@@ -1,0 +1,31 @@
+/*
+ * A mapping of a process, and where the files of a recording are.
+ */
+#ifndef PROF_PROC_MAPPING_H
+#define PROF_PROC_MAPPING_H
+
+#include "elf/elf_file.h"
+
+#include <stdint.h>
+
+struct mapping {
+	uint64_t start, end; /* pcs */
+	uint64_t offset;     /* in the file, of start */
+	uint32_t device_major, device_minor;
+	uint64_t inode;		  /* 0: unknown */
+	uint64_t generation;	  /* of the inode; 0: unknown */
+	struct build_id build_id; /* len 0: unknown */
+	const char *path;
+};
+
+/*
+ * Where the files of a recording are, which may come from another machine. NULL members: nowhere.
+ */
+struct recorded_files {
+	const char *symfs;     /* root directory of the mapped files */
+	const char *debug_dir; /* debug files by build-id: "/usr/lib/debug" */
+	const char *cache_dir; /* perf's build-id cache: "~/.debug" */
+	bool same_kernel;      /* prof's own vdso stands in unless a build-id contradicts */
+};
+
+#endif

@@ -1,0 +1,48 @@
+#include "record/config.h"
+
+#include <inttypes.h>
+
+/* A ring that holds fewer copies of stacks loses samples while the reader waits for a CPU. */
+enum { LEAST_DUMPS = 8 };
+
+static void cap_rate(struct record_config *config, const struct listener *listener)
+{
+	bool max = config->frequency_hz == RECORD_FREQUENCY_MAX;
+	uint64_t max_hz = event_max_frequency_hz();
+
+	if (max)
+		config->frequency_hz = max_hz ? max_hz : RECORD_FREQUENCY_HZ;
+	if (config->period || !max_hz || config->frequency_hz <= max_hz)
+		return;
+	listener_notice(listener,
+			"%" PRIu64 " Hz is above the kernel's limit: sampling at %" PRIu64
+			" Hz (kernel.perf_event_max_sample_rate)",
+			config->frequency_hz, max_hz);
+	config->frequency_hz = max_hz;
+}
+
+/* Scripts pass ring sizes to perf that are smaller than one sample with a stack copy. */
+static void raise_ring(struct record_config *config, const struct listener *listener)
+{
+	size_t least_bytes = (size_t)LEAST_DUMPS * config->dump_bytes;
+
+	if (!record_config_dumps(config) || !config->ring_bytes ||
+	    config->ring_bytes >= least_bytes)
+		return;
+	listener_notice(listener,
+			"-m: a ring buffer of %zu KiB is too small for copies of %" PRIu32
+			" KiB of stack: taking %zu KiB",
+			config->ring_bytes / 1024, config->dump_bytes / 1024, least_bytes / 1024);
+	config->ring_bytes = least_bytes;
+}
+
+bool record_config_dumps(const struct record_config *config)
+{
+	return call_graph_dumps(config->call_graph);
+}
+
+void record_config_settle(struct record_config *config, const struct listener *listener)
+{
+	cap_rate(config, listener);
+	raise_ring(config, listener);
+}

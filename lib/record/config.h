@@ -1,0 +1,81 @@
+/*
+ * What is recorded and how: the options of a recorder. All pointers are borrowed and must outlive
+ * the recorder.
+ */
+#ifndef PROF_RECORD_CONFIG_H
+#define PROF_RECORD_CONFIG_H
+
+#include "perf/event.h"
+#include "record/listener.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum {
+	/* The default. Not 1000, so that samples do not keep time with what programs do a thousand
+	 * times per second. */
+	RECORD_FREQUENCY_HZ = 999,
+};
+
+/* As fast as the kernel allows. */
+#define RECORD_FREQUENCY_MAX UINT64_MAX
+
+struct record_config {
+	/* Events as event_parse() takes them; none: cycles, or cpu-clock without a counter. */
+	char *const *events;
+	size_t event_count;
+	uint64_t frequency_hz; /* of events that have no period */
+	uint64_t period;       /* 0: by frequency */
+	bool exclude_user, exclude_kernel;
+
+	/*
+	 * Waiting: what threads do while they have no CPU becomes the event "off-cpu" (waits.h),
+	 * after the events above. samples_nothing: it is the only one.
+	 */
+	bool records_waiting, samples_nothing;
+	uint64_t least_wait_ns; /* shorter waits are left out */
+	bool ignores_idle;	/* leaves out threads that hardly ran */
+	bool records_wakers;	/* root: who woke them */
+
+	/*
+	 * The target: a command that launch_prepare() has started, else processes, else threads,
+	 * else the whole system.
+	 */
+	pid_t command; /* 0: not a command */
+	const pid_t *pids;
+	size_t pid_count;
+	bool pids_were_found; /* as target.were_found */
+	const pid_t *tids;
+	size_t tid_count;
+	const unsigned *cpus; /* NULL: all */
+	size_t cpu_count;
+	bool inherit; /* follow forks and new threads */
+
+	enum call_graph call_graph;
+	uint32_t dump_bytes; /* of stack, with CALL_GRAPH_DWARF */
+	unsigned depth;	     /* frames of a stack, at most */
+	size_t ring_bytes;   /* per CPU; 0: the default */
+	/* Does not complete stacks that are larger than their copy, and polls less often. */
+	bool low_overhead;
+
+	uint64_t delay_ns;    /* sampling begins this long after the start */
+	uint64_t duration_ns; /* of sampling; 0: without an end */
+
+	const char *debug_dir; /* where separate debug files are */
+	bool needs_timestamps; /* the profile keeps when each sample was taken */
+	/* Folds ended threads and processes: see session_fold_ended(). */
+	bool folds_ended;
+	bool adds_unsampled; /* recorder_settle() adds to the profile what no sample shows */
+	bool writes_raw;     /* recorder_open() gets a file for the records */
+};
+
+/* Lowers the frequency to the kernel's limit and raises rings that are too small for stack copies;
+ * the listener gets a notice of either. */
+void record_config_settle(struct record_config *config, const struct listener *listener);
+
+/* Whether samples hold a copy of the stack. */
+bool record_config_dumps(const struct record_config *config);
+
+#endif

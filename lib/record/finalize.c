@@ -1,0 +1,122 @@
+#include "record/finalize.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <sys/eventfd.h>
+
+/* How often progress is reported. */
+#define PROGRESS_NS (200 * NS_PER_MS)
+
+/* Symbolizing on a thread of its own. */
+struct work {
+	const struct pipeline *pipeline;
+	struct symbolize_options options;
+	struct symbolizer *symbolizer; /* NULL: a new one with the options */
+	struct symbolize_outcome outcome;
+	atomic_uint units;
+	int done_fd; /* an eventfd, readable at the end */
+	bool is_done;
+};
+
+static void *run(void *user)
+{
+	struct work *work = user;
+
+	if (work->symbolizer) {
+		/* Again, to find all problems. */
+		symbolizer_set_profile(work->symbolizer, work->pipeline->profile);
+		symbolizer_run(work->symbolizer, &work->outcome);
+	} else {
+		symbolize(work->pipeline->profile, work->pipeline->spaces, &work->options,
+			  &work->outcome);
+	}
+	eventfd_write(work->done_fd, 1);
+	return NULL;
+}
+
+static void on_done(void *user)
+{
+	struct work *work = user;
+
+	work->is_done = true;
+}
+
+static void wait_for(struct work *work, const struct finalize_options *options)
+{
+	struct loop_watch *watch = NULL;
+	struct error *err = loop_watch(options->loop, work->done_fd, on_done, work, &watch);
+
+	/* Without a watch the caller's pthread_join() waits, and no progress is reported. */
+	error_free(err);
+	while (watch && !work->is_done) {
+		loop_run(options->loop, clock_now_ns() + PROGRESS_NS);
+		if (!work->symbolizer)
+			listener_progress(options->listener, PROGRESS_SYMBOLIZED,
+					  atomic_load(&work->units));
+	}
+	loop_unwatch(options->loop, watch);
+}
+
+static void symbolize_all(const struct finalize_options *options, struct symbolize_outcome *ret)
+{
+	struct work work = {
+		.pipeline = options->pipeline,
+		.options = {.proc = options->proc,
+			    .inlines = options->inlines,
+			    .cancel = options->cancel,
+			    .caller = options->caller},
+		.symbolizer = options->symbolizer,
+		.done_fd = eventfd(0, EFD_CLOEXEC),
+	};
+	pthread_t thread;
+
+	work.options.done = &work.units;
+	/* On this thread if the system lacks the resources for another. */
+	if (work.done_fd < 0 || pthread_create(&thread, NULL, run, &work) != 0) {
+		run(&work);
+	} else {
+		wait_for(&work, options);
+		pthread_join(thread, NULL);
+	}
+	close_fd(&work.done_fd);
+	*ret = work.outcome;
+}
+
+static void report_chainless(const struct finalize_options *options)
+{
+	uint64_t count = session_counts(options->pipeline->session)->stacks.chainless;
+
+	if (count)
+		listener_problem(options->listener,
+				 "%" PRIu64
+				 " stacks lack their user part: the record of it, which the "
+				 "kernel writes later, is missing",
+				 count);
+}
+
+void finalize(const struct finalize_options *options, struct finalize_result *ret)
+{
+	const struct pipeline *pipeline = options->pipeline;
+	struct profile_info info = options->info;
+
+	session_end(pipeline->session);
+	report_chainless(options);
+	session_finish(pipeline->session);
+	if (!options->keeps_addresses)
+		symbolize_all(options, &ret->symbolized);
+	quality_init(&ret->quality, pipeline->profile, session_counts(pipeline->session),
+		     options->balance);
+	ret->quality.counts.own_cpu_ns = info.quality.own_cpu_ns;
+	ret->quality.counts.waiting = info.quality.waiting;
+	info.quality = ret->quality.counts;
+	profile_set_info(pipeline->profile, &info);
+}
+
+void finalize_result_deinit(struct finalize_result *result)
+{
+	quality_deinit(&result->quality);
+	symbolize_outcome_deinit(&result->symbolized);
+}

@@ -1,0 +1,42 @@
+/*
+ * Completes a profile after its last sample: symbolizes its frames, computes its quality and sets
+ * its info.
+ */
+#ifndef PROF_RECORD_FINALIZE_H
+#define PROF_RECORD_FINALIZE_H
+
+#include "base/loop.h"
+#include "record/listener.h"
+#include "record/pipeline.h"
+#include "record/quality.h"
+#include "symbol/symbolizer.h"
+
+/* All borrowed. */
+struct finalize_options {
+	const struct pipeline *pipeline;
+	/* Runs while frames are symbolized: a callback in it may set cancel. */
+	struct loop *loop;
+	const atomic_bool *cancel; /* once set, the remaining frames keep their addresses */
+	const struct listener *listener;
+	const char *proc; /* this and `caller` as in symbolize_options */
+	uid_t caller;
+	bool inlines;
+	/* Has symbolized frames of the profile before, and symbolizes the rest. NULL: a new one. */
+	struct symbolizer *symbolizer;
+	const struct balance *balance; /* as in quality_init() */
+	bool keeps_addresses;	       /* frames that have no lines yet stay as they are */
+	struct profile_info info; /* of its quality only own_cpu_ns and waiting are used; the rest
+				     is computed */
+};
+
+struct finalize_result {
+	struct symbolize_outcome symbolized;
+	struct quality quality;
+};
+
+/* Symbolizes on threads of its own; the calling thread runs the loop and calls the listener. */
+void finalize(const struct finalize_options *options, struct finalize_result *ret);
+/* A zeroed one has nothing to free. */
+void finalize_result_deinit(struct finalize_result *result);
+
+#endif

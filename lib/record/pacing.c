@@ -1,0 +1,78 @@
+#include "record/pacing.h"
+
+#include "base/clock.h"
+
+enum {
+	/* The rings are read this often even when none has reached its watermark. */
+	TICK_MS = 100,
+	/* With low overhead they are read when they are half full; this often if it is not known
+	 * when that is. */
+	LOW_OVERHEAD_MS = 50,
+	/* Where samples do not wake the reader, it comes when rings are full to this share. */
+	POLLED_SHARE = 4,
+	/* Per CPU: above this rate, samples do not wake a copier. */
+	FAST_HZ = 20000,
+};
+
+/* How long each sample wakes a copier after a deep stack, and at the beginning. */
+#define DEEP_NS NS_PER_SECOND
+#define FIRST_DEEP_NS (NS_PER_SECOND / 4)
+
+/* The rate is measured over at least this time. */
+#define RATE_NS (NS_PER_SECOND / 20)
+
+void pacing_begin(struct pacing *pacing, struct sampler *sampler, bool low_overhead)
+{
+	*pacing = (struct pacing){
+		.sampler = sampler,
+		.low_overhead = low_overhead,
+		.samples_ns = clock_now_ns(),
+	};
+	if (sampler_captures_deep(sampler))
+		pacing->deep_ns = pacing->samples_ns - (DEEP_NS - FIRST_DEEP_NS);
+}
+
+void pacing_restart(struct pacing *pacing)
+{
+	pacing->samples = pacing->deep = 0;
+}
+
+void pacing_after_record(struct pacing *pacing, const struct record *record,
+			 const struct session *session)
+{
+	sampler_note_stack(pacing->sampler, record->tid, session_stack_extent(session));
+}
+
+void pacing_after_batch(struct pacing *pacing, const struct session *session, uint64_t now_ns)
+{
+	const struct session_counts *counts = session_counts(session);
+	uint64_t passed_ns = now_ns - pacing->samples_ns;
+
+	if (passed_ns >= RATE_NS) {
+		pacing->is_fast = (counts->samples - pacing->samples) * NS_PER_SECOND / passed_ns >
+				  FAST_HZ * sampler_facts(pacing->sampler)->cpus;
+		pacing->samples = counts->samples;
+		pacing->samples_ns = now_ns;
+	}
+	if (counts->stacks.deep != pacing->deep)
+		pacing->deep_ns = now_ns;
+	pacing->deep = counts->stacks.deep;
+	sampler_capture_deep(pacing->sampler,
+			     !pacing->is_fast && now_ns - pacing->deep_ns < DEEP_NS);
+}
+
+uint64_t pacing_next_ns(const struct pacing *pacing, uint64_t now_ns)
+{
+	const struct sampler_facts *facts = sampler_facts(pacing->sampler);
+	int ms = TICK_MS;
+
+	if (pacing->low_overhead)
+		ms = facts->holds_ms ? facts->holds_ms / 2 : LOW_OVERHEAD_MS;
+	else if (facts->is_polled)
+		ms = facts->holds_ms / POLLED_SHARE + 1;
+	if (ms > TICK_MS)
+		ms = TICK_MS;
+	if (sampler_captures_deep(pacing->sampler) && facts->capture_poll_ms < ms)
+		ms = facts->capture_poll_ms;
+	return now_ns + (uint64_t)ms * NS_PER_MS;
+}

@@ -1,0 +1,36 @@
+/*
+ * Decides when the rings are read and whether each sample wakes a copier of deep stacks, from the
+ * rate of the samples and the depth of their stacks.
+ *
+ * Per-sample wakeups cost the sampled thread twice what the sample does. They are on for a quarter
+ * of a second at the start and for a second after a stack that was larger than its copy; never
+ * above 20,000 samples per second and CPU.
+ */
+#ifndef PROF_RECORD_PACING_H
+#define PROF_RECORD_PACING_H
+
+#include "perf/sampler.h"
+#include "record/session.h"
+
+struct pacing {
+	struct sampler *sampler;
+	bool low_overhead;
+	uint64_t deep, deep_ns; /* stacks larger than their copy, and when the last one came */
+	uint64_t samples, samples_ns; /* their number at the last measurement of the rate */
+	bool is_fast;		      /* samples come too fast to wake a copier each */
+};
+
+/* low_overhead: reads the rings at intervals, not when they have reached their watermark. */
+void pacing_begin(struct pacing *pacing, struct sampler *sampler, bool low_overhead);
+/* The session's counts have begun at 0 again. */
+void pacing_restart(struct pacing *pacing);
+
+/* After the session was fed with the record. */
+void pacing_after_record(struct pacing *pacing, const struct record *record,
+			 const struct session *session);
+void pacing_after_batch(struct pacing *pacing, const struct session *session, uint64_t now_ns);
+
+/* The latest time of the next read. */
+uint64_t pacing_next_ns(const struct pacing *pacing, uint64_t now_ns);
+
+#endif

@@ -1,0 +1,240 @@
+#include "record/quality.h"
+
+#include "base/alloc.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_unnamed(const struct profile_frame *frame)
+{
+	return frame->line_count == 0 && frame->module != PROFILE_SYNTHETIC;
+}
+
+/* Waits have a quality of their own: their number depends on how often was looked. */
+static bool is_wait(const struct profile *profile, const struct profile_sample *sample)
+{
+	return profile_get_event(profile, sample->event)->kind == VALUE_OFF_CPU_TIME;
+}
+
+/* By stack, to be freed: the samples of it and of all stacks below it in the trie. */
+static uint64_t *samples_through(const struct profile *profile)
+{
+	const struct profile_stacks stacks = profile_stacks(profile);
+	const struct profile_samples all_samples = profile_samples(profile);
+	uint32_t count = stacks.count;
+	uint64_t *samples = xcalloc(count, sizeof(*samples));
+
+	for (uint64_t i = 0; i < all_samples.count; i++) {
+		const struct profile_sample *sample = &all_samples.items[i];
+
+		if (!is_wait(profile, sample))
+			samples[sample->stack] += sample->samples;
+	}
+	/* A stack is numbered after its parent. */
+	for (stack_id id = count; id-- > 1;)
+		samples[stacks.items[id].parent] += samples[id];
+	return samples;
+}
+
+/* Whether a frame nearer to the root is unnamed and of this module; *any: of any module. */
+static bool unnamed_above(const struct profile *profile, stack_id id, uint32_t module, bool *any)
+{
+	const struct profile_stacks stacks = profile_stacks(profile);
+
+	*any = false;
+	while ((id = stacks.items[id].parent) != STACK_EMPTY) {
+		struct profile_frame frame = profile_get_frame(profile, stacks.items[id].frame);
+
+		if (!is_unnamed(&frame))
+			continue;
+		*any = true;
+		if (frame.module == module)
+			return true;
+	}
+	return false;
+}
+
+static int by_samples(const void *a, const void *b)
+{
+	const struct unnamed_module *left = a, *right = b;
+
+	if (left->samples != right->samples)
+		return left->samples < right->samples ? 1 : -1;
+	return (left->module > right->module) - (left->module < right->module);
+}
+
+static void add_module(struct quality *quality, uint32_t module, uint64_t samples)
+{
+	size_t i = 0;
+
+	while (i < quality->module_count && quality->modules[i].module != module)
+		i++;
+	if (i == quality->module_count) {
+		quality->modules = xreallocarray(quality->modules, ++quality->module_count,
+						 sizeof(*quality->modules));
+		quality->modules[i] = (struct unnamed_module){.module = module};
+	}
+	quality->modules[i].samples += samples;
+}
+
+/* Properties of a stack. */
+enum { IS_TRUNCATED = 1, IS_UNNAMED = 2 };
+
+static bool is_truncation(const struct profile *profile, const struct profile_frame *frame)
+{
+	const struct profile_function *function;
+
+	if (frame->module != PROFILE_SYNTHETIC || !frame->line_count)
+		return false;
+	function = profile_get_function(profile, frame->lines[0].function);
+	return !strcmp(profile_string(profile, function->name), "[truncated]");
+}
+
+/* By stack, to be freed. */
+static uint8_t *properties_of_stacks(const struct profile *profile)
+{
+	const struct profile_stacks stacks = profile_stacks(profile);
+	uint8_t *properties = xcalloc(stacks.count, sizeof(*properties));
+
+	for (stack_id id = 1; id < stacks.count; id++) {
+		struct profile_stack stack = stacks.items[id];
+		struct profile_frame frame = profile_get_frame(profile, stack.frame);
+
+		properties[id] = properties[stack.parent];
+		if (stack.parent == STACK_EMPTY && is_truncation(profile, &frame))
+			properties[id] |= IS_TRUNCATED;
+		if (is_unnamed(&frame))
+			properties[id] |= IS_UNNAMED;
+	}
+	return properties;
+}
+
+/* Whether it is of a stack that balance_settle() has added. */
+static bool is_addition(const struct profile_sample *sample)
+{
+	return !sample->samples;
+}
+
+static bool add_counted(struct event_quality *events, uint32_t count, const struct balance *balance)
+{
+	bool is_known = false;
+
+	for (event_id i = 0; balance && i < count; i++)
+		is_known |= balance_counted(balance, i, &events[i].counted);
+	for (event_id i = 0; i < count; i++)
+		if (!events[i].counted)
+			events[i].sampled = 0;
+	return is_known;
+}
+
+static void add_events(struct quality *quality, const struct profile *profile,
+		       const struct balance *balance)
+{
+	const struct profile_samples samples = profile_samples(profile);
+	uint32_t count = profile_event_count(profile);
+	CLEANUP(free_ptr) uint8_t *properties = NULL;
+
+	bool is_counted;
+
+	properties = properties_of_stacks(profile);
+	quality->events = xcalloc(count, sizeof(*quality->events));
+	for (event_id i = 0; i < count; i++)
+		quality->events[i].event = profile_string(profile,
+							  profile_get_event(profile, i)->name);
+	for (uint64_t i = 0; i < samples.count; i++) {
+		const struct profile_sample *sample = &samples.items[i];
+		struct event_quality *event = &quality->events[sample->event];
+
+		event->samples += sample->samples;
+		if (!is_addition(sample))
+			event->sampled += sample->weight;
+		if (properties[sample->stack] & IS_TRUNCATED)
+			event->truncated += sample->samples;
+		if (properties[sample->stack] & IS_UNNAMED)
+			event->unnamed += sample->samples;
+	}
+	is_counted = add_counted(quality->events, count, balance);
+	quality->counts.events = quality->events;
+	quality->counts.event_count = count > 1 || is_counted ? count : 0;
+}
+
+void quality_init(struct quality *quality, const struct profile *profile,
+		  const struct session_counts *counts, const struct balance *balance)
+{
+	const struct profile_stacks stacks = profile_stacks(profile);
+	CLEANUP(free_ptr) uint64_t *samples = samples_through(profile);
+
+	*quality = (struct quality){.counts = {
+					    .is_known = true,
+					    .samples = counts->samples,
+					    .lost = counts->lost,
+					    .truncated = counts->stacks.truncated,
+					    .completed = counts->stacks.completed,
+					    .spliced = counts->stacks.spliced,
+					    .compat = counts->stacks.compat,
+					    .shortened = counts->stacks.shortened,
+					    .throttled = counts->throttled,
+				    }};
+	add_events(quality, profile, balance);
+	/* A sample counts at its first unnamed frame from the root, and once per module. */
+	for (stack_id id = 1; id < stacks.count; id++) {
+		struct profile_frame frame = profile_get_frame(profile, stacks.items[id].frame);
+		bool any;
+
+		if (!is_unnamed(&frame) || !samples[id] ||
+		    unnamed_above(profile, id, frame.module, &any))
+			continue;
+		if (!any)
+			quality->counts.unnamed += samples[id];
+		add_module(quality, frame.module, samples[id]);
+	}
+	if (quality->module_count)
+		qsort(quality->modules, quality->module_count, sizeof(*quality->modules),
+		      by_samples);
+}
+
+void quality_deinit(struct quality *quality)
+{
+	free(quality->events);
+	free(quality->modules);
+}
+
+/* Of the event that lacks most. */
+static double unsampled_share(const struct profile_quality *counts)
+{
+	double share = 0;
+
+	for (size_t i = 0; i < counts->event_count; i++) {
+		const struct event_quality *event = &counts->events[i];
+
+		double unsampled = (double)quality_unsampled(event);
+
+		if (unsampled > share * (double)event->counted)
+			share = unsampled / (double)event->counted;
+	}
+	return share;
+}
+
+bool quality_share(const struct quality *quality, const char *name, double *ret)
+{
+	const struct profile_quality *counts = &quality->counts;
+	const struct {
+		const char *name;
+		uint64_t part, whole;
+	} shares[] = {{"lost", counts->lost, counts->samples + counts->lost},
+		      {"truncated", counts->truncated, counts->samples},
+		      {"unknown", quality->counts.unnamed, counts->samples},
+		      {"placeless", counts->waiting.placeless_ns, counts->waiting.waiting_ns}};
+
+	if (!strcmp(name, "unsampled")) {
+		*ret = unsampled_share(counts);
+		return true;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(shares); i++) {
+		if (strcmp(shares[i].name, name) != 0)
+			continue;
+		*ret = shares[i].whole ? (double)shares[i].part / (double)shares[i].whole : 0;
+		return true;
+	}
+	return false;
+}

@@ -1,0 +1,174 @@
+#include "record/raw_file.h"
+
+#include "base/alloc.h"
+#include "base/pids.h"
+#include "proc/kernel.h"
+#include "proc/maps.h"
+
+#include <string.h>
+#include <sys/utsname.h>
+
+void raw_file_deinit(struct raw_file *raw)
+{
+	perfdata_writer_free(raw->writer);
+	free(raw->events);
+	for (size_t i = 0; i < raw->event_count; i++)
+		free(raw->names[i]);
+	free(raw->names);
+	*raw = (struct raw_file){0};
+}
+
+static struct record mapping_record(pid_t pid, const struct mapping *mapping, bool executable)
+{
+	return (struct record){
+		.type = RECORD_MMAP,
+		.pid = pid,
+		.tid = pid,
+		.mmap = {.start = mapping->start,
+			 .length_bytes = mapping->end - mapping->start,
+			 .offset = mapping->offset,
+			 .device_major = mapping->device_major,
+			 .device_minor = mapping->device_minor,
+			 .inode = mapping->inode,
+			 .executable = executable,
+			 .path = mapping->path},
+	};
+}
+
+/* The kernel's mapping in perf's form: the offset is the address of its first symbol. */
+static void add_kernel(struct raw_file *raw)
+{
+	struct kernel_code code = kernel_code_here("");
+	struct mapping mapping = {
+		.start = code.start,
+		.end = code.end,
+		.offset = code.start,
+		.path = "[kernel.kallsyms]_text",
+	};
+	struct record record = mapping_record(-1, &mapping, true);
+
+	if (code.start && code.end)
+		perfdata_writer_put(raw->writer, &record);
+}
+
+/* As perf calls it: each kind of CPU has an event of its own. */
+static char *name_of(const struct event *event, size_t variant)
+{
+	return event->variant_count > 1
+		       ? xasprintf("%s/%s/", event->variants[variant].pmu, event->name)
+		       : xstrdup(event->name);
+}
+
+void raw_file_begin(struct raw_file *raw, int fd, const struct sampler *sampler,
+		    const struct event *events)
+{
+	size_t count;
+	const struct opened_event *opened = sampler_opened(sampler, &count);
+
+	raw->events = xcalloc(count, sizeof(*raw->events));
+	raw->names = xcalloc(count, sizeof(*raw->names));
+	for (size_t i = 0; i < count; i++) {
+		if (!opened[i].is_open)
+			continue;
+		raw->names[raw->event_count] = name_of(&events[opened[i].event], opened[i].variant);
+		raw->events[raw->event_count] = (struct written_event){
+			.name = raw->names[raw->event_count],
+			.attr = bytes_of(&opened[i].attr, sizeof(opened[i].attr)),
+			.ids = bytes_of(opened[i].ids, opened[i].id_count * sizeof(uint64_t)),
+		};
+		raw->event_count++;
+	}
+	raw->writer = perfdata_writer_new(fd, raw->events, raw->event_count);
+	add_kernel(raw);
+}
+
+static void add_thread(struct raw_file *raw, struct names *names, pid_t pid, pid_t tid)
+{
+	struct record record = {.type = RECORD_COMM, .pid = pid, .tid = tid};
+
+	record.comm.name = names_get(names, pid, tid);
+	perfdata_writer_put(raw->writer, &record);
+}
+
+static void add_threads(struct raw_file *raw, struct names *names, pid_t pid)
+{
+	CLEANUP(free_ptr) char *path = xasprintf("/proc/%d/task", (int)pid);
+	CLEANUP(close_dir) DIR *tasks = opendir(path);
+
+	for (pid_t tid; (tid = pids_next(tasks));)
+		add_thread(raw, names, pid, tid);
+}
+
+void raw_file_add_process(struct raw_file *raw, struct names *names, pid_t pid)
+{
+	size_t len;
+	CLEANUP(free_ptr) char *text = NULL;
+	struct mapping mapping;
+	struct maps maps;
+
+	if (!raw->writer)
+		return;
+	add_threads(raw, names, pid);
+	text = maps_load("/proc", pid, &len);
+	maps = (struct maps){.rest = bytes_of(text, len), .data = true};
+	while (maps_next(&maps, &mapping)) {
+		struct record record = mapping_record(pid, &mapping, maps.executable);
+
+		perfdata_writer_put(raw->writer, &record);
+	}
+}
+
+/* Those of context switches are prof's own. */
+static bool is_of_switches(const struct record *record)
+{
+	return record->type == RECORD_SWITCH ||
+	       (record->type == RECORD_LOST && record->lost.are_switches);
+}
+
+void raw_file_put(struct raw_file *raw, const struct record *record)
+{
+	if (raw->writer && !is_of_switches(record))
+		perfdata_writer_put(raw->writer, record);
+}
+
+void raw_file_end_round(struct raw_file *raw)
+{
+	if (raw->writer)
+		perfdata_writer_end_round(raw->writer);
+}
+
+void raw_file_flush(struct raw_file *raw)
+{
+	if (raw->writer)
+		perfdata_writer_flush(raw->writer);
+}
+
+static void add_build_ids(struct raw_file *raw, const struct address_spaces *spaces)
+{
+	for (module_id id = 0; id < address_spaces_module_count(spaces); id++) {
+		const struct module *module = address_spaces_module(spaces, id);
+		const struct build_id *build_id = module->elf ? elf_file_build_id(module->elf)
+							      : NULL;
+
+		if (build_id)
+			perfdata_writer_add_build_id(raw->writer, module->path, build_id->bytes,
+						     build_id->len);
+	}
+}
+
+struct error *raw_file_end(struct raw_file *raw, const struct address_spaces *spaces,
+			   const char *command)
+{
+	CLEANUP(free_ptr) char *words = xstrdup(command);
+	struct perfdata_info info = {.command = words};
+	struct utsname system;
+
+	if (!raw->writer)
+		return NULL;
+	uname(&system);
+	info.host = system.nodename;
+	info.kernel_release = system.release;
+	info.machine = system.machine;
+	add_build_ids(raw, spaces);
+	return perfdata_writer_finish(raw->writer, &info);
+}

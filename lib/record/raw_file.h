@@ -1,0 +1,38 @@
+/*
+ * Writes the records of a recording to a perf.data file while they are read.
+ */
+#ifndef PROF_RECORD_RAW_FILE_H
+#define PROF_RECORD_RAW_FILE_H
+
+#include "perf/sampler.h"
+#include "perfdata/writer.h"
+#include "proc/address_spaces.h"
+#include "proc/names.h"
+
+#include <sys/types.h>
+
+/* Zeroed: no file; all of these functions then do nothing. */
+struct raw_file {
+	struct written_event *events; /* one per variant of each event */
+	char **names;
+	size_t event_count;
+	struct perfdata_writer *writer;
+};
+
+/* Takes fd, a regular file that is empty. events: those of the sampler. */
+void raw_file_begin(struct raw_file *raw, int fd, const struct sampler *sampler,
+		    const struct event *events);
+void raw_file_deinit(struct raw_file *raw);
+
+/* Adds a process that existed before the recording: its mappings and the names of its threads. */
+void raw_file_add_process(struct raw_file *raw, struct names *names, pid_t pid);
+void raw_file_put(struct raw_file *raw, const struct record *record);
+/* All rings have been read once. */
+void raw_file_end_round(struct raw_file *raw);
+/* Writes the records so far into the file. */
+void raw_file_flush(struct raw_file *raw);
+/* Completes the file; nothing may be put after it. spaces: for the build-ids. */
+MUST_CHECK struct error *raw_file_end(struct raw_file *raw, const struct address_spaces *spaces,
+				      const char *command);
+
+#endif

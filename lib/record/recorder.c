@@ -1,0 +1,550 @@
+#include "record/recorder.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/pids.h"
+#include "perf/threads.h"
+#include "record/balance.h"
+#include "record/pacing.h"
+#include "record/raw_file.h"
+#include "record/sampling.h"
+#include "record/targets.h"
+#include "record/waiting.h"
+#include "unwind/arch.h"
+
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Threads that may have ended before their samples are folded into their processes. */
+enum { FOLD_COUNT = 16384 };
+
+/* Rounds of looks at waiting threads come no more often: each reads all rings. */
+enum { LEAST_TICK_NS = 200000 };
+
+struct recorder {
+	const struct record_config *config;
+	const struct listener *listener;
+	struct sampling sampling;
+	struct sampler *sampler;     /* NULL: not open */
+	struct record_source source; /* the sampler; owns it */
+	struct pipeline pipeline;
+	struct raw_file raw;
+	struct pacing pacing;
+	struct balance *balance;
+	struct waiting *waiting; /* NULL: waiting is not recorded */
+	uint64_t waits_ns;	 /* when to call waiting_end_batch(); 0: at any time */
+	uint64_t command_ns; /* CPU time of a command that was recorded to its end; 0: unknown */
+
+	struct loop *loop;
+	struct loop_watch *records;
+	struct loop_timer *timer;
+	struct targets targets;
+
+	struct recorder_window window;
+	uint64_t rotated_ns;   /* the profile began then; 0: with the window */
+	uint64_t begins_ns;    /* sampling begins then; 0: it has begun */
+	uint64_t forgotten_ns; /* session_forget() was called then: once per second */
+	enum recorder_end end;
+	bool is_stopped;
+};
+
+struct error *recorder_new(const struct record_config *config, const struct listener *listener,
+			   struct recorder **ret)
+{
+	struct recorder *recorder = xcalloc(1, sizeof(*recorder));
+	struct error *err = sampling_choose(&recorder->sampling, config);
+
+	recorder->config = config;
+	recorder->listener = listener;
+	if (err)
+		recorder_free(recorder);
+	else
+		*ret = recorder;
+	return err;
+}
+
+static void set_main_program(struct recorder *recorder, pid_t pid)
+{
+	CLEANUP(free_ptr) char *link = xasprintf("/proc/%d/exe", pid);
+	char path[4096];
+	ssize_t len = readlink(link, path, sizeof(path) - 1);
+
+	if (len <= 0)
+		return;
+	path[len] = '\0';
+	session_set_main_path(recorder->pipeline.session, path);
+}
+
+static void add_threads(struct recorder *recorder, pid_t pid)
+{
+	CLEANUP(thread_list_deinit) struct thread_list threads = {0};
+
+	/* It may have ended by now. */
+	error_free(thread_list_add_process(&threads, pid));
+	for (size_t i = 0; i < threads.count; i++)
+		session_add_thread(recorder->pipeline.session, pid, threads.items[i]);
+}
+
+static void snapshot(struct recorder *recorder, pid_t pid)
+{
+	add_threads(recorder, pid);
+	address_spaces_snapshot(recorder->pipeline.spaces, pid, clock_now_ns());
+	raw_file_add_process(&recorder->raw, recorder->pipeline.names, pid);
+}
+
+static void snapshot_all(struct recorder *recorder)
+{
+	CLEANUP(close_dir) DIR *proc = opendir("/proc");
+
+	for (pid_t pid; (pid = pids_next(proc));)
+		snapshot(recorder, pid);
+}
+
+/* Adds what is mapped already. The side band is recorded by now, so no mapping is missed. */
+static void snapshot_target(struct recorder *recorder)
+{
+	const struct record_config *config = recorder->config;
+
+	for (size_t i = 0; i < config->pid_count; i++)
+		snapshot(recorder, process_of_thread(config->pids[i]));
+	for (size_t i = 0; i < config->tid_count; i++)
+		snapshot(recorder, process_of_thread(config->tids[i]));
+	if (config->command)
+		session_set_main_process(recorder->pipeline.session, config->command);
+	else if (config->pid_count && !config->pids_were_found)
+		set_main_program(recorder, config->pids[0]);
+	else if (config->tid_count)
+		set_main_program(recorder, config->tids[0]);
+	else if (!config->pid_count)
+		snapshot_all(recorder);
+}
+
+static void add_off_cpu_event(struct recorder *recorder)
+{
+	struct strtab *strings = profile_strings(recorder->pipeline.profile);
+
+	session_add_event(recorder->pipeline.session,
+			  &(struct profile_event){
+				  .name = strtab_add(strings, VALUE_OFF_CPU_EVENT),
+				  .kind = VALUE_OFF_CPU_TIME,
+			  });
+}
+
+static void add_events(struct recorder *recorder)
+{
+	struct strtab *strings = profile_strings(recorder->pipeline.profile);
+
+	for (size_t i = 0; i < recorder->sampling.event_count; i++) {
+		const struct event *event = &recorder->sampling.events[i];
+		struct profile_event description = {
+			.name = strtab_add(strings, event->name),
+			.kind = event->kind,
+			.period = event->period,
+			.frequency_hz = event->frequency_hz,
+		};
+
+		session_add_event(recorder->pipeline.session, &description);
+	}
+	if (recorder->config->records_waiting)
+		add_off_cpu_event(recorder);
+}
+
+static void open_pipeline(struct recorder *recorder)
+{
+	const struct record_config *config = recorder->config;
+
+	pipeline_open(&recorder->pipeline,
+		      &(struct pipeline_options){
+			      .arch = arch_native(),
+			      .debug_dir = config->debug_dir,
+			      .depth = config->depth,
+			      .fold_count = config->folds_ended ? FOLD_COUNT : 0,
+			      .needs_timestamps = config->needs_timestamps,
+		      });
+	add_events(recorder);
+}
+
+/* A clock that leaves out the user's or the kernel's part by request counts both all the same. */
+static bool is_comparable(const struct event *event)
+{
+	return event->kind != VALUE_CPU_TIME || (!event->exclude_user && !event->exclude_kernel);
+}
+
+/*
+ * Whole CPUs sample a clock by chance, and of other events the kernel estimates the periods that
+ * keep a frequency. Counters of the hardware may not have counted all the time.
+ */
+static bool is_exact(const struct recorder *recorder, const struct event *event)
+{
+	if (event->kind == VALUE_CPU_TIME)
+		return sampler_facts(recorder->sampler)->is_tree;
+	return event_is_software(event) && event->frequency_hz;
+}
+
+static void settle(struct recorder *recorder, bool all)
+{
+	const struct sampling *sampling = &recorder->sampling;
+	CLEANUP(free_ptr)
+	struct balance_count *counts = xcalloc(sampling->event_count, sizeof(*counts));
+
+	for (unsigned i = 0; i < sampling->event_count; i++) {
+		struct balance_count *count = &counts[i];
+
+		count->is_clock = sampling->events[i].kind == VALUE_CPU_TIME;
+		count->is_exact = is_exact(recorder, &sampling->events[i]);
+		count->is_known = sampler_counted(recorder->sampler, i, &count->value) &&
+				  is_comparable(&sampling->events[i]);
+		if (count->is_clock && count->value < recorder->command_ns)
+			count->value = recorder->command_ns;
+	}
+	balance_settle(recorder->balance, counts, all, recorder->pipeline.names,
+		       recorder->pipeline.profile, session_events(recorder->pipeline.session));
+}
+
+static void settle_all(struct recorder *recorder, bool profile_ends)
+{
+	settle(recorder, true);
+	waiting_settle(recorder->waiting, recorder->window.end_ns, profile_ends);
+}
+
+void recorder_settle(struct recorder *recorder)
+{
+	settle_all(recorder, recorder->is_stopped);
+}
+
+void recorder_settle_waiting(struct recorder *recorder)
+{
+	waiting_settle(recorder->waiting, recorder->window.end_ns, recorder->is_stopped);
+}
+
+static void balance_batch(struct recorder *recorder)
+{
+	if (balance_ends_switches(recorder->balance, clock_now_ns()) && !recorder->waiting)
+		sampler_end_switches(recorder->sampler);
+	if (balance_is_full(recorder->balance))
+		settle(recorder, false);
+}
+
+void recorder_drain(struct recorder *recorder)
+{
+	struct session *session = recorder->pipeline.session;
+	struct record record;
+
+	if (!recorder->is_stopped)
+		recorder->window.end_ns = clock_now_ns();
+	record_source_batch(&recorder->source);
+	while (record_source_next(&recorder->source, &record)) {
+		raw_file_put(&recorder->raw, &record);
+		balance_feed(recorder->balance, recorder->pipeline.names, &record);
+		waiting_feed(recorder->waiting, &record);
+		session_feed(session, &record);
+		waiting_feed_again(recorder->waiting, &record);
+		pacing_after_record(&recorder->pacing, &record, session);
+	}
+	raw_file_end_round(&recorder->raw);
+	balance_batch(recorder);
+	recorder->waits_ns = waiting_end_batch(recorder->waiting, recorder->window.end_ns,
+					       sampler_complete_ns(recorder->sampler));
+}
+
+static void begin_window(struct recorder *recorder)
+{
+	recorder->window.start_unix_ns = clock_unix_ns();
+	recorder->window.start_ns = recorder->window.end_ns = clock_now_ns();
+}
+
+/* The recording begins now. Where the side band begins with sampling, what was mapped before has
+ * to be read again. */
+static struct error *enable(struct recorder *recorder)
+{
+	struct error *err = record_source_enable(&recorder->source);
+
+	begin_window(recorder);
+	if (!err && sampler_facts(recorder->sampler)->is_joint)
+		snapshot_target(recorder);
+	return err ? err : waiting_begin(recorder->waiting, recorder->window.start_ns);
+}
+
+/* The recording begins now; only mappings were recorded before. */
+static void begin_late(struct recorder *recorder)
+{
+	CLEANUP(error_cleanup) struct error *err = enable(recorder);
+
+	recorder->begins_ns = 0;
+	if (err)
+		listener_problem(recorder->listener, "%s", error_text(err));
+}
+
+/* When the duration is over; 0: there is no duration, or sampling has not begun. */
+static uint64_t deadline_ns(const struct recorder *recorder)
+{
+	return recorder->config->duration_ns && !recorder->begins_ns
+		       ? recorder->window.start_ns + recorder->config->duration_ns
+		       : 0;
+}
+
+static enum recorder_end find_end(const struct recorder *recorder)
+{
+	uint64_t end_ns = deadline_ns(recorder);
+
+	if (targets_have_ended(&recorder->targets))
+		return RECORDER_TARGET_ENDED;
+	return end_ns && recorder->window.end_ns >= end_ns ? RECORDER_DURATION_OVER : RECORDER_RUNS;
+}
+
+static uint64_t earlier(uint64_t at_ns, uint64_t or_ns)
+{
+	return or_ns && or_ns < at_ns ? or_ns : at_ns;
+}
+
+/* The rings are read at intervals even if no record wakes the reader. */
+static void set_timer(struct recorder *recorder)
+{
+	uint64_t next_ns = pacing_next_ns(&recorder->pacing, clock_now_ns());
+
+	next_ns = earlier(next_ns, deadline_ns(recorder));
+	next_ns = earlier(next_ns, recorder->waits_ns);
+	loop_set_timer(recorder->timer, earlier(next_ns, recorder->begins_ns));
+}
+
+/* Called by the loop: a ring is worth reading, the timer is due, or the target has ended. */
+static void step(void *user)
+{
+	struct recorder *recorder = user;
+	struct session *session = recorder->pipeline.session;
+	uint64_t now_ns = clock_now_ns();
+
+	if (recorder->end != RECORDER_RUNS)
+		return;
+	recorder_drain(recorder);
+	pacing_after_batch(&recorder->pacing, session, now_ns);
+	if (recorder->begins_ns && now_ns >= recorder->begins_ns)
+		begin_late(recorder);
+	/* Records that are still to come are younger than the last batch. */
+	if (now_ns - recorder->forgotten_ns >= NS_PER_SECOND) {
+		session_forget(session, recorder->forgotten_ns);
+		recorder->forgotten_ns = now_ns;
+	}
+	recorder->end = find_end(recorder);
+	set_timer(recorder);
+}
+
+static void recorder_close(struct recorder *recorder)
+{
+	loop_unwatch(recorder->loop, STEAL(recorder->records));
+	waiting_close(STEAL(recorder->waiting));
+	loop_remove_timer(STEAL(recorder->timer));
+	targets_close(&recorder->targets);
+	raw_file_deinit(&recorder->raw);
+	pipeline_close(&recorder->pipeline);
+	record_source_close(&recorder->source);
+	balance_free(STEAL(recorder->balance));
+	recorder->sampler = NULL;
+}
+
+void recorder_free(struct recorder *recorder)
+{
+	if (!recorder)
+		return;
+	recorder_close(recorder);
+	sampling_deinit(&recorder->sampling);
+	free(recorder);
+}
+
+static void open_balance(struct recorder *recorder)
+{
+	const struct record_config *config = recorder->config;
+	const struct sampler_facts *facts = sampler_facts(recorder->sampler);
+	size_t processes = config->pid_count + config->tid_count;
+
+	recorder->balance = balance_new(&(struct balance_options){
+		.event_count = (unsigned)recorder->sampling.event_count,
+		.cpu_count = facts->cpus,
+		.has_switches = facts->has_switches,
+		/* Whole CPUs miss nothing: what they sampled too little is chance. */
+		.adds_missing = config->adds_unsampled && !facts->is_tree &&
+				(config->command || processes),
+		.main_pid = config->command	? config->command
+			    : processes > 1	? 0
+			    : config->pid_count ? config->pids[0]
+			    : config->tid_count ? process_of_thread(config->tids[0])
+						: 0,
+	});
+}
+
+static struct error *open_all(struct recorder *recorder, int raw_fd)
+{
+	const struct record_config *config = recorder->config;
+	struct error *err = sampling_open(&recorder->sampling, config, &recorder->sampler);
+
+	if (err) {
+		close_fd(&raw_fd);
+		return err;
+	}
+	recorder->source = sampler_source(recorder->sampler);
+	sampling_notice(&recorder->sampling, config, recorder->sampler, recorder->listener);
+	open_pipeline(recorder);
+	open_balance(recorder);
+	err = waiting_open(
+		&(struct waiting_options){
+			.config = config,
+			.listener = recorder->listener,
+			.pmus = &recorder->sampling.pmus,
+			.pipeline = &recorder->pipeline,
+			.event = (unsigned)recorder->sampling.event_count,
+			.loop = recorder->loop,
+			.step = step,
+			.user = recorder,
+		},
+		&recorder->waiting);
+	if (err)
+		return err;
+	if (config->writes_raw)
+		raw_file_begin(&recorder->raw, raw_fd, recorder->sampler,
+			       recorder->sampling.events);
+	recorder->timer = loop_add_timer(recorder->loop, step, recorder);
+	err = targets_open(&recorder->targets, config, recorder->loop, step, recorder);
+	if (!err)
+		snapshot_target(recorder);
+	return err;
+}
+
+struct error *recorder_open(struct recorder *recorder, struct loop *loop, int raw_fd)
+{
+	struct error *err;
+
+	recorder->loop = loop;
+	err = open_all(recorder, raw_fd);
+	if (err)
+		recorder_close(recorder);
+	return err;
+}
+
+struct error *recorder_start(struct recorder *recorder)
+{
+	const struct record_config *config = recorder->config;
+	struct error *err = NULL;
+
+	pacing_begin(&recorder->pacing, recorder->sampler, config->low_overhead);
+	begin_window(recorder);
+	if (!config->delay_ns)
+		err = enable(recorder);
+	recorder->forgotten_ns = recorder->window.start_ns;
+	if (config->delay_ns)
+		recorder->begins_ns = recorder->window.start_ns + config->delay_ns;
+	/* With low overhead the rings are read at intervals only. */
+	if (!err && !config->low_overhead)
+		err = loop_watch(recorder->loop, record_source_fd(&recorder->source), step,
+				 recorder, &recorder->records);
+	if (!err)
+		err = waiting_watch(recorder->waiting);
+	set_timer(recorder);
+	return err;
+}
+
+/* CPU time of a command that has ended, and of those descendants that were waited for. */
+static uint64_t command_ns(const struct record_config *config)
+{
+	struct rusage usage;
+	siginfo_t info = {0};
+
+	/* Else something of it was not recorded. */
+	if (!config->command || !config->inherit || config->delay_ns || config->cpus)
+		return 0;
+	/* waitid(2) of the C library lacks the last argument. The command stays to be waited for.
+	 */
+	if (syscall(SYS_waitid, P_PID, config->command, &info, WEXITED | WNOHANG | WNOWAIT,
+		    &usage) < 0 ||
+	    info.si_pid != config->command)
+		return 0;
+	return clock_ns_of(usage.ru_utime) + clock_ns_of(usage.ru_stime);
+}
+
+void recorder_stop(struct recorder *recorder)
+{
+	loop_unwatch(recorder->loop, STEAL(recorder->records));
+	loop_set_timer(recorder->timer, 0);
+	record_source_disable(&recorder->source);
+	waiting_end(recorder->waiting);
+	recorder_drain(recorder);
+	recorder->command_ns = command_ns(recorder->config);
+	recorder->is_stopped = true;
+}
+
+struct profile *recorder_rotate(struct recorder *recorder, struct recorder_window *window)
+{
+	struct profile *finished;
+
+	settle_all(recorder, true);
+	balance_begin_profile(recorder->balance);
+	finished = pipeline_rotate(&recorder->pipeline);
+	waiting_begin_profile(recorder->waiting);
+	pacing_restart(&recorder->pacing);
+	*window = recorder->window;
+	if (recorder->rotated_ns) {
+		window->start_unix_ns += recorder->rotated_ns - window->start_ns;
+		window->start_ns = recorder->rotated_ns;
+	}
+	recorder->rotated_ns = window->end_ns;
+	return finished;
+}
+
+void recorder_renew(struct recorder *recorder)
+{
+	settle_all(recorder, true);
+	balance_begin_profile(recorder->balance);
+	pipeline_close(&recorder->pipeline);
+	open_pipeline(recorder);
+	waiting_begin_profile(recorder->waiting);
+	pacing_restart(&recorder->pacing);
+	/* Of all processes: children of the targets are sampled, too. */
+	snapshot_all(recorder);
+}
+
+void recorder_flush_raw(struct recorder *recorder)
+{
+	raw_file_flush(&recorder->raw);
+}
+
+struct error *recorder_finish_raw(struct recorder *recorder, const char *command)
+{
+	return raw_file_end(&recorder->raw, recorder->pipeline.spaces, command);
+}
+
+enum recorder_end recorder_end(const struct recorder *recorder)
+{
+	return recorder->end;
+}
+
+const struct pipeline *recorder_pipeline(const struct recorder *recorder)
+{
+	return &recorder->pipeline;
+}
+
+const struct balance *recorder_balance(const struct recorder *recorder)
+{
+	return recorder->balance;
+}
+
+struct waiting_quality recorder_waiting(const struct recorder *recorder)
+{
+	return waiting_quality(recorder->waiting);
+}
+
+const struct sampler_facts *recorder_facts(const struct recorder *recorder)
+{
+	return sampler_facts(recorder->sampler);
+}
+
+bool recorder_is_over(const struct recorder *recorder)
+{
+	return find_end(recorder) != RECORDER_RUNS;
+}
+
+struct recorder_window recorder_window(const struct recorder *recorder)
+{
+	return recorder->window;
+}

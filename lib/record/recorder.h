@@ -1,0 +1,89 @@
+/*
+ * A live recording: from perf events to a profile. The caller runs an event loop until the
+ * recording has ended; several recordings can share a loop.
+ *
+ * Samples are unwound when they are read. Frames are symbolized at the end (finalize.h), or
+ * repeatedly by a symbolizer of the caller. Nothing here prints or ends the process.
+ */
+#ifndef PROF_RECORD_RECORDER_H
+#define PROF_RECORD_RECORDER_H
+
+#include "base/loop.h"
+#include "perf/sampler.h"
+#include "record/balance.h"
+#include "record/config.h"
+#include "record/pipeline.h"
+
+struct recorder;
+
+/* Why a recording has ended by itself. */
+enum recorder_end {
+	RECORDER_RUNS,
+	RECORDER_TARGET_ENDED, /* the processes or threads that it was attached to */
+	RECORDER_DURATION_OVER,
+};
+
+/* The time that was sampled. It ends when records were last read. */
+struct recorder_window {
+	uint64_t start_unix_ns;
+	uint64_t start_ns, end_ns; /* clock_now_ns() */
+};
+
+/*
+ * Chooses the events; fails if an event's name is wrong. Both pointers are borrowed, and listener
+ * may be NULL. The target in config may be set until recorder_open().
+ */
+MUST_CHECK struct error *recorder_new(const struct record_config *config,
+				      const struct listener *listener, struct recorder **ret);
+/* NULL is allowed. The loop must not have been freed. */
+void recorder_free(struct recorder *recorder);
+
+/*
+ * Opens the events on the target, disabled, and reads what the target has mapped. After an error it
+ * may be called again. raw_fd: an empty file for the records if config->writes_raw is set, else -1;
+ * taken, also on error.
+ */
+MUST_CHECK struct error *recorder_open(struct recorder *recorder, struct loop *loop, int raw_fd);
+/* Begins to sample, or to wait for config->delay_ns. Release a command after it. */
+MUST_CHECK struct error *recorder_start(struct recorder *recorder);
+/* RECORDER_RUNS until the recording has ended by itself. */
+enum recorder_end recorder_end(const struct recorder *recorder);
+/* True if the duration is over or the target has ended, as far as records and the loop have shown:
+ * recorder_end() says so after the next run of the loop. */
+bool recorder_is_over(const struct recorder *recorder);
+/* Stops sampling and moves the last records into the profile. */
+void recorder_stop(struct recorder *recorder);
+
+/* Moves the records in the rings into the profile. The loop does so, too; a caller that works for
+ * long between two runs of the loop calls it so that the rings do not overflow. */
+void recorder_drain(struct recorder *recorder);
+/* Adds to the profile what the kernel has counted and no sample shows, if config says so: see
+ * balance.h. To be called before the profile is completed; records may follow. */
+void recorder_settle(struct recorder *recorder);
+/* Adds to the profile that threads which wait have waited until now: for a live view, as
+ * recorder_settle() does it, too. */
+void recorder_settle_waiting(struct recorder *recorder);
+/*
+ * Ends the profile with the records that were read last and begins a new one, while sampling goes
+ * on: see pipeline_rotate(). The caller frees the returned profile; *window is the time it covers.
+ * The next window begins where this one ends.
+ */
+struct profile *recorder_rotate(struct recorder *recorder, struct recorder_window *window);
+/* Forgets profile and address spaces and begins new ones, while sampling goes on. */
+void recorder_renew(struct recorder *recorder);
+/* Writes the records so far into the raw file, if any. */
+void recorder_flush_raw(struct recorder *recorder);
+/* Writes the rest of the raw file, if any. command: prof's own command line. */
+MUST_CHECK struct error *recorder_finish_raw(struct recorder *recorder, const char *command);
+
+/* Its pointers are NULL before recorder_open() and change with recorder_rotate() and
+ * recorder_renew(). */
+const struct pipeline *recorder_pipeline(const struct recorder *recorder);
+const struct balance *recorder_balance(const struct recorder *recorder);
+/* As recorder_settle() or recorder_settle_waiting() has left it. */
+struct waiting_quality recorder_waiting(const struct recorder *recorder);
+const struct sampler_facts *recorder_facts(const struct recorder *recorder);
+/* Of the whole recording; a rotation does not change its start. */
+struct recorder_window recorder_window(const struct recorder *recorder);
+
+#endif

@@ -1,0 +1,343 @@
+#include "record/sample_stacks.h"
+
+#include "base/alloc.h"
+#include "base/idmap.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+	/*
+	 * 128 MB of stacks. All programs of a large machine have a million; one that recurses at
+	 * random adds as many per second.
+	 */
+	STACKS_CEILING = 8 << 20,
+	/* Above the ceiling a process may still have this share of it. */
+	CEILING_SHARE = 64,
+};
+
+/* The guess of how much larger a stack is if a copier's copy was too small. */
+enum { CUT_OFF_BYTES = 1 << 20 };
+
+struct sample_stacks {
+	struct address_spaces *spaces;
+	struct unwinder *unwinder;
+	const struct arch *arch;
+	struct unwinder *compat; /* of arch->compat; NULL: not needed yet */
+	struct stack_counts *counts;
+	struct profile *profile;    /* of the current call … */
+	struct stack_extent extent; /* … and what it gives back */
+
+	uint32_t ceiling;
+	struct idmap stacks_by_pid; /* (pid, 0) → the stacks that its samples have added */
+
+	struct frame *frames; /* of one walk, leaf first */
+	unsigned depth;	      /* room for so many */
+};
+
+struct sample_stacks *sample_stacks_new(struct address_spaces *spaces, struct unwinder *unwinder,
+					const struct arch *arch, struct stack_counts *counts)
+{
+	struct sample_stacks *stacks = xcalloc(1, sizeof(*stacks));
+
+	stacks->spaces = spaces;
+	stacks->unwinder = unwinder;
+	stacks->arch = arch;
+	stacks->counts = counts;
+	sample_stacks_set_depth(stacks, UNWIND_DEPTH_MAX);
+	sample_stacks_set_ceiling(stacks, STACKS_CEILING);
+	return stacks;
+}
+
+void sample_stacks_free(struct sample_stacks *stacks)
+{
+	if (!stacks)
+		return;
+	idmap_deinit(&stacks->stacks_by_pid);
+	free(stacks->frames);
+	unwinder_free(stacks->compat);
+	free(stacks);
+}
+
+void sample_stacks_set_depth(struct sample_stacks *stacks, unsigned frames)
+{
+	stacks->depth = frames;
+	stacks->frames = xreallocarray(stacks->frames, frames, sizeof(*stacks->frames));
+}
+
+void sample_stacks_set_ceiling(struct sample_stacks *stacks, uint32_t count)
+{
+	stacks->ceiling = count;
+}
+
+void sample_stacks_forget_processes(struct sample_stacks *stacks)
+{
+	idmap_deinit(&stacks->stacks_by_pid);
+}
+
+static frame_id frame_at(struct sample_stacks *stacks, const struct frame *frame)
+{
+	return profile_frame(stacks->profile, frame->module, frame->offset,
+			     frame->is_return_address);
+}
+
+static frame_id frame_at_pc(struct sample_stacks *stacks, const struct record *record, uint64_t pc,
+			    bool is_return_address)
+{
+	struct location location;
+
+	address_spaces_locate(stacks->spaces, record->pid, record->time_ns, pc - is_return_address,
+			      &location);
+	return frame_at(stacks, &(struct frame){.module = location.module,
+						.offset = location.offset + is_return_address,
+						.is_return_address = is_return_address});
+}
+
+/* Whether a process may not add stacks of many frames any more. */
+static bool is_at_ceiling(const struct sample_stacks *stacks, pid_t pid)
+{
+	uint32_t count = profile_stacks(stacks->profile).count, own;
+
+	if (count < stacks->ceiling)
+		return false;
+	own = idmap_get(&stacks->stacks_by_pid, (uint64_t)pid, 0);
+	return count / 2 >= stacks->ceiling ||
+	       (own != IDMAP_NONE && own >= stacks->ceiling / CEILING_SHARE);
+}
+
+static void count_added(struct sample_stacks *stacks, pid_t pid, uint32_t count_before)
+{
+	uint32_t added = profile_stacks(stacks->profile).count - count_before, *own;
+
+	if (!added)
+		return;
+	own = idmap_put(&stacks->stacks_by_pid, (uint64_t)pid, 0);
+	*own = (*own == IDMAP_NONE ? 0 : *own) + added;
+}
+
+enum { ABI_NONE = 0, ABI_32 = 1 }; /* PERF_SAMPLE_REGS_ABI_* */
+
+/* NULL: the registers are not there, or of a machine that we do not unwind. */
+static const struct arch *arch_of(const struct sample_stacks *stacks,
+				  const struct record_sample *sample)
+{
+	if (sample->regs.abi == ABI_NONE)
+		return NULL;
+	return sample->regs.abi == ABI_32 ? stacks->arch->compat : stacks->arch;
+}
+
+static struct unwinder *unwinder_of(struct sample_stacks *stacks, const struct arch *arch)
+{
+	if (arch == stacks->arch)
+		return stacks->unwinder;
+	if (!stacks->compat)
+		stacks->compat = unwinder_new_like(stacks->unwinder, arch);
+	return stacks->compat;
+}
+
+/* True if the walk reaches the root. */
+static bool unwind(struct sample_stacks *stacks, const struct record *record,
+		   const struct regs *regs, struct call_chain *chain)
+{
+	const struct record_sample *sample = &record->sample;
+	const struct arch *arch = arch_of(stacks, sample);
+	struct unwinder *unwinder = unwinder_of(stacks, arch);
+	const struct stack_copies copies = {.own = sample->stack,
+					    .interrupted = sample->interrupted_stack,
+					    .interrupted_start = sample->interrupted_start};
+	bool complete = unwinder_walk(unwinder, record->pid, record->time_ns, regs, &copies,
+				      chain) == UNWIND_ROOT;
+	bool deep = chain->needed_bytes > sample->dumped_bytes;
+	bool exceeds = deep || chain->saved_sp_at; /* the kernel's copy */
+	uint64_t sp = regs->values[arch->sp];
+
+	if (!complete &&
+	    unwinder_splice(unwinder, record->pid, record->time_ns, sample->user_chain, chain)) {
+		stacks->counts->spliced++;
+		return true;
+	}
+	stacks->extent = (struct stack_extent){
+		.is_whole = complete,
+		.is_deep = deep,
+		.saved_sp_at = chain->saved_sp_at,
+		.interrupted_end = chain->interrupted_end,
+	};
+	if (!complete && chain->interrupted_end)
+		stacks->extent.interrupted_end += CUT_OFF_BYTES;
+	stacks->counts->deep += exceeds;
+	stacks->counts->completed += complete && exceeds;
+	if (complete && chain->needed_bytes)
+		stacks->extent.end = sp + chain->needed_bytes;
+	else if (bytes_left(&sample->stack) > sample->dumped_bytes)
+		stacks->extent.end = sp + chain->needed_bytes + CUT_OFF_BYTES;
+	return complete;
+}
+
+static stack_id push_synthetic(struct sample_stacks *stacks, stack_id stack, const char *text)
+{
+	return profile_push(stacks->profile, stack, profile_synthetic_frame(stacks->profile, text));
+}
+
+/*
+ * Pushes the i-th frame from the leaf. Returns the number of frames that are left to push: at the
+ * ceiling, after the part of the stack that is known, only the leaf.
+ */
+static unsigned push_user(struct sample_stacks *stacks, bool at_ceiling, unsigned i, frame_id frame,
+			  stack_id *stack)
+{
+	if (at_ceiling && i && !profile_has_child(stacks->profile, *stack, frame)) {
+		*stack = push_synthetic(stacks, *stack, "[frames left out]");
+		stacks->counts->shortened++;
+		return 1;
+	}
+	*stack = profile_push(stacks->profile, *stack, frame);
+	return i;
+}
+
+/* The user part by its registers and the copied stack. */
+static stack_id push_unwound(struct sample_stacks *stacks, const struct record *record,
+			     const struct regs *regs, stack_id stack)
+{
+	struct call_chain chain = {.frames = stacks->frames, .room = stacks->depth};
+	bool at_ceiling = is_at_ceiling(stacks, record->pid);
+
+	stacks->counts->user_stacks++;
+	if (!unwind(stacks, record, regs, &chain)) {
+		stacks->counts->truncated++;
+		stack = push_synthetic(stacks, stack, "[truncated]");
+	}
+	for (unsigned left = chain.count; left;) {
+		unsigned i = left - 1;
+
+		left = push_user(stacks, at_ceiling, i, frame_at(stacks, &chain.frames[i]), &stack);
+		if (chain.left_out && i == chain.gap && left == i) {
+			char text[40];
+
+			snprintf(text, sizeof(text), "[%" PRIu64 " frames]", chain.left_out);
+			stack = push_synthetic(stacks, stack, text);
+		}
+	}
+	return stack;
+}
+
+static uint64_t chain_at(const struct bytes *chain, size_t index)
+{
+	struct bytes at = bytes_at(*chain, index * sizeof(uint64_t));
+
+	return bytes_u64(&at);
+}
+
+/*
+ * The number of addresses before the first one that is not in a mapping. The kernel's walk goes
+ * wrong in code without frame pointers; what follows that address is dropped.
+ */
+static size_t count_mapped(struct sample_stacks *stacks, const struct record *record, size_t count)
+{
+	struct location location;
+
+	for (size_t i = 1; i < count; i++)
+		if (!address_spaces_locate(stacks->spaces, record->pid, record->time_ns,
+					   chain_at(&record->sample.user_chain, i) - 1, &location))
+			return i;
+	return count;
+}
+
+/* The user part by the kernel's walk along frame pointers: the pc, then return addresses. */
+static stack_id push_user_chain(struct sample_stacks *stacks, const struct record *record,
+				stack_id stack)
+{
+	const struct bytes *chain = &record->sample.user_chain;
+	size_t all = bytes_left(chain) / sizeof(uint64_t);
+	size_t count = count_mapped(stacks, record, all);
+	bool at_ceiling = is_at_ceiling(stacks, record->pid);
+
+	/* A return address of 0 is the root. */
+	if (count < all && chain_at(chain, count) != 0) {
+		stacks->counts->truncated++;
+		stack = push_synthetic(stacks, stack, "[truncated]");
+	}
+	for (unsigned left = (unsigned)count; left;) {
+		unsigned i = left - 1;
+
+		left = push_user(stacks, at_ceiling, i,
+				 frame_at_pc(stacks, record, chain_at(chain, i), i > 0), &stack);
+	}
+	return stack;
+}
+
+static stack_id push_kernel(struct sample_stacks *stacks, const struct record_sample *sample,
+			    stack_id stack)
+{
+	module_id kernel = address_spaces_kernel(stacks->spaces);
+	size_t count = bytes_left(&sample->kernel_chain) / sizeof(uint64_t);
+
+	if (!count)
+		return profile_push(stacks->profile, stack,
+				    profile_frame(stacks->profile, kernel, sample->ip, false));
+	for (size_t i = count; i-- > 0;)
+		stack = profile_push(stacks->profile, stack,
+				     profile_frame(stacks->profile, kernel,
+						   chain_at(&sample->kernel_chain, i), i > 0));
+	return stack;
+}
+
+/*
+ * Until an exec enters the new program, the registers are still those of the old one, whose memory
+ * is gone: nothing is mapped where they point.
+ */
+static bool is_in_exec(struct sample_stacks *stacks, const struct record *record, uint64_t pc)
+{
+	struct location location;
+
+	return record->sample.in_kernel &&
+	       !address_spaces_locate(stacks->spaces, record->pid, record->time_ns, pc, &location);
+}
+
+bool sample_lacks_user_part(const struct record_sample *sample)
+{
+	return sample->is_chain_deferred && !bytes_left(&sample->user_chain) &&
+	       !bytes_left(&sample->stack);
+}
+
+static stack_id push_user_part(struct sample_stacks *stacks, const struct record *record,
+			       stack_id stack)
+{
+	const struct record_sample *sample = &record->sample;
+	const struct arch *arch = arch_of(stacks, sample);
+	struct regs regs;
+
+	stacks->counts->compat += sample->regs.abi == ABI_32;
+	if (sample_lacks_user_part(sample)) {
+		stacks->counts->chainless++;
+		stacks->counts->truncated++;
+		stack = push_synthetic(stacks, stack, "[truncated]");
+	}
+	if (bytes_left(&sample->user_chain) && !bytes_left(&sample->stack))
+		return is_in_exec(stacks, record, chain_at(&sample->user_chain, 0))
+			       ? stack
+			       : push_user_chain(stacks, record, stack);
+	if (arch && regs_from_perf(arch, sample->regs.mask, sample->regs.values, &regs) &&
+	    !is_in_exec(stacks, record, regs.pc))
+		return push_unwound(stacks, record, &regs, stack);
+	return sample->in_kernel ? stack
+				 : profile_push(stacks->profile, stack,
+						frame_at_pc(stacks, record, sample->ip, false));
+}
+
+stack_id sample_stacks_add(struct sample_stacks *stacks, struct profile *profile,
+			   const struct record *record, struct stack_extent *extent)
+{
+	const struct record_sample *sample = &record->sample;
+	uint32_t count_before = profile_stacks(profile).count;
+	stack_id stack = STACK_EMPTY;
+
+	stacks->profile = profile;
+	stacks->extent = (struct stack_extent){.end = 0};
+	stack = push_user_part(stacks, record, stack);
+	if (sample->in_kernel || bytes_left(&sample->kernel_chain))
+		stack = push_kernel(stacks, sample, stack);
+	count_added(stacks, record->pid, count_before);
+	*extent = stacks->extent;
+	return stack;
+}

@@ -1,0 +1,230 @@
+#include "record/sampling.h"
+
+#include "base/alloc.h"
+#include "perf/default_event.h"
+#include "proc/memory.h"
+#include "unwind/arch.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+/* The rate of an event is its own, else that of the recording. Returns what the kernel's limit
+ * lowered it from; 0: it did not. */
+static uint64_t set_rate(const struct record_config *config, struct event *event, uint64_t max_hz)
+{
+	uint64_t asked_hz = event->frequency_hz;
+
+	if (asked_hz && max_hz && asked_hz > max_hz) {
+		event->frequency_hz = max_hz;
+		return asked_hz;
+	}
+	if (asked_hz || event->period)
+		return 0;
+	if (config->period)
+		event->period = config->period;
+	else if (event->is_tracepoint)
+		event->period = 1;
+	else
+		event->frequency_hz = config->frequency_hz;
+	return 0;
+}
+
+struct error *sampling_choose(struct sampling *sampling, const struct record_config *config)
+{
+	*sampling = (struct sampling){0};
+	pmus_read(NULL, &sampling->pmus);
+	sampling->events = xcalloc(config->event_count ? config->event_count : 1,
+				   sizeof(*sampling->events));
+	if (!config->event_count && !config->samples_nothing)
+		event_default(&sampling->pmus, &sampling->events[sampling->event_count++],
+			      &sampling->reason);
+	while (sampling->event_count < config->event_count) {
+		struct event *event = &sampling->events[sampling->event_count];
+		struct error *err = event_parse(config->events[sampling->event_count],
+						&sampling->pmus, event);
+
+		if (err)
+			return err;
+		sampling->event_count++;
+	}
+	sampling->max_hz = event_max_frequency_hz();
+	for (size_t i = 0; i < sampling->event_count; i++) {
+		struct event *event = &sampling->events[i];
+		uint64_t asked_hz = set_rate(config, event, sampling->max_hz);
+
+		if (asked_hz)
+			sampling->lowered_hz = asked_hz;
+		event->exclude_kernel |= config->exclude_kernel;
+		event->exclude_user |= config->exclude_user;
+	}
+	return NULL;
+}
+
+void sampling_deinit(struct sampling *sampling)
+{
+	for (size_t i = 0; i < sampling->event_count; i++)
+		event_deinit(&sampling->events[i]);
+	free(sampling->events);
+	pmus_deinit(&sampling->pmus);
+	*sampling = (struct sampling){0};
+}
+
+static struct sample_fields fields_of(const struct record_config *config, const struct event *event)
+{
+	enum call_graph kind = event->has_call_graph ? event->call_graph : config->call_graph;
+	struct sample_fields fields = {
+		.kernel_chain = kind != CALL_GRAPH_NO,
+		.user_chain = kind == CALL_GRAPH_FP,
+		/* perf before 6.19 drops the whole stack of such a sample. */
+		.may_defer_chain = kind == CALL_GRAPH_FP && !config->writes_raw,
+	};
+
+	if (!call_graph_dumps(kind))
+		return fields;
+	/* perf puts the frames that it unwinds after those of the chain. */
+	fields.user_chain = !config->writes_raw;
+	fields.regs_mask = arch_native()->perf_mask;
+	fields.stack_bytes = event->stack_bytes ? event->stack_bytes : config->dump_bytes;
+	return fields;
+}
+
+struct sample_fields sampling_stack_fields(const struct record_config *config, uint32_t most_bytes)
+{
+	struct sample_fields fields = {
+		.kernel_chain = config->call_graph != CALL_GRAPH_NO,
+		.user_chain = config->call_graph != CALL_GRAPH_NO,
+	};
+
+	if (!record_config_dumps(config))
+		return fields;
+	fields.regs_mask = arch_native()->perf_mask;
+	fields.stack_bytes = config->dump_bytes < most_bytes ? config->dump_bytes : most_bytes;
+	return fields;
+}
+
+static struct sampler_options options_of(const struct record_config *config)
+{
+	const struct arch *arch = arch_native();
+
+	return (struct sampler_options){
+		.ring_bytes = config->ring_bytes,
+		.data_mappings = config->writes_raw,
+		.switches = config->adds_unsampled,
+		.waits = config->records_waiting,
+		.starts_late = config->delay_ns,
+		.read_memory = config->low_overhead ? NULL : memory_read,
+		/* Until samples have shown how deep stacks are. Records then come 2 ms late, and
+		 * shorter waits are over before one can look. */
+		.captures_from_start = !config->records_waiting,
+		.sp_bit = arch->perf_sp,
+		.pc_bit = arch->perf_pc,
+	};
+}
+
+static struct target target_of(const struct record_config *config)
+{
+	struct target target = {
+		.kind = TARGET_SYSTEM,
+		.cpus = config->cpus,
+		.cpu_count = config->cpu_count,
+		.inherit = config->inherit,
+	};
+
+	if (config->command) {
+		target.kind = TARGET_COMMAND;
+		target.prefers_cpus = true;
+		target.ids = &config->command;
+		target.id_count = 1;
+	} else if (config->pid_count) {
+		target.kind = TARGET_PROCESSES;
+		target.ids = config->pids;
+		target.id_count = config->pid_count;
+		target.were_found = config->pids_were_found;
+	} else if (config->tid_count) {
+		target.kind = TARGET_THREADS;
+		target.ids = config->tids;
+		target.id_count = config->tid_count;
+	}
+	return target;
+}
+
+/* What a whole package does is no process's. */
+static struct error *check_target(const struct record_config *config, const struct event *event)
+{
+	if (event->pmu_kind != PMU_PACKAGE ||
+	    !(config->command || config->pid_count || config->tid_count))
+		return NULL;
+	return error_hint(error_new("%s is counted per package, not per process", event->name),
+			  "sample the whole machine with -a");
+}
+
+struct error *sampling_open(struct sampling *sampling, const struct record_config *config,
+			    struct sampler **ret)
+{
+	struct sampler_options options = options_of(config);
+	struct target target = target_of(config);
+
+	for (size_t i = 0; i < sampling->event_count; i++) {
+		struct error *err = check_target(config, &sampling->events[i]);
+
+		if (err)
+			return err;
+		sampling->events[i].fields = fields_of(config, &sampling->events[i]);
+	}
+	return sampler_open(sampling->events, sampling->event_count, &target, &options, ret);
+}
+
+static void notice_uncounted(const struct sampling *sampling, const struct sampler *sampler,
+			     const struct listener *listener)
+{
+	const struct pmus *pmus = &sampling->pmus;
+
+	if (pmus->ignored)
+		listener_notice(listener,
+				"ignored %zu of the kernel's PMUs: their description is damaged or "
+				"has vanished (%s)",
+				pmus->ignored, pmus->ignored_name);
+	for (unsigned i = 0; i < sampling->event_count; i++) {
+		const char *cpus = sampler_lacking_cpus(sampler, i);
+
+		if (cpus)
+			listener_notice(listener,
+					"CPUs %s have no counter for %s: what they run is not in "
+					"the profile",
+					cpus, sampling->events[i].name);
+	}
+}
+
+void sampling_notice(const struct sampling *sampling, const struct record_config *config,
+		     const struct sampler *sampler, const struct listener *listener)
+{
+	const struct sampler_facts *facts = sampler_facts(sampler);
+
+	notice_uncounted(sampling, sampler, listener);
+	if (sampling->lowered_hz)
+		listener_notice(listener,
+				"%" PRIu64 " Hz of an event is above the kernel's limit: sampling "
+				"it at %" PRIu64 " Hz (kernel.perf_event_max_sample_rate)",
+				sampling->lowered_hz, sampling->max_hz);
+	if (sampling->reason)
+		listener_notice(listener, "sampling %s: %s", sampling->events[0].name,
+				sampling->reason);
+	if (facts->kernel_excluded && !config->exclude_kernel)
+		listener_notice(listener,
+				"user space only: no permission to sample the kernel (sudo sysctl "
+				"kernel.perf_event_paranoid=1 gives it)");
+	if (facts->is_joint)
+		listener_notice(listener,
+				"the limit of open files (ulimit -n) leaves no rings to mappings "
+				"alone: lost %s can cost names, too",
+				config->records_waiting ? "context switches" : "samples");
+	if (facts->ring_shrunk)
+		listener_notice(listener,
+				"ring buffers of %zu KiB per CPU: more memory may not be locked "
+				"(ulimit -l, kernel.perf_event_mlock_kb)",
+				facts->ring_bytes / 1024);
+	if (facts->copies_bytes)
+		listener_notice(listener,
+				"copies of %zu KiB of stack, so that the ring buffers hold more",
+				facts->copies_bytes / 1024);
+}

@@ -1,0 +1,474 @@
+#include "record/session.h"
+
+#include "base/alloc.h"
+#include "base/idmap.h"
+#include "record/deferred_chains.h"
+#include "record/module_descriptions.h"
+#include "record/sample_stacks.h"
+#include "record/thread_lives.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A file may claim any number of threads. Samples of further ones are those of "[other threads]":
+ * 100 MB. */
+enum { SAMPLED_THREADS_MAX = 256 << 10 };
+
+struct session {
+	struct address_spaces *spaces;
+	struct names *names;
+	struct sample_stacks *stacks;
+	struct profile *profile;
+	struct session_counts counts;
+	struct stack_extent extent; /* of the last record */
+	stack_id last_stack;	    /* likewise */
+
+	event_id *events; /* the profile's, by index in the records */
+	uint32_t event_count, event_room;
+	struct idmap event_names; /* (name, unit) → how many events were called so */
+
+	struct idmap label_sets; /* (pid and tid) → label_set_id, until a name changes */
+	struct thread_lives lives;
+	unsigned fold_count; /* ended ones are folded when there are as many; 0: never */
+	pid_t main_pid;	     /* whose program is the main module … */
+	bool main_awaited;   /* … which is the first file it maps from now on */
+	module_id main_module;
+	char *main_path; /* or the module of this name; NULL: none */
+
+	struct deferred_chains *deferred; /* samples that wait for their user part */
+	bool is_unordered;		  /* timed samples were added late */
+};
+
+static void add_late_sample(void *user, const struct record *record, label_set_id labels);
+
+struct session *session_new(struct address_spaces *spaces, struct names *names,
+			    struct unwinder *unwinder, const struct arch *arch,
+			    struct profile *profile)
+{
+	struct session *session = xcalloc(1, sizeof(*session));
+
+	session->spaces = spaces;
+	session->names = names;
+	session->stacks = sample_stacks_new(spaces, unwinder, arch, &session->counts.stacks);
+	session->profile = profile;
+	session->main_module = UINT32_MAX;
+	session->deferred = deferred_chains_new(add_late_sample, session);
+	return session;
+}
+
+void session_free(struct session *session)
+{
+	if (!session)
+		return;
+	free(session->events);
+	idmap_deinit(&session->event_names);
+	idmap_deinit(&session->label_sets);
+	thread_lives_deinit(&session->lives);
+	free(session->main_path);
+	sample_stacks_free(session->stacks);
+	deferred_chains_free(session->deferred);
+	free(session);
+}
+
+const struct session_counts *session_counts(const struct session *session)
+{
+	return &session->counts;
+}
+
+struct stack_extent session_stack_extent(const struct session *session)
+{
+	return session->extent;
+}
+
+stack_id session_last_stack(const struct session *session)
+{
+	return session->last_stack;
+}
+
+struct profile *session_profile(const struct session *session)
+{
+	return session->profile;
+}
+
+bool session_data_frame(struct session *session, pid_t pid, uint64_t address, frame_id *ret)
+{
+	struct location location;
+
+	if (!address_spaces_locate_data(session->spaces, pid, address, &location))
+		return false;
+	*ret = profile_frame(session->profile, location.module, location.offset, false);
+	return true;
+}
+
+module_id session_kernel(const struct session *session)
+{
+	return address_spaces_kernel(session->spaces);
+}
+
+/* The first event keeps its name, the second one becomes "cycles#2" unless that is taken, too. */
+static event_id add_distinct_event(struct session *session, struct profile_event event)
+{
+	struct strtab *strings = profile_strings(session->profile);
+	uint32_t *known = idmap_put(&session->event_names, event.name, event.unit);
+	uint32_t number = *known == IDMAP_NONE ? 0 : *known;
+	string_id name = event.name;
+	event_id count, id;
+
+	do {
+		if (number++) {
+			CLEANUP(free_ptr)
+			char *numbered = xasprintf("%s#%" PRIu32, strtab_get(strings, name),
+						   number);
+
+			event.name = strtab_add(strings, numbered);
+		}
+		count = profile_event_count(session->profile);
+		id = profile_add_event(session->profile, &event);
+	} while (id < count);
+	*known = number;
+	return id;
+}
+
+void session_add_event(struct session *session, const struct profile_event *event)
+{
+	GROW(session->events, session->event_count, session->event_room);
+	session->events[session->event_count++] = add_distinct_event(session, *event);
+}
+
+const event_id *session_events(const struct session *session)
+{
+	return session->events;
+}
+
+void session_set_depth(struct session *session, unsigned frames)
+{
+	sample_stacks_set_depth(session->stacks, frames);
+}
+
+void session_set_ceiling(struct session *session, uint32_t stacks)
+{
+	sample_stacks_set_ceiling(session->stacks, stacks);
+}
+
+void session_set_main_process(struct session *session, pid_t pid)
+{
+	session->main_pid = pid;
+	session->main_awaited = true;
+}
+
+void session_set_main_path(struct session *session, const char *path)
+{
+	free(session->main_path);
+	session->main_path = xstrdup(path);
+}
+
+/* Names change rarely, so all label sets are looked up again. */
+static void threads_changed(struct session *session)
+{
+	idmap_deinit(&session->label_sets);
+}
+
+static label_set_id labels_of(struct session *session, pid_t pid, pid_t tid)
+{
+	static const char other[] = "[other threads]";
+	uint32_t *labels = idmap_put(&session->label_sets,
+				     (uint64_t)(uint32_t)pid << 32 | (uint32_t)tid, 0);
+
+	if (*labels != IDMAP_NONE)
+		return *labels;
+	if (profile_label_set_count(session->profile) >= SAMPLED_THREADS_MAX)
+		*labels = profile_thread_labels(session->profile, -1, -1, other, other);
+	else
+		*labels = profile_thread_labels(session->profile, pid, tid,
+						names_get(session->names, pid, pid),
+						names_get(session->names, pid, tid));
+	return *labels;
+}
+
+static void add_sample(struct session *session, const struct record *record, label_set_id labels)
+{
+	const struct record_sample *sample = &record->sample;
+	stack_id stack = sample_stacks_add(session->stacks, session->profile, record,
+					   &session->extent);
+	uint32_t counted;
+
+	session->last_stack = stack;
+	session->counts.samples++;
+	assert(sample->event < session->event_count);
+	counted = profile_add(session->profile, labels, stack, session->events[sample->event],
+			      sample->period);
+	profile_add_timed_sample(session->profile,
+				 &(struct profile_timed_sample){.time_ns = record->time_ns,
+								.sample = counted,
+								.cpu = record->cpu});
+}
+
+label_set_id session_labels(struct session *session, pid_t pid, pid_t tid)
+{
+	return labels_of(session, pid, tid);
+}
+
+stack_id session_find_stack(struct session *session, const struct record *record,
+			    struct stack_extent *extent)
+{
+	struct stack_counts counts = session->counts.stacks;
+	stack_id stack = sample_stacks_add(session->stacks, session->profile, record, extent);
+
+	session->counts.stacks = counts;
+	return stack;
+}
+
+static void add_late_sample(void *user, const struct record *record, label_set_id labels)
+{
+	struct session *session = user;
+
+	session->is_unordered = true;
+	add_sample(session, record, labels);
+}
+
+static void feed_sample(struct session *session, const struct record *record)
+{
+	label_set_id labels;
+
+	/* The idle task of a CPU. */
+	if (record->pid == 0)
+		return;
+	labels = labels_of(session, record->pid, record->tid);
+	if (sample_lacks_user_part(&record->sample))
+		deferred_chains_add_sample(session->deferred, record, labels);
+	else
+		add_sample(session, record, labels);
+}
+
+static void feed_deferred_chain(struct session *session, const struct record *record)
+{
+	session->counts.strays += !deferred_chains_add_chain(session->deferred, record);
+}
+
+static void mark(struct session *session, const struct record *record,
+		 enum profile_marker_kind kind, const char *text, uint64_t count)
+{
+	struct profile_marker marker = {
+		.kind = kind,
+		.time_ns = record->time_ns,
+		.cpu = record->cpu,
+		.pid = record->pid,
+		.tid = record->tid,
+		.text = strtab_add(profile_strings(session->profile), text),
+		.count = count,
+	};
+
+	profile_add_marker(session->profile, &marker);
+}
+
+static void feed_mmap(struct session *session, const struct record *record)
+{
+	const struct record_mmap *mmap = &record->mmap;
+	struct mapping mapping = {
+		.start = mmap->start,
+		.end = mmap->start + mmap->length_bytes,
+		.offset = mmap->offset,
+		.device_major = mmap->device_major,
+		.device_minor = mmap->device_minor,
+		.inode = mmap->inode,
+		.generation = mmap->generation,
+		.build_id.len = mmap->build_id_bytes,
+		.path = mmap->path,
+	};
+
+	if (!mmap->executable)
+		return;
+	memcpy(mapping.build_id.bytes, mmap->build_id, mmap->build_id_bytes);
+	address_spaces_map(session->spaces, record->pid, record->time_ns, &mapping);
+	/* The kernel maps the program before its interpreter and its libraries. */
+	if (session->main_awaited && record->pid == session->main_pid) {
+		struct location location;
+
+		session->main_awaited = !address_spaces_locate(
+			session->spaces, record->pid, record->time_ns, mmap->start, &location);
+		session->main_module = location.module;
+	}
+}
+
+void session_add_thread(struct session *session, pid_t pid, pid_t tid)
+{
+	thread_lives_add(&session->lives, pid, tid);
+}
+
+void session_fold_ended(struct session *session, unsigned count)
+{
+	session->fold_count = count;
+	session->lives.keeps_ended = count > 0;
+}
+
+static void fold_thread(void *user, struct profile_thread *thread)
+{
+	const struct thread_lives *lives = user;
+	bool process_ended = thread_lives_process_ended(lives, thread->pid);
+
+	if (!process_ended && !thread_lives_thread_ended(lives, thread->pid, thread->tid))
+		return;
+	thread->tid = -1;
+	thread->name = thread->process;
+	if (process_ended)
+		thread->pid = -1;
+}
+
+static void fold_ended(struct session *session)
+{
+	if (!session->fold_count || thread_lives_ended_count(&session->lives) < session->fold_count)
+		return;
+	deferred_chains_end_all(session->deferred); /* label sets change */
+	profile_map_threads(session->profile, fold_thread, &session->lives);
+	threads_changed(session);
+	thread_lives_forget_ended(&session->lives);
+	sample_stacks_forget_processes(session->stacks);
+}
+
+static void feed_fork(struct session *session, const struct record *record)
+{
+	names_fork(session->names, record->fork.parent_tid, record->tid);
+	threads_changed(session);
+	thread_lives_reuse(&session->lives, record->pid, record->tid);
+	if (record->pid == record->fork.parent_pid) {
+		session_add_thread(session, record->pid, record->tid);
+	} else if (!record->fork.existing) {
+		thread_lives_begin_process(&session->lives, record->pid);
+		address_spaces_fork(session->spaces, record->fork.parent_pid, record->pid,
+				    record->time_ns);
+		mark(session, record, PROFILE_MARKER_FORK,
+		     names_get(session->names, record->pid, record->pid), 0);
+	}
+}
+
+static void end_process(struct session *session, const struct record *record)
+{
+	mark(session, record, PROFILE_MARKER_EXIT,
+	     names_get(session->names, record->pid, record->pid), 0);
+	names_exit(session->names, record->pid, record->time_ns);
+	address_spaces_exit(session->spaces, record->pid, record->time_ns);
+}
+
+static void feed_exit(struct session *session, const struct record *record)
+{
+	deferred_chains_end_thread(session->deferred, record->tid);
+	/* The first one's name is the process's. */
+	if (record->tid != record->pid)
+		names_exit(session->names, record->tid, record->time_ns);
+	if (thread_lives_end(&session->lives, record->pid, record->tid))
+		end_process(session, record);
+	fold_ended(session);
+}
+
+static void feed_comm(struct session *session, const struct record *record)
+{
+	if (record->comm.exec)
+		deferred_chains_exec(session->deferred, record->tid);
+	session_add_thread(session, record->pid, record->tid);
+	names_set(session->names, record->tid, record->comm.name);
+	threads_changed(session);
+	if (!record->comm.exec)
+		return;
+	mark(session, record, PROFILE_MARKER_EXEC, record->comm.name, 0);
+	thread_lives_begin_process(&session->lives, record->pid);
+	address_spaces_exec(session->spaces, record->pid, record->time_ns);
+	if (record->pid == session->main_pid)
+		session->main_awaited = true;
+}
+
+static void feed_lost(struct session *session, const struct record *record)
+{
+	if (record->lost.are_switches) {
+		session->counts.lost_switches += record->lost.count;
+		return;
+	}
+	session->counts.lost += record->lost.count;
+	mark(session, record, PROFILE_MARKER_LOST, "", record->lost.count);
+}
+
+void session_feed(struct session *session, const struct record *record)
+{
+	session->extent = (struct stack_extent){.end = 0};
+	session->last_stack = STACK_EMPTY;
+	switch (record->type) {
+	case RECORD_SAMPLE:
+		feed_sample(session, record);
+		break;
+	case RECORD_MMAP:
+		feed_mmap(session, record);
+		break;
+	case RECORD_COMM:
+		feed_comm(session, record);
+		break;
+	case RECORD_FORK:
+		feed_fork(session, record);
+		break;
+	case RECORD_EXIT:
+		feed_exit(session, record);
+		break;
+	case RECORD_LOST:
+		feed_lost(session, record);
+		break;
+	case RECORD_THROTTLE:
+		session->counts.throttled++;
+		mark(session, record, PROFILE_MARKER_THROTTLED, "", 0);
+		break;
+	case RECORD_DEFERRED_CHAIN:
+		feed_deferred_chain(session, record);
+		break;
+	case RECORD_OTHER:
+	case RECORD_SWITCH:
+	case RECORD_CGROUP:
+	case RECORD_TEXT_POKE:
+	case RECORD_KSYMBOL:
+	case RECORD_BPF_EVENT:
+		break;
+	}
+}
+
+void session_forget(struct session *session, uint64_t before_ns)
+{
+	address_spaces_forget(session->spaces, before_ns);
+	names_forget(session->names, before_ns);
+}
+
+void session_end(struct session *session)
+{
+	deferred_chains_end_all(session->deferred);
+}
+
+void session_finish(struct session *session)
+{
+	describe_modules(session->profile, session->spaces, session->main_module,
+			 session->main_path);
+	if (session->is_unordered)
+		profile_sort_timed_samples(session->profile);
+	session->is_unordered = false;
+}
+
+static event_id copy_event(const struct profile *from, event_id id, struct profile *to)
+{
+	struct profile_event event = *profile_get_event(from, id);
+	struct strtab *strings = profile_strings(to);
+
+	event.name = strtab_add(strings, profile_string(from, event.name));
+	event.unit = strtab_add(strings, profile_string(from, event.unit));
+	return profile_add_event(to, &event);
+}
+
+void session_change_profile(struct session *session, struct profile *profile)
+{
+	session_end(session);
+	session_finish(session);
+	for (uint32_t i = 0; i < session->event_count; i++)
+		session->events[i] = copy_event(session->profile, session->events[i], profile);
+	session->profile = profile;
+	session->counts = (struct session_counts){0};
+	/* Of the former profile's strings, label sets and threads. */
+	idmap_deinit(&session->event_names);
+	threads_changed(session);
+	thread_lives_forget_ended(&session->lives);
+	sample_stacks_forget_processes(session->stacks);
+}

@@ -1,0 +1,96 @@
+/*
+ * Dispatches records in time order: mappings to the address spaces, names to proc/names, samples
+ * through the unwinder into the profile. Live records and those of a file take the same path.
+ */
+#ifndef PROF_RECORD_SESSION_H
+#define PROF_RECORD_SESSION_H
+
+#include "perf/record.h"
+#include "proc/address_spaces.h"
+#include "proc/names.h"
+#include "profile/profile.h"
+#include "record/sample_stacks.h"
+#include "unwind/unwind.h"
+
+struct session_counts {
+	uint64_t samples;
+	uint64_t lost;		/* samples the kernel could not write */
+	uint64_t lost_switches; /* records of context switches that it could not write */
+	uint64_t throttled;	/* times the kernel paused sampling */
+	uint64_t strays;	/* user parts of call chains that no sample had waited for */
+	struct stack_counts stacks;
+};
+
+struct session;
+
+/* All are borrowed. */
+struct session *session_new(struct address_spaces *spaces, struct names *names,
+			    struct unwinder *unwinder, const struct arch *arch,
+			    struct profile *profile);
+void session_free(struct session *session);
+DEFINE_CLEANUP(session, session_free)
+
+/*
+ * Adds the next event of the records: the first one added is record.sample.event 0, and so on.
+ * Every event must be added before its samples. Each stays an event of its own in the profile: the
+ * second one called "cycles" becomes "cycles#2".
+ */
+void session_add_event(struct session *session, const struct profile_event *event);
+/* The events of the profile, in the order in which they were added. */
+const event_id *session_events(const struct session *session);
+
+/* See sample_stacks.h. */
+void session_set_depth(struct session *session, unsigned frames);
+void session_set_ceiling(struct session *session, uint32_t stacks);
+
+/* Makes the next program that the process executes the profile's main module … */
+void session_set_main_process(struct session *session, pid_t pid);
+/* … or, for a process that runs already, the file of that name. */
+void session_set_main_path(struct session *session, const char *path);
+
+/* Adds a thread that existed before the records. A process ends with the last of its threads, which
+ * need not be its first one. */
+void session_add_thread(struct session *session, pid_t pid, pid_t tid);
+
+/*
+ * Bounds memory where processes come and go: whenever `count` threads have ended, their samples
+ * become samples of their process (tid -1), and those of ended processes become one process per
+ * name (pid and tid -1). Ids of samples change then. Not for a profile that keeps timestamps.
+ */
+void session_fold_ended(struct session *session, unsigned count);
+
+void session_feed(struct session *session, const struct record *record);
+/* The extent of the stack of the last record. If a copier's copy was not enough, its end is a guess
+ * above the copy. */
+struct stack_extent session_stack_extent(const struct session *session);
+/* The stack of the last record, a sample; STACK_EMPTY: it has been added to no stack. */
+stack_id session_last_stack(const struct session *session);
+/*
+ * The stack of a thread that was read in another way, as a record of a sample that is not counted;
+ * *extent as session_stack_extent().
+ */
+stack_id session_find_stack(struct session *session, const struct record *record,
+			    struct stack_extent *extent);
+/* The labels of a thread, which may have ended lately. */
+label_set_id session_labels(struct session *session, pid_t pid, pid_t tid);
+struct profile *session_profile(const struct session *session);
+module_id session_kernel(const struct session *session);
+/* The frame of a variable of the process, which has no place in a stack but a name. False: none. */
+bool session_data_frame(struct session *session, pid_t pid, uint64_t address, frame_id *ret);
+/* Forgets processes, threads and mappings that ended before this time. No older record may follow.
+ */
+void session_forget(struct session *session, uint64_t before_ns);
+/* Adds the samples that still wait for the user part of their call chain. No records may follow. */
+void session_end(struct session *session);
+/* Describes to the profile the modules of its frames, and puts its timed samples in order. Records
+ * may follow. */
+void session_finish(struct session *session);
+/*
+ * Continues with another profile, which is empty and gets the same events; counts begin at 0. The
+ * former profile is as after session_end() and session_finish() and no longer borrowed.
+ */
+void session_change_profile(struct session *session, struct profile *profile);
+
+const struct session_counts *session_counts(const struct session *session);
+
+#endif

@@ -1,0 +1,119 @@
+#include "record/targets.h"
+
+#include "base/alloc.h"
+#include "base/pids.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+struct target_process {
+	struct targets *targets;
+	int fd;			  /* a pidfd; -1: it had ended before */
+	struct loop_watch *watch; /* NULL: it has ended */
+};
+
+/* "/proc/PID/status", "Tgid:". */
+pid_t process_of_thread(pid_t tid)
+{
+	CLEANUP(free_ptr) char *path = xasprintf("/proc/%d/status", tid);
+	CLEANUP(close_file) FILE *status = fopen(path, "re");
+	char line[256];
+	pid_t pid = 0;
+
+	while (status && fgets(line, sizeof(line), status))
+		if (sscanf(line, "Tgid: %d", &pid) == 1)
+			break;
+	return pid;
+}
+
+/* By the owner of its directory in /proc, as perf does. */
+static bool is_of_user(pid_t pid, uid_t user)
+{
+	CLEANUP(free_ptr) char *path = xasprintf("/proc/%d", pid);
+	struct stat st;
+
+	return pid != getpid() && stat(path, &st) == 0 && st.st_uid == user;
+}
+
+void targets_of_user(uid_t user, pid_t **ret, size_t *ret_count)
+{
+	CLEANUP(close_dir) DIR *proc = opendir("/proc");
+	size_t room = 0;
+
+	*ret = NULL;
+	*ret_count = 0;
+	for (pid_t pid; (pid = pids_next(proc));) {
+		if (!is_of_user(pid, user))
+			continue;
+		GROW(*ret, *ret_count, room);
+		(*ret)[(*ret_count)++] = pid;
+	}
+}
+
+static void on_end(void *user)
+{
+	struct target_process *process = user;
+	struct targets *targets = process->targets;
+
+	loop_unwatch(targets->loop, STEAL(process->watch));
+	if (--targets->left == 0)
+		targets->ended(targets->user);
+}
+
+/* A process that has ended already gets no descriptor. */
+static struct error *watch(struct targets *targets, struct target_process *process, pid_t pid)
+{
+	process->targets = targets;
+	process->fd = (int)syscall(SYS_pidfd_open, process_of_thread(pid), 0);
+	if (process->fd < 0)
+		return NULL;
+	targets->left++;
+	return loop_watch(targets->loop, process->fd, on_end, process, &process->watch);
+}
+
+struct error *targets_open(struct targets *targets, const struct record_config *config,
+			   struct loop *loop, loop_callback *ended, void *user)
+{
+	struct error *err = NULL;
+
+	*targets = (struct targets){
+		.loop = loop,
+		.tids = config->tids,
+		.tid_count = config->tid_count,
+		.ended = ended,
+		.user = user,
+	};
+	targets->processes = xcalloc(config->pid_count, sizeof(*targets->processes));
+	for (; targets->count < config->pid_count && !err; targets->count++)
+		err = watch(targets, &targets->processes[targets->count],
+			    config->pids[targets->count]);
+	return err;
+}
+
+void targets_close(struct targets *targets)
+{
+	for (size_t i = 0; i < targets->count; i++) {
+		loop_unwatch(targets->loop, targets->processes[i].watch);
+		close_fd(&targets->processes[i].fd);
+	}
+	free(targets->processes);
+	*targets = (struct targets){0};
+}
+
+static bool threads_have_ended(const struct targets *targets)
+{
+	for (size_t i = 0; i < targets->tid_count; i++)
+		if (process_of_thread(targets->tids[i]))
+			return false;
+	return true;
+}
+
+bool targets_have_ended(const struct targets *targets)
+{
+	if (targets->count)
+		return !targets->left;
+	return targets->tid_count && threads_have_ended(targets);
+}

@@ -1,0 +1,34 @@
+/*
+ * The processes and threads that a recording is attached to: which they are, and whether they have
+ * ended.
+ */
+#ifndef PROF_RECORD_TARGETS_H
+#define PROF_RECORD_TARGETS_H
+
+#include "base/loop.h"
+#include "record/config.h"
+
+struct targets {
+	struct loop *loop;
+	struct target_process *processes;
+	size_t count, left; /* processes that were asked for, and those that run */
+	const pid_t *tids;
+	size_t tid_count;
+	loop_callback *ended; /* called when the last process has ended */
+	void *user;
+};
+
+/* Borrows the lists of config. targets_close() is needed in every case. */
+MUST_CHECK struct error *targets_open(struct targets *targets, const struct record_config *config,
+				      struct loop *loop, loop_callback *ended, void *user);
+void targets_close(struct targets *targets);
+/* Whether all have ended; false if there are none. Reads /proc for each thread of config->tids. */
+bool targets_have_ended(const struct targets *targets);
+
+/* The processes in /proc that belong to the user, without this one. The caller frees *ret. */
+void targets_of_user(uid_t user, pid_t **ret, size_t *ret_count);
+
+/* The process of a thread; 0 if the thread has ended. */
+pid_t process_of_thread(pid_t tid);
+
+#endif

@@ -1,0 +1,302 @@
+#include "record/waiting.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/pids.h"
+#include "perf/threads.h"
+#include "record/switch_stacks.h"
+#include "record/targets.h"
+#include "record/waiting_refusal.h"
+#include "record/waits.h"
+#include "record/wakers.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* Rounds of looks at waiting threads come no more often: each reads all rings. */
+enum { LEAST_TICK_NS = 200000 };
+
+struct waiting {
+	struct waiting_options options;
+	struct waits *waits;
+	struct wakers *wakers;		     /* NULL: not recorded */
+	struct switch_stacks *switch_stacks; /* NULL: looks are not refused, or no more */
+	struct loop_watch *wakeups, *leavings;
+	bool has_begun, has_ended;
+	bool told_refusal;
+};
+
+/* ---- Opening ---- */
+
+/* Threads that wait are looked at as often as running ones are sampled. */
+static uint64_t tick_ns(const struct record_config *config)
+{
+	uint64_t ns = NS_PER_SECOND /
+		      (config->frequency_hz ? config->frequency_hz : RECORD_FREQUENCY_HZ);
+
+	return ns < LEAST_TICK_NS ? LEAST_TICK_NS : ns;
+}
+
+/* Where threads may not be looked at. */
+static void open_switch_stacks(struct waiting *waiting)
+{
+	const struct waiting_options *options = &waiting->options;
+	CLEANUP(free_ptr) char *text = NULL;
+
+	waiting->switch_stacks = switch_stacks_open(options->config, options->pmus);
+	if (!waiting->switch_stacks)
+		return;
+	text = waiting_refusal("/proc", switch_stacks_refused(waiting->switch_stacks), true);
+	if (text)
+		listener_problem(options->listener, "%s", text);
+	waiting->told_refusal = true;
+}
+
+static struct error *open_all(struct waiting *waiting)
+{
+	const struct waiting_options *options = &waiting->options;
+	const struct record_config *config = options->config;
+
+	waiting->waits = waits_new(
+		&(struct waits_options){
+			.tick_ns = tick_ns(config),
+			.least_ns = config->least_wait_ns,
+			.event = options->event,
+			.wants_kernel_stacks = geteuid() == 0 && !config->exclude_kernel,
+			.follows_forks = config->inherit,
+			.ignores_idle = config->ignores_idle,
+		},
+		options->pipeline->session);
+	if (!waiting->waits)
+		return error_new("cannot start a thread that looks at waiting ones");
+	open_switch_stacks(waiting);
+	return config->records_wakers ? wakers_open(config, &waiting->wakers) : NULL;
+}
+
+struct error *waiting_open(const struct waiting_options *options, struct waiting **ret)
+{
+	struct waiting *waiting;
+	struct error *err;
+
+	*ret = NULL;
+	if (!options->config->records_waiting)
+		return NULL;
+	waiting = xcalloc(1, sizeof(*waiting));
+	waiting->options = *options;
+	err = open_all(waiting);
+	if (err)
+		waiting_close(waiting);
+	else
+		*ret = waiting;
+	return err;
+}
+
+static void end_switch_stacks(struct waiting *waiting)
+{
+	loop_unwatch(waiting->options.loop, STEAL(waiting->leavings));
+	switch_stacks_free(STEAL(waiting->switch_stacks));
+}
+
+void waiting_close(struct waiting *waiting)
+{
+	if (!waiting)
+		return;
+	loop_unwatch(waiting->options.loop, waiting->wakeups);
+	end_switch_stacks(waiting);
+	wakers_free(waiting->wakers);
+	waits_free(waiting->waits);
+	free(waiting);
+}
+
+/* ---- Begin and end ---- */
+
+static bool is_kernel_thread(pid_t pid)
+{
+	CLEANUP(free_ptr) char *link = xasprintf("/proc/%d/exe", pid);
+	char path[1];
+
+	return readlink(link, path, sizeof(path)) < 0 && errno == ENOENT;
+}
+
+static void add_process(struct waiting *waiting, pid_t pid, uint64_t start_ns)
+{
+	CLEANUP(thread_list_deinit) struct thread_list threads = {0};
+
+	/* It may have ended by now. */
+	error_free(thread_list_add_process(&threads, pid));
+	for (size_t i = 0; i < threads.count; i++)
+		waits_add_thread(waiting->waits, pid, threads.items[i], start_ns);
+}
+
+static void add_all_processes(struct waiting *waiting, uint64_t start_ns)
+{
+	CLEANUP(close_dir) DIR *proc = opendir("/proc");
+
+	for (pid_t pid; (pid = pids_next(proc));)
+		if (!is_kernel_thread(pid))
+			add_process(waiting, pid, start_ns);
+}
+
+/* A command is not there before it is executed, unless the recording began late. */
+static void add_target(struct waiting *waiting, uint64_t start_ns)
+{
+	const struct record_config *config = waiting->options.config;
+
+	if (config->command && config->delay_ns)
+		add_process(waiting, config->command, start_ns);
+	for (size_t i = 0; i < config->pid_count; i++)
+		if (!config->pids_were_found || !is_kernel_thread(config->pids[i]))
+			add_process(waiting, process_of_thread(config->pids[i]), start_ns);
+	for (size_t i = 0; i < config->tid_count; i++)
+		waits_add_thread(waiting->waits, process_of_thread(config->tids[i]),
+				 config->tids[i], start_ns);
+	if (!config->command && !config->pid_count && !config->tid_count)
+		add_all_processes(waiting, start_ns);
+}
+
+struct error *waiting_begin(struct waiting *waiting, uint64_t start_ns)
+{
+	struct error *err = NULL;
+
+	if (!waiting)
+		return NULL;
+	waiting->has_begun = true;
+	if (waiting->wakers)
+		err = wakers_enable(waiting->wakers);
+	if (!err && waiting->switch_stacks)
+		err = switch_stacks_enable(waiting->switch_stacks);
+	if (!err)
+		add_target(waiting, start_ns);
+	return err;
+}
+
+struct error *waiting_watch(struct waiting *waiting)
+{
+	const struct waiting_options *options = waiting ? &waiting->options : NULL;
+	struct error *err = NULL;
+
+	if (!waiting)
+		return NULL;
+	if (waiting->wakers)
+		err = loop_watch(options->loop, wakers_fd(waiting->wakers), options->step,
+				 options->user, &waiting->wakeups);
+	if (!err && waiting->switch_stacks)
+		err = loop_watch(options->loop, switch_stacks_fd(waiting->switch_stacks),
+				 options->step, options->user, &waiting->leavings);
+	return err;
+}
+
+void waiting_end(struct waiting *waiting)
+{
+	if (!waiting)
+		return;
+	waiting->has_ended = true;
+	loop_unwatch(waiting->options.loop, STEAL(waiting->wakeups));
+	loop_unwatch(waiting->options.loop, STEAL(waiting->leavings));
+	if (waiting->wakers)
+		wakers_disable(waiting->wakers);
+	if (waiting->switch_stacks)
+		switch_stacks_disable(waiting->switch_stacks);
+}
+
+/* ---- Records ---- */
+
+/* What comes between the records, of rings of its own. */
+static void feed_others(struct waiting *waiting, uint64_t until_ns)
+{
+	const struct pipeline *pipeline = waiting->options.pipeline;
+
+	if (waiting->wakers)
+		wakers_feed(waiting->wakers, until_ns, pipeline, waiting->waits);
+	if (waiting->switch_stacks)
+		switch_stacks_feed(waiting->switch_stacks, until_ns, pipeline->session,
+				   waiting->waits);
+}
+
+void waiting_feed(struct waiting *waiting, const struct record *record)
+{
+	if (!waiting || !waiting->has_begun)
+		return;
+	if (record->type == RECORD_SWITCH)
+		feed_others(waiting, record->time_ns);
+	waits_feed(waiting->waits, record);
+}
+
+void waiting_feed_again(struct waiting *waiting, const struct record *record)
+{
+	if (waiting && waiting->has_begun)
+		waits_feed_again(waiting->waits, record);
+}
+
+static void limit_switch_stacks(struct waiting *waiting, uint64_t now_ns)
+{
+	if (!waiting->switch_stacks || waiting->has_ended ||
+	    !switch_stacks_are_too_many(waiting->switch_stacks, now_ns))
+		return;
+	end_switch_stacks(waiting);
+	listener_problem(waiting->options.listener,
+			 "waits have no stacks from now on: more than %d context switches per "
+			 "second and CPU are not sampled",
+			 SWITCH_STACKS_PER_SECOND);
+}
+
+/* The first one is enough: it is the same for most processes. */
+static void tell_refusal(struct waiting *waiting)
+{
+	pid_t pid = waits_take_refused(waiting->waits);
+	CLEANUP(free_ptr)
+	char *text = pid && !waiting->told_refusal ? waiting_refusal("/proc", pid, false) : NULL;
+
+	if (!text)
+		return;
+	waiting->told_refusal = true;
+	listener_problem(waiting->options.listener, "%s", text);
+}
+
+static void tell_lost_wakeups(const struct waiting *waiting)
+{
+	uint64_t lost = waiting->wakers ? wakers_lost(waiting->wakers) : 0;
+
+	if (lost)
+		listener_notice(waiting->options.listener,
+				"%" PRIu64
+				" wakeups on this machine were lost: some waits lack what "
+				"has ended them",
+				lost);
+}
+
+uint64_t waiting_end_batch(struct waiting *waiting, uint64_t now_ns, uint64_t complete_ns)
+{
+	uint64_t next_ns;
+
+	if (!waiting || !waiting->has_begun)
+		return 0;
+	feed_others(waiting, waiting->has_ended ? UINT64_MAX : complete_ns);
+	limit_switch_stacks(waiting, now_ns);
+	next_ns = waits_tick(waiting->waits, clock_now_ns(), complete_ns);
+	tell_refusal(waiting);
+	if (waiting->has_ended)
+		tell_lost_wakeups(waiting);
+	return next_ns;
+}
+
+/* ---- Results ---- */
+
+void waiting_settle(struct waiting *waiting, uint64_t now_ns, bool is_end)
+{
+	if (waiting)
+		waits_settle(waiting->waits, now_ns, is_end);
+}
+
+void waiting_begin_profile(struct waiting *waiting)
+{
+	if (waiting)
+		waits_begin_profile(waiting->waits, waiting->options.pipeline->session);
+}
+
+struct waiting_quality waiting_quality(const struct waiting *waiting)
+{
+	return waiting ? waits_quality(waiting->waits) : (struct waiting_quality){0};
+}

@@ -1,0 +1,152 @@
+#include "record/wakers.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/idmap.h"
+#include "perf/wakeups.h"
+#include "record/interrupt_code.h"
+#include "record/sampling.h"
+#include "record/wait_stacks.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+enum {
+	/* Of the stack of a waker. */
+	STACK_BYTES = 8 << 10,
+	/* A process whose code is not found is not looked up again before. */
+	SNAPSHOT_PAUSE_MS = 100,
+	/* Then all are forgotten. */
+	STRANGERS_MAX = 16 << 10,
+};
+
+struct wakers {
+	struct wakeups *wakeups;
+	struct interrupt_code *interrupts;
+	struct idmap strangers; /* (pid, 0) → when its mappings were read, in ms */
+	uint32_t stranger_count;
+};
+
+struct error *wakers_open(const struct record_config *config, struct wakers **ret)
+{
+	CLEANUP(wakers_cleanup) struct wakers *wakers = xcalloc(1, sizeof(*wakers));
+	CLEANUP(close_file) FILE *kallsyms = NULL;
+	bool is_fixed = !config->command && !config->pid_count;
+	struct error *err = wakeups_open(
+		&(struct wakeups_options){
+			.fields = sampling_stack_fields(config, STACK_BYTES),
+			.woken = is_fixed ? config->tids : NULL,
+			.woken_count = is_fixed ? config->tid_count : 0,
+		},
+		&wakers->wakeups);
+
+	if (err && geteuid() != 0) {
+		error_free(err);
+		return error_hint(error_new("only root may record who wakes threads (--wakers)"),
+				  "run prof as root (sudo)");
+	}
+	if (err)
+		return err;
+	kallsyms = fopen("/proc/kallsyms", "re");
+	wakers->interrupts = interrupt_code_read(kallsyms);
+	*ret = STEAL(wakers);
+	return NULL;
+}
+
+void wakers_free(struct wakers *wakers)
+{
+	if (!wakers)
+		return;
+	wakeups_free(wakers->wakeups);
+	interrupt_code_free(wakers->interrupts);
+	idmap_deinit(&wakers->strangers);
+	free(wakers);
+}
+
+struct error *wakers_enable(struct wakers *wakers)
+{
+	return wakeups_enable(wakers->wakeups);
+}
+
+void wakers_disable(struct wakers *wakers)
+{
+	wakeups_disable(wakers->wakeups);
+}
+
+int wakers_fd(const struct wakers *wakers)
+{
+	return wakeups_fd(wakers->wakeups);
+}
+
+static bool finds_code(const struct record *waker, const struct pipeline *pipeline)
+{
+	struct bytes chain = waker->sample.user_chain;
+	struct location location;
+
+	return !bytes_left(&chain) ||
+	       address_spaces_locate(pipeline->spaces, waker->pid, waker->time_ns,
+				     bytes_u64(&chain), &location);
+}
+
+/* Of a process whose mappings no record tells. */
+static void meet_stranger(struct wakers *wakers, const struct record *waker,
+			  const struct pipeline *pipeline)
+{
+	uint32_t now_ms = (uint32_t)(waker->time_ns / NS_PER_MS), *read_ms;
+
+	if (finds_code(waker, pipeline))
+		return;
+	if (wakers->stranger_count >= STRANGERS_MAX) {
+		idmap_deinit(&wakers->strangers);
+		wakers->stranger_count = 0;
+	}
+	read_ms = idmap_put(&wakers->strangers, (uint64_t)waker->pid, 0);
+	if (*read_ms != IDMAP_NONE && now_ms - *read_ms < SNAPSHOT_PAUSE_MS)
+		return;
+	wakers->stranger_count += *read_ms == IDMAP_NONE;
+	*read_ms = now_ms;
+	address_spaces_snapshot(pipeline->spaces, waker->pid, waker->time_ns);
+}
+
+/* Leaves of the sample what the interrupt did. False: it was the thread itself. */
+static bool cut_interrupt(const struct wakers *wakers, const struct wakeup *wakeup,
+			  struct record_sample *sample)
+{
+	bool was_entered = (wakeup->in_interrupt || wakeup->in_soft_interrupt) &&
+			   interrupt_code_cut(wakers->interrupts, &sample->kernel_chain);
+
+	if (!was_entered && !wakeup->in_interrupt && wakeup->waker->tid)
+		return false;
+	sample->regs.abi = 0;
+	sample->user_chain = sample->stack = (struct bytes){0};
+	return true;
+}
+
+static stack_id stack_of(struct wakers *wakers, const struct wakeup *wakeup,
+			 const struct pipeline *pipeline, const struct waits *waits)
+{
+	struct record waker = *wakeup->waker;
+
+	if (cut_interrupt(wakers, wakeup, &waker.sample))
+		return wait_stack_of_waker(pipeline->session, &waker, NULL);
+	if (!waits_know(waits, waker.tid))
+		meet_stranger(wakers, &waker, pipeline);
+	return wait_stack_of_waker(pipeline->session, &waker,
+				   names_get(pipeline->names, waker.pid, waker.tid));
+}
+
+void wakers_feed(struct wakers *wakers, uint64_t until_ns, const struct pipeline *pipeline,
+		 struct waits *waits)
+{
+	struct wakeup wakeup;
+
+	while (wakeups_next(wakers->wakeups, until_ns, &wakeup))
+		if (waits_know(waits, wakeup.woken))
+			waits_feed_wakeup(waits, wakeup.woken, wakeup.waker->time_ns,
+					  stack_of(wakers, &wakeup, pipeline, waits));
+}
+
+uint64_t wakers_lost(const struct wakers *wakers)
+{
+	return wakeups_lost(wakers->wakeups);
+}

@@ -1,0 +1,445 @@
+#include "report/rows.h"
+
+#include "base/alloc.h"
+#include "base/humanize.h"
+#include "report/tally.h"
+#include "report/waiting_place.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct builder {
+	const struct view *view;
+	const struct profile *profile;
+	const struct display_labels *labels;
+	struct rows *rows;
+	size_t room;
+	struct idmap ids;  /* of rows, by what distinguishes them */
+	uint32_t *of_line; /* the row of each line of labels */
+};
+
+static uint32_t row_of(struct builder *builder, uint64_t key, uint32_t subkey, struct row row)
+{
+	struct rows *rows = builder->rows;
+	uint32_t *id = idmap_put(&builder->ids, key, subkey);
+
+	if (*id == IDMAP_NONE) {
+		*id = (uint32_t)rows->count;
+		GROW(rows->items, rows->count, builder->room);
+		rows->items[rows->count++] = row;
+	}
+	return *id;
+}
+
+/* The subkey distinguishes known and unknown ones. */
+enum { KEY_FILE, KEY_MODULE, KEY_FUNCTION, KEY_LINE };
+
+static uint32_t row_of_module(struct builder *builder, uint32_t module)
+{
+	const char *path = profile_string(builder->profile,
+					  profile_get_module(builder->profile, module)->path);
+
+	return row_of(builder, module, KEY_MODULE,
+		      (struct row){.name = path, .label = ROW_NO_LABEL, .module = module});
+}
+
+static uint32_t row_of_file(struct builder *builder, string_id file, uint32_t module)
+{
+	struct row row = {.name = profile_string(builder->profile, file),
+			  .label = ROW_NO_LABEL,
+			  .module = module,
+			  .file = file};
+
+	return file ? row_of(builder, file, KEY_FILE, row)
+		    : row_of(builder, module, KEY_MODULE, row);
+}
+
+static uint32_t row_of_function(struct builder *builder, uint32_t label)
+{
+	const struct label *item = &builder->labels->items[label];
+
+	return row_of(builder, label, KEY_FUNCTION,
+		      (struct row){.name = item->name, .label = label, .module = item->module});
+}
+
+static uint32_t row_of_line(struct builder *builder, string_id file, uint32_t line, uint32_t label)
+{
+	const struct label *item = &builder->labels->items[label];
+
+	if (!file || !line)
+		return row_of_function(builder, label);
+	return row_of(builder, (uint64_t)file << 32 | line, KEY_LINE,
+		      (struct row){.name = item->name,
+				   .label = label,
+				   .module = item->module,
+				   .file = file,
+				   .line = line});
+}
+
+/* The file of the index-th line of a frame, outermost first, as labels has them. */
+static string_id file_of(const struct builder *builder, frame_id id, uint32_t index)
+{
+	struct profile_frame frame = profile_get_frame(builder->profile, id);
+
+	if (!frame.line_count)
+		return 0;
+	return profile_get_function(builder->profile,
+				    frame.lines[frame.line_count - 1 - index].function)
+		->file;
+}
+
+static uint32_t row_of_key(struct builder *builder, enum row_key key, frame_id frame,
+			   uint32_t index)
+{
+	const struct display_labels *labels = builder->labels;
+	struct labelled_line line = labels->lines[labels->first_line[frame] + index];
+
+	switch (key) {
+	case ROW_FILE:
+		return row_of_file(builder, file_of(builder, frame, index),
+				   labels->items[line.label].module);
+	case ROW_LINE:
+		return row_of_line(builder, file_of(builder, frame, index), line.line, line.label);
+	case ROW_MODULE:
+		return row_of_module(builder, labels->items[line.label].module);
+	default:
+		return row_of_function(builder, line.label);
+	}
+}
+
+static void make_rows(struct builder *builder, enum row_key key)
+{
+	const struct display_labels *labels = builder->labels;
+	uint32_t frames = profile_frame_count(builder->profile);
+
+	builder->of_line = xcalloc(labels->first_line[frames], sizeof(*builder->of_line));
+	for (frame_id frame = 0; frame < frames; frame++) {
+		uint32_t first = labels->first_line[frame];
+
+		for (uint32_t i = first; i < labels->first_line[frame + 1]; i++)
+			builder->of_line[i] = row_of_key(builder, key, frame, i - first);
+	}
+}
+
+static void add_up(struct builder *builder)
+{
+	struct rows *rows = builder->rows;
+	CLEANUP(free_ptr)
+	struct tally *sums = tally_rows(builder->view, builder->of_line, (uint32_t)rows->count);
+
+	for (size_t i = 0; i < rows->count; i++) {
+		rows->items[i].self = sums[i].self;
+		rows->items[i].total = sums[i].total;
+	}
+}
+
+static uint32_t row_of_thread(struct builder *builder, enum row_key key, thread_id id)
+{
+	const struct profile_thread *thread = profile_get_thread(builder->profile, id);
+	bool is_process = key == ROW_PROCESS;
+	string_id name = is_process || !thread->name ? thread->process : thread->name;
+
+	return row_of(builder, is_process ? thread->process : id, KEY_FUNCTION,
+		      (struct row){.name = profile_string(builder->profile, name),
+				   .label = ROW_NO_LABEL,
+				   .thread = id});
+}
+
+/* A sample is of one thread, whatever its stack. */
+static void add_threads(struct builder *builder, enum row_key key)
+{
+	const struct profile_samples samples = profile_samples(builder->profile);
+
+	for (uint64_t i = 0; i < samples.count; i++) {
+		const struct profile_sample *cell = &samples.items[i];
+		struct sum sum = {cell->samples, cell->weight};
+		uint32_t row;
+
+		if (!view_has(builder->view, cell))
+			continue;
+		row = row_of_thread(builder, key,
+				    profile_get_label_set(builder->profile, cell->labels)->thread);
+		sum_add(&builder->rows->items[row].self, sum);
+		sum_add(&builder->rows->items[row].total, sum);
+	}
+}
+
+/* Each text of the values is a row. */
+static void add_values(struct builder *builder)
+{
+	const struct profile_samples samples = profile_samples(builder->profile);
+	struct rows *rows = builder->rows;
+	uint32_t room = 0;
+
+	for (string_id i = 0; i < strtab_count(rows->values.texts); i++) {
+		GROW(rows->items, rows->count, room);
+		rows->items[rows->count++] = (struct row){.name = strtab_get(rows->values.texts, i),
+							  .label = ROW_NO_LABEL};
+	}
+	for (uint64_t i = 0; i < samples.count; i++) {
+		const struct profile_sample *cell = &samples.items[i];
+		struct row *row = &rows->items[rows->values.of_set[cell->labels]];
+
+		if (!view_has(builder->view, cell))
+			continue;
+		sum_add(&row->self, (struct sum){cell->samples, cell->weight});
+		row->total = row->self;
+	}
+}
+
+static uint32_t row_of_sample(struct builder *builder, enum row_key key,
+			      const struct profile_sample *sample)
+{
+	switch (key) {
+	case ROW_PROCESS:
+	case ROW_THREAD:
+		return row_of_thread(
+			builder, key,
+			profile_get_label_set(builder->profile, sample->labels)->thread);
+	case ROW_LABEL:
+		return builder->rows->values.of_set[sample->labels];
+	default:
+		return builder->of_line[view_self_line(builder->view, sample->stack)];
+	}
+}
+
+/*
+ * Reasons that differ in a name alone are of one kind. A lock that many threads hold in turn has as
+ * many reasons, each small; what waits for it must not seem to wait for something else.
+ */
+static const char *const kinds[] = {"[mutex held by ", "[rwlock held by ", "[end of "};
+
+/* The index in kinds, or ARRAY_SIZE(kinds). */
+static size_t kind_of_reason(const char *reason)
+{
+	size_t kind = 0;
+
+	while (kind < ARRAY_SIZE(kinds) && strncmp(reason, kinds[kind], strlen(kinds[kind])) != 0)
+		kind++;
+	return kind;
+}
+
+/* The number that stands for the kind of a reason: a label's, or one of those after them. */
+static uint32_t kind_of_label(const struct builder *builder, uint32_t label)
+{
+	size_t kind = kind_of_reason(builder->labels->items[label].name);
+
+	return kind < ARRAY_SIZE(kinds) ? builder->labels->count + (uint32_t)kind : label;
+}
+
+/* The sums of waiting by row, and by a reason or a kind of reasons. */
+struct reason_sums {
+	struct idmap ids;
+	uint64_t *weights;
+	uint32_t count, room;
+};
+
+static void reason_sums_deinit(struct reason_sums *sums)
+{
+	idmap_deinit(&sums->ids);
+	free(sums->weights);
+}
+
+static uint64_t *weight_of(struct reason_sums *sums, uint32_t row, uint32_t reason)
+{
+	uint32_t *id = idmap_put(&sums->ids, (uint64_t)row << 32 | reason, 0);
+
+	if (*id == IDMAP_NONE) {
+		*id = sums->count;
+		GROW(sums->weights, sums->count, sums->room);
+		sums->weights[sums->count++] = 0;
+	}
+	return &sums->weights[*id];
+}
+
+/* The row, and the label of the reason; returns false for what is not chosen or has no reason. */
+static bool find_reason(struct builder *builder, enum row_key key,
+			const struct profile_sample *sample, uint32_t *row, uint32_t *reason)
+{
+	stack_id end = waiting_reason(builder->profile, sample->stack);
+
+	if (!view_has(builder->view, sample) || end == STACK_EMPTY)
+		return false;
+	*row = row_of_sample(builder, key, sample);
+	*reason = view_leaf_label(builder->view, end);
+	return true;
+}
+
+/* First the kind that has most of a row's waiting, then the largest reason of this kind. */
+static void choose_reason(const struct builder *builder, struct reason_sums *sums, struct row *row,
+			  uint32_t index, uint32_t reason)
+{
+	uint64_t kind = *weight_of(sums, index, kind_of_label(builder, reason));
+	uint64_t alone = *weight_of(sums, index, reason);
+
+	if (row->reason != ROW_NO_LABEL &&
+	    (kind < row->kind_weight || (kind == row->kind_weight && alone <= row->reason_weight)))
+		return;
+	row->reason = reason;
+	row->reason_weight = alone;
+	row->kind_weight = kind;
+}
+
+/* Which reason most of the waiting in a row has. */
+static void find_reasons(struct builder *builder, enum row_key key)
+{
+	const struct profile_samples samples = profile_samples(builder->profile);
+	CLEANUP(reason_sums_deinit) struct reason_sums sums = {0};
+	uint32_t row, reason;
+
+	for (uint64_t i = 0; i < samples.count; i++) {
+		if (!find_reason(builder, key, &samples.items[i], &row, &reason))
+			continue;
+		*weight_of(&sums, row, reason) += samples.items[i].weight;
+		if (kind_of_label(builder, reason) != reason)
+			*weight_of(&sums, row,
+				   kind_of_label(builder, reason)) += samples.items[i].weight;
+	}
+	for (uint64_t i = 0; i < samples.count; i++)
+		if (find_reason(builder, key, &samples.items[i], &row, &reason))
+			choose_reason(builder, &sums, &builder->rows->items[row], row, reason);
+}
+
+static void drop_empty_rows(struct rows *rows)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < rows->count; i++)
+		if (rows->items[i].total.samples || rows->items[i].total.weight)
+			rows->items[count++] = rows->items[i];
+	rows->count = count;
+}
+
+/* Finds the reasons, leaves out rows without samples and sorts the others. */
+static void finish(struct builder *builder, enum row_key key)
+{
+	struct rows *rows = builder->rows;
+
+	for (size_t i = 0; i < rows->count; i++)
+		rows->items[i].reason = ROW_NO_LABEL;
+	if (builder->view->places)
+		find_reasons(builder, key);
+	drop_empty_rows(rows);
+	rows_sort(rows, ROWS_BY_SELF);
+}
+
+static void builder_deinit(struct builder *builder)
+{
+	idmap_deinit(&builder->ids);
+	free(builder->of_line);
+}
+
+void rows_init(struct rows *rows, const struct view *view, enum row_key key)
+{
+	CLEANUP(builder_deinit)
+	struct builder builder = {
+		.view = view, .profile = view->profile, .labels = &view->labels, .rows = rows};
+
+	*rows = (struct rows){.all = view->stacks[STACK_EMPTY].total};
+	if (key == ROW_PROCESS || key == ROW_THREAD) {
+		add_threads(&builder, key);
+	} else {
+		make_rows(&builder, key);
+		add_up(&builder);
+	}
+	finish(&builder, key);
+}
+
+struct error *rows_init_by(struct rows *rows, const struct view *view, const struct row_by *by)
+{
+	struct builder builder = {.view = view, .profile = view->profile, .rows = rows};
+	struct error *err;
+
+	if (by->key != ROW_LABEL) {
+		rows_init(rows, view, by->key);
+		return NULL;
+	}
+	*rows = (struct rows){.all = view->stacks[STACK_EMPTY].total};
+	err = label_values_init(&rows->values, view->profile, by->label);
+	if (err)
+		return err;
+	add_values(&builder);
+	finish(&builder, ROW_LABEL);
+	return NULL;
+}
+
+void rows_deinit(struct rows *rows)
+{
+	label_values_deinit(&rows->values);
+	free(rows->items);
+	*rows = (struct rows){0};
+}
+
+static int by_weight(uint64_t left, uint64_t right)
+{
+	return (left < right) - (left > right);
+}
+
+/* Whatever comes first, no two rows are equal: qsort is not stable. */
+static int compare_rows(const struct row *left, const struct row *right, enum row_order order)
+{
+	int by_self = by_weight(left->self.weight, right->self.weight);
+	int by_total = by_weight(left->total.weight, right->total.weight);
+	int by_name = strcmp(left->name, right->name);
+	int ret = order == ROWS_BY_SELF ? by_self : order == ROWS_BY_TOTAL ? by_total : by_name;
+
+	if (!ret)
+		ret = order == ROWS_BY_SELF ? by_total : by_self;
+	if (!ret)
+		ret = by_name ? by_name : by_total;
+	if (!ret)
+		ret = (left->module > right->module) - (left->module < right->module);
+	if (!ret)
+		ret = (left->line > right->line) - (left->line < right->line);
+	if (!ret)
+		ret = (left->file > right->file) - (left->file < right->file);
+	return ret ? ret : (left->thread > right->thread) - (left->thread < right->thread);
+}
+
+static int compare_by(const void *a, const void *b, void *order)
+{
+	return compare_rows(a, b, *(enum row_order *)order);
+}
+
+void rows_sort(struct rows *rows, enum row_order order)
+{
+	if (rows->count)
+		qsort_r(rows->items, rows->count, sizeof(*rows->items), compare_by, &order);
+}
+
+/* Of waiting: if one in so many has another reason, that is not worth a word. */
+enum { NEARLY_ALL = 20 };
+
+static bool is_nearly_all(uint64_t part, uint64_t all)
+{
+	return part >= all - all / NEARLY_ALL;
+}
+
+char *row_reason(const struct view *view, const struct row *row)
+{
+	CLEANUP(free_ptr) char *text = NULL;
+	const char *reason;
+
+	if (row->reason == ROW_NO_LABEL)
+		return xstrdup("");
+	reason = view->labels.items[row->reason].name;
+	/* The row is the reason: there is no stack. */
+	if (!strcmp(reason, row->name))
+		return xstrdup("");
+	text = is_nearly_all(row->reason_weight, row->kind_weight)
+		       ? xstrdup(reason)
+		       : xasprintf("%sseveral]", kinds[kind_of_reason(reason)]);
+	if (is_nearly_all(row->kind_weight, row->self.weight))
+		return xstrdup(text);
+	return xasprintf("%s %s", text, humanize_share(row->kind_weight, row->self.weight).text);
+}
+
+const char *row_by_name(const struct row_by *by)
+{
+	static const char *const names[] = {
+		[ROW_FUNCTION] = "function", [ROW_FILE] = "file",	[ROW_LINE] = "line",
+		[ROW_MODULE] = "module",     [ROW_PROCESS] = "process", [ROW_THREAD] = "thread",
+	};
+
+	return by->key == ROW_LABEL ? by->label : names[by->key];
+}

@@ -1,0 +1,119 @@
+#include "report/waiting_place.h"
+
+#include "base/alloc.h"
+#include "base/text.h"
+#include "profile/code_origin.h"
+
+#define NO_LINE UINT32_MAX
+
+/* The less, the more it tells. */
+enum waiting_rank waiting_rank_of(const struct display_labels *labels, uint32_t label)
+{
+	enum profile_module_kind kind = display_labels_kind(labels, label);
+	const struct label *item = &labels->items[label];
+
+	if (kind == PROFILE_MODULE_SYNTHETIC)
+		return RANKS;
+	if (kind == PROFILE_MODULE_KERNEL)
+		return RANK_KERNEL;
+	switch (code_origin_of(display_module_name(labels->profile, item->module), item->name)) {
+	case ORIGIN_C_LIBRARY:
+		return RANK_C_LIBRARY;
+	case ORIGIN_RUNTIME:
+		return RANK_RUNTIME;
+	case ORIGIN_PROGRAM:
+		break;
+	}
+	return kind == PROFILE_MODULE_JIT || kind == PROFILE_MODULE_INTERPRETED ? RANK_SCRIPT
+										: RANK_NATIVE;
+}
+
+static bool is_reason(const struct profile *profile, frame_id frame)
+{
+	return profile_get_frame(profile, frame).module == PROFILE_SYNTHETIC;
+}
+
+/* "[woken by NAME]", as record/wait_stacks.h has it. */
+static bool is_waker(const struct profile *profile, frame_id id)
+{
+	struct profile_frame frame = profile_get_frame(profile, id);
+
+	return frame.module == PROFILE_SYNTHETIC &&
+	       text_begins(profile_string(profile, (string_id)frame.offset), "[woken by ");
+}
+
+static stack_id without_waker(const struct profile *profile, stack_id stack)
+{
+	const struct profile_stacks stacks = profile_stacks(profile);
+
+	for (stack_id i = stack; i != STACK_EMPTY; i = stacks.items[i].parent)
+		if (is_waker(profile, stacks.items[i].frame))
+			return stacks.items[i].parent;
+	return stack;
+}
+
+stack_id waiting_reason(const struct profile *profile, stack_id stack)
+{
+	stack = without_waker(profile, stack);
+	if (stack == STACK_EMPTY || !is_reason(profile, profile_stacks(profile).items[stack].frame))
+		return STACK_EMPTY;
+	return stack;
+}
+
+/* By label. */
+static enum waiting_rank *find_ranks(const struct display_labels *labels)
+{
+	enum waiting_rank *ranks = xcalloc(labels->count, sizeof(*ranks));
+
+	for (uint32_t i = 0; i < labels->count; i++)
+		ranks[i] = waiting_rank_of(labels, i);
+	return ranks;
+}
+
+/* The best line of a stack. */
+struct place {
+	uint32_t line;
+	enum waiting_rank rank;
+};
+
+/* The innermost of the best lines of a frame, or its caller's place if that is better. */
+static struct place place_in(const struct display_labels *labels, const enum waiting_rank *ranks,
+			     frame_id frame, struct place callers)
+{
+	struct place best = {.line = NO_LINE, .rank = RANKS};
+
+	for (uint32_t i = labels->first_line[frame + 1]; i-- > labels->first_line[frame];) {
+		enum waiting_rank rank = ranks[labels->lines[i].label];
+
+		if (rank < best.rank)
+			best = (struct place){i, rank};
+	}
+	return callers.rank < best.rank ? callers : best;
+}
+
+/* A parent's id is below its children's. */
+uint32_t *waiting_places(const struct display_labels *labels)
+{
+	const struct profile_stacks stacks = profile_stacks(labels->profile);
+	CLEANUP(free_ptr) enum waiting_rank *ranks = find_ranks(labels);
+	CLEANUP(free_ptr) struct place *best = xcalloc(stacks.count, sizeof(*best));
+	CLEANUP(free_ptr) bool *is_of_waker = xcalloc(stacks.count, sizeof(*is_of_waker));
+	uint32_t *places = xcalloc(stacks.count, sizeof(*places));
+
+	best[STACK_EMPTY] = (struct place){NO_LINE, RANKS};
+	places[STACK_EMPTY] = NO_LINE;
+	for (stack_id i = 1; i < stacks.count; i++) {
+		struct profile_stack stack = stacks.items[i];
+
+		best[i] = place_in(labels, ranks, stack.frame, best[stack.parent]);
+		places[i] = labels->first_line[stack.frame + 1] - 1;
+		if (is_reason(labels->profile, stack.frame) && best[i].rank < RANKS)
+			places[i] = best[i].line;
+		is_of_waker[i] = stack.parent != STACK_EMPTY &&
+				 (is_of_waker[stack.parent] ||
+				  is_waker(labels->profile, stack.frame));
+		if (is_of_waker[i])
+			places[i] = places[stack.parent];
+	}
+	return places;
+}

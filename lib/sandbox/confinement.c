@@ -1,0 +1,246 @@
+#include "sandbox/confinement.h"
+
+#include "base/alloc.h"
+#include "sandbox/syscall_filter.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <inttypes.h>
+#include <linux/capability.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+
+/* "nogroup": a group with the number of the user may be one that has rights. */
+enum { NO_GROUP = 65534 };
+
+/* A module needs one at a time for each thread: far below what other processes may want. */
+enum { DESCRIPTORS_MAX = 256 };
+
+/* Of its user in all. The kernel's memory for a thread, 26 KB, counts nowhere else. */
+enum { THREADS_MAX = 16384 };
+
+/* The main thread's, as most systems have it; other stacks count as data. */
+enum { STACK_BYTES = 8 << 20 };
+
+/*
+ * For files that are passed and mapped, beyond what is mapped: more than any debug information,
+ * and few enough pages that their page tables (1/512) stay below 128 MiB.
+ */
+#define MAPPED_BYTES (UINT64_C(64) << 30)
+
+/* Handlers are the parent's, but the one that lets truncated files be read as zeros. */
+static void reset_signals(void)
+{
+	static const int own_faults[] = {SIGBUS, SIGSEGV, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGXCPU};
+	struct sigaction action;
+	sigset_t set;
+
+	for (int number = 1; number < NSIG; number++)
+		if (number != SIGBUS && sigaction(number, NULL, &action) == 0 &&
+		    action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN)
+			signal(number, SIG_DFL);
+	sigemptyset(&set);
+	for (size_t i = 0; i < ARRAY_SIZE(own_faults); i++)
+		sigaddset(&set, own_faults[i]);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+}
+
+static void close_between(unsigned first, unsigned last)
+{
+	struct rlimit limit;
+
+	if (first > last || syscall(SYS_close_range, first, last, 0) == 0)
+		return;
+	/* Linux before 5.9. */
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur <= last)
+		last = (unsigned)limit.rlim_cur;
+	for (unsigned fd = first; fd < last; fd++)
+		close((int)fd);
+}
+
+/* Standard streams stay open for the reports of a sanitizer. */
+static void close_others(unsigned fd)
+{
+	unsigned first = SANITIZED ? STDERR_FILENO + 1 : 0;
+
+	if (fd > 0)
+		close_between(first, fd - 1);
+	close_between(fd + 1, ~0U);
+}
+
+/* Assumed in a container without /proc: more than a small recording takes. */
+enum { DATA_BYTES = 256 << 20 };
+
+struct error *confinement_measure(struct confinement_memory *ret)
+{
+	CLEANUP(close_file) FILE *file = fopen("/proc/self/statm", "re");
+	uint64_t page = (uint64_t)getpagesize(), mapped, data;
+
+	*ret = (struct confinement_memory){.mapped_bytes = MAPPED_BYTES, .data_bytes = DATA_BYTES};
+	if (!file && errno == ENOENT)
+		return NULL;
+	if (!file)
+		return error_errno(errno, "open /proc/self/statm");
+	if (fscanf(file, "%" SCNu64 " %*u %*u %*u %*u %" SCNu64, &mapped, &data) != 2)
+		return error_new("/proc/self/statm has no sizes");
+	*ret = (struct confinement_memory){.mapped_bytes = mapped * page,
+					   .data_bytes = data * page};
+	return NULL;
+}
+
+/* Lowers it; an ordinary user cannot raise it again. */
+static struct error *limit(int resource, const char *name, uint64_t soft, uint64_t hard)
+{
+	struct rlimit present, wanted = {soft, hard};
+
+	if (getrlimit(resource, &present) < 0)
+		return error_errno(errno, "read %s", name);
+	if (wanted.rlim_max > present.rlim_max)
+		wanted.rlim_max = present.rlim_max;
+	if (wanted.rlim_cur > wanted.rlim_max)
+		wanted.rlim_cur = wanted.rlim_max;
+	if (setrlimit(resource, &wanted) < 0)
+		return error_errno(errno, "set %s", name);
+	return NULL;
+}
+
+#define LIMIT(resource, bound) limit(resource, #resource, bound, bound)
+
+static struct error *set_limits(const struct confinement *confinement)
+{
+	uint64_t data = confinement->present.data_bytes + confinement->memory_bytes;
+	uint64_t mapped = confinement->present.mapped_bytes + confinement->memory_bytes +
+			  MAPPED_BYTES;
+	struct error *err = LIMIT(RLIMIT_DATA, data);
+
+	if (!err)
+		err = LIMIT(RLIMIT_AS, mapped);
+	if (!err)
+		err = LIMIT(RLIMIT_STACK, STACK_BYTES);
+	if (!err)
+		err = LIMIT(RLIMIT_CORE, 0);
+	if (!err && !SANITIZED)
+		err = LIMIT(RLIMIT_FSIZE, 0);
+	if (!err)
+		err = LIMIT(RLIMIT_NOFILE, DESCRIPTORS_MAX);
+	/* SIGXCPU says why it ended, SIGKILL a second later cannot be ignored. */
+	if (!err)
+		err = limit(RLIMIT_CPU, "RLIMIT_CPU", confinement->cpu_seconds,
+			    confinement->cpu_seconds + UINT64_C(1));
+	if (!err && geteuid() == 0)
+		err = LIMIT(RLIMIT_NPROC, THREADS_MAX);
+	return err;
+}
+
+/* What the kernel does not permit to us (EPERM) or to anybody in our user namespace (EINVAL). */
+static bool failed_where_possible(int result)
+{
+	return result < 0 && errno != EPERM && errno != EINVAL;
+}
+
+static struct error *drop_user(uid_t uid)
+{
+	if (geteuid() == 0 && (failed_where_possible(setgroups(0, NULL)) ||
+			       failed_where_possible(setresgid(NO_GROUP, NO_GROUP, NO_GROUP)) ||
+			       failed_where_possible(setresuid(uid, uid, uid))))
+		return error_errno(errno, "become user %u", (unsigned)uid);
+	return NULL;
+}
+
+static struct error *drop_capabilities(void)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {0};
+
+	if (syscall(SYS_capset, &header, none) < 0)
+		return error_errno(errno, "drop capabilities");
+	return NULL;
+}
+
+/* After the user has changed, which resets two of them. */
+static struct error *set_attributes(pid_t parent)
+{
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+		return error_errno(errno, "set no_new_privs");
+	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
+		return error_errno(errno, "become undumpable");
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0)
+		return error_errno(errno, "end with the parent");
+	if (getppid() != parent)
+		return error_new("the parent has ended");
+	return NULL;
+}
+
+/* struct landlock_ruleset_attr of ABI 6, which headers may be too old for. */
+struct landlock_rules {
+	uint64_t files, network, scopes;
+};
+
+enum {
+	LANDLOCK_QUERY_VERSION = 1 << 0,
+	/* All rights of an ABI: the kinds of access to files, network and other processes. */
+	LANDLOCK_FILES_1 = (1 << 13) - 1,
+	LANDLOCK_FILES_2 = (1 << 14) - 1,
+	LANDLOCK_FILES_3 = (1 << 15) - 1,
+	LANDLOCK_NETWORK_4 = (1 << 2) - 1,
+	LANDLOCK_FILES_5 = (1 << 16) - 1,
+	LANDLOCK_SCOPES_6 = (1 << 2) - 1,
+};
+
+/* landlock_create_ruleset(2) and landlock_restrict_self(2): the same numbers everywhere. */
+enum { CREATE_RULESET = 444, RESTRICT_SELF = 446 };
+
+/* Handles every kind of access and allows none. */
+static struct error *enter_landlock(void)
+{
+	static const struct landlock_rules rules_by_abi[] = {
+		{.files = 0},
+		{.files = LANDLOCK_FILES_1},
+		{.files = LANDLOCK_FILES_2},
+		{.files = LANDLOCK_FILES_3},
+		{.files = LANDLOCK_FILES_3, .network = LANDLOCK_NETWORK_4},
+		{.files = LANDLOCK_FILES_5, .network = LANDLOCK_NETWORK_4},
+		{LANDLOCK_FILES_5, LANDLOCK_NETWORK_4, LANDLOCK_SCOPES_6},
+	};
+	static const size_t size_by_abi[ARRAY_SIZE(rules_by_abi)] = {0, 8, 8, 8, 16, 16, 24};
+	long abi = syscall(CREATE_RULESET, NULL, 0, LANDLOCK_QUERY_VERSION);
+	int ruleset;
+
+	if (abi < 1)
+		return NULL;
+	if (abi >= (long)ARRAY_SIZE(rules_by_abi))
+		abi = (long)ARRAY_SIZE(rules_by_abi) - 1;
+	ruleset = (int)syscall(CREATE_RULESET, &rules_by_abi[abi], size_by_abi[abi], 0);
+	if (ruleset < 0)
+		return error_errno(errno, "make a Landlock ruleset");
+	if (syscall(RESTRICT_SELF, ruleset, 0) < 0) {
+		close(ruleset);
+		return error_errno(errno, "apply a Landlock ruleset");
+	}
+	close(ruleset);
+	return NULL;
+}
+
+struct error *confinement_enter(const struct confinement *confinement)
+{
+	struct error *err;
+
+	reset_signals();
+	close_others((unsigned)confinement->fd);
+	err = set_limits(confinement);
+	if (!err)
+		err = drop_user(confinement->uid);
+	if (!err)
+		err = drop_capabilities();
+	if (!err)
+		err = set_attributes(confinement->parent);
+	if (!err)
+		err = enter_landlock();
+	if (!err)
+		err = syscall_filter_install();
+	return err;
+}

@@ -1,0 +1,317 @@
+#include "symbol/engine.h"
+
+#include "base/alloc.h"
+#include "base/idmap.h"
+
+/* An address to symbolize. */
+struct target {
+	uint64_t address;
+	uint32_t unit;	/* of the module's DWARF, or DWARF_NO_UNIT */
+	uint32_t index; /* of the request's addresses */
+};
+
+/* A request at work. */
+struct job {
+	const struct engine_request *request;
+	struct source *source;
+	struct target *targets;	  /* by unit and address */
+	struct symbolized *lines; /* by address */
+	atomic_size_t pieces_left;
+};
+
+/* A job of a thread: the targets of one unit. */
+struct piece {
+	struct job *job;
+	const struct target *targets;
+	size_t count;
+	uint64_t cost; /* rough */
+};
+
+struct engine {
+	struct engine_options options;
+	struct source **sources;
+	uint32_t source_count, source_room;
+	struct idmap by_module; /* indexes of sources */
+
+	/* For one run. */
+	struct job *jobs;
+	size_t job_count;
+	struct piece *pieces;
+	size_t piece_count, piece_room;
+	struct line_builder **builders; /* one a thread */
+};
+
+static int compare_targets(const void *left, const void *right)
+{
+	const struct target *a = left, *b = right;
+
+	if (a->unit != b->unit)
+		return a->unit < b->unit ? -1 : 1;
+	return (a->address > b->address) - (a->address < b->address);
+}
+
+static struct source *source_of(struct engine *engine, uint32_t module)
+{
+	uint32_t *index = idmap_put(&engine->by_module, module, 0);
+
+	if (*index == IDMAP_NONE) {
+		*index = engine->source_count;
+		GROW(engine->sources, engine->source_count, engine->source_room);
+		engine->sources[engine->source_count++] = xcalloc(1, sizeof(struct source));
+	}
+	return engine->sources[*index];
+}
+
+static struct target *targets_of(const struct engine_request *request)
+{
+	struct target *targets = xcalloc(request->count, sizeof(*targets));
+
+	for (size_t i = 0; i < request->count; i++)
+		targets[i] = (struct target){
+			.address = request->addresses[i],
+			.unit = DWARF_NO_UNIT,
+			.index = (uint32_t)i,
+		};
+	return targets;
+}
+
+static void make_jobs(struct engine *engine, const struct engine_request *requests, size_t count)
+{
+	engine->jobs = xcalloc(count, sizeof(*engine->jobs));
+	engine->job_count = count;
+	for (size_t i = 0; i < count; i++) {
+		struct job *job = &engine->jobs[i];
+
+		job->request = &requests[i];
+		job->source = source_of(engine, requests[i].module.id);
+		job->targets = targets_of(&requests[i]);
+		job->lines = xcalloc(requests[i].count, sizeof(*job->lines));
+	}
+}
+
+static void say_at_work(const struct engine *engine, unsigned thread, size_t request)
+{
+	if (engine->options.at_work)
+		engine->options.at_work(engine->options.user, thread, request);
+}
+
+/*
+ * Go's own table has the same information as DWARF, needs no scan, and exists in stripped programs
+ * too.
+ */
+static uint32_t unit_of(const struct engine *engine, struct source *source, uint64_t address)
+{
+	struct dwarf *dwarf;
+
+	if (source->go && gopclntab_has(source->go, address))
+		return DWARF_NO_UNIT;
+	dwarf = source_dwarf(source, &engine->options.source);
+	return dwarf ? dwarf_unit_of(dwarf, address) : DWARF_NO_UNIT;
+}
+
+static void find_units(const struct engine *engine, struct job *job)
+{
+	for (size_t i = 0; i < job->request->count; i++)
+		job->targets[i].unit = unit_of(engine, job->source, job->targets[i].address);
+	if (job->request->count)
+		qsort(job->targets, job->request->count, sizeof(*job->targets), compare_targets);
+}
+
+static void open_job(void *context, size_t item, unsigned thread)
+{
+	const struct engine *engine = context;
+	struct job *job = &engine->jobs[item];
+	const struct engine_request *request = job->request;
+
+	say_at_work(engine, thread, item);
+	/* Files are read once, lists again for other addresses. */
+	if (!job->source->symtab) {
+		source_close(job->source);
+		source_open(job->source, &request->module, &engine->options.source,
+			    request->addresses, request->count);
+	}
+	job->source->module = request->module;
+	if (job->source->symtab)
+		find_units(engine, job);
+	say_at_work(engine, thread, ENGINE_NO_REQUEST);
+}
+
+static uint64_t cost_of(const struct job *job, uint32_t unit)
+{
+	return unit == DWARF_NO_UNIT ? 0 : dwarf_unit_bytes(job->source->dwarf, unit);
+}
+
+static void cut_into_pieces(struct engine *engine, struct job *job)
+{
+	size_t pieces = 0;
+
+	for (size_t i = 0; i < job->request->count; i++) {
+		const struct target *target = &job->targets[i];
+
+		if (!i || target->unit != target[-1].unit) {
+			GROW(engine->pieces, engine->piece_count, engine->piece_room);
+			engine->pieces[engine->piece_count++] = (struct piece){
+				.job = job,
+				.targets = target,
+				.cost = cost_of(job, target->unit),
+			};
+			pieces++;
+		}
+		engine->pieces[engine->piece_count - 1].count++;
+	}
+	atomic_init(&job->pieces_left, pieces);
+}
+
+/* The largest jobs first, so that no thread is left with one at the end. */
+static int compare_pieces(const void *left, const void *right)
+{
+	const struct piece *a = left, *b = right;
+
+	return (a->cost < b->cost) - (a->cost > b->cost);
+}
+
+static void make_pieces(struct engine *engine)
+{
+	engine->piece_count = 0;
+	for (size_t i = 0; i < engine->job_count; i++)
+		cut_into_pieces(engine, &engine->jobs[i]);
+	if (engine->piece_count)
+		qsort(engine->pieces, engine->piece_count, sizeof(*engine->pieces), compare_pieces);
+}
+
+static void name_listed(const struct piece *piece, struct line_builder *builder)
+{
+	const struct job *job = piece->job;
+
+	for (size_t i = 0; i < job->request->count; i++)
+		job->lines[i] = line_builder_listed(builder, job->source->names[i]);
+}
+
+static struct inline_chain go_chain(const struct engine *engine, const struct gopclntab *table,
+				    uint64_t address, struct arena *arena)
+{
+	struct symbol function;
+	struct call *call;
+
+	if (engine->options.source.inlines)
+		return gopclntab_resolve(table, address, arena);
+	if (!gopclntab_find(table, address, arena, &function))
+		return (struct inline_chain){0};
+	call = arena_alloc(arena, sizeof(*call));
+	*call = (struct call){.name = function.name};
+	return (struct inline_chain){.calls = call, .count = 1};
+}
+
+static void find_chains(const struct engine *engine, const struct piece *piece,
+			const uint64_t *addresses, struct arena *arena, struct inline_chain *chains)
+{
+	const struct source *source = piece->job->source;
+	uint32_t unit = piece->targets->unit;
+
+	if (unit != DWARF_NO_UNIT)
+		dwarf_resolve(source->dwarf, unit, addresses, piece->count, arena, chains);
+	else if (source->go)
+		for (size_t i = 0; i < piece->count; i++)
+			chains[i] = go_chain(engine, source->go, addresses[i], arena);
+}
+
+static void name_in_file(const struct engine *engine, const struct piece *piece,
+			 struct line_builder *builder)
+{
+	CLEANUP(free_ptr) uint64_t *addresses = xcalloc(piece->count, sizeof(*addresses));
+	CLEANUP(free_ptr) struct inline_chain *chains = xcalloc(piece->count, sizeof(*chains));
+
+	for (size_t i = 0; i < piece->count; i++)
+		addresses[i] = piece->targets[i].address;
+	find_chains(engine, piece, addresses, line_builder_arena(builder), chains);
+	for (size_t i = 0; i < piece->count; i++)
+		piece->job->lines[piece->targets[i].index] =
+			line_builder_lines(builder, piece->job->source, addresses[i], chains[i]);
+}
+
+static void finish(const struct engine *engine, const struct job *job)
+{
+	engine->options.finished(engine->options.user, (size_t)(job - engine->jobs),
+				 &(struct engine_result){
+					 .lines = job->lines,
+					 .problem = source_problem(job->source),
+					 .symbols = source_symbols(job->source),
+				 });
+}
+
+static void name_piece(void *context, size_t item, unsigned thread)
+{
+	const struct engine *engine = context;
+	const struct piece *piece = &engine->pieces[item];
+	struct job *job = piece->job;
+
+	say_at_work(engine, thread, (size_t)(job - engine->jobs));
+	if (job->source->names)
+		name_listed(piece, engine->builders[thread]);
+	else
+		name_in_file(engine, piece, engine->builders[thread]);
+	if (atomic_fetch_sub(&job->pieces_left, 1) == 1)
+		finish(engine, job);
+	say_at_work(engine, thread, ENGINE_NO_REQUEST);
+}
+
+static void begin_run(struct engine *engine, const struct engine_request *requests, size_t count)
+{
+	make_jobs(engine, requests, count);
+	engine->builders = xcalloc(engine->options.pool.threads, sizeof(*engine->builders));
+	for (unsigned i = 0; i < engine->options.pool.threads; i++)
+		engine->builders[i] = line_builder_new();
+}
+
+static void end_run(struct engine *engine)
+{
+	for (unsigned i = 0; i < engine->options.pool.threads; i++)
+		line_builder_free(engine->builders[i]);
+	for (size_t i = 0; i < engine->job_count; i++) {
+		free(engine->jobs[i].targets);
+		free(engine->jobs[i].lines);
+	}
+	free(engine->builders);
+	free(engine->jobs);
+}
+
+static bool is_cancelled(const struct engine *engine)
+{
+	const atomic_bool *cancel = engine->options.pool.cancel;
+
+	return cancel && atomic_load(cancel);
+}
+
+void engine_run(struct engine *engine, const struct engine_request *requests, size_t count)
+{
+	begin_run(engine, requests, count);
+	thread_pool_run(&engine->options.pool, count, open_job, engine);
+	/* If cancelled, not all sources are open. */
+	if (!is_cancelled(engine)) {
+		make_pieces(engine);
+		thread_pool_run(&engine->options.pool, engine->piece_count, name_piece, engine);
+	}
+	end_run(engine);
+}
+
+struct engine *engine_new(const struct engine_options *options)
+{
+	struct engine *engine = xcalloc(1, sizeof(*engine));
+
+	engine->options = *options;
+	return engine;
+}
+
+void engine_free(struct engine *engine)
+{
+	if (!engine)
+		return;
+	for (uint32_t i = 0; i < engine->source_count; i++) {
+		source_close(engine->sources[i]);
+		free(engine->sources[i]);
+	}
+	free(engine->sources);
+	idmap_deinit(&engine->by_module);
+	free(engine->pieces);
+	free(engine);
+}

@@ -1,0 +1,289 @@
+#include "symbol/reply.h"
+
+#include "base/alloc.h"
+#include "base/idmap.h"
+
+#include <string.h>
+
+/* What is written. */
+struct text {
+	unsigned char *bytes;
+	size_t count, room;
+};
+
+static void put_byte(struct text *text, unsigned byte)
+{
+	GROW(text->bytes, text->count, text->room);
+	text->bytes[text->count++] = (unsigned char)byte;
+}
+
+static void put_number(struct text *text, uint64_t number)
+{
+	for (; number >= 0x80; number >>= 7)
+		put_byte(text, 0x80 | (number & 0x7f));
+	put_byte(text, (unsigned)number);
+}
+
+static void put_string(struct text *text, const char *string, size_t len)
+{
+	put_number(text, len);
+	while (text->room - text->count < len) {
+		text->room = text->room ? 2 * text->room : 16;
+		text->bytes = xreallocarray(text->bytes, text->room, 1);
+	}
+	memcpy(text->bytes + text->count, string, len);
+	text->count += len;
+}
+
+/* Strings and functions are known by their addresses: equal ones are rarely in two places. */
+struct writer {
+	struct text strings, functions, lines;
+	uint32_t string_count, function_count, pair_count;
+	struct idmap by_pointer, pairs, by_pair;
+};
+
+static uint32_t string_of(struct writer *writer, const char *string)
+{
+	uint32_t *index;
+
+	if (!*string)
+		return 0;
+	index = idmap_put(&writer->by_pointer, (uint64_t)(uintptr_t)string, 0);
+	if (*index == IDMAP_NONE) {
+		*index = ++writer->string_count;
+		put_string(&writer->strings, string, strnlen(string, REPLY_STRING_BYTES_MAX));
+	}
+	return *index;
+}
+
+static uint32_t function_of(struct writer *writer, const struct symbolized_line *line)
+{
+	const uint32_t strings[] = {
+		string_of(writer, line->name),
+		string_of(writer, line->system_name),
+		string_of(writer, line->file),
+	};
+	uint32_t *pair = idmap_put(&writer->pairs, strings[0], strings[1]);
+	uint32_t *function;
+
+	if (*pair == IDMAP_NONE)
+		*pair = writer->pair_count++;
+	function = idmap_put(&writer->by_pair, (uint64_t)*pair << 32 | strings[2],
+			     line->start_line);
+	if (*function == IDMAP_NONE) {
+		*function = writer->function_count++;
+		for (size_t i = 0; i < ARRAY_SIZE(strings); i++)
+			put_number(&writer->functions, strings[i]);
+		put_number(&writer->functions, line->start_line);
+	}
+	return *function;
+}
+
+static void write_lines(struct writer *writer, struct symbolized lines)
+{
+	unsigned count = lines.count < REPLY_LINES_MAX ? lines.count : REPLY_LINES_MAX;
+
+	put_number(&writer->lines, count);
+	for (unsigned i = 0; i < count; i++) {
+		put_number(&writer->lines, function_of(writer, &lines.lines[i]));
+		put_number(&writer->lines, lines.lines[i].line);
+	}
+}
+
+static void *join(const struct engine_result *result, const struct writer *writer, size_t *len)
+{
+	struct text head = {0}, middle = {0};
+	const struct text *parts[] = {&head, &writer->strings, &middle, &writer->functions,
+				      &writer->lines};
+	unsigned char *joined, *at;
+
+	put_number(&head, result->problem);
+	put_number(&head, result->symbols);
+	put_number(&head, writer->string_count);
+	put_number(&middle, writer->function_count);
+	*len = 0;
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
+		*len += parts[i]->count;
+	joined = at = xmalloc(*len);
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
+		if (parts[i]->count)
+			at = mempcpy(at, parts[i]->bytes, parts[i]->count);
+	free(head.bytes);
+	free(middle.bytes);
+	return joined;
+}
+
+void *reply_write(const struct engine_result *result, size_t addresses, size_t *len)
+{
+	struct writer writer = {0};
+	void *joined;
+
+	for (size_t i = 0; i < addresses; i++)
+		write_lines(&writer, result->lines[i]);
+	joined = join(result, &writer, len);
+	free(writer.strings.bytes);
+	free(writer.functions.bytes);
+	free(writer.lines.bytes);
+	idmap_deinit(&writer.by_pointer);
+	idmap_deinit(&writer.pairs);
+	idmap_deinit(&writer.by_pair);
+	return joined;
+}
+
+struct reply {
+	unsigned char *data;
+	size_t len;
+	enum source_problem problem;
+	enum source_symbols symbols;
+	size_t *strings; /* offsets of their lengths; string N is at N - 1 */
+	uint32_t string_count;
+	struct reply_function *functions;
+	uint32_t function_count;
+	size_t *lines; /* by address: offsets of their numbers */
+};
+
+/* A number of at most `most`; else the cursor fails. */
+static uint32_t take_number(struct bytes *from, uint32_t most)
+{
+	uint64_t number = bytes_uleb(from);
+
+	if (number > most)
+		bytes_fail(from);
+	return bytes_ok(from) ? (uint32_t)number : 0;
+}
+
+/* A number of things, each of which takes at least so many bytes. */
+static uint32_t take_count(struct bytes *from, size_t least_bytes)
+{
+	size_t most = bytes_left(from) / least_bytes;
+
+	return take_number(from, most < UINT32_MAX ? (uint32_t)most : UINT32_MAX);
+}
+
+static struct bytes take_string(struct bytes *from)
+{
+	struct bytes string = bytes_sub(from, take_number(from, REPLY_STRING_BYTES_MAX));
+
+	if (bytes_left(&string) == 0 || memchr(string.at, '\0', bytes_left(&string)))
+		bytes_fail(from);
+	return string;
+}
+
+static size_t offset_of(const struct reply *reply, const struct bytes *at)
+{
+	return reply->len - bytes_left(at);
+}
+
+static void read_strings(struct reply *reply, struct bytes *from)
+{
+	reply->string_count = take_count(from, 2);
+	reply->strings = xcalloc(reply->string_count, sizeof(*reply->strings));
+	for (uint32_t i = 0; i < reply->string_count && bytes_ok(from); i++) {
+		reply->strings[i] = offset_of(reply, from);
+		take_string(from);
+	}
+}
+
+static void read_functions(struct reply *reply, struct bytes *from)
+{
+	reply->function_count = take_count(from, 4);
+	reply->functions = xcalloc(reply->function_count, sizeof(*reply->functions));
+	for (uint32_t i = 0; i < reply->function_count && bytes_ok(from); i++) {
+		struct reply_function *function = &reply->functions[i];
+
+		function->name = take_number(from, reply->string_count);
+		function->system_name = take_number(from, reply->string_count);
+		function->file = take_number(from, reply->string_count);
+		function->start_line = take_number(from, UINT32_MAX);
+	}
+}
+
+static void read_lines(struct reply *reply, struct bytes *from, size_t addresses)
+{
+	reply->lines = xcalloc(addresses, sizeof(*reply->lines));
+	for (size_t i = 0; i < addresses && bytes_ok(from); i++) {
+		uint32_t count;
+
+		reply->lines[i] = offset_of(reply, from);
+		count = take_number(from, REPLY_LINES_MAX);
+		for (uint32_t line = 0; line < count && bytes_ok(from); line++) {
+			if (take_number(from, UINT32_MAX) >= reply->function_count)
+				bytes_fail(from);
+			take_number(from, UINT32_MAX);
+		}
+	}
+}
+
+struct reply *reply_read(void *data, size_t len, size_t addresses)
+{
+	CLEANUP(reply_cleanup) struct reply *reply = xcalloc(1, sizeof(*reply));
+	struct bytes from = bytes_of(data, len);
+
+	reply->data = data;
+	reply->len = len;
+	reply->problem = take_number(&from, SOURCE_CHANGED_FILE);
+	reply->symbols = take_number(&from, SOURCE_NO_SYMBOLS);
+	read_strings(reply, &from);
+	read_functions(reply, &from);
+	read_lines(reply, &from, addresses);
+	return bytes_ok(&from) && !bytes_left(&from) ? STEAL(reply) : NULL;
+}
+
+void reply_free(struct reply *reply)
+{
+	if (!reply)
+		return;
+	free(reply->data);
+	free(reply->strings);
+	free(reply->functions);
+	free(reply->lines);
+	free(reply);
+}
+
+enum source_problem reply_problem(const struct reply *reply)
+{
+	return reply->problem;
+}
+
+enum source_symbols reply_symbols(const struct reply *reply)
+{
+	return reply->symbols;
+}
+
+uint32_t reply_function_count(const struct reply *reply)
+{
+	return reply->function_count;
+}
+
+struct reply_function reply_function(const struct reply *reply, uint32_t function)
+{
+	return reply->functions[function];
+}
+
+static struct bytes at_offset(const struct reply *reply, size_t offset)
+{
+	return bytes_of(reply->data + offset, reply->len - offset);
+}
+
+struct bytes reply_string(const struct reply *reply, uint32_t string)
+{
+	struct bytes from;
+
+	if (!string)
+		return bytes_of("", 0);
+	from = at_offset(reply, reply->strings[string - 1]);
+	return take_string(&from);
+}
+
+unsigned reply_lines(const struct reply *reply, size_t address,
+		     struct reply_line lines[REPLY_LINES_MAX])
+{
+	struct bytes from = at_offset(reply, reply->lines[address]);
+	unsigned count = (unsigned)bytes_uleb(&from);
+
+	for (unsigned i = 0; i < count; i++) {
+		lines[i].function = (uint32_t)bytes_uleb(&from);
+		lines[i].line = (uint32_t)bytes_uleb(&from);
+	}
+	return count;
+}

@@ -1,0 +1,109 @@
+#include "symbol/worker_protocol.h"
+
+#include "base/alloc.h"
+#include "symbol/remote_opener.h"
+
+#include <string.h>
+
+/*
+ * A module asks for its debug file by build-id and by link, and for a supplementary file by two
+ * more; each has a few candidates.
+ */
+enum { QUESTIONS_PER_MODULE_MAX = 32 };
+
+/* Half of it is unused at most. */
+enum { ROOM_BYTES_MIN = 4096 };
+
+static bool read_question(struct bytes from, struct worker_question *ret)
+{
+	*ret = (struct worker_question){.request = bytes_u32(&from)};
+	return bytes_ok(&from) && remote_question_read(from, &ret->what, &ret->attempt, &ret->name);
+}
+
+void inbox_init(struct inbox *inbox, size_t requests, size_t bytes_max)
+{
+	*inbox = (struct inbox){
+		.replies = xcalloc(requests, sizeof(*inbox->replies)),
+		.count = requests,
+		.bytes_left = bytes_max,
+		.questions_left = (unsigned)requests * QUESTIONS_PER_MODULE_MAX,
+	};
+}
+
+void inbox_deinit(struct inbox *inbox)
+{
+	for (size_t i = 0; i < inbox->count; i++)
+		free(inbox->replies[i].bytes);
+	free(inbox->replies);
+	*inbox = (struct inbox){0};
+}
+
+static void append(struct inbox_reply *reply, struct bytes part)
+{
+	size_t len = bytes_left(&part);
+
+	if (reply->room - reply->len < len) {
+		reply->room = 2 * (reply->len + len);
+		if (reply->room < ROOM_BYTES_MIN)
+			reply->room = ROOM_BYTES_MIN;
+		reply->bytes = xreallocarray(reply->bytes, reply->room, 1);
+	}
+	if (len)
+		memcpy(reply->bytes + reply->len, part.at, len);
+	reply->len += len;
+}
+
+static enum inbox_event take_part(struct inbox *inbox, struct bytes from, uint32_t *request)
+{
+	struct inbox_reply *reply;
+	unsigned is_last;
+
+	*request = bytes_u32(&from);
+	is_last = bytes_u8(&from);
+	if (!bytes_ok(&from) || is_last > 1 || *request >= inbox->count ||
+	    bytes_left(&from) > inbox->bytes_left)
+		return INBOX_NONSENSE;
+	reply = &inbox->replies[*request];
+	if (reply->is_whole || (!is_last && !bytes_left(&from)))
+		return INBOX_NONSENSE;
+	inbox->bytes_left -= bytes_left(&from);
+	append(reply, from);
+	reply->is_whole = is_last;
+	return is_last ? INBOX_REPLY : INBOX_PART;
+}
+
+static enum inbox_event take_question(struct inbox *inbox, struct bytes from,
+				      struct worker_question *question)
+{
+	if (!inbox->questions_left)
+		return INBOX_NONSENSE;
+	inbox->questions_left--;
+	if (read_question(from, question) && question->request < inbox->count)
+		return INBOX_QUESTION;
+	free(question->name);
+	return INBOX_NONSENSE;
+}
+
+static bool are_whole(const struct inbox *inbox)
+{
+	for (size_t i = 0; i < inbox->count; i++)
+		if (!inbox->replies[i].is_whole)
+			return false;
+	return true;
+}
+
+enum inbox_event inbox_take(struct inbox *inbox, const struct channel_message *message,
+			    uint32_t *request, struct worker_question *question)
+{
+	struct bytes from = bytes_of(message->bytes, message->len);
+
+	switch (message->kind) {
+	case MESSAGE_PART:
+		return take_part(inbox, from, request);
+	case MESSAGE_QUESTION:
+		return take_question(inbox, from, question);
+	case MESSAGE_DONE:
+		return are_whole(inbox) ? INBOX_DONE : INBOX_NONSENSE;
+	}
+	return INBOX_NONSENSE;
+}

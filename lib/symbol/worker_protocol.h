@@ -1,0 +1,70 @@
+/*
+ * What prof and its symbol worker say to each other, as messages of a channel.
+ *
+ * prof asks: a REQUEST per module, ADDRESSES if it has many, then RUN. The worker sends the reply
+ * to each (reply.h) in one or several PARTs and at the end DONE. In between it may ask a QUESTION
+ * about a debug file, and waits for its ANSWER.
+ *
+ * prof believes nothing of what the worker sends: struct inbox checks and bounds all of it. The
+ * worker believes prof.
+ */
+#ifndef PROF_SYMBOL_WORKER_PROTOCOL_H
+#define PROF_SYMBOL_WORKER_PROTOCOL_H
+
+#include "elf/debugfile.h"
+#include "sandbox/channel.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum worker_message {
+	MESSAGE_REQUEST = 1, /* module (u32), addresses (u64 each); descriptor: of a perf map */
+	MESSAGE_ADDRESSES,   /* more addresses of the last request */
+	MESSAGE_RUN,
+	MESSAGE_ANSWER, /* path; descriptor: of the file; none: no such file */
+
+	MESSAGE_PART, /* request (u32, in the order of REQUESTs), 1 if it is the last (u8), bytes */
+	MESSAGE_QUESTION, /* request (u32), question (remote_opener.h) */
+	MESSAGE_DONE,
+};
+
+enum {
+	WORKER_PART_HEAD_BYTES = 5,
+	WORKER_PART_BYTES_MAX = CHANNEL_BYTES - WORKER_PART_HEAD_BYTES,
+};
+
+struct worker_question {
+	uint32_t request, attempt;
+	struct debugfile_question what;
+	char *name; /* what.name points here; to be freed */
+};
+
+/* What has come of the replies to one run. */
+struct inbox {
+	struct inbox_reply *replies;
+	size_t count;
+	size_t bytes_left; /* of all replies; a worker that sends more is refused */
+	unsigned questions_left;
+};
+
+struct inbox_reply {
+	unsigned char *bytes;
+	size_t len, room;
+	bool is_whole; /* nothing more may come; bytes may have been taken */
+};
+
+enum inbox_event {
+	INBOX_PART,	/* of a reply that goes on */
+	INBOX_REPLY,	/* one is whole: *request */
+	INBOX_QUESTION, /* *question; it is valid, and its name to be freed */
+	INBOX_DONE,	/* and all replies are whole */
+	INBOX_NONSENSE,
+};
+
+/* Zero-initialized ones have nothing to free. */
+void inbox_init(struct inbox *inbox, size_t requests, size_t bytes_max);
+void inbox_deinit(struct inbox *inbox);
+enum inbox_event inbox_take(struct inbox *inbox, const struct channel_message *message,
+			    uint32_t *request, struct worker_question *question);
+
+#endif

@@ -1,0 +1,375 @@
+#include "unwind/cfi_loader.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <time.h>
+
+/* How long the end waits for a thread, which looks at `stop` every few microseconds of CPU time. */
+#define END_NS (200 * NS_PER_MS)
+/* A disk that spins up, or a server that was restarted, takes less. */
+#define STANDSTILL_NS (10 * NS_PER_SECOND)
+
+struct cfi_load {
+	struct thread *thread;
+	struct cfi_load *next;
+	const struct arch *arch;
+	struct elf_file *elf;		 /* a view of its own */
+	struct debug_files *debug_files; /* NULL: of the file itself, not of its debug file */
+	struct loaded_cfi loaded;
+	atomic_bool is_done;
+};
+
+/* On the heap, for it may outlive the loader. */
+struct thread {
+	pthread_t id;
+	bool has_started;
+	pthread_mutex_t mutex; /* of all below */
+	pthread_cond_t changed;
+	struct cfi_load *first,
+		*last; /* requests that are not done; the first is being worked on */
+	bool has_ended;
+	atomic_bool stop;
+	struct timed_caller *caller;
+	/* Of the thread that walks: */
+	unsigned not_taken;		 /* requests */
+	uid_t owner;			 /* of their files, in a thread for foreign ones */
+	uint64_t used_ns, used_since_ns; /* the CPU time that was seen last, and since when */
+};
+
+struct cfi_loader {
+	const struct arch *arch;
+	struct unpack_budget *budget; /* of all that is loaded; not freed while threads are left */
+	struct thread *own, *foreign[CFI_LOADER_FOREIGN];
+	uid_t hung[CFI_LOADER_LEFT_BEHIND]; /* owners whose threads were left behind */
+	unsigned hung_count;
+};
+
+static struct thread *thread_new(void)
+{
+	struct thread *thread = xcalloc(1, sizeof(*thread));
+	pthread_condattr_t attr;
+
+	thread->caller = timed_caller_new();
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_mutex_init(&thread->mutex, NULL);
+	pthread_cond_init(&thread->changed, &attr);
+	pthread_condattr_destroy(&attr);
+	return thread;
+}
+
+struct cfi_loader *cfi_loader_new(const struct arch *arch)
+{
+	struct cfi_loader *loader = xcalloc(1, sizeof(*loader));
+
+	loader->arch = arch;
+	loader->budget = xmalloc(sizeof(*loader->budget));
+	unpack_budget_init(loader->budget);
+	loader->own = thread_new();
+	for (unsigned i = 0; i < CFI_LOADER_FOREIGN; i++)
+		loader->foreign[i] = thread_new();
+	return loader;
+}
+
+static void load_free(struct cfi_load *load)
+{
+	cfi_free(load->loaded.cfi);
+	elf_file_free(load->loaded.elf);
+	functions_free(load->loaded.functions);
+	elf_file_free(load->elf);
+	debug_files_free(load->debug_files);
+	free(load);
+}
+
+static void thread_free(struct thread *thread)
+{
+	while (thread->first) {
+		struct cfi_load *load = thread->first;
+
+		thread->first = load->next;
+		load_free(load);
+	}
+	pthread_mutex_destroy(&thread->mutex);
+	pthread_cond_destroy(&thread->changed);
+	timed_caller_free(thread->caller);
+	free(thread);
+}
+
+static void thread_stop(struct thread *thread)
+{
+	pthread_mutex_lock(&thread->mutex);
+	atomic_store(&thread->stop, true);
+	pthread_cond_broadcast(&thread->changed);
+	pthread_mutex_unlock(&thread->mutex);
+}
+
+/* Requests that nobody waits for any more are freed. False: the thread was left behind. */
+static bool thread_end(struct thread *thread)
+{
+	uint64_t until_ns = clock_now_ns() + END_NS;
+	struct timespec until = {.tv_sec = (time_t)(until_ns / NS_PER_SECOND),
+				 .tv_nsec = (long)(until_ns % NS_PER_SECOND)};
+	bool has_ended;
+
+	pthread_mutex_lock(&thread->mutex);
+	while (thread->has_started && !thread->has_ended &&
+	       pthread_cond_timedwait(&thread->changed, &thread->mutex, &until) == 0)
+		;
+	has_ended = thread->has_ended || !thread->has_started;
+	pthread_mutex_unlock(&thread->mutex);
+	if (!has_ended) {
+		pthread_detach(thread->id);
+		return false;
+	}
+	if (thread->has_started)
+		pthread_join(thread->id, NULL);
+	thread_free(thread);
+	return true;
+}
+
+void cfi_loader_free(struct cfi_loader *loader)
+{
+	bool all_ended;
+
+	if (!loader)
+		return;
+	all_ended = !loader->hung_count;
+
+	thread_stop(loader->own);
+	for (unsigned i = 0; i < CFI_LOADER_FOREIGN; i++)
+		thread_stop(loader->foreign[i]);
+	all_ended &= thread_end(loader->own);
+	for (unsigned i = 0; i < CFI_LOADER_FOREIGN; i++)
+		all_ended &= thread_end(loader->foreign[i]);
+	if (all_ended)
+		free(loader->budget);
+	free(loader);
+}
+
+/* --- In the thread --------------------------------------------------------------------------- */
+
+static struct elf_file *find_debug_file(struct cfi_load *load)
+{
+	const struct debugfile_opener opener = debug_files_opener(load->debug_files);
+
+	return debugfile_find(load->elf, &opener);
+}
+
+static void work_on(struct cfi_load *load)
+{
+	struct loaded_cfi *loaded = &load->loaded;
+
+	if (load->debug_files && load->arch == &arch_x86_64 && !elf_file_changed(load->elf))
+		loaded->functions = functions_new(load->elf);
+	if (!loaded->cfi) {
+		loaded->elf = load->debug_files ? find_debug_file(load) : STEAL(load->elf);
+		if (!loaded->elf || elf_file_changed(loaded->elf))
+			return;
+		loaded->cfi = cfi_new(loaded->elf, load->arch);
+		if (load->debug_files && load->arch == &arch_x86_64 && !loaded->functions)
+			loaded->functions = functions_new(loaded->elf);
+		if (elf_file_is_foreign(loaded->elf))
+			elf_file_free(STEAL(loaded->elf));
+	}
+	cfi_index(loaded->cfi, &load->thread->stop);
+}
+
+static void *run(void *context)
+{
+	struct thread *thread = context;
+
+	pthread_mutex_lock(&thread->mutex);
+	while (!atomic_load(&thread->stop)) {
+		struct cfi_load *load = thread->first;
+		uint64_t begin_ns;
+
+		if (!load) {
+			pthread_cond_wait(&thread->changed, &thread->mutex);
+			continue;
+		}
+		pthread_mutex_unlock(&thread->mutex);
+		begin_ns = clock_thread_cpu_ns();
+		work_on(load);
+		load->loaded.cpu_ns = clock_thread_cpu_ns() - begin_ns;
+		pthread_mutex_lock(&thread->mutex);
+		/* Until here it is the thread's; one that is still wanted at the end stays. */
+		if (atomic_load(&thread->stop))
+			break;
+		thread->first = load->next;
+		atomic_store(&load->is_done, true);
+		pthread_cond_broadcast(&thread->changed);
+	}
+	thread->has_ended = true;
+	pthread_cond_broadcast(&thread->changed);
+	pthread_mutex_unlock(&thread->mutex);
+	return NULL;
+}
+
+/* --- Requests -------------------------------------------------------------------------------- */
+
+/* Signals are for others; those of faults cannot be blocked. */
+static void start(struct thread *thread)
+{
+	sigset_t all, before;
+
+	sigfillset(&all);
+	sigdelset(&all, SIGBUS);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	thread->has_started = pthread_create(&thread->id, NULL, run, thread) == 0;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+static struct cfi_load *request(struct thread *thread, struct cfi_load request)
+{
+	struct cfi_load *load = xmalloc(sizeof(*load));
+
+	*load = request;
+	load->thread = thread;
+	thread->not_taken++;
+	thread->used_ns = 0;
+	thread->used_since_ns = clock_now_ns();
+	if (!thread->has_started)
+		start(thread);
+	pthread_mutex_lock(&thread->mutex);
+	if (thread->first)
+		thread->last->next = load;
+	else
+		thread->first = load;
+	thread->last = load;
+	pthread_cond_broadcast(&thread->changed);
+	pthread_mutex_unlock(&thread->mutex);
+	return load;
+}
+
+/* Whether it has used no CPU time for so long, as far as was looked at. */
+static bool stands_still(struct thread *thread)
+{
+	uint64_t now_ns = clock_now_ns(), used_ns;
+	clockid_t clock;
+
+	if (!thread->has_started || pthread_getcpuclockid(thread->id, &clock))
+		return true;
+	used_ns = clock_read_ns(clock);
+	if (used_ns > thread->used_ns) {
+		thread->used_ns = used_ns;
+		thread->used_since_ns = now_ns;
+	}
+	return now_ns - thread->used_since_ns >= STANDSTILL_NS;
+}
+
+/* Gives the place of a thread that stands still to a new one. */
+static bool replace(struct cfi_loader *loader, struct thread **at)
+{
+	if (loader->hung_count == CFI_LOADER_LEFT_BEHIND || !stands_still(*at))
+		return false;
+	thread_stop(*at);
+	if ((*at)->has_started)
+		pthread_detach((*at)->id);
+	loader->hung[loader->hung_count++] = (*at)->owner;
+	*at = thread_new();
+	return true;
+}
+
+static struct thread *take_foreign(struct cfi_loader *loader, uid_t owner)
+{
+	struct thread *found = NULL;
+
+	for (unsigned i = 0; i < loader->hung_count; i++)
+		if (loader->hung[i] == owner)
+			return NULL;
+	for (unsigned i = 0; i < CFI_LOADER_FOREIGN; i++) {
+		struct thread **at = &loader->foreign[i];
+
+		if (!(*at)->not_taken || replace(loader, at))
+			found = *at;
+		else if ((*at)->owner == owner)
+			return NULL;
+	}
+	if (found)
+		found->owner = owner;
+	return found;
+}
+
+/* NULL: none is free. */
+static struct thread *thread_for(struct cfi_loader *loader, const struct elf_file *elf)
+{
+	return elf_file_is_foreign(elf) ? take_foreign(loader, elf_file_owner(elf)) : loader->own;
+}
+
+static struct elf_file *share(struct cfi_loader *loader, const struct elf_file *elf)
+{
+	struct elf_file *shared = elf_file_share(elf);
+
+	elf_file_set_budget(shared, loader->budget);
+	return shared;
+}
+
+struct cfi_load *cfi_loader_open(struct cfi_loader *loader, const struct elf_file *elf)
+{
+	struct thread *thread = thread_for(loader, elf);
+
+	if (!thread)
+		return NULL;
+	return request(thread, (struct cfi_load){.arch = loader->arch, .elf = share(loader, elf)});
+}
+
+struct cfi_load *cfi_loader_index(struct cfi_loader *loader, struct cfi *cfi)
+{
+	return request(loader->own, (struct cfi_load){.arch = loader->arch, .loaded.cfi = cfi});
+}
+
+struct cfi_load *cfi_loader_open_debug_file(struct cfi_loader *loader, const struct elf_file *elf,
+					    const struct debug_files *files)
+{
+	struct thread *thread = thread_for(loader, elf);
+
+	if (!thread)
+		return NULL;
+	return request(thread, (struct cfi_load){
+				       .arch = loader->arch,
+				       .elf = share(loader, elf),
+				       .debug_files = debug_files_copy(files, thread->caller),
+			       });
+}
+
+bool cfi_load_is_done(const struct cfi_load *load)
+{
+	return atomic_load(&load->is_done);
+}
+
+bool cfi_load_wait(struct cfi_load *load, uint64_t timeout_ns)
+{
+	uint64_t until_ns = clock_now_ns() + timeout_ns;
+	struct timespec until = {.tv_sec = (time_t)(until_ns / NS_PER_SECOND),
+				 .tv_nsec = (long)(until_ns % NS_PER_SECOND)};
+	struct thread *thread = load->thread;
+
+	pthread_mutex_lock(&thread->mutex);
+	while (!cfi_load_is_done(load) &&
+	       pthread_cond_timedwait(&thread->changed, &thread->mutex, &until) == 0)
+		;
+	pthread_mutex_unlock(&thread->mutex);
+	return cfi_load_is_done(load);
+}
+
+bool cfi_load_wait_long(struct cfi_load *load)
+{
+	while (!cfi_load_wait(load, NS_PER_SECOND))
+		if (stands_still(load->thread))
+			return false;
+	return true;
+}
+
+struct loaded_cfi cfi_load_take(struct cfi_load *load)
+{
+	struct loaded_cfi loaded = load->loaded;
+
+	load->loaded = (struct loaded_cfi){0};
+	load->thread->not_taken--;
+	load_free(load);
+	return loaded;
+}

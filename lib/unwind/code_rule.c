@@ -1,0 +1,371 @@
+#include "unwind/code_rule.h"
+
+#include "base/alloc.h"
+#include "unwind/cfi_program.h"
+#include "unwind/x86_insn.h"
+
+#include <stdlib.h>
+
+enum { WORD_BYTES = 8, DEPTH_MAX = 1 << 28 };
+
+/* Callee-saved registers, as instructions number them, and in DWARF. */
+enum { SAVED = 6, SAVED_FP = 1 };
+enum { DWARF_FP = 6, DWARF_SP = 7 };
+static const struct {
+	uint8_t insn, dwarf;
+} saved_registers[SAVED] = {{3, 3}, {5, 6}, {12, 12}, {13, 13}, {14, 14}, {15, 15}};
+
+/* Before an instruction. */
+struct state {
+	int32_t depth;	      /* bytes from sp up to the return address */
+	int32_t fp_depth;     /* the same from the frame pointer; 0: there is none */
+	int32_t saved[SAVED]; /* the same from where a register was saved; 0: it was not */
+	bool knows_depth;
+	bool has_zero_fp;
+	bool popped_return_address;
+};
+
+struct visited {
+	struct state state;
+	uint8_t length;	  /* of the instruction; 0: no path came here */
+	bool is_doubtful; /* a path came from a call, which may not return */
+};
+
+struct code_rule {
+	struct visited visited[CODE_RULE_BYTES_MAX];
+	/* Instructions to follow; calls, after which is to be followed when there are none. */
+	uint16_t next[CODE_RULE_BYTES_MAX], calls[CODE_RULE_BYTES_MAX];
+	unsigned next_count, call_count;
+	const unsigned char *code;
+	size_t len;
+	bool is_sized;
+	/* What was found about the function. */
+	bool returns, saves, names_saved;
+	bool has_table, has_varied_tables; /* jumps through a table */
+	struct state at_table;
+};
+
+struct code_rule *code_rule_new(void)
+{
+	return xcalloc(1, sizeof(struct code_rule));
+}
+
+void code_rule_free(struct code_rule *finder)
+{
+	free(finder);
+}
+
+static bool states_equal(const struct state *a, const struct state *b)
+{
+	return a->depth == b->depth && a->fp_depth == b->fp_depth &&
+	       memcmp(a->saved, b->saved, sizeof(a->saved)) == 0 &&
+	       a->knows_depth == b->knows_depth && a->has_zero_fp == b->has_zero_fp &&
+	       a->popped_return_address == b->popped_return_address;
+}
+
+/* --- The effect of an instruction on the state. False: the path cannot be followed. -------------
+ */
+
+/* The CFA's distance is positive; what lies below sp is not saved any more. */
+static bool set_depth(struct state *state, int64_t depth)
+{
+	if (depth < 0 || depth > DEPTH_MAX)
+		return false;
+	state->depth = (int32_t)depth;
+	for (unsigned i = 0; i < SAVED; i++)
+		if (state->saved[i] > depth)
+			state->saved[i] = 0;
+	return true;
+}
+
+static int saved_index(unsigned reg)
+{
+	for (int i = 0; i < SAVED; i++)
+		if (saved_registers[i].insn == reg)
+			return i;
+	return -1;
+}
+
+/* The first store of a callee-saved register saves it: it must not have changed before. */
+static void save(struct code_rule *finder, struct state *state, unsigned reg, int64_t depth)
+{
+	int i = saved_index(reg);
+
+	if (i < 0 || state->saved[i] || depth < WORD_BYTES || depth > DEPTH_MAX)
+		return;
+	state->saved[i] = (int32_t)depth;
+	finder->saves = true;
+}
+
+static void restore(struct state *state, unsigned reg, int64_t depth)
+{
+	int i = saved_index(reg);
+
+	if (i >= 0 && state->saved[i] == depth)
+		state->saved[i] = 0;
+}
+
+static bool apply_push(struct code_rule *finder, struct state *state, unsigned reg)
+{
+	if (!state->knows_depth || state->popped_return_address)
+		return true;
+	if (!set_depth(state, (int64_t)state->depth + WORD_BYTES))
+		return false;
+	save(finder, state, reg, state->depth);
+	return true;
+}
+
+static bool apply_pop(struct state *state, unsigned reg)
+{
+	if (reg == saved_registers[SAVED_FP].insn)
+		state->fp_depth = 0;
+	if (!state->knows_depth || state->popped_return_address)
+		return true;
+	if (state->depth == 0) {
+		state->popped_return_address = true;
+		return true;
+	}
+	return set_depth(state, (int64_t)state->depth - WORD_BYTES);
+}
+
+static bool apply_from_fp(struct state *state, int64_t value)
+{
+	if (!state->fp_depth)
+		return false;
+	state->knows_depth = true;
+	return set_depth(state, state->fp_depth - value);
+}
+
+/* A frame pointer points to where the caller's was pushed by the instruction before. */
+static void apply_set_fp(struct state *state)
+{
+	if (state->knows_depth && state->depth && state->saved[SAVED_FP] == state->depth)
+		state->fp_depth = state->depth;
+}
+
+static bool apply(struct code_rule *finder, struct state *state, const struct x86_insn *insn)
+{
+	switch (insn->effect) {
+	case X86_PUSH:
+		return apply_push(finder, state, insn->reg);
+	case X86_POP:
+		return apply_pop(state, insn->reg);
+	case X86_ADD:
+		return !state->knows_depth || set_depth(state, state->depth - insn->value);
+	case X86_FROM_FP:
+		return apply_from_fp(state, insn->value);
+	case X86_SET_FP:
+		apply_set_fp(state);
+		return true;
+	case X86_ZERO_FP:
+		state->has_zero_fp = true;
+		return true;
+	case X86_LEAVE:
+		return apply_from_fp(state, 0) && apply_pop(state, saved_registers[SAVED_FP].insn);
+	case X86_SET_SP:
+		state->knows_depth = false;
+		return state->fp_depth;
+	case X86_STORE:
+		if (state->knows_depth)
+			save(finder, state, insn->reg, state->depth - insn->value);
+		return true;
+	case X86_STORE_BY_FP:
+		if (state->fp_depth)
+			save(finder, state, insn->reg, state->fp_depth - insn->value);
+		return true;
+	case X86_LOAD:
+		if (state->knows_depth)
+			restore(state, insn->reg, state->depth - insn->value);
+		return true;
+	case X86_LOAD_BY_FP:
+		if (state->fp_depth)
+			restore(state, insn->reg, state->fp_depth - insn->value);
+		return true;
+	default:
+		return true;
+	}
+}
+
+/* --- Paths --------------------------------------------------------------------------------------
+ */
+
+/* Follows a path to `at`, later. False: another one came there with another state. */
+static bool go_to(struct code_rule *finder, int64_t at, const struct state *state, bool is_doubtful)
+{
+	struct visited *visited;
+	struct x86_insn insn;
+
+	/* Into another function, or another part of this one. */
+	if (at < 0 || (uint64_t)at >= finder->len)
+		return true;
+	visited = &finder->visited[at];
+	if (visited->length)
+		return states_equal(&visited->state, state);
+	if (!x86_insn_decode(finder->code + at, finder->len - (size_t)at, &insn))
+		return false;
+	*visited = (struct visited){
+		.state = *state, .length = (uint8_t)insn.length, .is_doubtful = is_doubtful};
+	finder->next[finder->next_count++] = (uint16_t)at;
+	return true;
+}
+
+/* With all popped it is a call at the end of the function, that returns to its caller. */
+static void note_table(struct code_rule *finder, const struct state *state)
+{
+	if (state->knows_depth && state->depth == 0)
+		return;
+	finder->has_varied_tables |= finder->has_table && !states_equal(&finder->at_table, state);
+	finder->has_table = true;
+	finder->at_table = *state;
+}
+
+static bool may_return(const struct state *state)
+{
+	return state->popped_return_address || (state->knows_depth && state->depth == 0);
+}
+
+static bool follow(struct code_rule *finder, unsigned at)
+{
+	const struct visited *from = &finder->visited[at];
+	struct state state = from->state;
+	int64_t next = (int64_t)at + from->length;
+	struct x86_insn insn;
+
+	if (!x86_insn_decode(finder->code + at, finder->len - at, &insn) ||
+	    !apply(finder, &state, &insn))
+		return false;
+	finder->names_saved |= insn.names_saved;
+	switch (insn.effect) {
+	case X86_CALL:
+		if (finder->is_sized)
+			finder->calls[finder->call_count++] = (uint16_t)at;
+		return true;
+	case X86_BRANCH:
+		return go_to(finder, next, &state, from->is_doubtful) &&
+		       go_to(finder, next + insn.value, &state, from->is_doubtful);
+	case X86_JUMP:
+		return go_to(finder, next + insn.value, &state, from->is_doubtful);
+	case X86_JUMP_INDIRECT:
+		note_table(finder, &state);
+		return true;
+	case X86_RETURN:
+		finder->returns = true;
+		return may_return(&state);
+	case X86_END:
+		return true;
+	default:
+		return go_to(finder, next, &state, from->is_doubtful);
+	}
+}
+
+/*
+ * After a call, when all paths without it have been followed: where one of them led there, it
+ * is right, the call does not return.
+ */
+static bool land(struct code_rule *finder, unsigned call)
+{
+	const struct visited *from = &finder->visited[call];
+	size_t at = (size_t)call + from->length;
+
+	return at >= finder->len || finder->visited[at].length ||
+	       go_to(finder, (int64_t)at, &from->state, true);
+}
+
+static bool follow_all(struct code_rule *finder, unsigned *steps)
+{
+	const struct state first = {.knows_depth = true};
+
+	if (!go_to(finder, 0, &first, false))
+		return false;
+	while (finder->next_count || finder->call_count) {
+		if (*steps == 0)
+			return false;
+		--*steps;
+		if (finder->next_count ? !follow(finder, finder->next[--finder->next_count])
+				       : !land(finder, finder->calls[--finder->call_count]))
+			return false;
+	}
+	return *steps;
+}
+
+/* Whether after each call that a path continues from, the state is as at the jump table. */
+static bool lands_as_at_table(const struct code_rule *finder)
+{
+	for (size_t at = 0; at < finder->len; at++) {
+		const struct visited *visited = &finder->visited[at];
+
+		if (visited->length && visited->is_doubtful &&
+		    !states_equal(&visited->state, &finder->at_table))
+			return false;
+	}
+	return !finder->has_varied_tables;
+}
+
+/* The instruction that contains the byte. */
+static const struct visited *find_visited(const struct code_rule *finder, size_t at)
+{
+	for (size_t back = 0; back < 15 && back <= at; back++)
+		if (finder->visited[at - back].length > back)
+			return &finder->visited[at - back];
+	return NULL;
+}
+
+/* --- Rules --------------------------------------------------------------------------------------
+ */
+
+static bool make_rule(const struct state *state, struct cfi_rule *ret)
+{
+	const struct arch *arch = &arch_x86_64;
+	bool by_sp = state->knows_depth;
+
+	*ret = (struct cfi_rule){0};
+	cfi_row_default(arch, &ret->row);
+	ret->row.cfa = (struct cfi_value){
+		.how = CFI_REGISTER,
+		.reg = by_sp ? DWARF_SP : DWARF_FP,
+		.offset = (by_sp ? state->depth : state->fp_depth) + WORD_BYTES,
+	};
+	for (unsigned i = 0; i < SAVED; i++)
+		if (state->saved[i])
+			ret->row.regs[saved_registers[i].dwarf] = (struct cfi_value){
+				.how = CFI_AT_CFA, .offset = -WORD_BYTES - state->saved[i]};
+	if (!state->popped_return_address)
+		return true;
+	ret->row.regs[arch->ra] = (struct cfi_value){.how = CFI_UNDEFINED};
+	return state->has_zero_fp;
+}
+
+/* Whether it is certain that the code does not run in the frame of another function. */
+static bool has_own_frame(const struct code_rule *finder, const struct state *state)
+{
+	return finder->returns || finder->saves || (state->depth && !finder->names_saved);
+}
+
+static void clear(struct code_rule *finder, const unsigned char *code, size_t len, bool is_sized)
+{
+	for (size_t at = 0; at < len; at++)
+		finder->visited[at].length = 0;
+	finder->next_count = finder->call_count = 0;
+	finder->code = code;
+	finder->len = len;
+	finder->is_sized = is_sized;
+	finder->returns = finder->saves = finder->names_saved = false;
+	finder->has_table = finder->has_varied_tables = false;
+}
+
+bool code_rule_find(struct code_rule *finder, const unsigned char *code, size_t len, bool is_sized,
+		    size_t at, unsigned *steps, struct cfi_rule *ret)
+{
+	const struct visited *found;
+
+	if (len > CODE_RULE_BYTES_MAX || at >= len)
+		return false;
+	clear(finder, code, len, is_sized);
+	if (!follow_all(finder, steps))
+		return false;
+	found = find_visited(finder, at);
+	if (!found || !has_own_frame(finder, &found->state) ||
+	    (found->is_doubtful && finder->has_table && !lands_as_at_table(finder)))
+		return false;
+	return make_rule(&found->state, ret);
+}

@@ -1,0 +1,167 @@
+#include "unwind/functions.h"
+
+#include "base/alloc.h"
+#include "elf/classes.h"
+
+#include <stdlib.h>
+
+enum { SECTION_BYTES_MAX = 32 << 20, FUNCTIONS_MAX = 1 << 20, NAME_BYTES_MAX = 1024 };
+
+struct entry {
+	uint64_t start;
+	uint32_t size; /* 0: unknown */
+	bool is_part;  /* of a function, but its beginning is not one */
+};
+
+struct functions {
+	struct entry *entries; /* by start, without overlaps */
+	size_t count, room;
+};
+
+/* As compilers name what they have split off. */
+static bool is_part_name(struct bytes strings, uint32_t offset)
+{
+	struct bytes from = bytes_at(strings, offset);
+	size_t len = bytes_left(&from) < NAME_BYTES_MAX ? bytes_left(&from) : NAME_BYTES_MAX;
+	const char *end = len ? memchr(from.at, 0, len) : NULL;
+
+	if (!end) /* it cannot be told */
+		return true;
+	len = (size_t)(end - (const char *)from.at);
+	return memmem(from.at, len, ".cold", 5) || memmem(from.at, len, ".__part.", 8);
+}
+
+static bool add(struct functions *functions, struct entry entry)
+{
+	if (functions->count == functions->room) {
+		size_t room = functions->room ? 2 * functions->room : 256;
+		void *more = room <= FUNCTIONS_MAX ? realloc(functions->entries,
+							     room * sizeof(*functions->entries))
+						   : NULL;
+
+		if (!more)
+			return false;
+		functions->entries = more;
+		functions->room = room;
+	}
+	functions->entries[functions->count++] = entry;
+	return true;
+}
+
+/* By start; of several names of one function the largest is first, a part is before others. */
+static int compare(const void *a, const void *b)
+{
+	const struct entry *left = a, *right = b;
+
+	if (left->start != right->start)
+		return left->start < right->start ? -1 : 1;
+	if (left->is_part != right->is_part)
+		return left->is_part ? -1 : 1;
+	return left->size > right->size ? -1 : left->size < right->size;
+}
+
+/* A function within another one is an entry to its middle, or a label. */
+static void drop_overlaps(struct functions *functions)
+{
+	struct entry *entries = functions->entries;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < functions->count; i++) {
+		const struct entry *last = kept ? &entries[kept - 1] : NULL;
+
+		if (last && (entries[i].start == last->start ||
+			     entries[i].start - last->start < last->size))
+			continue;
+		entries[kept++] = entries[i];
+	}
+	functions->count = kept;
+}
+
+static bool read_symbols(struct functions *functions, struct bytes symbols, struct bytes strings)
+{
+	Elf64_Sym symbol;
+
+	while (elf_take_symbol(&symbols, false, &symbol)) {
+		unsigned type = ELF64_ST_TYPE(symbol.st_info);
+		struct entry entry = {.start = symbol.st_value};
+
+		if ((type != STT_FUNC && type != STT_GNU_IFUNC) || symbol.st_shndx == SHN_UNDEF)
+			continue;
+		entry.size = symbol.st_size < UINT32_MAX ? (uint32_t)symbol.st_size : UINT32_MAX;
+		entry.is_part = is_part_name(strings, symbol.st_name);
+		if (!add(functions, entry))
+			return false;
+	}
+	return functions->count;
+}
+
+static bool read_table(struct functions *functions, struct elf_file *elf, const char *symbols_name,
+		       const char *strings_name)
+{
+	CLEANUP(free_ptr) void *symbols_memory = NULL;
+	CLEANUP(free_ptr) void *strings_memory = NULL;
+	struct elf_file_section symbols, strings;
+
+	return elf_file_copy_section(elf, symbols_name, SECTION_BYTES_MAX, &symbols,
+				     &symbols_memory) &&
+	       elf_file_copy_section(elf, strings_name, SECTION_BYTES_MAX, &strings,
+				     &strings_memory) &&
+	       read_symbols(functions, symbols.data, strings.data);
+}
+
+struct functions *functions_new(struct elf_file *elf)
+{
+	struct functions *functions;
+
+	if (elf_file_is_32(elf))
+		return NULL;
+	functions = xcalloc(1, sizeof(*functions));
+	if (!read_table(functions, elf, ".symtab", ".strtab") && !functions->count &&
+	    !read_table(functions, elf, ".dynsym", ".dynstr")) {
+		functions_free(functions);
+		return NULL;
+	}
+	qsort(functions->entries, functions->count, sizeof(*functions->entries), compare);
+	drop_overlaps(functions);
+	return functions;
+}
+
+void functions_free(struct functions *functions)
+{
+	if (!functions)
+		return;
+	free(functions->entries);
+	free(functions);
+}
+
+bool functions_find(const struct functions *functions, uint64_t vaddr, struct function_range *ret)
+{
+	const struct entry *entry;
+	size_t low = 0, high;
+
+	for (high = functions->count; low < high;) {
+		size_t middle = low + (high - low) / 2;
+
+		if (functions->entries[middle].start <= vaddr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == 0 || functions->entries[low - 1].is_part)
+		return false;
+	entry = &functions->entries[low - 1];
+	ret->start = entry->start;
+	ret->is_sized = entry->size;
+	if (entry->size)
+		ret->end = entry->start + entry->size;
+	else if (low < functions->count)
+		ret->end = functions->entries[low].start;
+	else
+		return false;
+	return vaddr < ret->end;
+}
+
+size_t functions_memory_bytes(const struct functions *functions)
+{
+	return sizeof(*functions) + functions->room * sizeof(*functions->entries);
+}

@@ -1,0 +1,13 @@
+; The call tree of tree.c.
+(declaim (optimize (speed 1)) (notinline leaf left right outer))
+(defun leaf (seed)
+  (let ((sum seed))
+    (declare (type (unsigned-byte 62) sum))
+    (dotimes (i 3000 sum)
+      (setf sum (logand (* (+ sum i) 40503) #xffffffff)))))
+(defun left (seed) (+ (leaf seed) 1))
+(defun right (seed) (reduce #'+ (mapcar #'leaf (list seed (+ seed 1)))))
+(defun outer (seed) (if (oddp seed) (+ (left seed) 3) (+ (right seed) 4)))
+(let ((sum 0))
+  (dotimes (i 60000) (incf sum (outer i)))
+  (print sum))

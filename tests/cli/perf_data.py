@@ -1,0 +1,86 @@
+"""Writes perf.data files and pipes by hand, as tools/perf/Documentation/perf.data-file-format.txt and
+include/uapi/linux/perf_event.h describe them: of kernels and perfs that this machine does not have."""
+
+import struct
+
+SAMPLE_TYPE = 1 << 0 | 1 << 1 | 1 << 2 | 1 << 5 | 1 << 7 | 1 << 8 | 1 << 16  # IP TID TIME CALLCHAIN CPU PERIOD IDENTIFIER
+ATTR_BYTES = 136
+SAMPLE_ID_ALL = 1 << 18
+DEFER_CALLCHAIN, DEFER_OUTPUT = 1 << 38, 1 << 39
+MISC_KERNEL, MISC_USER, MISC_COMM_EXEC = 1, 2, 1 << 13
+CONTEXT_KERNEL, CONTEXT_USER, CONTEXT_USER_DEFERRED = 2**64 - 128, 2**64 - 512, 2**64 - 640
+CPU_CLOCK = 0
+
+
+def attr(config=CPU_CLOCK, flags=SAMPLE_ID_ALL | DEFER_CALLCHAIN | DEFER_OUTPUT):
+    """Of a software event with a period of 1,000."""
+    words = struct.pack("<IIQQQQQ", 1, ATTR_BYTES, config, 1000, SAMPLE_TYPE, 0, flags)
+    return words.ljust(ATTR_BYTES, b"\0")
+
+
+def record(number, body, misc=0):
+    return struct.pack("<IHH", number, misc, 8 + len(body)) + body
+
+
+def trailer(pid, tid, time, event):
+    return struct.pack("<IIQIIQ", pid, tid, time, 0, 0, event)
+
+
+def sample(tid, time, chain, event=1, pid=100, misc=MISC_KERNEL, ip=0xFFFFFFFF81000010):
+    body = struct.pack("<QQIIQIIQQ", event, ip, pid, tid, time, 0, 0, 1000, len(chain))
+    return record(9, body + struct.pack(f"<{len(chain)}Q", *chain), misc)
+
+
+def kernel_half(cookie):
+    """The chain of a sample whose user half follows."""
+    return [CONTEXT_KERNEL, 0xFFFFFFFF81000010, CONTEXT_USER_DEFERRED, cookie]
+
+
+def user_half(tid, time, cookie, chain, pid=100, event=1, claimed=None):
+    words = struct.pack(f"<QQ{len(chain)}Q", cookie, len(chain) if claimed is None else claimed, *chain)
+    return record(22, words + trailer(pid, tid, time, event), MISC_USER)
+
+
+def padded(text):
+    """With its NUL, filled up to a multiple of 8."""
+    return text.encode() + bytes(8 - len(text.encode()) % 8)
+
+
+def comm(tid, time, name, pid=100, exec=False):
+    body = struct.pack("<II", pid, tid) + padded(name) + trailer(pid, tid, time, 1)
+    return record(3, body, MISC_COMM_EXEC if exec else 0)
+
+
+def mmap(time, start, length, path, pid=100):
+    body = struct.pack("<IIQQQ", pid, pid, start, length, 0) + padded(path) + trailer(pid, pid, time, 1)
+    return record(1, body)
+
+
+def exited(tid, time, pid=100):
+    return record(4, struct.pack("<IIIIQ", pid, pid, tid, pid, time) + trailer(pid, tid, time, 1))
+
+
+def finished_round():
+    return record(68, b"")
+
+
+def file(records, attrs=(attr(),), features=None):
+    """The events have the ids 1, 2, …; features: sections by their number in tools/perf/util/header.h, such as 6: arch."""
+    data, start = b"".join(records), 104
+    features = sorted((features or {}).items())
+    ids = b"".join(struct.pack("<Q", number + 1) for number in range(len(attrs)))
+    entries = b"".join(event + struct.pack("<QQ", start + number * 8, 8) for number, event in enumerate(attrs))
+    begin = start + len(ids) + len(entries)
+    sections = struct.pack("<QQQQQQ", start + len(ids), len(entries), begin, len(data), 0, 0)
+    bits = sum(1 << number for number, _ in features).to_bytes(32, "little")
+    table, at = b"", begin + len(data) + 16 * len(features)
+    for _, section in features:
+        table += struct.pack("<QQ", at, len(section))
+        at += len(section)
+    return (b"PERFILE2" + struct.pack("<QQ", 104, ATTR_BYTES + 16) + sections + bits + ids + entries + data + table
+            + b"".join(section for _, section in features))
+
+
+def pipe(records, attrs=(attr(),)):
+    events = (record(64, event + struct.pack("<Q", number + 1)) for number, event in enumerate(attrs))
+    return b"PERFILE2" + struct.pack("<Q", 16) + b"".join(events) + b"".join(records)

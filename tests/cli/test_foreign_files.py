@@ -1,0 +1,168 @@
+"""Files that another user's programs and processes name: root's prof opens what that user could open, and no more."""
+
+import base64
+import ctypes
+import gzip
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from lacking import tool
+
+SOMEBODY = 5_000_001 + 3 * os.getpid()  # who runs nothing else
+
+PROGRAM = """
+#line 1 "{source}"
+__attribute__((noinline)) unsigned busy_part(unsigned n) {{ unsigned sum = 0; for (unsigned i = 0; i < n; i++) sum += i * n; return sum; }}
+int main(void) {{ volatile unsigned sum = 0; for (;;) sum += busy_part(100000); }}
+"""
+
+
+@pytest.fixture
+def theirs(root):
+    """A folder of another user, which everybody may enter."""
+    folder = Path(subprocess.run(["mktemp", "-d"], check=True, capture_output=True, text=True).stdout.strip())
+    folder.chmod(0o755)
+    os.chown(folder, SOMEBODY, SOMEBODY)
+    yield folder
+    subprocess.run(["rm", "-r", folder], check=True)
+
+
+@pytest.fixture
+def busy(theirs):
+    """busy(source, user) runs that user's program, which names this source file."""
+    processes = []
+
+    def run(source, user=SOMEBODY, name="busy"):
+        program = theirs / name
+        subprocess.run([tool("gcc"), "-g", "-O0", "-x", "c", "-o", program, "-"], check=True, text=True,
+                       input=PROGRAM.format(source=source))
+        os.chown(program, user, user)
+        processes.append(subprocess.Popen([program], user=user, group=user, extra_groups=[]))
+        return processes[-1]
+
+    yield run
+    for process in processes:
+        process.kill()
+        process.wait()
+
+
+def file_of(path, text, user, mode):
+    path.write_text(text)
+    os.chown(path, user, user)
+    path.chmod(mode)
+    return path
+
+
+def record(prof, process):
+    result = prof("record", "--source", "-o", "page.html", "-o", "out.pb.gz", "--duration", "0.5", "-p", process.pid)
+    assert result.returncode == 0, result.stderr
+
+
+def page_data(prof):
+    """What the page holds, whose texts are plain."""
+    data = re.search(r'id="data">([^<]*)<', (prof.folder / "page.html").read_text())[1]
+    return gzip.decompress(base64.b64decode(data)).decode("utf-8", "replace")
+
+
+def annotated(prof):
+    result = prof("annotate", "busy_part", "out.pb.gz")
+    assert "busy_part" in result.stdout, result.stderr
+    return result.stdout
+
+
+def test_what_a_user_can_read_is_shown_beside_his_samples(prof, theirs, busy):
+    """Also if only he can read it."""
+    record(prof, busy(file_of(theirs / "own.c", "the first line\nthe second line\n", SOMEBODY, 0o600)))
+    assert "the first line" in annotated(prof)
+    assert "the first line" in page_data(prof)
+
+
+def test_a_link_to_a_file_that_its_user_cannot_read_is_not_followed(prof, theirs, busy):
+    """The program says that its source is the user's own file, which is a symbolic link to root's."""
+    secret = file_of(prof.folder / "secret", "a secret\n" * 9, 0, 0o600)
+    (theirs / "innocent.c").symlink_to(secret)
+    record(prof, busy(theirs / "innocent.c"))
+    assert "a secret" not in annotated(prof)
+    assert "a secret" not in page_data(prof)
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o644])
+def test_a_file_of_root_in_a_folder_that_only_root_may_enter_is_not_shown_to_others(prof, tmp_path, busy, mode):
+    """Its mode alone would let everybody read it."""
+    (tmp_path / "private").mkdir(mode=0o700)
+    record(prof, busy(file_of(tmp_path / "private" / "secret.c", "a secret\n" * 9, 0, mode)))
+    assert "a secret" not in annotated(prof)
+    assert "a secret" not in page_data(prof)
+
+
+def test_a_profile_of_another_user_names_what_that_user_can_read(prof, theirs, busy):
+    """It says that root's program was recorded, which may name what only root can read."""
+    secret = file_of(prof.folder / "secret.c", "a secret\n" * 9, 0, 0o600)
+    record(prof, busy(secret, user=0))
+    assert "a secret" in annotated(prof)
+    os.chown(prof.folder / "out.pb.gz", SOMEBODY, SOMEBODY)
+    assert "a secret" not in annotated(prof)
+
+
+def test_a_pipe_that_a_program_names_as_its_source_is_not_opened(prof, theirs, busy):
+    """Whoever waits for its reader goes on waiting."""
+    pipe = theirs / "pipe.c"
+    os.mkfifo(pipe)
+    with subprocess.Popen(["sh", "-c", 'echo text >"$0"', pipe]) as writer:
+        record(prof, busy(pipe))
+        annotated(prof)
+        assert writer.poll() is None
+        writer.kill()
+
+
+def test_a_source_below_the_given_directory_is_shown_but_nothing_outside_of_it(prof, tmp_path, busy):
+    (tmp_path / "checkout" / "src").mkdir(parents=True)
+    file_of(tmp_path / "checkout" / "src" / "x.c", "the first line\n", 0, 0o600)
+    file_of(tmp_path / "secret.c", "a secret\n" * 9, 0, 0o600)
+    for source, text in ("/build/src/x.c", "the first line"), ("/../secret.c", "a secret"):
+        record(prof, busy(source))
+        shown = prof("annotate", "busy_part", "out.pb.gz", "--source-dir", tmp_path / "checkout").stdout
+        assert (text in shown) == (text == "the first line")
+
+
+def test_debug_files_of_a_container_are_found_in_the_container(prof, root, tmp_path):
+    """Also when its last process has ended; beside the program on the host is another file."""
+    inside, program = tmp_path / "root", tmp_path / "root" / "opt" / "busy"
+    (inside / "opt" / ".debug").mkdir(parents=True)
+    build = [tool("gcc"), "-static", "-g", "-O0", "-Wl,--build-id=none", "-x", "c", "-o", program, "-"]
+    source = PROGRAM.format(source="/src/busy.c").replace("for (;;)", "for (int i = 0; i < 3000; i++)")
+    subprocess.run(build, check=True, text=True, input=source)
+    subprocess.run(["objcopy", "--only-keep-debug", program, inside / "opt" / ".debug" / "busy.debug"], check=True)
+    subprocess.run(["objcopy", "--strip-all", f"--add-gnu-debuglink={inside}/opt/.debug/busy.debug", program], check=True)
+    stacks = prof.record("--", "chroot", inside, "/opt/busy").stacks
+    assert stacks.share("main", "busy_part") > 0.8, stacks.hottest()
+
+
+@pytest.fixture
+def silent(theirs):
+    """A file system that another user serves, but does not answer: each look-up in it waits for ever."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    folder = theirs / "mount"
+    folder.mkdir()
+    try:
+        device = os.open("/dev/fuse", os.O_RDWR)
+    except OSError as error:
+        pytest.skip(f"needs /dev/fuse: {error}")
+    options = f"fd={device},rootmode=40000,user_id={SOMEBODY},group_id={SOMEBODY},allow_other"
+    if libc.mount(b"silent", os.fsencode(folder), b"fuse", 0, options.encode()) != 0:
+        os.close(device)
+        pytest.skip("needs the right to mount")
+    yield folder
+    os.close(device)
+    libc.umount2(os.fsencode(folder), 2)
+
+
+def test_a_file_system_that_does_not_answer_costs_its_texts_only(prof, theirs, busy, silent):
+    process = busy(silent / "x.c")
+    record(prof, process)
+    assert "busy_part" in annotated(prof)
+

@@ -1,0 +1,43 @@
+"""What `meson install` puts where, and what `meson dist` packs."""
+
+import os
+import subprocess
+import tarfile
+
+import pytest
+
+from conftest import BUILD, SOURCE
+from lacking import tool
+
+
+def test_the_program_its_manual_and_completions_are_installed(tmp_path):
+    subprocess.run([tool("meson"), "install", "-C", BUILD, "--no-rebuild", "--destdir", tmp_path], check=True, capture_output=True)
+    installed = {str(path.relative_to(tmp_path)).removeprefix("usr/").removeprefix("local/")
+                 for path in tmp_path.rglob("*") if path.is_file()}
+    manual = {f"share/man/man1/{path.name}" for path in (SOURCE / "man").glob("*.1")}
+    assert installed == {"bin/prof", "share/bash-completion/completions/prof", "share/zsh/site-functions/_prof",
+                         "share/fish/vendor_completions.d/prof.fish"} | manual
+
+
+def test_a_disabled_library_is_not_used_though_it_is_installed(tmp_path):
+    """No compiling: the arguments of the compiler tell."""
+    subprocess.run([tool("meson"), "setup", tmp_path / "build", SOURCE, "-Dtests=false", "-Dauto_features=disabled"],
+                   check=True, capture_output=True, env={**os.environ, "CC": "gcc"})
+    commands = (tmp_path / "build" / "compile_commands.json").read_text(encoding="utf-8")
+    assert "HAVE_" not in commands
+    assert "ccache" not in commands
+
+
+def test_a_release_archive_holds_every_file_of_the_repository(tmp_path):
+    if not (SOURCE / ".git").exists():
+        pytest.skip("not a git repository")
+    build = tmp_path / "build"
+    subprocess.run([tool("meson"), "setup", build, SOURCE, "-Dtests=false"], check=True, capture_output=True,
+                   env={**os.environ, "CC": "gcc"})
+    subprocess.run([tool("meson"), "dist", "-C", build, "--no-tests", "--allow-dirty", "--formats", "gztar"],
+                   check=True, capture_output=True)
+    with tarfile.open(next((build / "meson-dist").glob("*.tar.gz"))) as archive:
+        packed = {member.name.partition("/")[2] for member in archive if not member.isdir()}
+    tracked = subprocess.run([tool("git"), "ls-tree", "-r", "--name-only", "-z", "HEAD"], cwd=SOURCE, capture_output=True,
+                             text=True, check=True).stdout
+    assert packed == set(tracked.split("\0")) - {""}

@@ -1,0 +1,186 @@
+"""No signal is without effect: prof ends, whatever it waits for, and the command gets what it is due."""
+
+import array
+import fcntl
+import os
+import re
+import signal
+import subprocess
+import sys
+import termios
+import time
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from time_limit import TIME_LIMIT_S
+from profiles import Stacks
+from until_busy import wait
+
+PIPE_BYTES = 4096
+
+
+def held_bytes(pipe):
+    """How much is in the pipe."""
+    count = array.array("i", [0])
+    fcntl.ioctl(pipe, termios.FIONREAD, count)
+    return count[0]
+
+
+@pytest.fixture
+def writing(prof, started, target):
+    """prof on a terminal, writing more into a pipe than it holds; nobody reads the other end of the pipe."""
+    master, slave = os.openpty()
+    pipe, write_end = os.pipe()
+    fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
+    process = started(prof.start("record", "-q", "-F", "999", "--format", "perf-script", "-o", "-", "--", target("shares"),
+                                 "0.3", stdin=slave, stdout=write_end, stderr=subprocess.DEVNULL,
+                                 preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0)))
+    os.close(write_end)
+    while held_bytes(pipe) < PIPE_BYTES:
+        assert process.poll() is None
+        time.sleep(0.01)
+    yield SimpleNamespace(process=process, pipe=pipe, terminal=master)
+    for fd in (pipe, master, slave):
+        os.close(fd)
+
+
+def test_the_second_signal_ends_a_prof_that_writes_where_nobody_reads(writing):
+    writing.process.send_signal(signal.SIGINT)
+    time.sleep(0.2)  # signals that come together count as one
+    writing.process.send_signal(signal.SIGTERM)
+    assert writing.process.wait(TIME_LIMIT_S) == -signal.SIGTERM
+
+
+def test_the_third_signal_ends_prof_at_once_although_somebody_reads(writing):
+    for number in signal.SIGINT, signal.SIGTERM, signal.SIGHUP:
+        os.read(writing.pipe, PIPE_BYTES)
+        writing.process.send_signal(number)
+        time.sleep(0.2)  # signals that come together count as one
+    assert writing.process.wait(TIME_LIMIT_S) == -signal.SIGHUP
+
+
+def test_one_signal_ends_it_after_a_while(writing):
+    start = time.monotonic()
+    writing.process.send_signal(signal.SIGTERM)
+    assert writing.process.wait(TIME_LIMIT_S) == -signal.SIGTERM
+    assert time.monotonic() - start > 4
+
+
+def test_a_slow_reader_still_gets_everything_after_a_signal(writing):
+    writing.process.send_signal(signal.SIGTERM)
+    text = b""
+    for _ in range(14):
+        text += os.read(writing.pipe, PIPE_BYTES)
+        time.sleep(0.5)
+    assert_all_comes(writing, text)
+
+
+def test_after_ctrl_c_a_pager_may_stop_reading(writing):
+    """Another Ctrl-C would end prof."""
+    os.write(writing.terminal, b"\x03")
+    time.sleep(7)
+    assert_all_comes(writing, b"")
+
+
+def assert_all_comes(writing, text):
+    assert writing.process.poll() is None
+    while more := os.read(writing.pipe, 65536):
+        text += more
+    assert writing.process.wait(TIME_LIMIT_S) == 0
+    assert text.endswith(b"\n\n") and len(text) > 20 * PIPE_BYTES
+
+
+def test_signals_end_the_first_process_of_a_container_too(prof, started, target, root):
+    """The kernel spares it the default action of signals that it sends to itself."""
+    pipe, write_end = os.pipe()
+    fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
+    container = started(subprocess.Popen(
+        ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc", prof.binary, "record", "-q", "-F", "999", "--format", "perf-script",
+         "-o", "-", "--", target("shares"), "0.3"], stdin=subprocess.DEVNULL, stdout=write_end, start_new_session=True))
+    os.close(write_end)
+    while held_bytes(pipe) < PIPE_BYTES:
+        assert container.poll() is None
+        time.sleep(0.01)
+    children = Path(f"/proc/{container.pid}/task/{container.pid}/children").read_text(encoding="ascii").split()
+    for number in signal.SIGINT, signal.SIGTERM:
+        os.kill(int(children[0]), number)
+        time.sleep(0.2)
+    assert container.wait(TIME_LIMIT_S) == 128 + signal.SIGTERM
+    os.close(pipe)
+
+
+def start_in_background(prof, started, *words):
+    """A script's background job: without job control the shell starts it with SIGINT ignored."""
+    script = started(subprocess.Popen(["/bin/sh", "-c", '"$@" & echo $!; wait $!', "sh", *map(str, words)], cwd=prof.folder,
+                                      text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                      stderr=subprocess.PIPE, start_new_session=True))
+    return script, int(script.stdout.readline())
+
+
+def wait_for_samples(pid, target_pid):
+    while "perf_event" not in links_of(pid):
+        time.sleep(0.01)
+    wait(target_pid, 0.3)
+
+
+def links_of(pid):
+    links = []
+    for name in os.listdir(f"/proc/{pid}/fd"):
+        try:
+            links.append(os.readlink(f"/proc/{pid}/fd/{name}"))
+        except FileNotFoundError:
+            pass
+    return " ".join(links)
+
+
+def test_a_script_ends_its_background_prof_by_kill_int(prof, started, service):
+    script, pid = start_in_background(prof, started, prof.binary, "record", "-q", "-o", "out.folded", "-p", service.pid)
+    wait_for_samples(pid, service.pid)
+    os.kill(pid, signal.SIGINT)
+    _, errors = script.communicate(timeout=TIME_LIMIT_S)
+    assert script.returncode == 0, errors
+    assert Stacks.read(prof.folder / "out.folded").total > 100
+
+
+def test_the_command_inherits_that_sigint_is_ignored(prof, started):
+    def signals(name, *words):
+        command = ["sh", "-c", f"exec grep -E 'SigIgn|SigBlk' /proc/self/status >{name}"]
+        script, _ = start_in_background(prof, started, *words, *command)
+        script.communicate(timeout=TIME_LIMIT_S)
+        return (prof.folder / name).read_text(encoding="ascii")
+
+    expected = signals("alone")
+    assert int(re.search(r"SigIgn:\s(\S+)", expected)[1], 16) & 1 << signal.SIGINT - 1
+    assert signals("profiled", prof.binary, "record", "-q", "-o", "out.folded") == expected
+
+
+def test_nohup_protects_prof_from_sighup(prof, started, service):
+    process = started(prof.start("record", "-q", "-o", "out.folded", "-p", service.pid,
+                                 preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN)))
+    wait_for_samples(process.pid, service.pid)
+    process.send_signal(signal.SIGHUP)
+    wait(service.pid, 0.3)
+    assert process.poll() is None
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=TIME_LIMIT_S)
+    assert process.returncode == 0
+    assert Stacks.read(prof.folder / "out.folded").total > 100
+
+
+def test_signals_to_prof_alone_reach_the_command_also_if_a_second_ends_prof(prof, started):
+    script = "import signal as s; both = {s.SIGINT, s.SIGTERM}; s.pthread_sigmask(s.SIG_BLOCK, both);" \
+             "print('running', flush=True); print(s.sigwait(both), s.sigwait(both))"
+    process = started(prof.start("record", "-o", "out.folded", "--", sys.executable, "-c", script))
+    assert process.stdout.readline() == "running\n"
+    process.send_signal(signal.SIGINT)
+    while not (prof.folder / "out.folded").exists():
+        assert process.poll() is None
+        time.sleep(0.01)
+    time.sleep(0.2)
+    process.send_signal(signal.SIGTERM)
+    output, _ = process.communicate(timeout=TIME_LIMIT_S)
+    assert process.returncode == -signal.SIGTERM
+    assert output == f"{signal.SIGINT} {signal.SIGTERM}\n"
+

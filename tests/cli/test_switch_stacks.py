@@ -1,0 +1,63 @@
+"""Where the kernel does not let prof look at waiting threads, it samples their context switches."""
+
+import os
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from conftest import NOBODY
+from profiles import Stacks
+
+
+@pytest.fixture
+def refused(prof, paranoid, client, target, started):
+    """refused(options, *arguments): records the target `waits` of another user from its exec on, as root without the
+    capability that looks need. Returns its stacks, its own clock, and what prof said."""
+    paranoid(2)
+    program = prof.folder / "waits"
+    program.write_bytes(Path(target("waits")).read_bytes())
+    for path in (program, *prof.folder.parents, prof.folder):
+        if path.stat().st_uid == os.getuid() and path != Path("/"):
+            path.chmod(path.stat().st_mode | 0o555)
+
+    def run(options, *arguments):
+        shell = started(subprocess.Popen(["sh", "-c", 'read go; exec "$0" "$@"', program, *arguments], text=True, stdin=subprocess.PIPE,
+                                         stdout=subprocess.PIPE, user=NOBODY, group=NOBODY, extra_groups=[]))
+        recorder = subprocess.Popen([client("setpriv"), "--bounding-set=-sys_ptrace", prof.binary, "record", *options, "--weight", "ns",
+                                     "--show-event", "off-cpu", "-o", "out.folded", "-p", str(shell.pid)],
+                                    text=True, stderr=subprocess.PIPE, cwd=prof.folder)
+        started(recorder)
+        end = time.monotonic() + 20
+        while "perf_event" not in "".join(os.readlink(link) for link in descriptors(recorder.pid)):
+            assert time.monotonic() < end, "prof opens no events"
+            time.sleep(0.05)
+        time.sleep(0.3)
+        output = shell.communicate("\n", timeout=60)[0]
+        errors = recorder.communicate(timeout=60)[1]
+        assert recorder.returncode == 0, errors
+        clock = {name: int(ns) for name, ns, _ in (line.split() for line in output.splitlines())}
+        return Stacks.read(prof.folder / "out.folded"), clock, errors
+
+    return run
+
+
+def descriptors(pid):
+    folder = Path(f"/proc/{pid}/fd")
+    return [link for link in folder.iterdir() if link.is_symlink()]
+
+
+def test_a_process_that_may_not_be_looked_at_is_sampled_at_its_switches(refused):
+    stacks, clock, errors = refused(["--off-cpu"], "1.5", "3000", "20000", "pipe", "mutex", "sleep")
+    assert "SYS_PTRACE" in errors and "at each context switch" in errors
+    for function in ("naps", "reads_pipe", "wants_lock", "holds_lock"):
+        assert stacks.holding("start_thread", function) == pytest.approx(clock[function], rel=0.03), stacks.hottest()
+    assert stacks.holding("naps", "do_syscall_64", "[waiting]") > 0.9 * clock["naps"]
+
+
+def test_a_storm_of_switches_is_not_sampled_but_its_times_are_whole(refused):
+    stacks, clock, errors = refused(["--off-cpu"], "2", "1", "20", "pipe", "mutex", "condvar", "rwlock", "sleep")
+    assert "no stacks from now on" in errors and "2000 context switches" in errors
+    assert stacks.total > 0.8 * clock["threads"], "the thread main waits, too"
+    assert "has no stack" in errors and "raise -F" not in errors

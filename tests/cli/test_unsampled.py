@@ -1,0 +1,156 @@
+"""What the kernel counted beside what was sampled: sums and shares are true where samples are missing."""
+
+import json
+import re
+import signal
+import subprocess
+import time
+
+import pytest
+
+from conftest import NOBODY
+from profiles import Stacks
+
+MISSING = "[not sampled]"
+
+# Each is shorter than a period of 99 Hz.
+SHORT = "200 true + 50 ls -l /usr/bin + 50 sed s/a/b/ /etc/services".split()
+
+
+def record_script(prof, target, *options, programs=None):
+    """The messages, folded stacks in nanoseconds, and the nanoseconds that each program used."""
+    result = prof("record", "-o", "out.folded", "-o", "out.pb.gz", "--weight", "ns", *options,
+                  "--", prof.bring(target("script")), "used", *SHORT)
+    assert result.returncode == 0, result.stderr
+    return result.stderr, Stacks.read(prof.folder / "out.folded"), what_was_used(prof)
+
+
+def all_of(stacks):
+    return stacks.total + stacks.missing.total()
+
+
+def what_was_used(prof):
+    lines = (prof.folder / "used").read_text(encoding="ascii").splitlines()
+    return {name: int(ns) for name, ns in map(str.split, lines)}
+
+
+@pytest.mark.parametrize("hz", [99, 999])
+def test_the_sum_of_short_processes_is_what_the_kernel_says_they_used(ordinary, paranoid, target, hz):
+    paranoid(2)
+    messages, stacks, used = record_script(ordinary, target, "-F", hz)
+    # What the script itself does after it has written the file is in the profile alone.
+    assert 0.98 < all_of(stacks) / used["all"] < 1.04, stacks.missing
+    assert stacks.missing.total() > stacks.total
+    assert f"{MISSING} is time in the kernel, and of processes that ended before their first sample" in messages
+    assert "kernel.perf_event_paranoid=0" in messages
+
+
+def test_a_profile_of_nothing_but_what_was_not_sampled_does_not_lack_samples(ordinary, paranoid):
+    paranoid(2)
+    result = ordinary("record", "-F", "1", "-o", "out.folded", "--", "sh", "-c", "ls /etc; ls /etc")
+    assert result.returncode == 0, result.stderr
+    assert "100.0 % not sampled" in result.stderr and f"{MISSING} is" in result.stderr
+    assert "no samples: " not in result.stderr
+
+
+def test_each_program_has_its_share_though_it_ends_before_its_first_sample(ordinary, paranoid, target):
+    paranoid(2)
+    _, stacks, used = record_script(ordinary, target, "-F", "49")
+    for name in ["ls", "sed"]:
+        assert abs((stacks.of_process(name) + stacks.missing[name]) / used[name] - 1) < 0.25, stacks.missing
+    assert not stacks.holding(MISSING)
+
+
+def test_the_quality_data_has_what_was_counted(ordinary, paranoid, target):
+    paranoid(2)
+    _, stacks, _ = record_script(ordinary, target, "-e", "cpu-clock")
+    report = ordinary("report", "--json", "out.pb.gz")
+    quality = json.loads(report.stdout)["quality"]
+    [event] = quality["events"]
+    assert abs(event["counted"] / all_of(stacks) - 1) < 0.011
+    assert event["sampled"] == stacks.total
+    assert "% not sampled" in quality["text"]
+    assert "% not sampled" in ordinary("report", "out.pb.gz").stdout
+    again = ordinary("convert", "-q", "-o", "again.pb.gz", "out.pb.gz")
+    assert again.returncode == 0, again.stderr
+    assert json.loads(ordinary("report", "--json", "again.pb.gz").stdout)["quality"] == quality
+
+
+def test_too_much_that_is_not_sampled_can_be_a_failure(ordinary, paranoid, target):
+    paranoid(2)
+    command = ["--", "sh", "-c", "for i in 1 2 3 4 5 6 7 8 9 10; do ls /etc; done"]
+    result = ordinary("record", "-q", "-o", "out.folded", "--fail-if", "unsampled>5%", *command)
+    assert result.returncode == 1 and "unsampled: " in result.stderr
+    assert ordinary("record", "-q", "-o", "out.folded", "--fail-if", "unsampled>100%", *command).returncode == 0
+
+
+def test_folded_stacks_in_samples_have_as_many_as_would_have_been(ordinary, paranoid, target):
+    paranoid(2)
+    _, stacks, _ = record_script(ordinary, target, "-F", "99")
+    assert ordinary("convert", "-q", "-o", "n.folded", "out.pb.gz").returncode == 0
+    samples = 99 * all_of(stacks) / 1e9
+    assert abs(all_of(Stacks.read(ordinary.folder / "n.folded")) - samples) <= 1 + 0.02 * samples
+
+
+@pytest.mark.parametrize("event", ["cpu-clock:u", "task-clock:k"])
+def test_of_a_clock_of_one_side_it_is_unknown_what_was_not_sampled(prof, event, target):
+    recording = prof.record("-e", event, "--", target("shares"), "0.3")
+    assert not recording.stacks.missing
+    assert "of it sampled" not in recording.result.stderr
+
+
+def test_a_long_program_is_sampled_nearly_whole_and_that_is_said_in_a_few_words(prof, target):
+    recording = prof.record("-e", "cpu-clock", "--", target("shares"), "1")
+    assert recording.stacks.missing.total() < recording.stacks.total / 20
+    assert re.search("of it sampled|its samples add up to", recording.result.stderr)
+    assert f"{MISSING} is" not in recording.result.stderr
+
+
+def test_the_children_of_an_attached_process_that_were_not_sampled_are_named_in_the_hint(prof, started):
+    script = "while [ ! -e enough ]; do ls /etc; ls /etc; touch ran; done >/dev/null"
+    parent = started(subprocess.Popen(["sh", "-c", script], cwd=prof.folder))
+    result = prof("record", "-e", "cpu-clock", "-c", "100000000000", "-p", parent.pid, "-o", "out.folded", "--",
+                  "sh", "-c", "for i in 1 2 3; do rm -f ran; until [ -e ran ]; do sleep 0.01; done; done")
+    (prof.folder / "enough").touch()
+    assert result.returncode == 0, result.stderr
+    assert f"{MISSING} is mostly of children that ended before their first sample" in result.stderr
+
+
+def test_a_process_that_was_attached_to_has_its_time_in_the_kernel(ordinary, paranoid, started, target):
+    paranoid(2)
+    reader = started(subprocess.Popen([ordinary.bring(target("kernel_reader"))], user=NOBODY, group=NOBODY,
+                                      extra_groups=[], stdout=subprocess.PIPE, cwd=ordinary.folder))
+    reader.stdout.readline()
+    result = ordinary("record", "-p", reader.pid, "-o", "out.folded", "--weight", "ns", "--",
+                      "sh", "-c", f"kill -USR1 {reader.pid}; until [ -e used ]; do sleep 0.05; done")
+    assert result.returncode == 0, result.stderr
+    stacks = Stacks.read(ordinary.folder / "out.folded")
+    used_ns = int((ordinary.folder / "used").read_text(encoding="ascii"))
+    assert 0.97 < all_of(stacks) / used_ns < 1.02, stacks.missing
+    assert stacks.missing.total() > stacks.total / 2
+    assert f"{MISSING} is mostly time in the kernel" in result.stderr and "kernel.perf_event_paranoid=1" in result.stderr
+
+
+def test_a_snapshot_and_the_end_each_have_what_was_counted_until_then(ordinary, paranoid, started):
+    paranoid(2)
+    script = "while [ ! -e enough ]; do ls /etc; done >/dev/null"
+    recording = started(ordinary.start("record", "-o", "out.folded", "--weight", "ns", "--", "sh", "-c", script,
+                                       user=NOBODY, group=NOBODY, extra_groups=[]))
+    totals = []
+    for _ in range(2):
+        time.sleep(0.5)
+        recording.send_signal(signal.SIGUSR2)
+        while "writing what there is" not in recording.stderr.readline():
+            pass
+        while not (ordinary.folder / "out.folded").exists():
+            time.sleep(0.01)
+        time.sleep(0.5)
+        totals.append(all_of(Stacks.read(ordinary.folder / "out.folded")))
+        (ordinary.folder / "out.folded").unlink()
+    (ordinary.folder / "enough").touch()
+    messages = recording.communicate()[1]
+    assert recording.returncode == 0, messages
+    totals.append(all_of(Stacks.read(ordinary.folder / "out.folded")))
+    [counted] = re.findall(r"prof: ([0-9.]+) (m?s) of CPU time", messages)
+    assert totals == sorted(totals) and totals[0] > 0
+    assert abs(totals[-1] / (float(counted[0]) * (1e6 if counted[1] == "ms" else 1e9)) - 1) < 0.02

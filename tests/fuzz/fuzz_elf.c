@@ -1,0 +1,356 @@
+/*
+ * A module's ELF file through all of its readers at once: symbols, Go's table, call frame
+ * information, DWARF (the file is its own supplementary file), the questions for its debug file,
+ * disassembly. Every reader is asked about addresses all over the code.
+ *
+ * Inputs are real ELF files (elf_seeds); damage is done to single fields of them, so that most of
+ * a damaged file still makes sense.
+ */
+#include "base/alloc.h"
+#include "dwarf/dwarf.h"
+#include "elf/debugfile.h"
+#include "elf/disassembly.h"
+#include "symbol/gopclntab.h"
+#include "symbol/symtab.h"
+#include "unwind/cfi.h"
+#include "unwind/functions.h"
+#include "unwind/rules.h"
+
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SEGMENTS_MAX = 8, ADDRESSES_OF_SEGMENT = 32, DISASSEMBLED_BYTES = 256, STEPS_MAX = 10000 };
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_bytes, unsigned seed);
+/* libFuzzer's own; there is none where the corpus is replayed. */
+__attribute__((weak)) size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_bytes);
+
+struct fuzzed {
+	struct elf_file *elf;
+	struct arena arena;
+	uint64_t vaddrs[SEGMENTS_MAX * ADDRESSES_OF_SEGMENT]; /* ascending */
+	size_t count;
+};
+
+static int by_value(const void *a, const void *b)
+{
+	const uint64_t *left = a, *right = b;
+
+	return (*left > *right) - (*left < *right);
+}
+
+/* All over the executable segments. */
+static void choose_addresses(struct fuzzed *fuzzed)
+{
+	unsigned count;
+	const struct elf_file_segment *segments = elf_file_segments(fuzzed->elf, &count);
+
+	for (unsigned i = 0; i < count && i < SEGMENTS_MAX; i++)
+		for (uint64_t k = 0; segments[i].executable && k < ADDRESSES_OF_SEGMENT; k++)
+			fuzzed->vaddrs[fuzzed->count++] =
+				segments[i].vaddr +
+				segments[i].file_bytes / ADDRESSES_OF_SEGMENT * k + k % 7;
+	qsort(fuzzed->vaddrs, fuzzed->count, sizeof(*fuzzed->vaddrs), by_value);
+}
+
+/* Reads a string to its end, which the address sanitizer watches. */
+static void read_string(const char *str)
+{
+	static volatile size_t letters;
+
+	if (str)
+		letters += strlen(str);
+	(void)letters;
+}
+
+static void read_chain(const struct inline_chain *chain)
+{
+	for (unsigned i = 0; i < chain->count; i++) {
+		read_string(chain->calls[i].name);
+		read_string(chain->calls[i].file);
+	}
+}
+
+static void find_symbols(struct fuzzed *fuzzed)
+{
+	CLEANUP(elf_file_cleanup) struct elf_file *inside = debugfile_inside(fuzzed->elf);
+	CLEANUP(symtab_cleanup) struct symtab *symtab = symtab_new(fuzzed->elf, inside);
+	CLEANUP(gopclntab_cleanup) struct gopclntab *go = gopclntab_new(fuzzed->elf);
+	struct symbol symbol;
+
+	for (size_t i = 0; i < fuzzed->count; i++) {
+		uint64_t vaddr = fuzzed->vaddrs[i];
+
+		if (symtab_find(symtab, vaddr, &fuzzed->arena, &symbol)) {
+			if (vaddr - symbol.vaddr >= symbol.size_bytes)
+				abort();
+			read_string(symbol.name);
+		}
+		if (go && gopclntab_find(go, vaddr, &fuzzed->arena, &symbol)) {
+			struct inline_chain chain = gopclntab_resolve(go, vaddr, &fuzzed->arena);
+
+			read_string(symbol.name);
+			read_chain(&chain);
+		}
+	}
+}
+
+static void find_rules(struct fuzzed *fuzzed)
+{
+	const struct arch *arch = elf_file_is_32(fuzzed->elf) ? &arch_i386 : &arch_x86_64;
+	CLEANUP(cfi_cleanup) struct cfi *cfi = cfi_new(fuzzed->elf, arch);
+	struct cfi_rule rule;
+
+	cfi_index(cfi, NULL);
+	for (size_t i = 0; i < fuzzed->count; i++) {
+		unsigned steps = STEPS_MAX;
+
+		if (!cfi_find(cfi, fuzzed->vaddrs[i], &steps, &rule))
+			continue;
+		if (fuzzed->vaddrs[i] < rule.start || fuzzed->vaddrs[i] >= rule.end)
+			abort();
+		rule_pack(arch, &rule);
+	}
+}
+
+static void find_functions(struct fuzzed *fuzzed)
+{
+	struct functions *functions = functions_new(fuzzed->elf);
+	struct function_range range;
+
+	for (size_t i = 0; functions && i < fuzzed->count; i++)
+		if (functions_find(functions, fuzzed->vaddrs[i], &range) &&
+		    (fuzzed->vaddrs[i] < range.start || fuzzed->vaddrs[i] >= range.end))
+			abort();
+	functions_free(functions);
+}
+
+static void resolve_all(struct fuzzed *fuzzed, const struct dwarf *dwarf)
+{
+	struct inline_chain chains[ARRAY_SIZE(fuzzed->vaddrs)];
+	size_t end;
+
+	for (size_t i = 0; i < fuzzed->count; i = end) {
+		uint32_t unit = dwarf_unit_of(dwarf, fuzzed->vaddrs[i]);
+
+		for (end = i;
+		     end < fuzzed->count && dwarf_unit_of(dwarf, fuzzed->vaddrs[end]) == unit;)
+			end++;
+		if (unit == DWARF_NO_UNIT)
+			continue;
+		dwarf_resolve(dwarf, unit, &fuzzed->vaddrs[i], end - i, &fuzzed->arena, chains);
+		for (size_t k = 0; k < end - i; k++)
+			read_chain(&chains[k]);
+	}
+}
+
+static void find_inlined(struct fuzzed *fuzzed)
+{
+	CLEANUP(dwarf_cleanup) struct dwarf *dwarf = dwarf_new(fuzzed->elf, fuzzed->elf);
+
+	if (!dwarf)
+		return;
+	resolve_all(fuzzed, dwarf);
+	/* The first time makes a table of contents, the second reads by it. */
+	dwarf_keep_contents(dwarf);
+	resolve_all(fuzzed, dwarf);
+	resolve_all(fuzzed, dwarf);
+}
+
+static int check_question(void *user, const struct debugfile_question *question, unsigned attempt,
+			  char **path)
+{
+	(void)user;
+	(void)attempt;
+	(void)path;
+	if (!debugfile_question_is_valid(question))
+		abort();
+	return -1;
+}
+
+static void ask_for_debug_files(struct elf_file *elf)
+{
+	static const struct debugfile_opener opener = {.open = check_question};
+
+	elf_file_free(debugfile_find(elf, &opener));
+	elf_file_free(debugfile_find_alt(elf, &opener));
+}
+
+static void disassemble(const struct fuzzed *fuzzed)
+{
+	struct disassembly code = {0};
+	struct error *err;
+
+	if (!fuzzed->count)
+		return;
+	err = disassembly_init(&code, fuzzed->elf, fuzzed->vaddrs[fuzzed->count / 2],
+			       DISASSEMBLED_BYTES, false);
+	if (!err)
+		disassembly_deinit(&code);
+	error_free(err);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct fuzzed fuzzed = {0};
+
+	error_free(elf_file_from_memory(data, size, "fuzz", &fuzzed.elf));
+	if (!fuzzed.elf)
+		return 0;
+	choose_addresses(&fuzzed);
+	find_symbols(&fuzzed);
+	find_rules(&fuzzed);
+	find_functions(&fuzzed);
+	find_inlined(&fuzzed);
+	ask_for_debug_files(fuzzed.elf);
+	disassemble(&fuzzed);
+	arena_deinit(&fuzzed.arena);
+	elf_file_free(fuzzed.elf);
+	return 0;
+}
+
+/* ---- Damage ---- */
+
+static unsigned next_random(unsigned *state)
+{
+	*state = *state * 1664525 + 1013904223;
+	return *state >> 8;
+}
+
+/* Below count, which is not 0. */
+static size_t pick(unsigned *state, size_t count)
+{
+	return ((size_t)next_random(state) << 24 | next_random(state)) % count;
+}
+
+/* Where in the file to do damage. */
+struct range {
+	size_t at, len;
+};
+
+/* Sections that are not loaded are chosen more often: they are parsed, code is not. */
+static size_t choose_header(const uint8_t *data, const Elf64_Ehdr *header, unsigned *state,
+			    Elf64_Shdr *ret)
+{
+	size_t at = 0;
+
+	for (unsigned attempt = 0; attempt < 3; attempt++) {
+		at = header->e_shoff + pick(state, header->e_shnum) * sizeof(*ret);
+		memcpy(ret, data + at, sizeof(*ret));
+		if (!(ret->sh_flags & SHF_ALLOC) && ret->sh_type != SHT_NULL)
+			break;
+	}
+	return at;
+}
+
+/* A section's bytes; at times its header, or the headers of the file and its segments. */
+static struct range choose_range(const uint8_t *data, size_t size, unsigned *state)
+{
+	struct range all = {0, size}, heads = {0, size < 512 ? size : 512};
+	unsigned kind = next_random(state) % 100;
+	Elf64_Ehdr header;
+	Elf64_Shdr section;
+	size_t at;
+
+	if (kind < 2 || size < sizeof(header))
+		return all;
+	memcpy(&header, data, sizeof(header));
+	if (kind < 4 || header.e_ident[EI_CLASS] != ELFCLASS64 || !header.e_shnum ||
+	    header.e_shoff > size || (size - header.e_shoff) / sizeof(section) < header.e_shnum)
+		return heads;
+	at = choose_header(data, &header, state, &section);
+	if (kind < 8)
+		return (struct range){at, sizeof(section)};
+	if (section.sh_type == SHT_NOBITS || section.sh_offset >= size || !section.sh_size ||
+	    section.sh_size > size - section.sh_offset)
+		return all;
+	return (struct range){section.sh_offset, section.sh_size};
+}
+
+/* Numbers at which arithmetic and comparisons go wrong. */
+static uint64_t extreme(unsigned *state)
+{
+	uint64_t power = UINT64_C(1) << pick(state, 64);
+
+	return next_random(state) % 2 ? power : power - 1 - pick(state, 2);
+}
+
+static void put_number(uint8_t *at, size_t room, uint64_t number, unsigned *state)
+{
+	size_t len = (size_t)1 << pick(state, 4);
+
+	memcpy(at, &number, len < room ? len : room);
+}
+
+static void put_longest_uleb(uint8_t *at, size_t room, unsigned *state)
+{
+	size_t len = 1 + pick(state, 10);
+
+	for (size_t i = 0; i < len && i < room; i++)
+		at[i] = i + 1 < len ? 0xff : 0x7f;
+}
+
+static void add_to_offset(uint8_t *at, size_t room, unsigned *state)
+{
+	uint32_t offset;
+
+	if (room < sizeof(offset))
+		return;
+	memcpy(&offset, at, sizeof(offset));
+	offset += (uint32_t)pick(state, 64) - 32;
+	memcpy(at, &offset, sizeof(offset));
+}
+
+static void copy_piece(uint8_t *start, struct range within, size_t at, unsigned *state)
+{
+	size_t from = pick(state, within.len), len = 1 + pick(state, 32);
+	size_t room = within.len - (from > at ? from : at);
+
+	memmove(start + at, start + from, len < room ? len : room);
+}
+
+static void damage(uint8_t *data, struct range within, unsigned *state)
+{
+	/* Headers of units, tables and sections are at the start. */
+	size_t near = within.len < 64 ? within.len : 64;
+	size_t at = pick(state, next_random(state) % 4 ? within.len : near);
+	uint8_t *start = data + within.at;
+	size_t room = within.len - at;
+
+	switch (next_random(state) % 7) {
+	case 0:
+		start[at] ^= (uint8_t)(1u << pick(state, 8));
+		break;
+	case 1:
+		start[at] = (uint8_t)next_random(state);
+		break;
+	case 2:
+		start[at] = (uint8_t)(start[at] + next_random(state) % 3 - 1);
+		break;
+	case 3:
+		put_number(start + at, room, extreme(state), state);
+		break;
+	case 4:
+		put_longest_uleb(start + at, room, state);
+		break;
+	case 5:
+		add_to_offset(start + at, room, state);
+		break;
+	default:
+		copy_piece(start, within, at, state);
+	}
+}
+
+/* At times libFuzzer's own way, which also changes the size. */
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_bytes, unsigned seed)
+{
+	unsigned state = seed, count = 1 + next_random(&state) % 6;
+
+	if (!size || next_random(&state) % 32 == 0)
+		return LLVMFuzzerMutate(data, size, max_bytes);
+	while (count--)
+		damage(data, choose_range(data, size, &state), &state);
+	return size;
+}

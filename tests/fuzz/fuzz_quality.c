@@ -1,0 +1,44 @@
+/* Any text as the quality of a recording in a comment of a pprof file: what was read is written and
+ * read again. */
+#include "profile/quality.h"
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+
+#include <assert.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void repeat_waiting(const struct waiting_quality *waiting)
+{
+	CLEANUP(free_ptr) char *text = quality_encode_waiting(waiting);
+	struct waiting_quality again = {0};
+
+	assert(quality_decode_waiting(text, &again));
+	assert(!memcmp(&again, waiting, sizeof(again)));
+}
+
+static void repeat_event(const struct event_quality *event)
+{
+	CLEANUP(free_ptr) char *text = quality_encode_event(event);
+	struct event_quality again = {0};
+
+	assert(quality_decode_event(text, &again));
+	assert(!strcmp(again.event, event->event) && again.samples == event->samples);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	CLEANUP(free_ptr) char *text = xstrndup((const char *)data, size);
+	struct profile_quality quality = {0};
+	struct event_quality event = {0};
+	struct waiting_quality waiting = {0};
+
+	quality_decode(text, &quality);
+	if (quality_decode_event(text, &event))
+		repeat_event(&event);
+	if (quality_decode_waiting(text, &waiting))
+		repeat_waiting(&waiting);
+	return 0;
+}

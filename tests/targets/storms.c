@@ -1,0 +1,164 @@
+/*
+ * storms KIND [FILE]
+ *
+ * Does one thing of the kernel's as often as it can, until it is killed or its parent ends:
+ *
+ *	threads   starts and joins threads
+ *	forks     forks children that end at once
+ *	execs     lets children execute /bin/true
+ *	switches  passes a byte to and fro between two threads
+ *	names     renames itself
+ *	mappings  maps FILE executable and unmaps it
+ *	guards    makes memory executable and writable in turn
+ *	libraries opens and closes the library FILE
+ *	hostile   maps FILE executable once, and burns
+ */
+#include "work.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { AT_ONCE = 16, PAGE_BYTES = 4096, PAGES = 256 };
+
+static void *burn(void *unused)
+{
+	spin();
+	return unused;
+}
+
+static void threads(const char *unused)
+{
+	pthread_t started[AT_ONCE];
+
+	for (unsigned i = 0; i < AT_ONCE; i++)
+		pthread_create(&started[i], NULL, burn, NULL);
+	for (unsigned i = 0; i < AT_ONCE; i++)
+		pthread_join(started[i], NULL);
+}
+
+static void forks(const char *unused)
+{
+	for (unsigned i = 0; i < AT_ONCE; i++)
+		if (!fork()) {
+			spin();
+			_exit(0);
+		}
+	while (wait(NULL) > 0)
+		continue;
+}
+
+static void execs(const char *unused)
+{
+	if (!vfork()) {
+		execl("/bin/true", "true", NULL);
+		_exit(1);
+	}
+	wait(NULL);
+}
+
+static void *echo(void *arg)
+{
+	const int *pipes = arg;
+	char byte;
+
+	while (read(pipes[0], &byte, 1) == 1)
+		if (write(pipes[3], &byte, 1) != 1)
+			break;
+	return NULL;
+}
+
+static void switches(const char *unused)
+{
+	static int pipes[4];
+	pthread_t other;
+	char byte = 0;
+
+	if (!pipes[3]) {
+		if (pipe(pipes) || pipe(pipes + 2))
+			exit(1);
+		pthread_create(&other, NULL, echo, pipes);
+	}
+	if (write(pipes[1], &byte, 1) != 1 || read(pipes[2], &byte, 1) != 1)
+		exit(1);
+}
+
+static void names(const char *unused)
+{
+	static unsigned number;
+	char name[16];
+
+	snprintf(name, sizeof(name), "%x", number++ * 2654435761u);
+	prctl(PR_SET_NAME, name);
+	spin();
+}
+
+static void *map(const char *path)
+{
+	int fd = open(path, O_RDONLY);
+	void *mapped = mmap(NULL, PAGE_BYTES, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+
+	if (mapped == MAP_FAILED)
+		exit(1);
+	close(fd);
+	return mapped;
+}
+
+static void mappings(const char *path)
+{
+	munmap(map(path), PAGE_BYTES);
+}
+
+static void guards(const char *unused)
+{
+	static char *memory;
+	static unsigned page;
+
+	if (!memory)
+		memory = mmap(NULL, PAGES * PAGE_BYTES, PROT_READ | PROT_WRITE,
+			      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	page = (page + 1) % PAGES;
+	mprotect(memory + page * PAGE_BYTES, PAGE_BYTES, PROT_READ | PROT_EXEC);
+	mprotect(memory + page * PAGE_BYTES, PAGE_BYTES, PROT_READ | PROT_WRITE);
+}
+
+static void libraries(const char *path)
+{
+	void *library = dlopen(path, RTLD_NOW);
+
+	if (!library)
+		exit(1);
+	dlclose(library);
+}
+
+static void hostile(const char *path)
+{
+	static void *mapped;
+
+	if (!mapped)
+		mapped = map(path);
+	spin();
+}
+
+int main(int argc, char **argv)
+{
+	static const struct {
+		const char *name;
+		void (*run)(const char *path);
+	} kinds[] = {{"threads", threads},   {"forks", forks},	   {"execs", execs},
+		     {"switches", switches}, {"names", names},	   {"mappings", mappings},
+		     {"guards", guards},     {"hostile", hostile}, {"libraries", libraries}};
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (unsigned i = 0; argc > 1 && i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		while (!strcmp(kinds[i].name, argv[1]))
+			kinds[i].run(argv[2]);
+	return 1;
+}

@@ -1,0 +1,884 @@
+#include "proc/address_spaces.h"
+
+#include "folder.h"
+#include "lacking.h"
+#include "proc/regions.h"
+
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#include <cmocka.h>
+
+/* The folder looks like /proc, and holds the files that are mapped into the processes in it. */
+
+/* On a busy machine opening a file can take as long as is allowed for those of a second. */
+static struct address_spaces *new_spaces(const char *proc)
+{
+	struct address_spaces *spaces = address_spaces_new(proc);
+
+	address_spaces_set_opening_max(spaces, UINT64_MAX);
+	return spaces;
+}
+
+/* A copy of this program: an ELF file like any other, in a file of its own. */
+static void write_program(const char *name)
+{
+	CLEANUP(close_fd) int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	struct stat st;
+
+	assert_int_equal(fstat(fd, &st), 0);
+	void *data = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+
+	assert_ptr_not_equal(data, MAP_FAILED);
+	write_file(name, data, (size_t)st.st_size);
+	munmap(data, (size_t)st.st_size);
+}
+
+/* The mapping of a file below the folder, as perf reports it. */
+static struct mapping mapping_of(const char *path, const char *on_disk, uint64_t start,
+				 uint64_t end)
+{
+	CLEANUP(free_ptr) char *name = path_of(on_disk);
+	struct mapping mapping = {.start = start, .end = end, .offset = 0x1000, .path = path};
+	struct stat st;
+
+	assert_int_equal(stat(name, &st), 0);
+	mapping.inode = st.st_ino;
+	mapping.device_major = major(st.st_dev);
+	mapping.device_minor = minor(st.st_dev);
+	return mapping;
+}
+
+/* A file that exists nowhere: for tests that are about addresses and times. */
+static void map(struct address_spaces *spaces, pid_t pid, uint64_t time_ns, const char *path,
+		uint64_t start, uint64_t end)
+{
+	struct mapping mapping = {
+		.start = start, .end = end, .offset = 0x1000, .inode = 1, .path = path};
+
+	address_spaces_map(spaces, pid, time_ns, &mapping);
+}
+
+static const struct module *module_at(struct address_spaces *spaces, pid_t pid, uint64_t time_ns,
+				      uint64_t pc)
+{
+	struct location location;
+
+	address_spaces_locate(spaces, pid, time_ns, pc, &location);
+	return address_spaces_module(spaces, location.module);
+}
+
+#define assert_at(spaces, pid, time_ns, pc, expected)                                              \
+	assert_string_equal(module_at(spaces, pid, time_ns, pc)->path, expected)
+
+static void a_pc_is_found_with_its_offset_in_the_file(void **state)
+{
+	(void)state;
+	CLEANUP(address_spaces_cleanup) struct address_spaces *spaces = new_spaces(folder);
+	struct location location;
+
+	map(spaces, 7, 100, "/nowhere/a", 0x10000, 0x20000);
+	assert_true(address_spaces_locate(spaces, 7, 100, 0x10000, &location));
+	assert_int_equal(location.offset, 0x1000);
+	assert_true(address_spaces_locate(spaces, 7, 200, 0x1ffff, &location));
+	assert_int_equal(location.offset, 0x10fff);
+	assert_int_equal(location.start, 0x10000);
+	assert_int_equal(location.end, 0x20000);
+	assert_false(address_spaces_locate(spaces, 7, 200, 0x20000, &location));
+	assert_int_equal(location.offset, 0x20000);
+	assert_int_equal(address_spaces_module(spaces, location.module)->kind, MODULE_UNKNOWN);
+	assert_false(address_spaces_locate(spaces, 7, 200, 0xffff, &location));
+	assert_false(address_spaces_locate(spaces, 8, 200, 0x10000, &location));
+	assert_false(address_spaces_locate(spaces, 7, 99, 0x10000, &location));
+}
+
+static void a_mapping_over_another_keeps_the_parts_that_it_does_not_cover(void **state)
+{
+	(void)state;
+	CLEANUP(address_spaces_cleanup) struct address_spaces *spaces = new_spaces(folder);
+	struct location location;
+
+	map(spaces, 7, 100, "/nowhere/a", 0x10000, 0x20000);
+	map(spaces, 7, 200, "/nowhere/b", 0x14000, 0x18000);
+	assert_at(spaces, 7, 200, 0x13fff, "/nowhere/a");
+	assert_at(spaces, 7, 200, 0x14000, "/nowhere/b");
+	assert_at(spaces, 7, 200, 0x17fff, "/nowhere/b");
+	assert_true(address_spaces_locate(spaces, 7, 200, 0x18000, &location));
+	assert_string_equal(address_spaces_module(spaces, location.module)->path, "/nowhere/a");
+	assert_int_equal(location.offset, 0x9000);
+	assert_at(spaces, 7, 199, 0x14000, "/nowhere/a");
+	/* Over all three, and then some. */
+	map(spaces, 7, 300, "/nowhere/c", 0x8000, 0x30000);
+	assert_at(spaces, 7, 300, 0x18000, "/nowhere/c");
+	assert_at(spaces, 7, 299, 0x18000, "/nowhere/a");
+	assert_at(spaces, 7, 299, 0x8000, "[unknown]");
+}
+
+static void a_sample_before_an_exec_is_in_the_old_program(void **state)
+{
+	(void)state;
+	CLEANUP(address_spaces_cleanup) struct address_spaces *spaces = new_spaces(folder);
+
+	map(spaces, 7, 100, "/bin/sh", 0x10000, 0x20000);
+	map(spaces, 7, 100, "/lib/old", 0x50000, 0x60000);
+	address_spaces_exec(spaces, 7, 200);
+	map(spaces, 7, 201, "/bin/ls", 0x10000, 0x20000);
+	assert_at(spaces, 7, 199, 0x10000, "/bin/sh");
+	assert_at(spaces, 7, 200, 0x10000, "[unknown]");
+	assert_at(spaces, 7, 201, 0x10000, "/bin/ls");
+	assert_at(spaces, 7, 201, 0x50000, "[unknown]");
+	assert_at(spaces, 7, 150, 0x50000, "/lib/old");
+	address_spaces_exit(spaces, 7, 300);
+	assert_at(spaces, 7, 299, 0x10000, "/bin/ls");
+	assert_at(spaces, 7, 300, 0x10000, "[unknown]");
+}
+
+static void a_child_inherits_the_mappings_of_its_parent_at_the_fork(void **state)
+{
+	(void)state;
+	CLEANUP(address_spaces_cleanup) struct address_spaces *spaces = new_spaces(folder);
+
+	map(spaces, 7, 100, "/nowhere/a", 0x10000, 0x20000);
+	address_spaces_fork(spaces, 7, 8, 200);
+	map(spaces, 7, 300, "/nowhere/b", 0x30000, 0x40000);
+	assert_at(spaces, 8, 250, 0x10000, "/nowhere/a");
+	assert_at(spaces, 8, 199, 0x10000, "[unknown]");
+	assert_at(spaces, 8, 300, 0x30000, "[unknown]");
+	address_spaces_exec(spaces, 7, 400);
+	assert_at(spaces, 8, 400, 0x10000, "/nowhere/a");
+}
+
+static void a_fork_that_comes_after_the_childs_exec_takes_effect_at_its_own_time(void **state)
+{
+	(void)state;
+	CLEANUP(address_spaces_cleanup) struct address_spaces *spaces = new_spaces(folder);
+
+	map(spaces, 7, 100, "/bin/sh", 0x10000, 0x20000);
+	address_spaces_exec(spaces, 8, 300);
+	map(spaces, 8, 301, "/bin/ls", 0x18000, 0x28000);
+	address_spaces_fork(spaces, 7, 8, 200);
+	assert_at(spaces, 8, 299, 0x10000, "/bin/sh");
+	assert_at(spaces, 8, 301, 0x10000, "[unknown]");
+	assert_at(spaces, 8, 301, 0x18000, "/bin/ls");
+}
+
+static void a_parents_mapping_that_comes_after_the_fork_is_its_childs_too(void **state)
+{
+	(void)state;
+	CLEANUP(address_spaces_cleanup) struct address_spaces *spaces = new_spaces(folder);
+
+	map(spaces, 7, 50, "/bin/sh", 0x10000, 0x20000);
+	address_spaces_fork(spaces, 7, 8, 200);
+	address_spaces_fork(spaces, 7, 9, 90);
+	map(spaces, 7, 100, "/nowhere/a", 0x30000, 0x40000);
+	assert_at(spaces, 8, 200, 0x30000, "/nowhere/a");
+	assert_at(spaces, 8, 199, 0x30000, "[unknown]");
+	assert_at(spaces, 9, 300, 0x30000, "[unknown]");
+}
+
+static void only_mappings_that_ended_earlier_are_forgotten(void **state)
+{
+	(void)state;
+	CLEANUP(address_spaces_cleanup) struct address_spaces *spaces = new_spaces(folder);
+
+	map(spaces, 7, 100, "/bin/sh", 0x10000, 0x20000);
+	map(spaces, 8, 100, "/bin/sh", 0x10000, 0x20000);
+	map(spaces, 9, 100, "/bin/sh", 0x10000, 0x20000);
+	address_spaces_exit(spaces, 8, 200);
+	address_spaces_exit(spaces, 9, 300);
+	address_spaces_forget(spaces, 250);
+	assert_at(spaces, 7, 250, 0x10000, "/bin/sh");
+	assert_at(spaces, 8, 199, 0x10000, "[unknown]");
+	assert_at(spaces, 9, 299, 0x10000, "/bin/sh");
+	/* The pid is used again. */
+	map(spaces, 8, 260, "/bin/ls", 0x10000, 0x20000);
+	assert_at(spaces, 8, 260, 0x10000, "/bin/ls");
+	assert_at(spaces, 7, 260, 0x10000, "/bin/sh");
+}
+
+/* What happened, and the plainest way to tell what was mapped: the last change says it. */
+struct change {
+	uint64_t time_ns, start, end; /* end 0: all ended */
+	module_id module;
+};
+
+static module_id expected_module(const struct change *changes, size_t count, uint64_t time_ns,
+				 uint64_t pc)
+{
+	module_id module = 0;
+	uint64_t last_ns = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (changes[i].time_ns <= time_ns && changes[i].time_ns >= last_ns &&
+		    (!changes[i].end || (pc >= changes[i].start && pc < changes[i].end))) {
+			module = changes[i].end ? changes[i].module : 0;
+			last_ns = changes[i].time_ns;
+		}
+	return module;
+}
+
+static void apply(struct regions *regions, const struct change *change)
+{
+	struct region region = {.start = change->start,
+				.end = change->end,
+				.offset = change->start,
+				.from_ns = change->time_ns,
+				.module = change->module};
+
+	if (change->end)
+		regions_map(regions, &region);
+	else
+		regions_clear(regions, change->time_ns);
+}
+
+static void changes_in_any_order_give_the_same_history(void **state)
+{
+	(void)state;
+	enum { CHANGES = 12, ADDRESSES = 16 };
+
+	for (unsigned seed = 0; seed < 3000; seed++) {
+		struct change changes[CHANGES];
+		struct regions regions = {0};
+
+		srand(seed);
+		for (unsigned i = 0; i < CHANGES; i++) {
+			uint64_t start = (uint64_t)rand() % ADDRESSES;
+			uint64_t len = 1 + (uint64_t)rand() % (ADDRESSES - start);
+
+			changes[i] = (struct change){.time_ns = 10 * (i + 1),
+						     .start = start,
+						     .end = rand() % 6 ? start + len : 0,
+						     .module = i + 1};
+		}
+		for (unsigned i = CHANGES - 1; i > 0 && seed % 4; i--) {
+			unsigned other = (unsigned)rand() % (i + 1);
+			struct change swapped = changes[i];
+
+			changes[i] = changes[other];
+			changes[other] = swapped;
+		}
+		for (unsigned i = 0; i < CHANGES; i++)
+			apply(&regions, &changes[i]);
+		for (uint64_t time_ns = 5; time_ns < 10 * (CHANGES + 2); time_ns += 5)
+			for (uint64_t pc = 0; pc < ADDRESSES; pc++) {
+				const struct region *found = regions_find(&regions, time_ns, pc);
+
+				assert_int_equal(found ? found->module : 0,
+						 expected_module(changes, CHANGES, time_ns, pc));
+				if (found)
+					assert_int_equal(found->offset + pc - found->start, pc);
+			}
+		regions_deinit(&regions);
+	}
+}
+
+static void a_new_mapping_survives_an_exec_that_is_reported_late(void **state)
+{
+	(void)state;
+	CLEANUP(address_spaces_cleanup) struct address_spaces *spaces = new_spaces(folder);
+
+	map(spaces, 7, 100, "/bin/sh", 0x10000, 0x20000);
+	map(spaces, 7, 300, "/bin/sh", 0x10000, 0x20000);
+	address_spaces_exec(spaces, 7, 200);
+	assert_at(spaces, 7, 199, 0x10000, "/bin/sh");
+	assert_at(spaces, 7, 250, 0x10000, "[unknown]");
+	assert_at(spaces, 7, 300, 0x10000, "/bin/sh");
+	/* And a mapping in between. */
+	map(spaces, 7, 400, "/bin/sh", 0x10000, 0x20000);
+	map(spaces, 7, 350, "/bin/ls", 0x10000, 0x18000);
+	assert_at(spaces, 7, 349, 0x10000, "/bin/sh");
+	assert_at(spaces, 7, 350, 0x10000, "/bin/ls");
+	assert_at(spaces, 7, 350, 0x18000, "/bin/sh");
+	assert_at(spaces, 7, 400, 0x10000, "/bin/sh");
+}
+
+static void repeated_mprotect_calls_need_no_memory(void **state)
+{
+	(void)state;
+	struct regions regions = {0};
+
+	for (uint64_t i = 0; i < 1000; i++) {
+		struct region whole = {.start = 0x10000, .end = 0x50000, .from_ns = 10 * i};
+		struct region part = {
+			.start = 0x20000, .end = 0x30000, .offset = 0x10000, .from_ns = 10 * i + 5};
+
+		regions_map(&regions, &whole);
+		regions_map(&regions, &part);
+	}
+	assert_int_equal(regions.live_count, 1);
+	assert_int_equal(regions.past_count, 0);
+	regions_deinit(&regions);
+}
+
+static void write_maps(const char *name, const struct mapping *mapping)
+{
+	CLEANUP(free_ptr)
+	char *text = xasprintf("%lx-%lx r--p 00000000 %02x:%02x %lu %s\n"
+			       "%lx-%lx r-xp %08lx %02x:%02x %lu %s\n",
+			       mapping->start - 0x1000, mapping->start, mapping->device_major,
+			       mapping->device_minor, mapping->inode, mapping->path, mapping->start,
+			       mapping->end, mapping->offset, mapping->device_major,
+			       mapping->device_minor, mapping->inode, mapping->path);
+
+	write_file(name, text, strlen(text));
+}
+
+static void a_snapshot_has_earlier_mappings_once(void **state)
+{
+	(void)state;
+	CLEANUP(address_spaces_cleanup) struct address_spaces *spaces = new_spaces(folder);
+
+	write_program("7/root/bin/program");
+	struct mapping mapping = mapping_of("/bin/program", "7/root/bin/program", 0x10000, 0x12000);
+
+	write_maps("7/maps", &mapping);
+	address_spaces_snapshot(spaces, 7, 100);
+	address_spaces_snapshot(spaces, 7, 200);
+	assert_at(spaces, 7, 50, 0x10000, "/bin/program");
+	assert_at(spaces, 7, 300, 0x10000, "/bin/program");
+	assert_at(spaces, 7, 300, 0xf000, "[unknown]");
+	/* The record of the same mapping, and of another one, both from before the snapshot. */
+	address_spaces_map(spaces, 7, 60, &mapping);
+	map(spaces, 7, 150, "/nowhere/a", 0x10000, 0x12000);
+	assert_at(spaces, 7, 61, 0x10000, "/bin/program");
+	assert_at(spaces, 7, 150, 0x10000, "/nowhere/a");
+	address_spaces_snapshot(spaces, 12345, 100); /* gone */
+	assert_at(spaces, 12345, 100, 0x10000, "[unknown]");
+}
+
+static void a_file_mapped_by_two_processes_is_one_module_with_one_image(void **state)
+{
+	(void)state;
+	CLEANUP(address_spaces_cleanup) struct address_spaces *spaces = new_spaces(folder);
+
+	write_program("7/root/bin/program");
+	struct mapping mapping = mapping_of("/bin/program", "7/root/bin/program", 0x10000, 0x12000);
+
+	address_spaces_map(spaces, 7, 100, &mapping);
+	address_spaces_map(spaces, 8, 100, &mapping);
+	assert_int_equal(address_spaces_module_count(spaces), 1);
+	const struct module *module = module_at(spaces, 7, 100, 0x10000);
+
+	assert_int_equal(module->kind, MODULE_FILE);
+	assert_non_null(module->elf);
+	assert_null(module->problem);
+	assert_string_equal(elf_file_name(module->elf), "/bin/program");
+	/* The same file under another name, as in another mount namespace. */
+	CLEANUP(free_ptr) char *name = path_of("7/root/bin/program");
+	CLEANUP(free_ptr) char *other = path_of("9/root/mnt/program");
+
+	assert_int_equal(link(name, other), 0);
+	mapping = mapping_of("/mnt/program", "9/root/mnt/program", 0x10000, 0x12000);
+	address_spaces_map(spaces, 9, 100, &mapping);
+	assert_ptr_equal(module_at(spaces, 9, 100, 0x10000), module);
+}
+
+static void a_copy_with_the_same_owner_and_build_id_is_the_same_module(void **state)
+{
+	(void)state;
+	CLEANUP(address_spaces_cleanup) struct address_spaces *spaces = new_spaces(folder);
+
+	write_program("7/root/lib/library");
+	write_program("8/root/lib/library"); /* another layer of a container */
+	struct mapping first = mapping_of("/lib/library", "7/root/lib/library", 0x10000, 0x12000);
+	struct mapping second = mapping_of("/lib/library", "8/root/lib/library", 0x10000, 0x12000);
+
+	assert_int_not_equal(first.inode, second.inode);
+	address_spaces_map(spaces, 7, 100, &first);
+	address_spaces_map(spaces, 8, 100, &second);
+	assert_int_not_equal(elf_file_build_id(module_at(spaces, 7, 100, 0x10000)->elf)->len, 0);
+	assert_ptr_equal(module_at(spaces, 8, 100, 0x10000), module_at(spaces, 7, 100, 0x10000));
+}
+
+/* Maps both programs, which have one build-id, in either order. */
+static void assert_apart(const struct mapping mappings[2])
+{
+	for (unsigned first = 0; first < 2; first++) {
+		CLEANUP(address_spaces_cleanup)
+		struct address_spaces *spaces = new_spaces(folder);
+
+		for (unsigned i = 0; i < 2; i++) {
+			pid_t pid = (first + i) % 2 ? 8 : 7;
+
+			address_spaces_map(spaces, pid, 100, &mappings[pid - 7]);
+		}
+		assert_at(spaces, 7, 100, 0x10000, "/bin/program");
+		assert_at(spaces, 8, 100, 0x10000, "/tmp/program");
+		assert_non_null(module_at(spaces, 7, 100, 0x10000)->elf);
+		assert_non_null(module_at(spaces, 8, 100, 0x10000)->elf);
+	}
+}
+
+static void a_build_id_does_not_unite_what_others_may_have_written(void **state)
+{
+	(void)state;
+	CLEANUP(free_ptr) char *written = path_of("8/root/tmp/program");
+
+	write_program("7/root/bin/program");
+	write_program("8/root/tmp/program");
+	struct mapping mappings[2] = {
+		mapping_of("/bin/program", "7/root/bin/program", 0x10000, 0x12000),
+		mapping_of("/tmp/program", "8/root/tmp/program", 0x10000, 0x12000),
+	};
+
+	assert_int_equal(chmod(written, 0666), 0);
+	assert_apart(mappings);
+	assert_int_equal(chmod(written, 0644), 0);
+	if (chown(written, 54321, 54321) < 0)
+		RETURN_LACKING("the right to give a file to another user");
+	assert_apart(mappings);
+}
+
+static void a_file_with_the_inode_of_a_deleted_one_is_another_module(void **state)
+{
+	(void)state;
+	CLEANUP(address_spaces_cleanup) struct address_spaces *spaces = new_spaces(folder);
+	struct mapping mapping = {.start = 0x10000,
+				  .end = 0x12000,
+				  .inode = 4711,
+				  .generation = 1,
+				  .path = "/nowhere/program"};
+
+	address_spaces_map(spaces, 7, 100, &mapping);
+	address_spaces_map(spaces, 8, 100, &mapping);
+	assert_int_equal(address_spaces_module_count(spaces), 1);
+	mapping.generation++;
+	address_spaces_map(spaces, 8, 200, &mapping);
+	assert_int_equal(address_spaces_module_count(spaces), 2);
+}
+
+static unsigned count_open(const struct address_spaces *spaces)
+{
+	unsigned count = 0;
+
+	for (module_id id = 0; id < address_spaces_module_count(spaces); id++)
+		count += address_spaces_module(spaces, id)->elf != NULL;
+	return count;
+}
+
+static void files_without_samples_are_closed_and_opened_again_when_they_get_one(void **state)
+{
+	(void)state;
+	enum { FILES = 12, OPEN = 4 };
+	CLEANUP(address_spaces_cleanup) struct address_spaces *spaces = new_spaces(folder);
+	unsigned char header[64] = {0x7f, 'E', 'L', 'F', 2, 1, 1};
+	struct location location;
+
+	address_spaces_set_files_max(spaces, OPEN);
+	for (unsigned i = 0; i < FILES; i++) {
+		char path[32], name[64];
+
+		snprintf(path, sizeof(path), "/lib/%u", i);
+		snprintf(name, sizeof(name), "7/root%s", path);
+		write_file(name, header, sizeof(header));
+		struct mapping mapping = mapping_of(path, name, 0x1000 * (i + 1), 0x1000 * (i + 2));
+
+		address_spaces_map(spaces, 7, 100, &mapping);
+		if (i == 0)
+			assert_true(address_spaces_locate(spaces, 7, 100, 0x1000, &location));
+	}
+	assert_int_equal(count_open(spaces), OPEN);
+	assert_non_null(address_spaces_module(spaces, location.module)->elf);
+	/* The second one was closed: it is still known, and opened for its first sample. */
+	assert_true(address_spaces_locate(spaces, 7, 100, 0x2000, &location));
+	assert_string_equal(address_spaces_module(spaces, location.module)->path, "/lib/1");
+	assert_non_null(address_spaces_module(spaces, location.module)->elf);
+	assert_null(address_spaces_module(spaces, location.module)->problem);
+	assert_int_equal(count_open(spaces), OPEN);
+}
+
+static void files_of_a_storm_are_opened_when_they_get_a_sample(void **state)
+{
+	(void)state;
+	CLEANUP(address_spaces_cleanup) struct address_spaces *spaces = new_spaces(folder);
+	struct location location;
+
+	write_program("7/root/bin/first");
+	write_program("7/root/bin/second");
+	struct mapping first = mapping_of("/bin/first", "7/root/bin/first", 0x10000, 0x12000);
+	struct mapping second = mapping_of("/bin/second", "7/root/bin/second", 0x20000, 0x22000);
+
+	address_spaces_set_opening_max(spaces, 0);
+	address_spaces_map(spaces, 7, 100, &first);
+	address_spaces_map(spaces, 7, 100, &second);
+	assert_int_equal(count_open(spaces), 1);
+	assert_true(address_spaces_locate(spaces, 7, 100, 0x20000, &location));
+	assert_string_equal(address_spaces_module(spaces, location.module)->path, "/bin/second");
+	assert_non_null(address_spaces_module(spaces, location.module)->elf);
+	assert_null(address_spaces_module(spaces, location.module)->problem);
+}
+
+static void ever_new_files_without_samples_need_no_memory_once_they_are_unmapped(void **state)
+{
+	(void)state;
+	enum { FILES = 30000 };
+	CLEANUP(address_spaces_cleanup) struct address_spaces *spaces = new_spaces(folder);
+	struct location location;
+	char path[512];
+
+	memset(path, '/', sizeof(path));
+	map(spaces, 8, 100, "/bin/honest", 0x10000, 0x20000);
+	assert_true(address_spaces_locate(spaces, 8, 100, 0x10000, &location));
+	for (unsigned i = 0; i < FILES; i++) {
+		struct mapping mapping = {
+			.start = 0x10000, .end = 0x20000, .inode = i + 1, .path = path};
+
+		snprintf(path + sizeof(path) - 16, 16, "%u", i);
+		address_spaces_map(spaces, 7, 100 + i, &mapping);
+		if (i % 1024 == 0)
+			address_spaces_forget(spaces, 100 + i);
+	}
+	assert_true(address_spaces_module_count(spaces) < FILES / 2);
+	assert_at(spaces, 8, FILES, 0x10000, "/bin/honest");
+	assert_string_equal(address_spaces_module(spaces, location.module)->path, "/bin/honest");
+	assert_at(spaces, 7, FILES + 100, 0x10000, path);
+}
+
+static void a_process_with_endless_mappings_loses_the_oldest_ones(void **state)
+{
+	(void)state;
+	enum { MAPPINGS = 150000 };
+	CLEANUP(address_spaces_cleanup) struct address_spaces *spaces = new_spaces(folder);
+
+	map(spaces, 8, 100, "/bin/honest", 0x10000, 0x20000);
+	/* munmap(2) is not reported. */
+	for (uint64_t i = 0; i < MAPPINGS; i++)
+		map(spaces, 7, 100 + i, "/nowhere/a", 0x1000 * (i + 1), 0x1000 * (i + 2));
+	assert_at(spaces, 7, 100 + MAPPINGS, 0x1000, "[unknown]");
+	assert_at(spaces, 7, 100 + MAPPINGS, UINT64_C(0x1000) * MAPPINGS, "/nowhere/a");
+	assert_at(spaces, 8, 100 + MAPPINGS, 0x10000, "/bin/honest");
+}
+
+static void processes_without_end_are_forgotten_those_unused_for_longest_first(void **state)
+{
+	(void)state;
+	enum { MAPPINGS = 1000, FIRST = 1000, FORKS = 3000 };
+	CLEANUP(address_spaces_cleanup) struct address_spaces *spaces = new_spaces(folder);
+
+	map(spaces, 8, 100, "/bin/honest", 0x10000, 0x20000);
+	for (uint64_t i = 0; i < MAPPINGS; i++)
+		map(spaces, 7, 100 + i, "/nowhere/a", 0x2000 * (i + 1), 0x2000 * (i + 1) + 0x1000);
+	/* None of them has many mappings, and a file need not say when they end. */
+	for (pid_t i = 0; i < FORKS; i++) {
+		address_spaces_fork(spaces, 7, FIRST + i, 2000 + (uint64_t)i);
+		assert_at(spaces, 8, 2000 + (uint64_t)i, 0x10000, "/bin/honest");
+	}
+	assert_at(spaces, FIRST, 2000 + FORKS, 0x2000, "[unknown]");
+	assert_at(spaces, FIRST + FORKS - 1, 2000 + FORKS, 0x2000, "/nowhere/a");
+}
+
+static void a_late_mapping_is_inherited_by_a_bounded_number_of_children(void **state)
+{
+	(void)state;
+	enum { FIRST = 1000, FORKS = 2000 };
+	CLEANUP(address_spaces_cleanup) struct address_spaces *spaces = new_spaces(folder);
+
+	for (pid_t i = 0; i < FORKS; i++)
+		address_spaces_fork(spaces, 7, FIRST + i, 2000);
+	map(spaces, 7, 100, "/nowhere/a", 0x2000, 0x3000);
+	assert_at(spaces, FIRST, 3000, 0x2000, "/nowhere/a");
+	assert_at(spaces, FIRST + FORKS - 1, 3000, 0x2000, "[unknown]");
+}
+
+static void another_file_of_the_same_name_is_refused(void **state)
+{
+	(void)state;
+	CLEANUP(address_spaces_cleanup) struct address_spaces *spaces = new_spaces(folder);
+
+	write_program("7/root/bin/program");
+	write_program("replaced");
+	struct mapping by_inode = mapping_of("/bin/program", "replaced", 0x10000, 0x12000);
+
+	address_spaces_map(spaces, 7, 100, &by_inode);
+	const struct module *module = module_at(spaces, 7, 100, 0x10000);
+
+	assert_null(module->elf);
+	assert_non_null(module->problem);
+	struct mapping by_id = {.start = 0x20000, .end = 0x21000, .path = "/bin/program"};
+
+	by_id.build_id = (struct build_id){.bytes = {1, 2, 3, 4}, .len = 20};
+	address_spaces_map(spaces, 7, 100, &by_id);
+	module = module_at(spaces, 7, 100, 0x20000);
+	assert_null(module->elf);
+	assert_non_null(module->problem);
+}
+
+static void a_different_device_number_is_accepted_if_the_mapping_fits_the_file(void **state)
+{
+	(void)state;
+	CLEANUP(address_spaces_cleanup) struct address_spaces *spaces = new_spaces(folder);
+
+	write_program("7/root/bin/program");
+	write_program("7/root/bin/other");
+	struct mapping mapping = mapping_of("/bin/other", "7/root/bin/other", 0x10000, 0x12000);
+
+	mapping.device_minor++;
+	mapping.offset = 0x10000000;
+	address_spaces_map(spaces, 7, 100, &mapping);
+	assert_null(module_at(spaces, 7, 100, 0x10000)->elf);
+
+	mapping = mapping_of("/bin/program", "7/root/bin/program", 0x20000, 0x21000);
+	mapping.device_minor++;
+	/* Where this very program has its code. */
+	CLEANUP(close_fd) int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	struct elf_file *image;
+	unsigned count;
+
+	assert_null(elf_file_open(steal_fd(&fd), "self", &image));
+	for (const struct elf_file_segment *segment = elf_file_segments(image, &count); count;
+	     count--, segment++)
+		if (segment->executable)
+			mapping.offset = segment->offset;
+	elf_file_free(image);
+	address_spaces_map(spaces, 7, 100, &mapping);
+	assert_non_null(module_at(spaces, 7, 100, 0x20000)->elf);
+}
+
+static void a_deleted_file_is_opened_through_map_files_or_exe_alone(void **state)
+{
+	(void)state;
+	CLEANUP(address_spaces_cleanup) struct address_spaces *spaces = new_spaces(folder);
+
+	write_program("7/root/bin/program");
+	write_program("8/map_files/10000-12000");
+	struct mapping mapping = mapping_of("/bin/program (deleted)", "7/root/bin/program", 0x10000,
+					    0x12000);
+
+	address_spaces_map(spaces, 7, 100, &mapping);
+	const struct module *module = module_at(spaces, 7, 100, 0x10000);
+
+	assert_string_equal(module->path, "/bin/program");
+	assert_null(module->elf);
+	assert_non_null(strstr(module->problem, "/bin/program was deleted"));
+
+	mapping = mapping_of("/bin/program (deleted)", "8/map_files/10000-12000", 0x10000, 0x12000);
+	address_spaces_map(spaces, 8, 100, &mapping);
+	assert_non_null(module_at(spaces, 8, 100, 0x10000)->elf);
+
+	write_program("9/exe");
+	mapping = mapping_of("/bin/program (deleted)", "9/exe", 0x10000, 0x12000);
+	address_spaces_map(spaces, 9, 100, &mapping);
+	assert_non_null(module_at(spaces, 9, 100, 0x10000)->elf);
+}
+
+static void a_file_that_could_not_be_opened_is_tried_again(void **state)
+{
+	(void)state;
+	CLEANUP(address_spaces_cleanup) struct address_spaces *spaces = new_spaces(folder);
+
+	write_program("8/root/bin/program");
+	struct mapping mapping = mapping_of("/bin/program", "8/root/bin/program", 0x10000, 0x12000);
+
+	address_spaces_map(spaces, 7, 100, &mapping); /* gone already */
+	const struct module *module = module_at(spaces, 7, 100, 0x10000);
+
+	assert_null(module->elf);
+	address_spaces_map(spaces, 8, 100, &mapping);
+	assert_non_null(module->elf);
+	assert_null(module->problem);
+	assert_int_equal(address_spaces_module_count(spaces), 1);
+}
+
+static void memory_without_a_file_is_one_module_per_process(void **state)
+{
+	(void)state;
+	CLEANUP(address_spaces_cleanup) struct address_spaces *spaces = new_spaces(folder);
+	static const char *const paths[] = {"//anon",
+					    "",
+					    "[heap]",
+					    "[stack]",
+					    "[anon:v8]",
+					    "anon_inode:x",
+					    "/memfd:doublemapper (deleted)",
+					    "/dev/zero (deleted)",
+					    "/SYSV00000000 (deleted)"};
+	struct location location;
+
+	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
+		map(spaces, 7, 100, paths[i], 0x1000 * (i + 1), 0x1000 * (i + 2));
+		assert_true(address_spaces_locate(spaces, 7, 100, 0x1000 * (i + 1) + 5, &location));
+		assert_int_equal(location.offset, 0x1000 * (i + 1) + 5); /* the pc */
+	}
+	assert_int_equal(address_spaces_module_count(spaces), 1);
+	assert_int_equal(address_spaces_module(spaces, 0)->kind, MODULE_JIT);
+	assert_int_equal(address_spaces_module(spaces, 0)->pid, 7);
+	map(spaces, 8, 100, "//anon", 0x1000, 0x2000);
+	assert_int_equal(module_at(spaces, 8, 100, 0x1000)->pid, 8);
+}
+
+static void a_memfd_that_holds_a_program_is_a_file(void **state)
+{
+	(void)state;
+	CLEANUP(address_spaces_cleanup) struct address_spaces *spaces = new_spaces(folder);
+
+	write_program("7/map_files/10000-12000");
+	struct mapping mapping = mapping_of("/memfd:program (deleted)", "7/map_files/10000-12000",
+					    0x10000, 0x12000);
+
+	address_spaces_map(spaces, 7, 100, &mapping);
+	const struct module *module = module_at(spaces, 7, 100, 0x10000);
+
+	assert_int_equal(module->kind, MODULE_FILE);
+	assert_string_equal(module->path, "/memfd:program");
+	assert_non_null(module->elf);
+}
+
+static void a_file_that_is_not_a_program_is_an_error(void **state)
+{
+	(void)state;
+	CLEANUP(address_spaces_cleanup) struct address_spaces *spaces = new_spaces(folder);
+
+	write_file("7/root/lib/managed.dll", "MZ\x90", 3);
+	struct mapping mapping = mapping_of("/lib/managed.dll", "7/root/lib/managed.dll", 0x10000,
+					    0x12000);
+
+	address_spaces_map(spaces, 7, 100, &mapping);
+	assert_string_equal(module_at(spaces, 7, 100, 0x10000)->problem,
+			    "/lib/managed.dll is not an ELF file");
+}
+
+static void the_vdso_has_our_own_image_and_vsyscall_has_none(void **state)
+{
+	(void)state;
+	CLEANUP(address_spaces_cleanup) struct address_spaces *spaces = new_spaces(folder);
+	struct location location;
+
+	map(spaces, 7, 100, "[vdso]", 0x10000, 0x12000);
+	map(spaces, 8, 100, "[vdso]", 0x50000, 0x52000);
+	map(spaces, 7, 100, "[vsyscall]", 0x90000, 0x91000);
+	assert_true(address_spaces_locate(spaces, 8, 100, 0x50123, &location));
+	assert_int_equal(location.offset, 0x123);
+	const struct module *vdso = address_spaces_module(spaces, location.module);
+
+	assert_ptr_equal(vdso, module_at(spaces, 7, 100, 0x10000));
+	assert_int_equal(vdso->kind, MODULE_VDSO);
+	if (getauxval(AT_SYSINFO_EHDR))
+		assert_non_null(vdso->elf);
+	assert_at(spaces, 7, 100, 0x90000, "[vsyscall]");
+	assert_null(module_at(spaces, 7, 100, 0x90000)->elf);
+}
+
+static void the_kernel_is_one_module_created_on_demand(void **state)
+{
+	(void)state;
+	CLEANUP(address_spaces_cleanup) struct address_spaces *spaces = new_spaces(folder);
+
+	assert_int_equal(address_spaces_module_count(spaces), 0);
+	module_id kernel = address_spaces_kernel(spaces);
+
+	assert_int_equal(address_spaces_kernel(spaces), kernel);
+	assert_int_equal(address_spaces_module_count(spaces), 1);
+	assert_int_equal(address_spaces_module(spaces, kernel)->kind, MODULE_KERNEL);
+	assert_string_equal(address_spaces_module(spaces, kernel)->path, "[kernel.kallsyms]");
+}
+
+static void our_own_process_is_read_from_the_real_proc(void **state)
+{
+	(void)state;
+	CLEANUP(address_spaces_cleanup) struct address_spaces *spaces = new_spaces("/proc");
+	uint64_t pc = (uint64_t)(uintptr_t)our_own_process_is_read_from_the_real_proc;
+	struct location location;
+	uint64_t vaddr;
+
+	address_spaces_snapshot(spaces, getpid(), 100);
+	assert_true(address_spaces_locate(spaces, getpid(), 100, pc, &location));
+	const struct module *module = address_spaces_module(spaces, location.module);
+
+	assert_non_null(strstr(module->path, "test_address_spaces"));
+	assert_non_null(module->elf);
+	assert_true(elf_file_offset_to_vaddr(module->elf, location.offset, &vaddr));
+	assert_int_equal(vaddr % 4096, pc % 4096);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_pc_is_found_with_its_offset_in_the_file,
+						make_folder, remove_folder),
+		cmocka_unit_test_setup_teardown(
+			a_mapping_over_another_keeps_the_parts_that_it_does_not_cover, make_folder,
+			remove_folder),
+		cmocka_unit_test_setup_teardown(a_sample_before_an_exec_is_in_the_old_program,
+						make_folder, remove_folder),
+		cmocka_unit_test_setup_teardown(
+			a_child_inherits_the_mappings_of_its_parent_at_the_fork, make_folder,
+			remove_folder),
+		cmocka_unit_test_setup_teardown(
+			a_fork_that_comes_after_the_childs_exec_takes_effect_at_its_own_time,
+			make_folder, remove_folder),
+		cmocka_unit_test_setup_teardown(
+			a_parents_mapping_that_comes_after_the_fork_is_its_childs_too, make_folder,
+			remove_folder),
+		cmocka_unit_test_setup_teardown(only_mappings_that_ended_earlier_are_forgotten,
+						make_folder, remove_folder),
+		cmocka_unit_test_setup_teardown(changes_in_any_order_give_the_same_history,
+						make_folder, remove_folder),
+		cmocka_unit_test_setup_teardown(
+			a_new_mapping_survives_an_exec_that_is_reported_late, make_folder,
+			remove_folder),
+		cmocka_unit_test_setup_teardown(repeated_mprotect_calls_need_no_memory, make_folder,
+						remove_folder),
+		cmocka_unit_test_setup_teardown(a_snapshot_has_earlier_mappings_once, make_folder,
+						remove_folder),
+		cmocka_unit_test_setup_teardown(
+			a_file_mapped_by_two_processes_is_one_module_with_one_image, make_folder,
+			remove_folder),
+		cmocka_unit_test_setup_teardown(
+			a_copy_with_the_same_owner_and_build_id_is_the_same_module, make_folder,
+			remove_folder),
+		cmocka_unit_test_setup_teardown(
+			a_build_id_does_not_unite_what_others_may_have_written, make_folder,
+			remove_folder),
+		cmocka_unit_test_setup_teardown(
+			a_file_with_the_inode_of_a_deleted_one_is_another_module, make_folder,
+			remove_folder),
+		cmocka_unit_test_setup_teardown(
+			files_without_samples_are_closed_and_opened_again_when_they_get_one,
+			make_folder, remove_folder),
+		cmocka_unit_test_setup_teardown(files_of_a_storm_are_opened_when_they_get_a_sample,
+						make_folder, remove_folder),
+		cmocka_unit_test_setup_teardown(
+			ever_new_files_without_samples_need_no_memory_once_they_are_unmapped,
+			make_folder, remove_folder),
+		cmocka_unit_test_setup_teardown(
+			a_process_with_endless_mappings_loses_the_oldest_ones, make_folder,
+			remove_folder),
+		cmocka_unit_test_setup_teardown(
+			processes_without_end_are_forgotten_those_unused_for_longest_first,
+			make_folder, remove_folder),
+		cmocka_unit_test_setup_teardown(
+			a_late_mapping_is_inherited_by_a_bounded_number_of_children, make_folder,
+			remove_folder),
+		cmocka_unit_test_setup_teardown(another_file_of_the_same_name_is_refused,
+						make_folder, remove_folder),
+		cmocka_unit_test_setup_teardown(
+			a_different_device_number_is_accepted_if_the_mapping_fits_the_file,
+			make_folder, remove_folder),
+		cmocka_unit_test_setup_teardown(
+			a_deleted_file_is_opened_through_map_files_or_exe_alone, make_folder,
+			remove_folder),
+		cmocka_unit_test_setup_teardown(a_file_that_could_not_be_opened_is_tried_again,
+						make_folder, remove_folder),
+		cmocka_unit_test_setup_teardown(memory_without_a_file_is_one_module_per_process,
+						make_folder, remove_folder),
+		cmocka_unit_test_setup_teardown(a_memfd_that_holds_a_program_is_a_file, make_folder,
+						remove_folder),
+		cmocka_unit_test_setup_teardown(a_file_that_is_not_a_program_is_an_error,
+						make_folder, remove_folder),
+		cmocka_unit_test_setup_teardown(the_vdso_has_our_own_image_and_vsyscall_has_none,
+						make_folder, remove_folder),
+		cmocka_unit_test_setup_teardown(the_kernel_is_one_module_created_on_demand,
+						make_folder, remove_folder),
+		cmocka_unit_test_setup_teardown(our_own_process_is_read_from_the_real_proc,
+						make_folder, remove_folder),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

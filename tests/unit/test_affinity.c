@@ -1,0 +1,61 @@
+#include "base/affinity.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* The linker puts this in the place of sched_getaffinity() (--wrap): a machine of so many CPUs. */
+int __wrap_sched_getaffinity(pid_t pid, size_t bytes, cpu_set_t *cpus);
+
+static size_t machine_cpus;
+
+int __wrap_sched_getaffinity(pid_t pid, size_t bytes, cpu_set_t *cpus)
+{
+	(void)pid;
+	if (!machine_cpus || bytes * 8 < machine_cpus) {
+		errno = machine_cpus ? EINVAL : EPERM;
+		return -1;
+	}
+	memset(cpus, 0, bytes);
+	for (size_t cpu = 0; cpu < machine_cpus; cpu += 2)
+		CPU_SET_S(cpu, bytes, cpus);
+	return 0;
+}
+
+static void the_cpus_that_may_be_used_are_counted(void **state)
+{
+	(void)state;
+	machine_cpus = 8;
+	assert_int_equal(affinity_cpu_count(), 4);
+}
+
+static void a_machine_may_have_more_cpus_than_a_cpu_set_holds(void **state)
+{
+	(void)state;
+	machine_cpus = 8192;
+	assert_int_equal(affinity_cpu_count(), 4096);
+}
+
+static void an_unknown_number_of_cpus_counts_as_one(void **state)
+{
+	(void)state;
+	machine_cpus = 0;
+	assert_int_equal(affinity_cpu_count(), 1);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_cpus_that_may_be_used_are_counted),
+		cmocka_unit_test(a_machine_may_have_more_cpus_than_a_cpu_set_holds),
+		cmocka_unit_test(an_unknown_number_of_cpus_counts_as_one),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

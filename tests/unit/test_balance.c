@@ -1,0 +1,433 @@
+/*
+ * What the kernel counted beside what was sampled: from records to [not sampled].
+ */
+#include "record/balance.h"
+
+#include "base/clock.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { PERIOD = 1000 };
+
+struct fixture {
+	struct names *names;
+	struct profile *profile;
+	struct balance *balance;
+	event_id events[2];
+	bool is_exact; /* the clock */
+};
+
+static void begin(struct fixture *fixture, bool has_switches, pid_t main_pid)
+{
+	struct strtab *strings;
+
+	*fixture = (struct fixture){.names = names_new(NULL), .profile = profile_new()};
+	strings = profile_strings(fixture->profile);
+	fixture->events[0] = profile_add_event(
+		fixture->profile, &(struct profile_event){.name = strtab_add(strings, "cpu-clock"),
+							  .kind = VALUE_CPU_TIME});
+	fixture->events[1] = profile_add_event(
+		fixture->profile, &(struct profile_event){.name = strtab_add(strings, "cycles")});
+	fixture->balance = balance_new(&(struct balance_options){
+		.event_count = 2,
+		.cpu_count = 2,
+		.has_switches = has_switches,
+		.adds_missing = true,
+		.main_pid = main_pid,
+	});
+}
+
+static void end(struct fixture *fixture)
+{
+	balance_free(fixture->balance);
+	profile_free(fixture->profile);
+	names_free(fixture->names);
+}
+
+static void feed(struct fixture *fixture, const struct record *record)
+{
+	balance_feed(fixture->balance, fixture->names, record);
+	if (record->type == RECORD_FORK)
+		names_fork(fixture->names, record->fork.parent_tid, record->tid);
+	else if (record->type == RECORD_COMM)
+		names_set(fixture->names, record->tid, record->comm.name);
+}
+
+static void switches(struct fixture *fixture, pid_t pid, uint32_t cpu, uint64_t time_ns, bool out)
+{
+	feed(fixture, &(struct record){.type = RECORD_SWITCH,
+				       .pid = pid,
+				       .tid = pid,
+				       .cpu = cpu,
+				       .time_ns = time_ns,
+				       .switched.is_out = out});
+}
+
+static void forks(struct fixture *fixture, pid_t parent, pid_t child)
+{
+	feed(fixture, &(struct record){.type = RECORD_FORK,
+				       .pid = child,
+				       .tid = child,
+				       .fork = {.parent_pid = parent, .parent_tid = parent}});
+}
+
+static void executes(struct fixture *fixture, pid_t pid, uint32_t cpu, uint64_t time_ns,
+		     const char *name)
+{
+	feed(fixture, &(struct record){.type = RECORD_COMM,
+				       .pid = pid,
+				       .tid = pid,
+				       .cpu = cpu,
+				       .time_ns = time_ns,
+				       .comm = {.name = name, .exec = true}});
+}
+
+static void exits(struct fixture *fixture, pid_t pid, uint32_t cpu, uint64_t time_ns)
+{
+	feed(fixture,
+	     &(struct record){
+		     .type = RECORD_EXIT, .pid = pid, .tid = pid, .cpu = cpu, .time_ns = time_ns});
+}
+
+/* Of event 0, into the profile as the session does. */
+static void samples(struct fixture *fixture, pid_t pid, unsigned count)
+{
+	const char *name = names_get(fixture->names, pid, pid);
+	label_set_id labels = profile_thread_labels(fixture->profile, pid, pid, name, name);
+
+	for (; count; count--) {
+		feed(fixture, &(struct record){.type = RECORD_SAMPLE,
+					       .pid = pid,
+					       .tid = pid,
+					       .sample.period = PERIOD});
+		profile_add(fixture->profile, labels, STACK_EMPTY, fixture->events[0], PERIOD);
+	}
+}
+
+static void settle(struct fixture *fixture, uint64_t clock, uint64_t cycles)
+{
+	struct balance_count counts[] = {
+		{.is_known = clock,
+		 .is_clock = true,
+		 .is_exact = fixture->is_exact,
+		 .value = clock},
+		{.is_known = cycles, .value = cycles},
+	};
+
+	balance_settle(fixture->balance, counts, true, fixture->names, fixture->profile,
+		       fixture->events);
+}
+
+/* NULL: of all processes. */
+static uint64_t not_sampled(const struct fixture *fixture, unsigned event, const char *process)
+{
+	const struct profile_samples samples = profile_samples(fixture->profile);
+	uint64_t weight = 0;
+
+	for (uint64_t i = 0; i < samples.count; i++) {
+		const struct profile_sample *sample = &samples.items[i];
+		const struct profile_thread *thread = profile_thread_of(fixture->profile,
+									sample->labels);
+
+		if (sample->event != fixture->events[event] || sample->stack == STACK_EMPTY)
+			continue;
+		assert_int_equal(sample->samples, 0);
+		if (!process || !strcmp(profile_string(fixture->profile, thread->process), process))
+			weight += sample->weight;
+	}
+	return weight;
+}
+
+/* A shell (1) runs from 0 to 10,000, with two samples; true (2) from there to 10,400, then ls (3).
+ */
+static void run_script(struct fixture *fixture)
+{
+	executes(fixture, 1, 0, 0, "sh");
+	samples(fixture, 1, 2);
+	forks(fixture, 1, 2);
+	forks(fixture, 1, 3);
+	switches(fixture, 1, 0, 10000, true);
+	switches(fixture, 2, 0, 10000, false);
+	executes(fixture, 2, 0, 10100, "true");
+	exits(fixture, 2, 0, 10400);
+	switches(fixture, 3, 1, 10000, false);
+	executes(fixture, 3, 1, 10200, "ls");
+	samples(fixture, 3, 1);
+	switches(fixture, 3, 1, 12200, true);
+}
+
+static void what_short_processes_used_is_theirs(void **state)
+{
+	(void)state;
+	struct fixture fixture;
+	uint64_t counted = 0;
+
+	begin(&fixture, true, 1);
+	run_script(&fixture);
+	settle(&fixture, 12600, 0);
+	assert_int_equal(not_sampled(&fixture, 0, "true"), 300);
+	assert_int_equal(not_sampled(&fixture, 0, "ls"), 1000);
+	/* The children until they executed their programs, too. */
+	assert_int_equal(not_sampled(&fixture, 0, "sh"), 8000 + 100 + 200);
+	assert_true(balance_counted(fixture.balance, 0, &counted));
+	assert_int_equal(counted, 12600);
+	assert_false(balance_counted(fixture.balance, 1, &counted));
+	end(&fixture);
+}
+
+static void what_is_settled_twice_is_added_once(void **state)
+{
+	(void)state;
+	struct fixture fixture;
+
+	begin(&fixture, true, 1);
+	run_script(&fixture);
+	settle(&fixture, 12600, 0);
+	settle(&fixture, 12600, 0);
+	assert_int_equal(not_sampled(&fixture, 0, NULL), 12600 - 3 * PERIOD);
+	switches(&fixture, 1, 0, 13000, false);
+	switches(&fixture, 1, 0, 18000, true);
+	settle(&fixture, 17600, 0);
+	assert_int_equal(not_sampled(&fixture, 0, NULL), 17600 - 3 * PERIOD);
+	assert_int_equal(not_sampled(&fixture, 0, "sh"), 8300 + 5000);
+	end(&fixture);
+}
+
+static void a_period_that_was_settled_early_counts_against_later_time(void **state)
+{
+	(void)state;
+	struct fixture fixture;
+
+	begin(&fixture, true, 1);
+	executes(&fixture, 1, 0, 0, "sh");
+	switches(&fixture, 1, 0, 900, true);
+	settle(&fixture, 900, 0);
+	switches(&fixture, 1, 0, 1000, false);
+	samples(&fixture, 1, 1);
+	switches(&fixture, 1, 0, 1200, true);
+	settle(&fixture, 1100, 0);
+	assert_true(not_sampled(&fixture, 0, NULL) <= 900);
+	switches(&fixture, 1, 0, 2000, false);
+	switches(&fixture, 1, 0, 3700, true);
+	settle(&fixture, 2800, 0);
+	assert_in_range(not_sampled(&fixture, 0, NULL) + PERIOD, 2772, 2800);
+	end(&fixture);
+}
+
+static void a_later_profile_has_only_what_came_later(void **state)
+{
+	(void)state;
+	struct fixture fixture;
+	uint64_t counted = 0;
+
+	begin(&fixture, true, 1);
+	run_script(&fixture);
+	settle(&fixture, 12600, 0);
+	balance_begin_profile(fixture.balance);
+	switches(&fixture, 1, 0, 13000, false);
+	switches(&fixture, 1, 0, 18000, true);
+	settle(&fixture, 17600, 0);
+	assert_true(balance_counted(fixture.balance, 0, &counted));
+	assert_int_equal(counted, 5000);
+	end(&fixture);
+}
+
+/* Cycles are as frequent in all processes, as far as is known. */
+static void processes_share_other_events_by_their_time(void **state)
+{
+	(void)state;
+	struct fixture fixture;
+
+	begin(&fixture, true, 1);
+	run_script(&fixture);
+	settle(&fixture, 0, 126000);
+	assert_int_equal(not_sampled(&fixture, 1, "true"), 3000);
+	assert_int_equal(not_sampled(&fixture, 1, "ls"), 20000);
+	assert_int_equal(not_sampled(&fixture, 0, NULL), 0);
+	end(&fixture);
+}
+
+/* As the kernel's accounting of the command has it, the end of each process included. */
+static void what_no_process_is_known_to_have_used_is_shared(void **state)
+{
+	(void)state;
+	struct fixture fixture;
+
+	begin(&fixture, true, 1);
+	run_script(&fixture);
+	settle(&fixture, 12600 + 960, 0);
+	assert_int_equal(not_sampled(&fixture, 0, NULL), 12600 + 960 - 3 * PERIOD);
+	assert_in_range(not_sampled(&fixture, 0, "ls"), 1099, 1101);
+	end(&fixture);
+}
+
+static void without_switches_all_is_the_main_process_s(void **state)
+{
+	(void)state;
+	struct fixture fixture;
+
+	begin(&fixture, false, 1);
+	executes(&fixture, 1, 0, 0, "sh");
+	samples(&fixture, 1, 2);
+	forks(&fixture, 1, 2);
+	exits(&fixture, 2, 0, 10400);
+	exits(&fixture, 1, 0, 20000);
+	settle(&fixture, 12600, 0);
+	assert_int_equal(not_sampled(&fixture, 0, "sh"), 10600);
+	end(&fixture);
+}
+
+/* The end of a thread's last period. */
+static void less_than_a_hundredth_is_not_added(void **state)
+{
+	(void)state;
+	struct fixture fixture;
+	uint64_t counted = 0;
+
+	begin(&fixture, true, 1);
+	executes(&fixture, 1, 0, 0, "long");
+	samples(&fixture, 1, 200);
+	switches(&fixture, 1, 0, 200 * PERIOD + 900, true);
+	settle(&fixture, 200 * PERIOD + 900, 0);
+	assert_int_equal(not_sampled(&fixture, 0, NULL), 0);
+	assert_true(balance_counted(fixture.balance, 0, &counted));
+	assert_int_equal(counted, 200 * PERIOD + 900);
+	end(&fixture);
+}
+
+static void more_than_was_counted_is_never_added(void **state)
+{
+	(void)state;
+	struct fixture fixture;
+
+	begin(&fixture, true, 1);
+	run_script(&fixture);
+	settle(&fixture, 6000, 0);
+	assert_in_range(not_sampled(&fixture, 0, NULL), 2990, 3000);
+	settle(&fixture, 1000, 0);
+	assert_in_range(not_sampled(&fixture, 0, NULL), 2990, 3000);
+	end(&fixture);
+}
+
+static uint64_t sampled_weight(const struct fixture *fixture)
+{
+	const struct profile_samples samples = profile_samples(fixture->profile);
+	uint64_t weight = 0;
+
+	for (uint64_t i = 0; i < samples.count; i++)
+		weight += samples.items[i].weight;
+	return weight;
+}
+
+static void weights_of_a_clock_are_reduced_to_what_was_counted(void **state)
+{
+	(void)state;
+	struct fixture fixture;
+	uint64_t counted;
+
+	begin(&fixture, false, 1);
+	balance_free(fixture.balance);
+	fixture.balance = balance_new(
+		&(struct balance_options){.event_count = 2, .cpu_count = 2, .main_pid = 1});
+	fixture.is_exact = true;
+	samples(&fixture, 1, 100);
+	samples(&fixture, 2, 33);
+	settle(&fixture, 100 * PERIOD, 0);
+	assert_in_range(sampled_weight(&fixture), 100 * PERIOD - 2, 100 * PERIOD);
+	/* Again, after more of them: as after a snapshot. */
+	samples(&fixture, 1, 50);
+	settle(&fixture, 120 * PERIOD, 0);
+	assert_in_range(sampled_weight(&fixture), 120 * PERIOD - 2, 120 * PERIOD);
+	assert_true(balance_counted(fixture.balance, 0, &counted));
+	assert_int_equal(counted, 120 * PERIOD);
+	end(&fixture);
+}
+
+static void many_ended_processes_are_settled_before_the_end(void **state)
+{
+	(void)state;
+	struct fixture fixture;
+	uint64_t now_ns = 1;
+	struct balance_count counts[2] = {{.is_known = true, .is_clock = true}};
+	unsigned ended = 0;
+
+	begin(&fixture, true, 1);
+	while (!balance_is_full(fixture.balance)) {
+		pid_t pid = 2 + (pid_t)(ended++ % 30000);
+
+		forks(&fixture, 1, pid);
+		switches(&fixture, pid, 1, now_ns, false);
+		exits(&fixture, pid, 1, now_ns += 10);
+	}
+	assert_true(ended < 100000);
+	counts[0].value = 10 * ended;
+	balance_settle(fixture.balance, counts, false, fixture.names, fixture.profile,
+		       fixture.events);
+	assert_false(balance_is_full(fixture.balance));
+	assert_int_equal(not_sampled(&fixture, 0, NULL), 10 * ended);
+	end(&fixture);
+}
+
+static void switches_that_come_too_fast_are_ended(void **state)
+{
+	(void)state;
+	struct fixture fixture;
+	uint64_t now_ns;
+
+	begin(&fixture, true, 1);
+	now_ns = clock_now_ns();
+	executes(&fixture, 1, 0, 0, "sh");
+	for (unsigned i = 0; i < 40000; i++)
+		switches(&fixture, 1, 0, i, i % 2 == 0);
+	assert_false(balance_ends_switches(fixture.balance, now_ns));
+	assert_true(balance_ends_switches(fixture.balance, now_ns + NS_PER_SECOND / 2));
+	assert_false(balance_ends_switches(fixture.balance, now_ns + 2 * NS_PER_SECOND));
+	settle(&fixture, 100000, 0);
+	assert_in_range(not_sampled(&fixture, 0, "sh"), 99000, 100000);
+	end(&fixture);
+}
+
+/* Records are the kernel's, but nothing depends on it. */
+static void impossible_records_change_nothing(void **state)
+{
+	(void)state;
+	struct fixture fixture;
+
+	begin(&fixture, true, 1);
+	switches(&fixture, 1, UINT32_MAX, 5, false);
+	switches(&fixture, 1, UINT32_MAX, 9, true);
+	switches(&fixture, 1, 0, 9, false);
+	switches(&fixture, 1, 0, 5, true);
+	switches(&fixture, 2, 0, 20, true);
+	exits(&fixture, 7, 1, 30);
+	exits(&fixture, 7, 1, 30);
+	settle(&fixture, 0, 0);
+	assert_int_equal(not_sampled(&fixture, 0, NULL), 0);
+	end(&fixture);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_short_processes_used_is_theirs),
+		cmocka_unit_test(what_is_settled_twice_is_added_once),
+		cmocka_unit_test(a_period_that_was_settled_early_counts_against_later_time),
+		cmocka_unit_test(a_later_profile_has_only_what_came_later),
+		cmocka_unit_test(processes_share_other_events_by_their_time),
+		cmocka_unit_test(what_no_process_is_known_to_have_used_is_shared),
+		cmocka_unit_test(without_switches_all_is_the_main_process_s),
+		cmocka_unit_test(less_than_a_hundredth_is_not_added),
+		cmocka_unit_test(more_than_was_counted_is_never_added),
+		cmocka_unit_test(weights_of_a_clock_are_reduced_to_what_was_counted),
+		cmocka_unit_test(many_ended_processes_are_settled_before_the_end),
+		cmocka_unit_test(switches_that_come_too_fast_are_ended),
+		cmocka_unit_test(impossible_records_change_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,53 @@
+#include "cmd/checkpoint.h"
+
+#include "base/clock.h"
+#include "cmd/record_options.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+static struct checkpoint_interval option(char *word)
+{
+	struct record_options options;
+	struct checkpoint_interval interval;
+	char *argv[] = {(char[]){"record"}, word, NULL};
+	int rest;
+	bool help;
+
+	record_options_init(&options);
+	assert_null(options_parse(record_option_table, word ? 2 : 1, argv, &options, &rest, &help));
+	interval = options.checkpoint;
+	record_options_deinit(&options);
+	return interval;
+}
+
+static void by_default_a_checkpoint_costs_at_most_half_a_percent(void **state)
+{
+	(void)state;
+	assert_int_equal(checkpoint_wait_ns(option(NULL), 50 * NS_PER_MS), 10 * NS_PER_SECOND);
+	assert_int_equal(checkpoint_wait_ns(option(NULL), 100 * NS_PER_MS), 20 * NS_PER_SECOND);
+	assert_int_equal(checkpoint_wait_ns(option((char[]){"--checkpoint"}), NS_PER_SECOND),
+			 200 * NS_PER_SECOND);
+}
+
+static void an_interval_of_the_user_is_taken_as_it_is(void **state)
+{
+	(void)state;
+	assert_int_equal(checkpoint_wait_ns(option((char[]){"--checkpoint=2"}), NS_PER_SECOND),
+			 2 * NS_PER_SECOND);
+	assert_int_equal(option((char[]){"--checkpoint=off"}).ns, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(by_default_a_checkpoint_costs_at_most_half_a_percent),
+		cmocka_unit_test(an_interval_of_the_user_is_taken_as_it_is),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,254 @@
+#include "proc/file_locator.h"
+
+#include "base/alloc.h"
+#include "built_elf.h"
+#include "folder.h"
+#include "lacking.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+
+#include <cmocka.h>
+
+/* One executable segment of 0x1800 bytes at offset `code`, and a build-id: id, 1, 2, 3. */
+static void write_program(const char *name, unsigned char id, uint64_t code)
+{
+	static struct built_elf file;
+	const unsigned char bytes[] = {id, 1, 2, 3};
+	unsigned char note[80];
+	size_t len = built_elf_build_id(note, bytes, sizeof(bytes));
+	uint64_t offset;
+
+	built_elf_init(&file);
+	offset = built_elf_bytes(&file, note, len);
+	built_elf_segment(&file, (Elf64_Phdr){.p_type = PT_LOAD,
+					      .p_flags = PF_R,
+					      .p_filesz = 0x1000,
+					      .p_memsz = 0x1000,
+					      .p_align = 0x1000});
+	built_elf_segment(&file, (Elf64_Phdr){.p_type = PT_LOAD,
+					      .p_flags = PF_R | PF_X,
+					      .p_offset = code,
+					      .p_vaddr = code,
+					      .p_filesz = 0x1800,
+					      .p_memsz = 0x1800,
+					      .p_align = 0x1000});
+	built_elf_segment(&file, (Elf64_Phdr){.p_type = PT_NOTE,
+					      .p_flags = PF_R,
+					      .p_offset = offset,
+					      .p_filesz = len,
+					      .p_memsz = len,
+					      .p_align = 4});
+	built_elf_finish(&file);
+	write_file(name, file.data, file.len > 0x4000 ? file.len : 0x4000);
+}
+
+static struct mapping mapping_of(unsigned char id)
+{
+	return (struct mapping){.start = 0x401000,
+				.end = 0x403000,
+				.offset = 0x1000,
+				.inode = 4711,
+				.build_id = {{id, 1, 2, 3}, id ? 4 : 0},
+				.path = "/usr/bin/shop"};
+}
+
+static struct located_file find(const struct recorded_files *files, const struct mapping *mapping,
+				bool deleted)
+{
+	struct file_locator *locator = file_locator_new_recorded(files);
+	struct located_file finding = file_locator_open(locator, 1, mapping, mapping->path,
+							deleted);
+
+	file_locator_free(locator);
+	return finding;
+}
+
+static void assert_found(const struct recorded_files *files, const struct mapping *mapping,
+			 bool deleted)
+{
+	struct located_file finding = find(files, mapping, deleted);
+
+	if (!finding.elf)
+		fail_msg("%s", error_text(finding.error));
+	assert_null(finding.error);
+	elf_file_free(finding.elf);
+}
+
+static void assert_not_found(const struct recorded_files *files, const struct mapping *mapping,
+			     bool deleted, const char *why)
+{
+	struct located_file finding = find(files, mapping, deleted);
+
+	assert_null(finding.elf);
+	if (!strstr(error_text(finding.error), why))
+		fail_msg("\"%s\" does not say \"%s\"", error_text(finding.error), why);
+	error_free(finding.error);
+}
+
+static void a_file_is_found_below_symfs(void **state)
+{
+	struct mapping mapping = mapping_of(7);
+
+	(void)state;
+	write_program("/usr/bin/shop", 7, 0x1000);
+	assert_found(&(struct recorded_files){.symfs = folder}, &mapping, false);
+}
+
+static void another_build_in_its_place_is_refused(void **state)
+{
+	struct mapping mapping = mapping_of(7);
+
+	(void)state;
+	write_program("/usr/bin/shop", 8, 0x1000);
+	assert_not_found(&(struct recorded_files){.symfs = folder}, &mapping, false,
+			 "is another file than the recorded one");
+}
+
+static void a_moved_file_is_known_by_its_build_id(void **state)
+{
+	struct mapping mapping = mapping_of(7);
+
+	(void)state;
+	write_program("/usr/bin/shop", 8, 0x1000);
+	write_program("/shop", 7, 0x1000);
+	assert_found(&(struct recorded_files){.symfs = folder}, &mapping, false);
+}
+
+static void a_build_id_directory_holds_files(void **state)
+{
+	struct mapping mapping = mapping_of(7);
+
+	(void)state;
+	write_program("/.build-id/07/010203", 7, 0x1000);
+	assert_found(&(struct recorded_files){.debug_dir = folder}, &mapping, false);
+	assert_found(&(struct recorded_files){.symfs = folder}, &mapping, false);
+}
+
+static void perfs_cache_holds_files(void **state)
+{
+	struct mapping mapping = mapping_of(7);
+
+	(void)state;
+	write_program("/.build-id/07/010203/elf", 7, 0x1000);
+	assert_found(&(struct recorded_files){.cache_dir = folder}, &mapping, false);
+}
+
+static void a_wrong_file_in_a_build_id_directory_is_refused(void **state)
+{
+	struct mapping mapping = mapping_of(7);
+
+	(void)state;
+	write_program("/.build-id/07/010203", 8, 0x1000);
+	assert_not_found(&(struct recorded_files){.symfs = folder, .debug_dir = folder}, &mapping,
+			 false, "/usr/bin/shop");
+}
+
+static void without_a_build_id_a_file_with_code_at_the_recorded_place_is_accepted(void **state)
+{
+	struct mapping mapping = mapping_of(0);
+
+	(void)state;
+	write_program("/usr/bin/shop", 9, 0x1000);
+	assert_found(&(struct recorded_files){.symfs = folder}, &mapping, false);
+	write_program("/usr/bin/shop", 9, 0x8000);
+	assert_not_found(&(struct recorded_files){.symfs = folder}, &mapping, false,
+			 "is another file");
+}
+
+static void the_kernel_reserves_a_whole_program_by_its_first_segment(void **state)
+{
+	struct mapping mapping = mapping_of(0);
+
+	(void)state;
+	write_program("/usr/bin/shop", 9, 0x1000);
+	mapping.end = mapping.start + 0x100000;
+	assert_not_found(&(struct recorded_files){.symfs = folder}, &mapping, false,
+			 "is another file");
+	/* The first segment is the one of the code. */
+	static struct built_elf file;
+	built_elf_init(&file);
+	built_elf_segment(&file, (Elf64_Phdr){.p_type = PT_LOAD,
+					      .p_flags = PF_R | PF_X,
+					      .p_filesz = 0x1800,
+					      .p_memsz = 0x1800,
+					      .p_align = 0x1000});
+	built_elf_finish(&file);
+	write_file("/usr/bin/shop", file.data, 0x2000);
+	mapping.offset = 0;
+	assert_found(&(struct recorded_files){.symfs = folder}, &mapping, false);
+}
+
+static void a_deleted_file_is_found_only_by_its_build_id(void **state)
+{
+	struct mapping known = mapping_of(7), unknown = mapping_of(0);
+
+	(void)state;
+	write_program("/usr/bin/shop", 7, 0x1000);
+	assert_found(&(struct recorded_files){.symfs = folder}, &known, true);
+	assert_not_found(&(struct recorded_files){.symfs = folder}, &unknown, true, "was deleted");
+}
+
+static void something_else_in_its_place_does_not_end_the_search(void **state)
+{
+	struct mapping mapping = mapping_of(7);
+
+	(void)state;
+	write_file("/usr/bin/shop", "#!/bin/sh\n", 10);
+	assert_not_found(&(struct recorded_files){.symfs = folder}, &mapping, false,
+			 "/usr/bin/shop");
+	write_program("/.build-id/07/010203", 7, 0x1000);
+	assert_found(&(struct recorded_files){.symfs = folder}, &mapping, false);
+}
+
+static void the_vdso_is_ours_by_build_id_or_by_the_same_kernel(void **state)
+{
+	struct mapping mapping = {.start = 0x1000, .end = 0x3000, .path = "[vdso]"};
+	struct file_locator *elsewhere = file_locator_new_recorded(&(struct recorded_files){0});
+	struct file_locator *here =
+		file_locator_new_recorded(&(struct recorded_files){.same_kernel = true});
+	struct located_file ours = file_locator_open_vdso(here, &mapping), other;
+
+	(void)state;
+	if (!getauxval(AT_SYSINFO_EHDR))
+		RETURN_LACKING("a vdso");
+	assert_non_null(ours.elf);
+	other = file_locator_open_vdso(elsewhere, &mapping);
+	assert_null(other.elf);
+	error_free(other.error);
+	mapping.build_id = *elf_file_build_id(ours.elf);
+	other = file_locator_open_vdso(elsewhere, &mapping);
+	assert_non_null(other.elf);
+	elf_file_free(other.elf);
+	mapping.build_id.bytes[0]++;
+	other = file_locator_open_vdso(here, &mapping);
+	assert_null(other.elf);
+	error_free(other.error);
+	elf_file_free(ours.elf);
+	file_locator_free(here);
+	file_locator_free(elsewhere);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_file_is_found_below_symfs),
+		TEST(another_build_in_its_place_is_refused),
+		TEST(a_moved_file_is_known_by_its_build_id),
+		TEST(a_build_id_directory_holds_files),
+		TEST(perfs_cache_holds_files),
+		TEST(a_wrong_file_in_a_build_id_directory_is_refused),
+		TEST(without_a_build_id_a_file_with_code_at_the_recorded_place_is_accepted),
+		TEST(the_kernel_reserves_a_whole_program_by_its_first_segment),
+		TEST(a_deleted_file_is_found_only_by_its_build_id),
+		TEST(something_else_in_its_place_does_not_end_the_search),
+		TEST(the_vdso_is_ours_by_build_id_or_by_the_same_kernel),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

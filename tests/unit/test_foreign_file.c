@@ -1,0 +1,261 @@
+#include "base/foreign_file.h"
+
+#include "folder.h"
+#include "lacking.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/fsuid.h>
+#include <sys/syscall.h>
+
+static const uid_t somebody = 54321;
+
+/* As on Linux 5.5. */
+static bool has_no_openat2;
+
+long __real_syscall(long number, ...);
+long __wrap_syscall(long number, long a, long b, long c, long d, long e, long f);
+
+long __wrap_syscall(long number, long a, long b, long c, long d, long e, long f)
+{
+	if (number == SYS_openat2 && has_no_openat2) {
+		errno = ENOSYS;
+		return -1;
+	}
+	return __real_syscall(number, a, b, c, d, e, f);
+}
+
+static const char *error_name(int error)
+{
+	static const struct {
+		int error;
+		const char *name;
+	} errors[] = {{EINVAL, "EINVAL"}, {ENOENT, "ENOENT"}, {ELOOP, "ELOOP"},
+		      {EACCES, "EACCES"}, {EAGAIN, "EAGAIN"}, {EPERM, "EPERM"}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(errors); i++)
+		if (errors[i].error == error)
+			return errors[i].name;
+	return strerror(error);
+}
+
+/* What the file holds, or why it was not opened. */
+static const char *text_of(const struct foreign_name *name)
+{
+	static char text[64];
+	CLEANUP(close_fd) int fd = foreign_file_open(name);
+	ssize_t len;
+
+	if (fd < 0)
+		return error_name(errno);
+	len = read(fd, text, sizeof(text) - 1);
+	assert_true(len >= 0);
+	text[len] = '\0';
+	return text;
+}
+
+static const char *text_below(const char *path)
+{
+	return text_of(&(struct foreign_name){.root = folder, .path = path});
+}
+
+static const char *text_for(uid_t user, const char *name)
+{
+	CLEANUP(free_ptr) char *path = xasprintf("%s/%s", folder, name);
+
+	return text_of(&(struct foreign_name){.path = path, .user = user});
+}
+
+static void write_text(const char *name, const char *text, mode_t mode)
+{
+	CLEANUP(free_ptr) char *path = path_of(name);
+
+	write_file(name, text, strlen(text));
+	assert_int_equal(chmod(path, mode), 0);
+}
+
+static void link_to(const char *target, const char *name)
+{
+	CLEANUP(free_ptr) char *path = path_of(name);
+
+	assert_int_equal(symlink(target, path), 0);
+}
+
+static void only_regular_files_are_opened(void **state)
+{
+	(void)state;
+	CLEANUP(free_ptr) char *pipe = path_of("pipe");
+	CLEANUP(close_fd) int opened = -1;
+
+	write_text("text", "regular", 0600);
+	link_to("pipe", "link");
+	assert_int_equal(mkfifo(pipe, 0600), 0);
+	opened = watch_opening(pipe);
+	assert_string_equal(text_for(FOREIGN_USER_UNKNOWN, "text"), "regular");
+	assert_string_equal(text_for(FOREIGN_USER_UNKNOWN, "pipe"), "EINVAL");
+	assert_string_equal(text_for(FOREIGN_USER_UNKNOWN, "link"), "EINVAL");
+	assert_string_equal(text_for(FOREIGN_USER_UNKNOWN, ""), "EINVAL");
+	assert_string_equal(text_for(FOREIGN_USER_UNKNOWN, "missing"), "ENOENT");
+	assert_string_equal(text_of(&(struct foreign_name){.path = "/dev/null"}), "EINVAL");
+	assert_false(was_opened(opened));
+}
+
+static void links_do_not_lead_out_of_a_root(void **state)
+{
+	(void)state;
+	if (!has_openat2())
+		RETURN_LACKING("openat2(2)");
+	CLEANUP(free_ptr) char *outside = path_of("outside");
+	CLEANUP(free_ptr) char *root = xasprintf("%s/root", folder);
+	struct foreign_name name = {.root = root};
+
+	write_text("outside", "outside", 0600);
+	write_text("root/etc/inside", "inside", 0600);
+	link_to("/etc/inside", "root/absolute");
+	link_to("../../../etc/inside", "root/dots");
+	link_to(outside, "root/out");
+	name.path = "/absolute";
+	assert_string_equal(text_of(&name), "inside");
+	name.path = "dots";
+	assert_string_equal(text_of(&name), "inside");
+	name.path = "../../etc/inside";
+	assert_string_equal(text_of(&name), "inside");
+	name.path = "/out";
+	assert_string_equal(text_of(&name), "ENOENT");
+	name.path = "../outside";
+	assert_string_equal(text_of(&name), "ENOENT");
+}
+
+static void links_of_proc_lead_nowhere(void **state)
+{
+	(void)state;
+	const struct foreign_name name = {.root = "/", .path = "/proc/self/exe"};
+
+	assert_string_equal(text_of(&name), "ELOOP");
+}
+
+static void without_openat2_links_below_a_root_are_refused(void **state)
+{
+	(void)state;
+
+	write_text("outside", "outside", 0600);
+	write_text("etc/inside", "inside", 0600);
+	link_to("/etc/inside", "absolute");
+	link_to("etc", "folder");
+	has_no_openat2 = true;
+	assert_string_equal(text_below("/etc//inside"), "inside");
+	assert_string_equal(text_below("absolute"), "ELOOP");
+	assert_string_equal(text_below("folder/inside"), "ELOOP");
+	assert_string_equal(text_below("etc/../outside"), "ELOOP");
+	assert_string_equal(text_below("etc/missing"), "ENOENT");
+	has_no_openat2 = false;
+}
+
+static void a_link_in_the_last_place_can_be_refused(void **state)
+{
+	(void)state;
+	if (!has_openat2())
+		RETURN_LACKING("openat2(2)");
+	struct foreign_name name = {.root = folder, .path = "link", .must_not_be_link = true};
+
+	write_text("text", "text", 0600);
+	link_to("text", "link");
+	assert_string_equal(text_of(&name), "EINVAL");
+	name.path = "text";
+	assert_string_equal(text_of(&name), "text");
+}
+
+static void a_file_with_a_lease_is_not_waited_for(void **state)
+{
+	(void)state;
+	CLEANUP(free_ptr) char *path = path_of("leased");
+	CLEANUP(close_fd) int holder = -1;
+
+	write_text("leased", "text", 0600);
+	holder = open(path, O_RDWR | O_CLOEXEC);
+	signal(SIGIO, SIG_IGN);
+	if (fcntl(holder, F_SETLEASE, F_WRLCK) != 0)
+		RETURN_LACKING("a file system with leases");
+	assert_string_equal(text_below("leased"), "EAGAIN");
+}
+
+static void own(const char *name, uid_t user)
+{
+	CLEANUP(free_ptr) char *path = xasprintf("%s/%s", folder, name);
+
+	assert_int_equal(lchown(path, user, (gid_t)user), 0);
+}
+
+static void a_file_is_opened_with_the_rights_of_the_responsible_user(void **state)
+{
+	(void)state;
+	if (!has_openat2())
+		RETURN_LACKING("openat2(2)");
+	if (geteuid() != 0)
+		RETURN_LACKING("root");
+	assert_int_equal(chmod(folder, 0755), 0);
+	write_text("secret.c", "secret", 0600);
+	write_text("group.c", "group", 0640);
+	write_text("public.c", "public", 0644);
+	write_text("private/public.c", "private", 0644);
+	write_text("theirs.c", "theirs", 0600);
+	own("theirs.c", somebody);
+	link_to("secret.c", "link.c");
+	own("link.c", somebody);
+	link_to("public.c", "good.c");
+	link_to("private/public.c", "past.c");
+	for (int old = 0; old < 2; old++) {
+		has_no_openat2 = old;
+		assert_string_equal(text_for(somebody, "secret.c"), "EACCES");
+		assert_string_equal(text_for(somebody, "group.c"), "EACCES");
+		assert_string_equal(text_for(somebody, "private/public.c"), "EACCES");
+		assert_string_equal(text_for(somebody, "link.c"), old ? "ELOOP" : "EACCES");
+		assert_string_equal(text_for(somebody, "past.c"), old ? "ELOOP" : "EACCES");
+		assert_string_equal(text_for(somebody, "good.c"), old ? "ELOOP" : "public");
+		assert_string_equal(text_for(somebody, "public.c"), "public");
+		assert_string_equal(text_for(somebody, "theirs.c"), "theirs");
+	}
+	has_no_openat2 = false;
+	/* Then this thread has its own rights again. */
+	assert_int_equal(setfsuid((uid_t)-1), 0);
+	assert_int_equal(setfsgid((gid_t)-1), 0);
+	assert_string_equal(text_for(0, "link.c"), "secret");
+	assert_string_equal(text_for(FOREIGN_USER_UNKNOWN, "theirs.c"), "theirs");
+}
+
+static void a_file_of_a_third_user_can_be_refused(void **state)
+{
+	(void)state;
+	struct foreign_name name = {.root = folder, .path = "map", .user = somebody};
+
+	if (geteuid() != 0)
+		RETURN_LACKING("root");
+	assert_int_equal(chmod(folder, 0755), 0);
+	write_text("map", "map", 0644);
+	name.must_be_owned = true;
+	assert_string_equal(text_of(&name), "map");
+	own("map", somebody);
+	assert_string_equal(text_of(&name), "map");
+	own("map", somebody + 1);
+	assert_string_equal(text_of(&name), "EPERM");
+	name.user = FOREIGN_USER_UNKNOWN;
+	assert_string_equal(text_of(&name), "EPERM");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(only_regular_files_are_opened),
+		TEST(links_do_not_lead_out_of_a_root),
+		TEST(links_of_proc_lead_nowhere),
+		TEST(without_openat2_links_below_a_root_are_refused),
+		TEST(a_link_in_the_last_place_can_be_refused),
+		TEST(a_file_with_a_lease_is_not_waited_for),
+		TEST(a_file_is_opened_with_the_rights_of_the_responsible_user),
+		TEST(a_file_of_a_third_user_can_be_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

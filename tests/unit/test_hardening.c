@@ -1,0 +1,75 @@
+/*
+ * What the compiler checks while prof runs. That the program was linked so is checked by
+ * tests/cli/test_hardening.py.
+ */
+#include "base/alloc.h"
+#include "base/arena.h"
+#include "lacking.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static const char text[200];
+
+/* Sizes that the compiler cannot know. */
+static volatile size_t room = 100, len = 101;
+
+static void overflow_heap(void)
+{
+	char *to = xmalloc(room);
+
+	memcpy(to, text, len);
+	_exit(to[0]);
+}
+
+static void overflow_arena(void)
+{
+	struct arena arena = {0};
+	char *to = arena_alloc(&arena, room);
+
+	memcpy(to, text, len);
+	_exit(to[0]);
+}
+
+/* The signal that ends a child in which this runs; 0: none. */
+static int signal_of(void (*function)(void))
+{
+	pid_t child = fork();
+	int status = 0;
+
+	if (child == 0) {
+		/* glibc writes that to the terminal. */
+		close(STDERR_FILENO);
+		function();
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+}
+
+static void a_copy_that_is_too_long_for_memory_of_any_size_ends_the_program(void **state)
+{
+	(void)state;
+#if defined(_FORTIFY_SOURCE) && _FORTIFY_SOURCE >= 3
+	assert_int_equal(signal_of(overflow_heap), SIGABRT);
+	assert_int_equal(signal_of(overflow_arena), SIGABRT);
+#else
+	(void)signal_of, (void)overflow_heap, (void)overflow_arena;
+	RETURN_LACKING("-D_FORTIFY_SOURCE=3 (an optimized build without sanitizers, gcc 12)");
+#endif
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_copy_that_is_too_long_for_memory_of_any_size_ends_the_program),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

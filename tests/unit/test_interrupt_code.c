@@ -1,0 +1,80 @@
+#include "record/interrupt_code.h"
+
+#include "base/cleanup.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+DEFINE_CLEANUP(interrupt_code, interrupt_code_free)
+
+static const char symbols[] = "ffffffff81000010 T entry_SYSCALL_64\n"
+			      "ffffffff81000100 t asm_sysvec_apic_timer_interrupt\n"
+			      "ffffffff81000100 T an_alias_of_it\n"
+			      "ffffffff81000140 T asm_exc_page_fault\n"
+			      "ffffffff81000200 T asm_common_interrupt\n"
+			      "garbage\n"
+			      "ffffffff81000240 T do_idle\n"
+			      "ffffffff81000300 D common_interrupt_data\n"
+			      "ffffffff81000400 D more_data\n";
+
+static struct interrupt_code *code_of(const char *text)
+{
+	CLEANUP(close_file) FILE *file = fmemopen((void *)(uintptr_t)text, strlen(text), "r");
+
+	return interrupt_code_read(file);
+}
+
+static size_t cut(const struct interrupt_code *code, const uint64_t *chain, size_t count)
+{
+	struct bytes bytes = bytes_of(chain, count * sizeof(*chain));
+	bool was_cut = interrupt_code_cut(code, &bytes);
+	size_t left = bytes_left(&bytes) / sizeof(*chain);
+
+	assert_true(was_cut || left == count);
+	return was_cut ? left : 0;
+}
+
+static void a_chain_ends_where_the_interrupt_was_entered(void **state)
+{
+	(void)state;
+	CLEANUP(interrupt_code_cleanup) struct interrupt_code *code = code_of(symbols);
+	const uint64_t timer[] = {0xffffffff81900000, 0xffffffff81000112, 0xffffffff81000222,
+				  0xffffffff81000250};
+	const uint64_t device[] = {0xffffffff81900000, 0xffffffff81000240, 0xffffffff81000250};
+	const uint64_t call[] = {0xffffffff81900000, 0xffffffff81000150, 0xffffffff81000020,
+				 0xffffffff81000301};
+
+	assert_int_equal(cut(code, timer, 4), 2);
+	assert_int_equal(cut(code, device, 3), 2);
+	assert_int_equal(cut(code, call, 4), 0);
+	assert_int_equal(cut(code, call, 0), 0);
+}
+
+static void without_addresses_no_chain_is_cut(void **state)
+{
+	(void)state;
+	CLEANUP(interrupt_code_cleanup)
+	struct interrupt_code *hidden = code_of(
+		"0000000000000000 T asm_sysvec_apic_timer_interrupt\n"
+		"0000000000000000 T do_idle\n");
+	CLEANUP(interrupt_code_cleanup) struct interrupt_code *none = interrupt_code_read(NULL);
+	const uint64_t chain[] = {0, 1, 0xffffffff81000112};
+
+	assert_int_equal(cut(hidden, chain, 3), 0);
+	assert_int_equal(cut(none, chain, 3), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_chain_ends_where_the_interrupt_was_entered),
+		cmocka_unit_test(without_addresses_no_chain_is_cut),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,153 @@
+/* What is asked of a Java virtual machine at once; here it is made by hand in our own memory. */
+#include "unwind/jvm_reader.h"
+
+#include "lacking.h"
+#include "vm_image.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { PAGE = 4096 };
+
+struct fixture {
+	struct image *image;
+	unsigned char *memory; /* where the image believes to be; NULL: that cannot be */
+	struct jvm_reader *reader;
+	struct jvm_code code;
+};
+
+static struct fixture fixture_new(void)
+{
+	struct fixture f = {.image = image_new(&jdk_17), .reader = jvm_reader_new("/proc")};
+	void *base = (void *)(uintptr_t)IMAGE_BASE; /* NOLINT */
+	unsigned char *memory = mmap(base, IMAGE_BYTES, PROT_READ | PROT_WRITE,
+				     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+
+	if (memory == base && has_process_vm_readv())
+		f.memory = memory;
+	assert_true(vm_layout_read(&f.image->memory, &f.image->symbols, 0, &f.code.layout));
+	return f;
+}
+
+static void fixture_free(struct fixture *f)
+{
+	if (f->memory)
+		munmap(f->memory, IMAGE_BYTES);
+	jvm_reader_free(f->reader);
+	free(f->image);
+}
+
+static void publish(const struct fixture *f)
+{
+	memcpy(f->memory, f->image->bytes, IMAGE_BYTES);
+}
+
+static bool look_up(struct fixture *f, pid_t pid)
+{
+	return jvm_reader_look_up(f->reader, pid, &f->code);
+}
+
+/* The blob that holds this pc. */
+static struct code_blob blob_of(struct fixture *f, uint64_t pc)
+{
+	struct jvm_look_up *ask = jvm_reader_ask(f->reader);
+
+	ask->pcs[ask->pc_count++] = pc;
+	assert_true(look_up(f, getpid()));
+	assert_int_equal(ask->blob_count, 1);
+	return ask->blobs[0];
+}
+
+static void one_call_finds_blobs_and_reads_the_code_at_a_pc(void **state)
+{
+	struct fixture f = fixture_new();
+	uint64_t method = image_blob(f.image, 3, 5, "nmethod", 8, 44);
+	uint64_t stub = image_blob(f.image, 20, 2, "StubRoutines (1)", 0, -1);
+	struct jvm_look_up *ask;
+
+	(void)state;
+	if (!f.memory) {
+		fixture_free(&f);
+		RETURN_LACKING("memory at 64 KiB, or process_vm_readv(2)");
+	}
+	image_put(f.image, method + 100 - IMAGE_BASE, 0x1122334455667788, 8);
+	publish(&f);
+	ask = jvm_reader_ask(f.reader);
+	ask->pcs[0] = stub + 8;
+	ask->pcs[1] = IMAGE_BASE + IMAGE_HEAP; /* in no blob */
+	ask->pcs[2] = method + 100;
+	ask->pc_count = 3;
+	ask->code_pc = method + 100;
+	assert_true(look_up(&f, getpid()));
+	assert_int_equal(ask->blob_count, 2);
+	assert_int_equal(ask->blobs[0].start, stub);
+	assert_int_equal(ask->blobs[1].start, method);
+	assert_true(ask->has_piece);
+	assert_memory_equal(ask->piece.bytes + JAVA_CODE_BEFORE +
+				    ((method + 100) & ((1 << JVM_PIECE_LOG2) - 1)),
+			    f.memory + (method + 100 - IMAGE_BASE), 8);
+	assert_ptr_equal(jvm_reader_ask(f.reader), ask);
+	assert_int_equal(ask->pc_count + ask->blob_count + ask->check_count, 0);
+	fixture_free(&f);
+}
+
+static void of_many_blobs_those_that_changed_or_cannot_be_read_are_not_valid(void **state)
+{
+	enum { BLOBS = 200, REPLACED = 7, FREED = 150 };
+	struct fixture f = fixture_new();
+	struct code_blob blobs[BLOBS];
+	struct jvm_look_up *ask;
+	uint64_t page;
+
+	(void)state;
+	if (!f.memory) {
+		fixture_free(&f);
+		RETURN_LACKING("memory at 64 KiB, or process_vm_readv(2)");
+	}
+	for (unsigned i = 0; i < BLOBS; i++)
+		blobs[i].start = image_blob(f.image, 4 * i, 4, "nmethod", 8, 44);
+	publish(&f);
+	for (unsigned i = 0; i < BLOBS; i++)
+		blobs[i] = blob_of(&f, blobs[i].start);
+	image_blob(f.image, 4 * REPLACED, 4, "nmethod", 10, 44);
+	image_put(f.image, blobs[FREED].block - IMAGE_BASE + jdk_17.used, 0, 1);
+	publish(&f);
+	page = blobs[50].block / PAGE * PAGE;
+	assert_int_equal(mprotect((void *)(uintptr_t)page, PAGE, PROT_NONE), 0); /* NOLINT */
+	ask = jvm_reader_ask(f.reader);
+	memcpy(ask->checks, blobs, sizeof(blobs));
+	ask->check_count = BLOBS;
+	assert_true(look_up(&f, getpid()));
+	for (unsigned i = 0; i < BLOBS; i++) {
+		bool is_readable = blobs[i].block + code_header_bytes(&f.code.layout) <= page ||
+				   blobs[i].block >= page + PAGE;
+
+		assert_int_equal(ask->is_valid[i], is_readable && i != REPLACED && i != FREED);
+	}
+	fixture_free(&f);
+}
+
+static void a_process_that_does_not_exist_answers_nothing(void **state)
+{
+	struct fixture f = fixture_new();
+
+	(void)state;
+	jvm_reader_ask(f.reader)->pc_count = 0;
+	assert_false(look_up(&f, 1 << 29));
+	fixture_free(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_call_finds_blobs_and_reads_the_code_at_a_pc),
+		cmocka_unit_test(of_many_blobs_those_that_changed_or_cannot_be_read_are_not_valid),
+		cmocka_unit_test(a_process_that_does_not_exist_answers_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

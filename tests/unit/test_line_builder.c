@@ -1,0 +1,175 @@
+#include "symbol/line_builder.h"
+
+#include "base/alloc.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <link.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* This program's symbols, a line builder, and what made-up DWARF says about some_function().
+ */
+struct fixture {
+	struct elf_file *elf;
+	struct source source;
+	struct line_builder *builder;
+	uint64_t vaddr;
+};
+
+__attribute__((noinline, used)) static void some_function(void)
+{
+	__asm__ volatile("");
+}
+
+static struct fixture fixture_new(void)
+{
+	void (*function)(void) = some_function;
+	struct fixture fixture = {.builder = line_builder_new()};
+	struct link_map *map;
+	Dl_info info;
+
+	assert_null(
+		elf_file_open(open("/proc/self/exe", O_RDONLY | O_CLOEXEC), "self", &fixture.elf));
+	fixture.source.symtab = symtab_new(fixture.elf, NULL);
+	assert_int_not_equal(
+		dladdr1((void *)(uintptr_t)function, &info, (void **)&map, RTLD_DL_LINKMAP), 0);
+	fixture.vaddr = (uint64_t)(uintptr_t)function - map->l_addr;
+	return fixture;
+}
+
+static void fixture_deinit(struct fixture *fixture)
+{
+	line_builder_free(fixture->builder);
+	source_close(&fixture->source);
+	elf_file_free(fixture->elf);
+}
+
+static struct symbolized name_calls(struct fixture *fixture, const struct call *calls,
+				    unsigned count)
+{
+	struct inline_chain chain = {.calls = calls, .count = count};
+
+	return line_builder_lines(fixture->builder, &fixture->source, fixture->vaddr, chain);
+}
+
+static void without_dwarf_the_symbol_is_the_only_line(void **state)
+{
+	(void)state;
+	CLEANUP(fixture_deinit) struct fixture fixture = fixture_new();
+	struct symbolized naming = name_calls(&fixture, NULL, 0);
+
+	assert_int_equal(naming.count, 1);
+	assert_string_equal(naming.lines[0].name, "some_function");
+	assert_string_equal(naming.lines[0].file, "");
+	assert_int_equal(naming.lines[0].line, 0);
+}
+
+static void the_outermost_line_has_the_symbols_name_and_dwarfs_place(void **state)
+{
+	(void)state;
+	static const struct call calls[] = {
+		{.name = "_Z5innerv", .is_linkage_name = true, .file = "in.h", .line = 3},
+		/* "some_function" is to it what "f.cold" is to "f". */
+		{.name = "some_func", .is_linkage_name = true, .file = "out.c", .line = 30},
+	};
+	CLEANUP(fixture_deinit) struct fixture fixture = fixture_new();
+	struct symbolized naming = name_calls(&fixture, calls, ARRAY_SIZE(calls));
+
+	assert_int_equal(naming.count, 2);
+	assert_string_equal(naming.lines[0].name, "inner()");
+	assert_string_equal(naming.lines[0].system_name, "_Z5innerv");
+	assert_string_equal(naming.lines[0].file, "in.h");
+	assert_string_equal(naming.lines[1].name, "some_function");
+	assert_string_equal(naming.lines[1].file, "out.c");
+	assert_int_equal(naming.lines[1].line, 30);
+}
+
+static void of_folded_functions_the_one_is_named_whose_lines_are_shown(void **state)
+{
+	(void)state;
+	static const struct call call = {
+		.name = "_Z6foldedv", .is_linkage_name = true, .file = "folded.cc", .line = 3};
+	CLEANUP(fixture_deinit) struct fixture fixture = fixture_new();
+	struct symbolized naming = name_calls(&fixture, &call, 1);
+
+	assert_int_equal(naming.count, 1);
+	assert_string_equal(naming.lines[0].name, "folded()");
+}
+
+static void of_the_aliases_of_a_function_the_plain_one_is_shown(void **state)
+{
+	(void)state;
+	static const struct call call = {
+		.name = "__GI___some_function", .is_linkage_name = true, .file = "some.c"};
+	CLEANUP(fixture_deinit) struct fixture fixture = fixture_new();
+
+	assert_string_equal(name_calls(&fixture, &call, 1).lines[0].name, "some_function");
+}
+
+static void a_nameless_inlined_call_is_left_out(void **state)
+{
+	(void)state;
+	static const struct call calls[] = {
+		{.file = "nameless.h", .line = 1},
+		{.name = "some_function", .file = "out.c", .line = 2},
+	};
+	CLEANUP(fixture_deinit) struct fixture fixture = fixture_new();
+	struct symbolized naming = name_calls(&fixture, calls, ARRAY_SIZE(calls));
+
+	assert_int_equal(naming.count, 1);
+	assert_string_equal(naming.lines[0].name, "some_function");
+	assert_int_equal(naming.lines[0].line, 2);
+}
+
+static void the_first_line_counts_only_in_the_file_that_ran(void **state)
+{
+	(void)state;
+	static const struct call calls[] = {
+		{.name = "same", .file = "a.c", .decl_file = "a.c", .start_line = 7, .line = 9},
+		{.name = "included", .file = "b.inc", .decl_file = "a.c", .start_line = 7},
+		{.name = "unknown", .decl_file = "a.c", .start_line = 7},
+		{.name = "some_function", .file = "a.c", .start_line = 7},
+	};
+	CLEANUP(fixture_deinit) struct fixture fixture = fixture_new();
+	struct symbolized naming = name_calls(&fixture, calls, ARRAY_SIZE(calls));
+
+	assert_int_equal(naming.count, 4);
+	assert_int_equal(naming.lines[0].start_line, 7);
+	assert_string_equal(naming.lines[1].file, "b.inc");
+	assert_int_equal(naming.lines[1].start_line, 0);
+	assert_string_equal(naming.lines[2].file, "a.c");
+	assert_int_equal(naming.lines[2].start_line, 7);
+	assert_int_equal(naming.lines[3].start_line, 7);
+}
+
+static void names_from_symbol_lists_are_demangled(void **state)
+{
+	(void)state;
+	CLEANUP(fixture_deinit) struct fixture fixture = fixture_new();
+	struct symbolized rust = line_builder_listed(fixture.builder,
+						     "_RNvCskwGfYPst2Cb_3foo4init [rust_module]");
+
+	assert_int_equal(rust.count, 1);
+	assert_string_equal(rust.lines[0].name, "foo::init [rust_module]");
+	assert_int_equal(line_builder_listed(fixture.builder, NULL).count, 0);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(without_dwarf_the_symbol_is_the_only_line),
+		cmocka_unit_test(the_outermost_line_has_the_symbols_name_and_dwarfs_place),
+		cmocka_unit_test(of_folded_functions_the_one_is_named_whose_lines_are_shown),
+		cmocka_unit_test(of_the_aliases_of_a_function_the_plain_one_is_shown),
+		cmocka_unit_test(a_nameless_inlined_call_is_left_out),
+		cmocka_unit_test(the_first_line_counts_only_in_the_file_that_ran),
+		cmocka_unit_test(names_from_symbol_lists_are_demangled),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

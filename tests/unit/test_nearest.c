@@ -1,0 +1,42 @@
+#include "base/nearest.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+static const char *const words[] = {"record", "report", "cpu-clock", "top", NULL};
+
+static void a_misspelt_word_gets_the_nearest_candidate(void **state)
+{
+	(void)state;
+	assert_string_equal(nearest("recrod", words), "record");
+	assert_string_equal(nearest("reprot", words), "report");
+	assert_string_equal(nearest("cpuclock", words), "cpu-clock");
+	assert_string_equal(nearest("tpo", words), "top");
+	assert_string_equal(nearest("top", words), "top");
+}
+
+static void a_word_that_is_like_none_gets_no_candidate(void **state)
+{
+	(void)state;
+	static const char *const long_one[] = {
+		"0123456789012345678901234567890123456789012345678901234567890123", NULL};
+
+	assert_null(nearest("xyzzy", words));
+	assert_null(nearest("", words));
+	assert_null(nearest("a", (const char *const[]){NULL}));
+	assert_null(nearest(long_one[0], long_one));
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_misspelt_word_gets_the_nearest_candidate),
+		cmocka_unit_test(a_word_that_is_like_none_gets_no_candidate),
+	};
+
+	return cmocka_run_group_tests_name("nearest", tests, NULL, NULL);
+}

@@ -1,0 +1,163 @@
+#include "perf/process_tree.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+enum { PROF = 100, COMMAND = 200, CHILD = 201, GRANDCHILD = 202, STRANGER = 300 };
+
+static bool fork_takes(struct process_tree *tree, pid_t parent, pid_t pid)
+{
+	return process_tree_takes(
+		tree, &(struct record){.type = RECORD_FORK,
+				       .pid = pid,
+				       .tid = pid,
+				       .fork = {.parent_pid = parent, .parent_tid = parent}});
+}
+
+static bool takes(struct process_tree *tree, enum record_type type, pid_t pid)
+{
+	return process_tree_takes(tree, &(struct record){.type = type, .pid = pid, .tid = pid});
+}
+
+static bool exec_takes(struct process_tree *tree, pid_t pid)
+{
+	return process_tree_takes(tree, &(struct record){.type = RECORD_COMM,
+							 .pid = pid,
+							 .tid = pid,
+							 .comm = {.name = "x", .exec = true}});
+}
+
+static struct process_tree *executed(void)
+{
+	struct process_tree *tree = process_tree_new(COMMAND);
+
+	assert_true(exec_takes(tree, COMMAND));
+	return tree;
+}
+
+static void the_tree_begins_when_the_command_executes_its_program(void **state)
+{
+	(void)state;
+	CLEANUP(process_tree_cleanup) struct process_tree *tree = process_tree_new(COMMAND);
+
+	assert_false(fork_takes(tree, PROF, COMMAND));
+	assert_false(takes(tree, RECORD_SAMPLE, COMMAND));
+	assert_false(takes(tree, RECORD_COMM, COMMAND)); /* renamed */
+	assert_false(exec_takes(tree, STRANGER));
+	assert_true(exec_takes(tree, COMMAND));
+	assert_true(takes(tree, RECORD_SAMPLE, COMMAND));
+	assert_true(takes(tree, RECORD_MMAP, COMMAND));
+}
+
+static void descendants_belong_to_it_and_strangers_do_not(void **state)
+{
+	(void)state;
+	CLEANUP(process_tree_cleanup) struct process_tree *tree = executed();
+
+	assert_true(fork_takes(tree, COMMAND, CHILD));
+	assert_true(fork_takes(tree, CHILD, GRANDCHILD));
+	assert_false(fork_takes(tree, PROF, STRANGER));
+	assert_true(takes(tree, RECORD_SAMPLE, GRANDCHILD));
+	assert_true(exec_takes(tree, GRANDCHILD));
+	assert_false(takes(tree, RECORD_SAMPLE, STRANGER));
+	assert_false(exec_takes(tree, STRANGER));
+	assert_false(takes(tree, RECORD_SAMPLE, PROF));
+}
+
+static void a_daemon_stays_when_its_ancestors_have_ended(void **state)
+{
+	(void)state;
+	CLEANUP(process_tree_cleanup) struct process_tree *tree = executed();
+
+	fork_takes(tree, COMMAND, CHILD);
+	fork_takes(tree, CHILD, GRANDCHILD);
+	assert_true(takes(tree, RECORD_EXIT, CHILD));
+	assert_true(takes(tree, RECORD_EXIT, COMMAND));
+	assert_true(takes(tree, RECORD_SAMPLE, GRANDCHILD));
+	assert_true(fork_takes(tree, GRANDCHILD, CHILD + 1000));
+}
+
+static void an_ended_process_stays_until_another_gets_its_number(void **state)
+{
+	(void)state;
+	CLEANUP(process_tree_cleanup) struct process_tree *tree = executed();
+
+	fork_takes(tree, COMMAND, CHILD);
+	takes(tree, RECORD_EXIT, CHILD);
+	assert_true(takes(tree, RECORD_SAMPLE, CHILD)); /* it is torn down */
+	assert_false(fork_takes(tree, STRANGER, CHILD));
+	assert_false(takes(tree, RECORD_SAMPLE, CHILD));
+}
+
+static void sampled_strangers_are_known_until_their_number_is_given_to_a_member(void **state)
+{
+	(void)state;
+	CLEANUP(process_tree_cleanup) struct process_tree *tree = executed();
+
+	assert_false(process_tree_knows_as_stranger(tree, STRANGER));
+	takes(tree, RECORD_SAMPLE, STRANGER);
+	takes(tree, RECORD_SAMPLE, COMMAND);
+	assert_true(process_tree_knows_as_stranger(tree, STRANGER));
+	assert_false(process_tree_knows_as_stranger(tree, COMMAND));
+	assert_false(process_tree_knows_as_stranger(tree, -1));
+	fork_takes(tree, COMMAND, STRANGER);
+	assert_false(process_tree_knows_as_stranger(tree, STRANGER));
+}
+
+static void a_new_thread_changes_nothing(void **state)
+{
+	(void)state;
+	CLEANUP(process_tree_cleanup) struct process_tree *tree = executed();
+	struct record thread = {.type = RECORD_FORK, .pid = COMMAND, .tid = COMMAND + 7};
+
+	thread.fork.parent_pid = thread.fork.parent_tid = COMMAND;
+	assert_true(process_tree_takes(tree, &thread));
+	assert_false(takes(tree, RECORD_SAMPLE, COMMAND + 7));
+	thread.pid = thread.fork.parent_pid = STRANGER;
+	assert_false(process_tree_takes(tree, &thread));
+}
+
+/* As the kernel writes them of idle tasks, of ended ones and of other pid namespaces. */
+static void numbers_that_are_no_pid_belong_to_nobody(void **state)
+{
+	(void)state;
+	CLEANUP(process_tree_cleanup) struct process_tree *tree = executed();
+	static const pid_t numbers[] = {0, -1, 4 << 20, INT32_MAX, INT32_MIN};
+
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
+		fork_takes(tree, COMMAND, numbers[i]);
+		assert_false(takes(tree, RECORD_SAMPLE, numbers[i]));
+		assert_false(fork_takes(tree, numbers[i], STRANGER));
+	}
+	fork_takes(tree, COMMAND, (4 << 20) - 1);
+	assert_true(takes(tree, RECORD_SAMPLE, (4 << 20) - 1));
+}
+
+static void losses_concern_everybody(void **state)
+{
+	(void)state;
+	CLEANUP(process_tree_cleanup) struct process_tree *tree = executed();
+
+	assert_true(takes(tree, RECORD_LOST, 0));
+	assert_true(takes(tree, RECORD_THROTTLE, STRANGER));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_tree_begins_when_the_command_executes_its_program),
+		cmocka_unit_test(descendants_belong_to_it_and_strangers_do_not),
+		cmocka_unit_test(a_daemon_stays_when_its_ancestors_have_ended),
+		cmocka_unit_test(an_ended_process_stays_until_another_gets_its_number),
+		cmocka_unit_test(
+			sampled_strangers_are_known_until_their_number_is_given_to_a_member),
+		cmocka_unit_test(a_new_thread_changes_nothing),
+		cmocka_unit_test(numbers_that_are_no_pid_belong_to_nobody),
+		cmocka_unit_test(losses_concern_everybody),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

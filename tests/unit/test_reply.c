@@ -1,0 +1,134 @@
+#include "symbol/reply.h"
+
+#include "base/alloc.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const struct symbolized_line inlined[] = {
+	{.name = "inner()", .system_name = "_Z5innerv", .file = "/src/a.c", .line = 7},
+	{.name = "outer", .system_name = "outer", .file = "", .start_line = 3, .line = 300},
+};
+
+static const struct symbolized some_lines[] = {
+	{.lines = inlined, .count = 2}, {0}, {.lines = inlined + 1, .count = 1}};
+
+enum { ADDRESSES = ARRAY_SIZE(some_lines) };
+
+static void *some_bytes(size_t *len)
+{
+	return reply_write(&(struct engine_result){.lines = some_lines,
+						   .problem = SOURCE_SPLIT_DWARF,
+						   .symbols = SOURCE_EXPORTED_SYMBOLS},
+			   ADDRESSES, len);
+}
+
+static void assert_string(const struct reply *reply, uint32_t string, const char *expected)
+{
+	struct bytes text = reply_string(reply, string);
+
+	assert_int_equal(bytes_left(&text), strlen(expected));
+	assert_memory_equal(text.at, expected, strlen(expected));
+}
+
+static void a_reply_says_what_the_engine_found(void **state)
+{
+	(void)state;
+	size_t len;
+	void *bytes = some_bytes(&len);
+	CLEANUP(reply_cleanup) struct reply *reply = reply_read(bytes, len, ADDRESSES);
+	struct reply_line lines[REPLY_LINES_MAX];
+	struct reply_function function;
+
+	assert_non_null(reply);
+	assert_int_equal(reply_problem(reply), SOURCE_SPLIT_DWARF);
+	assert_int_equal(reply_symbols(reply), SOURCE_EXPORTED_SYMBOLS);
+	assert_int_equal(reply_function_count(reply), 2);
+	assert_int_equal(reply_lines(reply, 1, lines), 0);
+	assert_int_equal(reply_lines(reply, 0, lines), 2);
+	assert_int_equal(lines[0].line, 7);
+	assert_int_equal(lines[1].line, 300);
+	function = reply_function(reply, lines[0].function);
+	assert_string(reply, function.name, "inner()");
+	assert_string(reply, function.system_name, "_Z5innerv");
+	assert_string(reply, function.file, "/src/a.c");
+	function = reply_function(reply, lines[1].function);
+	assert_string(reply, function.name, "outer");
+	assert_string(reply, function.file, "");
+	assert_int_equal(function.start_line, 3);
+	assert_int_equal(reply_lines(reply, 2, lines), 1);
+	assert_int_equal(lines[0].function, 1);
+}
+
+static bool is_reply(const void *bytes, size_t len, size_t addresses)
+{
+	void *copy = xmalloc(len);
+	struct reply *reply;
+
+	memcpy(copy, bytes, len);
+	reply = reply_read(copy, len, addresses);
+	reply_free(reply);
+	return reply;
+}
+
+static void a_reply_that_is_too_short_or_too_long_is_refused(void **state)
+{
+	(void)state;
+	size_t len;
+	CLEANUP(free_ptr) unsigned char *bytes = some_bytes(&len);
+	CLEANUP(free_ptr) unsigned char *longer = xcalloc(1, len + 1);
+
+	memcpy(longer, bytes, len);
+	assert_true(is_reply(bytes, len, ADDRESSES));
+	for (size_t shorter = 0; shorter < len; shorter++)
+		assert_false(is_reply(bytes, shorter, ADDRESSES));
+	assert_false(is_reply(longer, len + 1, ADDRESSES));
+	assert_false(is_reply(bytes, len, ADDRESSES - 1));
+	assert_false(is_reply(bytes, len, ADDRESSES + 1));
+}
+
+/* problem, symbols, strings, functions, lines of one address */
+static void a_reply_that_lies_is_refused(void **state)
+{
+	(void)state;
+	static const struct {
+		bool is_good;
+		unsigned char bytes[16];
+		size_t len;
+	} replies[] = {
+		{true, {0, 0, 1, 1, 'f', 1, 1, 1, 0, 5, 1, 0, 9}, 13},
+		{true, {0, 0, 0, 0, 0}, 5},
+		{false, {9, 0, 1, 1, 'f', 1, 1, 1, 0, 5, 1, 0, 9}, 13}, /* unknown problem */
+		{false, {0, 9, 1, 1, 'f', 1, 1, 1, 0, 5, 1, 0, 9}, 13}, /* unknown symbols */
+		{false,
+		 {0, 0, 9, 1, 'f', 1, 1, 1, 0, 5, 1, 0, 9},
+		 13},						   /* more strings than bytes */
+		{false, {0, 0, 1, 0, 1, 1, 1, 0, 5, 1, 0, 9}, 12}, /* an empty string */
+		{false, {0, 0, 1, 1, '\0', 1, 1, 1, 0, 5, 1, 0, 9}, 13}, /* a NUL in a string */
+		{false, {0, 0, 1, 1, 'f', 1, 2, 1, 0, 5, 1, 0, 9}, 13},	 /* no such string */
+		{false,
+		 {0, 0, 1, 1, 'f', 9, 1, 1, 0, 5, 1, 0, 9},
+		 13}, /* more functions than bytes */
+		{false, {0, 0, 1, 1, 'f', 1, 1, 1, 0, 5, 1, 1, 9}, 13}, /* no such function */
+		{false, {0, 0, 0, 0, 1, 0, 9}, 7},			/* no functions at all */
+		{false, {0, 0, 1, 1, 'f', 1, 1, 1, 0, 5, 0xff, 0xff, 3}, 13}, /* too many lines */
+		{false, {0, 0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1}, 12},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(replies); i++)
+		assert_int_equal(is_reply(replies[i].bytes, replies[i].len, 1), replies[i].is_good);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_reply_says_what_the_engine_found),
+		cmocka_unit_test(a_reply_that_is_too_short_or_too_long_is_refused),
+		cmocka_unit_test(a_reply_that_lies_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,107 @@
+#include "perf/stack_extents.h"
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+enum { TID = 42, DUMPED = 8192 };
+
+static const uint64_t sp = 0x7ffd00000000;
+
+static struct stack_extent whole(uint64_t bytes, bool is_deep)
+{
+	return (struct stack_extent){.end = sp + bytes, .is_whole = true, .is_deep = is_deep};
+}
+
+static size_t wanted(const struct stack_extents *extents)
+{
+	return stack_extents_wanted(extents, TID, sp, DUMPED);
+}
+
+static void of_an_unknown_thread_a_mebibyte_is_copied(void **state)
+{
+	(void)state;
+	CLEANUP(free_ptr) struct stack_extents *extents = xcalloc(1, sizeof(*extents));
+
+	assert_int_equal(wanted(extents), 1 << 20);
+	assert_int_equal(stack_extents_wanted(extents, TID, 0, DUMPED), 0);
+	/* Another thread in its place. */
+	stack_extents_note(extents, TID + STACK_EXTENTS, whole(100, false));
+	assert_int_equal(wanted(extents), 1 << 20);
+}
+
+static void a_stack_is_copied_up_to_its_end_if_the_dump_is_smaller(void **state)
+{
+	(void)state;
+	CLEANUP(free_ptr) struct stack_extents *extents = xcalloc(1, sizeof(*extents));
+
+	stack_extents_note(extents, TID, whole(100000, true));
+	assert_int_equal(wanted(extents), 100000);
+	stack_extents_note(extents, TID, whole(DUMPED, false));
+	assert_int_equal(wanted(extents), 0);
+	/* On another stack, far from the one that is known. */
+	assert_int_equal(stack_extents_wanted(extents, TID, sp + (1 << 30), DUMPED), 256 << 10);
+}
+
+static void of_a_thread_that_switches_stacks_nothing_is_copied_until_one_is_deep(void **state)
+{
+	(void)state;
+	CLEANUP(free_ptr) struct stack_extents *extents = xcalloc(1, sizeof(*extents));
+
+	for (uint64_t i = 1; i <= 4; i++)
+		stack_extents_note(extents, TID, whole(i * 10000, false));
+	assert_int_equal(wanted(extents), 0);
+	stack_extents_note(extents, TID, whole(50000, true));
+	assert_int_equal(wanted(extents), 256 << 10);
+	/* It stays on one for long. */
+	for (unsigned i = 0; i < 100; i++)
+		stack_extents_note(extents, TID, whole(50000, true));
+	assert_int_equal(wanted(extents), 50000);
+}
+
+static void
+in_a_handler_with_a_stack_of_its_own_the_interrupted_stack_is_copied_up_to_its_end(void **state)
+{
+	(void)state;
+	CLEANUP(free_ptr) struct stack_extents *extents = xcalloc(1, sizeof(*extents));
+	struct stack_extent in_handler = {.saved_sp_at = sp + 9000};
+
+	assert_int_equal(stack_extents_saved_sp_at(extents, TID, sp), 0);
+	stack_extents_note(extents, TID, in_handler);
+	assert_int_equal(stack_extents_saved_sp_at(extents, TID, sp), sp + 9000);
+	/* Of the handler's stack: as far as the saved registers. */
+	assert_in_range(wanted(extents), 9000, 9500);
+	assert_int_equal(stack_extents_wanted(extents, TID, sp + 8000, DUMPED), 0);
+	assert_int_equal(stack_extents_interrupted(extents, TID, sp << 1), 256 << 10);
+	in_handler.interrupted_end = (sp << 1) + 50000;
+	stack_extents_note(extents, TID, in_handler);
+	assert_int_equal(stack_extents_interrupted(extents, TID, sp << 1), 50000);
+	/* Other handlers interrupt it deeper. */
+	assert_int_equal(stack_extents_interrupted(extents, TID, (sp << 1) - (10 << 20)), 8 << 20);
+	/* Outside of handlers nothing of it is known, and it stays known for the next one. */
+	stack_extents_note(extents, TID, (struct stack_extent){.end = (sp << 1) + 50000});
+	assert_int_equal(stack_extents_saved_sp_at(extents, TID, sp << 1), 0);
+	assert_int_equal(stack_extents_saved_sp_at(extents, TID, sp), sp + 9000);
+	assert_int_equal(stack_extents_saved_sp_at(extents, TID + STACK_EXTENTS, sp), 0);
+	stack_extents_note(extents, TID + STACK_EXTENTS, whole(100, false));
+	assert_int_equal(stack_extents_saved_sp_at(extents, TID + STACK_EXTENTS, sp), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(of_an_unknown_thread_a_mebibyte_is_copied),
+		cmocka_unit_test(a_stack_is_copied_up_to_its_end_if_the_dump_is_smaller),
+		cmocka_unit_test(
+			of_a_thread_that_switches_stacks_nothing_is_copied_until_one_is_deep),
+		cmocka_unit_test(
+			in_a_handler_with_a_stack_of_its_own_the_interrupted_stack_is_copied_up_to_its_end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,170 @@
+#include "base/timed_call.h"
+
+#include "base/alloc.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+/* Reads an eventfd, and writes to another when it is discarded. */
+struct reading {
+	struct timed_call call;
+	int from, discarded;
+	uint64_t value;
+	pthread_t thread;
+};
+
+static void run_reading(struct timed_call *call)
+{
+	struct reading *reading = (struct reading *)call;
+
+	reading->thread = pthread_self();
+	if (read(reading->from, &reading->value, sizeof(reading->value)) < 0)
+		reading->value = 0;
+}
+
+static void discard_reading(struct timed_call *call)
+{
+	struct reading *reading = (struct reading *)call;
+
+	assert_int_equal(eventfd_write(reading->discarded, 1), 0);
+	free(reading);
+}
+
+static struct reading *reading_new(int from, int discarded, uint64_t place)
+{
+	struct reading *reading = xcalloc(1, sizeof(*reading));
+
+	*reading = (struct reading){
+		.call = {.run = run_reading, .discard = discard_reading, .place = place},
+		.from = from,
+		.discarded = discarded,
+	};
+	return reading;
+}
+
+/* What is read; 0 if the call was left behind or refused. */
+static uint64_t read_with(struct timed_caller *caller, int from, int discarded, uint64_t place)
+{
+	CLEANUP(free_ptr) struct reading *reading = reading_new(from, discarded, place);
+
+	if (timed_caller_run(caller, &reading->call))
+		return reading->value;
+	STEAL(reading);
+	return 0;
+}
+
+static uint64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+static void calls_run_on_one_other_thread(void **state)
+{
+	(void)state;
+	CLEANUP(timed_caller_cleanup) struct timed_caller *caller = timed_caller_new();
+	CLEANUP(close_fd) int event = eventfd(2, EFD_SEMAPHORE);
+	struct reading *first = reading_new(event, -1, 0), *second = reading_new(event, -1, 0);
+
+	assert_true(timed_caller_run(caller, &first->call));
+	assert_true(timed_caller_run(caller, &second->call));
+	assert_int_equal(first->value, 1);
+	assert_int_equal(second->value, 1);
+	assert_false(pthread_equal(first->thread, pthread_self()));
+	assert_true(pthread_equal(first->thread, second->thread));
+	free(first);
+	free(second);
+}
+
+static void a_call_that_stands_still_costs_its_place_only_and_only_until_it_ends(void **state)
+{
+	(void)state;
+	CLEANUP(timed_caller_cleanup) struct timed_caller *caller = timed_caller_new();
+	CLEANUP(close_fd) int never = eventfd(0, 0), full = eventfd(5, EFD_SEMAPHORE);
+	CLEANUP(close_fd) int discarded = eventfd(0, 0);
+	struct pollfd end = {.fd = discarded, .events = POLLIN};
+	uint64_t start, count;
+
+	assert_int_equal(read_with(caller, never, discarded, 7), 0);
+	/* Refused at once, where there would be something to read. */
+	start = now_ms();
+	for (int i = 0; i < 100; i++)
+		assert_int_equal(read_with(caller, full, discarded, 7), 0);
+	assert_true(now_ms() - start < 900);
+	assert_int_equal(read_with(caller, full, discarded, 8), 1);
+	assert_int_equal(eventfd_read(discarded, &count), 0);
+	assert_int_equal(count, 100);
+	/* The call that was left behind ends, and discards what it got. */
+	assert_int_equal(eventfd_write(never, 1), 0);
+	assert_int_equal(poll(&end, 1, 10000), 1);
+	while (!read_with(caller, full, discarded, 7))
+		usleep(1000);
+}
+
+static void calls_are_refused_when_too_many_are_left_behind(void **state)
+{
+	(void)state;
+	struct timed_caller *caller = timed_caller_new();
+	int never = eventfd(0, EFD_SEMAPHORE), discarded = eventfd(0, EFD_SEMAPHORE);
+	CLEANUP(close_fd) int full = eventfd(5, EFD_SEMAPHORE);
+	uint64_t count;
+
+	for (uint64_t place = 0; place < 8; place++)
+		assert_int_equal(read_with(caller, never, discarded, place), 0);
+	assert_int_equal(read_with(caller, full, discarded, 100), 0);
+	assert_int_equal(eventfd_read(discarded, &count), 0);
+	/* It is freed although they still run; they discard themselves. */
+	timed_caller_free(caller);
+	assert_int_equal(eventfd_write(never, 8), 0);
+	for (int i = 0; i < 8; i++)
+		assert_int_equal(eventfd_read(discarded, &count), 0);
+	close(never);
+	close(discarded);
+}
+
+static void spin(struct timed_call *call)
+{
+	struct reading *reading = (struct reading *)call;
+	struct timespec now;
+
+	do {
+		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	} while (now.tv_sec < 1 || now.tv_nsec < 300000000);
+	reading->value = 1;
+}
+
+static void a_call_that_uses_its_cpu_is_waited_for(void **state)
+{
+	(void)state;
+	CLEANUP(timed_caller_cleanup) struct timed_caller *caller = timed_caller_new();
+	CLEANUP(free_ptr) struct reading *reading = reading_new(-1, -1, 0);
+
+	reading->call.run = spin;
+	assert_true(timed_caller_run(caller, &reading->call));
+	assert_int_equal(reading->value, 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(calls_run_on_one_other_thread),
+		cmocka_unit_test(
+			a_call_that_stands_still_costs_its_place_only_and_only_until_it_ends),
+		cmocka_unit_test(calls_are_refused_when_too_many_are_left_behind),
+		cmocka_unit_test(a_call_that_uses_its_cpu_is_waited_for),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,110 @@
+#include "report/waiting.h"
+#include "waiting/reason.h"
+
+#include "waiting_profile.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void assert_text(const struct profile *profile, const char *expected)
+{
+	struct waiting_quality sums;
+
+	assert_true(waiting_sums(profile, &sums));
+	CLEANUP(free_ptr) char *text = waiting_text(&sums);
+	assert_string_equal(text, expected);
+}
+
+static void the_sums_are_those_of_the_recorder(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = waiting_profile(false);
+	struct profile_info info = *profile_get_info(profile);
+
+	info.quality.waiting = (struct waiting_quality){.threads = 12,
+							.thread_ns = 12000000000,
+							.running_ns = 3100000000,
+							.wanted_ns = 400000000,
+							.waiting_ns = 8500000000};
+	profile_set_info(profile, &info);
+	assert_text(profile, "of 12.0 thread-seconds 3.1 CPU, 0.4 wanted a CPU, 8.5 waiting");
+}
+
+static void a_file_without_sums_has_them_in_its_samples(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = waiting_profile(false);
+
+	assert_text(profile, "of 2.00 thread-seconds 0.50 CPU, 0.10 wanted a CPU, 1.40 waiting");
+}
+
+static void the_reason_wanted_a_cpu_is_that_of_the_recorder(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
+	label_set_id thread = profile_thread_labels(profile, 1, 1, "p", "p");
+	event_id cpu = add_event(profile, "cpu-clock", VALUE_CPU_TIME);
+	event_id off = add_event(profile, "off-cpu", VALUE_OFF_CPU_TIME);
+
+	profile_add(profile, thread, STACK(profile, "f"), cpu, MS);
+	profile_add(profile, thread, reason_at(profile, STACK_EMPTY, REASON_WANTED_CPU), off, MS);
+	profile_add(profile, thread, STACK_EMPTY, off, MS);
+	assert_text(profile,
+		    "of 0.003 thread-seconds 0.001 CPU, 0.001 wanted a CPU, 0.001 waiting");
+}
+
+static void without_waiting_or_cpu_time_the_whole_is_unknown(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *shop = shop_profile();
+	CLEANUP(profile_cleanup) struct profile *alone = profile_new();
+	struct waiting_quality sums;
+	event_id event;
+
+	assert_false(waiting_sums(shop, &sums));
+	assert_false(waiting_event(shop, &event));
+	assert_false(waiting_adds_to(shop, 0, &event));
+	add_event(alone, "off-cpu", VALUE_OFF_CPU_TIME);
+	assert_false(waiting_sums(alone, &sums));
+	assert_true(waiting_event(alone, &event));
+	assert_false(waiting_adds_to(alone, 0, &event));
+}
+
+static void how_waiting_was_placed_is_said_where_it_matters(void **state)
+{
+	(void)state;
+	struct waiting_quality sums = {.threads = 1, .waiting_ns = 1000, .proved_ns = 990};
+	CLEANUP(free_ptr) char *good = waiting_places_text(&sums);
+
+	assert_null(good);
+	sums.proved_ns = 960;
+	sums.spread_ns = 30;
+	sums.placeless_ns = 10;
+	CLEANUP(free_ptr) char *text = waiting_places_text(&sums);
+	assert_string_equal(text, "96.0 % of the waiting time was seen on the stack, 3.0 % is "
+				  "placed by other waits of the same threads, 1.0 % has no stack");
+	sums.threads = 0;
+	assert_null(waiting_places_text(&sums));
+	assert_null(waiting_left_out_text(&sums));
+	sums.left_out_ns = 12000000;
+	CLEANUP(free_ptr) char *left_out = waiting_left_out_text(&sums);
+	assert_string_equal(left_out,
+			    "12 ms of waiting were left out: short waits, or idle threads");
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_sums_are_those_of_the_recorder),
+		cmocka_unit_test(a_file_without_sums_has_them_in_its_samples),
+		cmocka_unit_test(the_reason_wanted_a_cpu_is_that_of_the_recorder),
+		cmocka_unit_test(without_waiting_or_cpu_time_the_whole_is_unknown),
+		cmocka_unit_test(how_waiting_was_placed_is_said_where_it_matters),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,93 @@
+#include "record/waiting_refusal.h"
+
+#include "folder.h"
+
+#include <unistd.h>
+
+static void the_cause_and_what_helps_are_told(void **state)
+{
+	(void)state;
+	static const struct {
+		struct waiting_rights rights;
+		const char *cause, *help;
+	} cases[] = {
+		{{.is_foreign = true}, "another user", "as root"},
+		{{.is_foreign = true, .ptrace_scope = 1}, "another user", "as root"},
+		{{.ptrace_scope = 1}, "ptrace_scope is 1", "start it with prof record"},
+		{{.ptrace_scope = 1}, "ptrace_scope is 1", "ptrace_scope=0"},
+		{{.ptrace_scope = 2}, "ptrace_scope is 2", "as root"},
+		{{.ptrace_scope = 3}, "ptrace_scope is 3", "reboot"},
+		{{.is_root = true, .ptrace_scope = 3}, "ptrace_scope is 3", "reboot"},
+		{{.is_root = true, .is_foreign = true}, "SYS_PTRACE", "--cap-add"},
+		{{.is_root = true, .may_trace = true}, "security policy", "log"},
+		{{0}, "dumped", "as root"},
+		{{.is_sampled = true}, "at each context switch", "as root"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		CLEANUP(free_ptr) char *text = waiting_refusal_in(12, &cases[i].rights);
+
+		assert_non_null(strstr(text, "process 12 "));
+		assert_non_null(strstr(text, cases[i].cause));
+		assert_non_null(strstr(text, cases[i].help));
+	}
+}
+
+static void write_text(const char *name, const char *text)
+{
+	write_file(name, text, strlen(text));
+}
+
+static void write_status(unsigned user)
+{
+	CLEANUP(free_ptr)
+	char *text = xasprintf("Name:\tx\\nUid:\t1\t1\t1\t1\nUid:\t%u\t%u\t%u\t%u\n", user, user,
+			       user, user);
+
+	write_text("7/status", text);
+}
+
+static void assert_told(const char *cause)
+{
+	CLEANUP(free_ptr) char *text = waiting_refusal(folder, 7, false);
+
+	assert_non_null(strstr(text, cause));
+}
+
+static void the_rights_are_read_from_proc(void **state)
+{
+	(void)state;
+	bool is_root = geteuid() == 0;
+
+	write_status(getuid() + 1);
+	assert_told(is_root ? "SYS_PTRACE" : "another user");
+	write_status(getuid());
+	assert_told(is_root ? "SYS_PTRACE" : "dumped");
+	write_text("sys/kernel/yama/ptrace_scope", "1\n");
+	assert_told(is_root ? "SYS_PTRACE" : "ptrace_scope is 1");
+	write_text("self/status", "Name:\tprof\nCapPrm:\t0\nCapEff:\t0000000000080000\n");
+	assert_told("security policy");
+	write_text("sys/kernel/yama/ptrace_scope", "3\n");
+	assert_told("ptrace_scope is 3");
+}
+
+static void a_process_that_has_ended_is_not_told_of(void **state)
+{
+	(void)state;
+	assert_null(waiting_refusal(folder, 8, false));
+	write_text("9/status", "Name:\tdamaged\n");
+	assert_null(waiting_refusal(folder, 9, false));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_cause_and_what_helps_are_told),
+		cmocka_unit_test_setup_teardown(the_rights_are_read_from_proc, make_folder,
+						remove_folder),
+		cmocka_unit_test_setup_teardown(a_process_that_has_ended_is_not_told_of,
+						make_folder, remove_folder),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,106 @@
+// Input: connects fields, buttons, keys and clicks with the actions of the page (app.js).
+
+import { $ } from "./tables.js";
+
+function listenToFields(page) {
+  const typed = (id, key) => $(id).addEventListener("input", () => page.go({ [key]: $(id).value }, true));
+  const chosen = (id, change) => $(id).addEventListener("change", () => page.go(change()));
+  typed("search", "q");
+  typed("threads", "threads");
+  $("search").addEventListener("keydown", (event) => event.key === "Enter" && page.step(event.shiftKey ? -1 : 1));
+  for (const id of ["colours", "lanes", "group", "only"]) chosen(id, () => ({ [id]: $(id).value }));
+  chosen("shape", () => ({ shape: $("shape").value, zoom: "" }));
+  chosen("measure", () => {
+    const [event, by] = $("measure").value.split(" ");
+    return { event: Number(event), by };
+  });
+  chosen("idle", () => ({ idle: $("idle").checked ? "hidden" : "shown" }));
+  chosen("counted", () => ({ by: $("counted").checked ? "samples" : "weight" }));
+  chosen("names", () => ({ names: $("names").checked ? "full" : "short" }));
+  chosen("recursion", () => ({ recursion: $("recursion").checked ? "folded" : "shown", zoom: "" }));
+  chosen("inlined", () => ({ inlined: $("inlined").checked ? "shown" : "merged", zoom: "" }));
+  for (const id of ["from", "to"])
+    chosen(id, () => ({ from: Math.round(Number($("from").value) * 1e6),
+      to: Math.round(Number($("to").value) * 1e6) || page.profile.info.durationUs }));
+}
+
+function listenToButtons(page) {
+  const actions = { previous: () => page.step(-1), next: () => page.step(1), theme: () => page.turnTheme(), help: () => page.help(),
+    whole: () => page.go({ from: 0, to: 0, lens: "" }), magnify: () => page.magnify(), "save-svg": () => page.saveSvg(),
+    "copy-folded": () => page.copyFolded(), "copy-link": () => page.copy(page.address(), "The link") };
+  for (const [id, does] of Object.entries(actions)) $(id).addEventListener("click", does);
+  $("time-kinds").addEventListener("click", ({ target: { dataset } }) =>
+    dataset.measure && page.go({ event: page.profile.measures[dataset.measure] }));
+  for (const menu of document.querySelectorAll(".menu")) {
+    menu.addEventListener("focusout", (event) => { if (!menu.contains(event.relatedTarget)) menu.open = false; });
+    menu.addEventListener("click", (event) => { if (event.target.matches("div > button")) menu.open = false; });
+  }
+}
+
+// Arrow keys change the view (ARIA practices, "Tabs").
+function listenToTabs(page) {
+  const tabs = [...$("views").children];
+  $("views").addEventListener("click", (event) => event.target.dataset.view && page.go({ view: event.target.dataset.view }));
+  $("views").addEventListener("keydown", (event) => {
+    const step = { ArrowRight: 1, ArrowLeft: tabs.length - 1 }[event.key];
+    if (!step) return;
+    const tab = tabs[(tabs.indexOf(event.target) + step) % tabs.length];
+    page.go({ view: tab.dataset.view });
+    tab.focus();
+  });
+}
+
+// Opens the menu of a row by mouse or keyboard.
+function listenToRows(page) {
+  const rowMenu = (event) => {
+    const row = event.target.closest("[data-label], #call-tree [data-node]");
+    if (!row) return;
+    event.preventDefault();
+    const { x, y } = row.getBoundingClientRect();
+    const [left, top] = event.button === 2 ? [event.clientX, event.clientY] : [x + 40, y + 20];
+    if (row.dataset.label) page.showMenu(page.tree(), 0, left, top, Number(row.dataset.label));
+    else page.showMenu(page.tree(), Number(row.dataset.node), left, top);
+  };
+  for (const id of ["function-table", "call-tree", "details"]) $(id).addEventListener("contextmenu", rowMenu);
+}
+
+function keysOf(page) {
+  const go = (change) => () => page.go(change);
+  const step = (kind) => () => page.takeStep(kind, page.state.fn);
+  const withFunction = (does) => () => page.state.fn >= 0 && does(page.state.fn);
+  return {
+    "/": () => $("search").select(), n: () => page.step(1), N: () => page.step(-1),
+    0: () => page.zoomTo(""), 1: go({ view: "graph" }), 2: go({ view: "functions" }), 3: go({ view: "calls" }),
+    s: withFunction(() => page.go({ view: "functions" })),
+    o: step("only"), x: step("without"), h: step("hide"), b: step("from"), u: go({ steps: "", zoom: "" }),
+    y: withFunction((label) => page.copy(page.profile.labels.name[label], "The name")),
+    i: () => page.go({ zoom: "", shape: page.nextShape() }),
+    c: () => page.go({ colours: page.coloursBy() === "kind" ? "module" : "kind" }),
+    f: () => page.go({ names: page.state.names === "full" ? "short" : "full" }),
+    r: () => page.go({ zoom: "", recursion: page.state.recursion === "folded" ? "shown" : "folded" }),
+    e: () => page.nextMeasure(), d: () => page.go({ idle: page.state.idle === "hidden" ? "shown" : "hidden" }),
+    "[": () => page.shift(-1), "]": () => page.shift(1), w: go({ from: 0, to: 0, lens: "" }), z: () => page.magnify(),
+    t: () => page.turnTheme(), "?": () => page.help(),
+  };
+}
+
+function listenToKeys(page) {
+  const keys = keysOf(page);
+  addEventListener("keydown", (event) => {
+    const isHeld = event.ctrlKey || event.metaKey;
+    // The browser cannot find text on a canvas. Ctrl-F in the search field opens the browser's own search.
+    if (isHeld && event.key === "f" && document.activeElement !== $("search")) {
+      $("search").select();
+      event.preventDefault();
+    }
+    if (isHeld || event.altKey || event.defaultPrevented) return;
+    if (event.key === "Escape") return void page.escape();
+    if (event.target.matches("input:not([type=checkbox]), select, textarea") || !Object.hasOwn(keys, event.key)) return;
+    keys[event.key]();
+    event.preventDefault();
+  });
+}
+
+export function listen(page) {
+  for (const listenTo of [listenToFields, listenToButtons, listenToTabs, listenToRows, listenToKeys]) listenTo(page);
+}

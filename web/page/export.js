@@ -1,0 +1,34 @@
+// Exports the shown view as folded stacks or SVG.
+
+import { labelOf } from "./tree.js";
+
+// Folded stacks (one line per stack, root first) of the samples below a node, including its callers.
+export function folded(tree, node, nameOf) {
+  const names = [];
+  const lines = [];
+  const clean = (label) => nameOf(label).replace(/;/g, ":");
+  for (let at = node; at; at = tree.parent[at]) names[tree.depth[at] - 1] = clean(labelOf(tree, at));
+  for (let i = node; i < tree.end[node]; i++) {
+    if (i) names.length = tree.depth[i] - 1;
+    if (i) names.push(clean(labelOf(tree, i)));
+    const weight = Math.round(tree.self[i]);
+    if (weight > 0 && names.length) lines.push(`${names.join(";")} ${weight}`);
+  }
+  return lines.sort().join("\n") + (lines.length ? "\n" : "");
+}
+
+const escaped = (text) => text.replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`);
+
+// boxes: {x, y, width, fill, ink (null: that of all), text, title}.
+export function svg(boxes, { width, height, row, ground, ink, title }) {
+  const parts = boxes.map(({ x, y, width, fill, ink: own, text, title }) => {
+    const place = `x="${x.toFixed(1)}" y="${y}"`;
+    const words = text ? `<text x="${(x + 4).toFixed(1)}" y="${y + row - 6}"${own ? ` fill="${own}"` : ""}>${escaped(text)}</text>` : "";
+    return `<g><title>${escaped(title)}</title><rect ${place} width="${Math.max(0.5, width - 0.5).toFixed(1)}" ` +
+      `height="${row - 1}" rx="1.5" fill="${fill}"/>${words}</g>`;
+  });
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height + 30}" ` +
+    `viewBox="0 -30 ${width} ${height + 30}" font-family="system-ui, sans-serif" font-size="12" fill="${ink}">\n` +
+    `<rect y="-30" width="100%" height="100%" fill="${ground}"/><text x="4" y="-11">${escaped(title)}</text>\n` +
+    `${parts.join("\n")}\n</svg>\n`;
+}

@@ -1,0 +1,243 @@
+// The function table and the call tree as HTML elements: sortable, readable by screen readers.
+
+import { childrenOf, isInlined, labelOf } from "./tree.js";
+import { count, percent, points } from "./words.js";
+
+const ROWS_AT_ONCE = 300;
+const CHILDREN_AT_ONCE = 100;
+const OPENED_AT_ONCE = 50;
+
+export const $ = (id) => document.getElementById(id);
+
+export function make(tag, properties = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [key, value] of Object.entries(properties))
+    if (key in element && key !== "role") element[key] = value;
+    else element.setAttribute(key, value);
+  element.append(...children);
+  return element;
+}
+
+// A percentage with a bar. The page's content security policy does not apply to styles set by script.
+export function share(part, whole) {
+  const cell = make("span", { className: "share" }, percent(part, whole));
+  cell.style.setProperty("--part", whole > 0 ? Math.min(1, part / whole) : 0);
+  return cell;
+}
+
+const byText = (a, b) => (a < b ? -1 : Number(a > b)); // 100 times faster than localeCompare()
+
+const COLUMNS = {
+  self: (a, b) => b.self - a.self || b.total - a.total,
+  change: (a, b) => Math.abs(b.change) - Math.abs(a.change) || b.total - a.total,
+  total: (a, b) => b.total - a.total || b.self - a.self,
+  name: (a, b) => byText(a.name, b.name),
+  module: (a, b) => byText(a.module, b.module) || b.self - a.self,
+  file: (a, b) => byText(a.file, b.file) || b.self - a.self,
+};
+
+// table: the element; the data-column of a heading names its column.
+export class FunctionTable {
+  constructor(table, select) {
+    this.table = table;
+    this.body = table.tBodies[0];
+    this.headings = [...table.tHead.querySelectorAll("[data-column]")];
+    this.select = select;
+    this.column = "self";
+    this.shownRows = ROWS_AT_ONCE;
+    for (const heading of this.headings)
+      heading.querySelector("button").addEventListener("click", () => {
+        this.column = heading.dataset.column;
+        this.fill();
+      });
+    this.body.addEventListener("keydown", (event) => this.key(event));
+    this.body.addEventListener("click", (event) => {
+      const row = event.target.closest("tr[data-label]");
+      if (row) this.select(Number(row.dataset.label));
+      else if (event.target.closest("button")) {
+        this.shownRows *= 4;
+        this.fill();
+      }
+    });
+  }
+
+  // rows: [{label, self, total, name, full, module, file}] that match the search. compares: see view.js.
+  show(rows, tree, compares) {
+    this.shownRows = ROWS_AT_ONCE;
+    this.whole = tree.total[0];
+    this.compares = compares;
+    this.rows = rows.map((row) => ({ ...row, change: compares
+      ? (row.total / (compares.whole.total[0] || 1) - row.base / (compares.whole.base[0] || 1)) * compares.sign : 0 }));
+    for (const column of ["module", "file"]) this.table.classList.toggle(`no-${column}`, !rows.some((row) => row[column]));
+    this.fill();
+  }
+
+  mark(selected) {
+    this.selected = selected;
+    for (const row of this.body.rows)
+      if (row.dataset.label === String(selected)) row.setAttribute("aria-current", "true");
+      else row.removeAttribute("aria-current");
+    this.hold(this.body.querySelector("[aria-current] button") || this.body.querySelector("button"));
+  }
+
+  // The Tab key stops at one row; arrow keys move to the others.
+  hold(button) {
+    for (const other of this.body.querySelectorAll("[tabindex='0']")) other.tabIndex = -1;
+    if (button) button.tabIndex = 0;
+  }
+
+  key(event) {
+    const buttons = [...this.body.querySelectorAll("button")];
+    const at = buttons.indexOf(document.activeElement);
+    const goal = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: buttons.length - 1 }[event.key];
+    if (at < 0 || goal === undefined || event.altKey || event.ctrlKey || event.metaKey) return;
+    event.preventDefault();
+    if (!buttons[goal]) return;
+    this.hold(buttons[goal]);
+    buttons[goal].focus();
+  }
+
+  fill() {
+    for (const heading of this.headings)
+      if (heading.dataset.column === this.column)
+        heading.setAttribute("aria-sort", /self|total|change/.test(this.column) ? "descending" : "ascending");
+      else heading.removeAttribute("aria-sort");
+    const sorted = [...this.rows].sort(COLUMNS[this.column]);
+    const rows = sorted.slice(0, this.shownRows).map((row) => this.row(row));
+    if (sorted.length > rows.length)
+      rows.push(make("tr", {}, make("td", { colSpan: 3 }, make("button", { type: "button", tabIndex: -1 },
+        `${count(sorted.length - rows.length)} more functions`))));
+    if (!rows.length) rows.push(make("tr", {}, make("td", { colSpan: 3, className: "none" }, "no function matches")));
+    this.body.replaceChildren(...rows);
+    this.mark(this.selected);
+  }
+
+  row({ label, self, total, change: difference, name, full, module, file }) {
+    return make("tr", { "data-label": label }, make("td", {}, share(self, this.whole)),
+      make("td", {}, share(total, this.whole)),
+      ...(this.compares ? [make("td", { className: "change" }, points(difference))] : []),
+      make("td", {}, make("button", { type: "button", tabIndex: -1, title: full.slice(0, 2000) }, make("bdi", {}, name))),
+      make("td", { className: "place module" }, make("bdi", {}, module)), make("td", { className: "place file" }, make("bdi", {}, file)));
+  }
+}
+
+// The call tree as role=tree, opened node by node, usable by keyboard (ARIA practices, "Tree View").
+export class CallTree {
+  constructor(element, tell) {
+    this.element = element;
+    this.tell = tell;
+    this.open = new Set([0]);
+    this.more = new Map();
+    this.current = 0;
+    element.addEventListener("click", (event) => this.click(event));
+    element.addEventListener("keydown", (event) => this.key(event));
+  }
+
+  show(tree, look) {
+    if (tree !== this.tree) {
+      this.open = new Set([0]);
+      this.more = new Map();
+      this.current = 0;
+      for (let i = 0; i + 1 < tree.count && tree.total[i + 1] > tree.total[0] / 2 && this.open.size < OPENED_AT_ONCE; i++)
+        this.open.add(i);
+    }
+    this.tree = tree;
+    this.look = look;
+    this.fill();
+  }
+
+  fill() {
+    const hadFocus = this.element.contains(document.activeElement);
+    this.rows = [];
+    const visit = (node, position, siblings) => {
+      this.rows.push(this.row(node, position, siblings));
+      if (!this.open.has(node)) return;
+      const children = childrenOf(this.tree, node);
+      const limit = this.more.get(node) || CHILDREN_AT_ONCE;
+      children.slice(0, limit).forEach((child, i) => visit(child, i + 1, children.length));
+      if (children.length > limit)
+        this.rows.push(make("div", { className: "more", "data-more": node },
+          make("button", { type: "button", tabIndex: -1 }, `${children.length - limit} more below this function`)));
+    };
+    visit(0, 1, 1);
+    this.element.replaceChildren(...this.rows);
+    if (!this.rowOf(this.current)) this.current = 0;
+    this.rowOf(this.current).tabIndex = 0;
+    if (hadFocus) this.rowOf(this.current).focus();
+  }
+
+  rowOf(node) {
+    return this.rows.find((row) => row.dataset.node === String(node));
+  }
+
+  row(node, position, siblings) {
+    const { tree, look } = this;
+    const label = labelOf(tree, node);
+    const hasChildren = tree.end[node] > node + 1;
+    const name = make("bdi", { className: "name" }, node ? look.names[label] : "all");
+    if (node && isInlined(tree, node)) name.classList.add("inlined");
+    if (node && look.matches && look.matches[label]) name.classList.add("match");
+    const row = make("div", { role: "treeitem", tabIndex: -1, "data-node": node, "aria-level": tree.depth[node] + 1,
+      "aria-posinset": position, "aria-setsize": siblings }, share(tree.total[node], tree.total[0]),
+      share(tree.self[node], tree.total[0]), make("span", { className: "twist", "aria-hidden": "true" }, hasChildren
+        ? this.open.has(node) ? "▾" : "▸" : ""), name);
+    row.setAttribute("aria-label", `${node ? look.names[label] : "all"}${node && isInlined(tree, node) ? ", inlined" : ""}, ` +
+      `total ${percent(tree.total[node], tree.total[0])}, self ${percent(tree.self[node], tree.total[0])}`);
+    row.style.setProperty("--depth", Math.min(60, tree.depth[node]));
+    if (hasChildren) row.setAttribute("aria-expanded", String(this.open.has(node)));
+    row.setAttribute("aria-selected", String(node === this.current));
+    return row;
+  }
+
+  click(event) {
+    const more = event.target.closest("[data-more]");
+    const row = event.target.closest("[data-node]");
+    if (more) this.more.set(Number(more.dataset.more), Infinity);
+    else if (!row) return;
+    else {
+      this.current = Number(row.dataset.node);
+      this.toggle(this.current, !this.open.has(this.current));
+      this.tell.select(this.current);
+    }
+    this.fill();
+    if (row) this.rowOf(this.current).focus();
+  }
+
+  // Opening a node also opens its descendants as long as each is an only child.
+  toggle(node, opens) {
+    if (!opens) this.open.delete(node);
+    else
+      for (let at = node; at < node + OPENED_AT_ONCE && this.tree.end[at] > at + 1; at++) {
+        this.open.add(at);
+        if (this.tree.end[at + 1] !== this.tree.end[at]) break;
+      }
+  }
+
+  goTo(node) {
+    this.current = node;
+    this.fill();
+    this.rowOf(node).scrollIntoView({ block: "nearest" });
+    this.tell.select(node);
+  }
+
+  key(event) {
+    if (event.altKey || event.ctrlKey || event.metaKey) return;
+    const { tree, current } = this;
+    const order = this.rows.filter((row) => row.dataset.node).map((row) => Number(row.dataset.node));
+    const at = order.indexOf(current);
+    const isOpen = this.open.has(current) && tree.end[current] > current + 1;
+    if (event.key === "ArrowDown" && at + 1 < order.length) this.goTo(order[at + 1]);
+    else if (event.key === "ArrowUp" && at > 0) this.goTo(order[at - 1]);
+    else if (event.key === "ArrowRight" && isOpen) this.goTo(current + 1);
+    else if (event.key === "ArrowRight") this.toggle(current, true);
+    else if (event.key === "ArrowLeft" && isOpen) this.toggle(current, false);
+    else if (event.key === "ArrowLeft") this.goTo(tree.parent[current]);
+    else if (event.key === "Home") this.goTo(order[0]);
+    else if (event.key === "End") this.goTo(order[order.length - 1]);
+    else if (event.key === "Enter" || event.key === " ") this.toggle(current, !isOpen);
+    else return;
+    this.fill();
+    event.preventDefault();
+    event.stopPropagation();
+  }
+}

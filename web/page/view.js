@@ -1,0 +1,219 @@
+// Computes weights, trees, tables and matches from the state. Each is kept until the state changes what it depends on.
+
+import { colouring, modulesByWeight } from "./colours.js";
+import { functionTable, matchingSamples, search } from "./functions.js";
+import { timeTree } from "./order.js";
+import { STATES } from "./reasons.js";
+import { stepsOf } from "./state.js";
+import { livesOf } from "./states.js";
+import { callTree, calleesOf, callersOf, inverted, shapeOf, weighed } from "./tree.js";
+import { sampleWeights } from "./weights.js";
+import { quantity, shortName, shown } from "./words.js";
+
+// A cache of the last result per name; another key computes it again.
+class Memory {
+  constructor() {
+    this.kept = new Map();
+  }
+
+  of(name, key, compute) {
+    const text = JSON.stringify(key);
+    const kept = this.kept.get(name);
+    if (kept && kept.text === text) return kept.value;
+    const value = compute();
+    this.kept.set(name, { text, value });
+    return value;
+  }
+}
+
+// enum format_difference
+const COMPARES_SHARES = 1;
+
+// Many processes of few names, such as a script's commands, would each be too narrow to see.
+function defaultGroup({ processCount, processNameCount }) {
+  if (processCount <= 1) return "none";
+  return processCount > 2 * processNameCount ? "name" : "process";
+}
+
+// The view of a profile; `state` (state.js) is set from outside.
+export class View {
+  constructor(profile) {
+    this.profile = profile;
+    this.memory = new Memory();
+    this.full = profile.labels.name.map(shown);
+    this.short = this.full.map((name, label) => (profile.labels.kind[label] === "group" ? name : shortName(name)));
+    this.defaultGroup = defaultGroup(profile);
+    this.lives = profile.intervals.count ? livesOf(profile) : null;
+    this.idle = Uint8Array.from(profile.threads, (_, thread) => Number(this.lives?.[thread].isIdle ?? 0));
+  }
+
+  range() {
+    const { from, to } = this.state;
+    return to > from && this.profile.hasTimes ? [from, to] : null;
+  }
+
+  steps() {
+    return stepsOf(this.state.steps, this.profile.labels.count);
+  }
+
+  // The state that the weights depend on; part of the cache key of everything computed from them.
+  filters() {
+    const { event, by, threads, q, only } = this.state;
+    return { event, bySamples: by === "samples", threads, hidesIdle: this.hidesIdle(), range: this.range(), only: q && (only === "matches" || only === "others") && [q, only],
+      steps: this.steps().filter(({ kind }) => kind !== "hide") };
+  }
+
+  hidesIdle() {
+    return this.state.idle === "hidden" && this.idle.includes(1);
+  }
+
+  weightsOf({ only, steps, hidesIdle, ...view }) {
+    return sampleWeights(this.profile, { ...view, hidden: hidesIdle ? this.idle : null, samples: this.countedSamples(only, steps) });
+  }
+
+  // A flag for each sample that the search and the steps keep; null: all.
+  countedSamples(only, steps) {
+    const having = (label) => Uint8Array.from(this.full, (_, other) => Number(other === label));
+    const sets = steps.map(({ kind, label }) => matchingSamples(this.profile, having(label), kind === "without"));
+    if (only) sets.push(matchingSamples(this.profile, this.found().matches, only[1] === "others"));
+    return sets.length ? sets.reduce((all, set) => all.map((flag, sample) => flag & set[sample])) : null;
+  }
+
+  weights() {
+    return this.memory.of("weights", this.filters(), () => this.weightsOf(this.filters()));
+  }
+
+  // The time in each state (STATES) under the filters, running and waiting alike.
+  stateSums() {
+    const { measures, events } = this.profile;
+    const event = measures?.both ?? events.findIndex(({ kind }) => kind === "off-cpu-time");
+    const filters = { ...this.filters(), event, bySamples: false };
+    return this.memory.of("states", filters, () => {
+      const sums = new Float64Array(STATES.length);
+      this.weightsOf(filters).forEach((weight, sample) => { sums[this.profile.samples.state[sample]] += weight; });
+      return sums;
+    });
+  }
+
+  // The total weight of this event, without any filter.
+  recorded() {
+    const { event, by } = this.state;
+    return this.memory.of("recorded", [event, by], () => sampleWeights(this.profile,
+      { event, bySamples: by === "samples", threads: "", range: null, samples: null }).reduce((sum, weight) => sum + weight, 0));
+  }
+
+  // In a comparison, the weights of the other event; else null.
+  baseWeights() {
+    return this.profile.info.compares ? this.weightsOf({ ...this.filters(), event: 1 - this.state.event }) : null;
+  }
+
+  // Changes are from the second event to the first, whichever event sets the width of boxes. whole: the totals that
+  // shares refer to: each profile's own if shares are compared; that of the older profile if weights are.
+  compares() {
+    const { compares } = this.profile.info;
+    if (!compares) return null;
+    const isAfter = this.state.event === 0;
+    const { total, base } = this.tree();
+    const before = isAfter ? base : total;
+    return { sign: isAfter ? 1 : -1, whole: compares === COMPARES_SHARES ? { total, base } : { total: before, base: before } };
+  }
+
+  coloursBy() {
+    return this.state.colours || (this.profile.info.compares ? "change" : "kind");
+  }
+
+  groupOf() {
+    const group = this.state.group || this.defaultGroup;
+    if (group === "none") return null;
+    const { sets, threads } = this.profile;
+    const key = group.startsWith("label:") ? group.slice("label:".length) : null;
+    const own = { thread: "label", name: "nameLabel" }[group] ?? "processLabel";
+    return sets.map(({ thread, groups }) => groups?.get(key) ?? threads[thread][own]);
+  }
+
+  // The options of shapeOf() (tree.js).
+  shaping() {
+    const steps = this.steps();
+    const hidden = steps.filter(({ kind }) => kind === "hide");
+    const matches = this.hidesMatches() ? this.found().matches : null;
+    const hides = matches || hidden.length ? new Uint8Array(matches || this.full.length) : null;
+    for (const { label } of hidden) hides[label] = 1;
+    return { folds: this.state.recursion === "folded", physical: this.state.inlined === "merged", hides,
+      from: steps.find(({ kind }) => kind === "from")?.label ?? -1 };
+  }
+
+  hidesMatches() {
+    return Boolean(this.state.q) && this.state.only === "hidden";
+  }
+
+  shapeKey() {
+    const { group, recursion, inlined, q } = this.state;
+    return [group, recursion, inlined, this.hidesMatches() && q, this.steps().filter(({ kind }) => kind === "hide" || kind === "from")];
+  }
+
+  treeKey() {
+    return [this.filters(), this.shapeKey()];
+  }
+
+  tree() {
+    return this.memory.of("tree", this.treeKey(), () => weighed(
+      this.memory.of("shape", this.shapeKey(), () => shapeOf(this.profile, { groupOf: this.groupOf(), ...this.shaping() })),
+      this.weights(), this.baseWeights()));
+  }
+
+  shownTree() {
+    const { shape } = this.state;
+    if (shape === "inverted") return this.memory.of("inverted", this.treeKey(), () => inverted(this.tree()));
+    if (shape !== "order" || !this.profile.hasTimes) return this.tree();
+    return this.memory.of("order", this.treeKey(), () => timeTree(this.profile, this.weightsOf({ ...this.filters(), range: null }),
+      { ...this.shaping(), range: this.range() }));
+  }
+
+  sandwich() {
+    return this.memory.of("sandwich", [this.treeKey(), this.state.fn], () =>
+      ({ callers: callersOf(this.tree(), this.state.fn), callees: calleesOf(this.tree(), this.state.fn) }));
+  }
+
+  functions() {
+    return this.memory.of("functions", this.treeKey(), () => functionTable(this.tree(), this.profile.labels));
+  }
+
+  found() {
+    const { q } = this.state;
+    if (!q) return null;
+    return this.memory.of("found", q, () => search(this.full, q));
+  }
+
+  // A flag for each sample that has a function matching the search.
+  matchedCells() {
+    if (!this.state.q) return null;
+    return this.memory.of("matched", this.state.q, () => matchingSamples(this.profile, this.found().matches));
+  }
+
+  words() {
+    return quantity(this.profile.events[this.state.event], this.state.by === "samples");
+  }
+
+  names() {
+    return this.state.names === "full" ? this.full : this.short;
+  }
+
+  context(tree) {
+    return { profile: this.profile, tree, names: this.names(), full: this.full, words: this.words(), compares: this.compares() };
+  }
+
+  colouring(isDark) {
+    const by = this.coloursBy();
+    const key = [by, isDark, this.state.event, by === "change" && this.treeKey()];
+    return this.memory.of("colouring", key, () => colouring(this.profile, {
+      by, isDark, modules: by === "module" ? this.modules() : [], ...this.compares() }));
+  }
+
+  // Sorted by weight in the whole recording, so that colours do not change with the range.
+  modules() {
+    return this.memory.of("modules", this.state.event, () => {
+      const all = { event: this.state.event, bySamples: false, threads: "", range: null, samples: null };
+      return modulesByWeight(this.profile, functionTable(callTree(this.profile, sampleWeights(this.profile, all)), this.profile.labels));
+    });
+  }
+}

@@ -1,0 +1,677 @@
+// Tests of the page's computations, without a browser.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import test from "node:test";
+import { gzipSync } from "node:zlib";
+
+import { colouring, stateColour } from "../page/colours.js";
+import { folded, svg } from "../page/export.js";
+import { functionTable, matchingSamples, matchingNodes, matchSum, search, sourceLines }
+  from "../page/functions.js";
+import { boxAt, layout, restRange } from "../page/layout.js";
+import { timeTree } from "../page/order.js";
+import { decode, unpack } from "../page/reader.js";
+import { STATES, stateOf } from "../page/reasons.js";
+import { DEFAULTS, fromHash, spanOf, stepsOf, stepsText, toHash, withStep, zoomIn, zoomOf } from "../page/state.js";
+import { functionsOf, livesOf, stateAt, stateCounts, stateLanes } from "../page/states.js";
+import { lanesOf } from "../page/timeline.js";
+import { callTree, calleesOf, callersOf, change, childrenOf, inverted, isInlined, labelOf, nodeAt, pathOf, standsForAll }
+  from "../page/tree.js";
+import { View } from "../page/view.js";
+import { sampleWeights, histogram, threadMatcher } from "../page/weights.js";
+import { percent, points, shortName, shown, time } from "../page/words.js";
+import { encode } from "./encode.mjs";
+
+const ALL = { event: 0, bySamples: true, threads: "", range: null };
+
+const profileOf = (parts) => decode(encode(Array.isArray(parts) ? { samples: parts } : parts));
+
+function treeOf(profile, view = {}, options = {}) {
+  return callTree(profile, sampleWeights(profile, { ...ALL, ...view }), options);
+}
+
+// The tree as text with weights, "main(f(g*))"; * marks inlined calls.
+function drawn(profile, tree, node = 0) {
+  const name = standsForAll(tree, node) ? "all" : profile.labels.name[labelOf(tree, node)] + (isInlined(tree, node) ? "*" : "");
+  const children = childrenOf(tree, node).map((child) => drawn(profile, tree, child));
+  return `${name} ${tree.total[node]}${children.length ? ` (${children.join(", ")})` : ""}`;
+}
+
+const SHOP = [
+  { stack: ["main", "serve>next:310", "read"], samples: 4 },
+  { stack: ["main", "serve>next:312"], samples: 3 },
+  { stack: ["main", "log"], samples: 2 },
+  { stack: ["start"], samples: 1 },
+];
+
+test("equal stacks are one path, and the heaviest callee is first", () => {
+  const profile = profileOf(SHOP);
+  assert.equal(drawn(profile, treeOf(profile)), "all 10 (main 9 (serve 7 (next* 7 (read 4)), log 2), start 1)");
+});
+
+test("nodes are in preorder, with end, start and depth", () => {
+  const tree = treeOf(profileOf(SHOP));
+  for (let i = 1; i < tree.count; i++) {
+    const parent = tree.parent[i];
+    assert.ok(parent < i && i < tree.end[parent] && tree.end[i] <= tree.end[parent]);
+    assert.equal(tree.depth[i], tree.depth[parent] + 1);
+    assert.ok(tree.start[i] >= tree.start[parent]);
+    assert.ok(tree.start[i] + tree.total[i] <= tree.start[parent] + tree.total[parent]);
+  }
+  assert.equal(tree.maxDepth, 4);
+});
+
+test("weights are sums of periods or numbers of samples", () => {
+  const profile = profileOf([{ stack: ["a"], samples: 2, weight: 5000 }, { stack: ["b"], samples: 3, weight: 10 }]);
+  assert.equal(treeOf(profile, { bySamples: false }).total[0], 5010);
+  assert.equal(treeOf(profile).total[0], 5);
+});
+
+test("numbers of any size are read back", () => {
+  const weight = 2 ** 50;
+  const profile = profileOf([{ stack: ["a"], samples: 1, weight }, { stack: ["b"], samples: 2 ** 40, weight: 0 }]);
+  assert.deepEqual([...profile.samples.weight], [weight, 0]);
+  assert.deepEqual([...profile.samples.samples], [1, 2 ** 40]);
+});
+
+test("events are kept apart", () => {
+  const profile = profileOf({ events: [{ name: "cycles" }, { name: "faults" }],
+    samples: [{ stack: ["a"], samples: 5 }, { stack: ["b"], event: 1, samples: 2 }] });
+  assert.equal(drawn(profile, treeOf(profile)), "all 5 (a 5)");
+  assert.equal(drawn(profile, treeOf(profile, { event: 1 })), "all 2 (b 2)");
+});
+
+test("recursion is folded on request, also if other functions are in between", () => {
+  const profile = profileOf([{ stack: ["main", "f", "f", "g", "f", "h"], samples: 3 }, { stack: ["main", "f", "g"], samples: 1 }]);
+  assert.equal(drawn(profile, treeOf(profile, {}, { folds: true })), "all 4 (main 4 (f 4 (h 3, g 1)))");
+  assert.equal(drawn(profile, treeOf(profile)), "all 4 (main 4 (f 4 (f 3 (g 3 (f 3 (h 3))), g 1)))");
+});
+
+const THREADS = [
+  { pid: 10, tid: 10, process: "app", name: "app" },
+  { pid: 10, tid: 11, process: "app", name: "worker-1" },
+  { pid: 10, tid: 12, process: "app", name: "worker-2" },
+  { pid: 20, tid: 20, process: "db", name: "" },
+];
+const BY_THREAD = { threads: THREADS, samples: [0, 1, 2, 3].map((thread) =>
+  ({ stack: ["main", "f"], thread, samples: thread + 1, times: Array.from({ length: thread + 1 }, (_, i) => [i * 100, thread % 2]) })) };
+
+test("processes and threads can be a level of the tree", () => {
+  const profile = profileOf(BY_THREAD);
+  const byProcess = profile.sets.map(({ thread }) => profile.threads[thread].processLabel);
+  assert.equal(drawn(profile, treeOf(profile, {}, { groupOf: byProcess })), "all 10 (app (10) 6 (main 6 (f 6)), db (20) 4 (main 4 (f 4)))");
+  const byThread = profile.sets.map(({ thread }) => profile.threads[thread].label);
+  assert.match(drawn(profile, treeOf(profile, {}, { groupOf: byThread })), /^all 10 \(db \(20\) 4 .*, worker-2 \(12\) 3 .*, app \(10\) 1/);
+});
+
+test("threads are filtered by patterns of names and numbers", () => {
+  const profile = profileOf(BY_THREAD);
+  const total = (threads) => treeOf(profile, { threads }).total[0];
+  assert.equal(total("worker-*"), 5);
+  assert.equal(total("WORKER-?"), 5);
+  assert.equal(total("12"), 3);
+  assert.equal(total("db, worker-1"), 6);
+  assert.equal(total("app"), 6);
+  assert.equal(total("work"), 0);
+  assert.equal(total("a.p"), 0);
+  assert.ok(threadMatcher(" , ")(THREADS[0]));
+});
+
+const TAGGED = { samples: [
+  { stack: ["main", "f"], samples: 1 },
+  { stack: ["main", "f"], tags: [["request", "checkout"]], samples: 2 },
+  { stack: ["main", "g"], tags: [["request", "abandon"], ["request", "checkout"], ["bytes", "8 KiB"]], samples: 4 }] };
+
+test("tags are filtered by patterns, and can be a level of the tree", () => {
+  const profile = profileOf(TAGGED);
+  const total = (threads) => treeOf(profile, { threads }).total[0];
+  assert.equal(total("request=check*"), 6);
+  assert.equal(total("request=abandon"), 4);
+  assert.equal(total("bytes=*, nothing"), 4);
+  assert.equal(total("app"), 7);
+  assert.deepEqual(profile.keys, ["bytes", "request"]);
+  const groupOf = profile.sets.map(({ groups }) => groups.get("request"));
+  assert.equal(drawn(profile, treeOf(profile, {}, { groupOf })),
+    "all 7 (abandon, checkout 4 (main 4 (g 4)), checkout 2 (main 2 (f 2)), (none) 1 (main 1 (f 1)))");
+});
+
+test("a tag that is called process does not take the place of the process", () => {
+  const view = new View(profileOf({ samples: [{ stack: ["main"], tags: [["process", "checkout"]], samples: 1 }] }));
+  const groups = (group) => {
+    view.state = { ...DEFAULTS, group };
+    return view.groupOf().map((label) => view.full[label]);
+  };
+  assert.deepEqual(groups("label:process"), ["(none)", "checkout"]);
+  assert.deepEqual(groups("process"), ["app (1)", "app (1)"]);
+});
+
+test("many processes of few names are one group for each name, unless asked for", () => {
+  const processes = (...names) => names.map((process, i) => ({ pid: i + 1, tid: i + 1, process, name: process }));
+  const view = (...names) => new View(profileOf({ threads: processes(...names),
+    samples: names.map((_, thread) => ({ stack: ["main"], thread, samples: 1 })) }));
+  const groups = (of, state) => {
+    of.state = { ...DEFAULTS, ...state };
+    return [...new Set(of.groupOf()?.map((label) => of.full[label]))];
+  };
+  const script = view("sh", "ls", "sed", "ls", "sed", "ls", "sed");
+  assert.deepEqual(groups(script, {}), ["sh", "ls", "sed"]);
+  assert.deepEqual(groups(script, { group: "process" }).slice(0, 2), ["sh (1)", "ls (2)"]);
+  assert.deepEqual(groups(view("sh", "ls"), {}), ["sh (1)", "ls (2)"]);
+  assert.deepEqual(groups(view("sh", "ls"), fromHash("group=name")), ["sh", "ls"]);
+  assert.deepEqual(groups(view("sh"), {}), []);
+});
+
+test("samples of a thread with different tags are in one lane", () => {
+  const profile = profileOf({ samples: TAGGED.samples.map((sample, i) => ({ ...sample, times: [[i, 0]] })) });
+  assert.deepEqual(lanesOf(profile, false).lanes.map(({ name, share }) => [name, share]), [["app", 1]]);
+});
+
+test("a time range counts only its own samples", () => {
+  const profile = profileOf(BY_THREAD);
+  assert.equal(treeOf(profile, { range: [0, 100] }).total[0], 4);
+  assert.equal(treeOf(profile, { range: [100, 1000] }).total[0], 6);
+  assert.equal(treeOf(profile, { range: [100, 1000], threads: "db" }).total[0], 3);
+  assert.equal(treeOf(profile, { range: [500, 600] }).total[0], 0);
+});
+
+test("each of the thinned timed samples counts several times", () => {
+  const profile = profileOf({ each: 10, samples: [{ stack: ["a"], samples: 20, times: [[0, 0], [900, 0]] }] });
+  assert.equal(treeOf(profile, { range: [0, 500] }).total[0], 10);
+  assert.equal(treeOf(profile, { range: [0, 500], bySamples: false }).total[0], 10000);
+});
+
+test("the histogram counts every timed sample once", () => {
+  const profile = profileOf(BY_THREAD);
+  const counts = histogram(profile, 4, 10, profile.timedSamples.sample, profile.samples.thread);
+  assert.deepEqual([0, 1, 2, 3].map((row) => counts.slice(row * 10, row * 10 + 10).reduce((a, b) => a + b)), [1, 2, 3, 4]);
+  assert.equal(counts[30 + 3], 1);
+});
+
+test("lanes are threads, the busiest first, or CPUs by number", () => {
+  const profile = profileOf(BY_THREAD);
+  assert.deepEqual(lanesOf(profile, false).lanes.map(({ name }) => name), ["db", "worker-2", "worker-1", "app"]);
+  assert.deepEqual(lanesOf(profile, true).lanes.map(({ name, share }) => [name, share]), [["CPU 0", 0.4], ["CPU 1", 0.6]]);
+});
+
+test("the inverted tree has the leaves first, with their callers below", () => {
+  const profile = profileOf(SHOP);
+  assert.equal(drawn(profile, inverted(treeOf(profile))),
+    "all 10 (read 4 (next* 4 (serve 4 (main 4))), next* 3 (serve 3 (main 3)), log 2 (main 2), start 1)");
+});
+
+const RECURSIVE = [
+  { stack: ["main", "a", "f", "f", "g"], samples: 4 },
+  { stack: ["main", "b", "f"], samples: 3 },
+  { stack: ["main", "b"], samples: 2 },
+];
+
+test("callers and callees of a function count each of its samples once", () => {
+  const profile = profileOf(RECURSIVE);
+  const tree = treeOf(profile);
+  const f = profile.labels.name.indexOf("f");
+  assert.equal(drawn(profile, callersOf(tree, f)), "f 7 (a 4 (main 4), b 3 (main 3))");
+  assert.equal(drawn(profile, calleesOf(tree, f)), "f 7 (f 4 (g 4))");
+});
+
+test("the function table counts a recursive function once per sample", () => {
+  const profile = profileOf(RECURSIVE);
+  const rows = functionTable(treeOf(profile), profile.labels).map(({ label, self, total }) => [profile.labels.name[label], self, total]);
+  assert.deepEqual(rows, [["g", 4, 4], ["f", 3, 7], ["b", 2, 5], ["main", 0, 9], ["a", 0, 4]]);
+});
+
+test("a search counts a sample once, however many of its functions match", () => {
+  const profile = profileOf(RECURSIVE);
+  const tree = treeOf(profile);
+  const weightOf = (text) => matchSum(tree, search(profile.labels.name, text).matches).weight;
+  assert.equal(weightOf("^[fg]$"), 7);
+  assert.equal(weightOf("a"), 9);
+  assert.equal(weightOf("nowhere"), 0);
+  assert.equal(weightOf("MAIN"), 0);
+  assert.equal(matchingNodes(tree, search(profile.labels.name, "^f$").matches).length, 3);
+});
+
+test("a search can keep only the matching samples, or drop them", () => {
+  const profile = profileOf(RECURSIVE);
+  const { matches } = search(profile.labels.name, "^f$");
+  assert.equal(treeOf(profile, { samples: matchingSamples(profile, matches) }).total[0], 7);
+  assert.equal(treeOf(profile, { samples: matchingSamples(profile, matches, true) }).total[0], 2);
+});
+
+test("an invalid regular expression is searched as plain text", () => {
+  const profile = profileOf([{ stack: ["operator()(int"], samples: 2 }, { stack: ["x"] }]);
+  const { matches, isText } = search(profile.labels.name, "()(");
+  assert.deepEqual([matchSum(treeOf(profile), matches).weight, isText], [2, true]);
+});
+
+test("each source line of a function counts once per sample", () => {
+  const profile = profileOf([{ stack: ["main:3", "f:10", "f:12", "g:1"], samples: 4 }, { stack: ["main:4", "f:10"], samples: 3 },
+    { stack: ["main:3", "f:10", "f:10"], samples: 1 }]);
+  const lines = (name) => sourceLines(profile, sampleWeights(profile, ALL), profile.labels.name.indexOf(name))
+    .map(({ line, self, total }) => [line, self, total]);
+  assert.deepEqual(lines("f"), [[10, 4, 8], [12, 0, 4]]);
+  assert.deepEqual(lines("main"), [[3, 0, 5], [4, 0, 3]]);
+});
+
+test("a comparison has the weights of both profiles on one tree, also of functions that are gone", () => {
+  const profile = profileOf({ info: { compares: true }, events: [{ name: "after" }, { name: "before" }], samples: [
+    { stack: ["main", "f"], samples: 6 }, { stack: ["main", "f"], event: 1, samples: 2 }, { stack: ["main", "new"], samples: 2 },
+    { stack: ["main", "gone"], event: 1, samples: 2 }] });
+  const base = sampleWeights(profile, { ...ALL, event: 1 });
+  const tree = treeOf(profile, {}, { base });
+  const changes = (some) => Object.fromEntries(Array.from({ length: some.count }, (_, node) =>
+    [standsForAll(some, node) ? "all" : profile.labels.name[labelOf(some, node)], change(some, node, tree)]));
+  assert.deepEqual(changes(tree), { all: 0, main: 0, f: 0.25, new: 0.25, gone: -0.5 });
+  assert.deepEqual(changes(callersOf(tree, profile.labels.name.indexOf("gone"))), { gone: -0.5, main: -0.5 });
+  assert.deepEqual(changes(calleesOf(tree, profile.labels.name.indexOf("f"))), { f: 0.25 });
+  assert.equal(inverted(tree).base[0], 4);
+  assert.equal(functionTable(tree, profile.labels).find(({ label }) => profile.labels.name[label] === "gone").base, 2);
+  assert.deepEqual([0.25, -0.5, 0.0001].map(points), ["▲ 25", "▼ 50", "="]);
+});
+
+test("the text of source lines is read if the profile has it", () => {
+  const samples = [{ stack: ["main:3"] }];
+  const labels = { main: { file: "main.c" } };
+  const profile = profileOf({ samples, labels, sources: { "main.c": { 3: "\treturn work();" } } });
+  assert.equal(profile.sources.get(profile.labels.file[0]).get(3), "\treturn work();");
+  assert.equal(profileOf({ samples, labels }).sources.size, 0);
+});
+
+test("for random profiles, every tree has all the weight, and the table agrees with a naive count", () => {
+  let seed = 1;
+  const random = (below) => (seed = (seed * 48271) % 2147483647) % below;
+  for (let round = 0; round < 30; round++) {
+    const samples = Array.from({ length: 40 }, () =>
+      ({ stack: Array.from({ length: random(6) }, () => "abcdef"[random(6)] + (random(3) ? "" : `>${"abc"[random(3)]}`)), samples: 1 + random(9) }));
+    const profile = profileOf(samples);
+    const tree = treeOf(profile);
+    const whole = samples.reduce((sum, sample) => sum + sample.samples, 0);
+    assert.equal(tree.total[0], whole);
+    assert.equal(treeOf(profile, {}, { folds: true }).total[0], whole);
+    assert.equal(inverted(tree).total[0] + tree.self[0], whole);
+    for (const { label, self, total } of functionTable(tree, profile.labels)) {
+      const name = profile.labels.name[label];
+      const functions = samples.map(({ stack, samples: count }) => ({ path: stack.flatMap((frame) => frame.split(">")), count }));
+      const sum = (matches) => functions.filter(({ path }) => matches(path)).reduce((all, { count }) => all + count, 0);
+      assert.equal(total, sum((path) => path.includes(name)));
+      assert.equal(self, sum((path) => path.at(-1) === name));
+      assert.equal(callersOf(tree, label).total[0], total);
+      assert.equal(calleesOf(tree, label).total[0], total);
+    }
+  }
+});
+
+test("boxes that are too narrow to draw share one rest box and are counted", () => {
+  const samples = [{ stack: ["wide"], samples: 9000 }, ...Array.from({ length: 1000 }, (_, i) => ({ stack: [`n${i}`, "leaf"] }))];
+  const tree = treeOf(profileOf(samples));
+  const boxes = layout(tree, 0, tree.total[0], 100);
+  assert.equal(boxes.hidden, 2000);
+  assert.deepEqual(boxes.node.map((node) => Math.sign(node)), [0, 1, -1]);
+  assert.deepEqual(boxes.x, [0, 0, 90]);
+  assert.equal(boxes.width[2], 10);
+  assert.equal(boxAt(boxes, 50, 1), 1);
+  assert.equal(boxAt(boxes, 95, 1), 2);
+  assert.equal(boxAt(boxes, 50, 2), -1);
+});
+
+test("a rest box can be zoomed into, and the address keeps that", () => {
+  const tree = treeOf(profileOf([{ stack: ["wide"], samples: 900 }, ...Array.from({ length: 100 }, (_, i) => ({ stack: [`n${i}`] }))]));
+  const first = -layout(tree, 0, 1000, 100).node[2];
+  assert.deepEqual(restRange(tree, first), [900, 1000]);
+  assert.equal(layout(tree, ...restRange(tree, first), 1000).node.length, 101);
+  assert.deepEqual(zoomIn(tree, zoomOf(tree, { node: 0, first })), { node: 0, first });
+});
+
+test("a zoomed node and its callers have the whole width", () => {
+  const tree = treeOf(profileOf(SHOP));
+  const log = nodeAt(tree, pathOf(tree, childrenOf(tree, 1)[1]));
+  const boxes = layout(tree, tree.start[log], tree.start[log] + tree.total[log], 100);
+  assert.deepEqual(boxes.node, [0, 1, log]);
+  assert.deepEqual(boxes.width, [100, 100, 100]);
+});
+
+test("a path leads back to its node, or to the last node that exists", () => {
+  const tree = treeOf(profileOf(SHOP));
+  for (let i = 0; i < tree.count; i++) assert.equal(nodeAt(tree, pathOf(tree, i)), i);
+  assert.equal(nodeAt(tree, [...pathOf(tree, 2), 999999]), 2);
+});
+
+test("the state is read back from the address, and invalid parts are ignored", () => {
+  const state = { ...DEFAULTS, q: "a&b=#%", zoom: "2.4.7", from: 5, to: 10, fn: 3, view: "calls", threads: "w*" };
+  assert.deepEqual(fromHash(`#${toHash(state)}`), state);
+  assert.equal(toHash(DEFAULTS), "");
+  assert.deepEqual(fromHash("#from=x&fn=1e9&view=nowhere&event=-1&__proto__=1&%%%"), DEFAULTS);
+  assert.deepEqual(zoomIn(treeOf(profileOf(SHOP)), "0.4..x.-9"), { node: 1, first: 0 });
+});
+
+test("folded stacks of a view have its weight and the callers of the zoomed node", () => {
+  const profile = profileOf(SHOP);
+  const tree = treeOf(profile);
+  const name = (label) => profile.labels.name[label];
+  assert.equal(folded(tree, 0, name), "main;log 2\nmain;serve;next 3\nmain;serve;next;read 4\nstart 1\n");
+  assert.equal(folded(tree, 2, name), "main;serve;next 3\nmain;serve;next;read 4\n");
+});
+
+test("functions are hidden, inlined calls merged, and stacks begun at a function, on request", () => {
+  const profile = profileOf([{ stack: ["main", "a>b", "c"], samples: 2 }, { stack: ["main", "d", "c"], samples: 1 }]);
+  const label = (name) => profile.labels.name.indexOf(name);
+  const hides = Uint8Array.from(profile.labels.name, (name) => (name === "a" || name === "d" ? 1 : 0));
+  assert.equal(drawn(profile, treeOf(profile, {}, { hides })), "all 3 (main 3 (b* 2 (c 2), c 1))");
+  assert.equal(drawn(profile, treeOf(profile, {}, { physical: true })), "all 3 (main 3 (a 2 (c 2), d 1 (c 1)))");
+  assert.equal(drawn(profile, treeOf(profile, {}, { from: label("a") })), "all 3 (a 2 (b* 2 (c 2)))");
+});
+
+// Each node with its range of the axis.
+function placesOf(profile, tree) {
+  return Array.from({ length: tree.count }, (_, i) => `${"  ".repeat(tree.depth[i])}${i ? profile.labels.name[labelOf(tree, i)] : "all"} ` +
+    `${tree.start[i]}–${tree.start[i] + tree.total[i]}`);
+}
+
+test("in time order, consecutive samples of a thread with the same frames are one call", () => {
+  const threads = [{ pid: 1, tid: 1, process: "app", name: "one" }, { pid: 1, tid: 2, process: "app", name: "two" }];
+  const profile = profileOf({ threads, samples: [
+    { stack: ["main", "a"], samples: 3, times: [[10, 0], [20, 0], [60, 0]] }, { stack: ["main", "b"], samples: 2, times: [[30, 0], [50, 0]] },
+    { stack: ["main", "b", "c"], samples: 1, times: [[40, 0]] }, { stack: ["main"], thread: 1, samples: 1, times: [[35, 1]] }] });
+  const weights = sampleWeights(profile, ALL);
+  const tree = timeTree(profile, weights, { range: null });
+  assert.deepEqual(placesOf(profile, tree), ["all 0–7", "  one (1) 0–6", "    main 0–6", "      a 0–2", "      b 2–5", "        c 3–4", "      a 5–6",
+    "  two (2) 6–7", "    main 6–7"]);
+  assert.deepEqual([tree.begins[4], tree.ends[4], tree.end[4], tree.self[4]], [30, 50, 6, 2]);
+  assert.deepEqual(placesOf(profile, timeTree(profile, weights, { range: [30, 50] })).slice(1),
+    ["  one (1) 0–2", "    main 0–2", "      b 0–2", "        c 1–2", "  two (2) 2–3", "    main 2–3"]);
+  assert.deepEqual(placesOf(profile, timeTree(profile, weights, { range: [0, 100], from: profile.labels.name.indexOf("b") })).slice(1, 4),
+    ["  one (1) 0–6", "    b 2–5", "      c 3–4"]);
+  assert.deepEqual(zoomIn(tree, zoomOf(tree, { node: 6 })), { node: 6, first: 0 });
+  assert.deepEqual([zoomIn(tree, "@99"), zoomIn(treeOf(profile), "@1")].map(({ node }) => node), [0, 0]);
+});
+
+test("in time order, each pixel column shows the stack at its middle if samples are narrower", () => {
+  const times = (first) => Array.from({ length: 500 }, (_, i) => [first + 2 * i, 0]);
+  const profile = profileOf([{ stack: ["main", "a"], samples: 500, times: times(0) }, { stack: ["main", "b", "c"], samples: 500, times: times(1) }]);
+  const tree = timeTree(profile, sampleWeights(profile, ALL), { range: null });
+  const boxes = layout(tree, 0, 1000, 100);
+  const row = boxes.x.filter((_, i) => boxes.depth[i] === 3);
+  assert.deepEqual(row, Array.from({ length: 100 }, (_, i) => i));
+  assert.equal(boxes.hidden + boxes.node.length, tree.count);
+  assert.equal(layout(tree, 0, 10, 100).node.length, 3 + 10 + 5);
+});
+
+test("the address keeps each function filter once and ignores unknown functions", () => {
+  const steps = [{ kind: "only", label: 3 }, { kind: "from", label: 1 }];
+  assert.deepEqual(stepsOf(stepsText(steps), 4), steps);
+  assert.deepEqual(stepsOf("only-9,without-2,burn-1,hide-x,,hide--1", 4), [{ kind: "without", label: 2 }]);
+  assert.equal(stepsText(withStep(withStep(steps, { kind: "from", label: 2 }), { kind: "only", label: 3 })), "from-2,only-3");
+  assert.deepEqual(["5-9", "9-5", "x", ""].map(spanOf), [[5, 9], null, null, null]);
+});
+
+test("names are escaped in an SVG", () => {
+  const text = svg([{ x: 0, y: 0, width: 100, fill: "red", text: "<b>&\"", title: "]]><script>" }],
+    { width: 100, height: 20, row: 20, ground: "white", ink: "black", title: "<" });
+  assert.doesNotMatch(text, /<b>|<script|&"/);
+  assert.match(text, /&#60;b&#62;&#38;&#34;/);
+});
+
+test("names are shortened to their most specific part", () => {
+  const names = {
+    main: "main",
+    "core::iter::traits::iterator::Iterator::fold": "Iterator::fold",
+    "alloc::vec::Vec<T,A>::push": "Vec::push",
+    "<alloc::vec::Vec<T> as core::iter::traits::collect::Extend<U>>::extend": "Vec::extend",
+    "shop::serve::{closure#0}": "serve::{closure#0}",
+    "std::vector<std::pair<int, int>, std::allocator<int> >::push_back(std::pair<int, int>&&)": "vector::push_back",
+    "void geometry::sum<int, long>(int, long)": "geometry::sum",
+    "geometry::Circle::area() const": "Circle::area",
+    "std::basic_ostream<char>& std::operator<< <char>(std::basic_ostream<char>&, char const*)": "std::operator<<",
+    "operator new(unsigned long)": "operator new",
+    "main::{lambda()#1}::operator()() const": "main::{lambda#1}::operator()",
+    "std::function<void (int)>::operator()(int) const": "function::operator()",
+    "[libfoo.so+0x1a2b]": "[libfoo.so+0x1a2b]",
+    "runtime/pprof.Do": "runtime/pprof.Do",
+    "regexp.(*Regexp).doExecute": "regexp.(*Regexp).doExecute",
+    "net/http.(*conn).serve": "http.(*conn).serve",
+    "slices.partitionOrdered[go.shape.[]int]": "slices.partitionOrdered",
+    "sync.(*Map[go.shape.string,go.shape.int]).Load": "sync.(*Map).Load",
+    "LazyCompile:~tick shop.js:12": "LazyCompile:~tick shop.js:12",
+    "py::f:/srv/app.py": "py::f:/srv/app.py",
+    "<module>": "<module>",
+    "_ZN3foo": "_ZN3foo",
+    "do_syscall_64": "do_syscall_64",
+    "(anonymous namespace)::f(int)": "f",
+    "v8::internal::(anonymous namespace)::Invoke(v8::Isolate*, v8::(anonymous namespace)::Params const&)": "internal::Invoke",
+    "<core::option::Option<&u8>>::map::<bool, <std::path::PathBuf>::_push::{closure#0}>": "Option::map",
+    "<*const u8>::copy_to": "u8::copy_to",
+    "<(A,B) as args::FromArgs>::from_args": "_::from_args",
+    "<&mut F as core::ops::FnOnce<A>>::call_once": "F::call_once",
+    "std::thread::spawn::{{closure}}::{{closure}}": "spawn::{{closure}}",
+    "foo(int) [clone .isra.0]": "foo",
+    "": "",
+  };
+  for (const [name, short] of Object.entries(names)) assert.equal(shortName(name), short, name);
+  assert.equal(shortName("<".repeat(65536)).length, 65536);
+});
+
+// WCAG 2.2, 1.4.3: a contrast of at least 4.5 to 1.
+function luminance([red, green, blue]) {
+  const linear = [red, green, blue].map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4));
+  return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2];
+}
+
+const ofHex = (text) => [1, 3, 5].map((at) => parseInt(text.slice(at, at + 2), 16) / 255);
+
+test("names have enough contrast on the reasons of waits in both themes", () => {
+  const css = readFileSync(new URL("../page/page.css", import.meta.url), "utf8");
+  const inks = [...css.matchAll(/--box-ink: (#\w{6})/g)].map((found) => found[1]);
+  const profile = profileOf(SHOP);
+  for (const isDark of [false, true]) {
+    const colours = colouring(profile, { by: "kind", isDark, modules: [] });
+    for (const state of STATES.slice(1)) {
+      const [ground, ink] = [colours.kind(state), colours.ink(state) || inks[Number(isDark)]].map((text) => luminance(ofHex(text)));
+      assert.ok((Math.max(ink, ground) + 0.05) / (Math.min(ink, ground) + 0.05) >= 4.5, `${state} ${isDark}`);
+    }
+  }
+});
+
+// How those see a colour who lack one kind of cones. Source: Viénot, Brettel, Mollon 1999 (protan, deutan); for tritan
+// Machado, Oliveira, Fernandes 2009, in linear RGB.
+const SIGHTS = {
+  all: [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
+  protan: [[0.11238, 0.88762, 0], [0.11238, 0.88762, 0], [0.00401, -0.00401, 1]],
+  deutan: [[0.29275, 0.70725, 0], [0.29275, 0.70725, 0], [-0.02234, 0.02234, 1]],
+  tritan: [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.3039]],
+};
+
+// CIELAB of a colour as it is seen.
+function lab(colour, sight) {
+  const linear = ofHex(colour).map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4));
+  const seen = sight.map((row) => Math.min(1, Math.max(0, row.reduce((sum, factor, i) => sum + factor * linear[i], 0))));
+  const [x, y, z] = [[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]].map((row, i) =>
+    row.reduce((sum, factor, k) => sum + factor * seen[k], 0) / [0.9505, 1, 1.089][i])
+    .map((t) => (t > 0.008856 ? Math.cbrt(t) : 7.787 * t + 16 / 116));
+  return [116 * y - 16, 500 * (x - y), 200 * (y - z)];
+}
+
+test("states of threads have colours that also those tell apart who do not see all of them", () => {
+  for (const isDark of [false, true])
+    for (const [name, sight] of Object.entries(SIGHTS))
+      STATES.forEach((state, i) => STATES.slice(i + 1).forEach((other) => {
+        const [one, two] = [state, other].map((each) => lab(stateColour(each, isDark), sight));
+        const distance = Math.hypot(...one.map((value, k) => value - two[k]));
+        assert.ok(distance >= 20, `${state}, ${other}: ${distance.toFixed(1)} (${name}, ${isDark ? "dark" : "light"})`);
+      }));
+});
+
+test("names have enough contrast on every box in both themes", () => {
+  const css = readFileSync(new URL("../page/page.css", import.meta.url), "utf8");
+  const [lightInk, darkInk] = [...css.matchAll(/--box-ink: (#\w{6})/g)].map((found) => luminance(ofHex(found[1])));
+  const kinds = [0, 1, 3, 4, 6, 7, 0, 0, 0, 0].map((kind, i) => ({ path: `/m${i}`, kind }));
+  const labels = Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`f${i}`, { module: i % kinds.length }]));
+  const profile = profileOf({ modules: kinds, labels, samples: Object.keys(labels).map((name) => ({ stack: [name, `main>${name}`] })) });
+  for (const isDark of [false, true])
+    for (const by of ["kind", "module"]) {
+      const modules = kinds.map((_, id) => ({ id }));
+      const colours = colouring(profile, { by, isDark, modules });
+      const ink = isDark ? darkInk : lightInk;
+      for (let code = 0; code < profile.labels.name.length * 2; code++) {
+        const ground = luminance(ofHex(colours.of(code)));
+        const contrast = (Math.max(ink, ground) + 0.05) / (Math.min(ink, ground) + 0.05);
+        assert.ok(contrast >= 4.5, `${colours.of(code)}: ${contrast}`);
+      }
+    }
+  const changed = { count: 21, total: Float64Array.from({ length: 21 }, (_, i) => 90 + i), base: new Float64Array(21).fill(100) };
+  const whole = { total: [100], base: [100] };
+  for (const isDark of [false, true])
+    for (let node = 0; node < changed.count; node++) {
+      const ground = luminance(ofHex(colouring(profile, { by: "change", isDark, whole }).of(0, changed, node)));
+      const ink = isDark ? darkInk : lightInk;
+      assert.ok((Math.max(ink, ground) + 0.05) / (Math.min(ink, ground) + 0.05) >= 4.5);
+    }
+});
+
+test("control characters and bidirectional controls become visible", () => {
+  assert.equal(shown("a\u0000b\nc\u202ed\u007f"), "a␀b␊c\ufffdd␡");
+  assert.equal(shown("été 函数"), "été 函数");
+});
+
+test("numbers are written with few digits", () => {
+  assert.deepEqual([percent(0, 10), percent(1, 3), percent(1, 1e6), percent(1, 11), percent(1, 0)], ["0%", "33.3%", "<0.01%", "9.09%", "0%"]);
+  assert.deepEqual([time(0), time(999.6e6), time(1234567), time(5e12)], ["0 ns", "1 s", "1.23 ms", "5,000 s"]);
+});
+
+test("data is unpacked from base64 and gzip, and truncated data is an error", async () => {
+  const bytes = encode({ samples: SHOP });
+  assert.deepEqual(await unpack(`\n${gzipSync(bytes).toString("base64")}\n`), bytes);
+  assert.throws(() => decode(bytes.subarray(0, bytes.length - 4)), /cut off/);
+});
+
+// ---- Waiting ----
+
+const TIMES = [{ name: "cpu-clock", unit: "nanoseconds", kind: 1, each: 1e6 }, { name: "off-cpu", unit: "nanoseconds", kind: 3, each: 0 }];
+const waiting = (thread, stack, waits) => ({ thread, stack, event: 1, samples: waits.length, waits,
+  weight: waits.reduce((sum, [from, to, weight = (to - from) * 1000]) => sum + weight, 0) });
+const running = (thread, stack, times) => ({ thread, stack, samples: times.length, weight: times.length * 1e6, times: times.map((time) => [time, 0]) });
+const CREW = { threads: [...THREADS.slice(0, 3), { pid: 10, tid: -1, process: "app", name: "pool × 498 threads" }], events: TIMES,
+  info: { durationUs: 20000 },
+  samples: [
+    running(0, ["main", "work"], [1000, 2000, 3000]), waiting(0, ["main", "lock", "[mutex held by worker-1 in f]"], [[3000, 13000]]),
+    waiting(0, ["main", "work", "[wanted a CPU]"], [[13000, 14000]]), waiting(0, ["main", "read", "[read socket]"], [[14000, 20000, 3000000]]),
+    running(1, ["main", "f"], [20000]), waiting(1, ["main", "f", "[nanosleep]"], [[0, 19000]]),
+    waiting(2, ["main", "g", "[epoll_wait]"], [[0, 20000]]), waiting(3, ["main", "pool", "[futex]"], [[0, 20000]]),
+  ] };
+
+test("the reason of a wait tells its kind", () => {
+  const kinds = {
+    wanted: ["wanted a CPU", "sched_yield"], lock: ["futex", "mutex held by poller in epoll_wait", "rwlock held by w", "flock", "fcntl lock", "futex_wait_queue", "semop", "end of worker-1"],
+    idle: ["epoll_wait", "poll", "select", "do_epoll_wait", "io_uring", "sigwait", "pause"], sleep: ["nanosleep", "hrtimer_nanosleep"],
+    network: ["read socket", "recv socket", "accept", "connect", "unix_stream_read_generic", "inet_csk_accept"],
+    disk: ["page fault", "read file", "fsync", "stat", "open", "splice file"], peer: ["read pipe", "wait4", "write terminal", "read eventfd", "vfork", "pipe_read"],
+    wait: ["stopped", "traced", "system call 463", "ioctl /dev/dri/card0", ""],
+  };
+  for (const [state, texts] of Object.entries(kinds)) for (const text of texts) assert.equal(stateOf(`[${text}]`), state, text);
+  assert.equal(stateOf("futex"), "wait");
+});
+
+test("a profile of CPU time and waiting has an event of both, which is shown first", () => {
+  const profile = profileOf(CREW);
+  assert.deepEqual(profile.measures, { cpu: 1, waiting: 2, both: 0 });
+  assert.deepEqual(profile.events.map(({ name, kind, parts }) => [name, kind, parts]),
+    [["wall clock", "wall-time", [1, 2]], ["cpu-clock", "cpu-time", [1]], ["off-cpu", "off-cpu-time", [2]]]);
+  const total = (event) => treeOf(profile, { event, bySamples: false }).total[0] / 1e6;
+  assert.deepEqual([0, 1, 2].map(total), [77, 4, 73]);
+  const waitingFirst = profileOf({ ...CREW, events: [...TIMES].reverse(), samples: CREW.samples.map((sample) => ({ ...sample, event: 1 - (sample.event || 0) })) });
+  assert.deepEqual(waitingFirst.measures, { cpu: 1, waiting: 0, both: 2 });
+  assert.deepEqual(profileOf({ ...CREW, info: { isChosen: true } }).measures, { cpu: 0, waiting: 1, both: 2 });
+  assert.deepEqual(profileOf({ ...CREW, events: [{ ...TIMES[0], name: "cycles", kind: 0 }, TIMES[1]] }).measures, null);
+});
+
+test("an interval that is partly in the range counts by its part", () => {
+  const profile = profileOf(CREW);
+  const total = (range, event = 2) => treeOf(profile, { event, range, bySamples: false, threads: "app" }).total[0] / 1e6;
+  const own = (range, event) => sampleWeights(profile, { ...ALL, event, range, bySamples: false, threads: "10" })
+    .reduce((sum, weight, i) => sum + (profile.samples.thread[i] === 0 ? weight : 0), 0) / 1e6;
+  assert.ok(total([0, 20000]) > 0);
+  assert.equal(own([3000, 8000], 2), 5);
+  assert.equal(own([12000, 16000], 2), 1 + 1 + 1); // of the last, half is waiting
+  assert.equal(own([1500, 4000], 0), 2 + 1);
+  assert.equal(own([20000, 30000], 2), 0);
+  const whole = sampleWeights(profile, { ...ALL, event: 0, bySamples: false });
+  const parts = [[0, 7000], [7000, 13500], [13500, 20001]].map((range) => sampleWeights(profile, { ...ALL, event: 0, range, bySamples: false }));
+  whole.forEach((weight, i) => assert.ok(Math.abs(parts.reduce((sum, part) => sum + part[i], 0) - weight) < 1));
+});
+
+test("threads that hardly ran and wait at one place are idle, but not where another holds their lock", () => {
+  const profile = profileOf(CREW);
+  const idle = (lives) => lives.map(({ isIdle }) => isIdle);
+  assert.deepEqual(idle(livesOf(profile)), [false, false, true, true]);
+  const stuck = profileOf({ ...CREW, samples: [...CREW.samples.slice(0, 6), waiting(2, ["main", "g", "[mutex held by app in f]"], [[0, 20000]])] });
+  assert.deepEqual(idle(livesOf(stuck)).slice(0, 3), [false, false, false]);
+  const onlyWaits = profileOf({ ...CREW, samples: [waiting(2, ["main", "g", "[nanosleep]"], [[0, 20000]])] });
+  assert.deepEqual(idle(livesOf(onlyWaits)), [false, false, false, false]);
+  const poolBesides = profileOf({ ...CREW, samples: [waiting(2, ["main", "g", "[nanosleep]"], [[0, 20000]]), CREW.samples[7]] });
+  assert.deepEqual(idle(livesOf(poolBesides)), [false, false, false, true]);
+  const hidden = Uint8Array.from(idle(livesOf(profile)), Number);
+  assert.equal(treeOf(profile, { event: 0, bySamples: false, hidden }).total[0] / 1e6, 37);
+});
+
+test("lanes are sorted by activity, and threads that stand for many are the last", () => {
+  const profile = profileOf(CREW);
+  const lives = livesOf(profile);
+  const names = (isShown) => stateLanes(profile, lives, isShown, 64).lanes.map(({ name }) => name);
+  assert.deepEqual(names(() => true), ["app", "worker-1", "worker-2", "pool × 498 threads"]);
+  assert.deepEqual(names((thread) => !lives[thread].isIdle), ["app", "worker-1"]);
+  const { lanes, hidden } = stateLanes(profile, lives, () => true, 1);
+  assert.deepEqual([lanes.length, hidden, lanes[0].share], [1, 3, 3 / 17]);
+});
+
+test("a lane shows the part of each moment that a thread spends in each state", () => {
+  const profile = profileOf(CREW);
+  const rows = Int16Array.from(profile.samples.thread, (thread, sample) => (thread === 0 ? profile.samples.state[sample] : -1));
+  const counts = stateCounts(profile, STATES.length, 10, rows, [0, 20000]);
+  const row = (state) => Array.from({ length: 10 }, (_, bin) => Math.round(counts[STATES.indexOf(state) * 11 + bin] * 1000) / 1000);
+  assert.deepEqual(row("running"), [1, 0.5, 0, 0, 0, 0, 0, 0, 0, 0]);
+  assert.deepEqual(row("lock"), [0, 0.5, 1, 1, 1, 1, 0.5, 0, 0, 0]);
+  assert.deepEqual(row("wanted"), [0, 0, 0, 0, 0, 0, 0.5, 0, 0, 0]);
+  assert.deepEqual(row("network"), [0, 0, 0, 0, 0, 0, 0, 0.5, 0.5, 0.5]); // short waits, which are half of the time
+  const closer = stateCounts(profile, STATES.length, 4, rows, [2000, 4000]);
+  assert.deepEqual([...closer.subarray(0, 4)], [1, 1, 0, 0]);
+});
+
+test("a place in a lane tells what the thread did there", () => {
+  const profile = profileOf(CREW);
+  const at = (thread, time) => stateAt(profile, thread, [time - 5, time + 5]);
+  const { sample, ...place } = at(0, 10000);
+  assert.deepEqual(place, { start: 3000, end: 13000, weight: 10e6 });
+  assert.deepEqual(functionsOf(profile, sample, 4).map((label) => profile.labels.name[label]), ["lock", "main"]);
+  assert.equal(STATES[profile.samples.state[at(0, 1500).sample]], "running");
+  assert.equal(at(1, 19500).start, 19000);
+  assert.equal(at(0, 500000), null);
+});
+
+test("the waker of a wait has no part in its reason and its function", () => {
+  const woken = ["main", "reads", "[read pipe]", "[woken by feeder]", "write", "feeds", "[truncated]"];
+  const profile = profileOf({ ...CREW, samples: [running(0, ["main", "work"], [1000]), waiting(0, woken, [[2000, 9000]]), waiting(0, woken.slice(0, 3), [[9000, 9500]])] });
+  const { sample } = stateAt(profile, 0, [4000, 4010]);
+  assert.equal(STATES[profile.samples.state[sample]], "peer");
+  assert.deepEqual(functionsOf(profile, sample, 4).map((label) => profile.labels.name[label]), ["reads", "main"]);
+  const weights = sampleWeights(profile, { ...ALL, event: 0, bySamples: false, threads: "10" });
+  const rows = functionTable(callTree(profile, weights), profile.labels);
+  assert.deepEqual(rows.filter(({ self }) => self > 0).map(({ label, self }) => [profile.labels.name[label], Math.round(self / 1e5)]),
+    [["reads", 75], ["work", 10]]);
+});
+
+test("the self time of a wait is of the function that chose to wait", () => {
+  const stack = ["main", "job", "std::lock", "futex_wait", "do_futex", "[futex]"];
+  const labels = { "std::lock": { rank: 2 }, futex_wait: { rank: 3 }, do_futex: { rank: 4 } };
+  const profile = profileOf({ ...CREW, labels, samples: [running(0, ["main", "work"], [1000]), waiting(0, stack, [[2000, 9000]])] });
+  const weights = sampleWeights(profile, { ...ALL, event: 0, bySamples: false, threads: "10" });
+  const rows = functionTable(callTree(profile, weights), profile.labels).filter(({ self }) => self > 0);
+  assert.deepEqual(rows.map(({ label }) => profile.labels.name[label]), ["job", "work"]);
+});
+
+test("waits have their places in the order of time, and their weight as width", () => {
+  const profile = profileOf(CREW);
+  const weights = sampleWeights(profile, { ...ALL, event: 0, bySamples: false, threads: "10" });
+  const tree = timeTree(profile, weights, { range: null });
+  const app = childrenOf(tree, 0).find((node) => profile.labels.name[labelOf(tree, node)].startsWith("app"));
+  const calls = childrenOf(tree, app + 1).map((node) => [profile.labels.name[labelOf(tree, node)], Math.round(tree.total[node] / 1e6), tree.begins[node], tree.ends[node]]);
+  assert.deepEqual(calls, [["work", 3, 1000, 3000], ["lock", 10, 3000, 13000], ["work", 1, 13000, 14000], ["read", 3, 14000, 20000]]);
+});
