@@ -87,12 +87,13 @@ def line_shares(shown):
 
 
 def share_through(profile, name, number):
-    """The percentage of the samples with this line of a function in their stack."""
+    """The percentage of the weight that has this line of a function in its stack."""
     def holds(sample):
         return any(profile.strings[profile.functions[line.function_id].name] == name and line.line == number
                    for id in sample.location_id for line in profile.locations[id].line)
 
-    return 100 * sum(sample.value[0] for sample in profile.message.sample if holds(sample)) / profile.total()
+    weights = [(sample.value[1], holds(sample)) for sample in profile.message.sample]
+    return 100 * sum(weight for weight, held in weights if held) / sum(weight for weight, _ in weights)
 
 
 def test_calls_count_in_the_total_of_their_line_but_not_in_its_self(annotate, recorded):

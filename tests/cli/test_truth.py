@@ -23,6 +23,8 @@ PROGRAMS = ["maze", "assembly", "coroutines", "exceptions", "frames", "handler",
             "stubs_lazy", "stubs_protected"]
 # What gdb cannot leave without CFI: it stops there, prof goes on to the root.
 BEYOND_GDB = {"assembly", "coroutines", "shares_neither", "signals_musl"}
+# Without CFI, and with stale return addresses on the stack, which gdb takes for callers.
+FOOLING = {"assembly": "entered"}
 # Within setcontext(), and where an exception lands, there are no callers to be found: prof says so.
 CUT = 0.35
 
@@ -38,8 +40,8 @@ class Stops:
         self.total, self.different, self.longer, self.cut = map(int, re.findall(r"\d+", counts))
 
 
-def take_stops(folder, gdb, *command, count=STOPS):
-    environment = {**os.environ, "FOLDER": str(folder), "STOPS": str(count)}
+def take_stops(folder, gdb, *command, count=STOPS, fooling=""):
+    environment = {**os.environ, "FOLDER": str(folder), "STOPS": str(count), "FOOLING": fooling}
     result = subprocess.run([gdb, "-nx", "-batch", "-x", TRUTH / "take_stops.py", "--args", *command], env=environment,
                             timeout=TIME_LIMIT_S + count / 20, stdin=subprocess.DEVNULL, capture_output=True, text=True,
                             check=False)
@@ -52,7 +54,7 @@ def agree(stops, count=STOPS):
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_the_callers_equal_those_of_gdb(client, target, tmp_path, name):
-    take_stops(tmp_path, client("gdb"), target(name), "1000")
+    take_stops(tmp_path, client("gdb"), target(name), "1000", fooling=FOOLING.get(name, ""))
     stops = Stops(tmp_path)
     assert agree(stops), stops.differences[:3]
     assert stops.cut <= CUT * STOPS
