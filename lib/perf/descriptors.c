@@ -39,9 +39,7 @@ static void close_all(struct descriptors *d)
 	close_list(&d->switches);
 	for (size_t i = 0; i < d->opened_count; i++)
 		opened_event_forget(&d->opened[i]);
-	for (size_t i = 0; d->counters && i < d->event_count; i++)
-		counter_close(&d->counters[i]);
-	free(STEAL(d->counters));
+	command_counters_free(STEAL(d->counters));
 	late_threads_deinit(&d->late_threads);
 	d->late_threads = (struct late_threads){0};
 }
@@ -367,36 +365,13 @@ static struct error *open_threads(struct descriptors *d, const struct target *ta
 	return NULL;
 }
 
-/* Best effort, as the switches: samples come without them. */
-static void open_counters(struct descriptors *d, pid_t tid)
-{
-	d->counters = xcalloc(d->event_count, sizeof(*d->counters));
-	for (size_t i = 0; i < d->opened_count; i++) {
-		const struct opened_event *opened = &d->opened[i];
-		struct counter *counter = &d->counters[opened->event];
-		struct perf_event_attr attr = opened->attr;
-
-		/* The first variant is counted with all others. */
-		if (!opened->is_open || counter->count)
-			continue;
-		attr_counts_only(&attr);
-		attr.inherit = 1;
-		attr.enable_on_exec = d->starts_at_exec;
-		counter_open(counter, &d->events[opened->event], &attr, tid);
-	}
-}
-
 /* Also for a command, whose switches are recorded by thread. */
 static struct error *open_cpus(struct descriptors *d, const struct target *target)
 {
 	pid_t switching = target->kind == TARGET_COMMAND ? target->ids[0] : -1;
-	struct error *err;
 
 	reserve_descriptors(d, 1);
-	err = open_thread(d, -1, switching, IDMAP_NONE);
-	if (!err && target->kind == TARGET_COMMAND)
-		open_counters(d, target->ids[0]);
-	return err;
+	return open_thread(d, -1, switching, IDMAP_NONE);
 }
 
 static struct error *open_target(struct descriptors *d, const struct target *target)
@@ -439,6 +414,22 @@ static bool join(struct descriptors *d)
 	return d->is_joint = true;
 }
 
+void descriptors_count_command(struct descriptors *d, pid_t command, bool starts_at_exec)
+{
+	command_counters_add(d->counters, d->events, d->opened, d->opened_count, command,
+			     starts_at_exec);
+}
+
+/* Samples come without them. */
+static void open_counters(struct descriptors *d, const struct target *target)
+{
+	if (target->kind != TARGET_COMMAND || !(d->whole_cpus || target->commands_later))
+		return;
+	d->counters = command_counters_new(d->event_count);
+	if (!target->commands_later)
+		descriptors_count_command(d, target->ids[0], d->starts_at_exec);
+}
+
 struct error *descriptors_open(struct descriptors *descriptors, const struct target *target)
 {
 	bool has_many_threads = target->kind == TARGET_PROCESSES || target->kind == TARGET_THREADS;
@@ -447,6 +438,8 @@ struct error *descriptors_open(struct descriptors *descriptors, const struct tar
 	assert(descriptors->event_count > 0 || descriptors->needs_switches);
 	assert(descriptors->cpu_count > 0);
 	err = open_target(descriptors, target);
+	if (!err)
+		open_counters(descriptors, target);
 	if (!err || error_number(err) != EMFILE || !has_many_threads || !join(descriptors))
 		return err;
 	error_free(err);
@@ -490,9 +483,8 @@ struct error *descriptors_enable(const struct descriptors *descriptors)
 	/* When whole CPUs are sampled for a command that starts at its exec, the rest does, too. */
 	if (!descriptors->starts_at_exec)
 		set_enabled(&descriptors->switches, true);
-	for (size_t i = 0; descriptors->counters && i < descriptors->event_count; i++)
-		if (!descriptors->starts_at_exec)
-			counter_enable(&descriptors->counters[i]);
+	if (descriptors->counters && !descriptors->starts_at_exec)
+		command_counters_enable(descriptors->counters);
 	if (!set_enabled(&descriptors->samples, true))
 		return error_errno(errno, "start sampling");
 	return NULL;
@@ -531,8 +523,10 @@ bool descriptors_counted(const struct descriptors *descriptors, unsigned event, 
 	bool is_counted = false;
 
 	*ret = 0;
+	if (descriptors->counters)
+		return command_counters_read(descriptors->counters, event, ret);
 	if (descriptors->whole_cpus)
-		return descriptors->counters && counter_read(&descriptors->counters[event], ret);
+		return false;
 	for (size_t i = 0; i < list->count; i++) {
 		if (list->events[i] != event)
 			continue;

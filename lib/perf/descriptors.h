@@ -16,7 +16,7 @@
 #define PROF_PERF_DESCRIPTORS_H
 
 #include "base/error.h"
-#include "perf/counter.h"
+#include "perf/command_counters.h"
 #include "perf/late_threads.h"
 #include "perf/opened_event.h"
 #include "perf/options.h"
@@ -35,7 +35,7 @@ struct fd_list {
 };
 
 struct descriptors {
-	const struct event *events; /* borrowed; only while opening */
+	const struct event *events; /* borrowed */
 	size_t event_count;
 	struct opened_event *opened; /* the variants of all events, in order; set by the caller */
 	size_t opened_count;
@@ -54,9 +54,8 @@ struct descriptors {
 	bool whole_cpus;     /* whatever runs there is sampled, whatever the target is */
 
 	struct fd_list side, samples, switches;
-	/* Of a TARGET_COMMAND for which whole CPUs are sampled, one per event: they count in its
-	 * processes alone. Else NULL. */
-	struct counter *counters;
+	/* Of commands, where more than they are is sampled; else NULL. */
+	struct command_counters *counters;
 	struct late_threads late_threads;
 };
 
@@ -70,6 +69,9 @@ void descriptors_deinit(struct descriptors *descriptors);
 MUST_CHECK struct error *descriptors_open(struct descriptors *descriptors,
 					  const struct target *target);
 
+/* Counts what the kernel counts in a command of target.commands_later. */
+void descriptors_count_command(struct descriptors *descriptors, pid_t command, bool starts_at_exec);
+
 MUST_CHECK struct error *descriptors_enable(const struct descriptors *descriptors);
 void descriptors_disable(const struct descriptors *descriptors);
 
@@ -81,8 +83,7 @@ void descriptors_end_switches(struct descriptors *descriptors);
  * whole system, where a clock counts while a CPU idles, too. */
 bool descriptors_counted(const struct descriptors *descriptors, unsigned event, uint64_t *ret);
 
-/* The CPUs that lack the counter of an event, as text ("4-7"); NULL: none. `events` must still be
- * set. The caller frees it. */
+/* The CPUs that lack the counter of an event, as text ("4-7"); NULL: none. The caller frees it. */
 char *descriptors_lacking_cpus(const struct descriptors *descriptors, unsigned event);
 
 /* Number of records that did not fit into the rings so far, of the events that sample or of those

@@ -24,6 +24,11 @@ struct target {
 	size_t cpu_count;
 	bool inherit; /* follow forks and new threads */
 	/*
+	 * A TARGET_COMMAND that inherits: it starts the commands that are sampled, which are given
+	 * to sampler_add_command(). Records of other processes are dropped.
+	 */
+	bool commands_later;
+	/*
 	 * A TARGET_COMMAND that inherits: sample whole CPUs and drop records of other processes
 	 * than the command's process tree, if that is allowed and suits the events. An inherited
 	 * event begins its period anew in each child, so it would miss children that live shorter

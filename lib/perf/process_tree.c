@@ -6,18 +6,24 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+/* A command that has not executed its program yet. */
+struct pending {
+	pid_t pid;
+	uint64_t since_ns;
+};
+
 struct process_tree {
-	pid_t command;
+	struct pending *pending;
+	size_t pending_count, pending_room;
 	struct pid_set *members;
 	struct pid_set *strangers; /* that were sampled; the filter's, if there is one */
 	struct pid_filter *filter;
 };
 
-struct process_tree *process_tree_new(pid_t command)
+struct process_tree *process_tree_new(void)
 {
 	struct process_tree *tree = xcalloc(1, sizeof(*tree));
 
-	tree->command = command;
 	tree->members = xcalloc(1, sizeof(*tree->members));
 	tree->strangers = xcalloc(1, sizeof(*tree->strangers));
 	return tree;
@@ -31,6 +37,7 @@ void process_tree_free(struct process_tree *tree)
 		pid_filter_free(tree->filter);
 	else
 		free(tree->strangers);
+	free(tree->pending);
 	free(tree->members);
 	free(tree);
 }
@@ -82,6 +89,34 @@ static void begin(struct process_tree *tree, pid_t pid, bool is_member)
 	pid_set_put(tree->strangers, pid, false);
 }
 
+void process_tree_add_command(struct process_tree *tree, pid_t command, uint64_t since_ns)
+{
+	GROW(tree->pending, tree->pending_count, tree->pending_room);
+	tree->pending[tree->pending_count++] =
+		(struct pending){.pid = command, .since_ns = since_ns};
+	pid_set_put(tree->strangers, command, false);
+}
+
+static struct pending *find_pending(const struct process_tree *tree, pid_t pid)
+{
+	for (size_t i = 0; i < tree->pending_count; i++)
+		if (tree->pending[i].pid == pid)
+			return &tree->pending[i];
+	return NULL;
+}
+
+/* A command executes its program, or ends without having done it. */
+static void end_pending(struct process_tree *tree, const struct record *record)
+{
+	struct pending *pending = find_pending(tree, record->pid);
+
+	if (!pending || record->time_ns < pending->since_ns)
+		return;
+	*pending = tree->pending[--tree->pending_count];
+	if (record->type == RECORD_COMM)
+		begin(tree, record->pid, true);
+}
+
 bool process_tree_knows_as_stranger(const struct process_tree *tree, pid_t pid)
 {
 	return pid_set_has(tree->strangers, pid);
@@ -95,11 +130,11 @@ bool process_tree_takes(struct process_tree *tree, const struct record *record)
 		return true;
 	if (record->type == RECORD_FORK && record->pid != record->fork.parent_pid)
 		begin(tree, record->pid, pid_set_has(tree->members, record->fork.parent_pid));
-	else if (record->type == RECORD_COMM && record->comm.exec && record->pid == tree->command)
-		begin(tree, record->pid, true);
+	else if ((record->type == RECORD_COMM && record->comm.exec) || record->type == RECORD_EXIT)
+		end_pending(tree, record);
 	is_member = pid_set_has(tree->members, record->pid);
-	/* The command's samples are wanted from its exec on, which is read a little later. */
-	if (record->type == RECORD_SAMPLE && !is_member && record->pid != tree->command)
+	/* A command's samples are wanted from its exec on, which is read a little later. */
+	if (record->type == RECORD_SAMPLE && !is_member && !find_pending(tree, record->pid))
 		pid_set_put(tree->strangers, record->pid, true);
 	return is_member;
 }

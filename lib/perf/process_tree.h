@@ -1,7 +1,7 @@
 /*
- * The processes that descend from a command: which of a whole CPU's records are of them.
+ * The processes that descend from commands: which of the records of more processes are of them.
  *
- * The tree begins when the command's process executes its program. Each process that a member forks
+ * A tree begins when a command's process executes its program. Each process that a member forks
  * is a member from its FORK record on, even if it gets another parent later. A process stays a
  * member after its EXIT record, because it is still sampled while the kernel tears it down, until
  * its number is given to another process. So nothing needs to be forgotten, and the memory is two
@@ -17,10 +17,13 @@
 
 struct process_tree;
 
-/* command: a process that has not executed its program yet. */
-struct process_tree *process_tree_new(pid_t command);
+struct process_tree *process_tree_new(void);
 void process_tree_free(struct process_tree *tree);
 DEFINE_CLEANUP(process_tree, process_tree_free)
+
+/* command: a process whose tree begins with the first program that it executes after since_ns, a
+ * time of records. Records from before it may still come. */
+void process_tree_add_command(struct process_tree *tree, pid_t command, uint64_t since_ns);
 
 /*
  * Lets the kernel drop the samples of processes that are known as strangers, on these descriptors.

@@ -46,7 +46,7 @@ struct sampler {
 	bool will_capture;	 /* … and all or none will when `redirect` is done */
 	struct output_redirect *redirect; /* the last one; NULL: none was begun */
 	bool has_scheduler_event;
-	struct process_tree *tree; /* whole CPUs are sampled for it; NULL: they are not */
+	struct process_tree *tree; /* more is sampled than it; NULL: no more than the target */
 	struct sampler_options options;
 	uint64_t samples_per_second, bytes_per_second; /* on one CPU; 0: unknown */
 	uint64_t interval_ns; /* between the samples of a busy CPU; 0: unknown, or not of CPUs */
@@ -58,6 +58,7 @@ struct sampler {
 
 	int epoll_fd;
 	bool starts_at_exec;
+	bool has_commands_later; /* target.commands_later */
 	bool stopped;
 	/* Records that did not fit into the rings of samples and of switches, as reported so far.
 	 */
@@ -278,7 +279,8 @@ static bool are_clocks(const struct descriptors *d)
 /* Whether options.switches can be granted: whole CPUs miss nothing. */
 static bool gives_balance(const struct sampler *s, const struct target *target)
 {
-	return s->options.switches && target->kind == TARGET_COMMAND && target->inherit && !s->tree;
+	return s->options.switches && target->kind == TARGET_COMMAND && target->inherit &&
+	       !s->facts.is_tree;
 }
 
 static struct error *open_target(struct sampler *s, const struct target *target)
@@ -300,10 +302,9 @@ static struct error *open_target(struct sampler *s, const struct target *target)
 	err = descriptors_open(&s->descriptors, target);
 	if (!err)
 		note_lacking_cpus(s);
-	if (!err && s->tree && are_clocks(&s->descriptors))
+	if (!err && s->facts.is_tree && are_clocks(&s->descriptors))
 		s->facts.is_filtered = process_tree_filter_samples(
 			s->tree, s->descriptors.samples.items, s->descriptors.samples.count);
-	s->descriptors.events = NULL;
 	if (err)
 		return err;
 	prepare_layouts(s);
@@ -352,15 +353,20 @@ static void note_interval(struct sampler *s)
 
 static void choose_way(struct sampler *s, const struct target *target)
 {
-	if (samples_tree(s, target))
-		s->tree = process_tree_new(target->ids[0]);
-	s->facts.is_tree = s->tree;
-	s->facts.is_polled = (target->kind == TARGET_SYSTEM || s->tree) && s->bytes_per_second;
-	s->descriptors.whole_cpus = target->kind == TARGET_SYSTEM || s->tree;
+	bool is_tree = samples_tree(s, target);
+
+	if (is_tree || target->commands_later)
+		s->tree = process_tree_new();
+	if (s->tree && !target->commands_later)
+		process_tree_add_command(s->tree, target->ids[0], 0);
+	s->facts.is_tree = is_tree;
+	s->descriptors.whole_cpus = target->kind == TARGET_SYSTEM || is_tree;
+	s->facts.is_polled = s->descriptors.whole_cpus && s->bytes_per_second;
 	if (s->descriptors.whole_cpus)
 		note_interval(s);
+	s->has_commands_later = target->commands_later;
 	s->descriptors.starts_at_exec = target->kind == TARGET_COMMAND && !s->options.starts_late;
-	s->starts_at_exec = s->descriptors.starts_at_exec && !s->tree;
+	s->starts_at_exec = s->descriptors.starts_at_exec && !is_tree;
 }
 
 struct error *sampler_open(const struct event *events, size_t event_count,
@@ -437,6 +443,13 @@ struct error *sampler_enable(struct sampler *s)
 	/* So that the reader gets a CPU before the rings are full. */
 	sched_request_short_slices();
 	return s->starts_at_exec ? NULL : descriptors_enable(&s->descriptors);
+}
+
+void sampler_add_command(struct sampler *s, pid_t pid)
+{
+	assert(s->has_commands_later);
+	process_tree_add_command(s->tree, pid, clock_now_ns());
+	descriptors_count_command(&s->descriptors, pid, true);
 }
 
 void sampler_disable(struct sampler *s)
@@ -561,6 +574,7 @@ static bool is_of_interest(struct sampler *s, const struct ring_head *front)
 	/* Those of a command are of its processes alone, those of whole CPUs of the idle task, too.
 	 */
 	if (front->record.type == RECORD_SWITCH && s->descriptors.whole_cpus &&
+	    !s->has_commands_later &&
 	    ring_set_kind(&s->rings, front->ring) == RINGS_SWITCHES)
 		return front->record.tid > 0;
 	if (s->tree)

@@ -16,8 +16,9 @@
  * A thread that started while we attached is sampled once, and each of its context switches is one
  * record (late_threads.h), but its side-band records may come twice, one directly after the other.
  *
- * A command's process tree can be sampled by whole CPUs (target.prefers_cpus); records of other
- * processes are then dropped before they are given out (process_tree.h).
+ * A command's process tree can be sampled by whole CPUs (target.prefers_cpus), and commands can
+ * follow later (target.commands_later); records of other processes are then dropped before they are
+ * given out (process_tree.h).
  *
  * The target is never stopped. Every wait is on a file descriptor.
  */
@@ -45,7 +46,7 @@ struct sampler_facts {
 	bool is_joint;
 	bool has_switches;	  /* options.switches could be granted */
 	size_t switch_ring_bytes; /* per CPU, of those of options.waits */
-	bool is_tree;		  /* target.prefers_cpus could be granted */
+	bool is_tree;		  /* target.prefers_cpus could be granted: whole CPUs are sampled */
 	bool is_filtered; /* samples of processes outside the tree are dropped by the kernel: of
 			     clocks */
 	unsigned cpus;
@@ -57,8 +58,8 @@ struct sampler_facts {
 struct sampler;
 
 /*
- * Opens the events on the target, disabled. Each event must have a period or a frequency. There may
- * be none if options->waits is set.
+ * Opens the events on the target, disabled; `events` are borrowed. Each must have a period or a
+ * frequency. There may be none if options->waits is set.
  *
  * If the kernel may not be sampled, user space alone is. RLIMIT_NOFILE is raised as far as needed
  * and allowed. A refusal of the kernel becomes an error whose hint says what to do (refusal.h).
@@ -84,6 +85,11 @@ const struct opened_event *sampler_opened(const struct sampler *sampler, size_t 
  * that reads: it gets short slices (sched_attributes.h).
  */
 MUST_CHECK struct error *sampler_enable(struct sampler *sampler);
+/*
+ * Of a target with commands_later: a descendant of ids[0] will execute a command, which is sampled
+ * with its descendants from the exec on. To be called, and sampling to be enabled, before that exec.
+ */
+void sampler_add_command(struct sampler *sampler, pid_t pid);
 /* Stops sampling. The records in the rings can still be read. */
 void sampler_disable(struct sampler *sampler);
 

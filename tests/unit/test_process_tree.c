@@ -32,8 +32,9 @@ static bool exec_takes(struct process_tree *tree, pid_t pid)
 
 static struct process_tree *executed(void)
 {
-	struct process_tree *tree = process_tree_new(COMMAND);
+	struct process_tree *tree = process_tree_new();
 
+	process_tree_add_command(tree, COMMAND, 0);
 	assert_true(exec_takes(tree, COMMAND));
 	return tree;
 }
@@ -41,8 +42,9 @@ static struct process_tree *executed(void)
 static void the_tree_begins_when_the_command_executes_its_program(void **state)
 {
 	(void)state;
-	CLEANUP(process_tree_cleanup) struct process_tree *tree = process_tree_new(COMMAND);
+	CLEANUP(process_tree_cleanup) struct process_tree *tree = process_tree_new();
 
+	process_tree_add_command(tree, COMMAND, 0);
 	assert_false(fork_takes(tree, PROF, COMMAND));
 	assert_false(takes(tree, RECORD_SAMPLE, COMMAND));
 	assert_false(takes(tree, RECORD_COMM, COMMAND)); /* renamed */
@@ -50,6 +52,57 @@ static void the_tree_begins_when_the_command_executes_its_program(void **state)
 	assert_true(exec_takes(tree, COMMAND));
 	assert_true(takes(tree, RECORD_SAMPLE, COMMAND));
 	assert_true(takes(tree, RECORD_MMAP, COMMAND));
+}
+
+static bool comm_takes(struct process_tree *tree, pid_t pid, uint64_t time_ns, bool exec)
+{
+	return process_tree_takes(tree, &(struct record){.type = RECORD_COMM,
+							 .pid = pid,
+							 .tid = pid,
+							 .time_ns = time_ns,
+							 .comm = {.name = "x", .exec = exec}});
+}
+
+/* A wrapper executes the program of the command. */
+static void what_a_command_executed_before_it_was_added_is_a_strangers(void **state)
+{
+	(void)state;
+	CLEANUP(process_tree_cleanup) struct process_tree *tree = process_tree_new();
+
+	fork_takes(tree, PROF, STRANGER);
+	takes(tree, RECORD_SAMPLE, STRANGER);
+	process_tree_add_command(tree, STRANGER, 1000);
+	assert_false(process_tree_knows_as_stranger(tree, STRANGER));
+	/* Records that had been written by then are read later. */
+	assert_false(fork_takes(tree, PROF, STRANGER));
+	assert_false(comm_takes(tree, STRANGER, 900, true));
+	assert_false(takes(tree, RECORD_SAMPLE, STRANGER));
+	assert_false(process_tree_knows_as_stranger(tree, STRANGER));
+	assert_true(comm_takes(tree, STRANGER, 1100, true));
+	assert_true(takes(tree, RECORD_SAMPLE, STRANGER));
+}
+
+static void several_commands_have_trees_of_their_own(void **state)
+{
+	(void)state;
+	CLEANUP(process_tree_cleanup) struct process_tree *tree = executed();
+
+	process_tree_add_command(tree, STRANGER, 0);
+	assert_true(exec_takes(tree, STRANGER));
+	assert_true(fork_takes(tree, STRANGER, GRANDCHILD));
+	assert_true(fork_takes(tree, COMMAND, CHILD));
+	assert_false(fork_takes(tree, PROF, 999));
+}
+
+static void a_command_that_ends_without_a_program_leaves_its_number(void **state)
+{
+	(void)state;
+	CLEANUP(process_tree_cleanup) struct process_tree *tree = process_tree_new();
+
+	process_tree_add_command(tree, COMMAND, 0);
+	assert_false(takes(tree, RECORD_EXIT, COMMAND));
+	assert_false(fork_takes(tree, PROF, COMMAND));
+	assert_false(exec_takes(tree, COMMAND));
 }
 
 static void descendants_belong_to_it_and_strangers_do_not(void **state)
@@ -149,6 +202,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_tree_begins_when_the_command_executes_its_program),
+		cmocka_unit_test(what_a_command_executed_before_it_was_added_is_a_strangers),
+		cmocka_unit_test(several_commands_have_trees_of_their_own),
+		cmocka_unit_test(a_command_that_ends_without_a_program_leaves_its_number),
 		cmocka_unit_test(descendants_belong_to_it_and_strangers_do_not),
 		cmocka_unit_test(a_daemon_stays_when_its_ancestors_have_ended),
 		cmocka_unit_test(an_ended_process_stays_until_another_gets_its_number),
