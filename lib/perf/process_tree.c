@@ -92,8 +92,8 @@ static void begin(struct process_tree *tree, pid_t pid, bool is_member)
 void process_tree_add_command(struct process_tree *tree, pid_t command, uint64_t since_ns)
 {
 	GROW(tree->pending, tree->pending_count, tree->pending_room);
-	tree->pending[tree->pending_count++] =
-		(struct pending){.pid = command, .since_ns = since_ns};
+	tree->pending[tree->pending_count++] = (struct pending){.pid = command,
+								.since_ns = since_ns};
 	pid_set_put(tree->strangers, command, false);
 }
 

@@ -574,8 +574,7 @@ static bool is_of_interest(struct sampler *s, const struct ring_head *front)
 	/* Those of a command are of its processes alone, those of whole CPUs of the idle task, too.
 	 */
 	if (front->record.type == RECORD_SWITCH && s->descriptors.whole_cpus &&
-	    !s->has_commands_later &&
-	    ring_set_kind(&s->rings, front->ring) == RINGS_SWITCHES)
+	    !s->has_commands_later && ring_set_kind(&s->rings, front->ring) == RINGS_SWITCHES)
 		return front->record.tid > 0;
 	if (s->tree)
 		return process_tree_takes(s->tree, &front->record);

@@ -87,7 +87,8 @@ const struct opened_event *sampler_opened(const struct sampler *sampler, size_t 
 MUST_CHECK struct error *sampler_enable(struct sampler *sampler);
 /*
  * Of a target with commands_later: a descendant of ids[0] will execute a command, which is sampled
- * with its descendants from the exec on. To be called, and sampling to be enabled, before that exec.
+ * with its descendants from the exec on. To be called, and sampling to be enabled, before that
+ * exec.
  */
 void sampler_add_command(struct sampler *sampler, pid_t pid);
 /* Stops sampling. The records in the rings can still be read. */

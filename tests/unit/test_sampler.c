@@ -807,6 +807,57 @@ static void whole_cpus_are_sampled_for_a_process_tree_without_strangers(void **s
 	heard_free(heard);
 }
 
+/* Of what this process starts, the command alone is sampled, from its exec on. */
+static void expect_the_later_command_alone(bool prefers_cpus)
+{
+	CLEANUP(event_deinit) struct event event = cpu_clock();
+	pid_t own = getpid();
+	struct target target = {.kind = TARGET_COMMAND,
+				.ids = &own,
+				.id_count = 1,
+				.inherit = true,
+				.prefers_cpus = prefers_cpus,
+				.commands_later = true};
+	struct sampler_options options = {.starts_late = true};
+	CLEANUP(sampler_cleanup) struct sampler *sampler = NULL;
+	struct heard *heard = heard_new();
+	struct launched child, stranger;
+	uint64_t used_ns, counted_ns = 1;
+
+	assert_ok(sampler_open(&event, 1, &target, &options, &sampler));
+	assert_int_equal(sampler_facts(sampler)->is_tree, prefers_cpus);
+	assert_true(sampler_counted(sampler, 0, &counted_ns));
+	assert_int_equal(counted_ns, 0);
+	assert_ok(sampler_enable(sampler));
+	stranger = launch("spin", "300");
+	child = launch("fork", "300");
+	sampler_add_command(sampler, child.pid);
+	release(&stranger);
+	release(&child);
+	used_ns = read_until_exit(sampler, child.pid, heard);
+	assert_time_is_about(heard->time_ns, used_ns);
+	assert_int_equal(heard->ns_of_tid[stranger.pid & 0xffff], 0);
+	assert_int_equal(heard->ns_of_tid[own & 0xffff], 0);
+	assert_int_equal(heard->before_exec, 0);
+	assert_int_equal(heard->out_of_order, 0);
+	assert_true(sampler_counted(sampler, 0, &counted_ns));
+	assert_in_range(counted_ns, used_ns / 2, used_ns + used_ns / 10);
+	waitpid(stranger.pid, NULL, 0);
+	heard_free(heard);
+}
+
+static void a_command_that_follows_later_is_sampled_without_strangers(void **state)
+{
+	(void)state;
+	expect_the_later_command_alone(false);
+}
+
+static void whole_cpus_are_sampled_for_a_command_that_follows_later(void **state)
+{
+	(void)state;
+	expect_the_later_command_alone(true);
+}
+
 static void the_time_of_copiers_is_not_that_of_whom_they_copy_from(void **state)
 {
 	(void)state;
@@ -1154,6 +1205,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(threads_started_by_each_other_while_attaching_are_counted_once),
 		cmocka_unit_test(the_whole_system_has_every_process),
 		cmocka_unit_test(whole_cpus_are_sampled_for_a_process_tree_without_strangers),
+		cmocka_unit_test(a_command_that_follows_later_is_sampled_without_strangers),
+		cmocka_unit_test(whole_cpus_are_sampled_for_a_command_that_follows_later),
 		cmocka_unit_test(the_time_of_copiers_is_not_that_of_whom_they_copy_from),
 		cmocka_unit_test(two_events_are_told_apart),
 		cmocka_unit_test(each_event_has_a_record_layout_of_its_own),
