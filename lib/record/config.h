@@ -43,7 +43,9 @@ struct record_config {
 	 * The target: a command that launch_prepare() has started, else processes, else threads,
 	 * else the whole system.
 	 */
-	pid_t command; /* 0: not a command */
+	pid_t command;	     /* 0: not a command */
+	bool commands_later; /* the command starts those that are recorded, which are given to
+				recorder_add_command(); it inherits */
 	const pid_t *pids;
 	size_t pid_count;
 	bool pids_were_found; /* as target.were_found */

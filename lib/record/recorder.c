@@ -48,6 +48,7 @@ struct recorder {
 	uint64_t begins_ns;    /* sampling begins then; 0: it has begun */
 	uint64_t forgotten_ns; /* session_forget() was called then: once per second */
 	enum recorder_end end;
+	bool has_commands; /* recorder_add_command() was called */
 	bool is_stopped;
 };
 
@@ -112,6 +113,8 @@ static void snapshot_target(struct recorder *recorder)
 		snapshot(recorder, process_of_thread(config->pids[i]));
 	for (size_t i = 0; i < config->tid_count; i++)
 		snapshot(recorder, process_of_thread(config->tids[i]));
+	if (config->commands_later)
+		return;
 	if (config->command)
 		session_set_main_process(recorder->pipeline.session, config->command);
 	else if (config->pid_count && !config->pids_were_found)
@@ -367,11 +370,12 @@ static void open_balance(struct recorder *recorder)
 		/* Whole CPUs miss nothing: what they sampled too little is chance. */
 		.adds_missing = config->adds_unsampled && !facts->is_tree &&
 				(config->command || processes),
-		.main_pid = config->command	? config->command
-			    : processes > 1	? 0
-			    : config->pid_count ? config->pids[0]
-			    : config->tid_count ? process_of_thread(config->tids[0])
-						: 0,
+		.main_pid = config->commands_later ? 0
+			    : config->command	   ? config->command
+			    : processes > 1	   ? 0
+			    : config->pid_count	   ? config->pids[0]
+			    : config->tid_count	   ? process_of_thread(config->tids[0])
+						   : 0,
 	});
 }
 
@@ -430,7 +434,7 @@ struct error *recorder_start(struct recorder *recorder)
 
 	pacing_begin(&recorder->pacing, recorder->sampler, config->low_overhead);
 	begin_window(recorder);
-	if (!config->delay_ns)
+	if (!config->delay_ns && !config->commands_later)
 		err = enable(recorder);
 	recorder->forgotten_ns = recorder->window.start_ns;
 	if (config->delay_ns)
@@ -445,6 +449,16 @@ struct error *recorder_start(struct recorder *recorder)
 	return err;
 }
 
+struct error *recorder_add_command(struct recorder *recorder, pid_t pid)
+{
+	sampler_add_command(recorder->sampler, pid);
+	if (recorder->has_commands)
+		return NULL;
+	recorder->has_commands = true;
+	session_set_main_process(recorder->pipeline.session, pid);
+	return enable(recorder);
+}
+
 /* CPU time of a command that has ended, and of those descendants that were waited for. */
 static uint64_t command_ns(const struct record_config *config)
 {
@@ -452,7 +466,8 @@ static uint64_t command_ns(const struct record_config *config)
 	siginfo_t info = {0};
 
 	/* Else something of it was not recorded. */
-	if (!config->command || !config->inherit || config->delay_ns || config->cpus)
+	if (!config->command || config->commands_later || !config->inherit || config->delay_ns ||
+	    config->cpus)
 		return 0;
 	/* waitid(2) of the C library lacks the last argument. The command stays to be waited for.
 	 */

@@ -46,6 +46,11 @@ void recorder_free(struct recorder *recorder);
 MUST_CHECK struct error *recorder_open(struct recorder *recorder, struct loop *loop, int raw_fd);
 /* Begins to sample, or to wait for config->delay_ns. Release a command after it. */
 MUST_CHECK struct error *recorder_start(struct recorder *recorder);
+/*
+ * With config->commands_later: a descendant of the command will execute a program, and is recorded
+ * with its descendants from then on. To be called before that; the first call begins to sample.
+ */
+MUST_CHECK struct error *recorder_add_command(struct recorder *recorder, pid_t pid);
 /* RECORDER_RUNS until the recording has ended by itself. */
 enum recorder_end recorder_end(const struct recorder *recorder);
 /* True if the duration is over or the target has ended, as far as records and the loop have shown:

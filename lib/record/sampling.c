@@ -111,7 +111,7 @@ static struct sampler_options options_of(const struct record_config *config)
 		.data_mappings = config->writes_raw,
 		.switches = config->adds_unsampled,
 		.waits = config->records_waiting,
-		.starts_late = config->delay_ns,
+		.starts_late = config->delay_ns || config->commands_later,
 		.read_memory = config->low_overhead ? NULL : memory_read,
 		/* Until samples have shown how deep stacks are. Records then come 2 ms late, and
 		 * shorter waits are over before one can look. */
@@ -133,6 +133,7 @@ static struct target target_of(const struct record_config *config)
 	if (config->command) {
 		target.kind = TARGET_COMMAND;
 		target.prefers_cpus = true;
+		target.commands_later = config->commands_later;
 		target.ids = &config->command;
 		target.id_count = 1;
 	} else if (config->pid_count) {

@@ -144,7 +144,7 @@ static void add_target(struct waiting *waiting, uint64_t start_ns)
 {
 	const struct record_config *config = waiting->options.config;
 
-	if (config->command && config->delay_ns)
+	if (config->command && config->delay_ns && !config->commands_later)
 		add_process(waiting, config->command, start_ns);
 	for (size_t i = 0; i < config->pid_count; i++)
 		if (!config->pids_were_found || !is_kernel_thread(config->pids[i]))
