@@ -196,6 +196,7 @@ static void fill_call(struct resolving *resolving, const struct dwarf_scope *sco
 	*call = (struct call){
 		.name = function->name,
 		.is_linkage_name = function->is_linkage_name,
+		.plain_name = function->plain_name,
 		.start_line = function->decl_line,
 		.decl_file = function->decl_file,
 	};

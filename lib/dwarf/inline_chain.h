@@ -13,10 +13,13 @@ struct call {
 	const char *name; /* linkage name if there is one, else qualified by namespaces and types;
 			     NULL if unknown */
 	bool is_linkage_name;
-	const char *file;      /* full path as the compiler wrote it; NULL: unknown */
-	uint32_t line;	       /* where it runs, or calls the next inner function; 0 if unknown */
-	uint32_t start_line;   /* where the function is declared; 0: unknown */
-	const char *decl_file; /* where the function is declared; NULL: unknown */
+	const char *plain_name; /* beside a linkage name: the one without scopes, which tells the
+				   bodies of Rust's async functions and blocks from closures,
+				   "{async_fn#0}<u32>"; NULL if unknown */
+	const char *file;	/* full path as the compiler wrote it; NULL: unknown */
+	uint32_t line;		/* where it runs, or calls the next inner function; 0 if unknown */
+	uint32_t start_line;	/* where the function is declared; 0: unknown */
+	const char *decl_file;	/* where the function is declared; NULL: unknown */
 };
 
 /*

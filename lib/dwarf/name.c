@@ -141,6 +141,9 @@ uint32_t dwarf_names_add(struct dwarf_names *names, struct dwarf_reference funct
 								 ? description.linkage_name
 								 : description.name),
 		.is_linkage_name = description.linkage_name.at,
+		.plain_name = description.linkage_name.at && description.name.at
+				      ? arena_text(names->reader->arena, description.name)
+				      : NULL,
 		.decl_file = description.decl_file,
 		.decl_line = description.decl_line,
 	};

@@ -10,8 +10,9 @@
 struct dwarf_function {
 	const char *name; /* NULL: none */
 	bool is_linkage_name;
-	const char *decl_file; /* NULL: unknown */
-	uint32_t decl_line;    /* 0: unknown */
+	const char *plain_name; /* beside a linkage name, DW_AT_name; NULL: none */
+	const char *decl_file;	/* NULL: unknown */
+	uint32_t decl_line;	/* 0: unknown */
 };
 
 /* Functions by the number that dwarf_names_add() returns. */

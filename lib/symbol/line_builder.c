@@ -1,5 +1,6 @@
 #include "symbol/line_builder.h"
 
+#include "symbol/coroutine_name.h"
 #include "symbol/demangle.h"
 
 #include "base/alloc.h"
@@ -10,7 +11,8 @@
 struct line_builder {
 	struct arena arena;
 	struct strtab *linker_names;
-	const char **readable; /* demangled names, by linker name */
+	struct strtab *coroutines; /* the names of their bodies */
+	const char **readable;	   /* demangled names, by linker name */
 	uint32_t readable_count, readable_room;
 };
 
@@ -19,6 +21,7 @@ struct line_builder *line_builder_new(void)
 	struct line_builder *builder = xcalloc(1, sizeof(*builder));
 
 	builder->linker_names = strtab_new();
+	builder->coroutines = strtab_new();
 	GROW(builder->readable, builder->readable_count, builder->readable_room);
 	builder->readable[builder->readable_count++] = ""; /* string 0 */
 	return builder;
@@ -30,6 +33,7 @@ void line_builder_free(struct line_builder *builder)
 		return;
 	arena_deinit(&builder->arena);
 	strtab_free(builder->linker_names);
+	strtab_free(builder->coroutines);
 	free(builder->readable);
 	free(builder);
 }
@@ -54,6 +58,17 @@ static void set_name(struct line_builder *builder, struct symbolized_line *line,
 			     : line->system_name;
 	}
 	line->name = builder->readable[id];
+}
+
+/* A linker name calls the body of an async function a closure; DWARF tells. */
+static void set_coroutine(struct line_builder *builder, struct symbolized_line *line,
+			  const struct call *call)
+{
+	const char *plain = call->is_linkage_name ? call->plain_name : call->name;
+	CLEANUP(free_ptr) char *name = coroutine_name(line->name, plain);
+
+	if (name)
+		line->name = strtab_get(builder->coroutines, strtab_add(builder->coroutines, name));
 }
 
 /*
@@ -104,6 +119,8 @@ static bool set_call(struct line_builder *builder, struct symbolized_line *line,
 		set_name(builder, line, call->name);
 	else
 		line->name = line->system_name = call->name;
+	if (line->name)
+		set_coroutine(builder, line, call);
 	return line->name;
 }
 

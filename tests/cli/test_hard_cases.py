@@ -104,7 +104,7 @@ def test_exception_handling_is_called_by_the_function_that_throws(prof, target):
 
 def test_async_functions_are_called_by_the_worker_that_polls_them(prof, client):
     stacks = prof.record(*FAST, "--", client("tasks")).stacks
-    chain = ["start_thread", *(f"tasks::{name}::{{{{closure}}}}" for name in ("outer", "middle", "inner")), "tasks::work"]
+    chain = ["start_thread", *(f"tasks::{name}::{{async_fn#0}}" for name in ("outer", "middle", "inner")), "tasks::work"]
     working = stacks.holding("tasks::work")
     assert working >= 0.9 * stacks.total > 200, stacks.hottest()
     assert stacks.holding(*chain) >= 0.99 * working, stacks.hottest()

@@ -111,6 +111,38 @@ static void of_the_aliases_of_a_function_the_plain_one_is_shown(void **state)
 	assert_string_equal(name_calls(&fixture, &call, 1).lines[0].name, "some_function");
 }
 
+static void the_body_of_an_async_function_is_told_from_a_closure(void **state)
+{
+	(void)state;
+	static const struct call calls[] = {
+		{.name = "_ZN4shop4cart28_$u7b$$u7b$closure$u7d$$u7d$17h0123456789abcdefE",
+		 .is_linkage_name = true,
+		 .plain_name = "{async_fn#0}<u32>"},
+		{.name = "_RNCNvCsF7y1RwQtD_4shop4cart0",
+		 .is_linkage_name = true,
+		 .plain_name = "{async_block#2}"},
+		{.name = "_RNCNvCsF7y1RwQtD_4shop4cart0",
+		 .is_linkage_name = true,
+		 .plain_name = "{closure#0}"},
+		/* DWARF of another function, and a name that does not end. */
+		{.name = "_ZN4shop4cart17h0123456789abcdefE",
+		 .is_linkage_name = true,
+		 .plain_name = "{async_fn#0}"},
+		{.name = "_RNCNvCsF7y1RwQtD_4shop4cart0",
+		 .is_linkage_name = true,
+		 .plain_name = "{async_fn"},
+	};
+	CLEANUP(fixture_deinit) struct fixture fixture = fixture_new();
+	struct symbolized naming = name_calls(&fixture, calls, ARRAY_SIZE(calls));
+
+	assert_string_equal(naming.lines[0].name, "shop::cart::{async_fn#0}");
+	assert_string_equal(naming.lines[0].system_name, calls[0].name);
+	assert_string_equal(naming.lines[1].name, "shop::cart::{async_block#2}");
+	assert_string_equal(naming.lines[2].name, "shop::cart::{closure#0}");
+	assert_string_equal(naming.lines[3].name, "shop::cart");
+	assert_string_equal(naming.lines[4].name, "shop::cart::{closure#0}");
+}
+
 static void a_nameless_inlined_call_is_left_out(void **state)
 {
 	(void)state;
@@ -166,6 +198,7 @@ int main(void)
 		cmocka_unit_test(the_outermost_line_has_the_symbols_name_and_dwarfs_place),
 		cmocka_unit_test(of_folded_functions_the_one_is_named_whose_lines_are_shown),
 		cmocka_unit_test(of_the_aliases_of_a_function_the_plain_one_is_shown),
+		cmocka_unit_test(the_body_of_an_async_function_is_told_from_a_closure),
 		cmocka_unit_test(a_nameless_inlined_call_is_left_out),
 		cmocka_unit_test(the_first_line_counts_only_in_the_file_that_ran),
 		cmocka_unit_test(names_from_symbol_lists_are_demangled),

@@ -2,9 +2,9 @@
 // that of what it awaits, whichever thread goes on with it.
 //
 //	clone3 … tokio … worker
-//	  tasks::outer::{{closure}}
-//	    tasks::middle::{{closure}}
-//	      tasks::inner::{{closure}}
+//	  tasks::outer::{async_fn#0}
+//	    tasks::middle::{async_fn#0}
+//	      tasks::inner::{async_fn#0}
 //	        tasks::work  ~100 %
 use std::hint::black_box;
 

@@ -2,7 +2,7 @@
 // sleeps for 300 us.
 //
 //	clone3 … tokio … worker
-//	  shared_lock::request::{{closure}}
+//	  shared_lock::request::{async_fn#0}
 //	    shared_lock::lookup
 //	      std::sync::Mutex::lock … futex(2)   3 of 4 workers, nearly all of the time
 //	      shared_lock::refresh                1 of 4 workers: sleeps
