@@ -1,19 +1,15 @@
 #include "base/alloc.h"
-#include "base/json.h"
 #include "cmd/diff_report.h"
 
 #include <string.h>
 
-/* More digits would be noise. */
-enum { DIGITS = 6 };
-
-static void put_change(struct json *json, const struct change *change)
+void diff_put_change(struct json *json, const struct change *change)
 {
-	json_put_real(json, "before", change->before, DIGITS);
-	json_put_real(json, "after", change->after, DIGITS);
-	json_put_real(json, "change", change->after - change->before, DIGITS);
-	json_put_real(json, "margin", change->margin, DIGITS);
-	json_put_real(json, "p", change->p, DIGITS);
+	json_put_real(json, "before", change->before, DIFF_DIGITS);
+	json_put_real(json, "after", change->after, DIFF_DIGITS);
+	json_put_real(json, "change", change->after - change->before, DIFF_DIGITS);
+	json_put_real(json, "margin", change->margin, DIFF_DIGITS);
+	json_put_real(json, "p", change->p, DIFF_DIGITS);
 	json_put_bool(json, "significant", change->is_significant);
 }
 
@@ -21,7 +17,7 @@ static void put_object(struct json *json, const char *key, const struct change *
 {
 	json_key(json, key);
 	json_begin_object(json);
-	put_change(json, change);
+	diff_put_change(json, change);
 	json_end_object(json);
 }
 
@@ -98,7 +94,7 @@ static void put_stacks(struct json *json, const struct diff *diff)
 			continue;
 		json_begin_object(json);
 		put_stack(json, diff, i);
-		put_change(json, &diff->stacks[i].change);
+		diff_put_change(json, &diff->stacks[i].change);
 		json_end_object(json);
 	}
 	json_end_array(json);
@@ -114,8 +110,8 @@ void diff_print_json(const struct diff_report *report, FILE *out)
 	json_put_text(&json, "event", report->event);
 	json_put_text(&json, "quantity", report->quantity);
 	json_put_text(&json, "compared", of_shares ? "shares" : "recordings");
-	json_put_real(&json, "confidence", report->options->confidence, DIGITS);
-	json_put_real(&json, "noise", report->diff->overdispersion, DIGITS);
+	json_put_real(&json, "confidence", report->options->confidence, DIFF_DIGITS);
+	json_put_real(&json, "noise", report->diff->overdispersion, DIFF_DIGITS);
 	put_side(&json, "old", report, report->old, 0);
 	put_side(&json, "new", report, report->new, report->old->count);
 	if (report->label)
@@ -126,7 +122,7 @@ void diff_print_json(const struct diff_report *report, FILE *out)
 		json_null(&json);
 	} else {
 		json_begin_object(&json);
-		put_change(&json, &report->diff->whole);
+		diff_put_change(&json, &report->diff->whole);
 		json_end_object(&json);
 	}
 	put_functions(&json, report);

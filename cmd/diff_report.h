@@ -5,6 +5,7 @@
 #ifndef PROF_CMD_DIFF_REPORT_H
 #define PROF_CMD_DIFF_REPORT_H
 
+#include "base/json.h"
 #include "cmd/ui/options.h"
 #include "cmd/ui/pager.h"
 #include "report/diff.h"
@@ -24,8 +25,19 @@ struct diff_report {
 
 void diff_print(const struct diff_report *report, const struct pager *pager);
 
+/* More digits of a change would be noise. */
+enum { DIFF_DIGITS = 6 };
+/* The members of a change, into an open object. */
+void diff_put_change(struct json *json, const struct change *change);
+
 /* One object and a line end; prof-diff(1) describes the schema. */
 void diff_print_json(const struct diff_report *report, FILE *out);
+
+/* True if the change is significant and an increase of more than `limit`. */
+bool diff_change_exceeds(const struct change *change, double limit);
+
+/* More of it is slower: time, but not waiting, which the threads of a server do all their lives. */
+bool diff_is_speed(enum value_kind kind);
 
 /* "slower", "faster", "more", "less", "changed", "no significant change", "no samples". */
 const char *diff_verdict_word(const struct diff_report *report);

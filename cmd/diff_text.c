@@ -37,19 +37,23 @@ static double change_of(const struct change *change)
 	return change->after - change->before;
 }
 
-/* Less waiting need not be faster: the threads of a server wait for all of their lives. */
-static bool is_speed(const struct diff_report *report)
+bool diff_change_exceeds(const struct change *change, double limit)
 {
-	return value_is_time(report->kind) && report->kind != VALUE_OFF_CPU_TIME;
+	return change->is_significant && change_of(change) > limit;
+}
+
+bool diff_is_speed(enum value_kind kind)
+{
+	return value_is_time(kind) && kind != VALUE_OFF_CPU_TIME;
 }
 
 const char *diff_verdict_word(const struct diff_report *report)
 {
 	switch (report->diff->verdict) {
 	case DIFF_SLOWER:
-		return is_speed(report) ? "slower" : "more";
+		return diff_is_speed(report->kind) ? "slower" : "more";
 	case DIFF_FASTER:
-		return is_speed(report) ? "faster" : "less";
+		return diff_is_speed(report->kind) ? "faster" : "less";
 	case DIFF_CHANGED:
 		return "changed";
 	case DIFF_SAME:

@@ -20,14 +20,23 @@ struct error *fail_condition_append(void *field, const char *argument)
 				  "a name, > and a percentage, in quotes because of the shell: "
 				  "'slower>5%%'");
 	GROW(list->items, list->count, list->room);
-	list->items[list->count++] = (struct fail_condition){
-		.what = xstrndup(argument, (size_t)(sign - argument)), .limit = percent / 100};
+	list->items[list->count++] =
+		(struct fail_condition){.text = xstrdup(argument),
+					.what = xstrndup(argument, (size_t)(sign - argument)),
+					.limit = percent / 100};
 	return NULL;
+}
+
+bool fail_condition_is_slower(const struct fail_condition *condition)
+{
+	return !strcmp(condition->what, "slower");
 }
 
 void fail_conditions_deinit(struct fail_conditions *list)
 {
-	for (size_t i = 0; i < list->count; i++)
+	for (size_t i = 0; i < list->count; i++) {
+		free(list->items[i].text);
 		free(list->items[i].what);
+	}
 	free(list->items);
 }

@@ -6,9 +6,11 @@
 
 #include "base/error.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct fail_condition {
+	char *text; /* as it was given */
 	char *what;
 	double limit; /* a share: 0.01 */
 };
@@ -20,6 +22,8 @@ struct fail_conditions {
 
 /* Takes the argument of one --fail-if. field: struct fail_conditions. */
 MUST_CHECK struct error *fail_condition_append(void *field, const char *argument);
+/* True for the condition on the whole, which is no function's name. */
+bool fail_condition_is_slower(const struct fail_condition *condition);
 void fail_conditions_deinit(struct fail_conditions *list);
 
 #endif

@@ -1,0 +1,295 @@
+#include "cmd/diff_directories.h"
+
+#include "base/alloc.h"
+#include "cmd/benchmark_report.h"
+#include "cmd/command.h"
+#include "cmd/diff_pair.h"
+#include "cmd/ui/message.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* With fewer samples on a side, a benchmark is not judged: runs that short vary too much. */
+enum { FEWEST_SAMPLES = 100 };
+
+struct directories {
+	struct benchmarks benchmarks;
+	struct benchmark_report report;
+};
+
+static size_t count_common(const struct benchmarks *benchmarks)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < benchmarks->count; i++)
+		count += benchmarks->items[i].old.count && benchmarks->items[i].new.count;
+	return count;
+}
+
+static double samples_of(const struct diff_pair *pair, size_t first, size_t end)
+{
+	double sum = 0;
+
+	for (size_t i = first; i < end; i++)
+		sum += pair->diff.wholes[i].samples;
+	return sum;
+}
+
+/* Rows are ordered so that the first one has changed most. */
+static void take_function(struct benchmark_result *result, const struct diff_pair *pair)
+{
+	const struct diff_row *row = pair->diff.rows;
+
+	if (!pair->diff.count || !(row->self.is_significant || row->total.is_significant))
+		return;
+	result->function = xstrdup(pair->diff.labels.items[row->label].name);
+	result->self = row->self.is_significant ? row->self : row->total;
+}
+
+static enum benchmark_verdict verdict_of(const struct benchmark_result *result)
+{
+	if (result->old_samples < FEWEST_SAMPLES || result->new_samples < FEWEST_SAMPLES)
+		return BENCHMARK_FEW_SAMPLES;
+	if (result->whole.is_significant)
+		return result->whole.after > 1 ? BENCHMARK_SLOWER : BENCHMARK_FASTER;
+	return result->function ? BENCHMARK_CHANGED : BENCHMARK_SAME;
+}
+
+static void take_conditions(struct benchmark_result *result, const struct diff_pair *pair)
+{
+	const struct fail_conditions *conditions = &pair->options->conditions;
+
+	result->conditions = xcalloc(conditions->count, sizeof(*result->conditions));
+	result->is_met = xcalloc(conditions->count, sizeof(*result->is_met));
+	for (size_t i = 0; i < conditions->count; i++) {
+		const struct fail_condition *condition = &conditions->items[i];
+		const struct change *change = fail_condition_is_slower(condition)
+						      ? &pair->diff.whole
+						      : diff_pair_function(pair, condition->what);
+
+		if (!change)
+			continue;
+		result->conditions[i] = *change;
+		result->is_met[i] = result->verdict != BENCHMARK_FEW_SAMPLES &&
+				    diff_change_exceeds(change, condition->limit);
+	}
+}
+
+static void take_result(struct benchmark_result *result, const struct diff_pair *pair)
+{
+	result->event = xstrdup(pair->report.event);
+	result->quantity = xstrdup(pair->report.quantity);
+	result->unit = xstrdup(pair->report.unit);
+	result->kind = pair->report.kind;
+	result->of_shares = diff_pair_is_of_shares(pair);
+	result->old_samples = samples_of(pair, 0, pair->old->count);
+	result->new_samples = samples_of(pair, pair->old->count, pair->diff.columns);
+	result->old_weight = pair->diff.old_weight;
+	result->new_weight = pair->diff.new_weight;
+	result->whole = pair->diff.whole;
+	take_function(result, pair);
+	result->verdict = verdict_of(result);
+	if (result->verdict == BENCHMARK_FEW_SAMPLES)
+		result->whole.is_significant = false;
+	take_conditions(result, pair);
+}
+
+/* For as many comparisons, at whose confidence it was judged. */
+static void correct(struct change *change, size_t comparisons)
+{
+	change->p = fmin(change->p * (double)comparisons, 1);
+}
+
+/* A benchmark that cannot be compared does not end the comparison of the others. */
+static void compare(struct benchmark_result *result, const struct benchmark *benchmark,
+		    const struct diff_command_options *options)
+{
+	CLEANUP(diff_pair_deinit) struct diff_pair pair;
+	struct error *err = diff_pair_read(&pair, options, &benchmark->old, &benchmark->new);
+
+	*result = (struct benchmark_result){.benchmark = benchmark};
+	if (err) {
+		result->verdict = BENCHMARK_FAILED;
+		result->failure = xstrdup(error_text(err));
+		message_error(error_wrap(err, "%s", benchmark->name));
+		return;
+	}
+	diff_pair_compare(&pair);
+	take_result(result, &pair);
+}
+
+static void compare_all(struct directories *directories, const struct diff_command_options *options,
+			size_t common)
+{
+	struct benchmark_report *report = &directories->report;
+	struct diff_command_options each = *options;
+
+	each.confidence = 1 - (1 - options->confidence) / (double)common;
+	report->results = xcalloc(common, sizeof(*report->results));
+	for (size_t i = 0; i < directories->benchmarks.count; i++) {
+		const struct benchmark *benchmark = &directories->benchmarks.items[i];
+
+		if (!benchmark->old.count || !benchmark->new.count)
+			continue;
+		if (!options->quiet)
+			message_progress("%zu of %zu: %s", report->count + 1, common,
+					 benchmark->name);
+		compare(&report->results[report->count], benchmark, &each);
+		correct(&report->results[report->count].whole, common);
+		correct(&report->results[report->count].self, common);
+		report->count++;
+	}
+	message_progress_end();
+}
+
+/* Beyond doubt first, the largest increase before all. */
+static int by_change(const void *a, const void *b)
+{
+	const struct benchmark_result *left = a, *right = b;
+	double left_change = left->whole.is_significant ? left->whole.after : 1;
+	double right_change = right->whole.is_significant ? right->whole.after : 1;
+	bool is_changed = left->verdict == BENCHMARK_CHANGED;
+
+	if (left_change != right_change)
+		return left_change < right_change ? 1 : -1;
+	if (is_changed != (right->verdict == BENCHMARK_CHANGED))
+		return is_changed ? -1 : 1;
+	return (left->benchmark > right->benchmark) - (left->benchmark < right->benchmark);
+}
+
+static int show(const struct directories *directories, const struct diff_command_options *options)
+{
+	struct pager pager;
+	struct error *err;
+
+	if (options->quiet)
+		return STATUS_OK;
+	if (options->json) {
+		benchmark_report_print_json(&directories->report, stdout);
+		return STATUS_OK;
+	}
+	pager_open(&pager, &options->pager);
+	benchmark_report_print(&directories->report, &pager);
+	err = pager_show(&pager);
+	pager_close(&pager);
+	return err ? message_failure(err, STATUS_TROUBLE) : STATUS_OK;
+}
+
+/* A function need not be in every benchmark, but in one. */
+static bool applies(const struct benchmark_report *report, size_t condition)
+{
+	for (size_t i = 0; i < report->count; i++)
+		if (report->results[i].conditions &&
+		    report->results[i].conditions[condition].samples > 0)
+			return true;
+	return false;
+}
+
+static void tell_met(const struct benchmark_result *result, const struct fail_condition *condition,
+		     const struct change *change)
+{
+	message("%s: %s: %+.1f %%, significant and more than %g %%", result->benchmark->name,
+		condition->what, (change->after - change->before) * 100, condition->limit * 100);
+}
+
+static int judge(const struct benchmark_report *report)
+{
+	const struct fail_conditions *conditions = &report->options->conditions;
+	int status = STATUS_OK;
+
+	for (size_t i = 0; i < conditions->count; i++) {
+		const struct fail_condition *condition = &conditions->items[i];
+
+		if (!applies(report, i))
+			message("--fail-if: no function is called %s", condition->what);
+		for (size_t j = 0; j < report->count; j++) {
+			const struct benchmark_result *result = &report->results[j];
+
+			if (!result->is_met || !result->is_met[i])
+				continue;
+			tell_met(result, condition, &result->conditions[i]);
+			status = STATUS_CONDITION;
+		}
+	}
+	return status;
+}
+
+/* A gate that cannot judge must not pass. */
+static int find_trouble(const struct benchmark_report *report)
+{
+	bool asks_slower = false, failed = false;
+
+	for (size_t i = 0; i < report->options->conditions.count; i++)
+		asks_slower = asks_slower ||
+			      fail_condition_is_slower(&report->options->conditions.items[i]);
+	for (size_t i = 0; i < report->count; i++) {
+		const struct benchmark_result *result = &report->results[i];
+
+		failed = failed || result->failure;
+		if (!asks_slower || !result->of_shares || result->failure)
+			continue;
+		message_error(error_hint(
+			error_new("%s: shares do not tell whether the whole is slower",
+				  result->benchmark->name),
+			"record the same work on both sides, or judge functions: 'FUNCTION>2%%'"));
+		failed = true;
+	}
+	return failed ? STATUS_TROUBLE : STATUS_OK;
+}
+
+static int run(struct directories *directories, const struct diff_command_options *options)
+{
+	struct benchmark_report *report = &directories->report;
+	size_t common = count_common(&directories->benchmarks);
+	int trouble, met;
+
+	if (!common)
+		return message_failure(error_hint(error_new("no benchmark is on both sides"),
+						  "profiles pair by their names: base/parse.pb.gz "
+						  "with head/parse.pb.gz"),
+				       STATUS_TROUBLE);
+	compare_all(directories, options, common);
+	qsort(report->results, report->count, sizeof(*report->results), by_change);
+	if (show(directories, options) != STATUS_OK)
+		return STATUS_TROUBLE;
+	met = judge(report);
+	trouble = find_trouble(report);
+	return trouble ? trouble : met;
+}
+
+static void result_deinit(struct benchmark_result *result)
+{
+	free(result->failure);
+	free(result->event);
+	free(result->quantity);
+	free(result->unit);
+	free(result->function);
+	free(result->conditions);
+	free(result->is_met);
+}
+
+static void directories_deinit(struct directories *directories)
+{
+	for (size_t i = 0; i < directories->report.count; i++)
+		result_deinit(&directories->report.results[i]);
+	free(directories->report.results);
+	benchmarks_deinit(&directories->benchmarks);
+}
+
+int diff_directories(const struct diff_command_options *options, const struct option_list *old,
+		     const struct option_list *new)
+{
+	CLEANUP(directories_deinit) struct directories directories = {0};
+	struct error *err;
+
+	if (options->outputs.count)
+		return message_failure(
+			error_hint(error_new("-o cannot show many benchmarks"),
+				   "compare the profiles of one: prof diff -o diff.html OLD NEW"),
+			STATUS_TROUBLE);
+	directories.report = (struct benchmark_report){
+		.options = options, .old = old, .new = new, .benchmarks = &directories.benchmarks};
+	err = benchmarks_find(&directories.benchmarks, old, new);
+	return err ? message_failure(err, STATUS_TROUBLE) : run(&directories, options);
+}

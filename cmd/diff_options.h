@@ -1,0 +1,33 @@
+/*
+ * The options of prof diff.
+ */
+#ifndef PROF_CMD_DIFF_OPTIONS_H
+#define PROF_CMD_DIFF_OPTIONS_H
+
+#include "cmd/fail_condition.h"
+#include "cmd/input.h"
+#include "cmd/ui/pager.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* As diff(1) and grep(1) exit: 1 if a condition holds, 2 if something failed. */
+enum { STATUS_CONDITION = 1, STATUS_TROUBLE = 2 };
+
+enum normalize { NORMALIZE_AUTO, NORMALIZE_TIME, NORMALIZE_SHARE, NORMALIZE_SAMPLES };
+
+struct diff_command_options {
+	struct input_options input;
+	struct pager_options pager;
+	struct option_list outputs;
+	const char *event;
+	struct option_list labels; /* conditions */
+	const char *by_label;	   /* NULL: by function */
+	enum normalize normalize;
+	double confidence, noise;
+	struct fail_conditions conditions;
+	uint64_t rows;
+	bool json, quiet;
+};
+
+#endif

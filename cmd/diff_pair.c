@@ -1,0 +1,102 @@
+#include "cmd/diff_pair.h"
+
+#include "base/alloc.h"
+
+#include <string.h>
+
+static void decide(struct diff_pair *pair)
+{
+	enum normalize normalize = pair->options->normalize;
+
+	if (normalize == NORMALIZE_AUTO)
+		normalize = diff_files_are_runs(&pair->files) ? NORMALIZE_TIME : NORMALIZE_SHARE;
+	pair->by_samples = normalize == NORMALIZE_SAMPLES || pair->files.by_samples;
+	pair->comparison = (struct comparison_options){
+		.kind = normalize == NORMALIZE_SHARE ? COMPARE_SHARES : COMPARE_WEIGHTS,
+		.confidence = pair->options->confidence,
+		.noise = pair->options->noise,
+	};
+}
+
+struct error *diff_pair_read(struct diff_pair *pair, const struct diff_command_options *options,
+			     const struct option_list *old, const struct option_list *new)
+{
+	struct input_options input = options->input;
+	struct error *err;
+
+	*pair = (struct diff_pair){.options = options, .old = old, .new = new};
+	input.shows_progress = !options->quiet;
+	err = diff_files_read(&pair->files, old, new, &input);
+	if (!err)
+		err = diff_files_select(&pair->files, &options->labels, options->by_label);
+	if (!err)
+		err = diff_files_choose_event(&pair->files, options->event);
+	if (err)
+		return err;
+	decide(pair);
+	return NULL;
+}
+
+/* What is compared: the weights of the event, or its samples. */
+static void set_quantity(struct diff_report *report, const struct diff_pair *pair)
+{
+	struct diff_event event = diff_files_event(&pair->files);
+
+	report->event = event.name;
+	report->kind = pair->by_samples ? VALUE_COUNT : event.kind;
+	report->unit = pair->by_samples ? "" : event.unit;
+	report->quantity = pair->by_samples ? "samples" : value_words(event.kind, event.name);
+}
+
+void diff_pair_compare(struct diff_pair *pair)
+{
+	struct diff_report *report = &pair->report;
+	CLEANUP(free_ptr) double *per_weight = NULL;
+	CLEANUP(free_ptr) double *threads = diff_files_threads(&pair->files);
+
+	*report = (struct diff_report){.diff = &pair->diff,
+				       .options = &pair->comparison,
+				       .old = pair->old,
+				       .new = pair->new,
+				       .label = pair->options->by_label,
+				       .rows = pair->options->rows};
+	per_weight = diff_files_samples_per_weight(&pair->files, &report->is_guess);
+	pair->merged = diff_files_merge(&pair->files);
+	diff_init(&pair->diff, pair->merged,
+		  &(struct diff_options){.comparison = pair->comparison,
+					 .old_count = (uint32_t)pair->old->count,
+					 .by_samples = pair->by_samples,
+					 .samples_per_weight = per_weight,
+					 .threads = threads});
+	set_quantity(report, pair);
+}
+
+void diff_pair_deinit(struct diff_pair *pair)
+{
+	if (pair->merged)
+		diff_deinit(&pair->diff);
+	profile_free(pair->merged);
+	diff_files_deinit(&pair->files);
+}
+
+bool diff_pair_is_of_shares(const struct diff_pair *pair)
+{
+	return pair->comparison.kind == COMPARE_SHARES;
+}
+
+static bool is_meant(const char *name, const char *wanted)
+{
+	size_t len = strlen(wanted);
+
+	return !strncmp(name, wanted, len) && (!name[len] || name[len] == '(');
+}
+
+const struct change *diff_pair_function(const struct diff_pair *pair, const char *name)
+{
+	const struct diff *diff = &pair->diff;
+
+	for (uint32_t i = 0; i < diff->count; i++)
+		if (is_meant(diff->labels.items[diff->rows[i].label].name, name))
+			return &diff->rows[i].total;
+	return NULL;
+}

@@ -1,0 +1,159 @@
+#include "cmd/diff_recordings.h"
+
+#include "base/alloc.h"
+#include "cmd/command.h"
+#include "cmd/diff_pair.h"
+#include "cmd/outputs.h"
+#include "cmd/ui/message.h"
+
+#include <string.h>
+
+struct recordings {
+	const struct diff_command_options *options;
+	const struct option_list *old, *new;
+	struct diff_pair pair;
+	struct outputs outputs;
+};
+
+static bool is_met(const struct diff_pair *pair, const struct fail_condition *condition)
+{
+	const struct change *change = fail_condition_is_slower(condition)
+					      ? &pair->diff.whole
+					      : diff_pair_function(pair, condition->what);
+
+	if (!change) {
+		message("--fail-if: no function is called %s", condition->what);
+		return false;
+	}
+	if (!diff_change_exceeds(change, condition->limit))
+		return false;
+	message("%s: %+.1f %%, significant and more than %g %%", condition->what,
+		(change->after - change->before) * 100, condition->limit * 100);
+	return true;
+}
+
+static int judge(const struct recordings *recordings)
+{
+	const struct fail_conditions *conditions = &recordings->options->conditions;
+	int status = STATUS_OK;
+
+	if (recordings->pair.diff.verdict == DIFF_NOTHING)
+		return status;
+	for (size_t i = 0; i < conditions->count; i++)
+		if (is_met(&recordings->pair, &conditions->items[i]))
+			status = STATUS_CONDITION;
+	return status;
+}
+
+static struct error *check_conditions(const struct recordings *recordings)
+{
+	const struct fail_conditions *conditions = &recordings->options->conditions;
+
+	for (size_t i = 0; i < conditions->count; i++)
+		if (fail_condition_is_slower(&conditions->items[i]) &&
+		    diff_pair_is_of_shares(&recordings->pair))
+			return error_hint(
+				error_new("shares do not tell whether the whole is slower"),
+				"--normalize time compares the weight per recording");
+	return NULL;
+}
+
+static bool prints_to_stdout(const struct recordings *recordings)
+{
+	for (size_t i = 0; i < recordings->outputs.count; i++)
+		if (output_is_stdout(recordings->outputs.items[i].path))
+			return false;
+	return !recordings->options->quiet;
+}
+
+static int draw(struct recordings *recordings)
+{
+	const struct diff_pair *pair = &recordings->pair;
+	bool of_shares = diff_pair_is_of_shares(pair);
+	size_t last = pair->files.count - 1;
+	CLEANUP(profile_cleanup) struct profile *sides = NULL;
+	CLEANUP(free_ptr) char *title = NULL;
+	CLEANUP(free_ptr) char *verdict = NULL;
+
+	if (!recordings->outputs.count)
+		return STATUS_OK;
+	title = xasprintf("prof diff %s %s", pair->files.items[0].path,
+			  pair->files.items[last].path);
+	verdict = diff_verdict_line(&pair->report);
+	sides = diff_files_merge_sides(&pair->files, of_shares);
+	profile_set_info(sides, &(struct profile_info){.command = title, .headline = verdict});
+	return outputs_write(
+		&recordings->outputs, sides,
+		&(struct format_options){
+			.difference = of_shares ? DIFFERENCE_SHARES : DIFFERENCE_WEIGHTS,
+		});
+}
+
+static int show(const struct recordings *recordings)
+{
+	struct pager pager;
+	struct error *err;
+
+	if (!prints_to_stdout(recordings))
+		return STATUS_OK;
+	if (recordings->options->json) {
+		diff_print_json(&recordings->pair.report, stdout);
+		return STATUS_OK;
+	}
+	pager_open(&pager, &recordings->options->pager);
+	diff_print(&recordings->pair.report, &pager);
+	err = pager_show(&pager);
+	pager_close(&pager);
+	return err ? message_failure(err, STATUS_TROUBLE) : STATUS_OK;
+}
+
+static int open_outputs(struct recordings *recordings)
+{
+	const struct option_list *names = &recordings->options->outputs;
+
+	for (size_t i = 0; i < names->count; i++) {
+		if (outputs_add(&recordings->outputs, names->items[i], NULL) != STATUS_OK)
+			return STATUS_TROUBLE;
+		if (!recordings->outputs.items[i].format->shows_differences)
+			return message_failure(
+				error_hint(
+					error_new("%s: the format %s cannot show differences",
+						  names->items[i],
+						  recordings->outputs.items[i].format->name),
+					"folded stacks and the HTML page can: -o FILE.folded, -o "
+					"FILE.html"),
+				STATUS_TROUBLE);
+	}
+	return STATUS_OK;
+}
+
+static int run(struct recordings *recordings)
+{
+	struct error *err = diff_pair_read(&recordings->pair, recordings->options, recordings->old,
+					   recordings->new);
+
+	if (!err)
+		err = check_conditions(recordings);
+	if (err)
+		return message_failure(err, STATUS_TROUBLE);
+	diff_pair_compare(&recordings->pair);
+	if (show(recordings) != STATUS_OK || draw(recordings) != STATUS_OK)
+		return STATUS_TROUBLE;
+	return judge(recordings);
+}
+
+static void recordings_deinit(struct recordings *recordings)
+{
+	diff_pair_deinit(&recordings->pair);
+	outputs_close(&recordings->outputs);
+}
+
+int diff_recordings(const struct diff_command_options *options, const struct option_list *old,
+		    const struct option_list *new)
+{
+	CLEANUP(recordings_deinit)
+	struct recordings recordings = {.options = options, .old = old, .new = new};
+	int status = open_outputs(&recordings);
+
+	return status == STATUS_OK ? run(&recordings) : status;
+}

@@ -1,0 +1,211 @@
+"""prof diff of two directories: a row per benchmark, and conditions that a CI checks."""
+
+import json
+import random
+import re
+
+import pytest
+
+
+def write(folder, name, parse=2000, rest=1000):
+    """Folded stacks of a benchmark."""
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"app;main;parse {parse}\napp;main;emit {rest}\n")
+    return path
+
+
+@pytest.fixture
+def base(tmp_path):
+    for name in ("json/small", "json/large", "lex"):
+        write(tmp_path / "base", f"{name}.folded")
+    return tmp_path / "base"
+
+
+@pytest.fixture
+def head(tmp_path):
+    """json/large takes 20 percent longer, in parse()."""
+    for name in ("json/small", "json/large", "lex"):
+        write(tmp_path / "head", f"{name}.folded", parse=2600 if name == "json/large" else 2003)
+    return tmp_path / "head"
+
+
+@pytest.fixture
+def compare(prof):
+    """compare(…) is the parsed JSON of a comparison by samples."""
+
+    def run(*arguments, status=0):
+        result = prof("diff", "--normalize", "samples", "--json", *arguments)
+        assert result.returncode == status, result.stderr
+        return json.loads(result.stdout)
+
+    return run
+
+
+def rows(comparison):
+    return {row["name"]: row for row in comparison["benchmarks"]}
+
+
+def test_profiles_of_one_name_are_compared(compare, base, head):
+    compared = rows(compare(base, head))
+    assert sorted(compared) == ["json/large", "json/small", "lex"]
+    assert compared["json/large"]["verdict"] == "more"
+    assert compared["json/large"]["whole"]["change"] == pytest.approx(0.2, abs=1e-4)
+    assert compared["json/large"]["function"]["name"] == "parse"
+    assert compared["lex"]["verdict"] == "no significant change" and compared["lex"]["function"] is None
+
+
+def test_the_table_has_a_row_per_benchmark_and_the_largest_change_first(prof, base, head):
+    text = prof("diff", "--normalize", "samples", base, head).stdout
+    assert "1 more, 2 no significant change" in text
+    assert re.search(r"▲ +\+20\.0 ±[\d.]+ +3,000 +3,600  json/large  parse \+20\.0 ±[\d.]+ points", text)
+    assert text.index("json/large") < text.index("json/small") < text.index("lex")
+
+
+def test_conditions_judge_each_benchmark_and_say_which_meets_them(prof, base, head):
+    result = prof("diff", "--normalize", "samples", "-q", "--fail-if", "slower>5%", "--fail-if", "emit>1%", base, head)
+    assert result.returncode == 1 and result.stdout == ""
+    assert result.stderr == "prof: json/large: slower: +20.0 %, significant and more than 5 %\n"
+
+
+def test_the_conditions_that_are_met_are_in_the_json(compare, base, head):
+    compared = rows(compare("--fail-if", "slower>5%", "--fail-if", "parse>2%", base, head, status=1))
+    assert compared["json/large"]["met"] == ["slower>5%", "parse>2%"] and compared["lex"]["met"] == []
+
+
+def test_equal_sides_meet_no_condition(compare, base):
+    compared = compare("--fail-if", "slower>5%", base, base)
+    assert all(row["whole"]["change"] == 0 and not row["whole"]["significant"] for row in compared["benchmarks"])
+
+
+def test_a_function_need_not_be_in_every_benchmark(prof, base, head):
+    (head / "lex.folded").write_text("app;main;lexer 3000\n")
+    result = prof("diff", "--normalize", "samples", "-q", "--fail-if", "lexer>2%", base, head)
+    assert result.returncode == 1 and "prof: lex: lexer: +100.0 %" in result.stderr
+    result = prof("diff", "--normalize", "samples", "-q", "--fail-if", "nothing>2%", base, head)
+    assert result.returncode == 0 and result.stderr == "prof: --fail-if: no function is called nothing\n"
+
+
+def test_benchmarks_of_one_side_only_are_listed(prof, compare, base, head):
+    write(base, "old.folded")
+    write(head, "new.folded")
+    compared = compare(base, head)
+    assert compared["only_old"] == ["old"] and compared["only_new"] == ["new"]
+    text = prof("diff", base, head).stdout
+    assert "only on the old side: old\n" in text and "only on the new side: new\n" in text
+
+
+@pytest.mark.parametrize(
+    "name", ["lex.folded", "lex.7.folded", "lex/profile.folded", "lex/profile/profile.2.folded", "lex/prof.folded"]
+)
+def test_numbers_and_default_names_of_files_are_not_part_of_the_name(compare, tmp_path, name):
+    write(tmp_path / "a", name)
+    write(tmp_path / "b", "lex.folded")
+    assert list(rows(compare(tmp_path / "a", tmp_path / "b"))) == ["lex"]
+
+
+def test_numbered_profiles_are_repetitions(compare, tmp_path):
+    for number in range(3):
+        write(tmp_path / "a", f"lex.{number}.folded", parse=2000 + number)
+        write(tmp_path / "b", f"lex.{number}.folded", parse=2040 + number)
+    row = rows(compare(tmp_path / "a", tmp_path / "b"))["lex"]
+    assert [len(row[side]["files"]) for side in ("old", "new")] == [3, 3]
+    assert row["verdict"] == "more", "the recordings of a side hardly differ"
+
+
+def test_directories_of_one_side_are_repetitions(compare, tmp_path):
+    directories = [tmp_path / name for name in ("a1", "a2", "b1", "b2")]
+    for directory in directories:
+        write(directory, "lex.folded")
+    row = rows(compare(*directories[:2], "--", *directories[2:]))["lex"]
+    assert [len(row[side]["files"]) for side in ("old", "new")] == [2, 2]
+
+
+def test_a_profile_in_two_formats_counts_once(compare, prof, base, head):
+    assert prof("convert", base / "lex.folded", "-o", base / "lex.pb.gz").returncode == 0
+    assert rows(compare(base, head))["lex"]["old"]["files"] == [str(base / "lex.pb.gz")]
+
+
+def test_other_files_are_ignored(compare, base, head):
+    (base / "report.html").write_text("<p>")
+    (base / ".hidden").mkdir()
+    write(base / ".hidden", "secret.folded")
+    (base / "again").symlink_to(base)
+    write(base, "lex.folded.old")
+    compared = compare(base, head)
+    assert len(compared["benchmarks"]) == 3 and compared["only_old"] == []
+
+
+def test_many_equal_benchmarks_are_not_significant_by_chance(compare, tmp_path):
+    """Each side varies by the noise that prof assumes. Alone, some of 200 would be significant."""
+    chance = random.Random(1)
+    for number in range(200):
+        for side in "ab":
+            factor = 1 + 0.02 * chance.gauss(0, 1)
+            write(tmp_path / side, f"b{number}x.folded", parse=round(20000 * factor), rest=round(10000 * factor))
+    wholes = [row["whole"] for row in compare(tmp_path / "a", tmp_path / "b")["benchmarks"]]
+    assert any(abs(whole["change"]) > 2.576 * 0.02 * 2**0.5 for whole in wholes)
+    assert not any(whole["significant"] for whole in wholes)
+
+
+def test_the_more_benchmarks_the_larger_a_significant_change(compare, tmp_path):
+    """9 percent are significant of one benchmark, not of 200."""
+    for side, parse in (("a", 20000), ("b", 22700)):
+        write(tmp_path / side, "x.folded", parse=parse, rest=10000)
+    alone = rows(compare(tmp_path / "a", tmp_path / "b"))["x"]["whole"]
+    for number in range(199):
+        for side in "ab":
+            write(tmp_path / side, f"y{number}y.folded")
+    together = rows(compare(tmp_path / "a", tmp_path / "b"))["x"]["whole"]
+    assert alone["significant"] and not together["significant"]
+    assert together["margin"] > together["change"] > alone["margin"] and together["p"] > 0.01 > alone["p"]
+
+
+def test_few_samples_are_not_judged(prof, tmp_path):
+    write(tmp_path / "a", "brief.folded", parse=20, rest=1)
+    write(tmp_path / "b", "brief.folded", parse=90, rest=1)
+    result = prof("diff", "--normalize", "samples", "--fail-if", "slower>5%", tmp_path / "a", tmp_path / "b")
+    assert result.returncode == 0 and "1 too few samples" in result.stdout
+
+
+def test_shares_cannot_be_slower_which_is_an_error_that_names_the_benchmark(prof, base, head):
+    result = prof("diff", "--fail-if", "slower>5%", base, head)
+    assert result.returncode == 2
+    assert "prof: lex: shares do not tell whether the whole is slower\n" in result.stderr
+    result = prof("diff", "--fail-if", "parse>2%", base, head)
+    assert result.returncode == 1 and "prof: json/large: parse: +5.6 %" in result.stderr
+
+
+def test_a_damaged_profile_is_an_error_and_the_others_are_compared(prof, base, head):
+    (head / "lex.folded").write_text("nonsense")
+    result = prof("diff", "--normalize", "samples", "--json", base, head)
+    compared = rows(json.loads(result.stdout))
+    assert result.returncode == 2 and f"prof: lex: {head}/lex.folded: " in result.stderr
+    assert compared["lex"]["verdict"] == "failed" and "read folded stacks" in compared["lex"]["error"]
+    assert compared["json/large"]["verdict"] == "more"
+
+
+@pytest.mark.parametrize(
+    "arguments, error",
+    [
+        (["{base}", "{base}/lex.folded"], "cannot compare directories with files"),
+        (["{base}", "{empty}"], "{empty} has no profiles"),
+        (["{base}", "{other}"], "no benchmark is on both sides"),
+        (["-o", "x.html", "{base}", "{base}"], "-o cannot show many benchmarks"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(prof, base, tmp_path, arguments, error):
+    (tmp_path / "empty").mkdir()
+    write(tmp_path / "other", "other.folded")
+    places = {"base": base, "empty": tmp_path / "empty", "other": tmp_path / "other"}
+    result = prof("diff", *[argument.format(**places) for argument in arguments])
+    assert result.returncode == 2 and result.stdout == ""
+    assert result.stderr.startswith(f"prof: {error.format(**places)}\n")
+
+
+def test_names_do_not_control_the_terminal(prof, tmp_path):
+    for side in "ab":
+        write(tmp_path / side, "x\x1b[31my.folded")
+        write(tmp_path / side / side, "z\x07.folded")
+    result = prof("diff", "--color", "never", tmp_path / "a", tmp_path / "b")
+    assert "\x1b" not in result.stdout and "\x07" not in result.stdout
