@@ -112,6 +112,13 @@ void command_counters_enable(const struct command_counters *all)
 			counter_enable(&all->commands[i].counters[event]);
 }
 
+void command_counters_disable(const struct command_counters *all)
+{
+	for (size_t i = 0; i < all->count; i++)
+		for (size_t event = 0; event < all->event_count; event++)
+			counter_disable(&all->commands[i].counters[event]);
+}
+
 bool command_counters_read(const struct command_counters *all, unsigned event, uint64_t *ret)
 {
 	*ret = all->ended[event];

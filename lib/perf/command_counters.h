@@ -35,6 +35,7 @@ void command_counters_add(struct command_counters *counters, const struct event 
 			  bool starts_at_exec);
 
 void command_counters_enable(const struct command_counters *counters);
+void command_counters_disable(const struct command_counters *counters);
 
 /* False: unknown. */
 bool command_counters_read(const struct command_counters *counters, unsigned event, uint64_t *ret);

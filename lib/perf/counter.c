@@ -60,6 +60,12 @@ void counter_enable(const struct counter *counter)
 		ioctl(counter->fds[i], PERF_EVENT_IOC_ENABLE, 0);
 }
 
+void counter_disable(const struct counter *counter)
+{
+	for (size_t i = 0; i < counter->count; i++)
+		ioctl(counter->fds[i], PERF_EVENT_IOC_DISABLE, 0);
+}
+
 bool counter_read(const struct counter *counter, uint64_t *ret)
 {
 	uint64_t values[8]; /* the largest read_format but of groups */

@@ -29,6 +29,7 @@ void counter_close(struct counter *counter);
 
 /* If the attributes had `disabled` set, and enable_on_exec did not. */
 void counter_enable(const struct counter *counter);
+void counter_disable(const struct counter *counter);
 
 /* The sum over all CPUs; false if it cannot be read, or nothing is counted. */
 bool counter_read(const struct counter *counter, uint64_t *ret);

@@ -468,12 +468,14 @@ char *descriptors_lacking_cpus(const struct descriptors *d, unsigned event)
 	return count ? cpus_text(cpus, count) : NULL;
 }
 
+/* Twice: a thread that forks while the event of its creator changes can leave its child with an
+ * event in the former state. Where nothing is to be changed, the second time costs little. */
 static bool set_enabled(const struct fd_list *list, bool enabled)
 {
 	bool is_set = true;
 
-	for (size_t i = 0; i < list->count; i++)
-		is_set &= ioctl(list->items[i],
+	for (size_t i = 0; i < 2 * list->count; i++)
+		is_set &= ioctl(list->items[i % list->count],
 				enabled ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0) == 0;
 	return is_set;
 }
@@ -494,6 +496,21 @@ void descriptors_disable(const struct descriptors *descriptors)
 {
 	set_enabled(&descriptors->samples, false);
 	set_enabled(&descriptors->switches, false);
+}
+
+void descriptors_pause(const struct descriptors *descriptors)
+{
+	set_enabled(&descriptors->samples, false);
+	if (descriptors->counters)
+		command_counters_disable(descriptors->counters);
+	if (!descriptors->needs_switches)
+		set_enabled(&descriptors->switches, false);
+}
+
+void descriptors_enable_switches(const struct descriptors *descriptors)
+{
+	if (descriptors->needs_switches)
+		set_enabled(&descriptors->switches, true);
 }
 
 void descriptors_end_switches(struct descriptors *descriptors)

@@ -74,6 +74,10 @@ void descriptors_count_command(struct descriptors *descriptors, pid_t command, b
 
 MUST_CHECK struct error *descriptors_enable(const struct descriptors *descriptors);
 void descriptors_disable(const struct descriptors *descriptors);
+/* Until descriptors_enable(). Switches that are needed are still recorded. */
+void descriptors_pause(const struct descriptors *descriptors);
+/* Records the switches that are needed, even before descriptors_enable(). */
+void descriptors_enable_switches(const struct descriptors *descriptors);
 
 /* Ends the recording of context switches, unless those of every thread are needed. */
 void descriptors_end_switches(struct descriptors *descriptors);

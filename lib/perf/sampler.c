@@ -59,7 +59,7 @@ struct sampler {
 	int epoll_fd;
 	bool starts_at_exec;
 	bool has_commands_later; /* target.commands_later */
-	bool stopped;
+	bool has_begun, is_paused, stopped;
 	/* Records that did not fit into the rings of samples and of switches, as reported so far.
 	 */
 	uint64_t lost, lost_switches;
@@ -442,6 +442,8 @@ struct error *sampler_enable(struct sampler *s)
 {
 	/* So that the reader gets a CPU before the rings are full. */
 	sched_request_short_slices();
+	s->has_begun = true;
+	s->is_paused = false;
 	return s->starts_at_exec ? NULL : descriptors_enable(&s->descriptors);
 }
 
@@ -449,7 +451,19 @@ void sampler_add_command(struct sampler *s, pid_t pid)
 {
 	assert(s->has_commands_later);
 	process_tree_add_command(s->tree, pid, clock_now_ns());
-	descriptors_count_command(&s->descriptors, pid, true);
+	descriptors_count_command(&s->descriptors, pid, !s->is_paused);
+}
+
+void sampler_pause(struct sampler *s)
+{
+	assert(s->has_begun || !s->descriptors.starts_at_exec);
+	if (s->has_begun)
+		descriptors_pause(&s->descriptors);
+	else
+		descriptors_enable_switches(&s->descriptors);
+	/* The exec is over, and has enabled what it was to enable. */
+	s->starts_at_exec = s->descriptors.starts_at_exec = false;
+	s->is_paused = true;
 }
 
 void sampler_disable(struct sampler *s)
@@ -504,10 +518,10 @@ bool sampler_counted(const struct sampler *s, unsigned event, uint64_t *ret)
 void sampler_batch(struct sampler *s)
 {
 	uint64_t now_ns = clock_now_ns();
-	/* After the end of sampling nothing more is copied. If the rings of samples or switches
-	 * hold the side band, a mapping in one can be older than a sample in another that was
-	 * looked at later. */
-	bool settles = (s->captures || s->facts.is_joint) && !s->stopped;
+	/* After the end of sampling, or in a pause, nothing more is copied. If the rings of samples
+	 * or switches hold the side band, a mapping in one can be older than a sample in another
+	 * that was looked at later. */
+	bool settles = ((s->captures && !s->is_paused) || s->facts.is_joint) && !s->stopped;
 
 	/* A thread that goes to another CPU is switched in there after it was switched out here,
 	 * also where the heads of two rings were noted between them. */

@@ -87,10 +87,16 @@ const struct opened_event *sampler_opened(const struct sampler *sampler, size_t 
 MUST_CHECK struct error *sampler_enable(struct sampler *sampler);
 /*
  * Of a target with commands_later: a descendant of ids[0] will execute a command, which is sampled
- * with its descendants from the exec on. To be called, and sampling to be enabled, before that
- * exec.
+ * with its descendants from the exec on. To be called, and sampling to be enabled or paused, before
+ * that exec.
  */
 void sampler_add_command(struct sampler *sampler, pid_t pid);
+/*
+ * Samples nothing until the next sampler_enable(), which then needs no exec. The side band (unless
+ * facts.is_joint is set) and the switches of options.waits are still recorded. Before the first
+ * sampler_enable() it begins the latter; starts_late must be set then.
+ */
+void sampler_pause(struct sampler *sampler);
 /* Stops sampling. The records in the rings can still be read. */
 void sampler_disable(struct sampler *sampler);
 

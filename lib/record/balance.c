@@ -54,6 +54,7 @@ struct balance {
 
 	struct on_cpu *cpus;
 	uint32_t cpu_room;
+	bool is_paused;
 
 	char *main_name; /* once it has ended */
 	uint64_t switches, switches_before, rate_ns;
@@ -142,14 +143,20 @@ static void enter_cpu(struct balance *balance, const struct record *record)
 		*cpu = (struct on_cpu){record->pid, record->tid, record->time_ns};
 }
 
+static void add_running(struct balance *balance, const struct on_cpu *cpu, uint64_t now_ns)
+{
+	if (balance->is_paused || now_ns <= cpu->since_ns)
+		return;
+	account_of(balance, cpu->pid)->running_ns += now_ns - cpu->since_ns;
+	balance->running_ns += now_ns - cpu->since_ns;
+}
+
 static void leave_cpu(struct balance *balance, const struct record *record)
 {
 	struct on_cpu *cpu = cpu_of(balance, record->cpu);
 
-	if (cpu && cpu->tid == record->tid && record->time_ns > cpu->since_ns) {
-		account_of(balance, cpu->pid)->running_ns += record->time_ns - cpu->since_ns;
-		balance->running_ns += record->time_ns - cpu->since_ns;
-	}
+	if (cpu && cpu->tid == record->tid)
+		add_running(balance, cpu, record->time_ns);
 	if (cpu)
 		*cpu = (struct on_cpu){0};
 }
@@ -219,6 +226,23 @@ void balance_feed(struct balance *balance, struct names *names, const struct rec
 	default:
 		break;
 	}
+}
+
+void balance_pause(struct balance *balance, uint64_t now_ns)
+{
+	for (uint32_t i = 0; i < balance->cpu_room; i++)
+		if (balance->cpus[i].tid)
+			add_running(balance, &balance->cpus[i], now_ns);
+	balance->is_paused = true;
+}
+
+/* Without records of the pause, the threads that had the CPUs before are taken to have them now. If
+ * that is wrong, the next record of the CPU is that of a thread that gets it. */
+void balance_resume(struct balance *balance, uint64_t now_ns)
+{
+	balance->is_paused = false;
+	for (uint32_t i = 0; i < balance->cpu_room; i++)
+		balance->cpus[i].since_ns = now_ns;
 }
 
 bool balance_ends_switches(struct balance *balance, uint64_t now_ns)

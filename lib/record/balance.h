@@ -45,6 +45,11 @@ DEFINE_CLEANUP(balance, balance_free)
 /* Takes the next record, before the names learn of it. */
 void balance_feed(struct balance *balance, struct names *names, const struct record *record);
 
+/* Time on CPUs does not count from a pause until balance_resume(): nothing is sampled then. Records
+ * may come. */
+void balance_pause(struct balance *balance, uint64_t now_ns);
+void balance_resume(struct balance *balance, uint64_t now_ns);
+
 /*
  * Whether the records of context switches should end: each costs the thread 1 us, and there are
  * more than 10,000 switches per second and CPU. It then takes no more of them. To be called after

@@ -36,6 +36,11 @@ static void raise_ring(struct record_config *config, const struct listener *list
 	config->ring_bytes = least_bytes;
 }
 
+bool record_config_starts_late(const struct record_config *config)
+{
+	return config->delay_ns || config->starts_paused || config->commands_later;
+}
+
 bool record_config_dumps(const struct record_config *config)
 {
 	return call_graph_dumps(config->call_graph);

@@ -62,7 +62,10 @@ struct record_config {
 	/* Does not complete stacks that are larger than their copy, and polls less often. */
 	bool low_overhead;
 
-	uint64_t delay_ns;    /* sampling begins this long after the start */
+	/* Sampling begins this long after the start, or after the first command that comes later …
+	 */
+	uint64_t delay_ns;
+	bool starts_paused;   /* … or with recorder_resume(); delay_ns is 0 then */
 	uint64_t duration_ns; /* of sampling; 0: without an end */
 
 	const char *debug_dir; /* where separate debug files are */
@@ -76,6 +79,9 @@ struct record_config {
 /* Lowers the frequency to the kernel's limit and raises rings that are too small for stack copies;
  * the listener gets a notice of either. */
 void record_config_settle(struct record_config *config, const struct listener *listener);
+
+/* Whether sampling begins later than the command, if that is the target. */
+bool record_config_starts_late(const struct record_config *config);
 
 /* Whether samples hold a copy of the stack. */
 bool record_config_dumps(const struct record_config *config);

@@ -37,6 +37,12 @@ void pacing_restart(struct pacing *pacing)
 	pacing->samples = pacing->deep = 0;
 }
 
+void pacing_skip(struct pacing *pacing, uint64_t paused_ns)
+{
+	pacing->samples_ns += paused_ns;
+	pacing->deep_ns += paused_ns;
+}
+
 void pacing_after_record(struct pacing *pacing, const struct record *record,
 			 const struct session *session)
 {

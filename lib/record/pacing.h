@@ -22,6 +22,8 @@ struct pacing {
 
 /* low_overhead: reads the rings at intervals, not when they have reached their watermark. */
 void pacing_begin(struct pacing *pacing, struct sampler *sampler, bool low_overhead);
+/* Nothing was sampled for this time, in which pacing_after_batch() was not called. */
+void pacing_skip(struct pacing *pacing, uint64_t paused_ns);
 /* The session's counts have begun at 0 again. */
 void pacing_restart(struct pacing *pacing);
 

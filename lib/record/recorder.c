@@ -21,8 +21,8 @@
 /* Threads that may have ended before their samples are folded into their processes. */
 enum { FOLD_COUNT = 16384 };
 
-/* Rounds of looks at waiting threads come no more often: each reads all rings. */
-enum { LEAST_TICK_NS = 200000 };
+/* In a pause the rings are read this often, for what is mapped and who has ended. */
+enum { PAUSED_TICK_MS = 100 };
 
 struct recorder {
 	const struct record_config *config;
@@ -44,8 +44,12 @@ struct recorder {
 	struct targets targets;
 
 	struct recorder_window window;
-	uint64_t rotated_ns;   /* the profile began then; 0: with the window */
-	uint64_t begins_ns;    /* sampling begins then; 0: it has begun */
+	uint64_t rotated_ns; /* the profile began then; 0: with the window */
+	uint64_t begins_ns;  /* sampling begins then; 0: with recorder_resume(), or it has */
+	bool is_paused;
+	bool has_begun;	       /* the window */
+	bool was_paused;       /* not all of the target's time was sampled */
+	uint64_t paused_ns;    /* the time of all pauses in the window */
 	uint64_t forgotten_ns; /* session_forget() was called then: once per second */
 	enum recorder_end end;
 	bool has_commands; /* recorder_add_command() was called */
@@ -236,7 +240,7 @@ void recorder_drain(struct recorder *recorder)
 	struct session *session = recorder->pipeline.session;
 	struct record record;
 
-	if (!recorder->is_stopped)
+	if (!recorder->is_stopped && !recorder->is_paused)
 		recorder->window.end_ns = clock_now_ns();
 	record_source_batch(&recorder->source);
 	while (record_source_next(&recorder->source, &record)) {
@@ -253,39 +257,31 @@ void recorder_drain(struct recorder *recorder)
 					       sampler_complete_ns(recorder->sampler));
 }
 
-static void begin_window(struct recorder *recorder)
+static void begin_window(struct recorder *recorder, uint64_t now_ns)
 {
 	recorder->window.start_unix_ns = clock_unix_ns();
-	recorder->window.start_ns = recorder->window.end_ns = clock_now_ns();
+	recorder->window.start_ns = recorder->window.end_ns = now_ns;
+	recorder->rotated_ns = 0;
+	recorder->paused_ns = 0;
 }
 
-/* The recording begins now. Where the side band begins with sampling, what was mapped before has
- * to be read again. */
-static struct error *enable(struct recorder *recorder)
+/* Reads all records up to now. Returns their time. */
+static uint64_t drain_up_to_now(struct recorder *recorder)
 {
-	struct error *err = record_source_enable(&recorder->source);
+	uint64_t now_ns = clock_now_ns();
 
-	begin_window(recorder);
-	if (!err && sampler_facts(recorder->sampler)->is_joint)
-		snapshot_target(recorder);
-	return err ? err : waiting_begin(recorder->waiting, recorder->window.start_ns);
+	do
+		recorder_drain(recorder);
+	while (sampler_complete_ns(recorder->sampler) < now_ns);
+	return sampler_complete_ns(recorder->sampler);
 }
 
-/* The recording begins now; only mappings were recorded before. */
-static void begin_late(struct recorder *recorder)
-{
-	CLEANUP(error_cleanup) struct error *err = enable(recorder);
-
-	recorder->begins_ns = 0;
-	if (err)
-		listener_problem(recorder->listener, "%s", error_text(err));
-}
-
-/* When the duration is over; 0: there is no duration, or sampling has not begun. */
+/* When the duration is over; 0: there is no duration, or it does not pass. */
 static uint64_t deadline_ns(const struct recorder *recorder)
 {
-	return recorder->config->duration_ns && !recorder->begins_ns
-		       ? recorder->window.start_ns + recorder->config->duration_ns
+	return recorder->config->duration_ns && !recorder->is_paused
+		       ? recorder->window.start_ns + recorder->paused_ns +
+				 recorder->config->duration_ns
 		       : 0;
 }
 
@@ -306,11 +302,84 @@ static uint64_t earlier(uint64_t at_ns, uint64_t or_ns)
 /* The rings are read at intervals even if no record wakes the reader. */
 static void set_timer(struct recorder *recorder)
 {
-	uint64_t next_ns = pacing_next_ns(&recorder->pacing, clock_now_ns());
+	uint64_t now_ns = clock_now_ns();
+	uint64_t next_ns = recorder->is_paused ? now_ns + PAUSED_TICK_MS * NS_PER_MS
+					       : pacing_next_ns(&recorder->pacing, now_ns);
 
 	next_ns = earlier(next_ns, deadline_ns(recorder));
 	next_ns = earlier(next_ns, recorder->waits_ns);
 	loop_set_timer(recorder->timer, earlier(next_ns, recorder->begins_ns));
+}
+
+void recorder_pause(struct recorder *recorder)
+{
+	uint64_t now_ns;
+
+	if (recorder->is_paused || recorder->is_stopped)
+		return;
+	sampler_pause(recorder->sampler);
+	now_ns = drain_up_to_now(recorder);
+	recorder->window.end_ns = now_ns;
+	recorder->is_paused = recorder->was_paused = true;
+	balance_pause(recorder->balance, now_ns);
+	waiting_pause(recorder->waiting, now_ns);
+}
+
+/* The time since the window's end was not sampled. */
+static void end_pause(struct recorder *recorder, uint64_t now_ns)
+{
+	uint64_t paused_ns = now_ns - recorder->window.end_ns;
+
+	pacing_skip(&recorder->pacing, paused_ns);
+	recorder->paused_ns += paused_ns;
+	if (recorder->rotated_ns == recorder->window.end_ns)
+		recorder->rotated_ns = now_ns;
+	recorder->window.end_ns = now_ns;
+	recorder->is_paused = false;
+	if (!recorder->has_begun)
+		begin_window(recorder, now_ns);
+	recorder->has_begun = true;
+	balance_resume(recorder->balance, now_ns);
+}
+
+/* Where the side band begins with sampling, what was mapped before has to be read again. */
+static struct error *enable(struct recorder *recorder, uint64_t now_ns)
+{
+	struct error *err = record_source_enable(&recorder->source);
+
+	if (!err && sampler_facts(recorder->sampler)->is_joint) {
+		snapshot_target(recorder);
+		waiting_begin(recorder->waiting, now_ns);
+	}
+	return err ? err : waiting_resume(recorder->waiting, now_ns);
+}
+
+static struct error *resume(struct recorder *recorder)
+{
+	uint64_t now_ns = drain_up_to_now(recorder);
+
+	recorder->begins_ns = 0;
+	end_pause(recorder, now_ns);
+	return enable(recorder, now_ns);
+}
+
+struct error *recorder_resume(struct recorder *recorder)
+{
+	struct error *err;
+
+	if (!recorder->is_paused || recorder->is_stopped)
+		return NULL;
+	err = resume(recorder);
+	set_timer(recorder);
+	return err;
+}
+
+static void begin_late(struct recorder *recorder)
+{
+	CLEANUP(error_cleanup) struct error *err = resume(recorder);
+
+	if (err)
+		listener_problem(recorder->listener, "%s", error_text(err));
 }
 
 /* Called by the loop: a ring is worth reading, the timer is due, or the target has ended. */
@@ -323,7 +392,8 @@ static void step(void *user)
 	if (recorder->end != RECORDER_RUNS)
 		return;
 	recorder_drain(recorder);
-	pacing_after_batch(&recorder->pacing, session, now_ns);
+	if (!recorder->is_paused)
+		pacing_after_batch(&recorder->pacing, session, now_ns);
 	if (recorder->begins_ns && now_ns >= recorder->begins_ns)
 		begin_late(recorder);
 	/* Records that are still to come are younger than the last batch. */
@@ -427,18 +497,30 @@ struct error *recorder_open(struct recorder *recorder, struct loop *loop, int ra
 	return err;
 }
 
+/* The target is known from now on; its sampling begins later. */
+static void start_paused(struct recorder *recorder)
+{
+	sampler_pause(recorder->sampler);
+	recorder->is_paused = recorder->was_paused = true;
+	balance_pause(recorder->balance, recorder->window.start_ns);
+}
+
 struct error *recorder_start(struct recorder *recorder)
 {
 	const struct record_config *config = recorder->config;
 	struct error *err = NULL;
 
 	pacing_begin(&recorder->pacing, recorder->sampler, config->low_overhead);
-	begin_window(recorder);
-	if (!config->delay_ns && !config->commands_later)
-		err = enable(recorder);
-	recorder->forgotten_ns = recorder->window.start_ns;
-	if (config->delay_ns)
+	begin_window(recorder, clock_now_ns());
+	waiting_begin(recorder->waiting, recorder->window.start_ns);
+	recorder->has_begun = !record_config_starts_late(config);
+	if (recorder->has_begun)
+		err = enable(recorder, recorder->window.start_ns);
+	else
+		start_paused(recorder);
+	if (config->delay_ns && !config->commands_later)
 		recorder->begins_ns = recorder->window.start_ns + config->delay_ns;
+	recorder->forgotten_ns = recorder->window.start_ns;
 	/* With low overhead the rings are read at intervals only. */
 	if (!err && !config->low_overhead)
 		err = loop_watch(recorder->loop, record_source_fd(&recorder->source), step,
@@ -449,25 +531,40 @@ struct error *recorder_start(struct recorder *recorder)
 	return err;
 }
 
-struct error *recorder_add_command(struct recorder *recorder, pid_t pid)
+static struct error *begin_after_delay(struct recorder *recorder)
 {
-	sampler_add_command(recorder->sampler, pid);
-	if (recorder->has_commands)
-		return NULL;
+	if (!recorder->config->delay_ns)
+		return recorder_resume(recorder);
+	recorder->begins_ns = clock_now_ns() + recorder->config->delay_ns;
+	set_timer(recorder);
+	return NULL;
+}
+
+static struct error *begin_with_command(struct recorder *recorder, pid_t pid)
+{
 	recorder->has_commands = true;
 	session_set_main_process(recorder->pipeline.session, pid);
-	return enable(recorder);
+	return recorder->config->starts_paused ? NULL : begin_after_delay(recorder);
+}
+
+struct error *recorder_add_command(struct recorder *recorder, pid_t pid)
+{
+	struct error *err = recorder->has_commands ? NULL : begin_with_command(recorder, pid);
+
+	sampler_add_command(recorder->sampler, pid);
+	return err;
 }
 
 /* CPU time of a command that has ended, and of those descendants that were waited for. */
-static uint64_t command_ns(const struct record_config *config)
+static uint64_t command_ns(const struct recorder *recorder)
 {
+	const struct record_config *config = recorder->config;
 	struct rusage usage;
 	siginfo_t info = {0};
 
 	/* Else something of it was not recorded. */
-	if (!config->command || config->commands_later || !config->inherit || config->delay_ns ||
-	    config->cpus)
+	if (!config->command || config->commands_later || !config->inherit ||
+	    recorder->was_paused || config->cpus)
 		return 0;
 	/* waitid(2) of the C library lacks the last argument. The command stays to be waited for.
 	 */
@@ -485,7 +582,7 @@ void recorder_stop(struct recorder *recorder)
 	record_source_disable(&recorder->source);
 	waiting_end(recorder->waiting);
 	recorder_drain(recorder);
-	recorder->command_ns = command_ns(recorder->config);
+	recorder->command_ns = command_ns(recorder);
 	recorder->is_stopped = true;
 }
 
@@ -552,6 +649,11 @@ struct waiting_quality recorder_waiting(const struct recorder *recorder)
 const struct sampler_facts *recorder_facts(const struct recorder *recorder)
 {
 	return sampler_facts(recorder->sampler);
+}
+
+bool recorder_is_paused(const struct recorder *recorder)
+{
+	return recorder->is_paused;
 }
 
 bool recorder_is_over(const struct recorder *recorder)

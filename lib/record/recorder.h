@@ -23,7 +23,8 @@ enum recorder_end {
 	RECORDER_DURATION_OVER,
 };
 
-/* The time that was sampled. It ends when records were last read. */
+/* The time that was sampled, with the pauses in it. It ends when records were last read, or when
+ * the recorder was paused. */
 struct recorder_window {
 	uint64_t start_unix_ns;
 	uint64_t start_ns, end_ns; /* clock_now_ns() */
@@ -44,13 +45,26 @@ void recorder_free(struct recorder *recorder);
  * taken, also on error.
  */
 MUST_CHECK struct error *recorder_open(struct recorder *recorder, struct loop *loop, int raw_fd);
-/* Begins to sample, or to wait for config->delay_ns. Release a command after it. */
+/* Begins to sample, or to wait for config->delay_ns or recorder_resume(). Release a command after
+ * it. */
 MUST_CHECK struct error *recorder_start(struct recorder *recorder);
 /*
  * With config->commands_later: a descendant of the command will execute a program, and is recorded
- * with its descendants from then on. To be called before that; the first call begins to sample.
+ * with its descendants from then on. To be called before that; the first call begins to sample, or
+ * to wait as recorder_start() does without commands_later.
  */
 MUST_CHECK struct error *recorder_add_command(struct recorder *recorder, pid_t pid);
+/*
+ * Samples nothing until recorder_resume(); what was sampled before is in the profile when it
+ * returns. Time that passes in a pause does not count: neither for config->duration_ns, nor as
+ * waiting, nor as not sampled. Mappings, new threads and ends are still recorded. May be called
+ * when the recorder is paused. A command must have been released.
+ */
+void recorder_pause(struct recorder *recorder);
+/* Samples again, or for the first time if config->starts_paused is set; the recording's window
+ * begins with the first time. May be called when the recorder is not paused. */
+MUST_CHECK struct error *recorder_resume(struct recorder *recorder);
+bool recorder_is_paused(const struct recorder *recorder);
 /* RECORDER_RUNS until the recording has ended by itself. */
 enum recorder_end recorder_end(const struct recorder *recorder);
 /* True if the duration is over or the target has ended, as far as records and the loop have shown:
@@ -71,7 +85,7 @@ void recorder_settle_waiting(struct recorder *recorder);
 /*
  * Ends the profile with the records that were read last and begins a new one, while sampling goes
  * on: see pipeline_rotate(). The caller frees the returned profile; *window is the time it covers.
- * The next window begins where this one ends.
+ * The next window begins where this one ends, or with the end of the pause.
  */
 struct profile *recorder_rotate(struct recorder *recorder, struct recorder_window *window);
 /* Forgets profile and address spaces and begins new ones, while sampling goes on. */

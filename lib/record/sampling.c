@@ -111,7 +111,7 @@ static struct sampler_options options_of(const struct record_config *config)
 		.data_mappings = config->writes_raw,
 		.switches = config->adds_unsampled,
 		.waits = config->records_waiting,
-		.starts_late = config->delay_ns || config->commands_later,
+		.starts_late = record_config_starts_late(config),
 		.read_memory = config->low_overhead ? NULL : memory_read,
 		/* Until samples have shown how deep stacks are. Records then come 2 ms late, and
 		 * shorter waits are over before one can look. */

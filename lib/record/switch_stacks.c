@@ -94,6 +94,11 @@ struct error *switch_stacks_enable(struct switch_stacks *stacks)
 	return sampler_enable(stacks->sampler);
 }
 
+void switch_stacks_pause(struct switch_stacks *stacks)
+{
+	sampler_pause(stacks->sampler);
+}
+
 void switch_stacks_disable(struct switch_stacks *stacks)
 {
 	sampler_disable(stacks->sampler);

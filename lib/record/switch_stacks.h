@@ -28,6 +28,8 @@ DEFINE_CLEANUP(switch_stacks, switch_stacks_free)
 pid_t switch_stacks_refused(const struct switch_stacks *stacks);
 
 MUST_CHECK struct error *switch_stacks_enable(struct switch_stacks *stacks);
+/* Until they are enabled again. */
+void switch_stacks_pause(struct switch_stacks *stacks);
 void switch_stacks_disable(struct switch_stacks *stacks);
 /* Readable when samples are worth reading. */
 int switch_stacks_fd(const struct switch_stacks *stacks);

@@ -24,7 +24,7 @@ struct waiting {
 	struct wakers *wakers;		     /* NULL: not recorded */
 	struct switch_stacks *switch_stacks; /* NULL: looks are not refused, or no more */
 	struct loop_watch *wakeups, *leavings;
-	bool has_begun, has_ended;
+	bool has_begun, has_ended, is_paused;
 	bool told_refusal;
 };
 
@@ -144,7 +144,8 @@ static void add_target(struct waiting *waiting, uint64_t start_ns)
 {
 	const struct record_config *config = waiting->options.config;
 
-	if (config->command && config->delay_ns && !config->commands_later)
+	if (config->command && !config->commands_later &&
+	    (config->delay_ns || config->starts_paused))
 		add_process(waiting, config->command, start_ns);
 	for (size_t i = 0; i < config->pid_count; i++)
 		if (!config->pids_were_found || !is_kernel_thread(config->pids[i]))
@@ -156,20 +157,52 @@ static void add_target(struct waiting *waiting, uint64_t start_ns)
 		add_all_processes(waiting, start_ns);
 }
 
-struct error *waiting_begin(struct waiting *waiting, uint64_t start_ns)
+/* What comes between the records, of rings of its own. */
+static void feed_others(struct waiting *waiting, uint64_t until_ns)
+{
+	const struct pipeline *pipeline = waiting->options.pipeline;
+
+	if (waiting->wakers)
+		wakers_feed(waiting->wakers, until_ns, pipeline, waiting->waits);
+	if (waiting->switch_stacks)
+		switch_stacks_feed(waiting->switch_stacks, until_ns, pipeline->session,
+				   waiting->waits);
+}
+
+void waiting_begin(struct waiting *waiting, uint64_t start_ns)
+{
+	if (!waiting)
+		return;
+	waiting->has_begun = true;
+	add_target(waiting, start_ns);
+}
+
+struct error *waiting_resume(struct waiting *waiting, uint64_t now_ns)
 {
 	struct error *err = NULL;
 
 	if (!waiting)
 		return NULL;
-	waiting->has_begun = true;
+	waiting->is_paused = false;
+	waits_resume(waiting->waits, now_ns);
 	if (waiting->wakers)
 		err = wakers_enable(waiting->wakers);
 	if (!err && waiting->switch_stacks)
 		err = switch_stacks_enable(waiting->switch_stacks);
-	if (!err)
-		add_target(waiting, start_ns);
 	return err;
+}
+
+void waiting_pause(struct waiting *waiting, uint64_t now_ns)
+{
+	if (!waiting)
+		return;
+	waiting->is_paused = true;
+	if (waiting->wakers)
+		wakers_disable(waiting->wakers);
+	if (waiting->switch_stacks)
+		switch_stacks_pause(waiting->switch_stacks);
+	feed_others(waiting, UINT64_MAX);
+	waits_pause(waiting->waits, now_ns);
 }
 
 struct error *waiting_watch(struct waiting *waiting)
@@ -202,18 +235,6 @@ void waiting_end(struct waiting *waiting)
 }
 
 /* ---- Records ---- */
-
-/* What comes between the records, of rings of its own. */
-static void feed_others(struct waiting *waiting, uint64_t until_ns)
-{
-	const struct pipeline *pipeline = waiting->options.pipeline;
-
-	if (waiting->wakers)
-		wakers_feed(waiting->wakers, until_ns, pipeline, waiting->waits);
-	if (waiting->switch_stacks)
-		switch_stacks_feed(waiting->switch_stacks, until_ns, pipeline->session,
-				   waiting->waits);
-}
 
 void waiting_feed(struct waiting *waiting, const struct record *record)
 {
@@ -273,7 +294,7 @@ uint64_t waiting_end_batch(struct waiting *waiting, uint64_t now_ns, uint64_t co
 
 	if (!waiting || !waiting->has_begun)
 		return 0;
-	feed_others(waiting, waiting->has_ended ? UINT64_MAX : complete_ns);
+	feed_others(waiting, waiting->has_ended || waiting->is_paused ? UINT64_MAX : complete_ns);
 	limit_switch_stacks(waiting, now_ns);
 	next_ns = waits_tick(waiting->waits, clock_now_ns(), complete_ns);
 	tell_refusal(waiting);

@@ -31,8 +31,13 @@ MUST_CHECK struct error *waiting_open(const struct waiting_options *options, str
 /* The loop must not have been freed. */
 void waiting_close(struct waiting *waiting);
 
-/* The recording begins, at start_ns, with the threads of the target that are there. */
-MUST_CHECK struct error *waiting_begin(struct waiting *waiting, uint64_t start_ns);
+/* The recording begins, at start_ns, with the threads of the target that are there; paused. Called
+ * again, it adds threads that are new. */
+void waiting_begin(struct waiting *waiting, uint64_t start_ns);
+/* Waiting counts from here … */
+MUST_CHECK struct error *waiting_resume(struct waiting *waiting, uint64_t now_ns);
+/* … to here, or to waiting_end(). */
+void waiting_pause(struct waiting *waiting, uint64_t now_ns);
 /* Lets the loop call back. */
 MUST_CHECK struct error *waiting_watch(struct waiting *waiting);
 /* The recording ends; what was recorded can still be read. */

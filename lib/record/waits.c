@@ -54,6 +54,7 @@ struct waits {
 	const struct look *look;  /* taken, but records up to its end have not all come */
 	struct idmap stack_bytes; /* (tid, 0) → what to copy of a stack that is not small */
 
+	bool is_paused;
 	uint64_t round_ns, next_round_ns;
 	uint64_t whole_round_ns; /* the last round that no bound has cut off */
 	uint64_t active_ns;	 /* when something happened last */
@@ -80,6 +81,7 @@ struct waits *waits_new(const struct waits_options *options, struct session *ses
 	waits->lookers = lookers;
 	waits->times = thread_times_new(options->least_ns, (struct wait_sink){add_part, waits});
 	waits->round_ns = waits->whole_round_ns = clock_now_ns();
+	waits_pause(waits, waits->round_ns);
 	waits->budget_ns = LOOKS_BURST_MS * (int64_t)NS_PER_MS;
 	return waits;
 }
@@ -93,6 +95,21 @@ void waits_free(struct waits *waits)
 	idmap_deinit(&waits->stack_bytes);
 	free(waits->idle);
 	free(waits);
+}
+
+void waits_pause(struct waits *waits, uint64_t now_ns)
+{
+	waits->is_paused = true;
+	thread_times_pause(waits->times, now_ns);
+}
+
+void waits_resume(struct waits *waits, uint64_t now_ns)
+{
+	waits->is_paused = false;
+	/* The time since the last round is not one in which nothing was met. */
+	waits->round_ns = waits->whole_round_ns = waits->active_ns = now_ns;
+	waits->next_round_ns = now_ns;
+	thread_times_resume(waits->times, now_ns);
 }
 
 /* ---- Results ---- */
@@ -447,6 +464,8 @@ uint64_t waits_tick(struct waits *waits, uint64_t now_ns, uint64_t complete_ns)
 	uint64_t ready_ns;
 
 	take_looks(waits, complete_ns);
+	if (waits->is_paused)
+		return 0;
 	if (now_ns >= waits->next_round_ns)
 		begin_round(waits, now_ns);
 	if (!waits->look)

@@ -42,6 +42,11 @@ struct waits *waits_new(const struct waits_options *options, struct session *ses
 void waits_free(struct waits *waits);
 DEFINE_CLEANUP(waits, waits_free)
 
+/* Waiting counts from waits_resume() to waits_pause(); at first it does not. Records must come all
+ * the time (thread_times_pause()); threads are not looked at during a pause. */
+void waits_pause(struct waits *waits, uint64_t now_ns);
+void waits_resume(struct waits *waits, uint64_t now_ns);
+
 /* A thread that was there before the records; its life in the recording begins at this time. */
 void waits_add_thread(struct waits *waits, pid_t pid, pid_t tid, uint64_t time_ns);
 

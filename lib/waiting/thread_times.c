@@ -43,6 +43,7 @@ struct thread {
 	pid_t pid, tid;
 	enum thread_state state;
 	bool has_run, has_ended;
+	bool is_counted;	/* in the sum of threads */
 	bool is_due;		/* it is in the list of those to look at */
 	uint64_t since_ns;	/* of the state */
 	uint64_t begun_ns;	/* its life in the recording */
@@ -88,6 +89,7 @@ struct thread_times {
 	uint32_t round_left; /* of these, to be given out or put back in this round */
 	struct orphaned_waits orphans;
 	struct thread_times_sums sums;
+	bool is_paused;
 	uint64_t lost_ns;    /* when records were lost last */
 	uint64_t doubted_ns; /* when places were doubted last for that */
 };
@@ -228,9 +230,24 @@ static void end_woken_wait(struct thread_times *times, struct thread *thread, ui
 	thread->wanted_ns += now_ns - thread->woken_ns;
 }
 
+/* Ends the state while time does not count. The run delay of the thread knows no pause. */
+static void end_uncounted_state(struct thread *thread, uint64_t now_ns)
+{
+	if (thread->state == STATE_WANTS_CPU)
+		thread->wanted_ns += now_ns - thread->since_ns;
+	else if (is_off(thread) && thread->woken_ns && thread->woken_ns <= now_ns)
+		thread->wanted_ns += now_ns - thread->woken_ns;
+	if (thread->look == LOOK_MET)
+		thread->look = LOOK_NONE;
+}
+
 /* Ends the state that the thread is in. */
 static void end_state(struct thread_times *times, struct thread *thread, uint64_t now_ns)
 {
+	if (times->is_paused) {
+		end_uncounted_state(thread, now_ns);
+		return;
+	}
 	/* Records of two CPUs can be some nanoseconds out of order. */
 	if (now_ns < not_given_out_since(thread))
 		return;
@@ -248,7 +265,7 @@ static void end_state(struct thread_times *times, struct thread *thread, uint64_
 
 static void make_due(struct thread_times *times, struct thread *thread)
 {
-	if (thread->is_due)
+	if (thread->is_due || times->is_paused)
 		return;
 	thread->is_due = true;
 	if (times->due_count == times->due_room && times->due_first > times->due_count / 2) {
@@ -366,7 +383,7 @@ static void give_rest(struct thread_times *times, struct thread *thread)
 static void end_life(struct thread_times *times, struct thread *thread, uint64_t now_ns)
 {
 	end_state(times, thread, now_ns);
-	if (now_ns > thread->life_given_ns)
+	if (now_ns > thread->life_given_ns && !times->is_paused)
 		times->sums.lives_ns += now_ns - thread->life_given_ns;
 	idmap_remove(&times->by_tid, (uint64_t)thread->tid, 0);
 	thread->has_ended = true;
@@ -381,6 +398,15 @@ static void end_life(struct thread_times *times, struct thread *thread, uint64_t
 static bool is_another(const struct thread *thread, pid_t pid, enum thread_begin begin)
 {
 	return begin == THREAD_IS_FORKED && (thread->pid != pid || thread->state != STATE_UNSEEN);
+}
+
+/* One that lives only while time does not count is not counted either. */
+static void count_thread(struct thread_times *times, struct thread *thread)
+{
+	if (thread->is_counted || times->is_paused)
+		return;
+	thread->is_counted = true;
+	times->sums.threads++;
 }
 
 void thread_times_begin(struct thread_times *times, pid_t pid, pid_t tid, uint64_t time_ns,
@@ -406,7 +432,7 @@ void thread_times_begin(struct thread_times *times, pid_t pid, pid_t tid, uint64
 		.life_given_ns = time_ns,
 	};
 	wait_weights_init(&thread->weights, pid, tid, begin == THREAD_IS_FORKED);
-	times->sums.threads++;
+	count_thread(times, thread);
 	enter(times, thread,
 	      begin == THREAD_IS_THERE ? STATE_UNSEEN
 	      : begin == THREAD_RUNS   ? STATE_RUNS
@@ -637,7 +663,7 @@ static void settle(struct thread_times *times, struct thread *thread, uint64_t n
 		close_ended_wait(times, thread, false);
 	if (is_end)
 		wait_weights_give_unmet(&thread->weights, &times->sink);
-	if (thread->has_ended)
+	if (thread->has_ended || times->is_paused)
 		return;
 	if (now_ns > thread->life_given_ns) {
 		times->sums.lives_ns += now_ns - thread->life_given_ns;
@@ -663,6 +689,50 @@ void thread_times_settle(struct thread_times *times, uint64_t now_ns, bool is_en
 			settle(times, &times->threads[i], now_ns, is_end);
 	if (is_end)
 		orphaned_waits_give_all(&times->orphans, &times->sink);
+}
+
+/* What no look has met counts as that of a wait that has ended. */
+static void end_counting(struct thread_times *times, struct thread *thread, uint64_t now_ns)
+{
+	uint64_t start_ns;
+
+	settle(times, thread, now_ns, false);
+	start_ns = not_given_out_since(thread);
+	if (thread->has_ended || !is_off(thread) || now_ns <= start_ns)
+		return;
+	if (now_ns - thread->since_ns < times->least_ns)
+		times->sums.left_out_ns += now_ns - start_ns;
+	else
+		wait_weights_add_unmet(&thread->weights, start_ns, now_ns);
+}
+
+void thread_times_pause(struct thread_times *times, uint64_t now_ns)
+{
+	if (times->is_paused)
+		return;
+	for (uint32_t i = 0; i < times->count; i++)
+		if (times->threads[i].state != STATE_FREE)
+			end_counting(times, &times->threads[i], now_ns);
+	times->is_paused = true;
+}
+
+static void begin_counting(struct thread_times *times, struct thread *thread, uint64_t now_ns)
+{
+	thread->given_out_ns = thread->life_given_ns = now_ns;
+	thread->weights.knows_run_delay = false;
+	count_thread(times, thread);
+	if (is_off(thread) && thread->look == LOOK_NONE)
+		make_due(times, thread);
+}
+
+void thread_times_resume(struct thread_times *times, uint64_t now_ns)
+{
+	if (!times->is_paused)
+		return;
+	times->is_paused = false;
+	for (uint32_t i = 0; i < times->count; i++)
+		if (is_alive(&times->threads[i]))
+			begin_counting(times, &times->threads[i], now_ns);
 }
 
 void thread_times_lost(struct thread_times *times, uint64_t now_ns)
@@ -702,7 +772,8 @@ void thread_times_forget_places(struct thread_times *times)
 		forget_places(thread);
 		if (!is_alive(thread))
 			continue;
-		times->sums.threads++;
+		thread->is_counted = false;
+		count_thread(times, thread);
 		if (thread->look == LOOK_MET) {
 			thread->look = LOOK_NONE;
 			make_due(times, thread);

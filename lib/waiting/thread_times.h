@@ -70,6 +70,14 @@ void thread_times_sampled(struct thread_times *times, pid_t tid, uint64_t time_n
 /* Records of switches were lost before now: no wait is proved that lasts until now. */
 void thread_times_lost(struct thread_times *times, uint64_t now_ns);
 
+/*
+ * Nothing is given out or added to the sums of what happens from a pause until the next
+ * thread_times_resume(). Records of switches must still come, so that it is known what each thread
+ * does when time counts again; looks may stop.
+ */
+void thread_times_pause(struct thread_times *times, uint64_t now_ns);
+void thread_times_resume(struct thread_times *times, uint64_t now_ns);
+
 /* --- looks --- */
 
 struct wait_due {

@@ -393,6 +393,27 @@ static void switches_that_come_too_fast_are_ended(void **state)
 }
 
 /* Records are the kernel's, but nothing depends on it. */
+static void time_in_a_pause_is_nobodys(void **state)
+{
+	(void)state;
+	struct fixture fixture;
+
+	begin(&fixture, true, 1);
+	executes(&fixture, 1, 0, 0, "sh");
+	forks(&fixture, 1, 2);
+	switches(&fixture, 1, 0, 3000, true);
+	executes(&fixture, 2, 0, 3000, "true");
+	balance_pause(fixture.balance, 4000);
+	exits(&fixture, 2, 0, 9000);
+	switches(&fixture, 1, 0, 9000, false);
+	balance_resume(fixture.balance, 10000);
+	exits(&fixture, 1, 0, 12000);
+	settle(&fixture, 6000, 0);
+	assert_int_equal(not_sampled(&fixture, 0, "sh"), 5000);
+	assert_int_equal(not_sampled(&fixture, 0, "true"), 1000);
+	end(&fixture);
+}
+
 static void impossible_records_change_nothing(void **state)
 {
 	(void)state;
@@ -426,6 +447,7 @@ int main(void)
 		cmocka_unit_test(weights_of_a_clock_are_reduced_to_what_was_counted),
 		cmocka_unit_test(many_ended_processes_are_settled_before_the_end),
 		cmocka_unit_test(switches_that_come_too_fast_are_ended),
+		cmocka_unit_test(time_in_a_pause_is_nobodys),
 		cmocka_unit_test(impossible_records_change_nothing),
 	};
 

@@ -146,6 +146,111 @@ static void a_rotation_adds_nothing_to_the_profile_that_it_ends(void **state)
 	assert_true(samples(&f) > 0);
 }
 
+static void nothing_is_sampled_in_a_pause(void **state)
+{
+	(void)state;
+	CLEANUP(fixture_deinit) struct fixture f = {0};
+	struct recorder_window window;
+	uint64_t before;
+
+	if (!start(&f))
+		RETURN_LACKING("no right to sample");
+	work_until_sampled(&f);
+	recorder_pause(f.recorder);
+	before = samples(&f);
+	window = recorder_window(f.recorder);
+	use_cpu(50 * NS_PER_MS);
+	recorder_drain(f.recorder);
+	assert_true(recorder_is_paused(f.recorder));
+	assert_int_equal(samples(&f), before);
+	assert_int_equal(recorder_window(f.recorder).end_ns, window.end_ns);
+	assert_null(recorder_resume(f.recorder));
+	work_until_sampled(&f);
+	assert_true(recorder_window(f.recorder).end_ns >= window.end_ns + 50 * NS_PER_MS);
+	assert_int_equal(recorder_window(f.recorder).start_ns, window.start_ns);
+}
+
+static void a_recording_that_starts_paused_begins_when_it_is_resumed(void **state)
+{
+	(void)state;
+	CLEANUP(fixture_deinit) struct fixture f = {.config.starts_paused = true};
+	uint64_t resumed_ns;
+
+	if (!start(&f))
+		RETURN_LACKING("no right to sample");
+	use_cpu(50 * NS_PER_MS);
+	recorder_drain(f.recorder);
+	assert_int_equal(samples(&f), 0);
+	resumed_ns = clock_now_ns();
+	assert_null(recorder_resume(f.recorder));
+	assert_true(recorder_window(f.recorder).start_ns >= resumed_ns);
+	work_until_sampled(&f);
+	recorder_stop(f.recorder);
+}
+
+/* What the kernel counted in the pause would else be missing. */
+static void a_pause_is_not_taken_for_time_that_was_not_sampled(void **state)
+{
+	(void)state;
+	CLEANUP(fixture_deinit) struct fixture f = {.config.adds_unsampled = true};
+	uint64_t counted;
+
+	if (!start(&f))
+		RETURN_LACKING("no right to sample");
+	use_cpu(20 * NS_PER_MS);
+	recorder_pause(f.recorder);
+	use_cpu(200 * NS_PER_MS);
+	assert_null(recorder_resume(f.recorder));
+	use_cpu(20 * NS_PER_MS);
+	recorder_stop(f.recorder);
+	recorder_settle(f.recorder);
+	assert_true(balance_counted(recorder_balance(f.recorder), 0, &counted));
+	assert_in_range(counted, 30 * NS_PER_MS, 150 * NS_PER_MS);
+}
+
+static void a_pause_prolongs_the_recording(void **state)
+{
+	(void)state;
+	CLEANUP(fixture_deinit) struct fixture f = {.config.duration_ns = 20 * NS_PER_MS};
+	struct recorder_window window;
+
+	if (!start(&f))
+		RETURN_LACKING("no right to sample");
+	recorder_pause(f.recorder);
+	loop_run(f.loop, clock_now_ns() + 50 * NS_PER_MS);
+	use_cpu(50 * NS_PER_MS);
+	loop_run(f.loop, 0);
+	assert_int_equal(recorder_end(f.recorder), RECORDER_RUNS);
+	assert_null(recorder_resume(f.recorder));
+	while (recorder_end(f.recorder) == RECORDER_RUNS)
+		loop_run(f.loop, LOOP_FOREVER);
+	window = recorder_window(f.recorder);
+	assert_true(window.end_ns - window.start_ns >= 70 * NS_PER_MS);
+}
+
+/* Of two profiles, the second begins with what is sampled next. */
+static void a_rotation_in_a_pause_leaves_the_pause_out(void **state)
+{
+	(void)state;
+	CLEANUP(fixture_deinit) struct fixture f = {0};
+	struct recorder_window first, second;
+	uint64_t resumed_ns;
+
+	if (!start(&f))
+		RETURN_LACKING("no right to sample");
+	work_until_sampled(&f);
+	recorder_pause(f.recorder);
+	profile_free(recorder_rotate(f.recorder, &first));
+	use_cpu(20 * NS_PER_MS);
+	resumed_ns = clock_now_ns();
+	assert_null(recorder_resume(f.recorder));
+	work_until_sampled(&f);
+	profile_free(recorder_rotate(f.recorder, &second));
+	assert_true(first.end_ns < resumed_ns);
+	assert_true(second.start_ns >= resumed_ns);
+	assert_true(second.end_ns > second.start_ns);
+}
+
 static void two_recordings_share_a_loop(void **state)
 {
 	(void)state;
@@ -172,6 +277,11 @@ int main(void)
 		TEST(it_ends_with_its_duration),
 		TEST(a_rotation_hands_out_the_profile_so_far),
 		TEST(a_rotation_adds_nothing_to_the_profile_that_it_ends),
+		TEST(nothing_is_sampled_in_a_pause),
+		TEST(a_recording_that_starts_paused_begins_when_it_is_resumed),
+		TEST(a_pause_is_not_taken_for_time_that_was_not_sampled),
+		TEST(a_pause_prolongs_the_recording),
+		TEST(a_rotation_in_a_pause_leaves_the_pause_out),
 		TEST(two_recordings_share_a_loop),
 	};
 

@@ -89,6 +89,79 @@ static void a_wait_that_was_met_weighs_what_it_lasted(void **state)
 	assert_int_equal(thread_times_sums(times)->lives_ns, 10000);
 }
 
+static void what_happens_in_a_pause_does_not_count(void **state)
+{
+	(void)state;
+	struct parts parts = {.count = 0};
+	CLEANUP(thread_times_cleanup)
+	struct thread_times *times = thread_times_new(0, (struct wait_sink){take_part, &parts});
+
+	thread_times_begin(times, PID, TID, 0, THREAD_RUNS);
+	out(times, 1000);
+	look(times, 2000, 7, 0);
+	thread_times_pause(times, 3000);
+	in(times, 4000);
+	out(times, 4500);
+	in(times, 6000);
+	thread_times_begin(times, PID, OTHER, 6000, THREAD_IS_FORKED);
+	thread_times_end(times, OTHER, 7000);
+	thread_times_resume(times, 8000);
+	out(times, 8500);
+	in(times, 9000);
+	thread_times_settle(times, 10000, true);
+	/* Of the second wait nobody has seen where it was: it is taken for one like the first. */
+	assert_int_equal(weight(&parts, WAIT_PROVED, 7), 2000);
+	assert_int_equal(whole_weight(&parts), 2500);
+	assert_int_equal(thread_times_sums(times)->running_ns, 1000 + 500 + 1000);
+	assert_int_equal(thread_times_sums(times)->lives_ns, 3000 + 2000);
+	assert_int_equal(thread_times_sums(times)->threads, 1);
+}
+
+/* A wait across a pause keeps its place: the thread has not run. */
+static void a_wait_that_lasts_through_a_pause_counts_before_and_after_it(void **state)
+{
+	(void)state;
+	struct parts parts = {.count = 0};
+	CLEANUP(thread_times_cleanup)
+	struct thread_times *times = thread_times_new(0, (struct wait_sink){take_part, &parts});
+
+	thread_times_begin(times, PID, TID, 0, THREAD_RUNS);
+	out(times, 1000);
+	look(times, 2000, 7, 0);
+	thread_times_pause(times, 3000);
+	thread_times_settle(times, 3000, true);
+	assert_int_equal(weight(&parts, WAIT_PROVED, 7), 2000);
+	thread_times_resume(times, 9000);
+	in(times, 9500);
+	thread_times_settle(times, 10000, true);
+	assert_int_equal(weight(&parts, WAIT_PROVED, 7), 2500);
+	assert_int_equal(whole_weight(&parts), 2500);
+	assert_int_equal(thread_times_sums(times)->running_ns, 1500);
+}
+
+/* Else a place of before the pause would be that of another wait. */
+static void a_wait_that_begins_in_a_pause_has_no_place_yet(void **state)
+{
+	(void)state;
+	struct parts parts = {.count = 0};
+	CLEANUP(thread_times_cleanup)
+	struct thread_times *times = thread_times_new(0, (struct wait_sink){take_part, &parts});
+
+	thread_times_begin(times, PID, TID, 0, THREAD_RUNS);
+	out(times, 1000);
+	look(times, 2000, 7, 0);
+	thread_times_pause(times, 3000);
+	in(times, 4000);
+	out(times, 5000);
+	thread_times_resume(times, 9000);
+	look(times, 9500, 8, 0);
+	in(times, 9900);
+	thread_times_settle(times, 10000, true);
+	assert_int_equal(weight(&parts, WAIT_PROVED, 7), 2000);
+	assert_int_equal(weight(&parts, WAIT_PROVED, 8), 900);
+	assert_int_equal(whole_weight(&parts), 2900);
+}
+
 static void a_look_proves_nothing_if_the_thread_ran_before_its_end(void **state)
 {
 	(void)state;
@@ -749,6 +822,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_wait_that_was_met_weighs_what_it_lasted),
+		cmocka_unit_test(what_happens_in_a_pause_does_not_count),
+		cmocka_unit_test(a_wait_that_lasts_through_a_pause_counts_before_and_after_it),
+		cmocka_unit_test(a_wait_that_begins_in_a_pause_has_no_place_yet),
 		cmocka_unit_test(a_look_proves_nothing_if_the_thread_ran_before_its_end),
 		cmocka_unit_test(a_look_is_true_of_a_wait_that_ended_after_it),
 		cmocka_unit_test(
