@@ -68,6 +68,8 @@ static void put_result(struct json *json, const struct benchmark_report *report,
 		json_put_text(json, "event", result->event);
 		json_put_text(json, "quantity", result->quantity);
 		json_put_text(json, "compared", result->of_shares ? "shares" : "recordings");
+		if (result->harness)
+			json_put_text(json, "harness", result->harness);
 		json_key(json, "whole");
 		if (result->of_shares || result->verdict == BENCHMARK_FEW_SAMPLES) {
 			json_null(json);

@@ -25,7 +25,8 @@ struct benchmark_result {
 	char *failure; /* why it failed; else NULL */
 	char *event, *quantity, *unit;
 	enum value_kind kind;
-	bool of_shares;			 /* the whole is not compared */
+	bool of_shares;	     /* the whole is not compared */
+	const char *harness; /* that ran for a fixed time, if shares are compared; else NULL */
 	double old_samples, new_samples; /* of all recordings of a side */
 	double old_weight, new_weight;	 /* means per recording */
 	struct change whole;
@@ -33,6 +34,7 @@ struct benchmark_result {
 	struct change self;
 	struct change *conditions; /* by condition of --fail-if; no samples: it does not apply */
 	bool *is_met;		   /* by condition */
+	bool cannot_be_judged;	   /* a condition asks what shares do not tell */
 };
 
 struct benchmark_report {

@@ -246,11 +246,21 @@ static bool is_of_shares(const struct benchmark_result *result)
 	return result->of_shares;
 }
 
+static const char *harness_of_any(const struct benchmark_report *report)
+{
+	const char *harness = NULL;
+
+	for (size_t i = 0; !harness && i < report->count; i++)
+		harness = report->results[i].harness;
+	return harness;
+}
+
 /* Confidence and noise, which the verdicts depend on. */
 static void put_footing(const struct printer *printer)
 {
 	const struct benchmark_report *report = printer->report;
 	const struct diff_command_options *options = report->options;
+	const char *harness = harness_of_any(report);
 
 	fprintf(printer->out, "\n%g %% confidence for all benchmarks together",
 		options->confidence * 100);
@@ -259,7 +269,12 @@ static void put_footing(const struct printer *printer)
 			"; two runs of one program are assumed to vary by %.3g %% (--noise).\n"
 			"Several recordings per side measure it: parse.1.pb.gz, parse.2.pb.gz",
 			options->noise * 100);
-	if (has(report, is_of_shares))
+	if (harness)
+		fprintf(printer->out,
+			"\nshares are compared: %s runs for a fixed time, however slow a function "
+			"is",
+			harness);
+	else if (has(report, is_of_shares))
 		fputs("\nshares: the time of these recordings says nothing about their speed; "
 		      "only shares of functions are compared",
 		      printer->out);

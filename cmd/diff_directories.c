@@ -76,12 +76,30 @@ static void take_conditions(struct benchmark_result *result, const struct diff_p
 	}
 }
 
+static bool asks_whether_slower(const struct fail_conditions *conditions)
+{
+	for (size_t i = 0; i < conditions->count; i++)
+		if (fail_condition_is_slower(&conditions->items[i]))
+			return true;
+	return false;
+}
+
+/* Says so. */
+static bool cannot_be_judged(const struct benchmark *benchmark, const struct diff_pair *pair)
+{
+	if (!diff_pair_is_of_shares(pair) || !asks_whether_slower(&pair->options->conditions))
+		return false;
+	message_error(error_wrap(diff_pair_cannot_tell(pair), "%s", benchmark->name));
+	return true;
+}
+
 static void take_result(struct benchmark_result *result, const struct diff_pair *pair)
 {
 	result->event = xstrdup(pair->report.event);
 	result->quantity = xstrdup(pair->report.quantity);
 	result->unit = xstrdup(pair->report.unit);
 	result->kind = pair->report.kind;
+	result->harness = pair->harness;
 	result->of_shares = diff_pair_is_of_shares(pair);
 	result->old_samples = samples_of(pair, 0, pair->old->count);
 	result->new_samples = samples_of(pair, pair->old->count, pair->diff.columns);
@@ -117,6 +135,7 @@ static void compare(struct benchmark_result *result, const struct benchmark *ben
 	}
 	diff_pair_compare(&pair);
 	take_result(result, &pair);
+	result->cannot_be_judged = cannot_be_judged(benchmark, &pair);
 }
 
 static void compare_all(struct directories *directories, const struct diff_command_options *options,
@@ -218,24 +237,10 @@ static int judge(const struct benchmark_report *report)
 /* A gate that cannot judge must not pass. */
 static int find_trouble(const struct benchmark_report *report)
 {
-	bool asks_slower = false, failed = false;
-
-	for (size_t i = 0; i < report->options->conditions.count; i++)
-		asks_slower = asks_slower ||
-			      fail_condition_is_slower(&report->options->conditions.items[i]);
-	for (size_t i = 0; i < report->count; i++) {
-		const struct benchmark_result *result = &report->results[i];
-
-		failed = failed || result->failure;
-		if (!asks_slower || !result->of_shares || result->failure)
-			continue;
-		message_error(error_hint(
-			error_new("%s: shares do not tell whether the whole is slower",
-				  result->benchmark->name),
-			"record the same work on both sides, or judge functions: 'FUNCTION>2%%'"));
-		failed = true;
-	}
-	return failed ? STATUS_TROUBLE : STATUS_OK;
+	for (size_t i = 0; i < report->count; i++)
+		if (report->results[i].failure || report->results[i].cannot_be_judged)
+			return STATUS_TROUBLE;
+	return STATUS_OK;
 }
 
 static int run(struct directories *directories, const struct diff_command_options *options)

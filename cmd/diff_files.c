@@ -1,6 +1,7 @@
 #include "cmd/diff_files.h"
 
 #include "base/alloc.h"
+#include "report/harness.h"
 #include "report/merge.h"
 
 #include <string.h>
@@ -277,6 +278,15 @@ bool diff_files_are_runs(const struct diff_files *files)
 		if (!profile_get_info(files->items[i].input.profile)->is_run)
 			return false;
 	return true;
+}
+
+const char *diff_files_harness(const struct diff_files *files)
+{
+	const char *harness = NULL;
+
+	for (size_t i = 0; !harness && i < files->count; i++)
+		harness = harness_of(files->items[i].input.profile, files->items[i].event);
+	return harness;
 }
 
 /* 0 if samples are counted. Otherwise an estimate from the period, or one per stack and thread. */

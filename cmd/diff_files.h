@@ -59,6 +59,10 @@ struct diff_event diff_files_event(const struct diff_files *files);
 /* True if all files are recordings of a command from start to end. */
 bool diff_files_are_runs(const struct diff_files *files);
 
+/* The harness that some file's benchmarks ran in for a fixed time (report/harness.h); NULL: none.
+ */
+const char *diff_files_harness(const struct diff_files *files);
+
 /* By file, as in diff_options; *is_guess: not all files count their samples. To be freed. */
 double *diff_files_samples_per_weight(const struct diff_files *files, bool *is_guess);
 

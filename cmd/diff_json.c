@@ -110,6 +110,8 @@ void diff_print_json(const struct diff_report *report, FILE *out)
 	json_put_text(&json, "event", report->event);
 	json_put_text(&json, "quantity", report->quantity);
 	json_put_text(&json, "compared", of_shares ? "shares" : "recordings");
+	if (report->harness)
+		json_put_text(&json, "harness", report->harness);
 	json_put_real(&json, "confidence", report->options->confidence, DIFF_DIGITS);
 	json_put_real(&json, "noise", report->diff->overdispersion, DIFF_DIGITS);
 	put_side(&json, "old", report, report->old, 0);

@@ -8,8 +8,11 @@ static void decide(struct diff_pair *pair)
 {
 	enum normalize normalize = pair->options->normalize;
 
+	if (normalize == NORMALIZE_AUTO || normalize == NORMALIZE_SHARE)
+		pair->harness = diff_files_harness(&pair->files);
 	if (normalize == NORMALIZE_AUTO)
-		normalize = diff_files_are_runs(&pair->files) ? NORMALIZE_TIME : NORMALIZE_SHARE;
+		normalize = diff_files_are_runs(&pair->files) && !pair->harness ? NORMALIZE_TIME
+										: NORMALIZE_SHARE;
 	pair->by_samples = normalize == NORMALIZE_SAMPLES || pair->files.by_samples;
 	pair->comparison = (struct comparison_options){
 		.kind = normalize == NORMALIZE_SHARE ? COMPARE_SHARES : COMPARE_WEIGHTS,
@@ -59,6 +62,7 @@ void diff_pair_compare(struct diff_pair *pair)
 				       .old = pair->old,
 				       .new = pair->new,
 				       .label = pair->options->by_label,
+				       .harness = pair->harness,
 				       .rows = pair->options->rows};
 	per_weight = diff_files_samples_per_weight(&pair->files, &report->is_guess);
 	pair->merged = diff_files_merge(&pair->files);
@@ -82,6 +86,18 @@ void diff_pair_deinit(struct diff_pair *pair)
 bool diff_pair_is_of_shares(const struct diff_pair *pair)
 {
 	return pair->comparison.kind == COMPARE_SHARES;
+}
+
+struct error *diff_pair_cannot_tell(const struct diff_pair *pair)
+{
+	struct error *err = error_new("shares do not tell whether the whole is slower");
+
+	if (pair->harness)
+		return error_hint(err,
+				  "%s runs for a fixed time, however slow a function is: judge "
+				  "functions by 'FUNCTION>2%%', or record a fixed amount of work",
+				  pair->harness);
+	return error_hint(err, "--normalize time compares the weight per recording");
 }
 
 static bool is_meant(const char *name, const char *wanted)

@@ -20,6 +20,7 @@ struct diff_pair {
 	struct diff_files files;
 	struct comparison_options comparison;
 	bool by_samples;
+	const char *harness; /* that ran for a fixed time, if shares are compared; else NULL */
 	/* After diff_pair_compare(): */
 	struct profile *merged;
 	struct diff diff;
@@ -36,6 +37,8 @@ void diff_pair_deinit(struct diff_pair *pair);
 
 /* Shares do not tell whether the whole has changed. */
 bool diff_pair_is_of_shares(const struct diff_pair *pair);
+/* The error of asking shares whether the whole is slower. */
+MUST_CHECK struct error *diff_pair_cannot_tell(const struct diff_pair *pair);
 /* The total of a function, whose parameters may be left out; NULL: there is no such function. */
 const struct change *diff_pair_function(const struct diff_pair *pair, const char *name);
 

@@ -52,9 +52,7 @@ static struct error *check_conditions(const struct recordings *recordings)
 	for (size_t i = 0; i < conditions->count; i++)
 		if (fail_condition_is_slower(&conditions->items[i]) &&
 		    diff_pair_is_of_shares(&recordings->pair))
-			return error_hint(
-				error_new("shares do not tell whether the whole is slower"),
-				"--normalize time compares the weight per recording");
+			return diff_pair_cannot_tell(&recordings->pair);
 	return NULL;
 }
 

@@ -18,9 +18,10 @@ struct diff_report {
 	const char *quantity; /* what is compared: "CPU time", "samples" … */
 	enum value_kind kind; /* … of this kind and unit */
 	const char *unit;
-	bool is_guess;	   /* some file does not tell how many samples it has */
-	const char *label; /* rows are the values of this label; NULL: functions */
-	uint64_t rows;	   /* limit of functions and of stacks */
+	bool is_guess;	     /* some file does not tell how many samples it has */
+	const char *label;   /* rows are the values of this label; NULL: functions */
+	const char *harness; /* that ran for a fixed time, so shares are compared; NULL: none */
+	uint64_t rows;	     /* limit of functions and of stacks */
 };
 
 void diff_print(const struct diff_report *report, const struct pager *pager);

@@ -395,6 +395,11 @@ static void put_footing(const struct printer *printer)
 	if (report->is_guess)
 		fputs("\nnot all files count their samples: their number is estimated",
 		      printer->out);
+	if (report->harness)
+		fprintf(printer->out,
+			"\nshares are compared: %s runs for a fixed time, however slow a function "
+			"is",
+			report->harness);
 	fputc('\n', printer->out);
 }
 

@@ -6,6 +6,10 @@ import re
 
 import pytest
 
+from profiles import profile_message
+
+RUN = "recorded: a command, from its start to its end"
+
 
 def write(folder, name, parse=2000, rest=1000):
     """Folded stacks of a benchmark."""
@@ -40,6 +44,23 @@ def compare(prof):
         return json.loads(result.stdout)
 
     return run
+
+
+def write_run(path, stacks):
+    """A profile of prof's own, of a command from start to end: number of samples of 1 ms by stack, root first."""
+    message = profile_message()(string_table=["", "samples", "count", "cpu", "nanoseconds", RUN], comment=[5])
+    message.sample_type.add(type=1, unit=2)
+    message.sample_type.add(type=3, unit=4)
+    names = sorted({name for stack in stacks for name in stack})
+    for number, name in enumerate(names, 1):
+        message.string_table.append(name)
+        message.function.add(id=number, name=len(message.string_table) - 1)
+        message.location.add(id=number).line.add(function_id=number)
+    for stack, samples in stacks.items():
+        locations = [names.index(name) + 1 for name in reversed(stack)]
+        message.sample.add(location_id=locations, value=[samples, samples * 10**6])
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(message.SerializeToString())
 
 
 def rows(comparison):
@@ -209,3 +230,16 @@ def test_names_do_not_control_the_terminal(prof, tmp_path):
         write(tmp_path / side / side, "z\x07.folded")
     result = prof("diff", "--color", "never", tmp_path / "a", tmp_path / "b")
     assert "\x1b" not in result.stdout and "\x07" not in result.stdout
+
+
+def test_what_a_harness_repeats_for_a_fixed_time_is_compared_by_shares(prof, tmp_path):
+    """Even if the profiles are of whole commands, as `prof cargo bench` makes them."""
+    for side, parse in (("a", 2000), ("b", 2600)):
+        harness = "criterion::bencher::Bencher<M>::iter"
+        write_run(tmp_path / side / "lex.pb", {("main", harness, "parse"): parse, ("main", "emit"): 900})
+    compared = json.loads(prof("diff", "--json", tmp_path / "a", tmp_path / "b").stdout)
+    assert rows(compared)["lex"]["compared"] == "shares" and rows(compared)["lex"]["harness"] == "criterion"
+    result = prof("diff", "--fail-if", "slower>5%", tmp_path / "a", tmp_path / "b")
+    assert result.returncode == 2
+    assert "criterion runs for a fixed time, however slow a function is" in result.stdout
+    assert "prof: lex: shares do not tell whether the whole is slower\n  criterion runs for a fixed" in result.stderr
