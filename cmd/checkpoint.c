@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "cmd/trusted_user.h"
 #include "cmd/ui/message.h"
+#include "profile/tasks.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -154,8 +155,11 @@ static unsigned prepare_files(struct checkpoints *checkpoints)
 static void start_writer(struct checkpoints *checkpoints)
 {
 	checkpoints->writer = fork();
-	if (checkpoints->writer == 0)
+	if (checkpoints->writer == 0) {
+		/* The recording goes on with samples that lack these labels. */
+		tasks_label(pipeline_of(checkpoints)->profile);
 		_exit(!checkpoints->write(checkpoints->user, !checkpoints->has_failed));
+	}
 	if (checkpoints->writer < 0) {
 		checkpoints->writer = 0;
 		fail(checkpoints, error_errno(errno, "start a process"));

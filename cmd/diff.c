@@ -7,6 +7,7 @@
 #include "cmd/diff_recordings.h"
 #include "cmd/selection.h"
 #include "cmd/ui/message.h"
+#include "profile/tasks.h"
 
 #include <string.h>
 #include <sys/stat.h>
@@ -53,7 +54,8 @@ static struct error *take_noise(void *field, const char *argument)
 
 static struct error *take_by(void *field, const char *argument)
 {
-	static const struct option_choice choices[] = {{"function", 0}, {"label:KEY", 1}, {0}};
+	static const struct option_choice choices[] = {
+		{"function", 0}, {"task", 1}, {"label:KEY", 1}, {0}};
 	static const char label[] = "label:";
 	int choice;
 
@@ -61,7 +63,7 @@ static struct error *take_by(void *field, const char *argument)
 		*(const char **)field = argument + strlen(label);
 		return NULL;
 	}
-	*(const char **)field = NULL;
+	*(const char **)field = strcmp(argument, TASK_LABEL) ? NULL : TASK_LABEL;
 	return option_choice("table", choices, argument, &choice);
 }
 
@@ -79,8 +81,8 @@ static const struct option_entry table[] = {
 		     option_string, FIELD(event)),
 	OPTION_ENTRY(0, "label", "KEY[=GLOB]", SELECTION_LABEL_HELP, option_append, FIELD(labels)),
 	OPTION_ENTRY(0, "by", "WHAT",
-		     "show a row per function (default) or label:KEY: value of a label", take_by,
-		     FIELD(by_label)),
+		     "show a row per function (default), task, or label:KEY: value of a label",
+		     take_by, FIELD(by_label)),
 	OPTION_ENTRY(0, "confidence", "PERCENT",
 		     "call a change significant at this confidence (default 99)", take_confidence,
 		     FIELD(confidence)),

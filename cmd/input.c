@@ -7,6 +7,7 @@
 #include "cmd/ui/message.h"
 #include "format/format.h"
 #include "profile/source_users.h"
+#include "profile/tasks.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -141,11 +142,15 @@ static struct error *read_recording(int fd, const struct input_options *options,
 static struct error *read_any(int fd, const struct input_options *options, struct input *input)
 {
 	const struct format *format = format_of(fd);
+	struct error *err;
 
 	if (!format)
 		return read_recording(fd, options, input);
 	input->profile = profile_new();
-	return read_format(fd, format, input->profile);
+	err = read_format(fd, format, input->profile);
+	if (!err)
+		tasks_label(input->profile);
+	return err;
 }
 
 static bool ends_in(const char *path, const char *end)

@@ -91,9 +91,10 @@ static struct error *take_graph(void *field, const char *argument)
 
 const struct option_entry report_option_table[] = {
 	ENTRY('i', "input", "FILE", "read FILE, as the argument FILE", option_string, path),
-	ENTRY(0, "by", "function|module|process|thread|file|line|label:KEY",
-	      "show a row per function (default), file, line, module, process, thread, or "
-	      "label:KEY: value of a label",
+	ENTRY(0, "by", "function|module|process|thread|task|file|line|label:KEY",
+	      "show a row per function (default), file, line, module, process, thread, task (a "
+	      "spawned future, a job, goroutines of one go statement), or label:KEY: value of a "
+	      "label",
 	      selection_take_by, by.row),
 	ENTRY('s', "sort", "self|total|name", "sort rows by self, total or name (default self)",
 	      take_sort, by),

@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/nearest.h"
+#include "profile/tasks.h"
 
 #include <string.h>
 
@@ -13,14 +14,18 @@ void selection_options_deinit(struct selection_options *options)
 struct error *selection_take_by(void *field, const char *argument)
 {
 	static const struct option_choice choices[] = {
-		{"function", ROW_FUNCTION}, {"module", ROW_MODULE},
-		{"process", ROW_PROCESS},   {"thread", ROW_THREAD},
-		{"file", ROW_FILE},	    {"line", ROW_LINE},
-		{"label:KEY", ROW_LABEL},   {0}};
+		{"function", ROW_FUNCTION}, {"module", ROW_MODULE},   {"process", ROW_PROCESS},
+		{"thread", ROW_THREAD},	    {"file", ROW_FILE},	      {"line", ROW_LINE},
+		{"task", ROW_LABEL},	    {"label:KEY", ROW_LABEL}, {0}};
 	static const char label[] = "label:";
 	struct row_by *by = field;
 
 	*by = (struct row_by){0};
+	if (!strcmp(argument, TASK_LABEL)) {
+		by->key = ROW_LABEL;
+		by->label = TASK_LABEL;
+		return NULL;
+	}
 	if (!strncmp(argument, label, strlen(label)) && argument[strlen(label)]) {
 		by->key = ROW_LABEL;
 		by->label = argument + strlen(label);

@@ -471,6 +471,27 @@ void profile_map_threads(struct profile *profile,
 	}
 }
 
+void profile_relabel(struct profile *profile,
+		     label_set_id (*labels_of)(void *user, const struct profile_sample *sample),
+		     void *user)
+{
+	uint32_t count = profile->samples.count;
+	CLEANUP(free_ptr) uint32_t *moved = xcalloc(count, sizeof(*moved));
+
+	idmap_deinit(&profile->samples.ids);
+	profile->samples.count = 0;
+	for (stack_id id = 0; id < profile->stacks.count; id++)
+		profile->stacks.items[id].first_sample = NO_SAMPLE;
+	/* In place: samples only move towards the front. */
+	for (uint32_t i = 0; i < count; i++) {
+		struct profile_sample sample = profile->samples.items[i];
+
+		moved[i] = profile_add_samples(profile, labels_of(user, &sample), sample.stack,
+					       sample.event, sample.samples, sample.weight);
+	}
+	timeline_move_samples(&profile->timeline, moved);
+}
+
 uint64_t profile_fade(struct profile *profile, double factor, uint64_t least_samples)
 {
 	uint64_t left = 0;

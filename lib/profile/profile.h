@@ -190,6 +190,13 @@ label_set_id profile_label_set(struct profile *profile, const struct profile_thr
  */
 void profile_map_threads(struct profile *profile,
 			 void (*map)(void *user, struct profile_thread *thread), void *user);
+/*
+ * Gives each sample the labels that `labels_of` returns, which may add label sets. Merges samples
+ * that have become equal; ids of samples change then, also those in the timeline.
+ */
+void profile_relabel(struct profile *profile,
+		     label_set_id (*labels_of)(void *user, const struct profile_sample *sample),
+		     void *user);
 /* The label set of a thread without other labels. */
 label_set_id profile_thread_labels(struct profile *profile, pid_t pid, pid_t tid,
 				   const char *process, const char *name);

@@ -45,6 +45,14 @@ void timeline_sort_samples(struct timeline *timeline)
 		      by_time);
 }
 
+void timeline_move_samples(struct timeline *timeline, const uint32_t *moved)
+{
+	for (uint64_t i = 0; i < timeline->sample_count; i++)
+		timeline->samples[i].sample = moved[timeline->samples[i].sample];
+	for (uint64_t i = 0; i < timeline->interval_count; i++)
+		timeline->intervals[i].sample = moved[timeline->intervals[i].sample];
+}
+
 static int by_end(const void *a, const void *b)
 {
 	const struct profile_interval *left = a, *right = b;

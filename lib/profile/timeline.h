@@ -77,6 +77,8 @@ void timeline_add_interval(struct timeline *timeline, const struct profile_inter
 void timeline_add_marker(struct timeline *timeline, const struct profile_marker *marker);
 /* By time, for those that were not added in order. */
 void timeline_sort_samples(struct timeline *timeline);
+/* The aggregated samples have other indexes: moved, by former index. */
+void timeline_move_samples(struct timeline *timeline, const uint32_t *moved);
 /* By their ends. */
 void timeline_sort_intervals(struct timeline *timeline);
 

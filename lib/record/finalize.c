@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "profile/tasks.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -107,6 +108,7 @@ void finalize(const struct finalize_options *options, struct finalize_result *re
 	session_finish(pipeline->session);
 	if (!options->keeps_addresses)
 		symbolize_all(options, &ret->symbolized);
+	tasks_label(pipeline->profile);
 	quality_init(&ret->quality, pipeline->profile, session_counts(pipeline->session),
 		     options->balance);
 	ret->quality.counts.own_cpu_ns = info.quality.own_cpu_ns;

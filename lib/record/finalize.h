@@ -1,6 +1,6 @@
 /*
- * Completes a profile after its last sample: symbolizes its frames, computes its quality and sets
- * its info.
+ * Completes a profile after its last sample: symbolizes its frames, labels its samples with their
+ * tasks, computes its quality and sets its info.
  */
 #ifndef PROF_RECORD_FINALIZE_H
 #define PROF_RECORD_FINALIZE_H

@@ -1,0 +1,174 @@
+#include "profile/task_name.h"
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/text.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *last_of(const char *path, const char *word)
+{
+	const char *found = NULL;
+
+	for (const char *at = path; (at = strstr(at, word)); at++)
+		found = at;
+	return found;
+}
+
+const char *task_file(const char *path)
+{
+	static const char *const above[] = {"/registry/src/", "/git/checkouts/"};
+	static const char *const inside[] = {"/src/", "/examples/", "/tests/", "/benches/"};
+	const char *best = NULL, *slash;
+
+	for (size_t i = 0; i < ARRAY_SIZE(above); i++) {
+		const char *at = strstr(path, above[i]);
+		const char *package = at ? strchr(at + strlen(above[i]), '/') : NULL;
+
+		if (package)
+			return package + 1;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(inside); i++) {
+		const char *at = last_of(path, inside[i]);
+
+		best = at && (!best || at < best) ? at : best;
+	}
+	slash = strrchr(path, '/');
+	return best ? best + 1 : *path == '/' && slash ? slash + 1 : path;
+}
+
+/* A part of a path that is a body without a name: "{{closure}}", "{closure#1}", "{async_block#0}".
+ */
+struct body {
+	const char *what; /* "closure", "async block", "async fn" */
+	int number;	  /* -1 when unknown */
+};
+
+static bool parse_body(const char *at, struct body *ret)
+{
+	static const struct {
+		const char *begins, *what;
+	} bodies[] = {
+		{"{{closure}}", "closure"},	      {"{closure#", "closure"},
+		{"{async_fn#", "async fn"},	      {"{async_block#", "async block"},
+		{"{async_closure#", "async closure"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(bodies); i++) {
+		size_t len = strlen(bodies[i].begins);
+
+		if (strncmp(at, bodies[i].begins, len) != 0)
+			continue;
+		ret->what = bodies[i].what;
+		ret->number = at[len - 1] == '#' ? atoi(at + len) : -1;
+		return true;
+	}
+	return false;
+}
+
+/* Where the last part of a path begins: after its last "::" that is in no bracket. */
+static size_t last_part(const char *path, size_t len)
+{
+	size_t found = 0;
+	int depth = 0;
+
+	for (size_t i = 0; i + 1 < len; i++) {
+		depth += path[i] == '<';
+		depth -= path[i] == '>' && i && path[i - 1] != '-';
+		if (depth <= 0 && path[i] == ':' && path[i + 1] == ':')
+			found = i + 2;
+	}
+	return found;
+}
+
+/* "shop::Cart::add" of "<shop::Cart>::add" and of "shop::Cart::add::{{closure}}". To be freed. */
+static char *function_of(const char *path, size_t len)
+{
+	size_t part;
+	struct body body;
+	char *ret;
+
+	for (;;) {
+		part = last_part(path, len);
+		if (!part || !parse_body(path + part, &body))
+			break;
+		len = part - 2;
+	}
+	if (*path != '<')
+		return xstrndup(path, len);
+	part = last_part(path, len);
+	if (part < 3 || path[part - 3] != '>' || strstr(path, " as ") || strchr("&[(*", path[1]))
+		return xstrndup(path, len);
+	ret = xasprintf("%.*s%.*s", (int)(part - 4), path + 1, (int)(len - part + 2),
+			path + part - 2);
+	return ret;
+}
+
+/* "shop::Cart" of "<shop::Cart as core::future::future::Future>::poll". To be freed; NULL: none. */
+static char *future_of(const char *name)
+{
+	const char *as = strstr(name, " as core::future::future::Future>::poll");
+
+	return *name == '<' && as ? xstrndup(name + 1, (size_t)(as - name - 1)) : NULL;
+}
+
+static char *body_name(const struct task_function *function, struct body body, size_t part)
+{
+	CLEANUP(free_ptr) char *of = NULL;
+
+	if (function->line && *function->file)
+		return xasprintf("%s %s:%u", body.what, task_file(function->file), function->line);
+	if (!part)
+		return xasprintf("%s %s", body.what, task_file(function->file));
+	of = function_of(function->name, part - 2);
+	if (body.number >= 0)
+		return xasprintf("%s #%d of %s", body.what, body.number, of);
+	return xasprintf("%s of %s", body.what, of);
+}
+
+/* Without debug information the body of an async function is a closure directly below a function.
+ */
+static bool is_async_function(const struct task_function *function, struct body body, size_t part,
+			      enum task_kind kind)
+{
+	struct body outer;
+
+	if (!part || !strcmp(body.what, "async fn"))
+		return part;
+	return !function->line && !strcmp(body.what, "closure") && body.number <= 0 &&
+	       (kind == TASK_FUTURE || kind == TASK_ROOT) &&
+	       !parse_body(function->name + last_part(function->name, part - 2), &outer);
+}
+
+static char *plain_name(const struct task_function *function, enum task_kind kind)
+{
+	size_t len = strlen(function->name);
+	size_t part = last_part(function->name, len);
+	char *future = future_of(function->name);
+	struct body body;
+
+	if (future)
+		return future;
+	if (kind == TASK_GOROUTINE)
+		return xstrdup(function->name);
+	if (!parse_body(function->name + part, &body))
+		return function_of(function->name, len);
+	if (is_async_function(function, body, part, kind))
+		return function_of(function->name, part - 2);
+	if (!function->line && (kind == TASK_FUTURE || kind == TASK_ROOT) &&
+	    !strcmp(body.what, "closure"))
+		body.what = "async block";
+	return body_name(function, body, part);
+}
+
+char *task_name(const struct task_function *function, enum task_kind kind)
+{
+	CLEANUP(free_ptr) char *name = plain_name(function, kind);
+
+	return xasprintf("%s%s", name,
+			 kind == TASK_ROOT	 ? " (block_on)"
+			 : kind == TASK_BLOCKING ? " (spawn_blocking)"
+						 : "");
+}

@@ -1,0 +1,22 @@
+/* The names of tasks (tasks.h). */
+#ifndef PROF_PROFILE_TASK_NAME_H
+#define PROF_PROFILE_TASK_NAME_H
+
+#include "profile/task_rules.h"
+
+#include <stdint.h>
+
+/* The function where a task begins. */
+struct task_function {
+	const char *name; /* demangled */
+	const char *file; /* "" when unknown */
+	uint32_t line;	  /* where it is declared; 0 when unknown */
+};
+
+/* To be freed. */
+char *task_name(const struct task_function *function, enum task_kind kind);
+
+/* A source file as people call it: "src/main.rs", "tokio-1.38.0/src/task/spawn.rs". Borrowed. */
+const char *task_file(const char *path);
+
+#endif

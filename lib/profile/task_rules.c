@@ -1,0 +1,199 @@
+#include "profile/task_rules.h"
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/text.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+/* clang-format off */
+static const struct task_rule rules[] = {
+	/* tokio: the worker threads are blocking tasks themselves. */
+	{"tokio::runtime::scheduler::multi_thread::worker::run", MARK_END, 0},
+	{"tokio::runtime::scheduler::multi_thread_alt::worker::run", MARK_END, 0},
+	{"tokio::runtime::blocking::task::BlockingTask::poll", MARK_BEGIN, TASK_BLOCKING},
+	{"tokio::runtime::task::raw::poll", MARK_BEGIN, TASK_FUTURE},
+	{"tokio::runtime::task::harness::Harness::poll", MARK_BEGIN, TASK_FUTURE},
+	{"tokio::runtime::task::harness::poll_future", MARK_BEGIN, TASK_FUTURE},
+	{"tokio::runtime::task::core::Core::poll", MARK_BEGIN, TASK_FUTURE},
+	{"tokio::task::blocking::block_in_place", MARK_MAY_BLOCK, 0},
+	{"tokio::runtime::scheduler::multi_thread::worker::block_in_place", MARK_MAY_BLOCK, 0},
+	{"tokio::runtime::scheduler::block_in_place::block_in_place", MARK_MAY_BLOCK, 0},
+	{"tokio::runtime::park::CachedParkThread::block_on", MARK_OUTERMOST, TASK_ROOT},
+	{"tokio::runtime::scheduler::current_thread::CoreGuard::block_on", MARK_OUTERMOST, TASK_ROOT},
+
+	/* smol and async-std: blocking's threads run their closures as futures of async-task, too. */
+	{"blocking::unblock", MARK_BEGIN, TASK_BLOCKING},
+	{"async_task::raw::RawTask::run", MARK_BEGIN, TASK_FUTURE},
+	{"async_io::driver::block_on", MARK_OUTERMOST, TASK_ROOT},
+	{"futures_lite::future::block_on", MARK_OUTERMOST, TASK_ROOT},
+
+	/* Other executors. */
+	{"embassy_executor::raw::TaskStorage::poll", MARK_BEGIN, TASK_FUTURE},
+	{"futures_executor::local_pool::block_on", MARK_OUTERMOST, TASK_ROOT},
+	{"futures_executor::local_pool::run_executor", MARK_OUTERMOST, TASK_ROOT},
+	{"futures_executor::thread_pool::Task::run", MARK_BEGIN, TASK_FUTURE},
+	{"pollster::block_on", MARK_OUTERMOST, TASK_ROOT},
+
+	/* rayon: a thread that waits for a job executes others. */
+	{"rayon_core::job::StackJob::execute", MARK_BEGIN, TASK_JOB},
+	{"rayon_core::job::StackJob::run_inline", MARK_BEGIN, TASK_JOB},
+	{"rayon_core::job::HeapJob::execute", MARK_BEGIN, TASK_JOB},
+	{"rayon_core::job::ArcJob::execute", MARK_BEGIN, TASK_JOB},
+
+	/* Go. */
+	{"runtime.goexit", MARK_BEGIN_NEXT, TASK_GOROUTINE},
+	{"runtime.main", MARK_GLUE, 0},
+
+	/* What passes a poll or a call on. */
+	{"tokio", MARK_GLUE, 0},
+	{"tokio_util", MARK_GLUE, 0},
+	{"tokio_stream", MARK_GLUE, 0},
+	{"futures", MARK_GLUE, 0},
+	{"futures_core", MARK_GLUE, 0},
+	{"futures_executor", MARK_GLUE, 0},
+	{"futures_lite", MARK_GLUE, 0},
+	{"futures_util", MARK_GLUE, 0},
+	{"async_executor", MARK_GLUE, 0},
+	{"async_global_executor", MARK_GLUE, 0},
+	{"async_io", MARK_GLUE, 0},
+	{"async_std", MARK_GLUE, 0},
+	{"async_task", MARK_GLUE, 0},
+	{"blocking", MARK_GLUE, 0},
+	{"smol", MARK_GLUE, 0},
+	{"embassy_executor", MARK_GLUE, 0},
+	{"pin_project", MARK_GLUE, 0},
+	{"pin_project_lite", MARK_GLUE, 0},
+	{"rayon", MARK_GLUE, 0},
+	{"rayon_core", MARK_GLUE, 0},
+	{"tracing", MARK_GLUE, 0},
+	{"tracing_futures", MARK_GLUE, 0},
+	{"std", MARK_GLUE, 0},
+	{"core", MARK_GLUE, 0},
+	{"alloc", MARK_GLUE, 0},
+};
+/* clang-format on */
+
+/* The end of a bracket that opens at `at`, after it; the end of the text if it stays open. */
+static const char *skip_bracket(const char *at)
+{
+	unsigned depth = 0;
+
+	for (; *at; at++) {
+		if (*at == '<')
+			depth++;
+		else if (*at == '>' && at[-1] != '-' && --depth == 0)
+			return at + 1;
+	}
+	return at;
+}
+
+/* The end of T in "<T>::f" or "<T as Trait>::f", whose bracket ends before `end`. */
+static const char *end_of_type(const char *at, const char *end)
+{
+	while (at < end && *at != '>' && !text_begins(at, " as "))
+		at = *at == '<' ? skip_bracket(at) : at + 1;
+	return at < end ? at : end;
+}
+
+static char *copy_path(char *to, const char *at, const char *end)
+{
+	while (at < end) {
+		if (*at != '<') {
+			*to++ = *at++;
+			continue;
+		}
+		/* "::<u8>" */
+		if (to[-1] == ':' && to[-2] == ':')
+			to -= 2;
+		at = skip_bracket(at);
+	}
+	return to;
+}
+
+char *task_rule_path(const char *name)
+{
+	size_t len = strlen(name);
+	/* copy_path() looks at two characters before. */
+	char *room = xcalloc(len + 3, 1), *path = room + 2, *end = path, *ret;
+	const char *rest = name;
+
+	if (*name == '<') {
+		const char *type = name + 1;
+
+		rest = skip_bracket(name);
+		type += text_begins(type, "&mut ") ? 5 : *type == '&';
+		end = *type == '<' ? copy_path(end, type + 1, end_of_type(type + 1, rest))
+				   : copy_path(end, type, end_of_type(type, rest));
+	}
+	end = copy_path(end, rest, name + len);
+	ret = xstrndup(path, (size_t)(end - path));
+	free(room);
+	return ret;
+}
+
+static bool matches(const char *path, const char *rule)
+{
+	size_t len = strlen(rule);
+
+	return !strncmp(path, rule, len) &&
+	       (!path[len] || !strncmp(path + len, "::", 2) || path[len] == ' ');
+}
+
+static const struct task_rule *find(const char *path)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(rules); i++)
+		if (matches(path, rules[i].path))
+			return &rules[i];
+	return NULL;
+}
+
+/* "tokio-1.38.0/src/…" of "/…/registry/src/index/tokio-1.38.0/src/…"; NULL: of no registry. */
+static const char *in_registry(const char *file)
+{
+	const char *at = strstr(file, "/registry/src/");
+	const char *slash = at ? strchr(at + strlen("/registry/src/"), '/') : NULL;
+
+	return slash ? slash + 1 : NULL;
+}
+
+/* The crate of a file in a registry, as it is called in paths: "tokio_util"; to be freed. */
+static char *crate_of(const char *file)
+{
+	const char *crate = in_registry(file);
+	const char *version = crate;
+	char *name;
+
+	if (!crate)
+		return xstrdup(strstr(file, "/library/std/")	 ? "std"
+			       : strstr(file, "/library/alloc/") ? "alloc"
+			       : strstr(file, "/library/core/")	 ? "core"
+								 : "");
+	while ((version = strpbrk(version, "-/")) && *version == '-' &&
+	       !(version[1] >= '0' && version[1] <= '9'))
+		version++;
+	name = xstrndup(crate, version ? (size_t)(version - crate) : strlen(crate));
+	for (char *at = name; *at; at++)
+		if (*at == '-')
+			*at = '_';
+	return name;
+}
+
+struct task_rule task_rule_of(const char *name, const char *file)
+{
+	static const struct task_rule program = {.mark = MARK_PROGRAM};
+	CLEANUP(free_ptr) char *path = task_rule_path(name);
+	CLEANUP(free_ptr) char *crate = NULL;
+	const struct task_rule *rule = find(path);
+	size_t len = strlen(path);
+
+	if (!rule && !strstr(path, "::")) {
+		crate = crate_of(file);
+		rule = *crate ? find(crate) : NULL;
+	}
+	/* Go: calls the function of a go statement with its arguments. */
+	if (!rule && len > 8 && strstr(path, ".gowrap"))
+		return (struct task_rule){.mark = MARK_GLUE};
+	return rule ? *rule : program;
+}

@@ -1,0 +1,50 @@
+/*
+ * The rules that find tasks in stacks, as data: which functions of a runtime begin a task, end one,
+ * or may block; and how names of functions are compared with them.
+ *
+ * Names are compared as paths. A path is the demangled name without generic arguments, with the
+ * type's path in the place of "<T>" and "<T as Trait>": of
+ * "<async_task::raw::RawTask<F,T,S,M>>::run", "async_task::raw::RawTask<F,T,S,M>::run" and
+ * "<async_task::raw::RawTask<F,T,S,M> as X>::run" it is "async_task::raw::RawTask::run". A rule
+ * matches a path that is equal or continues with "::", so it matches the closures of its function,
+ * too. The first rule that matches decides.
+ *
+ * A compiler that writes line tables only has no path for inlined functions, "poll<tok::Future>".
+ * These are passed over if their file is of a crate or library that is no program's.
+ */
+#ifndef PROF_PROFILE_TASK_RULES_H
+#define PROF_PROFILE_TASK_RULES_H
+
+#include <stddef.h>
+
+/* What a task is. */
+enum task_kind {
+	TASK_FUTURE,	/* polled by an executor, whose threads must not block */
+	TASK_ROOT,	/* the future that a thread polls itself: block_on() */
+	TASK_BLOCKING,	/* a closure on a thread that may block: spawn_blocking() */
+	TASK_JOB,	/* a closure of a pool: rayon */
+	TASK_GOROUTINE, /* its scheduler gives its thread to others when it blocks */
+};
+
+enum task_mark {
+	MARK_PROGRAM,	 /* no rule: may be where a task begins */
+	MARK_GLUE,	 /* is passed over in the search for the function where it begins */
+	MARK_BEGIN,	 /* the first function of the program below it is that of a task … */
+	MARK_BEGIN_NEXT, /* … or the very next function is, whatever it is */
+	MARK_OUTERMOST,	 /* begins a task unless it is in one */
+	MARK_END,	 /* its callees are of no task until another begins */
+	MARK_MAY_BLOCK,	 /* the task has told its executor that it blocks in here */
+};
+
+struct task_rule {
+	const char *path;
+	enum task_mark mark;
+	enum task_kind kind; /* of those that begin a task */
+};
+
+/* The path of a demangled name; to be freed. */
+char *task_rule_path(const char *name);
+/* name: demangled. file: of the function; "" when unknown. */
+struct task_rule task_rule_of(const char *name, const char *file);
+
+#endif
