@@ -8,6 +8,7 @@
 #include "format/format.h"
 #include "profile/source_users.h"
 #include "profile/tasks.h"
+#include "report/logical.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -208,6 +209,14 @@ struct error *input_read(const char *path, const struct input_options *options, 
 		source_users_distrust(input.profile, st.st_uid);
 	*ret = input;
 	return NULL;
+}
+
+void input_make_logical(struct input *input)
+{
+	struct profile *original = input->profile;
+
+	input->profile = logical_profile(original);
+	profile_free(original);
 }
 
 void input_deinit(struct input *input)

@@ -48,6 +48,8 @@ const char *input_default(void);
 /* path: "-" is stdin. What a recording lacks, having been cut off, is told on stderr. */
 MUST_CHECK struct error *input_read(const char *path, const struct input_options *options,
 				    struct input *ret);
+/* Replaces the profile by its logical view (report/logical.h). */
+void input_make_logical(struct input *input);
 /* A zeroed one has nothing to free. */
 void input_deinit(struct input *input);
 

@@ -146,6 +146,8 @@ static int report_on(const struct report_options *options, const char *path)
 	struct report report = {.options = options, .path = path, .input = &input};
 	struct error *err = input_read(path, &options->input, &input);
 
+	if (!err && options->logical)
+		input_make_logical(&input);
 	if (!err) {
 		report.profile = input.profile;
 		err = make_report(&report);

@@ -141,6 +141,8 @@ static void put_tree(struct writer *writer, const char *key, const struct pruned
 			json_put_bool(&writer->json, "is_inlined", true);
 		if (node->is_recursive)
 			json_put_bool(&writer->json, "is_recursive", true);
+		if (node->folded)
+			json_put_number(&writer->json, "folded", node->folded);
 		put_sums(writer, node->self, node->total);
 		json_end_object(&writer->json);
 	}
@@ -264,6 +266,8 @@ void report_json(const struct report *report, FILE *out)
 	json_begin_object(json);
 	json_put_text(json, "schema", SCHEMA);
 	json_put_text(json, "file", report->path);
+	if (report->options->logical)
+		json_put_bool(json, "logical", true);
 	put_recording(&writer);
 	json_key(json, "events");
 	json_begin_array(json);

@@ -47,7 +47,7 @@ static void chain_init(struct chain *chain, const struct tree *tree, uint32_t li
 		columns = at_most(columns - JOINT_COLUMNS, LINK_NAME);
 	for (uint32_t i = 0; i < chain->count; i++) {
 		const struct pruned_node *node = &tree->pruned->nodes[chain->first + i];
-		const char *marks = tree_node_marks(node);
+		CLEANUP(free_ptr) char *marks = tree_node_marks(node);
 		CLEANUP(free_ptr)
 		char *name = table_name(labels[node->label].name, columns - strlen(marks));
 
@@ -188,23 +188,35 @@ static void put_line(struct tree *tree, uint32_t line)
 	fputc('\n', tree->writer->out);
 }
 
+static void put_mark(const struct table_writer *writer, bool is_used, const char *words,
+		     const char **joint)
+{
+	if (!is_used)
+		return;
+	fprintf(writer->out, "%s%s", *joint, words);
+	*joint = "; ";
+}
+
 static void put_legend(const struct tree *tree)
 {
 	const struct table_writer *writer = tree->writer;
-	bool has_inlined = false, has_recursive = false;
+	bool has_inlined = false, has_recursive = false, has_folded = false;
+	const char *joint = "";
 
 	for (size_t i = 0; i < tree->pruned->count; i++) {
 		has_inlined |= tree->pruned->nodes[i].is_inlined;
 		has_recursive |= tree->pruned->nodes[i].is_recursive;
+		has_folded |= tree->pruned->nodes[i].folded;
 	}
 	fputs(pager_sequence(writer->pager, STYLE_FAINT), writer->out);
-	if (tree->report->min_tree_weight > 1)
-		fprintf(writer->out, "below %g %% left out (--min)%s",
-			tree->report->min_tree_percent, has_inlined || has_recursive ? "; " : "");
-	if (has_inlined)
-		fprintf(writer->out, "[i] inlined%s", has_recursive ? "; " : "");
-	if (has_recursive)
-		fputs("[r] recursive", writer->out);
+	if (tree->report->min_tree_weight > 1) {
+		fprintf(writer->out, "below %g %% left out (--min)",
+			tree->report->min_tree_percent);
+		joint = "; ";
+	}
+	put_mark(writer, has_inlined, "[i] inlined", &joint);
+	put_mark(writer, has_recursive, "[r] recursive", &joint);
+	put_mark(writer, has_folded, "[N folded] calls of runtime code before it", &joint);
 	fprintf(writer->out, "%s\n", pager_sequence(writer->pager, STYLE_PLAIN));
 }
 

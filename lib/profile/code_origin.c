@@ -1,29 +1,16 @@
 #include "profile/code_origin.h"
 
 #include "base/alloc.h"
+#include "base/text.h"
 
 #include <stdbool.h>
 #include <string.h>
 
-/* The beginning of the names of files that hold nothing but a C library or a runtime … */
+/* The beginning of the names of files that hold nothing but a C library or a runtime. */
 static const char *const c_libraries[] = {"libc.so",  "libc-",	"libc.musl", "libpthread",
 					  "librt.so", "librt-", "ld-linux",  "ld-musl",
 					  "ld-2.",    "[vdso]", "linux-vdso"};
 static const char *const runtimes[] = {"libstdc++", "libc++", "libgcc_s", "libjvm", "libjli"};
-
-/* … and of the names of functions, wherever they are linked: of C, and of C++, Rust, Go and Java.
- */
-static const char *const c_functions[] = {
-	"__", "pthread_",
-	/* What Go's scheduler waits with, below what it waits for. */
-	"runtime.futex", "runtime.note", "runtime.usleep", "runtime.mPark", "runtime.stopm",
-	"runtime.epoll", "runtime.netpoll", "runtime.semasleep", "runtime/internal/syscall",
-	"internal/runtime/syscall",
-	/* What a HotSpot virtual machine waits with. */
-	"os::Platform", "PosixSemaphore::"};
-static const char *const runtime_functions[] = {
-	"std::", "core::", "alloc::", "runtime.", "runtime/", "internal/", "sync.", "syscall.",
-	"time.", "java.",  "jdk.",    "sun.",	  "Ljava/",   "Ljdk/",	   "Lsun/"};
 
 static bool begins_with_any(const char *text, const char *const *words, size_t count)
 {
@@ -43,12 +30,92 @@ static const char *without_type(const char *name)
 		if (*at == '<')
 			depth++;
 		else if (*at == '>')
-			depth -= depth > 0;
+			depth -= depth > 0 && at[-1] != '-';
 		else if (*at == ' ' && !depth && at[1] != '[')
 			word = at + 1;
 	}
-	/* "<std::io::Stdin as std::io::Read>::read" */
-	return *word == '<' ? word + 1 : word;
+	return word;
+}
+
+/* The type without "&", "mut ", "*const ", "dyn ". */
+static const char *without_reference(const char *type)
+{
+	static const char *const marks[] = {"&", "mut ", "*const ", "*mut ", "dyn ", "impl "};
+
+	for (size_t i = 0; i < ARRAY_SIZE(marks);) {
+		bool is_there = text_begins(type, marks[i]);
+
+		type += is_there ? strlen(marks[i]) : 0;
+		i = is_there ? 0 : i + 1;
+	}
+	return type;
+}
+
+/* What is after "<T": " as Trait>::f" or ">::f". */
+static const char *after_type(const char *type)
+{
+	unsigned depth = 0;
+
+	for (; *type; type++) {
+		if (*type == '<' || *type == '(' || *type == '[')
+			depth++;
+		else if (!depth && (*type == '>' || text_begins(type, " as ")))
+			return type;
+		else if (*type == ')' || *type == ']' || (*type == '>' && type[-1] != '-'))
+			depth -= depth > 0;
+	}
+	return type;
+}
+
+/* "core::iter::Map<I>": the type has a path; "T", "u64", "[T]" have none. */
+static bool has_path(const char *type)
+{
+	size_t name = strspn(type,
+			     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+
+	return name && text_begins(type + name, "::");
+}
+
+/* The path of code_rules.h. */
+static const char *path_of(const char *name)
+{
+	static const char calls[] = "core::ops::function::";
+	const char *path = *name == '<' ? name : without_type(name), *type, *trait;
+
+	if (*path != '<')
+		return path;
+	type = without_reference(path + 1);
+	trait = after_type(type);
+	trait = text_begins(trait, " as ") ? trait + strlen(" as ") : NULL;
+	/* Only the compiler implements the traits of calls. */
+	if (trait && text_begins(trait, calls))
+		return trait;
+	if (has_path(type))
+		return type;
+	return trait ? trait : "primitive::";
+}
+
+/* Whether the name ends here but for its parameters or a suffix. */
+static bool is_end(const char *at)
+{
+	return !*at || *at == '(' || *at == '@' || *at == '.' || *at == ' ';
+}
+
+static bool rule_matches(const char *rule, const char *path)
+{
+	while (*rule && *rule == *path) {
+		rule++;
+		path++;
+	}
+	return !*rule || (*rule == '$' && !rule[1] && is_end(path));
+}
+
+static struct code_class class_by_rules(const char *path)
+{
+	for (size_t i = 0; i < code_rule_count; i++)
+		if (rule_matches(code_rules[i].name, path))
+			return code_rules[i].class;
+	return (struct code_class){ORIGIN_PROGRAM, ROLE_PROGRAM, NULL};
 }
 
 /* "py::get:/usr/lib/python3.11/queue.py", "py::_find:<frozen importlib>" */
@@ -76,14 +143,29 @@ static bool is_java_stub(const char *name)
 
 #define BEGINS_WITH_ANY(text, words) begins_with_any(text, words, ARRAY_SIZE(words))
 
+/* Of code that comes with a language or the C library, wherever that code is. */
+static struct code_class class_in_library(struct code_class class, enum code_origin origin)
+{
+	class.origin = origin;
+	if (class.role == ROLE_PROGRAM)
+		class.role = ROLE_WORK;
+	return class;
+}
+
+struct code_class code_class_of(const char *module, const char *name)
+{
+	struct code_class class = class_by_rules(path_of(name));
+
+	if (class.origin == ORIGIN_C_LIBRARY)
+		return class;
+	if (BEGINS_WITH_ANY(module, c_libraries))
+		return class_in_library(class, ORIGIN_C_LIBRARY);
+	if (BEGINS_WITH_ANY(module, runtimes) || is_python_library(name) || is_java_stub(name))
+		return class_in_library(class, ORIGIN_RUNTIME);
+	return class;
+}
+
 enum code_origin code_origin_of(const char *module, const char *name)
 {
-	const char *plain = without_type(name);
-
-	if (BEGINS_WITH_ANY(module, c_libraries) || BEGINS_WITH_ANY(plain, c_functions))
-		return ORIGIN_C_LIBRARY;
-	if (BEGINS_WITH_ANY(module, runtimes) || BEGINS_WITH_ANY(plain, runtime_functions) ||
-	    is_python_library(name) || is_java_stub(name))
-		return ORIGIN_RUNTIME;
-	return ORIGIN_PROGRAM;
+	return code_class_of(module, name).origin;
 }

@@ -1,17 +1,18 @@
 /*
- * Where a function is from, by the name of its file and its own: the program, the runtime of its
- * language, or the C library. Waiting is of interest in the program.
+ * What a function is to the people who read a profile, by the name of its file and its own: its
+ * origin and its role (code_rules.h).
+ *
+ * Names are matched as they are demangled, with generic arguments, and before they are shortened.
+ * The work per name is bounded by the size of the table and the length of the name.
  */
 #ifndef PROF_PROFILE_CODE_ORIGIN_H
 #define PROF_PROFILE_CODE_ORIGIN_H
 
-enum code_origin {
-	ORIGIN_PROGRAM, /* or a library of its own */
-	ORIGIN_RUNTIME, /* comes with the language */
-	ORIGIN_C_LIBRARY,
-};
+#include "profile/code_rules.h"
 
-/* module: without its directory. name: demangled; "": unknown. */
+/* module: without its directory. name: demangled; "": unknown; "[module+0x1234]": an address. */
+struct code_class code_class_of(const char *module, const char *name);
+
 enum code_origin code_origin_of(const char *module, const char *name);
 
 #endif

@@ -168,7 +168,8 @@ static uint64_t hash_named(uint32_t module, uint64_t offset, const struct profil
 	uint64_t hash = hash_mix(offset, table_key(module, count));
 
 	for (unsigned i = 0; i < count; i++)
-		hash = hash_mix(hash, table_key(lines[i].function, lines[i].line));
+		hash = hash_mix(hash,
+				table_key(lines[i].function, lines[i].line) + lines[i].folded);
 	return hash;
 }
 

@@ -79,7 +79,9 @@ struct profile_function {
 /* A function and a line in it. It is inlined into the function of the next line, if any. */
 struct profile_line {
 	function_id function;
-	uint32_t line; /* 0 when unknown */
+	uint32_t line;	 /* 0 when unknown */
+	uint32_t folded; /* in a logical profile (report/logical.h): lines between the caller and
+			    this one that are left out; else 0 */
 };
 
 struct profile_frame {

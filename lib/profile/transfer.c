@@ -95,7 +95,7 @@ static uint32_t copy_module(const struct transfer *transfer, uint32_t id)
 	return *copy;
 }
 
-static uint32_t module_of(const struct transfer *transfer, uint32_t id)
+uint32_t transfer_module(struct transfer *transfer, uint32_t id)
 {
 	/* A module without a description. */
 	if (id >= profile_module_count(transfer->from))
@@ -105,7 +105,7 @@ static uint32_t module_of(const struct transfer *transfer, uint32_t id)
 	return transfer->module_ids[id];
 }
 
-static function_id function_of(const struct transfer *transfer, function_id id)
+function_id transfer_function(struct transfer *transfer, function_id id)
 {
 	struct profile_function function;
 
@@ -119,15 +119,15 @@ static function_id function_of(const struct transfer *transfer, function_id id)
 }
 
 /* To be freed. */
-static struct profile_line *copy_lines(const struct transfer *transfer,
-				       const struct profile_frame *frame)
+static struct profile_line *copy_lines(struct transfer *transfer, const struct profile_frame *frame)
 {
 	struct profile_line *lines = xcalloc(frame->line_count, sizeof(*lines));
 
 	for (unsigned i = 0; i < frame->line_count; i++)
 		lines[i] = (struct profile_line){
-			.function = function_of(transfer, frame->lines[i].function),
+			.function = transfer_function(transfer, frame->lines[i].function),
 			.line = frame->lines[i].line,
+			.folded = frame->lines[i].folded,
 		};
 	return lines;
 }
@@ -141,7 +141,7 @@ static const char *text_of(const struct profile *profile, const struct profile_f
 	return profile_string(profile, function->name);
 }
 
-static frame_id copy_frame(const struct transfer *transfer, frame_id id)
+static frame_id copy_frame(struct transfer *transfer, frame_id id)
 {
 	struct profile_frame frame = profile_get_frame(transfer->from, id);
 	CLEANUP(free_ptr) struct profile_line *lines = NULL;
@@ -150,7 +150,7 @@ static frame_id copy_frame(const struct transfer *transfer, frame_id id)
 
 	if (frame.module == PROFILE_SYNTHETIC)
 		return profile_synthetic_frame(transfer->to, text_of(transfer->from, &frame));
-	module = module_of(transfer, frame.module);
+	module = transfer_module(transfer, frame.module);
 	lines = copy_lines(transfer, &frame);
 	if (frame.is_named)
 		return profile_named_frame(transfer->to, module, frame.offset, lines,
@@ -161,7 +161,7 @@ static frame_id copy_frame(const struct transfer *transfer, frame_id id)
 	return copy;
 }
 
-static frame_id frame_of(const struct transfer *transfer, frame_id id)
+frame_id transfer_frame(struct transfer *transfer, frame_id id)
 {
 	if (transfer->frames[id] == NONE)
 		transfer->frames[id] = copy_frame(transfer, id);
@@ -177,19 +177,26 @@ static stack_id stack_of(struct transfer *transfer, stack_id id)
 		id = stack_path_up(&transfer->path, stacks, id);
 	copy = transfer->stacks[id];
 	while (stack_path_down(&transfer->path, &id)) {
-		copy = profile_push(transfer->to, copy, frame_of(transfer, stacks.items[id].frame));
+		copy = profile_push(transfer->to, copy,
+				    transfer_frame(transfer, stacks.items[id].frame));
 		transfer->stacks[id] = copy;
 	}
 	return copy;
 }
 
+label_set_id transfer_label_set(struct transfer *transfer, label_set_id id)
+{
+	label_set_id *labels = &transfer->label_sets[id];
+
+	if (*labels == NONE)
+		*labels = copy_label_set(transfer, id);
+	return *labels;
+}
+
 uint32_t transfer_add(struct transfer *transfer, const struct profile_sample *sample,
 		      uint64_t samples, uint64_t weight)
 {
-	label_set_id *labels = &transfer->label_sets[sample->labels];
-
-	if (*labels == NONE)
-		*labels = copy_label_set(transfer, sample->labels);
-	return profile_add_samples(transfer->to, *labels, stack_of(transfer, sample->stack),
+	return profile_add_samples(transfer->to, transfer_label_set(transfer, sample->labels),
+				   stack_of(transfer, sample->stack),
 				   transfer_event(transfer, sample->event), samples, weight);
 }

@@ -28,6 +28,12 @@ void transfer_deinit(struct transfer *transfer);
 
 /* The event of `to`, created if needed. transfer_add() does this for its samples. */
 event_id transfer_event(struct transfer *transfer, event_id id);
+/* The same of a module, a function, a frame or a label set. A module without description is copied
+ * each time. */
+uint32_t transfer_module(struct transfer *transfer, uint32_t id);
+function_id transfer_function(struct transfer *transfer, function_id id);
+frame_id transfer_frame(struct transfer *transfer, frame_id id);
+label_set_id transfer_label_set(struct transfer *transfer, label_set_id id);
 /*
  * Adds samples and weight to the sample of `to` that corresponds to one of `from`. Returns its
  * index.

@@ -94,6 +94,7 @@ static void add_lines(struct builder *builder, frame_id id)
 								     frame.lines[i].function),
 					  .line = frame.lines[i].line & INT32_MAX,
 					  .is_inlined = i + 1 < frame.line_count,
+					  .folded = frame.lines[i].folded,
 				  });
 }
 

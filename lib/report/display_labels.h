@@ -25,6 +25,7 @@ struct labelled_line {
 	uint32_t label;
 	uint32_t line : 31; /* in its file; 0 when unknown */
 	uint32_t is_inlined : 1;
+	uint32_t folded; /* as profile_line's */
 };
 
 struct display_labels {

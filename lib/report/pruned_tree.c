@@ -21,6 +21,7 @@ struct branch {
 	bool is_inlined;
 	uint32_t parent;
 	uint32_t first_entry;
+	uint32_t folded;
 	struct sum total;
 };
 
@@ -91,6 +92,10 @@ static struct entry take_entry(struct builder *builder, uint32_t *list)
 
 static void add_to_branch(struct builder *builder, struct branch *branch, struct entry entry)
 {
+	uint32_t folded = builder->labels->lines[entry.line].folded;
+
+	if (folded > branch->folded)
+		branch->folded = folded;
 	entry.next = branch->first_entry;
 	sum_add(&branch->total, entry.sum);
 	branch->first_entry = new_entry(builder, entry);
@@ -211,6 +216,7 @@ static uint32_t add_node(struct builder *builder, const struct branch *branch)
 		.parent = branch->parent,
 		.depth = is_root ? 0 : tree->nodes[branch->parent].depth + 1,
 		.is_inlined = branch->is_inlined,
+		.folded = branch->folded,
 		.total = branch->total,
 	};
 	return (uint32_t)tree->count++;

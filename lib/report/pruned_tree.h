@@ -21,6 +21,7 @@ struct pruned_node {
 	uint32_t children;
 	bool is_inlined;   /* into its caller */
 	bool is_recursive; /* it calls itself, too */
+	uint32_t folded;   /* lines that the logical view left out before it: the most in a stack */
 	struct sum self;   /* of the function itself; in trees of callers: of roots of stacks */
 	struct sum total;
 	struct sum closed; /* of the pruned children */

@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -98,9 +99,15 @@ char *tree_line_guides(const struct tree_lines *lines, uint32_t line, uint32_t l
 	return xstrdup(text + left);
 }
 
-const char *tree_node_marks(const struct pruned_node *node)
+char *tree_node_marks(const struct pruned_node *node)
 {
-	if (node->is_inlined)
-		return node->is_recursive ? " [i][r]" : " [i]";
-	return node->is_recursive ? " [r]" : "";
+	const char *inlined = node->is_inlined ? " [i]" : "";
+	const char *recursive = node->is_recursive ? "[r]" : "";
+	CLEANUP(free_ptr) char *folded = NULL;
+
+	if (!node->is_inlined && node->is_recursive)
+		recursive = " [r]";
+	if (node->folded)
+		folded = xasprintf(" [%" PRIu32 " folded]", node->folded);
+	return xasprintf("%s%s%s", inlined, recursive, folded ? folded : "");
 }

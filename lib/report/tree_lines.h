@@ -55,7 +55,8 @@ enum { TREE_LEVEL_COLUMNS = 2 };
 char *tree_line_guides(const struct tree_lines *lines, uint32_t line, uint32_t levels,
 		       bool is_wrapped);
 
-/* The marks behind a name: " [i]" inlined, " [r]" recursive, both, or "". */
-const char *tree_node_marks(const struct pruned_node *node);
+/* The marks after a name: " [i]" inlined, " [r]" recursive, " [12 folded]", several or "". To be
+ * freed. */
+char *tree_node_marks(const struct pruned_node *node);
 
 #endif

@@ -53,7 +53,8 @@ static void add_frames(struct profile *profile)
 		function_id id = profile_function(profile, &function);
 
 		for (uint32_t place = 0; place < PLACES; place++) {
-			struct profile_line line = {id, function.start_line + place * 3};
+			struct profile_line line = {.function = id,
+						    .line = function.start_line + place * 3};
 			frame_id frame = profile_frame(profile, i % 40,
 						       (i * PLACES + place) * 16 + 5, true);
 

@@ -184,12 +184,15 @@ static inline struct profile *shop_profile(void)
 		profile_frame(profile, SHOP_LIBRARY, 0x5001, true), /* in no segment */
 		profile_frame(profile, SHOP_UNKNOWN, 0x10, false),
 	};
-	const struct profile_line inlined[] = {{next, 310}, {count, 27}, {serve, 22}};
+	const struct profile_line inlined[] = {{.function = next, .line = 310},
+					       {.function = count, .line = 27},
+					       {.function = serve, .line = 22}};
 	stack_id stack, served, truncated;
 
 	describe_shop_modules(profile);
 	profile_set_lines(profile, frames[0], &(struct profile_line){.function = start}, 1);
-	profile_set_lines(profile, frames[1], &(struct profile_line){main, 12}, 1);
+	profile_set_lines(profile, frames[1], &(struct profile_line){.function = main, .line = 12},
+			  1);
 	profile_set_lines(profile, frames[2], inlined, 3);
 	profile_set_lines(profile, frames[3], inlined, 3);
 	profile_set_lines(profile, frames[4], &(struct profile_line){.function = enter}, 1);

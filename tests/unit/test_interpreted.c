@@ -15,9 +15,12 @@ static struct profile *python_profile(void)
 {
 	struct profile *profile = profile_new();
 	const struct profile_line lines[] = {
-		{add_function(profile, "py::main", "py::main", "app.py", 10), 12},
-		{add_function(profile, "py::step", "py::step", "lib/step.py", 3), 5},
-		{add_function(profile, "py::step", "py::step", "lib/step.py", 3), 7},
+		{.function = add_function(profile, "py::main", "py::main", "app.py", 10),
+		 .line = 12},
+		{.function = add_function(profile, "py::step", "py::step", "lib/step.py", 3),
+		 .line = 5},
+		{.function = add_function(profile, "py::step", "py::step", "lib/step.py", 3),
+		 .line = 7},
 	};
 	label_set_id thread = profile_thread_labels(profile, 1, 1, "app", "app");
 	event_id event = add_event(profile, "cpu-clock", VALUE_CPU_TIME);

@@ -386,8 +386,9 @@ static void named_frames_of_equal_content_are_one_frame(void **state)
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	string_id name = text(profile, "f"), file = text(profile, "f.py");
 	struct profile_function function = {.name = name, .system_name = name, .file = file};
-	struct profile_line lines[] = {{profile_function(profile, &function), 7},
-				       {profile_function(profile, &function), 8}};
+	struct profile_line lines[] = {
+		{.function = profile_function(profile, &function), .line = 7},
+		{.function = profile_function(profile, &function), .line = 8}};
 	frame_id frame = profile_named_frame(profile, 0, 0, lines, 1);
 
 	assert_int_equal(profile_named_frame(profile, 0, 0, lines, 1), frame);

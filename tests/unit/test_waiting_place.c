@@ -1,4 +1,3 @@
-#include "profile/code_origin.h"
 #include "report/rows.h"
 #include "report/waiting_place.h"
 
@@ -10,52 +9,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-static void a_library_is_known_by_its_file_or_its_names(void **state)
-{
-	(void)state;
-	static const struct {
-		const char *module, *name;
-		enum code_origin origin;
-	} cases[] = {
-		{"libc.so.6", "poll", ORIGIN_C_LIBRARY},
-		{"libcurl.so.4", "curl_easy_perform", ORIGIN_PROGRAM},
-		{"libpthread-2.31.so", "pthread_cond_wait", ORIGIN_C_LIBRARY},
-		{"app", "main", ORIGIN_PROGRAM},
-		{"app", "__futex_abstimed_wait_common", ORIGIN_C_LIBRARY},
-		{"app", "std::sys::pal::unix::futex::futex_wait", ORIGIN_RUNTIME},
-		{"app", "<std::io::Stdin as std::io::Read>::read", ORIGIN_RUNTIME},
-		{"app", "<app::Queue as core::iter::Iterator>::next", ORIGIN_PROGRAM},
-		{"app", "void std::__invoke_impl<void, app::Job>(app::Job&&)", ORIGIN_RUNTIME},
-		{"app", "std::vector<int> app::wait_for<int>(int)", ORIGIN_PROGRAM},
-		{"app", "app::run [clone .cold]", ORIGIN_PROGRAM},
-		{"app", "runtime.gopark", ORIGIN_RUNTIME},
-		{"app", "runtime.futexsleep", ORIGIN_C_LIBRARY},
-		{"app", "internal/runtime/syscall.Syscall6", ORIGIN_C_LIBRARY},
-		{"app", "internal/runtime/syscall/linux.Syscall6", ORIGIN_C_LIBRARY},
-		{"app", "runtime.netpoll", ORIGIN_C_LIBRARY},
-		{"app", "main.serve", ORIGIN_PROGRAM},
-		{"[jit]", "void Bank$Ledger.transfer(int, int, long)", ORIGIN_PROGRAM},
-		{"[jit]", "void java.lang.Thread.sleep(long)", ORIGIN_RUNTIME},
-		{"[jit]", "monitorenter_nofpu Runtime1 stub", ORIGIN_RUNTIME},
-		{"[jit]", "_complete_monitor_locking_Java", ORIGIN_RUNTIME},
-		{"[jit]", "StubRoutines (1)", ORIGIN_RUNTIME},
-		{"[jit]", "Interpreter", ORIGIN_RUNTIME},
-		{"app", "Interpreter::run()", ORIGIN_PROGRAM},
-		{"libjvm.so", "os::PlatformEvent::park()", ORIGIN_C_LIBRARY},
-		{"libjvm.so", "Parker::park(bool, long)", ORIGIN_RUNTIME},
-		{"app", "stdin_reader", ORIGIN_PROGRAM},
-		{"[jit]", "py::get:/usr/lib/python3.11/queue.py", ORIGIN_RUNTIME},
-		{"[jit]", "py::get:/usr/lib/python3.11/site-packages/app/queue.py", ORIGIN_PROGRAM},
-		{"[jit]", "py::_find_spec:<frozen importlib._bootstrap>", ORIGIN_RUNTIME},
-		{"[jit]", "py::consume:/srv/app.py", ORIGIN_PROGRAM},
-		{"", "", ORIGIN_PROGRAM},
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
-		if (code_origin_of(cases[i].module, cases[i].name) != cases[i].origin)
-			fail_msg("%s in %s", cases[i].name, cases[i].module);
-}
 
 static const struct row *row_called(const struct rows *rows, const char *name)
 {
@@ -236,7 +189,6 @@ static void a_script_waits_rather_than_its_interpreter_and_anything_than_the_ker
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_library_is_known_by_its_file_or_its_names),
 		cmocka_unit_test(the_function_that_waits_has_the_self_time_of_its_waits),
 		cmocka_unit_test(a_lock_that_many_hold_in_turn_is_one_reason),
 		cmocka_unit_test(a_stack_without_own_code_keeps_what_it_has),

@@ -1,0 +1,117 @@
+"""The logical view: code of runtimes is folded into the functions of the program."""
+
+import json
+
+import pytest
+
+from profiles import Stacks
+
+TOKIO = "shop;clone3;start_thread;tokio::runtime::blocking::pool::Inner::run;tokio::runtime::task::raw::poll"
+STACKS = f"""\
+{TOKIO};shop::handler;shop::query;core::ops::function::FnOnce::call_once;shop::crunch 60
+{TOKIO};shop::handler;shop::query;shop::crunch;core::iter::range::next 20
+{TOKIO};shop::handler;alloc::vec::Vec::push;alloc::raw_vec::RawVec::grow_one;malloc 10
+{TOKIO};tokio::runtime::park;std::sync::Condvar::wait;__futex_wait 10
+"""
+SHOWN = """\
+in.folded
+samples: 100
+
+   self   total            function
+ 80.0 %  80.0 % ██████████ shop::crunch
+ 10.0 %  10.0 % █▎         malloc
+ 10.0 %  10.0 % █▎         tokio (runtime)
+
+  total    self  calls
+ 90.0 %          shop::handler [4 folded]
+ 80.0 %  80.0 %  ├ shop::query → shop::crunch [1 folded]
+ 10.0 %  10.0 %  └ alloc::vec::Vec::push → malloc [1 folded]
+ 10.0 %  10.0 %  tokio (runtime) [7 folded]
+[N folded] calls of runtime code before it
+"""
+
+
+@pytest.fixture(autouse=True)
+def plain_environment(monkeypatch):
+    for name in ("COLUMNS", "NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "PAGER", "LESS"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def stacks(prof):
+    """The file with STACKS."""
+    path = prof.folder / "in.folded"
+    path.write_text(STACKS, encoding="utf-8")
+    return path
+
+
+def report_json(prof, *options):
+    return json.loads(prof("report", "in.folded", "--logical", "--json", *options).stdout)
+
+
+def names_of(nodes):
+    return [node["name"] for node in nodes]
+
+
+def test_the_report_shows_the_functions_of_the_program(prof, stacks):
+    assert prof("report", "in.folded", "--logical").stdout == SHOWN
+
+
+def test_totals_are_those_of_all_frames(prof, stacks):
+    logical = report_json(prof, "--min", "0")
+    plain = json.loads(prof("report", "in.folded", "--json", "--min", "0").stdout)
+
+    assert logical["all"] == plain["all"]
+    assert logical["logical"] and "logical" not in plain
+    totals = {row["name"]: row["total"] for row in plain["rows"]}
+    for row in logical["rows"]:
+        assert row["total"] == totals.get(row["name"], row["total"])
+
+
+def test_json_has_the_number_of_folded_calls(prof, stacks):
+    calls = {node["name"]: node.get("folded") for node in report_json(prof)["calls"]}
+
+    assert calls["shop::handler"] == 4
+    assert calls["shop::query"] is None
+
+
+def test_callers_and_callees_are_logical_too(prof, stacks):
+    assert names_of(report_json(prof, "--callers", "malloc")["callers"]) == [
+        "malloc", "alloc::vec::Vec::push", "shop::handler"]
+    assert names_of(report_json(prof, "--callees", "shop::query")["callees"]) == ["shop::query", "shop::crunch"]
+
+
+def test_a_selection_finds_logical_functions_only(prof, stacks):
+    assert report_json(prof, "--focus", "shop::query")["all"]["samples"] == 80
+    assert report_json(prof, "--focus", "start_thread")["all"]["samples"] == 0
+
+
+def test_convert_writes_logical_stacks(prof, stacks):
+    prof("convert", "in.folded", "--logical", "-o", "out.folded")
+
+    assert (prof.folder / "out.folded").read_text(encoding="utf-8") == """\
+shop;shop::handler;alloc::vec::Vec::push;malloc 10
+shop;shop::handler;shop::query;shop::crunch 80
+shop;tokio (runtime) 10
+"""
+
+
+@pytest.mark.parametrize("name", ["out.pb.gz", "out.html", "out.svg", "out.speedscope.json", "out.firefox.json.gz"])
+def test_convert_writes_every_format(prof, stacks, name):
+    prof("convert", "in.folded", "--logical", "-o", name)
+
+    assert (prof.folder / name).stat().st_size
+
+
+def test_the_hottest_stack_of_a_program_of_tokio_has_six_rows_at_most(prof, client):
+    prof("record", "-F", "999", "-o", "tasks.pb.gz", "--", client("tasks"))
+    for name, options in (("plain", []), ("logical", ["--logical"])):
+        prof("convert", "tasks.pb.gz", *options, "-o", f"{name}.folded")
+    plain, logical = (Stacks.read(prof.folder / f"{name}.folded") for name in ("plain", "logical"))
+    hottest = logical.counts.most_common(1)[0][0]
+
+    assert logical.total == plain.total
+    assert max(map(len, plain.counts)) > 30
+    assert len(hottest) <= 1 + 6, logical.hottest()
+    assert hottest[-1] == "tasks::work", logical.hottest()
+    assert not any(name.startswith(("tokio::runtime::", "std::", "core::", "start_thread")) for name in hottest)

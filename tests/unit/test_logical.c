@@ -1,0 +1,279 @@
+#include "report/logical.h"
+
+#include "base/text.h"
+
+#include "sample_profile.h"
+
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { PROGRAM, KERNEL };
+
+static void describe_modules(struct profile *profile)
+{
+	profile_describe_module(profile, PROGRAM,
+				&(struct profile_module){.path = text_of(profile, "/bin/shop")});
+	profile_describe_module(profile, KERNEL,
+				&(struct profile_module){.kind = PROFILE_MODULE_KERNEL,
+							 .path = text_of(profile, "[kernel]")});
+}
+
+/* "outer|inlined", "k:of_the_kernel", "[note]", "+1a2b": an address. */
+static frame_id frame_of(struct profile *profile, char *text)
+{
+	uint64_t place = profile_frame_count(profile) * 16 + 1;
+	struct profile_line lines[8] = {0};
+	unsigned count = 0;
+	frame_id frame;
+
+	if (*text == '[')
+		return profile_synthetic_frame(profile, text);
+	frame = profile_frame(profile, text_begins(text, "k:") ? KERNEL : PROGRAM, place, true);
+	if (*text == '+')
+		return frame;
+	for (char *name; (name = strrchr(text, '|')); *name = '\0')
+		lines[count++].function = add_function(profile, name + 1, name + 1, "", 0);
+	lines[count++].function = add_function(profile, text, text, "", 0);
+	profile_set_lines(profile, frame, lines, count);
+	return frame;
+}
+
+/* Frames separated by " > ", root first. */
+static stack_id stack_of(struct profile *profile, const char *text)
+{
+	CLEANUP(free_ptr) char *copy = xstrdup(text);
+	stack_id stack = STACK_EMPTY;
+
+	for (char *rest = copy, *next; rest; rest = next) {
+		next = strstr(rest, " > ");
+		if (next) {
+			*next = '\0';
+			next += strlen(" > ");
+		}
+		stack = profile_push(profile, stack, frame_of(profile, rest));
+	}
+	return stack;
+}
+
+static char *text_of_frame(const struct profile *profile, frame_id id, const char *before)
+{
+	struct profile_frame frame = profile_get_frame(profile, id);
+	char *text = xstrdup(before);
+
+	if (!frame.line_count)
+		return xasprintf("%s%s+", text, *text ? " > " : "");
+	for (unsigned i = frame.line_count; i-- > 0;) {
+		const struct profile_line *line = &frame.lines[i];
+		bool is_inlined = i + 1 < frame.line_count;
+		const char *name = profile_string(
+			profile, profile_get_function(profile, line->function)->name);
+		CLEANUP(free_ptr) char *start = text;
+		CLEANUP(free_ptr)
+		char *folded = line->folded ? xasprintf(" %" PRIu32, line->folded) : xstrdup("");
+
+		text = xasprintf("%s%s%s%s", start,
+				 !*start      ? ""
+				 : is_inlined ? "|"
+					      : " > ",
+				 name, folded);
+	}
+	return text;
+}
+
+/* As stack_of() reads them, with the number of folded lines after a name; to be freed. */
+static char *text_of_stack(const struct profile *profile, stack_id id)
+{
+	struct profile_stack stack = profile_stacks(profile).items[id];
+	CLEANUP(free_ptr) char *before = NULL;
+
+	if (id == STACK_EMPTY)
+		return xstrdup("");
+	before = text_of_stack(profile, stack.parent);
+	return text_of_frame(profile, stack.frame, before);
+}
+
+/* A profile with one sample per stack, up to a NULL. */
+static struct profile *profile_of(const char *const *stacks)
+{
+	struct profile *profile = profile_new();
+	event_id event = add_event(profile, "cpu-clock", VALUE_CPU_TIME);
+	label_set_id labels = profile_thread_labels(profile, 1, 2, "shop", "worker");
+
+	describe_modules(profile);
+	for (; *stacks; stacks++)
+		profile_add(profile, labels, stack_of(profile, *stacks), event, 10);
+	return profile;
+}
+
+static void assert_logical(const char *stack, const char *expected)
+{
+	CLEANUP(profile_cleanup)
+	struct profile *original = profile_of((const char *[]){stack, NULL});
+	CLEANUP(profile_cleanup) struct profile *logical = logical_profile(original);
+	const struct profile_samples samples = profile_samples(logical);
+	CLEANUP(free_ptr) char *text = text_of_stack(logical, samples.items[0].stack);
+
+	assert_int_equal(samples.count, 1);
+	assert_string_equal(text, expected);
+}
+
+static void glue_is_folded_into_the_function_that_it_leads_to(void **state)
+{
+	(void)state;
+	assert_logical("clone3 > start_thread > tokio::runtime::blocking::pool::Inner::run > "
+		       "shop::handler|shop::query > core::ops::function::FnOnce::call_once > "
+		       "shop::crunch",
+		       "shop::handler 3|shop::query > shop::crunch 1");
+	assert_logical("_start > __libc_start_main > main > shop", "main 2 > shop");
+}
+
+static void inlined_glue_is_folded_within_its_frame(void **state)
+{
+	(void)state;
+	assert_logical("tokio::runtime::task::raw::poll|tokio::runtime::task::core::Core<T,S>::poll"
+		       "|shop::handler|std::thread::local::LocalKey<T>::with|shop::crunch",
+		       "shop::handler 2|shop::crunch 1");
+}
+
+static void adaptors_at_the_leaf_are_part_of_their_caller(void **state)
+{
+	(void)state;
+	assert_logical("shop::crunch|core::iter::range::next > <i32 as core::cmp::PartialOrd>::lt",
+		       "shop::crunch");
+	assert_logical("shop::crunch|core::iter::range::next > k:apic_timer_interrupt",
+		       "shop::crunch > k:apic_timer_interrupt");
+}
+
+static void work_is_not_folded(void **state)
+{
+	(void)state;
+	assert_logical("shop::crunch > alloc::vec::Vec<T,A>::push > "
+		       "alloc::raw_vec::RawVec<T,A>::grow_one > __libc_malloc",
+		       "shop::crunch > alloc::vec::Vec<T,A>::push > __libc_malloc 1");
+	assert_logical("shop::crunch > std::sys::sync::mutex::futex::Mutex::lock_contended",
+		       "shop::crunch > std::sys::sync::mutex::futex::Mutex::lock_contended");
+}
+
+static void a_scheduler_without_the_program_is_one_row_above_the_kernel(void **state)
+{
+	static const char park[] = "start_thread > tokio::runtime::scheduler::Context::park > "
+				   "parking_lot::condvar::Condvar::wait > __futex";
+
+	(void)state;
+	CLEANUP(free_ptr) char *kernel = xasprintf("%s > k:futex_wait > k:schedule", park);
+	CLEANUP(free_ptr) char *reason = xasprintf("%s > [futex]", park);
+
+	assert_logical(park, "tokio (runtime) 4");
+	assert_logical(kernel, "tokio (runtime) 4 > k:futex_wait > k:schedule");
+	assert_logical(reason, "tokio (runtime) 4 > [futex]");
+	assert_logical("shop::main > tokio::task::spawn > tokio::runtime::context::with > __futex",
+		       "shop::main > tokio::task::spawn > tokio (runtime) 2");
+}
+
+static void an_entry_alone_is_one_row(void **state)
+{
+	(void)state;
+	assert_logical("clone3 > start_thread", "libc (runtime) 2");
+	assert_logical("clone3 > start_thread > k:exit", "libc (runtime) 2 > k:exit");
+	assert_logical("runtime.goexit > runtime.gcBgMarkWorker", "runtime.gcBgMarkWorker 1");
+	assert_logical("shop::main > std::thread::lifecycle::spawn_unchecked > pthread_create",
+		       "shop::main > pthread_create 1");
+}
+
+static void adaptors_alone_stay(void **state)
+{
+	(void)state;
+	assert_logical("core::ops::function::FnOnce::call_once",
+		       "core::ops::function::FnOnce::call_once");
+}
+
+static void the_main_of_rust_is_glue_beside_its_runtime_only(void **state)
+{
+	(void)state;
+	assert_logical("_start > main > std::rt::lang_start > shop::main", "shop::main 3");
+	assert_logical("_start > main > shop::main", "main 1 > shop::main");
+}
+
+static void addresses_stay(void **state)
+{
+	(void)state;
+	assert_logical("start_thread > +1 > shop::crunch > +2", "+ > shop::crunch > +");
+}
+
+static void totals_threads_and_times_are_those_of_the_original(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *original = random_profile(7);
+	CLEANUP(profile_cleanup) struct profile *logical = logical_profile(original);
+	const struct profile_samples from = profile_samples(original),
+				     to = profile_samples(logical);
+
+	assert_int_equal(from.count, to.count);
+	for (uint64_t i = 0; i < from.count; i++) {
+		assert_int_equal(from.items[i].samples, to.items[i].samples);
+		assert_int_equal(from.items[i].weight, to.items[i].weight);
+		assert_int_equal(profile_thread_of(original, from.items[i].labels)->tid,
+				 profile_thread_of(logical, to.items[i].labels)->tid);
+	}
+}
+
+static void stacks_that_become_equal_become_one(void **state)
+{
+	static const char *const stacks[] = {"start_thread > shop::crunch",
+					     "clone3 > start_thread > shop::crunch",
+					     "start_thread > shop::crunch|core::mem::swap", NULL};
+
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *original = profile_of(stacks);
+	CLEANUP(profile_cleanup) struct profile *logical = logical_profile(original);
+	struct view view;
+
+	view_init(&view, logical, 0);
+	assert_int_equal(view.labels.count, 1);
+	assert_int_equal(view.stacks[STACK_EMPTY].total.weight, 30);
+	view_deinit(&view);
+}
+
+static void the_share_of_glue_is_that_of_the_hottest_stack(void **state)
+{
+	static const char *const stacks[] = {
+		"_start > main", "clone3 > start_thread > tokio::runtime::run|shop::crunch",
+		"clone3 > start_thread > shop::idle", NULL};
+
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = profile_of(stacks);
+	struct glue_share share;
+	struct view view;
+
+	profile_add_samples(profile, 0, profile_samples(profile).items[1].stack, 0, 1, 100);
+	view_init(&view, profile, 0);
+	share = glue_of_hottest(&view);
+	assert_int_equal(share.lines, 4);
+	assert_int_equal(share.glue, 3);
+	view_deinit(&view);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(glue_is_folded_into_the_function_that_it_leads_to),
+		cmocka_unit_test(inlined_glue_is_folded_within_its_frame),
+		cmocka_unit_test(adaptors_at_the_leaf_are_part_of_their_caller),
+		cmocka_unit_test(work_is_not_folded),
+		cmocka_unit_test(a_scheduler_without_the_program_is_one_row_above_the_kernel),
+		cmocka_unit_test(an_entry_alone_is_one_row),
+		cmocka_unit_test(adaptors_alone_stay),
+		cmocka_unit_test(the_main_of_rust_is_glue_beside_its_runtime_only),
+		cmocka_unit_test(addresses_stay),
+		cmocka_unit_test(totals_threads_and_times_are_those_of_the_original),
+		cmocka_unit_test(stacks_that_become_equal_become_one),
+		cmocka_unit_test(the_share_of_glue_is_that_of_the_hottest_stack),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
