@@ -31,6 +31,7 @@ struct command {
 };
 
 extern const struct command command_annotate;
+extern const struct command command_cargo;
 extern const struct command command_convert;
 extern const struct command command_diff;
 extern const struct command command_record;

@@ -1,5 +1,6 @@
 #include "base/alloc.h"
 #include "base/signals.h"
+#include "cmd/cargo_runner.h"
 #include "cmd/command.h"
 #include "cmd/ui/message.h"
 #include "cmd/ui/options.h"
@@ -46,6 +47,8 @@ static int dispatch(int argc, char **argv)
 	const char *word = argc > 1 ? argv[1] : NULL;
 	const struct command *command;
 
+	if (cargo_runner_is_meant(argv[0]))
+		return cargo_runner_run(argc, argv);
 	if (!word) {
 		message_error(error_hint(error_new("no command given"), "prof --help lists them"));
 		return STATUS_USAGE;

@@ -1,17 +1,18 @@
 /*
  * prof record: sample a target, write its profile.
  */
+#include "cmd/record.h"
+
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "cmd/checkpoint.h"
 #include "cmd/command.h"
 #include "cmd/outputs.h"
 #include "cmd/record_messages.h"
-#include "cmd/record_options.h"
-#include "cmd/recording.h"
 #include "cmd/summary.h"
 #include "cmd/trusted_user.h"
 #include "cmd/ui/message.h"
+#include "cmd/words.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -27,6 +28,8 @@ struct run {
 	struct record_options options;
 	char **words; /* prof's own */
 	int word_count;
+	const struct record_programs *programs; /* NULL: the command itself is recorded */
+	struct words notices;			/* with programs: for the end, if there is one */
 	struct outputs outputs;
 	struct output *raw; /* the perf.data file; NULL: none */
 	struct recording recording;
@@ -36,6 +39,12 @@ struct run {
 	bool is_snapshot; /* this process is a forked writer; its parent goes on recording */
 	pid_t writer;	  /* writes the profile as it was at SIGUSR2; 0: none */
 };
+
+/* False as long as a command has not started one of the programs that are recorded. */
+static bool has_programs(const struct run *run)
+{
+	return !run->programs || run->programs->any(run->programs->user);
+}
 
 /* Not while a command is recorded: it may write to the terminal. */
 static bool shows_progress(const struct run *run)
@@ -194,6 +203,31 @@ static const char *unsampled_hint(const struct run *run, const struct profile_qu
 			    "kernel.perf_event_paranoid=1 lets it be sampled";
 }
 
+static void keep_notice(void *user, const char *text)
+{
+	words_add(user, text);
+}
+
+/* Until a program begins, all words are those of the command. */
+static struct listener listener_of(struct run *run)
+{
+	struct listener listener = record_messages(!run->options.output.quiet, false);
+
+	if (run->programs && listener.notice) {
+		listener.notice = keep_notice;
+		listener.user = &run->notices;
+	}
+	return listener;
+}
+
+static void say_programs(struct run *run)
+{
+	for (size_t i = 0; i < run->notices.count; i++)
+		message("%s", run->notices.items[i]);
+	words_deinit(&run->notices);
+	run->programs->say(run->programs->user);
+}
+
 static int finish(struct run *run)
 {
 	CLEANUP(finalize_result_deinit) struct finalize_result finalized = {0};
@@ -201,6 +235,8 @@ static int finish(struct run *run)
 
 	if (!run->options.output.quiet)
 		say_end(&run->recording);
+	if (!run->options.output.quiet && run->programs)
+		say_programs(run);
 	complete(run, false, &finalized);
 	status = outputs_finish(&(struct outputs_finish){
 		.options = &run->options.output,
@@ -321,6 +357,8 @@ static struct error *open_all(struct run *run)
 								 : LAUNCH_OUTPUT);
 	int raw_fd = -1;
 
+	if (!err && run->programs)
+		err = run->programs->open(run->programs->user, recording);
 	if (!err && run->raw)
 		err = output_begin(run->raw, &raw_fd);
 	if (!err)
@@ -342,7 +380,8 @@ static void show_progress(const struct run *run)
 
 static uint64_t next_wakeup(const struct run *run, uint64_t progress_ns)
 {
-	uint64_t checkpoint_ns = checkpoints_next_ns(&run->checkpoints);
+	uint64_t checkpoint_ns = has_programs(run) ? checkpoints_next_ns(&run->checkpoints)
+						   : LOOP_FOREVER;
 
 	return checkpoint_ns < progress_ns ? checkpoint_ns : progress_ns;
 }
@@ -357,7 +396,8 @@ static struct error *sample_until_end(struct run *run)
 		return err;
 	checkpoints_begin(&run->checkpoints);
 	while (recording_run(recording, next_wakeup(run, next_ns))) {
-		checkpoints_step(&run->checkpoints);
+		if (has_programs(run))
+			checkpoints_step(&run->checkpoints);
 		if (clock_now_ns() < next_ns)
 			continue;
 		next_ns = clock_now_ns() + PROGRESS_NS;
@@ -392,30 +432,41 @@ static void say_what_is_left(const struct run *run)
 	}
 }
 
+/* Writes all outputs, and says so. */
+static int write_outputs(struct run *run)
+{
+	int records_status, status;
+
+	signal_guard_begin(run->recording.signals.guard, SIGNAL_PHASE_WORKING);
+	records_status = finish_records(run);
+	status = finish(run);
+	if (status == STATUS_OK)
+		return records_status;
+	say_what_is_left(run);
+	return status;
+}
+
 static int record(struct run *run)
 {
 	struct recording *recording = &run->recording;
 	struct error *err = open_all(run);
-	int records_status, status;
+	int status = STATUS_OK;
 
 	if (!err)
 		err = sample_until_end(run);
 	if (err)
 		return message_failure(err, recording_failure_status(recording));
 	run->sampling_cpu_ns = clock_own_cpu_ns();
+	if (run->programs)
+		run->programs->stop(run->programs->user);
 	recording_stop_command(recording);
 	/* For a child that writes: it gets on while this process stands still. */
 	signal_guard_begin(recording->signals.guard, SIGNAL_PHASE_WAITING);
 	checkpoints_end(&run->checkpoints);
 	if (run->writer > 0)
 		waitpid(run->writer, NULL, 0);
-	signal_guard_begin(recording->signals.guard, SIGNAL_PHASE_WORKING);
-	records_status = finish_records(run);
-	status = finish(run);
-	if (status != STATUS_OK)
-		say_what_is_left(run);
-	else
-		status = records_status;
+	if (has_programs(run))
+		status = write_outputs(run);
 	return status_of(run, status);
 }
 
@@ -474,6 +525,7 @@ static struct error *choose(struct run *run)
 	config->delay_ns = options->delay_ns;
 	config->duration_ns = options->duration_ns;
 	config->debug_dir = options->output.debug_dir;
+	config->commands_later = run->programs;
 	return recording_choose(&run->recording);
 }
 
@@ -501,10 +553,20 @@ static int prepare_and_record(struct run *run)
 	return record(run);
 }
 
+static void close_programs(void *user)
+{
+	struct run *run = user;
+
+	if (run->programs)
+		run->programs->close(run->programs->user);
+}
+
 static void run_deinit(struct run *run)
 {
+	close_programs(run);
 	checkpoints_deinit(&run->checkpoints);
 	recording_deinit(&run->recording);
+	words_deinit(&run->notices);
 	outputs_close(&run->outputs);
 	record_options_deinit(&run->options);
 }
@@ -520,33 +582,52 @@ static int print_help(void)
 	return STATUS_OK;
 }
 
-static int record_run(int argc, char **argv)
+int record_run_job(struct record_job *job)
 {
 	CLEANUP(run_deinit)
-	struct run run = {.words = argv, .word_count = argc};
+	struct run run = {
+		.options = job->options,
+		.words = job->words,
+		.word_count = job->word_count,
+		.programs = job->programs,
+		.recording =
+			{
+				.command = job->command,
+				.is_of_command = sampling_is_of_command(&job->options.sampling),
+				.quiet = job->options.output.quiet,
+				.write_so_far = write_so_far,
+				.command_ended = close_programs,
+				.user = &run,
+			},
+		.checkpoints =
+			{
+				.recording = &run.recording,
+				.outputs = &run.outputs,
+				.write = write_checkpoint,
+				.user = &run,
+			},
+	};
+
+	job->options = (struct record_options){0};
+	run.recording.listener = listener_of(&run);
+	return prepare_and_record(&run);
+}
+
+static int record_run(int argc, char **argv)
+{
+	struct record_job job = {.words = argv, .word_count = argc};
 	bool help;
 	int rest = argc;
 	struct error *err;
 
-	record_options_init(&run.options);
-	run.recording.write_so_far = write_so_far;
-	run.recording.user = &run;
-	run.checkpoints = (struct checkpoints){
-		.recording = &run.recording,
-		.outputs = &run.outputs,
-		.write = write_checkpoint,
-		.user = &run,
-	};
-	err = options_parse(record_option_table, argc, argv, &run.options, &rest, &help);
-	if (err)
-		return message_failure(err, STATUS_USAGE);
-	if (help)
-		return print_help();
-	run.recording.quiet = run.options.output.quiet;
-	run.recording.listener = record_messages(!run.recording.quiet, false);
-	run.recording.command = argv + rest;
-	run.recording.is_of_command = sampling_is_of_command(&run.options.sampling);
-	return prepare_and_record(&run);
+	record_options_init(&job.options);
+	err = options_parse(record_option_table, argc, argv, &job.options, &rest, &help);
+	if (!err && !help) {
+		job.command = argv + rest;
+		return record_run_job(&job);
+	}
+	record_options_deinit(&job.options);
+	return err ? message_failure(err, STATUS_USAGE) : print_help();
 }
 
 const struct command command_record = {

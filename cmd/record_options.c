@@ -21,7 +21,7 @@
 static const struct checkpoint_interval usual_checkpoint = {.ns = 10 * NS_PER_SECOND,
 							    .is_shortest = true};
 
-static struct error *take_checkpoint(void *field, const char *argument)
+struct error *record_take_checkpoint(void *field, const char *argument)
 {
 	struct checkpoint_interval *interval = field;
 
@@ -31,7 +31,7 @@ static struct error *take_checkpoint(void *field, const char *argument)
 	return option_time(&interval->ns, argument);
 }
 
-static struct error *take_condition(void *field, const char *argument)
+struct error *record_take_condition(void *field, const char *argument)
 {
 	struct fail_conditions *list = field;
 	struct error *err = fail_condition_append(list, argument);
@@ -59,22 +59,9 @@ static struct error *take_milliseconds(void *field, const char *argument)
 
 const struct option_entry record_option_table[] = {
 	SAMPLING_TARGET_ENTRIES(struct record_options, sampling),
-	{0, "duration", "SECONDS", "stop after this many seconds", option_time, FIELD(duration_ns),
-	 OPTION_WORKS},
 	{'D', "delay", "MS", "start sampling this many milliseconds after the command",
 	 take_milliseconds, FIELD(delay_ns), OPTION_WORKS},
-	OPTION_ENTRY(0, "checkpoint", "[SECONDS|off]",
-		     "write the output files every so many seconds while recording (default 10, or "
-		     "more where that would cost more than 0.5 % of a CPU)",
-		     take_checkpoint, FIELD(checkpoint)),
-	SAMPLING_EVENT_ENTRIES(struct record_options, sampling,
-			       "sample N times per second of CPU time (default 999)"),
-	OUTPUT_ENTRIES(struct record_options, output),
-	OPTION_ENTRY(0, "fail-if", "CONDITION",
-		     "exit with status 1 if more than this share is lost, truncated, unknown, "
-		     "unsampled or, of waiting, placeless (without a stack), such as 'lost>1%'; "
-		     "repeatable",
-		     take_condition, FIELD(conditions)),
+	RECORD_ENTRIES(struct record_options, ),
 
 	/* Options of perf record that concern its file or implementation. */
 	IGNORED('B', "no-buildid", NULL),

@@ -23,6 +23,28 @@ struct record_options {
 
 extern const struct option_entry record_option_table[];
 
+option_take record_take_checkpoint; /* struct checkpoint_interval */
+option_take record_take_condition;  /* struct fail_conditions */
+
+/* The entries of a table for struct `type`: those of prof record that do not choose the target.
+ * prefix: what precedes the fields of struct record_options in it, such as `record.`. */
+#define RECORD_ENTRIES(type, prefix)                                                               \
+	OPTION_ENTRY(0, "duration", "SECONDS", "stop after this many seconds", option_time,        \
+		     offsetof(type, prefix duration_ns)),                                          \
+		OPTION_ENTRY(0, "checkpoint", "[SECONDS|off]",                                     \
+			     "write the output files every so many seconds while recording "       \
+			     "(default 10, or more where that would cost more than 0.5 % of a "    \
+			     "CPU)",                                                               \
+			     record_take_checkpoint, offsetof(type, prefix checkpoint)),           \
+		SAMPLING_EVENT_ENTRIES(type, prefix sampling,                                      \
+				       "sample N times per second of CPU time (default 999)"),     \
+		OUTPUT_ENTRIES(type, prefix output),                                               \
+		OPTION_ENTRY(0, "fail-if", "CONDITION",                                            \
+			     "exit with status 1 if more than this share is lost, truncated, "     \
+			     "unknown, unsampled or, of waiting, placeless (without a stack), "    \
+			     "such as 'lost>1%'; repeatable",                                      \
+			     record_take_condition, offsetof(type, prefix conditions))
+
 void record_options_init(struct record_options *options);
 void record_options_deinit(struct record_options *options);
 

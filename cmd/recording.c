@@ -208,7 +208,7 @@ int recording_wait_command(struct recording *recording)
 			       {.fd = signal_guard_fd(guard), .events = POLLIN}};
 	bool passes_on = recording->end == RECORDING_INTERRUPTED;
 	struct received_signal signal;
-	int timeout_ms = GRACE_MS;
+	int timeout_ms = GRACE_MS, status;
 
 	signal_guard_begin(guard, SIGNAL_PHASE_WAITING);
 	while (!fds[0].revents) {
@@ -233,7 +233,10 @@ int recording_wait_command(struct recording *recording)
 	}
 	signal_guard_pass_on_to(guard, 0);
 	signal_guard_begin(guard, SIGNAL_PHASE_WORKING);
-	return launch_wait(&recording->launch);
+	status = launch_wait(&recording->launch);
+	if (recording->command_ended)
+		recording->command_ended(recording->user);
+	return status;
 }
 
 int recording_end_command(struct recording *recording)

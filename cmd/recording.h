@@ -25,7 +25,8 @@ struct recording {
 	char *const *command; /* argv, ends with NULL; empty: none */
 	bool is_of_command;   /* it is the target; else the recording ends with it */
 	bool quiet;
-	void (*write_so_far)(void *user); /* called on SIGUSR2; may be NULL */
+	void (*write_so_far)(void *user);  /* called on SIGUSR2; may be NULL */
+	void (*command_ended)(void *user); /* called when it has been waited for; may be NULL */
 	void *user;
 
 	struct loop *loop;

@@ -142,8 +142,7 @@ static bool skip_value(struct text *text, unsigned depth)
 	switch (*text->at) {
 	case '{':
 	case '[':
-		return depth < JSON_DEPTH_MAX &&
-		       skip_items(text, *text->at++ == '{', depth + 1);
+		return depth < JSON_DEPTH_MAX && skip_items(text, *text->at++ == '{', depth + 1);
 	case '"':
 		return skip_string(text);
 	case 't':
@@ -317,8 +316,7 @@ bool json_integer(const struct json_value *value, uint64_t *ret)
 	if (json_kind(value) != JSON_NUMBER)
 		return false;
 	for (const char *at = value->at; at < value->end; at++) {
-		if (*at < '0' || *at > '9' ||
-		    __builtin_mul_overflow(number, 10, &number) ||
+		if (*at < '0' || *at > '9' || __builtin_mul_overflow(number, 10, &number) ||
 		    __builtin_add_overflow(number, (uint64_t)(*at - '0'), &number))
 			return false;
 	}

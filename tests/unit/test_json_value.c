@@ -77,9 +77,9 @@ static void test_what_follows_the_first_value_is_not_read(void **state)
 static void test_invalid_texts_are_refused(void **state)
 {
 	static const char *const texts[] = {
-		"",	   "{",	     "[1,",	"[1 2]",     "{\"a\" 1}", "{1:2}",  "\"a",
-		"\"\\x\"", "nul",    "-",	"1.",	     "1e",	  "[1,]",   "{\"a\":1,}",
-		"\"\n\"",  "\"\\u12\"", "troo", "{\"a\":}", "]",	  "\"\\u12",
+		"",	   "{",		"[1,",	"[1 2]",    "{\"a\" 1}", "{1:2}",   "\"a",
+		"\"\\x\"", "nul",	"-",	"1.",	    "1e",	 "[1,]",    "{\"a\":1,}",
+		"\"\n\"",  "\"\\u12\"", "troo", "{\"a\":}", "]",	 "\"\\u12",
 	};
 	struct json_value value;
 	char deep[2 * JSON_DEPTH_MAX + 4];
@@ -95,8 +95,9 @@ static void test_invalid_texts_are_refused(void **state)
 
 static void test_only_integers_that_fit_are_integers(void **state)
 {
-	struct json_value most = parsed("18446744073709551615"), more = parsed("18446744073709551616"),
-			  minus = parsed("-1"), real = parsed("1.5"), text = parsed("\"1\"");
+	struct json_value most = parsed("18446744073709551615"),
+			  more = parsed("18446744073709551616"), minus = parsed("-1"),
+			  real = parsed("1.5"), text = parsed("\"1\"");
 	uint64_t number = 0;
 
 	(void)state;

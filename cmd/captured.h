@@ -1,0 +1,25 @@
+/* Runs a program to its end and keeps what it prints. */
+#ifndef PROF_CMD_CAPTURED_H
+#define PROF_CMD_CAPTURED_H
+
+#include "base/error.h"
+
+#include <stddef.h>
+
+struct captured {
+	char *out; /* its stdout, up to 64 MiB, with a NUL after it */
+	size_t out_len;
+	char *errors; /* its stderr, up to 64 KiB, with a NUL after it */
+	int status;   /* as waitpid(2) gives it */
+};
+void captured_deinit(struct captured *captured);
+
+/*
+ * argv ends with NULL. environment: "NAME=VALUE" words that are added, ending with NULL. on_line:
+ * called for each line of stderr as it comes; may be NULL. Fails if the program cannot be run,
+ * whose errno error_number() gives; *ret is to be deinitialized on success.
+ */
+MUST_CHECK struct error *captured_run(char *const *argv, char *const *environment,
+				      void (*on_line)(const char *line), struct captured *ret);
+
+#endif

@@ -1,0 +1,236 @@
+/*
+ * prof cargo: run cargo, and write a profile of the programs that it starts.
+ */
+#include "base/alloc.h"
+#include "cmd/cargo_each.h"
+#include "cmd/cargo_options.h"
+#include "cmd/cargo_programs.h"
+#include "cmd/cargo_project.h"
+#include "cmd/command.h"
+#include "cmd/outputs.h"
+#include "cmd/record.h"
+#include "cmd/ui/message.h"
+#include "cmd/user_runner.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct cargo_run {
+	struct cargo_options options;
+	char **words; /* prof's own */
+	int word_count;
+	struct words own_words; /* of them the options, for --each */
+	struct words command;	/* cargo, and what follows */
+	struct words outputs;	/* of --each */
+	struct cargo_project project;
+	struct cargo_programs *programs;
+};
+
+static void run_deinit(struct cargo_run *run)
+{
+	cargo_options_deinit(&run->options);
+	words_deinit(&run->own_words);
+	words_deinit(&run->command);
+	words_deinit(&run->outputs);
+	cargo_project_deinit(&run->project);
+	cargo_programs_free(run->programs);
+}
+
+/* Of a toolchain that is named after +, rustup's cargo knows the path. */
+static const char *cargo_path(char *const *words)
+{
+	const char *chosen = getenv("CARGO");
+
+	return chosen && *chosen && words[0][0] != '+' ? chosen : "cargo";
+}
+
+/* Before programs begin, after cargo has built them. */
+static void say_settings(const struct cargo_run *run)
+{
+	const struct words *settings = &run->project.settings;
+	CLEANUP(free_ptr) char *text = xstrdup("");
+
+	for (size_t i = 0; i < settings->count; i++) {
+		char *more = xasprintf("%s%s%s", text, i ? " " : "", settings->items[i]);
+
+		free(text);
+		text = more;
+	}
+	if (*text && !run->options.record.output.quiet)
+		message("built with %s, for lines and inlined functions", text);
+}
+
+static void on_first(void *user)
+{
+	say_settings(user);
+}
+
+static void set_environment(struct cargo_run *run)
+{
+	const struct words *settings = &run->project.settings;
+
+	for (size_t i = 0; i < settings->count; i++) {
+		size_t len = strcspn(settings->items[i], "=");
+		CLEANUP(free_ptr) char *name = xstrndup(settings->items[i], len);
+
+		cargo_programs_set(run->programs, name, settings->items[i] + len + 1);
+	}
+}
+
+static struct error *set_runners(struct cargo_run *run)
+{
+	const struct words *triples = &run->project.triples;
+	struct error *err = NULL;
+
+	for (size_t i = 0; i < triples->count && !err; i++) {
+		CLEANUP(words_deinit) struct words user_runner = {0};
+
+		err = user_runner_find(&run->project, triples->items[i], &user_runner);
+		if (!err)
+			cargo_programs_run(run->programs, triples->items[i], &user_runner);
+	}
+	return err;
+}
+
+static struct error *prepare(struct cargo_run *run)
+{
+	struct error *err = cargo_project_ask(run->command.items[0], run->command.items + 1,
+					      &run->project);
+
+	if (!err && run->options.each)
+		err = cargo_each_outputs(&run->options.record.output, &run->outputs);
+	if (!err)
+		err = cargo_programs_new(
+			&(struct cargo_programs_options){
+				.each = run->options.each,
+				.words = &run->own_words,
+				.outputs = &run->outputs,
+				.on_first = on_first,
+				.user = run,
+			},
+			&run->programs);
+	if (!err)
+		err = set_runners(run);
+	if (!err)
+		set_environment(run);
+	return err;
+}
+
+static struct error *open_programs(void *user, struct recording *recording)
+{
+	return cargo_programs_open(user, recording);
+}
+
+static bool has_programs(const void *user)
+{
+	return cargo_programs_count(user);
+}
+
+static void say_programs(const void *user)
+{
+	cargo_programs_say(user);
+}
+
+static void stop_programs(void *user)
+{
+	cargo_programs_stop(user);
+}
+
+static void close_programs(void *user)
+{
+	cargo_programs_close(user);
+}
+
+/* Stdout is cargo's, also if it is a pipe. */
+static void choose_output(struct output_options *options)
+{
+	if (!options->outputs.count)
+		error_free(option_append(&options->outputs,
+					 options->opens ? "prof.html" : "prof.pb.gz"));
+}
+
+static int record_all(struct cargo_run *run)
+{
+	const struct record_programs programs = {
+		.open = open_programs,
+		.any = has_programs,
+		.say = say_programs,
+		.stop = stop_programs,
+		.close = close_programs,
+		.user = run->programs,
+	};
+	struct record_job job = {
+		.options = run->options.record,
+		.words = run->words,
+		.word_count = run->word_count,
+		.command = run->command.items,
+		.programs = &programs,
+	};
+
+	run->options.record = (struct record_options){0};
+	choose_output(&job.options.output);
+	return record_run_job(&job);
+}
+
+static int run_cargo(struct cargo_run *run)
+{
+	bool quiet = run->options.record.output.quiet;
+	struct error *err = prepare(run);
+	int status;
+
+	if (err)
+		return message_failure(err, error_number(err) ? STATUS_NOT_FOUND : STATUS_USAGE);
+	status = run->options.each ? cargo_each_run(run->programs, run->command.items, quiet)
+				   : record_all(run);
+	if (status == STATUS_OK && !cargo_programs_count(run->programs) && !quiet)
+		message("cargo started no program: nothing was recorded");
+	return status;
+}
+
+static int print_help(void)
+{
+	printf("Usage: prof cargo [options] [+TOOLCHAIN] run|test|bench|nextest run "
+	       "[ARGUMENTS]\n\n"
+	       "Runs cargo and writes a profile of the programs, tests and benchmarks that it "
+	       "starts,\nwithout the compiler.\n\n");
+	options_help(cargo_option_table, stdout);
+	outputs_help(true);
+	return STATUS_OK;
+}
+
+static void take_words(struct cargo_run *run, int argc, char **argv, int rest)
+{
+	run->words = argv;
+	run->word_count = argc;
+	for (int i = 0; i < rest; i++)
+		words_add(&run->own_words, argv[i]);
+	words_add(&run->command, cargo_path(argv + rest));
+	for (int i = rest; i < argc; i++)
+		words_add(&run->command, argv[i]);
+}
+
+static int cargo_run(int argc, char **argv)
+{
+	CLEANUP(run_deinit) struct cargo_run run = {0};
+	bool help = false;
+	int rest = argc;
+	struct error *err;
+
+	cargo_options_init(&run.options);
+	err = options_parse(cargo_option_table, argc, argv, &run.options, &rest, &help);
+	if (err)
+		return message_failure(err, STATUS_USAGE);
+	if (help || rest == argc)
+		return print_help();
+	take_words(&run, argc, argv, rest);
+	return run_cargo(&run);
+}
+
+const struct command command_cargo = {
+	.name = "cargo",
+	.summary = "run, test or benchmark a Rust project, and profile its programs",
+	.options = cargo_option_table,
+	.operands = OPERANDS_COMMAND,
+	.takes_records = true,
+	.run = cargo_run,
+};

@@ -1,0 +1,395 @@
+#include "cmd/cargo_programs.h"
+
+#include "base/alloc.h"
+#include "cmd/cargo_message.h"
+#include "cmd/cargo_project.h"
+#include "cmd/program_name.h"
+#include "cmd/ui/message.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+
+/* Names that are listed. */
+enum { NAMES_SHOWN = 8 };
+
+/* A runner, from its connection to its answer; with `each` until its process has ended. */
+struct process {
+	struct cargo_programs *programs;
+	int fd; /* its connection; then a pidfd */
+	pid_t pid;
+	bool is_answered;
+	struct loop_watch *watch;
+	struct process *next;
+};
+
+struct cargo_programs {
+	struct cargo_programs_options options;
+	char *folder; /* NULL: removed */
+	int listener;
+	struct loop_watch *watch;
+	struct recording *recording;
+	struct process *processes;
+	struct words changes; /* of the environment: "NAME" is unset, "NAME=VALUE" is set */
+	size_t count;
+	struct words names; /* of programs, each once */
+	struct words taken; /* names of profiles */
+};
+
+static char *path_in(const struct cargo_programs *programs, const char *name)
+{
+	return xasprintf("%s/%s", programs->folder, name);
+}
+
+/* A directory whose path a runner can have, and a socket. */
+static bool suits(const char *folder)
+{
+	return folder && folder[0] == '/' && !strpbrk(folder, " \t\n") &&
+	       strlen(folder) < sizeof(((struct sockaddr_un *)NULL)->sun_path) / 2;
+}
+
+static struct error *make_folder(struct cargo_programs *programs)
+{
+	const char *chosen = getenv("TMPDIR");
+	char *folder = xasprintf("%s/prof-cargo-XXXXXX", suits(chosen) ? chosen : "/tmp");
+	struct error *err;
+
+	if (mkdtemp(folder)) {
+		programs->folder = folder;
+		return NULL;
+	}
+	err = error_errno(errno, "make the directory %s", folder);
+	free(folder);
+	return err;
+}
+
+static struct error *link_runner(const struct cargo_programs *programs)
+{
+	CLEANUP(free_ptr) char *runner = path_in(programs, CARGO_RUNNER_NAME);
+	char self[PATH_MAX];
+	ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
+
+	if (len < 0)
+		return error_errno(errno, "read /proc/self/exe");
+	self[len] = '\0';
+	return symlink(self, runner) < 0 ? error_errno(errno, "make %s", runner) : NULL;
+}
+
+static struct error *listen_for_runners(struct cargo_programs *programs)
+{
+	CLEANUP(free_ptr) char *path = path_in(programs, CARGO_RUNNER_SOCKET);
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+
+	strncpy(address.sun_path, path, sizeof(address.sun_path) - 1);
+	programs->listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (programs->listener < 0 ||
+	    bind(programs->listener, (struct sockaddr *)&address, sizeof(address)) < 0 ||
+	    listen(programs->listener, SOMAXCONN) < 0)
+		return error_errno(errno, "listen at %s", path);
+	return NULL;
+}
+
+struct error *cargo_programs_new(const struct cargo_programs_options *options,
+				 struct cargo_programs **ret)
+{
+	CLEANUP(cargo_programs_cleanup)
+	struct cargo_programs *programs = xcalloc(1, sizeof(*programs));
+	struct error *err;
+
+	programs->options = *options;
+	programs->listener = -1;
+	err = make_folder(programs);
+	if (!err)
+		err = link_runner(programs);
+	if (!err)
+		err = listen_for_runners(programs);
+	if (!err)
+		*ret = STEAL(programs);
+	return err;
+}
+
+static void end_process(struct process *process)
+{
+	struct process **at = &process->programs->processes;
+
+	while (*at != process)
+		at = &(*at)->next;
+	*at = process->next;
+	loop_unwatch(process->programs->recording->loop, process->watch);
+	close_fd(&process->fd);
+	free(process);
+}
+
+void cargo_programs_stop(struct cargo_programs *programs)
+{
+	struct process *next;
+
+	if (programs->listener < 0)
+		return;
+	for (struct process *process = programs->processes; process; process = next) {
+		next = process->next;
+		if (!process->is_answered)
+			end_process(process);
+	}
+	if (programs->recording)
+		loop_unwatch(programs->recording->loop, STEAL(programs->watch));
+	close(steal_fd(&programs->listener));
+}
+
+void cargo_programs_close(struct cargo_programs *programs)
+{
+	static const char *const files[] = {CARGO_RUNNER_NAME, CARGO_RUNNER_SOCKET};
+
+	cargo_programs_stop(programs);
+	while (programs->processes)
+		end_process(programs->processes);
+
+	for (size_t i = 0; programs->folder && i < ARRAY_SIZE(files); i++) {
+		CLEANUP(free_ptr) char *path = path_in(programs, files[i]);
+
+		unlink(path);
+	}
+	if (programs->folder)
+		rmdir(programs->folder);
+	free(STEAL(programs->folder));
+}
+
+void cargo_programs_free(struct cargo_programs *programs)
+{
+	if (!programs)
+		return;
+	cargo_programs_close(programs);
+	words_deinit(&programs->changes);
+	words_deinit(&programs->names);
+	words_deinit(&programs->taken);
+	free(programs);
+}
+
+void cargo_programs_set(struct cargo_programs *programs, const char *name, const char *value)
+{
+	const char *before = getenv(name);
+
+	words_take(&programs->changes, before ? xasprintf("%s=%s", name, before) : xstrdup(name));
+	setenv(name, value, true);
+}
+
+void cargo_programs_run(struct cargo_programs *programs, const char *triple,
+			const struct words *user_runner)
+{
+	CLEANUP(free_ptr) char *variable = cargo_runner_variable(triple);
+	char *value = xasprintf("%s/%s %zu", programs->folder, CARGO_RUNNER_NAME,
+				user_runner->count);
+
+	for (size_t i = 0; i < user_runner->count; i++) {
+		char *longer = xasprintf("%s %s", value, user_runner->items[i]);
+
+		free(value);
+		value = longer;
+	}
+	cargo_programs_set(programs, variable, value);
+	free(value);
+}
+
+/* A name of an output with the program's in the place of %e. */
+static char *output_of(const char *pattern, const char *name)
+{
+	char *path = NULL;
+	size_t len;
+	FILE *out = open_memstream(&path, &len);
+
+	for (const char *at = pattern; *at; at++) {
+		if (at[0] == '%' && at[1] == 'e') {
+			fputs(name, out);
+			at++;
+		} else {
+			fputc(*at, out);
+			if (at[0] == '%' && at[1])
+				fputc(*++at, out);
+		}
+	}
+	fclose(out);
+	return path;
+}
+
+static void add_each(struct cargo_programs *programs, const char *program,
+		     const struct words *environment, struct words *answer)
+{
+	CLEANUP(free_ptr)
+	char *name = program_profile_name(program, environment, &programs->taken);
+
+	words_add(answer, "");
+	for (size_t i = 0; i < programs->options.outputs->count; i++)
+		words_take(answer, output_of(programs->options.outputs->items[i], name));
+	words_add(answer, "");
+	words_add_all(answer, programs->options.words);
+}
+
+static void on_end(void *user)
+{
+	end_process(user);
+}
+
+/* Watches the process in the place of its connection. */
+static void watch_process(struct process *process)
+{
+	struct loop *loop = process->programs->recording->loop;
+	struct error *err;
+
+	process->is_answered = true;
+	loop_unwatch(loop, STEAL(process->watch));
+	close(process->fd);
+	process->fd = (int)syscall(SYS_pidfd_open, process->pid, 0);
+	err = process->fd < 0 ? error_errno(errno, "watch process %d", process->pid)
+			      : loop_watch(loop, process->fd, on_end, process, &process->watch);
+	if (err) {
+		message_error(err);
+		end_process(process);
+	}
+}
+
+static void add_program(struct cargo_programs *programs, const char *path)
+{
+	CLEANUP(free_ptr) char *name = program_name(path);
+
+	programs->count++;
+	if (!words_have(&programs->names, name))
+		words_add(&programs->names, name);
+}
+
+/* The environment's words, an empty one, and the path of the program. */
+static void answer(struct process *process, const struct words *hello)
+{
+	struct cargo_programs *programs = process->programs;
+	CLEANUP(words_deinit) struct words environment = {0}, words = {0};
+	CLEANUP(free_ptr) char *text = NULL;
+	struct error *err = NULL;
+	size_t i = 0, len;
+
+	for (; i < hello->count && *hello->items[i]; i++)
+		words_add(&environment, hello->items[i]);
+	if (i + 1 >= hello->count)
+		return;
+	words_add_all(&words, &programs->changes);
+	if (!programs->count)
+		programs->options.on_first(programs->options.user);
+	if (programs->options.each)
+		add_each(programs, hello->items[i + 1], &environment, &words);
+	else
+		err = recorder_add_command(programs->recording->recorder, process->pid);
+	if (err)
+		message_error(error_wrap(err, "record %s", hello->items[i + 1]));
+	else
+		add_program(programs, hello->items[i + 1]);
+	text = words_pack(&words, &len);
+	/* It cannot block: nothing else was sent. */
+	if (send(process->fd, text, len, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
+		message_error(error_errno(errno, "answer the runner of %s", hello->items[i + 1]));
+}
+
+static void on_hello(void *user)
+{
+	struct process *process = user;
+	CLEANUP(words_deinit) struct words hello = {0};
+	CLEANUP(free_ptr) char *text = xmalloc(CARGO_MESSAGE_BYTES_MAX);
+	ssize_t len = recv(process->fd, text, CARGO_MESSAGE_BYTES_MAX, MSG_DONTWAIT);
+
+	if (len < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (len > 0) {
+		words_unpack(&hello, text, (size_t)len);
+		answer(process, &hello);
+	}
+	if (len > 0 && process->programs->options.each)
+		watch_process(process);
+	else
+		end_process(process);
+}
+
+static bool is_ours(int fd, pid_t *ret)
+{
+	struct ucred peer;
+	socklen_t len = sizeof(peer);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) < 0 || peer.uid != geteuid())
+		return false;
+	*ret = peer.pid;
+	return peer.pid > 0;
+}
+
+static void on_connection(void *user)
+{
+	struct cargo_programs *programs = user;
+	int fd = accept4(programs->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	struct process *process;
+	struct error *err;
+	pid_t pid;
+
+	if (fd < 0)
+		return;
+	if (!is_ours(fd, &pid)) {
+		close(fd);
+		return;
+	}
+	process = xmalloc(sizeof(*process));
+	*process = (struct process){
+		.programs = programs, .fd = fd, .pid = pid, .next = programs->processes};
+	programs->processes = process;
+	err = loop_watch(programs->recording->loop, fd, on_hello, process, &process->watch);
+	if (err) {
+		message_error(err);
+		end_process(process);
+	}
+}
+
+struct error *cargo_programs_open(struct cargo_programs *programs, struct recording *recording)
+{
+	programs->recording = recording;
+	return loop_watch(recording->loop, programs->listener, on_connection, programs,
+			  &programs->watch);
+}
+
+size_t cargo_programs_count(const struct cargo_programs *programs)
+{
+	return programs->count;
+}
+
+size_t cargo_programs_running(const struct cargo_programs *programs)
+{
+	size_t count = 0;
+
+	for (const struct process *process = programs->processes; process; process = process->next)
+		count++;
+	return count;
+}
+
+static char *text_of(const struct cargo_programs *programs)
+{
+	const struct words *names = &programs->names;
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	fprintf(out, "%zu process%s", programs->count, programs->count == 1 ? "" : "es");
+	fprintf(out, " of %zu program%s (", names->count, names->count == 1 ? "" : "s");
+	for (size_t i = 0; i < names->count && i < NAMES_SHOWN; i++)
+		fprintf(out, "%s%s", i ? ", " : "", names->items[i]);
+	fprintf(out, "%s)", names->count > NAMES_SHOWN ? ", …" : "");
+	fclose(out);
+	return text;
+}
+
+void cargo_programs_say(const struct cargo_programs *programs)
+{
+	CLEANUP(free_ptr) char *text = text_of(programs);
+
+	if (!programs->count)
+		return;
+	message("recorded %s", text);
+	for (size_t i = 0; programs->options.each && i < programs->options.outputs->count; i++)
+		message("their profiles are called %s", programs->options.outputs->items[i]);
+}

@@ -1,0 +1,311 @@
+#include "cmd/cargo_project.h"
+
+#include "base/alloc.h"
+#include "base/json_value.h"
+#include "base/text.h"
+#include "cmd/captured.h"
+#include "cmd/cargo_line.h"
+#include "cmd/ui/message.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Since this version of cargo, 1.N, a profile can have line tables alone by their name. */
+enum { LINE_TABLES_SINCE = 71 };
+
+/* How cargo is asked. */
+struct question {
+	const char *cargo;
+	const struct cargo_line *line;
+	bool is_unstable;
+};
+
+static struct error *ask(const struct question *question, const struct words *words,
+			 void (*on_line)(const char *line), struct captured *ret)
+{
+	static char bootstrap[] = "RUSTC_BOOTSTRAP=1", no_cache[] = "CARGO_CACHE_RUSTC_INFO=0";
+	char *const stable[] = {NULL}, *const unstable[] = {bootstrap, no_cache, NULL};
+	CLEANUP(words_deinit) struct words all = {0};
+
+	words_add(&all, question->cargo);
+	if (question->line->toolchain)
+		words_add(&all, question->line->toolchain);
+	words_add_all(&all, words);
+	return captured_run(all.items, question->is_unstable ? unstable : stable, on_line, ret);
+}
+
+void cargo_project_deinit(struct cargo_project *project)
+{
+	free(project->host);
+	free(project->config);
+	words_deinit(&project->triples);
+	words_deinit(&project->settings);
+	*project = (struct cargo_project){0};
+}
+
+/* "1.95.0 (…)" */
+static unsigned minor_of(const char *release)
+{
+	const char *dot = strchr(release, '.');
+
+	return dot ? (unsigned)strtoul(dot + 1, NULL, 10) : 0;
+}
+
+/* A line of `cargo -vV`; to be freed, NULL: none. */
+static char *value_of(const char *text, const char *name)
+{
+	const char *line = strstr(text, name);
+
+	return line ? xstrndup(line + strlen(name), strcspn(line + strlen(name), "\n")) : NULL;
+}
+
+static struct error *ask_version(const struct question *question, struct cargo_project *project,
+				 unsigned *ret_minor)
+{
+	CLEANUP(words_deinit) struct words words = {0};
+	CLEANUP(captured_deinit) struct captured captured = {0};
+	CLEANUP(free_ptr) char *release = NULL;
+	struct error *err;
+
+	words_add(&words, "-vV");
+	err = ask(question, &words, NULL, &captured);
+	if (err)
+		return error_hint(err, "install Rust (https://rustup.rs), or set CARGO to the path "
+				       "of cargo");
+	project->host = value_of(captured.out, "\nhost: ");
+	release = value_of(captured.out, "\nrelease: ");
+	*ret_minor = release ? minor_of(release) : 0;
+	return NULL;
+}
+
+static bool parse_config(const struct cargo_project *project, struct json_value *ret)
+{
+	return json_parse(project->config, project->config_len, ret);
+}
+
+static struct error *ask_config(const struct question *question, struct cargo_project *project)
+{
+	CLEANUP(words_deinit) struct words words = {0};
+	CLEANUP(captured_deinit) struct captured captured = {0};
+	struct error *err;
+
+	words_add(&words, "-Zunstable-options");
+	cargo_line_add_configuration(question->line, &words);
+	words_add(&words, "config");
+	words_add(&words, "get");
+	words_add(&words, "--format=json");
+	err = ask(question, &words, NULL, &captured);
+	if (err)
+		return err;
+	project->config = STEAL(captured.out);
+	project->config_len = captured.out_len;
+	return NULL;
+}
+
+/* A line in which cargo says what it does: "   Updating crates.io index". */
+static bool is_status(const char *line)
+{
+	enum { WORD_COLUMNS = 12 };
+	size_t spaces = strspn(line, " ");
+
+	return spaces && spaces < WORD_COLUMNS && isupper((unsigned char)line[spaces]) &&
+	       strcspn(line + spaces, " ") == WORD_COLUMNS - spaces;
+}
+
+/* What is downloaded now will not be when cargo runs. */
+static void show_status(const char *line)
+{
+	if (is_status(line))
+		message_row("%s", line);
+}
+
+/* Whether cargo needs the network or a lock file for an answer. */
+static bool needs_more(const struct captured *captured)
+{
+	return strstr(captured->errors, "--frozen") || strstr(captured->errors, "--offline") ||
+	       strstr(captured->errors, "--locked");
+}
+
+/*
+ * cargo run prints its units and then fails, because there is no program: the status says nothing.
+ * Without the network at first, which leaves everything as it is.
+ */
+static struct error *ask_units(const struct question *question, struct captured *ret,
+			       struct json_value *units)
+{
+	CLEANUP(words_deinit) struct words words = {0}, frozen = {0};
+	struct captured captured = {0};
+	struct json_value root;
+	struct error *err;
+	bool is_frozen = true;
+
+	*units = (struct json_value){0};
+	if (!cargo_line_add_question(question->line, &words))
+		return NULL;
+	words_add(&frozen, "--frozen");
+	words_add_all(&frozen, &words);
+	err = ask(question, &frozen, NULL, &captured);
+	while (!err && !json_parse(captured.out, captured.out_len, &root)) {
+		bool is_worth_it = is_frozen && needs_more(&captured);
+
+		captured_deinit(&captured);
+		if (!is_worth_it)
+			return NULL;
+		is_frozen = false;
+		err = ask(question, &words, show_status, &captured);
+	}
+	if (err)
+		return err;
+	*ret = captured;
+	*units = root;
+	return NULL;
+}
+
+/* "release" → "CARGO_PROFILE_RELEASE_DEBUG"; to be freed. */
+static char *profile_variable(const char *profile, const char *key)
+{
+	char *name = xasprintf("CARGO_PROFILE_%s_%s", profile, key);
+
+	for (char *at = name; *at; at++)
+		*at = *at == '-' ? '_' : (char)toupper((unsigned char)*at);
+	return name;
+}
+
+/* The user's own setting wins. */
+static void set(struct cargo_project *project, const char *profile, const char *key,
+		const char *value)
+{
+	CLEANUP(free_ptr) char *name = profile_variable(profile, key);
+	CLEANUP(free_ptr) char *setting = xasprintf("%s=%s", name, value);
+
+	if (!getenv(name) && !words_have(&project->settings, setting))
+		words_add(&project->settings, setting);
+}
+
+static bool has_lines(const struct json_value *profile)
+{
+	struct json_value debuginfo;
+	uint64_t level = 0;
+
+	if (!json_find(profile, "debuginfo", &debuginfo))
+		return true; /* nothing is known */
+	return json_integer(&debuginfo, &level)
+		       ? level > 0
+		       : json_kind(&debuginfo) == JSON_STRING && !json_is(&debuginfo, "none") &&
+				 !json_is(&debuginfo, "line-directives-only");
+}
+
+/* "strip": "symbols", or {"resolved": {"Named": "symbols"}} */
+static bool is_stripped(const struct json_value *profile)
+{
+	struct json_value strip;
+
+	if (!json_find(profile, "strip", &strip))
+		return false;
+	if (json_find(&strip, "resolved", &strip))
+		json_find(&strip, "Named", &strip);
+	return json_is(&strip, "symbols") || json_is(&strip, "debuginfo");
+}
+
+static void learn_profile(struct cargo_project *project, const struct json_value *profile,
+			  unsigned minor)
+{
+	struct json_value value;
+	CLEANUP(free_ptr) char *name = NULL;
+
+	if (!json_find(profile, "name", &value) || !(name = json_string(&value)))
+		return;
+	if (!has_lines(profile))
+		set(project, name, "DEBUG", minor >= LINE_TABLES_SINCE ? "line-tables-only" : "1");
+	if (is_stripped(profile))
+		set(project, name, "STRIP", "none");
+}
+
+static void learn_unit(struct cargo_project *project, const struct json_value *unit, unsigned minor)
+{
+	struct json_value value;
+	CLEANUP(free_ptr) char *triple = NULL;
+
+	if (json_find(unit, "platform", &value))
+		triple = json_string(&value);
+	if (triple && !words_have(&project->triples, triple))
+		words_add(&project->triples, triple);
+	if (json_find(unit, "profile", &value))
+		learn_profile(project, &value, minor);
+}
+
+/* The roots are what is run: their numbers are in the order of the units. */
+static void learn_units(struct cargo_project *project, const struct json_value *graph,
+			unsigned minor)
+{
+	struct json_value units, roots, unit = {0}, root = {0};
+	uint64_t number = 0, wanted;
+
+	if (!json_find(graph, "units", &units) || !json_find(graph, "roots", &roots))
+		return;
+	while (json_next(&roots, &root)) {
+		if (!json_integer(&root, &wanted))
+			return;
+		if (!unit.at || wanted < number) {
+			unit = (struct json_value){0};
+			number = 0;
+			if (!json_next(&units, &unit))
+				return;
+		}
+		for (; number < wanted; number++)
+			if (!json_next(&units, &unit))
+				return;
+		learn_unit(project, &unit, minor);
+	}
+}
+
+static struct error *ask_all(const char *cargo, struct cargo_line *line,
+			     struct cargo_project *project)
+{
+	struct question question = {.cargo = cargo, .line = line};
+	CLEANUP(captured_deinit) struct captured captured = {0};
+	struct json_value config, units;
+	unsigned minor = 0;
+	struct error *err = ask_version(&question, project, &minor);
+
+	if (err || !project->host)
+		return err;
+	words_add(&project->triples, project->host);
+	question.is_unstable = true;
+	err = ask_config(&question, project);
+	if (!err && parse_config(project, &config))
+		cargo_line_expand(line, &config);
+	if (!err)
+		err = ask_units(&question, &captured, &units);
+	if (!err && units.at)
+		learn_units(project, &units, minor);
+	return err;
+}
+
+struct error *cargo_project_ask(const char *cargo, char *const *words, struct cargo_project *ret)
+{
+	CLEANUP(cargo_line_deinit) struct cargo_line line;
+	struct cargo_project project = {0};
+	struct error *err;
+
+	cargo_line_parse(words, &line);
+	err = ask_all(cargo, &line, &project);
+	if (err)
+		cargo_project_deinit(&project);
+	else
+		*ret = project;
+	return err;
+}
+
+char *cargo_runner_variable(const char *triple)
+{
+	char *name = xasprintf("CARGO_TARGET_%s_RUNNER", triple);
+
+	for (char *at = name; *at; at++)
+		*at = *at == '-' || *at == '.' ? '_' : (char)toupper((unsigned char)*at);
+	return name;
+}

@@ -1,0 +1,135 @@
+#include "cmd/cargo_runner.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "cmd/cargo_each.h"
+#include "cmd/cargo_message.h"
+#include "cmd/command.h"
+#include "cmd/program_name.h"
+#include "cmd/ui/message.h"
+#include "cmd/words.h"
+#include "record/launch.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+bool cargo_runner_is_meant(const char *program)
+{
+	return !strcmp(basename(program), CARGO_RUNNER_NAME);
+}
+
+/* nextest asks each program for a list of its tests first. */
+static bool is_listing(char *const *arguments)
+{
+	if (!getenv("NEXTEST") || getenv("NEXTEST_TEST_NAME"))
+		return false;
+	for (; *arguments; arguments++)
+		if (!strcmp(*arguments, "--list"))
+			return true;
+	return false;
+}
+
+/* The socket beside the runner. */
+static struct error *connect_to_prof(const char *runner, int *ret)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+
+	snprintf(address.sun_path, sizeof(address.sun_path), "%.*s%s",
+		 (int)(basename(runner) - runner), runner, CARGO_RUNNER_SOCKET);
+	if (fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0) {
+		*ret = fd;
+		return NULL;
+	}
+	close_fd(&fd);
+	return error_errno(errno, "connect to %s", address.sun_path);
+}
+
+static char *hello_of(const char *program, size_t *len)
+{
+	CLEANUP(words_deinit) struct words words = {0};
+
+	for (const char *const *name = program_name_variables; *name; name++)
+		if (getenv(*name))
+			words_take(&words, xasprintf("%s=%s", *name, getenv(*name)));
+	words_add(&words, "");
+	words_add(&words, program);
+	return words_pack(&words, len);
+}
+
+/* Tells prof, and waits until it is ready. */
+static struct error *meet_prof(const char *runner, const char *program, struct words *answer)
+{
+	CLEANUP(free_ptr) char *text = xmalloc(CARGO_MESSAGE_BYTES_MAX);
+	CLEANUP(free_ptr) char *hello = NULL;
+	CLEANUP(close_fd) int fd = -1;
+	struct error *err = connect_to_prof(runner, &fd);
+	size_t hello_len;
+	ssize_t len;
+
+	if (err)
+		return err;
+	hello = hello_of(program, &hello_len);
+	if (send(fd, hello, hello_len, MSG_NOSIGNAL) < 0)
+		return error_errno(errno, "write to prof");
+	do
+		len = recv(fd, text, CARGO_MESSAGE_BYTES_MAX, 0);
+	while (len < 0 && errno == EINTR);
+	if (len < 0)
+		return error_errno(errno, "read from prof");
+	if (len == 0)
+		return error_new("prof did not answer");
+	words_unpack(answer, text, (size_t)len);
+	return NULL;
+}
+
+/* Returns the index of the first word that is not one of the environment. */
+static size_t change_environment(const struct words *answer)
+{
+	size_t i = 0;
+
+	for (; i < answer->count && *answer->items[i]; i++) {
+		char *equals = strchr(answer->items[i], '=');
+
+		if (equals)
+			putenv(xstrdup(answer->items[i]));
+		else
+			unsetenv(answer->items[i]);
+	}
+	return i;
+}
+
+static int execute(char *const *command)
+{
+	int number;
+
+	execvp(command[0], command);
+	number = errno;
+	return message_failure(error_errno(number, "%s", command[0]),
+			       launch_refusal_status(number));
+}
+
+int cargo_runner_run(int argc, char **argv)
+{
+	CLEANUP(words_deinit) struct words answer = {0};
+	size_t user_words = argc > 1 ? strtoul(argv[1], NULL, 10) : 0, rest;
+	char *const *command = argv + 2;
+	struct error *err;
+
+	if (argc < 3 || user_words >= (size_t)argc - 2)
+		return message_failure(error_new("%s is for cargo alone", argv[0]), STATUS_USAGE);
+	if (is_listing(command))
+		return execute(command);
+	err = meet_prof(argv[0], command[user_words], &answer);
+	if (err) {
+		message("%s is not recorded: %s", command[user_words], error_text(err));
+		error_free(err);
+		return execute(command);
+	}
+	rest = change_environment(&answer);
+	return rest < answer.count ? cargo_each_record(&answer, rest + 1, command)
+				   : execute(command);
+}

@@ -1,0 +1,86 @@
+#include "cmd/program_name.h"
+
+#include "base/alloc.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { HASH_DIGITS = 16 };
+
+const char *const program_name_variables[] = {"CARGO_PKG_NAME", "NEXTEST_BINARY_ID",
+					      "NEXTEST_TEST_NAME", NULL};
+
+char *program_name(const char *path)
+{
+	const char *name = basename(path);
+	size_t len = strlen(name);
+	const char *hash = len > HASH_DIGITS ? name + len - HASH_DIGITS : name;
+
+	if (hash > name + 1 && hash[-1] == '-' && strspn(hash, "0123456789abcdef") == HASH_DIGITS)
+		len -= HASH_DIGITS + 1;
+	/* rustdoc's name of each. */
+	if (!strcmp(name, "rust_out"))
+		return xstrdup("doctest");
+	return xstrndup(name, len);
+}
+
+static const char *value_of(const struct words *environment, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (size_t i = 0; i < environment->count; i++)
+		if (!strncmp(environment->items[i], name, len) && environment->items[i][len] == '=')
+			return environment->items[i] + len + 1;
+	return NULL;
+}
+
+/* Of what every file system and every uploader takes: "a::b c" becomes "a.b_c". */
+static char *tidy(char *name)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+				    "._-";
+	char *to = name;
+
+	for (const char *at = name; *at; at++) {
+		if (at[0] == ':' && at[1] == ':')
+			*to++ = '.', at++;
+		else
+			*to++ = strchr(plain, *at) ? *at : '_';
+	}
+	*to = '\0';
+	if (*name == '.')
+		*name = '_';
+	return name;
+}
+
+static char *untaken(char *name, struct words *taken)
+{
+	char *other = xstrdup(name);
+
+	for (unsigned number = 2; words_have(taken, other); number++) {
+		free(other);
+		other = xasprintf("%s-%u", name, number);
+	}
+	free(name);
+	words_add(taken, other);
+	return other;
+}
+
+char *program_profile_name(const char *path, const struct words *environment, struct words *taken)
+{
+	const char *test = value_of(environment, "NEXTEST_TEST_NAME");
+	const char *binary = value_of(environment, "NEXTEST_BINARY_ID");
+	const char *package = value_of(environment, "CARGO_PKG_NAME");
+	char *name;
+
+	if (test && binary)
+		return untaken(tidy(xasprintf("%s.%s", binary, test)), taken);
+	name = tidy(program_name(path));
+	/* Two packages can have programs of one name. */
+	if (package && words_have(taken, name)) {
+		CLEANUP(free_ptr) char *short_name = name;
+
+		name = tidy(xasprintf("%s.%s", package, short_name));
+	}
+	return untaken(name, taken);
+}
