@@ -7,8 +7,10 @@
 #include "cmd/command.h"
 #include "cmd/profile_header.h"
 #include "cmd/ui/message.h"
+#include "report/logical.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -99,6 +101,22 @@ static struct error *make_report(struct report *report)
 	return make_trees(report);
 }
 
+/* Where the logical view would show much less. */
+static void put_hint(const struct report *report, const struct table_writer *writer)
+{
+	enum { LEAST_GLUE = 8 };
+	struct glue_share share;
+
+	if (report->options->logical)
+		return;
+	share = glue_of_hottest(&report->view);
+	if (share.glue >= LEAST_GLUE && 2 * share.glue > share.lines)
+		fprintf(writer->out,
+			"%" PRIu32 " of %" PRIu32 " frames of the hottest stack are code of "
+			"runtimes: prof report --logical folds it\n",
+			share.glue, share.lines);
+}
+
 static void show_text(const struct report *report, const struct table_writer *writer)
 {
 	profile_header(writer, report->path, &report->options->selection);
@@ -106,6 +124,7 @@ static void show_text(const struct report *report, const struct table_writer *wr
 		fputs("\nno samples\n", writer->out);
 		return;
 	}
+	put_hint(report, writer);
 	report_table(report, writer);
 	report_tree(report, writer, &report->calls, "calls");
 	report_tree(report, writer, &report->callers, "callers");

@@ -34,7 +34,7 @@ struct top_options {
 	enum row_order sort;
 	struct row_by by;
 	struct option_list labels; /* conditions */
-	bool tree;
+	bool tree, logical;
 	double least_share;
 	const char *filter;
 };
@@ -79,6 +79,10 @@ static const struct option_entry option_table[] = {
 	      "(comm, thread, pid, tid)",
 	      selection_take_by, by),
 	ENTRY(0, "tree", NULL, "show the call tree instead of a table", option_true, tree),
+	ENTRY(0, "logical", NULL,
+	      "fold code of runtimes (tokio, rayon, std, Go) into the program's functions that it "
+	      "calls",
+	      option_true, logical),
 	ENTRY(0, "sort", "self|total", "sort by self or total (default self)", take_sort, sort),
 	ENTRY(0, "min", "PERCENT",
 	      "leave out calls, and rows of text, below this share of the samples (default 0.5)",
@@ -325,6 +329,7 @@ static void set_display(struct run *run)
 	display->labels = (const char *const *)run->options.labels.items;
 	display->label_count = run->options.labels.count;
 	display->order = run->options.sort;
+	display->logical = run->options.logical;
 	display->least_share = run->options.least_share;
 	display->leaves_out = is_batch(run);
 	display->debug_dir = run->options.debug_dir;

@@ -4,6 +4,7 @@
 #include "cmd/top_source.h"
 #include "cmd/top_table.h"
 #include "cmd/top_tree.h"
+#include "report/logical.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,8 @@ struct display {
 	struct display_options options;
 	struct display_options earlier[PAGES_MAX];
 	unsigned earlier_count;
-	enum display_page page; /* as of the last update; the parts of other pages are zeroed: */
+	enum display_page page;	 /* as of the last update; the parts of other pages are zeroed: */
+	struct profile *logical; /* what the view is of; NULL: the profile itself */
 	bool has_view;
 	struct view view;
 	struct top_table table;
@@ -71,6 +73,8 @@ static void forget_view(struct display *display)
 	if (display->has_view)
 		view_deinit(&display->view);
 	display->has_view = false;
+	profile_free(display->logical);
+	display->logical = NULL;
 }
 
 void display_free(struct display *display)
@@ -186,6 +190,8 @@ void display_update(struct display *display, const struct profile *profile)
 	forget_view(display);
 	if (display->options.page != DISPLAY_SOURCE)
 		close_source(display);
+	if (display->options.logical && display->options.page != DISPLAY_SOURCE)
+		profile = display->logical = logical_profile(profile);
 	err = view_init_selected(&display->view, profile, &options);
 	/* These options hold no regular expression, and labels were checked. */
 	if (err) {
@@ -234,6 +240,8 @@ char *display_title(const struct display *display)
 		fprintf(out, "%s, line by line", options->function);
 	else
 		fprintf(out, "%s, down to %.2g %%", options->function, 100 * options->least_share);
+	if (options->logical && options->page != DISPLAY_SOURCE)
+		fputs(", logical", out);
 	if (options->process)
 		fprintf(out, ", of process %s", options->process);
 	if (options->tid)

@@ -209,6 +209,10 @@ static void page_key(struct top_ui *ui, int key)
 	case '-':
 		open_further(ui, key == '+' ? 0.5 : 2);
 		break;
+	case 'L':
+		options->logical = !options->logical;
+		go_to_first(ui);
+		break;
 	case 'e':
 		next_event(ui);
 		break;

@@ -4,6 +4,8 @@
 #include "base/printable.h"
 #include "cmd/ui/table.h"
 
+#include <inttypes.h>
+
 enum { LEAST_NAME = 16 /* columns, however deep the node is */ };
 
 static struct top_tree_part *add_part(struct top_tree *page, const char *heading)
@@ -118,7 +120,9 @@ static void node_line(const struct top_tree *page, const struct top_tree_part *p
 	size_t room = layout.name > taken ? layout.name - taken + LEAST_NAME : LEAST_NAME;
 	CLEANUP(free_ptr)
 	char *name = table_name(page->view->labels.items[node->label].name, room);
-	CLEANUP(free_ptr) char *names = xasprintf("%s%s", guides, name);
+	CLEANUP(free_ptr)
+	char *folded = node->folded ? xasprintf(" [%" PRIu32 " folded]", node->folded) : NULL;
+	CLEANUP(free_ptr) char *names = xasprintf("%s%s%s", guides, name, folded ? folded : "");
 
 	top_line_init(ret, &layout, &shares, names);
 }

@@ -19,6 +19,7 @@ static const char help[] =
 	"b B        next, previous table: by function, file, line, module, process,\n"
 	"           thread\n"
 	"c          switch between the call tree and the table\n"
+	"L          fold code of runtimes into the functions it calls, or show it\n"
 	"+ -        show more, less of the tree\n"
 	"/          show only rows that match a regular expression\n"
 	"e          show the next event\n"
@@ -161,8 +162,8 @@ static void draw_help(void)
 
 static void draw_last_row(const struct top_ui *ui)
 {
-	static const char keys[] =
-		"q quit  ? help  Enter open  a source  Esc back  s t sort  b by  c tree  / filter";
+	static const char keys[] = "q quit  ? help  Enter open  a source  Esc back  s t sort  b by "
+				   " c tree  L logical  / filter";
 	unsigned row = terminal_rows() - 1;
 	const char *question = ui->prompt == PROMPT_FILTER  ? "filter: "
 			       : ui->prompt == PROMPT_DELAY ? "seconds: "

@@ -57,6 +57,18 @@ def test_the_report_shows_the_functions_of_the_program(prof, stacks):
     assert prof("report", "in.folded", "--logical").stdout == SHOWN
 
 
+def test_a_hint_leads_to_the_view_where_most_of_a_stack_is_code_of_runtimes(prof):
+    glue = [f"tokio::runtime::f{number}" for number in range(8)]
+    hint = "{} of {} frames of the hottest stack are code of runtimes: prof report --logical folds it\n"
+
+    for frames, shown in ([*glue, "shop::crunch"], True), ([*glue[1:], "shop::crunch"], False), \
+                         ([*glue, *(f"shop::f{number}" for number in range(8))], False):
+        (prof.folder / "in.folded").write_text(";".join(["shop", *frames]) + " 1\n", encoding="utf-8")
+        report = prof("report", "in.folded").stdout
+        assert (hint.format(8, len(frames)) in report) == shown
+        assert "--logical" not in prof("report", "in.folded", "--logical").stdout
+
+
 def test_totals_are_those_of_all_frames(prof, stacks):
     logical = report_json(prof, "--min", "0")
     plain = json.loads(prof("report", "in.folded", "--json", "--min", "0").stdout)

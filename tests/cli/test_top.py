@@ -103,6 +103,12 @@ def test_the_call_tree_leads_from_the_root_to_where_the_time_goes(picture):
     assert names.index("main") < names.index("spend") < names.index("├ half") < names.index("│ spin")
 
 
+def test_the_logical_view_leaves_out_what_calls_main(picture):
+    names = [row[2] for row in picture("--tree", "--logical", "--min", 10, least=1000).rows]
+    assert re.fullmatch(r"main \[\d+ folded\]", names[0])
+    assert names.index("├ half") < names.index("│ spin")
+
+
 def test_a_filter_leaves_what_matches(picture):
     table = picture("--sort", "total", "--filter", "^(half|third)$")
     assert {row[2].split()[0] for row in table.rows} == {"half", "third"}

@@ -146,6 +146,17 @@ def test_a_key_opens_and_closes_the_call_tree(top):
     assert leave(screen) == 0
 
 
+def test_a_key_switches_the_logical_view(top):
+    screen = top("--tree")
+    screen.wait_for(r" _start$")
+    screen.press("L")
+    screen.wait_for(r"^call tree down to .*, logical")
+    screen.wait_for(r" main \[\d+ folded\]$")
+    screen.press("L")
+    screen.wait_for(r" _start$")
+    assert leave(screen) == 0
+
+
 def test_keys_choose_the_order_and_the_table(top):
     screen = top()
     screen.wait_for(r" spin +shares$")
