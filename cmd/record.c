@@ -8,6 +8,7 @@
 #include "cmd/checkpoint.h"
 #include "cmd/command.h"
 #include "cmd/outputs.h"
+#include "cmd/record_control.h"
 #include "cmd/record_messages.h"
 #include "cmd/summary.h"
 #include "cmd/trusted_user.h"
@@ -34,10 +35,13 @@ struct run {
 	struct output *raw; /* the perf.data file; NULL: none */
 	struct recording recording;
 	struct checkpoints checkpoints;
+	struct record_control control;
+	bool has_usual_output; /* no -o */
 	uint64_t sampling_cpu_ns;
-	bool is_poor;	  /* a condition of --fail-if is met */
-	bool is_snapshot; /* this process is a forked writer; its parent goes on recording */
-	pid_t writer;	  /* writes the profile as it was at SIGUSR2; 0: none */
+	bool is_poor;	   /* a condition of --fail-if is met */
+	bool is_snapshot;  /* this process is a forked writer; its parent goes on recording … */
+	bool ends_profile; /* … with a new profile */
+	pid_t writer;	   /* writes the profile as it was at SIGUSR2; 0: none */
 };
 
 /* False as long as a command has not started one of the programs that are recorded. */
@@ -80,6 +84,9 @@ static struct error *check_words(struct run *run)
 		return error_hint(error_new("nothing to record"),
 				  "prof record COMMAND, prof record -p PID or prof record -a; "
 				  "prof record --help says more");
+	if (run->options.delay.is_endless && !run->options.control)
+		return error_hint(error_new("with -D -1 nothing is sampled before a command comes"),
+				  "add --control fifo:CTL[,ACK], fd:N[,M] or auto");
 	sampling_choose_events(&run->options.sampling);
 	err = sampling_options_check(&run->options.sampling);
 	if (!err)
@@ -92,6 +99,8 @@ static void say_end(const struct recording *recording)
 {
 	double seconds = recording_seconds(recording);
 
+	if (recording->config.starts_paused && !seconds)
+		message("the command \"enable\" did not come (-D -1)");
 	if (recording->end == RECORDING_TARGET_ENDED)
 		message("the target ended after %.1f s", seconds);
 	else if (recording->end == RECORDING_OVER && recording->has_command)
@@ -129,12 +138,15 @@ static void complete(struct run *run, bool keeps_addresses, struct finalize_resu
 	struct recording *recording = &run->recording;
 	CLEANUP(free_ptr) char *command = outputs_command_line(run->words, run->word_count);
 	CLEANUP(free_ptr) char *kernel = NULL;
-	struct recorder_window window = recorder_window(recording->recorder);
+	struct recorder_window window = recorder_profile_window(recording->recorder);
 	const struct pipeline *pipeline = recorder_pipeline(recording->recorder);
 	struct listener listener = record_messages(true, shows_progress(run));
 	struct utsname system;
 
-	recorder_settle(recording->recorder);
+	if (run->ends_profile)
+		recorder_settle_end(recording->recorder);
+	else
+		recorder_settle(recording->recorder);
 	uname(&system);
 	kernel = xasprintf("%s %s %s", system.sysname, system.release, system.machine);
 	finalize(
@@ -265,6 +277,24 @@ static bool write_checkpoint(void *user, bool prints_errors)
 					 &run->options.output.format_options, prints_errors);
 }
 
+/* In a forked child, for --control. */
+static struct error *write_snapshot(void *user, struct output *output)
+{
+	struct run *run = user;
+	CLEANUP(finalize_result_deinit) struct finalize_result finalized = {0};
+	const struct profile *profile = recorder_pipeline(run->recording.recorder)->profile;
+	bool quiet = run->options.output.quiet;
+	struct error *err;
+
+	run->options.output.quiet = true;
+	run->is_snapshot = run->ends_profile = true;
+	complete(run, false, &finalized);
+	err = output_write(output, profile, &run->options.output.format_options);
+	if (!err && !quiet)
+		message("%s: %" PRIu64 " samples", output->path, finalized.quality.counts.samples);
+	return err;
+}
+
 /* Completes the perf.data file, which needs no symbols. */
 static int finish_records(struct run *run)
 {
@@ -392,6 +422,8 @@ static struct error *sample_until_end(struct run *run)
 	struct error *err = recording_start(recording);
 	uint64_t next_ns = clock_now_ns() + PROGRESS_NS;
 
+	if (!err)
+		err = record_control_begin(&run->control);
 	if (err)
 		return err;
 	checkpoints_begin(&run->checkpoints);
@@ -432,6 +464,15 @@ static void say_what_is_left(const struct run *run)
 	}
 }
 
+/* Whether there is something to write, in the end, beside the snapshots. */
+static bool has_rest(const struct run *run)
+{
+	const struct pipeline *pipeline = recorder_pipeline(run->recording.recorder);
+
+	return !run->control.snapshots || !run->has_usual_output ||
+	       run->outputs.items[0].checkpoint >= 0 || session_counts(pipeline->session)->samples;
+}
+
 /* Writes all outputs, and says so. */
 static int write_outputs(struct run *run)
 {
@@ -439,7 +480,7 @@ static int write_outputs(struct run *run)
 
 	signal_guard_begin(run->recording.signals.guard, SIGNAL_PHASE_WORKING);
 	records_status = finish_records(run);
-	status = finish(run);
+	status = has_rest(run) ? finish(run) : STATUS_OK;
 	if (status == STATUS_OK)
 		return records_status;
 	say_what_is_left(run);
@@ -463,6 +504,7 @@ static int record(struct run *run)
 	/* For a child that writes: it gets on while this process stands still. */
 	signal_guard_begin(recording->signals.guard, SIGNAL_PHASE_WAITING);
 	checkpoints_end(&run->checkpoints);
+	record_control_end(&run->control);
 	if (run->writer > 0)
 		waitpid(run->writer, NULL, 0);
 	if (has_programs(run))
@@ -522,22 +564,38 @@ static struct error *choose(struct run *run)
 		return err;
 	sampling_options_apply(&options->sampling, config);
 	config->adds_unsampled = true;
-	config->delay_ns = options->delay_ns;
+	config->delay_ns = options->delay.ns;
+	config->starts_paused = options->delay.is_endless;
 	config->duration_ns = options->duration_ns;
 	config->debug_dir = options->output.debug_dir;
 	config->commands_later = run->programs;
 	return recording_choose(&run->recording);
 }
 
+static struct error *open_control(struct run *run, bool *is_usage)
+{
+	const char *how = run->options.control;
+
+	if (!how)
+		return NULL;
+	*is_usage = !strcmp(how, "auto") && !*run->recording.command;
+	if (*is_usage)
+		return error_hint(error_new("--control auto is for a command that prof starts"),
+				  "make FIFOs with mkfifo(1), and give --control fifo:CTL,ACK");
+	return record_control_open(&run->control, how, is_usage);
+}
+
 static int prepare_and_record(struct run *run)
 {
 	struct record_config *config = &run->recording.config;
 	struct error *err = choose(run);
+	bool is_usage = false;
 	int status;
 
 	if (err)
 		return message_failure(err, STATUS_USAGE);
 	run->outputs.cannot_repeat = true;
+	run->has_usual_output = !run->options.output.outputs.count;
 	status = outputs_open(&run->outputs, &run->options.output);
 	if (status != STATUS_OK)
 		return status;
@@ -550,6 +608,9 @@ static int prepare_and_record(struct run *run)
 	config->writes_raw = run->raw;
 	run->checkpoints.interval = run->options.checkpoint;
 	run->checkpoints.inlines = !run->options.output.no_inline;
+	err = open_control(run, &is_usage);
+	if (err)
+		return message_failure(err, is_usage ? STATUS_USAGE : STATUS_FAILED);
 	return record(run);
 }
 
@@ -565,6 +626,7 @@ static void run_deinit(struct run *run)
 {
 	close_programs(run);
 	checkpoints_deinit(&run->checkpoints);
+	record_control_end(&run->control);
 	recording_deinit(&run->recording);
 	words_deinit(&run->notices);
 	outputs_close(&run->outputs);
@@ -606,6 +668,7 @@ int record_run_job(struct record_job *job)
 				.write = write_checkpoint,
 				.user = &run,
 			},
+		.control = {.recording = &run.recording, .write = write_snapshot, .user = &run},
 	};
 
 	job->options = (struct record_options){0};

@@ -44,23 +44,30 @@ struct error *record_take_condition(void *field, const char *argument)
 			  "placeless>5%%");
 }
 
-/* perf's -1 (wait for --control) is not supported. */
-static struct error *take_milliseconds(void *field, const char *argument)
+static struct error *take_delay(void *field, const char *argument)
 {
+	struct record_delay *delay = field;
 	uint64_t ms = 0;
-	struct error *err = strcmp(argument, "0") != 0 ? option_count(&ms, argument) : NULL;
+	struct error *err = NULL;
 
+	*delay = (struct record_delay){.is_endless = !strcmp(argument, "-1")};
+	if (!delay->is_endless && strcmp(argument, "0") != 0)
+		err = option_count(&ms, argument);
 	if (!err && ms > UINT32_MAX)
 		err = error_new("\"%s\" is too large", argument);
-	if (!err)
-		*(uint64_t *)field = ms * 1000000;
+	delay->ns = ms * NS_PER_MS;
 	return err;
 }
 
 const struct option_entry record_option_table[] = {
 	SAMPLING_TARGET_ENTRIES(struct record_options, sampling),
-	{'D', "delay", "MS", "start sampling this many milliseconds after the command",
-	 take_milliseconds, FIELD(delay_ns), OPTION_WORKS},
+	{'D', "delay", "MS",
+	 "start sampling this many milliseconds after the command; -1: when --control asks for it",
+	 take_delay, FIELD(delay), OPTION_WORKS},
+	OPTION_ENTRY(0, "control", "HOW",
+		     "take commands (enable, disable, snapshot FILE, stop, ping) from "
+		     "fifo:CTL[,ACK], fd:N[,M] or, for COMMAND, auto",
+		     option_string, FIELD(control)),
 	RECORD_ENTRIES(struct record_options, ),
 
 	/* Options of perf record that concern its file or implementation. */
@@ -108,7 +115,6 @@ const struct option_entry record_option_table[] = {
 	NOT_YET('k', "clockid", "CLOCK"),
 	NOT_YET('w', "wait", NULL),
 	NOT_YET(0, "name", "PATTERN"),
-	NOT_YET(0, "control", "HOW"),
 	NOT_YET(0, "max-size", "SIZE"),
 	NOT_YET(0, "dry-run", NULL),
 	NOT_YET(0, "filter", "FILTER"),

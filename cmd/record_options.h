@@ -11,10 +11,17 @@
 
 #include <stdint.h>
 
+/* Before sampling begins. */
+struct record_delay {
+	uint64_t ns;
+	bool is_endless; /* until the word "enable" comes */
+};
+
 struct record_options {
 	struct sampling_options sampling;
 	uint64_t duration_ns; /* 0: until the command or the target ends */
-	uint64_t delay_ns;    /* before sampling begins */
+	struct record_delay delay;
+	const char *control; /* as control_open(); NULL: none */
 	struct checkpoint_interval checkpoint;
 	struct output_options output;
 	struct fail_conditions conditions;  /* of quality_share(), that make prof fail */

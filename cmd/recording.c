@@ -129,6 +129,11 @@ bool recording_run(struct recording *recording, uint64_t until_ns)
 	return recording->end == RECORDING_RUNS;
 }
 
+void recording_end(struct recording *recording)
+{
+	end(recording, RECORDING_OVER);
+}
+
 bool recording_is_called(const struct recording *recording)
 {
 	struct pollfd fds[] = {

@@ -16,7 +16,7 @@ enum recording_end {
 	RECORDING_COMMAND_ENDED,
 	RECORDING_TARGET_ENDED, /* the processes or threads that it was attached to */
 	RECORDING_INTERRUPTED,	/* by a signal */
-	RECORDING_OVER,		/* the duration is over, or the user has quit */
+	RECORDING_OVER,		/* the duration is over, or recording_end() was called */
 };
 
 struct recording {
@@ -60,6 +60,8 @@ int recording_failure_status(const struct recording *recording);
 /* Runs the loop once, not beyond until_ns (clock_now_ns()). False: the recording has ended, and
  * `end` is the reason. */
 bool recording_run(struct recording *recording, uint64_t until_ns);
+/* Ends the recording, as the end of its duration does. */
+void recording_end(struct recording *recording);
 /* True if the next recording_run() will handle a signal or end the recording: what is done between
  * two runs should stop. */
 bool recording_is_called(const struct recording *recording);

@@ -222,6 +222,11 @@ void recorder_settle(struct recorder *recorder)
 	settle_all(recorder, recorder->is_stopped);
 }
 
+void recorder_settle_end(struct recorder *recorder)
+{
+	settle_all(recorder, true);
+}
+
 void recorder_settle_waiting(struct recorder *recorder)
 {
 	waiting_settle(recorder->waiting, recorder->window.end_ns, recorder->is_stopped);
@@ -586,6 +591,17 @@ void recorder_stop(struct recorder *recorder)
 	recorder->is_stopped = true;
 }
 
+struct recorder_window recorder_profile_window(const struct recorder *recorder)
+{
+	struct recorder_window window = recorder->window;
+
+	if (recorder->rotated_ns) {
+		window.start_unix_ns += recorder->rotated_ns - window.start_ns;
+		window.start_ns = recorder->rotated_ns;
+	}
+	return window;
+}
+
 struct profile *recorder_rotate(struct recorder *recorder, struct recorder_window *window)
 {
 	struct profile *finished;
@@ -595,11 +611,7 @@ struct profile *recorder_rotate(struct recorder *recorder, struct recorder_windo
 	finished = pipeline_rotate(&recorder->pipeline);
 	waiting_begin_profile(recorder->waiting);
 	pacing_restart(&recorder->pacing);
-	*window = recorder->window;
-	if (recorder->rotated_ns) {
-		window->start_unix_ns += recorder->rotated_ns - window->start_ns;
-		window->start_ns = recorder->rotated_ns;
-	}
+	*window = recorder_profile_window(recorder);
 	recorder->rotated_ns = window->end_ns;
 	return finished;
 }

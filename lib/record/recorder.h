@@ -79,6 +79,8 @@ void recorder_drain(struct recorder *recorder);
 /* Adds to the profile what the kernel has counted and no sample shows, if config says so: see
  * balance.h. To be called before the profile is completed; records may follow. */
 void recorder_settle(struct recorder *recorder);
+/* The same, if no records will follow in this profile: a copy of the process writes it. */
+void recorder_settle_end(struct recorder *recorder);
 /* Adds to the profile that threads which wait have waited until now: for a live view, as
  * recorder_settle() does it, too. */
 void recorder_settle_waiting(struct recorder *recorder);
@@ -104,5 +106,7 @@ struct waiting_quality recorder_waiting(const struct recorder *recorder);
 const struct sampler_facts *recorder_facts(const struct recorder *recorder);
 /* Of the whole recording; a rotation does not change its start. */
 struct recorder_window recorder_window(const struct recorder *recorder);
+/* Of the profile that grows: since the last rotation. */
+struct recorder_window recorder_profile_window(const struct recorder *recorder);
 
 #endif

@@ -1,0 +1,202 @@
+#include "cmd/record_control.h"
+
+#include "base/alloc.h"
+#include "cmd/ui/message.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void answer(struct record_control *control, struct error *err)
+{
+	control_answer(control->control, err);
+	if (err)
+		message_error(error_wrap(err, "--control"));
+}
+
+/* ---- Snapshots ---- */
+
+static bool is_null_device(const char *path)
+{
+	return !strcmp(path, "/dev/null");
+}
+
+/* Anything else could block. */
+static struct error *check_place(const char *path)
+{
+	CLEANUP(output_place_deinit) struct output_place place = OUTPUT_PLACE_INIT;
+	struct error *err = output_place_find(path, &place);
+
+	if (!err && (place.special >= 0 || place.descriptor >= 0))
+		err = error_new("%s is not a regular file, which a snapshot needs", path);
+	return err;
+}
+
+static struct error *open_output(const char *path, struct output *ret)
+{
+	struct error *err = check_place(path);
+	bool is_usage;
+
+	if (!err)
+		err = output_open(path, NULL, ret, &is_usage);
+	if (err || ret->format->write)
+		return err;
+	err = error_new("%s: only -o writes %s", ret->path, ret->format->name);
+	output_discard(ret);
+	return err;
+}
+
+static void begin_profile(struct record_control *control)
+{
+	struct recorder_window window;
+
+	profile_free(recorder_rotate(control->recording->recorder, &window));
+}
+
+/* In the child. */
+__attribute__((noreturn)) static void write_snapshot(struct record_control *control,
+						     struct output *output)
+{
+	struct error *err = recording_fork(control->recording);
+
+	if (!err)
+		err = control->write(control->user, output);
+	answer(control, err);
+	_exit(EXIT_SUCCESS);
+}
+
+static void end_writer(struct record_control *control)
+{
+	CLEANUP(error_cleanup) struct error *err = NULL;
+	int status = 0;
+
+	loop_unwatch(control->recording->loop, STEAL(control->writer_watch));
+	close_fd(&control->writer_fd);
+	waitpid(control->writer, &status, 0);
+	control->writer = 0;
+	if (status == 0)
+		return;
+	err = error_new("the process that writes a snapshot was killed");
+	control_answer(control->control, err);
+	message("--control: %s", error_text(err));
+}
+
+static void on_writer_end(void *user)
+{
+	struct record_control *control = user;
+
+	end_writer(control);
+	control_go_on(control->control);
+}
+
+static struct error *watch_writer(struct record_control *control)
+{
+	control->writer_fd = (int)syscall(SYS_pidfd_open, control->writer, 0);
+	if (control->writer_fd < 0)
+		return error_errno(errno, "wait for a process");
+	return loop_watch(control->recording->loop, control->writer_fd, on_writer_end, control,
+			  &control->writer_watch);
+}
+
+static struct error *start_writer(struct record_control *control, struct output *output)
+{
+	struct error *err;
+
+	control->writer = fork();
+	if (control->writer == 0)
+		write_snapshot(control, output);
+	if (control->writer < 0) {
+		control->writer = 0;
+		return error_errno(errno, "start a process that writes a snapshot");
+	}
+	control->snapshots++;
+	err = watch_writer(control);
+	if (!err)
+		return NULL;
+	/* It answers all the same. */
+	error_free(err);
+	on_writer_end(control);
+	return NULL;
+}
+
+static void snapshot(struct record_control *control, const char *path)
+{
+	struct output output;
+	struct error *err;
+
+	recorder_drain(control->recording->recorder);
+	if (is_null_device(path)) {
+		begin_profile(control);
+		answer(control, NULL);
+		return;
+	}
+	err = open_output(path, &output);
+	if (err) {
+		answer(control, err);
+		return;
+	}
+	err = start_writer(control, &output);
+	output_discard(&output);
+	if (err)
+		answer(control, err);
+	else
+		begin_profile(control);
+}
+
+/* ---- Commands ---- */
+
+static void carry_out(void *user, const struct control_command *command)
+{
+	struct record_control *control = user;
+	struct recording *recording = control->recording;
+
+	switch (command->word) {
+	case CONTROL_ENABLE:
+		answer(control, recorder_resume(recording->recorder));
+		break;
+	case CONTROL_DISABLE:
+		recorder_pause(recording->recorder);
+		answer(control, NULL);
+		break;
+	case CONTROL_STOP:
+		recording_end(recording);
+		answer(control, NULL);
+		break;
+	case CONTROL_SNAPSHOT:
+		snapshot(control, command->argument);
+		break;
+	case CONTROL_PING:
+	case CONTROL_WRONG: /* never comes */
+		answer(control, NULL);
+		break;
+	}
+}
+
+struct error *record_control_open(struct record_control *control, const char *how, bool *is_usage)
+{
+	struct error *err = control_open(how, &control->control, is_usage);
+
+	control->writer_fd = -1;
+	if (!err && control_address(control->control) &&
+	    setenv(CONTROL_VARIABLE, control_address(control->control), true) < 0)
+		return error_errno(errno, "set %s", CONTROL_VARIABLE);
+	return err;
+}
+
+struct error *record_control_begin(struct record_control *control)
+{
+	if (!control->control)
+		return NULL;
+	return control_watch(control->control, control->recording->loop, carry_out, control);
+}
+
+void record_control_end(struct record_control *control)
+{
+	if (control->writer)
+		end_writer(control);
+	control_close(STEAL(control->control));
+}

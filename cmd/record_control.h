@@ -1,0 +1,41 @@
+/*
+ * What a recording does when a control channel asks (control.h): it is paused and resumed, ended,
+ * or a snapshot is written.
+ *
+ * A snapshot is the profile of what was sampled since the last one. A forked child symbolizes and
+ * writes it, and answers; this process begins a new profile and goes on sampling. The file is
+ * written as an output (output.h), and must be a regular one. /dev/null is the exception: what was
+ * sampled is forgotten.
+ */
+#ifndef PROF_CMD_RECORD_CONTROL_H
+#define PROF_CMD_RECORD_CONTROL_H
+
+#include "cmd/control.h"
+#include "cmd/output.h"
+#include "cmd/recording.h"
+
+struct record_control {
+	/* Set before record_control_open(), borrowed. */
+	struct recording *recording;
+	/* Called in a forked child: completes the profile and writes it into the output. */
+	struct error *(*write)(void *user, struct output *output);
+	void *user;
+
+	struct control *control; /* NULL: there is none */
+	pid_t writer;		 /* 0: none */
+	int writer_fd;
+	struct loop_watch *writer_watch;
+	unsigned snapshots; /* that were written, or are being written */
+};
+
+/* As control_open(). A command that is launched later gets the channel's address in its
+ * environment. */
+MUST_CHECK struct error *record_control_open(struct record_control *control, const char *how,
+					     bool *is_usage);
+/* Begins to take commands: the recording has started. */
+MUST_CHECK struct error *record_control_begin(struct record_control *control);
+/* The recording has ended: waits for a snapshot that is being written, and closes the channel. May
+ * be called twice, and without a channel. */
+void record_control_end(struct record_control *control);
+
+#endif
