@@ -41,6 +41,7 @@ static const struct option_entry table[] = {
 	ENTRY(0, "source-dir", "DIR", "look for source files below DIR", option_string, source_dir),
 	ENTRY('C', "context", "N", "show N lines around lines with samples (default 3)",
 	      option_count, context),
+	NAMES_ENTRY(struct annotate_options, names, NAMES_OF_TABLES),
 	SELECTION_ENTRIES(struct annotate_options, selection),
 	ENTRY(0, "json", NULL, "print JSON; prof-annotate(1) describes the schema", option_true,
 	      json),
@@ -146,8 +147,10 @@ static struct error *choose(struct annotation *annotation)
 static struct error *make_annotation(struct annotation *annotation)
 {
 	const struct annotate_options *options = annotation->options;
+	enum name_style names = names_option_style(&options->names,
+						   options->json ? NAMES_FULL : NAMES_SHORT);
 	struct error *err = selection_view(&options->selection, annotation->profile,
-					   annotation->path, &annotation->view);
+					   annotation->path, names, &annotation->view);
 
 	if (!err)
 		err = choose(annotation);

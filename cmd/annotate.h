@@ -6,6 +6,7 @@
 #define PROF_CMD_ANNOTATE_H
 
 #include "cmd/module_code.h"
+#include "cmd/names_option.h"
 #include "cmd/selection.h"
 #include "cmd/ui/table.h"
 #include "report/function_sums.h"
@@ -14,6 +15,7 @@ struct annotate_options {
 	struct input_options input;
 	struct pager_options pager;
 	struct selection_options selection;
+	struct names_option names;
 	const char *path, *function;
 	const char *source_dir;
 	bool shows_code;

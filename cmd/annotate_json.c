@@ -33,7 +33,7 @@ static void put_function(struct writer *writer)
 
 	json_key(&writer->json, "function");
 	json_begin_object(&writer->json);
-	json_put_text(&writer->json, "name", label->name);
+	json_put_text(&writer->json, "name", label->shown);
 	json_put_known(&writer->json, "module", text_of(writer, module->path));
 	json_put_known(&writer->json, "file", text_of(writer, label->file));
 	if (label->start_line)

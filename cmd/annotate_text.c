@@ -201,7 +201,7 @@ static void put_function(const struct annotation *annotation, const struct table
 {
 	const struct label *label = &annotation->view.labels.items[annotation->label];
 	uint64_t all = annotation->view.stacks[STACK_EMPTY].total.weight;
-	CLEANUP(free_ptr) char *name = table_name(label->name, writer->pager->columns);
+	CLEANUP(free_ptr) char *name = table_name(label->shown, writer->pager->columns);
 	CLEANUP(free_ptr)
 	char *module = printable(display_module_name(writer->view->profile, label->module));
 

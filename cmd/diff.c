@@ -83,6 +83,7 @@ static const struct option_entry table[] = {
 	OPTION_ENTRY(0, "by", "WHAT",
 		     "show a row per function (default), task, or label:KEY: value of a label",
 		     take_by, FIELD(by_label)),
+	NAMES_ENTRY(struct diff_command_options, names, NAMES_OF_TABLES " and in files"),
 	OPTION_ENTRY(0, "confidence", "PERCENT",
 		     "call a change significant at this confidence (default 99)", take_confidence,
 		     FIELD(confidence)),

@@ -43,7 +43,7 @@ static void take_function(struct benchmark_result *result, const struct diff_pai
 
 	if (!pair->diff.count || !(row->self.is_significant || row->total.is_significant))
 		return;
-	result->function = xstrdup(pair->diff.labels.items[row->label].name);
+	result->function = xstrdup(pair->diff.labels.items[row->label].shown);
 	result->self = row->self.is_significant ? row->self : row->total;
 }
 

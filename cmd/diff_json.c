@@ -55,7 +55,7 @@ static void put_functions(struct json *json, const struct diff_report *report)
 									 label->module);
 
 		json_begin_object(json);
-		json_put_text(json, "name", label->name);
+		json_put_text(json, "name", label->shown);
 		if (!report->label) {
 			json_put_text(json, "module",
 				      profile_string(labels->profile, module->path));
@@ -76,7 +76,7 @@ static void put_stack(struct json *json, const struct diff *diff, uint32_t at)
 
 	for (; at != DIFF_TOP; at = diff->stacks[at].parent) {
 		GROW(path, depth, room);
-		path[depth++] = diff->labels.items[diff->stacks[at].label].name;
+		path[depth++] = diff->labels.items[diff->stacks[at].label].shown;
 	}
 	json_key(json, "stack");
 	json_begin_array(json);

@@ -6,6 +6,7 @@
 
 #include "cmd/fail_condition.h"
 #include "cmd/input.h"
+#include "cmd/names_option.h"
 #include "cmd/ui/pager.h"
 
 #include <stdbool.h>
@@ -19,6 +20,7 @@ enum normalize { NORMALIZE_AUTO, NORMALIZE_TIME, NORMALIZE_SHARE, NORMALIZE_SAMP
 struct diff_command_options {
 	struct input_options input;
 	struct pager_options pager;
+	struct names_option names;
 	struct option_list outputs;
 	const char *event;
 	struct option_list labels; /* conditions */

@@ -53,6 +53,7 @@ static void set_quantity(struct diff_report *report, const struct diff_pair *pai
 
 void diff_pair_compare(struct diff_pair *pair)
 {
+	enum name_style usual = pair->options->json ? NAMES_FULL : NAMES_SHORT;
 	struct diff_report *report = &pair->report;
 	CLEANUP(free_ptr) double *per_weight = NULL;
 	CLEANUP(free_ptr) double *threads = diff_files_threads(&pair->files);
@@ -70,6 +71,7 @@ void diff_pair_compare(struct diff_pair *pair)
 		  &(struct diff_options){.comparison = pair->comparison,
 					 .old_count = (uint32_t)pair->old->count,
 					 .by_samples = pair->by_samples,
+					 .names = names_option_style(&pair->options->names, usual),
 					 .samples_per_weight = per_weight,
 					 .threads = threads});
 	set_quantity(report, pair);
@@ -110,9 +112,11 @@ static bool is_meant(const char *name, const char *wanted)
 const struct change *diff_pair_function(const struct diff_pair *pair, const char *name)
 {
 	const struct diff *diff = &pair->diff;
+	const struct label *labels = diff->labels.items;
 
 	for (uint32_t i = 0; i < diff->count; i++)
-		if (is_meant(diff->labels.items[diff->rows[i].label].name, name))
+		if (is_meant(labels[diff->rows[i].label].name, name) ||
+		    !strcmp(labels[diff->rows[i].label].shown, name))
 			return &diff->rows[i].total;
 	return NULL;
 }

@@ -84,6 +84,7 @@ static int draw(struct recordings *recordings)
 		&recordings->outputs, sides,
 		&(struct format_options){
 			.difference = of_shares ? DIFFERENCE_SHARES : DIFFERENCE_WEIGHTS,
+			.names = names_option_style(&recordings->options->names, NAMES_FULL),
 		});
 }
 

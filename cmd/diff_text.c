@@ -67,7 +67,7 @@ const char *diff_verdict_word(const struct diff_report *report)
 /* To be freed. */
 static char *name_of(const struct printer *printer, uint32_t label, size_t columns)
 {
-	CLEANUP(free_ptr) char *name = printable(printer->diff->labels.items[label].name);
+	CLEANUP(free_ptr) char *name = printable(printer->diff->labels.items[label].shown);
 
 	return shorten(name, columns);
 }

@@ -5,6 +5,7 @@
 #ifndef PROF_CMD_OUTPUT_OPTIONS_H
 #define PROF_CMD_OUTPUT_OPTIONS_H
 
+#include "cmd/names_option.h"
 #include "cmd/ui/options.h"
 #include "format/format.h"
 
@@ -15,7 +16,8 @@ struct output_options {
 	struct option_list outputs;
 	const struct format *format; /* NULL: chosen by the extension */
 	struct format_options format_options;
-	const char *event; /* for format_options.event; NULL: the first */
+	struct names_option names; /* for format_options.names */
+	const char *event;	   /* for format_options.event; NULL: the first */
 	const char *debug_dir;
 	bool no_inline;
 	bool quiet, verbose;
@@ -66,6 +68,7 @@ option_take output_take_weight; /* enum format_weight */
 			0, "annotate", NULL,                                                       \
 			"end folded names of kernel, inlined and JIT frames in _[k], _[i], _[j]",  \
 			option_true, offsetof(type, member.format_options.annotate)),              \
+		NAMES_ENTRY(type, member.names, NAMES_OF_FILES),                                   \
 		OUTPUT_ENTRY(0, "no-inline", NULL,                                                 \
 			     "use only symbol tables: no lines, no inlined functions",             \
 			     option_true, offsetof(type, member.no_inline)),                       \

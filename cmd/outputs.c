@@ -60,6 +60,7 @@ static const char *usual_output(const struct output_options *options)
 
 int outputs_open(struct outputs *outputs, struct output_options *options)
 {
+	options->format_options.names = names_option_style(&options->names, NAMES_FULL);
 	struct option_list *patterns = &options->outputs;
 	int status = STATUS_OK;
 

@@ -85,8 +85,10 @@ static struct error *make_trees(struct report *report)
 static struct error *make_report(struct report *report)
 {
 	const struct report_options *options = report->options;
+	enum name_style names = names_option_style(&options->names,
+						   options->json ? NAMES_FULL : NAMES_SHORT);
 	struct error *err = selection_view(&options->selection, report->profile, report->path,
-					   &report->view);
+					   names, &report->view);
 
 	if (err)
 		return err;

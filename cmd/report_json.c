@@ -48,7 +48,7 @@ static void put_function(struct writer *writer, uint32_t id)
 {
 	const struct label *label = &writer->report->view.labels.items[id];
 
-	json_put_text(&writer->json, "name", label->name);
+	json_put_text(&writer->json, "name", label->shown);
 	json_put_known(&writer->json, "module", module_path(writer, label->module));
 	put_place(writer, label->file, label->start_line);
 	json_put_text(&writer->json, "kind", kind_of(writer, id));

@@ -120,6 +120,7 @@ const struct option_entry report_option_table[] = {
 	      no_fold),
 	ENTRY(0, "json", NULL, "print JSON; prof-report(1) describes the schema", option_true,
 	      json),
+	NAMES_ENTRY(struct report_options, names, NAMES_OF_TABLES),
 	SELECTION_ENTRIES(struct report_options, selection),
 	PAGER_ENTRIES(struct report_options, pager),
 	INPUT_ENTRIES(struct report_options, input),

@@ -5,6 +5,7 @@
 #define PROF_CMD_REPORT_OPTIONS_H
 
 #include "cmd/input.h"
+#include "cmd/names_option.h"
 #include "cmd/selection.h"
 #include "cmd/ui/pager.h"
 #include "report/rows.h"
@@ -20,6 +21,7 @@ struct report_options {
 	const char *path;
 	const char *callers, *callees; /* the functions whose are shown; NULL: none */
 	struct selection_options selection;
+	struct names_option names;
 	struct report_order by;
 	double min_percent;
 	bool has_min;

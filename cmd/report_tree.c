@@ -49,7 +49,7 @@ static void chain_init(struct chain *chain, const struct tree *tree, uint32_t li
 		const struct pruned_node *node = &tree->pruned->nodes[chain->first + i];
 		CLEANUP(free_ptr) char *marks = tree_node_marks(node);
 		CLEANUP(free_ptr)
-		char *name = table_name(labels[node->label].name, columns - strlen(marks));
+		char *name = table_name(labels[node->label].shown, columns - strlen(marks));
 
 		chain->names[i] = xasprintf("%s%s", name, marks);
 		chain->columns[i] = printable_columns(chain->names[i]);

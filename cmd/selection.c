@@ -94,11 +94,12 @@ struct error *selection_find_event(const char *name, const struct profile *profi
 }
 
 struct error *selection_view(const struct selection_options *options, const struct profile *profile,
-			     const char *path, struct view *ret)
+			     const char *path, enum name_style names, struct view *ret)
 {
 	struct view_options wanted = options->view;
 	struct error *err = selection_find_event(options->event, profile, path, &wanted.event);
 
+	wanted.names = names;
 	wanted.labels = (const char *const *)options->labels.items;
 	wanted.label_count = options->labels.count;
 	return err ? err : view_init_selected(ret, profile, &wanted);

@@ -46,7 +46,7 @@ option_take selection_take_by;	   /* struct row_by, from "function" … or "labe
 /* The view of the selected samples. path: of the file, for error messages. */
 MUST_CHECK struct error *selection_view(const struct selection_options *options,
 					const struct profile *profile, const char *path,
-					struct view *ret);
+					enum name_style names, struct view *ret);
 
 /* Finds the event of this name; NULL: the first one. The error for an unknown name lists the
  * events. path: of the file, for error messages. */

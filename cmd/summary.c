@@ -63,7 +63,8 @@ static void print_hottest(const struct profile *profile, event_id event)
 	struct view view;
 	struct rows rows;
 
-	view_init(&view, profile, event);
+	error_free(view_init_selected(
+		&view, profile, &(struct view_options){.event = event, .names = NAMES_SHORT}));
 	rows_init(&rows, &view, ROW_FUNCTION);
 	if (rows.count)
 		message_row("    self    total  %s",

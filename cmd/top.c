@@ -6,6 +6,7 @@
 #include "base/humanize.h"
 #include "cmd/command.h"
 #include "cmd/live_view.h"
+#include "cmd/names_option.h"
 #include "cmd/record_messages.h"
 #include "cmd/sampling_options.h"
 #include "cmd/selection.h"
@@ -33,6 +34,7 @@ struct top_options {
 	const char *debug_dir;
 	enum row_order sort;
 	struct row_by by;
+	struct names_option names;
 	struct option_list labels; /* conditions */
 	bool tree, logical;
 	double least_share;
@@ -90,6 +92,7 @@ static const struct option_entry option_table[] = {
 	ENTRY(0, "filter", "REGEX", "show only rows whose name, or module, matches", option_string,
 	      filter),
 	ENTRY(0, "label", "KEY[=GLOB]", SELECTION_LABEL_HELP, option_append, labels),
+	NAMES_ENTRY(struct top_options, names, "short"),
 	SAMPLING_EVENT_ENTRIES(struct top_options, sampling,
 			       "sample N times per second of CPU time (default 999; 99 for the "
 			       "whole machine)"),
@@ -330,6 +333,7 @@ static void set_display(struct run *run)
 	display->label_count = run->options.labels.count;
 	display->order = run->options.sort;
 	display->logical = run->options.logical;
+	display->names = names_option_style(&run->options.names, NAMES_SHORT);
 	display->least_share = run->options.least_share;
 	display->leaves_out = is_batch(run);
 	display->debug_dir = run->options.debug_dir;

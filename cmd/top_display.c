@@ -180,6 +180,7 @@ void display_update(struct display *display, const struct profile *profile)
 {
 	const struct view_options options = {
 		.event = display->options.event,
+		.names = display->options.names,
 		.process = display->options.process,
 		.tid = display->options.tid,
 		.labels = display->options.labels,

@@ -28,6 +28,7 @@ struct display_options {
 	bool leaves_out;    /* … and of a row of a table; else all rows are shown */
 	event_id event;
 	bool logical; /* without the code of runtimes (report/logical.h), but for the source */
+	enum name_style names;
 	const char *debug_dir; /* where separate debug files are; borrowed */
 	size_t columns;	       /* of the screen, for the source; 0: unknown */
 };

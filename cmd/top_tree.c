@@ -119,7 +119,7 @@ static void node_line(const struct top_tree *page, const struct top_tree_part *p
 	size_t taken = printable_columns(guides) + LEAST_NAME;
 	size_t room = layout.name > taken ? layout.name - taken + LEAST_NAME : LEAST_NAME;
 	CLEANUP(free_ptr)
-	char *name = table_name(page->view->labels.items[node->label].name, room);
+	char *name = table_name(page->view->labels.items[node->label].shown, room);
 	CLEANUP(free_ptr)
 	char *folded = node->folded ? xasprintf(" [%" PRIu32 " folded]", node->folded) : NULL;
 	CLEANUP(free_ptr) char *names = xasprintf("%s%s%s", guides, name, folded ? folded : "");

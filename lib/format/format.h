@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "profile/profile.h"
+#include "report/display_names.h"
 
 #include <stdio.h>
 
@@ -32,6 +33,7 @@ struct format_options {
 	bool show_tid;		   /* … or NAME-PID/TID */
 	bool annotate;		   /* folded: append _[k], _[i] or _[j] to names */
 	bool source;		   /* html: include the text of sampled source lines */
+	enum name_style names;
 	enum format_difference difference;
 };
 

@@ -12,6 +12,7 @@
 #include "base/printable.h"
 #include "base/utf8.h"
 #include "format/stack_text.h"
+#include "report/function_names.h"
 #include "report/process_names.h"
 
 #include <errno.h>
@@ -29,6 +30,7 @@ struct script {
 	bool is_fine; /* no write has failed yet */
 	const struct profile *profile;
 	const struct format_options *options;
+	struct function_names functions;
 	struct stack_text stacks;
 	char **heads;  /* by label set: "name pid/tid" */
 	char **events; /* by event: its name */
@@ -75,7 +77,8 @@ static void put_line(FILE *out, uint64_t address, const char *name, const char *
 /* Writes inlined functions, then the function that contains them. */
 static void put_frame(FILE *out, const void *context, frame_id id)
 {
-	const struct profile *profile = context;
+	const struct function_names *names = context;
+	const struct profile *profile = names->profile;
 	struct profile_frame frame = profile_get_frame(profile, id);
 	uint64_t address = frame.module == PROFILE_SYNTHETIC ? 0 : profile_frame_vaddr(profile, id);
 	const char *object = object_of(profile, frame.module);
@@ -86,10 +89,7 @@ static void put_frame(FILE *out, const void *context, frame_id id)
 		put_line(out, address, name, object);
 	}
 	for (unsigned i = 0; i < frame.line_count; i++) {
-		const struct profile_function *function =
-			profile_get_function(profile, frame.lines[i].function);
-
-		put_line(out, address, profile_string(profile, function->name),
+		put_line(out, address, function_names_get(names, frame.lines[i].function),
 			 i + 1 < frame.line_count ? "inlined" : object);
 	}
 }
@@ -286,6 +286,7 @@ static void script_deinit(struct script *script)
 	free_texts(script->heads, profile_label_set_count(script->profile));
 	free_texts(script->events, profile_event_count(script->profile));
 	stack_text_deinit(&script->stacks);
+	function_names_deinit(&script->functions);
 }
 
 static struct error *perf_script_write(const struct profile *profile,
@@ -298,7 +299,8 @@ static struct error *perf_script_write(const struct profile *profile,
 
 	if (err)
 		return err;
-	stack_text_init(&script.stacks, profile, LEAF_FIRST, put_frame, profile);
+	function_names_init(&script.functions, profile, options->names);
+	stack_text_init(&script.stacks, profile, LEAF_FIRST, put_frame, &script.functions);
 	make_heads(&script);
 	script.out = chunk_writer_new(out, NULL);
 	if (by_time)

@@ -39,7 +39,7 @@ static void put_frames(struct speedscope *speedscope)
 		const struct label *label = &speedscope->labels.items[i];
 
 		json_begin_object(json);
-		json_put_text(json, "name", *label->name ? label->name : "[unnamed]");
+		json_put_text(json, "name", *label->shown ? label->shown : "[unnamed]");
 		if (label->file)
 			json_put_text(json, "file",
 				      profile_string(speedscope->profile, label->file));
@@ -226,7 +226,7 @@ static struct error *speedscope_write(const struct profile *profile,
 
 	if (err)
 		return err;
-	display_labels_init(&speedscope.labels, profile);
+	display_labels_init_named(&speedscope.labels, profile, options->names);
 	stack_text_init(&speedscope.stacks, profile, ROOT_FIRST, put_frame_text,
 			&speedscope.labels);
 	put_file(&speedscope);

@@ -230,7 +230,7 @@ void diff_init(struct diff *diff, const struct profile *merged, const struct dif
 
 	*diff = (struct diff){.columns = profile_event_count(merged)};
 	diff->wholes = xcalloc(diff->columns, sizeof(*diff->wholes));
-	display_labels_init(&diff->labels, merged);
+	display_labels_init_named(&diff->labels, merged, options->names);
 	diff_sums_init(&builder.sums, &diff->labels, &measure, FEWEST_SAMPLES);
 	memcpy(diff->wholes, of(&builder, builder.sums.stack_totals, DIFF_TOP),
 	       diff->columns * sizeof(*diff->wholes));

@@ -10,8 +10,9 @@
 
 struct diff_options {
 	struct comparison_options comparison;
-	uint32_t old_count; /* the first columns are the old ones */
-	bool by_samples;    /* all samples have the same weight */
+	uint32_t old_count;    /* the first columns are the old ones */
+	bool by_samples;       /* all samples have the same weight */
+	enum name_style names; /* of labels */
 	/* By column: estimated samples per weight of 1, if the file does not count samples; 0: it
 	 * does. */
 	const double *samples_per_weight;

@@ -1,6 +1,8 @@
 #include "report/display_labels.h"
 
 #include "base/alloc.h"
+#include "base/strtab.h"
+#include "report/short_name.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,11 +10,23 @@
 /* Set in the key of a label that is an address. Modules are dense: none has this bit. */
 #define ADDRESS_LABEL (1u << 31)
 
+/* Functions of one key and module have one label. */
+struct function_key {
+	bool is_known;
+	uint32_t name; /* in the profile's strings, or in `plain` */
+	uint32_t line; /* of closures that are told apart by it; 0: of others */
+};
+
 struct builder {
 	struct display_labels *labels;
 	const struct profile *profile;
 	struct idmap ids;     /* by (name or address, module) */
 	struct idmap modules; /* the first one by (path, kind) */
+	enum name_style style;
+	struct function_key *keys; /* by function */
+	struct strtab *plain;	   /* names without generics; NULL: not wanted */
+	const char **full_names;   /* by label */
+	size_t full_room;
 	size_t room, line_count, line_room;
 };
 
@@ -29,28 +43,64 @@ static uint32_t first_module(struct builder *builder, uint32_t id)
 	return *first;
 }
 
-static uint32_t add_label(struct builder *builder, struct label label)
+static uint32_t add_label(struct builder *builder, const char *full_name, struct label label)
 {
 	struct display_labels *labels = builder->labels;
 
+	GROW(builder->full_names, labels->count, builder->full_room);
+	builder->full_names[labels->count] = full_name;
 	GROW(labels->items, labels->count, builder->room);
 	labels->items[labels->count] = label;
 	return labels->count++;
 }
 
+static struct function_key make_key(struct builder *builder,
+				    const struct profile_function *function)
+{
+	const char *name = profile_string(builder->profile, function->name);
+	struct function_key key = {.is_known = true, .name = function->name};
+
+	if (builder->style == NAMES_FULL)
+		return key;
+	if (name_is_closure(name))
+		key.line = function->start_line;
+	if (builder->plain) {
+		CLEANUP(free_ptr) char *plain = name_without_generics(name);
+
+		key.name = strtab_add(builder->plain, plain);
+	}
+	return key;
+}
+
+static const char *name_of_key(const struct builder *builder, const struct function_key *key)
+{
+	const char *name;
+
+	if (!builder->plain)
+		return profile_string(builder->profile, key->name);
+	name = strtab_get(builder->plain, key->name);
+	return arena_strndup(&builder->labels->names, name, strlen(name));
+}
+
 static uint32_t label_of_function(struct builder *builder, uint32_t module, function_id id)
 {
 	const struct profile_function *function = profile_get_function(builder->profile, id);
-	uint32_t *label = idmap_put(&builder->ids, function->name, module);
+	struct function_key *key = &builder->keys[id];
+	uint32_t *label;
+	struct label new;
 
-	if (*label == IDMAP_NONE)
-		*label = add_label(builder,
-				   (struct label){
-					   .name = profile_string(builder->profile, function->name),
-					   .module = module,
-					   .file = function->file,
-					   .start_line = function->start_line,
-				   });
+	if (!key->is_known)
+		*key = make_key(builder, function);
+	label = idmap_put(&builder->ids, (uint64_t)key->line << 32 | key->name, module);
+	if (*label != IDMAP_NONE)
+		return *label;
+	new = (struct label){
+		.name = name_of_key(builder, key),
+		.module = module,
+		.file = function->file,
+		.start_line = function->start_line,
+	};
+	*label = add_label(builder, profile_string(builder->profile, function->name), new);
 	return *label;
 }
 
@@ -60,14 +110,11 @@ static uint32_t label_of_address(struct builder *builder, uint32_t module, frame
 	uint32_t *label = idmap_put(&builder->ids, address, module | ADDRESS_LABEL);
 
 	if (*label == IDMAP_NONE) {
-		CLEANUP(free_ptr) char *name = profile_frame_address_name(builder->profile, frame);
+		CLEANUP(free_ptr) char *text = profile_frame_address_name(builder->profile, frame);
+		const char *name = arena_strndup(&builder->labels->names, text, strlen(text));
+		struct label new = {.name = name, .module = module, .is_address = true};
 
-		*label = add_label(builder, (struct label){
-						    .name = arena_strndup(&builder->labels->names,
-									  name, strlen(name)),
-						    .module = module,
-						    .is_address = true,
-					    });
+		*label = add_label(builder, name, new);
 	}
 	return *label;
 }
@@ -102,12 +149,49 @@ static void builder_deinit(struct builder *builder)
 {
 	idmap_deinit(&builder->ids);
 	idmap_deinit(&builder->modules);
+	strtab_free(builder->plain);
+	free(builder->keys);
+	free(builder->full_names);
+}
+
+/* The line of a label that is told apart by it. */
+static uint32_t closure_line(const struct label *label)
+{
+	return !label->is_address && name_is_closure(label->name) ? label->start_line : 0;
+}
+
+static void show_names(const struct builder *builder)
+{
+	struct display_labels *labels = builder->labels;
+	struct display_name *names = xcalloc(labels->count, sizeof(*names));
+
+	for (uint32_t i = 0; i < labels->count; i++) {
+		names[i].full = builder->full_names[i];
+		names[i].plain = labels->items[i].name;
+		if (builder->style != NAMES_FULL)
+			names[i].line = closure_line(&labels->items[i]);
+	}
+	display_names_resolve(names, labels->count, builder->style, &labels->names);
+	for (uint32_t i = 0; i < labels->count; i++)
+		labels->items[i].shown = names[i].shown;
+	free(names);
 }
 
 void display_labels_init(struct display_labels *labels, const struct profile *profile)
 {
-	CLEANUP(builder_deinit) struct builder builder = {.labels = labels, .profile = profile};
+	display_labels_init_named(labels, profile, NAMES_FULL);
+}
+
+void display_labels_init_named(struct display_labels *labels, const struct profile *profile,
+			       enum name_style style)
+{
+	CLEANUP(builder_deinit)
+	struct builder builder = {.labels = labels, .profile = profile, .style = style};
 	uint32_t frames = profile_frame_count(profile);
+
+	if (style == NAMES_NO_GENERICS)
+		builder.plain = strtab_new();
+	builder.keys = xcalloc(profile_function_count(profile), sizeof(*builder.keys));
 
 	*labels = (struct display_labels){.profile = profile};
 	labels->first_line = xcalloc((size_t)frames + 1, sizeof(*labels->first_line));
@@ -115,6 +199,7 @@ void display_labels_init(struct display_labels *labels, const struct profile *pr
 		add_lines(&builder, i);
 		labels->first_line[i + 1] = (uint32_t)builder.line_count;
 	}
+	show_names(&builder);
 }
 
 void display_labels_deinit(struct display_labels *labels)

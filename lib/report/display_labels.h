@@ -11,9 +11,12 @@
 #include "base/arena.h"
 #include "base/idmap.h"
 #include "profile/profile.h"
+#include "report/display_names.h"
 
 struct label {
-	const char *name;    /* a function's, or [module+0x1234]; borrowed */
+	const char *name;    /* a function's, or [module+0x1234]; full, but without generic
+				arguments if the style is NAMES_NO_GENERICS */
+	const char *shown;   /* what outputs show: the name in the style */
 	uint32_t module;     /* the first of those of its path */
 	string_id file;	     /* of the function; "" when unknown */
 	uint32_t start_line; /* 0 when unknown */
@@ -37,8 +40,12 @@ struct display_labels {
 	struct arena names;
 };
 
-/* Borrows the profile, whose frames must not change. */
+/* With full names. Borrows the profile, whose frames must not change. */
 void display_labels_init(struct display_labels *labels, const struct profile *profile);
+/* With names in a style. Without generics, the instances of a function are one label; closures of
+ * one name that begin at different lines are several, if the style is not NAMES_FULL. */
+void display_labels_init_named(struct display_labels *labels, const struct profile *profile,
+			       enum name_style style);
 void display_labels_deinit(struct display_labels *labels);
 
 /* The name of a module in tables: its file name without the directory; "[kernel]". Borrowed from

@@ -59,7 +59,7 @@ static uint32_t row_of_function(struct builder *builder, uint32_t label)
 	const struct label *item = &builder->labels->items[label];
 
 	return row_of(builder, label, KEY_FUNCTION,
-		      (struct row){.name = item->name, .label = label, .module = item->module});
+		      (struct row){.name = item->shown, .label = label, .module = item->module});
 }
 
 static uint32_t row_of_line(struct builder *builder, string_id file, uint32_t line, uint32_t label)
@@ -69,7 +69,7 @@ static uint32_t row_of_line(struct builder *builder, string_id file, uint32_t li
 	if (!file || !line)
 		return row_of_function(builder, label);
 	return row_of(builder, (uint64_t)file << 32 | line, KEY_LINE,
-		      (struct row){.name = item->name,
+		      (struct row){.name = item->shown,
 				   .label = label,
 				   .module = item->module,
 				   .file = file,

@@ -189,3 +189,12 @@ char *shorten(const char *name, size_t columns)
 	cut(text, columns);
 	return text;
 }
+
+char *shorten_types(const char *name)
+{
+	/* Nothing gets longer: no level is too deep. */
+	char *text = xstrdup(name);
+
+	leave_out(name, strlen(name), text);
+	return text;
+}

@@ -15,4 +15,7 @@
  */
 char *shorten(const char *name, size_t columns);
 
+/* Types in brackets lose their scopes: "sum<Point>(vector<Point>)". To be freed. */
+char *shorten_types(const char *name);
+
 #endif

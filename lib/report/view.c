@@ -34,7 +34,8 @@ static struct error *mark_labels(const struct display_labels *labels, const char
 	if (err || !expression)
 		return err;
 	for (uint32_t i = 0; i < labels->count; i++)
-		if (regexec(&regex, labels->items[i].name, 0, NULL, 0) == 0)
+		if (regexec(&regex, labels->items[i].name, 0, NULL, 0) == 0 ||
+		    regexec(&regex, labels->items[i].shown, 0, NULL, 0) == 0)
 			marks[i] |= bit;
 	regfree(&regex);
 	return NULL;
@@ -187,7 +188,7 @@ struct error *view_init_selected(struct view *view, const struct profile *profil
 	struct error *err;
 
 	*view = (struct view){.profile = profile, .event = options->event};
-	display_labels_init(&view->labels, profile);
+	display_labels_init_named(&view->labels, profile, options->names);
 	if (is_waiting(profile, options->event))
 		view->places = waiting_places(&view->labels);
 	err = select_stacks(view, options);
@@ -290,7 +291,8 @@ struct error *view_functions(const struct view *view, const char *name, bool **r
 	struct error *err = NULL;
 
 	for (uint32_t i = 0; i < labels->count; i++)
-		found |= marks[i] = !strcmp(labels->items[i].name, name);
+		found |= marks[i] = !strcmp(labels->items[i].name, name) ||
+				    !strcmp(labels->items[i].shown, name);
 	for (uint32_t i = 0; !found && i < labels->count; i++)
 		marks[i] = match_own_name(labels->items[i].name, name);
 	if (!found && (!labels->count || !memchr(marks, true, labels->count)))

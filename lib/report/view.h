@@ -12,17 +12,18 @@
 
 /*
  * Which samples a view selects; zeroed: all of event 0. focus and ignore are POSIX extended regular
- * expressions that match anywhere in the name of a function, inlined or not.
+ * expressions that match anywhere in the full or the shown name of a function, inlined or not.
  */
 struct view_options {
 	event_id event;
-	const char *focus;   /* only stacks with a matching function; NULL: all */
-	const char *ignore;  /* not stacks with a matching function; NULL: all */
-	const char *modules; /* only samples that were taken in one of these modules; NULL: all.
-				Names as in tables, paths, or patterns (glob(7)) of either,
-				separated by commas */
-	const char *process; /* only processes with this name; NULL: all */
-	pid_t pid, tid;	     /* only this process or thread; 0: all */
+	enum name_style names; /* of labels */
+	const char *focus;     /* only stacks with a matching function; NULL: all */
+	const char *ignore;    /* not stacks with a matching function; NULL: all */
+	const char *modules;   /* only samples that were taken in one of these modules; NULL: all.
+				  Names as in tables, paths, or patterns (glob(7)) of either,
+				  separated by commas */
+	const char *process;   /* only processes with this name; NULL: all */
+	pid_t pid, tid;	       /* only this process or thread; 0: all */
 	const char *const *labels; /* only samples that meet all of these conditions: see
 				      label_filter() */
 	size_t label_count;
@@ -77,9 +78,9 @@ typedef void view_visit(void *user, stack_id stack);
 void view_walk(const struct view *view, view_visit *enter, view_visit *leave, void *user);
 
 /*
- * Finds the functions of a name: those of exactly this name; if there are none, those whose
- * unqualified name it is (match.h); if there are none either, those whose name matches it as a
- * regular expression. *ret is by label, to be freed; *count: the number of functions.
+ * Finds the functions of a name: those of exactly this name, full or as shown; if there are none,
+ * those whose unqualified name it is (match.h); if there are none either, those whose name matches
+ * it as a regular expression. *ret is by label, to be freed; *count: the number of functions.
  */
 MUST_CHECK struct error *view_functions(const struct view *view, const char *name, bool **ret,
 					uint32_t *count);

@@ -539,7 +539,7 @@ static struct error *write_json(const struct profile *profile, const struct form
 		return err;
 	choose_waits(&firefox);
 	choose_weights(&firefox);
-	firefox_tables_init(&firefox.tables, profile);
+	firefox_tables_init(&firefox.tables, profile, options->names);
 	describe_samples(&firefox);
 	find_window(&firefox);
 	if (firefox.shows_waits)

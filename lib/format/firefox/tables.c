@@ -207,7 +207,7 @@ static const struct label *label_at(const struct table *table, uint32_t row)
 
 static void put_name(struct table *table, uint32_t row)
 {
-	const char *name = label_at(table, row)->name;
+	const char *name = label_at(table, row)->shown;
 
 	json_number(table->json, firefox_string(table->tables, *name ? name : "[unnamed]"));
 }
@@ -438,14 +438,15 @@ static void find_reasons(struct firefox_tables *tables)
 	}
 }
 
-void firefox_tables_init(struct firefox_tables *tables, const struct profile *profile)
+void firefox_tables_init(struct firefox_tables *tables, const struct profile *profile,
+			 enum name_style names)
 {
 	const struct profile_stacks all_stacks = profile_stacks(profile);
 	uint32_t stacks = all_stacks.count, row = 0;
 	const uint32_t *first_line;
 
 	*tables = (struct firefox_tables){.profile = profile, .strings = strtab_new()};
-	display_labels_init(&tables->labels, profile);
+	display_labels_init_named(&tables->labels, profile, names);
 	find_reasons(tables);
 	first_line = tables->labels.first_line;
 	for (uint32_t i = 0; i < tables->labels.count; i++) {

@@ -38,7 +38,8 @@ struct firefox_tables {
 	unsigned char *reasons; /* by label: the category of a reason; 0: it is none */
 };
 
-void firefox_tables_init(struct firefox_tables *tables, const struct profile *profile);
+void firefox_tables_init(struct firefox_tables *tables, const struct profile *profile,
+			 enum name_style names);
 void firefox_tables_deinit(struct firefox_tables *tables);
 
 /* The index of a string in the shared string array. */

@@ -8,6 +8,7 @@
 #include "format/folded/tree.h"
 #include "format/tracks.h"
 #include "profile/stack_path.h"
+#include "report/function_names.h"
 #include "report/process_names.h"
 #include "report/waiting.h"
 
@@ -20,10 +21,11 @@ struct folded {
 	const struct format_options *options;
 	event_id beside;	   /* format_event_beside() */
 	enum format_weight weight; /* not WEIGHT_USUAL */
-	struct strtab *names;	   /* frame names, as they are written */
-	string_id *roots;	   /* by label set: the name of the first frame */
-	string_id *frame_names;	   /* the names of all frames, outermost first … */
-	uint32_t *first_name;	   /* … frame i's from first_name[i] to first_name[i + 1] */
+	struct function_names functions;
+	struct strtab *names;	/* frame names, as they are written */
+	string_id *roots;	/* by label set: the name of the first frame */
+	string_id *frame_names; /* the names of all frames, outermost first … */
+	uint32_t *first_name;	/* … frame i's from first_name[i] to first_name[i + 1] */
 	struct folded_tree tree;
 	uint32_t *nodes;  /* by stack: its node in the tree, below … */
 	string_id *first; /* … this first frame; UINT32_MAX: not known yet */
@@ -121,12 +123,10 @@ static uint32_t make_frame_names(struct folded *folded, frame_id id, uint32_t at
 		folded->frame_names[at++] = make_frame_name(folded, frame.module, name, false);
 	}
 	for (unsigned i = frame.line_count; i-- > 0;) {
-		const struct profile_function *function =
-			profile_get_function(folded->profile, frame.lines[i].function);
+		const char *name = function_names_get(&folded->functions, frame.lines[i].function);
 
-		folded->frame_names[at++] = make_frame_name(
-			folded, frame.module, profile_string(folded->profile, function->name),
-			i + 1 < frame.line_count);
+		folded->frame_names[at++] = make_frame_name(folded, frame.module, name,
+							    i + 1 < frame.line_count);
 	}
 	return at;
 }
@@ -288,6 +288,7 @@ static void folded_deinit(struct folded *folded)
 	folded_tree_deinit(&folded->tree);
 	free(folded->nodes);
 	free(folded->first);
+	function_names_deinit(&folded->functions);
 	strtab_free(folded->names);
 	free(folded->roots);
 	free(folded->frame_names);
@@ -336,6 +337,7 @@ static struct error *folded_write(const struct profile *profile,
 	folded.each = average_weight(profile, options->event);
 	folded_tree_init(&folded.tree, folded.names);
 	folded.tree.is_difference = options->difference;
+	function_names_init(&folded.functions, profile, options->names);
 	make_names_of_frames(&folded);
 	make_roots(&folded);
 	add_samples(&folded);

@@ -7,6 +7,7 @@
 #include "format/pprof/samples.h"
 #include "format/pprof/stream.h"
 #include "profile/source_users.h"
+#include "report/function_names.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -21,6 +22,7 @@ struct writer {
 	const struct profile *profile;
 	event_id event; /* the default sample type, whose samples are counted */
 	struct pprof_mappings mappings;
+	struct function_names names;
 };
 
 static uint64_t text(struct writer *writer, string_id id)
@@ -241,7 +243,8 @@ static void put_function(struct writer *writer, function_id id)
 	struct wire_message *message = &writer->message;
 
 	wire_put_number(message, PPROF_FUNCTION_ID, (uint64_t)id + 1);
-	wire_put_number(message, PPROF_FUNCTION_NAME, text(writer, function->name));
+	wire_put_number(message, PPROF_FUNCTION_NAME,
+			pprof_string(&writer->stream, function_names_get(&writer->names, id)));
 	wire_put_number(message, PPROF_FUNCTION_SYSTEM_NAME, text(writer, function->system_name));
 	wire_put_number(message, PPROF_FUNCTION_FILENAME, text(writer, function->file));
 	wire_put_number(message, PPROF_FUNCTION_START_LINE, function->start_line);
@@ -330,13 +333,15 @@ static bool values_fit(const struct profile *profile)
 	return true;
 }
 
-static int write_message(const struct profile *profile, event_id event, FILE *out)
+static int write_message(const struct profile *profile, const struct format_options *options,
+			 FILE *out)
 {
-	struct writer writer = {.profile = profile, .event = event};
+	struct writer writer = {.profile = profile, .event = options->event};
 	int error;
 
 	pprof_stream_init(&writer.stream, out);
 	pprof_mappings_init(&writer.mappings, profile);
+	function_names_init(&writer.names, profile, options->names);
 	put_sample_types(&writer);
 	put_times(&writer);
 	put_comments(&writer);
@@ -344,9 +349,10 @@ static int write_message(const struct profile *profile, event_id event, FILE *ou
 	put_functions(&writer);
 	put_functions_of_addresses(&writer);
 	put_locations(&writer);
-	pprof_put_samples(&writer.stream, profile, event, has_samples(&writer));
+	pprof_put_samples(&writer.stream, profile, options->event, has_samples(&writer));
 	error = pprof_stream_finish(&writer.stream);
 	pprof_mappings_deinit(&writer.mappings);
+	function_names_deinit(&writer.names);
 	pprof_stream_deinit(&writer.stream);
 	free(writer.message.bytes);
 	free(writer.nested.bytes);
@@ -364,7 +370,7 @@ static struct error *pprof_write(const struct profile *profile,
 	gzip = gzip_writer(out);
 	if (!gzip)
 		return error_errno(errno, "compress the profile");
-	error = write_message(profile, options->event, gzip);
+	error = write_message(profile, options, gzip);
 	if (fclose(gzip) && !error)
 		error = errno;
 	if (fflush(out) && !error)

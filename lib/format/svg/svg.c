@@ -46,9 +46,10 @@ struct svg {
 	struct display_labels labels;
 	struct call_tree tree;
 	struct process_names processes; /* the groups of the tree */
-	event_id event, beside;		/* that are drawn: format_event_beside() */
-	const char *counted;		/* what samples count; NULL: time is shown instead */
-	uint64_t all;			/* weight */
+	enum name_style names;
+	event_id event, beside; /* that are drawn: format_event_beside() */
+	const char *counted;	/* what samples count; NULL: time is shown instead */
+	uint64_t all;		/* weight */
 	unsigned rows;
 	unsigned height;
 	uint32_t narrow;
@@ -141,7 +142,7 @@ static const char *name_of(const struct svg *svg, const struct call_tree_node *n
 	const char *name;
 
 	if (node->label != CALL_TREE_NO_LABEL)
-		name = svg->labels.items[node->label].name;
+		name = svg->labels.items[node->label].shown;
 	else if (node->depth == 0)
 		return "all";
 	else
@@ -187,7 +188,7 @@ static void lay_out(struct svg *svg)
 {
 	uint64_t least;
 
-	display_labels_init(&svg->labels, svg->profile);
+	display_labels_init_named(&svg->labels, svg->profile, svg->names);
 	process_names_init(&svg->processes, svg->profile);
 	call_tree_init(&svg->tree, &svg->labels);
 	add_samples(svg);
@@ -426,6 +427,7 @@ static struct error *svg_write(const struct profile *profile, const struct forma
 	struct svg svg = {.out = out,
 			  .profile = profile,
 			  .event = options->event,
+			  .names = options->names,
 			  .beside = beside,
 			  .counted = counted(profile, beside)};
 
