@@ -29,6 +29,7 @@ struct benchmark_result {
 	const char *harness; /* that ran for a fixed time, if shares are compared; else NULL */
 	double old_samples, new_samples; /* of all recordings of a side */
 	double old_weight, new_weight;	 /* means per recording */
+	struct whole_estimate whole_estimate;
 	struct change whole;
 	char *function; /* whose self has changed most, significantly; NULL: there is none */
 	struct change self;

@@ -47,15 +47,7 @@ static void take_function(struct benchmark_result *result, const struct diff_pai
 	result->self = row->self.is_significant ? row->self : row->total;
 }
 
-static enum benchmark_verdict verdict_of(const struct benchmark_result *result)
-{
-	if (result->old_samples < FEWEST_SAMPLES || result->new_samples < FEWEST_SAMPLES)
-		return BENCHMARK_FEW_SAMPLES;
-	if (result->whole.is_significant)
-		return result->whole.after > 1 ? BENCHMARK_SLOWER : BENCHMARK_FASTER;
-	return result->function ? BENCHMARK_CHANGED : BENCHMARK_SAME;
-}
-
+/* Those on functions. */
 static void take_conditions(struct benchmark_result *result, const struct diff_pair *pair)
 {
 	const struct fail_conditions *conditions = &pair->options->conditions;
@@ -63,16 +55,10 @@ static void take_conditions(struct benchmark_result *result, const struct diff_p
 	result->conditions = xcalloc(conditions->count, sizeof(*result->conditions));
 	result->is_met = xcalloc(conditions->count, sizeof(*result->is_met));
 	for (size_t i = 0; i < conditions->count; i++) {
-		const struct fail_condition *condition = &conditions->items[i];
-		const struct change *change = fail_condition_is_slower(condition)
-						      ? &pair->diff.whole
-						      : diff_pair_function(pair, condition->what);
+		const struct change *change = diff_pair_function(pair, conditions->items[i].what);
 
-		if (!change)
-			continue;
-		result->conditions[i] = *change;
-		result->is_met[i] = result->verdict != BENCHMARK_FEW_SAMPLES &&
-				    diff_change_exceeds(change, condition->limit);
+		if (change && !fail_condition_is_slower(&conditions->items[i]))
+			result->conditions[i] = *change;
 	}
 }
 
@@ -105,18 +91,9 @@ static void take_result(struct benchmark_result *result, const struct diff_pair 
 	result->new_samples = samples_of(pair, pair->old->count, pair->diff.columns);
 	result->old_weight = pair->diff.old_weight;
 	result->new_weight = pair->diff.new_weight;
-	result->whole = pair->diff.whole;
+	result->whole_estimate = pair->diff.whole_estimate;
 	take_function(result, pair);
-	result->verdict = verdict_of(result);
-	if (result->verdict == BENCHMARK_FEW_SAMPLES)
-		result->whole.is_significant = false;
 	take_conditions(result, pair);
-}
-
-/* For as many comparisons, at whose confidence it was judged. */
-static void correct(struct change *change, size_t comparisons)
-{
-	change->p = fmin(change->p * (double)comparisons, 1);
 }
 
 /* A benchmark that cannot be compared does not end the comparison of the others. */
@@ -128,7 +105,6 @@ static void compare(struct benchmark_result *result, const struct benchmark *ben
 
 	*result = (struct benchmark_result){.benchmark = benchmark};
 	if (err) {
-		result->verdict = BENCHMARK_FAILED;
 		result->failure = xstrdup(error_text(err));
 		message_error(error_wrap(err, "%s", benchmark->name));
 		return;
@@ -136,6 +112,68 @@ static void compare(struct benchmark_result *result, const struct benchmark *ben
 	diff_pair_compare(&pair);
 	take_result(result, &pair);
 	result->cannot_be_judged = cannot_be_judged(benchmark, &pair);
+}
+
+/* For as many comparisons, at whose confidence it was judged. */
+static void correct(struct change *change, size_t comparisons)
+{
+	change->p = fmin(change->p * (double)comparisons, 1);
+}
+
+/* The noise of a benchmark, as all of them tell it. */
+static struct variance_prior learn(const struct benchmark_report *report)
+{
+	CLEANUP(free_ptr)
+	struct measured_variance *variances = xcalloc(report->count, sizeof(*variances));
+
+	for (size_t i = 0; i < report->count; i++)
+		variances[i] = report->results[i].whole_estimate.measured;
+	return variance_prior_of(variances, report->count);
+}
+
+static enum benchmark_verdict verdict_of(const struct benchmark_result *result)
+{
+	if (result->failure)
+		return BENCHMARK_FAILED;
+	if (result->old_samples < FEWEST_SAMPLES || result->new_samples < FEWEST_SAMPLES)
+		return BENCHMARK_FEW_SAMPLES;
+	if (result->whole.is_significant)
+		return result->whole.after > 1 ? BENCHMARK_SLOWER : BENCHMARK_FASTER;
+	return result->function ? BENCHMARK_CHANGED : BENCHMARK_SAME;
+}
+
+static void judge_conditions(struct benchmark_result *result,
+			     const struct fail_conditions *conditions)
+{
+	for (size_t i = 0; result->conditions && i < conditions->count; i++) {
+		if (fail_condition_is_slower(&conditions->items[i]))
+			result->conditions[i] = result->whole;
+		result->is_met[i] = result->verdict != BENCHMARK_FEW_SAMPLES &&
+				    diff_change_exceeds(&result->conditions[i],
+							conditions->items[i].limit);
+	}
+}
+
+/* At the confidence of one. */
+static void judge_all(struct benchmark_report *report, double confidence)
+{
+	const struct variance_prior prior = learn(report);
+
+	for (size_t i = 0; i < report->count; i++) {
+		struct benchmark_result *result = &report->results[i];
+		struct whole_estimate *estimate = &result->whole_estimate;
+
+		if (!result->failure && estimate->ratio > 0) {
+			estimate->measured = variance_prior_moderate(&prior, estimate->measured);
+			result->whole = whole_estimate_change(estimate, confidence);
+		}
+		result->verdict = verdict_of(result);
+		if (result->verdict == BENCHMARK_FEW_SAMPLES)
+			result->whole.is_significant = false;
+		correct(&result->whole, report->count);
+		correct(&result->self, report->count);
+		judge_conditions(result, &report->options->conditions);
+	}
 }
 
 static void compare_all(struct directories *directories, const struct diff_command_options *options,
@@ -154,12 +192,10 @@ static void compare_all(struct directories *directories, const struct diff_comma
 		if (!options->quiet)
 			message_progress("%zu of %zu: %s", report->count + 1, common,
 					 benchmark->name);
-		compare(&report->results[report->count], benchmark, &each);
-		correct(&report->results[report->count].whole, common);
-		correct(&report->results[report->count].self, common);
-		report->count++;
+		compare(&report->results[report->count++], benchmark, &each);
 	}
 	message_progress_end();
+	judge_all(report, each.confidence);
 }
 
 /* Beyond doubt first, the largest increase before all. */

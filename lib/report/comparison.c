@@ -352,41 +352,69 @@ struct change comparison_part(struct comparison *comparison, const struct measur
 	};
 }
 
-/* The relative variance of a side's mean. */
-static double whole_variance(const struct comparison *comparison, unsigned which)
+/* Of recordings, relative to the mean of their side. */
+static struct measured_variance variance_of_recordings(const struct comparison *comparison)
 {
-	const struct side *side = &comparison->sides[which];
-	double noise = comparison->options.noise, deviations = 0, least;
+	double deviations = 0;
 
 	if (comparison->df < 1)
-		return comparison->threads[which] / side->samples / side->samples + noise * noise;
+		return (struct measured_variance){0};
 	for (unsigned i = 0; i < SIDES; i++)
 		deviations += squared_deviations(comparison, comparison->wholes, i);
-	deviations /= comparison->df * side->count;
-	/* Equal recordings differ by up to one sample. */
-	least = side->count / side->samples / side->samples;
-	return deviations > least ? deviations : least;
+	return (struct measured_variance){deviations / comparison->df, comparison->df};
 }
 
-struct change comparison_whole(struct comparison *comparison)
+struct whole_estimate comparison_estimate_whole(const struct comparison *comparison)
 {
 	const struct side *sides = comparison->sides;
-	double ratio = mean_of(comparison, &sides[NEW], NEW) /
-		       mean_of(comparison, &sides[OLD], OLD);
-	double error = ratio *
-		       sqrt(whole_variance(comparison, OLD) + whole_variance(comparison, NEW));
-	double df = comparison->df < 1 ? STUDENT_NORMAL : comparison->df;
-	struct change change = {
-		.before = 1,
-		.after = ratio,
+	struct whole_estimate estimate = {
+		.ratio = is_of_shares(comparison) ? 1
+						  : mean_of(comparison, &sides[NEW], NEW) /
+							    mean_of(comparison, &sides[OLD], OLD),
 		.samples = sides[OLD].samples + sides[NEW].samples,
-		.margin = error * quantile(comparison, df),
-		.p = student_tail((ratio - 1) / error, df),
+		.is_of_shares = is_of_shares(comparison),
+		.noise = comparison->options.noise,
+		.measured = variance_of_recordings(comparison),
 	};
 
-	if (is_of_shares(comparison))
-		return (struct change){.before = 1, .after = 1, .samples = change.samples, .p = 1};
-	change.is_significant = change.p < 1 - comparison->options.confidence;
+	for (unsigned i = 0; i < SIDES; i++) {
+		estimate.recordings[i] = sides[i].count;
+		/* Equal recordings differ by up to one sample, per thread if there is only one. */
+		estimate.sampling[i] = (comparison->df < 1 ? comparison->threads[i]
+							   : sides[i].count) /
+				       sides[i].samples / sides[i].samples;
+	}
+	return estimate;
+}
+
+/* The relative variance of a side's mean. */
+static double whole_variance(const struct whole_estimate *estimate, unsigned which)
+{
+	double measured = estimate->measured.value / estimate->recordings[which];
+
+	if (!(estimate->measured.df > 0))
+		return estimate->sampling[which] + estimate->noise * estimate->noise;
+	return fmax(measured, estimate->sampling[which]);
+}
+
+struct change whole_estimate_change(const struct whole_estimate *estimate, double confidence)
+{
+	double error = estimate->ratio *
+		       sqrt(whole_variance(estimate, OLD) + whole_variance(estimate, NEW));
+	double measured = estimate->measured.df;
+	double df = measured > 0 ? fmin(measured, STUDENT_NORMAL) : STUDENT_NORMAL;
+	struct change change = {
+		.before = 1,
+		.after = estimate->ratio,
+		.samples = estimate->samples,
+		.p = 1,
+	};
+
+	if (estimate->is_of_shares)
+		return change;
+	change.margin = error * student_quantile(confidence, df);
+	change.p = student_tail((estimate->ratio - 1) / error, df);
+	change.is_significant = change.p < 1 - confidence;
 	return change;
 }
 

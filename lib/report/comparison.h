@@ -18,6 +18,7 @@
 #define PROF_REPORT_COMPARISON_H
 
 #include "base/cleanup.h"
+#include "report/variance_prior.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -68,8 +69,23 @@ DEFINE_CLEANUP(comparison, comparison_free)
  */
 void comparison_learn(struct comparison *comparison, const struct measurement *parts, size_t count);
 
+/* What is known of the change of the whole, without a judgement. */
+struct whole_estimate {
+	double ratio; /* of the new mean to the old one */
+	double samples;
+	bool is_of_shares; /* so there is no change of the whole */
+	double noise;	   /* as of the options: assumed if no variance is measured */
+	/* By side: */
+	double recordings[2];
+	double sampling[2]; /* relative variance of the mean that sampling alone causes */
+	/* Relative variance between recordings of a side. The caller may moderate it by those of
+	 * other comparisons (variance_prior.h). */
+	struct measured_variance measured;
+};
+
+struct whole_estimate comparison_estimate_whole(const struct comparison *comparison);
 /* The change of the whole. With COMPARE_SHARES it is none. */
-struct change comparison_whole(struct comparison *comparison);
+struct change whole_estimate_change(const struct whole_estimate *estimate, double confidence);
 struct change comparison_part(struct comparison *comparison, const struct measurement *part);
 
 /* The overdispersion that is assumed for all parts: the noise, or what was measured. */

@@ -207,7 +207,9 @@ static void compare(struct builder *builder)
 	if (!(diff->old_weight > 0) || !(diff->new_weight > 0))
 		return;
 	builder->comparison = new_comparison(builder);
-	diff->whole = comparison_whole(builder->comparison);
+	diff->whole_estimate = comparison_estimate_whole(builder->comparison);
+	diff->whole = whole_estimate_change(&diff->whole_estimate,
+					    builder->options->comparison.confidence);
 	make_rows(builder);
 	make_stacks(builder);
 	diff->overdispersion = comparison_overdispersion(builder->comparison);

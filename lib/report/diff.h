@@ -50,6 +50,7 @@ struct diff {
 	uint32_t columns;
 	struct measurement *wholes; /* by column */
 	enum diff_verdict verdict;
+	struct whole_estimate whole_estimate;
 	struct change whole;
 	double old_weight, new_weight; /* mean per recording */
 	double overdispersion;	       /* as of comparison_overdispersion() */

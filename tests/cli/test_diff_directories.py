@@ -182,6 +182,19 @@ def test_the_more_benchmarks_the_larger_a_significant_change(compare, tmp_path):
     assert together["margin"] > together["change"] > alone["margin"] and together["p"] > 0.01 > alone["p"]
 
 
+def test_benchmarks_tell_of_the_noise_of_each_other(compare, tmp_path):
+    """Three recordings per side are too few to measure the noise of one benchmark, but ten benchmarks are enough."""
+    chance = random.Random(1)
+    for number in range(10):
+        for side, slower in (("a", 1), ("b", 1.06 if number == 3 else 1)):
+            for recording in range(3):
+                factor = slower * (1 + 0.01 * chance.gauss(0, 1))
+                write(tmp_path / side, f"b{number}x.{recording}.folded", round(20000 * factor), round(10000 * factor))
+    together = rows(compare(tmp_path / "a", tmp_path / "b"))
+    assert [name for name, row in together.items() if row["whole"]["significant"]] == ["b3x"]
+    assert all(row["whole"]["margin"] < 0.05 for row in together.values())
+
+
 def test_few_samples_are_not_judged(prof, tmp_path):
     write(tmp_path / "a", "brief.folded", parse=20, rest=1)
     write(tmp_path / "b", "brief.folded", parse=90, rest=1)
