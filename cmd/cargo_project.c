@@ -14,8 +14,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Since this version of cargo, 1.N, a profile can have line tables alone by their name. */
-enum { LINE_TABLES_SINCE = 71 };
+/*
+ * Lines, inlined functions and the names of their scopes, without types and variables. With line
+ * tables alone inlined functions are called "new" and "{closure#0}", whosever they are.
+ */
+#define DEBUG_LEVEL "1"
 
 /* How cargo is asked. */
 struct question {
@@ -47,14 +50,6 @@ void cargo_project_deinit(struct cargo_project *project)
 	*project = (struct cargo_project){0};
 }
 
-/* "1.95.0 (…)" */
-static unsigned minor_of(const char *release)
-{
-	const char *dot = strchr(release, '.');
-
-	return dot ? (unsigned)strtoul(dot + 1, NULL, 10) : 0;
-}
-
 /* A line of `cargo -vV`; to be freed, NULL: none. */
 static char *value_of(const char *text, const char *name)
 {
@@ -63,12 +58,10 @@ static char *value_of(const char *text, const char *name)
 	return line ? xstrndup(line + strlen(name), strcspn(line + strlen(name), "\n")) : NULL;
 }
 
-static struct error *ask_version(const struct question *question, struct cargo_project *project,
-				 unsigned *ret_minor)
+static struct error *ask_host(const struct question *question, struct cargo_project *project)
 {
 	CLEANUP(words_deinit) struct words words = {0};
 	CLEANUP(captured_deinit) struct captured captured = {0};
-	CLEANUP(free_ptr) char *release = NULL;
 	struct error *err;
 
 	words_add(&words, "-vV");
@@ -77,8 +70,6 @@ static struct error *ask_version(const struct question *question, struct cargo_p
 		return error_hint(err, "install Rust (https://rustup.rs), or set CARGO to the path "
 				       "of cargo");
 	project->host = value_of(captured.out, "\nhost: ");
-	release = value_of(captured.out, "\nrelease: ");
-	*ret_minor = release ? minor_of(release) : 0;
 	return NULL;
 }
 
@@ -211,8 +202,7 @@ static bool is_stripped(const struct json_value *profile)
 	return json_is(&strip, "symbols") || json_is(&strip, "debuginfo");
 }
 
-static void learn_profile(struct cargo_project *project, const struct json_value *profile,
-			  unsigned minor)
+static void learn_profile(struct cargo_project *project, const struct json_value *profile)
 {
 	struct json_value value;
 	CLEANUP(free_ptr) char *name = NULL;
@@ -220,12 +210,12 @@ static void learn_profile(struct cargo_project *project, const struct json_value
 	if (!json_find(profile, "name", &value) || !(name = json_string(&value)))
 		return;
 	if (!has_lines(profile))
-		set(project, name, "DEBUG", minor >= LINE_TABLES_SINCE ? "line-tables-only" : "1");
+		set(project, name, "DEBUG", DEBUG_LEVEL);
 	if (is_stripped(profile))
 		set(project, name, "STRIP", "none");
 }
 
-static void learn_unit(struct cargo_project *project, const struct json_value *unit, unsigned minor)
+static void learn_unit(struct cargo_project *project, const struct json_value *unit)
 {
 	struct json_value value;
 	CLEANUP(free_ptr) char *triple = NULL;
@@ -235,12 +225,11 @@ static void learn_unit(struct cargo_project *project, const struct json_value *u
 	if (triple && !words_have(&project->triples, triple))
 		words_add(&project->triples, triple);
 	if (json_find(unit, "profile", &value))
-		learn_profile(project, &value, minor);
+		learn_profile(project, &value);
 }
 
 /* The roots are what is run: their numbers are in the order of the units. */
-static void learn_units(struct cargo_project *project, const struct json_value *graph,
-			unsigned minor)
+static void learn_units(struct cargo_project *project, const struct json_value *graph)
 {
 	struct json_value units, roots, unit = {0}, root = {0};
 	uint64_t number = 0, wanted;
@@ -259,7 +248,7 @@ static void learn_units(struct cargo_project *project, const struct json_value *
 		for (; number < wanted; number++)
 			if (!json_next(&units, &unit))
 				return;
-		learn_unit(project, &unit, minor);
+		learn_unit(project, &unit);
 	}
 }
 
@@ -269,8 +258,7 @@ static struct error *ask_all(const char *cargo, struct cargo_line *line,
 	struct question question = {.cargo = cargo, .line = line};
 	CLEANUP(captured_deinit) struct captured captured = {0};
 	struct json_value config, units;
-	unsigned minor = 0;
-	struct error *err = ask_version(&question, project, &minor);
+	struct error *err = ask_host(&question, project);
 
 	if (err || !project->host)
 		return err;
@@ -282,7 +270,7 @@ static struct error *ask_all(const char *cargo, struct cargo_line *line,
 	if (!err)
 		err = ask_units(&question, &captured, &units);
 	if (!err && units.at)
-		learn_units(project, &units, minor);
+		learn_units(project, &units);
 	return err;
 }
 
