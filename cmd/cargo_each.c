@@ -160,11 +160,10 @@ int cargo_each_run(struct cargo_programs *programs, char *const *command, bool q
 	return recording_end_command(recording);
 }
 
-/* Sets the outputs and the options of prof's answer. */
-static struct error *take_answer(const struct words *answer, size_t at,
+/* Sets the outputs and the options of prof's answer. *words: those that the options borrow. */
+static struct error *take_answer(const struct words *answer, size_t at, struct words *words,
 				 struct cargo_options *options)
 {
-	struct words words = {0};
 	size_t first = at;
 	bool help;
 	int rest;
@@ -173,9 +172,8 @@ static struct error *take_answer(const struct words *answer, size_t at,
 	while (at < answer->count && *answer->items[at])
 		at++;
 	for (size_t i = at + 1; i < answer->count; i++)
-		words_add(&words, answer->items[i]);
-	/* They stay: options borrow them. */
-	err = options_parse(cargo_option_table, (int)words.count, words.items, options, &rest,
+		words_add(words, answer->items[i]);
+	err = options_parse(cargo_option_table, (int)words->count, words->items, options, &rest,
 			    &help);
 	option_list_deinit(&options->record.output.outputs);
 	options->record.output.outputs = (struct option_list){0};
@@ -188,13 +186,14 @@ static struct error *take_answer(const struct words *answer, size_t at,
 int cargo_each_record(const struct words *answer, size_t at, char *const *command)
 {
 	static char name[] = "record";
+	CLEANUP(words_deinit) struct words borrowed = {0};
 	CLEANUP(free_ptr) char **words = NULL;
 	struct cargo_options options;
 	size_t count = 0;
 	struct error *err;
 
 	cargo_options_init(&options);
-	err = take_answer(answer, at, &options);
+	err = take_answer(answer, at, &borrowed, &options);
 	if (err)
 		return message_failure(err, STATUS_USAGE);
 	while (command[count])

@@ -252,6 +252,17 @@ static void watch_process(struct process *process)
 	}
 }
 
+static struct error *record(struct cargo_programs *programs, pid_t pid, const char *path)
+{
+	struct recorder *recorder = programs->recording->recorder;
+	CLEANUP(free_ptr) char *name = program_name(path);
+	CLEANUP(free_ptr) char *comm = program_comm(path);
+
+	if (strcmp(name, comm) != 0)
+		recorder_name_command(recorder, pid, comm, name);
+	return recorder_add_command(recorder, pid);
+}
+
 static void add_program(struct cargo_programs *programs, const char *path)
 {
 	CLEANUP(free_ptr) char *name = program_name(path);
@@ -280,7 +291,7 @@ static void answer(struct process *process, const struct words *hello)
 	if (programs->options.each)
 		add_each(programs, hello->items[i + 1], &environment, &words);
 	else
-		err = recorder_add_command(programs->recording->recorder, process->pid);
+		err = record(programs, process->pid, hello->items[i + 1]);
 	if (err)
 		message_error(error_wrap(err, "record %s", hello->items[i + 1]));
 	else

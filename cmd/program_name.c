@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HASH_DIGITS = 16 };
+enum { HASH_DIGITS = 16, COMM_BYTES = 15 };
 
 const char *const program_name_variables[] = {"CARGO_PKG_NAME", "NEXTEST_BINARY_ID",
 					      "NEXTEST_TEST_NAME", NULL};
@@ -22,6 +22,11 @@ char *program_name(const char *path)
 	if (!strcmp(name, "rust_out"))
 		return xstrdup("doctest");
 	return xstrndup(name, len);
+}
+
+char *program_comm(const char *path)
+{
+	return xstrndup(basename(path), COMM_BYTES);
 }
 
 static const char *value_of(const struct words *environment, const char *name)

@@ -10,6 +10,9 @@
 /* The name of a program's file without cargo's hash; to be freed. */
 char *program_name(const char *path);
 
+/* The name that the kernel gives a process which executes it; to be freed. */
+char *program_comm(const char *path);
+
 /*
  * The name of a process's profile, to be freed: of letters, digits and "._-" alone. environment:
  * "NAME=VALUE" words of the process, of which those of cargo and nextest matter. taken: the names

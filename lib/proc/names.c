@@ -27,12 +27,20 @@ struct generation {
 	struct strtab *strings;
 };
 
+/* Of names_replace(). */
+struct replacement {
+	pid_t tid;
+	char *comm, *name;
+};
+
 /* What was not used since the older generation was young is forgotten. */
 struct names {
 	char *proc; /* NULL: for a recording */
 	struct generation young, older;
 	struct ended_thread *ended; /* whose tids have not been reused, according to by_tid */
 	size_t ended_count, ended_room;
+	struct replacement *replacements;
+	size_t replacement_count, replacement_room;
 };
 
 static struct generation generation_new(void)
@@ -56,6 +64,15 @@ struct names *names_new(const char *proc)
 	return names;
 }
 
+static void remove_replacement(struct names *names, size_t index)
+{
+	struct replacement *last = &names->replacements[--names->replacement_count];
+
+	free(names->replacements[index].comm);
+	free(names->replacements[index].name);
+	names->replacements[index] = *last;
+}
+
 void names_free(struct names *names)
 {
 	if (!names)
@@ -64,6 +81,9 @@ void names_free(struct names *names)
 	generation_free(&names->young);
 	generation_free(&names->older);
 	free(names->ended);
+	while (names->replacement_count)
+		remove_replacement(names, names->replacement_count - 1);
+	free(names->replacements);
 	free(names);
 }
 
@@ -106,11 +126,35 @@ static void forget(struct names *names, pid_t tid)
 	idmap_remove(&names->older.by_tid, (uint64_t)tid, 0);
 }
 
+void names_replace(struct names *names, pid_t tid, const char *comm, const char *name)
+{
+	GROW(names->replacements, names->replacement_count, names->replacement_room);
+	names->replacements[names->replacement_count++] =
+		(struct replacement){.tid = tid, .comm = xstrdup(comm), .name = xstrdup(name)};
+}
+
+/* Those that are still waiting for their thread are few. */
+static string_id replaced_name(struct names *names, pid_t tid, const char *comm)
+{
+	string_id name;
+
+	for (size_t i = 0; i < names->replacement_count; i++) {
+		const struct replacement *replacement = &names->replacements[i];
+
+		if (replacement->tid != tid || strcmp(replacement->comm, comm) != 0)
+			continue;
+		name = add_name(names, replacement->name);
+		remove_replacement(names, i);
+		return name;
+	}
+	return add_name(names, comm);
+}
+
 void names_set(struct names *names, pid_t tid, const char *comm)
 {
 	uint32_t *entry = entry_of(names, tid);
 
-	*entry = add_name(names, comm);
+	*entry = replaced_name(names, tid, comm);
 }
 
 void names_fork(struct names *names, pid_t parent_tid, pid_t tid)

@@ -22,6 +22,9 @@ void names_free(struct names *names);
 DEFINE_CLEANUP(names, names_free)
 
 void names_set(struct names *names, pid_t tid, const char *comm);
+/* The next time that names_set() gives the thread the name comm, it gets `name` instead, which can
+ * be longer: 63 bytes. */
+void names_replace(struct names *names, pid_t tid, const char *comm, const char *name);
 /* A new thread or process starts with its parent's name. */
 void names_fork(struct names *names, pid_t parent_tid, pid_t tid);
 /* The name is kept for late samples until names_forget(). */

@@ -560,6 +560,11 @@ struct error *recorder_add_command(struct recorder *recorder, pid_t pid)
 	return err;
 }
 
+void recorder_name_command(struct recorder *recorder, pid_t pid, const char *comm, const char *name)
+{
+	session_name_process(recorder->pipeline.session, pid, comm, name);
+}
+
 /* CPU time of a command that has ended, and of those descendants that were waited for. */
 static uint64_t command_ns(const struct recorder *recorder)
 {

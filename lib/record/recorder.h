@@ -54,6 +54,10 @@ MUST_CHECK struct error *recorder_start(struct recorder *recorder);
  * to wait as recorder_start() does without commands_later.
  */
 MUST_CHECK struct error *recorder_add_command(struct recorder *recorder, pid_t pid);
+/* To be called before it: the process is called `name` when it has executed a program that the
+ * kernel calls comm. */
+void recorder_name_command(struct recorder *recorder, pid_t pid, const char *comm,
+			   const char *name);
 /*
  * Samples nothing until recorder_resume(); what was sampled before is in the profile when it
  * returns. Time that passes in a pause does not count: neither for config->duration_ns, nor as

@@ -152,6 +152,11 @@ void session_set_ceiling(struct session *session, uint32_t stacks)
 	sample_stacks_set_ceiling(session->stacks, stacks);
 }
 
+void session_name_process(struct session *session, pid_t pid, const char *comm, const char *name)
+{
+	names_replace(session->names, pid, comm, name);
+}
+
 void session_set_main_process(struct session *session, pid_t pid)
 {
 	session->main_pid = pid;

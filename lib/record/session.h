@@ -43,6 +43,8 @@ const event_id *session_events(const struct session *session);
 void session_set_depth(struct session *session, unsigned frames);
 void session_set_ceiling(struct session *session, uint32_t stacks);
 
+/* The process that executes a program of which the kernel knows the name comm is called `name`. */
+void session_name_process(struct session *session, pid_t pid, const char *comm, const char *name);
 /* Makes the next program that the process executes the profile's main module … */
 void session_set_main_process(struct session *session, pid_t pid);
 /* … or, for a process that runs already, the file of that name. */

@@ -107,6 +107,27 @@ static void what_is_gone_is_named_by_its_number(void **state)
 	assert_string_equal(names_get(names, 0, 0), "swapper");
 }
 
+static void test_a_name_of_an_executed_program_can_be_replaced_by_a_better_one(void **state)
+{
+	CLEANUP(names_cleanup) struct names *names = names_new("/nowhere");
+
+	(void)state;
+	names_replace(names, 7, "parser-3f9a8b7c", "parser");
+	names_replace(names, 8, "quite_a_long_na", "quite_a_long_name_for_a_test");
+	names_set(names, 7, "sudo");
+	assert_string_equal(names_get(names, 7, 7), "sudo");
+	names_set(names, 8, "parser-3f9a8b7c");
+	assert_string_equal(names_get(names, 8, 8), "parser-3f9a8b7c");
+	names_set(names, 8, "quite_a_long_na");
+	assert_string_equal(names_get(names, 8, 8), "quite_a_long_name_for_a_test");
+	names_set(names, 7, "parser-3f9a8b7c");
+	assert_string_equal(names_get(names, 7, 7), "parser");
+	names_fork(names, 7, 9);
+	assert_string_equal(names_get(names, 9, 9), "parser");
+	names_set(names, 7, "parser-3f9a8b7c");
+	assert_string_equal(names_get(names, 7, 7), "parser-3f9a8b7c");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -117,6 +138,7 @@ int main(void)
 		cmocka_unit_test(of_endless_threads_those_unused_for_longest_are_forgotten),
 		cmocka_unit_test(what_lived_before_is_read_from_proc_once),
 		cmocka_unit_test(what_is_gone_is_named_by_its_number),
+		cmocka_unit_test(test_a_name_of_an_executed_program_can_be_replaced_by_a_better_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
