@@ -1,6 +1,6 @@
 #include "cmd/cargo_line.h"
 
-#include "base/cleanup.h"
+#include "base/alloc.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,13 +12,14 @@
 /* The words of a list, joined by spaces; to be freed. */
 static char *joined(const struct words *words)
 {
-	char *text = NULL;
-	size_t len;
-	FILE *out = open_memstream(&text, &len);
+	char *text = xstrdup("");
 
-	for (size_t i = 0; i < words->count; i++)
-		fprintf(out, "%s%s", i ? " " : "", words->items[i]);
-	fclose(out);
+	for (size_t i = 0; i < words->count; i++) {
+		char *longer = xasprintf("%s%s%s", text, i ? " " : "", words->items[i]);
+
+		free(text);
+		text = longer;
+	}
 	return text;
 }
 
@@ -109,7 +110,8 @@ static void assert_configuration(const char *text, const char *expected)
 static void test_options_of_the_configuration_are_found_on_both_sides(void **state)
 {
 	(void)state;
-	assert_configuration("--config a=1 test --config=b=2 name -Zx", "--config a=1 --config=b=2 -Zx");
+	assert_configuration("--config a=1 test --config=b=2 name -Zx",
+			     "--config a=1 --config=b=2 -Zx");
 	assert_configuration("run -p shop --config a=1 word --config b=2", "--config a=1");
 	assert_configuration("run -- --config b=2", "");
 }

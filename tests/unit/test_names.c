@@ -138,7 +138,8 @@ int main(void)
 		cmocka_unit_test(of_endless_threads_those_unused_for_longest_are_forgotten),
 		cmocka_unit_test(what_lived_before_is_read_from_proc_once),
 		cmocka_unit_test(what_is_gone_is_named_by_its_number),
-		cmocka_unit_test(test_a_name_of_an_executed_program_can_be_replaced_by_a_better_one),
+		cmocka_unit_test(
+			test_a_name_of_an_executed_program_can_be_replaced_by_a_better_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

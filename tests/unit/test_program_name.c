@@ -1,5 +1,7 @@
 #include "cmd/program_name.h"
 
+#include "base/alloc.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -29,9 +31,10 @@ static void assert_profile(const char *path, const char *environment, const char
 			   struct words *taken)
 {
 	CLEANUP(words_deinit) struct words words = {0};
+	CLEANUP(free_ptr) char *variables = xstrdup(environment);
 	CLEANUP(free_ptr) char *name = NULL;
 
-	words_split(&words, environment);
+	words_split(&words, variables);
 	name = program_profile_name(path, &words, taken);
 	assert_string_equal(name, expected);
 }
