@@ -1,33 +1,44 @@
-"""prof cargo, with a real cargo on small projects without dependencies."""
+"""prof cargo, with a real cargo on small projects that need no other crates."""
 
 import os
+import re
+import shutil
+import signal
 import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
+from conftest import BUILD, NOBODY, SOURCE
 from lacking import tool
 from profiles import Pprof
 
 SPIN = """
 #[inline(never)]
-pub fn spin() -> u64 {
+pub fn spin(milliseconds: u128) -> u64 {
     let start = std::time::Instant::now();
     let mut number = 1u64;
-    while start.elapsed().as_millis() < 200 {
-        number = std::hint::black_box(number.wrapping_mul(31) + 7);
+    while start.elapsed().as_millis() < milliseconds {
+        number = twist(number);
     }
     number
 }
+#[inline(always)]
+fn twist(number: u64) -> u64 { (0..100).fold(number, |a, b| std::hint::black_box(a.wrapping_mul(31) + b)) }
 """
+MAIN = SPIN + 'fn main() { println!("{}", spin(200) & 0); }'
+BUILT = "built with "
 
 
 class Project:
     """A directory with Cargo.toml, and what runs prof cargo in it."""
 
     def __init__(self, prof, folder):
+        tool("cargo")
         self.prof = prof
         self.folder = folder
-        tool("cargo")
+        folder.mkdir(exist_ok=True)
 
     def write(self, path, text):
         file = self.folder / path
@@ -35,16 +46,54 @@ class Project:
         file.write_text(text, encoding="utf-8")
         return file
 
-    def package(self, name="shop", path=".", more=""):
+    def package(self, name="shop", path=".", more="", main=MAIN):
         self.write(f"{path}/Cargo.toml", f'[package]\nname = "{name}"\nversion = "0.1.0"\nedition = "2021"\n{more}')
+        if main:
+            self.write(f"{path}/src/main.rs", main)
 
-    def __call__(self, *arguments, **options):
-        environment = {key: value for key, value in os.environ.items() if not key.startswith("CARGO_")}
-        environment.update(options.pop("environment", {}))
-        return self.prof("cargo", *arguments, **{"cwd": self.folder, "env": environment, **options})
+    def environment(self, more=None):
+        kept = {key: value for key, value in os.environ.items()
+                if not key.startswith(("CARGO_", "RUSTC", "RUSTFLAGS")) and key != "CARGO"}
+        return {**kept, "CARGO_TERM_COLOR": "never", "TMPDIR": str(self.folder), **(more or {})}
+
+    def options(self, environment=None, **options):
+        return {"cwd": self.folder, "env": self.environment(environment), **options}
+
+    def __call__(self, *words, **options):
+        return self.prof("cargo", *words, **self.options(**options))
+
+    def cargo(self, *words, **options):
+        """Cargo without prof."""
+        return subprocess.run(["cargo", *words], check=False, capture_output=True, text=True,
+                              stdin=subprocess.DEVNULL, **self.options(**options))
 
     def profile(self, name="prof.pb.gz"):
         return Pprof.read(self.folder / name)
+
+    def profiles(self):
+        return sorted(path.name for path in (self.folder / "profiles").iterdir())
+
+
+def functions(profile):
+    return {name for sample in profile.message.sample for name in profile.frames(sample)}
+
+
+def has(profile, name):
+    return any(name in function for function in functions(profile))
+
+
+def compiled(result):
+    """The packages that cargo built."""
+    return re.findall(r"^ +Compiling (\S+)", result.stderr, re.MULTILINE)
+
+
+def host():
+    return re.search(r"^host: (.+)$", subprocess.run(["cargo", "-vV"], capture_output=True, text=True, check=True).stdout,
+                     re.MULTILINE)[1]
+
+
+def runner_variable():
+    return f"CARGO_TARGET_{host().upper().replace('-', '_')}_RUNNER"
 
 
 @pytest.fixture
@@ -53,23 +102,408 @@ def project(prof, tmp_path):
 
 
 @pytest.fixture
-def program(project):
-    """A package whose program spins and prints."""
-    project.package()
-    project.write("src/main.rs", SPIN + 'fn main() { println!("{}", spin() & 0); }')
+def workspace(project):
+    """Two packages, one of which uses the other and a macro of a third, with tests and an example."""
+    project.write("Cargo.toml", '[workspace]\nmembers = ["shop", "cart", "macros"]\nresolver = "2"\n')
+    project.package("shop", "shop", '[dependencies]\ncart = { path = "../cart" }\nmacros = { path = "../macros" }\n',
+                    "fn main() { println!(\"{}\", cart::spin(200) & macros::zero!()); }")
+    project.write("shop/examples/demo.rs", "fn main() { cart::spin(100); }")
+    project.write("shop/tests/it.rs", "#[test] fn sells() { cart::spin(100); }")
+    project.package("cart", "cart", main=None)
+    project.write("cart/src/lib.rs", SPIN + "#[test] fn adds() { spin(100); }")
+    project.write("cart/tests/it.rs", "#[test] fn counts() { cart::spin(100); }")
+    project.package("macros", "macros", "[lib]\nproc-macro = true\n", main=None)
+    project.write("macros/src/lib.rs", "#[proc_macro] pub fn zero(_: proc_macro::TokenStream) -> proc_macro::TokenStream "
+                                       "{ \"0\".parse().unwrap() }")
     return project
 
 
-def test_a_program_is_profiled_and_its_output_is_untouched(program):
-    result = program("run", "--quiet")
+def test_a_program_is_profiled_without_the_compiler(project):
+    project.package()
+    result = project("run")
+    assert result.returncode == 0, result.stderr
+    assert "recorded 1 process of 1 program (shop)" in result.stderr
+    profile = project.profile()
+    profile.check()
+    assert set(profile.by_label("comm")) == {"shop"}
+    assert has(profile, "shop::spin")
+
+
+def test_stdout_and_the_status_are_those_of_the_program_byte_for_byte(project):
+    project.package(main='use std::io::*; fn main() { let mut text = vec![]; stdin().read_to_end(&mut text).unwrap(); '
+                         'stdout().write_all(&text).unwrap(); std::process::exit(9) }')
+    text = bytes(range(256)) * 100
+    result = project("run", "--", "--flag", input=text, text=False, stdin=None)
+    assert result.stdout == text
+    assert result.returncode == 9
+
+
+def test_a_program_sees_the_environment_and_arguments_of_a_cargo_without_prof(project):
+    project.package(main='fn main() { println!("{:?} {:?}", std::env::args(), std::env::vars()); }',
+                    more="[profile.dev]\ndebug = 0\nstrip = true\n")
+    words = ("run", "-q", "--", "a b", "-p", "")
+    variables = {"RUST_LOG": "x", runner_variable(): "env A=b"}
+    mine, plain = project(*words, environment=variables), project.cargo(*words, environment=variables)
+    assert mine.returncode == 0, mine.stderr
+    assert mine.stdout == plain.stdout
+
+
+def test_cargo_without_a_manifest_says_all_there_is_to_say(project):
+    result, plain = project("run"), project.cargo("run")
+    assert (result.returncode, result.stdout, result.stderr) == (101, "", plain.stderr)
+    assert list(project.folder.iterdir()) == []
+
+
+def test_a_failed_build_has_the_status_and_words_of_cargo_and_leaves_no_profile(project):
+    project.package(main="fn main() { nonsense }")
+    plain, result = project.cargo("run"), project("run")
+    assert (result.returncode, result.stdout, result.stderr) == (plain.returncode, "", plain.stderr)
+    assert not (project.folder / "prof.pb.gz").exists()
+    assert not list(project.folder.glob("prof-cargo-*"))
+
+
+def test_wrong_words_for_cargo_are_cargos_to_refuse(project):
+    project.package()
+    for words in (("run", "--no-such-option"), ("nonsense",), ("run", "--color", "pink")):
+        result, plain = project(*words), project.cargo(*words)
+        assert (result.returncode, result.stderr) == (plain.returncode, plain.stderr)
+
+
+def test_a_failing_test_has_its_status_and_is_profiled(project):
+    project.package(main=None)
+    project.write("src/lib.rs", SPIN + "#[test] fn fails() { spin(200); panic!() }")
+    result = project("test")
+    assert result.returncode == 101
+    assert "1 failed" in result.stdout
+    assert has(project.profile(), "fails")
+
+
+def test_what_starts_no_program_records_nothing(project):
+    project.package()
+    result = project("test", "--no-run")
+    assert result.returncode == 0
+    assert "cargo started no program: nothing was recorded" in result.stderr
+    assert not (project.folder / "prof.pb.gz").exists()
+
+
+def test_a_profile_with_lines_is_built_as_without_prof(project):
+    project.package()
+    assert project.cargo("build").returncode == 0
+    result = project("run")
+    assert compiled(result) == []
+    assert BUILT not in result.stderr
+
+
+def test_lines_are_added_to_a_profile_without_and_nothing_is_built_twice(workspace):
+    assert workspace.cargo("build", "--release").returncode == 0
+    first, second = workspace("run", "--release"), workspace("run", "--release")
+    assert f"{BUILT}CARGO_PROFILE_RELEASE_DEBUG=" in first.stderr
+    assert set(compiled(first)) <= {"shop", "cart", "macros"}
+    assert compiled(second) == []
+    assert has(workspace.profile(), "cart::twist"), "an inlined function"
+    assert compiled(workspace.cargo("build", "--release")) == [], "what was there is still there"
+
+
+def test_a_stripped_profile_of_the_users_gets_symbols_and_lines(project):
+    project.package(more='[profile.small]\ninherits = "release"\nstrip = "symbols"\ndebug = false\n')
+    result = project("run", "--profile", "small")
+    assert result.returncode == 0, result.stderr
+    assert "CARGO_PROFILE_SMALL_DEBUG=" in result.stderr and "CARGO_PROFILE_SMALL_STRIP=none" in result.stderr
+    assert has(project.profile(), "shop::spin") and has(project.profile(), "twist")
+
+
+def test_a_setting_of_the_users_stays(project):
+    project.package()
+    result = project("run", "--release", environment={"CARGO_PROFILE_RELEASE_DEBUG": "false", "CARGO_PROFILE_RELEASE_STRIP": "none"})
+    assert result.returncode == 0 and BUILT not in result.stderr
+    assert not has(project.profile(), "twist")
+
+
+def test_settings_of_configuration_files_and_aliases_are_known(project):
+    project.package()
+    project.write(".cargo/config.toml", '[profile.release]\ndebug = "line-tables-only"\n[alias]\nquick = ["run", "--release"]\n')
+    result = project("quick", "-q")
+    assert result.returncode == 0 and BUILT not in result.stderr
+    assert has(project.profile(), "twist")
+
+
+@pytest.mark.parametrize("words", [["run", "-p", "shop"], ["run", "--bin", "shop", "--release"], ["run", "--example", "demo"],
+                                   ["run", "--manifest-path", "shop/Cargo.toml"], ["r"], ["-q", "run"]],
+                         ids=" ".join)
+def test_programs_of_a_workspace_are_profiled(workspace, words):
+    result = workspace(*words)
+    assert result.returncode == 0, result.stderr
+    assert has(workspace.profile(), "cart::spin")
+
+
+def test_a_target_triple_is_followed_wherever_it_is_chosen(project):
+    project.package()
+    for words, environment in ((["--target", host()], {}), ([], {"CARGO_BUILD_TARGET": host()})):
+        result = project("run", *words, environment=environment)
+        assert "recorded 1 process" in result.stderr, result.stderr
+    project.write(".cargo/config.toml", f'[build]\ntarget = "{host()}"\n')
+    assert "recorded 1 process" in project("run").stderr
+
+
+def test_programs_for_another_processor_are_refused(project):
+    project.package()
+    other = "riscv64gc-unknown-linux-gnu"
+    for words, environment in ((["--target", other], {}), ([], {"CARGO_BUILD_TARGET": other})):
+        result = project("run", *words, environment=environment)
+        assert result.returncode == 2
+        assert f"programs for {other} do not run on this processor" in result.stderr
+
+
+def test_all_tests_of_a_workspace_are_in_one_profile(workspace):
+    result = workspace("test", "--workspace")
+    assert result.returncode == 0, result.stderr
+    assert re.search(r"recorded \d+ processes of \d+ programs \(.*\bit\b", result.stderr)
+    profile = workspace.profile()
+    assert has(profile, "adds") and has(profile, "sells") and has(profile, "counts")
+
+
+def test_processes_are_named_without_cargos_hash_and_in_full(project):
+    project.package(main=None)
+    project.write("src/lib.rs", SPIN)
+    project.write("tests/quite_a_long_name_for_a_test.rs", "#[test] fn spins() { shop::spin(200); }")
+    assert project("test").returncode == 0
+    listed = project.prof("report", "--by", "process").stdout
+    assert "quite_a_long_name_for_a_test" in listed
+    assert "spins" in project.prof("report", "--by", "thread").stdout
+
+
+def test_each_process_has_a_profile_of_its_name(workspace):
+    result = workspace("--each", "test", "--workspace", "--tests")
+    assert result.returncode == 0, result.stderr
+    assert {"it.pb.gz", "cart.pb.gz", "shop.pb.gz"} <= set(workspace.profiles())
+    assert {"cart.it.pb.gz", "shop.it.pb.gz"} & set(workspace.profiles())
+    assert has(workspace.profile("profiles/cart.pb.gz"), "adds")
+    assert not has(workspace.profile("profiles/cart.pb.gz"), "sells")
+
+
+def test_each_takes_directories_patterns_and_formats(project):
+    project.package()
+    assert project("--each", "-o", "out/", "--format", "folded", "-o", "%e-x.html", "run").returncode == 0
+    assert "spin" in (project.folder / "out" / "shop.folded").read_text(encoding="utf-8")
+    assert (project.folder / "shop-x.html").exists()
+    result = project("--each", "-o", "one.pb.gz", "run")
+    assert result.returncode == 2
+    assert "-o one.pb.gz would be one file for all processes" in result.stderr
+
+
+def test_each_keeps_stdout_and_the_status(project):
+    project.package(main='fn main() { println!("out"); std::process::exit(3) }')
+    result = project("--each", "run")
+    assert (result.returncode, result.stdout) == (3, "out\n")
+
+
+def nextest(project):
+    """A cargo-nextest that does what the real one does with a runner."""
+    script = f"""#!{sys.executable}
+import json, os, subprocess, sys
+assert sys.argv[1:3] == ["nextest", "run"], sys.argv
+built = subprocess.run([os.environ["CARGO"], "test", "--no-run", "--message-format=json", "-q"], stdout=subprocess.PIPE, check=True)
+programs = [message["executable"] for message in map(json.loads, built.stdout.splitlines()) if message.get("executable")]
+runner = next(value for name, value in os.environ.items() if name.startswith("CARGO_TARGET_") and name.endswith("_RUNNER")).split()
+os.environ["NEXTEST"] = "1"
+status = 0
+for program in programs:
+    listed = subprocess.run([*runner, program, "--list", "--format", "terse"], stdout=subprocess.PIPE, text=True, check=True).stdout
+    for line in listed.splitlines():
+        name = line.removesuffix(": test")
+        variables = dict(os.environ, NEXTEST_TEST_NAME=name, NEXTEST_BINARY_ID="shop", NEXTEST_EXECUTION_MODE="process-per-test")
+        status |= subprocess.run([*runner, program, "--exact", name, "--nocapture"], env=variables, stdout=subprocess.PIPE).returncode
+sys.exit(100 if status else 0)
+"""
+    path = project.write("bin/cargo-nextest", script)
+    path.chmod(0o755)
+    return {"PATH": f"{path.parent}:{os.environ['PATH']}"}
+
+
+@pytest.fixture
+def tests(project):
+    project.package(main=None)
+    project.write("src/lib.rs", SPIN + "mod cart { #[test] fn adds() { crate::spin(100); } #[test] fn sells() { crate::spin(100); } }")
+    return project
+
+
+def test_each_test_of_nextest_is_recorded_and_its_listing_is_not(tests):
+    environment = nextest(tests)
+    result = tests("nextest", "run", environment=environment)
+    assert result.returncode == 0, result.stderr
+    assert "recorded 2 processes of 1 program (shop)" in result.stderr
+    assert has(tests.profile(), "adds") and has(tests.profile(), "sells")
+    assert tests("--each", "nextest", "run", environment=environment).returncode == 0
+    assert tests.profiles() == ["shop.cart.adds.pb.gz", "shop.cart.sells.pb.gz"]
+
+
+@pytest.mark.skipif(not shutil.which("cargo-nextest"), reason="cargo-nextest is not installed")
+def test_the_real_nextest_is_recorded(tests):
+    result = tests("--each", "nextest", "run")
+    assert result.returncode == 0, result.stderr
+    assert tests.profiles() == ["shop.cart.adds.pb.gz", "shop.cart.sells.pb.gz"]
+
+
+@pytest.mark.parametrize("each", [[], ["--each"]], ids=["merged", "each"])
+@pytest.mark.parametrize("where", ["environment", "text", "list", "relative"])
+def test_a_runner_of_the_users_is_kept(project, where, each):
+    project.package()
+    script = project.write("wrap.sh", '#!/bin/sh\necho "wrapped $1"\nshift\nexec "$@"\n')
+    script.chmod(0o755)
+    chosen = {"text": f'"{script} x"', "list": f'["{script}", "x"]', "relative": '"./wrap.sh x"'}.get(where)
+    if chosen:
+        project.write(".cargo/config.toml", f"[target.{host()}]\nrunner = {chosen}\n")
+    result = project(*each, "run", "-q", environment={} if chosen else {runner_variable(): f"{script} x"})
+    assert result.returncode == 0, result.stderr
+    assert result.stdout == "wrapped x\n0\n"
+    assert has(project.profile("profiles/shop.pb.gz" if each else "prof.pb.gz"), "shop::spin")
+
+
+def test_an_emulator_is_refused_as_a_runner(project):
+    project.package()
+    result = project("run", environment={runner_variable(): "/usr/bin/qemu-x86_64 -L /"})
+    assert result.returncode == 2
+    assert "qemu-x86_64, which does not execute the program itself" in result.stderr
+    assert project("run", environment={runner_variable(): ""}).returncode == 0
+
+
+def test_paths_may_have_spaces(prof, tmp_path):
+    project = Project(prof, tmp_path / "my projects")
+    project.package()
+    prof.binary = shutil.copy(prof.binary, project.folder / "my prof")
+    assert project("-o", "my profile.pb.gz", "run").returncode == 0
+    assert has(project.profile("my profile.pb.gz"), "shop::spin")
+    assert project("--each", "-o", "my profiles/", "run").returncode == 0
+    assert has(project.profile("my profiles/shop.pb.gz"), "shop::spin")
+
+
+def test_the_chosen_cargo_is_run(project):
+    project.package()
+    script = project.write("my-cargo", f'#!/bin/sh\necho "mine: $*" >&2\nexec {shutil.which("cargo")} "$@"\n')
+    script.chmod(0o755)
+    result = project("run", environment={"CARGO": str(script)})
+    assert result.returncode == 0
+    assert "mine: run\n" in result.stderr
+
+
+def test_without_cargo_there_is_a_hint(project):
+    project.package()
+    result = project("run", environment={"CARGO": "/nonexistent/cargo"})
+    assert result.returncode == 127
+    assert "/nonexistent/cargo: No such file or directory\n  install Rust" in result.stderr
+
+
+def test_without_a_command_the_help_is_printed(project):
+    assert project().stdout.startswith("Usage: prof cargo [options]")
+    assert project("--help").stdout == project().stdout
+
+
+@pytest.mark.parametrize("option", ["-p1", "-t1", "-uroot", "-a", "-C0", "-i", "-D1"])
+def test_options_that_choose_processes_are_refused(project, option):
+    result = project(option, "run")
+    assert result.returncode == 2
+    assert "prof cargo samples the programs that cargo starts" in result.stderr
+
+
+def test_several_outputs_and_conditions_work_as_with_record(project):
+    project.package()
+    result = project("-F", "499", "-o", "a.html", "-o", "b.folded", "-o", "c.data", "--fail-if", "lost>50%", "run")
+    assert result.returncode == 0, result.stderr
+    assert "spin" in (project.folder / "b.folded").read_text(encoding="utf-8")
+    assert "spin" in project.prof("report", "c.data").stdout
+    result = project("-q", "--fail-if", "truncated>0%", "--fail-if", "unknown>0%", "--fail-if", "unsampled>0%", "-F", "1", "run", "-q")
+    assert result.returncode == (1 if result.stderr else 0)
+
+
+def test_waiting_of_programs_is_recorded(project):
+    project.package(main="fn main() { std::thread::sleep(std::time::Duration::from_millis(300)); }")
+    result = project("--wall", "run")
+    assert result.returncode == 0, result.stderr
+    assert re.search(r"0\.3\d* waiting", result.stderr), result.stderr
+    assert has(project.profile(), "[nanosleep]")
+
+
+def test_an_interrupt_ends_both_and_leaves_the_profile(project, started):
+    project.package(main=SPIN + 'fn main() { println!("ready"); loop { spin(50); } }')
+    assert project.cargo("build").returncode == 0
+    process = started(project.prof.start("cargo", "run", **project.options()))
+    assert process.stdout.readline() == "ready\n"
+    until(lambda: cpu_seconds(process.pid, "shop") > 0.2)
+    os.killpg(process.pid, signal.SIGINT)
+    process.communicate(timeout=60)
+    assert process.returncode == -signal.SIGINT
+    assert has(project.profile(), "shop::spin")
+    assert not list(project.folder.glob("prof-cargo-*"))
+
+
+def until(condition):
+    while not condition():
+        pass
+
+
+def cpu_seconds(prof_pid, name):
+    """CPU time of the process of this name below a prof."""
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            text = stat.read_text(encoding="utf-8", errors="replace")
+        except OSError:
+            continue
+        fields = text.rpartition(")")[2].split()
+        if f"({name})" in text and int(fields[2]) == prof_pid:
+            return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    return 0
+
+
+def test_a_program_runs_though_nobody_answers_its_runner(project, tmp_path):
+    runner = tmp_path / "prof-cargo-runner"
+    runner.symlink_to(project.prof.binary)
+    result = subprocess.run([runner, "1", "env", "echo", "runs"], capture_output=True, text=True, check=False)
+    assert (result.returncode, result.stdout) == (0, "runs\n")
+    assert "echo is not recorded: connect to " in result.stderr
+
+
+def test_benchmarks_are_profiled_with_their_own_cargo_profile(project):
+    project.package(main=None, more='[[bench]]\nname = "parser"\nharness = false\n')
+    project.write("src/lib.rs", SPIN)
+    project.write("benches/parser.rs", "fn main() { shop::spin(200); }")
+    result = project("bench", "--bench", "parser")
+    assert result.returncode == 0, result.stderr
+    assert f"{BUILT}CARGO_PROFILE_BENCH_DEBUG=" in result.stderr
+    assert "recorded 1 process of 1 program (parser)" in result.stderr
+    assert has(project.profile(), "twist")
+
+
+@pytest.fixture
+def ordinary_project(ordinary):
+    """A project of a user without privileges."""
+    try:
+        subprocess.run([tool("cargo"), "-V"], user=NOBODY, group=NOBODY, extra_groups=[], check=True, capture_output=True,
+                       env={**os.environ, "HOME": str(ordinary.folder)})
+    except (PermissionError, subprocess.CalledProcessError):
+        pytest.skip("other users may not run cargo here")
+    return Project(ordinary, ordinary.folder)
+
+
+@pytest.mark.parametrize("each", [[], ["--each"]], ids=["merged", "each"])
+def test_an_ordinary_user_gets_the_same(ordinary_project, each):
+    ordinary_project.package()
+    result = ordinary_project(*each, "run", "-q", environment={"HOME": str(ordinary_project.folder)})
     assert result.returncode == 0, result.stderr
     assert result.stdout == "0\n"
     assert "recorded 1 process of 1 program (shop)" in result.stderr
-    assert (program.folder / "prof.pb.gz").exists()
+    assert has(ordinary_project.profile("profiles/shop.pb.gz" if each else "prof.pb.gz"), "shop::spin")
 
 
-def test_without_a_manifest_there_are_only_the_words_and_the_status_of_cargo(project):
-    plain = subprocess.run(["cargo", "run"], cwd=project.folder, capture_output=True, text=True, check=False)
-    result = project("-q", "run")
-    assert (result.returncode, result.stdout, result.stderr) == (plain.returncode, plain.stdout, plain.stderr)
-    assert not (project.folder / "prof.pb.gz").exists()
+def test_cargo_prof_executes_prof_cargo(project):
+    crate = shutil.copytree(SOURCE / "contrib" / "cargo-prof", project.folder / "cargo-prof",
+                            ignore=shutil.ignore_patterns("target"))
+    built = project.cargo("install", "--offline", "--quiet", "--root", str(project.folder), "--path", str(crate))
+    assert built.returncode == 0, built.stderr
+    project.package()
+    path = f"{project.folder}/bin:{os.environ['PATH']}"
+    result = project.cargo("prof", "-o", "it.folded", "run", environment={"PATH": path, "PROF": str(BUILD / "cmd" / "prof")})
+    assert result.returncode == 0, result.stderr
+    assert "spin" in (project.folder / "it.folded").read_text(encoding="utf-8")
+    result = project.cargo("prof", "run", environment={"PATH": path, "PROF": "/nonexistent/prof"})
+    assert result.returncode == 127
+    assert "install prof, or set PROF" in result.stderr
