@@ -8,36 +8,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How a label is treated. */
-enum fate {
-	FATE_PROGRAM,
-	FATE_WORK,
-	FATE_ADDRESS, /* of a library: an entry, where it is at the root */
-	FATE_ADAPTOR,
-	FATE_ENTRY,
-	FATE_SCHEDULER,
-	FATE_FIXED, /* the kernel's, or a note */
-};
-
-struct kind {
-	enum fate fate;
-	const char *runtime; /* of an entry and a scheduler */
-};
-
 /* How far a stack has been mapped: up to the glue at its leaf. */
 struct place {
 	stack_id stack;	      /* of the result */
 	uint32_t pending;     /* lines of glue since its leaf … */
-	uint32_t module;      /* … of the function that names the runtime … */
-	const char *runtime;  /* … which is this; NULL: none of them does */
-	bool is_of_scheduler; /* else of an entry */
+	uint32_t runtime;     /* … of this runtime; NO_RUNTIME: of none … */
+	bool is_of_scheduler; /* … by a scheduler, else by an entry */
 };
 
 struct folder {
 	const struct profile *from;
 	struct profile *to;
 	struct display_labels labels;
-	struct kind *kinds;	    /* by label */
+	struct fates fates;
 	unsigned char *has_program; /* by frame: its lines, up to the innermost of the program */
 	bool *leads;		    /* by stack: to a function of the program below it */
 	struct place *places;	    /* by stack */
@@ -55,31 +38,41 @@ static bool is_fixed(const struct display_labels *labels, uint32_t label)
 	return kind == PROFILE_MODULE_KERNEL || kind == PROFILE_MODULE_SYNTHETIC;
 }
 
-static struct kind kind_of_label(const struct display_labels *labels, uint32_t id)
+/* The row of a runtime, from its first function on. */
+static uint32_t runtime_called(struct fates *fates, const char *name, uint32_t module)
 {
+	CLEANUP(free_ptr) char *row = xasprintf("[%s runtime]", name);
+
+	for (uint32_t i = 0; i < fates->runtime_count; i++)
+		if (!strcmp(fates->runtimes[i].name, row))
+			return i;
+	GROW(fates->runtimes, fates->runtime_count, fates->runtime_room);
+	fates->runtimes[fates->runtime_count] = (struct runtime_row){.name = STEAL(row),
+								     .module = module};
+	return fates->runtime_count++;
+}
+
+static enum fate fate_of_label(const struct display_labels *labels, uint32_t id,
+			       const char **runtime)
+{
+	static const enum fate fates[] = {
+		[ROLE_PROGRAM] = FATE_PROGRAM,	   [ROLE_WORK] = FATE_WORK,
+		[ROLE_ADAPTOR] = FATE_ADAPTOR,	   [ROLE_ENTRY] = FATE_ENTRY,
+		[ROLE_SCHEDULER] = FATE_SCHEDULER,
+	};
 	const struct label *label = &labels->items[id];
 	struct code_class class;
 
+	*runtime = NULL;
 	if (is_fixed(labels, id))
-		return (struct kind){.fate = FATE_FIXED};
+		return FATE_FIXED;
 	class = code_class_of(display_module_name(labels->profile, label->module), label->name);
-	switch (class.role) {
-	case ROLE_WORK:
-		return (struct kind){.fate = label->is_address ? FATE_ADDRESS : FATE_WORK};
-	case ROLE_ADAPTOR:
-		return (struct kind){.fate = FATE_ADAPTOR};
-	case ROLE_ENTRY:
-		return (struct kind){FATE_ENTRY, class.runtime};
-	case ROLE_SCHEDULER:
-		return (struct kind){FATE_SCHEDULER, class.runtime};
-	case ROLE_PROGRAM:
-		break;
-	}
-	return (struct kind){.fate = FATE_PROGRAM};
+	*runtime = class.runtime;
+	return fates[class.role];
 }
 
 /* The main() of a program in Rust calls std::rt, which calls the one in the source. */
-static void find_main_of_rust(const struct display_labels *labels, struct kind *kinds)
+static void find_main_of_rust(const struct display_labels *labels, struct fates *fates)
 {
 	uint32_t modules = profile_module_count(labels->profile);
 	CLEANUP(free_ptr) bool *is_rust = xcalloc(modules, sizeof(*is_rust));
@@ -88,20 +81,37 @@ static void find_main_of_rust(const struct display_labels *labels, struct kind *
 		if (labels->items[i].module < modules &&
 		    text_begins(labels->items[i].name, "std::rt::lang_start"))
 			is_rust[labels->items[i].module] = true;
-	for (uint32_t i = 0; i < labels->count; i++)
-		if (labels->items[i].module < modules && is_rust[labels->items[i].module] &&
-		    !strcmp(labels->items[i].name, "main"))
-			kinds[i] = (struct kind){FATE_ENTRY, "std"};
+	for (uint32_t i = 0; i < labels->count; i++) {
+		uint32_t module = labels->items[i].module;
+
+		if (module < modules && is_rust[module] && !strcmp(labels->items[i].name, "main"))
+			fates->items[i] = (struct label_fate){FATE_ENTRY,
+							      runtime_called(fates, "std", module)};
+	}
 }
 
-static struct kind *kinds_of_labels(const struct display_labels *labels)
+void fates_init(struct fates *fates, const struct display_labels *labels)
 {
-	struct kind *kinds = xcalloc(labels->count, sizeof(*kinds));
+	*fates = (struct fates){0};
+	fates->items = xcalloc(labels->count, sizeof(*fates->items));
+	for (uint32_t i = 0; i < labels->count; i++) {
+		const char *runtime;
+		enum fate fate = fate_of_label(labels, i, &runtime);
 
-	for (uint32_t i = 0; i < labels->count; i++)
-		kinds[i] = kind_of_label(labels, i);
-	find_main_of_rust(labels, kinds);
-	return kinds;
+		fates->items[i] = (struct label_fate){
+			fate, runtime ? runtime_called(fates, runtime, labels->items[i].module)
+				      : NO_RUNTIME};
+	}
+	find_main_of_rust(labels, fates);
+}
+
+void fates_deinit(struct fates *fates)
+{
+	for (uint32_t i = 0; i < fates->runtime_count; i++)
+		free(fates->runtimes[i].name);
+	free(fates->runtimes);
+	free(fates->items);
+	*fates = (struct fates){0};
 }
 
 static bool is_glue(enum fate fate)
@@ -109,15 +119,15 @@ static bool is_glue(enum fate fate)
 	return fate == FATE_ADAPTOR || fate == FATE_ENTRY || fate == FATE_SCHEDULER;
 }
 
-static const struct kind *kind_of_line(const struct folder *folder, uint32_t line)
+static const struct label_fate *fate_of_line(const struct folder *folder, uint32_t line)
 {
-	return &folder->kinds[folder->labels.lines[line].label];
+	return &folder->fates.items[folder->labels.lines[line].label];
 }
 
 static bool frame_leads(const struct folder *folder, frame_id frame, uint32_t from_line)
 {
 	for (uint32_t i = folder->labels.first_line[frame + 1]; i-- > from_line;)
-		if (kind_of_line(folder, i)->fate == FATE_PROGRAM)
+		if (fate_of_line(folder, i)->fate == FATE_PROGRAM)
 			return true;
 	return false;
 }
@@ -140,34 +150,38 @@ static void find_leads(struct folder *folder)
 /* The row of a runtime that leads to nothing. */
 static frame_id runtime_frame(struct folder *folder, const struct place *place)
 {
-	CLEANUP(free_ptr) char *text = xasprintf("%s (runtime)", place->runtime);
-	string_id name = strtab_add(profile_strings(folder->to), text);
+	const struct runtime_row *row = &folder->fates.runtimes[place->runtime];
+	string_id name = strtab_add(profile_strings(folder->to), row->name);
 	const struct profile_function function = {.name = name, .system_name = name};
 	const struct profile_line line = {
 		.function = profile_function(folder->to, &function),
 		.folded = place->pending,
 	};
 
-	return profile_named_frame(folder->to, transfer_module(&folder->transfer, place->module), 0,
+	return profile_named_frame(folder->to, transfer_module(&folder->transfer, row->module), 0,
 				   &line, 1);
+}
+
+static struct place place_at(stack_id stack)
+{
+	return (struct place){.stack = stack, .runtime = NO_RUNTIME};
 }
 
 /* Glue that leads to nothing but notes and the kernel, or to nothing at all. */
 static void end_glue(struct folder *folder, struct place *place)
 {
-	if (place->runtime && (place->is_of_scheduler || place->stack == STACK_EMPTY))
+	if (place->runtime != NO_RUNTIME && (place->is_of_scheduler || place->stack == STACK_EMPTY))
 		place->stack = profile_push(folder->to, place->stack, runtime_frame(folder, place));
-	*place = (struct place){.stack = place->stack};
+	*place = place_at(place->stack);
 }
 
-static void add_glue(struct place *place, const struct kind *kind, uint32_t module)
+static void add_glue(struct place *place, const struct label_fate *fate)
 {
 	place->pending++;
-	if (!kind->runtime || (place->is_of_scheduler && kind->fate != FATE_SCHEDULER))
+	if (fate->runtime == NO_RUNTIME || (place->is_of_scheduler && fate->fate != FATE_SCHEDULER))
 		return;
-	place->runtime = kind->runtime;
-	place->module = module;
-	place->is_of_scheduler = kind->fate == FATE_SCHEDULER;
+	place->runtime = fate->runtime;
+	place->is_of_scheduler = fate->fate == FATE_SCHEDULER;
 }
 
 static void keep_line(struct folder *folder, struct place *place, const struct profile_line *line)
@@ -178,18 +192,21 @@ static void keep_line(struct folder *folder, struct place *place, const struct p
 		.line = line->line,
 		.folded = place->pending,
 	};
-	*place = (struct place){.stack = place->stack};
+	*place = place_at(place->stack);
 }
 
-/* Whether a line of a library, at this place of a stack, is folded like glue. */
-static bool is_folded(const struct folder *folder, const struct place *place, enum fate fate,
+/* Whether a line of this label, at this place of a stack, is folded. */
+static bool is_folded(const struct folder *folder, const struct place *place, uint32_t label,
 		      bool leads)
 {
-	if (is_glue(fate))
+	enum fate fate = folder->fates.items[label].fate;
+
+	if (fate != FATE_WORK)
+		return is_glue(fate);
+	if (place->is_of_scheduler && !leads)
 		return true;
-	if (fate == FATE_ADDRESS && leads && place->stack == STACK_EMPTY && !folder->line_count)
-		return true;
-	return (fate == FATE_WORK || fate == FATE_ADDRESS) && place->is_of_scheduler && !leads;
+	return folder->labels.items[label].is_address && leads && place->stack == STACK_EMPTY &&
+	       !folder->line_count;
 }
 
 /* The lines of a frame that stay are the lines of a frame of the result. */
@@ -213,7 +230,7 @@ static void push_whole(struct folder *folder, struct place *place, frame_id fram
 {
 	place->stack = profile_push(folder->to, place->stack,
 				    transfer_frame(&folder->transfer, frame));
-	*place = (struct place){.stack = place->stack};
+	*place = place_at(place->stack);
 }
 
 static bool stays_whole(const struct folder *folder, const struct place *place, frame_id frame,
@@ -224,7 +241,7 @@ static bool stays_whole(const struct folder *folder, const struct place *place, 
 	if (place->pending)
 		return false;
 	for (uint32_t i = first_line[frame]; i < first_line[frame + 1]; i++)
-		if (is_folded(folder, place, kind_of_line(folder, i)->fate, leads))
+		if (is_folded(folder, place, folder->labels.lines[i].label, leads))
 			return false;
 	return true;
 }
@@ -235,11 +252,10 @@ static void map_lines(struct folder *folder, struct place *place, frame_id id, b
 	uint32_t first = folder->labels.first_line[id];
 
 	for (uint32_t i = first; i < folder->labels.first_line[id + 1]; i++) {
-		const struct kind *kind = kind_of_line(folder, i);
 		bool leads_here = leads || (folder->has_program[id] && frame_leads(folder, id, i));
 
-		if (is_folded(folder, place, kind->fate, leads_here))
-			add_glue(place, kind, frame.module);
+		if (is_folded(folder, place, folder->labels.lines[i].label, leads_here))
+			add_glue(place, fate_of_line(folder, i));
 		else
 			keep_line(folder, place, &frame.lines[frame.line_count - 1 - (i - first)]);
 	}
@@ -249,19 +265,19 @@ static void map_lines(struct folder *folder, struct place *place, frame_id id, b
 /* A frame without lines has one label. */
 static void map_address(struct folder *folder, struct place *place, frame_id id, bool leads)
 {
-	const struct kind *kind = kind_of_line(folder, folder->labels.first_line[id]);
+	uint32_t line = folder->labels.first_line[id];
 
-	if (is_folded(folder, place, kind->fate, leads))
-		add_glue(place, kind, profile_get_frame(folder->from, id).module);
+	if (is_folded(folder, place, folder->labels.lines[line].label, leads))
+		add_glue(place, fate_of_line(folder, line));
 	else
 		push_whole(folder, place, id);
 }
 
 static void map_frame(struct folder *folder, struct place *place, frame_id id, bool leads)
 {
-	const struct kind *kind = kind_of_line(folder, folder->labels.first_line[id]);
+	const struct label_fate *fate = fate_of_line(folder, folder->labels.first_line[id]);
 
-	if (kind->fate == FATE_FIXED) {
+	if (fate->fate == FATE_FIXED) {
 		end_glue(folder, place);
 		push_whole(folder, place, id);
 	} else if (stays_whole(folder, place, id, leads)) {
@@ -278,6 +294,7 @@ static void map_stacks(struct folder *folder)
 	const struct profile_stacks stacks = profile_stacks(folder->from);
 
 	folder->places = xcalloc(stacks.count, sizeof(*folder->places));
+	folder->places[STACK_EMPTY] = place_at(STACK_EMPTY);
 	for (stack_id i = 1; i < stacks.count; i++) {
 		folder->places[i] = folder->places[stacks.items[i].parent];
 		map_frame(folder, &folder->places[i], stacks.items[i].frame, folder->leads[i]);
@@ -360,7 +377,7 @@ static void folder_deinit(struct folder *folder)
 	display_labels_deinit(&folder->labels);
 	transfer_deinit(&folder->transfer);
 	idmap_deinit(&folder->modules);
-	free(folder->kinds);
+	fates_deinit(&folder->fates);
 	free(folder->has_program);
 	free(folder->leads);
 	free(folder->places);
@@ -374,7 +391,7 @@ struct profile *logical_profile(const struct profile *from)
 
 	transfer_init(&folder.transfer, from, folder.to, &folder.modules);
 	display_labels_init(&folder.labels, from);
-	folder.kinds = kinds_of_labels(&folder.labels);
+	fates_init(&folder.fates, &folder.labels);
 	copy_tables(&folder);
 	find_leads(&folder);
 	map_stacks(&folder);
@@ -407,11 +424,13 @@ struct glue_share glue_of_hottest(const struct view *view)
 
 	for (stack_id i = hottest_stack(view); i != STACK_EMPTY; i = view->stacks[i].parent) {
 		frame_id frame = view->stacks[i].frame;
+		const char *runtime;
 
 		for (uint32_t at = labels->first_line[frame]; at < labels->first_line[frame + 1];
 		     at++) {
 			share.lines++;
-			share.glue += is_glue(kind_of_label(labels, labels->lines[at].label).fate);
+			share.glue +=
+				is_glue(fate_of_label(labels, labels->lines[at].label, &runtime));
 		}
 	}
 	return share;

@@ -1,10 +1,13 @@
 """The logical view: code of runtimes is folded into the functions of the program."""
 
 import json
+import subprocess
 
 import pytest
 
+from conftest import SOURCE
 from profiles import Stacks
+from time_limit import TIME_LIMIT_S
 
 TOKIO = "shop;clone3;start_thread;tokio::runtime::blocking::pool::Inner::run;tokio::runtime::task::raw::poll"
 STACKS = f"""\
@@ -19,14 +22,14 @@ samples: 100
 
    self   total            function
  80.0 %  80.0 % ██████████ shop::crunch
+ 10.0 %  10.0 % █▎         [tokio runtime]
  10.0 %  10.0 % █▎         malloc
- 10.0 %  10.0 % █▎         tokio (runtime)
 
   total    self  calls
  90.0 %          shop::handler [4 folded]
  80.0 %  80.0 %  ├ shop::query → shop::crunch [1 folded]
  10.0 %  10.0 %  └ alloc::vec::Vec::push → malloc [1 folded]
- 10.0 %  10.0 %  tokio (runtime) [7 folded]
+ 10.0 %  10.0 %  [tokio runtime] [7 folded]
 [N folded] calls of runtime code before it
 """
 
@@ -102,10 +105,19 @@ def test_convert_writes_logical_stacks(prof, stacks):
     prof("convert", "in.folded", "--logical", "-o", "out.folded")
 
     assert (prof.folder / "out.folded").read_text(encoding="utf-8") == """\
+shop;[tokio runtime] 10
 shop;shop::handler;alloc::vec::Vec::push;malloc 10
 shop;shop::handler;shop::query;shop::crunch 80
-shop;tokio (runtime) 10
 """
+
+
+def test_the_page_folds_the_same_stacks(prof, stacks, client):
+    prof("convert", "in.folded", "-o", "page.html")
+    prof("convert", "in.folded", "--logical", "-o", "out.folded")
+    shown = subprocess.run([client("node"), SOURCE / "web" / "tests" / "logical_folded.mjs", prof.folder / "page.html"],
+                           check=True, capture_output=True, text=True, timeout=TIME_LIMIT_S).stdout
+
+    assert sorted(shown.splitlines()) == sorted((prof.folder / "out.folded").read_text(encoding="utf-8").splitlines())
 
 
 @pytest.mark.parametrize("name", ["out.pb.gz", "out.html", "out.svg", "out.speedscope.json", "out.firefox.json.gz"])

@@ -616,6 +616,36 @@ def test_samples_are_filtered_and_grouped_by_their_labels(prof, show):
     assert widths(page)["checkout"] == 0.39 and widths(page)["(none)"] == 0.61
 
 
+RUNTIME = """\
+shop;start_thread;tokio::runtime::run;tokio::runtime::poll;shop::handler;core::ops::function::call;shop::crunch 60
+shop;start_thread;tokio::runtime::run;shop::handler;malloc 30
+shop;start_thread;tokio::runtime::park 10
+"""
+
+
+def test_a_key_and_a_switch_show_the_logical_view(show):
+    page = show(RUNTIME)
+    page.key("L")
+    page.until("location.hash.includes('logical=on')")
+    assert widths(page) == {"all": 1, "shop::handler": 0.9, "shop::crunch": 0.6, "malloc": 0.3, "[tokio runtime]": 0.1}
+    assert page.value("document.getElementById('logical').checked")
+    page.value("document.getElementById('logical').click()")
+    page.until("!location.hash.includes('logical')")
+    assert widths(page)["runtime::run"] == 0.9
+
+
+def test_the_logical_view_is_in_the_address_and_its_folded_calls_can_be_opened(show):
+    page = show(RUNTIME, hash="#logical=on&view=calls")
+    assert "shop::handler [3 folded]" in page.value("document.getElementById('call-tree').textContent")
+    page.value("""(() => {
+        const row = [...document.querySelectorAll('[data-node]')].find((row) => row.textContent.includes('shop::handler'));
+        row.dispatchEvent(new MouseEvent('contextmenu', { bubbles: true, button: 2, clientX: 50, clientY: 300 }));
+    })()""")
+    page.value("[...document.querySelectorAll('#menu button')].find((button) => button.textContent.includes('folded')).click()")
+    page.until("!location.hash.includes('logical')")
+    page.until("document.querySelector('#crumbs [aria-current]').textContent === 'start_thread'")
+
+
 def test_the_page_is_small(prof):
     (prof.folder / "in.folded").write_text("a;b 1\n")
     assert prof("convert", "in.folded", "-o", "page.html").returncode == 0

@@ -168,18 +168,18 @@ static void a_scheduler_without_the_program_is_one_row_above_the_kernel(void **s
 	CLEANUP(free_ptr) char *kernel = xasprintf("%s > k:futex_wait > k:schedule", park);
 	CLEANUP(free_ptr) char *reason = xasprintf("%s > [futex]", park);
 
-	assert_logical(park, "tokio (runtime) 4");
-	assert_logical(kernel, "tokio (runtime) 4 > k:futex_wait > k:schedule");
-	assert_logical(reason, "tokio (runtime) 4 > [futex]");
+	assert_logical(park, "[tokio runtime] 4");
+	assert_logical(kernel, "[tokio runtime] 4 > k:futex_wait > k:schedule");
+	assert_logical(reason, "[tokio runtime] 4 > [futex]");
 	assert_logical("shop::main > tokio::task::spawn > tokio::runtime::context::with > __futex",
-		       "shop::main > tokio::task::spawn > tokio (runtime) 2");
+		       "shop::main > tokio::task::spawn > [tokio runtime] 2");
 }
 
 static void an_entry_alone_is_one_row(void **state)
 {
 	(void)state;
-	assert_logical("clone3 > start_thread", "libc (runtime) 2");
-	assert_logical("clone3 > start_thread > k:exit", "libc (runtime) 2 > k:exit");
+	assert_logical("clone3 > start_thread", "[libc runtime] 2");
+	assert_logical("clone3 > start_thread > k:exit", "[libc runtime] 2 > k:exit");
 	assert_logical("runtime.goexit > runtime.gcBgMarkWorker", "runtime.gcBgMarkWorker 1");
 	assert_logical("shop::main > std::thread::lifecycle::spawn_unchecked > pthread_create",
 		       "shop::main > pthread_create 1");

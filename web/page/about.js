@@ -12,7 +12,7 @@ const KEYS = [
   ["right click, m", "what can be done with a function"],
   ["o x", "only stacks with the selected function, or those without"], ["h b", "hide it, begin stacks at it"], ["u", "take all of these back"],
   ["y", "copy its name"], ["e", "CPU time, waiting, both in turn"], ["d", "hide idle threads, or show them"], ["i", "icicle, flame, inverted, order of time in turn"], ["c", "colours by kind or by module"], ["f", "full or short names"],
-  ["r", "fold recursion"], ["z", "the timeline shows the range alone"], ["[  ]", "the range of time one step earlier, later"], ["w", "the whole recording"],
+  ["r", "fold recursion"], ["L", "the logical view: code of runtimes is folded into the functions that it calls"], ["z", "the timeline shows the range alone"], ["[  ]", "the range of time one step earlier, later"], ["w", "the whole recording"],
   ["t", "dark or light"], ["?", "this help"],
 ];
 
@@ -63,6 +63,7 @@ export function describe(profile) {
     ...(event.oneValue ? [] : [make("option", { value: `${i} samples` }, `samples${events.length > 1 ? ` of ${shown(event.name)}` : ""}`)]),
   ]));
   describeTimes(profile);
+  $("logical-label").hidden = !profile.labels.fate.some((fate) => fate > 1 && fate < 5);
   $("keys").replaceChildren(make("h2", { id: "keys-title" }, "Keys"),
     make("dl", {}, ...KEYS.map(([key, means]) => make("div", {}, make("dt", {}, make("kbd", {}, key)), make("dd", {}, means)))),
     make("p", {}, "Each box is a function; its width is its share of the samples, with all that it calls. Time runs from left to right in the order of time alone, else the widest stands first. " +

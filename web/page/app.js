@@ -46,7 +46,7 @@ const LIVE_MS = 12; // an update while dragging may take this long
 const MANY_TIMED_SAMPLES = 20000;
 
 // Changes of these renumber the nodes of the tree in time order, so a zoom by node number becomes invalid.
-const RENUMBERS = ["steps", "only", "threads", "idle", "from", "to", "event", "by", "recursion", "inlined"];
+const RENUMBERS = ["steps", "only", "threads", "idle", "from", "to", "event", "by", "recursion", "inlined", "logical"];
 
 class Page extends View {
   constructor(profile) {
@@ -199,6 +199,7 @@ class Page extends View {
     $("names").checked = state.names === "full";
     $("recursion").checked = state.recursion === "folded";
     $("inlined").checked = state.inlined === "shown";
+    $("logical").checked = state.logical === "on";
     for (const id of ["search", "threads"]) {
       const value = state[id === "search" ? "q" : id];
       if ($(id).value !== value) $(id).value = value;
@@ -252,7 +253,7 @@ class Page extends View {
     const sets = Uint8Array.from(profile.sets, threadMatcher(threads));
     const included = new Uint8Array(profile.threads.length);
     profile.sets.forEach(({ thread }, i) => { included[thread] |= sets[i]; });
-    const look = this.memory.of("lanes", [threads, byCpu, event, q, this.isDark(), Boolean(hidden)], () => ({ ...this.colours(),
+    const look = this.memory.of("lanes", [threads, byCpu, event, q, state.logical, this.isDark(), Boolean(hidden)], () => ({ ...this.colours(),
       event: byCpu ? profile.measures?.cpu ?? event : event, byCpu, matches: this.matchedCells(), sets, included,
       states: byCpu || !this.lives ? null : { lives: this.lives, hidden, strong: this.strongStates(), words: (thread) => this.lifeWords(thread) },
       colours: colouring(profile, { by: "kind", isDark: this.isDark() }).kind }));
@@ -388,7 +389,7 @@ class Page extends View {
   showDetails() {
     const { fn } = this.state;
     const lines = fn < 0 ? [] : this.memory.of("lines", [this.filters(), fn], () =>
-      sourceLines(this.profile, this.weights(), fn));
+      sourceLines(this.stacked(), this.weights(), fn));
     const isCurrent = [this.shownTree(), this.tree()].includes(this.selectedTree);
     const tree = isCurrent ? this.selectedTree : this.tree();
     const node = isCurrent && labelOf(tree, this.node) === fn ? this.node : 0;
@@ -500,9 +501,20 @@ class Page extends View {
       ["Only stacks with it", step("only"), "o"], ["Without stacks with it", step("without"), "x"],
       ["Hide it: its samples count for its caller", step("hide"), "h"], ["Begin stacks at it", step("from"), "b"], null,
       ["Copy name", () => this.copy(this.profile.labels.name[label], "The name"), "y"]];
-    const items = [...(isShown ? ofNode : []), ...(isFunction ? ofFunction : []),
+    const ofFolded = [["Show the calls that are folded here", () => this.unfold(label, tree.folded[node])], null];
+    const items = [...(isShown ? ofNode : []), ...(node && tree.folded?.[node] ? ofFolded : []), ...(isFunction ? ofFunction : []),
       ...(node ? [["Copy stack", () => this.copyStack(tree, node)]] : [])];
     if (items.length) this.menu.open(isFunction || node ? this.names()[label] : "all", items, x, y);
+  }
+
+  // Leaves the logical view and zooms to the calls that were folded before a function, where it weighs most.
+  unfold(label, folded) {
+    const shape = this.state.shape === "flame" ? "flame" : "icicle";
+    this.state = { ...this.state, logical: "off" };
+    const tree = this.tree();
+    let [node] = matchingNodes(tree, this.full.map((_, other) => other === label));
+    for (let i = 0; i < folded && tree.parent[node]; i++) node = tree.parent[node];
+    this.go({ view: "graph", shape, zoom: zoomOf(tree, { node }), fn: label });
   }
 
   // Copies the stack in drawing order: root first in a call tree, the called function first in a tree of callers.

@@ -19,6 +19,7 @@ function listenToFields(page) {
   chosen("names", () => ({ names: $("names").checked ? "full" : "short" }));
   chosen("recursion", () => ({ recursion: $("recursion").checked ? "folded" : "shown", zoom: "" }));
   chosen("inlined", () => ({ inlined: $("inlined").checked ? "shown" : "merged", zoom: "" }));
+  chosen("logical", () => ({ logical: $("logical").checked ? "on" : "off", zoom: "" }));
   for (const id of ["from", "to"])
     chosen(id, () => ({ from: Math.round(Number($("from").value) * 1e6),
       to: Math.round(Number($("to").value) * 1e6) || page.profile.info.durationUs }));
@@ -78,6 +79,7 @@ function keysOf(page) {
     c: () => page.go({ colours: page.coloursBy() === "kind" ? "module" : "kind" }),
     f: () => page.go({ names: page.state.names === "full" ? "short" : "full" }),
     r: () => page.go({ zoom: "", recursion: page.state.recursion === "folded" ? "shown" : "folded" }),
+    L: () => page.go({ zoom: "", logical: page.state.logical === "on" ? "off" : "on" }),
     e: () => page.nextMeasure(), d: () => page.go({ idle: page.state.idle === "hidden" ? "shown" : "hidden" }),
     "[": () => page.shift(-1), "]": () => page.shift(1), w: go({ from: 0, to: 0, lens: "" }), z: () => page.magnify(),
     t: () => page.turnTheme(), "?": () => page.help(),

@@ -2,7 +2,7 @@
 
 import { KIND_NAMES, kindOf } from "./colours.js";
 import { restRange } from "./layout.js";
-import { change, isInlined, labelOf, standsForAll } from "./tree.js";
+import { change, foldedWords, isInlined, labelOf, standsForAll } from "./tree.js";
 import { make, share } from "./tables.js";
 import { count, moduleName, percent, points, shown, time } from "./words.js";
 
@@ -39,7 +39,7 @@ export function nodeWords(context, node) {
   const { compares } = context;
   const changed = compares ? `; ${points(change(tree, node, compares.whole) * compares.sign)} points` : "";
   return {
-    name: standsForAll(tree, node) ? "all" : context.full[label],
+    name: standsForAll(tree, node) ? "all" : context.full[label] + foldedWords(tree, node),
     figures: `${percent(tree.total[node], whole)} total, ${words(tree.total[node])}; ` +
       `${percent(tree.self[node], whole)} self, ${words(tree.self[node])}${changed}`,
     kind: kind === "inlined" ? inlined.slice(2) : (KIND_NAMES[kind] || "") + inlined,

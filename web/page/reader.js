@@ -68,9 +68,11 @@ function readLabels(reader, modules) {
   const line = reader.column(new Uint32Array(count));
   const flags = reader.column(new Uint8Array(count));
   const isAddress = flags.map((flag) => flag & 1);
-  const rank = flags.map((flag) => flag >> 1); // enum waiting_rank
+  const rank = flags.map((flag) => (flag >> 1) & 7); // enum waiting_rank
+  const fate = flags.map((flag) => flag >> 4); // enum fate
+  const runtime = reader.column(new Uint32Array(count)); // the label of its row in the logical view; 0: none
   const kind = Array.from(module, (id, i) => (isAddress[i] ? "unnamed" : modules[id].kind));
-  return { count, name, module, file, line, kind, isAddress, rank };
+  return { count, name, module, file, line, kind, isAddress, rank, fate, runtime };
 }
 
 function readFrames(reader) {

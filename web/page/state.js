@@ -20,6 +20,7 @@ export const DEFAULTS = {
   names: "short",
   recursion: "shown",
   inlined: "shown",
+  logical: "off", // without the code of runtimes (logical.js)
   // Empty: by process, or process name if they are many, if there are several; label:KEY: by tag value.
   group: "",
   lanes: "threads",
@@ -40,6 +41,7 @@ const CHOICES = {
   names: ["short", "full"],
   recursion: ["shown", "folded"],
   inlined: ["shown", "merged"],
+  logical: ["off", "on"],
   group: ["", "name", "process", "thread", "none"],
   lanes: ["threads", "cpus"],
   idle: ["hidden", "shown"],

@@ -1,6 +1,6 @@
 // The function table and the call tree as HTML elements: sortable, readable by screen readers.
 
-import { childrenOf, isInlined, labelOf } from "./tree.js";
+import { childrenOf, foldedWords, isInlined, labelOf } from "./tree.js";
 import { count, percent, points } from "./words.js";
 
 const ROWS_AT_ONCE = 300;
@@ -174,14 +174,15 @@ export class CallTree {
     const { tree, look } = this;
     const label = labelOf(tree, node);
     const hasChildren = tree.end[node] > node + 1;
-    const name = make("bdi", { className: "name" }, node ? look.names[label] : "all");
+    const words = node ? look.names[label] + foldedWords(tree, node) : "all";
+    const name = make("bdi", { className: "name" }, words);
     if (node && isInlined(tree, node)) name.classList.add("inlined");
     if (node && look.matches && look.matches[label]) name.classList.add("match");
     const row = make("div", { role: "treeitem", tabIndex: -1, "data-node": node, "aria-level": tree.depth[node] + 1,
       "aria-posinset": position, "aria-setsize": siblings }, share(tree.total[node], tree.total[0]),
       share(tree.self[node], tree.total[0]), make("span", { className: "twist", "aria-hidden": "true" }, hasChildren
         ? this.open.has(node) ? "▾" : "▸" : ""), name);
-    row.setAttribute("aria-label", `${node ? look.names[label] : "all"}${node && isInlined(tree, node) ? ", inlined" : ""}, ` +
+    row.setAttribute("aria-label", `${words}${node && isInlined(tree, node) ? ", inlined" : ""}, ` +
       `total ${percent(tree.total[node], tree.total[0])}, self ${percent(tree.self[node], tree.total[0])}`);
     row.style.setProperty("--depth", Math.min(60, tree.depth[node]));
     if (hasChildren) row.setAttribute("aria-expanded", String(this.open.has(node)));

@@ -124,7 +124,7 @@ function arrange(shape, self, baseSelf) {
   const count = children.length + 1;
   const tree = { count, parent: new Uint32Array(count), code: new Uint32Array(count), end: new Uint32Array(count),
     depth: new Uint32Array(count), self: new Float64Array(count), total: new Float64Array(count),
-    baseSelf: baseSelf ? new Float64Array(count) : nothing(count), base: baseSelf ? new Float64Array(count) : nothing(count), start: new Float64Array(count), maxDepth: 0 };
+    baseSelf: baseSelf ? new Float64Array(count) : nothing(count), base: baseSelf ? new Float64Array(count) : nothing(count), start: new Float64Array(count), maxDepth: 0, folded: [] };
   const place = new Uint32Array(shape.count); // shape node to tree node
   const open = new Uint32Array(count);
   for (let at = 0, height = 1; height; at++) {
@@ -139,6 +139,7 @@ function arrange(shape, self, baseSelf) {
       tree.baseSelf[at] = baseSelf[node];
       tree.base[at] = bases[node];
     }
+    if (shape.folded?.[node]) tree.folded[at] = shape.folded[node];
     tree.depth[at] = at ? tree.depth[parent] + 1 : 0;
     if (tree.depth[at] > tree.maxDepth) tree.maxDepth = tree.depth[at];
     for (let i = first[node + 1]; i-- > first[node]; ) open[height++] = children[i];
@@ -162,6 +163,8 @@ function measured(tree) {
 // For a root that is not a function, a number that is not a label.
 export const labelOf = (tree, node) => tree.code[node] >>> 1;
 export const isInlined = (tree, node) => tree.code[node] !== NO_CODE && (tree.code[node] & 1) === 1;
+// " [12 folded]", or "".
+export const foldedWords = (tree, node) => (tree.folded?.[node] ? ` [${tree.folded[node]} folded]` : "");
 // The change of a node's share of the whole, compared with its base.
 export function change(tree, node, whole = tree) {
   return (whole.total[0] ? tree.total[node] / whole.total[0] : 0) - (whole.base[0] ? tree.base[node] / whole.base[0] : 0);
@@ -193,13 +196,16 @@ export function shapeOf(profile, { groupOf = null, folds = false, from = -1, ...
   // The node, plus 1, of each stack in this group; 0: unknown.
   const nodeOf = new Uint32Array(stacks.count);
   const path = [];
+  const folded = []; // sparse: the most lines folded before a node, in a logical profile
   let known = [];
   let group = -1;
   let top = 0;
   const descend = (at, frame) => {
     for (let i = frames.first[frame]; i < frames.first[frame + 1]; i++) {
       const code = frames.code[i];
-      if (!isLeftOut(code) && (at !== top || from < 0 || code >>> 1 === from)) at = builder.callee(at, code, folds);
+      if (isLeftOut(code) || (at === top && from >= 0 && code >>> 1 !== from)) continue;
+      at = builder.callee(at, code, folds);
+      if (frames.folded?.[i]) folded[at] = Math.max(frames.folded[i], folded[at] || 0);
     }
     return at;
   };
@@ -221,7 +227,7 @@ export function shapeOf(profile, { groupOf = null, folds = false, from = -1, ...
     }
     node[sample] = at;
   }
-  return { count: builder.count, parent: builder.parent, code: builder.code, node };
+  return { count: builder.count, parent: builder.parent, code: builder.code, node, folded };
 }
 
 function summed(shape, weights) {

@@ -4,6 +4,7 @@ import { colouring, modulesByWeight } from "./colours.js";
 import { functionTable, matchingSamples, search } from "./functions.js";
 import { timeTree } from "./order.js";
 import { STATES } from "./reasons.js";
+import { logicalOf } from "./logical.js";
 import { stepsOf } from "./state.js";
 import { livesOf } from "./states.js";
 import { callTree, calleesOf, callersOf, inverted, shapeOf, weighed } from "./tree.js";
@@ -52,14 +53,19 @@ export class View {
     return to > from && this.profile.hasTimes ? [from, to] : null;
   }
 
+  // The profile with the stacks that are shown.
+  stacked() {
+    return this.state.logical === "on" ? this.memory.of("logical", 0, () => logicalOf(this.profile)) : this.profile;
+  }
+
   steps() {
     return stepsOf(this.state.steps, this.profile.labels.count);
   }
 
   // The state that the weights depend on; part of the cache key of everything computed from them.
   filters() {
-    const { event, by, threads, q, only } = this.state;
-    return { event, bySamples: by === "samples", threads, hidesIdle: this.hidesIdle(), range: this.range(), only: q && (only === "matches" || only === "others") && [q, only],
+    const { event, by, threads, q, only, logical } = this.state;
+    return { event, logical, bySamples: by === "samples", threads, hidesIdle: this.hidesIdle(), range: this.range(), only: q && (only === "matches" || only === "others") && [q, only],
       steps: this.steps().filter(({ kind }) => kind !== "hide") };
   }
 
@@ -74,8 +80,8 @@ export class View {
   // A flag for each sample that the search and the steps keep; null: all.
   countedSamples(only, steps) {
     const having = (label) => Uint8Array.from(this.full, (_, other) => Number(other === label));
-    const sets = steps.map(({ kind, label }) => matchingSamples(this.profile, having(label), kind === "without"));
-    if (only) sets.push(matchingSamples(this.profile, this.found().matches, only[1] === "others"));
+    const sets = steps.map(({ kind, label }) => matchingSamples(this.stacked(), having(label), kind === "without"));
+    if (only) sets.push(matchingSamples(this.stacked(), this.found().matches, only[1] === "others"));
     return sets.length ? sets.reduce((all, set) => all.map((flag, sample) => flag & set[sample])) : null;
   }
 
@@ -147,8 +153,8 @@ export class View {
   }
 
   shapeKey() {
-    const { group, recursion, inlined, q } = this.state;
-    return [group, recursion, inlined, this.hidesMatches() && q, this.steps().filter(({ kind }) => kind === "hide" || kind === "from")];
+    const { group, recursion, inlined, q, logical } = this.state;
+    return [group, recursion, inlined, logical, this.hidesMatches() && q, this.steps().filter(({ kind }) => kind === "hide" || kind === "from")];
   }
 
   treeKey() {
@@ -157,7 +163,7 @@ export class View {
 
   tree() {
     return this.memory.of("tree", this.treeKey(), () => weighed(
-      this.memory.of("shape", this.shapeKey(), () => shapeOf(this.profile, { groupOf: this.groupOf(), ...this.shaping() })),
+      this.memory.of("shape", this.shapeKey(), () => shapeOf(this.stacked(), { groupOf: this.groupOf(), ...this.shaping() })),
       this.weights(), this.baseWeights()));
   }
 
@@ -165,7 +171,7 @@ export class View {
     const { shape } = this.state;
     if (shape === "inverted") return this.memory.of("inverted", this.treeKey(), () => inverted(this.tree()));
     if (shape !== "order" || !this.profile.hasTimes) return this.tree();
-    return this.memory.of("order", this.treeKey(), () => timeTree(this.profile, this.weightsOf({ ...this.filters(), range: null }),
+    return this.memory.of("order", this.treeKey(), () => timeTree(this.stacked(), this.weightsOf({ ...this.filters(), range: null }),
       { ...this.shaping(), range: this.range() }));
   }
 
@@ -187,7 +193,7 @@ export class View {
   // A flag for each sample that has a function matching the search.
   matchedCells() {
     if (!this.state.q) return null;
-    return this.memory.of("matched", this.state.q, () => matchingSamples(this.profile, this.found().matches));
+    return this.memory.of("matched", [this.state.q, this.state.logical], () => matchingSamples(this.stacked(), this.found().matches));
   }
 
   words() {

@@ -75,6 +75,7 @@ export function encode({ samples, threads = [{ pid: 1, tid: 1, process: "app", n
   out.numbers([info.durationUs || 1000, info.compares ? 1 : 0]);
   out.number(info.isChosen ? 1 : 0);
   out.string(info.waiting || "");
+  for (const { runtime } of Object.values(labels)) if (runtime) names.of(runtime);
   const allEvents = events || [{ name: "cpu-clock", unit: "nanoseconds", kind: 1 }];
   out.number(allEvents.length);
   for (const { name, unit = "count", kind = 0, scale = 1, oneValue = false, each: weight = 1000 } of allEvents) {
@@ -98,7 +99,8 @@ export function encode({ samples, threads = [{ pid: 1, tid: 1, process: "app", n
   out.numbers(names.items.map((name) => labels[name]?.module || 0));
   out.numbers(names.items.map((name) => files.of(labels[name]?.file || "")));
   out.numbers(names.items.map((name) => labels[name]?.line || 0));
-  out.numbers(names.items.map((name) => (labels[name]?.isAddress ? 1 : 0) + 2 * (labels[name]?.rank ?? (name.startsWith("[") ? 5 : 1))));
+  out.numbers(names.items.map((name) => (labels[name]?.isAddress ? 1 : 0) + 2 * (labels[name]?.rank ?? (name.startsWith("[") ? 5 : 1)) + 16 * (labels[name]?.fate ?? 0)));
+  out.numbers(names.items.map((name) => (labels[name]?.runtime ? names.of(labels[name].runtime) : 0)));
   const lines = frames.items.map((frame) => linesOf(frame, names));
   out.number(lines.length);
   out.numbers(lines.map((list) => list.length));

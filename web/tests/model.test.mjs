@@ -10,6 +10,7 @@ import { folded, svg } from "../page/export.js";
 import { functionTable, matchingSamples, matchingNodes, matchSum, search, sourceLines }
   from "../page/functions.js";
 import { boxAt, layout, restRange } from "../page/layout.js";
+import { logicalOf } from "../page/logical.js";
 import { timeTree } from "../page/order.js";
 import { decode, unpack } from "../page/reader.js";
 import { STATES, stateOf } from "../page/reasons.js";
@@ -86,6 +87,38 @@ test("recursion is folded on request, also if other functions are in between", (
   const profile = profileOf([{ stack: ["main", "f", "f", "g", "f", "h"], samples: 3 }, { stack: ["main", "f", "g"], samples: 1 }]);
   assert.equal(drawn(profile, treeOf(profile, {}, { folds: true })), "all 4 (main 4 (f 4 (h 3, g 1)))");
   assert.equal(drawn(profile, treeOf(profile)), "all 4 (main 4 (f 4 (f 3 (g 3 (f 3 (h 3))), g 1)))");
+});
+
+const FATES = { work: 1, adaptor: 2, entry: 3, scheduler: 4, fixed: 5 };
+// The labels of names that begin with these words; the others are of the program.
+const fatesOf = (...names) => Object.fromEntries(names.map((name) => {
+  const [word] = name.split(" ");
+  const runtime = { entry: "[libc runtime]", scheduler: "[tokio runtime]" }[word];
+  return [name, { fate: FATES[word], runtime }];
+}));
+const LABELS = fatesOf("entry start", "scheduler run", "adaptor call", "work malloc", "fixed irq");
+const logical = (...stacks) => {
+  const profile = logicalOf(profileOf({ labels: LABELS, samples: stacks.map((stack) => ({ stack })) }));
+  return drawn(profile, treeOf(profile));
+};
+
+test("the logical view folds glue into what it leads to, and adaptors at a leaf into their caller", () => {
+  assert.equal(logical(["entry start", "scheduler run>adaptor call", "handler>adaptor call>query", "adaptor call"]), "all 1 (handler 1 (query* 1))");
+  assert.equal(logical(["handler", "adaptor call", "work malloc"]), "all 1 (handler 1 (work malloc 1))");
+  assert.equal(logical(["adaptor call"]), "all 1 (adaptor call 1)");
+});
+
+test("a scheduler without the program is one row of its runtime, above the kernel", () => {
+  assert.equal(logical(["entry start", "scheduler run", "work malloc"]), "all 1 ([tokio runtime] 1)");
+  assert.equal(logical(["handler", "scheduler run", "work malloc", "fixed irq"]), "all 1 (handler 1 ([tokio runtime] 1 (fixed irq 1)))");
+  assert.equal(logical(["entry start"], ["entry start", "handler"]), "all 2 (handler 1, [libc runtime] 1)");
+});
+
+test("nodes of the logical view know how many calls were folded before them", () => {
+  const profile = logicalOf(profileOf({ labels: LABELS, samples: [{ stack: ["entry start", "scheduler run", "handler"] }, { stack: ["scheduler run", "handler"] }] }));
+  const tree = treeOf(profile);
+  assert.equal(tree.folded[1], 2);
+  assert.equal(profile.samples.weight.length, 2);
 });
 
 const THREADS = [

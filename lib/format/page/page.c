@@ -16,6 +16,7 @@
 #include "profile/source_users.h"
 #include "report/display_labels.h"
 #include "report/label_values.h"
+#include "report/logical.h"
 #include "report/quality_text.h"
 #include "report/waiting.h"
 #include "report/waiting_place.h"
@@ -232,22 +233,43 @@ static void put_files(struct page *page)
 		put_string(page, page->paths[i]);
 }
 
+/* What the page shows of a label; that of a row of a runtime is its name. */
+static uint64_t flags_of(const struct page *page, const struct fates *fates, uint32_t label)
+{
+	if (label >= page->labels.count)
+		return RANK_NATIVE << 1;
+	return page->labels.items[label].is_address |
+	       (uint64_t)waiting_rank_of(&page->labels, label) << 1 |
+	       (uint64_t)fates->items[label].fate << 4;
+}
+
+/* The rows of runtimes in the logical view are the last labels. */
 static void put_labels(struct page *page)
 {
 	const struct label *labels = page->labels.items;
-	uint32_t count = page->labels.count, modules = profile_module_count(page->profile);
+	uint32_t count = page->labels.count, modules = profile_module_count(page->profile), all;
+	CLEANUP(fates_deinit) struct fates fates;
 
-	put(page, count);
-	for (uint32_t i = 0; i < count; i++)
-		put_text(page, labels[i].name);
-	for (uint32_t i = 0; i < count; i++)
-		put(page, labels[i].module < modules ? labels[i].module : modules);
-	for (uint32_t i = 0; i < count; i++)
-		put(page, number_of_file(page, labels[i].file));
-	for (uint32_t i = 0; i < count; i++)
-		put(page, labels[i].start_line);
-	for (uint32_t i = 0; i < count; i++)
-		put(page, labels[i].is_address | (uint64_t)waiting_rank_of(&page->labels, i) << 1);
+	fates_init(&fates, &page->labels);
+	all = count + fates.runtime_count;
+	put(page, all);
+	for (uint32_t i = 0; i < all; i++)
+		put_text(page, i < count ? labels[i].name : fates.runtimes[i - count].name);
+	for (uint32_t i = 0; i < all; i++) {
+		uint32_t module = i < count ? labels[i].module : fates.runtimes[i - count].module;
+
+		put(page, module < modules ? module : modules);
+	}
+	for (uint32_t i = 0; i < all; i++)
+		put(page, i < count ? number_of_file(page, labels[i].file) : 0);
+	for (uint32_t i = 0; i < all; i++)
+		put(page, i < count ? labels[i].start_line : 0);
+	for (uint32_t i = 0; i < all; i++)
+		put(page, flags_of(page, &fates, i));
+	for (uint32_t i = 0; i < all; i++)
+		put(page, i < count && fates.items[i].runtime != NO_RUNTIME
+				  ? count + fates.items[i].runtime
+				  : 0);
 }
 
 static void put_frames(struct page *page)
