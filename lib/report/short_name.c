@@ -485,6 +485,24 @@ static bool is_rust(const struct name_parts *parts)
 	return parts->count > 1;
 }
 
+static bool is_async_function(const struct name_part *part)
+{
+	return span_begins(part->word, "{async_fn#");
+}
+
+/* The body of an async function is that function. True if the last part was one. */
+static bool leave_out_async_functions(struct name_parts *parts)
+{
+	bool is_last = is_async_function(&parts->items[parts->count - 1]);
+	size_t kept = 0;
+
+	for (size_t i = 0; i < parts->count; i++)
+		if (!is_async_function(&parts->items[i]) || !kept)
+			parts->items[kept++] = parts->items[i];
+	parts->count = kept;
+	return is_last && parts->count && !is_async_function(&parts->items[parts->count - 1]);
+}
+
 /* The first part and the last two, with the closures after them. */
 static void add_path(struct naming *naming, const struct name_parts *parts)
 {
@@ -568,7 +586,20 @@ static size_t thunk_bytes(const char *name)
 	return 0;
 }
 
-/* "foo(int)@plt" */
+/* The words in parentheses that a name ends in, "tokio (runtime)"; 0: none. */
+static size_t remark_bytes(struct span name)
+{
+	const char *at = name.end;
+
+	if (!span_bytes(name) || at[-1] != ')')
+		return 0;
+	at--;
+	while (at > name.at && (name_is_word(at[-1]) || at[-1] == ' '))
+		at--;
+	return at - name.at > 2 && at[-1] == '(' && at[-2] == ' ' ? (size_t)(name.end - at) + 2 : 0;
+}
+
+/* The name without what is kept after it: "foo(int)@plt", "tokio (runtime)". */
 static struct span whole(const char *name)
 {
 	struct span span = span_of(name);
@@ -576,6 +607,7 @@ static struct span whole(const char *name)
 
 	if (span_bytes(span) > plt && !memcmp(span.end - plt, "@plt", plt))
 		span.end -= plt;
+	span.end -= remark_bytes(span);
 	return span;
 }
 
@@ -583,6 +615,7 @@ char *short_name(const char *name, enum name_generics generics)
 {
 	struct naming naming = {.generics = generics};
 	struct name_parts parts;
+	bool is_async;
 	struct span span;
 
 	if (is_go(name))
@@ -596,7 +629,9 @@ char *short_name(const char *name, enum name_generics generics)
 	leave_out_parts(&parts);
 	if (!parts.count)
 		return xstrdup(name);
+	is_async = leave_out_async_functions(&parts);
 	add_name(&naming, &parts);
+	add(&naming.text, is_async ? " (async)" : "");
 	add(&naming.text, span.end);
 	return naming.text.chars;
 }

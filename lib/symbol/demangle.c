@@ -184,9 +184,11 @@ static void add_suffixes(struct output *out, const char *at)
 	output_add(out, at, strlen(at));
 }
 
-/* Suffixes to drop: LLVM's ".llvm.N", and Go's for functions in assembly: "runtime.goexit.abi0". */
+/* What is dropped: LLVM's suffix ".llvm.N", that of Go for functions in assembly,
+ * "runtime.goexit.abi0", and glibc's prefix of internal aliases, "__GI_". */
 static char *plain_name(const char *name)
 {
+	static const char alias[] = "__GI_";
 	static const char abi0[] = ".abi0";
 	const char *at = strstr(name, ".llvm.");
 	size_t len = strlen(name), abi0_len = strlen(abi0);
@@ -196,6 +198,8 @@ static char *plain_name(const char *name)
 				 at + 6 + strspn(at + 6, "0123456789ABCDEF"));
 	if (len > abi0_len && !strcmp(name + len - abi0_len, abi0))
 		return xstrndup(name, len - abi0_len);
+	if (!strncmp(name, alias, strlen(alias)))
+		return xstrdup(name + strlen(alias));
 	return NULL;
 }
 

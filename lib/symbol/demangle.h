@@ -7,7 +7,8 @@
  *
  * Clone suffixes are kept as c++filt and perf print them, "foo(int) [clone .cold]", also for Rust;
  * names that are not mangled keep theirs unchanged. The link-time optimizer's .llvm.N, which
- * changes with every build, is removed from all names, and so is Go's .abi0. Text after a name
+ * changes with every build, is removed from all names, and so are Go's .abi0 and the __GI_ of
+ * glibc's internal aliases. Text after a name
  * ("@plt", " [module]") is kept.
  *
  * Time, memory and stack (less than 4 MiB) are bounded for any input; a name beyond the bounds

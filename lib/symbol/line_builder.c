@@ -103,6 +103,9 @@ static bool is_named_by(const struct call *call, const struct symbol *symbol)
 
 	if (!symbol || !call->is_linkage_name || !call->name)
 		return symbol;
+	/* No linker folds these: __GI___libc_malloc is malloc. */
+	if (!strncmp(call->name, "__GI_", 5))
+		return true;
 	linkage_name = without_alias_prefix(call->name);
 	return !strncmp(without_alias_prefix(symbol->name), linkage_name, strlen(linkage_name));
 }

@@ -182,34 +182,52 @@ static void load_plt(struct symtab *symtab, struct elf_file *elf)
 				  });
 }
 
-/* The better name compares greater, because the best entry of an address is the last. */
-static int compare_names(const char *a, const char *b)
-{
-	size_t underscores_a = strspn(a, "_"), underscores_b = strspn(b, "_");
-
-	if (underscores_a != underscores_b)
-		return underscores_a < underscores_b ? 1 : -1;
-	return strcmp(b, a);
-}
-
 /* An entry with a copy of its name: the file can change during the sort. */
 struct named_entry {
 	struct entry entry;
 	const char *name;
 };
 
-static int compare_ranks(const void *left, const void *right)
+/* Weak symbols are as public as global ones. */
+static unsigned rank_before_names(const struct entry *entry)
 {
-	const struct entry *a = left, *b = right;
-
-	return (a->rank < b->rank) - (a->rank > b->rank);
+	return entry->rank & ~(unsigned)RANK_WEAK;
 }
 
-/* Compares entries of one vaddr and rank. */
+static int compare_ranks(const void *left, const void *right)
+{
+	unsigned a = rank_before_names(left), b = rank_before_names(right);
+
+	return (a < b) - (a > b);
+}
+
+/* Leading underscores, but for the vdso's. */
+static size_t underscores(const char *name)
+{
+	return strncmp(name, "__vdso_", strlen("__vdso_")) != 0 ? strspn(name, "_") : 0;
+}
+
+/* The better one compares greater, because the best entry of an address is the last. */
+static int compare_names(const struct named_entry *a, const struct named_entry *b)
+{
+	size_t underscores_a = underscores(a->name), underscores_b = underscores(b->name);
+	size_t len_a = strcspn(a->name, "@"), len_b = strcspn(b->name, "@");
+	bool is_local = a->entry.rank & RANK_LOCAL;
+
+	if (underscores_a != underscores_b)
+		return underscores_a < underscores_b ? 1 : -1;
+	if (a->entry.rank != b->entry.rank)
+		return a->entry.rank < b->entry.rank ? 1 : -1;
+	if (len_a != len_b)
+		return (len_a < len_b) != is_local ? 1 : -1;
+	return strcmp(b->name, a->name);
+}
+
+/* Compares entries of one vaddr and rank_before_names(). */
 static int compare_aliases(const void *left, const void *right)
 {
 	const struct named_entry *a = left, *b = right;
-	int by_name = compare_names(a->name, b->name);
+	int by_name = compare_names(a, b);
 
 	if (by_name)
 		return by_name;
@@ -256,7 +274,8 @@ static void sort_one_vaddr(struct aliases *aliases, const struct symtab *symtab,
 {
 	qsort(first, count, sizeof(*first), compare_ranks);
 	for (size_t end, i = 0; i < count; i = end) {
-		for (end = i + 1; end < count && first[end].rank == first[i].rank;)
+		for (end = i + 1;
+		     end < count && rank_before_names(&first[end]) == rank_before_names(&first[i]);)
 			end++;
 		if (end - i > 1)
 			sort_aliases(aliases, symtab, &first[i], end - i);

@@ -24,9 +24,12 @@ struct symbol {
  *
  * An address beyond a symbol's end does not belong to it. A symbol without a size, as in hand-
  * written assembly, reaches to the next symbol or the end of the section, but not into another
- * symbol's size. If several names cover an address, the one that begins last wins; of those,
- * global before weak before local, function before untyped, fewer leading underscores before more,
- * then by name, so that the choice is deterministic.
+ * symbol's size. If several names cover an address, the one that begins last wins; of those, the
+ * one that programs use: exported (global or weak) before local, function before untyped, fewer
+ * leading underscores before more ("puts", not "_IO_puts"; the kernel's functions for programs have
+ * theirs, "__vdso_time"), global before weak, of exported names the shorter one ("free", not
+ * "cfree") and of local ones the longer one, as perf and gdb have them ("__memmove_avx_unaligned",
+ * not "__memcpy_avx_unaligned"); then by name, so that the choice is deterministic.
  */
 struct symtab *symtab_new(struct elf_file *elf, struct elf_file *debug);
 void symtab_free(struct symtab *symtab);

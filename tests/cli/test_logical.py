@@ -28,7 +28,7 @@ samples: 100
   total    self  calls
  90.0 %          shop::handler [4 folded]
  80.0 %  80.0 %  ├ shop::query → shop::crunch [1 folded]
- 10.0 %  10.0 %  └ alloc::vec::Vec::push → malloc [1 folded]
+ 10.0 %  10.0 %  └ Vec::push → malloc [1 folded]
  10.0 %  10.0 %  [tokio runtime] [7 folded]
 [N folded] calls of runtime code before it
 """

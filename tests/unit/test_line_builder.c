@@ -111,6 +111,22 @@ static void of_the_aliases_of_a_function_the_plain_one_is_shown(void **state)
 	assert_string_equal(name_calls(&fixture, &call, 1).lines[0].name, "some_function");
 }
 
+static void a_function_of_glibc_has_its_public_name(void **state)
+{
+	(void)state;
+	/* As malloc() has it. */
+	static const struct call calls[] = {
+		{.name = "__GI___inner", .is_linkage_name = true, .file = "some.c"},
+		{.name = "__GI___libc_function", .is_linkage_name = true, .file = "some.c"},
+	};
+	CLEANUP(fixture_deinit) struct fixture fixture = fixture_new();
+	struct symbolized naming = name_calls(&fixture, calls, ARRAY_SIZE(calls));
+
+	assert_string_equal(naming.lines[0].name, "__inner");
+	assert_string_equal(naming.lines[0].system_name, "__GI___inner");
+	assert_string_equal(naming.lines[1].name, "some_function");
+}
+
 static void the_body_of_an_async_function_is_told_from_a_closure(void **state)
 {
 	(void)state;
@@ -198,6 +214,7 @@ int main(void)
 		cmocka_unit_test(the_outermost_line_has_the_symbols_name_and_dwarfs_place),
 		cmocka_unit_test(of_folded_functions_the_one_is_named_whose_lines_are_shown),
 		cmocka_unit_test(of_the_aliases_of_a_function_the_plain_one_is_shown),
+		cmocka_unit_test(a_function_of_glibc_has_its_public_name),
 		cmocka_unit_test(the_body_of_an_async_function_is_told_from_a_closure),
 		cmocka_unit_test(a_nameless_inlined_call_is_left_out),
 		cmocka_unit_test(the_first_line_counts_only_in_the_file_that_ran),

@@ -260,12 +260,44 @@ static void the_best_of_several_names_is_chosen(void **state)
 	};
 	CLEANUP(fixture_deinit) struct fixture fixture = symtab_of(rows, ARRAY_SIZE(rows));
 
-	assert_found(&fixture, 0x1000, "_global");
+	assert_found(&fixture, 0x1000, "weak");
 	assert_found(&fixture, 0x1010, "malloc");
 	assert_found(&fixture, 0x1020, "a");
 	assert_found(&fixture, 0x1030, "function");
 	assert_found(&fixture, 0x104f, "short");
 	assert_found(&fixture, 0x1050, "long");
+}
+
+/* As glibc 2.36 has them. */
+static void the_name_that_programs_call_is_chosen(void **state)
+{
+	(void)state;
+	static const struct row rows[] = {
+		{"__GI___libc_malloc", 0x1000, 0x10, STB_LOCAL, STT_FUNC},
+		{"__libc_malloc", 0x1000, 0x10, STB_GLOBAL, STT_FUNC},
+		{"malloc", 0x1000, 0x10, STB_GLOBAL, STT_FUNC},
+		{"_IO_puts", 0x1010, 0x10, STB_GLOBAL, STT_FUNC},
+		{"puts", 0x1010, 0x10, STB_WEAK, STT_FUNC},
+		{"cfree@GLIBC_2.2.5", 0x1020, 0x10, STB_GLOBAL, STT_FUNC},
+		{"free@@GLIBC_2.2.5", 0x1020, 0x10, STB_GLOBAL, STT_FUNC},
+		{"gsignal", 0x1030, 0x10, STB_WEAK, STT_FUNC},
+		{"raise", 0x1030, 0x10, STB_GLOBAL, STT_FUNC},
+		{"strtol", 0x1040, 0x10, STB_WEAK, STT_FUNC},
+		{"strtoimax", 0x1040, 0x10, STB_WEAK, STT_FUNC},
+		{"__memcpy_avx_unaligned", 0x1050, 0x10, STB_LOCAL, STT_FUNC},
+		{"__memmove_avx_unaligned", 0x1050, 0x10, STB_LOCAL, STT_FUNC},
+		{"__vdso_time", 0x1060, 0x10, STB_GLOBAL, STT_FUNC},
+		{"time", 0x1060, 0x10, STB_WEAK, STT_FUNC},
+	};
+	CLEANUP(fixture_deinit) struct fixture fixture = symtab_of(rows, ARRAY_SIZE(rows));
+
+	assert_found(&fixture, 0x1000, "malloc");
+	assert_found(&fixture, 0x1010, "puts");
+	assert_found(&fixture, 0x1020, "free");
+	assert_found(&fixture, 0x1030, "raise");
+	assert_found(&fixture, 0x1040, "strtol");
+	assert_found(&fixture, 0x1050, "__memmove_avx_unaligned");
+	assert_found(&fixture, 0x1060, "__vdso_time");
 }
 
 static void versions_are_taken_off(void **state)
@@ -378,6 +410,7 @@ int main(void)
 		cmocka_unit_test(data_and_mapping_symbols_are_not_functions),
 		cmocka_unit_test(a_variable_that_the_program_can_change_has_a_name),
 		cmocka_unit_test(the_best_of_several_names_is_chosen),
+		cmocka_unit_test(the_name_that_programs_call_is_chosen),
 		cmocka_unit_test(versions_are_taken_off),
 		cmocka_unit_test(wrong_sizes_give_no_wrong_names),
 		cmocka_unit_test(a_real_programs_functions_are_found),
