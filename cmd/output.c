@@ -121,6 +121,13 @@ static struct error *unknown_format(const char *path)
 			  "give --format, or a known extension: %s", known);
 }
 
+char *output_path(const char *template)
+{
+	CLEANUP(free_ptr) char *pattern = pattern_of(template);
+
+	return path_of(pattern);
+}
+
 static bool is_direct(const struct output *output)
 {
 	return output->place.descriptor >= 0 || output->place.special >= 0;

@@ -43,6 +43,8 @@ struct output {
  */
 MUST_CHECK struct error *output_open(const char *template, const struct format *format,
 				     struct output *ret, bool *is_usage);
+/* The path that a template gives, as output_open() would find it now. To be freed. */
+char *output_path(const char *template);
 /* Frees the output and removes its temporary file, if any. */
 void output_discard(struct output *output);
 

@@ -26,9 +26,10 @@ static bool is_null_device(const char *path)
 }
 
 /* Anything else could block. */
-static struct error *check_place(const char *path)
+static struct error *check_place(const char *template)
 {
 	CLEANUP(output_place_deinit) struct output_place place = OUTPUT_PLACE_INIT;
+	CLEANUP(free_ptr) char *path = output_path(template);
 	struct error *err = output_place_find(path, &place);
 
 	if (!err && (place.special >= 0 || place.descriptor >= 0))
@@ -36,13 +37,13 @@ static struct error *check_place(const char *path)
 	return err;
 }
 
-static struct error *open_output(const char *path, struct output *ret)
+static struct error *open_output(const char *template, struct output *ret)
 {
-	struct error *err = check_place(path);
+	struct error *err = check_place(template);
 	bool is_usage;
 
 	if (!err)
-		err = output_open(path, NULL, ret, &is_usage);
+		err = output_open(template, NULL, ret, &is_usage);
 	if (err || ret->format->write)
 		return err;
 	err = error_new("%s: only -o writes %s", ret->path, ret->format->name);
@@ -123,18 +124,18 @@ static struct error *start_writer(struct record_control *control, struct output 
 	return NULL;
 }
 
-static void snapshot(struct record_control *control, const char *path)
+static void snapshot(struct record_control *control, const char *template)
 {
 	struct output output;
 	struct error *err;
 
 	recorder_drain(control->recording->recorder);
-	if (is_null_device(path)) {
+	if (is_null_device(template)) {
 		begin_profile(control);
 		answer(control, NULL);
 		return;
 	}
-	err = open_output(path, &output);
+	err = open_output(template, &output);
 	if (err) {
 		answer(control, err);
 		return;

@@ -1,0 +1,499 @@
+"""prof record --control and -D -1: other programs say which phases are sampled, and when profiles are written."""
+
+import os
+import resource
+import select
+import subprocess
+import time
+from collections import Counter
+
+import pytest
+
+from profiles import Pprof
+from time_limit import TIME_LIMIT_S
+
+NOBODY = 65534
+
+
+class Phases:
+    """The target `phases`, which works as it is told."""
+
+    def __init__(self, process):
+        self.process, self.pid = process, process.pid
+        assert process.stdout.readline() == "ready\n"
+
+    def begin(self, phase):
+        self.process.stdin.write(phase + "\n")
+
+    def finish(self, phase):
+        assert self.process.stdout.readline() == phase + "\n"
+
+    def __call__(self, phase):
+        self.begin(phase)
+        self.finish(phase)
+
+
+class Channel:
+    """Two FIFOs, and what a program does with them."""
+
+    def __init__(self, folder):
+        self.paths = [str(folder / name) for name in ("ctl", "ack")]
+        for path in self.paths:
+            os.mkfifo(path)
+        self.words, self.answers = (os.open(path, os.O_RDWR) for path in self.paths)
+        self.how = "fifo:" + ",".join(self.paths)
+
+    def send(self, text):
+        os.write(self.words, text.encode() if isinstance(text, str) else text)
+
+    def answer(self):
+        """One answer, as it came: perf ends each with a newline and a NUL."""
+        text = b""
+        while not text.endswith(b"\0"):
+            assert select.select([self.answers], [], [], TIME_LIMIT_S)[0], f"no answer after {text!r}"
+            text += os.read(self.answers, 1)
+        return text
+
+    def ask(self, command):
+        self.send(command + "\n")
+        return self.answer()
+
+    def __call__(self, *commands):
+        for command in commands:
+            assert self.ask(command) == b"ack\n\0", command
+
+    def close(self):
+        os.close(self.words)
+        os.close(self.answers)
+
+
+@pytest.fixture
+def phases(target, started):
+    def start():
+        return Phases(started(subprocess.Popen([target("phases")], text=True, bufsize=1,
+                                               stdin=subprocess.PIPE, stdout=subprocess.PIPE)))
+
+    return start
+
+
+@pytest.fixture
+def channel(tmp_path):
+    opened = Channel(tmp_path)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def controlled(prof, channel, started):
+    """controlled(PID, …) records it from the first "enable" on, and answers already."""
+
+    def start(pid, *arguments, delay=("-D", "-1"), **options):
+        process = started(prof.start("record", "-p", pid, *delay, "--control", channel.how, *arguments, **options))
+        channel("ping")
+        return process
+
+    return start
+
+
+def end(process):
+    """Its messages."""
+    errors = process.communicate(timeout=TIME_LIMIT_S)[1]
+    assert process.returncode == 0, errors
+    return errors
+
+
+def weights(path, event="cpu"):
+    """The weight of all samples, and that of stacks with each function, in seconds."""
+    profile = Pprof.read(path)
+    profile.check()
+    column = [kind for kind, _ in profile.sample_types()].index(event)
+    sums = Counter()
+    for sample in profile.message.sample:
+        for name in {"", *profile.frames(sample)}:
+            sums[name] += sample.value[column] / 1e9
+    return sums
+
+
+def assert_only(path, name, seconds, other):
+    """The profile shows the CPU time of one function, and none of the other. A busy machine samples less often than
+    time passes; pauses would be far more."""
+    sums = weights(path)
+    assert sums[other] == 0, sums
+    assert sums[name] > 0.97 * (sums[""] - sums["[not sampled]"]), sums
+    assert 0.85 * seconds < sums[name] < 1.15 * seconds + 0.02, sums
+    assert sums[""] < 1.3 * seconds + 0.02, sums
+
+
+def test_only_what_is_enabled_is_sampled(prof, phases, channel, controlled):
+    target = phases()
+    process = controlled(target.pid, "-o", "out.pb.gz")
+    target("left 0.3")
+    channel("enable")
+    target("right 0.4")
+    channel("disable")
+    target("left 0.3")
+    channel("stop")
+    end(process)
+    assert_only(prof.folder / "out.pb.gz", "right", 0.4, "left")
+
+
+def test_phases_add_up_in_one_profile(prof, phases, channel, controlled):
+    target = phases()
+    process = controlled(target.pid, "-o", "out.pb.gz")
+    for _ in range(5):
+        channel("enable")
+        target("right 0.1")
+        channel("disable")
+        target("left 0.1")
+    channel("stop")
+    end(process)
+    assert_only(prof.folder / "out.pb.gz", "right", 0.5, "left")
+
+
+def test_without_a_delay_sampling_begins_at_once(prof, phases, channel, controlled):
+    target = phases()
+    process = controlled(target.pid, "-o", "out.pb.gz", delay=())
+    target("left 0.3")
+    channel("disable")
+    target("right 0.3")
+    channel("stop")
+    end(process)
+    assert_only(prof.folder / "out.pb.gz", "left", 0.3, "right")
+
+
+def test_a_profile_begins_with_the_first_enable(prof, phases, channel, controlled):
+    target = phases()
+    process = controlled(target.pid, "-o", "out.pb.gz")
+    target("wait 2")
+    channel("enable")
+    target("right 0.2")
+    channel("disable")
+    target("wait 2")
+    channel("stop")
+    end(process)
+    assert 0.2e9 <= Pprof.read(prof.folder / "out.pb.gz").message.duration_nanos < 2e9
+
+
+def test_each_snapshot_has_its_phase_alone(prof, phases, channel, controlled):
+    target = phases()
+    process = controlled(target.pid)
+    for phase in ("left", "right"):
+        channel("enable")
+        target(f"{phase} 0.3")
+        channel("disable", f"snapshot {prof.folder}/{phase} phase.pb.gz")
+    channel("stop")
+    errors = end(process)
+    assert_only(prof.folder / "left phase.pb.gz", "left", 0.3, "right")
+    assert_only(prof.folder / "right phase.pb.gz", "right", 0.3, "left")
+    assert "left phase.pb.gz: " in errors
+
+
+def test_snapshots_of_a_running_recording_add_up(prof, phases, channel, controlled):
+    target = phases()
+    process = controlled(target.pid, "-o", "rest.pb.gz", delay=())
+    channel("snapshot /dev/null")
+    for number in range(4):
+        target("left 0.1")
+        channel(f"snapshot {number}.pb.gz")
+    target("left 0.1")
+    channel("stop")
+    end(process)
+    parts = [weights(prof.folder / f"{name}.pb.gz")["left"] for name in (0, 1, 2, 3, "rest")]
+    assert 0.45 < sum(parts) < 0.55, parts
+    assert min(parts) > 0.05, parts
+
+
+def test_snapshots_go_on_beside_checkpoints(prof, phases, channel, controlled):
+    target = phases()
+    process = controlled(target.pid, "-o", "rest.pb.gz", "--checkpoint=0.1")
+    channel("enable")
+    target("left 0.5")
+    channel("snapshot left.pb.gz")
+    target("right 0.5")
+    channel("stop")
+    end(process)
+    assert_only(prof.folder / "left.pb.gz", "left", 0.5, "right")
+    assert_only(prof.folder / "rest.pb.gz", "right", 0.5, "left")
+
+
+def test_the_format_of_a_snapshot_is_that_of_its_extension(prof, phases, channel, controlled):
+    target = phases()
+    process = controlled(target.pid, delay=())
+    target("left 0.2")
+    channel("snapshot page.html")
+    target("right 0.2")
+    channel("snapshot stacks.folded", "stop")
+    end(process)
+    assert "<html" in (prof.folder / "page.html").read_text(encoding="utf-8")
+    assert "right" in (prof.folder / "stacks.folded").read_text(encoding="utf-8")
+
+
+def test_without_an_output_the_end_writes_what_no_snapshot_has(prof, phases, channel, controlled):
+    target = phases()
+    process = controlled(target.pid, stdout=subprocess.DEVNULL)
+    channel("enable")
+    target("left 0.2")
+    channel("disable", "snapshot left.pb.gz", "stop")
+    end(process)
+    assert not (prof.folder / "prof.pb.gz").exists()
+    process = controlled(target.pid, stdout=subprocess.DEVNULL)
+    channel("enable", "snapshot /dev/null")
+    target("right 0.2")
+    channel("stop")
+    end(process)
+    assert weights(prof.folder / "prof.pb.gz")["right"] > 0.15
+
+
+def test_waiting_in_a_pause_does_not_count(prof, phases, channel, controlled):
+    target = phases()
+    process = controlled(target.pid, "--wall")
+    target("wait 0.3")
+    channel("enable")
+    target("wait 0.4")
+    channel("disable")
+    target("wait 1")
+    channel("enable")
+    target("left 0.2")
+    channel("disable", "snapshot out.pb.gz", "stop")
+    end(process)
+    sums = weights(prof.folder / "out.pb.gz", "off-cpu")
+    assert 0.38 < sums["wait_for"] < 0.5, sums
+    assert_only(prof.folder / "out.pb.gz", "left", 0.2, "right")
+
+
+def test_a_wait_that_spans_a_pause_counts_outside_it(prof, phases, channel, controlled):
+    target = phases()
+    process = controlled(target.pid, "--wall")
+    channel("enable")
+    target.begin("wait 1.5")
+    time.sleep(0.3)
+    channel("disable")
+    time.sleep(0.8)
+    channel("enable")
+    target.finish("wait 1.5")
+    channel("disable", "snapshot out.pb.gz", "stop")
+    end(process)
+    sums = weights(prof.folder / "out.pb.gz", "off-cpu")
+    assert 0.4 < sums["wait_for"] < 1.2, sums
+    duration = Pprof.read(prof.folder / "out.pb.gz").message.duration_nanos / 1e9
+    assert sums["wait_for"] < duration - 0.75, sums
+
+
+# A script that works in children before, in and after the phase that it asks for.
+SCRIPT = """
+ctl=${PROF_CONTROL#fifo:}; ack=${ctl#*,}; ctl=${ctl%,*}
+say() { echo "$*" >"$ctl"; read -r answer <"$ack"; [ "$answer" = ack ] || echo "$answer" >&2; }
+echo "left 0.3" | PHASES >/dev/null
+say enable
+echo "children 30" | PHASES >/dev/null
+say disable
+echo "left 0.3" | PHASES >/dev/null
+"""
+
+
+def check_children(sums):
+    """The kernel's part of forking and exiting is not right()'s."""
+    assert sums["left"] == 0, sums
+    assert 0.3 * 0.9 < sums[""] < 0.3 * 1.6, sums
+    assert sums["right"] > 0.25, sums
+
+
+@pytest.mark.parametrize("arguments", [[], ["--wall"]])
+def test_a_command_and_its_children_control_their_recorder(prof, target, arguments):
+    result = prof("record", "-D", "-1", "--control", "auto", "-o", "out.pb.gz", *arguments, "--",
+                  "sh", "-c", SCRIPT.replace("PHASES", str(target("phases"))))
+    assert result.returncode == 0, result.stderr
+    check_children(weights(prof.folder / "out.pb.gz"))
+
+
+@pytest.mark.parametrize("arguments", [[], ["--wall"]])
+def test_an_ordinary_user_s_command_controls_its_recorder(ordinary, target, arguments):
+    phases = ordinary.bring(target("phases"))
+    result = ordinary("record", "-D", "-1", "--control", "auto", "-o", "out.pb.gz", *arguments, "--",
+                      "sh", "-c", SCRIPT.replace("PHASES", str(phases)))
+    assert result.returncode == 0, result.stderr
+    check_children(weights(ordinary.folder / "out.pb.gz"))
+
+
+def test_a_recording_file_has_what_was_enabled(prof, phases, channel, controlled):
+    target = phases()
+    process = controlled(target.pid, "-o", "out.data")
+    target("left 0.2")
+    channel("enable")
+    target("right 0.3")
+    channel("disable")
+    target("left 0.2")
+    channel("stop")
+    end(process)
+    result = prof("convert", "out.data", "-o", "out.pb.gz")
+    assert result.returncode == 0, result.stderr
+    sums = weights(prof.folder / "out.pb.gz")
+    assert sums["left"] == 0 and sums["right"] > 0.25, sums
+
+
+def test_the_duration_is_that_of_sampling(prof, phases, channel, controlled):
+    target = phases()
+    process = controlled(target.pid, "-o", "out.pb.gz", "--duration", "0.6")
+    target("left 0.7")
+    channel("enable")
+    target("right 0.1")
+    channel("disable")
+    target("left 0.7")
+    channel("enable")
+    target("wait 0.6")
+    end(process)
+    assert weights(prof.folder / "out.pb.gz")["left"] == 0
+
+
+def test_a_command_that_never_asks_for_a_phase_is_told_apart(prof):
+    result = prof("record", "-D", "-1", "--control", "auto", "-o", "out.pb.gz", "--", "sh", "-c", "exit 3")
+    assert result.returncode == 3
+    assert '"enable"' in result.stderr
+
+
+def test_fifos_for_a_command_are_removed(prof):
+    result = prof("record", "--control", "auto", "-o", "out.folded", "--",
+                  "sh", "-c", 'ls "${PROF_CONTROL##*,}"', env={**os.environ, "TMPDIR": str(prof.folder), "XDG_RUNTIME_DIR": ""})
+    assert result.stdout.strip().endswith("/ack")
+    assert os.listdir(prof.folder) == ["out.folded"]
+
+
+def test_descriptors_that_prof_inherits_are_a_channel(prof, phases, started):
+    target = phases()
+    words, words_in = os.pipe()
+    answers_out, answers = os.pipe()
+    process = started(prof.start("record", "-p", target.pid, "-D", "-1", "--control", f"fd:{words},{answers}",
+                                 "-o", "out.pb.gz", pass_fds=[words, answers]))
+    os.close(words)
+    os.close(answers)
+    os.write(words_in, b"enable\n")
+    assert os.read(answers_out, 100) == b"ack\n\0"
+    os.close(words_in)
+    os.close(answers_out)
+    target("right 0.2")
+    target.process.stdin.close()
+    assert "the target ended" in end(process)
+    assert weights(prof.folder / "out.pb.gz")["right"] > 0.15
+
+
+@pytest.mark.parametrize("text, answers", [
+    (b"ping", [b"ack"]),
+    (b"ping\n\0ping\0", [b"ack", b"ack"]),
+    (b"\n\r\n ping \r\n", [b"ack"]),
+    (b"evlist\nenable cycles\n", [b'nack unknown word "evlist" (enable, disable, ping, stop, snapshot FILE)',
+                                  b'nack unknown word "enable cycles" (enable, disable, ping, stop, snapshot FILE)']),
+    (b"\x1b[31m\n", ['nack unknown word "\ufffd[31m" (enable, disable, ping, stop, snapshot FILE)'.encode()]),
+    (b"snapshot\n", [b"nack snapshot needs a file: snapshot FILE"]),
+    (b"x" * 50000 + b"\nping\n", [b"nack a line is longer than 4352 bytes", b"ack"]),
+])
+def test_words_are_answered_as_by_perf_and_others_with_a_reason(phases, channel, controlled, text, answers):
+    process = controlled(phases().pid)
+    channel.send(text)
+    assert [channel.answer() for _ in answers] == [answer + b"\n\0" for answer in answers]
+    channel("stop")
+    end(process)
+
+
+def test_a_line_without_an_end_waits_for_it(phases, channel, controlled):
+    process = controlled(phases().pid)
+    channel.send("snapshot /dev/n")
+    assert not select.select([channel.answers], [], [], 0.5)[0]
+    channel.send("ull\n")
+    assert channel.answer() == b"ack\n\0"
+    channel("stop")
+    end(process)
+
+
+def test_answers_that_nobody_reads_do_not_stop_the_recording(prof, phases, channel, controlled):
+    target = phases()
+    process = controlled(target.pid, "-o", "out.pb.gz")
+    channel.send("enable\n")
+    for _ in range(400):
+        channel.send("ping\n" * 100)
+    target("right 0.3")
+    channel.send("stop\n")
+    errors = end(process)
+    assert errors.count("answers are not read") == 1
+    assert_only(prof.folder / "out.pb.gz", "right", 0.3, "left")
+
+
+def test_a_fifo_without_readers_or_writers_delays_nothing(prof, phases, channel, started):
+    channel.close()
+    target = phases()
+    process = started(prof.start("record", "-p", target.pid, "--control", channel.how, "-o", "out.pb.gz"))
+    target("right 0.3")
+    with open(channel.paths[0], "w", encoding="ascii") as words:
+        words.write("ping\n")
+    with open(channel.paths[0], "w", encoding="ascii") as words:
+        words.write("stop\n")
+    end(process)
+    assert (prof.folder / "out.pb.gz").exists()
+    channel.words, channel.answers = os.pipe()
+
+
+@pytest.mark.parametrize("file, reason", [
+    ("missing/a.pb.gz", "No such file or directory"),
+    ("a.unknown", "unknown format"),
+    ("a.data", "only -o writes perf.data"),
+    ("ctl", "not a regular file"),
+    ("/dev/full", "not a regular file"),
+    ("-", "not a regular file"),
+])
+def test_a_snapshot_that_cannot_be_written_is_refused_and_nothing_is_lost(prof, phases, channel, controlled, file, reason):
+    target = phases()
+    process = controlled(target.pid, delay=())
+    channel("snapshot /dev/null")
+    target("left 0.2")
+    answer = channel.ask(f"snapshot {file}").decode()
+    assert answer.startswith("nack ") and reason in answer, answer
+    channel("snapshot good.pb.gz", "stop")
+    assert reason in end(process)
+    assert weights(prof.folder / "good.pb.gz")["left"] > 0.15
+
+
+def test_a_snapshot_for_which_there_is_no_space_is_answered(prof, phases, channel, controlled):
+    target = phases()
+    process = controlled(target.pid, delay=(), preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (64, 64)))
+    target("left 0.2")
+    answer = channel.ask("snapshot big.pb.gz").decode()
+    assert answer.startswith("nack write big.pb.gz: "), answer
+    channel("snapshot /dev/null", "stop")
+    end(process)
+
+
+@pytest.mark.parametrize("how, reason", [
+    ("ctl", "fifo:CTL[,ACK], fd:N[,M] or auto"),
+    ("fifo:", "fifo:CTL[,ACK], fd:N[,M] or auto"),
+    ("fd:a,b", "fifo:CTL[,ACK], fd:N[,M] or auto"),
+    ("fd:99999999999", "fifo:CTL[,ACK], fd:N[,M] or auto"),
+    ("fifo:missing", "mkfifo(1)"),
+    ("fifo:file", "mkfifo(1)"),
+    ("fifo:/dev/null", "mkfifo(1)"),
+    ("fifo:open_to_all", "chmod o-w"),
+    ("fd:77", "descriptor 77"),
+])
+def test_a_channel_that_is_none_is_refused_before_the_command_runs(prof, how, reason):
+    (prof.folder / "file").touch()
+    os.mkfifo(prof.folder / "open_to_all")
+    os.chmod(prof.folder / "open_to_all", 0o666)
+    result = prof("record", "--control", how, "-o", "out.folded", "--", "touch", "ran")
+    assert result.returncode in (1, 2)
+    assert reason in result.stderr
+    assert not (prof.folder / "ran").exists() and not (prof.folder / "out.folded").exists()
+
+
+def test_a_fifo_of_another_user_is_refused(prof, channel, root):
+    os.chown(channel.paths[0], NOBODY, NOBODY)
+    result = prof("record", "--control", channel.how, "--", "true")
+    assert result.returncode == 1
+    assert "of another user" in result.stderr
+
+
+@pytest.mark.parametrize("arguments, reason", [
+    (["-D", "-1", "--", "true"], "--control"),
+    (["--control", "auto", "-p", "1"], "mkfifo(1)"),
+])
+def test_a_channel_that_makes_no_sense_is_refused(prof, arguments, reason):
+    result = prof("record", *arguments)
+    assert result.returncode == 2
+    assert reason in result.stderr
