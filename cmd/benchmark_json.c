@@ -67,7 +67,7 @@ static void put_result(struct json *json, const struct benchmark_report *report,
 	} else {
 		json_put_text(json, "event", result->event);
 		json_put_text(json, "quantity", result->quantity);
-		json_put_text(json, "compared", result->of_shares ? "shares" : "recordings");
+		json_put_text(json, "compared", result->compared);
 		if (result->harness)
 			json_put_text(json, "harness", result->harness);
 		json_key(json, "whole");

@@ -25,8 +25,9 @@ struct benchmark_result {
 	char *failure; /* why it failed; else NULL */
 	char *event, *quantity, *unit;
 	enum value_kind kind;
-	bool of_shares;	     /* the whole is not compared */
-	const char *harness; /* that ran for a fixed time, if shares are compared; else NULL */
+	const char *compared; /* "recordings", "shares" or "iterations" */
+	bool of_shares;	      /* the whole is not compared */
+	const char *harness;  /* that ran for a fixed time, if shares are compared; else NULL */
 	double old_samples, new_samples; /* of all recordings of a side */
 	double old_weight, new_weight;	 /* means per recording */
 	struct whole_estimate whole_estimate;

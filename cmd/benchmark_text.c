@@ -88,10 +88,8 @@ static void put_change(const struct printer *printer, const struct benchmark_res
 static void put_weight(const struct printer *printer, const struct benchmark_result *result,
 		       double weight)
 {
-	uint64_t rounded = (uint64_t)llround(weight);
-
 	fprintf(printer->out, "%*s", VALUE_COLUMNS,
-		value_humanize(result->kind, result->unit, rounded).text);
+		diff_humanize(result->kind, result->unit, weight).text);
 }
 
 static void put_padded(const struct printer *printer, const char *text, int columns)

@@ -24,6 +24,7 @@ static struct error *take_normalize(void *field, const char *argument)
 	static const struct option_choice choices[] = {{"time", NORMALIZE_TIME},
 						       {"share", NORMALIZE_SHARE},
 						       {"samples", NORMALIZE_SAMPLES},
+						       {"iteration", NORMALIZE_ITERATION},
 						       {0}};
 
 	return option_choice("normalization", choices, argument, field);
@@ -71,10 +72,12 @@ static struct error *take_by(void *field, const char *argument)
 
 static const struct option_entry table[] = {
 	OPTION_ENTRY(
-		0, "normalize", "time|samples|share",
+		0, "normalize", "time|samples|share|iteration",
 		"compare by time: weight per recording, for runs of the same work; samples: "
 		"samples per recording; share: shares of each side, for services that keep "
-		"running (default time if all files are recordings of a whole command, else share)",
+		"running; iteration: the time per iteration that criterion measured (default time "
+		"if all files are recordings of a whole command, else iteration if known, else "
+		"share)",
 		take_normalize, FIELD(normalize)),
 	OPTION_ENTRY('e', "event", "NAME",
 		     "compare this event (default: the first one that all files have)",

@@ -86,6 +86,7 @@ static void take_result(struct benchmark_result *result, const struct diff_pair 
 	result->unit = xstrdup(pair->report.unit);
 	result->kind = pair->report.kind;
 	result->harness = pair->harness;
+	result->compared = diff_compared(&pair->report);
 	result->of_shares = diff_pair_is_of_shares(pair);
 	result->old_samples = samples_of(pair, 0, pair->old->count);
 	result->new_samples = samples_of(pair, pair->old->count, pair->diff.columns);

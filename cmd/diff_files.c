@@ -4,6 +4,7 @@
 #include "report/harness.h"
 #include "report/merge.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { BEFORE, AFTER, SIDES };
@@ -165,7 +166,7 @@ static struct error *no_common_event(const struct diff_files *files, const char 
 /* Of the numbers of samples, which are weights once more in a file that has no others. */
 static double samples_scale(const struct diff_file *file)
 {
-	return event_of(file)->one_value ? (double)file->scale : 1;
+	return event_of(file)->one_value ? file->scale : 1;
 }
 
 static void measure(struct diff_file *file)
@@ -179,7 +180,7 @@ static void measure(struct diff_file *file)
 		if (!is_compared(file, sample))
 			continue;
 		file->whole.samples += (double)sample->samples * samples_scale(file);
-		file->whole.weight += (double)sample->weight * (double)file->scale;
+		file->whole.weight += (double)sample->weight * file->scale;
 	}
 }
 
@@ -236,7 +237,7 @@ static void find_unit_scales(struct diff_files *files)
 	for (size_t i = 0; i < files->count; i++)
 		files->items[i].scale = counts_anything(&files->items[i])
 						? 1
-						: unit_of(&files->items[i]) / smallest;
+						: (double)(unit_of(&files->items[i]) / smallest);
 }
 
 struct error *diff_files_choose_event(struct diff_files *files, const char *name)
@@ -301,7 +302,7 @@ static double samples_per_weight(const struct diff_file *file)
 	if (file->whole.samples > 0 && (!event->one_value || is_count))
 		return 0;
 	if (event->period)
-		return 1 / ((double)event->period * (double)file->scale);
+		return 1 / ((double)event->period * file->scale);
 	for (uint64_t i = 0; i < samples.count; i++)
 		compared += is_compared(file, &samples.items[i]);
 	return file->whole.weight > 0 ? (double)compared / file->whole.weight : 0;
@@ -345,8 +346,11 @@ double *diff_files_threads(const struct diff_files *files)
 {
 	double *list = xcalloc(files->count, sizeof(*list));
 
-	for (size_t i = 0; i < files->count; i++)
-		list[i] = threads_of(&files->items[i]);
+	for (size_t i = 0; i < files->count; i++) {
+		const struct diff_file *file = &files->items[i];
+
+		list[i] = threads_of(file) + pow(file->weight_error * file->whole.samples, 2);
+	}
 	return list;
 }
 
@@ -361,7 +365,7 @@ struct profile *diff_files_merge(const struct diff_files *files)
 			.event = files->items[i].event,
 			.column = (uint32_t)i,
 			.sample_scale = samples_scale(&files->items[i]),
-			.weight_scale = (double)files->items[i].scale,
+			.weight_scale = files->items[i].scale,
 			.label_sets = files->items[i].label_sets,
 			.values = files->items[i].values.texts ? &files->items[i].values : NULL,
 		};
@@ -433,7 +437,7 @@ struct profile *diff_files_merge_sides(const struct diff_files *files, bool of_s
 			.column = side == BEFORE,
 			.sample_scale = scales[side] * sample_scale(files, side) *
 					samples_scale(&files->items[i]),
-			.weight_scale = scales[side] * (double)files->items[i].scale,
+			.weight_scale = scales[side] * files->items[i].scale,
 			.label_sets = files->items[i].label_sets,
 		};
 	}

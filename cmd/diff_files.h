@@ -15,14 +15,17 @@ struct diff_file {
 	event_id event;		    /* the one that is compared */
 	bool *label_sets;	    /* by label set: its samples are compared; NULL: all are */
 	struct label_values values; /* of the label that is compared, if any */
-	uint64_t scale;		  /* its weights times this are in the unit of diff_files_event() */
+	double scale;	     /* its weights times this are in the unit of diff_files_event() */
+	double weight_error; /* standard error of the sum of all weights, as a share; 0: exact */
 	struct measurement whole; /* of what is compared; weights in the unit of all */
 };
 
 struct diff_files {
 	struct diff_file *items; /* the old files, then the new ones */
 	size_t count, old_count;
-	bool by_samples; /* a file holds only numbers of samples, so all are compared by them */
+	double iteration_ns; /* nanoseconds of an iteration per unit of weight (diff_iterations.h);
+				0: weights are not per iteration */
+	bool by_samples;     /* a file holds only numbers of samples, so all are compared by them */
 };
 
 /* What is compared. Strings are borrowed. */
@@ -66,7 +69,7 @@ const char *diff_files_harness(const struct diff_files *files);
 /* By file, as in diff_options; *is_guess: not all files count their samples. To be freed. */
 double *diff_files_samples_per_weight(const struct diff_files *files, bool *is_guess);
 
-/* By file: the number of threads with samples; 0: unknown. To be freed. */
+/* By file, as in diff_options; to be freed. */
 double *diff_files_threads(const struct diff_files *files);
 
 /* For the comparison: a column a file, of functions or of the values of the label. */

@@ -109,7 +109,7 @@ void diff_print_json(const struct diff_report *report, FILE *out)
 	json_put_text(&json, "schema", "prof-diff/1");
 	json_put_text(&json, "event", report->event);
 	json_put_text(&json, "quantity", report->quantity);
-	json_put_text(&json, "compared", of_shares ? "shares" : "recordings");
+	json_put_text(&json, "compared", diff_compared(report));
 	if (report->harness)
 		json_put_text(&json, "harness", report->harness);
 	json_put_real(&json, "confidence", report->options->confidence, DIFF_DIGITS);

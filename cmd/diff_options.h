@@ -15,7 +15,13 @@
 /* As diff(1) and grep(1) exit: 1 if a condition holds, 2 if something failed. */
 enum { STATUS_CONDITION = 1, STATUS_TROUBLE = 2 };
 
-enum normalize { NORMALIZE_AUTO, NORMALIZE_TIME, NORMALIZE_SHARE, NORMALIZE_SAMPLES };
+enum normalize {
+	NORMALIZE_AUTO,
+	NORMALIZE_TIME,
+	NORMALIZE_SHARE,
+	NORMALIZE_SAMPLES,
+	NORMALIZE_ITERATION
+};
 
 struct diff_command_options {
 	struct input_options input;

@@ -1,8 +1,26 @@
 #include "cmd/diff_pair.h"
 
 #include "base/alloc.h"
+#include "cmd/diff_iterations.h"
 
 #include <string.h>
+
+static enum normalize usual_normalization(struct diff_pair *pair)
+{
+	if (diff_files_are_runs(&pair->files) && !pair->harness)
+		return NORMALIZE_TIME;
+	return diff_iterations_scale(&pair->files) ? NORMALIZE_ITERATION : NORMALIZE_SHARE;
+}
+
+static struct error *scale_to_iterations(struct diff_pair *pair)
+{
+	if (pair->options->normalize != NORMALIZE_ITERATION || diff_iterations_scale(&pair->files))
+		return NULL;
+	return error_hint(
+		error_new("not all profiles have a time per iteration"),
+		"it is criterion's: BENCHMARK/new/estimates.json, which cargo bench leaves "
+		"beside BENCHMARK/profile/profile.pb.gz");
+}
 
 static void decide(struct diff_pair *pair)
 {
@@ -11,8 +29,9 @@ static void decide(struct diff_pair *pair)
 	if (normalize == NORMALIZE_AUTO || normalize == NORMALIZE_SHARE)
 		pair->harness = diff_files_harness(&pair->files);
 	if (normalize == NORMALIZE_AUTO)
-		normalize = diff_files_are_runs(&pair->files) && !pair->harness ? NORMALIZE_TIME
-										: NORMALIZE_SHARE;
+		normalize = usual_normalization(pair);
+	if (normalize != NORMALIZE_SHARE)
+		pair->harness = NULL;
 	pair->by_samples = normalize == NORMALIZE_SAMPLES || pair->files.by_samples;
 	pair->comparison = (struct comparison_options){
 		.kind = normalize == NORMALIZE_SHARE ? COMPARE_SHARES : COMPARE_WEIGHTS,
@@ -34,10 +53,11 @@ struct error *diff_pair_read(struct diff_pair *pair, const struct diff_command_o
 		err = diff_files_select(&pair->files, &options->labels, options->by_label);
 	if (!err)
 		err = diff_files_choose_event(&pair->files, options->event);
-	if (err)
-		return err;
-	decide(pair);
-	return NULL;
+	if (!err)
+		err = scale_to_iterations(pair);
+	if (!err)
+		decide(pair);
+	return err;
 }
 
 /* What is compared: the weights of the event, or its samples. */
@@ -49,6 +69,11 @@ static void set_quantity(struct diff_report *report, const struct diff_pair *pai
 	report->kind = pair->by_samples ? VALUE_COUNT : event.kind;
 	report->unit = pair->by_samples ? "" : event.unit;
 	report->quantity = pair->by_samples ? "samples" : value_words(event.kind, event.name);
+	if (!report->is_per_iteration)
+		return;
+	report->kind = VALUE_WALL_TIME;
+	report->unit = "nanoseconds";
+	report->quantity = "time per iteration";
 }
 
 void diff_pair_compare(struct diff_pair *pair)
@@ -64,6 +89,7 @@ void diff_pair_compare(struct diff_pair *pair)
 				       .new = pair->new,
 				       .label = pair->options->by_label,
 				       .harness = pair->harness,
+				       .is_per_iteration = pair->files.iteration_ns > 0,
 				       .rows = pair->options->rows};
 	per_weight = diff_files_samples_per_weight(&pair->files, &report->is_guess);
 	pair->merged = diff_files_merge(&pair->files);
@@ -74,6 +100,10 @@ void diff_pair_compare(struct diff_pair *pair)
 					 .names = names_option_style(&pair->options->names, usual),
 					 .samples_per_weight = per_weight,
 					 .threads = threads});
+	if (report->is_per_iteration) {
+		pair->diff.old_weight *= pair->files.iteration_ns;
+		pair->diff.new_weight *= pair->files.iteration_ns;
+	}
 	set_quantity(report, pair);
 }
 
@@ -95,10 +125,13 @@ struct error *diff_pair_cannot_tell(const struct diff_pair *pair)
 	struct error *err = error_new("shares do not tell whether the whole is slower");
 
 	if (pair->harness)
-		return error_hint(err,
-				  "%s runs for a fixed time, however slow a function is: judge "
-				  "functions by 'FUNCTION>2%%', or record a fixed amount of work",
-				  pair->harness);
+		return error_hint(err, "%s runs for a fixed time, however slow a function is: %s",
+				  pair->harness,
+				  strcmp(pair->harness, "criterion") != 0
+					  ? "judge functions by 'FUNCTION>2%', or record a fixed "
+					    "amount of work"
+					  : "run cargo bench without --profile-time, too, and "
+					    "compare target/criterion of both sides");
 	return error_hint(err, "--normalize time compares the weight per recording");
 }
 

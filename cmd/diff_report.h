@@ -18,10 +18,11 @@ struct diff_report {
 	const char *quantity; /* what is compared: "CPU time", "samples" … */
 	enum value_kind kind; /* … of this kind and unit */
 	const char *unit;
-	bool is_guess;	     /* some file does not tell how many samples it has */
-	const char *label;   /* rows are the values of this label; NULL: functions */
-	const char *harness; /* that ran for a fixed time, so shares are compared; NULL: none */
-	uint64_t rows;	     /* limit of functions and of stacks */
+	bool is_per_iteration; /* weights are times of one iteration (cmd/diff_iterations.h) */
+	bool is_guess;	       /* some file does not tell how many samples it has */
+	const char *label;     /* rows are the values of this label; NULL: functions */
+	const char *harness;   /* that ran for a fixed time, so shares are compared; NULL: none */
+	uint64_t rows;	       /* limit of functions and of stacks */
 };
 
 void diff_print(const struct diff_report *report, const struct pager *pager);
@@ -33,6 +34,12 @@ void diff_put_change(struct json *json, const struct change *change);
 
 /* One object and a line end; prof-diff(1) describes the schema. */
 void diff_print_json(const struct diff_report *report, FILE *out);
+
+/* A weight for people: "1.25 s", "12.3 ns". */
+struct humanized diff_humanize(enum value_kind kind, const char *unit, double weight);
+
+/* "recordings", "shares" or "iterations": what JSON says of what is compared. */
+const char *diff_compared(const struct diff_report *report);
 
 /* True if the change is significant and an increase of more than `limit`. */
 bool diff_change_exceeds(const struct change *change, double limit);

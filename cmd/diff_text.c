@@ -37,6 +37,24 @@ static double change_of(const struct change *change)
 	return change->after - change->before;
 }
 
+/* An iteration may take less than a nanosecond. */
+struct humanized diff_humanize(enum value_kind kind, const char *unit, double weight)
+{
+	struct humanized text;
+
+	if (!value_is_time(kind) || strcmp(unit, "nanoseconds") != 0 || weight >= 1000)
+		return value_humanize(kind, unit, (uint64_t)llround(weight));
+	snprintf(text.text, sizeof(text.text), "%.3g ns", weight);
+	return text;
+}
+
+const char *diff_compared(const struct diff_report *report)
+{
+	if (report->is_per_iteration)
+		return "iterations";
+	return report->options->kind == COMPARE_SHARES ? "shares" : "recordings";
+}
+
 bool diff_change_exceeds(const struct change *change, double limit)
 {
 	return change->is_significant && change_of(change) > limit;
@@ -82,10 +100,8 @@ static double percent(double share)
 
 static void put_weight(const struct printer *printer, double weight)
 {
-	uint64_t rounded = (uint64_t)llround(weight);
-
 	fprintf(printer->out, "%12s",
-		value_humanize(printer->report->kind, printer->report->unit, rounded).text);
+		diff_humanize(printer->report->kind, printer->report->unit, weight).text);
 }
 
 static void put_side(const struct printer *printer, const char *title,
@@ -99,7 +115,9 @@ static void put_side(const struct printer *printer, const char *title,
 	fputs(title, printer->out);
 	put_weight(printer, weight);
 	fprintf(printer->out, "%s  %s samples  %s",
-		printer->report->options->kind == COMPARE_WEIGHTS ? " per recording" : "",
+		printer->report->is_per_iteration		    ? " per iteration"
+		: printer->report->options->kind == COMPARE_WEIGHTS ? " per recording"
+								    : "",
 		humanize_count((uint64_t)llround(samples)).text, path);
 	if (files->count > 1)
 		fprintf(printer->out, " and %zu more", files->count - 1);

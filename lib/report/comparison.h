@@ -36,7 +36,9 @@ struct measurement {
 /* What it holds in total. */
 struct whole {
 	struct measurement sum;
-	double threads; /* with samples; the number of samples where unknown */
+	/* The variance of its weight, in samples: each thread has an unknown rest after its last
+	 * sample, so it is their number; at most that of samples, which it is where unknown. */
+	double threads;
 };
 
 struct comparison_options {

@@ -256,3 +256,53 @@ def test_what_a_harness_repeats_for_a_fixed_time_is_compared_by_shares(prof, tmp
     assert result.returncode == 2
     assert "criterion runs for a fixed time, however slow a function is" in result.stdout
     assert "prof: lex: shares do not tell whether the whole is slower\n  criterion runs for a fixed" in result.stderr
+
+
+def estimates(nanoseconds):
+    """As criterion writes them; 100 measurements, so the error is small."""
+    return json.dumps({"mean": {"point_estimate": 1.0, "standard_error": 0.1},
+                       "slope": {"point_estimate": nanoseconds, "standard_error": nanoseconds / 1000}})
+
+
+@pytest.fixture
+def criterion(tmp_path):
+    """Two directories as criterion and its profilers leave them: parsing takes 100 and 125 ns, for 3 seconds."""
+    for side, nanoseconds in (("a", 100), ("b", 125)):
+        harness = "criterion::bencher::Bencher<M>::iter"
+        folder = tmp_path / side / "json" / "parse"
+        write_run(folder / "profile" / "profile.pb", {("main", harness, "parse"): 2000, ("main", "emit"): 1000})
+        (folder / "new").mkdir()
+        (folder / "new" / "estimates.json").write_text(estimates(nanoseconds))
+    return tmp_path / "a", tmp_path / "b"
+
+
+def test_the_time_per_iteration_of_criterion_tells_what_is_slower(prof, criterion):
+    result = prof("diff", "--json", "--fail-if", "slower>5%", *criterion)
+    row = rows(json.loads(result.stdout))["json/parse"]
+    assert result.returncode == 1 and row["met"] == ["slower>5%"]
+    assert row["compared"] == "iterations" and row["quantity"] == "time per iteration" and "harness" not in row
+    assert row["old"]["weight"] == pytest.approx(100) and row["new"]["weight"] == pytest.approx(125)
+    assert row["whole"]["change"] == pytest.approx(0.25, abs=1e-4)
+    text = prof("diff", *criterion).stdout
+    assert re.search(r"▲ +\+25\.0 ±[\d.]+ +100 ns +125 ns +json/parse", text)
+
+
+def test_the_functions_share_the_time_per_iteration(prof, criterion):
+    files = [side / "json" / "parse" / "profile" / "profile.pb" for side in criterion]
+    told = json.loads(prof("diff", "--json", *files).stdout)
+    parse, = (row for row in told["functions"] if row["name"] == "parse")
+    assert told["verdict"] == "slower" and told["compared"] == "iterations"
+    assert parse["self"]["before"] == pytest.approx(2 / 3, abs=1e-4)
+    assert parse["self"]["after"] == pytest.approx(2 / 3 * 1.25, abs=1e-4)
+    assert "100 ns per iteration  3,000 samples" in prof("diff", *files).stdout
+
+
+@pytest.mark.parametrize("text", [None, "", "{", '{"mean": null}', '{"mean": {"point_estimate": 0, "standard_error": 1}}'])
+def test_without_a_time_per_iteration_shares_are_compared(prof, criterion, text):
+    path = criterion[1] / "json" / "parse" / "new" / "estimates.json"
+    path.unlink() if text is None else path.write_text(text)
+    result = prof("diff", "--json", "--fail-if", "slower>5%", *criterion)
+    assert rows(json.loads(result.stdout))["json/parse"]["compared"] == "shares" and result.returncode == 2
+    assert "criterion runs for a fixed time, however slow a function is: run cargo bench" in result.stderr
+    result = prof("diff", "--normalize", "iteration", *criterion)
+    assert result.returncode == 2 and "json/parse: not all profiles have a time per iteration" in result.stderr

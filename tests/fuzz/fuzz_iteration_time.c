@@ -1,0 +1,23 @@
+/* criterion's estimates.json: any text is refused, or gives a time that can be computed with. */
+#include "report/iteration_time.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	/* Of its own, so that a read beyond its end is seen. */
+	char *text = malloc(size ? size : 1);
+	struct iteration_time time;
+
+	memcpy(text, data, size);
+	if (iteration_time_read(text, size, &time) &&
+	    (!(time.ns > 0) || !isfinite(time.ns) || !(time.error >= 0) || !isfinite(time.error)))
+		abort();
+	free(text);
+	return 0;
+}
