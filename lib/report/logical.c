@@ -31,11 +31,40 @@ struct folder {
 	uint32_t line_count, line_room;
 };
 
+/* Where user space enters the kernel, by name: x86-64, aarch64. */
+static const char *const kernel_entries[] = {"entry_SYSCALL_64",    "entry_INT80", "asm_exc_",
+					     "asm_sysvec_",	    "el0t_64_",	   "ret_from_fork",
+					     "asm_common_interrupt"};
+
+/* "[libfoo.so+0x1a2b]" */
+static bool is_address(const char *name)
+{
+	return *name == '[' && strstr(name, "+0x");
+}
+
+/* By spelling, in a file that says no more. */
+static bool looks_fixed(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(kernel_entries); i++)
+		if (text_begins(name, kernel_entries[i]))
+			return true;
+	return *name == '[' && !is_address(name);
+}
+
 static bool is_fixed(const struct display_labels *labels, uint32_t label)
 {
 	enum profile_module_kind kind = display_labels_kind(labels, label);
 
-	return kind == PROFILE_MODULE_KERNEL || kind == PROFILE_MODULE_SYNTHETIC;
+	return kind == PROFILE_MODULE_KERNEL || kind == PROFILE_MODULE_SYNTHETIC ||
+	       (kind == PROFILE_MODULE_NONE && looks_fixed(labels->items[label].name));
+}
+
+static enum fate fate_of_address(const char *name)
+{
+	const char *file = name + 1;
+	CLEANUP(free_ptr) char *module = xstrndup(file, (size_t)(strstr(file, "+0x") - file));
+
+	return code_class_of(module, "").role == ROLE_WORK ? FATE_ADDRESS : FATE_PROGRAM;
 }
 
 /* The row of a runtime, from its first function on. */
@@ -66,6 +95,8 @@ static enum fate fate_of_label(const struct display_labels *labels, uint32_t id,
 	*runtime = NULL;
 	if (is_fixed(labels, id))
 		return FATE_FIXED;
+	if (is_address(label->name))
+		return fate_of_address(label->name);
 	class = code_class_of(display_module_name(labels->profile, label->module), label->name);
 	*runtime = class.runtime;
 	return fates[class.role];
@@ -142,9 +173,14 @@ static void find_leads(struct folder *folder)
 	for (frame_id i = 0; i < frames; i++)
 		folder->has_program[i] = frame_leads(folder, i, folder->labels.first_line[i]);
 	folder->leads = xcalloc(stacks.count, sizeof(*folder->leads));
-	for (stack_id i = stacks.count; i-- > 1;)
-		folder->leads[stacks.items[i].parent] |= folder->leads[i] ||
-							 folder->has_program[stacks.items[i].frame];
+	for (stack_id i = stacks.count; i-- > 1;) {
+		frame_id frame = stacks.items[i].frame;
+		uint32_t line = folder->labels.first_line[frame];
+
+		if ((folder->leads[i] || folder->has_program[frame]) &&
+		    fate_of_line(folder, line)->fate != FATE_FIXED)
+			folder->leads[stacks.items[i].parent] = true;
+	}
 }
 
 /* The row of a runtime that leads to nothing. */
@@ -201,12 +237,11 @@ static bool is_folded(const struct folder *folder, const struct place *place, ui
 {
 	enum fate fate = folder->fates.items[label].fate;
 
-	if (fate != FATE_WORK)
+	if (fate != FATE_WORK && fate != FATE_ADDRESS)
 		return is_glue(fate);
 	if (place->is_of_scheduler && !leads)
 		return true;
-	return folder->labels.items[label].is_address && leads && place->stack == STACK_EMPTY &&
-	       !folder->line_count;
+	return fate == FATE_ADDRESS && leads && place->stack == STACK_EMPTY && !folder->line_count;
 }
 
 /* The lines of a frame that stay are the lines of a frame of the result. */

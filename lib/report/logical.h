@@ -10,7 +10,9 @@
  *   the kernel's is not.
  * - So does an entry at the root of a stack that consists of glue alone.
  * - The main() that the compiler of Rust writes is glue: it calls the program's own.
- * Functions of the kernel, reasons of waiting and other notes stay as they are.
+ * Functions of the kernel, reasons of waiting and other notes stay as they are. Folded stacks do
+ * not say what these are; then names in brackets and the entries of the kernel are known by their
+ * spelling.
  *
  * Samples, weights, events, threads, labels and times are those of the original: all totals are
  * equal. Each line says how many lines were folded into it (profile_line.folded).
@@ -31,11 +33,12 @@ struct profile *logical_profile(const struct profile *from);
  */
 enum fate {
 	FATE_PROGRAM,
-	FATE_WORK, /* if its name is an address: of a library; at the root it is an entry */
+	FATE_WORK,
+	FATE_ADDRESS, /* of a library without symbols: WORK, but at the root of a stack an entry */
 	FATE_ADAPTOR,
 	FATE_ENTRY,
 	FATE_SCHEDULER,
-	FATE_FIXED, /* the kernel's, or a note */
+	FATE_FIXED, /* the kernel's, or a note: never leads to the program */
 };
 struct fates {
 	struct label_fate {

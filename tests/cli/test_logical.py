@@ -9,6 +9,7 @@ from conftest import SOURCE
 from profiles import Stacks
 from time_limit import TIME_LIMIT_S
 
+GOLDEN = SOURCE / "tests" / "golden"
 TOKIO = "shop;clone3;start_thread;tokio::runtime::blocking::pool::Inner::run;tokio::runtime::task::raw::poll"
 STACKS = f"""\
 {TOKIO};shop::handler;shop::query;core::ops::function::FnOnce::call_once;shop::crunch 60
@@ -111,9 +112,19 @@ shop;shop::handler;shop::query;shop::crunch 80
 """
 
 
-def test_the_page_folds_the_same_stacks(prof, stacks, client):
-    prof("convert", "in.folded", "-o", "page.html")
-    prof("convert", "in.folded", "--logical", "-o", "out.folded")
+def test_recorded_stacks_of_every_runtime_become_those_of_their_programs(prof):
+    """Recordings of programs with tokio (several threads, one thread), rayon, std::thread and std::function, and Go."""
+    result = prof("convert", GOLDEN / "runtimes.folded", "--logical", "-o", "out.folded")
+
+    assert result.returncode == 0, result.stderr
+    expected = (GOLDEN / "runtimes_logical.folded").read_text(encoding="utf-8")
+    assert (prof.folder / "out.folded").read_text(encoding="utf-8") == expected
+
+
+@pytest.mark.parametrize("source", ["in.folded", GOLDEN / "runtimes.folded"])
+def test_the_page_folds_the_same_stacks(prof, stacks, client, source):
+    prof("convert", source, "-o", "page.html")
+    prof("convert", source, "--logical", "-o", "out.folded")
     shown = subprocess.run([client("node"), SOURCE / "web" / "tests" / "logical_folded.mjs", prof.folder / "page.html"],
                            check=True, capture_output=True, text=True, timeout=TIME_LIMIT_S).stdout
 

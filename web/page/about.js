@@ -63,7 +63,7 @@ export function describe(profile) {
     ...(event.oneValue ? [] : [make("option", { value: `${i} samples` }, `samples${events.length > 1 ? ` of ${shown(event.name)}` : ""}`)]),
   ]));
   describeTimes(profile);
-  $("logical-label").hidden = !profile.labels.fate.some((fate) => fate > 1 && fate < 5);
+  $("logical-label").hidden = !profile.labels.fate.some((fate) => fate > 2 && fate < 6);
   $("keys").replaceChildren(make("h2", { id: "keys-title" }, "Keys"),
     make("dl", {}, ...KEYS.map(([key, means]) => make("div", {}, make("dt", {}, make("kbd", {}, key)), make("dd", {}, means)))),
     make("p", {}, "Each box is a function; its width is its share of the samples, with all that it calls. Time runs from left to right in the order of time alone, else the widest stands first. " +

@@ -2,8 +2,9 @@
 
 // enum fate; 0: of the program.
 const WORK = 1;
-const SCHEDULER = 4;
-const FIXED = 5;
+const ADDRESS = 2;
+const SCHEDULER = 5;
+const FIXED = 6;
 
 // For each frame the place after its innermost line of the program; for each stack, whether it leads to one below it.
 function findProgram({ labels: { fate }, frames, stacks }) {
@@ -11,7 +12,10 @@ function findProgram({ labels: { fate }, frames, stacks }) {
   for (let frame = 0; frame < frames.count; frame++)
     for (let i = frames.first[frame]; i < frames.first[frame + 1]; i++) if (!fate[frames.code[i] >>> 1]) until[frame] = i + 1;
   const leads = new Uint8Array(stacks.count);
-  for (let stack = stacks.count; --stack > 0; ) if (leads[stack] || until[stacks.frame[stack]]) leads[stacks.parent[stack]] = 1;
+  for (let stack = stacks.count; --stack > 0; ) {
+    const frame = stacks.frame[stack];
+    if ((leads[stack] || until[frame]) && fate[frames.code[frames.first[frame]] >>> 1] !== FIXED) leads[stacks.parent[stack]] = 1;
+  }
   return { until, leads };
 }
 
@@ -62,9 +66,9 @@ class Folder {
 
   // Whether a line of this label is folded: glue, what a library does for a scheduler, and an address of a library at the root.
   isFolded(label, { at, isScheduler }, leads, isFirst) {
-    const { fate, isAddress } = this.labels;
-    if (fate[label] !== WORK) return fate[label] > WORK && fate[label] < FIXED;
-    return isScheduler && !leads || isAddress[label] && leads && !at && isFirst;
+    const fate = this.labels.fate[label];
+    if (fate !== WORK && fate !== ADDRESS) return fate > ADDRESS && fate < FIXED;
+    return (isScheduler && !leads) || (fate === ADDRESS && leads && !at && isFirst);
   }
 
   // The place below a frame: the stack that is left, and the glue since then.
@@ -91,11 +95,11 @@ class Folder {
 
 // The profile with logical stacks; the rest is that of the profile. frames.folded: by line.
 export function logicalOf(profile) {
-  const { labels: { fate, isAddress }, frames, stacks, samples } = profile;
+  const { labels: { fate }, frames, stacks, samples } = profile;
   const { until, leads } = findProgram(profile);
   const folder = new Folder(profile);
   const isWhole = until.map((_, frame) => Number(frames.code.subarray(frames.first[frame], frames.first[frame + 1])
-    .every((code) => fate[code >>> 1] <= WORK && !isAddress[code >>> 1])));
+    .every((code) => fate[code >>> 1] <= WORK)));
   const places = [ROOT];
   for (let stack = 1; stack < stacks.count; stack++) {
     const place = places[stacks.parent[stack]];

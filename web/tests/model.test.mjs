@@ -89,7 +89,7 @@ test("recursion is folded on request, also if other functions are in between", (
   assert.equal(drawn(profile, treeOf(profile)), "all 4 (main 4 (f 4 (f 3 (g 3 (f 3 (h 3))), g 1)))");
 });
 
-const FATES = { work: 1, adaptor: 2, entry: 3, scheduler: 4, fixed: 5 };
+const FATES = { work: 1, address: 2, adaptor: 3, entry: 4, scheduler: 5, fixed: 6 };
 // The labels of names that begin with these words; the others are of the program.
 const fatesOf = (...names) => Object.fromEntries(names.map((name) => {
   const [word] = name.split(" ");
