@@ -1,6 +1,7 @@
 #include "cmd/recording.h"
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "cmd/command.h"
 #include "cmd/ui/message.h"
 
@@ -28,6 +29,18 @@ static void end(struct recording *recording, enum recording_end end)
 		recording->end = end;
 }
 
+/*
+ * Ctrl-C ends the command, whose end may be seen before prof gets its own signal. The first signal
+ * soon after the end is taken for that one: it asks for no more than the end of the command.
+ */
+static bool has_ended_command(struct recording *recording)
+{
+	uint64_t end_ns = recording->command_end_ns;
+
+	recording->command_end_ns = 0;
+	return end_ns && clock_now_ns() - end_ns < GRACE_MS * UINT64_C(1000000);
+}
+
 static void on_signal(void *user)
 {
 	struct recording *recording = user;
@@ -36,7 +49,7 @@ static void on_signal(void *user)
 	if (!signal_guard_next(recording->signals.guard, &signal))
 		return;
 	if (recording->is_finishing) {
-		if (signal.number != SIGUSR2)
+		if (signal.number != SIGUSR2 && !has_ended_command(recording))
 			atomic_store(&recording->cancel, true);
 	} else if (signal.number != SIGUSR2) {
 		recording->signal = signal;
@@ -52,6 +65,8 @@ static void on_command_end(void *user)
 
 	/* Of a signal and the command's end at the same time, the signal is the reason. */
 	on_signal(user);
+	if (recording->end == RECORDING_RUNS)
+		recording->command_end_ns = clock_now_ns();
 	end(recording, RECORDING_COMMAND_ENDED);
 }
 

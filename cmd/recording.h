@@ -39,8 +39,9 @@ struct recording {
 
 	enum recording_end end;
 	struct received_signal signal; /* of RECORDING_INTERRUPTED */
-	bool is_finishing;	       /* a signal cuts symbolizing short … */
-	atomic_bool cancel;	       /* … this way */
+	uint64_t command_end_ns; /* clock_now_ns() at which the command's end was seen; 0: not */
+	bool is_finishing;	 /* a signal cuts symbolizing short … */
+	atomic_bool cancel;	 /* … this way */
 };
 
 /* Of a recording that was zeroed at first. */
