@@ -220,9 +220,12 @@ static void learn_unit(struct cargo_project *project, const struct json_value *u
 	struct json_value value;
 	CLEANUP(free_ptr) char *triple = NULL;
 
+	/* null: the machine's own */
 	if (json_find(unit, "platform", &value))
 		triple = json_string(&value);
-	if (triple && !words_have(&project->triples, triple))
+	if (!triple)
+		triple = xstrdup(project->host);
+	if (!words_have(&project->triples, triple))
 		words_add(&project->triples, triple);
 	if (json_find(unit, "profile", &value))
 		learn_profile(project, &value);
@@ -257,12 +260,11 @@ static struct error *ask_all(const char *cargo, struct cargo_line *line,
 {
 	struct question question = {.cargo = cargo, .line = line};
 	CLEANUP(captured_deinit) struct captured captured = {0};
-	struct json_value config, units;
+	struct json_value config, units = {0};
 	struct error *err = ask_host(&question, project);
 
 	if (err || !project->host)
 		return err;
-	words_add(&project->triples, project->host);
 	question.is_unstable = true;
 	err = ask_config(&question, project);
 	if (!err && parse_config(project, &config))
@@ -271,6 +273,8 @@ static struct error *ask_all(const char *cargo, struct cargo_line *line,
 		err = ask_units(&question, &captured, &units);
 	if (!err && units.at)
 		learn_units(project, &units);
+	if (!project->triples.count)
+		words_add(&project->triples, project->host);
 	return err;
 }
 
@@ -281,6 +285,7 @@ struct error *cargo_project_ask(const char *cargo, char *const *words, struct ca
 	struct error *err;
 
 	cargo_line_parse(words, &line);
+	project.toolchain = line.toolchain;
 	err = ask_all(cargo, &line, &project);
 	if (err)
 		cargo_project_deinit(&project);

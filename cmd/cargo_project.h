@@ -15,10 +15,11 @@
 
 struct cargo_project {
 	char *host;	      /* the triple of the machine; NULL: cargo does not say */
-	struct words triples; /* that programs are built for; the host's is always among them */
+	struct words triples; /* that programs are built for */
 	/* Variables that add line tables to a profile that has none, "NAME=VALUE". */
 	struct words settings;
-	char *config; /* as JSON; "" : unknown */
+	const char *toolchain; /* "+nightly", borrowed; NULL: none */
+	char *config;	       /* as JSON; "" : unknown */
 	size_t config_len;
 };
 

@@ -3,6 +3,8 @@
 #include "base/alloc.h"
 #include "base/json_value.h"
 #include "base/text.h"
+#include "cmd/captured.h"
+#include "cmd/cargo_cfg.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -48,6 +50,46 @@ static char *find_relative(const char *path)
 	return NULL;
 }
 
+/* What the compiler sets for a triple; to be freed, empty: unknown. */
+static char *options_of(const struct cargo_project *project, const char *triple)
+{
+	const char *chosen = getenv("RUSTC");
+	CLEANUP(words_deinit) struct words words = {0};
+	CLEANUP(captured_deinit) struct captured captured = {0};
+	struct error *err;
+
+	words_add(&words, chosen && *chosen ? chosen : "rustc");
+	if (project->toolchain && !chosen)
+		words_add(&words, project->toolchain);
+	words_split(&words, "--print cfg --target");
+	words_add(&words, triple);
+	err = captured_run(words.items, (char *[]){NULL}, NULL, &captured);
+	if (!err)
+		return STEAL(captured.out);
+	error_free(err);
+	return xstrdup("");
+}
+
+/* The runner of the first table whose name is a predicate that holds: cargo refuses several. */
+static bool find_by_predicate(const struct cargo_project *project, const char *triple,
+			      const struct json_value *targets, struct json_value *ret)
+{
+	CLEANUP(free_ptr) char *options = NULL;
+	struct json_value target = {0};
+
+	while (json_next(targets, &target)) {
+		CLEANUP(free_ptr) char *name = json_name(&target);
+
+		if (!text_begins(name, "cfg(") || !json_find(&target, "runner", ret))
+			continue;
+		if (!options)
+			options = options_of(project, triple);
+		if (cargo_cfg_matches(name, options))
+			return true;
+	}
+	return false;
+}
+
 static void find_configured(const struct cargo_project *project, const char *triple,
 			    struct words *ret)
 {
@@ -55,8 +97,10 @@ static void find_configured(const struct cargo_project *project, const char *tri
 	char *found;
 
 	if (!json_parse(project->config, project->config_len, &config) ||
-	    !json_find(&config, "target", &targets) || !json_find(&targets, triple, &target) ||
-	    !json_find(&target, "runner", &runner))
+	    !json_find(&config, "target", &targets))
+		return;
+	if (!(json_find(&targets, triple, &target) && json_find(&target, "runner", &runner)) &&
+	    !find_by_predicate(project, triple, &targets, &runner))
 		return;
 	add_words(&runner, ret);
 	if (!ret->count || ret->items[0][0] == '/' || !strchr(ret->items[0], '/'))

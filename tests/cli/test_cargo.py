@@ -345,14 +345,16 @@ def test_the_real_nextest_is_recorded(tests):
 
 
 @pytest.mark.parametrize("each", [[], ["--each"]], ids=["merged", "each"])
-@pytest.mark.parametrize("where", ["environment", "text", "list", "relative"])
+@pytest.mark.parametrize("where", ["environment", "text", "list", "relative", "predicate"])
 def test_a_runner_of_the_users_is_kept(project, where, each):
     project.package()
     script = project.write("wrap.sh", '#!/bin/sh\necho "wrapped $1"\nshift\nexec "$@"\n')
     script.chmod(0o755)
-    chosen = {"text": f'"{script} x"', "list": f'["{script}", "x"]', "relative": '"./wrap.sh x"'}.get(where)
+    chosen = {"text": f'"{script} x"', "list": f'["{script}", "x"]', "relative": '"./wrap.sh x"',
+              "predicate": '"./wrap.sh x"'}.get(where)
+    table = "'cfg(all(unix, not(windows)))'" if where == "predicate" else host()
     if chosen:
-        project.write(".cargo/config.toml", f"[target.{host()}]\nrunner = {chosen}\n")
+        project.write(".cargo/config.toml", f"[target.{table}]\nrunner = {chosen}\n[target.'cfg(windows)']\nrunner = 'wine'\n")
     result = project(*each, "run", "-q", environment={} if chosen else {runner_variable(): f"{script} x"})
     assert result.returncode == 0, result.stderr
     assert result.stdout == "wrapped x\n0\n"
