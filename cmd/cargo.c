@@ -231,6 +231,7 @@ const struct command command_cargo = {
 	.summary = "run, test or benchmark a Rust project, and profile its programs",
 	.options = cargo_option_table,
 	.operands = OPERANDS_COMMAND,
+	.first_words = "run test bench nextest",
 	.takes_records = true,
 	.run = cargo_run,
 };

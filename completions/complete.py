@@ -49,6 +49,7 @@ class Option:
 class Command:
     name: str
     runs_command: bool
+    first_words: str
     summary: str
     formats: list = field(default_factory=list)
     options: list = field(default_factory=list)
@@ -58,7 +59,7 @@ def read_tables(lines):
     commands = []
     for kind, *fields in (line.split("\t") for line in lines):
         if kind == "command":
-            commands.append(Command(fields[0], fields[1] == "COMMAND", fields[2]))
+            commands.append(Command(fields[0], fields[1] == "COMMAND", fields[2], fields[3]))
         elif kind == "option":
             commands[-1].options.append(Option(*fields, commands[-1].formats))
         else:
@@ -114,10 +115,21 @@ _prof_run_word() # COMMAND
 	done
 }
 
+# Of the command that is run. Uses first and current of its caller.
+_prof_first_word()
+{
+	if [ -n "$first" ]; then
+		words=$first
+		_prof_candidates words "$current"
+	else
+		_prof_candidates commands "$current"
+	fi
+}
+
 _prof()
 {
 	local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
-	local commands='@COMMANDS@' options kind words run
+	local commands='@COMMANDS@' options kind words run first=
 
 	COMPREPLY=()
 	if [ "$COMP_CWORD" = 1 ]; then
@@ -132,14 +144,14 @@ _prof()
 	esac
 	case $command in @RUNNING@)
 		_prof_run_word "$command"
-		if [ "$run" -lt "$COMP_CWORD" ] && declare -F _command_offset > /dev/null; then
+		if [ "$run" -lt "$COMP_CWORD" ] && [ -z "$first" ] && declare -F _command_offset > /dev/null; then
 			_command_offset "$run"
 			return
 		elif [ "$run" -lt "$COMP_CWORD" ]; then
 			_prof_candidates files "$current"
 			return
 		elif [ "$run" = "$COMP_CWORD" ] && [ "$previous" = -- ]; then
-			_prof_candidates commands "$current"
+			_prof_first_word
 			return
 		fi
 		;;
@@ -158,7 +170,7 @@ _prof()
 		_prof_candidates words "$current"
 	else
 		case $command in
-		@RUNNING@) _prof_candidates commands "$current" ;;
+		@RUNNING@) _prof_first_word ;;
 		*) _prof_candidates files "$current" ;;
 		esac
 	fi
@@ -176,7 +188,7 @@ def bash(commands):
                 words = f" words='{' '.join(option.words)}'" if option.kind == "words" else ""
                 values.append(f"\t{names}) kind={option.kind}{words} ;;")
         names = " ".join(spelling for option in command.options for spelling in option.spellings)
-        options.append(f"\t{command.name}) options='{names}' ;;")
+        options.append(f"\t{command.name}) options='{names}'" + f" first='{command.first_words}'" * bool(command.first_words) + " ;;")
     return (BASH.replace("@VALUES@", "\n".join(values)).replace("@OPTIONS@", "\n".join(options))
             .replace("@COMMANDS@", " ".join(command.name for command in commands))
             .replace("@RUNNING@", " | ".join(command.name for command in commands if command.runs_command)))
@@ -238,7 +250,9 @@ def zsh(commands):
     cases = []
     for command in commands:
         specs = [spec for option in command.options for spec in zsh_spec(option)]
-        if command.runs_command:
+        if command.first_words:
+            head, rest = "_arguments -s -S -A '-*'", [f"'(-)1: :({command.first_words})'", "'*: :_files'"]
+        elif command.runs_command:
             head, rest = "_arguments -s -S -A '-*'", ["'(-)1: :_command_names -e'", "'*::argument:_normal'"]
         else:
             head, rest = "_arguments -s -S", ["'*: :_files'"]
@@ -287,7 +301,9 @@ def fish_command(command):
     valued = " ".join(spelling for option in command.options if option.takes_word for spelling in option.spellings)
     yield f"complete -c prof -f -n __fish_use_subcommand -a {command.name} -d {fish_quoted(command.summary)}"
     yield f"function __prof_in_{command.name}\n    __prof_in {command.name} {valued}\nend"
-    if command.runs_command:
+    if command.first_words:
+        yield f"complete -c prof -f -n __prof_in_{command.name} -a {fish_quoted(command.first_words)}"
+    elif command.runs_command:
         yield (f"complete -c prof -x -n '__fish_seen_subcommand_from {command.name}' "
                f"-a '(__fish_complete_subcommand --fcs-skip=2 {valued})'")
     for option in command.options:

@@ -2,7 +2,7 @@
  * Prints the option tables of all commands, for complete.py, which makes the shells' completions of
  * them. Lines of fields between tabs:
  *
- *	command NAME FILES|COMMAND SUMMARY
+ *	command NAME FILES|COMMAND WORDS SUMMARY    WORDS: the first operand's choices; may be empty
  *	option LETTER NAME ARGUMENT HELP     of the last command; a field may be empty
  *	format NAME SUMMARY                  one that the last command writes
  */
@@ -17,8 +17,9 @@ static const char *text(const char *maybe)
 
 static void list_command(const struct command *command)
 {
-	printf("command\t%s\t%s\t%s\n", command->name,
-	       command->operands == OPERANDS_COMMAND ? "COMMAND" : "FILES", command->summary);
+	printf("command\t%s\t%s\t%s\t%s\n", command->name,
+	       command->operands == OPERANDS_COMMAND ? "COMMAND" : "FILES",
+	       text(command->first_words), command->summary);
 	for (const struct option_entry *entry = command->options; entry->letter || entry->name;
 	     entry++)
 		if (entry->help)

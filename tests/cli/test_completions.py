@@ -53,6 +53,9 @@ COMPLETED = {
     "prof report --input recor": "prof report --input recording.data",
     "prof diff recording.data oth": "prof diff recording.data other.data",
     "prof convert --symfs direc": "prof convert --symfs directory/",
+    "prof cargo be": "prof cargo bench",
+    "prof cargo -F 99 --format folded nex": "prof cargo -F 99 --format folded nextest",
+    "prof cargo run recor": "prof cargo run recording.data",
     "prof record --duration 5 ./comm": "prof record --duration 5 ./command.sh",
 }
 
@@ -126,7 +129,7 @@ def offered(prof, command):
 def test_every_option_of_a_command_is_completed(prof, completions, command):
     options = {spelling for spelling, _ in offered(prof, command)}
     assert {"--help", "-h"} < options
-    bash = re.search(rf"^\t{command}\) options='(.*)' ;;$", (completions / "prof").read_text(), re.MULTILINE)
+    bash = re.search(rf"^\t{command}\) options='(.*?)'.* ;;$", (completions / "prof").read_text(), re.MULTILINE)
     assert set(bash[1].split()) == options
     zsh = re.search(rf"^\t{command}\)\n(.*?) ;;$", (completions / "_prof").read_text(), re.MULTILINE | re.DOTALL)
     assert set(re.findall(r"^\t+'\*(--[\w-]+?|-\w)[-+=]?\[", zsh[1], re.MULTILINE)) == options
