@@ -13,7 +13,7 @@
 #define NONE UINT32_MAX
 
 /* How much of a name is shown. */
-enum detail { SHORT, GENERICS, UNSCOPED, FULL };
+enum detail { SHORT, CLONE, GENERICS, UNSCOPED, FULL };
 
 struct resolver {
 	struct display_name *names;
@@ -28,13 +28,17 @@ static char *name_in_detail(const struct resolver *resolver, const struct displa
 			    enum detail detail)
 {
 	bool has_generics = resolver->style != NAMES_NO_GENERICS;
+	const char *clone = strstr(name->full, " [clone ");
+	CLEANUP(free_ptr) char *text = NULL;
 
 	if (detail == SHORT)
 		return short_name(name->full, has_generics ? GENERICS_SHORT : GENERICS_NONE);
 	if (!has_generics || detail == FULL)
 		return xstrdup(name->plain);
-	return detail == GENERICS ? short_name(name->full, GENERICS_ALL)
-				  : shorten_types(name->full);
+	if (detail == UNSCOPED)
+		return shorten_types(name->full);
+	text = short_name(name->full, detail == CLONE ? GENERICS_SHORT : GENERICS_ALL);
+	return xasprintf("%s%s", text, clone ? clone : "");
 }
 
 /* "main::{{closure}}" → "main::{closure:41}"; "main::{closure#0}" → "main::{closure#0:41}". */

@@ -164,7 +164,8 @@ static size_t qualifier_bytes(struct span at)
 	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
 		if (span_begins(at, words[i]))
 			return strlen(words[i]);
-	if (span_begins(at, " [clone ") || span_begins(at, " [") || span_begins(at, " ("))
+	if (span_begins(at, " [") ||
+	    (span_begins(at, " (") && !span_begins(at, " (anonymous namespace)")))
 		return span_bytes(at);
 	return 0;
 }

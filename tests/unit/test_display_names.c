@@ -95,7 +95,7 @@ static void clones_show_what_they_are(void **state)
 				       {.full = "parse(int) [clone .cold]"}};
 
 	assert_shown(NAMES_SHORT, names, 2,
-		     (const char *const[]){"parse(int)", "parse(int) [clone .cold]"});
+		     (const char *const[]){"parse", "parse [clone .cold]"});
 }
 
 static void closures_that_differ_in_nothing_else_show_their_line(void **state)

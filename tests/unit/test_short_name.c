@@ -203,6 +203,7 @@ static const struct named cpp[] = {
 	 "std::_Function_handler::_M_invoke"},
 	{"std::function<void (int)>::operator()(int) const",
 	 "std::function<void (int)>::operator()"},
+	{"long (anonymous namespace)::pick<char>(char, long)", "pick<char>"},
 	{"(anonymous namespace)::parse(char const*)", "parse"},
 	{"llvm::(anonymous namespace)::DAGCombiner::visit(llvm::SDNode*)",
 	 "llvm::DAGCombiner::visit"},
