@@ -559,7 +559,7 @@ static char *short_go_name(const char *name)
 static bool is_go(const char *name)
 {
 	return (strstr(name, ".(*") || strstr(name, "[go.shape") || strstr(name, "[...]")) &&
-	       !strstr(name, "::") && !strchr(name, ',');
+	       !strstr(name, "::") && !strstr(name, ", ");
 }
 
 /* "[unknown]", "<module>", "/src/x.js:3", "Function:~f": not of Rust or C++. */

@@ -631,7 +631,7 @@ def test_a_key_and_a_switch_show_the_logical_view(show):
     assert page.value("document.getElementById('logical').checked")
     page.value("document.getElementById('logical').click()")
     page.until("!location.hash.includes('logical')")
-    assert widths(page)["runtime::run"] == 0.9
+    assert widths(page)["tokio::runtime::run"] == 0.9
 
 
 def test_the_logical_view_is_in_the_address_and_its_folded_calls_can_be_opened(show):

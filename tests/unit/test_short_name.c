@@ -240,6 +240,7 @@ static const struct named cpp[] = {
 static const struct named go[] = {
 	{"regexp.(*Regexp).doExecute", "regexp.(*Regexp).doExecute"},
 	{"github.com/user/repo/pkg.(*Server).Handle", "pkg.(*Server).Handle"},
+	{"sync.(*Map[go.shape.string,go.shape.int]).Load", "sync.(*Map).Load"},
 	{"slices.Sort[go.shape.[]int]", "slices.Sort"},
 	{"runtime.mallocgc", "runtime.mallocgc"},
 };
@@ -249,6 +250,11 @@ static const char *const unchanged[] = {
 	"malloc",
 	"_int_malloc",
 	"[unknown]",
+	"runtime/pprof.Do",
+	"LazyCompile:~tick shop.js:12",
+	"py::f:/srv/app.py",
+	"_ZN3foo",
+	"foo.part.0",
 	"[libc.so.6+0x1234]",
 	"<module>",
 	"Function:~f /src/x.js:3:4",

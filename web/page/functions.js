@@ -55,10 +55,10 @@ export function searchPattern(text) {
   }
 }
 
-// matches: a flag for each label.
-export function search(names, text) {
+// matches: a flag for each label whose name or short name matches.
+export function search(names, text, short = names) {
   const { regexp, isText } = searchPattern(text);
-  return { matches: Uint8Array.from(names, (name) => regexp.test(name)), isText };
+  return { matches: Uint8Array.from(names, (name, i) => regexp.test(name) || regexp.test(short[i])), isText };
 }
 
 // The weight of the samples with at least one matching function, and the number of matching nodes.

@@ -63,6 +63,7 @@ const VALUE_KINDS = ["count", "cpu-time", "wall-time", "off-cpu-time", "bytes", 
 function readLabels(reader, modules) {
   const count = reader.number();
   const name = Array.from({ length: count }, () => reader.string());
+  const short = Array.from(name, (full) => reader.string() || full);
   const module = reader.column(new Uint32Array(count));
   const file = reader.column(new Uint32Array(count));
   const line = reader.column(new Uint32Array(count));
@@ -72,7 +73,7 @@ function readLabels(reader, modules) {
   const fate = flags.map((flag) => flag >> 4); // enum fate
   const runtime = reader.column(new Uint32Array(count)); // the label of its row in the logical view; 0: none
   const kind = Array.from(module, (id, i) => (isAddress[i] ? "unnamed" : modules[id].kind));
-  return { count, name, module, file, line, kind, isAddress, rank, fate, runtime };
+  return { count, name, short, module, file, line, kind, isAddress, rank, fate, runtime };
 }
 
 function readFrames(reader) {
@@ -154,6 +155,7 @@ function addGroups(profile) {
   const names = new Map();
   const add = (name) => {
     labels.name.push(name);
+    labels.short.push(name);
     labels.kind.push("group");
     return labels.name.length - 1;
   };

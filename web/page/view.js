@@ -9,7 +9,7 @@ import { stepsOf } from "./state.js";
 import { livesOf } from "./states.js";
 import { callTree, calleesOf, callersOf, inverted, shapeOf, weighed } from "./tree.js";
 import { sampleWeights } from "./weights.js";
-import { quantity, shortName, shown } from "./words.js";
+import { quantity, shown } from "./words.js";
 
 // A cache of the last result per name; another key computes it again.
 class Memory {
@@ -42,7 +42,7 @@ export class View {
     this.profile = profile;
     this.memory = new Memory();
     this.full = profile.labels.name.map(shown);
-    this.short = this.full.map((name, label) => (profile.labels.kind[label] === "group" ? name : shortName(name)));
+    this.short = profile.labels.short.map(shown);
     this.defaultGroup = defaultGroup(profile);
     this.lives = profile.intervals.count ? livesOf(profile) : null;
     this.idle = Uint8Array.from(profile.threads, (_, thread) => Number(this.lives?.[thread].isIdle ?? 0));
@@ -187,7 +187,7 @@ export class View {
   found() {
     const { q } = this.state;
     if (!q) return null;
-    return this.memory.of("found", q, () => search(this.full, q));
+    return this.memory.of("found", q, () => search(this.full, q, this.short));
   }
 
   // A flag for each sample that has a function matching the search.

@@ -96,6 +96,7 @@ export function encode({ samples, threads = [{ pid: 1, tid: 1, process: "app", n
   files.items.forEach((file) => out.string(file));
   out.number(names.items.length);
   names.items.forEach((name) => out.string(name));
+  names.items.forEach((name) => out.string(labels[name]?.short || ""));
   out.numbers(names.items.map((name) => labels[name]?.module || 0));
   out.numbers(names.items.map((name) => files.of(labels[name]?.file || "")));
   out.numbers(names.items.map((name) => labels[name]?.line || 0));

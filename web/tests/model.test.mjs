@@ -21,7 +21,7 @@ import { callTree, calleesOf, callersOf, change, childrenOf, inverted, isInlined
   from "../page/tree.js";
 import { View } from "../page/view.js";
 import { sampleWeights, histogram, threadMatcher } from "../page/weights.js";
-import { percent, points, shortName, shown, time } from "../page/words.js";
+import { percent, points, shown, time } from "../page/words.js";
 import { encode } from "./encode.mjs";
 
 const ALL = { event: 0, bySamples: true, threads: "", range: null };
@@ -442,45 +442,6 @@ test("names are escaped in an SVG", () => {
     { width: 100, height: 20, row: 20, ground: "white", ink: "black", title: "<" });
   assert.doesNotMatch(text, /<b>|<script|&"/);
   assert.match(text, /&#60;b&#62;&#38;&#34;/);
-});
-
-test("names are shortened to their most specific part", () => {
-  const names = {
-    main: "main",
-    "core::iter::traits::iterator::Iterator::fold": "Iterator::fold",
-    "alloc::vec::Vec<T,A>::push": "Vec::push",
-    "<alloc::vec::Vec<T> as core::iter::traits::collect::Extend<U>>::extend": "Vec::extend",
-    "shop::serve::{closure#0}": "serve::{closure#0}",
-    "std::vector<std::pair<int, int>, std::allocator<int> >::push_back(std::pair<int, int>&&)": "vector::push_back",
-    "void geometry::sum<int, long>(int, long)": "geometry::sum",
-    "geometry::Circle::area() const": "Circle::area",
-    "std::basic_ostream<char>& std::operator<< <char>(std::basic_ostream<char>&, char const*)": "std::operator<<",
-    "operator new(unsigned long)": "operator new",
-    "main::{lambda()#1}::operator()() const": "main::{lambda#1}::operator()",
-    "std::function<void (int)>::operator()(int) const": "function::operator()",
-    "[libfoo.so+0x1a2b]": "[libfoo.so+0x1a2b]",
-    "runtime/pprof.Do": "runtime/pprof.Do",
-    "regexp.(*Regexp).doExecute": "regexp.(*Regexp).doExecute",
-    "net/http.(*conn).serve": "http.(*conn).serve",
-    "slices.partitionOrdered[go.shape.[]int]": "slices.partitionOrdered",
-    "sync.(*Map[go.shape.string,go.shape.int]).Load": "sync.(*Map).Load",
-    "LazyCompile:~tick shop.js:12": "LazyCompile:~tick shop.js:12",
-    "py::f:/srv/app.py": "py::f:/srv/app.py",
-    "<module>": "<module>",
-    "_ZN3foo": "_ZN3foo",
-    "do_syscall_64": "do_syscall_64",
-    "(anonymous namespace)::f(int)": "f",
-    "v8::internal::(anonymous namespace)::Invoke(v8::Isolate*, v8::(anonymous namespace)::Params const&)": "internal::Invoke",
-    "<core::option::Option<&u8>>::map::<bool, <std::path::PathBuf>::_push::{closure#0}>": "Option::map",
-    "<*const u8>::copy_to": "u8::copy_to",
-    "<(A,B) as args::FromArgs>::from_args": "_::from_args",
-    "<&mut F as core::ops::FnOnce<A>>::call_once": "F::call_once",
-    "std::thread::spawn::{{closure}}::{{closure}}": "spawn::{{closure}}",
-    "foo(int) [clone .isra.0]": "foo",
-    "": "",
-  };
-  for (const [name, short] of Object.entries(names)) assert.equal(shortName(name), short, name);
-  assert.equal(shortName("<".repeat(65536)).length, 65536);
 });
 
 // WCAG 2.2, 1.4.3: a contrast of at least 4.5 to 1.

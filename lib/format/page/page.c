@@ -255,6 +255,11 @@ static void put_labels(struct page *page)
 	put(page, all);
 	for (uint32_t i = 0; i < all; i++)
 		put_text(page, i < count ? labels[i].name : fates.runtimes[i - count].name);
+	/* The names to show at first; "": the same. */
+	for (uint32_t i = 0; i < all; i++)
+		put_text(page, i < count && strcmp(labels[i].shown, labels[i].name) != 0
+				       ? labels[i].shown
+				       : "");
 	for (uint32_t i = 0; i < all; i++) {
 		uint32_t module = i < count ? labels[i].module : fates.runtimes[i - count].module;
 
@@ -562,7 +567,8 @@ static struct error *html_write(const struct profile *profile, const struct form
 	CLEANUP(page_deinit) struct page page = {.profile = profile, .event = options->event};
 	int error;
 
-	display_labels_init(&page.labels, profile);
+	display_labels_init_named(&page.labels, profile,
+				  options->names == NAMES_FULL ? NAMES_SHORT : options->names);
 	find_weights_of_samples(&page);
 	fwrite(page_before, 1, strlen(page_before), out);
 	error = put_data(&page, options, out);
