@@ -163,6 +163,15 @@ static char *plain_name(const struct task_function *function, enum task_kind kin
 	return body_name(function, body, part);
 }
 
+bool task_is_complete(const char *name)
+{
+	size_t part = last_part(name, strlen(name));
+	CLEANUP(free_ptr) char *future = future_of(name);
+	struct body body;
+
+	return future || (part && parse_body(name + part, &body));
+}
+
 char *task_name(const struct task_function *function, enum task_kind kind)
 {
 	CLEANUP(free_ptr) char *name = plain_name(function, kind);

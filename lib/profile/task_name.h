@@ -4,6 +4,7 @@
 
 #include "profile/task_rules.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* The function where a task begins. */
@@ -13,6 +14,11 @@ struct task_function {
 	uint32_t line;	  /* where it is declared; 0 when unknown */
 };
 
+/*
+ * True if the demangled name of a function says which task it is: that of a body or of the poll()
+ * of a future, with its path.
+ */
+bool task_is_complete(const char *name);
 /* To be freed. */
 char *task_name(const struct task_function *function, enum task_kind kind);
 

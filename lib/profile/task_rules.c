@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "profile/code_origin.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -45,6 +46,8 @@ static const struct task_rule rules[] = {
 	/* Go. */
 	{"runtime.goexit", MARK_BEGIN_NEXT, TASK_GOROUTINE},
 	{"runtime.main", MARK_GLUE, 0},
+	{"sync.(*WaitGroup).Go", MARK_GLUE, 0},
+	{"golang.org/x/sync/errgroup.(*Group).Go", MARK_GLUE, 0},
 
 	/* What passes a poll or a call on. */
 	{"tokio", MARK_GLUE, 0},
@@ -55,12 +58,25 @@ static const struct task_rule rules[] = {
 	{"futures_executor", MARK_GLUE, 0},
 	{"futures_lite", MARK_GLUE, 0},
 	{"futures_util", MARK_GLUE, 0},
+	{"async_channel", MARK_GLUE, 0},
 	{"async_executor", MARK_GLUE, 0},
 	{"async_global_executor", MARK_GLUE, 0},
 	{"async_io", MARK_GLUE, 0},
+	{"async_lock", MARK_GLUE, 0},
 	{"async_std", MARK_GLUE, 0},
 	{"async_task", MARK_GLUE, 0},
 	{"blocking", MARK_GLUE, 0},
+	{"concurrent_queue", MARK_GLUE, 0},
+	{"crossbeam_channel", MARK_GLUE, 0},
+	{"crossbeam_deque", MARK_GLUE, 0},
+	{"crossbeam_epoch", MARK_GLUE, 0},
+	{"crossbeam_utils", MARK_GLUE, 0},
+	{"event_listener", MARK_GLUE, 0},
+	{"mio", MARK_GLUE, 0},
+	{"parking", MARK_GLUE, 0},
+	{"parking_lot", MARK_GLUE, 0},
+	{"parking_lot_core", MARK_GLUE, 0},
+	{"polling", MARK_GLUE, 0},
 	{"smol", MARK_GLUE, 0},
 	{"embassy_executor", MARK_GLUE, 0},
 	{"pin_project", MARK_GLUE, 0},
@@ -138,7 +154,8 @@ static bool matches(const char *path, const char *rule)
 	size_t len = strlen(rule);
 
 	return !strncmp(path, rule, len) &&
-	       (!path[len] || !strncmp(path + len, "::", 2) || path[len] == ' ');
+	       (!path[len] || !strncmp(path + len, "::", 2) || path[len] == ' ' ||
+		(path[len] == '.' && strchr(rule, '.')));
 }
 
 static const struct task_rule *find(const char *path)
@@ -146,6 +163,38 @@ static const struct task_rule *find(const char *path)
 	for (size_t i = 0; i < ARRAY_SIZE(rules); i++)
 		if (matches(path, rules[i].path))
 			return &rules[i];
+	return NULL;
+}
+
+/* The length of the path at the beginning: of "shop::{impl#0}::cart<u8>" up to the bracket. */
+static size_t path_length(const char *at)
+{
+	return strspn(at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_:{}#");
+}
+
+/* "{async_fn#0}" of "{async_fn_env#0}", the type of what it keeps while it waits. To be freed. */
+static char *without_env(const char *path, size_t len)
+{
+	char *copy = xstrndup(path, len), *env;
+
+	while ((env = strstr(copy, "_env#")))
+		memmove(env, env + strlen("_env"), strlen(env + strlen("_env")) + 1);
+	return copy;
+}
+
+char *task_rule_type(const char *name)
+{
+	const char *at = strchr(name, '<');
+
+	while (at && *at) {
+		size_t len = path_length(at);
+		CLEANUP(free_ptr) char *path = len ? without_env(at, len) : NULL;
+
+		if (path && *path != ':' && strstr(path, "::") && path[strlen(path) - 1] != ':' &&
+		    !find(path) && code_origin_of("", path) == ORIGIN_PROGRAM)
+			return STEAL(path);
+		at += len ? len : 1;
+	}
 	return NULL;
 }
 
@@ -186,14 +235,13 @@ struct task_rule task_rule_of(const char *name, const char *file)
 	CLEANUP(free_ptr) char *path = task_rule_path(name);
 	CLEANUP(free_ptr) char *crate = NULL;
 	const struct task_rule *rule = find(path);
-	size_t len = strlen(path);
 
 	if (!rule && !strstr(path, "::")) {
 		crate = crate_of(file);
 		rule = *crate ? find(crate) : NULL;
 	}
 	/* Go: calls the function of a go statement with its arguments. */
-	if (!rule && len > 8 && strstr(path, ".gowrap"))
+	if (!rule && (strstr(path, ".gowrap") || code_origin_of("", name) != ORIGIN_PROGRAM))
 		return (struct task_rule){.mark = MARK_GLUE};
 	return rule ? *rule : program;
 }

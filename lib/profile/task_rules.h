@@ -7,10 +7,11 @@
  * "<async_task::raw::RawTask<F,T,S,M>>::run", "async_task::raw::RawTask<F,T,S,M>::run" and
  * "<async_task::raw::RawTask<F,T,S,M> as X>::run" it is "async_task::raw::RawTask::run". A rule
  * matches a path that is equal or continues with "::", so it matches the closures of its function,
- * too. The first rule that matches decides.
+ * too; a rule with a dot, which is of Go, one that continues with ".". The first rule that matches
+ * decides.
  *
- * A compiler that writes line tables only has no path for inlined functions, "poll<tok::Future>".
- * These are passed over if their file is of a crate or library that is no program's.
+ * A compiler that writes line tables only has no path for inlined functions, "poll<shop::Cart>".
+ * These are glue if their file is of a crate or library that is.
  */
 #ifndef PROF_PROFILE_TASK_RULES_H
 #define PROF_PROFILE_TASK_RULES_H
@@ -44,6 +45,12 @@ struct task_rule {
 
 /* The path of a demangled name; to be freed. */
 char *task_rule_path(const char *name);
+/*
+ * The first path in the generic arguments of a demangled name that is the program's and has at
+ * least two parts: of "poll<tokio::time::timeout::Timeout<shop::cart::{async_fn_env#0}>>" it is
+ * "shop::cart::{async_fn#0}". NULL: none; else to be freed.
+ */
+char *task_rule_type(const char *name);
 /* name: demangled. file: of the function; "" when unknown. */
 struct task_rule task_rule_of(const char *name, const char *file);
 

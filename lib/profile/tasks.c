@@ -2,7 +2,9 @@
 
 #include "base/alloc.h"
 #include "base/idmap.h"
+#include "base/strtab.h"
 #include "base/text.h"
+#include "profile/code_origin.h"
 #include "profile/task_name.h"
 
 #include <string.h>
@@ -13,20 +15,35 @@ struct progress {
 	enum task_mark
 		begun;	     /* a task has begun whose function is yet to come; else MARK_PROGRAM */
 	enum task_kind kind; /* of that task */
+	function_id begun_by; /* the outermost function that says so */
+	function_id type;     /* the first of the runtime whose generic arguments name the task */
 	bool may_block;
 	bool is_over; /* what follows is not of the thread: who woke it */
 };
 
+#define NO_FUNCTION UINT32_MAX
+/* The function begins several tasks: it polls a future of any type. */
+#define SEVERAL_TASKS (UINT32_MAX - 1)
+
 struct search {
 	struct tasks *tasks;
 	const struct profile *profile;
+	struct strtab *names;
 	struct task_rule *rules; /* by function */
-	struct idmap ids;	 /* (function, kind) → index of its task */
+	struct idmap functions;	 /* (function, kind) → index of the task that begins there */
+	struct idmap types;	 /* (function of a runtime, kind) → the task that it names */
+	struct idmap begun;	 /* (function of a runtime, kind) → the task that it begins */
+	struct idmap ids;	 /* (name, kind) → index of the task */
 };
 
 static const char *string_of(const struct search *search, string_id id)
 {
 	return profile_string(search->profile, id);
+}
+
+static const char *name_of(const struct search *search, function_id id)
+{
+	return string_of(search, profile_get_function(search->profile, id)->name);
 }
 
 /* False if there are no tasks. */
@@ -48,30 +65,107 @@ static bool find_rules(struct search *search)
 	return any;
 }
 
-static uint32_t add_task(struct search *search, function_id id, enum task_kind kind)
-{
-	const struct profile_function *function = profile_get_function(search->profile, id);
-	struct tasks *tasks = search->tasks;
-	const struct task_function described = {
-		.name = string_of(search, function->name),
-		.file = string_of(search, function->file),
-		.line = function->start_line,
-	};
+/* ---- naming ---- */
 
+static uint32_t add_task(struct search *search, const struct task_function *function,
+			 enum task_kind kind)
+{
+	CLEANUP(free_ptr) char *name = task_name(function, kind);
+	struct tasks *tasks = search->tasks;
+	uint32_t *id = idmap_put(&search->ids, strtab_add(search->names, name), kind);
+
+	if (*id != IDMAP_NONE)
+		return *id;
 	GROW(tasks->items, tasks->count, tasks->room);
-	tasks->items[tasks->count] = (struct task){.name = task_name(&described, kind),
-						   .kind = kind};
-	return tasks->count++;
+	tasks->items[tasks->count] = (struct task){.name = STEAL(name), .kind = kind};
+	return *id = tasks->count++;
+}
+
+static uint32_t task_at(struct search *search, function_id id, enum task_kind kind)
+{
+	uint32_t *task = idmap_put(&search->functions, id, kind);
+	const struct profile_function *function = profile_get_function(search->profile, id);
+
+	if (*task == IDMAP_NONE)
+		*task = add_task(search,
+				 &(struct task_function){
+					 .name = string_of(search, function->name),
+					 .file = string_of(search, function->file),
+					 .line = function->start_line,
+				 },
+				 kind);
+	return *task;
+}
+
+/* The task that the generic arguments of a function name, or NO_TASK. */
+static uint32_t task_of_type(struct search *search, function_id id, enum task_kind kind)
+{
+	uint32_t *task = idmap_put(&search->types, id, kind);
+	CLEANUP(free_ptr) char *type = NULL;
+
+	if (*task != IDMAP_NONE)
+		return *task;
+	type = task_rule_type(name_of(search, id));
+	if (type)
+		*task = add_task(search, &(struct task_function){.name = type, .file = ""}, kind);
+	return *task;
+}
+
+/*
+ * The task that begins at this function. The type says more than the name of an inlined function
+ * without path, or of one that the future calls while the future itself is inlined.
+ */
+static uint32_t task_of(struct search *search, const struct progress *progress,
+			function_id function)
+{
+	uint32_t task = NO_TASK;
+
+	if (progress->type != NO_FUNCTION && !task_is_complete(name_of(search, function)))
+		task = task_of_type(search, progress->type, progress->kind);
+	return task != NO_TASK ? task : task_at(search, function, progress->kind);
+}
+
+/* ---- walking ---- */
+
+static void note_begun(struct search *search, const struct progress *progress)
+{
+	uint32_t *task = idmap_put(&search->begun, progress->begun_by, progress->kind);
+
+	if (*task == IDMAP_NONE)
+		*task = progress->task;
+	else if (*task != progress->task)
+		*task = SEVERAL_TASKS;
+}
+
+static void enter_program(struct search *search, struct progress *progress, function_id function)
+{
+	if (progress->begun == MARK_PROGRAM)
+		return;
+	progress->task = task_of(search, progress, function);
+	note_begun(search, progress);
+	progress->begun = MARK_PROGRAM;
+}
+
+static void note_type(struct search *search, struct progress *progress, function_id function)
+{
+	if (progress->begun != MARK_PROGRAM && progress->type == NO_FUNCTION &&
+	    task_of_type(search, function, progress->kind) != NO_TASK)
+		progress->type = function;
 }
 
 static void begin(struct search *search, struct progress *progress, function_id function)
 {
-	uint32_t *id = idmap_put(&search->ids, function, progress->kind);
+	const struct task_rule *rule = &search->rules[function];
 
-	if (*id == IDMAP_NONE)
-		*id = add_task(search, function, progress->kind);
-	progress->task = *id;
-	progress->begun = MARK_PROGRAM;
+	if (progress->begun != rule->mark || rule->kind != progress->kind)
+		*progress = (struct progress){
+			.task = NO_TASK,
+			.begun = rule->mark,
+			.kind = rule->kind,
+			.begun_by = function,
+			.type = NO_FUNCTION,
+		};
+	note_type(search, progress, function);
 }
 
 static void enter_function(struct search *search, struct progress *progress, function_id function)
@@ -81,17 +175,15 @@ static void enter_function(struct search *search, struct progress *progress, fun
 
 	switch (is_next ? MARK_PROGRAM : rule->mark) {
 	case MARK_PROGRAM:
-		if (progress->begun != MARK_PROGRAM)
-			begin(search, progress, function);
+		enter_program(search, progress, function);
 		break;
 	case MARK_OUTERMOST:
-		if (progress->task != NO_TASK || progress->begun == MARK_BEGIN)
-			break;
-		/* fallthrough */
+		if (progress->task == NO_TASK && progress->begun != MARK_BEGIN)
+			begin(search, progress, function);
+		break;
 	case MARK_BEGIN:
 	case MARK_BEGIN_NEXT:
-		*progress =
-			(struct progress){.task = NO_TASK, .begun = rule->mark, .kind = rule->kind};
+		begin(search, progress, function);
 		break;
 	case MARK_END:
 		*progress = (struct progress){.task = NO_TASK};
@@ -100,21 +192,57 @@ static void enter_function(struct search *search, struct progress *progress, fun
 		progress->may_block = true;
 		break;
 	case MARK_GLUE:
+		note_type(search, progress, function);
 		break;
 	}
+}
+
+/* "[woken by NAME]" (record/wait_stacks.h) */
+static bool is_waker(const struct search *search, const struct profile_frame *frame)
+{
+	return frame->module == PROFILE_SYNTHETIC &&
+	       text_begins(string_of(search, (string_id)frame->offset), "[woken by ");
+}
+
+/* No task begins in the kernel or in a C library. */
+static bool has_program(const struct search *search, const struct profile_frame *frame)
+{
+	const struct profile_module *module = profile_get_module(search->profile, frame->module);
+	const char *path = string_of(search, module->path);
+	const char *slash = strrchr(path, '/');
+
+	return module->kind != PROFILE_MODULE_SYNTHETIC && module->kind != PROFILE_MODULE_KERNEL &&
+	       module->kind != PROFILE_MODULE_VDSO &&
+	       code_origin_of(slash ? slash + 1 : path, "") == ORIGIN_PROGRAM;
 }
 
 static void enter_frame(struct search *search, struct progress *progress, frame_id id)
 {
 	struct profile_frame frame = profile_get_frame(search->profile, id);
 
-	/* "[woken by NAME]" (record/wait_stacks.h) */
-	if (frame.module == PROFILE_SYNTHETIC)
-		progress->is_over = text_begins(
-			profile_string(search->profile, (string_id)frame.offset), "[woken by ");
-	for (unsigned i = frame.line_count; !progress->is_over && i-- > 0;)
-		if (frame.module != PROFILE_SYNTHETIC)
-			enter_function(search, progress, frame.lines[i].function);
+	progress->is_over = is_waker(search, &frame);
+	if (progress->is_over || !has_program(search, &frame))
+		return;
+	for (unsigned i = frame.line_count; i-- > 0;)
+		enter_function(search, progress, frame.lines[i].function);
+}
+
+/*
+ * Of the runtime's own work for a task, whose function is not in the stack: the only one that the
+ * runtime's function begins, as there is a copy of it for each type of future; else that of the
+ * type.
+ */
+static uint32_t finished(struct search *search, const struct progress *progress)
+{
+	uint32_t task;
+
+	if (progress->task != NO_TASK || progress->begun != MARK_BEGIN)
+		return progress->task;
+	task = idmap_get(&search->begun, progress->begun_by, progress->kind);
+	if (task != IDMAP_NONE && task != SEVERAL_TASKS)
+		return task;
+	return progress->type == NO_FUNCTION ? NO_TASK
+					     : task_of_type(search, progress->type, progress->kind);
 }
 
 /* A parent's id is below its children's. */
@@ -124,26 +252,32 @@ static void walk(struct search *search)
 	struct tasks *tasks = search->tasks;
 	CLEANUP(free_ptr) struct progress *known = xcalloc(stacks.count, sizeof(*known));
 
-	tasks->of_stack = xcalloc(stacks.count, sizeof(*tasks->of_stack));
-	tasks->may_block = xcalloc(stacks.count, sizeof(*tasks->may_block));
-	known[STACK_EMPTY].task = tasks->of_stack[STACK_EMPTY] = NO_TASK;
+	known[STACK_EMPTY].task = NO_TASK;
 	for (stack_id i = 1; i < stacks.count; i++) {
 		known[i] = known[stacks.items[i].parent];
 		if (!known[i].is_over)
 			enter_frame(search, &known[i], stacks.items[i].frame);
-		tasks->of_stack[i] = known[i].task;
+	}
+	tasks->of_stack = xcalloc(stacks.count, sizeof(*tasks->of_stack));
+	tasks->may_block = xcalloc(stacks.count, sizeof(*tasks->may_block));
+	for (stack_id i = 0; i < stacks.count; i++) {
+		tasks->of_stack[i] = finished(search, &known[i]);
 		tasks->may_block[i] = known[i].may_block;
 	}
 }
 
 void tasks_find(struct tasks *tasks, const struct profile *profile)
 {
-	struct search search = {.tasks = tasks, .profile = profile};
+	struct search search = {.tasks = tasks, .profile = profile, .names = strtab_new()};
 
 	*tasks = (struct tasks){0};
 	if (find_rules(&search))
 		walk(&search);
 	free(search.rules);
+	strtab_free(search.names);
+	idmap_deinit(&search.functions);
+	idmap_deinit(&search.types);
+	idmap_deinit(&search.begun);
 	idmap_deinit(&search.ids);
 }
 
