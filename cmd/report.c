@@ -8,6 +8,7 @@
 #include "cmd/profile_header.h"
 #include "cmd/ui/message.h"
 #include "report/logical.h"
+#include "report/waiting.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -82,13 +83,38 @@ static struct error *make_trees(struct report *report)
 	return NULL;
 }
 
+static enum name_style names_of(const struct report_options *options)
+{
+	return names_option_style(&options->names, options->json ? NAMES_FULL : NAMES_SHORT);
+}
+
+/* Before the code of runtimes is folded: it shows where tasks begin. */
+static struct error *find_blocked_tasks(struct report *report)
+{
+	struct selection_options selection = report->options->selection;
+	const struct profile *profile = report->input->profile;
+	struct view waiting;
+	event_id event;
+	struct error *err;
+
+	if (!row_by_is_task(&report->options->by.row) || !waiting_event(profile, &event))
+		return NULL;
+	selection.event = VALUE_OFF_CPU_EVENT;
+	err = selection_view(&selection, profile, report->path, names_of(report->options),
+			     &waiting);
+	if (err)
+		return err;
+	report->has_waiting = true;
+	blocked_tasks_init(&report->blocked, &waiting);
+	view_deinit(&waiting);
+	return NULL;
+}
+
 static struct error *make_report(struct report *report)
 {
 	const struct report_options *options = report->options;
-	enum name_style names = names_option_style(&options->names,
-						   options->json ? NAMES_FULL : NAMES_SHORT);
 	struct error *err = selection_view(&options->selection, report->profile, report->path,
-					   names, &report->view);
+					   names_of(options), &report->view);
 
 	if (err)
 		return err;
@@ -128,6 +154,7 @@ static void show_text(const struct report *report, const struct table_writer *wr
 	}
 	put_hint(report, writer);
 	report_table(report, writer);
+	report_blocked_tasks(report, writer);
 	report_tree(report, writer, &report->calls, "calls");
 	report_tree(report, writer, &report->callers, "callers");
 	report_tree(report, writer, &report->callees, "callees");
@@ -157,6 +184,7 @@ static void report_deinit(struct report *report)
 	pruned_tree_deinit(&report->callers);
 	pruned_tree_deinit(&report->callees);
 	free(report->chosen);
+	blocked_tasks_deinit(&report->blocked);
 	view_deinit(&report->view);
 }
 
@@ -167,6 +195,8 @@ static int report_on(const struct report_options *options, const char *path)
 	struct report report = {.options = options, .path = path, .input = &input};
 	struct error *err = input_read(path, &options->input, &input);
 
+	if (!err)
+		err = find_blocked_tasks(&report);
 	if (!err && options->logical)
 		input_make_logical(&input);
 	if (!err) {

@@ -6,6 +6,7 @@
 
 #include "cmd/report_options.h"
 #include "cmd/ui/table.h"
+#include "report/blocked_tasks.h"
 #include "report/pruned_tree.h"
 
 struct report {
@@ -21,6 +22,9 @@ struct report {
 	struct rows rows;
 	struct pruned_tree calls; /* unless callers or callees are shown */
 	struct pruned_tree callers, callees;
+	/* Of tasks, if waiting was recorded: */
+	bool has_waiting;
+	struct blocked_tasks blocked;
 	bool *chosen; /* the functions whose callers or callees are shown, by label */
 };
 
@@ -28,6 +32,9 @@ struct report {
 void report_table(const struct report *report, const struct table_writer *writer);
 void report_tree(const struct report *report, const struct table_writer *writer,
 		 const struct pruned_tree *pruned, const char *heading);
+
+/* Which tasks block their executor, a line each. */
+void report_blocked_tasks(const struct report *report, const struct table_writer *writer);
 
 /* prof-report(1) describes the schema. */
 void report_json(const struct report *report, FILE *out);

@@ -75,6 +75,14 @@ static void put_sums(struct writer *writer, struct sum self, struct sum total)
 	json_put_sum(&writer->json, "total", total, writer->counts_samples);
 }
 
+static void put_blocked_of(struct writer *writer, const char *name)
+{
+	const struct blocked_task *task = blocked_tasks_find(&writer->report->blocked, name);
+
+	if (task)
+		json_put_number(&writer->json, "blocked_ns", task->blocked_ns);
+}
+
 static void put_row(struct writer *writer, const struct row *row)
 {
 	enum row_key key = writer->report->by.key;
@@ -92,6 +100,8 @@ static void put_row(struct writer *writer, const struct row *row)
 		put_place(writer, row->file, row->line);
 	}
 	put_sums(writer, row->self, row->total);
+	if (writer->report->has_waiting)
+		put_blocked_of(writer, row->name);
 	if (row->reason != ROW_NO_LABEL) {
 		json_put_text(&writer->json, "reason",
 			      writer->report->view.labels.items[row->reason].name);
@@ -119,6 +129,33 @@ static void put_rows(struct writer *writer)
 		put_row(writer, row_table_row(&table, i));
 	json_end_array(&writer->json);
 	row_table_deinit(&table);
+}
+
+static void put_blocked(struct json *json, const struct blocked_task *task)
+{
+	json_begin_object(json);
+	json_put_text(json, "task", task->name);
+	json_put_number(json, "blocked_ns", task->blocked_ns);
+	json_put_text(json, "reason", task->reason);
+	json_put_number(json, "reason_ns", task->place_ns);
+	if (task->call)
+		json_put_text(json, "call", task->call);
+	if (task->text)
+		json_put_text(json, "text", task->text);
+	json_end_object(json);
+}
+
+static void put_blocked_tasks(struct writer *writer)
+{
+	const struct blocked_tasks *blocked = &writer->report->blocked;
+
+	if (!writer->report->has_waiting)
+		return;
+	json_key(&writer->json, "blocked");
+	json_begin_array(&writer->json);
+	for (size_t i = 0; i < blocked->count; i++)
+		put_blocked(&writer->json, &blocked->items[i]);
+	json_end_array(&writer->json);
 }
 
 /* A flat list with parents before children: many JSON readers cannot read deep trees. */
@@ -282,6 +319,7 @@ void report_json(const struct report *report, FILE *out)
 	if (report->by.key == ROW_LABEL)
 		json_put_text(json, "label", report->by.label);
 	put_rows(&writer);
+	put_blocked_tasks(&writer);
 	if (!report->chosen && !report->options->no_tree)
 		put_tree(&writer, "calls", &report->calls);
 	if (report->options->callers)

@@ -9,8 +9,9 @@
 
 enum {
 	DEFAULT_ROWS = 20,
-	WIDE = 100,	 /* columns of the screen from which on bars are longer … */
-	VERY_WIDE = 140, /* … and places are shown */
+	BLOCKED_COLUMNS = 9, /* "123.45 ms" */
+	WIDE = 100,	     /* columns of the screen from which on bars are longer … */
+	VERY_WIDE = 140,     /* … and places are shown */
 };
 
 struct table {
@@ -29,7 +30,8 @@ static size_t at_most(size_t value, size_t most)
 static size_t left_columns(const struct table *table)
 {
 	return 2 * SHARE_COLUMNS + 1 +
-	       (table->report->options->shows_samples ? SAMPLES_COLUMNS : 0) + 1 + table->bar + 1;
+	       (table->report->options->shows_samples ? SAMPLES_COLUMNS : 0) +
+	       (table->report->has_waiting ? BLOCKED_COLUMNS : 0) + 1 + table->bar + 1;
 }
 
 static void find_layout(struct table *table)
@@ -59,6 +61,8 @@ static void put_heading(const struct table *table)
 		SHARE_COLUMNS, "self", SHARE_COLUMNS, "total");
 	if (table->report->options->shows_samples)
 		fprintf(writer->out, "%*s", SAMPLES_COLUMNS, "samples");
+	if (table->report->has_waiting)
+		fprintf(writer->out, "%*s", BLOCKED_COLUMNS, "blocked");
 	fprintf(writer->out, " %*s %s", (int)table->bar, "", name);
 	if (table->detail) {
 		table_padding(writer, printable_columns(name), table->name + 2);
@@ -100,6 +104,14 @@ static void put_names(const struct table *table, const struct row *row)
 	}
 }
 
+static void put_blocked(const struct table *table, const struct row *row)
+{
+	const struct blocked_task *task = blocked_tasks_find(&table->report->blocked, row->name);
+
+	fprintf(table->writer->out, "%*s", BLOCKED_COLUMNS,
+		task ? humanize_time(task->blocked_ns).text : "");
+}
+
 static void put_row(const struct table *table, const struct row *row)
 {
 	const struct table_writer *writer = table->writer;
@@ -111,6 +123,8 @@ static void put_row(const struct table *table, const struct row *row)
 	table_share(writer, row->total.weight);
 	if (table->report->options->shows_samples)
 		fprintf(writer->out, "%*s", SAMPLES_COLUMNS, humanize_count(drawn.samples).text);
+	if (table->report->has_waiting)
+		put_blocked(table, row);
 	fprintf(writer->out, " %s ", shown_bar);
 	put_names(table, row);
 	fputc('\n', writer->out);
@@ -172,4 +186,19 @@ void report_table(const struct report *report, const struct table_writer *writer
 		put_hidden(&table);
 	}
 	row_table_deinit(&table.rows);
+}
+
+void report_blocked_tasks(const struct report *report, const struct table_writer *writer)
+{
+	bool is_first = true;
+
+	for (size_t i = 0; i < report->blocked.count; i++) {
+		const char *text = report->blocked.items[i].text;
+		CLEANUP(free_ptr) char *line = text ? printable(text) : NULL;
+
+		if (!line)
+			continue;
+		fprintf(writer->out, "%s%s\n", is_first ? "\n" : "", line);
+		is_first = false;
+	}
 }

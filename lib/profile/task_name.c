@@ -39,6 +39,11 @@ const char *task_file(const char *path)
 	return best ? best + 1 : *path == '/' && slash ? slash + 1 : path;
 }
 
+static bool is_polled(enum task_kind kind)
+{
+	return kind == TASK_FUTURE || kind == TASK_ROOT || kind == TASK_SHARED_ROOT;
+}
+
 /* A part of a path that is a body without a name: "{{closure}}", "{closure#1}", "{async_block#0}".
  */
 struct body {
@@ -114,18 +119,36 @@ static char *future_of(const char *name)
 	return *name == '<' && as ? xstrndup(name + 1, (size_t)(as - name - 1)) : NULL;
 }
 
+/* "0.2" of "main::{async_block#0}::{closure#2}": which body of the function it is, and of its
+ * bodies. "": unknown. To be freed. */
+static char *numbers_of(const char *path)
+{
+	char *numbers = xstrdup("");
+	size_t len = strlen(path), part;
+	struct body body;
+
+	while ((part = last_part(path, len)) && parse_body(path + part, &body) &&
+	       body.number >= 0) {
+		char *longer = xasprintf("%d%s%s", body.number, *numbers ? "." : "", numbers);
+
+		free(numbers);
+		numbers = longer;
+		len = part - 2;
+	}
+	return numbers;
+}
+
 static char *body_name(const struct task_function *function, struct body body, size_t part)
 {
 	CLEANUP(free_ptr) char *of = NULL;
+	CLEANUP(free_ptr) char *numbers = numbers_of(function->name);
 
 	if (function->line && *function->file)
 		return xasprintf("%s %s:%u", body.what, task_file(function->file), function->line);
 	if (!part)
 		return xasprintf("%s %s", body.what, task_file(function->file));
 	of = function_of(function->name, part - 2);
-	if (body.number >= 0)
-		return xasprintf("%s #%d of %s", body.what, body.number, of);
-	return xasprintf("%s of %s", body.what, of);
+	return xasprintf("%s%s%s of %s", body.what, *numbers ? " #" : "", numbers, of);
 }
 
 /* Without debug information the body of an async function is a closure directly below a function.
@@ -138,7 +161,7 @@ static bool is_async_function(const struct task_function *function, struct body 
 	if (!part || !strcmp(body.what, "async fn"))
 		return part;
 	return !function->line && !strcmp(body.what, "closure") && body.number <= 0 &&
-	       (kind == TASK_FUTURE || kind == TASK_ROOT) &&
+	       is_polled(kind) &&
 	       !parse_body(function->name + last_part(function->name, part - 2), &outer);
 }
 
@@ -157,8 +180,7 @@ static char *plain_name(const struct task_function *function, enum task_kind kin
 		return function_of(function->name, len);
 	if (is_async_function(function, body, part, kind))
 		return function_of(function->name, part - 2);
-	if (!function->line && (kind == TASK_FUTURE || kind == TASK_ROOT) &&
-	    !strcmp(body.what, "closure"))
+	if (!function->line && is_polled(kind) && !strcmp(body.what, "closure"))
 		body.what = "async block";
 	return body_name(function, body, part);
 }
@@ -177,7 +199,8 @@ char *task_name(const struct task_function *function, enum task_kind kind)
 	CLEANUP(free_ptr) char *name = plain_name(function, kind);
 
 	return xasprintf("%s%s", name,
-			 kind == TASK_ROOT	 ? " (block_on)"
-			 : kind == TASK_BLOCKING ? " (spawn_blocking)"
-						 : "");
+			 kind == TASK_BLOCKING ? " (spawn_blocking)"
+			 : !is_polled(kind)    ? ""
+			 : kind == TASK_FUTURE ? ""
+					       : " (block_on)");
 }

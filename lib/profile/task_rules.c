@@ -22,7 +22,8 @@ static const struct task_rule rules[] = {
 	{"tokio::runtime::scheduler::multi_thread::worker::block_in_place", MARK_MAY_BLOCK, 0},
 	{"tokio::runtime::scheduler::block_in_place::block_in_place", MARK_MAY_BLOCK, 0},
 	{"tokio::runtime::park::CachedParkThread::block_on", MARK_OUTERMOST, TASK_ROOT},
-	{"tokio::runtime::scheduler::current_thread::CoreGuard::block_on", MARK_OUTERMOST, TASK_ROOT},
+	{"tokio::runtime::scheduler::current_thread::CoreGuard::block_on", MARK_OUTERMOST,
+	 TASK_SHARED_ROOT},
 
 	/* smol and async-std: blocking's threads run their closures as futures of async-task, too. */
 	{"blocking::unblock", MARK_BEGIN, TASK_BLOCKING},
@@ -49,45 +50,17 @@ static const struct task_rule rules[] = {
 	{"sync.(*WaitGroup).Go", MARK_GLUE, 0},
 	{"golang.org/x/sync/errgroup.(*Group).Go", MARK_GLUE, 0},
 
-	/* What passes a poll or a call on. */
-	{"tokio", MARK_GLUE, 0},
-	{"tokio_util", MARK_GLUE, 0},
-	{"tokio_stream", MARK_GLUE, 0},
-	{"futures", MARK_GLUE, 0},
-	{"futures_core", MARK_GLUE, 0},
-	{"futures_executor", MARK_GLUE, 0},
-	{"futures_lite", MARK_GLUE, 0},
-	{"futures_util", MARK_GLUE, 0},
+	/* What executors work with, beside what is no program's anyway (code_rules.h). */
 	{"async_channel", MARK_GLUE, 0},
-	{"async_executor", MARK_GLUE, 0},
-	{"async_global_executor", MARK_GLUE, 0},
-	{"async_io", MARK_GLUE, 0},
 	{"async_lock", MARK_GLUE, 0},
 	{"async_std", MARK_GLUE, 0},
-	{"async_task", MARK_GLUE, 0},
-	{"blocking", MARK_GLUE, 0},
 	{"concurrent_queue", MARK_GLUE, 0},
-	{"crossbeam_channel", MARK_GLUE, 0},
-	{"crossbeam_deque", MARK_GLUE, 0},
-	{"crossbeam_epoch", MARK_GLUE, 0},
-	{"crossbeam_utils", MARK_GLUE, 0},
 	{"event_listener", MARK_GLUE, 0},
-	{"mio", MARK_GLUE, 0},
 	{"parking", MARK_GLUE, 0},
-	{"parking_lot", MARK_GLUE, 0},
-	{"parking_lot_core", MARK_GLUE, 0},
-	{"polling", MARK_GLUE, 0},
 	{"smol", MARK_GLUE, 0},
-	{"embassy_executor", MARK_GLUE, 0},
-	{"pin_project", MARK_GLUE, 0},
-	{"pin_project_lite", MARK_GLUE, 0},
-	{"rayon", MARK_GLUE, 0},
-	{"rayon_core", MARK_GLUE, 0},
+	{"tokio_util", MARK_GLUE, 0},
 	{"tracing", MARK_GLUE, 0},
 	{"tracing_futures", MARK_GLUE, 0},
-	{"std", MARK_GLUE, 0},
-	{"core", MARK_GLUE, 0},
-	{"alloc", MARK_GLUE, 0},
 };
 /* clang-format on */
 
@@ -166,6 +139,14 @@ static const struct task_rule *find(const char *path)
 	return NULL;
 }
 
+/* It comes with the language, or is one of the libraries that code_rules.h knows. */
+static bool is_library(const char *name)
+{
+	struct code_class class = code_class_of("", name);
+
+	return class.origin != ORIGIN_PROGRAM || class.role != ROLE_PROGRAM;
+}
+
 /* The length of the path at the beginning: of "shop::{impl#0}::cart<u8>" up to the bracket. */
 static size_t path_length(const char *at)
 {
@@ -191,7 +172,7 @@ char *task_rule_type(const char *name)
 		CLEANUP(free_ptr) char *path = len ? without_env(at, len) : NULL;
 
 		if (path && *path != ':' && strstr(path, "::") && path[strlen(path) - 1] != ':' &&
-		    !find(path) && code_origin_of("", path) == ORIGIN_PROGRAM)
+		    !find(path) && !is_library(path))
 			return STEAL(path);
 		at += len ? len : 1;
 	}
@@ -229,19 +210,23 @@ static char *crate_of(const char *file)
 	return name;
 }
 
+/* A function without a path is what its file is. */
+static bool is_glue(const char *name, const char *path, const char *file)
+{
+	CLEANUP(free_ptr) char *crate = strstr(path, "::") ? xstrdup("") : crate_of(file);
+	CLEANUP(free_ptr) char *in_crate = *crate ? xasprintf("%s::", crate) : NULL;
+
+	/* The latter is Go's and calls the function of a go statement with its arguments. */
+	return (in_crate && (find(crate) || is_library(in_crate))) || is_library(name) ||
+	       strstr(path, ".gowrap");
+}
+
 struct task_rule task_rule_of(const char *name, const char *file)
 {
-	static const struct task_rule program = {.mark = MARK_PROGRAM};
 	CLEANUP(free_ptr) char *path = task_rule_path(name);
-	CLEANUP(free_ptr) char *crate = NULL;
 	const struct task_rule *rule = find(path);
 
-	if (!rule && !strstr(path, "::")) {
-		crate = crate_of(file);
-		rule = *crate ? find(crate) : NULL;
-	}
-	/* Go: calls the function of a go statement with its arguments. */
-	if (!rule && (strstr(path, ".gowrap") || code_origin_of("", name) != ORIGIN_PROGRAM))
-		return (struct task_rule){.mark = MARK_GLUE};
-	return rule ? *rule : program;
+	if (rule)
+		return *rule;
+	return (struct task_rule){.mark = is_glue(name, path, file) ? MARK_GLUE : MARK_PROGRAM};
 }

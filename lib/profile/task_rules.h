@@ -18,13 +18,17 @@
 
 #include <stddef.h>
 
+/* A future of this type is a closure on a thread that may block. */
+#define TASK_BLOCKING_TYPE "tokio::runtime::blocking::task::BlockingTask<"
+
 /* What a task is. */
 enum task_kind {
-	TASK_FUTURE,	/* polled by an executor, whose threads must not block */
-	TASK_ROOT,	/* the future that a thread polls itself: block_on() */
-	TASK_BLOCKING,	/* a closure on a thread that may block: spawn_blocking() */
-	TASK_JOB,	/* a closure of a pool: rayon */
-	TASK_GOROUTINE, /* its scheduler gives its thread to others when it blocks */
+	TASK_FUTURE,	  /* polled by an executor, whose threads must not block */
+	TASK_ROOT,	  /* the future that a thread polls itself, and no other: block_on() */
+	TASK_SHARED_ROOT, /* the same on a thread that polls others, too */
+	TASK_BLOCKING,	  /* a closure on a thread that may block: spawn_blocking() */
+	TASK_JOB,	  /* a closure of a pool: rayon */
+	TASK_GOROUTINE,	  /* its scheduler gives its thread to others when it blocks */
 };
 
 enum task_mark {

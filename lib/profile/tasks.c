@@ -111,6 +111,13 @@ static uint32_t task_of_type(struct search *search, function_id id, enum task_ki
 	return *task;
 }
 
+/* Its name and place say which task it is. */
+static bool is_complete(const struct search *search, function_id function)
+{
+	return profile_get_function(search->profile, function)->start_line &&
+	       task_is_complete(name_of(search, function));
+}
+
 /*
  * The task that begins at this function. The type says more than the name of an inlined function
  * without path, or of one that the future calls while the future itself is inlined.
@@ -120,7 +127,7 @@ static uint32_t task_of(struct search *search, const struct progress *progress,
 {
 	uint32_t task = NO_TASK;
 
-	if (progress->type != NO_FUNCTION && !task_is_complete(name_of(search, function)))
+	if (progress->type != NO_FUNCTION && !is_complete(search, function))
 		task = task_of_type(search, progress->type, progress->kind);
 	return task != NO_TASK ? task : task_at(search, function, progress->kind);
 }
@@ -148,8 +155,12 @@ static void enter_program(struct search *search, struct progress *progress, func
 
 static void note_type(struct search *search, struct progress *progress, function_id function)
 {
-	if (progress->begun != MARK_PROGRAM && progress->type == NO_FUNCTION &&
-	    task_of_type(search, function, progress->kind) != NO_TASK)
+	if (progress->begun == MARK_PROGRAM || progress->type != NO_FUNCTION)
+		return;
+	/* Line tables have no path for BlockingTask's poll() if it is inlined. */
+	if (progress->kind == TASK_FUTURE && strstr(name_of(search, function), TASK_BLOCKING_TYPE))
+		progress->kind = TASK_BLOCKING;
+	if (task_of_type(search, function, progress->kind) != NO_TASK)
 		progress->type = function;
 }
 

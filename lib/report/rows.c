@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/humanize.h"
+#include "profile/tasks.h"
 #include "report/tally.h"
 #include "report/waiting_place.h"
 
@@ -432,6 +433,11 @@ char *row_reason(const struct view *view, const struct row *row)
 	if (is_nearly_all(row->kind_weight, row->self.weight))
 		return xstrdup(text);
 	return xasprintf("%s %s", text, humanize_share(row->kind_weight, row->self.weight).text);
+}
+
+bool row_by_is_task(const struct row_by *by)
+{
+	return by->key == ROW_LABEL && !strcmp(by->label, TASK_LABEL);
 }
 
 const char *row_by_name(const struct row_by *by)

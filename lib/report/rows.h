@@ -27,6 +27,9 @@ struct row_by {
 	const char *label; /* of ROW_LABEL: its key; else NULL */
 };
 
+/* A row is a task (profile/tasks.h). */
+bool row_by_is_task(const struct row_by *by);
+
 #define ROW_NO_LABEL UINT32_MAX
 
 struct row {
