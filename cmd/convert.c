@@ -10,7 +10,6 @@
 struct convert_options {
 	struct output_options output;
 	struct input_options input;
-	bool logical;
 };
 
 struct conversion {
@@ -28,11 +27,7 @@ static const struct option_entry table[] = {
 		'e', "event", "NAME",
 		"write this event; formats with several events show it first (default: the first)",
 		option_string, offsetof(struct convert_options, output.event)),
-	OPTION_ENTRY(
-		0, "logical", NULL,
-		"fold code of runtimes (tokio, rayon, std, Go) into the program's functions that "
-		"it calls",
-		option_true, offsetof(struct convert_options, logical)),
+	INPUT_LOGICAL_ENTRY(struct convert_options, input),
 	OUTPUT_ENTRIES(struct convert_options, output),
 	INPUT_SYMFS_ENTRY(struct convert_options, input),
 	{0},
@@ -65,7 +60,7 @@ static int convert(struct conversion *conversion)
 	if (status != STATUS_OK)
 		return status;
 	err = read_input(conversion);
-	if (!err && conversion->options.logical)
+	if (!err && conversion->options.input.logical)
 		input_make_logical(&conversion->input);
 	if (!err)
 		err = output_choose_event(&conversion->options.output, input->profile,

@@ -103,6 +103,7 @@ static const struct option_entry table[] = {
 		     option_append, FIELD(outputs)),
 	OPTION_ENTRY(0, "json", NULL, "print JSON; prof-diff(1) describes the schema", option_true,
 		     FIELD(json)),
+	INPUT_LOGICAL_ENTRY(struct diff_command_options, input),
 	OPTION_ENTRY('n', "limit", "N", "show at most N functions and N stacks (default 20)",
 		     option_count, FIELD(rows)),
 	OPTION_ENTRY('q', "quiet", NULL, "print only errors", option_true, FIELD(quiet)),

@@ -25,6 +25,8 @@ struct error *diff_files_read(struct diff_files *files, const struct option_list
 		err = input_read(file->path, options, &file->input);
 		if (err)
 			return err;
+		if (options->logical)
+			input_make_logical(&file->input);
 		files->count++;
 	}
 	return NULL;

@@ -186,6 +186,14 @@ const char *input_default(void)
 	return NULL;
 }
 
+void input_make_logical(struct input *input)
+{
+	struct profile *original = input->profile;
+
+	input->profile = logical_profile(original);
+	profile_free(original);
+}
+
 struct error *input_read(const char *path, const struct input_options *options, struct input *ret)
 {
 	bool is_stdin = !strcmp(path, "-");
@@ -209,14 +217,6 @@ struct error *input_read(const char *path, const struct input_options *options, 
 		source_users_distrust(input.profile, st.st_uid);
 	*ret = input;
 	return NULL;
-}
-
-void input_make_logical(struct input *input)
-{
-	struct profile *original = input->profile;
-
-	input->profile = logical_profile(original);
-	profile_free(original);
 }
 
 void input_deinit(struct input *input)

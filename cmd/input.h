@@ -8,11 +8,12 @@
 #include "cmd/ui/options.h"
 #include "record/import.h"
 
-/* All but the last three are for recordings alone. */
+/* All but logical and the last three are for recordings alone. */
 struct input_options {
 	const char *symfs;     /* as in recorded_files; NULL: the files are where they were */
 	const char *debug_dir; /* NULL: /usr/lib/debug */
 	bool no_inline;
+	bool logical; /* asks for input_make_logical() after reading */
 	const char *command;	      /* in place of a command line that the file does not tell */
 	bool keeps_timestamps;	      /* as profile_keep_timestamps() */
 	bool shows_progress;	      /* where stderr is a terminal */
@@ -29,6 +30,11 @@ struct input_options {
 		OPTION_ENTRY(0, "no-inline", NULL,                                                 \
 			     "symbolize from symbol tables only, without lines and inlined calls", \
 			     option_true, offsetof(type, member.no_inline))
+#define INPUT_LOGICAL_ENTRY(type, member)                                                          \
+	OPTION_ENTRY(0, "logical", NULL,                                                           \
+		     "fold code of runtimes (tokio, rayon, std, Go) into the program's "           \
+		     "functions that it calls",                                                    \
+		     option_true, offsetof(type, member.logical))
 #define INPUT_SYMFS_ENTRY(type, member)                                                            \
 	OPTION_ENTRY(0, "symfs", "DIR",                                                            \
 		     "look for the recorded files below DIR, by path, by name or by build-id",     \

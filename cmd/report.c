@@ -135,7 +135,7 @@ static void put_hint(const struct report *report, const struct table_writer *wri
 	enum { LEAST_GLUE = 8 };
 	struct glue_share share;
 
-	if (report->options->logical)
+	if (report->options->input.logical)
 		return;
 	share = glue_of_hottest(&report->view);
 	if (share.glue >= LEAST_GLUE && 2 * share.glue > share.lines)
@@ -197,7 +197,7 @@ static int report_on(const struct report_options *options, const char *path)
 
 	if (!err)
 		err = find_blocked_tasks(&report);
-	if (!err && options->logical)
+	if (!err && options->input.logical)
 		input_make_logical(&input);
 	if (!err) {
 		report.profile = input.profile;

@@ -303,7 +303,7 @@ void report_json(const struct report *report, FILE *out)
 	json_begin_object(json);
 	json_put_text(json, "schema", SCHEMA);
 	json_put_text(json, "file", report->path);
-	if (report->options->logical)
+	if (report->options->input.logical)
 		json_put_bool(json, "logical", true);
 	put_recording(&writer);
 	json_key(json, "events");

@@ -111,10 +111,7 @@ const struct option_entry report_option_table[] = {
 	      "show the callers of a function, a name or a regular expression", option_string,
 	      callers),
 	ENTRY(0, "callees", "FUNCTION", "show the callees of a function", option_string, callees),
-	ENTRY(0, "logical", NULL,
-	      "fold code of runtimes (tokio, rayon, std, Go) into the program's functions that it "
-	      "calls",
-	      option_true, logical),
+	INPUT_LOGICAL_ENTRY(struct report_options, input),
 	ENTRY(0, "no-tree", NULL, "show only the table", option_true, no_tree),
 	ENTRY(0, "no-fold", NULL, "put each function of the tree on a line of its own", option_true,
 	      no_fold),

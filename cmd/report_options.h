@@ -27,7 +27,6 @@ struct report_options {
 	bool has_min;
 	uint64_t limit; /* of rows; 0: default */
 	bool json;
-	bool logical;
 	bool no_tree, no_fold;
 	bool shows_samples;
 	struct option_list ignored; /* options that have no effect */

@@ -107,7 +107,10 @@ static bool rule_matches(const char *rule, const char *path)
 		rule++;
 		path++;
 	}
-	return !*rule || (*rule == '$' && !rule[1] && is_end(path));
+	if (!*rule || rule[1])
+		return !*rule;
+	return (*rule == '$' && is_end(path)) ||
+	       (*rule == '<' && (is_end(path) || text_begins(path, "::")));
 }
 
 static struct code_class class_by_rules(const char *path)

@@ -16,7 +16,8 @@
  * The first rule that matches a name decides, so a rule for a part of a namespace is before that
  * for all of it. A name without a rule is the program's. A rule matches the beginning of a name;
  * "$" at its end stands for the end of the name, before its parameters and before a suffix of the
- * compiler (".constprop.0") or a version ("@@GLIBC_2.34").
+ * compiler (".constprop.0") or a version ("@@GLIBC_2.34"); "<" at its end also for the generic
+ * arguments of a name that is shown without them.
  *
  * What is compared is the path of the function (code_origin.c): without the return type of a C++
  * template; of "<T as Trait>::f" T if it has a path of its own, else the Trait; "primitive::" for a

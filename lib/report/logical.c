@@ -21,10 +21,10 @@ struct folder {
 	struct profile *to;
 	struct display_labels labels;
 	struct fates fates;
-	unsigned char *has_program; /* by frame: its lines, up to the innermost of the program */
-	bool *leads;		    /* by stack: to a function of the program below it */
-	struct place *places;	    /* by stack */
-	uint32_t *samples;	    /* of the result, by our sample */
+	uint32_t *program_end; /* by frame: after its innermost line of the program; 0: none */
+	bool *leads;	       /* by stack: to a function of the program below it */
+	struct place *places;  /* by stack */
+	uint32_t *samples;     /* of the result, by our sample */
 	struct transfer transfer;
 	struct idmap modules;
 	struct profile_line *lines; /* of the frame that is being mapped, outermost first */
@@ -155,12 +155,14 @@ static const struct label_fate *fate_of_line(const struct folder *folder, uint32
 	return &folder->fates.items[folder->labels.lines[line].label];
 }
 
-static bool frame_leads(const struct folder *folder, frame_id frame, uint32_t from_line)
+static uint32_t find_program_end(const struct folder *folder, frame_id frame)
 {
-	for (uint32_t i = folder->labels.first_line[frame + 1]; i-- > from_line;)
-		if (fate_of_line(folder, i)->fate == FATE_PROGRAM)
-			return true;
-	return false;
+	uint32_t end = folder->labels.first_line[frame + 1];
+
+	while (end > folder->labels.first_line[frame])
+		if (fate_of_line(folder, --end)->fate == FATE_PROGRAM)
+			return end + 1;
+	return 0;
 }
 
 /* A parent's id is below its children's. */
@@ -169,15 +171,15 @@ static void find_leads(struct folder *folder)
 	const struct profile_stacks stacks = profile_stacks(folder->from);
 	uint32_t frames = profile_frame_count(folder->from);
 
-	folder->has_program = xcalloc(frames, sizeof(*folder->has_program));
+	folder->program_end = xcalloc(frames, sizeof(*folder->program_end));
 	for (frame_id i = 0; i < frames; i++)
-		folder->has_program[i] = frame_leads(folder, i, folder->labels.first_line[i]);
+		folder->program_end[i] = find_program_end(folder, i);
 	folder->leads = xcalloc(stacks.count, sizeof(*folder->leads));
 	for (stack_id i = stacks.count; i-- > 1;) {
 		frame_id frame = stacks.items[i].frame;
 		uint32_t line = folder->labels.first_line[frame];
 
-		if ((folder->leads[i] || folder->has_program[frame]) &&
+		if ((folder->leads[i] || folder->program_end[frame]) &&
 		    fate_of_line(folder, line)->fate != FATE_FIXED)
 			folder->leads[stacks.items[i].parent] = true;
 	}
@@ -287,7 +289,7 @@ static void map_lines(struct folder *folder, struct place *place, frame_id id, b
 	uint32_t first = folder->labels.first_line[id];
 
 	for (uint32_t i = first; i < folder->labels.first_line[id + 1]; i++) {
-		bool leads_here = leads || (folder->has_program[id] && frame_leads(folder, id, i));
+		bool leads_here = leads || i < folder->program_end[id];
 
 		if (is_folded(folder, place, folder->labels.lines[i].label, leads_here))
 			add_glue(place, fate_of_line(folder, i));
@@ -413,7 +415,7 @@ static void folder_deinit(struct folder *folder)
 	transfer_deinit(&folder->transfer);
 	idmap_deinit(&folder->modules);
 	fates_deinit(&folder->fates);
-	free(folder->has_program);
+	free(folder->program_end);
 	free(folder->leads);
 	free(folder->places);
 	free(folder->samples);

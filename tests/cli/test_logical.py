@@ -112,6 +112,14 @@ shop;shop::handler;shop::query;shop::crunch 80
 """
 
 
+def test_a_difference_of_logical_views_is_of_the_programs_functions(prof, stacks):
+    (prof.folder / "new.folded").write_text(STACKS.replace(" 60\n", " 600\n"), encoding="utf-8")
+    functions = json.loads(prof("diff", "in.folded", "new.folded", "--logical", "--json").stdout)["functions"]
+
+    assert "shop::crunch" in names_of(functions)
+    assert not any(name.startswith(("tokio::runtime", "core::", "start_thread")) for name in names_of(functions))
+
+
 def test_recorded_stacks_of_every_runtime_become_those_of_their_programs(prof):
     """Recordings of programs with tokio (several threads, one thread), rayon, std::thread and std::function, and Go."""
     result = prof("convert", GOLDEN / "runtimes.folded", "--logical", "-o", "out.folded")

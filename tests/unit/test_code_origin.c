@@ -148,6 +148,8 @@ static void glue_is_told_from_work_and_from_the_program(void **state)
 		 ROLE_ADAPTOR},
 		{"std::function<unsigned long (unsigned long)>::operator()(unsigned long) const",
 		 ROLE_ADAPTOR},
+		{"std::function::operator()", ROLE_ADAPTOR},
+		{"std::functional_unit::run", ROLE_WORK},
 		{"main::{lambda()#1}::operator()() const", ROLE_PROGRAM},
 		{"std::vector<int, std::allocator<int> >::push_back(int const&)", ROLE_WORK},
 		/* Go. */
