@@ -27,7 +27,6 @@ const struct option_entry cargo_option_table[] = {
 	REFUSED('a', "all-cpus", NULL),
 	REFUSED('C', "cpu", "LIST"),
 	REFUSED('i', "no-inherit", NULL),
-	REFUSED('D', "delay", "MS"),
 	{0, NULL, NULL, NULL, NULL, 0, OPTION_WORKS},
 };
 

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/printable.h"
 #include "cmd/output_place.h"
+#include "cmd/trusted_user.h"
 #include "cmd/ui/message.h"
 
 #include <ctype.h>
@@ -42,9 +43,9 @@ static struct error *check_fifo(const char *path, const struct output_place *pla
 
 	if (place->special < 0 || fstat(place->special, &st) < 0 || !S_ISFIFO(st.st_mode))
 		return error_hint(error_new("%s is not a FIFO", path), "make one with mkfifo(1)");
-	if (st.st_mode & S_IWOTH)
-		return error_hint(error_new("every user can write into the FIFO %s", path),
-				  "chmod o-w %s", path);
+	if (st.st_mode & S_IWOTH || (st.st_mode & S_IWGRP && !is_trusted_group(st.st_gid)))
+		return error_hint(error_new("other users can write into the FIFO %s", path),
+				  "chmod go-w %s", path);
 	return NULL;
 }
 

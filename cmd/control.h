@@ -15,7 +15,7 @@
  *
  * Whoever can write into the channel can make prof overwrite files. So a FIFO must be of a trusted
  * user, in a place where only trusted users could have put it (output_place.h), and not writable by
- * everyone.
+ * others.
  */
 #ifndef PROF_CMD_CONTROL_H
 #define PROF_CMD_CONTROL_H

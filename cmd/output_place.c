@@ -66,15 +66,6 @@ int output_descriptor(const char *path)
 	return -1;
 }
 
-/* A user's own group has no other members. */
-static bool is_trusted_group(gid_t group)
-{
-	const char *caller = geteuid() == 0 ? getenv("SUDO_GID") : NULL;
-
-	return group == 0 || group == getegid() ||
-	       (caller && group == (gid_t)strtoul(caller, NULL, 10));
-}
-
 /* Whether others can neither add nor exchange what trusted users own there. */
 static bool is_guarded(const struct stat *folder)
 {

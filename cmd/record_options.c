@@ -44,7 +44,7 @@ struct error *record_take_condition(void *field, const char *argument)
 			  "placeless>5%%");
 }
 
-static struct error *take_delay(void *field, const char *argument)
+struct error *record_take_delay(void *field, const char *argument)
 {
 	struct record_delay *delay = field;
 	uint64_t ms = 0;
@@ -61,13 +61,6 @@ static struct error *take_delay(void *field, const char *argument)
 
 const struct option_entry record_option_table[] = {
 	SAMPLING_TARGET_ENTRIES(struct record_options, sampling),
-	{'D', "delay", "MS",
-	 "start sampling this many milliseconds after the command; -1: when --control asks for it",
-	 take_delay, FIELD(delay), OPTION_WORKS},
-	OPTION_ENTRY(0, "control", "HOW",
-		     "take commands (enable, disable, snapshot FILE, stop, ping) from "
-		     "fifo:CTL[,ACK], fd:N[,M] or, for COMMAND, auto",
-		     option_string, FIELD(control)),
 	RECORD_ENTRIES(struct record_options, ),
 
 	/* Options of perf record that concern its file or implementation. */

@@ -30,6 +30,7 @@ struct record_options {
 
 extern const struct option_entry record_option_table[];
 
+option_take record_take_delay;	    /* struct record_delay */
 option_take record_take_checkpoint; /* struct checkpoint_interval */
 option_take record_take_condition;  /* struct fail_conditions */
 
@@ -38,6 +39,14 @@ option_take record_take_condition;  /* struct fail_conditions */
 #define RECORD_ENTRIES(type, prefix)                                                               \
 	OPTION_ENTRY(0, "duration", "SECONDS", "stop after this many seconds", option_time,        \
 		     offsetof(type, prefix duration_ns)),                                          \
+		OPTION_ENTRY('D', "delay", "MS",                                                   \
+			     "start sampling this many milliseconds after the command; -1: when "  \
+			     "--control asks for it",                                              \
+			     record_take_delay, offsetof(type, prefix delay)),                     \
+		OPTION_ENTRY(0, "control", "HOW",                                                  \
+			     "take commands (enable, disable, snapshot FILE, stop, ping) from "    \
+			     "fifo:CTL[,ACK], fd:N[,M] or, for what prof starts, auto",            \
+			     option_string, offsetof(type, prefix control)),                       \
 		OPTION_ENTRY(0, "checkpoint", "[SECONDS|off]",                                     \
 			     "write the output files every so many seconds while recording "       \
 			     "(default 10, or more where that would cost more than 0.5 % of a "    \

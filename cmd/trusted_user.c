@@ -38,3 +38,11 @@ bool is_trusted_user(uid_t user)
 {
 	return user == 0 || user == geteuid() || user == sudo_caller() || owns_root_directory(user);
 }
+
+bool is_trusted_group(gid_t group)
+{
+	const char *caller = geteuid() == 0 ? getenv("SUDO_GID") : NULL;
+
+	return group == 0 || group == getegid() ||
+	       (caller && group == (gid_t)strtoul(caller, NULL, 10));
+}

@@ -9,6 +9,8 @@
 #include <sys/types.h>
 
 bool is_trusted_user(uid_t user);
+/* The own groups of these users, which usually have no other members. */
+bool is_trusted_group(gid_t group);
 /* The caller of sudo(8) if prof is root; 0: nobody, or root. */
 uid_t sudo_caller(void);
 /* His user and group; false if prof is not root or sudo(8) has not started it. */

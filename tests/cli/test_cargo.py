@@ -400,7 +400,7 @@ def test_without_a_command_the_help_is_printed(project):
     assert project("--help").stdout == project().stdout
 
 
-@pytest.mark.parametrize("option", ["-p1", "-t1", "-uroot", "-a", "-C0", "-i", "-D1"])
+@pytest.mark.parametrize("option", ["-p1", "-t1", "-uroot", "-a", "-C0", "-i"])
 def test_options_that_choose_processes_are_refused(project, option):
     result = project(option, "run")
     assert result.returncode == 2
@@ -509,3 +509,19 @@ def test_cargo_prof_executes_prof_cargo(project):
     result = project.cargo("prof", "run", environment={"PATH": path, "PROF": "/nonexistent/prof"})
     assert result.returncode == 127
     assert "install prof, or set PROF" in result.stderr
+
+
+def test_a_program_that_cargo_starts_asks_for_its_phase(project):
+    project.package(main=(SOURCE / "contrib/prof-criterion/examples/region.rs").read_text(encoding="utf-8"))
+    result = project("--control", "auto", "-D", "-1", "-o", "prof.pb.gz", "run", "--release")
+    assert result.returncode == 0, result.stderr
+    found = functions(project.profile())
+    assert any("primes" in name for name in found) and not any("collatz" in name for name in found), found
+
+
+def test_each_process_has_a_control_channel_of_its_own(project):
+    project.package(main=(SOURCE / "contrib/prof-criterion/examples/region.rs").read_text(encoding="utf-8"))
+    result = project("--each", "--control", "auto", "-D", "-1", "run", "--release")
+    assert result.returncode == 0, result.stderr
+    found = functions(project.profile("profiles/shop.pb.gz"))
+    assert any("primes" in name for name in found) and not any("collatz" in name for name in found), found

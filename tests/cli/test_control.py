@@ -469,7 +469,7 @@ def test_a_snapshot_for_which_there_is_no_space_is_answered(prof, phases, channe
     ("fifo:missing", "mkfifo(1)"),
     ("fifo:file", "mkfifo(1)"),
     ("fifo:/dev/null", "mkfifo(1)"),
-    ("fifo:open_to_all", "chmod o-w"),
+    ("fifo:open_to_all", "chmod go-w"),
     ("fd:77", "descriptor 77"),
 ])
 def test_a_channel_that_is_none_is_refused_before_the_command_runs(prof, how, reason):
@@ -480,6 +480,14 @@ def test_a_channel_that_is_none_is_refused_before_the_command_runs(prof, how, re
     assert result.returncode in (1, 2)
     assert reason in result.stderr
     assert not (prof.folder / "ran").exists() and not (prof.folder / "out.folded").exists()
+
+
+def test_a_fifo_that_another_group_can_write_is_refused(prof, channel, root):
+    os.chmod(channel.paths[0], 0o660)
+    os.chown(channel.paths[0], 0, NOBODY)
+    result = prof("record", "--control", channel.how, "--", "true")
+    assert result.returncode == 1
+    assert "other users can write" in result.stderr
 
 
 def test_a_fifo_of_another_user_is_refused(prof, channel, root):

@@ -8,7 +8,7 @@
 //! }
 //! ```
 //!
-//! `cargo bench -- --profile-time 5` then runs each benchmark for five seconds and writes
+//! `cargo bench --bench NAME -- --profile-time 5` then runs each benchmark for five seconds and writes
 //! `target/criterion/BENCHMARK/profile/profile.pb.gz`. Without `--profile-time` nothing is started
 //! and nothing changes. If prof is missing or may not sample, one line on stderr says so, and the
 //! benchmarks run as they would.
