@@ -12,6 +12,8 @@
 
 #define NONE UINT32_MAX
 
+enum { MOST_ROUNDS = 32 };
+
 /* How much of a name is shown. */
 enum detail { SHORT, CLONE, GENERICS, UNSCOPED, FULL };
 
@@ -138,6 +140,14 @@ static bool add_detail(struct resolver *resolver)
 	return any;
 }
 
+static void show_in_full(struct resolver *resolver)
+{
+	for (uint32_t i = 0; i < resolver->count; i++) {
+		resolver->details[i] = FULL;
+		show(resolver, i);
+	}
+}
+
 void display_names_resolve(struct display_name *names, uint32_t count, enum name_style style,
 			   struct arena *arena)
 {
@@ -152,8 +162,10 @@ void display_names_resolve(struct display_name *names, uint32_t count, enum name
 	find_lines(&resolver);
 	for (uint32_t i = 0; i < count; i++)
 		show(&resolver, i);
-	for (unsigned detail = SHORT; detail < FULL && add_detail(&resolver);)
-		detail++;
+	/* A name with more detail can look like another one's short name: few rounds more. */
+	for (unsigned round = 0; add_detail(&resolver); round++)
+		if (round == MOST_ROUNDS)
+			show_in_full(&resolver);
 	free(resolver.details);
 	free(resolver.lines);
 }

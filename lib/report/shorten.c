@@ -92,6 +92,8 @@ static void leave_out(const char *name, size_t levels, char *to)
 
 		if (depth && !within_word)
 			name += scope_bytes(name);
+		if (!*name)
+			break;
 		plain = plain_bytes(name);
 		len = plain ? plain : 1;
 		if (!plain && depth && is_closing(*name))

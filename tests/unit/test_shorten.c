@@ -83,6 +83,12 @@ static void unbalanced_brackets_are_handled(void **state)
 	assert_short("<T>", 2, "<…");
 }
 
+static void a_name_that_ends_within_brackets_is_read_to_its_end(void **state)
+{
+	(void)state;
+	assert_short("map<std::less<std::", 12, "map<less<");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -92,6 +98,7 @@ int main(void)
 		cmocka_unit_test(a_name_that_is_still_too_long_loses_its_beginning),
 		cmocka_unit_test(brackets_of_operators_and_arrows_are_not_paired),
 		cmocka_unit_test(unbalanced_brackets_are_handled),
+		cmocka_unit_test(a_name_that_ends_within_brackets_is_read_to_its_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
