@@ -92,11 +92,21 @@ static struct error *set_runners(struct cargo_run *run)
 	return err;
 }
 
+/* For benchmarks that use prof-criterion. */
+static void choose_control(struct cargo_run *run)
+{
+	if (!run->project.is_bench || run->options.record.control)
+		return;
+	run->options.record.control = "auto";
+	words_add(&run->own_words, "--control=auto");
+}
+
 static struct error *prepare(struct cargo_run *run)
 {
 	struct error *err = cargo_project_ask(run->command.items[0], run->command.items + 1,
 					      &run->project);
 
+	choose_control(run);
 	if (!err && run->options.each)
 		err = cargo_each_outputs(&run->options.record.output, &run->outputs);
 	if (!err)
@@ -141,14 +151,6 @@ static void close_programs(void *user)
 	cargo_programs_close(user);
 }
 
-/* Stdout is cargo's, also if it is a pipe. */
-static void choose_output(struct output_options *options)
-{
-	if (!options->outputs.count)
-		error_free(option_append(&options->outputs,
-					 options->opens ? "prof.html" : "prof.pb.gz"));
-}
-
 static int record_all(struct cargo_run *run)
 {
 	const struct record_programs programs = {
@@ -168,7 +170,7 @@ static int record_all(struct cargo_run *run)
 	};
 
 	run->options.record = (struct record_options){0};
-	choose_output(&job.options.output);
+	job.options.output.keeps_stdout = true;
 	return record_run_job(&job);
 }
 

@@ -269,6 +269,7 @@ static struct error *ask_all(const char *cargo, struct cargo_line *line,
 	err = ask_config(&question, project);
 	if (!err && parse_config(project, &config))
 		cargo_line_expand(line, &config);
+	project->is_bench = line->verb == CARGO_BENCH;
 	if (!err)
 		err = ask_units(&question, &captured, &units);
 	if (!err && units.at)

@@ -15,6 +15,7 @@
 
 struct cargo_project {
 	char *host;	      /* the triple of the machine; NULL: cargo does not say */
+	bool is_bench;	      /* the command is `bench` */
 	struct words triples; /* that programs are built for */
 	/* Variables that add line tables to a profile that has none, "NAME=VALUE". */
 	struct words settings;

@@ -26,7 +26,7 @@ struct command {
 	const struct option_entry *options;
 	enum command_operands operands;
 	const char *first_words; /* choices of the first operand, with spaces between; NULL: any */
-	bool takes_records; /* has the formats that hold records rather than a profile */
+	bool takes_records;	 /* has the formats that hold records rather than a profile */
 	/* argv[0] is the command's name. The result is the exit status. */
 	int (*run)(int argc, char **argv);
 };

@@ -23,6 +23,7 @@ struct output_options {
 	bool quiet, verbose;
 	bool opens;	    /* the page in a browser, after writing it */
 	bool takes_records; /* the command has records, for perf.data */
+	bool keeps_stdout;  /* is not written into by default, also if it is a pipe */
 };
 
 void output_options_init(struct output_options *options);

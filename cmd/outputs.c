@@ -55,7 +55,7 @@ static const char *usual_output(const struct output_options *options)
 {
 	if (options->opens)
 		return "prof.html";
-	return stdout_is_pipe() ? "-" : "prof.pb.gz";
+	return stdout_is_pipe() && !options->keeps_stdout ? "-" : "prof.pb.gz";
 }
 
 int outputs_open(struct outputs *outputs, struct output_options *options)

@@ -475,6 +475,41 @@ def test_benchmarks_are_profiled_with_their_own_cargo_profile(project):
     assert has(project.profile(), "twist")
 
 
+PHASES = """
+use std::io::{BufRead, BufReader, Write};
+fn say(words: &str) {
+    let address = std::env::var("PROF_CONTROL").unwrap();
+    let (control, answers) = address.strip_prefix("fifo:").unwrap().split_once(',').unwrap();
+    let mut answers = BufReader::new(std::fs::OpenOptions::new().read(true).write(true).open(answers).unwrap());
+    writeln!(std::fs::OpenOptions::new().write(true).open(control).unwrap(), "{words}").unwrap();
+    let mut line = vec![];
+    answers.read_until(0, &mut line).unwrap();
+    assert!(line.starts_with(b"ack"), "{line:?}");
+}
+#[inline(never)] fn before() -> u64 { std::hint::black_box(shop::spin(200) + std::hint::black_box(1)) }
+#[inline(never)] fn measured() -> u64 { std::hint::black_box(shop::spin(200) - std::hint::black_box(2)) }
+fn main() {
+    before();
+    say("snapshot /dev/null");
+    say("enable");
+    measured();
+    say("disable");
+    say(concat!("snapshot ", env!("CARGO_MANIFEST_DIR"), "/phase.pb.gz"));
+}
+"""
+
+
+@pytest.mark.parametrize("each", [[], ["--each"]], ids=["merged", "each"])
+def test_a_benchmark_can_have_profiles_of_its_phases(project, each):
+    project.package(main=None, more='[[bench]]\nname = "phases"\nharness = false\n')
+    project.write("src/lib.rs", SPIN)
+    project.write("benches/phases.rs", PHASES)
+    result = project(*each, "bench", "--bench", "phases")
+    assert result.returncode == 0, result.stderr
+    profile = project.profile("phase.pb.gz")
+    assert has(profile, "measured") and not has(profile, "before")
+
+
 @pytest.fixture
 def ordinary_project(ordinary):
     """A project of a user without privileges."""
