@@ -490,6 +490,7 @@ fn say(words: &str) {
 #[inline(never)] fn measured() -> u64 { std::hint::black_box(shop::spin(200) - std::hint::black_box(2)) }
 fn main() {
     before();
+    say("disable");
     say("snapshot /dev/null");
     say("enable");
     measured();
