@@ -444,6 +444,12 @@ test("names are escaped in an SVG", () => {
   assert.match(text, /&#60;b&#62;&#38;&#34;/);
 });
 
+test("names are shown short at first, and found by both", () => {
+  const profile = profileOf({ samples: [{ stack: ["Vec_of_T_push"], samples: 1 }], labels: { Vec_of_T_push: { short: "Vec push" } } });
+  assert.equal(profile.labels.short[0], "Vec push");
+  for (const text of ["^Vec push$", "of_T"]) assert.equal(search(profile.labels.name, text, profile.labels.short).matches[0], 1);
+});
+
 // WCAG 2.2, 1.4.3: a contrast of at least 4.5 to 1.
 function luminance([red, green, blue]) {
   const linear = [red, green, blue].map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4));
