@@ -17,26 +17,32 @@ static const char *last_of(const char *path, const char *word)
 	return found;
 }
 
+/* What follows so many directories after `above`; NULL: it is not in there. */
+static const char *below(const char *path, const char *above, unsigned directories)
+{
+	const char *at = strstr(path, above);
+
+	for (at = at ? at + strlen(above) : NULL; at && directories; directories--) {
+		at = strchr(at, '/');
+		at += at != NULL;
+	}
+	return at;
+}
+
 const char *task_file(const char *path)
 {
-	static const char *const above[] = {"/registry/src/", "/git/checkouts/"};
 	static const char *const inside[] = {"/src/", "/examples/", "/tests/", "/benches/"};
-	const char *best = NULL, *slash;
+	const char *found = below(path, "/registry/src/", 1);
 
-	for (size_t i = 0; i < ARRAY_SIZE(above); i++) {
-		const char *at = strstr(path, above[i]);
-		const char *package = at ? strchr(at + strlen(above[i]), '/') : NULL;
-
-		if (package)
-			return package + 1;
-	}
-	for (size_t i = 0; i < ARRAY_SIZE(inside); i++) {
-		const char *at = last_of(path, inside[i]);
-
-		best = at && (!best || at < best) ? at : best;
-	}
-	slash = strrchr(path, '/');
-	return best ? best + 1 : *path == '/' && slash ? slash + 1 : path;
+	found = found ? found : below(path, "/git/checkouts/", 2);
+	if (found)
+		return found;
+	for (size_t i = 0; !found && i < ARRAY_SIZE(inside); i++)
+		found = last_of(path, inside[i]);
+	/* Only in a program that is no package is the directory of no interest. */
+	if (!found && *path == '/')
+		found = strrchr(path, '/');
+	return found ? found + 1 : path;
 }
 
 static bool is_polled(enum task_kind kind)

@@ -348,7 +348,8 @@ void rows_init(struct rows *rows, const struct view *view, enum row_key key)
 
 struct error *rows_init_by(struct rows *rows, const struct view *view, const struct row_by *by)
 {
-	struct builder builder = {.view = view, .profile = view->profile, .rows = rows};
+	struct builder builder = {
+		.view = view, .profile = view->profile, .labels = &view->labels, .rows = rows};
 	struct error *err;
 
 	if (by->key != ROW_LABEL) {

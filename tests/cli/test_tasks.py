@@ -1,41 +1,130 @@
-"""prof report --by task: which future, job or goroutine costs what."""
+"""prof report --by task: which future, job or goroutine costs what, and which blocks its executor."""
 
 import json
+import math
+from collections import Counter
+from pathlib import Path
 
+import pytest
 
-FOLDED = """\
-tokio;start_thread;tokio::runtime::task::raw::poll;tokio::runtime::task::core::Core<T,S>::poll;shop::cart::{async_fn#0};shop::add 30
-tokio;start_thread;tokio::runtime::task::raw::poll;tokio::runtime::task::core::Core<T,S>::poll;shop::pay::{async_fn#0};shop::add 10
-tokio;start_thread;tokio::runtime::scheduler::multi_thread::worker::Context::park 5
+from time_limit import TIME_LIMIT_S
+
+SOURCE = Path(__file__).resolve().parents[1] / "targets/tasks"
+POLL = "start_thread;tokio::runtime::task::raw::poll;tokio::runtime::task::core::Core<T,S>::poll"
+WORKER = "start_thread;tokio::runtime::scheduler::multi_thread::worker::Context::park"
+FOLDED = f"""\
+shop;{POLL};shop::cart::{{async_fn#0}};shop::add 30
+shop;{POLL};shop::pay::{{async_fn#0}};shop::add 10
+shop;{WORKER} 5
 """
 
 
-def rows(prof, *args):
-    """The self weights of the tasks."""
-    report = json.loads(prof("report", "--by", "task", "--json", *map(str, args)).stdout)
-    return {row["name"]: row["self"]["weight"] for row in report["rows"]}
+def report(prof, profile, *args):
+    result = prof("report", "--by", "task", "--json", "--min", "0", profile, *args)
+    assert result.returncode == 0, result.stderr
+    return json.loads(result.stdout)
+
+
+def weights(prof, profile, *args):
+    """The CPU time or samples of each task."""
+    return {row["name"]: row["self"]["weight"] for row in report(prof, profile, *args)["rows"]}
+
+
+def record(prof, tmp_path, *command, args=()):
+    """A profile, and what the command prints: lines of a number and a task."""
+    profile = tmp_path / "x.pb.gz"
+    result = prof("record", "-q", "--wall", *args, "-o", profile, "--", *command)
+    assert result.returncode == 0, result.stderr
+    clocks = Counter()
+    for line in result.stdout.splitlines():
+        ns, name = line.split(" ", 1)
+        clocks[name] += int(ns)
+    return profile, clocks
+
+
+def assert_agreement(prof, profile, clocks):
+    """The share of each task is that of its own clock, within four standard deviations."""
+    rows = {row["name"]: row["self"] for row in report(prof, profile)["rows"]}
+    weight, samples = (sum(row[key] for row in rows.values()) for key in ("weight", "samples"))
+    for name, ns in clocks.items():
+        share = ns / clocks.total()
+        sigma = math.sqrt(share * (1 - share) / samples)
+        assert name in rows, (name, list(rows))
+        seen = rows[name]["weight"] / weight
+        assert abs(seen - share) < 4 * sigma + 0.005, f"{name}: {seen:.3f}, by its own clock {share:.3f}"
+
+
+@pytest.mark.parametrize("mode", ["tokio", "local", "smol", "rayon"])
+def test_tasks_cost_what_they_measure_themselves(prof, client, tmp_path, mode):
+    assert_agreement(prof, *record(prof, tmp_path, client("task_clocks"), mode))
+
+
+def test_goroutines_cost_what_they_measure_themselves(prof, target, tmp_path):
+    assert_agreement(prof, *record(prof, tmp_path, target("goroutine_clocks")))
+
+
+def test_a_recording_of_an_ordinary_user_has_tasks(ordinary, client):
+    program = ordinary.bring(client("task_clocks"))
+    assert_agreement(ordinary, *record(ordinary, ordinary.folder, program, "tokio"))
+
+
+def test_a_future_that_sleeps_blocks_its_executor(prof, client, tmp_path):
+    profile, _ = record(prof, tmp_path, client("task_clocks"), "tokio")
+    [blocked] = [task for task in report(prof, profile)["blocked"] if task["reason"] == "[nanosleep]"]
+    source = (SOURCE / "src/bin/task_clocks.rs").read_text(encoding="utf-8").splitlines()
+    line = next(number for number, text in enumerate(source, 1) if "10 { sleep(" in text)
+    assert blocked["task"] == f"async block src/bin/task_clocks.rs:{line}"
+    assert 0.2e9 <= blocked["reason_ns"] < 0.2e9 * TIME_LIMIT_S, "10 times 20 ms; spawn_blocking() does not count"
+    assert blocked["text"].endswith(" in [nanosleep] of std::thread::sleep")
+
+
+def test_a_future_that_waits_for_a_lock_blocks_its_executor(prof, client, tmp_path):
+    profile = tmp_path / "x.pb.gz"
+    prof("record", "-q", "--wall", "-o", profile, "--", client("shared_lock"), "0.5")
+    [blocked] = report(prof, profile)["blocked"]
+    assert blocked["task"] == "shared_lock::request"
+    text = prof("report", "--by", "task", "--no-tree", profile).stdout.splitlines()[-1]
+    assert text.startswith("shared_lock::request blocks the executor: "), text
+    assert text.endswith(" in [futex] of std::sync::Mutex::lock, called by shared_lock::lookup"), text
+
+
+def test_the_logical_view_keeps_tasks_and_what_blocks(prof, client, tmp_path):
+    profile = tmp_path / "x.pb.gz"
+    prof("record", "-q", "--wall", "-o", profile, "--", client("shared_lock"), "0.2")
+    logical = report(prof, profile, "--logical")
+    assert [logical[key] for key in ("rows", "blocked")] == [report(prof, profile)[key] for key in ("rows", "blocked")]
+
+
+def test_waiting_samples_have_their_task(prof, client, tmp_path):
+    profile = tmp_path / "x.pb.gz"
+    prof("record", "-q", "--off-cpu", "-o", profile, "--", client("shared_lock"), "0.2")
+    waiting = weights(prof, profile)
+    assert waiting["shared_lock::request"] > 0.5 * waiting["(none)"], "3 of 4 workers wait, the main thread does, too"
 
 
 def test_files_of_other_profilers_have_tasks(prof, tmp_path):
     stacks = tmp_path / "x.folded"
-    stacks.write_text(FOLDED)
-    assert rows(prof, stacks) == {"shop::cart": 30, "shop::pay": 10, "(none)": 5}
-    assert rows(prof, stacks, "--label", "task=shop::p*") == {"shop::pay": 10}
+    stacks.write_text(FOLDED, encoding="utf-8")
+    assert weights(prof, stacks) == {"shop::cart": 30, "shop::pay": 10, "(none)": 5}
+    assert weights(prof, stacks, "--label", "task=shop::p*") == {"shop::pay": 10}
 
 
 def test_labels_are_written_and_kept(prof, tmp_path):
-    (tmp_path / "x.folded").write_text(FOLDED)
+    (tmp_path / "x.folded").write_text(FOLDED, encoding="utf-8")
     prof("convert", tmp_path / "x.folded", "-o", tmp_path / "x.pb.gz")
-    assert rows(prof, tmp_path / "x.pb.gz") == {"shop::cart": 30, "shop::pay": 10, "(none)": 5}
+    assert weights(prof, tmp_path / "x.pb.gz") == {"shop::cart": 30, "shop::pay": 10, "(none)": 5}
 
 
-def test_a_future_that_blocks_its_executor_is_named(prof, client, tmp_path):
+def test_a_comparison_by_task_shows_what_grew(prof, tmp_path):
+    (tmp_path / "old.folded").write_text(FOLDED, encoding="utf-8")
+    (tmp_path / "new.folded").write_text(FOLDED.replace("shop::add 10", "shop::add 4000"), encoding="utf-8")
+    result = prof("diff", "--by", "task", tmp_path / "old.folded", tmp_path / "new.folded")
+    assert "shop::pay" in result.stdout, result.stdout + result.stderr
+
+
+def test_a_program_without_tasks_has_no_label(prof, target, tmp_path):
     profile = tmp_path / "x.pb.gz"
-    prof("record", "-q", "--wall", "-o", profile, "--", client("shared_lock"), "0.5")
-    report = json.loads(prof("report", "--by", "task", "--json", profile).stdout)
-    [blocked] = report["blocked"]
-    assert blocked["task"] == "shared_lock::request"
-    assert blocked["blocked_ns"] > 1e9
-    text = prof("report", "--by", "task", "--no-tree", profile).stdout.splitlines()[-1]
-    assert text.startswith("shared_lock::request blocks the executor: "), text
-    assert text.endswith(" in [futex] of std::sync::Mutex::lock, called by shared_lock::lookup"), text
+    prof("record", "-q", "-o", profile, "--", target("shares"), "0.2")
+    result = prof("report", "--by", "task", profile)
+    assert result.returncode == 1
+    assert 'no sample has a label "task"' in result.stderr
