@@ -44,7 +44,8 @@ struct sampler {
 	struct capture *capture; /* NULL: not started */
 	bool captures;		 /* some descriptors at least write to RINGS_CAPTURED … */
 	bool will_capture;	 /* … and all or none will when `redirect` is done */
-	struct output_redirect *redirect; /* the last one; NULL: none was begun */
+	struct output_redirect *redirect; /* the last one; NULL: none is under way */
+	bool is_redirect_cut;		  /* a pause has cut it off */
 	bool has_scheduler_event;
 	struct process_tree *tree; /* more is sampled than it; NULL: no more than the target */
 	struct sampler_options options;
@@ -454,9 +455,19 @@ void sampler_add_command(struct sampler *s, pid_t pid)
 	descriptors_count_command(&s->descriptors, pid, !s->is_paused);
 }
 
+/* Each descriptor would wait for the redirection of another, as when sampling ends. */
+static void cut_redirect(struct sampler *s)
+{
+	if (!s->redirect || output_redirect_is_done(s->redirect))
+		return;
+	output_redirect_end(STEAL(s->redirect));
+	s->is_redirect_cut = true;
+}
+
 void sampler_pause(struct sampler *s)
 {
 	assert(s->has_begun || !s->descriptors.starts_at_exec);
+	cut_redirect(s);
 	if (s->has_begun)
 		descriptors_pause(&s->descriptors);
 	else
@@ -484,9 +495,12 @@ void sampler_capture_deep(struct sampler *s, bool capture)
 	if (s->redirect && !output_redirect_is_done(s->redirect))
 		return;
 	output_redirect_end(STEAL(s->redirect));
-	s->captures = s->will_capture;
-	if (capture == s->captures || !start_copiers(s))
-		return;
+	if (!s->is_redirect_cut) {
+		s->captures = s->will_capture;
+		if (capture == s->captures || !start_copiers(s))
+			return;
+	}
+	s->is_redirect_cut = false;
 	s->redirect = output_redirect_begin(
 		&s->descriptors.samples,
 		ring_set_of(&s->rings, capture ? RINGS_CAPTURED : RINGS_SAMPLES));
