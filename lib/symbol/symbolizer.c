@@ -3,6 +3,7 @@
 #include "symbol/crews.h"
 #include "symbol/kernel_names.h"
 #include "symbol/perfmap.h"
+#include "symbol/spellings.h"
 
 #include "base/affinity.h"
 #include "base/alloc.h"
@@ -29,6 +30,7 @@ struct inquiry {
 	char *problem;		/* why there is none */
 	char *loss;		/* what has become of its worker */
 	function_id *functions; /* by the reply's: in the profile; FUNCTION_NONE: not yet */
+	uint32_t *spellings;	/* of the reply */
 };
 
 /* Where a frame's lines are. */
@@ -330,6 +332,7 @@ static void allot_functions(struct inquiry *inquiry)
 	inquiry->functions = xcalloc(count, sizeof(*inquiry->functions));
 	for (uint32_t i = 0; i < count; i++)
 		inquiry->functions[i] = FUNCTION_NONE;
+	inquiry->spellings = inquiry->reply ? spellings_of(inquiry->reply) : NULL;
 }
 
 /* Returns the number of lines that the frame has got. */
@@ -342,7 +345,8 @@ static unsigned set_lines(struct profile *profile, frame_id frame, const struct 
 
 	for (unsigned i = 0; i < count; i++)
 		lines[i] = (struct profile_line){
-			.function = function_of(profile, inquiry, found[i].function),
+			.function = function_of(profile, inquiry,
+						inquiry->spellings[found[i].function]),
 			.line = found[i].line,
 		};
 	if (count)
@@ -528,6 +532,7 @@ static void end_run(struct symbolizer *symbolizer)
 		close_file(&inquiry->map);
 		reply_free(inquiry->reply);
 		free(inquiry->functions);
+		free(inquiry->spellings);
 		free(inquiry->addresses);
 		free(inquiry->problem);
 		free(inquiry->loss);

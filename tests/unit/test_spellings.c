@@ -1,0 +1,113 @@
+#include "symbol/spellings.h"
+
+#include "base/alloc.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* Functions of a reply, in this order; only what matters. */
+static struct reply *reply_of(const struct symbolized_line *lines, unsigned count)
+{
+	struct symbolized naming = {.lines = lines, .count = count};
+	size_t len;
+	void *bytes = reply_write(&(struct engine_result){.lines = &naming}, 1, &len);
+
+	return reply_read(bytes, len, 1);
+}
+
+static void assert_spellings(const struct symbolized_line *lines, unsigned count,
+			     const uint32_t *expected)
+{
+	CLEANUP(reply_cleanup) struct reply *reply = reply_of(lines, count);
+	CLEANUP(free_ptr) uint32_t *names = NULL;
+
+	assert_non_null(reply);
+	assert_int_equal(reply_function_count(reply), count);
+	names = spellings_of(reply);
+	for (unsigned i = 0; i < count; i++)
+		assert_int_equal(names[i], expected[i]);
+}
+
+static void an_inlined_static_function_has_the_name_of_its_symbol(void **state)
+{
+	(void)state;
+	static const struct symbolized_line lines[] = {
+		{.name = "ns::f", .system_name = "ns::f", .file = "a.cc", .start_line = 7},
+		{.name = "ns::f(int)",
+		 .system_name = "_ZN2nsL1fEi",
+		 .file = "a.cc",
+		 .start_line = 7},
+	};
+
+	assert_spellings(lines, 2, (const uint32_t[]){1, 1});
+}
+
+static void another_line_or_file_is_another_function(void **state)
+{
+	(void)state;
+	static const struct symbolized_line lines[] = {
+		{.name = "f", .system_name = "f", .file = "a.cc", .start_line = 7},
+		{.name = "f(int)", .system_name = "_ZL1fi", .file = "a.cc", .start_line = 8},
+		{.name = "f(long)", .system_name = "_ZL1fl", .file = "b.cc", .start_line = 7},
+		{.name = "ff(long)", .system_name = "_ZL2ffl", .file = "a.cc", .start_line = 7},
+	};
+
+	assert_spellings(lines, 4, (const uint32_t[]){0, 1, 2, 3});
+}
+
+static void without_a_line_nothing_is_known(void **state)
+{
+	(void)state;
+	static const struct symbolized_line lines[] = {
+		{.name = "f", .system_name = "f", .file = "a.cc"},
+		{.name = "f(int)", .system_name = "_ZL1fi", .file = "a.cc"},
+	};
+
+	assert_spellings(lines, 2, (const uint32_t[]){0, 1});
+}
+
+static void a_name_of_two_functions_stays(void **state)
+{
+	(void)state;
+	static const struct symbolized_line lines[] = {
+		{.name = "f", .system_name = "f", .file = "a.cc", .start_line = 7},
+		{.name = "f(int)", .system_name = "_ZL1fi", .file = "a.cc", .start_line = 7},
+		{.name = "f(long)", .system_name = "_ZL1fl", .file = "a.cc", .start_line = 7},
+	};
+
+	assert_spellings(lines, 3, (const uint32_t[]){0, 1, 2});
+}
+
+static void a_return_type_does_not_matter(void **state)
+{
+	(void)state;
+	static const struct symbolized_line lines[] = {
+		{.name = "(anonymous namespace)::f<char>",
+		 .system_name = "(anonymous namespace)::f<char>",
+		 .file = "a.cc",
+		 .start_line = 7},
+		{.name = "long (anonymous namespace)::f<char>(char)",
+		 .system_name = "_ZN12_GLOBAL__N_11fIcEElT_",
+		 .file = "a.cc",
+		 .start_line = 7},
+	};
+
+	assert_spellings(lines, 2, (const uint32_t[]){1, 1});
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_inlined_static_function_has_the_name_of_its_symbol),
+		cmocka_unit_test(another_line_or_file_is_another_function),
+		cmocka_unit_test(without_a_line_nothing_is_known),
+		cmocka_unit_test(a_name_of_two_functions_stays),
+		cmocka_unit_test(a_return_type_does_not_matter),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
