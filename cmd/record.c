@@ -99,7 +99,7 @@ static void say_end(const struct recording *recording)
 {
 	double seconds = recording_seconds(recording);
 
-	if (recording->config.starts_paused && !seconds)
+	if (recording->config.starts_paused && seconds <= 0)
 		message("the command \"enable\" did not come (-D -1)");
 	if (recording->end == RECORDING_TARGET_ENDED)
 		message("the target ended after %.1f s", seconds);
