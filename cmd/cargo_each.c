@@ -183,7 +183,8 @@ static struct error *take_answer(const struct words *answer, size_t at, struct w
 	return err;
 }
 
-int cargo_each_record(const struct words *answer, size_t at, char *const *command)
+int cargo_each_record(const struct words *answer, size_t at, char *const *command,
+		      const char *program)
 {
 	static char name[] = "record";
 	CLEANUP(words_deinit) struct words borrowed = {0};
@@ -206,5 +207,6 @@ int cargo_each_record(const struct words *answer, size_t at, char *const *comman
 		.words = words,
 		.word_count = (int)count + 1,
 		.command = command,
+		.program = program,
 	});
 }

@@ -20,8 +20,9 @@ MUST_CHECK struct error *cargo_each_outputs(const struct output_options *options
  * signal has ended cargo. */
 int cargo_each_run(struct cargo_programs *programs, char *const *command, bool quiet);
 
-/* In the runner: records the command as prof's answer, from the word `at` on, says
- * (cargo_message.h). Returns the exit status. */
-int cargo_each_record(const struct words *answer, size_t at, char *const *command);
+/* In the runner: records the command, which executes the program, as prof's answer says from the
+ * word `at` on (cargo_message.h). Returns the exit status. */
+int cargo_each_record(const struct words *answer, size_t at, char *const *command,
+		      const char *program);
 
 #endif

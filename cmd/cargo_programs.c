@@ -258,8 +258,7 @@ static struct error *record(struct cargo_programs *programs, pid_t pid, const ch
 	CLEANUP(free_ptr) char *name = program_name(path);
 	CLEANUP(free_ptr) char *comm = program_comm(path);
 
-	if (strcmp(name, comm) != 0)
-		recorder_name_command(recorder, pid, comm, name);
+	recorder_name_command(recorder, pid, comm, name);
 	return recorder_add_command(recorder, pid);
 }
 

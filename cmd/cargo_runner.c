@@ -130,6 +130,7 @@ int cargo_runner_run(int argc, char **argv)
 		return execute(command);
 	}
 	rest = change_environment(&answer);
-	return rest < answer.count ? cargo_each_record(&answer, rest + 1, command)
-				   : execute(command);
+	return rest < answer.count
+		       ? cargo_each_record(&answer, rest + 1, command, command[user_words])
+		       : execute(command);
 }

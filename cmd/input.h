@@ -13,7 +13,7 @@ struct input_options {
 	const char *symfs;     /* as in recorded_files; NULL: the files are where they were */
 	const char *debug_dir; /* NULL: /usr/lib/debug */
 	bool no_inline;
-	bool logical; /* asks for input_make_logical() after reading */
+	bool logical;		      /* asks for input_make_logical() after reading */
 	const char *command;	      /* in place of a command line that the file does not tell */
 	bool keeps_timestamps;	      /* as profile_keep_timestamps() */
 	bool shows_progress;	      /* where stderr is a terminal */

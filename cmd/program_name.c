@@ -81,8 +81,9 @@ char *program_profile_name(const char *path, const struct words *environment, st
 	if (test && binary)
 		return untaken(tidy(xasprintf("%s.%s", binary, test)), taken);
 	name = tidy(program_name(path));
-	/* Two packages can have programs of one name. */
-	if (package && words_have(taken, name)) {
+	/* Two packages can have programs of one name, and one a library and a program of its own.
+	 */
+	if (package && strcmp(package, name) != 0 && words_have(taken, name)) {
 		CLEANUP(free_ptr) char *short_name = name;
 
 		name = tidy(xasprintf("%s.%s", package, short_name));

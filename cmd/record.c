@@ -8,6 +8,7 @@
 #include "cmd/checkpoint.h"
 #include "cmd/command.h"
 #include "cmd/outputs.h"
+#include "cmd/program_name.h"
 #include "cmd/record_control.h"
 #include "cmd/record_messages.h"
 #include "cmd/summary.h"
@@ -29,6 +30,7 @@ struct run {
 	struct record_options options;
 	char **words; /* prof's own */
 	int word_count;
+	const char *program;			/* as in struct record_job */
 	const struct record_programs *programs; /* NULL: the command itself is recorded */
 	struct words notices;			/* with programs: for the end, if there is one */
 	struct outputs outputs;
@@ -379,6 +381,14 @@ static void notice_details(const struct run *run)
 			facts->is_filtered ? "; the kernel drops samples of other processes" : "");
 }
 
+static void name_program(struct run *run)
+{
+	CLEANUP(free_ptr) char *name = program_name(run->program);
+	CLEANUP(free_ptr) char *comm = program_comm(run->program);
+
+	recorder_name_command(run->recording.recorder, run->recording.launch.pid, comm, name);
+}
+
 static struct error *open_all(struct run *run)
 {
 	struct recording *recording = &run->recording;
@@ -393,6 +403,8 @@ static struct error *open_all(struct run *run)
 		err = output_begin(run->raw, &raw_fd);
 	if (!err)
 		err = recording_open(recording, raw_fd);
+	if (!err && run->program)
+		name_program(run);
 	if (!err)
 		notice_details(run);
 	return err;
@@ -651,6 +663,7 @@ int record_run_job(struct record_job *job)
 		.options = job->options,
 		.words = job->words,
 		.word_count = job->word_count,
+		.program = job->program,
 		.programs = job->programs,
 		.recording =
 			{

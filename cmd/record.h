@@ -31,7 +31,10 @@ struct record_job {
 	struct record_options options; /* taken by record_run_job() */
 	char **words;		       /* prof's command line */
 	int word_count;
-	char *const *command;			/* ends with NULL; empty: none */
+	char *const *command; /* ends with NULL; empty: none */
+	/* Its path, from which the process that executes it is named (program_name.h); NULL: as the
+	 * kernel names it. */
+	const char *program;
 	const struct record_programs *programs; /* NULL: the command itself is recorded */
 };
 

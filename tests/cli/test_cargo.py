@@ -118,6 +118,13 @@ def workspace(project):
     return project
 
 
+@pytest.fixture
+def tests(project):
+    project.package(main=None)
+    project.write("src/lib.rs", SPIN + "mod cart { #[test] fn adds() { crate::spin(100); } #[test] fn sells() { crate::spin(100); } }")
+    return project
+
+
 def test_a_program_is_profiled_without_the_compiler(project):
     project.package()
     result = project("run")
@@ -281,6 +288,11 @@ def test_each_process_has_a_profile_of_its_name(workspace):
     assert not has(workspace.profile("profiles/cart.pb.gz"), "sells")
 
 
+def test_processes_of_each_are_named_too(tests):
+    assert tests("--each", "test", "--lib").returncode == 0
+    assert set(tests.profile("profiles/shop.pb.gz").by_label("comm")) == {"shop"}
+
+
 def test_each_takes_directories_patterns_and_formats(project):
     project.package()
     assert project("--each", "-o", "out/", "--format", "folded", "-o", "%e-x.html", "run").returncode == 0
@@ -318,13 +330,6 @@ sys.exit(100 if status else 0)
     path = project.write("bin/cargo-nextest", script)
     path.chmod(0o755)
     return {"PATH": f"{path.parent}:{os.environ['PATH']}"}
-
-
-@pytest.fixture
-def tests(project):
-    project.package(main=None)
-    project.write("src/lib.rs", SPIN + "mod cart { #[test] fn adds() { crate::spin(100); } #[test] fn sells() { crate::spin(100); } }")
-    return project
 
 
 def test_each_test_of_nextest_is_recorded_and_its_listing_is_not(tests):

@@ -48,6 +48,8 @@ static void test_profiles_of_one_name_get_their_package_or_a_number(void **state
 	assert_profile("/x/it-0123456789abcdee", "CARGO_PKG_NAME=cart", "cart.it", &taken);
 	assert_profile("/x/it-0123456789abcdee", "CARGO_PKG_NAME=cart", "cart.it-2", &taken);
 	assert_profile("/x/it-0123456789abcdee", "", "it-2", &taken);
+	assert_profile("/x/shop-0123456789abcdee", "CARGO_PKG_NAME=shop", "shop", &taken);
+	assert_profile("/x/shop-0123456789abcdef", "CARGO_PKG_NAME=shop", "shop-2", &taken);
 }
 
 static void test_a_test_of_nextest_has_its_own_name(void **state)
