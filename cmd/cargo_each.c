@@ -113,6 +113,10 @@ static void on_cargo_end(void *user)
 	struct recording *recording = &each->recording;
 
 	signal_guard_begin(recording->signals.guard, SIGNAL_PHASE_WAITING);
+	if (recording->end == RECORDING_INTERRUPTED && !recording->quiet &&
+	    cargo_programs_running(each->programs))
+		message("waiting for %zu programs to end; Ctrl-C leaves them alone",
+			cargo_programs_running(each->programs));
 	while (cargo_programs_running(each->programs) && !atomic_load(&recording->cancel))
 		loop_run(recording->loop, LOOP_FOREVER);
 	signal_guard_begin(recording->signals.guard, SIGNAL_PHASE_WORKING);
