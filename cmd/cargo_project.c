@@ -156,14 +156,22 @@ static struct error *ask_units(const struct question *question, struct captured 
 	return NULL;
 }
 
+/* As cargo makes the name of a variable of that of a profile or a triple. */
+static char *to_variable(char *name)
+{
+	for (char *at = name; *at; at++) {
+		if (*at == '-' || *at == '.')
+			*at = '_';
+		else if (islower((unsigned char)*at))
+			*at = (char)toupper((unsigned char)*at);
+	}
+	return name;
+}
+
 /* "release" → "CARGO_PROFILE_RELEASE_DEBUG"; to be freed. */
 static char *profile_variable(const char *profile, const char *key)
 {
-	char *name = xasprintf("CARGO_PROFILE_%s_%s", profile, key);
-
-	for (char *at = name; *at; at++)
-		*at = *at == '-' ? '_' : (char)toupper((unsigned char)*at);
-	return name;
+	return to_variable(xasprintf("CARGO_PROFILE_%s_%s", profile, key));
 }
 
 /* The user's own setting wins. */
@@ -297,9 +305,5 @@ struct error *cargo_project_ask(const char *cargo, char *const *words, struct ca
 
 char *cargo_runner_variable(const char *triple)
 {
-	char *name = xasprintf("CARGO_TARGET_%s_RUNNER", triple);
-
-	for (char *at = name; *at; at++)
-		*at = *at == '-' || *at == '.' ? '_' : (char)toupper((unsigned char)*at);
-	return name;
+	return to_variable(xasprintf("CARGO_TARGET_%s_RUNNER", triple));
 }

@@ -47,10 +47,14 @@ static char *tidy(char *name)
 	char *to = name;
 
 	for (const char *at = name; *at; at++) {
-		if (at[0] == ':' && at[1] == ':')
-			*to++ = '.', at++;
-		else
-			*to++ = strchr(plain, *at) ? *at : '_';
+		*to = *at;
+		if (at[0] == ':' && at[1] == ':') {
+			*to = '.';
+			at++;
+		} else if (!strchr(plain, *at)) {
+			*to = '_';
+		}
+		to++;
 	}
 	*to = '\0';
 	if (*name == '.')
