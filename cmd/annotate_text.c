@@ -248,6 +248,13 @@ void annotate_source(const struct annotation *annotation, const struct table_wri
 	}
 }
 
+static const char *innermost_name(const struct display_labels *labels, frame_id frame)
+{
+	const struct labelled_line *line = &labels->lines[labels->first_line[frame + 1] - 1];
+
+	return labels->items[line->label].shown;
+}
+
 /* The place of an instruction: its source line, and the function that is inlined there; to be
  * freed. */
 static char *origin_of(const struct annotation *annotation, const struct annotated_code *piece,
@@ -270,7 +277,7 @@ static char *origin_of(const struct annotation *annotation, const struct annotat
 	place = xasprintf("%s:%" PRIu32, file, frame.lines[0].line);
 	if (frame.line_count == 1 || printable_columns(place) + LEAST_NAME > columns)
 		return clipped(place, columns);
-	name = table_name(profile_string(profile, function->name),
+	name = table_name(innermost_name(&annotation->view.labels, piece->frames[i]),
 			  columns - printable_columns(place) - 1);
 	return xasprintf("%s %s", place, name);
 }
