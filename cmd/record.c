@@ -617,6 +617,7 @@ static int prepare_and_record(struct run *run)
 	warn_of_ignored_options(&run->options);
 	config->folds_ended = true;
 	config->needs_timestamps = outputs_need_timestamps(&run->outputs);
+	config->counts_polls = true;
 	config->writes_raw = run->raw;
 	run->checkpoints.interval = run->options.checkpoint;
 	run->checkpoints.inlines = !run->options.output.no_inline;

@@ -88,6 +88,19 @@ static enum name_style names_of(const struct report_options *options)
 	return names_option_style(&options->names, options->json ? NAMES_FULL : NAMES_SHORT);
 }
 
+uint64_t report_polls(const struct report *report, const char *task)
+{
+	const struct profile *profile = report->profile;
+
+	for (uint32_t i = 0; i < profile_polls_count(profile); i++) {
+		const struct profile_polls *polls = profile_get_polls(profile, i);
+
+		if (!strcmp(profile_string(profile, polls->task), task))
+			return polls->polls;
+	}
+	return 0;
+}
+
 /* Before the code of runtimes is folded: it shows where tasks begin. */
 static struct error *find_blocked_tasks(struct report *report)
 {
@@ -126,6 +139,9 @@ static struct error *make_report(struct report *report)
 	if (err)
 		return err;
 	rows_sort(&report->rows, options->by.order);
+	report->has_polls = row_by_is_task(&report->by) && report->view.event == 0 &&
+			    profile_polls_count(report->profile) &&
+			    !selection_is_part(&options->selection);
 	return make_trees(report);
 }
 

@@ -22,11 +22,15 @@ struct report {
 	struct rows rows;
 	struct pruned_tree calls; /* unless callers or callees are shown */
 	struct pruned_tree callers, callees;
-	/* Of tasks, if waiting was recorded: */
-	bool has_waiting;
+	/* Of tasks: */
+	bool has_polls;	  /* of the whole profile, which is what is shown */
+	bool has_waiting; /* and so the next: */
 	struct blocked_tasks blocked;
 	bool *chosen; /* the functions whose callers or callees are shown, by label */
 };
+
+/* How often samples show that a task was polled; 0: never. */
+uint64_t report_polls(const struct report *report, const char *task);
 
 /* The table of the hottest rows, and a tree of calls. */
 void report_table(const struct report *report, const struct table_writer *writer);

@@ -100,6 +100,8 @@ static void put_row(struct writer *writer, const struct row *row)
 		put_place(writer, row->file, row->line);
 	}
 	put_sums(writer, row->self, row->total);
+	if (writer->report->has_polls)
+		json_put_number(&writer->json, "polls", report_polls(writer->report, row->name));
 	if (writer->report->has_waiting)
 		put_blocked_of(writer, row->name);
 	if (row->reason != ROW_NO_LABEL) {

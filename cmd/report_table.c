@@ -10,8 +10,9 @@
 enum {
 	DEFAULT_ROWS = 20,
 	BLOCKED_COLUMNS = 9, /* "123.45 ms" */
-	WIDE = 100,	     /* columns of the screen from which on bars are longer … */
-	VERY_WIDE = 140,     /* … and places are shown */
+	POLLS_COLUMNS = 8,
+	WIDE = 100,	 /* columns of the screen from which on bars are longer … */
+	VERY_WIDE = 140, /* … and places are shown */
 };
 
 struct table {
@@ -31,6 +32,7 @@ static size_t left_columns(const struct table *table)
 {
 	return 2 * SHARE_COLUMNS + 1 +
 	       (table->report->options->shows_samples ? SAMPLES_COLUMNS : 0) +
+	       (table->report->has_polls ? POLLS_COLUMNS : 0) +
 	       (table->report->has_waiting ? BLOCKED_COLUMNS : 0) + 1 + table->bar + 1;
 }
 
@@ -61,6 +63,8 @@ static void put_heading(const struct table *table)
 		SHARE_COLUMNS, "self", SHARE_COLUMNS, "total");
 	if (table->report->options->shows_samples)
 		fprintf(writer->out, "%*s", SAMPLES_COLUMNS, "samples");
+	if (table->report->has_polls)
+		fprintf(writer->out, "%*s", POLLS_COLUMNS, "polls");
 	if (table->report->has_waiting)
 		fprintf(writer->out, "%*s", BLOCKED_COLUMNS, "blocked");
 	fprintf(writer->out, " %*s %s", (int)table->bar, "", name);
@@ -104,6 +108,13 @@ static void put_names(const struct table *table, const struct row *row)
 	}
 }
 
+static void put_polls(const struct table *table, const struct row *row)
+{
+	uint64_t polls = report_polls(table->report, row->name);
+
+	fprintf(table->writer->out, "%*s", POLLS_COLUMNS, polls ? humanize_count(polls).text : "");
+}
+
 static void put_blocked(const struct table *table, const struct row *row)
 {
 	const struct blocked_task *task = blocked_tasks_find(&table->report->blocked, row->name);
@@ -123,6 +134,8 @@ static void put_row(const struct table *table, const struct row *row)
 	table_share(writer, row->total.weight);
 	if (table->report->options->shows_samples)
 		fprintf(writer->out, "%*s", SAMPLES_COLUMNS, humanize_count(drawn.samples).text);
+	if (table->report->has_polls)
+		put_polls(table, row);
 	if (table->report->has_waiting)
 		put_blocked(table, row);
 	fprintf(writer->out, " %s ", shown_bar);

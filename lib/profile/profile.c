@@ -42,6 +42,8 @@ struct profile {
 
 	bool keeps_timestamps;
 	struct timeline timeline;
+	struct turns turns;
+	TABLE(struct profile_polls) polls; /* by task */
 
 	struct profile_module *modules; /* by the caller's number */
 	uint32_t module_count, module_room;
@@ -84,6 +86,8 @@ void profile_free(struct profile *profile)
 	TABLE_DEINIT(profile->pairs);
 	quotations_deinit(&profile->quotations);
 	timeline_deinit(&profile->timeline);
+	turns_deinit(&profile->turns);
+	TABLE_DEINIT(profile->polls);
 	free(profile->modules);
 	arena_deinit(&profile->arena);
 	strtab_free(profile->strings);
@@ -453,6 +457,7 @@ void profile_map_threads(struct profile *profile,
 	struct label_sets before = profile->label_sets;
 	uint32_t count = profile->samples.count;
 	CLEANUP(free_ptr) label_set_id *moved = xcalloc(before.sets.count, sizeof(*moved));
+	CLEANUP(free_ptr) uint32_t *samples = xcalloc(count, sizeof(*samples));
 
 	assert(!profile->keeps_timestamps);
 	profile->label_sets = (struct label_sets){0};
@@ -467,9 +472,10 @@ void profile_map_threads(struct profile *profile,
 	for (uint32_t i = 0; i < count; i++) {
 		struct profile_sample sample = profile->samples.items[i];
 
-		profile_add_samples(profile, moved[sample.labels], sample.stack, sample.event,
-				    sample.samples, sample.weight);
+		samples[i] = profile_add_samples(profile, moved[sample.labels], sample.stack,
+						 sample.event, sample.samples, sample.weight);
 	}
+	turns_move_samples(&profile->turns, samples);
 }
 
 void profile_relabel(struct profile *profile,
@@ -491,6 +497,7 @@ void profile_relabel(struct profile *profile,
 					       sample.event, sample.samples, sample.weight);
 	}
 	timeline_move_samples(&profile->timeline, moved);
+	turns_move_samples(&profile->turns, moved);
 }
 
 uint64_t profile_fade(struct profile *profile, double factor, uint64_t least_samples)
@@ -573,6 +580,24 @@ void profile_add_marker(struct profile *profile, const struct profile_marker *ma
 {
 	if (profile->keeps_timestamps)
 		timeline_add_marker(&profile->timeline, marker);
+}
+
+void profile_keep_turns(struct profile *profile)
+{
+	profile->turns.are_kept = true;
+}
+
+void profile_add_turn(struct profile *profile, pid_t tid, uint32_t sample)
+{
+	turns_add(&profile->turns, tid, sample);
+}
+
+void profile_set_polls(struct profile *profile, const char *task, uint64_t polls)
+{
+	string_id name = strtab_add(profile->strings, task);
+	uint32_t id = TABLE_PUT(profile->polls, name, 0, (struct profile_polls){.task = name});
+
+	profile->polls.items[id].polls = polls;
 }
 
 static const char *copy_text(struct profile *profile, const char *text)
@@ -764,6 +789,21 @@ uint64_t profile_marker_count(const struct profile *profile)
 const struct profile_marker *profile_get_marker(const struct profile *profile, uint64_t index)
 {
 	return &profile->timeline.markers[index];
+}
+
+struct turns profile_turns(const struct profile *profile)
+{
+	return profile->turns;
+}
+
+uint32_t profile_polls_count(const struct profile *profile)
+{
+	return profile->polls.count;
+}
+
+const struct profile_polls *profile_get_polls(const struct profile *profile, uint32_t index)
+{
+	return &profile->polls.items[index];
 }
 
 const struct profile_info *profile_get_info(const struct profile *profile)

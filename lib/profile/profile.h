@@ -17,6 +17,7 @@
 #include "profile/labels.h"
 #include "profile/quality.h"
 #include "profile/timeline.h"
+#include "profile/turns.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -226,6 +227,11 @@ void profile_add_interval(struct profile *profile, const struct profile_interval
 /* By their ends. */
 void profile_sort_intervals(struct profile *profile);
 void profile_add_marker(struct profile *profile, const struct profile_marker *marker);
+/* Before this call, turns (turns.h) are ignored. */
+void profile_keep_turns(struct profile *profile);
+void profile_add_turn(struct profile *profile, pid_t tid, uint32_t sample);
+/* How often samples show that a thread began with a task (tasks.h). */
+void profile_set_polls(struct profile *profile, const char *task, uint64_t polls);
 void profile_set_info(struct profile *profile, const struct profile_info *info);
 
 /* Symbolizing. */
@@ -287,6 +293,14 @@ struct profile_timed_samples profile_timed_samples(const struct profile *profile
 struct profile_intervals profile_intervals(const struct profile *profile);
 uint64_t profile_marker_count(const struct profile *profile);
 const struct profile_marker *profile_get_marker(const struct profile *profile, uint64_t index);
+struct turns profile_turns(const struct profile *profile);
+
+struct profile_polls {
+	string_id task;
+	uint64_t polls;
+};
+uint32_t profile_polls_count(const struct profile *profile);
+const struct profile_polls *profile_get_polls(const struct profile *profile, uint32_t index);
 const struct profile_info *profile_get_info(const struct profile *profile);
 
 /*

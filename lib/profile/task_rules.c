@@ -46,9 +46,9 @@ static const struct task_rule rules[] = {
 
 	/* Go. */
 	{"runtime.goexit", MARK_BEGIN_NEXT, TASK_GOROUTINE},
-	{"runtime.main", MARK_GLUE, 0},
-	{"sync.(*WaitGroup).Go", MARK_GLUE, 0},
-	{"golang.org/x/sync/errgroup.(*Group).Go", MARK_GLUE, 0},
+	{"runtime.main", MARK_CALLER, 0},
+	{"sync.(*WaitGroup).Go", MARK_CALLER, 0},
+	{"golang.org/x/sync/errgroup.(*Group).Go", MARK_CALLER, 0},
 
 	/* What executors work with, beside what is no program's anyway (code_rules.h). */
 	{"async_channel", MARK_GLUE, 0},
@@ -81,7 +81,7 @@ static const char *skip_bracket(const char *at)
 /* The end of T in "<T>::f" or "<T as Trait>::f", whose bracket ends before `end`. */
 static const char *end_of_type(const char *at, const char *end)
 {
-	while (at < end && *at != '>' && !text_begins(at, " as "))
+	while (at < end && (*at != '>' || at[-1] == '-') && !text_begins(at, " as "))
 		at = *at == '<' ? skip_bracket(at) : at + 1;
 	return at < end ? at : end;
 }
@@ -216,9 +216,7 @@ static bool is_glue(const char *name, const char *path, const char *file)
 	CLEANUP(free_ptr) char *crate = strstr(path, "::") ? xstrdup("") : crate_of(file);
 	CLEANUP(free_ptr) char *in_crate = *crate ? xasprintf("%s::", crate) : NULL;
 
-	/* The latter is Go's and calls the function of a go statement with its arguments. */
-	return (in_crate && (find(crate) || is_library(in_crate))) || is_library(name) ||
-	       strstr(path, ".gowrap");
+	return (in_crate && (find(crate) || is_library(in_crate))) || is_library(name);
 }
 
 struct task_rule task_rule_of(const char *name, const char *file)
@@ -228,5 +226,8 @@ struct task_rule task_rule_of(const char *name, const char *file)
 
 	if (rule)
 		return *rule;
+	/* Calls the function of a go statement with its arguments. */
+	if (strstr(path, ".gowrap"))
+		return (struct task_rule){.mark = MARK_CALLER};
 	return (struct task_rule){.mark = is_glue(name, path, file) ? MARK_GLUE : MARK_PROGRAM};
 }

@@ -34,6 +34,7 @@ enum task_kind {
 enum task_mark {
 	MARK_PROGRAM,	 /* no rule: may be where a task begins */
 	MARK_GLUE,	 /* is passed over in the search for the function where it begins */
+	MARK_CALLER,	 /* glue also where the very next function counts */
 	MARK_BEGIN,	 /* the first function of the program below it is that of a task … */
 	MARK_BEGIN_NEXT, /* … or the very next function is, whatever it is */
 	MARK_OUTERMOST,	 /* begins a task unless it is in one */

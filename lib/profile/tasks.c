@@ -24,6 +24,8 @@ struct progress {
 #define NO_FUNCTION UINT32_MAX
 /* The function begins several tasks: it polls a future of any type. */
 #define SEVERAL_TASKS (UINT32_MAX - 1)
+/* In `types`: the generic arguments name none. */
+#define NAMES_NO_TASK (UINT32_MAX - 1)
 
 struct search {
 	struct tasks *tasks;
@@ -103,12 +105,13 @@ static uint32_t task_of_type(struct search *search, function_id id, enum task_ki
 	uint32_t *task = idmap_put(&search->types, id, kind);
 	CLEANUP(free_ptr) char *type = NULL;
 
-	if (*task != IDMAP_NONE)
-		return *task;
-	type = task_rule_type(name_of(search, id));
-	if (type)
-		*task = add_task(search, &(struct task_function){.name = type, .file = ""}, kind);
-	return *task;
+	if (*task == IDMAP_NONE) {
+		type = task_rule_type(name_of(search, id));
+		*task = type ? add_task(search, &(struct task_function){.name = type, .file = ""},
+					kind)
+			     : NAMES_NO_TASK;
+	}
+	return *task == NAMES_NO_TASK ? NO_TASK : *task;
 }
 
 /* Its name and place say which task it is. */
@@ -182,7 +185,7 @@ static void begin(struct search *search, struct progress *progress, function_id 
 static void enter_function(struct search *search, struct progress *progress, function_id function)
 {
 	const struct task_rule *rule = &search->rules[function];
-	bool is_next = progress->begun == MARK_BEGIN_NEXT && rule->mark != MARK_GLUE;
+	bool is_next = progress->begun == MARK_BEGIN_NEXT && rule->mark != MARK_CALLER;
 
 	switch (is_next ? MARK_PROGRAM : rule->mark) {
 	case MARK_PROGRAM:
@@ -202,6 +205,7 @@ static void enter_function(struct search *search, struct progress *progress, fun
 	case MARK_MAY_BLOCK:
 		progress->may_block = true;
 		break;
+	case MARK_CALLER:
 	case MARK_GLUE:
 		note_type(search, progress, function);
 		break;
@@ -340,6 +344,28 @@ static label_set_id label(void *user, const struct profile_sample *sample)
 	return profile_label_set(profile, &thread, labels, set->count + 1);
 }
 
+static void count_polls(struct profile *profile, const struct tasks *tasks)
+{
+	const struct turns turns = profile_turns(profile);
+	const struct profile_samples samples = profile_samples(profile);
+	CLEANUP(free_ptr) uint64_t *polls = xcalloc(tasks->count, sizeof(*polls));
+	struct idmap last = {0}; /* thread → its task, from 1 on */
+
+	for (uint32_t i = 0; i < turns.count; i++) {
+		/* 0: none */
+		uint32_t task = tasks->of_stack[samples.items[turns.items[i].sample].stack] + 1;
+		uint32_t *before = idmap_put(&last, (uint32_t)turns.items[i].tid, 0);
+
+		if (task && task != *before)
+			polls[task - 1]++;
+		*before = task;
+	}
+	for (uint32_t i = 0; i < tasks->count; i++)
+		if (polls[i])
+			profile_set_polls(profile, tasks->items[i].name, polls[i]);
+	idmap_deinit(&last);
+}
+
 /* A file has the labels of the program that wrote it. */
 static bool is_labelled(const struct profile *profile, string_id key)
 {
@@ -361,12 +387,14 @@ void tasks_label(struct profile *profile)
 	names = xcalloc(tasks.count, sizeof(*names));
 	for (uint32_t i = 0; i < tasks.count; i++)
 		names[i] = strtab_add(profile_strings(profile), tasks.items[i].name);
-	if (tasks.count)
-		profile_relabel(profile, label,
-				&(struct labelling){
-					.profile = profile,
-					.tasks = &tasks,
-					.key = key,
-					.names = names,
-				});
+	if (!tasks.count)
+		return;
+	count_polls(profile, &tasks);
+	profile_relabel(profile, label,
+			&(struct labelling){
+				.profile = profile,
+				.tasks = &tasks,
+				.key = key,
+				.names = names,
+			});
 }

@@ -16,6 +16,10 @@
  * with " (block_on)" or " (spawn_blocking)" if it is not polled by an executor.
  *
  * Samples have it as the label "task".
+ *
+ * Polls of a task: how often samples show that a thread began with it, that is, had been in another
+ * task, or in none, at its sample before. Two polls of one task in turn without a sample in between
+ * count as one, and one between two samples as none, so there were at least as many.
  */
 #ifndef PROF_PROFILE_TASKS_H
 #define PROF_PROFILE_TASKS_H
@@ -43,8 +47,9 @@ void tasks_find(struct tasks *tasks, const struct profile *profile);
 void tasks_deinit(struct tasks *tasks);
 
 /*
- * Gives samples the label of their task. Does nothing if a sample has the label already, such as
- * those of a file, or if there are no tasks. Ids of samples stay: no two become equal.
+ * Gives samples the label of their task, and the profile the polls of tasks if it has turns. Does
+ * nothing if a sample has the label already, such as those of a file, or if there are no tasks. Ids
+ * of samples stay: no two become equal.
  */
 void tasks_label(struct profile *profile);
 

@@ -70,6 +70,7 @@ struct record_config {
 
 	const char *debug_dir; /* where separate debug files are */
 	bool needs_timestamps; /* the profile keeps when each sample was taken */
+	bool counts_polls;     /* as in pipeline_options */
 	/* Folds ended threads and processes: see session_fold_ended(). */
 	bool folds_ended;
 	bool adds_unsampled; /* recorder_settle() adds to the profile what no sample shows */

@@ -131,6 +131,7 @@ static void prepare(struct import *import)
 				      },
 			      .depth = UNWIND_DEPTH_MAX,
 			      .needs_timestamps = import->options->needs_timestamps,
+			      .counts_polls = true,
 		      });
 }
 

@@ -6,6 +6,8 @@ static struct profile *new_profile(const struct pipeline *pipeline)
 
 	if (pipeline->needs_timestamps)
 		profile_keep_timestamps(profile);
+	if (pipeline->counts_polls)
+		profile_keep_turns(profile);
 	return profile;
 }
 
@@ -22,6 +24,7 @@ void pipeline_open(struct pipeline *pipeline, const struct pipeline_options *opt
 	pipeline->names = names_new(proc);
 	pipeline->unwinder = unwinder_new(pipeline->spaces, options->arch, !options->files);
 	pipeline->needs_timestamps = options->needs_timestamps;
+	pipeline->counts_polls = options->counts_polls;
 	pipeline->profile = new_profile(pipeline);
 	pipeline->session = session_new(pipeline->spaces, pipeline->names, pipeline->unwinder,
 					options->arch, pipeline->profile);

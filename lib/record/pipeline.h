@@ -13,7 +13,7 @@ struct pipeline {
 	struct unwinder *unwinder;
 	struct profile *profile;
 	struct session *session;
-	bool needs_timestamps;
+	bool needs_timestamps, counts_polls;
 };
 
 struct pipeline_options {
@@ -23,6 +23,7 @@ struct pipeline_options {
 	unsigned depth;			    /* frames of a stack, at most */
 	unsigned fold_count;		    /* as session_fold_ended(); 0: never */
 	bool needs_timestamps;		    /* the profile keeps when samples were taken */
+	bool counts_polls;		    /* of tasks: profile_keep_turns() */
 };
 
 void pipeline_open(struct pipeline *pipeline, const struct pipeline_options *options);

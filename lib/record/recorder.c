@@ -170,6 +170,7 @@ static void open_pipeline(struct recorder *recorder)
 			      .depth = config->depth,
 			      .fold_count = config->folds_ended ? FOLD_COUNT : 0,
 			      .needs_timestamps = config->needs_timestamps,
+			      .counts_polls = config->counts_polls,
 		      });
 	add_events(recorder);
 }

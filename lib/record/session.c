@@ -204,6 +204,8 @@ static void add_sample(struct session *session, const struct record *record, lab
 	assert(sample->event < session->event_count);
 	counted = profile_add(session->profile, labels, stack, session->events[sample->event],
 			      sample->period);
+	if (sample->event == 0)
+		profile_add_turn(session->profile, record->tid, counted);
 	profile_add_timed_sample(session->profile,
 				 &(struct profile_timed_sample){.time_ns = record->time_ns,
 								.sample = counted,

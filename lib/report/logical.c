@@ -399,6 +399,16 @@ static void copy_times(struct folder *folder)
 	copy_markers(folder);
 }
 
+static void copy_polls(struct folder *folder)
+{
+	for (uint32_t i = 0; i < profile_polls_count(folder->from); i++) {
+		const struct profile_polls *polls = profile_get_polls(folder->from, i);
+
+		profile_set_polls(folder->to, profile_string(folder->from, polls->task),
+				  polls->polls);
+	}
+}
+
 /* Events, modules and threads keep their numbers as far as they differ from each other. */
 static void copy_tables(struct folder *folder)
 {
@@ -407,6 +417,7 @@ static void copy_tables(struct folder *folder)
 	for (uint32_t i = 0; i < profile_module_count(folder->from); i++)
 		transfer_module(&folder->transfer, i);
 	profile_set_info(folder->to, profile_get_info(folder->from));
+	copy_polls(folder);
 }
 
 static void folder_deinit(struct folder *folder)

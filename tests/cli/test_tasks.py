@@ -128,3 +128,16 @@ def test_a_program_without_tasks_has_no_label(prof, target, tmp_path):
     result = prof("report", "--by", "task", profile)
     assert result.returncode == 1
     assert 'no sample has a label "task"' in result.stderr
+
+
+def test_polls_are_counted_where_samples_show_them(prof, client, tmp_path):
+    profile, clocks = record(prof, tmp_path, client("task_clocks"), "smol")
+    rows = report(prof, profile)["rows"]
+    polls = {row["name"]: row["polls"] for row in rows if row["name"] in clocks}
+    block = next(name for name in clocks if "async block" in name and "block_on" not in name)
+    # 150 polls of 2.1 ms each on one thread, with those of others in between.
+    assert 100 < polls[block] <= 150
+    assert polls["task_clocks::ByHand"] <= 150
+    assert "polls" in prof("report", "--by", "task", profile).stdout
+    part = report(prof, profile, "--label", "task=task_clocks::*")["rows"]
+    assert not [row for row in part if "polls" in row], "they are those of the whole profile"

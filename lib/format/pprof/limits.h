@@ -23,6 +23,8 @@ enum {
 	/* Lines of a location: functions inlined into each other. */
 	PPROF_LINES_MAX = 4096,
 	PPROF_COMMENTS_MAX = 1 << 16,
+	/* Tasks whose polls are written. */
+	PPROF_POLLS_MAX = 1 << 12,
 	/* The text of all comments: several can refer to one string. */
 	PPROF_REMARKS_BYTES_MAX = 1 << 20,
 };

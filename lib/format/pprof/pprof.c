@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/gzip.h"
+#include "format/pprof/limits.h"
 #include "format/pprof/mapping.h"
 #include "format/pprof/read.h"
 #include "format/pprof/samples.h"
@@ -195,6 +196,20 @@ static void put_owners(struct writer *writer)
 	put_comment(writer, PPROF_OWNERS, owners);
 }
 
+static void put_polls(struct writer *writer)
+{
+	uint32_t count = profile_polls_count(writer->profile);
+
+	for (uint32_t i = 0; i < count && i < PPROF_POLLS_MAX; i++) {
+		const struct profile_polls *polls = profile_get_polls(writer->profile, i);
+		CLEANUP(free_ptr)
+		char *text = xasprintf("%" PRIu64 " %s", polls->polls,
+				       profile_string(writer->profile, polls->task));
+
+		put_comment(writer, PPROF_POLLS, text);
+	}
+}
+
 static void put_comments(struct writer *writer)
 {
 	const struct profile_info *info = profile_get_info(writer->profile);
@@ -206,6 +221,7 @@ static void put_comments(struct writer *writer)
 	put_comment(writer, "", info->headline);
 	put_quality(writer, &info->quality);
 	put_owners(writer);
+	put_polls(writer);
 	put_remarks(writer, info->remarks);
 }
 

@@ -542,6 +542,15 @@ static void set_owners(struct reader *reader, const char *owners)
 	}
 }
 
+static void set_polls(struct reader *reader, const char *text)
+{
+	char *name;
+	uint64_t polls = strtoull(text, &name, 10);
+
+	if (*name == ' ')
+		profile_set_polls(reader->profile, name + 1, polls);
+}
+
 static void add_comment(struct reader *reader, struct profile_info *info, const char *comment,
 			FILE *remarks)
 {
@@ -557,6 +566,8 @@ static void add_comment(struct reader *reader, struct profile_info *info, const 
 		info->is_run = true;
 	else if ((rest = titled(comment, PPROF_OWNERS)))
 		set_owners(reader, rest);
+	else if ((rest = titled(comment, PPROF_POLLS)))
+		set_polls(reader, rest);
 	else if (!take_quality(reader, &info->quality, comment) && *comment &&
 		 (size_t)ftello(remarks) + strlen(comment) < PPROF_REMARKS_BYTES_MAX)
 		fprintf(remarks, "%s\n", comment);

@@ -20,6 +20,8 @@
 #define PPROF_RUN "recorded: a command, from its start to its end"
 /* Title of the comment with profile_module.source_user: "3=1000 4=1000", by id of the mapping. */
 #define PPROF_OWNERS "owners of mappings: "
+/* The number of polls that samples show of a task, a space and its name. A comment per task. */
+#define PPROF_POLLS "polls of a task: "
 
 bool pprof_recognize(const unsigned char *first, size_t len);
 MUST_CHECK struct error *pprof_read(FILE *in, struct profile *profile);

@@ -1,0 +1,31 @@
+/*
+ * A name of a function, and the file that declares it after a newline: which rule of tasks it has,
+ * and what a task that begins there is called.
+ */
+#include "profile/task_name.h"
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	CLEANUP(free_ptr) char *name = xstrndup((const char *)data, size);
+	char *newline = strchr(name, '\n');
+	struct task_function function = {.name = name, .file = newline ? newline + 1 : ""};
+
+	if (newline)
+		*newline = '\0';
+	task_rule_of(function.name, function.file);
+	task_is_complete(function.name);
+	free(task_rule_path(function.name));
+	free(task_rule_type(function.name));
+	for (enum task_kind kind = TASK_FUTURE; kind <= TASK_GOROUTINE; kind++)
+		for (function.line = 0; function.line < 2; function.line++)
+			free(task_name(&function, kind));
+	return 0;
+}
