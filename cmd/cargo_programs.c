@@ -271,8 +271,8 @@ static void add_program(struct cargo_programs *programs, const char *path)
 		words_add(&programs->names, name);
 }
 
-/* The environment's words, an empty one, and the path of the program. */
-static void answer(struct process *process, const struct words *hello)
+/* hello: the environment's words, an empty one, and the path of the program. False: it is not. */
+static bool answer(struct process *process, const struct words *hello)
 {
 	struct cargo_programs *programs = process->programs;
 	CLEANUP(words_deinit) struct words environment = {0}, words = {0};
@@ -282,8 +282,8 @@ static void answer(struct process *process, const struct words *hello)
 
 	for (; i < hello->count && *hello->items[i]; i++)
 		words_add(&environment, hello->items[i]);
-	if (i + 1 >= hello->count)
-		return;
+	if (i + 1 >= hello->count || !*hello->items[i + 1])
+		return false;
 	words_add_all(&words, &programs->changes);
 	if (!programs->count)
 		programs->options.on_first(programs->options.user);
@@ -299,6 +299,7 @@ static void answer(struct process *process, const struct words *hello)
 	/* It cannot block: nothing else was sent. */
 	if (send(process->fd, text, len, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
 		message_error(error_errno(errno, "answer the runner of %s", hello->items[i + 1]));
+	return true;
 }
 
 static void on_hello(void *user)
@@ -310,11 +311,8 @@ static void on_hello(void *user)
 
 	if (len < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
-	if (len > 0) {
-		words_unpack(&hello, text, (size_t)len);
-		answer(process, &hello);
-	}
-	if (len > 0 && process->programs->options.each)
+	words_unpack(&hello, text, len > 0 ? (size_t)len : 0);
+	if (answer(process, &hello) && process->programs->options.each)
 		watch_process(process);
 	else
 		end_process(process);

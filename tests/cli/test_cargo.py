@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -459,6 +460,48 @@ def cpu_seconds(prof_pid, name):
         if f"({name})" in text and int(fields[2]) == prof_pid:
             return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
     return 0
+
+
+def connect(folder):
+    client = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    client.connect(str(folder / "socket"))
+    return client
+
+
+@pytest.fixture
+def waiting(project, started, tmp_path_factory):
+    """prof cargo while its program waits for a line, and the directory of the runner."""
+    folder = Path(subprocess.run(["mktemp", "-d"], check=True, capture_output=True, text=True).stdout.strip())
+    project.package(main='fn main() { println!("ready"); std::io::stdin().read_line(&mut String::new()).unwrap(); }')
+    process = started(project.prof.start("cargo", "run", "-q", **project.options({"TMPDIR": str(folder)}), stdin=subprocess.PIPE))
+    assert process.stdout.readline() == "ready\n"
+    yield process, next(folder.glob("prof-cargo-*"))
+    assert list(folder.iterdir()) == []
+    folder.rmdir()
+
+
+def end_program(process):
+    _, errors = process.communicate("\n", timeout=60)
+    assert process.returncode == 0
+    return errors
+
+
+def test_the_directory_of_the_runner_is_the_users_alone(waiting):
+    process, folder = waiting
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert folder.stat().st_uid == os.geteuid()
+    end_program(process)
+
+
+def test_nonsense_at_the_runners_socket_is_ignored(waiting):
+    process, folder = waiting
+    for message in (b"", b"\0", b"A=b", b"\0\0\0", b"x" * 70000, b"CARGO_PKG_NAME=x\0"):
+        with connect(folder) as client:
+            client.send(message)
+            assert client.recv(1 << 16) == b""
+    with connect(folder):
+        pass
+    assert "recorded 1 process of 1 program (shop)" in end_program(process)
 
 
 def test_a_program_runs_though_nobody_answers_its_runner(project, tmp_path):
