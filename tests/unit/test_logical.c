@@ -1,4 +1,5 @@
 #include "report/logical.h"
+#include "report/rows.h"
 
 #include "base/text.h"
 
@@ -239,6 +240,43 @@ static void stacks_that_become_equal_become_one(void **state)
 	view_deinit(&view);
 }
 
+static const struct row *row_called(const struct rows *rows, const char *name)
+{
+	for (size_t i = 0; i < rows->count; i++)
+		if (!strcmp(rows->items[i].name, name))
+			return &rows->items[i];
+	fail_msg("no row %s", name);
+	return NULL;
+}
+
+static void a_wait_is_of_the_runtime_or_the_function_that_chose_it(void **state)
+{
+	static const char *const stacks[] = {
+		"shop::main > tokio::runtime::park > std::sync::Condvar::wait > k:futex > [futex]",
+		"start_thread > shop::nap > std::thread::sleep > __nanosleep > [nanosleep]", NULL};
+
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *original = profile_new();
+	CLEANUP(profile_cleanup) struct profile *logical = NULL;
+	event_id event = add_event(original, "off-cpu", VALUE_OFF_CPU_TIME);
+	label_set_id labels = profile_thread_labels(original, 1, 2, "shop", "worker");
+	struct rows rows;
+	struct view view;
+
+	describe_modules(original);
+	for (const char *const *stack = stacks; *stack; stack++)
+		profile_add(original, labels, stack_of(original, *stack), event, 10);
+	logical = logical_profile(original);
+	view_init(&view, logical, 0);
+	rows_init(&rows, &view, ROW_FUNCTION);
+	assert_int_equal(row_called(&rows, "[tokio runtime]")->self.weight, 10);
+	assert_int_equal(row_called(&rows, "shop::nap")->self.weight, 10);
+	assert_string_equal(view.labels.items[row_called(&rows, "shop::nap")->reason].name,
+			    "[nanosleep]");
+	rows_deinit(&rows);
+	view_deinit(&view);
+}
+
 static void the_share_of_glue_is_that_of_the_hottest_stack(void **state)
 {
 	static const char *const stacks[] = {
@@ -272,6 +310,7 @@ int main(void)
 		cmocka_unit_test(addresses_stay),
 		cmocka_unit_test(totals_threads_and_times_are_those_of_the_original),
 		cmocka_unit_test(stacks_that_become_equal_become_one),
+		cmocka_unit_test(a_wait_is_of_the_runtime_or_the_function_that_chose_it),
 		cmocka_unit_test(the_share_of_glue_is_that_of_the_hottest_stack),
 	};
 
