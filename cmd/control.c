@@ -314,6 +314,16 @@ static void on_words(void *user)
 		loop_unwatch(control->loop, STEAL(control->watch));
 }
 
+bool control_take_rest(struct control *control)
+{
+	struct pollfd words = {.fd = control->words_fd, .events = POLLIN};
+
+	if (!control->handler || control->is_closed || poll(&words, 1, 0) != 1)
+		return false;
+	on_words(control);
+	return true;
+}
+
 static struct error *watch(struct control *control)
 {
 	return loop_watch(control->loop, control->words_fd, on_words, control, &control->watch);

@@ -49,5 +49,7 @@ MUST_CHECK struct error *control_watch(struct control *control, struct loop *loo
 void control_answer(struct control *control, const struct error *err);
 /* After a command that took longer was answered. */
 void control_go_on(struct control *control);
+/* Takes the commands that have come, without the loop. False: there are none. */
+bool control_take_rest(struct control *control);
 
 #endif

@@ -416,7 +416,8 @@ static void show_progress(const struct run *run)
 	const struct session_counts *counts = session_counts(recorder_pipeline(recorder)->session);
 
 	if (shows_progress(run))
-		message_progress("recording: %.1f s, %" PRIu64 " samples, %" PRIu64 " lost",
+		message_progress("%s: %.1f s, %" PRIu64 " samples, %" PRIu64 " lost",
+				 recorder_is_paused(recorder) ? "paused" : "recording",
 				 recording_seconds(&run->recording), counts->samples, counts->lost);
 }
 

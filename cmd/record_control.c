@@ -11,6 +11,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* Reads and snapshots after the end: more than a FIFO holds of honest commands. */
+enum { REST_MAX = 1000 };
+
 static void answer(struct record_control *control, struct error *err)
 {
 	control_answer(control->control, err);
@@ -195,8 +198,22 @@ struct error *record_control_begin(struct record_control *control)
 	return control_watch(control->control, control->recording->loop, carry_out, control);
 }
 
+/* A program may ask for a snapshot and end. */
+static void take_rest(struct record_control *control)
+{
+	for (unsigned i = 0; i < REST_MAX; i++) {
+		if (control->writer)
+			on_writer_end(control);
+		else if (!control_take_rest(control->control))
+			return;
+	}
+}
+
 void record_control_end(struct record_control *control)
 {
+	if (!control->control)
+		return;
+	take_rest(control);
 	if (control->writer)
 		end_writer(control);
 	control_close(STEAL(control->control));

@@ -34,8 +34,8 @@ MUST_CHECK struct error *record_control_open(struct record_control *control, con
 					     bool *is_usage);
 /* Begins to take commands: the recording has started. */
 MUST_CHECK struct error *record_control_begin(struct record_control *control);
-/* The recording has ended: waits for a snapshot that is being written, and closes the channel. May
- * be called twice, and without a channel. */
+/* The recording has ended: carries out what has come by now, waits for snapshots, and closes the
+ * channel. May be called twice, and without a channel. */
 void record_control_end(struct record_control *control);
 
 #endif

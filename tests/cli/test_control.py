@@ -279,6 +279,21 @@ def test_a_wait_that_spans_a_pause_counts_outside_it(prof, phases, channel, cont
     assert sums["wait_for"] < duration - 0.75, sums
 
 
+def test_what_a_program_asks_for_before_it_ends_is_done(prof, target):
+    script = f'''
+echo "left 0.2" | {target("phases")} >/dev/null
+echo "snapshot left.pb.gz" >"$ctl"
+echo "right 0.2" | {target("phases")} >/dev/null
+printf "disable\\nsnapshot right.pb.gz\\nsnapshot nothing.pb.gz\\n" >"$ctl"'''
+    result = prof("record", "--control", "auto", "-o", "rest.pb.gz", "--",
+                  "sh", "-c", "ctl=${PROF_CONTROL#fifo:}; ctl=${ctl%,*}" + script)
+    assert result.returncode == 0, result.stderr
+    assert weights(prof.folder / "left.pb.gz")["left"] > 0.15
+    sums = weights(prof.folder / "right.pb.gz")
+    assert sums["right"] > 0.15 and sums["left"] == 0, sums
+    assert (prof.folder / "nothing.pb.gz").exists()
+
+
 # A script that works in children before, in and after the phase that it asks for.
 SCRIPT = """
 ctl=${PROF_CONTROL#fifo:}; ack=${ctl#*,}; ctl=${ctl%,*}
