@@ -181,7 +181,7 @@ void dwarf_value_read(struct bytes *at, uint16_t form, int64_t implicit,
 	case DWARF_LAYOUT_BLOCK4:
 	case DWARF_LAYOUT_BLOCK:
 		ret->number = block_length(at, layout);
-		bytes_skip(at, ret->number);
+		ret->string = bytes_take(at, ret->number);
 		break;
 	case DWARF_LAYOUT_INDIRECT:
 	case DWARF_LAYOUT_UNKNOWN:

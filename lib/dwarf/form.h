@@ -18,7 +18,7 @@ struct dwarf_value {
 	uint16_t name;	 /* DW_AT_*, or DW_LNCT_* in a line table */
 	uint16_t form;	 /* DW_FORM_*; 0: no value */
 	uint64_t number; /* constant, offset, index or address; for a block or string its length */
-	const void *string; /* DW_FORM_string only */
+	const void *string; /* of DW_FORM_string and blocks; else NULL */
 };
 
 /* How a value is stored: 0 to 16 bytes, or one of these. */
