@@ -20,9 +20,10 @@ ALLOWED = {
     "profile": set(),
     "dwarf": {"elf"},
     "symbol": {"dwarf", "elf", "proc", "profile", "sandbox"},
+    "tasks": {"dwarf", "elf", "proc", "sandbox"},
     "report": {"profile"},
     "format": {"profile", "report"},
-    "record": {"perf", "perfdata", "proc", "unwind", "profile", "symbol", "waiting"},
+    "record": {"perf", "perfdata", "proc", "unwind", "profile", "symbol", "tasks", "waiting"},
 }
 
 # Foreign headers, and the files of the tree that may name them.

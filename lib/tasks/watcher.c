@@ -1,0 +1,445 @@
+#include "tasks/watcher.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/hash.h"
+#include "base/idmap.h"
+#include "tasks/program.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum {
+	PERIOD_MS = 100,
+	CPU_SHARE = 100,     /* looks take one part in so many */
+	PROCESSES_MAX = 256, /* that are looked at */
+	PENDING_MAX = 4096,  /* that are still to be opened */
+	SUMS_MAX = 65536,    /* between two calls of task_watcher_take() */
+	SEARCH_ROUNDS = 10,  /* lists of tasks are searched this often */
+	LAST_LOOK_MS = 500,  /* a pause waits no longer for the last look */
+};
+
+struct process {
+	pid_t pid;
+	int pidfd;
+	struct task_program program;
+	struct task_reader *reader;
+	uint64_t looked_ns; /* 0: not yet, or not since a pause */
+	unsigned rounds;
+	bool has_lists;
+};
+
+struct sum {
+	struct task_wait_sum sum;
+	struct task_place places[];
+};
+
+struct task_watcher {
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t changed; /* is_over, is_begun or has_paused */
+	atomic_bool is_over, is_begun;
+
+	/* Behind the lock: */
+	bool has_paused; /* the last look is done */
+	pid_t *pending;
+	size_t pending_count, pending_room;
+	struct sum **sums;
+	size_t sum_count, sum_room;
+	struct idmap sum_ids; /* by hash */
+	struct task_watcher_counts counts;
+	char *problem;
+
+	/* Of the thread: */
+	struct task_programs *programs;
+	struct process *processes;
+	size_t process_count, process_room;
+	struct process *current;
+	uint64_t weight_ns;
+	uint64_t random;
+};
+
+/* ---- Sums ---- */
+
+static uint64_t hash_wait(const struct process *process, const struct task_wait *wait)
+{
+	uint64_t hash = hash_mix((uint64_t)process->pid, wait->is_ready);
+
+	for (size_t i = 0; i < wait->count; i++)
+		hash = hash_mix(hash,
+				(uint64_t)wait->places[i].node << 32 | wait->places[i].variant);
+	return hash;
+}
+
+static struct sum *new_sum(struct task_watcher *watcher, const struct task_wait *wait)
+{
+	size_t bytes = wait->count * sizeof(*wait->places);
+	struct sum *sum = xcalloc(1, sizeof(*sum) + bytes);
+
+	memcpy(sum->places, wait->places, bytes);
+	sum->sum = (struct task_wait_sum){
+		.pid = watcher->current->pid,
+		.layout = watcher->current->program.layout,
+		.code = watcher->current->program.entry,
+		.places = sum->places,
+		.count = wait->count,
+		.is_ready = wait->is_ready,
+	};
+	return sum;
+}
+
+static void add_wait(void *user, const struct task_wait *wait)
+{
+	struct task_watcher *watcher = user;
+	uint32_t *id = idmap_put(&watcher->sum_ids, hash_wait(watcher->current, wait), 0);
+	struct task_wait_sum *sum;
+
+	if (*id == IDMAP_NONE) {
+		if (watcher->sum_count == SUMS_MAX) {
+			idmap_remove(&watcher->sum_ids, hash_wait(watcher->current, wait), 0);
+			watcher->counts.lost++;
+			return;
+		}
+		*id = (uint32_t)watcher->sum_count;
+		GROW(watcher->sums, watcher->sum_count, watcher->sum_room);
+		watcher->sums[watcher->sum_count++] = new_sum(watcher, wait);
+	}
+	sum = &watcher->sums[*id]->sum;
+	sum->looks++;
+	sum->wait_ns += (uint64_t)((double)watcher->weight_ns * wait->share);
+}
+
+static void forget_sums(struct task_watcher *watcher)
+{
+	for (size_t i = 0; i < watcher->sum_count; i++)
+		free(watcher->sums[i]);
+	watcher->sum_count = 0;
+	idmap_deinit(&watcher->sum_ids);
+	watcher->sum_ids = (struct idmap){0};
+}
+
+void task_watcher_take(struct task_watcher *watcher, bool waits,
+		       void (*take)(void *user, const struct task_wait_sum *sum), void *user)
+{
+	if (waits)
+		pthread_mutex_lock(&watcher->lock);
+	else if (pthread_mutex_trylock(&watcher->lock))
+		return;
+	for (size_t i = 0; i < watcher->sum_count; i++)
+		take(user, &watcher->sums[i]->sum);
+	forget_sums(watcher);
+	pthread_mutex_unlock(&watcher->lock);
+}
+
+struct task_watcher_counts task_watcher_counts(struct task_watcher *watcher)
+{
+	struct task_watcher_counts counts;
+
+	pthread_mutex_lock(&watcher->lock);
+	counts = watcher->counts;
+	pthread_mutex_unlock(&watcher->lock);
+	return counts;
+}
+
+char *task_watcher_problem(struct task_watcher *watcher)
+{
+	char *problem;
+
+	pthread_mutex_lock(&watcher->lock);
+	problem = watcher->problem ? xstrdup(watcher->problem) : NULL;
+	pthread_mutex_unlock(&watcher->lock);
+	return problem;
+}
+
+/* ---- Processes ---- */
+
+static void process_deinit(struct process *process)
+{
+	task_reader_free(process->reader);
+	close_fd(&process->pidfd);
+}
+
+static void remove_process(struct task_watcher *watcher, size_t index)
+{
+	process_deinit(&watcher->processes[index]);
+	watcher->processes[index] = watcher->processes[--watcher->process_count];
+}
+
+static bool has_ended(const struct process *process)
+{
+	struct pollfd end = {.fd = process->pidfd, .events = POLLIN};
+
+	return poll(&end, 1, 0) != 0;
+}
+
+static void open_process(struct task_watcher *watcher, pid_t pid)
+{
+	struct process process = {.pid = pid};
+	const char *problem;
+
+	for (size_t i = watcher->process_count; i-- > 0;)
+		if (watcher->processes[i].pid == pid)
+			remove_process(watcher, i);
+	process.pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	if (process.pidfd < 0 || watcher->process_count == PROCESSES_MAX) {
+		close_fd(&process.pidfd);
+		return;
+	}
+	process.program = task_programs_find(watcher->programs, pid);
+	problem = task_programs_problem(watcher->programs);
+	pthread_mutex_lock(&watcher->lock);
+	if (problem) {
+		free(watcher->problem);
+		watcher->problem = xstrdup(problem);
+	}
+	watcher->counts.lacks_lists |= process.program.layout && !watcher->counts.processes;
+	pthread_mutex_unlock(&watcher->lock);
+	if (!process.program.layout) {
+		close_fd(&process.pidfd);
+		return;
+	}
+	process.reader = task_reader_new(pid, process.program.layout, process.program.bias);
+	GROW(watcher->processes, watcher->process_count, watcher->process_room);
+	watcher->processes[watcher->process_count++] = process;
+}
+
+static bool take_pending(struct task_watcher *watcher, pid_t *pid)
+{
+	bool has_one;
+
+	pthread_mutex_lock(&watcher->lock);
+	has_one = watcher->pending_count;
+	if (has_one) {
+		*pid = watcher->pending[0];
+		watcher->pending_count--;
+		memmove(watcher->pending, watcher->pending + 1,
+			watcher->pending_count * sizeof(*watcher->pending));
+	}
+	pthread_mutex_unlock(&watcher->lock);
+	return has_one;
+}
+
+static void open_pending(struct task_watcher *watcher)
+{
+	pid_t pid;
+
+	while (!atomic_load(&watcher->is_over) && take_pending(watcher, &pid))
+		open_process(watcher, pid);
+}
+
+/* ---- Looks ---- */
+
+static void add_counts(struct task_watcher *watcher, const struct process *process, bool is_first)
+{
+	struct task_counts counts = task_reader_counts(process->reader);
+	struct task_counts *sum = &watcher->counts.tasks;
+
+	sum->tasks += counts.tasks;
+	sum->read += counts.read;
+	sum->running += counts.running;
+	sum->changed += counts.changed;
+	sum->unknown += counts.unknown;
+	sum->cut_lists += counts.cut_lists;
+	watcher->counts.processes += is_first;
+	if (is_first)
+		watcher->counts.lacks_lists = false;
+	watcher->counts.rounds++;
+}
+
+static void look(struct task_watcher *watcher, struct process *process)
+{
+	uint64_t now_ns, period_ns = PERIOD_MS * NS_PER_MS;
+	bool had_lists = process->has_lists;
+
+	if (!process->has_lists || process->rounds % SEARCH_ROUNDS == 0)
+		process->has_lists |= task_reader_find_lists(process->reader) > 0;
+	process->rounds++;
+	if (!process->has_lists)
+		return;
+	now_ns = clock_now_ns();
+	watcher->current = process;
+	watcher->weight_ns = process->looked_ns ? now_ns - process->looked_ns : period_ns;
+	process->looked_ns = now_ns;
+	pthread_mutex_lock(&watcher->lock);
+	task_reader_read(process->reader, add_wait, watcher);
+	add_counts(watcher, process, !had_lists);
+	pthread_mutex_unlock(&watcher->lock);
+}
+
+static void look_at_all(struct task_watcher *watcher)
+{
+	for (size_t i = watcher->process_count; i-- > 0;) {
+		if (atomic_load(&watcher->is_over))
+			return;
+		if (has_ended(&watcher->processes[i]))
+			remove_process(watcher, i);
+		else
+			look(watcher, &watcher->processes[i]);
+	}
+}
+
+/* The last look, of processes that were looked at. */
+static void begin_pause(struct task_watcher *watcher)
+{
+	for (size_t i = 0; i < watcher->process_count; i++) {
+		struct process *process = &watcher->processes[i];
+
+		if (process->looked_ns && !has_ended(process))
+			look(watcher, process);
+		process->looked_ns = 0;
+	}
+	pthread_mutex_lock(&watcher->lock);
+	watcher->has_paused = true;
+	pthread_cond_broadcast(&watcher->changed);
+	pthread_mutex_unlock(&watcher->lock);
+}
+
+/* Half to one and a half of the period, or of as much more as a round is too costly. */
+static uint64_t next_pause_ns(struct task_watcher *watcher, uint64_t cpu_ns)
+{
+	uint64_t period_ns = PERIOD_MS * NS_PER_MS;
+
+	if (cpu_ns * CPU_SHARE > period_ns)
+		period_ns = cpu_ns * CPU_SHARE;
+	watcher->random = hash_mix(watcher->random + 1, clock_now_ns());
+	return period_ns / 2 + watcher->random % period_ns;
+}
+
+static struct timespec time_after(uint64_t ns)
+{
+	uint64_t end_ns = clock_now_ns() + ns;
+
+	return (struct timespec){.tv_sec = (time_t)(end_ns / NS_PER_SECOND),
+				 .tv_nsec = (long)(end_ns % NS_PER_SECOND)};
+}
+
+/* Returns early where the recording pauses, or all is over. */
+static void sleep_ns(struct task_watcher *watcher, uint64_t ns)
+{
+	const struct timespec end = time_after(ns);
+	bool was_begun = atomic_load(&watcher->is_begun);
+
+	pthread_mutex_lock(&watcher->lock);
+	while (!atomic_load(&watcher->is_over) && atomic_load(&watcher->is_begun) == was_begun &&
+	       !pthread_cond_timedwait(&watcher->changed, &watcher->lock, &end))
+		;
+	pthread_mutex_unlock(&watcher->lock);
+}
+
+static void *run(void *user)
+{
+	struct task_watcher *watcher = user;
+
+	pthread_setname_np(pthread_self(), "prof-tasks");
+	watcher->programs = task_programs_new(&watcher->is_over);
+	while (!atomic_load(&watcher->is_over)) {
+		uint64_t cpu_ns;
+
+		open_pending(watcher);
+		cpu_ns = clock_thread_cpu_ns();
+		if (atomic_load(&watcher->is_begun))
+			look_at_all(watcher);
+		else
+			begin_pause(watcher);
+		sleep_ns(watcher, next_pause_ns(watcher, clock_thread_cpu_ns() - cpu_ns));
+	}
+	while (watcher->process_count)
+		remove_process(watcher, watcher->process_count - 1);
+	free(watcher->processes);
+	return NULL;
+}
+
+/* ---- The caller's side ---- */
+
+/* Signals are for others; those of faults cannot be blocked. */
+static bool start(struct task_watcher *watcher)
+{
+	sigset_t all, before;
+	int failed;
+
+	sigfillset(&all);
+	sigdelset(&all, SIGBUS);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	failed = pthread_create(&watcher->thread, NULL, run, watcher);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return !failed;
+}
+
+struct task_watcher *task_watcher_new(void)
+{
+	struct task_watcher *watcher = xcalloc(1, sizeof(*watcher));
+	pthread_condattr_t attributes;
+
+	pthread_mutex_init(&watcher->lock, NULL);
+	pthread_condattr_init(&attributes);
+	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	pthread_cond_init(&watcher->changed, &attributes);
+	pthread_condattr_destroy(&attributes);
+	if (!start(watcher)) {
+		pthread_cond_destroy(&watcher->changed);
+		pthread_mutex_destroy(&watcher->lock);
+		free(watcher);
+		return NULL;
+	}
+	return watcher;
+}
+
+static void set_and_wake(struct task_watcher *watcher, atomic_bool *which, bool value)
+{
+	pthread_mutex_lock(&watcher->lock);
+	atomic_store(which, value);
+	pthread_cond_broadcast(&watcher->changed);
+	pthread_mutex_unlock(&watcher->lock);
+}
+
+void task_watcher_free(struct task_watcher *watcher)
+{
+	if (!watcher)
+		return;
+	set_and_wake(watcher, &watcher->is_over, true);
+	pthread_join(watcher->thread, NULL);
+	task_programs_free(watcher->programs);
+	forget_sums(watcher);
+	free(watcher->sums);
+	free(watcher->pending);
+	free(watcher->problem);
+	pthread_cond_destroy(&watcher->changed);
+	pthread_mutex_destroy(&watcher->lock);
+	free(watcher);
+}
+
+void task_watcher_add(struct task_watcher *watcher, pid_t pid)
+{
+	pthread_mutex_lock(&watcher->lock);
+	if (watcher->pending_count < PENDING_MAX) {
+		GROW(watcher->pending, watcher->pending_count, watcher->pending_room);
+		watcher->pending[watcher->pending_count++] = pid;
+	}
+	pthread_mutex_unlock(&watcher->lock);
+}
+
+void task_watcher_begin(struct task_watcher *watcher)
+{
+	set_and_wake(watcher, &watcher->is_begun, true);
+}
+
+void task_watcher_pause(struct task_watcher *watcher)
+{
+	const struct timespec end = time_after(LAST_LOOK_MS * NS_PER_MS);
+
+	pthread_mutex_lock(&watcher->lock);
+	if (atomic_exchange(&watcher->is_begun, false)) {
+		watcher->has_paused = false;
+		pthread_cond_broadcast(&watcher->changed);
+		while (!watcher->has_paused &&
+		       !pthread_cond_timedwait(&watcher->changed, &watcher->lock, &end))
+			;
+	}
+	pthread_mutex_unlock(&watcher->lock);
+}
