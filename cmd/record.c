@@ -555,10 +555,10 @@ static struct error *find_raw_output(struct run *run)
 			return error_hint(error_new("%s: perf.data is written into a file only",
 						    output->path),
 					  "name a file that ends in .data");
-		if (run->recording.config.records_waiting)
+		if (run->recording.config.records_waiting || run->recording.config.records_awaits)
 			return error_hint(
 				error_new("%s: perf.data does not hold waiting", output->path),
-				"record it without --wall and --off-cpu, or write "
+				"record it without --wall, --off-cpu and --await, or write "
 				"another format");
 		run->raw = output;
 	}

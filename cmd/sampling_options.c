@@ -202,13 +202,27 @@ void sampling_choose_events(struct sampling_options *options)
 }
 
 /* Of equal events the second one is called "cycles#2". */
+/* The events that are not sampled follow those that are; without -e that is one. */
+static size_t add_waiting_names(const struct sampling_options *options, char **names)
+{
+	size_t count = 0;
+
+	if (waiting_is_recorded(&options->waiting))
+		names[count++] = xstrdup(VALUE_OFF_CPU_EVENT);
+	if (options->waiting.awaits)
+		names[count++] = xstrdup(VALUE_AWAIT_EVENT);
+	return count;
+}
+
 struct error *sampling_find_event(const struct sampling_options *options, size_t *ret)
 {
 	const struct option_list *events = &options->events;
 	const char *name = options->shown_event, *near;
 	size_t len = name ? strcspn(name, "#") : 0;
 	unsigned long number = name && name[len] ? strtoul(name + len + 1, NULL, 10) : 1;
-	CLEANUP(free_names) char **names = xcalloc(events->count + 2, sizeof(*names));
+	CLEANUP(free_names) char **names = xcalloc(events->count + 3, sizeof(*names));
+	size_t sampled = events->count ? events->count : !options->waiting.off_cpu.is_given;
+	size_t waiting = add_waiting_names(options, names + events->count);
 	struct error *err;
 
 	*ret = 0;
@@ -221,11 +235,10 @@ struct error *sampling_find_event(const struct sampling_options *options, size_t
 			return NULL;
 		}
 	}
-	*ret = events->count;
-	if (waiting_is_recorded(&options->waiting)) {
-		if (!strcmp(name, VALUE_OFF_CPU_EVENT))
+	for (size_t i = 0; i < waiting; i++) {
+		*ret = sampled + i;
+		if (!strcmp(name, names[events->count + i]))
 			return NULL;
-		names[events->count] = xstrdup(VALUE_OFF_CPU_EVENT);
 	}
 	near = nearest(name, (const char *const *)names);
 	err = error_new("--show-event %s: -e does not have this event", name);

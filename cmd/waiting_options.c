@@ -46,4 +46,5 @@ void waiting_options_apply(const struct waiting_options *options, struct record_
 	config->least_wait_ns = options->off_cpu.least_ns;
 	config->ignores_idle = options->ignore_idle;
 	config->records_wakers = options->wakers;
+	config->records_awaits = options->awaits;
 }

@@ -23,6 +23,7 @@ struct waiting_options {
 	bool wall;
 	struct off_cpu off_cpu;
 	bool ignore_idle, wakers;
+	bool awaits;
 };
 
 /* Whether waiting is recorded. */
@@ -53,6 +54,10 @@ option_take waiting_take_off_cpu; /* struct off_cpu */
 			     option_true, offsetof(type, member.ignore_idle)),                     \
 		OPTION_ENTRY(0, "wakers", NULL,                                                    \
 			     "also record which thread, and where in it, ended each wait (root)",  \
-			     option_true, offsetof(type, member.wakers))
+			     option_true, offsetof(type, member.wakers)),                          \
+		OPTION_ENTRY(0, "await", NULL,                                                     \
+			     "also record where tasks of tokio wait, as the event await; needs "   \
+			     "debug = 2",                                                          \
+			     option_true, offsetof(type, member.awaits))
 
 #endif

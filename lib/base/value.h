@@ -28,6 +28,8 @@ enum value_kind {
 
 /* The name of the event of this kind that prof records. */
 #define VALUE_OFF_CPU_EVENT "off-cpu"
+/* The event of what asynchronous tasks wait for. Its kind is wall time: a thread has many tasks. */
+#define VALUE_AWAIT_EVENT "await"
 
 enum { VALUE_KINDS = VALUE_OBJECTS + 1 };
 

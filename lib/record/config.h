@@ -38,6 +38,7 @@ struct record_config {
 	uint64_t least_wait_ns; /* shorter waits are left out */
 	bool ignores_idle;	/* leaves out threads that hardly ran */
 	bool records_wakers;	/* root: who woke them */
+	bool records_awaits;	/* where tasks of tokio wait: the event "await" (awaits.h) */
 
 	/*
 	 * The target: a command that launch_prepare() has started, else processes, else threads,

@@ -13,7 +13,10 @@ static bool is_unnamed(const struct profile_frame *frame)
 /* Waits have a quality of their own: their number depends on how often was looked. */
 static bool is_wait(const struct profile *profile, const struct profile_sample *sample)
 {
-	return profile_get_event(profile, sample->event)->kind == VALUE_OFF_CPU_TIME;
+	const struct profile_event *event = profile_get_event(profile, sample->event);
+
+	return event->kind == VALUE_OFF_CPU_TIME ||
+	       !strcmp(profile_string(profile, event->name), VALUE_AWAIT_EVENT);
 }
 
 /* By stack, to be freed: the samples of it and of all stacks below it in the trie. */

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/pids.h"
 #include "perf/threads.h"
+#include "record/awaits.h"
 #include "record/balance.h"
 #include "record/pacing.h"
 #include "record/raw_file.h"
@@ -35,6 +36,7 @@ struct recorder {
 	struct pacing pacing;
 	struct balance *balance;
 	struct waiting *waiting; /* NULL: waiting is not recorded */
+	struct awaits *awaits;	 /* NULL: where tasks wait is not recorded */
 	uint64_t waits_ns;	 /* when to call waiting_end_batch(); 0: at any time */
 	uint64_t command_ns; /* CPU time of a command that was recorded to its end; 0: unknown */
 
@@ -129,15 +131,14 @@ static void snapshot_target(struct recorder *recorder)
 		snapshot_all(recorder);
 }
 
-static void add_off_cpu_event(struct recorder *recorder)
+static void add_waiting_event(struct recorder *recorder, const char *name, enum value_kind kind)
 {
 	struct strtab *strings = profile_strings(recorder->pipeline.profile);
 
-	session_add_event(recorder->pipeline.session,
-			  &(struct profile_event){
-				  .name = strtab_add(strings, VALUE_OFF_CPU_EVENT),
-				  .kind = VALUE_OFF_CPU_TIME,
-			  });
+	session_add_event(recorder->pipeline.session, &(struct profile_event){
+							      .name = strtab_add(strings, name),
+							      .kind = kind,
+						      });
 }
 
 static void add_events(struct recorder *recorder)
@@ -156,7 +157,9 @@ static void add_events(struct recorder *recorder)
 		session_add_event(recorder->pipeline.session, &description);
 	}
 	if (recorder->config->records_waiting)
-		add_off_cpu_event(recorder);
+		add_waiting_event(recorder, VALUE_OFF_CPU_EVENT, VALUE_OFF_CPU_TIME);
+	if (recorder->config->records_awaits)
+		add_waiting_event(recorder, VALUE_AWAIT_EVENT, VALUE_WALL_TIME);
 }
 
 static void open_pipeline(struct recorder *recorder)
@@ -216,6 +219,7 @@ static void settle_all(struct recorder *recorder, bool profile_ends)
 {
 	settle(recorder, true);
 	waiting_settle(recorder->waiting, recorder->window.end_ns, profile_ends);
+	awaits_settle(recorder->awaits, recorder->pipeline.session, true);
 }
 
 void recorder_settle(struct recorder *recorder)
@@ -253,12 +257,14 @@ void recorder_drain(struct recorder *recorder)
 		raw_file_put(&recorder->raw, &record);
 		balance_feed(recorder->balance, recorder->pipeline.names, &record);
 		waiting_feed(recorder->waiting, &record);
+		awaits_feed(recorder->awaits, &record);
 		session_feed(session, &record);
 		waiting_feed_again(recorder->waiting, &record);
 		pacing_after_record(&recorder->pacing, &record, session);
 	}
 	raw_file_end_round(&recorder->raw);
 	balance_batch(recorder);
+	awaits_settle(recorder->awaits, recorder->pipeline.session, false);
 	recorder->waits_ns = waiting_end_batch(recorder->waiting, recorder->window.end_ns,
 					       sampler_complete_ns(recorder->sampler));
 }
@@ -329,6 +335,7 @@ void recorder_pause(struct recorder *recorder)
 	recorder->is_paused = recorder->was_paused = true;
 	balance_pause(recorder->balance, now_ns);
 	waiting_pause(recorder->waiting, now_ns);
+	awaits_pause(recorder->awaits);
 }
 
 /* The time since the window's end was not sampled. */
@@ -353,9 +360,11 @@ static struct error *enable(struct recorder *recorder, uint64_t now_ns)
 {
 	struct error *err = record_source_enable(&recorder->source);
 
+	awaits_resume(recorder->awaits);
 	if (!err && sampler_facts(recorder->sampler)->is_joint) {
 		snapshot_target(recorder);
 		waiting_begin(recorder->waiting, now_ns);
+		awaits_add_target(recorder->awaits, true);
 	}
 	return err ? err : waiting_resume(recorder->waiting, now_ns);
 }
@@ -415,6 +424,7 @@ static void recorder_close(struct recorder *recorder)
 {
 	loop_unwatch(recorder->loop, STEAL(recorder->records));
 	waiting_close(STEAL(recorder->waiting));
+	awaits_close(STEAL(recorder->awaits));
 	loop_remove_timer(STEAL(recorder->timer));
 	targets_close(&recorder->targets);
 	raw_file_deinit(&recorder->raw);
@@ -482,6 +492,15 @@ static struct error *open_all(struct recorder *recorder, int raw_fd)
 		&recorder->waiting);
 	if (err)
 		return err;
+	err = awaits_open(
+		&(struct awaits_options){
+			.config = config,
+			.listener = recorder->listener,
+			.event = (unsigned)recorder->sampling.event_count + config->records_waiting,
+		},
+		&recorder->awaits);
+	if (err)
+		return err;
 	if (config->writes_raw)
 		raw_file_begin(&recorder->raw, raw_fd, recorder->sampler,
 			       recorder->sampling.events);
@@ -519,6 +538,7 @@ struct error *recorder_start(struct recorder *recorder)
 	pacing_begin(&recorder->pacing, recorder->sampler, config->low_overhead);
 	begin_window(recorder, clock_now_ns());
 	waiting_begin(recorder->waiting, recorder->window.start_ns);
+	awaits_add_target(recorder->awaits, false);
 	recorder->has_begun = !record_config_starts_late(config);
 	if (recorder->has_begun)
 		err = enable(recorder, recorder->window.start_ns);
@@ -592,7 +612,9 @@ void recorder_stop(struct recorder *recorder)
 	loop_set_timer(recorder->timer, 0);
 	record_source_disable(&recorder->source);
 	waiting_end(recorder->waiting);
+	awaits_pause(recorder->awaits);
 	recorder_drain(recorder);
+	awaits_tell(recorder->awaits);
 	recorder->command_ns = command_ns(recorder);
 	recorder->is_stopped = true;
 }
@@ -627,6 +649,7 @@ void recorder_renew(struct recorder *recorder)
 	settle_all(recorder, true);
 	balance_begin_profile(recorder->balance);
 	pipeline_close(&recorder->pipeline);
+	awaits_forget_modules(recorder->awaits);
 	open_pipeline(recorder);
 	waiting_begin_profile(recorder->waiting);
 	pacing_restart(&recorder->pacing);

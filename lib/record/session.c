@@ -1,6 +1,7 @@
 #include "record/session.h"
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/idmap.h"
 #include "record/deferred_chains.h"
 #include "record/module_descriptions.h"
@@ -99,6 +100,16 @@ bool session_data_frame(struct session *session, pid_t pid, uint64_t address, fr
 	if (!address_spaces_locate_data(session->spaces, pid, address, &location))
 		return false;
 	*ret = profile_frame(session->profile, location.module, location.offset, false);
+	return true;
+}
+
+bool session_module(struct session *session, pid_t pid, uint64_t pc, module_id *ret)
+{
+	struct location location;
+
+	if (!address_spaces_locate(session->spaces, pid, clock_now_ns(), pc, &location))
+		return false;
+	*ret = location.module;
 	return true;
 }
 

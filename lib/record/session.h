@@ -77,6 +77,8 @@ stack_id session_find_stack(struct session *session, const struct record *record
 label_set_id session_labels(struct session *session, pid_t pid, pid_t tid);
 struct profile *session_profile(const struct session *session);
 module_id session_kernel(const struct session *session);
+/* The module of code that the process has mapped now. False: there is none. */
+bool session_module(struct session *session, pid_t pid, uint64_t pc, module_id *ret);
 /* The frame of a variable of the process, which has no place in a stack but a name. False: none. */
 bool session_data_frame(struct session *session, pid_t pid, uint64_t address, frame_id *ret);
 /* Forgets processes, threads and mappings that ended before this time. No older record may follow.

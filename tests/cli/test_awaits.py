@@ -1,0 +1,128 @@
+"""Recording where tasks of tokio wait: --await."""
+
+import os
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from conftest import SOURCE
+from profiles import Pprof, Stacks
+
+# Functions of the client `awaits`, and the leaf of each: the future that it awaits in the end.
+LEAVES = {
+    "short_nap": "tokio::time::sleep::Sleep", "long_nap": "tokio::time::sleep::Sleep", "keep_lock": "tokio::time::sleep::Sleep",
+    "lock": "tokio::sync::batch_semaphore::Acquire",
+}
+WANTED = "[wanted a worker]"
+
+
+def future(name):
+    return f"awaits::{name}::{{async_fn#0}}"
+
+
+def record(prof, *arguments):
+    """The stacks of the event await in nanoseconds, and what was printed."""
+    result = prof("record", "--await", "--weight", "ns", "--show-event", "await", "-o", "await.folded", "-o", "await.pb.gz", *arguments)
+    assert result.returncode == 0, result.stderr
+    return Stacks.read(prof.folder / "await.folded"), result
+
+
+def own_clock(stdout):
+    return {name: int(ns) for name, ns in (line.split() for line in stdout.splitlines() if " " in line)}
+
+
+def waited(stacks, place):
+    """In a function of the client, or in Mutex::lock."""
+    name = "tokio::sync::mutex::Mutex<T>::lock::{async_fn#0}" if place == "lock" else future(place)
+    return stacks.holding(name)
+
+
+def assert_agrees(stacks, measured):
+    """Shares of the time are those that the tasks measured themselves, within 5 % of all and three standard deviations."""
+    recorded = {place: waited(stacks, place) for place in measured}
+    for place, ns in measured.items():
+        share, truth = recorded[place] / sum(recorded.values()), ns / sum(measured.values())
+        assert abs(share - truth) <= 0.05, f"{place}: {share:.3f} of {truth:.3f}\n{stacks.hottest()}"
+
+
+@pytest.mark.parametrize("workers", ["2", "0"], ids=["multi_thread", "current_thread"])
+def test_the_shares_of_awaits_are_those_that_tasks_measure_themselves(prof, client, workers):
+    stacks, result = record(prof, "--", client("awaits"), "5", "24", workers)
+    assert_agrees(stacks, own_clock(result.stdout))
+    for place, leaf in LEAVES.items():
+        assert {frames[-1] for frames in stacks.counts if any(f"::{place}::" in frame for frame in frames)} <= {leaf, WANTED}
+
+
+def test_a_stack_leads_from_the_task_to_what_it_awaits_through_boxes(prof, client):
+    stacks, _ = record(prof, "--", client("awaits"), "2")
+    boxed = "awaits::boxed::{async_block#0}"
+    listening = [frames for frames in stacks.counts if future("listen") in frames]
+    assert listening
+    for frames in listening:
+        assert frames[1:5] == (future("listen"), boxed, boxed, boxed), frames
+        assert re.fullmatch(r"tokio::sync::mpsc::bounded::Receiver<T>::recv::\{async_fn#0\}", frames[5])
+    assert stacks.holding(future("join_two"), "tokio::runtime::task::join::JoinHandle")
+    assert stacks.holding(future("forever"), "core::future::pending::Pending")
+
+
+def test_a_frame_has_the_line_of_its_await_and_the_file_of_its_function(prof, client):
+    record(prof, "--", client("awaits"), "1.5")
+    profile = Pprof.read(prof.folder / "await.pb.gz")
+    source = (SOURCE / "tests/targets/tasks/src/bin/awaits.rs").read_text(encoding="utf-8").splitlines()
+    waits = profile.sample_types().index(("await", "nanoseconds"))  # where tasks run has other lines
+    locations = {location for sample in profile.message.sample if sample.value[waits] for location in sample.location_id}
+    seen = {}
+    for location in (profile.locations[number] for number in locations):
+        function = profile.functions[location.line[0].function_id]
+        seen.setdefault(profile.strings[function.name], set()).add((profile.strings[function.filename], location.line[0].line))
+    places = seen[future("naps")]
+    lines = {source[line - 1].strip() for _, line in places} - {"async fn naps(number: u64) {"}  # not polled yet
+    assert lines == {"short_nap(number).await;", "long_nap(number).await;"}
+    assert all(path.endswith("src/bin/awaits.rs") for path, _ in places)
+
+
+def test_an_ordinary_user_reads_the_tasks_of_his_own_programs(ordinary, client, paranoid):
+    paranoid(2)
+    program = ordinary.bring(client("awaits"))
+    stacks, result = record(ordinary, "--", program, "3")
+    assert_agrees(stacks, own_clock(result.stdout))
+
+
+def test_all_tasks_together_wait_as_long_as_they_live(prof, client):
+    with subprocess.Popen([client("awaits"), "60", "24"], stdout=subprocess.PIPE, text=True) as running:
+        try:
+            assert running.stdout.readline() == "ready\n"
+            stacks, _ = record(prof, "--duration", "4", "-p", str(running.pid))
+        finally:
+            running.kill()
+    tasks = 24 + 4 + 3  # naps, contend; listen, join_two and the task that it joins
+    assert 0.8 * tasks * 4e9 < stacks.total < 1.05 * tasks * 4e9  # the debug information is read first
+
+
+def test_many_tasks_are_read_less_often_but_count_whole(prof, client):
+    with subprocess.Popen([client("awaits"), "60", "20000"], stdout=subprocess.PIPE, text=True) as running:
+        try:
+            assert running.stdout.readline() == "ready\n"
+            stacks, result = record(prof, "--duration", "5", "-p", str(running.pid))
+        finally:
+            running.kill()
+    assert 0.7 * 20007 * 5e9 < stacks.total < 1.1 * 20007 * 5e9, result.stderr
+
+
+def test_a_program_that_lacks_what_is_needed_is_named_with_what_to_do(prof, client, target, tmp_path):
+    stripped = tmp_path / "stripped"
+    shutil.copy(client("awaits"), stripped)
+    subprocess.run(["strip", stripped], check=True)
+    result = prof("record", "--await", "-o", "x.pb.gz", "--", stripped, "0.3")
+    assert re.search(r"no tasks were found: .*stripped: it has no debug information; build it with debug = 2", result.stderr)
+    result = prof("record", "--await", "-o", "x.pb.gz", "--", target("shares"), "0.2")
+    assert "does not use tokio" in result.stderr
+
+
+def test_the_target_is_not_stopped_and_ends_as_it_would(prof, client):
+    result = prof("record", "--await", "-o", "x.pb.gz", "--", "sh", "-c", f"{client('awaits')} 0.5; exit 3")
+    assert result.returncode == 3
+    assert "ready" in result.stdout
+    assert os.path.getsize(prof.folder / "x.pb.gz") > 0
