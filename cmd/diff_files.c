@@ -4,7 +4,6 @@
 #include "report/harness.h"
 #include "report/merge.h"
 
-#include <math.h>
 #include <string.h>
 
 enum { BEFORE, AFTER, SIDES };
@@ -348,11 +347,17 @@ double *diff_files_threads(const struct diff_files *files)
 {
 	double *list = xcalloc(files->count, sizeof(*list));
 
-	for (size_t i = 0; i < files->count; i++) {
-		const struct diff_file *file = &files->items[i];
+	for (size_t i = 0; i < files->count; i++)
+		list[i] = threads_of(&files->items[i]);
+	return list;
+}
 
-		list[i] = threads_of(file) + pow(file->weight_error * file->whole.samples, 2);
-	}
+double *diff_files_weight_errors(const struct diff_files *files)
+{
+	double *list = xcalloc(files->count, sizeof(*list));
+
+	for (size_t i = 0; i < files->count; i++)
+		list[i] = files->items[i].weight_error;
 	return list;
 }
 

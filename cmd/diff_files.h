@@ -71,6 +71,7 @@ double *diff_files_samples_per_weight(const struct diff_files *files, bool *is_g
 
 /* By file, as in diff_options; to be freed. */
 double *diff_files_threads(const struct diff_files *files);
+double *diff_files_weight_errors(const struct diff_files *files);
 
 /* For the comparison: a column a file, of functions or of the values of the label. */
 struct profile *diff_files_merge(const struct diff_files *files);

@@ -82,6 +82,7 @@ void diff_pair_compare(struct diff_pair *pair)
 	struct diff_report *report = &pair->report;
 	CLEANUP(free_ptr) double *per_weight = NULL;
 	CLEANUP(free_ptr) double *threads = diff_files_threads(&pair->files);
+	CLEANUP(free_ptr) double *weight_errors = diff_files_weight_errors(&pair->files);
 
 	*report = (struct diff_report){.diff = &pair->diff,
 				       .options = &pair->comparison,
@@ -99,7 +100,8 @@ void diff_pair_compare(struct diff_pair *pair)
 					 .by_samples = pair->by_samples,
 					 .names = names_option_style(&pair->options->names, usual),
 					 .samples_per_weight = per_weight,
-					 .threads = threads});
+					 .threads = threads,
+					 .weight_errors = weight_errors});
 	if (report->is_per_iteration) {
 		pair->diff.old_weight *= pair->files.iteration_ns;
 		pair->diff.new_weight *= pair->files.iteration_ns;

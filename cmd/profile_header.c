@@ -80,13 +80,24 @@ static void put_waiting(const struct table_writer *writer)
 		put_line(writer, left_out);
 }
 
+/* "85 samples", or "1.68 s" where samples are not counted. To be freed. */
+static char *selected_text(const struct table_writer *writer, struct sum selected)
+{
+	const struct profile *profile = writer->view->profile;
+	event_id event = writer->view->event;
+
+	if (!profile_counts_samples(profile, event))
+		return xstrdup(profile_humanize_weight(profile, event, selected.weight).text);
+	return xasprintf("%s samples", humanize_count(selected.samples).text);
+}
+
 static void put_selection(const struct table_writer *writer)
 {
 	struct sum all = view_event_sum(writer->view->profile, writer->view->event);
 	struct sum selected = writer->view->stacks[STACK_EMPTY].total;
+	CLEANUP(free_ptr) char *text = selected_text(writer, selected);
 
-	fprintf(writer->out, "selected: %s samples, %s of all; shares are of these\n",
-		humanize_count(selected.samples).text,
+	fprintf(writer->out, "selected: %s, %s of all; shares are of these\n", text,
 		humanize_share(selected.weight, all.weight).text);
 }
 

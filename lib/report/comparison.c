@@ -29,7 +29,7 @@ struct comparison {
 	struct measurement *wholes;
 	size_t counts[SIDES];
 	struct side sides[SIDES]; /* of the wholes */
-	double threads[SIDES];	  /* sums of theirs */
+	double variances[SIDES];  /* sums of theirs */
 	double df;		  /* degrees of freedom between recordings; 0: cannot be measured */
 	double usual_overdispersion; /* of all parts; squared */
 	double quantiles[(size_t)STUDENT_NORMAL +
@@ -63,7 +63,7 @@ struct comparison *comparison_new(const struct comparison_options *options,
 	comparison->wholes = xcalloc(old_count + new_count, sizeof(*comparison->wholes));
 	for (size_t i = 0; i < old_count + new_count; i++) {
 		comparison->wholes[i] = wholes[i].sum;
-		comparison->threads[i < old_count ? OLD : NEW] += wholes[i].threads;
+		comparison->variances[i < old_count ? OLD : NEW] += wholes[i].variance;
 	}
 	for (unsigned i = 0; i < SIDES; i++)
 		comparison->sides[i] = sum_up(comparison, comparison->wholes, i);
@@ -110,7 +110,7 @@ static double stretch(const struct comparison *comparison, double mean)
  * rest after each thread's last sample adds.
  */
 static double counting(const struct comparison *comparison, double samples, double of,
-		       double threads)
+		       double variance)
 {
 	double rest = of - samples;
 
@@ -118,7 +118,7 @@ static double counting(const struct comparison *comparison, double samples, doub
 	rest = rest < 1 ? 1 : rest;
 	if (is_of_shares(comparison))
 		return 1 / samples + 1 / rest;
-	return rest / of / samples + threads / of / of;
+	return rest / of / samples + variance / of / of;
 }
 
 /* The sum of squared deviations of a side's recordings from their mean, relative to it. */
@@ -150,11 +150,11 @@ static double own_overdispersion(const struct comparison *comparison,
 	for (unsigned i = 0; i < SIDES; i++) {
 		struct side side = sum_up(comparison, part, i);
 		double of = comparison->sides[i].samples / side.count;
-		double threads = comparison->threads[i] / side.count;
+		double variance = comparison->variances[i] / side.count;
 
 		sum += squared_deviations(comparison, part, i) -
 		       (side.count - 1) *
-			       counting(comparison, side.samples / side.count, of, threads);
+			       counting(comparison, side.samples / side.count, of, variance);
 	}
 	return sum / comparison->df;
 }
@@ -302,7 +302,7 @@ static double tail_of(const struct comparison *comparison, const struct estimate
 	for (unsigned i = 0; i < SIDES; i++) {
 		counted += scale * scale *
 			   counting(comparison, samples * estimates[i].exposure / exposure,
-				    comparison->sides[i].samples, comparison->threads[i]);
+				    comparison->sides[i].samples, comparison->variances[i]);
 		dispersion += (scale * scale * overdispersion + contamination(comparison, i)) /
 			      estimates[i].side.count;
 	}
@@ -327,7 +327,7 @@ static double margin_of(struct comparison *comparison, const struct estimate *es
 
 		counted += variance * counting(comparison, estimates[i].side.samples,
 					       comparison->sides[i].samples,
-					       comparison->threads[i]);
+					       comparison->variances[i]);
 		dispersion += (variance * overdispersion + contamination(comparison, i)) /
 			      estimates[i].side.count;
 	}
@@ -380,7 +380,7 @@ struct whole_estimate comparison_estimate_whole(const struct comparison *compari
 	for (unsigned i = 0; i < SIDES; i++) {
 		estimate.recordings[i] = sides[i].count;
 		/* Equal recordings differ by up to one sample, per thread if there is only one. */
-		estimate.sampling[i] = (comparison->df < 1 ? comparison->threads[i]
+		estimate.sampling[i] = (comparison->df < 1 ? comparison->variances[i]
 							   : sides[i].count) /
 				       sides[i].samples / sides[i].samples;
 	}

@@ -36,9 +36,10 @@ struct measurement {
 /* What it holds in total. */
 struct whole {
 	struct measurement sum;
-	/* The variance of its weight, in samples: each thread has an unknown rest after its last
-	 * sample, so it is their number; at most that of samples, which it is where unknown. */
-	double threads;
+	/* The variance of its weight, in squared samples: each thread has an unknown rest after its
+	 * last sample, so it is their number, or that of the samples where unknown, and the square
+	 * of the weight's standard error. */
+	double variance;
 };
 
 struct comparison_options {

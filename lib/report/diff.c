@@ -184,14 +184,16 @@ static enum diff_verdict verdict_of(const struct diff *diff)
 static struct comparison *new_comparison(const struct builder *builder)
 {
 	const struct diff *diff = builder->diff;
+	const double *errors = builder->options->weight_errors;
 	uint32_t old_count = builder->options->old_count;
 	CLEANUP(free_ptr) struct whole *wholes = xcalloc(diff->columns, sizeof(*wholes));
 
 	for (uint32_t i = 0; i < diff->columns; i++) {
 		double threads = builder->options->threads[i], samples = diff->wholes[i].samples;
+		double error = errors ? errors[i] * samples : 0;
 
-		wholes[i] = (struct whole){diff->wholes[i],
-					   threads > 0 && threads < samples ? threads : samples};
+		threads = threads > 0 && threads < samples ? threads : samples;
+		wholes[i] = (struct whole){diff->wholes[i], threads + error * error};
 	}
 	return comparison_new(&builder->options->comparison, wholes, old_count,
 			      diff->columns - old_count);

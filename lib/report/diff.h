@@ -16,7 +16,9 @@ struct diff_options {
 	/* By column: estimated samples per weight of 1, if the file does not count samples; 0: it
 	 * does. */
 	const double *samples_per_weight;
-	const double *threads; /* by column: as in struct whole; 0: unknown */
+	const double *threads; /* by column: the number with samples; 0: unknown */
+	/* By column: the standard error of its weight, as a share; NULL: weights are exact. */
+	const double *weight_errors;
 };
 
 /* Share of the whole: smaller changes of a function are shown only if they are significant. */

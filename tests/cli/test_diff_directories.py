@@ -258,10 +258,10 @@ def test_what_a_harness_repeats_for_a_fixed_time_is_compared_by_shares(prof, tmp
     assert "prof: lex: shares do not tell whether the whole is slower\n  criterion runs for a fixed" in result.stderr
 
 
-def estimates(nanoseconds):
-    """As criterion writes them; 100 measurements, so the error is small."""
+def estimates(nanoseconds, error=0.001):
+    """As criterion writes them, with a standard error."""
     return json.dumps({"mean": {"point_estimate": 1.0, "standard_error": 0.1},
-                       "slope": {"point_estimate": nanoseconds, "standard_error": nanoseconds / 1000}})
+                       "slope": {"point_estimate": nanoseconds, "standard_error": nanoseconds * error}})
 
 
 @pytest.fixture
@@ -285,6 +285,13 @@ def test_the_time_per_iteration_of_criterion_tells_what_is_slower(prof, criterio
     assert row["whole"]["change"] == pytest.approx(0.25, abs=1e-4)
     text = prof("diff", *criterion).stdout
     assert re.search(r"▲ +\+25\.0 ±[\d.]+ +100 ns +125 ns +json/parse", text)
+
+
+def test_the_error_that_criterion_states_counts(prof, criterion):
+    for side, nanoseconds in zip(criterion, (100, 125)):
+        (side / "json" / "parse" / "new" / "estimates.json").write_text(estimates(nanoseconds, error=0.07))
+    row = rows(json.loads(prof("diff", "--json", *criterion).stdout))["json/parse"]
+    assert not row["whole"]["significant"] and row["whole"]["margin"] == pytest.approx(2.576 * 1.25 * 0.0728 * 2**0.5, rel=0.05)
 
 
 def test_the_functions_share_the_time_per_iteration(prof, criterion):

@@ -82,6 +82,18 @@ def test_functions_of_an_interpreter_have_their_own_kind_and_colour(prof, python
     assert "\x1b[36mpy::step" in text and "\x1b[36mmemcpy" not in text
 
 
+def test_a_selection_is_told_in_the_unit_of_values_without_samples(prof, python):
+    path = prof.folder / python
+    message = profile_message().FromString(path.read_bytes())
+    message.string_table.extend(["off-cpu", "nanoseconds"])
+    message.sample_type[0].type, message.sample_type[0].unit = 8, 9
+    for sample, nanoseconds in zip(message.sample, (1500000000, 500000000)):
+        sample.value[:] = [nanoseconds]
+    path.write_bytes(message.SerializeToString())
+    text = prof("report", "--focus", "memcpy", python).stdout
+    assert "selected: 1.50 s, 75.0 % of all" in text
+
+
 def test_the_page_names_interpreted_code_in_its_legend(prof, python, browser):
     assert prof("convert", python, "-o", "python.html").returncode == 0
     page = browser.open(f"file://{prof.folder}/python.html")

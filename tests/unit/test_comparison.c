@@ -105,7 +105,7 @@ static void run(const struct experiment *experiment, size_t index, uint64_t *see
 		whole->sum.samples += samples;
 		whole->sum.weight += samples * MS;
 	}
-	whole->threads = whole->sum.samples;
+	whole->variance = whole->sum.samples;
 }
 
 static struct change whole_of(const struct comparison *comparison)
