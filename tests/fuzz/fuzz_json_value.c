@@ -16,6 +16,7 @@ static void walk(const struct json_value *value)
 	const char *last = value->at;
 	uint64_t number;
 
+	(void)name;
 	if (text && !json_is(value, text))
 		abort();
 	json_integer(value, &number);
