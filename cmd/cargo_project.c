@@ -30,11 +30,11 @@ struct question {
 static struct error *ask(const struct question *question, const struct words *words,
 			 void (*on_line)(const char *line), struct captured *ret)
 {
-	static char bootstrap[] = "RUSTC_BOOTSTRAP=1", no_cache[] = "CARGO_CACHE_RUSTC_INFO=0",
-		    /* cargo run panics after its answer. */
-		no_backtrace[] = "RUST_BACKTRACE=0";
-	char *const stable[] = {NULL}, *const unstable[] = {bootstrap, no_cache, no_backtrace,
-							    NULL};
+	/* cargo run panics after its answer. */
+	static char bootstrap[] = "RUSTC_BOOTSTRAP=1", no_cache[] = "CARGO_CACHE_RUSTC_INFO=0";
+	static char no_backtrace[] = "RUST_BACKTRACE=0";
+	char *const unstable[] = {bootstrap, no_cache, no_backtrace, NULL};
+	char *const stable[] = {NULL};
 	CLEANUP(words_deinit) struct words all = {0};
 
 	words_add(&all, question->cargo);
