@@ -151,7 +151,7 @@ def test_the_first_and_last_microseconds_of_a_thread_have_their_root(prof, targe
     stacks = prof.record("-a", "-F", "9999", "--", target("brief"), "0.15").stacks
     ours = {frames: count for frames, count in stacks.counts.items() if frames[0] == "brief" and "execve" not in frames}
     total = sum(ours.values())
-    begun = {name: sum(count for frames, count in ours.items() if frames[1] == name) for name in ("clone3", "__clone")}
+    begun = {name: sum(count for frames, count in ours.items() if frames[1] == name) for name in ("clone3", "clone")}
     wrong = {frames: count for frames, count in ours.items() if frames[1] == "[truncated]"}
     assert total > 300 and all(count > 10 for count in begun.values()), begun
     assert sum(wrong.values()) <= 0.01 * total, hottest(wrong)
