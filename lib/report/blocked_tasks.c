@@ -34,38 +34,45 @@ static bool must_not_block(enum task_kind kind)
 	return kind == TASK_FUTURE || kind == TASK_SHARED_ROOT;
 }
 
-/* By label: it is of the program, not of an executor or a library that comes with the language. */
-static bool *find_program(const struct display_labels *labels)
+/* By label: MARK_PROGRAM only of the program. */
+static enum task_mark *find_marks(const struct display_labels *labels)
 {
-	bool *is_program = xcalloc(labels->count, sizeof(*is_program));
+	enum task_mark *marks = xcalloc(labels->count, sizeof(*marks));
 
 	for (uint32_t i = 0; i < labels->count; i++) {
 		const struct label *label = &labels->items[i];
 		const char *file = profile_string(labels->profile, label->file);
 
-		is_program[i] = waiting_rank_of(labels, i) <= RANK_NATIVE &&
-				task_rule_of(label->name, file).mark == MARK_PROGRAM;
+		marks[i] = task_rule_of(label->name, file).mark;
+		if (marks[i] == MARK_PROGRAM && waiting_rank_of(labels, i) > RANK_NATIVE)
+			marks[i] = MARK_GLUE;
 	}
-	return is_program;
+	return marks;
 }
 
-/* The innermost function of the program in a stack, and what it calls. */
-static void find_call(const struct view *view, const bool *is_program, stack_id stack,
+/*
+ * The innermost function of the program in a stack, and what it calls. Without debug information
+ * the future may be inlined into the function of its executor: then what that calls.
+ */
+static void find_call(const struct view *view, const enum task_mark *marks, stack_id stack,
 		      struct place *place)
 {
 	const struct display_labels *labels = &view->labels;
 
+	place->call = place->caller = ROW_NO_LABEL;
 	for (; stack != STACK_EMPTY; stack = view->stacks[stack].parent) {
 		frame_id frame = view->stacks[stack].frame;
 
 		for (uint32_t i = labels->first_line[frame + 1]; i-- > labels->first_line[frame];) {
-			place->caller = labels->lines[i].label;
-			if (is_program[place->caller])
+			uint32_t label = labels->lines[i].label;
+
+			if (marks[label] == MARK_PROGRAM)
+				place->caller = label;
+			if (marks[label] != MARK_GLUE)
 				return;
-			place->call = place->caller;
+			place->call = label;
 		}
 	}
-	place->caller = ROW_NO_LABEL;
 }
 
 static bool is_of_kernel(const struct display_labels *labels, uint32_t label)
@@ -73,18 +80,18 @@ static bool is_of_kernel(const struct display_labels *labels, uint32_t label)
 	return label != ROW_NO_LABEL && waiting_rank_of(labels, label) >= RANK_KERNEL;
 }
 
-static void add_place(struct places *places, const struct view *view, const bool *is_program,
+static void add_place(struct places *places, const struct view *view, const enum task_mark *marks,
 		      uint32_t task, const struct profile_sample *sample)
 {
 	stack_id end = waiting_reason(view->profile, sample->stack);
-	struct place place = {.task = task, .call = ROW_NO_LABEL, .ns = sample->weight};
+	struct place place = {.task = task, .ns = sample->weight};
 
 	if (end == STACK_EMPTY)
 		return;
 	place.reason = view_leaf_label(view, end);
 	if (waiting_is_wanted_cpu(view->labels.items[place.reason].name))
 		return;
-	find_call(view, is_program, view->stacks[end].parent, &place);
+	find_call(view, marks, view->stacks[end].parent, &place);
 	if (is_of_kernel(&view->labels, place.call))
 		place.call = ROW_NO_LABEL;
 	GROW(places->items, places->count, places->room);
@@ -94,7 +101,7 @@ static void add_place(struct places *places, const struct view *view, const bool
 static void find_places(struct places *places, const struct view *view, const struct tasks *tasks)
 {
 	const struct profile_samples samples = profile_samples(view->profile);
-	CLEANUP(free_ptr) bool *is_program = find_program(&view->labels);
+	CLEANUP(free_ptr) enum task_mark *marks = find_marks(&view->labels);
 
 	for (uint64_t i = 0; i < samples.count; i++) {
 		const struct profile_sample *sample = &samples.items[i];
@@ -102,7 +109,7 @@ static void find_places(struct places *places, const struct view *view, const st
 
 		if (view_has(view, sample) && task != NO_TASK &&
 		    must_not_block(tasks->items[task].kind) && !tasks->may_block[sample->stack])
-			add_place(places, view, is_program, task, sample);
+			add_place(places, view, marks, task, sample);
 	}
 }
 
