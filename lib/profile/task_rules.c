@@ -219,6 +219,15 @@ static bool is_glue(const char *name, const char *path, const char *file)
 	return (in_crate && (find(crate) || is_library(in_crate))) || is_library(name);
 }
 
+bool task_rule_begins(const char *name)
+{
+	CLEANUP(free_ptr) char *path = task_rule_path(name);
+	const struct task_rule *rule = find(path);
+
+	return rule && (rule->mark == MARK_BEGIN || rule->mark == MARK_BEGIN_NEXT ||
+			rule->mark == MARK_OUTERMOST);
+}
+
 struct task_rule task_rule_of(const char *name, const char *file)
 {
 	CLEANUP(free_ptr) char *path = task_rule_path(name);

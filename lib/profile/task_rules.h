@@ -16,7 +16,7 @@
 #ifndef PROF_PROFILE_TASK_RULES_H
 #define PROF_PROFILE_TASK_RULES_H
 
-#include <stddef.h>
+#include <stdbool.h>
 
 /* A future of this type is a closure on a thread that may block. */
 #define TASK_BLOCKING_TYPE "tokio::runtime::blocking::task::BlockingTask<"
@@ -56,6 +56,8 @@ char *task_rule_path(const char *name);
  * "shop::cart::{async_fn#0}". NULL: none; else to be freed.
  */
 char *task_rule_type(const char *name);
+/* True if a task begins at or below the function; faster than task_rule_of(). */
+bool task_rule_begins(const char *name);
 /* name: demangled. file: of the function; "" when unknown. */
 struct task_rule task_rule_of(const char *name, const char *file);
 

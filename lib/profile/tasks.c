@@ -48,23 +48,27 @@ static const char *name_of(const struct search *search, function_id id)
 	return string_of(search, profile_get_function(search->profile, id)->name);
 }
 
-/* False if there are no tasks. */
-static bool find_rules(struct search *search)
+static bool has_tasks(const struct search *search)
 {
 	uint32_t count = profile_function_count(search->profile);
-	bool any = false;
+	function_id i = 0;
+
+	while (i < count && !task_rule_begins(name_of(search, i)))
+		i++;
+	return i < count;
+}
+
+static void find_rules(struct search *search)
+{
+	uint32_t count = profile_function_count(search->profile);
 
 	search->rules = xcalloc(count, sizeof(*search->rules));
 	for (function_id i = 0; i < count; i++) {
 		const struct profile_function *function = profile_get_function(search->profile, i);
-		struct task_rule *rule = &search->rules[i];
 
-		*rule = task_rule_of(string_of(search, function->name),
-				     string_of(search, function->file));
-		any = any || rule->mark == MARK_BEGIN || rule->mark == MARK_BEGIN_NEXT ||
-		      rule->mark == MARK_OUTERMOST;
+		search->rules[i] = task_rule_of(string_of(search, function->name),
+						string_of(search, function->file));
 	}
-	return any;
 }
 
 /* ---- naming ---- */
@@ -286,8 +290,10 @@ void tasks_find(struct tasks *tasks, const struct profile *profile)
 	struct search search = {.tasks = tasks, .profile = profile, .names = strtab_new()};
 
 	*tasks = (struct tasks){0};
-	if (find_rules(&search))
+	if (has_tasks(&search)) {
+		find_rules(&search);
 		walk(&search);
+	}
 	free(search.rules);
 	strtab_free(search.names);
 	idmap_deinit(&search.functions);
