@@ -150,7 +150,7 @@ static char *caller_name(const struct view *view, const char *task, const struct
 		return NULL;
 	label = &view->labels.items[place->caller];
 	/* Of a body without its line it is unknown whether it is the task's. */
-	if (!label->start_line && task_is_complete(label->name))
+	if (!label->start_line && (*label->name == '{' || task_is_complete(label->name)))
 		return NULL;
 	name = task_name(
 		&(struct task_function){
