@@ -235,10 +235,11 @@ static void find_unit_scales(struct diff_files *files)
 {
 	uint64_t smallest = unit_of(one_of_smallest_unit(files));
 
-	for (size_t i = 0; i < files->count; i++)
-		files->items[i].scale = counts_anything(&files->items[i])
-						? 1
-						: (double)(unit_of(&files->items[i]) / smallest);
+	for (size_t i = 0; i < files->count; i++) {
+		uint64_t multiple = unit_of(&files->items[i]) / smallest;
+
+		files->items[i].scale = counts_anything(&files->items[i]) ? 1 : (double)multiple;
+	}
 }
 
 struct error *diff_files_choose_event(struct diff_files *files, const char *name)

@@ -64,6 +64,9 @@ struct sampler {
 	/* Records that did not fit into the rings of samples and of switches, as reported so far.
 	 */
 	uint64_t lost, lost_switches;
+	/* Of a tree: samples of its processes, samples of others, and of those that were lost how
+	 * many were given out as the tree's. */
+	uint64_t kept, dropped, lost_of_tree;
 	uint64_t complete_ns; /* sampler_complete_ns() */
 	struct sampler_facts facts;
 };
@@ -550,6 +553,23 @@ uint64_t sampler_complete_ns(const struct sampler *s)
 	return s->complete_ns;
 }
 
+/*
+ * What was lost is of the tree in the proportion of what was not lost. Not exact: more may be lost
+ * while others are busy.
+ */
+static uint64_t lost_of_tree(struct sampler *s, uint64_t count)
+{
+	uint64_t samples = s->kept + s->dropped, more = 0, all;
+
+	if (!s->tree || !samples)
+		return count;
+	all = (uint64_t)((double)s->lost * (double)s->kept / (double)samples);
+	if (all > s->lost_of_tree)
+		more = all - s->lost_of_tree;
+	s->lost_of_tree += more;
+	return more;
+}
+
 static bool take_unreported(const struct fd_list *list, uint64_t *reported, struct record *ret)
 {
 	uint64_t lost = descriptors_lost(list);
@@ -575,8 +595,10 @@ static bool take_unreported_losses(struct sampler *s, struct record *ret)
 
 	if (!s->stopped || !s->features.lost)
 		return false;
-	if (take_unreported(&d->samples, &s->lost, ret))
+	if (take_unreported(&d->samples, &s->lost, ret)) {
+		ret->lost.count = lost_of_tree(s, ret->lost.count);
 		return true;
+	}
 	if (!s->options.waits || !take_unreported(&d->switches, &s->lost_switches, ret))
 		return false;
 	ret->lost.are_switches = true;
@@ -586,10 +608,23 @@ static bool take_unreported_losses(struct sampler *s, struct record *ret)
 static void note_loss(struct sampler *s, enum ring_kind kind, struct record *lost)
 {
 	lost->lost.are_switches = kind == RINGS_SWITCHES;
-	if (kind == RINGS_SWITCHES)
+	if (kind == RINGS_SWITCHES) {
 		s->lost_switches += lost->lost.count;
-	else if (kind != RINGS_SIDE_BAND)
+	} else if (kind != RINGS_SIDE_BAND) {
 		s->lost += lost->lost.count;
+		lost->lost.count = lost_of_tree(s, lost->lost.count);
+	}
+}
+
+static bool is_of_tree(struct sampler *s, const struct record *record)
+{
+	bool is_taken = process_tree_takes(s->tree, record);
+
+	if (record->type == RECORD_SAMPLE && is_taken)
+		s->kept++;
+	else if (record->type == RECORD_SAMPLE)
+		s->dropped++;
+	return is_taken;
 }
 
 static bool is_of_interest(struct sampler *s, const struct ring_head *front)
@@ -605,7 +640,7 @@ static bool is_of_interest(struct sampler *s, const struct ring_head *front)
 	    !s->has_commands_later && ring_set_kind(&s->rings, front->ring) == RINGS_SWITCHES)
 		return front->record.tid > 0;
 	if (s->tree)
-		return process_tree_takes(s->tree, &front->record);
+		return is_of_tree(s, &front->record);
 	if (late_threads->late_count == 0 || !record_id(s->layouts.items, front->raw, &id))
 		return true;
 	return late_threads_counts(late_threads, &front->record, id);

@@ -18,7 +18,7 @@
  *
  * A command's process tree can be sampled by whole CPUs (target.prefers_cpus), and commands can
  * follow later (target.commands_later); records of other processes are then dropped before they are
- * given out (process_tree.h).
+ * given out (process_tree.h). Of samples that were lost, the tree's part is estimated.
  *
  * The target is never stopped. Every wait is on a file descriptor.
  */

@@ -67,10 +67,13 @@ def frames_of(frames, target):
 
 
 def frame_of(file, name, target):
-    """Functions have several names; those of the test programs one. Of other files the file alone will do."""
+    """
+    Functions have several names: perf and prof may choose others in a C library ("__clock_gettime"), and some in the
+    test programs it is linked into. Of other files the file alone will do.
+    """
     if file == "[unknown]":
         return "[unknown]"
-    return (Path(file).name, re.sub(r"@.*", "", name) if Path(file).name == target else "")
+    return (Path(file).name, re.sub(r"@.*|^_+", "", name) if Path(file).name == target else "")
 
 
 def prof_stacks(pprof, target):

@@ -4,8 +4,8 @@
  *
  *	left SECONDS    main left    burn (spin inlined)
  *	right SECONDS   main right   burn
- *	children COUNT  the same as right, for 10 ms in each of so many processes, one after the other
- *	wait SECONDS    main wait_for … nanosleep
+ *	children COUNT  the same as right, for 10 ms in each of so many processes, one after the
+ *other wait SECONDS    main wait_for … nanosleep
  *
  * The seconds of left and right are of CPU time.
  */

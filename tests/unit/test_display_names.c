@@ -94,8 +94,7 @@ static void clones_show_what_they_are(void **state)
 	struct display_name names[] = {{.full = "parse(int)"},
 				       {.full = "parse(int) [clone .cold]"}};
 
-	assert_shown(NAMES_SHORT, names, 2,
-		     (const char *const[]){"parse", "parse [clone .cold]"});
+	assert_shown(NAMES_SHORT, names, 2, (const char *const[]){"parse", "parse [clone .cold]"});
 }
 
 static void closures_that_differ_in_nothing_else_show_their_line(void **state)
