@@ -1,6 +1,6 @@
 #include "base/alloc.h"
 #include "base/signals.h"
-#include "cmd/cargo_runner.h"
+#include "cmd/cargo/runner.h"
 #include "cmd/command.h"
 #include "cmd/ui/message.h"
 #include "cmd/ui/options.h"

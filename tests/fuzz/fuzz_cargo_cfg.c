@@ -1,6 +1,6 @@
 /* A configuration predicate and options: the first line is the predicate. Its negation holds
  * unless it holds, or is not a predicate. */
-#include "cmd/cargo_cfg.h"
+#include "cmd/cargo/cfg.h"
 
 #include "base/alloc.h"
 #include "base/cleanup.h"

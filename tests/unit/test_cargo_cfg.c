@@ -1,4 +1,4 @@
-#include "cmd/cargo_cfg.h"
+#include "cmd/cargo/cfg.h"
 
 #include "base/alloc.h"
 #include "base/cleanup.h"

@@ -1,4 +1,4 @@
-#include "cmd/cargo_line.h"
+#include "cmd/cargo/line.h"
 
 #include "base/alloc.h"
 

@@ -2,15 +2,15 @@
  * prof cargo: run cargo, and write a profile of the programs that it starts.
  */
 #include "base/alloc.h"
-#include "cmd/cargo_each.h"
-#include "cmd/cargo_options.h"
-#include "cmd/cargo_programs.h"
-#include "cmd/cargo_project.h"
+#include "cmd/cargo/each.h"
+#include "cmd/cargo/options.h"
+#include "cmd/cargo/programs.h"
+#include "cmd/cargo/project.h"
 #include "cmd/command.h"
 #include "cmd/outputs.h"
 #include "cmd/record.h"
 #include "cmd/ui/message.h"
-#include "cmd/user_runner.h"
+#include "cmd/cargo/user_runner.h"
 
 #include <stdlib.h>
 #include <string.h>

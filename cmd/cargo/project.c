@@ -1,10 +1,10 @@
-#include "cmd/cargo_project.h"
+#include "cmd/cargo/project.h"
 
 #include "base/alloc.h"
 #include "base/json_value.h"
 #include "base/text.h"
-#include "cmd/captured.h"
-#include "cmd/cargo_line.h"
+#include "cmd/cargo/captured.h"
+#include "cmd/cargo/line.h"
 #include "cmd/ui/message.h"
 
 #include <ctype.h>

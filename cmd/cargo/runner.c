@@ -1,9 +1,9 @@
-#include "cmd/cargo_runner.h"
+#include "cmd/cargo/runner.h"
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "cmd/cargo_each.h"
-#include "cmd/cargo_message.h"
+#include "cmd/cargo/each.h"
+#include "cmd/cargo/message.h"
 #include "cmd/command.h"
 #include "cmd/program_name.h"
 #include "cmd/ui/message.h"

@@ -5,8 +5,8 @@
 #ifndef PROF_CMD_CARGO_EACH_H
 #define PROF_CMD_CARGO_EACH_H
 
-#include "cmd/cargo_options.h"
-#include "cmd/cargo_programs.h"
+#include "cmd/cargo/options.h"
+#include "cmd/cargo/programs.h"
 
 /*
  * The outputs that the options name, as absolute paths with %e: profiles/%e.pb.gz by default, and
@@ -21,7 +21,7 @@ MUST_CHECK struct error *cargo_each_outputs(const struct output_options *options
 int cargo_each_run(struct cargo_programs *programs, char *const *command, bool quiet);
 
 /* In the runner: records the command, which executes the program, as prof's answer says from the
- * word `at` on (cargo_message.h). Returns the exit status. */
+ * word `at` on (message.h). Returns the exit status. */
 int cargo_each_record(const struct words *answer, size_t at, char *const *command,
 		      const char *program);
 

@@ -1,6 +1,6 @@
 /* Runs a program to its end and keeps what it prints. */
-#ifndef PROF_CMD_CAPTURED_H
-#define PROF_CMD_CAPTURED_H
+#ifndef PROF_CMD_CARGO_CAPTURED_H
+#define PROF_CMD_CARGO_CAPTURED_H
 
 #include "base/error.h"
 

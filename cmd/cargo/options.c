@@ -1,4 +1,4 @@
-#include "cmd/cargo_options.h"
+#include "cmd/cargo/options.h"
 
 #include <stddef.h>
 

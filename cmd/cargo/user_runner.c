@@ -1,10 +1,10 @@
-#include "cmd/user_runner.h"
+#include "cmd/cargo/user_runner.h"
 
 #include "base/alloc.h"
 #include "base/json_value.h"
 #include "base/text.h"
-#include "cmd/captured.h"
-#include "cmd/cargo_cfg.h"
+#include "cmd/cargo/captured.h"
+#include "cmd/cargo/cfg.h"
 
 #include <limits.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /*
- * What the runner of `prof cargo` (cargo_runner.h) and prof (cargo_programs.h) say to each other
+ * What the runner of `prof cargo` (runner.h) and prof (programs.h) say to each other
  * through a SOCK_SEQPACKET socket.
  *
  * A message is a packet of words, each with a NUL after it. The runner sends "NAME=VALUE" words for

@@ -1,5 +1,5 @@
 /*
- * The programs that cargo starts: prof's side of their runner (cargo_runner.h).
+ * The programs that cargo starts: prof's side of their runner (runner.h).
  *
  * A directory that only this user may enter has a socket and a link to prof, which is the runner.
  * Cargo splits the runner's path at spaces; that of the link has none, wherever prof is. Each

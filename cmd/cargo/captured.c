@@ -1,4 +1,4 @@
-#include "cmd/captured.h"
+#include "cmd/cargo/captured.h"
 
 #include "base/alloc.h"
 #include "base/line_reader.h"

@@ -1,4 +1,4 @@
-#include "cmd/cargo_each.h"
+#include "cmd/cargo/each.h"
 
 #include "base/alloc.h"
 #include "cmd/command.h"

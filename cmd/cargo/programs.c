@@ -1,8 +1,8 @@
-#include "cmd/cargo_programs.h"
+#include "cmd/cargo/programs.h"
 
 #include "base/alloc.h"
-#include "cmd/cargo_message.h"
-#include "cmd/cargo_project.h"
+#include "cmd/cargo/message.h"
+#include "cmd/cargo/project.h"
 #include "cmd/program_name.h"
 #include "cmd/ui/message.h"
 
