@@ -11,6 +11,7 @@
 #include "cmd/program_name.h"
 #include "cmd/record_control.h"
 #include "cmd/record_messages.h"
+#include "cmd/record_quality.h"
 #include "cmd/summary.h"
 #include "cmd/trusted_user.h"
 #include "cmd/ui/message.h"
@@ -109,31 +110,6 @@ static void say_end(const struct recording *recording)
 		message("stopped after %.1f s; the command gets SIGTERM", seconds);
 }
 
-/* What a condition is a share of. */
-static const char *whole_of(const struct fail_condition *condition)
-{
-	if (!strcmp(condition->what, "unsampled"))
-		return "what the kernel counted";
-	return !strcmp(condition->what, "placeless") ? "the waiting time" : "the samples";
-}
-
-/* A condition that is met is an error: it is printed with --quiet, too. */
-static void judge(struct run *run, const struct quality *quality)
-{
-	const struct fail_conditions *conditions = &run->options.conditions;
-
-	for (size_t i = 0; i < conditions->count; i++) {
-		const struct fail_condition *condition = &conditions->items[i];
-		double share;
-
-		if (!quality_share(quality, condition->what, &share) || share <= condition->limit)
-			continue;
-		run->is_poor = true;
-		message("%s: %.1f %% of %s, which is more than %g %%", condition->what, share * 100,
-			whole_of(condition), condition->limit * 100);
-	}
-}
-
 /* keeps_addresses: as in finalize_options. */
 static void complete(struct run *run, bool keeps_addresses, struct finalize_result *ret)
 {
@@ -181,42 +157,6 @@ static void complete(struct run *run, bool keeps_addresses, struct finalize_resu
 	error_free(output_choose_event(&run->options.output, pipeline->profile, "the recording"));
 }
 
-static bool samples_clock(const struct recording *recording)
-{
-	const struct profile *profile = recorder_pipeline(recording->recorder)->profile;
-
-	return profile_get_event(profile, 0)->kind == VALUE_CPU_TIME;
-}
-
-/* What was not sampled, and what would sample it. */
-static const char *unsampled_hint(const struct run *run, const struct profile_quality *counts)
-{
-	const struct recording *recording = &run->recording;
-	const struct sampler_facts *facts = recorder_facts(recording->recorder);
-	bool is_command = recording->is_of_command;
-
-	if (counts->lost)
-		return "mostly what was lost";
-	if (counts->throttled)
-		return "mostly while the kernel paused sampling: lower -F, or raise "
-		       "kernel.perf_cpu_time_max_percent";
-	if (facts->is_tree)
-		return NULL; /* chance */
-	if (!facts->kernel_excluded && !samples_clock(recording))
-		return "mostly of processes that had fewer than a period of the event: raise -F, "
-		       "or set a smaller one with -c";
-	if (!facts->kernel_excluded)
-		return is_command ? "mostly of processes that ended before their first sample: "
-				    "raise -F, or sample whole CPUs, which sudo sysctl "
-				    "kernel.perf_event_paranoid=0 allows"
-				  : "mostly of children that ended before their first sample, and "
-				    "what threads did after their last one: raise -F";
-	return is_command ? "time in the kernel, and of processes that ended before their first "
-			    "sample: sudo sysctl kernel.perf_event_paranoid=0 lets both be sampled"
-			  : "mostly time in the kernel: sudo sysctl "
-			    "kernel.perf_event_paranoid=1 lets it be sampled";
-}
-
 static void keep_notice(void *user, const char *text)
 {
 	words_add(user, text);
@@ -258,10 +198,10 @@ static int finish(struct run *run)
 		.profile = recorder_pipeline(run->recording.recorder)->profile,
 		.finalized = &finalized,
 		.sampling_cpu_ns = run->sampling_cpu_ns,
-		.unsampled_hint = unsampled_hint(run, &finalized.quality.counts),
+		.unsampled_hint = record_unsampled_hint(&run->recording, &finalized.quality.counts),
 	});
 	if (!run->is_snapshot)
-		judge(run, &finalized.quality);
+		run->is_poor |= record_is_poor(&run->options.conditions, &finalized.quality);
 	return status;
 }
 

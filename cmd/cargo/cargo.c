@@ -6,11 +6,11 @@
 #include "cmd/cargo/options.h"
 #include "cmd/cargo/programs.h"
 #include "cmd/cargo/project.h"
+#include "cmd/cargo/user_runner.h"
 #include "cmd/command.h"
 #include "cmd/outputs.h"
 #include "cmd/record.h"
 #include "cmd/ui/message.h"
-#include "cmd/cargo/user_runner.h"
 
 #include <stdlib.h>
 #include <string.h>
