@@ -43,10 +43,11 @@ static char *name_in_detail(const struct resolver *resolver, const struct displa
 	return xasprintf("%s%s", text, clone ? clone : "");
 }
 
-/* "main::{{closure}}" → "main::{closure:41}"; "main::{closure#0}" → "main::{closure#0:41}". */
+/* "main::{{closure}}" → "main::{closure:41}"; "main::{closure#0}" → "main::{closure#0:41}";
+ * "main (async block)" → "main (async block:41)". */
 static char *with_line(const char *name, uint32_t line)
 {
-	const char *end = strrchr(name, '}');
+	const char *end = strstr(name, " (async") ? strrchr(name, ')') : strrchr(name, '}');
 
 	if (!end)
 		return xasprintf("%s:%" PRIu32, name, line);

@@ -503,6 +503,37 @@ static bool leave_out_async_functions(struct name_parts *parts)
 	return is_last && parts->count && !is_async_function(&parts->items[parts->count - 1]);
 }
 
+/*
+ * An async block is one of the function around it, through whatever closures. Returns the number
+ * with which its part begins, "0}", or an empty span if the last part is not such a block.
+ */
+static struct span take_async_block(struct name_parts *parts)
+{
+	static const char begin[] = "{async_block#";
+	struct span word = parts->items[parts->count - 1].word;
+	size_t kept = parts->count;
+
+	if (!span_begins(word, begin))
+		return (struct span){0};
+	while (kept && name_part_is_closure(&parts->items[kept - 1]))
+		kept--;
+	if (!kept)
+		return (struct span){0};
+	parts->count = kept;
+	return (struct span){word.at + strlen(begin), word.end};
+}
+
+/* " (async block)" for the first one, " (async block #1)". */
+static void add_async_block(struct text *text, struct span number)
+{
+	bool is_first = span_is(number, "0}");
+
+	add(text, is_first ? " (async block" : " (async block #");
+	if (!is_first)
+		add_span(text, (struct span){number.at, number.end - 1});
+	add(text, ")");
+}
+
 /* The first part and the last two, with the closures after them. */
 static void add_path(struct naming *naming, const struct name_parts *parts)
 {
@@ -616,7 +647,7 @@ char *short_name(const char *name, enum name_generics generics)
 	struct naming naming = {.generics = generics};
 	struct name_parts parts;
 	bool is_async;
-	struct span span;
+	struct span span, block;
 
 	if (is_go(name))
 		return short_go_name(name);
@@ -629,9 +660,13 @@ char *short_name(const char *name, enum name_generics generics)
 	leave_out_parts(&parts);
 	if (!parts.count)
 		return xstrdup(name);
+	block = take_async_block(&parts);
 	is_async = leave_out_async_functions(&parts);
 	add_name(&naming, &parts);
-	add(&naming.text, is_async ? " (async)" : "");
+	if (block.at)
+		add_async_block(&naming.text, block);
+	else if (is_async)
+		add(&naming.text, " (async)");
 	add(&naming.text, span.end);
 	return naming.text.chars;
 }

@@ -5,7 +5,8 @@
  * - Of a path, the first part and the last two stay, so that the crate or library and the type
  *   are seen: "tokio::Context::run_task". The crates of Rust's standard library are left out, as in
  *   "Vec::push". Parts that are closures stay, with the function around them; the body of an async
- *   function is that function, "shop::query (async)".
+ *   function is that function, "shop::query (async)", and an async block is one of the function
+ *   around it, "shop::main (async block #1)".
  * - Of types in brackets, only their own names stay, of at most 20 bytes together; otherwise the
  *   brackets are left out. Type parameters of Rust that are not filled in ("T") and default
  * arguments of C++ (allocators, char_traits, …) say nothing and are left out, and so are
