@@ -36,6 +36,7 @@ struct search {
 	struct idmap types;	 /* (function of a runtime, kind) → the task that it names */
 	struct idmap begun;	 /* (function of a runtime, kind) → the task that it begins */
 	struct idmap ids;	 /* (name, kind) → index of the task */
+	bool *of_waits;		 /* by stack: of tasks that wait; NULL: there are none */
 };
 
 static const char *string_of(const struct search *search, string_id id)
@@ -48,11 +49,34 @@ static const char *name_of(const struct search *search, function_id id)
 	return string_of(search, profile_get_function(search->profile, id)->name);
 }
 
+/* Stacks of futures that wait for each other: the outermost is the task's. */
+static void find_waits(struct search *search)
+{
+	const struct profile_samples samples = profile_samples(search->profile);
+	const struct profile_stacks stacks = profile_stacks(search->profile);
+	event_id event = profile_event_count(search->profile);
+
+	while (event-- > 0 &&
+	       strcmp(string_of(search, profile_get_event(search->profile, event)->name),
+		      VALUE_AWAIT_EVENT) != 0)
+		continue;
+	if (event == (event_id)-1)
+		return;
+	search->of_waits = xcalloc(stacks.count, sizeof(*search->of_waits));
+	for (uint64_t i = 0; i < samples.count; i++)
+		if (samples.items[i].event == event)
+			search->of_waits[samples.items[i].stack] = true;
+	for (stack_id i = stacks.count; i-- > 1;)
+		search->of_waits[stacks.items[i].parent] |= search->of_waits[i];
+}
+
 static bool has_tasks(const struct search *search)
 {
 	uint32_t count = profile_function_count(search->profile);
 	function_id i = 0;
 
+	if (search->of_waits)
+		return true;
 	while (i < count && !task_rule_begins(name_of(search, i)))
 		i++;
 	return i < count;
@@ -143,8 +167,11 @@ static uint32_t task_of(struct search *search, const struct progress *progress,
 
 static void note_begun(struct search *search, const struct progress *progress)
 {
-	uint32_t *task = idmap_put(&search->begun, progress->begun_by, progress->kind);
+	uint32_t *task;
 
+	if (progress->begun_by == NO_FUNCTION)
+		return;
+	task = idmap_put(&search->begun, progress->begun_by, progress->kind);
 	if (*task == IDMAP_NONE)
 		*task = progress->task;
 	else if (*task != progress->task)
@@ -184,6 +211,17 @@ static void begin(struct search *search, struct progress *progress, function_id 
 			.type = NO_FUNCTION,
 		};
 	note_type(search, progress, function);
+}
+
+static void begin_wait(struct progress *progress)
+{
+	*progress = (struct progress){
+		.task = NO_TASK,
+		.begun = MARK_BEGIN,
+		.kind = TASK_FUTURE,
+		.begun_by = NO_FUNCTION,
+		.type = NO_FUNCTION,
+	};
 }
 
 static void enter_function(struct search *search, struct progress *progress, function_id function)
@@ -274,6 +312,9 @@ static void walk(struct search *search)
 	known[STACK_EMPTY].task = NO_TASK;
 	for (stack_id i = 1; i < stacks.count; i++) {
 		known[i] = known[stacks.items[i].parent];
+		if (search->of_waits && search->of_waits[i] &&
+		    stacks.items[i].parent == STACK_EMPTY)
+			begin_wait(&known[i]);
 		if (!known[i].is_over)
 			enter_frame(search, &known[i], stacks.items[i].frame);
 	}
@@ -290,10 +331,12 @@ void tasks_find(struct tasks *tasks, const struct profile *profile)
 	struct search search = {.tasks = tasks, .profile = profile, .names = strtab_new()};
 
 	*tasks = (struct tasks){0};
+	find_waits(&search);
 	if (has_tasks(&search)) {
 		find_rules(&search);
 		walk(&search);
 	}
+	free(search.of_waits);
 	free(search.rules);
 	strtab_free(search.names);
 	idmap_deinit(&search.functions);

@@ -15,7 +15,8 @@
  * - the function of the go statement, "main.main.func1";
  * with " (block_on)" or " (spawn_blocking)" if it is not polled by an executor.
  *
- * Samples have it as the label "task".
+ * Samples have it as the label "task". A stack of the event await consists of futures alone and
+ * begins with the task's.
  *
  * Polls of a task: how often samples show that a thread began with it, that is, had been in another
  * task, or in none, at its sample before. Two polls of one task in turn without a sample in between

@@ -277,6 +277,35 @@ static void what_a_runtime_does_for_a_task_is_the_tasks(void **state)
 	tasks_deinit(&tasks);
 }
 
+/* Futures that wait for each other: no executor is in such a stack. */
+static void a_task_that_waits_is_the_outermost_future(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = new_profile();
+	label_set_id labels = profile_thread_labels(profile, 1, 1, "a", "a");
+	stack_id cart = stack_of(profile, "shop::cart::{async_fn#0};shop::pay::{async_fn#0};"
+					  "tokio::time::sleep::Sleep");
+	stack_id wrapped = stack_of(profile, "tokio::time::timeout::Timeout;"
+					     "shop::pay::{async_fn#0}");
+	stack_id glue = stack_of(profile, "tokio::time::sleep::Sleep");
+	stack_id on_cpu = stack_of(profile, "main;shop::pay::{async_fn#0}");
+	struct profile_event event = {
+		.name = strtab_add(profile_strings(profile), VALUE_AWAIT_EVENT)};
+	event_id await = profile_add_event(profile, &event);
+	struct tasks tasks;
+
+	profile_add(profile, labels, cart, await, 1);
+	profile_add(profile, labels, wrapped, await, 1);
+	profile_add(profile, labels, glue, await, 1);
+	profile_add(profile, labels, on_cpu, 0, 1);
+	tasks_find(&tasks, profile);
+	assert_string_equal(tasks.items[tasks.of_stack[cart]].name, "shop::cart");
+	assert_string_equal(tasks.items[tasks.of_stack[wrapped]].name, "shop::pay");
+	assert_int_equal(tasks.of_stack[glue], NO_TASK);
+	assert_int_equal(tasks.of_stack[on_cpu], NO_TASK);
+	tasks_deinit(&tasks);
+}
+
 static void a_profile_without_tasks_stays_as_it_is(void **state)
 {
 	(void)state;
@@ -334,6 +363,7 @@ int main(void)
 		cmocka_unit_test(files_are_called_as_in_their_package),
 		cmocka_unit_test(the_innermost_task_of_a_stack_counts),
 		cmocka_unit_test(what_a_runtime_does_for_a_task_is_the_tasks),
+		cmocka_unit_test(a_task_that_waits_is_the_outermost_future),
 		cmocka_unit_test(a_profile_without_tasks_stays_as_it_is),
 		cmocka_unit_test(labels_and_polls_follow_the_turns_of_each_thread),
 	};
