@@ -391,6 +391,18 @@ static char *text_of(const struct cargo_programs *programs)
 	return text;
 }
 
+/* Of one process the name of its profile, of several a pattern. */
+static void say_profile(const struct cargo_programs *programs, const char *output)
+{
+	bool is_one = programs->taken.count == 1;
+	const char *name = is_one ? programs->taken.items[0] : "*";
+	const char *place = strstr(output, "%e");
+
+	if (place)
+		message("%s %.*s%s%s", is_one ? "its profile is" : "their profiles are",
+			(int)(place - output), output, name, place + strlen("%e"));
+}
+
 void cargo_programs_say(const struct cargo_programs *programs)
 {
 	CLEANUP(free_ptr) char *text = text_of(programs);
@@ -399,5 +411,5 @@ void cargo_programs_say(const struct cargo_programs *programs)
 		return;
 	message("recorded %s", text);
 	for (size_t i = 0; programs->options.each && i < programs->options.outputs->count; i++)
-		message("their profiles are called %s", programs->options.outputs->items[i]);
+		say_profile(programs, programs->options.outputs->items[i]);
 }

@@ -287,6 +287,7 @@ def test_each_process_has_a_profile_of_its_name(workspace):
     assert {"cart.it.pb.gz", "shop.it.pb.gz"} & set(workspace.profiles())
     assert has(workspace.profile("profiles/cart.pb.gz"), "adds")
     assert not has(workspace.profile("profiles/cart.pb.gz"), "sells")
+    assert "their profiles are " in result.stderr and "/profiles/*.pb.gz" in result.stderr
 
 
 def test_processes_of_each_are_named_too(tests):
@@ -308,6 +309,7 @@ def test_each_keeps_stdout_and_the_status(project):
     project.package(main='fn main() { println!("out"); std::process::exit(3) }')
     result = project("--each", "run")
     assert (result.returncode, result.stdout) == (3, "out\n")
+    assert re.search(r"its profile is \S+/profiles/shop\.pb\.gz", result.stderr)
 
 
 def nextest(project):
