@@ -105,16 +105,30 @@ static struct pending *find_pending(const struct process_tree *tree, pid_t pid)
 	return NULL;
 }
 
-/* A command executes its program, or ends without having done it. */
-static void end_pending(struct process_tree *tree, const struct record *record)
+static void forget_pending(struct process_tree *tree, struct pending *pending)
+{
+	*pending = tree->pending[--tree->pending_count];
+}
+
+/* A command executes its program. */
+static void note_exec(struct process_tree *tree, const struct record *record)
 {
 	struct pending *pending = find_pending(tree, record->pid);
 
 	if (!pending || record->time_ns < pending->since_ns)
 		return;
-	*pending = tree->pending[--tree->pending_count];
-	if (record->type == RECORD_COMM)
-		begin(tree, record->pid, true);
+	forget_pending(tree, pending);
+	begin(tree, record->pid, true);
+}
+
+static void note_fork(struct process_tree *tree, const struct record *record)
+{
+	struct pending *pending = find_pending(tree, record->pid);
+
+	/* It has ended without a program, and another process gets its number. */
+	if (pending && record->time_ns > pending->since_ns)
+		forget_pending(tree, pending);
+	begin(tree, record->pid, pid_set_has(tree->members, record->fork.parent_pid));
 }
 
 bool process_tree_knows_as_stranger(const struct process_tree *tree, pid_t pid)
@@ -129,9 +143,9 @@ bool process_tree_takes(struct process_tree *tree, const struct record *record)
 	if (record->type == RECORD_LOST || record->type == RECORD_THROTTLE)
 		return true;
 	if (record->type == RECORD_FORK && record->pid != record->fork.parent_pid)
-		begin(tree, record->pid, pid_set_has(tree->members, record->fork.parent_pid));
-	else if ((record->type == RECORD_COMM && record->comm.exec) || record->type == RECORD_EXIT)
-		end_pending(tree, record);
+		note_fork(tree, record);
+	else if (record->type == RECORD_COMM && record->comm.exec)
+		note_exec(tree, record);
 	is_member = pid_set_has(tree->members, record->pid);
 	/* A command's samples are wanted from its exec on, which is read a little later. */
 	if (record->type == RECORD_SAMPLE && !is_member && !find_pending(tree, record->pid))

@@ -362,7 +362,7 @@ static void choose_way(struct sampler *s, const struct target *target)
 	if (is_tree || target->commands_later)
 		s->tree = process_tree_new();
 	if (s->tree && !target->commands_later)
-		process_tree_add_command(s->tree, target->ids[0], 0);
+		process_tree_add_command(s->tree, target->ids[0], clock_now_ns());
 	s->facts.is_tree = is_tree;
 	s->descriptors.whole_cpus = target->kind == TARGET_SYSTEM || is_tree;
 	s->facts.is_polled = s->descriptors.whole_cpus && s->bytes_per_second;

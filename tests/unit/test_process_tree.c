@@ -98,11 +98,26 @@ static void a_command_that_ends_without_a_program_leaves_its_number(void **state
 {
 	(void)state;
 	CLEANUP(process_tree_cleanup) struct process_tree *tree = process_tree_new();
+	struct record fork = {.type = RECORD_FORK, .pid = COMMAND, .tid = COMMAND, .time_ns = 1100};
+
+	fork.fork.parent_pid = fork.fork.parent_tid = PROF;
+	process_tree_add_command(tree, COMMAND, 1000);
+	assert_false(takes(tree, RECORD_EXIT, COMMAND));
+	assert_false(process_tree_takes(tree, &fork));
+	assert_false(comm_takes(tree, COMMAND, 1200, true));
+}
+
+/* As they do when one of them executes a program. */
+static void threads_of_a_command_may_end_before_its_program(void **state)
+{
+	(void)state;
+	CLEANUP(process_tree_cleanup) struct process_tree *tree = process_tree_new();
+	struct record exit = {.type = RECORD_EXIT, .pid = COMMAND, .tid = COMMAND + 1};
 
 	process_tree_add_command(tree, COMMAND, 0);
-	assert_false(takes(tree, RECORD_EXIT, COMMAND));
-	assert_false(fork_takes(tree, PROF, COMMAND));
-	assert_false(exec_takes(tree, COMMAND));
+	process_tree_takes(tree, &exit);
+	takes(tree, RECORD_EXIT, COMMAND);
+	assert_true(exec_takes(tree, COMMAND));
 }
 
 static void descendants_belong_to_it_and_strangers_do_not(void **state)
@@ -205,6 +220,7 @@ int main(void)
 		cmocka_unit_test(what_a_command_executed_before_it_was_added_is_a_strangers),
 		cmocka_unit_test(several_commands_have_trees_of_their_own),
 		cmocka_unit_test(a_command_that_ends_without_a_program_leaves_its_number),
+		cmocka_unit_test(threads_of_a_command_may_end_before_its_program),
 		cmocka_unit_test(descendants_belong_to_it_and_strangers_do_not),
 		cmocka_unit_test(a_daemon_stays_when_its_ancestors_have_ended),
 		cmocka_unit_test(an_ended_process_stays_until_another_gets_its_number),
