@@ -132,7 +132,7 @@ static void snapshot(struct record_control *control, const char *template)
 	struct output output;
 	struct error *err;
 
-	recorder_drain(control->recording->recorder);
+	recorder_drain_up_to_now(control->recording->recorder);
 	if (is_null_device(template)) {
 		begin_profile(control);
 		answer(control, NULL);

@@ -277,8 +277,7 @@ static void begin_window(struct recorder *recorder, uint64_t now_ns)
 	recorder->paused_ns = 0;
 }
 
-/* Reads all records up to now. Returns their time. */
-static uint64_t drain_up_to_now(struct recorder *recorder)
+uint64_t recorder_drain_up_to_now(struct recorder *recorder)
 {
 	uint64_t now_ns = clock_now_ns();
 
@@ -330,7 +329,7 @@ void recorder_pause(struct recorder *recorder)
 	if (recorder->is_paused || recorder->is_stopped)
 		return;
 	sampler_pause(recorder->sampler);
-	now_ns = drain_up_to_now(recorder);
+	now_ns = recorder_drain_up_to_now(recorder);
 	recorder->window.end_ns = now_ns;
 	recorder->is_paused = recorder->was_paused = true;
 	balance_pause(recorder->balance, now_ns);
@@ -371,7 +370,7 @@ static struct error *enable(struct recorder *recorder, uint64_t now_ns)
 
 static struct error *resume(struct recorder *recorder)
 {
-	uint64_t now_ns = drain_up_to_now(recorder);
+	uint64_t now_ns = recorder_drain_up_to_now(recorder);
 
 	recorder->begins_ns = 0;
 	end_pause(recorder, now_ns);

@@ -80,6 +80,9 @@ void recorder_stop(struct recorder *recorder);
 /* Moves the records in the rings into the profile. The loop does so, too; a caller that works for
  * long between two runs of the loop calls it so that the rings do not overflow. */
 void recorder_drain(struct recorder *recorder);
+/* The same with all records up to now: where deep stacks are captured, the last ones come 2 ms
+ * late. Returns the time up to which the profile is complete. */
+uint64_t recorder_drain_up_to_now(struct recorder *recorder);
 /* Adds to the profile what the kernel has counted and no sample shows, if config says so: see
  * balance.h. To be called before the profile is completed; records may follow. */
 void recorder_settle(struct recorder *recorder);

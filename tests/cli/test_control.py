@@ -116,11 +116,11 @@ def weights(path, event="cpu"):
 
 def assert_only(path, name, seconds, other):
     """The profile shows the CPU time of one function, and none of the other. A busy machine samples less often than
-    time passes; pauses would be far more."""
+    time passes; other phases would be far more."""
     sums = weights(path)
     assert sums[other] == 0, sums
     assert sums[name] > 0.97 * (sums[""] - sums["[not sampled]"]), sums
-    assert 0.85 * seconds < sums[name] < 1.15 * seconds + 0.02, sums
+    assert 0.6 * seconds < sums[name] < 1.15 * seconds + 0.02, sums
     assert sums[""] < 1.3 * seconds + 0.02, sums
 
 
