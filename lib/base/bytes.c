@@ -75,6 +75,18 @@ bool bytes_are(struct bytes text, const char *str)
 	return text.at && bytes_left(&text) == len && memcmp(text.at, str, len) == 0;
 }
 
+bool bytes_begin(struct bytes text, const char *with)
+{
+	size_t len = strlen(with);
+
+	return text.at && bytes_left(&text) >= len && memcmp(text.at, with, len) == 0;
+}
+
+bool bytes_hold(struct bytes text, const char *what)
+{
+	return text.at && memmem(text.at, bytes_left(&text), what, strlen(what));
+}
+
 const char *bytes_cstr(struct bytes *bytes)
 {
 	const unsigned char *str = bytes->at;

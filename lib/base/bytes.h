@@ -134,6 +134,8 @@ const char *bytes_cstr(struct bytes *bytes);
  */
 struct bytes bytes_text(struct bytes *bytes);
 bool bytes_are(struct bytes text, const char *str);
+bool bytes_begin(struct bytes text, const char *with);
+bool bytes_hold(struct bytes text, const char *what);
 
 /*
  * Copies a text to where there is room for it, and returns the end of the copy. (memcpy, because

@@ -343,6 +343,14 @@ bool dwarf_types_read(struct dwarf_types *types, dwarf_type_id id, struct dwarf_
 	return true;
 }
 
+const struct dwarf_member *dwarf_type_member(const struct dwarf_type *type, const char *name)
+{
+	for (size_t i = 0; i < type->member_count; i++)
+		if (bytes_are(type->members[i].name, name))
+			return &type->members[i];
+	return NULL;
+}
+
 /* ---- Names ---- */
 
 static const struct scope *find_scope(const struct dwarf_types *types, uint64_t offset)

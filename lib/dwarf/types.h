@@ -63,6 +63,8 @@ struct dwarf_type {
 
 /* False if there is no such entry. Arrays and paths are in an arena that lives as long as types. */
 bool dwarf_types_read(struct dwarf_types *types, dwarf_type_id id, struct dwarf_type *ret);
+/* NULL: it has no member of that name. */
+const struct dwarf_member *dwarf_type_member(const struct dwarf_type *type, const char *name);
 /* "tokio::time::sleep::Sleep"; only after the pass. NULL: unknown. */
 const char *dwarf_types_name(struct dwarf_types *types, dwarf_type_id id);
 
