@@ -524,6 +524,8 @@ static void take_entry(struct pass *pass, const struct entry *entry, uint64_t of
 				    .type = entry->type};
 	uint32_t own = parent;
 
+	if (depth < DEPTH_MAX)
+		pass->open[depth] = parent;
 	if (entry->tag == DW_TAG_formal_parameter || entry->tag == DW_TAG_template_type_parameter) {
 		if (pass->function_depth == depth)
 			take_of_function(pass, entry);

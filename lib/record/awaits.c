@@ -209,12 +209,12 @@ static void add_sum(void *user, const struct task_wait_sum *sum)
 	profile_add_samples(profile, labels, stack, event, sum->looks, sum->wait_ns);
 }
 
-void awaits_settle(struct awaits *awaits, struct session *session, bool is_end)
+void awaits_settle(struct awaits *awaits, struct session *session)
 {
 	if (!awaits)
 		return;
 	awaits->session = session;
-	task_watcher_take(awaits->watcher, is_end, add_sum, awaits);
+	task_watcher_take(awaits->watcher, add_sum, awaits);
 	awaits->session = NULL;
 }
 
@@ -237,7 +237,7 @@ static bool is_much(uint64_t count, uint64_t of)
 static void tell_missing(struct awaits *awaits, const struct task_counts *tasks)
 {
 	const struct listener *listener = awaits->options.listener;
-	uint64_t waiting = tasks->tasks - tasks->running;
+	uint64_t waiting = tasks->read + tasks->changed + tasks->unknown;
 
 	if (is_much(tasks->unknown, waiting))
 		listener_notice(listener,
@@ -272,6 +272,12 @@ void awaits_tell(struct awaits *awaits)
 				 "no tasks were found: the target ended before its program was "
 				 "read, or does not use tokio");
 	tell_missing(awaits, &counts.tasks);
+	if (counts.hung)
+		listener_problem(awaits->options.listener,
+				 "await: process %d has been read for more than 5 s without an "
+				 "end; the tasks of this time are missing, also those of other "
+				 "processes",
+				 counts.hung);
 	if (counts.lost)
 		listener_problem(awaits->options.listener,
 				 "await: %" PRIu64

@@ -33,8 +33,8 @@ void awaits_resume(struct awaits *awaits);
 void awaits_pause(struct awaits *awaits);
 /* Processes that begin, and what they execute. */
 void awaits_feed(struct awaits *awaits, const struct record *record);
-/* Adds what was found since the last call; at the end of a profile all of it. */
-void awaits_settle(struct awaits *awaits, struct session *session, bool is_end);
+/* Adds what was found since the last call. */
+void awaits_settle(struct awaits *awaits, struct session *session);
 /* The session has other modules. */
 void awaits_forget_modules(struct awaits *awaits);
 /* Tells the listener what is missing. */

@@ -219,7 +219,7 @@ static void settle_all(struct recorder *recorder, bool profile_ends)
 {
 	settle(recorder, true);
 	waiting_settle(recorder->waiting, recorder->window.end_ns, profile_ends);
-	awaits_settle(recorder->awaits, recorder->pipeline.session, true);
+	awaits_settle(recorder->awaits, recorder->pipeline.session);
 }
 
 void recorder_settle(struct recorder *recorder)
@@ -264,7 +264,7 @@ void recorder_drain(struct recorder *recorder)
 	}
 	raw_file_end_round(&recorder->raw);
 	balance_batch(recorder);
-	awaits_settle(recorder->awaits, recorder->pipeline.session, false);
+	awaits_settle(recorder->awaits, recorder->pipeline.session);
 	recorder->waits_ns = waiting_end_batch(recorder->waiting, recorder->window.end_ns,
 					       sampler_complete_ns(recorder->sampler));
 }

@@ -94,8 +94,8 @@ struct task_layout {
 	size_t text_bytes, text_room;
 };
 
-/* The most bytes of a layout. */
-enum { TASK_LAYOUT_BYTES_MAX = 64 << 20 };
+/* The most bytes of a layout, and variants of a node. */
+enum { TASK_LAYOUT_BYTES_MAX = 64 << 20, LAYOUT_VARIANTS_MAX = 1024 };
 
 void task_layout_free(struct task_layout *layout);
 DEFINE_CLEANUP(task_layout, task_layout_free)

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/timed_open.h"
 #include "elf/elf_file.h"
+#include "elf/file_origin.h"
 #include "sandbox/confined.h"
 #include "tasks/layout_builder.h"
 
@@ -108,6 +109,10 @@ static void build(struct channel *channel, void *user)
 		return;
 	}
 	bytes = task_layout_write(layout, &len);
+	if (len > TASK_LAYOUT_BYTES_MAX) {
+		send_text(channel, LAYOUT_FAILED, "it has too many types");
+		return;
+	}
 	send(channel, LAYOUT_PART, bytes, len);
 	send(channel, LAYOUT_DONE, "", 0);
 }
@@ -172,7 +177,7 @@ static struct error *take(struct inbox *inbox, const struct channel_message *mes
 
 	switch (message->kind) {
 	case LAYOUT_PART:
-		if (append(inbox, message))
+		if (message->len && append(inbox, message))
 			return NULL;
 		break;
 	case LAYOUT_NONE:
@@ -182,7 +187,8 @@ static struct error *take(struct inbox *inbox, const struct channel_message *mes
 		inbox->is_done = true;
 		return NULL;
 	case LAYOUT_HINT:
-		free(inbox->hint);
+		if (inbox->hint)
+			break;
 		inbox->hint = xstrndup(message->bytes, message->len);
 		return NULL;
 	case LAYOUT_FAILED:
@@ -304,8 +310,6 @@ static void read_program(struct task_programs *programs, struct elf_file *elf, c
 	if (!is_readable)
 		err = error_hint(error_new("it has no debug information"),
 				 "build it with debug = 2 (CARGO_PROFILE_RELEASE_DEBUG=2)");
-	else if (elf_file_may_stall(elf))
-		err = error_new("it is on a file system that may not answer");
 	else
 		err = read_layout(programs, elf, &known->layout);
 	if (err)
@@ -330,12 +334,18 @@ static const struct known *add_program(struct task_programs *programs, int fd,
 	CLEANUP(elf_file_cleanup) struct elf_file *elf = NULL;
 	struct known known = {
 		.device = status->st_dev, .inode = status->st_ino, .changed = status->st_ctim};
-	struct error *err = elf_file_open(fd, name, &elf);
+	struct error *err = NULL;
 
-	if (err)
-		error_free(err);
-	else
+	if (file_origin_of(fd, status).may_stall) {
+		close(fd);
+		keep_problem(programs, name, false,
+			     error_new("it is on a file system that may not answer"));
+	} else {
+		err = elf_file_open(fd, name, &elf);
+	}
+	if (elf)
 		read_program(programs, elf, name, &known);
+	error_free(err);
 	GROW(programs->known, programs->count, programs->room);
 	programs->known[programs->count] = known;
 	return &programs->known[programs->count++];

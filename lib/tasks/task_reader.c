@@ -66,7 +66,8 @@ struct task_reader {
 	struct found found[FOUND_MAX];
 	size_t found_count;
 	unsigned visits;
-	bool is_damaged; /* something could not be read or makes no sense */
+	uint64_t round_visits; /* of all tasks of this round */
+	bool is_damaged;       /* something could not be read or makes no sense */
 };
 
 struct task_reader *task_reader_new(pid_t pid, const struct task_layout *layout, uint64_t bias)
@@ -99,6 +100,7 @@ static void begin_reading(struct task_reader *reader)
 {
 	reader->window_count = reader->next_window = 0;
 	reader->place_count = reader->check_count = reader->found_count = 0;
+	reader->round_visits += reader->visits;
 	reader->visits = 0;
 	reader->is_damaged = false;
 }
@@ -206,8 +208,10 @@ static void visit(struct task_reader *reader, const struct layout_node *node, ui
 static void visit_pointer(struct task_reader *reader, const struct layout_node *node,
 			  uint64_t pointer, unsigned depth)
 {
-	if (!pointer)
+	if (!pointer || reader->visits >= VISITS_MAX) {
+		reader->visits++;
 		return;
+	}
 	open_window(reader, pointer, node->size_bytes);
 	visit(reader, node, pointer, depth);
 }
@@ -258,8 +262,7 @@ static void visit_edge(struct task_reader *reader, const struct layout_edge *edg
 		node = task_layout_vtable(reader->layout,
 					  read_checked(reader, address + edge->other, 8) -
 						  reader->bias);
-		if (node)
-			visit_pointer(reader, node, pointer, depth);
+		visit_pointer(reader, node, node ? pointer : 0, depth);
 		break;
 	case LAYOUT_SLICE:
 		visit_slice(reader, edge, address, depth);
@@ -274,7 +277,8 @@ static void visit_edges(struct task_reader *reader, const struct layout_variant 
 	size_t first = reader->found_count;
 	unsigned live = 0;
 
-	for (uint32_t i = 0; i < variant->edge_count && !reader->is_damaged; i++) {
+	for (uint32_t i = 0;
+	     i < variant->edge_count && !reader->is_damaged && reader->visits < VISITS_MAX; i++) {
 		size_t before = reader->found_count;
 
 		visit_edge(reader, &reader->layout->edges[variant->first_edge + i], address,
@@ -351,7 +355,9 @@ size_t task_reader_find_lists(struct task_reader *reader)
 	reader->list_count = 0;
 	snprintf(path, sizeof(path), "/proc/%d/task", reader->pid);
 	threads = opendir(path);
-	while (threads && count < THREADS_MAX && (entry = readdir(threads))) {
+	reader->round_visits = 0;
+	while (threads && count < THREADS_MAX && reader->round_visits < TASK_VISITS_MAX &&
+	       (entry = readdir(threads))) {
 		pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
 
 		if (tid <= 0)
@@ -369,8 +375,9 @@ size_t task_reader_find_lists(struct task_reader *reader)
 static bool is_chosen(struct task_reader *reader)
 {
 	reader->random = hash_mix(reader->random + 1, reader->counts.tasks);
-	return reader->read_share >= 1 ||
-	       (double)(reader->random >> 11) / (double)(1ULL << 53) < reader->read_share;
+	return reader->round_visits < TASK_VISITS_MAX &&
+	       (reader->read_share >= 1 ||
+		(double)(reader->random >> 11) / (double)(1ULL << 53) < reader->read_share);
 }
 
 struct callback {
@@ -486,6 +493,7 @@ void task_reader_read(struct task_reader *reader,
 	const struct callback callback = {found, user};
 
 	reader->counts = (struct task_counts){0};
+	reader->round_visits = 0;
 	for (size_t i = 0; i < reader->list_count; i++)
 		walk(reader, reader->lists[i], &callback);
 	reader->read_share = reader->counts.tasks > TASK_READ_MAX

@@ -20,6 +20,8 @@ enum {
 	TASK_PLACES_MAX = 64,	/* frames of a task */
 	TASK_READ_MAX = 2000,	/* tasks that are read each round; of more a random share is */
 	TASK_WALK_MAX = 200000, /* entries of lists that are visited each round */
+	/* Objects that are visited each round, for all tasks; later tasks are not read. */
+	TASK_VISITS_MAX = 1 << 20,
 };
 
 /* A frame: a future, and the state that it is in. */

@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/foreign_read.h"
 #include "base/hash.h"
 #include "base/idmap.h"
 #include "tasks/program.h"
@@ -23,6 +24,8 @@ enum {
 	SUMS_MAX = 65536,    /* between two calls of task_watcher_take() */
 	SEARCH_ROUNDS = 10,  /* lists of tasks are searched this often */
 	LAST_LOOK_MS = 500,  /* a pause waits no longer for the last look */
+	END_MS = 1000,	     /* the end waits no longer for a read that hangs */
+	HUNG_MS = 5000,	     /* what takes longer is reported as hanging */
 };
 
 struct process {
@@ -45,6 +48,7 @@ struct task_watcher {
 	pthread_mutex_t lock;
 	pthread_cond_t changed; /* is_over, is_begun or has_paused */
 	atomic_bool is_over, is_begun;
+	struct foreign_read read; /* of the process that is being opened or looked at */
 
 	/* Behind the lock: */
 	bool has_paused; /* the last look is done */
@@ -63,13 +67,15 @@ struct task_watcher {
 	struct process *current;
 	uint64_t weight_ns;
 	uint64_t random;
+	bool is_abandoned; /* the watcher is the thread's own, which frees it */
 };
 
 /* ---- Sums ---- */
 
 static uint64_t hash_wait(const struct process *process, const struct task_wait *wait)
 {
-	uint64_t hash = hash_mix((uint64_t)process->pid, wait->is_ready);
+	uint64_t hash = hash_mix((uintptr_t)process->program.layout,
+				 (uint64_t)process->pid << 1 | wait->is_ready);
 
 	for (size_t i = 0; i < wait->count; i++)
 		hash = hash_mix(hash,
@@ -94,9 +100,8 @@ static struct sum *new_sum(struct task_watcher *watcher, const struct task_wait 
 	return sum;
 }
 
-static void add_wait(void *user, const struct task_wait *wait)
+static void add_to_sum(struct task_watcher *watcher, const struct task_wait *wait)
 {
-	struct task_watcher *watcher = user;
 	uint32_t *id = idmap_put(&watcher->sum_ids, hash_wait(watcher->current, wait), 0);
 	struct task_wait_sum *sum;
 
@@ -115,6 +120,16 @@ static void add_wait(void *user, const struct task_wait *wait)
 	sum->wait_ns += (uint64_t)((double)watcher->weight_ns * wait->share);
 }
 
+/* Locks for each wait: nobody waits for a look that takes long. */
+static void add_wait(void *user, const struct task_wait *wait)
+{
+	struct task_watcher *watcher = user;
+
+	pthread_mutex_lock(&watcher->lock);
+	add_to_sum(watcher, wait);
+	pthread_mutex_unlock(&watcher->lock);
+}
+
 static void forget_sums(struct task_watcher *watcher)
 {
 	for (size_t i = 0; i < watcher->sum_count; i++)
@@ -124,13 +139,10 @@ static void forget_sums(struct task_watcher *watcher)
 	watcher->sum_ids = (struct idmap){0};
 }
 
-void task_watcher_take(struct task_watcher *watcher, bool waits,
+void task_watcher_take(struct task_watcher *watcher,
 		       void (*take)(void *user, const struct task_wait_sum *sum), void *user)
 {
-	if (waits)
-		pthread_mutex_lock(&watcher->lock);
-	else if (pthread_mutex_trylock(&watcher->lock))
-		return;
+	pthread_mutex_lock(&watcher->lock);
 	for (size_t i = 0; i < watcher->sum_count; i++)
 		take(user, &watcher->sums[i]->sum);
 	forget_sums(watcher);
@@ -144,6 +156,8 @@ struct task_watcher_counts task_watcher_counts(struct task_watcher *watcher)
 	pthread_mutex_lock(&watcher->lock);
 	counts = watcher->counts;
 	pthread_mutex_unlock(&watcher->lock);
+	if (foreign_read_has_lasted(&watcher->read, HUNG_MS * NS_PER_MS))
+		counts.hung = atomic_load(&watcher->read.pid);
 	return counts;
 }
 
@@ -229,8 +243,11 @@ static void open_pending(struct task_watcher *watcher)
 {
 	pid_t pid;
 
-	while (!atomic_load(&watcher->is_over) && take_pending(watcher, &pid))
+	while (!atomic_load(&watcher->is_over) && take_pending(watcher, &pid)) {
+		foreign_read_begin(&watcher->read, pid);
 		open_process(watcher, pid);
+		watcher->is_abandoned |= !foreign_read_end(&watcher->read);
+	}
 }
 
 /* ---- Looks ---- */
@@ -252,7 +269,7 @@ static void add_counts(struct task_watcher *watcher, const struct process *proce
 	watcher->counts.rounds++;
 }
 
-static void look(struct task_watcher *watcher, struct process *process)
+static void read_tasks(struct task_watcher *watcher, struct process *process)
 {
 	uint64_t now_ns, period_ns = PERIOD_MS * NS_PER_MS;
 	bool had_lists = process->has_lists;
@@ -266,10 +283,17 @@ static void look(struct task_watcher *watcher, struct process *process)
 	watcher->current = process;
 	watcher->weight_ns = process->looked_ns ? now_ns - process->looked_ns : period_ns;
 	process->looked_ns = now_ns;
-	pthread_mutex_lock(&watcher->lock);
 	task_reader_read(process->reader, add_wait, watcher);
+	pthread_mutex_lock(&watcher->lock);
 	add_counts(watcher, process, !had_lists);
 	pthread_mutex_unlock(&watcher->lock);
+}
+
+static void look(struct task_watcher *watcher, struct process *process)
+{
+	foreign_read_begin(&watcher->read, process->pid);
+	read_tasks(watcher, process);
+	watcher->is_abandoned |= !foreign_read_end(&watcher->read);
 }
 
 static void look_at_all(struct task_watcher *watcher)
@@ -287,7 +311,7 @@ static void look_at_all(struct task_watcher *watcher)
 /* The last look, of processes that were looked at. */
 static void begin_pause(struct task_watcher *watcher)
 {
-	for (size_t i = 0; i < watcher->process_count; i++) {
+	for (size_t i = 0; i < watcher->process_count && !atomic_load(&watcher->is_over); i++) {
 		struct process *process = &watcher->processes[i];
 
 		if (process->looked_ns && !has_ended(process))
@@ -332,6 +356,18 @@ static void sleep_ns(struct task_watcher *watcher, uint64_t ns)
 	pthread_mutex_unlock(&watcher->lock);
 }
 
+static void destroy(struct task_watcher *watcher)
+{
+	task_programs_free(watcher->programs);
+	forget_sums(watcher);
+	free(watcher->sums);
+	free(watcher->pending);
+	free(watcher->problem);
+	pthread_cond_destroy(&watcher->changed);
+	pthread_mutex_destroy(&watcher->lock);
+	free(watcher);
+}
+
 static void *run(void *user)
 {
 	struct task_watcher *watcher = user;
@@ -352,6 +388,8 @@ static void *run(void *user)
 	while (watcher->process_count)
 		remove_process(watcher, watcher->process_count - 1);
 	free(watcher->processes);
+	if (watcher->is_abandoned)
+		destroy(watcher);
 	return NULL;
 }
 
@@ -400,18 +438,24 @@ static void set_and_wake(struct task_watcher *watcher, atomic_bool *which, bool 
 
 void task_watcher_free(struct task_watcher *watcher)
 {
+	pthread_t thread;
+	uint64_t end_ns;
+	pid_t pid;
+
 	if (!watcher)
 		return;
 	set_and_wake(watcher, &watcher->is_over, true);
-	pthread_join(watcher->thread, NULL);
-	task_programs_free(watcher->programs);
-	forget_sums(watcher);
-	free(watcher->sums);
-	free(watcher->pending);
-	free(watcher->problem);
-	pthread_cond_destroy(&watcher->changed);
-	pthread_mutex_destroy(&watcher->lock);
-	free(watcher);
+	thread = watcher->thread;
+	end_ns = clock_now_ns() + END_MS * NS_PER_MS;
+	while (pthread_tryjoin_np(thread, NULL)) {
+		/* From here on the thread may free the watcher at any time. */
+		if (clock_now_ns() > end_ns && foreign_read_abandon(&watcher->read, 0, &pid)) {
+			pthread_detach(thread);
+			return;
+		}
+		usleep(500);
+	}
+	destroy(watcher);
 }
 
 void task_watcher_add(struct task_watcher *watcher, pid_t pid)

@@ -16,7 +16,10 @@ struct task_watcher;
 
 /* NULL: there cannot be another thread. */
 struct task_watcher *task_watcher_new(void);
-/* Ends the thread. Layouts end with it. */
+/*
+ * Ends the thread; layouts end with it. A process can make reads of its memory hang
+ * (base/foreign_read.h): then the thread is left behind after a second.
+ */
 void task_watcher_free(struct task_watcher *watcher);
 DEFINE_CLEANUP(task_watcher, task_watcher_free)
 
@@ -40,10 +43,10 @@ struct task_wait_sum {
 };
 
 /*
- * Takes all sums, which the callback must not keep; it must not call the watcher. While tasks are
- * being looked at, takes nothing unless it waits for the end of that.
+ * Takes all sums, which the callback must not keep; it must not call the watcher. Does not wait for
+ * a look that is being made: its other sums come next time.
  */
-void task_watcher_take(struct task_watcher *watcher, bool waits,
+void task_watcher_take(struct task_watcher *watcher,
 		       void (*take)(void *user, const struct task_wait_sum *sum), void *user);
 
 struct task_watcher_counts {
@@ -51,6 +54,7 @@ struct task_watcher_counts {
 	struct task_counts tasks; /* of all looks */
 	uint64_t rounds;
 	uint64_t lost;	  /* places that were too many between two calls */
+	pid_t hung;	  /* has been read for 5 s now, and nothing else meanwhile; 0: none */
 	bool lacks_lists; /* a program is known, but no list of tasks was found in any process */
 };
 struct task_watcher_counts task_watcher_counts(struct task_watcher *watcher);

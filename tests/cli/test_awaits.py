@@ -126,3 +126,38 @@ def test_the_target_is_not_stopped_and_ends_as_it_would(prof, client):
     assert result.returncode == 3
     assert "ready" in result.stdout
     assert os.path.getsize(prof.folder / "x.pb.gz") > 0
+
+
+# A thread's robust list, where prof looks for its thread pointer, in a page that nobody provides.
+HANGING = r"""
+#define _GNU_SOURCE
+#include <linux/userfaultfd.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+__attribute__((constructor)) static void hang(void)
+{
+	char *page = mmap(0, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct uffdio_api api = {.api = UFFD_API};
+	struct uffdio_register range = {{(unsigned long)page, 8192}, UFFDIO_REGISTER_MODE_MISSING, 0};
+	int fd = syscall(SYS_userfaultfd, 0);
+	if (fd < 0 || ioctl(fd, UFFDIO_API, &api) || ioctl(fd, UFFDIO_REGISTER, &range))
+		_exit(77);
+	syscall(SYS_set_robust_list, page + 4096, 24);
+}
+"""
+
+
+def test_a_process_whose_memory_hangs_does_not_hang_the_end(prof, client, tmp_path):
+    (tmp_path / "hanging.c").write_text(HANGING, encoding="utf-8")
+    library = tmp_path / "hanging.so"
+    subprocess.run(["cc", "-shared", "-fPIC", "-w", "-o", library, tmp_path / "hanging.c"], check=True)
+    with subprocess.Popen([client("awaits"), "100"], env={**os.environ, "LD_PRELOAD": str(library)}, stdout=subprocess.PIPE) as running:
+        try:
+            if not running.stdout.readline():
+                pytest.skip("userfaultfd(2) is not allowed")
+            result = prof("record", "--await", "--duration", "8", "-o", "x.pb.gz", "-p", str(running.pid))
+        finally:
+            running.kill()
+    assert f"process {running.pid} has been read for more than 5 s" in result.stderr

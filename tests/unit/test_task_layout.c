@@ -86,6 +86,9 @@ static void an_index_beyond_its_table_is_refused(void **state)
 	memcpy(wrong_nodes, nodes, sizeof(nodes));
 	wrong_nodes[0].discriminant_bytes = 9;
 	assert_null(sent(layout));
+	memcpy(wrong_nodes, nodes, sizeof(nodes));
+	wrong_nodes[0].variant_count = LAYOUT_VARIANTS_MAX + 1;
+	assert_null(sent(layout));
 	layout = sample();
 	layout.edges = &wrong_edge;
 	wrong_edge.node = 2;
