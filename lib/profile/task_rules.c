@@ -50,6 +50,9 @@ static const struct task_rule rules[] = {
 	{"sync.(*WaitGroup).Go", MARK_CALLER, 0},
 	{"golang.org/x/sync/errgroup.(*Group).Go", MARK_CALLER, 0},
 
+	/* A connection is a task of the server, whichever handlers it calls. */
+	{"axum::serve", MARK_PROGRAM, 0},
+
 	/* What executors work with, beside what is no program's anyway (code_rules.h). */
 	{"async_channel", MARK_GLUE, 0},
 	{"async_lock", MARK_GLUE, 0},
@@ -147,6 +150,13 @@ static bool is_library(const char *name)
 	return class.origin != ORIGIN_PROGRAM || class.role != ROLE_PROGRAM;
 }
 
+static bool is_program(const char *path)
+{
+	const struct task_rule *rule = find(path);
+
+	return rule ? rule->mark == MARK_PROGRAM : !is_library(path);
+}
+
 /* The length of the path at the beginning: of "shop::{impl#0}::cart<u8>" up to the bracket. */
 static size_t path_length(const char *at)
 {
@@ -172,7 +182,7 @@ char *task_rule_type(const char *name)
 		CLEANUP(free_ptr) char *path = len ? without_env(at, len) : NULL;
 
 		if (path && *path != ':' && strstr(path, "::") && path[strlen(path) - 1] != ':' &&
-		    !find(path) && !is_library(path))
+		    is_program(path))
 			return STEAL(path);
 		at += len ? len : 1;
 	}

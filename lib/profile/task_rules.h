@@ -32,7 +32,7 @@ enum task_kind {
 };
 
 enum task_mark {
-	MARK_PROGRAM,	 /* no rule: may be where a task begins */
+	MARK_PROGRAM,	 /* may be where a task begins; so is what no rule knows */
 	MARK_GLUE,	 /* is passed over in the search for the function where it begins */
 	MARK_CALLER,	 /* glue also where the very next function counts */
 	MARK_BEGIN,	 /* the first function of the program below it is that of a task … */

@@ -57,6 +57,8 @@ static void rules_are_found_by_path_and_by_file(void **state)
 		{"tokio::task::blocking::block_in_place", "", MARK_MAY_BLOCK},
 		{"main.main.gowrap1", "", MARK_CALLER},
 		{"shop::cart::{async_fn#0}", "/home/me/shop/src/main.rs", MARK_PROGRAM},
+		{"<axum::serve::Serve<M,S> as X>::f::{async_block#4}", "", MARK_PROGRAM},
+		{"axum::routing::route::RouteFuture<E>::poll", "", MARK_GLUE},
 		{"tokio_postgres::connect", "", MARK_PROGRAM},
 		/* Line tables only. */
 		{"poll<shop::Cart>",
@@ -83,6 +85,8 @@ static void the_type_is_the_programs_first_one(void **state)
 		 "shop::cart::{async_fn#0}"},
 		{"{closure#0}<shop::main::{async_block#0}::{async_block_env#4}, alloc::sync::Arc>",
 		 "shop::main::{async_block#0}::{async_block#4}"},
+		{"poll<axum::serve::{impl#3}::into_future::{async_block_env#4}<u8>>",
+		 "axum::serve::{impl#3}::into_future::{async_block#4}"},
 		{"tokio::runtime::task::raw::poll::<shop::Cart, alloc::sync::Arc<H>>",
 		 "shop::Cart"},
 		{"tokio::runtime::task::core::Core<T,S>::poll", "(none)"},
@@ -239,6 +243,16 @@ static void the_innermost_task_of_a_stack_counts(void **state)
 		{POLL ";shop::cart::{async_fn#0};[futex];[woken by x];" POLL
 		      ";shop::pay::{async_fn#0}",
 		 "shop::cart", false},
+		/* A connection of axum's server. */
+		{POLL ";<axum::serve::Serve<M,S> as core::future::into_future::IntoFuture>::"
+		      "into_future::{{closure}}::{async_block#4};"
+		      "<hyper::server::conn::http1::UpgradeableConnection<I,S> as "
+		      "core::future::future::Future>::poll;"
+		      "hyper::proto::h1::dispatch::Dispatcher<D,Bs,I,T>::poll_catch;"
+		      "axum::routing::route::RouteFuture<E>::poll;shop::cart::{async_fn#0}",
+		 "async block #4 of <axum::serve::Serve<M,S> as "
+		 "core::future::into_future::IntoFuture>::into_future",
+		 false},
 		{"main;shop::add", NULL, false},
 	};
 	CLEANUP(profile_cleanup) struct profile *profile = new_profile();
