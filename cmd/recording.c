@@ -30,15 +30,17 @@ static void end(struct recording *recording, enum recording_end end)
 }
 
 /*
- * Ctrl-C ends the command, whose end may be seen before prof gets its own signal. The first signal
- * soon after the end is taken for that one: it asks for no more than the end of the command.
+ * Ctrl-C ends the command, whose end may be seen before prof gets its own signal; so may a signal
+ * to the whole process group. The first signal soon after the end is taken for that one: it asks
+ * for no more than the end of the command.
  */
-static bool has_ended_command(struct recording *recording)
+static bool has_ended_command(struct recording *recording, const struct received_signal *signal)
 {
 	uint64_t end_ns = recording->command_end_ns;
 
 	recording->command_end_ns = 0;
-	return end_ns && clock_now_ns() - end_ns < GRACE_MS * UINT64_C(1000000);
+	return end_ns && clock_now_ns() - end_ns < GRACE_MS * UINT64_C(1000000) &&
+	       (signal->by_terminal || launch_was_killed_by(&recording->launch, signal->number));
 }
 
 static void on_signal(void *user)
@@ -49,7 +51,7 @@ static void on_signal(void *user)
 	if (!signal_guard_next(recording->signals.guard, &signal))
 		return;
 	if (recording->is_finishing) {
-		if (signal.number != SIGUSR2 && !has_ended_command(recording))
+		if (signal.number != SIGUSR2 && !has_ended_command(recording, &signal))
 			atomic_store(&recording->cancel, true);
 	} else if (signal.number != SIGUSR2) {
 		recording->signal = signal;

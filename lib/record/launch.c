@@ -109,6 +109,14 @@ struct error *launch_release(struct launch *launch, const char *name)
 	return error_errno(number, "%s", name);
 }
 
+bool launch_was_killed_by(const struct launch *launch, int signal)
+{
+	siginfo_t info = {0};
+
+	return waitid(P_PID, (id_t)launch->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+	       info.si_pid == launch->pid && info.si_code != CLD_EXITED && info.si_status == signal;
+}
+
 int launch_wait(struct launch *launch)
 {
 	int status = 0;

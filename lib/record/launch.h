@@ -8,6 +8,7 @@
 
 #include "base/signals.h"
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 /* Where a command's output goes. */
@@ -35,6 +36,8 @@ MUST_CHECK struct error *launch_prepare(char *const *argv, const struct signals 
 MUST_CHECK struct error *launch_release(struct launch *launch, const char *name);
 int launch_refusal_status(int number);
 
+/* True if the command has ended by this signal and was not waited for. */
+bool launch_was_killed_by(const struct launch *launch, int signal);
 /* Waits for the end; the status as waitpid(2) gives it. At most once. */
 int launch_wait(struct launch *launch);
 /* Ends a command that was not released; frees everything. Leaves a running one alone. */

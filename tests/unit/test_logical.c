@@ -64,10 +64,11 @@ static stack_id stack_of(struct profile *profile, const char *text)
 static char *text_of_frame(const struct profile *profile, frame_id id, const char *before)
 {
 	struct profile_frame frame = profile_get_frame(profile, id);
-	char *text = xstrdup(before);
+	char *text;
 
 	if (!frame.line_count)
-		return xasprintf("%s%s+", text, *text ? " > " : "");
+		return xasprintf("%s%s+", before, *before ? " > " : "");
+	text = xstrdup(before);
 	for (unsigned i = frame.line_count; i-- > 0;) {
 		const struct profile_line *line = &frame.lines[i];
 		bool is_inlined = i + 1 < frame.line_count;
