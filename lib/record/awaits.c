@@ -5,8 +5,6 @@
 #include "base/pids.h"
 #include "base/text.h"
 #include "record/targets.h"
-#include "symbol/coroutine_name.h"
-#include "symbol/demangle.h"
 #include "tasks/watcher.h"
 
 #include <inttypes.h>
@@ -105,27 +103,10 @@ void awaits_feed(struct awaits *awaits, const struct record *record)
 
 /* ---- Frames ---- */
 
-/* "{async_fn#0}" of "shop::cart::{async_fn#0}". */
-static const char *last_part(const char *name)
+/* That of the function that runs the future, if there is one. */
+static const char *name_of(const struct task_layout *layout, const struct layout_node *node)
 {
-	const char *found = name;
-
-	for (const char *at = name; (at = strstr(at, "::{"));)
-		found = at += strlen("::");
-	return found;
-}
-
-/* The same name as a function's that runs, if the future has one of its own. */
-static char *function_name(const char *name, const char *linkage_name)
-{
-	char *plain = *linkage_name ? demangle(linkage_name) : NULL;
-	char *better = plain ? coroutine_name(plain, last_part(name)) : NULL;
-
-	if (better) {
-		free(plain);
-		return better;
-	}
-	return plain ? plain : xstrdup(name);
+	return task_layout_string(layout, node->function ? node->function : node->name);
 }
 
 /*
@@ -136,14 +117,11 @@ static char *frame_name(const struct task_layout *layout, const struct layout_no
 			const struct layout_node *outer)
 {
 	const char *name = task_layout_string(layout, node->name);
-	const char *linkage_name = task_layout_string(layout, node->linkage_name);
 	const char *before = outer ? task_layout_string(layout, outer->name) : "";
-	CLEANUP(free_ptr) char *outer_name = NULL;
 
-	if (*linkage_name || !*before || !text_begins(name, before))
-		return function_name(name, linkage_name);
-	outer_name = function_name(before, task_layout_string(layout, outer->linkage_name));
-	return xasprintf("%s%s", outer_name, name + strlen(before));
+	if (node->function || !*before || !text_begins(name, before))
+		return xstrdup(name_of(layout, node));
+	return xasprintf("%s%s", name_of(layout, outer), name + strlen(before));
 }
 
 static struct profile_line line_of(struct profile *profile, const struct task_layout *layout,

@@ -113,7 +113,7 @@ static bool are_nodes_valid(const struct task_layout *layout)
 		if (node->role >= LAYOUT_ROLES || node->discriminant_bytes > 8 ||
 		    node->name >= layout->string_count ||
 		    node->linkage_name >= layout->string_count ||
-		    node->file >= layout->string_count ||
+		    node->function >= layout->string_count || node->file >= layout->string_count ||
 		    node->variant_count > LAYOUT_VARIANTS_MAX ||
 		    !is_within(node->first_variant, node->variant_count, layout->variant_count))
 			return false;

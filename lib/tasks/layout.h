@@ -51,9 +51,12 @@ struct layout_node {
 	uint64_t discriminant_offset;
 	uint32_t discriminant_bytes; /* 0: the first variant is the only one */
 	uint32_t role;
-	uint32_t name, linkage_name, file; /* strings; 0: none */
+	uint32_t name, file; /* strings; 0: none */
+	/* The function that runs the future, as its linkage name and demangled; 0: none. */
+	uint32_t linkage_name, function;
 	uint32_t line;
 	uint32_t first_variant, variant_count;
+	uint32_t unused;
 };
 
 /* A poll function in the vtable of a task, or a vtable: what it is of. */

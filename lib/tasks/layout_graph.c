@@ -1,8 +1,11 @@
 #include "tasks/layout_graph.h"
 
 #include "base/alloc.h"
+#include "base/cleanup.h"
 #include "base/idmap.h"
 #include "base/text.h"
+#include "symbol/coroutine_name.h"
+#include "symbol/demangle.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -303,6 +306,38 @@ static uint32_t readable_name(struct layout_graph *graph, const char *name)
 	return cut ? add_string(graph, text, cut) : add_string(graph, name, len);
 }
 
+/* "{async_fn#0}" of "shop::cart::{async_fn#0}". */
+static const char *last_part(const char *name)
+{
+	const char *found = name;
+
+	for (const char *at = name; (at = strstr(at, "::{"));)
+		found = at += strlen("::");
+	return found;
+}
+
+/* As the symbolizer calls the function; 0: its name cannot be demangled. */
+static uint32_t function_name(struct layout_graph *graph, const char *linkage_name, uint32_t name)
+{
+	CLEANUP(free_ptr) char *plain = demangle(linkage_name);
+	CLEANUP(free_ptr)
+	char *better = plain ? coroutine_name(plain,
+					      last_part(task_layout_string(graph->layout, name)))
+			     : NULL;
+	const char *text = better ? better : plain;
+
+	return text ? add_string(graph, text, strlen(text)) : 0;
+}
+
+static void name_function(struct layout_graph *graph, uint32_t index, struct bytes linkage)
+{
+	CLEANUP(free_ptr) char *text = xstrndup((const char *)linkage.at, bytes_left(&linkage));
+	struct layout_node *node = &graph->layout->nodes[index];
+
+	node->linkage_name = add_string(graph, text, strlen(text));
+	node->function = function_name(graph, text, node->name);
+}
+
 static void name_frame(struct layout_graph *graph, uint32_t index, const struct dwarf_type *type,
 		       const char *name)
 {
@@ -311,8 +346,7 @@ static void name_frame(struct layout_graph *graph, uint32_t index, const struct 
 
 	node->name = readable_name(graph, name);
 	if (linkage.at)
-		node->linkage_name = add_string(graph, (const char *)linkage.at,
-						bytes_left(&linkage));
+		name_function(graph, index, linkage);
 	if (type->variant_count && tokio_is_coroutine(type->name)) {
 		node->file = add_text(graph, type->variants[0].content.decl_file);
 		node->line = type->variants[0].content.decl_line;

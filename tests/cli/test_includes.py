@@ -20,7 +20,7 @@ ALLOWED = {
     "profile": set(),
     "dwarf": {"elf"},
     "symbol": {"dwarf", "elf", "proc", "profile", "sandbox"},
-    "tasks": {"dwarf", "elf", "proc", "sandbox"},
+    "tasks": {"dwarf", "elf", "proc", "sandbox", "symbol"},
     "report": {"profile"},
     "format": {"profile", "report"},
     "record": {"perf", "perfdata", "proc", "unwind", "profile", "symbol", "tasks", "waiting"},
