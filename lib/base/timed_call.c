@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 /* A call that has slept this long is left behind; a spinning disk that is busy answers sooner. */
 enum { LOOK_NS = 50000000, LOOKS = 20 };
@@ -33,7 +34,7 @@ struct helper {
 	enum state state;
 	struct timed_call *call;
 	uint64_t place; /* of the call, which may be gone */
-	pid_t tid;
+	pid_t process, tid;
 	unsigned holders;
 };
 
@@ -62,6 +63,7 @@ static struct helper *helper_new(void)
 	pthread_mutex_init(&helper->mutex, NULL);
 	pthread_cond_init(&helper->changed, &attr);
 	pthread_condattr_destroy(&attr);
+	helper->process = getpid();
 	helper->holders = 1;
 	return helper;
 }
@@ -200,7 +202,8 @@ static bool is_refused(struct timed_caller *caller, uint64_t place)
 
 static bool ready(struct timed_caller *caller)
 {
-	if (caller->helper)
+	/* After fork(2) there is no such thread, and nobody else frees what it held. */
+	if (caller->helper && caller->helper->process == getpid())
 		return true;
 	caller->helper = helper_new();
 	if (start(caller->helper))

@@ -27,7 +27,8 @@ struct timed_call {
 	uint64_t place; /* a device, a user */
 };
 
-/* Makes one call at a time, also for several threads. */
+/* Makes one call at a time, also for several threads. A forked child may go on to use it if no call
+ * was being made. */
 struct timed_caller;
 
 /* Starts no thread before the first call. */

@@ -448,6 +448,14 @@ struct profile *logical_profile(const struct profile *from)
 	return folder.to;
 }
 
+/* "[not sampled]" alone is no stack of calls. */
+static bool is_note(const struct view *view, stack_id stack)
+{
+	return view->stacks[stack].parent == STACK_EMPTY &&
+	       profile_get_frame(view->profile, view->stacks[stack].frame).module ==
+		       PROFILE_SYNTHETIC;
+}
+
 static stack_id hottest_stack(const struct view *view)
 {
 	uint32_t count = profile_stacks(view->profile).count;
@@ -457,7 +465,7 @@ static stack_id hottest_stack(const struct view *view)
 	for (stack_id i = 1; i < count; i++) {
 		uint64_t self = view->stacks[i].total.weight ? view_self(view, i).weight : 0;
 
-		if (self > most) {
+		if (self > most && !is_note(view, i)) {
 			hottest = i;
 			most = self;
 		}

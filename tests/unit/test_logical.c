@@ -290,6 +290,11 @@ static void the_share_of_glue_is_that_of_the_hottest_stack(void **state)
 	struct view view;
 
 	profile_add_samples(profile, 0, profile_samples(profile).items[1].stack, 0, 1, 100);
+	/* Which has no calls. */
+	profile_add_samples(profile, 0,
+			    profile_push(profile, STACK_EMPTY,
+					 profile_synthetic_frame(profile, "[not sampled]")),
+			    0, 1, 1000);
 	view_init(&view, profile, 0);
 	share = glue_of_hottest(&view);
 	assert_int_equal(share.lines, 4);

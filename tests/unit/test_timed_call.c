@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -156,6 +157,25 @@ static void a_call_that_uses_its_cpu_is_waited_for(void **state)
 	assert_int_equal(reading->value, 1);
 }
 
+/* As it does that writes a snapshot. */
+static void a_forked_child_makes_calls_of_its_own(void **state)
+{
+	(void)state;
+	CLEANUP(timed_caller_cleanup) struct timed_caller *caller = timed_caller_new();
+	CLEANUP(close_fd) int event = eventfd(2, EFD_SEMAPHORE);
+	CLEANUP(close_fd) int discarded = eventfd(0, 0);
+	int status = 0;
+	pid_t child;
+
+	assert_int_equal(read_with(caller, event, discarded, 1), 1);
+	child = fork();
+	if (child == 0)
+		_exit((int)read_with(caller, event, discarded, 1));
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -164,6 +184,7 @@ int main(void)
 			a_call_that_stands_still_costs_its_place_only_and_only_until_it_ends),
 		cmocka_unit_test(calls_are_refused_when_too_many_are_left_behind),
 		cmocka_unit_test(a_call_that_uses_its_cpu_is_waited_for),
+		cmocka_unit_test(a_forked_child_makes_calls_of_its_own),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
