@@ -1,6 +1,7 @@
 #include "base/timed_call.h"
 
 #include "base/alloc.h"
+#include "lacking.h"
 
 #include <poll.h>
 #include <pthread.h>
@@ -161,6 +162,9 @@ static void a_call_that_uses_its_cpu_is_waited_for(void **state)
 static void a_forked_child_makes_calls_of_its_own(void **state)
 {
 	(void)state;
+	/* In qemu-user 7.2 a thread that a forked child starts ends the child. */
+	if (!has_seccomp())
+		RETURN_LACKING("emulators of processes have no threads in forked children");
 	CLEANUP(timed_caller_cleanup) struct timed_caller *caller = timed_caller_new();
 	CLEANUP(close_fd) int event = eventfd(2, EFD_SEMAPHORE);
 	CLEANUP(close_fd) int discarded = eventfd(0, 0);
