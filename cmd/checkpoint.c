@@ -101,7 +101,7 @@ static bool symbolize_frames(struct checkpoints *checkpoints)
 			pipeline->profile, pipeline->spaces,
 			&(struct symbolize_options){.proc = "/proc",
 						    .threads = 1,
-						    .inlines = checkpoints->inlines,
+						    .symbols = checkpoints->symbols,
 						    .again = true,
 						    .cancel = &checkpoints->recording->cancel,
 						    .between = read_records,

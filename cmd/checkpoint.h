@@ -33,7 +33,7 @@ struct checkpoints {
 	struct checkpoint_interval interval;
 	struct recording *recording;
 	struct outputs *outputs;
-	bool inlines;
+	struct symbol_options symbols;
 	/* Called in the child: writes the prepared outputs. False: one of them failed. */
 	bool (*write)(void *user, bool prints_errors);
 	void *user;

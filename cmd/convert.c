@@ -42,8 +42,7 @@ static struct error *read_input(struct conversion *conversion)
 
 	if (err)
 		return err;
-	options.debug_dir = conversion->options.output.debug_dir;
-	options.no_inline = conversion->options.output.no_inline;
+	options.symbols = conversion->options.output.symbols;
 	options.command = command;
 	options.keeps_timestamps = outputs_need_timestamps(&conversion->outputs);
 	options.shows_progress = !conversion->options.output.quiet;

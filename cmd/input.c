@@ -104,9 +104,8 @@ static struct error *read_in_loop(int fd, const struct input_options *options, s
 	struct error *err = import_perfdata(fd,
 					    &(struct import_options){
 						    .symfs = options->symfs,
-						    .debug_dir = options->debug_dir,
 						    .caller = sudo_caller(),
-						    .inlines = !options->no_inline,
+						    .symbols = options->symbols,
 						    .command = options->command,
 						    .needs_timestamps = options->keeps_timestamps,
 						    .loop = loop,

@@ -5,14 +5,14 @@
 #ifndef PROF_CMD_INPUT_H
 #define PROF_CMD_INPUT_H
 
+#include "cmd/symbol_entries.h"
 #include "cmd/ui/options.h"
 #include "record/import.h"
 
 /* All but logical and the last three are for recordings alone. */
 struct input_options {
-	const char *symfs;     /* as in recorded_files; NULL: the files are where they were */
-	const char *debug_dir; /* NULL: /usr/lib/debug */
-	bool no_inline;
+	const char *symfs; /* as in recorded_files; NULL: the files are where they were */
+	struct symbol_options symbols;
 	bool logical;		      /* asks for input_make_logical() after reading */
 	const char *command;	      /* in place of a command line that the file does not tell */
 	bool keeps_timestamps;	      /* as profile_keep_timestamps() */
@@ -23,13 +23,7 @@ struct input_options {
 
 /* The entries of a table for struct `type`, which holds the input_options as `member`. */
 #define INPUT_ENTRIES(type, member)                                                                \
-	INPUT_SYMFS_ENTRY(type, member),                                                           \
-		OPTION_ENTRY(0, "debug-dir", "DIR",                                                \
-			     "look for separate debug files in DIR (default /usr/lib/debug)",      \
-			     option_string, offsetof(type, member.debug_dir)),                     \
-		OPTION_ENTRY(0, "no-inline", NULL,                                                 \
-			     "symbolize from symbol tables only, without lines and inlined calls", \
-			     option_true, offsetof(type, member.no_inline))
+	INPUT_SYMFS_ENTRY(type, member), SYMBOL_ENTRIES(type, member.symbols)
 #define INPUT_LOGICAL_ENTRY(type, member)                                                          \
 	OPTION_ENTRY(0, "logical", NULL,                                                           \
 		     "fold code of runtimes (tokio, rayon, std, Go) into the program's "           \

@@ -29,7 +29,7 @@ static void open_symbolizer(struct live *live)
 					  &(struct symbolize_options){
 						  .proc = "/proc",
 						  .threads = 1,
-						  .inlines = !live->no_inline,
+						  .symbols = live->symbols,
 						  .again = true,
 						  .between = read_records,
 						  .user = live,

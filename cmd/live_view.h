@@ -11,7 +11,7 @@
 
 struct live {
 	struct recording recording; /* set up before live_open() */
-	bool no_inline;
+	struct symbol_options symbols;
 
 	struct symbolizer *symbolizer;
 	struct recent *recent;

@@ -34,7 +34,7 @@ static struct file_locator *new_locator(const struct input_options *options)
 
 	return file_locator_new_recorded(&(struct recorded_files){
 		.symfs = options->symfs,
-		.debug_dir = options->debug_dir ? options->debug_dir : DEBUG_DIR,
+		.debug_dir = options->symbols.debug_dir ? options->symbols.debug_dir : DEBUG_DIR,
 		.cache_dir = cache,
 	});
 }

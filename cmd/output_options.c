@@ -50,7 +50,7 @@ struct error *output_choose_event(struct output_options *options, const struct p
 
 void output_options_init(struct output_options *options)
 {
-	*options = (struct output_options){.debug_dir = "/usr/lib/debug"};
+	*options = (struct output_options){0};
 }
 
 void output_options_deinit(struct output_options *options)

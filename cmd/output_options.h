@@ -6,6 +6,7 @@
 #define PROF_CMD_OUTPUT_OPTIONS_H
 
 #include "cmd/names_option.h"
+#include "cmd/symbol_entries.h"
 #include "cmd/ui/options.h"
 #include "format/format.h"
 
@@ -18,8 +19,7 @@ struct output_options {
 	struct format_options format_options;
 	struct names_option names; /* for format_options.names */
 	const char *event;	   /* for format_options.event; NULL: the first */
-	const char *debug_dir;
-	bool no_inline;
+	struct symbol_options symbols;
 	bool quiet, verbose;
 	bool opens;	    /* the page in a browser, after writing it */
 	bool takes_records; /* the command has records, for perf.data */
@@ -70,12 +70,7 @@ option_take output_take_weight; /* enum format_weight */
 			"end folded names of kernel, inlined and JIT frames in _[k], _[i], _[j]",  \
 			option_true, offsetof(type, member.format_options.annotate)),              \
 		NAMES_ENTRY(type, member.names, NAMES_OF_FILES),                                   \
-		OUTPUT_ENTRY(0, "no-inline", NULL,                                                 \
-			     "use only symbol tables: no lines, no inlined functions",             \
-			     option_true, offsetof(type, member.no_inline)),                       \
-		OUTPUT_ENTRY(0, "debug-dir", "DIR",                                                \
-			     "look for separate debug files in DIR (default /usr/lib/debug)",      \
-			     option_string, offsetof(type, member.debug_dir)),                     \
+		SYMBOL_ENTRIES(type, member.symbols),                                              \
 		OUTPUT_ENTRY('q', "quiet", NULL, "print only errors", option_true,                 \
 			     offsetof(type, member.quiet)),                                        \
 		OUTPUT_ENTRY('v', "verbose", NULL,                                                 \

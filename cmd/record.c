@@ -135,7 +135,7 @@ static void complete(struct run *run, bool keeps_addresses, struct finalize_resu
 			.listener = &listener,
 			.proc = "/proc",
 			.caller = sudo_caller(),
-			.inlines = !run->options.output.no_inline,
+			.symbols = run->options.output.symbols,
 			.symbolizer = run->is_snapshot ? NULL : run->checkpoints.symbolizer,
 			.balance = recorder_balance(recording->recorder),
 			.keeps_addresses = keeps_addresses,
@@ -520,7 +520,7 @@ static struct error *choose(struct run *run)
 	config->delay_ns = options->delay.ns;
 	config->starts_paused = options->delay.is_endless;
 	config->duration_ns = options->duration_ns;
-	config->debug_dir = options->output.debug_dir;
+	config->debug_dir = options->output.symbols.debug_dir;
 	config->commands_later = run->programs;
 	return recording_choose(&run->recording);
 }
@@ -561,7 +561,7 @@ static int prepare_and_record(struct run *run)
 	config->counts_polls = true;
 	config->writes_raw = run->raw;
 	run->checkpoints.interval = run->options.checkpoint;
-	run->checkpoints.inlines = !run->options.output.no_inline;
+	run->checkpoints.symbols = run->options.output.symbols;
 	err = open_control(run, &is_usage);
 	if (err)
 		return message_failure(err, is_usage ? STATUS_USAGE : STATUS_FAILED);

@@ -10,6 +10,7 @@
 #include "cmd/record_messages.h"
 #include "cmd/sampling_options.h"
 #include "cmd/selection.h"
+#include "cmd/symbol_entries.h"
 #include "cmd/top_keys.h"
 #include "cmd/top_screen.h"
 #include "cmd/ui/message.h"
@@ -30,8 +31,7 @@ struct top_options {
 	uint64_t delay_ns;
 	uint64_t refreshes; /* 0: no limit */
 	bool batch;
-	bool no_inline;
-	const char *debug_dir;
+	struct symbol_options symbols;
 	enum row_order sort;
 	struct row_by by;
 	struct names_option names;
@@ -96,12 +96,7 @@ static const struct option_entry option_table[] = {
 	SAMPLING_EVENT_ENTRIES(struct top_options, sampling,
 			       "sample N times per second of CPU time (default 999; 99 for the "
 			       "whole machine)"),
-	ENTRY(0, "no-inline", NULL,
-	      "symbolize from symbol tables only, without lines and inlined calls", option_true,
-	      no_inline),
-	ENTRY(0, "debug-dir", "DIR",
-	      "look for separate debug files in DIR (default /usr/lib/debug)", option_string,
-	      debug_dir),
+	SYMBOL_ENTRIES(struct top_options, symbols),
 	{0},
 };
 
@@ -336,16 +331,14 @@ static void set_display(struct run *run)
 	display->names = names_option_style(&run->options.names, NAMES_SHORT);
 	display->least_share = run->options.least_share;
 	display->leaves_out = is_batch(run);
-	display->debug_dir = run->options.debug_dir;
+	display->symbols = run->options.symbols;
 }
 
 static int top_run(int argc, char **argv)
 {
 	CLEANUP(run_deinit)
 	struct run run = {
-		.options = {.delay_ns = DEFAULT_DELAY_NS,
-			    .debug_dir = "/usr/lib/debug",
-			    .least_share = 0.005},
+		.options = {.delay_ns = DEFAULT_DELAY_NS, .least_share = 0.005},
 	};
 	int rest = argc;
 	struct error *err;
@@ -362,8 +355,8 @@ static int top_run(int argc, char **argv)
 	}
 	run.live.recording.command = argv + rest;
 	run.live.recording.listener = record_messages(true, false);
-	run.live.recording.config.debug_dir = run.options.debug_dir;
-	run.live.no_inline = run.options.no_inline;
+	run.live.recording.config.debug_dir = run.options.symbols.debug_dir;
+	run.live.symbols = run.options.symbols;
 	set_display(&run);
 	return prepare_and_sample(&run);
 }

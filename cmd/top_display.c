@@ -166,7 +166,7 @@ static void update_source(struct display *display)
 	const struct display_options *options = &display->options;
 
 	if (!display->source)
-		display->source = top_source_new(options->function, options->debug_dir);
+		display->source = top_source_new(options->function, &options->symbols);
 	top_source_update(display->source, &display->view, chosen, options->columns);
 }
 

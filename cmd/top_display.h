@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "cmd/top_line.h"
 #include "report/rows.h"
+#include "symbol/symbol_options.h"
 
 enum display_page { DISPLAY_TABLE, DISPLAY_CALLS, DISPLAY_FUNCTION, DISPLAY_SOURCE };
 
@@ -29,8 +30,8 @@ struct display_options {
 	event_id event;
 	bool logical; /* without the code of runtimes (report/logical.h), but for the source */
 	enum name_style names;
-	const char *debug_dir; /* where separate debug files are; borrowed */
-	size_t columns;	       /* of the screen, for the source; 0: unknown */
+	struct symbol_options symbols; /* borrowed */
+	size_t columns;		       /* of the screen, for the source; 0: unknown */
 };
 
 struct display;

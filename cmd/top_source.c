@@ -17,13 +17,13 @@ struct top_source {
 	size_t count, room;
 };
 
-struct top_source *top_source_new(const char *name, const char *debug_dir)
+struct top_source *top_source_new(const char *name, const struct symbol_options *symbols)
 {
 	struct top_source *source = xcalloc(1, sizeof(*source));
 
 	source->options = (struct annotate_options){
 		.function = name,
-		.input.debug_dir = debug_dir,
+		.input.symbols = *symbols,
 		.shows_code = true,
 		.context = CONTEXT_LINES,
 	};

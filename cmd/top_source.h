@@ -7,11 +7,12 @@
 
 #include "cmd/top_line.h"
 #include "report/view.h"
+#include "symbol/symbol_options.h"
 
 struct top_source;
 
-/* Borrows both. debug_dir: where separate debug files are. */
-struct top_source *top_source_new(const char *name, const char *debug_dir);
+/* Borrows both. */
+struct top_source *top_source_new(const char *name, const struct symbol_options *symbols);
 void top_source_free(struct top_source *source);
 
 /* chosen: the function, by label of the view; there may be none of its samples right now. */

@@ -69,7 +69,7 @@ struct record_config {
 	bool starts_paused;   /* … or with recorder_resume(); delay_ns is 0 then */
 	uint64_t duration_ns; /* of sampling; 0: without an end */
 
-	const char *debug_dir; /* where separate debug files are */
+	const char *debug_dir; /* where separate debug files are; NULL: /usr/lib/debug */
 	bool needs_timestamps; /* the profile keeps when each sample was taken */
 	bool counts_polls;     /* as in pipeline_options */
 	/* Folds ended threads and processes: see session_fold_ended(). */

@@ -66,7 +66,7 @@ static void symbolize_all(const struct finalize_options *options, struct symboli
 	struct work work = {
 		.pipeline = options->pipeline,
 		.options = {.proc = options->proc,
-			    .inlines = options->inlines,
+			    .symbols = options->symbols,
 			    .cancel = options->cancel,
 			    .caller = options->caller},
 		.symbolizer = options->symbolizer,

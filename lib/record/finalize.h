@@ -20,7 +20,7 @@ struct finalize_options {
 	const struct listener *listener;
 	const char *proc; /* this and `caller` as in symbolize_options */
 	uid_t caller;
-	bool inlines;
+	struct symbol_options symbols;
 	/* Has symbolized frames of the profile before, and symbolizes the rest. NULL: a new one. */
 	struct symbolizer *symbolizer;
 	const struct balance *balance; /* as in quality_init() */

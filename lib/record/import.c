@@ -251,7 +251,7 @@ static void finalize_import(const struct import *import, struct finalize_result 
 			.listener = options->listener,
 			.proc = import->ours ? "/proc" : NULL,
 			.caller = options->caller,
-			.inlines = options->inlines,
+			.symbols = options->symbols,
 			.info = {.start_unix_ns = import->end_unix_ns - duration_ns,
 				 .start_ns = import->first_ns,
 				 .duration_ns = duration_ns,
@@ -268,7 +268,8 @@ struct error *import_perfdata(int fd, const struct import_options *options,
 	CLEANUP(import_deinit)
 	struct import import = {
 		.options = options,
-		.debug_dir = options->debug_dir ? options->debug_dir : "/usr/lib/debug",
+		.debug_dir = options->symbols.debug_dir ? options->symbols.debug_dir
+							: "/usr/lib/debug",
 		.begun_ns = clock_thread_cpu_ns(),
 	};
 	struct error *err = open_recording(&import, fd);

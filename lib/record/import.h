@@ -10,10 +10,9 @@
 
 /* All borrowed. */
 struct import_options {
-	const char *symfs;     /* as in recorded_files; NULL: the files are where they were */
-	const char *debug_dir; /* NULL: /usr/lib/debug */
-	uid_t caller;	       /* as in symbolize_options */
-	bool inlines;
+	const char *symfs; /* as in recorded_files; NULL: the files are where they were */
+	uid_t caller;	   /* as in symbolize_options */
+	struct symbol_options symbols;
 	const char *command;   /* used if the file holds no command line */
 	bool needs_timestamps; /* as profile_keep_timestamps() */
 	/* Runs at intervals while the file is read, and while frames are symbolized. A callback in

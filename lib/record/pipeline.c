@@ -19,7 +19,7 @@ void pipeline_open(struct pipeline *pipeline, const struct pipeline_options *opt
 		pipeline->spaces = address_spaces_new_recorded(options->files);
 	else
 		pipeline->spaces = address_spaces_new(proc);
-	if (!options->files)
+	if (!options->files && options->debug_dir)
 		address_spaces_set_debug_dir(pipeline->spaces, options->debug_dir);
 	pipeline->names = names_new(proc);
 	pipeline->unwinder = unwinder_new(pipeline->spaces, options->arch, !options->files);

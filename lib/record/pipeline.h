@@ -19,7 +19,8 @@ struct pipeline {
 struct pipeline_options {
 	const struct arch *arch;	    /* whose stacks are unwound */
 	const struct recorded_files *files; /* of a recording; NULL: of this machine, now */
-	const char *debug_dir;		    /* of this machine: where separate debug files are */
+	const char *debug_dir;		    /* of this machine: where separate debug files are;
+						NULL: /usr/lib/debug */
 	unsigned depth;			    /* frames of a stack, at most */
 	unsigned fold_count;		    /* as session_fold_ended(); 0: never */
 	bool needs_timestamps;		    /* the profile keeps when samples were taken */

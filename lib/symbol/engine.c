@@ -236,6 +236,7 @@ static void finish(const struct engine *engine, const struct job *job)
 					 .lines = job->lines,
 					 .problem = source_problem(job->source),
 					 .symbols = source_symbols(job->source),
+					 .sources = source_names(job->source),
 				 });
 }
 

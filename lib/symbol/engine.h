@@ -14,6 +14,7 @@
 
 #include "base/cleanup.h"
 #include "symbol/line_builder.h"
+#include "symbol/name_sources.h"
 #include "symbol/source.h"
 #include "symbol/thread_pool.h"
 
@@ -28,6 +29,7 @@ struct engine_result {
 	const struct symbolized *lines; /* by address */
 	enum source_problem problem;
 	enum source_symbols symbols;
+	struct name_sources sources;
 };
 
 struct engine_options {

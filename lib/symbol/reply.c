@@ -90,6 +90,16 @@ static void write_lines(struct writer *writer, struct symbolized lines)
 	}
 }
 
+static void put_sources(struct text *text, const struct name_sources *sources)
+{
+	const char *debug_file = sources->debug_file ? sources->debug_file : "";
+
+	put_number(text, sources->present);
+	put_number(text, sources->split_units);
+	put_number(text, sources->missing_units);
+	put_string(text, debug_file, strnlen(debug_file, REPLY_STRING_BYTES_MAX));
+}
+
 static void *join(const struct engine_result *result, const struct writer *writer, size_t *len)
 {
 	struct text head = {0}, middle = {0};
@@ -99,6 +109,7 @@ static void *join(const struct engine_result *result, const struct writer *write
 
 	put_number(&head, result->problem);
 	put_number(&head, result->symbols);
+	put_sources(&head, &result->sources);
 	put_number(&head, writer->string_count);
 	put_number(&middle, writer->function_count);
 	*len = 0;
@@ -135,7 +146,9 @@ struct reply {
 	size_t len;
 	enum source_problem problem;
 	enum source_symbols symbols;
-	size_t *strings; /* offsets of their lengths; string N is at N - 1 */
+	struct name_sources sources;
+	char *debug_file; /* of sources */
+	size_t *strings;  /* offsets of their lengths; string N is at N - 1 */
 	uint32_t string_count;
 	struct reply_function *functions;
 	uint32_t function_count;
@@ -167,6 +180,19 @@ static struct bytes take_string(struct bytes *from)
 	if (bytes_left(&string) == 0 || memchr(string.at, '\0', bytes_left(&string)))
 		bytes_fail(from);
 	return string;
+}
+
+static void read_sources(struct reply *reply, struct bytes *from)
+{
+	struct bytes path;
+
+	reply->sources.present = take_number(from, NAMES_ALL);
+	reply->sources.split_units = take_number(from, UINT32_MAX);
+	reply->sources.missing_units = take_number(from, reply->sources.split_units);
+	path = bytes_sub(from, take_number(from, REPLY_STRING_BYTES_MAX));
+	if (bytes_left(&path) && !memchr(path.at, '\0', bytes_left(&path)))
+		reply->debug_file = xstrndup((const char *)path.at, bytes_left(&path));
+	reply->sources.debug_file = reply->debug_file;
 }
 
 static size_t offset_of(const struct reply *reply, const struct bytes *at)
@@ -223,6 +249,7 @@ struct reply *reply_read(void *data, size_t len, size_t addresses)
 	reply->len = len;
 	reply->problem = take_number(&from, SOURCE_CHANGED_FILE);
 	reply->symbols = take_number(&from, SOURCE_NO_SYMBOLS);
+	read_sources(reply, &from);
 	read_strings(reply, &from);
 	read_functions(reply, &from);
 	read_lines(reply, &from, addresses);
@@ -234,6 +261,7 @@ void reply_free(struct reply *reply)
 	if (!reply)
 		return;
 	free(reply->data);
+	free(reply->debug_file);
 	free(reply->strings);
 	free(reply->functions);
 	free(reply->lines);
@@ -248,6 +276,11 @@ enum source_problem reply_problem(const struct reply *reply)
 enum source_symbols reply_symbols(const struct reply *reply)
 {
 	return reply->symbols;
+}
+
+struct name_sources reply_sources(const struct reply *reply)
+{
+	return reply->sources;
 }
 
 uint32_t reply_function_count(const struct reply *reply)

@@ -2,10 +2,11 @@
  * The symbols of one module as bytes, which a process without privileges sends to prof: written
  * from an engine's result, and read by somebody who believes nothing of it.
  *
- * All numbers are ULEB128. A reply is: problem, symbols (the enums of source.h); the number of
- * strings, each as length and bytes; the number of functions, each as name, system name, file
- * (strings; 0: "", the others from 1) and start line; then for each address that was asked for the
- * number of lines, each as function (from 0) and line.
+ * All numbers are ULEB128. A reply is: problem, symbols (the enums of source.h), sources
+ * (name_sources.h: the bits, split units, missing units, debug file as length and bytes); the
+ * number of strings, each as length and bytes; the number of functions, each as name, system name,
+ * file (strings; 0: "", the others from 1) and start line; then for each address that was asked for
+ * the number of lines, each as function (from 0) and line.
  */
 #ifndef PROF_SYMBOL_REPLY_H
 #define PROF_SYMBOL_REPLY_H
@@ -47,6 +48,9 @@ DEFINE_CLEANUP(reply, reply_free)
 
 enum source_problem reply_problem(const struct reply *reply);
 enum source_symbols reply_symbols(const struct reply *reply);
+
+/* Borrows from the reply. */
+struct name_sources reply_sources(const struct reply *reply);
 
 uint32_t reply_function_count(const struct reply *reply);
 struct reply_function reply_function(const struct reply *reply, uint32_t function);

@@ -17,8 +17,10 @@ static void open_debug_file(struct source *source, const struct source_options *
 
 	if (!complete && module->opener.open)
 		source->debug = debugfile_find(module->elf, &module->opener);
-	if (!source->debug && !has_section(module->elf, ".symtab"))
+	if (!source->debug && !has_section(module->elf, ".symtab")) {
 		source->debug = debugfile_inside(module->elf);
+		source->debug_is_embedded = source->debug;
+	}
 }
 
 static void open_dwarf(struct source *source, const struct source_options *options)
@@ -84,6 +86,37 @@ enum source_symbols source_symbols(const struct source *source)
 	if (symtab_is_empty(source->symtab))
 		return SOURCE_NO_SYMBOLS;
 	return symtab_is_complete(source->symtab) ? SOURCE_ALL_SYMBOLS : SOURCE_EXPORTED_SYMBOLS;
+}
+
+static uint32_t bits_of(struct elf_file *elf)
+{
+	uint32_t bits = 0;
+
+	if (has_section(elf, ".symtab"))
+		bits |= NAMES_SYMTAB;
+	if (has_section(elf, ".dynsym"))
+		bits |= NAMES_EXPORTED;
+	if (has_section(elf, ".debug_info"))
+		bits |= NAMES_DWARF;
+	return bits;
+}
+
+struct name_sources source_names(const struct source *source)
+{
+	struct name_sources names = {0};
+
+	if (!source->symtab)
+		return (struct name_sources){.present = NAMES_LISTED};
+	names.present = bits_of(source->module.elf);
+	if (source->go)
+		names.present |= NAMES_GO;
+	if (source->debug_is_embedded) {
+		names.present |= NAMES_EMBEDDED;
+	} else if (source->debug) {
+		names.present |= bits_of(source->debug) & ~(uint32_t)NAMES_EXPORTED;
+		names.debug_file = elf_file_name(source->debug);
+	}
+	return names;
 }
 
 static bool has_changed(struct elf_file *elf)

@@ -9,6 +9,7 @@
 #include "dwarf/dwarf.h"
 #include "elf/debugfile.h"
 #include "symbol/gopclntab.h"
+#include "symbol/name_sources.h"
 #include "symbol/symtab.h"
 
 #include <stdio.h>
@@ -45,6 +46,7 @@ enum source_symbols {
 struct source {
 	struct source_module module;  /* of the present request */
 	struct elf_file *debug, *alt; /* NULL: none */
+	bool debug_is_embedded;	      /* it is .gnu_debugdata */
 	struct symtab *symtab;	      /* NULL: not of an ELF file */
 	struct gopclntab *go;	      /* NULL: not a Go program */
 	struct dwarf *dwarf;	      /* NULL: none, or not asked for yet */
@@ -66,6 +68,8 @@ void source_close(struct source *source);
 struct dwarf *source_dwarf(struct source *source, const struct source_options *options);
 
 enum source_symbols source_symbols(const struct source *source);
+/* Asked when all addresses were looked up. Borrows from the source. */
+struct name_sources source_names(const struct source *source);
 /* Asked when all addresses were looked up: of files that changed, any symbol can be wrong. */
 enum source_problem source_problem(const struct source *source);
 

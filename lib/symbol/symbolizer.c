@@ -23,7 +23,8 @@ struct inquiry {
 	uint32_t module;
 	uint64_t *addresses; /* ascending, each once */
 	size_t count, room;
-	size_t frames; /* an address can be that of two frames */
+	size_t frames;		  /* an address can be that of two frames */
+	size_t unnamed, lineless; /* frames */
 	struct debug_files debug_files;
 	FILE *map;		/* of code compiled at run time */
 	struct reply *reply;	/* NULL: none yet */
@@ -157,7 +158,10 @@ static void ask_kernel(const struct symbolizer *symbolizer, struct inquiry *inqu
 					     inquiry->count, line_builder_arena(builder), names);
 	for (size_t i = 0; i < inquiry->count; i++)
 		lines[i] = line_builder_listed(builder, names[i]);
-	take_result(inquiry, &(struct engine_result){.lines = lines});
+	take_result(inquiry, &(struct engine_result){
+				     .lines = lines,
+				     .sources = {.present = NAMES_KERNEL},
+			     });
 }
 
 static bool prepare_file(const struct module *module, struct inquiry *inquiry)
@@ -335,9 +339,11 @@ static void allot_functions(struct inquiry *inquiry)
 	inquiry->spellings = inquiry->reply ? spellings_of(inquiry->reply) : NULL;
 }
 
-/* Returns the number of lines that the frame has got. */
-static unsigned set_lines(struct profile *profile, frame_id frame, const struct inquiry *inquiry,
-			  uint32_t address)
+/* What a frame has got. */
+enum named { UNNAMED, NAMED, NAMED_WITH_LINE };
+
+static enum named set_lines(struct profile *profile, frame_id frame, const struct inquiry *inquiry,
+			    uint32_t address)
 {
 	struct reply_line found[REPLY_LINES_MAX];
 	struct profile_line lines[REPLY_LINES_MAX];
@@ -349,9 +355,10 @@ static unsigned set_lines(struct profile *profile, frame_id frame, const struct 
 						inquiry->spellings[found[i].function]),
 			.line = found[i].line,
 		};
-	if (count)
-		profile_set_lines(profile, frame, lines, count);
-	return count;
+	if (!count)
+		return UNNAMED;
+	profile_set_lines(profile, frame, lines, count);
+	return lines[0].line ? NAMED_WITH_LINE : NAMED;
 }
 
 /* In the order of frames, so that ids do not depend on which thread was faster. */
@@ -362,11 +369,14 @@ static void give_to_profile(struct symbolizer *symbolizer)
 	for (frame_id id = symbolizer->named; id < symbolizer->end; id++) {
 		struct place place = symbolizer->places[id - symbolizer->named];
 		struct inquiry *inquiry;
+		enum named named;
 
 		if (place.inquiry == NOWHERE)
 			continue;
 		inquiry = &symbolizer->inquiries[place.inquiry];
-		inquiry->frames -= set_lines(symbolizer->profile, id, inquiry, place.address) > 0;
+		named = set_lines(symbolizer->profile, id, inquiry, place.address);
+		inquiry->unnamed += named == UNNAMED;
+		inquiry->lineless += named == NAMED;
 	}
 }
 
@@ -422,7 +432,7 @@ static char *problem_of(struct inquiry *inquiry, const struct module *module)
 	case SOURCE_NO_PROBLEM:
 		break;
 	}
-	return advice_on(path, reply_symbols(reply), inquiry->frames);
+	return advice_on(path, reply_symbols(reply), inquiry->unnamed);
 }
 
 static void report_problems(const struct symbolizer *symbolizer, struct symbolize_outcome *ret)
@@ -436,6 +446,29 @@ static void report_problems(const struct symbolizer *symbolizer, struct symboliz
 		if (text)
 			ret->problems[ret->problem_count++] =
 				(struct symbolize_problem){.module = module, .text = text};
+	}
+}
+
+static void list_modules(const struct symbolizer *symbolizer, struct symbolize_outcome *ret)
+{
+	ret->modules = xcalloc(symbolizer->inquiry_count, sizeof(*ret->modules));
+	ret->module_count = symbolizer->inquiry_count;
+	for (size_t i = 0; i < symbolizer->inquiry_count; i++) {
+		const struct inquiry *inquiry = &symbolizer->inquiries[i];
+		struct symbolized_module *module = &ret->modules[i];
+
+		*module = (struct symbolized_module){
+			.module = inquiry->module,
+			.frames = inquiry->frames,
+			.unnamed = inquiry->unnamed,
+			.lineless = inquiry->lineless,
+		};
+		if (!inquiry->reply)
+			continue;
+		module->sources = reply_sources(inquiry->reply);
+		if (module->sources.debug_file)
+			module->debug_file = xstrdup(module->sources.debug_file);
+		module->sources.debug_file = module->debug_file;
 	}
 }
 
@@ -458,7 +491,7 @@ static struct engine *new_engine(struct symbolizer *symbolizer, unsigned threads
 	const struct symbolize_options *options = &symbolizer->options;
 
 	return engine_new(&(struct engine_options){
-		.source = {.inlines = options->inlines, .again = options->again},
+		.source = {.inlines = !options->symbols.no_inlines, .again = options->again},
 		.pool = {.threads = threads,
 			 .cancel = options->cancel,
 			 .done = options->done,
@@ -475,7 +508,8 @@ static struct crews *new_crews(struct symbolizer *symbolizer, unsigned threads)
 
 	return crews_new(&(struct crews_options){
 		.crew = {.threads = threads,
-			 .source = {.inlines = options->inlines, .again = options->again},
+			 .source = {.inlines = !options->symbols.no_inlines,
+				    .again = options->again},
 			 .file_of = file_of,
 			 .file_count = file_count,
 			 .user = symbolizer},
@@ -555,6 +589,7 @@ void symbolizer_run(struct symbolizer *symbolizer, struct symbolize_outcome *ret
 		ask_workers(symbolizer);
 	ret->worker_cost = symbolizer_cost(symbolizer);
 	give_to_profile(symbolizer);
+	list_modules(symbolizer, ret);
 	ret->cancelled = cancel && atomic_load(cancel);
 	if (!ret->cancelled)
 		report_problems(symbolizer, ret);
@@ -590,6 +625,9 @@ void symbolize_outcome_deinit(struct symbolize_outcome *outcome)
 {
 	for (size_t i = 0; i < outcome->problem_count; i++)
 		free(outcome->problems[i].text);
+	for (size_t i = 0; i < outcome->module_count; i++)
+		free(outcome->modules[i].debug_file);
+	free(outcome->modules);
 	free(outcome->problems);
 	*outcome = (struct symbolize_outcome){0};
 }

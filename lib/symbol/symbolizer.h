@@ -17,6 +17,8 @@
 #include "proc/address_spaces.h"
 #include "profile/profile.h"
 #include "symbol/crews.h"
+#include "symbol/name_sources.h"
+#include "symbol/symbol_options.h"
 
 #include <stdatomic.h>
 
@@ -24,8 +26,8 @@ struct symbolize_options {
 	const char *proc; /* "/proc": for kallsyms and perf-PID.map; NULL if kernel and processes
 			     were of another machine or boot */
 	unsigned threads; /* 0: one per CPU */
-	bool inlines;	  /* false: physical functions only, without lines */
-	bool again;	  /* symbolizer_run() will be called more than once */
+	struct symbol_options symbols;
+	bool again;		   /* symbolizer_run() will be called more than once */
 	const atomic_bool *cancel; /* when set, symbolizing stops soon and leaves the rest as
 				      addresses; may be NULL */
 	atomic_uint *done; /* modules and units finished so far, for progress; may be NULL */
@@ -50,7 +52,19 @@ struct symbolize_problem {
 	char *text; /* one sentence */
 };
 
+/* What has named a module. */
+struct symbolized_module {
+	uint32_t module;
+	struct name_sources sources;
+	char *debug_file; /* of sources */
+	size_t frames;	  /* that were looked up … */
+	size_t unnamed;	  /* … of which those without a name … */
+	size_t lineless;  /* … and those with a name, but without a line */
+};
+
 struct symbolize_outcome {
+	struct symbolized_module *modules; /* that had frames to symbolize, by module */
+	size_t module_count;
 	struct symbolize_problem *problems; /* at most one per module */
 	size_t problem_count;
 	bool cancelled;

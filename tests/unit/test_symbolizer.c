@@ -20,7 +20,7 @@ struct fixture {
 	struct symbolize_outcome outcome;
 };
 
-static const struct symbolize_options everything = {.proc = "/proc", .threads = 2, .inlines = true};
+static const struct symbolize_options everything = {.proc = "/proc", .threads = 2};
 
 static struct fixture fixture_new(void)
 {
@@ -137,7 +137,7 @@ static void without_inlines_there_is_one_name_and_no_line(void **state)
 	struct symbolize_options options = everything;
 	frame_id frame = add_frame(&fixture, physical_function(), true);
 
-	options.inlines = false;
+	options.symbols.no_inlines = true;
 	name_all(&fixture, &options);
 	assert_int_equal(profile_get_frame(fixture.profile, frame).line_count, 1);
 	assert_string_equal(name_of(&fixture, frame, 0), "physical_function");

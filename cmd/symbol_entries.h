@@ -1,0 +1,17 @@
+/* The options of all commands that symbolize. */
+#ifndef PROF_CMD_SYMBOL_ENTRIES_H
+#define PROF_CMD_SYMBOL_ENTRIES_H
+
+#include "cmd/ui/options.h"
+#include "symbol/symbol_options.h"
+
+/* The entries of a table for struct `type`, which holds the symbol_options as `member`. */
+#define SYMBOL_ENTRIES(type, member)                                                               \
+	OPTION_ENTRY(0, "no-inline", NULL,                                                         \
+		     "symbolize from symbol tables only, without lines and inlined calls",         \
+		     option_true, offsetof(type, member.no_inlines)),                              \
+		OPTION_ENTRY(0, "debug-dir", "DIR",                                                \
+			     "look for separate debug files in DIR (default /usr/lib/debug)",      \
+			     option_string, offsetof(type, member.debug_dir))
+
+#endif

@@ -1,0 +1,13 @@
+/* Which sources frames are symbolized from, as the user chose. Zero: the defaults. */
+#ifndef PROF_SYMBOL_SYMBOL_OPTIONS_H
+#define PROF_SYMBOL_SYMBOL_OPTIONS_H
+
+#include <stdbool.h>
+
+/* Strings are borrowed. */
+struct symbol_options {
+	const char *debug_dir; /* where separate debug files are; NULL: /usr/lib/debug */
+	bool no_inlines;       /* physical functions only, without lines */
+};
+
+#endif
