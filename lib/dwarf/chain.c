@@ -235,6 +235,9 @@ void dwarf_scopes_find(struct dwarf_scopes *scopes, const struct dwarf_view *vie
 		scan_scopes(&finder, &scan, false);
 	if (parts)
 		parts->are_made = true;
+	if (parts)
+		parts->are_damaged |= scan.is_damaged;
+	scopes->are_damaged = scan.is_damaged || (parts && parts->are_damaged);
 	read_used(scopes, view);
 }
 

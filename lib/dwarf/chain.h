@@ -25,6 +25,7 @@ struct dwarf_scope {
 struct dwarf_scopes {
 	struct dwarf_scope *items;
 	size_t count, room;
+	bool are_damaged; /* the unit was not read to its end */
 };
 
 /*

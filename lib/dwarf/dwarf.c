@@ -113,6 +113,11 @@ uint32_t dwarf_unit_of(const struct dwarf *dwarf, uint64_t vaddr)
 	return dwarf_index_find(&dwarf->index, vaddr);
 }
 
+bool dwarf_has_unread(const struct dwarf *dwarf)
+{
+	return dwarf->index.has_unread;
+}
+
 uint64_t dwarf_unit_bytes(const struct dwarf *dwarf, uint32_t unit)
 {
 	return dwarf->debug.units[unit].end - dwarf->debug.units[unit].offset;
@@ -228,10 +233,11 @@ static struct inline_chain chain_of(struct resolving *resolving, size_t i)
 	return (struct inline_chain){calls, count};
 }
 
-void dwarf_resolve(const struct dwarf *dwarf, uint32_t unit, const uint64_t *vaddrs, size_t count,
+bool dwarf_resolve(const struct dwarf *dwarf, uint32_t unit, const uint64_t *vaddrs, size_t count,
 		   struct arena *arena, struct inline_chain *ret)
 {
 	struct resolving resolving;
+	bool is_read;
 
 	resolving_init(&resolving, dwarf, unit, vaddrs, count, arena);
 	name_functions(&resolving);
@@ -239,5 +245,8 @@ void dwarf_resolve(const struct dwarf *dwarf, uint32_t unit, const uint64_t *vad
 		ret[i] = chain_of(&resolving, i);
 	release(dwarf, dwarf_unit_contents(&dwarf->debug, &dwarf->debug.units[unit]));
 	release(dwarf, dwarf_lines_bytes(dwarf_reader_lines(&resolving.reader, resolving.unit)));
+	is_read = !resolving.scopes.are_damaged &&
+		  !dwarf_lines_are_unread(dwarf_reader_lines(&resolving.reader, resolving.unit));
 	resolving_deinit(&resolving);
+	return is_read;
 }

@@ -40,11 +40,16 @@ void dwarf_keep_contents(struct dwarf *dwarf);
 bool dwarf_is_split(const struct dwarf *dwarf);
 /* The unit that covers vaddr, or DWARF_NO_UNIT. */
 uint32_t dwarf_unit_of(const struct dwarf *dwarf, uint64_t vaddr);
+/* True if there are units that it cannot read, whose addresses it does not know. */
+bool dwarf_has_unread(const struct dwarf *dwarf);
 /* The size of a unit in .debug_info: a measure of the work it takes. */
 uint64_t dwarf_unit_bytes(const struct dwarf *dwarf, uint32_t unit);
 
-/* vaddrs: ascending, all of that unit. ret: one chain per address, allocated in the arena. */
-void dwarf_resolve(const struct dwarf *dwarf, uint32_t unit, const uint64_t *vaddrs, size_t count,
+/*
+ * vaddrs: ascending, all of that unit. ret: one chain per address, allocated in the arena. False if
+ * a part of the unit is not understood, so that functions or lines can be missing.
+ */
+bool dwarf_resolve(const struct dwarf *dwarf, uint32_t unit, const uint64_t *vaddrs, size_t count,
 		   struct arena *arena, struct inline_chain *ret);
 
 #endif

@@ -158,6 +158,7 @@ static void walk_unit(struct walk *walk, const struct dwarf_unit *unit)
 	load_root_abbrev(walk, unit);
 	view = dwarf_view_of(walk->file, NULL, unit, &walk->abbrevs);
 	walk->found.is_split |= view.root.is_skeleton;
+	walk->found.has_unread |= view.root.is_unread;
 	if (view.root.is_skeleton || view.root.tag != DW_TAG_compile_unit)
 		return;
 	producer = dwarf_string(&view, &view.root.producer);
@@ -185,6 +186,7 @@ static void scan_for_functions(struct walk *walk, const struct dwarf_unit *unit)
 	dwarf_scan_init(&scan, &view, DWARF_FUNCTION);
 	while (dwarf_scan_next(&scan, &die))
 		add_function(walk, &view, &die);
+	walk->found.has_unread |= scan.is_damaged;
 }
 
 /*
@@ -266,6 +268,7 @@ void dwarf_index_init(struct dwarf_index *index, const struct dwarf_file *file)
 	walk_rangeless(&walk);
 	flatten(&walk.found, index);
 	index->is_split = walk.found.is_split;
+	index->has_unread = walk.found.has_unread || file->has_unread;
 	dwarf_abbrevs_deinit(&walk.abbrevs);
 	dwarf_index_deinit(&walk.found);
 }

@@ -16,7 +16,8 @@ struct dwarf_range {
 struct dwarf_index {
 	struct dwarf_range *ranges;
 	size_t count, room;
-	bool is_split; /* some units have their entries in other files (.dwo) */
+	bool is_split;	 /* some units have their entries in other files (.dwo) */
+	bool has_unread; /* there are units whose addresses could not be read */
 };
 
 void dwarf_index_init(struct dwarf_index *index, const struct dwarf_file *file);

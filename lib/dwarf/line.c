@@ -29,6 +29,7 @@ struct dwarf_lines {
 	size_t directory_count, directory_room;
 	struct line_file *files;
 	size_t file_count, file_room;
+	bool are_unread;
 };
 
 static void add_directory(struct dwarf_lines *lines, struct bytes name)
@@ -176,6 +177,7 @@ static void read_lines(struct dwarf_lines *lines, struct bytes at, uint64_t max_
 	if (!read_start(lines, at, &header) || bytes_left(&header) > max_header_bytes ||
 	    !read_opcodes(lines, &header)) {
 		lines->program = (struct bytes){0};
+		lines->are_unread = true;
 		return;
 	}
 	if (lines->encoding.version >= 5)
@@ -205,6 +207,11 @@ uint64_t dwarf_lines_header_bytes(const struct dwarf_lines *lines)
 struct bytes dwarf_lines_bytes(const struct dwarf_lines *lines)
 {
 	return lines->table;
+}
+
+bool dwarf_lines_are_unread(const struct dwarf_lines *lines)
+{
+	return lines->are_unread;
 }
 
 void dwarf_lines_free(struct dwarf_lines *lines)

@@ -16,6 +16,8 @@ struct dwarf_lines;
  * max_header_bytes. Borrows the view.
  */
 struct dwarf_lines *dwarf_lines_new(const struct dwarf_view *view, uint64_t max_header_bytes);
+/* True if there is a line program that is not understood. */
+bool dwarf_lines_are_unread(const struct dwarf_lines *lines);
 void dwarf_lines_free(struct dwarf_lines *lines);
 
 /*

@@ -18,7 +18,8 @@ struct dwarf_range_entry {
 struct dwarf_range_index {
 	struct dwarf_range_entry *items;
 	size_t count, room;
-	bool are_made; /* complete */
+	bool are_made;	  /* complete */
+	bool are_damaged; /* the unit was not read to its end when they were made */
 };
 
 void dwarf_range_index_add(struct dwarf_range_index *parts, uint64_t low, uint64_t high,

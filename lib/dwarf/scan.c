@@ -39,11 +39,11 @@ bool dwarf_scan_next(struct dwarf_scan *scan, struct dwarf_die *ret)
 		}
 		abbrev = dwarf_abbrevs_get(abbrevs, code);
 		if (!abbrev)
-			break;
+			goto damaged;
 		attributes = at;
 		dwarf_abbrev_skip(abbrevs, abbrev, &at);
 		if (!bytes_ok(&at))
-			break;
+			goto damaged;
 		depth += abbrev->has_children;
 		if (abbrev->roles & wanted) {
 			*ret = (struct dwarf_die){
@@ -58,6 +58,10 @@ bool dwarf_scan_next(struct dwarf_scan *scan, struct dwarf_die *ret)
 			return true;
 		}
 	}
+	scan->at.at = scan->at.end;
+	return false;
+damaged:
+	scan->is_damaged = true;
 	scan->at.at = scan->at.end;
 	return false;
 }

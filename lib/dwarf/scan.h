@@ -16,7 +16,8 @@ struct dwarf_scan {
 	 * The smallest depth since the previous entry: entries of that depth or deeper have ended.
 	 */
 	uint32_t ended_depth;
-	uint8_t wanted; /* roles; may be changed between two calls */
+	uint8_t wanted;	 /* roles; may be changed between two calls */
+	bool is_damaged; /* it has ended early, at an entry that is not understood */
 };
 
 void dwarf_scan_init(struct dwarf_scan *scan, const struct dwarf_view *view, uint8_t wanted);

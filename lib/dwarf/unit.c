@@ -68,8 +68,10 @@ void dwarf_file_init(struct dwarf_file *file, const struct dwarf_sections *secti
 
 		empty += length == 0;
 		read_header(&body, &unit, &type);
-		if (!bytes_ok(&body) || !is_wanted(type))
+		if (!bytes_ok(&body) || !is_wanted(type)) {
+			file->has_unread |= length && !bytes_ok(&body);
 			continue;
+		}
 		unit.first_die = (uint64_t)(body.at - info.at);
 		unit.end = (uint64_t)(body.end - info.at);
 		GROW(file->units, file->unit_count, file->unit_room);

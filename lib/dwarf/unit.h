@@ -21,6 +21,7 @@ struct dwarf_file {
 	struct dwarf_sections sections;
 	struct dwarf_unit *units;
 	size_t unit_count, unit_room;
+	bool has_unread; /* there are units whose header is not understood */
 };
 
 /* Reads the headers up to the first damaged one. Zero-initialized: empty. */

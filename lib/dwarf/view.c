@@ -127,13 +127,18 @@ static void read_root(struct dwarf_view *view)
 	struct dwarf_attrs attrs;
 	struct dwarf_die die;
 
-	if (!dwarf_view_die(view, view->unit->first_die, &die))
+	if (!dwarf_view_die(view, view->unit->first_die, &die)) {
+		struct bytes code = section_at(view, DWARF_INFO, view->unit->first_die);
+
+		view->root.is_unread = view->unit->first_die < view->unit->end && bytes_u8(&code);
 		return;
+	}
 	view->root.tag = die.abbrev->tag;
 	view->root.has_children = die.abbrev->has_children;
 	attrs = dwarf_attrs_of(view, &die);
 	while (dwarf_attrs_next(&attrs, &value))
 		take_root_value(&view->root, &value);
+	view->root.is_unread = !bytes_ok(&attrs.at);
 }
 
 struct dwarf_view dwarf_view_of(const struct dwarf_file *file, const struct dwarf_file *alt,

@@ -31,6 +31,7 @@ struct dwarf_root {
 	uint16_t tag;
 	bool is_skeleton; /* the entries are in a .dwo file */
 	bool has_children;
+	bool is_unread; /* there is one, but not all of it is understood */
 };
 
 struct dwarf_view {

@@ -50,6 +50,7 @@ enum {
 	EXPRLOC = 0x18,
 	FLAG_PRESENT = 0x19,
 	RNGLISTX = 0x23,
+	UNKNOWN = 0x7f,
 	REF_ALT = 0x1f20,
 
 	LANG_C = 0x0c,
@@ -899,6 +900,41 @@ static bool is_found_after_zeros(size_t zeros)
 	return dwarf_unit_of(dwarf, 0x1010) != DWARF_NO_UNIT;
 }
 
+/* A unit of that version, with a function whose name has that form after the one at 0x1000. */
+static void assert_reading(unsigned version, unsigned form, bool has_unread, bool is_read)
+{
+	struct file file = {0};
+	CLEANUP(dwarf_cleanup) struct dwarf *dwarf = NULL;
+	struct arena arena = {0};
+	struct inline_chain chain;
+	uint64_t vaddr = 0x1000;
+
+	put_all(&file.of[DWARF_ABBREV], ODD + 1, FUNCTION, 0, NAME, form, 0, 0, -1);
+	begin_code_unit(&file, version, LANG_C);
+	put_abbrevs(&file.of[DWARF_ABBREV]);
+	put_function(&file, CODE, "main", vaddr, 0x10);
+	put_function(&file, ODD + 1, "odd", 0, 0);
+	end_unit(&file);
+	put_lines(&file, 4);
+	dwarf = dwarf_of(&file);
+	assert_int_equal(dwarf_has_unread(dwarf), has_unread);
+	if (!has_unread)
+		assert_int_equal(dwarf_resolve(dwarf, dwarf_unit_of(dwarf, vaddr), &vaddr, 1,
+					       &arena, &chain),
+				 is_read);
+	arena_deinit(&arena);
+}
+
+static void what_is_not_understood_is_reported(void **state)
+{
+	(void)state;
+	assert_reading(4, STRING, false, true);
+	assert_reading(5, STRING, false, true);
+	assert_reading(4, UNKNOWN, false, false);
+	assert_reading(6, STRING, true, false);
+	assert_reading(1, STRING, true, false);
+}
+
 /* Linkers pad; what is zeros for gigabytes is not read to its end. */
 static void units_are_found_after_padding_but_not_after_megabytes_of_zeros(void **state)
 {
@@ -931,6 +967,7 @@ int main(void)
 		cmocka_unit_test(unneeded_attributes_of_any_form_are_skipped),
 		cmocka_unit_test(units_are_found_after_padding_but_not_after_megabytes_of_zeros),
 		cmocka_unit_test(damaged_sections_cost_names_only),
+		cmocka_unit_test(what_is_not_understood_is_reported),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
