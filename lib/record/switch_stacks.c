@@ -130,6 +130,8 @@ void switch_stacks_feed(struct switch_stacks *stacks, uint64_t until_ns, struct 
 		struct stack_extent extent;
 
 		stacks->has_pending = false;
+		if (record->type == RECORD_LOST)
+			stacks->count += record->lost.count;
 		if (record->type != RECORD_SAMPLE || !waits_know(waits, record->tid))
 			continue;
 		stacks->count++;

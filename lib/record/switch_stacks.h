@@ -37,7 +37,7 @@ int switch_stacks_fd(const struct switch_stacks *stacks);
 /* Tells `waits` of all samples up to until_ns; records before that must have been fed. */
 void switch_stacks_feed(struct switch_stacks *stacks, uint64_t until_ns, struct session *session,
 			struct waits *waits);
-/* Whether more samples came lately than are allowed. */
+/* Whether more samples came lately than are allowed; those that were lost count. */
 bool switch_stacks_are_too_many(struct switch_stacks *stacks, uint64_t now_ns);
 
 #endif

@@ -17,8 +17,11 @@
  *	join    joins_thread                   brief_life
  *	fault   touches_page (userfaultfd(2))  serves_page
  *	burn    burns, which does not wait unless it lacks a CPU
+ *	storm   asks                           answers
  *
- * All but the last without a KIND. In main and takes_turns threads wait without being measured.
+ * All but the last two without a KIND. In main and takes_turns threads wait without being measured.
+ * The threads of a storm are on one CPU and switch as often as it can. SIGTERM is for a storm that
+ * lasts until it is noticed: all end a second later.
  */
 #include "work.h"
 
@@ -27,7 +30,9 @@
 #include <math.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -64,7 +69,7 @@ struct pair {
 };
 
 static struct {
-	uint64_t end_ns;
+	volatile uint64_t end_ns;
 	double min_us, max_us;
 } config;
 
@@ -74,6 +79,12 @@ static uint64_t clock_ns(clockid_t clock)
 
 	clock_gettime(clock, &now);
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static void end_in_a_second(int signal)
+{
+	(void)signal;
+	config.end_ns = clock_ns(CLOCK_MONOTONIC) + 1000000000;
 }
 
 static void add_life(uint64_t began_ns)
@@ -250,6 +261,28 @@ static NOINLINE void burns(struct pair *pair)
 		spin();
 }
 
+static NOINLINE void asks(struct pair *pair)
+{
+	sem_post(&pair->held);
+	takes_turns(&pair->taken);
+}
+
+static NOINLINE void answers(struct pair *pair)
+{
+	takes_turns(&pair->held);
+	sem_post(&pair->taken);
+}
+
+static void share_cpu(const pthread_t threads[2])
+{
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET(sched_getcpu(), &one);
+	for (unsigned i = 0; i < 2; i++)
+		pthread_setaffinity_np(threads[i], sizeof(one), &one);
+}
+
 /* The page is on a slow device: the fault ends when the other thread has copied it there. */
 static NOINLINE void touches_page(struct pair *pair)
 {
@@ -319,6 +352,7 @@ static const struct kind {
 	{"join", {"joins_thread", NULL, joins_thread}, {"brief_life"}},
 	{"fault", {"touches_page", NULL, touches_page}, {"serves_page", await_fault, serves_page}},
 	{"burn", {"burns", NULL, burns}},
+	{"storm", {"asks", NULL, asks}, {"answers", NULL, answers}},
 };
 
 enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };
@@ -339,6 +373,7 @@ static void *wait_until_the_end(void *argument)
 	}
 	pair->waiter_ended = true;
 	sem_post(&pair->taken);
+	sem_post(&pair->held);
 	add_life(born_ns);
 	return NULL;
 }
@@ -362,7 +397,7 @@ static void *sleep_until_nobody_waits(void *argument)
 static bool is_wanted(const char *kind, char **wanted)
 {
 	if (!*wanted)
-		return strcmp(kind, "burn") != 0;
+		return strcmp(kind, "burn") != 0 && strcmp(kind, "storm") != 0;
 	for (; *wanted; wanted++)
 		if (!strcmp(kind, *wanted))
 			return true;
@@ -385,6 +420,8 @@ static unsigned start(struct pair *pair, const struct kind *kind, pthread_t thre
 	if (!kind->sleeps.run)
 		return 1;
 	pthread_create(&threads[1], NULL, sleep_until_nobody_waits, pair);
+	if (!strcmp(kind->name, "storm"))
+		share_cpu(threads);
 	return 2;
 }
 
@@ -404,6 +441,7 @@ int main(int argc, char **argv)
 	config.end_ns = born_ns + (uint64_t)(seconds_argument(argc, argv) * 1e9);
 	config.min_us = argc > 3 ? strtod(argv[2], NULL) : 50;
 	config.max_us = argc > 3 ? strtod(argv[3], NULL) : 20000;
+	signal(SIGTERM, end_in_a_second);
 	for (unsigned i = 0; i < KINDS; i++)
 		if (is_wanted(kinds[i].name, argv + (argc > 4 ? 4 : argc)))
 			count += start(&pairs[i], &kinds[i], threads + count);
