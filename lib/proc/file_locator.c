@@ -5,7 +5,9 @@
 #include "base/timed_open.h"
 #include "proc/jit_map.h"
 #include "proc/maps.h"
+#include "proc/process_root.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -16,6 +18,9 @@
 
 /* Containers whose debug files are found when their processes have ended. */
 enum { ROOTS_MAX = 64 };
+
+/* How many descriptors of a process are looked at. */
+enum { DESCRIPTORS_MAX = 1024 };
 
 struct kept_root {
 	uint64_t device, inode;
@@ -290,6 +295,67 @@ static uint64_t user_of(const char *proc, pid_t pid, const struct mapping *mappi
 	return stat(path, &st) == 0 && st.st_uid ? st.st_uid : device << 32;
 }
 
+/* Keeps the error of earlier attempts, whose names say more. Takes name. */
+static void try_link(const struct search *search, char *name, struct located_file *finding)
+{
+	struct located_file found;
+
+	if (finding->elf || finding->no_elf) {
+		free(name);
+		return;
+	}
+	found = try_name(search, NULL, name, false);
+	if (found.elf || found.no_elf) {
+		error_free(finding->error);
+		*finding = found;
+	} else {
+		error_free(found.error);
+	}
+}
+
+/* Whether a descriptor of a process is of a deleted file with this path. */
+static bool is_link_to(int directory, const char *name, const char *path)
+{
+	static const char suffix[] = " (deleted)";
+	char target[PATH_MAX];
+	ssize_t len = readlinkat(directory, name, target, sizeof(target));
+	size_t path_len = strlen(path), whole = path_len + sizeof(suffix) - 1;
+
+	return len == (ssize_t)whole && memcmp(target, path, path_len) == 0 &&
+	       memcmp(target + path_len, suffix, sizeof(suffix) - 1) == 0;
+}
+
+/* A deleted file, or one of memfd_create(2), that the process has open. */
+static void try_descriptors(const struct search *search, pid_t pid, struct located_file *finding)
+{
+	const char *proc = search->locator->proc;
+	CLEANUP(free_ptr) char *path = xasprintf("%s/%d/fd", proc, (int)pid);
+	DIR *directory = finding->elf || finding->no_elf ? NULL : opendir(path);
+	const struct dirent *entry = directory ? readdir(directory) : NULL;
+
+	for (unsigned i = 0; entry && !finding->elf && i < DESCRIPTORS_MAX; i++) {
+		if (is_link_to(dirfd(directory), entry->d_name, search->path))
+			try_link(search, xasprintf("%s/%s", path, entry->d_name), finding);
+		entry = readdir(directory);
+	}
+	if (directory)
+		closedir(directory);
+}
+
+/* In the process's root and in prof's. */
+static void try_paths(const struct search *search, pid_t pid, struct located_file *finding)
+{
+	const char *proc = search->locator->proc;
+	char *inner = process_root_name(proc, pid, search->path);
+	bool is_other = strcmp(inner, search->path) != 0;
+
+	try_next(search, xasprintf("%s/%d/root", proc, (int)pid), inner, false, finding);
+	if (is_other)
+		try_next(search, xasprintf("%s/%d/root", proc, (int)pid), xstrdup(search->path),
+			 false, finding);
+	try_next(search, NULL, xstrdup(search->path), false, finding);
+}
+
 static struct located_file find_live(const struct file_locator *locator, pid_t pid,
 				     const struct mapping *mapping, const char *path, bool deleted)
 {
@@ -300,11 +366,11 @@ static struct located_file find_live(const struct file_locator *locator, pid_t p
 		.path = path,
 		.user = is_on_disk ? 0 : user_of(locator->proc, pid, mapping),
 	};
+	CLEANUP(free_ptr) char *program = xasprintf("%s/%d/exe", locator->proc, (int)pid);
 	struct located_file finding = {0};
 
 	if (deleted)
-		try_next(&search, NULL, xasprintf("%s/%d/exe", locator->proc, (int)pid), false,
-			 &finding);
+		try_next(&search, NULL, xstrdup(program), false, &finding);
 	try_next(&search, NULL,
 		 xasprintf("%s/%d/map_files/%jx-%jx", locator->proc, (int)pid,
 			   (uintmax_t)mapping->start, (uintmax_t)mapping->end),
@@ -313,11 +379,12 @@ static struct located_file find_live(const struct file_locator *locator, pid_t p
 	 * The path of a deleted file can belong to another file by now; only a build-id could
 	 * tell.
 	 */
-	if (deleted && !mapping->build_id.len)
-		return finding;
-	try_next(&search, xasprintf("%s/%d/root", locator->proc, (int)pid), xstrdup(path), false,
-		 &finding);
-	try_next(&search, NULL, xstrdup(path), false, &finding);
+	if (!deleted || mapping->build_id.len)
+		try_paths(&search, pid, &finding);
+	if (!deleted && (mapping->inode || mapping->build_id.len))
+		try_link(&search, xstrdup(program), &finding);
+	if (deleted)
+		try_descriptors(&search, pid, &finding);
 	return finding;
 }
 
@@ -470,6 +537,11 @@ int file_locator_keep_root(struct file_locator *locator, pid_t pid)
 		return -1;
 	locator->roots[locator->root_count++] = root;
 	return steal_fd(&fd);
+}
+
+char *file_locator_root_name(const struct file_locator *locator, pid_t pid, const char *path)
+{
+	return process_root_name(locator->proc, pid, path);
 }
 
 uid_t file_locator_user(const struct file_locator *locator, pid_t pid)

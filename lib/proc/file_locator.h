@@ -1,10 +1,15 @@
 /*
  * Locates the file behind a mapping and opens it.
  *
- * Live, while the process exists: | /proc/PID/exe the program itself, also when it is deleted; any
- * user may read | their own | /proc/PID/map_files/START-END the mapped file itself, also when it
- * is deleted; needs | CAP_CHECKPOINT_RESTORE or more | /proc/PID/root/PATH its name in the mount
- * namespace of the process | PATH its name in prof's mount namespace
+ * Live, while the process exists, in this order:
+ *
+ *   /proc/PID/exe                   the program itself, if it is deleted
+ *   /proc/PID/map_files/START-END   the mapped file itself, also when it is deleted; needs
+ *                                   CAP_CHECKPOINT_RESTORE or more
+ *   /proc/PID/root/NAME             its name in the root of the process (process_root.h)
+ *   PATH                            its name in prof's own root
+ *   /proc/PID/exe                   the program itself, also when no name leads to it any more
+ *   /proc/PID/fd/N                  a deleted file, or one of memfd_create(2), that is still open
  *
  * The file must have the mapping's build-id or, if that is unknown, its inode. The device must
  * agree too; where it does not (btrfs and overlayfs report another device for mappings than
@@ -71,7 +76,8 @@ void file_locator_set_debug_dir(struct file_locator *locator, const char *debug_
 bool file_locator_may_find_later(const struct file_locator *locator);
 
 /*
- * Where the debug files of a mapped file are; the other arguments are as in struct debug_files.
+ * Where the debug files of a mapped file are; path: its name in that root; the other arguments are
+ * as in struct debug_files.
  * Borrows locator and path.
  */
 struct debug_files file_locator_debug_files(const struct file_locator *locator, const char *path,
@@ -82,6 +88,8 @@ struct debug_files file_locator_debug_files(const struct file_locator *locator, 
  * are open.
  */
 int file_locator_keep_root(struct file_locator *locator, pid_t pid);
+/* Live only: as process_root_name(). */
+char *file_locator_root_name(const struct file_locator *locator, pid_t pid, const char *path);
 /* The user of a process that exists; FOREIGN_USER_UNKNOWN for a recording. */
 uid_t file_locator_user(const struct file_locator *locator, pid_t pid);
 /* As jit_map_open(). */

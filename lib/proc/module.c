@@ -34,6 +34,7 @@ struct entry {
 	bool is_foreign;
 	bool is_deleted;	/* the mapping says so */
 	char *path, *problem;	/* of the module */
+	char *root_name;	/* of the file in that root; NULL: the path */
 	struct mapping mapping; /* the first one */
 	struct file_identity file;
 	struct build_id build_id;
@@ -102,6 +103,7 @@ static void clear(struct entry *entry)
 	elf_file_free(entry->module.elf);
 	free(entry->path);
 	free(entry->problem);
+	free(entry->root_name);
 	*entry = (struct entry){.module = {.kind = MODULE_UNKNOWN, .path = ""}};
 }
 
@@ -145,8 +147,9 @@ struct debug_files modules_debug_files(const struct modules *modules, module_id 
 {
 	const struct entry *entry = modules->entries[id];
 
-	return file_locator_debug_files(modules->locator, entry->path, entry->root,
-					entry->file.owner, entry->is_foreign);
+	return file_locator_debug_files(modules->locator,
+					entry->root_name ? entry->root_name : entry->path,
+					entry->root, entry->file.owner, entry->is_foreign);
 }
 
 int modules_open_jit_map(const struct modules *modules, module_id id, const char *proc)
@@ -552,13 +555,21 @@ static void open_again(struct modules *modules, pid_t pid, const struct mapping 
 		elf_file_free(finding.elf);
 }
 
+/* Also the processes' own name of the file, which may differ from prof's. */
+static void keep_root(struct modules *modules, struct entry *entry, pid_t pid)
+{
+	entry->root = file_locator_keep_root(modules->locator, pid);
+	if (entry->root >= 0)
+		entry->root_name = file_locator_root_name(modules->locator, pid, entry->path);
+}
+
 void modules_use(struct modules *modules, module_id id, pid_t pid, const struct mapping *mapping)
 {
 	struct entry *entry = modules->entries[id];
 
 	entry->is_used = true;
 	if (entry->root < 0)
-		entry->root = file_locator_keep_root(modules->locator, pid);
+		keep_root(modules, entry, pid);
 	if (entry->is_closed)
 		open_again(modules, pid, mapping, id);
 }
