@@ -13,6 +13,7 @@ struct perfdata_event {
 	uint64_t period;       /* as asked of perf; 0: by frequency */
 	uint64_t frequency_hz; /* as asked of perf; 0: by period */
 	uint64_t regs_mask;    /* the user registers in its samples, by perf's numbers */
+	bool is_monotonic;     /* its times are of CLOCK_MONOTONIC */
 };
 
 /* Where and how the recording was made. NULL or 0: unknown. */

@@ -6,6 +6,7 @@
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* More than any machine has counters and tracepoints: what a damaged file claims stops here. */
 enum { EVENTS_MAX = 1 << 14 };
@@ -80,7 +81,8 @@ static void add_sampling(struct file_events *events, const struct perf_event_att
 			  .kind = event_value_kind(attr->type, attr->config),
 			  .period = attr->freq ? 0 : attr->sample_period,
 			  .frequency_hz = attr->freq ? attr->sample_freq : 0,
-			  .regs_mask = attr->sample_regs_user},
+			  .regs_mask = attr->sample_regs_user,
+			  .is_monotonic = attr->use_clockid && attr->clockid == CLOCK_MONOTONIC},
 		.attr = *attr,
 	};
 }

@@ -37,6 +37,8 @@ struct space {
 	struct regions regions;
 	size_t counted;	  /* of its regions, in address_spaces.regions_count */
 	uint64_t used_ns; /* its last change or sample */
+	module_id jitdump; /* of its JIT code; IDMAP_NONE: it has none */
+	bool uses_jitdump; /* it has samples in it */
 	/* The fork that created the process, and its own last fork: for mappings reported late. */
 	pid_t parent;
 	uint64_t born_ns;
@@ -106,6 +108,7 @@ static struct space *space_of(struct address_spaces *spaces, pid_t pid)
 		return space;
 	space = xcalloc(1, sizeof(*space));
 	space->pid = pid;
+	space->jitdump = IDMAP_NONE;
 	*idmap_put(&spaces->by_pid, (uint64_t)pid, 0) = spaces->count;
 	GROW(spaces->spaces, spaces->count, spaces->room);
 	return spaces->spaces[spaces->count++] = space;
@@ -186,6 +189,8 @@ static void sweep(struct address_spaces *spaces)
 
 		note_modules(regions->live, regions->live_count, mapped);
 		note_modules(regions->past, regions->past_count, mapped);
+		if (spaces->spaces[i]->jitdump != IDMAP_NONE)
+			mapped[spaces->spaces[i]->jitdump] = true;
 	}
 	modules_keep(spaces->modules, mapped);
 	spaces->swept_bytes = modules_bytes(spaces->modules);
@@ -291,6 +296,10 @@ void address_spaces_map(struct address_spaces *spaces, pid_t pid, uint64_t time_
 		return;
 	region = region_of(spaces, pid, time_ns, mapping);
 	regions_map(&space->regions, &region);
+	if (modules_get(spaces->modules, region.module)->jitdump) {
+		space->jitdump = region.module;
+		space->uses_jitdump = false;
+	}
 	changed(spaces, space, time_ns);
 	if (space->last_child_ns > time_ns)
 		hand_down(spaces, space, &region);
@@ -314,6 +323,7 @@ void address_spaces_fork(struct address_spaces *spaces, pid_t parent, pid_t chil
 	if (!regions_empty(&from->regions)) {
 		regions_clear(&to->regions, time_ns);
 		regions_inherit(&to->regions, &from->regions, time_ns, 0, UINT64_MAX);
+		to->jitdump = from->jitdump;
 	}
 	changed(spaces, from, time_ns);
 	changed(spaces, to, time_ns);
@@ -324,6 +334,7 @@ void address_spaces_exec(struct address_spaces *spaces, pid_t pid, uint64_t time
 {
 	struct space *space = space_of(spaces, pid);
 
+	space->jitdump = IDMAP_NONE;
 	regions_clear(&space->regions, time_ns);
 	changed(spaces, space, time_ns);
 	bound_if_needed(spaces);
@@ -374,6 +385,28 @@ static void note_sample(struct address_spaces *spaces, pid_t pid, struct region 
 			    .start = region->start, .end = region->end, .offset = region->offset});
 }
 
+/* JIT code that is in the process's jitdump. */
+static bool locate_in_jitdump(struct address_spaces *spaces, const struct region *region,
+			      uint64_t time_ns, uint64_t pc, struct location *ret)
+{
+	const module_id id = spaces->last->jitdump;
+	struct jitdump_place place;
+
+	if (modules_get(spaces->modules, region->module)->kind != MODULE_JIT ||
+	    !jitdump_locate(modules_get(spaces->modules, id)->jitdump, pc, time_ns, &place))
+		return false;
+	if (!spaces->last->uses_jitdump)
+		modules_use(spaces->modules, id, spaces->last->pid, &(struct mapping){.path = ""});
+	spaces->last->uses_jitdump = true;
+	*ret = (struct location){
+		.module = id,
+		.offset = place.offset,
+		.start = place.start,
+		.end = place.end,
+	};
+	return true;
+}
+
 bool address_spaces_locate(struct address_spaces *spaces, pid_t pid, uint64_t time_ns, uint64_t pc,
 			   struct location *ret)
 {
@@ -391,6 +424,9 @@ bool address_spaces_locate(struct address_spaces *spaces, pid_t pid, uint64_t ti
 	}
 	if (!region->has_samples)
 		note_sample(spaces, pid, region);
+	if (spaces->last->jitdump != IDMAP_NONE &&
+	    locate_in_jitdump(spaces, region, time_ns, pc, ret))
+		return true;
 	*ret = (struct location){
 		.module = region->module,
 		.offset = region->offset + (pc - region->start),
@@ -433,6 +469,29 @@ bool address_spaces_find_file(struct address_spaces *spaces, pid_t pid, uint64_t
 			return address_spaces_locate(spaces, pid, time_ns, region->start, ret);
 	}
 	return false;
+}
+
+void address_spaces_read_jitdumps(struct address_spaces *spaces)
+{
+	for (module_id id = 0; id < modules_count(spaces->modules); id++) {
+		struct jitdump *jitdump = modules_get(spaces->modules, id)->jitdump;
+
+		if (jitdump)
+			jitdump_read_on(jitdump);
+	}
+}
+
+bool address_spaces_settle(struct address_spaces *spaces, module_id id, uint64_t offset,
+			   struct location *ret)
+{
+	const struct module *module = modules_get(spaces->modules, id);
+
+	if (!module->jitdump || !(offset & JITDUMP_OPEN))
+		return false;
+	*ret = (struct location){.module = id};
+	if (!jitdump_settle(module->jitdump, offset, &ret->offset))
+		ret->module = modules_jit(spaces->modules, module->pid);
+	return true;
 }
 
 module_id address_spaces_kernel(struct address_spaces *spaces)

@@ -79,6 +79,15 @@ bool address_spaces_locate_data(struct address_spaces *spaces, pid_t pid, uint64
  */
 bool address_spaces_find_file(struct address_spaces *spaces, pid_t pid, uint64_t time_ns,
 			      const char *name, struct location *ret);
+/*
+ * Where a location is by now that was in a jitdump which its process had not written so far
+ * (jitdump.h): there or, if it never wrote it, in its process's other JIT code. False for all other
+ * locations. After address_spaces_read_jitdumps(); other threads may do no more than look things
+ * up.
+ */
+void address_spaces_read_jitdumps(struct address_spaces *spaces);
+bool address_spaces_settle(struct address_spaces *spaces, module_id id, uint64_t offset,
+			   struct location *ret);
 /* The module of kernel addresses. */
 module_id address_spaces_kernel(struct address_spaces *spaces);
 

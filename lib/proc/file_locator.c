@@ -554,3 +554,30 @@ int file_locator_open_jit_map(const struct file_locator *locator, const char *pr
 {
 	return jit_map_open(locator->caller, proc, pid, last_user);
 }
+
+/* Whoever may read the recording chose its files. */
+static int open_recorded(const struct file_locator *locator, const char *path)
+{
+	CLEANUP(free_ptr)
+	char *name = xasprintf("%s%s", locator->symfs ? locator->symfs : "", path);
+	const struct foreign_name names[] = {{.path = name, .user = FOREIGN_USER_UNKNOWN}};
+
+	return timed_open(locator->caller, names, ARRAY_SIZE(names), 0, NULL);
+}
+
+struct jitdump *file_locator_open_jitdump(const struct file_locator *locator, pid_t pid,
+					  const char *path, struct jitdump_budget *budget,
+					  bool has_other_time)
+{
+	const struct jitdump_options options = {
+		.caller = locator->caller,
+		.budget = budget,
+		.place = locator->proc ? process_user(locator->proc, pid) : 0,
+		.is_complete = !locator->proc,
+		.has_other_time = has_other_time,
+	};
+	int fd = locator->proc ? jit_dump_open(locator->caller, locator->proc, pid, path)
+			       : open_recorded(locator, path);
+
+	return fd < 0 ? NULL : jitdump_new(fd, &options);
+}

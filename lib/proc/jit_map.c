@@ -58,3 +58,19 @@ int jit_map_open(struct timed_caller *caller, const char *proc, pid_t pid, uid_t
 
 	return timed_open(caller, names, ARRAY_SIZE(names), 0, NULL);
 }
+
+int jit_dump_open(struct timed_caller *caller, const char *proc, pid_t pid, const char *path)
+{
+	uid_t user = process_user(proc, pid);
+	CLEANUP(free_ptr) char *root = xasprintf("%s/%d/root", proc, pid);
+	const struct foreign_name names[] = {
+		{.root = root,
+		 .path = path,
+		 .user = user,
+		 .must_be_owned = true,
+		 .must_not_be_link = true},
+		{.path = path, .user = user, .must_be_owned = true, .must_not_be_link = true},
+	};
+
+	return timed_open(caller, names, ARRAY_SIZE(names), 0, NULL);
+}

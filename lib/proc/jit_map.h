@@ -1,5 +1,6 @@
 /*
- * Opens the list of symbols that a process writes of code that it compiles at run time:
+ * Opens what a process writes of code that it compiles at run time: its jitdump, which it maps, and
+ * its list of symbols:
  * /tmp/perf-PID.map in its own root and with its own pid (the last NSpid of PROC/PID/status), or,
  * when the process has ended, in prof's. Source: tools/perf/Documentation/jit-interface.txt.
  *
@@ -21,5 +22,8 @@ uid_t process_user(const char *proc, pid_t pid);
  * last seen, for one that has ended.
  */
 int jit_map_open(struct timed_caller *caller, const char *proc, pid_t pid, uid_t last_user);
+
+/* The same for a jitdump, whose path is known. */
+int jit_dump_open(struct timed_caller *caller, const char *proc, pid_t pid, const char *path);
 
 #endif

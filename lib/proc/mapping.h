@@ -26,6 +26,7 @@ struct recorded_files {
 	const char *debug_dir; /* debug files by build-id: "/usr/lib/debug" */
 	const char *cache_dir; /* perf's build-id cache: "~/.debug" */
 	bool same_kernel;      /* prof's own vdso stands in unless a build-id contradicts */
+	bool is_monotonic;     /* its times are of CLOCK_MONOTONIC, as those of jitdumps are */
 };
 
 #endif

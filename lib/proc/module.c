@@ -6,6 +6,7 @@
 #include "base/idmap.h"
 #include "base/text.h"
 #include "proc/file_table.h"
+#include "proc/jitdump_format.h"
 
 #include <stdio.h>
 
@@ -20,6 +21,9 @@ enum { FILES_MAX = 16000 };
 
 /* A file takes 20 to 100 us, and milliseconds on a busy machine if a thread of its own opens it. */
 #define OPENING_PER_SECOND_NS (100 * NS_PER_MS)
+
+/* Processes that write jitdumps at the same time. Each costs a descriptor. */
+enum { JITDUMPS_MAX = 128 };
 
 /* Files with the same build-id that are compared; more are made on purpose. */
 enum { SAME_BUILD_ID_MAX = 64 };
@@ -64,6 +68,9 @@ struct modules {
 	uint64_t opening_max_ns;	/* in a second */
 	uint64_t second_ns, opening_ns; /* the present second, and what opening took in it */
 	struct open_files own, foreign;
+	struct jitdump_budget jitdump_budget;
+	unsigned jitdump_count;
+	bool has_other_time; /* samples are not of CLOCK_MONOTONIC */
 };
 
 /* Others need mappings, too: libraries, threads, heaps. */
@@ -95,12 +102,16 @@ struct modules *modules_new(const char *proc)
 
 struct modules *modules_new_recorded(const struct recorded_files *files)
 {
-	return modules_new_with(file_locator_new_recorded(files));
+	struct modules *modules = modules_new_with(file_locator_new_recorded(files));
+
+	modules->has_other_time = !files->is_monotonic;
+	return modules;
 }
 
 static void clear(struct entry *entry)
 {
 	elf_file_free(entry->module.elf);
+	jitdump_free(entry->module.jitdump);
 	free(entry->path);
 	free(entry->problem);
 	free(entry->root_name);
@@ -247,6 +258,11 @@ static module_id jit_of(struct modules *modules, pid_t pid)
 		modules->entries[*id]->user = file_locator_user(modules->locator, pid);
 	}
 	return *id;
+}
+
+module_id modules_jit(struct modules *modules, pid_t pid)
+{
+	return jit_of(modules, pid);
 }
 
 /* The kernel's names of shared memory that was never a file. */
@@ -574,6 +590,29 @@ void modules_use(struct modules *modules, module_id id, pid_t pid, const struct 
 		open_again(modules, pid, mapping, id);
 }
 
+/* A JIT compiler announces its jitdump by mapping it. */
+static module_id new_jitdump(struct modules *modules, pid_t pid, const struct mapping *mapping,
+			     size_t path_len)
+{
+	CLEANUP(free_ptr) char *path = xstrndup(mapping->path, path_len);
+	struct jitdump *jitdump = NULL;
+	module_id id = NO_PROGRAM;
+
+	if (modules->jitdump_count < JITDUMPS_MAX)
+		jitdump = file_locator_open_jitdump(modules->locator, pid, path,
+						    &modules->jitdump_budget,
+						    modules->has_other_time);
+	if (jitdump) {
+		id = add(modules, MODULE_JIT, path, path_len);
+		modules->entries[id]->module.pid = pid;
+		modules->entries[id]->module.jitdump = jitdump;
+		modules->entries[id]->user = file_locator_user(modules->locator, pid);
+		modules->jitdump_count++;
+	}
+	file_table_put(modules->files, mapping, bytes_of(path, path_len), id);
+	return id;
+}
+
 static module_id file_of(struct modules *modules, pid_t pid, const struct mapping *mapping)
 {
 	static const char suffix[] = " (deleted)";
@@ -585,7 +624,9 @@ static module_id file_of(struct modules *modules, pid_t pid, const struct mappin
 
 	if (id == NO_PROGRAM)
 		return jit_of(modules, pid);
-	if (id == IDMAP_NONE || has_changed(modules->entries[id]))
+	if (id == IDMAP_NONE && jitdump_is_named(bytes_of(mapping->path, path_len)))
+		id = new_jitdump(modules, pid, mapping, path_len);
+	else if (id == IDMAP_NONE || has_changed(modules->entries[id]))
 		id = new_file(modules, pid, mapping, path_len, deleted);
 	else if (modules->entries[id]->attempts_left)
 		retry(modules, pid, mapping, id, deleted);
@@ -629,6 +670,8 @@ static void forget(struct modules *modules, module_id id)
 	modules->text_bytes -= strlen(entry->path) + (entry->problem ? strlen(entry->problem) : 0);
 	if (entry->module.elf)
 		list_of(modules, entry)->open--;
+	if (entry->module.jitdump)
+		modules->jitdump_count--;
 	clear(entry);
 	GROW(modules->unused, modules->unused_count, modules->unused_room);
 	modules->unused[modules->unused_count++] = id;
@@ -645,7 +688,7 @@ static void index_again(struct modules *modules)
 
 		if (entry->module.kind == MODULE_FILE)
 			remember_file(modules, id);
-		else if (entry->module.kind == MODULE_JIT)
+		else if (entry->module.kind == MODULE_JIT && !entry->module.jitdump)
 			*idmap_put(&modules->jits, (uint64_t)entry->module.pid, 0) = id;
 	}
 }

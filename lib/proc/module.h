@@ -32,7 +32,8 @@ enum module_kind {
 	MODULE_KERNEL, /* offset is the address */
 	MODULE_VDSO,   /* and the kernel's other user mappings, "[vsyscall]" and "[uprobes]", which
 			  have no ELF file */
-	MODULE_JIT, /* executable memory without an ELF file; offset is the pc; one per process */
+	MODULE_JIT, /* executable memory without an ELF file; offset is the pc; one per process. Or,
+		       with a jitdump, code in it; offset is in the file (jitdump.h) */
 	MODULE_UNKNOWN, /* pc outside all known mappings; offset is the pc; one for all processes */
 };
 
@@ -43,6 +44,7 @@ struct module {
 	struct elf_file *elf; /* NULL if there is no file or it could not be opened */
 	const char *problem;  /* why it could not be opened, one sentence; else NULL */
 	pid_t pid;	      /* MODULE_JIT: the process; else 0 */
+	struct jitdump *jitdump; /* of a MODULE_JIT that is one; else NULL */
 };
 
 struct modules;
@@ -59,6 +61,8 @@ module_id modules_unknown(struct modules *modules);
 /* As address_spaces_set_debug_dir() and address_spaces_debug_files(). */
 void modules_set_debug_dir(struct modules *modules, const char *debug_dir);
 struct debug_files modules_debug_files(const struct modules *modules, module_id id);
+/* The module of a process's JIT code that is in no jitdump. */
+module_id modules_jit(struct modules *modules, pid_t pid);
 /* As address_spaces_open_jit_map(). */
 int modules_open_jit_map(const struct modules *modules, module_id id, const char *proc);
 

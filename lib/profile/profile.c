@@ -165,6 +165,12 @@ frame_id profile_frame(struct profile *profile, uint32_t module, uint64_t offset
 					      .is_return_address = is_return_address});
 }
 
+void profile_move_frame(struct profile *profile, frame_id frame, uint32_t module, uint64_t offset)
+{
+	profile->frames.items[frame].module = module;
+	profile->frames.items[frame].offset = offset;
+}
+
 /* Of the content of a named frame: lines have no padding. */
 static uint64_t hash_named(uint32_t module, uint64_t offset, const struct profile_line *lines,
 			   unsigned count)

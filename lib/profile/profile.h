@@ -152,6 +152,11 @@ void profile_set_source_user(struct profile *profile, uint32_t module, uid_t use
 frame_id profile_frame(struct profile *profile, uint32_t module, uint64_t offset,
 		       bool is_return_address);
 /*
+ * Says where a frame of profile_frame() really is, which was found out late. Another frame may be
+ * there: both stay.
+ */
+void profile_move_frame(struct profile *profile, frame_id frame, uint32_t module, uint64_t offset);
+/*
  * A frame that comes with its lines (at least one): from an interpreter, a JIT, or a file without
  * addresses. Frames with equal module, offset and lines have equal ids. It is never equal to
  * a frame of profile_frame(), even at the same offset.

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "profile/tasks.h"
+#include "symbol/jit_frames.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -106,7 +107,10 @@ void finalize(const struct finalize_options *options, struct finalize_result *re
 	session_end(pipeline->session);
 	report_chainless(options);
 	session_finish(pipeline->session);
-	if (!options->keeps_addresses)
+	if (options->keeps_addresses)
+		jit_frames_settle(pipeline->profile, pipeline->spaces, 0,
+				  profile_frame_count(pipeline->profile));
+	else
 		symbolize_all(options, &ret->symbolized);
 	tasks_label(pipeline->profile);
 	quality_init(&ret->quality, pipeline->profile, session_counts(pipeline->session),

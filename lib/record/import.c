@@ -104,6 +104,17 @@ static struct error *open_recording(struct import *import, int fd)
 	return error_hint(err, "prof reads recordings of perf, pprof profiles and folded stacks");
 }
 
+/* Whether all its events have times of CLOCK_MONOTONIC. */
+static bool is_monotonic(const struct perfdata *perfdata)
+{
+	unsigned count = perfdata_event_count(perfdata);
+
+	for (unsigned i = 0; i < count; i++)
+		if (!perfdata_event(perfdata, i)->is_monotonic)
+			return false;
+	return count;
+}
+
 static void prepare(struct import *import)
 {
 	const struct perfdata_info *info = perfdata_info(import->perfdata);
@@ -128,6 +139,7 @@ static void prepare(struct import *import)
 					      .debug_dir = import->debug_dir,
 					      .cache_dir = cache,
 					      .same_kernel = import->ours,
+					      .is_monotonic = is_monotonic(import->perfdata),
 				      },
 			      .depth = UNWIND_DEPTH_MAX,
 			      .needs_timestamps = import->options->needs_timestamps,

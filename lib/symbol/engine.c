@@ -184,7 +184,9 @@ static void name_listed(const struct piece *piece, struct line_builder *builder)
 	const struct job *job = piece->job;
 
 	for (size_t i = 0; i < job->request->count; i++)
-		job->lines[i] = line_builder_listed(builder, job->source->names[i]);
+		job->lines[i] = line_builder_listed(builder, job->source->names[i],
+						    job->source->lines ? &job->source->lines[i]
+								       : NULL);
 }
 
 static struct inline_chain go_chain(const struct engine *engine, const struct gopclntab *table,

@@ -149,7 +149,8 @@ struct symbolized line_builder_lines(struct line_builder *builder, const struct 
 	return naming;
 }
 
-struct symbolized line_builder_listed(struct line_builder *builder, const char *name)
+struct symbolized line_builder_listed(struct line_builder *builder, const char *name,
+				     const struct listed_line *place)
 {
 	struct symbolized_line *line;
 
@@ -157,6 +158,8 @@ struct symbolized line_builder_listed(struct line_builder *builder, const char *
 		return (struct symbolized){0};
 	line = arena_alloc(&builder->arena, sizeof(*line));
 	*line = (struct symbolized_line){.file = ""};
+	if (place && place->file)
+		*line = (struct symbolized_line){.file = place->file, .line = place->line};
 	set_name(builder, line, name);
 	return (struct symbolized){.lines = line, .count = 1};
 }

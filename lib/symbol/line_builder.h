@@ -39,6 +39,7 @@ struct arena *line_builder_arena(struct line_builder *builder);
 struct symbolized line_builder_lines(struct line_builder *builder, const struct source *source,
 				     uint64_t vaddr, struct inline_chain chain);
 /* A symbol from a list; name may be NULL. */
-struct symbolized line_builder_listed(struct line_builder *builder, const char *name);
+struct symbolized line_builder_listed(struct line_builder *builder, const char *name,
+				     const struct listed_line *line);
 
 #endif

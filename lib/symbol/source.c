@@ -44,6 +44,23 @@ static void open_dwarf(struct source *source, const struct source_options *optio
 		source->problem = SOURCE_SPLIT_DWARF;
 }
 
+static void open_list(struct source *source, const uint64_t *addresses, size_t count)
+{
+	FILE *list = source->module.map;
+	bool is_whole;
+
+	source->names = xcalloc(count, sizeof(*source->names));
+	if (jitdump_names_is(list)) {
+		source->lines = xcalloc(count, sizeof(*source->lines));
+		is_whole = jitdump_names_find(list, addresses, count, &source->arena, source->names,
+					      source->lines);
+	} else {
+		is_whole = perfmap_find(list, addresses, count, &source->arena, source->names);
+	}
+	if (!is_whole)
+		source->problem = SOURCE_LONG_MAP;
+}
+
 void source_open(struct source *source, const struct source_module *module,
 		 const struct source_options *options, const uint64_t *addresses, size_t count)
 {
@@ -53,9 +70,7 @@ void source_open(struct source *source, const struct source_module *module,
 		source->symtab = symtab_new(module->elf, source->debug);
 		source->go = gopclntab_new(module->elf);
 	} else {
-		source->names = xcalloc(count, sizeof(*source->names));
-		if (!perfmap_find(module->map, addresses, count, &source->arena, source->names))
-			source->problem = SOURCE_LONG_MAP;
+		open_list(source, addresses, count);
 	}
 }
 
@@ -75,6 +90,7 @@ void source_close(struct source *source)
 	elf_file_free(source->alt);
 	elf_file_free(source->debug);
 	free(source->names);
+	free(source->lines);
 	arena_deinit(&source->arena);
 	*source = (struct source){0};
 }
@@ -106,7 +122,8 @@ struct name_sources source_names(const struct source *source)
 	struct name_sources names = {0};
 
 	if (!source->symtab)
-		return (struct name_sources){.present = NAMES_LISTED};
+		return (struct name_sources){.present = source->lines ? NAMES_JITDUMP
+								      : NAMES_LISTED};
 	names.present = bits_of(source->module.elf);
 	if (source->go)
 		names.present |= NAMES_GO;

@@ -9,6 +9,7 @@
 #include "dwarf/dwarf.h"
 #include "elf/debugfile.h"
 #include "symbol/gopclntab.h"
+#include "symbol/jitdump_names.h"
 #include "symbol/name_sources.h"
 #include "symbol/symtab.h"
 
@@ -18,7 +19,7 @@
 struct source_module {
 	uint32_t id;			/* the caller's */
 	struct elf_file *elf;		/* NULL: map has its symbols */
-	FILE *map;			/* perf-PID.map */
+	FILE *map;			/* perf-PID.map, or a jitdump */
 	struct debugfile_opener opener; /* open is NULL: it has no debug files, as the vdso */
 };
 
@@ -52,6 +53,7 @@ struct source {
 	struct dwarf *dwarf;	      /* NULL: none, or not asked for yet */
 	bool dwarf_is_open;
 	const char **names; /* of a list: one per address, or NULL */
+	struct listed_line *lines; /* of a jitdump: one per address; else NULL */
 	struct arena arena; /* of names */
 	enum source_problem problem;
 };

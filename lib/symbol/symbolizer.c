@@ -1,6 +1,7 @@
 #include "symbol/symbolizer.h"
 
 #include "symbol/crews.h"
+#include "symbol/jit_frames.h"
 #include "symbol/kernel_names.h"
 #include "symbol/perfmap.h"
 #include "symbol/spellings.h"
@@ -9,6 +10,7 @@
 #include "base/alloc.h"
 #include "base/foreign_file.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 
 /* A frame to symbolize. */
@@ -44,7 +46,7 @@ struct place {
 
 struct symbolizer {
 	struct profile *profile;
-	const struct address_spaces *spaces;
+	struct address_spaces *spaces;
 	struct crews *crews;
 	struct engine *engine; /* NULL: not in this process */
 	struct symbolize_options options;
@@ -157,7 +159,7 @@ static void ask_kernel(const struct symbolizer *symbolizer, struct inquiry *inqu
 	inquiry->problem = kernel_names_find(symbolizer->options.proc, inquiry->addresses,
 					     inquiry->count, line_builder_arena(builder), names);
 	for (size_t i = 0; i < inquiry->count; i++)
-		lines[i] = line_builder_listed(builder, names[i]);
+		lines[i] = line_builder_listed(builder, names[i], NULL);
 	take_result(inquiry, &(struct engine_result){
 				     .lines = lines,
 				     .sources = {.present = NAMES_KERNEL},
@@ -175,11 +177,15 @@ static bool prepare_file(const struct module *module, struct inquiry *inquiry)
 	return module->elf && !inquiry->problem;
 }
 
-static bool prepare_map(const struct symbolizer *symbolizer, pid_t pid, struct inquiry *inquiry)
+static bool prepare_map(const struct symbolizer *symbolizer, const struct module *module,
+			struct inquiry *inquiry)
 {
+	const pid_t pid = module->pid;
 	int fd = -1;
 
-	if (symbolizer->options.proc)
+	if (module->jitdump)
+		fd = fcntl(jitdump_fd(module->jitdump), F_DUPFD_CLOEXEC, 0);
+	else if (symbolizer->options.proc)
 		fd = address_spaces_open_jit_map(symbolizer->spaces, inquiry->module,
 						 symbolizer->options.proc);
 	inquiry->map = fd < 0 ? NULL : fdopen(fd, "r");
@@ -200,7 +206,7 @@ static bool prepare(const struct symbolizer *symbolizer, const struct module *mo
 	case MODULE_VDSO:
 		return prepare_file(module, inquiry);
 	case MODULE_JIT:
-		return prepare_map(symbolizer, module->pid, inquiry);
+		return prepare_map(symbolizer, module, inquiry);
 	case MODULE_KERNEL:
 		ask_kernel(symbolizer, inquiry);
 		return false;
@@ -518,7 +524,7 @@ static struct crews *new_crews(struct symbolizer *symbolizer, unsigned threads)
 	});
 }
 
-struct symbolizer *symbolizer_new(struct profile *profile, const struct address_spaces *spaces,
+struct symbolizer *symbolizer_new(struct profile *profile, struct address_spaces *spaces,
 				  const struct symbolize_options *options)
 {
 	struct symbolizer *symbolizer = xcalloc(1, sizeof(*symbolizer));
@@ -545,6 +551,8 @@ static void begin_run(struct symbolizer *symbolizer)
 	frame_id frames;
 
 	symbolizer->end = profile_frame_count(symbolizer->profile);
+	jit_frames_settle(symbolizer->profile, symbolizer->spaces, symbolizer->named,
+			  symbolizer->end);
 	frames = symbolizer->end - symbolizer->named;
 	symbolizer->target_count = symbolizer->inquiry_count = symbolizer->request_count = 0;
 	symbolizer->places = xcalloc(frames, sizeof(*symbolizer->places));

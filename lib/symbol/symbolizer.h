@@ -6,7 +6,7 @@
  * of its owner's other files, but neither the profile nor anything else.
  *
  * Frames of files are symbolized by an engine (engine.h says in which order of sources), frames of
- * code compiled at run time from perf-PID.map, frames of the kernel by the kernel. A caller's frame
+ * code compiled at run time from their jitdump or perf-PID.map, frames of the kernel by the kernel. A caller's frame
  * is looked up at its address - 1. A function has one name, inlined or not (spellings.h). Frames
  * without a symbol stay without lines. A module that cannot be read loses its symbols and adds one
  * problem to the outcome.
@@ -81,7 +81,7 @@ void symbolize(struct profile *profile, struct address_spaces *spaces,
  */
 struct symbolizer;
 
-struct symbolizer *symbolizer_new(struct profile *profile, const struct address_spaces *spaces,
+struct symbolizer *symbolizer_new(struct profile *profile, struct address_spaces *spaces,
 				  const struct symbolize_options *options);
 void symbolizer_free(struct symbolizer *symbolizer);
 DEFINE_CLEANUP(symbolizer, symbolizer_free)

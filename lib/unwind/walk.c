@@ -19,6 +19,8 @@ bool walk_locate(struct walk *walk, uint64_t pc, struct location *ret)
 	}
 	if (!address_spaces_locate(walk->spaces, walk->pid, walk->time_ns, pc, ret))
 		return false;
+	if (ret->start == ret->end) /* of JIT code that its compiler has not reported yet */
+		return true;
 	recent = &recent[walk->next_recent++ % RECENT_MAPPINGS];
 	*recent = *ret;
 	recent->offset -= pc - ret->start; /* kept for the start of the mapping */

@@ -1,0 +1,273 @@
+#include "symbol/jitdump_names.h"
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "proc/jitdump.h"
+#include "proc/jitdump_format.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What is read of a record at first: all of a load but its code. */
+enum { HEAD_BYTES = 16 << 10 };
+
+/* Debug information of one function; a line takes 20 bytes or more. */
+enum { LINES_BYTES_MAX = 4 << 20 };
+
+/* Of the names and paths that are given; later functions get none. */
+enum { TEXT_BYTES_MAX = 64 << 20 };
+
+/* A reading of the file. */
+struct scan {
+	FILE *file;
+	unsigned char *head; /* of the record at `position` */
+	uint64_t position;
+	bool is_v8;
+	uint64_t debug_at;    /* the last debug information … */
+	size_t debug_bytes;   /* … 0: none */
+	struct arena *arena;
+	size_t text_bytes;
+};
+
+/* A line of debug information: it holds from its address on. */
+struct entry {
+	uint64_t address;
+	uint32_t index; /* among the function's */
+	uint32_t line;
+	struct bytes file;
+};
+
+static struct bytes read_head(struct scan *scan)
+{
+	if (fseeko(scan->file, (off_t)scan->position, SEEK_SET) < 0)
+		return (struct bytes){0};
+	return bytes_of(scan->head, fread(scan->head, 1, HEAD_BYTES, scan->file));
+}
+
+static bool begin(struct scan *scan)
+{
+	struct jitdump_header header;
+
+	if (!jitdump_read_header(read_head(scan), &header))
+		return false;
+	scan->position = header.size_bytes;
+	scan->is_v8 = header.is_v8;
+	return true;
+}
+
+static const char *keep_text(struct scan *scan, struct bytes text)
+{
+	size_t len = bytes_left(&text);
+
+	if (scan->text_bytes + len >= TEXT_BYTES_MAX)
+		return NULL;
+	scan->text_bytes += len + 1;
+	return arena_strndup(scan->arena, (const char *)text.at, len);
+}
+
+/* The next load; false at the end. *record_at: where its record begins. */
+static bool next_load(struct scan *scan, struct jitdump_load *ret, uint64_t *record_at)
+{
+	struct jitdump_record record;
+
+	scan->debug_bytes = 0;
+	while (scan->position < JITDUMP_BYTES_MAX) {
+		struct bytes head = read_head(scan);
+
+		*record_at = scan->position;
+		if (!jitdump_read_record(head, &record) || record.kind == JITDUMP_CLOSE)
+			return false;
+		scan->position += record.size_bytes;
+		if (record.kind == JITDUMP_LOAD && jitdump_read_load(head, ret))
+			return true;
+		if (record.kind == JITDUMP_DEBUG_INFO) {
+			scan->debug_at = *record_at;
+			scan->debug_bytes = record.size_bytes;
+		}
+	}
+	return false;
+}
+
+/* --- Lines ----------------------------------------------------------------------------------- */
+
+static int by_address(const void *left, const void *right)
+{
+	const struct entry *a = left, *b = right;
+
+	if (a->address != b->address)
+		return a->address < b->address ? -1 : 1;
+	return (a->index > b->index) - (a->index < b->index);
+}
+
+/* The bytes "\xff" stand for the path of the entry before. */
+static bool read_entry(struct bytes *from, const struct entry *before, struct entry *ret)
+{
+	ret->address = bytes_u64(from);
+	ret->line = bytes_u32(from);
+	bytes_skip(from, 4); /* discriminator; V8's column */
+	ret->file = bytes_text(from);
+	if (before && bytes_are(ret->file, "\xff"))
+		ret->file = before->file;
+	return bytes_ok(from) && ret->file.at;
+}
+
+/* What V8 adds (jitdump_format.h); the caller frees the result. */
+static struct entry *read_entries(const struct scan *scan, struct bytes from, uint64_t address,
+				  size_t *ret_count)
+{
+	const uint64_t shift = scan->is_v8 ? 64 : 0;
+	struct entry *entries = NULL, entry;
+	size_t count = 0, room = 0;
+	uint64_t left;
+
+	bytes_skip(&from, JITDUMP_RECORD_BYTES);
+	if (bytes_u64(&from) != address)
+		return NULL;
+	for (left = bytes_u64(&from);
+	     left && read_entry(&from, count ? &entries[count - 1] : NULL, &entry); left--) {
+		entry.address -= shift;
+		entry.index = (uint32_t)count;
+		GROW(entries, count, room);
+		entries[count++] = entry;
+	}
+	if (count)
+		qsort(entries, count, sizeof(*entries), by_address);
+	*ret_count = count;
+	return entries;
+}
+
+static const struct entry *entry_of(const struct entry *entries, size_t count, uint64_t pc)
+{
+	size_t low = 0, high = count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (entries[middle].address <= pc)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low ? &entries[low - 1] : NULL;
+}
+
+/* Offsets of one function. */
+struct piece {
+	const struct jitdump_load *load;
+	uint64_t code_at; /* in the file */
+	const uint64_t *offsets;
+	size_t count;
+};
+
+static void give_lines(struct scan *scan, const struct piece *piece, struct listed_line *lines)
+{
+	CLEANUP(free_ptr) unsigned char *bytes = NULL;
+	CLEANUP(free_ptr) struct entry *entries = NULL;
+	const struct entry *last = NULL;
+	const char *file = NULL;
+	size_t count = 0, len;
+
+	if (!scan->debug_bytes || scan->debug_bytes > LINES_BYTES_MAX ||
+	    fseeko(scan->file, (off_t)scan->debug_at, SEEK_SET) < 0)
+		return;
+	bytes = xmalloc(scan->debug_bytes);
+	len = fread(bytes, 1, scan->debug_bytes, scan->file);
+	entries = read_entries(scan, bytes_of(bytes, len), piece->load->address, &count);
+	for (size_t i = 0; i < piece->count; i++) {
+		uint64_t pc = piece->load->address + (piece->offsets[i] - piece->code_at);
+		const struct entry *entry = entry_of(entries, count, pc);
+
+		if (!entry)
+			continue;
+		if (!last || last->file.at != entry->file.at)
+			file = keep_text(scan, entry->file);
+		lines[i] = (struct listed_line){.file = file, .line = entry->line};
+		last = entry;
+	}
+}
+
+/* --- Names ----------------------------------------------------------------------------------- */
+
+static void scan_deinit(struct scan *scan)
+{
+	free(scan->head);
+}
+
+bool jitdump_names_is(FILE *file)
+{
+	CLEANUP(scan_deinit) struct scan scan = {.file = file, .head = xmalloc(HEAD_BYTES)};
+	bool is_jitdump = begin(&scan);
+
+	rewind(file);
+	return is_jitdump;
+}
+
+/* The offsets from `first` on that are before `end`. */
+static size_t count_before(const uint64_t *offsets, size_t count, size_t first, uint64_t end)
+{
+	size_t next = first;
+
+	while (next < count && offsets[next] < end)
+		next++;
+	return next - first;
+}
+
+bool jitdump_names_find(FILE *file, const uint64_t *offsets, size_t count, struct arena *arena,
+			const char **names, struct listed_line *lines)
+{
+	CLEANUP(scan_deinit)
+	struct scan scan = {.file = file, .head = xmalloc(HEAD_BYTES), .arena = arena};
+	struct jitdump_load load;
+	uint64_t at;
+	size_t next = 0;
+
+	memset(names, 0, count * sizeof(*names));
+	memset(lines, 0, count * sizeof(*lines));
+	if (!begin(&scan))
+		return true;
+	while (next < count && next_load(&scan, &load, &at)) {
+		struct piece piece = {.load = &load, .code_at = at + load.code_at};
+		const char *name;
+
+		next += count_before(offsets, count, next, piece.code_at);
+		piece.offsets = offsets + next;
+		piece.count = count_before(offsets, count, next,
+					   piece.code_at + load.size_bytes);
+		if (!piece.count)
+			continue;
+		name = keep_text(&scan, load.name);
+		for (size_t i = 0; i < piece.count; i++)
+			names[next + i] = name;
+		give_lines(&scan, &piece, lines + next);
+		next += piece.count;
+	}
+	return scan.position < JITDUMP_BYTES_MAX;
+}
+
+size_t jitdump_functions_find(FILE *file, const uint64_t *offsets, size_t count,
+			      struct arena *arena, struct jitdump_function **ret)
+{
+	CLEANUP(scan_deinit)
+	struct scan scan = {.file = file, .head = xmalloc(HEAD_BYTES), .arena = arena};
+	size_t next = 0, found = 0, room = 0;
+	struct jitdump_load load;
+	uint64_t at;
+
+	*ret = NULL;
+	if (!begin(&scan))
+		return 0;
+	while (next < count && next_load(&scan, &load, &at)) {
+		uint64_t start = at + load.code_at, end = start + load.size_bytes;
+		size_t inside;
+
+		next += count_before(offsets, count, next, start);
+		inside = count_before(offsets, count, next, end);
+		next += inside;
+		if (!inside)
+			continue;
+		GROW(*ret, found, room);
+		(*ret)[found++] = (struct jitdump_function){
+			.start = start, .end = end, .name = keep_text(&scan, load.name)};
+	}
+	return found;
+}
