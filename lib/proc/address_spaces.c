@@ -35,8 +35,8 @@ enum { MODULES_BYTES_FEW = 8 << 20, MODULES_BYTES_MAX = 96 << 20 };
 struct space {
 	pid_t pid;
 	struct regions regions;
-	size_t counted;	  /* of its regions, in address_spaces.regions_count */
-	uint64_t used_ns; /* its last change or sample */
+	size_t counted;	   /* of its regions, in address_spaces.regions_count */
+	uint64_t used_ns;  /* its last change or sample */
 	module_id jitdump; /* of its JIT code; IDMAP_NONE: it has none */
 	bool uses_jitdump; /* it has samples in it */
 	/* The fork that created the process, and its own last fork: for mappings reported late. */

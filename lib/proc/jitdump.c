@@ -53,7 +53,7 @@ struct jitdump {
 	uint64_t position; /* of the next record */
 	uint64_t last_ns;  /* the latest time in it */
 	uint64_t looked_ns;
-	uint64_t used; /* of the budget */
+	uint64_t used;	    /* of the budget */
 	struct load *loads; /* in the order of the file */
 	uint32_t load_count, load_room;
 	struct link *links;
@@ -403,8 +403,7 @@ static bool locate_open(struct jitdump *jitdump, uint64_t pc, uint64_t time_ns, 
 		open->first_ns = time_ns;
 	if (time_ns > open->last_ns)
 		open->last_ns = time_ns;
-	*ret = (struct jitdump_place){
-		.offset = JITDUMP_OPEN | (uint64_t)*id << 1};
+	*ret = (struct jitdump_place){.offset = JITDUMP_OPEN | (uint64_t)*id << 1};
 	return true;
 }
 

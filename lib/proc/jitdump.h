@@ -40,8 +40,8 @@ struct jitdump_budget {
 struct jitdump_options {
 	struct timed_caller *caller;
 	struct jitdump_budget *budget; /* outlives it */
-	uint64_t place;	     /* as in struct timed_call */
-	bool is_complete;    /* a recorded file: it will not grow */
+	uint64_t place;		       /* as in struct timed_call */
+	bool is_complete;	       /* a recorded file: it will not grow */
 	bool has_other_time; /* samples have times of another clock than CLOCK_MONOTONIC */
 };
 

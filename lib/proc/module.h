@@ -39,11 +39,11 @@ enum module_kind {
 
 struct module {
 	enum module_kind kind;
-	const char *path;     /* as mapped, without " (deleted)": "/usr/bin/x", "[vdso]",
-				 "[kernel.kallsyms]", "[jit]", "[unknown]" */
-	struct elf_file *elf; /* NULL if there is no file or it could not be opened */
-	const char *problem;  /* why it could not be opened, one sentence; else NULL */
-	pid_t pid;	      /* MODULE_JIT: the process; else 0 */
+	const char *path;	 /* as mapped, without " (deleted)": "/usr/bin/x", "[vdso]",
+				    "[kernel.kallsyms]", "[jit]", "[unknown]" */
+	struct elf_file *elf;	 /* NULL if there is no file or it could not be opened */
+	const char *problem;	 /* why it could not be opened, one sentence; else NULL */
+	pid_t pid;		 /* MODULE_JIT: the process; else 0 */
 	struct jitdump *jitdump; /* of a MODULE_JIT that is one; else NULL */
 };
 

@@ -23,8 +23,8 @@ struct scan {
 	unsigned char *head; /* of the record at `position` */
 	uint64_t position;
 	bool is_v8;
-	uint64_t debug_at;    /* the last debug information … */
-	size_t debug_bytes;   /* … 0: none */
+	uint64_t debug_at;  /* the last debug information … */
+	size_t debug_bytes; /* … 0: none */
 	struct arena *arena;
 	size_t text_bytes;
 };
@@ -231,8 +231,7 @@ bool jitdump_names_find(FILE *file, const uint64_t *offsets, size_t count, struc
 
 		next += count_before(offsets, count, next, piece.code_at);
 		piece.offsets = offsets + next;
-		piece.count = count_before(offsets, count, next,
-					   piece.code_at + load.size_bytes);
+		piece.count = count_before(offsets, count, next, piece.code_at + load.size_bytes);
 		if (!piece.count)
 			continue;
 		name = keep_text(&scan, load.name);

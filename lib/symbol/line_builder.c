@@ -150,7 +150,7 @@ struct symbolized line_builder_lines(struct line_builder *builder, const struct 
 }
 
 struct symbolized line_builder_listed(struct line_builder *builder, const char *name,
-				     const struct listed_line *place)
+				      const struct listed_line *place)
 {
 	struct symbolized_line *line;
 

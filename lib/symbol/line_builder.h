@@ -40,6 +40,6 @@ struct symbolized line_builder_lines(struct line_builder *builder, const struct 
 				     uint64_t vaddr, struct inline_chain chain);
 /* A symbol from a list; name may be NULL. */
 struct symbolized line_builder_listed(struct line_builder *builder, const char *name,
-				     const struct listed_line *line);
+				      const struct listed_line *line);
 
 #endif

@@ -52,9 +52,9 @@ struct source {
 	struct gopclntab *go;	      /* NULL: not a Go program */
 	struct dwarf *dwarf;	      /* NULL: none, or not asked for yet */
 	bool dwarf_is_open;
-	const char **names; /* of a list: one per address, or NULL */
+	const char **names;	   /* of a list: one per address, or NULL */
 	struct listed_line *lines; /* of a jitdump: one per address; else NULL */
-	struct arena arena; /* of names */
+	struct arena arena;	   /* of names */
 	enum source_problem problem;
 };
 

@@ -199,8 +199,8 @@ static void names_from_symbol_lists_are_demangled(void **state)
 {
 	(void)state;
 	CLEANUP(fixture_deinit) struct fixture fixture = fixture_new();
-	struct symbolized rust = line_builder_listed(fixture.builder,
-						     "_RNvCskwGfYPst2Cb_3foo4init [rust_module]", NULL);
+	struct symbolized rust = line_builder_listed(
+		fixture.builder, "_RNvCskwGfYPst2Cb_3foo4init [rust_module]", NULL);
 
 	assert_int_equal(rust.count, 1);
 	assert_string_equal(rust.lines[0].name, "foo::init [rust_module]");

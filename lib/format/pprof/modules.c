@@ -70,6 +70,18 @@ struct pprof_place pprof_modules_place(struct pprof_modules *modules, uint64_t m
 	return (struct pprof_place){mapping->module, address - mapping->start + mapping->offset};
 }
 
+/* "jit-PID.dump": what a JIT compiler writes of its code (proc/jitdump.h). */
+static bool is_jitdump(const char *path)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	size_t digits;
+
+	if (strncmp(name, "jit-", 4) != 0)
+		return false;
+	digits = strspn(name + 4, "0123456789");
+	return digits && !strcmp(name + 4 + digits, ".dump");
+}
+
 static enum profile_module_kind module_kind(const char *path)
 {
 	static const struct {
@@ -90,6 +102,8 @@ static enum profile_module_kind module_kind(const char *path)
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
 		if (!strncmp(path, kinds[i].start, strlen(kinds[i].start)))
 			return kinds[i].kind;
+	if (is_jitdump(path))
+		return PROFILE_MODULE_JIT;
 	return *path ? PROFILE_MODULE_FILE : PROFILE_MODULE_UNKNOWN;
 }
 

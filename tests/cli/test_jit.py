@@ -1,0 +1,127 @@
+"""Names of code that programs compile at run time: jitdumps (node --perf-prof, python -X perf_jit) and perf maps."""
+
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from conftest import BUILD
+from lacking import tool
+from profiles import Pprof, Stacks, assert_rooted
+
+TARGET = BUILD / "tests/targets/recompiled"
+SHARES = {("run_first", "first"): 0.3, ("run_second", "second"): 0.4, ("run_moved", "moved"): 0.3}
+UNNAMED = re.compile(r"\[(jit|jit-\d+\.dump)\+0x[0-9a-f]+\]")
+
+NODE = """
+    function innermost(n) { let t = 0; for (let i = 0; i < n; i++) t = (t * 31 + i) | 0; return t; }
+    function middle(n) { return innermost(n) + 1; }
+    function outer(n) { return middle(n) + 1; }
+    /* Wrong types throw optimised code away. */
+    function generic(x) { let t = 0; for (let i = 0; i < 100; i++) t += x.value; return t; }
+    const shapes = [{value: 1}, {value: 1.5}, {value: "a"}, {other: 0, value: 2}];
+    const end = process.cpuUsage().user + 1500000;
+    let sum = 0, round = 0, text = "";
+    while (process.cpuUsage().user < end) {
+        for (let i = 0; i < 100; i++) sum += outer(1000);
+        text = generic(shapes[round++ >> 7 & 3]);
+        new Function("n", `let s = ${round}; for (let k = 0; k < n; k++) s = (s * ${round} + k) | 0; return s`)(3000);
+    }
+    """
+
+
+def jit_frames(stacks):
+    """The frames of JIT code, named or not, of folded stacks with their kinds."""
+    return [frame for frames in stacks.counts.elements() for frame in frames if frame.endswith("_[j]")]
+
+
+def assert_shares(stacks):
+    for names, share in SHARES.items():
+        assert abs(stacks.share("main", *names) - share) < 0.07, (names, stacks.hottest())
+    wrong = sum(stacks.holding(caller, name) for caller, _ in SHARES for _, name in SHARES if (caller, name) not in SHARES)
+    assert wrong <= 0.01 * stacks.total, stacks.hottest()
+    assert_rooted(stacks)
+
+
+# late: each function is reported when the next one takes its place.
+@pytest.mark.parametrize("mode", ["dump", "late"])
+def test_functions_that_had_one_address_one_after_the_other_have_their_own_names(prof, mode):
+    assert_shares(prof.record("-F", "999", "--", TARGET, "1", mode).stacks)
+
+
+def test_a_recording_of_perf_finds_the_names_by_its_times(prof):
+    subprocess.run([tool("perf"), "record", "-q", "-k", "mono", "--call-graph", "dwarf,1024", "-F", "999", "-e", "cpu-clock", "-o", "perf.data",
+                    TARGET, "1", "dump"], check=True, cwd=prof.folder, capture_output=True)
+    result = prof("convert", "perf.data", "-o", "out.folded")
+    assert result.returncode == 0, result.stderr
+    assert_shares(Stacks.read(prof.folder / "out.folded"))
+
+
+def test_a_recording_of_another_clock_has_the_last_names(prof):
+    subprocess.run([tool("perf"), "record", "-q", "-F", "999", "-e", "cpu-clock", "-o", "perf.data", TARGET, "0.5", "dump"], check=True,
+                   cwd=prof.folder, capture_output=True)
+    result = prof("convert", "perf.data", "-o", "out.folded")
+    assert result.returncode == 0, result.stderr
+    stacks = Stacks.read(prof.folder / "out.folded")
+    assert stacks.share("moved") > 0.9, stacks.hottest()
+
+
+def test_the_lines_of_the_code_are_shown(prof):
+    pprof = prof.record("-F", "999", "--", TARGET, "0.5", "dump").pprof
+    lines = {(pprof.strings[function.name], pprof.strings[function.filename], line.line)
+             for location in pprof.message.location for line in location.line
+             for function in [pprof.functions[line.function_id]]}
+    assert {("first", "recompiled.jit", 11), ("second", "recompiled.jit", 21)} & lines
+    assert {line for name, file, line in lines if name == "first"} <= {10, 11}
+    assert {file for name, file, line in lines if name == "moved"} == {""}
+
+
+def test_code_of_a_jitdump_stays_jit_code_in_a_profile(prof):
+    prof.record("-F", "999", "--", TARGET, "0.5", "dump")
+    result = prof("convert", "record.pb.gz", "--annotate", "-o", "again.folded")
+    assert result.returncode == 0, result.stderr
+    frames = jit_frames(Stacks.read(prof.folder / "again.folded"))
+    assert {"first_[j]", "second_[j]", "moved_[j]"} == set(frames)
+
+
+@pytest.fixture
+def script(tmp_path):
+    path = tmp_path / "jit.js"
+    path.write_text(NODE)
+    return path
+
+
+def assert_named(prof, *command):
+    result = prof("record", "-F", "999", "-o", "out.folded", "-o", "out.pb.gz", "--annotate", "--", *command)
+    assert result.returncode == 0, result.stderr
+    stacks = Stacks.read(prof.folder / "out.folded")
+    frames = jit_frames(stacks)
+    unnamed = [frame for frame in frames if UNNAMED.match(frame)]
+    assert len(frames) > 300 and len(unnamed) <= 0.01 * len(frames), stacks.hottest()
+    return stacks
+
+
+def test_code_of_node_has_its_names_and_lines(prof, client, script):
+    stacks = assert_named(prof, client("node"), "--perf-prof", "--interpreted-frames-native-stack", "--no-turbo-inlining", script)
+    hot = stacks.count(lambda frames: any(re.match(r"JS:\*innermost \S*jit\.js:\d+:\d+_\[j\]", frame) for frame in frames))
+    assert hot > 0.1 * stacks.total, stacks.hottest()
+    pprof = Pprof.read(prof.folder / "out.pb.gz")
+    lines = {line.line for location in pprof.message.location for line in location.line
+             if "innermost" in pprof.strings[pprof.functions[line.function_id].name]}
+    assert 2 in lines, lines
+    assert stacks.count(lambda frames: frames[1] == "[truncated]") <= 0.02 * stacks.total, stacks.hottest()
+
+
+def test_code_of_python_has_its_names(prof, tmp_path):
+    python = shutil.which("python3.13")
+    if not python or subprocess.run([python, "-X", "perf_jit", "-c", ""], cwd=tmp_path, capture_output=True, check=False).returncode:
+        pytest.skip("python3.13 is missing, which no package of Debian 12 has")
+    program = tmp_path / "program.py"
+    program.write_text("import time\n"
+                       "def inner(n):\n    return sum(i * i for i in range(n))\n"
+                       "def outer(n):\n    return inner(n) + inner(n)\n"
+                       "end = time.process_time() + 1\nwhile time.process_time() < end:\n    outer(2000)\n")
+    stacks = assert_named(prof, python, "-X", "perf_jit", program)
+    both = stacks.count(lambda frames: [frame for frame in frames if frame.startswith(("py::inner:", "py::outer:"))][:1] != [])
+    assert both > 0.8 * stacks.total, stacks.hottest()

@@ -1,0 +1,323 @@
+#include "proc/jitdump.h"
+
+#include "base/alloc.h"
+#include "symbol/jitdump_names.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { PC = 0x7000, CODE_BYTES = 32, RECORD_BYTES_MAX = 256 };
+
+/* A file that its process writes. */
+struct fixture {
+	int fd;
+	struct timed_caller *caller;
+	struct jitdump_budget budget;
+	struct jitdump *jitdump;
+};
+
+static void write_bytes(const struct fixture *fixture, const void *bytes, size_t len)
+{
+	assert_int_equal(write(fixture->fd, bytes, len), len);
+}
+
+static void write_record(const struct fixture *fixture, uint32_t kind, uint64_t time_ns,
+			 const void *body, size_t len)
+{
+	const uint32_t head[] = {kind, (uint32_t)(16 + len)};
+
+	write_bytes(fixture, head, sizeof(head));
+	write_bytes(fixture, &time_ns, sizeof(time_ns));
+	write_bytes(fixture, body, len);
+}
+
+/* Returns the offset of its code in the file. */
+static uint64_t write_load(const struct fixture *fixture, uint64_t time_ns, uint64_t address,
+			   const char *name)
+{
+	const uint64_t fields[] = {0, address, address, CODE_BYTES, 1};
+	unsigned char body[RECORD_BYTES_MAX] = {0};
+	size_t len = sizeof(fields);
+
+	memcpy(body, fields, sizeof(fields));
+	memcpy(body + len, name, strlen(name) + 1);
+	len += strlen(name) + 1 + CODE_BYTES;
+	write_record(fixture, 0, time_ns, body, len);
+	return (uint64_t)lseek(fixture->fd, 0, SEEK_END) - CODE_BYTES;
+}
+
+static void write_move(const struct fixture *fixture, uint64_t time_ns, uint64_t from, uint64_t to)
+{
+	const uint64_t fields[] = {0, to, from, to, CODE_BYTES, 1};
+
+	write_record(fixture, 1, time_ns, fields, sizeof(fields));
+}
+
+static void write_header(const struct fixture *fixture, uint32_t padding, uint64_t flags)
+{
+	const uint32_t words[] = {0x4a695444, 1, 40, 62, padding, 7};
+	const uint64_t time_ns = 1;
+
+	write_bytes(fixture, words, sizeof(words));
+	write_bytes(fixture, &time_ns, sizeof(time_ns));
+	write_bytes(fixture, &flags, sizeof(flags));
+}
+
+static struct fixture fixture_new(void)
+{
+	struct fixture fixture = {.fd = memfd_create("jitdump", MFD_CLOEXEC),
+				  .caller = timed_caller_new()};
+
+	assert_true(fixture.fd >= 0);
+	return fixture;
+}
+
+static void open_jitdump(struct fixture *fixture, bool is_complete, bool has_other_time)
+{
+	fixture->jitdump = jitdump_new(dup(fixture->fd), &(struct jitdump_options){
+								 .caller = fixture->caller,
+								 .budget = &fixture->budget,
+								 .is_complete = is_complete,
+								 .has_other_time = has_other_time,
+							 });
+}
+
+static void fixture_deinit(struct fixture *fixture)
+{
+	jitdump_free(fixture->jitdump);
+	assert_int_equal(fixture->budget.used, 0);
+	timed_caller_free(fixture->caller);
+	close_fd(&fixture->fd);
+}
+
+/* Where it is, as far as the file has come; settled if the file had not. */
+static uint64_t place_of(const struct fixture *fixture, uint64_t pc, uint64_t time_ns)
+{
+	struct jitdump_place place;
+	uint64_t settled;
+
+	assert_true(jitdump_locate(fixture->jitdump, pc, time_ns, &place));
+	if (!(place.offset & JITDUMP_OPEN))
+		return place.offset;
+	assert_true(jitdump_settle(fixture->jitdump, place.offset, &settled));
+	return settled;
+}
+
+static void each_generation_of_an_address_has_its_own_place(void **state)
+{
+	(void)state;
+	CLEANUP(fixture_deinit) struct fixture fixture = fixture_new();
+	uint64_t first, second;
+
+	write_header(&fixture, 0, 0);
+	first = write_load(&fixture, 100, PC, "first");
+	second = write_load(&fixture, 200, PC, "second");
+	write_load(&fixture, 300, PC + 4096, "last");
+	open_jitdump(&fixture, false, false);
+	assert_int_equal(place_of(&fixture, PC + 3, 150), first + 3);
+	assert_int_equal(place_of(&fixture, PC + 3, 250), second + 3);
+	assert_int_equal(place_of(&fixture, PC + 3, 400), second + 3);
+}
+
+static void code_that_runs_before_it_is_reported_is_found(void **state)
+{
+	(void)state;
+	CLEANUP(fixture_deinit) struct fixture fixture = fixture_new();
+	uint64_t first;
+
+	write_header(&fixture, 0, 0);
+	first = write_load(&fixture, 100, PC, "first");
+	write_load(&fixture, 200, PC, "second");
+	open_jitdump(&fixture, false, false);
+	assert_int_equal(place_of(&fixture, PC, 50), first);
+}
+
+static void moved_code_keeps_its_bytes(void **state)
+{
+	(void)state;
+	CLEANUP(fixture_deinit) struct fixture fixture = fixture_new();
+	uint64_t first, second;
+
+	write_header(&fixture, 0, 0);
+	first = write_load(&fixture, 100, PC, "first");
+	write_move(&fixture, 200, PC, PC + 8192);
+	second = write_load(&fixture, 300, PC, "second");
+	open_jitdump(&fixture, false, false);
+	assert_int_equal(place_of(&fixture, PC + 8192 + 5, 250), first + 5);
+	assert_int_equal(place_of(&fixture, PC + 5, 350), second + 5);
+}
+
+static void a_function_that_is_written_later_is_settled_at_the_end(void **state)
+{
+	(void)state;
+	CLEANUP(fixture_deinit) struct fixture fixture = fixture_new();
+	struct jitdump_place first, second;
+	uint64_t offset, settled;
+
+	write_header(&fixture, 0, 0);
+	open_jitdump(&fixture, false, false);
+	assert_true(jitdump_locate(fixture.jitdump, PC + 1, 150, &first));
+	assert_true(first.offset & JITDUMP_OPEN);
+	assert_true(first.offset % 2 == 0);
+	assert_false(jitdump_settle(fixture.jitdump, first.offset, &settled));
+	assert_int_equal(settled, PC + 1);
+	offset = write_load(&fixture, 100, PC, "first");
+	jitdump_read_on(fixture.jitdump);
+	/* The file may have another one by then, which is not there yet. */
+	assert_true(jitdump_locate(fixture.jitdump, PC + 1, 250, &second));
+	assert_true(second.offset & JITDUMP_OPEN);
+	assert_true(second.offset != first.offset);
+	write_load(&fixture, 200, PC, "second");
+	jitdump_read_on(fixture.jitdump);
+	assert_true(jitdump_settle(fixture.jitdump, first.offset, &settled));
+	assert_int_equal(settled, offset + 1);
+	assert_true(jitdump_settle(fixture.jitdump, second.offset, &settled));
+	assert_int_not_equal(settled, offset + 1);
+}
+
+static void half_of_a_record_is_awaited(void **state)
+{
+	(void)state;
+	CLEANUP(fixture_deinit) struct fixture fixture = fixture_new();
+	uint64_t size;
+
+	write_header(&fixture, 0, 0);
+	write_load(&fixture, 100, PC, "first");
+	size = (uint64_t)lseek(fixture.fd, 0, SEEK_END);
+	assert_int_equal(ftruncate(fixture.fd, (off_t)size - CODE_BYTES - 4), 0);
+	open_jitdump(&fixture, false, false);
+	jitdump_read_on(fixture.jitdump);
+	assert_int_equal(jitdump_count(fixture.jitdump), 0);
+	lseek(fixture.fd, 40, SEEK_SET);
+	write_load(&fixture, 100, PC, "first");
+	jitdump_read_on(fixture.jitdump);
+	assert_int_equal(jitdump_count(fixture.jitdump), 1);
+}
+
+static void a_recorded_file_says_at_once_what_it_lacks(void **state)
+{
+	(void)state;
+	CLEANUP(fixture_deinit) struct fixture fixture = fixture_new();
+	struct jitdump_place place;
+	uint64_t first;
+
+	write_header(&fixture, 0, 0);
+	first = write_load(&fixture, 100, PC, "first");
+	open_jitdump(&fixture, true, false);
+	assert_false(jitdump_locate(fixture.jitdump, PC + CODE_BYTES, 150, &place));
+	assert_int_equal(place_of(&fixture, PC, 150), first);
+	assert_int_equal(place_of(&fixture, PC, 1000), first);
+}
+
+static void without_a_common_clock_the_last_generation_counts(void **state)
+{
+	(void)state;
+	CLEANUP(fixture_deinit) struct fixture fixture = fixture_new();
+	uint64_t second;
+
+	write_header(&fixture, 0, 0);
+	write_load(&fixture, 100, PC, "first");
+	second = write_load(&fixture, 200, PC, "second");
+	open_jitdump(&fixture, true, true);
+	assert_int_equal(place_of(&fixture, PC, 150), second);
+}
+
+static void another_file_is_not_read(void **state)
+{
+	(void)state;
+	CLEANUP(fixture_deinit) struct fixture fixture = fixture_new();
+	static const char text[] = "this is not a jitdump, though its name says that it is one";
+	struct jitdump_place place;
+
+	write_bytes(&fixture, text, sizeof(text));
+	open_jitdump(&fixture, false, false);
+	assert_false(jitdump_locate(fixture.jitdump, PC, 150, &place));
+}
+
+/* Each of a megabyte, which is a hole. */
+static void what_a_file_claims_is_bounded(void **state)
+{
+	(void)state;
+	CLEANUP(fixture_deinit) struct fixture fixture = fixture_new();
+	enum { MOVES = 100000 };
+
+	write_header(&fixture, 0, 0);
+	for (unsigned i = 0; i < 2; i++) {
+		const uint64_t fields[] = {0, PC, PC, 1 << 28, 1};
+		const uint32_t head[] = {0, 16 + sizeof(fields) + 2 + (1 << 28)};
+		const uint64_t time_ns = 100;
+
+		write_bytes(&fixture, head, sizeof(head));
+		write_bytes(&fixture, &time_ns, sizeof(time_ns));
+		write_bytes(&fixture, fields, sizeof(fields));
+		write_bytes(&fixture, "f", 2);
+		lseek(fixture.fd, 1 << 28, SEEK_CUR);
+	}
+	for (unsigned i = 0; i < MOVES; i++) {
+		const uint64_t fields[] = {0, PC, PC, PC, 1 << 28, 1};
+
+		write_record(&fixture, 1, 100, fields, sizeof(fields));
+	}
+	open_jitdump(&fixture, false, false);
+	jitdump_read_on(fixture.jitdump);
+	assert_true(jitdump_count(fixture.jitdump) < MOVES);
+	assert_true(fixture.budget.used <= 2 << 20);
+}
+
+static void names_and_lines_are_found_by_the_place_of_the_code(void **state)
+{
+	(void)state;
+	CLEANUP(fixture_deinit) struct fixture fixture = fixture_new();
+	struct {
+		uint64_t address, count, first;
+		uint32_t line, column;
+		char file[5];
+	} __attribute__((packed)) debug = {PC, 1, PC + 4, 12, 3, "a.js"};
+	uint64_t first, second;
+	CLEANUP(close_file) FILE *file = NULL;
+	struct listed_line lines[4];
+	const char *names[4];
+	struct arena arena = {0};
+
+	write_header(&fixture, 0, 0);
+	write_record(&fixture, 2, 100, &debug, sizeof(debug));
+	first = write_load(&fixture, 100, PC, "first");
+	second = write_load(&fixture, 200, PC, "second");
+	file = fdopen(dup(fixture.fd), "r");
+	assert_true(jitdump_names_is(file));
+	assert_true(jitdump_names_find(
+		file, (uint64_t[]){first, first + 4, second + 4, second + CODE_BYTES}, 4, &arena,
+		names, lines));
+	assert_string_equal(names[0], "first");
+	assert_null(lines[0].file);
+	assert_string_equal(names[1], "first");
+	assert_string_equal(lines[1].file, "a.js");
+	assert_int_equal(lines[1].line, 12);
+	/* Lines are those of the next function only. */
+	assert_string_equal(names[2], "second");
+	assert_null(lines[2].file);
+	assert_null(names[3]);
+	arena_deinit(&arena);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_generation_of_an_address_has_its_own_place),
+		cmocka_unit_test(code_that_runs_before_it_is_reported_is_found),
+		cmocka_unit_test(moved_code_keeps_its_bytes),
+		cmocka_unit_test(a_function_that_is_written_later_is_settled_at_the_end),
+		cmocka_unit_test(half_of_a_record_is_awaited),
+		cmocka_unit_test(a_recorded_file_says_at_once_what_it_lacks),
+		cmocka_unit_test(without_a_common_clock_the_last_generation_counts),
+		cmocka_unit_test(another_file_is_not_read),
+		cmocka_unit_test(what_a_file_claims_is_bounded),
+		cmocka_unit_test(names_and_lines_are_found_by_the_place_of_the_code),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
