@@ -1,7 +1,6 @@
 #include "cmd/module_code.h"
 
 #include "base/alloc.h"
-#include "base/text.h"
 #include "proc/file_locator.h"
 #include "symbol/code_lister.h"
 
@@ -9,23 +8,6 @@
 #include <string.h>
 
 #define DEBUG_DIR "/usr/lib/debug"
-
-/* False if it is not a build-id: other producers of pprof files store other strings there. */
-static bool build_id_of(const char *hex, struct build_id *ret)
-{
-	*ret = (struct build_id){0};
-	for (; *hex; hex += 2) {
-		const char digits[] = {hex[0], hex[1], '\0'}, *at = digits;
-		uint64_t byte;
-
-		if (ret->len == BUILD_ID_MAX || !hex[1] || !text_hex(&at, &byte) || *at) {
-			ret->len = 0;
-			return false;
-		}
-		ret->bytes[ret->len++] = (uint8_t)byte;
-	}
-	return true;
-}
 
 static struct file_locator *new_locator(const struct input_options *options)
 {
@@ -46,7 +28,7 @@ static struct located_file find_file(const struct file_locator *locator,
 	const char *path = profile_string(profile, module->path);
 	struct mapping mapping = {.path = path};
 
-	build_id_of(profile_string(profile, module->build_id), &mapping.build_id);
+	build_id_from_hex(profile_string(profile, module->build_id), &mapping.build_id);
 	if (module->segment_count) {
 		mapping.offset = module->segments[0].offset;
 		mapping.end = module->segments[0].size_bytes;

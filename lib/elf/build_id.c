@@ -1,11 +1,29 @@
 #include "elf/build_id.h"
 
+#include "base/text.h"
+
 #include <elf.h>
 #include <stdio.h>
 
 bool build_id_equal(const struct build_id *a, const struct build_id *b)
 {
 	return a->len == b->len && memcmp(a->bytes, b->bytes, a->len) == 0;
+}
+
+bool build_id_from_hex(const char *hex, struct build_id *ret)
+{
+	*ret = (struct build_id){0};
+	for (; *hex; hex += 2) {
+		const char digits[] = {hex[0], hex[1], '\0'}, *at = digits;
+		uint64_t byte;
+
+		if (ret->len == BUILD_ID_MAX || !hex[1] || !text_hex(&at, &byte) || *at) {
+			ret->len = 0;
+			return false;
+		}
+		ret->bytes[ret->len++] = (uint8_t)byte;
+	}
+	return true;
 }
 
 void build_id_hex(const struct build_id *id, char hex[BUILD_ID_HEX_BYTES])

@@ -16,6 +16,9 @@ struct build_id {
 
 /* A missing build-id (len 0) equals nothing, not even another missing one. */
 bool build_id_equal(const struct build_id *a, const struct build_id *b);
+/* From hexadecimal digits; false, with len 0, if the text is anything else: pprof files of other
+ * producers have other strings in their place. */
+bool build_id_from_hex(const char *hex, struct build_id *ret);
 /* In hexadecimal, as in file names; "" if the build-id is missing. */
 void build_id_hex(const struct build_id *id, char hex[BUILD_ID_HEX_BYTES]);
 

@@ -2,6 +2,7 @@
 #ifndef PROF_SYMBOL_NAME_SOURCES_H
 #define PROF_SYMBOL_NAME_SOURCES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* The sources that a module has, as a set of bits, whether or not an address was found in them. */
@@ -24,6 +25,7 @@ struct name_sources {
 	const char *debug_file; /* the separate debug file's path; NULL: none was found */
 	uint32_t split_units;	/* DWARF units that are in other files … */
 	uint32_t missing_units; /* … of which those that were asked for and not found */
+	bool is_rust;		/* rustc has compiled some of it, as .comment says */
 };
 
 #endif

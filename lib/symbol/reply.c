@@ -97,6 +97,7 @@ static void put_sources(struct text *text, const struct name_sources *sources)
 	put_number(text, sources->present);
 	put_number(text, sources->split_units);
 	put_number(text, sources->missing_units);
+	put_number(text, sources->is_rust);
 	put_string(text, debug_file, strnlen(debug_file, REPLY_STRING_BYTES_MAX));
 }
 
@@ -189,6 +190,7 @@ static void read_sources(struct reply *reply, struct bytes *from)
 	reply->sources.present = take_number(from, NAMES_ALL);
 	reply->sources.split_units = take_number(from, UINT32_MAX);
 	reply->sources.missing_units = take_number(from, reply->sources.split_units);
+	reply->sources.is_rust = take_number(from, 1);
 	path = bytes_sub(from, take_number(from, REPLY_STRING_BYTES_MAX));
 	if (bytes_left(&path) && !memchr(path.at, '\0', bytes_left(&path)))
 		reply->debug_file = xstrndup((const char *)path.at, bytes_left(&path));

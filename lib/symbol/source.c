@@ -4,6 +4,11 @@
 
 #include "base/alloc.h"
 
+#include <string.h>
+
+/* Each object file of a program may add a line to .comment, equal ones once. */
+enum { COMMENT_BYTES_MAX = 64 << 10 };
+
 static bool has_section(struct elf_file *elf, const char *name)
 {
 	return elf && elf_file_has_section(elf, name);
@@ -117,6 +122,16 @@ static uint32_t bits_of(struct elf_file *elf)
 	return bits;
 }
 
+static bool is_rust(struct elf_file *elf)
+{
+	static const char compiler[] = "rustc version ";
+	struct bytes comment = elf_file_section(elf, ".comment").data;
+	size_t len = bytes_left(&comment);
+
+	return len && memmem(comment.at, len < COMMENT_BYTES_MAX ? len : COMMENT_BYTES_MAX,
+			     compiler, strlen(compiler));
+}
+
 struct name_sources source_names(const struct source *source)
 {
 	struct name_sources names = {0};
@@ -125,6 +140,7 @@ struct name_sources source_names(const struct source *source)
 		return (struct name_sources){.present = source->lines ? NAMES_JITDUMP
 								      : NAMES_LISTED};
 	names.present = bits_of(source->module.elf);
+	names.is_rust = is_rust(source->module.elf);
 	if (source->go)
 		names.present |= NAMES_GO;
 	if (source->debug_is_embedded) {

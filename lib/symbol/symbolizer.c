@@ -471,6 +471,7 @@ static void list_modules(const struct symbolizer *symbolizer, struct symbolize_o
 		};
 		if (!inquiry->reply)
 			continue;
+		module->is_read = true;
 		module->sources = reply_sources(inquiry->reply);
 		if (module->sources.debug_file)
 			module->debug_file = xstrdup(module->sources.debug_file);

@@ -55,6 +55,7 @@ struct symbolize_problem {
 /* What has named a module. */
 struct symbolized_module {
 	uint32_t module;
+	bool is_read; /* else a problem says why not */
 	struct name_sources sources;
 	char *debug_file; /* of sources */
 	size_t frames;	  /* that were looked up … */

@@ -1,0 +1,127 @@
+#include "cmd/doctor/module_list.h"
+
+#include "base/alloc.h"
+#include "base/text.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum jit jit_of_path(const char *path)
+{
+	static const struct {
+		const char *name;
+		enum jit jit;
+	} known[] = {
+		{"node", JIT_NODE},	{"nodejs", JIT_NODE},	   {"libnode", JIT_NODE},
+		{"python", JIT_PYTHON}, {"libpython", JIT_PYTHON}, {"java", JIT_JAVA},
+		{"libjvm", JIT_JAVA},	{"dotnet", JIT_DOTNET},	   {"libcoreclr", JIT_DOTNET},
+		{"ruby", JIT_RUBY},	{"libruby", JIT_RUBY},	   {"beam", JIT_ERLANG},
+	};
+	const char *name = strrchr(path, '/');
+
+	name = name ? name + 1 : path;
+	/* "python3.11", "libjvm.so" */
+	for (size_t i = 0; i < ARRAY_SIZE(known); i++)
+		if (text_begins(name, known[i].name) && !isalpha(name[strlen(known[i].name)]))
+			return known[i].jit;
+	return JIT_UNKNOWN;
+}
+
+struct listed_module *module_list_add(struct module_list *list, enum profile_module_kind kind,
+				      const char *path, const char *build_id)
+{
+	GROW(list->items, list->count, list->room);
+	list->items[list->count] = (struct listed_module){
+		.kind = kind,
+		.path = xstrdup(path),
+		.build_id = xstrdup(build_id),
+	};
+	return &list->items[list->count++];
+}
+
+static const struct symbolized_module *find_module(const struct symbolize_outcome *outcome,
+						   uint32_t id)
+{
+	for (size_t i = 0; i < outcome->module_count; i++)
+		if (outcome->modules[i].module == id)
+			return &outcome->modules[i];
+	return NULL;
+}
+
+static const char *find_problem(const struct symbolize_outcome *outcome, uint32_t id)
+{
+	for (size_t i = 0; i < outcome->problem_count; i++)
+		if (outcome->problems[i].module == id)
+			return outcome->problems[i].text;
+	return NULL;
+}
+
+/* Of a file that is two modules one may have found more. */
+static void add_sources(struct listed_module *module, const struct symbolized_module *symbolized)
+{
+	module->is_read = true;
+	module->sources.present |= symbolized->sources.present;
+	module->sources.is_rust |= symbolized->sources.is_rust;
+	module->sources.split_units += symbolized->sources.split_units;
+	module->sources.missing_units += symbolized->sources.missing_units;
+	if (symbolized->debug_file && !module->debug_file)
+		module->debug_file = xstrdup(symbolized->debug_file);
+	module->sources.debug_file = module->debug_file;
+}
+
+void listed_module_set_sources(struct listed_module *module,
+			       const struct symbolize_outcome *outcome, uint32_t id)
+{
+	const struct symbolized_module *symbolized = find_module(outcome, id);
+	const char *problem = find_problem(outcome, id);
+
+	if (symbolized && symbolized->is_read)
+		add_sources(module, symbolized);
+	if (problem && !module->problem)
+		module->problem = xstrdup(problem);
+}
+
+static int compare(uint64_t left, uint64_t right)
+{
+	return (left < right) - (left > right);
+}
+
+static int by_cost(const void *left, const void *right)
+{
+	const struct listed_module *a = left, *b = right;
+	int order = compare(a->unnamed, b->unnamed);
+
+	if (!order)
+		order = compare(a->state, b->state);
+	if (!order)
+		order = compare(a->lineless, b->lineless);
+	if (!order)
+		order = compare(a->samples, b->samples);
+	if (!order)
+		order = compare(a->size_bytes, b->size_bytes);
+	return order ? order : strcmp(a->path, b->path);
+}
+
+void module_list_sort(struct module_list *list)
+{
+	if (list->count)
+		qsort(list->items, list->count, sizeof(*list->items), by_cost);
+}
+
+void module_list_deinit(struct module_list *list)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		struct listed_module *module = &list->items[i];
+
+		free(module->path);
+		free(module->build_id);
+		free(module->debug_file);
+		free(module->problem);
+		free(module->package);
+		free(module->missing);
+		free(module->command);
+	}
+	free(list->items);
+	*list = (struct module_list){0};
+}
