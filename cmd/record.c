@@ -16,6 +16,7 @@
 #include "cmd/trusted_user.h"
 #include "cmd/ui/message.h"
 #include "cmd/words.h"
+#include "record/java_maps.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -440,6 +441,15 @@ static int write_outputs(struct run *run)
 	return status;
 }
 
+/* Before a command that prof has started gets SIGTERM. */
+static void ask_java(const struct run *run)
+{
+	const struct listener listener = record_messages(true, false);
+
+	if (run->options.asks_java && has_programs(run))
+		java_maps_ask(recorder_pipeline(run->recording.recorder), &listener);
+}
+
 static int record(struct run *run)
 {
 	struct recording *recording = &run->recording;
@@ -453,6 +463,7 @@ static int record(struct run *run)
 	run->sampling_cpu_ns = clock_own_cpu_ns();
 	if (run->programs)
 		run->programs->stop(run->programs->user);
+	ask_java(run);
 	recording_stop_command(recording);
 	/* For a child that writes: it gets on while this process stands still. */
 	signal_guard_begin(recording->signals.guard, SIGNAL_PHASE_WAITING);

@@ -25,6 +25,7 @@ struct record_options {
 	struct checkpoint_interval checkpoint;
 	struct output_options output;
 	struct fail_conditions conditions;  /* of quality_share(), that make prof fail */
+	bool asks_java;			    /* running JVMs for the names of their code */
 	struct option_list without_meaning; /* options of perf that were taken and do nothing */
 };
 

@@ -1,0 +1,109 @@
+#include "record/java_attach.h"
+
+#include "base/clock.h"
+#include "lacking.h"
+
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static const uid_t nobody = 65534;
+
+static enum java_answer ask(pid_t pid, struct elf_file *libjvm)
+{
+	struct java_attach attach = java_attach_start(pid, libjvm,
+						      clock_now_ns() + 10 * NS_PER_SECOND);
+
+	return java_attach_wait(&attach);
+}
+
+/* This program: no virtual machine. */
+static struct elf_file *open_self(void)
+{
+	struct elf_file *elf = NULL;
+
+	error_free(elf_file_open(open("/proc/self/exe", O_RDONLY | O_CLOEXEC), "self", &elf));
+	assert_non_null(elf);
+	return elf;
+}
+
+/* SIGQUIT would end it. */
+static pid_t start_process(void)
+{
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		signal(SIGQUIT, SIG_DFL);
+		while (true)
+			pause();
+	}
+	return pid;
+}
+
+static int end_process(pid_t pid)
+{
+	int status;
+
+	kill(pid, SIGTERM);
+	waitpid(pid, &status, 0);
+	return WTERMSIG(status);
+}
+
+static void a_process_without_hotspot_gets_no_signal(void **state)
+{
+	pid_t pid = start_process();
+	struct elf_file *elf = open_self();
+
+	(void)state;
+	assert_int_equal(ask(pid, elf), JAVA_NO_JVM);
+	assert_int_equal(end_process(pid), SIGTERM);
+	elf_file_free(elf);
+}
+
+static void a_process_that_has_ended_is_reported(void **state)
+{
+	pid_t pid = start_process();
+	struct elf_file *elf = open_self();
+
+	(void)state;
+	end_process(pid);
+	assert_int_equal(ask(pid, elf), JAVA_ENDED);
+	elf_file_free(elf);
+}
+
+static void a_process_of_another_user_is_left_alone(void **state)
+{
+	pid_t pid = start_process(), asking;
+	struct elf_file *elf = open_self();
+	int status;
+
+	(void)state;
+	if (geteuid() != 0)
+		RETURN_LACKING("root");
+	asking = fork();
+	if (asking == 0)
+		_exit(setresgid(nobody, nobody, nobody) || setresuid(nobody, nobody, nobody)
+			      ? 99
+			      : (int)ask(pid, elf));
+	waitpid(asking, &status, 0);
+	assert_int_equal(WEXITSTATUS(status), JAVA_FOREIGN);
+	assert_int_equal(end_process(pid), SIGTERM);
+	elf_file_free(elf);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_process_without_hotspot_gets_no_signal),
+		cmocka_unit_test(a_process_that_has_ended_is_reported),
+		cmocka_unit_test(a_process_of_another_user_is_left_alone),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
