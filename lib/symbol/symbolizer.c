@@ -177,6 +177,31 @@ static bool prepare_file(const struct module *module, struct inquiry *inquiry)
 	return module->elf && !inquiry->problem;
 }
 
+static bool has_java(const struct address_spaces *spaces)
+{
+	for (module_id id = 0; id < address_spaces_module_count(spaces); id++) {
+		const struct module *module = address_spaces_module(spaces, id);
+		const char *slash = module->kind == MODULE_FILE ? strrchr(module->path, '/') : NULL;
+
+		if (slash && strcmp(slash, "/libjvm.so") == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Why code that was made at run time has no names. */
+static char *nameless_code(const struct symbolizer *symbolizer, pid_t pid)
+{
+	const char *java = "";
+
+	if (has_java(symbolizer->spaces))
+		java = "for Java (JDK 17 and later), record it with --java while it runs, or start "
+		       "it with -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit; else ";
+	return xasprintf("code that process %d made at run time has no names: %slet it write "
+			 "/tmp/perf-%d.map (node --perf-basic-prof, python -X perf)",
+			 pid, java, pid);
+}
+
 static bool prepare_map(const struct symbolizer *symbolizer, const struct module *module,
 			struct inquiry *inquiry)
 {
@@ -190,10 +215,7 @@ static bool prepare_map(const struct symbolizer *symbolizer, const struct module
 						 symbolizer->options.proc);
 	inquiry->map = fd < 0 ? NULL : fdopen(fd, "r");
 	if (!inquiry->map)
-		inquiry->problem = xasprintf(
-			"code that process %d made at run time has no names: let it write "
-			"/tmp/perf-%d.map (node --perf-basic-prof, python -X perf)",
-			pid, pid);
+		inquiry->problem = nameless_code(symbolizer, pid);
 	return inquiry->map;
 }
 

@@ -98,7 +98,7 @@ def chain(classes, started):
 def descendants(pid):
     try:
         children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):
         children = []
     return [pid, *(one for child in children for one in descendants(int(child)))]
 
@@ -106,7 +106,7 @@ def descendants(pid):
 def ticks_of(pid):
     try:
         stat = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):
         return 0
     return int(stat[11]) + int(stat[12])
 
@@ -156,8 +156,10 @@ def test_a_running_program_names_its_compiled_code(prof, chain):
 
 def test_without_the_option_a_program_is_not_asked(prof, chain):
     process = chain()
-    stacks = prof.record("-F", "499", "--duration", "1", "-p", process.pid).stacks
-    assert compiled(stacks)[1] > 0.3 * stacks.total, stacks.hottest()
+    recording = prof.record("-F", "499", "--duration", "1", "-p", process.pid)
+    assert compiled(recording.stacks)[1] > 0.3 * recording.stacks.total, recording.stacks.hottest()
+    assert f"process {process.pid} made at run time has no names: for Java" in recording.result.stderr
+    assert "--java" in recording.result.stderr and "-XX:+DumpPerfMapAtExit" in recording.result.stderr
     assert not Path(f"/tmp/.java_pid{process.pid}").exists() and not Path(f"/tmp/perf-{process.pid}.map").exists()
 
 

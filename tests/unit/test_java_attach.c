@@ -1,6 +1,7 @@
 #include "record/java_attach.h"
 
 #include "base/clock.h"
+#include "elf/elf_file.h"
 #include "lacking.h"
 
 #include <fcntl.h>
