@@ -12,6 +12,10 @@
 		     option_true, offsetof(type, member.no_inlines)),                              \
 		OPTION_ENTRY(0, "debug-dir", "DIR",                                                \
 			     "look for separate debug files in DIR (default /usr/lib/debug)",      \
-			     option_string, offsetof(type, member.debug_dir))
+			     option_string, offsetof(type, member.debug_dir)),                     \
+		OPTION_ENTRY(0, "kernel-lines", NULL,                                              \
+			     "show lines and inlined functions of the kernel, from its vmlinux "   \
+			     "and modules with debug information",                                 \
+			     option_true, offsetof(type, member.kernel_lines))
 
 #endif

@@ -108,6 +108,59 @@ bool unpack_xz(struct bytes from, size_t max_bytes, void **ret, size_t *len)
 	return false;
 }
 
+#ifdef HAVE_ZSTD
+/* Room for what comes next; false if there is too much already. */
+static bool grow(char **to, size_t *room, size_t max_bytes)
+{
+	size_t more = *room < max_bytes / 2 ? *room * 2 : max_bytes;
+	char *grown = more > *room ? realloc(*to, more) : NULL;
+
+	if (!grown)
+		return false;
+	*to = grown;
+	*room = more;
+	return true;
+}
+#endif
+
+bool unpack_zstd_stream(struct bytes from, size_t max_bytes, void **ret, size_t *len)
+{
+#ifdef HAVE_ZSTD
+	ZSTD_DCtx *inflater = ZSTD_createDCtx();
+	ZSTD_inBuffer in = {.src = from.at, .size = bytes_left(&from)};
+	size_t room = max_bytes < 1 << 20 ? max_bytes : 1 << 20, left = 1;
+	char *to = malloc(room);
+	ZSTD_outBuffer out = {.dst = to, .size = room};
+
+	while (inflater && to && left && !ZSTD_isError(left)) {
+		size_t done = in.pos + out.pos;
+
+		left = ZSTD_decompressStream(inflater, &out, &in);
+		if (out.pos == out.size && left && !ZSTD_isError(left)) {
+			if (!grow(&to, &room, max_bytes))
+				break;
+			out.dst = to;
+			out.size = room;
+		} else if (in.pos + out.pos == done) {
+			break; /* the end is missing */
+		}
+	}
+	ZSTD_freeDCtx(inflater);
+	if (!left && in.pos == in.size) {
+		*ret = to;
+		*len = out.pos;
+		return true;
+	}
+	free(to);
+#else
+	(void)from;
+	(void)max_bytes;
+	(void)ret;
+	(void)len;
+#endif
+	return false;
+}
+
 #ifdef HAVE_LIBDEFLATE
 /* The maximum compression ratio of deflate; a file that claims more is malformed. */
 #define MOST_UNFOLDED 1032

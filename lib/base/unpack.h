@@ -1,6 +1,6 @@
 /*
- * Decompresses whole blocks: zlib and zstd of a known size (sections of ELF files), xz, and gzip
- * files. libdeflate, if prof was built with it, takes 2/5 of zlib's time.
+ * Decompresses whole blocks: zlib and zstd of a known size (sections of ELF files), xz, zstd and
+ * gzip files. libdeflate, if prof was built with it, takes 2/5 of zlib's time.
  */
 #ifndef PROF_BASE_UNPACK_H
 #define PROF_BASE_UNPACK_H
@@ -17,6 +17,9 @@ bool unpack(enum unpack_kind kind, struct bytes from, void *to, size_t len);
  * max_bytes.
  */
 bool unpack_xz(struct bytes from, size_t max_bytes, void **ret, size_t *len);
+
+/* The same of a zstd stream, which need not contain its size. */
+bool unpack_zstd_stream(struct bytes from, size_t max_bytes, void **ret, size_t *len);
 
 /*
  * Decompresses all members of a gzip file and ignores zeros after a member. The caller frees *ret.

@@ -5,12 +5,15 @@
 #include "elf/classes.h"
 #include "elf/file_origin.h"
 #include "elf/packed_section.h"
+#include "elf/relocatable.h"
 
 #include <endian.h>
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+
+enum relocation { NOT_RELOCATED, RELOCATED, NOT_RELOCATABLE };
 
 struct elf_file {
 	unsigned char *data;
@@ -32,7 +35,8 @@ struct elf_file {
 	bool changed;
 
 	Elf64_Shdr *sections;
-	struct bytes *unpacked;		   /* by section; empty: not used yet, or not compressed */
+	struct bytes *unpacked;		   /* by section; empty: not used yet, or as in the file */
+	enum relocation *relocated;	   /* by section */
 	size_t section_count, names_index; /* the section with the names of all */
 	void *names;
 	struct bytes section_names;
@@ -270,8 +274,11 @@ static void load_sections(struct elf_file *elf)
 	elf->sections_loaded = true;
 	elf->section_count = read_sections(elf, &copies, SIZE_MAX, &elf->sections);
 	elf->unpacked = calloc(elf->section_count, sizeof(*elf->unpacked));
-	if (!elf->unpacked)
+	elf->relocated = calloc(elf->section_count, sizeof(*elf->relocated));
+	if (!elf->unpacked || !elf->relocated)
 		elf->section_count = 0;
+	if (elf->header.e_type == ET_REL)
+		relocatable_lay_out(elf->sections, elf->section_count);
 	if (elf->names_index < elf->section_count)
 		load_section_names(elf);
 }
@@ -432,6 +439,7 @@ struct elf_file *elf_file_share(const struct elf_file *elf)
 	shared->sections_loaded = false;
 	shared->sections = NULL;
 	shared->unpacked = NULL;
+	shared->relocated = NULL;
 	shared->names = NULL;
 	shared->section_names = bytes_of(NULL, 0);
 	shared->budget = NULL;
@@ -459,6 +467,7 @@ void elf_file_free(struct elf_file *elf)
 	for (size_t i = 0; elf->sections_loaded && i < elf->section_count; i++)
 		free((void *)(uintptr_t)elf->unpacked[i].at);
 	free(elf->unpacked);
+	free(elf->relocated);
 	free_data(elf);
 	free(elf->segments);
 	free(elf->sections);
@@ -732,6 +741,81 @@ static bool find_unpacked(struct elf_file *elf, size_t index, struct bytes raw, 
 	return unpacked->at;
 }
 
+/* The section with the relocations of another one; 0 if there is none. */
+static size_t relocations_of(const struct elf_file *elf, size_t index)
+{
+	if (elf->header.e_type != ET_REL || elf->sections[index].sh_flags & SHF_ALLOC)
+		return 0;
+	for (size_t i = 1; i < elf->section_count; i++)
+		if (elf->sections[i].sh_type == SHT_RELA && elf->sections[i].sh_info == index)
+			return i;
+	return 0;
+}
+
+static struct bytes section_bytes(const struct elf_file *elf, size_t index)
+{
+	const Elf64_Shdr *section = &elf->sections[index];
+
+	if (section->sh_type == SHT_NOBITS || section->sh_flags & SHF_COMPRESSED)
+		return (struct bytes){.overrun = true};
+	return part(elf, section->sh_offset, section->sh_size);
+}
+
+/* A copy of a section within the budget; allocates. */
+static void *copy_section(struct elf_file *elf, struct bytes raw)
+{
+	size_t len = bytes_left(&raw);
+	void *to = NULL;
+
+	if (!unpack_budget_take(budget_of(elf), elf->origin.is_foreign, len))
+		return NULL;
+	to = malloc(len ? len : 1);
+	if (to && elf_file_copy(elf, raw, to)) {
+		elf->unpacked_bytes += len;
+		return to;
+	}
+	unpack_budget_give(budget_of(elf), elf->origin.is_foreign, len);
+	free(to);
+	return NULL;
+}
+
+/* Relocates a section, once. False if that cannot be done. */
+static bool relocate(struct elf_file *elf, size_t index, size_t relocations, struct bytes raw,
+		     struct bytes *ret)
+{
+	struct bytes *relocated = &elf->unpacked[index];
+	size_t symbols = elf->sections[relocations].sh_link;
+	struct relocations all = {
+		.sections = elf->sections,
+		.section_count = elf->section_count,
+		.machine = elf->header.e_machine,
+	};
+	void *data;
+
+	*ret = *relocated;
+	if (elf->relocated[index] != NOT_RELOCATED)
+		return elf->relocated[index] == RELOCATED;
+	elf->relocated[index] = NOT_RELOCATABLE;
+	if (elf->is_32 || symbols >= elf->section_count)
+		return false;
+	all.entries = section_bytes(elf, relocations);
+	all.symbols = section_bytes(elf, symbols);
+	/* What was decompressed is a copy already. */
+	data = relocated->at ? (void *)(uintptr_t)relocated->at : copy_section(elf, raw);
+	if (!data)
+		return false;
+	*relocated = bytes_of(data, bytes_left(&raw));
+	if (!bytes_ok(&all.entries) || !bytes_ok(&all.symbols) ||
+	    !relocatable_apply(&all, data, bytes_left(&raw))) {
+		free(data);
+		*relocated = (struct bytes){0};
+	}
+	*ret = *relocated;
+	if (relocated->at)
+		elf->relocated[index] = RELOCATED;
+	return relocated->at;
+}
+
 /* 0 if there is none. */
 static size_t find_section(struct elf_file *elf, const char *name, bool *is_zdebug)
 {
@@ -756,7 +840,7 @@ struct elf_file_section elf_file_section(struct elf_file *elf, const char *name)
 	const Elf64_Shdr *section;
 	struct bytes raw;
 	bool is_zdebug;
-	size_t index = find_section(elf, name, &is_zdebug);
+	size_t index = find_section(elf, name, &is_zdebug), relocations;
 
 	if (!index)
 		return ret;
@@ -772,7 +856,20 @@ struct elf_file_section elf_file_section(struct elf_file *elf, const char *name)
 		ret.unreadable = !find_unpacked(elf, index, raw, is_zdebug, &ret.data);
 	else
 		ret.data = raw;
+	relocations = ret.unreadable ? 0 : relocations_of(elf, index);
+	if (relocations && !relocate(elf, index, relocations, ret.data, &ret.data)) {
+		ret.data = (struct bytes){0};
+		ret.unreadable = true;
+	}
 	return ret;
+}
+
+uint64_t elf_file_symbol_vaddr(struct elf_file *elf, const Elf64_Sym *symbol)
+{
+	if (elf->header.e_type != ET_REL)
+		return symbol->st_value;
+	load_sections(elf);
+	return relocatable_symbol(symbol, elf->sections, elf->section_count);
 }
 
 void elf_file_release(const struct elf_file *elf, struct bytes part)

@@ -25,6 +25,7 @@
 #include "elf/build_id.h"
 #include "elf/unpack_budget.h"
 
+#include <elf.h>
 #include <sys/types.h>
 
 /* A PT_LOAD segment. */
@@ -109,6 +110,12 @@ bool elf_file_vaddr_to_offset(const struct elf_file *elf, uint64_t vaddr, uint64
  * file.
  */
 struct elf_file_section elf_file_section(struct elf_file *elf, const char *name);
+/*
+ * The vaddr of a symbol of .symtab or .dynsym. A relocatable file (ET_REL, a kernel module) has
+ * none before it is loaded: prof gives its sections vaddrs one after the other (relocatable.h),
+ * which elf_file_section() and elf_file_code() know, and relocates its DWARF to them.
+ */
+uint64_t elf_file_symbol_vaddr(struct elf_file *elf, const Elf64_Sym *symbol);
 /* Whether the section exists; decompresses nothing. */
 bool elf_file_has_section(struct elf_file *elf, const char *name);
 

@@ -466,8 +466,6 @@ static bool is_of_interest(struct perfdata *perfdata, struct record *record)
 	case RECORD_SAMPLE:
 		return record->sample.event != FILE_EVENT_SILENT;
 	case RECORD_MMAP:
-		if (record->pid == -1)
-			return false;
 		give_build_id(&perfdata->header.build_ids, &record->mmap);
 		return true;
 	case RECORD_LOST:

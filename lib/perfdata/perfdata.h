@@ -2,9 +2,9 @@
  * Reads a perf.data file or pipe, compressed or not, as a source of records.
  *
  * Records are given out in time order, as by sampler_next() (reorder.h). Mappings of the kernel
- * and of its modules, and records that perf writes for itself, are left out. Times are of perf's
- * clock; in a recording without times they are the numbers of the records. Memory stays below 100
- * MB for any size of recording.
+ * and of its modules are of process -1. Records that perf writes for itself are left out. Times are
+ * of perf's clock; in a recording without times they are the numbers of the records. Memory stays
+ * below 100 MB for any size of recording.
  *
  * An incomplete recording (perf was killed, the disk was full) or a damaged one gives what can be
  * read, and a problem that says so. Source: tools/perf/Documentation/perf.data-file-format.txt.

@@ -2,6 +2,8 @@
 
 #include "base/alloc.h"
 #include "base/idmap.h"
+#include "base/text.h"
+#include "proc/kernel_map.h"
 #include "proc/maps.h"
 #include "proc/regions.h"
 
@@ -48,6 +50,9 @@ struct space {
 struct address_spaces {
 	char *proc; /* NULL: for a recording */
 	struct modules *modules;
+	struct kernel_map *kernel;
+	char *release;			 /* of a recording's kernel; NULL: unknown */
+	struct build_id kernel_build_id; /* … */
 	struct space **spaces;
 	uint32_t count, room;
 	struct idmap by_pid;  /* index into spaces */
@@ -57,12 +62,22 @@ struct address_spaces {
 	unsigned maps_until_bound;
 };
 
+/* The directory that has proc/ and sys/; the caller frees it. NULL: it is not known. */
+static char *root_of(const char *proc)
+{
+	size_t len = strlen(proc), own = strlen("/proc");
+
+	return len >= own && !strcmp(proc + len - own, "/proc") ? xstrndup(proc, len - own) : NULL;
+}
+
 struct address_spaces *address_spaces_new(const char *proc)
 {
+	CLEANUP(free_ptr) char *root = root_of(proc);
 	struct address_spaces *spaces = xcalloc(1, sizeof(*spaces));
 
 	spaces->proc = xstrdup(proc);
 	spaces->modules = modules_new(proc);
+	spaces->kernel = kernel_map_new(root, spaces->modules);
 	return spaces;
 }
 
@@ -71,6 +86,9 @@ struct address_spaces *address_spaces_new_recorded(const struct recorded_files *
 	struct address_spaces *spaces = xcalloc(1, sizeof(*spaces));
 
 	spaces->modules = modules_new_recorded(files);
+	spaces->kernel = kernel_map_new(files->same_kernel ? "" : NULL, spaces->modules);
+	spaces->release = files->release ? xstrdup(files->release) : NULL;
+	spaces->kernel_build_id = files->kernel_build_id;
 	return spaces;
 }
 
@@ -88,7 +106,9 @@ void address_spaces_free(struct address_spaces *spaces)
 		space_free(spaces->spaces[i]);
 	free(spaces->spaces);
 	idmap_deinit(&spaces->by_pid);
+	kernel_map_free(spaces->kernel);
 	modules_free(spaces->modules);
+	free(spaces->release);
 	free(spaces->proc);
 	free(spaces);
 }
@@ -497,6 +517,35 @@ bool address_spaces_settle(struct address_spaces *spaces, module_id id, uint64_t
 module_id address_spaces_kernel(struct address_spaces *spaces)
 {
 	return modules_kernel(spaces->modules);
+}
+
+module_id address_spaces_kernel_at(struct address_spaces *spaces, uint64_t pc)
+{
+	return kernel_map_find(spaces->kernel, pc);
+}
+
+void address_spaces_map_kernel(struct address_spaces *spaces, const struct mapping *mapping)
+{
+	kernel_map_add(spaces->kernel, mapping);
+}
+
+struct error *address_spaces_open_kernel_image(const struct address_spaces *spaces, module_id id,
+					       struct kernel_image *ret)
+{
+	const struct kernel_image_query query = {
+		.range = kernel_map_range(spaces->kernel, id),
+		.root = kernel_map_root(spaces->kernel),
+		.release = spaces->release,
+		.build_id = spaces->kernel_build_id,
+		.places = modules_debug_files(spaces->modules, id).places,
+	};
+
+	if (!query.range)
+		return error_hint(error_new("it is not known where the kernel's code is"),
+				  kernel_map_root(spaces->kernel)
+					  ? "run as root, or: sudo sysctl kernel.kptr_restrict=0"
+					  : NULL);
+	return kernel_image_open(&query, ret);
 }
 
 void address_spaces_set_files_max(struct address_spaces *spaces, unsigned max)

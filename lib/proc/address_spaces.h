@@ -14,6 +14,7 @@
 #ifndef PROF_PROC_ADDRESS_SPACES_H
 #define PROF_PROC_ADDRESS_SPACES_H
 
+#include "proc/kernel_image.h"
 #include "proc/module.h"
 
 #include <stdbool.h>
@@ -88,8 +89,15 @@ bool address_spaces_find_file(struct address_spaces *spaces, pid_t pid, uint64_t
 void address_spaces_read_jitdumps(struct address_spaces *spaces);
 bool address_spaces_settle(struct address_spaces *spaces, module_id id, uint64_t offset,
 			   struct location *ret);
-/* The module of kernel addresses. */
+/* The module of the kernel itself. */
 module_id address_spaces_kernel(struct address_spaces *spaces);
+/* The module of a kernel address: the kernel, or one of its loadable modules (kernel_map.h). */
+module_id address_spaces_kernel_at(struct address_spaces *spaces, uint64_t pc);
+/* As kernel_map_add(). */
+void address_spaces_map_kernel(struct address_spaces *spaces, const struct mapping *mapping);
+/* The debug information of a MODULE_KERNEL: as kernel_image_open(). */
+MUST_CHECK struct error *address_spaces_open_kernel_image(const struct address_spaces *spaces,
+							  module_id id, struct kernel_image *ret);
 
 /* As modules_set_files_max(). */
 void address_spaces_set_files_max(struct address_spaces *spaces, unsigned max);

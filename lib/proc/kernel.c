@@ -30,10 +30,12 @@ static void take_line(const char *line, struct kernel_code *code)
 
 	if (!text_hex(&line, &address))
 		return;
-	if (!strcmp(line, " T _text") || !strcmp(line, " T _stext"))
+	if (!strcmp(line, " T _text") || !strcmp(line, " T _stext")) {
 		code->start = address;
-	else if (!strcmp(line, " T _etext"))
+		code->symbol = !strcmp(line, " T _text") ? "_text" : "_stext";
+	} else if (!strcmp(line, " T _etext")) {
 		code->end = address;
+	}
 }
 
 /*
@@ -47,7 +49,7 @@ static struct kernel_code code_here(const char *root, bool want_end)
 	struct kernel_code code = {0};
 
 	line_reader_init(&lines, kallsyms, LONGEST_LINE_BYTES, UINT64_MAX);
-	while (kallsyms && !(code.start && (code.end || !want_end)) && line_reader_next(&lines))
+	while (kallsyms && !(code.symbol && (code.end || !want_end)) && line_reader_next(&lines))
 		take_line(lines.line, &code);
 	return code;
 }
@@ -55,6 +57,11 @@ static struct kernel_code code_here(const char *root, bool want_end)
 struct kernel_code kernel_code_here(const char *root)
 {
 	return code_here(root, true);
+}
+
+struct kernel_code kernel_start_here(const char *root)
+{
+	return code_here(root, false);
 }
 
 static struct bytes padded(struct bytes *from, uint32_t len)
@@ -65,7 +72,7 @@ static struct bytes padded(struct bytes *from, uint32_t len)
 	return field;
 }
 
-static struct build_id build_id_here(const char *root)
+struct build_id kernel_build_id_here(const char *root)
 {
 	CLEANUP(close_file) FILE *file = open_below(root, "/sys/kernel/notes");
 	unsigned char data[NOTES_BYTES_MAX];
@@ -96,7 +103,7 @@ static bool differs(const char *told, const char *here)
 
 static bool is_same_build(const struct kernel_mark *mark, const char *root)
 {
-	struct build_id here = build_id_here(root);
+	struct build_id here = kernel_build_id_here(root);
 
 	return !mark->build_id.len || !here.len || build_id_equal(&mark->build_id, &here);
 }

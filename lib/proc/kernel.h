@@ -12,10 +12,14 @@
 
 struct kernel_code {
 	uint64_t start, end; /* _text (or _stext) and _etext; 0 if hidden */
+	const char *symbol;  /* which of the two start is */
 };
 
 /* Of the running kernel. root: as in kernel_is_ours(). */
 struct kernel_code kernel_code_here(const char *root);
+/* The same without its end, which takes tens of milliseconds to find. */
+struct kernel_code kernel_start_here(const char *root);
+struct build_id kernel_build_id_here(const char *root);
 
 /* What a recording says about its kernel and machine; NULL or 0 if unknown. */
 struct kernel_mark {

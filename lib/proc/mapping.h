@@ -27,6 +27,8 @@ struct recorded_files {
 	const char *cache_dir; /* perf's build-id cache: "~/.debug" */
 	bool same_kernel;      /* prof's own vdso stands in unless a build-id contradicts */
 	bool is_monotonic;     /* its times are of CLOCK_MONOTONIC, as those of jitdumps are */
+	const char *release;   /* of the kernel: uname -r */
+	struct build_id kernel_build_id;
 };
 
 #endif

@@ -242,6 +242,11 @@ module_id modules_kernel(struct modules *modules)
 	return the_one(modules, MODULE_KERNEL, "[kernel.kallsyms]");
 }
 
+module_id modules_kernel_module(struct modules *modules, const char *path)
+{
+	return the_one(modules, MODULE_KERNEL, path);
+}
+
 module_id modules_unknown(struct modules *modules)
 {
 	return the_one(modules, MODULE_UNKNOWN, "[unknown]");

@@ -27,6 +27,8 @@
 
 typedef uint32_t module_id; /* dense, from 0 */
 
+#define MODULE_NONE UINT32_MAX
+
 enum module_kind {
 	MODULE_FILE,
 	MODULE_KERNEL, /* offset is the address */
@@ -40,7 +42,7 @@ enum module_kind {
 struct module {
 	enum module_kind kind;
 	const char *path;	 /* as mapped, without " (deleted)": "/usr/bin/x", "[vdso]",
-				    "[kernel.kallsyms]", "[jit]", "[unknown]" */
+				    "[kernel.kallsyms]", "[nf_conntrack]", "[jit]", "[unknown]" */
 	struct elf_file *elf;	 /* NULL if there is no file or it could not be opened */
 	const char *problem;	 /* why it could not be opened, one sentence; else NULL */
 	pid_t pid;		 /* MODULE_JIT: the process; else 0 */
@@ -56,6 +58,8 @@ void modules_free(struct modules *modules);
 
 module_id modules_of_mapping(struct modules *modules, pid_t pid, const struct mapping *mapping);
 module_id modules_kernel(struct modules *modules);
+/* path: "[nf_conntrack]" */
+module_id modules_kernel_module(struct modules *modules, const char *path);
 module_id modules_unknown(struct modules *modules);
 
 /* As address_spaces_set_debug_dir() and address_spaces_debug_files(). */

@@ -140,6 +140,8 @@ static void prepare(struct import *import)
 					      .cache_dir = cache,
 					      .same_kernel = import->ours,
 					      .is_monotonic = is_monotonic(import->perfdata),
+					      .release = info->kernel_release,
+					      .kernel_build_id = kernel.build_id,
 				      },
 			      .depth = UNWIND_DEPTH_MAX,
 			      .needs_timestamps = import->options->needs_timestamps,

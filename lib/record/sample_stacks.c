@@ -266,19 +266,24 @@ static stack_id push_user_chain(struct sample_stacks *stacks, const struct recor
 	return stack;
 }
 
+static frame_id kernel_frame(struct sample_stacks *stacks, uint64_t pc, bool is_return_address)
+{
+	return profile_frame(stacks->profile, address_spaces_kernel_at(stacks->spaces, pc), pc,
+			     is_return_address);
+}
+
 static stack_id push_kernel(struct sample_stacks *stacks, const struct record_sample *sample,
 			    stack_id stack)
 {
-	module_id kernel = address_spaces_kernel(stacks->spaces);
 	size_t count = bytes_left(&sample->kernel_chain) / sizeof(uint64_t);
 
 	if (!count)
 		return profile_push(stacks->profile, stack,
-				    profile_frame(stacks->profile, kernel, sample->ip, false));
+				    kernel_frame(stacks, sample->ip, false));
 	for (size_t i = count; i-- > 0;)
-		stack = profile_push(stacks->profile, stack,
-				     profile_frame(stacks->profile, kernel,
-						   chain_at(&sample->kernel_chain, i), i > 0));
+		stack = profile_push(
+			stacks->profile, stack,
+			kernel_frame(stacks, chain_at(&sample->kernel_chain, i), i > 0));
 	return stack;
 }
 

@@ -299,6 +299,10 @@ static void feed_mmap(struct session *session, const struct record *record)
 	if (!mmap->executable)
 		return;
 	memcpy(mapping.build_id.bytes, mmap->build_id, mmap->build_id_bytes);
+	if (record->pid == -1) {
+		address_spaces_map_kernel(session->spaces, &mapping);
+		return;
+	}
 	address_spaces_map(session->spaces, record->pid, record->time_ns, &mapping);
 	/* The kernel maps the program before its interpreter and its libraries. */
 	if (session->main_awaited && record->pid == session->main_pid) {

@@ -5,10 +5,13 @@
 
 /* An address to symbolize. */
 struct target {
-	uint64_t address;
-	uint32_t unit;	/* of the module's DWARF, or DWARF_NO_UNIT */
-	uint32_t index; /* of the request's addresses */
+	uint64_t address; /* in a file a vaddr, or NOWHERE */
+	uint32_t unit;	  /* of the module's DWARF, or DWARF_NO_UNIT */
+	uint32_t index;	  /* of the request's addresses */
 };
+
+/* Of code that is not in the file. */
+#define NOWHERE UINT64_MAX
 
 /* A request at work. */
 struct job {
@@ -111,8 +114,14 @@ static uint32_t unit_of(const struct engine *engine, struct source *source, uint
 
 static void find_units(const struct engine *engine, struct job *job)
 {
-	for (size_t i = 0; i < job->request->count; i++)
-		job->targets[i].unit = unit_of(engine, job->source, job->targets[i].address);
+	for (size_t i = 0; i < job->request->count; i++) {
+		struct target *target = &job->targets[i];
+
+		if (source_vaddr(job->source, target->address, &target->address))
+			target->unit = unit_of(engine, job->source, target->address);
+		else
+			target->address = NOWHERE;
+	}
 	if (job->request->count)
 		qsort(job->targets, job->request->count, sizeof(*job->targets), compare_targets);
 }
@@ -130,7 +139,7 @@ static void open_job(void *context, size_t item, unsigned thread)
 		source_open(job->source, &request->module, &engine->options.source,
 			    request->addresses, request->count);
 	}
-	job->source->module = request->module;
+	source_set_module(job->source, &request->module);
 	if (job->source->symtab)
 		find_units(engine, job);
 	say_at_work(engine, thread, ENGINE_NO_REQUEST);
@@ -251,7 +260,7 @@ static void name_piece(void *context, size_t item, unsigned thread)
 	say_at_work(engine, thread, (size_t)(job - engine->jobs));
 	if (job->source->names)
 		name_listed(piece, engine->builders[thread]);
-	else
+	else if (job->source->symtab)
 		name_in_file(engine, piece, engine->builders[thread]);
 	if (atomic_fetch_sub(&job->pieces_left, 1) == 1)
 		finish(engine, job);

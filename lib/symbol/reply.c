@@ -249,7 +249,7 @@ struct reply *reply_read(void *data, size_t len, size_t addresses)
 
 	reply->data = data;
 	reply->len = len;
-	reply->problem = take_number(&from, SOURCE_CHANGED_FILE);
+	reply->problem = take_number(&from, SOURCE_OTHER_PLACE);
 	reply->symbols = take_number(&from, SOURCE_NO_SYMBOLS);
 	read_sources(reply, &from);
 	read_strings(reply, &from);

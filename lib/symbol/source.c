@@ -3,6 +3,7 @@
 #include "symbol/perfmap.h"
 
 #include "base/alloc.h"
+#include "elf/packed_file.h"
 
 #include <string.h>
 
@@ -66,17 +67,62 @@ static void open_list(struct source *source, const uint64_t *addresses, size_t c
 		source->problem = SOURCE_LONG_MAP;
 }
 
+/* The module's file is source->unpacked then, if it is the right one. */
+static void open_packed(struct source *source)
+{
+	const struct kernel_image *kernel = source->module.kernel;
+
+	source->problem = SOURCE_PACKED_FILE;
+	error_free(packed_file_open(fileno(source->module.map), "", &source->unpacked));
+	if (!source->unpacked)
+		return;
+	source->problem = SOURCE_NO_PROBLEM;
+	if (build_id_equal(elf_file_build_id(source->unpacked), &kernel->build_id))
+		return;
+	source->problem = SOURCE_OTHER_BUILD;
+	elf_file_free(source->unpacked);
+	source->unpacked = NULL;
+}
+
+static void open_kernel(struct source *source)
+{
+	if (!source->module.elf)
+		open_packed(source);
+	source->module.elf = source->unpacked ? source->unpacked : source->module.elf;
+	if (!source->module.elf)
+		return;
+	load_address_find(&source->load, source->module.elf, source->module.kernel);
+	if (!source->load.count)
+		source->problem = SOURCE_OTHER_PLACE;
+	source->symtab = symtab_new(source->module.elf, NULL);
+}
+
 void source_open(struct source *source, const struct source_module *module,
 		 const struct source_options *options, const uint64_t *addresses, size_t count)
 {
 	source->module = *module;
-	if (module->elf) {
+	if (module->kernel) {
+		open_kernel(source);
+	} else if (module->elf) {
 		open_debug_file(source, options);
 		source->symtab = symtab_new(module->elf, source->debug);
 		source->go = gopclntab_new(module->elf);
 	} else {
 		open_list(source, addresses, count);
 	}
+}
+
+void source_set_module(struct source *source, const struct source_module *module)
+{
+	source->module = *module;
+	if (source->unpacked)
+		source->module.elf = source->unpacked;
+}
+
+bool source_vaddr(const struct source *source, uint64_t address, uint64_t *ret)
+{
+	*ret = address;
+	return !source->module.kernel || load_address_vaddr(&source->load, address, ret);
 }
 
 struct dwarf *source_dwarf(struct source *source, const struct source_options *options)
@@ -94,6 +140,8 @@ void source_close(struct source *source)
 	symtab_free(source->symtab);
 	elf_file_free(source->alt);
 	elf_file_free(source->debug);
+	elf_file_free(source->unpacked);
+	load_address_deinit(&source->load);
 	free(source->names);
 	free(source->lines);
 	arena_deinit(&source->arena);
@@ -137,8 +185,9 @@ struct name_sources source_names(const struct source *source)
 	struct name_sources names = {0};
 
 	if (!source->symtab)
-		return (struct name_sources){.present = source->lines ? NAMES_JITDUMP
-								      : NAMES_LISTED};
+		return (struct name_sources){.present = source->module.kernel ? 0
+							: source->lines	      ? NAMES_JITDUMP
+									      : NAMES_LISTED};
 	names.present = bits_of(source->module.elf);
 	names.is_rust = is_rust(source->module.elf);
 	if (source->go)

@@ -10,6 +10,7 @@
 #include "elf/debugfile.h"
 #include "symbol/gopclntab.h"
 #include "symbol/jitdump_names.h"
+#include "symbol/load_address.h"
 #include "symbol/name_sources.h"
 #include "symbol/symtab.h"
 
@@ -21,6 +22,11 @@ struct source_module {
 	struct elf_file *elf;		/* NULL: map has its symbols */
 	FILE *map;			/* perf-PID.map, or a jitdump */
 	struct debugfile_opener opener; /* open is NULL: it has no debug files, as the vdso */
+	/*
+	 * Of a kernel and its modules, whose addresses are pcs; else NULL. If elf is NULL, map is
+	 * the compressed file.
+	 */
+	const struct kernel_image *kernel;
 };
 
 struct source_options {
@@ -35,6 +41,9 @@ enum source_problem {
 	SOURCE_SPLIT_DWARF,  /* some of it is in .dwo files, which are not read */
 	SOURCE_LONG_MAP,     /* only its first PERFMAP_BYTES_MAX were read */
 	SOURCE_CHANGED_FILE, /* its file or debug file was cut or overwritten meanwhile */
+	SOURCE_PACKED_FILE,  /* the file cannot be decompressed */
+	SOURCE_OTHER_BUILD,  /* … or has another build-id */
+	SOURCE_OTHER_PLACE,  /* it has no symbol that says where it was loaded */
 };
 
 /* Which functions of a module have symbols. */
@@ -46,6 +55,8 @@ enum source_symbols {
 
 struct source {
 	struct source_module module;  /* of the present request */
+	struct elf_file *unpacked;    /* of a compressed file; else NULL */
+	struct load_address load;     /* of a kernel */
 	struct elf_file *debug, *alt; /* NULL: none */
 	bool debug_is_embedded;	      /* it is .gnu_debugdata */
 	struct symtab *symtab;	      /* NULL: not of an ELF file */
@@ -65,6 +76,10 @@ struct source {
 void source_open(struct source *source, const struct source_module *module,
 		 const struct source_options *options, const uint64_t *addresses, size_t count);
 void source_close(struct source *source);
+/* The same module in another request. */
+void source_set_module(struct source *source, const struct source_module *module);
+/* The vaddr of an address in a request; false if the file has nothing there. */
+bool source_vaddr(const struct source *source, uint64_t address, uint64_t *ret);
 
 /* Opens the DWARF at the first use: Go code needs none. NULL if there is none. */
 struct dwarf *source_dwarf(struct source *source, const struct source_options *options);

@@ -8,6 +8,7 @@
 struct symbol_options {
 	const char *debug_dir; /* where separate debug files are; NULL: /usr/lib/debug */
 	bool no_inlines;       /* physical functions only, without lines */
+	bool kernel_lines;     /* lines and inlined functions of the kernel, too */
 };
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "symbol/crews.h"
 #include "symbol/jit_frames.h"
+#include "symbol/kernel_lines.h"
 #include "symbol/kernel_names.h"
 #include "symbol/perfmap.h"
 #include "symbol/spellings.h"
@@ -20,6 +21,13 @@ struct target {
 	frame_id frame;
 };
 
+/* The debug information of a kernel or of one of its modules. */
+struct image {
+	uint32_t module;
+	struct kernel_image kernel;
+	char *problem; /* why there is none */
+};
+
 /* What is asked about one module. */
 struct inquiry {
 	uint32_t module;
@@ -30,6 +38,7 @@ struct inquiry {
 	struct debug_files debug_files;
 	FILE *map;		/* of code compiled at run time */
 	struct reply *reply;	/* NULL: none yet */
+	struct image *image;	/* of a kernel whose lines are looked up; else NULL */
 	char *problem;		/* why there is none */
 	char *loss;		/* what has become of its worker */
 	function_id *functions; /* by the reply's: in the profile; FUNCTION_NONE: not yet */
@@ -51,6 +60,8 @@ struct symbolizer {
 	struct engine *engine; /* NULL: not in this process */
 	struct symbolize_options options;
 	frame_id named; /* frames before this one are done */
+	struct image **images;
+	size_t image_count, image_room;
 
 	/* For one run: the frames from `named` to `end`. */
 	frame_id end;
@@ -141,16 +152,40 @@ static void make_inquiries(struct symbolizer *symbolizer)
 	}
 }
 
-static void take_result(struct inquiry *inquiry, const struct engine_result *result)
+static struct reply *reply_of(const struct inquiry *inquiry, const struct engine_result *result)
 {
 	size_t len;
 	void *bytes = reply_write(result, inquiry->count, &len);
 
-	inquiry->reply = reply_read(bytes, len, inquiry->count);
+	return reply_read(bytes, len, inquiry->count);
+}
+
+/* Takes the reply. That of a kernel's file is joined with the kernel's own. */
+static void take_reply(struct inquiry *inquiry, struct reply *reply)
+{
+	CLEANUP(reply_cleanup) struct reply *names = inquiry->reply;
+	CLEANUP(reply_cleanup) struct reply *lines = names ? reply : NULL;
+
+	inquiry->reply = reply;
+	if (names)
+		inquiry->reply = kernel_lines_join(names, lines, inquiry->count,
+						   inquiry->image->kernel.path);
+}
+
+/* Functions of a module that has a name of its own need not say which it is. */
+static const char *without_module(struct arena *arena, const char *name, const char *module)
+{
+	size_t len = name ? strlen(name) : 0, suffix = strlen(module);
+
+	if (len <= suffix + 1 || strcmp(name + len - suffix, module) != 0 ||
+	    name[len - suffix - 1] != ' ')
+		return name;
+	return arena_strndup(arena, name, len - suffix - 1);
 }
 
 /* The kernel is trusted: its names are read in this process. */
-static void ask_kernel(const struct symbolizer *symbolizer, struct inquiry *inquiry)
+static void ask_kernel(const struct symbolizer *symbolizer, const struct module *module,
+		       struct inquiry *inquiry)
 {
 	CLEANUP(line_builder_cleanup) struct line_builder *builder = line_builder_new();
 	CLEANUP(free_ptr) const char **names = xcalloc(inquiry->count, sizeof(*names));
@@ -159,11 +194,64 @@ static void ask_kernel(const struct symbolizer *symbolizer, struct inquiry *inqu
 	inquiry->problem = kernel_names_find(symbolizer->options.proc, inquiry->addresses,
 					     inquiry->count, line_builder_arena(builder), names);
 	for (size_t i = 0; i < inquiry->count; i++)
-		lines[i] = line_builder_listed(builder, names[i], NULL);
-	take_result(inquiry, &(struct engine_result){
-				     .lines = lines,
-				     .sources = {.present = NAMES_KERNEL},
-			     });
+		lines[i] = line_builder_listed(
+			builder,
+			without_module(line_builder_arena(builder), names[i], module->path), NULL);
+	inquiry->reply = reply_of(inquiry, &(struct engine_result){
+						   .lines = lines,
+						   .sources = {.present = NAMES_KERNEL},
+					   });
+}
+
+static struct image *find_image(const struct symbolizer *symbolizer, uint32_t module)
+{
+	for (size_t i = 0; i < symbolizer->image_count; i++)
+		if (symbolizer->images[i]->module == module)
+			return symbolizer->images[i];
+	return NULL;
+}
+
+/* Opens it at the first use. */
+static struct image *image_of(struct symbolizer *symbolizer, uint32_t module)
+{
+	struct image *image = find_image(symbolizer, module);
+	CLEANUP(error_cleanup) struct error *err = NULL;
+	const char *hint;
+
+	if (image)
+		return image;
+	image = xcalloc(1, sizeof(*image));
+	image->module = module;
+	GROW(symbolizer->images, symbolizer->image_count, symbolizer->image_room);
+	symbolizer->images[symbolizer->image_count++] = image;
+	err = address_spaces_open_kernel_image(symbolizer->spaces, module, &image->kernel);
+	hint = err ? error_hint_text(err) : NULL;
+	if (err)
+		image->problem = xasprintf("%s%s%s", error_text(err), hint ? ": " : "",
+					   hint ? hint : "");
+	return image;
+}
+
+/* Whether there is debug information to read. */
+static bool prepare_kernel(struct symbolizer *symbolizer, const struct module *module,
+			   struct inquiry *inquiry)
+{
+	struct image *image;
+
+	ask_kernel(symbolizer, module, inquiry);
+	if (!symbolizer->options.symbols.kernel_lines)
+		return false;
+	image = image_of(symbolizer, inquiry->module);
+	if (image->problem && !inquiry->problem)
+		inquiry->problem = xasprintf("the functions of %s have no lines: %s", module->path,
+					     image->problem);
+	if (image->problem)
+		return false;
+	/* The file has names, too. */
+	free(inquiry->problem);
+	inquiry->problem = NULL;
+	inquiry->image = image;
+	return true;
 }
 
 static bool prepare_file(const struct module *module, struct inquiry *inquiry)
@@ -220,7 +308,7 @@ static bool prepare_map(const struct symbolizer *symbolizer, const struct module
 }
 
 /* Whether there is a file to read symbols from. */
-static bool prepare(const struct symbolizer *symbolizer, const struct module *module,
+static bool prepare(struct symbolizer *symbolizer, const struct module *module,
 		    struct inquiry *inquiry)
 {
 	switch (module->kind) {
@@ -230,8 +318,7 @@ static bool prepare(const struct symbolizer *symbolizer, const struct module *mo
 	case MODULE_JIT:
 		return prepare_map(symbolizer, module, inquiry);
 	case MODULE_KERNEL:
-		ask_kernel(symbolizer, inquiry);
-		return false;
+		return prepare_kernel(symbolizer, module, inquiry);
 	case MODULE_UNKNOWN:
 		return false;
 	}
@@ -247,19 +334,34 @@ static struct debugfile_opener opener_of(const struct symbolizer *symbolizer,
 	return debug_files_opener(&inquiry->debug_files);
 }
 
-static struct file_origin origin_of(const struct module *module, const struct inquiry *inquiry)
+/* What a request is about: elf or map. */
+static struct source_module source_of(const struct symbolizer *symbolizer,
+				      const struct module *module, struct inquiry *inquiry)
+{
+	const struct kernel_image *kernel = inquiry->image ? &inquiry->image->kernel : NULL;
+
+	return (struct source_module){
+		.id = inquiry->module,
+		.elf = kernel ? kernel->elf : module->elf,
+		.map = kernel ? kernel->packed : inquiry->map,
+		.kernel = kernel,
+		.opener = opener_of(symbolizer, module, inquiry),
+	};
+}
+
+static struct file_origin origin_of(const struct source_module *source)
 {
 	struct stat st;
 
-	if (module->elf)
+	if (source->elf)
 		return (struct file_origin){
-			.owner = elf_file_owner(module->elf),
-			.is_foreign = elf_file_is_foreign(module->elf),
-			.data_bytes = elf_file_data_bytes(module->elf),
+			.owner = elf_file_owner(source->elf),
+			.is_foreign = elf_file_is_foreign(source->elf),
+			.data_bytes = elf_file_data_bytes(source->elf),
 		};
-	if (fstat(fileno(inquiry->map), &st) < 0)
+	if (fstat(fileno(source->map), &st) < 0)
 		return (struct file_origin){.owner = FOREIGN_USER_UNKNOWN, .is_foreign = true};
-	return file_origin_of(fileno(inquiry->map), &st);
+	return file_origin_of(fileno(source->map), &st);
 }
 
 static void make_requests(struct symbolizer *symbolizer)
@@ -268,18 +370,17 @@ static void make_requests(struct symbolizer *symbolizer)
 		struct inquiry *inquiry = &symbolizer->inquiries[i];
 		const struct module *module = address_spaces_module(symbolizer->spaces,
 								    inquiry->module);
+		struct source_module source;
 
 		if (!prepare(symbolizer, module, inquiry))
 			continue;
+		source = source_of(symbolizer, module, inquiry);
 		symbolizer->request_inquiries[symbolizer->request_count] = (uint32_t)i;
 		symbolizer->requests[symbolizer->request_count++] = (struct crews_request){
-			.request = {.module = {.id = inquiry->module,
-					       .elf = module->elf,
-					       .map = inquiry->map,
-					       .opener = opener_of(symbolizer, module, inquiry)},
+			.request = {.module = source,
 				    .addresses = inquiry->addresses,
 				    .count = inquiry->count},
-			.origin = origin_of(module, inquiry),
+			.origin = origin_of(&source),
 			.weight = inquiry->frames,
 		};
 	}
@@ -292,7 +393,7 @@ static struct inquiry *inquiry_of_request(const struct symbolizer *symbolizer, s
 
 static void on_finished(void *user, size_t request, struct reply *reply)
 {
-	inquiry_of_request(user, request)->reply = reply;
+	take_reply(inquiry_of_request(user, request), reply);
 }
 
 static void on_lost(void *user, size_t request, char *why)
@@ -320,7 +421,9 @@ static void ask_workers(struct symbolizer *symbolizer)
 
 static void finish_here(void *user, size_t request, const struct engine_result *result)
 {
-	take_result(inquiry_of_request(user, request), result);
+	struct inquiry *inquiry = inquiry_of_request(user, request);
+
+	take_reply(inquiry, reply_of(inquiry, result));
 }
 
 static void do_it_here(struct symbolizer *symbolizer)
@@ -429,6 +532,12 @@ static char *loss_of(const struct module *module, const char *why)
 	return xasprintf("the functions of %s are shown as addresses: %s", module->path, why);
 }
 
+static char *kernel_problem(const struct inquiry *inquiry, const char *path, const char *what)
+{
+	return xasprintf("the functions of %s have no lines: %s %s", path,
+			 inquiry->image ? inquiry->image->kernel.path : "its file", what);
+}
+
 /* Takes the text that is known already. */
 static char *problem_of(struct inquiry *inquiry, const struct module *module)
 {
@@ -457,6 +566,14 @@ static char *problem_of(struct inquiry *inquiry, const struct module *module)
 		return xasprintf("%s or its debug file was changed while prof read it, so symbols "
 				 "can be missing or wrong: record it again",
 				 path);
+	case SOURCE_PACKED_FILE:
+		return kernel_problem(inquiry, path, "cannot be decompressed");
+	case SOURCE_OTHER_BUILD:
+		return kernel_problem(inquiry, path, "is of another build");
+	case SOURCE_OTHER_PLACE:
+		return kernel_problem(inquiry, path,
+				      "does not have the symbol or section that says where it was "
+				      "loaded");
 	case SOURCE_NO_PROBLEM:
 		break;
 	}
@@ -504,7 +621,10 @@ static void list_modules(const struct symbolizer *symbolizer, struct symbolize_o
 static struct elf_file *file_of(void *user, uint32_t module)
 {
 	const struct symbolizer *symbolizer = user;
+	const struct image *image = find_image(symbolizer, module);
 
+	if (image)
+		return image->kernel.elf;
 	return address_spaces_module(symbolizer->spaces, module)->elf;
 }
 
@@ -640,6 +760,12 @@ void symbolizer_free(struct symbolizer *symbolizer)
 	crews_free(symbolizer->crews);
 	free(symbolizer->inquiries);
 	free(symbolizer->targets);
+	for (size_t i = 0; i < symbolizer->image_count; i++) {
+		kernel_image_deinit(&symbolizer->images[i]->kernel);
+		free(symbolizer->images[i]->problem);
+		free(symbolizer->images[i]);
+	}
+	free(symbolizer->images);
 	free(symbolizer);
 }
 

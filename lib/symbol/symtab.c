@@ -153,7 +153,10 @@ static bool load_table(struct symtab *symtab, struct elf_file *elf, enum table t
 		return false;
 	while (elf_take_symbol(&symbols, elf_file_is_32(elf), &symbol)) {
 		uint64_t size = symbol.st_size;
-		struct entry entry = {
+		struct entry entry;
+
+		symbol.st_value = elf_file_symbol_vaddr(elf, &symbol);
+		entry = (struct entry){
 			.vaddr = symbol.st_value,
 			.size_bytes = size < UINT32_MAX ? (uint32_t)size : UINT32_MAX,
 			.name = symbol.st_name,

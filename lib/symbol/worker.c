@@ -211,14 +211,31 @@ static enum worker_outcome send_request(struct watch *watch, const struct engine
 	return outcome;
 }
 
+static enum worker_outcome send_kernel(struct watch *watch, const struct kernel_image *kernel)
+{
+	unsigned char bytes[KERNEL_IMAGE_BYTES_MAX];
+
+	return send_message(watch, &(struct channel_message){
+					   .kind = MESSAGE_KERNEL,
+					   .bytes = bytes,
+					   .len = kernel_image_write(kernel, bytes),
+					   .fd = -1,
+				   });
+}
+
 static enum worker_outcome send_requests(struct watch *watch)
 {
 	const struct channel_message run = {.kind = MESSAGE_RUN, .fd = -1};
 	CLEANUP(free_ptr) unsigned char *buffer = xmalloc(CHANNEL_BYTES);
 	enum worker_outcome outcome = WORKER_DONE;
 
-	for (size_t i = 0; i < watch->run->count && outcome == WORKER_DONE; i++)
+	for (size_t i = 0; i < watch->run->count && outcome == WORKER_DONE; i++) {
+		const struct kernel_image *kernel = watch->run->requests[i]->module.kernel;
+
 		outcome = send_request(watch, watch->run->requests[i], buffer);
+		if (kernel && outcome == WORKER_DONE)
+			outcome = send_kernel(watch, kernel);
+	}
 	return outcome == WORKER_DONE ? send_message(watch, &run) : outcome;
 }
 

@@ -19,6 +19,8 @@ struct request {
 	size_t count, room;
 	uint32_t module;
 	FILE *map;
+	bool is_kernel;
+	struct kernel_image kernel;
 };
 
 struct worker_process {
@@ -76,6 +78,14 @@ static void add_request(struct worker_process *process, const struct channel_mes
 	GROW(process->requests, process->count, process->room);
 	process->requests[process->count++] = request;
 	add_addresses(process, from);
+}
+
+static void add_kernel(struct worker_process *process, struct bytes from)
+{
+	struct request *request = process->requests[process->count - 1];
+
+	request->is_kernel = true;
+	kernel_image_read(from, &request->kernel);
 }
 
 /* A debugfile_opener that asks prof. */
@@ -147,6 +157,8 @@ static struct engine_request engine_request_of(struct worker_process *process,
 				     .addresses = request->addresses,
 				     .count = request->count};
 
+	if (request->is_kernel)
+		ret.module.kernel = &request->kernel;
 	if (request->map)
 		return ret;
 	ret.module.elf = options->file_of(options->user, request->module);
@@ -194,6 +206,8 @@ void worker_main(struct channel *channel, void *user)
 			add_request(&process, &message);
 		else if (message.kind == MESSAGE_ADDRESSES)
 			add_addresses(&process, bytes_of(message.bytes, message.len));
+		else if (message.kind == MESSAGE_KERNEL)
+			add_kernel(&process, bytes_of(message.bytes, message.len));
 		else if (message.kind == MESSAGE_RUN)
 			run(&process);
 	}

@@ -14,6 +14,45 @@ enum { QUESTIONS_PER_MODULE_MAX = 32 };
 /* Half of it is unused at most. */
 enum { ROOM_BYTES_MIN = 4096 };
 
+size_t kernel_image_write(const struct kernel_image *image,
+			  unsigned char into[KERNEL_IMAGE_BYTES_MAX])
+{
+	unsigned char *at = into;
+
+	*at++ = image->is_module;
+	*at++ = (unsigned char)image->build_id.len;
+	at = mempcpy(at, image->build_id.bytes, image->build_id.len);
+	for (size_t i = 0; i < image->anchor_count; i++) {
+		const struct kernel_anchor *anchor = &image->anchors[i];
+		size_t len = strlen(anchor->name);
+
+		at = mempcpy(at, &anchor->pc, sizeof(anchor->pc));
+		*at++ = (unsigned char)len;
+		at = mempcpy(at, anchor->name, len);
+	}
+	return (size_t)(at - into);
+}
+
+void kernel_image_read(struct bytes from, struct kernel_image *ret)
+{
+	struct bytes text;
+
+	*ret = (struct kernel_image){.is_module = bytes_u8(&from)};
+	text = bytes_sub(&from, bytes_u8(&from));
+	if (bytes_left(&text) <= BUILD_ID_MAX) {
+		ret->build_id.len = (unsigned)bytes_left(&text);
+		bytes_append((char *)ret->build_id.bytes, text);
+	}
+	while (bytes_left(&from) && ret->anchor_count < KERNEL_ANCHORS_MAX) {
+		struct kernel_anchor *anchor = &ret->anchors[ret->anchor_count++];
+
+		anchor->pc = bytes_u64(&from);
+		text = bytes_sub(&from, bytes_u8(&from));
+		if (bytes_left(&text) < sizeof(anchor->name))
+			bytes_append(anchor->name, text);
+	}
+}
+
 static bool read_question(struct bytes from, struct worker_question *ret)
 {
 	*ret = (struct worker_question){.request = bytes_u32(&from)};

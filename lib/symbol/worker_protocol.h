@@ -12,14 +12,19 @@
 #define PROF_SYMBOL_WORKER_PROTOCOL_H
 
 #include "elf/debugfile.h"
+#include "proc/kernel_image.h"
 #include "sandbox/channel.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Module or not (u8), build-id (length as u8, bytes), anchors (pc as u64, length as u8, name). */
+enum { KERNEL_IMAGE_BYTES_MAX = 2 + BUILD_ID_MAX + KERNEL_ANCHORS_MAX * (8 + 1 + 64) };
+
 enum worker_message {
 	MESSAGE_REQUEST = 1, /* module (u32), addresses (u64 each); descriptor: of a perf map */
 	MESSAGE_ADDRESSES,   /* more addresses of the last request */
+	MESSAGE_KERNEL,	     /* the last request is of a kernel: a struct kernel_image as below */
 	MESSAGE_RUN,
 	MESSAGE_ANSWER, /* path; descriptor: of the file; none: no such file */
 
@@ -27,6 +32,14 @@ enum worker_message {
 	MESSAGE_QUESTION, /* request (u32), question (remote_opener.h) */
 	MESSAGE_DONE,
 };
+
+/*
+ * What a worker must know of a kernel's file; the file itself is that of the module, or the
+ * descriptor that came with the REQUEST. Returns the number of bytes.
+ */
+size_t kernel_image_write(const struct kernel_image *image,
+			  unsigned char into[KERNEL_IMAGE_BYTES_MAX]);
+void kernel_image_read(struct bytes from, struct kernel_image *ret);
 
 enum {
 	WORKER_PART_HEAD_BYTES = 5,

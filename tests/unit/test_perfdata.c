@@ -657,7 +657,7 @@ static void mappings_get_the_build_id_of_their_path(void **state)
 	assert_int_equal(next(perfdata).mmap.build_id_bytes, 0);
 }
 
-static void the_kernels_mappings_tell_where_it_was_and_are_kept_back(void **state)
+static void the_kernels_mappings_tell_where_it_was_and_are_of_no_process(void **state)
 {
 	CLEANUP(blob_deinit) struct blob records = {0};
 	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
@@ -669,6 +669,12 @@ static void the_kernels_mappings_tell_where_it_was_and_are_kept_back(void **stat
 	perfdata = open_records(&records);
 	assert_int_equal(perfdata_info(perfdata)->kernel_start, 0xffffffff81000000);
 	assert_int_equal(perfdata_info(perfdata)->kernel_end, 0xffffffff82000000);
+	for (unsigned i = 0; i < 2; i++) {
+		struct record record = next(perfdata);
+
+		assert_int_equal(record.type, RECORD_MMAP);
+		assert_int_equal(record.pid, -1);
+	}
 	assert_int_equal(next(perfdata).type, RECORD_SAMPLE);
 	assert_end(perfdata);
 }
@@ -1425,7 +1431,7 @@ int main(void)
 		cmocka_unit_test(the_event_of_the_side_band_is_none_of_those_that_sample),
 		cmocka_unit_test(features_tell_where_it_was_recorded),
 		cmocka_unit_test(mappings_get_the_build_id_of_their_path),
-		cmocka_unit_test(the_kernels_mappings_tell_where_it_was_and_are_kept_back),
+		cmocka_unit_test(the_kernels_mappings_tell_where_it_was_and_are_of_no_process),
 		cmocka_unit_test(losses_that_are_told_twice_count_once),
 		cmocka_unit_test(switches_and_the_like_come_in_order_between_samples),
 		cmocka_unit_test(down_a_pipe_all_comes_as_records),
