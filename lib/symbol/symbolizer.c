@@ -237,19 +237,21 @@ static bool prepare_kernel(struct symbolizer *symbolizer, const struct module *m
 			   struct inquiry *inquiry)
 {
 	struct image *image;
+	const char *missing;
 
 	ask_kernel(symbolizer, module, inquiry);
 	if (!symbolizer->options.symbols.kernel_lines)
 		return false;
 	image = image_of(symbolizer, inquiry->module);
-	if (image->problem && !inquiry->problem)
-		inquiry->problem = xasprintf("the functions of %s have no lines: %s", module->path,
-					     image->problem);
-	if (image->problem)
-		return false;
 	/* The file has names, too. */
+	missing = inquiry->problem ? "names and lines" : "lines";
 	free(inquiry->problem);
 	inquiry->problem = NULL;
+	if (image->problem)
+		inquiry->problem = xasprintf("the functions of %s have no %s: %s", module->path,
+					     missing, image->problem);
+	if (image->problem)
+		return false;
 	inquiry->image = image;
 	return true;
 }

@@ -56,6 +56,24 @@ def mmap(time, start, length, path, pid=100):
     return record(1, body)
 
 
+def kernel_mmap(start, length, path, symbol_at=0):
+    """Of the kernel or of one of its modules, as perf writes them for process -1."""
+    body = struct.pack("<iIQQQ", -1, 0, start, length, symbol_at) + padded(path)
+    return record(1, body + trailer(0xFFFFFFFF, 0, 0, 1), MISC_KERNEL)
+
+
+def build_ids(ids):
+    """The feature 2: build-ids in hexadecimal, by path."""
+    def entry(path, id):
+        return record(67, struct.pack("<i20sI", -1, bytes.fromhex(id), len(id) // 2) + padded(path), 1 | 1 << 15)
+    return b"".join(entry(path, id) for path, id in ids.items())
+
+
+def text(value):
+    """A feature that is a text: 3 is the host, 4 the kernel's release, 6 the architecture."""
+    return struct.pack("<I", len(padded(value))) + padded(value)
+
+
 def exited(tid, time, pid=100):
     return record(4, struct.pack("<IIIIQ", pid, pid, tid, pid, time) + trailer(pid, tid, time, 1))
 
