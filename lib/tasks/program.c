@@ -4,12 +4,11 @@
 #include "base/timed_open.h"
 #include "elf/elf_file.h"
 #include "elf/file_origin.h"
-#include "sandbox/confined.h"
+#include "sandbox/answer.h"
 #include "tasks/layout_builder.h"
 
 #include <elf.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,12 +17,8 @@
 
 /* The types of the largest programs; their names alone take 100 MB. */
 enum { MEMORY_MB = 1024, CPU_SECONDS = 60 };
-/* How often is looked whether to go on; how long it may do nothing. */
-enum { TICK_MS = 50, STANDSTILL_MS = 10000 };
 /* Programs that are remembered; more are not read. */
 enum { PROGRAMS_MAX = 256 };
-
-enum { LAYOUT_PART = 1, LAYOUT_DONE, LAYOUT_NONE, LAYOUT_FAILED /* text */, LAYOUT_HINT };
 
 struct known {
 	dev_t device;
@@ -68,188 +63,43 @@ const char *task_programs_problem(const struct task_programs *programs)
 	return programs->problem;
 }
 
-/* ---- The confined process ---- */
+/* ---- Layouts ---- */
 
-static void send(struct channel *channel, uint32_t kind, const char *bytes, size_t len)
-{
-	size_t part;
-
-	do {
-		part = len < CHANNEL_BYTES ? len : CHANNEL_BYTES;
-		if (channel_send(channel,
-				 &(struct channel_message){
-					 .kind = kind, .bytes = bytes, .len = part, .fd = -1}) !=
-		    CHANNEL_DONE)
-			return;
-		bytes += part;
-		len -= part;
-	} while (len);
-}
-
-static void send_text(struct channel *channel, uint32_t kind, const char *text)
-{
-	if (text)
-		send(channel, kind, text, strnlen(text, 4096));
-}
-
+/* The confined process. Without tasks it sends no bytes. */
 static void build(struct channel *channel, void *user)
 {
 	CLEANUP(task_layout_cleanup) struct task_layout *layout = NULL;
 	CLEANUP(error_cleanup) struct error *err = layout_build(user, &layout);
 	CLEANUP(free_ptr) char *bytes = NULL;
-	size_t len;
+	size_t len = 0;
 
-	if (err) {
-		send_text(channel, LAYOUT_HINT, error_hint_text(err));
-		send_text(channel, LAYOUT_FAILED, error_text(err));
-		return;
-	}
-	if (!layout) {
-		send(channel, LAYOUT_NONE, "", 0);
-		return;
-	}
-	bytes = task_layout_write(layout, &len);
-	if (len > TASK_LAYOUT_BYTES_MAX) {
-		send_text(channel, LAYOUT_FAILED, "it has too many types");
-		return;
-	}
-	send(channel, LAYOUT_PART, bytes, len);
-	send(channel, LAYOUT_DONE, "", 0);
-}
-
-/* ---- What it sends ---- */
-
-struct inbox {
-	struct confined *process;
-	const atomic_bool *cancel;
-	char *bytes, *hint;
-	size_t len, room;
-	bool is_done, is_none;
-};
-
-static void inbox_deinit(struct inbox *inbox)
-{
-	if (inbox->process)
-		confined_end(inbox->process);
-	free(inbox->bytes);
-	free(inbox->hint);
-}
-
-/* Waits for a message; false if there is no more reason to. */
-static bool await_message(struct inbox *inbox)
-{
-	struct pollfd ready = {.fd = channel_fd(confined_channel(inbox->process)),
-			       .events = POLLIN};
-	uint64_t used_ns = confined_cpu_ns(inbox->process);
-
-	for (int idle_ms = 0; idle_ms < STANDSTILL_MS; idle_ms += TICK_MS) {
-		uint64_t now_ns;
-
-		if (poll(&ready, 1, TICK_MS) > 0)
-			return true;
-		if (atomic_load(inbox->cancel))
-			return false;
-		now_ns = confined_cpu_ns(inbox->process);
-		if (now_ns != used_ns)
-			idle_ms = 0;
-		used_ns = now_ns;
-	}
-	return false;
-}
-
-static bool append(struct inbox *inbox, const struct channel_message *message)
-{
-	if (message->len > TASK_LAYOUT_BYTES_MAX - inbox->len)
-		return false;
-	while (message->len > inbox->room - inbox->len) {
-		inbox->room = 2 * (inbox->room + message->len);
-		inbox->bytes = xreallocarray(inbox->bytes, inbox->room, 1);
-	}
-	if (message->len)
-		memcpy(inbox->bytes + inbox->len, message->bytes, message->len);
-	inbox->len += message->len;
-	return true;
-}
-
-static struct error *take(struct inbox *inbox, const struct channel_message *message)
-{
-	struct error *err;
-
-	switch (message->kind) {
-	case LAYOUT_PART:
-		if (message->len && append(inbox, message))
-			return NULL;
-		break;
-	case LAYOUT_NONE:
-		inbox->is_none = true;
-		/* fall through */
-	case LAYOUT_DONE:
-		inbox->is_done = true;
-		return NULL;
-	case LAYOUT_HINT:
-		if (inbox->hint)
-			break;
-		inbox->hint = xstrndup(message->bytes, message->len);
-		return NULL;
-	case LAYOUT_FAILED:
-		err = error_new("%.*s", (int)message->len, (const char *)message->bytes);
-		return inbox->hint ? error_hint(err, "%s", inbox->hint) : err;
-	}
-	return error_new("the process that reads it sent nonsense");
-}
-
-static struct error *ended_early(struct inbox *inbox)
-{
-	struct confined_end end = confined_end(STEAL(inbox->process));
-
-	switch (end.outcome) {
-	case CONFINED_OUT_OF_MEMORY:
-		return error_new("reading its types takes too much memory");
-	case CONFINED_OUT_OF_TIME:
-		return error_new("reading its types takes longer than %d s", CPU_SECONDS);
-	default:
-		return error_new("the process that reads its types died");
-	}
-}
-
-static struct error *receive(struct inbox *inbox)
-{
-	struct channel_message message;
-	struct error *err = NULL;
-
-	while (!err && !inbox->is_done) {
-		switch (channel_receive(confined_channel(inbox->process), &message)) {
-		case CHANNEL_DONE:
-			err = take(inbox, &message);
-			break;
-		case CHANNEL_BUSY:
-			if (!await_message(inbox))
-				err = error_new("the process that reads its types stands still");
-			break;
-		case CHANNEL_CLOSED:
-			return ended_early(inbox);
-		case CHANNEL_DAMAGED:
-			err = error_new("the process that reads its types sent nonsense");
-			break;
-		}
-	}
-	return err;
+	if (layout)
+		bytes = task_layout_write(layout, &len);
+	if (len > TASK_LAYOUT_BYTES_MAX)
+		err = error_new("it has too many types");
+	if (err)
+		answer_send_error(channel, err);
+	else
+		answer_send(channel, bytes, len);
 }
 
 static struct error *read_layout(const struct task_programs *programs, struct elf_file *elf,
 				 struct task_layout **ret)
 {
-	const struct confined_limits limits = {.memory_bytes = (uint64_t)MEMORY_MB << 20,
-					       .cpu_seconds = CPU_SECONDS};
-	CLEANUP(inbox_deinit) struct inbox inbox = {.cancel = programs->cancel};
-	struct error *err = confined_start(&limits, CONFINED_NOBODY, build, elf, &inbox.process);
+	const struct answer_options options = {
+		.what = "its types",
+		.limits = {.memory_bytes = (uint64_t)MEMORY_MB << 20, .cpu_seconds = CPU_SECONDS},
+		.bytes_max = TASK_LAYOUT_BYTES_MAX,
+		.cancel = programs->cancel,
+	};
+	CLEANUP(free_ptr) char *bytes = NULL;
+	size_t len;
+	struct error *err = answer_ask(&options, build, elf, &bytes, &len);
 
-	if (!err)
-		err = receive(&inbox);
-	if (err || inbox.is_none)
+	if (err || !len)
 		return err;
-	*ret = task_layout_read(inbox.bytes, inbox.len);
-	return *ret ? NULL : error_new("the process that reads its types sent nonsense");
+	*ret = task_layout_read(bytes, len);
+	return *ret ? NULL : answer_nonsense(&options);
 }
 
 /* ---- Programs ---- */
