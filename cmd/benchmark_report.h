@@ -28,11 +28,11 @@ struct benchmark_result {
 	const char *compared; /* "recordings", "shares" or "iterations" */
 	bool of_shares;	      /* the whole is not compared */
 	const char *harness;  /* that ran for a fixed time, if shares are compared; else NULL */
-	double old_samples, new_samples; /* of all recordings of a side */
+	double old_samples, new_samples; /* all recordings of a side */
 	double old_weight, new_weight;	 /* means per recording */
 	struct whole_estimate whole_estimate;
 	struct change whole;
-	char *function; /* whose self has changed most, significantly; NULL: there is none */
+	char *function; /* the function whose self changed most, significantly; or NULL */
 	struct change self;
 	struct change *conditions; /* by condition of --fail-if; no samples: it does not apply */
 	bool *is_met;		   /* by condition */

@@ -43,10 +43,10 @@ extern const struct command command_top;
 /* All of them, in the order of the help; NULL at the end. */
 extern const struct command *const commands[];
 
-/* NULL if there is none of this name. */
+/* NULL if no command has this name. */
 const struct command *command_find(const char *name);
 
-/* The name that may have been meant; NULL if none is near. */
+/* The command name closest to a misspelled one; NULL if none is close. */
 const char *command_nearest(const char *name);
 
 #endif

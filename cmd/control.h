@@ -13,9 +13,8 @@
  * Nothing here waits: FIFOs are opened for reading and writing, so that the other end may come and
  * go; an answer that does not fit is dropped, with a message.
  *
- * Whoever can write into the channel can make prof overwrite files. So a FIFO must be of a trusted
- * user, in a place where only trusted users could have put it (output_place.h), and not writable by
- * others.
+ * A command can overwrite files. A FIFO must therefore be owned by a trusted user, lie where only
+ * trusted users can create files (output_place.h), and not be writable by others.
  */
 #ifndef PROF_CMD_CONTROL_H
 #define PROF_CMD_CONTROL_H

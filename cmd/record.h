@@ -9,8 +9,8 @@
 #include "cmd/recording.h"
 
 /*
- * The programs of a command that starts what is recorded, such as cargo: they alone are recorded,
- * from the moment that recorder_add_command() is given them. The recording ends with the command.
+ * Programs that a command such as cargo starts. Only they are recorded, each from its
+ * recorder_add_command() on; the command itself is not. The recording ends with the command.
  */
 struct record_programs {
 	/* Begins to wait for programs. The command has not begun; recording->recorder will be

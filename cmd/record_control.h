@@ -1,6 +1,6 @@
 /*
- * What a recording does when a control channel asks (control.h): it is paused and resumed, ended,
- * or a snapshot is written.
+ * Carries out the commands of a control channel (control.h): pauses, resumes or ends a recording,
+ * or writes a snapshot.
  *
  * A snapshot is the profile of what was sampled since the last one. A forked child symbolizes and
  * writes it, and answers; this process begins a new profile and goes on sampling. The file is
@@ -21,11 +21,11 @@ struct record_control {
 	struct error *(*write)(void *user, struct output *output);
 	void *user;
 
-	struct control *control; /* NULL: there is none */
+	struct control *control; /* or NULL */
 	pid_t writer;		 /* 0: none */
 	int writer_fd;
 	struct loop_watch *writer_watch;
-	unsigned snapshots; /* that were written, or are being written */
+	unsigned snapshots; /* the number of those written or being written */
 };
 
 /* As control_open(). A command that is launched later gets the channel's address in its

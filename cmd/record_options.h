@@ -1,5 +1,5 @@
 /*
- * What `prof record` can be told: the table of its options, and what they come to.
+ * The options of `prof record`: their table, and their values.
  */
 #ifndef PROF_CMD_RECORD_OPTIONS_H
 #define PROF_CMD_RECORD_OPTIONS_H
@@ -49,9 +49,8 @@ option_take record_take_condition;  /* struct fail_conditions */
 			     "fifo:CTL[,ACK], fd:N[,M] or, for what prof starts, auto",            \
 			     option_string, offsetof(type, prefix control)),                       \
 		OPTION_ENTRY(0, "checkpoint", "[SECONDS|off]",                                     \
-			     "write the output files every so many seconds while recording "       \
-			     "(default 10, or more where that would cost more than 0.5 % of a "    \
-			     "CPU)",                                                               \
+			     "write the output files every SECONDS while recording (default 10, "  \
+			     "or more where that would cost more than 0.5 % of a CPU)",            \
 			     record_take_checkpoint, offsetof(type, prefix checkpoint)),           \
 		SAMPLING_EVENT_ENTRIES(type, prefix sampling,                                      \
 				       "sample N times per second of CPU time (default 999)"),     \

@@ -11,8 +11,8 @@ enum {
 	DEFAULT_ROWS = 20,
 	BLOCKED_COLUMNS = 9, /* "123.45 ms" */
 	POLLS_COLUMNS = 8,
-	WIDE = 100,	 /* columns of the screen from which on bars are longer … */
-	VERY_WIDE = 140, /* … and places are shown */
+	WIDE = 100,	 /* screens of this many columns have longer bars … */
+	VERY_WIDE = 140, /* … and show places */
 };
 
 struct table {
@@ -79,7 +79,7 @@ static void put_heading(const struct table *table)
 	fprintf(writer->out, "%s\n", pager_sequence(writer->pager, STYLE_PLAIN));
 }
 
-/* Shortened to the width of its column; to be freed. */
+/* The text of a cell, shortened to its column; the caller frees it. */
 static char *cell_of(const struct table *table, const struct row *row, enum row_cell cell,
 		     size_t columns)
 {
@@ -164,7 +164,7 @@ static void put_hidden(const struct table *table)
 		pager_sequence(writer->pager, STYLE_PLAIN));
 }
 
-/* Which rows matter, whatever they are sorted by. */
+/* Selects the rows; their order does not matter here. */
 static struct row_table_options rows_to_show(const struct report *report)
 {
 	const struct report_options *options = report->options;

@@ -55,8 +55,8 @@ char *display_heading(const struct display *display, size_t columns);
 void display_line(const struct display *display, size_t index, size_t columns,
 		  struct top_line *ret);
 
-/* Opens the page about what a line shows: the callers and callees of a function, the functions of a
- * module, process or thread. False if there is none. */
+/* Opens the page about the object of a line: the callers and callees of a function, the functions
+ * of a module, process or thread. False if the line has none. */
 bool display_enter(struct display *display, size_t index);
 /* Opens the source of the function that a line shows. False if it shows none. */
 bool display_open_source(struct display *display, size_t index);

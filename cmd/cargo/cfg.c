@@ -34,7 +34,7 @@ static void expect(struct cfg *cfg, char c)
 	cfg->is_valid &= take(cfg, c);
 }
 
-/* To be freed; empty and invalid if there is none. */
+/* The caller frees it. Without a name it is empty, and the cfg invalid. */
 static char *take_name(struct cfg *cfg)
 {
 	const char *start;
