@@ -1,11 +1,15 @@
 #include "cmd/module_code.h"
 
 #include "base/alloc.h"
+#include "base/timed_open.h"
 #include "proc/file_locator.h"
 #include "symbol/code_lister.h"
 
 #include <stdio.h>
 #include <string.h>
+
+/* Of a jitdump: those of a day of node have tens of MB. */
+enum { JITDUMP_READ_MAX = 128 << 20 };
 
 #define DEBUG_DIR "/usr/lib/debug"
 
@@ -36,6 +40,34 @@ static struct located_file find_file(const struct file_locator *locator,
 	return file_locator_open(locator, 0, &mapping, path, false);
 }
 
+/* The code that a JIT compiler made, in the file that it wrote. */
+static struct error *list_jitdump(const struct module_code_request *request, const char *path,
+				  struct module_code *ret)
+{
+	CLEANUP(timed_caller_cleanup) struct timed_caller *caller = timed_caller_new();
+	CLEANUP(free_ptr)
+	char *place = xasprintf("%s%s", request->input->symfs ? request->input->symfs : "", path);
+	const struct foreign_name name = {.path = place, .user = FOREIGN_USER_UNKNOWN};
+	struct timed_text text = {0};
+	struct code_listing_request listing = {
+		.name = place,
+		.vaddrs = request->vaddrs,
+		.count = request->count,
+		.intel_syntax = request->intel_syntax,
+	};
+	struct error *err;
+
+	if (!timed_read(caller, &name, JITDUMP_READ_MAX, &text))
+		return error_hint(error_new("%s, which has the code, cannot be read", place),
+				  "keep the jitdumps of a recording; --symfs DIR says where they "
+				  "are");
+	listing.jitdump = bytes_of(text.bytes, text.len);
+	ret->path = xstrdup(place);
+	err = code_lister_run(&listing, &ret->listing);
+	free(text.bytes);
+	return err;
+}
+
 static struct error *list(const struct module_code_request *request, const char *path,
 			  struct module_code *ret)
 {
@@ -47,6 +79,7 @@ static struct error *list(const struct module_code_request *request, const char 
 	CLEANUP(elf_file_cleanup) struct elf_file *elf = file.elf;
 	struct code_listing_request listing = {
 		.elf = elf,
+		.name = elf ? elf_file_name(elf) : path,
 		.vaddrs = request->vaddrs,
 		.count = request->count,
 		.intel_syntax = request->intel_syntax,
@@ -68,12 +101,18 @@ struct error *module_code_new(const struct module_code_request *request, struct 
 	const char *path = profile_string(request->profile, module->path);
 	CLEANUP(module_code_cleanup) struct module_code *code = NULL;
 	struct error *err;
+	bool is_jitdump;
 
 	if (module->kind == PROFILE_MODULE_KERNEL)
 		return error_hint(error_new("the kernel's code is not in a file, and prof does not "
 					    "read it from memory"),
 				  "perf annotate reads it from /proc/kcore, as root");
-	if (module->kind != PROFILE_MODULE_FILE || !module->segment_count)
+	is_jitdump = module->kind == PROFILE_MODULE_JIT && path[0] == '/';
+	if (module->kind == PROFILE_MODULE_JIT && !is_jitdump)
+		return error_hint(error_new("the code that a process made at run time is in no "
+					    "file"),
+				  "a jitdump keeps it: node --perf-prof, python -X perf_jit");
+	if (!is_jitdump && (module->kind != PROFILE_MODULE_FILE || !module->segment_count))
 		return error_hint(error_new("no file is known that holds the code of %s",
 					    *path ? path : "this profile"),
 				  "recordings (prof.pb.gz, perf.data) name the file");
@@ -81,7 +120,7 @@ struct error *module_code_new(const struct module_code_request *request, struct 
 	code->vaddrs = xcalloc(request->count, sizeof(*code->vaddrs));
 	code->count = request->count;
 	memcpy(code->vaddrs, request->vaddrs, request->count * sizeof(*code->vaddrs));
-	err = list(request, path, code);
+	err = is_jitdump ? list_jitdump(request, path, code) : list(request, path, code);
 	if (!err)
 		*ret = STEAL(code);
 	return err;

@@ -13,7 +13,7 @@ bool jitdump_read_header(struct bytes from, struct jitdump_header *ret)
 
 	bytes_skip(&from, 4); /* version */
 	ret->size_bytes = bytes_u32(&from);
-	bytes_skip(&from, 4); /* machine */
+	ret->machine = bytes_u32(&from);
 	padding = bytes_u32(&from);
 	bytes_skip(&from, 4 + 8); /* process, time */
 	ret->has_other_clock = bytes_u64(&from) & FLAG_OTHER_CLOCK;

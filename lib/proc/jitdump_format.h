@@ -30,6 +30,7 @@ enum jitdump_kind {
 
 struct jitdump_header {
 	uint32_t size_bytes; /* the records begin after it */
+	uint32_t machine;    /* EM_*, of <elf.h> */
 	/* Times are of the CPU's counter, not of CLOCK_MONOTONIC. */
 	bool has_other_clock;
 	/*

@@ -65,5 +65,5 @@ struct error *code_lister_run(const struct code_listing_request *request, struct
 		if (!*ret)
 			err = answer_nonsense(&options);
 	}
-	return error_wrap(err, "disassemble %s", elf_file_name(request->elf));
+	return error_wrap(err, "disassemble %s", request->name);
 }

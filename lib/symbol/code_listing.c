@@ -4,6 +4,7 @@
 #include "elf/disassembly.h"
 #include "symbol/demangle.h"
 #include "symbol/gopclntab.h"
+#include "symbol/jitdump_code.h"
 #include "symbol/symtab.h"
 
 #include <string.h>
@@ -19,6 +20,7 @@ enum { INSTRUCTION_BYTES_MIN = 3 };
 /* The symbols of a file. */
 struct lister {
 	const struct code_listing_request *request;
+	struct elf_file *elf;
 	struct elf_file *debug; /* NULL: none */
 	struct symtab *symtab;
 	struct gopclntab *go; /* NULL: not a Go program */
@@ -55,7 +57,8 @@ static void put_target(struct lister *lister, const struct symbol *function, uin
 	CLEANUP(free_ptr) char *demangled = NULL;
 	struct symbol target;
 
-	if (!vaddr || !find(lister, vaddr, &target) || target.vaddr == function->vaddr) {
+	if (!vaddr || !lister->symtab || !find(lister, vaddr, &target) ||
+	    target.vaddr == function->vaddr) {
 		put_text(lister, "");
 		return;
 	}
@@ -67,7 +70,7 @@ static struct error *put_function(struct lister *lister, const struct symbol *fu
 {
 	const struct code_listing_request *request = lister->request;
 	struct disassembly code;
-	struct error *err = disassembly_init(&code, request->elf, function->vaddr,
+	struct error *err = disassembly_init(&code, lister->elf, function->vaddr,
 					     function->size_bytes, request->intel_syntax);
 
 	if (err)
@@ -100,6 +103,46 @@ static struct error *put_functions(struct lister *lister)
 	return err;
 }
 
+/* Each function of a jitdump is a file of its own. */
+static struct error *put_jitdump(struct lister *lister)
+{
+	const struct code_listing_request *request = lister->request;
+	struct jitdump_function *functions = NULL;
+	CLEANUP(close_file)
+	FILE *file = fmemopen((void *)(uintptr_t)request->jitdump.at, bytes_left(&request->jitdump),
+			      "r");
+	size_t count = file ? jitdump_functions_find(file, request->vaddrs, request->count,
+						     &lister->names, &functions)
+			    : 0;
+	struct error *err = NULL;
+
+	for (size_t i = 0; !err && i < count; i++) {
+		CLEANUP(elf_file_cleanup) struct elf_file *elf = NULL;
+
+		err = jitdump_code_elf(request->jitdump, &functions[i], &elf);
+		if (err)
+			break;
+		lister->elf = elf;
+		err = put_function(lister,
+				   &(struct symbol){
+					   .vaddr = functions[i].start,
+					   .size_bytes = functions[i].end - functions[i].start,
+				   });
+	}
+	free(functions);
+	return err;
+}
+
+static struct error *put_elf(struct lister *lister)
+{
+	struct elf_file *elf = lister->elf = lister->request->elf;
+
+	lister->debug = debugfile_find(elf, &lister->request->opener);
+	lister->symtab = symtab_new(elf, lister->debug);
+	lister->go = gopclntab_new(elf);
+	return put_functions(lister);
+}
+
 struct error *code_listing_write(const struct code_listing_request *request, char **ret,
 				 size_t *len)
 {
@@ -107,13 +150,10 @@ struct error *code_listing_write(const struct code_listing_request *request, cha
 	CLEANUP(lister_deinit) struct lister lister = {.request = request};
 	struct error *err;
 
-	lister.debug = debugfile_find(request->elf, &request->opener);
-	lister.symtab = symtab_new(request->elf, lister.debug);
-	lister.go = gopclntab_new(request->elf);
 	lister.out = open_memstream(&bytes, len);
 	if (!lister.out)
 		return error_new("out of memory");
-	err = put_functions(&lister);
+	err = request->elf ? put_elf(&lister) : put_jitdump(&lister);
 	/* Nothing but memory can lack. */
 	if (fclose(lister.out) != 0 && !err)
 		err = error_new("out of memory");

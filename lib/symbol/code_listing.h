@@ -1,12 +1,14 @@
 /*
  * The code of functions as text: the instructions of those functions of an ELF file that cover
- * given addresses, with the names of the functions that they lead to.
+ * given addresses, with the names of the functions that they lead to. Or of a jitdump
+ * (proc/jitdump_format.h), where addresses are offsets in the file.
  *
  * One process writes a listing as bytes, another reads them (symbol/code_lister.h).
  */
 #ifndef PROF_SYMBOL_CODE_LISTING_H
 #define PROF_SYMBOL_CODE_LISTING_H
 
+#include "base/bytes.h"
 #include "elf/debugfile.h"
 
 #include <stdbool.h>
@@ -42,7 +44,9 @@ void code_listing_free(struct code_listing *listing);
 DEFINE_CLEANUP(code_listing, code_listing_free)
 
 struct code_listing_request {
-	struct elf_file *elf;
+	struct elf_file *elf; /* NULL: of the jitdump */
+	struct bytes jitdump; /* all of it */
+	const char *name;     /* of the file, for messages */
 	struct debugfile_opener opener;
 	const uint64_t *vaddrs; /* ascending */
 	size_t count;

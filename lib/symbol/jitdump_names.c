@@ -111,9 +111,48 @@ static bool read_entry(struct bytes *from, const struct entry *before, struct en
 	return bytes_ok(from) && ret->file.at;
 }
 
-/* What V8 adds (jitdump_format.h); the caller frees the result. */
-static struct entry *read_entries(const struct scan *scan, struct bytes from, uint64_t address,
-				  size_t *ret_count)
+static bool is_path(struct bytes text)
+{
+	return bytes_begin(text, "/") || bytes_begin(text, "node:") || bytes_begin(text, "file:");
+}
+
+/* Of "JS:*f /srv/app.js:12:3". */
+static struct bytes path_in_name(struct bytes name)
+{
+	const unsigned char *space = memchr(name.at, ' ', bytes_left(&name));
+
+	if (!space)
+		return (struct bytes){0};
+	name.at = space + 1;
+	for (unsigned numbers = 0; numbers < 2; numbers++) {
+		while (bytes_left(&name) && name.end[-1] >= '0' && name.end[-1] <= '9')
+			name.end--;
+		if (!bytes_left(&name) || *--name.end != ':')
+			return (struct bytes){0};
+	}
+	return name;
+}
+
+/*
+ * V8 writes the path of a line from memory that it has freed if the function was compiled while
+ * others were: what is no path is replaced by that of the function's name. Its modules have URLs.
+ */
+static struct bytes path_of_v8(struct bytes path, const struct jitdump_load *load)
+{
+	static const char scheme[] = "file://";
+
+	if (!is_path(path))
+		path = path_in_name(load->name);
+	if (!is_path(path))
+		return (struct bytes){0};
+	if (bytes_begin(path, scheme))
+		bytes_skip(&path, sizeof(scheme) - 1);
+	return path;
+}
+
+/* Of the load's function; the caller frees the result. */
+static struct entry *read_entries(const struct scan *scan, struct bytes from,
+				  const struct jitdump_load *load, size_t *ret_count)
 {
 	const uint64_t shift = scan->is_v8 ? 64 : 0;
 	struct entry *entries = NULL, entry;
@@ -121,7 +160,7 @@ static struct entry *read_entries(const struct scan *scan, struct bytes from, ui
 	uint64_t left;
 
 	bytes_skip(&from, JITDUMP_RECORD_BYTES);
-	if (bytes_u64(&from) != address)
+	if (bytes_u64(&from) != load->address)
 		return NULL;
 	for (left = bytes_u64(&from);
 	     left && read_entry(&from, count ? &entries[count - 1] : NULL, &entry); left--) {
@@ -130,6 +169,8 @@ static struct entry *read_entries(const struct scan *scan, struct bytes from, ui
 		GROW(entries, count, room);
 		entries[count++] = entry;
 	}
+	for (size_t i = 0; scan->is_v8 && i < count; i++)
+		entries[i].file = path_of_v8(entries[i].file, load);
 	if (count)
 		qsort(entries, count, sizeof(*entries), by_address);
 	*ret_count = count;
@@ -172,12 +213,12 @@ static void give_lines(struct scan *scan, const struct piece *piece, struct list
 		return;
 	bytes = xmalloc(scan->debug_bytes);
 	len = fread(bytes, 1, scan->debug_bytes, scan->file);
-	entries = read_entries(scan, bytes_of(bytes, len), piece->load->address, &count);
+	entries = read_entries(scan, bytes_of(bytes, len), piece->load, &count);
 	for (size_t i = 0; i < piece->count; i++) {
 		uint64_t pc = piece->load->address + (piece->offsets[i] - piece->code_at);
 		const struct entry *entry = entry_of(entries, count, pc);
 
-		if (!entry)
+		if (!entry || !bytes_left(&entry->file))
 			continue;
 		if (!last || last->file.at != entry->file.at)
 			file = keep_text(scan, entry->file);

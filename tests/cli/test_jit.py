@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from conftest import BUILD
-from lacking import tool
+from lacking import lacking, tool
 from profiles import Pprof, Stacks, assert_rooted
 
 TARGET = BUILD / "tests/targets/recompiled"
@@ -85,6 +85,26 @@ def test_code_of_a_jitdump_stays_jit_code_in_a_profile(prof):
     assert {"first_[j]", "second_[j]", "moved_[j]"} == set(frames)
 
 
+def test_the_instructions_of_jit_code_are_annotated(prof):
+    prof.record("-F", "999", "--", TARGET, "0.5", "dump")
+    listing = prof("annotate", "record.pb.gz", "second", "--asm")
+    if "capstone" in listing.stderr:
+        lacking("capstone")
+    assert listing.returncode == 0, listing.stderr
+    hot = max(listing.stdout.splitlines(), key=lambda line: float(re.match(r"\s*([\d.]+) %", line)[1]) if "jne" in line or "b.ne" in line else 0)
+    assert "recompiled.jit:21" in hot, listing.stdout
+    assert re.search(r"nop\s", listing.stdout), "the code of the second function"
+
+
+def test_annotating_jit_code_whose_dump_is_gone_says_so(prof):
+    prof.record("-F", "999", "--", TARGET, "0.3", "dump")
+    [dump] = prof.folder.glob("jit-*.dump")
+    dump.unlink()
+    listing = prof("annotate", "record.pb.gz", "first", "--asm")
+    assert listing.returncode != 0
+    assert dump.name in listing.stderr and "keep the jitdumps" in listing.stderr
+
+
 @pytest.fixture
 def script(tmp_path):
     path = tmp_path / "jit.js"
@@ -110,6 +130,8 @@ def test_code_of_node_has_its_names_and_lines(prof, client, script):
     lines = {line.line for location in pprof.message.location for line in location.line
              if "innermost" in pprof.strings[pprof.functions[line.function_id].name]}
     assert 2 in lines, lines
+    files = {pprof.strings[function.filename] for function in pprof.message.function if pprof.strings[function.name].startswith("JS:")}
+    assert str(script) in files and all(file == "" or file.startswith(("/", "node:")) for file in files), files
     assert stacks.count(lambda frames: frames[1] == "[truncated]") <= 0.02 * stacks.total, stacks.hottest()
 
 

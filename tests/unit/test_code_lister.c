@@ -63,7 +63,12 @@ static struct error *list(int (*opener)(void *, const struct debugfile_question 
 	CLEANUP(elf_file_cleanup) struct elf_file *elf = open_program();
 	uint64_t vaddr = vaddr_of_caller();
 	const struct code_listing_request request = {
-		.elf = elf, .opener = {.open = opener, .user = user}, .vaddrs = &vaddr, .count = 1};
+		.elf = elf,
+		.name = elf_file_name(elf),
+		.opener = {.open = opener, .user = user},
+		.vaddrs = &vaddr,
+		.count = 1,
+	};
 
 	return code_lister_run(&request, ret);
 }
