@@ -10,6 +10,7 @@
 #include "base/affinity.h"
 #include "base/alloc.h"
 #include "base/foreign_file.h"
+#include "base/text.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -279,6 +280,38 @@ static bool has_java(const struct address_spaces *spaces)
 	return false;
 }
 
+/* "" if it is not known. */
+static const char *process_name(const struct profile *profile, pid_t pid)
+{
+	for (thread_id id = 0; id < profile_thread_count(profile); id++) {
+		const struct profile_thread *thread = profile_get_thread(profile, id);
+
+		if (thread->pid == pid)
+			return profile_string(profile, thread->process);
+	}
+	return "";
+}
+
+/* How a program is told to list the code that it compiles. */
+static const char *how_to_list(const char *name)
+{
+	static const struct {
+		const char *begin, *how;
+	} programs[] = {
+		{"node", "node --perf-basic-prof or --perf-prof"},
+		{"python", "python -X perf or, from 3.13 on, -X perf_jit"},
+		{"dotnet", "DOTNET_PerfMapEnabled=1"},
+		{"wasmtime", "wasmtime --profile=jitdump"},
+		{"beam", "erl +JPperf true"},
+		{"erl", "erl +JPperf true"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(programs); i++)
+		if (text_begins(name, programs[i].begin))
+			return programs[i].how;
+	return "node --perf-basic-prof, python -X perf, DOTNET_PerfMapEnabled=1";
+}
+
 /* Why code that was made at run time has no names. */
 static char *nameless_code(const struct symbolizer *symbolizer, pid_t pid)
 {
@@ -288,8 +321,8 @@ static char *nameless_code(const struct symbolizer *symbolizer, pid_t pid)
 		java = "for Java (JDK 17 and later), record it with --java while it runs, or start "
 		       "it with -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit; else ";
 	return xasprintf("code that process %d made at run time has no names: %slet it write "
-			 "/tmp/perf-%d.map (node --perf-basic-prof, python -X perf)",
-			 pid, java, pid);
+			 "/tmp/perf-%d.map or a jitdump (%s)",
+			 pid, java, pid, how_to_list(process_name(symbolizer->profile, pid)));
 }
 
 static bool prepare_map(const struct symbolizer *symbolizer, const struct module *module,
@@ -561,6 +594,9 @@ static char *problem_of(struct inquiry *inquiry, const struct module *module)
 			"inlined functions and lines are missing: build it without -gsplit-dwarf",
 			path);
 	case SOURCE_LONG_MAP:
+		if (module->jitdump)
+			return xasprintf("%s is longer than %d MB: read the first", path,
+					 (int)(JITDUMP_BYTES_MAX >> 20));
 		return xasprintf("the symbols that process %d lists in its perf-%d.map are more "
 				 "than %d MB: read the first",
 				 module->pid, module->pid, PERFMAP_BYTES_MAX >> 20);
