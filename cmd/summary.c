@@ -83,24 +83,74 @@ static void print_hottest(const struct profile *profile, event_id event)
 	view_deinit(&view);
 }
 
-static const char *problem_of(const struct symbolize_outcome *naming, uint32_t module)
+/* As a shell takes it for one word. */
+static char *quoted(const char *path)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+				    "_-+=./:,@%";
+	char *text = NULL;
+	size_t len;
+	FILE *out;
+
+	if (path[strspn(path, plain)] == '\0')
+		return xstrdup(path);
+	out = open_memstream(&text, &len);
+	fputc('\'', out);
+	for (; *path; path++) {
+		if (*path == '\'')
+			fputs("'\\'", out);
+		fputc(*path, out);
+	}
+	fputc('\'', out);
+	fclose(out);
+	return text;
+}
+
+static const struct symbolize_problem *problem_of(const struct symbolize_outcome *naming,
+						  uint32_t module)
 {
 	for (size_t i = 0; i < naming->problem_count; i++)
 		if (naming->problems[i].module == module)
-			return naming->problems[i].text;
+			return &naming->problems[i];
 	return NULL;
+}
+
+/* A file that prof doctor can examine, for a shell; NULL: none is written. To be freed. */
+static char *examinable_file(const struct summary *summary)
+{
+	for (size_t i = 0; i < summary->output_count; i++) {
+		const struct output *output = &summary->outputs[i];
+		bool has_records = !output->format->write;
+
+		if (output->is_file && output->is_written &&
+		    (has_records || output->format == &format_pprof))
+			return quoted(output->path);
+	}
+	return NULL;
+}
+
+/* share: " (12 % of the samples)", or nothing. */
+static void print_problem(const struct summary *summary, const struct symbolize_problem *problem,
+			  const char *share)
+{
+	CLEANUP(free_ptr) char *file = problem->fact ? examinable_file(summary) : NULL;
+
+	if (file)
+		message("%s%s: prof doctor %s says what brings them", problem->fact, share, file);
+	else
+		message("%s%s", problem->text, share);
 }
 
 static void print_unnamed(const struct summary *summary, const struct unnamed_module *unnamed)
 {
 	const struct profile_module *module = profile_get_module(summary->profile, unnamed->module);
-	const char *problem = problem_of(summary->naming, unnamed->module);
-	struct humanized share = humanize_share(unnamed->samples, summary->quality->counts.samples);
+	const struct symbolize_problem *problem = problem_of(summary->naming, unnamed->module);
+	uint64_t samples = summary->quality->counts.samples;
+	struct humanized share = humanize_share(unnamed->samples, samples);
+	CLEANUP(free_ptr) char *of_samples = xasprintf(" (%s of the samples)", share.text);
 
-	if (problem && !summary->quality->counts.samples)
-		message("%s", problem);
-	else if (problem)
-		message("%s (%s of the samples)", problem, share.text);
+	if (problem)
+		print_problem(summary, problem, samples ? of_samples : "");
 	else
 		message("%s of the samples have addresses of %s without a symbol", share.text,
 			profile_string(summary->profile, module->path));
@@ -137,7 +187,7 @@ static void print_problems(const struct summary *summary)
 		if (is_listed(quality, naming->problems[i].module))
 			continue;
 		if (left) {
-			message("%s", naming->problems[i].text);
+			print_problem(summary, &naming->problems[i], "");
 			left--;
 		} else {
 			hidden++;
@@ -183,29 +233,6 @@ static void print_cost(const struct summary *summary)
 		humanize_time(summary->sampling_cpu_ns / samples).text,
 		humanize_time(clock_own_cpu_ns() - summary->sampling_cpu_ns + workers->cpu_ns).text,
 		humanize_bytes(memory_bytes).text);
-}
-
-/* As a shell takes it for one word. */
-static char *quoted(const char *path)
-{
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-				    "_-+=./:,@%";
-	char *text = NULL;
-	size_t len;
-	FILE *out;
-
-	if (path[strspn(path, plain)] == '\0')
-		return xstrdup(path);
-	out = open_memstream(&text, &len);
-	fputc('\'', out);
-	for (; *path; path++) {
-		if (*path == '\'')
-			fputs("'\\'", out);
-		fputc(*path, out);
-	}
-	fputc('\'', out);
-	fclose(out);
-	return text;
 }
 
 static void print_file(const struct output *output)

@@ -73,25 +73,102 @@ static unsigned properties_of(const struct profile_frame *frame)
 	return frame->lines[0].line ? OF_MODULE : OF_MODULE | LINELESS;
 }
 
-#define ANY_ROW (NO_ROW - 1)
+/* The trie as lists of children, to walk it from the root on. */
+struct children {
+	stack_id *first, *next; /* by stack; STACK_EMPTY: none */
+};
 
-/* The properties of a stack's frame that no frame of the row nearer to the root has: a sample
- * counts once. */
-static unsigned new_properties(const struct scan *scan, stack_id id, uint32_t row)
+static void children_init(struct children *children, const struct profile_stacks *stacks)
+{
+	children->first = xcalloc(stacks->count, sizeof(*children->first));
+	children->next = xcalloc(stacks->count, sizeof(*children->next));
+	for (stack_id id = stacks->count; id-- > 1;) {
+		stack_id parent = stacks->items[id].parent;
+
+		children->next[id] = children->first[parent];
+		children->first[parent] = id;
+	}
+}
+
+static void children_deinit(struct children *children)
+{
+	free(children->first);
+	free(children->next);
+}
+
+/* How many frames on the way from the root have each property, by row, and in any row. */
+struct way {
+	struct row_way {
+		uint32_t frames, unnamed, lineless;
+	} * rows;
+	uint32_t unnamed;
+};
+
+/* The first frame of a way with a property counts the samples below it. */
+static void enter(struct way *way, uint32_t row, unsigned properties, uint64_t samples,
+		  struct module_list *list)
+{
+	struct row_way *of_row = &way->rows[row];
+	struct listed_module *module = &list->items[row];
+
+	module->samples += of_row->frames++ ? 0 : samples;
+	if (properties & LINELESS)
+		module->lineless += of_row->lineless++ ? 0 : samples;
+	if (properties & UNNAMED) {
+		module->unnamed += of_row->unnamed++ ? 0 : samples;
+		list->unnamed += way->unnamed++ ? 0 : samples;
+	}
+}
+
+static void leave(struct way *way, uint32_t row, unsigned properties)
+{
+	struct row_way *of_row = &way->rows[row];
+
+	of_row->frames--;
+	of_row->lineless -= properties & LINELESS ? 1 : 0;
+	of_row->unnamed -= properties & UNNAMED ? 1 : 0;
+	way->unnamed -= properties & UNNAMED ? 1 : 0;
+}
+
+static void visit(const struct scan *scan, stack_id id, struct way *way, bool enters,
+		  const uint64_t *samples, struct module_list *list)
 {
 	const struct profile_stacks stacks = profile_stacks(scan->profile);
 	struct profile_frame frame = profile_get_frame(scan->profile, stacks.items[id].frame);
-	unsigned properties = properties_of(&frame);
+	uint32_t row = row_of(scan, &frame);
 
-	while (properties && (id = stacks.items[id].parent) != STACK_EMPTY) {
-		uint32_t above;
+	if (row == NO_ROW)
+		return;
+	if (enters)
+		enter(way, row, properties_of(&frame), samples[id], list);
+	else
+		leave(way, row, properties_of(&frame));
+}
 
-		frame = profile_get_frame(scan->profile, stacks.items[id].frame);
-		above = row_of(scan, &frame);
-		if (above == row || (row == ANY_ROW && above != NO_ROW))
-			properties &= ~properties_of(&frame);
+/* In time linear in the trie, however deep it is. */
+static void walk(const struct scan *scan, const uint64_t *samples, struct module_list *list)
+{
+	const struct profile_stacks stacks = profile_stacks(scan->profile);
+	struct way way = {.rows = xcalloc(list->count, sizeof(*way.rows))};
+	struct children children;
+	stack_id id;
+
+	children_init(&children, &stacks);
+	id = children.first[STACK_EMPTY];
+	while (id != STACK_EMPTY) {
+		visit(scan, id, &way, true, samples, list);
+		if (children.first[id] != STACK_EMPTY) {
+			id = children.first[id];
+			continue;
+		}
+		visit(scan, id, &way, false, samples, list);
+		while (children.next[id] == STACK_EMPTY &&
+		       (id = stacks.items[id].parent) != STACK_EMPTY)
+			visit(scan, id, &way, false, samples, list);
+		id = children.next[id];
 	}
-	return properties;
+	children_deinit(&children);
+	free(way.rows);
 }
 
 static void add_placeless(const struct scan *scan, struct module_list *list)
@@ -115,7 +192,6 @@ static void add_placeless(const struct scan *scan, struct module_list *list)
 
 uint32_t *module_weights(const struct profile *profile, struct module_list *ret)
 {
-	const struct profile_stacks stacks = profile_stacks(profile);
 	CLEANUP(free_ptr) uint64_t *samples = samples_through(profile);
 	struct scan scan = {.profile = profile};
 	uint32_t *rows;
@@ -123,20 +199,7 @@ uint32_t *module_weights(const struct profile *profile, struct module_list *ret)
 	*ret = (struct module_list){0};
 	scan.rows = rows = make_rows(profile, ret);
 	ret->samples = samples[STACK_EMPTY];
-	for (stack_id id = 1; id < stacks.count; id++) {
-		struct profile_frame frame = profile_get_frame(profile, stacks.items[id].frame);
-		uint32_t row = row_of(&scan, &frame);
-		unsigned properties;
-
-		if (row == NO_ROW || !samples[id])
-			continue;
-		properties = new_properties(&scan, id, row);
-		if (properties & UNNAMED && new_properties(&scan, id, ANY_ROW) & UNNAMED)
-			ret->unnamed += samples[id];
-		ret->items[row].samples += properties & OF_MODULE ? samples[id] : 0;
-		ret->items[row].unnamed += properties & UNNAMED ? samples[id] : 0;
-		ret->items[row].lineless += properties & LINELESS ? samples[id] : 0;
-	}
+	walk(&scan, samples, ret);
 	add_placeless(&scan, ret);
 	return rows;
 }

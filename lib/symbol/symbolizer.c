@@ -546,16 +546,15 @@ static void give_to_profile(struct symbolizer *symbolizer)
 	}
 }
 
-/* Advice on how to get more symbols if that many frames found none; NULL: nothing to say. */
-static char *advice_on(const char *path, enum source_symbols symbols, size_t unnamed)
+/* What is missing, if that many frames found no symbol; NULL: nothing to say. */
+static char *lack_of(const char *path, enum source_symbols symbols, size_t unnamed)
 {
 	if (!unnamed || symbols == SOURCE_ALL_SYMBOLS)
 		return NULL;
 	if (symbols == SOURCE_NO_SYMBOLS)
-		return xasprintf("%s has no symbols: install its debug symbols, or do not strip it",
-				 path);
-	return xasprintf("%s has only its exported symbols, which leaves %zu address%s "
-			 "without a name: install its debug symbols, or do not strip it",
+		return xasprintf("%s has no symbols", path);
+	return xasprintf("%s has only its exported symbols, which leaves %zu address%s without a "
+			 "name",
 			 path, unnamed, unnamed == 1 ? "" : "es");
 }
 
@@ -615,7 +614,21 @@ static char *problem_of(struct inquiry *inquiry, const struct module *module)
 	case SOURCE_NO_PROBLEM:
 		break;
 	}
-	return advice_on(path, reply_symbols(reply), inquiry->unnamed);
+	return NULL;
+}
+
+/* Both are to be freed; false if there is no problem. */
+static bool describe_problem(struct inquiry *inquiry, const struct module *module,
+			     struct symbolize_problem *ret)
+{
+	*ret = (struct symbolize_problem){.module = inquiry->module,
+					  .text = problem_of(inquiry, module)};
+	if (!ret->text && inquiry->reply)
+		ret->fact = lack_of(module->path, reply_symbols(inquiry->reply), inquiry->unnamed);
+	if (ret->fact)
+		ret->text = xasprintf("%s: install its debug symbols, or do not strip it",
+				      ret->fact);
+	return ret->text;
 }
 
 static void report_problems(const struct symbolizer *symbolizer, struct symbolize_outcome *ret)
@@ -623,12 +636,11 @@ static void report_problems(const struct symbolizer *symbolizer, struct symboliz
 	ret->problems = xcalloc(symbolizer->inquiry_count, sizeof(*ret->problems));
 	for (size_t i = 0; i < symbolizer->inquiry_count; i++) {
 		uint32_t module = symbolizer->inquiries[i].module;
-		char *text = problem_of(&symbolizer->inquiries[i],
-					address_spaces_module(symbolizer->spaces, module));
 
-		if (text)
-			ret->problems[ret->problem_count++] =
-				(struct symbolize_problem){.module = module, .text = text};
+		ret->problem_count +=
+			describe_problem(&symbolizer->inquiries[i],
+					 address_spaces_module(symbolizer->spaces, module),
+					 &ret->problems[ret->problem_count]);
 	}
 }
 
@@ -818,8 +830,10 @@ void symbolize(struct profile *profile, struct address_spaces *spaces,
 
 void symbolize_outcome_deinit(struct symbolize_outcome *outcome)
 {
-	for (size_t i = 0; i < outcome->problem_count; i++)
+	for (size_t i = 0; i < outcome->problem_count; i++) {
 		free(outcome->problems[i].text);
+		free(outcome->problems[i].fact);
+	}
 	for (size_t i = 0; i < outcome->module_count; i++)
 		free(outcome->modules[i].debug_file);
 	free(outcome->modules);

@@ -49,7 +49,8 @@ struct symbolize_options {
 /* A module whose symbols are missing or incomplete, for the summary. */
 struct symbolize_problem {
 	uint32_t module;
-	char *text; /* one sentence */
+	char *text; /* one sentence: what is missing and what brings it … */
+	char *fact; /* … and the first of these alone, or NULL */
 };
 
 /* What has named a module. */

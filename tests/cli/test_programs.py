@@ -166,7 +166,8 @@ def test_a_program_with_damaged_mini_debug_information_loses_only_its_names(prof
     packed[len(packed) // 2] ^= 0xff
     recording = prof.record("--", stripped(program, tmp_path, packed), "0.5")
     assert not recording.stacks.holding("half")
-    assert "install its debug symbols" in recording.result.stderr
+    assert "has only its exported symbols" in recording.result.stderr
+    assert "prof doctor " in recording.result.stderr and "record.pb.gz says what brings them" in recording.result.stderr
 
 
 def test_a_go_program(prof, target):
