@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/humanize.h"
+#include "cmd/shell_word.h"
 #include "cmd/ui/message.h"
 #include "report/quality_text.h"
 #include "report/rows.h"
@@ -83,29 +84,6 @@ static void print_hottest(const struct profile *profile, event_id event)
 	view_deinit(&view);
 }
 
-/* As a shell takes it for one word. */
-static char *quoted(const char *path)
-{
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-				    "_-+=./:,@%";
-	char *text = NULL;
-	size_t len;
-	FILE *out;
-
-	if (path[strspn(path, plain)] == '\0')
-		return xstrdup(path);
-	out = open_memstream(&text, &len);
-	fputc('\'', out);
-	for (; *path; path++) {
-		if (*path == '\'')
-			fputs("'\\'", out);
-		fputc(*path, out);
-	}
-	fputc('\'', out);
-	fclose(out);
-	return text;
-}
-
 static const struct symbolize_problem *problem_of(const struct symbolize_outcome *naming,
 						  uint32_t module)
 {
@@ -124,7 +102,7 @@ static char *examinable_file(const struct summary *summary)
 
 		if (output->is_file && output->is_written &&
 		    (has_records || output->format == &format_pprof))
-			return quoted(output->path);
+			return shell_word(output->path);
 	}
 	return NULL;
 }
@@ -237,7 +215,7 @@ static void print_cost(const struct summary *summary)
 
 static void print_file(const struct output *output)
 {
-	CLEANUP(free_ptr) char *path = quoted(output->path);
+	CLEANUP(free_ptr) char *path = shell_word(output->path);
 	const char *viewer = output->format->viewer, *file = strstr(viewer, "FILE");
 	struct stat st;
 

@@ -3,10 +3,13 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "base/timed_open.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
+
+enum { RELEASE_BYTES_MAX = 8192 };
 
 /* Asks the servers of the distributions. */
 #define EVERYBODYS_SERVER "https://debuginfod.elfutils.org"
@@ -80,17 +83,37 @@ void distribution_parse(const char *text, struct distribution *ret)
 			return;
 }
 
-void distribution_read(const char *root, struct distribution *ret)
-{
-	static const char *const paths[] = {"/etc/os-release", "/usr/lib/os-release"};
-	char text[8192] = "";
+static const char *const release_paths[] = {"/etc/os-release", "/usr/lib/os-release"};
 
-	for (size_t i = 0; i < ARRAY_SIZE(paths) && !*text; i++) {
-		CLEANUP(free_ptr) char *path = xasprintf("%s%s", root, paths[i]);
-		CLEANUP(close_file) FILE *file = fopen(path, "re");
+void distribution_here(struct distribution *ret)
+{
+	char text[RELEASE_BYTES_MAX] = "";
+
+	for (size_t i = 0; i < ARRAY_SIZE(release_paths) && !*text; i++) {
+		CLEANUP(close_file) FILE *file = fopen(release_paths[i], "re");
 		size_t len = file ? fread(text, 1, sizeof(text) - 1, file) : 0;
 
 		text[len] = '\0';
+	}
+	distribution_parse(text, ret);
+}
+
+void distribution_of_process(pid_t pid, uid_t user, struct distribution *ret)
+{
+	CLEANUP(timed_caller_cleanup) struct timed_caller *caller = timed_caller_new();
+	CLEANUP(free_ptr) char *root = xasprintf("/proc/%d/root", (int)pid);
+	char text[RELEASE_BYTES_MAX] = "";
+
+	for (size_t i = 0; i < ARRAY_SIZE(release_paths) && !*text; i++) {
+		const struct foreign_name name = {
+			.root = root, .path = release_paths[i], .user = user};
+		struct timed_text found = {0};
+
+		if (!timed_read(caller, &name, sizeof(text) - 1, &found))
+			continue;
+		memcpy(text, found.bytes, found.len);
+		text[found.len] = '\0';
+		free(found.bytes);
 	}
 	distribution_parse(text, ret);
 }

@@ -6,6 +6,7 @@
 #define PROF_CMD_DOCTOR_DISTRIBUTION_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 enum packaging {
 	PACKAGING_UNKNOWN,
@@ -25,8 +26,10 @@ struct distribution {
 
 /* From the text of /etc/os-release; "": unknown. */
 void distribution_parse(const char *text, struct distribution *ret);
-/* Of a machine whose root is that directory; "" is this one's. */
-void distribution_read(const char *root, struct distribution *ret);
+/* Of this machine. */
+void distribution_here(struct distribution *ret);
+/* Of a process in a container, whose files are read with the rights of its user. */
+void distribution_of_process(pid_t pid, uid_t user, struct distribution *ret);
 
 /*
  * The command that installs a package with debug information; NULL: the distribution has none. The

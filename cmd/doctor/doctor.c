@@ -49,7 +49,7 @@ static struct advice_context context_here(void)
 		.is_root = geteuid() == 0,
 	};
 
-	distribution_read("", &context.distribution);
+	distribution_here(&context.distribution);
 	return context;
 }
 
@@ -72,7 +72,7 @@ static void add_archive(const struct module_list *list, const struct distributio
 	char *command = distribution_archive(distribution);
 
 	for (size_t i = 0; i < list->count && command; i++) {
-		if (list->items[i].state == FINDING_OK || !list->items[i].archived)
+		if (!module_list_matters(list, &list->items[i]) || !list->items[i].archived)
 			continue;
 		findings_add(findings, &(struct finding){
 					       .subject = "debug packages",
@@ -85,7 +85,8 @@ static void add_archive(const struct module_list *list, const struct distributio
 	free(command);
 }
 
-static void advise(struct diagnosis *diagnosis)
+/* container: a process in one, or NULL. */
+static void advise(struct diagnosis *diagnosis, const struct process_facts *container)
 {
 	struct advice_context context = context_here();
 	struct module_list *list = &diagnosis->modules;
@@ -93,38 +94,40 @@ static void advise(struct diagnosis *diagnosis)
 	find_jits(list);
 	module_list_sort(list);
 	packages_find(&context.distribution, list);
+	if (container)
+		distribution_of_process(container->pid, container->uid, &context.distribution);
 	for (size_t i = 0; i < list->count; i++)
 		module_advise(&list->items[i], &context);
 	module_list_sort(list);
-	add_archive(list, &context.distribution, &diagnosis->findings);
+	if (!container)
+		add_archive(list, &context.distribution, &diagnosis->findings);
 	diagnosis->has_modules = true;
 }
 
-static size_t lacking_modules(const struct module_list *list)
+static size_t mattering_modules(const struct module_list *list)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < list->count; i++)
-		count += list->items[i].state != FINDING_OK;
+		count += module_list_matters(list, &list->items[i]);
 	return count;
 }
 
 static void add_names(const struct module_list *list, struct findings *findings)
 {
-	size_t lacking = lacking_modules(list);
+	size_t count = mattering_modules(list);
 
-	findings_add(
-		findings,
-		&(struct finding){
-			.subject = "names",
-			.state = list->unnamed ? FINDING_MISSING
-				 : lacking     ? FINDING_LIMITED
-					       : FINDING_OK,
-			.what = xasprintf("%s of %s samples have a function without a name; "
-					  "%zu of %zu modules lack names or lines",
-					  humanize_share(list->unnamed, list->samples).text,
-					  humanize_count(list->samples).text, lacking, list->count),
-		});
+	findings_add(findings,
+		     &(struct finding){
+			     .subject = "names",
+			     .state = !count	      ? FINDING_OK
+				      : list->unnamed ? FINDING_MISSING
+						      : FINDING_LIMITED,
+			     .what = xasprintf("%s of the samples have a function without a name; "
+					       "%zu of %zu modules lack names or lines",
+					       humanize_share(list->unnamed, list->samples).text,
+					       count, list->count),
+		     });
 }
 
 static void examine_machine(struct diagnosis *diagnosis)
@@ -144,7 +147,7 @@ static struct error *examine_process(pid_t pid, const struct doctor_options *opt
 		return error_new("no process %d, and no file of this name", (int)pid);
 	module_probe_process(pid, &options->input.symbols, &diagnosis->modules);
 	process_findings(&facts, &diagnosis->modules, &diagnosis->findings);
-	advise(diagnosis);
+	advise(diagnosis, facts.in_container ? &facts : NULL);
 	return NULL;
 }
 
@@ -196,7 +199,7 @@ static struct error *examine_file(const char *path, const struct doctor_options 
 					    path),
 				  "record with -o prof.pb.gz");
 	list_modules(&input, options, &diagnosis->modules);
-	advise(diagnosis);
+	advise(diagnosis, NULL);
 	add_names(&diagnosis->modules, &diagnosis->findings);
 	findings_sort(&diagnosis->findings);
 	return NULL;

@@ -11,7 +11,6 @@ enum {
 	SUBJECT_COLUMNS = 19, /* "hardware counters  " */
 	WEIGHT_COLUMNS = 9,
 	ORIGIN_COLUMNS = 18, /* "exported symbols  " */
-	SHOWN_SHARE = 100,   /* a module matters if it has so much of the samples */
 	UNWEIGHED_MAX = 20,  /* modules without samples that are shown */
 };
 
@@ -100,16 +99,11 @@ static void put_module(const struct writer *writer, const struct module_list *li
 	put_below(writer, indent, STYLE_HEADING, "helps: ", module->command);
 }
 
-/* What is in order matters little, and what hardly occurs. */
 static bool is_shown(const struct writer *writer, const struct module_list *list,
 		     const struct listed_module *module, size_t shown)
 {
-	if (writer->verbose)
-		return true;
-	if (module->state == FINDING_OK)
-		return false;
-	return list->samples ? module->samples * SHOWN_SHARE >= list->samples
-			     : shown < UNWEIGHED_MAX;
+	return writer->verbose ||
+	       (module_list_matters(list, module) && (list->samples || shown < UNWEIGHED_MAX));
 }
 
 static void put_rest(const struct writer *writer, size_t fine, size_t minor)

@@ -176,7 +176,7 @@ static void read_debug_files(struct machine_facts *facts)
 
 	snprintf(facts->debuginfod, sizeof(facts->debuginfod), "%s", urls ? urls : "");
 	facts->has_debug_files = access("/usr/lib/debug/.build-id", F_OK) == 0;
-	distribution_read("", &facts->distribution);
+	distribution_here(&facts->distribution);
 }
 
 void machine_facts_read(struct machine_facts *ret)

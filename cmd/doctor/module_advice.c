@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/text.h"
 #include "cmd/doctor/machine_findings.h"
+#include "cmd/shell_word.h"
 
 #include <string.h>
 
@@ -36,6 +37,15 @@ static char *build_command(const struct listed_module *module)
 	return xasprintf("build it with -g%s", is_stripped ? ", and do not strip it" : "");
 }
 
+static char *alpine_command(const char *path)
+{
+	CLEANUP(free_ptr) char *word = shell_word(path);
+
+	return xasprintf("sudo apk add PACKAGE-dbg, of the PACKAGE that this prints: apk info "
+			 "--who-owns %s",
+			 word);
+}
+
 /* What brings the debug information of a file that has none. */
 static char *file_command(const struct listed_module *module, const struct advice_context *context)
 {
@@ -45,9 +55,12 @@ static char *file_command(const struct listed_module *module, const struct advic
 		command = distribution_install(&context->distribution, module->package);
 	if (command)
 		return command;
-	if (is_of_distribution(module->path))
-		return context->has_debuginfod ? NULL : debuginfod_command(&context->distribution);
-	return build_command(module);
+	if (!is_of_distribution(module->path))
+		return build_command(module);
+	/* No server has those of Alpine. */
+	if (context->distribution.packaging == PACKAGING_ALPINE)
+		return alpine_command(module->path);
+	return context->has_debuginfod ? NULL : debuginfod_command(&context->distribution);
 }
 
 static const char *origin_of(uint32_t present)
@@ -72,6 +85,7 @@ static const char *origin_of(uint32_t present)
 static void advise_on_split_units(struct listed_module *module)
 {
 	const struct name_sources *sources = &module->sources;
+	CLEANUP(free_ptr) char *word = shell_word(module->path);
 
 	missing(module, FINDING_LIMITED,
 		xasprintf("lines and inlined functions of %u of %u units: their .dwo files are not "
@@ -79,7 +93,7 @@ static void advise_on_split_units(struct listed_module *module)
 			  sources->missing_units, sources->split_units),
 		xasprintf("dwp -e %s -o %s.dwp where it was built, or build it without "
 			  "-gsplit-dwarf",
-			  module->path, module->path));
+			  word, word));
 }
 
 static void advise_on_symbols(struct listed_module *module, const struct advice_context *context)
@@ -143,7 +157,9 @@ static const char *jit_command(enum jit jit)
 
 static void advise_on_jit(struct listed_module *module)
 {
-	if (!(module->sources.present & (NAMES_LISTED | NAMES_JITDUMP)))
+	bool has_names = module->sources.present & (NAMES_LISTED | NAMES_JITDUMP);
+
+	if (module->samples ? module->unnamed != 0 : !has_names)
 		missing(module, FINDING_MISSING,
 			xstrdup("names of code that is compiled at run time"),
 			xstrdup(jit_command(module->jit)));

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { LEAST_SHARE = 100 };
+
 enum jit jit_of_path(const char *path)
 {
 	static const struct {
@@ -80,6 +82,11 @@ void listed_module_set_sources(struct listed_module *module,
 		add_sources(module, symbolized);
 	if (problem && !module->problem)
 		module->problem = xstrdup(problem);
+}
+
+bool module_list_matters(const struct module_list *list, const struct listed_module *module)
+{
+	return module->state != FINDING_OK && module->samples * LEAST_SHARE >= list->samples;
 }
 
 static int compare(uint64_t left, uint64_t right)

@@ -62,6 +62,9 @@ struct listed_module *module_list_add(struct module_list *list, enum profile_mod
 /* Takes over what the symbolizer found out about a module of its profile. */
 void listed_module_set_sources(struct listed_module *module,
 			       const struct symbolize_outcome *outcome, uint32_t id);
+/* Whether it lacks something and has so much of the samples (1 %) that it matters; without samples
+ * any that lacks something does. */
+bool module_list_matters(const struct module_list *list, const struct listed_module *module);
 /* The worst first: by samples without a name, without a line, by samples; or by state and size. */
 void module_list_sort(struct module_list *list);
 void module_list_deinit(struct module_list *list);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static void read_name(pid_t pid, struct process_facts *facts)
 {
@@ -51,6 +52,16 @@ static bool differs(const char *process, const char *kind)
 	return its && its != namespace_of("self", kind);
 }
 
+/* As after chroot(2). */
+static bool has_other_root(const char *process)
+{
+	CLEANUP(free_ptr) char *path = xasprintf("/proc/%s/root/", process);
+	struct stat its, ours;
+
+	return stat(path, &its) == 0 && stat("/", &ours) == 0 &&
+	       (its.st_dev != ours.st_dev || its.st_ino != ours.st_ino);
+}
+
 static void read_refusal(struct process_facts *facts)
 {
 	struct error *err;
@@ -89,7 +100,10 @@ bool process_facts_read(pid_t pid, struct process_facts *ret)
 		return false;
 	read_name(pid, ret);
 	read_user(st.st_uid, ret);
-	ret->in_container = differs(number, "mnt") || differs(number, "pid");
+	ret->uid = st.st_uid;
+	ret->is_root = geteuid() == 0;
+	ret->in_container = differs(number, "mnt") || differs(number, "pid") ||
+			    has_other_root(number);
 	read_maps(ret);
 	read_refusal(ret);
 	ret->waiting = waiting_refusal("/proc", pid, !ret->may.kernel);
@@ -145,7 +159,8 @@ static void add_process(const struct process_facts *facts, const struct module_l
 	if (facts->hides_mappings) {
 		finding.state = FINDING_MISSING;
 		finding.cost = xstrdup("its modules cannot be listed");
-		finding.command = xasprintf("sudo prof doctor %d", (int)facts->pid);
+		if (!facts->is_root)
+			finding.command = xasprintf("sudo prof doctor %d", (int)facts->pid);
 	} else if (facts->is_kernel_thread) {
 		finding.cost = xstrdup("it runs in the kernel only");
 	}

@@ -11,7 +11,9 @@
 struct process_facts {
 	pid_t pid;
 	char name[64];
+	uid_t uid;
 	char user[64];	       /* its name, or number */
+	bool is_root;	       /* prof */
 	bool in_container;     /* it sees other files than prof */
 	bool is_kernel_thread; /* without an address space */
 	bool hides_mappings;   /* /proc/PID/maps cannot be read */

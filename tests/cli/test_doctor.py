@@ -130,6 +130,27 @@ def test_files_are_parsed_by_processes_without_rights_also_of_a_damaged_program(
     assert module(examine(prof, process.pid), program)
 
 
+@pytest.mark.parametrize("release", ["ID=alpine\n", "ID=fedora\n", None])
+def test_a_process_in_a_container_gets_the_advice_of_its_distribution(root, prof, client, started, tmp_path, release):
+    program = tmp_path / "root/usr/bin/waits"
+    program.parent.mkdir(parents=True)
+    (tmp_path / "root/etc").mkdir()
+    if release:
+        (tmp_path / "root/etc/os-release").write_text(release, encoding="ascii")
+    else:
+        os.mkfifo(tmp_path / "root/etc/os-release")
+    subprocess.run([client("gcc"), "-static", "-s", "-xc", "-", "-o", program], check=True, text=True,
+                   input='#include <stdio.h>\nint main() { puts("ready"); fflush(stdout); return getchar(); }\n')
+    process = started(subprocess.Popen(["chroot", tmp_path / "root", "/usr/bin/waits"], stdin=subprocess.PIPE,
+                                       stdout=subprocess.PIPE, text=True))
+    assert process.stdout.readline() == "ready\n"
+    answer = examine(prof, process.pid)
+    assert "in a container" in finding(answer, "process")["what"]
+    command = module(answer, "/usr/bin/waits")["command"]
+    expected = {"ID=alpine\n": "apk info --who-owns /usr/bin/waits", "ID=fedora\n": "debuginfod.fedoraproject.org"}
+    assert expected.get(release, "DEBUGINFOD_URLS=https://debuginfod.elfutils.org") in command
+
+
 def test_code_of_a_runtime_has_the_option_that_names_it(prof, client, tmp_path):
     (tmp_path / "loop.js").write_text("const end = Date.now() + 1500; let s = 0;"
                                       "function f(n) { let t = 0; for (let i = 0; i < n; i++) t += i * i; return t }"

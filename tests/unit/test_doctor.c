@@ -11,6 +11,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -172,6 +173,17 @@ static void a_distribution_is_known_by_its_id_or_what_it_is_like(void **state)
 	assert_int_equal(distribution.packaging, PACKAGING_UNKNOWN);
 	assert_string_equal(distribution.codename, "");
 	assert_null(distribution_install(&distribution, "x"));
+}
+
+static void the_distribution_of_a_process_is_read_below_its_root(void **state)
+{
+	(void)state;
+	struct distribution here, its;
+
+	distribution_here(&here);
+	distribution_of_process(getpid(), getuid(), &its);
+	assert_int_equal(its.packaging, here.packaging);
+	assert_string_equal(its.codename, here.codename);
 }
 
 static void assert_package(enum packaging packaging, const char *text, const char *path,
@@ -366,6 +378,7 @@ int main(void)
 		cmocka_unit_test(settings_that_cost_samples_have_the_command_that_raises_them),
 		cmocka_unit_test(hidden_kernel_symbols_matter_if_the_kernel_is_sampled),
 		cmocka_unit_test(a_distribution_is_known_by_its_id_or_what_it_is_like),
+		cmocka_unit_test(the_distribution_of_a_process_is_read_below_its_root),
 		cmocka_unit_test(the_package_of_a_file_is_read_from_what_package_managers_print),
 		cmocka_unit_test(a_program_without_debug_information_is_to_be_built_with_it),
 		cmocka_unit_test(a_file_of_the_distribution_has_a_package_or_a_server),
