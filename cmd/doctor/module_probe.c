@@ -100,6 +100,24 @@ static void list_mappings(struct probe *probe, pid_t pid, struct bytes text, uin
 	}
 }
 
+/* As the process itself names them, after chroot(2). */
+static void shorten_paths(pid_t pid, struct module_list *list)
+{
+	CLEANUP(free_ptr) char *link = xasprintf("/proc/%d/root", (int)pid);
+	char root[MAPS_PATH_MAX];
+	ssize_t len = readlink(link, root, sizeof(root) - 1);
+
+	if (len <= 1)
+		return;
+	root[len] = '\0';
+	for (size_t i = 0; i < list->count; i++) {
+		char *path = list->items[i].path;
+
+		if (text_begins(path, root) && path[len] == '/')
+			memmove(path, path + len, strlen(path + len) + 1);
+	}
+}
+
 void module_probe_process(pid_t pid, const struct symbol_options *options, struct module_list *ret)
 {
 	CLEANUP(probe_deinit)
@@ -120,6 +138,7 @@ void module_probe_process(pid_t pid, const struct symbol_options *options, struc
 	for (uint32_t id = 0; id < count; id++)
 		if (rows[id] != NO_ROW)
 			listed_module_set_sources(&ret->items[rows[id]], &probe.outcome, id);
+	shorten_paths(pid, ret);
 }
 
 /* A profile's module as a recording would have mapped it: its segments one after the other. */

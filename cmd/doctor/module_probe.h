@@ -8,7 +8,8 @@
 #include "cmd/doctor/module_list.h"
 #include "cmd/input.h"
 
-/* Lists the executable modules that a process maps now, with their sources. */
+/* Lists the executable modules that a process maps now, with their sources. Paths are below its
+ * root. */
 void module_probe_process(pid_t pid, const struct symbol_options *options, struct module_list *ret);
 
 /*
