@@ -25,6 +25,7 @@ bool dwarf_scan_next(struct dwarf_scan *scan, struct dwarf_die *ret)
 	const uint8_t wanted = scan->wanted;
 	uint32_t depth = scan->depth, least = depth;
 	struct bytes at = scan->at;
+	bool is_damaged = false;
 
 	while (bytes_left(&at)) {
 		const unsigned char *start = at.at;
@@ -38,12 +39,16 @@ bool dwarf_scan_next(struct dwarf_scan *scan, struct dwarf_die *ret)
 			continue;
 		}
 		abbrev = dwarf_abbrevs_get(abbrevs, code);
-		if (!abbrev)
-			goto damaged;
+		if (!abbrev) {
+			is_damaged = true;
+			break;
+		}
 		attributes = at;
 		dwarf_abbrev_skip(abbrevs, abbrev, &at);
-		if (!bytes_ok(&at))
-			goto damaged;
+		if (!bytes_ok(&at)) {
+			is_damaged = true;
+			break;
+		}
 		depth += abbrev->has_children;
 		if (abbrev->roles & wanted) {
 			*ret = (struct dwarf_die){
@@ -58,10 +63,7 @@ bool dwarf_scan_next(struct dwarf_scan *scan, struct dwarf_die *ret)
 			return true;
 		}
 	}
-	scan->at.at = scan->at.end;
-	return false;
-damaged:
-	scan->is_damaged = true;
+	scan->is_damaged |= is_damaged;
 	scan->at.at = scan->at.end;
 	return false;
 }

@@ -33,7 +33,8 @@ enum progress { PENDING, SUSPECT, OVER };
 
 struct item {
 	enum progress progress;
-	char *why; /* a suspect is lost if there is no other attempt */
+	char *why;	    /* a suspect is lost if there is no other attempt */
+	bool without_libdw; /* it was in libdw when a worker failed */
 };
 
 /* A run while it goes on. */
@@ -44,7 +45,8 @@ struct shift {
 	size_t *batch;	    /* requests of the present attempt */
 	size_t batch_count;
 	const struct engine_request **batch_requests;
-	bool *is_finished, *is_at_work; /* by batch */
+	/* By batch. */
+	bool *without_libdw, *is_finished, *is_at_work, *is_in_libdw;
 	unsigned failures;
 	uint64_t used_ns; /* CPU time of the workers */
 };
@@ -184,7 +186,9 @@ static void add_to_batch(struct shift *shift, size_t request)
 {
 	shift->batch[shift->batch_count] = request;
 	shift->batch_requests[shift->batch_count] = shift->run->requests[request];
+	shift->without_libdw[shift->batch_count] = shift->items[request].without_libdw;
 	shift->is_finished[shift->batch_count] = shift->is_at_work[shift->batch_count] = false;
+	shift->is_in_libdw[shift->batch_count] = false;
 	shift->batch_count++;
 }
 
@@ -222,6 +226,7 @@ static enum worker_outcome run_batch(struct shift *shift, unsigned member)
 	struct crew_run *run = shift->run;
 	struct worker_run work = {
 		.requests = shift->batch_requests,
+		.without_libdw = shift->without_libdw,
 		.count = shift->batch_count,
 		.limits = run->limits,
 		.cancel = run->cancel,
@@ -232,6 +237,7 @@ static enum worker_outcome run_batch(struct shift *shift, unsigned member)
 		.user = shift,
 		.is_finished = shift->is_finished,
 		.is_at_work = shift->is_at_work,
+		.is_in_libdw = shift->is_in_libdw,
 	};
 	enum worker_outcome outcome = worker_run(shift->crew->members[member].worker, &work);
 
@@ -294,13 +300,20 @@ static void suspect(struct shift *shift, const char *why)
 		if (shift->is_finished[i] || (any && !shift->is_at_work[i]))
 			continue;
 		item->progress = SUSPECT;
+		item->without_libdw |= shift->is_in_libdw[i];
+		free(item->why);
 		item->why = xstrdup(why);
 	}
 }
 
-/* Not if its worker had been kept, and has failed before it was at work. */
+/*
+ * Not if its worker had been kept, and has failed before it was at work; nor if it may do better
+ * without libdw.
+ */
 static bool is_to_blame(const struct shift *shift)
 {
+	if (shift->is_in_libdw[0] && !shift->without_libdw[0])
+		return false;
 	return shift->batch_count == 1 && !shift->is_finished[0] &&
 	       (shift->is_at_work[0] || shift->items[shift->batch[0]].progress == SUSPECT);
 }
@@ -335,6 +348,7 @@ static void stand_in(struct shift *shift)
 {
 	const struct crew_run *run = shift->run;
 	const struct crew_options *options = &shift->crew->options;
+	struct source_options source = options->source;
 	CLEANUP(free_ptr) struct engine_request *requests = xcalloc(run->count, sizeof(*requests));
 	size_t count = 0;
 
@@ -345,8 +359,9 @@ static void stand_in(struct shift *shift)
 			requests[count++] = *run->requests[i];
 		}
 	engine_free(shift->crew->stand_in);
+	source.symbolizer = SYMBOLIZER_FAST; /* libdw would not be confined */
 	shift->crew->stand_in = engine_new(&(struct engine_options){
-		.source = options->source,
+		.source = source,
 		.pool = {.threads = options->threads,
 			 .cancel = run->cancel,
 			 .done = run->done,
@@ -397,6 +412,8 @@ void crew_run(struct crew *crew, struct crew_run *run)
 		.batch_requests = xcalloc(run->count, sizeof(*shift.batch_requests)),
 		.is_finished = xcalloc(run->count, sizeof(bool)),
 		.is_at_work = xcalloc(run->count, sizeof(bool)),
+		.is_in_libdw = xcalloc(run->count, sizeof(bool)),
+		.without_libdw = xcalloc(run->count, sizeof(bool)),
 	};
 
 	work(&shift);
@@ -407,6 +424,8 @@ void crew_run(struct crew *crew, struct crew_run *run)
 	free(shift.batch_requests);
 	free(shift.is_finished);
 	free(shift.is_at_work);
+	free(shift.is_in_libdw);
+	free(shift.without_libdw);
 	if (!crew->options.source.again)
 		dismiss_all(crew);
 }

@@ -7,6 +7,7 @@
 struct target {
 	uint64_t address; /* in a file a vaddr, or NOWHERE */
 	uint32_t unit;	  /* of the module's DWARF, or DWARF_NO_UNIT */
+	bool in_libdw;	  /* the unit is one of libdw's */
 	uint32_t index;	  /* of the request's addresses */
 };
 
@@ -48,6 +49,8 @@ static int compare_targets(const void *left, const void *right)
 {
 	const struct target *a = left, *b = right;
 
+	if (a->in_libdw != b->in_libdw)
+		return a->in_libdw ? 1 : -1;
 	if (a->unit != b->unit)
 		return a->unit < b->unit ? -1 : 1;
 	return (a->address > b->address) - (a->address < b->address);
@@ -92,10 +95,20 @@ static void make_jobs(struct engine *engine, const struct engine_request *reques
 	}
 }
 
-static void say_at_work(const struct engine *engine, unsigned thread, size_t request)
+static void say_at_work(const struct engine *engine, unsigned thread, size_t request, bool in_libdw)
 {
 	if (engine->options.at_work)
-		engine->options.at_work(engine->options.user, thread, request);
+		engine->options.at_work(engine->options.user, thread, request, in_libdw);
+}
+
+static void say_in_libdw(const struct engine *engine, unsigned thread, const struct job *job)
+{
+	say_at_work(engine, thread, (size_t)(job - engine->jobs), true);
+}
+
+static enum symbolizer_choice symbolizer_of(const struct engine *engine, const struct job *job)
+{
+	return job->request->without_libdw ? SYMBOLIZER_FAST : engine->options.source.symbolizer;
 }
 
 /*
@@ -112,8 +125,26 @@ static uint32_t unit_of(const struct engine *engine, struct source *source, uint
 	return dwarf ? dwarf_unit_of(dwarf, address) : DWARF_NO_UNIT;
 }
 
-static void find_units(const struct engine *engine, struct job *job)
+/* Addresses in units that our own reader does not know, or all of them. */
+static void find_units_of_libdw(struct job *job, bool all)
 {
+	struct source *source = job->source;
+
+	for (size_t i = 0; i < job->request->count; i++) {
+		struct target *target = &job->targets[i];
+
+		if (target->address == NOWHERE || (!all && target->unit != DWARF_NO_UNIT) ||
+		    (source->go && gopclntab_has(source->go, target->address)))
+			continue;
+		target->unit = libdw_unit_of(source->libdw, target->address);
+		target->in_libdw = target->unit != LIBDW_NO_UNIT;
+	}
+}
+
+static void find_units(const struct engine *engine, struct job *job, unsigned thread)
+{
+	const enum symbolizer_choice symbolizer = symbolizer_of(engine, job);
+
 	for (size_t i = 0; i < job->request->count; i++) {
 		struct target *target = &job->targets[i];
 
@@ -121,6 +152,12 @@ static void find_units(const struct engine *engine, struct job *job)
 			target->unit = unit_of(engine, job->source, target->address);
 		else
 			target->address = NOWHERE;
+	}
+	if (job->source->libdw &&
+	    (symbolizer == SYMBOLIZER_LIBDW ||
+	     (symbolizer == SYMBOLIZER_AUTO && dwarf_has_unread(job->source->dwarf)))) {
+		say_in_libdw(engine, thread, job);
+		find_units_of_libdw(job, symbolizer == SYMBOLIZER_LIBDW);
 	}
 	if (job->request->count)
 		qsort(job->targets, job->request->count, sizeof(*job->targets), compare_targets);
@@ -132,7 +169,7 @@ static void open_job(void *context, size_t item, unsigned thread)
 	struct job *job = &engine->jobs[item];
 	const struct engine_request *request = job->request;
 
-	say_at_work(engine, thread, item);
+	say_at_work(engine, thread, item, false);
 	/* Files are read once, lists again for other addresses. */
 	if (!job->source->symtab) {
 		source_close(job->source);
@@ -141,13 +178,16 @@ static void open_job(void *context, size_t item, unsigned thread)
 	}
 	source_set_module(job->source, &request->module);
 	if (job->source->symtab)
-		find_units(engine, job);
-	say_at_work(engine, thread, ENGINE_NO_REQUEST);
+		find_units(engine, job, thread);
+	say_at_work(engine, thread, ENGINE_NO_REQUEST, false);
 }
 
-static uint64_t cost_of(const struct job *job, uint32_t unit)
+static uint64_t cost_of(const struct job *job, const struct target *target)
 {
-	return unit == DWARF_NO_UNIT ? 0 : dwarf_unit_bytes(job->source->dwarf, unit);
+	if (target->unit == DWARF_NO_UNIT)
+		return 0;
+	return target->in_libdw ? libdw_unit_bytes(job->source->libdw, target->unit)
+				: dwarf_unit_bytes(job->source->dwarf, target->unit);
 }
 
 static void cut_into_pieces(struct engine *engine, struct job *job)
@@ -157,12 +197,13 @@ static void cut_into_pieces(struct engine *engine, struct job *job)
 	for (size_t i = 0; i < job->request->count; i++) {
 		const struct target *target = &job->targets[i];
 
-		if (!i || target->unit != target[-1].unit) {
+		if (!i || target->unit != target[-1].unit ||
+		    target->in_libdw != target[-1].in_libdw) {
 			GROW(engine->pieces, engine->piece_count, engine->piece_room);
 			engine->pieces[engine->piece_count++] = (struct piece){
 				.job = job,
 				.targets = target,
-				.cost = cost_of(job, target->unit),
+				.cost = cost_of(job, target),
 			};
 			pieces++;
 		}
@@ -213,28 +254,89 @@ static struct inline_chain go_chain(const struct engine *engine, const struct go
 	return (struct inline_chain){.calls = call, .count = 1};
 }
 
-static void find_chains(const struct engine *engine, const struct piece *piece,
+/* How many names and lines it has. */
+static unsigned known_in(struct inline_chain chain)
+{
+	unsigned known = 0;
+
+	for (unsigned i = 0; i < chain.count; i++)
+		known += !!chain.calls[i].name + !!chain.calls[i].line;
+	return known;
+}
+
+/* All of one of libdw's units. */
+static void complete_unit(struct source *source, uint32_t unit, const uint64_t *addresses,
+			  size_t count, struct arena *arena, struct inline_chain *chains)
+{
+	CLEANUP(free_ptr) struct inline_chain *found = xcalloc(count, sizeof(*found));
+
+	libdw_resolve(source->libdw, unit, addresses, count, arena, found);
+	for (size_t i = 0; i < count; i++) {
+		if (known_in(found[i]) <= known_in(chains[i]))
+			continue;
+		chains[i] = found[i];
+		source->is_named_by_libdw = true;
+	}
+}
+
+/* Takes what libdw knows more about a unit that our own reader has not read to its end. */
+static void complete_chains(struct source *source, const uint64_t *addresses, size_t count,
+			    struct arena *arena, struct inline_chain *chains)
+{
+	for (size_t end, i = 0; i < count; i = end) {
+		uint32_t unit = libdw_unit_of(source->libdw, addresses[i]);
+
+		for (end = i + 1;
+		     end < count && libdw_unit_of(source->libdw, addresses[end]) == unit;)
+			end++;
+		if (unit != LIBDW_NO_UNIT)
+			complete_unit(source, unit, &addresses[i], end - i, arena, &chains[i]);
+	}
+}
+
+static void find_chains_in_libdw(const struct engine *engine, const struct piece *piece,
+				 unsigned thread, const uint64_t *addresses, struct arena *arena,
+				 struct inline_chain *chains)
+{
+	struct source *source = piece->job->source;
+
+	say_in_libdw(engine, thread, piece->job);
+	libdw_resolve(source->libdw, piece->targets->unit, addresses, piece->count, arena, chains);
+	for (size_t i = 0; i < piece->count; i++)
+		if (chains[i].count)
+			source->is_named_by_libdw = true;
+}
+
+static void find_chains(const struct engine *engine, const struct piece *piece, unsigned thread,
 			const uint64_t *addresses, struct arena *arena, struct inline_chain *chains)
 {
-	const struct source *source = piece->job->source;
+	struct source *source = piece->job->source;
 	uint32_t unit = piece->targets->unit;
 
-	if (unit != DWARF_NO_UNIT)
-		dwarf_resolve(source->dwarf, unit, addresses, piece->count, arena, chains);
-	else if (source->go)
+	if (unit != DWARF_NO_UNIT) {
+		if (dwarf_resolve(source->dwarf, unit, addresses, piece->count, arena, chains) ||
+		    symbolizer_of(engine, piece->job) == SYMBOLIZER_FAST)
+			return;
+		say_in_libdw(engine, thread, piece->job);
+		complete_chains(source, addresses, piece->count, arena, chains);
+	} else if (source->go)
 		for (size_t i = 0; i < piece->count; i++)
 			chains[i] = go_chain(engine, source->go, addresses[i], arena);
 }
 
-static void name_in_file(const struct engine *engine, const struct piece *piece,
-			 struct line_builder *builder)
+static void name_in_file(const struct engine *engine, const struct piece *piece, unsigned thread)
 {
 	CLEANUP(free_ptr) uint64_t *addresses = xcalloc(piece->count, sizeof(*addresses));
 	CLEANUP(free_ptr) struct inline_chain *chains = xcalloc(piece->count, sizeof(*chains));
+	struct line_builder *builder = engine->builders[thread];
+	struct arena *arena = line_builder_arena(builder);
 
 	for (size_t i = 0; i < piece->count; i++)
 		addresses[i] = piece->targets[i].address;
-	find_chains(engine, piece, addresses, line_builder_arena(builder), chains);
+	if (piece->targets->in_libdw)
+		find_chains_in_libdw(engine, piece, thread, addresses, arena, chains);
+	else
+		find_chains(engine, piece, thread, addresses, arena, chains);
 	for (size_t i = 0; i < piece->count; i++)
 		piece->job->lines[piece->targets[i].index] =
 			line_builder_lines(builder, piece->job->source, addresses[i], chains[i]);
@@ -257,14 +359,14 @@ static void name_piece(void *context, size_t item, unsigned thread)
 	const struct piece *piece = &engine->pieces[item];
 	struct job *job = piece->job;
 
-	say_at_work(engine, thread, (size_t)(job - engine->jobs));
+	say_at_work(engine, thread, (size_t)(job - engine->jobs), false);
 	if (job->source->names)
 		name_listed(piece, engine->builders[thread]);
 	else if (job->source->symtab)
-		name_in_file(engine, piece, engine->builders[thread]);
+		name_in_file(engine, piece, thread);
 	if (atomic_fetch_sub(&job->pieces_left, 1) == 1)
 		finish(engine, job);
-	say_at_work(engine, thread, ENGINE_NO_REQUEST);
+	say_at_work(engine, thread, ENGINE_NO_REQUEST, false);
 }
 
 static void begin_run(struct engine *engine, const struct engine_request *requests, size_t count)

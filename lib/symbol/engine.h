@@ -2,10 +2,11 @@
  * Symbolizes addresses of modules on all CPUs. It knows files, not profiles or processes, so that
  * it can run in a process that has nothing else.
  *
- * The order of sources for an address in an ELF file: Go's function table, DWARF inline chain,
- * .symtab, .dynsym and .gnu_debugdata. The outermost line takes the ELF symbol's name if there is
- * one, so that clones (.cold, .isra) show as such; where the linker has folded several functions
- * into one, the name that the lines belong to. An address without a symbol has no lines.
+ * The order of sources for an address in an ELF file: Go's function table, DWARF inline chain (by
+ * libdw where our own reader does not understand the unit), .symtab, .dynsym and .gnu_debugdata.
+ * The outermost line takes the ELF symbol's name if there is one, so that clones (.cold, .isra)
+ * show as such; where the linker has folded several functions into one, the name that the lines
+ * belong to. An address without a symbol has no lines.
  *
  * The result is the same with any number of threads.
  */
@@ -23,6 +24,7 @@ struct engine_request {
 	struct source_module module;
 	const uint64_t *addresses; /* vaddrs, or pcs of a list; ascending, each once */
 	size_t count;
+	bool without_libdw; /* it has cost a worker already */
 };
 
 struct engine_result {
@@ -40,9 +42,11 @@ struct engine_options {
 	 * result is valid until it returns.
 	 */
 	void (*finished)(void *user, size_t request, const struct engine_result *result);
-	/* Called by a thread that begins to work on a request, or with NONE ends to; may be NULL.
+	/*
+	 * Called by a thread that begins to work on a request, or with NONE ends to, and when it
+	 * calls libdw for it; may be NULL.
 	 */
-	void (*at_work)(void *user, unsigned thread, size_t request);
+	void (*at_work)(void *user, unsigned thread, size_t request, bool in_libdw);
 	void *user;
 };
 

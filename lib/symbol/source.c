@@ -125,16 +125,31 @@ bool source_vaddr(const struct source *source, uint64_t address, uint64_t *ret)
 	return !source->module.kernel || load_address_vaddr(&source->load, address, ret);
 }
 
+/* The sections are looked up now: threads that resolve addresses may not. */
+static void open_libdw(struct source *source, const struct source_options *options)
+{
+	struct elf_file *holder = source->module.elf;
+
+	if (!source->dwarf || options->symbolizer == SYMBOLIZER_FAST)
+		return;
+	if (!has_section(holder, ".debug_info"))
+		holder = source->debug;
+	source->libdw = libdw_new(holder, source->alt);
+}
+
 struct dwarf *source_dwarf(struct source *source, const struct source_options *options)
 {
-	if (source->symtab && options->inlines && !source->dwarf_is_open)
+	if (source->symtab && options->inlines && !source->dwarf_is_open) {
 		open_dwarf(source, options);
+		open_libdw(source, options);
+	}
 	source->dwarf_is_open = true;
 	return source->dwarf;
 }
 
 void source_close(struct source *source)
 {
+	libdw_free(source->libdw);
 	dwarf_free(source->dwarf);
 	gopclntab_free(source->go);
 	symtab_free(source->symtab);
@@ -198,6 +213,8 @@ struct name_sources source_names(const struct source *source)
 		names.present |= bits_of(source->debug) & ~(uint32_t)NAMES_EXPORTED;
 		names.debug_file = elf_file_name(source->debug);
 	}
+	if (source->is_named_by_libdw)
+		names.present |= NAMES_LIBDW;
 	return names;
 }
 

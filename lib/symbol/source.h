@@ -10,10 +10,13 @@
 #include "elf/debugfile.h"
 #include "symbol/gopclntab.h"
 #include "symbol/jitdump_names.h"
+#include "symbol/libdw.h"
 #include "symbol/load_address.h"
 #include "symbol/name_sources.h"
+#include "symbol/symbol_options.h"
 #include "symbol/symtab.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 
 /* A module to symbolize. All borrowed. */
@@ -32,6 +35,7 @@ struct source_module {
 struct source_options {
 	bool inlines; /* false: symbols only, no DWARF */
 	bool again;   /* more addresses of the same modules will be looked up later */
+	enum symbolizer_choice symbolizer;
 };
 
 /* What is wrong with a module's debug information or list. */
@@ -62,7 +66,9 @@ struct source {
 	struct symtab *symtab;	      /* NULL: not of an ELF file */
 	struct gopclntab *go;	      /* NULL: not a Go program */
 	struct dwarf *dwarf;	      /* NULL: none, or not asked for yet */
+	struct libdw *libdw;	      /* of the same file; NULL: none, or not wanted */
 	bool dwarf_is_open;
+	atomic_bool is_named_by_libdw;
 	const char **names;	   /* of a list: one per address, or NULL */
 	struct listed_line *lines; /* of a jitdump: one per address; else NULL */
 	struct arena arena;	   /* of names */

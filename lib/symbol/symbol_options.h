@@ -4,11 +4,20 @@
 
 #include <stdbool.h>
 
+/* How DWARF is read. */
+enum symbolizer_choice {
+	SYMBOLIZER_AUTO,  /* by our own reader (dwarf/dwarf.h); by libdw what it does not understand
+			   */
+	SYMBOLIZER_FAST,  /* by our own reader alone */
+	SYMBOLIZER_LIBDW, /* by libdw alone */
+};
+
 /* Strings are borrowed. */
 struct symbol_options {
 	const char *debug_dir; /* where separate debug files are; NULL: /usr/lib/debug */
 	bool no_inlines;       /* physical functions only, without lines */
 	bool kernel_lines;     /* lines and inlined functions of the kernel, too */
+	enum symbolizer_choice symbolizer;
 };
 
 #endif

@@ -685,12 +685,21 @@ static uint32_t file_count(void *user)
 	return address_spaces_module_count(symbolizer->spaces);
 }
 
+static struct source_options source_options_of(const struct symbolize_options *options)
+{
+	return (struct source_options){
+		.inlines = !options->symbols.no_inlines,
+		.again = options->again,
+		.symbolizer = options->symbols.symbolizer,
+	};
+}
+
 static struct engine *new_engine(struct symbolizer *symbolizer, unsigned threads)
 {
 	const struct symbolize_options *options = &symbolizer->options;
 
 	return engine_new(&(struct engine_options){
-		.source = {.inlines = !options->symbols.no_inlines, .again = options->again},
+		.source = source_options_of(options),
 		.pool = {.threads = threads,
 			 .cancel = options->cancel,
 			 .done = options->done,
@@ -707,8 +716,7 @@ static struct crews *new_crews(struct symbolizer *symbolizer, unsigned threads)
 
 	return crews_new(&(struct crews_options){
 		.crew = {.threads = threads,
-			 .source = {.inlines = !options->symbols.no_inlines,
-				    .again = options->again},
+			 .source = source_options_of(options),
 			 .file_of = file_of,
 			 .file_count = file_count,
 			 .user = symbolizer},

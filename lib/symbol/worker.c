@@ -179,9 +179,10 @@ static enum worker_outcome send_message(struct watch *watch, const struct channe
 	return outcome;
 }
 
-static enum worker_outcome send_request(struct watch *watch, const struct engine_request *request,
-					unsigned char *into)
+static enum worker_outcome send_request(struct watch *watch, size_t index, unsigned char *into)
 {
+	const struct engine_request *request = watch->run->requests[index];
+	const uint32_t head[] = {request->module.id, watch->run->without_libdw[index]};
 	enum worker_message kind = MESSAGE_REQUEST;
 	enum worker_outcome outcome = WORKER_DONE;
 	size_t sent = 0;
@@ -191,7 +192,7 @@ static enum worker_outcome send_request(struct watch *watch, const struct engine
 		size_t part;
 
 		if (kind == MESSAGE_REQUEST)
-			at = mempcpy(at, &request->module.id, sizeof(request->module.id));
+			at = mempcpy(at, head, sizeof(head));
 		part = (size_t)(into + CHANNEL_BYTES - at) / sizeof(uint64_t);
 		if (part > request->count - sent)
 			part = request->count - sent;
@@ -232,7 +233,7 @@ static enum worker_outcome send_requests(struct watch *watch)
 	for (size_t i = 0; i < watch->run->count && outcome == WORKER_DONE; i++) {
 		const struct kernel_image *kernel = watch->run->requests[i]->module.kernel;
 
-		outcome = send_request(watch, watch->run->requests[i], buffer);
+		outcome = send_request(watch, i, buffer);
 		if (kernel && outcome == WORKER_DONE)
 			outcome = send_kernel(watch, kernel);
 	}
@@ -352,10 +353,13 @@ static void note_what_is_at_work(const struct watch *watch)
 	const struct worker_run *run = watch->run;
 
 	for (size_t i = 0; i < WORKER_THREADS_MAX; i++) {
-		uint32_t request = (uint32_t)atomic_load(&watch->worker->state->at_work[i]);
+		uint32_t at_work = (uint32_t)atomic_load(&watch->worker->state->at_work[i]);
+		uint32_t request = at_work & ~(uint32_t)WORKER_IN_LIBDW;
 
-		if (request && request <= run->count && !run->is_finished[request - 1])
-			run->is_at_work[request - 1] = true;
+		if (!request || request > run->count || run->is_finished[request - 1])
+			continue;
+		run->is_at_work[request - 1] = true;
+		run->is_in_libdw[request - 1] |= at_work & WORKER_IN_LIBDW;
 	}
 }
 

@@ -60,6 +60,7 @@ enum worker_outcome {
 struct worker_run {
 	/* Debug files are opened by the requests' own openers. */
 	const struct engine_request *const *requests;
+	const bool *without_libdw; /* by request; instead of what the request says */
 	size_t count;
 	struct worker_limits limits;
 	const atomic_bool *cancel;   /* may be NULL */
@@ -72,8 +73,9 @@ struct worker_run {
 
 	/* Results, by request. */
 	bool *is_finished;
-	bool *is_at_work; /* not finished, and worked on at the end: what may have been fatal */
-	uint64_t cpu_ns;  /* used by the run */
+	bool *is_at_work;  /* not finished, and worked on at the end: what may have been fatal */
+	bool *is_in_libdw; /* … by libdw */
+	uint64_t cpu_ns;   /* used by the run */
 };
 
 /* Runs again after WORKER_DONE. */

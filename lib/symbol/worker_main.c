@@ -18,6 +18,7 @@ struct request {
 	uint64_t *addresses;
 	size_t count, room;
 	uint32_t module;
+	bool without_libdw;
 	FILE *map;
 	bool is_kernel;
 	struct kernel_image kernel;
@@ -71,6 +72,7 @@ static void add_request(struct worker_process *process, const struct channel_mes
 	request->process = process;
 	request->index = (uint32_t)process->count;
 	request->module = bytes_u32(&from);
+	request->without_libdw = bytes_u32(&from);
 	request->map = fd >= 0 ? fdopen(fd, "r") : NULL;
 	/* Another worker may have read it. */
 	if (request->map)
@@ -139,14 +141,14 @@ static void send_reply(void *user, size_t index, const struct engine_result *res
 	} while (sent < len);
 }
 
-static void note_work(void *user, unsigned thread, size_t request)
+static void note_work(void *user, unsigned thread, size_t request, bool in_libdw)
 {
 	struct worker_process *process = user;
 	atomic_uint_least64_t *at_work = &process->options->state->at_work[thread];
 	uint64_t count = (atomic_load(at_work) >> 32) + 1;
 	uint32_t number = request == ENGINE_NO_REQUEST ? 0 : (uint32_t)request + 1;
 
-	atomic_store(at_work, count << 32 | number);
+	atomic_store(at_work, count << 32 | number | (in_libdw ? WORKER_IN_LIBDW : 0));
 }
 
 static struct engine_request engine_request_of(struct worker_process *process,
@@ -155,7 +157,8 @@ static struct engine_request engine_request_of(struct worker_process *process,
 	const struct worker_main_options *options = process->options;
 	struct engine_request ret = {.module = {.id = request->module, .map = request->map},
 				     .addresses = request->addresses,
-				     .count = request->count};
+				     .count = request->count,
+				     .without_libdw = request->without_libdw};
 
 	if (request->is_kernel)
 		ret.module.kernel = &request->kernel;

@@ -14,6 +14,8 @@
 /* More threads than CPUs of one machine are of no use. */
 enum { WORKER_THREADS_MAX = 256 };
 
+enum { WORKER_IN_LIBDW = 1 << 30 };
+
 /*
  * What prof sees of a worker while it works, in memory that both share; the worker may write
  * anything into it.
@@ -21,8 +23,8 @@ enum { WORKER_THREADS_MAX = 256 };
 struct worker_state {
 	atomic_uint done; /* modules and units, as in thread_pool.h */
 	/*
-	 * By thread: the request that it works on, from 1; 0: none. The upper half counts, so that
-	 * two units of a module differ.
+	 * By thread: the request that it works on, from 1; 0: none; with WORKER_IN_LIBDW if it has
+	 * called libdw for it. The upper half counts, so that two units of a module differ.
 	 */
 	atomic_uint_least64_t at_work[WORKER_THREADS_MAX];
 };

@@ -1,12 +1,14 @@
 /*
- * resolve_addresses [--again | --go] FILE [ALT]: reads addresses of an ELF file, in hexadecimal, a
- * line each, and prints the functions inlined there, innermost first, as llvm-symbolizer does: a
- * line with the name, a line FILE:LINE:0, and an empty line behind each address. What is unknown
- * prints as "??".
+ * resolve_addresses [--again | --go | --libdw] FILE [ALT]: reads addresses of an ELF file, in
+ * hexadecimal, a line each, and prints the functions inlined there, innermost first, as
+ * llvm-symbolizer does: a line with the name, a line FILE:LINE:0, and an empty line behind each
+ * address. What is unknown prints as "??".
  * --again: a few at a time, as who comes again and again. --go: by Go's own table, not by DWARF.
+ * --libdw: as elfutils reads the DWARF.
  */
 #include "dwarf/dwarf.h"
 #include "symbol/gopclntab.h"
+#include "symbol/libdw.h"
 
 #include "base/alloc.h"
 #include "base/text.h"
@@ -40,7 +42,13 @@ static struct elf_file *open_image(const char *path)
 	return NULL;
 }
 
-static struct queries read_queries(const struct dwarf *dwarf)
+/* One of the two. */
+struct either {
+	struct dwarf *dwarf;
+	struct libdw *libdw;
+};
+
+static struct queries read_queries(struct either by)
 {
 	struct queries queries = {0};
 	char line[64];
@@ -51,7 +59,8 @@ static struct queries read_queries(const struct dwarf *dwarf)
 
 		if (!text_hex(&at, &query.vaddr))
 			continue;
-		query.unit = dwarf_unit_of(dwarf, query.vaddr);
+		query.unit = by.libdw ? libdw_unit_of(by.libdw, query.vaddr)
+				      : dwarf_unit_of(by.dwarf, query.vaddr);
 		GROW(queries.items, queries.count, queries.room);
 		queries.items[queries.count++] = query;
 	}
@@ -68,7 +77,7 @@ static int compare_queries(const void *left, const void *right)
 }
 
 /* chains: by the place where each was asked. */
-static void resolve_unit(const struct dwarf *dwarf, const struct query *queries, size_t count,
+static void resolve_unit(struct either by, const struct query *queries, size_t count,
 			 struct arena *arena, struct inline_chain *chains)
 {
 	CLEANUP(free_ptr) uint64_t *vaddrs = xcalloc(count, sizeof(*vaddrs));
@@ -76,12 +85,15 @@ static void resolve_unit(const struct dwarf *dwarf, const struct query *queries,
 
 	for (size_t i = 0; i < count; i++)
 		vaddrs[i] = queries[i].vaddr;
-	dwarf_resolve(dwarf, queries->unit, vaddrs, count, arena, found);
+	if (by.libdw)
+		libdw_resolve(by.libdw, queries->unit, vaddrs, count, arena, found);
+	else
+		dwarf_resolve(by.dwarf, queries->unit, vaddrs, count, arena, found);
 	for (size_t i = 0; i < count; i++)
 		chains[queries[i].line] = found[i];
 }
 
-static void resolve_all(const struct dwarf *dwarf, struct queries *queries, size_t at_once,
+static void resolve_all(struct either by, struct queries *queries, size_t at_once,
 			struct arena *arena, struct inline_chain *chains)
 {
 	if (queries->count)
@@ -93,7 +105,7 @@ static void resolve_all(const struct dwarf *dwarf, struct queries *queries, size
 			      queries->items[end].unit == first->unit;)
 			end++;
 		if (first->unit != DWARF_NO_UNIT)
-			resolve_unit(dwarf, first, end - i, arena, chains);
+			resolve_unit(by, first, end - i, arena, chains);
 	}
 }
 
@@ -133,12 +145,16 @@ int main(int argc, char **argv)
 		return resolve_by_go(argv[2]);
 
 	bool again = argc > 1 && !strcmp(argv[1], "--again");
-	int first = 1 + again;
+	bool by_libdw = argc > 1 && !strcmp(argv[1], "--libdw");
+	int first = 1 + again + by_libdw;
 	CLEANUP(elf_file_cleanup)
 	struct elf_file *debug = argc > first ? open_image(argv[first]) : NULL;
 	CLEANUP(elf_file_cleanup)
 	struct elf_file *alt = argc > first + 1 ? open_image(argv[first + 1]) : NULL;
 	CLEANUP(dwarf_cleanup) struct dwarf *dwarf = debug ? dwarf_new(debug, alt) : NULL;
+	CLEANUP(libdw_cleanup)
+	struct libdw *libdw = dwarf && by_libdw ? libdw_new(debug, alt) : NULL;
+	const struct either by = {dwarf, libdw};
 	struct inline_chain *chains;
 	struct arena arena = {0};
 	struct queries queries;
@@ -147,9 +163,9 @@ int main(int argc, char **argv)
 		return 1;
 	if (again)
 		dwarf_keep_contents(dwarf);
-	queries = read_queries(dwarf);
+	queries = read_queries(by);
 	chains = xcalloc(queries.count, sizeof(*chains));
-	resolve_all(dwarf, &queries, again ? FEW : SIZE_MAX, &arena, chains);
+	resolve_all(by, &queries, again ? FEW : SIZE_MAX, &arena, chains);
 	for (size_t i = 0; i < queries.count; i++)
 		print_chain(chains[i]);
 	free(chains);

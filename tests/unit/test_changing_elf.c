@@ -377,11 +377,12 @@ static int open_debug_file(void *user, const struct debugfile_question *question
 }
 
 /* Each request is opened, then symbolized. */
-static void cut_when_opened(void *user, unsigned thread, size_t request)
+static void cut_when_opened(void *user, unsigned thread, size_t request, bool in_libdw)
 {
 	const struct cut_debug_file *cut = user;
 
 	(void)thread;
+	(void)in_libdw;
 	if (request == ENGINE_NO_REQUEST)
 		assert_int_equal(ftruncate(cut->file.fd, 0), 0);
 }
