@@ -1,4 +1,4 @@
-"""Names, lines and inlined calls against other readers of DWARF, at the start, middle and end of every function; and
+"""Names, lines and inlined calls against other readers of DWARF, elfutils among them, at the start, middle and end of every function; and
 Go's own table against its DWARF."""
 
 import os
@@ -154,6 +154,7 @@ def assert_agreement(program, oracle):
                  if not agree(address, our, their, symbols)]
     assert not different, f"{len(different)} of {len(addresses)}, the first: {different[0]}"
     assert sum(len(our) > 2 for our in ours) > 10, "nothing is inlined"
+    assert resolved(program, addresses, "--libdw") == ours, "elfutils reads something else"
     assert resolved(program, addresses, "--again") == ours, "who asks for a few at a time is told something else"
 
 
