@@ -16,7 +16,7 @@
 		OPTION_ENTRY(0, "kernel-lines", NULL,                                              \
 			     "show lines and inlined functions of the kernel, from its vmlinux "   \
 			     "and modules with debug information",                                 \
-			     option_true, offsetof(type, member.kernel_lines)),                      \
+			     option_true, offsetof(type, member.kernel_lines)),                    \
 		OPTION_ENTRY(0, "symbolizer", "auto|fast|libdw",                                   \
 			     "read DWARF with prof's own reader and what it does not understand "  \
 			     "with elfutils (default auto), or with one of the two",               \

@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 from conftest import BUILD, SOURCE
-from lacking import tool
+from lacking import lacking, tool
 from test_damage import sections
 from test_inline_oracle import PROGRAMS, functions, places, resolved
 
@@ -31,6 +31,12 @@ def cpp(client, folder):
     return folder / "program"
 
 
+def gimlis_addr2line(client, folder):
+    """Not the one of binutils, which has the same name."""
+    path = BUILD / "clients/bin/addr2line"
+    return path if path.exists() else lacking("gimli's addr2line")
+
+
 def compressed_and_shared(client, folder):
     program = cpp(client, folder)
     subprocess.run([client("dwz"), program], check=True)
@@ -42,7 +48,7 @@ ALL_FUNCTIONS = {
     "prof": lambda client, folder: BUILD / "cmd/prof",
     "inferno": lambda client, folder: client("inferno-flamegraph"),
     "samply": lambda client, folder: client("samply"),
-    "gimli's addr2line": lambda client, folder: client("addr2line"),
+    "gimli's addr2line": gimlis_addr2line,
     "Rust, debug": rust_debug,
     "C++, dwz, compressed": compressed_and_shared,
 }
