@@ -11,6 +11,7 @@
 #include "elf/debugfile.h"
 #include "elf/disassembly.h"
 #include "symbol/gopclntab.h"
+#include "symbol/libdw.h"
 #include "symbol/symtab.h"
 #include "unwind/cfi.h"
 #include "unwind/functions.h"
@@ -19,6 +20,10 @@
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>
+
+#ifndef LIBDW_ALONE
+#define LIBDW_ALONE false
+#endif
 
 enum { SEGMENTS_MAX = 8, ADDRESSES_OF_SEGMENT = 32, DISASSEMBLED_BYTES = 256, STEPS_MAX = 10000 };
 
@@ -159,6 +164,22 @@ static void find_inlined(struct fuzzed *fuzzed)
 	resolve_all(fuzzed, dwarf);
 }
 
+/* Of fuzz_libdw.c. */
+static void find_inlined_by_libdw(struct fuzzed *fuzzed)
+{
+	CLEANUP(libdw_cleanup) struct libdw *libdw = libdw_new(fuzzed->elf, fuzzed->elf);
+
+	for (size_t i = 0; i < fuzzed->count; i++) {
+		uint32_t unit = libdw_unit_of(libdw, fuzzed->vaddrs[i]);
+		struct inline_chain chain;
+
+		if (unit == LIBDW_NO_UNIT)
+			continue;
+		libdw_resolve(libdw, unit, &fuzzed->vaddrs[i], 1, &fuzzed->arena, &chain);
+		read_chain(&chain);
+	}
+}
+
 static int check_question(void *user, const struct debugfile_question *question, unsigned attempt,
 			  char **path)
 {
@@ -192,6 +213,16 @@ static void disassemble(const struct fuzzed *fuzzed)
 	error_free(err);
 }
 
+static void read_all(struct fuzzed *fuzzed)
+{
+	find_symbols(fuzzed);
+	find_rules(fuzzed);
+	find_functions(fuzzed);
+	find_inlined(fuzzed);
+	ask_for_debug_files(fuzzed->elf);
+	disassemble(fuzzed);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct fuzzed fuzzed = {0};
@@ -200,12 +231,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!fuzzed.elf)
 		return 0;
 	choose_addresses(&fuzzed);
-	find_symbols(&fuzzed);
-	find_rules(&fuzzed);
-	find_functions(&fuzzed);
-	find_inlined(&fuzzed);
-	ask_for_debug_files(fuzzed.elf);
-	disassemble(&fuzzed);
+	if (LIBDW_ALONE)
+		find_inlined_by_libdw(&fuzzed);
+	else
+		read_all(&fuzzed);
 	arena_deinit(&fuzzed.arena);
 	elf_file_free(fuzzed.elf);
 	return 0;

@@ -132,7 +132,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	read_records(&import);
 	symbolize(import.profile, import.spaces,
-		  &(struct symbolize_options){.threads = 1, .in_process = true}, &outcome);
+		  &(struct symbolize_options){
+			  .threads = 1,
+			  .in_process = true,
+			  .symbols = {.symbolizer = size % 2 ? SYMBOLIZER_LIBDW : SYMBOLIZER_AUTO},
+		  },
+		  &outcome);
 	symbolize_outcome_deinit(&outcome);
 	set_info(&import);
 	write_everything(import.profile);
