@@ -427,6 +427,19 @@ static bool locate_in_jitdump(struct address_spaces *spaces, const struct region
 	return true;
 }
 
+/* Other JIT code, in its generation. */
+static void locate_in_map(struct address_spaces *spaces, const struct region *region,
+			  uint64_t time_ns, uint64_t pc, struct location *ret)
+{
+	*ret = (struct location){.offset = region->offset + (pc - region->start)};
+	ret->module = modules_jit_at(spaces->modules, region->module, pc, time_ns, &ret->start,
+				     &ret->end);
+	if (ret->start < region->start)
+		ret->start = ret->end ? region->start : 0;
+	if (ret->end > region->end)
+		ret->end = region->end;
+}
+
 bool address_spaces_locate(struct address_spaces *spaces, pid_t pid, uint64_t time_ns, uint64_t pc,
 			   struct location *ret)
 {
@@ -447,6 +460,10 @@ bool address_spaces_locate(struct address_spaces *spaces, pid_t pid, uint64_t ti
 	if (spaces->last->jitdump != IDMAP_NONE &&
 	    locate_in_jitdump(spaces, region, time_ns, pc, ret))
 		return true;
+	if (modules_get(spaces->modules, region->module)->kind == MODULE_JIT) {
+		locate_in_map(spaces, region, time_ns, pc, ret);
+		return true;
+	}
 	*ret = (struct location){
 		.module = region->module,
 		.offset = region->offset + (pc - region->start),
@@ -571,6 +588,11 @@ struct debug_files address_spaces_debug_files(const struct address_spaces *space
 int address_spaces_open_jit_map(const struct address_spaces *spaces, module_id id, const char *proc)
 {
 	return modules_open_jit_map(spaces->modules, id, proc);
+}
+
+uint64_t address_spaces_map_bytes(const struct address_spaces *spaces, module_id id)
+{
+	return modules_map_bytes(spaces->modules, id);
 }
 
 struct elf_file *address_spaces_find_debug_file(const struct address_spaces *spaces, module_id id)

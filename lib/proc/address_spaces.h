@@ -114,6 +114,11 @@ struct debug_files address_spaces_debug_files(const struct address_spaces *space
 int address_spaces_open_jit_map(const struct address_spaces *spaces, module_id id,
 				const char *proc);
 /*
+ * How much of that list has the names of this module, of which later generations are other modules
+ * (perf_map.h): names after that are of later code. UINT64_MAX: all.
+ */
+uint64_t address_spaces_map_bytes(const struct address_spaces *spaces, module_id id);
+/*
  * The separate debug file of a module with an ELF file; NULL if none is found. The caller frees
  * it.
  */

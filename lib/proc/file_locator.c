@@ -566,7 +566,7 @@ static int open_recorded(const struct file_locator *locator, const char *path)
 }
 
 struct jitdump *file_locator_open_jitdump(const struct file_locator *locator, pid_t pid,
-					  const char *path, struct jitdump_budget *budget,
+					  const char *path, struct code_budget *budget,
 					  bool has_other_time)
 {
 	const struct jitdump_options options = {
@@ -580,4 +580,13 @@ struct jitdump *file_locator_open_jitdump(const struct file_locator *locator, pi
 			       : open_recorded(locator, path);
 
 	return fd < 0 ? NULL : jitdump_new(fd, &options);
+}
+
+struct perf_map *file_locator_open_perf_map(const struct file_locator *locator, pid_t pid,
+					    struct code_budget *budget)
+{
+	uid_t user = process_user(locator->proc, pid);
+	int fd = jit_map_open(locator->caller, locator->proc, pid, user);
+
+	return fd < 0 ? NULL : perf_map_new(fd, locator->caller, budget, user);
 }

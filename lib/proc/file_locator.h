@@ -33,6 +33,7 @@
 #include "proc/debug_files.h"
 #include "proc/jitdump.h"
 #include "proc/mapping.h"
+#include "proc/perf_map.h"
 
 struct file_locator;
 
@@ -96,12 +97,15 @@ uid_t file_locator_user(const struct file_locator *locator, pid_t pid);
 /* As jit_map_open(). */
 int file_locator_open_jit_map(const struct file_locator *locator, const char *proc, pid_t pid,
 			      uid_t last_user);
+/* The perf map of a process that exists, or NULL. */
+struct perf_map *file_locator_open_perf_map(const struct file_locator *locator, pid_t pid,
+					    struct code_budget *budget);
 /*
  * The jitdump that a process maps under this path, or of a recording the one below SYMFS: its
  * reader, or NULL.
  */
 struct jitdump *file_locator_open_jitdump(const struct file_locator *locator, pid_t pid,
-					  const char *path, struct jitdump_budget *budget,
+					  const char *path, struct code_budget *budget,
 					  bool has_other_time);
 
 #endif

@@ -19,6 +19,7 @@
 
 #include "base/cleanup.h"
 #include "base/timed_call.h"
+#include "proc/code_index.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,17 +33,12 @@
 
 struct jitdump;
 
-/* What all of them share. Zero-initialized. */
-struct jitdump_budget {
-	uint64_t used; /* functions, their pages, and open pcs */
-};
-
 struct jitdump_options {
 	struct timed_caller *caller;
-	struct jitdump_budget *budget; /* outlives it */
-	uint64_t place;		       /* as in struct timed_call */
-	bool is_complete;	       /* a recorded file: it will not grow */
-	bool has_other_time; /* samples have times of another clock than CLOCK_MONOTONIC */
+	struct code_budget *budget; /* outlives it */
+	uint64_t place;		    /* as in struct timed_call */
+	bool is_complete;	    /* a recorded file: it will not grow */
+	bool has_other_time;	    /* samples have times of another clock than CLOCK_MONOTONIC */
 };
 
 /* Takes fd. */

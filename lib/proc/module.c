@@ -22,19 +22,25 @@ enum { FILES_MAX = 16000 };
 /* A file takes 20 to 100 us, and milliseconds on a busy machine if a thread of its own opens it. */
 #define OPENING_PER_SECOND_NS (100 * NS_PER_MS)
 
-/* Processes that write jitdumps at the same time. Each costs a descriptor. */
+/* Processes that write jitdumps, and maps, at the same time. Each costs a descriptor. */
 enum { JITDUMPS_MAX = 128 };
+
+/* How often a perf map is looked for. */
+#define MAP_INTERVAL_NS (200 * NS_PER_MS)
 
 /* Files with the same build-id that are compared; more are made on purpose. */
 enum { SAME_BUILD_ID_MAX = 64 };
 
 struct entry {
 	struct module module;
-	unsigned attempts_left; /* 0: opened, or known not to be an ELF file */
-	bool is_used;		/* it has samples */
-	int root;		/* of processes with samples in it; -1: prof's own */
-	uid_t user;		/* of MODULE_JIT: as in jit_map_open() */
-	bool is_closed;		/* to make room for others */
+	unsigned attempts_left;	   /* 0: opened, or known not to be an ELF file */
+	bool is_used;		   /* it has samples */
+	int root;		   /* of processes with samples in it; -1: prof's own */
+	uid_t user;		   /* of MODULE_JIT: as in jit_map_open() */
+	struct perf_map *perf_map; /* of the first MODULE_JIT of a process; NULL: not open */
+	uint64_t map_looked_ns;	   /* when it was looked for last */
+	uint32_t generation;	   /* of MODULE_JIT */
+	bool is_closed;		   /* to make room for others */
 	bool is_foreign;
 	bool is_deleted;	/* the mapping says so */
 	char *path, *problem;	/* of the module */
@@ -62,14 +68,14 @@ struct modules {
 	struct file_table *files;
 	struct idmap by_build_id; /* the first of a list */
 	struct idmap by_file;	  /* by what was opened */
-	struct idmap jits;	  /* by pid */
+	struct idmap jits;	  /* by pid and generation */
 	struct idmap others;	  /* by kind and path: modules that exist once */
 	unsigned files_max;
 	uint64_t opening_max_ns;	/* in a second */
 	uint64_t second_ns, opening_ns; /* the present second, and what opening took in it */
 	struct open_files own, foreign;
-	struct jitdump_budget jitdump_budget;
-	unsigned jitdump_count;
+	struct code_budget code_budget;
+	unsigned jitdump_count, map_count;
 	bool has_other_time; /* samples are not of CLOCK_MONOTONIC */
 };
 
@@ -112,6 +118,7 @@ static void clear(struct entry *entry)
 {
 	elf_file_free(entry->module.elf);
 	jitdump_free(entry->module.jitdump);
+	perf_map_free(entry->perf_map);
 	free(entry->path);
 	free(entry->problem);
 	free(entry->root_name);
@@ -168,6 +175,16 @@ int modules_open_jit_map(const struct modules *modules, module_id id, const char
 	const struct entry *entry = modules->entries[id];
 
 	return file_locator_open_jit_map(modules->locator, proc, entry->module.pid, entry->user);
+}
+
+uint64_t modules_map_bytes(const struct modules *modules, module_id id)
+{
+	const struct entry *entry = modules->entries[id];
+	module_id first = idmap_get(&modules->jits, (uint64_t)entry->module.pid, 0);
+
+	if (entry->module.jitdump || first == IDMAP_NONE || !modules->entries[first]->perf_map)
+		return UINT64_MAX;
+	return perf_map_bytes(modules->entries[first]->perf_map, entry->generation);
 }
 
 uint32_t modules_count(const struct modules *modules)
@@ -252,22 +269,67 @@ module_id modules_unknown(struct modules *modules)
 	return the_one(modules, MODULE_UNKNOWN, "[unknown]");
 }
 
-static module_id jit_of(struct modules *modules, pid_t pid)
+static module_id generation_of(struct modules *modules, pid_t pid, uint32_t generation)
 {
 	static const char path[] = "[jit]";
-	uint32_t *id = idmap_put(&modules->jits, (uint64_t)pid, 0);
+	uint32_t *id = idmap_put(&modules->jits, (uint64_t)pid, generation);
 
 	if (*id == IDMAP_NONE) {
 		*id = add(modules, MODULE_JIT, path, sizeof(path) - 1);
 		modules->entries[*id]->module.pid = pid;
+		modules->entries[*id]->generation = generation;
 		modules->entries[*id]->user = file_locator_user(modules->locator, pid);
 	}
 	return *id;
 }
 
+static module_id jit_of(struct modules *modules, pid_t pid)
+{
+	return generation_of(modules, pid, 0);
+}
+
 module_id modules_jit(struct modules *modules, pid_t pid)
 {
 	return jit_of(modules, pid);
+}
+
+/* Looks for the map now and then, as it can appear at any time. */
+static bool has_perf_map(struct modules *modules, struct entry *entry)
+{
+	uint64_t now_ns;
+
+	if (entry->perf_map)
+		return true;
+	if (!file_locator_may_find_later(modules->locator) || entry->module.jitdump ||
+	    modules->map_count >= JITDUMPS_MAX)
+		return false;
+	now_ns = clock_now_ns();
+	if (entry->map_looked_ns && now_ns - entry->map_looked_ns < MAP_INTERVAL_NS)
+		return false;
+	entry->map_looked_ns = now_ns;
+	entry->perf_map = file_locator_open_perf_map(modules->locator, entry->module.pid,
+						     &modules->code_budget);
+	modules->map_count += entry->perf_map != NULL;
+	return entry->perf_map;
+}
+
+module_id modules_jit_at(struct modules *modules, module_id first, uint64_t pc, uint64_t time_ns,
+			 uint64_t *start, uint64_t *end)
+{
+	struct entry *entry = modules->entries[first];
+	uint32_t generation;
+	module_id id;
+
+	*start = 0;
+	*end = UINT64_MAX;
+	if (!has_perf_map(modules, entry))
+		return first;
+	generation = perf_map_generation(entry->perf_map, pc, time_ns, start, end);
+	id = generation ? generation_of(modules, entry->module.pid, generation) : first;
+	modules->entries[id]->is_used = true;
+	if (generation)
+		modules->entries[id]->root = entry->root;
+	return id;
 }
 
 /* The kernel's names of shared memory that was never a file. */
@@ -605,8 +667,7 @@ static module_id new_jitdump(struct modules *modules, pid_t pid, const struct ma
 
 	if (modules->jitdump_count < JITDUMPS_MAX)
 		jitdump = file_locator_open_jitdump(modules->locator, pid, path,
-						    &modules->jitdump_budget,
-						    modules->has_other_time);
+						    &modules->code_budget, modules->has_other_time);
 	if (jitdump) {
 		id = add(modules, MODULE_JIT, path, path_len);
 		modules->entries[id]->module.pid = pid;
@@ -677,6 +738,8 @@ static void forget(struct modules *modules, module_id id)
 		list_of(modules, entry)->open--;
 	if (entry->module.jitdump)
 		modules->jitdump_count--;
+	if (entry->perf_map)
+		modules->map_count--;
 	clear(entry);
 	GROW(modules->unused, modules->unused_count, modules->unused_room);
 	modules->unused[modules->unused_count++] = id;
@@ -694,7 +757,8 @@ static void index_again(struct modules *modules)
 		if (entry->module.kind == MODULE_FILE)
 			remember_file(modules, id);
 		else if (entry->module.kind == MODULE_JIT && !entry->module.jitdump)
-			*idmap_put(&modules->jits, (uint64_t)entry->module.pid, 0) = id;
+			*idmap_put(&modules->jits, (uint64_t)entry->module.pid,
+				   entry->generation) = id;
 	}
 }
 

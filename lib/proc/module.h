@@ -34,7 +34,8 @@ enum module_kind {
 	MODULE_KERNEL, /* offset is the address */
 	MODULE_VDSO,   /* and the kernel's other user mappings, "[vsyscall]" and "[uprobes]", which
 			  have no ELF file */
-	MODULE_JIT, /* executable memory without an ELF file; offset is the pc; one per process. Or,
+	MODULE_JIT, /* executable memory without an ELF file; offset is the pc; one per process and
+		       generation (perf_map.h). Or,
 		       with a jitdump, code in it; offset is in the file (jitdump.h) */
 	MODULE_UNKNOWN, /* pc outside all known mappings; offset is the pc; one for all processes */
 };
@@ -67,6 +68,14 @@ void modules_set_debug_dir(struct modules *modules, const char *debug_dir);
 struct debug_files modules_debug_files(const struct modules *modules, module_id id);
 /* The module of a process's JIT code that is in no jitdump. */
 module_id modules_jit(struct modules *modules, pid_t pid);
+/*
+ * The module of JIT code for a sample of that time at that pc, whose process's first one is given.
+ * *start, *end: around pc, the addresses that have the same module; empty if they are not known.
+ */
+module_id modules_jit_at(struct modules *modules, module_id first, uint64_t pc, uint64_t time_ns,
+			 uint64_t *start, uint64_t *end);
+/* As address_spaces_map_bytes(). */
+uint64_t modules_map_bytes(const struct modules *modules, module_id id);
 /* As address_spaces_open_jit_map(). */
 int modules_open_jit_map(const struct modules *modules, module_id id, const char *proc);
 

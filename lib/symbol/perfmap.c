@@ -24,6 +24,9 @@ static bool parse_line(const char *at, struct symbol *ret)
 	return *at;
 }
 
+/* Above the ranks of lines that are not the module's own. */
+#define LATER_LINES (UINT64_C(1) << 62)
+
 /*
  * The last line that covers each address, in a segment tree: node 1 is the root, i has the children
  * 2i and 2i + 1, and address k is the leaf count + k. A line is noted at the few nodes that make up
@@ -32,10 +35,28 @@ static bool parse_line(const char *at, struct symbol *ret)
 struct cover {
 	const uint64_t *addresses;
 	size_t count;
-	uint64_t *ends; /* by node: where the line ends in the text, which orders lines; 0: none */
+	uint64_t own_bytes;
+	uint64_t *ranks; /* by node: of the line that wins; 0: none */
 };
 
-static void cover_add(struct cover *cover, const struct symbol *symbol, uint64_t line_end)
+/* Lines are known by where they end. The rank of one, of which the highest wins. */
+static uint64_t rank_of(const struct cover *cover, uint64_t line_end)
+{
+	return line_end <= cover->own_bytes ? LATER_LINES + line_end : LATER_LINES - line_end;
+}
+
+static uint64_t end_of(uint64_t rank)
+{
+	return rank > LATER_LINES ? rank - LATER_LINES : LATER_LINES - rank;
+}
+
+static void raise(struct cover *cover, size_t node, uint64_t rank)
+{
+	if (cover->ranks[node] < rank)
+		cover->ranks[node] = rank;
+}
+
+static void cover_add(struct cover *cover, const struct symbol *symbol, uint64_t rank)
 {
 	size_t first = search_first(cover->addresses, cover->count, symbol->start), end;
 	uint64_t limit;
@@ -47,20 +68,20 @@ static void cover_add(struct cover *cover, const struct symbol *symbol, uint64_t
 		end = search_first(cover->addresses, cover->count, limit);
 	for (first += cover->count, end += cover->count; first < end; first /= 2, end /= 2) {
 		if (first % 2)
-			cover->ends[first++] = line_end;
+			raise(cover, first++, rank);
 		if (end % 2)
-			cover->ends[--end] = line_end;
+			raise(cover, --end, rank);
 	}
 }
 
 static uint64_t cover_get(const struct cover *cover, size_t address)
 {
-	uint64_t line_end = 0;
+	uint64_t rank = 0;
 
 	for (size_t node = cover->count + address; node; node /= 2)
-		if (cover->ends[node] > line_end)
-			line_end = cover->ends[node];
-	return line_end;
+		if (cover->ranks[node] > rank)
+			rank = cover->ranks[node];
+	return rank;
 }
 
 /* False if the map is longer than its bound. */
@@ -72,7 +93,7 @@ static bool read_lines(FILE *map, struct cover *cover)
 	line_reader_init(&lines, map, PERFMAP_LINE_BYTES_MAX, PERFMAP_BYTES_MAX);
 	while (line_reader_next(&lines))
 		if (parse_line(lines.line, &symbol))
-			cover_add(cover, &symbol, lines.offset + lines.len);
+			cover_add(cover, &symbol, rank_of(cover, lines.offset + lines.len));
 	return lines.left_bytes;
 }
 
@@ -95,10 +116,10 @@ static struct winner *find_winners(const struct cover *cover, size_t *ret_count)
 	size_t count = 0;
 
 	for (size_t i = 0; i < cover->count; i++) {
-		uint64_t line_end = cover_get(cover, i);
+		uint64_t rank = cover_get(cover, i);
 
-		if (line_end)
-			winners[count++] = (struct winner){line_end, i};
+		if (rank)
+			winners[count++] = (struct winner){end_of(rank), i};
 	}
 	if (count)
 		qsort(winners, count, sizeof(*winners), by_line);
@@ -132,11 +153,12 @@ static void give_names(FILE *map, const struct winner *winners, size_t count, st
 	}
 }
 
-bool perfmap_find(FILE *map, const uint64_t *addresses, size_t count, struct arena *arena,
-		  const char **names)
+bool perfmap_find(FILE *map, uint64_t own_bytes, const uint64_t *addresses, size_t count,
+		  struct arena *arena, const char **names)
 {
-	CLEANUP(free_ptr) uint64_t *ends = xcalloc(2 * count + 1, sizeof(*ends));
-	struct cover cover = {.addresses = addresses, .count = count, .ends = ends};
+	CLEANUP(free_ptr) uint64_t *ranks = xcalloc(2 * count + 1, sizeof(*ranks));
+	struct cover cover = {
+		.addresses = addresses, .count = count, .own_bytes = own_bytes, .ranks = ranks};
 	CLEANUP(free_ptr) struct winner *winners = NULL;
 	bool is_whole = read_lines(map, &cover);
 

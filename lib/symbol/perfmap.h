@@ -1,6 +1,7 @@
 /*
  * Symbols of JIT-compiled code from perf-PID.map (proc/jit_map.h): lines of "START SIZE name" in
- * hexadecimal; later lines win. Source: tools/perf/Documentation/jit-interface.txt.
+ * hexadecimal; later lines win, but those after the code was replaced. Source:
+ * tools/perf/Documentation/jit-interface.txt.
  */
 #ifndef PROF_SYMBOL_PERFMAP_H
 #define PROF_SYMBOL_PERFMAP_H
@@ -22,11 +23,13 @@ enum {
 };
 
 /*
- * addresses: ascending. names[i]: in the arena; NULL if none. Malformed lines are ignored. map:
- * seekable, at its start; it is read twice, in time that grows with its size but hardly with the
- * number of addresses. False: only its first PERFMAP_BYTES_MAX were read.
+ * own_bytes: later lines are of code that came later; of these the first names an address that has
+ * no other, as some programs list their code late. addresses: ascending. names[i]: in the arena;
+ * NULL if none. Malformed lines are ignored. map: seekable, at its start; it is read twice, in time
+ * that grows with its size but hardly with the number of addresses. False: only its first
+ * PERFMAP_BYTES_MAX were read.
  */
-bool perfmap_find(FILE *map, const uint64_t *addresses, size_t count, struct arena *arena,
-		  const char **names);
+bool perfmap_find(FILE *map, uint64_t own_bytes, const uint64_t *addresses, size_t count,
+		  struct arena *arena, const char **names);
 
 #endif

@@ -61,7 +61,8 @@ static void open_list(struct source *source, const uint64_t *addresses, size_t c
 		is_whole = jitdump_names_find(list, addresses, count, &source->arena, source->names,
 					      source->lines);
 	} else {
-		is_whole = perfmap_find(list, addresses, count, &source->arena, source->names);
+		is_whole = perfmap_find(list, source->module.map_bytes, addresses, count,
+					&source->arena, source->names);
 	}
 	if (!is_whole)
 		source->problem = SOURCE_LONG_MAP;

@@ -24,6 +24,7 @@ struct source_module {
 	uint32_t id;			/* the caller's */
 	struct elf_file *elf;		/* NULL: map has its symbols */
 	FILE *map;			/* perf-PID.map, or a jitdump */
+	uint64_t map_bytes;		/* what is later in the map is of later code */
 	struct debugfile_opener opener; /* open is NULL: it has no debug files, as the vdso */
 	/*
 	 * Of a kernel and its modules, whose addresses are pcs; else NULL. If elf is NULL, map is

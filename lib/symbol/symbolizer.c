@@ -379,6 +379,7 @@ static struct source_module source_of(const struct symbolizer *symbolizer,
 		.id = inquiry->module,
 		.elf = kernel ? kernel->elf : module->elf,
 		.map = kernel ? kernel->packed : inquiry->map,
+		.map_bytes = address_spaces_map_bytes(symbolizer->spaces, inquiry->module),
 		.kernel = kernel,
 		.opener = opener_of(symbolizer, module, inquiry),
 	};

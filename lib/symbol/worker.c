@@ -191,8 +191,11 @@ static enum worker_outcome send_request(struct watch *watch, size_t index, unsig
 		unsigned char *at = into;
 		size_t part;
 
-		if (kind == MESSAGE_REQUEST)
+		if (kind == MESSAGE_REQUEST) {
 			at = mempcpy(at, head, sizeof(head));
+			at = mempcpy(at, &request->module.map_bytes,
+				     sizeof(request->module.map_bytes));
+		}
 		part = (size_t)(into + CHANNEL_BYTES - at) / sizeof(uint64_t);
 		if (part > request->count - sent)
 			part = request->count - sent;

@@ -20,6 +20,7 @@ struct request {
 	uint32_t module;
 	bool without_libdw;
 	FILE *map;
+	uint64_t map_bytes;
 	bool is_kernel;
 	struct kernel_image kernel;
 };
@@ -73,6 +74,7 @@ static void add_request(struct worker_process *process, const struct channel_mes
 	request->index = (uint32_t)process->count;
 	request->module = bytes_u32(&from);
 	request->without_libdw = bytes_u32(&from);
+	request->map_bytes = bytes_u64(&from);
 	request->map = fd >= 0 ? fdopen(fd, "r") : NULL;
 	/* Another worker may have read it. */
 	if (request->map)
@@ -155,7 +157,9 @@ static struct engine_request engine_request_of(struct worker_process *process,
 					       struct request *request)
 {
 	const struct worker_main_options *options = process->options;
-	struct engine_request ret = {.module = {.id = request->module, .map = request->map},
+	struct engine_request ret = {.module = {.id = request->module,
+						.map = request->map,
+						.map_bytes = request->map_bytes},
 				     .addresses = request->addresses,
 				     .count = request->count,
 				     .without_libdw = request->without_libdw};

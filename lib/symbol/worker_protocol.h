@@ -22,7 +22,8 @@
 enum { KERNEL_IMAGE_BYTES_MAX = 2 + BUILD_ID_MAX + KERNEL_ANCHORS_MAX * (8 + 1 + 64) };
 
 enum worker_message {
-	/* module, 1 if without libdw (u32 each), addresses (u64 each); descriptor: of a perf map */
+	/* module, 1 if without libdw (u32 each), own bytes of its perf map (u64), addresses (u64
+	 * each); descriptor: of the map */
 	MESSAGE_REQUEST = 1,
 	MESSAGE_ADDRESSES, /* more addresses of the last request */
 	MESSAGE_KERNEL,	   /* the last request is of a kernel: a struct kernel_image as below */

@@ -45,7 +45,7 @@ def assert_shares(stacks):
 
 
 # late: each function is reported when the next one takes its place.
-@pytest.mark.parametrize("mode", ["dump", "late"])
+@pytest.mark.parametrize("mode", ["dump", "late", "map"])
 def test_functions_that_had_one_address_one_after_the_other_have_their_own_names(prof, mode):
     assert_shares(prof.record("-F", "999", "--", TARGET, "1", mode).stacks)
 

@@ -29,7 +29,7 @@ static void find_names(int fd, const uint64_t *offsets)
 
 static void locate(int fd, const uint8_t *data, size_t size, struct timed_caller *caller)
 {
-	struct jitdump_budget budget = {0};
+	struct code_budget budget = {0};
 	CLEANUP(jitdump_cleanup)
 	struct jitdump *jitdump = jitdump_new(
 		dup(fd), &(struct jitdump_options){.caller = caller, .budget = &budget});

@@ -14,7 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct arena arena = {0};
 
 	if (file)
-		perfmap_find(file, addresses, ARRAY_SIZE(addresses), &arena, names);
+		perfmap_find(file, UINT64_MAX, addresses, ARRAY_SIZE(addresses), &arena, names);
 	arena_deinit(&arena);
 	return 0;
 }

@@ -16,7 +16,7 @@ enum { PC = 0x7000, CODE_BYTES = 32, RECORD_BYTES_MAX = 256 };
 struct fixture {
 	int fd;
 	struct timed_caller *caller;
-	struct jitdump_budget budget;
+	struct code_budget budget;
 	struct jitdump *jitdump;
 };
 

@@ -21,7 +21,7 @@ static void assert_names(const char *text, const uint64_t *addresses, const char
 	struct arena arena = {0};
 
 	assert_non_null(file);
-	perfmap_find(file, addresses, count, &arena, names);
+	perfmap_find(file, UINT64_MAX, addresses, count, &arena, names);
 	for (size_t i = 0; i < count; i++) {
 		if (!expected[i])
 			assert_null(names[i]);
@@ -56,6 +56,21 @@ static void later_lines_win(void **state)
 	static const char *const names[] = {"first", "second", "first"};
 
 	assert_names(text, addresses, names, ARRAY_SIZE(names));
+}
+
+static void lines_of_later_code_name_only_what_has_no_other_name(void **state)
+{
+	(void)state;
+	static char text[] = "1000 10 first\n1000 10 second\n2000 10 late\n2000 10 later\n";
+	static const uint64_t addresses[] = {0x1000, 0x2000};
+	CLEANUP(close_file) FILE *file = fmemopen(text, strlen(text), "r");
+	struct arena arena = {0};
+	const char *names[2];
+
+	assert_true(perfmap_find(file, strlen("1000 10 first\n"), addresses, 2, &arena, names));
+	assert_string_equal(names[0], "first");
+	assert_string_equal(names[1], "late");
+	arena_deinit(&arena);
 }
 
 static void other_lines_are_ignored(void **state)
@@ -164,7 +179,7 @@ static void an_endless_map_is_read_up_to_its_bound(void **state)
 	assert_true(fputs(line, map) > 0 && fflush(map) == 0);
 	assert_int_equal(ftruncate(fileno(map), INT64_C(4) * PERFMAP_BYTES_MAX), 0);
 	rewind(map);
-	assert_false(perfmap_find(map, addresses, 2, &arena, names));
+	assert_false(perfmap_find(map, UINT64_MAX, addresses, 2, &arena, names));
 	assert_string_equal(names[0], "first");
 	assert_null(names[1]);
 	assert_true(peak_kb() - before < 16 << 10);
@@ -176,6 +191,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_name_covers_its_size),
 		cmocka_unit_test(later_lines_win),
+		cmocka_unit_test(lines_of_later_code_name_only_what_has_no_other_name),
 		cmocka_unit_test(other_lines_are_ignored),
 		cmocka_unit_test(overlapping_lines_are_as_if_looked_at_one_by_one),
 		cmocka_unit_test(lines_that_cover_everything_cost_little),

@@ -1,0 +1,108 @@
+#include "proc/code_index.h"
+
+#include "base/alloc.h"
+
+#include <stdlib.h>
+
+/*
+ * Functions, their pages, and what callers count, of 56 bytes at most: of all indexes, and what one
+ * may have whatever the others have.
+ */
+enum { ALL_MAX = 2 << 20, OWN_MIN = 8 << 10 };
+
+/* Addresses are looked up by pages. Functions in one page, those that were replaced included. */
+enum { PAGE_SHIFT = 12, PAGE_FUNCTIONS_MAX = 4096, PAGE_OVERLAPS_MAX = 64, PAGES_MAX = 1024 };
+
+/* In a page: the function that came last, and the link of the one before. */
+struct code_link {
+	uint32_t range, next;
+};
+
+void code_index_deinit(struct code_index *index)
+{
+	index->budget->used -= index->used;
+	free(index->ranges);
+	free(index->links);
+	idmap_deinit(&index->pages);
+}
+
+bool code_index_take(struct code_index *index, uint64_t count)
+{
+	const uint64_t own = index->used + count;
+	const uint64_t used = index->budget->used + count;
+
+	if (own > OWN_MIN && (used > ALL_MAX || own > (ALL_MAX - used) / 2))
+		return false;
+	index->used = own;
+	index->budget->used = used;
+	return true;
+}
+
+static void add_link(struct code_index *index, uint64_t page, uint32_t range)
+{
+	uint32_t *last = idmap_put(&index->pages, page, 0);
+
+	GROW(index->links, index->link_count, index->link_room);
+	index->links[index->link_count] = (struct code_link){.range = range, .next = *last};
+	*last = index->link_count++;
+}
+
+void code_index_add(struct code_index *index, const struct code_range *range)
+{
+	const uint64_t first = range->start >> PAGE_SHIFT, last = (range->end - 1) >> PAGE_SHIFT;
+
+	if (!code_index_take(index, last - first + 2))
+		return;
+	GROW(index->ranges, index->count, index->room);
+	index->ranges[index->count] = *range;
+	for (uint64_t page = first; page <= last; page++)
+		add_link(index, page, index->count);
+	index->count++;
+}
+
+uint32_t code_index_find(const struct code_index *index, uint64_t pc, uint64_t time_ns)
+{
+	uint32_t link = idmap_get(&index->pages, pc >> PAGE_SHIFT, 0), later = CODE_NONE;
+
+	for (unsigned i = 0; link != IDMAP_NONE && i < PAGE_FUNCTIONS_MAX; i++) {
+		const struct code_link *at = &index->links[link];
+		const struct code_range *range = &index->ranges[at->range];
+
+		link = at->next;
+		if (pc < range->start || pc >= range->end)
+			continue;
+		if (range->from_ns <= time_ns)
+			return at->range;
+		later = at->range;
+	}
+	return later;
+}
+
+static bool page_overlaps(const struct code_index *index, uint64_t page, uint64_t start,
+			  uint64_t end, uint64_t mark)
+{
+	uint32_t link = idmap_get(&index->pages, page, 0);
+
+	for (unsigned i = 0; link != IDMAP_NONE && i < PAGE_OVERLAPS_MAX; i++) {
+		const struct code_link *at = &index->links[link];
+		const struct code_range *range = &index->ranges[at->range];
+
+		link = at->next;
+		if (range->mark == mark && range->start < end && start < range->end)
+			return true;
+	}
+	return false;
+}
+
+bool code_index_overlaps(const struct code_index *index, uint64_t start, uint64_t end,
+			 uint64_t mark)
+{
+	uint64_t first = start >> PAGE_SHIFT, last = (end - 1) >> PAGE_SHIFT;
+
+	if (last - first >= PAGES_MAX)
+		last = first + PAGES_MAX - 1;
+	for (uint64_t page = first; page <= last; page++)
+		if (page_overlaps(index, page, start, end, mark))
+			return true;
+	return false;
+}

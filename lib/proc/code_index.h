@@ -1,0 +1,59 @@
+/*
+ * Functions that were compiled at run time, by address and time: (pc, time) → the function that was
+ * there. They are added in the order in which they were reported; a later one replaces what it
+ * overlaps from its time on.
+ *
+ * Memory is bounded by a budget that several indexes share: one gets half of what is left, but a
+ * minimum in any case, so that no process's code keeps others' from being known.
+ */
+#ifndef PROF_PROC_CODE_INDEX_H
+#define PROF_PROC_CODE_INDEX_H
+
+#include "base/idmap.h"
+
+/* What all share. Zero-initialized. */
+struct code_budget {
+	uint64_t used; /* functions, their pages, and what else their owners count */
+};
+
+struct code_range {
+	uint64_t start, end;
+	uint64_t from_ns;
+	uint64_t offset; /* the caller's, of start */
+	uint64_t mark;	 /* the caller's */
+};
+
+struct code_link;
+
+struct code_index {
+	struct code_budget *budget; /* set by the caller; outlives it */
+	struct code_range *ranges;  /* in the order of reports */
+	uint32_t count;
+
+	uint32_t room;
+	struct code_link *links;
+	uint32_t link_count, link_room;
+	struct idmap pages; /* links */
+	uint64_t used;	    /* of the budget */
+};
+
+#define CODE_NONE UINT32_MAX
+
+void code_index_deinit(struct code_index *index);
+/* Counts more of the caller's memory, of 56 bytes each. False: there is no room for it. */
+bool code_index_take(struct code_index *index, uint64_t count);
+/* Left out if there is no room for it. */
+void code_index_add(struct code_index *index, const struct code_range *range);
+/*
+ * The number of the last function at pc that was there at that time. If there was none yet, that of
+ * the first one that came later: some compilers report code when it runs already. CODE_NONE: none.
+ */
+uint32_t code_index_find(const struct code_index *index, uint64_t pc, uint64_t time_ns);
+/*
+ * Whether one of the functions that these addresses overlap has this mark; of many in a page the
+ * last ones are looked at.
+ */
+bool code_index_overlaps(const struct code_index *index, uint64_t start, uint64_t end,
+			 uint64_t mark);
+
+#endif

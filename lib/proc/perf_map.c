@@ -1,0 +1,188 @@
+#include "proc/perf_map.h"
+
+#include "base/alloc.h"
+#include "base/bytes.h"
+#include "base/clock.h"
+#include "base/hash.h"
+#include "base/text.h"
+#include "proc/tail.h"
+
+#include <unistd.h>
+
+/* How often a map is looked at, and how much of it is read each time. */
+#define INTERVAL_NS (100 * NS_PER_MS)
+enum { CHUNKS_PER_LOOK = 32 };
+
+/* Of a line: "7f0000001000 100 ", in whatever form. */
+enum { NUMBERS_BYTES = 64 };
+
+/* As much as names are read of (symbol/perfmap.h). */
+enum { BYTES_MAX = 256 << 20 };
+
+/* A line without an end is no line. */
+enum { LINE_BYTES_MAX = TAIL_BYTES };
+
+struct generation {
+	uint64_t from_ns;
+	uint64_t at; /* in the map: where it begins */
+};
+
+struct perf_map {
+	int fd;
+	struct timed_caller *caller;
+	uint64_t place;
+	struct code_index index; /* a mark: 1 + the generation of its last sample; 0: none */
+	bool is_over;
+	uint64_t position; /* of the next line */
+	uint64_t looked_ns;
+	struct generation *generations;
+	uint32_t count, room;
+};
+
+static void begin_generation(struct perf_map *map, uint64_t from_ns, uint64_t at)
+{
+	GROW(map->generations, map->count, map->room);
+	map->generations[map->count++] = (struct generation){.from_ns = from_ns, .at = at};
+}
+
+struct perf_map *perf_map_new(int fd, struct timed_caller *caller, struct code_budget *budget,
+			      uint64_t place)
+{
+	struct perf_map *map = xcalloc(1, sizeof(*map));
+
+	map->fd = fd;
+	map->caller = caller;
+	map->place = place;
+	map->index.budget = budget;
+	begin_generation(map, 0, 0);
+	return map;
+}
+
+void perf_map_free(struct perf_map *map)
+{
+	if (!map)
+		return;
+	close_fd(&map->fd);
+	code_index_deinit(&map->index);
+	free(map->generations);
+	free(map);
+}
+
+static bool parse_line(struct bytes line, struct code_range *ret)
+{
+	char text[NUMBERS_BYTES + 1];
+	size_t len = bytes_left(&line) < NUMBERS_BYTES ? bytes_left(&line) : NUMBERS_BYTES;
+	const char *at = text;
+	uint64_t size_bytes;
+
+	*bytes_append(text, bytes_of(line.at, len)) = '\0';
+	if (!text_hex(&at, &ret->start) || *at++ != ' ' || !text_hex(&at, &size_bytes))
+		return false;
+	return size_bytes && !__builtin_add_overflow(ret->start, size_bytes, &ret->end);
+}
+
+/* A line that was written again. */
+static bool is_known(const struct perf_map *map, const struct code_range *range)
+{
+	uint32_t number = code_index_find(&map->index, range->start, UINT64_MAX);
+	const struct code_range *known = &map->index.ranges[number];
+
+	return number != CODE_NONE && known->start == range->start && known->end == range->end &&
+	       known->offset == range->offset;
+}
+
+/* Code that has samples in this generation is replaced. */
+static bool begins_generation(const struct perf_map *map, const struct code_range *range)
+{
+	return map->count < PERF_MAP_GENERATIONS_MAX &&
+	       code_index_overlaps(&map->index, range->start, range->end, map->count);
+}
+
+static void take_line(struct perf_map *map, struct bytes line, uint64_t changed_ns)
+{
+	struct code_range range = {0};
+
+	if (!parse_line(line, &range))
+		return;
+	range.offset = hash_bytes(line.at, bytes_left(&line));
+	if (is_known(map, &range))
+		return;
+	if (begins_generation(map, &range))
+		begin_generation(map, changed_ns, map->position);
+	code_index_add(&map->index, &range);
+}
+
+/* mtime(7) is on another clock than samples. */
+static uint64_t changed_ns(const struct tail *tail)
+{
+	struct timespec now;
+	uint64_t age_ns, now_ns = clock_now_ns();
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	age_ns = (uint64_t)(now.tv_sec - tail->changed.tv_sec) * NS_PER_SECOND +
+		 (uint64_t)(now.tv_nsec - tail->changed.tv_nsec);
+	return age_ns < INTERVAL_NS * 10 ? now_ns - age_ns : now_ns;
+}
+
+/* False if there is no more for now. */
+static bool read_some(struct perf_map *map)
+{
+	CLEANUP(tail_cleanup)
+	struct tail *tail = tail_read(map->caller, map->place, map->fd, map->position);
+	const unsigned char *newline;
+	struct bytes rest;
+
+	if (!tail) {
+		map->is_over = true;
+		return false;
+	}
+	rest = bytes_of(tail->bytes, tail->len);
+	while (bytes_left(&rest) && (newline = memchr(rest.at, '\n', bytes_left(&rest)))) {
+		size_t len = (size_t)(newline - rest.at);
+
+		take_line(map, bytes_of(rest.at, len), changed_ns(tail));
+		bytes_skip(&rest, len + 1);
+		map->position += len + 1;
+	}
+	if (bytes_left(&rest) == LINE_BYTES_MAX || map->position > BYTES_MAX)
+		map->is_over = true;
+	return tail->len == TAIL_BYTES && !map->is_over;
+}
+
+static void look(struct perf_map *map)
+{
+	uint64_t now_ns = clock_now_ns();
+
+	if (map->is_over || now_ns - map->looked_ns < INTERVAL_NS)
+		return;
+	map->looked_ns = now_ns;
+	for (unsigned i = 0; i < CHUNKS_PER_LOOK; i++)
+		if (!read_some(map))
+			return;
+}
+
+uint32_t perf_map_generation(struct perf_map *map, uint64_t pc, uint64_t time_ns, uint64_t *start,
+			     uint64_t *end)
+{
+	struct code_range *range;
+	uint32_t number, generation;
+
+	look(map);
+	generation = map->count - 1;
+	while (generation && map->generations[generation].from_ns > time_ns)
+		generation--;
+	*start = *end = 0;
+	number = code_index_find(&map->index, pc, UINT64_MAX);
+	if (number == CODE_NONE)
+		return generation;
+	range = &map->index.ranges[number];
+	range->mark = generation + 1;
+	*start = range->start;
+	*end = range->end;
+	return generation;
+}
+
+uint64_t perf_map_bytes(const struct perf_map *map, uint32_t generation)
+{
+	return generation + 1 < map->count ? map->generations[generation + 1].at : UINT64_MAX;
+}
