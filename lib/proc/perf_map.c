@@ -9,9 +9,12 @@
 
 #include <unistd.h>
 
-/* How often a map is looked at, and how much of it is read each time. */
-#define INTERVAL_NS (100 * NS_PER_MS)
+/* How often a map is looked at at most, and how much of it is read each time. */
+#define INTERVAL_NS (10 * NS_PER_MS)
 enum { CHUNKS_PER_LOOK = 32 };
+
+/* The clock was set if the map is older, or it was there before. */
+#define AGE_NS_MAX NS_PER_SECOND
 
 /* Of a line: "7f0000001000 100 ", in whatever form. */
 enum { NUMBERS_BYTES = 64 };
@@ -115,13 +118,16 @@ static void take_line(struct perf_map *map, struct bytes line, uint64_t changed_
 /* mtime(7) is on another clock than samples. */
 static uint64_t changed_ns(const struct tail *tail)
 {
-	struct timespec now;
+	struct timespec now, tick;
 	uint64_t age_ns, now_ns = clock_now_ns();
 
 	clock_gettime(CLOCK_REALTIME, &now);
+	clock_getres(CLOCK_REALTIME_COARSE, &tick);
 	age_ns = (uint64_t)(now.tv_sec - tail->changed.tv_sec) * NS_PER_SECOND +
 		 (uint64_t)(now.tv_nsec - tail->changed.tv_nsec);
-	return age_ns < INTERVAL_NS * 10 ? now_ns - age_ns : now_ns;
+	/* It is up to a tick earlier than the writing. */
+	age_ns = age_ns > (uint64_t)tick.tv_nsec / 2 ? age_ns - (uint64_t)tick.tv_nsec / 2 : 0;
+	return age_ns < AGE_NS_MAX ? now_ns - age_ns : now_ns;
 }
 
 /* False if there is no more for now. */
@@ -149,11 +155,15 @@ static bool read_some(struct perf_map *map)
 	return tail->len == TAIL_BYTES && !map->is_over;
 }
 
-static void look(struct perf_map *map)
+/* Samples come many at a time: the first of them that is later than the last look looks again. */
+static void look(struct perf_map *map, uint64_t time_ns)
 {
-	uint64_t now_ns = clock_now_ns();
+	uint64_t now_ns;
 
-	if (map->is_over || now_ns - map->looked_ns < INTERVAL_NS)
+	if (map->is_over || time_ns <= map->looked_ns)
+		return;
+	now_ns = clock_now_ns();
+	if (now_ns - map->looked_ns < INTERVAL_NS)
 		return;
 	map->looked_ns = now_ns;
 	for (unsigned i = 0; i < CHUNKS_PER_LOOK; i++)
@@ -167,7 +177,7 @@ uint32_t perf_map_generation(struct perf_map *map, uint64_t pc, uint64_t time_ns
 	struct code_range *range;
 	uint32_t number, generation;
 
-	look(map);
+	look(map, time_ns);
 	generation = map->count - 1;
 	while (generation && map->generations[generation].from_ns > time_ns)
 		generation--;

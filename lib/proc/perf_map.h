@@ -2,9 +2,10 @@
  * The generations of a process's perf-PID.map, while the process writes it. Its lines have no
  * times, so a later line for an address says nothing about when the code there was replaced.
  *
- * The map is read on at most every 100 ms, when JIT code is sampled. Where a new line covers code
- * of an older line that has samples, a new generation begins, at the time when the map was written
- * last. The names of a generation are those of the lines before the next one began.
+ * The map is read on at most every 10 ms, when a sample of JIT code is later than the last look.
+ * Where a new line covers code of an older line that has samples, a new generation begins, at the
+ * time when the map was written last. The names of a generation are those of the lines before the
+ * next one began.
  *
  * It is the process's file: read with pread(2) on a helper thread that may be left behind
  * (base/timed_call.h), within the bounds of code_index.h and of GENERATIONS_MAX.

@@ -36,18 +36,19 @@ def jit_frames(stacks):
     return [frame for frames in stacks.counts.elements() for frame in frames if frame.endswith("_[j]")]
 
 
-def assert_shares(stacks):
+def assert_shares(stacks, wrong_max=0.01):
     for names, share in SHARES.items():
         assert abs(stacks.share("main", *names) - share) < 0.07, (names, stacks.hottest())
     wrong = sum(stacks.holding(caller, name) for caller, _ in SHARES for _, name in SHARES if (caller, name) not in SHARES)
-    assert wrong <= 0.01 * stacks.total, stacks.hottest()
+    assert wrong <= wrong_max * stacks.total, stacks.hottest()
     assert_rooted(stacks)
 
 
 # late: each function is reported when the next one takes its place.
 @pytest.mark.parametrize("mode", ["dump", "late", "map"])
 def test_functions_that_had_one_address_one_after_the_other_have_their_own_names(prof, mode):
-    assert_shares(prof.record("-F", "999", "--", TARGET, "1", mode).stacks)
+    # The lines of a map have no times: when they were written is known to 10 ms.
+    assert_shares(prof.record("-F", "999", "--", TARGET, "1", mode).stacks, 0.03 if mode == "map" else 0.01)
 
 
 def test_a_recording_of_perf_finds_the_names_by_its_times(prof):
