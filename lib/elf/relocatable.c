@@ -7,7 +7,7 @@
 /* So that no code is at address 0, which linkers write for functions that they have removed. */
 #define FIRST_VADDR (UINT64_C(1) << 20)
 
-/* A section of a file that lies about its size or alignment ends the layout. */
+/* A section that lies about its size or alignment has no place, and there are none beyond. */
 #define LAST_VADDR (UINT64_C(1) << 40)
 
 void relocatable_lay_out(Elf64_Shdr *sections, size_t count)
@@ -19,10 +19,9 @@ void relocatable_lay_out(Elf64_Shdr *sections, size_t count)
 		uint64_t align = section->sh_addralign ? section->sh_addralign : 1;
 
 		section->sh_addr = 0;
-		if (!(section->sh_flags & SHF_ALLOC))
+		if (!(section->sh_flags & SHF_ALLOC) || align > LAST_VADDR ||
+		    section->sh_size > LAST_VADDR || vaddr > LAST_VADDR)
 			continue;
-		if (align > LAST_VADDR || section->sh_size > LAST_VADDR || vaddr > LAST_VADDR)
-			return;
 		vaddr = (vaddr + align - 1) / align * align;
 		section->sh_addr = vaddr;
 		vaddr += section->sh_size;

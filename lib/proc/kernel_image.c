@@ -213,7 +213,7 @@ static void add_all(struct search *search)
 
 		add_below(search, places->symfs, inside);
 	}
-	add_below(search, "", debug);
+	add_below(search, search->query->root ? search->query->root : "", debug);
 }
 
 /* --- What is there --------------------------------------------------------------------------- */

@@ -46,6 +46,19 @@ static int by_value(const void *a, const void *b)
 	return (*left > *right) - (*left < *right);
 }
 
+/* Relocatable files have no segments. */
+static void choose_in_sections(struct fuzzed *fuzzed)
+{
+	CLEANUP(free_ptr) struct elf_file_code *code = NULL;
+	size_t count = elf_file_code(fuzzed->elf, &code);
+
+	for (size_t i = 0; i < count && i < SEGMENTS_MAX; i++)
+		for (uint64_t k = 0; k < ADDRESSES_OF_SEGMENT; k++)
+			fuzzed->vaddrs[fuzzed->count++] =
+				code[i].start +
+				(code[i].end - code[i].start) / ADDRESSES_OF_SEGMENT * k + k % 7;
+}
+
 /* All over the executable segments. */
 static void choose_addresses(struct fuzzed *fuzzed)
 {
@@ -57,6 +70,8 @@ static void choose_addresses(struct fuzzed *fuzzed)
 			fuzzed->vaddrs[fuzzed->count++] =
 				segments[i].vaddr +
 				segments[i].file_bytes / ADDRESSES_OF_SEGMENT * k + k % 7;
+	if (!count)
+		choose_in_sections(fuzzed);
 	qsort(fuzzed->vaddrs, fuzzed->count, sizeof(*fuzzed->vaddrs), by_value);
 }
 

@@ -5,6 +5,8 @@
 #include "lacking.h"
 
 #include <elf.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
@@ -380,6 +382,80 @@ static void kernel_frames_are_named_by_kallsyms(void **state)
 	assert_null(problem_of(&fixture, start));
 }
 
+/* This program is the kernel: what it calls _stext is where kallsyms says. */
+uint64_t _stext(void);
+
+__attribute__((noinline, used)) uint64_t _stext(void)
+{
+	return caller_pc();
+}
+
+#define KERNEL_AT UINT64_C(0xffffffff81000000)
+
+static uint64_t in_kernel(uint64_t pc)
+{
+	return KERNEL_AT + (pc - (uint64_t)(uintptr_t)_stext);
+}
+
+/* Returns false if this program has no build-id. */
+static bool write_kernel(const struct elf_file *self)
+{
+	const struct build_id *id = elf_file_build_id(self);
+	const Elf64_Nhdr head = {
+		.n_namesz = sizeof(ELF_NOTE_GNU), .n_descsz = id->len, .n_type = NT_GNU_BUILD_ID};
+	CLEANUP(free_ptr)
+	char *kallsyms = xasprintf(
+		"%lx T _stext\n%lx t its_own_name\n%lx T _etext\n", (unsigned long)KERNEL_AT,
+		(unsigned long)in_kernel((uint64_t)(uintptr_t)physical_function), ULONG_MAX);
+	unsigned char notes[sizeof(head) + sizeof(ELF_NOTE_GNU) + BUILD_ID_MAX];
+	unsigned char *end = mempcpy(mempcpy(notes, &head, sizeof(head)), ELF_NOTE_GNU,
+				     sizeof(ELF_NOTE_GNU));
+	char hex[BUILD_ID_HEX_BYTES];
+	CLEANUP(free_ptr) char *name = NULL, *path = NULL;
+
+	end = mempcpy(end, id->bytes, id->len);
+	write_file("proc/kallsyms", kallsyms, strlen(kallsyms));
+	write_file("sys/kernel/notes", notes, (size_t)(end - notes));
+	build_id_hex(id, hex);
+	name = xasprintf("debug/.build-id/%.2s/%s.debug", hex, hex + 2);
+	path = path_of(name);
+	return id->len && symlink("/proc/self/exe", path) == 0;
+}
+
+static void kernel_lines_are_those_of_its_file_and_names_those_of_kallsyms(void **state)
+{
+	(void)state;
+	CLEANUP(elf_file_cleanup) struct elf_file *self = NULL;
+	CLEANUP(free_ptr) char *proc = xasprintf("%s/proc", folder);
+	CLEANUP(free_ptr) char *debug = xasprintf("%s/debug", folder);
+	struct symbolize_options options = {
+		.proc = proc, .threads = 2, .symbols.kernel_lines = true};
+	uint64_t pc = in_kernel(physical_function());
+
+	assert_null(elf_file_open(open("/proc/self/exe", O_RDONLY | O_CLOEXEC), "self", &self));
+	if (!write_kernel(self))
+		RETURN_LACKING("a build-id of this program");
+	for (unsigned again = 0; again < 2; again++) {
+		CLEANUP(fixture_deinit)
+		struct fixture fixture = {.profile = profile_new(),
+					  .spaces = address_spaces_new(proc)};
+		module_id kernel = address_spaces_kernel_at(fixture.spaces, pc);
+		frame_id frame = profile_frame(fixture.profile, kernel, pc, true);
+		struct profile_frame named;
+
+		options.in_process = again;
+		address_spaces_set_debug_dir(fixture.spaces, debug);
+		name_all(&fixture, &options);
+		named = profile_get_frame(fixture.profile, frame);
+		assert_null(problem_of(&fixture, frame));
+		assert_int_equal(named.line_count, 2);
+		assert_string_equal(name_of(&fixture, frame, 0), "inlined_callee");
+		assert_string_equal(name_of(&fixture, frame, 1), "its_own_name");
+		assert_int_equal(named.lines[1].line, line_of_the_call);
+		assert_int_equal(fixture.outcome.modules[0].lineless, 0);
+	}
+}
+
 static void hidden_kernel_addresses_are_a_problem_that_says_what_helps(void **state)
 {
 	(void)state;
@@ -506,6 +582,7 @@ int main(void)
 		cmocka_unit_test(notes_keep_what_they_say),
 		cmocka_unit_test(the_vdso_names_its_functions),
 		WITH_FOLDER(kernel_frames_are_named_by_kallsyms),
+		WITH_FOLDER(kernel_lines_are_those_of_its_file_and_names_those_of_kallsyms),
 		WITH_FOLDER(hidden_kernel_addresses_are_a_problem_that_says_what_helps),
 		WITH_FOLDER(run_time_code_is_named_by_its_perf_map),
 		cmocka_unit_test(a_missing_file_loses_its_names_and_is_reported_once),
