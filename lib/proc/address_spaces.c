@@ -546,6 +546,17 @@ void address_spaces_map_kernel(struct address_spaces *spaces, const struct mappi
 	kernel_map_add(spaces->kernel, mapping);
 }
 
+void address_spaces_name_kernel_code(struct address_spaces *spaces, uint64_t start, uint64_t len,
+				     const char *name)
+{
+	kernel_map_add_symbol(spaces->kernel, start, len, name);
+}
+
+const char *address_spaces_kernel_symbol(const struct address_spaces *spaces, uint64_t pc)
+{
+	return kernel_map_symbol(spaces->kernel, pc);
+}
+
 struct error *address_spaces_open_kernel_image(const struct address_spaces *spaces, module_id id,
 					       struct kernel_image *ret)
 {

@@ -95,6 +95,10 @@ module_id address_spaces_kernel(struct address_spaces *spaces);
 module_id address_spaces_kernel_at(struct address_spaces *spaces, uint64_t pc);
 /* As kernel_map_add(). */
 void address_spaces_map_kernel(struct address_spaces *spaces, const struct mapping *mapping);
+/* As kernel_map_add_symbol() and kernel_map_symbol(). */
+void address_spaces_name_kernel_code(struct address_spaces *spaces, uint64_t start, uint64_t len,
+				     const char *name);
+const char *address_spaces_kernel_symbol(const struct address_spaces *spaces, uint64_t pc);
 /* The debug information of a MODULE_KERNEL: as kernel_image_open(). */
 MUST_CHECK struct error *address_spaces_open_kernel_image(const struct address_spaces *spaces,
 							  module_id id, struct kernel_image *ret);

@@ -11,6 +11,9 @@
 /* Distributions' kernels load 200; a recording may claim any number. */
 enum { RANGES_MAX = 4096 };
 
+/* Of code that is named by itself, and of its names, which the kernel cuts at KSYM_NAME_LEN. */
+enum { SYMBOLS_MAX = 16 << 10, SYMBOL_NAME_BYTES_MAX = 512 };
+
 /* MODULE_NAME_LEN is 64 - sizeof(long). */
 enum { MODULE_NAME_BYTES_MAX = 64 };
 
@@ -24,6 +27,11 @@ enum { LINE_BYTES_MAX = 16 << 10, TEXT_BYTES_MAX = 4 << 20 };
 
 static const char kernel_path[] = "[kernel.kallsyms]";
 
+struct kernel_symbol {
+	uint64_t start, end;
+	char *name;
+};
+
 struct kernel_map {
 	char *root; /* NULL: not of the running kernel */
 	struct modules *modules;
@@ -32,8 +40,10 @@ struct kernel_map {
 	size_t count, room;
 	struct kernel_range own; /* of the kernel itself; start 0: unknown */
 	bool is_own_read;
-	uint64_t read_ns; /* when /proc/modules was read; 0: not yet */
-	size_t last;	  /* found last */
+	uint64_t read_ns;	       /* when /proc/modules was read; 0: not yet */
+	size_t last;		       /* found last */
+	struct kernel_symbol *symbols; /* by start */
+	size_t symbol_count, symbol_room;
 };
 
 struct kernel_map *kernel_map_new(const char *root, struct modules *modules)
@@ -54,6 +64,9 @@ void kernel_map_free(struct kernel_map *map)
 		free(map->ranges[i].name);
 		free(map->ranges[i].file);
 	}
+	for (size_t i = 0; i < map->symbol_count; i++)
+		free(map->symbols[i].name);
+	free(map->symbols);
 	free(map->ranges);
 	free(map->own.name);
 	free(map->root);
@@ -218,10 +231,59 @@ static bool may_read(struct kernel_map *map, uint64_t pc)
 	return true;
 }
 
+/* The index of the first symbol that begins after the address. */
+static size_t first_symbol_after(const struct kernel_map *map, uint64_t address)
+{
+	size_t low = 0, high = map->symbol_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (map->symbols[middle].start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+void kernel_map_add_symbol(struct kernel_map *map, uint64_t start, uint64_t len, const char *name)
+{
+	size_t index = first_symbol_after(map, start);
+	struct kernel_symbol *symbol;
+
+	if (!len || len > UINT64_MAX - start || !*name)
+		return;
+	if (index && map->symbols[index - 1].start == start) {
+		symbol = &map->symbols[index - 1];
+		free(symbol->name);
+	} else {
+		if (map->symbol_count == SYMBOLS_MAX)
+			return;
+		GROW(map->symbols, map->symbol_count, map->symbol_room);
+		symbol = &map->symbols[index];
+		memmove(symbol + 1, symbol, (map->symbol_count++ - index) * sizeof(*symbol));
+	}
+	*symbol = (struct kernel_symbol){
+		.start = start,
+		.end = start + len,
+		.name = xstrndup(name, strnlen(name, SYMBOL_NAME_BYTES_MAX)),
+	};
+}
+
+const char *kernel_map_symbol(const struct kernel_map *map, uint64_t pc)
+{
+	size_t index = first_symbol_after(map, pc);
+
+	return index && pc < map->symbols[index - 1].end ? map->symbols[index - 1].name : NULL;
+}
+
 module_id kernel_map_find(struct kernel_map *map, uint64_t pc)
 {
 	module_id module;
 
+	if (kernel_map_symbol(map, pc))
+		return kernel_of(map);
 	if (find(map, pc, &module))
 		return module;
 	if (may_read(map, pc)) {

@@ -41,6 +41,13 @@ DEFINE_CLEANUP(kernel_map, kernel_map_free)
 
 /* A mapping of a recording; others than the kernel's and its modules' are ignored. */
 void kernel_map_add(struct kernel_map *map, const struct mapping *mapping);
+/*
+ * Code that a recording names itself: a BPF program, a trampoline. It is of no module, and keeps
+ * its name when it is unloaded, until other code is loaded there.
+ */
+void kernel_map_add_symbol(struct kernel_map *map, uint64_t start, uint64_t len, const char *name);
+/* NULL if there is none. */
+const char *kernel_map_symbol(const struct kernel_map *map, uint64_t pc);
 module_id kernel_map_find(struct kernel_map *map, uint64_t pc);
 /* Where a module is; NULL if that is not known. */
 const struct kernel_range *kernel_map_range(struct kernel_map *map, module_id module);

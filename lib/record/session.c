@@ -440,11 +440,16 @@ void session_feed(struct session *session, const struct record *record)
 	case RECORD_DEFERRED_CHAIN:
 		feed_deferred_chain(session, record);
 		break;
+	case RECORD_KSYMBOL:
+		if (!record->ksymbol.is_removed)
+			address_spaces_name_kernel_code(session->spaces, record->ksymbol.address,
+							record->ksymbol.length_bytes,
+							record->ksymbol.name);
+		break;
 	case RECORD_OTHER:
 	case RECORD_SWITCH:
 	case RECORD_CGROUP:
 	case RECORD_TEXT_POKE:
-	case RECORD_KSYMBOL:
 	case RECORD_BPF_EVENT:
 		break;
 	}

@@ -195,6 +195,10 @@ static void ask_kernel(const struct symbolizer *symbolizer, const struct module 
 	inquiry->problem = kernel_names_find(symbolizer->options.proc, inquiry->addresses,
 					     inquiry->count, line_builder_arena(builder), names);
 	for (size_t i = 0; i < inquiry->count; i++)
+		if (!names[i])
+			names[i] = address_spaces_kernel_symbol(symbolizer->spaces,
+								inquiry->addresses[i]);
+	for (size_t i = 0; i < inquiry->count; i++)
 		lines[i] = line_builder_listed(
 			builder,
 			without_module(line_builder_arena(builder), names[i], module->path), NULL);

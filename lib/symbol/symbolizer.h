@@ -6,10 +6,10 @@
  * of its owner's other files, but neither the profile nor anything else.
  *
  * Frames of files are symbolized by an engine (engine.h says in which order of sources), frames of
- * code compiled at run time from their jitdump or perf-PID.map, frames of the kernel by the kernel.
- * A caller's frame is looked up at its address - 1. A function has one name, inlined or not
- * (spellings.h). Frames without a symbol stay without lines. A module that cannot be read loses its
- * symbols and adds one problem to the outcome.
+ * code compiled at run time from their jitdump or perf-PID.map, frames of the kernel by the kernel
+ * or its recording. A caller's frame is looked up at its address - 1. A function has one name,
+ * inlined or not (spellings.h). Frames without a symbol stay without lines. A module that cannot be
+ * read loses its symbols and adds one problem to the outcome.
  */
 #ifndef PROF_SYMBOL_SYMBOLIZER_H
 #define PROF_SYMBOL_SYMBOLIZER_H

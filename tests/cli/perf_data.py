@@ -62,6 +62,11 @@ def kernel_mmap(start, length, path, symbol_at=0):
     return record(1, body + trailer(0xFFFFFFFF, 0, 0, 1), MISC_KERNEL)
 
 
+def kernel_symbol(time, start, length, name, removed=False):
+    body = struct.pack("<QIHH", start, length, 1, removed) + padded(name) + trailer(0, 0, time, 1)
+    return record(17, body)
+
+
 def build_ids(ids):
     """The feature 2: build-ids in hexadecimal, by path."""
     def entry(path, id):

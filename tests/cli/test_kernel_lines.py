@@ -91,10 +91,11 @@ class System:
                         compiled(self.folder, "module", MODULE)], check=True)
         return functions(self.module)
 
-    def recording(self, pcs, kernel_id=ID, symbol="_text"):
+    def recording(self, pcs, kernel_id=ID, symbol="_text", programs=()):
         """Of another machine: each pc is sampled once."""
         records = [perf_data.kernel_mmap(LINKED_AT + SLIDE, 0x100000, f"[kernel.kallsyms]{symbol}", LINKED_AT + SLIDE),
                    perf_data.kernel_mmap(MODULE_AT, 0x1000, MODULE_FILE), perf_data.comm(100, 1, "app")]
+        records += programs
         records += [perf_data.sample(100, 10 + i, [perf_data.CONTEXT_KERNEL, pc], ip=pc) for i, pc in enumerate(pcs)]
         ids = {"[kernel.kallsyms]": kernel_id, MODULE_FILE: MODULE_ID}
         data = self.folder / "perf.data"
@@ -224,3 +225,15 @@ def test_a_module_is_shown_beside_its_functions(prof, system):
     module = system.link_module()
     out, _ = convert(prof, system, pcs_of(module["first_part"], MODULE_AT), output="out.pb.gz")
     assert re.search(r"first_part +\[fast_path\]", prof("report", out).stdout)
+
+
+def test_bpf_programs_are_named_by_their_recording(prof, system):
+    """Also those that were unloaded before its end, and those between the modules."""
+    at = MODULE_AT + 0x800
+    programs = [perf_data.kernel_symbol(1, at, 0x40, "bpf_prog_0123456789abcdef_first"),
+                perf_data.kernel_symbol(2, at, 0x40, "bpf_prog_0123456789abcdef_first", removed=True),
+                perf_data.kernel_symbol(3, at + 0x40, 0x40, "bpf_prog_0123456789abcdef_second")]
+    out, _ = convert(prof, system, [at, at + 0x3F, at + 0x40, at + 0x80], programs=programs)
+    assert Stacks.read(out).counts == {("app", "bpf_prog_0123456789abcdef_first"): 2,
+                                       ("app", "bpf_prog_0123456789abcdef_second"): 1,
+                                       ("app", f"[fast_path+{at + 0x80:#x}]"): 1}
