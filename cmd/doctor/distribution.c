@@ -54,7 +54,8 @@ static bool choose(const char *id, struct distribution *ret)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
 		/* "opensuse-leap" */
-		if (!text_begins(id, known[i].id) || isalnum(id[strlen(known[i].id)]))
+		if (!text_begins(id, known[i].id) ||
+		    isalnum((unsigned char)id[strlen(known[i].id)]))
 			continue;
 		ret->packaging = known[i].packaging;
 		ret->debuginfod = known[i].debuginfod;
@@ -72,7 +73,7 @@ void distribution_parse(const char *text, struct distribution *ret)
 	    !find_value(text, "VERSION_CODENAME", ret->codename, sizeof(ret->codename)))
 		ret->codename[0] = '\0';
 	for (const char *at = ret->codename; *at; at++)
-		if (!isalnum(*at))
+		if (!isalnum((unsigned char)*at))
 			ret->codename[0] = '\0';
 	if (find_value(text, "ID", ids, sizeof(ids)) && choose(ids, ret))
 		return;

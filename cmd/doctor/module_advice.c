@@ -145,8 +145,8 @@ static const char *jit_command(enum jit jit)
 		[JIT_UNKNOWN] = "let it write /tmp/perf-PID.map",
 		[JIT_NODE] = "node --perf-basic-prof …",
 		[JIT_PYTHON] = "python3 -X perf … (3.12 or later)",
-		[JIT_JAVA] = "java -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit … (17 or "
-			     "later)",
+		[JIT_JAVA] = "prof record --java …, or java -XX:+UnlockDiagnosticVMOptions "
+			     "-XX:+DumpPerfMapAtExit … (17 or later)",
 		[JIT_DOTNET] = "DOTNET_PerfMapEnabled=1 dotnet …",
 		[JIT_RUBY] = "ruby --yjit-perf …",
 		[JIT_ERLANG] = "erl +JPperf true …",
@@ -171,9 +171,10 @@ static void advise_on_kernel(struct listed_module *module, const struct advice_c
 		return;
 	missing(module, FINDING_LIMITED,
 		xstrdup(module->problem ? module->problem : "names of some kernel functions"),
-		module->is_kept ? NULL
-				: xasprintf("sudo sysctl kernel.kptr_restrict=%d",
-					    context->is_root ? 1 : 0));
+		module->is_kept || !module->unnamed
+			? NULL
+			: xasprintf("sudo sysctl kernel.kptr_restrict=%d",
+				    context->is_root ? 1 : 0));
 }
 
 void module_advise(struct listed_module *module, const struct advice_context *context)

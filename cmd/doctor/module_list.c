@@ -25,7 +25,8 @@ enum jit jit_of_path(const char *path)
 	name = name ? name + 1 : path;
 	/* "python3.11", "libjvm.so" */
 	for (size_t i = 0; i < ARRAY_SIZE(known); i++)
-		if (text_begins(name, known[i].name) && !isalpha(name[strlen(known[i].name)]))
+		if (text_begins(name, known[i].name) &&
+		    !isalpha((unsigned char)name[strlen(known[i].name)]))
 			return known[i].jit;
 	return JIT_UNKNOWN;
 }
