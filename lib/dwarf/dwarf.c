@@ -4,6 +4,8 @@
 #include "dwarf/chain.h"
 #include "dwarf/index.h"
 #include "dwarf/name.h"
+#include "dwarf/sections.h"
+#include "dwarf/split.h"
 
 #include <stdlib.h>
 
@@ -14,11 +16,12 @@ struct contents {
 };
 
 struct dwarf {
-	const struct elf_file *elf; /* contains `debug`; NULL: not in an ELF file */
+	struct elf_file *elf; /* contains `debug`; NULL: not in an ELF file */
 	struct dwarf_file debug, alt;
 	bool has_alt;
 	struct dwarf_index index;
-	struct contents *contents; /* by unit of `debug`; NULL: not kept */
+	struct dwarf_splits *splits; /* NULL: not followed */
+	struct contents *contents;   /* by unit of `debug`; NULL: not kept */
 };
 
 struct dwarf *dwarf_of_sections(const struct dwarf_sections *debug,
@@ -34,51 +37,31 @@ struct dwarf *dwarf_of_sections(const struct dwarf_sections *debug,
 	return dwarf;
 }
 
-static struct dwarf_sections sections_of(struct elf_file *elf)
-{
-	static const char *const names[DWARF_SECTION_COUNT] = {
-		[DWARF_INFO] = ".debug_info",
-		[DWARF_ABBREV] = ".debug_abbrev",
-		[DWARF_STR] = ".debug_str",
-		[DWARF_LINE_STR] = ".debug_line_str",
-		[DWARF_STR_OFFSETS] = ".debug_str_offsets",
-		[DWARF_ADDR] = ".debug_addr",
-		[DWARF_RANGES] = ".debug_ranges",
-		[DWARF_RNGLISTS] = ".debug_rnglists",
-		[DWARF_LINE] = ".debug_line",
-	};
-	struct dwarf_sections sections;
-
-	for (unsigned i = 0; i < DWARF_SECTION_COUNT; i++)
-		sections.of[i] = elf_file_section(elf, names[i]).data;
-	return sections;
-}
-
 /*
  * Drops pages that have been read and are not needed again: large programs have hundreds of
  * megabytes of debug information.
  */
-static void release(const struct dwarf *dwarf, struct bytes part)
+static void release(const struct elf_file *elf, struct bytes part)
 {
-	if (dwarf->elf)
-		elf_file_release(dwarf->elf, part);
+	if (elf)
+		elf_file_release(elf, part);
 }
 
 struct dwarf *dwarf_new(struct elf_file *debug, struct elf_file *alt)
 {
-	struct dwarf_sections debug_sections = sections_of(debug);
+	struct dwarf_sections debug_sections = dwarf_sections_of(debug);
 	struct dwarf_sections alt_sections;
 	struct dwarf *dwarf;
 
 	if (!bytes_left(&debug_sections.of[DWARF_INFO]))
 		return NULL;
 	if (alt)
-		alt_sections = sections_of(alt);
+		alt_sections = dwarf_sections_of(alt);
 	dwarf = dwarf_of_sections(&debug_sections, alt ? &alt_sections : NULL);
 	dwarf->elf = debug;
-	release(dwarf, debug_sections.of[DWARF_INFO]);
-	release(dwarf, debug_sections.of[DWARF_RANGES]);
-	release(dwarf, debug_sections.of[DWARF_RNGLISTS]);
+	release(debug, debug_sections.of[DWARF_INFO]);
+	release(debug, debug_sections.of[DWARF_RANGES]);
+	release(debug, debug_sections.of[DWARF_RNGLISTS]);
 	return dwarf;
 }
 
@@ -91,6 +74,7 @@ void dwarf_free(struct dwarf *dwarf)
 		dwarf_range_index_deinit(&dwarf->contents[i].sequences);
 	}
 	free(dwarf->contents);
+	dwarf_splits_free(dwarf->splits);
 	dwarf_file_deinit(&dwarf->debug);
 	dwarf_file_deinit(&dwarf->alt);
 	dwarf_index_deinit(&dwarf->index);
@@ -101,11 +85,49 @@ void dwarf_keep_contents(struct dwarf *dwarf)
 {
 	if (!dwarf->contents)
 		dwarf->contents = xcalloc(dwarf->debug.unit_count, sizeof(*dwarf->contents));
+	if (dwarf->splits)
+		dwarf_splits_keep(dwarf->splits);
 }
 
-bool dwarf_is_split(const struct dwarf *dwarf)
+void dwarf_follow_splits(struct dwarf *dwarf, struct elf_file *program,
+			 const struct debugfile_opener *opener)
 {
-	return dwarf->index.is_split;
+	if (!dwarf->index.skeletons || dwarf->splits)
+		return;
+	dwarf->splits = dwarf_splits_new(&dwarf->debug, &(struct dwarf_split_places){
+								.program = program,
+								.debug = dwarf->elf,
+								.opener = opener,
+							});
+	if (dwarf->contents)
+		dwarf_splits_keep(dwarf->splits);
+}
+
+static char *path_of_split(const struct dwarf *dwarf, const struct dwarf_unit *skeleton)
+{
+	struct dwarf_reader reader;
+	struct arena arena = {0};
+	char *path;
+
+	dwarf_reader_init(&reader, &dwarf->debug, NULL, &arena);
+	path = dwarf_splits_path(dwarf->splits,
+				 &dwarf_reader_open(&reader, &dwarf->debug, skeleton)->view);
+	dwarf_reader_deinit(&reader);
+	arena_deinit(&arena);
+	return path;
+}
+
+struct dwarf_split_counts dwarf_split_counts(const struct dwarf *dwarf)
+{
+	struct dwarf_split_counts counts = {.units = dwarf->index.skeletons};
+	const struct dwarf_unit *first = NULL;
+
+	if (!dwarf->splits)
+		return counts;
+	counts.missing = dwarf_splits_missing(dwarf->splits, &first);
+	counts.has_changed = dwarf_splits_changed(dwarf->splits);
+	counts.example = first ? path_of_split(dwarf, first) : NULL;
+	return counts;
 }
 
 uint32_t dwarf_unit_of(const struct dwarf *dwarf, uint64_t vaddr)
@@ -126,6 +148,9 @@ uint64_t dwarf_unit_bytes(const struct dwarf *dwarf, uint32_t unit)
 /* The state of one dwarf_resolve(). */
 struct resolving {
 	struct dwarf_reader reader;
+	struct dwarf_reader skeleton; /* if is_split */
+	struct dwarf_split split;
+	bool is_split;
 	struct dwarf_opened *unit;
 	struct dwarf_names names;
 	struct dwarf_scopes scopes;
@@ -133,6 +158,22 @@ struct resolving {
 	uint32_t *innermost; /* by address: its scope */
 	struct dwarf_place *places;
 };
+
+/* Continues with the split unit, if this is a skeleton unit and the other can be found. */
+static void follow_split(struct resolving *resolving, const struct dwarf *dwarf,
+			 struct arena *arena)
+{
+	const struct dwarf_view *view = &resolving->unit->view;
+	struct dwarf_split *split = &resolving->split;
+
+	if (!view->root.is_skeleton || !dwarf->splits ||
+	    !dwarf_splits_open(dwarf->splits, view, split))
+		return;
+	resolving->is_split = true;
+	resolving->skeleton = resolving->reader;
+	dwarf_reader_init_split(&resolving->reader, split->file, split->unit, view, arena);
+	resolving->unit = dwarf_reader_open(&resolving->reader, split->file, split->unit);
+}
 
 static void resolving_init(struct resolving *resolving, const struct dwarf *dwarf, uint32_t unit,
 			   const uint64_t *vaddrs, size_t count, struct arena *arena)
@@ -144,6 +185,7 @@ static void resolving_init(struct resolving *resolving, const struct dwarf *dwar
 			  arena);
 	resolving->unit = dwarf_reader_open(&resolving->reader, &dwarf->debug,
 					    &dwarf->debug.units[unit]);
+	follow_split(resolving, dwarf, arena);
 	dwarf_names_init(&resolving->names, &resolving->reader);
 	resolving->innermost = xcalloc(count, sizeof(*resolving->innermost));
 	resolving->places = xcalloc(count, sizeof(*resolving->places));
@@ -154,13 +196,29 @@ static void resolving_init(struct resolving *resolving, const struct dwarf *dwar
 			 contents ? &contents->sequences : NULL, vaddrs, count, resolving->places);
 }
 
-static void resolving_deinit(struct resolving *resolving)
+/* The pages that were read. */
+static void release_unit(struct resolving *resolving, const struct dwarf *dwarf, uint32_t unit)
+{
+	const struct dwarf_split *split = &resolving->split;
+
+	if (resolving->is_split)
+		release(split->elf, dwarf_unit_contents(split->file, split->unit));
+	release(dwarf->elf, dwarf_unit_contents(&dwarf->debug, &dwarf->debug.units[unit]));
+	release(dwarf->elf,
+		dwarf_lines_bytes(dwarf_reader_lines(&resolving->reader, resolving->unit)));
+}
+
+static void resolving_deinit(struct resolving *resolving, const struct dwarf *dwarf)
 {
 	free(resolving->places);
 	free(resolving->innermost);
 	dwarf_scopes_deinit(&resolving->scopes);
 	dwarf_names_deinit(&resolving->names);
 	dwarf_reader_deinit(&resolving->reader);
+	if (!resolving->is_split)
+		return;
+	dwarf_reader_deinit(&resolving->skeleton);
+	dwarf_splits_close(dwarf->splits, &resolving->split);
 }
 
 static const struct dwarf_scope *scope_of(const struct resolving *resolving, size_t i)
@@ -243,10 +301,9 @@ bool dwarf_resolve(const struct dwarf *dwarf, uint32_t unit, const uint64_t *vad
 	name_functions(&resolving);
 	for (size_t i = 0; i < count; i++)
 		ret[i] = chain_of(&resolving, i);
-	release(dwarf, dwarf_unit_contents(&dwarf->debug, &dwarf->debug.units[unit]));
-	release(dwarf, dwarf_lines_bytes(dwarf_reader_lines(&resolving.reader, resolving.unit)));
+	release_unit(&resolving, dwarf, unit);
 	is_read = !resolving.scopes.are_damaged &&
 		  !dwarf_lines_are_unread(dwarf_reader_lines(&resolving.reader, resolving.unit));
-	resolving_deinit(&resolving);
+	resolving_deinit(&resolving, dwarf);
 	return is_read;
 }

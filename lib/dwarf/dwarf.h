@@ -6,7 +6,11 @@
  * were hit, each once and linearly by its abbreviations, runs their line programs once, and drops
  * the pages it read. Any number of threads may resolve different units of one `struct dwarf` at
  * the same time. Damaged DWARF costs the symbols of what is damaged: the chain is empty, never
- * wrong memory. Split DWARF (.dwo files) is not followed: its units cover no address.
+ * wrong memory.
+ *
+ * Split DWARF is followed into .dwo files and .dwp packages (dwarf/split.h) if there is somebody
+ * who opens them. Without them a skeleton unit gives lines, and what functions it has: with
+ * -fsplit-dwarf-inlining and in Rust programs the names of inlined ones.
  */
 #ifndef PROF_DWARF_DWARF_H
 #define PROF_DWARF_DWARF_H
@@ -14,6 +18,7 @@
 #include "base/arena.h"
 #include "base/cleanup.h"
 #include "dwarf/inline_chain.h"
+#include "elf/debugfile.h"
 #include "elf/elf_file.h"
 
 #include <stdint.h>
@@ -36,8 +41,23 @@ DEFINE_CLEANUP(dwarf, dwarf_free)
  */
 void dwarf_keep_contents(struct dwarf *dwarf);
 
-/* True if some of its units are in .dwo files. */
-bool dwarf_is_split(const struct dwarf *dwarf);
+/*
+ * Opens the .dwo files of those units that addresses are resolved in. program: the module's ELF
+ * file, which may be the one with the skeletons. Both must outlive it. opener: of several threads.
+ */
+void dwarf_follow_splits(struct dwarf *dwarf, struct elf_file *program,
+			 const struct debugfile_opener *opener);
+
+/* Of units whose entries are in other files, so far. */
+struct dwarf_split_counts {
+	uint32_t units;
+	uint32_t missing; /* addresses were resolved in them, but their files not found */
+	char *example;	  /* where the file of one of these was built; NULL: unknown */
+	bool has_changed; /* a file was cut or overwritten while it was read */
+};
+
+/* To be asked when all addresses are resolved. The caller frees the example. */
+struct dwarf_split_counts dwarf_split_counts(const struct dwarf *dwarf);
 /* The unit that covers vaddr, or DWARF_NO_UNIT. */
 uint32_t dwarf_unit_of(const struct dwarf *dwarf, uint64_t vaddr);
 /* True if there are units that it cannot read, whose addresses it does not know. */

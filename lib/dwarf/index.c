@@ -157,9 +157,13 @@ static void walk_unit(struct walk *walk, const struct dwarf_unit *unit)
 
 	load_root_abbrev(walk, unit);
 	view = dwarf_view_of(walk->file, NULL, unit, &walk->abbrevs);
-	walk->found.is_split |= view.root.is_skeleton;
 	walk->found.has_unread |= view.root.is_unread;
-	if (view.root.is_skeleton || view.root.tag != DW_TAG_compile_unit)
+	if (view.root.is_skeleton) {
+		walk->found.skeletons++;
+		add_ranges(walk, &view, &view.root.pcs);
+		return;
+	}
+	if (view.root.tag != DW_TAG_compile_unit)
 		return;
 	producer = dwarf_string(&view, &view.root.producer);
 	has_ranges = view.root.pcs.ranges.form || view.root.pcs.high.form;
@@ -267,7 +271,7 @@ void dwarf_index_init(struct dwarf_index *index, const struct dwarf_file *file)
 		walk_unit(&walk, &file->units[i]);
 	walk_rangeless(&walk);
 	flatten(&walk.found, index);
-	index->is_split = walk.found.is_split;
+	index->skeletons = walk.found.skeletons;
 	index->has_unread = walk.found.has_unread || file->has_unread;
 	dwarf_abbrevs_deinit(&walk.abbrevs);
 	dwarf_index_deinit(&walk.found);

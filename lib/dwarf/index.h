@@ -1,6 +1,7 @@
 /*
  * Finds the unit that covers an address, from the ranges in the units' root entries.
- * .debug_aranges has the same information, but LLVM does not write it.
+ * .debug_aranges has the same information, but LLVM does not write it. A skeleton unit has the
+ * ranges of its split unit, so that one need not be opened (DWARF 5, 3.1.2).
  */
 #ifndef PROF_DWARF_INDEX_H
 #define PROF_DWARF_INDEX_H
@@ -16,8 +17,8 @@ struct dwarf_range {
 struct dwarf_index {
 	struct dwarf_range *ranges;
 	size_t count, room;
-	bool is_split;	 /* some units have their entries in other files (.dwo) */
-	bool has_unread; /* there are units whose addresses could not be read */
+	uint32_t skeletons; /* units that have their entries in other files (.dwo) */
+	bool has_unread;    /* there are units whose addresses could not be read */
 };
 
 void dwarf_index_init(struct dwarf_index *index, const struct dwarf_file *file);

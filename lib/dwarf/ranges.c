@@ -42,7 +42,7 @@ struct dwarf_ranges dwarf_ranges_of(const struct dwarf_view *view, const struct 
 	if (pcs->ranges.form == DW_FORM_rnglistx) {
 		init_indexed_list(&ranges, pcs->ranges.number);
 	} else if (pcs->ranges.form) {
-		init_list(&ranges, pcs->ranges.number);
+		init_list(&ranges, pcs->ranges.number + view->root.pairs_base);
 	} else if (pcs->high.form && dwarf_address(view, &pcs->low, &ranges.low)) {
 		/* The end is an address, or a constant, which is the length. */
 		if (!dwarf_address(view, &pcs->high, &ranges.high))

@@ -21,6 +21,15 @@ void dwarf_reader_init(struct dwarf_reader *reader, const struct dwarf_file *deb
 	}
 }
 
+void dwarf_reader_init_split(struct dwarf_reader *reader, const struct dwarf_file *file,
+			     const struct dwarf_unit *unit, const struct dwarf_view *skeleton,
+			     struct arena *arena)
+{
+	dwarf_reader_init(reader, file, NULL, arena);
+	reader->split = unit;
+	reader->skeleton = skeleton;
+}
+
 void dwarf_reader_deinit(struct dwarf_reader *reader)
 {
 	for (size_t i = 0; i < reader->opened_count; i++) {
@@ -68,18 +77,27 @@ static const struct dwarf_abbrevs *abbrevs_of(struct dwarf_reader *reader,
 	return load_abbrevs(reader, file, unit);
 }
 
+static struct dwarf_view view_of(struct dwarf_reader *reader, const struct dwarf_file *file,
+				 const struct dwarf_unit *unit)
+{
+	const struct dwarf_file *alt = file == reader->debug ? reader->alt : NULL;
+	const struct dwarf_abbrevs *abbrevs = abbrevs_of(reader, file, unit);
+
+	return reader->split ? dwarf_view_of_split(file, unit, abbrevs, reader->skeleton)
+			     : dwarf_view_of(file, alt, unit, abbrevs);
+}
+
 struct dwarf_opened *dwarf_reader_open(struct dwarf_reader *reader, const struct dwarf_file *file,
 				       const struct dwarf_unit *unit)
 {
 	uint32_t *id = idmap_put(&reader->opened_ids, unit->offset, file == reader->alt);
-	const struct dwarf_file *alt = file == reader->debug ? reader->alt : NULL;
 	struct dwarf_opened *opened;
 
 	if (*id != IDMAP_NONE)
 		return reader->opened[*id];
 	*id = (uint32_t)reader->opened_count;
 	opened = xcalloc(1, sizeof(*opened));
-	opened->view = dwarf_view_of(file, alt, unit, abbrevs_of(reader, file, unit));
+	opened->view = view_of(reader, file, unit);
 	GROW(reader->opened, reader->opened_count, reader->opened_room);
 	return reader->opened[reader->opened_count++] = opened;
 }
@@ -100,11 +118,13 @@ struct dwarf_opened *dwarf_reader_die(struct dwarf_reader *reader, struct dwarf_
 
 struct dwarf_lines *dwarf_reader_lines(struct dwarf_reader *reader, struct dwarf_opened *opened)
 {
+	bool is_split = reader->split && opened->view.unit == reader->split;
 	uint64_t used;
 
 	if (opened->lines)
 		return opened->lines;
-	opened->lines = dwarf_lines_new(&opened->view, reader->line_bytes_left);
+	opened->lines = dwarf_lines_new(is_split ? reader->skeleton : &opened->view,
+					reader->line_bytes_left);
 	used = dwarf_lines_header_bytes(opened->lines);
 	reader->line_bytes_left -= used < reader->line_bytes_left ? used : reader->line_bytes_left;
 	return opened->lines;

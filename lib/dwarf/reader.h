@@ -17,7 +17,10 @@ struct dwarf_opened {
 
 struct dwarf_reader {
 	const struct dwarf_file *debug, *alt; /* alt: may be NULL */
-	struct arena *arena;		      /* for results */
+	/* Of a split unit: */
+	const struct dwarf_unit *split;	   /* NULL: debug has no split units */
+	const struct dwarf_view *skeleton; /* has its lines */
+	struct arena *arena;		   /* for results */
 	struct dwarf_opened **opened;
 	size_t opened_count, opened_room;
 	struct idmap opened_ids; /* by offset of the unit, file */
@@ -32,6 +35,10 @@ struct dwarf_reader {
 
 void dwarf_reader_init(struct dwarf_reader *reader, const struct dwarf_file *debug,
 		       const struct dwarf_file *alt, struct arena *arena);
+/* Of a split unit and the others in its file. Borrows the view of its skeleton unit. */
+void dwarf_reader_init_split(struct dwarf_reader *reader, const struct dwarf_file *file,
+			     const struct dwarf_unit *unit, const struct dwarf_view *skeleton,
+			     struct arena *arena);
 void dwarf_reader_deinit(struct dwarf_reader *reader);
 
 struct dwarf_opened *dwarf_reader_open(struct dwarf_reader *reader, const struct dwarf_file *file,

@@ -22,6 +22,19 @@ struct dwarf_sections {
 	struct bytes of[DWARF_SECTION_COUNT];
 };
 
+struct elf_file;
+
+struct dwarf_sections dwarf_sections_of(struct elf_file *elf);
+
+/* The sections of split units in a .dwo or .dwp file (".debug_info.dwo"). Source: DWARF 5, 7.3.2.
+ */
+struct dwarf_sections dwarf_split_sections_of(struct elf_file *elf);
+/*
+ * The file of a skeleton unit has the sections that a linker must write; its split unit refers to
+ * them. This adds them.
+ */
+void dwarf_split_sections_add(struct dwarf_sections *split, const struct dwarf_sections *skeleton);
+
 /* A cursor from `offset` to the section's end; failed if the offset is outside. */
 static inline struct bytes dwarf_section_at(const struct dwarf_sections *sections,
 					    enum dwarf_section section, uint64_t offset)

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "dwarf/ranges.h"
 #include "dwarf/reader.h"
+#include "dwarf/sections.h"
 
 #include <dwarf.h>
 #include <stdlib.h>
@@ -27,29 +28,9 @@ struct dwarf_types {
 	size_t scope_count, scope_room;
 };
 
-static struct dwarf_sections sections_of(struct elf_file *elf)
-{
-	static const char *const names[DWARF_SECTION_COUNT] = {
-		[DWARF_INFO] = ".debug_info",
-		[DWARF_ABBREV] = ".debug_abbrev",
-		[DWARF_STR] = ".debug_str",
-		[DWARF_LINE_STR] = ".debug_line_str",
-		[DWARF_STR_OFFSETS] = ".debug_str_offsets",
-		[DWARF_ADDR] = ".debug_addr",
-		[DWARF_RANGES] = ".debug_ranges",
-		[DWARF_RNGLISTS] = ".debug_rnglists",
-		[DWARF_LINE] = ".debug_line",
-	};
-	struct dwarf_sections sections;
-
-	for (unsigned i = 0; i < DWARF_SECTION_COUNT; i++)
-		sections.of[i] = elf_file_section(elf, names[i]).data;
-	return sections;
-}
-
 struct dwarf_types *dwarf_types_new(struct elf_file *elf)
 {
-	struct dwarf_sections sections = sections_of(elf);
+	struct dwarf_sections sections = dwarf_sections_of(elf);
 	struct dwarf_types *types;
 
 	if (!bytes_left(&sections.of[DWARF_INFO]))

@@ -40,7 +40,7 @@ static void read_header(struct bytes *at, struct dwarf_unit *unit, uint8_t *type
 		encoding->address_bytes = bytes_u8(at);
 	}
 	if (*type == DW_UT_skeleton || *type == DW_UT_split_compile)
-		bytes_skip(at, 8); /* dwo_id */
+		unit->dwo_id = bytes_u64(at);
 	if (encoding->address_bytes != 4 && encoding->address_bytes != 8)
 		bytes_fail(at);
 }

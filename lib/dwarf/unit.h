@@ -13,6 +13,7 @@ struct dwarf_unit {
 	uint64_t offset;
 	uint64_t first_die, end;
 	uint64_t abbrevs; /* offset in .debug_abbrev */
+	uint64_t dwo_id;  /* of skeleton and split units; 0: none, or in the root entry (DWARF 4) */
 	struct dwarf_encoding encoding;
 };
 

@@ -115,6 +115,13 @@ static void take_root_value(struct dwarf_root *root, const struct dwarf_value *v
 	case DW_AT_dwo_name:
 	case DW_AT_GNU_dwo_name:
 		root->is_skeleton = true;
+		root->dwo_name = *value;
+		break;
+	case DW_AT_GNU_dwo_id:
+		root->dwo_id = value->number;
+		break;
+	case DW_AT_GNU_ranges_base:
+		root->gnu_ranges_base = value->number;
 		break;
 	default:
 		dwarf_pcs_take(&root->pcs, value);
@@ -133,6 +140,7 @@ static void read_root(struct dwarf_view *view)
 		view->root.is_unread = view->unit->first_die < view->unit->end && bytes_u8(&code);
 		return;
 	}
+	view->root.dwo_id = view->unit->dwo_id;
 	view->root.tag = die.abbrev->tag;
 	view->root.has_children = die.abbrev->has_children;
 	attrs = dwarf_attrs_of(view, &die);
@@ -147,6 +155,33 @@ struct dwarf_view dwarf_view_of(const struct dwarf_file *file, const struct dwar
 	struct dwarf_view view = {.file = file, .alt = alt, .unit = unit, .abbrevs = abbrevs};
 
 	read_root(&view);
+	return view;
+}
+
+/* The tables of a split unit's own sections begin behind a header, which GNU's have not. */
+static void set_default_bases(struct dwarf_view *view)
+{
+	const struct dwarf_encoding encoding = view->unit->encoding;
+	bool has_headers = encoding.version >= 5, is_64 = encoding.offset_bytes == 8;
+
+	view->root.strings_base = has_headers ? (is_64 ? 16 : 8) : 0;
+	view->root.ranges_base = has_headers ? (is_64 ? 20 : 12) : 0;
+}
+
+struct dwarf_view dwarf_view_of_split(const struct dwarf_file *file, const struct dwarf_unit *unit,
+				      const struct dwarf_abbrevs *abbrevs,
+				      const struct dwarf_view *skeleton)
+{
+	struct dwarf_view view = dwarf_view_of(file, NULL, unit, abbrevs);
+	struct dwarf_pcs *pcs = &view.root.pcs;
+
+	set_default_bases(&view);
+	view.root.addresses_base = skeleton->root.addresses_base;
+	view.root.pairs_base = skeleton->root.gnu_ranges_base;
+	view.root.lines = (struct dwarf_value){0};
+	*pcs = (struct dwarf_pcs){0};
+	if (dwarf_address(skeleton, &skeleton->root.pcs.low, &pcs->low.number))
+		pcs->low.form = DW_FORM_addr;
 	return view;
 }
 
@@ -188,6 +223,7 @@ struct bytes dwarf_string(const struct dwarf_view *view, const struct dwarf_valu
 	case DW_FORM_strx2:
 	case DW_FORM_strx3:
 	case DW_FORM_strx4:
+	case DW_FORM_GNU_str_index:
 		return indexed_string(view, value->number);
 	default:
 		return (struct bytes){0};

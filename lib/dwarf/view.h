@@ -25,11 +25,15 @@ struct dwarf_pcs {
 struct dwarf_root {
 	struct dwarf_pcs pcs;
 	struct dwarf_value name, directory, producer;
-	struct dwarf_value lines; /* offset of the line program in .debug_line */
+	struct dwarf_value lines;    /* offset of the line program in .debug_line */
+	struct dwarf_value dwo_name; /* of skeletons: where the entries are */
+	uint64_t dwo_id;	     /* 0: none */
+	uint64_t gnu_ranges_base;    /* of skeletons: for the entries of the split unit only */
 	uint64_t strings_base, addresses_base, ranges_base;
-	uint64_t language; /* DW_LANG_* */
+	uint64_t pairs_base; /* of .debug_ranges, in split units of DWARF 4 */
+	uint64_t language;   /* DW_LANG_* */
 	uint16_t tag;
-	bool is_skeleton; /* the entries are in a .dwo file */
+	bool is_skeleton; /* the entries are in a .dwo file; in a split unit without meaning */
 	bool has_children;
 	bool is_unread; /* there is one, but not all of it is understood */
 };
@@ -48,6 +52,15 @@ struct dwarf_view {
  */
 struct dwarf_view dwarf_view_of(const struct dwarf_file *file, const struct dwarf_file *alt,
 				const struct dwarf_unit *unit, const struct dwarf_abbrevs *abbrevs);
+
+/*
+ * The same for a split unit, whose file has the sections that it shares with its skeleton unit
+ * (dwarf_split_sections_add()). What the skeleton says of addresses holds for it; its own root
+ * entry has no lines, which are the skeleton's.
+ */
+struct dwarf_view dwarf_view_of_split(const struct dwarf_file *file, const struct dwarf_unit *unit,
+				      const struct dwarf_abbrevs *abbrevs,
+				      const struct dwarf_view *skeleton);
 
 /* False if there is no entry at the offset. ret->depth is unknown and set to 0. */
 bool dwarf_view_die(const struct dwarf_view *view, uint64_t offset, struct dwarf_die *ret);

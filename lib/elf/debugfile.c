@@ -57,10 +57,10 @@ static bool has_build_id(const struct elf_file *elf, const struct build_id *id)
 	return id->len && build_id_equal(elf_file_build_id(elf), id);
 }
 
-/* The first candidate with a build-id. */
-static struct elf_file *find_with_id(struct elf_file *elf, const struct debugfile_opener *opener,
-				     const struct debugfile_question *question,
-				     const struct build_id *id)
+struct elf_file *debugfile_find_accepted(struct elf_file *elf,
+					 const struct debugfile_opener *opener,
+					 const struct debugfile_question *question,
+					 debugfile_accepts *accepts, void *user)
 {
 	bool more = true;
 
@@ -68,10 +68,24 @@ static struct elf_file *find_with_id(struct elf_file *elf, const struct debugfil
 		CLEANUP(elf_file_cleanup)
 		struct elf_file *found = open_candidate(elf, opener, question, attempt, &more);
 
-		if (found && has_build_id(found, id))
+		if (found && accepts(user, found))
 			return STEAL(found);
 	}
 	return NULL;
+}
+
+static bool has_wanted_build_id(void *user, struct elf_file *candidate)
+{
+	return has_build_id(candidate, user);
+}
+
+static struct elf_file *find_with_id(struct elf_file *elf, const struct debugfile_opener *opener,
+				     const struct debugfile_question *question,
+				     const struct build_id *id)
+{
+	struct build_id wanted = *id;
+
+	return debugfile_find_accepted(elf, opener, question, has_wanted_build_id, &wanted);
 }
 
 static struct elf_file *find_by_build_id(struct elf_file *elf,
@@ -163,18 +177,13 @@ static void go_up(char *path)
 		*slash = '\0';
 }
 
-/* An absolute path without "." and ".."; the caller frees it. */
-static char *path_beside(const char *beside, const char *name)
+char *debugfile_path_in(const char *directory, const char *name)
 {
-	CLEANUP(free_ptr) char *rest = xstrdup(name);
-	char *path = xasprintf("%s/%s", *name == '/' ? "" : beside, name);
+	const char *start = *name == '/' ? "" : directory;
+	CLEANUP(free_ptr) char *rest = xasprintf("%s/%s", start, name);
+	char *path = xcalloc(strlen(rest) + 2, 1); /* with a slash before it */
 	char *state = NULL;
 
-	*path = '\0';
-	if (*name != '/') {
-		strcpy(path, beside);
-		go_up(path);
-	}
 	for (char *part = strtok_r(rest, "/", &state); part; part = strtok_r(NULL, "/", &state)) {
 		if (strcmp(part, "..") == 0)
 			go_up(path);
@@ -188,6 +197,7 @@ struct elf_file *debugfile_find_alt(struct elf_file *debug, const struct debugfi
 {
 	struct bytes link = elf_file_section(debug, ".gnu_debugaltlink").data;
 	CLEANUP(free_ptr) char *name = copy_of(bytes_text(&link));
+	CLEANUP(free_ptr) char *directory = xstrdup(elf_file_name(debug));
 	CLEANUP(free_ptr) char *path = NULL;
 	struct build_id id = {.len = (unsigned)bytes_left(&link)};
 	struct elf_file *found;
@@ -198,7 +208,8 @@ struct elf_file *debugfile_find_alt(struct elf_file *debug, const struct debugfi
 	found = find_by_build_id(debug, opener, &id);
 	if (found)
 		return found;
-	path = path_beside(elf_file_name(debug), name);
+	go_up(directory);
+	path = debugfile_path_in(directory, name);
 	return find_with_id(debug, opener,
 			    &(struct debugfile_question){.kind = DEBUGFILE_BY_PATH, .name = path},
 			    &id);

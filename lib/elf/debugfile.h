@@ -46,6 +46,16 @@ struct debugfile_opener {
 	void *user;
 };
 
+/*
+ * The first candidate that `accepts` accepts; NULL if there is none. It shares the budget of elf,
+ * the file that it is for.
+ */
+typedef bool debugfile_accepts(void *user, struct elf_file *candidate);
+struct elf_file *debugfile_find_accepted(struct elf_file *elf,
+					 const struct debugfile_opener *opener,
+					 const struct debugfile_question *question,
+					 debugfile_accepts *accepts, void *user);
+
 /* NULL if none is found. */
 struct elf_file *debugfile_find(struct elf_file *elf, const struct debugfile_opener *opener);
 /*
@@ -60,5 +70,11 @@ struct elf_file *debugfile_find_alt(struct elf_file *debug, const struct debugfi
  * GDB manual, "MiniDebugInfo".
  */
 struct elf_file *debugfile_inside(struct elf_file *elf);
+
+/*
+ * An absolute path without "." and ".."; the caller frees it. A relative name is relative to the
+ * directory.
+ */
+char *debugfile_path_in(const char *directory, const char *name);
 
 #endif

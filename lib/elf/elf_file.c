@@ -688,11 +688,13 @@ size_t elf_file_code(struct elf_file *elf, struct elf_file_code **ret)
 	return count;
 }
 
-static size_t section_named(const struct elf_file *elf, const char *prefix, const char *name)
+/* Of those after number `after`; 0 if there is none. */
+static size_t section_named(const struct elf_file *elf, const char *prefix, const char *name,
+			    size_t after)
 {
 	size_t prefix_len = strlen(prefix);
 
-	for (size_t i = 1; i < elf->section_count; i++) {
+	for (size_t i = after + 1; i < elf->section_count; i++) {
 		struct bytes at = bytes_at(elf->section_names, elf->sections[i].sh_name);
 		struct bytes found = bytes_text(&at);
 		const void *start = bytes_take(&found, prefix_len);
@@ -816,37 +818,30 @@ static bool relocate(struct elf_file *elf, size_t index, size_t relocations, str
 	return relocated->at;
 }
 
-/* 0 if there is none. */
-static size_t find_section(struct elf_file *elf, const char *name, bool *is_zdebug)
+static size_t find_section(struct elf_file *elf, const char *name, size_t after, bool *is_zdebug)
 {
 	size_t index;
 
 	load_sections(elf);
-	index = section_named(elf, "", name);
+	index = section_named(elf, "", name, after);
 	*is_zdebug = !index && strncmp(name, ".debug_", 7) == 0;
-	return *is_zdebug ? section_named(elf, ".z", name + 1) : index;
+	return *is_zdebug ? section_named(elf, ".z", name + 1, after) : index;
 }
 
 bool elf_file_has_section(struct elf_file *elf, const char *name)
 {
 	bool is_zdebug;
 
-	return find_section(elf, name, &is_zdebug);
+	return find_section(elf, name, 0, &is_zdebug);
 }
 
-struct elf_file_section elf_file_section(struct elf_file *elf, const char *name)
+static struct elf_file_section section_at(struct elf_file *elf, size_t index, bool is_zdebug)
 {
-	struct elf_file_section ret = {0};
-	const Elf64_Shdr *section;
+	const Elf64_Shdr *section = &elf->sections[index];
+	struct elf_file_section ret = {.present = true, .vaddr = section->sh_addr};
 	struct bytes raw;
-	bool is_zdebug;
-	size_t index = find_section(elf, name, &is_zdebug), relocations;
+	size_t relocations;
 
-	if (!index)
-		return ret;
-	section = &elf->sections[index];
-	ret.present = true;
-	ret.vaddr = section->sh_addr;
 	if (section->sh_type == SHT_NOBITS)
 		return ret;
 	raw = part(elf, section->sh_offset, section->sh_size);
@@ -870,6 +865,25 @@ uint64_t elf_file_symbol_vaddr(struct elf_file *elf, const Elf64_Sym *symbol)
 		return symbol->st_value;
 	load_sections(elf);
 	return relocatable_symbol(symbol, elf->sections, elf->section_count);
+}
+
+struct elf_file_section elf_file_section(struct elf_file *elf, const char *name)
+{
+	bool is_zdebug;
+	size_t index = find_section(elf, name, 0, &is_zdebug);
+
+	return index ? section_at(elf, index, is_zdebug) : (struct elf_file_section){0};
+}
+
+bool elf_file_next_section(struct elf_file *elf, const char *name, size_t *index,
+			   struct elf_file_section *ret)
+{
+	bool is_zdebug;
+
+	*index = find_section(elf, name, *index, &is_zdebug);
+	if (*index)
+		*ret = section_at(elf, *index, is_zdebug);
+	return *index;
 }
 
 void elf_file_release(const struct elf_file *elf, struct bytes part)

@@ -116,6 +116,12 @@ struct elf_file_section elf_file_section(struct elf_file *elf, const char *name)
  * which elf_file_section() and elf_file_code() know, and relocates its DWARF to them.
  */
 uint64_t elf_file_symbol_vaddr(struct elf_file *elf, const Elf64_Sym *symbol);
+/*
+ *The next section of that name after number *index, which becomes its number; false if there is
+ * none. Begin with 0. Objects have one for each COMDAT group.
+ */
+bool elf_file_next_section(struct elf_file *elf, const char *name, size_t *index,
+			   struct elf_file_section *ret);
 /* Whether the section exists; decompresses nothing. */
 bool elf_file_has_section(struct elf_file *elf, const char *name);
 

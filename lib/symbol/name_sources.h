@@ -21,11 +21,12 @@ enum name_source {
 };
 
 struct name_sources {
-	uint32_t present;	/* bits */
-	const char *debug_file; /* the separate debug file's path; NULL: none was found */
-	uint32_t split_units;	/* DWARF units that are in other files … */
-	uint32_t missing_units; /* … of which those that were asked for and not found */
-	bool is_rust;		/* rustc has compiled some of it, as .comment says */
+	uint32_t present;	  /* bits */
+	const char *debug_file;	  /* the separate debug file's path; NULL: none was found */
+	uint32_t split_units;	  /* DWARF units that are in other files … */
+	uint32_t missing_units;	  /* … of which those that were asked for and not found … */
+	const char *missing_file; /* … and where the file of one was built; or NULL */
+	bool is_rust;		  /* rustc has compiled some of it, as .comment says */
 };
 
 #endif

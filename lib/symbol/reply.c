@@ -90,15 +90,20 @@ static void write_lines(struct writer *writer, struct symbolized lines)
 	}
 }
 
+static void put_path(struct text *text, const char *path)
+{
+	path = path ? path : "";
+	put_string(text, path, strnlen(path, REPLY_STRING_BYTES_MAX));
+}
+
 static void put_sources(struct text *text, const struct name_sources *sources)
 {
-	const char *debug_file = sources->debug_file ? sources->debug_file : "";
-
 	put_number(text, sources->present);
 	put_number(text, sources->split_units);
 	put_number(text, sources->missing_units);
 	put_number(text, sources->is_rust);
-	put_string(text, debug_file, strnlen(debug_file, REPLY_STRING_BYTES_MAX));
+	put_path(text, sources->debug_file);
+	put_path(text, sources->missing_file);
 }
 
 static void *join(const struct engine_result *result, const struct writer *writer, size_t *len)
@@ -148,8 +153,8 @@ struct reply {
 	enum source_problem problem;
 	enum source_symbols symbols;
 	struct name_sources sources;
-	char *debug_file; /* of sources */
-	size_t *strings;  /* offsets of their lengths; string N is at N - 1 */
+	char *debug_file, *missing_file; /* of sources */
+	size_t *strings;		 /* offsets of their lengths; string N is at N - 1 */
 	uint32_t string_count;
 	struct reply_function *functions;
 	uint32_t function_count;
@@ -183,18 +188,24 @@ static struct bytes take_string(struct bytes *from)
 	return string;
 }
 
+/* NULL if it is empty. */
+static char *take_path(struct bytes *from)
+{
+	struct bytes path = bytes_sub(from, take_number(from, REPLY_STRING_BYTES_MAX));
+
+	if (!bytes_left(&path) || memchr(path.at, '\0', bytes_left(&path)))
+		return NULL;
+	return xstrndup((const char *)path.at, bytes_left(&path));
+}
+
 static void read_sources(struct reply *reply, struct bytes *from)
 {
-	struct bytes path;
-
 	reply->sources.present = take_number(from, NAMES_ALL);
 	reply->sources.split_units = take_number(from, UINT32_MAX);
 	reply->sources.missing_units = take_number(from, reply->sources.split_units);
 	reply->sources.is_rust = take_number(from, 1);
-	path = bytes_sub(from, take_number(from, REPLY_STRING_BYTES_MAX));
-	if (bytes_left(&path) && !memchr(path.at, '\0', bytes_left(&path)))
-		reply->debug_file = xstrndup((const char *)path.at, bytes_left(&path));
-	reply->sources.debug_file = reply->debug_file;
+	reply->sources.debug_file = reply->debug_file = take_path(from);
+	reply->sources.missing_file = reply->missing_file = take_path(from);
 }
 
 static size_t offset_of(const struct reply *reply, const struct bytes *at)
@@ -264,6 +275,7 @@ void reply_free(struct reply *reply)
 		return;
 	free(reply->data);
 	free(reply->debug_file);
+	free(reply->missing_file);
 	free(reply->strings);
 	free(reply->functions);
 	free(reply->lines);

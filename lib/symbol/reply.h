@@ -3,10 +3,10 @@
  * from an engine's result, and read by somebody who believes nothing of it.
  *
  * All numbers are ULEB128. A reply is: problem, symbols (the enums of source.h), sources
- * (name_sources.h: the bits, split units, missing units, whether it is Rust, debug file as length
- * and bytes); the number of strings, each as length and bytes; the number of functions, each as
- * name, system name, file (strings; 0: "", the others from 1) and start line; then for each address
- * that was asked for the number of lines, each as function (from 0) and line.
+ * (name_sources.h: the bits, split units, missing units, whether it is Rust, debug file and missing
+ * file as length and bytes); the number of strings, each as length and bytes; the number of
+ * functions, each as name, system name, file (strings; 0: "", the others from 1) and start line;
+ * then for each address that was asked for the number of lines, each as function (from 0) and line.
  */
 #ifndef PROF_SYMBOL_REPLY_H
 #define PROF_SYMBOL_REPLY_H

@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "elf/packed_file.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Each object file of a program may add a line to .comment, equal ones once. */
@@ -46,8 +47,8 @@ static void open_dwarf(struct source *source, const struct source_options *optio
 	source->dwarf = dwarf_new(holder, source->alt);
 	if (source->dwarf && options->again)
 		dwarf_keep_contents(source->dwarf);
-	if (source->dwarf && dwarf_is_split(source->dwarf))
-		source->problem = SOURCE_SPLIT_DWARF;
+	if (source->dwarf && source->module.opener.open)
+		dwarf_follow_splits(source->dwarf, source->module.elf, &source->module.opener);
 }
 
 static void open_list(struct source *source, const uint64_t *addresses, size_t count)
@@ -160,6 +161,7 @@ void source_close(struct source *source)
 	load_address_deinit(&source->load);
 	free(source->names);
 	free(source->lines);
+	free(source->splits.example);
 	arena_deinit(&source->arena);
 	*source = (struct source){0};
 }
@@ -196,7 +198,36 @@ static bool is_rust(struct elf_file *elf)
 			     compiler, strlen(compiler));
 }
 
-struct name_sources source_names(const struct source *source)
+/* The example stays where it is as long as the numbers stay the same. */
+static const struct dwarf_split_counts *splits_of(struct source *source)
+{
+	struct dwarf_split_counts counts;
+
+	if (!source->dwarf)
+		return &source->splits;
+	counts = dwarf_split_counts(source->dwarf);
+	if (counts.missing != source->splits.missing) {
+		free(source->splits.example);
+		source->splits.example = STEAL(counts.example);
+	}
+	free(counts.example);
+	counts.example = source->splits.example;
+	source->splits = counts;
+	return &source->splits;
+}
+
+static void add_splits(struct source *source, struct name_sources *names)
+{
+	const struct dwarf_split_counts *splits = splits_of(source);
+
+	names->split_units = splits->units;
+	names->missing_units = splits->missing;
+	names->missing_file = splits->example;
+	if (splits->units)
+		names->present |= NAMES_SPLIT_DWARF;
+}
+
+struct name_sources source_names(struct source *source)
 {
 	struct name_sources names = {0};
 
@@ -216,6 +247,7 @@ struct name_sources source_names(const struct source *source)
 	}
 	if (source->is_named_by_libdw)
 		names.present |= NAMES_LIBDW;
+	add_splits(source, &names);
 	return names;
 }
 
@@ -224,10 +256,14 @@ static bool has_changed(struct elf_file *elf)
 	return elf && elf_file_changed(elf);
 }
 
-enum source_problem source_problem(const struct source *source)
+enum source_problem source_problem(struct source *source)
 {
+	const struct dwarf_split_counts *splits = splits_of(source);
+
 	if (has_changed(source->module.elf) || has_changed(source->debug) ||
-	    has_changed(source->alt))
+	    has_changed(source->alt) || splits->has_changed)
 		return SOURCE_CHANGED_FILE;
+	if (splits->missing && source->problem == SOURCE_NO_PROBLEM)
+		return SOURCE_SPLIT_DWARF;
 	return source->problem;
 }

@@ -43,7 +43,7 @@ struct source_options {
 enum source_problem {
 	SOURCE_NO_PROBLEM,
 	SOURCE_PACKED_DWARF, /* it cannot be decompressed */
-	SOURCE_SPLIT_DWARF,  /* some of it is in .dwo files, which are not read */
+	SOURCE_SPLIT_DWARF,  /* some of it is in .dwo files that were not found */
 	SOURCE_LONG_MAP,     /* only its first PERFMAP_BYTES_MAX were read */
 	SOURCE_CHANGED_FILE, /* its file or debug file was cut or overwritten meanwhile */
 	SOURCE_PACKED_FILE,  /* the file cannot be decompressed */
@@ -70,9 +70,10 @@ struct source {
 	struct libdw *libdw;	      /* of the same file; NULL: none, or not wanted */
 	bool dwarf_is_open;
 	atomic_bool is_named_by_libdw;
-	const char **names;	   /* of a list: one per address, or NULL */
-	struct listed_line *lines; /* of a jitdump: one per address; else NULL */
-	struct arena arena;	   /* of names */
+	const char **names;		  /* of a list: one per address, or NULL */
+	struct listed_line *lines;	  /* of a jitdump: one per address; else NULL */
+	struct arena arena;		  /* of names */
+	struct dwarf_split_counts splits; /* when they were asked for last */
 	enum source_problem problem;
 };
 
@@ -93,8 +94,8 @@ struct dwarf *source_dwarf(struct source *source, const struct source_options *o
 
 enum source_symbols source_symbols(const struct source *source);
 /* Asked when all addresses were looked up. Borrows from the source. */
-struct name_sources source_names(const struct source *source);
+struct name_sources source_names(struct source *source);
 /* Asked when all addresses were looked up: of files that changed, any symbol can be wrong. */
-enum source_problem source_problem(const struct source *source);
+enum source_problem source_problem(struct source *source);
 
 #endif

@@ -577,6 +577,15 @@ static char *kernel_problem(const struct inquiry *inquiry, const char *path, con
 			 inquiry->image ? inquiry->image->kernel.path : "its file", what);
 }
 
+static char *missing_dwo_files(const char *path, struct name_sources sources)
+{
+	return xasprintf("%s lacks %u of its .dwo files (such as %s), so the functions inlined "
+			 "there are missing: keep these files where they were built, or pack them "
+			 "into %s.dwp with dwp or llvm-dwp",
+			 path, sources.missing_units,
+			 sources.missing_file ? sources.missing_file : "one without a name", path);
+}
+
 /* Takes the text that is known already. */
 static char *problem_of(struct inquiry *inquiry, const struct module *module)
 {
@@ -593,10 +602,7 @@ static char *problem_of(struct inquiry *inquiry, const struct module *module)
 				 "its functions are named by its symbols alone",
 				 path);
 	case SOURCE_SPLIT_DWARF:
-		return xasprintf(
-			"%s has its debug information in .dwo files, which prof does not read, so "
-			"inlined functions and lines are missing: build it without -gsplit-dwarf",
-			path);
+		return missing_dwo_files(path, reply_sources(reply));
 	case SOURCE_LONG_MAP:
 		if (module->jitdump)
 			return xasprintf("%s is longer than %d MB: read the first", path,

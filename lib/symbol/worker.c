@@ -366,6 +366,15 @@ static void note_what_is_at_work(const struct watch *watch)
 	}
 }
 
+static size_t count_addresses(const struct worker_run *run)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < run->count; i++)
+		count += run->requests[i]->count;
+	return count;
+}
+
 enum worker_outcome worker_run(struct worker *worker, struct worker_run *run)
 {
 	struct watch watch = {.worker = worker, .run = run};
@@ -373,7 +382,7 @@ enum worker_outcome worker_run(struct worker *worker, struct worker_run *run)
 
 	watch.first_cpu_ns = watch.last_cpu_ns = confined_cpu_ns(worker->confined);
 	watch.done = atomic_load(&worker->state->done);
-	inbox_init(&watch.inbox, run->count, run->limits.reply_bytes);
+	inbox_init(&watch.inbox, run->count, count_addresses(run), run->limits.reply_bytes);
 	outcome = send_requests(&watch);
 	if (outcome == WORKER_DONE)
 		outcome = receive_replies(&watch);

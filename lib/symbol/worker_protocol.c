@@ -6,10 +6,16 @@
 #include <string.h>
 
 /*
- * A module asks for its debug file by build-id and by link, and for a supplementary file by two
- * more; each has a few candidates.
+ * A module asks for its debug file by build-id and by link, and for a supplementary file and a
+ * package of split units by two more each; each has a few candidates.
  */
-enum { QUESTIONS_PER_MODULE_MAX = 32 };
+enum { QUESTIONS_PER_MODULE_MAX = 48 };
+
+/*
+ * Each address can be in another unit whose .dwo file is looked for, most of them by one question.
+ * The limit is half a minute of answers to a hostile worker.
+ */
+enum { QUESTIONS_PER_UNIT_MAX = 16, QUESTIONS_OF_UNITS_MAX = 1 << 18 };
 
 /* Half of it is unused at most. */
 enum { ROOM_BYTES_MIN = 4096 };
@@ -59,13 +65,22 @@ static bool read_question(struct bytes from, struct worker_question *ret)
 	return bytes_ok(&from) && remote_question_read(from, &ret->what, &ret->attempt, &ret->name);
 }
 
-void inbox_init(struct inbox *inbox, size_t requests, size_t bytes_max)
+static unsigned questions_max(size_t requests, size_t addresses)
+{
+	size_t of_units = addresses * QUESTIONS_PER_UNIT_MAX;
+
+	if (of_units > QUESTIONS_OF_UNITS_MAX)
+		of_units = QUESTIONS_OF_UNITS_MAX;
+	return (unsigned)(requests * QUESTIONS_PER_MODULE_MAX + of_units);
+}
+
+void inbox_init(struct inbox *inbox, size_t requests, size_t addresses, size_t bytes_max)
 {
 	*inbox = (struct inbox){
 		.replies = xcalloc(requests, sizeof(*inbox->replies)),
 		.count = requests,
 		.bytes_left = bytes_max,
-		.questions_left = (unsigned)requests * QUESTIONS_PER_MODULE_MAX,
+		.questions_left = questions_max(requests, addresses),
 	};
 }
 

@@ -77,7 +77,8 @@ enum inbox_event {
 };
 
 /* Zero-initialized ones have nothing to free. */
-void inbox_init(struct inbox *inbox, size_t requests, size_t bytes_max);
+/* addresses: of all requests. */
+void inbox_init(struct inbox *inbox, size_t requests, size_t addresses, size_t bytes_max);
 void inbox_deinit(struct inbox *inbox);
 enum inbox_event inbox_take(struct inbox *inbox, const struct channel_message *message,
 			    uint32_t *request, struct worker_question *question);

@@ -51,8 +51,8 @@ def comm(tid, time, name, pid=100, exec=False):
     return record(3, body, MISC_COMM_EXEC if exec else 0)
 
 
-def mmap(time, start, length, path, pid=100):
-    body = struct.pack("<IIQQQ", pid, pid, start, length, 0) + padded(path) + trailer(pid, pid, time, 1)
+def mmap(time, start, length, path, pid=100, offset=0):
+    body = struct.pack("<IIQQQ", pid, pid, start, length, offset) + padded(path) + trailer(pid, pid, time, 1)
     return record(1, body)
 
 

@@ -42,7 +42,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct bytes from = bytes_of(data, size);
 	enum inbox_event event = INBOX_PART;
 
-	inbox_init(&inbox, REQUESTS, BYTES_MAX);
+	inbox_init(&inbox, REQUESTS, 0, BYTES_MAX);
 	while (bytes_left(&from) && event != INBOX_NONSENSE && event != INBOX_DONE) {
 		size_t len = bytes_u8(&from);
 		uint32_t kind = bytes_u8(&from);

@@ -3,6 +3,7 @@
  * hexadecimal, a line each, and prints the functions inlined there, innermost first, as
  * llvm-symbolizer does: a line with the name, a line FILE:LINE:0, and an empty line behind each
  * address. What is unknown prints as "??".
+ * Split units are read from where they were built and from files beside FILE.
  * --again: a few at a time, as who comes again and again. --go: by Go's own table, not by DWARF.
  * --libdw: as elfutils reads the DWARF.
  */
@@ -119,6 +120,21 @@ static void print_chain(struct inline_chain chain)
 	printf("\n");
 }
 
+static int open_file(void *user, const struct debugfile_question *question, unsigned attempt,
+		     char **path)
+{
+	const char *program = user, *slash = strrchr(program, '/');
+	CLEANUP(free_ptr)
+	char *beside = xasprintf("%.*s%s", slash ? (int)(slash - program + 1) : 0, program,
+				 question->name ? question->name : "");
+	const char *name = question->kind == DEBUGFILE_BY_LINK ? beside : question->name;
+	int fd = attempt || !name ? -1 : open(name, O_RDONLY | O_CLOEXEC);
+
+	if (fd >= 0)
+		*path = xstrdup(name);
+	return fd;
+}
+
 static int resolve_by_go(const char *path)
 {
 	CLEANUP(elf_file_cleanup) struct elf_file *image = open_image(path);
@@ -155,12 +171,14 @@ int main(int argc, char **argv)
 	CLEANUP(libdw_cleanup)
 	struct libdw *libdw = dwarf && by_libdw ? libdw_new(debug, alt) : NULL;
 	const struct either by = {dwarf, libdw};
+	const struct debugfile_opener opener = {.open = open_file, .user = argv[first]};
 	struct inline_chain *chains;
 	struct arena arena = {0};
 	struct queries queries;
 
 	if (!dwarf)
 		return 1;
+	dwarf_follow_splits(dwarf, debug, &opener);
 	if (again)
 		dwarf_keep_contents(dwarf);
 	queries = read_queries(by);

@@ -24,6 +24,7 @@ static const struct name_sources some_sources = {
 	.split_units = 300,
 	.missing_units = 7,
 	.is_rust = true,
+	.missing_file = "/src/a.dwo",
 };
 
 static void *some_bytes(size_t *len)
@@ -59,6 +60,7 @@ static void a_reply_says_what_the_engine_found(void **state)
 	assert_int_equal(reply_sources(reply).missing_units, some_sources.missing_units);
 	assert_true(reply_sources(reply).is_rust);
 	assert_string_equal(reply_sources(reply).debug_file, some_sources.debug_file);
+	assert_string_equal(reply_sources(reply).missing_file, some_sources.missing_file);
 	assert_int_equal(reply_function_count(reply), 2);
 	assert_int_equal(reply_lines(reply, 1, lines), 0);
 	assert_int_equal(reply_lines(reply, 0, lines), 2);
@@ -103,8 +105,8 @@ static void a_reply_that_is_too_short_or_too_long_is_refused(void **state)
 	assert_false(is_reply(bytes, len, ADDRESSES + 1));
 }
 
-/* problem, symbols, sources, split and missing units, Rust, debug file, strings, functions, lines
- * of one address */
+/* problem, symbols, sources, split and missing units, Rust, debug file, missing file, strings,
+ * functions, lines of one address */
 static void a_reply_that_lies_is_refused(void **state)
 {
 	(void)state;
@@ -113,42 +115,42 @@ static void a_reply_that_lies_is_refused(void **state)
 		unsigned char bytes[20];
 		size_t len;
 	} replies[] = {
-		{true, {0, 0, 0, 0, 0, 0, 0, 1, 1, 'f', 1, 1, 1, 0, 5, 1, 0, 9}, 18},
-		{true, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, 10},
-		{true, {0, 0, 1, 2, 1, 0, 1, 'd', 0, 0, 0}, 11},
-		{false, {0, 0, 0xff, 0x7f, 0, 0, 0, 0, 0, 0, 0}, 11}, /* unknown sources */
-		{false, {0, 0, 1, 2, 3, 0, 0, 0, 0, 0}, 10}, /* more missing units than units */
+		{true, {0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 'f', 1, 1, 1, 0, 5, 1, 0, 9}, 19},
+		{true, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, 11},
+		{true, {0, 0, 1, 2, 1, 0, 1, 'd', 0, 0, 0, 0}, 12},
+		{false, {0, 0, 0xff, 0x7f, 0, 0, 0, 0, 0, 0, 0, 0}, 12}, /* unknown sources */
+		{false, {0, 0, 1, 2, 3, 0, 0, 0, 0, 0, 0}, 11}, /* more missing units than units */
 		{false,
-		 {9, 0, 0, 0, 0, 0, 0, 1, 1, 'f', 1, 1, 1, 0, 5, 1, 0, 9},
-		 18}, /* unknown problem */
+		 {9, 0, 0, 0, 0, 0, 0, 0, 1, 1, 'f', 1, 1, 1, 0, 5, 1, 0, 9},
+		 19}, /* unknown problem */
 		{false,
-		 {0, 9, 0, 0, 0, 0, 0, 1, 1, 'f', 1, 1, 1, 0, 5, 1, 0, 9},
-		 18}, /* unknown symbols */
+		 {0, 9, 0, 0, 0, 0, 0, 0, 1, 1, 'f', 1, 1, 1, 0, 5, 1, 0, 9},
+		 19}, /* unknown symbols */
 		{false,
-		 {0, 0, 0, 0, 0, 0, 0, 9, 1, 'f', 1, 1, 1, 0, 5, 1, 0, 9},
-		 18}, /* more strings than bytes */
+		 {0, 0, 0, 0, 0, 0, 0, 0, 9, 1, 'f', 1, 1, 1, 0, 5, 1, 0, 9},
+		 19}, /* more strings than bytes */
 		{false,
-		 {0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 1, 1, 0, 5, 1, 0, 9},
-		 17}, /* an empty string */
+		 {0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 1, 1, 0, 5, 1, 0, 9},
+		 18}, /* an empty string */
 		{false,
-		 {0, 0, 0, 0, 0, 0, 0, 1, 1, '\0', 1, 1, 1, 0, 5, 1, 0, 9},
-		 18}, /* a NUL in a string */
+		 {0, 0, 0, 0, 0, 0, 0, 0, 1, 1, '\0', 1, 1, 1, 0, 5, 1, 0, 9},
+		 19}, /* a NUL in a string */
 		{false,
-		 {0, 0, 0, 0, 0, 0, 0, 1, 1, 'f', 1, 2, 1, 0, 5, 1, 0, 9},
-		 18}, /* no such string */
+		 {0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 'f', 1, 2, 1, 0, 5, 1, 0, 9},
+		 19}, /* no such string */
 		{false,
-		 {0, 0, 0, 0, 0, 0, 0, 1, 1, 'f', 9, 1, 1, 0, 5, 1, 0, 9},
-		 18}, /* more functions than bytes */
+		 {0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 'f', 9, 1, 1, 0, 5, 1, 0, 9},
+		 19}, /* more functions than bytes */
 		{false,
-		 {0, 0, 0, 0, 0, 0, 0, 1, 1, 'f', 1, 1, 1, 0, 5, 1, 1, 9},
-		 18},						   /* no such function */
-		{false, {0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 9}, 12}, /* no functions at all */
+		 {0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 'f', 1, 1, 1, 0, 5, 1, 1, 9},
+		 19},						      /* no such function */
+		{false, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 9}, 13}, /* no functions at all */
 		{false,
-		 {0, 0, 0, 0, 0, 0, 0, 1, 1, 'f', 1, 1, 1, 0, 5, 0xff, 0xff, 3},
-		 18}, /* too many lines */
+		 {0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 'f', 1, 1, 1, 0, 5, 0xff, 0xff, 3},
+		 19}, /* too many lines */
 		{false,
-		 {0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1},
-		 17},
+		 {0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1},
+		 18},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(replies); i++)

@@ -42,7 +42,7 @@ static struct inbox new_inbox(void)
 {
 	struct inbox inbox;
 
-	inbox_init(&inbox, REQUESTS, BYTES_MAX);
+	inbox_init(&inbox, REQUESTS, 0, BYTES_MAX);
 	return inbox;
 }
 
