@@ -1,7 +1,8 @@
 /*
  * A module's ELF file through all of its readers at once: symbols, Go's table, call frame
  * information, DWARF (the file is its own supplementary file), the questions for its debug file,
- * disassembly. Every reader is asked about addresses all over the code.
+ * disassembly. It is also the .dwo file and the package of its own skeleton units. Every reader is
+ * asked about addresses all over the code.
  *
  * Inputs are real ELF files (elf_seeds); damage is done to single fields of them, so that most of
  * a damaged file still makes sense.
@@ -20,6 +21,8 @@
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #ifndef LIBDW_ALONE
 #define LIBDW_ALONE false
@@ -33,6 +36,8 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_bytes, uns
 __attribute__((weak)) size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_bytes);
 
 struct fuzzed {
+	const uint8_t *data;
+	size_t size;
 	struct elf_file *elf;
 	struct arena arena;
 	uint64_t vaddrs[SEGMENTS_MAX * ADDRESSES_OF_SEGMENT]; /* ascending */
@@ -166,17 +171,50 @@ static void resolve_all(struct fuzzed *fuzzed, const struct dwarf *dwarf)
 	}
 }
 
+/* The file itself is the first candidate for everything. */
+static int open_itself(void *user, const struct debugfile_question *question, unsigned attempt,
+		       char **path)
+{
+	const struct fuzzed *fuzzed = user;
+	int fd;
+
+	if (!debugfile_question_is_valid(question))
+		abort();
+	fd = attempt ? -1 : memfd_create("fuzz", MFD_CLOEXEC);
+	if (fd < 0)
+		return -1;
+	if (write(fd, fuzzed->data, fuzzed->size) != (ssize_t)fuzzed->size) {
+		close(fd);
+		return -1;
+	}
+	*path = xstrdup("fuzz");
+	return fd;
+}
+
+static void check_counts(const struct dwarf *dwarf)
+{
+	struct dwarf_split_counts counts = dwarf_split_counts(dwarf);
+
+	if (counts.missing > counts.units)
+		abort();
+	read_string(counts.example);
+	free(counts.example);
+}
+
 static void find_inlined(struct fuzzed *fuzzed)
 {
+	const struct debugfile_opener opener = {.open = open_itself, .user = fuzzed};
 	CLEANUP(dwarf_cleanup) struct dwarf *dwarf = dwarf_new(fuzzed->elf, fuzzed->elf);
 
 	if (!dwarf)
 		return;
+	dwarf_follow_splits(dwarf, fuzzed->elf, &opener);
 	resolve_all(fuzzed, dwarf);
 	/* The first time makes a table of contents, the second reads by it. */
 	dwarf_keep_contents(dwarf);
 	resolve_all(fuzzed, dwarf);
 	resolve_all(fuzzed, dwarf);
+	check_counts(dwarf);
 }
 
 /* Of fuzz_libdw.c. */
@@ -240,7 +278,7 @@ static void read_all(struct fuzzed *fuzzed)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct fuzzed fuzzed = {0};
+	struct fuzzed fuzzed = {.data = data, .size = size};
 
 	error_free(elf_file_from_memory(data, size, "fuzz", &fuzzed.elf));
 	if (!fuzzed.elf)
