@@ -145,8 +145,8 @@ static const char *jit_command(enum jit jit)
 		[JIT_UNKNOWN] = "let it write /tmp/perf-PID.map",
 		[JIT_NODE] = "node --perf-basic-prof …",
 		[JIT_PYTHON] = "python3 -X perf … (3.12 or later)",
-		[JIT_JAVA] = "prof record --java …, or java -XX:+UnlockDiagnosticVMOptions "
-			     "-XX:+DumpPerfMapAtExit … (17 or later)",
+		[JIT_JAVA] = ("prof record --java …, or java -XX:+UnlockDiagnosticVMOptions "
+			      "-XX:+DumpPerfMapAtExit … (17 or later)"),
 		[JIT_DOTNET] = "DOTNET_PerfMapEnabled=1 dotnet …",
 		[JIT_RUBY] = "ruby --yjit-perf …",
 		[JIT_ERLANG] = "erl +JPperf true …",
