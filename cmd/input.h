@@ -23,7 +23,8 @@ struct input_options {
 
 /* The entries of a table for struct `type`, which holds the input_options as `member`. */
 #define INPUT_ENTRIES(type, member)                                                                \
-	INPUT_SYMFS_ENTRY(type, member), SYMBOL_ENTRIES(type, member.symbols)
+	INPUT_SYMFS_ENTRY(type, member), SYMBOL_ENTRIES(type, member.symbols),                     \
+		DEBUGINFOD_ENTRIES(type, member.symbols)
 #define INPUT_LOGICAL_ENTRY(type, member)                                                          \
 	OPTION_ENTRY(0, "logical", NULL,                                                           \
 		     "fold code of runtimes (tokio, rayon, std, Go) into the program's "           \

@@ -70,7 +70,7 @@ option_take output_take_weight; /* enum format_weight */
 			"end folded names of kernel, inlined and JIT frames in _[k], _[i], _[j]",  \
 			option_true, offsetof(type, member.format_options.annotate)),              \
 		NAMES_ENTRY(type, member.names, NAMES_OF_FILES),                                   \
-		SYMBOL_ENTRIES(type, member.symbols),                                              \
+		SYMBOL_ENTRIES(type, member.symbols), DEBUGINFOD_ENTRIES(type, member.symbols),    \
 		OUTPUT_ENTRY('q', "quiet", NULL, "print only errors", option_true,                 \
 			     offsetof(type, member.quiet)),                                        \
 		OUTPUT_ENTRY('v', "verbose", NULL,                                                 \

@@ -119,13 +119,17 @@ static void complete(struct run *run, bool keeps_addresses, struct finalize_resu
 	CLEANUP(free_ptr) char *kernel = NULL;
 	struct recorder_window window = recorder_profile_window(recording->recorder);
 	const struct pipeline *pipeline = recorder_pipeline(recording->recorder);
-	struct listener listener = record_messages(true, shows_progress(run));
+	struct listener listener = record_messages(!run->options.output.quiet, shows_progress(run));
+	struct symbol_options symbols = run->options.output.symbols;
 	struct utsname system;
 
 	if (run->ends_profile)
 		recorder_settle_end(recording->recorder);
 	else
 		recorder_settle(recording->recorder);
+	/* While the recording goes on, nobody waits for a server. */
+	if (run->is_snapshot)
+		symbols.debuginfod = "no";
 	uname(&system);
 	kernel = xasprintf("%s %s %s", system.sysname, system.release, system.machine);
 	finalize(
@@ -136,7 +140,7 @@ static void complete(struct run *run, bool keeps_addresses, struct finalize_resu
 			.listener = &listener,
 			.proc = "/proc",
 			.caller = sudo_caller(),
-			.symbols = run->options.output.symbols,
+			.symbols = symbols,
 			.symbolizer = run->is_snapshot ? NULL : run->checkpoints.symbolizer,
 			.balance = recorder_balance(recording->recorder),
 			.keeps_addresses = keeps_addresses,

@@ -1,5 +1,6 @@
 #include "cmd/record_messages.h"
 
+#include "base/alloc.h"
 #include "cmd/ui/message.h"
 
 #include <inttypes.h>
@@ -17,6 +18,21 @@ static void print_progress(void *user, enum progress kind, uint64_t count)
 	}
 }
 
+static void print_downloading(void *user, const struct download_progress *progress)
+{
+	CLEANUP(free_ptr) char *others = NULL;
+
+	(void)user;
+	others = progress->others ? xasprintf(", and %zu more", progress->others) : xstrdup("");
+	if (progress->total_bytes)
+		message_progress("downloading debug information: %s %.0f of %.0f MB%s",
+				 progress->name, (double)progress->bytes / 1e6,
+				 (double)progress->total_bytes / 1e6, others);
+	else
+		message_progress("downloading debug information: asking for %s%s", progress->name,
+				 others);
+}
+
 static void print(void *user, const char *text)
 {
 	(void)user;
@@ -27,6 +43,7 @@ struct listener record_messages(bool notices, bool progress)
 {
 	return (struct listener){
 		.progress = progress ? print_progress : NULL,
+		.downloading = notices || progress ? print_downloading : NULL,
 		.notice = notices ? print : NULL,
 		.problem = print,
 	};

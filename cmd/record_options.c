@@ -102,7 +102,6 @@ const struct option_entry record_option_table[] = {
 	IGNORED('z', "compression-level", "[N]"),
 	IGNORED(0, "switch-output", "[HOW]"),
 	IGNORED(0, "switch-max-files", "N"),
-	IGNORED(0, "debuginfod", "[URLS]"),
 	IGNORED(0, "threads", "[SPEC]"),
 	IGNORED(0, "vmlinux", "FILE"),
 	IGNORED(0, "off-cpu-thresh", "MS"), /* long waits are exact in any case */

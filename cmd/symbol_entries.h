@@ -1,4 +1,4 @@
-/* The options of all commands that symbolize. */
+/* The options of commands that symbolize. */
 #ifndef PROF_CMD_SYMBOL_ENTRIES_H
 #define PROF_CMD_SYMBOL_ENTRIES_H
 
@@ -24,5 +24,15 @@
 
 /* Stores an enum symbolizer_choice. */
 option_take take_symbolizer;
+
+/* The same for those that symbolize once, at the end. */
+#define DEBUGINFOD_ENTRIES(type, member)                                                           \
+	OPTION_ENTRY(0, "debuginfod", "URL",                                                       \
+		     "download missing debug information from URL, or from no server with no "     \
+		     "(default $DEBUGINFOD_URLS)",                                                 \
+		     option_string, offsetof(type, member.debuginfod)),                            \
+		OPTION_ENTRY(0, "debuginfod-time", "SECONDS",                                      \
+			     "go on without downloads after SECONDS (default 30)", option_time,    \
+			     offsetof(type, member.debuginfod_ns))
 
 #endif

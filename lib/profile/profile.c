@@ -650,7 +650,6 @@ void profile_set_lines(struct profile *profile, frame_id frame, const struct pro
 	struct frame_entry *entry = &profile->frames.items[frame];
 	struct profile_line *copy;
 
-	assert(!entry->line_count);
 	if (!count)
 		return;
 	copy = arena_alloc(&profile->arena, count * sizeof(*copy));

@@ -241,7 +241,7 @@ void profile_set_info(struct profile *profile, const struct profile_info *info);
 
 /* Symbolizing. */
 function_id profile_function(struct profile *profile, const struct profile_function *function);
-/* Copies the lines. A frame's lines can be set once. */
+/* Copies the lines. They replace those that an earlier call has set. */
 void profile_set_lines(struct profile *profile, frame_id frame, const struct profile_line *lines,
 		       unsigned count);
 

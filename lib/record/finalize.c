@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "profile/tasks.h"
+#include "record/debug_fetcher.h"
 #include "symbol/jit_frames.h"
 
 #include <inttypes.h>
@@ -17,6 +18,7 @@ struct work {
 	const struct pipeline *pipeline;
 	struct symbolize_options options;
 	struct symbolizer *symbolizer; /* NULL: a new one with the options */
+	struct debug_fetcher *fetcher; /* NULL: none */
 	struct symbolize_outcome outcome;
 	atomic_uint units;
 	int done_fd; /* an eventfd, readable at the end */
@@ -29,6 +31,7 @@ static void *run(void *user)
 
 	if (work->symbolizer) {
 		/* Again, to find all problems. */
+		symbolizer_set_fetcher(work->symbolizer, &work->options.fetcher);
 		symbolizer_set_profile(work->symbolizer, work->pipeline->profile);
 		symbolizer_run(work->symbolizer, &work->outcome);
 	} else {
@@ -55,7 +58,8 @@ static void wait_for(struct work *work, const struct finalize_options *options)
 	error_free(err);
 	while (watch && !work->is_done) {
 		loop_run(options->loop, clock_now_ns() + PROGRESS_NS);
-		if (!work->symbolizer)
+		if (!debug_fetcher_say_progress(work->fetcher, options->listener) &&
+		    !work->symbolizer)
 			listener_progress(options->listener, PROGRESS_SYMBOLIZED,
 					  atomic_load(&work->units));
 	}
@@ -64,12 +68,17 @@ static void wait_for(struct work *work, const struct finalize_options *options)
 
 static void symbolize_all(const struct finalize_options *options, struct symbolize_outcome *ret)
 {
+	CLEANUP(debug_fetcher_cleanup)
+	struct debug_fetcher *fetcher = debug_fetcher_new(&(struct debug_fetcher_options){
+		.symbols = options->symbols, .caller = options->caller, .cancel = options->cancel});
 	struct work work = {
 		.pipeline = options->pipeline,
 		.options = {.proc = options->proc,
 			    .symbols = options->symbols,
 			    .cancel = options->cancel,
-			    .caller = options->caller},
+			    .caller = options->caller,
+			    .fetcher = debug_fetcher_callbacks(fetcher)},
+		.fetcher = fetcher,
 		.symbolizer = options->symbolizer,
 		.done_fd = eventfd(0, EFD_CLOEXEC),
 	};
@@ -84,6 +93,7 @@ static void symbolize_all(const struct finalize_options *options, struct symboli
 		pthread_join(thread, NULL);
 	}
 	close_fd(&work.done_fd);
+	debug_fetcher_report(fetcher, options->listener);
 	*ret = work.outcome;
 }
 

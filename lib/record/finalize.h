@@ -16,7 +16,9 @@ struct finalize_options {
 	const struct pipeline *pipeline;
 	/* Runs while frames are symbolized: a callback in it may set cancel. */
 	struct loop *loop;
-	const atomic_bool *cancel; /* once set, the remaining frames keep their addresses */
+	/* Once set, the remaining frames keep their addresses; while debug files are downloaded, it
+	 * ends that alone and is reset. */
+	atomic_bool *cancel;
 	const struct listener *listener;
 	const char *proc; /* this and `caller` as in symbolize_options */
 	uid_t caller;

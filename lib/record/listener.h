@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 
+#include <stddef.h>
 #include <stdint.h>
 
 /* What is counted as progress. */
@@ -14,10 +15,19 @@ enum progress {
 	PROGRESS_SYMBOLIZED, /* modules and units */
 };
 
+/* Downloads of debug files. */
+struct download_progress {
+	const char *name;	     /* of one module */
+	uint64_t bytes, total_bytes; /* of its file; 0: unknown */
+	size_t others;		     /* that are downloaded beside it or after it */
+};
+
 /* Each callback may be NULL. */
 struct listener {
 	/* Called some times per second at most. */
 	void (*progress)(void *user, enum progress kind, uint64_t count);
+	/* The same, in place of it while debug files are downloaded. */
+	void (*downloading)(void *user, const struct download_progress *progress);
 	/* A sentence that helps to understand the result: what was chosen or reduced. */
 	void (*notice)(void *user, const char *text);
 	/* A sentence about what is missing from the result. */

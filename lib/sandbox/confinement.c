@@ -1,16 +1,13 @@
 #include "sandbox/confinement.h"
 
 #include "base/alloc.h"
+#include "sandbox/privileges.h"
 #include "sandbox/syscall_filter.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <inttypes.h>
-#include <linux/capability.h>
 #include <signal.h>
-#include <stdbool.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
@@ -49,29 +46,6 @@ static void reset_signals(void)
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
-static void close_between(unsigned first, unsigned last)
-{
-	struct rlimit limit;
-
-	if (first > last || syscall(SYS_close_range, first, last, 0) == 0)
-		return;
-	/* Linux before 5.9. */
-	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur <= last)
-		last = (unsigned)limit.rlim_cur;
-	for (unsigned fd = first; fd < last; fd++)
-		close((int)fd);
-}
-
-/* Standard streams stay open for the reports of a sanitizer. */
-static void close_others(unsigned fd)
-{
-	unsigned first = SANITIZED ? STDERR_FILENO + 1 : 0;
-
-	if (fd > 0)
-		close_between(first, fd - 1);
-	close_between(fd + 1, ~0U);
-}
-
 /* Assumed in a container without /proc: more than a small recording takes. */
 enum { DATA_BYTES = 256 << 20 };
 
@@ -92,23 +66,7 @@ struct error *confinement_measure(struct confinement_memory *ret)
 	return NULL;
 }
 
-/* Lowers it; an ordinary user cannot raise it again. */
-static struct error *limit(int resource, const char *name, uint64_t soft, uint64_t hard)
-{
-	struct rlimit present, wanted = {soft, hard};
-
-	if (getrlimit(resource, &present) < 0)
-		return error_errno(errno, "read %s", name);
-	if (wanted.rlim_max > present.rlim_max)
-		wanted.rlim_max = present.rlim_max;
-	if (wanted.rlim_cur > wanted.rlim_max)
-		wanted.rlim_cur = wanted.rlim_max;
-	if (setrlimit(resource, &wanted) < 0)
-		return error_errno(errno, "set %s", name);
-	return NULL;
-}
-
-#define LIMIT(resource, bound) limit(resource, #resource, bound, bound)
+#define LIMIT(resource, bound) privileges_limit(resource, #resource, bound, bound)
 
 static struct error *set_limits(const struct confinement *confinement)
 {
@@ -129,50 +87,11 @@ static struct error *set_limits(const struct confinement *confinement)
 		err = LIMIT(RLIMIT_NOFILE, DESCRIPTORS_MAX);
 	/* SIGXCPU says why it ended, SIGKILL a second later cannot be ignored. */
 	if (!err)
-		err = limit(RLIMIT_CPU, "RLIMIT_CPU", confinement->cpu_seconds,
-			    confinement->cpu_seconds + UINT64_C(1));
+		err = privileges_limit(RLIMIT_CPU, "RLIMIT_CPU", confinement->cpu_seconds,
+				       confinement->cpu_seconds + UINT64_C(1));
 	if (!err && geteuid() == 0)
 		err = LIMIT(RLIMIT_NPROC, THREADS_MAX);
 	return err;
-}
-
-/* What the kernel does not permit to us (EPERM) or to anybody in our user namespace (EINVAL). */
-static bool failed_where_possible(int result)
-{
-	return result < 0 && errno != EPERM && errno != EINVAL;
-}
-
-static struct error *drop_user(uid_t uid)
-{
-	if (geteuid() == 0 && (failed_where_possible(setgroups(0, NULL)) ||
-			       failed_where_possible(setresgid(NO_GROUP, NO_GROUP, NO_GROUP)) ||
-			       failed_where_possible(setresuid(uid, uid, uid))))
-		return error_errno(errno, "become user %u", (unsigned)uid);
-	return NULL;
-}
-
-static struct error *drop_capabilities(void)
-{
-	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
-	struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {0};
-
-	if (syscall(SYS_capset, &header, none) < 0)
-		return error_errno(errno, "drop capabilities");
-	return NULL;
-}
-
-/* After the user has changed, which resets two of them. */
-static struct error *set_attributes(pid_t parent)
-{
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
-		return error_errno(errno, "set no_new_privs");
-	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
-		return error_errno(errno, "become undumpable");
-	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0)
-		return error_errno(errno, "end with the parent");
-	if (getppid() != parent)
-		return error_new("the parent has ended");
-	return NULL;
 }
 
 /* struct landlock_ruleset_attr of ABI 6, which headers may be too old for. */
@@ -230,14 +149,15 @@ struct error *confinement_enter(const struct confinement *confinement)
 	struct error *err;
 
 	reset_signals();
-	close_others((unsigned)confinement->fd);
+	/* Standard streams stay open for the reports of a sanitizer. */
+	privileges_close_others(SANITIZED ? STDERR_FILENO + 1 : 0, (unsigned)confinement->fd);
 	err = set_limits(confinement);
 	if (!err)
-		err = drop_user(confinement->uid);
+		err = privileges_drop_user(confinement->uid, NO_GROUP);
 	if (!err)
-		err = drop_capabilities();
+		err = privileges_drop_capabilities();
 	if (!err)
-		err = set_attributes(confinement->parent);
+		err = privileges_set_attributes(confinement->parent);
 	if (!err)
 		err = enter_landlock();
 	if (!err)

@@ -3,6 +3,7 @@
 #define PROF_SYMBOL_SYMBOL_OPTIONS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* How DWARF is read. */
 enum symbolizer_choice {
@@ -18,6 +19,12 @@ struct symbol_options {
 	bool no_inlines;       /* physical functions only, without lines */
 	bool kernel_lines;     /* lines and inlined functions of the kernel, too */
 	enum symbolizer_choice symbolizer;
+	/*
+	 * URLs of debuginfod servers, separated by blanks; "no": none is asked; NULL:
+	 * $DEBUGINFOD_URLS. For commands that symbolize once, at the end.
+	 */
+	const char *debuginfod;
+	uint64_t debuginfod_ns; /* how long all downloads may take; 0: 30 s */
 };
 
 #endif

@@ -1,9 +1,11 @@
 #include "symbol/symbolizer.h"
 
 #include "symbol/crews.h"
+#include "symbol/fetching.h"
 #include "symbol/jit_frames.h"
 #include "symbol/kernel_lines.h"
 #include "symbol/kernel_names.h"
+#include "symbol/lacking_samples.h"
 #include "symbol/perfmap.h"
 #include "symbol/spellings.h"
 
@@ -13,6 +15,7 @@
 #include "base/text.h"
 
 #include <fcntl.h>
+#include <string.h>
 #include <sys/stat.h>
 
 /* A frame to symbolize. */
@@ -37,13 +40,15 @@ struct inquiry {
 	size_t frames;		  /* an address can be that of two frames */
 	size_t unnamed, lineless; /* frames */
 	struct debug_files debug_files;
-	FILE *map;		/* of code compiled at run time */
-	struct reply *reply;	/* NULL: none yet */
-	struct image *image;	/* of a kernel whose lines are looked up; else NULL */
-	char *problem;		/* why there is none */
-	char *loss;		/* what has become of its worker */
-	function_id *functions; /* by the reply's: in the profile; FUNCTION_NONE: not yet */
-	uint32_t *spellings;	/* of the reply */
+	struct fetched_opener opener; /* of debug_files and of fetched ones */
+	FILE *map;		      /* of code compiled at run time */
+	struct reply *reply;	      /* NULL: none yet */
+	struct image *image;	      /* of a kernel whose lines are looked up; else NULL */
+	char *problem;		      /* why there is none */
+	char *loss;		      /* what has become of its worker */
+	char *refused;		      /* what has become of one that read a fetched debug file */
+	function_id *functions;	      /* by the reply's: in the profile; FUNCTION_NONE: not yet */
+	uint32_t *spellings;	      /* of the reply */
 };
 
 /* Where a frame's lines are. */
@@ -74,7 +79,30 @@ struct symbolizer {
 	struct crews_request *requests; /* … */
 	uint32_t *request_inquiries;	/* … and whose they are */
 	size_t request_count;
+	struct fetched_files fetched;
+	struct worker_cost cost_again; /* of the workers that read fetched files, in all runs */
 };
+
+static bool is_cancelled(const struct symbolizer *symbolizer)
+{
+	const atomic_bool *cancel = symbolizer->options.cancel;
+
+	return cancel && atomic_load(cancel);
+}
+
+/*
+ * A frame that an earlier run has named only may get lines in one that fetches debug files.
+ */
+static bool is_complete(const struct symbolizer *symbolizer, const struct profile_frame *frame)
+{
+	const struct symbolize_options *options = &symbolizer->options;
+
+	if (!frame->line_count)
+		return false;
+	return frame->is_named || frame->lines[0].line || !options->fetcher.fetch ||
+	       options->symbols.no_inlines ||
+	       address_spaces_module(symbolizer->spaces, frame->module)->kind != MODULE_FILE;
+}
 
 /* Returns false if no source can symbolize the frame. */
 static bool target_of(const struct symbolizer *symbolizer, frame_id id, struct target *ret)
@@ -84,7 +112,8 @@ static bool target_of(const struct symbolizer *symbolizer, frame_id id, struct t
 	const struct module *module;
 
 	/* Synthetic frames have lines and a module that belongs to no process. */
-	if (frame.line_count || frame.module >= address_spaces_module_count(symbolizer->spaces))
+	if (frame.module >= address_spaces_module_count(symbolizer->spaces) ||
+	    is_complete(symbolizer, &frame))
 		return false;
 	module = address_spaces_module(symbolizer->spaces, frame.module);
 	*ret = (struct target){.address = offset, .module = frame.module, .frame = id};
@@ -364,18 +393,23 @@ static bool prepare(struct symbolizer *symbolizer, const struct module *module,
 	return false;
 }
 
-static struct debugfile_opener opener_of(const struct symbolizer *symbolizer,
-					 const struct module *module, struct inquiry *inquiry)
+static struct debugfile_opener opener_of(struct symbolizer *symbolizer, const struct module *module,
+					 struct inquiry *inquiry)
 {
 	if (module->kind != MODULE_FILE)
 		return (struct debugfile_opener){0};
 	inquiry->debug_files = address_spaces_debug_files(symbolizer->spaces, inquiry->module);
-	return debug_files_opener(&inquiry->debug_files);
+	inquiry->opener = (struct fetched_opener){
+		.files = &symbolizer->fetched,
+		.local = debug_files_opener(&inquiry->debug_files),
+		.own = *elf_file_build_id(module->elf),
+	};
+	return fetched_opener(&inquiry->opener);
 }
 
 /* What a request is about: elf or map. */
-static struct source_module source_of(const struct symbolizer *symbolizer,
-				      const struct module *module, struct inquiry *inquiry)
+static struct source_module source_of(struct symbolizer *symbolizer, const struct module *module,
+				      struct inquiry *inquiry)
 {
 	const struct kernel_image *kernel = inquiry->image ? &inquiry->image->kernel : NULL;
 
@@ -476,6 +510,205 @@ static void do_it_here(struct symbolizer *symbolizer)
 	engine_run(symbolizer->engine, requests, symbolizer->request_count);
 }
 
+/* What a frame has got. */
+enum named { UNNAMED, NAMED, NAMED_WITH_LINE };
+
+static void add_cost(struct worker_cost *to, struct worker_cost cost)
+{
+	to->cpu_ns += cost.cpu_ns;
+	if (cost.peak_bytes > to->peak_bytes)
+		to->peak_bytes = cost.peak_bytes;
+}
+
+/* Modules that are asked again, with fetched files. */
+struct second_asking {
+	struct symbolizer *symbolizer;
+	uint32_t *inquiries; /* by request */
+};
+
+static void on_finished_again(void *user, size_t request, struct reply *reply)
+{
+	const struct second_asking *asking = user;
+	struct inquiry *inquiry = &asking->symbolizer->inquiries[asking->inquiries[request]];
+
+	reply_free(inquiry->reply);
+	inquiry->reply = reply;
+}
+
+/* The names that it has stay. */
+static void on_lost_again(void *user, size_t request, char *why)
+{
+	const struct second_asking *asking = user;
+	struct inquiry *inquiry = &asking->symbolizer->inquiries[asking->inquiries[request]];
+
+	free(inquiry->refused);
+	inquiry->refused = why;
+}
+
+/*
+ * Apart from the files of this machine, which a server must not cost their names: whoever else may
+ * write to the files that a worker reads, a server may.
+ */
+static struct file_origin served_origin(const struct symbolizer *symbolizer,
+					struct file_origin origin)
+{
+	uid_t caller = symbolizer->options.caller;
+
+	if (!origin.is_foreign)
+		origin.owner = geteuid() == 0 && caller ? caller : geteuid();
+	origin.is_foreign = true;
+	return origin;
+}
+
+static size_t collect_again(struct symbolizer *symbolizer, const struct fetching *fetching,
+			    struct crews_request *requests, uint32_t *inquiries)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < symbolizer->request_count; i++) {
+		bool is_renewed = false;
+
+		for (size_t j = 0; j < fetching->count; j++)
+			is_renewed |= fetching->modules[j].is_renewed &&
+				      fetching->modules[j].index ==
+					      symbolizer->request_inquiries[i];
+		if (!is_renewed)
+			continue;
+		inquiries[count] = symbolizer->request_inquiries[i];
+		requests[count] = symbolizer->requests[i];
+		requests[count].origin = served_origin(symbolizer, requests[count].origin);
+		count++;
+	}
+	return count;
+}
+
+static struct crews *new_crews(struct symbolizer *symbolizer, bool again);
+
+/* By workers of their own, which know the module without its debug file not yet. */
+static void ask_again(struct symbolizer *symbolizer, const struct fetching *fetching)
+{
+	const struct symbolize_options *options = &symbolizer->options;
+	CLEANUP(crews_cleanup) struct crews *crews = new_crews(symbolizer, false);
+	CLEANUP(free_ptr)
+	struct crews_request *requests = xcalloc(symbolizer->request_count, sizeof(*requests));
+	CLEANUP(free_ptr)
+	uint32_t *inquiries = xcalloc(symbolizer->request_count, sizeof(*inquiries));
+	struct second_asking asking = {.symbolizer = symbolizer, .inquiries = inquiries};
+
+	crews_run(crews, &(struct crews_run){
+				 .requests = requests,
+				 .count = collect_again(symbolizer, fetching, requests, inquiries),
+				 .cancel = options->cancel,
+				 .done = options->done,
+				 .finished = on_finished_again,
+				 .lost = on_lost_again,
+				 .user = &asking,
+			 });
+	add_cost(&symbolizer->cost_again, crews_cost(crews));
+}
+
+static enum named named_by(const struct inquiry *inquiry, uint32_t address)
+{
+	struct reply_line found[REPLY_LINES_MAX];
+	unsigned count = inquiry->reply ? reply_lines(inquiry->reply, address, found) : 0;
+
+	if (!count)
+		return UNNAMED;
+	return found[0].line ? NAMED_WITH_LINE : NAMED;
+}
+
+static bool lacks(const struct symbolizer *symbolizer, const struct inquiry *inquiry,
+		  uint32_t address)
+{
+	enum named named = named_by(inquiry, address);
+
+	return named == UNNAMED || (named == NAMED && !symbolizer->options.symbols.no_inlines);
+}
+
+/* Whether files for it can be fetched: only a build-id says which are the right ones. */
+static bool is_fetchable(const struct symbolizer *symbolizer, const struct inquiry *inquiry)
+{
+	const struct module *module = address_spaces_module(symbolizer->spaces, inquiry->module);
+
+	return module->kind == MODULE_FILE && module->elf && !inquiry->problem && !inquiry->loss &&
+	       elf_file_build_id(module->elf)->len;
+}
+
+static struct fetching_module fetching_module_of(const struct symbolizer *symbolizer,
+						 struct inquiry *inquiry)
+{
+	const struct module *module = address_spaces_module(symbolizer->spaces, inquiry->module);
+	uint32_t completing = symbolizer->options.symbols.no_inlines ? NAMES_SYMTAB : NAMES_DWARF;
+
+	return (struct fetching_module){
+		.build_id = elf_file_build_id(module->elf),
+		.path = module->path,
+		.is_complete = inquiry->reply && reply_sources(inquiry->reply).present & completing,
+		.opener = &inquiry->opener,
+		.index = (uint32_t)(inquiry - symbolizer->inquiries),
+	};
+}
+
+/* Returns the number of samples in all. */
+static uint64_t weigh(struct symbolizer *symbolizer, struct fetching *fetching)
+{
+	const frame_id frames = symbolizer->end;
+	CLEANUP(free_ptr) uint32_t *group_of = xcalloc(frames, sizeof(*group_of));
+	CLEANUP(free_ptr)
+	uint64_t *samples = xcalloc(symbolizer->inquiry_count, sizeof(*samples));
+	uint64_t all;
+
+	for (frame_id id = 0; id < frames; id++) {
+		struct place place = {.inquiry = NOWHERE};
+
+		if (id >= symbolizer->named)
+			place = symbolizer->places[id - symbolizer->named];
+		group_of[id] = LACKING_NOTHING;
+		if (place.inquiry != NOWHERE &&
+		    is_fetchable(symbolizer, &symbolizer->inquiries[place.inquiry]) &&
+		    lacks(symbolizer, &symbolizer->inquiries[place.inquiry], place.address))
+			group_of[id] = place.inquiry;
+	}
+	all = lacking_samples(symbolizer->profile, group_of, frames,
+			      (uint32_t)symbolizer->inquiry_count, samples);
+	for (size_t i = 0; i < fetching->count; i++)
+		fetching->modules[i].samples = samples[fetching->modules[i].index];
+	return all;
+}
+
+/* A server sends what it likes, and the cache keeps it. */
+static void note_wrong_file(const struct symbolizer *symbolizer, struct inquiry *inquiry)
+{
+	const struct module *module = address_spaces_module(symbolizer->spaces, inquiry->module);
+	const struct fetched_file *file = fetched_files_find(&symbolizer->fetched,
+							     elf_file_build_id(module->elf));
+	const char *used = inquiry->reply ? reply_sources(inquiry->reply).debug_file : NULL;
+
+	if (file && file->fd >= 0 && !inquiry->refused && (!used || strcmp(used, file->path) != 0))
+		inquiry->refused = xasprintf("%s is not its debug file: remove it", file->path);
+}
+
+static void fetch_missing(struct symbolizer *symbolizer)
+{
+	CLEANUP(free_ptr)
+	struct fetching_module *modules = xcalloc(symbolizer->inquiry_count, sizeof(*modules));
+	struct fetching fetching = {
+		.fetcher = symbolizer->options.fetcher,
+		.files = &symbolizer->fetched,
+		.modules = modules,
+	};
+
+	for (size_t i = 0; i < symbolizer->inquiry_count; i++)
+		if (is_fetchable(symbolizer, &symbolizer->inquiries[i]))
+			modules[fetching.count++] = fetching_module_of(symbolizer,
+								       &symbolizer->inquiries[i]);
+	fetching_select(&fetching, weigh(symbolizer, &fetching));
+	for (unsigned i = 0; i < FETCHING_ROUNDS && fetching_round(&fetching); i++)
+		ask_again(symbolizer, &fetching);
+	for (size_t i = 0; i < fetching.count && !is_cancelled(symbolizer); i++)
+		note_wrong_file(symbolizer, &symbolizer->inquiries[modules[i].index]);
+}
+
 static string_id add_string(struct profile *profile, const struct reply *reply, uint32_t string)
 {
 	struct bytes text = reply_string(reply, string);
@@ -510,9 +743,6 @@ static void allot_functions(struct inquiry *inquiry)
 	inquiry->spellings = inquiry->reply ? spellings_of(inquiry->reply) : NULL;
 }
 
-/* What a frame has got. */
-enum named { UNNAMED, NAMED, NAMED_WITH_LINE };
-
 static enum named set_lines(struct profile *profile, frame_id frame, const struct inquiry *inquiry,
 			    uint32_t address)
 {
@@ -528,7 +758,9 @@ static enum named set_lines(struct profile *profile, frame_id frame, const struc
 		};
 	if (!count)
 		return UNNAMED;
-	profile_set_lines(profile, frame, lines, count);
+	/* It may have a name without a line already. */
+	if (lines[0].line || !profile_get_frame(profile, frame).line_count)
+		profile_set_lines(profile, frame, lines, count);
 	return lines[0].line ? NAMED_WITH_LINE : NAMED;
 }
 
@@ -594,6 +826,9 @@ static char *problem_of(struct inquiry *inquiry, const struct module *module)
 
 	if (inquiry->loss)
 		return loss_of(module, inquiry->loss);
+	if (inquiry->refused)
+		return xasprintf("the downloaded debug information of %s was not used: %s", path,
+				 inquiry->refused);
 	if (inquiry->problem || !reply)
 		return STEAL(inquiry->problem);
 	switch (reply_problem(reply)) {
@@ -696,11 +931,11 @@ static uint32_t file_count(void *user)
 	return address_spaces_module_count(symbolizer->spaces);
 }
 
-static struct source_options source_options_of(const struct symbolize_options *options)
+static struct source_options source_options_of(const struct symbolize_options *options, bool again)
 {
 	return (struct source_options){
 		.inlines = !options->symbols.no_inlines,
-		.again = options->again,
+		.again = again,
 		.symbolizer = options->symbols.symbolizer,
 	};
 }
@@ -710,7 +945,7 @@ static struct engine *new_engine(struct symbolizer *symbolizer, unsigned threads
 	const struct symbolize_options *options = &symbolizer->options;
 
 	return engine_new(&(struct engine_options){
-		.source = source_options_of(options),
+		.source = source_options_of(options, options->again),
 		.pool = {.threads = threads,
 			 .cancel = options->cancel,
 			 .done = options->done,
@@ -721,13 +956,20 @@ static struct engine *new_engine(struct symbolizer *symbolizer, unsigned threads
 	});
 }
 
-static struct crews *new_crews(struct symbolizer *symbolizer, unsigned threads)
+static unsigned thread_count(const struct symbolizer *symbolizer)
+{
+	unsigned threads = symbolizer->options.threads;
+
+	return threads ? threads : affinity_cpu_count();
+}
+
+static struct crews *new_crews(struct symbolizer *symbolizer, bool again)
 {
 	const struct symbolize_options *options = &symbolizer->options;
 
 	return crews_new(&(struct crews_options){
-		.crew = {.threads = threads,
-			 .source = source_options_of(options),
+		.crew = {.threads = thread_count(symbolizer),
+			 .source = source_options_of(options, again),
 			 .file_of = file_of,
 			 .file_count = file_count,
 			 .user = symbolizer},
@@ -740,16 +982,20 @@ struct symbolizer *symbolizer_new(struct profile *profile, struct address_spaces
 				  const struct symbolize_options *options)
 {
 	struct symbolizer *symbolizer = xcalloc(1, sizeof(*symbolizer));
-	unsigned threads = options->threads ? options->threads : affinity_cpu_count();
 
 	symbolizer->profile = profile;
 	symbolizer->spaces = spaces;
 	symbolizer->options = *options;
 	if (options->in_process)
-		symbolizer->engine = new_engine(symbolizer, threads);
+		symbolizer->engine = new_engine(symbolizer, thread_count(symbolizer));
 	else
-		symbolizer->crews = new_crews(symbolizer, threads);
+		symbolizer->crews = new_crews(symbolizer, options->again);
 	return symbolizer;
+}
+
+void symbolizer_set_fetcher(struct symbolizer *symbolizer, const struct fetcher *fetcher)
+{
+	symbolizer->options.fetcher = *fetcher;
 }
 
 void symbolizer_set_profile(struct symbolizer *symbolizer, struct profile *profile)
@@ -790,27 +1036,29 @@ static void end_run(struct symbolizer *symbolizer)
 		free(inquiry->addresses);
 		free(inquiry->problem);
 		free(inquiry->loss);
+		free(inquiry->refused);
 	}
 	free(symbolizer->requests);
 	free(symbolizer->request_inquiries);
 	free(symbolizer->places);
+	fetched_files_deinit(&symbolizer->fetched);
 	symbolizer->named = symbolizer->end;
 }
 
 void symbolizer_run(struct symbolizer *symbolizer, struct symbolize_outcome *ret)
 {
-	const atomic_bool *cancel = symbolizer->options.cancel;
-
 	*ret = (struct symbolize_outcome){0};
 	begin_run(symbolizer);
 	if (symbolizer->engine)
 		do_it_here(symbolizer);
 	else
 		ask_workers(symbolizer);
+	if (symbolizer->options.fetcher.fetch && !is_cancelled(symbolizer))
+		fetch_missing(symbolizer);
 	ret->worker_cost = symbolizer_cost(symbolizer);
 	give_to_profile(symbolizer);
 	list_modules(symbolizer, ret);
-	ret->cancelled = cancel && atomic_load(cancel);
+	ret->cancelled = is_cancelled(symbolizer);
 	if (!ret->cancelled)
 		report_problems(symbolizer, ret);
 	end_run(symbolizer);
@@ -818,7 +1066,11 @@ void symbolizer_run(struct symbolizer *symbolizer, struct symbolize_outcome *ret
 
 struct worker_cost symbolizer_cost(const struct symbolizer *symbolizer)
 {
-	return symbolizer->crews ? crews_cost(symbolizer->crews) : (struct worker_cost){0};
+	struct worker_cost cost = symbolizer->cost_again;
+
+	if (symbolizer->crews)
+		add_cost(&cost, crews_cost(symbolizer->crews));
+	return cost;
 }
 
 void symbolizer_free(struct symbolizer *symbolizer)

@@ -17,6 +17,7 @@
 #include "proc/address_spaces.h"
 #include "profile/profile.h"
 #include "symbol/crews.h"
+#include "symbol/fetcher.h"
 #include "symbol/name_sources.h"
 #include "symbol/symbol_options.h"
 
@@ -44,6 +45,12 @@ struct symbolize_options {
 	 */
 	bool in_process;
 	struct crews_limits limits; /* zero: the defaults */
+	/*
+	 * Asked for debug files when all that is here was used, and before the profile gets names;
+	 * not with in_process. Zero: none. A fetched file can cost names of modules for which files
+	 * were fetched, no others.
+	 */
+	struct fetcher fetcher;
 };
 
 /* A module whose symbols are missing or incomplete, for the summary. */
@@ -87,6 +94,8 @@ struct symbolizer *symbolizer_new(struct profile *profile, struct address_spaces
 				  const struct symbolize_options *options);
 void symbolizer_free(struct symbolizer *symbolizer);
 DEFINE_CLEANUP(symbolizer, symbolizer_free)
+/* As in symbolize_options, from the next run on. */
+void symbolizer_set_fetcher(struct symbolizer *symbolizer, const struct fetcher *fetcher);
 /* The next run is of another profile, whose modules have the same numbers. */
 void symbolizer_set_profile(struct symbolizer *symbolizer, struct profile *profile);
 void symbolizer_run(struct symbolizer *symbolizer, struct symbolize_outcome *ret);

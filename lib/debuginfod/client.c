@@ -1,0 +1,151 @@
+#include "debuginfod/client.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "debuginfod/library.h"
+
+#include <poll.h>
+
+/* libdebuginfod calls for each piece that comes. */
+#define PROGRESS_NS (50 * NS_PER_MS)
+
+/* URLs are the user's own or as long as the server's build-id makes them. */
+enum { URL_BYTES_MAX = 8192 };
+
+struct client {
+	struct debuginfod_library library;
+	debuginfod_client *handle;
+	struct channel *channel;
+	uint64_t said_ns;
+};
+
+size_t client_get_write(const struct download *download, unsigned char into[CLIENT_GET_BYTES_MAX])
+{
+	const struct build_id *id = &download->build_id;
+	size_t len = download->source ? strlen(download->source) : 0;
+	unsigned char *at = into;
+
+	if (len >= PATH_MAX)
+		return 0;
+	*at++ = (unsigned char)id->len;
+	memcpy(at, id->bytes, id->len);
+	at += id->len;
+	if (len)
+		memcpy(at, download->source, len);
+	return (size_t)(at - into) + len;
+}
+
+bool client_progress_read(struct bytes from, uint64_t *bytes, uint64_t *total_bytes)
+{
+	*bytes = bytes_u64(&from);
+	*total_bytes = bytes_u64(&from);
+	return bytes_ok(&from) && !bytes_left(&from);
+}
+
+bool client_done_read(struct bytes from, struct client_done *ret)
+{
+	const char *path, *url;
+
+	*ret = (struct client_done){.error = bytes_u32(&from)};
+	path = bytes_cstr(&from);
+	url = bytes_cstr(&from);
+	if (!path || !url || bytes_left(&from))
+		return false;
+	ret->path = xstrdup(path);
+	ret->url = *url ? xstrdup(url) : NULL;
+	return true;
+}
+
+static bool send_message(const struct client *client, uint32_t kind, const void *bytes, size_t len,
+			 int fd)
+{
+	return channel_send(client->channel,
+			    &(struct channel_message){
+				    .kind = kind, .bytes = bytes, .len = len, .fd = fd}) ==
+	       CHANNEL_DONE;
+}
+
+static bool is_over(const struct client *client)
+{
+	struct pollfd other_end = {.fd = channel_fd(client->channel)};
+
+	return poll(&other_end, 1, 0) > 0;
+}
+
+/* As long as no server has answered, `so_far` counts calls: not as many as this. */
+enum { CALLS_MAX = 100000 };
+
+static int on_progress(debuginfod_client *handle, long so_far, long total)
+{
+	struct client *client = debuginfod_user_data(handle);
+	uint64_t now_ns = clock_now_ns();
+	bool is_bytes = total > 0 || so_far > CALLS_MAX;
+	const uint64_t message[] = {is_bytes ? (uint64_t)so_far : 0,
+				    total > 0 ? (uint64_t)total : 0};
+
+	if (is_over(client))
+		return 1;
+	if (!is_bytes || now_ns < client->said_ns + PROGRESS_NS)
+		return 0;
+	client->said_ns = now_ns;
+	return !send_message(client, CLIENT_PROGRESS, message, sizeof(message), -1);
+}
+
+/* fd: or a negative errno. */
+static bool send_done(const struct client *client, int fd, const char *path)
+{
+	const char *url = fd >= 0 ? client->library.get_url(client->handle) : NULL;
+	uint32_t error = fd < 0 ? (uint32_t)-fd : 0;
+	CLEANUP(free_ptr) unsigned char *message = xmalloc(CHANNEL_BYTES);
+	size_t path_bytes = path ? strnlen(path, PATH_MAX) : 0;
+	size_t url_bytes = url ? strnlen(url, URL_BYTES_MAX) : 0;
+	unsigned char *at = message;
+
+	memcpy(at, &error, sizeof(error));
+	at += sizeof(error);
+	if (path_bytes)
+		memcpy(at, path, path_bytes);
+	at += path_bytes;
+	*at++ = '\0';
+	if (url_bytes)
+		memcpy(at, url, url_bytes);
+	at += url_bytes;
+	*at++ = '\0';
+	return send_message(client, CLIENT_DONE, message, (size_t)(at - message), fd);
+}
+
+/* The message is prof's, which is believed. */
+static bool serve(struct client *client, const struct channel_message *message)
+{
+	struct bytes from = bytes_of(message->bytes, message->len);
+	int id_len = bytes_u8(&from);
+	const unsigned char *id = bytes_take(&from, (size_t)id_len);
+	CLEANUP(free_ptr)
+	char *source = xstrndup(bytes_left(&from) ? (const char *)from.at : "", bytes_left(&from));
+	CLEANUP(free_ptr) char *path = NULL;
+	CLEANUP(close_fd) int fd = -1;
+
+	if (*source)
+		fd = client->library.find_source(client->handle, id, id_len, source, &path);
+	else
+		fd = client->library.find_debuginfo(client->handle, id, id_len, &path);
+	return send_done(client, fd, fd < 0 ? NULL : path);
+}
+
+void client_serve(struct channel *channel)
+{
+	struct client client = {.channel = channel};
+	struct channel_message message;
+
+	if (debuginfod_library_load(&client.library))
+		client.handle = client.library.begin();
+	if (!client.handle) {
+		send_message(&client, CLIENT_NO_LIBRARY, NULL, 0, -1);
+		return;
+	}
+	client.library.set_user_data(client.handle, &client);
+	client.library.set_progress(client.handle, on_progress);
+	while (channel_receive(channel, &message) == CHANNEL_DONE && message.kind == CLIENT_GET &&
+	       serve(&client, &message))
+		continue;
+}

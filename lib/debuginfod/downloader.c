@@ -1,0 +1,218 @@
+#include "debuginfod/downloader.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "debuginfod/client.h"
+#include "sandbox/confinement.h"
+#include "sandbox/privileges.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pwd.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* TLS of a fast download takes a second per GB; curl and its certificates a few MB. */
+enum { CPU_SECONDS = 120, MEMORY_BYTES = 512 << 20, DESCRIPTORS_MAX = 256 };
+
+/* How long downloaders may take to end of their own accord, and killed ones in the kernel. */
+#define GRACE_NS (100 * NS_PER_MS)
+#define KILL_NS NS_PER_SECOND
+enum { LOOK_MS = 5 };
+
+struct downloader {
+	struct channel *channel;
+	pid_t pid;
+};
+
+/*
+ * Ends a wait of libdebuginfod, which then asks whether to go on (client.c): not if the channel is
+ * closed.
+ */
+static void on_signal(int number)
+{
+	(void)number;
+}
+
+/* prof ends its downloaders by SIGTERM; what the terminal sends is for prof. */
+static void set_signals(void)
+{
+	struct sigaction action = {.sa_handler = on_signal};
+	sigset_t set;
+
+	for (int number = 1; number < NSIG; number++)
+		if (number != SIGINT && number != SIGHUP && number != SIGUSR2)
+			signal(number, SIG_DFL);
+	/* Writing fails then, and libdebuginfod removes the file. */
+	signal(SIGXFSZ, SIG_IGN);
+	signal(SIGPIPE, SIG_IGN);
+	sigaction(SIGTERM, &action, NULL);
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+}
+
+/* Nothing is printed: neither what libdebuginfod would say nor what a server has it say. */
+static struct error *set_files(unsigned channel)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	if (null < 0)
+		return error_errno(errno, "open /dev/null");
+	for (unsigned fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fd != channel)
+			dup2(null, (int)fd);
+	privileges_close_others(STDERR_FILENO + 1, channel);
+	return NULL;
+}
+
+static struct error *set_limits(const struct confinement_memory *present)
+{
+	uint64_t data = present->data_bytes + MEMORY_BYTES;
+	struct error *err = privileges_limit(RLIMIT_FSIZE, "RLIMIT_FSIZE", DOWNLOAD_BYTES_MAX,
+					     DOWNLOAD_BYTES_MAX);
+
+	if (!err)
+		err = privileges_limit(RLIMIT_DATA, "RLIMIT_DATA", data, data);
+	if (!err)
+		err = privileges_limit(RLIMIT_CORE, "RLIMIT_CORE", 0, 0);
+	if (!err)
+		err = privileges_limit(RLIMIT_NOFILE, "RLIMIT_NOFILE", DESCRIPTORS_MAX,
+				       DESCRIPTORS_MAX);
+	if (!err)
+		err = privileges_limit(RLIMIT_CPU, "RLIMIT_CPU", CPU_SECONDS, CPU_SECONDS + 1);
+	return err;
+}
+
+/* Under sudo, the caller, with the caller's cache. */
+static struct error *become_caller(uid_t caller)
+{
+	const struct passwd *user;
+	struct error *err;
+
+	if (!caller || geteuid() != 0)
+		return NULL;
+	user = getpwuid(caller);
+	if (!user)
+		return error_new("user %u has no home directory", (unsigned)caller);
+	if (setenv("HOME", user->pw_dir, 1) < 0)
+		return error_errno(errno, "set HOME");
+	err = privileges_drop_user(caller, user->pw_gid);
+	if (!err && (getuid() != caller || geteuid() != caller))
+		err = error_new("become user %u", (unsigned)caller);
+	return err;
+}
+
+static struct error *set_environment(const char *urls)
+{
+	/* Those would print. */
+	unsetenv("DEBUGINFOD_VERBOSE");
+	unsetenv("DEBUGINFOD_PROGRESS");
+	if (urls && setenv("DEBUGINFOD_URLS", urls, 1) < 0)
+		return error_errno(errno, "set DEBUGINFOD_URLS");
+	return NULL;
+}
+
+static struct error *enter(const struct downloader_options *options, unsigned channel, pid_t parent,
+			   const struct confinement_memory *present)
+{
+	struct error *err;
+
+	set_signals();
+	err = set_files(channel);
+	if (!err)
+		err = set_limits(present);
+	if (!err)
+		err = set_environment(options->urls);
+	if (!err)
+		err = become_caller(options->caller);
+	if (!err)
+		err = privileges_drop_capabilities();
+	if (!err)
+		err = privileges_set_attributes(parent);
+	return err;
+}
+
+struct error *downloader_start(const struct downloader_options *options, struct downloader **ret)
+{
+	CLEANUP(channel_cleanup) struct channel *near = NULL, *far = NULL;
+	struct confinement_memory present;
+	struct error *err = confinement_measure(&present);
+	pid_t parent = getpid(), pid;
+
+	if (!err)
+		err = channel_pair(&near, &far);
+	if (err)
+		return err;
+	pid = fork();
+	if (pid < 0)
+		return error_errno(errno, "start a process");
+	if (pid == 0) {
+		if (!enter(options, (unsigned)channel_fd(far), parent, &present))
+			client_serve(far);
+		_exit(0);
+	}
+	*ret = xmalloc(sizeof(**ret));
+	**ret = (struct downloader){.channel = STEAL(near), .pid = pid};
+	return NULL;
+}
+
+struct channel *downloader_channel(const struct downloader *downloader)
+{
+	return downloader->channel;
+}
+
+/* False: it still runs. */
+static bool reap(struct downloader **downloader)
+{
+	if (!*downloader)
+		return true;
+	if (waitpid((*downloader)->pid, NULL, WNOHANG) == 0)
+		return false;
+	free(STEAL(*downloader));
+	return true;
+}
+
+static bool reap_all(struct downloader **downloaders, size_t count, int number)
+{
+	bool is_done = true;
+
+	for (size_t i = 0; i < count; i++) {
+		if (reap(&downloaders[i]))
+			continue;
+		kill(downloaders[i]->pid, number);
+		is_done = false;
+	}
+	return is_done;
+}
+
+/* Signals again and again: one that comes just before a wait does not end it. */
+static bool signal_until_ended(struct downloader **downloaders, size_t count, int number,
+			       uint64_t within_ns)
+{
+	uint64_t until_ns = clock_now_ns() + within_ns;
+
+	while (!reap_all(downloaders, count, number)) {
+		if (clock_now_ns() > until_ns)
+			return false;
+		poll(NULL, 0, LOOK_MS);
+	}
+	return true;
+}
+
+void downloaders_end(struct downloader **downloaders, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (downloaders[i])
+			channel_free(STEAL(downloaders[i]->channel));
+	if (signal_until_ended(downloaders, count, SIGTERM, GRACE_NS) ||
+	    signal_until_ended(downloaders, count, SIGKILL, KILL_NS))
+		return;
+	/* In the kernel, on a file system that does not answer: left behind. */
+	for (size_t i = 0; i < count; i++)
+		free(STEAL(downloaders[i]));
+}
