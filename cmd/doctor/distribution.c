@@ -161,3 +161,21 @@ char *distribution_install(const struct distribution *distribution, const char *
 	}
 	return verb ? xasprintf("sudo %s %s", verb, debug_package) : NULL;
 }
+
+char *distribution_install_debuginfod(const struct distribution *distribution)
+{
+	switch (distribution->packaging) {
+	case PACKAGING_DEBIAN:
+	case PACKAGING_UBUNTU:
+		return xstrdup("sudo apt install libdebuginfod1");
+	case PACKAGING_FEDORA:
+		return xstrdup("sudo dnf install elfutils-debuginfod-client");
+	case PACKAGING_SUSE:
+		return xstrdup("sudo zypper install libdebuginfod1");
+	case PACKAGING_ALPINE:
+	case PACKAGING_ARCH:
+	case PACKAGING_UNKNOWN:
+		break;
+	}
+	return NULL;
+}

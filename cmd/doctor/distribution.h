@@ -36,6 +36,8 @@ void distribution_of_process(pid_t pid, uid_t user, struct distribution *ret);
  * caller frees it.
  */
 char *distribution_install(const struct distribution *distribution, const char *debug_package);
+/* The command that installs libdebuginfod; NULL: unknown. The caller frees it. */
+char *distribution_install_debuginfod(const struct distribution *distribution);
 /*
  * The command that makes the archive known that has most of these packages (Debian, Ubuntu); NULL:
  * it is not needed, or unknown. The caller frees it.

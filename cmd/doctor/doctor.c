@@ -15,6 +15,7 @@
 #include "cmd/doctor/process_findings.h"
 #include "cmd/input.h"
 #include "cmd/ui/message.h"
+#include "record/debug_fetcher.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -41,11 +42,10 @@ void diagnosis_deinit(struct diagnosis *diagnosis)
 	module_list_deinit(&diagnosis->modules);
 }
 
-static struct advice_context context_here(void)
+static struct advice_context context_here(const struct doctor_options *options)
 {
-	const char *urls = getenv("DEBUGINFOD_URLS");
 	struct advice_context context = {
-		.has_debuginfod = urls && *urls,
+		.has_debuginfod = debug_fetcher_has_servers(&options->input.symbols),
 		.is_root = geteuid() == 0,
 	};
 
@@ -86,9 +86,10 @@ static void add_archive(const struct module_list *list, const struct distributio
 }
 
 /* container: a process in one, or NULL. */
-static void advise(struct diagnosis *diagnosis, const struct process_facts *container)
+static void advise(struct diagnosis *diagnosis, const struct doctor_options *options,
+		   const struct process_facts *container)
 {
-	struct advice_context context = context_here();
+	struct advice_context context = context_here(options);
 	struct module_list *list = &diagnosis->modules;
 
 	find_jits(list);
@@ -147,7 +148,7 @@ static struct error *examine_process(pid_t pid, const struct doctor_options *opt
 		return error_new("no process %d, and no file of this name", (int)pid);
 	module_probe_process(pid, &options->input.symbols, &diagnosis->modules);
 	process_findings(&facts, &diagnosis->modules, &diagnosis->findings);
-	advise(diagnosis, facts.in_container ? &facts : NULL);
+	advise(diagnosis, options, facts.in_container ? &facts : NULL);
 	return NULL;
 }
 
@@ -199,7 +200,7 @@ static struct error *examine_file(const char *path, const struct doctor_options 
 					    path),
 				  "record with -o prof.pb.gz");
 	list_modules(&input, options, &diagnosis->modules);
-	advise(diagnosis, NULL);
+	advise(diagnosis, options, NULL);
 	add_names(&diagnosis->modules, &diagnosis->findings);
 	findings_sort(&diagnosis->findings);
 	return NULL;

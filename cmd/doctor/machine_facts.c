@@ -3,6 +3,7 @@
 #include "base/affinity.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "debuginfod/library.h"
 #include "perf/cpus.h"
 #include "perf/default_event.h"
 #include "perf/pid_filter.h"
@@ -173,7 +174,9 @@ static unsigned online_cpus(void)
 static void read_debug_files(struct machine_facts *facts)
 {
 	const char *urls = getenv("DEBUGINFOD_URLS");
+	struct debuginfod_library library;
 
+	facts->has_libdebuginfod = debuginfod_library_load(&library);
 	snprintf(facts->debuginfod, sizeof(facts->debuginfod), "%s", urls ? urls : "");
 	facts->has_debug_files = access("/usr/lib/debug/.build-id", F_OK) == 0;
 	distribution_here(&facts->distribution);

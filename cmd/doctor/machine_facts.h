@@ -32,6 +32,7 @@ struct machine_facts {
 	char profile[128];    /* of AppArmor; "": none */
 	char lockdown[32];    /* "none", "integrity", "confidentiality"; "": not in this kernel */
 	char debuginfod[256]; /* DEBUGINFOD_URLS; "": not set */
+	bool has_libdebuginfod;
 	bool has_debug_files; /* below /usr/lib/debug */
 	struct distribution distribution;
 };

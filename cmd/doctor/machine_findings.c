@@ -282,19 +282,19 @@ char *debuginfod_command(const struct distribution *distribution)
 static struct finding debug_information(const struct machine_facts *facts)
 {
 	struct finding finding = {.subject = "debug information"};
+	const char *urls = facts->debuginfod;
 
-	if (facts->debuginfod[0]) {
-		finding.what = xasprintf("%s/usr/lib/debug; DEBUGINFOD_URLS is %s",
-					 facts->has_debug_files ? "files in " : "no files in ",
-					 facts->debuginfod);
-	} else {
-		finding.state = FINDING_LIMITED;
-		finding.what = xasprintf("%s/usr/lib/debug; DEBUGINFOD_URLS is not set",
-					 facts->has_debug_files ? "files in " : "no files in ");
-		finding.cost = xstrdup("system libraries without debug packages have few names "
-				       "and no lines");
-		finding.command = debuginfod_command(&facts->distribution);
-	}
+	finding.what = xasprintf(
+		"%s/usr/lib/debug; DEBUGINFOD_URLS is %s%s",
+		facts->has_debug_files ? "files in " : "no files in ", urls[0] ? urls : "not set",
+		urls[0] && !facts->has_libdebuginfod ? ", but prof cannot load libdebuginfod" : "");
+	if (urls[0] && facts->has_libdebuginfod)
+		return finding;
+	finding.state = FINDING_LIMITED;
+	finding.cost = xstrdup("system libraries without debug packages have few names and no "
+			       "lines");
+	finding.command = urls[0] ? distribution_install_debuginfod(&facts->distribution)
+				  : debuginfod_command(&facts->distribution);
 	return finding;
 }
 

@@ -60,7 +60,11 @@ static char *file_command(const struct listed_module *module, const struct advic
 	/* No server has those of Alpine. */
 	if (context->distribution.packaging == PACKAGING_ALPINE)
 		return alpine_command(module->path);
-	return context->has_debuginfod ? NULL : debuginfod_command(&context->distribution);
+	if (!context->has_debuginfod)
+		return debuginfod_command(&context->distribution);
+	/* A recording asks the servers when it ends, and so does what reads one of perf. */
+	return module->is_kept ? xstrdup("record it again: debuginfod servers are asked then")
+			       : NULL;
 }
 
 static const char *origin_of(uint32_t present)

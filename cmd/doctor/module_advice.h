@@ -7,7 +7,7 @@
 
 struct advice_context {
 	struct distribution distribution; /* where the modules come from */
-	bool has_debuginfod;		  /* DEBUGINFOD_URLS is set */
+	bool has_debuginfod;		  /* DEBUGINFOD_URLS or an option names servers */
 	bool is_root;
 };
 

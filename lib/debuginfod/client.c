@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "debuginfod/library.h"
 
+#include <errno.h>
 #include <poll.h>
 
 /* libdebuginfod calls for each piece that comes. */
@@ -17,6 +18,7 @@ struct client {
 	debuginfod_client *handle;
 	struct channel *channel;
 	uint64_t said_ns;
+	bool is_too_large; /* the present download */
 };
 
 size_t client_get_write(const struct download *download, unsigned char into[CLIENT_GET_BYTES_MAX])
@@ -83,7 +85,8 @@ static int on_progress(debuginfod_client *handle, long so_far, long total)
 	const uint64_t message[] = {is_bytes ? (uint64_t)so_far : 0,
 				    total > 0 ? (uint64_t)total : 0};
 
-	if (is_over(client))
+	client->is_too_large = total > 0 && (uint64_t)total > DOWNLOAD_BYTES_MAX;
+	if (client->is_too_large || is_over(client))
 		return 1;
 	if (!is_bytes || now_ns < client->said_ns + PROGRESS_NS)
 		return 0;
@@ -125,10 +128,13 @@ static bool serve(struct client *client, const struct channel_message *message)
 	CLEANUP(free_ptr) char *path = NULL;
 	CLEANUP(close_fd) int fd = -1;
 
+	client->is_too_large = false;
 	if (*source)
 		fd = client->library.find_source(client->handle, id, id_len, source, &path);
 	else
 		fd = client->library.find_debuginfo(client->handle, id, id_len, &path);
+	if (fd < 0 && client->is_too_large)
+		return send_done(client, -EFBIG, NULL);
 	return send_done(client, fd, fd < 0 ? NULL : path);
 }
 

@@ -5,6 +5,12 @@
 #include "base/cleanup.h"
 #include "elf/build_id.h"
 
+#include <stdbool.h>
+#include <stdint.h>
+
+/* No file of the cache becomes larger. One that a server announces as larger is not begun. */
+#define DOWNLOAD_BYTES_MAX (UINT64_C(2) << 30)
+
 enum download_state {
 	DOWNLOAD_WAITING,
 	DOWNLOAD_RUNNING,

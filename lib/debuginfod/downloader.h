@@ -15,9 +15,6 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* No file of the cache becomes larger. */
-#define DOWNLOAD_BYTES_MAX (UINT64_C(2) << 30)
-
 struct downloader_options {
 	const char *urls; /* separated by blanks; NULL: DEBUGINFOD_URLS of the environment */
 	uid_t caller;	  /* for whom root's prof runs (sudo); 0: nobody else */

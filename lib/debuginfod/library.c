@@ -5,6 +5,9 @@
 
 #ifdef STATIC_PROGRAM
 
+const char debuginfod_library_lack[] =
+	"a statically linked prof cannot load libdebuginfod (use one that is not)";
+
 bool debuginfod_library_load(struct debuginfod_library *ret)
 {
 	*ret = (struct debuginfod_library){0};
@@ -20,6 +23,9 @@ void *debuginfod_user_data(debuginfod_client *client)
 #else
 
 static const char name_of_library[] = "libdebuginfod.so.1";
+
+const char debuginfod_library_lack[] =
+	"libdebuginfod is not installed (apt install libdebuginfod1)";
 
 /* ISO C has no cast from a data pointer to a function. */
 static bool find(void *library, const char *name, void *function)

@@ -26,6 +26,8 @@ struct debuginfod_library {
 
 /* False if it is not installed, or is older than 0.181. */
 bool debuginfod_library_load(struct debuginfod_library *ret);
+/* Why it cannot be loaded, and what helps, for a message. */
+extern const char debuginfod_library_lack[];
 /* What set_user_data() was given: for the progress function, which gets nothing else. */
 void *debuginfod_user_data(debuginfod_client *client);
 

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/humanize.h"
 #include "debuginfod/downloads.h"
+#include "debuginfod/library.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -24,7 +25,7 @@ struct debug_fetcher {
 
 	/* Of all downloads so far. */
 	uint64_t bytes, used_ns;
-	size_t modules;
+	size_t files;
 	char *server;
 	struct missing failed, late, cancelled;
 	bool lacks_library;
@@ -39,9 +40,9 @@ static bool is_blank(const char *text)
 	return !text[strspn(text, " \t\n")];
 }
 
-static bool is_on(const char *choice)
+bool debug_fetcher_has_servers(const struct symbol_options *symbols)
 {
-	const char *urls = choice ? choice : getenv("DEBUGINFOD_URLS");
+	const char *urls = symbols->debuginfod ? symbols->debuginfod : getenv("DEBUGINFOD_URLS");
 
 	return urls && strcmp(urls, "no") != 0 && !is_blank(urls);
 }
@@ -50,7 +51,7 @@ struct debug_fetcher *debug_fetcher_new(const struct debug_fetcher_options *opti
 {
 	struct debug_fetcher *fetcher;
 
-	if (!is_on(options->symbols.debuginfod))
+	if (!debug_fetcher_has_servers(&options->symbols))
 		return NULL;
 	fetcher = xcalloc(1, sizeof(*fetcher));
 	fetcher->options = *options;
@@ -136,7 +137,7 @@ static void count_download(struct debug_fetcher *fetcher, const struct download 
 {
 	if (download->is_from_cache)
 		return;
-	fetcher->modules++;
+	fetcher->files++;
 	fetcher->bytes += download->bytes;
 	if (!fetcher->server)
 		fetcher->server = server_of(download->url);
@@ -263,12 +264,12 @@ void debug_fetcher_report(const struct debug_fetcher *fetcher, const struct list
 		return;
 	if (fetcher->lacks_library)
 		listener_problem(listener,
-				 "the debuginfod servers were not asked for debug information: "
-				 "libdebuginfod is not installed (apt install libdebuginfod1)");
-	if (fetcher->modules)
+				 "the debuginfod servers were not asked for debug information: %s",
+				 debuginfod_library_lack);
+	if (fetcher->files)
 		listener_notice(listener,
 				"downloaded debug information: %zu file%s (%s) in %s from %s",
-				fetcher->modules, fetcher->modules == 1 ? "" : "s",
+				fetcher->files, fetcher->files == 1 ? "" : "s",
 				humanize_bytes(fetcher->bytes).text,
 				humanize_time(fetcher->used_ns).text, fetcher->server);
 	report_missing(fetcher, listener);

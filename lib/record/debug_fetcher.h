@@ -21,6 +21,9 @@ struct debug_fetcher_options {
 
 struct debug_fetcher;
 
+/* Whether an option or the environment names servers. */
+bool debug_fetcher_has_servers(const struct symbol_options *symbols);
+
 /* NULL if no server is to be asked. */
 struct debug_fetcher *debug_fetcher_new(const struct debug_fetcher_options *options);
 void debug_fetcher_free(struct debug_fetcher *fetcher);

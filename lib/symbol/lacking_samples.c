@@ -60,7 +60,8 @@ uint64_t lacking_samples(const struct profile *profile, const uint32_t *group_of
 	CLEANUP(free_ptr)
 	uint64_t *of_stacks = xcalloc(profile_stacks(profile).count + 1UL, sizeof(*of_stacks));
 
-	memset(samples, 0, groups * sizeof(*samples));
+	if (groups)
+		memset(samples, 0, groups * sizeof(*samples));
 	for (uint32_t first = 0; first < groups; first += GROUPS_AT_ONCE) {
 		const struct pass pass = {.group_of = group_of, .frames = frames, .first = first};
 

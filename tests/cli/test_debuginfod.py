@@ -332,8 +332,17 @@ def not_found(handler, _outer):
     handler.send_error(404)
 
 
-def stream(handler, outer, length=10 << 30):
-    head(handler, length)
+def promise_10_gb(handler, outer):
+    head(handler, 10 << 30)
+    while not outer.is_over.is_set():
+        handler.wfile.write(bytes(1 << 20))
+
+
+def stream(handler, outer):
+    """Says no length."""
+    handler.send_response(200)
+    handler.send_header("Content-Type", "application/octet-stream")
+    handler.end_headers()
     while not outer.is_over.is_set():
         handler.wfile.write(bytes(1 << 20))
 
@@ -349,6 +358,7 @@ SAYINGS = {
     trickle: "did not send the debug information of work within 2",
     promise_more: None,
     promise_nonsense: None,
+    promise_10_gb: "could not be downloaded: File too large",
     send_garbage: "is not its debug file",
     send_elf_garbage: "is not its debug file",
     send_other: "is not its debug file",

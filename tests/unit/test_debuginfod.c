@@ -28,6 +28,43 @@ static void an_end_has_an_error_a_path_and_a_url(void **state)
 	free(done.path);
 }
 
+static void a_debug_file_is_asked_for_by_its_build_id_alone(void **state)
+{
+	(void)state;
+	unsigned char message[CLIENT_GET_BYTES_MAX];
+	struct download download = {.build_id = {.bytes = {0xab, 0xcd}, .len = 2}};
+
+	assert_int_equal(client_get_write(&download, message), 3);
+	assert_memory_equal(message, "\2\xab\xcd", 3);
+	download.source = "/a.c";
+	assert_int_equal(client_get_write(&download, message), 7);
+	assert_memory_equal(message, "\2\xab\xcd/a.c", 7);
+}
+
+static void a_failure_has_an_error_and_no_path(void **state)
+{
+	(void)state;
+	static const char message[] = "\2\0\0\0\0";
+	struct client_done done;
+
+	assert_true(client_done_read(bytes_of(message, sizeof(message)), &done));
+	assert_int_equal(done.error, 2);
+	assert_string_equal(done.path, "");
+	assert_null(done.url);
+	free(done.path);
+}
+
+static void progress_is_two_numbers(void **state)
+{
+	(void)state;
+	const uint64_t message[] = {12, 40};
+	uint64_t bytes, total_bytes;
+
+	assert_true(client_progress_read(bytes_of(message, sizeof(message)), &bytes, &total_bytes));
+	assert_int_equal(bytes, 12);
+	assert_int_equal(total_bytes, 40);
+}
+
 static void damaged_messages_are_refused(void **state)
 {
 	(void)state;
@@ -90,6 +127,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_end_has_an_error_a_path_and_a_url),
+		cmocka_unit_test(a_debug_file_is_asked_for_by_its_build_id_alone),
+		cmocka_unit_test(a_failure_has_an_error_and_no_path),
+		cmocka_unit_test(progress_is_two_numbers),
 		cmocka_unit_test(damaged_messages_are_refused),
 		cmocka_unit_test(a_source_with_too_long_a_path_is_not_asked_for),
 		cmocka_unit_test(only_readable_regular_files_within_the_limit_are_used),

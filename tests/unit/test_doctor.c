@@ -33,6 +33,7 @@ static const struct machine_facts good = {
 	.reads_tracefs = true,
 	.ptrace_scope = SETTING_UNKNOWN,
 	.debuginfod = "https://example.org",
+	.has_libdebuginfod = true,
 	.has_debug_files = true,
 };
 
@@ -147,6 +148,22 @@ static void hidden_kernel_symbols_matter_if_the_kernel_is_sampled(void **state)
 	facts.may.kernel = 0;
 	assert_finding(&facts, "kernel symbols", FINDING_LIMITED,
 		       "sudo sysctl kernel.kptr_restrict=0");
+}
+
+static void debug_information_needs_a_server_and_its_library(void **state)
+{
+	(void)state;
+	struct machine_facts facts = ordinary();
+
+	facts.distribution = (struct distribution){.packaging = PACKAGING_DEBIAN,
+						   .debuginfod = "https://example.org"};
+	assert_finding(&facts, "debug information", FINDING_OK, NULL);
+	facts.has_libdebuginfod = false;
+	assert_finding(&facts, "debug information", FINDING_LIMITED,
+		       "sudo apt install libdebuginfod1");
+	facts.debuginfod[0] = '\0';
+	assert_finding(&facts, "debug information", FINDING_LIMITED,
+		       "export DEBUGINFOD_URLS=https://example.org");
 }
 
 static void a_distribution_is_known_by_its_id_or_what_it_is_like(void **state)
@@ -274,6 +291,23 @@ static void a_file_of_the_distribution_has_a_package_or_a_server(void **state)
 		      "sudo apt install libx1-dbgsym");
 }
 
+static void a_profile_that_was_recorded_without_a_server_is_to_be_recorded_again(void **state)
+{
+	(void)state;
+	struct advice_context context = on_debian;
+	struct listed_module library = module_at("/usr/lib/libx.so", NAMES_EXPORTED);
+
+	context.has_debuginfod = true;
+	module_advise(&library, &context);
+	assert_null(library.command);
+	free(library.missing);
+	library.is_kept = true;
+	module_advise(&library, &context);
+	assert_string_equal(library.command, "record it again: debuginfod servers are asked then");
+	free(library.missing);
+	free(library.command);
+}
+
 static void missing_dwo_files_are_packed_where_the_program_was_built(void **state)
 {
 	(void)state;
@@ -382,6 +416,9 @@ int main(void)
 		cmocka_unit_test(the_package_of_a_file_is_read_from_what_package_managers_print),
 		cmocka_unit_test(a_program_without_debug_information_is_to_be_built_with_it),
 		cmocka_unit_test(a_file_of_the_distribution_has_a_package_or_a_server),
+		cmocka_unit_test(debug_information_needs_a_server_and_its_library),
+		cmocka_unit_test(
+			a_profile_that_was_recorded_without_a_server_is_to_be_recorded_again),
 		cmocka_unit_test(missing_dwo_files_are_packed_where_the_program_was_built),
 		cmocka_unit_test(code_of_a_jit_has_the_option_of_its_runtime),
 		cmocka_unit_test(what_lacks_nothing_in_the_samples_needs_nothing),

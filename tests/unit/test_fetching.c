@@ -1,7 +1,5 @@
 #include "symbol/fetching.h"
 
-#include "symbol/lacking_samples.h"
-
 #include "base/alloc.h"
 
 #include <fcntl.h>
@@ -11,44 +9,6 @@
 #include <unistd.h>
 
 #include <cmocka.h>
-
-/* Frames of one module each. */
-static void add_samples(struct profile *profile, const uint32_t *modules, size_t count,
-			uint64_t samples)
-{
-	stack_id stack = STACK_EMPTY;
-
-	for (size_t i = 0; i < count; i++)
-		stack = profile_push(profile, stack, profile_frame(profile, modules[i], i, false));
-	profile_add_samples(profile, profile_thread_labels(profile, 1, 1, "p", "t"), stack,
-			    profile_add_event(profile, &(struct profile_event){0}), samples, 1);
-}
-
-static void a_sample_counts_once_for_each_group_of_its_stack(void **state)
-{
-	(void)state;
-	struct profile *profile = profile_new();
-	uint64_t samples[100];
-	uint32_t group_of[16];
-
-	add_samples(profile, (const uint32_t[]){0, 99, 99}, 3, 10);
-	add_samples(profile, (const uint32_t[]){0, 1}, 2, 5);
-	add_samples(profile, (const uint32_t[]){2}, 1, 1);
-	for (frame_id id = 0; id < profile_frame_count(profile); id++) {
-		uint32_t module = profile_get_frame(profile, id).module;
-
-		group_of[id] = module == 2 ? LACKING_NOTHING : module;
-	}
-	assert_int_equal(
-		lacking_samples(profile, group_of, profile_frame_count(profile), 100, samples), 16);
-	assert_int_equal(samples[0], 15);
-	assert_int_equal(samples[1], 5);
-	assert_int_equal(samples[2], 0);
-	assert_int_equal(samples[99], 10);
-	assert_int_equal(lacking_samples(profile, group_of, 1, 100, samples), 16);
-	assert_int_equal(samples[99], 0);
-	profile_free(profile);
-}
 
 /* A server that has what begins with `has`; notes what it was asked for. */
 struct server {
@@ -149,7 +109,6 @@ static void a_supplementary_file_is_fetched_when_a_debug_file_has_asked_for_it(v
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_sample_counts_once_for_each_group_of_its_stack),
 		cmocka_unit_test(the_costliest_modules_are_fetched_first_and_cheap_ones_not),
 		cmocka_unit_test(
 			a_supplementary_file_is_fetched_when_a_debug_file_has_asked_for_it),
