@@ -20,17 +20,18 @@ static void print_progress(void *user, enum progress kind, uint64_t count)
 
 static void print_downloading(void *user, const struct download_progress *progress)
 {
-	CLEANUP(free_ptr) char *others = NULL;
+	CLEANUP(free_ptr) char *others = NULL, *what = NULL;
 
 	(void)user;
 	others = progress->others ? xasprintf(", and %zu more", progress->others) : xstrdup("");
 	if (progress->total_bytes)
-		message_progress("downloading debug information: %s %.0f of %.0f MB%s",
-				 progress->name, (double)progress->bytes / 1e6,
-				 (double)progress->total_bytes / 1e6, others);
+		what = xasprintf("%s %.0f of %.0f MB", progress->name,
+				 (double)progress->bytes / 1e6,
+				 (double)progress->total_bytes / 1e6);
 	else
-		message_progress("downloading debug information: asking for %s%s", progress->name,
-				 others);
+		what = xasprintf("asking for %s", progress->name);
+	message_progress("downloading debug information: %s%s (Ctrl-C goes on without)", what,
+			 others);
 }
 
 static void print(void *user, const char *text)

@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "debuginfod/cache.h"
 #include "debuginfod/library.h"
 
 #include <errno.h>
@@ -17,8 +18,9 @@ struct client {
 	struct debuginfod_library library;
 	debuginfod_client *handle;
 	struct channel *channel;
+	int cache;
 	uint64_t said_ns;
-	bool is_too_large; /* the present download */
+	bool is_too_large, is_stopped; /* the present download */
 };
 
 size_t client_get_write(const struct download *download, unsigned char into[CLIENT_GET_BYTES_MAX])
@@ -86,7 +88,8 @@ static int on_progress(debuginfod_client *handle, long so_far, long total)
 				    total > 0 ? (uint64_t)total : 0};
 
 	client->is_too_large = total > 0 && (uint64_t)total > DOWNLOAD_BYTES_MAX;
-	if (client->is_too_large || is_over(client))
+	client->is_stopped = client->is_too_large || is_over(client);
+	if (client->is_stopped)
 		return 1;
 	if (!is_bytes || now_ns < client->said_ns + PROGRESS_NS)
 		return 0;
@@ -117,30 +120,42 @@ static bool send_done(const struct client *client, int fd, const char *path)
 	return send_message(client, CLIENT_DONE, message, (size_t)(at - message), fd);
 }
 
+/* Returns a descriptor or a negative errno. */
+static int find(struct client *client, const struct build_id *id, const char *source, char **path)
+{
+	const struct debuginfod_library *library = &client->library;
+	int fd;
+
+	client->is_too_large = client->is_stopped = false;
+	if (*source)
+		fd = library->find_source(client->handle, id->bytes, (int)id->len, source, path);
+	else
+		fd = library->find_debuginfo(client->handle, id->bytes, (int)id->len, path);
+	if (fd < 0 && client->is_stopped)
+		cache_forget_miss(client->cache, id);
+	return fd < 0 && client->is_too_large ? -EFBIG : fd;
+}
+
 /* The message is prof's, which is believed. */
 static bool serve(struct client *client, const struct channel_message *message)
 {
 	struct bytes from = bytes_of(message->bytes, message->len);
-	int id_len = bytes_u8(&from);
-	const unsigned char *id = bytes_take(&from, (size_t)id_len);
-	CLEANUP(free_ptr)
-	char *source = xstrndup(bytes_left(&from) ? (const char *)from.at : "", bytes_left(&from));
-	CLEANUP(free_ptr) char *path = NULL;
+	struct build_id id = {.len = bytes_u8(&from)};
+	const unsigned char *bytes = bytes_take(&from, id.len);
+	CLEANUP(free_ptr) char *source = NULL, *path = NULL;
 	CLEANUP(close_fd) int fd = -1;
 
-	client->is_too_large = false;
-	if (*source)
-		fd = client->library.find_source(client->handle, id, id_len, source, &path);
-	else
-		fd = client->library.find_debuginfo(client->handle, id, id_len, &path);
-	if (fd < 0 && client->is_too_large)
-		return send_done(client, -EFBIG, NULL);
+	if (!bytes || id.len > BUILD_ID_MAX)
+		return false;
+	memcpy(id.bytes, bytes, id.len);
+	source = xstrndup(bytes_left(&from) ? (const char *)from.at : "", bytes_left(&from));
+	fd = find(client, &id, source, &path);
 	return send_done(client, fd, fd < 0 ? NULL : path);
 }
 
-void client_serve(struct channel *channel)
+void client_serve(struct channel *channel, int cache)
 {
-	struct client client = {.channel = channel};
+	struct client client = {.channel = channel, .cache = cache};
 	struct channel_message message;
 
 	if (debuginfod_library_load(&client.library))

@@ -37,8 +37,9 @@ bool client_done_read(struct bytes from, struct client_done *ret);
 
 /*
  * In the downloader: serves until the other end of the channel is closed, which ends a download,
- * too. libdebuginfod looks up at least every second, and when a signal handler has run.
+ * too. libdebuginfod looks up at least every second, and when a signal handler has run. cache: of
+ * cache_open().
  */
-void client_serve(struct channel *channel);
+void client_serve(struct channel *channel, int cache);
 
 #endif

@@ -2,8 +2,10 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "debuginfod/cache.h"
 #include "debuginfod/client.h"
 #include "sandbox/confinement.h"
+#include "sandbox/landlock.h"
 #include "sandbox/privileges.h"
 
 #include <errno.h>
@@ -118,7 +120,7 @@ static struct error *set_environment(const char *urls)
 }
 
 static struct error *enter(const struct downloader_options *options, unsigned channel, pid_t parent,
-			   const struct confinement_memory *present)
+			   const struct confinement_memory *present, int *cache)
 {
 	struct error *err;
 
@@ -134,7 +136,10 @@ static struct error *enter(const struct downloader_options *options, unsigned ch
 		err = privileges_drop_capabilities();
 	if (!err)
 		err = privileges_set_attributes(parent);
-	return err;
+	if (err)
+		return err;
+	*cache = cache_open();
+	return landlock_write_below(*cache);
 }
 
 struct error *downloader_start(const struct downloader_options *options, struct downloader **ret)
@@ -143,6 +148,7 @@ struct error *downloader_start(const struct downloader_options *options, struct 
 	struct confinement_memory present;
 	struct error *err = confinement_measure(&present);
 	pid_t parent = getpid(), pid;
+	int cache;
 
 	if (!err)
 		err = channel_pair(&near, &far);
@@ -152,8 +158,8 @@ struct error *downloader_start(const struct downloader_options *options, struct 
 	if (pid < 0)
 		return error_errno(errno, "start a process");
 	if (pid == 0) {
-		if (!enter(options, (unsigned)channel_fd(far), parent, &present))
-			client_serve(far);
+		if (!enter(options, (unsigned)channel_fd(far), parent, &present, &cache))
+			client_serve(far, cache);
 		_exit(0);
 	}
 	*ret = xmalloc(sizeof(**ret));

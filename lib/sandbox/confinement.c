@@ -1,6 +1,7 @@
 #include "sandbox/confinement.h"
 
 #include "base/alloc.h"
+#include "sandbox/landlock.h"
 #include "sandbox/privileges.h"
 #include "sandbox/syscall_filter.h"
 
@@ -94,56 +95,6 @@ static struct error *set_limits(const struct confinement *confinement)
 	return err;
 }
 
-/* struct landlock_ruleset_attr of ABI 6, which headers may be too old for. */
-struct landlock_rules {
-	uint64_t files, network, scopes;
-};
-
-enum {
-	LANDLOCK_QUERY_VERSION = 1 << 0,
-	/* All rights of an ABI: the kinds of access to files, network and other processes. */
-	LANDLOCK_FILES_1 = (1 << 13) - 1,
-	LANDLOCK_FILES_2 = (1 << 14) - 1,
-	LANDLOCK_FILES_3 = (1 << 15) - 1,
-	LANDLOCK_NETWORK_4 = (1 << 2) - 1,
-	LANDLOCK_FILES_5 = (1 << 16) - 1,
-	LANDLOCK_SCOPES_6 = (1 << 2) - 1,
-};
-
-/* landlock_create_ruleset(2) and landlock_restrict_self(2): the same numbers everywhere. */
-enum { CREATE_RULESET = 444, RESTRICT_SELF = 446 };
-
-/* Handles every kind of access and allows none. */
-static struct error *enter_landlock(void)
-{
-	static const struct landlock_rules rules_by_abi[] = {
-		{.files = 0},
-		{.files = LANDLOCK_FILES_1},
-		{.files = LANDLOCK_FILES_2},
-		{.files = LANDLOCK_FILES_3},
-		{.files = LANDLOCK_FILES_3, .network = LANDLOCK_NETWORK_4},
-		{.files = LANDLOCK_FILES_5, .network = LANDLOCK_NETWORK_4},
-		{LANDLOCK_FILES_5, LANDLOCK_NETWORK_4, LANDLOCK_SCOPES_6},
-	};
-	static const size_t size_by_abi[ARRAY_SIZE(rules_by_abi)] = {0, 8, 8, 8, 16, 16, 24};
-	long abi = syscall(CREATE_RULESET, NULL, 0, LANDLOCK_QUERY_VERSION);
-	int ruleset;
-
-	if (abi < 1)
-		return NULL;
-	if (abi >= (long)ARRAY_SIZE(rules_by_abi))
-		abi = (long)ARRAY_SIZE(rules_by_abi) - 1;
-	ruleset = (int)syscall(CREATE_RULESET, &rules_by_abi[abi], size_by_abi[abi], 0);
-	if (ruleset < 0)
-		return error_errno(errno, "make a Landlock ruleset");
-	if (syscall(RESTRICT_SELF, ruleset, 0) < 0) {
-		close(ruleset);
-		return error_errno(errno, "apply a Landlock ruleset");
-	}
-	close(ruleset);
-	return NULL;
-}
-
 struct error *confinement_enter(const struct confinement *confinement)
 {
 	struct error *err;
@@ -159,7 +110,7 @@ struct error *confinement_enter(const struct confinement *confinement)
 	if (!err)
 		err = privileges_set_attributes(confinement->parent);
 	if (!err)
-		err = enter_landlock();
+		err = landlock_allow_nothing();
 	if (!err)
 		err = syscall_filter_install();
 	return err;

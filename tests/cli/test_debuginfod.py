@@ -182,6 +182,21 @@ def test_the_cache_serves_when_the_server_is_gone(prof, recording, stripped, ser
     assert "downloaded" not in said
 
 
+@pytest.mark.parametrize("xdg", [False, True])
+def test_elfutils_uses_the_same_cache(xdg, prof, recording, stripped, server, tmp_path):
+    url, process = server(stripped.served, stripped.build_id)
+    env = {key: value for key, value in environment(tmp_path, url).items()
+           if key not in ("DEBUGINFOD_CACHE_PATH", "XDG_CACHE_HOME")}
+    env["HOME"] = str(tmp_path)
+    if xdg:
+        env["XDG_CACHE_HOME"] = str(tmp_path / "xdg")
+    assert prof("convert", recording, "-o", "out.folded", env=env).returncode == 0
+    process.kill()
+    process.wait()
+    found = run(tool("debuginfod-find"), "debuginfo", stripped.build_id, env=env).strip()
+    assert Path(found).is_relative_to(tmp_path / ("xdg" if xdg else ".cache") / "debuginfod_client")
+
+
 def test_supplementary_files_of_dwz_are_downloaded_too(prof, server, cache, tmp_path):
     folder = tmp_path / "dwz"
     folder.mkdir()
@@ -377,6 +392,8 @@ def test_a_hostile_server_costs_names_and_no_more_than_the_time(answer, prof, re
     assert_whole_without_names(stacks)
     if SAYINGS[answer]:
         assert SAYINGS[answer] in said
+    if answer in (hang, trickle, promise_10_gb):
+        assert not list(cache.rglob("debuginfo*")), "the next run would not ask again"
 
 
 def test_a_server_that_is_down_is_reported(prof, recording, cache):
@@ -422,7 +439,7 @@ def test_a_signal_ends_the_download_alone(answer, prof, recording, cache, hostil
     assert process.returncode == 0, said
     assert "stopped downloading the debug information of" in said
     assert_whole_without_names(Stacks.read(prof.folder / "out.folded"))
-    assert not list(cache.rglob("debuginfo.*")), "a part of a file stayed"
+    assert not list(cache.rglob("debuginfo*")), "a part of a file stayed, or a note that no server has it"
 
 
 def test_no_server_is_asked_without_being_named(prof, recording, cache, hostile):
