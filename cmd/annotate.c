@@ -191,8 +191,9 @@ static void everything_deinit(struct annotation *annotation)
 static int annotate(const struct annotate_options *options, const char *path)
 {
 	CLEANUP(input_deinit) struct input input = {0};
+	struct source_downloads downloads = {.symbols = &options->input.symbols};
 	CLEANUP(everything_deinit)
-	struct annotation annotation = {.options = options, .path = path};
+	struct annotation annotation = {.options = options, .path = path, .downloads = &downloads};
 	struct error *err = input_read(path, &options->input, &input);
 
 	if (!err) {

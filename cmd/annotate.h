@@ -8,6 +8,7 @@
 #include "cmd/module_code.h"
 #include "cmd/names_option.h"
 #include "cmd/selection.h"
+#include "cmd/source_download.h"
 #include "cmd/ui/table.h"
 #include "report/function_sums.h"
 
@@ -45,6 +46,7 @@ struct annotation {
 	struct module_code *code;      /* NULL: not listed yet */
 	struct annotated_code *pieces; /* the code of the function; if instructions are shown */
 	size_t piece_count;
+	struct source_downloads *downloads; /* NULL: sources of this machine alone */
 };
 
 /*

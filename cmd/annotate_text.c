@@ -165,16 +165,51 @@ static void put_numbers(const struct table_writer *writer, const struct line_sum
 		put_line(writer, &lines[i], lines[i].line, lines[i].line ? "" : "(line unknown)");
 }
 
+static struct error *download_source(const struct annotation *annotation, const char *path,
+				     struct source_text *text)
+{
+	const struct profile *profile = annotation->profile;
+	uint32_t module = annotation->view.labels.items[annotation->label].module;
+	int fd = -1;
+
+	if (annotation->downloads && module < profile_module_count(profile))
+		fd = source_download(
+			annotation->downloads,
+			profile_string(profile, profile_get_module(profile, module)->build_id),
+			path);
+	return fd < 0 ? error_new("no server has it") : source_text_read_download(fd, path, text);
+}
+
+/* The error says why it is not on this machine. */
+static struct error *read_source(const struct annotation *annotation,
+				 const struct source_users *users, string_id file,
+				 struct source_text *text)
+{
+	const char *path = profile_string(annotation->profile, file);
+	struct error *err, *err_download;
+
+	if (!*path)
+		return error_new("its source is unknown");
+	err = source_text_read(path, annotation->options->source_dir, source_users_get(users, file),
+			       text);
+	if (!err)
+		return NULL;
+	err_download = download_source(annotation, path, text);
+	if (err_download) {
+		error_free(err_download);
+		return err;
+	}
+	error_free(err);
+	return NULL;
+}
+
 static void put_file(const struct annotation *annotation, const struct table_writer *writer,
 		     const struct source_users *users, const struct line_sum *lines, uint32_t count)
 {
-	const char *path = profile_string(annotation->profile, lines[0].file);
 	uint64_t recorded_ns = profile_get_info(annotation->profile)->start_unix_ns;
 	CLEANUP(source_text_deinit) struct source_text text = {0};
 	CLEANUP(error_cleanup)
-	struct error *err = *path ? source_text_read(path, annotation->options->source_dir,
-						     source_users_get(users, lines[0].file), &text)
-				  : error_new("its source is unknown");
+	struct error *err = read_source(annotation, users, lines[0].file, &text);
 	CLEANUP(free_ptr)
 	char *title = xasprintf("%s%s", err ? error_text(err) : text.path,
 				!err && recorded_ns && text.changed_unix_ns > recorded_ns

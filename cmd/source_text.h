@@ -11,9 +11,9 @@
 #include <sys/types.h>
 
 struct source_text {
-	char *path; /* where it was found */
-	uint64_t changed_unix_ns;
-	char **lines; /* without their ends; long ones are cut */
+	char *path;		  /* where it was found */
+	uint64_t changed_unix_ns; /* 0: unknown */
+	char **lines;		  /* without their ends; long ones are cut */
 	uint32_t count;
 	struct arena arena; /* of lines */
 };
@@ -29,6 +29,9 @@ struct source_text {
  */
 MUST_CHECK struct error *source_text_read(const char *path, const char *directory, uid_t user,
 					  struct source_text *ret);
+/* Reads a source file that was downloaded; takes fd. path: as the profile has it. */
+MUST_CHECK struct error *source_text_read_download(int fd, const char *path,
+						   struct source_text *ret);
 /* A zeroed one has nothing to free. */
 void source_text_deinit(struct source_text *text);
 

@@ -3,9 +3,10 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 
+#include <dirent.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -47,15 +48,28 @@ int cache_open(void)
 	return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
-void cache_forget_miss(int cache, const struct build_id *id)
+static bool is_miss(int directory, const char *name)
 {
-	char hex[BUILD_ID_HEX_BYTES];
-	CLEANUP(free_ptr) char *path = NULL;
 	struct stat st;
 
+	return fstatat(directory, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode) &&
+	       st.st_size == 0;
+}
+
+void cache_forget_misses(int cache, const struct build_id *id)
+{
+	char hex[BUILD_ID_HEX_BYTES];
+	struct dirent *entry;
+	DIR *directory;
+	int fd;
+
 	build_id_hex(id, hex);
-	path = xasprintf("%s/debuginfo", hex);
-	if (fstatat(cache, path, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode) &&
-	    st.st_size == 0)
-		unlinkat(cache, path, 0);
+	fd = openat(cache, hex, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	directory = fd >= 0 ? fdopendir(fd) : NULL;
+	if (!directory)
+		return;
+	while ((entry = readdir(directory)))
+		if (is_miss(fd, entry->d_name))
+			unlinkat(fd, entry->d_name, 0);
+	closedir(directory);
 }

@@ -15,9 +15,9 @@
  */
 int cache_open(void);
 /*
- * libdebuginfod remembers for some minutes which debug files no server has, as empty files, and
- * version 0.188 takes a download that was stopped for one of those: forgets it.
+ * libdebuginfod remembers for some minutes which files no server has, as empty files, and version
+ * 0.188 takes a download that was stopped for one of those: forgets those of this build-id.
  */
-void cache_forget_miss(int cache, const struct build_id *id);
+void cache_forget_misses(int cache, const struct build_id *id);
 
 #endif

@@ -132,7 +132,7 @@ static int find(struct client *client, const struct build_id *id, const char *so
 	else
 		fd = library->find_debuginfo(client->handle, id->bytes, (int)id->len, path);
 	if (fd < 0 && client->is_stopped)
-		cache_forget_miss(client->cache, id);
+		cache_forget_misses(client->cache, id);
 	return fd < 0 && client->is_too_large ? -EFBIG : fd;
 }
 

@@ -47,6 +47,11 @@ bool debug_fetcher_has_servers(const struct symbol_options *symbols)
 	return urls && strcmp(urls, "no") != 0 && !is_blank(urls);
 }
 
+uint64_t debug_fetcher_limit_ns(const struct symbol_options *symbols)
+{
+	return symbols->debuginfod_ns ? symbols->debuginfod_ns : DEFAULT_LIMIT_NS;
+}
+
 struct debug_fetcher *debug_fetcher_new(const struct debug_fetcher_options *options)
 {
 	struct debug_fetcher *fetcher;
@@ -174,13 +179,13 @@ static void fetch(void *user, struct fetch_wish *wishes, size_t count)
 	const struct debug_fetcher_options *options = &fetcher->options;
 	struct batch batch = {.fetcher = fetcher, .wishes = wishes};
 	CLEANUP(free_ptr) struct download *downloads = xcalloc(count, sizeof(*downloads));
-	uint64_t begun_ns = clock_now_ns(), limit_ns = options->symbols.debuginfod_ns;
+	uint64_t begun_ns = clock_now_ns();
 	enum downloads_end end;
 
 	if (fetcher->lacks_library || fetcher->cancelled.first)
 		return;
 	if (!fetcher->until_ns)
-		fetcher->until_ns = begun_ns + (limit_ns ? limit_ns : DEFAULT_LIMIT_NS);
+		fetcher->until_ns = begun_ns + debug_fetcher_limit_ns(&options->symbols);
 	for (size_t i = 0; i < count; i++)
 		downloads[i].build_id = wishes[i].build_id;
 	set_at_work(fetcher, true);
@@ -231,7 +236,7 @@ static char *names_of(const struct missing *missing)
 
 static void report_missing(const struct debug_fetcher *fetcher, const struct listener *listener)
 {
-	uint64_t limit_ns = fetcher->options.symbols.debuginfod_ns;
+	uint64_t limit_ns = debug_fetcher_limit_ns(&fetcher->options.symbols);
 
 	if (fetcher->late.first) {
 		CLEANUP(free_ptr) char *names = names_of(&fetcher->late);
@@ -239,7 +244,7 @@ static void report_missing(const struct debug_fetcher *fetcher, const struct lis
 		listener_problem(listener,
 				 "the debuginfod servers did not send the debug information of %s "
 				 "within %s: went on without it (--debuginfod-time)",
-				 names, humanize_time(limit_ns ? limit_ns : DEFAULT_LIMIT_NS).text);
+				 names, humanize_time(limit_ns).text);
 	}
 	if (fetcher->cancelled.first) {
 		CLEANUP(free_ptr) char *names = names_of(&fetcher->cancelled);

@@ -23,6 +23,8 @@ struct debug_fetcher;
 
 /* Whether an option or the environment names servers. */
 bool debug_fetcher_has_servers(const struct symbol_options *symbols);
+/* How long all downloads may take. */
+uint64_t debug_fetcher_limit_ns(const struct symbol_options *symbols);
 
 /* NULL if no server is to be asked. */
 struct debug_fetcher *debug_fetcher_new(const struct debug_fetcher_options *options);

@@ -9,6 +9,7 @@ import subprocess
 import threading
 import time
 import urllib.error
+import urllib.parse
 import urllib.request
 from pathlib import Path
 
@@ -353,6 +354,24 @@ def promise_10_gb(handler, outer):
         handler.wfile.write(bytes(1 << 20))
 
 
+class SendsSources:
+    """Answers with the debug file of a program, and to what asks for a source with `source(handler, outer)`."""
+
+    def __init__(self, program, source):
+        self.program, self.source = program, source
+
+    def __call__(self, handler, outer):
+        path = urllib.parse.unquote(handler.path)
+        if path == f"/buildid/{self.program.build_id}/debuginfo":
+            debug = self.program.debug.read_bytes()
+            head(handler, len(debug))
+            handler.wfile.write(debug)
+        elif path == f"/buildid/{self.program.build_id}/source/build/gone/{self.program.source.name}":
+            self.source(handler, outer)
+        else:
+            not_found(handler, outer)
+
+
 def stream(handler, outer):
     """Says no length."""
     handler.send_response(200)
@@ -447,6 +466,49 @@ def test_no_server_is_asked_without_being_named(prof, recording, cache, hostile)
     convert(prof, recording, cache, None)
     convert(prof, recording, cache, server.url, "--debuginfod", "no")
     assert not server.asked
+
+
+@pytest.fixture(scope="module")
+def moved(tmp_path_factory):
+    """A stripped program whose source is not where its debug information says, and its perf.data."""
+    folder = tmp_path_factory.mktemp("moved")
+    program = Stripped(folder, "moved", f"-fdebug-prefix-map={folder}=/build/gone")
+    result = Prof(folder)("record", "-q", "-F", "499", "-o", folder / "perf.data", program.program)
+    assert result.returncode == 0, result.stderr
+    return program
+
+
+def annotate(prof, program, server, cache, *words):
+    begun = time.monotonic()
+    result = prof("annotate", program.program.with_name("perf.data"), "deep::Worker::churn", *words,
+                  env=environment(cache, server.url))
+    assert result.returncode == 0, result.stderr
+    assert time.monotonic() - begun < 10
+    return result
+
+
+def test_annotate_downloads_sources(prof, moved, cache, hostile):
+    server = hostile(SendsSources(moved, lambda handler, _: (head(handler, len(PROGRAM)),
+                                                             handler.wfile.write(PROGRAM.encode()))))
+    for _ in range(2):
+        shown = annotate(prof, moved, server, cache).stdout
+        assert f"/build/gone/{moved.source.name} (from debuginfod)" in shown
+        assert "state = inlined_step(state);" in shown
+    assert len([path for path in server.asked if "source" in path]) == 1
+
+
+@pytest.mark.parametrize("answer", [hang, trickle, not_found, promise_10_gb, promise_more, send_other, fail],
+                         ids=lambda answer: answer.__name__)
+def test_a_hostile_source_costs_the_source_alone(answer, prof, moved, cache, hostile):
+    server = hostile(SendsSources(moved, answer))
+    result = annotate(prof, moved, server, cache, "--debuginfod-time", "2")
+    assert f"the source file /build/gone/{moved.source.name} was not found" in result.stdout
+    assert [line for line in result.stdout.splitlines() if line.split()[-1:] == ["15"]], result.stdout
+    if answer == hang:
+        assert "did not send /build/gone/moved.cc within 2" in result.stderr
+        assert not list(cache.rglob("source*")), "the next run would not ask again"
+    if answer == promise_10_gb:
+        assert "/build/gone/moved.cc could not be downloaded: File too large" in result.stderr
 
 
 def test_what_is_complete_is_not_asked_for(prof, recording, stripped, cache, hostile):
