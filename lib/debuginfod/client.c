@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <sys/resource.h>
 
 /* libdebuginfod calls for each piece that comes. */
 #define PROGRESS_NS (50 * NS_PER_MS)
@@ -19,6 +20,7 @@ struct client {
 	debuginfod_client *handle;
 	struct channel *channel;
 	int cache;
+	uint64_t max_bytes; /* of a file */
 	uint64_t said_ns;
 	bool is_too_large, is_stopped; /* the present download */
 };
@@ -87,7 +89,8 @@ static int on_progress(debuginfod_client *handle, long so_far, long total)
 	const uint64_t message[] = {is_bytes ? (uint64_t)so_far : 0,
 				    total > 0 ? (uint64_t)total : 0};
 
-	client->is_too_large = total > 0 && (uint64_t)total > DOWNLOAD_BYTES_MAX;
+	client->is_too_large = (total > 0 && (uint64_t)total > client->max_bytes) ||
+			       (so_far > 0 && (uint64_t)so_far > client->max_bytes);
 	client->is_stopped = client->is_too_large || is_over(client);
 	if (client->is_stopped)
 		return 1;
@@ -153,9 +156,20 @@ static bool serve(struct client *client, const struct channel_message *message)
 	return send_done(client, fd, fd < 0 ? NULL : path);
 }
 
+/* What may be written, less what libdebuginfod writes between two calls. */
+static uint64_t max_file_bytes(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_FSIZE, &limit) < 0 ||
+	    limit.rlim_cur > DOWNLOAD_BYTES_MAX + CLIENT_MARGIN_BYTES)
+		return DOWNLOAD_BYTES_MAX;
+	return limit.rlim_cur > CLIENT_MARGIN_BYTES ? limit.rlim_cur - CLIENT_MARGIN_BYTES : 0;
+}
+
 void client_serve(struct channel *channel, int cache)
 {
-	struct client client = {.channel = channel, .cache = cache};
+	struct client client = {.channel = channel, .cache = cache, .max_bytes = max_file_bytes()};
 	struct channel_message message;
 
 	if (debuginfod_library_load(&client.library))

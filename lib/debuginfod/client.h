@@ -20,6 +20,12 @@ enum {
 	CLIENT_NO_LIBRARY, /* nothing */
 };
 
+/*
+ * A download ends when its file has DOWNLOAD_BYTES_MAX bytes, or this much less than RLIMIT_FSIZE:
+ * libdebuginfod takes a write that fails for a fault of the network, and downloads again.
+ */
+enum { CLIENT_MARGIN_BYTES = 4 << 20 };
+
 /* Room for a GET. */
 enum { CLIENT_GET_BYTES_MAX = 1 + BUILD_ID_MAX + PATH_MAX };
 

@@ -75,8 +75,8 @@ static struct error *set_files(unsigned channel)
 static struct error *set_limits(const struct confinement_memory *present)
 {
 	uint64_t data = present->data_bytes + MEMORY_BYTES;
-	struct error *err = privileges_limit(RLIMIT_FSIZE, "RLIMIT_FSIZE", DOWNLOAD_BYTES_MAX,
-					     DOWNLOAD_BYTES_MAX);
+	uint64_t file = DOWNLOAD_BYTES_MAX + CLIENT_MARGIN_BYTES;
+	struct error *err = privileges_limit(RLIMIT_FSIZE, "RLIMIT_FSIZE", file, file);
 
 	if (!err)
 		err = privileges_limit(RLIMIT_DATA, "RLIMIT_DATA", data, data);
