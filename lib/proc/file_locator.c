@@ -549,6 +549,17 @@ uid_t file_locator_user(const struct file_locator *locator, pid_t pid)
 	return locator->proc ? process_user(locator->proc, pid) : FOREIGN_USER_UNKNOWN;
 }
 
+pid_t file_locator_own_pid(const struct file_locator *locator, pid_t pid)
+{
+	return locator->proc ? process_own_pid(locator->proc, pid) : pid;
+}
+
+int file_locator_open_jit_map_below(const struct file_locator *locator, int root, pid_t own_pid,
+				    uid_t user)
+{
+	return jit_map_open_below(locator->caller, root, own_pid, user);
+}
+
 int file_locator_open_jit_map(const struct file_locator *locator, const char *proc, pid_t pid,
 			      uid_t last_user)
 {
@@ -576,7 +587,9 @@ struct jitdump *file_locator_open_jitdump(const struct file_locator *locator, pi
 		.is_complete = !locator->proc,
 		.has_other_time = has_other_time,
 	};
-	int fd = locator->proc ? jit_dump_open(locator->caller, locator->proc, pid, path)
+	CLEANUP(free_ptr)
+	char *name = locator->proc ? process_root_name(locator->proc, pid, path) : NULL;
+	int fd = locator->proc ? jit_dump_open(locator->caller, locator->proc, pid, name)
 			       : open_recorded(locator, path);
 
 	return fd < 0 ? NULL : jitdump_new(fd, &options);

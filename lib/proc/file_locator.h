@@ -94,6 +94,11 @@ int file_locator_keep_root(struct file_locator *locator, pid_t pid);
 char *file_locator_root_name(const struct file_locator *locator, pid_t pid, const char *path);
 /* The user of a process that exists; FOREIGN_USER_UNKNOWN for a recording. */
 uid_t file_locator_user(const struct file_locator *locator, pid_t pid);
+/* As process_own_pid(); pid for a recording. */
+pid_t file_locator_own_pid(const struct file_locator *locator, pid_t pid);
+/* As jit_map_open_below(). */
+int file_locator_open_jit_map_below(const struct file_locator *locator, int root, pid_t own_pid,
+				    uid_t user);
 /* As jit_map_open(). */
 int file_locator_open_jit_map(const struct file_locator *locator, const char *proc, pid_t pid,
 			      uid_t last_user);

@@ -39,6 +39,14 @@ uid_t process_user(const char *proc, pid_t pid)
 	return process.user;
 }
 
+pid_t process_own_pid(const char *proc, pid_t pid)
+{
+	struct process process;
+
+	read_process(proc, pid, &process);
+	return process.pid;
+}
+
 int jit_map_open(struct timed_caller *caller, const char *proc, pid_t pid, uid_t last_user)
 {
 	struct process process;
@@ -57,6 +65,19 @@ int jit_map_open(struct timed_caller *caller, const char *proc, pid_t pid, uid_t
 	};
 
 	return timed_open(caller, names, ARRAY_SIZE(names), 0, NULL);
+}
+
+int jit_map_open_below(struct timed_caller *caller, int root, pid_t own_pid, uid_t user)
+{
+	CLEANUP(free_ptr) char *base = xasprintf("/proc/self/fd/%d", root);
+	CLEANUP(free_ptr) char *path = xasprintf("/tmp/perf-%d.map", own_pid);
+	const struct foreign_name name = {.root = base,
+					  .path = path,
+					  .user = user,
+					  .must_be_owned = true,
+					  .must_not_be_link = true};
+
+	return timed_open(caller, &name, 1, 0, NULL);
 }
 
 int jit_dump_open(struct timed_caller *caller, const char *proc, pid_t pid, const char *path)

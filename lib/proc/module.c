@@ -37,6 +37,7 @@ struct entry {
 	bool is_used;		   /* it has samples */
 	int root;		   /* of processes with samples in it; -1: prof's own */
 	uid_t user;		   /* of MODULE_JIT: as in jit_map_open() */
+	pid_t own_pid;		   /* the same */
 	struct perf_map *perf_map; /* of the first MODULE_JIT of a process; NULL: not open */
 	uint64_t map_looked_ns;	   /* when it was looked for last */
 	uint32_t generation;	   /* of MODULE_JIT */
@@ -173,7 +174,13 @@ struct debug_files modules_debug_files(const struct modules *modules, module_id 
 int modules_open_jit_map(const struct modules *modules, module_id id, const char *proc)
 {
 	const struct entry *entry = modules->entries[id];
+	int fd = -1;
 
+	if (entry->root >= 0)
+		fd = file_locator_open_jit_map_below(modules->locator, entry->root, entry->own_pid,
+						     entry->user);
+	if (fd >= 0)
+		return fd;
 	return file_locator_open_jit_map(modules->locator, proc, entry->module.pid, entry->user);
 }
 
@@ -279,6 +286,7 @@ static module_id generation_of(struct modules *modules, pid_t pid, uint32_t gene
 		modules->entries[*id]->module.pid = pid;
 		modules->entries[*id]->generation = generation;
 		modules->entries[*id]->user = file_locator_user(modules->locator, pid);
+		modules->entries[*id]->own_pid = file_locator_own_pid(modules->locator, pid);
 	}
 	return *id;
 }

@@ -307,13 +307,31 @@ def test_code_that_a_program_lists_in_its_container_is_named(image, contained, r
     assert_named(recorded(contained(way, inside, user), user))
 
 
+@pytest.mark.parametrize("way", [ROOTS["namespaces"], ROOTS["overlay"]], ids=["namespaces", "overlay"])
+def test_code_that_a_program_has_listed_is_named_when_its_container_has_ended(image, contained, recorded, way):
+    inside = image()
+    compiled(inside.program, COMPILED, "-static")
+    pid = contained(way, inside)
+    with subprocess.Popen(["sh", "-c", f"sleep 0.5; kill -9 {pid}"]):
+        assert_named(recorded(pid, seconds="20"))
+
+
+def test_code_of_node_in_a_container_is_named_by_its_jitdump(image, client, contained, recorded):
+    """The dump is in node's working directory, with node's own process id in its name."""
+    inside = image()
+    (inside.folder / "hot.js").write_text("function busy_part(n) { let sum = 0; for (let i = 0; i < n; i++) sum += i % 7; return sum; }\n"
+                                          "process.title = process.argv[2]; console.log('ready'); for (;;) busy_part(1000000);\n")
+    way = f"""exec unshare --mount --pid --fork --kill-child sh -c 'mount -t tmpfs none "$0/tmp" && cd "$0/tmp" &&
+exec "$1" --perf-prof ../hot.js "$2"' "$0" {client("node")} {inside.name}"""
+    assert_named(recorded(contained(way, inside)))
+
+
 def test_a_container_that_ends_while_it_is_recorded_is_named(image, cpp, contained, recorded):
     """Its root has vanished from /proc by then, with its mounts."""
     inside = image().add(cpp).split("link")
     pid = contained(ROOTS["overlay"], inside)
-    ending = subprocess.Popen(["sh", "-c", f"sleep 0.5; kill -9 {pid}"])
-    assert_named(recorded(pid, seconds="20"))
-    ending.wait()
+    with subprocess.Popen(["sh", "-c", f"sleep 0.5; kill -9 {pid}"]):
+        assert_named(recorded(pid, seconds="20"))
 
 
 # --- Hostile containers ---------------------------------------------------------------------------

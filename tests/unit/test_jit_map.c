@@ -3,6 +3,8 @@
 #include "folder.h"
 #include "lacking.h"
 
+#include <fcntl.h>
+
 static const uid_t somebody = 54321;
 
 /* What the map of process 34, which is 12 in its own namespace, says; "" if it is not opened. */
@@ -71,6 +73,21 @@ static void the_map_is_found_by_the_process_own_pid_and_root(void **state)
 	assert_string_equal(map_of(FOREIGN_USER_UNKNOWN), "1000 10 inside\n");
 }
 
+static void the_map_of_an_ended_process_is_found_below_its_root(void **state)
+{
+	CLEANUP(timed_caller_cleanup) struct timed_caller *caller = timed_caller_new();
+	CLEANUP(free_ptr) char *path = path_of("34/root");
+	CLEANUP(close_fd) int root = -1, fd = -1;
+
+	(void)state;
+	write_text("34/root/tmp/perf-12.map", "1000 10 inside\n");
+	root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	assert_true(root >= 0);
+	fd = jit_map_open_below(caller, root, 12, geteuid());
+	assert_true(fd >= 0);
+	assert_int_equal(jit_map_open_below(caller, root, 34, geteuid()), -1);
+}
+
 static void a_pipe_in_the_maps_place_is_not_opened(void **state)
 {
 	(void)state;
@@ -136,6 +153,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(the_map_is_found_by_the_process_own_pid_and_root),
+		TEST(the_map_of_an_ended_process_is_found_below_its_root),
 		TEST(a_pipe_in_the_maps_place_is_not_opened),
 		TEST(a_link_in_the_maps_place_is_not_followed),
 		TEST(a_folder_on_the_way_does_not_lead_out_of_the_process_root),
