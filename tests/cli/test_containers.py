@@ -90,6 +90,15 @@ int main(void)
 }
 """
 
+HOT = """
+function busy_part(n) { let sum = 0; for (let i = 0; i < n; i++) sum += i % 7; return sum; }
+process.title = process.argv[2];
+for (let i = 0; i < 300; i++) busy_part(1000000);
+for (let i = 0; i < 300; i++) new Function("n", `let sum = ${i}; for (let k = 0; k < n; k++) sum += k; return sum;`)(20000);
+console.log("ready");
+for (;;) busy_part(1000000);
+"""
+
 # How a container begins. "$0" is the directory of its image, "$@" the command; `image` is used up.
 ROOTS = {
     "chroot": 'exec chroot "$0" "$@"',
@@ -317,10 +326,10 @@ def test_code_that_a_program_has_listed_is_named_when_its_container_has_ended(im
 
 
 def test_code_of_node_in_a_container_is_named_by_its_jitdump(image, client, contained, recorded):
-    """The dump is in node's working directory, with node's own process id in its name."""
+    """The dump is in node's working directory, with node's own process id in its name. Node writes it in blocks: what it
+    compiles later makes room for what it has compiled before."""
     inside = image()
-    (inside.folder / "hot.js").write_text("function busy_part(n) { let sum = 0; for (let i = 0; i < n; i++) sum += i % 7; return sum; }\n"
-                                          "process.title = process.argv[2]; console.log('ready'); for (;;) busy_part(1000000);\n")
+    (inside.folder / "hot.js").write_text(HOT)
     way = f"""exec unshare --mount --pid --fork --kill-child sh -c 'mount -t tmpfs none "$0/tmp" && cd "$0/tmp" &&
 exec "$1" --perf-prof ../hot.js "$2"' "$0" {client("node")} {inside.name}"""
     assert_named(recorded(contained(way, inside)))
