@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <limits.h>
 #include <linux/openat2.h>
 #include <poll.h>
 #include <signal.h>
@@ -365,6 +366,9 @@ __attribute__((noreturn)) static void run_child(pid_t parent, const struct java_
 		.group = (gid_t)-1,
 	};
 
+	/* What reads prof's output must not wait for a child that hangs. Before Linux 5.9 it does.
+	 */
+	syscall(SYS_close_range, 0, UINT_MAX, 0);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(JAVA_FAILED);
