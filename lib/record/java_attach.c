@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <limits.h>
+#include <linux/capability.h>
 #include <linux/openat2.h>
 #include <poll.h>
 #include <signal.h>
@@ -53,6 +54,7 @@ struct machine {
 	gid_t group;
 	pid_t own_pid; /* in its own namespace */
 	bool catches_quit;
+	bool is_stopped; /* by SIGSTOP or a debugger */
 };
 
 /* --- What the process is ---------------------------------------------------------------------- */
@@ -69,6 +71,7 @@ static void take_status_line(struct machine *machine, const char *line)
 	const char *last = strrchr(line, '\t');
 	unsigned long long caught;
 	unsigned id;
+	char run_state;
 
 	if (sscanf(line, "Uid:\t%*u\t%u", &id) == 1)
 		machine->user = id;
@@ -78,6 +81,8 @@ static void take_status_line(struct machine *machine, const char *line)
 		machine->own_pid = (pid_t)strtol(last, NULL, 10);
 	if (sscanf(line, "SigCgt:\t%llx", &caught) == 1)
 		machine->catches_quit = caught >> (SIGQUIT - 1) & 1;
+	if (sscanf(line, "State:\t%c", &run_state) == 1)
+		machine->is_stopped = run_state == 'T' || run_state == 't';
 }
 
 static bool read_status(struct machine *machine)
@@ -138,31 +143,51 @@ static bool is_disabled(const struct machine *machine)
 	return is;
 }
 
-/* Up to now: a process may execute another program. */
+/* Up to now: a process may execute another program, or become another user's. */
 static enum java_answer check_handler(struct machine *machine)
 {
 	machine->catches_quit = false;
 	if (is_disabled(machine))
 		return JAVA_DISABLED;
-	if (!has_dispatcher(machine) || !read_status(machine) || !machine->catches_quit)
+	if (!has_dispatcher(machine) || !read_status(machine) || !machine->catches_quit ||
+	    machine->user != geteuid())
 		return JAVA_UNHANDLED;
-	return JAVA_ANSWERED;
+	return machine->is_stopped ? JAVA_STOPPED : JAVA_ANSWERED;
 }
 
 /* --- Rights ----------------------------------------------------------------------------------- */
 
+/* Also of root, and of a user whose prof has capabilities. */
+static bool drop_capabilities(void)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {0};
+
+	return syscall(SYS_capset, &header, none) == 0;
+}
+
 /* Takes the rights of the machine's user, for good. */
 static enum java_answer become(const struct machine *machine)
 {
-	if (geteuid() != 0)
-		return geteuid() == machine->user ? JAVA_ANSWERED : JAVA_FOREIGN;
-	if (machine->user == 0 && machine->group == 0)
-		return JAVA_ANSWERED;
-	if (setgroups(0, NULL) < 0 ||
-	    setresgid(machine->group, machine->group, machine->group) < 0 ||
-	    setresuid(machine->user, machine->user, machine->user) < 0)
+	uid_t user = machine->user;
+	gid_t group = machine->group;
+	bool is_other = user != 0 || group != 0;
+
+	if (geteuid() != 0 && geteuid() != user)
+		return JAVA_FOREIGN;
+	if (geteuid() == 0 && is_other &&
+	    (setgroups(0, NULL) < 0 || setresgid(group, group, group) < 0 ||
+	     setresuid(user, user, user) < 0))
 		return JAVA_FAILED;
-	return JAVA_ANSWERED;
+	return drop_capabilities() ? JAVA_ANSWERED : JAVA_FAILED;
+}
+
+/* The kernel forgets this when a process becomes another user's. */
+static void end_with(pid_t parent)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(JAVA_FAILED);
 }
 
 /* --- Files below the machine's root ----------------------------------------------------------- */
@@ -178,7 +203,18 @@ static int open_below(int directory, const char *name, int flags, mode_t mode)
 	return (int)syscall(SYS_openat2, directory, name, &how, sizeof(how));
 }
 
-/* The root is opened before rights are given up. */
+static bool is_running(const struct machine *machine)
+{
+	struct pollfd end = {.fd = machine->pidfd, .events = POLLIN};
+
+	return poll(&end, 1, 0) == 0;
+}
+
+/*
+ * The root is opened before rights are given up, and before the user is read: a process can leave
+ * the rights of root and then make itself a root, but not the other way round. That it still runs
+ * says that all three are of one process.
+ */
 static enum java_answer open_machine(struct machine *machine)
 {
 	CLEANUP(free_ptr) char *root = xasprintf("/proc/%d/root", (int)machine->pid);
@@ -187,9 +223,9 @@ static enum java_answer open_machine(struct machine *machine)
 	machine->pidfd = (int)syscall(SYS_pidfd_open, machine->pid, 0);
 	if (machine->pidfd < 0)
 		return errno == ESRCH ? JAVA_ENDED : JAVA_FAILED;
-	if (!read_status(machine))
-		return JAVA_ENDED;
 	machine->root = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (!read_status(machine) || !is_running(machine))
+		return JAVA_ENDED;
 	if (machine->root < 0 && geteuid() != machine->user)
 		return JAVA_FOREIGN;
 	answer = become(machine);
@@ -204,15 +240,18 @@ static void own_name(const struct machine *machine, const char *prefix, char *in
 	snprintf(into, room, "%s%d", prefix, (int)machine->own_pid);
 }
 
-/* True if it was made, and is to be removed. */
-static bool make_trigger(const struct machine *machine)
+/* False if there is no file that the machine believes, one of its user. is_made: remove it. */
+static bool make_trigger(const struct machine *machine, bool *is_made)
 {
 	char name[64];
 	CLEANUP(close_fd) int fd = -1;
+	struct stat st;
 
 	own_name(machine, ".attach_pid", name, sizeof(name));
 	fd = open_below(machine->tmp, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
-	return fd >= 0;
+	*is_made = fd >= 0;
+	return *is_made || (fstatat(machine->tmp, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+			    S_ISREG(st.st_mode) && st.st_uid == machine->user);
 }
 
 static void remove_trigger(const struct machine *machine)
@@ -305,10 +344,9 @@ static enum java_answer talk(const struct machine *machine, int fd)
 static int await_socket(const struct machine *machine)
 {
 	const struct timespec pause = {.tv_nsec = POLL_NS};
-	struct pollfd end = {.fd = machine->pidfd, .events = POLLIN};
 	int fd = -1;
 
-	while (fd < 0 && !is_over(machine) && poll(&end, 1, 0) == 0) {
+	while (fd < 0 && !is_over(machine) && is_running(machine)) {
 		nanosleep(&pause, NULL);
 		fd = connect_socket(machine);
 	}
@@ -324,7 +362,10 @@ static int trigger(struct machine *machine, enum java_answer *answer)
 	*answer = check_handler(machine);
 	if (*answer != JAVA_ANSWERED)
 		return -1;
-	is_made = make_trigger(machine);
+	if (!make_trigger(machine, &is_made)) {
+		*answer = JAVA_FAILED;
+		return -1;
+	}
 	if (syscall(SYS_pidfd_send_signal, machine->pidfd, SIGQUIT, NULL, 0) == 0)
 		fd = await_socket(machine);
 	if (is_made)
@@ -333,7 +374,7 @@ static int trigger(struct machine *machine, enum java_answer *answer)
 	return fd;
 }
 
-static enum java_answer ask(struct machine *machine, struct elf_file *libjvm)
+static enum java_answer ask(struct machine *machine, pid_t parent, struct elf_file *libjvm)
 {
 	CLEANUP(close_fd) int fd = -1;
 	struct vm_symbols symbols;
@@ -341,6 +382,7 @@ static enum java_answer ask(struct machine *machine, struct elf_file *libjvm)
 
 	if (answer != JAVA_ANSWERED)
 		return answer;
+	end_with(parent);
 	if (!vm_symbols_find(libjvm, &symbols))
 		return JAVA_NO_JVM;
 	fd = connect_socket(machine);
@@ -352,6 +394,20 @@ static enum java_answer ask(struct machine *machine, struct elf_file *libjvm)
 }
 
 /* --- The parent's side ------------------------------------------------------------------------ */
+
+/*
+ * What reads prof's output must not wait for a child that hangs, and no rights of prof's stay open.
+ * Linux before 5.9 closes the standard streams only.
+ */
+static void leave_files(void)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (null < 0 || dup2(null, fd) < 0)
+			close(fd);
+	syscall(SYS_close_range, STDERR_FILENO + 1, UINT_MAX, 0);
+}
 
 __attribute__((noreturn)) static void run_child(pid_t parent, const struct java_attach *attach,
 						struct elf_file *libjvm)
@@ -366,13 +422,9 @@ __attribute__((noreturn)) static void run_child(pid_t parent, const struct java_
 		.group = (gid_t)-1,
 	};
 
-	/* What reads prof's output must not wait for a child that hangs. Before Linux 5.9 it does.
-	 */
-	syscall(SYS_close_range, 0, UINT_MAX, 0);
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent)
-		_exit(JAVA_FAILED);
-	_exit((int)ask(&machine, libjvm));
+	leave_files();
+	end_with(parent);
+	_exit((int)ask(&machine, parent, libjvm));
 }
 
 struct java_attach java_attach_start(pid_t pid, struct elf_file *libjvm, uint64_t deadline_ns)
@@ -387,30 +439,33 @@ struct java_attach java_attach_start(pid_t pid, struct elf_file *libjvm, uint64_
 	return attach;
 }
 
-static bool has_ended(pid_t child, int *status)
+static bool await_end(pid_t child, uint64_t until_ns, int *status)
 {
-	return waitpid(child, status, WNOHANG) == child;
+	const struct timespec pause = {.tv_nsec = POLL_NS};
+	pid_t ended = waitpid(child, status, WNOHANG);
+
+	while (ended == 0 && clock_now_ns() < until_ns) {
+		nanosleep(&pause, NULL);
+		ended = waitpid(child, status, WNOHANG);
+	}
+	return ended == child;
 }
 
 /* A child that hangs in the kernel ends when it can; init waits for it. */
 enum java_answer java_attach_wait(struct java_attach *attach)
 {
-	const struct timespec pause = {.tv_nsec = POLL_NS};
+	pid_t child = attach->child;
 	int status = 0;
-	bool ended = false;
+	bool ended = child && await_end(child, attach->deadline_ns, &status);
 
-	if (!attach->child)
-		return JAVA_FAILED;
-	while (!ended && clock_now_ns() < attach->deadline_ns) {
-		ended = has_ended(attach->child, &status);
-		if (!ended)
-			nanosleep(&pause, NULL);
-	}
-	if (!ended)
-		kill(attach->child, SIGKILL);
 	attach->child = 0;
-	if (!ended)
+	if (!child)
+		return JAVA_FAILED;
+	if (!ended) {
+		kill(child, SIGKILL);
+		await_end(child, attach->deadline_ns + MARGIN_NS, &status);
 		return JAVA_SILENT;
+	}
 	return WIFEXITED(status) && WEXITSTATUS(status) <= JAVA_FAILED
 		       ? (enum java_answer)WEXITSTATUS(status)
 		       : JAVA_FAILED;
@@ -425,9 +480,10 @@ const char *java_answer_reason(enum java_answer answer)
 		[JAVA_NO_JVM] = "is not a HotSpot virtual machine",
 		[JAVA_UNHANDLED] = "does not handle SIGQUIT as a virtual machine does",
 		[JAVA_DISABLED] = "was started with -XX:+DisableAttachMechanism",
+		[JAVA_STOPPED] = "is stopped",
 		[JAVA_SILENT] = "does not answer",
 		[JAVA_REFUSED] = "cannot list its code: JDK 17 and later can",
-		[JAVA_FAILED] = "cannot be asked: that needs Linux 5.6, and /tmp in its root",
+		[JAVA_FAILED] = "cannot be asked: needs Linux 5.6 and a /tmp it can write to",
 	};
 
 	return reasons[answer];

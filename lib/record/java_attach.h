@@ -8,16 +8,19 @@
  * attachListener_posix.cpp (attachListener_linux.cpp up to JDK 20) and VirtualMachineImpl.java of
  * OpenJDK.
  *
- * SIGQUIT ends a process that does not handle it, and lets a machine that may not be attached to
- * print its threads. It is sent, through a pidfd, only to a process that maps HotSpot's libjvm.so,
- * catches SIGQUIT and has HotSpot's thread for it ("Signal Dispatcher"), and whose command line
- * does not say -XX:+DisableAttachMechanism. A machine that handles no signals (-Xrs) has its socket
- * from the start, and gets none.
+ * SIGQUIT ends a process that does not handle it, and lets a machine that may not be attached to,
+ * or that finds no such file, print its threads. It is sent, through a pidfd, only when the file is
+ * there, and to a process that maps HotSpot's libjvm.so, is not stopped, catches SIGQUIT and has
+ * HotSpot's thread for it ("Signal Dispatcher"), and whose command line does not say
+ * -XX:+DisableAttachMechanism. A machine that handles no signals (-Xrs) has its socket from the
+ * start, and gets none. As after jcmd, a machine prints its threads if the option was set elsewhere
+ * (JAVA_TOOL_OPTIONS), or if it takes the signal only after the deadline.
  *
- * All this happens in a child of prof with the effective user and group of the machine and no other
- * rights. So root may ask the machines of all users: what a process puts in the place of its socket
- * or files leads to nothing that its user could not do, and what does not answer keeps the child
- * only, until the deadline. The child makes no file but .attach_pidPID, and removes that.
+ * All this happens in a child of prof with the effective user and group of the machine, without
+ * capabilities and without prof's files. So root may ask the machines of all users: what a process
+ * puts in the place of its socket or files leads to nothing that its user could not do, and what
+ * does not answer keeps the child only, until the deadline. The child makes no file but
+ * .attach_pidPID, and removes that.
  */
 #ifndef PROF_RECORD_JAVA_ATTACH_H
 #define PROF_RECORD_JAVA_ATTACH_H
@@ -34,9 +37,10 @@ enum java_answer {
 	JAVA_NO_JVM,	/* it maps a file called libjvm.so, but is not HotSpot */
 	JAVA_UNHANDLED, /* it does not handle SIGQUIT */
 	JAVA_DISABLED,	/* by -XX:+DisableAttachMechanism */
+	JAVA_STOPPED,	/* by a signal or a debugger */
 	JAVA_SILENT,	/* no answer up to the deadline */
 	JAVA_REFUSED,	/* it does not know the command, or could not run it */
-	JAVA_FAILED,	/* system calls are missing, or there is no /tmp */
+	JAVA_FAILED,	/* system calls are missing, or its user cannot write to its /tmp */
 };
 
 /* One machine that is being asked. */

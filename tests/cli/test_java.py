@@ -1,6 +1,7 @@
 """Stacks of Java programs, whose compiled code keeps no frame pointers, and the names of that code."""
 
 import os
+import signal
 import socket
 import subprocess
 import time
@@ -293,8 +294,11 @@ int main(int argc, char **argv)
 	mprotect(memory, 4096, PROT_READ | PROT_EXEC);
 	puts("ready");
 	fflush(stdout);
-	for (;;)
+	for (unsigned i = 0;; i++) {
+		if (!strcmp(kind, "stops") && i == 500)
+			raise(SIGSTOP);
 		((void (*)(unsigned))memory)(1000000);
+	}
 }
 """
 
@@ -347,6 +351,29 @@ def test_a_process_that_only_maps_a_file_of_that_name_gets_no_signal(prof, fake,
     recording = ask(prof, process.pid)
     assert "does not handle SIGQUIT" in recording.result.stderr
     assert recording.extra_s < 2
+    assert quits(process) == 0
+
+
+def test_a_stopped_program_gets_no_signal(prof, fakes, tmp_path):
+    """It would take the signal when it goes on, and print the stacks of its threads."""
+    script = '"$0/fake" "$0/libjvm.so" stops "" > "$1/out" 2> "$1/err" & echo $! > "$1/pid"; wait'
+    recording = prof.record("--java", "-F", "499", "--duration", "4", "--", "sh", "-c", script, fakes, tmp_path)
+    pid = int((tmp_path / "pid").read_text())
+    os.kill(pid, signal.SIGCONT)
+    until_busy(pid)
+    os.kill(pid, signal.SIGKILL)
+    assert f"process {pid} is stopped; its compiled code may lack names" in recording.result.stderr
+    assert (tmp_path / "err").read_text() == ""
+
+
+def test_a_file_of_another_user_in_the_place_of_the_trigger_prevents_the_signal(root, prof, fake):
+    """The program would not believe it, and print the stacks of its threads."""
+    process = fake("silent", user=NOBODY, group=NOBODY, extra_groups=[])
+    trigger = Path(f"/tmp/.attach_pid{process.pid}")
+    trigger.write_text("")
+    recording = ask(prof, process.pid)
+    trigger.unlink()
+    assert f"process {process.pid} cannot be asked" in recording.result.stderr
     assert quits(process) == 0
 
 
