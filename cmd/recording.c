@@ -202,8 +202,10 @@ static bool is_cut_off(const struct recording *recording)
 
 void recording_stop_command(struct recording *recording)
 {
-	if (recording->has_command && is_cut_off(recording))
+	if (recording->has_command && is_cut_off(recording)) {
 		kill(recording->launch.pid, SIGTERM);
+		kill(recording->launch.pid, SIGCONT); /* one that is stopped would never end */
+	}
 	unwatch_command(recording);
 	signal_guard_begin(recording->signals.guard, SIGNAL_PHASE_WORKING);
 	recording->is_finishing = true;

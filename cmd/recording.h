@@ -73,8 +73,8 @@ double recording_seconds(const struct recording *recording);
  * symbolizing. */
 MUST_CHECK struct error *recording_fork(struct recording *recording);
 
-/* After the end of sampling. Sends SIGTERM to a command that would run on; a signal cancels
- * symbolizing from now on. */
+/* After the end of sampling. Sends SIGTERM, and SIGCONT, to a command that would run on; a signal
+ * cancels symbolizing from now on. */
 void recording_stop_command(struct recording *recording);
 /* Waits for the command's end; its status, as waitpid(2) gives it. */
 int recording_wait_command(struct recording *recording);

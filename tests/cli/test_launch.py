@@ -136,6 +136,11 @@ def test_the_samples_add_up_to_the_cpu_time(prof, target):
     assert 0.6 < seconds < 1.4
 
 
+def test_a_command_that_is_stopped_ends_with_the_duration(prof):
+    result = prof("record", "--duration", "0.5", "-o", "out.folded", "--", "sh", "-c", "kill -STOP $$")
+    assert result.returncode == 0, result.stderr
+
+
 def test_duration_ends_a_recording(prof, target):
     result = prof("record", "--duration", "0.5", "-o", "out.folded", "--", target("shares"), "50")
     assert (prof.folder / "out.folded").exists()
