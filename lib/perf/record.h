@@ -29,6 +29,9 @@ enum record_type {
 	RECORD_KSYMBOL,	       /* code of the kernel was added or removed: BPF, ftrace, kprobes */
 	RECORD_BPF_EVENT,      /* a BPF program was loaded or unloaded */
 	RECORD_DEFERRED_CHAIN, /* CALLCHAIN_DEFERRED: the user part of a sample's call chain */
+	/* Of libprof-inside.so (lib/inside): */
+	RECORD_ALLOC, /* a sampled allocation: `allocation`, and its registers and stack in `sample` */
+	RECORD_FREE,  /* a block was given back: `allocation`, its address */
 };
 
 enum { RECORD_BUILD_ID_MAX = 20 };
@@ -125,12 +128,22 @@ struct record_deferred_chain {
 	struct bytes chain; /* u64s, leaf first, without markers */
 };
 
+struct record_allocation {
+	uint64_t address;
+	/* RECORD_FREE: 0, or as many bytes of a mapping from the address on. */
+	uint64_t size_bytes;
+	uint64_t period_bytes; /* mean number of allocated bytes between two samples */
+	bool is_mapping;       /* of mmap() */
+	bool is_untracked;     /* no RECORD_FREE will follow */
+};
+
 struct record {
 	enum record_type type;
 	struct bytes raw; /* all of it, undecoded; empty in a synthesized record */
 	pid_t pid, tid;	  /* of the sample, or of the process and thread that the record is about */
 	uint32_t cpu;
 	uint64_t time_ns;
+	struct record_allocation allocation;
 	union {
 		struct record_sample sample;
 		struct record_mmap mmap;

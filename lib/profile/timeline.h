@@ -22,10 +22,12 @@ struct profile_timed_sample {
  * A time that a thread was in the state of an aggregated sample: of waiting. Between its start and
  * its end the thread was so for as long as its weight says. That is all of the time, but short
  * times of waiting are only met now and then: one that was stands for those before it, too.
+ *
+ * Of the event alloc_space it is the life of a sampled block, and the weight is in bytes.
  */
 struct profile_interval {
 	uint64_t start_ns, end_ns; /* CLOCK_MONOTONIC */
-	uint64_t weight;	   /* at most end_ns - start_ns, unless it is of several threads */
+	uint64_t weight;	   /* of time: at most end_ns - start_ns, unless of several threads */
 	uint32_t sample;	   /* index of its aggregated sample */
 };
 

@@ -451,6 +451,8 @@ void session_feed(struct session *session, const struct record *record)
 	case RECORD_CGROUP:
 	case RECORD_TEXT_POKE:
 	case RECORD_BPF_EVENT:
+	case RECORD_ALLOC:
+	case RECORD_FREE:
 		break;
 	}
 }

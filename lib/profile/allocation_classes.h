@@ -1,0 +1,23 @@
+/*
+ * Classes of sampled allocations, as values of the labels "size" and "lifetime": powers of two of
+ * bytes ("64 B to 127 B"), powers of ten of time ("10 ms to 100 ms"), and "live" of what was in use
+ * at the end. Every class has one spelling; the order of classes follows from it.
+ */
+#ifndef PROF_PROFILE_ALLOCATION_CLASSES_H
+#define PROF_PROFILE_ALLOCATION_CLASSES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define ALLOCATION_SIZE_LABEL "size"
+#define ALLOCATION_LIFETIME_LABEL "lifetime"
+
+/* The names are constants. */
+const char *allocation_size_class(uint64_t bytes);
+const char *allocation_lifetime_class(uint64_t ns);
+const char *allocation_live_class(void);
+
+/* The rank of a class among those of its label, smallest first, "live" last. False: it is none. */
+bool allocation_class_rank(const char *name, unsigned *ret);
+
+#endif
