@@ -1,7 +1,7 @@
 """Adds up JUnit reports into one line, after the names of the tests that failed.
 
-A report X.xml may have an X.again.xml: the tests of it that failed, run a second time. A test that passes there is
-counted as unsteady and named. Fails when a test failed twice, when a report holds none, or is missing.
+A report X.xml may have an X.again.xml and an X.last.xml: the tests that failed before, run again. A test that passes
+there is counted as unsteady and named. Fails when a test never passed, when a report holds none, or is missing.
 """
 
 import pathlib
@@ -28,8 +28,9 @@ def tally(paths):
         cases = outcomes(path)
         if not cases:
             sys.exit(f"{path}: no test ran")
-        again = path.with_suffix(".again.xml")
-        repeated = outcomes(again) if again.exists() else {}
+        repeated = {}
+        for again in path.with_suffix(".again.xml"), path.with_suffix(".last.xml"):
+            repeated.update(outcomes(again) if again.exists() else {})
         for test, result in cases.items():
             if result == "failed" and repeated.get(test) == "passed":
                 result = "unsteady"
