@@ -88,9 +88,12 @@ static bool parse_line(struct bytes line, struct code_range *ret)
 static bool is_known(const struct perf_map *map, const struct code_range *range)
 {
 	uint32_t number = code_index_find(&map->index, range->start, UINT64_MAX);
-	const struct code_range *known = &map->index.ranges[number];
+	const struct code_range *known;
 
-	return number != CODE_NONE && known->start == range->start && known->end == range->end &&
+	if (number == CODE_NONE)
+		return false;
+	known = &map->index.ranges[number];
+	return known->start == range->start && known->end == range->end &&
 	       known->offset == range->offset;
 }
 

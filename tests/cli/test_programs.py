@@ -61,15 +61,6 @@ def test_gxx_compiling_templates(prof, client, tmp_path):
     assert recording.stacks.of_process("cc1plus") > 0.7 * recording.stacks.total
 
 
-def test_split_debug_information_is_reported_as_unsupported(prof, client, tmp_path):
-    program = tmp_path / "split"
-    source = SOURCE / "tests/targets/shares.c"
-    subprocess.run([client("gcc"), "-O1", "-g", "-gsplit-dwarf", source, "-o", program], check=True)
-    recording = prof.record("--", program, "0.3")
-    assert recording.stacks.share("half") > 0.3, recording.stacks.hottest()
-    assert ".dwo" in recording.result.stderr
-
-
 # Each frame is larger than what is searched for a return address: without CFI the walk ends here.
 LARGE_FRAMES = r"""
 #include <time.h>

@@ -280,5 +280,7 @@ int main(void)
 		cmocka_unit_test(questions_of_the_process_are_the_callers),
 	};
 
+	if (!has_seccomp())
+		return lacking_all("filters of system calls (seccomp)");
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
