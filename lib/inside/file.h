@@ -15,6 +15,7 @@ struct inside_file {
 	int fd;
 	struct inside_control *control;
 	unsigned char *mapped; /* INSIDE_FILE_BYTES, shared; may change at any time */
+	int claim_fd;	       /* holds the claim; -1: not claimed */
 };
 
 /* An idle file: nothing is recorded. */
@@ -28,8 +29,11 @@ void inside_file_close(struct inside_file *file);
 
 /* Only one prof may read a file at a time; the claim ends with the process. False: another one
  * does. */
-bool inside_file_claim(const struct inside_file *file);
+bool inside_file_claim(struct inside_file *file);
 
+/* Gives the descriptor a high number, which programs and shells leave alone. Before a fork() whose
+ * child calls inside_file_lead(), so that the owner has the same number. */
+void inside_file_raise(struct inside_file *file);
 /*
  * Sets the environment of this process so that programs it executes load the library and find the
  * file: INSIDE_VARIABLE, and LD_PRELOAD in front of what is there. Makes the descriptor one that is
@@ -37,8 +41,11 @@ bool inside_file_claim(const struct inside_file *file);
  */
 MUST_CHECK struct error *inside_file_lead(struct inside_file *file, pid_t owner);
 
-/* The path of libprof-inside.so: beside the program in a build tree, or where it is installed. The
- * caller frees it. */
+/*
+ * The path of libprof-inside.so: in the build tree of this program, where it is installed beside
+ * it, or where it was to be installed. The dynamic linker takes no path with a space or a colon in
+ * LD_PRELOAD, so that is an error. The caller frees it.
+ */
 MUST_CHECK struct error *inside_library_path(char **ret);
 
 #endif

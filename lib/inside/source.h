@@ -3,8 +3,12 @@
  * the order of their times.
  *
  * It yields RECORD_FORK, RECORD_COMM and RECORD_MMAP for what a process's START and MAPS say,
- * RECORD_EXIT for each process that has ended, RECORD_SAMPLE of event `cpu_event` for CPU time, and
- * RECORD_ALLOC and RECORD_FREE. RECORD_LOST tells of samples that found no room.
+ * RECORD_FORK and RECORD_COMM for threads that write for the first time, RECORD_SAMPLE of event
+ * `cpu_event` for CPU time, and RECORD_ALLOC and RECORD_FREE. RECORD_LOST tells of samples that
+ * found no room. Once per second, and after the source was disabled, it looks which threads and
+ * processes have ended (RECORD_EXIT) or have another name (RECORD_COMM).
+ *
+ * Nothing wakes the reader: it reads by time, inside_source_next_ns().
  *
  * A batch ends with the time at which it was begun. Nothing in the file is believed: a lane whose
  * records make no sense is emptied, and counted (`damaged`).
@@ -21,40 +25,47 @@ struct inside_options {
 	uint32_t cpu_hz;		/* 0: no CPU samples */
 	uint64_t alloc_period;		/* mean bytes between samples; 0: no allocations */
 	bool maps_too;			/* mmap and munmap count as allocations */
-	/* Only RECORD_ALLOC, RECORD_FREE and RECORD_LOST: what is mapped is known in another way. */
+	/* Only RECORD_ALLOC, RECORD_FREE and RECORD_LOST: what is mapped is known in another way.
+	 */
 	bool allocations_only;
-	/* Processes that run already: their threads and mappings are read from /proc. */
+	unsigned pc_bit; /* of the pc in a mask of registers (asm/perf_regs.h) */
+	/* Only records of these processes and of those that they fork from now on; none: of all
+	 * that share the file. What runs already is the caller's to read from /proc. */
 	const pid_t *pids;
 	size_t pid_count;
 };
 
 /* Of the whole recording. */
 struct inside_counts {
-	uint64_t lost;	      /* samples of CPU time and allocations */
-	uint64_t lost_frees;  /* live bytes are too high */
+	uint64_t lost;	     /* samples of CPU time and allocations */
+	uint64_t lost_frees; /* live bytes are too high */
 	uint64_t lost_mappings;
-	uint64_t untracked;   /* sampled blocks whose end cannot be seen */
-	uint64_t damaged;     /* lanes that made no sense */
-	uint32_t processes;   /* that ran the library */
-	uint32_t foreign;     /* of other pid namespaces, which were not recorded */
+	uint64_t untracked; /* sampled blocks whose end cannot be seen (since the file was made) */
+	uint64_t damaged;   /* lanes that made no sense */
+	uint32_t processes; /* that ran the library */
+	uint32_t foreign;   /* of other pid namespaces, which were not recorded */
 	uint32_t timers_refused;
 };
 
 struct inside_source;
 
+/* What others have left in the file is dropped. Processes that begin are recorded from now on; all
+ * else with the first inside_source_resume(), or enable. */
 struct inside_source *inside_source_new(const struct inside_options *options);
 /* Owns the inside_source. Its enable and disable set what the library records. */
 struct record_source inside_record_source(struct inside_source *source);
-/* The library records nothing until inside_source_resume(), or the first enable. */
+/* No samples and no allocations until inside_source_resume() or enable; processes, mappings and the
+ * ends of blocks are still recorded. */
 void inside_source_pause(struct inside_source *source);
 void inside_source_resume(struct inside_source *source);
 /* All records up to this time were given out: the beginning of the last batch. */
 uint64_t inside_source_complete_ns(const struct inside_source *source);
 /* The next batches end with this time, if they began later; 0: with their beginning. */
 void inside_source_limit(struct inside_source *source, uint64_t until_ns);
+/* When to begin the next batch at the latest, so that no lane is full before. */
+uint64_t inside_source_next_ns(const struct inside_source *source, uint64_t now_ns);
 struct inside_counts inside_source_counts(const struct inside_source *source);
-/* CPU timers tick with the kernel (CONFIG_HZ): the rate that was asked for, or the highest possible
- * one, measured on this machine. */
+/* CPU timers tick with the kernel (CONFIG_HZ): the highest rate that is possible here. */
 uint32_t inside_highest_cpu_hz(void);
 
 #endif

@@ -16,6 +16,7 @@ ALLOWED = {
     "elf": set(),
     "debuginfod": {"elf", "sandbox"},
     "proc": {"elf"},
+    "inside": {"perf", "proc"},
     "unwind": {"elf", "proc"},
     "waiting": {"proc"},
     "profile": set(),
@@ -24,7 +25,7 @@ ALLOWED = {
     "tasks": {"dwarf", "elf", "proc", "sandbox", "symbol"},
     "report": {"profile"},
     "format": {"profile", "report"},
-    "record": {"debuginfod", "perf", "perfdata", "proc", "unwind", "profile", "symbol", "tasks", "waiting"},
+    "record": {"debuginfod", "inside", "perf", "perfdata", "proc", "unwind", "profile", "symbol", "tasks", "waiting"},
 }
 
 # Foreign headers, and the files of the tree that may name them.

@@ -1,0 +1,237 @@
+#include "inside/file.h"
+
+#include "base/alloc.h"
+#include "base/pids.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+/* Above what shells and programs use, and within the usual limit of 1,024. */
+enum { HIGH_DESCRIPTOR = 960 };
+
+/* What a memfd is called in /proc/PID/fd. */
+#define LINK_NAME "/memfd:" INSIDE_FILE_NAME " (deleted)"
+
+#define LIBRARY_NAME "libprof-inside.so"
+
+static struct error *map(struct inside_file *file)
+{
+	void *at = mmap(NULL, INSIDE_FILE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, file->fd, 0);
+
+	if (at == MAP_FAILED)
+		return error_errno(errno, "map %llu MiB shared with a program",
+				   (unsigned long long)INSIDE_FILE_BYTES >> 20);
+	file->mapped = at;
+	file->control = at;
+	return NULL;
+}
+
+/* 0: unknown; the library takes that for another one. */
+static uint32_t own_pid_namespace(void)
+{
+	struct stat st;
+
+	return stat("/proc/self/ns/pid", &st) == 0 ? (uint32_t)st.st_ino : 0;
+}
+
+/* With SHRINK, because reading beyond the end of a mapped file kills the reader. */
+enum { SEALS = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL };
+
+struct error *inside_file_make(struct inside_file *ret)
+{
+	struct inside_file file = {
+		.fd = memfd_create(INSIDE_FILE_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING),
+		.claim_fd = -1,
+	};
+	struct error *err;
+
+	if (file.fd < 0)
+		return error_errno(errno, "make a file shared with a program (memfd_create)");
+	if (ftruncate(file.fd, (off_t)INSIDE_FILE_BYTES) < 0 ||
+	    fcntl(file.fd, F_ADD_SEALS, SEALS) < 0)
+		err = error_errno(errno, "make a file shared with a program");
+	else
+		err = map(&file);
+	if (err) {
+		close(file.fd);
+		return err;
+	}
+	file.control->pid_namespace = own_pid_namespace();
+	file.control->version = INSIDE_VERSION;
+	__atomic_store_n(&file.control->magic, INSIDE_MAGIC, __ATOMIC_RELEASE);
+	*ret = file;
+	return NULL;
+}
+
+static bool is_link(const char *path)
+{
+	char link[sizeof(LINK_NAME)];
+	ssize_t len = readlink(path, link, sizeof(link));
+
+	return len == sizeof(LINK_NAME) - 1 && memcmp(link, LINK_NAME, sizeof(LINK_NAME) - 1) == 0;
+}
+
+/* A file that could shrink would kill its reader. */
+static bool is_sealed(const struct inside_file *file)
+{
+	struct stat st;
+
+	return fstat(file->fd, &st) == 0 && (uint64_t)st.st_size == INSIDE_FILE_BYTES &&
+	       (fcntl(file->fd, F_GET_SEALS) & F_SEAL_SHRINK);
+}
+
+static struct error *check(pid_t pid, const struct inside_file *file)
+{
+	const struct inside_control *control = file->control;
+
+	if (__atomic_load_n(&control->magic, __ATOMIC_ACQUIRE) != INSIDE_MAGIC ||
+	    __atomic_load_n(&control->version, __ATOMIC_RELAXED) != INSIDE_VERSION)
+		return error_hint(
+			error_new("process %d runs another version of " LIBRARY_NAME, (int)pid),
+			"start it again: prof inside COMMAND");
+	if (__atomic_load_n(&control->pid_namespace, __ATOMIC_RELAXED) != own_pid_namespace())
+		return error_hint(
+			error_new("process %d was started in another pid namespace", (int)pid),
+			"run prof in its container");
+	return NULL;
+}
+
+static struct error *open_shared(pid_t pid, const char *path, struct inside_file *ret)
+{
+	struct inside_file file = {.fd = open(path, O_RDWR | O_CLOEXEC), .claim_fd = -1};
+	struct error *err;
+
+	if (file.fd < 0)
+		return error_hint(error_errno(errno, "open %s", path), "run prof as root (sudo)");
+	if (!is_sealed(&file))
+		err = error_new("process %d has damaged the file of " LIBRARY_NAME, (int)pid);
+	else
+		err = map(&file);
+	if (!err)
+		err = check(pid, &file);
+	if (err)
+		inside_file_close(&file);
+	else
+		*ret = file;
+	return err;
+}
+
+static struct error *missing(pid_t pid)
+{
+	return error_hint(error_errno(ENOENT, "process %d does not run " LIBRARY_NAME, (int)pid),
+			  "start it with: prof inside COMMAND");
+}
+
+/*
+ * A program can close all descriptors. What the library has mapped stays; /proc/PID/map_files leads
+ * to it, for root.
+ */
+static struct error *find_mapping(pid_t pid, struct inside_file *ret)
+{
+	CLEANUP(free_ptr) char *path = xasprintf("/proc/%d/maps", (int)pid);
+	CLEANUP(close_file) FILE *maps = fopen(path, "re");
+	CLEANUP(free_ptr) char *line = NULL;
+	size_t room = 0;
+
+	if (!maps)
+		return error_errno(errno, "open %s", path);
+	while (getline(&line, &room, maps) > 0) {
+		CLEANUP(free_ptr) char *mapped = NULL;
+		unsigned long start, end;
+
+		if (!strstr(line, LINK_NAME) || sscanf(line, "%lx-%lx", &start, &end) != 2)
+			continue;
+		mapped = xasprintf("/proc/%d/map_files/%lx-%lx", (int)pid, start, end);
+		return open_shared(pid, mapped, ret);
+	}
+	return missing(pid);
+}
+
+struct error *inside_file_find(pid_t pid, struct inside_file *ret)
+{
+	CLEANUP(free_ptr) char *path = xasprintf("/proc/%d/fd", (int)pid);
+	CLEANUP(close_dir) DIR *dir = opendir(path);
+
+	if (!dir)
+		return errno == ENOENT ? error_errno(ESRCH, "no process %d", (int)pid)
+				       : error_hint(error_errno(errno, "open %s", path),
+						    "run prof as root (sudo), or as its user");
+	for (struct dirent *entry; (entry = readdir(dir));) {
+		CLEANUP(free_ptr) char *link = xasprintf("%s/%s", path, entry->d_name);
+
+		if (is_link(link))
+			return open_shared(pid, link, ret);
+	}
+	return find_mapping(pid, ret);
+}
+
+void inside_file_close(struct inside_file *file)
+{
+	if (file->mapped)
+		munmap(file->mapped, INSIDE_FILE_BYTES);
+	close_fd(&file->fd);
+	close_fd(&file->claim_fd);
+	*file = (struct inside_file){.fd = -1, .claim_fd = -1};
+}
+
+/* The programs share the open file of a file that was made here, and with it a lock: the claim is
+ * of another open file. */
+bool inside_file_claim(struct inside_file *file)
+{
+	CLEANUP(free_ptr) char *path = xasprintf("/proc/self/fd/%d", file->fd);
+	CLEANUP(close_fd) int own = open(path, O_RDWR | O_CLOEXEC);
+	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
+
+	if (own < 0 || fcntl(own, F_OFD_SETLK, &lock) < 0)
+		return false;
+	close_fd(&file->claim_fd);
+	file->claim_fd = steal_fd(&own);
+	return true;
+}
+
+/* The highest number that is free and not too high for the limit; the descriptor itself if none
+ * is. */
+static int raise_descriptor(int fd)
+{
+	struct rlimit limit = {.rlim_cur = 1024};
+	int from = HIGH_DESCRIPTOR, high;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur <= HIGH_DESCRIPTOR)
+		from = (int)limit.rlim_cur * 3 / 4;
+	if (fd >= from)
+		return fd;
+	high = fcntl(fd, F_DUPFD_CLOEXEC, from);
+	if (high < 0)
+		return fd;
+	close(fd);
+	return high;
+}
+
+void inside_file_raise(struct inside_file *file)
+{
+	file->fd = raise_descriptor(file->fd);
+}
+
+struct error *inside_file_lead(struct inside_file *file, pid_t owner)
+{
+	CLEANUP(free_ptr) char *library = NULL, *preload = NULL, *handover = NULL;
+	struct error *err = inside_library_path(&library);
+	const char *others = getenv("LD_PRELOAD");
+
+	if (err)
+		return err;
+	inside_file_raise(file);
+	if (others && *others)
+		preload = xasprintf("%s:%s", library, others);
+	handover = xasprintf("%d:%d", file->fd, (int)owner);
+	if (fcntl(file->fd, F_SETFD, 0) < 0 || setenv(INSIDE_VARIABLE, handover, 1) < 0 ||
+	    setenv("LD_PRELOAD", preload ? preload : library, 1) < 0)
+		return error_errno(errno, "prepare the environment of a program");
+	return NULL;
+}

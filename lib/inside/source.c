@@ -1,0 +1,525 @@
+#include "inside/source.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/idmap.h"
+#include "base/sched_attributes.h"
+#include "inside/decode.h"
+#include "inside/lane.h"
+#include "inside/lane_owners.h"
+#include "inside/population.h"
+#include "proc/maps.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The lanes are read when they are this full, as far as the last batch tells. */
+enum { FILL_BYTES = INSIDE_LANE_BYTES / 4 };
+#define LEAST_INTERVAL_NS NS_PER_MS
+#define MOST_INTERVAL_NS (40 * NS_PER_MS)
+/* Of a recording that has just begun. */
+#define FIRST_INTERVAL_NS (5 * NS_PER_MS)
+
+enum {
+	QUEUE_MAX = 4,	     /* records that come before the one that they are about */
+	PIDS_MAX = 64 << 10, /* that are followed: records can claim any */
+};
+
+struct inside_source {
+	struct inside_options options;
+	struct inside_control *control;
+	struct lane lanes[INSIDE_LANES];
+	struct lane_owners owners;
+	struct population population;
+	struct idmap pids; /* whose records are kept, unless all are */
+	uint32_t pid_count;
+
+	uint64_t start_ns, limit_ns, until_ns, read_ns, looked_ns, interval_ns;
+	bool is_paused, is_disabled;
+	bool has_looked; /* in this batch */
+	size_t change;	 /* the next one of the look to tell */
+
+	struct lane *current; /* its record is given out by and by; NULL: none is */
+	struct record queue[QUEUE_MAX];
+	unsigned queued, next_queued;
+	struct record of_mapping; /* pid, tid and time of those that follow */
+	struct maps maps;	  /* that are still to be given out */
+	char name[COMM_BYTES], thread_name[COMM_BYTES];
+
+	uint64_t lane_lost[INSIDE_LANES], crowded; /* as they were last read */
+	uint64_t unreported;			   /* lost samples for the next RECORD_LOST */
+	uint64_t frees_before, mappings_before;	   /* lost by earlier recordings */
+	struct inside_counts counts;
+};
+
+static uint64_t load(const uint64_t *shared)
+{
+	return __atomic_load_n(shared, __ATOMIC_RELAXED);
+}
+
+static void store_32(uint32_t *shared, uint32_t value)
+{
+	__atomic_store_n(shared, value, __ATOMIC_RELAXED);
+}
+
+static uint64_t sum_of(const struct inside_source *source, size_t offset)
+{
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; i < INSIDE_LANES; i++) {
+		const unsigned char *shared = (const unsigned char *)source->lanes[i].shared;
+
+		sum += load((const uint64_t *)(const void *)(shared + offset));
+	}
+	return sum;
+}
+
+/* What was lost before is not of this recording. */
+static void note_lost(struct inside_source *source)
+{
+	uint64_t crowded = load(&source->control->crowded);
+
+	source->unreported += crowded - source->crowded;
+	source->crowded = crowded;
+	for (unsigned i = 0; i < INSIDE_LANES; i++) {
+		uint64_t lost = load(&source->lanes[i].shared->lost);
+
+		source->unreported += lost - source->lane_lost[i];
+		source->lane_lost[i] = lost;
+	}
+}
+
+static void set_alloc_period(struct inside_source *source, uint64_t period)
+{
+	__atomic_store_n(&source->control->alloc_period, period, __ATOMIC_RELEASE);
+}
+
+/* A thread takes its timer when it begins, so the rate is set from the beginning on. */
+static void prepare_library(struct inside_source *source)
+{
+	const struct inside_options *options = &source->options;
+	struct inside_control *control = source->control;
+
+	set_alloc_period(source, 0);
+	store_32(&control->alloc_maps, options->maps_too);
+	store_32(&control->cpu_hz, options->cpu_hz);
+	store_32(&control->records_mappings, !options->allocations_only);
+}
+
+struct inside_source *inside_source_new(const struct inside_options *options)
+{
+	struct inside_source *source = xcalloc(1, sizeof(*source));
+
+	source->options = *options;
+	source->control = options->file->control;
+	source->start_ns = source->looked_ns = clock_now_ns();
+	source->interval_ns = FIRST_INTERVAL_NS;
+	source->is_paused = true;
+	for (unsigned i = 0; i < INSIDE_LANES; i++)
+		lane_init(&source->lanes[i], options->file->mapped, i);
+	for (size_t i = 0; i < options->pid_count; i++)
+		*idmap_put(&source->pids, (uint64_t)options->pids[i], 0) = 1;
+	source->pid_count = (uint32_t)options->pid_count;
+	note_lost(source);
+	source->unreported = 0;
+	source->frees_before = sum_of(source, offsetof(struct inside_lane, lost_frees));
+	source->mappings_before = sum_of(source, offsetof(struct inside_lane, lost_mappings));
+	prepare_library(source);
+	return source;
+}
+
+void inside_source_pause(struct inside_source *source)
+{
+	set_alloc_period(source, 0);
+	source->is_paused = true;
+}
+
+void inside_source_resume(struct inside_source *source)
+{
+	set_alloc_period(source, source->options.alloc_period);
+	source->is_paused = false;
+}
+
+static struct error *enable(void *user)
+{
+	sched_request_short_slices();
+	inside_source_resume(user);
+	return NULL;
+}
+
+/* The library goes on to tell of the ends of blocks; nobody reads them. */
+static void disable(void *user)
+{
+	struct inside_source *source = user;
+
+	set_alloc_period(source, 0);
+	store_32(&source->control->cpu_hz, 0);
+	store_32(&source->control->records_mappings, 0);
+	source->is_disabled = true;
+}
+
+static void close_source(void *user)
+{
+	struct inside_source *source = user;
+
+	disable(source);
+	for (unsigned i = 0; i < INSIDE_LANES; i++)
+		lane_deinit(&source->lanes[i]);
+	population_deinit(&source->population);
+	idmap_deinit(&source->pids);
+	free(source);
+}
+
+static void look(struct inside_source *source)
+{
+	uint64_t now_ns = clock_now_ns();
+
+	if (now_ns - source->looked_ns < NS_PER_SECOND && !source->is_disabled)
+		return;
+	source->looked_ns = now_ns;
+	source->has_looked = true;
+	source->change = 0;
+	population_look(&source->population);
+	lane_owners_look(&source->owners, source->lanes, &source->population, now_ns);
+}
+
+/* By the lane that was filled fastest. */
+static void set_interval(struct inside_source *source, uint64_t most_bytes, uint64_t elapsed_ns)
+{
+	uint64_t interval_ns = most_bytes ? elapsed_ns * FILL_BYTES / most_bytes : MOST_INTERVAL_NS;
+
+	/* It may become faster from one moment to the next, and does not slow down at once. */
+	if (interval_ns > 2 * source->interval_ns)
+		interval_ns = 2 * source->interval_ns;
+	if (interval_ns < LEAST_INTERVAL_NS)
+		interval_ns = LEAST_INTERVAL_NS;
+	source->interval_ns = interval_ns < MOST_INTERVAL_NS ? interval_ns : MOST_INTERVAL_NS;
+}
+
+static void batch(void *user)
+{
+	struct inside_source *source = user;
+	uint64_t before_ns = source->limit_ns ? source->limit_ns : source->start_ns, most = 0;
+
+	source->has_looked = false;
+	look(source);
+	source->limit_ns = clock_now_ns();
+	for (unsigned i = 0; i < INSIDE_LANES; i++) {
+		uint64_t written = lane_note_head(&source->lanes[i]);
+
+		most = written > most ? written : most;
+	}
+	set_interval(source, most, source->limit_ns - before_ns);
+	if (source->until_ns && source->limit_ns > source->until_ns)
+		source->limit_ns = source->until_ns;
+	note_lost(source);
+	source->read_ns = clock_now_ns();
+}
+
+uint64_t inside_source_next_ns(const struct inside_source *source, uint64_t now_ns)
+{
+	return now_ns + source->interval_ns;
+}
+
+void inside_source_limit(struct inside_source *source, uint64_t until_ns)
+{
+	source->until_ns = until_ns;
+}
+
+uint64_t inside_source_complete_ns(const struct inside_source *source)
+{
+	return source->limit_ns;
+}
+
+/* The lane whose next record is the earliest one of this batch; NULL: none is left. */
+static struct lane *earliest(struct inside_source *source, const struct lane_record **ret)
+{
+	struct lane *found = NULL;
+
+	for (unsigned i = 0; i < INSIDE_LANES; i++) {
+		const struct lane_record *record = lane_peek(&source->lanes[i], source->read_ns);
+
+		if (!record || record->time_ns > source->limit_ns ||
+		    (found && record->time_ns >= (*ret)->time_ns))
+			continue;
+		found = &source->lanes[i];
+		*ret = record;
+	}
+	return found;
+}
+
+static bool is_kept(const struct inside_source *source, pid_t pid)
+{
+	return !source->options.pid_count ||
+	       idmap_get(&source->pids, (uint64_t)pid, 0) != IDMAP_NONE;
+}
+
+static void keep_child(struct inside_source *source, pid_t parent, pid_t pid)
+{
+	if (!source->options.pid_count || !is_kept(source, parent) || is_kept(source, pid) ||
+	    source->pid_count >= PIDS_MAX)
+		return;
+	*idmap_put(&source->pids, (uint64_t)pid, 0) = 1;
+	source->pid_count++;
+}
+
+static struct record *enqueue(struct inside_source *source, enum record_type type,
+			      const struct lane_record *from)
+{
+	struct record *record = &source->queue[source->queued++];
+
+	*record = (struct record){
+		.type = type, .pid = from->pid, .tid = from->tid, .time_ns = from->time_ns};
+	return record;
+}
+
+static void enqueue_fork(struct inside_source *source, const struct lane_record *from, pid_t parent)
+{
+	struct record *record = enqueue(source, RECORD_FORK, from);
+
+	record->fork.parent_pid = record->fork.parent_tid = parent;
+}
+
+static void enqueue_name(struct inside_source *source, const struct lane_record *from,
+			 const char *name, bool exec)
+{
+	struct record *record = enqueue(source, RECORD_COMM, from);
+
+	record->comm.name = name;
+	record->comm.exec = exec;
+}
+
+/*
+ * A program that was executed by a child of vfork() begins without a fork. One that was forked
+ * under a number that is in use: the process of that number has ended, and nobody has looked since.
+ */
+static void begin_process(struct inside_source *source, const struct lane_record *from,
+			  const struct inside_beginning *beginning)
+{
+	bool is_new;
+	struct inhabitant *process = population_meet(&source->population, from->pid, from->pid,
+						     &is_new);
+
+	source->counts.processes += is_new || !beginning->is_exec;
+	if (!is_new && !beginning->is_exec)
+		enqueue(source, RECORD_EXIT, from);
+	if (is_new || !beginning->is_exec)
+		enqueue_fork(source, from, beginning->parent);
+	memcpy(source->name, beginning->name, sizeof(source->name));
+	if (process) {
+		memcpy(process->name, beginning->name, sizeof(process->name));
+		if (beginning->is_exec)
+			process->exec_ns = clock_now_ns();
+	}
+	enqueue_name(source, from, source->name, beginning->is_exec);
+}
+
+static bool start(struct inside_source *source, struct lane *lane, const struct lane_record *from)
+{
+	struct inside_beginning beginning;
+
+	if (!inside_decode_start(from, &beginning)) {
+		lane_empty(lane);
+		return false;
+	}
+	if (!beginning.is_exec)
+		keep_child(source, beginning.parent, from->pid);
+	if (!is_kept(source, from->pid) || source->options.allocations_only)
+		return false;
+	begin_process(source, from, &beginning);
+	return true;
+}
+
+static void meet_thread(struct inside_source *source, const struct lane_record *from)
+{
+	bool is_new;
+	const struct inhabitant *thread;
+
+	population_meet(&source->population, from->pid, from->pid, &is_new);
+	source->counts.processes += is_new;
+	if (from->tid == from->pid)
+		return;
+	thread = population_meet(&source->population, from->pid, from->tid, &is_new);
+	if (!is_new || !thread)
+		return;
+	enqueue_fork(source, from, from->pid);
+	memcpy(source->thread_name, thread->name, sizeof(source->thread_name));
+	if (*source->thread_name)
+		enqueue_name(source, from, source->thread_name, false);
+}
+
+static bool decode(struct inside_source *source, struct lane *lane, const struct lane_record *from)
+{
+	struct record record;
+
+	if (!inside_decode(from, source->options.pc_bit, &record)) {
+		lane_empty(lane);
+		return false;
+	}
+	if (!is_kept(source, from->pid))
+		return false;
+	if (record.type == RECORD_SAMPLE &&
+	    (source->is_paused || source->options.allocations_only || !source->options.cpu_hz))
+		return false;
+	if (!source->options.allocations_only && record.type != RECORD_FREE)
+		meet_thread(source, from);
+	if (record.type == RECORD_SAMPLE)
+		record.sample.event = source->options.cpu_event;
+	source->queue[source->queued++] = record;
+	return true;
+}
+
+static bool begin_maps(struct inside_source *source, struct lane *lane,
+		       const struct lane_record *from)
+{
+	struct bytes text;
+
+	if (!inside_decode_maps(from, &text)) {
+		lane_empty(lane);
+		return false;
+	}
+	if (!is_kept(source, from->pid) || source->options.allocations_only)
+		return false;
+	source->of_mapping = (struct record){
+		.type = RECORD_MMAP, .pid = from->pid, .tid = from->tid, .time_ns = from->time_ns};
+	source->maps.rest = text;
+	return true;
+}
+
+/* False: the record is not for the reader. */
+static bool expand(struct inside_source *source, struct lane *lane, struct lane_record from)
+{
+	/* No process that is recorded began earlier. */
+	if (from.time_ns < source->start_ns)
+		from.time_ns = source->start_ns;
+	source->queued = source->next_queued = 0;
+	if (from.type == INSIDE_START)
+		return start(source, lane, &from);
+	if (from.type == INSIDE_MAPS)
+		return begin_maps(source, lane, &from);
+	return decode(source, lane, &from);
+}
+
+static bool next_mapping(struct inside_source *source, struct record *ret)
+{
+	struct mapping mapping;
+
+	if (!bytes_left(&source->maps.rest) || !maps_next(&source->maps, &mapping))
+		return false;
+	*ret = source->of_mapping;
+	ret->mmap = (struct record_mmap){
+		.start = mapping.start,
+		.length_bytes = mapping.end - mapping.start,
+		.offset = mapping.offset,
+		.device_major = mapping.device_major,
+		.device_minor = mapping.device_minor,
+		.inode = mapping.inode,
+		.executable = true,
+		.path = mapping.path,
+	};
+	return true;
+}
+
+/* What a record of the library consists of. */
+static bool next_of_current(struct inside_source *source, struct record *ret)
+{
+	if (source->next_queued < source->queued) {
+		*ret = source->queue[source->next_queued++];
+		return true;
+	}
+	return next_mapping(source, ret);
+}
+
+/* All of the batch's records were older: whoever has ended wrote none after the look. */
+static bool next_change(struct inside_source *source, struct record *ret)
+{
+	const struct population_change *change;
+
+	if (!source->has_looked || source->change >= source->population.change_count)
+		return false;
+	change = &source->population.changes[source->change++];
+	*ret = (struct record){
+		.type = change->has_ended ? RECORD_EXIT : RECORD_COMM,
+		.pid = change->pid,
+		.tid = change->tid,
+		.time_ns = source->limit_ns,
+	};
+	if (!change->has_ended)
+		ret->comm.name = change->name;
+	return true;
+}
+
+static bool next_lost(struct inside_source *source, struct record *ret)
+{
+	if (!source->unreported)
+		return false;
+	*ret = (struct record){.type = RECORD_LOST, .time_ns = source->limit_ns};
+	ret->lost.count = source->unreported;
+	source->counts.lost += source->unreported;
+	source->unreported = 0;
+	return true;
+}
+
+/* The next record of the lanes that is for the reader becomes the current one. */
+static bool advance(struct inside_source *source)
+{
+	const struct lane_record *record = NULL;
+
+	if (source->current)
+		lane_drop(source->current);
+	while ((source->current = earliest(source, &record)) &&
+	       !expand(source, source->current, *record))
+		lane_drop(source->current);
+	return source->current;
+}
+
+static bool next(void *user, struct record *ret)
+{
+	struct inside_source *source = user;
+
+	do
+		if (source->current && next_of_current(source, ret))
+			return true;
+	while (advance(source));
+	return next_change(source, ret) || next_lost(source, ret);
+}
+
+struct record_source inside_record_source(struct inside_source *source)
+{
+	static const struct record_source_ops ops = {
+		.enable = enable,
+		.disable = disable,
+		.batch = batch,
+		.next = next,
+		.close = close_source,
+	};
+
+	return (struct record_source){.ops = &ops, .source = source};
+}
+
+struct inside_counts inside_source_counts(const struct inside_source *source)
+{
+	const struct inside_control *control = source->control;
+	struct inside_counts counts = source->counts;
+
+	for (unsigned i = 0; i < INSIDE_LANES; i++)
+		counts.damaged += source->lanes[i].damaged;
+	counts.lost_frees = sum_of(source, offsetof(struct inside_lane, lost_frees)) -
+			    source->frees_before;
+	counts.lost_mappings = sum_of(source, offsetof(struct inside_lane, lost_mappings)) -
+			       source->mappings_before;
+	counts.untracked = load(&control->untracked);
+	counts.foreign = __atomic_load_n(&control->foreign, __ATOMIC_RELAXED);
+	counts.timers_refused = __atomic_load_n(&control->timers_refused, __ATOMIC_RELAXED);
+	return counts;
+}
+
+uint32_t inside_highest_cpu_hz(void)
+{
+	struct timespec tick;
+
+	/* The coarse clock moves with each tick. */
+	if (clock_getres(CLOCK_MONOTONIC_COARSE, &tick) < 0 || tick.tv_sec || tick.tv_nsec <= 0)
+		return 100;
+	return (uint32_t)((NS_PER_SECOND + (uint64_t)tick.tv_nsec / 2) / (uint64_t)tick.tv_nsec);
+}

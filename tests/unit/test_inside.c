@@ -1,0 +1,537 @@
+#include "base/alloc.h"
+#include "inside/source.h"
+#include "lane_writer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+#include <cmocka.h>
+
+struct fixture {
+	struct inside_file file;
+	struct inside_source *source;
+	struct record_source records;
+};
+
+static const struct inside_options usual = {
+	.cpu_hz = 100, .alloc_period = 1000, .pc_bit = TEST_PC_BIT};
+
+static void open_with(struct fixture *f, struct inside_options options)
+{
+	assert_null(inside_file_make(&f->file));
+	options.file = &f->file;
+	f->source = inside_source_new(&options);
+	f->records = inside_record_source(f->source);
+	assert_null(record_source_enable(&f->records));
+	record_source_batch(&f->records);
+}
+
+static void close_all(struct fixture *f)
+{
+	record_source_close(&f->records);
+	inside_file_close(&f->file);
+}
+
+static void assert_next(struct fixture *f, enum record_type type, struct record *ret)
+{
+	assert_true(record_source_next(&f->records, ret));
+	assert_int_equal(ret->type, type);
+}
+
+static void assert_end(struct fixture *f)
+{
+	struct record record;
+
+	assert_false(record_source_next(&f->records, &record));
+}
+
+/* Of a child that has ended and was waited for. */
+static pid_t ended_pid(void)
+{
+	pid_t pid = fork();
+
+	if (pid == 0)
+		_exit(0);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	return pid;
+}
+
+static void a_program_begins_with_its_name_and_mappings(void **state)
+{
+	struct fixture f;
+	struct record record;
+
+	(void)state;
+	open_with(&f, usual);
+	lane_write_start(&f.file, 3, 1, getpid(), "program", true);
+	lane_write_maps(&f.file, 3, getpid(),
+			"1000-3000 r-xp 00002000 fe:01 77     /bin/program\n"
+			"nonsense\n"
+			"8000-9000 r-xp 00000000 00:00 0      [vdso]\n");
+	record_source_batch(&f.records);
+	assert_next(&f, RECORD_FORK, &record);
+	assert_int_equal(record.fork.parent_pid, 1);
+	assert_next(&f, RECORD_COMM, &record);
+	assert_true(record.comm.exec);
+	assert_string_equal(record.comm.name, "program");
+	assert_int_equal(record.pid, getpid());
+	assert_next(&f, RECORD_MMAP, &record);
+	assert_int_equal(record.mmap.start, 0x1000);
+	assert_int_equal(record.mmap.length_bytes, 0x2000);
+	assert_int_equal(record.mmap.offset, 0x2000);
+	assert_int_equal(record.mmap.inode, 77);
+	assert_true(record.mmap.executable);
+	assert_string_equal(record.mmap.path, "/bin/program");
+	assert_next(&f, RECORD_MMAP, &record);
+	assert_string_equal(record.mmap.path, "[vdso]");
+	assert_end(&f);
+	assert_int_equal(inside_source_counts(f.source).processes, 1);
+	close_all(&f);
+}
+
+static void a_child_of_fork_has_its_parent(void **state)
+{
+	struct fixture f;
+	struct record record;
+
+	(void)state;
+	open_with(&f, usual);
+	lane_write_start(&f.file, 0, 1, getppid(), "parent", true);
+	lane_write_start(&f.file, 0, getppid(), getpid(), "child", false);
+	record_source_batch(&f.records);
+	assert_next(&f, RECORD_FORK, &record);
+	assert_next(&f, RECORD_COMM, &record);
+	assert_next(&f, RECORD_FORK, &record);
+	assert_int_equal(record.pid, getpid());
+	assert_int_equal(record.fork.parent_pid, getppid());
+	assert_next(&f, RECORD_COMM, &record);
+	assert_false(record.comm.exec);
+	assert_end(&f);
+	close_all(&f);
+}
+
+static void samples_have_registers_and_stack(void **state)
+{
+	struct fixture f;
+	struct record record;
+
+	(void)state;
+	open_with(&f, usual);
+	lane_write_cpu(&f.file, 0, getpid(), getpid(), 4000000);
+	lane_write_alloc(&f.file, 1, getpid(), getpid(), 0xabc, INSIDE_ALLOC_UNTRACKED);
+	lane_write_free(&f.file, 0, getpid(), getpid(), 0xabc);
+	record_source_batch(&f.records);
+	assert_next(&f, RECORD_SAMPLE, &record);
+	assert_int_equal(record.sample.period, 4000000);
+	assert_int_equal(record.sample.ip, 0x1234);
+	assert_int_equal(record.sample.regs.mask, TEST_REGS_MASK);
+	assert_int_equal(bytes_left(&record.sample.regs.values), 8 * TEST_REGISTERS);
+	assert_int_equal(bytes_left(&record.sample.stack), 32);
+	assert_int_equal(bytes_u64(&record.sample.stack), 11);
+	assert_next(&f, RECORD_ALLOC, &record);
+	assert_int_equal(record.allocation.address, 0xabc);
+	assert_int_equal(record.allocation.size_bytes, 100);
+	assert_int_equal(record.allocation.period_bytes, 512 << 10);
+	assert_true(record.allocation.is_untracked);
+	assert_false(record.allocation.is_mapping);
+	assert_int_equal(record.sample.ip, 0x5678);
+	assert_next(&f, RECORD_FREE, &record);
+	assert_int_equal(record.allocation.address, 0xabc);
+	assert_end(&f);
+	close_all(&f);
+}
+
+static void lanes_are_merged_by_time_up_to_the_batch_s_beginning(void **state)
+{
+	struct fixture f;
+	struct record record;
+	uint64_t last_ns = 0;
+
+	(void)state;
+	open_with(&f, usual);
+	for (unsigned i = 0; i < 500; i++)
+		lane_write_free(&f.file, i * 7 % INSIDE_LANES, 1, 1, i);
+	record_source_batch(&f.records);
+	for (unsigned i = 0; i < 500; i++) {
+		assert_next(&f, RECORD_FREE, &record);
+		assert_int_equal(record.allocation.address, i);
+		assert_true(record.time_ns >= last_ns);
+		last_ns = record.time_ns;
+	}
+	assert_true(last_ns <= inside_source_complete_ns(f.source));
+	lane_write_free(&f.file, 0, 1, 1, 1);
+	assert_end(&f);
+	close_all(&f);
+}
+
+static void a_limit_holds_later_records_back(void **state)
+{
+	struct fixture f;
+	struct record record;
+	uint64_t between_ns;
+
+	(void)state;
+	open_with(&f, usual);
+	lane_write_free(&f.file, 0, 1, 1, 1);
+	between_ns = clock_now_ns();
+	lane_write_free(&f.file, 0, 1, 1, 2);
+	inside_source_limit(f.source, between_ns);
+	record_source_batch(&f.records);
+	assert_next(&f, RECORD_FREE, &record);
+	assert_end(&f);
+	assert_int_equal(inside_source_complete_ns(f.source), between_ns);
+	inside_source_limit(f.source, 0);
+	record_source_batch(&f.records);
+	assert_next(&f, RECORD_FREE, &record);
+	assert_int_equal(record.allocation.address, 2);
+	assert_end(&f);
+	close_all(&f);
+}
+
+static void a_lane_is_read_around_its_end(void **state)
+{
+	struct fixture f;
+	struct record record;
+
+	(void)state;
+	open_with(&f, usual);
+	for (unsigned i = 0; i < 100000; i++) {
+		lane_write_alloc(&f.file, 5, getpid(), getpid(), i, 0);
+		record_source_batch(&f.records);
+		assert_next(&f, RECORD_ALLOC, &record);
+		assert_int_equal(record.allocation.address, i);
+		assert_end(&f);
+	}
+	assert_true(lane_of(&f.file, 5)->head > 10 * INSIDE_LANE_BYTES);
+	assert_int_equal(lane_of(&f.file, 5)->head, lane_of(&f.file, 5)->tail);
+	assert_int_equal(inside_source_counts(f.source).damaged, 0);
+	close_all(&f);
+}
+
+static void a_new_thread_comes_with_its_name(void **state)
+{
+	struct fixture f;
+	struct record record;
+	pid_t child = fork();
+
+	(void)state;
+	if (child == 0) {
+		pause();
+		_exit(0);
+	}
+	open_with(&f, usual);
+	/* Another process of the same name as this one, as if it were a thread: /proc has none. */
+	lane_write_cpu(&f.file, 0, getpid(), child, 1);
+	lane_write_cpu(&f.file, 0, getpid(), child, 1);
+	record_source_batch(&f.records);
+	assert_next(&f, RECORD_FORK, &record);
+	assert_int_equal(record.fork.parent_pid, getpid());
+	assert_int_equal(record.tid, child);
+	assert_next(&f, RECORD_SAMPLE, &record);
+	assert_next(&f, RECORD_SAMPLE, &record);
+	assert_end(&f);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	close_all(&f);
+}
+
+static void processes_that_have_ended_exit_after_their_records(void **state)
+{
+	struct fixture f;
+	struct record record;
+	pid_t pid = ended_pid();
+
+	(void)state;
+	open_with(&f, usual);
+	lane_write_start(&f.file, 0, 1, pid, "short", true);
+	record_source_batch(&f.records);
+	assert_next(&f, RECORD_FORK, &record);
+	assert_next(&f, RECORD_COMM, &record);
+	assert_end(&f);
+	lane_write_free(&f.file, 0, pid, pid, 1);
+	record_source_disable(&f.records);
+	record_source_batch(&f.records);
+	assert_next(&f, RECORD_FREE, &record);
+	assert_next(&f, RECORD_EXIT, &record);
+	assert_int_equal(record.pid, pid);
+	assert_int_equal(record.time_ns, inside_source_complete_ns(f.source));
+	assert_end(&f);
+	close_all(&f);
+}
+
+static void lost_records_are_told_once(void **state)
+{
+	struct fixture f;
+	struct record record;
+
+	(void)state;
+	assert_null(inside_file_make(&f.file));
+	lane_of(&f.file, 2)->lost = 1000; /* in an earlier recording */
+	f.source = inside_source_new(&(struct inside_options){.file = &f.file, .alloc_period = 1});
+	f.records = inside_record_source(f.source);
+	lane_of(&f.file, 2)->lost += 5;
+	lane_of(&f.file, 7)->lost += 2;
+	lane_of(&f.file, 7)->lost_frees += 3;
+	f.file.control->crowded += 10;
+	record_source_batch(&f.records);
+	assert_next(&f, RECORD_LOST, &record);
+	assert_int_equal(record.lost.count, 17);
+	assert_end(&f);
+	record_source_batch(&f.records);
+	assert_end(&f);
+	assert_int_equal(inside_source_counts(f.source).lost, 17);
+	assert_int_equal(inside_source_counts(f.source).lost_frees, 3);
+	close_all(&f);
+}
+
+static void the_library_records_what_is_asked_for(void **state)
+{
+	struct fixture f;
+	struct record record;
+
+	(void)state;
+	open_with(&f, usual);
+	assert_int_equal(f.file.control->cpu_hz, 100);
+	assert_int_equal(f.file.control->alloc_period, 1000);
+	assert_int_equal(f.file.control->records_mappings, 1);
+	inside_source_pause(f.source);
+	/* Threads that begin in a pause need their timers; what those write is dropped. */
+	assert_int_equal(f.file.control->cpu_hz, 100);
+	assert_int_equal(f.file.control->alloc_period, 0);
+	lane_write_cpu(&f.file, 0, getpid(), getpid(), 1);
+	lane_write_free(&f.file, 0, getpid(), getpid(), 1);
+	record_source_batch(&f.records);
+	assert_next(&f, RECORD_FREE, &record);
+	assert_end(&f);
+	inside_source_resume(f.source);
+	assert_int_equal(f.file.control->alloc_period, 1000);
+	record_source_disable(&f.records);
+	assert_int_equal(f.file.control->cpu_hz, 0);
+	assert_int_equal(f.file.control->alloc_period, 0);
+	assert_int_equal(f.file.control->records_mappings, 0);
+	close_all(&f);
+}
+
+static void allocations_alone_are_given_out_if_no_more_is_wanted(void **state)
+{
+	struct fixture f;
+	struct record record;
+
+	(void)state;
+	open_with(&f, (struct inside_options){
+			      .alloc_period = 1, .allocations_only = true, .pc_bit = TEST_PC_BIT});
+	assert_int_equal(f.file.control->records_mappings, 0);
+	lane_write_start(&f.file, 0, 1, getpid(), "program", true);
+	lane_write_maps(&f.file, 0, getpid(), "1000-3000 r-xp 0 fe:01 77 /bin/program\n");
+	lane_write_cpu(&f.file, 0, getpid(), getpid(), 1);
+	lane_write_alloc(&f.file, 0, getpid(), getpid(), 1, 0);
+	record_source_batch(&f.records);
+	assert_next(&f, RECORD_ALLOC, &record);
+	assert_end(&f);
+	close_all(&f);
+}
+
+static void only_chosen_processes_and_their_children_are_kept(void **state)
+{
+	const pid_t chosen = 1000;
+	struct inside_options options = usual;
+	struct fixture f;
+	struct record record;
+
+	(void)state;
+	options.pids = &chosen;
+	options.pid_count = 1;
+	options.allocations_only = true;
+	open_with(&f, options);
+	lane_write_free(&f.file, 0, 1001, 1001, 1);
+	lane_write_start(&f.file, 0, 1000, 1001, "child", false);
+	lane_write_free(&f.file, 0, 1001, 1001, 2);
+	lane_write_start(&f.file, 0, 1001, 1002, "grandchild", false);
+	lane_write_free(&f.file, 0, 1002, 1002, 3);
+	lane_write_free(&f.file, 0, 1000, 1000, 4);
+	lane_write_free(&f.file, 0, 999, 999, 5);
+	record_source_batch(&f.records);
+	for (unsigned i = 2; i <= 4; i++) {
+		assert_next(&f, RECORD_FREE, &record);
+		assert_int_equal(record.allocation.address, i);
+	}
+	assert_end(&f);
+	close_all(&f);
+}
+
+static void a_lane_that_makes_no_sense_is_emptied(void **state)
+{
+	struct fixture f;
+	struct record record;
+	struct inside_free future = {.header = header_of(INSIDE_FREE, 0, 1, 1)};
+
+	(void)state;
+	open_with(&f, usual);
+	/* More than a lane holds. */
+	lane_of(&f.file, 0)->head = 3 * INSIDE_LANE_BYTES;
+	/* Not written forwards. */
+	lane_of(&f.file, 1)->head = (uint64_t)-8;
+	/* A record of no length. */
+	lane_of(&f.file, 2)->head = 64;
+	/* A record that is longer than what is there. */
+	memcpy(lane_bytes(&f.file, 3), &(uint32_t){1000}, 4);
+	lane_of(&f.file, 3)->head = 64;
+	/* A record of the future, which would hold up all after it. */
+	future.header.time_ns = clock_now_ns() + 1000 * NS_PER_SECOND;
+	lane_write(&f.file, 4, &future, sizeof(future));
+	/* A thread that cannot be. */
+	lane_write_free(&f.file, 5, -1, -1, 1);
+	/* A sample without room for its registers. */
+	lane_write(&f.file, 6,
+		   &(struct inside_cpu){.header = header_of(INSIDE_CPU, 0, 1, 1),
+					.stack.regs_mask = UINT64_MAX},
+		   sizeof(struct inside_cpu));
+	/* A type that does not exist. */
+	lane_write(&f.file, 7, &(struct inside_free){.header = header_of(77, 0, 1, 1)},
+		   sizeof(struct inside_free));
+	record_source_batch(&f.records);
+	assert_end(&f);
+	assert_int_equal(inside_source_counts(f.source).damaged, 8);
+	for (unsigned i = 0; i < 8; i++)
+		assert_int_equal(lane_of(&f.file, i)->head, lane_of(&f.file, i)->tail);
+	/* The lanes are used again. */
+	for (unsigned i = 0; i < 8; i++)
+		lane_write_free(&f.file, i, 1, 1, i);
+	record_source_batch(&f.records);
+	for (unsigned i = 0; i < 8; i++) {
+		assert_next(&f, RECORD_FREE, &record);
+		assert_int_equal(record.allocation.address, i);
+	}
+	assert_end(&f);
+	close_all(&f);
+}
+
+static void the_lane_of_a_dead_owner_is_freed(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	open_with(&f, usual);
+	lane_of(&f.file, 0)->owner = (uint32_t)ended_pid();
+	lane_of(&f.file, 1)->owner = (uint32_t)getpid();
+	record_source_disable(&f.records); /* looks in every batch */
+	for (unsigned i = 0; i < 2; i++) {
+		assert_int_not_equal(lane_of(&f.file, 0)->owner, 0);
+		record_source_batch(&f.records);
+	}
+	assert_int_equal(lane_of(&f.file, 0)->owner, 0);
+	assert_int_equal(lane_of(&f.file, 1)->owner, getpid());
+	close_all(&f);
+}
+
+static void fast_lanes_are_read_more_often(void **state)
+{
+	struct fixture f;
+	struct record record;
+
+	(void)state;
+	open_with(&f, usual);
+	for (unsigned i = 0; i < 10000; i++)
+		lane_write_free(&f.file, 0, 1, 1, i);
+	record_source_batch(&f.records);
+	while (record_source_next(&f.records, &record))
+		continue;
+	assert_int_equal(inside_source_next_ns(f.source, 0), NS_PER_MS);
+	for (unsigned i = 0; i < 10; i++) {
+		record_source_batch(&f.records);
+		assert_end(&f);
+	}
+	assert_true(inside_source_next_ns(f.source, 0) > 30 * NS_PER_MS);
+	close_all(&f);
+}
+
+static void the_file_of_a_process_is_found(void **state)
+{
+	struct inside_file file, found;
+	struct error *err = inside_file_find(getpid(), &found);
+
+	(void)state;
+	assert_int_equal(error_number(err), ENOENT);
+	error_free(err);
+	assert_null(inside_file_make(&file));
+	assert_null(inside_file_find(getpid(), &found));
+	file.control->alloc_period = 12345;
+	assert_int_equal(found.control->alloc_period, 12345);
+	inside_file_close(&found);
+	inside_file_close(&file);
+}
+
+static void a_file_of_another_version_is_refused(void **state)
+{
+	struct inside_file file, found;
+	struct error *err;
+
+	(void)state;
+	assert_null(inside_file_make(&file));
+	file.control->version++;
+	err = inside_file_find(getpid(), &found);
+	assert_non_null(err);
+	assert_non_null(strstr(error_text(err), "another version"));
+	error_free(err);
+	inside_file_close(&file);
+}
+
+static void a_file_that_could_shrink_is_refused(void **state)
+{
+	CLEANUP(close_fd) int fd = memfd_create(INSIDE_FILE_NAME, MFD_CLOEXEC);
+	struct inside_file found;
+	struct error *err;
+
+	(void)state;
+	assert_int_equal(ftruncate(fd, (off_t)INSIDE_FILE_BYTES), 0);
+	err = inside_file_find(getpid(), &found);
+	assert_non_null(err);
+	error_free(err);
+}
+
+static void only_one_claims_a_file(void **state)
+{
+	struct inside_file file, found;
+
+	(void)state;
+	assert_null(inside_file_make(&file));
+	assert_null(inside_file_find(getpid(), &found));
+	assert_true(inside_file_claim(&file));
+	assert_false(inside_file_claim(&found));
+	inside_file_close(&file);
+	assert_true(inside_file_claim(&found));
+	inside_file_close(&found);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_program_begins_with_its_name_and_mappings),
+		cmocka_unit_test(a_child_of_fork_has_its_parent),
+		cmocka_unit_test(samples_have_registers_and_stack),
+		cmocka_unit_test(lanes_are_merged_by_time_up_to_the_batch_s_beginning),
+		cmocka_unit_test(a_limit_holds_later_records_back),
+		cmocka_unit_test(a_lane_is_read_around_its_end),
+		cmocka_unit_test(a_new_thread_comes_with_its_name),
+		cmocka_unit_test(processes_that_have_ended_exit_after_their_records),
+		cmocka_unit_test(lost_records_are_told_once),
+		cmocka_unit_test(the_library_records_what_is_asked_for),
+		cmocka_unit_test(allocations_alone_are_given_out_if_no_more_is_wanted),
+		cmocka_unit_test(only_chosen_processes_and_their_children_are_kept),
+		cmocka_unit_test(a_lane_that_makes_no_sense_is_emptied),
+		cmocka_unit_test(the_lane_of_a_dead_owner_is_freed),
+		cmocka_unit_test(fast_lanes_are_read_more_often),
+		cmocka_unit_test(the_file_of_a_process_is_found),
+		cmocka_unit_test(a_file_of_another_version_is_refused),
+		cmocka_unit_test(a_file_that_could_shrink_is_refused),
+		cmocka_unit_test(only_one_claims_a_file),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
