@@ -1,21 +1,23 @@
 /*
- * What prof and libprof-inside.so share: a memfd named INSIDE_FILE_NAME, mapped by prof and by every
- * process that runs the library. This is the only header of prof that the library includes.
+ * What prof and libprof-inside.so share: a memfd named INSIDE_FILE_NAME, mapped by prof and by
+ * every process that runs the library. This is the only header of prof that the library includes.
  *
  *     page 0                   struct inside_control
  *     page 1 + i               struct inside_lane of lane i, for i < INSIDE_LANES
  *     then, per lane           INSIDE_LANE_BYTES of records
  *
- * Handover: the environment variable INSIDE_VARIABLE is "FD:PID": the descriptor in the process that
- * has started the program, which it inherits over fork and execve; where it was closed, the library
- * opens /proc/PID/fd/FD. A library that finds neither, or another magic or version, does nothing.
+ * Handover: the environment variable INSIDE_VARIABLE is "FD:PID": the descriptor in the process
+ * that has started the program, which it inherits over fork and execve; where it was closed, the
+ * library opens /proc/PID/fd/FD. A library that finds neither, or another magic or version, does
+ * nothing.
  *
  * A lane is a ring of bytes with one writer at a time. A thread takes a lane by setting its owner
  * from 0 to its tid; it never waits: if all are taken, which needs as many threads in the middle of
- * a record, the record is lost and counted (`crowded`). head and tail count bytes since the beginning
- * and only grow; a record is written entirely before head moves over it (release). A record is a
- * multiple of 8 bytes and does not cross the end of its lane: INSIDE_PAD fills the rest. There are
- * always INSIDE_FREE_RESERVE bytes left for INSIDE_FREE: other records count as lost before.
+ * a record, the record is lost and counted (`crowded`). head and tail count bytes since the
+ * beginning and only grow; a record is written entirely before head moves over it (release). A
+ * record is a multiple of 8 bytes and does not cross the end of its lane: INSIDE_PAD fills the
+ * rest. There are always INSIDE_FREE_RESERVE bytes left for INSIDE_FREE: other records count as
+ * lost before.
  *
  * prof believes nothing that it reads here: the other side may write anything at any time.
  *
@@ -63,18 +65,18 @@ struct inside_control {
 	uint32_t records_mappings;
 
 	/* Counters, written by the library. */
-	uint32_t foreign;	/* processes of another pid namespace */
-	uint64_t crowded;	/* records for which no lane was free */
-	uint64_t untracked;	/* sampled blocks whose free() will not be seen: INSIDE_ALLOC says so */
+	uint32_t foreign;   /* processes of another pid namespace */
+	uint64_t crowded;   /* records for which no lane was free */
+	uint64_t untracked; /* sampled blocks whose free() will not be seen: INSIDE_ALLOC says so */
 	uint32_t timers_refused; /* threads that got no CPU timer */
 };
 
 struct inside_lane {
 	uint32_t owner; /* tid of the thread that writes; 0: none */
 	uint32_t zero;
-	uint64_t head;	     /* bytes written, by the library */
-	uint64_t lost;	     /* records that found no room: INSIDE_ALLOC and INSIDE_CPU … */
-	uint64_t lost_frees; /* … and INSIDE_FREE */
+	uint64_t head;		/* bytes written, by the library */
+	uint64_t lost;		/* records that found no room: INSIDE_ALLOC and INSIDE_CPU … */
+	uint64_t lost_frees;	/* … and INSIDE_FREE */
 	uint64_t lost_mappings; /* … and INSIDE_START and INSIDE_MAPS */
 	uint64_t pad[3];
 	uint64_t tail; /* bytes read, by prof */
@@ -118,9 +120,9 @@ struct inside_maps {
 };
 
 /*
- * Registers and stack of a sample, behind struct inside_cpu or inside_alloc: first the values of the
- * registers in regs_mask (bit numbers of asm/perf_regs.h), the lowest bit first, 8 bytes each; then
- * stack_bytes of the stack from the stack pointer on, padded to 8.
+ * Registers and stack of a sample, behind struct inside_cpu or inside_alloc: first the values of
+ * the registers in regs_mask (bit numbers of asm/perf_regs.h), the lowest bit first, 8 bytes each;
+ * then stack_bytes of the stack from the stack pointer on, padded to 8.
  */
 struct inside_stack {
 	uint64_t regs_mask;

@@ -30,7 +30,8 @@ enum record_type {
 	RECORD_BPF_EVENT,      /* a BPF program was loaded or unloaded */
 	RECORD_DEFERRED_CHAIN, /* CALLCHAIN_DEFERRED: the user part of a sample's call chain */
 	/* Of libprof-inside.so (lib/inside): */
-	RECORD_ALLOC, /* a sampled allocation: `allocation`, and its registers and stack in `sample` */
+	RECORD_ALLOC, /* a sampled allocation: `allocation`, and its registers and stack in `sample`
+		       */
 	RECORD_FREE,  /* a block was given back: `allocation`, its address */
 };
 

@@ -27,8 +27,8 @@ struct profile_timed_sample {
  */
 struct profile_interval {
 	uint64_t start_ns, end_ns; /* CLOCK_MONOTONIC */
-	uint64_t weight;	   /* of time: at most end_ns - start_ns, unless of several threads */
-	uint32_t sample;	   /* index of its aggregated sample */
+	uint64_t weight; /* of time: at most end_ns - start_ns, unless of several threads */
+	uint32_t sample; /* index of its aggregated sample */
 };
 
 enum profile_marker_kind {

@@ -4,16 +4,16 @@
  * order.
  *
  * An allocation of S bytes is sampled with probability 1 − exp(−S / R), R being the mean number of
- * bytes between two samples; so it stands for S / (1 − exp(−S / R)) bytes, and for a S-th of that as
- * objects: sums are unbiased. What is rounded is carried to the next sample.
+ * bytes between two samples; so it stands for S / (1 − exp(−S / R)) bytes, and for a S-th of that
+ * as objects: sums are unbiased. What is rounded is carried to the next sample.
  *
- * A block is added to the profile when its end is seen, or when the profile is settled: only then is
- * known how long it lived. Its labels are those of its thread, and the classes of its size and of
- * its lifetime (profile/allocation_classes.h). What lives at the end is in use. Where timestamps are
- * kept, a block is an interval of the event alloc_space, from its allocation to its end, whose
- * weight is in bytes. A block of a process that has ended without giving it back was in use at its end, and
- * counts so. A child of fork() has no blocks at first, and a process that executes a program loses
- * those it had.
+ * A block is added to the profile when its end is seen, or when the profile is settled: only then
+ * is known how long it lived. Its labels are those of its thread, and the classes of its size and
+ * of its lifetime (profile/allocation_classes.h). What lives at the end is in use. Where timestamps
+ * are kept, a block is an interval of the event alloc_space, from its allocation to its end, whose
+ * weight is in bytes. A block of a process that has ended without giving it back was in use at its
+ * end, and counts so. A child of fork() has no blocks at first, and a process that executes a
+ * program loses those it had.
  *
  * All functions take NULL for a recording without memory, and do nothing.
  */
@@ -29,8 +29,8 @@ struct memory;
 struct memory *memory_new(struct session *session);
 void memory_free(struct memory *memory);
 
-/* Takes the next record, before the session does: it cares for RECORD_ALLOC and RECORD_FREE, and for
- * processes that begin, execute a program and end. */
+/* Takes the next record, before the session does: it cares for RECORD_ALLOC and RECORD_FREE, and
+ * for processes that begin, execute a program and end. */
 void memory_feed(struct memory *memory, const struct record *record);
 /*
  * Adds the blocks that live now to the profile as in use. is_end: the profile ends here. Else their
