@@ -2,12 +2,22 @@
 
 #include "base/alloc.h"
 #include "cmd/diff_iterations.h"
+#include "profile/memory_events.h"
 
 #include <string.h>
 
+/* Memory is in use in bytes, not in shares of what other functions use. */
+static bool is_of_memory(const struct diff_pair *pair)
+{
+	const struct diff_file *file = &pair->files.items[0];
+	enum memory_event which;
+
+	return memory_event_of(file->input.profile, file->event, &which);
+}
+
 static enum normalize usual_normalization(struct diff_pair *pair)
 {
-	if (diff_files_are_runs(&pair->files) && !pair->harness)
+	if (is_of_memory(pair) || (diff_files_are_runs(&pair->files) && !pair->harness))
 		return NORMALIZE_TIME;
 	return diff_iterations_scale(&pair->files) ? NORMALIZE_ITERATION : NORMALIZE_SHARE;
 }

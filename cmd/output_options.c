@@ -3,6 +3,7 @@
 #include "cmd/selection.h"
 
 #include "base/nearest.h"
+#include "profile/memory_events.h"
 
 #include <string.h>
 
@@ -39,12 +40,13 @@ struct error *output_choose_event(struct output_options *options, const struct p
 {
 	struct error *err;
 
+	options->format_options.event = memory_shown_event(profile);
 	if (!options->event)
 		return NULL;
 	err = selection_find_event(options->event, profile, path, &options->format_options.event);
 	options->format_options.event_only = !err;
 	if (err)
-		options->format_options.event = 0;
+		options->format_options.event = memory_shown_event(profile);
 	return err;
 }
 

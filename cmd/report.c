@@ -126,9 +126,14 @@ static struct error *find_blocked_tasks(struct report *report)
 static struct error *make_report(struct report *report)
 {
 	const struct report_options *options = report->options;
-	struct error *err = selection_view(&options->selection, report->profile, report->path,
-					   names_of(options), &report->view);
+	struct error *err = options->leaks ? leaks_check(report->profile, report->path) : NULL;
 
+	if (!err)
+		err = selection_view(&options->selection, report->profile, report->path,
+				     names_of(options), &report->view);
+	if (!err && options->leaks)
+		err = leaks_init(&report->leaks, &report->view, &options->selection, report->path,
+				 names_of(options));
 	if (err)
 		return err;
 	report->min_weight = weight_of_share(row_percent(options),
@@ -138,7 +143,13 @@ static struct error *make_report(struct report *report)
 	err = rows_init_by(&report->rows, &report->view, &report->by);
 	if (err)
 		return err;
-	rows_sort(&report->rows, options->by.order);
+	if (options->leaks)
+		err = leaks_add_rows(&report->leaks, &report->by);
+	if (err)
+		return err;
+	rows_sort(&report->rows, row_by_is_class(&report->by) && !options->by.has_order
+					 ? ROWS_BY_CLASS
+					 : options->by.order);
 	report->has_polls = row_by_is_task(&report->by) && report->view.event == 0 &&
 			    profile_polls_count(report->profile) &&
 			    !selection_is_part(&options->selection);
@@ -164,8 +175,11 @@ static void put_hint(const struct report *report, const struct table_writer *wri
 static void show_text(const struct report *report, const struct table_writer *writer)
 {
 	profile_header(writer, report->path, &report->options->selection);
+	if (report->options->leaks)
+		leaks_header(&report->leaks, writer);
 	if (!report->view.stacks[STACK_EMPTY].total.weight) {
-		fputs("\nno samples\n", writer->out);
+		if (!report->options->leaks)
+			fputs("\nno samples\n", writer->out);
 		return;
 	}
 	put_hint(report, writer);
@@ -201,6 +215,7 @@ static void report_deinit(struct report *report)
 	pruned_tree_deinit(&report->callees);
 	free(report->chosen);
 	blocked_tasks_deinit(&report->blocked);
+	leaks_deinit(&report->leaks);
 	view_deinit(&report->view);
 }
 

@@ -4,6 +4,7 @@
 #ifndef PROF_CMD_REPORT_H
 #define PROF_CMD_REPORT_H
 
+#include "cmd/report_leaks.h"
 #include "cmd/report_options.h"
 #include "cmd/ui/table.h"
 #include "report/blocked_tasks.h"
@@ -26,7 +27,8 @@ struct report {
 	bool has_polls;	  /* of the whole profile, which is what is shown */
 	bool has_waiting; /* and so the next: */
 	struct blocked_tasks blocked;
-	bool *chosen; /* the functions whose callers or callees are shown, by label */
+	struct leaks leaks; /* of --leaks */
+	bool *chosen;	    /* the functions whose callers or callees are shown, by label */
 };
 
 /* How often samples show that a task was polled; 0: never. */

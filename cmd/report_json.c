@@ -100,6 +100,9 @@ static void put_row(struct writer *writer, const struct row *row)
 		put_place(writer, row->file, row->line);
 	}
 	put_sums(writer, row->self, row->total);
+	if (writer->report->leaks.has_objects)
+		json_put_number(&writer->json, "objects",
+				leaks_objects(&writer->report->leaks, row));
 	if (writer->report->has_polls)
 		json_put_number(&writer->json, "polls", report_polls(writer->report, row->name));
 	if (writer->report->has_waiting)
@@ -317,6 +320,8 @@ void report_json(const struct report *report, FILE *out)
 		json, "event",
 		text_of(&writer, profile_get_event(report->profile, report->view.event)->name));
 	json_put_sum(json, "all", report->view.stacks[STACK_EMPTY].total, writer.counts_samples);
+	if (report->leaks.has_allocated)
+		json_put_number(json, "allocated", report->leaks.allocated);
 	json_put_text(json, "by", report->by.key == ROW_LABEL ? "label" : row_by_name(&report->by));
 	if (report->by.key == ROW_LABEL)
 		json_put_text(json, "label", report->by.label);

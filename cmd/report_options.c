@@ -1,6 +1,7 @@
 #include "cmd/report_options.h"
 
 #include "base/alloc.h"
+#include "profile/memory_events.h"
 
 #include <string.h>
 
@@ -30,6 +31,7 @@ static struct error *take_sort(void *field, const char *argument)
 					  "--by selects what the rows are; of perf's keys comm, "
 					  "pid, tid, dso, sym, srcfile and srcline are known");
 		by->order = (enum row_order)order;
+		by->has_order = true;
 		if (key && key >= finest) {
 			finest = key;
 			by->row.key = (enum row_key)key->value;
@@ -91,10 +93,10 @@ static struct error *take_graph(void *field, const char *argument)
 
 const struct option_entry report_option_table[] = {
 	ENTRY('i', "input", "FILE", "read FILE, as the argument FILE", option_string, path),
-	ENTRY(0, "by", "function|module|process|thread|task|file|line|label:KEY",
+	ENTRY(0, "by", "function|module|process|thread|task|file|line|size|lifetime|label:KEY",
 	      "show a row per function (default), file, line, module, process, thread, task (a "
-	      "spawned future, a job, goroutines of one go statement), or label:KEY: value of a "
-	      "label",
+	      "spawned future, a job, goroutines of one go statement), class of size or lifetime "
+	      "of allocations, or label:KEY: value of a label",
 	      selection_take_by, by.row),
 	ENTRY('s', "sort", "self|total|name", "sort rows by self, total or name (default self)",
 	      take_sort, by),
@@ -111,6 +113,10 @@ const struct option_entry report_option_table[] = {
 	      "show the callers of a function, a name or a regular expression", option_string,
 	      callers),
 	ENTRY(0, "callees", "FUNCTION", "show the callees of a function", option_string, callees),
+	ENTRY(0, "leaks", NULL,
+	      "show what was in use at the end, by the function that allocated it (of prof record "
+	      "--alloc and other heap profiles)",
+	      option_true, leaks),
 	INPUT_LOGICAL_ENTRY(struct report_options, input),
 	ENTRY(0, "no-tree", NULL, "show only the table", option_true, no_tree),
 	ENTRY(0, "no-fold", NULL, "put each function of the tree on a line of its own", option_true,
@@ -204,6 +210,11 @@ struct error *report_options_parse(struct report_options *options, int argc, cha
 	err = parse(options, argc, argv, help);
 	if (err || *help)
 		return err;
+	if (options->leaks && options->selection.event)
+		return error_hint(error_new("--leaks and -e both choose the event"),
+				  "--leaks shows inuse_space");
+	if (options->leaks)
+		options->selection.event = memory_event_name(MEMORY_INUSE_SPACE);
 	if (!options->path)
 		options->path = input_default();
 	return options->path ? NULL

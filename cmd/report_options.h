@@ -13,6 +13,7 @@
 struct report_order {
 	struct row_by row;
 	enum row_order order;
+	bool has_order; /* the user has chosen it */
 };
 
 struct report_options {
@@ -26,6 +27,7 @@ struct report_options {
 	double min_percent;
 	bool has_min;
 	uint64_t limit; /* of rows; 0: default */
+	bool leaks;	/* show what is in use at the end */
 	bool json;
 	bool no_tree, no_fold;
 	bool shows_samples;

@@ -11,6 +11,8 @@ enum {
 	DEFAULT_ROWS = 20,
 	BLOCKED_COLUMNS = 9, /* "123.45 ms" */
 	POLLS_COLUMNS = 8,
+	BYTES_COLUMNS = 9, /* "123.45 MB" */
+	OBJECTS_COLUMNS = 10,
 	WIDE = 100,	 /* screens of this many columns have longer bars … */
 	VERY_WIDE = 140, /* … and show places */
 };
@@ -30,7 +32,8 @@ static size_t at_most(size_t value, size_t most)
 /* What is left of the names: shares, bar, samples. */
 static size_t left_columns(const struct table *table)
 {
-	return 2 * SHARE_COLUMNS + 1 +
+	return (table->report->options->leaks ? BYTES_COLUMNS + OBJECTS_COLUMNS + SHARE_COLUMNS + 1
+					      : 2 * SHARE_COLUMNS + 1) +
 	       (table->report->options->shows_samples ? SAMPLES_COLUMNS : 0) +
 	       (table->report->has_polls ? POLLS_COLUMNS : 0) +
 	       (table->report->has_waiting ? BLOCKED_COLUMNS : 0) + 1 + table->bar + 1;
@@ -43,7 +46,7 @@ static void find_layout(struct table *table)
 	table->bar = columns < WIDE ? 6 : 10;
 	/* "[mutex held by worker-3 in holds_lock]" is longer than the name of a module. */
 	table->detail = at_most(row_table_columns(&table->rows, ROW_DETAIL),
-				columns / (table->report->view.places ? 3 : 5));
+				columns / (table->report->view.is_waiting ? 3 : 5));
 	if (columns >= VERY_WIDE)
 		table->place = at_most(row_table_columns(&table->rows, ROW_PLACE), columns / 4);
 	room = columns - left_columns(table) - (table->detail ? table->detail + 2 : 0) -
@@ -59,8 +62,12 @@ static void put_heading(const struct table *table)
 	CLEANUP(free_ptr) char *name = printable(row_table_heading(&table->rows, ROW_NAME));
 	const char *detail = row_table_heading(&table->rows, ROW_DETAIL);
 
-	fprintf(writer->out, "\n%s%*s %*s", pager_sequence(writer->pager, STYLE_HEADING),
-		SHARE_COLUMNS, "self", SHARE_COLUMNS, "total");
+	fprintf(writer->out, "\n%s", pager_sequence(writer->pager, STYLE_HEADING));
+	if (table->report->options->leaks)
+		fprintf(writer->out, "%*s%*s %*s", BYTES_COLUMNS, "in use", OBJECTS_COLUMNS,
+			"objects", SHARE_COLUMNS, "share");
+	else
+		fprintf(writer->out, "%*s %*s", SHARE_COLUMNS, "self", SHARE_COLUMNS, "total");
 	if (table->report->options->shows_samples)
 		fprintf(writer->out, "%*s", SAMPLES_COLUMNS, "samples");
 	if (table->report->has_polls)
@@ -123,15 +130,35 @@ static void put_blocked(const struct table *table, const struct row *row)
 		task ? humanize_time(task->blocked_ns).text : "");
 }
 
+static void put_shares(const struct table *table, const struct row *row)
+{
+	table_share(table->writer, row->self.weight);
+	fputc(' ', table->writer->out);
+	table_share(table->writer, row->total.weight);
+}
+
+static void put_in_use(const struct table *table, const struct row *row)
+{
+	const struct report *report = table->report;
+	FILE *out = table->writer->out;
+	uint64_t objects = leaks_objects(&report->leaks, row);
+
+	fprintf(out, "%*s%*s ", BYTES_COLUMNS,
+		profile_humanize_weight(report->profile, report->view.event, row->self.weight).text,
+		OBJECTS_COLUMNS, objects ? humanize_count(objects).text : "");
+	table_share(table->writer, row->self.weight);
+}
+
 static void put_row(const struct table *table, const struct row *row)
 {
 	const struct table_writer *writer = table->writer;
 	struct sum drawn = row_table_bar(&table->rows, row);
 	CLEANUP(free_ptr) char *shown_bar = bar(drawn.weight, table->rows.longest_bar, table->bar);
 
-	table_share(writer, row->self.weight);
-	fputc(' ', writer->out);
-	table_share(writer, row->total.weight);
+	if (table->report->options->leaks)
+		put_in_use(table, row);
+	else
+		put_shares(table, row);
 	if (table->report->options->shows_samples)
 		fprintf(writer->out, "%*s", SAMPLES_COLUMNS, humanize_count(drawn.samples).text);
 	if (table->report->has_polls)

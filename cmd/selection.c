@@ -2,6 +2,8 @@
 
 #include "base/alloc.h"
 #include "base/nearest.h"
+#include "profile/allocation_classes.h"
+#include "profile/memory_events.h"
 #include "profile/tasks.h"
 
 #include <string.h>
@@ -13,17 +15,28 @@ void selection_options_deinit(struct selection_options *options)
 
 struct error *selection_take_by(void *field, const char *argument)
 {
-	static const struct option_choice choices[] = {
-		{"function", ROW_FUNCTION}, {"module", ROW_MODULE},   {"process", ROW_PROCESS},
-		{"thread", ROW_THREAD},	    {"file", ROW_FILE},	      {"line", ROW_LINE},
-		{"task", ROW_LABEL},	    {"label:KEY", ROW_LABEL}, {0}};
+	static const struct option_choice choices[] = {{"function", ROW_FUNCTION},
+						       {"module", ROW_MODULE},
+						       {"process", ROW_PROCESS},
+						       {"thread", ROW_THREAD},
+						       {"file", ROW_FILE},
+						       {"line", ROW_LINE},
+						       {"task", ROW_LABEL},
+						       {"size", ROW_LABEL},
+						       {"lifetime", ROW_LABEL},
+						       {"label:KEY", ROW_LABEL},
+						       {0}};
+	static const char *const labels[] = {TASK_LABEL, ALLOCATION_SIZE_LABEL,
+					     ALLOCATION_LIFETIME_LABEL};
 	static const char label[] = "label:";
 	struct row_by *by = field;
 
 	*by = (struct row_by){0};
-	if (!strcmp(argument, TASK_LABEL)) {
+	for (size_t i = 0; i < ARRAY_SIZE(labels); i++) {
+		if (strcmp(argument, labels[i]) != 0)
+			continue;
 		by->key = ROW_LABEL;
-		by->label = TASK_LABEL;
+		by->label = labels[i];
 		return NULL;
 	}
 	if (!strncmp(argument, label, strlen(label)) && argument[strlen(label)]) {
@@ -84,10 +97,13 @@ struct error *selection_find_event(const char *name, const struct profile *profi
 
 	if (!count)
 		return error_new("%s has no samples", path);
+	*ret = memory_shown_event(profile);
+	if (!name)
+		return NULL;
 	for (*ret = 0; *ret < count; ++*ret) {
 		string_id id = profile_get_event(profile, *ret)->name;
 
-		if (!name || !strcmp(profile_string(profile, id), name))
+		if (!strcmp(profile_string(profile, id), name))
 			return NULL;
 	}
 	return no_such_event(name, profile, path);

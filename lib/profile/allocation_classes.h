@@ -1,7 +1,8 @@
 /*
  * Classes of sampled allocations, as values of the labels "size" and "lifetime": powers of two of
- * bytes ("64 B to 127 B"), powers of ten of time ("10 ms to 100 ms"), and "live" of what was in use
- * at the end. Every class has one spelling; the order of classes follows from it.
+ * bytes ("64 B to 127 B", "1 KiB to 2 KiB"), powers of ten of time ("10 ms to 100 ms"), and "live"
+ * of blocks that were in use at the end. Every class has one spelling, from which its rank follows.
+ * A class begins with its first value and ends before the first value of the next class.
  */
 #ifndef PROF_PROFILE_ALLOCATION_CLASSES_H
 #define PROF_PROFILE_ALLOCATION_CLASSES_H

@@ -31,7 +31,7 @@ static const char *without_type(const char *name)
 			depth++;
 		else if (*at == '>')
 			depth -= depth > 0 && at[-1] != '-';
-		else if (*at == ' ' && !depth && at[1] != '[')
+		else if (*at == ' ' && !depth && at[1] != '[' && !text_begins(word, "operator"))
 			word = at + 1;
 	}
 	return word;

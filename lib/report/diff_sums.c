@@ -1,6 +1,7 @@
 #include "report/diff_sums.h"
 
 #include "base/alloc.h"
+#include "report/allocating_place.h"
 #include "report/waiting_place.h"
 
 #include <stdlib.h>
@@ -139,7 +140,25 @@ static bool has_waiting(const struct profile *profile)
 	return false;
 }
 
-/* places: of waiting; else NULL. */
+/* The events of a merged profile are called after files; all are of one kind. */
+static bool has_memory(const struct profile *profile)
+{
+	enum value_kind kind = profile_get_event(profile, 0)->kind;
+
+	return kind == VALUE_BYTES || kind == VALUE_OBJECTS;
+}
+
+/* To be freed; NULL: the leaves. */
+static uint32_t *find_places(const struct display_labels *labels)
+{
+	if (has_waiting(labels->profile))
+		return waiting_places(labels);
+	return profile_event_count(labels->profile) && has_memory(labels->profile)
+		       ? allocating_places(labels)
+		       : NULL;
+}
+
+/* places: of waiting and memory; else NULL. */
 static uint32_t self_label(const struct summing *summing, const uint32_t *places, stack_id stack)
 {
 	return places ? summing->labels->lines[places[stack]].label : label_of(summing, stack);
@@ -148,9 +167,7 @@ static uint32_t self_label(const struct summing *summing, const uint32_t *places
 static void add_selves(const struct summing *summing)
 {
 	struct diff_sums *sums = summing->sums;
-	CLEANUP(free_ptr)
-	uint32_t *places = has_waiting(summing->labels->profile) ? waiting_places(summing->labels)
-								 : NULL;
+	CLEANUP(free_ptr) uint32_t *places = find_places(summing->labels);
 
 	for (uint64_t i = 0; i < summing->samples.count; i++) {
 		const struct profile_sample *sample = &summing->samples.items[i];

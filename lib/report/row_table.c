@@ -137,7 +137,7 @@ static bool shows_reason(const struct row_table *table)
 {
 	enum row_key key = table->options.by.key;
 
-	return table->view->places && key != ROW_LINE && key != ROW_THREAD;
+	return table->view->is_waiting && key != ROW_LINE && key != ROW_THREAD;
 }
 
 static char *detail_of(const struct row_table *table, const struct row *row)

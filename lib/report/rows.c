@@ -2,10 +2,12 @@
 
 #include "base/alloc.h"
 #include "base/humanize.h"
+#include "profile/allocation_classes.h"
 #include "profile/tasks.h"
 #include "report/tally.h"
 #include "report/waiting_place.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -318,7 +320,7 @@ static void finish(struct builder *builder, enum row_key key)
 
 	for (size_t i = 0; i < rows->count; i++)
 		rows->items[i].reason = ROW_NO_LABEL;
-	if (builder->view->places)
+	if (builder->view->is_waiting)
 		find_reasons(builder, key);
 	drop_empty_rows(rows);
 	rows_sort(rows, ROWS_BY_SELF);
@@ -377,13 +379,28 @@ static int by_weight(uint64_t left, uint64_t right)
 	return (left < right) - (left > right);
 }
 
+/* What is no class comes last. */
+static int by_class(const char *left, const char *right)
+{
+	unsigned left_rank = UINT_MAX, right_rank = UINT_MAX;
+
+	if (!allocation_class_rank(left, &left_rank))
+		left_rank = UINT_MAX;
+	if (!allocation_class_rank(right, &right_rank))
+		right_rank = UINT_MAX;
+	return (left_rank > right_rank) - (left_rank < right_rank);
+}
+
 /* Whatever comes first, no two rows are equal: qsort is not stable. */
 static int compare_rows(const struct row *left, const struct row *right, enum row_order order)
 {
 	int by_self = by_weight(left->self.weight, right->self.weight);
 	int by_total = by_weight(left->total.weight, right->total.weight);
 	int by_name = strcmp(left->name, right->name);
-	int ret = order == ROWS_BY_SELF ? by_self : order == ROWS_BY_TOTAL ? by_total : by_name;
+	int ret = order == ROWS_BY_SELF	   ? by_self
+		  : order == ROWS_BY_TOTAL ? by_total
+		  : order == ROWS_BY_CLASS ? by_class(left->name, right->name)
+					   : by_name;
 
 	if (!ret)
 		ret = order == ROWS_BY_SELF ? by_total : by_self;
@@ -434,6 +451,12 @@ char *row_reason(const struct view *view, const struct row *row)
 	if (is_nearly_all(row->kind_weight, row->self.weight))
 		return xstrdup(text);
 	return xasprintf("%s %s", text, humanize_share(row->kind_weight, row->self.weight).text);
+}
+
+bool row_by_is_class(const struct row_by *by)
+{
+	return by->key == ROW_LABEL && (!strcmp(by->label, ALLOCATION_SIZE_LABEL) ||
+					!strcmp(by->label, ALLOCATION_LIFETIME_LABEL));
 }
 
 bool row_by_is_task(const struct row_by *by)

@@ -1,9 +1,10 @@
 /*
  * The rows of a table: the samples of a view per function, source file, source line, module,
  * process, thread or value of a label. A row's self counts the samples that were taken in it (in
- * the innermost line of the leaf; of waiting, in the function that waits: waiting_place.h); its
- * total counts the samples that have it anywhere in the stack, each once. Both are exact; the time
- * is linear in the stack trie and the samples.
+ * the innermost line of the leaf; of waiting, in the function that waits: waiting_place.h; of
+ * memory, in the function that allocates: allocating_place.h); its total counts the samples that
+ * have it anywhere in the stack, each once. Both are exact; the time is linear in the stack trie
+ * and the samples.
  */
 #ifndef PROF_REPORT_ROWS_H
 #define PROF_REPORT_ROWS_H
@@ -27,6 +28,8 @@ struct row_by {
 	const char *label; /* of ROW_LABEL: its key; else NULL */
 };
 
+/* Rows are classes of sizes or lifetimes. */
+bool row_by_is_class(const struct row_by *by);
 /* A row is a task (profile/tasks.h). */
 bool row_by_is_task(const struct row_by *by);
 
@@ -50,7 +53,12 @@ struct row {
 	uint64_t reason_weight, kind_weight;
 };
 
-enum row_order { ROWS_BY_SELF, ROWS_BY_TOTAL, ROWS_BY_NAME };
+enum row_order {
+	ROWS_BY_SELF,
+	ROWS_BY_TOTAL,
+	ROWS_BY_NAME,
+	ROWS_BY_CLASS, /* of sizes and lifetimes (profile/allocation_classes.h), smallest first */
+};
 
 struct rows {
 	struct row *items; /* by self, then total, then name; rows without samples are left out */

@@ -37,7 +37,8 @@ static void leave(void *user, stack_id stack)
 			counter->on_path[counter->row_of_line[i]]--;
 }
 
-/* self: the row of the innermost line of a stack's leaf, or of the function that waits. */
+/* self: the row of the innermost line of a stack's leaf, or of the function that waits or
+ * allocates. */
 static void add_selves(struct counter *counter)
 {
 	const struct view *view = counter->view;

@@ -1,6 +1,8 @@
 #include "report/view.h"
 
 #include "base/alloc.h"
+#include "profile/memory_events.h"
+#include "report/allocating_place.h"
 #include "report/label_values.h"
 #include "report/match.h"
 #include "report/waiting_place.h"
@@ -185,12 +187,16 @@ struct error *view_init_selected(struct view *view, const struct profile *profil
 				 const struct view_options *options)
 {
 	uint32_t stacks = profile_stacks(profile).count;
+	enum memory_event memory;
 	struct error *err;
 
 	*view = (struct view){.profile = profile, .event = options->event};
 	display_labels_init_named(&view->labels, profile, options->names);
-	if (is_waiting(profile, options->event))
+	view->is_waiting = is_waiting(profile, options->event);
+	if (view->is_waiting)
 		view->places = waiting_places(&view->labels);
+	else if (memory_event_of(profile, options->event, &memory))
+		view->places = allocating_places(&view->labels);
 	err = select_stacks(view, options);
 	if (!err)
 		err = select_label_sets(view, options);

@@ -43,7 +43,9 @@ struct view {
 	unsigned char *excluded;   /* by stack: its samples are not selected; NULL: none */
 	bool *label_sets;	   /* by label set: its samples are selected; NULL: all */
 	struct view_stack *stacks; /* by stack; the total of STACK_EMPTY is that of all */
-	uint32_t *places;	   /* of waiting: see waiting_place.h; NULL: of anything else */
+	bool is_waiting;
+	/* Of waiting: waiting_place.h; of memory: allocating_place.h; NULL: of anything else. */
+	uint32_t *places;
 };
 
 /* All samples of an event. Borrows the profile, which must not change while the view exists. */
@@ -63,7 +65,7 @@ static inline bool view_has(const struct view *view, const struct profile_sample
 /* The sum of all samples of an event, not only of the selected ones. */
 struct sum view_event_sum(const struct profile *profile, event_id event);
 /* The index in labels.lines of the function to which the samples of a stack are self: that of its
- * leaf; of waiting, the function that waits. */
+ * leaf; of waiting, the function that waits; of memory, the function that allocates. */
 uint32_t view_self_line(const struct view *view, stack_id stack);
 /* The label of the innermost line of a stack's leaf. */
 uint32_t view_leaf_label(const struct view *view, stack_id stack);

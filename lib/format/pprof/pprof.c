@@ -7,6 +7,7 @@
 #include "format/pprof/read.h"
 #include "format/pprof/samples.h"
 #include "format/pprof/stream.h"
+#include "profile/memory_events.h"
 #include "profile/source_users.h"
 #include "report/function_names.h"
 
@@ -70,22 +71,31 @@ static void put_type(struct writer *writer, enum pprof_profile_field field, stru
 	pprof_put_message(&writer->stream, field, &writer->message);
 }
 
-/* Whether the first value of a sample counts the samples of the chosen event. */
+/* Whether the first value of a sample counts the samples of the chosen event. Profiles of memory
+ * have one value per event, as Go's have. */
 static bool has_samples(const struct writer *writer)
 {
+	enum memory_event which;
+
 	return !profile_event_count(writer->profile) ||
-	       !profile_get_event(writer->profile, writer->event)->one_value;
+	       !(profile_get_event(writer->profile, writer->event)->one_value ||
+		 memory_event_of(writer->profile, writer->event, &which));
 }
 
 static void put_sample_types(struct writer *writer)
 {
 	/* Its strings come first in the table, even if the type is not written. */
 	struct value_type samples = type_of_samples(writer);
+	uint32_t count = profile_event_count(writer->profile);
+	CLEANUP(free_ptr) size_t *indexes = pprof_value_indexes(writer->profile);
+	CLEANUP(free_ptr) event_id *events = xcalloc(count, sizeof(*events));
 
 	if (has_samples(writer))
 		put_type(writer, PPROF_PROFILE_SAMPLE_TYPE, samples);
-	for (event_id i = 0; i < profile_event_count(writer->profile); i++)
-		put_type(writer, PPROF_PROFILE_SAMPLE_TYPE, type_of_event(writer, i));
+	for (event_id i = 0; i < count; i++)
+		events[indexes[i]] = i;
+	for (uint32_t i = 0; i < count; i++)
+		put_type(writer, PPROF_PROFILE_SAMPLE_TYPE, type_of_event(writer, events[i]));
 }
 
 /*
@@ -352,7 +362,9 @@ static bool values_fit(const struct profile *profile)
 static int write_message(const struct profile *profile, const struct format_options *options,
 			 FILE *out)
 {
-	struct writer writer = {.profile = profile, .event = options->event};
+	event_id event = options->event_only ? options->event
+					     : memory_default_type(profile, options->event);
+	struct writer writer = {.profile = profile, .event = event};
 	int error;
 
 	pprof_stream_init(&writer.stream, out);
@@ -365,7 +377,7 @@ static int write_message(const struct profile *profile, const struct format_opti
 	put_functions(&writer);
 	put_functions_of_addresses(&writer);
 	put_locations(&writer);
-	pprof_put_samples(&writer.stream, profile, options->event, has_samples(&writer));
+	pprof_put_samples(&writer.stream, profile, event, has_samples(&writer));
 	error = pprof_stream_finish(&writer.stream);
 	pprof_mappings_deinit(&writer.mappings);
 	function_names_deinit(&writer.names);

@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/counting_sort.h"
+#include "profile/memory_events.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@ struct samples {
 	struct wire_message *labels;	   /* by label set: encoded on first use */
 	struct wire_message list, message; /* scratch */
 	int64_t *values;		   /* number of samples (of `counted`), then the weights */
+	size_t *indexes;		   /* by event: of its weight among these */
 };
 
 static void add_text(struct samples *samples, struct wire_message *labels, const char *key,
@@ -177,6 +179,25 @@ static uint32_t *sort_samples(const struct profile *profile)
 	return order;
 }
 
+size_t *pprof_value_indexes(const struct profile *profile)
+{
+	size_t *indexes = xcalloc(profile_event_count(profile), sizeof(*indexes));
+	size_t places[MEMORY_EVENTS] = {0}, count = 0;
+	enum memory_event which;
+	event_id id;
+
+	for (event_id i = 0; i < profile_event_count(profile); i++) {
+		indexes[i] = i;
+		if (memory_event_of(profile, i, &which))
+			places[count++] = i;
+	}
+	count = 0;
+	for (which = 0; which < MEMORY_EVENTS; which++)
+		if (memory_event_find(profile, which, &id))
+			indexes[id] = places[count++];
+	return indexes;
+}
+
 static void samples_deinit(struct samples *samples)
 {
 	for (label_set_id i = 0; i < profile_label_set_count(samples->profile); i++)
@@ -185,6 +206,7 @@ static void samples_deinit(struct samples *samples)
 	free(samples->list.bytes);
 	free(samples->message.bytes);
 	free(samples->values);
+	free(samples->indexes);
 }
 
 void pprof_put_samples(struct pprof_stream *stream, const struct profile *profile, event_id counted,
@@ -201,6 +223,7 @@ void pprof_put_samples(struct pprof_stream *stream, const struct profile *profil
 		.counts_samples = counts_samples,
 		.labels = xcalloc(profile_label_set_count(profile), sizeof(*samples.labels)),
 		.values = xcalloc(types, sizeof(*samples.values)),
+		.indexes = pprof_value_indexes(profile),
 	};
 
 	for (uint64_t i = 0; i < count; i++) {
@@ -210,7 +233,7 @@ void pprof_put_samples(struct pprof_stream *stream, const struct profile *profil
 
 		if (sample->event == counted)
 			samples.values[0] = (int64_t)sample->samples;
-		samples.values[1 + sample->event] = (int64_t)sample->weight;
+		samples.values[1 + samples.indexes[sample->event]] = (int64_t)sample->weight;
 		if (next && next->stack == sample->stack && next->labels == sample->labels)
 			continue;
 		put_sample(&samples, sample);

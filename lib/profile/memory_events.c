@@ -1,0 +1,67 @@
+#include "profile/memory_events.h"
+
+#include <string.h>
+
+static const char *const names[MEMORY_EVENTS] = {
+	[MEMORY_ALLOC_OBJECTS] = "alloc_objects",
+	[MEMORY_ALLOC_SPACE] = "alloc_space",
+	[MEMORY_INUSE_OBJECTS] = "inuse_objects",
+	[MEMORY_INUSE_SPACE] = "inuse_space",
+};
+
+const char *memory_event_name(enum memory_event which)
+{
+	return names[which];
+}
+
+bool memory_event_of(const struct profile *profile, event_id event, enum memory_event *ret)
+{
+	const char *name;
+
+	if (event >= profile_event_count(profile))
+		return false;
+	name = profile_string(profile, profile_get_event(profile, event)->name);
+	for (enum memory_event i = 0; i < MEMORY_EVENTS; i++) {
+		if (!strcmp(name, names[i])) {
+			*ret = i;
+			return true;
+		}
+	}
+	return false;
+}
+
+bool memory_event_find(const struct profile *profile, enum memory_event which, event_id *ret)
+{
+	enum memory_event found;
+
+	for (event_id i = 0; i < profile_event_count(profile); i++) {
+		if (memory_event_of(profile, i, &found) && found == which) {
+			*ret = i;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The event of memory that prof has recorded, if the given one is of memory, too. */
+static event_id recorded_event(const struct profile *profile, event_id event,
+			       enum memory_event which)
+{
+	enum memory_event given;
+	event_id found;
+
+	if (!profile_get_info(profile)->quality.is_known ||
+	    !memory_event_of(profile, event, &given) || !memory_event_find(profile, which, &found))
+		return event;
+	return found;
+}
+
+event_id memory_shown_event(const struct profile *profile)
+{
+	return recorded_event(profile, 0, MEMORY_ALLOC_SPACE);
+}
+
+event_id memory_default_type(const struct profile *profile, event_id shown)
+{
+	return recorded_event(profile, shown, MEMORY_INUSE_SPACE);
+}
