@@ -89,7 +89,8 @@ static int print_help(void)
 	printf("Usage: prof convert FILE [-o OUTPUT] [options]\n\n"
 	       "Unwinds and symbolizes a recording made by perf record and writes a profile, or "
 	       "writes "
-	       "a profile\n(pprof, folded stacks) in another format. FILE may be - for stdin.\n\n");
+	       "a profile\n(pprof, folded stacks, heap files of jemalloc and tcmalloc) in another "
+	       "format. FILE may be - for\nstdin.\n\n");
 	options_help(table, stdout);
 	outputs_help(false);
 	return STATUS_OK;

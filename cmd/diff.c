@@ -127,7 +127,8 @@ static int print_help(void)
 	       "       prof diff [options] OLD OLD2 ... -- NEW NEW2 ...\n"
 	       "       prof diff [options] OLD_DIRECTORY NEW_DIRECTORY\n\n"
 	       "Says whether NEW costs more than OLD, which functions and stacks do, and whether "
-	       "the changes\nare significant. Files are pprof, folded stacks or perf.data. Several "
+	       "the changes\nare significant. Files are pprof, folded stacks, heap files or "
+	       "perf.data. Several "
 	       "recordings per side measure\nhow much runs differ anyway. Of two directories, "
 	       "profiles of the same name are compared:\na row per benchmark, for CI.\n\n");
 	options_help(table, stdout);

@@ -6,8 +6,10 @@
 #include "cmd/trusted_user.h"
 #include "cmd/ui/message.h"
 #include "format/format.h"
+#include "heapfile/heap_file.h"
 #include "profile/source_users.h"
 #include "profile/tasks.h"
+#include "record/heap_import.h"
 #include "report/logical.h"
 
 #include <errno.h>
@@ -60,15 +62,30 @@ static ssize_t peek_pipe(int fd, unsigned char *first)
 	return len;
 }
 
-/* By the first bytes, which stay there; NULL where no format begins so, or the bytes cannot be had
- * without taking them. */
-static const struct format *format_of(int fd)
+/* How a file becomes a profile whose addresses are symbolized. */
+typedef struct error *importer(int fd, const struct import_options *options,
+			       struct import_result *ret);
+
+/* What a file is. */
+struct content {
+	const struct format *format; /* NULL: it is imported */
+	importer *import;
+};
+
+/* By the first bytes, which stay there. A recording of perf where nothing else begins so, or the
+ * bytes cannot be had without taking them. */
+static struct content content_of(int fd)
 {
 	off_t at = lseek(fd, 0, SEEK_CUR);
 	unsigned char first[FIRST_BYTES];
 	ssize_t len = at >= 0 ? pread(fd, first, sizeof(first), at) : peek_pipe(fd, first);
+	struct content content = {.import = import_perfdata};
 
-	return len > 0 ? format_by_content(first, (size_t)len) : NULL;
+	if (len > 0 && heap_file_recognize(first, (size_t)len))
+		content.import = import_heap_file;
+	else if (len > 0)
+		content.format = format_by_content(first, (size_t)len);
+	return content;
 }
 
 static struct error *read_format(int fd, const struct format *format, struct profile *profile)
@@ -96,23 +113,23 @@ static void on_signal(void *user)
 		atomic_store(&interruption->cancel, true);
 }
 
-static struct error *read_in_loop(int fd, const struct input_options *options, struct loop *loop,
-				  atomic_bool *cancel, struct input *input)
+static struct error *read_in_loop(int fd, importer *import, const struct input_options *options,
+				  struct loop *loop, atomic_bool *cancel, struct input *input)
 {
 	struct listener listener = record_messages(true, options->shows_progress);
 	struct import_result result = {0};
-	struct error *err = import_perfdata(fd,
-					    &(struct import_options){
-						    .symfs = options->symfs,
-						    .caller = sudo_caller(),
-						    .symbols = options->symbols,
-						    .command = options->command,
-						    .needs_timestamps = options->keeps_timestamps,
-						    .loop = loop,
-						    .cancel = cancel,
-						    .listener = &listener,
-					    },
-					    &result);
+	struct error *err = import(fd,
+				   &(struct import_options){
+					   .symfs = options->symfs,
+					   .caller = sudo_caller(),
+					   .symbols = options->symbols,
+					   .command = options->command,
+					   .needs_timestamps = options->keeps_timestamps,
+					   .loop = loop,
+					   .cancel = cancel,
+					   .listener = &listener,
+				   },
+				   &result);
 
 	message_progress_end();
 	input->is_recording = true;
@@ -122,7 +139,7 @@ static struct error *read_in_loop(int fd, const struct input_options *options, s
 	return err;
 }
 
-static struct error *read_recording(int fd, const struct input_options *options,
+static struct error *read_recording(int fd, importer *import, const struct input_options *options,
 				    struct input *input)
 {
 	struct interruption interruption = {.guard = options->signals};
@@ -134,20 +151,20 @@ static struct error *read_recording(int fd, const struct input_options *options,
 		err = loop_watch(loop, signal_guard_fd(options->signals), on_signal, &interruption,
 				 &watch);
 	if (!err)
-		return read_in_loop(fd, options, loop, &interruption.cancel, input);
+		return read_in_loop(fd, import, options, loop, &interruption.cancel, input);
 	close(fd);
 	return err;
 }
 
 static struct error *read_any(int fd, const struct input_options *options, struct input *input)
 {
-	const struct format *format = format_of(fd);
+	struct content content = content_of(fd);
 	struct error *err;
 
-	if (!format)
-		return read_recording(fd, options, input);
+	if (!content.format)
+		return read_recording(fd, content.import, options, input);
 	input->profile = profile_new();
-	err = read_format(fd, format, input->profile);
+	err = read_format(fd, content.format, input->profile);
 	if (!err)
 		tasks_label(input->profile);
 	return err;
@@ -171,8 +188,10 @@ static struct error *explain(struct error *err, const char *path)
 	error_free(err);
 	err = format ? error_new("prof writes this format (%s), but does not read it", format->name)
 		     : error_new("JSON of other profilers is not read");
-	return error_hint(err, "prof reads pprof profiles, folded stacks and recordings of perf: "
-			       "record with -o prof.pb.gz, too");
+	return error_hint(err,
+			  "prof reads pprof profiles, folded stacks, heap files of jemalloc and "
+			  "tcmalloc, and recordings of perf: "
+			  "record with -o prof.pb.gz, too");
 }
 
 const char *input_default(void)

@@ -66,7 +66,7 @@ static void wait_for(struct work *work, const struct finalize_options *options)
 	loop_unwatch(options->loop, watch);
 }
 
-static void symbolize_all(const struct finalize_options *options, struct symbolize_outcome *ret)
+void finalize_symbols(const struct finalize_options *options, struct symbolize_outcome *ret)
 {
 	CLEANUP(debug_fetcher_cleanup)
 	struct debug_fetcher *fetcher = debug_fetcher_new(&(struct debug_fetcher_options){
@@ -121,7 +121,7 @@ void finalize(const struct finalize_options *options, struct finalize_result *re
 		jit_frames_settle(pipeline->profile, pipeline->spaces, 0,
 				  profile_frame_count(pipeline->profile));
 	else
-		symbolize_all(options, &ret->symbolized);
+		finalize_symbols(options, &ret->symbolized);
 	tasks_label(pipeline->profile);
 	quality_init(&ret->quality, pipeline->profile, session_counts(pipeline->session),
 		     options->balance);

@@ -38,6 +38,9 @@ struct finalize_result {
 
 /* Symbolizes on threads of its own; the calling thread runs the loop and calls the listener. */
 void finalize(const struct finalize_options *options, struct finalize_result *ret);
+/* Symbolizes the frames of the profile and no more: for a profile that gets its stacks after that.
+ * Of the options, session and info are not used. */
+void finalize_symbols(const struct finalize_options *options, struct symbolize_outcome *ret);
 /* A zeroed one has nothing to free. */
 void finalize_result_deinit(struct finalize_result *result);
 

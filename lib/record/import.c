@@ -101,7 +101,10 @@ static struct error *open_recording(struct import *import, int fd)
 	if (!err && !import->arch)
 		err = error_new("it is of a machine that prof cannot unwind (%s)",
 				perfdata_info(import->perfdata)->machine);
-	return error_hint(err, "prof reads recordings of perf, pprof profiles and folded stacks");
+	return error_hint(
+		err,
+		"prof reads recordings of perf, pprof profiles, folded stacks and heap files of "
+		"jemalloc and tcmalloc");
 }
 
 /* Whether all its events have times of CLOCK_MONOTONIC. */

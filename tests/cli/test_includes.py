@@ -13,6 +13,7 @@ ALLOWED = {
     "sandbox": set(),
     "perf": set(),
     "perfdata": {"perf"},
+    "heapfile": set(),
     "elf": set(),
     "debuginfod": {"elf", "sandbox"},
     "proc": {"elf"},
@@ -25,7 +26,7 @@ ALLOWED = {
     "tasks": {"dwarf", "elf", "proc", "sandbox", "symbol"},
     "report": {"profile"},
     "format": {"profile", "report"},
-    "record": {"debuginfod", "inside", "perf", "perfdata", "proc", "unwind", "profile", "symbol", "tasks", "waiting"},
+    "record": {"debuginfod", "heapfile", "inside", "perf", "perfdata", "proc", "unwind", "profile", "symbol", "tasks", "waiting"},
 }
 
 # Foreign headers, and the files of the tree that may name them.

@@ -1,0 +1,72 @@
+#include "heapfile/allocator_names.h"
+
+#include "base/alloc.h"
+
+#include <string.h>
+
+/* After any prefix below. */
+static const char *const functions[] = {
+	"malloc",	    "calloc",	     "realloc",		 "reallocarray",
+	"memalign",	    "aligned_alloc", "posix_memalign",	 "valloc",
+	"pvalloc",	    "do_memalign",   "mallocx",		 "rallocx",
+	"xallocx",	    "new",	     "newarray",	 "new_nothrow",
+	"newarray_nothrow", "new_aligned",   "newarray_aligned",
+};
+
+static const char *const prefixes[] = {"_rjem_je_", "_rjem_", "je_", "tc_", "__libc_", "__"};
+
+/* All functions whose names begin so. */
+static const char *const families[] = {
+	"prof_backtrace",
+	"je_prof_",
+	"_rjem_je_",
+	"operator new",
+	"tcmalloc::",
+	"(anonymous namespace)::do_malloc",
+	"MallocHook::",
+	"MallocExtension::",
+	"__rust_alloc",
+	"__rust_realloc",
+	"__rdl_alloc",
+	"__rdl_realloc",
+	"<tikv_jemallocator::Jemalloc",
+	"<jemallocator::Jemalloc",
+	"tikv_jemallocator::",
+	"jemallocator::",
+};
+
+static bool begins(const char *name, const char *with)
+{
+	return !strncmp(name, with, strlen(with));
+}
+
+static bool is_function(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(functions); i++)
+		if (!strcmp(name, functions[i]))
+			return true;
+	return false;
+}
+
+bool is_allocator_function(const char *name)
+{
+	/* "new" alone is a function of the program's. */
+	if (is_function(name) && !begins(name, "new"))
+		return true;
+	for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++)
+		if (begins(name, prefixes[i]) && is_function(name + strlen(prefixes[i])))
+			return true;
+	for (size_t i = 0; i < ARRAY_SIZE(families); i++)
+		if (begins(name, families[i]))
+			return true;
+	return false;
+}
+
+bool is_allocator_library(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : path;
+
+	return begins(name, "libjemalloc.") || begins(name, "libjemalloc-") ||
+	       begins(name, "libtcmalloc.") || begins(name, "libtcmalloc_");
+}

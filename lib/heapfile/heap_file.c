@@ -1,0 +1,320 @@
+#include "heapfile/heap_file.h"
+
+#include "base/alloc.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define JEMALLOC "heap_v2/"
+#define TCMALLOC "heap profile:"
+
+/* More than any machine has; products of it do not overflow a double's digits. */
+#define COUNT_MAX (UINT64_C(1) << 53)
+/* gperftools' own default where a file of version 1 does not say its period. */
+#define PERIOD_BYTES_DEFAULT (UINT64_C(128) << 10)
+
+bool heap_file_recognize(const unsigned char *first, size_t len)
+{
+	struct bytes text = bytes_of(first, len);
+
+	return bytes_begin(text, JEMALLOC) || bytes_begin(text, TCMALLOC);
+}
+
+/* Without its end; counts lines. */
+static struct bytes take_line(struct heap_file *file)
+{
+	size_t left = bytes_left(&file->rest);
+	const unsigned char *newline = left ? memchr(file->rest.at, '\n', left) : NULL;
+	struct bytes line = bytes_sub(&file->rest,
+				      newline ? (size_t)(newline - file->rest.at) : left);
+
+	if (newline)
+		bytes_skip(&file->rest, 1);
+	while (bytes_left(&line) && strchr("\r \t", line.end[-1]) && line.end[-1])
+		line.end--;
+	file->line_number++;
+	return line;
+}
+
+static void skip_blanks(struct bytes *line)
+{
+	while (bytes_left(line) && (*line->at == ' ' || *line->at == '\t'))
+		line->at++;
+}
+
+static bool take_word(struct bytes *line, const char *word)
+{
+	skip_blanks(line);
+	if (!bytes_begin(*line, word))
+		return false;
+	bytes_skip(line, strlen(word));
+	return true;
+}
+
+static unsigned digit_value(unsigned char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	c |= 'a' ^ 'A';
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10U : 16;
+}
+
+static bool take_number(struct bytes *line, unsigned base, uint64_t *ret)
+{
+	const unsigned char *first;
+	uint64_t value = 0;
+
+	skip_blanks(line);
+	for (first = line->at; bytes_left(line) && digit_value(*line->at) < base; line->at++)
+		if (__builtin_mul_overflow(value, base, &value) ||
+		    __builtin_add_overflow(value, digit_value(*line->at), &value))
+			return false;
+	*ret = value;
+	return line->at != first;
+}
+
+/* "2: 300 [5: 800]", with any blanks. */
+static bool take_counts(struct bytes *line, struct heap_file_stack *stack)
+{
+	struct heap_file_counts *inuse = &stack->inuse, *allocated = &stack->allocated;
+
+	if (!take_number(line, 10, &inuse->samples) || !take_word(line, ":") ||
+	    !take_number(line, 10, &inuse->bytes) || !take_word(line, "[") ||
+	    !take_number(line, 10, &allocated->samples) || !take_word(line, ":") ||
+	    !take_number(line, 10, &allocated->bytes) || !take_word(line, "]"))
+		return false;
+	inuse->objects = inuse->samples;
+	allocated->objects = allocated->samples;
+	return inuse->samples <= COUNT_MAX && inuse->bytes <= COUNT_MAX &&
+	       allocated->samples <= COUNT_MAX && allocated->bytes <= COUNT_MAX;
+}
+
+static uint64_t scaled(uint64_t count, double factor)
+{
+	double value = (double)count * factor;
+
+	return value < (double)UINT64_MAX ? (uint64_t)(value + 0.5) : UINT64_MAX;
+}
+
+static void scale(struct heap_file_counts *counts, uint64_t period_bytes)
+{
+	double size_bytes, factor;
+
+	if (!period_bytes || !counts->samples || !counts->bytes)
+		return;
+	size_bytes = (double)counts->bytes / (double)counts->samples;
+	factor = -1 / expm1(-size_bytes / (double)period_bytes);
+	counts->objects = scaled(counts->samples, factor);
+	counts->bytes = scaled(counts->bytes, factor);
+}
+
+/* "0x7f30716a2630 0x5567f8789279" to the end of the line. */
+static bool take_pcs(struct heap_file *file, struct bytes line, struct heap_file_stack *stack)
+{
+	uint64_t pc;
+
+	stack->pcs = file->pcs;
+	stack->depth = 0;
+	for (skip_blanks(&line); bytes_left(&line); skip_blanks(&line)) {
+		take_word(&line, "0x");
+		if (!take_number(&line, 16, &pc))
+			return false;
+		stack->is_cut = stack->depth == HEAP_FILE_DEPTH_MAX;
+		if (stack->is_cut)
+			return true;
+		file->pcs[stack->depth++] = pc;
+	}
+	return true;
+}
+
+static struct error *not_understood(const struct heap_file *file)
+{
+	return error_new("line %" PRIu64 " is not one of a heap profile", file->line_number);
+}
+
+static struct error *open_jemalloc(struct heap_file *file, struct bytes header)
+{
+	file->is_jemalloc = true;
+	if (!take_word(&header, JEMALLOC) || !take_number(&header, 10, &file->period_bytes) ||
+	    bytes_left(&header) || !file->period_bytes || file->period_bytes > COUNT_MAX)
+		return not_understood(file);
+	return NULL;
+}
+
+/* What sampled it knows only what is in use, and may write that twice. */
+static bool tells_allocated(const struct heap_file_stack *total)
+{
+	return (total->allocated.samples && total->allocated.samples != total->inuse.samples) ||
+	       (total->allocated.bytes && total->allocated.bytes != total->inuse.bytes);
+}
+
+static struct error *unknown_kind(struct bytes kind)
+{
+	CLEANUP(free_ptr)
+	char *name = xasprintf("%.*s", (int)(bytes_left(&kind) < 32 ? bytes_left(&kind) : 32),
+			       (const char *)kind.at);
+
+	return error_hint(error_new("it is a profile of another kind than the heap: %s", name),
+			  "prof reads heap profiles (heapprofile, heap, heap_v2) of tcmalloc");
+}
+
+/* "heap profile:  137: 11996 [ 200: 18899] @ heap_v2/524288"; what follows the @ may lack. */
+static struct error *open_tcmalloc(struct heap_file *file, struct bytes header)
+{
+	struct heap_file_stack total = {0};
+	struct bytes kind;
+	uint64_t period = 0;
+
+	if (!take_word(&header, TCMALLOC) || !take_counts(&header, &total))
+		return not_understood(file);
+	take_word(&header, "@");
+	skip_blanks(&header);
+	kind = header;
+	if (!bytes_left(&kind) || bytes_are(kind, "heapprofile")) {
+		file->has_allocated = true;
+		return NULL;
+	}
+	file->has_allocated = tells_allocated(&total);
+	if (take_word(&header, "heap_v2") || take_word(&header, "heapz_v2")) {
+		if (take_word(&header, "/") && !take_number(&header, 10, &period))
+			return not_understood(file);
+	} else if (take_word(&header, "heap/") || bytes_are(kind, "heap")) {
+		if (bytes_left(&header) && !take_number(&header, 10, &period))
+			return not_understood(file);
+		period /= 2;
+	} else {
+		return unknown_kind(kind);
+	}
+	if (bytes_left(&header) || period > COUNT_MAX)
+		return unknown_kind(kind);
+	file->period_bytes = period ? period : PERIOD_BYTES_DEFAULT;
+	return NULL;
+}
+
+/* The part before is what holds stacks. */
+static struct bytes find_maps(struct bytes text, struct bytes *before)
+{
+	static const char *const titles[] = {"\nMAPPED_LIBRARIES:", "\n--- Memory map:"};
+
+	*before = text;
+	for (size_t i = 0; i < ARRAY_SIZE(titles); i++) {
+		size_t len = strlen(titles[i]);
+		const unsigned char *at = memmem(text.at, bytes_left(&text), titles[i], len);
+
+		if (!at)
+			continue;
+		before->end = at;
+		return bytes_of(at + len, (size_t)(text.end - at) - len);
+	}
+	return (struct bytes){.at = text.end, .end = text.end};
+}
+
+/* has_allocated of jemalloc: what the sum of all threads says, before the first stack. */
+static struct error *read_total(struct heap_file *file)
+{
+	struct bytes text = file->rest;
+	uint64_t number = file->line_number;
+	struct bytes line = take_line(file);
+	struct heap_file_stack total = {0};
+
+	if (take_word(&line, "t*:") && take_counts(&line, &total))
+		file->has_allocated = total.allocated.samples || total.allocated.bytes;
+	file->rest = text;
+	file->line_number = number;
+	return NULL;
+}
+
+struct error *heap_file_open(struct bytes text, struct heap_file *ret)
+{
+	struct heap_file file = {0};
+	struct error *err;
+	struct bytes header;
+
+	file.maps = find_maps(text, &file.rest);
+	header = take_line(&file);
+	err = bytes_begin(header, JEMALLOC) ? open_jemalloc(&file, header)
+					    : open_tcmalloc(&file, header);
+	if (!err && file.is_jemalloc)
+		err = read_total(&file);
+	if (err)
+		return err;
+	file.pcs = xcalloc(HEAP_FILE_DEPTH_MAX, sizeof(*file.pcs));
+	*ret = file;
+	return NULL;
+}
+
+void heap_file_deinit(struct heap_file *file)
+{
+	free(file->pcs);
+	*file = (struct heap_file){0};
+}
+
+void heap_file_rewind(struct heap_file *file, struct bytes text)
+{
+	find_maps(text, &file->rest);
+	file->line_number = 0;
+	take_line(file);
+}
+
+/* A line of pcs, whose counts are in the next one, "t*: …"; lines of single threads are between. */
+static struct error *next_of_jemalloc(struct heap_file *file, struct heap_file_stack *ret,
+				      bool *got)
+{
+	bool has_pcs = false;
+
+	while (bytes_left(&file->rest)) {
+		struct bytes line = take_line(file);
+
+		skip_blanks(&line);
+		if (!bytes_left(&line))
+			continue;
+		if (take_word(&line, "@")) {
+			if (!take_pcs(file, line, ret))
+				return not_understood(file);
+			has_pcs = true;
+		} else if (take_word(&line, "t*:")) {
+			if (!take_counts(&line, ret) || bytes_left(&line))
+				return not_understood(file);
+			*got = has_pcs;
+			if (has_pcs)
+				return NULL;
+		} else if (!take_word(&line, "t")) {
+			return not_understood(file);
+		}
+	}
+	return NULL;
+}
+
+static struct error *next_of_tcmalloc(struct heap_file *file, struct heap_file_stack *ret,
+				      bool *got)
+{
+	while (bytes_left(&file->rest)) {
+		struct bytes line = take_line(file);
+
+		if (!bytes_left(&line))
+			continue;
+		if (!take_counts(&line, ret) || !take_word(&line, "@") ||
+		    !take_pcs(file, line, ret))
+			return not_understood(file);
+		*got = true;
+		return NULL;
+	}
+	return NULL;
+}
+
+struct error *heap_file_next(struct heap_file *file, struct heap_file_stack *ret, bool *got)
+{
+	struct error *err;
+
+	*ret = (struct heap_file_stack){0};
+	*got = false;
+	err = file->is_jemalloc ? next_of_jemalloc(file, ret, got)
+				: next_of_tcmalloc(file, ret, got);
+	if (err)
+		return err;
+	scale(&ret->inuse, file->period_bytes);
+	scale(&ret->allocated, file->period_bytes);
+	return NULL;
+}

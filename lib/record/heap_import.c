@@ -1,0 +1,404 @@
+#include "record/heap_import.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/idmap.h"
+#include "base/read_all.h"
+#include "base/search.h"
+#include "heapfile/allocator_names.h"
+#include "heapfile/heap_file.h"
+#include "proc/maps.h"
+#include "profile/tasks.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* The process of all mappings; the file does not tell its number. */
+#define PID ((pid_t)1)
+
+enum {
+	/* Distinct addresses. Programs have less than that many calls that lead to malloc(). */
+	FRAMES_MAX = 4 << 20,
+	/* What the profile may need, and as much again for each byte of the text. */
+	MEMORY_BYTES = 96 << 20,
+	MEMORY_BYTES_PER_BYTE = 32,
+};
+
+enum which { INUSE_SPACE, ALLOC_OBJECTS, ALLOC_SPACE, INUSE_OBJECTS, EVENTS };
+
+struct heap_import {
+	const struct import_options *options;
+	char *data;
+	struct bytes text;
+	uint64_t written_unix_ns; /* the heap file */
+	struct heap_file file;
+	struct pipeline pipeline;
+	struct session_counts counts;
+	event_id events[EVENTS];
+	label_set_id labels;
+	uint64_t *pcs; /* distinct ones, sorted … */
+	frame_id *frames;
+	bool *are_allocators; /* … and what is there */
+	size_t pc_count, pc_room;
+	char *main_path; /* NULL: the file has no mappings */
+};
+
+static void heap_import_deinit(struct heap_import *import)
+{
+	pipeline_close(&import->pipeline);
+	heap_file_deinit(&import->file);
+	free(import->data);
+	free(import->pcs);
+	free(import->frames);
+	free(import->are_allocators);
+	free(import->main_path);
+}
+
+static struct error *read_text(struct heap_import *import, int fd)
+{
+	struct stat st;
+	FILE *in = fdopen(fd, "r");
+	size_t len = 0;
+	int status;
+
+	if (!in) {
+		close(fd);
+		return error_errno(errno, "read");
+	}
+	import->written_unix_ns = clock_unix_ns();
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+		import->written_unix_ns = (uint64_t)st.st_mtim.tv_sec * NS_PER_SECOND +
+					  (uint64_t)st.st_mtim.tv_nsec;
+	status = read_all(in, HEAP_FILE_BYTES_MAX, &import->data, &len);
+	fclose(in);
+	if (status == EFBIG)
+		return error_new("it is larger than %d MB", HEAP_FILE_BYTES_MAX >> 20);
+	if (status)
+		return error_errno(status, "read");
+	import->text = bytes_of(import->data, len);
+	return NULL;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+
+	return (left > right) - (left < right);
+}
+
+static void sort_pcs(struct heap_import *import)
+{
+	if (import->pc_count)
+		qsort(import->pcs, import->pc_count, sizeof(*import->pcs), by_value);
+	import->frames = xcalloc(import->pc_count, sizeof(*import->frames));
+	import->are_allocators = xcalloc(import->pc_count, sizeof(*import->are_allocators));
+}
+
+static struct error *collect_pcs(struct heap_import *import)
+{
+	CLEANUP(idmap_deinit) struct idmap known = {0};
+	struct heap_file_stack stack;
+	bool got;
+
+	for (;;) {
+		struct error *err = heap_file_next(&import->file, &stack, &got);
+
+		if (err || !got)
+			return err;
+		for (size_t i = 0; i < stack.depth; i++) {
+			uint32_t *seen = idmap_put(&known, stack.pcs[i], 0);
+
+			if (*seen != IDMAP_NONE)
+				continue;
+			*seen = 0;
+			if (import->pc_count == FRAMES_MAX)
+				return error_new("it has more than %d addresses", FRAMES_MAX);
+			GROW(import->pcs, import->pc_count, import->pc_room);
+			import->pcs[import->pc_count++] = stack.pcs[i];
+		}
+	}
+}
+
+/* Whether an address of a stack is in it: a call that ends there, too. */
+static bool is_used(const struct heap_import *import, const struct mapping *mapping)
+{
+	size_t first = search_first(import->pcs, import->pc_count, mapping->start + 1);
+
+	return first < import->pc_count && import->pcs[first] <= mapping->end;
+}
+
+/* Only those that are used: opening a file takes time, and a text can claim any number of them. */
+static void add_mappings(struct heap_import *import)
+{
+	struct maps maps = {.rest = import->file.maps};
+	struct mapping mapping;
+
+	while (maps_next(&maps, &mapping)) {
+		if (!import->main_path && mapping.path[0] == '/')
+			import->main_path = xstrdup(mapping.path);
+		if (is_used(import, &mapping))
+			address_spaces_map(import->pipeline.spaces, PID, 0, &mapping);
+	}
+	if (import->main_path)
+		session_set_main_path(import->pipeline.session, import->main_path);
+	else
+		listener_problem(import->options->listener,
+				 "it lists no mappings, so that nothing can be symbolized");
+}
+
+static void add_frames(struct heap_import *import)
+{
+	for (size_t i = 0; i < import->pc_count; i++) {
+		struct location location;
+		uint64_t pc = import->pcs[i];
+
+		address_spaces_locate(import->pipeline.spaces, PID, 0, pc ? pc - 1 : 0, &location);
+		import->frames[i] = profile_frame(import->pipeline.profile, location.module,
+						  location.offset + (pc ? 1 : 0), true);
+	}
+}
+
+static void add_events(struct heap_import *import)
+{
+	static const struct {
+		const char *name;
+		enum value_kind kind;
+	} events[EVENTS] = {
+		[INUSE_SPACE] = {"inuse_space", VALUE_BYTES},
+		[ALLOC_OBJECTS] = {"alloc_objects", VALUE_OBJECTS},
+		[ALLOC_SPACE] = {"alloc_space", VALUE_BYTES},
+		[INUSE_OBJECTS] = {"inuse_objects", VALUE_OBJECTS},
+	};
+	struct profile *profile = import->pipeline.profile;
+
+	for (unsigned i = 0; i < EVENTS; i++) {
+		if ((i == ALLOC_OBJECTS || i == ALLOC_SPACE) && !import->file.has_allocated)
+			continue;
+		import->events[i] = profile_add_event(
+			profile,
+			&(struct profile_event){
+				.name = strtab_add(profile_strings(profile), events[i].name),
+				.kind = events[i].kind,
+				.period = import->file.period_bytes,
+			});
+	}
+}
+
+/* The function itself, not what is inlined into it. */
+static bool is_allocator(const struct profile *profile, frame_id id)
+{
+	struct profile_frame frame = profile_get_frame(profile, id);
+	const struct profile_module *module = profile_get_module(profile, frame.module);
+	const struct profile_function *function;
+
+	if (module->path && is_allocator_library(profile_string(profile, module->path)))
+		return true;
+	if (!frame.line_count)
+		return false;
+	function = profile_get_function(profile, frame.lines[frame.line_count - 1].function);
+	return is_allocator_function(profile_string(profile, function->name));
+}
+
+static void find_allocators(struct heap_import *import)
+{
+	for (size_t i = 0; i < import->pc_count; i++)
+		import->are_allocators[i] = is_allocator(import->pipeline.profile,
+							 import->frames[i]);
+}
+
+static size_t index_of(const struct heap_import *import, uint64_t pc)
+{
+	return search_first(import->pcs, import->pc_count, pc);
+}
+
+/* The first frame that is the program's; at least the root remains. */
+static size_t leaf_of(const struct heap_import *import, const struct heap_file_stack *stack)
+{
+	for (size_t i = stack->depth; i-- > 1;)
+		if (import->are_allocators[index_of(import, stack->pcs[i - 1])])
+			return i;
+	return 0;
+}
+
+static stack_id add_stack(struct heap_import *import, const struct heap_file_stack *stack)
+{
+	struct profile *profile = import->pipeline.profile;
+	size_t leaf = leaf_of(import, stack);
+	stack_id id = STACK_EMPTY;
+
+	if (stack->is_cut)
+		id = profile_push(profile, id, profile_synthetic_frame(profile, "[truncated]"));
+	for (size_t i = stack->depth; i-- > leaf;)
+		id = profile_push(profile, id, import->frames[index_of(import, stack->pcs[i])]);
+	return id;
+}
+
+static void add_value(struct heap_import *import, stack_id stack, enum which event,
+		      uint64_t samples, uint64_t weight)
+{
+	if (!weight)
+		return;
+	profile_add_samples(import->pipeline.profile, import->labels, stack, import->events[event],
+			    samples, weight);
+	import->counts.samples += samples;
+}
+
+static void add_values(struct heap_import *import, const struct heap_file_stack *values)
+{
+	const struct heap_file_counts *inuse = &values->inuse, *allocated = &values->allocated;
+	stack_id stack = add_stack(import, values);
+
+	import->counts.stacks.truncated += values->is_cut;
+	add_value(import, stack, INUSE_SPACE, inuse->samples, inuse->bytes);
+	add_value(import, stack, INUSE_OBJECTS, inuse->samples, inuse->objects);
+	if (!import->file.has_allocated)
+		return;
+	add_value(import, stack, ALLOC_SPACE, allocated->samples, allocated->bytes);
+	add_value(import, stack, ALLOC_OBJECTS, allocated->samples, allocated->objects);
+}
+
+static struct error *add_stacks(struct heap_import *import)
+{
+	uint64_t memory_max = MEMORY_BYTES + MEMORY_BYTES_PER_BYTE * bytes_left(&import->text);
+	struct heap_file_stack stack;
+	bool got;
+
+	heap_file_rewind(&import->file, import->text);
+	for (;;) {
+		struct error *err = heap_file_next(&import->file, &stack, &got);
+
+		if (err || !got)
+			return err;
+		add_values(import, &stack);
+		if (profile_memory_bytes(import->pipeline.profile) > memory_max)
+			return error_new("it needs more than %" PRIu64
+					 " MB of memory, too much for a file of its size",
+					 memory_max >> 20);
+	}
+}
+
+static uint64_t ns_of(struct timespec time)
+{
+	return (uint64_t)time.tv_sec * NS_PER_SECOND + (uint64_t)time.tv_nsec;
+}
+
+/* A program that was built anew, above all. */
+static bool is_newer(const struct heap_import *import, const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && ns_of(st.st_mtim) > import->written_unix_ns;
+}
+
+/* Its file system answered when it was opened. */
+static void report_newer_files(const struct heap_import *import)
+{
+	const struct address_spaces *spaces = import->pipeline.spaces;
+
+	for (module_id id = 0; id < address_spaces_module_count(spaces); id++) {
+		const struct module *module = address_spaces_module(spaces, id);
+
+		if (module->kind == MODULE_FILE && module->elf && is_newer(import, module->path))
+			listener_problem(import->options->listener,
+					 "%s has been written to since the heap file was: its "
+					 "functions may be wrong",
+					 module->path);
+	}
+}
+
+static void open_pipeline(struct heap_import *import)
+{
+	const struct import_options *options = import->options;
+	const char *home = getenv("HOME");
+	const char *debug_dir = options->symbols.debug_dir;
+	CLEANUP(free_ptr) char *cache = home ? xasprintf("%s/.debug", home) : NULL;
+
+	pipeline_open(&import->pipeline,
+		      &(struct pipeline_options){
+			      .arch = arch_native(),
+			      .files =
+				      &(struct recorded_files){
+					      .symfs = options->symfs,
+					      .debug_dir = debug_dir ? debug_dir : "/usr/lib/debug",
+					      .cache_dir = cache,
+				      },
+			      .depth = UNWIND_DEPTH_MAX,
+		      });
+}
+
+static void symbolize_frames(const struct heap_import *import, struct finalize_result *ret)
+{
+	const struct import_options *options = import->options;
+
+	session_finish(import->pipeline.session);
+	finalize_symbols(
+		&(struct finalize_options){
+			.pipeline = &import->pipeline,
+			.loop = options->loop,
+			.cancel = options->cancel,
+			.listener = options->listener,
+			.caller = options->caller,
+			.symbols = options->symbols,
+		},
+		&ret->symbolized);
+}
+
+static void add_labels(struct heap_import *import)
+{
+	const char *path = import->main_path ? import->main_path : "[unknown]";
+	const char *slash = strrchr(path, '/');
+
+	import->labels = profile_thread_labels(import->pipeline.profile, -1, -1,
+					       slash ? slash + 1 : path, "");
+}
+
+static void set_info(const struct heap_import *import, struct finalize_result *ret)
+{
+	struct profile *profile = import->pipeline.profile;
+
+	quality_init(&ret->quality, profile, &import->counts, NULL);
+	profile_set_info(profile, &(struct profile_info){
+					  .start_unix_ns = import->written_unix_ns,
+					  .command = import->options->command,
+					  .host = "",
+					  .kernel = "",
+					  .quality = ret->quality.counts,
+				  });
+}
+
+struct error *import_heap_file(int fd, const struct import_options *options,
+			       struct import_result *ret)
+{
+	CLEANUP(heap_import_deinit) struct heap_import import = {.options = options};
+	struct error *err = read_text(&import, fd);
+
+	if (!err)
+		err = heap_file_open(import.text, &import.file);
+	if (!err)
+		err = collect_pcs(&import);
+	if (err)
+		return err;
+	sort_pcs(&import);
+	open_pipeline(&import);
+	add_events(&import);
+	add_mappings(&import);
+	add_frames(&import);
+	report_newer_files(&import);
+	ret->reading_cpu_ns = clock_own_cpu_ns();
+	symbolize_frames(&import, &ret->finalized);
+	find_allocators(&import);
+	add_labels(&import);
+	err = add_stacks(&import);
+	if (err) {
+		finalize_result_deinit(&ret->finalized);
+		ret->finalized = (struct finalize_result){0};
+		return err;
+	}
+	tasks_label(import.pipeline.profile);
+	set_info(&import, &ret->finalized);
+	ret->profile = STEAL(import.pipeline.profile);
+	return NULL;
+}
