@@ -85,7 +85,7 @@ struct inside_lane {
 enum inside_type {
 	INSIDE_PAD,   /* to the end of the lane; may be of 8 bytes, with no more than the first 8 */
 	INSIDE_START, /* a process begins: struct inside_start */
-	INSIDE_MAPS,  /* executable mappings that are new: struct inside_maps */
+	INSIDE_MAPS,  /* executable mappings: struct inside_maps */
 	INSIDE_CPU,   /* a thread has used CPU time: struct inside_cpu */
 	INSIDE_ALLOC, /* a sampled allocation: struct inside_alloc */
 	INSIDE_FREE,  /* a block is given back: struct inside_free */
@@ -110,8 +110,7 @@ struct inside_start {
 
 /*
  * Whole lines of /proc/self/maps with 'x' among their permissions: all of them after
- * INSIDE_START_EXEC, and again after dlopen(). Those that were told before may be told again; none
- * is taken back.
+ * INSIDE_START_EXEC, in one record or several. What a program loads later is in /proc/PID/maps.
  */
 struct inside_maps {
 	struct inside_header header;
@@ -141,8 +140,8 @@ enum {
 	INSIDE_ALLOC_MAPPING = 2,   /* of mmap() */
 };
 
-/* The registers are those of the caller of malloc(): callee-saved ones, its stack pointer and its
- * pc, which is a return address. */
+/* The registers are those of the library's own code: callee-saved ones, stack pointer and pc. The
+ * library's frames are to be left out of the stack. */
 struct inside_alloc {
 	struct inside_header header;
 	uint64_t address, size_bytes;

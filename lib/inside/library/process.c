@@ -1,0 +1,272 @@
+/*
+ * Beginnings: of the process (a constructor), of its children by fork() and of its threads. These
+ * are ordinary places, where the C library may be called.
+ */
+#include "inside.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+int timer_signal;
+
+static pthread_key_t thread_key; /* its destructor deletes a thread's timer */
+
+/* ---- CPU timers ---- */
+
+static void delete_timer(void *unused)
+{
+	struct thread_state *thread = &thread_state;
+
+	(void)unused;
+	if (thread->timer >= 0)
+		syscall(SYS_timer_delete, thread->timer);
+	thread->timer = -1;
+}
+
+static void on_timer(int number, siginfo_t *info, void *context)
+{
+	int saved_errno = errno;
+	uint32_t hz = __atomic_load_n(&control->cpu_hz, __ATOMIC_RELAXED);
+
+	(void)number;
+	if (hz && info->si_code == SI_TIMER)
+		sample_cpu(UINT64_C(1000000000) / hz * (1 + (unsigned)info->si_overrun), context);
+	errno = saved_errno;
+}
+
+static void start_timer(void)
+{
+	uint32_t hz = __atomic_load_n(&control->cpu_hz, __ATOMIC_RELAXED);
+	struct thread_state *thread = &thread_state;
+	struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = timer_signal};
+	struct itimerspec rate = {.it_interval.tv_nsec = hz > 1 ? 1000000000 / hz : 999999999};
+
+	if (!hz || !timer_signal)
+		return;
+	rate.it_value = rate.it_interval;
+	event._sigev_un._tid = (pid_t)thread->tid;
+	if (syscall(SYS_timer_create, CLOCK_THREAD_CPUTIME_ID, &event, &thread->timer) ||
+	    syscall(SYS_timer_settime, thread->timer, 0, &rate, NULL)) {
+		__atomic_fetch_add(&control->timers_refused, 1, __ATOMIC_RELAXED);
+		thread->timer = -1;
+		return;
+	}
+	pthread_setspecific(thread_key, thread);
+}
+
+/* A real-time signal that has no handler: SIGPROF may be the program's. */
+static void take_signal(void)
+{
+	struct sigaction action = {.sa_sigaction = on_timer,
+				   .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
+	struct sigaction former;
+	sigset_t set;
+
+	for (int number = SIGRTMAX - 1; number > SIGRTMIN; number--) {
+		if (sigaction(number, NULL, &former) || former.sa_handler != SIG_DFL)
+			continue;
+		sigfillset(&action.sa_mask);
+		if (sigaction(number, &action, NULL))
+			continue;
+		timer_signal = number;
+		sigemptyset(&set);
+		sigaddset(&set, number);
+		pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+		return;
+	}
+}
+
+/* ---- Threads ---- */
+
+void *process_run_thread(void *started)
+{
+	struct start start = *(struct start *)started;
+	struct thread_state *thread = &thread_state;
+	pthread_attr_t attributes;
+	size_t bytes;
+	void *low;
+
+	free(started);
+	thread->tid = (uint32_t)syscall(SYS_gettid);
+	if (!pthread_getattr_np(pthread_self(), &attributes)) {
+		if (!pthread_attr_getstack(&attributes, &low, &bytes)) {
+			thread->low = (uintptr_t)low;
+			/* The C library keeps the thread's own data at the end. */
+			thread->end = (uintptr_t)low + bytes;
+		}
+		pthread_attr_destroy(&attributes);
+	}
+	start_timer();
+	return start.run(start.argument);
+}
+
+/* The environment lies above the first function's frame. */
+static void measure_main_stack(void)
+{
+	struct rlimit limit;
+	uintptr_t bytes = 8 << 20, end = (uintptr_t)environ;
+
+	if (!getrlimit(RLIMIT_STACK, &limit) && limit.rlim_cur < (rlim_t)1 << 30)
+		bytes = (uintptr_t)limit.rlim_cur;
+	if ((uintptr_t)&limit > end || end - (uintptr_t)&limit > bytes)
+		return;
+	thread_state.end = end;
+	thread_state.low = end - bytes;
+}
+
+/* ---- Processes ---- */
+
+static void write_start(unsigned flags)
+{
+	struct inside_start record = {.parent_pid = (uint32_t)getppid()};
+
+	if (!__atomic_load_n(&control->records_mappings, __ATOMIC_RELAXED))
+		return;
+	prctl(PR_GET_NAME, record.comm);
+	sample_write(&record.header, sizeof(record), INSIDE_START, flags, NULL, 0);
+}
+
+static void write_text(const char *text, size_t len)
+{
+	struct inside_maps record = {.text_bytes = (uint32_t)len};
+
+	if (len)
+		sample_write(&record.header, sizeof(record), INSIDE_MAPS, 0, text, len);
+}
+
+static bool is_executable(const char *line)
+{
+	const char *permissions = strchr(line, ' ');
+
+	return permissions && strlen(permissions) > 3 && permissions[3] == 'x';
+}
+
+static void write_mappings(void)
+{
+	static char text[INSIDE_MAPS_MAX];
+	FILE *maps;
+	char line[4200];
+	size_t used = 0;
+
+	if (!__atomic_load_n(&control->records_mappings, __ATOMIC_RELAXED))
+		return;
+	maps = fopen("/proc/self/maps", "re");
+	while (maps && fgets(line, sizeof(line), maps)) {
+		size_t len = strlen(line);
+
+		if (!is_executable(line))
+			continue;
+		if (used + len > sizeof(text)) {
+			write_text(text, used);
+			used = 0;
+		}
+		memcpy(text + used, line, len);
+		used += len;
+	}
+	write_text(text, used);
+	if (maps)
+		fclose(maps);
+}
+
+static void begin_child(void)
+{
+	struct thread_state *thread = &thread_state;
+
+	process_id = (uint32_t)getpid();
+	*thread = (struct thread_state){.low = thread->low,
+					.end = thread->end,
+					.random = thread->random,
+					.left = thread->left,
+					.timer = -1,
+					.tid = process_id};
+	/* Else it would draw what its parent draws. */
+	thread->random ^= (uint64_t)process_id << 32 | process_id;
+	write_start(0);
+	start_timer();
+}
+
+static int open_file(void)
+{
+	const char *value = getenv(INSIDE_VARIABLE);
+	char path[64];
+	struct stat status;
+	int fd, pid;
+
+	if (!value || sscanf(value, "%d:%d", &fd, &pid) != 2)
+		return -1;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &status) || status.st_size != (off_t)INSIDE_FILE_BYTES) {
+		if (fd >= 0)
+			close(fd);
+		snprintf(path, sizeof(path), "/proc/%d/fd/%d", pid, atoi(value));
+		fd = open(path, O_RDWR | O_CLOEXEC);
+	}
+	return fd;
+}
+
+static unsigned char *map_file(void)
+{
+	int fd = open_file();
+	struct stat status;
+	void *mapped;
+
+	if (fd < 0)
+		return NULL;
+	mapped = !fstat(fd, &status) && status.st_size == (off_t)INSIDE_FILE_BYTES
+			 ? mmap(NULL, INSIDE_FILE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)
+			 : MAP_FAILED;
+	close(fd);
+	return mapped == MAP_FAILED ? NULL : mapped;
+}
+
+static bool is_of_this_namespace(struct inside_control *found)
+{
+	struct stat status;
+
+	if (!stat("/proc/self/ns/pid", &status) && (uint32_t)status.st_ino == found->pid_namespace)
+		return true;
+	__atomic_fetch_add(&found->foreign, 1, __ATOMIC_RELAXED);
+	return false;
+}
+
+__attribute__((constructor)) static void begin_process(void)
+{
+	int saved_errno = errno;
+	unsigned char *file = map_file();
+	struct inside_control *found = (struct inside_control *)file;
+
+	if (file && (found->magic != INSIDE_MAGIC || found->version != INSIDE_VERSION ||
+		     !is_of_this_namespace(found))) {
+		munmap(file, INSIDE_FILE_BYTES);
+		file = NULL;
+	}
+	if (file) {
+		thread_state.busy = UINTPTR_MAX; /* what follows is not the program's */
+		process_id = thread_state.tid = (uint32_t)getpid();
+		measure_main_stack();
+		pthread_key_create(&thread_key, delete_timer);
+		if (found->cpu_hz)
+			take_signal();
+		sample_use(file);
+		pthread_atfork(NULL, NULL, begin_child);
+		write_start(INSIDE_START_EXEC);
+		write_mappings();
+		thread_state.busy = 0;
+		start_timer();
+	}
+	errno = saved_errno;
+}
