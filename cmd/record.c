@@ -319,6 +319,8 @@ static void notice_details(const struct run *run)
 
 	if (!run->options.output.verbose || run->options.output.quiet)
 		return;
+	if (!facts->descriptors)
+		return;
 	message("%zu descriptors on %u CPUs, ring buffers of %zu KiB", facts->descriptors,
 		facts->cpus, facts->ring_bytes / 1024);
 	if (facts->is_tree)
@@ -510,6 +512,11 @@ static struct error *find_raw_output(struct run *run)
 			return error_hint(error_new("%s: perf.data is written into a file only",
 						    output->path),
 					  "name a file that ends in .data");
+		if (run->recording.config.via == RECORD_VIA_INSIDE)
+			return error_hint(
+				error_new("%s: perf.data does not hold what the library samples",
+					  output->path),
+				"record it without --via inside, or write another format");
 		if (run->recording.config.records_waiting || run->recording.config.records_awaits)
 			return error_hint(
 				error_new("%s: perf.data does not hold waiting", output->path),

@@ -62,6 +62,10 @@ struct error *record_take_delay(void *field, const char *argument)
 const struct option_entry record_option_table[] = {
 	SAMPLING_TARGET_ENTRIES(struct record_options, sampling),
 	RECORD_ENTRIES(struct record_options, ),
+	OPTION_ENTRY(0, "via", "auto|perf|inside",
+		     "sample CPU time by perf events, by a library in the command (inside), or by "
+		     "the library if perf events are refused (auto, the default)",
+		     sampling_take_via, FIELD(sampling.via)),
 	OPTION_ENTRY(0, "java", NULL,
 		     "ask running Java virtual machines (JDK 17 and later) for the names of the "
 		     "code that they have compiled",

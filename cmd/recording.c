@@ -84,11 +84,41 @@ static struct error *watch_signals(struct recording *recording)
 			  recording, &recording->signal_watch);
 }
 
+static bool requires_library(const struct record_config *config)
+{
+	return config->via == RECORD_VIA_INSIDE || config->alloc_period;
+}
+
+/* Without the library, or the memory that is shared with it, perf alone can sample. */
+static struct error *make_inside_file(struct recording *recording)
+{
+	CLEANUP(free_ptr) char *library = NULL;
+	CLEANUP(error_cleanup) struct error *err = inside_library_path(&library);
+
+	if (!err)
+		err = inside_file_make(&recording->inside);
+	if (err)
+		return requires_library(&recording->config) ? STEAL(err) : NULL;
+	inside_file_raise(&recording->inside);
+	recording->config.inside_file = &recording->inside;
+	return NULL;
+}
+
+/* Another target may have a file that was found; a command that only limits the time has none. */
+static bool may_load_library(const struct recording *recording)
+{
+	return recording->is_of_command && !recording->config.commands_later &&
+	       (recording->config.via != RECORD_VIA_PERF || recording->config.alloc_period);
+}
+
 static struct error *start_command(struct recording *recording, enum launch_output output)
 {
-	struct error *err = launch_prepare(recording->command, &recording->signals, output,
-					   &recording->launch);
+	struct error *err = may_load_library(recording) ? make_inside_file(recording) : NULL;
 
+	if (!err)
+		err = launch_prepare(recording->command, &recording->signals, output,
+				     recording->inside.mapped ? &recording->inside : NULL,
+				     &recording->launch);
 	if (err)
 		return err;
 	recording->has_command = true;
@@ -123,6 +153,8 @@ struct error *recording_start(struct recording *recording)
 {
 	struct error *err = recorder_start(recording->recorder);
 
+	recording->launch.loads_library =
+		recording->is_of_command && recorder_needs_library(recording->recorder);
 	if (!err && recording->has_command)
 		err = launch_release(&recording->launch, recording->command[0]);
 	return err;
@@ -191,6 +223,8 @@ void recording_deinit(struct recording *recording)
 	loop_free(recording->loop);
 	if (recording->has_command)
 		launch_deinit(&recording->launch);
+	if (recording->inside.mapped)
+		inside_file_close(&recording->inside);
 	signals_close(&recording->signals);
 }
 

@@ -36,6 +36,7 @@ struct recording {
 	struct recorder *recorder;
 	struct launch launch;
 	bool has_command; /* launch is valid */
+	struct inside_file inside; /* of a command that may load libprof-inside.so; zeroed: none */
 
 	enum recording_end end;
 	struct received_signal signal; /* of RECORDING_INTERRUPTED */
@@ -49,7 +50,8 @@ void recording_deinit(struct recording *recording);
 
 /* Chooses the events of config; fails if an event's name is wrong. */
 MUST_CHECK struct error *recording_choose(struct recording *recording);
-/* Opens signals and loop, and forks the command, which waits until recording_start(). */
+/* Opens signals and loop, and forks the command, which waits until recording_start(). Where
+ * config.via or config.alloc_period asks for libprof-inside.so, it fails without it. */
 MUST_CHECK struct error *recording_prepare(struct recording *recording, enum launch_output output);
 /* Opens the recorder; as recorder_open(). */
 MUST_CHECK struct error *recording_open(struct recording *recording, int raw_fd);

@@ -165,6 +165,20 @@ struct error *sampling_take_ring(void *field, const char *argument)
 	return err;
 }
 
+struct error *sampling_take_via(void *field, const char *argument)
+{
+	static const struct option_choice choices[] = {{"auto", RECORD_VIA_AUTO},
+						       {"perf", RECORD_VIA_PERF},
+						       {"inside", RECORD_VIA_INSIDE},
+						       {0}};
+	enum record_via *via = field;
+	int chosen = *via;
+	struct error *err = option_choice("way", choices, argument, &chosen);
+
+	*via = (enum record_via)chosen;
+	return err;
+}
+
 void sampling_options_init(struct sampling_options *options)
 {
 	*options = (struct sampling_options){
@@ -279,6 +293,34 @@ static struct error *check_waiting(const struct sampling_options *options)
 	return NULL;
 }
 
+/* The library has timers of CPU time, in the processes of a command. */
+static struct error *check_via(const struct sampling_options *options)
+{
+	const struct {
+		bool is_given;
+		const char *name, *hint;
+	} excluded[] = {
+		{!sampling_is_of_command(options), "-p, -t, -u, -a and -C",
+		 "a command that prof starts loads the library"},
+		{options->events.count, "-e", "the library samples CPU time"},
+		{waiting_is_recorded(&options->waiting), "--wall and --off-cpu",
+		 "the library samples CPU time"},
+		{options->period, "-c", "-F sets the rate"},
+		{options->no_inherit, "-i", "the library is in every process of the command"},
+		{!call_graph_dumps(options->stacks.kind), "--call-graph fp and no",
+		 "the library copies stacks"},
+		{options->all_kernel, "--all-kernel", "the library is in user space"},
+	};
+
+	if (options->via != RECORD_VIA_INSIDE)
+		return NULL;
+	for (size_t i = 0; i < ARRAY_SIZE(excluded); i++)
+		if (excluded[i].is_given)
+			return error_hint(error_new("--via inside excludes %s", excluded[i].name),
+					  "%s", excluded[i].hint);
+	return NULL;
+}
+
 struct error *sampling_options_check(const struct sampling_options *options)
 {
 	int targets = (options->pids.count > 0) + (options->tids.count > 0) +
@@ -290,6 +332,8 @@ struct error *sampling_options_check(const struct sampling_options *options)
 	if (options->all_user && options->all_kernel)
 		return error_new("--all-user and --all-kernel exclude each other");
 	err = check_waiting(options);
+	if (!err)
+		err = check_via(options);
 	return err ? err : sampling_find_event(options, &(size_t){0});
 }
 
@@ -330,5 +374,6 @@ void sampling_options_apply(const struct sampling_options *options, struct recor
 	config->dump_bytes = options->stacks.dump_bytes;
 	config->depth = (unsigned)options->depth;
 	config->ring_bytes = options->ring_bytes;
+	config->via = options->via;
 	waiting_options_apply(&options->waiting, config);
 }

@@ -48,6 +48,7 @@ struct sampling_options {
 	struct stacks stacks;
 	uint64_t ring_bytes; /* 0: the default */
 	uint64_t depth;	     /* frames of a stack, at most */
+	enum record_via via;
 };
 
 void sampling_options_init(struct sampling_options *options);
@@ -77,6 +78,7 @@ option_take sampling_take_g;	      /* struct stacks */
 option_take sampling_take_call_graph; /* struct stacks */
 option_take sampling_take_ring;	      /* uint64_t bytes */
 option_take sampling_take_depth;      /* uint64_t frames */
+option_take sampling_take_via;	      /* enum record_via */
 
 #define SAMPLING_ENTRY(letter, name, argument, help, take, field)                                  \
 	{                                                                                          \

@@ -5,6 +5,7 @@
 #ifndef PROF_RECORD_CONFIG_H
 #define PROF_RECORD_CONFIG_H
 
+#include "inside/file.h"
 #include "perf/event.h"
 #include "record/listener.h"
 
@@ -21,6 +22,13 @@ enum {
 
 /* As fast as the kernel allows. */
 #define RECORD_FREQUENCY_MAX UINT64_MAX
+
+/* What samples CPU time. */
+enum record_via {
+	RECORD_VIA_AUTO, /* perf events; if they are refused, the library, where it can */
+	RECORD_VIA_PERF,
+	RECORD_VIA_INSIDE, /* libprof-inside.so: of a command, and of no other event */
+};
 
 struct record_config {
 	/* Events as event_parse() takes them; none: cycles, or cpu-clock without a counter. */
@@ -39,6 +47,17 @@ struct record_config {
 	bool ignores_idle;	/* leaves out threads that hardly ran */
 	bool records_wakers;	/* root: who woke them */
 	bool records_awaits;	/* where tasks of tokio wait: the event "await" (awaits.h) */
+
+	enum record_via via;
+	/* The file that is shared with the library, which the target loads or has loaded; NULL: it
+	 * does not. */
+	const struct inside_file *inside_file;
+	/*
+	 * Memory: allocations and what of them lives, as four events after those above (memory.h).
+	 * samples_nothing: they are the only ones, and the library alone gives the records.
+	 */
+	uint64_t alloc_period; /* mean bytes between two sampled allocations; 0: no memory */
+	bool allocs_maps;      /* mmap() and munmap() count as allocations, too */
 
 	/*
 	 * The target: a command that launch_prepare() has started, else processes, else threads,

@@ -12,6 +12,9 @@
 /* The exit statuses of a shell that cannot execute a command. */
 enum { STATUS_NOT_EXECUTABLE = 126, STATUS_NOT_FOUND = 127 };
 
+/* What is written to the child. */
+enum { GO = 'g', GO_WITH_LIBRARY = 'l' };
+
 static void leave_terminal(void)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -23,7 +26,8 @@ static void leave_terminal(void)
 
 /* In the child, up to the exec. */
 __attribute__((noreturn)) static void become(char *const *argv, const struct signals *signals,
-					     enum launch_output output, int hold_fd, int report_fd)
+					     enum launch_output output, struct inside_file *inside,
+					     pid_t prof, int hold_fd, int report_fd)
 {
 	char go;
 	int number;
@@ -35,6 +39,9 @@ __attribute__((noreturn)) static void become(char *const *argv, const struct sig
 		dup2(STDERR_FILENO, STDOUT_FILENO);
 	if (output == LAUNCH_OFF_TERMINAL)
 		leave_terminal();
+	/* Its errors were found before: the library is where it was. */
+	if (go == GO_WITH_LIBRARY)
+		error_free(inside_file_lead(inside, prof));
 	signals_restore(signals);
 	execvp(argv[0], argv);
 	number = errno;
@@ -44,10 +51,11 @@ __attribute__((noreturn)) static void become(char *const *argv, const struct sig
 }
 
 struct error *launch_prepare(char *const *argv, const struct signals *signals,
-			     enum launch_output output, struct launch *ret)
+			     enum launch_output output, struct inside_file *inside,
+			     struct launch *ret)
 {
 	int hold[2], report[2];
-	pid_t pid;
+	pid_t prof = getpid(), pid;
 
 	if (pipe2(hold, O_CLOEXEC) < 0)
 		return error_errno(errno, "start %s", argv[0]);
@@ -59,7 +67,7 @@ struct error *launch_prepare(char *const *argv, const struct signals *signals,
 	if (pid == 0) {
 		/* With copies of prof's ends the child would not see that prof has ended. */
 		close(hold[1]), close(report[0]);
-		become(argv, signals, output, hold[0], report[1]);
+		become(argv, signals, output, inside, prof, hold[0], report[1]);
 	}
 	close(hold[0]), close(report[1]);
 	*ret = (struct launch){.pid = pid, .pidfd = -1, .hold_fd = hold[1], .report_fd = report[0]};
@@ -89,11 +97,12 @@ int launch_refusal_status(int number)
 
 struct error *launch_release(struct launch *launch, const char *name)
 {
+	char go = launch->loads_library ? GO_WITH_LIBRARY : GO;
 	int number = 0;
 	ssize_t len;
 
 	/* It cannot block, and the pidfd shows that a child has ended. */
-	if (write(launch->hold_fd, "", 1) < 0 && errno != EPIPE)
+	if (write(launch->hold_fd, &go, 1) < 0 && errno != EPIPE)
 		return error_errno(errno, "start %s", name);
 	close(steal_fd(&launch->hold_fd));
 	/* The exec closes the other end; nothing comes when it succeeds. */

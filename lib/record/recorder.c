@@ -2,13 +2,13 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "base/pids.h"
-#include "perf/threads.h"
 #include "record/awaits.h"
 #include "record/balance.h"
-#include "record/pacing.h"
+#include "record/fresh_maps.h"
+#include "record/intake.h"
 #include "record/raw_file.h"
 #include "record/sampling.h"
+#include "record/target_snapshot.h"
 #include "record/targets.h"
 #include "record/waiting.h"
 #include "unwind/arch.h"
@@ -29,11 +29,10 @@ struct recorder {
 	const struct record_config *config;
 	const struct listener *listener;
 	struct sampling sampling;
-	struct sampler *sampler;     /* NULL: not open */
-	struct record_source source; /* the sampler; owns it */
+	struct intake *intake; /* NULL: not open */
 	struct pipeline pipeline;
 	struct raw_file raw;
-	struct pacing pacing;
+	struct fresh_maps fresh_maps; /* where no sampler tells of mappings */
 	struct balance *balance;
 	struct waiting *waiting; /* NULL: waiting is not recorded */
 	struct awaits *awaits;	 /* NULL: where tasks wait is not recorded */
@@ -71,64 +70,6 @@ struct error *recorder_new(const struct record_config *config, const struct list
 	else
 		*ret = recorder;
 	return err;
-}
-
-static void set_main_program(struct recorder *recorder, pid_t pid)
-{
-	CLEANUP(free_ptr) char *link = xasprintf("/proc/%d/exe", pid);
-	char path[4096];
-	ssize_t len = readlink(link, path, sizeof(path) - 1);
-
-	if (len <= 0)
-		return;
-	path[len] = '\0';
-	session_set_main_path(recorder->pipeline.session, path);
-}
-
-static void add_threads(struct recorder *recorder, pid_t pid)
-{
-	CLEANUP(thread_list_deinit) struct thread_list threads = {0};
-
-	/* It may have ended by now. */
-	error_free(thread_list_add_process(&threads, pid));
-	for (size_t i = 0; i < threads.count; i++)
-		session_add_thread(recorder->pipeline.session, pid, threads.items[i]);
-}
-
-static void snapshot(struct recorder *recorder, pid_t pid)
-{
-	add_threads(recorder, pid);
-	address_spaces_snapshot(recorder->pipeline.spaces, pid, clock_now_ns());
-	raw_file_add_process(&recorder->raw, recorder->pipeline.names, pid);
-}
-
-static void snapshot_all(struct recorder *recorder)
-{
-	CLEANUP(close_dir) DIR *proc = opendir("/proc");
-
-	for (pid_t pid; (pid = pids_next(proc));)
-		snapshot(recorder, pid);
-}
-
-/* Adds what is mapped already. The side band is recorded by now, so no mapping is missed. */
-static void snapshot_target(struct recorder *recorder)
-{
-	const struct record_config *config = recorder->config;
-
-	for (size_t i = 0; i < config->pid_count; i++)
-		snapshot(recorder, process_of_thread(config->pids[i]));
-	for (size_t i = 0; i < config->tid_count; i++)
-		snapshot(recorder, process_of_thread(config->tids[i]));
-	if (config->commands_later)
-		return;
-	if (config->command)
-		session_set_main_process(recorder->pipeline.session, config->command);
-	else if (config->pid_count && !config->pids_were_found)
-		set_main_program(recorder, config->pids[0]);
-	else if (config->tid_count)
-		set_main_program(recorder, config->tids[0]);
-	else if (!config->pid_count)
-		snapshot_all(recorder);
 }
 
 static void add_waiting_event(struct recorder *recorder, const char *name, enum value_kind kind)
@@ -191,7 +132,7 @@ static bool is_comparable(const struct event *event)
 static bool is_exact(const struct recorder *recorder, const struct event *event)
 {
 	if (event->kind == VALUE_CPU_TIME)
-		return sampler_facts(recorder->sampler)->is_tree;
+		return intake_facts(recorder->intake)->is_tree;
 	return event_is_software(event) && event->frequency_hz;
 }
 
@@ -206,10 +147,12 @@ static void settle(struct recorder *recorder, bool all)
 
 		count->is_clock = sampling->events[i].kind == VALUE_CPU_TIME;
 		count->is_exact = is_exact(recorder, &sampling->events[i]);
-		count->is_known = sampler_counted(recorder->sampler, i, &count->value) &&
-				  is_comparable(&sampling->events[i]);
-		if (count->is_clock && count->value < recorder->command_ns)
+		count->is_known = intake_counted(recorder->intake, i, &count->value);
+		if (count->is_clock && count->value < recorder->command_ns) {
 			count->value = recorder->command_ns;
+			count->is_known = true;
+		}
+		count->is_known &= is_comparable(&sampling->events[i]);
 	}
 	balance_settle(recorder->balance, counts, all, recorder->pipeline.names,
 		       recorder->pipeline.profile, session_events(recorder->pipeline.session));
@@ -240,7 +183,7 @@ void recorder_settle_waiting(struct recorder *recorder)
 static void balance_batch(struct recorder *recorder)
 {
 	if (balance_ends_switches(recorder->balance, clock_now_ns()) && !recorder->waiting)
-		sampler_end_switches(recorder->sampler);
+		intake_end_switches(recorder->intake);
 	if (balance_is_full(recorder->balance))
 		settle(recorder, false);
 }
@@ -252,21 +195,23 @@ void recorder_drain(struct recorder *recorder)
 
 	if (!recorder->is_stopped && !recorder->is_paused)
 		recorder->window.end_ns = clock_now_ns();
-	record_source_batch(&recorder->source);
-	while (record_source_next(&recorder->source, &record)) {
+	intake_batch(recorder->intake);
+	while (intake_next(recorder->intake, &record)) {
+		if (!intake_sampler(recorder->intake))
+			fresh_maps_feed(&recorder->fresh_maps, recorder->pipeline.spaces, &record);
 		raw_file_put(&recorder->raw, &record);
 		balance_feed(recorder->balance, recorder->pipeline.names, &record);
 		waiting_feed(recorder->waiting, &record);
 		awaits_feed(recorder->awaits, &record);
 		session_feed(session, &record);
 		waiting_feed_again(recorder->waiting, &record);
-		pacing_after_record(&recorder->pacing, &record, session);
+		intake_after_record(recorder->intake, &record, session);
 	}
 	raw_file_end_round(&recorder->raw);
 	balance_batch(recorder);
 	awaits_settle(recorder->awaits, recorder->pipeline.session);
 	recorder->waits_ns = waiting_end_batch(recorder->waiting, recorder->window.end_ns,
-					       sampler_complete_ns(recorder->sampler));
+					       intake_complete_ns(recorder->intake));
 }
 
 static void begin_window(struct recorder *recorder, uint64_t now_ns)
@@ -283,8 +228,8 @@ uint64_t recorder_drain_up_to_now(struct recorder *recorder)
 
 	do
 		recorder_drain(recorder);
-	while (sampler_complete_ns(recorder->sampler) < now_ns);
-	return sampler_complete_ns(recorder->sampler);
+	while (intake_complete_ns(recorder->intake) < now_ns);
+	return intake_complete_ns(recorder->intake);
 }
 
 /* When the duration is over; 0: there is no duration, or it does not pass. */
@@ -315,7 +260,7 @@ static void set_timer(struct recorder *recorder)
 {
 	uint64_t now_ns = clock_now_ns();
 	uint64_t next_ns = recorder->is_paused ? now_ns + PAUSED_TICK_MS * NS_PER_MS
-					       : pacing_next_ns(&recorder->pacing, now_ns);
+					       : intake_next_ns(recorder->intake, now_ns);
 
 	next_ns = earlier(next_ns, deadline_ns(recorder));
 	next_ns = earlier(next_ns, recorder->waits_ns);
@@ -328,7 +273,7 @@ void recorder_pause(struct recorder *recorder)
 
 	if (recorder->is_paused || recorder->is_stopped)
 		return;
-	sampler_pause(recorder->sampler);
+	intake_pause(recorder->intake);
 	now_ns = recorder_drain_up_to_now(recorder);
 	recorder->window.end_ns = now_ns;
 	recorder->is_paused = recorder->was_paused = true;
@@ -342,7 +287,7 @@ static void end_pause(struct recorder *recorder, uint64_t now_ns)
 {
 	uint64_t paused_ns = now_ns - recorder->window.end_ns;
 
-	pacing_skip(&recorder->pacing, paused_ns);
+	intake_skip(recorder->intake, paused_ns);
 	recorder->paused_ns += paused_ns;
 	if (recorder->rotated_ns == recorder->window.end_ns)
 		recorder->rotated_ns = now_ns;
@@ -357,11 +302,11 @@ static void end_pause(struct recorder *recorder, uint64_t now_ns)
 /* Where the side band begins with sampling, what was mapped before has to be read again. */
 static struct error *enable(struct recorder *recorder, uint64_t now_ns)
 {
-	struct error *err = record_source_enable(&recorder->source);
+	struct error *err = intake_enable(recorder->intake);
 
 	awaits_resume(recorder->awaits);
-	if (!err && sampler_facts(recorder->sampler)->is_joint) {
-		snapshot_target(recorder);
+	if (!err && intake_facts(recorder->intake)->is_joint) {
+		target_snapshot(recorder->config, &recorder->pipeline, &recorder->raw);
 		waiting_begin(recorder->waiting, now_ns);
 		awaits_add_target(recorder->awaits, true);
 	}
@@ -407,7 +352,7 @@ static void step(void *user)
 		return;
 	recorder_drain(recorder);
 	if (!recorder->is_paused)
-		pacing_after_batch(&recorder->pacing, session, now_ns);
+		intake_after_batch(recorder->intake, session, now_ns);
 	if (recorder->begins_ns && now_ns >= recorder->begins_ns)
 		begin_late(recorder);
 	/* Records that are still to come are younger than the last batch. */
@@ -428,9 +373,9 @@ static void recorder_close(struct recorder *recorder)
 	targets_close(&recorder->targets);
 	raw_file_deinit(&recorder->raw);
 	pipeline_close(&recorder->pipeline);
-	record_source_close(&recorder->source);
+	fresh_maps_deinit(&recorder->fresh_maps);
+	intake_close(STEAL(recorder->intake));
 	balance_free(STEAL(recorder->balance));
-	recorder->sampler = NULL;
 }
 
 void recorder_free(struct recorder *recorder)
@@ -445,7 +390,7 @@ void recorder_free(struct recorder *recorder)
 static void open_balance(struct recorder *recorder)
 {
 	const struct record_config *config = recorder->config;
-	const struct sampler_facts *facts = sampler_facts(recorder->sampler);
+	const struct sampler_facts *facts = intake_facts(recorder->intake);
 	size_t processes = config->pid_count + config->tid_count;
 
 	recorder->balance = balance_new(&(struct balance_options){
@@ -467,14 +412,13 @@ static void open_balance(struct recorder *recorder)
 static struct error *open_all(struct recorder *recorder, int raw_fd)
 {
 	const struct record_config *config = recorder->config;
-	struct error *err = sampling_open(&recorder->sampling, config, &recorder->sampler);
+	struct error *err = intake_open(config, recorder->listener, &recorder->sampling,
+					&recorder->intake);
 
 	if (err) {
 		close_fd(&raw_fd);
 		return err;
 	}
-	recorder->source = sampler_source(recorder->sampler);
-	sampling_notice(&recorder->sampling, config, recorder->sampler, recorder->listener);
 	open_pipeline(recorder);
 	open_balance(recorder);
 	err = waiting_open(
@@ -501,12 +445,12 @@ static struct error *open_all(struct recorder *recorder, int raw_fd)
 	if (err)
 		return err;
 	if (config->writes_raw)
-		raw_file_begin(&recorder->raw, raw_fd, recorder->sampler,
+		raw_file_begin(&recorder->raw, raw_fd, intake_sampler(recorder->intake),
 			       recorder->sampling.events);
 	recorder->timer = loop_add_timer(recorder->loop, step, recorder);
 	err = targets_open(&recorder->targets, config, recorder->loop, step, recorder);
 	if (!err)
-		snapshot_target(recorder);
+		target_snapshot(config, &recorder->pipeline, &recorder->raw);
 	return err;
 }
 
@@ -524,7 +468,7 @@ struct error *recorder_open(struct recorder *recorder, struct loop *loop, int ra
 /* The target is known from now on; its sampling begins later. */
 static void start_paused(struct recorder *recorder)
 {
-	sampler_pause(recorder->sampler);
+	intake_pause(recorder->intake);
 	recorder->is_paused = recorder->was_paused = true;
 	balance_pause(recorder->balance, recorder->window.start_ns);
 }
@@ -534,7 +478,7 @@ struct error *recorder_start(struct recorder *recorder)
 	const struct record_config *config = recorder->config;
 	struct error *err = NULL;
 
-	pacing_begin(&recorder->pacing, recorder->sampler, config->low_overhead);
+	intake_start(recorder->intake);
 	begin_window(recorder, clock_now_ns());
 	waiting_begin(recorder->waiting, recorder->window.start_ns);
 	awaits_add_target(recorder->awaits, false);
@@ -547,9 +491,9 @@ struct error *recorder_start(struct recorder *recorder)
 		recorder->begins_ns = recorder->window.start_ns + config->delay_ns;
 	recorder->forgotten_ns = recorder->window.start_ns;
 	/* With low overhead the rings are read at intervals only. */
-	if (!err && !config->low_overhead)
-		err = loop_watch(recorder->loop, record_source_fd(&recorder->source), step,
-				 recorder, &recorder->records);
+	if (!err && !config->low_overhead && intake_fd(recorder->intake) >= 0)
+		err = loop_watch(recorder->loop, intake_fd(recorder->intake), step, recorder,
+				 &recorder->records);
 	if (!err)
 		err = waiting_watch(recorder->waiting);
 	set_timer(recorder);
@@ -576,7 +520,7 @@ struct error *recorder_add_command(struct recorder *recorder, pid_t pid)
 {
 	struct error *err = recorder->has_commands ? NULL : begin_with_command(recorder, pid);
 
-	sampler_add_command(recorder->sampler, pid);
+	intake_add_command(recorder->intake, pid);
 	return err;
 }
 
@@ -609,7 +553,7 @@ void recorder_stop(struct recorder *recorder)
 {
 	loop_unwatch(recorder->loop, STEAL(recorder->records));
 	loop_set_timer(recorder->timer, 0);
-	record_source_disable(&recorder->source);
+	intake_disable(recorder->intake);
 	waiting_end(recorder->waiting);
 	awaits_pause(recorder->awaits);
 	recorder_drain(recorder);
@@ -637,7 +581,7 @@ struct profile *recorder_rotate(struct recorder *recorder, struct recorder_windo
 	balance_begin_profile(recorder->balance);
 	finished = pipeline_rotate(&recorder->pipeline);
 	waiting_begin_profile(recorder->waiting);
-	pacing_restart(&recorder->pacing);
+	intake_restart(recorder->intake);
 	*window = recorder_profile_window(recorder);
 	recorder->rotated_ns = window->end_ns;
 	return finished;
@@ -651,9 +595,9 @@ void recorder_renew(struct recorder *recorder)
 	awaits_forget_modules(recorder->awaits);
 	open_pipeline(recorder);
 	waiting_begin_profile(recorder->waiting);
-	pacing_restart(&recorder->pacing);
+	intake_restart(recorder->intake);
 	/* Of all processes: children of the targets are sampled, too. */
-	snapshot_all(recorder);
+	target_snapshot_all(&recorder->pipeline, &recorder->raw);
 }
 
 void recorder_flush_raw(struct recorder *recorder)
@@ -688,7 +632,17 @@ struct waiting_quality recorder_waiting(const struct recorder *recorder)
 
 const struct sampler_facts *recorder_facts(const struct recorder *recorder)
 {
-	return sampler_facts(recorder->sampler);
+	return intake_facts(recorder->intake);
+}
+
+bool recorder_needs_library(const struct recorder *recorder)
+{
+	return intake_needs_library(recorder->intake);
+}
+
+struct inside_counts recorder_inside(const struct recorder *recorder)
+{
+	return intake_inside(recorder->intake);
 }
 
 bool recorder_is_paused(const struct recorder *recorder)

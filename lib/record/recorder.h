@@ -1,5 +1,5 @@
 /*
- * A live recording: from perf events to a profile. The caller runs an event loop until the
+ * A live recording: from perf events, or the records of a library in the program, to a profile. The caller runs an event loop until the
  * recording has ended; several recordings can share a loop.
  *
  * Samples are unwound when they are read. Frames are symbolized at the end (finalize.h), or
@@ -9,6 +9,7 @@
 #define PROF_RECORD_RECORDER_H
 
 #include "base/loop.h"
+#include "inside/source.h"
 #include "perf/sampler.h"
 #include "record/balance.h"
 #include "record/config.h"
@@ -110,7 +111,12 @@ const struct pipeline *recorder_pipeline(const struct recorder *recorder);
 const struct balance *recorder_balance(const struct recorder *recorder);
 /* As recorder_settle() or recorder_settle_waiting() has left it. */
 struct waiting_quality recorder_waiting(const struct recorder *recorder);
+/* As intake_facts(). */
 const struct sampler_facts *recorder_facts(const struct recorder *recorder);
+/* Whether the command has to load libprof-inside.so, after recorder_open(); and what the library
+ * has counted. */
+bool recorder_needs_library(const struct recorder *recorder);
+struct inside_counts recorder_inside(const struct recorder *recorder);
 /* Of the whole recording; a rotation does not change its start. */
 struct recorder_window recorder_window(const struct recorder *recorder);
 /* Of the profile that grows: since the last rotation. */

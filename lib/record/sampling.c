@@ -175,6 +175,19 @@ struct error *sampling_open(struct sampling *sampling, const struct record_confi
 	return sampler_open(sampling->events, sampling->event_count, &target, &options, ret);
 }
 
+/* It has the timer's name in perf: what it counts is the same. */
+void sampling_of_library(struct sampling *sampling, uint32_t cpu_hz)
+{
+	struct event *event = &sampling->events[0];
+
+	free(event->name);
+	event->name = xstrdup("cpu-clock");
+	event->kind = VALUE_CPU_TIME;
+	event->period = 0;
+	event->frequency_hz = cpu_hz;
+	sampling->reason = NULL;
+}
+
 static void notice_uncounted(const struct sampling *sampling, const struct sampler *sampler,
 			     const struct listener *listener)
 {

@@ -29,6 +29,9 @@ MUST_CHECK struct error *sampling_open(struct sampling *sampling,
  * copy. */
 struct sample_fields sampling_stack_fields(const struct record_config *config, uint32_t most_bytes);
 
+/* The library samples in place of perf: CPU time, the only event, at this rate. */
+void sampling_of_library(struct sampling *sampling, uint32_t cpu_hz);
+
 /* Gives the listener a notice of each way in which what was opened differs from the request. */
 void sampling_notice(const struct sampling *sampling, const struct record_config *config,
 		     const struct sampler *sampler, const struct listener *listener);

@@ -1,0 +1,23 @@
+/*
+ * Mappings that no record has told of: JIT code, and what was mapped by other means than dlopen().
+ * libprof-inside.so tells of the rest; so where a sample is in no mapping that is known, the
+ * mappings of its process are read again, ten times per second at most.
+ */
+#ifndef PROF_RECORD_FRESH_MAPS_H
+#define PROF_RECORD_FRESH_MAPS_H
+
+#include "base/idmap.h"
+#include "perf/record.h"
+#include "proc/address_spaces.h"
+
+struct fresh_maps {
+	struct idmap read_ms; /* pid → when its mappings were last read, since start_ns */
+	uint64_t start_ns;
+};
+
+void fresh_maps_deinit(struct fresh_maps *fresh);
+/* To be called before the record is given to a session with these address spaces. */
+void fresh_maps_feed(struct fresh_maps *fresh, struct address_spaces *spaces,
+		     const struct record *record);
+
+#endif

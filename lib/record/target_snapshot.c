@@ -1,0 +1,65 @@
+#include "record/target_snapshot.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/pids.h"
+#include "perf/threads.h"
+#include "record/targets.h"
+
+#include <unistd.h>
+
+static void set_main_program(struct session *session, pid_t pid)
+{
+	CLEANUP(free_ptr) char *link = xasprintf("/proc/%d/exe", pid);
+	char path[4096];
+	ssize_t len = readlink(link, path, sizeof(path) - 1);
+
+	if (len <= 0)
+		return;
+	path[len] = '\0';
+	session_set_main_path(session, path);
+}
+
+static void add_threads(struct session *session, pid_t pid)
+{
+	CLEANUP(thread_list_deinit) struct thread_list threads = {0};
+
+	/* It may have ended by now. */
+	error_free(thread_list_add_process(&threads, pid));
+	for (size_t i = 0; i < threads.count; i++)
+		session_add_thread(session, pid, threads.items[i]);
+}
+
+static void add_process(struct pipeline *pipeline, struct raw_file *raw, pid_t pid)
+{
+	add_threads(pipeline->session, pid);
+	address_spaces_snapshot(pipeline->spaces, pid, clock_now_ns());
+	raw_file_add_process(raw, pipeline->names, pid);
+}
+
+void target_snapshot_all(struct pipeline *pipeline, struct raw_file *raw)
+{
+	CLEANUP(close_dir) DIR *proc = opendir("/proc");
+
+	for (pid_t pid; (pid = pids_next(proc));)
+		add_process(pipeline, raw, pid);
+}
+
+void target_snapshot(const struct record_config *config, struct pipeline *pipeline,
+		     struct raw_file *raw)
+{
+	for (size_t i = 0; i < config->pid_count; i++)
+		add_process(pipeline, raw, process_of_thread(config->pids[i]));
+	for (size_t i = 0; i < config->tid_count; i++)
+		add_process(pipeline, raw, process_of_thread(config->tids[i]));
+	if (config->commands_later)
+		return;
+	if (config->command)
+		session_set_main_process(pipeline->session, config->command);
+	else if (config->pid_count && !config->pids_were_found)
+		set_main_program(pipeline->session, config->pids[0]);
+	else if (config->tid_count)
+		set_main_program(pipeline->session, config->tids[0]);
+	else if (!config->pid_count)
+		target_snapshot_all(pipeline, raw);
+}

@@ -1,0 +1,18 @@
+/*
+ * What runs already when a recording begins: the threads and mappings of its target, from /proc.
+ */
+#ifndef PROF_RECORD_TARGET_SNAPSHOT_H
+#define PROF_RECORD_TARGET_SNAPSHOT_H
+
+#include "record/config.h"
+#include "record/pipeline.h"
+#include "record/raw_file.h"
+
+/* Adds what is mapped already. The side band must be recorded by now, so that no mapping is
+ * missed. */
+void target_snapshot(const struct record_config *config, struct pipeline *pipeline,
+		     struct raw_file *raw);
+/* The same of all processes. */
+void target_snapshot_all(struct pipeline *pipeline, struct raw_file *raw);
+
+#endif
