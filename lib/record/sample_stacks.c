@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/idmap.h"
+#include "record/own_frames.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -32,6 +33,8 @@ struct sample_stacks {
 	uint32_t ceiling;
 	struct idmap stacks_by_pid; /* (pid, 0) → the stacks that its samples have added */
 
+	struct own_frames own; /* that are left out */
+
 	struct frame *frames; /* of one walk, leaf first */
 	unsigned depth;	      /* room for so many */
 };
@@ -55,6 +58,7 @@ void sample_stacks_free(struct sample_stacks *stacks)
 	if (!stacks)
 		return;
 	idmap_deinit(&stacks->stacks_by_pid);
+	own_frames_deinit(&stacks->own);
 	free(stacks->frames);
 	unwinder_free(stacks->compat);
 	free(stacks);
@@ -179,6 +183,15 @@ static stack_id push_synthetic(struct sample_stacks *stacks, stack_id stack, con
 	return profile_push(stacks->profile, stack, profile_synthetic_frame(stacks->profile, text));
 }
 
+/* The leaf of a stack that has no other frame stays. */
+static bool is_left_out(struct sample_stacks *stacks, unsigned i, frame_id frame, stack_id stack)
+{
+	module_id module = profile_get_frame(stacks->profile, frame).module;
+
+	return own_frames_has(&stacks->own, stacks->spaces, module) &&
+	       (i || stack != STACK_EMPTY);
+}
+
 /*
  * Pushes the i-th frame from the leaf. Returns the number of frames that are left to push: at the
  * ceiling, after the part of the stack that is known, only the leaf.
@@ -186,6 +199,8 @@ static stack_id push_synthetic(struct sample_stacks *stacks, stack_id stack, con
 static unsigned push_user(struct sample_stacks *stacks, bool at_ceiling, unsigned i, frame_id frame,
 			  stack_id *stack)
 {
+	if (is_left_out(stacks, i, frame, *stack))
+		return i;
 	if (at_ceiling && i && !profile_has_child(stacks->profile, *stack, frame)) {
 		*stack = push_synthetic(stacks, *stack, "[frames left out]");
 		stacks->counts->shortened++;

@@ -4,7 +4,7 @@
  *
  * A user part is found by registers and the copied stack, else by the kernel's walk along frame
  * pointers, else it is the pc alone. Where it does not reach its root, the stack begins with
- * [truncated].
+ * [truncated]. Frames of libprof-inside.so are left out (own_frames.h).
  *
  * Memory is bounded when a program makes ever new stacks, as by random recursion. When the profile
  * has `ceiling` stacks (default 8 million), a process that has added more than a 64th of them adds
