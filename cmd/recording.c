@@ -153,8 +153,8 @@ struct error *recording_start(struct recording *recording)
 {
 	struct error *err = recorder_start(recording->recorder);
 
-	recording->launch.loads_library =
-		recording->is_of_command && recorder_needs_library(recording->recorder);
+	recording->launch.loads_library = recording->is_of_command &&
+					  recorder_needs_library(recording->recorder);
 	if (!err && recording->has_command)
 		err = launch_release(&recording->launch, recording->command[0]);
 	return err;

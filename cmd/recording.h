@@ -35,7 +35,7 @@ struct recording {
 	struct listener listener;
 	struct recorder *recorder;
 	struct launch launch;
-	bool has_command; /* launch is valid */
+	bool has_command;	   /* launch is valid */
 	struct inside_file inside; /* of a command that may load libprof-inside.so; zeroed: none */
 
 	enum recording_end end;

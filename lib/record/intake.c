@@ -273,10 +273,10 @@ void intake_restart(struct intake *intake)
 
 uint64_t intake_next_ns(const struct intake *intake, uint64_t now_ns)
 {
-	uint64_t sampler_ns =
-		intake->sampler ? pacing_next_ns(&intake->pacing, now_ns) : UINT64_MAX;
-	uint64_t inside_ns =
-		intake->inside ? inside_source_next_ns(intake->inside, now_ns) : UINT64_MAX;
+	uint64_t sampler_ns = intake->sampler ? pacing_next_ns(&intake->pacing, now_ns)
+					      : UINT64_MAX;
+	uint64_t inside_ns = intake->inside ? inside_source_next_ns(intake->inside, now_ns)
+					    : UINT64_MAX;
 
 	return sampler_ns < inside_ns ? sampler_ns : inside_ns;
 }

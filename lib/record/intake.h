@@ -1,7 +1,7 @@
 /*
  * Where the records of a recording come from: perf's sampler; or libprof-inside.so in the program
- * (inside/source.h); or the sampler and, beside it, the allocations that the library samples. In the
- * last case the records of both come merged, in the order of their times.
+ * (inside/source.h); or the sampler and, beside it, the allocations that the library samples. In
+ * the last case the records of both come merged, in the order of their times.
  *
  * Memory alone takes the library alone, and needs no perf event. CPU time takes the sampler; if the
  * kernel refuses perf events and config->via allows it, the library, at the rate of its timers.

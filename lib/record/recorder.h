@@ -1,6 +1,6 @@
 /*
- * A live recording: from perf events, or the records of a library in the program, to a profile. The caller runs an event loop until the
- * recording has ended; several recordings can share a loop.
+ * A live recording: from perf events, or the records of a library in the program, to a profile. The
+ * caller runs an event loop until the recording has ended; several recordings can share a loop.
  *
  * Samples are unwound when they are read. Frames are symbolized at the end (finalize.h), or
  * repeatedly by a symbolizer of the caller. Nothing here prints or ends the process.

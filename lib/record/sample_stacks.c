@@ -188,8 +188,7 @@ static bool is_left_out(struct sample_stacks *stacks, unsigned i, frame_id frame
 {
 	module_id module = profile_get_frame(stacks->profile, frame).module;
 
-	return own_frames_has(&stacks->own, stacks->spaces, module) &&
-	       (i || stack != STACK_EMPTY);
+	return own_frames_has(&stacks->own, stacks->spaces, module) && (i || stack != STACK_EMPTY);
 }
 
 /*
