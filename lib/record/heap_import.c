@@ -355,17 +355,16 @@ static void add_labels(struct heap_import *import)
 					       slash ? slash + 1 : path, "");
 }
 
-static void set_info(const struct heap_import *import, struct finalize_result *ret)
+/* What was lost of another profiler's samples is not known. */
+static void set_info(const struct heap_import *import)
 {
 	struct profile *profile = import->pipeline.profile;
 
-	quality_init(&ret->quality, profile, &import->counts, NULL);
 	profile_set_info(profile, &(struct profile_info){
 					  .start_unix_ns = import->written_unix_ns,
 					  .command = import->options->command,
 					  .host = "",
 					  .kernel = "",
-					  .quality = ret->quality.counts,
 				  });
 }
 
@@ -398,7 +397,8 @@ struct error *import_heap_file(int fd, const struct import_options *options,
 		return err;
 	}
 	tasks_label(import.pipeline.profile);
-	set_info(&import, &ret->finalized);
+	quality_init(&ret->finalized.quality, import.pipeline.profile, &import.counts, NULL);
+	set_info(&import);
 	ret->profile = STEAL(import.pipeline.profile);
 	return NULL;
 }
