@@ -63,6 +63,17 @@ def waiting(show, prof, client):
     return show
 
 
+def memory_page(show, prof, client, *words):
+    """The page of a program that allocates: `show` of the data that web/tests/memory.mjs makes."""
+    (prof.folder / "in.folded").write_text("a 1\n")
+    assert prof("convert", "in.folded", "-o", "page.html").returncode == 0
+    data = subprocess.run([client("node"), SOURCE / "web" / "tests" / "memory.mjs", *words], check=True, capture_output=True, text=True,
+                          timeout=TIME_LIMIT_S).stdout
+    path = prof.folder / "page.html"
+    path.write_text(re.sub(r'(id="data">)[^<]*', lambda found: found[1] + data, path.read_text()))
+    return show()
+
+
 def boxes(page):
     """The drawn boxes of the flame graph: name → [x, y, width], in the page's coordinates, and their nodes."""
     return page.value("""(() => {
@@ -774,3 +785,36 @@ def test_a_recording_of_waiting_shows_what_threads_wait_for(prof, target, show):
     halves = [page.value(f"(() => {{ prof.go({{from: {begin}, to: {end}}}); return prof.tree().total[0]; }})()")
               for begin, end in (("0", "400000"), ("400000", "prof.profile.info.durationUs + 1"))]
     assert sum(halves) == pytest.approx(whole, rel=0.001) and min(halves) > 0.1 * whole
+
+
+def test_memory_is_shown_in_bytes_objects_and_live_bytes(show, prof, client):
+    page = memory_page(show, prof, client)
+    assert "250 MiB" in state(page)
+    assert page.value("document.querySelector('#memory-kinds [aria-pressed=true]').textContent") == "Bytes"
+    page.press_on("#memory-kinds [data-memory=objects]")
+    until_state(page, "4,096,000 objects")
+    page.press_on("#memory-kinds [data-memory=live]")
+    until_state(page, "10 MiB")
+    page.key("e")
+    until_state(page, "250 MiB")
+
+
+def test_the_peak_of_live_memory_can_be_selected(show, prof, client):
+    page = memory_page(show, prof, client, "--cpu")
+    assert page.value("document.getElementById('peak').textContent") == "Live: peak 49.5 MiB at 4.95 s"
+    page.press_on("#peak")
+    until_state(page, "49.5 MiB (100.0%) · live at 4.95 s")
+    assert widths(page)["grow"] == 0.81
+    page.key("w")
+    until_state(page, "10 MiB")
+
+
+def test_a_range_of_the_line_of_live_memory_has_what_was_allocated_in_it(show, prof, client):
+    page = memory_page(show, prof, client)
+    left, top, right, bottom = page.value("(({ left, top, right, bottom }) => [left, top, right, bottom])(document.getElementById('live-canvas').getBoundingClientRect())")
+    middle = (top + bottom) / 2
+    page.drag((left + right) / 2, middle, right - 20, middle)
+    page.until("location.hash.includes('from=')")
+    assert 0 < page.value("prof.tree().total[0]") < 130 * 1048576
+    page.move(left + 0.4 * (right - left), middle)
+    page.until("document.getElementById('tip').textContent.includes(' live')")

@@ -11,7 +11,7 @@ const KEYS = [
   ["1 2 3", "flame graph, functions, call tree"], ["s", "callers and callees of the selected function; so does a double click"],
   ["right click, m", "what can be done with a function"],
   ["o x", "only stacks with the selected function, or those without"], ["h b", "hide it, begin stacks at it"], ["u", "take all of these back"],
-  ["y", "copy its name"], ["e", "CPU time, waiting, both in turn"], ["d", "hide idle threads, or show them"], ["i", "icicle, flame, inverted, order of time in turn"], ["c", "colours by kind or by module"], ["f", "full or short names"],
+  ["y", "copy its name"], ["e", "CPU time, waiting, both in turn; allocated bytes, objects, live bytes"], ["p", "the moment at which most memory was live"], ["d", "hide idle threads, or show them"], ["i", "icicle, flame, inverted, order of time in turn"], ["c", "colours by kind or by module"], ["f", "full or short names"],
   ["r", "fold recursion"], ["L", "the logical view: code of runtimes is folded into the functions that it calls"], ["z", "the timeline shows the range alone"], ["[  ]", "the range of time one step earlier, later"], ["w", "the whole recording"],
   ["t", "dark or light"], ["?", "this help"],
 ];
@@ -29,10 +29,13 @@ function measureOf(event, isOneOfSeveral) {
 }
 
 // Where the time of all threads went; the choice of CPU time, waiting and both takes the place of that of an event.
-function describeTimes({ info, events, measures, timedSamples, intervals }) {
+function describeTimes({ info, events, measures, timedSamples, intervals, memory, blocks }) {
   $("went").hidden = !info.waiting || info.compares > 0;
   $("went").textContent = info.waiting;
   if (!timedSamples.count) $("lanes").hidden = true;
+  for (const id of ["live", "live-words"]) $(id).hidden = !memory || !blocks.count;
+  for (const id of ["lane-names", "lane-pictures"]) $(id).hidden = timedSamples.count + intervals.count === 0;
+  $("memory-kinds").hidden = !memory;
   if (intervals.count) $("drag-hint").textContent = "drag to take a range; over several lanes: threads too";
   $("timeline").classList.toggle("states", intervals.count > 0);
   $("time-kinds").hidden = !measures;
@@ -53,7 +56,7 @@ export function describe(profile) {
   $("subtitle").textContent = [began, info.durationUs ? time(info.durationUs * 1e3) : "", shown(info.host), shown(info.kernel),
     info.compares ? "widths and figures are of one side, colours tell the change" : rates.slice(0, 3).join(", ")].filter(Boolean).join(" · ");
   if (!info.compares) $("colours").querySelector("[value=change]").remove();
-  if (!profile.hasTimes) $("shape").querySelector("[value=order]").remove();
+  if (!(profile.timedSamples.count + profile.intervals.count)) $("shape").querySelector("[value=order]").remove();
   for (const element of document.querySelectorAll("[data-column=change]")) element.hidden = !info.compares;
   $("quality").textContent = info.quality === info.waiting ? "" : shown(info.quality);
   $("quality").title = shown(info.remarks);

@@ -7,6 +7,8 @@ import { fillDetails, fillTip, modulePath, nodeWords } from "./details.js";
 import { folded, svg } from "./export.js";
 import { matchingNodes, matchSum, sourceLines } from "./functions.js";
 import { Graph, ROW_PX } from "./graph.js";
+import { LiveLine } from "./live.js";
+import { isOfMemory, liveSteps, peakWithin } from "./memory.js";
 import { Menu } from "./menu.js";
 import { decode, unpack } from "./reader.js";
 import { STATES, STATE_NAMES } from "./reasons.js";
@@ -17,7 +19,7 @@ import { Timeline } from "./timeline.js";
 import { labelOf } from "./tree.js";
 import { View } from "./view.js";
 import { partsOf, threadMatcher } from "./weights.js";
-import { count, fileName, moduleName, percent, shown, time } from "./words.js";
+import { count, fileName, moduleName, percent, quantity, shown, time } from "./words.js";
 
 const systemIsDark = matchMedia("(prefers-color-scheme: dark)");
 
@@ -73,6 +75,10 @@ class Page extends View {
       thread: (pattern, adds) => this.toggleThread(pattern, adds),
       hover: (words, event) => this.tip(words && { ...words, figures: shown(words.figures) }, event),
       lane: (thread, range, event) => this.tip(this.laneWords(thread, range), event),
+    });
+    this.live = new LiveLine($("live-canvas"), {
+      range: (from, to, isOver) => (isOver ? this.letGo(from, to) : this.drag(from, to)),
+      hover: (words, event) => this.tip(words, event),
     });
     listen(this);
     addEventListener("hashchange", () => {
@@ -191,6 +197,8 @@ class Page extends View {
     for (const id of ["shape", "lanes", "only"]) $(id).value = state[id];
     for (const button of $("time-kinds").children)
       button.setAttribute("aria-pressed", String(state.event === this.profile.measures?.[button.dataset.measure]));
+    for (const button of $("memory-kinds").children)
+      button.setAttribute("aria-pressed", String(state.event === this.profile.memory?.[button.dataset.memory]));
     $("idle").checked = state.idle === "hidden";
     $("counted").checked = state.by === "samples";
     $("colours").value = this.coloursBy();
@@ -247,7 +255,9 @@ class Page extends View {
     $("timeline").hidden = !hasTimes && profile.sets.length < 2;
     $("timeline").classList.toggle("timeless", !hasTimes);
     if (!hasTimes) return;
-    const { threads, lanes, event, q } = state;
+    this.showLive();
+    const { threads, lanes, q } = state;
+    const event = this.laneEvent();
     const byCpu = lanes === "cpus" && profile.timedSamples.count > 0;
     const hidden = this.hidesIdle() ? this.idle : null;
     const sets = Uint8Array.from(profile.sets, threadMatcher(threads));
@@ -261,6 +271,43 @@ class Page extends View {
       ...(profile.timedSamples.each > 1 ? [`1 in ${profile.timedSamples.each} samples`] : []),
       ...(profile.intervals.spanNs ? [`waits within ${time(profile.intervals.spanNs)} are one`] : [])].map((text) => ` · ${text}`).join("");
     this.timeline.show(profile, look, this.range(), spanOf(state.lens) || [0, Math.max(1, profile.info.durationUs)]);
+  }
+
+  // Memory has a line of its own: its lanes are those of the first event that has times.
+  laneEvent() {
+    const { profile, state } = this;
+    if (!isOfMemory(profile, state.event)) return state.event;
+    return profile.measures?.cpu ?? profile.samples.event[profile.timedSamples.sample[0]] ?? state.event;
+  }
+
+  liveSteps() {
+    const { profile, state } = this;
+    return this.memory.of("live", state.threads, () => liveSteps(profile, Uint8Array.from(profile.sets, threadMatcher(state.threads))));
+  }
+
+  liveSpan() {
+    return spanOf(this.state.lens) || [0, Math.max(1, this.profile.info.durationUs)];
+  }
+
+  liveWords() {
+    return quantity(this.profile.events[this.profile.memory.live], false);
+  }
+
+  showLive() {
+    const { profile } = this;
+    if (!profile.memory || !profile.blocks.count) return;
+    const bytes = this.liveWords();
+    const peak = peakWithin(this.liveSteps(), this.liveSpan());
+    $("peak").textContent = `Live: peak ${bytes(peak.bytes)} at ${time(peak.time * 1e3)}`;
+    this.live.show(this.liveSteps(), this.colours(), this.range(), this.liveSpan(), bytes);
+  }
+
+  // Shows what was live at the moment with the most.
+  toPeak() {
+    const { profile } = this;
+    if (!profile.memory || !profile.blocks.count) return;
+    const from = Math.floor(peakWithin(this.liveSteps(), this.liveSpan()).time);
+    this.go({ event: profile.memory.live, by: "weight", from, to: from + 1 });
   }
 
   // A flag for each state: whether the event has it. Other events than times have all.
@@ -432,6 +479,12 @@ class Page extends View {
     }));
   }
 
+  rangeWords(range) {
+    const { profile, state } = this;
+    if (state.event !== profile.memory?.live || !profile.blocks.count) return `${time(range[0] * 1e3)} to ${time(range[1] * 1e3)}`;
+    return `live at ${time(peakWithin(this.liveSteps(), range).time * 1e3)}${range[1] - range[0] > 1 ? ", the most in the range" : ""}`;
+  }
+
   tellState(hidden) {
     if (!this.state || !this.profile.samples.count) return;
     const tree = this.shownTree();
@@ -440,9 +493,10 @@ class Page extends View {
     const all = this.recorded();
     const range = this.range();
     const parts = [whole > 0 ? `${this.words()(tree.total[node])} (${percent(tree.total[node], whole)})` : "Nothing is left by the filters"];
-    if (whole > 0 && whole < all * 0.99999) parts.push(`filtered: ${this.words()(whole)} of ${this.words()(all)} (${percent(whole, all)})`);
+    const isMoment = range && this.state.event === this.profile.memory?.live;
+    if (whole > 0 && whole < all * 0.99999 && !isMoment) parts.push(`filtered: ${this.words()(whole)} of ${this.words()(all)} (${percent(whole, all)})`);
     if (node) parts.unshift(`Zoomed into ${this.names()[labelOf(tree, node)]}`);
-    if (range) parts.push(`${time(range[0] * 1e3)} to ${time(range[1] * 1e3)}`);
+    if (range) parts.push(this.rangeWords(range));
     if (this.state.q && this.state.only)
       parts.push(`${{ others: "without", matches: "only", hidden: "hidden:" }[this.state.only]} what matches ${this.state.q}`);
     if (this.state.threads) parts.push(`threads ${this.state.threads}`);
@@ -608,9 +662,9 @@ class Page extends View {
 
   // CPU time, waiting, both in turn.
   nextMeasure() {
-    const { measures } = this.profile;
-    if (!measures) return;
-    const order = [measures.cpu, measures.waiting, measures.both];
+    const { measures, memory } = this.profile;
+    if (!measures && !memory) return;
+    const order = [...(measures ? [measures.cpu, measures.waiting, measures.both] : []), ...(memory ? [memory.bytes, memory.objects, memory.live] : [])];
     this.go({ event: order[(order.indexOf(this.state.event) + 1) % order.length] });
   }
 

@@ -28,10 +28,12 @@ function listenToFields(page) {
 function listenToButtons(page) {
   const actions = { previous: () => page.step(-1), next: () => page.step(1), theme: () => page.turnTheme(), help: () => page.help(),
     whole: () => page.go({ from: 0, to: 0, lens: "" }), magnify: () => page.magnify(), "save-svg": () => page.saveSvg(),
-    "copy-folded": () => page.copyFolded(), "copy-link": () => page.copy(page.address(), "The link") };
+    "copy-folded": () => page.copyFolded(), peak: () => page.toPeak(), "copy-link": () => page.copy(page.address(), "The link") };
   for (const [id, does] of Object.entries(actions)) $(id).addEventListener("click", does);
   $("time-kinds").addEventListener("click", ({ target: { dataset } }) =>
     dataset.measure && page.go({ event: page.profile.measures[dataset.measure] }));
+  $("memory-kinds").addEventListener("click", ({ target: { dataset } }) =>
+    dataset.memory && page.go({ event: page.profile.memory[dataset.memory], by: "weight" }));
   for (const menu of document.querySelectorAll(".menu")) {
     menu.addEventListener("focusout", (event) => { if (!menu.contains(event.relatedTarget)) menu.open = false; });
     menu.addEventListener("click", (event) => { if (event.target.matches("div > button")) menu.open = false; });
@@ -81,7 +83,7 @@ function keysOf(page) {
     r: () => page.go({ zoom: "", recursion: page.state.recursion === "folded" ? "shown" : "folded" }),
     L: () => page.go({ zoom: "", logical: page.state.logical === "on" ? "off" : "on" }),
     e: () => page.nextMeasure(), d: () => page.go({ idle: page.state.idle === "hidden" ? "shown" : "hidden" }),
-    "[": () => page.shift(-1), "]": () => page.shift(1), w: go({ from: 0, to: 0, lens: "" }), z: () => page.magnify(),
+    "[": () => page.shift(-1), "]": () => page.shift(1), p: () => page.toPeak(), w: go({ from: 0, to: 0, lens: "" }), z: () => page.magnify(),
     t: () => page.turnTheme(), "?": () => page.help(),
   };
 }

@@ -23,13 +23,29 @@ function ownersOf(tree, labels) {
   return owner;
 }
 
+// The same of memory: the function that allocates is the innermost one of the program that is no work or glue of a library
+// (lib/report/allocating_place.h).
+function allocatorsOf(tree, labels) {
+  const owner = new Uint32Array(tree.count);
+  const rankAt = (node) => {
+    const label = labelOf(tree, node);
+    if (!node || label >= labels.count) return NO_RANK;
+    return labels.rank[label] < 2 && labels.fate[label] !== 0 && labels.fate[label] !== 2 ? 2 : labels.rank[label];
+  };
+  for (let i = 1; i < tree.count; i++) {
+    const above = owner[tree.parent[i]];
+    owner[i] = above && rankAt(above) < rankAt(i) ? above : i;
+  }
+  return owner;
+}
+
 // Self and total of each label, the heaviest first. A recursive function counts once per sample.
-export function functionTable(tree, labels) {
+export function functionTable(tree, labels, isOfMemory = false) {
   const self = new Float64Array(labels.name.length);
   const total = new Float64Array(labels.name.length);
   const base = new Float64Array(labels.name.length);
   const until = new Uint32Array(labels.name.length); // end of the label's open outermost node
-  const owner = ownersOf(tree, labels);
+  const owner = isOfMemory ? allocatorsOf(tree, labels) : ownersOf(tree, labels);
   for (let i = 1; i < tree.count; i++) {
     const label = labelOf(tree, i);
     self[labelOf(tree, owner[i])] += tree.self[i];

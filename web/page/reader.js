@@ -1,5 +1,6 @@
 // Reads the profile that lib/format/page/page.c writes: numbers as LEB128, tables column by column.
 
+import { takeMemory } from "./memory.js";
 import { addWallClock, markStates } from "./reasons.js";
 
 class Reader {
@@ -127,7 +128,8 @@ function readTimedSamples(reader) {
   return { count, each, time, cpu, sample };
 }
 
-// Times that threads waited, in microseconds since the start of the recording; weights in nanoseconds. In a large profile
+// Times that threads waited, in microseconds since the start of the recording; weights in nanoseconds. Also the lives of
+// blocks, whose weights are bytes (memory.js). In a large profile
 // several short waits of a sample are one interval of up to spanNs, which weighs less than its length.
 function readIntervals(reader) {
   const count = reader.number();
@@ -208,7 +210,8 @@ export function decode(bytes) {
   const profile = { info, events, modules, files, labels, frames, stacks, threads, sets, samples, timedSamples, intervals, markers, sources };
   markStates(profile);
   profile.measures = addWallClock(profile);
-  profile.hasTimes = timedSamples.count + intervals.count > 0;
+  takeMemory(profile);
+  profile.hasTimes = timedSamples.count + intervals.count > 0; // of samples, waits and blocks
   addGroups(profile);
   return profile;
 }

@@ -170,7 +170,7 @@ export class View {
   shownTree() {
     const { shape } = this.state;
     if (shape === "inverted") return this.memory.of("inverted", this.treeKey(), () => inverted(this.tree()));
-    if (shape !== "order" || !this.profile.hasTimes) return this.tree();
+    if (shape !== "order" || !(this.profile.timedSamples.count + this.profile.intervals.count)) return this.tree();
     return this.memory.of("order", this.treeKey(), () => timeTree(this.stacked(), this.weightsOf({ ...this.filters(), range: null }),
       { ...this.shaping(), range: this.range() }));
   }
@@ -181,7 +181,11 @@ export class View {
   }
 
   functions() {
-    return this.memory.of("functions", this.treeKey(), () => functionTable(this.tree(), this.profile.labels));
+    return this.memory.of("functions", this.treeKey(), () => functionTable(this.tree(), this.profile.labels, this.isOfMemory()));
+  }
+
+  isOfMemory() {
+    return /^(alloc|inuse)_(objects|space)$/.test(this.profile.events[this.state.event].name);
   }
 
   found() {

@@ -1,5 +1,7 @@
 // The weight of each sample (stack, label set, event) under the filters.
 
+import { isOfMemory, memoryWithin } from "./memory.js";
+
 // Comma-separated patterns of thread and process names and numbers, and of tags: worker-*,1234,request=check*.
 export function threadMatcher(pattern) {
   const wanted = pattern.split(",").map((part) => part.trim()).filter(Boolean).map((part) =>
@@ -18,6 +20,7 @@ export function sampleWeights(profile, view) {
   const { samples, sets } = profile;
   const matches = threadMatcher(view.threads);
   const included = Uint8Array.from(sets, (set) => Number(matches(set) && !view.hidden?.[set.thread]));
+  if (view.range && isOfMemory(profile, view.event)) return memoryWithin(profile, view, included, view.samples);
   const wanted = partsOf(profile, view.event);
   const value = view.bySamples ? samples.samples : samples.weight;
   const weights = new Float64Array(samples.count);

@@ -12,6 +12,7 @@ import { functionTable, matchingSamples, matchingNodes, matchSum, search, source
 import { boxAt, layout, restRange } from "../page/layout.js";
 import { logicalOf } from "../page/logical.js";
 import { timeTree } from "../page/order.js";
+import { bytesAt, liveByBin, liveSteps, peakWithin } from "../page/memory.js";
 import { decode, unpack } from "../page/reader.js";
 import { STATES, stateOf } from "../page/reasons.js";
 import { DEFAULTS, fromHash, spanOf, stepsOf, stepsText, toHash, withStep, zoomIn, zoomOf } from "../page/state.js";
@@ -674,4 +675,57 @@ test("waits have their places in the order of time, and their weight as width", 
   const app = childrenOf(tree, 0).find((node) => profile.labels.name[labelOf(tree, node)].startsWith("app"));
   const calls = childrenOf(tree, app + 1).map((node) => [profile.labels.name[labelOf(tree, node)], Math.round(tree.total[node] / 1e6), tree.begins[node], tree.ends[node]]);
   assert.deepEqual(calls, [["work", 3, 1000, 3000], ["lock", 10, 3000, 13000], ["work", 1, 13000, 14000], ["read", 3, 14000, 20000]]);
+});
+
+const MEMORY_EVENTS = [{ name: "alloc_space", unit: "bytes", kind: 4, each: 0 }, { name: "alloc_objects", unit: "count", kind: 5, each: 0 },
+  { name: "inuse_objects", unit: "count", kind: 5, each: 0 }, { name: "inuse_space", unit: "bytes", kind: 4, each: 0 }];
+// Blocks of 100 bytes: three in f, from 10 to 30, 20 to 50 and 70 to the end at 100 µs; one of 1000 bytes in g from 40 to 45.
+const MEMORY = { events: MEMORY_EVENTS, info: { durationUs: 100 }, samples: [
+  { stack: ["main", "f"], event: 0, samples: 3, weight: 300, waits: [[10, 30, 100], [20, 50, 100], [70, 100, 100]] },
+  { stack: ["main", "g"], event: 0, samples: 1, weight: 1000, waits: [[40, 45, 1000]] },
+  { stack: ["main", "f"], event: 1, samples: 3, weight: 30 }, { stack: ["main", "g"], event: 1, samples: 1, weight: 1 },
+  { stack: ["main", "f"], event: 2, samples: 1, weight: 10 }, { stack: ["main", "f"], event: 3, samples: 1, weight: 100 },
+] };
+
+test("what lived is a line over time with a peak", () => {
+  const profile = profileOf(MEMORY);
+  assert.deepEqual(profile.memory, { bytes: 0, objects: 1, live: 3 });
+  assert.equal(profile.intervals.count, 0);
+  const steps = liveSteps(profile, [1]);
+  assert.deepEqual([5, 10, 25, 30, 42, 60, 80].map((at) => bytesAt(steps, at)), [0, 100, 200, 100, 1100, 0, 100]);
+  assert.deepEqual(peakWithin(steps, [0, 100]), { time: 40, bytes: 1100 });
+  assert.deepEqual(peakWithin(steps, [25, 28]), { time: 25, bytes: 200 });
+  assert.deepEqual([...liveByBin(steps, 5, [0, 100])], [100, 200, 1100, 100, 100]);
+  assert.deepEqual(peakWithin(liveSteps(profile, [0]), [0, 100]), { time: 0, bytes: 0 });
+});
+
+test("a range of memory has what was allocated in it, or what lived at its peak", () => {
+  const profile = profileOf(MEMORY);
+  const drawnOf = (event, range) => drawn(profile, treeOf(profile, { event, bySamples: false, range }));
+  assert.equal(drawnOf(0, null), "all 1300 (main 1300 (g 1000, f 300))");
+  assert.equal(drawnOf(0, [15, 41]), "all 1100 (main 1100 (g 1000, f 100))");
+  assert.equal(drawnOf(1, [15, 41]), "all 11 (main 11 (f 10, g 1))");
+  assert.equal(drawnOf(3, null), "all 100 (main 100 (f 100))");
+  assert.equal(drawnOf(3, [0, 100]), "all 1100 (main 1100 (g 1000, f 100))");
+  assert.equal(drawnOf(3, [80, 81]), "all 100 (main 100 (f 100))");
+});
+
+test("memory beside CPU time has its own events, and its blocks are no waits", () => {
+  const profile = profileOf({ ...MEMORY, events: [{ name: "cpu-clock", unit: "nanoseconds", kind: 1, each: 1e6 }, ...MEMORY_EVENTS],
+    samples: [...MEMORY.samples.map((sample) => ({ ...sample, event: sample.event + 1 })),
+      { stack: ["main", "f"], event: 0, samples: 1, weight: 1e6, times: [[50, 0]] }] });
+  assert.deepEqual(profile.memory, { bytes: 1, objects: 2, live: 4 });
+  assert.equal(profile.blocks.count, 4);
+  assert.equal(profile.intervals.count, 0);
+  assert.ok(profile.hasTimes);
+});
+
+test("the self bytes of memory are those of the function that allocates", () => {
+  const labels = { "operator new": { rank: 2, fate: 1 }, "hashbrown::insert": { rank: 1, fate: 1 }, malloc: { rank: 3, fate: 1 } };
+  const profile = profileOf({ ...MEMORY, labels, samples: [
+    { stack: ["main", "f", "hashbrown::insert", "operator new", "malloc"], event: 0, samples: 1, weight: 300 },
+    { stack: ["main", "g"], event: 0, samples: 1, weight: 100 }] });
+  const tree = treeOf(profile, { event: 0, bySamples: false });
+  const rows = functionTable(tree, profile.labels, true).filter(({ self }) => self).map(({ label, self }) => [profile.labels.name[label], self]);
+  assert.deepEqual(rows, [["f", 300], ["g", 100]]);
 });
