@@ -571,6 +571,11 @@ void profile_sort_timed_samples(struct profile *profile)
 	timeline_sort_samples(&profile->timeline);
 }
 
+bool profile_keeps_timestamps(const struct profile *profile)
+{
+	return profile->keeps_timestamps;
+}
+
 void profile_add_interval(struct profile *profile, const struct profile_interval *interval)
 {
 	if (profile->keeps_timestamps)

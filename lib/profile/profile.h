@@ -223,6 +223,7 @@ uint64_t profile_fade(struct profile *profile, double factor, uint64_t least_sam
 void profile_reduce_weight(struct profile *profile, event_id event, uint64_t by);
 /* Before this call, timed samples and markers are ignored. */
 void profile_keep_timestamps(struct profile *profile);
+bool profile_keeps_timestamps(const struct profile *profile);
 void profile_add_timed_sample(struct profile *profile,
 			      const struct profile_timed_sample *timed_sample);
 /* By time, for those that were not added in order. */

@@ -4,16 +4,23 @@
  * order.
  *
  * An allocation of S bytes is sampled with probability 1 − exp(−S / R), R being the mean number of
- * bytes between two samples; so it stands for S / (1 − exp(−S / R)) bytes, and for a S-th of that
- * as objects: sums are unbiased. What is rounded is carried to the next sample.
+ * bytes between two samples; so it stands for S / (1 − exp(−S / R)) bytes, and for an S-th of that
+ * as objects: sums are unbiased. The remainders of rounding are carried to the next sample.
  *
  * A block is added to the profile when its end is seen, or when the profile is settled: only then
- * is known how long it lived. Its labels are those of its thread, and the classes of its size and
- * of its lifetime (profile/allocation_classes.h). What lives at the end is in use. Where timestamps
- * are kept, a block is an interval of the event alloc_space, from its allocation to its end, whose
- * weight is in bytes. A block of a process that has ended without giving it back was in use at its
- * end, and counts so. A child of fork() has no blocks at first, and a process that executes a
- * program loses those it had.
+ * it is known how long the block lived. Its labels are those of its thread, and the classes of its
+ * size and of its lifetime (profile/allocation_classes.h); the lifetime is left out where it is
+ * unknown. Blocks that live at the end are in use. Where timestamps are kept, a block is an
+ * interval of the event alloc_space, from its allocation to its end, whose weight is in bytes.
+ *
+ * - A block of a process that has ended without giving it back was in use at its end, and counts
+ * so.
+ * - A child of fork() has no blocks at first: it gives back its parent's without effect.
+ * - A process that executes a program gives back all of its blocks.
+ * - A block at whose address another one is allocated has ended, at an unknown time.
+ * - A mapping can be given back in parts, each of which has its share of the bytes.
+ * - Blocks whose end cannot be seen are allocated but never in use: so are those that find no room
+ *   among LIVE_BLOCKS_MAX (live_blocks.h), which are counted.
  *
  * All functions take NULL for a recording without memory, and do nothing.
  */
@@ -23,25 +30,43 @@
 #include "perf/record.h"
 #include "record/session.h"
 
+/* The names of the events, in their order. */
+#define MEMORY_ALLOC_OBJECTS "alloc_objects"
+#define MEMORY_ALLOC_SPACE "alloc_space"
+#define MEMORY_INUSE_OBJECTS "inuse_objects"
+#define MEMORY_INUSE_SPACE "inuse_space"
+
+enum { MEMORY_EVENTS = 4 };
+
 struct memory;
 
-/* Adds the four events to the session. Borrowed. */
+/* Of the profile so far, by the samples' weights. */
+struct memory_counts {
+	uint64_t samples;	  /* of allocations … */
+	uint64_t allocated_bytes; /* … and what they stand for, also if it is not in the profile yet
+				   */
+	uint64_t live_bytes;	  /* now, or at the end of their processes */
+	uint64_t left_out;	  /* blocks that found no room */
+};
+
+/* Adds the four events to the session. Borrowed; its fold hook is taken. */
 struct memory *memory_new(struct session *session);
 void memory_free(struct memory *memory);
 
-/* Takes the next record, before the session does: it cares for RECORD_ALLOC and RECORD_FREE, and
- * for processes that begin, execute a program and end. */
+/* Takes the next record, before the session does: RECORD_ALLOC and RECORD_FREE, and processes that
+ * begin, execute a program and end. */
 void memory_feed(struct memory *memory, const struct record *record);
 /*
- * Adds the blocks that live now to the profile as in use. is_end: the profile ends here. Else their
- * allocation is added when they end, so it must be called for a copy of the profile that is thrown
- * away, or once.
+ * Adds the blocks that live now to the profile as allocated and in use. The profile ends with this:
+ * it is followed by memory_begin_profile(), or done in a copy of this process.
  */
-void memory_settle(struct memory *memory, uint64_t now_ns, bool is_end);
-/* The session has another profile: blocks that live on are in use in it, but not allocated. */
-void memory_begin_profile(struct memory *memory);
+void memory_settle(struct memory *memory, uint64_t now_ns);
+/*
+ * The session has another profile, and `finished` is its former one, which was settled. Blocks that
+ * live on can be in use in the new one; they are not allocated in it.
+ */
+void memory_begin_profile(struct memory *memory, const struct profile *finished);
 
-/* The bytes that live now, by the samples' weights; for a progress line. */
-uint64_t memory_live_bytes(const struct memory *memory);
+struct memory_counts memory_counts(const struct memory *memory);
 
 #endif

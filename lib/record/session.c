@@ -33,8 +33,10 @@ struct session {
 	struct idmap label_sets; /* (pid and tid) → label_set_id, until a name changes */
 	struct thread_lives lives;
 	unsigned fold_count; /* ended ones are folded when there are as many; 0: never */
-	pid_t main_pid;	     /* whose program is the main module … */
-	bool main_awaited;   /* … which is the first file it maps from now on */
+	void (*folded)(void *user);
+	void *fold_user;
+	pid_t main_pid;	   /* whose program is the main module … */
+	bool main_awaited; /* … which is the first file it maps from now on */
 	module_id main_module;
 	char *main_path; /* or the module of this name; NULL: none */
 
@@ -151,6 +153,11 @@ void session_add_event(struct session *session, const struct profile_event *even
 const event_id *session_events(const struct session *session)
 {
 	return session->events;
+}
+
+unsigned session_event_count(const struct session *session)
+{
+	return session->event_count;
 }
 
 void session_set_depth(struct session *session, unsigned frames)
@@ -344,9 +351,27 @@ static void fold_ended(struct session *session)
 		return;
 	deferred_chains_end_all(session->deferred); /* label sets change */
 	profile_map_threads(session->profile, fold_thread, &session->lives);
+	if (session->folded)
+		session->folded(session->fold_user);
 	threads_changed(session);
 	thread_lives_forget_ended(&session->lives);
 	sample_stacks_forget_processes(session->stacks);
+}
+
+void session_on_fold(struct session *session, void (*folded)(void *user), void *user)
+{
+	session->folded = folded;
+	session->fold_user = user;
+}
+
+void session_fold_thread(const struct session *session, struct profile_thread *thread)
+{
+	fold_thread((void *)(uintptr_t)&session->lives, thread);
+}
+
+bool session_ends_with(const struct session *session, pid_t pid, pid_t tid)
+{
+	return thread_lives_ends_with(&session->lives, pid, tid);
 }
 
 static void feed_fork(struct session *session, const struct record *record)

@@ -38,6 +38,7 @@ DEFINE_CLEANUP(session, session_free)
 void session_add_event(struct session *session, const struct profile_event *event);
 /* The events of the profile, in the order in which they were added. */
 const event_id *session_events(const struct session *session);
+unsigned session_event_count(const struct session *session);
 
 /* See sample_stacks.h. */
 void session_set_depth(struct session *session, unsigned frames);
@@ -60,6 +61,12 @@ void session_add_thread(struct session *session, pid_t pid, pid_t tid);
  * name (pid and tid -1). Ids of samples change then. Not for a profile that keeps timestamps.
  */
 void session_fold_ended(struct session *session, unsigned count);
+/* Called whenever that happens, for those who keep threads of samples that are still to come: they
+ * give each to session_fold_thread(), which may be called only then. */
+void session_on_fold(struct session *session, void (*folded)(void *user), void *user);
+void session_fold_thread(const struct session *session, struct profile_thread *thread);
+/* Whether the process ends if this thread of it ends next. */
+bool session_ends_with(const struct session *session, pid_t pid, pid_t tid);
 
 void session_feed(struct session *session, const struct record *record);
 /* The extent of the stack of the last record. If a copier's copy was not enough, its end is a guess

@@ -67,6 +67,19 @@ static void remove_thread(struct thread_lives *lives, pid_t pid, pid_t tid)
 	*threads_of(lives, pid) -= ONE_OTHER;
 }
 
+bool thread_lives_ends_with(const struct thread_lives *lives, pid_t pid, pid_t tid)
+{
+	uint32_t threads = idmap_get(&lives->processes, (uint64_t)pid, 0);
+
+	if (threads == IDMAP_NONE)
+		threads = 0;
+	if (tid == pid)
+		threads |= FIRST_ENDED;
+	else if (idmap_get(&lives->processes, (uint64_t)pid, (uint32_t)tid) != IDMAP_NONE)
+		threads -= ONE_OTHER;
+	return threads == FIRST_ENDED;
+}
+
 bool thread_lives_end(struct thread_lives *lives, pid_t pid, pid_t tid)
 {
 	bound(lives);

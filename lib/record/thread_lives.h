@@ -31,7 +31,9 @@ void thread_lives_add(struct thread_lives *lives, pid_t pid, pid_t tid);
 void thread_lives_begin_process(struct thread_lives *lives, pid_t pid);
 /* The numbers are used again: they are no longer of an ended thread or process. */
 void thread_lives_reuse(struct thread_lives *lives, pid_t pid, pid_t tid);
-/* True if its process has ended with it. */
+/* Whether its process ends with it, if it ends next. */
+bool thread_lives_ends_with(const struct thread_lives *lives, pid_t pid, pid_t tid);
+/* The thread has ended. True if its process has ended with it. */
 bool thread_lives_end(struct thread_lives *lives, pid_t pid, pid_t tid);
 
 /* If keeps_ended is set: how many threads and processes have ended, and whether these did. */
