@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "cmd/checkpoint.h"
 #include "cmd/command.h"
+#include "cmd/inside_messages.h"
 #include "cmd/outputs.h"
 #include "cmd/program_name.h"
 #include "cmd/record_control.h"
@@ -196,6 +197,8 @@ static int finish(struct run *run)
 		say_end(&run->recording);
 	if (!run->options.output.quiet && run->programs)
 		say_programs(run);
+	if (!run->options.output.quiet && recorder_needs_library(run->recording.recorder))
+		say_inside(&run->recording);
 	complete(run, false, &finalized);
 	status = outputs_finish(&(struct outputs_finish){
 		.options = &run->options.output,

@@ -49,6 +49,9 @@ const char *record_unsampled_hint(const struct recording *recording,
 		       "kernel.perf_cpu_time_max_percent";
 	if (facts->is_tree)
 		return NULL; /* chance */
+	if (!facts->descriptors)
+		return "mostly of processes that ended before their first sample, or that did not "
+		       "load prof's library";
 	if (!facts->kernel_excluded && !samples_clock(recording))
 		return "mostly of processes that had fewer than a period of the event: raise -F, "
 		       "or set a smaller one with -c";

@@ -6,6 +6,7 @@
 #include "record/balance.h"
 #include "record/fresh_maps.h"
 #include "record/intake.h"
+#include "record/memory.h"
 #include "record/raw_file.h"
 #include "record/sampling.h"
 #include "record/target_snapshot.h"
@@ -36,6 +37,7 @@ struct recorder {
 	struct balance *balance;
 	struct waiting *waiting; /* NULL: waiting is not recorded */
 	struct awaits *awaits;	 /* NULL: where tasks wait is not recorded */
+	struct memory *memory;	 /* NULL: memory is not recorded */
 	uint64_t waits_ns;	 /* when to call waiting_end_batch(); 0: at any time */
 	uint64_t command_ns; /* CPU time of a command that was recorded to its end; 0: unknown */
 
@@ -117,6 +119,8 @@ static void open_pipeline(struct recorder *recorder)
 			      .counts_polls = config->counts_polls,
 		      });
 	add_events(recorder);
+	if (config->alloc_period)
+		recorder->memory = memory_new(recorder->pipeline.session);
 }
 
 /* A clock that leaves out the user's or the kernel's part by request counts both all the same. */
@@ -163,6 +167,7 @@ static void settle_all(struct recorder *recorder, bool profile_ends)
 	settle(recorder, true);
 	waiting_settle(recorder->waiting, recorder->window.end_ns, profile_ends);
 	awaits_settle(recorder->awaits, recorder->pipeline.session);
+	memory_settle(recorder->memory, recorder->window.end_ns);
 }
 
 void recorder_settle(struct recorder *recorder)
@@ -203,6 +208,7 @@ void recorder_drain(struct recorder *recorder)
 		balance_feed(recorder->balance, recorder->pipeline.names, &record);
 		waiting_feed(recorder->waiting, &record);
 		awaits_feed(recorder->awaits, &record);
+		memory_feed(recorder->memory, &record);
 		session_feed(session, &record);
 		waiting_feed_again(recorder->waiting, &record);
 		intake_after_record(recorder->intake, &record, session);
@@ -372,6 +378,7 @@ static void recorder_close(struct recorder *recorder)
 	loop_remove_timer(STEAL(recorder->timer));
 	targets_close(&recorder->targets);
 	raw_file_deinit(&recorder->raw);
+	memory_free(STEAL(recorder->memory));
 	pipeline_close(&recorder->pipeline);
 	fresh_maps_deinit(&recorder->fresh_maps);
 	intake_close(STEAL(recorder->intake));
@@ -580,6 +587,7 @@ struct profile *recorder_rotate(struct recorder *recorder, struct recorder_windo
 	settle_all(recorder, true);
 	balance_begin_profile(recorder->balance);
 	finished = pipeline_rotate(&recorder->pipeline);
+	memory_begin_profile(recorder->memory, finished);
 	waiting_begin_profile(recorder->waiting);
 	intake_restart(recorder->intake);
 	*window = recorder_profile_window(recorder);
@@ -591,6 +599,7 @@ void recorder_renew(struct recorder *recorder)
 {
 	settle_all(recorder, true);
 	balance_begin_profile(recorder->balance);
+	memory_free(STEAL(recorder->memory));
 	pipeline_close(&recorder->pipeline);
 	awaits_forget_modules(recorder->awaits);
 	open_pipeline(recorder);
@@ -638,6 +647,11 @@ const struct sampler_facts *recorder_facts(const struct recorder *recorder)
 bool recorder_needs_library(const struct recorder *recorder)
 {
 	return intake_needs_library(recorder->intake);
+}
+
+struct memory_counts recorder_memory(const struct recorder *recorder)
+{
+	return memory_counts(recorder->memory);
 }
 
 struct inside_counts recorder_inside(const struct recorder *recorder)

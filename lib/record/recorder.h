@@ -13,6 +13,7 @@
 #include "perf/sampler.h"
 #include "record/balance.h"
 #include "record/config.h"
+#include "record/memory.h"
 #include "record/pipeline.h"
 
 struct recorder;
@@ -117,6 +118,7 @@ const struct sampler_facts *recorder_facts(const struct recorder *recorder);
  * has counted. */
 bool recorder_needs_library(const struct recorder *recorder);
 struct inside_counts recorder_inside(const struct recorder *recorder);
+struct memory_counts recorder_memory(const struct recorder *recorder);
 /* Of the whole recording; a rotation does not change its start. */
 struct recorder_window recorder_window(const struct recorder *recorder);
 /* Of the profile that grows: since the last rotation. */
