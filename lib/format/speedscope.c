@@ -222,7 +222,8 @@ static struct error *speedscope_write(const struct profile *profile,
 	CLEANUP(speedscope_deinit)
 	struct speedscope speedscope = {
 		.json = json_to(out), .profile = profile, .event = options->event};
-	struct error *err = tracks_init(&speedscope.tracks, profile, MOST_TIMED_SAMPLES);
+	struct error *err = tracks_init(&speedscope.tracks, profile, options->event,
+					MOST_TIMED_SAMPLES);
 
 	if (err)
 		return err;

@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/counting_sort.h"
+#include "profile/memory_events.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -55,8 +56,19 @@ struct sorting {
 	struct profile_timed_samples timed_samples;
 	struct profile_intervals intervals;
 	const uint32_t *track_of; /* by aggregated sample */
+	const struct profile *profile;
+	uint32_t tracks;
 	uint32_t count;
 };
+
+/* The life of a block of memory: not what a thread did at a time. */
+static bool is_block(const struct profile *profile, const struct profile_interval *interval)
+{
+	enum memory_event which;
+
+	return memory_event_of(profile, profile_samples(profile).items[interval->sample].event,
+			       &which);
+}
 
 static uint32_t sample_of(const struct sorting *sorting, uint32_t item)
 {
@@ -71,6 +83,10 @@ static uint32_t track_of_item(const void *context, uint32_t item)
 {
 	const struct sorting *sorting = context;
 
+	if (sorting->by_time && item >= sorting->timed_samples.count &&
+	    is_block(sorting->profile,
+		     &sorting->intervals.items[item - sorting->timed_samples.count]))
+		return sorting->tracks;
 	if (item + 16 < sorting->count)
 		__builtin_prefetch(&sorting->track_of[sample_of(sorting, item + 16)]);
 	return sorting->track_of[sample_of(sorting, item)];
@@ -90,10 +106,12 @@ static void sort_samples(struct tracks *tracks, const uint32_t *track_of)
 		.timed_samples = profile_timed_samples(tracks->profile),
 		.intervals = profile_intervals(tracks->profile),
 		.track_of = track_of,
+		.profile = tracks->profile,
+		.tracks = tracks->count,
 		.count = count,
 	};
 
-	tracks->samples = counting_sort(count, tracks->count, track_of_item, &sorting,
+	tracks->samples = counting_sort(count, tracks->count + 1, track_of_item, &sorting,
 					&tracks->first);
 	if (!tracks->by_time)
 		return;
@@ -112,9 +130,10 @@ const struct profile_interval *tracks_interval(const struct tracks *tracks, size
 	return &profile_intervals(tracks->profile).items[tracks->timed_samples[at] - timed_samples];
 }
 
-struct error *tracks_init(struct tracks *tracks, const struct profile *profile,
+struct error *tracks_init(struct tracks *tracks, const struct profile *profile, event_id event,
 			  uint64_t most_timed_samples)
 {
+	enum memory_event memory;
 	uint64_t timed_samples = timed_count(profile);
 	uint32_t threads = profile_thread_count(profile), events = profile_event_count(profile);
 	CLEANUP(free_ptr) thread_id *thread_of = NULL;
@@ -131,7 +150,8 @@ struct error *tracks_init(struct tracks *tracks, const struct profile *profile,
 	*tracks = (struct tracks){
 		.profile = profile,
 		.all = profile_samples(profile),
-		.by_time = timed_samples && timed_samples <= most_timed_samples,
+		.by_time = timed_samples && timed_samples <= most_timed_samples &&
+			   !memory_event_of(profile, event, &memory),
 		.count = events * threads,
 	};
 	sort_samples(tracks, track_of);

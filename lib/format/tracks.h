@@ -25,11 +25,12 @@ struct tracks {
 
 /*
  * One track for each thread and event. A track's number is event * threads + thread. If the profile
- * has more than most_timed_samples with intervals, tracks hold aggregated samples. Fails if there
- * are too many threads and events; *tracks is zeroed then.
+ * has more than most_timed_samples with intervals, or if the event, which is shown first, is of
+ * memory, tracks hold aggregated samples: blocks of memory have no place in the time of a thread.
+ * Fails if there are too many threads and events; *tracks is zeroed then.
  */
 MUST_CHECK struct error *tracks_init(struct tracks *tracks, const struct profile *profile,
-				     uint64_t most_timed_samples);
+				     event_id event, uint64_t most_timed_samples);
 /*
  * Tracks of one event, and of another one with it (or the same), of aggregated samples: one for
  * each group of label sets. group_of gives the group (below groups) of each label set. The track of

@@ -52,6 +52,53 @@ static void samples_are_in_time_order(void **state)
 		    "\"activeProfileIndex\":0}\n");
 }
 
+/* CPU time, and a block that lives for long. */
+static struct profile *allocating_profile(void)
+{
+	struct profile *profile = profile_new();
+	event_id cpu = add_event(profile, "cpu-clock", VALUE_CPU_TIME);
+	event_id space = add_event(profile, "alloc_space", VALUE_BYTES);
+	label_set_id labels = profile_thread_labels(profile, 1, 1, "p", "p");
+	uint32_t runs, allocates;
+
+	profile_keep_timestamps(profile);
+	runs = profile_add(profile, labels, STACK(profile, "a"), cpu, 10);
+	allocates = profile_add(profile, labels, STACK(profile, "b"), space, 4096);
+	profile_add_timed_sample(profile, &(struct profile_timed_sample){5, runs, 0});
+	profile_add_interval(profile, &(struct profile_interval){1, 9000, 4096, allocates});
+	return profile;
+}
+
+static void blocks_of_memory_are_not_on_the_track_of_a_thread(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = allocating_profile();
+	CLEANUP(output_deinit)
+	struct output cpu = output_of(&format_speedscope, profile, (struct format_options){0});
+	CLEANUP(output_deinit)
+	struct output space = output_of(&format_speedscope, profile,
+					(struct format_options){.event = 1});
+
+	assert_non_null(strstr(cpu.data, "\"samples\":[[0]],\"weights\":[10]"));
+	assert_null(strstr(cpu.data, "4096"));
+	assert_non_null(strstr(space.data, "\"unit\":\"bytes\""));
+	assert_non_null(strstr(space.data, "\"weights\":[4096]"));
+}
+
+static void firefox_shows_memory_without_times(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = allocating_profile();
+
+	for (event_id event = 0; event < 2; event++) {
+		CLEANUP(output_deinit)
+		struct output output = output_of(&format_firefox, profile,
+						 (struct format_options){.event = event});
+
+		assert_true(output.len > 0);
+	}
+}
+
 static void samples_of_a_thread_are_on_one_track_whatever_their_other_labels(void **state)
 {
 	(void)state;
@@ -179,6 +226,8 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_golden_profile_is_written_unchanged),
 		cmocka_unit_test(samples_are_in_time_order),
+		cmocka_unit_test(blocks_of_memory_are_not_on_the_track_of_a_thread),
+		cmocka_unit_test(firefox_shows_memory_without_times),
 		cmocka_unit_test(samples_of_a_thread_are_on_one_track_whatever_their_other_labels),
 		cmocka_unit_test(events_have_tracks_of_their_own),
 		cmocka_unit_test(a_stack_without_frames_is_an_empty_sample),

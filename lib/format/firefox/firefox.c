@@ -533,7 +533,7 @@ static struct error *write_json(const struct profile *profile, const struct form
 		.event = options->event,
 		.beside = format_event_beside(profile, options),
 	};
-	struct error *err = tracks_init(&firefox.tracks, profile, UINT32_MAX);
+	struct error *err = tracks_init(&firefox.tracks, profile, options->event, UINT32_MAX);
 
 	if (err)
 		return err;

@@ -13,16 +13,19 @@ enum { MOST_PIECES = 500000, MOST_MARKERS = 100000 };
 struct owners {
 	const struct profile *profile;
 	struct profile_intervals intervals;
+	event_id waiting;
 };
 
 static uint32_t thread_of_interval(const void *context, uint32_t index)
 {
 	const struct owners *owners = context;
-	uint32_t sample = owners->intervals.items[index].sample;
+	uint32_t id = owners->intervals.items[index].sample;
+	const struct profile_sample *sample = &profile_samples(owners->profile).items[id];
 
-	return profile_get_label_set(owners->profile,
-				     profile_samples(owners->profile).items[sample].labels)
-		->thread;
+	/* Lives of blocks of memory are intervals, too. */
+	if (sample->event != owners->waiting)
+		return profile_thread_count(owners->profile);
+	return profile_get_label_set(owners->profile, sample->labels)->thread;
 }
 
 static uint64_t length_of(const struct profile_interval *interval)
@@ -63,7 +66,7 @@ void firefox_waits_init(struct firefox_waits *waits, const struct profile *profi
 			const struct tracks *tracks, event_id cpu, event_id waiting,
 			uint64_t start_ns, uint64_t end_ns)
 {
-	const struct owners owners = {profile, profile_intervals(profile)};
+	const struct owners owners = {profile, profile_intervals(profile), waiting};
 
 	*waits = (struct firefox_waits){
 		.profile = profile,
