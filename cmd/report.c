@@ -31,9 +31,12 @@ static struct error *choose_functions(struct report *report)
 	return err;
 }
 
+/* Classes are few, and in their order a gap would seem to be empty. */
 static double row_percent(const struct report_options *options)
 {
-	return options->has_min ? options->min_percent : 0.5;
+	if (options->has_min)
+		return options->min_percent;
+	return row_by_is_class(&options->by.row) ? 0 : 0.5;
 }
 
 static uint64_t weight_of_share(double percent, uint64_t whole)

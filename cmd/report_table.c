@@ -200,7 +200,9 @@ static struct row_table_options rows_to_show(const struct report *report)
 		.by = report->by,
 		.order = options->by.order,
 		.functions = report->chosen,
-		.limit = options->limit ? options->limit : DEFAULT_ROWS,
+		.limit = options->limit			? options->limit
+			 : row_by_is_class(&report->by) ? 0
+							: DEFAULT_ROWS,
 	};
 
 	if (report->chosen)

@@ -5,6 +5,7 @@
 #include "base/humanize.h"
 #include "cmd/shell_word.h"
 #include "cmd/ui/message.h"
+#include "profile/memory_events.h"
 #include "report/quality_text.h"
 #include "report/rows.h"
 #include "report/shorten.h"
@@ -262,7 +263,8 @@ static void print_counted(const struct summary *summary)
 	}
 	if (is_poor && summary->unsampled_hint)
 		message("[not sampled] is %s", summary->unsampled_hint);
-	else if (!summary->quality->counts.samples && !is_of_waiting(summary))
+	else if (!summary->quality->counts.samples && !is_of_waiting(summary) &&
+		 !memory_is_alone(summary->profile))
 		message("no samples: nothing ran long enough on a CPU, or the event did not occur");
 }
 
@@ -298,14 +300,24 @@ static void print_waiting(const struct summary *summary)
 			humanize_count(sums.lost).text);
 }
 
+/* Beside the bytes of the same allocations they say little. */
+static bool counts_objects(const struct profile *profile, event_id event)
+{
+	enum memory_event which;
+
+	return memory_event_of(profile, event, &which) &&
+	       (which == MEMORY_ALLOC_OBJECTS || which == MEMORY_INUSE_OBJECTS);
+}
+
 void summary_print(const struct summary *summary)
 {
 	const struct profile *profile = summary->profile;
 	CLEANUP(free_ptr) char *quality = quality_text(&summary->quality->counts);
 
 	for (event_id event = 0; event < profile_event_count(profile); event++)
-		print_hottest(profile, event);
-	if (!is_of_waiting(summary))
+		if (!counts_objects(profile, event))
+			print_hottest(profile, event);
+	if (!is_of_waiting(summary) && !memory_is_alone(profile))
 		message("%s", quality);
 	print_waiting(summary);
 	print_counted(summary);

@@ -43,6 +43,16 @@ bool memory_event_find(const struct profile *profile, enum memory_event which, e
 	return false;
 }
 
+bool memory_is_alone(const struct profile *profile)
+{
+	enum memory_event which;
+
+	for (event_id i = 0; i < profile_event_count(profile); i++)
+		if (!memory_event_of(profile, i, &which))
+			return false;
+	return profile_event_count(profile) > 0;
+}
+
 /* The event of memory that prof has recorded, if the given one is of memory, too. */
 static event_id recorded_event(const struct profile *profile, event_id event,
 			       enum memory_event which)

@@ -22,6 +22,9 @@ bool memory_event_of(const struct profile *profile, event_id event, enum memory_
 /* The event of a profile that is so. Returns false if there is none. */
 bool memory_event_find(const struct profile *profile, enum memory_event which, event_id *ret);
 
+/* Nothing but memory was recorded: what is said of samples of the CPU says nothing. */
+bool memory_is_alone(const struct profile *profile);
+
 /*
  * The event that is shown unless the user chooses one: the first, but alloc_space of memory that
  * prof has recorded, because often nothing is in use at the end. Files of other profilers say which

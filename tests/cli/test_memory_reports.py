@@ -112,6 +112,7 @@ def test_leaks_choose_the_event_themselves(prof, heap):
 def test_sizes_are_in_their_order_unless_another_is_chosen(prof, heap):
     sizes = rows(prof, "--by", "size", heap)[1]
     assert [name for name, _ in sizes] == ["64 B to 127 B", "8 KiB to 16 KiB", "512 KiB to 1 MiB"]
+    assert " more value" not in prof("report", "--by", "lifetime", "--no-tree", heap).stdout
     assert [name for name, _ in rows(prof, "--by", "lifetime", heap)[1]] == ["below 1 µs", "1 ms to 10 ms", "live"]
     assert sorted((weight for _, weight in sizes), reverse=True) == [weight for _, weight in rows(prof, "--by", "size", "-s", "self", heap)[1]]
     assert rows(prof, "--by", "size", "--leaks", heap)[1] == [("64 B to 127 B", MB), ("512 KiB to 1 MiB", 4 * MB)]
