@@ -97,6 +97,8 @@ static struct error *check_words(struct run *run)
 	if (!err)
 		err = waiting_check_command(&run->options.sampling.waiting,
 					    *run->recording.command);
+	if (!err)
+		err = memory_check_command(&run->options.sampling.memory, *run->recording.command);
 	return err ? err : check_conditions(&run->options);
 }
 

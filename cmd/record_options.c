@@ -66,6 +66,7 @@ const struct option_entry record_option_table[] = {
 		     "sample CPU time by perf events, by a library in the command (inside), or by "
 		     "the library if perf events are refused (auto, the default)",
 		     sampling_take_via, FIELD(sampling.via)),
+	MEMORY_ENTRIES(struct record_options, sampling.memory, sampling.events),
 	OPTION_ENTRY(0, "java", NULL,
 		     "ask running Java virtual machines (JDK 17 and later) for the names of the "
 		     "code that they have compiled",

@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/nearest.h"
+#include "record/memory.h"
 #include "record/targets.h"
 #include "unwind/unwind.h"
 
@@ -12,6 +13,7 @@
 #include <unistd.h>
 
 /* Both ends of a stack are kept. */
+enum { OTHER_EVENTS = 2 + MEMORY_EVENTS }; /* off-cpu, await */
 enum { LEAST_DEPTH = 2, MOST_DEPTH = 1 << 20 };
 
 /* The kernel's record of 65,535 bytes holds no larger one. */
@@ -182,7 +184,6 @@ struct error *sampling_take_via(void *field, const char *argument)
 void sampling_options_init(struct sampling_options *options)
 {
 	*options = (struct sampling_options){
-		.frequency_hz = RECORD_FREQUENCY_HZ,
 		.stacks = {.kind = CALL_GRAPH_AUTO, .dump_bytes = DEFAULT_DUMP_BYTES},
 		.depth = UNWIND_DEPTH_MAX,
 	};
@@ -202,6 +203,14 @@ bool sampling_is_of_command(const struct sampling_options *options)
 	       !options->system_wide && !options->cpus.count;
 }
 
+bool sampling_is_of_nothing(const struct sampling_options *options)
+{
+	bool is_memory_alone = memory_is_recorded(&options->memory) && !options->events.count &&
+			       !options->frequency_hz && !options->period && !options->waiting.wall;
+
+	return options->waiting.off_cpu.is_given || is_memory_alone;
+}
+
 static void free_names(char ***names)
 {
 	for (char **name = *names; name && *name; name++)
@@ -215,9 +224,8 @@ void sampling_choose_events(struct sampling_options *options)
 		error_free(option_append(&options->events, WALL_EVENT));
 }
 
-/* Of equal events the second one is called "cycles#2". */
 /* The events that are not sampled follow those that are; without -e that is one. */
-static size_t add_waiting_names(const struct sampling_options *options, char **names)
+static size_t add_other_names(const struct sampling_options *options, char **names)
 {
 	size_t count = 0;
 
@@ -225,8 +233,13 @@ static size_t add_waiting_names(const struct sampling_options *options, char **n
 		names[count++] = xstrdup(VALUE_OFF_CPU_EVENT);
 	if (options->waiting.awaits)
 		names[count++] = xstrdup(VALUE_AWAIT_EVENT);
+	if (memory_is_recorded(&options->memory))
+		for (size_t i = 0; i < MEMORY_EVENTS; i++)
+			names[count++] = xstrdup(memory_event_name(i));
 	return count;
 }
+
+/* Of equal events the second one is called "cycles#2". */
 
 struct error *sampling_find_event(const struct sampling_options *options, size_t *ret)
 {
@@ -234,9 +247,10 @@ struct error *sampling_find_event(const struct sampling_options *options, size_t
 	const char *name = options->shown_event, *near;
 	size_t len = name ? strcspn(name, "#") : 0;
 	unsigned long number = name && name[len] ? strtoul(name + len + 1, NULL, 10) : 1;
-	CLEANUP(free_names) char **names = xcalloc(events->count + 3, sizeof(*names));
-	size_t sampled = events->count ? events->count : !options->waiting.off_cpu.is_given;
-	size_t waiting = add_waiting_names(options, names + events->count);
+	CLEANUP(free_names)
+	char **names = xcalloc(events->count + OTHER_EVENTS + 1, sizeof(*names));
+	size_t sampled = events->count ? events->count : !sampling_is_of_nothing(options);
+	size_t others = add_other_names(options, names + events->count);
 	struct error *err;
 
 	*ret = 0;
@@ -249,7 +263,7 @@ struct error *sampling_find_event(const struct sampling_options *options, size_t
 			return NULL;
 		}
 	}
-	for (size_t i = 0; i < waiting; i++) {
+	for (size_t i = 0; i < others; i++) {
 		*ret = sampled + i;
 		if (!strcmp(name, names[events->count + i]))
 			return NULL;
@@ -321,6 +335,30 @@ static struct error *check_via(const struct sampling_options *options)
 	return NULL;
 }
 
+/* What cannot be recorded together with memory. */
+static struct error *check_memory(const struct sampling_options *options)
+{
+	const struct {
+		bool is_given;
+		const char *name, *hint;
+	} excluded[] = {
+		{options->tids.count, "-t", "-p PID records the memory of all threads"},
+		{options->user.is_given, "-u", "prof inside COMMAND, then --alloc -p PID"},
+		{options->system_wide, "-a", "--growth -a shows where memory grows everywhere"},
+		{options->cpus.count, "-C", "memory is of processes"},
+		{options->no_inherit, "-i", "the library goes on in children"},
+	};
+
+	if (!memory_is_recorded(&options->memory))
+		return NULL;
+	for (size_t i = 0; i < ARRAY_SIZE(excluded); i++)
+		if (excluded[i].is_given)
+			return error_hint(
+				error_new("--alloc and %s exclude each other", excluded[i].name),
+				"%s", excluded[i].hint);
+	return NULL;
+}
+
 struct error *sampling_options_check(const struct sampling_options *options)
 {
 	int targets = (options->pids.count > 0) + (options->tids.count > 0) +
@@ -334,6 +372,8 @@ struct error *sampling_options_check(const struct sampling_options *options)
 	err = check_waiting(options);
 	if (!err)
 		err = check_via(options);
+	if (!err)
+		err = check_memory(options);
 	return err ? err : sampling_find_event(options, &(size_t){0});
 }
 
@@ -366,7 +406,7 @@ void sampling_options_apply(const struct sampling_options *options, struct recor
 	sampling_targets_apply(options, config);
 	config->events = options->events.items;
 	config->event_count = options->events.count;
-	config->frequency_hz = options->frequency_hz;
+	config->frequency_hz = options->frequency_hz ? options->frequency_hz : RECORD_FREQUENCY_HZ;
 	config->period = options->period;
 	config->exclude_user = options->all_kernel;
 	config->exclude_kernel = options->all_user;
@@ -376,4 +416,6 @@ void sampling_options_apply(const struct sampling_options *options, struct recor
 	config->ring_bytes = options->ring_bytes;
 	config->via = options->via;
 	waiting_options_apply(&options->waiting, config);
+	memory_options_apply(&options->memory, config);
+	config->samples_nothing = sampling_is_of_nothing(options);
 }

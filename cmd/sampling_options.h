@@ -5,6 +5,7 @@
 #ifndef PROF_CMD_SAMPLING_OPTIONS_H
 #define PROF_CMD_SAMPLING_OPTIONS_H
 
+#include "cmd/memory_options.h"
 #include "cmd/ui/options.h"
 #include "cmd/waiting_options.h"
 #include "record/config.h"
@@ -36,8 +37,9 @@ struct stacks {
 struct sampling_options {
 	struct option_list events; /* none: cycles, or cpu-clock */
 	struct waiting_options waiting;
-	const char *shown_event; /* one of them, or off-cpu; NULL: the first */
-	uint64_t frequency_hz;	 /* or RECORD_FREQUENCY_MAX */
+	struct memory_options memory;
+	const char *shown_event; /* one of them, or off-cpu; NULL: the usual one */
+	uint64_t frequency_hz;	 /* or RECORD_FREQUENCY_MAX; 0: the default */
 	uint64_t period;	 /* 0: by frequency */
 	struct user user;	 /* his processes become pids: sampling_find_targets() */
 	struct id_list pids, tids;
@@ -56,6 +58,8 @@ void sampling_options_deinit(struct sampling_options *options);
 
 /* Whether the command is the target; else it only limits how long another target is sampled. */
 bool sampling_is_of_command(const struct sampling_options *options);
+/* Whether no event of the CPU is sampled. */
+bool sampling_is_of_nothing(const struct sampling_options *options);
 /* Adds the event that --wall samples by default. To be called before the functions below. */
 void sampling_choose_events(struct sampling_options *options);
 /* Returns an error if options exclude each other. */

@@ -42,7 +42,6 @@ struct error *waiting_check_command(const struct waiting_options *options, const
 void waiting_options_apply(const struct waiting_options *options, struct record_config *config)
 {
 	config->records_waiting = waiting_is_recorded(options);
-	config->samples_nothing = options->off_cpu.is_given;
 	config->least_wait_ns = options->off_cpu.least_ns;
 	config->ignores_idle = options->ignore_idle;
 	config->records_wakers = options->wakers;

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char modifier_letters[] = "ukhGHpP";
 
@@ -375,6 +376,10 @@ struct error *event_parse(const char *text, const struct pmus *pmus, struct even
 	if (!pmu)
 		err = set_plain(text, &spec, &terms, pmus, &event);
 	event.kind = event_value_kind(event.type, event.config);
+	if (!strcmp(spec.name, EVENT_GROWTH)) {
+		event.kind = VALUE_BYTES;
+		event.scale = (uint64_t)sysconf(_SC_PAGESIZE);
+	}
 	event.is_tracepoint = event.type == PERF_TYPE_TRACEPOINT;
 	/* Addresses of a virtual machine's guest mean nothing here. */
 	event.exclude_guest = pmu ? pmu->kind == PMU_CORE

@@ -63,6 +63,12 @@ struct event_variant {
 };
 
 /* The template of a perf_event_attr. */
+/*
+ * Page faults, weighed by the bytes of a page: where resident memory grows, whatever allocates it.
+ * A fault that maps a huge page counts as one page.
+ */
+#define EVENT_GROWTH "growth"
+
 struct event {
 	char *name; /* as the user wrote it, or its term `name`; owned */
 	uint32_t type;
@@ -75,7 +81,8 @@ struct event {
 	char *path;	       /* of a uprobe: config1 points to it; owned; or NULL */
 	uint64_t period;       /* one sample per so many events; 0: by frequency */
 	uint64_t frequency_hz; /* samples per second; 0: by period */
-	enum value_kind kind;  /* of its periods; their unit is value_unit(kind) */
+	enum value_kind kind;  /* of its weights; their unit is value_unit(kind) */
+	uint64_t scale;	       /* the weight of a period of 1; 0: 1 */
 	bool is_tracepoint;    /* each occurrence is of interest: a period of 1 suits it */
 	bool exclude_user, exclude_kernel, exclude_hypervisor;
 	bool exclude_host, exclude_guest;

@@ -191,6 +191,8 @@ static bool decode_sample(const struct record_layout *layout, struct bytes body,
 	if (types & PERF_SAMPLE_CPU)
 		ret->cpu = take_cpu(&body);
 	sample->period = types & PERF_SAMPLE_PERIOD ? bytes_u64(&body) : layout->period;
+	if (layout->scale)
+		sample->period *= layout->scale;
 	if (types & PERF_SAMPLE_READ)
 		skip_values(&body, layout->read_format);
 	if (types & PERF_SAMPLE_CALLCHAIN)

@@ -59,8 +59,8 @@ struct stack_extent {
 struct record_sample {
 	unsigned event; /* index into the events that the sampler was opened with */
 	uint64_t ip;
-	uint64_t period;
-	bool in_kernel; /* PERF_RECORD_MISC_CPUMODE: ip is a kernel address */
+	uint64_t period; /* as a weight of its event */
+	bool in_kernel;	 /* PERF_RECORD_MISC_CPUMODE: ip is a kernel address */
 	/* The parts of the kernel's call chain, if asked for: u64s, leaf first, without the markers
 	 * (PERF_CONTEXT_*). */
 	struct bytes kernel_chain;
@@ -182,6 +182,7 @@ struct record_layout {
 	uint64_t read_format; /* PERF_FORMAT_*: of the values in a sample, where there are any */
 	uint64_t branch_type; /* PERF_SAMPLE_BRANCH_*: likewise of the branches */
 	uint64_t period;      /* of samples without PERF_SAMPLE_PERIOD */
+	uint64_t scale;	      /* what a period of 1 weighs; 0: 1 */
 	/* Mmap records may have build-ids. If not, PERF_RECORD_MISC_MMAP_BUILD_ID means nothing:
 	 * the kernel (6.18) leaves it set if another program's event has asked for build-ids. */
 	bool build_ids;

@@ -252,6 +252,7 @@ static void prepare_layouts(struct sampler *s)
 		bool has_id_place;
 
 		layout.event = opened->event;
+		layout.scale = d->events[opened->event].scale;
 		has_id_place = layouts_add(&s->layouts, &layout);
 		assert(has_id_place);
 		(void)has_id_place; /* without assertions nothing else reads it */
@@ -529,7 +530,11 @@ void sampler_end_switches(struct sampler *s)
 
 bool sampler_counted(const struct sampler *s, unsigned event, uint64_t *ret)
 {
-	return descriptors_counted(&s->descriptors, event, ret);
+	if (!descriptors_counted(&s->descriptors, event, ret))
+		return false;
+	if (s->descriptors.events[event].scale)
+		*ret *= s->descriptors.events[event].scale;
+	return true;
 }
 
 void sampler_batch(struct sampler *s)

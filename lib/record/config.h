@@ -40,7 +40,7 @@ struct record_config {
 
 	/*
 	 * Waiting: what threads do while they have no CPU becomes the event "off-cpu" (waits.h),
-	 * after the events above. samples_nothing: it is the only one.
+	 * after the events above. samples_nothing: none of those is sampled.
 	 */
 	bool records_waiting, samples_nothing;
 	uint64_t least_wait_ns; /* shorter waits are left out */

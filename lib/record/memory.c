@@ -28,13 +28,30 @@ struct memory {
 
 static void fold_threads(void *user);
 
-static void add_event(struct session *session, const char *name, enum value_kind kind)
+static const struct {
+	const char *name;
+	enum value_kind kind;
+} events[MEMORY_EVENTS] = {
+	[ALLOC_OBJECTS] = {MEMORY_ALLOC_OBJECTS, VALUE_OBJECTS},
+	[ALLOC_SPACE] = {MEMORY_ALLOC_SPACE, VALUE_BYTES},
+	[INUSE_OBJECTS] = {MEMORY_INUSE_OBJECTS, VALUE_OBJECTS},
+	[INUSE_SPACE] = {MEMORY_INUSE_SPACE, VALUE_BYTES},
+};
+
+const char *memory_event_name(size_t index)
+{
+	return events[index].name;
+}
+
+static void add_events(struct session *session)
 {
 	struct strtab *strings = profile_strings(session_profile(session));
 
-	session_add_event(session, &(struct profile_event){.name = strtab_add(strings, name),
-							   .unit = strtab_add(strings, ""),
-							   .kind = kind});
+	for (size_t i = 0; i < MEMORY_EVENTS; i++)
+		session_add_event(session, &(struct profile_event){
+						   .name = strtab_add(strings, events[i].name),
+						   .unit = strtab_add(strings, ""),
+						   .kind = events[i].kind});
 }
 
 struct memory *memory_new(struct session *session)
@@ -44,10 +61,7 @@ struct memory *memory_new(struct session *session)
 	memory->session = session;
 	memory->blocks = live_blocks_new(LIVE_BLOCKS_MAX);
 	memory->first_event = session_event_count(session);
-	add_event(session, MEMORY_ALLOC_OBJECTS, VALUE_OBJECTS);
-	add_event(session, MEMORY_ALLOC_SPACE, VALUE_BYTES);
-	add_event(session, MEMORY_INUSE_OBJECTS, VALUE_OBJECTS);
-	add_event(session, MEMORY_INUSE_SPACE, VALUE_BYTES);
+	add_events(session);
 	session_on_fold(session, fold_threads, memory);
 	return memory;
 }
@@ -91,13 +105,16 @@ static label_set_id labels_of(struct memory *memory, const struct live_block *bl
 				 1 + (lifetime != NULL));
 }
 
+static event_id event_of(const struct memory *memory, enum event event)
+{
+	return session_events(memory->session)[memory->first_event + event];
+}
+
 static uint32_t add(struct memory *memory, const struct live_block *block, label_set_id labels,
 		    enum event event, uint64_t weight)
 {
-	const event_id *events = session_events(memory->session);
-
 	return profile_add_samples(session_profile(memory->session), labels, block->stack,
-				   events[memory->first_event + event], block->objects > 0, weight);
+				   event_of(memory, event), block->objects > 0, weight);
 }
 
 static void add_life(struct memory *memory, const struct live_block *block, uint32_t sample,
@@ -124,9 +141,8 @@ static void put_allocated(struct memory *memory, const struct live_block *block,
 		sample = add(memory, block, labels, ALLOC_SPACE, block->bytes);
 		add_life(memory, block, sample, end_ns);
 	} else if (profile_keeps_timestamps(profile)) {
-		sample = profile_add_samples(
-			profile, labels, block->stack,
-			session_events(memory->session)[memory->first_event + ALLOC_SPACE], 0, 0);
+		sample = profile_add_samples(profile, labels, block->stack,
+					     event_of(memory, ALLOC_SPACE), 0, 0);
 		add_life(memory, block, sample, end_ns);
 	}
 }

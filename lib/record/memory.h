@@ -37,6 +37,7 @@
 #define MEMORY_INUSE_SPACE "inuse_space"
 
 enum { MEMORY_EVENTS = 4 };
+const char *memory_event_name(size_t index);
 
 struct memory;
 

@@ -93,7 +93,7 @@ static void add_events(struct recorder *recorder)
 		struct profile_event description = {
 			.name = strtab_add(strings, event->name),
 			.kind = event->kind,
-			.period = event->period,
+			.period = event->period * (event->scale ? event->scale : 1),
 			.frequency_hz = event->frequency_hz,
 		};
 
