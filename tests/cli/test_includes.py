@@ -17,7 +17,7 @@ ALLOWED = {
     "elf": set(),
     "debuginfod": {"elf", "sandbox"},
     "proc": {"elf"},
-    "inside": {"perf", "proc"},
+    "inside": {"elf", "perf", "proc"},
     "unwind": {"elf", "proc"},
     "waiting": {"proc"},
     "profile": set(),

@@ -1,0 +1,207 @@
+#include "inside/refusal.h"
+
+#include "base/alloc.h"
+#include "built_elf.h"
+#include "folder.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#if defined(__aarch64__)
+enum { OWN_MACHINE = EM_AARCH64, OTHER_MACHINE = EM_X86_64 };
+#else
+enum { OWN_MACHINE = EM_X86_64, OTHER_MACHINE = EM_AARCH64 };
+#endif
+
+struct program {
+	const char *loader;  /* NULL: static */
+	const char *section; /* NULL: none */
+	const char *symbol;  /* that it defines; NULL: none */
+	unsigned machine;
+	unsigned mode;
+};
+
+static void add_symbol(struct built_elf *file, const char *name)
+{
+	char names[64] = "";
+	Elf64_Sym symbols[2] = {[1] = {.st_name = 1,
+				       .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC),
+				       .st_shndx = 1}};
+
+	strcpy(names + 1, name);
+	built_elf_section(file, (Elf64_Shdr){.sh_type = SHT_SYMTAB}, ".symtab", symbols,
+			  sizeof(symbols));
+	built_elf_section(file, (Elf64_Shdr){.sh_type = SHT_STRTAB}, ".strtab", names,
+			  sizeof(names));
+}
+
+static char *put_file(const char *name, const void *data, size_t len, unsigned mode)
+{
+	char *path = path_of(name);
+	CLEANUP(close_fd) int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0700);
+
+	assert_int_equal(write(fd, data, len), len);
+	assert_int_equal(fchmod(fd, mode), 0);
+	return path;
+}
+
+static char *make_program(const struct program *program)
+{
+	struct built_elf file;
+
+	built_elf_init(&file);
+	file.header.e_machine = (Elf64_Half)(program->machine ? program->machine : OWN_MACHINE);
+	if (program->loader) {
+		size_t len = strlen(program->loader) + 1;
+
+		built_elf_segment(&file,
+				  (Elf64_Phdr){
+					  .p_type = PT_INTERP,
+					  .p_offset = built_elf_bytes(&file, program->loader, len),
+					  .p_filesz = len,
+				  });
+	}
+	if (program->section)
+		built_elf_section(&file, (Elf64_Shdr){.sh_type = SHT_PROGBITS}, program->section,
+				  "x", 1);
+	if (program->symbol)
+		add_symbol(&file, program->symbol);
+	built_elf_finish(&file);
+	return put_file("app", file.data, file.len, program->mode ? program->mode : 0700);
+}
+
+static const char glibc[] = "/lib64/ld-linux-x86-64.so.2";
+
+static void assert_text(struct error *err, const char *part)
+{
+	assert_non_null(err);
+	assert_non_null(strstr(error_text(err), part));
+	assert_non_null(error_hint_text(err));
+	error_free(err);
+}
+
+static void assert_refused(const struct program *program, const char *why)
+{
+	CLEANUP(free_ptr) char *path = make_program(program);
+
+	assert_text(inside_check_command(path), why);
+}
+
+static void what_cannot_load_a_library_is_refused(void **state)
+{
+	(void)state;
+	CLEANUP(free_ptr) char *path = make_program(&(struct program){.loader = glibc});
+
+	assert_null(inside_check_command(path));
+	assert_null(inside_find_own_allocator(path));
+	assert_refused(&(struct program){.loader = NULL}, "statically linked");
+	assert_refused(&(struct program){.section = ".note.go.buildid"}, "static Go program");
+	assert_refused(&(struct program){.loader = "/lib/ld-musl-x86_64.so.1"}, "musl");
+	assert_refused(&(struct program){.loader = glibc, .machine = OTHER_MACHINE},
+		       "another architecture");
+}
+
+static void a_program_that_gains_rights_is_refused(void **state)
+{
+	(void)state;
+	CLEANUP(free_ptr)
+	char *path = make_program(&(struct program){.loader = glibc, .mode = 04700});
+
+	/* The user's own rights are none more. */
+	assert_null(inside_check_command(path));
+	if (getuid() != 0 || chown(path, 1, (gid_t)-1) < 0)
+		return;
+	assert_int_equal(chmod(path, 04755), 0);
+	assert_text(inside_check_command(path), "gains rights");
+}
+
+static void a_script_is_followed_to_its_interpreter(void **state)
+{
+	(void)state;
+	CLEANUP(free_ptr) char *path = make_program(&(struct program){.loader = NULL});
+	CLEANUP(free_ptr) char *line = xasprintf("#! %s -x\n", path);
+	CLEANUP(free_ptr) char *script = put_file("script", line, strlen(line), 0700);
+	CLEANUP(free_ptr) char *own = xasprintf("#!%s/loop\n", folder);
+	CLEANUP(free_ptr) char *loop = put_file("loop", own, strlen(own), 0700);
+	CLEANUP(free_ptr) char *text = put_file("text", "exit 3\n", 7, 0700);
+
+	assert_text(inside_check_command(script), "statically linked");
+	assert_null(inside_check_command(loop));
+	assert_null(inside_check_command(text));
+}
+
+static void a_command_is_looked_up_in_path(void **state)
+{
+	(void)state;
+	CLEANUP(free_ptr) char *path = make_program(&(struct program){.loader = NULL});
+	CLEANUP(free_ptr) char *before = xstrdup(getenv("PATH"));
+	CLEANUP(free_ptr) char *list = xasprintf("/nowhere::%s", folder);
+
+	setenv("PATH", list, 1);
+	assert_text(inside_check_command("app"), "statically linked");
+	assert_null(inside_check_command("missing"));
+	setenv("PATH", before, 1);
+	assert_null(inside_check_command("/nowhere/app"));
+	assert_null(inside_check_command(folder));
+}
+
+static void an_allocator_that_is_linked_in_is_named_with_its_own_profile(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *symbol, *name;
+	} cases[] = {
+		{"_rjem_malloc", "jemalloc"}, {"mallocx", "jemalloc"}, {"tc_malloc", "tcmalloc"},
+		{"mi_malloc", "mimalloc"},    {"malloc", "malloc()"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		CLEANUP(free_ptr)
+		char *path =
+			make_program(&(struct program){.loader = glibc, .symbol = cases[i].symbol});
+
+		assert_null(inside_check_command(path));
+		assert_text(inside_find_own_allocator(path), cases[i].name);
+	}
+	CLEANUP(free_ptr)
+	char *other = make_program(&(struct program){.loader = glibc, .symbol = "my_malloc"});
+	assert_null(inside_find_own_allocator(other));
+	CLEANUP(free_ptr)
+	char *go = make_program(&(struct program){.loader = glibc, .section = ".go.buildinfo"});
+	assert_text(inside_find_own_allocator(go), "Go");
+}
+
+static void a_damaged_file_has_no_problem_here(void **state)
+{
+	(void)state;
+	struct built_elf file;
+
+	built_elf_init(&file);
+	file.header.e_machine = OWN_MACHINE;
+	built_elf_segment(
+		&file,
+		(Elf64_Phdr){.p_type = PT_INTERP, .p_offset = UINT64_MAX, .p_filesz = UINT64_MAX});
+	built_elf_finish(&file);
+	for (size_t len = 0; len < 512; len++) {
+		CLEANUP(free_ptr) char *path = put_file("app", file.data, len, 0700);
+
+		error_free(inside_check_command(path));
+		error_free(inside_find_own_allocator(path));
+	}
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		TEST(what_cannot_load_a_library_is_refused),
+		TEST(a_program_that_gains_rights_is_refused),
+		TEST(a_script_is_followed_to_its_interpreter),
+		TEST(a_command_is_looked_up_in_path),
+		TEST(an_allocator_that_is_linked_in_is_named_with_its_own_profile),
+		TEST(a_damaged_file_has_no_problem_here),
+	};
+
+	return cmocka_run_group_tests_name("inside_refusal", tests, NULL, NULL);
+}
