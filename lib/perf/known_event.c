@@ -2,7 +2,6 @@
 
 #include "base/alloc.h"
 #include "base/nearest.h"
-#include "perf/event.h"
 
 #include <linux/perf_event.h>
 #include <stddef.h>
@@ -42,7 +41,7 @@ static const struct known_event known_events[] = {
 	SOFTWARE("task-clock", TASK_CLOCK),
 	SOFTWARE("page-faults", PAGE_FAULTS),
 	SOFTWARE("faults", PAGE_FAULTS),
-	SOFTWARE(EVENT_GROWTH, PAGE_FAULTS),
+	SOFTWARE("growth", PAGE_FAULTS), /* EVENT_GROWTH */
 	SOFTWARE("minor-faults", PAGE_FAULTS_MIN),
 	SOFTWARE("major-faults", PAGE_FAULTS_MAJ),
 	SOFTWARE("context-switches", CONTEXT_SWITCHES),
