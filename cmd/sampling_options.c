@@ -2,7 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/nearest.h"
-#include "record/memory.h"
+#include "profile/memory_events.h"
 #include "record/targets.h"
 #include "unwind/unwind.h"
 
@@ -234,7 +234,7 @@ static size_t add_other_names(const struct sampling_options *options, char **nam
 	if (options->waiting.awaits)
 		names[count++] = xstrdup(VALUE_AWAIT_EVENT);
 	if (memory_is_recorded(&options->memory))
-		for (size_t i = 0; i < MEMORY_EVENTS; i++)
+		for (enum memory_event i = 0; i < MEMORY_EVENTS; i++)
 			names[count++] = xstrdup(memory_event_name(i));
 	return count;
 }

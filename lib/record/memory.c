@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "profile/allocation_classes.h"
 #include "profile/label_sets.h"
+#include "profile/memory_events.h"
 #include "profile/stack_path.h"
 #include "record/live_blocks.h"
 
@@ -15,8 +16,6 @@
 #define PERIOD_MAX_BYTES (UINT64_C(1) << 40)
 #define ADDRESS_MAX (UINT64_C(1) << 57)
 
-enum event { ALLOC_OBJECTS, ALLOC_SPACE, INUSE_OBJECTS, INUSE_SPACE };
-
 struct memory {
 	struct session *session;
 	unsigned first_event;
@@ -28,30 +27,24 @@ struct memory {
 
 static void fold_threads(void *user);
 
-static const struct {
-	const char *name;
-	enum value_kind kind;
-} events[MEMORY_EVENTS] = {
-	[ALLOC_OBJECTS] = {MEMORY_ALLOC_OBJECTS, VALUE_OBJECTS},
-	[ALLOC_SPACE] = {MEMORY_ALLOC_SPACE, VALUE_BYTES},
-	[INUSE_OBJECTS] = {MEMORY_INUSE_OBJECTS, VALUE_OBJECTS},
-	[INUSE_SPACE] = {MEMORY_INUSE_SPACE, VALUE_BYTES},
+static const enum value_kind kinds[MEMORY_EVENTS] = {
+	[MEMORY_ALLOC_OBJECTS] = VALUE_OBJECTS,
+	[MEMORY_ALLOC_SPACE] = VALUE_BYTES,
+	[MEMORY_INUSE_OBJECTS] = VALUE_OBJECTS,
+	[MEMORY_INUSE_SPACE] = VALUE_BYTES,
 };
-
-const char *memory_event_name(size_t index)
-{
-	return events[index].name;
-}
 
 static void add_events(struct session *session)
 {
 	struct strtab *strings = profile_strings(session_profile(session));
 
-	for (size_t i = 0; i < MEMORY_EVENTS; i++)
-		session_add_event(session, &(struct profile_event){
-						   .name = strtab_add(strings, events[i].name),
-						   .unit = strtab_add(strings, ""),
-						   .kind = events[i].kind});
+	for (enum memory_event i = 0; i < MEMORY_EVENTS; i++)
+		session_add_event(session,
+				  &(struct profile_event){
+					  .name = strtab_add(strings, memory_event_name(i)),
+					  .unit = strtab_add(strings, ""),
+					  .kind = kinds[i],
+				  });
 }
 
 struct memory *memory_new(struct session *session)
@@ -105,13 +98,13 @@ static label_set_id labels_of(struct memory *memory, const struct live_block *bl
 				 1 + (lifetime != NULL));
 }
 
-static event_id event_of(const struct memory *memory, enum event event)
+static event_id event_of(const struct memory *memory, enum memory_event event)
 {
 	return session_events(memory->session)[memory->first_event + event];
 }
 
 static uint32_t add(struct memory *memory, const struct live_block *block, label_set_id labels,
-		    enum event event, uint64_t weight)
+		    enum memory_event event, uint64_t weight)
 {
 	return profile_add_samples(session_profile(memory->session), labels, block->stack,
 				   event_of(memory, event), block->objects > 0, weight);
@@ -137,12 +130,12 @@ static void put_allocated(struct memory *memory, const struct live_block *block,
 	uint32_t sample;
 
 	if (!block->is_allocated) {
-		add(memory, block, labels, ALLOC_OBJECTS, block->objects);
-		sample = add(memory, block, labels, ALLOC_SPACE, block->bytes);
+		add(memory, block, labels, MEMORY_ALLOC_OBJECTS, block->objects);
+		sample = add(memory, block, labels, MEMORY_ALLOC_SPACE, block->bytes);
 		add_life(memory, block, sample, end_ns);
 	} else if (profile_keeps_timestamps(profile)) {
 		sample = profile_add_samples(profile, labels, block->stack,
-					     event_of(memory, ALLOC_SPACE), 0, 0);
+					     event_of(memory, MEMORY_ALLOC_SPACE), 0, 0);
 		add_life(memory, block, sample, end_ns);
 	}
 }
@@ -169,8 +162,8 @@ static void put_live(struct memory *memory, const struct live_block *block, uint
 	label_set_id labels = labels_of(memory, block, allocation_live_class());
 
 	put_allocated(memory, block, labels, now_ns);
-	add(memory, block, labels, INUSE_OBJECTS, block->objects);
-	add(memory, block, labels, INUSE_SPACE, block->bytes);
+	add(memory, block, labels, MEMORY_INUSE_OBJECTS, block->objects);
+	add(memory, block, labels, MEMORY_INUSE_SPACE, block->bytes);
 }
 
 /* ---- Allocations ---- */

@@ -30,15 +30,6 @@
 #include "perf/record.h"
 #include "record/session.h"
 
-/* The names of the events, in their order. */
-#define MEMORY_ALLOC_OBJECTS "alloc_objects"
-#define MEMORY_ALLOC_SPACE "alloc_space"
-#define MEMORY_INUSE_OBJECTS "inuse_objects"
-#define MEMORY_INUSE_SPACE "inuse_space"
-
-enum { MEMORY_EVENTS = 4 };
-const char *memory_event_name(size_t index);
-
 struct memory;
 
 /* Of the profile so far, by the samples' weights. */
