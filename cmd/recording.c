@@ -5,6 +5,7 @@
 #include "cmd/command.h"
 #include "cmd/ui/message.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -117,7 +118,9 @@ static struct error *start_command(struct recording *recording, enum launch_outp
 
 	if (!err)
 		err = launch_prepare(recording->command, &recording->signals, output,
-				     recording->inside.mapped ? &recording->inside : NULL,
+				     may_load_library(recording) && recording->inside.mapped
+					     ? &recording->inside
+					     : NULL,
 				     &recording->launch);
 	if (err)
 		return err;
@@ -127,6 +130,31 @@ static struct error *start_command(struct recording *recording, enum launch_outp
 		recording->config.command = recording->launch.pid;
 	return loop_watch(recording->loop, recording->launch.pidfd, on_command_end, recording,
 			  &recording->command_watch);
+}
+
+/* The library is in a process that runs. */
+static struct error *find_inside_file(struct recording *recording)
+{
+	const struct record_config *config = &recording->config;
+	int pid = (int)config->pids[0];
+	struct error *err;
+
+	if (config->pid_count > 1)
+		return error_new("--alloc records one process, and its children");
+	err = inside_file_find(config->pids[0], &recording->inside);
+	if (err && error_number(err) == ENOENT) {
+		error_free(err);
+		return error_hint(error_new("PID %d does not run under prof's library", pid),
+				  "start it with prof inside ./app; or prof record --growth -p %d "
+				  "shows where its memory grows",
+				  pid);
+	}
+	if (err)
+		return err;
+	recording->config.inside_file = &recording->inside;
+	return inside_file_claim(&recording->inside)
+		       ? NULL
+		       : error_new("another prof records the memory of PID %d", pid);
 }
 
 struct error *recording_prepare(struct recording *recording, enum launch_output output)
@@ -139,6 +167,8 @@ struct error *recording_prepare(struct recording *recording, enum launch_output 
 		err = loop_new(&recording->loop);
 	if (!err)
 		err = watch_signals(recording);
+	if (!err && recording->config.alloc_period && recording->config.pid_count)
+		err = find_inside_file(recording);
 	if (!err && *recording->command)
 		err = start_command(recording, output);
 	return err;
