@@ -427,13 +427,13 @@ static void types_and_units_of_other_makes_are_written_again(void **state)
 	CLEANUP(output_deinit) struct output text = told(&output);
 
 	assert_non_null(strstr(text.data, "default inuse_space\n"
-					  "type inuse_space bytes\n"
 					  "type alloc_objects count\n"
 					  "type alloc_space bytes\n"
 					  "type inuse_objects count\n"
+					  "type inuse_space bytes\n"
 					  "mapping /tmp/rd/shop\n"));
-	assert_non_null(strstr(text.data, "inuse_space 0 alloc_objects 65536 alloc_space 524292 "
-					  "inuse_objects 0 bytes=8  | 49e9ce in /tmp/rd/shop"));
+	assert_non_null(strstr(text.data, "alloc_objects 65536 alloc_space 524292 inuse_objects 0 "
+					  "inuse_space 0 bytes=8  | 49e9ce in /tmp/rd/shop"));
 	assert_null(strstr(text.data, "comm="));
 	assert_null(strstr(text.data, "pid="));
 }
