@@ -151,7 +151,7 @@ def test_the_choices_of_an_option_are_those_that_it_takes(prof, command):
             said = prof(command, spelling, "nonsense").stderr
             taken = re.search(r"\((.*)\)", said)[1].split(", ")
             assert sorted(taken) == sorted(choice.partition("[")[0] for choice in choices), said
-    assert asked
+    assert asked or command == "inside"  # has no option with choices
 
 
 def test_the_completions_are_valid_scripts(completions, client):
