@@ -530,11 +530,7 @@ void sampler_end_switches(struct sampler *s)
 
 bool sampler_counted(const struct sampler *s, unsigned event, uint64_t *ret)
 {
-	if (!descriptors_counted(&s->descriptors, event, ret))
-		return false;
-	if (s->descriptors.events[event].scale)
-		*ret *= s->descriptors.events[event].scale;
-	return true;
+	return descriptors_counted(&s->descriptors, event, ret);
 }
 
 void sampler_batch(struct sampler *s)

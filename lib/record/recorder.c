@@ -152,6 +152,8 @@ static void settle(struct recorder *recorder, bool all)
 		count->is_clock = sampling->events[i].kind == VALUE_CPU_TIME;
 		count->is_exact = is_exact(recorder, &sampling->events[i]);
 		count->is_known = intake_counted(recorder->intake, i, &count->value);
+		if (sampling->events[i].scale)
+			count->value *= sampling->events[i].scale;
 		if (count->is_clock && count->value < recorder->command_ns) {
 			count->value = recorder->command_ns;
 			count->is_known = true;

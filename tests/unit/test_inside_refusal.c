@@ -137,6 +137,7 @@ static void a_command_is_looked_up_in_path(void **state)
 	CLEANUP(free_ptr) char *before = xstrdup(getenv("PATH"));
 	CLEANUP(free_ptr) char *list = xasprintf("/nowhere::%s", folder);
 
+	assert_non_null(path);
 	setenv("PATH", list, 1);
 	assert_text(inside_check_command("app"), "statically linked");
 	assert_null(inside_check_command("missing"));

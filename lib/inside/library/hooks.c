@@ -1,11 +1,11 @@
 /*
  * What programs call. Each hook finds the next definition of its name (RTLD_NEXT) when it is first
- * called: that of the allocator that the program would have used.
+ * needed: that of the allocator that the program would have used.
  *
  * C++'s operators are hooked for allocators that define them themselves; those of libstdc++ and
- * libc++ call malloc(), which is counted then. The mallocx() family is jemalloc's. A program that
- * defines one of these functions itself never gets here, nor does one that has its allocator
- * linked in.
+ * libc++ call malloc(), which is counted then. A program that defines one of these functions itself
+ * never gets here, nor does one that has its allocator linked in. jemalloc's mallocx() and its kin
+ * are not hooked: programs test whether they are defined, and would believe jemalloc to be there.
  */
 #include "inside.h"
 
@@ -17,6 +17,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 /* ---- The real functions ---- */
 
@@ -29,12 +32,10 @@ static struct {
 
 static void *early_allocate(size_t bytes)
 {
-	unsigned char *block = early.bytes + early.used;
+	size_t rounded = (bytes + 15) / 16 * 16;
+	size_t at = __atomic_fetch_add(&early.used, rounded, __ATOMIC_RELAXED);
 
-	if (bytes > sizeof(early.bytes) - early.used)
-		return NULL;
-	early.used += (bytes + 15) / 16 * 16;
-	return block;
+	return at + rounded <= sizeof(early.bytes) ? early.bytes + at : NULL;
 }
 
 static bool is_early(const void *block)
@@ -42,21 +43,10 @@ static bool is_early(const void *block)
 	return (uintptr_t)block - (uintptr_t)early.bytes < sizeof(early.bytes);
 }
 
-static bool is_resolving;
+static void resolve(void);
 
-static void resolve(void **real, const char *name)
-{
-	if (is_resolving)
-		return;
-	is_resolving = true;
-	__atomic_store_n(real, dlsym(RTLD_NEXT, name), __ATOMIC_RELAXED);
-	is_resolving = false;
-}
-
-/* The real function of a hook; NULL while dlsym() looks for another one. */
-#define REAL(name)                                                                                 \
-	(likely(real_##name != NULL) ? real_##name                                                 \
-				     : (resolve((void **)&real_##name, #name), real_##name))
+/* The real function of a hook; NULL while this thread is in resolve(). */
+#define REAL(name) (likely(real_##name != NULL) ? real_##name : (resolve(), real_##name))
 
 #define HOOK(type, name, ...)                                                                      \
 	static type (*real_##name)(__VA_ARGS__);                                                   \
@@ -105,8 +95,9 @@ HOOK(void *, realloc, void *block, size_t bytes)
 	void *fresh;
 
 	if (unlikely(is_early(block) || !real)) {
-		size_t known = block ? (size_t)(early.bytes + early.used - (unsigned char *)block)
-				     : 0;
+		size_t known =
+			block ? (size_t)(early.bytes + sizeof(early.bytes) - (unsigned char *)block)
+			      : 0;
 
 		fresh = malloc(bytes);
 		if (fresh && block)
@@ -158,33 +149,6 @@ HOOK(int, posix_memalign, void **block, size_t alignment, size_t bytes)
 	return failure;
 }
 
-/* ---- jemalloc's functions ---- */
-
-HOOK(void *, mallocx, size_t bytes, int flags)
-{
-	return counted(REAL(mallocx)(bytes, flags), bytes);
-}
-
-HOOK(void *, rallocx, void *block, size_t bytes, int flags)
-{
-	void *(*real)(void *, size_t, int) = REAL(rallocx);
-
-	sample_free(block);
-	return counted(real(block, bytes, flags), bytes);
-}
-
-HOOK(void, dallocx, void *block, int flags)
-{
-	sample_free(block);
-	REAL(dallocx)(block, flags);
-}
-
-HOOK(void, sdallocx, void *block, size_t bytes, int flags)
-{
-	sample_free(block);
-	REAL(sdallocx)(block, bytes, flags);
-}
-
 /* ---- C++'s operators ---- */
 
 /* Whether malloc() has counted already: the operators are those of a C++ library. 1: no, 2: yes. */
@@ -207,24 +171,75 @@ static inline bool operators_count(void *real)
 	return (likely(operators) ? operators : find_operators(real)) == 1;
 }
 
-/* The bytes of an operator new are its first argument, the block of an operator delete likewise. */
-#define OPERATOR_NEW(name, parameters, ...)                                                        \
+/* Of the object whose address this is; NULL if it is this library. */
+static void *open_object(const void *address, int flags)
+{
+	Dl_info info, own;
+
+	if (!dladdr(address, &info) || !dladdr(&operators, &own) || info.dli_fbase == own.dli_fbase)
+		return NULL;
+	return dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | flags);
+}
+
+/*
+ * Where a plugin alone has loaded the C++ library (dlopen(3) with RTLD_LOCAL), the operators that
+ * the plugin would have found. Their object stays loaded, and has the other operators, too.
+ */
+static void *find_of_caller(const char *name, const void *caller)
+{
+	static void *known;
+	void *object = __atomic_load_n(&known, __ATOMIC_RELAXED);
+	void *found = object ? dlsym(object, name) : NULL;
+
+	if (found || !(object = open_object(caller, 0)))
+		return found;
+	found = dlsym(object, name);
+	dlclose(object);
+	object = found ? open_object(found, RTLD_NODELETE) : NULL;
+	if (object)
+		__atomic_store_n(&known, object, __ATOMIC_RELAXED);
+	return object ? found : NULL;
+}
+
+static void *find_operator(void **real, const char *name, const void *caller)
+{
+	int saved_errno = errno;
+	void *found = dlsym(RTLD_NEXT, name);
+
+	if (!found)
+		found = find_of_caller(name, caller);
+	__atomic_store_n(real, found, __ATOMIC_RELAXED);
+	errno = saved_errno;
+	return found;
+}
+
+#define FIND_OPERATOR(name)                                                                        \
+	(likely(real_##name != NULL) ||                                                            \
+	 find_operator((void **)&real_##name, #name, __builtin_return_address(0)))
+
+/* The bytes of an operator new are its first argument, the block of an operator delete likewise.
+ * instead: what happens where no operator is to be found. */
+#define OPERATOR_NEW(name, instead, parameters, ...)                                               \
 	HOOK(void *, name, size_t bytes UNPACK parameters)                                         \
 	{                                                                                          \
-		void *(*real)(size_t UNPACK parameters) = REAL(name);                              \
-		void *block = real(bytes __VA_ARGS__);                                             \
+		void *block;                                                                       \
                                                                                                    \
-		return operators_count(*(void **)&real) ? counted(block, bytes) : block;           \
+		if (!FIND_OPERATOR(name))                                                          \
+			return instead;                                                            \
+		block = real_##name(bytes __VA_ARGS__);                                            \
+		return operators_count(*(void **)&real_##name) ? counted(block, bytes) : block;    \
 	}
 
 #define OPERATOR_DELETE(name, parameters, ...)                                                     \
 	HOOK(void, name, void *block UNPACK parameters)                                            \
 	{                                                                                          \
-		void (*real)(void *UNPACK parameters) = REAL(name);                                \
-                                                                                                   \
-		if (operators_count(*(void **)&real))                                              \
+		if (!FIND_OPERATOR(name)) {                                                        \
+			free(block);                                                               \
+			return;                                                                    \
+		}                                                                                  \
+		if (operators_count(*(void **)&real_##name))                                       \
 			sample_free(block);                                                        \
-		real(block __VA_ARGS__);                                                           \
+		real_##name(block __VA_ARGS__);                                                    \
 	}
 
 #define UNPACK(...) __VA_ARGS__
@@ -236,14 +251,16 @@ static inline bool operators_count(void *real)
 #define SIZED (, size_t bytes)
 #define SIZED_ALIGNED (, size_t bytes, size_t alignment)
 
-OPERATOR_NEW(_Znwm, (), )
-OPERATOR_NEW(_Znam, (), )
-OPERATOR_NEW(_ZnwmRKSt9nothrow_t, NOTHROW, COMMA nothrow)
-OPERATOR_NEW(_ZnamRKSt9nothrow_t, NOTHROW, COMMA nothrow)
-OPERATOR_NEW(_ZnwmSt11align_val_t, ALIGNED, COMMA alignment)
-OPERATOR_NEW(_ZnamSt11align_val_t, ALIGNED, COMMA alignment)
-OPERATOR_NEW(_ZnwmSt11align_val_tRKSt9nothrow_t, ALIGNED_NOTHROW, COMMA alignment COMMA nothrow)
-OPERATOR_NEW(_ZnamSt11align_val_tRKSt9nothrow_t, ALIGNED_NOTHROW, COMMA alignment COMMA nothrow)
+OPERATOR_NEW(_Znwm, malloc(bytes), (), )
+OPERATOR_NEW(_Znam, malloc(bytes), (), )
+OPERATOR_NEW(_ZnwmRKSt9nothrow_t, malloc(bytes), NOTHROW, COMMA nothrow)
+OPERATOR_NEW(_ZnamRKSt9nothrow_t, malloc(bytes), NOTHROW, COMMA nothrow)
+OPERATOR_NEW(_ZnwmSt11align_val_t, memalign(alignment, bytes), ALIGNED, COMMA alignment)
+OPERATOR_NEW(_ZnamSt11align_val_t, memalign(alignment, bytes), ALIGNED, COMMA alignment)
+OPERATOR_NEW(_ZnwmSt11align_val_tRKSt9nothrow_t, memalign(alignment, bytes), ALIGNED_NOTHROW,
+	     COMMA alignment COMMA nothrow)
+OPERATOR_NEW(_ZnamSt11align_val_tRKSt9nothrow_t, memalign(alignment, bytes), ALIGNED_NOTHROW,
+	     COMMA alignment COMMA nothrow)
 
 OPERATOR_DELETE(_ZdlPv, (), )
 OPERATOR_DELETE(_ZdaPv, (), )
@@ -262,7 +279,12 @@ OPERATOR_DELETE(_ZdaPvSt11align_val_tRKSt9nothrow_t, ALIGNED_NOTHROW, COMMA alig
 
 HOOK(void *, mmap, void *at, size_t bytes, int protection, int flags, int fd, off_t offset)
 {
-	void *mapped = REAL(mmap)(at, bytes, protection, flags, fd, offset);
+	void *(*real)(void *, size_t, int, int, int, off_t) = REAL(mmap);
+	void *mapped;
+
+	if (unlikely(!real))
+		return (void *)syscall(SYS_mmap, at, bytes, protection, flags, fd, offset);
+	mapped = real(at, bytes, protection, flags, fd, offset);
 
 	if (unlikely(__atomic_load_n(&control->alloc_maps, __ATOMIC_RELAXED)) &&
 	    __atomic_load_n(&control->alloc_period, __ATOMIC_RELAXED) && mapped != MAP_FAILED &&
@@ -281,22 +303,27 @@ EXPORT void *mmap64(void *at, size_t bytes, int protection, int flags, int fd, o
 
 HOOK(int, munmap, void *at, size_t bytes)
 {
+	int (*real)(void *, size_t) = REAL(munmap);
+
+	if (unlikely(shared && (uintptr_t)at < (uintptr_t)shared + INSIDE_FILE_BYTES &&
+		     (uintptr_t)at + bytes > (uintptr_t)shared))
+		return 0; /* the hooks read it */
 	if (unlikely(__atomic_load_n(&control->alloc_maps, __ATOMIC_RELAXED)) &&
 	    __atomic_load_n(&has_sampled, __ATOMIC_RELAXED))
 		sample_end(at, bytes);
-	return REAL(munmap)(at, bytes);
+	return real ? real(at, bytes) : (int)syscall(SYS_munmap, at, bytes);
 }
 
-/* ---- Threads, and the signal of their timers ---- */
+/* ---- Threads ---- */
 
 HOOK(int, pthread_create, pthread_t *thread, const pthread_attr_t *attributes,
      void *(*run)(void *argument), void *argument)
 {
-	struct start *start = malloc(sizeof(*start));
+	struct start *start = shared ? malloc(sizeof(*start)) : NULL;
 	int failure;
 
 	if (!start)
-		return EAGAIN;
+		return REAL(pthread_create)(thread, attributes, run, argument);
 	*start = (struct start){.run = run, .argument = argument};
 	failure = REAL(pthread_create)(thread, attributes, process_run_thread, start);
 	if (failure)
@@ -304,18 +331,122 @@ HOOK(int, pthread_create, pthread_t *thread, const pthread_attr_t *attributes,
 	return failure;
 }
 
-/* Programs that set all signals back to their defaults would die of ours. */
+/* ---- The signal of the timers ---- */
+
+/*
+ * Programs may set all signals to their defaults, install handlers for all, block all, or wait for
+ * all. The timers' signal stays unblocked and with its handler, which passes on what no timer has
+ * sent (process.c).
+ */
+static bool is_of_timers(int number)
+{
+	return unlikely(timer_signal) && number == timer_signal;
+}
+
 HOOK(int, sigaction, int number, const struct sigaction *action, struct sigaction *former)
 {
-	if (likely(!timer_signal || number != timer_signal))
+	struct sigaction before = program_action;
+
+	if (!is_of_timers(number))
 		return REAL(sigaction)(number, action, former);
+	if (action)
+		program_action = *action;
 	if (former)
-		*former = (struct sigaction){.sa_handler = SIG_DFL};
+		*former = before;
 	return 0;
 }
 
 HOOK(sighandler_t, signal, int number, sighandler_t handler)
 {
-	return likely(!timer_signal || number != timer_signal) ? REAL(signal)(number, handler)
-							       : SIG_DFL;
+	sighandler_t former = program_action.sa_handler;
+
+	if (!is_of_timers(number))
+		return REAL(signal)(number, handler);
+	program_action = (struct sigaction){.sa_handler = handler};
+	return former;
+}
+
+static const sigset_t *without_timers(const sigset_t *set, sigset_t *copy)
+{
+	if (likely(!timer_signal) || !set)
+		return set;
+	*copy = *set;
+	sigdelset(copy, timer_signal);
+	return copy;
+}
+
+HOOK(int, pthread_sigmask, int how, const sigset_t *set, sigset_t *former)
+{
+	sigset_t copy;
+
+	return REAL(pthread_sigmask)(how, without_timers(set, &copy), former);
+}
+
+HOOK(int, sigprocmask, int how, const sigset_t *set, sigset_t *former)
+{
+	sigset_t copy;
+
+	return REAL(sigprocmask)(how, without_timers(set, &copy), former);
+}
+
+HOOK(int, sigwait, const sigset_t *set, int *number)
+{
+	sigset_t copy;
+
+	return REAL(sigwait)(without_timers(set, &copy), number);
+}
+
+HOOK(int, sigwaitinfo, const sigset_t *set, siginfo_t *info)
+{
+	sigset_t copy;
+
+	return REAL(sigwaitinfo)(without_timers(set, &copy), info);
+}
+
+HOOK(int, sigtimedwait, const sigset_t *set, siginfo_t *info, const struct timespec *limit)
+{
+	sigset_t copy;
+
+	return REAL(sigtimedwait)(without_timers(set, &copy), info, limit);
+}
+
+HOOK(int, signalfd, int fd, const sigset_t *set, int flags)
+{
+	sigset_t copy;
+
+	return REAL(signalfd)(fd, without_timers(set, &copy), flags);
+}
+
+/* ---- Finding the real functions ---- */
+
+#define FOUND(name)                                                                                \
+	{                                                                                          \
+		(void **)&real_##name, #name                                                       \
+	}
+
+/* All at once, when the first of them is called. The allocator is last: while it is unknown,
+ * dlsym() gets early memory and cannot enter an allocator that calls the others. Threads may do it
+ * at once.
+ */
+static void resolve(void)
+{
+	static const struct {
+		void **real;
+		const char *name;
+	} all[] = {FOUND(mmap),	    FOUND(munmap),	    FOUND(sigaction),
+		   FOUND(signal),   FOUND(pthread_sigmask), FOUND(sigprocmask),
+		   FOUND(sigwait),  FOUND(sigwaitinfo),	    FOUND(sigtimedwait),
+		   FOUND(signalfd), FOUND(pthread_create),  FOUND(valloc),
+		   FOUND(pvalloc),  FOUND(memalign),	    FOUND(aligned_alloc),
+		   FOUND(free),	    FOUND(posix_memalign),  FOUND(realloc),
+		   FOUND(calloc),   FOUND(malloc)};
+	int saved_errno = errno;
+
+	if (thread_state.is_resolving)
+		return;
+	thread_state.is_resolving = 1;
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		__atomic_store_n(all[i].real, dlsym(RTLD_NEXT, all[i].name), __ATOMIC_RELAXED);
+	thread_state.is_resolving = 0;
+	errno = saved_errno;
 }

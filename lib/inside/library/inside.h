@@ -10,15 +10,16 @@
  * thread, in its first moments (process.c). Without the shared memory, or while nobody records, a
  * hook costs one load of a flag.
  *
- * hooks.c     what programs call: the allocator's functions, and two that concern signals and
- * threads sample.c    which allocations are sampled, the sampled blocks, and the records process.c
- * beginnings of the process, its children and its threads; CPU timers
+ *     hooks.c    what programs call: functions of the allocator, of threads and of signals
+ *     sample.c   which allocations are sampled, the sampled blocks, and the records
+ *     process.c  beginnings of the process, its children and its threads; CPU timers
  */
 #ifndef PROF_INSIDE_LIBRARY_INSIDE_H
 #define PROF_INSIDE_LIBRARY_INSIDE_H
 
 #include "inside/layout.h"
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -30,25 +31,27 @@
 
 /* Initial-exec: reading it needs no call. 56 of the bytes that the loader has to spare for that. */
 struct thread_state {
-	int64_t left;	    /* bytes until the next sample */
-	uint64_t random;    /* 0: the thread has not allocated yet */
-	uintptr_t low, end; /* of its stack; 0: unknown */
-	uintptr_t busy;	    /* the stack pointer of the sample that is being recorded; 0: none */
-	int32_t timer;	    /* its CPU timer's number; negative: none */
-	uint32_t tid;	    /* 0: not asked for yet */
-	uint32_t lane;	    /* 1 + the number of the lane that it has taken; 0: none */
+	int64_t left;	       /* bytes until the next sample */
+	uint64_t random;       /* 0: the thread has not allocated yet */
+	uintptr_t low, end;    /* of its stack; 0: unknown */
+	uintptr_t busy;	       /* the stack pointer of the sample that is being recorded; 0: none */
+	int32_t timer;	       /* its CPU timer's number; negative: none */
+	uint32_t tid;	       /* 0: not asked for yet */
+	uint32_t lane;	       /* 1 + the number of the lane that it has taken; 0: none */
+	uint32_t is_resolving; /* it asks for the real functions */
 };
 
 extern _Thread_local struct thread_state thread_state INITIAL_EXEC;
 
 /* The shared memory, or a page of zeros. */
 extern struct inside_control *control;
-extern uint32_t process_id;
-extern bool has_sampled; /* a block at least */
+extern unsigned char *shared; /* all of it; NULL: none */
+extern bool has_sampled;      /* a block at least */
 
 /* ---- sample.c ---- */
 
-void sample_use(unsigned char *shared);
+/* NULL: the process is not recorded (any more). */
+void sample_use(unsigned char *file);
 /* The slow half of sample_allocation(). */
 void sample_drawn(void *block, size_t bytes, unsigned flags);
 /* The slow half of sample_free(). size_bytes: of a part of a mapping; else 0. */
@@ -78,8 +81,12 @@ static inline void sample_free(void *block)
 
 /* ---- process.c ---- */
 
+/* 0 in a child that the C library's fork() has not made: it is not recorded. */
+uint32_t process_id(void);
 /* The signal of the CPU timers; 0: none. */
 extern int timer_signal;
+/* What the program has set for it. */
+extern struct sigaction program_action;
 /* What pthread_create() runs instead; started is a struct start of the heap. */
 struct start {
 	void *(*run)(void *argument);

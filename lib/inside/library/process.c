@@ -21,6 +21,10 @@
 #include <unistd.h>
 
 int timer_signal;
+struct sigaction program_action;
+
+/* In a page that a child of the kernel's fork finds empty (MADV_WIPEONFORK). */
+static uint32_t *own_process;
 
 static pthread_key_t thread_key; /* its destructor deletes a thread's timer */
 
@@ -36,13 +40,26 @@ static void delete_timer(void *unused)
 	thread->timer = -1;
 }
 
+/* A signal that no timer of ours has sent. By default it would end the process; here it does not,
+ * because a program that waits for it (sigwait(3)) does not get it either. */
+static void pass_on(int number, siginfo_t *info, void *context)
+{
+	struct sigaction action = program_action;
+
+	if (action.sa_flags & SA_SIGINFO)
+		action.sa_sigaction(number, info, context);
+	else if (action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN)
+		action.sa_handler(number);
+}
+
 static void on_timer(int number, siginfo_t *info, void *context)
 {
 	int saved_errno = errno;
 	uint32_t hz = __atomic_load_n(&control->cpu_hz, __ATOMIC_RELAXED);
 
-	(void)number;
-	if (hz && info->si_code == SI_TIMER)
+	if (info->si_code != SI_TIMER || info->si_value.sival_ptr != &timer_signal)
+		pass_on(number, info, context);
+	else if (hz)
 		sample_cpu(UINT64_C(1000000000) / hz * (1 + (unsigned)info->si_overrun), context);
 	errno = saved_errno;
 }
@@ -51,19 +68,21 @@ static void start_timer(void)
 {
 	uint32_t hz = __atomic_load_n(&control->cpu_hz, __ATOMIC_RELAXED);
 	struct thread_state *thread = &thread_state;
-	struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = timer_signal};
+	struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID,
+				 .sigev_signo = timer_signal,
+				 .sigev_value.sival_ptr = &timer_signal};
 	struct itimerspec rate = {.it_interval.tv_nsec = hz > 1 ? 1000000000 / hz : 999999999};
 
 	if (!hz || !timer_signal)
 		return;
 	rate.it_value = rate.it_interval;
 	event._sigev_un._tid = (pid_t)thread->tid;
-	if (syscall(SYS_timer_create, CLOCK_THREAD_CPUTIME_ID, &event, &thread->timer) ||
-	    syscall(SYS_timer_settime, thread->timer, 0, &rate, NULL)) {
+	if (syscall(SYS_timer_create, CLOCK_THREAD_CPUTIME_ID, &event, &thread->timer)) {
 		__atomic_fetch_add(&control->timers_refused, 1, __ATOMIC_RELAXED);
 		thread->timer = -1;
 		return;
 	}
+	syscall(SYS_timer_settime, thread->timer, 0, &rate, NULL);
 	pthread_setspecific(thread_key, thread);
 }
 
@@ -81,10 +100,10 @@ static void take_signal(void)
 		sigfillset(&action.sa_mask);
 		if (sigaction(number, &action, NULL))
 			continue;
-		timer_signal = number;
 		sigemptyset(&set);
 		sigaddset(&set, number);
 		pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+		timer_signal = number;
 		return;
 	}
 }
@@ -181,19 +200,39 @@ static void write_mappings(void)
 		fclose(maps);
 }
 
+static bool is_of_this_namespace(struct inside_control *found)
+{
+	struct stat status;
+
+	if (!stat("/proc/self/ns/pid", &status) && (uint32_t)status.st_ino == found->pid_namespace)
+		return true;
+	__atomic_fetch_add(&found->foreign, 1, __ATOMIC_RELAXED);
+	return false;
+}
+
+uint32_t process_id(void)
+{
+	return own_process ? *own_process : 0;
+}
+
 static void begin_child(void)
 {
 	struct thread_state *thread = &thread_state;
+	uint32_t pid = (uint32_t)getpid();
 
-	process_id = (uint32_t)getpid();
+	*own_process = pid;
 	*thread = (struct thread_state){.low = thread->low,
 					.end = thread->end,
 					.random = thread->random,
 					.left = thread->left,
 					.timer = -1,
-					.tid = process_id};
+					.tid = pid};
+	if (!shared || !is_of_this_namespace(control)) {
+		sample_use(NULL);
+		return;
+	}
 	/* Else it would draw what its parent draws. */
-	thread->random ^= (uint64_t)process_id << 32 | process_id;
+	thread->random ^= (uint64_t)pid << 32 | pid;
 	write_start(0);
 	start_timer();
 }
@@ -233,14 +272,17 @@ static unsigned char *map_file(void)
 	return mapped == MAP_FAILED ? NULL : mapped;
 }
 
-static bool is_of_this_namespace(struct inside_control *found)
+static bool make_own_process(void)
 {
-	struct stat status;
+	size_t bytes = (size_t)sysconf(_SC_PAGESIZE);
+	void *page = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-	if (!stat("/proc/self/ns/pid", &status) && (uint32_t)status.st_ino == found->pid_namespace)
-		return true;
-	__atomic_fetch_add(&found->foreign, 1, __ATOMIC_RELAXED);
-	return false;
+	if (page == MAP_FAILED)
+		return false;
+	madvise(page, bytes, MADV_WIPEONFORK);
+	own_process = page;
+	*own_process = (uint32_t)getpid();
+	return true;
 }
 
 __attribute__((constructor)) static void begin_process(void)
@@ -254,9 +296,9 @@ __attribute__((constructor)) static void begin_process(void)
 		munmap(file, INSIDE_FILE_BYTES);
 		file = NULL;
 	}
-	if (file) {
+	if (file && make_own_process()) {
 		thread_state.busy = UINTPTR_MAX; /* what follows is not the program's */
-		process_id = thread_state.tid = (uint32_t)getpid();
+		thread_state.tid = *own_process;
 		measure_main_stack();
 		pthread_key_create(&thread_key, delete_timer);
 		if (found->cpu_hz)

@@ -16,15 +16,13 @@ _Thread_local struct thread_state thread_state INITIAL_EXEC = {.timer = -1};
 
 static struct inside_control idle; /* of no file: nobody records */
 struct inside_control *control = &idle;
-uint32_t process_id;
+unsigned char *shared;
 bool has_sampled;
-
-static unsigned char *shared; /* the file; NULL: none */
 
 void sample_use(unsigned char *file)
 {
 	shared = file;
-	control = (struct inside_control *)file;
+	control = file ? (struct inside_control *)file : &idle;
 }
 
 /* ---- Which allocations are sampled ---- */
@@ -244,15 +242,15 @@ static bool begin_record(struct writer *writer, struct inside_header *header, un
 	struct thread_state *thread = &thread_state;
 	uint32_t number;
 
-	if (!shared)
+	writer->process = process_id();
+	if (!shared || !writer->process)
 		return false;
 	*header = (struct inside_header){.bytes = bytes,
 					 .type = (uint16_t)type,
 					 .flags = (uint16_t)flags,
 					 .time_ns = now_ns(),
-					 .pid = process_id,
+					 .pid = writer->process,
 					 .tid = own_tid(thread)};
-	writer->process = process_id;
 	writer->lane = take_lane(thread, &number);
 	if (!writer->lane)
 		return false;
@@ -275,7 +273,7 @@ static void put(struct writer *writer, const void *bytes, size_t len)
 static void end_record(struct writer *writer)
 {
 	thread_state.lane = 0;
-	if (writer->process != process_id)
+	if (writer->process != process_id())
 		return;
 	__atomic_store_n(&writer->lane->head, writer->head, __ATOMIC_RELEASE);
 	__atomic_store_n(&writer->lane->owner, 0, __ATOMIC_RELEASE);

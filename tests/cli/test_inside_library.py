@@ -1,0 +1,157 @@
+"""libprof-inside.so: what it records, and that programs run as they do without it."""
+
+import platform
+import subprocess
+import time
+
+import pytest
+
+import inside_file
+from conftest import BUILD
+from inside_file import ALLOC, CPU, FREE, MAPPING, MAPS, START, InsideFile
+from lacking import lacking
+
+SP, PC = (7, 8) if platform.machine() == "x86_64" else (31, 32)
+LIMIT_S = 60
+
+
+@pytest.fixture
+def library():
+    path = BUILD / "lib" / "inside" / "library" / "libprof-inside.so"
+    return path if path.exists() else lacking("libprof-inside.so")
+
+
+@pytest.fixture
+def run(library, tmp_path):
+    """Runs a command with the library and its file; the result's output is what it has written."""
+
+    def run(file, *command, **options):
+        options = {"env": file.environment(library), "cwd": tmp_path, "close_fds": False, "timeout": LIMIT_S,
+                   "stdin": subprocess.DEVNULL, "text": True, "capture_output": True, **options}
+        return subprocess.run([str(word) for word in command], check=False, **options)
+
+    return run
+
+
+@pytest.fixture
+def without(tmp_path):
+    def without(*command, **options):
+        options = {"cwd": tmp_path, "timeout": LIMIT_S, "stdin": subprocess.DEVNULL, "text": True,
+                   "capture_output": True, **options}
+        return subprocess.run([str(word) for word in command], check=False, **options)
+
+    return without
+
+
+# ---- What is recorded ----
+
+
+def calls_of(output):
+    for line in output.splitlines():
+        pid, name, address, size, end = line.split()
+        yield int(pid), name, int(address, 16), int(size), end == "freed"
+
+
+def test_every_function_of_the_allocator_is_recorded_with_its_block_and_its_end(run, target):
+    with InsideFile(alloc_period=1, alloc_maps=1) as file:
+        result = run(file, target("hooks"), "threads")
+        assert result.returncode == 0, result.stderr
+        records = file.records()
+        assert file.counters()["lost"] == 0
+    calls = list(calls_of(result.stdout))
+    assert len(calls) == 31
+    for pid, name, address, size, is_freed in calls:
+        begins = [record for record in records if record.type == ALLOC and record.pid == pid
+                  and (record.fields["address"], record.fields["size"]) == (address, size)]
+        assert begins, name
+        assert all(bool(record.flags & MAPPING) == (name == "mmap") for record in begins), name
+        ends = [record for record in records if record.type == FREE and record.pid == pid
+                and record.fields["address"] == address and record.time >= begins[0].time]
+        assert bool(ends) == is_freed or not is_freed and name == "malloc", name
+
+
+def test_a_stack_begins_at_its_stack_pointer_and_is_whole(run, target):
+    with InsideFile(alloc_period=1) as file:
+        assert run(file, target("hooks"), "threads").returncode == 0
+        stacks = [record.stack for record in file.records() if record.type == ALLOC]
+    assert len(stacks) > 20
+    for registers, words, is_whole in stacks:
+        assert registers[SP] % 8 == 0 and registers[PC] and len(words) > 8
+    assert sum(is_whole for _, _, is_whole in stacks) > 0.5 * len(stacks)
+
+
+def test_a_process_says_what_it_is_and_maps_and_whose_child_it_is(run, target):
+    with InsideFile(alloc_period=1 << 19) as file:
+        assert run(file, target("hooks"), "threads").returncode == 0
+        records = file.records()
+    starts = [record for record in records if record.type == START]
+    parent, child = starts
+    assert parent.flags == inside_file.START_EXEC and not child.flags
+    assert child.fields["parent"] == parent.pid
+    assert parent.fields["comm"] == child.fields["comm"] == "hooks"
+    text = "".join(record.fields["text"] for record in records if record.type == MAPS and record.pid == parent.pid)
+    assert "hooks" in text and "libprof-inside.so" in text
+    assert all("x" in line.split()[1] for line in text.splitlines())
+
+
+def test_cpu_time_is_recorded_with_all_registers_and_sums_up(run, target):
+    with InsideFile(cpu_hz=250, drain=True) as file:
+        assert run(file, target("shares"), 1).returncode == 0
+        file.end()
+        samples = [record for record in file.records() if record.type == CPU]
+    assert abs(sum(record.fields["period"] for record in samples) / 1e9 - 1) < 0.1
+    for registers, _, is_whole in (record.stack for record in samples):
+        assert len(registers) in (17, 33) and is_whole
+
+
+def test_a_file_of_another_version_or_namespace_is_left_alone(run, target):
+    for offset in 0, 8, 12:
+        with InsideFile(alloc_period=1) as file:
+            file.memory[offset] ^= 1
+            assert run(file, target("hooks")).returncode == 0
+            assert not file.records()
+            assert file.counters()["foreign"] == (1 if offset == 12 else 0)
+
+
+def test_a_full_lane_never_blocks_and_counts_what_is_lost(run, target):
+    with InsideFile(alloc_period=1) as file:
+        begin = time.monotonic()
+        result = run(file, target("allocates"), 200000)
+        assert result.returncode == 0, result.stderr
+        assert time.monotonic() - begin < LIMIT_S / 2
+        assert file.counters()["lost"] > 100000
+        assert not any(file.owners())
+        file.records()
+
+
+# ---- Hostile programs ----
+
+MODES = ("keeps_errno", "first_calls", "weak_mallocx", "close_descriptors", "unmap", "jumps", "handlers",
+         "default_signals", "every_signal", "waits_for_signals", "storm", "other_children", "another_user", "seccomp")
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_hostile_program_runs_as_without(run, without, target, mode):
+    expected = without(target("hostile"), mode)
+    assert expected.returncode == 0, expected
+    for options in {"alloc_period": 1 << 12, "cpu_hz": 999}, {"alloc_period": 1, "alloc_maps": 1, "cpu_hz": 99}, {}:
+        with InsideFile(**options) as file:
+            result = run(file, target("hostile"), mode)
+            assert (result.returncode, result.stdout, result.stderr) == (0, expected.stdout, expected.stderr), options
+            file.records()
+
+
+def test_a_plugin_that_brings_the_library_of_cxx_runs_as_without(run, without, target):
+    command = target("hostile"), "plugin", target("plugin_of_cxx.so")
+    assert without(*command).returncode == 0
+    with InsideFile(alloc_period=1 << 12) as file:
+        result = run(file, *command)
+    assert (result.returncode, result.stdout, result.stderr) == (0, "plugin 0\n", "")
+
+
+def test_a_child_that_the_c_library_has_not_made_does_not_write_in_its_parent_s_name(run, target):
+    with InsideFile(alloc_period=1 << 12) as file:
+        assert run(file, target("hostile"), "other_children").returncode == 0
+        records = file.records()
+    parent = next(record.pid for record in records if record.type == START)
+    assert sum(record.type == ALLOC and record.pid == parent for record in records) < 100
