@@ -48,10 +48,10 @@ static void write_part(const struct inside_file *file, struct bytes *from)
 	lane->head += moved;
 }
 
-/* Reads every byte that a record claims to have. */
-static void touch(const struct record *record)
+/* Reads every byte that a record claims to have, and returns their sum. */
+static uint64_t touch(const struct record *record)
 {
-	static volatile uint64_t sum;
+	uint64_t sum = 0;
 	struct bytes parts[] = {record->sample.regs.values, record->sample.stack};
 
 	if (record->type == RECORD_MMAP)
@@ -62,6 +62,7 @@ static void touch(const struct record *record)
 		for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
 			while (bytes_left(&parts[i]))
 				sum += bytes_u8(&parts[i]);
+	return sum;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -71,6 +72,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct inside_source *source = inside_source_new(&(struct inside_options){
 		.file = file, .cpu_hz = 100, .alloc_period = 1, .pc_bit = PC_BIT});
 	struct record_source records = inside_record_source(source);
+	volatile uint64_t sum = 0; /* so that the reads are not left out */
 	struct record record;
 
 	error_free(record_source_enable(&records));
@@ -78,7 +80,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		write_part(file, &from);
 		record_source_batch(&records);
 		while (record_source_next(&records, &record))
-			touch(&record);
+			sum += touch(&record);
 	}
 	record_source_close(&records);
 	for (unsigned i = 0; i < INSIDE_LANES; i++)
