@@ -430,27 +430,6 @@ static void the_lane_of_a_dead_owner_is_freed(void **state)
 	close_all(&f);
 }
 
-static void fast_lanes_are_read_more_often(void **state)
-{
-	struct fixture f;
-	struct record record;
-
-	(void)state;
-	open_with(&f, usual);
-	for (unsigned i = 0; i < 10000; i++)
-		lane_write_free(&f.file, 0, 1, 1, i);
-	record_source_batch(&f.records);
-	while (record_source_next(&f.records, &record))
-		continue;
-	assert_int_equal(inside_source_next_ns(f.source, 0), NS_PER_MS);
-	for (unsigned i = 0; i < 10; i++) {
-		record_source_batch(&f.records);
-		assert_end(&f);
-	}
-	assert_true(inside_source_next_ns(f.source, 0) > 30 * NS_PER_MS);
-	close_all(&f);
-}
-
 static void the_file_of_a_process_is_found(void **state)
 {
 	struct inside_file file, found;
@@ -526,7 +505,6 @@ int main(void)
 		cmocka_unit_test(only_chosen_processes_and_their_children_are_kept),
 		cmocka_unit_test(a_lane_that_makes_no_sense_is_emptied),
 		cmocka_unit_test(the_lane_of_a_dead_owner_is_freed),
-		cmocka_unit_test(fast_lanes_are_read_more_often),
 		cmocka_unit_test(the_file_of_a_process_is_found),
 		cmocka_unit_test(a_file_of_another_version_is_refused),
 		cmocka_unit_test(a_file_that_could_shrink_is_refused),
