@@ -8,7 +8,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#ifdef HAVE_SDT
+#if __has_include(<sys/sdt.h>)
 #include <sys/sdt.h>
 #endif
 
@@ -47,7 +47,7 @@ static double logarithm(double x)
 /* ---- The contract of OpenTelemetry's memory profiling: any agent can attach to these probes ----
  */
 
-#ifdef HAVE_SDT
+#ifdef STAP_PROBE1
 
 #ifdef __clang__
 #pragma clang diagnostic ignored "-Wgnu-zero-variadic-macro-arguments"
