@@ -3,11 +3,11 @@
  * its memory at any time.
  */
 #include "cmd/command.h"
+#include "cmd/execute.h"
 #include "cmd/ui/message.h"
 #include "cmd/ui/options.h"
 #include "inside/file.h"
 #include "inside/refusal.h"
-#include "record/launch.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -49,16 +49,6 @@ static struct error *lead(void)
 	struct error *err = inside_file_make(&file);
 
 	return err ? err : inside_file_lead(&file, getpid());
-}
-
-static int execute(char *const *command)
-{
-	int number;
-
-	execvp(command[0], command);
-	number = errno;
-	return message_failure(error_errno(number, "%s", command[0]),
-			       launch_refusal_status(number));
 }
 
 static int inside_run(int argc, char **argv)

@@ -5,10 +5,10 @@
 #include "cmd/cargo/each.h"
 #include "cmd/cargo/message.h"
 #include "cmd/command.h"
+#include "cmd/execute.h"
 #include "cmd/program_name.h"
 #include "cmd/ui/message.h"
 #include "cmd/words.h"
-#include "record/launch.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -100,16 +100,6 @@ static size_t change_environment(const struct words *answer)
 			unsetenv(answer->items[i]);
 	}
 	return i;
-}
-
-static int execute(char *const *command)
-{
-	int number;
-
-	execvp(command[0], command);
-	number = errno;
-	return message_failure(error_errno(number, "%s", command[0]),
-			       launch_refusal_status(number));
 }
 
 int cargo_runner_run(int argc, char **argv)
