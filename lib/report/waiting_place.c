@@ -3,8 +3,7 @@
 #include "base/alloc.h"
 #include "base/text.h"
 #include "profile/code_origin.h"
-
-#define NO_LINE UINT32_MAX
+#include "report/place.h"
 
 /* The less, the more it tells. */
 enum waiting_rank waiting_rank_of(const struct display_labels *labels, uint32_t label)
@@ -60,52 +59,23 @@ stack_id waiting_reason(const struct profile *profile, stack_id stack)
 	return stack;
 }
 
-/* By label. */
-static enum waiting_rank *find_ranks(const struct display_labels *labels)
+static unsigned rank_of(const struct display_labels *labels, uint32_t label)
 {
-	enum waiting_rank *ranks = xcalloc(labels->count, sizeof(*ranks));
-
-	for (uint32_t i = 0; i < labels->count; i++)
-		ranks[i] = waiting_rank_of(labels, i);
-	return ranks;
-}
-
-/* The best line of a stack. */
-struct place {
-	uint32_t line;
-	enum waiting_rank rank;
-};
-
-/* The innermost of the best lines of a frame, or its caller's place if that is better. */
-static struct place place_in(const struct display_labels *labels, const enum waiting_rank *ranks,
-			     frame_id frame, struct place callers)
-{
-	struct place best = {.line = NO_LINE, .rank = RANKS};
-
-	for (uint32_t i = labels->first_line[frame + 1]; i-- > labels->first_line[frame];) {
-		enum waiting_rank rank = ranks[labels->lines[i].label];
-
-		if (rank < best.rank)
-			best = (struct place){i, rank};
-	}
-	return callers.rank < best.rank ? callers : best;
+	return waiting_rank_of(labels, label);
 }
 
 /* A parent's id is below its children's. */
 uint32_t *waiting_places(const struct display_labels *labels)
 {
 	const struct profile_stacks stacks = profile_stacks(labels->profile);
-	CLEANUP(free_ptr) enum waiting_rank *ranks = find_ranks(labels);
-	CLEANUP(free_ptr) struct place *best = xcalloc(stacks.count, sizeof(*best));
+	CLEANUP(free_ptr) struct place *best = places_find(labels, rank_of, RANKS);
 	CLEANUP(free_ptr) bool *is_of_waker = xcalloc(stacks.count, sizeof(*is_of_waker));
 	uint32_t *places = xcalloc(stacks.count, sizeof(*places));
 
-	best[STACK_EMPTY] = (struct place){NO_LINE, RANKS};
-	places[STACK_EMPTY] = NO_LINE;
+	places[STACK_EMPTY] = NO_PLACE;
 	for (stack_id i = 1; i < stacks.count; i++) {
 		struct profile_stack stack = stacks.items[i];
 
-		best[i] = place_in(labels, ranks, stack.frame, best[stack.parent]);
 		places[i] = labels->first_line[stack.frame + 1] - 1;
 		if (is_reason(labels->profile, stack.frame) && best[i].rank < RANKS)
 			places[i] = best[i].line;
