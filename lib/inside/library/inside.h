@@ -59,7 +59,7 @@ void sample_end(void *block, size_t size_bytes);
 /* CPU time; context: the ucontext_t of a signal handler. */
 void sample_cpu(uint64_t period_ns, const void *context);
 /* Writes a record that consists of a struct and a text. */
-void sample_write(struct inside_header *header, size_t header_bytes, unsigned type, unsigned flags,
+void sample_write(struct inside_header *header, size_t struct_bytes, unsigned type, unsigned flags,
 		  const char *text, size_t text_bytes);
 
 /* A block was allocated. */

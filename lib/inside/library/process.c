@@ -237,37 +237,37 @@ static void begin_child(void)
 	start_timer();
 }
 
-static int open_file(void)
+/* -1: there is none, or it is another one. */
+static int open_file(const char *process, int fd)
 {
-	const char *value = getenv(INSIDE_VARIABLE);
 	char path[64];
 	struct stat status;
-	int fd, pid;
+	int file;
 
-	if (!value || sscanf(value, "%d:%d", &fd, &pid) != 2)
+	snprintf(path, sizeof(path), "/proc/%s/fd/%d", process, fd);
+	file = open(path, O_RDWR | O_CLOEXEC);
+	if (file >= 0 && (fstat(file, &status) || status.st_size != (off_t)INSIDE_FILE_BYTES)) {
+		close(file);
 		return -1;
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	fd = open(path, O_RDWR | O_CLOEXEC);
-	if (fd < 0 || fstat(fd, &status) || status.st_size != (off_t)INSIDE_FILE_BYTES) {
-		if (fd >= 0)
-			close(fd);
-		snprintf(path, sizeof(path), "/proc/%d/fd/%d", pid, atoi(value));
-		fd = open(path, O_RDWR | O_CLOEXEC);
 	}
-	return fd;
+	return file;
 }
 
 static unsigned char *map_file(void)
 {
-	int fd = open_file();
-	struct stat status;
+	const char *value = getenv(INSIDE_VARIABLE);
+	char owner[16];
+	int number, fd;
 	void *mapped;
 
+	if (!value || sscanf(value, "%d:%15[0-9]", &number, owner) != 2)
+		return NULL;
+	fd = open_file("self", number);
+	if (fd < 0)
+		fd = open_file(owner, number);
 	if (fd < 0)
 		return NULL;
-	mapped = !fstat(fd, &status) && status.st_size == (off_t)INSIDE_FILE_BYTES
-			 ? mmap(NULL, INSIDE_FILE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)
-			 : MAP_FAILED;
+	mapped = mmap(NULL, INSIDE_FILE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	close(fd);
 	return mapped == MAP_FAILED ? NULL : mapped;
 }

@@ -168,14 +168,6 @@ static bool blocks_remove(uintptr_t block)
 
 /* ---- Lanes ---- */
 
-/* A record that is being written. */
-struct writer {
-	struct inside_lane *lane;
-	unsigned char *at;
-	uint64_t head;	  /* behind the record */
-	uint32_t process; /* that began it: a signal handler may fork() */
-};
-
 static struct inside_lane *lane_at(uint32_t number)
 {
 	return (struct inside_lane *)(shared + (size_t)(1 + number) * INSIDE_PAGE_BYTES);
@@ -236,47 +228,61 @@ static unsigned char *find_room(struct inside_lane *lane, uint32_t number, unsig
 	return ring + offset;
 }
 
-static bool begin_record(struct writer *writer, struct inside_header *header, unsigned type,
-			 unsigned flags, uint32_t bytes)
-{
-	struct thread_state *thread = &thread_state;
-	uint32_t number;
+/* What follows the struct of a record. */
+struct part {
+	const void *at;
+	size_t bytes;
+};
 
-	writer->process = process_id();
-	if (!shared || !writer->process)
+static const struct part no_part = {"", 0};
+
+static unsigned char *put(unsigned char *at, struct part part)
+{
+	memcpy(at, part.at, part.bytes);
+	return at + part.bytes;
+}
+
+/*
+ * A record is its struct, of struct_bytes, and two parts, padded with 0. A signal handler may
+ * fork() while it is being written: then only the parent ends it. False: it is lost, and counted.
+ */
+static bool write_record(struct inside_header *header, size_t struct_bytes, unsigned type,
+			 unsigned flags, struct part first, struct part second)
+{
+	static const char zeros[8];
+	struct thread_state *thread = &thread_state;
+	uint32_t process = process_id(), number;
+	size_t bytes = struct_bytes + first.bytes + second.bytes, padding = -bytes % 8;
+	struct inside_lane *lane;
+	unsigned char *at;
+	uint64_t head;
+
+	if (!shared || !process)
 		return false;
-	*header = (struct inside_header){.bytes = bytes,
+	*header = (struct inside_header){.bytes = (uint32_t)(bytes + padding),
 					 .type = (uint16_t)type,
 					 .flags = (uint16_t)flags,
 					 .time_ns = now_ns(),
-					 .pid = writer->process,
+					 .pid = process,
 					 .tid = own_tid(thread)};
-	writer->lane = take_lane(thread, &number);
-	if (!writer->lane)
+	lane = take_lane(thread, &number);
+	if (!lane)
 		return false;
-	writer->at = find_room(writer->lane, number, type, bytes, &writer->head);
-	if (writer->at) {
+	at = find_room(lane, number, type, header->bytes, &head);
+	if (at) {
 		thread->lane = number + 1;
-		return true;
+		at = put(at, (struct part){header, struct_bytes});
+		at = put(put(at, first), second);
+		put(at, (struct part){zeros, padding});
+		thread->lane = 0;
+		if (process != process_id())
+			return true;
+		__atomic_store_n(&lane->head, head, __ATOMIC_RELEASE);
+	} else {
+		__atomic_fetch_add(lost_counter(lane, type), 1, __ATOMIC_RELAXED);
 	}
-	__atomic_fetch_add(lost_counter(writer->lane, type), 1, __ATOMIC_RELAXED);
-	__atomic_store_n(&writer->lane->owner, 0, __ATOMIC_RELEASE);
-	return false;
-}
-
-static void put(struct writer *writer, const void *bytes, size_t len)
-{
-	memcpy(writer->at, bytes, len);
-	writer->at += len;
-}
-
-static void end_record(struct writer *writer)
-{
-	thread_state.lane = 0;
-	if (writer->process != process_id())
-		return;
-	__atomic_store_n(&writer->lane->head, writer->head, __ATOMIC_RELEASE);
-	__atomic_store_n(&writer->lane->owner, 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&lane->owner, 0, __ATOMIC_RELEASE);
+	return at;
 }
 
 /*
@@ -320,8 +326,6 @@ static void measure_stack(const struct thread_state *thread, struct state *state
 }
 
 #ifdef __x86_64__
-
-enum { CALLEE_SAVED = 6 };
 
 /* The registers of the code that this is inlined into: prof unwinds from there, by this library's
  * CFI. Order: bx, bp, sp, ip, r12 to r15. */
@@ -381,15 +385,13 @@ static void read_context(const ucontext_t *context, struct state *state)
 
 #endif
 
-static uint32_t state_bytes(const struct state *state)
+static bool write_state(struct inside_header *header, size_t struct_bytes, unsigned type,
+			unsigned flags, const struct state *state)
 {
-	return state->count * 8 + (state->stack.stack_bytes + 7) / 8 * 8;
-}
+	struct part registers = {state->values, (size_t)state->count * 8};
+	struct part stack = {(const void *)state->sp, state->stack.stack_bytes};
 
-static void put_state(struct writer *writer, const struct state *state)
-{
-	put(writer, state->values, (size_t)state->count * 8);
-	put(writer, (const void *)state->sp, state->stack.stack_bytes);
+	return write_record(header, struct_bytes, type, flags, registers, stack);
 }
 
 /* ---- The records ---- */
@@ -398,7 +400,6 @@ static __attribute__((noinline)) void write_allocation(void *block, size_t bytes
 						       uint64_t period)
 {
 	struct state state;
-	struct writer writer;
 	struct inside_alloc record = {.address = (uintptr_t)block, .size_bytes = bytes};
 
 	read_registers(&state);
@@ -410,15 +411,10 @@ static __attribute__((noinline)) void write_allocation(void *block, size_t bytes
 		__atomic_fetch_add(&control->untracked, 1, __ATOMIC_RELAXED);
 	}
 	__atomic_store_n(&has_sampled, true, __ATOMIC_RELAXED);
-	if (!begin_record(&writer, &record.header, INSIDE_ALLOC, flags,
-			  (uint32_t)sizeof(record) + state_bytes(&state))) {
+	if (write_state(&record.header, sizeof(record), INSIDE_ALLOC, flags, &state))
+		tell_allocation(block, bytes, period);
+	else
 		blocks_remove((uintptr_t)block);
-		return;
-	}
-	put(&writer, &record, sizeof(record));
-	put_state(&writer, &state);
-	end_record(&writer);
-	tell_allocation(block, bytes, period);
 }
 
 void sample_drawn(void *block, size_t bytes, unsigned flags)
@@ -452,16 +448,12 @@ void sample_drawn(void *block, size_t bytes, unsigned flags)
 void sample_end(void *block, size_t size_bytes)
 {
 	struct inside_free record = {.address = (uintptr_t)block, .size_bytes = size_bytes};
-	struct writer writer;
 	int saved_errno = errno;
 
 	if (likely(!size_bytes && !blocks_remove((uintptr_t)block)))
 		return;
 	tell_free(block);
-	if (begin_record(&writer, &record.header, INSIDE_FREE, 0, sizeof(record))) {
-		put(&writer, &record, sizeof(record));
-		end_record(&writer);
-	}
+	write_record(&record.header, sizeof(record), INSIDE_FREE, 0, no_part, no_part);
 	errno = saved_errno;
 }
 
@@ -470,33 +462,17 @@ void sample_cpu(uint64_t period_ns, const void *context)
 	struct inside_cpu record = {.period_ns = period_ns};
 	struct thread_state *thread = &thread_state;
 	uint32_t lane = thread->lane; /* of what was interrupted */
-	struct writer writer;
 	struct state state;
 
 	read_context(context, &state);
 	measure_stack(thread, &state);
 	record.stack = state.stack;
-	if (begin_record(&writer, &record.header, INSIDE_CPU, 0,
-			 (uint32_t)sizeof(record) + state_bytes(&state))) {
-		put(&writer, &record, sizeof(record));
-		put_state(&writer, &state);
-		end_record(&writer);
-	}
+	write_state(&record.header, sizeof(record), INSIDE_CPU, 0, &state);
 	thread->lane = lane;
 }
 
-void sample_write(struct inside_header *header, size_t header_bytes, unsigned type, unsigned flags,
+void sample_write(struct inside_header *header, size_t struct_bytes, unsigned type, unsigned flags,
 		  const char *text, size_t text_bytes)
 {
-	static const char zeros[8];
-	struct writer writer;
-	size_t padding = (8 - text_bytes % 8) % 8;
-
-	if (!begin_record(&writer, header, type, flags,
-			  (uint32_t)(header_bytes + text_bytes + padding)))
-		return;
-	put(&writer, header, header_bytes);
-	put(&writer, text, text_bytes);
-	put(&writer, zeros, padding);
-	end_record(&writer);
+	write_record(header, struct_bytes, type, flags, (struct part){text, text_bytes}, no_part);
 }
