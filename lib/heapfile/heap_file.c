@@ -1,9 +1,9 @@
 #include "heapfile/heap_file.h"
 
 #include "base/alloc.h"
+#include "base/poisson.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -105,7 +105,7 @@ static void scale(struct heap_file_counts *counts, uint64_t period_bytes)
 	if (!period_bytes || !counts->samples || !counts->bytes)
 		return;
 	size_bytes = (double)counts->bytes / (double)counts->samples;
-	factor = -1 / expm1(-size_bytes / (double)period_bytes);
+	factor = poisson_objects(size_bytes, (double)period_bytes);
 	counts->objects = scaled(counts->samples, factor);
 	counts->bytes = scaled(counts->bytes, factor);
 }

@@ -2,16 +2,27 @@
 
 #include <string.h>
 
-static const char *const names[MEMORY_EVENTS] = {
-	[MEMORY_ALLOC_OBJECTS] = "alloc_objects",
-	[MEMORY_ALLOC_SPACE] = "alloc_space",
-	[MEMORY_INUSE_OBJECTS] = "inuse_objects",
-	[MEMORY_INUSE_SPACE] = "inuse_space",
+static const struct {
+	const char *name;
+	enum value_kind kind;
+} events[MEMORY_EVENTS] = {
+	[MEMORY_ALLOC_OBJECTS] = {"alloc_objects", VALUE_OBJECTS},
+	[MEMORY_ALLOC_SPACE] = {"alloc_space", VALUE_BYTES},
+	[MEMORY_INUSE_OBJECTS] = {"inuse_objects", VALUE_OBJECTS},
+	[MEMORY_INUSE_SPACE] = {"inuse_space", VALUE_BYTES},
 };
 
 const char *memory_event_name(enum memory_event which)
 {
-	return names[which];
+	return events[which].name;
+}
+
+struct profile_event memory_event_make(struct profile *profile, enum memory_event which)
+{
+	return (struct profile_event){
+		.name = strtab_add(profile_strings(profile), events[which].name),
+		.kind = events[which].kind,
+	};
 }
 
 bool memory_event_of(const struct profile *profile, event_id event, enum memory_event *ret)
@@ -22,7 +33,7 @@ bool memory_event_of(const struct profile *profile, event_id event, enum memory_
 		return false;
 	name = profile_string(profile, profile_get_event(profile, event)->name);
 	for (enum memory_event i = 0; i < MEMORY_EVENTS; i++) {
-		if (!strcmp(name, names[i])) {
+		if (!strcmp(name, events[i].name)) {
 			*ret = i;
 			return true;
 		}

@@ -17,12 +17,15 @@ enum memory_event {
 #define MEMORY_EVENTS (MEMORY_INUSE_SPACE + 1)
 
 const char *memory_event_name(enum memory_event which);
+/* For profile_add_event(), which is left to the caller. */
+struct profile_event memory_event_make(struct profile *profile, enum memory_event which);
 /* Which of them an event of the profile is. Returns false if it measures something else. */
 bool memory_event_of(const struct profile *profile, event_id event, enum memory_event *ret);
-/* The event of a profile that is so. Returns false if there is none. */
+/* The profile's event that is `which`. Returns false if it has none. */
 bool memory_event_find(const struct profile *profile, enum memory_event which, event_id *ret);
 
-/* Nothing but memory was recorded: what is said of samples of the CPU says nothing. */
+/* Whether the profile has events of memory alone: figures about samples of CPU time mean nothing.
+ */
 bool memory_is_alone(const struct profile *profile);
 
 /*

@@ -8,6 +8,7 @@
 #include "heapfile/allocator_names.h"
 #include "heapfile/heap_file.h"
 #include "proc/maps.h"
+#include "profile/memory_events.h"
 #include "profile/tasks.h"
 
 #include <errno.h>
@@ -27,8 +28,6 @@ enum {
 	MEMORY_BYTES_PER_BYTE = 32,
 };
 
-enum which { INUSE_SPACE, ALLOC_OBJECTS, ALLOC_SPACE, INUSE_OBJECTS, EVENTS };
-
 struct heap_import {
 	const struct import_options *options;
 	char *data;
@@ -37,7 +36,7 @@ struct heap_import {
 	struct heap_file file;
 	struct pipeline pipeline;
 	struct session_counts counts;
-	event_id events[EVENTS];
+	event_id events[MEMORY_EVENTS];
 	label_set_id labels;
 	uint64_t *pcs; /* distinct ones, sorted … */
 	frame_id *frames;
@@ -57,6 +56,11 @@ static void heap_import_deinit(struct heap_import *import)
 	free(import->main_path);
 }
 
+static uint64_t ns_of(struct timespec time)
+{
+	return (uint64_t)time.tv_sec * NS_PER_SECOND + (uint64_t)time.tv_nsec;
+}
+
 static struct error *read_text(struct heap_import *import, int fd)
 {
 	struct stat st;
@@ -70,8 +74,7 @@ static struct error *read_text(struct heap_import *import, int fd)
 	}
 	import->written_unix_ns = clock_unix_ns();
 	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
-		import->written_unix_ns = (uint64_t)st.st_mtim.tv_sec * NS_PER_SECOND +
-					  (uint64_t)st.st_mtim.tv_nsec;
+		import->written_unix_ns = ns_of(st.st_mtim);
 	status = read_all(in, HEAP_FILE_BYTES_MAX, &import->data, &len);
 	fclose(in);
 	if (status == EFBIG)
@@ -163,27 +166,19 @@ static void add_frames(struct heap_import *import)
 
 static void add_events(struct heap_import *import)
 {
-	static const struct {
-		const char *name;
-		enum value_kind kind;
-	} events[EVENTS] = {
-		[INUSE_SPACE] = {"inuse_space", VALUE_BYTES},
-		[ALLOC_OBJECTS] = {"alloc_objects", VALUE_OBJECTS},
-		[ALLOC_SPACE] = {"alloc_space", VALUE_BYTES},
-		[INUSE_OBJECTS] = {"inuse_objects", VALUE_OBJECTS},
-	};
+	static const enum memory_event order[MEMORY_EVENTS] = {
+		MEMORY_INUSE_SPACE, MEMORY_ALLOC_OBJECTS, MEMORY_ALLOC_SPACE, MEMORY_INUSE_OBJECTS};
 	struct profile *profile = import->pipeline.profile;
 
-	for (unsigned i = 0; i < EVENTS; i++) {
-		if ((i == ALLOC_OBJECTS || i == ALLOC_SPACE) && !import->file.has_allocated)
+	for (unsigned i = 0; i < MEMORY_EVENTS; i++) {
+		enum memory_event which = order[i];
+		struct profile_event event = memory_event_make(profile, which);
+
+		if ((which == MEMORY_ALLOC_OBJECTS || which == MEMORY_ALLOC_SPACE) &&
+		    !import->file.has_allocated)
 			continue;
-		import->events[i] = profile_add_event(
-			profile,
-			&(struct profile_event){
-				.name = strtab_add(profile_strings(profile), events[i].name),
-				.kind = events[i].kind,
-				.period = import->file.period_bytes,
-			});
+		event.period = import->file.period_bytes;
+		import->events[which] = profile_add_event(profile, &event);
 	}
 }
 
@@ -236,7 +231,7 @@ static stack_id add_stack(struct heap_import *import, const struct heap_file_sta
 	return id;
 }
 
-static void add_value(struct heap_import *import, stack_id stack, enum which event,
+static void add_value(struct heap_import *import, stack_id stack, enum memory_event event,
 		      uint64_t samples, uint64_t weight)
 {
 	if (!weight)
@@ -252,12 +247,12 @@ static void add_values(struct heap_import *import, const struct heap_file_stack 
 	stack_id stack = add_stack(import, values);
 
 	import->counts.stacks.truncated += values->is_cut;
-	add_value(import, stack, INUSE_SPACE, inuse->samples, inuse->bytes);
-	add_value(import, stack, INUSE_OBJECTS, inuse->samples, inuse->objects);
+	add_value(import, stack, MEMORY_INUSE_SPACE, inuse->samples, inuse->bytes);
+	add_value(import, stack, MEMORY_INUSE_OBJECTS, inuse->samples, inuse->objects);
 	if (!import->file.has_allocated)
 		return;
-	add_value(import, stack, ALLOC_SPACE, allocated->samples, allocated->bytes);
-	add_value(import, stack, ALLOC_OBJECTS, allocated->samples, allocated->objects);
+	add_value(import, stack, MEMORY_ALLOC_SPACE, allocated->samples, allocated->bytes);
+	add_value(import, stack, MEMORY_ALLOC_OBJECTS, allocated->samples, allocated->objects);
 }
 
 static struct error *add_stacks(struct heap_import *import)
@@ -278,11 +273,6 @@ static struct error *add_stacks(struct heap_import *import)
 					 " MB of memory, too much for a file of its size",
 					 memory_max >> 20);
 	}
-}
-
-static uint64_t ns_of(struct timespec time)
-{
-	return (uint64_t)time.tv_sec * NS_PER_SECOND + (uint64_t)time.tv_nsec;
 }
 
 /* A program that was built anew, above all. */
@@ -355,7 +345,7 @@ static void add_labels(struct heap_import *import)
 					       slash ? slash + 1 : path, "");
 }
 
-/* What was lost of another profiler's samples is not known. */
+/* The quality stays unknown: the file does not tell which samples its allocator lost. */
 static void set_info(const struct heap_import *import)
 {
 	struct profile *profile = import->pipeline.profile;

@@ -1,6 +1,7 @@
 #include "record/memory.h"
 
 #include "base/alloc.h"
+#include "base/poisson.h"
 #include "profile/allocation_classes.h"
 #include "profile/label_sets.h"
 #include "profile/memory_events.h"
@@ -27,24 +28,13 @@ struct memory {
 
 static void fold_threads(void *user);
 
-static const enum value_kind kinds[MEMORY_EVENTS] = {
-	[MEMORY_ALLOC_OBJECTS] = VALUE_OBJECTS,
-	[MEMORY_ALLOC_SPACE] = VALUE_BYTES,
-	[MEMORY_INUSE_OBJECTS] = VALUE_OBJECTS,
-	[MEMORY_INUSE_SPACE] = VALUE_BYTES,
-};
-
 static void add_events(struct session *session)
 {
-	struct strtab *strings = profile_strings(session_profile(session));
+	for (enum memory_event i = 0; i < MEMORY_EVENTS; i++) {
+		struct profile_event event = memory_event_make(session_profile(session), i);
 
-	for (enum memory_event i = 0; i < MEMORY_EVENTS; i++)
-		session_add_event(session,
-				  &(struct profile_event){
-					  .name = strtab_add(strings, memory_event_name(i)),
-					  .unit = strtab_add(strings, ""),
-					  .kind = kinds[i],
-				  });
+		session_add_event(session, &event);
+	}
 }
 
 struct memory *memory_new(struct session *session)
@@ -181,7 +171,7 @@ static void weigh(struct memory *memory, uint64_t period_bytes, struct live_bloc
 {
 	double size = (double)(block->requested_bytes ? block->requested_bytes : 1);
 	double period = (double)(period_bytes ? period_bytes : 1);
-	double objects = 1 / -expm1(-size / period);
+	double objects = poisson_objects(size, period);
 
 	block->objects = round_down(objects, &memory->objects_carry);
 	block->bytes = round_down(objects * size, &memory->bytes_carry);
