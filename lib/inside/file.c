@@ -18,8 +18,6 @@ enum { HIGH_DESCRIPTOR = 960 };
 /* What a memfd is called in /proc/PID/fd. */
 #define LINK_NAME "/memfd:" INSIDE_FILE_NAME " (deleted)"
 
-#define LIBRARY_NAME "libprof-inside.so"
-
 static struct error *map(struct inside_file *file)
 {
 	void *at = mmap(NULL, INSIDE_FILE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, file->fd, 0);
@@ -93,7 +91,8 @@ static struct error *check(pid_t pid, const struct inside_file *file)
 	if (__atomic_load_n(&control->magic, __ATOMIC_ACQUIRE) != INSIDE_MAGIC ||
 	    __atomic_load_n(&control->version, __ATOMIC_RELAXED) != INSIDE_VERSION)
 		return error_hint(
-			error_new("process %d runs another version of " LIBRARY_NAME, (int)pid),
+			error_new("process %d runs another version of " INSIDE_LIBRARY_NAME,
+				  (int)pid),
 			"start it again: prof inside COMMAND");
 	if (__atomic_load_n(&control->pid_namespace, __ATOMIC_RELAXED) != own_pid_namespace())
 		return error_hint(
@@ -110,7 +109,8 @@ static struct error *open_shared(pid_t pid, const char *path, struct inside_file
 	if (file.fd < 0)
 		return error_hint(error_errno(errno, "open %s", path), "run prof as root (sudo)");
 	if (!is_sealed(&file))
-		err = error_new("process %d has damaged the file of " LIBRARY_NAME, (int)pid);
+		err = error_new("process %d has damaged the file of " INSIDE_LIBRARY_NAME,
+				(int)pid);
 	else
 		err = map(&file);
 	if (!err)
@@ -124,8 +124,9 @@ static struct error *open_shared(pid_t pid, const char *path, struct inside_file
 
 static struct error *missing(pid_t pid)
 {
-	return error_hint(error_errno(ENOENT, "process %d does not run " LIBRARY_NAME, (int)pid),
-			  "start it with: prof inside COMMAND");
+	return error_hint(
+		error_errno(ENOENT, "process %d does not run " INSIDE_LIBRARY_NAME, (int)pid),
+		"start it with: prof inside COMMAND");
 }
 
 /*

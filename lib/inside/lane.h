@@ -39,7 +39,7 @@ void lane_deinit(struct lane *lane);
 /* Notes what has been written so far. Returns its bytes. */
 uint64_t lane_note_head(struct lane *lane);
 /*
- * The next record up to there, which stays the next one until it is dropped; NULL: there is none.
+ * The next record before the noted head, or NULL. It stays the next one until it is dropped.
  * now_ns: when the head was noted, or later. A record's time is never later.
  */
 const struct lane_record *lane_peek(struct lane *lane, uint64_t now_ns);

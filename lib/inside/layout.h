@@ -33,6 +33,7 @@
 
 #define INSIDE_VARIABLE "PROF_INSIDE"
 #define INSIDE_FILE_NAME "prof-inside"
+#define INSIDE_LIBRARY_NAME "libprof-inside.so"
 #define INSIDE_MAGIC UINT64_C(0x3165646973666f70)
 
 enum {

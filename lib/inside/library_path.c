@@ -6,12 +6,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#define LIBRARY_NAME "libprof-inside.so"
-
 /* NULL: there is no such file. */
 static char *find_beside(const char *directory, const char *from_there)
 {
-	CLEANUP(free_ptr) char *path = xasprintf("%s/%s/" LIBRARY_NAME, directory, from_there);
+	CLEANUP(free_ptr)
+	char *path = xasprintf("%s/%s/" INSIDE_LIBRARY_NAME, directory, from_there);
 
 	return realpath(path, NULL);
 }
@@ -45,10 +44,10 @@ struct error *inside_library_path(char **ret)
 			path = find_beside(program, INSIDE_LIBRARY_FROM_BIN);
 	}
 	if (!path)
-		path = realpath(INSIDE_LIBRARY_DIRECTORY "/" LIBRARY_NAME, NULL);
+		path = realpath(INSIDE_LIBRARY_DIRECTORY "/" INSIDE_LIBRARY_NAME, NULL);
 	if (!path)
-		return error_hint(
-			error_errno(errno, "find " LIBRARY_NAME " in " INSIDE_LIBRARY_DIRECTORY),
-			"install prof with its library (meson install)");
+		return error_hint(error_errno(errno, "find " INSIDE_LIBRARY_NAME
+						     " in " INSIDE_LIBRARY_DIRECTORY),
+				  "install prof with its library (meson install)");
 	return check(path, ret);
 }

@@ -147,7 +147,7 @@ static struct error *enable(void *user)
 	return NULL;
 }
 
-/* The library goes on to tell of the ends of blocks; nobody reads them. */
+/* The library still writes the ends of sampled blocks. Nobody reads them. */
 static void disable(void *user)
 {
 	struct inside_source *source = user;
@@ -430,7 +430,7 @@ static bool next_of_current(struct inside_source *source, struct record *ret)
 	return next_mapping(source, ret);
 }
 
-/* All of the batch's records were older: whoever has ended wrote none after the look. */
+/* To be told after the batch's records: a thread that had ended at the look wrote none later. */
 static bool next_change(struct inside_source *source, struct record *ret)
 {
 	const struct population_change *change;

@@ -1,7 +1,7 @@
 /*
- * Mappings that no record has told of: JIT code, and what was mapped by other means than dlopen().
- * libprof-inside.so tells of the rest; so where a sample is in no mapping that is known, the
- * mappings of its process are read again, ten times per second at most.
+ * Mappings that no record has told of: libprof-inside.so tells of those at a program's start, not
+ * of libraries that are loaded later nor of JIT code. Where a sample's pc is in no known mapping,
+ * the mappings of its process are read again, ten times per second at most.
  */
 #ifndef PROF_RECORD_FRESH_MAPS_H
 #define PROF_RECORD_FRESH_MAPS_H

@@ -55,11 +55,6 @@ void live_blocks_free(struct live_blocks *blocks)
 	free(blocks);
 }
 
-uint32_t live_blocks_count(const struct live_blocks *blocks)
-{
-	return blocks->used;
-}
-
 struct live_block *live_blocks_next(struct live_blocks *blocks, uint32_t *at)
 {
 	while (*at < blocks->count) {

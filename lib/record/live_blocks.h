@@ -55,6 +55,5 @@ bool live_blocks_take_any(struct live_blocks *blocks, pid_t pid, struct live_blo
  * say where the block is.
  */
 struct live_block *live_blocks_next(struct live_blocks *blocks, uint32_t *at);
-uint32_t live_blocks_count(const struct live_blocks *blocks);
 
 #endif

@@ -1,6 +1,7 @@
 #include "record/own_frames.h"
 
 #include "base/alloc.h"
+#include "inside/layout.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,7 @@ static bool is_library(const struct module *module)
 {
 	const char *name = strrchr(module->path, '/');
 
-	return name && !strcmp(name, "/libprof-inside.so");
+	return name && !strcmp(name, "/" INSIDE_LIBRARY_NAME);
 }
 
 static void make_room(struct own_frames *own, uint32_t count)
