@@ -3,7 +3,6 @@
 #include "base/alloc.h"
 #include "base/humanize.h"
 #include "base/printable.h"
-#include "profile/memory_events.h"
 #include "report/quality_text.h"
 #include "report/waiting.h"
 
@@ -115,7 +114,7 @@ void profile_header(const struct table_writer *writer, const char *path,
 	table_styled(writer, STYLE_HEADING, line);
 	fputc('\n', writer->out);
 	put_time(writer);
-	if (*quality && !quality_is_of_waiting(&info->quality) && !memory_is_alone(profile))
+	if (*quality && !quality_is_of_waiting(&info->quality))
 		put_line(writer, quality);
 	put_waiting(writer);
 	for (event_id i = 0; i < profile_event_count(profile); i++)

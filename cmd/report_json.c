@@ -213,6 +213,8 @@ static void put_event_quality(struct writer *writer, const struct event_quality 
 	json_put_number(&writer->json, "samples", quality->samples);
 	json_put_number(&writer->json, "truncated", quality->truncated);
 	json_put_number(&writer->json, "unnamed", quality->unnamed);
+	if (quality->lost)
+		json_put_number(&writer->json, "lost", quality->lost);
 	if (quality->counted) {
 		json_put_number(&writer->json, "sampled", quality->sampled);
 		json_put_number(&writer->json, "counted", quality->counted);

@@ -236,9 +236,15 @@ void summary_print_files(const struct output *outputs, size_t count)
 
 static void print_losses(const struct profile_quality *counts)
 {
+	const struct event_quality *memory =
+		quality_of_event(counts, memory_event_name(MEMORY_ALLOC_SPACE));
+
 	if (counts->lost && counts->lost * LOST_SHARE >= counts->samples)
 		message("samples were lost because the ring buffer overflowed: lower -F, or raise "
 			"-m");
+	if (memory && memory->lost && memory->lost * LOST_SHARE >= memory->samples)
+		message("sampled allocations were lost because they came faster than they could "
+			"be read, so sums are too small: sample fewer with a larger --alloc=BYTES");
 }
 
 /* If less than this share is sampled, what would sample the rest is worth a word. */
@@ -312,18 +318,22 @@ static bool counts_objects(const struct profile *profile, event_id event)
 void summary_print(const struct summary *summary)
 {
 	const struct profile *profile = summary->profile;
-	CLEANUP(free_ptr) char *quality = quality_text(&summary->quality->counts);
+	const struct profile_quality *counts = &summary->quality->counts;
+	CLEANUP(free_ptr) char *quality = quality_text(counts);
+	CLEANUP(free_ptr) char *memory = quality_memory_text(counts);
 
 	for (event_id event = 0; event < profile_event_count(profile); event++)
 		if (!counts_objects(profile, event))
 			print_hottest(profile, event);
-	if (!is_of_waiting(summary) && !memory_is_alone(profile))
+	if (!is_of_waiting(summary))
 		message("%s", quality);
+	if (counts->samples)
+		print_text(memory);
 	print_waiting(summary);
 	print_counted(summary);
-	print_losses(&summary->quality->counts);
+	print_losses(counts);
 	print_namelessness(summary);
-	if (summary->quality->counts.samples)
+	if (counts->samples)
 		print_cost(summary);
 	summary_print_files(summary->outputs, summary->output_count);
 }

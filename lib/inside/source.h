@@ -5,7 +5,8 @@
  * It yields RECORD_FORK, RECORD_COMM and RECORD_MMAP for what a process's START and MAPS say,
  * RECORD_FORK and RECORD_COMM for threads that write for the first time, RECORD_SAMPLE of event
  * `cpu_event` for CPU time, and RECORD_ALLOC and RECORD_FREE. RECORD_LOST tells of samples that
- * found no room. Once per second, and after the source was disabled, it looks which threads and
+ * found no room: of allocations, if those are recorded, for they are far more than samples of CPU
+ * time. Once per second, and after the source was disabled, it looks which threads and
  * processes have ended (RECORD_EXIT) or have another name (RECORD_COMM).
  *
  * Nothing wakes the reader: it reads by time, inside_source_next_ns().

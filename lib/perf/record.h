@@ -160,7 +160,8 @@ struct record {
 		} fork;
 		struct {
 			uint64_t count;
-			bool are_switches; /* live: of a ring of context switches */
+			bool are_switches;    /* live: of a ring of context switches */
+			bool are_allocations; /* sampled ones */
 		} lost;
 		struct record_switch switched;
 		struct record_cgroup cgroup;

@@ -47,7 +47,7 @@ static const struct field fields[] = {
 
 static const struct field event_fields[] = {
 	EVENT_FIELD(samples, false), EVENT_FIELD(truncated, false), EVENT_FIELD(unnamed, false),
-	EVENT_FIELD(sampled, true),  EVENT_FIELD(counted, true),    {0},
+	EVENT_FIELD(lost, true), EVENT_FIELD(sampled, true),  EVENT_FIELD(counted, true),    {0},
 };
 
 static const struct field waiting_fields[] = {
@@ -87,6 +87,15 @@ static char *encode(const char *between, const void *of, const struct field *fie
 uint64_t quality_unsampled(const struct event_quality *event)
 {
 	return event->counted > event->sampled ? event->counted - event->sampled : 0;
+}
+
+const struct event_quality *quality_of_event(const struct profile_quality *quality,
+					     const char *event)
+{
+	for (size_t i = 0; i < quality->event_count; i++)
+		if (!strcmp(quality->events[i].event, event))
+			return &quality->events[i];
+	return NULL;
 }
 
 char *quality_encode(const struct profile_quality *quality)

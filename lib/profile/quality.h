@@ -21,6 +21,7 @@
 struct event_quality {
 	const char *event; /* its name */
 	uint64_t samples;
+	uint64_t lost; /* of allocations; those of other events are not known by event */
 	uint64_t truncated;
 	uint64_t unnamed;
 	uint64_t sampled; /* the weight of the samples … */
@@ -63,6 +64,10 @@ struct profile_quality {
 
 /* The weight that no sample shows, of what was counted; 0 if that is unknown. */
 uint64_t quality_unsampled(const struct event_quality *event);
+
+/* Its quality; NULL: unknown. */
+const struct event_quality *quality_of_event(const struct profile_quality *quality,
+					     const char *event);
 
 /* One line of text, without the line end, to be freed. */
 char *quality_encode(const struct profile_quality *quality);

@@ -1,6 +1,7 @@
 #include "record/quality.h"
 
 #include "base/alloc.h"
+#include "profile/memory_events.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,11 +11,18 @@ static bool is_unnamed(const struct profile_frame *frame)
 	return frame->line_count == 0 && frame->module != PROFILE_SYNTHETIC;
 }
 
-/* Waits have a quality of their own: their number depends on how often was looked. */
-static bool is_wait(const struct profile *profile, const struct profile_sample *sample)
+/*
+ * Waits have a quality of their own: their number depends on how often was looked. Of an allocation
+ * all events have the same stack.
+ */
+static bool is_apart(const struct profile *profile, const struct profile_sample *sample)
 {
+	enum memory_event which;
+
 	const struct profile_event *event = profile_get_event(profile, sample->event);
 
+	if (memory_event_of(profile, sample->event, &which))
+		return which != MEMORY_ALLOC_SPACE;
 	return event->kind == VALUE_OFF_CPU_TIME ||
 	       !strcmp(profile_string(profile, event->name), VALUE_AWAIT_EVENT);
 }
@@ -30,7 +38,7 @@ static uint64_t *samples_through(const struct profile *profile)
 	for (uint64_t i = 0; i < all_samples.count; i++) {
 		const struct profile_sample *sample = &all_samples.items[i];
 
-		if (!is_wait(profile, sample))
+		if (!is_apart(profile, sample))
 			samples[sample->stack] += sample->samples;
 	}
 	/* A stack is numbered after its parent. */
@@ -161,6 +169,23 @@ static void add_events(struct quality *quality, const struct profile *profile,
 	quality->counts.event_count = count > 1 || is_counted ? count : 0;
 }
 
+static void add_lost_allocations(struct quality *quality, const struct profile *profile,
+				 uint64_t lost)
+{
+	enum memory_event which;
+
+	for (event_id i = 0; i < profile_event_count(profile); i++)
+		if (memory_event_of(profile, i, &which) &&
+		    (which == MEMORY_ALLOC_OBJECTS || which == MEMORY_ALLOC_SPACE))
+			quality->events[i].lost = lost;
+}
+
+/* What is known of sampled allocations. NULL: memory was not recorded. */
+static const struct event_quality *allocations(const struct profile_quality *counts)
+{
+	return quality_of_event(counts, memory_event_name(MEMORY_ALLOC_SPACE));
+}
+
 void quality_init(struct quality *quality, const struct profile *profile,
 		  const struct session_counts *counts, const struct balance *balance)
 {
@@ -179,6 +204,7 @@ void quality_init(struct quality *quality, const struct profile *profile,
 					    .throttled = counts->throttled,
 				    }};
 	add_events(quality, profile, balance);
+	add_lost_allocations(quality, profile, counts->lost_allocations);
 	/* A sample counts at its first unnamed frame from the root, and once per module. */
 	for (stack_id id = 1; id < stacks.count; id++) {
 		struct profile_frame frame = profile_get_frame(profile, stacks.items[id].frame);
@@ -191,6 +217,8 @@ void quality_init(struct quality *quality, const struct profile *profile,
 			quality->counts.unnamed += samples[id];
 		add_module(quality, frame.module, samples[id]);
 	}
+	if (allocations(&quality->counts))
+		quality->counts.unnamed -= allocations(&quality->counts)->unnamed;
 	if (quality->module_count)
 		qsort(quality->modules, quality->module_count, sizeof(*quality->modules),
 		      by_samples);
@@ -221,23 +249,33 @@ static double unsampled_share(const struct profile_quality *counts)
 bool quality_share(const struct quality *quality, const char *name, double *ret)
 {
 	const struct profile_quality *counts = &quality->counts;
+	const struct event_quality none = {0};
+	const struct event_quality *memory = allocations(counts) ? allocations(counts) : &none;
 	const struct {
 		const char *name;
 		uint64_t part, whole;
 	} shares[] = {{"lost", counts->lost, counts->samples + counts->lost},
+		      {"lost", memory->lost, memory->samples + memory->lost},
 		      {"truncated", counts->truncated, counts->samples},
-		      {"unknown", quality->counts.unnamed, counts->samples},
+		      {"truncated", memory->truncated, memory->samples},
+		      {"unknown", counts->unnamed, counts->samples},
+		      {"unknown", memory->unnamed, memory->samples},
 		      {"placeless", counts->waiting.placeless_ns, counts->waiting.waiting_ns}};
+	bool is_known = false;
 
+	*ret = 0;
 	if (!strcmp(name, "unsampled")) {
 		*ret = unsampled_share(counts);
 		return true;
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(shares); i++) {
+		double share = shares[i].whole ? (double)shares[i].part / (double)shares[i].whole
+					       : 0;
+
 		if (strcmp(shares[i].name, name) != 0)
 			continue;
-		*ret = shares[i].whole ? (double)shares[i].part / (double)shares[i].whole : 0;
-		return true;
+		is_known = true;
+		*ret = share > *ret ? share : *ret;
 	}
-	return false;
+	return is_known;
 }

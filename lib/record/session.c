@@ -431,7 +431,10 @@ static void feed_lost(struct session *session, const struct record *record)
 		session->counts.lost_switches += record->lost.count;
 		return;
 	}
-	session->counts.lost += record->lost.count;
+	if (record->lost.are_allocations)
+		session->counts.lost_allocations += record->lost.count;
+	else
+		session->counts.lost += record->lost.count;
 	mark(session, record, PROFILE_MARKER_LOST, "", record->lost.count);
 }
 

@@ -15,6 +15,7 @@
 struct session_counts {
 	uint64_t samples;
 	uint64_t lost;		/* samples the kernel could not write */
+	uint64_t lost_allocations; /* sampled ones for which the library found no room */
 	uint64_t lost_switches; /* records of context switches that it could not write */
 	uint64_t throttled;	/* times the kernel paused sampling */
 	uint64_t strays;	/* user parts of call chains that no sample had waited for */

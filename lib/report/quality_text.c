@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/humanize.h"
+#include "profile/memory_events.h"
 #include "report/waiting.h"
 
 #include <string.h>
@@ -32,9 +33,27 @@ static char *unsampled(const struct event_quality *event)
 		       : xstrdup("");
 }
 
+char *quality_memory_text(const struct profile_quality *quality)
+{
+	const struct event_quality *event =
+		quality_of_event(quality, memory_event_name(MEMORY_ALLOC_SPACE));
+	CLEANUP(free_ptr) char *lost = NULL;
+	CLEANUP(free_ptr) char *truncated = NULL;
+	CLEANUP(free_ptr) char *unnamed = NULL;
+
+	if (!event)
+		return NULL;
+	lost = part("lost", event->lost, event->samples + event->lost);
+	truncated = part("truncated", event->truncated, event->samples);
+	unnamed = part("with unnamed frames", event->unnamed, event->samples);
+	return xasprintf("%s sampled allocations%s%s%s", humanize_count(event->samples).text, lost,
+			 truncated, unnamed);
+}
+
 char *quality_text(const struct profile_quality *quality)
 {
 	uint64_t samples = quality->samples;
+	CLEANUP(free_ptr) char *memory = samples ? NULL : quality_memory_text(quality);
 	CLEANUP(free_ptr) char *lost = part("lost", quality->lost, samples + quality->lost);
 	CLEANUP(free_ptr) char *truncated = part("truncated", quality->truncated, samples);
 	CLEANUP(free_ptr)
@@ -54,6 +73,8 @@ char *quality_text(const struct profile_quality *quality)
 	CLEANUP(free_ptr)
 	char *missing = quality->event_count == 1 ? unsampled(quality->events) : xstrdup("");
 
+	if (memory)
+		return STEAL(memory);
 	return xasprintf("%s samples%s%s%s%s%s%s%s%s%s", humanize_count(samples).text, lost,
 			 truncated, completed, spliced, unnamed, compat, shortened, throttled,
 			 missing);
@@ -73,21 +94,11 @@ char *quality_headline(const struct profile_info *info)
 	return info->quality.is_known ? quality_text(&info->quality) : xstrdup("");
 }
 
-/* NULL: unknown. */
-static const struct event_quality *find_event(const struct profile_quality *quality,
-					      const char *name)
-{
-	for (size_t i = 0; i < quality->event_count; i++)
-		if (!strcmp(quality->events[i].event, name))
-			return &quality->events[i];
-	return NULL;
-}
-
 char *quality_counted_text(const struct profile *profile, event_id event)
 {
 	const struct profile_event *counted = profile_get_event(profile, event);
 	const char *name = profile_string(profile, counted->name);
-	const struct event_quality *quality = find_event(&profile_get_info(profile)->quality, name);
+	const struct event_quality *quality = quality_of_event(&profile_get_info(profile)->quality, name);
 	bool is_time = counted->kind == VALUE_CPU_TIME;
 	struct humanized total;
 	const char *what;
@@ -120,7 +131,7 @@ char *quality_event_headline(const struct profile *profile, event_id event)
 	name = profile_string(profile, profile_get_event(profile, event)->name);
 	if (*info->headline)
 		return xasprintf("%s: %s", name, info->headline);
-	quality = find_event(&info->quality, name);
+	quality = quality_of_event(&info->quality, name);
 	if (!quality)
 		return xstrdup(name);
 	truncated = part("truncated", quality->truncated, quality->samples);

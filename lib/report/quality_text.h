@@ -6,8 +6,10 @@
 
 #include "profile/profile.h"
 
-/* To be freed. */
+/* Of a profile of memory alone as quality_memory_text(). To be freed. */
 char *quality_text(const struct profile_quality *quality);
+/* "20,424 sampled allocations, 0 lost, …"; NULL: memory was not recorded. To be freed. */
+char *quality_memory_text(const struct profile_quality *quality);
 /* What the kernel counted of an event, and how much of it was sampled: "1.25 s of CPU time, 99.8 %
  * of it sampled", "1.25 s of CPU time; its samples add up to 1.27 s"; NULL: unknown. To be freed.
  */
