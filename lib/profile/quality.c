@@ -46,8 +46,13 @@ static const struct field fields[] = {
 };
 
 static const struct field event_fields[] = {
-	EVENT_FIELD(samples, false), EVENT_FIELD(truncated, false), EVENT_FIELD(unnamed, false),
-	EVENT_FIELD(lost, true), EVENT_FIELD(sampled, true),  EVENT_FIELD(counted, true),    {0},
+	EVENT_FIELD(samples, false),
+	EVENT_FIELD(truncated, false),
+	EVENT_FIELD(unnamed, false),
+	EVENT_FIELD(lost, true),
+	EVENT_FIELD(sampled, true),
+	EVENT_FIELD(counted, true),
+	{0},
 };
 
 static const struct field waiting_fields[] = {

@@ -3,41 +3,49 @@
 #include "base/clock.h"
 
 enum {
-	INTERVAL_MS = 100,
+	COST_SHARE = 20, /* of the time may be taken: 5 % */
+	IN_VAIN_MS = 100,
 	PROCESSES_MAX = 64 << 10, /* records can claim any */
 };
 
 void fresh_maps_deinit(struct fresh_maps *fresh)
 {
-	idmap_deinit(&fresh->read_ms);
+	idmap_deinit(&fresh->due_ms);
 }
 
-static bool is_due(struct fresh_maps *fresh, pid_t pid)
+static uint32_t since_start_ms(const struct fresh_maps *fresh, uint64_t time_ns)
 {
-	uint64_t now_ns = clock_now_ns();
-	uint32_t now_ms, *read_ms;
+	return (uint32_t)((time_ns - fresh->start_ns) / NS_PER_MS);
+}
+
+static bool is_due(const struct fresh_maps *fresh, pid_t pid, uint64_t now_ns)
+{
+	uint32_t due_ms = idmap_get(&fresh->due_ms, (uint64_t)pid, 0);
+
+	return due_ms == IDMAP_NONE || since_start_ms(fresh, now_ns) >= due_ms;
+}
+
+static void set_due(struct fresh_maps *fresh, pid_t pid, uint64_t due_ns)
+{
+	if (fresh->due_ms.count > PROCESSES_MAX)
+		idmap_deinit(&fresh->due_ms);
+	*idmap_put(&fresh->due_ms, (uint64_t)pid, 0) = since_start_ms(fresh, due_ns) + 1;
+}
+
+bool fresh_maps_find(struct fresh_maps *fresh, pid_t pid, uint64_t time_ns, uint64_t pc)
+{
+	uint64_t begin_ns = clock_now_ns(), end_ns;
+	struct location location;
+	bool is_found;
 
 	if (!fresh->start_ns)
-		fresh->start_ns = now_ns;
-	if (fresh->read_ms.count > PROCESSES_MAX)
-		idmap_deinit(&fresh->read_ms);
-	now_ms = (uint32_t)((now_ns - fresh->start_ns) / NS_PER_MS);
-	read_ms = idmap_put(&fresh->read_ms, (uint64_t)pid, 0);
-	if (*read_ms != IDMAP_NONE && now_ms - *read_ms < INTERVAL_MS)
+		fresh->start_ns = begin_ns;
+	if (!is_due(fresh, pid, begin_ns))
 		return false;
-	*read_ms = now_ms;
-	return true;
-}
-
-void fresh_maps_feed(struct fresh_maps *fresh, struct address_spaces *spaces,
-		     const struct record *record)
-{
-	struct location location;
-
-	if ((record->type != RECORD_SAMPLE && record->type != RECORD_ALLOC) ||
-	    address_spaces_locate(spaces, record->pid, record->time_ns, record->sample.ip,
-				  &location) ||
-	    !is_due(fresh, record->pid))
-		return;
-	address_spaces_snapshot(spaces, record->pid, record->time_ns);
+	address_spaces_snapshot(fresh->spaces, pid, time_ns);
+	is_found = address_spaces_locate(fresh->spaces, pid, time_ns, pc, &location);
+	end_ns = clock_now_ns();
+	set_due(fresh, pid,
+		end_ns + (is_found ? COST_SHARE * (end_ns - begin_ns) : IN_VAIN_MS * NS_PER_MS));
+	return is_found;
 }

@@ -119,6 +119,9 @@ static void open_pipeline(struct recorder *recorder)
 			      .counts_polls = config->counts_polls,
 		      });
 	add_events(recorder);
+	recorder->fresh_maps.spaces = recorder->pipeline.spaces;
+	if (!intake_sampler(recorder->intake))
+		session_set_fresh_maps(recorder->pipeline.session, &recorder->fresh_maps);
 	if (config->alloc_period)
 		recorder->memory = memory_new(recorder->pipeline.session);
 }
@@ -204,8 +207,6 @@ void recorder_drain(struct recorder *recorder)
 		recorder->window.end_ns = clock_now_ns();
 	intake_batch(recorder->intake);
 	while (intake_next(recorder->intake, &record)) {
-		if (!intake_sampler(recorder->intake))
-			fresh_maps_feed(&recorder->fresh_maps, recorder->pipeline.spaces, &record);
 		raw_file_put(&recorder->raw, &record);
 		balance_feed(recorder->balance, recorder->pipeline.names, &record);
 		waiting_feed(recorder->waiting, &record);

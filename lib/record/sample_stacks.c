@@ -33,7 +33,8 @@ struct sample_stacks {
 	uint32_t ceiling;
 	struct idmap stacks_by_pid; /* (pid, 0) → the stacks that its samples have added */
 
-	struct own_frames own; /* that are left out */
+	struct fresh_maps *fresh; /* NULL: records tell of all mappings */
+	struct own_frames own;	  /* that are left out */
 
 	struct frame *frames; /* of one walk, leaf first */
 	unsigned depth;	      /* room for so many */
@@ -73,6 +74,11 @@ void sample_stacks_set_depth(struct sample_stacks *stacks, unsigned frames)
 void sample_stacks_set_ceiling(struct sample_stacks *stacks, uint32_t count)
 {
 	stacks->ceiling = count;
+}
+
+void sample_stacks_set_fresh_maps(struct sample_stacks *stacks, struct fresh_maps *fresh)
+{
+	stacks->fresh = fresh;
 }
 
 void sample_stacks_forget_processes(struct sample_stacks *stacks)
@@ -140,6 +146,21 @@ static struct unwinder *unwinder_of(struct sample_stacks *stacks, const struct a
 	return stacks->compat;
 }
 
+static enum unwind_stop walk(const struct sample_stacks *stacks, struct unwinder *unwinder,
+			     const struct record *record, const struct regs *regs,
+			     const struct stack_copies *copies, struct call_chain *chain)
+{
+	const struct call_chain empty = *chain;
+	enum unwind_stop stop = unwinder_walk(unwinder, record->pid, record->time_ns, regs, copies,
+					      chain);
+
+	if (!stacks->fresh || !chain->unmapped_pc ||
+	    !fresh_maps_find(stacks->fresh, record->pid, record->time_ns, chain->unmapped_pc))
+		return stop;
+	*chain = empty;
+	return unwinder_walk(unwinder, record->pid, record->time_ns, regs, copies, chain);
+}
+
 /* True if the walk reaches the root. */
 static bool unwind(struct sample_stacks *stacks, const struct record *record,
 		   const struct regs *regs, struct call_chain *chain)
@@ -150,8 +171,7 @@ static bool unwind(struct sample_stacks *stacks, const struct record *record,
 	const struct stack_copies copies = {.own = sample->stack,
 					    .interrupted = sample->interrupted_stack,
 					    .interrupted_start = sample->interrupted_start};
-	bool complete = unwinder_walk(unwinder, record->pid, record->time_ns, regs, &copies,
-				      chain) == UNWIND_ROOT;
+	bool complete = walk(stacks, unwinder, record, regs, &copies, chain) == UNWIND_ROOT;
 	bool deep = chain->needed_bytes > sample->dumped_bytes;
 	bool exceeds = deep || chain->saved_sp_at; /* the kernel's copy */
 	uint64_t sp = regs->values[arch->sp];

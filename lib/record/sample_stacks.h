@@ -17,6 +17,7 @@
 #include "perf/record.h"
 #include "proc/address_spaces.h"
 #include "profile/profile.h"
+#include "record/fresh_maps.h"
 #include "unwind/unwind.h"
 
 /* Of the stacks since the counts were set to 0. */
@@ -41,6 +42,12 @@ void sample_stacks_free(struct sample_stacks *stacks);
 /* Leaves out the middle of stacks with more frames (default UNWIND_DEPTH_MAX). At least 1. */
 void sample_stacks_set_depth(struct sample_stacks *stacks, unsigned frames);
 void sample_stacks_set_ceiling(struct sample_stacks *stacks, uint32_t count);
+
+/*
+ * Mappings become known late: where a pc of a stack is in none, they are looked up by fresh_maps,
+ * and the stack is unwound again if that has found the pc. Borrowed.
+ */
+void sample_stacks_set_fresh_maps(struct sample_stacks *stacks, struct fresh_maps *fresh);
 
 /* Whether the user part of a sample's call chain comes in another record. */
 bool sample_lacks_user_part(const struct record_sample *sample);

@@ -165,6 +165,11 @@ void session_set_depth(struct session *session, unsigned frames)
 	sample_stacks_set_depth(session->stacks, frames);
 }
 
+void session_set_fresh_maps(struct session *session, struct fresh_maps *fresh)
+{
+	sample_stacks_set_fresh_maps(session->stacks, fresh);
+}
+
 void session_set_ceiling(struct session *session, uint32_t stacks)
 {
 	sample_stacks_set_ceiling(session->stacks, stacks);

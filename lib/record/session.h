@@ -14,11 +14,11 @@
 
 struct session_counts {
 	uint64_t samples;
-	uint64_t lost;		/* samples the kernel could not write */
+	uint64_t lost;		   /* samples the kernel could not write */
 	uint64_t lost_allocations; /* sampled ones for which the library found no room */
-	uint64_t lost_switches; /* records of context switches that it could not write */
-	uint64_t throttled;	/* times the kernel paused sampling */
-	uint64_t strays;	/* user parts of call chains that no sample had waited for */
+	uint64_t lost_switches;	   /* records of context switches that it could not write */
+	uint64_t throttled;	   /* times the kernel paused sampling */
+	uint64_t strays;	   /* user parts of call chains that no sample had waited for */
 	struct stack_counts stacks;
 };
 
@@ -44,6 +44,7 @@ unsigned session_event_count(const struct session *session);
 /* See sample_stacks.h. */
 void session_set_depth(struct session *session, unsigned frames);
 void session_set_ceiling(struct session *session, uint32_t stacks);
+void session_set_fresh_maps(struct session *session, struct fresh_maps *fresh);
 
 /* The process that executes a program of which the kernel knows the name comm is called `name`. */
 void session_name_process(struct session *session, pid_t pid, const char *comm, const char *name);

@@ -35,8 +35,8 @@ static char *unsampled(const struct event_quality *event)
 
 char *quality_memory_text(const struct profile_quality *quality)
 {
-	const struct event_quality *event =
-		quality_of_event(quality, memory_event_name(MEMORY_ALLOC_SPACE));
+	const struct event_quality *event = quality_of_event(quality,
+							     memory_event_name(MEMORY_ALLOC_SPACE));
 	CLEANUP(free_ptr) char *lost = NULL;
 	CLEANUP(free_ptr) char *truncated = NULL;
 	CLEANUP(free_ptr) char *unnamed = NULL;
@@ -98,7 +98,8 @@ char *quality_counted_text(const struct profile *profile, event_id event)
 {
 	const struct profile_event *counted = profile_get_event(profile, event);
 	const char *name = profile_string(profile, counted->name);
-	const struct event_quality *quality = quality_of_event(&profile_get_info(profile)->quality, name);
+	const struct event_quality *quality = quality_of_event(&profile_get_info(profile)->quality,
+							       name);
 	bool is_time = counted->kind == VALUE_CPU_TIME;
 	struct humanized total;
 	const char *what;

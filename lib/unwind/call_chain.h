@@ -46,6 +46,8 @@ struct call_chain {
 	 * none, unknown. needed_bytes is 0 then.
 	 */
 	uint64_t saved_sp_at, interrupted_end;
+	/* A pc or the address of a call that was met and is in no mapping; 0: there was none. */
+	uint64_t unmapped_pc;
 };
 
 #endif

@@ -436,7 +436,8 @@ static enum unwind_stop walk_up(struct unwinder *unwinder, struct walk *walk,
 	bool more;
 
 	walk_fetch_ahead(walk);
-	walk_locate(walk, walk->regs.pc, &walk->at);
+	if (!walk_locate(walk, walk->regs.pc, &walk->at))
+		walk->unmapped_pc = walk->regs.pc;
 	look_before_syscall(unwinder, walk);
 	do {
 		struct frame *frame = place_of(chain, total++);
@@ -477,6 +478,7 @@ static void note_needed(const struct walk *walk, enum unwind_stop stop, struct c
 	if (stop == UNWIND_ROOT)
 		needed_bytes = walk_has(walk, sp, 0) ? sp - walk->stack_start : 0;
 	chain->saved_sp_at = walk->saved_sp_at;
+	chain->unmapped_pc = walk->unmapped_pc;
 	chain->needed_bytes = walk->changed_stack ? 0 : needed_bytes;
 	chain->interrupted_end = walk->changed_stack && needed_bytes
 					 ? walk->stack_start + needed_bytes

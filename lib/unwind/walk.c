@@ -137,8 +137,10 @@ bool walk_enter(struct walk *walk, uint64_t sp, uint64_t pc, bool is_return_addr
 		walk_change_stack(walk, interrupted_sp_at(walk), sp);
 	else if (sp < *old_sp || (sp == *old_sp && !may_stay(walk, is_return_address)))
 		return walk_stop(walk, UNWIND_LOST);
-	if (!walk_locate(walk, pc - is_return_address, &walk->at))
+	if (!walk_locate(walk, pc - is_return_address, &walk->at)) {
+		walk->unmapped_pc = pc - is_return_address;
 		return walk_stop(walk, UNWIND_LOST);
+	}
 	*old_sp = sp;
 	walk_fetch_ahead(walk);
 	walk->regs.pc = pc;

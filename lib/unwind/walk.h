@@ -30,6 +30,7 @@ struct walk {
 	const struct stack_copies *copies;
 	uint64_t fetched_bytes;	       /* see walk_fetch_ahead() */
 	uint64_t needed_bytes;	       /* see call_chain; 0: no more than the copy so far */
+	uint64_t unmapped_pc;	       /* see call_chain */
 	uint64_t pc_mask;	       /* of the address space, as far as it has shown */
 	bool may_search, has_searched; /* for the caller of a frame without CFI */
 	struct regs regs;
