@@ -15,9 +15,8 @@ static uint64_t register_at(const struct record_regs *regs, unsigned bit)
 static bool take_stack(struct bytes *from, unsigned pc_bit, struct record_sample *ret)
 {
 	uint64_t mask = bytes_u64(from);
-	uint32_t stack_bytes = bytes_u32(from);
+	uint64_t stack_bytes = bytes_u64(from);
 
-	bytes_u32(from); /* is_whole: the walk finds out */
 	ret->regs = (struct record_regs){.abi = ABI_64, .mask = mask};
 	ret->regs.values = bytes_sub(from, 8 * (uint64_t)__builtin_popcountll(mask));
 	ret->stack = bytes_sub(from, stack_bytes);

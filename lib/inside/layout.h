@@ -11,20 +11,24 @@
  * library opens /proc/PID/fd/FD. A library that finds neither, or another magic or version, does
  * nothing.
  *
- * A lane is a ring of bytes with one writer at a time. A thread takes a lane by setting its owner
- * from 0 to its tid; it never waits: if all are taken, which needs as many threads in the middle of
- * a record, the record is lost and counted (`crowded`). head and tail count bytes since the
+ * A lane is a ring of bytes with one writer at a time. A thread takes a lane for a record by setting
+ * its owner from 0 to its tid. It never waits: where a lane is taken or full, it tries the next one.
+ * If no lane has room, the record is lost, and counted. head and tail count bytes since the
  * beginning and only grow; a record is written entirely before head moves over it (release). A
  * record is a multiple of 8 bytes and does not cross the end of its lane: INSIDE_PAD fills the
- * rest. There are always INSIDE_FREE_RESERVE bytes left for INSIDE_FREE: other records count as
- * lost before.
+ * rest. There are always INSIDE_FREE_RESERVE bytes left for INSIDE_FREE: other records find no room
+ * before.
  *
  * prof believes nothing that it reads here: the other side may write anything at any time.
  *
  * Order: a record's time is read before it is written, and INSIDE_ALLOC is written before malloc()
  * returns, INSIDE_FREE before the block is given back. So a reader that first notes the time, then
- * all heads, and takes the records up to that time, never sees a block's end without its beginning,
- * nor an address twice.
+ * all heads, and takes the records up to that time, merged by time, never sees a block's end
+ * without its beginning, nor an address twice:
+ * - If one record is written before the time of another is read, all that is in its lane before it
+ *   has an earlier time than the other.
+ * - Such records have different times: between both readings of the clock a record is written,
+ *   which takes longer than a tick of the clock.
  */
 #ifndef PROF_INSIDE_LAYOUT_H
 #define PROF_INSIDE_LAYOUT_H
@@ -37,7 +41,7 @@
 #define INSIDE_MAGIC UINT64_C(0x3165646973666f70)
 
 enum {
-	INSIDE_VERSION = 1,
+	INSIDE_VERSION = 2,
 	INSIDE_PAGE_BYTES = 4096, /* of the layout; the machine's pages may be larger */
 	INSIDE_LANES = 16,
 	INSIDE_LANE_BYTES = 1 << 20,
@@ -45,6 +49,8 @@ enum {
 	INSIDE_STACK_MAX = 32 << 10,
 	INSIDE_MAPS_MAX = 32 << 10, /* of text in one INSIDE_MAPS */
 };
+
+#define INSIDE_SCALE (UINT64_C(1) << 44)
 
 #define INSIDE_FILE_BYTES                                                                          \
 	((uint64_t)(1 + INSIDE_LANES) * INSIDE_PAGE_BYTES +                                        \
@@ -59,6 +65,9 @@ struct inside_control {
 	uint32_t pid_namespace;
 	/* Mean number of bytes between two sampled allocations; 0: allocations are not recorded. */
 	uint64_t alloc_period;
+	/* INSIDE_SCALE / alloc_period, or 0: what a byte counts on the way to the next sample. It
+	 * is all that the library looks at for an allocation. */
+	uint64_t alloc_scale;
 	uint32_t alloc_maps; /* mmap and munmap of anonymous memory count as allocations, too */
 	/* The rate of each thread's CPU timer; 0: none. Read when a thread begins. */
 	uint32_t cpu_hz;
@@ -67,19 +76,19 @@ struct inside_control {
 
 	/* Counters, written by the library. */
 	uint32_t foreign;   /* processes of another pid namespace */
-	uint64_t crowded;   /* records for which no lane was free */
 	uint64_t untracked; /* sampled blocks whose free() will not be seen: INSIDE_ALLOC says so */
+	/* Records for which there was no lane with room. */
+	uint64_t lost;		 /* INSIDE_ALLOC and INSIDE_CPU … */
+	uint64_t lost_frees;	 /* … and INSIDE_FREE … */
+	uint64_t lost_mappings;	 /* … and INSIDE_START and INSIDE_MAPS */
 	uint32_t timers_refused; /* threads that got no CPU timer */
 };
 
 struct inside_lane {
 	uint32_t owner; /* tid of the thread that writes; 0: none */
 	uint32_t zero;
-	uint64_t head;		/* bytes written, by the library */
-	uint64_t lost;		/* records that found no room: INSIDE_ALLOC and INSIDE_CPU … */
-	uint64_t lost_frees;	/* … and INSIDE_FREE */
-	uint64_t lost_mappings; /* … and INSIDE_START and INSIDE_MAPS */
-	uint64_t pad[3];
+	uint64_t head; /* bytes written, by the library */
+	uint64_t pad[6];
 	uint64_t tail; /* bytes read, by prof */
 };
 
@@ -126,8 +135,7 @@ struct inside_maps {
  */
 struct inside_stack {
 	uint64_t regs_mask;
-	uint32_t stack_bytes;
-	uint32_t is_whole; /* the copy reaches the end of the thread's stack */
+	uint64_t stack_bytes;
 };
 
 struct inside_cpu {

@@ -13,8 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The lanes are read when they are this full, as far as the last batch tells. */
-enum { FILL_BYTES = INSIDE_LANE_BYTES / 4 };
+/* The lanes are read when this much is in all of them, as far as the last batch tells: a thread
+ * whose lane is full goes on in the others. */
+enum { FILL_BYTES = INSIDE_LANES * INSIDE_LANE_BYTES / 4 };
 #define LEAST_INTERVAL_NS NS_PER_MS
 #define MOST_INTERVAL_NS (40 * NS_PER_MS)
 /* Of a recording that has just begun. */
@@ -46,9 +47,9 @@ struct inside_source {
 	struct maps maps;	  /* that are still to be given out */
 	char name[COMM_BYTES], thread_name[COMM_BYTES];
 
-	uint64_t lane_lost[INSIDE_LANES], crowded; /* as they were last read */
-	uint64_t unreported;			   /* lost samples for the next RECORD_LOST */
-	uint64_t frees_before, mappings_before;	   /* lost by earlier recordings */
+	uint64_t lost;				/* as it was last read */
+	uint64_t unreported;			/* lost samples for the next RECORD_LOST */
+	uint64_t frees_before, mappings_before; /* lost by earlier recordings */
 	struct inside_counts counts;
 };
 
@@ -62,36 +63,20 @@ static void store_32(uint32_t *shared, uint32_t value)
 	__atomic_store_n(shared, value, __ATOMIC_RELAXED);
 }
 
-static uint64_t sum_of(const struct inside_source *source, size_t offset)
-{
-	uint64_t sum = 0;
-
-	for (unsigned i = 0; i < INSIDE_LANES; i++) {
-		const unsigned char *shared = (const unsigned char *)source->lanes[i].shared;
-
-		sum += load((const uint64_t *)(const void *)(shared + offset));
-	}
-	return sum;
-}
-
-/* What was lost before is not of this recording. */
 static void note_lost(struct inside_source *source)
 {
-	uint64_t crowded = load(&source->control->crowded);
+	uint64_t lost = load(&source->control->lost);
 
-	source->unreported += crowded - source->crowded;
-	source->crowded = crowded;
-	for (unsigned i = 0; i < INSIDE_LANES; i++) {
-		uint64_t lost = load(&source->lanes[i].shared->lost);
-
-		source->unreported += lost - source->lane_lost[i];
-		source->lane_lost[i] = lost;
-	}
+	source->unreported += lost - source->lost;
+	source->lost = lost;
 }
 
 static void set_alloc_period(struct inside_source *source, uint64_t period)
 {
-	__atomic_store_n(&source->control->alloc_period, period, __ATOMIC_RELEASE);
+	uint64_t scale = period && period < INSIDE_SCALE ? INSIDE_SCALE / period : !!period;
+
+	__atomic_store_n(&source->control->alloc_period, period, __ATOMIC_RELAXED);
+	__atomic_store_n(&source->control->alloc_scale, scale, __ATOMIC_RELEASE);
 }
 
 /* A thread takes its timer when it begins, so the rate is set from the beginning on. */
@@ -120,10 +105,10 @@ struct inside_source *inside_source_new(const struct inside_options *options)
 	for (size_t i = 0; i < options->pid_count; i++)
 		*idmap_put(&source->pids, (uint64_t)options->pids[i], 0) = 1;
 	source->pid_count = (uint32_t)options->pid_count;
-	note_lost(source);
-	source->unreported = 0;
-	source->frees_before = sum_of(source, offsetof(struct inside_lane, lost_frees));
-	source->mappings_before = sum_of(source, offsetof(struct inside_lane, lost_mappings));
+	/* What was lost before is not of this recording. */
+	source->lost = load(&source->control->lost);
+	source->frees_before = load(&source->control->lost_frees);
+	source->mappings_before = load(&source->control->lost_mappings);
 	prepare_library(source);
 	return source;
 }
@@ -183,10 +168,9 @@ static void look(struct inside_source *source)
 	lane_owners_look(&source->owners, source->lanes, &source->population, now_ns);
 }
 
-/* By the lane that was filled fastest. */
-static void set_interval(struct inside_source *source, uint64_t most_bytes, uint64_t elapsed_ns)
+static void set_interval(struct inside_source *source, uint64_t bytes, uint64_t elapsed_ns)
 {
-	uint64_t interval_ns = most_bytes ? elapsed_ns * FILL_BYTES / most_bytes : MOST_INTERVAL_NS;
+	uint64_t interval_ns = bytes ? elapsed_ns * FILL_BYTES / bytes : MOST_INTERVAL_NS;
 
 	/* It may become faster from one moment to the next, and does not slow down at once. */
 	if (interval_ns > 2 * source->interval_ns)
@@ -199,17 +183,14 @@ static void set_interval(struct inside_source *source, uint64_t most_bytes, uint
 static void batch(void *user)
 {
 	struct inside_source *source = user;
-	uint64_t before_ns = source->limit_ns ? source->limit_ns : source->start_ns, most = 0;
+	uint64_t before_ns = source->limit_ns ? source->limit_ns : source->start_ns, written = 0;
 
 	source->has_looked = false;
 	look(source);
 	source->limit_ns = clock_now_ns();
-	for (unsigned i = 0; i < INSIDE_LANES; i++) {
-		uint64_t written = lane_note_head(&source->lanes[i]);
-
-		most = written > most ? written : most;
-	}
-	set_interval(source, most, source->limit_ns - before_ns);
+	for (unsigned i = 0; i < INSIDE_LANES; i++)
+		written += lane_note_head(&source->lanes[i]);
+	set_interval(source, written, source->limit_ns - before_ns);
 	if (source->until_ns && source->limit_ns > source->until_ns)
 		source->limit_ns = source->until_ns;
 	note_lost(source);
@@ -505,10 +486,8 @@ struct inside_counts inside_source_counts(const struct inside_source *source)
 
 	for (unsigned i = 0; i < INSIDE_LANES; i++)
 		counts.damaged += source->lanes[i].damaged;
-	counts.lost_frees = sum_of(source, offsetof(struct inside_lane, lost_frees)) -
-			    source->frees_before;
-	counts.lost_mappings = sum_of(source, offsetof(struct inside_lane, lost_mappings)) -
-			       source->mappings_before;
+	counts.lost_frees = load(&control->lost_frees) - source->frees_before;
+	counts.lost_mappings = load(&control->lost_mappings) - source->mappings_before;
 	counts.untracked = load(&control->untracked);
 	counts.foreign = __atomic_load_n(&control->foreign, __ATOMIC_RELAXED);
 	counts.timers_refused = __atomic_load_n(&control->timers_refused, __ATOMIC_RELAXED);

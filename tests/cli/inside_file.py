@@ -9,6 +9,7 @@ from mmap import mmap
 PAGE = 4096
 LANES = 16
 LANE_BYTES = 1 << 20
+SCALE = 1 << 44
 FREE_RESERVE = LANE_BYTES // 8
 BYTES = (1 + LANES) * PAGE + LANES * LANE_BYTES
 PAD, START, MAPS, CPU, ALLOC, FREE = range(6)
@@ -27,7 +28,9 @@ class InsideFile:
         os.set_inheritable(self.fd, True)
         self.memory = mmap(self.fd, BYTES)
         namespace = os.stat("/proc/self/ns/pid").st_ino & 0xFFFFFFFF
-        struct.pack_into("<QIIQIII", self.memory, 0, 0x3165646973666F70, 1, namespace, alloc_period, alloc_maps, cpu_hz, 1)
+        scale = SCALE // alloc_period if alloc_period else 0
+        struct.pack_into("<QIIQQIII", self.memory, 0, 0x3165646973666F70, 2, namespace, alloc_period, scale, alloc_maps, cpu_hz,
+                         1)
         self.read = []
         self.ends = threading.Event()
         self.drain = threading.Thread(target=self.read_always) if drain else None
@@ -54,14 +57,16 @@ class InsideFile:
         os.close(self.fd)
 
     def counters(self):
-        """foreign, crowded, untracked, timers_refused; then those of all lanes: lost, lost_frees, lost_mappings."""
-        own = struct.unpack_from("<IQQI", self.memory, 36)
-        lanes = [struct.unpack_from("<QQQ", self.memory, PAGE * (1 + lane) + 16) for lane in range(LANES)]
-        names = ("foreign", "crowded", "untracked", "timers_refused", "lost", "lost_frees", "lost_mappings")
-        return dict(zip(names, (*own, *(sum(lane[i] for lane in lanes) for i in range(3)))))
+        names = ("foreign", "untracked", "lost", "lost_frees", "lost_mappings", "timers_refused")
+        return dict(zip(names, struct.unpack_from("<IQQQQI", self.memory, 44)))
 
     def owners(self):
         return [struct.unpack_from("<I", self.memory, PAGE * (1 + lane))[0] for lane in range(LANES)]
+
+    def filled(self):
+        """Bytes that are in each lane."""
+        heads = (struct.unpack_from("<Q48xQ", self.memory, PAGE * (1 + lane) + 8) for lane in range(LANES))
+        return [head - tail for head, tail in heads]
 
     def read_always(self):
         while not self.ends.wait(0.005):
@@ -105,13 +110,13 @@ class InsideFile:
         return length, Record(kind, flags, time, pid, tid, fields, stack)
 
     def stack(self, at, end):
-        """Registers by number, the words of the stack, and whether it is whole."""
-        mask, size, is_whole = struct.unpack_from("<QII", self.memory, at)
+        """Registers by number, and the words of the stack."""
+        mask, size = struct.unpack_from("<QQ", self.memory, at)
         numbers = [number for number in range(64) if mask >> number & 1]
         values = struct.unpack_from(f"<{len(numbers)}Q", self.memory, at + 16)
         at += 16 + 8 * len(numbers)
         assert at + (size + 7) // 8 * 8 == end
-        return dict(zip(numbers, values)), struct.unpack_from(f"<{size // 8}Q", self.memory, at), bool(is_whole)
+        return dict(zip(numbers, values)), struct.unpack_from(f"<{size // 8}Q", self.memory, at)
 
     def records(self):
         """All that is there, and was there, in the order of time."""

@@ -272,13 +272,11 @@ static void lost_records_are_told_once(void **state)
 
 	(void)state;
 	assert_null(inside_file_make(&f.file));
-	lane_of(&f.file, 2)->lost = 1000; /* in an earlier recording */
+	f.file.control->lost = 1000; /* in an earlier recording */
 	f.source = inside_source_new(&(struct inside_options){.file = &f.file, .alloc_period = 1});
 	f.records = inside_record_source(f.source);
-	lane_of(&f.file, 2)->lost += 5;
-	lane_of(&f.file, 7)->lost += 2;
-	lane_of(&f.file, 7)->lost_frees += 3;
-	f.file.control->crowded += 10;
+	f.file.control->lost += 17;
+	f.file.control->lost_frees += 3;
 	record_source_batch(&f.records);
 	assert_next(&f, RECORD_LOST, &record);
 	assert_int_equal(record.lost.count, 17);
@@ -299,11 +297,13 @@ static void the_library_records_what_is_asked_for(void **state)
 	open_with(&f, usual);
 	assert_int_equal(f.file.control->cpu_hz, 100);
 	assert_int_equal(f.file.control->alloc_period, 1000);
+	assert_int_equal(f.file.control->alloc_scale, INSIDE_SCALE / 1000);
 	assert_int_equal(f.file.control->records_mappings, 1);
 	inside_source_pause(f.source);
 	/* Threads that begin in a pause need their timers; what those write is dropped. */
 	assert_int_equal(f.file.control->cpu_hz, 100);
 	assert_int_equal(f.file.control->alloc_period, 0);
+	assert_int_equal(f.file.control->alloc_scale, 0);
 	lane_write_cpu(&f.file, 0, getpid(), getpid(), 1);
 	lane_write_free(&f.file, 0, getpid(), getpid(), 1);
 	record_source_batch(&f.records);

@@ -25,59 +25,73 @@
 #include <stdint.h>
 
 #define EXPORT __attribute__((visibility("default")))
-#define INITIAL_EXEC __attribute__((tls_model("initial-exec")))
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
+/* So that no access goes through the global offset table. */
+#pragma GCC visibility push(hidden)
+
 /* Initial-exec: reading it needs no call. 56 of the bytes that the loader has to spare for that. */
 struct thread_state {
-	int64_t left;	       /* bytes until the next sample */
+	uint64_t left;	       /* until the next sample, in units of INSIDE_SCALE */
 	uint64_t random;       /* 0: the thread has not allocated yet */
 	uintptr_t low, end;    /* of its stack; 0: unknown */
-	uintptr_t busy;	       /* the stack pointer of the sample that is being recorded; 0: none */
+	uintptr_t lane_sp;     /* where its stack was when it took the lane */
 	int32_t timer;	       /* its CPU timer's number; negative: none */
 	uint32_t tid;	       /* 0: not asked for yet */
 	uint32_t lane;	       /* 1 + the number of the lane that it has taken; 0: none */
 	uint32_t is_resolving; /* it asks for the real functions */
 };
 
-extern _Thread_local struct thread_state thread_state INITIAL_EXEC;
+extern _Thread_local struct thread_state thread_state __attribute__((tls_model("initial-exec")));
 
-/* The shared memory, or a page of zeros. */
-extern struct inside_control *control;
-extern unsigned char *shared; /* all of it; NULL: none */
-extern bool has_sampled;      /* a block at least */
+extern struct inside_control *control; /* the shared one, or zeros: nobody records */
+extern unsigned char *shared;	       /* all of the file; NULL: none */
 
 /* ---- sample.c ---- */
 
+/*
+ * How many sampled blocks each window of addresses holds: most blocks are looked up here alone.
+ * Neighbours in memory are neighbours here, 1 KiB of blocks in one line of the cache. Addresses
+ * that are far apart are mixed, so that large blocks, which begin at pages, spread.
+ */
+enum { WINDOWS = 1 << 15 };
+extern uint8_t sampled_blocks[WINDOWS];
+extern bool has_sampled; /* a block at least */
+
+static inline size_t sample_window(const void *block)
+{
+	return ((uintptr_t)block >> 4 ^ (uintptr_t)block >> 16) % WINDOWS;
+}
+
+/* Whether the block has been sampled, or one in the same window. It then ends by sample_end(). */
+static inline bool sample_may_have(const void *block)
+{
+	return unlikely(__atomic_load_n(&has_sampled, __ATOMIC_RELAXED)) &&
+	       unlikely(__atomic_load_n(&sampled_blocks[sample_window(block)], __ATOMIC_RELAXED));
+}
+
+/* Whether an allocation is to be sampled. Sizes that make no sense are, too: they fail. */
+static inline bool sample_is_due(size_t bytes)
+{
+	int64_t scale = (int64_t)__atomic_load_n(&control->alloc_scale, __ATOMIC_RELAXED), cost;
+
+	return unlikely(scale) && unlikely(__builtin_mul_overflow((int64_t)bytes, scale, &cost) ||
+					   __builtin_sub_overflow(thread_state.left, (uint64_t)cost,
+								  &thread_state.left));
+}
+
 /* NULL: the process is not recorded (any more). */
 void sample_use(unsigned char *file);
-/* The slow half of sample_allocation(). */
-void sample_drawn(void *block, size_t bytes, unsigned flags);
-/* The slow half of sample_free(). size_bytes: of a part of a mapping; else 0. */
-void sample_end(void *block, size_t size_bytes);
+/* Samples what was due; NULL: it failed. Returns the block. flags: of struct inside_alloc. */
+void *sample_begin(void *block, size_t bytes, unsigned flags);
+/* The block is about to be given back. mapping_bytes: of a part of a mapping; else 0. */
+void sample_end(void *block, size_t mapping_bytes);
 /* CPU time; context: the ucontext_t of a signal handler. */
 void sample_cpu(uint64_t period_ns, const void *context);
 /* Writes a record that consists of a struct and a text. */
 void sample_write(struct inside_header *header, size_t struct_bytes, unsigned type, unsigned flags,
 		  const char *text, size_t text_bytes);
-
-/* A block was allocated. */
-static inline void sample_allocation(void *block, size_t bytes)
-{
-	if (likely(!__atomic_load_n(&control->alloc_period, __ATOMIC_RELAXED)))
-		return;
-	thread_state.left -= (int64_t)bytes;
-	if (unlikely(thread_state.left < 0))
-		sample_drawn(block, bytes, 0);
-}
-
-/* A block is about to be given back. */
-static inline void sample_free(void *block)
-{
-	if (unlikely(__atomic_load_n(&has_sampled, __ATOMIC_RELAXED)))
-		sample_end(block, 0);
-}
 
 /* ---- process.c ---- */
 
@@ -93,5 +107,7 @@ struct start {
 	void *argument;
 };
 void *process_run_thread(void *started);
+
+#pragma GCC visibility pop
 
 #endif

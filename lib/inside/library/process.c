@@ -4,11 +4,9 @@
  */
 #include "inside.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,21 +21,21 @@
 int timer_signal;
 struct sigaction program_action;
 
-/* In a page that a child of the kernel's fork finds empty (MADV_WIPEONFORK). */
-static uint32_t *own_process;
+/* In a page that a child of the kernel's fork finds empty (MADV_WIPEONFORK); 64 KiB is the largest
+ * page of a machine. */
+static uint32_t own_process[(64 << 10) / sizeof(uint32_t)] __attribute__((aligned(64 << 10)));
 
 static pthread_key_t thread_key; /* its destructor deletes a thread's timer */
 
 /* ---- CPU timers ---- */
 
-static void delete_timer(void *unused)
+static void delete_timer(void *thread)
 {
-	struct thread_state *thread = &thread_state;
+	int32_t *timer = &((struct thread_state *)thread)->timer;
 
-	(void)unused;
-	if (thread->timer >= 0)
-		syscall(SYS_timer_delete, thread->timer);
-	thread->timer = -1;
+	if (*timer >= 0)
+		syscall(SYS_timer_delete, *timer);
+	*timer = -1;
 }
 
 /* A signal that no timer of ours has sent. By default it would end the process; here it does not,
@@ -52,10 +50,15 @@ static void pass_on(int number, siginfo_t *info, void *context)
 		action.sa_handler(number);
 }
 
+static uint32_t cpu_hz(void)
+{
+	return __atomic_load_n(&control->cpu_hz, __ATOMIC_RELAXED);
+}
+
 static void on_timer(int number, siginfo_t *info, void *context)
 {
 	int saved_errno = errno;
-	uint32_t hz = __atomic_load_n(&control->cpu_hz, __ATOMIC_RELAXED);
+	uint32_t hz = cpu_hz();
 
 	if (info->si_code != SI_TIMER || info->si_value.sival_ptr != &timer_signal)
 		pass_on(number, info, context);
@@ -66,7 +69,7 @@ static void on_timer(int number, siginfo_t *info, void *context)
 
 static void start_timer(void)
 {
-	uint32_t hz = __atomic_load_n(&control->cpu_hz, __ATOMIC_RELAXED);
+	uint32_t hz = cpu_hz();
 	struct thread_state *thread = &thread_state;
 	struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID,
 				 .sigev_signo = timer_signal,
@@ -93,19 +96,18 @@ static void take_signal(void)
 				   .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
 	struct sigaction former;
 	sigset_t set;
+	int number = SIGRTMAX - 1;
 
-	for (int number = SIGRTMAX - 1; number > SIGRTMIN; number--) {
-		if (sigaction(number, NULL, &former) || former.sa_handler != SIG_DFL)
-			continue;
-		sigfillset(&action.sa_mask);
-		if (sigaction(number, &action, NULL))
-			continue;
-		sigemptyset(&set);
-		sigaddset(&set, number);
-		pthread_sigmask(SIG_UNBLOCK, &set, NULL);
-		timer_signal = number;
+	while (number > SIGRTMIN &&
+	       (sigaction(number, NULL, &former) || former.sa_handler != SIG_DFL))
+		number--;
+	sigfillset(&action.sa_mask);
+	sigemptyset(&set);
+	sigaddset(&set, number);
+	if (number == SIGRTMIN || sigaction(number, &action, NULL))
 		return;
-	}
+	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+	timer_signal = number;
 }
 
 /* ---- Threads ---- */
@@ -152,54 +154,37 @@ static void write_start(unsigned flags)
 {
 	struct inside_start record = {.parent_pid = (uint32_t)getppid()};
 
-	if (!__atomic_load_n(&control->records_mappings, __ATOMIC_RELAXED))
-		return;
 	prctl(PR_GET_NAME, record.comm);
-	sample_write(&record.header, sizeof(record), INSIDE_START, flags, NULL, 0);
+	if (__atomic_load_n(&control->records_mappings, __ATOMIC_RELAXED))
+		sample_write(&record.header, sizeof(record), INSIDE_START, flags, NULL, 0);
 }
 
-static void write_text(const char *text, size_t len)
-{
-	struct inside_maps record = {.text_bytes = (uint32_t)len};
-
-	if (len)
-		sample_write(&record.header, sizeof(record), INSIDE_MAPS, 0, text, len);
-}
-
-static bool is_executable(const char *line)
-{
-	const char *permissions = strchr(line, ' ');
-
-	return permissions && strlen(permissions) > 3 && permissions[3] == 'x';
-}
-
+/* The executable ones, line by line. */
 static void write_mappings(void)
 {
-	static char text[INSIDE_MAPS_MAX];
-	FILE *maps;
+	FILE *maps = __atomic_load_n(&control->records_mappings, __ATOMIC_RELAXED)
+			     ? fopen("/proc/self/maps", "re")
+			     : NULL;
 	char line[4200];
-	size_t used = 0;
 
-	if (!__atomic_load_n(&control->records_mappings, __ATOMIC_RELAXED))
-		return;
-	maps = fopen("/proc/self/maps", "re");
 	while (maps && fgets(line, sizeof(line), maps)) {
-		size_t len = strlen(line);
+		const char *permissions = strchr(line, ' ');
+		struct inside_maps record = {.text_bytes = (uint32_t)strlen(line)};
 
-		if (!is_executable(line))
-			continue;
-		if (used + len > sizeof(text)) {
-			write_text(text, used);
-			used = 0;
-		}
-		memcpy(text + used, line, len);
-		used += len;
+		if (permissions && strnlen(permissions, 4) > 3 && permissions[3] == 'x')
+			sample_write(&record.header, sizeof(record), INSIDE_MAPS, 0, line,
+				     record.text_bytes);
 	}
-	write_text(text, used);
 	if (maps)
 		fclose(maps);
 }
 
+uint32_t process_id(void)
+{
+	return *own_process;
+}
+
+/* Pids mean other processes in another namespace. */
 static bool is_of_this_namespace(struct inside_control *found)
 {
 	struct stat status;
@@ -210,31 +195,22 @@ static bool is_of_this_namespace(struct inside_control *found)
 	return false;
 }
 
-uint32_t process_id(void)
-{
-	return own_process ? *own_process : 0;
-}
-
 static void begin_child(void)
 {
 	struct thread_state *thread = &thread_state;
-	uint32_t pid = (uint32_t)getpid();
 
-	*own_process = pid;
-	*thread = (struct thread_state){.low = thread->low,
-					.end = thread->end,
-					.random = thread->random,
-					.left = thread->left,
-					.timer = -1,
-					.tid = pid};
-	if (!shared || !is_of_this_namespace(control)) {
-		sample_use(NULL);
-		return;
-	}
+	*own_process = thread->tid = (uint32_t)getpid();
+	thread->lane = 0;
+	thread->timer = -1;
 	/* Else it would draw what its parent draws. */
-	thread->random ^= (uint64_t)pid << 32 | pid;
-	write_start(0);
-	start_timer();
+	if (thread->random)
+		thread->random ^= (uint64_t)thread->tid << 32 | thread->tid;
+	if (shared && !is_of_this_namespace(control))
+		sample_use(NULL);
+	if (shared) {
+		write_start(0);
+		start_timer();
+	}
 }
 
 /* -1: there is none, or it is another one. */
@@ -258,7 +234,7 @@ static unsigned char *map_file(void)
 	const char *value = getenv(INSIDE_VARIABLE);
 	char owner[16];
 	int number, fd;
-	void *mapped;
+	struct inside_control *found;
 
 	if (!value || sscanf(value, "%d:%15[0-9]", &number, owner) != 2)
 		return NULL;
@@ -267,47 +243,35 @@ static unsigned char *map_file(void)
 		fd = open_file(owner, number);
 	if (fd < 0)
 		return NULL;
-	mapped = mmap(NULL, INSIDE_FILE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	found = mmap(NULL, INSIDE_FILE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	close(fd);
-	return mapped == MAP_FAILED ? NULL : mapped;
-}
-
-static bool make_own_process(void)
-{
-	size_t bytes = (size_t)sysconf(_SC_PAGESIZE);
-	void *page = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	if (page == MAP_FAILED)
-		return false;
-	madvise(page, bytes, MADV_WIPEONFORK);
-	own_process = page;
-	*own_process = (uint32_t)getpid();
-	return true;
+	if (found == MAP_FAILED)
+		return NULL;
+	if (found->magic == INSIDE_MAGIC && found->version == INSIDE_VERSION &&
+	    is_of_this_namespace(found))
+		return (unsigned char *)found;
+	munmap(found, INSIDE_FILE_BYTES);
+	return NULL;
 }
 
 __attribute__((constructor)) static void begin_process(void)
 {
 	int saved_errno = errno;
 	unsigned char *file = map_file();
-	struct inside_control *found = (struct inside_control *)file;
 
-	if (file && (found->magic != INSIDE_MAGIC || found->version != INSIDE_VERSION ||
-		     !is_of_this_namespace(found))) {
-		munmap(file, INSIDE_FILE_BYTES);
-		file = NULL;
-	}
-	if (file && make_own_process()) {
-		thread_state.busy = UINTPTR_MAX; /* what follows is not the program's */
-		thread_state.tid = *own_process;
+	if (file) {
+		thread_state.left = INT64_MAX; /* what follows is not the program's */
+		madvise(own_process, sizeof(own_process), MADV_WIPEONFORK);
+		*own_process = thread_state.tid = (uint32_t)getpid();
 		measure_main_stack();
 		pthread_key_create(&thread_key, delete_timer);
-		if (found->cpu_hz)
-			take_signal();
 		sample_use(file);
+		if (cpu_hz())
+			take_signal();
 		pthread_atfork(NULL, NULL, begin_child);
 		write_start(INSIDE_START_EXEC);
 		write_mappings();
-		thread_state.busy = 0;
+		thread_state.left = 0;
 		start_timer();
 	}
 	errno = saved_errno;
