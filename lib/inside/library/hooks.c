@@ -94,15 +94,24 @@ REAL(int, posix_memalign, (void **block, size_t alignment, size_t bytes), (block
 	return failure;
 }
 
-/* The former block ends first: its address may be another block's before the real function returns.
- * If that fails, a sampled block counts as given back though it is still there. */
+static void *realloc_sampled(void *block, size_t bytes, bool is_due);
+
 REAL(void *, realloc, (void *block, size_t bytes), (block, bytes))
 {
-	if (sample_may_have(block))
-		sample_end(block, 0);
-	if (likely(!sample_is_due(bytes)))
+	bool may_end = sample_may_have(block), is_due = sample_is_due(bytes);
+
+	if (likely(!may_end && !is_due))
 		return real_realloc(block, bytes);
-	return sample_begin(real_realloc(block, bytes), bytes, 0);
+	return realloc_sampled(block, bytes, is_due);
+}
+
+/* The former block ends first: its address may be another block's before the real function returns.
+ * If that fails, a sampled block counts as given back though it is still there. */
+static __attribute__((noinline)) void *realloc_sampled(void *block, size_t bytes, bool is_due)
+{
+	sample_end(block, 0);
+	block = real_realloc(block, bytes);
+	return is_due ? sample_begin(block, bytes, 0) : block;
 }
 
 EXPORT void *reallocarray(void *block, size_t count, size_t bytes)
@@ -173,75 +182,68 @@ static bool find_operator(void **real, const char *name, bool *counts, const voi
 	return found;
 }
 
-#define OPERATOR(type, name, parameters)                                                           \
-	static type first_##name parameters;                                                       \
-	static type(*real_##name) parameters = first_##name;                                       \
+/* Three arguments are as many as any operator has: where there are fewer, what is in the registers
+ * is passed on. The first is the size of an operator new, the block of an operator delete. */
+typedef void *operator(uintptr_t first, uintptr_t second, uintptr_t third);
+
+static __attribute__((noinline)) void *delete_sampled(operator* real, uintptr_t first,
+						      uintptr_t second, uintptr_t third)
+{
+	sample_end((void *)first, 0);
+	return real(first, second, third);
+}
+
+/* instead: what is done if there is none. */
+#define OPERATOR(name, instead)                                                                    \
+	static operator first_##name, *real_##name = first_##name;                                 \
 	static bool counts_##name;                                                                 \
-	EXPORT type name parameters;
-
-#define FIND_OPERATOR(name)                                                                        \
-	find_operator((void **)&real_##name, #name, &counts_##name, __builtin_return_address(0))
-
-#define OPERATOR_NEW(name, parameters, arguments)                                                  \
-	OPERATOR(void *, name, parameters)                                                         \
-	static void *first_##name parameters                                                       \
+	static void *first_##name(uintptr_t first, uintptr_t second, uintptr_t third)              \
 	{                                                                                          \
-		return FIND_OPERATOR(name) ? real_##name arguments : malloc(bytes);                \
+		if (!find_operator((void **)&real_##name, #name, &counts_##name,                   \
+				   __builtin_return_address(0)))                                   \
+			return instead;                                                            \
+		return real_##name(first, second, third);                                          \
 	}                                                                                          \
-	void *name parameters                                                                      \
+	EXPORT operator name;                                                                      \
+	EXPORT void *name(uintptr_t first, uintptr_t second, uintptr_t third)
+
+#define NEW(name)                                                                                  \
+	OPERATOR(name, malloc(first))                                                              \
 	{                                                                                          \
-		if (likely(!counts_##name || !sample_is_due(bytes)))                               \
-			return real_##name arguments;                                              \
-		return sample_begin(real_##name arguments, bytes, 0);                              \
+		if (likely(!counts_##name || !sample_is_due(first)))                               \
+			return real_##name(first, second, third);                                  \
+		return sample_begin(real_##name(first, second, third), first, 0);                  \
 	}
 
-#define OPERATOR_DELETE(name, parameters, arguments)                                               \
-	OPERATOR(void, name, parameters)                                                           \
-	static void first_##name parameters                                                        \
+#define DELETE(name)                                                                               \
+	OPERATOR(name, (free((void *)first), NULL))                                                \
 	{                                                                                          \
-		if (FIND_OPERATOR(name))                                                           \
-			real_##name arguments;                                                     \
-		else                                                                               \
-			free(block);                                                               \
-	}                                                                                          \
-	void name parameters                                                                       \
-	{                                                                                          \
-		if (counts_##name && sample_may_have(block))                                       \
-			sample_end(block, 0);                                                      \
-		real_##name arguments;                                                             \
+		if (likely(!counts_##name || !sample_may_have((void *)first)))                     \
+			return real_##name(first, second, third);                                  \
+		return delete_sampled(real_##name, first, second, third);                          \
 	}
 
 /* The names of the Itanium C++ ABI: m is size_t. */
-#define NEW(name) OPERATOR_NEW(name, (size_t bytes), (bytes))
-#define NEW_2(name, type) OPERATOR_NEW(name, (size_t bytes, type more), (bytes, more))
-#define NEW_ALIGNED_NOTHROW(name)                                                                  \
-	OPERATOR_NEW(name, (size_t bytes, size_t alignment, const void *nothrow),                  \
-		     (bytes, alignment, nothrow))
-#define DELETE(name) OPERATOR_DELETE(name, (void *block), (block))
-#define DELETE_2(name, type) OPERATOR_DELETE(name, (void *block, type more), (block, more))
-#define DELETE_3(name, type)                                                                       \
-	OPERATOR_DELETE(name, (void *block, size_t first, type second), (block, first, second))
-
 NEW(_Znwm)
 NEW(_Znam)
-NEW_2(_ZnwmRKSt9nothrow_t, const void *)
-NEW_2(_ZnamRKSt9nothrow_t, const void *)
-NEW_2(_ZnwmSt11align_val_t, size_t)
-NEW_2(_ZnamSt11align_val_t, size_t)
-NEW_ALIGNED_NOTHROW(_ZnwmSt11align_val_tRKSt9nothrow_t)
-NEW_ALIGNED_NOTHROW(_ZnamSt11align_val_tRKSt9nothrow_t)
+NEW(_ZnwmRKSt9nothrow_t)
+NEW(_ZnamRKSt9nothrow_t)
+NEW(_ZnwmSt11align_val_t)
+NEW(_ZnamSt11align_val_t)
+NEW(_ZnwmSt11align_val_tRKSt9nothrow_t)
+NEW(_ZnamSt11align_val_tRKSt9nothrow_t)
 DELETE(_ZdlPv)
 DELETE(_ZdaPv)
-DELETE_2(_ZdlPvRKSt9nothrow_t, const void *)
-DELETE_2(_ZdaPvRKSt9nothrow_t, const void *)
-DELETE_2(_ZdlPvm, size_t)
-DELETE_2(_ZdaPvm, size_t)
-DELETE_2(_ZdlPvSt11align_val_t, size_t)
-DELETE_2(_ZdaPvSt11align_val_t, size_t)
-DELETE_3(_ZdlPvmSt11align_val_t, size_t)
-DELETE_3(_ZdaPvmSt11align_val_t, size_t)
-DELETE_3(_ZdlPvSt11align_val_tRKSt9nothrow_t, const void *)
-DELETE_3(_ZdaPvSt11align_val_tRKSt9nothrow_t, const void *)
+DELETE(_ZdlPvm)
+DELETE(_ZdaPvm)
+DELETE(_ZdlPvRKSt9nothrow_t)
+DELETE(_ZdaPvRKSt9nothrow_t)
+DELETE(_ZdlPvSt11align_val_t)
+DELETE(_ZdaPvSt11align_val_t)
+DELETE(_ZdlPvmSt11align_val_t)
+DELETE(_ZdaPvmSt11align_val_t)
+DELETE(_ZdlPvSt11align_val_tRKSt9nothrow_t)
+DELETE(_ZdaPvSt11align_val_tRKSt9nothrow_t)
 
 /* ---- Mappings, as an option ---- */
 
@@ -257,10 +259,7 @@ REAL(void *, mmap, (void *at, size_t bytes, int protection, int flags, int fd, o
 	return mapped;
 }
 
-EXPORT void *mmap64(void *at, size_t bytes, int protection, int flags, int fd, off_t offset)
-{
-	return mmap(at, bytes, protection, flags, fd, offset);
-}
+extern __typeof__(mmap) mmap64 EXPORT __attribute__((alias("mmap")));
 
 REAL(int, munmap, (void *at, size_t bytes), (at, bytes))
 {

@@ -23,6 +23,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/uio.h>
 
 #define EXPORT __attribute__((visibility("default")))
 #define likely(x) __builtin_expect(!!(x), 1)
@@ -89,9 +90,11 @@ void *sample_begin(void *block, size_t bytes, unsigned flags);
 void sample_end(void *block, size_t mapping_bytes);
 /* CPU time; context: the ucontext_t of a signal handler. */
 void sample_cpu(uint64_t period_ns, const void *context);
-/* Writes a record that consists of a struct and a text. */
-void sample_write(struct inside_header *header, size_t struct_bytes, unsigned type, unsigned flags,
-		  const char *text, size_t text_bytes);
+/*
+ * Writes a record of three parts; the first begins with its struct inside_header, which this fills.
+ * False: it is lost, and counted. A signal handler may write one in the middle of another.
+ */
+bool sample_write(unsigned type, unsigned flags, const struct iovec parts[3]);
 
 /* ---- process.c ---- */
 

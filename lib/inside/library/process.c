@@ -137,15 +137,15 @@ void *process_run_thread(void *started)
 /* The environment lies above the first function's frame. */
 static void measure_main_stack(void)
 {
+	uintptr_t sp = (uintptr_t)__builtin_frame_address(0), end = (uintptr_t)environ;
 	struct rlimit limit;
-	uintptr_t bytes = 8 << 20, end = (uintptr_t)environ;
 
-	if (!getrlimit(RLIMIT_STACK, &limit) && limit.rlim_cur < (rlim_t)1 << 30)
-		bytes = (uintptr_t)limit.rlim_cur;
-	if ((uintptr_t)&limit > end || end - (uintptr_t)&limit > bytes)
+	if (getrlimit(RLIMIT_STACK, &limit) || limit.rlim_cur > 1 << 30)
+		limit.rlim_cur = 8 << 20;
+	if (end - sp > limit.rlim_cur)
 		return;
+	thread_state.low = end - limit.rlim_cur;
 	thread_state.end = end;
-	thread_state.low = end - bytes;
 }
 
 /* ---- Processes ---- */
@@ -156,7 +156,7 @@ static void write_start(unsigned flags)
 
 	prctl(PR_GET_NAME, record.comm);
 	if (__atomic_load_n(&control->records_mappings, __ATOMIC_RELAXED))
-		sample_write(&record.header, sizeof(record), INSIDE_START, flags, NULL, 0);
+		sample_write(INSIDE_START, flags, (struct iovec[3]){{&record, sizeof(record)}});
 }
 
 /* The executable ones, line by line. */
@@ -165,15 +165,14 @@ static void write_mappings(void)
 	FILE *maps = __atomic_load_n(&control->records_mappings, __ATOMIC_RELAXED)
 			     ? fopen("/proc/self/maps", "re")
 			     : NULL;
-	char line[4200];
+	char line[4200], executable;
 
 	while (maps && fgets(line, sizeof(line), maps)) {
-		const char *permissions = strchr(line, ' ');
 		struct inside_maps record = {.text_bytes = (uint32_t)strlen(line)};
+		struct iovec parts[3] = {{&record, sizeof(record)}, {line, record.text_bytes}};
 
-		if (permissions && strnlen(permissions, 4) > 3 && permissions[3] == 'x')
-			sample_write(&record.header, sizeof(record), INSIDE_MAPS, 0, line,
-				     record.text_bytes);
+		if (sscanf(line, "%*s %*2c%c", &executable) == 1 && executable == 'x')
+			sample_write(INSIDE_MAPS, 0, parts);
 	}
 	if (maps)
 		fclose(maps);

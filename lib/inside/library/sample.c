@@ -10,6 +10,9 @@
 /* OpenTelemetry's probes of memory profiling, which other agents can attach to. */
 #if __has_include(<sys/sdt.h>)
 #include <sys/sdt.h>
+#ifdef __clang__
+#pragma clang diagnostic ignored "-Wgnu-zero-variadic-macro-arguments"
+#endif
 #define PROBE_ALLOC(block, bytes, weighted) STAP_PROBE3(otel_memory, alloc, block, bytes, weighted)
 #define PROBE_FREE(block) STAP_PROBE1(otel_memory, free, block)
 #else
@@ -194,65 +197,44 @@ static bool take_room(struct thread_state *thread, unsigned type, uint32_t bytes
 	return false;
 }
 
-/* What follows the struct of a record. */
-struct part {
-	const void *at;
-	size_t bytes;
-};
-
-static const struct part no_part = {"", 0};
-
-static unsigned char *put(unsigned char *at, struct part part)
-{
-	memcpy(at, part.at, part.bytes);
-	return at + part.bytes;
-}
-
-/*
- * A record is its struct, of struct_bytes, and two parts, padded with 0. A signal handler may write
- * one in the middle of another, and may leave that one by longjmp(3): then the stack has shrunk
- * since the lane was taken. It may also fork(): then only the parent ends the record. False: it is
- * lost, and counted.
- */
-static bool write_record(struct inside_header *header, size_t struct_bytes, unsigned type,
-			 unsigned flags, struct part first, struct part second)
+bool sample_write(unsigned type, unsigned flags, const struct iovec parts[3])
 {
 	struct thread_state *thread = &thread_state;
-	uintptr_t sp = (uintptr_t)__builtin_frame_address(0);
-	uint32_t process = process_id();
-	size_t bytes = struct_bytes + first.bytes + second.bytes, padding = -bytes % 8;
-	uint32_t lane;
-	uintptr_t lane_sp;
+	struct inside_header *header = parts[0].iov_base;
+	size_t bytes = parts[0].iov_len + parts[1].iov_len + parts[2].iov_len, padding = -bytes % 8;
+	uintptr_t sp = (uintptr_t)__builtin_frame_address(0), interrupted_sp;
+	uint32_t process = process_id(), interrupted_lane;
 	struct room room;
-	unsigned char *at;
-	bool is_written = false;
+	bool has_room;
 
 	if (!shared || !process)
 		return false;
+	/* A signal handler has left a record by longjmp(3): the stack has shrunk since then. */
 	if (thread->low <= thread->lane_sp && thread->lane_sp < sp && sp < thread->end)
 		leave_lane(thread);
-	lane = thread->lane;
-	lane_sp = thread->lane_sp;
+	interrupted_lane = thread->lane;
+	interrupted_sp = thread->lane_sp;
+	thread->lane_sp = sp;
 	*header = (struct inside_header){.bytes = (uint32_t)(bytes + padding),
 					 .type = (uint16_t)type,
 					 .flags = (uint16_t)flags,
 					 .time_ns = now_ns(),
 					 .pid = process,
 					 .tid = own_tid(thread)};
-	thread->lane_sp = sp;
-	if (take_room(thread, type, header->bytes, &room)) {
-		at = put(room.at, (struct part){header, struct_bytes});
-		at = put(put(at, first), second);
-		memset(at, 0, padding);
+	has_room = take_room(thread, type, header->bytes, &room);
+	if (has_room) {
+		for (int i = 0; i < 3; i++)
+			room.at = mempcpy(room.at, parts[i].iov_base, parts[i].iov_len);
+		memset(room.at, 0, padding);
+		/* A signal handler has called fork(): the parent ends the record. */
 		if (process != process_id())
 			return true;
 		__atomic_store_n(&room.lane->head, room.head, __ATOMIC_RELEASE);
 		leave_lane(thread);
-		is_written = true;
 	}
-	thread->lane = lane;
-	thread->lane_sp = lane_sp;
-	return is_written;
+	thread->lane = interrupted_lane;
+	thread->lane_sp = interrupted_sp;
+	return has_room;
 }
 
 /* ---- Registers and stack ---- */
@@ -265,21 +247,7 @@ struct registers {
 
 #ifdef __x86_64__
 
-/* The registers of the code that this is inlined into: prof unwinds from there, by this library's
- * CFI. Order: bx, bp, sp, ip, r12 to r15. */
-static inline __attribute__((always_inline)) void read_own(struct registers *ret)
-{
-	__asm__ volatile("movq %%rbx, 0(%0)\n\tmovq %%rbp, 8(%0)\n\tmovq %%rsp, 16(%0)\n\t"
-			 "leaq 0(%%rip), %%rcx\n\tmovq %%rcx, 24(%0)\n\t"
-			 "movq %%r12, 32(%0)\n\tmovq %%r13, 40(%0)\n\t"
-			 "movq %%r14, 48(%0)\n\tmovq %%r15, 56(%0)"
-			 :
-			 : "r"(ret->values)
-			 : "rcx", "memory");
-	ret->mask = 0xf001c2;
-	ret->count = 8;
-	ret->sp = ret->values[2];
-}
+enum { FP_SP_PC = 1 << 6 | 1 << 7 | 1 << 8 };
 
 static void read_interrupted(const ucontext_t *context, struct registers *ret)
 {
@@ -287,41 +255,40 @@ static void read_interrupted(const ucontext_t *context, struct registers *ret)
 					REG_RBP, REG_RSP, REG_RIP, REG_R8,  REG_R9,  REG_R10,
 					REG_R11, REG_R12, REG_R13, REG_R14, REG_R15};
 
+	*ret = (struct registers){.mask = 0xff01ff, .count = sizeof(order)};
 	for (unsigned i = 0; i < sizeof(order); i++)
 		ret->values[i] = (uint64_t)context->uc_mcontext.gregs[order[i]];
-	ret->mask = 0xff01ff;
-	ret->count = sizeof(order);
 	ret->sp = ret->values[7];
 }
 
 #elif defined(__aarch64__)
 
-/* Order: x19 to x30, sp, pc. */
-static inline __attribute__((always_inline)) void read_own(struct registers *ret)
-{
-	__asm__ volatile("stp x19, x20, [%0]\n\tstp x21, x22, [%0, 16]\n\t"
-			 "stp x23, x24, [%0, 32]\n\tstp x25, x26, [%0, 48]\n\t"
-			 "stp x27, x28, [%0, 64]\n\tstp x29, x30, [%0, 80]\n\t"
-			 "mov x9, sp\n\tadr x10, .\n\tstp x9, x10, [%0, 96]"
-			 :
-			 : "r"(ret->values)
-			 : "x9", "x10", "memory");
-	ret->mask = UINT64_C(0x1fff80000);
-	ret->count = 14;
-	ret->sp = ret->values[12];
-}
+#define FP_SP_PC (1u << 29 | 1u << 31 | UINT64_C(1) << 32)
 
 static void read_interrupted(const ucontext_t *context, struct registers *ret)
 {
+	*ret = (struct registers){.mask = UINT64_C(0x1ffffffff), .count = 33};
 	memcpy(ret->values, context->uc_mcontext.regs, 31 * 8);
-	ret->values[31] = context->uc_mcontext.sp;
+	ret->sp = ret->values[31] = context->uc_mcontext.sp;
 	ret->values[32] = context->uc_mcontext.pc;
-	ret->mask = UINT64_C(0x1ffffffff);
-	ret->count = 33;
-	ret->sp = ret->values[31];
 }
 
 #endif
+
+/*
+ * Those of the function that called the one that this is inlined into, where that returns to. It
+ * is one of this library, so prof goes on from there by the library's CFI.
+ */
+static inline __attribute__((always_inline)) void read_caller(struct registers *ret)
+{
+	const uint64_t *frame = __builtin_frame_address(0);
+
+	ret->mask = FP_SP_PC;
+	ret->count = 3;
+	ret->values[0] = frame[0];
+	ret->values[1] = ret->sp = (uintptr_t)__builtin_dwarf_cfa();
+	ret->values[2] = (uintptr_t)__builtin_return_address(0);
+}
 
 /* Outside the known bounds only the page of the stack pointer is surely there. */
 static size_t stack_bytes(uintptr_t sp)
@@ -334,16 +301,16 @@ static size_t stack_bytes(uintptr_t sp)
 	return bytes < INSIDE_STACK_MAX ? bytes : INSIDE_STACK_MAX;
 }
 
-/* stack: of the record. */
-static bool write_sample(struct inside_header *header, struct inside_stack *stack, unsigned type,
-			 unsigned flags, const struct registers *registers)
+/* A record of a struct that ends with `stack`. */
+static bool write_sample(unsigned type, unsigned flags, void *record, struct inside_stack *stack,
+			 const struct registers *registers)
 {
-	size_t struct_bytes = (size_t)((char *)(stack + 1) - (char *)header);
-	struct part values = {registers->values, (size_t)registers->count * 8};
-	struct part words = {(const void *)registers->sp, stack_bytes(registers->sp)};
+	struct iovec parts[] = {{record, (size_t)((char *)(stack + 1) - (char *)record)},
+				{(void *)registers->values, (size_t)registers->count * 8},
+				{(void *)registers->sp, stack_bytes(registers->sp)}};
 
-	*stack = (struct inside_stack){registers->mask, words.bytes};
-	return write_record(header, struct_bytes, type, flags, values, words);
+	*stack = (struct inside_stack){registers->mask, parts[2].iov_len};
+	return sample_write(type, flags, parts);
 }
 
 /* ---- The records ---- */
@@ -365,7 +332,7 @@ static __attribute__((noinline)) void write_allocation(void *block, size_t bytes
 	struct inside_alloc record = {.address = (uintptr_t)block, .size_bytes = bytes};
 	struct registers registers;
 
-	read_own(&registers);
+	read_caller(&registers);
 	record.period_bytes = __atomic_load_n(&control->alloc_period, __ATOMIC_RELAXED);
 	if (!record.period_bytes)
 		return;
@@ -373,7 +340,7 @@ static __attribute__((noinline)) void write_allocation(void *block, size_t bytes
 		flags |= INSIDE_ALLOC_UNTRACKED;
 		__atomic_fetch_add(&control->untracked, 1, __ATOMIC_RELAXED);
 	}
-	if (write_sample(&record.header, &record.stack, INSIDE_ALLOC, flags, &registers))
+	if (write_sample(INSIDE_ALLOC, flags, &record, &record.stack, &registers))
 		PROBE_ALLOC(block, bytes, weighted(bytes, record.period_bytes));
 	else
 		remove_block(block);
@@ -408,7 +375,7 @@ void sample_end(void *block, size_t mapping_bytes)
 	if (!mapping_bytes && !remove_block(block))
 		return;
 	PROBE_FREE(block);
-	write_record(&record.header, sizeof(record), INSIDE_FREE, 0, no_part, no_part);
+	sample_write(INSIDE_FREE, 0, (struct iovec[3]){{&record, sizeof(record)}});
 	errno = saved_errno;
 }
 
@@ -418,11 +385,5 @@ void sample_cpu(uint64_t period_ns, const void *context)
 	struct registers registers;
 
 	read_interrupted(context, &registers);
-	write_sample(&record.header, &record.stack, INSIDE_CPU, 0, &registers);
-}
-
-void sample_write(struct inside_header *header, size_t struct_bytes, unsigned type, unsigned flags,
-		  const char *text, size_t text_bytes)
-{
-	write_record(header, struct_bytes, type, flags, (struct part){text, text_bytes}, no_part);
+	write_sample(INSIDE_CPU, 0, &record, &record.stack, &registers);
 }
