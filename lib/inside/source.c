@@ -15,9 +15,9 @@
 
 /* The lanes are read when this much is in all of them, as far as the last batch tells: a thread
  * whose lane is full goes on in the others. */
-enum { FILL_BYTES = INSIDE_LANES * INSIDE_LANE_BYTES / 4 };
+enum { FILL_BYTES = INSIDE_LANES * INSIDE_LANE_BYTES / 8 };
 #define LEAST_INTERVAL_NS NS_PER_MS
-#define MOST_INTERVAL_NS (40 * NS_PER_MS)
+#define MOST_INTERVAL_NS (20 * NS_PER_MS)
 /* Of a recording that has just begun. */
 #define FIRST_INTERVAL_NS (5 * NS_PER_MS)
 
@@ -199,7 +199,10 @@ static void batch(void *user)
 
 uint64_t inside_source_next_ns(const struct inside_source *source, uint64_t now_ns)
 {
-	return now_ns + source->interval_ns;
+	uint64_t next_ns = source->read_ns + source->interval_ns;
+
+	/* The records of the last batch may have taken longer. */
+	return next_ns > now_ns ? next_ns : now_ns;
 }
 
 void inside_source_limit(struct inside_source *source, uint64_t until_ns)
