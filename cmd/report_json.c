@@ -83,6 +83,22 @@ static void put_blocked_of(struct writer *writer, const char *name)
 		json_put_number(&writer->json, "blocked_ns", task->blocked_ns);
 }
 
+/* {"10 ms to 100 ms": 1048576}: bytes in use by age. */
+static void put_ages(struct writer *writer, const struct row *row)
+{
+	struct json *json = &writer->json;
+
+	json_key(json, "ages");
+	json_begin_object(json);
+	for (unsigned age = 0; age < ALLOCATION_LIFETIMES; age++) {
+		uint64_t bytes = leaks_bytes_of_age(&writer->report->leaks, row, age);
+
+		if (bytes)
+			json_put_number(json, allocation_lifetime_name(age), bytes);
+	}
+	json_end_object(json);
+}
+
 static void put_row(struct writer *writer, const struct row *row)
 {
 	enum row_key key = writer->report->by.key;
@@ -103,6 +119,8 @@ static void put_row(struct writer *writer, const struct row *row)
 	if (writer->report->leaks.has_objects)
 		json_put_number(&writer->json, "objects",
 				leaks_objects(&writer->report->leaks, row));
+	if (writer->report->leaks.has_ages)
+		put_ages(writer, row);
 	if (writer->report->has_polls)
 		json_put_number(&writer->json, "polls", report_polls(writer->report, row->name));
 	if (writer->report->has_waiting)

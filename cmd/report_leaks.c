@@ -33,6 +33,46 @@ static struct error *view_beside(const struct view *view, const struct selection
 	return err;
 }
 
+/* The bytes in use of one class of ages. */
+static struct error *view_of_age(const struct view *view, const struct selection_options *selection,
+				 const char *path, enum name_style names, unsigned age,
+				 struct view *ret)
+{
+	CLEANUP(free_ptr)
+	char *condition = xasprintf("%s=%s", ALLOCATION_AGE_LABEL, allocation_lifetime_name(age));
+	size_t count = selection->labels.count;
+	CLEANUP(free_ptr) char **labels = xcalloc(count + 1, sizeof(*labels));
+	struct selection_options aged = *selection;
+
+	for (size_t i = 0; i < count; i++)
+		labels[i] = selection->labels.items[i];
+	labels[count] = condition;
+	aged.labels.items = labels;
+	aged.labels.count++;
+	aged.event = memory_event_name(MEMORY_INUSE_SPACE);
+	return selection_view(&aged, view->profile, path, names, ret);
+}
+
+static struct error *add_ages(struct leaks *leaks, const struct view *view,
+			      const struct selection_options *selection, const char *path,
+			      enum name_style names)
+{
+	for (unsigned age = 0; age < ALLOCATION_LIFETIMES; age++) {
+		struct view aged;
+		struct error *err = view_of_age(view, selection, path, names, age, &aged);
+
+		if (err)
+			return err;
+		if (!aged.stacks[STACK_EMPTY].total.weight) {
+			view_deinit(&aged);
+			continue;
+		}
+		leaks->ages[age].view = aged;
+		leaks->ages[age].has_rows = leaks->has_ages = true;
+	}
+	return NULL;
+}
+
 struct error *leaks_init(struct leaks *leaks, const struct view *view,
 			 const struct selection_options *selection, const char *path,
 			 enum name_style names)
@@ -49,11 +89,17 @@ struct error *leaks_init(struct leaks *leaks, const struct view *view,
 		return err;
 	leaks->allocated = allocated.stacks[STACK_EMPTY].total.weight;
 	view_deinit(&allocated);
-	return NULL;
+	return add_ages(leaks, view, selection, path, names);
 }
 
 void leaks_deinit(struct leaks *leaks)
 {
+	for (unsigned age = 0; age < ALLOCATION_LIFETIMES; age++) {
+		if (!leaks->ages[age].has_rows)
+			continue;
+		rows_deinit(&leaks->ages[age].rows);
+		view_deinit(&leaks->ages[age].view);
+	}
 	rows_deinit(&leaks->by_objects);
 	if (leaks->has_objects)
 		view_deinit(&leaks->objects);
@@ -61,7 +107,17 @@ void leaks_deinit(struct leaks *leaks)
 
 struct error *leaks_add_rows(struct leaks *leaks, const struct row_by *by)
 {
-	return leaks->has_objects ? rows_init_by(&leaks->by_objects, &leaks->objects, by) : NULL;
+	struct error *err = NULL;
+
+	if (leaks->has_objects)
+		err = rows_init_by(&leaks->by_objects, &leaks->objects, by);
+	/* The rows are the ages. */
+	if (by->key == ROW_LABEL && !strcmp(by->label, ALLOCATION_AGE_LABEL))
+		leaks->has_ages = false;
+	for (unsigned age = 0; age < ALLOCATION_LIFETIMES && !err; age++)
+		if (leaks->has_ages && leaks->ages[age].has_rows)
+			err = rows_init_by(&leaks->ages[age].rows, &leaks->ages[age].view, by);
+	return err;
 }
 
 /* Views of one profile have the same labels, threads and files. */
@@ -72,12 +128,35 @@ static bool is_same(const struct row *one, const struct row *other)
 	       one->thread == other->thread && !strcmp(one->name, other->name);
 }
 
+static uint64_t find_weight(const struct rows *rows, const struct row *row)
+{
+	for (size_t i = 0; i < rows->count; i++)
+		if (is_same(&rows->items[i], row))
+			return rows->items[i].self.weight;
+	return 0;
+}
+
 uint64_t leaks_objects(const struct leaks *leaks, const struct row *row)
 {
-	for (size_t i = 0; i < leaks->by_objects.count; i++)
-		if (is_same(&leaks->by_objects.items[i], row))
-			return leaks->by_objects.items[i].self.weight;
-	return 0;
+	return find_weight(&leaks->by_objects, row);
+}
+
+uint64_t leaks_bytes_of_age(const struct leaks *leaks, const struct row *row, unsigned age)
+{
+	return leaks->ages[age].has_rows ? find_weight(&leaks->ages[age].rows, row) : 0;
+}
+
+char *leaks_ages(const struct leaks *leaks, const struct row *row)
+{
+	unsigned youngest = 0, oldest = ALLOCATION_LIFETIMES;
+
+	while (youngest < ALLOCATION_LIFETIMES && !leaks_bytes_of_age(leaks, row, youngest))
+		youngest++;
+	if (youngest == ALLOCATION_LIFETIMES)
+		return xstrdup("");
+	while (!leaks_bytes_of_age(leaks, row, oldest - 1))
+		oldest--;
+	return allocation_lifetime_span(youngest, oldest - 1);
 }
 
 void leaks_header(const struct leaks *leaks, const struct table_writer *writer)

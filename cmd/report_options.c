@@ -93,7 +93,7 @@ static struct error *take_graph(void *field, const char *argument)
 
 const struct option_entry report_option_table[] = {
 	ENTRY('i', "input", "FILE", "read FILE, as the argument FILE", option_string, path),
-	ENTRY(0, "by", "function|module|process|thread|task|file|line|size|lifetime|label:KEY",
+	ENTRY(0, "by", "function|module|process|thread|task|file|line|size|lifetime|age|label:KEY",
 	      "show a row per function (default), file, line, module, process, thread, task (a "
 	      "spawned future, a job, goroutines of one go statement), class of size or lifetime "
 	      "of allocations, or label:KEY: value of a label",

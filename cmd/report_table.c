@@ -13,8 +13,9 @@ enum {
 	POLLS_COLUMNS = 8,
 	BYTES_COLUMNS = 9, /* "123.45 MB" */
 	OBJECTS_COLUMNS = 10,
-	WIDE = 100,	 /* screens of this many columns have longer bars … */
-	VERY_WIDE = 140, /* … and show places */
+	AGES_COLUMNS = 20, /* "100 ms to 1,000 s" */
+	WIDE = 100,	   /* screens of this many columns have longer bars … */
+	VERY_WIDE = 140,   /* … and show places */
 };
 
 struct table {
@@ -34,6 +35,7 @@ static size_t left_columns(const struct table *table)
 {
 	return (table->report->options->leaks ? BYTES_COLUMNS + OBJECTS_COLUMNS + SHARE_COLUMNS + 1
 					      : 2 * SHARE_COLUMNS + 1) +
+	       (table->report->leaks.has_ages ? AGES_COLUMNS : 0) +
 	       (table->report->options->shows_samples ? SAMPLES_COLUMNS : 0) +
 	       (table->report->has_polls ? POLLS_COLUMNS : 0) +
 	       (table->report->has_waiting ? BLOCKED_COLUMNS : 0) + 1 + table->bar + 1;
@@ -68,6 +70,8 @@ static void put_heading(const struct table *table)
 			"objects", SHARE_COLUMNS, "share");
 	else
 		fprintf(writer->out, "%*s %*s", SHARE_COLUMNS, "self", SHARE_COLUMNS, "total");
+	if (table->report->leaks.has_ages)
+		fprintf(writer->out, "%*s", AGES_COLUMNS, "age");
 	if (table->report->options->shows_samples)
 		fprintf(writer->out, "%*s", SAMPLES_COLUMNS, "samples");
 	if (table->report->has_polls)
@@ -149,6 +153,14 @@ static void put_in_use(const struct table *table, const struct row *row)
 	table_share(table->writer, row->self.weight);
 }
 
+static void put_ages(const struct table *table, const struct row *row)
+{
+	CLEANUP(free_ptr) char *ages = leaks_ages(&table->report->leaks, row);
+
+	table_padding(table->writer, printable_columns(ages), AGES_COLUMNS);
+	fputs(ages, table->writer->out);
+}
+
 static void put_row(const struct table *table, const struct row *row)
 {
 	const struct table_writer *writer = table->writer;
@@ -159,6 +171,8 @@ static void put_row(const struct table *table, const struct row *row)
 		put_in_use(table, row);
 	else
 		put_shares(table, row);
+	if (table->report->leaks.has_ages)
+		put_ages(table, row);
 	if (table->report->options->shows_samples)
 		fprintf(writer->out, "%*s", SAMPLES_COLUMNS, humanize_count(drawn.samples).text);
 	if (table->report->has_polls)

@@ -49,6 +49,8 @@ static const char *const lifetimes[] = {
 
 enum { LIVE = ARRAY_SIZE(lifetimes) - 1 };
 
+_Static_assert(LIVE == ALLOCATION_LIFETIMES, "all but live");
+
 const char *allocation_size_class(uint64_t bytes)
 {
 	unsigned rank = bytes ? 64 - (unsigned)__builtin_clzll(bytes) : 0;
@@ -63,6 +65,23 @@ const char *allocation_lifetime_class(uint64_t ns)
 	for (uint64_t limit_ns = 1000; ns >= limit_ns && rank < LIVE - 1; limit_ns *= 10)
 		rank++;
 	return lifetimes[rank];
+}
+
+const char *allocation_lifetime_name(unsigned rank)
+{
+	return lifetimes[rank];
+}
+
+char *allocation_lifetime_span(unsigned from, unsigned to)
+{
+	static const char between[] = " to ";
+	const char *begin = strstr(lifetimes[from], between), *end = strstr(lifetimes[to], between);
+
+	if (from == to)
+		return xstrdup(lifetimes[from]);
+	return xasprintf("%.*s%s%s", begin ? (int)(begin - lifetimes[from]) : 1,
+			 begin ? lifetimes[from] : "0", between,
+			 end ? end + strlen(between) : lifetimes[to]);
 }
 
 const char *allocation_live_class(void)

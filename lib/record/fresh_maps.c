@@ -4,7 +4,7 @@
 
 enum {
 	COST_SHARE = 20, /* of the time may be taken: 5 % */
-	IN_VAIN_MS = 100,
+	IN_VAIN_MS = 10,
 	PROCESSES_MAX = 64 << 10, /* records can claim any */
 };
 

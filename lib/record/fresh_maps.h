@@ -4,7 +4,7 @@
  * the mappings of its process are read again.
  *
  * Reading takes 5 % of the time at most. Where it did not help, the pc is most likely none: then it
- * is read again after a tenth of a second at the earliest.
+ * is read again after 10 ms at the earliest.
  */
 #ifndef PROF_RECORD_FRESH_MAPS_H
 #define PROF_RECORD_FRESH_MAPS_H

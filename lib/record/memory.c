@@ -65,27 +65,34 @@ struct memory_counts memory_counts(const struct memory *memory)
 
 /* ---- Into the profile ---- */
 
-/* lifetime: NULL if it is unknown. */
+/* lifetime: NULL if it is unknown. age: of a block that lives, else NULL. */
 static label_set_id labels_of(struct memory *memory, const struct live_block *block,
-			      const char *lifetime)
+			      const char *lifetime, const char *age)
 {
 	struct profile *profile = session_profile(memory->session);
 	struct strtab *strings = profile_strings(profile);
 	string_id none = strtab_add(strings, "");
-	struct profile_label labels[2] = {
+	struct profile_label labels[3] = {
 		{.key = strtab_add(strings, ALLOCATION_SIZE_LABEL),
 		 .text = strtab_add(strings, allocation_size_class(block->requested_bytes)),
 		 .unit = none},
 	};
+	uint32_t count = 1;
 
 	if (lifetime)
-		labels[1] = (struct profile_label){
+		labels[count++] = (struct profile_label){
 			.key = strtab_add(strings, ALLOCATION_LIFETIME_LABEL),
 			.text = strtab_add(strings, lifetime),
 			.unit = none,
 		};
+	if (age)
+		labels[count++] = (struct profile_label){
+			.key = strtab_add(strings, ALLOCATION_AGE_LABEL),
+			.text = strtab_add(strings, age),
+			.unit = none,
+		};
 	return profile_label_set(profile, &memory->threads.threads.items[block->thread], labels,
-				 1 + (lifetime != NULL));
+				 count);
 }
 
 static event_id event_of(const struct memory *memory, enum memory_event event)
@@ -130,26 +137,29 @@ static void put_allocated(struct memory *memory, const struct live_block *block,
 	}
 }
 
+static const char *life_class(const struct live_block *block, uint64_t end_ns)
+{
+	return allocation_lifetime_class(end_ns > block->start_ns ? end_ns - block->start_ns : 0);
+}
+
 /* A block that was not in use at the end. */
 static void put_ended(struct memory *memory, const struct live_block *block, uint64_t end_ns)
 {
-	const char *lifetime = end_ns > block->start_ns
-				       ? allocation_lifetime_class(end_ns - block->start_ns)
-				       : allocation_lifetime_class(0);
-
-	put_allocated(memory, block, labels_of(memory, block, lifetime), end_ns);
+	put_allocated(memory, block, labels_of(memory, block, life_class(block, end_ns), NULL),
+		      end_ns);
 	memory->counts.live_bytes -= block->bytes;
 }
 
 /* … whose end was not seen. */
 static void put_unknown(struct memory *memory, const struct live_block *block)
 {
-	put_allocated(memory, block, labels_of(memory, block, NULL), block->start_ns);
+	put_allocated(memory, block, labels_of(memory, block, NULL, NULL), block->start_ns);
 }
 
 static void put_live(struct memory *memory, const struct live_block *block, uint64_t now_ns)
 {
-	label_set_id labels = labels_of(memory, block, allocation_live_class());
+	label_set_id labels = labels_of(memory, block, allocation_live_class(),
+					life_class(block, now_ns));
 
 	put_allocated(memory, block, labels, now_ns);
 	add(memory, block, labels, MEMORY_INUSE_OBJECTS, block->objects);

@@ -10,8 +10,9 @@
  * A block is added to the profile when its end is seen, or when the profile is settled: only then
  * it is known how long the block lived. Its labels are those of its thread, and the classes of its
  * size and of its lifetime (profile/allocation_classes.h); the lifetime is left out where it is
- * unknown. Blocks that live at the end are in use. Where timestamps are kept, a block is an
- * interval of the event alloc_space, from its allocation to its end, whose weight is in bytes.
+ * unknown. Blocks that live at the end are in use; they have the class of their age, too. Where
+ * timestamps are kept, a block is an interval of the event alloc_space, from its allocation to its
+ * end, whose weight is in bytes.
  *
  * - A block of a process that has ended without giving it back was in use at its end, and counts
  * so.

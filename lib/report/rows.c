@@ -456,7 +456,8 @@ char *row_reason(const struct view *view, const struct row *row)
 bool row_by_is_class(const struct row_by *by)
 {
 	return by->key == ROW_LABEL && (!strcmp(by->label, ALLOCATION_SIZE_LABEL) ||
-					!strcmp(by->label, ALLOCATION_LIFETIME_LABEL));
+					!strcmp(by->label, ALLOCATION_LIFETIME_LABEL) ||
+					!strcmp(by->label, ALLOCATION_AGE_LABEL));
 }
 
 bool row_by_is_task(const struct row_by *by)
