@@ -112,8 +112,10 @@ static bool step_from_frame_pointer(struct walk *walk, enum call enough)
 	if (ra == 0 && saved_fp == 0 && walk->is_return_address)
 		return walk_stop(walk, UNWIND_ROOT);
 	/* A stack that was set up without a call can begin with any address (Go: goexit + 1). */
-	if (call_before(walk, ra) < (saved_fp ? enough : CALL_NONE))
+	if (call_before(walk, ra) < (saved_fp ? enough : CALL_NONE)) {
+		walk_note_unmapped(walk, ra - 1);
 		return walk_stop(walk, UNWIND_LOST);
+	}
 	if (!walk_enter(walk, fp + 2 * arch->word_bytes, ra, true))
 		return false;
 	walk->regs.known = arch->record_on_top ? reg_bit(arch->sp) : 0;

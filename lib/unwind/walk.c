@@ -27,6 +27,14 @@ bool walk_locate(struct walk *walk, uint64_t pc, struct location *ret)
 	return true;
 }
 
+void walk_note_unmapped(struct walk *walk, uint64_t pc)
+{
+	struct location at;
+
+	if (!walk_locate(walk, pc, &at))
+		walk->unmapped_pc = pc;
+}
+
 bool walk_read_file(const struct walk *walk, const struct location *at, uint64_t pc,
 		    uint64_t address, void *into, size_t len)
 {

@@ -116,6 +116,8 @@ static inline bool walk_is_popped(const struct walk *walk, uint64_t address)
 
 /* As address_spaces_locate(), but fast while a stack stays within a few mappings. */
 bool walk_locate(struct walk *walk, uint64_t pc, struct location *ret);
+/* For call_chain.unmapped_pc: where the walk would have gone. */
+void walk_note_unmapped(struct walk *walk, uint64_t pc);
 
 /* Reads code or constants of the file mapped at `at`, where pc is. */
 bool walk_read_file(const struct walk *walk, const struct location *at, uint64_t pc,

@@ -1,10 +1,12 @@
-/* A library to open at run time, which allocates 100 MB. */
+/* A library to open at run time, which allocates for some seconds of CPU time. */
 #include <stdlib.h>
+#include <time.h>
 
 void plugin_allocates(double seconds)
 {
-	(void)seconds;
-	for (int i = 0; i < 20000; i++) {
+	clock_t end = clock() + (clock_t)(seconds * CLOCKS_PER_SEC);
+
+	while (clock() < end) {
 		void *block = calloc(1, 5000);
 
 		__asm__ volatile("" : "+r"(block) : : "memory");
