@@ -33,13 +33,12 @@ static int print_help(void)
 	return STATUS_OK;
 }
 
-static void say_own_allocator(const char *command)
+static void say_own_allocator(const struct inside_program *program)
 {
-	struct error *notice = inside_find_own_allocator(command);
+	CLEANUP(error_cleanup) struct error *lack = inside_find_own_allocator(program);
 
-	if (notice)
-		message("%s: %s", error_text(notice), error_hint_text(notice));
-	error_free(notice);
+	if (lack)
+		message("%s: %s", error_text(lack), error_hint_text(lack));
 }
 
 /* The file stays open in the command, which finds it by its own number. */
@@ -54,6 +53,7 @@ static struct error *lead(void)
 static int inside_run(int argc, char **argv)
 {
 	struct inside_options_given options = {0};
+	CLEANUP(inside_program_cleanup) struct inside_program *program = NULL;
 	bool help;
 	int rest = argc;
 	struct error *err = options_parse(table, argc, argv, &options, &rest, &help);
@@ -66,13 +66,14 @@ static int inside_run(int argc, char **argv)
 		return message_failure(error_hint(error_new("no command given"),
 						  "prof inside ./app runs it with prof's library"),
 				       STATUS_USAGE);
-	err = inside_check_command(argv[rest]);
+	program = inside_program_of_command(argv + rest);
+	err = inside_check_program(program, INSIDE_FOR_MEMORY);
 	if (!err)
 		err = lead();
 	if (err)
 		return message_failure(err, STATUS_FAILED);
 	if (!options.quiet)
-		say_own_allocator(argv[rest]);
+		say_own_allocator(program);
 	return execute(argv + rest);
 }
 

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "cmd/command.h"
 #include "cmd/ui/message.h"
+#include "inside/refusal.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -85,23 +86,53 @@ static struct error *watch_signals(struct recording *recording)
 			  recording, &recording->signal_watch);
 }
 
+/* Allocations that the recording will lack. */
+static void say_own_allocator(const struct listener *listener, const struct inside_program *program)
+{
+	CLEANUP(error_cleanup) struct error *lack = inside_find_own_allocator(program);
+
+	if (lack)
+		listener_notice(listener, "%s: %s", error_text(lack), error_hint_text(lack));
+}
+
 static bool requires_library(const struct record_config *config)
 {
 	return config->via == RECORD_VIA_INSIDE || config->alloc_period;
 }
 
+static struct error *open_inside_file(struct recording *recording,
+				      const struct inside_program *program)
+{
+	bool for_memory = recording->config.alloc_period;
+	CLEANUP(free_ptr) char *library = NULL;
+	struct error *err = inside_check_program(program,
+						 for_memory ? INSIDE_FOR_MEMORY : INSIDE_FOR_CPU);
+
+	if (!err)
+		err = inside_library_path(&library);
+	if (!err)
+		err = inside_file_make(&recording->inside);
+	return err;
+}
+
 /* Without the library, or the memory that is shared with it, perf alone can sample. */
 static struct error *make_inside_file(struct recording *recording)
 {
-	CLEANUP(free_ptr) char *library = NULL;
-	CLEANUP(error_cleanup) struct error *err = inside_library_path(&library);
+	CLEANUP(inside_program_cleanup)
+	struct inside_program *program = inside_program_of_command(recording->command);
+	CLEANUP(error_cleanup) struct error *err = open_inside_file(recording, program);
 
-	if (!err)
-		err = inside_file_make(&recording->inside);
-	if (err)
-		return requires_library(&recording->config) ? STEAL(err) : NULL;
+	if (err && requires_library(&recording->config))
+		return STEAL(err);
+	if (err) {
+		recording->no_inside = STEAL(err);
+		recording->config.no_inside = error_text(recording->no_inside);
+		return NULL;
+	}
 	inside_file_raise(&recording->inside);
 	recording->config.inside_file = &recording->inside;
+	if (recording->config.alloc_period)
+		say_own_allocator(&recording->listener, program);
 	return NULL;
 }
 
@@ -136,22 +167,22 @@ static struct error *start_command(struct recording *recording, enum launch_outp
 static struct error *find_inside_file(struct recording *recording)
 {
 	const struct record_config *config = &recording->config;
-	int pid = (int)config->pids[0];
+	pid_t pid = config->pids[0];
+	CLEANUP(inside_program_cleanup) struct inside_program *program = NULL;
 	struct error *err;
 
 	if (config->pid_count > 1)
 		return error_new("--alloc records one process, and its children");
-	err = inside_file_find(config->pids[0], &recording->inside);
+	err = inside_file_find(pid, &recording->inside);
 	if (err && error_number(err) == ENOENT) {
 		error_free(err);
-		return error_hint(error_new("PID %d does not run under prof's library", pid),
-				  "start it with prof inside ./app; or prof record --growth -p %d "
-				  "shows where its memory grows",
-				  pid);
+		return inside_explain_process(pid);
 	}
 	if (err)
 		return err;
 	recording->config.inside_file = &recording->inside;
+	program = inside_program_of_process(pid);
+	say_own_allocator(&recording->listener, program);
 	return inside_file_claim(&recording->inside)
 		       ? NULL
 		       : error_new("another prof records the memory of PID %d", pid);
@@ -255,6 +286,7 @@ void recording_deinit(struct recording *recording)
 		launch_deinit(&recording->launch);
 	if (recording->inside.mapped)
 		inside_file_close(&recording->inside);
+	error_free(recording->no_inside);
 	signals_close(&recording->signals);
 }
 

@@ -37,6 +37,7 @@ struct recording {
 	struct launch launch;
 	bool has_command;	   /* launch is valid */
 	struct inside_file inside; /* of a command that may load libprof-inside.so; zeroed: none */
+	struct error *no_inside;   /* why the command cannot, if perf is enough */
 
 	enum recording_end end;
 	struct received_signal signal; /* of RECORDING_INTERRUPTED */

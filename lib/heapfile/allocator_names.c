@@ -18,6 +18,7 @@ static const char *const prefixes[] = {"_rjem_je_", "_rjem_", "je_", "tc_", "__l
 /* All functions whose names begin so. */
 static const char *const families[] = {
 	"prof_backtrace",
+	"prof_alloc_prep",
 	"je_prof_",
 	"_rjem_je_",
 	"operator new",

@@ -3,20 +3,14 @@
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/cleanup.h"
-#include "elf/elf_file.h"
 
 #include <elf.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <sys/prctl.h>
+#include <sys/statvfs.h>
 #include <sys/xattr.h>
 #include <unistd.h>
-
-enum {
-	SCRIPT_LINE_BYTES = 256, /* as the kernel reads it (BINPRM_BUF_SIZE) */
-	SCRIPT_DEPTH = 5,	 /* interpreters that are scripts themselves */
-};
 
 #if defined(__x86_64__)
 enum { OWN_MACHINE = EM_X86_64 };
@@ -25,87 +19,6 @@ enum { OWN_MACHINE = EM_AARCH64 };
 #else
 enum { OWN_MACHINE = EM_NONE };
 #endif
-
-/* ---- The file of a command ---- */
-
-static bool is_executable(const char *path)
-{
-	struct stat stat_buf;
-
-	return !stat(path, &stat_buf) && S_ISREG(stat_buf.st_mode) && !access(path, X_OK);
-}
-
-/* To be freed; NULL: there is none. */
-static char *look_up(const char *command)
-{
-	const char *at = getenv("PATH");
-
-	if (strchr(command, '/'))
-		return is_executable(command) ? xstrdup(command) : NULL;
-	for (at = at ? at : "/bin:/usr/bin"; at;
-	     at = strchr(at, ':') ? strchr(at, ':') + 1 : NULL) {
-		size_t len = strcspn(at, ":");
-		CLEANUP(free_ptr)
-		char *path = xasprintf("%.*s/%s", len ? (int)len : 1, len ? at : ".", command);
-
-		if (is_executable(path))
-			return STEAL(path);
-	}
-	return NULL;
-}
-
-static int open_file(const char *path)
-{
-	return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-}
-
-/* The interpreter of a script, to be freed; NULL: the file is not a script. */
-static char *script_interpreter(int fd)
-{
-	static const char blanks[] = " \t";
-	char line[SCRIPT_LINE_BYTES + 1];
-	ssize_t len = pread(fd, line, SCRIPT_LINE_BYTES, 0);
-	char *at = line + 2;
-
-	if (len < 3 || memcmp(line, "#!", 2) != 0)
-		return NULL;
-	line[len] = '\0';
-	at += strspn(at, blanks);
-	at[strcspn(at, " \t\r\n")] = '\0';
-	return *at ? xstrdup(at) : NULL;
-}
-
-/* The file that the kernel executes for a command. -1: none, or it cannot be read. */
-static int open_program(const char *command, char **path)
-{
-	CLEANUP(free_ptr) char *at = look_up(command);
-
-	for (int depth = 0; at && depth < SCRIPT_DEPTH; depth++) {
-		CLEANUP(close_fd) int fd = open_file(at);
-		char *interpreter = fd < 0 ? NULL : script_interpreter(fd);
-
-		if (!interpreter) {
-			*path = STEAL(at);
-			return steal_fd(&fd);
-		}
-		free(at);
-		at = interpreter;
-	}
-	return -1;
-}
-
-/* NULL: it is not an ELF file that can be read. */
-static struct elf_file *open_elf(const char *command, char **path, struct stat *ret)
-{
-	CLEANUP(error_cleanup) struct error *err = NULL;
-	CLEANUP(close_fd) int fd = open_program(command, path);
-	struct elf_file *elf = NULL;
-
-	if (fd < 0 || fstat(fd, ret) < 0)
-		return NULL;
-	err = elf_file_open(steal_fd(&fd), *path, &elf);
-	return err ? NULL : elf;
-}
 
 /* ---- What keeps a library out ---- */
 
@@ -147,84 +60,140 @@ static bool is_go(struct elf_file *elf)
 	       elf_file_has_section(elf, ".go.buildinfo");
 }
 
-static const char go_hint[] =
-	"Go's own heap profile has it: import net/http/pprof, then prof report of what "
-	"/debug/pprof/heap gives";
-static const char growth_hint[] = "prof record --growth shows where its memory grows";
-
-/* The dynamic loader ignores LD_PRELOAD then. */
-static bool gains_rights(const char *path, const struct stat *file)
+static bool section_holds(struct elf_file *elf, const char *section, const char *text)
 {
-	return (file->st_mode & S_ISUID && file->st_uid != getuid()) ||
-	       ((file->st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) &&
-		file->st_gid != getgid()) ||
-	       (getuid() != 0 && getxattr(path, "security.capability", NULL, 0) > 0);
+	struct bytes data = elf_file_section(elf, section).data;
+
+	return memmem(data.at, bytes_left(&data), text, strlen(text));
 }
 
-static struct error *check_elf(struct elf_file *elf, const char *path, const struct stat *file)
+/* The name of its library is that of a DT_NEEDED entry. */
+static bool needs_address_sanitizer(struct elf_file *elf)
 {
+	return section_holds(elf, ".dynstr", "libasan.so.");
+}
+
+/* Neither a mount without set-user-ID nor a process without new rights lets it. */
+static bool may_gain_rights(const char *path)
+{
+	struct statvfs system;
+
+	return prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1 &&
+	       (statvfs(path, &system) < 0 || !(system.f_flag & ST_NOSUID));
+}
+
+/* The dynamic loader ignores LD_PRELOAD then. */
+static bool gains_rights(const struct inside_program *program)
+{
+	const struct stat *file = &program->file;
+
+	return may_gain_rights(program->path) &&
+	       ((file->st_mode & S_ISUID && file->st_uid != getuid()) ||
+		((file->st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) &&
+		 file->st_gid != getgid()) ||
+		(getuid() != 0 && getxattr(program->path, "security.capability", NULL, 0) > 0));
+}
+
+static const char go_hint[] =
+	"curl -o heap.pb.gz http://localhost:6060/debug/pprof/heap gets Go's own heap profile (of "
+	"a program that imports net/http/pprof), prof report heap.pb.gz shows it; prof record "
+	"--growth shows where memory grows";
+static const char growth_hint[] =
+	"prof record --growth shows where its memory grows, whatever its allocator";
+static const char rights_hint[] = "run prof as the user whose rights it gains";
+#define LENIENT "verify_asan_link_order=0"
+static const char sanitizer_hint[] = "ASAN_OPTIONS=" LENIENT " lets it run with prof's library";
+
+static bool is_sanitizer_lenient(void)
+{
+	const char *options = getenv("ASAN_OPTIONS");
+
+	return options && strstr(options, LENIENT);
+}
+
+/* What keeps the library out, after the path; NULL: nothing. *hint: NULL if there is none of its
+ * own. */
+static const char *find_obstacle(const struct inside_program *program, const char **hint)
+{
+	struct elf_file *elf = program->elf;
 	char loader[256];
 
+	*hint = NULL;
 	if (elf_file_is_32(elf))
-		return error_hint(
-			error_new("%s is a 32-bit program, and prof's library is not", path),
-			growth_hint);
+		return "is a 32-bit program, and prof's library is not";
 	if (OWN_MACHINE != EM_NONE && elf_file_machine(elf) != OWN_MACHINE)
-		return error_hint(error_new("%s is a program of another architecture", path),
-				  growth_hint);
-	if (!find_loader(elf, loader, sizeof(loader))) {
-		if (is_go(elf))
-			return error_hint(error_new("%s is a static Go program, which loads no "
-						    "library",
-						    path),
-					  go_hint);
-		return error_hint(
-			error_new("%s is statically linked, so that it loads no library", path),
-			growth_hint);
-	}
+		return "is a program of another architecture";
+	if (!find_loader(elf, loader, sizeof(loader)))
+		return is_go(elf) ? "is a static Go program, which loads no library"
+				  : "is statically linked: it loads no library";
 	if (strstr(loader, "ld-musl"))
-		return error_hint(
-			error_new("%s runs with musl, and prof's library needs glibc", path),
-			growth_hint);
-	if (gains_rights(path, file))
-		return error_hint(error_new("%s gains rights when it is executed, so that it loads "
-					    "no library of others",
-					    path),
-				  "run it as the user whose rights it gets");
+		return "runs with musl, and prof's library needs glibc";
+	*hint = rights_hint;
+	if (gains_rights(program))
+		return "gains rights when it is executed (set-user-ID, set-group-ID or file "
+		       "capabilities): it loads no library of others";
+	*hint = sanitizer_hint;
+	if (needs_address_sanitizer(elf) && !is_sanitizer_lenient())
+		return "is built with AddressSanitizer, which ends it if another library comes "
+		       "first";
 	return NULL;
 }
 
-struct error *inside_check_command(const char *command)
+static const char *hint_of(const struct inside_program *program, enum inside_use use)
 {
-	CLEANUP(free_ptr) char *path = NULL;
-	struct stat file;
-	CLEANUP(elf_file_cleanup) struct elf_file *elf = open_elf(command, &path, &file);
+	if (use == INSIDE_FOR_CPU)
+		return "--via perf samples it from outside";
+	return is_go(program->elf) ? go_hint : growth_hint;
+}
 
-	return elf ? check_elf(elf, path, &file) : NULL;
+struct error *inside_check_program(const struct inside_program *program, enum inside_use use)
+{
+	const char *hint, *what = program ? find_obstacle(program, &hint) : NULL;
+
+	if (!what)
+		return NULL;
+	return error_hint(error_new("%s %s", program->path, what), "%s",
+			  hint ? hint : hint_of(program, use));
 }
 
 /* ---- Allocators in the program itself ---- */
+
+#define JEMALLOC_OPTIONS "MALLOC_CONF=prof:true,prof_accum:true,prof_final:true"
+#define RUST_JEMALLOC_HINT                                                                         \
+	"_RJEM_" JEMALLOC_OPTIONS " makes it write jeprof.*.heap, which prof report shows (the "   \
+	"crate's feature \"profiling\" has to be on)"
+#define JEMALLOC_HINT                                                                              \
+	JEMALLOC_OPTIONS " makes it write jeprof.*.heap, which prof report shows (jemalloc built " \
+			 "with --enable-prof)"
+#define TCMALLOC_HINT "HEAPPROFILE=PREFIX makes it write PREFIX.*.heap, which prof report shows"
 
 /* The first one that a program defines is its own. */
 static const struct own_allocator {
 	const char *symbol, *name, *hint;
 } allocators[] = {
-	{"_rjem_malloc", "jemalloc",
-	 "built with profiling, _RJEM_MALLOC_CONF=prof:true,prof_final:true makes it write heap "
-	 "files, which prof convert reads"},
-	{"_rjem_je_malloc", "jemalloc",
-	 "built with profiling, _RJEM_MALLOC_CONF=prof:true,prof_final:true makes it write heap "
-	 "files, which prof convert reads"},
-	{"je_malloc", "jemalloc",
-	 "built with profiling, MALLOC_CONF=prof:true,prof_final:true makes it write heap files, "
-	 "which prof convert reads"},
-	{"mallocx", "jemalloc",
-	 "built with profiling, MALLOC_CONF=prof:true,prof_final:true makes it write heap files, "
-	 "which prof convert reads"},
-	{"tc_malloc", "tcmalloc",
-	 "HEAPPROFILE=PREFIX makes it write heap files, which prof convert reads"},
-	{"mi_malloc", "mimalloc", growth_hint},
+	{"_rjem_malloc", "jemalloc", RUST_JEMALLOC_HINT},
+	{"_rjem_je_malloc", "jemalloc", RUST_JEMALLOC_HINT},
+	{"je_malloc", "jemalloc", JEMALLOC_HINT},
+	{"mallocx", "jemalloc", JEMALLOC_HINT},
+	{"tc_malloc", "tcmalloc", TCMALLOC_HINT},
+	{"mi_free", "mimalloc", growth_hint},
 	{"malloc", "a malloc() of its own", growth_hint},
+};
+
+/*
+ * Stripped programs keep the texts of their allocator's messages. The array is not in .rodata,
+ * where they are looked for: prof itself has no jemalloc.
+ */
+static const struct stripped_allocator {
+	char text[24];
+	struct own_allocator allocator;
+} stripped_allocators[] = {
+	{"<jemalloc>: ",
+	 {NULL, "jemalloc",
+	  JEMALLOC_OPTIONS
+	  " (of a Rust crate: _RJEM_MALLOC_CONF) makes it "
+	  "write jeprof.*.heap, which prof report shows (jemalloc built with profiling)"}},
+	{"mimalloc: error: ", {NULL, "mimalloc", growth_hint}},
 };
 
 static const char *name_at(struct bytes names, uint32_t offset)
@@ -254,6 +223,15 @@ static size_t find_defined(struct bytes symbols, struct bytes names, size_t best
 	return best;
 }
 
+static const struct own_allocator *find_stripped(struct elf_file *elf)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(stripped_allocators); i++)
+		if (!elf_file_has_section(elf, ".symtab") &&
+		    section_holds(elf, ".rodata", stripped_allocators[i].text))
+			return &stripped_allocators[i].allocator;
+	return NULL;
+}
+
 static const struct own_allocator *find_allocator(struct elf_file *elf)
 {
 	size_t best = ARRAY_SIZE(allocators);
@@ -262,25 +240,39 @@ static const struct own_allocator *find_allocator(struct elf_file *elf)
 			    elf_file_section(elf, ".strtab").data, best);
 	best = find_defined(elf_file_section(elf, ".dynsym").data,
 			    elf_file_section(elf, ".dynstr").data, best);
-	return best < ARRAY_SIZE(allocators) ? &allocators[best] : NULL;
+	return best < ARRAY_SIZE(allocators) ? &allocators[best] : find_stripped(elf);
 }
 
-struct error *inside_find_own_allocator(const char *command)
+struct error *inside_find_own_allocator(const struct inside_program *program)
 {
-	CLEANUP(free_ptr) char *path = NULL;
-	struct stat file;
-	CLEANUP(elf_file_cleanup) struct elf_file *elf = open_elf(command, &path, &file);
 	const struct own_allocator *allocator;
 
-	if (!elf)
+	if (!program)
 		return NULL;
-	if (is_go(elf))
-		return error_hint(
-			error_new("of %s, a Go program, only what C code allocates is seen", path),
-			go_hint);
-	allocator = find_allocator(elf);
+	if (is_go(program->elf))
+		return error_hint(error_new("of %s, a Go program, only what C code allocates is "
+					    "seen",
+					    program->path),
+				  "%s", go_hint);
+	allocator = find_allocator(program->elf);
 	return allocator ? error_hint(error_new("%s has %s linked in, whose blocks are not seen",
-						path, allocator->name),
+						program->path, allocator->name),
 				      "%s", allocator->hint)
 			 : NULL;
+}
+
+struct error *inside_explain_process(pid_t pid)
+{
+	CLEANUP(inside_program_cleanup)
+	struct inside_program *program = inside_program_of_process(pid);
+	struct error *err = inside_check_program(program, INSIDE_FOR_MEMORY);
+
+	if (!err)
+		err = inside_find_own_allocator(program);
+	if (err)
+		return error_wrap(err, "PID %d", (int)pid);
+	return error_hint(error_new("PID %d does not run under prof's library", (int)pid),
+			  "start it with prof inside COMMAND; or prof record --growth -p %d shows "
+			  "where its memory grows",
+			  (int)pid);
 }

@@ -283,6 +283,9 @@ const struct code_rule code_rules[] = {
 	{"strndup$", WORK(C_LIBRARY)},
 	/* Other allocators, and what programs commonly call their own way to malloc(). */
 	{"tcmalloc::", WORK(RUNTIME)},
+	{"tikv_jemallocator::", WORK(RUNTIME)},
+	{"jemallocator::", WORK(RUNTIME)},
+	{"mimalloc::MiMalloc", WORK(RUNTIME)},
 	{"tc_malloc", WORK(RUNTIME)},
 	{"tc_calloc", WORK(RUNTIME)},
 	{"tc_realloc", WORK(RUNTIME)},

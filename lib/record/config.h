@@ -52,6 +52,7 @@ struct record_config {
 	/* The file that is shared with the library, which the target loads or has loaded; NULL: it
 	 * does not. */
 	const struct inside_file *inside_file;
+	const char *no_inside; /* why the command cannot load it; NULL: unknown */
 	/*
 	 * Memory: allocations and what of them lives, as four events after those above (memory.h).
 	 * samples_nothing: they are the only ones, and the library alone gives the records.

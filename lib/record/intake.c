@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "perf/permissions.h"
 #include "record/pacing.h"
 #include "unwind/arch.h"
 
@@ -56,10 +57,10 @@ static void open_inside(struct intake *intake, uint32_t cpu_hz)
 /* What the library can give in place of the sampler: CPU time of a command. */
 static bool may_replace(const struct record_config *config, const struct sampling *sampling)
 {
-	return config->inside_file && config->command && !config->commands_later &&
-	       config->inherit && !config->cpus && !config->period && !config->writes_raw &&
-	       !config->records_waiting && !config->records_awaits && !config->exclude_user &&
-	       record_config_dumps(config) && sampling->event_count == 1 &&
+	return config->command && !config->commands_later && config->inherit && !config->cpus &&
+	       !config->period && !config->writes_raw && !config->records_waiting &&
+	       !config->records_awaits && !config->exclude_user && record_config_dumps(config) &&
+	       sampling->event_count == 1 &&
 	       (!config->event_count || sampling->events[0].kind == VALUE_CPU_TIME);
 }
 
@@ -76,7 +77,7 @@ static void sample_by_library(struct intake *intake, struct sampling *sampling,
 			"%s%ssampling by a library in the program: CPU time at %" PRIu32
 			" Hz%s, stacks of user space only",
 			refusal ? error_text(refusal) : "", refusal ? "; " : "", hz,
-			hz < asked_hz && hz == highest_hz ? " (its timers cannot do more here)"
+			hz < asked_hz && hz == highest_hz ? " (its timers follow the kernel's tick)"
 							  : "");
 }
 
@@ -87,6 +88,29 @@ static bool is_refusal(const struct error *err)
 	return number == EACCES || number == EPERM || number == ENOSYS;
 }
 
+/* Where nobody may sample. */
+static bool is_refused_altogether(void)
+{
+	struct permissions may;
+
+	permissions_probe(0, &may);
+	return may.user;
+}
+
+static void say_what_works(const struct record_config *config, const struct sampling *sampling,
+			   const struct listener *listener)
+{
+	if (may_replace(config, sampling) && config->no_inside)
+		listener_notice(listener,
+				"a library in the program could sample in place of perf, but %s",
+				config->no_inside);
+	else if (is_refused_altogether())
+		listener_notice(listener,
+				"without perf events prof record COMMAND samples CPU time, and "
+				"prof record --alloc COMMAND memory; --alloc -p PID works if prof "
+				"inside COMMAND has started it");
+}
+
 static struct error *open_sampler(struct intake *intake, struct sampling *sampling,
 				  const struct listener *listener)
 {
@@ -94,10 +118,12 @@ static struct error *open_sampler(struct intake *intake, struct sampling *sampli
 	CLEANUP(error_cleanup)
 	struct error *err = sampling_open(sampling, config, &intake->sampler);
 
-	if (err && config->via == RECORD_VIA_AUTO && is_refusal(err) &&
-	    may_replace(config, sampling)) {
-		sample_by_library(intake, sampling, listener, err);
-		return NULL;
+	if (err && config->via == RECORD_VIA_AUTO && is_refusal(err)) {
+		if (may_replace(config, sampling) && config->inside_file) {
+			sample_by_library(intake, sampling, listener, err);
+			return NULL;
+		}
+		say_what_works(config, sampling, listener);
 	}
 	if (err)
 		return STEAL(err);

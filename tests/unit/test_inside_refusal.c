@@ -16,6 +16,7 @@ enum { OWN_MACHINE = EM_X86_64, OTHER_MACHINE = EM_AARCH64 };
 struct program {
 	const char *loader;  /* NULL: static */
 	const char *section; /* NULL: none */
+	const char *text;    /* that it holds */
 	const char *symbol;  /* that it defines; NULL: none */
 	unsigned machine;
 	unsigned mode;
@@ -63,7 +64,8 @@ static char *make_program(const struct program *program)
 	}
 	if (program->section)
 		built_elf_section(&file, (Elf64_Shdr){.sh_type = SHT_PROGBITS}, program->section,
-				  "x", 1);
+				  program->text ? program->text : "x",
+				  program->text ? strlen(program->text) + 1 : 1);
 	if (program->symbol)
 		add_symbol(&file, program->symbol);
 	built_elf_finish(&file);
@@ -80,11 +82,32 @@ static void assert_text(struct error *err, const char *part)
 	error_free(err);
 }
 
+static struct inside_program *open_program(const char *command)
+{
+	const char *argv[] = {command, NULL};
+
+	return inside_program_of_command((char *const *)argv);
+}
+
+static struct error *check(const char *command)
+{
+	CLEANUP(inside_program_cleanup) struct inside_program *program = open_program(command);
+
+	return inside_check_program(program, INSIDE_FOR_MEMORY);
+}
+
+static struct error *own_allocator(const char *command)
+{
+	CLEANUP(inside_program_cleanup) struct inside_program *program = open_program(command);
+
+	return inside_find_own_allocator(program);
+}
+
 static void assert_refused(const struct program *program, const char *why)
 {
 	CLEANUP(free_ptr) char *path = make_program(program);
 
-	assert_text(inside_check_command(path), why);
+	assert_text(check(path), why);
 }
 
 static void what_cannot_load_a_library_is_refused(void **state)
@@ -92,8 +115,8 @@ static void what_cannot_load_a_library_is_refused(void **state)
 	(void)state;
 	CLEANUP(free_ptr) char *path = make_program(&(struct program){.loader = glibc});
 
-	assert_null(inside_check_command(path));
-	assert_null(inside_find_own_allocator(path));
+	assert_null(check(path));
+	assert_null(own_allocator(path));
 	assert_refused(&(struct program){.loader = NULL}, "statically linked");
 	assert_refused(&(struct program){.section = ".note.go.buildid"}, "static Go program");
 	assert_refused(&(struct program){.loader = "/lib/ld-musl-x86_64.so.1"}, "musl");
@@ -108,11 +131,11 @@ static void a_program_that_gains_rights_is_refused(void **state)
 	char *path = make_program(&(struct program){.loader = glibc, .mode = 04700});
 
 	/* The user's own rights are none more. */
-	assert_null(inside_check_command(path));
+	assert_null(check(path));
 	if (getuid() != 0 || chown(path, 1, (gid_t)-1) < 0)
 		return;
 	assert_int_equal(chmod(path, 04755), 0);
-	assert_text(inside_check_command(path), "gains rights");
+	assert_text(check(path), "gains rights");
 }
 
 static void a_script_is_followed_to_its_interpreter(void **state)
@@ -125,9 +148,40 @@ static void a_script_is_followed_to_its_interpreter(void **state)
 	CLEANUP(free_ptr) char *loop = put_file("loop", own, strlen(own), 0700);
 	CLEANUP(free_ptr) char *text = put_file("text", "exit 3\n", 7, 0700);
 
-	assert_text(inside_check_command(script), "statically linked");
-	assert_null(inside_check_command(loop));
-	assert_null(inside_check_command(text));
+	assert_text(check(script), "statically linked");
+	assert_null(check(loop));
+	assert_null(check(text));
+}
+
+static void env_is_followed_to_its_command(void **state)
+{
+	(void)state;
+	CLEANUP(free_ptr) char *path = make_program(&(struct program){.loader = NULL});
+	CLEANUP(free_ptr) char *line = xasprintf("#!/usr/bin/env -S A=1 %s -x\n", path);
+	CLEANUP(free_ptr) char *script = put_file("script", line, strlen(line), 0700);
+	const char *lines[][6] = {
+		{"env", path, NULL},
+		{"/usr/bin/env", "A=1", "B=2", "--", path, NULL},
+		{"env", "A=1", "env", "B=2", path, NULL},
+		{"env", script, NULL},
+	};
+	const char *others[][4] = {{"env", NULL}, {"env", "-i", path, NULL}, {"env", "A=1", NULL}};
+
+	assert_text(check(script), "statically linked");
+	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
+		CLEANUP(inside_program_cleanup)
+		struct inside_program *program = inside_program_of_command((char *const *)lines[i]);
+
+		assert_non_null(program);
+		assert_string_equal(program->path, path);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
+		CLEANUP(inside_program_cleanup)
+		struct inside_program *program =
+			inside_program_of_command((char *const *)others[i]);
+
+		assert_true(!program || !strcmp(basename(program->path), "env"));
+	}
 }
 
 static void a_command_is_looked_up_in_path(void **state)
@@ -139,11 +193,11 @@ static void a_command_is_looked_up_in_path(void **state)
 
 	assert_non_null(path);
 	setenv("PATH", list, 1);
-	assert_text(inside_check_command("app"), "statically linked");
-	assert_null(inside_check_command("missing"));
+	assert_text(check("app"), "statically linked");
+	assert_null(check("missing"));
 	setenv("PATH", before, 1);
-	assert_null(inside_check_command("/nowhere/app"));
-	assert_null(inside_check_command(folder));
+	assert_null(check("/nowhere/app"));
+	assert_null(check(folder));
 }
 
 static void an_allocator_that_is_linked_in_is_named_with_its_own_profile(void **state)
@@ -153,7 +207,7 @@ static void an_allocator_that_is_linked_in_is_named_with_its_own_profile(void **
 		const char *symbol, *name;
 	} cases[] = {
 		{"_rjem_malloc", "jemalloc"}, {"mallocx", "jemalloc"}, {"tc_malloc", "tcmalloc"},
-		{"mi_malloc", "mimalloc"},    {"malloc", "malloc()"},
+		{"mi_free", "mimalloc"},      {"malloc", "malloc()"},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -161,15 +215,62 @@ static void an_allocator_that_is_linked_in_is_named_with_its_own_profile(void **
 		char *path =
 			make_program(&(struct program){.loader = glibc, .symbol = cases[i].symbol});
 
-		assert_null(inside_check_command(path));
-		assert_text(inside_find_own_allocator(path), cases[i].name);
+		assert_null(check(path));
+		assert_text(own_allocator(path), cases[i].name);
 	}
 	CLEANUP(free_ptr)
 	char *other = make_program(&(struct program){.loader = glibc, .symbol = "my_malloc"});
-	assert_null(inside_find_own_allocator(other));
+	assert_null(own_allocator(other));
 	CLEANUP(free_ptr)
 	char *go = make_program(&(struct program){.loader = glibc, .section = ".go.buildinfo"});
-	assert_text(inside_find_own_allocator(go), "Go");
+	assert_text(own_allocator(go), "Go");
+}
+
+static void a_stripped_program_is_known_by_its_allocator_s_messages(void **state)
+{
+	(void)state;
+	struct program jemalloc = {.loader = glibc, .section = ".rodata", .text = "<jemalloc>: %s"};
+	CLEANUP(free_ptr) char *path = make_program(&jemalloc);
+
+	assert_text(own_allocator(path), "jemalloc");
+	/* Its symbols tell more. */
+	jemalloc.symbol = "main";
+	free(path);
+	path = make_program(&jemalloc);
+	assert_null(own_allocator(path));
+}
+
+static void a_sanitizer_that_ends_the_program_is_refused(void **state)
+{
+	(void)state;
+	struct program program = {.loader = glibc, .section = ".dynstr", .text = "libasan.so.8"};
+
+	unsetenv("ASAN_OPTIONS");
+	assert_refused(&program, "AddressSanitizer");
+	setenv("ASAN_OPTIONS", "detect_leaks=0:verify_asan_link_order=0", 1);
+	CLEANUP(free_ptr) char *path = make_program(&program);
+	assert_null(check(path));
+	unsetenv("ASAN_OPTIONS");
+}
+
+static void a_hint_is_of_what_was_to_be_recorded(void **state)
+{
+	(void)state;
+	CLEANUP(free_ptr) char *path = make_program(&(struct program){.loader = NULL});
+	CLEANUP(inside_program_cleanup) struct inside_program *program = open_program(path);
+	CLEANUP(error_cleanup)
+	struct error *memory = inside_check_program(program, INSIDE_FOR_MEMORY);
+	CLEANUP(error_cleanup) struct error *cpu = inside_check_program(program, INSIDE_FOR_CPU);
+
+	assert_non_null(strstr(error_hint_text(memory), "prof record --growth"));
+	assert_non_null(strstr(error_hint_text(cpu), "--via perf"));
+}
+
+static void a_process_without_the_library_is_explained(void **state)
+{
+	(void)state;
+
+	assert_text(inside_explain_process(getpid()), "does not run under prof's library");
 }
 
 static void a_damaged_file_has_no_problem_here(void **state)
@@ -186,8 +287,8 @@ static void a_damaged_file_has_no_problem_here(void **state)
 	for (size_t len = 0; len < 512; len++) {
 		CLEANUP(free_ptr) char *path = put_file("app", file.data, len, 0700);
 
-		error_free(inside_check_command(path));
-		error_free(inside_find_own_allocator(path));
+		error_free(check(path));
+		error_free(own_allocator(path));
 	}
 }
 
@@ -199,8 +300,13 @@ int main(void)
 		TEST(what_cannot_load_a_library_is_refused),
 		TEST(a_program_that_gains_rights_is_refused),
 		TEST(a_script_is_followed_to_its_interpreter),
+		TEST(env_is_followed_to_its_command),
 		TEST(a_command_is_looked_up_in_path),
 		TEST(an_allocator_that_is_linked_in_is_named_with_its_own_profile),
+		TEST(a_stripped_program_is_known_by_its_allocator_s_messages),
+		TEST(a_sanitizer_that_ends_the_program_is_refused),
+		TEST(a_hint_is_of_what_was_to_be_recorded),
+		TEST(a_process_without_the_library_is_explained),
 		TEST(a_damaged_file_has_no_problem_here),
 	};
 

@@ -1,0 +1,28 @@
+/*
+ * The program that a command executes, or that a process runs, as an open file.
+ *
+ * Commands are looked up as execvp(3) does. Scripts are followed to their interpreter (execve(2)),
+ * env(1) to the command that it executes.
+ */
+#ifndef PROF_INSIDE_PROGRAM_H
+#define PROF_INSIDE_PROGRAM_H
+
+#include "elf/elf_file.h"
+
+#include <sys/stat.h>
+
+struct inside_program {
+	char *path;
+	struct elf_file *elf;
+	struct stat file;
+};
+
+/* argv ends with NULL. NULL: it is not found, is not an ELF file, or cannot be read. */
+struct inside_program *inside_program_of_command(char *const *argv);
+/* NULL also if another user than root and prof's own may write to the file. */
+struct inside_program *inside_program_of_process(pid_t pid);
+/* Accepts NULL. */
+void inside_program_free(struct inside_program *program);
+DEFINE_CLEANUP(inside_program, inside_program_free)
+
+#endif
