@@ -1,8 +1,17 @@
 #include "cmd/inside_messages.h"
 
+#include "base/humanize.h"
 #include "cmd/ui/message.h"
 
 #include <inttypes.h>
+
+static void say_no_allocation(uint64_t period_bytes)
+{
+	message("no allocation was sampled: the program has allocated less than a few times %s "
+		"(--alloc=1k sees more), by an allocator of its own, or in children that cannot "
+		"load the library",
+		humanize_bytes(period_bytes).text);
+}
 
 void say_inside(const struct recording *recording)
 {
@@ -10,9 +19,14 @@ void say_inside(const struct recording *recording)
 	bool is_alone = !recorder_facts(recording->recorder)->descriptors;
 
 	if (is_alone && recording->is_of_command && !counts.processes && !counts.foreign)
-		message("%s did not load libprof-inside.so: it is a static program, or of another "
-			"C library than glibc, or it has ended at once",
+		message("%s did not load libprof-inside.so: it has ended at once, or it executes "
+			"a program that does not load libraries of others (static, Go, musl, "
+			"set-user-ID)",
 			recording->command[0]);
+	else if (recording->config.alloc_period && !recorder_memory(recording->recorder).samples)
+		say_no_allocation(recording->config.alloc_period);
+	if (counts.processes > 1)
+		message("%" PRIu32 " processes ran prof's library", counts.processes);
 	if (counts.foreign)
 		message("%" PRIu32
 			" processes were not recorded: they are in another pid namespace",

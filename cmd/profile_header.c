@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/humanize.h"
 #include "base/printable.h"
+#include "report/memory_text.h"
 #include "report/quality_text.h"
 #include "report/waiting.h"
 
@@ -58,6 +59,41 @@ static void put_event(const struct table_writer *writer, event_id id)
 		text = xasprintf("%s%s: %s samples, %s%s%s", mark, name,
 				 humanize_count(sum.samples).text, weight.text, of, time);
 	put_line(writer, text);
+}
+
+/* Bytes and objects of the same allocations are one line, named by the event that is shown. */
+static bool put_memory(const struct table_writer *writer, enum memory_event space)
+{
+	const struct profile *profile = writer->view->profile;
+	enum memory_event shown = space;
+	bool is_shown = memory_event_of(profile, writer->view->event, &shown) &&
+			(shown == space || shown == space - 1);
+	bool is_inuse = space == MEMORY_INUSE_SPACE;
+	CLEANUP(free_ptr)
+	char *sum = is_inuse ? memory_inuse_text(profile) : memory_allocated_text(profile);
+	CLEANUP(free_ptr) char *text = NULL;
+
+	if (!sum)
+		return false;
+	text = xasprintf("%s%s: %s%s", is_shown ? "> " : "  ",
+			 memory_event_name(is_shown ? shown : space), sum,
+			 is_inuse && !is_shown ? ": prof report --leaks" : "");
+	put_line(writer, text);
+	return true;
+}
+
+/* Events that put_memory() shows beside others have no line of their own. */
+static void put_events(const struct table_writer *writer)
+{
+	const struct profile *profile = writer->view->profile;
+	bool has_allocated = put_memory(writer, MEMORY_ALLOC_SPACE);
+	bool has_inuse = put_memory(writer, MEMORY_INUSE_SPACE);
+	enum memory_event which;
+
+	for (event_id i = 0; i < profile_event_count(profile); i++)
+		if (!memory_event_of(profile, i, &which) ||
+		    !(which <= MEMORY_ALLOC_SPACE ? has_allocated : has_inuse))
+			put_event(writer, i);
 }
 
 /* Where the time of all threads went, selected or not. */
@@ -117,8 +153,7 @@ void profile_header(const struct table_writer *writer, const char *path,
 	if (*quality && !quality_is_of_waiting(&info->quality))
 		put_line(writer, quality);
 	put_waiting(writer);
-	for (event_id i = 0; i < profile_event_count(profile); i++)
-		put_event(writer, i);
+	put_events(writer);
 	if (selection_is_part(selection))
 		put_selection(writer);
 }

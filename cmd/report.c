@@ -7,6 +7,7 @@
 #include "cmd/command.h"
 #include "cmd/profile_header.h"
 #include "cmd/ui/message.h"
+#include "profile/memory_events.h"
 #include "report/logical.h"
 #include "report/waiting.h"
 
@@ -175,6 +176,16 @@ static void put_hint(const struct report *report, const struct table_writer *wri
 			share.glue, share.lines);
 }
 
+static bool is_of_inuse(const struct report *report)
+{
+	enum memory_event shown;
+	event_id allocated;
+
+	return memory_event_of(report->profile, report->view.event, &shown) &&
+	       shown >= MEMORY_INUSE_OBJECTS && !selection_is_part(&report->options->selection) &&
+	       memory_event_find(report->profile, MEMORY_ALLOC_SPACE, &allocated);
+}
+
 static void show_text(const struct report *report, const struct table_writer *writer)
 {
 	profile_header(writer, report->path, &report->options->selection);
@@ -182,7 +193,10 @@ static void show_text(const struct report *report, const struct table_writer *wr
 		leaks_header(&report->leaks, writer);
 	if (!report->view.stacks[STACK_EMPTY].total.weight) {
 		if (!report->options->leaks)
-			fputs("\nno samples\n", writer->out);
+			fputs(is_of_inuse(report) ? "\nnothing was in use at the end; -e "
+						    "alloc_space shows what was allocated\n"
+						  : "\nno samples\n",
+			      writer->out);
 		return;
 	}
 	put_hint(report, writer);

@@ -5,7 +5,7 @@
 #include "base/humanize.h"
 #include "cmd/shell_word.h"
 #include "cmd/ui/message.h"
-#include "profile/memory_events.h"
+#include "report/memory_text.h"
 #include "report/quality_text.h"
 #include "report/rows.h"
 #include "report/shorten.h"
@@ -185,6 +185,13 @@ static void print_namelessness(const struct summary *summary)
 		print_problems(summary);
 }
 
+static bool records_memory(const struct profile *profile)
+{
+	event_id event;
+
+	return memory_event_find(profile, MEMORY_ALLOC_SPACE, &event);
+}
+
 /* Of this program alone: getrusage(2) has the memory of whoever executed it in it, too. */
 static uint64_t peak_bytes(void)
 {
@@ -198,18 +205,28 @@ static uint64_t peak_bytes(void)
 	return kib * 1024;
 }
 
+/* Sampled allocations are not counted as samples. */
+static char *cost_per_sample(const struct summary *summary, uint64_t samples)
+{
+	return samples && !records_memory(summary->profile)
+		       ? xasprintf(" (%s per sample)",
+				   humanize_time(summary->sampling_cpu_ns / samples).text)
+		       : xstrdup("");
+}
+
 static void print_cost(const struct summary *summary)
 {
 	uint64_t samples = summary->quality->counts.samples;
+	CLEANUP(free_ptr) char *each = cost_per_sample(summary, samples);
 	uint64_t memory_bytes = peak_bytes();
 	const struct worker_cost *workers = &summary->naming->worker_cost;
 
 	if (workers->peak_bytes > memory_bytes)
 		memory_bytes = workers->peak_bytes;
-	message("prof used %s of CPU time to %s (%s per sample), %s to symbolize and write, "
+	message("prof used %s of CPU time to %s%s, %s to symbolize and write, "
 		"and %s of memory",
 		humanize_time(summary->sampling_cpu_ns).text, summary->reading ? "read" : "sample",
-		humanize_time(summary->sampling_cpu_ns / samples).text,
+		each,
 		humanize_time(clock_own_cpu_ns() - summary->sampling_cpu_ns + workers->cpu_ns).text,
 		humanize_bytes(memory_bytes).text);
 }
@@ -306,6 +323,15 @@ static void print_waiting(const struct summary *summary)
 			humanize_count(sums.lost).text);
 }
 
+static void print_memory(const struct profile *profile)
+{
+	CLEANUP(free_ptr) char *allocated = memory_allocated_text(profile);
+	CLEANUP(free_ptr) char *inuse = memory_inuse_text(profile);
+
+	if (allocated && inuse)
+		message("allocated: %s; in use: %s (prof report --leaks)", allocated, inuse);
+}
+
 /* Beside the bytes of the same allocations they say little. */
 static bool counts_objects(const struct profile *profile, event_id event)
 {
@@ -330,10 +356,11 @@ void summary_print(const struct summary *summary)
 	if (counts->samples)
 		print_text(memory);
 	print_waiting(summary);
+	print_memory(profile);
 	print_counted(summary);
 	print_losses(counts);
 	print_namelessness(summary);
-	if (counts->samples)
+	if (counts->samples || records_memory(profile))
 		print_cost(summary);
 	summary_print_files(summary->outputs, summary->output_count);
 }

@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "debuginfod/library.h"
+#include "inside/source.h"
 #include "perf/cpus.h"
 #include "perf/default_event.h"
 #include "perf/pid_filter.h"
@@ -182,6 +183,14 @@ static void read_debug_files(struct machine_facts *facts)
 	distribution_here(&facts->distribution);
 }
 
+static void read_library(struct machine_facts *facts)
+{
+	CLEANUP(free_ptr) char *path = NULL;
+	CLEANUP(error_cleanup) struct error *err = inside_library_path(&path);
+
+	facts->inside_hz = err ? 0 : inside_highest_cpu_hz();
+}
+
 void machine_facts_read(struct machine_facts *ret)
 {
 	CLEANUP(pid_filter_cleanup) struct pid_filter *filter = pid_filter_new();
@@ -194,5 +203,6 @@ void machine_facts_read(struct machine_facts *ret)
 	read_security(ret);
 	read_counters(ret);
 	read_debug_files(ret);
+	read_library(ret);
 	permissions_probe(0, &ret->may);
 }

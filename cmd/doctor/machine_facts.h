@@ -26,6 +26,7 @@ struct machine_facts {
 	int max_rate_hz, cpu_percent;
 	int kptr_restrict;
 	bool sees_kernel_symbols;
+	uint32_t inside_hz; /* of CPU samples by libprof-inside.so; 0: the library is not found */
 	bool has_tracefs, reads_tracefs;
 	int ptrace_scope;
 	bool enforces_selinux;

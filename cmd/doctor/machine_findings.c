@@ -40,7 +40,15 @@ static struct finding sampling(const struct machine_facts *facts)
 		finding = of_refusal(
 			"sampling", refusal_explain_in(&(struct refusal){.number = facts->may.user},
 						       &facts->around));
-		finding.cost = xstrdup("prof cannot record");
+		if (facts->inside_hz)
+			finding.state = FINDING_LIMITED;
+		finding.cost =
+			facts->inside_hz
+				? xasprintf("prof records only what it starts, by a library in the "
+					    "program: CPU time at up to %" PRIu32
+					    " Hz, and memory (--alloc); no -p, -a, -e or --wall",
+					    facts->inside_hz)
+				: xstrdup("prof cannot record");
 	} else if (facts->may.kernel) {
 		finding.state = FINDING_LIMITED;
 		finding.what = xasprintf("user space of your own processes only: "
@@ -194,6 +202,22 @@ static struct finding waiting(const struct machine_facts *facts)
 	return finding;
 }
 
+static struct finding memory(const struct machine_facts *facts)
+{
+	struct finding finding = {.subject = "memory"};
+
+	if (facts->inside_hz) {
+		finding.what = xstrdup("--alloc records what prof starts, and processes that prof "
+				       "inside has started");
+	} else {
+		finding.state = FINDING_LIMITED;
+		finding.what = xstrdup("libprof-inside.so is not found");
+		finding.cost = xstrdup("no --alloc, no prof inside");
+		finding.command = xstrdup("install prof with its library (meson install)");
+	}
+	return finding;
+}
+
 static struct finding tracepoints(const struct machine_facts *facts)
 {
 	struct finding finding = {.subject = "tracepoints"};
@@ -301,8 +325,9 @@ static struct finding debug_information(const struct machine_facts *facts)
 void machine_findings(const struct machine_facts *facts, struct findings *ret)
 {
 	static struct finding (*const subjects[])(const struct machine_facts *facts) = {
-		sampling,    kernel_symbols,	ring_memory, sample_rate, waiting,  open_files,
-		tracepoints, debug_information, containment, security,	  counters, pid_filter,
+		sampling, kernel_symbols, ring_memory, sample_rate,	  waiting,
+		memory,	  open_files,	  tracepoints, debug_information, containment,
+		security, counters,	  pid_filter,
 	};
 
 	*ret = (struct findings){0};

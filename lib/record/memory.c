@@ -28,23 +28,25 @@ struct memory {
 
 static void fold_threads(void *user);
 
-static void add_events(struct session *session)
+static void add_events(struct session *session, uint64_t period_bytes)
 {
 	for (enum memory_event i = 0; i < MEMORY_EVENTS; i++) {
 		struct profile_event event = memory_event_make(session_profile(session), i);
 
+		if (event.kind == VALUE_BYTES)
+			event.period = period_bytes;
 		session_add_event(session, &event);
 	}
 }
 
-struct memory *memory_new(struct session *session)
+struct memory *memory_new(struct session *session, uint64_t period_bytes)
 {
 	struct memory *memory = xcalloc(1, sizeof(*memory));
 
 	memory->session = session;
 	memory->blocks = live_blocks_new(LIVE_BLOCKS_MAX);
 	memory->first_event = session_event_count(session);
-	add_events(session);
+	add_events(session, period_bytes);
 	session_on_fold(session, fold_threads, memory);
 	return memory;
 }

@@ -42,8 +42,10 @@ struct memory_counts {
 	uint64_t left_out;	  /* blocks that found no room */
 };
 
-/* Adds the four events to the session. Borrowed; its fold hook is taken. */
-struct memory *memory_new(struct session *session);
+/* Adds the four events to the session. Borrowed; its fold hook is taken. period_bytes: as asked
+ * for.
+ */
+struct memory *memory_new(struct session *session, uint64_t period_bytes);
 void memory_free(struct memory *memory);
 
 /* Takes the next record, before the session does: RECORD_ALLOC and RECORD_FREE, and processes that

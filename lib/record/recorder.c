@@ -123,7 +123,7 @@ static void open_pipeline(struct recorder *recorder)
 	if (!intake_sampler(recorder->intake))
 		session_set_fresh_maps(recorder->pipeline.session, &recorder->fresh_maps);
 	if (config->alloc_period)
-		recorder->memory = memory_new(recorder->pipeline.session);
+		recorder->memory = memory_new(recorder->pipeline.session, config->alloc_period);
 }
 
 /* A clock that leaves out the user's or the kernel's part by request counts both all the same. */

@@ -48,7 +48,7 @@ static int set_up(void **state)
 	f->profile = profile_new();
 	profile_keep_timestamps(f->profile);
 	f->session = session_new(f->spaces, f->names, f->unwinder, arch_native(), f->profile);
-	f->memory = memory_new(f->session);
+	f->memory = memory_new(f->session, PERIOD);
 	feed(f,
 	     (struct record){.type = RECORD_COMM, .pid = PID, .tid = PID, .comm = {.name = "app"}});
 	feed(f, (struct record){.type = RECORD_MMAP,

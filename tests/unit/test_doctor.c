@@ -31,6 +31,7 @@ static const struct machine_facts good = {
 	.sees_kernel_symbols = true,
 	.has_tracefs = true,
 	.reads_tracefs = true,
+	.inside_hz = 250,
 	.ptrace_scope = SETTING_UNKNOWN,
 	.debuginfod = "https://example.org",
 	.has_libdebuginfod = true,
@@ -110,9 +111,25 @@ static void what_refuses_everything_comes_first_with_what_prof_record_says(void 
 	facts.around.seccomp = true;
 	machine_findings(&facts, &findings);
 	assert_string_equal(findings.items[0].subject, "sampling");
-	assert_int_equal(findings.items[0].state, FINDING_MISSING);
+	assert_int_equal(findings.items[0].state, FINDING_LIMITED);
+	assert_non_null(strstr(findings.items[0].cost, "250 Hz"));
 	assert_non_null(strstr(findings.items[0].what, "seccomp"));
 	assert_non_null(strstr(findings.items[0].command, "--cap-add PERFMON"));
+}
+
+static void without_its_library_prof_records_neither_memory_nor_what_perf_is_refused(void **state)
+{
+	(void)state;
+	struct machine_facts facts = ordinary();
+
+	facts.inside_hz = 0;
+	assert_finding(&facts, "memory", FINDING_LIMITED,
+		       "install prof with its library (meson install)");
+	facts.may = (struct permissions){EPERM, EPERM, EPERM};
+	facts.around.seccomp = true;
+	assert_finding(&facts, "sampling", FINDING_MISSING,
+		       "start the container with --cap-add PERFMON, or with --security-opt "
+		       "seccomp=unconfined");
 }
 
 static void settings_that_cost_samples_have_the_command_that_raises_them(void **state)
@@ -409,6 +426,8 @@ int main(void)
 		cmocka_unit_test(a_machine_that_limits_nothing_is_ok),
 		cmocka_unit_test(the_paranoid_level_limits_what_is_sampled),
 		cmocka_unit_test(what_refuses_everything_comes_first_with_what_prof_record_says),
+		cmocka_unit_test(
+			without_its_library_prof_records_neither_memory_nor_what_perf_is_refused),
 		cmocka_unit_test(settings_that_cost_samples_have_the_command_that_raises_them),
 		cmocka_unit_test(hidden_kernel_symbols_matter_if_the_kernel_is_sampled),
 		cmocka_unit_test(a_distribution_is_known_by_its_id_or_what_it_is_like),
