@@ -115,7 +115,7 @@ def test_pprof_of_gperftools_finds_the_same(prof, tcmallocs, allocates, event):
 def test_a_report_shows_what_is_in_use_first(prof, jemallocs):
     result = prof("report", jemallocs[0])
     assert result.returncode == 0, result.stderr
-    assert re.search(r"> inuse_space: .*\n  alloc_objects: .*\n  alloc_space: .*\n  inuse_objects: ", result.stdout)
+    assert re.search(r"\n  alloc_space: .* samples, one per .*\n> inuse_space: .* at the end, .* of what was allocated\n", result.stdout)
     assert re.search(r"keep_large\S*\s+allocates$", result.stdout, re.MULTILINE)
 
 

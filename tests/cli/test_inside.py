@@ -1,7 +1,11 @@
 """CPU time by a library in the program (--via inside), and where the kernel refuses perf events."""
 
+import shutil
 import subprocess
 
+import pytest
+
+from conftest import BUILD, NOBODY
 from profiles import assert_rooted, assert_share
 
 SHARES = {"half": 0.5, "third": 0.3, "fifth": 0.2}
@@ -15,9 +19,19 @@ def assert_shares(stacks):
         assert_share(stacks.holding("main", "spend", function, "spin"), stacks.total, share)
 
 
-def without_perf(prof, target, *arguments):
-    return subprocess.run([target("without_perf"), prof.binary, *map(str, arguments)], text=True, capture_output=True,
-                          cwd=prof.folder, check=False)
+def without_perf(prof, target, *arguments, number="EPERM", **options):
+    return subprocess.run([target("without_perf"), number, prof.binary, *map(str, arguments)], text=True, capture_output=True,
+                          cwd=prof.folder, check=False, **options)
+
+
+@pytest.fixture
+def ordinary_with_library(ordinary):
+    """The library lies beside prof as in its build directory."""
+    for folder, file in ("cmd", ordinary.binary), ("lib/inside/library", BUILD / "lib/inside/library/libprof-inside.so"):
+        (ordinary.folder / folder).mkdir(parents=True)
+        shutil.copy(file, ordinary.folder / folder)
+    ordinary.binary = ordinary.folder / "cmd" / "prof"
+    return ordinary
 
 
 def test_the_library_finds_the_true_shares(prof, target):
@@ -34,20 +48,60 @@ def test_threads_keep_their_names_and_roots_without_frames_of_the_library(prof, 
     assert not recording.stacks.count(lambda frames: any("process_run_thread" in frame for frame in frames))
 
 
-def test_a_refusal_of_perf_events_is_replaced_by_the_library(prof, target):
-    result = without_perf(prof, target, "record", "-o", "out.pb.gz", "--", target("shares"), "1")
+@pytest.mark.parametrize("number", ["EPERM", "EACCES", "ENOSYS"])
+def test_a_refusal_of_perf_events_is_replaced_by_the_library(prof, target, number):
+    result = without_perf(prof, target, "record", "-o", "out.pb.gz", "--", target("shares"), "1", number=number)
     assert result.returncode == 0, result.stderr
-    assert "denies perf_event_open" in result.stderr
+    (notice,) = [line for line in result.stderr.splitlines() if "by a library in the program: CPU time at" in line]
+    assert "denies perf_event_open" in notice and " Hz" in notice
+    assert "half" in prof("report", "out.pb.gz").stdout
+
+
+def test_an_ordinary_user_s_refusal_is_replaced_too(ordinary_with_library, target):
+    prof = ordinary_with_library
+    program = prof.bring(target("shares"))
+    result = without_perf(prof, target, "record", "-o", "out.pb.gz", "--", program, "1", user=NOBODY, group=NOBODY, extra_groups=[])
+    assert result.returncode == 0, result.stderr
     assert "by a library in the program" in result.stderr
     assert "half" in prof("report", "out.pb.gz").stdout
 
 
+def test_a_paranoid_level_that_refuses_all_is_replaced_too(ordinary_with_library, paranoid, target):
+    # Debian's and Ubuntu's kernels refuse everything from level 3 on; others know no such level.
+    prof = ordinary_with_library
+    paranoid(4)
+    result = without_perf(prof, target, "record", "-o", "out.pb.gz", "--", prof.bring(target("shares")), "1", number="EACCES",
+                          user=NOBODY, group=NOBODY, extra_groups=[])
+    assert result.returncode == 0, result.stderr
+    assert "kernel.perf_event_paranoid is 4" in result.stderr and "by a library in the program" in result.stderr
+
+
 def test_the_refusal_is_an_error_if_perf_is_asked_for(prof, target):
-    for arguments in ("--via", "perf"), ("-e", "page-faults"), ("--wall",):
+    for arguments in ("--via", "perf"), ("-e", "page-faults"), ("--wall",), ("--growth",), ("-a",):
         result = without_perf(prof, target, "record", *arguments, "--", target("shares"), "1")
         assert result.returncode == 1, arguments
         assert "denies perf_event_open" in result.stderr
         assert "library" not in result.stderr
+        assert ("without perf events prof record COMMAND samples" in result.stderr) == (arguments[0] != "--via"), arguments
+
+
+def test_the_refusal_of_a_process_says_what_works(prof, target, service):
+    result = without_perf(prof, target, "record", "-p", service.pid)
+    assert result.returncode == 1
+    assert "prof record --alloc COMMAND memory; --alloc -p PID works if prof inside COMMAND has started it" in result.stderr
+
+
+def test_a_static_program_is_not_sampled_in_place_of_perf_and_the_refusal_says_why(prof, target):
+    result = without_perf(prof, target, "record", "--", target("shares_static"), "0.1")
+    assert result.returncode == 1
+    assert "shares_static is statically linked" in result.stderr
+    assert "denies perf_event_open" in result.stderr and "--cap-add PERFMON" in result.stderr
+
+
+def test_doctor_says_what_works_without_perf_events(prof, target):
+    result = without_perf(prof, target, "doctor")
+    assert result.returncode == 0, result.stderr
+    assert "prof records only what it starts, by a library in the program: CPU time at up to" in result.stdout
 
 
 def test_an_option_that_the_library_cannot_serve_is_refused(prof):
@@ -57,10 +111,15 @@ def test_an_option_that_the_library_cannot_serve_is_refused(prof):
         assert "--via inside" in result.stderr
 
 
-def test_a_static_program_is_said_to_lack_the_library(prof, target):
+def test_a_static_program_is_refused(prof, target):
     result = prof("record", "--via", "inside", "-o", "out.pb.gz", "--", target("shares_static"), "0.1")
-    assert result.returncode == 0
-    assert "did not load libprof-inside.so" in result.stderr
+    assert result.returncode == 1
+    assert "shares_static is statically linked" in result.stderr and "--via perf" in result.stderr
+
+
+def test_a_command_whose_children_do_not_load_the_library_is_sampled_as_far_as_it_does(prof, target):
+    result = prof("record", "--via", "inside", "-o", "out.pb.gz", "--", "sh", "-c", f"{target('shares_static')} 0.1; :")
+    assert result.returncode == 0, result.stderr
 
 
 def test_the_command_s_children_are_sampled_too(prof, target):
