@@ -65,10 +65,13 @@ static void store_32(uint32_t *shared, uint32_t value)
 
 static void note_lost(struct inside_source *source)
 {
-	uint64_t lost = load(&source->control->lost);
+	uint64_t more = load(&source->control->lost) - source->lost;
 
-	source->unreported += lost - source->lost;
-	source->lost = lost;
+	source->lost += more;
+	if (more > UINT32_MAX) /* the program has written there */
+		source->counts.damaged++;
+	else
+		source->unreported += more;
 }
 
 static void set_alloc_period(struct inside_source *source, uint64_t period)

@@ -42,7 +42,7 @@ struct inside_counts {
 	uint64_t lost_frees; /* live bytes are too high */
 	uint64_t lost_mappings;
 	uint64_t untracked; /* sampled blocks whose end cannot be seen (since the file was made) */
-	uint64_t damaged;   /* lanes that made no sense */
+	uint64_t damaged;   /* lanes and counters that made no sense */
 	uint32_t processes; /* that ran the library */
 	uint32_t foreign;   /* of other pid namespaces, which were not recorded */
 	uint32_t timers_refused;

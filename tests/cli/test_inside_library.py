@@ -1,6 +1,8 @@
 """libprof-inside.so: what it records, and that programs run as they do without it."""
 
 import platform
+import re
+import shutil
 import subprocess
 import time
 
@@ -146,6 +148,25 @@ def test_a_plugin_that_brings_the_library_of_cxx_runs_as_without(run, without, t
     with InsideFile(alloc_period=1 << 12) as file:
         result = run(file, *command)
     assert (result.returncode, result.stdout, result.stderr) == (0, "plugin 0\n", "")
+
+
+def test_a_program_can_load_as_many_libraries_with_memory_of_threads_as_without(run, without, target, tmp_path):
+    for number in range(64):
+        shutil.copy(target("plugin_of_tls.so"), tmp_path / f"{number}.so")
+    command = target("hostile"), "fill_tls", tmp_path
+    expected = without(*command)
+    assert re.fullmatch(r"[1-9]\d? loaded: fill_tls 0\n", expected.stdout), expected
+    with InsideFile(alloc_period=1 << 12, cpu_hz=99) as file:
+        assert run(file, *command).stdout == expected.stdout
+
+
+@pytest.mark.parametrize("how", [("--alloc=4k",), ("--via", "inside"), ("--via", "inside", "--alloc=4k")])
+def test_a_program_that_writes_over_all_that_is_shared_harms_nobody(prof, target, how):
+    """Also the writer's own hooks read what it has written."""
+    result = prof("record", *how, "-o", "out.pb.gz", "--", target("hostile"), "garbage", timeout=LIMIT_S)
+    assert (result.returncode, result.stdout.splitlines()[-1]) == (0, "garbage 0"), result
+    assert "the program has written over what it shares with prof" in result.stderr
+    assert prof("report", "out.pb.gz").returncode == 0
 
 
 def test_a_child_that_the_c_library_has_not_made_does_not_write_in_its_parent_s_name(run, target):

@@ -1,6 +1,6 @@
 /*
  * Does what a library in the program may not survive, and says the same with it and without:
- * hostile MODE [PLUGIN]. The modes are in the table at the end.
+ * hostile MODE [PLUGIN|DIRECTORY]. The modes are in the table at the end.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -38,13 +38,20 @@ static void allocate(int rounds)
 	}
 }
 
-static void burn(double seconds)
+static double cpu_seconds(void)
 {
 	struct timespec now;
 
-	do
-		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	while (now.tv_sec + now.tv_nsec / 1e9 < seconds);
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return now.tv_sec + now.tv_nsec / 1e9;
+}
+
+static void burn(double seconds)
+{
+	double end = cpu_seconds() + seconds;
+
+	while (cpu_seconds() < end)
+		;
 }
 
 /* Of all children; 0: all have ended with status 0. */
@@ -123,18 +130,67 @@ static int close_descriptors(void)
 	return wait_for_all();
 }
 
-static int unmap(void)
+/* False: there is no shared memory. */
+static int find_shared(unsigned long *start, unsigned long *end)
 {
 	FILE *maps = fopen("/proc/self/maps", "r");
-	unsigned long start, end;
 	char line[4096];
+	int found = 0;
 
-	while (fgets(line, sizeof(line), maps))
-		if (strstr(line, "prof-inside (deleted)") &&
-		    sscanf(line, "%lx-%lx", &start, &end) == 2)
-			munmap((void *)start, end - start);
+	while (!found && fgets(line, sizeof(line), maps))
+		found = strstr(line, "prof-inside (deleted)") &&
+			sscanf(line, "%lx-%lx", start, end) == 2;
 	fclose(maps);
+	return found;
+}
+
+static int unmap(void)
+{
+	unsigned long start, end;
+
+	if (find_shared(&start, &end))
+		munmap((void *)start, end - start);
 	allocate(20000);
+	return 0;
+}
+
+/* Bytes of no sense, and bits here and there, over all that is shared. */
+static int garbage(void)
+{
+	unsigned long start = 0, end = 0, random = 88172645463325252;
+
+	find_shared(&start, &end);
+	for (int i = 0; i < 40; i++) {
+		for (unsigned long *at = (void *)start; at < (unsigned long *)end; at++) {
+			random ^= random << 13;
+			random ^= random >> 7;
+			random ^= random << 17;
+			if (i % 2)
+				*at = random;
+			else if (random % 64 == 0)
+				*at ^= 1ul << random / 64 % 64;
+		}
+		allocate(2000);
+		burn(0.01);
+	}
+	return 0;
+}
+
+/* Until the loader has no room for more memory of threads that must be there from the start. */
+static int fill_tls(void)
+{
+	char path[4096];
+	void *object;
+	int loaded = 0;
+
+	do {
+		snprintf(path, sizeof(path), "%s/%d.so", arguments[2], loaded);
+		object = dlopen(path, RTLD_NOW);
+		if (object)
+			((void (*)(void))dlsym(object, "fill"))();
+		allocate(100);
+	} while (object && ++loaded);
+	printf("%d loaded: ", loaded);
 	return 0;
 }
 
@@ -377,6 +433,8 @@ static const struct {
 	{"plugin", plugin},
 	{"close_descriptors", close_descriptors},
 	{"unmap", unmap},
+	{"garbage", garbage},
+	{"fill_tls", fill_tls},
 	{"jumps", jumps},
 	{"handlers", handlers},
 	{"default_signals", default_signals},
