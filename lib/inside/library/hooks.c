@@ -25,15 +25,15 @@
 struct hook {
 	void **real;
 	const char *name;
+	void *found;
 };
 
-extern const struct hook __start_hooks[] __attribute__((visibility("hidden")));
-extern const struct hook __stop_hooks[] __attribute__((visibility("hidden")));
+extern struct hook __start_hooks[] __attribute__((visibility("hidden")));
+extern struct hook __stop_hooks[] __attribute__((visibility("hidden")));
 
 /*
- * All at once. The first ones in this file, those of the allocator, come last: while they are
- * unknown, dlsym() gets no memory, which it can do without, and cannot enter an allocator that
- * calls the others. Threads may do it at once.
+ * All at once: until then dlsym() gets no memory, which it can do without, and cannot enter an
+ * allocator that calls the others. Threads may do it at once.
  */
 static void resolve(void)
 {
@@ -42,12 +42,11 @@ static void resolve(void)
 	if (thread_state.is_resolving)
 		return;
 	thread_state.is_resolving = 1;
-	for (const struct hook *hook = __stop_hooks; hook-- > __start_hooks;) {
-		void *found = dlsym(RTLD_NEXT, hook->name);
-
-		if (found)
-			__atomic_store_n(hook->real, found, __ATOMIC_RELAXED);
-	}
+	for (struct hook *hook = __start_hooks; hook < __stop_hooks; hook++)
+		hook->found = dlsym(RTLD_NEXT, hook->name);
+	for (struct hook *hook = __start_hooks; hook < __stop_hooks; hook++)
+		if (hook->found)
+			__atomic_store_n(hook->real, hook->found, __ATOMIC_RELAXED);
 	thread_state.is_resolving = 0;
 	errno = saved_errno;
 }
@@ -57,8 +56,8 @@ static void resolve(void)
 #define REAL(type, name, parameters, arguments)                                                    \
 	static type first_##name parameters;                                                       \
 	static type(*real_##name) parameters = first_##name;                                       \
-	static const struct hook hook_##name                                                       \
-		__attribute__((used, section("hooks"))) = {(void **)&real_##name, #name};          \
+	static struct hook hook_##name                                                             \
+		__attribute__((used, section("hooks"))) = {(void **)&real_##name, #name, NULL};    \
 	static type first_##name parameters                                                        \
 	{                                                                                          \
 		resolve();                                                                         \
@@ -126,8 +125,8 @@ EXPORT void *reallocarray(void *block, size_t count, size_t bytes)
 
 static void first_free(void *block);
 static void (*real_free)(void *block) = first_free;
-static const struct hook hook_free
-	__attribute__((used, section("hooks"))) = {(void **)&real_free, "free"};
+static struct hook hook_free
+	__attribute__((used, section("hooks"))) = {(void **)&real_free, "free", NULL};
 
 static void first_free(void *block)
 {
@@ -184,9 +183,9 @@ static bool find_operator(void **real, const char *name, bool *counts, const voi
 
 /* Three arguments are as many as any operator has: where there are fewer, what is in the registers
  * is passed on. The first is the size of an operator new, the block of an operator delete. */
-typedef void *operator(uintptr_t first, uintptr_t second, uintptr_t third);
+typedef void *operator_function(uintptr_t first, uintptr_t second, uintptr_t third);
 
-static __attribute__((noinline)) void *delete_sampled(operator* real, uintptr_t first,
+static __attribute__((noinline)) void *delete_sampled(operator_function *real, uintptr_t first,
 						      uintptr_t second, uintptr_t third)
 {
 	sample_end((void *)first, 0);
@@ -195,7 +194,7 @@ static __attribute__((noinline)) void *delete_sampled(operator* real, uintptr_t 
 
 /* instead: what is done if there is none. */
 #define OPERATOR(name, instead)                                                                    \
-	static operator first_##name, *real_##name = first_##name;                                 \
+	static operator_function first_##name, *real_##name = first_##name;                        \
 	static bool counts_##name;                                                                 \
 	static void *first_##name(uintptr_t first, uintptr_t second, uintptr_t third)              \
 	{                                                                                          \
@@ -204,7 +203,7 @@ static __attribute__((noinline)) void *delete_sampled(operator* real, uintptr_t 
 			return instead;                                                            \
 		return real_##name(first, second, third);                                          \
 	}                                                                                          \
-	EXPORT operator name;                                                                      \
+	EXPORT operator_function name;                                                             \
 	EXPORT void *name(uintptr_t first, uintptr_t second, uintptr_t third)
 
 #define NEW(name)                                                                                  \
