@@ -300,13 +300,29 @@ static bool is_of_timers(int number)
 	return unlikely(timer_signal) && number == timer_signal;
 }
 
+/* A handler on a stack of its own is not interrupted: that stack may have room for one only. */
+static const struct sigaction *blocking_timers(const struct sigaction *action,
+					       struct sigaction *copy)
+{
+	if (likely(!timer_signal) || !action || !(action->sa_flags & SA_ONSTACK))
+		return action;
+	*copy = *action;
+	sigaddset(&copy->sa_mask, timer_signal);
+	return copy;
+}
+
 REAL(int, sigaction, (int number, const struct sigaction *action, struct sigaction *former),
      (number, action, former))
 {
-	struct sigaction before = program_action;
+	struct sigaction before = program_action, copy;
+	int failure;
 
-	if (!is_of_timers(number))
-		return real_sigaction(number, action, former);
+	if (!is_of_timers(number)) {
+		failure = real_sigaction(number, blocking_timers(action, &copy), former);
+		if (unlikely(timer_signal) && !failure && former)
+			sigdelset(&former->sa_mask, timer_signal);
+		return failure;
+	}
 	if (action)
 		program_action = *action;
 	if (former)

@@ -27,6 +27,11 @@ static uint32_t own_process[(64 << 10) / sizeof(uint32_t)] __attribute__((aligne
 
 static pthread_key_t thread_key; /* its destructor deletes a thread's timer */
 
+/* What pthread_atfork(3) calls. Only glibc has it; in a program of another C library, which a
+ * command may well start, this library stays idle. */
+extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void),
+			     void *object) __attribute__((weak));
+
 /* ---- CPU timers ---- */
 
 static void delete_timer(void *thread)
@@ -76,7 +81,7 @@ static void start_timer(void)
 				 .sigev_value.sival_ptr = &timer_signal};
 	struct itimerspec rate = {.it_interval.tv_nsec = hz > 1 ? 1000000000 / hz : 999999999};
 
-	if (!hz || !timer_signal)
+	if (!hz || !timer_signal || !process_id())
 		return;
 	rate.it_value = rate.it_interval;
 	event._sigev_un._tid = (pid_t)thread->tid;
@@ -235,7 +240,7 @@ static unsigned char *map_file(void)
 	int number, fd;
 	struct inside_control *found;
 
-	if (!value || sscanf(value, "%d:%15[0-9]", &number, owner) != 2)
+	if (!__register_atfork || !value || sscanf(value, "%d:%15[0-9]", &number, owner) != 2)
 		return NULL;
 	fd = open_file("self", number);
 	if (fd < 0)
@@ -267,7 +272,7 @@ __attribute__((constructor)) static void begin_process(void)
 		sample_use(file);
 		if (cpu_hz())
 			take_signal();
-		pthread_atfork(NULL, NULL, begin_child);
+		__register_atfork(NULL, NULL, begin_child, NULL);
 		write_start(INSIDE_START_EXEC);
 		write_mappings();
 		thread_state.left = 0;

@@ -1,0 +1,429 @@
+"""Real programs run with libprof-inside.so in them as they run without it: the same output, files and exit status."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from conftest import BUILD, NOBODY, SOURCE
+from lacking import lacking, tool
+from profiles import Stacks
+
+WAYS = {
+    "alloc": ("record", "--alloc=16k", "-o", "profile.folded"),
+    "cpu": ("record", "--via", "inside", "-o", "profile.folded"),
+    "idle": ("inside",),
+}
+LIMIT_S = 120
+
+
+class Run:
+    """A program that has ended, and the directory it ran in."""
+
+    def __init__(self, folder, command, **options):
+        folder.mkdir()
+        self.folder = folder
+        ended = subprocess.run([str(word) for word in command], cwd=folder, timeout=LIMIT_S, text=True, check=False,
+                               stdin=subprocess.DEVNULL, capture_output=True, **options)
+        self.status, self.output, self.errors = ended.returncode, ended.stdout, ended.stderr
+
+    def files(self):
+        return {path.relative_to(self.folder): path.read_bytes() for path in self.folder.rglob("*")
+                if path.is_file() and path.name != "profile.folded"}
+
+
+@pytest.fixture
+def runs_as_without(prof, tmp_path):
+    """Runs a command alone and in all ways; it says the same and, if `files` is set, writes the same files.
+    `changing` matches what is another thing each time. Returns the stacks of its allocations."""
+    if not (BUILD / "lib" / "inside" / "library" / "libprof-inside.so").exists():
+        lacking("libprof-inside.so")
+
+    def check(*command, files=False, changing=None, ways=tuple(WAYS), status=0, **options):
+        def said(run):
+            return re.sub(changing, "", run.output) if changing else run.output
+
+        alone = Run(tmp_path / "alone", command, **options)
+        assert alone.status == status and alone.output, alone.errors
+        for way in ways:
+            run = Run(tmp_path / way, [prof.binary, *WAYS[way], "--", *command], **options)
+            assert (run.status, said(run)) == (alone.status, said(alone)), f"{way}\n{run.errors}"
+            assert "written over" not in run.errors, run.errors
+            if files:
+                assert run.files() == alone.files(), way
+        return Stacks.read(tmp_path / "alloc" / "profile.folded")
+
+    return check
+
+
+def assert_allocations(stacks, *programs, least=20, whole=0.9):
+    """Asserts that each of these programs was sampled, and which share of its stacks at least is whole. Of stacks of
+    more than 32 KiB the library copies no more."""
+    for program in programs:
+        samples = stacks.of_process(program)
+        assert samples >= least, (program, stacks.hottest())
+        truncated = stacks.count(lambda frames, program=program: frames[:2] == (program, "[truncated]"))
+        assert truncated <= (1 - whole) * samples, (program, truncated, samples)
+
+
+# ---- Shells, interpreters and virtual machines ----
+
+SHELL = r"""
+trap 'echo trapped $?' EXIT
+trap 'echo caught' USR1
+count() { local x=$1; ((x == 0)) || { echo $x; count $((x - 1)); }; }
+count 9 | sort -n | tr '\n' ' '
+(exit 3); echo status $?
+kill -USR1 $$
+cat <(echo one) <(echo two) | while read -r line; do echo "got $line"; done
+coproc cat; echo through >&"${COPROC[1]}"; read -r line <&"${COPROC[0]}"; echo "$line"
+echo $(for i in {1..50}; do /bin/echo $i; done | wc -l)
+exec 3>file; echo to 3 >&3; exec 3>&-; cat file
+set -o pipefail; false | true; echo $?
+sleep 100 & kill $!; wait $!; echo waited $?
+bash -c 'kill -SEGV $$'; echo died $?
+text=x; for i in {1..14}; do text=$text$text; done; echo ${#text}
+ls /proc/self/fd | grep -cv 960
+exit 7
+"""
+
+
+def test_bash_with_pipes_traps_and_functions(runs_as_without):
+    stacks = runs_as_without(tool("bash"), "-c", SHELL, status=7)
+    assert_allocations(stacks, "bash")
+
+
+PYTHON = r"""
+import asyncio, ctypes, errno, multiprocessing, os, signal, subprocess, sys, threading, time
+
+def square(x):
+    return sum([x] * x)
+
+async def chat():
+    async def echo(reader, writer):
+        writer.write((await reader.readline()).upper()); writer.close()
+    server = await asyncio.start_server(echo, "127.0.0.1", 0)
+    async def ask(i):
+        reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
+        writer.write(b"hello %d\n" % i)
+        answer = await reader.read(); writer.close()
+        return answer
+    print(await asyncio.gather(*map(ask, range(20))))
+    process = await asyncio.create_subprocess_exec("echo", "of a child", stdout=subprocess.PIPE)
+    print(await process.communicate(), process.returncode)
+
+def main():
+    threads = [threading.Thread(target=lambda: [bytearray(i) for i in range(3000)]) for _ in range(8)]
+    [thread.start() for thread in threads]; [thread.join() for thread in threads]
+    print(subprocess.run(["sh", "-c", "cat; exit 9"], input=b"in", capture_output=True))
+    for how in "fork", "spawn", "forkserver":
+        with multiprocessing.get_context(how).Pool(2) as pool:
+            print(how, sum(pool.map(square, range(200))))
+    compare = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(ctypes.c_int), ctypes.POINTER(ctypes.c_int))
+    numbers = (ctypes.c_int * 100)(*(i * 7919 % 101 for i in range(100)))
+    ctypes.CDLL(None).qsort(numbers, 100, 4, compare(lambda a, b: a[0] - b[0]))
+    print(list(numbers))
+    got = []
+    for number in signal.SIGALRM, signal.SIGPROF, signal.SIGVTALRM, *range(signal.SIGRTMIN, signal.SIGRTMAX + 1):
+        assert signal.getsignal(number) == signal.SIG_DFL
+        signal.signal(number, lambda number, frame: got.append(number))
+    for number in range(signal.SIGRTMIN, signal.SIGRTMAX + 1):
+        os.kill(os.getpid(), number)
+    signal.setitimer(signal.ITIMER_PROF, 0.005)
+    while signal.SIGPROF not in got:
+        square(1000)
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1]); os.kill(os.getpid(), signal.SIGUSR1)
+    print(got, signal.sigwait([signal.SIGUSR1]), signal.sigpending())
+    asyncio.run(chat())
+    child = os.fork()
+    if not child:
+        os._exit(sum(len(bytes(i)) for i in range(10)))
+    print(os.waitpid(child, 0)[1])
+    print({i: str(i) * 100 for i in range(1000)}[999][:8])
+
+if __name__ == "__main__":
+    main()
+    sys.exit(5)
+"""
+
+
+def test_python_with_threads_processes_signals_and_asyncio(runs_as_without, tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(PYTHON)
+    stacks = runs_as_without(sys.executable, "-X", "dev", program, status=5)
+    assert_allocations(stacks, "python", least=200)
+
+
+NODE = r"""
+const {Worker, isMainThread, parentPort} = require("worker_threads");
+const {execFileSync, fork, spawnSync} = require("child_process");
+const {gzip, gunzipSync} = require("zlib"), {pbkdf2} = require("crypto");
+const sum = n => Array.from({length: n}, (_, i) => i).reduce((a, b) => a + b, 0);
+if (process.send) { process.send(sum(1000)); process.disconnect(); }
+else if (!isMainThread) parentPort.postMessage(sum(100000));
+else (async () => {
+    process.on("exit", code => console.log("exit", code));
+    process.on("SIGUSR2", () => console.log("caught"));
+    process.kill(process.pid, "SIGUSR2");
+    const results = await Promise.all([1, 2, 3].map(() => new Promise(resolve => {
+        const worker = new Worker(__filename); worker.on("message", resolve);
+    })));
+    console.log(results, await new Promise(resolve => fork(__filename).on("message", resolve)));
+    console.log(execFileSync("echo", ["of a child"]).toString(), spawnSync("sh", ["-c", "exit 9"]).status);
+    const packed = await new Promise(resolve => gzip("x".repeat(1e6), (_, data) => resolve(data)));
+    console.log(packed.length, gunzipSync(packed).length);
+    console.log(await new Promise(resolve => pbkdf2("a", "b", 1000, 16, "sha256", (_, key) => resolve(key.toString("hex")))));
+    process.exitCode = 3;
+})();
+"""
+
+
+def test_node_with_workers_and_child_processes(runs_as_without, tmp_path):
+    program = tmp_path / "program.js"
+    program.write_text(NODE)
+    stacks = runs_as_without(tool("node"), program, status=3)
+    assert_allocations(stacks, "node", whole=0.8)
+
+
+JAVA = """
+import java.util.*;
+import java.util.concurrent.*;
+import java.util.stream.*;
+
+class Program {
+    static int depth(int n) { return depth(n + 1) + 1; }
+    public static void main(String[] arguments) throws Exception {
+        Runtime.getRuntime().addShutdownHook(new Thread(() -> System.out.println("ends")));
+        ExecutorService pool = Executors.newFixedThreadPool(4);
+        List<Future<Integer>> sums = new ArrayList<>();
+        for (int t = 0; t < 8; t++)
+            sums.add(pool.submit(() -> {
+                Map<Integer, String> map = new HashMap<>();
+                for (int i = 0; i < 200000; i++) map.put(i % 1000, "text " + i);
+                return map.values().stream().mapToInt(String::length).sum();
+            }));
+        for (Future<Integer> sum : sums) System.out.println(sum.get());
+        pool.shutdown();
+        try { depth(0); } catch (StackOverflowError error) { System.out.println("overflow"); }
+        try { Object none = null; none.hashCode(); } catch (NullPointerException error) { System.out.println("null"); }
+        System.gc();
+        System.exit(4);
+    }
+}
+"""
+
+
+def test_java_with_threads_garbage_and_an_overflow(runs_as_without, tmp_path):
+    (tmp_path / "Program.java").write_text(JAVA)
+    subprocess.run([tool("javac"), "Program.java"], cwd=tmp_path, check=True, timeout=LIMIT_S)
+    stacks = runs_as_without(tool("java"), "-Xmx32m", "-XX:+UseG1GC", "-cp", tmp_path, "Program", status=4)
+    assert_allocations(stacks, "java")
+
+
+PAGE = """<body><script>
+document.body.textContent = [...Array(1000).keys()].map(i => `<${i}>`).join("").length;
+</script></body>"""
+
+
+@pytest.fixture
+def open_folder(root):
+    """A directory that any user may enter, and that user 65534 may write to."""
+    path = subprocess.run(["mktemp", "-d", "/tmp/prof-XXXXXX"], check=True, capture_output=True, text=True).stdout.strip()
+    subprocess.run(["chown", str(NOBODY), path], check=True)
+    yield path
+    subprocess.run(["rm", "-r", path], check=True)
+
+
+def as_nobody(*command):
+    return tool("setpriv"), f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", *command
+
+
+def test_chromium_in_its_sandbox(runs_as_without, open_folder):
+    runs_as_without(*as_nobody("env", f"HOME={open_folder}", tool("chromium"), "--headless", "--disable-gpu", "--dump-dom",
+                               "data:text/html," + PAGE.replace("\n", "")), ways=("alloc", "cpu"))
+
+
+# ---- Compilers and version control ----
+
+C_FILE = """
+#include <regex.h>
+#include <stdio.h>
+#include <stdlib.h>
+int work_{i}(int x) {{ char *text = malloc(100); sprintf(text, "%d", x * {i}); int sum = atoi(text); free(text); return sum; }}
+"""
+CXX_FILE = """
+#include <algorithm>
+#include <iostream>
+#include <map>
+#include <string>
+#include <vector>
+int main() { std::map<std::string, std::vector<int>> m; m["a"].push_back(1); std::cout << m.size() << std::endl; }
+"""
+MAKEFILE = """
+all: program library.a cxx
+	./program; ./cxx
+%.o: SOURCE/%.c
+	gcc -O2 -c -o $@ $<
+program: SOURCE/main.c library.a
+	gcc -O2 -flto -o $@ $^
+library.a: 0.o 1.o 2.o 3.o
+	ar rcD $@ $^
+cxx: SOURCE/cxx.cc
+	g++ -O1 -pipe -Wl,--build-id -o $@ $<
+"""
+
+
+def test_a_parallel_build_by_gcc_makes_the_same_files(runs_as_without, tmp_path):
+    source = tmp_path / "source"
+    source.mkdir()
+    for i in range(4):
+        (source / f"{i}.c").write_text(C_FILE.format(i=i))
+    (source / "main.c").write_text("int work_0(int), work_3(int); int main(void) { return work_0(1) + work_3(2); }\n")
+    (source / "cxx.cc").write_text(CXX_FILE)
+    (source / "Makefile").write_text(MAKEFILE.replace("SOURCE", str(source)))
+    stacks = runs_as_without(tool("make"), "-s", "-j2", "-f", source / "Makefile", ways=("alloc", "cpu"), files=True)
+    assert_allocations(stacks, "cc1", "cc1plus", "ld")
+
+
+RUST = """
+use std::{collections::HashMap, sync::mpsc, thread};
+fn main() {
+    let (sender, receiver) = mpsc::channel();
+    for i in 0..4 {
+        let sender = sender.clone();
+        thread::spawn(move || sender.send((0..1000).map(|j| (j, format!("{i} {j}"))).collect::<HashMap<_, _>>().len()));
+    }
+    drop(sender);
+    println!("{}", receiver.iter().sum::<usize>());
+}
+"""
+
+
+def test_rustc_makes_the_same_program(runs_as_without, tmp_path):
+    source = tmp_path / "program.rs"
+    source.write_text(RUST)
+    sysroot = subprocess.run([tool("rustc"), "--print", "sysroot"], check=True, capture_output=True, text=True).stdout
+    command = f"{sysroot.strip()}/bin/rustc -O --edition=2021 -o program {source} && ./program"
+    stacks = runs_as_without("sh", "-c", command, ways=("alloc", "cpu"), files=True)
+    assert stacks.total >= 20, stacks.hottest()  # of the linker and the program; rustc has an allocator of its own
+
+
+CRATE = """
+#[cfg(test)]
+mod tests {
+    use std::thread;
+    #[test] fn threads() { assert_eq!((0..8).map(|i| thread::spawn(move || vec![i; 1000].len())).map(|t| t.join().unwrap()).sum::<usize>(), 8000); }
+    #[test] #[should_panic(expected = "on purpose")] fn panics() { panic!("on purpose"); }
+    #[test] fn panic_in_a_thread() { assert!(thread::spawn(|| { panic!("caught") }).join().is_err()); }
+    #[test] fn fails() { let text = "x".repeat(1000); assert_eq!(text.len(), 7); }
+}
+"""
+
+
+def test_cargo_test_of_a_crate_with_threads_and_panics(runs_as_without, tmp_path):
+    crate = tmp_path / "crate"
+    (crate / "src").mkdir(parents=True)
+    (crate / "Cargo.toml").write_text('[package]\nname = "crate"\nversion = "0.1.0"\nedition = "2021"\n')
+    (crate / "src" / "lib.rs").write_text(CRATE)
+    runs_as_without(tool("cargo"), "test", "--offline", "--lib", "--manifest-path", crate / "Cargo.toml", "--target-dir",
+                    "target", "--", "--test-threads=1", status=101, ways=("alloc", "cpu"),
+                    changing=r"finished in .*|\(\d+\) panicked at")
+
+
+GIT = """
+export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b HOME=$PWD
+export GIT_AUTHOR_DATE='2020-01-01T00:00:00Z' GIT_COMMITTER_DATE='2020-01-01T00:00:00Z' GIT_CONFIG_NOSYSTEM=1
+git init -q -b main repository && cd repository
+for i in 1 2 3 4 5; do seq $((i * 5000)) > file$i; git add .; git commit -q -m "commit $i"; done
+git mv file1 renamed && git commit -q -m renamed
+git log --stat -M; git gc -q; git fsck --full; git count-objects -v; git diff HEAD~3 | sha1sum; git blame file3 | sha1sum
+git show nothing 2>&1; exit 6
+"""
+
+
+def test_git_makes_the_same_repository(runs_as_without):
+    tool("git")
+    stacks = runs_as_without("sh", "-c", GIT, status=6)
+    assert_allocations(stacks, "git")
+
+
+# ---- Servers ----
+
+REDIS = r"""
+redis-server --port 0 --unixsocket socket --io-threads 2 --save '' --appendonly yes --daemonize no > log &
+client="redis-cli -s socket"
+until $client ping >/dev/null 2>&1; do sleep 0.05; kill -0 $! || exit 1; done
+seq 20000 | sed 's/.*/SET key:& value:&:&:&/' | $client --pipe | tail -1
+$client get key:777; $client lpush list a b c; $client lrange list 0 -1; $client del key:777; $client dbsize
+$client eval 'local t = {} for i = 1, 1000 do t[i] = i .. "x" end return #table.concat(t)' 0
+$client bgrewriteaof; $client flushall async; $client shutdown
+wait $!; echo "ended $?"
+"""
+
+
+def test_redis_and_its_clients(runs_as_without):
+    tool("redis-server")
+    stacks = runs_as_without("sh", "-c", REDIS)
+    assert_allocations(stacks, "redis-server", "redis-cli")
+
+
+POSTGRES = r"""
+set -e
+cd "$(mktemp -d -p "$0")"
+initdb -D data -A trust --no-sync -U postgres > log
+pg_ctl -D data -w -l log -o "-k $PWD -c listen_addresses='' -c fsync=off" start > /dev/null
+psql -h "$PWD" -U postgres -Atc 'create table t as select i, md5(i::text) h from generate_series(1, 20000) i' \
+    -c 'create index on t (h)' -c 'select count(*), min(h), max(h) from t' -c 'select h from t order by h limit 3' \
+    -c 'explain (costs off) select * from t where h < $$1$$' -c 'vacuum analyze t'
+psql -h "$PWD" -U postgres -Atc 'select 1 / 0' 2>&1 || echo "status $?"
+pg_ctl -D data -w -m fast stop
+"""
+
+
+def postgres_folder():
+    for folder in sorted(Path("/usr/lib/postgresql").glob("*/bin")):
+        return folder
+    return lacking("postgresql")
+
+
+def test_postgres_of_another_user(runs_as_without, open_folder):
+    path = f"PATH={postgres_folder()}:/usr/bin:/bin"
+    stacks = runs_as_without(*as_nobody("env", path, "LC_ALL=C", "bash", "-c", POSTGRES, open_folder),
+                              ways=("alloc", "cpu"))
+    assert_allocations(stacks, "postgres", "initdb")
+
+
+# ---- Programs that do what few do ----
+
+UNUSUAL = ("own_signals", "signal_thread", "own_handler_stack", "storm", "spawns", "empty_environment", "clones",
+           "many_threads", "own_contexts", "late_allocations", "failures", "plugins", "closes_libraries")
+
+
+@pytest.mark.parametrize("mode", UNUSUAL)
+def test_an_unusual_program(runs_as_without, target, mode):
+    runs_as_without(target("unusual"), mode, target("brief_plugin.so"))
+
+
+def test_exceptions_through_callbacks_and_objects_that_end_with_their_thread(runs_as_without, target):
+    stacks = runs_as_without(target("unusual_cxx"), status=3)
+    assert_allocations(stacks, "unusual_cxx", least=10)
+
+
+def test_a_program_with_its_own_malloc(runs_as_without, target):
+    runs_as_without(target("own_malloc"))
+
+
+def test_a_program_with_jemalloc_linked_in(runs_as_without, client, tmp_path):
+    program = tmp_path / "program"
+    source = SOURCE / "tests" / "targets" / "unusual.c"
+    built = subprocess.run([client("gcc"), "-w", "-O1", source, "-o", program, "-Wl,-Bstatic", "-ljemalloc", "-Wl,-Bdynamic",
+                            "-lm", "-lstdc++", "-ldl", "-pthread"], capture_output=True, text=True, check=False)
+    if built.returncode:
+        lacking("libjemalloc.a")
+    runs_as_without(program, "late_allocations")
+
+
+def test_a_child_of_another_c_library(runs_as_without, target):
+    runs_as_without("sh", "-c", f"{target('threads_musl')} 0.1; echo $?")
