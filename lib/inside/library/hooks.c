@@ -28,6 +28,9 @@ struct hook {
 	void *found;
 };
 
+/* Aligned as in an array, not wider. */
+#define HOOK_SECTION __attribute__((used, section("hooks"), aligned(sizeof(void *))))
+
 extern struct hook __start_hooks[] __attribute__((visibility("hidden")));
 extern struct hook __stop_hooks[] __attribute__((visibility("hidden")));
 
@@ -56,8 +59,7 @@ static void resolve(void)
 #define REAL(type, name, parameters, arguments)                                                    \
 	static type first_##name parameters;                                                       \
 	static type(*real_##name) parameters = first_##name;                                       \
-	static struct hook hook_##name                                                             \
-		__attribute__((used, section("hooks"))) = {(void **)&real_##name, #name, NULL};    \
+	static struct hook hook_##name HOOK_SECTION = {(void **)&real_##name, #name, NULL};        \
 	static type first_##name parameters                                                        \
 	{                                                                                          \
 		resolve();                                                                         \
@@ -125,8 +127,7 @@ EXPORT void *reallocarray(void *block, size_t count, size_t bytes)
 
 static void first_free(void *block);
 static void (*real_free)(void *block) = first_free;
-static struct hook hook_free
-	__attribute__((used, section("hooks"))) = {(void **)&real_free, "free", NULL};
+static struct hook hook_free HOOK_SECTION = {(void **)&real_free, "free", NULL};
 
 static void first_free(void *block)
 {
