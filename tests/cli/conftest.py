@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from browser import Browser
+from control_channel import Channel
 from lacking import lacking, lacking_program, tool
 from time_limit import TIME_LIMIT_S
 from profiles import Pprof, Stacks
@@ -188,6 +189,13 @@ def started():
         for stream in (process.stdin, process.stdout, process.stderr):
             if stream:
                 stream.close()
+
+
+@pytest.fixture
+def channel(tmp_path):
+    opened = Channel(tmp_path)
+    yield opened
+    opened.close()
 
 
 @pytest.fixture

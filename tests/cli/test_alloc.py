@@ -8,13 +8,17 @@ import json
 import math
 import os
 import re
+import signal
 import subprocess
+import time
 from collections import defaultdict
 
 import pytest
 
 from conftest import BUILD
+from control_channel import Phases
 from lacking import tool
+from time_limit import TIME_LIMIT_S
 
 KB, MB = 1 << 10, 1 << 20
 SIGMAS = 4
@@ -268,6 +272,110 @@ def test_jit_code_has_its_callers_and_names(prof):
     assert result.returncode == 0, result.stderr
     allocations = report(prof, "out.pb.gz")["quality"]["events"][0]
     assert allocations["samples"] > 500 and allocations["truncated"] < 0.05 * allocations["samples"]
-    found = report(prof, "out.pb.gz", "-e", "alloc_space")
-    through = max(row["total"]["weight"] for row in found["rows"] if "grow" in row["name"])
-    assert through > 0.9 * found["all"]["weight"], [row["name"] for row in found["rows"]]
+    through, all_of_it = (report(prof, "out.pb.gz", "-e", "alloc_space", *focus)["all"]["weight"]
+                          for focus in (("--focus", "grow"), ()))
+    assert through > 0.9 * all_of_it
+
+
+# ---- Phases and snapshots ----
+
+
+@pytest.fixture
+def steps(prof, target, started, channel):
+    """steps(…) starts a recording of `allocations`; the result does each word that it is told."""
+
+    def start(*options):
+        process = started(prof.start("record", *options, "--control", channel.how, "--", target("allocations"),
+                                     stdin=subprocess.PIPE, bufsize=1, env=ENVIRONMENT))
+        steps = Phases(process)
+        channel("ping")
+        return steps
+
+    return start
+
+
+def finish(steps):
+    """The sums of the program."""
+    output, errors = steps.process.communicate(timeout=TIME_LIMIT_S)
+    assert steps.process.returncode == 0, errors
+    return output
+
+
+def test_a_signal_writes_what_lives_and_recording_goes_on(prof, steps):
+    program = steps("--alloc=16k", "-o", "out.pb.gz")
+    program("medium*4")
+    program("keep")
+    os.kill(program.pid, signal.SIGUSR2)
+    wait_for(prof.folder / "out.pb.gz")
+    os.rename(prof.folder / "out.pb.gz", prof.folder / "then.pb.gz")
+    program("release")
+    program("leak")
+    _, live = assert_true(prof, "out.pb.gz", finish(program), 16 * KB)
+    assert live.keys() == {"medium", "leak"}
+    then = weights(prof, "then.pb.gz", "inuse_space")
+    assert then.keys() >= {"medium", "keep"} and "leak" not in then
+    assert "keep" not in weights(prof, "out.pb.gz", "inuse_space")
+
+
+def wait_for(path):
+    deadline = time.monotonic() + TIME_LIMIT_S
+    while not path.exists():
+        assert time.monotonic() < deadline, f"{path} was not written"
+        time.sleep(0.01)
+
+
+def test_snapshots_have_what_was_allocated_since_the_last_and_what_lives_at_their_end(prof, steps, channel):
+    program = steps("--alloc=16k", "-o", "rest.pb.gz")
+    program("keep")
+    program("medium*2")
+    channel("snapshot one.pb.gz")
+    program("medium*2")
+    channel("snapshot two.pb.gz")
+    program("release")
+    program("zeroed")
+    output = finish(program)
+    allocated, live = said(output, 16 * KB)
+    files = ["one.pb.gz", "two.pb.gz", "rest.pb.gz"]
+    for path in files:
+        assert_nothing_lost(prof, path)
+    for event, unit in ("alloc_space", "bytes"), ("alloc_objects", "objects"):
+        parts = [weights(prof, path, event) for path in files]
+        assert_sums({name: sum(part.get(name, 0) for part in parts) for name in allocated}, allocated, unit)
+        assert "keep" not in parts[1] and "zeroed" not in parts[1] and parts[2].keys() >= {"zeroed"}
+    one, two, rest = (weights(prof, path, "inuse_space") for path in files)
+    assert one["keep"] == two["keep"] and "keep" not in rest
+    assert two["medium"] > one["medium"] and rest["medium"] == two["medium"]
+    assert_sums(rest, live, "bytes")
+
+
+def test_in_a_pause_nothing_is_allocated_but_blocks_are_given_back(prof, steps, channel):
+    program = steps("--alloc=16k", "-D", "-1", "-o", "out.pb.gz")
+    program("medium")
+    channel("enable")
+    program("keep")
+    program("leak")
+    channel("disable")
+    program("release")
+    program("zeroed*2")
+    channel("enable")
+    program("threaded")
+    output = finish(program)
+    assert_nothing_lost(prof, "out.pb.gz")
+    allocated, live = said(output, 16 * KB)
+    found = weights(prof, "out.pb.gz", "alloc_space")
+    assert not found.keys() & {"medium", "zeroed"}
+    recorded = {name: allocated[name] for name in ("keep", "leak", "threaded")}
+    assert_sums(found, recorded, "bytes")
+    inuse = weights(prof, "out.pb.gz", "inuse_space")
+    assert "keep" not in inuse and "zeroed" not in inuse
+    assert_sums(inuse, {name: live[name] for name in ("leak", "threaded")}, "bytes")
+
+
+def test_a_duration_ends_with_what_lives_then(prof, steps):
+    program = steps("--alloc=16k", "--duration", "0.5", "-o", "out.pb.gz")
+    program("leak")
+    program("keep")
+    program("release")
+    program.process.wait(TIME_LIMIT_S)
+    found = weights(prof, "out.pb.gz", "inuse_space")
+    assert "keep" not in found and abs(found["leak"] - MB) < SIGMAS * math.sqrt(MB * 16 * KB)

@@ -9,62 +9,11 @@ from collections import Counter
 
 import pytest
 
+from control_channel import Phases
 from profiles import Pprof
 from time_limit import TIME_LIMIT_S
 
 NOBODY = 65534
-
-
-class Phases:
-    """The target `phases`, which works as it is told."""
-
-    def __init__(self, process):
-        self.process, self.pid = process, process.pid
-        assert process.stdout.readline() == "ready\n"
-
-    def begin(self, phase):
-        self.process.stdin.write(phase + "\n")
-
-    def finish(self, phase):
-        assert self.process.stdout.readline() == phase + "\n"
-
-    def __call__(self, phase):
-        self.begin(phase)
-        self.finish(phase)
-
-
-class Channel:
-    """Two FIFOs, and what a program does with them."""
-
-    def __init__(self, folder):
-        self.paths = [str(folder / name) for name in ("ctl", "ack")]
-        for path in self.paths:
-            os.mkfifo(path)
-        self.words, self.answers = (os.open(path, os.O_RDWR) for path in self.paths)
-        self.how = "fifo:" + ",".join(self.paths)
-
-    def send(self, text):
-        os.write(self.words, text.encode() if isinstance(text, str) else text)
-
-    def answer(self):
-        """One answer, as it came: perf ends each with a newline and a NUL."""
-        text = b""
-        while not text.endswith(b"\0"):
-            assert select.select([self.answers], [], [], TIME_LIMIT_S)[0], f"no answer after {text!r}"
-            text += os.read(self.answers, 1)
-        return text
-
-    def ask(self, command):
-        self.send(command + "\n")
-        return self.answer()
-
-    def __call__(self, *commands):
-        for command in commands:
-            assert self.ask(command) == b"ack\n\0", command
-
-    def close(self):
-        os.close(self.words)
-        os.close(self.answers)
 
 
 @pytest.fixture
@@ -74,13 +23,6 @@ def phases(target, started):
                                                stdin=subprocess.PIPE, stdout=subprocess.PIPE)))
 
     return start
-
-
-@pytest.fixture
-def channel(tmp_path):
-    opened = Channel(tmp_path)
-    yield opened
-    opened.close()
 
 
 @pytest.fixture
