@@ -156,7 +156,8 @@ static void complete(struct run *run, bool keeps_addresses, struct finalize_resu
 					     .waiting = recorder_waiting(recording->recorder)},
 				 .is_run = recording->is_of_command &&
 					   recording->end == RECORDING_COMMAND_ENDED,
-				 .kernel = kernel},
+				 .kernel = kernel,
+				 .remarks = recorder_remarks(recording->recorder)},
 		},
 		ret);
 	message_progress_end();

@@ -307,6 +307,7 @@ static void put_recording(struct writer *writer)
 	json_put_known(&writer->json, "command", info->command);
 	json_put_known(&writer->json, "host", info->host);
 	json_put_known(&writer->json, "kernel", info->kernel);
+	json_put_known(&writer->json, "remarks", info->remarks);
 	if (info->start_unix_ns)
 		json_put_number(&writer->json, "start_unix_ns", info->start_unix_ns);
 	if (info->duration_ns)

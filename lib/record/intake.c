@@ -22,6 +22,8 @@ struct intake {
 	bool has_main, has_beside; /* those above */
 	struct pacing pacing;	   /* of the sampler */
 	struct sampler_facts library_facts;
+	uint32_t library_hz; /* of its CPU samples; 0: none */
+	char *remarks;
 };
 
 /* Memory alone. */
@@ -34,6 +36,7 @@ static void open_inside(struct intake *intake, uint32_t cpu_hz)
 {
 	const struct record_config *config = intake->config;
 
+	intake->library_hz = cpu_hz;
 	intake->inside = inside_source_new(&(struct inside_options){
 		.file = config->inside_file,
 		.cpu_hz = cpu_hz,
@@ -134,6 +137,23 @@ static struct error *open_sampler(struct intake *intake, struct sampling *sampli
 	return NULL;
 }
 
+static char *make_remarks(const struct intake *intake)
+{
+	uint64_t period = intake->config->alloc_period;
+	CLEANUP(free_ptr)
+	char *cpu =
+		intake->library_hz
+			? xasprintf("CPU time was sampled by a library in the program, at %" PRIu32
+				    " Hz: stacks of user space only\n",
+				    intake->library_hz)
+			: xstrdup("");
+
+	return period ? xasprintf("%sallocations were sampled: one in %" PRIu64
+				  " bytes on average\n",
+				  cpu, period)
+		      : STEAL(cpu);
+}
+
 struct error *intake_open(const struct record_config *config, const struct listener *listener,
 			  struct sampling *sampling, struct intake **ret)
 {
@@ -147,11 +167,13 @@ struct error *intake_open(const struct record_config *config, const struct liste
 		sample_by_library(intake, sampling, listener, NULL);
 	else
 		err = open_sampler(intake, sampling, listener);
-	if (err)
+	if (err) {
 		intake_close(intake);
-	else
-		*ret = intake;
-	return err;
+		return err;
+	}
+	intake->remarks = make_remarks(intake);
+	*ret = intake;
+	return NULL;
 }
 
 void intake_close(struct intake *intake)
@@ -160,6 +182,7 @@ void intake_close(struct intake *intake)
 		return;
 	record_source_close(&intake->main);
 	record_source_close(&intake->beside);
+	free(intake->remarks);
 	free(intake);
 }
 
@@ -176,6 +199,11 @@ bool intake_needs_library(const struct intake *intake)
 const struct sampler_facts *intake_facts(const struct intake *intake)
 {
 	return intake->sampler ? sampler_facts(intake->sampler) : &intake->library_facts;
+}
+
+const char *intake_remarks(const struct intake *intake)
+{
+	return intake->remarks;
 }
 
 struct inside_counts intake_inside(const struct intake *intake)

@@ -33,6 +33,8 @@ struct sampler *intake_sampler(const struct intake *intake);
 bool intake_needs_library(const struct intake *intake);
 /* Of the library alone, only what it has in common with a sampler: no descriptors and no rings. */
 const struct sampler_facts *intake_facts(const struct intake *intake);
+/* How the library samples, for the profile: lines, or nothing. Borrowed. */
+const char *intake_remarks(const struct intake *intake);
 /* Zeroes without the library. */
 struct inside_counts intake_inside(const struct intake *intake);
 /* As sampler_counted(); the library counts nothing. */

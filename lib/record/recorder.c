@@ -652,6 +652,11 @@ bool recorder_needs_library(const struct recorder *recorder)
 	return intake_needs_library(recorder->intake);
 }
 
+const char *recorder_remarks(const struct recorder *recorder)
+{
+	return intake_remarks(recorder->intake);
+}
+
 struct memory_counts recorder_memory(const struct recorder *recorder)
 {
 	return memory_counts(recorder->memory);

@@ -117,6 +117,8 @@ const struct sampler_facts *recorder_facts(const struct recorder *recorder);
 /* Whether the command has to load libprof-inside.so, after recorder_open(); and what the library
  * has counted. */
 bool recorder_needs_library(const struct recorder *recorder);
+/* As intake_remarks(). */
+const char *recorder_remarks(const struct recorder *recorder);
 struct inside_counts recorder_inside(const struct recorder *recorder);
 struct memory_counts recorder_memory(const struct recorder *recorder);
 /* Of the whole recording; a rotation does not change its start. */

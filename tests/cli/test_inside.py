@@ -1,5 +1,8 @@
 """CPU time by a library in the program (--via inside), and where the kernel refuses perf events."""
 
+import json
+import math
+import re
 import shutil
 import subprocess
 
@@ -38,6 +41,37 @@ def test_the_library_finds_the_true_shares(prof, target):
     recording = prof.record("--via", "inside", "--", target("shares"), SECONDS)
     assert_shares(recording.stacks)
     assert "by a library in the program" in recording.result.stderr
+
+
+def test_its_shares_are_those_of_perf_events(prof, target):
+    inside, perf = (prof.record("--via", via, "-F", "250", "--", target("frames"), SECONDS).stacks
+                    for via in ("inside", "perf"))
+    for function in ("filled", "second", "aligned"):
+        left, right = (stacks.share("main", "spend", function) for stacks in (inside, perf))
+        sigma = math.sqrt(left * (1 - left) / inside.total + right * (1 - right) / perf.total)
+        assert abs(left - right) < 4 * sigma + 0.005, (function, left, right)
+
+
+def test_the_rate_is_that_of_its_timers_and_the_profile_says_so(prof, target):
+    result = prof("record", "--via", "inside", "-F", "997", "-o", "out.pb.gz", "--", target("shares"), "1")
+    rate = int(re.search(r"CPU time at ([0-9]+) Hz", result.stderr)[1])
+    report = json.loads(prof("report", "--json", "out.pb.gz").stdout)
+    assert f"at {rate} Hz" in report["remarks"]
+    assert 0.5 * rate < report["quality"]["samples"] < 1.1 * rate
+    assert abs(report["all"]["weight"] / 1e9 - 1) < 0.05
+
+
+def test_a_library_that_is_opened_later_is_unwound(prof, target):
+    stacks = prof.record("--via", "inside", "--", target("opener"), "1", target("plugin_one.so"), "plugin_one_work").stacks
+    assert stacks.share("main", "use", "plugin_one_work", "spend", "burn") > 0.9, stacks.hottest()
+
+
+def test_a_program_keeps_its_own_profiling_signal(prof, target):
+    result = prof("record", "--via", "inside", "-o", "out.pb.gz", "--", target("own_profile"))
+    assert result.returncode == 0, result.stderr
+    counted = int(result.stdout)
+    samples = json.loads(prof("report", "--json", "out.pb.gz").stdout)["quality"]["samples"]
+    assert counted > 50 and samples > 50, (counted, samples)
 
 
 def test_threads_keep_their_names_and_roots_without_frames_of_the_library(prof, target):
