@@ -139,19 +139,11 @@ static struct error *open_sampler(struct intake *intake, struct sampling *sampli
 
 static char *make_remarks(const struct intake *intake)
 {
-	uint64_t period = intake->config->alloc_period;
-	CLEANUP(free_ptr)
-	char *cpu =
-		intake->library_hz
-			? xasprintf("CPU time was sampled by a library in the program, at %" PRIu32
-				    " Hz: stacks of user space only\n",
-				    intake->library_hz)
-			: xstrdup("");
-
-	return period ? xasprintf("%sallocations were sampled: one in %" PRIu64
-				  " bytes on average\n",
-				  cpu, period)
-		      : STEAL(cpu);
+	return intake->library_hz
+		       ? xasprintf("CPU time was sampled by a library in the program, at %" PRIu32
+				   " Hz: stacks of user space only\n",
+				   intake->library_hz)
+		       : xstrdup("");
 }
 
 struct error *intake_open(const struct record_config *config, const struct listener *listener,

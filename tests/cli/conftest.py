@@ -2,6 +2,7 @@
 
 import os
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -97,6 +98,16 @@ class OrdinaryProf(Prof):
 
     def __call__(self, *arguments, **options):
         return super().__call__(*arguments, user=NOBODY, group=NOBODY, extra_groups=[], **options)
+
+
+@pytest.fixture
+def ordinary_with_library(ordinary):
+    """The library lies beside prof as in its build directory."""
+    for folder, file in ("cmd", ordinary.binary), ("lib/inside/library", BUILD / "lib/inside/library/libprof-inside.so"):
+        (ordinary.folder / folder).mkdir(parents=True)
+        shutil.copy(file, ordinary.folder / folder)
+    ordinary.binary = ordinary.folder / "cmd" / "prof"
+    return ordinary
 
 
 @pytest.fixture(scope="session")

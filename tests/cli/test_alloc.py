@@ -15,7 +15,6 @@ from collections import defaultdict
 
 import pytest
 
-from conftest import BUILD
 from control_channel import Phases
 from lacking import tool
 from time_limit import TIME_LIMIT_S
@@ -211,26 +210,16 @@ def test_lost_allocations_are_told_with_what_helps(prof, target):
 # ---- Where it runs ----
 
 
-@pytest.fixture
-def installed(ordinary):
-    """prof of an ordinary user, with its library."""
-    library = ordinary.folder / "lib" / "inside" / "library"
-    library.mkdir(parents=True)
-    subprocess.run(["cp", BUILD / "lib" / "inside" / "library" / "libprof-inside.so", library], check=True)
-    (ordinary.folder / "cmd").mkdir()
-    ordinary.binary = ordinary.binary.rename(ordinary.folder / "cmd" / "prof")
-    return ordinary
-
-
 @pytest.mark.parametrize("level", [2, 4])
-def test_an_ordinary_user_needs_no_rights(installed, target, paranoid, level):
+def test_an_ordinary_user_needs_no_rights(ordinary_with_library, target, paranoid, level):
+    prof = ordinary_with_library
     paranoid(level)
-    output = record(installed, lambda name: installed.bring(target(name)), "64k", "medium*20", "grown*20").stdout
-    assert_true(installed, "out.pb.gz", output, 64 * KB)
+    output = record(prof, lambda name: prof.bring(target(name)), "64k", "medium*20", "grown*20").stdout
+    assert_true(prof, "out.pb.gz", output, 64 * KB)
 
 
 def test_no_perf_event_is_opened(prof, target):
-    result = subprocess.run([target("without_perf"), prof.binary, "record", "--alloc=64k", "-o", "out.pb.gz", "--",
+    result = subprocess.run([target("without_perf"), "EPERM", prof.binary, "record", "--alloc=64k", "-o", "out.pb.gz", "--",
                              target("allocations"), "medium*20"], text=True, capture_output=True, cwd=prof.folder,
                             check=False, env=ENVIRONMENT)
     assert result.returncode == 0, result.stderr

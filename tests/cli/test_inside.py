@@ -3,12 +3,11 @@
 import json
 import math
 import re
-import shutil
 import subprocess
 
 import pytest
 
-from conftest import BUILD, NOBODY
+from conftest import NOBODY
 from profiles import assert_rooted, assert_share
 
 SHARES = {"half": 0.5, "third": 0.3, "fifth": 0.2}
@@ -27,16 +26,6 @@ def without_perf(prof, target, *arguments, number="EPERM", **options):
                           cwd=prof.folder, check=False, **options)
 
 
-@pytest.fixture
-def ordinary_with_library(ordinary):
-    """The library lies beside prof as in its build directory."""
-    for folder, file in ("cmd", ordinary.binary), ("lib/inside/library", BUILD / "lib/inside/library/libprof-inside.so"):
-        (ordinary.folder / folder).mkdir(parents=True)
-        shutil.copy(file, ordinary.folder / folder)
-    ordinary.binary = ordinary.folder / "cmd" / "prof"
-    return ordinary
-
-
 def test_the_library_finds_the_true_shares(prof, target):
     recording = prof.record("--via", "inside", "--", target("shares"), SECONDS)
     assert_shares(recording.stacks)
@@ -44,7 +33,7 @@ def test_the_library_finds_the_true_shares(prof, target):
 
 
 def test_its_shares_are_those_of_perf_events(prof, target):
-    inside, perf = (prof.record("--via", via, "-F", "250", "--", target("frames"), SECONDS).stacks
+    inside, perf = (prof.record("--via", via, "-F", "250", "--", target("frames"), "2").stacks
                     for via in ("inside", "perf"))
     for function in ("filled", "second", "aligned"):
         left, right = (stacks.share("main", "spend", function) for stacks in (inside, perf))

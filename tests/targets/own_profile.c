@@ -1,4 +1,5 @@
-/* Samples itself by SIGPROF for a second of CPU time, 100 times per second, and prints how often. */
+/* Samples itself by SIGPROF for a second of CPU time, 100 times per second, and prints how often.
+ */
 #include <signal.h>
 #include <stdio.h>
 #include <sys/time.h>
