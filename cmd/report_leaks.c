@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/humanize.h"
 #include "profile/memory_events.h"
+#include "report/label_values.h"
 
 #include <string.h>
 
@@ -57,7 +58,10 @@ static struct error *add_ages(struct leaks *leaks, const struct view *view,
 			      const struct selection_options *selection, const char *path,
 			      enum name_style names)
 {
-	for (unsigned age = 0; age < ALLOCATION_LIFETIMES; age++) {
+	CLEANUP(error_cleanup)
+	struct error *unknown = label_check_key(view->profile, ALLOCATION_AGE_LABEL);
+
+	for (unsigned age = 0; age < ALLOCATION_LIFETIMES && !unknown; age++) {
 		struct view aged;
 		struct error *err = view_of_age(view, selection, path, names, age, &aged);
 
