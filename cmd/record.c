@@ -368,10 +368,14 @@ static void show_progress(const struct run *run)
 	const struct recorder *recorder = run->recording.recorder;
 	const struct session_counts *counts = session_counts(recorder_pipeline(recorder)->session);
 
+	/* Those of allocations, too. */
+	uint64_t samples = counts->samples + recorder_memory(recorder).samples;
+	uint64_t lost = counts->lost + counts->lost_allocations;
+
 	if (shows_progress(run))
 		message_progress("%s: %.1f s, %" PRIu64 " samples, %" PRIu64 " lost",
 				 recorder_is_paused(recorder) ? "paused" : "recording",
-				 recording_seconds(&run->recording), counts->samples, counts->lost);
+				 recording_seconds(&run->recording), samples, lost);
 }
 
 static uint64_t next_wakeup(const struct run *run, uint64_t progress_ns)

@@ -10,6 +10,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import time
 from collections import defaultdict
 
@@ -247,6 +248,17 @@ def test_a_library_that_is_opened_later_has_its_functions(prof, target):
     assert {"main", "use"} <= {row["name"] for row in found["rows"] if row["total"]["weight"] > 0.9 * found["all"]["weight"]}
     # What is mapped for the last few milliseconds of a process is gone when prof looks.
     assert found["quality"]["events"][0]["truncated"] < 0.05 * found["quality"]["events"][0]["samples"]
+
+
+def test_extensions_of_python_are_unwound(prof):
+    code = "import bz2\nfor _ in range(300): bz2.BZ2Compressor(9).compress(b'x')"  # some MB each
+    result = prof("record", "--alloc=1m", "-o", "out.pb.gz", "--", sys.executable, "-c", code, env=ENVIRONMENT)
+    assert result.returncode == 0, result.stderr
+    found = report(prof, "out.pb.gz", "-e", "alloc_space", "--by", "module")
+    through = {os.path.basename(row["name"]).split(".")[0]: row["total"]["weight"] for row in found["rows"]}
+    assert through["_bz2"] > 0.9 * found["all"]["weight"], through
+    allocations = report(prof, "out.pb.gz")["quality"]["events"][0]
+    assert allocations["truncated"] < 0.01 * allocations["samples"], allocations
 
 
 def test_jit_code_has_its_callers_and_names(prof):
