@@ -117,9 +117,11 @@ void population_look(struct population *population)
 	for (uint32_t i = population->count; i-- > 0;) {
 		struct inhabitant *inhabitant = &population->items[i];
 
-		if (has_ended(inhabitant)) {
-			add_change(population, inhabitant)->has_ended = true;
+		if (inhabitant->has_ended) {
 			remove_at(population, i);
+		} else if (has_ended(inhabitant)) {
+			inhabitant->has_ended = true;
+			add_change(population, inhabitant)->has_ended = true;
 		} else if (inhabitant->was_met && names < NAMES_MAX) {
 			inhabitant->was_met = false;
 			look_at_name(population, inhabitant);

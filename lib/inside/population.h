@@ -19,6 +19,7 @@ struct inhabitant {
 	char name[COMM_BYTES]; /* of the thread; empty: unknown */
 	uint64_t exec_ns;      /* of a process: it executed a program then; 0: it did not */
 	bool was_met;	       /* since the last look */
+	bool has_ended;	       /* at the last look: what it wrote before may come after it */
 };
 
 /* What a look has shown. */
@@ -42,7 +43,8 @@ struct inhabitant *population_find(struct population *population, pid_t pid, pid
 /* Adds it, with its name in /proc; *is_new: it was unknown. NULL: there are too many. */
 struct inhabitant *population_meet(struct population *population, pid_t pid, pid_t tid,
 				   bool *is_new);
-/* Looks which threads have ended, and which of those that were met have another name. */
+/* Looks which threads have ended, which are forgotten at the next look, and which of those that
+ * were met have another name. */
 void population_look(struct population *population);
 
 #endif

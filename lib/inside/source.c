@@ -294,6 +294,7 @@ static void begin_process(struct inside_source *source, const struct lane_record
 		enqueue_fork(source, from, beginning->parent);
 	memcpy(source->name, beginning->name, sizeof(source->name));
 	if (process) {
+		process->has_ended = false;
 		memcpy(process->name, beginning->name, sizeof(process->name));
 		if (beginning->is_exec)
 			process->exec_ns = clock_now_ns();
