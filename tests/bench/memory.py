@@ -69,7 +69,7 @@ def measure(program, chosen, runs, folder):
 
 
 def table(chosen, results):
-    print(f"{'':42}{'malloc(64) and free(), ns':>28}{'must reach':>12}{'6 million blocks, s of CPU':>34}{'must reach':>12}")
+    print(f"{'':50}{'malloc(64) and free(), ns':>28}{'must reach':>12}{'6 million blocks, s of CPU':>34}{'must reach':>12}")
     for name, way in chosen.items():
         pairs, blocks = zip(*results[name])
         more = share = ""
@@ -77,7 +77,7 @@ def table(chosen, results):
             pairs_alone, blocks_alone = zip(*results[way.alone])
             more = f"{statistics.median(a - b for a, b in zip(pairs, pairs_alone)):+.2f}"
             share = f"{statistics.median(a / b for a, b in zip(blocks, blocks_alone)) - 1:+.1%}"
-        print(f"{name:42}{statistics.median(pairs):18.2f}{more:>10}{way.pair_goal:>12}"
+        print(f"{name:50}{statistics.median(pairs):18.2f}{more:>10}{way.pair_goal:>12}"
               f"{statistics.median(blocks):24.3f}{share:>10}{way.blocks_goal:>12}", flush=True)
 
 
