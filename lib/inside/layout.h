@@ -11,10 +11,10 @@
  * library opens /proc/PID/fd/FD. A library that finds neither, or another magic or version, does
  * nothing.
  *
- * A lane is a ring of bytes with one writer at a time. A thread takes a lane for a record by setting
- * its owner from 0 to its tid. It never waits: where a lane is taken or full, it tries the next one.
- * If no lane has room, the record is lost, and counted. head and tail count bytes since the
- * beginning and only grow; a record is written entirely before head moves over it (release). A
+ * A lane is a ring of bytes with one writer at a time. A thread takes a lane for a record by
+ * setting its owner from 0 to its tid. It never waits: where a lane is taken or full, it tries the
+ * next one. If no lane has room, the record is lost, and counted. head and tail count bytes since
+ * the beginning and only grow; a record is written entirely before head moves over it (release). A
  * record is a multiple of 8 bytes and does not cross the end of its lane: INSIDE_PAD fills the
  * rest. There are always INSIDE_FREE_RESERVE bytes left for INSIDE_FREE: other records find no room
  * before.
