@@ -500,6 +500,27 @@ static void a_short_copy_is_truncated(void **state)
 	fixture_free(fixture);
 }
 
+/* The process of that number has no mappings. */
+static void a_pc_outside_all_mappings_is_told(void **state)
+{
+	(void)state;
+	struct fixture *fixture = fixture_new(getpid());
+	struct frame frames[UNWIND_DEPTH_MAX];
+	struct call_chain chain = {.frames = frames, .room = ARRAY_SIZE(frames)};
+	struct stack_copies copies;
+
+	recurse(fixture, 10);
+	copies = (struct stack_copies){
+		.own = bytes_of(fixture->sample.stack, fixture->sample.stack_bytes)};
+	assert_int_equal(unwinder_walk(fixture->unwinder, getpid(), 1, &fixture->sample.regs,
+				       &copies, &chain),
+			 UNWIND_ROOT);
+	assert_int_equal(chain.unmapped_pc, 0);
+	unwinder_walk(fixture->unwinder, INT32_MAX, 1, &fixture->sample.regs, &copies, &chain);
+	assert_int_equal(chain.unmapped_pc, fixture->sample.regs.pc);
+	fixture_free(fixture);
+}
+
 /* What a walk needs of the stack, whole and cut off. */
 static void the_missing_size_of_a_short_copy_is_reported(void **state)
 {
@@ -1042,6 +1063,7 @@ int main(void)
 		cmocka_unit_test(
 			a_handler_with_a_stack_of_its_own_leads_to_the_root_of_the_interrupted_one),
 		cmocka_unit_test(a_short_copy_is_truncated),
+		cmocka_unit_test(a_pc_outside_all_mappings_is_told),
 		cmocka_unit_test(the_missing_size_of_a_short_copy_is_reported),
 		cmocka_unit_test(a_stack_with_too_many_frames_loses_its_middle),
 		cmocka_unit_test(random_registers_give_a_truncated_stack),
