@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/humanize.h"
 #include "near.h"
+#include "profile/memory_events.h"
 #include "report/quality_text.h"
 
 #include <setjmp.h>
@@ -73,6 +74,40 @@ static void samples_without_names_are_counted_once_and_once_a_module(void **stat
 	assert_share(&quality, "truncated", 0.3);
 	assert_share(&quality, "unknown", 0.3);
 	assert_false(quality_share(&quality, "found", &(double){0}));
+	quality_deinit(&quality);
+}
+
+/* 4 samples of CPU time, and 10 of allocations beside 10 that were lost. */
+static void allocations_have_a_quality_of_their_own(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
+	event_id cpu = profile_add_event(profile, &(struct profile_event){.kind = VALUE_CPU_TIME});
+	struct profile_event space = memory_event_make(profile, MEMORY_ALLOC_SPACE);
+	struct profile_event in_use = memory_event_make(profile, MEMORY_INUSE_SPACE);
+	event_id allocated = profile_add_event(profile, &space);
+	event_id live = profile_add_event(profile, &in_use);
+	label_set_id thread = profile_thread_labels(profile, 1, 1, "app", "app");
+	stack_id named = push(profile, STACK_EMPTY, 0, 0x10);
+	stack_id bare = push(profile, STACK_EMPTY, 1, 0x20);
+	struct session_counts counts = {.samples = 4, .lost_allocations = 10};
+	struct quality quality;
+
+	name(profile, 0, 0x10);
+	profile_add_samples(profile, thread, named, cpu, 4, 4);
+	profile_add_samples(profile, thread, named, allocated, 8, 800);
+	profile_add_samples(profile, thread, bare, allocated, 2, 200);
+	profile_add_samples(profile, thread, bare, live, 2, 200);
+	quality_init(&quality, profile, &counts, NULL);
+
+	CLEANUP(free_ptr) char *samples = quality_text(&quality.counts);
+	CLEANUP(free_ptr) char *allocations = quality_memory_text(&quality.counts);
+	assert_string_equal(samples, "4 samples, 0 lost, 0 truncated, 0 with unnamed frames");
+	assert_string_equal(allocations, "10 sampled allocations, 10 lost (50.0 %), 0 truncated, "
+					 "2 with unnamed frames (20.0 %)");
+	assert_int_equal(quality.modules[0].samples, 2);
+	assert_share(&quality, "lost", 0.5);
+	assert_share(&quality, "unknown", 0.2);
 	quality_deinit(&quality);
 }
 
@@ -337,6 +372,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(samples_without_names_are_counted_once_and_once_a_module),
+		cmocka_unit_test(allocations_have_a_quality_of_their_own),
 		cmocka_unit_test(waiting_without_a_stack_is_a_share_of_all_waiting),
 		cmocka_unit_test(waits_are_not_samples),
 		cmocka_unit_test(an_empty_profile_has_nothing_to_complain_of),
