@@ -71,7 +71,6 @@ def assert_allocations(stacks, *programs, least=20, whole=0.9):
 # ---- Shells, interpreters and virtual machines ----
 
 SHELL = r"""
-trap 'echo trapped $?' EXIT
 trap 'echo caught' USR1
 count() { local x=$1; ((x == 0)) || { echo $x; count $((x - 1)); }; }
 count 9 | sort -n | tr '\n' ' '
@@ -86,6 +85,7 @@ sleep 100 & kill $!; wait $!; echo waited $?
 bash -c 'kill -SEGV $$'; echo died $?
 text=x; for i in {1..14}; do text=$text$text; done; echo ${#text}
 ls /proc/self/fd | grep -cv 960
+trap 'echo trapped $?' EXIT
 exit 7
 """
 
@@ -415,14 +415,31 @@ def test_a_program_with_its_own_malloc(runs_as_without, target):
     runs_as_without(target("own_malloc"))
 
 
+def built(program, *command):
+    """A program, or None if what it is linked with is not there."""
+    result = subprocess.run([*command, "-o", program], capture_output=True, text=True, check=False, timeout=LIMIT_S)
+    return program if result.returncode == 0 else None
+
+
 def test_a_program_with_jemalloc_linked_in(runs_as_without, client, tmp_path):
-    program = tmp_path / "program"
-    source = SOURCE / "tests" / "targets" / "unusual.c"
-    built = subprocess.run([client("gcc"), "-w", "-O1", source, "-o", program, "-Wl,-Bstatic", "-ljemalloc", "-Wl,-Bdynamic",
-                            "-lm", "-lstdc++", "-ldl", "-pthread"], capture_output=True, text=True, check=False)
-    if built.returncode:
-        lacking("libjemalloc.a")
-    runs_as_without(program, "late_allocations")
+    program = built(tmp_path / "program", client("gcc"), "-w", "-O1", SOURCE / "tests" / "targets" / "unusual.c",
+                    "-Wl,-Bstatic", "-ljemalloc", "-Wl,-Bdynamic", "-lm", "-lstdc++", "-ldl", "-pthread")
+    runs_as_without(program or lacking("libjemalloc.a"), "late_allocations")
+
+
+THREADS = """
+#include <cstdio>
+#include <string>
+#include <thread>
+int main() { for (int i = 0; i < 50; i++) std::thread([i] { std::string(1000, 'x').append(i, 'y'); }).join(); std::puts("done"); }
+"""
+
+
+def test_a_program_that_prepares_its_threads_for_its_allocator(runs_as_without, client, tmp_path):
+    source = tmp_path / "threads.cc"
+    source.write_text(THREADS)
+    program = built(tmp_path / "program", client("clang++"), "-O1", "-fsanitize=thread", source)
+    runs_as_without(program or lacking("ThreadSanitizer of clang"))
 
 
 def test_a_child_of_another_c_library(runs_as_without, target):

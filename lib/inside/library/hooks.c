@@ -277,15 +277,16 @@ REAL(int, pthread_create,
      (pthread_t * thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument),
      (thread, attributes, run, argument))
 {
-	struct start *start = shared ? malloc(sizeof(*start)) : NULL;
+	struct start *start = shared ? process_new_start(attributes) : NULL;
 	int failure;
 
 	if (!start)
 		return real_pthread_create(thread, attributes, run, argument);
-	*start = (struct start){.run = run, .argument = argument};
+	start->run = run;
+	start->argument = argument;
 	failure = real_pthread_create(thread, attributes, process_run_thread, start);
 	if (failure)
-		free(start);
+		process_end_start(start);
 	return failure;
 }
 

@@ -19,6 +19,7 @@
 
 #include "inside/layout.h"
 
+#include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -104,12 +105,18 @@ uint32_t process_id(void);
 extern int timer_signal;
 /* What the program has set for it. */
 extern struct sigaction program_action;
-/* What pthread_create() runs instead; started is a struct start of the heap. */
+/* How a thread begins. */
 struct start {
 	void *(*run)(void *argument);
 	void *argument;
+	size_t stack_bytes;
+	struct start *next; /* of those that have ended */
 };
-void *process_run_thread(void *started);
+/* NULL: there is no memory. attributes: of pthread_create(3), which is to run … */
+struct start *process_new_start(const pthread_attr_t *attributes);
+void process_end_start(struct start *start);
+/* … this, with the start. */
+void *process_run_thread(void *start);
 
 #pragma GCC visibility pop
 

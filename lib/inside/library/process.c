@@ -117,24 +117,64 @@ static void take_signal(void)
 
 /* ---- Threads ---- */
 
-void *process_run_thread(void *started)
-{
-	struct start start = *(struct start *)started;
-	struct thread_state *thread = &thread_state;
-	pthread_attr_t attributes;
-	size_t bytes;
-	void *low;
+/*
+ * Starts of threads that have begun, to be freed by the next thread that creates one. A new thread
+ * may not call the allocator: where the program itself intercepts pthread_create(), as with
+ * ThreadSanitizer, this library's function runs before the one that prepares the thread for it.
+ */
+static struct start *ended;
 
-	free(started);
-	thread->tid = (uint32_t)syscall(SYS_gettid);
-	if (!pthread_getattr_np(pthread_self(), &attributes)) {
-		if (!pthread_attr_getstack(&attributes, &low, &bytes)) {
-			thread->low = (uintptr_t)low;
-			/* The C library keeps the thread's own data at the end. */
-			thread->end = (uintptr_t)low + bytes;
-		}
-		pthread_attr_destroy(&attributes);
+void process_end_start(struct start *start)
+{
+	start->next = __atomic_load_n(&ended, __ATOMIC_RELAXED);
+	while (!__atomic_compare_exchange_n(&ended, &start->next, start, true, __ATOMIC_RELEASE,
+					    __ATOMIC_RELAXED))
+		;
+}
+
+/* The C library puts a guard and, at the end, the thread's own data into these bytes. */
+static size_t usable_bytes(const pthread_attr_t *attributes)
+{
+	size_t all = 0, guard = 0;
+
+	pthread_attr_getstacksize(attributes, &all);
+	pthread_attr_getguardsize(attributes, &guard);
+	guard += INSIDE_PAGE_BYTES;
+	return all > guard ? all - guard : 0;
+}
+
+struct start *process_new_start(const pthread_attr_t *attributes)
+{
+	struct start *start = __atomic_exchange_n(&ended, NULL, __ATOMIC_ACQUIRE);
+	pthread_attr_t usual;
+
+	while (start && start->next) {
+		struct start *next = start->next;
+
+		free(start);
+		start = next;
 	}
+	if (!start && !(start = malloc(sizeof(*start))))
+		return NULL;
+	start->stack_bytes = 0;
+	if (attributes) {
+		start->stack_bytes = usable_bytes(attributes);
+	} else if (!pthread_getattr_default_np(&usual)) {
+		start->stack_bytes = usable_bytes(&usual);
+		pthread_attr_destroy(&usual);
+	}
+	return start;
+}
+
+void *process_run_thread(void *argument)
+{
+	struct start start = *(struct start *)argument;
+	struct thread_state *thread = &thread_state;
+
+	process_end_start(argument);
+	thread->tid = (uint32_t)syscall(SYS_gettid);
+	thread->end = (uintptr_t)pthread_self(); /* at the end of the stack */
+	thread->low = thread->end - start.stack_bytes;
 	start_timer();
 	return start.run(start.argument);
 }
