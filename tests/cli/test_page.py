@@ -789,24 +789,24 @@ def test_a_recording_of_waiting_shows_what_threads_wait_for(prof, target, show):
 
 def test_memory_is_shown_in_bytes_objects_and_live_bytes(show, prof, client):
     page = memory_page(show, prof, client)
-    assert "250 MiB" in state(page)
+    assert "262 MB" in state(page)
     assert page.value("document.querySelector('#memory-kinds [aria-pressed=true]').textContent") == "Bytes"
     page.press_on("#memory-kinds [data-memory=objects]")
     until_state(page, "4,096,000 objects")
     page.press_on("#memory-kinds [data-memory=live]")
-    until_state(page, "10 MiB")
+    until_state(page, "10.5 MB")
     page.key("e")
-    until_state(page, "250 MiB")
+    until_state(page, "262 MB")
 
 
 def test_the_peak_of_live_memory_can_be_selected(show, prof, client):
     page = memory_page(show, prof, client, "--cpu")
-    assert page.value("document.getElementById('peak').textContent") == "Live: peak 49.5 MiB at 4.95 s"
+    assert page.value("document.getElementById('peak').textContent") == "Live: peak 51.9 MB at 4.95 s"
     page.press_on("#peak")
-    until_state(page, "49.5 MiB (100.0%) · live at 4.95 s")
+    until_state(page, "51.9 MB (100.0%) · live at 4.95 s")
     assert widths(page)["grow"] == 0.81
     page.key("w")
-    until_state(page, "10 MiB")
+    until_state(page, "10.5 MB")
 
 
 def test_a_range_of_the_line_of_live_memory_has_what_was_allocated_in_it(show, prof, client):

@@ -1,7 +1,9 @@
 // What the page says once: of the recording, and its help.
 
 import { $, make } from "./tables.js";
-import { count, heading, quantity, shown, time } from "./words.js";
+import { count, heading, period, quantity, shown, time } from "./words.js";
+
+const OF_MEMORY = /^(alloc|inuse)_(objects|space)$/;
 
 const KEYS = [
   ["/ Ctrl+F", "search"], ["n  N", "next and previous match"], ["Esc", "zoom out, clear the search, close"],
@@ -47,8 +49,10 @@ export function describe(profile) {
   const { info, events } = profile;
   const command = shown(info.command) || "Profile";
   const name = command.split(" -- ").slice(1).join(" -- ") || command;
-  const rates = events.filter(({ parts }) => parts.length === 1).map((event) => shown(event.name) +
+  const allocated = profile.memory && events[profile.memory.bytes];
+  const rates = events.filter(({ parts, name }) => parts.length === 1 && !(allocated && OF_MEMORY.test(name))).map((event) => shown(event.name) +
     (event.frequency ? ` at ${count(event.frequency)} Hz` : event.period ? ` every ${quantity(event)(event.period)}` : ""));
+  if (allocated) rates.push(`allocations${allocated.period ? `, one sample per ${period(allocated.period)}` : ""}`);
   document.title = `${name.slice(0, 100)} – prof`;
   $("title").textContent = name;
   $("title").title = command;

@@ -39,12 +39,16 @@ export function count(value) {
   return String(Math.round(value)).replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
-function bytes(value) {
-  const units = ["B", "KiB", "MiB", "GiB", "TiB"];
+function scaled(value, step, units) {
   let unit = 0;
-  for (; value >= 1024 && unit < units.length - 1; unit++) value /= 1024;
+  for (; value >= step * 0.9995 && unit < units.length - 1; unit++) value /= step;
   return `${Number(value.toPrecision(3))} ${units[unit]}`;
 }
+
+// As prof report has them.
+const bytes = (value) => scaled(value, 1000, ["B", "KB", "MB", "GB", "TB"]);
+// As --alloc takes them: "512 KiB".
+export const period = (value) => scaled(value, 1024, ["B", "KiB", "MiB", "GiB", "TiB"]);
 
 const HEADINGS = { "cpu-time": "CPU time", "wall-time": "Wall time", "off-cpu-time": "Off-CPU time", bytes: "Bytes", objects: "Objects" };
 
