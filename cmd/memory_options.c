@@ -40,7 +40,7 @@ struct error *memory_take_alloc(void *field, const char *argument)
 struct error *memory_take_growth(void *field, const char *argument)
 {
 	(void)argument;
-	return option_append(field, GROWTH_EVENT);
+	return option_append(field, VALUE_GROWTH_EVENT);
 }
 
 bool memory_is_recorded(const struct memory_options *options)

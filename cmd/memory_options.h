@@ -10,9 +10,6 @@
 #include "cmd/ui/options.h"
 #include "record/config.h"
 
-/* The event of --growth. */
-#define GROWTH_EVENT "growth"
-
 struct alloc_choice {
 	uint64_t period_bytes; /* mean number of bytes between two samples; 0: no allocations */
 	bool maps;	       /* mappings of memory, too */

@@ -28,6 +28,9 @@ enum value_kind {
 
 /* The name of the event of this kind that prof records. */
 #define VALUE_OFF_CPU_EVENT "off-cpu"
+/* Page faults, weighed by the bytes of a page: where resident memory grows, whatever allocates it.
+ * A fault that maps a huge page counts as one page. */
+#define VALUE_GROWTH_EVENT "growth"
 /* The event of what asynchronous tasks wait for. Its kind is wall time: a thread has many tasks. */
 #define VALUE_AWAIT_EVENT "await"
 

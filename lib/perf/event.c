@@ -376,7 +376,7 @@ struct error *event_parse(const char *text, const struct pmus *pmus, struct even
 	if (!pmu)
 		err = set_plain(text, &spec, &terms, pmus, &event);
 	event.kind = event_value_kind(event.type, event.config);
-	if (!strcmp(spec.name, EVENT_GROWTH)) {
+	if (!strcmp(spec.name, VALUE_GROWTH_EVENT)) {
 		event.kind = VALUE_BYTES;
 		event.scale = (uint64_t)sysconf(_SC_PAGESIZE);
 	}

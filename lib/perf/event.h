@@ -63,12 +63,6 @@ struct event_variant {
 };
 
 /* The template of a perf_event_attr. */
-/*
- * Page faults, weighed by the bytes of a page: where resident memory grows, whatever allocates it.
- * A fault that maps a huge page counts as one page.
- */
-#define EVENT_GROWTH "growth"
-
 struct event {
 	char *name; /* as the user wrote it, or its term `name`; owned */
 	uint32_t type;

@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/nearest.h"
+#include "base/value.h"
 
 #include <linux/perf_event.h>
 #include <stddef.h>
@@ -41,7 +42,7 @@ static const struct known_event known_events[] = {
 	SOFTWARE("task-clock", TASK_CLOCK),
 	SOFTWARE("page-faults", PAGE_FAULTS),
 	SOFTWARE("faults", PAGE_FAULTS),
-	SOFTWARE("growth", PAGE_FAULTS), /* EVENT_GROWTH */
+	SOFTWARE(VALUE_GROWTH_EVENT, PAGE_FAULTS),
 	SOFTWARE("minor-faults", PAGE_FAULTS_MIN),
 	SOFTWARE("major-faults", PAGE_FAULTS_MAJ),
 	SOFTWARE("context-switches", CONTEXT_SWITCHES),

@@ -54,6 +54,16 @@ bool memory_event_find(const struct profile *profile, enum memory_event which, e
 	return false;
 }
 
+bool memory_is_got(const struct profile *profile, event_id event)
+{
+	enum memory_event which;
+
+	return memory_event_of(profile, event, &which) ||
+	       (event < profile_event_count(profile) &&
+		!strcmp(profile_string(profile, profile_get_event(profile, event)->name),
+			VALUE_GROWTH_EVENT));
+}
+
 bool memory_is_alone(const struct profile *profile)
 {
 	enum memory_event which;

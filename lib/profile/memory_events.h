@@ -24,6 +24,10 @@ bool memory_event_of(const struct profile *profile, event_id event, enum memory_
 /* The profile's event that is `which`. Returns false if it has none. */
 bool memory_event_find(const struct profile *profile, enum memory_event which, event_id *ret);
 
+/* Whether the values of an event are memory that the program got: one of the above, or growth. They
+ * belong to the function that asked for it (report/allocating_place.h). */
+bool memory_is_got(const struct profile *profile, event_id event);
+
 /* Whether the profile has events of memory alone: figures about samples of CPU time mean nothing.
  */
 bool memory_is_alone(const struct profile *profile);

@@ -187,7 +187,6 @@ struct error *view_init_selected(struct view *view, const struct profile *profil
 				 const struct view_options *options)
 {
 	uint32_t stacks = profile_stacks(profile).count;
-	enum memory_event memory;
 	struct error *err;
 
 	*view = (struct view){.profile = profile, .event = options->event};
@@ -195,7 +194,7 @@ struct error *view_init_selected(struct view *view, const struct profile *profil
 	view->is_waiting = is_waiting(profile, options->event);
 	if (view->is_waiting)
 		view->places = waiting_places(&view->labels);
-	else if (memory_event_of(profile, options->event, &memory))
+	else if (memory_is_got(profile, options->event))
 		view->places = allocating_places(&view->labels);
 	err = select_stacks(view, options);
 	if (!err)

@@ -185,7 +185,7 @@ export class View {
   }
 
   isOfMemory() {
-    return /^(alloc|inuse)_(objects|space)$/.test(this.profile.events[this.state.event].name);
+    return /^((alloc|inuse)_(objects|space)|growth)$/.test(this.profile.events[this.state.event].name);
   }
 
   found() {
