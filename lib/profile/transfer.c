@@ -86,6 +86,10 @@ static uint32_t copy_module(const struct transfer *transfer, uint32_t id)
 
 	module.path = copy_string(transfer, module.path);
 	module.build_id = copy_string(transfer, module.build_id);
+	if (!transfer->modules) {
+		profile_describe_module(transfer->to, id, &module);
+		return id;
+	}
 	copy = idmap_put(transfer->modules, (uint64_t)module.path << 32 | module.build_id,
 			 (uint32_t)module.pid << 3 | module.kind);
 	if (*copy == IDMAP_NONE) {

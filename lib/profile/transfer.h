@@ -11,7 +11,7 @@
 struct transfer {
 	const struct profile *from;
 	struct profile *to;
-	struct idmap *modules; /* of `to`, by what identifies a module */
+	struct idmap *modules; /* of `to`, by what identifies a module; NULL: keep numbers */
 	/* Ids of `to` by id of `from`, or UINT32_MAX. */
 	uint32_t *module_ids, *frames, *stacks, *label_sets, *functions, *events;
 	struct stack_path path;
@@ -19,8 +19,8 @@ struct transfer {
 
 /*
  * modules: the modules of `to`; zeroed for an empty profile, and kept by the caller for the next
- * transfer into the same profile. All three are borrowed; `from` must not change until
- * transfer_deinit().
+ * transfer into the same profile. NULL: both profiles number modules alike, as those of one
+ * recorder do. All three are borrowed; `from` must not change until transfer_deinit().
  */
 void transfer_init(struct transfer *transfer, const struct profile *from, struct profile *to,
 		   struct idmap *modules);

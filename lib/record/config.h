@@ -34,6 +34,9 @@ struct record_config {
 	/* Events as event_parse() takes them; none: cycles, or cpu-clock without a counter. */
 	char *const *events;
 	size_t event_count;
+	/* One more event, after those above or the default: recorder_trigger_count() counts its
+	 * samples. NULL: none. */
+	const char *trigger_event;
 	uint64_t frequency_hz; /* of events that have no period */
 	uint64_t period;       /* 0: by frequency */
 	bool exclude_user, exclude_kernel;

@@ -113,6 +113,7 @@ void finalize(const struct finalize_options *options, struct finalize_result *re
 {
 	const struct pipeline *pipeline = options->pipeline;
 	struct profile_info info = options->info;
+	struct session_counts counts;
 
 	session_end(pipeline->session);
 	report_chainless(options);
@@ -123,8 +124,10 @@ void finalize(const struct finalize_options *options, struct finalize_result *re
 	else
 		finalize_symbols(options, &ret->symbolized);
 	tasks_label(pipeline->profile);
-	quality_init(&ret->quality, pipeline->profile, session_counts(pipeline->session),
-		     options->balance);
+	counts = *session_counts(pipeline->session);
+	if (options->earlier)
+		session_counts_add(&counts, options->earlier);
+	quality_init(&ret->quality, pipeline->profile, &counts, options->balance);
 	ret->quality.counts.own_cpu_ns = info.quality.own_cpu_ns;
 	ret->quality.counts.waiting = info.quality.waiting;
 	info.quality = ret->quality.counts;

@@ -26,7 +26,10 @@ struct finalize_options {
 	/* Has symbolized frames of the profile before, and symbolizes the rest. NULL: a new one. */
 	struct symbolizer *symbolizer;
 	const struct balance *balance; /* as in quality_init() */
-	bool keeps_addresses;	       /* frames that have no lines yet stay as they are */
+	/* Counts of earlier profiles of the session whose samples were added to this one; NULL:
+	 * there are none. */
+	const struct session_counts *earlier;
+	bool keeps_addresses;	  /* frames that have no lines yet stay as they are */
 	struct profile_info info; /* of its quality only own_cpu_ns and waiting are used; the rest
 				     is computed */
 };

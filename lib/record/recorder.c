@@ -39,6 +39,7 @@ struct recorder {
 	struct awaits *awaits;	 /* NULL: where tasks wait is not recorded */
 	struct memory *memory;	 /* NULL: memory is not recorded */
 	uint64_t waits_ns;	 /* when to call waiting_end_batch(); 0: at any time */
+	uint64_t triggers;	 /* samples of config->trigger_event */
 	uint64_t command_ns; /* CPU time of a command that was recorded to its end; 0: unknown */
 
 	struct loop *loop;
@@ -198,6 +199,14 @@ static void balance_batch(struct recorder *recorder)
 		settle(recorder, false);
 }
 
+/* The event is the last one that is sampled. */
+static void count_trigger(struct recorder *recorder, const struct record *record)
+{
+	if (recorder->config->trigger_event && record->type == RECORD_SAMPLE &&
+	    record->sample.event + 1 == recorder->sampling.event_count)
+		recorder->triggers++;
+}
+
 void recorder_drain(struct recorder *recorder)
 {
 	struct session *session = recorder->pipeline.session;
@@ -208,6 +217,7 @@ void recorder_drain(struct recorder *recorder)
 	intake_batch(recorder->intake);
 	while (intake_next(recorder->intake, &record)) {
 		raw_file_put(&recorder->raw, &record);
+		count_trigger(recorder, &record);
 		balance_feed(recorder->balance, recorder->pipeline.names, &record);
 		waiting_feed(recorder->waiting, &record);
 		awaits_feed(recorder->awaits, &record);
@@ -610,6 +620,11 @@ void recorder_renew(struct recorder *recorder)
 	intake_restart(recorder->intake);
 	/* Of all processes: children of the targets are sampled, too. */
 	target_snapshot_all(&recorder->pipeline, &recorder->raw);
+}
+
+uint64_t recorder_trigger_count(const struct recorder *recorder)
+{
+	return recorder->triggers;
 }
 
 void recorder_flush_raw(struct recorder *recorder)

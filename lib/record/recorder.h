@@ -101,6 +101,8 @@ void recorder_settle_waiting(struct recorder *recorder);
 struct profile *recorder_rotate(struct recorder *recorder, struct recorder_window *window);
 /* Forgets profile and address spaces and begins new ones, while sampling goes on. */
 void recorder_renew(struct recorder *recorder);
+/* How many samples of config->trigger_event came so far, in all profiles. */
+uint64_t recorder_trigger_count(const struct recorder *recorder);
 /* Writes the records so far into the raw file, if any. */
 void recorder_flush_raw(struct recorder *recorder);
 /* Writes the rest of the raw file, if any. command: prof's own command line. */

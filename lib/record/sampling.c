@@ -29,24 +29,31 @@ static uint64_t set_rate(const struct record_config *config, struct event *event
 	return 0;
 }
 
+static struct error *add_event(struct sampling *sampling, const char *spec)
+{
+	struct error *err = event_parse(spec, &sampling->pmus,
+					&sampling->events[sampling->event_count]);
+
+	sampling->event_count += !err;
+	return err;
+}
+
 struct error *sampling_choose(struct sampling *sampling, const struct record_config *config)
 {
+	struct error *err = NULL;
+
 	*sampling = (struct sampling){0};
 	pmus_read(NULL, &sampling->pmus);
-	sampling->events = xcalloc(config->event_count ? config->event_count : 1,
-				   sizeof(*sampling->events));
+	sampling->events = xcalloc(config->event_count + 2, sizeof(*sampling->events));
 	if (!config->event_count && !config->samples_nothing)
 		event_default(&sampling->pmus, &sampling->events[sampling->event_count++],
 			      &sampling->reason);
-	while (sampling->event_count < config->event_count) {
-		struct event *event = &sampling->events[sampling->event_count];
-		struct error *err = event_parse(config->events[sampling->event_count],
-						&sampling->pmus, event);
-
-		if (err)
-			return err;
-		sampling->event_count++;
-	}
+	for (size_t i = 0; i < config->event_count && !err; i++)
+		err = add_event(sampling, config->events[i]);
+	if (!err && config->trigger_event)
+		err = add_event(sampling, config->trigger_event);
+	if (err)
+		return err;
 	sampling->max_hz = event_max_frequency_hz();
 	for (size_t i = 0; i < sampling->event_count; i++) {
 		struct event *event = &sampling->events[i];

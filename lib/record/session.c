@@ -534,3 +534,21 @@ void session_change_profile(struct session *session, struct profile *profile)
 	thread_lives_forget_ended(&session->lives);
 	sample_stacks_forget_processes(session->stacks);
 }
+
+void session_counts_add(struct session_counts *sum, const struct session_counts *more)
+{
+	sum->samples += more->samples;
+	sum->lost += more->lost;
+	sum->lost_allocations += more->lost_allocations;
+	sum->lost_switches += more->lost_switches;
+	sum->throttled += more->throttled;
+	sum->strays += more->strays;
+	sum->stacks.truncated += more->stacks.truncated;
+	sum->stacks.deep += more->stacks.deep;
+	sum->stacks.completed += more->stacks.completed;
+	sum->stacks.spliced += more->stacks.spliced;
+	sum->stacks.user_stacks += more->stacks.user_stacks;
+	sum->stacks.compat += more->stacks.compat;
+	sum->stacks.shortened += more->stacks.shortened;
+	sum->stacks.chainless += more->stacks.chainless;
+}

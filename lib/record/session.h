@@ -105,5 +105,6 @@ void session_finish(struct session *session);
 void session_change_profile(struct session *session, struct profile *profile);
 
 const struct session_counts *session_counts(const struct session *session);
+void session_counts_add(struct session_counts *sum, const struct session_counts *more);
 
 #endif
