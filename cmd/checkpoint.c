@@ -5,20 +5,13 @@
 #include "cmd/ui/message.h"
 #include "profile/tasks.h"
 
-#include <errno.h>
 #include <signal.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 /* A checkpoint may cost one two-hundredth, 0.5 %, of the CPU time since the last one began. */
 enum { COST_SHARE = 200 };
 
 /* CPU time to write an entry of a profile, until it has been measured: pprof takes 200 ns. */
 #define FIRST_NS_PER_ENTRY 500.0
-
-/* How often a child that writes is looked at. */
-#define WRITER_NS (50 * NS_PER_MS)
 
 static const struct pipeline *pipeline_of(const struct checkpoints *checkpoints)
 {
@@ -64,10 +57,8 @@ uint64_t checkpoints_next_ns(const struct checkpoints *checkpoints)
 {
 	double cost_ns;
 
-	if (!checkpoints->interval.ns)
+	if (!checkpoints->interval.ns || checkpoints->writer.pid)
 		return LOOP_FOREVER;
-	if (checkpoints->writer)
-		return clock_now_ns() + WRITER_NS;
 	cost_ns = checkpoints->ns_per_entry * (double)count_entries(checkpoints);
 	return checkpoints->last_ns + checkpoint_wait_ns(checkpoints->interval, (uint64_t)cost_ns);
 }
@@ -140,7 +131,7 @@ static unsigned prepare_files(struct checkpoints *checkpoints)
 		if (!output->is_file)
 			continue;
 		if (is_profile(output)) {
-			err = output_prepare_checkpoint(output);
+			err = output_prepare(output);
 			prepared += !err;
 		} else {
 			recorder_flush_raw(checkpoints->recording->recorder);
@@ -152,18 +143,40 @@ static unsigned prepare_files(struct checkpoints *checkpoints)
 	return prepared;
 }
 
+static int write_files(void *user)
+{
+	struct checkpoints *checkpoints = user;
+
+	/* The recording goes on with samples that lack these labels. */
+	tasks_label(pipeline_of(checkpoints)->profile);
+	return !checkpoints->write(checkpoints->user, !checkpoints->has_failed);
+}
+
+static void on_written(void *user, const struct forked_writer_end *end)
+{
+	struct checkpoints *checkpoints = user;
+	bool is_written = true;
+
+	checkpoints->ns_per_entry = (double)(checkpoints->own_cpu_ns + end->cpu_ns) /
+				    (double)(checkpoints->last_entries + 1);
+	checkpoints->has_failed |= end->status != 0;
+	for (size_t i = 0; i < checkpoints->outputs->count; i++) {
+		struct output *output = &checkpoints->outputs->items[i];
+
+		if (is_profile(output))
+			is_written &= output_take_prepared(output);
+	}
+	if (is_written)
+		checkpoints->written_seconds = checkpoints->writing_seconds;
+}
+
 static void start_writer(struct checkpoints *checkpoints)
 {
-	checkpoints->writer = fork();
-	if (checkpoints->writer == 0) {
-		/* The recording goes on with samples that lack these labels. */
-		tasks_label(pipeline_of(checkpoints)->profile);
-		_exit(!checkpoints->write(checkpoints->user, !checkpoints->has_failed));
-	}
-	if (checkpoints->writer < 0) {
-		checkpoints->writer = 0;
-		fail(checkpoints, error_errno(errno, "start a process"));
-	}
+	struct error *err = forked_writer_start(&checkpoints->writer, checkpoints->recording->loop,
+						write_files, on_written, checkpoints);
+
+	if (err)
+		fail(checkpoints, err);
 }
 
 /* With its workers. */
@@ -194,41 +207,11 @@ static void make(struct checkpoints *checkpoints)
 	checkpoints->own_cpu_ns = own_cpu_ns(checkpoints) - cpu_ns;
 }
 
-static uint64_t cpu_ns_of(const struct rusage *usage)
-{
-	return ((uint64_t)usage->ru_utime.tv_sec + (uint64_t)usage->ru_stime.tv_sec) *
-		       NS_PER_SECOND +
-	       ((uint64_t)usage->ru_utime.tv_usec + (uint64_t)usage->ru_stime.tv_usec) * 1000;
-}
-
-static void take_writer(struct checkpoints *checkpoints, int options)
-{
-	struct rusage usage = {0};
-	int status = 0;
-	bool is_written = true;
-
-	if (!checkpoints->writer || wait4(checkpoints->writer, &status, options, &usage) == 0)
-		return;
-	checkpoints->writer = 0;
-	checkpoints->ns_per_entry = (double)(checkpoints->own_cpu_ns + cpu_ns_of(&usage)) /
-				    (double)(checkpoints->last_entries + 1);
-	checkpoints->has_failed |= status != 0;
-	for (size_t i = 0; i < checkpoints->outputs->count; i++) {
-		struct output *output = &checkpoints->outputs->items[i];
-
-		if (is_profile(output))
-			is_written &= output_take_checkpoint(output);
-	}
-	if (is_written)
-		checkpoints->written_seconds = checkpoints->writing_seconds;
-}
-
 void checkpoints_step(struct checkpoints *checkpoints)
 {
 	struct signal_guard *guard = checkpoints->recording->signals.guard;
 
-	take_writer(checkpoints, WNOHANG);
-	if (checkpoints->writer || clock_now_ns() < checkpoints_next_ns(checkpoints))
+	if (clock_now_ns() < checkpoints_next_ns(checkpoints))
 		return;
 	/* The main thread waits for those that symbolize. */
 	signal_guard_begin(guard, SIGNAL_PHASE_WORKING);
@@ -239,9 +222,9 @@ void checkpoints_step(struct checkpoints *checkpoints)
 void checkpoints_end(struct checkpoints *checkpoints)
 {
 	/* The final files replace what it writes. */
-	if (checkpoints->writer)
-		kill(checkpoints->writer, SIGKILL);
-	take_writer(checkpoints, 0);
+	if (checkpoints->writer.pid)
+		kill(checkpoints->writer.pid, SIGKILL);
+	forked_writer_wait(&checkpoints->writer);
 }
 
 void checkpoints_deinit(struct checkpoints *checkpoints)

@@ -14,11 +14,10 @@
 #ifndef PROF_CMD_CHECKPOINT_H
 #define PROF_CMD_CHECKPOINT_H
 
+#include "cmd/forked_writer.h"
 #include "cmd/outputs.h"
 #include "cmd/recording.h"
 #include "symbol/symbolizer.h"
-
-#include <sys/types.h>
 
 struct checkpoint_interval {
 	uint64_t ns;	  /* 0: no checkpoints */
@@ -44,7 +43,7 @@ struct checkpoints {
 	uint64_t last_entries;	       /* of the profile */
 	double ns_per_entry;	       /* CPU time */
 	uint64_t own_cpu_ns;	       /* of the last checkpoint, without the child */
-	pid_t writer;		       /* the child; 0: none */
+	struct forked_writer writer;
 	bool has_failed;
 	double written_seconds; /* of the recording that are in the files; 0: no checkpoint */
 	double writing_seconds; /* in the files that the child writes */

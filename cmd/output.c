@@ -335,7 +335,7 @@ struct error *output_write(struct output *output, const struct profile *profile,
 			  output_is_stdout(output->path) ? "to stdout" : output->path);
 }
 
-struct error *output_prepare_checkpoint(struct output *output)
+struct error *output_prepare(struct output *output)
 {
 	struct error *err = begin(output);
 
@@ -343,18 +343,28 @@ struct error *output_prepare_checkpoint(struct output *output)
 	return err;
 }
 
-struct error *output_write_checkpoint(struct output *output, const struct profile *profile,
-				      const struct format_options *options)
+/* Of what could not be written completely. */
+static struct error *clear(int fd)
 {
-	struct error *err = write_into(output, copy_of(&output->file), profile, options);
+	if (ftruncate(fd, 0) < 0 || lseek(fd, 0, SEEK_SET) < 0)
+		return error_errno(errno, "write");
+	return NULL;
+}
 
+struct error *output_write_prepared(struct output *output, const struct profile *profile,
+				    const struct format_options *options)
+{
+	struct error *err = clear(output->file.fd);
+
+	if (!err)
+		err = write_into(output, copy_of(&output->file), profile, options);
 	/* A file that replaces another must not be empty after a power failure. */
 	if (!err && fdatasync(output->file.fd) < 0)
 		err = error_errno(errno, "write");
-	return output_end(output, err);
+	return err ? error_wrap(err, "write %s", output->path) : output_end(output, NULL);
 }
 
-bool output_take_checkpoint(struct output *output)
+bool output_take_prepared(struct output *output)
 {
 	bool is_written = output_file_is_at(output->file.fd, &output->place);
 

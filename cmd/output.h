@@ -27,8 +27,8 @@ struct output {
 	bool is_written;    /* complete and in its place */
 	struct stat folder; /* of target, if it is a file */
 	int fd;		    /* what is written directly; -1: a file, or it has been written */
-	int checkpoint;	    /* prof's latest checkpoint of the file; -1: none */
-	bool is_settled;    /* path is final: a checkpoint has it */
+	int checkpoint;	    /* the file that output_take_prepared() found last; -1: none */
+	bool is_settled;    /* path is final: a file was prepared for it */
 	bool is_growing;    /* output_publish_growing() was called */
 
 	/* While a file is written. */
@@ -67,16 +67,15 @@ char *output_write_elsewhere(struct output *output, const struct profile *profil
 			     const struct format_options *options);
 
 /*
- * A checkpoint of a file: written while the recording goes on, replaced by the next one and by the
- * final file. prof forks between output_prepare_checkpoint() and output_write_checkpoint(), which
- * the child calls; when that has ended, prof calls output_take_checkpoint(), which returns whether
- * the file is in its place.
+ * A file that a child writes while the recording goes on. prof forks between output_prepare() and
+ * output_write_prepared(), which the child may call again after an error; when that has ended, prof
+ * calls output_take_prepared(), which returns whether the file is in its place. It is open as
+ * `checkpoint` then, and the next one replaces it, as does output_write().
  */
-MUST_CHECK struct error *output_prepare_checkpoint(struct output *output);
-MUST_CHECK struct error *output_write_checkpoint(struct output *output,
-						 const struct profile *profile,
-						 const struct format_options *options);
-bool output_take_checkpoint(struct output *output);
+MUST_CHECK struct error *output_prepare(struct output *output);
+MUST_CHECK struct error *output_write_prepared(struct output *output, const struct profile *profile,
+					       const struct format_options *options);
+bool output_take_prepared(struct output *output);
 /* The file of output_begin() gets its name while the caller still writes it. */
 MUST_CHECK struct error *output_publish_growing(struct output *output);
 

@@ -167,6 +167,18 @@ bool output_file_is_at(int fd, const struct output_place *place)
 	       file.st_dev == there.st_dev && file.st_ino == there.st_ino;
 }
 
+bool output_file_remove(const char *path, const struct stat *st)
+{
+	CLEANUP(output_place_deinit) struct output_place place = OUTPUT_PLACE_INIT;
+	CLEANUP(error_cleanup) struct error *err = output_place_find(path, &place);
+	struct stat there;
+
+	return !err && place.folder >= 0 &&
+	       fstatat(place.folder, place.name, &there, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       there.st_dev == st->st_dev && there.st_ino == st->st_ino &&
+	       unlinkat(place.folder, place.name, 0) == 0;
+}
+
 static bool exists(const struct output_place *place)
 {
 	return faccessat(place->folder, place->name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;

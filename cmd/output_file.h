@@ -11,6 +11,7 @@
 #include "cmd/output_place.h"
 
 #include <stdbool.h>
+#include <sys/stat.h>
 
 struct output_file {
 	int fd;	    /* -1: none */
@@ -38,6 +39,10 @@ void output_file_discard(struct output_file *file);
 MUST_CHECK struct error *output_file_publish(struct output_file *file,
 					     const struct output_place *place, int own,
 					     struct error **old_lost);
+
+/* Removes the file of this path if it is the one that had this stat(2). False: it is another one,
+ * or it cannot be removed. */
+bool output_file_remove(const char *path, const struct stat *st);
 
 /* Whether the file that is open as fd has the name of the place. */
 bool output_file_is_at(int fd, const struct output_place *place);

@@ -151,8 +151,8 @@ int outputs_write(struct outputs *outputs, const struct profile *profile,
 	return status;
 }
 
-bool outputs_write_checkpoints(struct outputs *outputs, const struct profile *profile,
-			       const struct format_options *options, bool prints_errors)
+bool outputs_write_prepared(struct outputs *outputs, const struct profile *profile,
+			    const struct format_options *options, bool prints_errors)
 {
 	bool all_written = true;
 
@@ -162,7 +162,7 @@ bool outputs_write_checkpoints(struct outputs *outputs, const struct profile *pr
 
 		/* Of the perf.data file the recorder has it. */
 		if (output->format->write && output->file.fd >= 0)
-			err = output_write_checkpoint(output, profile, options);
+			err = output_write_prepared(output, profile, options);
 		all_written &= !err;
 		if (err && prints_errors)
 			message_error(error_wrap(err, "checkpoint"));

@@ -33,8 +33,8 @@ int outputs_write(struct outputs *outputs, const struct profile *profile,
 		  const struct format_options *options);
 
 /* Writes the outputs that were prepared for a checkpoint, in the child; false: one failed. */
-bool outputs_write_checkpoints(struct outputs *outputs, const struct profile *profile,
-			       const struct format_options *options, bool prints_errors);
+bool outputs_write_prepared(struct outputs *outputs, const struct profile *profile,
+			    const struct format_options *options, bool prints_errors);
 
 /* All borrowed. */
 struct outputs_finish {

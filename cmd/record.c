@@ -12,7 +12,10 @@
 #include "cmd/program_name.h"
 #include "cmd/record_control.h"
 #include "cmd/record_messages.h"
+#include "cmd/record_plan.h"
 #include "cmd/record_quality.h"
+#include "cmd/rotation.h"
+#include "cmd/segment_name.h"
 #include "cmd/summary.h"
 #include "cmd/trusted_user.h"
 #include "cmd/ui/message.h"
@@ -23,7 +26,6 @@
 #include <inttypes.h>
 #include <string.h>
 #include <sys/utsname.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 /* How often the progress line is updated. */
@@ -40,13 +42,15 @@ struct run {
 	struct output *raw; /* the perf.data file; NULL: none */
 	struct recording recording;
 	struct checkpoints checkpoints;
+	struct rotation rotation;
 	struct record_control control;
 	bool has_usual_output; /* no -o */
 	uint64_t sampling_cpu_ns;
-	bool is_poor;	   /* a condition of --fail-if is met */
-	bool is_snapshot;  /* this process is a forked writer; its parent goes on recording … */
-	bool ends_profile; /* … with a new profile */
-	pid_t writer;	   /* writes the profile as it was at SIGUSR2; 0: none */
+	bool is_poor;	    /* a condition of --fail-if is met */
+	bool is_snapshot;   /* this process is a forked writer; its parent goes on recording … */
+	bool ends_profile;  /* … with a new profile */
+	const char *reason; /* why this profile is written; NULL: the recording has ended */
+	struct forked_writer writer; /* writes the profile as it was at SIGUSR2 */
 };
 
 /* False as long as a command has not started one of the programs that are recorded. */
@@ -99,6 +103,14 @@ static struct error *check_words(struct run *run)
 					    *run->recording.command);
 	if (!err)
 		err = memory_check_command(&run->options.sampling.memory, *run->recording.command);
+	if (!err)
+		err = rotation_options_settle(&run->options.rotation);
+	if (!err && run->options.rotation.keep_ns &&
+	    memory_is_recorded(&run->options.sampling.memory))
+		err = error_hint(error_new("--alloc and --overwrite exclude each other"),
+				 "what is in use was allocated at any time");
+	if (!err && run->options.strict_rate)
+		err = record_check_rate(&run->options.sampling);
 	return err ? err : check_conditions(&run->options);
 }
 
@@ -114,6 +126,15 @@ static void say_end(const struct recording *recording)
 		message("stopped after %.1f s; the command gets SIGTERM", seconds);
 }
 
+/* Lines, to be freed. */
+static char *remarks_of(const struct run *run)
+{
+	const char *recorder = recorder_remarks(run->recording.recorder);
+
+	return run->reason ? xasprintf("written because of %s\n%s", run->reason, recorder)
+			   : xstrdup(recorder);
+}
+
 /* keeps_addresses: as in finalize_options. */
 static void complete(struct run *run, bool keeps_addresses, struct finalize_result *ret)
 {
@@ -123,13 +144,21 @@ static void complete(struct run *run, bool keeps_addresses, struct finalize_resu
 	struct recorder_window window = recorder_profile_window(recording->recorder);
 	const struct pipeline *pipeline = recorder_pipeline(recording->recorder);
 	struct listener listener = record_messages(!run->options.output.quiet, shows_progress(run));
+	const struct history *history = run->rotation.history;
+	struct session_counts earlier = {0};
+	CLEANUP(free_ptr) char *remarks = remarks_of(run);
 	struct symbol_options symbols = run->options.output.symbols;
 	struct utsname system;
 
-	if (run->ends_profile)
+	if (history) {
+		window = history_window(history);
+		earlier = history_counts(history);
+		history_gather(history);
+	} else if (run->ends_profile) {
 		recorder_settle_end(recording->recorder);
-	else
+	} else {
 		recorder_settle(recording->recorder);
+	}
 	/* While the recording goes on, nobody waits for a server. */
 	if (run->is_snapshot)
 		symbols.debuginfod = "no";
@@ -145,7 +174,8 @@ static void complete(struct run *run, bool keeps_addresses, struct finalize_resu
 			.caller = sudo_caller(),
 			.symbols = symbols,
 			.symbolizer = run->is_snapshot ? NULL : run->checkpoints.symbolizer,
-			.balance = recorder_balance(recording->recorder),
+			.balance = history ? NULL : recorder_balance(recording->recorder),
+			.earlier = &earlier,
 			.keeps_addresses = keeps_addresses,
 			.info = {.start_unix_ns = window.start_unix_ns,
 				 .start_ns = window.start_ns,
@@ -157,7 +187,7 @@ static void complete(struct run *run, bool keeps_addresses, struct finalize_resu
 				 .is_run = recording->is_of_command &&
 					   recording->end == RECORDING_COMMAND_ENDED,
 				 .kernel = kernel,
-				 .remarks = recorder_remarks(recording->recorder)},
+				 .remarks = remarks},
 		},
 		ret);
 	message_progress_end();
@@ -225,9 +255,9 @@ static bool write_checkpoint(void *user, bool prints_errors)
 	run->options.output.quiet = true;
 	run->is_snapshot = true;
 	complete(run, true, &finalized);
-	return outputs_write_checkpoints(&run->outputs,
-					 recorder_pipeline(run->recording.recorder)->profile,
-					 &run->options.output.format_options, prints_errors);
+	return outputs_write_prepared(&run->outputs,
+				      recorder_pipeline(run->recording.recorder)->profile,
+				      &run->options.output.format_options, prints_errors);
 }
 
 /* In a forked child, for --control. */
@@ -246,6 +276,18 @@ static struct error *write_snapshot(void *user, struct output *output)
 	if (!err && !quiet)
 		message("%s: %" PRIu64 " samples", output->path, finalized.quality.counts.samples);
 	return err;
+}
+
+/* In a forked child. */
+static void complete_cut(void *user, const char *reason)
+{
+	struct run *run = user;
+	CLEANUP(finalize_result_deinit) struct finalize_result finalized = {0};
+
+	run->options.output.quiet = true;
+	run->is_snapshot = run->ends_profile = true;
+	run->reason = reason;
+	complete(run, false, &finalized);
 }
 
 /* Completes the perf.data file, which needs no symbols. */
@@ -289,34 +331,52 @@ static int write_files_so_far(struct run *run)
 	return status == STATUS_OK ? finish(run) : status;
 }
 
-/*
- * A forked copy of this process, which shares its memory, symbolizes and writes; this process goes
- * on sampling.
- */
-static void write_so_far(void *user)
+/* In a forked child. */
+static int write_snapshot_so_far(void *user)
 {
 	struct run *run = user;
+	struct error *err = recording_fork(&run->recording);
+
+	run->options.output.quiet = true;
+	run->options.output.opens = false;
+	run->is_snapshot = true;
+	return err ? message_failure(err, STATUS_FAILED) : write_files_so_far(run);
+}
+
+static void on_written_so_far(void *user, const struct forked_writer_end *end)
+{
+	(void)user;
+	(void)end;
+}
+
+static void write_so_far(struct run *run)
+{
 	bool quiet = run->options.output.quiet;
 	struct error *err;
 
-	if (run->writer > 0 && waitpid(run->writer, NULL, WNOHANG) == 0) {
+	if (run->writer.pid) {
 		if (!quiet)
 			message("what there was is still being written");
 		return;
 	}
 	recorder_drain(run->recording.recorder);
-	run->writer = fork();
-	if (run->writer == 0) {
-		run->options.output.quiet = true;
-		run->options.output.opens = false;
-		run->is_snapshot = true;
-		err = recording_fork(&run->recording);
-		_exit(err ? message_failure(err, STATUS_FAILED) : write_files_so_far(run));
-	}
-	if (run->writer < 0)
-		message_error(error_errno(errno, "write what there is so far"));
+	err = forked_writer_start(&run->writer, run->recording.loop, write_snapshot_so_far,
+				  on_written_so_far, run);
+	if (err)
+		message_error(error_wrap(err, "write what there is so far"));
 	else if (!quiet)
 		message("writing what there is so far");
+}
+
+/* SIGUSR2. */
+static void on_user_signal(void *user)
+{
+	struct run *run = user;
+
+	if (rotation_is_on(&run->options.rotation))
+		rotation_cut(&run->rotation, "SIGUSR2");
+	else
+		write_so_far(run);
 }
 
 static void notice_details(const struct run *run)
@@ -382,7 +442,10 @@ static uint64_t next_wakeup(const struct run *run, uint64_t progress_ns)
 {
 	uint64_t checkpoint_ns = has_programs(run) ? checkpoints_next_ns(&run->checkpoints)
 						   : LOOP_FOREVER;
+	uint64_t rotation_ns = has_programs(run) ? rotation_next_ns(&run->rotation) : LOOP_FOREVER;
 
+	if (rotation_ns < progress_ns)
+		progress_ns = rotation_ns;
 	return checkpoint_ns < progress_ns ? checkpoint_ns : progress_ns;
 }
 
@@ -397,9 +460,12 @@ static struct error *sample_until_end(struct run *run)
 	if (err)
 		return err;
 	checkpoints_begin(&run->checkpoints);
+	rotation_begin(&run->rotation);
 	while (recording_run(recording, next_wakeup(run, next_ns))) {
-		if (has_programs(run))
+		if (has_programs(run)) {
 			checkpoints_step(&run->checkpoints);
+			rotation_step(&run->rotation);
+		}
 		if (clock_now_ns() < next_ns)
 			continue;
 		next_ns = clock_now_ns() + PROGRESS_NS;
@@ -439,18 +505,32 @@ static bool has_rest(const struct run *run)
 {
 	const struct pipeline *pipeline = recorder_pipeline(run->recording.recorder);
 
+	if (run->rotation.written && !run->rotation.history)
+		return session_counts(pipeline->session)->samples;
 	return !run->control.snapshots || !run->has_usual_output ||
 	       run->outputs.items[0].checkpoint >= 0 || session_counts(pipeline->session)->samples;
+}
+
+static int finish_last(struct run *run)
+{
+	struct error *err = rotation_is_on(&run->options.rotation)
+				    ? rotation_open_last(&run->rotation, &run->outputs)
+				    : NULL;
+
+	return err ? message_failure(err, STATUS_FAILED) : finish(run);
 }
 
 /* Writes all outputs, and says so. */
 static int write_outputs(struct run *run)
 {
 	int records_status, status;
+	bool has_last;
 
 	signal_guard_begin(run->recording.signals.guard, SIGNAL_PHASE_WORKING);
 	records_status = finish_records(run);
-	status = has_rest(run) ? finish(run) : STATUS_OK;
+	has_last = has_rest(run);
+	status = has_last ? finish_last(run) : STATUS_OK;
+	rotation_finish(&run->rotation, has_last && status == STATUS_OK);
 	if (status == STATUS_OK)
 		return records_status;
 	say_what_is_left(run);
@@ -472,6 +552,10 @@ static int record(struct run *run)
 	struct error *err = open_all(run);
 	int status = STATUS_OK;
 
+	if (!err && run->options.dry_run) {
+		record_say_plan(recording, &run->outputs);
+		return STATUS_OK;
+	}
 	if (!err)
 		err = sample_until_end(run);
 	if (err)
@@ -485,8 +569,8 @@ static int record(struct run *run)
 	signal_guard_begin(recording->signals.guard, SIGNAL_PHASE_WAITING);
 	checkpoints_end(&run->checkpoints);
 	record_control_end(&run->control);
-	if (run->writer > 0)
-		waitpid(run->writer, NULL, 0);
+	forked_writer_wait(&run->writer);
+	rotation_end(&run->rotation);
 	if (has_programs(run))
 		status = write_outputs(run);
 	return status_of(run, status);
@@ -549,6 +633,8 @@ static struct error *choose(struct run *run)
 		return err;
 	sampling_options_apply(&options->sampling, config);
 	config->adds_unsampled = true;
+	config->trigger_event = options->rotation.segment_event ? options->rotation.segment_event
+								: options->rotation.trigger_event;
 	config->delay_ns = options->delay.ns;
 	config->starts_paused = options->delay.is_endless;
 	config->duration_ns = options->duration_ns;
@@ -570,6 +656,21 @@ static struct error *open_control(struct run *run, bool *is_usage)
 	return record_control_open(&run->control, how, is_usage);
 }
 
+/* --timestamp-filename: the time of the start. */
+static void stamp_names(struct option_list *names)
+{
+	uint64_t now_ns = clock_unix_ns();
+
+	if (!names->count)
+		error_free(option_append(names, "prof.pb.gz"));
+	for (size_t i = 0; i < names->count; i++) {
+		char *template = segment_template(names->items[i], now_ns);
+
+		free(names->items[i]);
+		names->items[i] = template;
+	}
+}
+
 static int prepare_and_record(struct run *run)
 {
 	struct record_config *config = &run->recording.config;
@@ -581,10 +682,15 @@ static int prepare_and_record(struct run *run)
 		return message_failure(err, STATUS_USAGE);
 	run->outputs.cannot_repeat = true;
 	run->has_usual_output = !run->options.output.outputs.count;
+	run->options.output.keeps_stdout |= rotation_is_on(&run->options.rotation);
+	if (run->options.rotation.stamps_names && !rotation_is_on(&run->options.rotation))
+		stamp_names(&run->options.output.outputs);
 	status = outputs_open(&run->outputs, &run->options.output);
 	if (status != STATUS_OK)
 		return status;
-	err = find_raw_output(run);
+	err = rotation_open(&run->rotation, &run->outputs);
+	if (!err)
+		err = find_raw_output(run);
 	if (err)
 		return message_failure(err, STATUS_USAGE);
 	warn_of_ignored_options(&run->options);
@@ -592,7 +698,8 @@ static int prepare_and_record(struct run *run)
 	config->needs_timestamps = outputs_need_timestamps(&run->outputs);
 	config->counts_polls = true;
 	config->writes_raw = run->raw;
-	run->checkpoints.interval = run->options.checkpoint;
+	if (!rotation_is_on(&run->options.rotation))
+		run->checkpoints.interval = run->options.checkpoint;
 	run->checkpoints.symbols = run->options.output.symbols;
 	err = open_control(run, &is_usage);
 	if (err)
@@ -613,6 +720,7 @@ static void run_deinit(struct run *run)
 	close_programs(run);
 	checkpoints_deinit(&run->checkpoints);
 	record_control_end(&run->control);
+	rotation_deinit(&run->rotation);
 	recording_deinit(&run->recording);
 	words_deinit(&run->notices);
 	outputs_close(&run->outputs);
@@ -644,7 +752,7 @@ int record_run_job(struct record_job *job)
 				.command = job->command,
 				.is_of_command = sampling_is_of_command(&job->options.sampling),
 				.quiet = job->options.output.quiet,
-				.write_so_far = write_so_far,
+				.write_so_far = on_user_signal,
 				.command_ended = close_programs,
 				.user = &run,
 			},
@@ -655,7 +763,21 @@ int record_run_job(struct record_job *job)
 				.write = write_checkpoint,
 				.user = &run,
 			},
-		.control = {.recording = &run.recording, .write = write_snapshot, .user = &run},
+		.rotation =
+			{
+				.options = &run.options.rotation,
+				.recording = &run.recording,
+				.output = &run.options.output,
+				.complete = complete_cut,
+				.user = &run,
+			},
+		.control =
+			{
+				.recording = &run.recording,
+				.rotation = &run.rotation,
+				.write = write_snapshot,
+				.user = &run,
+			},
 	};
 
 	job->options = (struct record_options){0};

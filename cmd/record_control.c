@@ -6,10 +6,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 /* Reads and snapshots after the end: more than a FIFO holds of honest commands. */
 enum { REST_MAX = 1000 };
@@ -54,101 +50,55 @@ static struct error *open_output(const char *template, struct output *ret)
 	return err;
 }
 
-static void begin_profile(struct record_control *control)
-{
-	struct recorder_window window;
-
-	profile_free(recorder_rotate(control->recording->recorder, &window));
-}
-
 /* In the child. */
-__attribute__((noreturn)) static void write_snapshot(struct record_control *control,
-						     struct output *output)
+static int write_snapshot(void *user)
 {
+	struct record_control *control = user;
 	struct error *err = recording_fork(control->recording);
 
 	if (!err)
-		err = control->write(control->user, output);
+		err = control->write(control->user, &control->output);
 	answer(control, err);
-	_exit(EXIT_SUCCESS);
+	return EXIT_SUCCESS;
 }
 
-static void end_writer(struct record_control *control)
-{
-	CLEANUP(error_cleanup) struct error *err = NULL;
-	int status = 0;
-
-	loop_unwatch(control->recording->loop, STEAL(control->writer_watch));
-	close_fd(&control->writer_fd);
-	waitpid(control->writer, &status, 0);
-	control->writer = 0;
-	if (status == 0)
-		return;
-	err = error_new("the process that writes a snapshot was killed");
-	control_answer(control->control, err);
-	message("--control: %s", error_text(err));
-}
-
-static void on_writer_end(void *user)
+static void on_written(void *user, const struct forked_writer_end *end)
 {
 	struct record_control *control = user;
+	CLEANUP(error_cleanup) struct error *err = NULL;
 
-	end_writer(control);
-	control_go_on(control->control);
-}
-
-static struct error *watch_writer(struct record_control *control)
-{
-	control->writer_fd = (int)syscall(SYS_pidfd_open, control->writer, 0);
-	if (control->writer_fd < 0)
-		return error_errno(errno, "wait for a process");
-	return loop_watch(control->recording->loop, control->writer_fd, on_writer_end, control,
-			  &control->writer_watch);
-}
-
-static struct error *start_writer(struct record_control *control, struct output *output)
-{
-	struct error *err;
-
-	control->writer = fork();
-	if (control->writer == 0)
-		write_snapshot(control, output);
-	if (control->writer < 0) {
-		control->writer = 0;
-		return error_errno(errno, "start a process that writes a snapshot");
+	output_discard(&control->output);
+	if (end->status != 0) {
+		err = error_new("the process that writes a snapshot was killed");
+		control_answer(control->control, err);
+		message("--control: %s", error_text(err));
 	}
-	control->snapshots++;
-	err = watch_writer(control);
-	if (!err)
-		return NULL;
-	/* It answers all the same. */
-	error_free(err);
-	on_writer_end(control);
-	return NULL;
+	control_go_on(control->control);
 }
 
 static void snapshot(struct record_control *control, const char *template)
 {
-	struct output output;
 	struct error *err;
 
 	recorder_drain_up_to_now(control->recording->recorder);
 	if (is_null_device(template)) {
-		begin_profile(control);
+		rotation_forget(control->rotation);
 		answer(control, NULL);
 		return;
 	}
-	err = open_output(template, &output);
+	err = open_output(template, &control->output);
 	if (err) {
 		answer(control, err);
 		return;
 	}
-	err = start_writer(control, &output);
-	output_discard(&output);
-	if (err)
-		answer(control, err);
-	else
-		begin_profile(control);
+	err = rotation_fork(control->rotation, &control->writer, write_snapshot, on_written,
+			    control);
+	if (err) {
+		output_discard(&control->output);
+		answer(control, error_wrap(err, "write a snapshot"));
+	} else {
+		control->snapshots++;
+	}
 }
 
 /* ---- Commands ---- */
@@ -184,7 +134,6 @@ struct error *record_control_open(struct record_control *control, const char *ho
 {
 	struct error *err = control_open(how, &control->control, is_usage);
 
-	control->writer_fd = -1;
 	if (!err && control_address(control->control) &&
 	    setenv(CONTROL_VARIABLE, control_address(control->control), true) < 0)
 		return error_errno(errno, "set %s", CONTROL_VARIABLE);
@@ -202,8 +151,8 @@ struct error *record_control_begin(struct record_control *control)
 static void take_rest(struct record_control *control)
 {
 	for (unsigned i = 0; i < REST_MAX; i++) {
-		if (control->writer)
-			on_writer_end(control);
+		if (control->writer.pid)
+			forked_writer_wait(&control->writer);
 		else if (!control_take_rest(control->control))
 			return;
 	}
@@ -214,7 +163,6 @@ void record_control_end(struct record_control *control)
 	if (!control->control)
 		return;
 	take_rest(control);
-	if (control->writer)
-		end_writer(control);
+	forked_writer_wait(&control->writer);
 	control_close(STEAL(control->control));
 }

@@ -2,7 +2,8 @@
  * Carries out the commands of a control channel (control.h): pauses, resumes or ends a recording,
  * or writes a snapshot.
  *
- * A snapshot is the profile of what was sampled since the last one. A forked child symbolizes and
+ * A snapshot is the profile of what was sampled since the last one, or the last seconds of a flight
+ * recorder. A forked child symbolizes and
  * writes it, and answers; this process begins a new profile and goes on sampling. The file is
  * written as an output (output.h), and must be a regular one. /dev/null is the exception: what was
  * sampled is forgotten.
@@ -12,20 +13,20 @@
 
 #include "cmd/control.h"
 #include "cmd/output.h"
-#include "cmd/recording.h"
+#include "cmd/rotation.h"
 
 struct record_control {
 	/* Set before record_control_open(), borrowed. */
 	struct recording *recording;
+	struct rotation *rotation;
 	/* Called in a forked child: completes the profile and writes it into the output. */
 	struct error *(*write)(void *user, struct output *output);
 	void *user;
 
 	struct control *control; /* or NULL */
-	pid_t writer;		 /* 0: none */
-	int writer_fd;
-	struct loop_watch *writer_watch;
-	unsigned snapshots; /* the number of those written or being written */
+	struct forked_writer writer;
+	struct output output; /* that it writes */
+	unsigned snapshots;   /* the number of those written or being written */
 };
 
 /* As control_open(). A command that is launched later gets the channel's address in its

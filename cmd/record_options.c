@@ -1,10 +1,12 @@
 #include "cmd/record_options.h"
 
+#include "base/alloc.h"
 #include "base/clock.h"
 #include "record/quality.h"
 
 #include <stddef.h>
 #include <string.h>
+#include <strings.h>
 
 #define FIELD(name) offsetof(struct record_options, name)
 
@@ -59,6 +61,37 @@ struct error *record_take_delay(void *field, const char *argument)
 	return err;
 }
 
+struct error *record_take_clock(void *field, const char *argument)
+{
+	static const char *const names[] = {"mono", "monotonic", "CLOCK_MONOTONIC"};
+
+	(void)field;
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (!strcasecmp(argument, names[i]))
+			return NULL;
+	return error_hint(error_new("\"%s\" is not the clock of prof", argument),
+			  "all times are of CLOCK_MONOTONIC (mono): it orders samples with "
+			  "mappings, waits and other programs' logs");
+}
+
+static struct error *refuse_snapshot(void *field, const char *argument)
+{
+	(void)field;
+	(void)argument;
+	return error_hint(error_new("hardware traces (AUX area) are not recorded"),
+			  "--overwrite keeps the last seconds of samples, and writes them on "
+			  "SIGUSR2");
+}
+
+static struct error *refuse_no_samples(void *field, const char *argument)
+{
+	(void)field;
+	(void)argument;
+	return error_hint(error_new("a profile consists of samples"),
+			  "prof record --dry-run shows what would be recorded; perf record -n "
+			  "writes mappings alone");
+}
+
 const struct option_entry record_option_table[] = {
 	SAMPLING_TARGET_ENTRIES(struct record_options, sampling),
 	RECORD_ENTRIES(struct record_options, ),
@@ -71,6 +104,16 @@ const struct option_entry record_option_table[] = {
 		     "ask running Java virtual machines (JDK 17 and later) for the names of the "
 		     "code that they have compiled",
 		     option_true, FIELD(asks_java)),
+
+	ROTATION_ENTRIES(struct record_options, rotation),
+	OPTION_ENTRY(0, "strict-freq", NULL,
+		     "fail if the kernel's limit is below -F, which is lowered otherwise",
+		     option_true, FIELD(strict_rate)),
+	OPTION_ENTRY(0, "dry-run", NULL, "open the events, say what would be recorded, and exit",
+		     option_true, FIELD(dry_run)),
+	OPTION_ENTRY('k', "clockid", "CLOCK",
+		     "accept the clock of all times, mono or monotonic; there is no other",
+		     record_take_clock, 0),
 
 	/* Options of perf record that concern its file or implementation. */
 	IGNORED('B', "no-buildid", NULL),
@@ -95,7 +138,6 @@ const struct option_entry record_option_table[] = {
 	IGNORED(0, "exclude-perf", NULL),
 	IGNORED(0, "tail-synthesize", NULL),
 	IGNORED(0, "timestamp-boundary", NULL),
-	IGNORED(0, "timestamp-filename", NULL),
 	IGNORED('I', "intr-regs", "[REGS]"),
 	IGNORED(0, "user-regs", "[REGS]"),
 	IGNORED('r', "realtime", "PRIORITY"),
@@ -105,27 +147,22 @@ const struct option_entry record_option_table[] = {
 	IGNORED(0, "affinity", "HOW"),
 	IGNORED(0, "mmap-flush", "N"),
 	IGNORED('z', "compression-level", "[N]"),
-	IGNORED(0, "switch-output", "[HOW]"),
-	IGNORED(0, "switch-max-files", "N"),
 	IGNORED(0, "threads", "[SPEC]"),
 	IGNORED(0, "vmlinux", "FILE"),
 	IGNORED(0, "off-cpu-thresh", "MS"), /* long waits are exact in any case */
 
+	/* What a profile cannot have. */
+	OPTION_ENTRY('S', "snapshot", "[SIZE]", NULL, refuse_snapshot, 0),
+	OPTION_ENTRY('n', "no-samples", NULL, NULL, refuse_no_samples, 0),
+
 	/* What would change the profile. */
 	NOT_YET('G', "cgroup", "NAME"),
-	NOT_YET('k', "clockid", "CLOCK"),
 	NOT_YET('w', "wait", NULL),
 	NOT_YET(0, "name", "PATTERN"),
-	NOT_YET(0, "max-size", "SIZE"),
-	NOT_YET(0, "dry-run", NULL),
 	NOT_YET(0, "filter", "FILTER"),
-	NOT_YET(0, "strict-freq", NULL),
 	NOT_YET(0, "kernel-callchains", NULL),
 	NOT_YET(0, "user-callchains", NULL),
 	NOT_YET(0, "switch-events", NULL),
-	NOT_YET(0, "overwrite", NULL),
-	NOT_YET('S', "snapshot", "[SIZE]"),
-	NOT_YET('n', "no-samples", NULL),
 	NOT_YET('b', "branch-any", NULL),
 	NOT_YET('j', "branch-filter", "FILTER"),
 	{0, NULL, NULL, NULL, NULL, 0, OPTION_WORKS},
@@ -145,4 +182,5 @@ void record_options_deinit(struct record_options *options)
 	output_options_deinit(&options->output);
 	option_list_deinit(&options->without_meaning);
 	fail_conditions_deinit(&options->conditions);
+	rotation_options_deinit(&options->rotation);
 }

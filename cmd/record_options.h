@@ -7,6 +7,7 @@
 #include "cmd/checkpoint.h"
 #include "cmd/fail_condition.h"
 #include "cmd/output_options.h"
+#include "cmd/rotation_options.h"
 #include "cmd/sampling_options.h"
 
 #include <stdint.h>
@@ -23,8 +24,11 @@ struct record_options {
 	struct record_delay delay;
 	const char *control; /* as control_open(); NULL: none */
 	struct checkpoint_interval checkpoint;
+	struct rotation_options rotation;
 	struct output_options output;
 	struct fail_conditions conditions;  /* of quality_share(), that make prof fail */
+	bool strict_rate;		    /* a rate above the kernel's limit is an error */
+	bool dry_run;			    /* opens everything and samples nothing */
 	bool asks_java;			    /* running JVMs for the names of their code */
 	struct option_list without_meaning; /* options of perf that were taken and do nothing */
 };
@@ -34,6 +38,7 @@ extern const struct option_entry record_option_table[];
 option_take record_take_delay;	    /* struct record_delay */
 option_take record_take_checkpoint; /* struct checkpoint_interval */
 option_take record_take_condition;  /* struct fail_conditions */
+option_take record_take_clock;	    /* no field: only the clock that prof has is taken */
 
 /* The entries of a table for struct `type`: those of prof record that do not choose the target.
  * prefix: what precedes the fields of struct record_options in it, such as `record.`. */

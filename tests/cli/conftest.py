@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from browser import Browser
-from control_channel import Channel
+from control_channel import Channel, Phases
 from lacking import lacking, lacking_program, tool
 from time_limit import TIME_LIMIT_S
 from profiles import Pprof, Stacks
@@ -232,6 +232,38 @@ def until_busy():
 def root():
     if os.geteuid() != 0:
         pytest.skip("needs root")
+
+
+@pytest.fixture
+def phases(target, started):
+    def start():
+        return Phases(started(subprocess.Popen([target("phases")], text=True, bufsize=1,
+                                               stdin=subprocess.PIPE, stdout=subprocess.PIPE)))
+
+    return start
+
+
+@pytest.fixture
+def controlled(prof, channel, started):
+    """controlled(PID, …) records it from the first "enable" on, and answers already."""
+
+    def start(pid, *arguments, delay=("-D", "-1"), **options):
+        process = started(prof.start("record", "-p", pid, *delay, "--control", channel.how, *arguments, **options))
+        channel("ping")
+        return process
+
+    return start
+
+
+@pytest.fixture
+def small_disk(root, tmp_path):
+    """A file system of 256 KiB."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", folder], check=False).returncode:
+        lacking("permission to mount")
+    yield folder
+    subprocess.run(["umount", folder], check=True)
 
 
 # A crash that a test provokes must not fill the disk.

@@ -1,8 +1,10 @@
-"""Programs that do as they are told, and the channels of prof record --control."""
+"""Programs that do as they are told, the channels of prof record --control, and what recordings of them show."""
 
 import os
 import select
+from collections import Counter
 
+from profiles import Pprof
 from time_limit import TIME_LIMIT_S
 
 
@@ -56,3 +58,22 @@ class Channel:
     def close(self):
         os.close(self.words)
         os.close(self.answers)
+
+
+def end(process):
+    """Its messages."""
+    errors = process.communicate(timeout=TIME_LIMIT_S)[1]
+    assert process.returncode == 0, errors
+    return errors
+
+
+def weights(path, event="cpu"):
+    """The weight of all samples, and that of stacks with each function, in seconds."""
+    profile = Pprof.read(path)
+    profile.check()
+    column = [kind for kind, _ in profile.sample_types()].index(event)
+    sums = Counter()
+    for sample in profile.message.sample:
+        for name in {"", *profile.frames(sample)}:
+            sums[name] += sample.value[column] / 1e9
+    return sums

@@ -222,16 +222,6 @@ def test_a_checkpoint_that_stands_still_does_not_delay_the_end(prof, running):
     assert not set(group_members(recording.pid, "prof")) & set(helpers)
 
 
-@pytest.fixture
-def small_disk(root, tmp_path):
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", folder], check=False).returncode:
-        lacking("permission to mount")
-    yield folder
-    subprocess.run(["umount", folder], check=True)
-
-
 def test_if_the_end_cannot_be_written_the_checkpoint_stays_and_is_named(prof, running, small_disk):
     recording = running("-o", small_disk / "out.folded")
     wait_for_samples(recording, small_disk / "out.folded", 100)

@@ -5,55 +5,14 @@ import resource
 import select
 import subprocess
 import time
-from collections import Counter
 
 import pytest
 
-from control_channel import Phases
+from control_channel import end, weights
 from profiles import Pprof
 from time_limit import TIME_LIMIT_S
 
 NOBODY = 65534
-
-
-@pytest.fixture
-def phases(target, started):
-    def start():
-        return Phases(started(subprocess.Popen([target("phases")], text=True, bufsize=1,
-                                               stdin=subprocess.PIPE, stdout=subprocess.PIPE)))
-
-    return start
-
-
-@pytest.fixture
-def controlled(prof, channel, started):
-    """controlled(PID, …) records it from the first "enable" on, and answers already."""
-
-    def start(pid, *arguments, delay=("-D", "-1"), **options):
-        process = started(prof.start("record", "-p", pid, *delay, "--control", channel.how, *arguments, **options))
-        channel("ping")
-        return process
-
-    return start
-
-
-def end(process):
-    """Its messages."""
-    errors = process.communicate(timeout=TIME_LIMIT_S)[1]
-    assert process.returncode == 0, errors
-    return errors
-
-
-def weights(path, event="cpu"):
-    """The weight of all samples, and that of stacks with each function, in seconds."""
-    profile = Pprof.read(path)
-    profile.check()
-    column = [kind for kind, _ in profile.sample_types()].index(event)
-    sums = Counter()
-    for sample in profile.message.sample:
-        for name in {"", *profile.frames(sample)}:
-            sums[name] += sample.value[column] / 1e9
-    return sums
 
 
 def assert_only(path, name, seconds, other):

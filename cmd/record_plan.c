@@ -1,0 +1,59 @@
+#include "cmd/record_plan.h"
+
+#include "base/alloc.h"
+#include "cmd/ui/message.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+struct error *record_check_rate(const struct sampling_options *options)
+{
+	uint64_t max_hz = event_max_frequency_hz();
+
+	if (!max_hz || options->period || options->frequency_hz == RECORD_FREQUENCY_MAX ||
+	    options->frequency_hz <= max_hz)
+		return NULL;
+	return error_hint(error_new("-F %" PRIu64 " is above the kernel's limit of %" PRIu64
+				    " Hz (--strict-freq)",
+				    options->frequency_hz, max_hz),
+			  "sysctl kernel.perf_event_max_sample_rate=%" PRIu64
+			  ", or -F max without --strict-freq",
+			  options->frequency_hz);
+}
+
+static char *rate_of(const struct profile_event *event)
+{
+	if (event->frequency_hz)
+		return xasprintf(" at %" PRIu64 " Hz", event->frequency_hz);
+	return event->period ? xasprintf(", one in %" PRIu64, event->period) : xstrdup("");
+}
+
+static char *target_of(const struct recording *recording)
+{
+	const struct record_config *config = &recording->config;
+
+	if (config->command)
+		return xasprintf("the command %s", recording->command[0]);
+	if (config->pid_count)
+		return xasprintf("%zu processes, from PID %d", config->pid_count, config->pids[0]);
+	if (config->tid_count)
+		return xasprintf("%zu threads, from TID %d", config->tid_count, config->tids[0]);
+	return xstrdup(config->cpu_count ? "chosen CPUs" : "the whole machine");
+}
+
+void record_say_plan(const struct recording *recording, const struct outputs *outputs)
+{
+	const struct profile *profile = recorder_pipeline(recording->recorder)->profile;
+	CLEANUP(free_ptr) char *target = target_of(recording);
+
+	message("would record %s", target);
+	for (event_id i = 0; i < profile_event_count(profile); i++) {
+		const struct profile_event *event = profile_get_event(profile, i);
+		CLEANUP(free_ptr) char *rate = rate_of(event);
+
+		message("would sample %s%s", profile_string(profile, event->name), rate);
+	}
+	for (size_t i = 0; i < outputs->count; i++)
+		message("would write %s (%s)", outputs->items[i].path,
+			outputs->items[i].format->name);
+}

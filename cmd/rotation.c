@@ -1,0 +1,465 @@
+#include "cmd/rotation.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/humanize.h"
+#include "cmd/command.h"
+#include "cmd/segment_name.h"
+#include "cmd/ui/message.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* Sizes and triggers are looked at this often. */
+#define CHECK_NS NS_PER_SECOND
+
+/* Of pprof files, before any was written. */
+#define USUAL_BYTES_PER_BYTE 0.1
+
+bool rotation_is_on(const struct rotation_options *options)
+{
+	return options->segments.how || options->keep_ns;
+}
+
+static const struct pipeline *pipeline_of(const struct rotation *rotation)
+{
+	return recorder_pipeline(rotation->recording->recorder);
+}
+
+/* ---- Sizes ---- */
+
+static uint64_t memory_of(const struct profile *profile)
+{
+	return profile_memory_bytes(profile) +
+	       profile_timed_samples(profile).count * sizeof(struct profile_timed_sample) +
+	       profile_intervals(profile).count * sizeof(struct profile_interval);
+}
+
+static uint64_t size_of(int fd)
+{
+	struct stat st;
+
+	return fd >= 0 && fstat(fd, &st) == 0 ? (uint64_t)st.st_size : 0;
+}
+
+/* A checkpoint that was written in the last second tells how large the files are. */
+static void learn_from_checkpoint(struct rotation *rotation, uint64_t memory)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < rotation->at_end->count; i++)
+		bytes += size_of(rotation->at_end->items[i].checkpoint);
+	if (bytes != rotation->checkpoint_bytes)
+		rotation->bytes_per_byte = (double)bytes / (double)(memory + 1);
+	rotation->checkpoint_bytes = bytes;
+}
+
+/* Of the profile that grows. */
+static uint64_t estimate_bytes(struct rotation *rotation)
+{
+	uint64_t memory = memory_of(pipeline_of(rotation)->profile);
+
+	learn_from_checkpoint(rotation, memory);
+	for (size_t i = 0; i < rotation->at_end->count; i++)
+		if (rotation->at_end->items[i].format->write)
+			return (uint64_t)((double)memory * rotation->bytes_per_byte);
+	return 0;
+}
+
+/* Of a perf.data file, which is being written. */
+static uint64_t raw_bytes(const struct rotation *rotation)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < rotation->at_end->count; i++)
+		if (!rotation->at_end->items[i].format->write)
+			bytes += size_of(rotation->at_end->items[i].file.fd);
+	return bytes;
+}
+
+/* ---- The child ---- */
+
+static struct error *write_output(struct rotation *rotation, struct output *output)
+{
+	const struct profile *profile = pipeline_of(rotation)->profile;
+	struct error *err;
+
+	for (;;) {
+		err = output_write_prepared(output, profile, &rotation->output->format_options);
+		if (!err || error_number(err) != ENOSPC ||
+		    !segments_remove_oldest(&rotation->segments))
+			return err;
+		error_free(err);
+	}
+}
+
+static void say_written(const struct rotation *rotation)
+{
+	const struct profile_info *info = profile_get_info(pipeline_of(rotation)->profile);
+	struct humanized samples = humanize_count(info->quality.samples);
+
+	for (size_t i = 0; i < rotation->outputs.count; i++)
+		message("%s: %s samples of %.1f s%s%s%s", rotation->outputs.items[i].path,
+			samples.text, (double)info->duration_ns / 1e9, rotation->reason ? " (" : "",
+			rotation->reason ? rotation->reason : "", rotation->reason ? ")" : "");
+}
+
+static int write_profile(void *user)
+{
+	struct rotation *rotation = user;
+	bool is_quiet = rotation->output->quiet;
+	struct error *err = recording_fork(rotation->recording);
+
+	if (!err)
+		rotation->complete(rotation->user, rotation->reason);
+	for (size_t i = 0; !err && i < rotation->outputs.count; i++)
+		err = write_output(rotation, &rotation->outputs.items[i]);
+	if (!err && !is_quiet)
+		say_written(rotation);
+	if (!err)
+		return EXIT_SUCCESS;
+	/* More of them are counted. */
+	if (!rotation->failed)
+		message_error(err);
+	return EXIT_FAILURE;
+}
+
+/* ---- Cuts ---- */
+
+static void reset(struct rotation *rotation)
+{
+	outputs_close(&rotation->outputs);
+	rotation->outputs = (struct outputs){0};
+	free(STEAL(rotation->reason));
+}
+
+static void on_written(void *user, const struct forked_writer_end *end)
+{
+	struct rotation *rotation = user;
+	uint64_t bytes;
+
+	segments_look_again(&rotation->segments);
+	bytes = segments_take(&rotation->segments, &rotation->outputs);
+	if (rotation->options->max_segments)
+		segments_keep(&rotation->segments, rotation->options->max_segments);
+	if (end->status == 0)
+		rotation->written++;
+	else
+		rotation->failed++;
+	/* A flight recorder writes more than the profile that grows. */
+	if (end->status == 0 && !rotation->history)
+		rotation->bytes_per_byte = (double)bytes / (double)(rotation->cut_memory + 1);
+	reset(rotation);
+	if (rotation->is_wanted) {
+		CLEANUP(free_ptr) char *reason = STEAL(rotation->next_reason);
+
+		rotation->is_wanted = false;
+		rotation_cut(rotation, reason);
+	}
+}
+
+/* Two segments never have the same time. */
+static uint64_t next_stamp(struct rotation *rotation)
+{
+	uint64_t now_ns = clock_unix_ns(), least_ns = rotation->named_unix_ns + 10 * NS_PER_MS;
+
+	return rotation->named_unix_ns = now_ns > least_ns ? now_ns : least_ns;
+}
+
+static struct error *open_outputs(struct rotation *rotation, struct outputs *outputs)
+{
+	const struct option_list *names = &rotation->output->outputs;
+	uint64_t unix_ns = next_stamp(rotation);
+	struct error *err = NULL;
+	bool is_usage;
+
+	outputs->items = xcalloc(names->count, sizeof(*outputs->items));
+	while (outputs->count < names->count && !err) {
+		CLEANUP(free_ptr)
+		char *template = segment_template(names->items[outputs->count], unix_ns);
+
+		err = output_open(template, rotation->output->format,
+				  &outputs->items[outputs->count], &is_usage);
+		outputs->count += !err;
+	}
+	return err;
+}
+
+static struct error *prepare(struct rotation *rotation)
+{
+	struct error *err = open_outputs(rotation, &rotation->outputs);
+
+	for (size_t i = 0; i < rotation->outputs.count && !err; i++)
+		err = output_prepare(&rotation->outputs.items[i]);
+	return err;
+}
+
+struct error *rotation_fork(struct rotation *rotation, struct forked_writer *writer,
+			    int (*child)(void *user),
+			    void (*ended)(void *user, const struct forked_writer_end *end),
+			    void *user)
+{
+	struct recorder *recorder = rotation->recording->recorder;
+	struct recorder_window window;
+	struct error *err;
+
+	if (rotation->history)
+		history_cut(rotation->history);
+	err = forked_writer_start(writer, rotation->recording->loop, child, ended, user);
+	if (!err && !rotation->history)
+		profile_free(recorder_rotate(recorder, &window));
+	return err;
+}
+
+void rotation_forget(struct rotation *rotation)
+{
+	struct recorder_window window;
+
+	if (rotation->history)
+		history_forget(rotation->history);
+	else
+		profile_free(recorder_rotate(rotation->recording->recorder, &window));
+}
+
+static struct error *cut(struct rotation *rotation)
+{
+	struct error *err;
+
+	recorder_drain_up_to_now(rotation->recording->recorder);
+	rotation->begun_ns = clock_now_ns();
+	rotation->cut_memory = memory_of(pipeline_of(rotation)->profile);
+	err = prepare(rotation);
+	return err ? err
+		   : rotation_fork(rotation, &rotation->writer, write_profile, on_written,
+				   rotation);
+}
+
+/* If it fails, the profile grows on. */
+void rotation_cut(struct rotation *rotation, const char *reason)
+{
+	struct error *err;
+
+	if (rotation->writer.pid) {
+		free(rotation->next_reason);
+		rotation->next_reason = reason ? xstrdup(reason) : NULL;
+		rotation->is_wanted = true;
+		return;
+	}
+	rotation->reason = reason ? xstrdup(reason) : NULL;
+	err = cut(rotation);
+	if (!err)
+		return;
+	if (rotation->failed++)
+		error_free(err);
+	else
+		message_error(err);
+	reset(rotation);
+}
+
+/* ---- Times, sizes and triggers ---- */
+
+struct error *rotation_open(struct rotation *rotation, const struct outputs *outputs)
+{
+	rotation->at_end = outputs;
+	rotation->segments.are_removable = rotation->options->max_segments;
+	rotation->bytes_per_byte = USUAL_BYTES_PER_BYTE;
+	if (!rotation_is_on(rotation->options))
+		return NULL;
+	for (size_t i = 0; i < outputs->count; i++) {
+		const struct output *output = &outputs->items[i];
+		const char *option = rotation->options->keep_ns ? "--overwrite" : "--switch-output";
+
+		if (!output->is_file)
+			return error_hint(error_new("%s writes files, and %s is not a regular one",
+						    option, output->path),
+					  "-o prof.pb.gz");
+		if (!output->format->write)
+			return error_hint(error_new("%s: %s writes profiles", output->path, option),
+					  "-o prof.pb.gz, or perf record %s", option);
+	}
+	return NULL;
+}
+
+void rotation_deinit(struct rotation *rotation)
+{
+	reset(rotation);
+	free(rotation->next_reason);
+	segments_deinit(&rotation->segments);
+	history_free(rotation->history);
+}
+
+void rotation_begin(struct rotation *rotation)
+{
+	const struct record_config *config = &rotation->recording->config;
+	const struct recording *recording = rotation->recording;
+
+	rotation->begun_ns = rotation->checked_ns = clock_now_ns();
+	if (rotation->options->keep_ns)
+		rotation->history = history_new(recording->recorder, rotation->options->keep_ns);
+	rotation->reader = (struct trigger_reader){
+		.proc = "/proc", .pids = config->pids, .pid_count = config->pid_count};
+	if (config->command) {
+		rotation->reader.pids = &config->command;
+		rotation->reader.pid_count = 1;
+	} else if (config->tid_count) {
+		rotation->reader.pids = config->tids;
+		rotation->reader.pid_count = config->tid_count;
+	}
+	if (rotation->options->triggers.count)
+		trigger_read(&rotation->reader, rotation->begun_ns);
+}
+
+static bool is_checked(const struct rotation *rotation)
+{
+	const struct rotation_options *options = rotation->options;
+
+	return options->segments.how == ROTATION_BY_SIZE || options->max_bytes ||
+	       options->triggers.count;
+}
+
+static uint64_t earlier(uint64_t at_ns, uint64_t or_ns)
+{
+	return at_ns < or_ns ? at_ns : or_ns;
+}
+
+uint64_t rotation_next_ns(const struct rotation *rotation)
+{
+	uint64_t next_ns = is_checked(rotation) ? rotation->checked_ns + CHECK_NS : LOOP_FOREVER;
+
+	if (rotation->options->segments.how == ROTATION_BY_TIME && !rotation->writer.pid)
+		next_ns = earlier(next_ns, rotation->begun_ns + rotation->options->segments.amount);
+	if (rotation->history)
+		next_ns = earlier(next_ns, history_next_ns(rotation->history));
+	return next_ns;
+}
+
+/* A time in which nothing was sampled makes no file. */
+static void cut_what_was_sampled(struct rotation *rotation)
+{
+	recorder_drain(rotation->recording->recorder);
+	if (profile_samples(pipeline_of(rotation)->profile).count)
+		rotation_cut(rotation, NULL);
+	else
+		rotation->begun_ns = clock_now_ns();
+}
+
+static void end_at_size(struct rotation *rotation, uint64_t bytes)
+{
+	uint64_t max_bytes = rotation->options->max_bytes;
+
+	if (!max_bytes || rotation->segments.bytes + bytes < max_bytes ||
+	    rotation->recording->end != RECORDING_RUNS)
+		return;
+	if (!rotation->output->quiet)
+		message("the files have reached %s (--max-size)", humanize_bytes(max_bytes).text);
+	recording_end(rotation->recording);
+}
+
+static void check_size(struct rotation *rotation)
+{
+	const struct rotation_choice *segments = &rotation->options->segments;
+	uint64_t bytes = estimate_bytes(rotation);
+
+	if (segments->how == ROTATION_BY_SIZE && bytes >= segments->amount && !rotation->writer.pid)
+		cut_what_was_sampled(rotation);
+	else
+		end_at_size(rotation, bytes + raw_bytes(rotation));
+}
+
+static void check_triggers(struct rotation *rotation, uint64_t now_ns)
+{
+	const struct triggers *triggers = &rotation->options->triggers;
+	struct trigger_facts facts;
+
+	if (!triggers->count)
+		return;
+	facts = trigger_read(&rotation->reader, now_ns);
+	for (size_t i = 0; i < triggers->count; i++) {
+		CLEANUP(free_ptr) char *reason = NULL;
+
+		if (!trigger_fires(&triggers->items[i], &facts, now_ns, rotation->options->keep_ns))
+			continue;
+		reason = trigger_reason(&triggers->items[i], &facts);
+		rotation_cut(rotation, reason);
+	}
+}
+
+static void check_event(struct rotation *rotation, uint64_t now_ns)
+{
+	const char *event = rotation->recording->config.trigger_event;
+	uint64_t count = recorder_trigger_count(rotation->recording->recorder);
+
+	if (!event || count == rotation->trigger_count)
+		return;
+	rotation->trigger_count = count;
+	if (now_ns < rotation->rest_ns)
+		return;
+	rotation->rest_ns = now_ns + rotation->options->keep_ns;
+	rotation_cut(rotation, event);
+}
+
+void rotation_step(struct rotation *rotation)
+{
+	const struct rotation_options *options = rotation->options;
+	uint64_t now_ns = clock_now_ns();
+
+	check_event(rotation, now_ns);
+	if (rotation->history && history_step(rotation->history))
+		message("too many files were mapped: what was kept of the last seconds is lost");
+	if (options->segments.how == ROTATION_BY_TIME && !rotation->writer.pid &&
+	    now_ns >= rotation->begun_ns + options->segments.amount)
+		cut_what_was_sampled(rotation);
+	/* It grows by megabytes per second. */
+	end_at_size(rotation, raw_bytes(rotation));
+	if (!is_checked(rotation) || now_ns < rotation->checked_ns + CHECK_NS)
+		return;
+	rotation->checked_ns = now_ns;
+	check_size(rotation);
+	check_triggers(rotation, now_ns);
+}
+
+/* ---- The end ---- */
+
+void rotation_end(struct rotation *rotation)
+{
+	/* It is in the last one. */
+	rotation->is_wanted = false;
+	forked_writer_wait(&rotation->writer);
+	if (rotation->history)
+		history_cut(rotation->history);
+}
+
+struct error *rotation_open_last(struct rotation *rotation, struct outputs *outputs)
+{
+	bool cannot_repeat = outputs->cannot_repeat;
+
+	outputs_close(outputs);
+	*outputs = (struct outputs){.cannot_repeat = cannot_repeat};
+	return open_outputs(rotation, outputs);
+}
+
+static const char *plural(uint64_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
+void rotation_finish(struct rotation *rotation, bool is_written)
+{
+	uint64_t max = rotation->options->max_segments;
+
+	if (max && is_written)
+		segments_keep(&rotation->segments, max - 1);
+	if (rotation->failed)
+		message("%" PRIu64 " profile%s could not be written", rotation->failed,
+			plural(rotation->failed));
+	if (rotation->output->quiet || !rotation->written)
+		return;
+	message("wrote %" PRIu64 " profile%s%s", rotation->written, plural(rotation->written),
+		is_written ? " before this one" : "");
+	if (rotation->segments.removed)
+		message("removed %" PRIu64 " of them (--switch-max-files %" PRIu64 ")",
+			rotation->segments.removed, max);
+}

@@ -1,0 +1,69 @@
+#include "cmd/segment_name.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "format/format.h"
+
+#include <string.h>
+#include <time.h>
+
+static bool has_directive(const char *template, char letter)
+{
+	for (const char *at = template; (at = strchr(at, '%')) && at[1]; at += 2)
+		if (at[1] == letter)
+			return true;
+	return false;
+}
+
+/* The length without the extension of a known format, the longest that fits. */
+static size_t stem_len(const char *template)
+{
+	size_t len = strlen(template), longest = 0;
+
+	for (const struct format *const *format = formats; *format; format++)
+		for (const char *const *extension = (*format)->extensions; *extension;
+		     extension++) {
+			size_t extension_len = strlen(*extension);
+
+			if (extension_len > longest && extension_len <= len &&
+			    !strcmp(template + len - extension_len, *extension))
+				longest = extension_len;
+		}
+	return len - longest;
+}
+
+static void put_time(FILE *out, uint64_t unix_ns)
+{
+	time_t seconds = (time_t)(unix_ns / NS_PER_SECOND);
+	char text[32];
+	struct tm local;
+
+	localtime_r(&seconds, &local);
+	strftime(text, sizeof(text), "%Y%m%d-%H%M%S", &local);
+	fprintf(out, "%s%02u", text, (unsigned)(unix_ns % NS_PER_SECOND / (10 * NS_PER_MS)));
+}
+
+char *segment_template(const char *template, uint64_t unix_ns)
+{
+	bool is_complete = has_directive(template, 't') || has_directive(template, 'n');
+	size_t stem = stem_len(template);
+	CLEANUP(free_ptr)
+	char *whole = is_complete ? xstrdup(template)
+				  : xasprintf("%.*s.%%t%s", (int)stem, template, template + stem);
+	char *name = NULL;
+	size_t len;
+	FILE *out = open_memstream(&name, &len);
+
+	for (const char *at = whole; *at; at++) {
+		if (!strncmp(at, "%t", 2)) {
+			put_time(out, unix_ns);
+			at++;
+			continue;
+		}
+		fputc(*at, out);
+		if (at[0] == '%' && at[1])
+			fputc(*++at, out);
+	}
+	fclose(out);
+	return name;
+}

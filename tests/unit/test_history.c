@@ -1,0 +1,176 @@
+/*
+ * The last seconds of a recorder of this process: needs a kernel that lets us sample with
+ * cpu-clock; without one the tests are skipped.
+ */
+#include "record/history.h"
+
+#include "base/clock.h"
+#include "unwind/unwind.h"
+
+#include "lacking.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#define KEEP_NS (400 * NS_PER_MS)
+
+struct fixture {
+	struct record_config config;
+	struct loop *loop;
+	struct recorder *recorder;
+	struct history *history;
+	pid_t pid;
+};
+
+static char name[] = "cpu-clock", *cpu_clock[] = {name};
+
+static void fixture_deinit(struct fixture *f)
+{
+	history_free(f->history);
+	recorder_free(f->recorder);
+	loop_free(f->loop);
+}
+
+/* False: it cannot be opened here. */
+static bool start(struct fixture *f)
+{
+	struct error *err;
+
+	f->pid = getpid();
+	f->config = (struct record_config){
+		.events = cpu_clock,
+		.event_count = 1,
+		.frequency_hz = RECORD_FREQUENCY_HZ,
+		.pids = &f->pid,
+		.pid_count = 1,
+		.depth = UNWIND_DEPTH_MAX,
+		.debug_dir = "/usr/lib/debug",
+		.call_graph = CALL_GRAPH_FP,
+		.needs_timestamps = true,
+	};
+	assert_null(loop_new(&f->loop));
+	assert_null(recorder_new(&f->config, NULL, &f->recorder));
+	err = recorder_open(f->recorder, f->loop, -1);
+	if (err) {
+		error_free(err);
+		return false;
+	}
+	assert_null(recorder_start(f->recorder));
+	f->history = history_new(f->recorder, KEEP_NS);
+	return true;
+}
+
+static const struct profile *profile_of(const struct fixture *f)
+{
+	return recorder_pipeline(f->recorder)->profile;
+}
+
+/* Uses CPU time while the recording goes on. */
+static void run(struct fixture *f, uint64_t ns)
+{
+	uint64_t until_ns = clock_now_ns() + ns;
+
+	while (clock_now_ns() < until_ns) {
+		loop_run(f->loop, 0);
+		assert_false(history_step(f->history));
+	}
+}
+
+static uint64_t samples_of(const struct profile *profile)
+{
+	const struct profile_samples samples = profile_samples(profile);
+	uint64_t sum = 0;
+
+	for (uint64_t i = 0; i < samples.count; i++)
+		sum += samples.items[i].samples;
+	return sum;
+}
+
+static void it_keeps_its_time_and_an_eighth_more_at_most(void **state)
+{
+	(void)state;
+	CLEANUP(fixture_deinit) struct fixture f = {0};
+	struct recorder_window window;
+
+	if (!start(&f))
+		RETURN_LACKING("no right to sample");
+	run(&f, 3 * KEEP_NS);
+	history_cut(f.history);
+	window = history_window(f.history);
+	assert_true(window.end_ns - window.start_ns >= KEEP_NS);
+	assert_true(window.start_ns > recorder_window(f.recorder).start_ns + KEEP_NS);
+}
+
+static void together_they_are_what_was_sampled_in_the_order_of_time(void **state)
+{
+	(void)state;
+	CLEANUP(fixture_deinit) struct fixture f = {0};
+	struct profile_timed_samples timed;
+	struct recorder_window window;
+
+	if (!start(&f))
+		RETURN_LACKING("no right to sample");
+	run(&f, 3 * KEEP_NS / 4);
+	history_cut(f.history);
+	assert_int_equal(samples_of(profile_of(&f)), 0);
+	history_gather(f.history);
+	assert_true(samples_of(profile_of(&f)) > 0);
+	assert_int_equal(samples_of(profile_of(&f)), history_counts(f.history).samples);
+	timed = profile_timed_samples(profile_of(&f));
+	window = history_window(f.history);
+	assert_int_equal(timed.count, samples_of(profile_of(&f)));
+	assert_true(timed.items[0].time_ns + 10 * NS_PER_MS >= window.start_ns);
+	for (uint64_t i = 1; i < timed.count; i++)
+		assert_true(timed.items[i].time_ns + NS_PER_MS >= timed.items[i - 1].time_ns);
+}
+
+/* A frame's file is found by the number of its module, in the profile as in the address spaces. */
+static void modules_keep_their_numbers(void **state)
+{
+	(void)state;
+	CLEANUP(fixture_deinit) struct fixture f = {0};
+	const struct profile *profile;
+
+	if (!start(&f))
+		RETURN_LACKING("no right to sample");
+	run(&f, KEEP_NS);
+	history_cut(f.history);
+	history_gather(f.history);
+	profile = profile_of(&f);
+	for (frame_id i = 0; i < profile_frame_count(profile); i++) {
+		uint32_t module = profile_get_frame(profile, i).module;
+
+		if (module == PROFILE_SYNTHETIC)
+			continue;
+		assert_true(module <
+			    address_spaces_module_count(recorder_pipeline(f.recorder)->spaces));
+	}
+}
+
+static void what_was_forgotten_is_gone(void **state)
+{
+	(void)state;
+	CLEANUP(fixture_deinit) struct fixture f = {0};
+
+	if (!start(&f))
+		RETURN_LACKING("no right to sample");
+	run(&f, KEEP_NS);
+	history_forget(f.history);
+	assert_int_equal(history_counts(f.history).samples, 0);
+	assert_int_equal(samples_of(profile_of(&f)), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(it_keeps_its_time_and_an_eighth_more_at_most),
+		cmocka_unit_test(together_they_are_what_was_sampled_in_the_order_of_time),
+		cmocka_unit_test(modules_keep_their_numbers),
+		cmocka_unit_test(what_was_forgotten_is_gone),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

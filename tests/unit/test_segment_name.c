@@ -1,0 +1,65 @@
+#include "cmd/segment_name.h"
+
+#include "base/cleanup.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+/* 2026-11-24 18:24:15.273 UTC. */
+#define MOMENT_NS UINT64_C(1795544655273000000)
+
+static void check(const char *template, const char *expected)
+{
+	CLEANUP(free_ptr) char *name = segment_template(template, MOMENT_NS);
+
+	assert_string_equal(name, expected);
+}
+
+static void the_time_comes_before_the_extension(void **state)
+{
+	(void)state;
+	check("prof.pb.gz", "prof.20261124-18241527.pb.gz");
+	check("out/web.firefox.json.gz", "out/web.20261124-18241527.firefox.json.gz");
+	check("a.b/out.folded", "a.b/out.20261124-18241527.folded");
+	check("page.html", "page.20261124-18241527.html");
+}
+
+static void a_name_without_a_known_extension_ends_with_the_time(void **state)
+{
+	(void)state;
+	check("a.b/out", "a.b/out.20261124-18241527");
+}
+
+static void a_name_with_a_time_or_a_number_stays(void **state)
+{
+	(void)state;
+	check("ring/%t.pb.gz", "ring/20261124-18241527.pb.gz");
+	check("%p-%n.pb.gz", "%p-%n.pb.gz");
+}
+
+static void a_percent_sign_is_no_time(void **state)
+{
+	(void)state;
+	check("100%%t.pb.gz", "100%%t.20261124-18241527.pb.gz");
+	check("100%", "100%.20261124-18241527");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_time_comes_before_the_extension),
+		cmocka_unit_test(a_name_without_a_known_extension_ends_with_the_time),
+		cmocka_unit_test(a_name_with_a_time_or_a_number_stays),
+		cmocka_unit_test(a_percent_sign_is_no_time),
+	};
+
+	setenv("TZ", "UTC", 1);
+	tzset();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
