@@ -101,9 +101,33 @@ static struct error *check(pid_t pid, const struct inside_file *file)
 	return NULL;
 }
 
+/* All memfds are on a file system of the kernel's own. A link's text alone can be that of a file
+ * anywhere, whose file system may never answer. */
+static bool is_memfd(int fd)
+{
+	CLEANUP(close_fd) int own = memfd_create(INSIDE_FILE_NAME, MFD_CLOEXEC);
+	struct stat it, known;
+
+	return own >= 0 && fstat(fd, &it) == 0 && fstat(own, &known) == 0 &&
+	       it.st_dev == known.st_dev;
+}
+
+/* Not to wait for whoever has a lease on it. */
+static int open_memfd(const char *path)
+{
+	CLEANUP(close_fd) int found = open(path, O_PATH | O_CLOEXEC);
+	CLEANUP(free_ptr) char *again = xasprintf("/proc/self/fd/%d", found);
+
+	if (found >= 0 && is_memfd(found))
+		return open(again, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+	if (found >= 0)
+		errno = EINVAL;
+	return -1;
+}
+
 static struct error *open_shared(pid_t pid, const char *path, struct inside_file *ret)
 {
-	struct inside_file file = {.fd = open(path, O_RDWR | O_CLOEXEC), .claim_fd = -1};
+	struct inside_file file = {.fd = open_memfd(path), .claim_fd = -1};
 	struct error *err;
 
 	if (file.fd < 0)
