@@ -118,6 +118,12 @@ static void glue_is_told_from_work_and_from_the_program(void **state)
 		{"std::thread::sleep", ROLE_WORK},
 		{"<alloc::alloc::Global as core::alloc::Allocator>::allocate", ROLE_ADAPTOR},
 		{"__memcpy_avx512_unaligned_erms", ROLE_WORK},
+		/* Ways of programs to malloc(). */
+		{"zmalloc_usable", ROLE_WORK},
+		{"PyMem_RawMalloc", ROLE_WORK},
+		{"palloc0", ROLE_WORK},
+		{"ngx_palloc", ROLE_WORK},
+		{"pallor", ROLE_PROGRAM},
 		{"core::slice::sort::unstable::quicksort::quicksort", ROLE_PROGRAM},
 		/* Runtimes. */
 		{"tokio::runtime::task::core::Core<T,S>::poll::{{closure}}", ROLE_SCHEDULER},
