@@ -298,7 +298,8 @@ void rotation_begin(struct rotation *rotation)
 
 	rotation->begun_ns = rotation->checked_ns = clock_now_ns();
 	if (rotation->options->keep_ns)
-		rotation->history = history_new(recording->recorder, rotation->options->keep_ns);
+		rotation->history = history_new(recording->recorder, rotation->options->keep_ns,
+						HISTORY_MODULES_MAX);
 	rotation->reader = (struct trigger_reader){
 		.proc = "/proc", .pids = config->pids, .pid_count = config->pid_count};
 	if (config->command) {

@@ -10,9 +10,6 @@
 /* The time is kept in this many parts. */
 enum { PARTS = 8 };
 
-/* Module descriptions and call frame information of this many files take some 100 MB. */
-enum { MODULES_MAX = 5000 };
-
 struct part {
 	struct profile *profile;
 	struct recorder_window window;
@@ -22,16 +19,18 @@ struct part {
 struct history {
 	struct recorder *recorder;
 	uint64_t keep_ns;
+	size_t modules_max;
 	struct part *parts; /* the oldest first */
 	size_t count, room;
 };
 
-struct history *history_new(struct recorder *recorder, uint64_t keep_ns)
+struct history *history_new(struct recorder *recorder, uint64_t keep_ns, size_t modules_max)
 {
 	struct history *history = xcalloc(1, sizeof(*history));
 
 	history->recorder = recorder;
 	history->keep_ns = keep_ns;
+	history->modules_max = modules_max;
 	return history;
 }
 
@@ -105,7 +104,7 @@ bool history_step(struct history *history)
 	if (clock_now_ns() < history_next_ns(history))
 		return false;
 	recorder_drain(history->recorder);
-	if (address_spaces_module_count(pipeline->spaces) <= MODULES_MAX) {
+	if (address_spaces_module_count(pipeline->spaces) <= history->modules_max) {
 		history_cut(history);
 		return false;
 	}

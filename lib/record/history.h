@@ -11,10 +11,14 @@
 
 #include "record/recorder.h"
 
+/* Descriptions and call frame information of this many modules take some 100 MB. */
+enum { HISTORY_MODULES_MAX = 5000 };
+
 struct history;
 
-/* At least keep_ns of sampling are kept, and an eighth of it more at most. Borrows the recorder. */
-struct history *history_new(struct recorder *recorder, uint64_t keep_ns);
+/* At least keep_ns of sampling are kept, and an eighth of it more at most. With more modules than
+ * modules_max the recorder is renewed. Borrows it. */
+struct history *history_new(struct recorder *recorder, uint64_t keep_ns, size_t modules_max);
 void history_free(struct history *history);
 DEFINE_CLEANUP(history, history_free)
 

@@ -7,15 +7,18 @@
 #include "base/clock.h"
 #include "unwind/unwind.h"
 
+#include "folder.h"
 #include "lacking.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
+#include <fcntl.h>
 #include <stdint.h>
-
-#include <cmocka.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #define KEEP_NS (400 * NS_PER_MS)
+
+/* More than this program maps. */
+enum { MODULES_MAX = 60 };
 
 struct fixture {
 	struct record_config config;
@@ -59,7 +62,7 @@ static bool start(struct fixture *f)
 		return false;
 	}
 	assert_null(recorder_start(f->recorder));
-	f->history = history_new(f->recorder, KEEP_NS);
+	f->history = history_new(f->recorder, KEEP_NS, MODULES_MAX);
 	return true;
 }
 
@@ -163,6 +166,43 @@ static void what_was_forgotten_is_gone(void **state)
 	assert_int_equal(samples_of(profile_of(&f)), 0);
 }
 
+static void map_a_file(unsigned number)
+{
+	CLEANUP(free_ptr) char *file_name = xasprintf("code%u", number);
+	CLEANUP(free_ptr) char *path = path_of(file_name);
+	CLEANUP(close_fd) int fd = -1;
+	void *mapped;
+
+	write_file(file_name, "code", 4);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	mapped = mmap(NULL, 4, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	assert_ptr_not_equal(mapped, MAP_FAILED);
+	assert_int_equal(munmap(mapped, 4), 0);
+}
+
+static void many_mapped_files_cost_what_was_kept_and_no_more(void **state)
+{
+	(void)state;
+	CLEANUP(fixture_deinit) struct fixture f = {0};
+	bool is_lost = false;
+
+	if (!start(&f))
+		RETURN_LACKING("no right to sample");
+	run(&f, KEEP_NS);
+	for (unsigned i = 0; i <= MODULES_MAX; i++)
+		map_a_file(i);
+	while (!is_lost) {
+		loop_run(f.loop, 0);
+		is_lost = history_step(f.history);
+	}
+	assert_int_equal(history_counts(f.history).samples, 0);
+	run(&f, KEEP_NS);
+	history_cut(f.history);
+	history_gather(f.history);
+	assert_true(samples_of(profile_of(&f)) > 0);
+	assert_int_equal(samples_of(profile_of(&f)), history_counts(f.history).samples);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -170,6 +210,8 @@ int main(void)
 		cmocka_unit_test(together_they_are_what_was_sampled_in_the_order_of_time),
 		cmocka_unit_test(modules_keep_their_numbers),
 		cmocka_unit_test(what_was_forgotten_is_gone),
+		cmocka_unit_test_setup_teardown(many_mapped_files_cost_what_was_kept_and_no_more,
+						make_folder, remove_folder),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
