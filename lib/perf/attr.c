@@ -194,16 +194,27 @@ void attr_exclude_kernel(struct perf_event_attr *attr)
 	attr->exclude_callchain_kernel = 1;
 }
 
-int attr_open(const struct perf_event_attr *attr, pid_t pid, int cpu)
+static int open_event(const struct perf_event_attr *attr, pid_t pid, int cpu, unsigned long flags)
 {
 	for (;;) {
-		long fd = syscall(SYS_perf_event_open, attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+		long fd = syscall(SYS_perf_event_open, attr, pid, cpu, -1,
+				  flags | PERF_FLAG_FD_CLOEXEC);
 
 		if (fd >= 0)
 			return (int)fd;
 		if (errno != EINTR)
 			return -errno;
 	}
+}
+
+int attr_open(const struct perf_event_attr *attr, pid_t pid, int cpu)
+{
+	return open_event(attr, pid, cpu, 0);
+}
+
+int attr_open_cgroup(const struct perf_event_attr *attr, int cgroup, int cpu)
+{
+	return open_event(attr, cgroup, cpu, PERF_FLAG_PID_CGROUP);
 }
 
 static bool kernel_takes(const struct perf_event_attr *attr, pid_t pid, int cpu)
@@ -219,6 +230,16 @@ bool attr_may_sample_cpu(unsigned cpu)
 
 	attr_side_band(&attr, false);
 	return kernel_takes(&attr, -1, (int)cpu);
+}
+
+bool attr_may_sample_cgroup(int cgroup, unsigned cpu)
+{
+	struct perf_event_attr attr;
+	CLEANUP(close_fd) int fd = -1;
+
+	attr_side_band(&attr, false);
+	fd = attr_open_cgroup(&attr, cgroup, (int)cpu);
+	return fd >= 0;
 }
 
 void attr_counts_only(struct perf_event_attr *attr)

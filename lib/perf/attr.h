@@ -61,6 +61,9 @@ bool attr_relax(struct perf_event_attr *attr, bool may_be_less_precise, int numb
 /* Whether we may sample every process on a CPU. */
 bool attr_may_sample_cpu(unsigned cpu);
 
+/* The same of the processes of a cgroup. */
+bool attr_may_sample_cgroup(int cgroup, unsigned cpu);
+
 /* Makes it count without samples. */
 void attr_counts_only(struct perf_event_attr *attr);
 
@@ -75,5 +78,7 @@ void attr_exclude_kernel(struct perf_event_attr *attr);
 
 /* Returns a descriptor or a negative errno. pid 0: ourselves, -1: everyone; cpu -1: all. */
 int attr_open(const struct perf_event_attr *attr, pid_t pid, int cpu);
+/* The same for the tasks of a cgroup on one CPU. cgroup: a descriptor of its directory. */
+int attr_open_cgroup(const struct perf_event_attr *attr, int cgroup, int cpu);
 
 #endif

@@ -332,9 +332,31 @@ static struct error *open_processes(struct descriptors *d, const struct target *
 			}
 		}
 	}
-	if (d->samples.count || (!d->event_count && d->switches.count))
+	if (d->samples.count || (!d->event_count && d->switches.count) || !target->id_count)
 		return NULL;
 	return denial ? STEAL(denial) : error_errno(ESRCH, "process %d", (int)target->ids[0]);
+}
+
+static void enable_from(const struct fd_list *list, size_t first)
+{
+	for (size_t i = first; i < list->count; i++)
+		ioctl(list->items[i], PERF_EVENT_IOC_ENABLE, 0);
+}
+
+void descriptors_add_process(struct descriptors *d, pid_t pid, bool is_enabled)
+{
+	const struct target target = {.kind = TARGET_PROCESSES,
+				      .ids = &pid,
+				      .id_count = 1,
+				      .inherit = d->side_attr.inherit,
+				      .were_found = true};
+	size_t samples = d->samples.count, switches = d->switches.count;
+
+	error_free(open_processes(d, &target));
+	if (is_enabled)
+		enable_from(&d->samples, samples);
+	if (is_enabled || d->needs_switches)
+		enable_from(&d->switches, switches);
 }
 
 /* Best effort: nothing is lost without them but how CPU time divides among short processes. */

@@ -72,6 +72,9 @@ MUST_CHECK struct error *descriptors_open(struct descriptors *descriptors,
 /* Counts what the kernel counts in a command of target.commands_later. */
 void descriptors_count_command(struct descriptors *descriptors, pid_t command, bool starts_at_exec);
 
+/* Opens a process that has begun later, as far as that is possible. */
+void descriptors_add_process(struct descriptors *descriptors, pid_t pid, bool is_enabled);
+
 MUST_CHECK struct error *descriptors_enable(const struct descriptors *descriptors);
 void descriptors_disable(const struct descriptors *descriptors);
 /* Until descriptors_enable(). Switches that are needed are still recorded. */

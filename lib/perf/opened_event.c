@@ -12,13 +12,20 @@ void opened_event_forget(struct opened_event *opened)
 	opened->is_open = false;
 }
 
+static int open_as(const struct opened_event *opened, const struct perf_event_attr *attr, pid_t tid,
+		   unsigned cpu)
+{
+	return opened->cgroup ? attr_open_cgroup(attr, *opened->cgroup, (int)cpu)
+			      : attr_open(attr, tid, (int)cpu);
+}
+
 int opened_event_open(struct opened_event *opened, pid_t tid, unsigned cpu)
 {
 	struct perf_event_attr attr = opened->attr;
-	int fd = attr_open(&attr, tid, (int)cpu);
+	int fd = open_as(opened, &attr, tid, cpu);
 
 	while (fd < 0 && !opened->is_open && attr_relax(&attr, opened->may_be_less_precise, -fd))
-		fd = attr_open(&attr, tid, (int)cpu);
+		fd = open_as(opened, &attr, tid, cpu);
 	if (fd < 0)
 		return fd;
 	opened->attr = attr;

@@ -17,8 +17,10 @@ struct opened_event {
 	size_t variant; /* … and of its variant */
 	struct perf_event_attr attr;
 	bool may_be_less_precise;
-	bool is_open;  /* there is a descriptor */
-	uint64_t *ids; /* of the descriptors, in order of opening; none if it is the only one */
+	const int *cgroup; /* a descriptor of the directory of the cgroup that is sampled; NULL:
+			      none */
+	bool is_open;	   /* there is a descriptor */
+	uint64_t *ids;	   /* of the descriptors, in order of opening; none if it is the only one */
 	size_t id_count, id_room;
 	bool *lacks;	   /* per index of a CPU: it has no counter for the event; NULL: all have */
 	int lack_number;   /* errno of the first … */
@@ -29,8 +31,8 @@ struct opened_event {
  */
 void opened_event_forget(struct opened_event *opened);
 
-/* Opens a descriptor as attr_open(); what the kernel lacks is given up with the first one
- * (attr_relax()). */
+/* Opens a descriptor as attr_open(), or of the cgroup instead of the thread; what the kernel lacks
+ * is given up with the first one (attr_relax()). */
 int opened_event_open(struct opened_event *opened, pid_t tid, unsigned cpu);
 
 void opened_event_add_id(struct opened_event *opened, uint64_t id);

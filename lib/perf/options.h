@@ -16,6 +16,16 @@ enum target_kind {
 	TARGET_SYSTEM,	  /* every process on the CPUs */
 };
 
+/*
+ * A rule by which processes belong to the target, whenever they begin: those of a cgroup and its
+ * descendants, or those with a name that matches, and their children.
+ */
+struct target_rule {
+	int cgroup; /* a descriptor of its directory, where events of cgroups are possible; -1 */
+	char *const *names; /* globs, as globs_match() */
+	size_t name_count;
+};
+
 struct target {
 	enum target_kind kind;
 	const pid_t *ids;
@@ -38,6 +48,13 @@ struct target {
 	/* The processes come from a listing of /proc. Processes that have ended or may not be
 	 * sampled are skipped; it is an error if that leaves none. */
 	bool were_found;
+	/*
+	 * Of TARGET_PROCESSES: ids are those that the rule applies to by now, maybe none; NULL:
+	 * there is no rule. Where it is allowed, whole CPUs are sampled (facts.follows_rule) and no
+	 * process is missed; else the caller looks for processes, and gives them to
+	 * sampler_add_process().
+	 */
+	const struct target_rule *rule;
 };
 
 /* Copies what can be read of another process's memory and returns its length; memory_read() of

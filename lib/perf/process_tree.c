@@ -1,6 +1,7 @@
 #include "perf/process_tree.h"
 
 #include "base/alloc.h"
+#include "base/globs.h"
 #include "perf/pid_filter.h"
 
 #include <stdatomic.h>
@@ -15,6 +16,8 @@ struct pending {
 struct process_tree {
 	struct pending *pending;
 	size_t pending_count, pending_room;
+	char *const *globs; /* of names */
+	size_t glob_count;
 	struct pid_set *members;
 	struct pid_set *strangers; /* that were sampled; the filter's, if there is one */
 	struct pid_filter *filter;
@@ -97,6 +100,17 @@ void process_tree_add_command(struct process_tree *tree, pid_t command, uint64_t
 	pid_set_put(tree->strangers, command, false);
 }
 
+void process_tree_add_process(struct process_tree *tree, pid_t pid)
+{
+	begin(tree, pid, true);
+}
+
+void process_tree_admit_names(struct process_tree *tree, char *const *globs, size_t count)
+{
+	tree->globs = globs;
+	tree->glob_count = count;
+}
+
 static struct pending *find_pending(const struct process_tree *tree, pid_t pid)
 {
 	for (size_t i = 0; i < tree->pending_count; i++)
@@ -119,6 +133,14 @@ static void note_exec(struct process_tree *tree, const struct record *record)
 		return;
 	forget_pending(tree, pending);
 	begin(tree, record->pid, true);
+}
+
+/* A process has the name of its first thread. */
+static void note_name(struct process_tree *tree, const struct record *record)
+{
+	if (record->pid == record->tid &&
+	    globs_match(tree->globs, tree->glob_count, record->comm.name))
+		begin(tree, record->pid, true);
 }
 
 static void note_fork(struct process_tree *tree, const struct record *record)
@@ -146,6 +168,8 @@ bool process_tree_takes(struct process_tree *tree, const struct record *record)
 		note_fork(tree, record);
 	else if (record->type == RECORD_COMM && record->comm.exec)
 		note_exec(tree, record);
+	if (record->type == RECORD_COMM)
+		note_name(tree, record);
 	is_member = pid_set_has(tree->members, record->pid);
 	/* A command's samples are wanted from its exec on, which is read a little later. */
 	if (record->type == RECORD_SAMPLE && !is_member && !find_pending(tree, record->pid))

@@ -1,7 +1,9 @@
 /*
- * The processes that descend from commands: which of the records of more processes are of them.
+ * The processes that descend from commands, or from processes of some name: which of the records of
+ * more processes are of them.
  *
- * A tree begins when a command's process executes its program. Each process that a member forks
+ * A tree begins when a command's process executes its program, when a process gets a name that is
+ * admitted, or with a process that runs already. Each process that a member forks
  * is a member from its FORK record on, even if it gets another parent later. A process stays a
  * member after its EXIT record, because it is still sampled while the kernel tears it down, until
  * its number is given to another process. So nothing needs to be forgotten, and the memory is two
@@ -24,6 +26,10 @@ DEFINE_CLEANUP(process_tree, process_tree_free)
 /* command: a process whose tree begins with the first program that it executes after since_ns, a
  * time of records. Records from before it may still come. */
 void process_tree_add_command(struct process_tree *tree, pid_t command, uint64_t since_ns);
+/* A process that runs becomes a member. */
+void process_tree_add_process(struct process_tree *tree, pid_t pid);
+/* Processes become members when their name matches one of the globs, which are borrowed. */
+void process_tree_admit_names(struct process_tree *tree, char *const *globs, size_t count);
 
 /*
  * Lets the kernel drop the samples of processes that are known as strangers, on these descriptors.

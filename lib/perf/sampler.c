@@ -47,6 +47,8 @@ struct sampler {
 	struct output_redirect *redirect; /* the last one; NULL: none is under way */
 	bool is_redirect_cut;		  /* a pause has cut it off */
 	bool has_scheduler_event;
+	bool samples_cgroup; /* … of target.rule, by a descriptor that is borrowed */
+	int cgroup;
 	struct process_tree *tree; /* more is sampled than it; NULL: no more than the target */
 	struct sampler_options options;
 	uint64_t samples_per_second, bytes_per_second; /* on one CPU; 0: unknown */
@@ -99,11 +101,23 @@ static bool is_scheduler_event(const struct event *event)
 		event->config == PERF_COUNT_SW_CPU_MIGRATIONS);
 }
 
+/* The ids of descriptors that are added later would be noted while copiers look them up. */
+static bool may_note_ids_later(const struct sampler *s, const struct target *target)
+{
+	const struct descriptors *d = &s->descriptors;
+
+	return target->rule && !s->facts.follows_rule &&
+	       (d->event_count > 1 || event_variant_count(&d->events[0]) > 1);
+}
+
 /* Whether deep stacks can be captured with these events on this target. */
 static bool can_capture(const struct sampler *s, const struct event *events, size_t event_count,
 			const struct target *target)
 {
 	bool has_stacks = false;
+
+	if (event_count && may_note_ids_later(s, target))
+		return false;
 
 	for (size_t i = 0; i < event_count; i++) {
 		has_stacks |= events[i].fields.stack_bytes > 0;
@@ -129,12 +143,26 @@ static bool suits_whole_cpus(const struct event *event)
 	       (event->kind == VALUE_CPU_TIME || is_counter);
 }
 
+/* Switches of a cgroup, or of more than a command's tree, are recorded by thread. */
+static bool has_rule_of(const struct sampler *s, const struct target *target, bool of_names)
+{
+	return target->rule && !s->options.waits &&
+	       (of_names ? target->rule->name_count > 0 : target->rule->cgroup >= 0);
+}
+
+static bool samples_cgroup(const struct sampler *s, const struct target *target)
+{
+	return has_rule_of(s, target, false) && s->descriptors.event_count &&
+	       attr_may_sample_cpu(s->cpus[0]) &&
+	       attr_may_sample_cgroup(target->rule->cgroup, s->cpus[0]);
+}
+
 static bool samples_tree(const struct sampler *s, const struct target *target)
 {
 	const struct descriptors *d = &s->descriptors;
+	bool is_command = target->kind == TARGET_COMMAND && target->prefers_cpus;
 
-	if (target->kind != TARGET_COMMAND || !target->prefers_cpus || !target->inherit ||
-	    !d->event_count)
+	if (!(is_command || has_rule_of(s, target, true)) || !target->inherit || !d->event_count)
 		return false;
 	for (size_t i = 0; i < d->event_count; i++)
 		if (!suits_whole_cpus(&d->events[i]))
@@ -211,6 +239,8 @@ static void prepare_attr(struct sampler *s, struct opened_event *opened, bool in
 	attr->enable_on_exec = s->starts_at_exec;
 	if (s->descriptors.whole_cpus)
 		attr_exclude_idle(attr);
+	if (s->samples_cgroup)
+		opened->cgroup = &s->cgroup;
 }
 
 static void prepare_attrs(struct sampler *s, const struct target *target)
@@ -236,6 +266,16 @@ static void prepare_attrs(struct sampler *s, const struct target *target)
 	d->switch_attr.enable_on_exec = d->starts_at_exec;
 }
 
+/* Notes the ids of new descriptors; those that are known stay. */
+static void note_ids(struct sampler *s)
+{
+	const struct descriptors *d = &s->descriptors;
+
+	for (uint32_t index = 0; index < d->opened_count; index++)
+		for (size_t i = 0; i < d->opened[index].id_count; i++)
+			layouts_add_id(&s->layouts, d->opened[index].ids[i], index);
+}
+
 static void prepare_layouts(struct sampler *s)
 {
 	const struct descriptors *d = &s->descriptors;
@@ -256,9 +296,8 @@ static void prepare_layouts(struct sampler *s)
 		has_id_place = layouts_add(&s->layouts, &layout);
 		assert(has_id_place);
 		(void)has_id_place; /* without assertions nothing else reads it */
-		for (size_t i = 0; i < opened->id_count; i++)
-			layouts_add_id(&s->layouts, opened->ids[i], index);
 	}
+	note_ids(s);
 }
 
 static void note_lacking_cpus(struct sampler *s)
@@ -356,18 +395,32 @@ static void note_interval(struct sampler *s)
 		s->interval_ns = NS_PER_SECOND / s->samples_per_second;
 }
 
+static void begin_tree(struct sampler *s, const struct target *target)
+{
+	s->tree = process_tree_new();
+	if (target->kind == TARGET_COMMAND && !target->commands_later)
+		process_tree_add_command(s->tree, target->ids[0], clock_now_ns());
+	for (size_t i = 0; target->rule && i < target->id_count; i++)
+		process_tree_add_process(s->tree, target->ids[i]);
+	if (target->rule)
+		process_tree_admit_names(s->tree, target->rule->names, target->rule->name_count);
+}
+
 static void choose_way(struct sampler *s, const struct target *target)
 {
 	bool is_tree = samples_tree(s, target);
 
+	s->samples_cgroup = samples_cgroup(s, target);
+	if (s->samples_cgroup)
+		s->cgroup = target->rule->cgroup;
 	if (is_tree || target->commands_later)
-		s->tree = process_tree_new();
-	if (s->tree && !target->commands_later)
-		process_tree_add_command(s->tree, target->ids[0], clock_now_ns());
+		begin_tree(s, target);
 	s->facts.is_tree = is_tree;
-	s->descriptors.whole_cpus = target->kind == TARGET_SYSTEM || is_tree;
+	s->facts.follows_rule = target->rule && (is_tree || s->samples_cgroup);
+	s->descriptors.whole_cpus = target->kind == TARGET_SYSTEM || is_tree || s->samples_cgroup;
 	s->facts.is_polled = s->descriptors.whole_cpus && s->bytes_per_second;
-	if (s->descriptors.whole_cpus)
+	/* A copier is not of the cgroup. */
+	if (s->descriptors.whole_cpus && !s->samples_cgroup)
 		note_interval(s);
 	s->has_commands_later = target->commands_later;
 	s->descriptors.starts_at_exec = target->kind == TARGET_COMMAND && !s->options.starts_late;
@@ -457,6 +510,33 @@ void sampler_add_command(struct sampler *s, pid_t pid)
 	assert(s->has_commands_later);
 	process_tree_add_command(s->tree, pid, clock_now_ns());
 	descriptors_count_command(&s->descriptors, pid, !s->is_paused);
+}
+
+/* False: threads read the list of descriptors. */
+static bool end_redirect(struct sampler *s)
+{
+	if (s->redirect && !output_redirect_is_done(s->redirect))
+		return false;
+	if (s->redirect)
+		s->captures = s->will_capture;
+	output_redirect_end(STEAL(s->redirect));
+	return true;
+}
+
+bool sampler_add_process(struct sampler *s, pid_t pid)
+{
+	if (s->tree)
+		process_tree_add_process(s->tree, pid);
+	if (s->facts.follows_rule)
+		return true;
+	if (!end_redirect(s))
+		return false;
+	s->descriptors.sample_rings = ring_set_of(&s->rings,
+						  s->captures ? RINGS_CAPTURED : RINGS_SAMPLES);
+	descriptors_add_process(&s->descriptors, pid, s->has_begun && !s->is_paused);
+	note_ids(s);
+	s->facts.kernel_excluded = s->descriptors.kernel_excluded;
+	return true;
 }
 
 /* Each descriptor would wait for the redirection of another, as when sampling ends. */

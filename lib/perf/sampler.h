@@ -46,7 +46,11 @@ struct sampler_facts {
 	bool is_joint;
 	bool has_switches;	  /* options.switches could be granted */
 	size_t switch_ring_bytes; /* per CPU, of those of options.waits */
-	bool is_tree;		  /* target.prefers_cpus could be granted: whole CPUs are sampled */
+	bool is_tree; /* target.prefers_cpus could be granted, or target.rule has names: whole CPUs
+			 are sampled */
+	/* target.rule is followed by the kernel's records: whole CPUs, or the cgroup on them, are
+	 * sampled. */
+	bool follows_rule;
 	bool is_filtered; /* samples of processes outside the tree are dropped by the kernel: of
 			     clocks */
 	unsigned cpus;
@@ -91,6 +95,11 @@ MUST_CHECK struct error *sampler_enable(struct sampler *sampler);
  * that exec.
  */
 void sampler_add_command(struct sampler *sampler, pid_t pid);
+/*
+ * Of a target with a rule: a process that it applies to and that is not sampled yet. Processes that
+ * have ended or may not be sampled are skipped. False: not possible right now; call it again later.
+ */
+MUST_CHECK bool sampler_add_process(struct sampler *sampler, pid_t pid);
 /*
  * Samples nothing until the next sampler_enable(), which then needs no exec. The side band (unless
  * facts.is_joint is set) and the switches of options.waits are still recorded. Before the first

@@ -213,9 +213,37 @@ static void losses_concern_everybody(void **state)
 	assert_true(takes(tree, RECORD_THROTTLE, STRANGER));
 }
 
+static bool renames(struct process_tree *tree, pid_t pid, pid_t tid, const char *name, bool exec)
+{
+	return process_tree_takes(tree, &(struct record){.type = RECORD_COMM,
+							 .pid = pid,
+							 .tid = tid,
+							 .comm = {.name = name, .exec = exec}});
+}
+
+static void processes_become_members_by_their_name(void **state)
+{
+	(void)state;
+	CLEANUP(process_tree_cleanup) struct process_tree *tree = process_tree_new();
+	char pattern[] = "post*", *globs[] = {pattern};
+
+	process_tree_admit_names(tree, globs, 1);
+	process_tree_add_process(tree, COMMAND);
+	assert_true(takes(tree, RECORD_SAMPLE, COMMAND));
+	assert_false(renames(tree, STRANGER, STRANGER, "bash", true));
+	assert_false(takes(tree, RECORD_SAMPLE, STRANGER));
+	assert_false(renames(tree, STRANGER, STRANGER + 1, "postmaster", false)); /* a thread */
+	assert_true(renames(tree, STRANGER, STRANGER, "postgres", true));
+	assert_false(process_tree_knows_as_stranger(tree, STRANGER));
+	assert_true(fork_takes(tree, STRANGER, CHILD));
+	assert_true(renames(tree, CHILD, CHILD, "sh", true));
+	assert_true(takes(tree, RECORD_SAMPLE, CHILD));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(processes_become_members_by_their_name),
 		cmocka_unit_test(the_tree_begins_when_the_command_executes_its_program),
 		cmocka_unit_test(what_a_command_executed_before_it_was_added_is_a_strangers),
 		cmocka_unit_test(several_commands_have_trees_of_their_own),
