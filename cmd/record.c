@@ -114,10 +114,23 @@ static struct error *check_words(struct run *run)
 	return err ? err : check_conditions(&run->options);
 }
 
+static void say_left_out(const struct recording *recording)
+{
+	struct sample_filter_counts counts = recorder_left_out(recording->recorder);
+
+	if (counts.own)
+		message("left out: %" PRIu64 " samples of prof itself (--include-self keeps them)",
+			counts.own);
+	if (counts.threads)
+		message("left out: %" PRIu64 " samples of other threads (--filter-thread)",
+			counts.threads);
+}
+
 static void say_end(const struct recording *recording)
 {
 	double seconds = recording_seconds(recording);
 
+	say_left_out(recording);
 	if (recording->config.starts_paused && seconds <= 0)
 		message("the command \"enable\" did not come (-D -1)");
 	if (recording->end == RECORDING_TARGET_ENDED)
@@ -390,7 +403,7 @@ static void notice_details(const struct run *run)
 	message("%zu descriptors on %u CPUs, ring buffers of %zu KiB", facts->descriptors,
 		facts->cpus, facts->ring_bytes / 1024);
 	if (facts->is_tree)
-		message("whole CPUs are sampled, and the command's process tree is kept%s",
+		message("whole CPUs are sampled, and the target's process tree is kept%s",
 			facts->is_filtered ? "; the kernel drops samples of other processes" : "");
 }
 
@@ -628,7 +641,7 @@ static struct error *choose(struct run *run)
 	struct error *err = check_words(run);
 
 	if (!err)
-		err = sampling_find_targets(&options->sampling);
+		err = sampling_find_targets(&options->sampling, !options->output.quiet);
 	if (err)
 		return err;
 	sampling_options_apply(&options->sampling, config);
@@ -730,7 +743,8 @@ static void run_deinit(struct run *run)
 static int print_help(void)
 {
 	printf("Usage: prof record [options] [--] COMMAND [ARGUMENTS]\n"
-	       "       prof record [options] -p PID|-t TID|-a [-- COMMAND]\n\n"
+	       "       prof record [options] -p PID|-t TID|-a|--name NAME|--container NAME "
+	       "[-- COMMAND]\n\n"
 	       "Samples COMMAND, or running programs while COMMAND runs, and writes a "
 	       "profile.\n\n");
 	options_help(record_option_table, stdout);

@@ -156,9 +156,6 @@ const struct option_entry record_option_table[] = {
 	OPTION_ENTRY('n', "no-samples", NULL, NULL, refuse_no_samples, 0),
 
 	/* What would change the profile. */
-	NOT_YET('G', "cgroup", "NAME"),
-	NOT_YET('w', "wait", NULL),
-	NOT_YET(0, "name", "PATTERN"),
 	NOT_YET(0, "filter", "FILTER"),
 	NOT_YET(0, "kernel-callchains", NULL),
 	NOT_YET(0, "user-callchains", NULL),

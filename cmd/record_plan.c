@@ -34,6 +34,11 @@ static char *target_of(const struct recording *recording)
 
 	if (config->command)
 		return xasprintf("the command %s", recording->command[0]);
+	if (config->choice && config->choice->cgroup)
+		return xasprintf("the processes of %s, %zu by now", config->choice->cgroup,
+				 config->pid_count);
+	if (config->choice)
+		return xasprintf("the processes with the name, %zu by now", config->pid_count);
 	if (config->pid_count)
 		return xasprintf("%zu processes, from PID %d", config->pid_count, config->pids[0]);
 	if (config->tid_count)

@@ -195,12 +195,13 @@ void sampling_options_deinit(struct sampling_options *options)
 	free(options->pids.items);
 	free(options->tids.items);
 	free(options->cpus.items);
+	target_options_deinit(&options->target);
 }
 
 bool sampling_is_of_command(const struct sampling_options *options)
 {
 	return !options->pids.count && !options->tids.count && !options->user.is_given &&
-	       !options->system_wide && !options->cpus.count;
+	       !options->system_wide && !options->cpus.count && !target_is_chosen(&options->target);
 }
 
 bool sampling_is_of_nothing(const struct sampling_options *options)
@@ -293,6 +294,8 @@ static struct error *check_waiting(const struct sampling_options *options)
 		{options->cpus.count, "-C", "a thread that waits is on no CPU"},
 		{options->no_inherit, "-i", "-t TID[,TID] chooses single threads"},
 		{options->all_kernel, "--all-kernel", "threads wait at calls of user space"},
+		{options->target.threads.count, "--filter-thread",
+		 "prof report --label thread=NAME selects from the profile"},
 	};
 	struct error *err = waiting_options_check(waiting);
 
@@ -314,7 +317,7 @@ static struct error *check_via(const struct sampling_options *options)
 		bool is_given;
 		const char *name, *hint;
 	} excluded[] = {
-		{!sampling_is_of_command(options), "-p, -t, -u, -a and -C",
+		{!sampling_is_of_command(options), "another target than a command",
 		 "a command that prof starts loads the library"},
 		{options->events.count, "-e", "the library samples CPU time"},
 		{waiting_is_recorded(&options->waiting), "--wall and --off-cpu",
@@ -344,6 +347,10 @@ static struct error *check_memory(const struct sampling_options *options)
 	} excluded[] = {
 		{options->tids.count, "-t", "-p PID records the memory of all threads"},
 		{options->user.is_given, "-u", "prof inside COMMAND, then --alloc -p PID"},
+		{target_is_chosen(&options->target), "-G, --container or --name",
+		 "--alloc -p PID records one process"},
+		{options->target.threads.count, "--filter-thread",
+		 "prof report --label thread=NAME selects from the profile"},
 		{options->system_wide, "-a", "--growth -a shows where memory grows everywhere"},
 		{options->cpus.count, "-C", "memory is of processes"},
 		{options->no_inherit, "-i", "the library goes on in children"},
@@ -362,11 +369,14 @@ static struct error *check_memory(const struct sampling_options *options)
 struct error *sampling_options_check(const struct sampling_options *options)
 {
 	int targets = (options->pids.count > 0) + (options->tids.count > 0) +
-		      options->user.is_given + options->system_wide;
-	struct error *err;
+		      options->user.is_given + options->system_wide +
+		      target_is_chosen(&options->target);
+	struct error *err = target_options_check(&options->target);
 
+	if (err)
+		return err;
 	if (targets > 1)
-		return error_new("-p, -t, -u and -a exclude each other");
+		return error_new("-p, -t, -u, -a, -G, --container and --name exclude each other");
 	if (options->all_user && options->all_kernel)
 		return error_new("--all-user and --all-kernel exclude each other");
 	err = check_waiting(options);
@@ -377,10 +387,12 @@ struct error *sampling_options_check(const struct sampling_options *options)
 	return err ? err : sampling_find_event(options, &(size_t){0});
 }
 
-struct error *sampling_find_targets(struct sampling_options *options)
+struct error *sampling_find_targets(struct sampling_options *options, bool says_wait)
 {
 	struct id_list *pids = &options->pids;
 
+	if (target_is_chosen(&options->target))
+		return target_options_find(&options->target, says_wait, &pids->items, &pids->count);
 	if (!options->user.is_given)
 		return NULL;
 	targets_of_user(options->user.id, &pids->items, &pids->count);
@@ -393,12 +405,15 @@ void sampling_targets_apply(const struct sampling_options *options, struct recor
 {
 	config->pids = options->pids.items;
 	config->pid_count = options->pids.count;
-	config->pids_were_found = options->user.is_given;
+	config->pids_were_found = options->user.is_given || target_is_chosen(&options->target);
 	config->tids = options->tids.items;
 	config->tid_count = options->tids.count;
 	config->cpus = options->cpus.items;
 	config->cpu_count = options->cpus.count;
 	config->inherit = !options->no_inherit;
+	config->labels_cgroups = options->system_wide || options->cpus.count ||
+				 config->pids_were_found;
+	target_options_apply(&options->target, config);
 }
 
 void sampling_options_apply(const struct sampling_options *options, struct record_config *config)

@@ -6,6 +6,7 @@
 #define PROF_CMD_SAMPLING_OPTIONS_H
 
 #include "cmd/memory_options.h"
+#include "cmd/target_options.h"
 #include "cmd/ui/options.h"
 #include "cmd/waiting_options.h"
 #include "record/config.h"
@@ -43,6 +44,7 @@ struct sampling_options {
 	uint64_t period;	 /* 0: by frequency */
 	struct user user;	 /* his processes become pids: sampling_find_targets() */
 	struct id_list pids, tids;
+	struct target_options target;
 	struct cpu_list cpus; /* none: all */
 	bool system_wide;
 	bool no_inherit;
@@ -67,8 +69,9 @@ MUST_CHECK struct error *sampling_options_check(const struct sampling_options *o
 /* The index of shown_event among the events of the profile; an unknown name is an error with a
  * suggestion. */
 MUST_CHECK struct error *sampling_find_event(const struct sampling_options *options, size_t *ret);
-/* If a user is given, adds the user's processes, except prof itself, to pids. */
-MUST_CHECK struct error *sampling_find_targets(struct sampling_options *options);
+/* If a user is given, or -G, --container or --name, finds the processes and adds them, except prof
+ * itself, to pids. says_wait: as target_options_find(). */
+MUST_CHECK struct error *sampling_find_targets(struct sampling_options *options, bool says_wait);
 /* Set the targets, or everything, in config; the options' lists are borrowed. */
 void sampling_targets_apply(const struct sampling_options *options, struct record_config *config);
 void sampling_options_apply(const struct sampling_options *options, struct record_config *config);
@@ -103,6 +106,7 @@ option_take sampling_take_via;	      /* enum record_via */
 			       "sample this user's running processes and their children (a name "  \
 			       "or a number)",                                                     \
 			       sampling_take_user, offsetof(type, member.user)),                   \
+		TARGET_ENTRIES(type, member.target),                                               \
 		SAMPLING_ENTRY('a', "all-cpus", NULL, "sample the whole machine", option_true,     \
 			       offsetof(type, member.system_wide)),                                \
 		SAMPLING_ENTRY('C', "cpu", "LIST", "sample only these CPUs, such as 0,2-4",        \

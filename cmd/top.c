@@ -78,7 +78,7 @@ static const struct option_entry option_table[] = {
 	ENTRY('n', "iterations", "N", "exit after N refreshes", option_count, refreshes),
 	ENTRY(0, "by", "function|module|process|thread|file|line|label:KEY",
 	      "show a row per function (default), module, process, thread, file, line or label:KEY "
-	      "(comm, thread, pid, tid)",
+	      "(comm, thread, pid, tid, cgroup, container)",
 	      selection_take_by, by),
 	ENTRY(0, "tree", NULL, "show the call tree instead of a table", option_true, tree),
 	ENTRY(0, "logical", NULL,
@@ -171,6 +171,8 @@ static char *target_of(const struct run *run)
 		return xstrdup("your processes");
 	if (sampling->user.is_given)
 		return xasprintf("processes of user %u", (unsigned)sampling->user.id);
+	if (target_is_chosen(&sampling->target))
+		return target_text(&sampling->target);
 	if (sampling->pids.count == 1)
 		return xasprintf("process %d", sampling->pids.items[0]);
 	if (sampling->pids.count)
@@ -225,7 +227,7 @@ static struct error *open_recording(struct run *run, bool has_choice)
 	sampling->system_wide = false;
 	sampling->user = (struct user){.is_given = true, .id = geteuid()};
 	run->own_processes = true;
-	err = sampling_find_targets(sampling);
+	err = sampling_find_targets(sampling, true);
 	sampling_targets_apply(sampling, &recording->config);
 	return err ? err : recording_open(recording, -1);
 }
@@ -252,12 +254,12 @@ static int sample(struct run *run, bool has_choice)
 	return err ? STATUS_FAILED : status;
 }
 
-/* Samples of the live view have only the well-known labels. */
+/* The labels of live samples. */
 static struct error *check_key(const char *key)
 {
-	return label_is_well_known(key)
-		       ? NULL
-		       : error_new("unknown label \"%s\" (comm, thread, pid, tid)", key);
+	if (label_is_well_known(key) || !strcmp(key, "cgroup") || !strcmp(key, "container"))
+		return NULL;
+	return error_new("unknown label \"%s\" (comm, thread, pid, tid, cgroup, container)", key);
 }
 
 static struct error *check_labels(const struct top_options *options)
@@ -289,7 +291,7 @@ static int prepare_and_sample(struct run *run)
 	if (has_choice)
 		sampling->system_wide = true;
 	if (!err)
-		err = sampling_find_targets(sampling);
+		err = sampling_find_targets(sampling, true);
 	if (!err)
 		err = sampling_find_event(sampling, &event);
 	display_options(run->display)->event = (event_id)event;

@@ -8,6 +8,7 @@
 #include "inside/file.h"
 #include "perf/event.h"
 #include "record/listener.h"
+#include "record/process_choice.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -73,11 +74,22 @@ struct record_config {
 	const pid_t *pids;
 	size_t pid_count;
 	bool pids_were_found; /* as target.were_found */
+	/* pids are those that it lists, maybe none, and those that follow are recorded, too; NULL:
+	 * no others follow. */
+	const struct process_choice *choice;
+	/* The window, and with it duration_ns, begins with the first process. */
+	bool waits_for_target;
 	const pid_t *tids;
 	size_t tid_count;
 	const unsigned *cpus; /* NULL: all */
 	size_t cpu_count;
 	bool inherit; /* follow forks and new threads */
+
+	/* Samples that are left out: see sample_filter.h. */
+	char *const *thread_names; /* globs; none: of all threads */
+	size_t thread_name_count;
+	bool keeps_own;	     /* samples of prof itself stay */
+	bool labels_cgroups; /* samples have the labels of cgroup_labels.h */
 
 	enum call_graph call_graph;
 	uint32_t dump_bytes; /* of stack, with CALL_GRAPH_DWARF */

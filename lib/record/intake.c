@@ -244,6 +244,11 @@ void intake_add_command(struct intake *intake, pid_t pid)
 		sampler_add_command(intake->sampler, pid);
 }
 
+bool intake_add_process(struct intake *intake, pid_t pid)
+{
+	return intake->sampler && sampler_add_process(intake->sampler, pid);
+}
+
 void intake_end_switches(struct intake *intake)
 {
 	if (intake->sampler)

@@ -47,6 +47,8 @@ MUST_CHECK struct error *intake_enable(struct intake *intake);
 void intake_pause(struct intake *intake);
 void intake_disable(struct intake *intake);
 void intake_add_command(struct intake *intake, pid_t pid);
+/* As sampler_add_process(). */
+MUST_CHECK bool intake_add_process(struct intake *intake, pid_t pid);
 /* As sampler_end_switches(). */
 void intake_end_switches(struct intake *intake);
 

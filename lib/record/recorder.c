@@ -2,8 +2,10 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "record/arrivals.h"
 #include "record/awaits.h"
 #include "record/balance.h"
+#include "record/cgroup_labels.h"
 #include "record/fresh_maps.h"
 #include "record/intake.h"
 #include "record/memory.h"
@@ -26,6 +28,9 @@ enum { FOLD_COUNT = 16384 };
 /* In a pause the rings are read this often, for what is mapped and who has ended. */
 enum { PAUSED_TICK_MS = 100 };
 
+/* How often processes are looked for that belong to the target, too. */
+enum { ARRIVALS_MS = 500 };
+
 struct recorder {
 	const struct record_config *config;
 	const struct listener *listener;
@@ -46,12 +51,18 @@ struct recorder {
 	struct loop_watch *records;
 	struct loop_timer *timer;
 	struct targets targets;
+	struct arrivals arrivals; /* of config->choice */
+	struct loop_timer *arrivals_timer;
+	bool choice_is_over;
+	struct sample_filter filter;
+	struct cgroup_labels *cgroup_labels; /* NULL: samples have none */
 
 	struct recorder_window window;
 	uint64_t rotated_ns; /* the profile began then; 0: with the window */
 	uint64_t begins_ns;  /* sampling begins then; 0: with recorder_resume(), or it has */
 	bool is_paused;
 	bool has_begun;	       /* the window */
+	bool waits_for_target; /* config->waits_for_target, and there is no process yet */
 	bool was_paused;       /* not all of the target's time was sampled */
 	uint64_t paused_ns;    /* the time of all pauses in the window */
 	uint64_t forgotten_ns; /* session_forget() was called then: once per second */
@@ -125,6 +136,9 @@ static void open_pipeline(struct recorder *recorder)
 		session_set_fresh_maps(recorder->pipeline.session, &recorder->fresh_maps);
 	if (config->alloc_period)
 		recorder->memory = memory_new(recorder->pipeline.session, config->alloc_period);
+	if (config->labels_cgroups && !recorder->cgroup_labels)
+		recorder->cgroup_labels = cgroup_labels_new("/proc");
+	session_set_cgroup_labels(recorder->pipeline.session, recorder->cgroup_labels);
 }
 
 /* A clock that leaves out the user's or the kernel's part by request counts both all the same. */
@@ -207,6 +221,31 @@ static void count_trigger(struct recorder *recorder, const struct record *record
 		recorder->triggers++;
 }
 
+static void begin_window(struct recorder *recorder, uint64_t now_ns)
+{
+	recorder->window.start_unix_ns = clock_unix_ns();
+	recorder->window.start_ns = recorder->window.end_ns = now_ns;
+	recorder->rotated_ns = 0;
+	recorder->paused_ns = 0;
+}
+
+static void end_wait_for_target(struct recorder *recorder)
+{
+	if (recorder->waits_for_target)
+		begin_window(recorder, clock_now_ns());
+	recorder->waits_for_target = false;
+}
+
+static bool takes(struct recorder *recorder, const struct record *record)
+{
+	arrivals_feed(&recorder->arrivals, record);
+	if (!sample_filter_takes(&recorder->filter, recorder->pipeline.names, record))
+		return false;
+	if (record->type == RECORD_SAMPLE)
+		end_wait_for_target(recorder);
+	return true;
+}
+
 void recorder_drain(struct recorder *recorder)
 {
 	struct session *session = recorder->pipeline.session;
@@ -216,9 +255,11 @@ void recorder_drain(struct recorder *recorder)
 		recorder->window.end_ns = clock_now_ns();
 	intake_batch(recorder->intake);
 	while (intake_next(recorder->intake, &record)) {
-		raw_file_put(&recorder->raw, &record);
 		count_trigger(recorder, &record);
 		balance_feed(recorder->balance, recorder->pipeline.names, &record);
+		if (!takes(recorder, &record))
+			continue;
+		raw_file_put(&recorder->raw, &record);
 		waiting_feed(recorder->waiting, &record);
 		awaits_feed(recorder->awaits, &record);
 		memory_feed(recorder->memory, &record);
@@ -231,14 +272,6 @@ void recorder_drain(struct recorder *recorder)
 	awaits_settle(recorder->awaits, recorder->pipeline.session);
 	recorder->waits_ns = waiting_end_batch(recorder->waiting, recorder->window.end_ns,
 					       intake_complete_ns(recorder->intake));
-}
-
-static void begin_window(struct recorder *recorder, uint64_t now_ns)
-{
-	recorder->window.start_unix_ns = clock_unix_ns();
-	recorder->window.start_ns = recorder->window.end_ns = now_ns;
-	recorder->rotated_ns = 0;
-	recorder->paused_ns = 0;
 }
 
 uint64_t recorder_drain_up_to_now(struct recorder *recorder)
@@ -254,7 +287,7 @@ uint64_t recorder_drain_up_to_now(struct recorder *recorder)
 /* When the duration is over; 0: there is no duration, or it does not pass. */
 static uint64_t deadline_ns(const struct recorder *recorder)
 {
-	return recorder->config->duration_ns && !recorder->is_paused
+	return recorder->config->duration_ns && !recorder->is_paused && !recorder->waits_for_target
 		       ? recorder->window.start_ns + recorder->paused_ns +
 				 recorder->config->duration_ns
 		       : 0;
@@ -264,7 +297,7 @@ static enum recorder_end find_end(const struct recorder *recorder)
 {
 	uint64_t end_ns = deadline_ns(recorder);
 
-	if (targets_have_ended(&recorder->targets))
+	if (recorder->choice_is_over || targets_have_ended(&recorder->targets))
 		return RECORDER_TARGET_ENDED;
 	return end_ns && recorder->window.end_ns >= end_ns ? RECORDER_DURATION_OVER : RECORDER_RUNS;
 }
@@ -318,6 +351,19 @@ static void end_pause(struct recorder *recorder, uint64_t now_ns)
 	balance_resume(recorder->balance, now_ns);
 }
 
+static bool follows_rule(const struct recorder *recorder)
+{
+	return intake_facts(recorder->intake)->follows_rule;
+}
+
+static void snapshot(struct recorder *recorder)
+{
+	if (follows_rule(recorder))
+		target_snapshot_all(&recorder->pipeline, &recorder->raw);
+	else
+		target_snapshot(recorder->config, &recorder->pipeline, &recorder->raw);
+}
+
 /* Where the side band begins with sampling, what was mapped before has to be read again. */
 static struct error *enable(struct recorder *recorder, uint64_t now_ns)
 {
@@ -325,7 +371,7 @@ static struct error *enable(struct recorder *recorder, uint64_t now_ns)
 
 	awaits_resume(recorder->awaits);
 	if (!err && intake_facts(recorder->intake)->is_joint) {
-		target_snapshot(recorder->config, &recorder->pipeline, &recorder->raw);
+		snapshot(recorder);
 		waiting_begin(recorder->waiting, now_ns);
 		awaits_add_target(recorder->awaits, true);
 	}
@@ -383,16 +429,74 @@ static void step(void *user)
 	set_timer(recorder);
 }
 
+static void add_arrival(struct recorder *recorder, pid_t pid)
+{
+	if (!intake_add_process(recorder->intake, pid))
+		return;
+	arrivals_add(&recorder->arrivals, pid);
+	/* Where whole CPUs are sampled, what it has mapped is known. */
+	if (!follows_rule(recorder))
+		target_snapshot_process(&recorder->pipeline, &recorder->raw, pid);
+}
+
+/* What the records up to now say of children comes after the list of who runs. */
+static void add_arrivals(struct recorder *recorder)
+{
+	CLEANUP(free_ptr) pid_t *pids = NULL;
+	size_t count;
+
+	process_choice_list(recorder->config->choice, &pids, &count);
+	recorder_drain_up_to_now(recorder);
+	arrivals_forget_ended(&recorder->arrivals);
+	if (count)
+		end_wait_for_target(recorder);
+	for (size_t i = 0; i < count; i++)
+		if (!arrivals_is_sampled(&recorder->arrivals, pids[i]))
+			add_arrival(recorder, pids[i]);
+}
+
+static void look_for_arrivals(void *user)
+{
+	struct recorder *recorder = user;
+
+	if (recorder->end != RECORDER_RUNS)
+		return;
+	recorder->choice_is_over = process_choice_is_over(recorder->config->choice);
+	if (recorder->choice_is_over)
+		step(recorder);
+	else if (recorder->waits_for_target || !follows_rule(recorder))
+		add_arrivals(recorder);
+	loop_set_timer(recorder->arrivals_timer, clock_now_ns() + ARRIVALS_MS * NS_PER_MS);
+}
+
+/* Others may have come since config->pids were listed. */
+static void begin_arrivals(struct recorder *recorder)
+{
+	const struct record_config *config = recorder->config;
+
+	if (!config->choice)
+		return;
+	for (size_t i = 0; i < config->pid_count; i++)
+		arrivals_add(&recorder->arrivals, config->pids[i]);
+	add_arrivals(recorder);
+	recorder->arrivals_timer = loop_add_timer(recorder->loop, look_for_arrivals, recorder);
+	loop_set_timer(recorder->arrivals_timer, clock_now_ns() + ARRIVALS_MS * NS_PER_MS);
+}
+
 static void recorder_close(struct recorder *recorder)
 {
 	loop_unwatch(recorder->loop, STEAL(recorder->records));
 	waiting_close(STEAL(recorder->waiting));
 	awaits_close(STEAL(recorder->awaits));
 	loop_remove_timer(STEAL(recorder->timer));
+	loop_remove_timer(STEAL(recorder->arrivals_timer));
 	targets_close(&recorder->targets);
 	raw_file_deinit(&recorder->raw);
 	memory_free(STEAL(recorder->memory));
 	pipeline_close(&recorder->pipeline);
+	cgroup_labels_free(STEAL(recorder->cgroup_labels));
+	sample_filter_deinit(&recorder->filter);
+	arrivals_deinit(&recorder->arrivals);
 	fresh_maps_deinit(&recorder->fresh_maps);
 	intake_close(STEAL(recorder->intake));
 	balance_free(STEAL(recorder->balance));
@@ -418,14 +522,14 @@ static void open_balance(struct recorder *recorder)
 		.cpu_count = facts->cpus,
 		.has_switches = facts->has_switches,
 		/* Whole CPUs miss nothing: what they sampled too little is chance. */
-		.adds_missing = config->adds_unsampled && !facts->is_tree &&
-				(config->command || processes),
-		.main_pid = config->commands_later ? 0
-			    : config->command	   ? config->command
-			    : processes > 1	   ? 0
-			    : config->pid_count	   ? config->pids[0]
-			    : config->tid_count	   ? process_of_thread(config->tids[0])
-						   : 0,
+		.adds_missing = config->adds_unsampled && !facts->is_tree && !facts->follows_rule &&
+				!config->thread_name_count && (config->command || processes),
+		.main_pid = config->commands_later	      ? 0
+			    : config->command		      ? config->command
+			    : processes > 1 || config->choice ? 0
+			    : config->pid_count		      ? config->pids[0]
+			    : config->tid_count		      ? process_of_thread(config->tids[0])
+							      : 0,
 	});
 }
 
@@ -440,6 +544,8 @@ static struct error *open_all(struct recorder *recorder, int raw_fd)
 		return err;
 	}
 	open_pipeline(recorder);
+	sample_filter_init(&recorder->filter, config->thread_names, config->thread_name_count,
+			   config->keeps_own);
 	open_balance(recorder);
 	err = waiting_open(
 		&(struct waiting_options){
@@ -470,7 +576,7 @@ static struct error *open_all(struct recorder *recorder, int raw_fd)
 	recorder->timer = loop_add_timer(recorder->loop, step, recorder);
 	err = targets_open(&recorder->targets, config, recorder->loop, step, recorder);
 	if (!err)
-		target_snapshot(config, &recorder->pipeline, &recorder->raw);
+		snapshot(recorder);
 	return err;
 }
 
@@ -510,6 +616,8 @@ struct error *recorder_start(struct recorder *recorder)
 	if (config->delay_ns && !config->commands_later)
 		recorder->begins_ns = recorder->window.start_ns + config->delay_ns;
 	recorder->forgotten_ns = recorder->window.start_ns;
+	recorder->waits_for_target = config->waits_for_target;
+	begin_arrivals(recorder);
 	/* With low overhead the rings are read at intervals only. */
 	if (!err && !config->low_overhead && intake_fd(recorder->intake) >= 0)
 		err = loop_watch(recorder->loop, intake_fd(recorder->intake), step, recorder,
@@ -675,6 +783,11 @@ const char *recorder_remarks(const struct recorder *recorder)
 struct memory_counts recorder_memory(const struct recorder *recorder)
 {
 	return memory_counts(recorder->memory);
+}
+
+struct sample_filter_counts recorder_left_out(const struct recorder *recorder)
+{
+	return recorder->filter.counts;
 }
 
 struct inside_counts recorder_inside(const struct recorder *recorder)

@@ -15,6 +15,7 @@
 #include "record/config.h"
 #include "record/memory.h"
 #include "record/pipeline.h"
+#include "record/sample_filter.h"
 
 struct recorder;
 
@@ -122,6 +123,7 @@ bool recorder_needs_library(const struct recorder *recorder);
 /* As intake_remarks(). */
 const char *recorder_remarks(const struct recorder *recorder);
 struct inside_counts recorder_inside(const struct recorder *recorder);
+struct sample_filter_counts recorder_left_out(const struct recorder *recorder);
 struct memory_counts recorder_memory(const struct recorder *recorder);
 /* Of the whole recording; a rotation does not change its start. */
 struct recorder_window recorder_window(const struct recorder *recorder);

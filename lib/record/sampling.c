@@ -143,11 +143,12 @@ static struct target target_of(const struct record_config *config)
 		target.commands_later = config->commands_later;
 		target.ids = &config->command;
 		target.id_count = 1;
-	} else if (config->pid_count) {
+	} else if (config->pid_count || config->choice) {
 		target.kind = TARGET_PROCESSES;
 		target.ids = config->pids;
 		target.id_count = config->pid_count;
 		target.were_found = config->pids_were_found;
+		target.rule = config->choice ? &config->choice->rule : NULL;
 	} else if (config->tid_count) {
 		target.kind = TARGET_THREADS;
 		target.ids = config->tids;
@@ -160,7 +161,7 @@ static struct target target_of(const struct record_config *config)
 static struct error *check_target(const struct record_config *config, const struct event *event)
 {
 	if (event->pmu_kind != PMU_PACKAGE ||
-	    !(config->command || config->pid_count || config->tid_count))
+	    !(config->command || config->pid_count || config->choice || config->tid_count))
 		return NULL;
 	return error_hint(error_new("%s is counted per package, not per process", event->name),
 			  "sample the whole machine with -a");
@@ -234,6 +235,10 @@ void sampling_notice(const struct sampling *sampling, const struct record_config
 		listener_notice(listener,
 				"user space only: no permission to sample the kernel (sudo sysctl "
 				"kernel.perf_event_paranoid=1 gives it)");
+	if (config->choice && !facts->follows_rule)
+		listener_notice(listener,
+				"processes that begin later are looked for twice per second%s",
+				config->records_waiting ? "" : " (root misses none of their time)");
 	if (facts->is_joint)
 		listener_notice(listener,
 				"the limit of open files (ulimit -n) leaves no rings to mappings "

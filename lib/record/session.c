@@ -30,7 +30,8 @@ struct session {
 	uint32_t event_count, event_room;
 	struct idmap event_names; /* (name, unit) → how many events were called so */
 
-	struct idmap label_sets; /* (pid and tid) → label_set_id, until a name changes */
+	struct idmap label_sets;       /* (pid and tid) → label_set_id, until a name changes */
+	struct cgroup_labels *cgroups; /* NULL: samples have no labels of cgroups */
 	struct thread_lives lives;
 	unsigned fold_count; /* ended ones are folded when there are as many; 0: never */
 	void (*folded)(void *user);
@@ -170,6 +171,11 @@ void session_set_fresh_maps(struct session *session, struct fresh_maps *fresh)
 	sample_stacks_set_fresh_maps(session->stacks, fresh);
 }
 
+void session_set_cgroup_labels(struct session *session, struct cgroup_labels *cgroups)
+{
+	session->cgroups = cgroups;
+}
+
 void session_set_ceiling(struct session *session, uint32_t stacks)
 {
 	sample_stacks_set_ceiling(session->stacks, stacks);
@@ -198,6 +204,22 @@ static void threads_changed(struct session *session)
 	idmap_deinit(&session->label_sets);
 }
 
+static label_set_id new_labels(struct session *session, pid_t pid, pid_t tid)
+{
+	struct strtab *strings = profile_strings(session->profile);
+	const struct profile_thread thread = {
+		.pid = pid,
+		.tid = tid,
+		.process = strtab_add(strings, names_get(session->names, pid, pid)),
+		.name = strtab_add(strings, names_get(session->names, pid, tid)),
+	};
+	struct profile_label labels[CGROUP_LABELS_MAX];
+	uint32_t count = session->cgroups ? cgroup_labels_of(session->cgroups, pid, strings, labels)
+					  : 0;
+
+	return profile_label_set(session->profile, &thread, labels, count);
+}
+
 static label_set_id labels_of(struct session *session, pid_t pid, pid_t tid)
 {
 	static const char other[] = "[other threads]";
@@ -209,9 +231,7 @@ static label_set_id labels_of(struct session *session, pid_t pid, pid_t tid)
 	if (profile_label_set_count(session->profile) >= SAMPLED_THREADS_MAX)
 		*labels = profile_thread_labels(session->profile, -1, -1, other, other);
 	else
-		*labels = profile_thread_labels(session->profile, pid, tid,
-						names_get(session->names, pid, pid),
-						names_get(session->names, pid, tid));
+		*labels = new_labels(session, pid, tid);
 	return *labels;
 }
 
@@ -447,6 +467,8 @@ void session_feed(struct session *session, const struct record *record)
 {
 	session->extent = (struct stack_extent){.end = 0};
 	session->last_stack = STACK_EMPTY;
+	if (session->cgroups)
+		cgroup_labels_feed(session->cgroups, record);
 	switch (record->type) {
 	case RECORD_SAMPLE:
 		feed_sample(session, record);

@@ -9,6 +9,7 @@
 #include "proc/address_spaces.h"
 #include "proc/names.h"
 #include "profile/profile.h"
+#include "record/cgroup_labels.h"
 #include "record/sample_stacks.h"
 #include "unwind/unwind.h"
 
@@ -45,6 +46,9 @@ unsigned session_event_count(const struct session *session);
 void session_set_depth(struct session *session, unsigned frames);
 void session_set_ceiling(struct session *session, uint32_t stacks);
 void session_set_fresh_maps(struct session *session, struct fresh_maps *fresh);
+
+/* Gives samples the labels of their processes' cgroups; borrowed. */
+void session_set_cgroup_labels(struct session *session, struct cgroup_labels *cgroups);
 
 /* The process that executes a program of which the kernel knows the name comm is called `name`. */
 void session_name_process(struct session *session, pid_t pid, const char *comm, const char *name);

@@ -30,7 +30,7 @@ static void add_threads(struct session *session, pid_t pid)
 		session_add_thread(session, pid, threads.items[i]);
 }
 
-static void add_process(struct pipeline *pipeline, struct raw_file *raw, pid_t pid)
+void target_snapshot_process(struct pipeline *pipeline, struct raw_file *raw, pid_t pid)
 {
 	add_threads(pipeline->session, pid);
 	address_spaces_snapshot(pipeline->spaces, pid, clock_now_ns());
@@ -42,16 +42,16 @@ void target_snapshot_all(struct pipeline *pipeline, struct raw_file *raw)
 	CLEANUP(close_dir) DIR *proc = opendir("/proc");
 
 	for (pid_t pid; (pid = pids_next(proc));)
-		add_process(pipeline, raw, pid);
+		target_snapshot_process(pipeline, raw, pid);
 }
 
 void target_snapshot(const struct record_config *config, struct pipeline *pipeline,
 		     struct raw_file *raw)
 {
 	for (size_t i = 0; i < config->pid_count; i++)
-		add_process(pipeline, raw, process_of_thread(config->pids[i]));
+		target_snapshot_process(pipeline, raw, process_of_thread(config->pids[i]));
 	for (size_t i = 0; i < config->tid_count; i++)
-		add_process(pipeline, raw, process_of_thread(config->tids[i]));
+		target_snapshot_process(pipeline, raw, process_of_thread(config->tids[i]));
 	if (config->commands_later)
 		return;
 	if (config->command)

@@ -12,7 +12,9 @@
  * missed. */
 void target_snapshot(const struct record_config *config, struct pipeline *pipeline,
 		     struct raw_file *raw);
-/* The same of all processes. */
+/* The same of one process … */
+void target_snapshot_process(struct pipeline *pipeline, struct raw_file *raw, pid_t pid);
+/* … and of all. */
 void target_snapshot_all(struct pipeline *pipeline, struct raw_file *raw);
 
 #endif

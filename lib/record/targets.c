@@ -77,6 +77,7 @@ static struct error *watch(struct targets *targets, struct target_process *proce
 struct error *targets_open(struct targets *targets, const struct record_config *config,
 			   struct loop *loop, loop_callback *ended, void *user)
 {
+	size_t pid_count = config->choice ? 0 : config->pid_count;
 	struct error *err = NULL;
 
 	*targets = (struct targets){
@@ -86,8 +87,8 @@ struct error *targets_open(struct targets *targets, const struct record_config *
 		.ended = ended,
 		.user = user,
 	};
-	targets->processes = xcalloc(config->pid_count, sizeof(*targets->processes));
-	for (; targets->count < config->pid_count && !err; targets->count++)
+	targets->processes = xcalloc(pid_count, sizeof(*targets->processes));
+	for (; targets->count < pid_count && !err; targets->count++)
 		err = watch(targets, &targets->processes[targets->count],
 			    config->pids[targets->count]);
 	return err;

@@ -18,7 +18,8 @@ struct targets {
 	void *user;
 };
 
-/* Borrows the lists of config. targets_close() is needed in every case. */
+/* Borrows the lists of config. Where others may follow (config->choice), none is waited for.
+ * targets_close() is needed in every case. */
 MUST_CHECK struct error *targets_open(struct targets *targets, const struct record_config *config,
 				      struct loop *loop, loop_callback *ended, void *user);
 void targets_close(struct targets *targets);

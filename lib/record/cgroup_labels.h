@@ -1,0 +1,31 @@
+/*
+ * The labels "cgroup" and "container" of processes: the path of their cgroup, and what it names
+ * (proc/cgroup_name.h).
+ *
+ * /proc/PID/cgroup is read when a process is first sampled, and again after it has executed a
+ * program: a container's first process moves into its cgroup before that. A process that is gone by
+ * then has the labels of its parent. Memory is bounded: beyond 65,536 processes all are read again.
+ */
+#ifndef PROF_RECORD_CGROUP_LABELS_H
+#define PROF_RECORD_CGROUP_LABELS_H
+
+#include "perf/record.h"
+#include "profile/labels.h"
+
+struct cgroup_labels;
+
+enum { CGROUP_LABELS_MAX = 2 };
+
+/* proc: "/proc". */
+struct cgroup_labels *cgroup_labels_new(const char *proc);
+void cgroup_labels_free(struct cgroup_labels *labels);
+
+/* A process begins or executes a program. */
+void cgroup_labels_feed(struct cgroup_labels *labels, const struct record *record);
+
+/* Adds the texts to the profile's strings and writes the labels; returns their number. A process of
+ * the root cgroup has none. */
+uint32_t cgroup_labels_of(struct cgroup_labels *labels, pid_t pid, struct strtab *strings,
+			  struct profile_label ret[CGROUP_LABELS_MAX]);
+
+#endif

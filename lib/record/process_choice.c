@@ -1,0 +1,59 @@
+#include "record/process_choice.h"
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/globs.h"
+#include "base/idmap.h"
+#include "base/pids.h"
+#include "proc/cgroup.h"
+#include "proc/names.h"
+
+#include <unistd.h>
+
+struct list {
+	pid_t *items;
+	size_t count, room;
+	struct idmap seen;
+};
+
+static void add(void *user, pid_t pid)
+{
+	struct list *list = user;
+	uint32_t *seen = idmap_put(&list->seen, (uint64_t)pid, 0);
+
+	if (*seen != IDMAP_NONE)
+		return;
+	*seen = 0;
+	if (pid == getpid())
+		return;
+	GROW(list->items, list->count, list->room);
+	list->items[list->count++] = pid;
+}
+
+static void add_named(const struct process_choice *choice, struct list *list)
+{
+	CLEANUP(names_cleanup) struct names *names = names_new("/proc");
+	CLEANUP(close_dir) DIR *proc = opendir("/proc");
+
+	for (pid_t pid; (pid = pids_next(proc));)
+		if (globs_match(choice->names, choice->name_count, names_get(names, pid, pid)))
+			add(list, pid);
+}
+
+void process_choice_list(const struct process_choice *choice, pid_t **ret, size_t *ret_count)
+{
+	struct list list = {0};
+
+	if (choice->cgroup)
+		cgroup_processes(choice->cgroup, add, &list);
+	else
+		add_named(choice, &list);
+	idmap_deinit(&list.seen);
+	*ret = list.items;
+	*ret_count = list.count;
+}
+
+bool process_choice_is_over(const struct process_choice *choice)
+{
+	return choice->cgroup && access(choice->cgroup, F_OK) < 0;
+}

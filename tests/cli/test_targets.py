@@ -1,0 +1,285 @@
+"""prof record -G, --container, --name, --wait, --filter-thread: targets that are not given by number; labels of cgroups."""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from lacking import lacking
+from profiles import Pprof
+from time_limit import TIME_LIMIT_S
+from until_busy import wait
+
+ID = "4f1c0a2b9d8e7f6a5b4c3d2e1f0a9b8c7d6e5f4a3b2c1d0e9f8a7b6c5d4e3f2a"
+OTHER_ID = "4f1c5a2b9d8e7f6a5b4c3d2e1f0a9b8c7d6e5f4a3b2c1d0e9f8a7b6c5d4e3f2a"
+
+# Enters the cgroups, which are given first, and executes the program.
+ENTER = 'while [ "$1" != -- ]; do echo $$ >"$1/cgroup.procs"; shift; done; shift; exec "$@"'
+
+
+def hierarchies():
+    """The mounts whose cgroups take perf events: version 2, or the controller perf_event."""
+    for line in Path("/proc/self/mounts").read_text(encoding="utf-8").splitlines():
+        _, folder, kind, options, *_ = line.split()
+        if kind == "cgroup2" or (kind == "cgroup" and "perf_event" in options.split(",")):
+            yield Path(folder)
+
+
+@pytest.fixture
+def cgroup(root, started):  # after `started`: processes end before their cgroups are removed
+    """cgroup("a/b") makes a cgroup, and those above it."""
+    made = []
+
+    def make(name):
+        for mount in hierarchies():
+            try:
+                for part in [mount / parent for parent in reversed(Path(name).parents)][1:] + [mount / name]:
+                    if not part.exists():
+                        part.mkdir()
+                        made.append(part)
+                return mount / name
+            except OSError:
+                continue
+        return lacking("a cgroup hierarchy that takes perf events")
+
+    yield make
+    for folder in reversed(made):
+        remove(folder)
+
+
+def remove(folder):
+    """Once its processes are gone, which takes the kernel a moment."""
+    deadline = time.monotonic() + TIME_LIMIT_S
+    while folder.exists():
+        try:
+            for pid in (folder / "cgroup.procs").read_text(encoding="ascii").split():
+                os.kill(int(pid), signal.SIGKILL)
+            folder.rmdir()
+        except OSError:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+
+
+@pytest.fixture
+def run_in(started):
+    """run_in(cgroup, program, argument) starts a program in a cgroup, and waits until it is there."""
+
+    def run(folder, *command):
+        process = started(subprocess.Popen(["sh", "-c", ENTER, "sh", folder, "--", *map(str, command)],
+                                           start_new_session=True))
+        while process.poll() is None and name_of(process.pid) != Path(command[0]).name:
+            time.sleep(0.01)
+        return process
+
+    return run
+
+
+@pytest.fixture
+def copy(target, tmp_path):
+    """copy("name"): the program `shares` under this name."""
+
+    def make(name):
+        return tmp_path / name if (tmp_path / name).exists() else shutil.copy(target("shares"), tmp_path / name)
+
+    return make
+
+
+def name_of(pid):
+    return Path(f"/proc/{pid}/comm").read_text(encoding="utf-8").strip()
+
+
+def by_process(recording):
+    return recording.pprof.by_label("comm")
+
+
+def test_a_cgroup_is_recorded_with_its_descendants_and_nothing_else(prof, cgroup, run_in, copy, started, until_busy):
+    inside, below = cgroup("prof-test"), cgroup("prof-test/below")
+    run_in(inside, copy("inside"), "600")
+    deep = run_in(below, copy("below"), "600")
+    started(subprocess.Popen([copy("outside"), "600"], start_new_session=True))
+    recording = prof.record("-G", "prof-test", "--", *until_busy(deep.pid))
+    assert set(by_process(recording)) == {"inside", "below"}
+    assert recording.pprof.by_label("cgroup").keys() == {"/prof-test", "/prof-test/below"}
+
+
+def test_the_path_of_the_directory_or_a_process_names_a_cgroup_too(prof, cgroup, run_in, copy, until_busy):
+    inside = cgroup("prof-test")
+    process = run_in(inside, copy("inside"), "600")
+    for name in (inside, f"pid:{process.pid}", "/prof-test"):
+        assert set(by_process(prof.record("-G", name, "--", *until_busy(process.pid, 0.1)))) == {"inside"}
+
+
+def test_a_process_that_enters_the_cgroup_later_is_recorded_from_then_on(prof, cgroup, copy):
+    inside = cgroup("prof-test")
+    stacks = prof.record("-G", "prof-test", "--", "sh", "-c", ENTER, "sh", inside, "--", copy("late"), "0.3").stacks
+    assert stacks.of_process("late") == stacks.total > 50
+
+
+def test_the_recording_ends_when_the_cgroup_is_removed(prof, cgroup, run_in, copy, started):
+    inside = cgroup("prof-test")
+    run_in(inside, copy("inside"), "0.3").wait(TIME_LIMIT_S)
+    recording = started(prof.start("record", "-G", "prof-test", "-o", "out.folded", "-v"))
+    for line in recording.stderr:
+        if "descriptors" in line:
+            break
+    remove(inside)
+    _, errors = recording.communicate(timeout=TIME_LIMIT_S)
+    assert recording.returncode == 0 and "the target ended" in errors
+
+
+@pytest.mark.parametrize("wanted", [ID, ID[:12], ID[:4], ID[:6].upper()])
+def test_a_container_is_recorded_by_its_id_or_its_first_digits(prof, cgroup, run_in, copy, until_busy, wanted):
+    process = run_in(cgroup(f"docker/{ID}"), copy("inside"), "600")
+    recording = prof.record("--container", wanted, "--", *until_busy(process.pid, 0.1))
+    assert set(by_process(recording)) == {"inside"}
+    assert set(recording.pprof.by_label("container")) == {ID[:12]}
+
+
+def test_a_service_is_recorded_by_its_name(prof, cgroup, run_in, copy, until_busy):
+    process = run_in(cgroup("prof-test.slice/prof-test.service"), copy("inside"), "600")
+    recording = prof.record("--container", "prof-test.service", "--", *until_busy(process.pid, 0.1))
+    assert set(by_process(recording)) == {"inside"}
+    assert set(recording.pprof.by_label("container")) == {"prof-test.service"}
+
+
+def test_digits_of_several_ids_are_an_error_that_lists_them(prof, cgroup, run_in, copy):
+    for which in (ID, OTHER_ID):
+        run_in(cgroup(f"docker/{which}"), copy("inside"), "600")
+    result = prof("record", "--container", ID[:4], "-o", "out.folded")
+    assert result.returncode == 2
+    assert '"4f1c" names 2 cgroups' in result.stderr and ID in result.stderr and OTHER_ID in result.stderr
+    assert not (prof.folder / "out.folded").exists()
+
+
+def test_an_unknown_container_is_an_error_with_the_nearest_name(prof, cgroup, run_in, copy):
+    run_in(cgroup("prof-test.service"), copy("inside"), "600")
+    result = prof("record", "--container", "prof-tesst.service")
+    assert result.returncode == 2 and "did you mean prof-test.service?" in result.stderr
+    result = prof("record", "--container", "a name of docker's")
+    assert result.returncode == 2 and "docker inspect" in result.stderr
+    result = prof("record", "-G", "/prof-tesst.service")
+    assert result.returncode == 2 and "did you mean /prof-test.service?" in result.stderr
+
+
+def test_processes_are_recorded_by_their_names(prof, copy, started, until_busy):
+    wanted = [started(subprocess.Popen([copy(name), "600"])) for name in ("alpha-one", "alpha-two", "beta")]
+    started(subprocess.Popen([copy("gamma"), "600"]))
+    recording = prof.record("--name", "alpha*,beta", "--", *until_busy(wanted[-1].pid))
+    assert set(by_process(recording)) == {"alpha-one", "alpha-two", "beta"}
+    recording = prof.record("--name", "alpha-one", "--name", "beta", "--", *until_busy(wanted[-1].pid))
+    assert set(by_process(recording)) == {"alpha-one", "beta"}
+
+
+def test_root_records_processes_of_the_name_that_begin_later_from_their_first_instruction(prof, root, copy, started):
+    started(subprocess.Popen([copy("alpha"), "600"]))
+    used = 20 * 0.02
+    script = f'for i in $(seq 20); do {copy("alphas")} 0.02; done; {copy("other")} 0.1'
+    recording = prof.record("-F", "4000", "--name", "alpha*", "--", "sh", "-c", script)
+    assert set(by_process(recording)) == {"alpha", "alphas"}
+    assert by_process(recording)["alphas"] / 4000 > 0.8 * used
+
+
+def test_children_of_a_process_with_the_name_are_recorded_with_it(prof, root, copy):
+    child = copy("child")
+    shell = shutil.copy(shutil.which("sh"), prof.folder / "wrapper")
+    recording = prof.record("--wait", "--name", "wrapper", "--", "sh", "-c", f"{shell} -c '{child} 0.2; :'; {copy('other')} 0.1")
+    assert by_process(recording)["child"] > 50
+    assert "other" not in by_process(recording)
+
+
+def test_a_name_that_no_process_has_is_an_error(prof, copy, started):
+    wait(started(subprocess.Popen([copy("alphabet"), "600"])).pid, 0.02)
+    result = prof("record", "--name", "alphabett")
+    assert result.returncode == 2
+    assert "there are no processes named alphabett" in result.stderr
+    assert "did you mean alphabet? --wait waits for a process" in result.stderr
+
+
+@pytest.mark.parametrize("arguments", [[], ["--wall"]], ids=["whole CPUs", "one by one"])
+def test_wait_waits_for_a_process_of_the_name(prof, copy, started, arguments):
+    recording = started(prof.start("record", *arguments, "--wait", "--name", "awaited", "--duration", "0.5", "-o", "out.folded"))
+    assert recording.stderr.readline() == "prof: waiting for processes named awaited\n"
+    awaited = started(subprocess.Popen([copy("awaited"), "600"], start_new_session=True))
+    _, errors = recording.communicate(timeout=TIME_LIMIT_S)
+    assert recording.returncode == 0, errors
+    assert awaited.poll() is None
+    assert "awaited" in (prof.folder / "out.folded").read_text(encoding="utf-8")
+
+
+def test_wait_waits_for_a_container(prof, cgroup, run_in, copy, started):
+    recording = started(prof.start("record", "-w", "--container", ID[:12], "--duration", "0.3", "-o", "out.folded"))
+    assert recording.stderr.readline() == f"prof: waiting for container {ID[:12]}\n"
+    run_in(cgroup(f"docker/{ID}"), copy("inside"), "600")
+    _, errors = recording.communicate(timeout=TIME_LIMIT_S)
+    assert recording.returncode == 0, errors
+    assert "inside" in (prof.folder / "out.folded").read_text(encoding="utf-8")
+
+
+def test_a_user_records_processes_of_the_name_that_begin_later_and_each_once(ordinary, paranoid):
+    """The subshells are found in /proc, too, and have inherited the events of the shell by then."""
+    paranoid(2)
+    alpha = ordinary.folder / "alpha"
+    shutil.copy(shutil.which("sh"), alpha)
+    loop = "i=0; while [ $i -lt 2500000 ]; do i=$((i+1)); done"
+    recording = ordinary.record("--name", "alpha", "--wait", "--", "sh", "-c",
+                                f"{alpha} -c '{loop}; ({loop}); ({loop})'; times")
+    assert "waiting for processes named alpha" in recording.result.stderr
+    assert "looked for twice per second" in recording.result.stderr
+    assert set(by_process(recording)) == {"alpha"}
+    of_children = recording.result.stdout.splitlines()[-1]
+    used = sum(60 * float(minutes) + float(seconds) for minutes, seconds in re.findall(r"(\d+)m([\d.]+)s", of_children))
+    samples = sum(by_process(recording).values())
+    assert 0.5 * used * 999 < samples < 1.1 * used * 999
+
+
+def test_only_threads_with_a_matching_name_are_kept(prof, service, until_busy):
+    service.stdin.write("another\n")
+    assert service.stdout.readline() == "started\n"
+    recording = prof.record("-p", service.pid, "--filter-thread", "la*", "--", *until_busy(service.pid))
+    assert set(recording.pprof.by_label("thread")) == {"late"}
+    assert re.search(r"left out: \d+ samples of other threads", recording.result.stderr)
+
+
+@pytest.mark.parametrize("arguments", [[], ["--include-self"]], ids=["by default", "unless it is included"])
+def test_prof_itself_is_left_out_of_the_whole_machine(prof, root, copy, started, until_busy, arguments):
+    busy = started(subprocess.Popen([copy("busy"), "600"]))
+    recording = started(prof.start("record", "-a", "-F", "4000", *arguments, "-o", "out.pb.gz", "--", *until_busy(busy.pid)))
+    _, errors = recording.communicate(timeout=TIME_LIMIT_S)
+    assert recording.returncode == 0, errors
+    pids = Pprof.read(prof.folder / "out.pb.gz").by_label("pid")
+    assert pids[busy.pid] > 0
+    assert (pids[recording.pid] > 0) == bool(arguments)
+    assert bool(re.search(r"left out: \d+ samples of prof itself", errors)) == (not arguments)
+
+
+def test_samples_of_the_whole_machine_have_the_labels_of_their_cgroups(prof, cgroup, run_in, copy, until_busy):
+    process = run_in(cgroup(f"docker/{ID}"), copy("inside"), "600")
+    recording = prof.record("-a", "--", *until_busy(process.pid))
+    assert recording.pprof.by_label("cgroup")[f"/docker/{ID}"] > 50
+    assert recording.pprof.by_label("container")[ID[:12]] > 50
+    report = prof("report", "record.pb.gz", "--by", "label:container")
+    assert ID[:12] in report.stdout
+
+
+def test_targets_exclude_each_other(prof):
+    for arguments in (["-G", "a", "--name", "b"], ["-a", "--container", "x"], ["-p", "1", "--name", "b"]):
+        result = prof("record", *arguments)
+        assert result.returncode == 2 and "exclude each other" in result.stderr
+    result = prof("record", "--wait", sys.executable)
+    assert result.returncode == 2 and "--wait lacks what to wait for" in result.stderr
+    result = prof("record", "--wall", "--filter-thread", "a", "true")
+    assert result.returncode == 2 and "--label thread=NAME" in result.stderr
+
+
+def test_the_live_view_takes_the_same_targets(prof, root, copy, started):
+    started(subprocess.Popen([copy("alpha"), "600"]))
+    started(subprocess.Popen([copy("beta"), "600"]))
+    result = prof("top", "-b", "-n", "1", "-d", "0.5", "--name", "alpha", "--by", "process")
+    assert result.returncode == 0, result.stderr
+    assert "alpha" in result.stdout and "beta" not in result.stdout

@@ -1,0 +1,196 @@
+#include "record/cgroup_labels.h"
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <cmocka.h>
+
+enum { PARENT = 10, CHILD = 11, GRANDCHILD = 12 };
+
+/* A directory in place of /proc. */
+struct fixture {
+	char proc[32];
+	struct cgroup_labels *labels;
+	struct strtab *strings;
+};
+
+static int open_fixture(void **state)
+{
+	struct fixture *fixture = xcalloc(1, sizeof(*fixture));
+
+	strcpy(fixture->proc, "/tmp/prof-cgroup-XXXXXX");
+	assert_non_null(mkdtemp(fixture->proc));
+	fixture->labels = cgroup_labels_new(fixture->proc);
+	fixture->strings = strtab_new();
+	*state = fixture;
+	return 0;
+}
+
+static char *file_of(const struct fixture *fixture, pid_t pid)
+{
+	return xasprintf("%s/%d/cgroup", fixture->proc, (int)pid);
+}
+
+static void end(const struct fixture *fixture, pid_t pid)
+{
+	CLEANUP(free_ptr) char *file = file_of(fixture, pid);
+
+	remove(file);
+	*strrchr(file, '/') = '\0';
+	remove(file);
+}
+
+static int close_fixture(void **state)
+{
+	struct fixture *fixture = *state;
+
+	for (pid_t pid = PARENT; pid <= GRANDCHILD; pid++)
+		end(fixture, pid);
+	remove(fixture->proc);
+	cgroup_labels_free(fixture->labels);
+	strtab_free(fixture->strings);
+	free(fixture);
+	return 0;
+}
+
+static void is_in(const struct fixture *fixture, pid_t pid, const char *lines)
+{
+	CLEANUP(free_ptr) char *path = file_of(fixture, pid);
+	char *name = strrchr(path, '/');
+	FILE *file;
+
+	*name = '\0';
+	mkdir(path, 0700);
+	*name = '/';
+	file = fopen(path, "w");
+	assert_non_null(file);
+	fputs(lines, file);
+	fclose(file);
+}
+
+static void forks(const struct fixture *fixture, pid_t parent, pid_t pid)
+{
+	cgroup_labels_feed(fixture->labels, &(struct record){.type = RECORD_FORK,
+							     .pid = pid,
+							     .tid = pid,
+							     .fork.parent_pid = parent});
+}
+
+static void executes(const struct fixture *fixture, pid_t pid)
+{
+	cgroup_labels_feed(fixture->labels, &(struct record){.type = RECORD_COMM,
+							     .pid = pid,
+							     .tid = pid,
+							     .comm = {.name = "x", .exec = true}});
+}
+
+/* NULL: the process has no such label. */
+static const char *label_of(const struct fixture *fixture, pid_t pid, const char *key)
+{
+	struct profile_label labels[CGROUP_LABELS_MAX];
+	uint32_t count = cgroup_labels_of(fixture->labels, pid, fixture->strings, labels);
+
+	for (uint32_t i = 0; i < count; i++)
+		if (!strcmp(strtab_get(fixture->strings, labels[i].key), key))
+			return strtab_get(fixture->strings, labels[i].text);
+	return NULL;
+}
+
+static void a_process_has_its_cgroup_and_what_it_names(void **state)
+{
+	const struct fixture *fixture = *state;
+
+	is_in(fixture, PARENT, "0::/system.slice/nginx.service\n");
+	assert_string_equal(label_of(fixture, PARENT, "cgroup"), "/system.slice/nginx.service");
+	assert_string_equal(label_of(fixture, PARENT, "container"), "nginx.service");
+	is_in(fixture, CHILD, "0::/batch\n");
+	assert_string_equal(label_of(fixture, CHILD, "cgroup"), "/batch");
+	assert_null(label_of(fixture, CHILD, "container"));
+}
+
+static void the_root_cgroup_is_no_label(void **state)
+{
+	const struct fixture *fixture = *state;
+
+	is_in(fixture, PARENT, "4:memory:/\n0::/\n");
+	assert_null(label_of(fixture, PARENT, "cgroup"));
+	is_in(fixture, CHILD, "no line of a cgroup\n::\n");
+	assert_null(label_of(fixture, CHILD, "cgroup"));
+}
+
+static void of_several_hierarchies_the_one_that_names_a_container_counts(void **state)
+{
+	const struct fixture *fixture = *state;
+
+	is_in(fixture, PARENT,
+	      "9:memory:/much/longer/than/the/others\n3:cpu,cpuacct:/lxc/web\n0::/batch\n");
+	assert_string_equal(label_of(fixture, PARENT, "cgroup"), "/lxc/web");
+	is_in(fixture, CHILD, "9:memory:/much/longer/than/the/others\n0::/batch\n");
+	assert_string_equal(label_of(fixture, CHILD, "cgroup"), "/batch");
+	is_in(fixture, GRANDCHILD, "9:memory:/jobs\n5:perf_event:/batch\n0::/\n");
+	assert_string_equal(label_of(fixture, GRANDCHILD, "cgroup"), "/batch");
+}
+
+static void a_process_that_is_gone_has_the_labels_of_its_parent(void **state)
+{
+	const struct fixture *fixture = *state;
+
+	is_in(fixture, PARENT, "0::/batch\n");
+	forks(fixture, PARENT, CHILD);
+	forks(fixture, CHILD, GRANDCHILD);
+	assert_string_equal(label_of(fixture, GRANDCHILD, "cgroup"), "/batch");
+	end(fixture, PARENT);
+	assert_string_equal(label_of(fixture, GRANDCHILD, "cgroup"), "/batch");
+	assert_string_equal(label_of(fixture, CHILD, "cgroup"), "/batch");
+}
+
+static void a_process_is_read_again_when_it_has_executed_a_program(void **state)
+{
+	const struct fixture *fixture = *state;
+
+	is_in(fixture, PARENT, "0::/engine\n");
+	assert_string_equal(label_of(fixture, PARENT, "cgroup"), "/engine");
+	is_in(fixture, PARENT, "0::/lxc/web\n");
+	assert_string_equal(label_of(fixture, PARENT, "cgroup"), "/engine");
+	executes(fixture, PARENT);
+	assert_string_equal(label_of(fixture, PARENT, "cgroup"), "/lxc/web");
+}
+
+static void the_number_of_an_ended_process_is_another_process(void **state)
+{
+	const struct fixture *fixture = *state;
+
+	is_in(fixture, CHILD, "0::/old\n");
+	assert_string_equal(label_of(fixture, CHILD, "cgroup"), "/old");
+	is_in(fixture, CHILD, "0::/new\n");
+	forks(fixture, PARENT, CHILD);
+	assert_string_equal(label_of(fixture, CHILD, "cgroup"), "/new");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_process_has_its_cgroup_and_what_it_names,
+						open_fixture, close_fixture),
+		cmocka_unit_test_setup_teardown(the_root_cgroup_is_no_label, open_fixture,
+						close_fixture),
+		cmocka_unit_test_setup_teardown(
+			of_several_hierarchies_the_one_that_names_a_container_counts, open_fixture,
+			close_fixture),
+		cmocka_unit_test_setup_teardown(a_process_that_is_gone_has_the_labels_of_its_parent,
+						open_fixture, close_fixture),
+		cmocka_unit_test_setup_teardown(
+			a_process_is_read_again_when_it_has_executed_a_program, open_fixture,
+			close_fixture),
+		cmocka_unit_test_setup_teardown(the_number_of_an_ended_process_is_another_process,
+						open_fixture, close_fixture),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,110 @@
+#include "record/sample_filter.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { WORKER = 900001, COMMAND = 900002, STRANGER = 900003 };
+
+static bool takes(struct sample_filter *filter, struct names *names, pid_t pid, pid_t tid)
+{
+	return sample_filter_takes(filter, names,
+				   &(struct record){.type = RECORD_SAMPLE, .pid = pid, .tid = tid});
+}
+
+static void forks(struct sample_filter *filter, pid_t parent, pid_t pid)
+{
+	assert_true(sample_filter_takes(
+		filter, NULL,
+		&(struct record){
+			.type = RECORD_FORK, .pid = pid, .tid = pid, .fork.parent_pid = parent}));
+}
+
+static void executes(struct sample_filter *filter, pid_t pid)
+{
+	assert_true(sample_filter_takes(filter, NULL,
+					&(struct record){.type = RECORD_COMM,
+							 .pid = pid,
+							 .tid = pid,
+							 .comm = {.name = "x", .exec = true}}));
+}
+
+static void samples_of_prof_are_left_out_and_counted(void **state)
+{
+	(void)state;
+	struct sample_filter filter;
+
+	sample_filter_init(&filter, NULL, 0, false);
+	assert_false(takes(&filter, NULL, getpid(), getpid()));
+	assert_false(takes(&filter, NULL, getpid(), getpid() + 1));
+	assert_true(takes(&filter, NULL, STRANGER, STRANGER));
+	assert_int_equal(filter.counts.own, 2);
+	sample_filter_deinit(&filter);
+}
+
+static void so_are_those_of_processes_that_it_forks_but_not_of_its_command(void **state)
+{
+	(void)state;
+	struct sample_filter filter;
+
+	sample_filter_init(&filter, NULL, 0, false);
+	forks(&filter, getpid(), WORKER);
+	forks(&filter, getpid(), COMMAND);
+	executes(&filter, COMMAND);
+	assert_false(takes(&filter, NULL, WORKER, WORKER));
+	assert_true(takes(&filter, NULL, COMMAND, COMMAND));
+	/* Another process has the worker's number. */
+	forks(&filter, STRANGER, WORKER);
+	assert_true(takes(&filter, NULL, WORKER, WORKER));
+	assert_false(takes(&filter, NULL, getpid(), getpid()));
+	sample_filter_deinit(&filter);
+}
+
+static void they_can_be_kept(void **state)
+{
+	(void)state;
+	struct sample_filter filter;
+
+	sample_filter_init(&filter, NULL, 0, true);
+	forks(&filter, getpid(), WORKER);
+	assert_true(takes(&filter, NULL, getpid(), getpid()));
+	assert_true(takes(&filter, NULL, WORKER, WORKER));
+	assert_int_equal(filter.counts.own, 0);
+	sample_filter_deinit(&filter);
+}
+
+static void threads_are_kept_by_the_names_that_they_have(void **state)
+{
+	(void)state;
+	CLEANUP(names_cleanup) struct names *names = names_new("/nowhere");
+	char tokio[] = "tokio*", main_name[] = "main", *wanted[] = {tokio, main_name};
+	struct sample_filter filter;
+
+	sample_filter_init(&filter, wanted, 2, false);
+	names_set(names, STRANGER, "main");
+	names_set(names, STRANGER + 1, "tokio-worker");
+	names_set(names, STRANGER + 2, "idle");
+	assert_true(takes(&filter, names, STRANGER, STRANGER));
+	assert_true(takes(&filter, names, STRANGER, STRANGER + 1));
+	assert_false(takes(&filter, names, STRANGER, STRANGER + 2));
+	assert_int_equal(filter.counts.threads, 1);
+	names_set(names, STRANGER + 2, "tokio-blocking");
+	assert_true(takes(&filter, names, STRANGER, STRANGER + 2));
+	sample_filter_deinit(&filter);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(samples_of_prof_are_left_out_and_counted),
+		cmocka_unit_test(so_are_those_of_processes_that_it_forks_but_not_of_its_command),
+		cmocka_unit_test(they_can_be_kept),
+		cmocka_unit_test(threads_are_kept_by_the_names_that_they_have),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
