@@ -29,6 +29,7 @@ static const struct option_entry table[] = {
 		option_string, offsetof(struct convert_options, output.event)),
 	INPUT_LOGICAL_ENTRY(struct convert_options, input),
 	OUTPUT_ENTRIES(struct convert_options, output),
+	OUTPUT_WEIGHT_ENTRY(struct convert_options, output),
 	INPUT_SYMFS_ENTRY(struct convert_options, input),
 	{0},
 };

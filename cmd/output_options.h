@@ -41,7 +41,12 @@ option_take output_take_weight; /* enum format_weight */
 		letter, name, argument, help, take, field, OPTION_WORKS                            \
 	}
 
-/* The entries of a table for struct `type`, which holds the output_options as `member`. */
+/* The entries of a table for struct `type`, which holds the output_options as `member`; --weight is
+ * for commands that have no other use of it. */
+#define OUTPUT_WEIGHT_ENTRY(type, member)                                                          \
+	OUTPUT_ENTRY(0, "weight", "samples|ns|period",                                             \
+		     "let folded stacks count samples, ns or period", output_take_weight,          \
+		     offsetof(type, member.format_options.weight))
 #define OUTPUT_ENTRIES(type, member)                                                               \
 	OUTPUT_ENTRY('o', "output", "FILE",                                                        \
 		     "write the profile to FILE; repeatable. - is stdout; %p, %t and %n in the "   \
@@ -58,9 +63,6 @@ option_take output_take_weight; /* enum format_weight */
 			     "include the text of sampled source lines in the page, if their "     \
 			     "files can be read here",                                             \
 			     option_true, offsetof(type, member.format_options.source)),           \
-		OUTPUT_ENTRY(0, "weight", "samples|ns|period",                                     \
-			     "let folded stacks count samples, ns or period", output_take_weight,  \
-			     offsetof(type, member.format_options.weight)),                        \
 		OUTPUT_ENTRY(0, "show-pid", NULL, "begin folded stacks with NAME-PID",             \
 			     option_true, offsetof(type, member.format_options.show_pid)),         \
 		OUTPUT_ENTRY(0, "show-tid", NULL, "begin folded stacks with NAME-PID/TID",         \

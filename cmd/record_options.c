@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/text.h"
 #include "record/quality.h"
 
 #include <stddef.h>
@@ -92,6 +93,19 @@ static struct error *refuse_no_samples(void *field, const char *argument)
 			  "writes mappings alone");
 }
 
+struct error *record_take_weight(void *field, const char *argument)
+{
+	struct record_options *options = field;
+	enum format_weight *of_folded = &options->output.format_options.weight;
+
+	if (!text_begins(argument, "field:"))
+		return output_take_weight(of_folded, argument);
+	/* Folded stacks have one value: the one that was asked for. */
+	if (*of_folded == WEIGHT_USUAL)
+		*of_folded = WEIGHT_PERIOD;
+	return sampling_take_weight(&options->sampling, argument);
+}
+
 const struct option_entry record_option_table[] = {
 	SAMPLING_TARGET_ENTRIES(struct record_options, sampling),
 	RECORD_ENTRIES(struct record_options, ),
@@ -156,7 +170,6 @@ const struct option_entry record_option_table[] = {
 	OPTION_ENTRY('n', "no-samples", NULL, NULL, refuse_no_samples, 0),
 
 	/* What would change the profile. */
-	NOT_YET(0, "filter", "FILTER"),
 	NOT_YET(0, "kernel-callchains", NULL),
 	NOT_YET(0, "user-callchains", NULL),
 	NOT_YET(0, "switch-events", NULL),

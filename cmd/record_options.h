@@ -19,7 +19,7 @@ struct record_delay {
 };
 
 struct record_options {
-	struct sampling_options sampling;
+	struct sampling_options sampling; /* the first: see record_take_weight */
 	uint64_t duration_ns; /* 0: until the command or the target ends */
 	struct record_delay delay;
 	const char *control; /* as control_open(); NULL: none */
@@ -39,6 +39,7 @@ option_take record_take_delay;	    /* struct record_delay */
 option_take record_take_checkpoint; /* struct checkpoint_interval */
 option_take record_take_condition;  /* struct fail_conditions */
 option_take record_take_clock;	    /* no field: only the clock that prof has is taken */
+option_take record_take_weight;	    /* struct record_options */
 
 /* The entries of a table for struct `type`: those of prof record that do not choose the target.
  * prefix: what precedes the fields of struct record_options in it, such as `record.`. */
@@ -59,6 +60,14 @@ option_take record_take_clock;	    /* no field: only the clock that prof has is 
 			     record_take_checkpoint, offsetof(type, prefix checkpoint)),           \
 		SAMPLING_EVENT_ENTRIES(type, prefix sampling,                                      \
 				       "sample N times per second of CPU time (default 999)"),     \
+		OPTION_ENTRY(0, "filter", "EXPRESSION",                                            \
+			     "sample the tracepoint of the preceding -e only where this holds, "   \
+			     "such as 'prev_state == 1'",                                          \
+			     sampling_take_filter, offsetof(type, prefix sampling)),       \
+		OPTION_ENTRY(0, "weight", "samples|ns|period|field:NAME",                          \
+			     "let folded stacks count samples, ns or period; field:NAME: weigh "   \
+			     "samples of the preceding tracepoint by this field, such as bytes",   \
+			     record_take_weight, offsetof(type, prefix sampling)),       \
 		OUTPUT_ENTRIES(type, prefix output),                                               \
 		OPTION_ENTRY(0, "fail-if", "CONDITION",                                            \
 			     "exit with status 1 if more than this share is lost, truncated, "     \

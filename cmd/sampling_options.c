@@ -35,6 +35,45 @@ struct error *sampling_take_events(void *field, const char *argument)
 	}
 }
 
+/* Sets the value in the list that belongs to the last event so far. */
+static struct error *set_of_last_event(const struct option_list *events, struct option_list *list,
+				       const char *option, const char *value)
+{
+	struct error *err = NULL;
+
+	if (!events->count)
+		return error_hint(error_new("no event precedes it"),
+				  "-e sched:sched_switch %s: it is of the tracepoint before it",
+				  option);
+	if (list->count == events->count) {
+		free(list->items[list->count - 1]);
+		list->items[list->count - 1] = xstrdup(value);
+		return NULL;
+	}
+	while (!err && list->count + 1 < events->count)
+		err = option_append(list, "");
+	return err ? err : option_append(list, value);
+}
+
+struct error *sampling_take_filter(void *field, const char *argument)
+{
+	struct sampling_options *options = field;
+
+	return set_of_last_event(&options->events, &options->filters,
+				 "--filter 'prev_state == 1'", argument);
+}
+
+struct error *sampling_take_weight(void *field, const char *argument)
+{
+	static const char prefix[] = "field:";
+	struct sampling_options *options = field;
+
+	if (!argument[strlen(prefix)])
+		return error_new("a field is missing after field:");
+	return set_of_last_event(&options->events, &options->weights, "--weight field:NAME",
+				 argument + strlen(prefix));
+}
+
 struct error *sampling_take_rate(void *field, const char *argument)
 {
 	uint64_t *frequency_hz = field;
@@ -192,6 +231,8 @@ void sampling_options_init(struct sampling_options *options)
 void sampling_options_deinit(struct sampling_options *options)
 {
 	option_list_deinit(&options->events);
+	option_list_deinit(&options->filters);
+	option_list_deinit(&options->weights);
 	free(options->pids.items);
 	free(options->tids.items);
 	free(options->cpus.items);
@@ -421,6 +462,10 @@ void sampling_options_apply(const struct sampling_options *options, struct recor
 	sampling_targets_apply(options, config);
 	config->events = options->events.items;
 	config->event_count = options->events.count;
+	config->filters = options->filters.items;
+	config->filter_count = options->filters.count;
+	config->weights = options->weights.items;
+	config->weight_count = options->weights.count;
 	config->frequency_hz = options->frequency_hz ? options->frequency_hz : RECORD_FREQUENCY_HZ;
 	config->period = options->period;
 	config->exclude_user = options->all_kernel;

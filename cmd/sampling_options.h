@@ -37,6 +37,7 @@ struct stacks {
 
 struct sampling_options {
 	struct option_list events; /* none: cycles, or cpu-clock */
+	struct option_list filters, weights; /* of those events; "": none */
 	struct waiting_options waiting;
 	struct memory_options memory;
 	const char *shown_event; /* one of them, or off-cpu; NULL: the usual one */
@@ -77,6 +78,8 @@ void sampling_targets_apply(const struct sampling_options *options, struct recor
 void sampling_options_apply(const struct sampling_options *options, struct record_config *config);
 
 option_take sampling_take_events;     /* struct option_list */
+option_take sampling_take_filter;     /* struct sampling_options */
+option_take sampling_take_weight;     /* struct sampling_options, from "field:NAME" */
 option_take sampling_take_rate;	      /* uint64_t Hz */
 option_take sampling_take_ids;	      /* struct id_list */
 option_take sampling_take_cpus;	      /* struct cpu_list */

@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/nearest.h"
+#include "base/text.h"
 #include "profile/allocation_classes.h"
 #include "profile/memory_events.h"
 #include "profile/tasks.h"
@@ -19,10 +20,11 @@ struct error *selection_take_by(void *field, const char *argument)
 		{"function", ROW_FUNCTION}, {"module", ROW_MODULE},   {"process", ROW_PROCESS},
 		{"thread", ROW_THREAD},	    {"file", ROW_FILE},	      {"line", ROW_LINE},
 		{"task", ROW_LABEL},	    {"size", ROW_LABEL},      {"lifetime", ROW_LABEL},
-		{"age", ROW_LABEL},	    {"label:KEY", ROW_LABEL}, {0}};
+		{"age", ROW_LABEL},	    {"label:KEY", ROW_LABEL}, {"field:NAME", ROW_LABEL}, {0}};
 	static const char *const labels[] = {TASK_LABEL, ALLOCATION_SIZE_LABEL,
 					     ALLOCATION_LIFETIME_LABEL, ALLOCATION_AGE_LABEL};
-	static const char label[] = "label:";
+	/* A field of a tracepoint is a label, too. */
+	static const char *const prefixes[] = {"label:", "field:"};
 	struct row_by *by = field;
 
 	*by = (struct row_by){0};
@@ -33,9 +35,11 @@ struct error *selection_take_by(void *field, const char *argument)
 		by->label = labels[i];
 		return NULL;
 	}
-	if (!strncmp(argument, label, strlen(label)) && argument[strlen(label)]) {
+	for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++) {
+		if (!text_begins(argument, prefixes[i]) || !argument[strlen(prefixes[i])])
+			continue;
 		by->key = ROW_LABEL;
-		by->label = argument + strlen(label);
+		by->label = argument + strlen(prefixes[i]);
 		return NULL;
 	}
 	return option_choice("table", choices, argument, (int *)&by->key);

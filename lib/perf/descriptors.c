@@ -70,7 +70,7 @@ static void reserve_descriptors(const struct descriptors *d, size_t threads)
 {
 	raise_descriptor_limit(
 		d->side.count + d->samples.count + d->switches.count + SPARE_DESCRIPTORS +
-		threads * d->cpu_count * (d->event_count + d->needs_switches + !d->is_joint));
+		threads * d->cpu_count * (d->opened_count + d->needs_switches + !d->is_joint));
 }
 
 /* Such an event happens in the kernel only: without the kernel it gives no samples. */
@@ -169,6 +169,16 @@ static bool samples_write_side_band(const struct descriptors *d)
 	return d->is_joint && !d->needs_switches;
 }
 
+/* Of the sampling descriptor that was opened last. Those that inherit from it are filtered alike. */
+static struct error *filter_samples(const struct descriptors *d, const struct event *event)
+{
+	if (ioctl(d->samples.items[d->samples.count - 1], PERF_EVENT_IOC_SET_FILTER,
+		  event->filter) == 0)
+		return NULL;
+	return error_errno(errno, "the kernel refuses the filter \"%s\" of %s", event->filter,
+			   event->name);
+}
+
 /* Opens the variant of an event that is of the CPU. It is no error if the CPU lacks its counter. */
 static struct error *open_variant(struct descriptors *d, struct opened_event *opened, pid_t tid,
 				  unsigned cpu, uint32_t late)
@@ -181,7 +191,7 @@ static struct error *open_variant(struct descriptors *d, struct opened_event *op
 		return NULL;
 	number = open_samples(d, opened, tid, cpu, late);
 	if (!number)
-		return NULL;
+		return event->filter ? filter_samples(d, event) : NULL;
 	if (!may_lack(event, number) || samples_write_side_band(d))
 		return explain(d, number, event, tid, cpu);
 	opened_event_note_lack(opened, cpu, number, d->cpu_count);

@@ -2,6 +2,8 @@
 
 #include "base/alloc.h"
 #include "perf/event_terms.h"
+#include "perf/field_filter.h"
+#include "perf/field_reader.h"
 #include "perf/known_event.h"
 #include "perf/pmu_event.h"
 #include "perf/tracepoint.h"
@@ -15,7 +17,8 @@
 
 static const char modifier_letters[] = "ukhGHpP";
 
-static const char *const common_terms[] = {"period", "freq", "name", "call-graph", "stack-size"};
+static const char *const common_terms[] = {"period",	  "freq",  "name",  "call-graph",
+					   "stack-size", "label", "weight"};
 
 static bool is_common_term(const char *name)
 {
@@ -67,6 +70,11 @@ static void spec_deinit(struct spec *spec)
 	free(spec->name);
 }
 
+static bool is_tracepoint_spec(const struct spec *spec)
+{
+	return tracepoint_is_name(spec->name) || tracepoint_is_pattern(spec->name);
+}
+
 /* An event of all machines, or a raw number. */
 static bool find_plain(const char *name, struct event *ret)
 {
@@ -88,7 +96,7 @@ static void cut_modifiers(const char *text, struct spec *spec)
 	if (!colon || colon[1] == '\0' || colon[1 + strspn(colon + 1, modifier_letters)] != '\0')
 		return;
 	*colon = '\0';
-	if (find_plain(spec->name, &ignored) || tracepoint_is_name(spec->name) ||
+	if (find_plain(spec->name, &ignored) || is_tracepoint_spec(spec) ||
 	    known_event_nearest(spec->name))
 		spec->modifiers = text + (colon + 1 - spec->name);
 	else
@@ -124,6 +132,14 @@ size_t event_spec_len(const char *list)
 	return len;
 }
 
+/* The terms of a tracepoint say what is made of it, not what it is. */
+static char *usual_name(const char *text, const struct spec *spec)
+{
+	if (!spec->terms || !is_tracepoint_spec(spec))
+		return xstrdup(text);
+	return xasprintf("%s%s%s", spec->name, *spec->modifiers ? ":" : "", spec->modifiers);
+}
+
 char *event_spec_name(const char *text)
 {
 	CLEANUP(spec_deinit) struct spec spec = {0};
@@ -135,7 +151,7 @@ char *event_spec_name(const char *text)
 		err = event_terms_parse(spec.terms, spec.terms_len, &terms);
 	if (!err)
 		name = event_terms_find(&terms, "name");
-	return xstrdup(name && *name->value ? name->value : text);
+	return name && *name->value ? xstrdup(name->value) : usual_name(text, &spec);
 }
 
 static struct error *apply_modifiers(const char *text, const char *modifiers, struct event *event)
@@ -225,8 +241,8 @@ static struct error *take_common_term(const struct event_term *term, struct even
 		return take_call_graph(term->value, event);
 	if (strcmp(term->name, "stack-size") == 0)
 		return take_stack_size(term, event);
-	/* event_spec_name() has it. */
-	return term->value && *term->value ? NULL : error_new("name needs a value");
+	/* event_spec_name() has name, take_field_terms() label and weight. */
+	return term->value && *term->value ? NULL : error_new("%s needs a value", term->name);
 }
 
 static struct error *take_common_terms(const struct event_terms *terms, struct event *event)
@@ -305,10 +321,93 @@ static bool counts_on(const struct event_variant *variant, unsigned cpu)
 
 bool event_variant_is_of(const struct event *event, size_t variant, unsigned cpu)
 {
+	if (event->is_pattern)
+		return true;
 	for (size_t i = 0; i < event->variant_count; i++)
 		if (counts_on(&event->variants[i], cpu))
 			return i == variant;
 	return !event->variant_count;
+}
+
+/* Reads the formats of the event's tracepoints, if that has not been done. */
+static struct error *open_reader(struct event *event)
+{
+	struct tracepoint_format format;
+	struct error *err = NULL;
+
+	if (event->reader)
+		return NULL;
+	event->reader = field_reader_new();
+	for (size_t i = 0; !err && i < event_variant_count(event); i++) {
+		const char *tracepoint = event->is_pattern ? event->variants[i].pmu : event->tracepoint;
+
+		err = tracepoint_read_format(tracepoint, NULL, &format);
+		if (!err)
+			field_reader_add(event->reader, tracepoint, &format);
+	}
+	if (event->is_pattern)
+		field_reader_label_event(event->reader);
+	return err;
+}
+
+static struct error *add_tracepoint(struct event *event, const char *name)
+{
+	struct event_variant *variant = &event->variants[event->variant_count];
+	struct error *err = tracepoint_id(name, NULL, &variant->config);
+
+	if (err)
+		return err;
+	variant->type = PERF_TYPE_TRACEPOINT;
+	variant->pmu = xstrdup(name);
+	event->variant_count++;
+	return NULL;
+}
+
+static struct error *set_pattern(const char *pattern, struct event *event)
+{
+	CLEANUP(tracepoint_names_deinit) struct tracepoint_names names = {0};
+	struct error *err = tracepoint_list(pattern, NULL, &names);
+
+	if (err)
+		return err;
+	if (!names.count)
+		return error_hint(error_new("no tracepoint matches %s", pattern),
+				  "prof list tracepoint shows all");
+	if (names.count > TRACEPOINTS_MAX)
+		return error_hint(error_new("%s matches %zu tracepoints: more than %d", pattern,
+					    names.count, TRACEPOINTS_MAX),
+				  "raw_syscalls:sys_enter is one for all system calls");
+	event->is_pattern = true;
+	event->variants = xcalloc(names.count, sizeof(*event->variants));
+	for (size_t i = 0; !err && i < names.count; i++)
+		err = add_tracepoint(event, names.items[i]);
+	return err ? err : open_reader(event);
+}
+
+static struct error *set_tracepoint(const char *name, struct event *event)
+{
+	event->type = PERF_TYPE_TRACEPOINT;
+	event->tracepoint = xstrdup(name);
+	return tracepoint_is_pattern(name) ? set_pattern(name, event)
+					   : tracepoint_id(name, NULL, &event->config);
+}
+
+/* What the fields of a tracepoint become. */
+static struct error *take_field_terms(const struct event_terms *terms, struct event *event)
+{
+	const struct event_term *weight = event_terms_find(terms, "weight");
+	const struct event_term *label = event_terms_find(terms, "label");
+	struct error *err = NULL;
+
+	if (!weight && !label)
+		return NULL;
+	if (event->type != PERF_TYPE_TRACEPOINT)
+		return error_new("%s is of fields, which only tracepoints have",
+				 weight ? "weight" : "label");
+	err = open_reader(event);
+	if (!err && label)
+		err = field_reader_set_labels(event->reader, label->value);
+	return err || !weight ? err : event_set_weight(event, weight->value);
 }
 
 static struct error *set_plain(const char *text, const struct spec *spec,
@@ -318,10 +417,9 @@ static struct error *set_plain(const char *text, const struct spec *spec,
 	if (!find_plain(spec->name, event)) {
 		struct error *err;
 
-		if (!tracepoint_is_name(spec->name))
+		if (!is_tracepoint_spec(spec))
 			return unknown_event(text, spec, pmus);
-		event->type = PERF_TYPE_TRACEPOINT;
-		err = tracepoint_id(spec->name, NULL, &event->config);
+		err = set_tracepoint(spec->name, event);
 		if (err)
 			return err;
 	}
@@ -329,7 +427,8 @@ static struct error *set_plain(const char *text, const struct spec *spec,
 		if (!is_common_term(terms->items[i].name))
 			return error_hint(
 				error_new("%s has no term '%s'", spec->name, terms->items[i].name),
-				"terms are period, freq, name, call-graph, stack-size");
+				"terms are period, freq, name, call-graph, stack-size; of "
+				"tracepoints also label and weight");
 	split_by_kind(event, pmus);
 	return NULL;
 }
@@ -376,6 +475,8 @@ struct error *event_parse(const char *text, const struct pmus *pmus, struct even
 	if (!pmu)
 		err = set_plain(text, &spec, &terms, pmus, &event);
 	event.kind = event_value_kind(event.type, event.config);
+	if (!err)
+		err = take_field_terms(&terms, &event);
 	if (!strcmp(spec.name, VALUE_GROWTH_EVENT)) {
 		event.kind = VALUE_BYTES;
 		event.scale = (uint64_t)sysconf(_SC_PAGESIZE);
@@ -402,6 +503,64 @@ void event_deinit(struct event *event)
 	free(event->variants);
 	free(event->name);
 	free(event->path);
+	free(event->tracepoint);
+	free(event->filter);
+	field_reader_free(event->reader);
+}
+
+/* What --filter and --weight follow is of no use to other events. */
+static struct error *refuse_fields(const struct event *event, const char *what)
+{
+	return error_hint(error_new("%s is not a tracepoint: its samples have no fields to %s",
+				    event->name, what),
+			  "prof list tracepoint shows the tracepoints of this machine");
+}
+
+struct error *event_set_filter(struct event *event, const char *filter)
+{
+	struct error *err;
+
+	if (event->type != PERF_TYPE_TRACEPOINT)
+		return refuse_fields(event, "filter by");
+	err = open_reader(event);
+	for (size_t i = 0; !err && i < field_reader_count(event->reader); i++)
+		err = field_filter_check(filter, field_reader_name(event->reader, i),
+					 field_reader_format(event->reader, i));
+	if (err)
+		return err;
+	free(event->filter);
+	event->filter = xstrdup(filter);
+	return NULL;
+}
+
+/* Variants that no sample of which would weigh anything. */
+static void drop_weightless(struct event *event)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < event->variant_count; i++) {
+		if (field_reader_weighs(event->reader, event->variants[i].config))
+			event->variants[kept++] = event->variants[i];
+		else
+			free(event->variants[i].pmu);
+	}
+	event->variant_count = kept;
+}
+
+struct error *event_set_weight(struct event *event, const char *field)
+{
+	struct error *err;
+
+	if (event->type != PERF_TYPE_TRACEPOINT)
+		return refuse_fields(event, "weigh by");
+	err = open_reader(event);
+	if (!err)
+		err = field_reader_set_weight(event->reader, field);
+	if (err)
+		return err;
+	drop_weightless(event);
+	event->kind = field_reader_kind(event->reader);
+	return NULL;
 }
 
 uint64_t event_max_frequency_hz(void)

@@ -5,7 +5,9 @@
  * ("LLC-load-misses"), software ("cpu-clock", "task-clock", "page-faults", "context-switches", …)
  * and tracepoints ("sched:sched_switch", looked up in tracefs), raw numbers ("r1a8"), and PMUs with
  * terms ("cpu/mem-loads,ldlat=30/", pmu_event.h). Terms between slashes may follow every name:
- * period=N, freq=HZ, name=TEXT, call-graph=fp|dwarf|no, stack-size=BYTES. Modifiers come after the
+ * period=N, freq=HZ, name=TEXT, call-graph=fp|dwarf|no, stack-size=BYTES; after tracepoints also
+ * label=FIELD[+FIELD] and weight=FIELD (field_reader.h). A pattern ("syscalls:sys_enter_*") is one
+ * event: its variants are the tracepoints that match. Modifiers come after the
  * last colon, or after the second slash: u, k, h (user space, kernel, hypervisor), G, H (guests,
  * host), p, pp, ppp, P (precise addresses; the most precise).
  */
@@ -51,13 +53,14 @@ static inline bool call_graph_dumps(enum call_graph kind)
 
 /*
  * An event on the CPUs of one kind. Intel's hybrid and Arm's big.LITTLE machines have a PMU per
- * kind of CPU, and the kernel counts "cycles" on the CPUs only whose PMU a descriptor names.
+ * kind of CPU, and the kernel counts "cycles" on the CPUs only whose PMU a descriptor names. Or one
+ * of the tracepoints of a pattern: all of them count on every CPU.
  */
 struct event_variant {
 	uint32_t type;
 	uint64_t config; /* with type PERF_TYPE_HARDWARE or _HW_CACHE: the PMU's type << 32 | event
 			  */
-	char *pmu;	 /* its name; owned by the event */
+	char *pmu;	 /* its name, or that of the tracepoint; owned by the event */
 	unsigned *cpus;	 /* where it counts, ascending; owned by the event; NULL: on all CPUs */
 	size_t cpu_count;
 };
@@ -77,6 +80,11 @@ struct event {
 	uint64_t frequency_hz; /* samples per second; 0: by period */
 	enum value_kind kind;  /* of its weights; their unit is value_unit(kind) */
 	uint64_t scale;	       /* the weight of a period of 1; 0: 1 */
+	char *tracepoint;      /* its name, or the pattern; owned; NULL: it is something else */
+	bool is_pattern;       /* the variants are tracepoints, all of which are opened everywhere */
+	struct field_reader *reader; /* of the fields of a tracepoint that are wanted; owned; NULL:
+					none */
+	char *filter;	       /* of a tracepoint: samples that the kernel writes; owned; or NULL */
 	bool is_tracepoint;    /* each occurrence is of interest: a period of 1 suits it */
 	bool exclude_user, exclude_kernel, exclude_hypervisor;
 	bool exclude_host, exclude_guest;
@@ -94,6 +102,13 @@ struct event {
 MUST_CHECK struct error *event_parse(const char *spec, const struct pmus *pmus, struct event *ret);
 void event_deinit(struct event *event);
 
+/*
+ * Of tracepoints: which samples the kernel writes (field_filter.h), and the field that they weigh.
+ * The filter has to suit all tracepoints of a pattern; those without the field leave it.
+ */
+MUST_CHECK struct error *event_set_filter(struct event *event, const char *filter);
+MUST_CHECK struct error *event_set_weight(struct event *event, const char *field);
+
 /* The length of the first event in a list that is separated by commas: those between slashes are of
  * the event. */
 size_t event_spec_len(const char *list);
@@ -102,8 +117,8 @@ char *event_spec_name(const char *spec);
 
 /* How many different attributes the event is opened with: its variants, or 1. */
 size_t event_variant_count(const struct event *event);
-/* Whether a variant, numbered from 0, is the one to open on a CPU. At most one is, none where no
- * PMU counts the event. */
+/* Whether a variant, numbered from 0, is to be opened on a CPU. At most one is, none where no PMU
+ * counts the event; of a pattern all are. */
 bool event_variant_is_of(const struct event *event, size_t variant, unsigned cpu);
 
 /* The name of a type and config; "type 4 config 0x1a8" if it is unknown. The caller frees it. */

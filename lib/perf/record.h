@@ -56,6 +56,14 @@ struct stack_extent {
 	uint64_t saved_sp_at, interrupted_end;
 };
 
+/* A field of a tracepoint that tells its samples apart. */
+struct record_field {
+	const char *name;
+	bool is_text;
+	struct bytes text;
+	int64_t number; /* where it is not a text */
+};
+
 struct record_sample {
 	unsigned event; /* index into the events that the sampler was opened with */
 	uint64_t ip;
@@ -75,6 +83,9 @@ struct record_sample {
 	uint64_t interrupted_start;
 	/* PERF_SAMPLE_RAW: the fields of a tracepoint or a uprobe, with the padding behind them. */
 	struct bytes raw_data;
+	/* What the user wants to know of that (field_reader.h). */
+	const struct record_field *fields;
+	unsigned field_count;
 	/* The user part of the call chain comes as a RECORD_DEFERRED_CHAIN with the same cookie and
 	 * thread. */
 	bool is_chain_deferred;

@@ -7,6 +7,7 @@
 #include "perf/capture.h"
 #include "perf/cpus.h"
 #include "perf/descriptors.h"
+#include "perf/field_reader.h"
 #include "perf/late_threads.h"
 #include "perf/layouts.h"
 #include "perf/output_redirect.h"
@@ -742,6 +743,14 @@ static void complete(struct sampler *s, size_t cpu, struct record *sample)
 		sample->sample.period -= sample->sample.period * cost_ns / s->interval_ns;
 }
 
+static void read_fields(const struct sampler *s, struct record_sample *sample)
+{
+	struct field_reader *reader = s->descriptors.events[sample->event].reader;
+
+	if (reader)
+		field_reader_read(reader, sample);
+}
+
 bool sampler_next(struct sampler *s, struct record *ret)
 {
 	const struct ring_head *front = NULL;
@@ -754,6 +763,8 @@ bool sampler_next(struct sampler *s, struct record *ret)
 			return take_unreported_losses(s, ret);
 	} while (!is_of_interest(s, front));
 	*ret = front->record;
+	if (ret->type == RECORD_SAMPLE)
+		read_fields(s, &ret->sample);
 	kind = ring_set_kind(&s->rings, front->ring);
 	if (ret->type == RECORD_LOST)
 		note_loss(s, kind, ret);

@@ -1,34 +1,52 @@
 #include "perf/tracepoint.h"
 
 #include "base/alloc.h"
-#include "base/text.h"
 
 #include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
+#include <fnmatch.h>
 #include <inttypes.h>
+#include <mntent.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+/* Where it is not mounted yet, or mounts cannot be read. */
 static const char *const usual_roots[] = {"/sys/kernel/tracing", "/sys/kernel/debug/tracing", NULL};
 
-/* The length of the word that starts there. */
-static size_t word_len(const char *at)
+/* A file of tracefs: the kernel's largest formats have 20 KB. */
+enum { FILE_BYTES_MAX = 256 << 10 };
+
+/* The length of the word that starts there; with wildcards: '*' and '?' are letters, too. */
+static size_t word_len(const char *at, bool wildcards)
 {
 	size_t len = 0;
 
-	while (isalnum((unsigned char)at[len]) || at[len] == '_' || at[len] == '-')
+	while (isalnum((unsigned char)at[len]) || at[len] == '_' || at[len] == '-' ||
+	       (wildcards && (at[len] == '*' || at[len] == '?')))
 		len++;
 	return len;
 }
 
-bool tracepoint_is_name(const char *name)
+static bool is_pair(const char *name, bool wildcards)
 {
-	size_t subsystem = word_len(name);
-	size_t event = name[subsystem] == ':' ? word_len(name + subsystem + 1) : 0;
+	size_t subsystem = word_len(name, wildcards);
+	size_t event = name[subsystem] == ':' ? word_len(name + subsystem + 1, wildcards) : 0;
 
 	return subsystem && event && name[subsystem + 1 + event] == '\0';
+}
+
+bool tracepoint_is_name(const char *name)
+{
+	return is_pair(name, false);
+}
+
+bool tracepoint_is_pattern(const char *name)
+{
+	return is_pair(name, true) && strpbrk(name, "*?");
 }
 
 static struct error *explain_no_tracefs(int number, const char *name)
@@ -40,17 +58,23 @@ static struct error *explain_no_tracefs(int number, const char *name)
 	return error_hint(err, "sudo mount -t tracefs nodev /sys/kernel/tracing");
 }
 
-/* The first root that has tracepoints. 0 or the errno that says most. */
-static int find_root(const char *const *roots, const char **ret)
+/* Whether tracepoints are there; else errno says why not. */
+static bool has_events(const char *root)
+{
+	CLEANUP(free_ptr) char *path = xasprintf("%s/events/.", root);
+	struct stat st;
+
+	return stat(path, &st) == 0;
+}
+
+/* The first of the usual roots that has tracepoints. 0 or the errno that says most. */
+static int find_usual(const char *const *roots, char **ret)
 {
 	int number = ENOENT;
 
 	for (; *roots; roots++) {
-		CLEANUP(free_ptr) char *path = xasprintf("%s/events/.", *roots);
-		struct stat st;
-
-		if (stat(path, &st) == 0) {
-			*ret = *roots;
+		if (has_events(*roots)) {
+			*ret = xstrdup(*roots);
 			return 0;
 		}
 		if (errno != ENOENT)
@@ -59,57 +83,148 @@ static int find_root(const char *const *roots, const char **ret)
 	return number;
 }
 
-/* A file of a tracepoint. */
-static struct error *open_file(const char *name, const char *const *roots, const char *which,
-			       FILE **ret)
+/* debugfs has tracefs in a directory, which is mounted when somebody looks into it. */
+static bool find_mounted(char **ret)
 {
-	CLEANUP(free_ptr) char *path = NULL;
-	int subsystem_len = (int)word_len(name);
-	const char *root = NULL;
-	int number = find_root(roots ? roots : usual_roots, &root);
+	FILE *mounts = setmntent("/proc/self/mounts", "re");
+	const struct mntent *mount;
+	bool is_found = false;
+
+	while (mounts && !is_found && (mount = getmntent(mounts))) {
+		bool is_debugfs = !strcmp(mount->mnt_type, "debugfs");
+
+		if (!is_debugfs && strcmp(mount->mnt_type, "tracefs") != 0)
+			continue;
+		*ret = xasprintf("%s%s", mount->mnt_dir, is_debugfs ? "/tracing" : "");
+		is_found = has_events(*ret);
+		if (!is_found)
+			free(STEAL(*ret));
+	}
+	if (mounts)
+		endmntent(mounts);
+	return is_found;
+}
+
+/* Returns 0 or an errno. */
+static int find_root(const char *const *roots, char **ret)
+{
+	if (roots)
+		return find_usual(roots, ret);
+	return find_mounted(ret) ? 0 : find_usual(usual_roots, ret);
+}
+
+/* name: for the message. */
+static struct error *read_file(const char *name, const char *root, const char *path, char **ret)
+{
+	CLEANUP(free_ptr) char *whole = xasprintf("%s/%s", root, path);
+	CLEANUP(close_file) FILE *file = fopen(whole, "re");
+	char *text;
+	size_t len;
+
+	if (!file && errno == ENOENT)
+		return error_new("this kernel has no tracepoint %s", name);
+	if (!file)
+		return explain_no_tracefs(errno, name);
+	text = xmalloc(FILE_BYTES_MAX + 1);
+	len = fread(text, 1, FILE_BYTES_MAX, file);
+	text[len] = '\0';
+	*ret = text;
+	return NULL;
+}
+
+static struct error *read_event_file(const char *name, const char *const *roots, const char *which,
+				     char **ret)
+{
+	CLEANUP(free_ptr) char *root = NULL, *path = NULL;
+	int subsystem_len = (int)word_len(name, false);
+	int number = find_root(roots, &root);
 
 	if (number)
 		return explain_no_tracefs(number, name);
-	path = xasprintf("%s/events/%.*s/%s/%s", root, subsystem_len, name,
-			 name + subsystem_len + 1, which);
-	*ret = fopen(path, "re");
-	if (!*ret && errno == ENOENT)
-		return error_new("this kernel has no tracepoint %s", name);
-	return *ret ? NULL : explain_no_tracefs(errno, name);
+	path = xasprintf("events/%.*s/%s/%s", subsystem_len, name, name + subsystem_len + 1, which);
+	return read_file(name, root, path, ret);
 }
 
 struct error *tracepoint_id(const char *name, const char *const *roots, uint64_t *ret)
 {
-	CLEANUP(close_file) FILE *file = NULL;
-	struct error *err = open_file(name, roots, "id", &file);
+	CLEANUP(free_ptr) char *text = NULL;
+	struct error *err = read_event_file(name, roots, "id", &text);
 
-	if (!err && fscanf(file, "%" SCNu64, ret) != 1)
+	if (!err && sscanf(text, "%" SCNu64, ret) != 1)
 		err = error_new("the id of the tracepoint %s is not a number", name);
 	return err;
 }
 
-/* "\tfield:pid_t pid;\toffset:24;\tsize:4;\tsigned:1;" */
-static bool parse_field(const char *line, const char *field, struct tracepoint_field *ret)
+struct error *tracepoint_read_format(const char *name, const char *const *roots,
+				     struct tracepoint_format *ret)
 {
-	const char *end = strchr(line, ';');
-	size_t len = strlen(field);
+	CLEANUP(free_ptr) char *text = NULL;
+	struct error *err = read_event_file(name, roots, "format", &text);
 
-	return text_begins(line, "\tfield:") && end && (size_t)(end - line) > len &&
-	       end[-(ptrdiff_t)len - 1] == ' ' && !strncmp(end - len, field, len) &&
-	       sscanf(end, ";\toffset:%u;\tsize:%u;", &ret->offset, &ret->bytes) == 2;
+	if (!err && !tracepoint_format_parse(bytes_of(text, strlen(text)), ret))
+		err = error_new("the format of the tracepoint %s has no id", name);
+	return err;
 }
 
-struct error *tracepoint_find_field(const char *name, const char *const *roots, const char *field,
-				    struct tracepoint_field *ret)
+struct error *tracepoint_read_text(const char *path, const char *const *roots, char **ret)
 {
-	CLEANUP(close_file) FILE *file = NULL;
-	struct error *err = open_file(name, roots, "format", &file);
-	char line[256];
+	CLEANUP(free_ptr) char *root = NULL, *inner = xasprintf("events/%s", path);
+	int number = find_root(roots, &root);
 
-	if (err)
-		return err;
-	while (fgets(line, sizeof(line), file))
-		if (parse_field(line, field, ret))
-			return NULL;
-	return error_new("the tracepoint %s has no field %s", name, field);
+	return number ? explain_no_tracefs(number, path) : read_file(path, root, inner, ret);
+}
+
+void tracepoint_names_deinit(struct tracepoint_names *names)
+{
+	for (size_t i = 0; i < names->count; i++)
+		free(names->items[i]);
+	free(names->items);
+}
+
+static void free_entries(struct dirent **entries, int count)
+{
+	for (int i = 0; i < count; i++)
+		free(entries[i]);
+	free(entries);
+}
+
+static void list_subsystem(const char *events, const char *subsystem, const char *pattern,
+			   struct tracepoint_names *names)
+{
+	CLEANUP(free_ptr) char *path = xasprintf("%s/%s", events, subsystem);
+	struct dirent **entries = NULL;
+	int count = scandir(path, &entries, NULL, alphasort);
+
+	for (int i = 0; i < count; i++) {
+		CLEANUP(free_ptr) char *name = xasprintf("%s:%s", subsystem, entries[i]->d_name);
+
+		/* enable and filter are files beside them. */
+		if (entries[i]->d_type != DT_DIR || !tracepoint_is_name(name) ||
+		    fnmatch(pattern, name, 0) != 0)
+			continue;
+		GROW(names->items, names->count, names->room);
+		names->items[names->count++] = STEAL(name);
+	}
+	free_entries(entries, count);
+}
+
+struct error *tracepoint_list(const char *pattern, const char *const *roots,
+			      struct tracepoint_names *ret)
+{
+	CLEANUP(free_ptr) char *root = NULL, *events = NULL;
+	struct dirent **entries = NULL;
+	int number = find_root(roots, &root), count;
+
+	*ret = (struct tracepoint_names){0};
+	if (number)
+		return explain_no_tracefs(number, pattern);
+	events = xasprintf("%s/events", root);
+	count = scandir(events, &entries, NULL, alphasort);
+	if (count < 0)
+		return explain_no_tracefs(errno, pattern);
+	for (int i = 0; i < count; i++)
+		if (entries[i]->d_type == DT_DIR && entries[i]->d_name[0] != '.')
+			list_subsystem(events, entries[i]->d_name, pattern, ret);
+	free_entries(entries, count);
+	return NULL;
 }

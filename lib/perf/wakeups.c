@@ -39,16 +39,24 @@ struct wakeups {
 	int epoll_fd;
 	struct layouts layouts;
 	struct ring_merge merge;
-	struct tracepoint_field woken, flags;
+	struct tracepoint_format format;
+	const struct tracepoint_field *woken, *flags; /* of it */
 	uint64_t noted_ns; /* all records up to then are in the batch */
 	uint64_t lost;	   /* by records */
 };
 
 static struct error *find_fields(struct wakeups *wakeups)
 {
-	struct error *err = tracepoint_find_field(TRACEPOINT, NULL, "pid", &wakeups->woken);
+	struct error *err = tracepoint_read_format(TRACEPOINT, NULL, &wakeups->format);
 
-	return err ? err : tracepoint_find_field(TRACEPOINT, NULL, "common_flags", &wakeups->flags);
+	if (err)
+		return err;
+	wakeups->woken = tracepoint_format_find(&wakeups->format, "pid");
+	wakeups->flags = tracepoint_format_find(&wakeups->format, "common_flags");
+	return wakeups->woken && wakeups->flags
+		       ? NULL
+		       : error_new("the tracepoint " TRACEPOINT
+				   " has no field pid or common_flags");
 }
 
 /* "pid == 12 || pid == 13" */
@@ -189,6 +197,7 @@ void wakeups_free(struct wakeups *wakeups)
 	free(wakeups->rings);
 	free(wakeups->fds);
 	free(wakeups->cpus);
+	tracepoint_format_deinit(&wakeups->format);
 	free(wakeups);
 }
 
@@ -225,21 +234,14 @@ static const struct ring_head *next_head(struct wakeups *wakeups, uint64_t until
 	return ring_merge_next(&wakeups->merge);
 }
 
-static bool take_field(struct bytes data, struct tracepoint_field field, uint32_t *ret)
-{
-	struct bytes at = bytes_at(data, field.offset);
-
-	*ret = field.bytes == 1 ? bytes_u8(&at) : bytes_u32(&at);
-	return bytes_ok(&at);
-}
-
 static bool read_wakeup(const struct wakeups *wakeups, const struct record *record,
 			struct wakeup *ret)
 {
 	struct bytes data = record->sample.raw_data;
-	uint32_t woken, flags;
+	uint64_t woken, flags;
 
-	if (!take_field(data, wakeups->woken, &woken) || !take_field(data, wakeups->flags, &flags))
+	if (!tracepoint_field_number(wakeups->woken, data, &woken) ||
+	    !tracepoint_field_number(wakeups->flags, data, &flags))
 		return false;
 	*ret = (struct wakeup){
 		.woken = (pid_t)woken,

@@ -35,6 +35,10 @@ struct record_config {
 	/* Events as event_parse() takes them; none: cycles, or cpu-clock without a counter. */
 	char *const *events;
 	size_t event_count;
+	/* As event_set_filter() and event_set_weight() take them: of as many of the events, "": not
+	 * given. */
+	char *const *filters, *const *weights;
+	size_t filter_count, weight_count;
 	/* One more event, after those above or the default: recorder_trigger_count() counts its
 	 * samples. NULL: none. */
 	const char *trigger_event;

@@ -51,9 +51,11 @@ static void add_kernel(struct raw_file *raw)
 		perfdata_writer_put(raw->writer, &record);
 }
 
-/* As perf calls it: each kind of CPU has an event of its own. */
+/* As perf calls it: each kind of CPU, and each tracepoint of a pattern, has an event of its own. */
 static char *name_of(const struct event *event, size_t variant)
 {
+	if (event->is_pattern)
+		return xstrdup(event->variants[variant].pmu);
 	return event->variant_count > 1
 		       ? xasprintf("%s/%s/", event->variants[variant].pmu, event->name)
 		       : xstrdup(event->name);

@@ -2,10 +2,12 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "perf/field_reader.h"
 #include "record/arrivals.h"
 #include "record/awaits.h"
 #include "record/balance.h"
 #include "record/cgroup_labels.h"
+#include "record/field_labels.h"
 #include "record/fresh_maps.h"
 #include "record/intake.h"
 #include "record/memory.h"
@@ -16,6 +18,7 @@
 #include "record/waiting.h"
 #include "unwind/arch.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -141,9 +144,15 @@ static void open_pipeline(struct recorder *recorder)
 	session_set_cgroup_labels(recorder->pipeline.session, recorder->cgroup_labels);
 }
 
-/* A clock that leaves out the user's or the kernel's part by request counts both all the same. */
-static bool is_comparable(const struct event *event)
+/*
+ * A clock that leaves out the user's or the kernel's part by request counts both all the same. What
+ * is counted of a tracepoint is not what its fields weigh, and of later commands not filtered.
+ */
+static bool is_comparable(const struct recorder *recorder, const struct event *event)
 {
+	if ((event->reader && field_reader_has_weight(event->reader)) ||
+	    (event->filter && recorder->config->commands_later))
+		return false;
 	return event->kind != VALUE_CPU_TIME || (!event->exclude_user && !event->exclude_kernel);
 }
 
@@ -176,7 +185,7 @@ static void settle(struct recorder *recorder, bool all)
 			count->value = recorder->command_ns;
 			count->is_known = true;
 		}
-		count->is_known &= is_comparable(&sampling->events[i]);
+		count->is_known &= is_comparable(recorder, &sampling->events[i]);
 	}
 	balance_settle(recorder->balance, counts, all, recorder->pipeline.names,
 		       recorder->pipeline.profile, session_events(recorder->pipeline.session));
@@ -677,6 +686,17 @@ static uint64_t command_ns(const struct recorder *recorder)
 	return clock_ns_of(usage.ru_utime) + clock_ns_of(usage.ru_stime);
 }
 
+static void tell_other_values(const struct recorder *recorder)
+{
+	uint64_t samples = session_counts(recorder->pipeline.session)->other_values;
+
+	if (samples)
+		listener_notice(recorder->listener,
+				"%" PRIu64 " samples are labeled " FIELD_OTHER
+				": their field has more than %d values",
+				samples, FIELD_VALUES_MAX);
+}
+
 void recorder_stop(struct recorder *recorder)
 {
 	loop_unwatch(recorder->loop, STEAL(recorder->records));
@@ -686,6 +706,7 @@ void recorder_stop(struct recorder *recorder)
 	awaits_pause(recorder->awaits);
 	recorder_drain(recorder);
 	awaits_tell(recorder->awaits);
+	tell_other_values(recorder);
 	recorder->command_ns = command_ns(recorder);
 	recorder->is_stopped = true;
 }

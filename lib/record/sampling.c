@@ -2,11 +2,24 @@
 
 #include "base/alloc.h"
 #include "perf/default_event.h"
+#include "perf/field_reader.h"
 #include "proc/memory.h"
 #include "unwind/arch.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
+
+enum {
+	/* Where each occurrence of an event is sampled, nothing bounds their rate: larger rings and
+	 * smaller copies of stacks hold the samples of a burst. */
+	EACH_RING_BYTES = 16 << 20,
+	EACH_STACK_BYTES = 8 << 10,
+};
+
+static bool samples_each(const struct event *event)
+{
+	return event->is_tracepoint && event->period == 1;
+}
 
 /* The rate of an event is its own, else that of the recording. Returns what the kernel's limit
  * lowered it from; 0: it did not. */
@@ -29,13 +42,31 @@ static uint64_t set_rate(const struct record_config *config, struct event *event
 	return 0;
 }
 
-static struct error *add_event(struct sampling *sampling, const char *spec)
+/* filter and weight: "" for none. */
+static struct error *add_event(struct sampling *sampling, const char *spec, const char *filter,
+			       const char *weight)
 {
-	struct error *err = event_parse(spec, &sampling->pmus,
-					&sampling->events[sampling->event_count]);
+	CLEANUP(event_deinit) struct event event = {0};
+	struct error *err = event_parse(spec, &sampling->pmus, &event);
 
-	sampling->event_count += !err;
-	return err;
+	if (!err && *filter)
+		err = event_set_filter(&event, filter);
+	if (!err && *weight)
+		err = event_set_weight(&event, weight);
+	if (err)
+		return err;
+	sampling->events[sampling->event_count++] = event;
+	event = (struct event){0};
+	return NULL;
+}
+
+/* The event of that number, as config describes it. */
+static struct error *add_described(struct sampling *sampling, const struct record_config *config,
+				   size_t number)
+{
+	return add_event(sampling, config->events[number],
+			 number < config->filter_count ? config->filters[number] : "",
+			 number < config->weight_count ? config->weights[number] : "");
 }
 
 struct error *sampling_choose(struct sampling *sampling, const struct record_config *config)
@@ -49,9 +80,9 @@ struct error *sampling_choose(struct sampling *sampling, const struct record_con
 		event_default(&sampling->pmus, &sampling->events[sampling->event_count++],
 			      &sampling->reason);
 	for (size_t i = 0; i < config->event_count && !err; i++)
-		err = add_event(sampling, config->events[i]);
+		err = add_described(sampling, config, i);
 	if (!err && config->trigger_event)
-		err = add_event(sampling, config->trigger_event);
+		err = add_event(sampling, config->trigger_event, "", "");
 	if (err)
 		return err;
 	sampling->max_hz = event_max_frequency_hz();
@@ -84,6 +115,9 @@ static struct sample_fields fields_of(const struct record_config *config, const 
 		.user_chain = kind == CALL_GRAPH_FP,
 		/* perf before 6.19 drops the whole stack of such a sample. */
 		.may_defer_chain = kind == CALL_GRAPH_FP && !config->writes_raw,
+		.raw = event->is_tracepoint &&
+		       (config->writes_raw ||
+			(event->reader && field_reader_is_needed(event->reader))),
 	};
 
 	if (!call_graph_dumps(kind))
@@ -92,6 +126,9 @@ static struct sample_fields fields_of(const struct record_config *config, const 
 	fields.user_chain = !config->writes_raw;
 	fields.regs_mask = arch_native()->perf_mask;
 	fields.stack_bytes = event->stack_bytes ? event->stack_bytes : config->dump_bytes;
+	if (!event->stack_bytes && kind == CALL_GRAPH_AUTO && samples_each(event) &&
+	    fields.stack_bytes > EACH_STACK_BYTES)
+		fields.stack_bytes = EACH_STACK_BYTES;
 	return fields;
 }
 
@@ -109,12 +146,21 @@ struct sample_fields sampling_stack_fields(const struct record_config *config, u
 	return fields;
 }
 
-static struct sampler_options options_of(const struct record_config *config)
+static size_t ring_bytes_of(const struct sampling *sampling, const struct record_config *config)
+{
+	for (size_t i = 0; !config->ring_bytes && i < sampling->event_count; i++)
+		if (samples_each(&sampling->events[i]))
+			return EACH_RING_BYTES;
+	return config->ring_bytes;
+}
+
+static struct sampler_options options_of(const struct sampling *sampling,
+					 const struct record_config *config)
 {
 	const struct arch *arch = arch_native();
 
 	return (struct sampler_options){
-		.ring_bytes = config->ring_bytes,
+		.ring_bytes = ring_bytes_of(sampling, config),
 		.data_mappings = config->writes_raw,
 		.switches = config->adds_unsampled,
 		.waits = config->records_waiting,
@@ -170,7 +216,7 @@ static struct error *check_target(const struct record_config *config, const stru
 struct error *sampling_open(struct sampling *sampling, const struct record_config *config,
 			    struct sampler **ret)
 {
-	struct sampler_options options = options_of(config);
+	struct sampler_options options = options_of(sampling, config);
 	struct target target = target_of(config);
 
 	for (size_t i = 0; i < sampling->event_count; i++) {

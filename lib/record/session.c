@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/idmap.h"
 #include "record/deferred_chains.h"
+#include "record/field_labels.h"
 #include "record/module_descriptions.h"
 #include "record/sample_stacks.h"
 #include "record/thread_lives.h"
@@ -30,6 +31,7 @@ struct session {
 	uint32_t event_count, event_room;
 	struct idmap event_names; /* (name, unit) → how many events were called so */
 
+	struct field_labels field_labels;
 	struct idmap label_sets;       /* (pid and tid) → label_set_id, until a name changes */
 	struct cgroup_labels *cgroups; /* NULL: samples have no labels of cgroups */
 	struct thread_lives lives;
@@ -69,6 +71,7 @@ void session_free(struct session *session)
 	free(session->events);
 	idmap_deinit(&session->event_names);
 	idmap_deinit(&session->label_sets);
+	field_labels_deinit(&session->field_labels);
 	thread_lives_deinit(&session->lives);
 	free(session->main_path);
 	sample_stacks_free(session->stacks);
@@ -278,6 +281,19 @@ static void add_late_sample(void *user, const struct record *record, label_set_i
 	add_sample(session, record, labels);
 }
 
+/* With the fields of a tracepoint. */
+static label_set_id labels_of_sample(struct session *session, const struct record *record)
+{
+	label_set_id labels = labels_of(session, record->pid, record->tid);
+	bool is_other = false;
+
+	if (record->sample.field_count)
+		labels = field_labels_add(&session->field_labels, session->profile, labels,
+					  &record->sample, &is_other);
+	session->counts.other_values += is_other;
+	return labels;
+}
+
 static void feed_sample(struct session *session, const struct record *record)
 {
 	label_set_id labels;
@@ -285,7 +301,7 @@ static void feed_sample(struct session *session, const struct record *record)
 	/* The idle task of a CPU. */
 	if (record->pid == 0)
 		return;
-	labels = labels_of(session, record->pid, record->tid);
+	labels = labels_of_sample(session, record);
 	if (sample_lacks_user_part(&record->sample))
 		deferred_chains_add_sample(session->deferred, record, labels);
 	else
@@ -552,6 +568,7 @@ void session_change_profile(struct session *session, struct profile *profile)
 	session->counts = (struct session_counts){0};
 	/* Of the former profile's strings, label sets and threads. */
 	idmap_deinit(&session->event_names);
+	field_labels_deinit(&session->field_labels);
 	threads_changed(session);
 	thread_lives_forget_ended(&session->lives);
 	sample_stacks_forget_processes(session->stacks);

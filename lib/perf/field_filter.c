@@ -1,0 +1,232 @@
+#include "perf/field_filter.h"
+
+#include "base/alloc.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The kernel keeps as many levels. */
+enum { DEPTH_MAX = 64 };
+
+struct check {
+	const char *text, *at;
+	const char *tracepoint;
+	const struct tracepoint_format *format;
+	unsigned depth;
+};
+
+static struct error *check_or(struct check *check);
+
+static void skip_spaces(struct check *check)
+{
+	while (isspace((unsigned char)*check->at))
+		check->at++;
+}
+
+/* Takes err. */
+static struct error *point(const struct check *check, const char *at, struct error *err)
+{
+	CLEANUP(free_ptr) char *names = tracepoint_format_names(check->format);
+
+	return error_hint(err, "%s\n%*s^\nfields of %s: %s", check->text, (int)(at - check->text),
+			  "", check->tracepoint, names);
+}
+
+static bool take(struct check *check, const char *word)
+{
+	skip_spaces(check);
+	if (strncmp(check->at, word, strlen(word)) != 0)
+		return false;
+	check->at += strlen(word);
+	return true;
+}
+
+static size_t name_len(const char *at)
+{
+	size_t len = 0;
+
+	while (isalnum((unsigned char)at[len]) || at[len] == '_')
+		len++;
+	return len;
+}
+
+/* Fields that every tracepoint has, beside those of its format. */
+static const struct tracepoint_field *find_general(const char *name)
+{
+	static char cpu[] = "CPU", command[] = "COMM";
+	static const struct tracepoint_field fields[] = {
+		{.name = cpu, .kind = FIELD_NUMBER, .bytes = 4},
+		{.name = command, .kind = FIELD_TEXT},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
+		if (!strcasecmp(fields[i].name, name))
+			return &fields[i];
+	return NULL;
+}
+
+static struct error *take_field(struct check *check, const struct tracepoint_field **ret,
+				bool *has_suffix)
+{
+	const char *start = check->at;
+	size_t len = name_len(start);
+	CLEANUP(free_ptr) char *name = xstrndup(start, len);
+
+	if (!len)
+		return point(check, start, error_new("a field is missing here"));
+	*ret = tracepoint_format_find(check->format, name);
+	if (!*ret)
+		*ret = find_general(name);
+	if (!*ret)
+		return point(check, start,
+			     error_new("%s has no field %s", check->tracepoint, name));
+	check->at += len;
+	*has_suffix = *check->at == '.'; /* .ustring, .function: Linux 5.16, 6.1 */
+	if (*has_suffix)
+		check->at += 1 + name_len(check->at + 1);
+	return NULL;
+}
+
+enum operator_kind { FOR_BOTH, FOR_NUMBERS, FOR_TEXTS };
+
+static struct error *take_operator(struct check *check, enum operator_kind *ret)
+{
+	/* Longer ones first. */
+	static const struct {
+		const char *word;
+		enum operator_kind kind;
+	} operators[] = {
+		{"==", FOR_BOTH},   {"!=", FOR_BOTH},	{"<=", FOR_NUMBERS}, {">=", FOR_NUMBERS},
+		{"<", FOR_NUMBERS}, {">", FOR_NUMBERS}, {"~", FOR_TEXTS},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(operators); i++) {
+		if (!take(check, operators[i].word))
+			continue;
+		*ret = operators[i].kind;
+		return NULL;
+	}
+	*ret = FOR_NUMBERS;
+	skip_spaces(check);
+	if (check->at[0] == '&' && check->at[1] != '&') {
+		check->at++;
+		return NULL;
+	}
+	return point(check, check->at,
+		     error_new("an operator is missing here (== != < <= > >= & ~)"));
+}
+
+static struct error *take_string(struct check *check)
+{
+	const char *start = check->at, *end;
+
+	if (*start != '"' && *start != '\'')
+		return point(check, start, error_new("a string is compared with a quoted value"));
+	end = strchr(start + 1, *start);
+	if (!end)
+		return point(check, start, error_new("the string lacks its second quote"));
+	check->at = end + 1;
+	return NULL;
+}
+
+static struct error *take_number(struct check *check)
+{
+	const char *start = check->at;
+	char *end = NULL;
+
+	if (!isdigit((unsigned char)*start) && *start != '-')
+		return point(check, start, error_new("a number is compared with a number"));
+	errno = 0;
+	if (*start == '-')
+		strtoll(start, &end, 0);
+	else
+		strtoull(start, &end, 0);
+	if (errno || end == start || name_len(end))
+		return point(check, start, error_new("this is not a number of 64 bits"));
+	check->at = end;
+	return NULL;
+}
+
+static struct error *check_comparison(struct check *check)
+{
+	const struct tracepoint_field *field = NULL;
+	const char *operator_at;
+	enum operator_kind kind = FOR_BOTH;
+	bool has_suffix = false, is_text;
+	struct error *err = take_field(check, &field, &has_suffix);
+
+	skip_spaces(check);
+	operator_at = check->at;
+	if (!err)
+		err = take_operator(check, &kind);
+	if (err)
+		return err;
+	skip_spaces(check);
+	/* What a suffix makes of a field, and a mask of CPUs (CPUS{0-3}), are the kernel's to
+	 * check. */
+	if (has_suffix || !strncmp(check->at, "CPUS{", strlen("CPUS{"))) {
+		check->at += strcspn(check->at, "&|)");
+		return NULL;
+	}
+	is_text = field->kind == FIELD_TEXT || (field->is_pointer && *check->at == '"');
+	if (field->kind == FIELD_BYTES)
+		return point(check, operator_at,
+			     error_new("%s is an array, which cannot be compared", field->name));
+	if (kind == (is_text ? FOR_NUMBERS : FOR_TEXTS))
+		return point(check, operator_at,
+			     error_new("%s is a %s, which does not have this operator", field->name,
+				       is_text ? "string" : "number"));
+	return is_text ? take_string(check) : take_number(check);
+}
+
+static struct error *check_term(struct check *check)
+{
+	const char *start;
+	struct error *err;
+
+	while (take(check, "!"))
+		continue;
+	start = check->at;
+	if (!take(check, "("))
+		return check_comparison(check);
+	if (++check->depth > DEPTH_MAX)
+		return point(check, start, error_new("parentheses are nested too deeply"));
+	err = check_or(check);
+	check->depth--;
+	if (err || take(check, ")"))
+		return err;
+	return point(check, start, error_new("the parenthesis is not closed"));
+}
+
+static struct error *check_and(struct check *check)
+{
+	struct error *err = check_term(check);
+
+	while (!err && take(check, "&&"))
+		err = check_term(check);
+	return err;
+}
+
+static struct error *check_or(struct check *check)
+{
+	struct error *err = check_and(check);
+
+	while (!err && take(check, "||"))
+		err = check_and(check);
+	return err;
+}
+
+struct error *field_filter_check(const char *filter, const char *tracepoint,
+				 const struct tracepoint_format *format)
+{
+	struct check check = {
+		.text = filter, .at = filter, .tracepoint = tracepoint, .format = format};
+	struct error *err = check_or(&check);
+
+	skip_spaces(&check);
+	if (!err && *check.at)
+		err = point(&check, check.at, error_new("&& or || is missing here"));
+	return error_wrap(err, "the filter of %s", tracepoint);
+}
