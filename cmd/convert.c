@@ -22,6 +22,14 @@ struct conversion {
 	struct input input;
 };
 
+static struct error *take_weight(void *field, const char *argument)
+{
+	struct convert_options *options = field;
+
+	return output_take_weight(&options->output.format_options.weight, &options->input.weight,
+				  argument);
+}
+
 static const struct option_entry table[] = {
 	OPTION_ENTRY(
 		'e', "event", "NAME",
@@ -29,7 +37,11 @@ static const struct option_entry table[] = {
 		option_string, offsetof(struct convert_options, output.event)),
 	INPUT_LOGICAL_ENTRY(struct convert_options, input),
 	OUTPUT_ENTRIES(struct convert_options, output),
-	OUTPUT_WEIGHT_ENTRY(struct convert_options, output),
+	OPTION_ENTRY(0, "weight", "samples|ns|period|field:NAME",
+		     "let folded stacks count samples, ns or period; field:NAME: weigh samples of "
+		     "tracepoints in a perf.data file by this field, such as bytes",
+		     take_weight, 0),
+	INPUT_LABEL_FIELD_ENTRY(struct convert_options, input),
 	INPUT_SYMFS_ENTRY(struct convert_options, input),
 	{0},
 };
@@ -79,6 +91,7 @@ static int convert(struct conversion *conversion)
 
 static void conversion_deinit(struct conversion *conversion)
 {
+	option_list_deinit(&conversion->options.input.labels);
 	input_deinit(&conversion->input);
 	outputs_close(&conversion->outputs);
 	output_options_deinit(&conversion->options.output);

@@ -121,6 +121,9 @@ static struct error *read_in_loop(int fd, importer *import, const struct input_o
 	struct error *err = import(fd,
 				   &(struct import_options){
 					   .symfs = options->symfs,
+					   .weight = options->weight,
+					   .labels = (const char *const *)options->labels.items,
+					   .label_count = options->labels.count,
 					   .caller = sudo_caller(),
 					   .symbols = options->symbols,
 					   .command = options->command,

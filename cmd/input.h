@@ -13,6 +13,9 @@
 struct input_options {
 	const char *symfs; /* as in recorded_files; NULL: the files are where they were */
 	struct symbol_options symbols;
+	/* Fields of tracepoints that samples weigh (NULL: none) and that become labels. */
+	const char *weight;
+	struct option_list labels;
 	bool logical;		      /* asks for input_make_logical() after reading */
 	const char *command;	      /* in place of a command line that the file does not tell */
 	bool keeps_timestamps;	      /* as profile_keep_timestamps() */
@@ -30,6 +33,11 @@ struct input_options {
 		     "fold code of runtimes (tokio, rayon, std, Go) into the program's "           \
 		     "functions that it calls",                                                    \
 		     option_true, offsetof(type, member.logical))
+#define INPUT_LABEL_FIELD_ENTRY(type, member)                                                      \
+	OPTION_ENTRY(0, "label-field", "NAME",                                                     \
+		     "label samples of tracepoints in a perf.data file with this field; "          \
+		     "repeatable",                                                                 \
+		     option_append, offsetof(type, member.labels))
 #define INPUT_SYMFS_ENTRY(type, member)                                                            \
 	OPTION_ENTRY(0, "symfs", "DIR",                                                            \
 		     "look for the recorded files below DIR, by path, by name or by build-id",     \

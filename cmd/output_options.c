@@ -3,6 +3,7 @@
 #include "cmd/selection.h"
 
 #include "base/nearest.h"
+#include "base/text.h"
 #include "profile/memory_events.h"
 
 #include <string.h>
@@ -27,12 +28,22 @@ struct error *output_take_format(void *field, const char *argument)
 			  near ? near : "", near ? "? " : "");
 }
 
-struct error *output_take_weight(void *field, const char *argument)
+struct error *output_take_weight(enum format_weight *weight, const char **name,
+				 const char *argument)
 {
-	static const struct option_choice choices[] = {
-		{"samples", WEIGHT_SAMPLES}, {"ns", WEIGHT_NS}, {"period", WEIGHT_PERIOD}, {0}};
+	static const struct option_choice choices[] = {{"samples", WEIGHT_SAMPLES},
+						       {"ns", WEIGHT_NS},
+						       {"period", WEIGHT_PERIOD},
+						       {"field:NAME", WEIGHT_PERIOD},
+						       {0}};
+	static const char field[] = "field:";
 
-	return option_choice("weight", choices, argument, field);
+	if (!text_begins(argument, field) || !argument[strlen(field)])
+		return option_choice("weight", choices, argument, (int *)weight);
+	*name = argument + strlen(field);
+	if (*weight == WEIGHT_USUAL)
+		*weight = WEIGHT_PERIOD;
+	return NULL;
 }
 
 struct error *output_choose_event(struct output_options *options, const struct profile *profile,

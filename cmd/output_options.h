@@ -34,19 +34,16 @@ MUST_CHECK struct error *output_choose_event(struct output_options *options,
 					     const struct profile *profile, const char *path);
 
 option_take output_take_format; /* const struct format * */
-option_take output_take_weight; /* enum format_weight */
+/* "samples", "ns", "period", of folded stacks; or "field:NAME", which is also their weight then. */
+MUST_CHECK struct error *output_take_weight(enum format_weight *weight, const char **name,
+					    const char *argument);
 
 #define OUTPUT_ENTRY(letter, name, argument, help, take, field)                                    \
 	{                                                                                          \
 		letter, name, argument, help, take, field, OPTION_WORKS                            \
 	}
 
-/* The entries of a table for struct `type`, which holds the output_options as `member`; --weight is
- * for commands that have no other use of it. */
-#define OUTPUT_WEIGHT_ENTRY(type, member)                                                          \
-	OUTPUT_ENTRY(0, "weight", "samples|ns|period",                                             \
-		     "let folded stacks count samples, ns or period", output_take_weight,          \
-		     offsetof(type, member.format_options.weight))
+/* The entries of a table for struct `type`, which holds the output_options as `member`. */
 #define OUTPUT_ENTRIES(type, member)                                                               \
 	OUTPUT_ENTRY('o', "output", "FILE",                                                        \
 		     "write the profile to FILE; repeatable. - is stdout; %p, %t and %n in the "   \

@@ -2,7 +2,6 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "base/text.h"
 #include "record/quality.h"
 
 #include <stddef.h>
@@ -96,14 +95,11 @@ static struct error *refuse_no_samples(void *field, const char *argument)
 struct error *record_take_weight(void *field, const char *argument)
 {
 	struct record_options *options = field;
-	enum format_weight *of_folded = &options->output.format_options.weight;
+	const char *name = NULL;
+	struct error *err = output_take_weight(&options->output.format_options.weight, &name,
+					       argument);
 
-	if (!text_begins(argument, "field:"))
-		return output_take_weight(of_folded, argument);
-	/* Folded stacks have one value: the one that was asked for. */
-	if (*of_folded == WEIGHT_USUAL)
-		*of_folded = WEIGHT_PERIOD;
-	return sampling_take_weight(&options->sampling, argument);
+	return err || !name ? err : sampling_weigh_by(&options->sampling, name);
 }
 
 const struct option_entry record_option_table[] = {

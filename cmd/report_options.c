@@ -1,6 +1,7 @@
 #include "cmd/report_options.h"
 
 #include "base/alloc.h"
+#include "base/text.h"
 #include "profile/memory_events.h"
 
 #include <string.h>
@@ -38,6 +39,17 @@ static struct error *take_sort(void *field, const char *argument)
 		}
 	}
 	return NULL;
+}
+
+/* A field of a perf.data file becomes a label when the file is read. */
+static struct error *take_by(void *field, const char *argument)
+{
+	struct report_options *options = field;
+	struct error *err = selection_take_by(&options->by.row, argument);
+
+	if (!err && text_begins(argument, "field:"))
+		err = option_append(&options->input.labels, options->by.row.label);
+	return err;
 }
 
 static struct error *take_children(void *field, const char *argument)
@@ -93,11 +105,13 @@ static struct error *take_graph(void *field, const char *argument)
 
 const struct option_entry report_option_table[] = {
 	ENTRY('i', "input", "FILE", "read FILE, as the argument FILE", option_string, path),
-	ENTRY(0, "by", "function|module|process|thread|task|file|line|size|lifetime|age|label:KEY",
+	WHOLE(0, "by",
+	      "function|module|process|thread|task|file|line|size|lifetime|age|label:KEY|field:NAME",
 	      "show a row per function (default), file, line, module, process, thread, task (a "
 	      "spawned future, a job, goroutines of one go statement), class of size or lifetime "
-	      "of allocations, or label:KEY: value of a label",
-	      selection_take_by, by.row),
+	      "of allocations, value of a label (label:KEY) or of a field of a tracepoint "
+	      "(field:NAME)",
+	      take_by),
 	ENTRY('s', "sort", "self|total|name", "sort rows by self, total or name (default self)",
 	      take_sort, by),
 	WHOLE(0, "min", "PERCENT",
@@ -237,5 +251,6 @@ void report_options_deinit(struct report_options *options)
 {
 	option_list_deinit(&options->ignored);
 	option_list_deinit(&options->joined);
+	option_list_deinit(&options->input.labels);
 	selection_options_deinit(&options->selection);
 }

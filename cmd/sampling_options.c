@@ -63,15 +63,10 @@ struct error *sampling_take_filter(void *field, const char *argument)
 				 "--filter 'prev_state == 1'", argument);
 }
 
-struct error *sampling_take_weight(void *field, const char *argument)
+struct error *sampling_weigh_by(struct sampling_options *options, const char *field)
 {
-	static const char prefix[] = "field:";
-	struct sampling_options *options = field;
-
-	if (!argument[strlen(prefix)])
-		return error_new("a field is missing after field:");
-	return set_of_last_event(&options->events, &options->weights, "--weight field:NAME",
-				 argument + strlen(prefix));
+	return set_of_last_event(&options->events, &options->weights, "--weight field:bytes",
+				 field);
 }
 
 struct error *sampling_take_rate(void *field, const char *argument)

@@ -77,9 +77,11 @@ MUST_CHECK struct error *sampling_find_targets(struct sampling_options *options,
 void sampling_targets_apply(const struct sampling_options *options, struct record_config *config);
 void sampling_options_apply(const struct sampling_options *options, struct record_config *config);
 
+/* --weight field:NAME, of the last event so far. */
+MUST_CHECK struct error *sampling_weigh_by(struct sampling_options *options, const char *field);
+
 option_take sampling_take_events;     /* struct option_list */
 option_take sampling_take_filter;     /* struct sampling_options */
-option_take sampling_take_weight;     /* struct sampling_options, from "field:NAME" */
 option_take sampling_take_rate;	      /* uint64_t Hz */
 option_take sampling_take_ids;	      /* struct id_list */
 option_take sampling_take_cpus;	      /* struct cpu_list */

@@ -406,7 +406,7 @@ static struct error *take_field_terms(const struct event_terms *terms, struct ev
 				 weight ? "weight" : "label");
 	err = open_reader(event);
 	if (!err && label)
-		err = field_reader_set_labels(event->reader, label->value);
+		err = field_reader_add_labels(event->reader, label->value);
 	return err || !weight ? err : event_set_weight(event, weight->value);
 }
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SECTOR_BYTES = 512 };
+enum { SECTOR_BYTES = 512, FIELD_TEXT_MAX = 256 };
 
 /* A tracepoint, and its fields that are wanted. */
 struct member {
@@ -24,7 +24,9 @@ struct field_reader {
 	char *labels[FIELD_LABELS_MAX];
 	size_t label_count;
 	bool labels_event;
-	struct record_field fields[FIELD_LABELS_MAX + 1]; /* of the last sample */
+	/* Of the last sample. Texts are copied: the file that they are in may change. */
+	struct record_field fields[FIELD_LABELS_MAX + 1];
+	char texts[FIELD_LABELS_MAX][FIELD_TEXT_MAX];
 };
 
 struct field_reader *field_reader_new(void)
@@ -124,7 +126,7 @@ struct error *field_reader_set_weight(struct field_reader *reader, const char *n
 	return NULL;
 }
 
-static struct error *add_label(struct field_reader *reader, const char *name)
+struct error *field_reader_add_label(struct field_reader *reader, const char *name)
 {
 	size_t found = 0;
 
@@ -146,13 +148,13 @@ static struct error *add_label(struct field_reader *reader, const char *name)
 	return NULL;
 }
 
-struct error *field_reader_set_labels(struct field_reader *reader, const char *fields)
+struct error *field_reader_add_labels(struct field_reader *reader, const char *fields)
 {
 	CLEANUP(free_ptr) char *words = xstrdup(fields);
 	struct error *err = NULL;
 
 	for (char *rest = words, *word; !err && (word = strsep(&rest, "+"));)
-		err = add_label(reader, word);
+		err = field_reader_add_label(reader, word);
 	return err;
 }
 
@@ -211,13 +213,20 @@ static uint64_t weight_of(const struct field_reader *reader, const struct member
 }
 
 static bool read_field(const struct tracepoint_field *field, struct bytes data,
-		       struct record_field *ret)
+		       char text[FIELD_TEXT_MAX], struct record_field *ret)
 {
 	uint64_t number = 0;
+	size_t len;
 
 	ret->is_text = field->kind == FIELD_TEXT;
-	if (ret->is_text)
-		return tracepoint_field_text(field, data, &ret->text);
+	if (ret->is_text && tracepoint_field_text(field, data, &ret->text)) {
+		len = bytes_left(&ret->text);
+		if (len > FIELD_TEXT_MAX)
+			len = FIELD_TEXT_MAX;
+		memcpy(text, ret->text.at, len);
+		ret->text = bytes_of(text, len);
+		return true;
+	}
 	if (!tracepoint_field_number(field, data, &number))
 		return false;
 	ret->number = (int64_t)number;
@@ -246,7 +255,7 @@ void field_reader_read(struct field_reader *reader, struct record_sample *sample
 	for (size_t i = 0; i < reader->label_count; i++) {
 		field->name = reader->labels[i];
 		if (member->labels[i] &&
-		    read_field(member->labels[i], sample->raw_data, field))
+		    read_field(member->labels[i], sample->raw_data, reader->texts[i], field))
 			field++;
 	}
 	sample->fields = reader->fields;

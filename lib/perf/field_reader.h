@@ -45,8 +45,9 @@ bool field_reader_weighs(const struct field_reader *reader, uint64_t id);
  * field, or one as a text.
  */
 MUST_CHECK struct error *field_reader_set_weight(struct field_reader *reader, const char *field);
-/* "prev_comm+next_comm": labels samples with these fields. Likewise. */
-MUST_CHECK struct error *field_reader_set_labels(struct field_reader *reader, const char *fields);
+/* Labels samples with this field, or with each of "prev_comm+next_comm". Likewise. */
+MUST_CHECK struct error *field_reader_add_label(struct field_reader *reader, const char *field);
+MUST_CHECK struct error *field_reader_add_labels(struct field_reader *reader, const char *fields);
 
 bool field_reader_has_weight(const struct field_reader *reader);
 /* Of the weights: VALUE_BYTES by the name of the field (bytes, count, len, size, nr_sector …), else

@@ -16,9 +16,12 @@ enum { KINDS_SEARCH_MAX = 64 };
 
 void file_events_deinit(struct file_events *events)
 {
-	for (uint32_t i = 0; i < events->sampling_count; i++)
+	for (uint32_t i = 0; i < events->sampling_count; i++) {
 		free(events->sampling[i].event.name);
+		field_reader_free(events->sampling[i].reader);
+	}
 	free(events->sampling);
+	idmap_deinit(&events->tracepoints);
 	layouts_deinit(&events->layouts);
 }
 
@@ -75,6 +78,8 @@ static uint32_t find_kind(const struct file_events *events, const struct perf_ev
 
 static void add_sampling(struct file_events *events, const struct perf_event_attr *attr)
 {
+	if (attr->type == PERF_TYPE_TRACEPOINT)
+		*idmap_put(&events->tracepoints, attr->config, 0) = events->sampling_count;
 	GROW(events->sampling, events->sampling_count, events->sampling_room);
 	events->sampling[events->sampling_count++] = (struct sampling_event){
 		.event = {.name = event_name_of(attr->type, attr->config),
@@ -133,6 +138,26 @@ void file_events_set_name(struct file_events *events, uint32_t index, const char
 	sampling = &events->sampling[number];
 	free(sampling->event.name);
 	sampling->event.name = sampling->has_kinds ? without_pmu(name) : xstrdup(name);
+}
+
+void file_events_add_format(struct file_events *events, const char *subsystem, struct bytes text)
+{
+	CLEANUP(tracepoint_format_deinit) struct tracepoint_format format = {0};
+	CLEANUP(free_ptr) char *name = NULL;
+	struct sampling_event *sampling;
+	uint32_t index;
+
+	if (!tracepoint_format_parse(text, &format) || !format.name)
+		return;
+	index = idmap_get(&events->tracepoints, format.id, 0);
+	if (index == IDMAP_NONE || events->sampling[index].reader)
+		return;
+	sampling = &events->sampling[index];
+	name = xasprintf("%s:%s", subsystem, format.name);
+	free(sampling->event.name);
+	sampling->event.name = xstrdup(name);
+	sampling->reader = field_reader_new();
+	field_reader_add(sampling->reader, name, &format);
 }
 
 uint32_t file_events_find(const struct file_events *events, uint64_t id)

@@ -1,6 +1,7 @@
 #include "perfdata/file_header.h"
 
 #include "base/alloc.h"
+#include "perfdata/tracing_data.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,9 +84,23 @@ static void take_names(struct file_events *events, struct bytes data)
 	}
 }
 
+static void take_formats(struct file_events *events, struct bytes section)
+{
+	struct tracing_data data;
+	struct tracing_format format;
+
+	if (!tracing_data_open(section, &data))
+		return;
+	while (tracing_data_next(&data, &format))
+		file_events_add_format(events, format.subsystem, format.text);
+}
+
 void file_header_take_feature(struct file_header *header, uint64_t feature, struct bytes data)
 {
 	switch (feature) {
+	case FEATURE_TRACING_DATA:
+		take_formats(&header->events, data);
+		break;
 	case FEATURE_BUILD_ID:
 		file_build_ids_add(&header->build_ids, data);
 		break;

@@ -33,6 +33,7 @@ struct perfdata_header {
 enum { PERFDATA_PIPE_HEADER_BYTES = 16, PERFDATA_FEATURES = 256 };
 
 enum perfdata_feature {
+	FEATURE_TRACING_DATA = 1,
 	FEATURE_BUILD_ID = 2,
 	FEATURE_HOSTNAME = 3,
 	FEATURE_OSRELEASE = 4,

@@ -66,6 +66,41 @@ const struct perfdata_event *perfdata_event(const struct perfdata *perfdata, uns
 	return &perfdata->header.events.sampling[event].event;
 }
 
+/* Takes err. */
+static bool is_found(struct error *err)
+{
+	bool has_failed = err;
+
+	error_free(err);
+	return !has_failed;
+}
+
+bool perfdata_choose_fields(struct perfdata *perfdata, const char *weight, const char *const *labels,
+			    size_t label_count, const char **missing)
+{
+	struct file_events *events = &perfdata->header.events;
+	bool weighs = false, *has_label = xcalloc(label_count + 1, sizeof(*has_label));
+
+	for (uint32_t i = 0; i < events->sampling_count; i++) {
+		struct sampling_event *sampling = &events->sampling[i];
+
+		if (!sampling->reader)
+			continue;
+		if (weight && is_found(field_reader_set_weight(sampling->reader, weight))) {
+			weighs = true;
+			sampling->event.kind = field_reader_kind(sampling->reader);
+		}
+		for (size_t k = 0; k < label_count; k++)
+			has_label[k] |= is_found(field_reader_add_label(sampling->reader, labels[k]));
+	}
+	*missing = weighs ? NULL : weight;
+	for (size_t k = 0; k < label_count; k++)
+		if (!has_label[k])
+			*missing = labels[k];
+	free(has_label);
+	return !*missing;
+}
+
 static void report_losses(struct perfdata *perfdata)
 {
 	if (perfdata->reported)
@@ -475,6 +510,12 @@ static bool is_of_interest(struct perfdata *perfdata, struct record *record)
 	}
 }
 
+static void read_fields(const struct file_events *events, struct record_sample *sample)
+{
+	if (sample->event != FILE_EVENT_SILENT && events->sampling[sample->event].reader)
+		field_reader_read(events->sampling[sample->event].reader, sample);
+}
+
 /* A pending record has a time even if the raw record has none. */
 static bool decode_current(struct perfdata *perfdata, struct record *ret)
 {
@@ -490,6 +531,8 @@ static bool decode_current(struct perfdata *perfdata, struct record *ret)
 		return false;
 	}
 	ret->time_ns = current->time_ns;
+	if (ret->type == RECORD_SAMPLE)
+		read_fields(&perfdata->header.events, &ret->sample);
 	return is_of_interest(perfdata, ret);
 }
 

@@ -32,6 +32,14 @@ const struct perfdata_info *perfdata_info(const struct perfdata *perfdata);
 unsigned perfdata_event_count(const struct perfdata *perfdata);
 const struct perfdata_event *perfdata_event(const struct perfdata *perfdata, unsigned event);
 
+/*
+ * Samples of tracepoints weigh this field and have these as fields (field_reader.h); NULL: as
+ * recorded, none. Events without them stay as they are. False: no event has one of them, whose name
+ * is *missing, or its format is not in the file. To be called before the first record.
+ */
+bool perfdata_choose_fields(struct perfdata *perfdata, const char *weight, const char *const *labels,
+			    size_t label_count, const char **missing);
+
 /* False at the end. The record is borrowed until the next call. */
 bool perfdata_next(struct perfdata *perfdata, struct record *ret);
 

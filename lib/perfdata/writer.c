@@ -27,7 +27,7 @@ struct perfdata_writer {
 	size_t event_count;
 	uint64_t sample_type; /* of the first event; side-band records of all events end alike */
 	struct perfdata_header header;
-	struct piece build_ids;
+	struct piece build_ids, tracing_data;
 	struct piece scratch; /* of one record, kept for the next */
 	int error;	      /* errno; 0: all is well */
 };
@@ -155,6 +155,7 @@ void perfdata_writer_free(struct perfdata_writer *writer)
 	if (writer->out)
 		fclose(writer->out);
 	free(writer->build_ids.bytes);
+	free(writer->tracing_data.bytes);
 	free(writer->scratch.bytes);
 	free(writer);
 }
@@ -308,6 +309,12 @@ void perfdata_writer_add_build_id(struct perfdata_writer *writer, const char *pa
 	add(&writer->build_ids, piece->bytes, piece->len);
 }
 
+void perfdata_writer_set_tracing_data(struct perfdata_writer *writer, struct bytes section)
+{
+	writer->tracing_data.len = 0;
+	add_bytes(&writer->tracing_data, section);
+}
+
 static void add_names(struct piece *piece, const struct perfdata_writer *writer)
 {
 	size_t attr_bytes = bytes_left(&writer->events[0].attr);
@@ -329,6 +336,9 @@ static void add_feature(struct piece *piece, enum perfdata_feature feature,
 			const struct perfdata_writer *writer, const struct perfdata_info *info)
 {
 	switch (feature) {
+	case FEATURE_TRACING_DATA:
+		add(piece, writer->tracing_data.bytes, writer->tracing_data.len);
+		break;
 	case FEATURE_BUILD_ID:
 		add(piece, writer->build_ids.bytes, writer->build_ids.len);
 		break;
@@ -357,15 +367,17 @@ static void add_feature(struct piece *piece, enum perfdata_feature feature,
 static void write_features(struct perfdata_writer *writer, const struct perfdata_info *info)
 {
 	/* In ascending order, as the table is. */
-	static const enum perfdata_feature features[] = {FEATURE_BUILD_ID,  FEATURE_HOSTNAME,
-							 FEATURE_OSRELEASE, FEATURE_ARCH,
-							 FEATURE_CMDLINE,   FEATURE_EVENT_DESC};
+	static const enum perfdata_feature features[] = {
+		FEATURE_TRACING_DATA, FEATURE_BUILD_ID, FEATURE_HOSTNAME,   FEATURE_OSRELEASE,
+		FEATURE_ARCH,	      FEATURE_CMDLINE,	FEATURE_EVENT_DESC};
+	/* perf takes an empty one for a damaged file. */
+	size_t first = writer->tracing_data.len ? 0 : 1;
 	CLEANUP(piece_deinit) struct piece table = {0};
 	CLEANUP(piece_deinit) struct piece sections = {0};
 	uint64_t at = writer->header.data.offset + writer->header.data.size_bytes +
-		      ARRAY_SIZE(features) * sizeof(struct perfdata_section);
+		      (ARRAY_SIZE(features) - first) * sizeof(struct perfdata_section);
 
-	for (size_t i = 0; i < ARRAY_SIZE(features); i++) {
+	for (size_t i = first; i < ARRAY_SIZE(features); i++) {
 		struct perfdata_section section = {.offset = at + sections.len};
 
 		add_feature(&sections, features[i], writer, info);

@@ -34,6 +34,9 @@ void perfdata_writer_end_round(struct perfdata_writer *writer);
 void perfdata_writer_add_build_id(struct perfdata_writer *writer, const char *path,
 				  const uint8_t *id, unsigned len);
 
+/* The section TRACING_DATA (tracing_data.h), of recordings with tracepoints; copied. */
+void perfdata_writer_set_tracing_data(struct perfdata_writer *writer, struct bytes section);
+
 /* Writes what has been put so far into the file, which can then be read as a recording that was cut
  * off. */
 void perfdata_writer_flush(struct perfdata_writer *writer);

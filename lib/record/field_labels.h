@@ -15,6 +15,9 @@ enum { FIELD_VALUES_MAX = 1000 };
 
 /* The value of the rest. */
 #define FIELD_OTHER "[other]"
+/* What is told of session_counts.other_values; the arguments are these and FIELD_VALUES_MAX. */
+#define FIELD_OTHER_NOTICE                                                                         \
+	"%" PRIu64 " samples are labeled " FIELD_OTHER ": their field has more than %d values"
 
 /* Of one profile. Zeroed: empty. */
 struct field_labels {

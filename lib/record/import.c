@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "perfdata/perfdata.h"
 #include "proc/kernel.h"
+#include "record/field_labels.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -211,6 +212,18 @@ static bool takes_too_long(const struct import *import, uint64_t records)
 	return true;
 }
 
+static void choose_fields(const struct import *import)
+{
+	const struct import_options *options = import->options;
+	const char *missing;
+
+	if (!perfdata_choose_fields(import->perfdata, options->weight, options->labels,
+				    options->label_count, &missing))
+		listener_problem(options->listener,
+				 "no event of the recording has a field %s whose format it tells",
+				 missing);
+}
+
 static void read_records(struct import *import)
 {
 	const struct session_counts *counts = session_counts(import->pipeline.session);
@@ -238,6 +251,15 @@ static void read_records(struct import *import)
 	add_events(import);
 }
 
+static void tell_other_values(const struct import *import)
+{
+	uint64_t samples = session_counts(import->pipeline.session)->other_values;
+
+	if (samples)
+		listener_notice(import->options->listener, FIELD_OTHER_NOTICE, samples,
+				FIELD_VALUES_MAX);
+}
+
 static void report_problems(const struct import *import)
 {
 	uint64_t stray = session_counts(import->pipeline.session)->strays;
@@ -245,6 +267,7 @@ static void report_problems(const struct import *import)
 
 	for (unsigned i = 0; (problem = perfdata_problem(import->perfdata, i)); i++)
 		listener_problem(import->options->listener, "%s", problem);
+	tell_other_values(import);
 	if (stray)
 		listener_problem(
 			import->options->listener,
@@ -294,6 +317,7 @@ struct error *import_perfdata(int fd, const struct import_options *options,
 	if (err)
 		return err;
 	prepare(&import);
+	choose_fields(&import);
 	read_records(&import);
 	report_problems(&import);
 	ret->reading_cpu_ns = clock_own_cpu_ns();

@@ -11,6 +11,10 @@
 /* All borrowed. */
 struct import_options {
 	const char *symfs; /* as in recorded_files; NULL: the files are where they were */
+	/* Fields of tracepoints, as perfdata_choose_fields(). */
+	const char *weight;
+	const char *const *labels;
+	size_t label_count;
 	uid_t caller;	   /* as in symbolize_options */
 	struct symbol_options symbols;
 	const char *command;   /* used if the file holds no command line */

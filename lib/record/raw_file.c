@@ -2,6 +2,8 @@
 
 #include "base/alloc.h"
 #include "base/pids.h"
+#include "perf/tracepoint.h"
+#include "perfdata/tracing_data.h"
 #include "proc/kernel.h"
 #include "proc/maps.h"
 
@@ -61,6 +63,76 @@ static char *name_of(const struct event *event, size_t variant)
 		       : xstrdup(event->name);
 }
 
+/* The tracepoint that a variant is; NULL: it is something else. */
+static const char *tracepoint_of(const struct event *event, size_t variant)
+{
+	return event->is_pattern ? event->variants[variant].pmu : event->tracepoint;
+}
+
+/* The text of its format, and its subsystem in `name`. False: it cannot be read any more. */
+static bool read_format(char *name, char **text)
+{
+	char *colon = strchr(name, ':');
+	CLEANUP(free_ptr) char *path = NULL;
+	struct error *err;
+	bool is_read;
+
+	*colon = '\0';
+	path = xasprintf("%s/%s/format", name, colon + 1);
+	err = tracepoint_read_text(path, NULL, text);
+	is_read = !err;
+	error_free(err);
+	return is_read;
+}
+
+static char *read_header(const char *name)
+{
+	char *text = NULL;
+
+	error_free(tracepoint_read_text(name, NULL, &text));
+	return text ? text : xstrdup("");
+}
+
+/* perf decodes the fields of tracepoints by their formats. */
+static void add_tracing_data(struct raw_file *raw, const struct opened_event *opened, size_t count,
+			     const struct event *events)
+{
+	CLEANUP(free_ptr) struct tracing_format *formats = xcalloc(count, sizeof(*formats));
+	CLEANUP(free_ptr) char **names = xcalloc(count, sizeof(*names));
+	CLEANUP(free_ptr) char **texts = xcalloc(count, sizeof(*texts));
+	size_t used = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const char *name = tracepoint_of(&events[opened[i].event], opened[i].variant);
+
+		if (!name)
+			continue;
+		names[used] = xstrdup(name);
+		if (!read_format(names[used], &texts[used])) {
+			free(names[used]);
+			continue;
+		}
+		formats[used] = (struct tracing_format){
+			.subsystem = names[used],
+			.text = bytes_of(texts[used], strlen(texts[used])),
+		};
+		used++;
+	}
+	if (used) {
+		CLEANUP(free_ptr) char *page = read_header("header_page");
+		CLEANUP(free_ptr) char *header = read_header("header_event");
+		CLEANUP(free_ptr) char *section = NULL;
+		size_t len;
+
+		section = tracing_data_encode(page, header, formats, used, &len);
+		perfdata_writer_set_tracing_data(raw->writer, bytes_of(section, len));
+	}
+	while (used--) {
+		free(names[used]);
+		free(texts[used]);
+	}
+}
+
 void raw_file_begin(struct raw_file *raw, int fd, const struct sampler *sampler,
 		    const struct event *events)
 {
@@ -81,6 +153,7 @@ void raw_file_begin(struct raw_file *raw, int fd, const struct sampler *sampler,
 		raw->event_count++;
 	}
 	raw->writer = perfdata_writer_new(fd, raw->events, raw->event_count);
+	add_tracing_data(raw, opened, count, events);
 	add_kernel(raw);
 }
 

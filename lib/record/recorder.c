@@ -691,10 +691,7 @@ static void tell_other_values(const struct recorder *recorder)
 	uint64_t samples = session_counts(recorder->pipeline.session)->other_values;
 
 	if (samples)
-		listener_notice(recorder->listener,
-				"%" PRIu64 " samples are labeled " FIELD_OTHER
-				": their field has more than %d values",
-				samples, FIELD_VALUES_MAX);
+		listener_notice(recorder->listener, FIELD_OTHER_NOTICE, samples, FIELD_VALUES_MAX);
 }
 
 void recorder_stop(struct recorder *recorder)
