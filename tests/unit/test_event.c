@@ -125,13 +125,14 @@ static void write_text(const char *path, const char *text)
 	assert_true(fputs(text, file) >= 0);
 }
 
-static void a_tracepoints_number_and_fields_are_read_from_tracefs(void **state)
+static void a_tracepoints_number_and_format_are_read_from_tracefs(void **state)
 {
 	(void)state;
 	char root[] = "/tmp/prof-test-tracefs-XXXXXX";
 	CLEANUP(free_ptr) char *path = NULL;
 	const char *roots[] = {"/nonexistent", root, NULL};
-	struct tracepoint_field field = {0};
+	struct tracepoint_format format = {0};
+	struct tracepoint_names names = {0};
 	struct error *err = NULL;
 	uint64_t id = 0;
 
@@ -152,14 +153,19 @@ static void a_tracepoints_number_and_fields_are_read_from_tracefs(void **state)
 	assert_string_equal(error_text(err), "this kernel has no tracepoint sched:sched_swich");
 	error_free(err);
 	memcpy(path + strlen(path) - strlen("id"), "format", sizeof("format"));
-	write_text(path, "name: sched_switch\n"
-			 "\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
+	write_text(path, "name: sched_switch\nID: 316\n"
 			 "\tfield:pid_t prev_pid;\toffset:24;\tsize:4;\tsigned:1;\n");
-	assert_null(tracepoint_find_field("sched:sched_switch", roots, "prev_pid", &field));
-	assert_int_equal(field.offset, 24);
-	assert_int_equal(field.bytes, 4);
-	err = tracepoint_find_field("sched:sched_switch", roots, "pid", &field);
-	assert_string_equal(error_text(err), "the tracepoint sched:sched_switch has no field pid");
+	assert_null(tracepoint_read_format("sched:sched_switch", roots, &format));
+	assert_int_equal(format.id, 316);
+	assert_non_null(tracepoint_format_find(&format, "prev_pid"));
+	tracepoint_format_deinit(&format);
+	assert_null(tracepoint_list("s*:*_swit?h", roots, &names));
+	assert_int_equal(names.count, 1);
+	assert_string_equal(names.items[0], "sched:sched_switch");
+	tracepoint_names_deinit(&names);
+	write_text(path, "name: sched_switch\n");
+	err = tracepoint_read_format("sched:sched_switch", roots, &format);
+	assert_non_null(strstr(error_text(err), "has no id"));
 	error_free(err);
 	remove(path);
 	memcpy(path + strlen(path) - strlen("format"), "id", sizeof("id"));
@@ -186,6 +192,11 @@ static void a_colon_is_a_modifier_only_after_an_event(void **state)
 	(void)state;
 	assert_true(tracepoint_is_name("sched:sched_switch"));
 	assert_true(tracepoint_is_name("nosuchsubsystem:up"));
+	assert_false(tracepoint_is_name("sched:*"));
+	assert_true(tracepoint_is_pattern("sched:*"));
+	assert_true(tracepoint_is_pattern("s*:sched_swit?h"));
+	assert_false(tracepoint_is_pattern("sched:sched_switch"));
+	assert_false(tracepoint_is_pattern("../*:x"));
 	assert_false(tracepoint_is_name("sched"));
 	assert_false(tracepoint_is_name("a:b:c"));
 	assert_false(tracepoint_is_name("a/b:c"));
@@ -602,7 +613,7 @@ int main(void)
 		cmocka_unit_test(names_and_aliases_are_the_same_event),
 		cmocka_unit_test(modifiers_choose_rings_and_precision),
 		cmocka_unit_test(an_unknown_name_gets_the_nearest_known_one),
-		cmocka_unit_test(a_tracepoints_number_and_fields_are_read_from_tracefs),
+		cmocka_unit_test(a_tracepoints_number_and_format_are_read_from_tracefs),
 		cmocka_unit_test(a_colon_is_a_modifier_only_after_an_event),
 		cmocka_unit_test(the_default_is_cycles_if_the_cpu_counts_them),
 		cmocka_unit_test(the_default_of_this_machine_comes_with_its_reason),
