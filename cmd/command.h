@@ -37,6 +37,7 @@ extern const struct command command_convert;
 extern const struct command command_diff;
 extern const struct command command_doctor;
 extern const struct command command_inside;
+extern const struct command command_list;
 extern const struct command command_record;
 extern const struct command command_report;
 extern const struct command command_top;

@@ -8,49 +8,43 @@
 #include <stddef.h>
 #include <string.h>
 
-struct known_event {
-	const char *name;
-	uint32_t type;
-	uint64_t config;
-};
-
-#define HARDWARE(name, what)                                                                       \
+#define HARDWARE(name, what, description)                                                          \
 	{                                                                                          \
-		name, PERF_TYPE_HARDWARE, PERF_COUNT_HW_##what                                     \
+		name, description, PERF_TYPE_HARDWARE, PERF_COUNT_HW_##what                        \
 	}
-#define SOFTWARE(name, what)                                                                       \
+#define SOFTWARE(name, what, description)                                                          \
 	{                                                                                          \
-		name, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_##what                                     \
+		name, description, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_##what                        \
 	}
 
 static const struct known_event known_events[] = {
-	HARDWARE("cycles", CPU_CYCLES),
-	HARDWARE("cpu-cycles", CPU_CYCLES),
-	HARDWARE("instructions", INSTRUCTIONS),
-	HARDWARE("cache-references", CACHE_REFERENCES),
-	HARDWARE("cache-misses", CACHE_MISSES),
-	HARDWARE("branches", BRANCH_INSTRUCTIONS),
-	HARDWARE("branch-instructions", BRANCH_INSTRUCTIONS),
-	HARDWARE("branch-misses", BRANCH_MISSES),
-	HARDWARE("bus-cycles", BUS_CYCLES),
-	HARDWARE("stalled-cycles-frontend", STALLED_CYCLES_FRONTEND),
-	HARDWARE("idle-cycles-frontend", STALLED_CYCLES_FRONTEND),
-	HARDWARE("stalled-cycles-backend", STALLED_CYCLES_BACKEND),
-	HARDWARE("idle-cycles-backend", STALLED_CYCLES_BACKEND),
-	HARDWARE("ref-cycles", REF_CPU_CYCLES),
-	SOFTWARE("cpu-clock", CPU_CLOCK),
-	SOFTWARE("task-clock", TASK_CLOCK),
-	SOFTWARE("page-faults", PAGE_FAULTS),
-	SOFTWARE("faults", PAGE_FAULTS),
-	SOFTWARE(VALUE_GROWTH_EVENT, PAGE_FAULTS),
-	SOFTWARE("minor-faults", PAGE_FAULTS_MIN),
-	SOFTWARE("major-faults", PAGE_FAULTS_MAJ),
-	SOFTWARE("context-switches", CONTEXT_SWITCHES),
-	SOFTWARE("cs", CONTEXT_SWITCHES),
-	SOFTWARE("cpu-migrations", CPU_MIGRATIONS),
-	SOFTWARE("migrations", CPU_MIGRATIONS),
-	SOFTWARE("alignment-faults", ALIGNMENT_FAULTS),
-	SOFTWARE("emulation-faults", EMULATION_FAULTS),
+	HARDWARE("cycles", CPU_CYCLES, "CPU cycles, without those of a halted CPU"),
+	HARDWARE("cpu-cycles", CPU_CYCLES, "as cycles"),
+	HARDWARE("instructions", INSTRUCTIONS, "instructions that were retired"),
+	HARDWARE("cache-references", CACHE_REFERENCES, "accesses to the last-level cache"),
+	HARDWARE("cache-misses", CACHE_MISSES, "misses of the last-level cache"),
+	HARDWARE("branches", BRANCH_INSTRUCTIONS, "branch instructions that were retired"),
+	HARDWARE("branch-instructions", BRANCH_INSTRUCTIONS, "as branches"),
+	HARDWARE("branch-misses", BRANCH_MISSES, "branches that were predicted wrongly"),
+	HARDWARE("bus-cycles", BUS_CYCLES, "cycles of the bus"),
+	HARDWARE("stalled-cycles-frontend", STALLED_CYCLES_FRONTEND, "cycles that issue nothing"),
+	HARDWARE("idle-cycles-frontend", STALLED_CYCLES_FRONTEND, "as stalled-cycles-frontend"),
+	HARDWARE("stalled-cycles-backend", STALLED_CYCLES_BACKEND, "cycles that retire nothing"),
+	HARDWARE("idle-cycles-backend", STALLED_CYCLES_BACKEND, "as stalled-cycles-backend"),
+	HARDWARE("ref-cycles", REF_CPU_CYCLES, "cycles at a constant rate"),
+	SOFTWARE("cpu-clock", CPU_CLOCK, "CPU time, by a timer of each CPU"),
+	SOFTWARE("task-clock", TASK_CLOCK, "CPU time, by a timer of each task"),
+	SOFTWARE("page-faults", PAGE_FAULTS, "page faults"),
+	SOFTWARE("faults", PAGE_FAULTS, "as page-faults"),
+	SOFTWARE(VALUE_GROWTH_EVENT, PAGE_FAULTS, "bytes by which resident memory grows"),
+	SOFTWARE("minor-faults", PAGE_FAULTS_MIN, "page faults that needed no disk"),
+	SOFTWARE("major-faults", PAGE_FAULTS_MAJ, "page faults that read from a disk"),
+	SOFTWARE("context-switches", CONTEXT_SWITCHES, "times a task left a CPU"),
+	SOFTWARE("cs", CONTEXT_SWITCHES, "as context-switches"),
+	SOFTWARE("cpu-migrations", CPU_MIGRATIONS, "times a task came to another CPU"),
+	SOFTWARE("migrations", CPU_MIGRATIONS, "as cpu-migrations"),
+	SOFTWARE("alignment-faults", ALIGNMENT_FAULTS, "unaligned accesses that the kernel mended"),
+	SOFTWARE("emulation-faults", EMULATION_FAULTS, "instructions that the kernel emulated"),
 };
 
 /* By PERF_COUNT_HW_CACHE_*. */
@@ -126,6 +120,28 @@ char *known_event_name(uint32_t type, uint64_t config)
 		if (known_events[i].type == type && known_events[i].config == config)
 			return xstrdup(known_events[i].name);
 	return NULL;
+}
+
+static void each_of_cache(known_event_taker *take, void *user, size_t cache)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(cache_operations); i++) {
+		for (unsigned misses = 0; misses < 2; misses++) {
+			uint64_t config = cache_config(cache, i, misses);
+			CLEANUP(free_ptr) char *name = cache_event_name(config);
+
+			take(user, &(struct known_event){.name = name,
+							 .type = PERF_TYPE_HW_CACHE,
+							 .config = config});
+		}
+	}
+}
+
+void known_event_each(known_event_taker *take, void *user)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(known_events); i++)
+		take(user, &known_events[i]);
+	for (size_t cache = 0; cache < ARRAY_SIZE(caches); cache++)
+		each_of_cache(take, user, cache);
 }
 
 const char *known_event_nearest(const char *name)

@@ -15,6 +15,16 @@
 MUST_CHECK bool known_event_find(const char *name, uint32_t *type, uint64_t *config);
 /* The name, which the caller frees; NULL if no event has this type and config. */
 char *known_event_name(uint32_t type, uint64_t config);
+struct known_event {
+	const char *name;
+	const char *description; /* NULL: the name says it */
+	uint32_t type;
+	uint64_t config;
+};
+typedef void known_event_taker(void *user, const struct known_event *event);
+/* Every name: those of the hardware, of software, and of caches. */
+void known_event_each(known_event_taker *take, void *user);
+
 /* What a misspelt name may mean, or NULL. */
 const char *known_event_nearest(const char *name);
 

@@ -264,22 +264,40 @@ static int by_text(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static char *list_directory(const struct pmu *pmu, const char *directory)
+/* The names in a directory of the PMU, sorted. */
+static char **read_names(const struct pmu *pmu, const char *directory, size_t *count)
 {
 	CLEANUP(free_ptr) char *path = xasprintf("%s/%s", pmu->dir, directory);
 	CLEANUP(close_dir) DIR *dir = opendir(path);
-	char *names[PMUS_MAX], *list;
-	size_t count = 0;
+	char **names = NULL;
+	size_t room = 0;
 
-	for (const struct dirent *entry;
-	     dir && count < ARRAY_SIZE(names) && (entry = readdir(dir));)
-		if (is_name(entry->d_name) && !strchr(entry->d_name, '.'))
-			names[count++] = xstrdup(entry->d_name);
-	qsort(names, count, sizeof(*names), by_text);
-	list = list_names((const char *const *)names, count);
+	*count = 0;
+	for (const struct dirent *entry; dir && *count < PMUS_MAX && (entry = readdir(dir));) {
+		if (!is_name(entry->d_name) || strchr(entry->d_name, '.'))
+			continue;
+		GROW(names, *count, room);
+		names[(*count)++] = xstrdup(entry->d_name);
+	}
+	if (*count)
+		qsort(names, *count, sizeof(*names), by_text);
+	return names;
+}
+
+static char *list_directory(const struct pmu *pmu, const char *directory)
+{
+	size_t count;
+	CLEANUP(free_ptr) char **names = read_names(pmu, directory, &count);
+	char *list = list_names((const char *const *)names, count);
+
 	for (size_t i = 0; i < count; i++)
 		free(names[i]);
 	return list;
+}
+
+char **pmu_events(const struct pmu *pmu, size_t *count)
+{
+	return read_names(pmu, "events", count);
 }
 
 char *pmu_event_names(const struct pmu *pmu)

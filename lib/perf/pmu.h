@@ -79,4 +79,7 @@ MUST_CHECK struct error *pmu_find_event(const struct pmu *pmu, const char *name,
 char *pmu_event_names(const struct pmu *pmu);
 char *pmu_term_names(const struct pmu *pmu);
 
+/* All its events, sorted. The caller frees the names and the array. */
+char **pmu_events(const struct pmu *pmu, size_t *count);
+
 #endif
