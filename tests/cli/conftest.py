@@ -4,6 +4,7 @@ import os
 import resource
 import shutil
 import signal
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -19,6 +20,10 @@ from profiles import Pprof, Stacks
 SOURCE = Path(__file__).resolve().parents[2]
 PARANOID = Path("/proc/sys/kernel/perf_event_paranoid")
 NOBODY = 65534
+# Tracefs, mounted for prof alone if the machine lacks it.
+MOUNTS = """#!/bin/sh
+exec unshare -m sh -c '[ -d /sys/kernel/tracing/events ] || mount -t tracefs nodev /sys/kernel/tracing 2>/dev/null; exec "$@"' - {prof} "$@"
+"""
 BUILD = Path(os.environ.get("PROF_BUILD", SOURCE / "build")).resolve()
 
 # nohup and a shell's & leave signals ignored, which all that is started from here would inherit.
@@ -264,6 +269,19 @@ def small_disk(root, tmp_path):
         lacking("permission to mount")
     yield folder
     subprocess.run(["umount", folder], check=True)
+
+
+@pytest.fixture
+def tracer(root, prof, tmp_path):
+    """prof, which can read tracepoints."""
+    script = tmp_path / "prof.sh"
+    script.write_text(MOUNTS.format(prof=prof.binary), encoding="ascii")
+    script.chmod(stat.S_IRWXU)
+    prof.binary = script
+    result = prof("record", "-q", "-e", "sched:sched_waking", "-o", "try.folded", "true")
+    if result.returncode:
+        pytest.skip(f"needs tracepoints: {result.stderr}")
+    return prof
 
 
 # A crash that a test provokes must not fill the disk.

@@ -2,32 +2,13 @@
 
 import os
 import re
-import stat
 import subprocess
 from pathlib import Path
 
-import pytest
 
 from profiles import Pprof, Stacks
 
 WOKEN = re.compile(r"\[woken by (.*)\]")
-# Tracefs, mounted for prof alone if the machine lacks it.
-MOUNTS = """#!/bin/sh
-exec unshare -m sh -c '[ -d /sys/kernel/tracing/events ] || mount -t tracefs nodev /sys/kernel/tracing 2>/dev/null; exec "$@"' - {prof} "$@"
-"""
-
-
-@pytest.fixture
-def tracer(root, prof, tmp_path):
-    """prof, which can read tracepoints."""
-    script = tmp_path / "prof.sh"
-    script.write_text(MOUNTS.format(prof=prof.binary), encoding="ascii")
-    script.chmod(stat.S_IRWXU)
-    prof.binary = script
-    result = prof("record", "-q", "-e", "sched:sched_waking", "-o", "try.folded", "true")
-    if result.returncode:
-        pytest.skip(f"needs tracepoints: {result.stderr}")
-    return prof
 
 
 def record(prof, *arguments, event="off-cpu"):
