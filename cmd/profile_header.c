@@ -5,6 +5,7 @@
 #include "base/printable.h"
 #include "report/memory_text.h"
 #include "report/quality_text.h"
+#include "report/stat_text.h"
 #include "report/waiting.h"
 
 #include <string.h>
@@ -116,6 +117,14 @@ static void put_waiting(const struct table_writer *writer)
 		put_line(writer, left_out);
 }
 
+static void put_stat(const struct table_writer *writer)
+{
+	CLEANUP(free_ptr) char *text = stat_line(profile_get_info(writer->view->profile));
+
+	if (text)
+		put_line(writer, text);
+}
+
 /* "85 samples", or "1.68 s" where samples are not counted. To be freed. */
 static char *selected_text(const struct table_writer *writer, struct sum selected)
 {
@@ -153,6 +162,7 @@ void profile_header(const struct table_writer *writer, const char *path,
 	if (*quality && !quality_is_of_waiting(&info->quality))
 		put_line(writer, quality);
 	put_waiting(writer);
+	put_stat(writer);
 	put_events(writer);
 	if (selection_is_part(selection))
 		put_selection(writer);

@@ -196,7 +196,8 @@ static void complete(struct run *run, bool keeps_addresses, struct finalize_resu
 				 .command = command,
 				 .host = system.nodename,
 				 .quality = {.own_cpu_ns = run->sampling_cpu_ns,
-					     .waiting = recorder_waiting(recording->recorder)},
+					     .waiting = recorder_waiting(recording->recorder),
+					     .stat = recorder_stat(recording->recorder)},
 				 .is_run = recording->is_of_command &&
 					   recording->end == RECORDING_COMMAND_ENDED,
 				 .kernel = kernel,
@@ -648,6 +649,7 @@ static struct error *choose(struct run *run)
 	config->adds_unsampled = true;
 	config->trigger_event = options->rotation.segment_event ? options->rotation.segment_event
 								: options->rotation.trigger_event;
+	config->counts_stat = run->options.counts_stat;
 	config->delay_ns = options->delay.ns;
 	config->starts_paused = options->delay.is_endless;
 	config->duration_ns = options->duration_ns;

@@ -110,6 +110,11 @@ const struct option_entry record_option_table[] = {
 		     "the library if perf events are refused (auto, the default)",
 		     sampling_take_via, FIELD(sampling.via)),
 	MEMORY_ENTRIES(struct record_options, sampling.memory, sampling.events),
+	OPTION_ENTRY(0, "stat", NULL,
+		     "count beside the samples, as perf stat: task-clock, context-switches, "
+		     "cpu-migrations, page-faults, and cycles, instructions, branches and "
+		     "branch-misses where there are counters",
+		     option_true, FIELD(counts_stat)),
 	OPTION_ENTRY(0, "java", NULL,
 		     "ask running Java virtual machines (JDK 17 and later) for the names of the "
 		     "code that they have compiled",
@@ -132,7 +137,7 @@ const struct option_entry record_option_table[] = {
 	IGNORED(0, "buildid-mmap", NULL),
 	IGNORED(0, "no-buffering", NULL),
 	IGNORED(0, "no-bpf-event", NULL),
-	IGNORED('s', "stat", NULL),
+	IGNORED('s', NULL, NULL),
 	IGNORED('d', "data", NULL),
 	IGNORED(0, "phys-addr", NULL),
 	IGNORED(0, "data-page-size", NULL),

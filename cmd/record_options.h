@@ -29,6 +29,7 @@ struct record_options {
 	struct fail_conditions conditions;  /* of quality_share(), that make prof fail */
 	bool strict_rate;		    /* a rate above the kernel's limit is an error */
 	bool dry_run;			    /* opens everything and samples nothing */
+	bool counts_stat;		    /* beside the samples */
 	bool asks_java;			    /* running JVMs for the names of their code */
 	struct option_list without_meaning; /* options of perf that were taken and do nothing */
 };

@@ -300,6 +300,19 @@ static void put_waiting(struct json *json, const struct profile *profile)
 	json_end_object(json);
 }
 
+/* What was counted beside the samples. */
+static void put_stat(struct json *json, const struct stat_counts *stat)
+{
+	if (!stat_counts_exist(stat))
+		return;
+	json_key(json, "stat");
+	json_begin_object(json);
+	for (size_t i = 0; i < STAT_COUNTERS; i++)
+		if (stat->is_known[i])
+			json_put_number(json, stat_counter_names[i], stat->values[i]);
+	json_end_object(json);
+}
+
 static void put_recording(struct writer *writer)
 {
 	const struct profile_info *info = profile_get_info(writer->report->profile);
@@ -315,6 +328,7 @@ static void put_recording(struct writer *writer)
 	if (info->quality.is_known)
 		put_quality(writer, &info->quality);
 	put_waiting(&writer->json, writer->report->profile);
+	put_stat(&writer->json, &info->quality.stat);
 }
 
 void report_json(const struct report *report, FILE *out)

@@ -9,6 +9,7 @@
 #include "report/quality_text.h"
 #include "report/rows.h"
 #include "report/shorten.h"
+#include "report/stat_text.h"
 #include "report/waiting.h"
 
 #include <stdlib.h>
@@ -341,6 +342,15 @@ static bool counts_objects(const struct profile *profile, event_id event)
 	       (which == MEMORY_ALLOC_OBJECTS || which == MEMORY_INUSE_OBJECTS);
 }
 
+static void print_stat(const struct profile *profile)
+{
+	CLEANUP(free_ptr) char *table = stat_table(profile_get_info(profile));
+
+	for (char *rest = table, *line; (line = strsep(&rest, "\n"));)
+		if (*line)
+			message_row("%s", line);
+}
+
 void summary_print(const struct summary *summary)
 {
 	const struct profile *profile = summary->profile;
@@ -357,6 +367,7 @@ void summary_print(const struct summary *summary)
 		print_text(memory);
 	print_waiting(summary);
 	print_memory(profile);
+	print_stat(profile);
 	print_counted(summary);
 	print_losses(counts);
 	print_namelessness(summary);

@@ -78,3 +78,22 @@ bool counter_read(const struct counter *counter, uint64_t *ret)
 	}
 	return counter->count;
 }
+
+bool counter_read_scaled(const struct counter *counter, uint64_t *ret)
+{
+	*ret = 0;
+	for (size_t i = 0; i < counter->count; i++) {
+		struct {
+			uint64_t value, enabled_ns, running_ns;
+		} counted;
+
+		if (read(counter->fds[i], &counted, sizeof(counted)) < (ssize_t)sizeof(counted) ||
+		    (counted.enabled_ns && !counted.running_ns))
+			return false;
+		*ret += counted.running_ns < counted.enabled_ns
+				? (uint64_t)((double)counted.value * (double)counted.enabled_ns /
+					     (double)counted.running_ns)
+				: counted.value;
+	}
+	return counter->count;
+}

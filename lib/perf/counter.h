@@ -33,5 +33,8 @@ void counter_disable(const struct counter *counter);
 
 /* The sum over all CPUs; false if it cannot be read, or nothing is counted. */
 bool counter_read(const struct counter *counter, uint64_t *ret);
+/* The same of counters that were not on the hardware all the time, with a read_format of
+ * PERF_FORMAT_TOTAL_TIME_ENABLED and _RUNNING: an estimate. False also if one never was. */
+bool counter_read_scaled(const struct counter *counter, uint64_t *ret);
 
 #endif

@@ -174,7 +174,8 @@ bool quality_decode(const char *text, struct profile_quality *ret)
 	struct profile_quality quality = {.is_known = true,
 					  .events = ret->events,
 					  .event_count = ret->event_count,
-					  .waiting = ret->waiting};
+					  .waiting = ret->waiting,
+					  .stat = ret->stat};
 	const char *event;
 
 	if (!decode(mark, text, fields, &quality, &event) || event)

@@ -14,6 +14,8 @@
 #ifndef PROF_PROFILE_QUALITY_H
 #define PROF_PROFILE_QUALITY_H
 
+#include "profile/stat_counts.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -60,6 +62,7 @@ struct profile_quality {
 	const struct event_quality *events; /* of recordings with several, or one that is counted */
 	size_t event_count;
 	struct waiting_quality waiting;
+	struct stat_counts stat; /* counted beside the samples */
 };
 
 /* The weight that no sample shows, of what was counted; 0 if that is unknown. */

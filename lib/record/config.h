@@ -113,6 +113,7 @@ struct record_config {
 	bool counts_polls;     /* as in pipeline_options */
 	/* Folds ended threads and processes: see session_fold_ended(). */
 	bool folds_ended;
+	bool counts_stat;    /* the events of stat_counts.h, beside the samples */
 	bool adds_unsampled; /* recorder_settle() adds to the profile what no sample shows */
 	bool writes_raw;     /* recorder_open() gets a file for the records */
 };

@@ -130,6 +130,7 @@ void finalize(const struct finalize_options *options, struct finalize_result *re
 	quality_init(&ret->quality, pipeline->profile, &counts, options->balance);
 	ret->quality.counts.own_cpu_ns = info.quality.own_cpu_ns;
 	ret->quality.counts.waiting = info.quality.waiting;
+	ret->quality.counts.stat = info.quality.stat;
 	info.quality = ret->quality.counts;
 	profile_set_info(pipeline->profile, &info);
 }

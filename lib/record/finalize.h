@@ -30,7 +30,7 @@ struct finalize_options {
 	 * there are none. */
 	const struct session_counts *earlier;
 	bool keeps_addresses;	  /* frames that have no lines yet stay as they are */
-	struct profile_info info; /* of its quality only own_cpu_ns and waiting are used; the rest
+	struct profile_info info; /* of its quality only own_cpu_ns, waiting and stat are used; the rest
 				     is computed */
 };
 

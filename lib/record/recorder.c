@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "perf/field_reader.h"
+#include "perf/target_counters.h"
 #include "record/arrivals.h"
 #include "record/awaits.h"
 #include "record/balance.h"
@@ -46,6 +47,8 @@ struct recorder {
 	struct waiting *waiting; /* NULL: waiting is not recorded */
 	struct awaits *awaits;	 /* NULL: where tasks wait is not recorded */
 	struct memory *memory;	 /* NULL: memory is not recorded */
+	struct target_counters *stat; /* NULL: nothing is counted beside samples */
+	struct stat_counts stat_before, stat_now; /* of earlier profiles, and since them */
 	uint64_t waits_ns;	 /* when to call waiting_end_batch(); 0: at any time */
 	uint64_t triggers;	 /* samples of config->trigger_event */
 	uint64_t command_ns; /* CPU time of a command that was recorded to its end; 0: unknown */
@@ -191,8 +194,27 @@ static void settle(struct recorder *recorder, bool all)
 		       recorder->pipeline.profile, session_events(recorder->pipeline.session));
 }
 
+static void settle_stat(struct recorder *recorder)
+{
+	struct stat_counts *counts = &recorder->stat_now;
+	uint64_t value;
+
+	for (size_t i = 0; recorder->stat && i < STAT_COUNTERS; i++) {
+		counts->is_known[i] = target_counters_read(recorder->stat, i, &value);
+		counts->values[i] = value - recorder->stat_before.values[i];
+	}
+}
+
+/* What has been settled is of the former profile. */
+static void begin_stat(struct recorder *recorder)
+{
+	for (size_t i = 0; i < STAT_COUNTERS; i++)
+		recorder->stat_before.values[i] += recorder->stat_now.values[i];
+}
+
 static void settle_all(struct recorder *recorder, bool profile_ends)
 {
+	settle_stat(recorder);
 	settle(recorder, true);
 	waiting_settle(recorder->waiting, recorder->window.end_ns, profile_ends);
 	awaits_settle(recorder->awaits, recorder->pipeline.session);
@@ -328,6 +350,12 @@ static void set_timer(struct recorder *recorder)
 	loop_set_timer(recorder->timer, earlier(next_ns, recorder->begins_ns));
 }
 
+static void disable_stat(const struct recorder *recorder)
+{
+	if (recorder->stat)
+		target_counters_disable(recorder->stat);
+}
+
 void recorder_pause(struct recorder *recorder)
 {
 	uint64_t now_ns;
@@ -335,6 +363,7 @@ void recorder_pause(struct recorder *recorder)
 	if (recorder->is_paused || recorder->is_stopped)
 		return;
 	intake_pause(recorder->intake);
+	disable_stat(recorder);
 	now_ns = recorder_drain_up_to_now(recorder);
 	recorder->window.end_ns = now_ns;
 	recorder->is_paused = recorder->was_paused = true;
@@ -373,11 +402,22 @@ static void snapshot(struct recorder *recorder)
 		target_snapshot(recorder->config, &recorder->pipeline, &recorder->raw);
 }
 
+static void enable_stat(const struct recorder *recorder)
+{
+	bool starts_at_exec = recorder->config->command &&
+			      !record_config_starts_late(recorder->config) &&
+			      !recorder->was_paused;
+
+	if (recorder->stat && !starts_at_exec)
+		target_counters_enable(recorder->stat);
+}
+
 /* Where the side band begins with sampling, what was mapped before has to be read again. */
 static struct error *enable(struct recorder *recorder, uint64_t now_ns)
 {
 	struct error *err = intake_enable(recorder->intake);
 
+	enable_stat(recorder);
 	awaits_resume(recorder->awaits);
 	if (!err && intake_facts(recorder->intake)->is_joint) {
 		snapshot(recorder);
@@ -502,6 +542,7 @@ static void recorder_close(struct recorder *recorder)
 	targets_close(&recorder->targets);
 	raw_file_deinit(&recorder->raw);
 	memory_free(STEAL(recorder->memory));
+	target_counters_free(STEAL(recorder->stat));
 	pipeline_close(&recorder->pipeline);
 	cgroup_labels_free(STEAL(recorder->cgroup_labels));
 	sample_filter_deinit(&recorder->filter);
@@ -542,6 +583,17 @@ static void open_balance(struct recorder *recorder)
 	});
 }
 
+static void open_stat(struct recorder *recorder)
+{
+	const struct record_config *config = recorder->config;
+	struct target target = sampling_target(config);
+
+	if (config->counts_stat)
+		recorder->stat = target_counters_open(
+			&target, &recorder->sampling.pmus, stat_counter_names, STAT_COUNTERS,
+			config->command && !record_config_starts_late(config));
+}
+
 static struct error *open_all(struct recorder *recorder, int raw_fd)
 {
 	const struct record_config *config = recorder->config;
@@ -556,6 +608,7 @@ static struct error *open_all(struct recorder *recorder, int raw_fd)
 	sample_filter_init(&recorder->filter, config->thread_names, config->thread_name_count,
 			   config->keeps_own);
 	open_balance(recorder);
+	open_stat(recorder);
 	err = waiting_open(
 		&(struct waiting_options){
 			.config = config,
@@ -699,6 +752,7 @@ void recorder_stop(struct recorder *recorder)
 	loop_unwatch(recorder->loop, STEAL(recorder->records));
 	loop_set_timer(recorder->timer, 0);
 	intake_disable(recorder->intake);
+	disable_stat(recorder);
 	waiting_end(recorder->waiting);
 	awaits_pause(recorder->awaits);
 	recorder_drain(recorder);
@@ -725,6 +779,7 @@ struct profile *recorder_rotate(struct recorder *recorder, struct recorder_windo
 
 	settle_all(recorder, true);
 	balance_begin_profile(recorder->balance);
+	begin_stat(recorder);
 	finished = pipeline_rotate(&recorder->pipeline);
 	memory_begin_profile(recorder->memory, finished);
 	waiting_begin_profile(recorder->waiting);
@@ -738,6 +793,7 @@ void recorder_renew(struct recorder *recorder)
 {
 	settle_all(recorder, true);
 	balance_begin_profile(recorder->balance);
+	begin_stat(recorder);
 	memory_free(STEAL(recorder->memory));
 	pipeline_close(&recorder->pipeline);
 	awaits_forget_modules(recorder->awaits);
@@ -811,6 +867,11 @@ struct sample_filter_counts recorder_left_out(const struct recorder *recorder)
 struct inside_counts recorder_inside(const struct recorder *recorder)
 {
 	return intake_inside(recorder->intake);
+}
+
+struct stat_counts recorder_stat(const struct recorder *recorder)
+{
+	return recorder->stat_now;
 }
 
 bool recorder_is_paused(const struct recorder *recorder)

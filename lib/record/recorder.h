@@ -115,6 +115,9 @@ const struct pipeline *recorder_pipeline(const struct recorder *recorder);
 const struct balance *recorder_balance(const struct recorder *recorder);
 /* As recorder_settle() or recorder_settle_waiting() has left it. */
 struct waiting_quality recorder_waiting(const struct recorder *recorder);
+/* As recorder_settle() has left it: what was counted while the profile grew; nothing without
+ * config->counts_stat. */
+struct stat_counts recorder_stat(const struct recorder *recorder);
 /* As intake_facts(). */
 const struct sampler_facts *recorder_facts(const struct recorder *recorder);
 /* Whether the command has to load libprof-inside.so, after recorder_open(); and what the library

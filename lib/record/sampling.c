@@ -174,7 +174,7 @@ static struct sampler_options options_of(const struct sampling *sampling,
 	};
 }
 
-static struct target target_of(const struct record_config *config)
+struct target sampling_target(const struct record_config *config)
 {
 	struct target target = {
 		.kind = TARGET_SYSTEM,
@@ -217,7 +217,7 @@ struct error *sampling_open(struct sampling *sampling, const struct record_confi
 			    struct sampler **ret)
 {
 	struct sampler_options options = options_of(sampling, config);
-	struct target target = target_of(config);
+	struct target target = sampling_target(config);
 
 	for (size_t i = 0; i < sampling->event_count; i++) {
 		struct error *err = check_target(config, &sampling->events[i]);

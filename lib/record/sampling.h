@@ -22,6 +22,9 @@ MUST_CHECK struct error *sampling_choose(struct sampling *sampling,
 					 const struct record_config *config);
 void sampling_deinit(struct sampling *sampling);
 
+/* What is sampled; borrows the lists of config. */
+struct target sampling_target(const struct record_config *config);
+
 MUST_CHECK struct error *sampling_open(struct sampling *sampling,
 				       const struct record_config *config, struct sampler **ret);
 

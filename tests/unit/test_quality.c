@@ -5,6 +5,7 @@
 #include "near.h"
 #include "profile/memory_events.h"
 #include "report/quality_text.h"
+#include "report/stat_text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -300,6 +301,48 @@ static void the_quality_of_waiting_comes_back_from_its_text(void **state)
 	assert_int_equal(again.threads, 2);
 }
 
+static void what_was_counted_beside_samples_comes_back_from_its_text(void **state)
+{
+	(void)state;
+	struct profile_info info = {
+		.duration_ns = 2000000000,
+		.quality.stat = {.values = {[STAT_TASK_CLOCK] = 1000000000,
+					    [STAT_CYCLES] = 3000000000,
+					    [STAT_INSTRUCTIONS] = 4500000000},
+				 .is_known = {[STAT_TASK_CLOCK] = true,
+					      [STAT_CONTEXT_SWITCHES] = true,
+					      [STAT_CYCLES] = true,
+					      [STAT_INSTRUCTIONS] = true}},
+	};
+	const struct profile_info without = {0};
+	CLEANUP(free_ptr) char *text = stat_counts_encode(&info.quality.stat);
+	CLEANUP(free_ptr) char *none = stat_counts_encode(&without.quality.stat);
+	CLEANUP(free_ptr) char *line = stat_line(&info);
+	CLEANUP(free_ptr) char *table = stat_table(&info);
+	struct stat_counts again = {0};
+
+	assert_string_equal(text, "prof: stat task-clock=1000000000 context-switches=0 "
+				  "cycles=3000000000 instructions=4500000000");
+	assert_true(stat_counts_decode(text, &again));
+	assert_memory_equal(again.values, info.quality.stat.values, sizeof(again.values));
+	assert_memory_equal(again.is_known, info.quality.stat.is_known, sizeof(again.is_known));
+	assert_string_equal(line, "0.5 CPUs used, 0 context switches, 1.50 instructions per cycle");
+	assert_non_null(strstr(table, "cycles            3 GHz\n"));
+	assert_non_null(strstr(table, "instructions      1.50 per cycle\n"));
+
+	assert_string_equal(none, "");
+	assert_null(stat_line(&without));
+	assert_null(stat_table(&without));
+	assert_true(stat_counts_decode("prof: stat later=7 page-faults=2", &again));
+	assert_false(again.is_known[STAT_CYCLES]);
+	assert_int_equal(again.values[STAT_PAGE_FAULTS], 2);
+	assert_false(stat_counts_decode("prof: stat cycles=-1", &again));
+	assert_false(stat_counts_decode("prof: stat cycles=99999999999999999999", &again));
+	assert_false(stat_counts_decode("prof: stat cycles=1x", &again));
+	assert_false(stat_counts_decode("prof: stat cycles", &again));
+	assert_false(stat_counts_decode("prof: samples=1", &again));
+}
+
 static void the_headline_of_one_of_several_events_has_its_own_counts(void **state)
 {
 	(void)state;
@@ -382,6 +425,7 @@ int main(void)
 		cmocka_unit_test(unknown_keys_of_a_quality_are_ignored),
 		cmocka_unit_test(text_that_is_not_a_quality_is_refused),
 		cmocka_unit_test(the_quality_of_waiting_comes_back_from_its_text),
+		cmocka_unit_test(what_was_counted_beside_samples_comes_back_from_its_text),
 		cmocka_unit_test(the_headline_of_one_of_several_events_has_its_own_counts),
 		cmocka_unit_test(the_headline_of_waiting_alone_says_where_the_time_went),
 		cmocka_unit_test(each_of_several_events_has_its_own_quality),

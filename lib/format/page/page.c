@@ -18,6 +18,7 @@
 #include "report/label_values.h"
 #include "report/logical.h"
 #include "report/quality_text.h"
+#include "report/stat_text.h"
 #include "report/waiting.h"
 #include "report/waiting_place.h"
 #include "web/page_files.h"
@@ -138,7 +139,11 @@ static void put_waiting(struct page *page)
 static void put_info(struct page *page, const struct format_options *options)
 {
 	const struct profile_info *info = profile_get_info(page->profile);
-	CLEANUP(free_ptr) char *headline = quality_headline(info);
+	CLEANUP(free_ptr) char *quality = quality_headline(info);
+	CLEANUP(free_ptr) char *stat = stat_line(info);
+	CLEANUP(free_ptr)
+	char *headline = xasprintf("%s%s%s", quality, *quality && stat ? "; " : "",
+				   stat ? stat : "");
 
 	put_text(page, info->command);
 	put_text(page, info->host);

@@ -170,9 +170,11 @@ static const char *written_name(const struct profile *profile, const char *event
 static void put_quality(struct writer *writer, const struct profile_quality *quality)
 {
 	CLEANUP(free_ptr) char *waiting = quality_encode_waiting(&quality->waiting);
+	CLEANUP(free_ptr) char *stat = stat_counts_encode(&quality->stat);
 	CLEANUP(free_ptr) char *whole = NULL;
 
 	put_comment(writer, "", waiting);
+	put_comment(writer, "", stat);
 	if (!quality->is_known)
 		return;
 	whole = quality_encode(quality);

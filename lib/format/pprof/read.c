@@ -525,6 +525,8 @@ static bool take_quality(struct reader *reader, struct profile_quality *quality,
 {
 	if (!quality->waiting.threads && quality_decode_waiting(comment, &quality->waiting))
 		return true;
+	if (stat_counts_decode(comment, &quality->stat))
+		return true;
 	return quality->is_known ? add_event_quality(reader, comment)
 				 : quality_decode(comment, quality);
 }
