@@ -20,7 +20,7 @@ struct record_delay {
 
 struct record_options {
 	struct sampling_options sampling; /* the first: see record_take_weight */
-	uint64_t duration_ns; /* 0: until the command or the target ends */
+	uint64_t duration_ns;		  /* 0: until the command or the target ends */
 	struct record_delay delay;
 	const char *control; /* as control_open(); NULL: none */
 	struct checkpoint_interval checkpoint;
@@ -64,11 +64,11 @@ option_take record_take_weight;	    /* struct record_options */
 		OPTION_ENTRY(0, "filter", "EXPRESSION",                                            \
 			     "sample the tracepoint of the preceding -e only where this holds, "   \
 			     "such as 'prev_state == 1'",                                          \
-			     sampling_take_filter, offsetof(type, prefix sampling)),       \
+			     sampling_take_filter, offsetof(type, prefix sampling)),               \
 		OPTION_ENTRY(0, "weight", "samples|ns|period|field:NAME",                          \
 			     "let folded stacks count samples, ns or period; field:NAME: weigh "   \
 			     "samples of the preceding tracepoint by this field, such as bytes",   \
-			     record_take_weight, offsetof(type, prefix sampling)),       \
+			     record_take_weight, offsetof(type, prefix sampling)),                 \
 		OUTPUT_ENTRIES(type, prefix output),                                               \
 		OPTION_ENTRY(0, "fail-if", "CONDITION",                                            \
 			     "exit with status 1 if more than this share is lost, truncated, "     \

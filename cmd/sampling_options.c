@@ -59,8 +59,8 @@ struct error *sampling_take_filter(void *field, const char *argument)
 {
 	struct sampling_options *options = field;
 
-	return set_of_last_event(&options->events, &options->filters,
-				 "--filter 'prev_state == 1'", argument);
+	return set_of_last_event(&options->events, &options->filters, "--filter 'prev_state == 1'",
+				 argument);
 }
 
 struct error *sampling_weigh_by(struct sampling_options *options, const char *field)

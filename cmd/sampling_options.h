@@ -36,7 +36,7 @@ struct stacks {
 };
 
 struct sampling_options {
-	struct option_list events; /* none: cycles, or cpu-clock */
+	struct option_list events;	     /* none: cycles, or cpu-clock */
 	struct option_list filters, weights; /* of those events; "": none */
 	struct waiting_options waiting;
 	struct memory_options memory;

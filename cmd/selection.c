@@ -16,11 +16,19 @@ void selection_options_deinit(struct selection_options *options)
 
 struct error *selection_take_by(void *field, const char *argument)
 {
-	static const struct option_choice choices[] = {
-		{"function", ROW_FUNCTION}, {"module", ROW_MODULE},   {"process", ROW_PROCESS},
-		{"thread", ROW_THREAD},	    {"file", ROW_FILE},	      {"line", ROW_LINE},
-		{"task", ROW_LABEL},	    {"size", ROW_LABEL},      {"lifetime", ROW_LABEL},
-		{"age", ROW_LABEL},	    {"label:KEY", ROW_LABEL}, {"field:NAME", ROW_LABEL}, {0}};
+	static const struct option_choice choices[] = {{"function", ROW_FUNCTION},
+						       {"module", ROW_MODULE},
+						       {"process", ROW_PROCESS},
+						       {"thread", ROW_THREAD},
+						       {"file", ROW_FILE},
+						       {"line", ROW_LINE},
+						       {"task", ROW_LABEL},
+						       {"size", ROW_LABEL},
+						       {"lifetime", ROW_LABEL},
+						       {"age", ROW_LABEL},
+						       {"label:KEY", ROW_LABEL},
+						       {"field:NAME", ROW_LABEL},
+						       {0}};
 	static const char *const labels[] = {TASK_LABEL, ALLOCATION_SIZE_LABEL,
 					     ALLOCATION_LIFETIME_LABEL, ALLOCATION_AGE_LABEL};
 	/* A field of a tracepoint is a label, too. */

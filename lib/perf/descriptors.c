@@ -169,7 +169,8 @@ static bool samples_write_side_band(const struct descriptors *d)
 	return d->is_joint && !d->needs_switches;
 }
 
-/* Of the sampling descriptor that was opened last. Those that inherit from it are filtered alike. */
+/* Of the sampling descriptor that was opened last. Those that inherit from it are filtered alike.
+ */
 static struct error *filter_samples(const struct descriptors *d, const struct event *event)
 {
 	if (ioctl(d->samples.items[d->samples.count - 1], PERF_EVENT_IOC_SET_FILTER,

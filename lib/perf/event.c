@@ -17,7 +17,7 @@
 
 static const char modifier_letters[] = "ukhGHpP";
 
-static const char *const common_terms[] = {"period",	  "freq",  "name",  "call-graph",
+static const char *const common_terms[] = {"period",	 "freq",  "name",  "call-graph",
 					   "stack-size", "label", "weight"};
 
 static bool is_common_term(const char *name)
@@ -339,7 +339,8 @@ static struct error *open_reader(struct event *event)
 		return NULL;
 	event->reader = field_reader_new();
 	for (size_t i = 0; !err && i < event_variant_count(event); i++) {
-		const char *tracepoint = event->is_pattern ? event->variants[i].pmu : event->tracepoint;
+		const char *tracepoint = event->is_pattern ? event->variants[i].pmu
+							   : event->tracepoint;
 
 		err = tracepoint_read_format(tracepoint, NULL, &format);
 		if (!err)

@@ -81,11 +81,11 @@ struct event {
 	enum value_kind kind;  /* of its weights; their unit is value_unit(kind) */
 	uint64_t scale;	       /* the weight of a period of 1; 0: 1 */
 	char *tracepoint;      /* its name, or the pattern; owned; NULL: it is something else */
-	bool is_pattern;       /* the variants are tracepoints, all of which are opened everywhere */
+	bool is_pattern; /* the variants are tracepoints, all of which are opened everywhere */
 	struct field_reader *reader; /* of the fields of a tracepoint that are wanted; owned; NULL:
 					none */
-	char *filter;	       /* of a tracepoint: samples that the kernel writes; owned; or NULL */
-	bool is_tracepoint;    /* each occurrence is of interest: a period of 1 suits it */
+	char *filter;	    /* of a tracepoint: samples that the kernel writes; owned; or NULL */
+	bool is_tracepoint; /* each occurrence is of interest: a period of 1 suits it */
 	bool exclude_user, exclude_kernel, exclude_hypervisor;
 	bool exclude_host, exclude_guest;
 	unsigned precise;	  /* precise_ip … */

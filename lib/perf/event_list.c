@@ -151,8 +151,9 @@ static void take_probes(struct reading *reading)
 	} forms[] = {
 		{"uprobe", "uprobe:FILE:FUNCTION", "calls of a function of a program or library"},
 		{"uprobe", "uretprobe:FILE:FUNCTION", "returns from it"},
-		{"uprobe", "usdt:PROVIDER:NAME", "a static probe that a program has (SystemTap, "
-						 "DTrace)"},
+		{"uprobe", "usdt:PROVIDER:NAME",
+		 "a static probe that a program has (SystemTap, "
+		 "DTrace)"},
 		{"kprobe", "kprobe:FUNCTION", "calls of a function of the kernel"},
 		{"kprobe", "kretprobe:FUNCTION", "returns from it"},
 	};

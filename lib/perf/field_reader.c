@@ -20,7 +20,7 @@ struct field_reader {
 	struct member *members;
 	size_t count, room;
 	struct idmap by_id; /* the number of a tracepoint → index into members */
-	char *weight; /* the name of the field; NULL: none */
+	char *weight;	    /* the name of the field; NULL: none */
 	char *labels[FIELD_LABELS_MAX];
 	size_t label_count;
 	bool labels_event;
@@ -55,8 +55,8 @@ void field_reader_add(struct field_reader *reader, const char *tracepoint,
 {
 	*idmap_put(&reader->by_id, format->id, 0) = (uint32_t)reader->count;
 	GROW(reader->members, reader->count, reader->room);
-	reader->members[reader->count++] =
-		(struct member){.name = xstrdup(tracepoint), .format = *format};
+	reader->members[reader->count++] = (struct member){.name = xstrdup(tracepoint),
+							   .format = *format};
 	*format = (struct tracepoint_format){0};
 }
 
@@ -195,7 +195,6 @@ bool field_reader_is_needed(const struct field_reader *reader)
 {
 	return reader->weight || reader->label_count || reader->labels_event;
 }
-
 
 static uint64_t weight_of(const struct field_reader *reader, const struct member *member,
 			  struct bytes data)

@@ -152,7 +152,8 @@ bool tracepoint_field_number(const struct tracepoint_field *field, struct bytes 
 	if (!bytes_ok(&at))
 		return false;
 	unused_bits = 64 - 8 * field->bytes;
-	*ret = field->is_signed ? (uint64_t)((int64_t)(value << unused_bits) >> unused_bits) : value;
+	*ret = field->is_signed ? (uint64_t)((int64_t)(value << unused_bits) >> unused_bits)
+				: value;
 	return true;
 }
 

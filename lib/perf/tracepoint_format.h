@@ -54,8 +54,8 @@ char *tracepoint_format_names(const struct tracepoint_format *format);
 
 /* common_type: the id of the tracepoint that wrote the data. False: there is no data. */
 bool tracepoint_data_id(struct bytes data, uint64_t *ret);
-/* The value of a FIELD_NUMBER; a signed one is extended to 64 bits. False: it is of another kind, or
- * the data is too short. */
+/* The value of a FIELD_NUMBER; a signed one is extended to 64 bits. False: it is of another kind,
+ * or the data is too short. */
 bool tracepoint_field_number(const struct tracepoint_field *field, struct bytes data,
 			     uint64_t *ret);
 /* The value of a FIELD_TEXT, without its NUL; borrowed from the data. False likewise. */

@@ -41,8 +41,8 @@ struct wakeups {
 	struct ring_merge merge;
 	struct tracepoint_format format;
 	const struct tracepoint_field *woken, *flags; /* of it */
-	uint64_t noted_ns; /* all records up to then are in the batch */
-	uint64_t lost;	   /* by records */
+	uint64_t noted_ns;			      /* all records up to then are in the batch */
+	uint64_t lost;				      /* by records */
 };
 
 static struct error *find_fields(struct wakeups *wakeups)
@@ -53,10 +53,9 @@ static struct error *find_fields(struct wakeups *wakeups)
 		return err;
 	wakeups->woken = tracepoint_format_find(&wakeups->format, "pid");
 	wakeups->flags = tracepoint_format_find(&wakeups->format, "common_flags");
-	return wakeups->woken && wakeups->flags
-		       ? NULL
-		       : error_new("the tracepoint " TRACEPOINT
-				   " has no field pid or common_flags");
+	return wakeups->woken && wakeups->flags ? NULL
+						: error_new("the tracepoint " TRACEPOINT
+							    " has no field pid or common_flags");
 }
 
 /* "pid == 12 || pid == 13" */

@@ -30,7 +30,7 @@ struct file_events {
 	struct sampling_event *sampling; /* by record_layout.event */
 	uint32_t sampling_count, sampling_room;
 	struct idmap tracepoints; /* their numbers → index into sampling */
-	bool build_ids; /* an event asked for build-ids in mmap records */
+	bool build_ids;		  /* an event asked for build-ids in mmap records */
 };
 
 void file_events_deinit(struct file_events *events);

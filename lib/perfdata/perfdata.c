@@ -75,8 +75,8 @@ static bool is_found(struct error *err)
 	return !has_failed;
 }
 
-bool perfdata_choose_fields(struct perfdata *perfdata, const char *weight, const char *const *labels,
-			    size_t label_count, const char **missing)
+bool perfdata_choose_fields(struct perfdata *perfdata, const char *weight,
+			    const char *const *labels, size_t label_count, const char **missing)
 {
 	struct file_events *events = &perfdata->header.events;
 	bool weighs = false, *has_label = xcalloc(label_count + 1, sizeof(*has_label));
@@ -91,7 +91,8 @@ bool perfdata_choose_fields(struct perfdata *perfdata, const char *weight, const
 			sampling->event.kind = field_reader_kind(sampling->reader);
 		}
 		for (size_t k = 0; k < label_count; k++)
-			has_label[k] |= is_found(field_reader_add_label(sampling->reader, labels[k]));
+			has_label[k] |=
+				is_found(field_reader_add_label(sampling->reader, labels[k]));
 	}
 	*missing = weighs ? NULL : weight;
 	for (size_t k = 0; k < label_count; k++)

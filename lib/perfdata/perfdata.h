@@ -37,8 +37,8 @@ const struct perfdata_event *perfdata_event(const struct perfdata *perfdata, uns
  * recorded, none. Events without them stay as they are. False: no event has one of them, whose name
  * is *missing, or its format is not in the file. To be called before the first record.
  */
-bool perfdata_choose_fields(struct perfdata *perfdata, const char *weight, const char *const *labels,
-			    size_t label_count, const char **missing);
+bool perfdata_choose_fields(struct perfdata *perfdata, const char *weight,
+			    const char *const *labels, size_t label_count, const char **missing);
 
 /* False at the end. The record is borrowed until the next call. */
 bool perfdata_next(struct perfdata *perfdata, struct record *ret);

@@ -368,7 +368,7 @@ static void write_features(struct perfdata_writer *writer, const struct perfdata
 {
 	/* In ascending order, as the table is. */
 	static const enum perfdata_feature features[] = {
-		FEATURE_TRACING_DATA, FEATURE_BUILD_ID, FEATURE_HOSTNAME,   FEATURE_OSRELEASE,
+		FEATURE_TRACING_DATA, FEATURE_BUILD_ID, FEATURE_HOSTNAME,  FEATURE_OSRELEASE,
 		FEATURE_ARCH,	      FEATURE_CMDLINE,	FEATURE_EVENT_DESC};
 	/* perf takes an empty one for a damaged file. */
 	size_t first = writer->tracing_data.len ? 0 : 1;

@@ -44,10 +44,10 @@ struct recorder {
 	struct raw_file raw;
 	struct fresh_maps fresh_maps; /* where no sampler tells of mappings */
 	struct balance *balance;
-	struct waiting *waiting; /* NULL: waiting is not recorded */
-	struct awaits *awaits;	 /* NULL: where tasks wait is not recorded */
-	struct memory *memory;	 /* NULL: memory is not recorded */
-	struct target_counters *stat; /* NULL: nothing is counted beside samples */
+	struct waiting *waiting;		  /* NULL: waiting is not recorded */
+	struct awaits *awaits;			  /* NULL: where tasks wait is not recorded */
+	struct memory *memory;			  /* NULL: memory is not recorded */
+	struct target_counters *stat;		  /* NULL: nothing is counted beside samples */
 	struct stat_counts stat_before, stat_now; /* of earlier profiles, and since them */
 	uint64_t waits_ns;	 /* when to call waiting_end_batch(); 0: at any time */
 	uint64_t triggers;	 /* samples of config->trigger_event */
@@ -405,8 +405,7 @@ static void snapshot(struct recorder *recorder)
 static void enable_stat(const struct recorder *recorder)
 {
 	bool starts_at_exec = recorder->config->command &&
-			      !record_config_starts_late(recorder->config) &&
-			      !recorder->was_paused;
+			      !record_config_starts_late(recorder->config) && !recorder->was_paused;
 
 	if (recorder->stat && !starts_at_exec)
 		target_counters_enable(recorder->stat);

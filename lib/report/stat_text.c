@@ -58,8 +58,8 @@ static void put_row(FILE *out, const struct profile_info *info, enum stat_counte
 	int columns = *meaning ? NAME_COLUMNS : 0;
 
 	fprintf(out, "%*s  %-*s%s%s\n", VALUE_COLUMNS,
-		value_text(&info->quality.stat, counter).text, columns,
-		stat_counter_names[counter], *meaning ? "  " : "", meaning);
+		value_text(&info->quality.stat, counter).text, columns, stat_counter_names[counter],
+		*meaning ? "  " : "", meaning);
 }
 
 char *stat_table(const struct profile_info *info)
@@ -107,8 +107,8 @@ char *stat_line(const struct profile_info *info)
 	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
 		if (!stat->is_known[counts[i].counter])
 			continue;
-		fprintf(out, "%s%s %s", comma,
-			humanize_count(stat->values[counts[i].counter]).text, counts[i].words);
+		fprintf(out, "%s%s %s", comma, humanize_count(stat->values[counts[i].counter]).text,
+			counts[i].words);
 		comma = ", ";
 	}
 	if (per_cycle > 0)

@@ -15,25 +15,24 @@
 #include <string.h>
 
 /* One field of each kind, as kernels write them. */
-static const char text[] =
-	"name: block_rq_issue\n"
-	"ID: 2104\n"
-	"format:\n"
-	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
-	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n"
-	"\n"
-	"\tfield:long ret;\toffset:8;\tsize:8;\tsigned:1;\n"
-	"\tfield:unsigned int nr_sector;\toffset:16;\tsize:4;\tsigned:0;\n"
-	"\tfield:size_t count;\toffset:24;\tsize:8;\tsigned:0;\n"
-	"\tfield:s16 delta;\toffset:32;\tsize:2;\tsigned:1;\n"
-	"\tfield:char comm[16];\toffset:34;\tsize:16;\tsigned:0;\n"
-	"\tfield:__data_loc char[] cmd;\toffset:52;\tsize:4;\tsigned:0;\n"
-	"\tfield:__rel_loc char[] tail;\toffset:56;\tsize:4;\tsigned:0;\n"
-	"\tfield:__data_loc u8[] blob;\toffset:60;\tsize:4;\tsigned:0;\n"
-	"\tfield:unsigned long args[6];\toffset:64;\tsize:48;\tsigned:0;\n"
-	"\tfield:const char * buf;\toffset:112;\tsize:8;\tsigned:0;\n"
-	"\n"
-	"print fmt: \"%d\", REC->ret\n";
+static const char text[] = "name: block_rq_issue\n"
+			   "ID: 2104\n"
+			   "format:\n"
+			   "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
+			   "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n"
+			   "\n"
+			   "\tfield:long ret;\toffset:8;\tsize:8;\tsigned:1;\n"
+			   "\tfield:unsigned int nr_sector;\toffset:16;\tsize:4;\tsigned:0;\n"
+			   "\tfield:size_t count;\toffset:24;\tsize:8;\tsigned:0;\n"
+			   "\tfield:s16 delta;\toffset:32;\tsize:2;\tsigned:1;\n"
+			   "\tfield:char comm[16];\toffset:34;\tsize:16;\tsigned:0;\n"
+			   "\tfield:__data_loc char[] cmd;\toffset:52;\tsize:4;\tsigned:0;\n"
+			   "\tfield:__rel_loc char[] tail;\toffset:56;\tsize:4;\tsigned:0;\n"
+			   "\tfield:__data_loc u8[] blob;\toffset:60;\tsize:4;\tsigned:0;\n"
+			   "\tfield:unsigned long args[6];\toffset:64;\tsize:48;\tsigned:0;\n"
+			   "\tfield:const char * buf;\toffset:112;\tsize:8;\tsigned:0;\n"
+			   "\n"
+			   "print fmt: \"%d\", REC->ret\n";
 
 enum { DATA_BYTES = 136, STRINGS_AT = 120 };
 
