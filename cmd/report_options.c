@@ -106,7 +106,8 @@ static struct error *take_graph(void *field, const char *argument)
 const struct option_entry report_option_table[] = {
 	ENTRY('i', "input", "FILE", "read FILE, as the argument FILE", option_string, path),
 	WHOLE(0, "by",
-	      "function|module|process|thread|task|file|line|size|lifetime|age|label:KEY|field:NAME",
+	      "function|module|process|thread|task|file|line|size|lifetime|age|label:KEY|field:"
+	      "NAME",
 	      "show a row per function (default), file, line, module, process, thread, task (a "
 	      "spawned future, a job, goroutines of one go statement), class of size or lifetime "
 	      "of allocations, value of a label (label:KEY) or of a field of a tracepoint "
