@@ -30,8 +30,8 @@ struct finalize_options {
 	 * there are none. */
 	const struct session_counts *earlier;
 	bool keeps_addresses;	  /* frames that have no lines yet stay as they are */
-	struct profile_info info; /* of its quality only own_cpu_ns, waiting and stat are used; the rest
-				     is computed */
+	struct profile_info info; /* of its quality only own_cpu_ns, waiting and stat are used; the
+				     rest is computed */
 };
 
 struct finalize_result {

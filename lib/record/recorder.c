@@ -49,8 +49,8 @@ struct recorder {
 	struct memory *memory;			  /* NULL: memory is not recorded */
 	struct target_counters *stat;		  /* NULL: nothing is counted beside samples */
 	struct stat_counts stat_before, stat_now; /* of earlier profiles, and since them */
-	uint64_t waits_ns;	 /* when to call waiting_end_batch(); 0: at any time */
-	uint64_t triggers;	 /* samples of config->trigger_event */
+	uint64_t waits_ns;   /* when to call waiting_end_batch(); 0: at any time */
+	uint64_t triggers;   /* samples of config->trigger_event */
 	uint64_t command_ns; /* CPU time of a command that was recorded to its end; 0: unknown */
 
 	struct loop *loop;
