@@ -76,6 +76,8 @@ static void on_command_end(void *user)
 
 struct error *recording_choose(struct recording *recording)
 {
+	if (recording->is_of_command)
+		recording->config.program = recording->command[0];
 	record_config_settle(&recording->config, &recording->listener);
 	return recorder_new(&recording->config, &recording->listener, &recording->recorder);
 }

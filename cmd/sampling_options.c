@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/nearest.h"
+#include "probe/spec.h"
 #include "profile/memory_events.h"
 #include "record/targets.h"
 #include "unwind/unwind.h"
@@ -16,15 +17,12 @@
 enum { OTHER_EVENTS = 2 + MEMORY_EVENTS }; /* off-cpu, await */
 enum { LEAST_DEPTH = 2, MOST_DEPTH = 1 << 20 };
 
-/* The kernel's record of 65,535 bytes holds no larger one. */
-enum { DEFAULT_DUMP_BYTES = 32 << 10 };
-
 struct error *sampling_take_events(void *field, const char *argument)
 {
 	const char *at = argument;
 
 	for (;;) {
-		size_t len = event_spec_len(at);
+		size_t len = probe_is_spec(at) ? probe_spec_len(at) : event_spec_len(at);
 		CLEANUP(free_ptr) char *spec = xstrndup(at, len);
 		struct error *err = len ? option_append(field, spec)
 					: error_new("\"%s\" contains an empty name", argument);
@@ -218,7 +216,7 @@ struct error *sampling_take_via(void *field, const char *argument)
 void sampling_options_init(struct sampling_options *options)
 {
 	*options = (struct sampling_options){
-		.stacks = {.kind = CALL_GRAPH_AUTO, .dump_bytes = DEFAULT_DUMP_BYTES},
+		.stacks = {.kind = CALL_GRAPH_AUTO, .dump_bytes = RECORD_DUMP_BYTES},
 		.depth = UNWIND_DEPTH_MAX,
 	};
 }
@@ -276,6 +274,17 @@ static size_t add_other_names(const struct sampling_options *options, char **nam
 	return count;
 }
 
+static char *event_name(const char *text)
+{
+	CLEANUP(probe_spec_deinit) struct probe_spec spec = {0};
+	CLEANUP(error_cleanup) struct error *err = NULL;
+
+	if (!probe_is_spec(text))
+		return event_spec_name(text);
+	err = probe_spec_parse(text, &spec);
+	return xstrdup(err ? text : spec.name);
+}
+
 /* Of equal events the second one is called "cycles#2". */
 
 struct error *sampling_find_event(const struct sampling_options *options, size_t *ret)
@@ -294,7 +303,7 @@ struct error *sampling_find_event(const struct sampling_options *options, size_t
 	if (!name)
 		return NULL;
 	for (size_t i = 0; i < events->count; i++) {
-		names[i] = event_spec_name(events->items[i]);
+		names[i] = event_name(events->items[i]);
 		if (strlen(names[i]) == len && !strncmp(names[i], name, len) && --number == 0) {
 			*ret = i;
 			return NULL;

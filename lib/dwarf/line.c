@@ -311,6 +311,9 @@ struct line_run {
 	size_t count;
 	size_t next; /* the first address that is not before the row */
 	struct dwarf_place *found;
+
+	void (*each)(void *user, uint64_t vaddr, const struct dwarf_place *place); /* NULL: none */
+	void *user;
 };
 
 static void begin_sequence(struct line_run *run)
@@ -363,6 +366,8 @@ static void add_row(struct line_run *run)
 	run->has_row = true;
 	run->row_address = run->address;
 	run->row = (struct dwarf_place){true, run->line, run->file};
+	if (run->each)
+		run->each(run->user, run->address, &run->row);
 }
 
 static void advance(struct line_run *run, uint64_t operations)
@@ -497,4 +502,16 @@ void dwarf_lines_find(const struct dwarf_lines *lines, struct dwarf_range_index 
 			run_sequence(&run);
 	if (parts)
 		parts->are_made = true;
+}
+
+void dwarf_lines_each(const struct dwarf_lines *lines,
+		      void (*row)(void *user, uint64_t vaddr, const struct dwarf_place *place),
+		      void *user)
+{
+	struct line_run run = {.lines = lines, .at = lines->program, .each = row, .user = user};
+
+	if (lines->opcode_base)
+		prepare_specials(&run);
+	while (bytes_left(&run.at))
+		run_sequence(&run);
 }

@@ -44,4 +44,9 @@ struct dwarf_place {
 void dwarf_lines_find(const struct dwarf_lines *lines, struct dwarf_range_index *parts,
 		      const uint64_t *vaddrs, size_t count, struct dwarf_place *ret);
 
+/* Calls row() for each row of the table: the place of the code from vaddr to the next row. */
+void dwarf_lines_each(const struct dwarf_lines *lines,
+		      void (*row)(void *user, uint64_t vaddr, const struct dwarf_place *place),
+		      void *user);
+
 #endif

@@ -131,7 +131,7 @@ void attr_samples(struct perf_event_attr *attr, const struct event *event,
 {
 	assert(event->period || event->frequency_hz);
 	attr_init(attr, event->type, event->config);
-	attr->config1 = event->path ? (uintptr_t)event->path : event->config1;
+	attr->config1 = event->config1;
 	attr->config2 = event->config2;
 #ifdef PERF_ATTR_SIZE_VER8
 	attr->config3 = event->config3;
@@ -154,10 +154,16 @@ void attr_samples(struct perf_event_attr *attr, const struct event *event,
 
 void attr_choose_variant(struct perf_event_attr *attr, const struct event *event, size_t variant)
 {
+	const struct event_variant *chosen = &event->variants[variant];
+
 	if (variant >= event->variant_count)
 		return;
-	attr->type = event->variants[variant].type;
-	attr->config = event->variants[variant].config;
+	attr->type = chosen->type;
+	attr->config = chosen->config;
+	if (!chosen->place)
+		return;
+	attr->config1 = (uintptr_t)chosen->place;
+	attr->config2 = chosen->offset;
 }
 
 bool attr_relax(struct perf_event_attr *attr, bool may_be_less_precise, int number)

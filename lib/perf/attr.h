@@ -44,11 +44,12 @@ void attr_switches(struct perf_event_attr *attr, bool inherit,
 /* Lets a descriptor of another kind write the side band, too; both while it is enabled. */
 void attr_add_side_band(struct perf_event_attr *attr);
 
-/* A descriptor that samples, disabled. event->path is borrowed. */
+/* A descriptor that samples, disabled. */
 void attr_samples(struct perf_event_attr *attr, const struct event *event,
 		  const struct attr_features *features);
 
-/* Makes it the attribute of a variant of the event, which is numbered from 0. */
+/* Makes it the attribute of a variant of the event, which is numbered from 0; the name of its place
+ * is borrowed. */
 void attr_choose_variant(struct perf_event_attr *attr, const struct event *event, size_t variant);
 
 /*

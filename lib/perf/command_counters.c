@@ -93,8 +93,9 @@ void command_counters_add(struct command_counters *all, const struct event *even
 		struct counter *counter = &command.counters[event];
 		struct perf_event_attr attr = opened[i].attr;
 
-		/* The first variant is counted with all others. */
-		if (!opened[i].is_open || counter->count)
+		/* The first variant is counted with all others. A probe cannot be inherited. */
+		all->is_unknown[event] |= events[event].is_probe;
+		if (events[event].is_probe || !opened[i].is_open || counter->count)
 			continue;
 		attr_counts_only(&attr);
 		attr.inherit = 1;

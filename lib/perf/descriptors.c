@@ -150,9 +150,20 @@ static int open_samples(struct descriptors *d, struct opened_event *opened, pid_
 	return number ? number : note_id(d, opened, late);
 }
 
+/* Whose rights matter where the event that was refused is not a sampled one. */
+static const struct event *probe_of(const struct descriptors *d)
+{
+	for (size_t i = 0; i < d->event_count; i++)
+		if (d->events[i].is_probe)
+			return &d->events[i];
+	return NULL;
+}
+
 static struct error *explain(const struct descriptors *d, int number, const struct event *event,
 			     pid_t tid, unsigned cpu)
 {
+	if (!event)
+		event = probe_of(d);
 	return refusal_explain(&(struct refusal){
 		.number = number, .event = event, .tid = tid, .cpu = d->cpus[cpu]});
 }
@@ -160,8 +171,9 @@ static struct error *explain(const struct descriptors *d, int number, const stru
 /* Whether other CPUs may have the counter that is missing on this one. */
 static bool may_lack(const struct event *event, int number)
 {
-	return number == ENOENT || number == ENODEV || number == EOPNOTSUPP || number == ENXIO ||
-	       (number == EINVAL && event->variant_count > 1);
+	return !event->is_probe &&
+	       (number == ENOENT || number == ENODEV || number == EOPNOTSUPP || number == ENXIO ||
+		(number == EINVAL && event->variant_count > 1));
 }
 
 static bool samples_write_side_band(const struct descriptors *d)
@@ -398,11 +410,22 @@ static struct error *open_threads(struct descriptors *d, const struct target *ta
 	return NULL;
 }
 
-/* Also for a command, whose switches are recorded by thread. */
+/* Whether the processes exist. */
+static struct error *check_processes(const struct target *target)
+{
+	CLEANUP(thread_list_deinit) struct thread_list list = {0};
+
+	return target->kind == TARGET_PROCESSES ? list_processes(target, true, &list) : NULL;
+}
+
+/* Also for a command, whose switches are recorded by thread, and for processes. */
 static struct error *open_cpus(struct descriptors *d, const struct target *target)
 {
 	pid_t switching = target->kind == TARGET_COMMAND ? target->ids[0] : -1;
+	struct error *err = check_processes(target);
 
+	if (err)
+		return err;
 	reserve_descriptors(d, 1);
 	return open_thread(d, -1, switching, IDMAP_NONE);
 }

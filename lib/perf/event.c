@@ -255,6 +255,17 @@ static struct error *take_common_terms(const struct event_terms *terms, struct e
 	return err;
 }
 
+static struct error *check_common_terms(const char *name, const struct event_terms *terms)
+{
+	for (size_t i = 0; i < terms->count; i++)
+		if (!is_common_term(terms->items[i].name))
+			return error_hint(
+				error_new("%s has no term '%s'", name, terms->items[i].name),
+				"terms are period, freq, name, call-graph, stack-size; of "
+				"tracepoints also label and weight");
+	return NULL;
+}
+
 static struct error *unknown_event(const char *text, const struct spec *spec,
 				   const struct pmus *pmus)
 {
@@ -321,7 +332,7 @@ static bool counts_on(const struct event_variant *variant, unsigned cpu)
 
 bool event_variant_is_of(const struct event *event, size_t variant, unsigned cpu)
 {
-	if (event->is_pattern)
+	if (event->is_pattern || event->is_probe)
 		return true;
 	for (size_t i = 0; i < event->variant_count; i++)
 		if (counts_on(&event->variants[i], cpu))
@@ -411,6 +422,15 @@ static struct error *take_field_terms(const struct event_terms *terms, struct ev
 	return err || !weight ? err : event_set_weight(event, weight->value);
 }
 
+struct error *event_take_terms(const struct event_terms *terms, struct event *event)
+{
+	struct error *err = check_common_terms(event->name, terms);
+
+	if (!err)
+		err = take_common_terms(terms, event);
+	return err ? err : take_field_terms(terms, event);
+}
+
 static struct error *set_plain(const char *text, const struct spec *spec,
 			       const struct event_terms *terms, const struct pmus *pmus,
 			       struct event *event)
@@ -424,14 +444,8 @@ static struct error *set_plain(const char *text, const struct spec *spec,
 		if (err)
 			return err;
 	}
-	for (size_t i = 0; i < terms->count; i++)
-		if (!is_common_term(terms->items[i].name))
-			return error_hint(
-				error_new("%s has no term '%s'", spec->name, terms->items[i].name),
-				"terms are period, freq, name, call-graph, stack-size; of "
-				"tracepoints also label and weight");
 	split_by_kind(event, pmus);
-	return NULL;
+	return check_common_terms(spec->name, terms);
 }
 
 static struct error *set_of_pmu(const struct pmu *pmu, const struct event_terms *terms,
@@ -500,10 +514,10 @@ void event_deinit(struct event *event)
 	for (size_t i = 0; i < event->variant_count; i++) {
 		free(event->variants[i].pmu);
 		free(event->variants[i].cpus);
+		free(event->variants[i].place);
 	}
 	free(event->variants);
 	free(event->name);
-	free(event->path);
 	free(event->tracepoint);
 	free(event->filter);
 	field_reader_free(event->reader);

@@ -52,9 +52,10 @@ static inline bool call_graph_dumps(enum call_graph kind)
 }
 
 /*
- * An event on the CPUs of one kind. Intel's hybrid and Arm's big.LITTLE machines have a PMU per
- * kind of CPU, and the kernel counts "cycles" on the CPUs only whose PMU a descriptor names. Or one
- * of the tracepoints of a pattern: all of them count on every CPU.
+ * An event on the CPUs of one kind, or at one place. Intel's hybrid and Arm's big.LITTLE machines
+ * have a PMU per kind of CPU, and the kernel counts "cycles" on the CPUs only whose PMU a
+ * descriptor names. A probe has a variant per place, and a pattern one per tracepoint: all of them
+ * are opened on every CPU.
  */
 struct event_variant {
 	uint32_t type;
@@ -63,6 +64,8 @@ struct event_variant {
 	char *pmu;	 /* its name, or that of the tracepoint; owned by the event */
 	unsigned *cpus;	 /* where it counts, ascending; owned by the event; NULL: on all CPUs */
 	size_t cpu_count;
+	char *place;	 /* of a probe: the file, or the function of the kernel; owned; or NULL */
+	uint64_t offset; /* in that */
 };
 
 /* The template of a perf_event_attr. */
@@ -71,11 +74,10 @@ struct event {
 	uint32_t type;
 	uint64_t config, config1, config2, config3;
 	enum pmu_kind pmu_kind; /* of an event in the terms of a PMU, which has one variant */
-	/* One per kind of CPU that counts it, to be opened on all of them; none: it has type and
-	 * config everywhere. */
+	/* One per kind of CPU that counts it, or per place of a probe, to be opened on all of them;
+	 * none: it has type and config everywhere. */
 	struct event_variant *variants;
 	size_t variant_count;
-	char *path;	       /* of a uprobe: config1 points to it; owned; or NULL */
 	uint64_t period;       /* one sample per so many events; 0: by frequency */
 	uint64_t frequency_hz; /* samples per second; 0: by period */
 	enum value_kind kind;  /* of its weights; their unit is value_unit(kind) */
@@ -86,6 +88,7 @@ struct event {
 					none */
 	char *filter;	    /* of a tracepoint: samples that the kernel writes; owned; or NULL */
 	bool is_tracepoint; /* each occurrence is of interest: a period of 1 suits it */
+	bool is_probe;	    /* of code, by probe_event.h: it cannot be inherited */
 	bool exclude_user, exclude_kernel, exclude_hypervisor;
 	bool exclude_host, exclude_guest;
 	unsigned precise;	  /* precise_ip … */
@@ -108,6 +111,10 @@ void event_deinit(struct event *event);
  */
 MUST_CHECK struct error *event_set_filter(struct event *event, const char *filter);
 MUST_CHECK struct error *event_set_weight(struct event *event, const char *field);
+/* Takes what event_parse() takes of terms for all events: period, freq, call-graph, stack-size. An
+ * error for any other but name. */
+struct event_terms;
+MUST_CHECK struct error *event_take_terms(const struct event_terms *terms, struct event *event);
 
 /* The length of the first event in a list that is separated by commas: those between slashes are of
  * the event. */
@@ -118,7 +125,7 @@ char *event_spec_name(const char *spec);
 /* How many different attributes the event is opened with: its variants, or 1. */
 size_t event_variant_count(const struct event *event);
 /* Whether a variant, numbered from 0, is to be opened on a CPU. At most one is, none where no PMU
- * counts the event; of a pattern all are. */
+ * counts the event; of a probe and of a pattern all are. */
 bool event_variant_is_of(const struct event *event, size_t variant, unsigned cpu);
 
 /* The name of a type and config; "type 4 config 0x1a8" if it is unknown. The caller frees it. */

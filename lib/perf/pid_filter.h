@@ -2,7 +2,7 @@
  * Samples of the processes in a set are dropped by the kernel before they are written: they take no
  * copy of a stack, no room in a ring, and wake nothing.
  *
- * The set is memory that is shared with a BPF program of 17 instructions, a bit for each pid. It
+ * The set is memory that is shared with a BPF program of 20 instructions, a bit for each pid. It
  * can be changed at any time. Needs CAP_BPF and CAP_PERFMON, or root, in the first pid namespace,
  * where pids are those that the program sees.
  */
@@ -33,7 +33,16 @@ DEFINE_CLEANUP(pid_filter, pid_filter_free)
 /* Empty at first; as long as the filter. */
 struct pid_set *pid_filter_dropped(struct pid_filter *filter);
 
-/* False: the event of this descriptor cannot be filtered. */
-bool pid_filter_attach(const struct pid_filter *filter, int fd);
+/*
+ * Changes how probes are filtered that are attached from now on: a set of processes whose samples
+ * are kept, all others' being dropped. A probe of a library would else be one of all new processes
+ * of the machine. What a process in the set forks is in it from its first instruction on, and a
+ * child of another one is not: the kernel adds it (Linux 5.12, with BTF). Empty at first. Words are
+ * changed by atomic operations. NULL: not possible; then nothing has changed.
+ */
+struct pid_set *pid_filter_keep(struct pid_filter *filter);
+
+/* False: the event of this descriptor cannot be filtered. is_probe: it is one of code. */
+bool pid_filter_attach(const struct pid_filter *filter, int fd, bool is_probe);
 
 #endif

@@ -21,6 +21,7 @@ struct process_tree {
 	struct pid_set *members;
 	struct pid_set *strangers; /* that were sampled; the filter's, if there is one */
 	struct pid_filter *filter;
+	struct pid_set *kept; /* the kernel's own members, of which there is no order; NULL: none */
 };
 
 struct process_tree *process_tree_new(void)
@@ -43,20 +44,6 @@ void process_tree_free(struct process_tree *tree)
 	free(tree->pending);
 	free(tree->members);
 	free(tree);
-}
-
-bool process_tree_filter_samples(struct process_tree *tree, const int *fds, size_t count)
-{
-	bool is_filtered = true;
-
-	tree->filter = pid_filter_new();
-	if (!tree->filter)
-		return false;
-	free(tree->strangers);
-	tree->strangers = pid_filter_dropped(tree->filter);
-	for (size_t i = 0; i < count; i++)
-		is_filtered &= pid_filter_attach(tree->filter, fds[i]);
-	return is_filtered;
 }
 
 static bool is_pid(pid_t pid)
@@ -86,6 +73,35 @@ static void pid_set_put(struct pid_set *set, pid_t pid, bool is_in)
 			      memory_order_relaxed);
 }
 
+/* Its samples come, and those of what it forks. */
+static void keep(struct process_tree *tree, pid_t pid)
+{
+	if (tree->kept && is_pid(pid))
+		atomic_fetch_or(&tree->kept->words[pid / PIDS_PER_WORD],
+				UINT64_C(1) << pid % PIDS_PER_WORD);
+}
+
+bool process_tree_begin_filter(struct process_tree *tree)
+{
+	tree->filter = pid_filter_new();
+	if (!tree->filter)
+		return false;
+	free(tree->strangers);
+	tree->strangers = pid_filter_dropped(tree->filter);
+	/* Names are known to records alone. */
+	tree->kept = tree->glob_count ? NULL : pid_filter_keep(tree->filter);
+	for (size_t i = 0; tree->kept && i < ARRAY_SIZE(tree->members->words); i++)
+		atomic_fetch_or(&tree->kept->words[i], tree->members->words[i]);
+	for (size_t i = 0; i < tree->pending_count; i++)
+		keep(tree, tree->pending[i].pid);
+	return true;
+}
+
+bool process_tree_filter_event(const struct process_tree *tree, int fd, bool is_probe)
+{
+	return pid_filter_attach(tree->filter, fd, is_probe);
+}
+
 static void begin(struct process_tree *tree, pid_t pid, bool is_member)
 {
 	pid_set_put(tree->members, pid, is_member);
@@ -97,11 +113,13 @@ void process_tree_add_command(struct process_tree *tree, pid_t command, uint64_t
 	GROW(tree->pending, tree->pending_count, tree->pending_room);
 	tree->pending[tree->pending_count++] = (struct pending){.pid = command,
 								.since_ns = since_ns};
+	keep(tree, command);
 	pid_set_put(tree->strangers, command, false);
 }
 
 void process_tree_add_process(struct process_tree *tree, pid_t pid)
 {
+	keep(tree, pid);
 	begin(tree, pid, true);
 }
 

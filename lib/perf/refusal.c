@@ -64,6 +64,29 @@ static struct error *explain_paranoid(const struct refusal *refusal, int paranoi
 			  everyone ? 0 : 1);
 }
 
+/* Level and owner do not matter: a probe is of a file, and so of all processes. */
+static struct error *explain_probe_denial(const struct refusal *refusal)
+{
+	struct error *err = error_errno(refusal->number,
+					"cannot sample %s: probes need root or "
+					"CAP_PERFMON",
+					event_name(refusal));
+
+	return error_hint(err, "run prof as root (sudo), or give it the capability: sudo setcap "
+			       "cap_perfmon+ep prof");
+}
+
+/* ENOENT and EINVAL are of the place, ENOTSUPP of its instruction. */
+static struct error *explain_probe(const struct refusal *refusal)
+{
+	enum { NOT_SUPPORTED = 524 }; /* ENOTSUPP of the kernel, which programs do not know */
+
+	if (refusal->number == NOT_SUPPORTED)
+		return error_new("cannot sample %s: the kernel cannot probe the instruction there",
+				 event_name(refusal));
+	return error_errno(refusal->number, "cannot sample %s", event_name(refusal));
+}
+
 static struct error *explain_denial(const struct refusal *refusal,
 				    const struct circumstances *around)
 {
@@ -72,6 +95,8 @@ static struct error *explain_denial(const struct refusal *refusal,
 	/* The paranoid level says EACCES, a filter usually EPERM. */
 	if (around->seccomp && (around->privileged || refusal->number == EPERM))
 		return explain_seccomp(refusal);
+	if (refusal->event && refusal->event->is_probe && !around->privileged)
+		return explain_probe_denial(refusal);
 	if (around->foreign_user && !around->privileged)
 		return explain_foreign(refusal);
 	if (!around->privileged && around->paranoid > allowed_up_to)
@@ -122,6 +147,9 @@ static bool is_of_pmu(const struct refusal *refusal)
 
 struct error *refusal_explain_in(const struct refusal *refusal, const struct circumstances *around)
 {
+	if (refusal->event && refusal->event->is_probe && !is_denial(refusal->number) &&
+	    refusal->number != EMFILE && refusal->number != ENFILE && refusal->number != ESRCH)
+		return explain_probe(refusal);
 	switch (refusal->number) {
 	case EACCES:
 	case EPERM:

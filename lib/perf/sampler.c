@@ -63,6 +63,7 @@ struct sampler {
 	int epoll_fd;
 	bool starts_at_exec;
 	bool has_commands_later; /* target.commands_later */
+	bool is_of_processes;	 /* TARGET_PROCESSES */
 	bool has_begun, is_paused, stopped;
 	/* Records that did not fit into the rings of samples and of switches, as reported so far.
 	 */
@@ -123,7 +124,7 @@ static bool can_capture(const struct sampler *s, const struct event *events, siz
 	for (size_t i = 0; i < event_count; i++) {
 		has_stacks |= events[i].fields.stack_bytes > 0;
 		/* It may fire anywhere in the kernel, and at any rate. */
-		if (events[i].type == PERF_TYPE_TRACEPOINT)
+		if (events[i].type == PERF_TYPE_TRACEPOINT || events[i].is_probe)
 			return false;
 	}
 	/* System-wide the switch to a copier would be sampled, and wake the copier again. */
@@ -140,7 +141,7 @@ static bool suits_whole_cpus(const struct event *event)
 {
 	bool is_counter = event->type != PERF_TYPE_SOFTWARE && event->type != PERF_TYPE_TRACEPOINT;
 
-	return event->period != 1 && !event->path && event->pmu_kind == PMU_CORE &&
+	return event->period != 1 && event->pmu_kind == PMU_CORE &&
 	       (event->kind == VALUE_CPU_TIME || is_counter);
 }
 
@@ -158,11 +159,29 @@ static bool samples_cgroup(const struct sampler *s, const struct target *target)
 	       attr_may_sample_cgroup(target->rule->cgroup, s->cpus[0]);
 }
 
+/*
+ * The kernel copies the place of an inherited probe from the memory of the process that forks,
+ * where it is not: fork() fails in the target (perf_uprobe_init() in
+ * kernel/trace/trace_event_perf.c). So probes are opened on CPUs, and their hits sorted out.
+ */
+static bool has_probes(const struct descriptors *d)
+{
+	for (size_t i = 0; i < d->event_count; i++)
+		if (d->events[i].is_probe)
+			return true;
+	return false;
+}
+
 static bool samples_tree(const struct sampler *s, const struct target *target)
 {
 	const struct descriptors *d = &s->descriptors;
 	bool is_command = target->kind == TARGET_COMMAND && target->prefers_cpus;
 
+	if (samples_cgroup(s, target))
+		return false;
+	if (has_probes(d))
+		return target->inherit &&
+		       (target->kind == TARGET_COMMAND || target->kind == TARGET_PROCESSES);
 	if (!(is_command || has_rule_of(s, target, true)) || !target->inherit || !d->event_count)
 		return false;
 	for (size_t i = 0; i < d->event_count; i++)
@@ -311,14 +330,25 @@ static void note_lacking_cpus(struct sampler *s)
 /*
  * Where only the tree's samples wake copiers, threads that lose their CPU to one are sampled too
  * often. The weights of a clock are reduced to what was counted; a counter of the hardware may not
- * have counted all the time.
+ * have counted all the time. Hits of probes wake no copiers.
  */
-static bool are_clocks(const struct descriptors *d)
+static bool may_filter(const struct descriptors *d)
 {
 	for (size_t i = 0; i < d->event_count; i++)
-		if (d->events[i].kind != VALUE_CPU_TIME)
+		if (d->events[i].kind != VALUE_CPU_TIME && !d->events[i].is_probe)
 			return false;
 	return true;
+}
+
+static bool filter_samples(struct sampler *s)
+{
+	const struct descriptors *d = &s->descriptors;
+	bool is_filtered = process_tree_begin_filter(s->tree);
+
+	for (size_t i = 0; i < d->samples.count && is_filtered; i++)
+		is_filtered = process_tree_filter_event(s->tree, d->samples.items[i],
+							d->events[d->samples.events[i]].is_probe);
+	return is_filtered;
 }
 
 /* Whether options.switches can be granted: whole CPUs miss nothing. */
@@ -347,9 +377,8 @@ static struct error *open_target(struct sampler *s, const struct target *target)
 	err = descriptors_open(&s->descriptors, target);
 	if (!err)
 		note_lacking_cpus(s);
-	if (!err && s->facts.is_tree && are_clocks(&s->descriptors))
-		s->facts.is_filtered = process_tree_filter_samples(
-			s->tree, s->descriptors.samples.items, s->descriptors.samples.count);
+	if (!err && s->facts.is_tree && may_filter(&s->descriptors))
+		s->facts.is_filtered = filter_samples(s);
 	if (err)
 		return err;
 	prepare_layouts(s);
@@ -401,7 +430,7 @@ static void begin_tree(struct sampler *s, const struct target *target)
 	s->tree = process_tree_new();
 	if (target->kind == TARGET_COMMAND && !target->commands_later)
 		process_tree_add_command(s->tree, target->ids[0], clock_now_ns());
-	for (size_t i = 0; target->rule && i < target->id_count; i++)
+	for (size_t i = 0; target->kind == TARGET_PROCESSES && i < target->id_count; i++)
 		process_tree_add_process(s->tree, target->ids[i]);
 	if (target->rule)
 		process_tree_admit_names(s->tree, target->rule->names, target->rule->name_count);
@@ -424,6 +453,7 @@ static void choose_way(struct sampler *s, const struct target *target)
 	if (s->descriptors.whole_cpus && !s->samples_cgroup)
 		note_interval(s);
 	s->has_commands_later = target->commands_later;
+	s->is_of_processes = target->kind == TARGET_PROCESSES;
 	s->descriptors.starts_at_exec = target->kind == TARGET_COMMAND && !s->options.starts_late;
 	s->starts_at_exec = s->descriptors.starts_at_exec && !is_tree;
 }
@@ -709,6 +739,12 @@ static bool is_of_tree(struct sampler *s, const struct record *record)
 	return is_taken;
 }
 
+/* Those of a command are of its processes alone, those of whole CPUs of the idle task, too. */
+static bool is_switch_of_interest(struct sampler *s, const struct record *record)
+{
+	return record->tid > 0 && (!s->is_of_processes || !s->tree || is_of_tree(s, record));
+}
+
 static bool is_of_interest(struct sampler *s, const struct ring_head *front)
 {
 	struct late_threads *late_threads = &s->descriptors.late_threads;
@@ -716,11 +752,9 @@ static bool is_of_interest(struct sampler *s, const struct ring_head *front)
 
 	if (front->record.type == RECORD_OTHER)
 		return false;
-	/* Those of a command are of its processes alone, those of whole CPUs of the idle task, too.
-	 */
 	if (front->record.type == RECORD_SWITCH && s->descriptors.whole_cpus &&
 	    !s->has_commands_later && ring_set_kind(&s->rings, front->ring) == RINGS_SWITCHES)
-		return front->record.tid > 0;
+		return is_switch_of_interest(s, &front->record);
 	if (s->tree)
 		return is_of_tree(s, &front->record);
 	if (late_threads->late_count == 0 || !record_id(s->layouts.items, front->raw, &id))

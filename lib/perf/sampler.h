@@ -16,8 +16,9 @@
  * A thread that started while we attached is sampled once, and each of its context switches is one
  * record (late_threads.h), but its side-band records may come twice, one directly after the other.
  *
- * A command's process tree can be sampled by whole CPUs (target.prefers_cpus), and commands can
- * follow later (target.commands_later); records of other processes are then dropped before they are
+ * A command's process tree can be sampled by whole CPUs (target.prefers_cpus), probes of commands
+ * and processes are, and commands can follow later (target.commands_later); records of other
+ * processes are then dropped before they are
  * given out (process_tree.h). Of samples that were lost, the tree's part is estimated.
  *
  * The target is never stopped. Every wait is on a file descriptor.
@@ -46,8 +47,8 @@ struct sampler_facts {
 	bool is_joint;
 	bool has_switches;	  /* options.switches could be granted */
 	size_t switch_ring_bytes; /* per CPU, of those of options.waits */
-	bool is_tree; /* target.prefers_cpus could be granted, or target.rule has names: whole CPUs
-			 are sampled */
+	bool is_tree; /* target.prefers_cpus could be granted, target.rule has names, or there are
+			 probes: whole CPUs are sampled */
 	/* target.rule is followed by the kernel's records: whole CPUs, or the cgroup on them, are
 	 * sampled. */
 	bool follows_rule;

@@ -19,6 +19,8 @@ enum {
 	/* The default. Not 1000, so that samples do not keep time with what programs do a thousand
 	 * times per second. */
 	RECORD_FREQUENCY_HZ = 999,
+	/* The default of dump_bytes. */
+	RECORD_DUMP_BYTES = 32 << 10,
 };
 
 /* As fast as the kernel allows. */
@@ -73,6 +75,7 @@ struct record_config {
 	 * else the whole system.
 	 */
 	pid_t command;	     /* 0: not a command */
+	const char *program; /* its name, as the shell takes it; NULL: not a command */
 	bool commands_later; /* the command starts those that are recorded, which are given to
 				recorder_add_command(); it inherits */
 	const pid_t *pids;

@@ -58,7 +58,7 @@ static char *name_of(const struct event *event, size_t variant)
 {
 	if (event->is_pattern)
 		return xstrdup(event->variants[variant].pmu);
-	return event->variant_count > 1
+	return event->variant_count > 1 && !event->is_probe
 		       ? xasprintf("%s/%s/", event->variants[variant].pmu, event->name)
 		       : xstrdup(event->name);
 }

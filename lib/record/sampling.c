@@ -43,11 +43,13 @@ static uint64_t set_rate(const struct record_config *config, struct event *event
 }
 
 /* filter and weight: "" for none. */
-static struct error *add_event(struct sampling *sampling, const char *spec, const char *filter,
-			       const char *weight)
+static struct error *add_event(struct sampling *sampling, const struct record_config *config,
+			       const char *spec, const char *filter, const char *weight)
 {
 	CLEANUP(event_deinit) struct event event = {0};
-	struct error *err = event_parse(spec, &sampling->pmus, &event);
+	struct error *err = probe_is_spec(spec) ? probes_add(&sampling->probes, spec, config,
+							     &sampling->pmus, &event)
+						: event_parse(spec, &sampling->pmus, &event);
 
 	if (!err && *filter)
 		err = event_set_filter(&event, filter);
@@ -64,7 +66,7 @@ static struct error *add_event(struct sampling *sampling, const char *spec, cons
 static struct error *add_described(struct sampling *sampling, const struct record_config *config,
 				   size_t number)
 {
-	return add_event(sampling, config->events[number],
+	return add_event(sampling, config, config->events[number],
 			 number < config->filter_count ? config->filters[number] : "",
 			 number < config->weight_count ? config->weights[number] : "");
 }
@@ -82,7 +84,7 @@ struct error *sampling_choose(struct sampling *sampling, const struct record_con
 	for (size_t i = 0; i < config->event_count && !err; i++)
 		err = add_described(sampling, config, i);
 	if (!err && config->trigger_event)
-		err = add_event(sampling, config->trigger_event, "", "");
+		err = add_event(sampling, config, config->trigger_event, "", "");
 	if (err)
 		return err;
 	sampling->max_hz = event_max_frequency_hz();
@@ -103,6 +105,7 @@ void sampling_deinit(struct sampling *sampling)
 	for (size_t i = 0; i < sampling->event_count; i++)
 		event_deinit(&sampling->events[i]);
 	free(sampling->events);
+	probes_deinit(&sampling->probes);
 	pmus_deinit(&sampling->pmus);
 	*sampling = (struct sampling){0};
 }
@@ -268,6 +271,7 @@ void sampling_notice(const struct sampling *sampling, const struct record_config
 {
 	const struct sampler_facts *facts = sampler_facts(sampler);
 
+	probes_notice(&sampling->probes, listener);
 	notice_uncounted(sampling, sampler, listener);
 	if (sampling->lowered_hz)
 		listener_notice(listener,

@@ -6,9 +6,11 @@
 
 #include "perf/sampler.h"
 #include "record/config.h"
+#include "record/probes.h"
 
 struct sampling {
 	struct pmus pmus;
+	struct probes probes;
 	struct event *events;
 	size_t event_count;
 	uint64_t max_hz;     /* the kernel's limit; 0: unknown */

@@ -1,0 +1,92 @@
+#include "perf/probe_event.h"
+
+#include "base/alloc.h"
+#include "perf/event_terms.h"
+
+#include <string.h>
+
+static struct error *find_pmu(const struct probe_event *from, const struct pmus *pmus,
+			      const struct pmu **ret)
+{
+	*ret = pmus_find(pmus, from->is_of_kernel ? "kprobe" : "uprobe");
+	if (*ret)
+		return NULL;
+	return from->is_of_kernel
+		       ? error_hint(error_new("this kernel has no kprobes (CONFIG_KPROBES)"),
+				    "tracepoints are there in most kernels: -e sched:sched_switch")
+		       : error_new("this kernel has no uprobes (CONFIG_UPROBES)");
+}
+
+/* Puts a value where a term of the PMU has its bits. */
+static struct error *put(const struct pmu *pmu, const char *term, uint64_t value, uint64_t *config)
+{
+	struct pmu_format format;
+	struct error *err = pmu_find_format(pmu, term, &format);
+	unsigned shift;
+
+	if (err)
+		return err;
+	if (!format.bits || format.field)
+		return error_new("the PMU %s has no term %s", pmu->name, term);
+	shift = (unsigned)__builtin_ctzll(format.bits);
+	if ((value << shift & format.bits) >> shift != value)
+		return error_new("%s=0x%llx is too large", term, (unsigned long long)value);
+	*config |= value << shift;
+	return NULL;
+}
+
+static struct error *add_place(struct event *event, const struct probe_event *from,
+			       const struct pmu *pmu, const struct probe_event_place *place)
+{
+	struct event_variant *variant = &event->variants[event->variant_count++];
+	struct error *err = NULL;
+
+	*variant = (struct event_variant){
+		.type = pmu->type,
+		.pmu = xstrdup(pmu->name),
+		.place = xstrdup(place->name),
+		.offset = place->offset,
+	};
+	if (from->is_return)
+		err = put(pmu, "retprobe", 1, &variant->config);
+	if (!err && place->semaphore)
+		err = put(pmu, "ref_ctr_offset", place->semaphore, &variant->config);
+	return err;
+}
+
+static struct error *take_terms(const char *text, struct event *event)
+{
+	CLEANUP(event_terms_deinit) struct event_terms terms = {0};
+	struct error *err = text ? event_terms_parse(text, strlen(text), &terms) : NULL;
+
+	return err ? err : event_take_terms(&terms, event);
+}
+
+struct error *probe_event_make(const struct probe_event *from, const struct pmus *pmus,
+			       struct event *ret)
+{
+	CLEANUP(event_deinit)
+	struct event event = {
+		.name = xstrdup(from->name),
+		.pmu_kind = PMU_OTHER,
+		.kind = VALUE_COUNT,
+		.is_tracepoint = true,
+		.is_probe = true,
+	};
+	const struct pmu *pmu = NULL;
+	struct error *err = find_pmu(from, pmus, &pmu);
+
+	if (!err)
+		err = take_terms(from->terms, &event);
+	if (err)
+		return err;
+	event.type = pmu->type;
+	event.variants = xcalloc(from->place_count, sizeof(*event.variants));
+	for (size_t i = 0; i < from->place_count && !err; i++)
+		err = add_place(&event, from, pmu, &from->places[i]);
+	if (err)
+		return err;
+	*ret = event;
+	event = (struct event){0};
+	return NULL;
+}

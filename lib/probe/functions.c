@@ -1,0 +1,393 @@
+#include "base/alloc.h"
+#include "base/arena.h"
+#include "base/nearest.h"
+#include "dwarf/search.h"
+#include "elf/classes.h"
+#include "elf/disassembly.h"
+#include "probe/pattern.h"
+#include "probe/question.h"
+#include "report/short_name.h"
+#include "symbol/demangle.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Names among which a near one is looked for, and the bytes of one that are read. */
+enum { NAMES_MAX = 200000, NAME_BYTES_MAX = 1 << 16 };
+
+struct function {
+	uint64_t vaddr, size_bytes;
+	bool is_chosen_at_run_time; /* STT_GNU_IFUNC: the code there chooses the function */
+	const char *name;	    /* as in the table, without @VERSION */
+};
+
+struct search {
+	const struct probe_question *question;
+	char *key; /* that names have */
+	struct probe_places *found;
+	struct function shortest; /* of those found */
+	bool has_chosen;	  /* the name is one that is chosen at run time */
+	/* Of an address: the function that covers it. */
+	struct function around;
+	struct arena names;
+	const char **near; /* names, for nearest() */
+	size_t near_count, near_room;
+	bool has_symbols; /* there is a .symtab */
+};
+
+static void search_deinit(struct search *search)
+{
+	free(search->key);
+	free(search->near);
+	arena_deinit(&search->names);
+}
+
+/* ---- Names ---- */
+
+static bool equals(const struct probe_spec *spec, const char *name)
+{
+	return pattern_is(spec->function) ? pattern_matches(spec->function, name)
+					  : !strcmp(spec->function, name);
+}
+
+/* "parse.constprop.0" is parse; "parse.cold" and "parse.part.0" are parts of it without its entry.
+ */
+static bool is_part(const char *name)
+{
+	return strstr(name, ".cold") || strstr(name, ".part.");
+}
+
+static bool equals_without_suffix(const struct probe_spec *spec, const char *name)
+{
+	static const char *const suffixes[] = {".constprop.", ".isra.", ".lto_priv.", ".llvm."};
+	size_t len = strlen(name);
+
+	for (size_t i = 0; i < ARRAY_SIZE(suffixes); i++) {
+		const char *at = strstr(name, suffixes[i]);
+
+		if (at && (size_t)(at - name) < len)
+			len = (size_t)(at - name);
+	}
+	if (!name[len])
+		return false;
+
+	CLEANUP(free_ptr) char *plain = xstrndup(name, len);
+
+	return equals(spec, plain);
+}
+
+/* As prof shows it: with and without generic arguments, whole and short. */
+static bool equals_shown(const struct probe_spec *spec, const char *full)
+{
+	CLEANUP(free_ptr) char *plain = name_without_generics(full);
+	bool is_equal = equals(spec, full) || equals(spec, plain);
+
+	for (enum name_generics i = GENERICS_NONE; !is_equal && i <= GENERICS_ALL; i++) {
+		CLEANUP(free_ptr) char *name = short_name(full, i);
+
+		is_equal = equals(spec, name);
+	}
+	return is_equal;
+}
+
+static bool matches(const struct search *search, const char *name, const char *full)
+{
+	const struct probe_spec *spec = search->question->spec;
+
+	if (equals(spec, name))
+		return true;
+	if (is_part(name))
+		return false;
+	if (full)
+		return strstr(full, search->key) && equals_shown(spec, full);
+	return equals_without_suffix(spec, name);
+}
+
+/* ---- Symbols ---- */
+
+/* Only names without generics: others are long, and nobody types them. */
+static void note_near(struct search *search, const char *name, const char *full)
+{
+	CLEANUP(free_ptr) char *plain = full ? short_name(full, GENERICS_NONE) : NULL;
+	size_t old_room = search->near_room;
+
+	if (search->near_count >= NAMES_MAX)
+		return;
+	GROW(search->near, search->near_count, search->near_room);
+	(void)old_room;
+	if (plain)
+		name = plain;
+	search->near[search->near_count++] = arena_strndup(&search->names, name, strlen(name));
+}
+
+/* False: the file has no code there. */
+static bool add_place(struct search *search, uint64_t vaddr, const char *name)
+{
+	uint64_t offset = 0;
+
+	if (!elf_file_vaddr_to_offset(search->question->elf, vaddr, &offset))
+		return false;
+	probe_places_add(search->found, offset, 0, name);
+	return true;
+}
+
+static void take_named(struct search *search, const struct function *function)
+{
+	const struct probe_spec *spec = search->question->spec;
+	CLEANUP(free_ptr) char *full = demangle(function->name);
+
+	if (!matches(search, function->name, full))
+		return;
+	if (function->is_chosen_at_run_time) {
+		search->has_chosen = true;
+		return;
+	}
+	if (!add_place(search, function->vaddr + spec->offset, full ? full : function->name))
+		return;
+	if (!search->shortest.vaddr || function->size_bytes < search->shortest.size_bytes)
+		search->shortest = *function;
+	search->shortest.name = NULL;
+}
+
+static void take_around(struct search *search, const struct function *function)
+{
+	uint64_t vaddr = search->question->spec->offset;
+
+	if (vaddr < function->vaddr || vaddr - function->vaddr >= function->size_bytes)
+		return;
+	search->around = *function;
+	search->around.name = arena_strndup(&search->names, function->name, strlen(function->name));
+}
+
+static void note_name(struct search *search, const struct function *function)
+{
+	CLEANUP(free_ptr) char *full = demangle(function->name);
+
+	if (!is_part(function->name))
+		note_near(search, function->name, full);
+}
+
+static bool is_function(const Elf64_Sym *symbol)
+{
+	unsigned type = ELF64_ST_TYPE(symbol->st_info);
+
+	return symbol->st_shndx != SHN_UNDEF && (type == STT_FUNC || type == STT_GNU_IFUNC);
+}
+
+static char *name_of(struct bytes strings, const Elf64_Sym *symbol)
+{
+	struct bytes at = bytes_at(strings, symbol->st_name), name = bytes_text(&at);
+	size_t len = name.at ? bytes_left(&name) : 0;
+	const unsigned char *version = len ? memchr(name.at, '@', len) : NULL;
+
+	if (version)
+		len = (size_t)(version - name.at);
+	return len && len < NAME_BYTES_MAX ? xstrndup((const char *)name.at, len) : NULL;
+}
+
+typedef void take_function(struct search *search, const struct function *function);
+
+/* Returns true if the table exists. */
+static bool walk_table(struct search *search, struct elf_file *elf, const char *table,
+		       const char *strings_name, take_function *take)
+{
+	struct bytes symbols = elf_file_section(elf, table).data;
+	struct bytes strings = elf_file_section(elf, strings_name).data;
+	bool exists = bytes_left(&symbols);
+	Elf64_Sym symbol;
+
+	while (elf_take_symbol(&symbols, elf_file_is_32(elf), &symbol)) {
+		CLEANUP(free_ptr)
+		char *name = is_function(&symbol) ? name_of(strings, &symbol) : NULL;
+		struct function function = {
+			.vaddr = elf_file_symbol_vaddr(elf, &symbol),
+			.size_bytes = symbol.st_size,
+			.is_chosen_at_run_time = ELF64_ST_TYPE(symbol.st_info) == STT_GNU_IFUNC,
+			.name = name,
+		};
+
+		if (name)
+			take(search, &function);
+	}
+	return exists;
+}
+
+/* The names of embedded and separate debug files come beside those of the file itself. */
+static void walk(struct search *search, take_function *take)
+{
+	struct elf_file *elf = search->question->elf, *debug = search->question->debug;
+
+	search->has_symbols = walk_table(search, elf, ".symtab", ".strtab", take);
+	if (debug)
+		search->has_symbols |= walk_table(search, debug, ".symtab", ".strtab", take);
+	walk_table(search, elf, ".dynsym", ".dynstr", take);
+}
+
+/* ---- What is wrong ---- */
+
+struct inlined_search {
+	const struct search *search;
+	const struct dwarf_inlined *found;
+	struct dwarf_inlined inlined;
+};
+
+static bool is_inlined(void *user, const struct dwarf_inlined *inlined)
+{
+	struct inlined_search *looking = user;
+	CLEANUP(free_ptr) char *full = demangle(inlined->name);
+
+	if (!matches(looking->search, inlined->name, full))
+		return false;
+	looking->inlined = *inlined;
+	looking->found = &looking->inlined;
+	return true;
+}
+
+/* NULL: it is not inlined, as far as is known. */
+static struct error *explain_inlined(struct search *search)
+{
+	const struct probe_question *question = search->question;
+	struct inlined_search looking = {.search = search};
+
+	dwarf_search_inlined(question->debug ? question->debug : question->elf, question->alt,
+			     &search->names, is_inlined, &looking);
+	if (!looking.found)
+		return NULL;
+	return error_hint(error_new("%s is inlined everywhere%s%s%s", question->spec->function,
+				    looking.found->caller_file ? ", for example at " : "",
+				    looking.found->caller_file ? looking.found->caller_file : "",
+				    ""),
+			  "probe the line instead: uprobe:PROGRAM:%s:%" PRIu32,
+			  looking.found->caller_file ? looking.found->caller_file : "FILE",
+			  looking.found->caller_line);
+}
+
+/* The last part of a path, which may be all that the user has written. */
+static const char *last_part(const char *name)
+{
+	const char *last = name;
+
+	for (const char *at = name; (at = strstr(at, "::")); at += 2)
+		last = at + 2;
+	return last;
+}
+
+static const char *find_near(struct search *search)
+{
+	const char *word = search->question->spec->function;
+
+	for (size_t i = 0; i < search->near_count; i++)
+		if (!strcmp(last_part(search->near[i]), word))
+			return search->near[i];
+	GROW(search->near, search->near_count, search->near_room);
+	search->near[search->near_count] = NULL;
+	return nearest(word, search->near);
+}
+
+static struct error *explain_missing(struct search *search)
+{
+	const struct probe_question *question = search->question;
+	const char *name = question->spec->function, *near = NULL;
+	struct error *err;
+
+	if (search->has_chosen)
+		return error_hint(error_new("%s is chosen when the program starts (IFUNC)", name),
+				  "probe its implementations by a pattern: '*%s*'", name);
+	err = explain_inlined(search);
+	if (err)
+		return err;
+	walk(search, note_name);
+	near = pattern_is(name) ? NULL : find_near(search);
+	err = error_new("it has no function %s%s", name,
+			search->has_symbols ? "" : " among those that it exports, and is stripped");
+	if (near)
+		return error_hint(err, "did you mean %s?", near);
+	return search->has_symbols
+		       ? err
+		       : error_hint(err, "install its debug symbols (a package …-dbgsym or "
+					 "…-debuginfo), or probe an address: 0x1234");
+}
+
+/* ---- Offsets ---- */
+
+/*
+ * An int3 in the middle of an instruction changes what the program does. Where functions begin is
+ * known; whatever else the user names is looked at, if capstone is there.
+ */
+static bool is_instruction(const struct probe_question *question, const struct function *function,
+			   uint64_t vaddr)
+{
+	struct disassembly code = {0};
+	CLEANUP(error_cleanup) struct error *err = NULL;
+	bool is_start = false;
+
+	if (!question->can_disassemble)
+		return true;
+	err = disassembly_init(&code, question->elf, function->vaddr, function->size_bytes, true);
+	if (err)
+		return true;
+	for (size_t i = 0; i < code.count; i++)
+		is_start |= code.items[i].vaddr == vaddr;
+	disassembly_deinit(&code);
+	return is_start;
+}
+
+static struct error *check_offset(const struct search *search)
+{
+	const struct probe_spec *spec = search->question->spec;
+	const struct function *function = &search->shortest;
+
+	if (!spec->offset)
+		return NULL;
+	if (function->size_bytes && spec->offset >= function->size_bytes)
+		return error_new("%s has %" PRIu64 " bytes only", spec->function,
+				 function->size_bytes);
+	return is_instruction(search->question, function, function->vaddr + spec->offset)
+		       ? NULL
+		       : error_hint(error_new("no instruction begins at %s+0x%" PRIx64,
+					      spec->function, spec->offset),
+				    "prof annotate shows them");
+}
+
+static struct error *find_address(struct search *search)
+{
+	const struct probe_question *question = search->question;
+	uint64_t vaddr = question->spec->offset;
+	CLEANUP(free_ptr) char *full = NULL, *name = NULL;
+
+	walk(search, take_around);
+	if (search->around.name) {
+		full = demangle(search->around.name);
+		if (!is_instruction(question, &search->around, vaddr))
+			return error_hint(error_new("no instruction begins at 0x%" PRIx64
+						    ", which is in %s",
+						    vaddr, full ? full : search->around.name),
+					  "prof annotate shows them");
+		name = xasprintf("%s+0x%" PRIx64, full ? full : search->around.name,
+				 vaddr - search->around.vaddr);
+	}
+	if (!name)
+		name = xasprintf("0x%" PRIx64, vaddr);
+	return add_place(search, vaddr, name)
+		       ? NULL
+		       : error_hint(error_new("it has no code at 0x%" PRIx64, vaddr),
+				    "addresses are those of the file, as nm and objdump have them");
+}
+
+struct error *probe_find_functions(const struct probe_question *question, struct probe_places *ret)
+{
+	const struct probe_spec *spec = question->spec;
+	CLEANUP(search_deinit) struct search search = {.question = question, .found = ret};
+	size_t len = 0;
+	const char *key = NULL;
+
+	if (spec->place == PROBE_BY_ADDRESS)
+		return find_address(&search);
+	key = pattern_key(spec->function, &len);
+	search.key = xstrndup(key, len);
+	walk(&search, take_named);
+	if (!ret->count)
+		return explain_missing(&search);
+	return check_offset(&search);
+}

@@ -1,0 +1,231 @@
+#include "probe/target_files.h"
+
+#include "base/alloc.h"
+#include "base/foreign_file.h"
+#include "base/read_all.h"
+#include "probe/library_cache.h"
+#include "proc/maps.h"
+#include "proc/process_root.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* Of the dynamic linker. */
+enum { CACHE_BYTES_MAX = 16 << 20 };
+
+void target_files_deinit(struct target_files *files)
+{
+	for (size_t i = 0; i < files->count; i++) {
+		close_fd(&files->items[i].fd);
+		free(files->items[i].path);
+	}
+	free(files->items);
+	*files = (struct target_files){0};
+}
+
+static bool is_same(int a, int b)
+{
+	struct stat of_a, of_b;
+
+	return !fstat(a, &of_a) && !fstat(b, &of_b) && of_a.st_dev == of_b.st_dev &&
+	       of_a.st_ino == of_b.st_ino;
+}
+
+/* Where the descriptor is; the name that led to it, if that is not known. */
+static char *path_of(int fd, const char *name)
+{
+	char link[64], path[4096];
+	ssize_t len;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	len = readlink(link, path, sizeof(path) - 1);
+	return len > 0 ? xstrndup(path, (size_t)len) : xstrdup(name);
+}
+
+/* Returns 0 or an errno. path: NULL: that of the file. */
+static int add_file(struct target_files *files, const char *name, const char *path, pid_t pid)
+{
+	int fd = foreign_file_open(
+		&(struct foreign_name){.path = name, .user = FOREIGN_USER_UNKNOWN});
+
+	if (fd < 0)
+		return errno;
+	for (size_t i = 0; i < files->count; i++) {
+		if (is_same(files->items[i].fd, fd)) {
+			close(fd);
+			return 0;
+		}
+	}
+	GROW(files->items, files->count, files->room);
+	files->items[files->count++] = (struct target_file){
+		.fd = fd, .path = path ? xstrdup(path) : path_of(fd, name), .pid = pid};
+	return 0;
+}
+
+/* ---- Programs ---- */
+
+static const char *base_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* As execvp(3) does. False: PATH has no such program. */
+static bool add_from_path(struct target_files *files, const char *name)
+{
+	const char *at = getenv("PATH");
+
+	while (at) {
+		size_t len = strcspn(at, ":");
+		CLEANUP(free_ptr)
+		char *path = len ? xasprintf("%.*s/%s", (int)len, at, name) : xstrdup(name);
+
+		if (!access(path, X_OK) && !add_file(files, path, NULL, 0))
+			return true;
+		at = at[len] ? at + len + 1 : NULL;
+	}
+	return false;
+}
+
+static struct error *add_program(struct target_files *files, const char *program)
+{
+	int number;
+
+	if (!strchr(program, '/'))
+		return add_from_path(files, program) ? NULL
+						     : error_new("PATH has no program %s", program);
+	number = add_file(files, program, NULL, 0);
+	return number ? error_errno(number, "open %s", program) : NULL;
+}
+
+/* ---- Processes ---- */
+
+static struct error *add_program_of(struct target_files *files, pid_t pid)
+{
+	CLEANUP(free_ptr) char *exe = xasprintf("/proc/%d/exe", (int)pid);
+	int number = 0;
+
+	if (kill(pid, 0) < 0 && errno == ESRCH)
+		return error_errno(ESRCH, "process %d", (int)pid);
+	number = add_file(files, exe, NULL, pid);
+	return number ? error_errno(number, "open the program of process %d", (int)pid) : NULL;
+}
+
+/* The mapped file itself, where the kernel gives it; else what its name leads to. */
+static void add_mapped(struct target_files *files, pid_t pid, const struct mapping *mapping)
+{
+	CLEANUP(free_ptr)
+	char *link = xasprintf("/proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)pid, mapping->start,
+			       mapping->end);
+	CLEANUP(free_ptr) char *inside = process_root_name("/proc", pid, mapping->path);
+	CLEANUP(free_ptr) char *name = xasprintf("/proc/%d/root%s", (int)pid, inside);
+
+	if (add_file(files, link, mapping->path, pid))
+		add_file(files, name, mapping->path, pid);
+}
+
+/* stem: NULL: all. */
+static void add_libraries_of(struct target_files *files, pid_t pid, const char *stem)
+{
+	size_t len = 0;
+	CLEANUP(free_ptr) char *text = maps_load("/proc", pid, &len);
+	struct maps maps = {.rest = bytes_of(text, len)};
+	struct mapping mapping;
+
+	while (text && maps_next(&maps, &mapping))
+		if (mapping.path[0] == '/' && (!stem || library_is(base_of(mapping.path), stem)))
+			add_mapped(files, pid, &mapping);
+}
+
+static struct error *add_processes(struct target_files *files, const pid_t *pids, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct error *err = add_program_of(files, pids[i]);
+
+		if (err)
+			return err;
+	}
+	files->programs = files->count;
+	for (size_t i = 0; i < count; i++)
+		add_libraries_of(files, pids[i], NULL);
+	return NULL;
+}
+
+/* ---- Names ---- */
+
+static void add_from_cache(struct target_files *files, const char *stem)
+{
+	CLEANUP(close_file) FILE *file = fopen("/etc/ld.so.cache", "re");
+	CLEANUP(free_ptr) char *bytes = NULL;
+	const char *path = NULL;
+	size_t len = 0;
+
+	if (file && !read_all(file, CACHE_BYTES_MAX, &bytes, &len))
+		path = library_cache_find(bytes_of(bytes, len), stem);
+	if (path)
+		add_file(files, path, NULL, 0);
+}
+
+static bool is_program_of(pid_t pid, const char *name)
+{
+	CLEANUP(free_ptr) char *exe = xasprintf("/proc/%d/exe", (int)pid);
+	char path[4096];
+	ssize_t len = readlink(exe, path, sizeof(path) - 1);
+
+	path[len > 0 ? len : 0] = '\0';
+	return !strcmp(base_of(path), name);
+}
+
+/* What is recorded comes first, then libraries, then programs that are installed. */
+static struct error *add_named(struct target_files *files, const char *name,
+			       const struct probe_context *context)
+{
+	if (context->program && !strcmp(base_of(context->program), name))
+		return add_program(files, context->program);
+	for (size_t i = 0; i < context->pid_count; i++)
+		if (is_program_of(context->pids[i], name))
+			return add_program_of(files, context->pids[i]);
+	for (size_t i = 0; i < context->pid_count; i++)
+		add_libraries_of(files, context->pids[i], name);
+	if (!files->count)
+		add_from_cache(files, name);
+	if (!files->count && !add_from_path(files, name))
+		return error_hint(error_new("there is no program or library %s", name),
+				  "it is looked for among what is recorded, the libraries of "
+				  "ldconfig -p, and in PATH; a path says where it is");
+	return NULL;
+}
+
+struct error *target_files_find(const struct probe_spec *spec, const struct probe_context *context,
+				struct target_files *ret)
+{
+	CLEANUP(target_files_deinit) struct target_files files = {0};
+	struct error *err = NULL;
+
+	if (spec->pid)
+		err = add_processes(&files, &spec->pid, 1);
+	else if (spec->target && strchr(spec->target, '/'))
+		err = add_program(&files, spec->target);
+	else if (spec->target)
+		err = add_named(&files, spec->target, context);
+	else if (context->program)
+		err = add_program(&files, context->program);
+	else if (context->pid_count)
+		err = add_processes(&files, context->pids, context->pid_count);
+	else
+		err = error_hint(
+			error_new("it names no program"),
+			"name one (uprobe:PROGRAM:FUNCTION), or record a command or -p PID");
+	if (err)
+		return err;
+	if (!files.programs)
+		files.programs = files.count;
+	*ret = files;
+	files = (struct target_files){0};
+	return NULL;
+}
