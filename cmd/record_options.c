@@ -109,6 +109,13 @@ const struct option_entry record_option_table[] = {
 		     "sample CPU time by perf events, by a library in the command (inside), or by "
 		     "the library if perf events are refused (auto, the default)",
 		     sampling_take_via, FIELD(sampling.via)),
+	OPTION_ENTRY(0, "latency", "FUNCTION",
+		     "measure each call of [PROGRAM:]FUNCTION (by probes, as root): its time is "
+		     "added to "
+		     "the stack that calls it",
+		     sampling_take_latency, FIELD(sampling.events)),
+	OPTION_ENTRY(0, "slower", "MIN", "of --latency, keep calls that take MIN or longer: 10ms",
+		     option_short_time, FIELD(sampling.least_call_ns)),
 	MEMORY_ENTRIES(struct record_options, sampling.memory, sampling.events),
 	OPTION_ENTRY(0, "stat", NULL,
 		     "count beside the samples, as perf stat: task-clock, context-switches, "

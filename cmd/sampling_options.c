@@ -2,7 +2,9 @@
 
 #include "base/alloc.h"
 #include "base/nearest.h"
+#include "base/text.h"
 #include "probe/spec.h"
+#include "profile/latency.h"
 #include "profile/memory_events.h"
 #include "record/targets.h"
 #include "unwind/unwind.h"
@@ -65,6 +67,13 @@ struct error *sampling_weigh_by(struct sampling_options *options, const char *fi
 {
 	return set_of_last_event(&options->events, &options->weights, "--weight field:bytes",
 				 field);
+}
+
+struct error *sampling_take_latency(void *field, const char *argument)
+{
+	CLEANUP(free_ptr) char *spec = xasprintf("%s%s", LATENCY_EVENT, argument);
+
+	return option_append(field, spec);
 }
 
 struct error *sampling_take_rate(void *field, const char *argument)
@@ -411,6 +420,18 @@ static struct error *check_memory(const struct sampling_options *options)
 	return NULL;
 }
 
+/* Times of calls are of no use without calls. */
+static struct error *check_latency(const struct sampling_options *options)
+{
+	for (size_t i = 0; i < options->events.count; i++)
+		if (text_begins(options->events.items[i], LATENCY_EVENT))
+			return NULL;
+	return options->least_call_ns
+		       ? error_hint(error_new("--slower needs --latency"),
+				    "--latency FUNCTION --slower 10ms records slow calls alone")
+		       : NULL;
+}
+
 struct error *sampling_options_check(const struct sampling_options *options)
 {
 	int targets = (options->pids.count > 0) + (options->tids.count > 0) +
@@ -429,6 +450,8 @@ struct error *sampling_options_check(const struct sampling_options *options)
 		err = check_via(options);
 	if (!err)
 		err = check_memory(options);
+	if (!err)
+		err = check_latency(options);
 	return err ? err : sampling_find_event(options, &(size_t){0});
 }
 
@@ -472,6 +495,7 @@ void sampling_options_apply(const struct sampling_options *options, struct recor
 	config->weight_count = options->weights.count;
 	config->frequency_hz = options->frequency_hz ? options->frequency_hz : RECORD_FREQUENCY_HZ;
 	config->period = options->period;
+	config->least_call_ns = options->least_call_ns;
 	config->exclude_user = options->all_kernel;
 	config->exclude_kernel = options->all_user;
 	config->call_graph = options->stacks.kind;

@@ -43,6 +43,7 @@ struct sampling_options {
 	const char *shown_event; /* one of them, or off-cpu; NULL: the usual one */
 	uint64_t frequency_hz;	 /* or RECORD_FREQUENCY_MAX; 0: the default */
 	uint64_t period;	 /* 0: by frequency */
+	uint64_t least_call_ns;	 /* of --latency */
 	struct user user;	 /* his processes become pids: sampling_find_targets() */
 	struct id_list pids, tids;
 	struct target_options target;
@@ -82,6 +83,7 @@ MUST_CHECK struct error *sampling_weigh_by(struct sampling_options *options, con
 
 option_take sampling_take_events;     /* struct option_list */
 option_take sampling_take_filter;     /* struct sampling_options */
+option_take sampling_take_latency;    /* struct option_list */
 option_take sampling_take_rate;	      /* uint64_t Hz */
 option_take sampling_take_ids;	      /* struct id_list */
 option_take sampling_take_cpus;	      /* struct cpu_list */

@@ -66,6 +66,8 @@ struct event_variant {
 	size_t cpu_count;
 	char *place;	 /* of a probe: the file, or the function of the kernel; owned; or NULL */
 	uint64_t offset; /* in that */
+	/* Of an event that measures calls: its samples are of returns, and have registers alone. */
+	bool is_return;
 };
 
 /* The template of a perf_event_attr. */
@@ -86,9 +88,10 @@ struct event {
 	bool is_pattern; /* the variants are tracepoints, all of which are opened everywhere */
 	struct field_reader *reader; /* of the fields of a tracepoint that are wanted; owned; NULL:
 					none */
-	char *filter;	    /* of a tracepoint: samples that the kernel writes; owned; or NULL */
-	bool is_tracepoint; /* each occurrence is of interest: a period of 1 suits it */
-	bool is_probe;	    /* of code, by probe_event.h: it cannot be inherited */
+	char *filter;	     /* of a tracepoint: samples that the kernel writes; owned; or NULL */
+	bool is_tracepoint;  /* each occurrence is of interest: a period of 1 suits it */
+	bool is_probe;	     /* of code, by probe_event.h: it cannot be inherited */
+	bool measures_calls; /* variants are of entries and of returns */
 	bool exclude_user, exclude_kernel, exclude_hypervisor;
 	bool exclude_host, exclude_guest;
 	unsigned precise;	  /* precise_ip … */

@@ -70,6 +70,7 @@ struct sampler_options {
 	 * which wake the reader only when half full: read them by time. They are those of
 	 * `switches`, too, and do not end. */
 	bool waits;
+	bool keeps_order; /* records come in order of their times over all batches */
 	bool starts_late; /* a TARGET_COMMAND is sampled from sampler_enable() on, not from exec */
 
 	/* Deep-stack capture (capture.h); NULL: never. */

@@ -35,8 +35,8 @@ static struct error *put(const struct pmu *pmu, const char *term, uint64_t value
 	return NULL;
 }
 
-static struct error *add_place(struct event *event, const struct probe_event *from,
-			       const struct pmu *pmu, const struct probe_event_place *place)
+static struct error *add_place(struct event *event, bool is_return, const struct pmu *pmu,
+			       const struct probe_event_place *place)
 {
 	struct event_variant *variant = &event->variants[event->variant_count++];
 	struct error *err = NULL;
@@ -46,11 +46,26 @@ static struct error *add_place(struct event *event, const struct probe_event *fr
 		.pmu = xstrdup(pmu->name),
 		.place = xstrdup(place->name),
 		.offset = place->offset,
+		.is_return = is_return,
 	};
-	if (from->is_return)
+	if (is_return)
 		err = put(pmu, "retprobe", 1, &variant->config);
 	if (!err && place->semaphore)
 		err = put(pmu, "ref_ctr_offset", place->semaphore, &variant->config);
+	return err;
+}
+
+/* Entries come first: the kernel samples a hit in the order in which probes were opened. */
+static struct error *add_places(struct event *event, const struct probe_event *from,
+				const struct pmu *pmu)
+{
+	struct error *err = NULL;
+
+	event->variants = xcalloc(2 * from->place_count, sizeof(*event->variants));
+	for (size_t i = 0; i < from->place_count && !err; i++)
+		err = add_place(event, from->is_return, pmu, &from->places[i]);
+	for (size_t i = 0; i < from->place_count && !err && from->measures_calls; i++)
+		err = add_place(event, true, pmu, &from->places[i]);
 	return err;
 }
 
@@ -69,7 +84,8 @@ struct error *probe_event_make(const struct probe_event *from, const struct pmus
 	struct event event = {
 		.name = xstrdup(from->name),
 		.pmu_kind = PMU_OTHER,
-		.kind = VALUE_COUNT,
+		.kind = from->measures_calls ? VALUE_WALL_TIME : VALUE_COUNT,
+		.measures_calls = from->measures_calls,
 		.is_tracepoint = true,
 		.is_probe = true,
 	};
@@ -80,10 +96,12 @@ struct error *probe_event_make(const struct probe_event *from, const struct pmus
 		err = take_terms(from->terms, &event);
 	if (err)
 		return err;
+	if (from->measures_calls && (event.period > 1 || event.frequency_hz))
+		return error_new("%s measures each call", from->name);
+	if (from->measures_calls)
+		event.period = 1;
 	event.type = pmu->type;
-	event.variants = xcalloc(from->place_count, sizeof(*event.variants));
-	for (size_t i = 0; i < from->place_count && !err; i++)
-		err = add_place(&event, from, pmu, &from->places[i]);
+	err = add_places(&event, from, pmu);
 	if (err)
 		return err;
 	*ret = event;

@@ -24,7 +24,9 @@ struct probe_event {
 	const char *name;  /* of the event */
 	const char *terms; /* event_take_terms(); NULL: none */
 	bool is_of_kernel;
-	bool is_return; /* at the return from the function at each place */
+	bool is_return;	     /* at the return from the function at each place */
+	bool measures_calls; /* at both: each hit is a sample, the weight is for the caller to find
+			      */
 	const struct probe_event_place *places;
 	size_t place_count;
 };

@@ -90,6 +90,7 @@ struct record_sample {
 	 * thread. */
 	bool is_chain_deferred;
 	uint64_t chain_cookie;
+	bool is_return; /* of an event that measures calls: the end of one */
 };
 
 struct record_mmap {
@@ -195,6 +196,7 @@ struct record_layout {
 	uint64_t branch_type; /* PERF_SAMPLE_BRANCH_*: likewise of the branches */
 	uint64_t period;      /* of samples without PERF_SAMPLE_PERIOD */
 	uint64_t scale;	      /* what a period of 1 weighs; 0: 1 */
+	bool is_return;	      /* record.sample.is_return */
 	/* Mmap records may have build-ids. If not, PERF_RECORD_MISC_MMAP_BUILD_ID means nothing:
 	 * the kernel (6.18) leaves it set if another program's event has asked for build-ids. */
 	bool build_ids;

@@ -313,6 +313,8 @@ static void prepare_layouts(struct sampler *s)
 
 		layout.event = opened->event;
 		layout.scale = d->events[opened->event].scale;
+		layout.is_return = d->events[opened->event].measures_calls &&
+				   d->events[opened->event].variants[opened->variant].is_return;
 		has_id_place = layouts_add(&s->layouts, &layout);
 		assert(has_id_place);
 		(void)has_id_place; /* without assertions nothing else reads it */
@@ -654,7 +656,7 @@ void sampler_batch(struct sampler *s)
 
 	/* A thread that goes to another CPU is switched in there after it was switched out here,
 	 * also where the heads of two rings were noted between them. */
-	bool keeps_order = settles || (s->options.waits && !s->stopped);
+	bool keeps_order = settles || ((s->options.waits || s->options.keeps_order) && !s->stopped);
 
 	s->complete_ns = now_ns - (settles ? CAPTURE_SETTLED_NS : WRITTEN_NS);
 	ring_merge_batch(&s->merge, keeps_order ? s->complete_ns : UINT64_MAX);

@@ -137,7 +137,8 @@ void sampler_end_switches(struct sampler *sampler);
 bool sampler_counted(const struct sampler *sampler, unsigned event, uint64_t *ret);
 
 /* Begins a batch. Its records, and those of later batches, are at most one second older than this
- * call. Within a batch they are in order of their times; with options.waits over all batches. */
+ * call. Within a batch they are in order of their times; with options.waits or keeps_order over all
+ * batches. */
 void sampler_batch(struct sampler *sampler);
 /*
  * When all records of the last batch were given out, those older than this (clock_now_ns()) were,

@@ -77,8 +77,9 @@ static bool needs_debug_file(const struct probe_spec *spec, struct elf_file *elf
 /* A return probe replaces return addresses on the stack, which Go reads and moves. */
 static struct error *check_return(const struct probe_spec *spec, struct elf_file *elf)
 {
-	if (!spec->is_return || !(elf_file_has_section(elf, ".gopclntab") ||
-				  elf_file_has_section(elf, ".go.buildinfo")))
+	if (!(spec->is_return || spec->measures_calls) ||
+	    !(elf_file_has_section(elf, ".gopclntab") ||
+	      elf_file_has_section(elf, ".go.buildinfo")))
 		return NULL;
 	return error_hint(error_new("a return probe would crash it: it is a Go program"),
 			  "uprobe: is safe there");

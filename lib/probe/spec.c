@@ -11,11 +11,11 @@
 static const struct {
 	const char *prefix;
 	enum probe_kind kind;
-	bool is_return;
+	bool is_return, measures_calls;
 } kinds[] = {
-	{"uprobe:", PROBE_FUNCTION, false}, {"uretprobe:", PROBE_FUNCTION, true},
-	{"usdt:", PROBE_STATIC, false},	    {"kprobe:", PROBE_KERNEL, false},
-	{"kretprobe:", PROBE_KERNEL, true},
+	{"uprobe:", PROBE_FUNCTION, false, false}, {"uretprobe:", PROBE_FUNCTION, true, false},
+	{"latency:", PROBE_FUNCTION, false, true}, {"usdt:", PROBE_STATIC, false, false},
+	{"kprobe:", PROBE_KERNEL, false, false},   {"kretprobe:", PROBE_KERNEL, true, false},
 };
 
 /* Of the terms that follow a spec after a slash. */
@@ -204,6 +204,7 @@ struct error *probe_spec_parse(const char *text, struct probe_spec *ret)
 		return malformed(text);
 	spec.kind = kinds[kind].kind;
 	spec.is_return = kinds[kind].is_return;
+	spec.measures_calls = kinds[kind].measures_calls;
 	if (!cut_terms(words, &spec))
 		return malformed(text);
 	spec.name = name_of(words, &spec);
@@ -211,7 +212,7 @@ struct error *probe_spec_parse(const char *text, struct probe_spec *ret)
 		return malformed(text);
 	if (spec.kind == PROBE_KERNEL && spec.place != PROBE_BY_NAME)
 		return error_new("\"%s\": probes of the kernel are at functions", text);
-	if (spec.is_return && (spec.place != PROBE_BY_NAME || spec.offset))
+	if ((spec.is_return || spec.measures_calls) && (spec.place != PROBE_BY_NAME || spec.offset))
 		return error_hint(error_new("\"%s\" is no function: nothing returns from it", text),
 				  "uprobe: takes lines, offsets and addresses");
 	*ret = spec;

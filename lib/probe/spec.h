@@ -4,6 +4,7 @@
  *
  *   uprobe:[TARGET:]PLACE            before the instruction at a place of a program or library
  *   uretprobe:[TARGET:]PLACE         after the return from the function there
+ *   latency:[TARGET:]PLACE           calls of a function: entries and returns
  *   usdt:[TARGET:[PROVIDER:]]NAME    a static probe of the file (.note.stapsdt)
  *   kprobe:FUNCTION[+OFFSET]         the same as a uprobe in the kernel, and kretprobe
  *
@@ -33,6 +34,7 @@ enum probe_place_kind {
 struct probe_spec {
 	enum probe_kind kind;
 	bool is_return;
+	bool measures_calls;
 	char *target;	/* NULL: the program that is recorded, or pid */
 	pid_t pid;	/* 0: none */
 	char *provider; /* of a static probe; NULL: any */

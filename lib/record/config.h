@@ -44,8 +44,9 @@ struct record_config {
 	/* One more event, after those above or the default: recorder_trigger_count() counts its
 	 * samples. NULL: none. */
 	const char *trigger_event;
-	uint64_t frequency_hz; /* of events that have no period */
-	uint64_t period;       /* 0: by frequency */
+	uint64_t frequency_hz;	/* of events that have no period */
+	uint64_t period;	/* 0: by frequency */
+	uint64_t least_call_ns; /* of events that measure calls: shorter ones are left out */
 	bool exclude_user, exclude_kernel;
 
 	/*

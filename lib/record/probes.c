@@ -61,14 +61,14 @@ static struct error *make_of_files(const struct probe *probe, struct probe_event
 	return err;
 }
 
-static struct error *make(const struct probe *probe, bool is_return, const struct pmus *pmus,
-			  struct event *ret)
+static struct error *make(const struct probe *probe, const struct pmus *pmus, struct event *ret)
 {
 	struct probe_event from = {
 		.name = probe->spec.name,
 		.terms = probe->spec.terms,
 		.is_of_kernel = probe->spec.kind == PROBE_KERNEL,
-		.is_return = is_return,
+		.is_return = probe->spec.is_return,
+		.measures_calls = probe->spec.measures_calls,
 	};
 
 	return from.is_of_kernel ? make_of_kernel(probe, &from, pmus, ret)
@@ -94,7 +94,7 @@ struct error *probes_add(struct probes *probes, const char *text,
 	if (err)
 		return err;
 	probes->count++;
-	return make(probe, probe->spec.is_return, pmus, ret);
+	return make(probe, pmus, ret);
 }
 
 static void notice_places(const struct probe *probe, const struct listener *listener)

@@ -11,6 +11,7 @@
 #include "record/field_labels.h"
 #include "record/fresh_maps.h"
 #include "record/intake.h"
+#include "record/latencies.h"
 #include "record/memory.h"
 #include "record/raw_file.h"
 #include "record/sampling.h"
@@ -46,6 +47,7 @@ struct recorder {
 	struct balance *balance;
 	struct waiting *waiting;		  /* NULL: waiting is not recorded */
 	struct awaits *awaits;			  /* NULL: where tasks wait is not recorded */
+	struct latencies *latencies;		  /* NULL: no event measures calls */
 	struct memory *memory;			  /* NULL: memory is not recorded */
 	struct target_counters *stat;		  /* NULL: nothing is counted beside samples */
 	struct stat_counts stat_before, stat_now; /* of earlier profiles, and since them */
@@ -111,7 +113,9 @@ static void add_events(struct recorder *recorder)
 		struct profile_event description = {
 			.name = strtab_add(strings, event->name),
 			.kind = event->kind,
-			.period = event->period * (event->scale ? event->scale : 1),
+			.period = event->measures_calls
+					  ? 0
+					  : event->period * (event->scale ? event->scale : 1),
 			.frequency_hz = event->frequency_hz,
 		};
 
@@ -145,6 +149,13 @@ static void open_pipeline(struct recorder *recorder)
 	if (config->labels_cgroups && !recorder->cgroup_labels)
 		recorder->cgroup_labels = cgroup_labels_new("/proc");
 	session_set_cgroup_labels(recorder->pipeline.session, recorder->cgroup_labels);
+	recorder->latencies = latencies_new(&(struct latencies_options){
+		.session = recorder->pipeline.session,
+		.events = recorder->sampling.events,
+		.event_count = recorder->sampling.event_count,
+		.least_ns = config->least_call_ns,
+		.sp_bit = arch_native()->perf_sp,
+	});
 }
 
 /*
@@ -293,6 +304,8 @@ void recorder_drain(struct recorder *recorder)
 		raw_file_put(&recorder->raw, &record);
 		waiting_feed(recorder->waiting, &record);
 		awaits_feed(recorder->awaits, &record);
+		if (latencies_feed(recorder->latencies, &record))
+			continue;
 		memory_feed(recorder->memory, &record);
 		session_feed(session, &record);
 		waiting_feed_again(recorder->waiting, &record);
@@ -542,6 +555,7 @@ static void recorder_close(struct recorder *recorder)
 	raw_file_deinit(&recorder->raw);
 	memory_free(STEAL(recorder->memory));
 	target_counters_free(STEAL(recorder->stat));
+	latencies_free(STEAL(recorder->latencies));
 	pipeline_close(&recorder->pipeline);
 	cgroup_labels_free(STEAL(recorder->cgroup_labels));
 	sample_filter_deinit(&recorder->filter);
@@ -757,6 +771,7 @@ void recorder_stop(struct recorder *recorder)
 	recorder_drain(recorder);
 	awaits_tell(recorder->awaits);
 	tell_other_values(recorder);
+	latencies_tell(recorder->latencies, recorder->listener);
 	recorder->command_ns = command_ns(recorder);
 	recorder->is_stopped = true;
 }
@@ -781,6 +796,7 @@ struct profile *recorder_rotate(struct recorder *recorder, struct recorder_windo
 	begin_stat(recorder);
 	finished = pipeline_rotate(&recorder->pipeline);
 	memory_begin_profile(recorder->memory, finished);
+	latencies_begin_profile(recorder->latencies);
 	waiting_begin_profile(recorder->waiting);
 	intake_restart(recorder->intake);
 	*window = recorder_profile_window(recorder);
@@ -794,6 +810,7 @@ void recorder_renew(struct recorder *recorder)
 	balance_begin_profile(recorder->balance);
 	begin_stat(recorder);
 	memory_free(STEAL(recorder->memory));
+	latencies_free(STEAL(recorder->latencies));
 	pipeline_close(&recorder->pipeline);
 	awaits_forget_modules(recorder->awaits);
 	open_pipeline(recorder);

@@ -228,6 +228,11 @@ struct error *sampling_open(struct sampling *sampling, const struct record_confi
 		if (err)
 			return err;
 		sampling->events[i].fields = fields_of(config, &sampling->events[i]);
+		if (sampling->events[i].measures_calls) {
+			/* The stack pointer tells recursive calls apart. */
+			sampling->events[i].fields.regs_mask = arch_native()->perf_mask;
+			options.keeps_order = true;
+		}
 	}
 	return sampler_open(sampling->events, sampling->event_count, &target, &options, ret);
 }

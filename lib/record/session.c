@@ -238,24 +238,41 @@ static label_set_id labels_of(struct session *session, pid_t pid, pid_t tid)
 	return *labels;
 }
 
-static void add_sample(struct session *session, const struct record *record, label_set_id labels)
+static void add_weight(struct session *session, const struct record *record, label_set_id labels,
+		       stack_id stack, uint64_t weight)
 {
-	const struct record_sample *sample = &record->sample;
-	stack_id stack = sample_stacks_add(session->stacks, session->profile, record,
-					   &session->extent);
+	unsigned event = record->sample.event;
 	uint32_t counted;
 
-	session->last_stack = stack;
 	session->counts.samples++;
-	assert(sample->event < session->event_count);
-	counted = profile_add(session->profile, labels, stack, session->events[sample->event],
-			      sample->period);
-	if (sample->event == 0)
+	assert(event < session->event_count);
+	counted = profile_add(session->profile, labels, stack, session->events[event], weight);
+	if (event == 0)
 		profile_add_turn(session->profile, record->tid, counted);
 	profile_add_timed_sample(session->profile,
 				 &(struct profile_timed_sample){.time_ns = record->time_ns,
 								.sample = counted,
 								.cpu = record->cpu});
+}
+
+static void add_sample(struct session *session, const struct record *record, label_set_id labels)
+{
+	session->last_stack = sample_stacks_add(session->stacks, session->profile, record,
+						&session->extent);
+	add_weight(session, record, labels, session->last_stack, record->sample.period);
+}
+
+stack_id session_take_stack(struct session *session, const struct record *record)
+{
+	struct stack_extent extent;
+
+	return sample_stacks_add(session->stacks, session->profile, record, &extent);
+}
+
+void session_add_call(struct session *session, const struct record *end, label_set_id labels,
+		      stack_id stack, uint64_t ns)
+{
+	add_weight(session, end, labels, stack, ns);
 }
 
 label_set_id session_labels(struct session *session, pid_t pid, pid_t tid)

@@ -87,6 +87,12 @@ stack_id session_last_stack(const struct session *session);
  */
 stack_id session_find_stack(struct session *session, const struct record *record,
 			    struct stack_extent *extent);
+/* The same of a call that is measured, whose weight is not known yet: it is counted as those of
+ * session_feed() … */
+stack_id session_take_stack(struct session *session, const struct record *record);
+/* … and added at its end, a sample of the same event, where it has taken `ns`. */
+void session_add_call(struct session *session, const struct record *end, label_set_id labels,
+		      stack_id stack, uint64_t ns);
 /* The labels of a thread, which may have ended lately. */
 label_set_id session_labels(struct session *session, pid_t pid, pid_t tid);
 struct profile *session_profile(const struct session *session);

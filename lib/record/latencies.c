@@ -1,0 +1,308 @@
+#include "record/latencies.h"
+
+#include "base/alloc.h"
+#include "base/idmap.h"
+#include "profile/latency.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	/* Of a thread and event; the oldest go first. */
+	OPEN_CALLS_MAX = 4096,
+	/* A return address takes this of the stack at most, so that the stack pointer after the
+	 * return is as much above that at the entry. */
+	RETURN_ADDRESS_BYTES = 8,
+	/* What is further away is on another stack (a coroutine's). */
+	STACK_BYTES = 8 << 20,
+};
+
+/* A call that has not returned. */
+struct open_call {
+	uint64_t sp, time_ns;
+	uint64_t return_pc; /* 0: unknown */
+	stack_id stack;
+};
+
+/* Those of a thread and event, the innermost last. */
+struct open_calls {
+	struct open_call *items;
+	size_t count, room;
+};
+
+struct latencies {
+	struct latencies_options options;
+	struct idmap threads; /* (tid, event) → open_calls */
+	struct open_calls *open;
+	size_t count, room;
+	unsigned char *copy; /* of a stack, with the true return addresses; NULL: not needed yet */
+	size_t copy_room;
+	struct idmap labels; /* (labels of the thread, class) → labels of the sample */
+	uint64_t left, unpaired;
+};
+
+static bool measures(const struct latencies_options *options, unsigned event)
+{
+	return event < options->event_count && options->events[event].measures_calls;
+}
+
+struct latencies *latencies_new(const struct latencies_options *options)
+{
+	struct latencies *latencies;
+	unsigned event = 0;
+
+	while (event < options->event_count && !measures(options, event))
+		event++;
+	if (event == options->event_count)
+		return NULL;
+	latencies = xcalloc(1, sizeof(*latencies));
+	latencies->options = *options;
+	return latencies;
+}
+
+void latencies_free(struct latencies *latencies)
+{
+	if (!latencies)
+		return;
+	for (size_t i = 0; i < latencies->count; i++)
+		free(latencies->open[i].items);
+	free(latencies->open);
+	free(latencies->copy);
+	idmap_deinit(&latencies->threads);
+	idmap_deinit(&latencies->labels);
+	free(latencies);
+}
+
+static struct open_calls *calls_of(struct latencies *latencies, pid_t tid, unsigned event)
+{
+	uint32_t *number = idmap_put(&latencies->threads, (uint32_t)tid, event);
+
+	if (*number == IDMAP_NONE) {
+		GROW(latencies->open, latencies->count, latencies->room);
+		*number = (uint32_t)latencies->count;
+		latencies->open[latencies->count++] = (struct open_calls){0};
+	}
+	return &latencies->open[*number];
+}
+
+/* Of user registers by their bits; 0: it is not there. */
+static uint64_t stack_pointer(const struct record_regs *regs, unsigned bit)
+{
+	uint64_t below = (UINT64_C(1) << bit) - 1;
+	struct bytes at = bytes_at(regs->values, sizeof(uint64_t) * (unsigned)__builtin_popcountll(
+									    regs->mask & below));
+
+	return regs->abi ? bytes_u64(&at) : 0;
+}
+
+/*
+ * A return probe puts the kernel's address in the place of the return address, where no caller can
+ * be found from. The sample at the entry still has the true one, so stacks that are sampled during
+ * the call get it back. On x86-64 it is where the stack pointer was at the entry.
+ */
+#ifdef __x86_64__
+static uint64_t return_pc(const struct record *record)
+{
+	struct bytes stack = record->sample.stack;
+
+	return bytes_u64(&stack);
+}
+#else
+static uint64_t return_pc(const struct record *record)
+{
+	(void)record;
+	return 0;
+}
+#endif
+
+/* The stack of the sample in private memory. */
+static unsigned char *copy_stack(struct latencies *latencies, struct record *record)
+{
+	size_t len = bytes_left(&record->sample.stack);
+
+	if (record->sample.stack.at == latencies->copy)
+		return latencies->copy;
+	if (latencies->copy_room < len) {
+		latencies->copy = xreallocarray(latencies->copy, len, 1);
+		latencies->copy_room = len;
+	}
+	memcpy(latencies->copy, record->sample.stack.at, len);
+	record->sample.stack = bytes_of(latencies->copy, len);
+	return latencies->copy;
+}
+
+static void restore_return(struct latencies *latencies, const struct open_call *call, uint64_t sp,
+			   struct record *record)
+{
+	size_t len = bytes_left(&record->sample.stack);
+
+	if (!call->return_pc || call->sp < sp || call->sp - sp >= len ||
+	    len - (call->sp - sp) < sizeof(call->return_pc))
+		return;
+	memcpy(copy_stack(latencies, record) + (call->sp - sp), &call->return_pc,
+	       sizeof(call->return_pc));
+}
+
+static void restore_returns(struct latencies *latencies, uint64_t sp, struct record *record)
+{
+	for (unsigned event = 0; event < latencies->options.event_count; event++) {
+		uint32_t number = idmap_get(&latencies->threads, (uint32_t)record->tid, event);
+		const struct open_calls *calls = number == IDMAP_NONE ? NULL
+								      : &latencies->open[number];
+
+		for (size_t i = 0; calls && i < calls->count; i++)
+			restore_return(latencies, &calls->items[i], sp, record);
+	}
+}
+
+static void enter(struct latencies *latencies, const struct record *record, uint64_t sp)
+{
+	struct open_calls *calls = calls_of(latencies, record->tid, record->sample.event);
+
+	if (calls->count == OPEN_CALLS_MAX) {
+		latencies->left++;
+		memmove(calls->items, calls->items + 1, --calls->count * sizeof(*calls->items));
+	}
+	GROW(calls->items, calls->count, calls->room);
+	calls->items[calls->count++] = (struct open_call){
+		.sp = sp,
+		.time_ns = record->time_ns,
+		.return_pc = return_pc(record),
+		.stack = session_take_stack(latencies->options.session, record),
+	};
+}
+
+/* Takes the call that returns, and forgets those that it has called: they were left. */
+static bool take_call(struct latencies *latencies, struct open_calls *calls, uint64_t sp,
+		      struct open_call *ret)
+{
+	size_t at = calls->count, kept;
+
+	while (at && !(calls->items[at - 1].sp <= sp &&
+		       sp - calls->items[at - 1].sp <= RETURN_ADDRESS_BYTES))
+		at--;
+	if (!at)
+		return false;
+	*ret = calls->items[--at];
+	kept = at;
+	for (size_t i = at + 1; i < calls->count; i++) {
+		bool is_further_in = calls->items[i].sp <= ret->sp &&
+				     ret->sp - calls->items[i].sp < STACK_BYTES;
+
+		if (!is_further_in)
+			calls->items[kept++] = calls->items[i];
+		latencies->left += is_further_in;
+	}
+	calls->count = kept;
+	return true;
+}
+
+static label_set_id labels_of(struct latencies *latencies, const struct record *record, uint64_t ns)
+{
+	struct session *session = latencies->options.session;
+	struct profile *profile = session_profile(session);
+	struct strtab *strings = profile_strings(profile);
+	label_set_id thread = session_labels(session, record->pid, record->tid);
+	unsigned class_number = latency_class(ns);
+	uint32_t *known = idmap_put(&latencies->labels, thread, class_number);
+	struct profile_thread of;
+	char name[LATENCY_NAME_BYTES];
+
+	if (*known != IDMAP_NONE)
+		return *known;
+	of = *profile_thread_of(profile, thread);
+	latency_class_name(class_number, name);
+	*known = profile_label_set(profile, &of,
+				   &(struct profile_label){
+					   .key = strtab_add(strings, LATENCY_LABEL),
+					   .text = strtab_add(strings, name),
+					   .unit = strtab_add(strings, ""),
+				   },
+				   1);
+	return *known;
+}
+
+static void leave(struct latencies *latencies, const struct record *record, uint64_t sp)
+{
+	struct open_calls *calls = calls_of(latencies, record->tid, record->sample.event);
+	struct open_call call;
+	uint64_t ns;
+
+	if (!take_call(latencies, calls, sp, &call)) {
+		latencies->unpaired++;
+		return;
+	}
+	ns = record->time_ns > call.time_ns ? record->time_ns - call.time_ns : 0;
+	if (ns >= latencies->options.least_ns)
+		session_add_call(latencies->options.session, record,
+				 labels_of(latencies, record, ns), call.stack, ns);
+}
+
+static void end_thread(struct latencies *latencies, pid_t tid)
+{
+	for (unsigned event = 0; event < latencies->options.event_count; event++) {
+		uint32_t number = idmap_get(&latencies->threads, (uint32_t)tid, event);
+
+		if (number == IDMAP_NONE)
+			continue;
+		latencies->left += latencies->open[number].count;
+		latencies->open[number].count = 0;
+	}
+}
+
+bool latencies_feed(struct latencies *latencies, struct record *record)
+{
+	uint64_t sp;
+
+	if (!latencies)
+		return false;
+	/* Threads get other names, and when enough have ended other label sets. */
+	if (record->type == RECORD_EXIT || record->type == RECORD_COMM)
+		idmap_deinit(&latencies->labels);
+	if (record->type == RECORD_EXIT || (record->type == RECORD_COMM && record->comm.exec))
+		end_thread(latencies, record->tid);
+	if (record->type != RECORD_SAMPLE)
+		return false;
+	sp = stack_pointer(&record->sample.regs, latencies->options.sp_bit);
+	restore_returns(latencies, sp, record);
+	if (!measures(&latencies->options, record->sample.event))
+		return false;
+	if (record->sample.is_return)
+		leave(latencies, record, sp);
+	else
+		enter(latencies, record, sp);
+	return true;
+}
+
+void latencies_begin_profile(struct latencies *latencies)
+{
+	if (!latencies)
+		return;
+	idmap_deinit(&latencies->labels);
+	for (size_t i = 0; i < latencies->count; i++)
+		latencies->open[i].count = 0;
+}
+
+void latencies_tell(const struct latencies *latencies, const struct listener *listener)
+{
+	uint64_t open = 0;
+
+	if (!latencies)
+		return;
+	for (size_t i = 0; i < latencies->count; i++)
+		open += latencies->open[i].count;
+	if (latencies->left)
+		listener_notice(listener,
+				"%" PRIu64 " calls were left without a return (longjmp, an "
+				"exception, the end of a thread, more than 64 nested ones) and are "
+				"not in the profile",
+				latencies->left);
+	if (open)
+		listener_notice(listener, "%" PRIu64 " calls had not returned at the end", open);
+	if (latencies->unpaired)
+		listener_notice(listener,
+				"%" PRIu64 " returns are of calls from before the recording, or "
+				"whose entry was lost",
+				latencies->unpaired);
+}
