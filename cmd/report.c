@@ -151,6 +151,7 @@ static struct error *make_report(struct report *report)
 		err = leaks_add_rows(&report->leaks, &report->by);
 	if (err)
 		return err;
+	report->latency = latency_sums_of(&report->view);
 	rows_sort(&report->rows, row_by_is_class(&report->by) && !options->by.has_order
 					 ? ROWS_BY_CLASS
 					 : options->by.order);
@@ -201,6 +202,7 @@ static void show_text(const struct report *report, const struct table_writer *wr
 	}
 	put_hint(report, writer);
 	report_table(report, writer);
+	report_latency(report, writer);
 	report_blocked_tasks(report, writer);
 	report_tree(report, writer, &report->calls, "calls");
 	report_tree(report, writer, &report->callers, "callers");

@@ -8,6 +8,7 @@
 #include "cmd/report_options.h"
 #include "cmd/ui/table.h"
 #include "report/blocked_tasks.h"
+#include "report/latency_sums.h"
 #include "report/pruned_tree.h"
 
 struct report {
@@ -27,8 +28,9 @@ struct report {
 	bool has_polls;	  /* of the whole profile, which is what is shown */
 	bool has_waiting; /* and so the next: */
 	struct blocked_tasks blocked;
-	struct leaks leaks; /* of --leaks */
-	bool *chosen;	    /* the functions whose callers or callees are shown, by label */
+	struct leaks leaks;	     /* of --leaks */
+	struct latency_sums latency; /* of measured calls */
+	bool *chosen; /* the functions whose callers or callees are shown, by label */
 };
 
 /* How often samples show that a task was polled; 0: never. */
@@ -41,6 +43,9 @@ void report_tree(const struct report *report, const struct table_writer *writer,
 
 /* Which tasks block their executor, a line each. */
 void report_blocked_tasks(const struct report *report, const struct table_writer *writer);
+
+/* How long measured calls took, if the event is of calls. */
+void report_latency(const struct report *report, const struct table_writer *writer);
 
 /* prof-report(1) describes the schema. */
 void report_json(const struct report *report, FILE *out);

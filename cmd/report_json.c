@@ -181,6 +181,24 @@ static void put_blocked_tasks(struct writer *writer)
 	json_end_array(&writer->json);
 }
 
+static void put_latency(struct json *json, const struct latency_sums *sums)
+{
+	if (!sums->count)
+		return;
+	json_key(json, "latency");
+	json_begin_array(json);
+	for (unsigned i = sums->first; i <= sums->last; i++) {
+		char name[LATENCY_NAME_BYTES];
+
+		latency_class_name(i, name);
+		json_begin_object(json);
+		json_put_text(json, "class", name);
+		json_put_number(json, "calls", sums->calls[i]);
+		json_end_object(json);
+	}
+	json_end_array(json);
+}
+
 /* A flat list with parents before children: many JSON readers cannot read deep trees. */
 static void put_tree(struct writer *writer, const char *key, const struct pruned_tree *tree)
 {
@@ -362,6 +380,7 @@ void report_json(const struct report *report, FILE *out)
 		json_put_text(json, "label", report->by.label);
 	put_rows(&writer);
 	put_blocked_tasks(&writer);
+	put_latency(&writer.json, &report->latency);
 	if (!report->chosen && !report->options->no_tree)
 		put_tree(&writer, "calls", &report->calls);
 	if (report->options->callers)

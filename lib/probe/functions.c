@@ -110,12 +110,10 @@ static bool matches(const struct search *search, const char *name, const char *f
 static void note_near(struct search *search, const char *name, const char *full)
 {
 	CLEANUP(free_ptr) char *plain = full ? short_name(full, GENERICS_NONE) : NULL;
-	size_t old_room = search->near_room;
 
 	if (search->near_count >= NAMES_MAX)
 		return;
 	GROW(search->near, search->near_count, search->near_room);
-	(void)old_room;
 	if (plain)
 		name = plain;
 	search->near[search->near_count++] = arena_strndup(&search->names, name, strlen(name));
@@ -228,8 +226,8 @@ static void walk(struct search *search, take_function *take)
 
 struct inlined_search {
 	const struct search *search;
-	const struct dwarf_inlined *found;
 	struct dwarf_inlined inlined;
+	bool is_found;
 };
 
 static bool is_inlined(void *user, const struct dwarf_inlined *inlined)
@@ -240,8 +238,14 @@ static bool is_inlined(void *user, const struct dwarf_inlined *inlined)
 	if (!matches(looking->search, inlined->name, full))
 		return false;
 	looking->inlined = *inlined;
-	looking->found = &looking->inlined;
-	return true;
+	return looking->is_found = true;
+}
+
+static const char *file_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
 }
 
 /* NULL: it is not inlined, as far as is known. */
@@ -252,15 +256,15 @@ static struct error *explain_inlined(struct search *search)
 
 	dwarf_search_inlined(question->debug ? question->debug : question->elf, question->alt,
 			     &search->names, is_inlined, &looking);
-	if (!looking.found)
+	if (!looking.is_found)
 		return NULL;
-	return error_hint(error_new("%s is inlined everywhere%s%s%s", question->spec->function,
-				    looking.found->caller_file ? ", for example at " : "",
-				    looking.found->caller_file ? looking.found->caller_file : "",
-				    ""),
-			  "probe the line instead: uprobe:PROGRAM:%s:%" PRIu32,
-			  looking.found->caller_file ? looking.found->caller_file : "FILE",
-			  looking.found->caller_line);
+	if (!looking.inlined.caller_file)
+		return error_new("%s is inlined everywhere", question->spec->function);
+	return error_hint(error_new("%s is inlined everywhere, for example at %s:%" PRIu32,
+				    question->spec->function, looking.inlined.caller_file,
+				    looking.inlined.caller_line),
+			  "a line can be probed: uprobe:PROGRAM:%s:%" PRIu32,
+			  file_of(looking.inlined.caller_file), looking.inlined.caller_line);
 }
 
 /* The last part of a path, which may be all that the user has written. */
@@ -273,16 +277,36 @@ static const char *last_part(const char *name)
 	return last;
 }
 
+static bool ends_with_parts(const char *name, const char *parts)
+{
+	size_t len = strlen(name), parts_len = strlen(parts);
+
+	return len > parts_len + 2 && !strcmp(name + len - parts_len, parts) &&
+	       !strncmp(name + len - parts_len - 2, "::", 2);
+}
+
+/* The name that ends with what the user has written, or is spelt like it. */
 static const char *find_near(struct search *search)
 {
-	const char *word = search->question->spec->function;
+	const char *word = search->question->spec->function, *near;
+	CLEANUP(free_ptr)
+	const char **last = xcalloc(search->near_count + 1, sizeof(*last));
 
-	for (size_t i = 0; i < search->near_count; i++)
-		if (!strcmp(last_part(search->near[i]), word))
+	for (size_t i = 0; i < search->near_count; i++) {
+		if (ends_with_parts(search->near[i], word))
 			return search->near[i];
+		last[i] = last_part(search->near[i]);
+	}
 	GROW(search->near, search->near_count, search->near_room);
 	search->near[search->near_count] = NULL;
-	return nearest(word, search->near);
+	near = nearest(word, search->near);
+	if (near)
+		return near;
+	near = nearest(word, last);
+	for (size_t i = 0; near && i < search->near_count; i++)
+		if (last[i] == near)
+			return search->near[i];
+	return NULL;
 }
 
 static struct error *explain_missing(struct search *search)

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/humanize.h"
 #include "profile/allocation_classes.h"
+#include "profile/latency.h"
 #include "profile/tasks.h"
 #include "report/tally.h"
 #include "report/waiting_place.h"
@@ -379,14 +380,19 @@ static int by_weight(uint64_t left, uint64_t right)
 	return (left < right) - (left > right);
 }
 
+static bool class_rank(const char *name, unsigned *ret)
+{
+	return allocation_class_rank(name, ret) || latency_class_find(name, ret);
+}
+
 /* What is no class comes last. */
 static int by_class(const char *left, const char *right)
 {
 	unsigned left_rank = UINT_MAX, right_rank = UINT_MAX;
 
-	if (!allocation_class_rank(left, &left_rank))
+	if (!class_rank(left, &left_rank))
 		left_rank = UINT_MAX;
-	if (!allocation_class_rank(right, &right_rank))
+	if (!class_rank(right, &right_rank))
 		right_rank = UINT_MAX;
 	return (left_rank > right_rank) - (left_rank < right_rank);
 }
@@ -455,9 +461,10 @@ char *row_reason(const struct view *view, const struct row *row)
 
 bool row_by_is_class(const struct row_by *by)
 {
-	return by->key == ROW_LABEL && (!strcmp(by->label, ALLOCATION_SIZE_LABEL) ||
-					!strcmp(by->label, ALLOCATION_LIFETIME_LABEL) ||
-					!strcmp(by->label, ALLOCATION_AGE_LABEL));
+	return by->key == ROW_LABEL &&
+	       (!strcmp(by->label, ALLOCATION_SIZE_LABEL) ||
+		!strcmp(by->label, ALLOCATION_LIFETIME_LABEL) ||
+		!strcmp(by->label, ALLOCATION_AGE_LABEL) || !strcmp(by->label, LATENCY_LABEL));
 }
 
 bool row_by_is_task(const struct row_by *by)

@@ -65,7 +65,7 @@ static void samples_of_pids_in_the_set_are_not_written(void **state)
 	_Atomic uint64_t *word;
 	uint64_t mine;
 
-	if (!filter || !pid_filter_attach(filter, sampled.fd))
+	if (!filter || !pid_filter_attach(filter, sampled.fd, false))
 		RETURN_LACKING("BPF programs on perf events");
 	word = &pid_filter_dropped(filter)->words[getpid() / PIDS_PER_WORD];
 	mine = UINT64_C(1) << getpid() % PIDS_PER_WORD;

@@ -1059,14 +1059,19 @@ static void a_uprobe_gives_a_sample_with_raw_data_for_each_call(void **state)
 {
 	(void)state;
 	FILE *type = fopen("/sys/bus/event_source/devices/uprobe/type", "re");
+	struct event_variant place = {
+		.place = (char[]){"/proc/self/exe"},
+		.offset = file_offset_of((uintptr_t)spin_deep),
+	};
 	struct event event = {
 		.name = (char[]){"uprobe"},
-		.path = (char[]){"/proc/self/exe"},
-		.config2 = file_offset_of((uintptr_t)spin_deep),
+		.is_probe = true,
+		.variants = &place,
+		.variant_count = 1,
 		.period = 1,
 		.fields.raw = true,
 	};
-	bool is_known = type && fscanf(type, "%" SCNu32, &event.type) == 1;
+	bool is_known = type && fscanf(type, "%" SCNu32, &place.type) == 1;
 	struct launched child;
 	struct target target = {.kind = TARGET_COMMAND, .ids = &child.pid, .id_count = 1};
 	CLEANUP(sampler_cleanup) struct sampler *sampler = NULL;
