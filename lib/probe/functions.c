@@ -411,7 +411,8 @@ struct error *probe_find_functions(const struct probe_question *question, struct
 	key = pattern_key(spec->function, &len);
 	search.key = xstrndup(key, len);
 	walk(&search, take_named);
-	if (!ret->count)
+	/* Beside the function that is chosen there may be one of an older version. */
+	if (!ret->count || (search.has_chosen && !pattern_is(spec->function)))
 		return explain_missing(&search);
 	return check_offset(&search);
 }

@@ -56,17 +56,14 @@ def test_children_and_threads_go_on_and_are_probed(prof, probed):
 
 
 def test_a_running_process_is_probed_with_its_children(prof, probed):
-    with subprocess.Popen(["sh", "-c", f"read go; {probed} forks 5; exec {probed} calls 7"], stdin=subprocess.PIPE,
+    """The command starts when the process is probed, and lets it go on."""
+    gate = prof.folder / "gate"
+    os.mkfifo(gate)
+    with subprocess.Popen(["sh", "-c", f"read go < {gate}; {probed} forks 5; exec {probed} calls 7"],
                           stdout=subprocess.DEVNULL) as process:
-        recorder = prof.start("record", "-v", "-e", f"uprobe:{probed}:hit", "-o", "out.folded", "-p", process.pid)
-        for line in recorder.stderr:
-            if "descriptors" in line:
-                break
-        process.stdin.write(b"go\n")
-        process.stdin.close()
-        process.wait()
-        assert recorder.wait(60) == 0
-    assert Stacks.read(prof.folder / "out.folded").total == 5 * 10 + 1 + 7 + 1
+        recording = prof.record("-e", f"uprobe:{probed}:hit", "-p", process.pid, "--", "sh", "-c",
+                                f"echo > {gate}; tail -f --pid={process.pid} /dev/null")
+    assert hits(recording) == 5 * 10 + 1 + 7 + 1
 
 
 def test_hits_of_other_processes_are_not_recorded(prof, probed):
