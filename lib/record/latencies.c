@@ -198,28 +198,37 @@ static bool take_call(struct latencies *latencies, struct open_calls *calls, uin
 	return true;
 }
 
+/* Those of the thread, and the class of the time. */
+static label_set_id add_class(struct profile *profile, label_set_id thread, unsigned class_number)
+{
+	struct strtab *strings = profile_strings(profile);
+	const struct profile_label_set *set = profile_get_label_set(profile, thread);
+	CLEANUP(free_ptr)
+	struct profile_label *labels = xcalloc(set->count + 1, sizeof(*labels));
+	const struct profile_thread of = *profile_thread_of(profile, thread);
+	uint32_t count = set->count;
+	char name[LATENCY_NAME_BYTES];
+
+	for (uint32_t i = 0; i < count; i++)
+		labels[i] = set->labels[i];
+	latency_class_name(class_number, name);
+	labels[count++] = (struct profile_label){
+		.key = strtab_add(strings, LATENCY_LABEL),
+		.text = strtab_add(strings, name),
+		.unit = strtab_add(strings, ""),
+	};
+	return profile_label_set(profile, &of, labels, count);
+}
+
 static label_set_id labels_of(struct latencies *latencies, const struct record *record, uint64_t ns)
 {
 	struct session *session = latencies->options.session;
-	struct profile *profile = session_profile(session);
-	struct strtab *strings = profile_strings(profile);
 	label_set_id thread = session_labels(session, record->pid, record->tid);
 	unsigned class_number = latency_class(ns);
 	uint32_t *known = idmap_put(&latencies->labels, thread, class_number);
-	struct profile_thread of;
-	char name[LATENCY_NAME_BYTES];
 
-	if (*known != IDMAP_NONE)
-		return *known;
-	of = *profile_thread_of(profile, thread);
-	latency_class_name(class_number, name);
-	*known = profile_label_set(profile, &of,
-				   &(struct profile_label){
-					   .key = strtab_add(strings, LATENCY_LABEL),
-					   .text = strtab_add(strings, name),
-					   .unit = strtab_add(strings, ""),
-				   },
-				   1);
+	if (*known == IDMAP_NONE)
+		*known = add_class(session_profile(session), thread, class_number);
 	return *known;
 }
 

@@ -125,8 +125,9 @@ static struct sample_fields fields_of(const struct record_config *config, const 
 
 	if (!call_graph_dumps(kind))
 		return fields;
-	/* perf puts the frames that it unwinds after those of the chain. */
-	fields.user_chain = !config->writes_raw;
+	/* perf puts the frames that it unwinds after those of the chain. Of a hit it would cost
+	 * more than the rest of the sample. */
+	fields.user_chain = !config->writes_raw && !event->is_probe;
 	fields.regs_mask = arch_native()->perf_mask;
 	fields.stack_bytes = event->stack_bytes ? event->stack_bytes : config->dump_bytes;
 	if (!event->stack_bytes && kind == CALL_GRAPH_AUTO && samples_each(event) &&

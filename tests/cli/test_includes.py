@@ -25,8 +25,9 @@ ALLOWED = {
     "symbol": {"dwarf", "elf", "proc", "profile", "sandbox"},
     "tasks": {"dwarf", "elf", "proc", "sandbox", "symbol"},
     "report": {"profile"},
+    "probe": {"dwarf", "elf", "proc", "report", "sandbox", "symbol"},
     "format": {"profile", "report"},
-    "record": {"debuginfod", "heapfile", "inside", "perf", "perfdata", "proc", "unwind", "profile", "symbol", "tasks", "waiting"},
+    "record": {"debuginfod", "heapfile", "inside", "perf", "perfdata", "probe", "proc", "unwind", "profile", "symbol", "tasks", "waiting"},
 }
 
 # Foreign headers, and the files of the tree that may name them.

@@ -62,7 +62,7 @@ def test_a_running_process_is_probed_with_its_children(prof, probed):
     with subprocess.Popen(["sh", "-c", f"read go < {gate}; {probed} forks 5; exec {probed} calls 7"],
                           stdout=subprocess.DEVNULL) as process:
         recording = prof.record("-e", f"uprobe:{probed}:hit", "-p", process.pid, "--", "sh", "-c",
-                                f"echo > {gate}; tail -f --pid={process.pid} /dev/null")
+                                f"echo > {gate}; exec tail -f --pid={process.pid} /dev/null")
     assert hits(recording) == 5 * 10 + 1 + 7 + 1
 
 
