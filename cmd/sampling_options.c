@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/nearest.h"
 #include "base/text.h"
+#include "perf/group_counts.h"
 #include "probe/spec.h"
 #include "profile/latency.h"
 #include "profile/memory_events.h"
@@ -19,15 +20,90 @@
 enum { OTHER_EVENTS = 2 + MEMORY_EVENTS }; /* off-cpu, await */
 enum { LEAST_DEPTH = 2, MOST_DEPTH = 1 << 20 };
 
+static struct error *add_event(struct sampling_options *options, const char *spec,
+			       enum event_role role)
+{
+	struct role_list *roles = &options->roles;
+	struct error *err = option_append(&options->events, spec);
+
+	while (!err && roles->count < options->events.count) {
+		bool is_last = roles->count + 1 == options->events.count;
+
+		GROW(roles->items, roles->count, roles->room);
+		roles->items[roles->count++] = is_last ? role : EVENT_ALONE;
+	}
+	return err;
+}
+
+/* With the modifiers of its group: "cycles" of "{cycles,instructions}:u" is "cycles:u". */
+static char *with_modifiers(const char *spec, const char *modifiers)
+{
+	bool has_colon = strchr(spec, '/') || strchr(spec, ':');
+
+	return xasprintf("%s%s%s", spec, *modifiers && !has_colon ? ":" : "", modifiers);
+}
+
+/* The modifiers behind the braces, without S: *is_counted says whether it was there. */
+static struct error *take_group_modifiers(const char *text, char modifiers[16], bool *is_counted)
+{
+	size_t count = 0;
+
+	*is_counted = false;
+	if (*text && *text != ':')
+		return error_new("\"%s\" after a group is not a modifier", text);
+	for (text += *text == ':'; *text; text++) {
+		*is_counted |= *text == 'S';
+		if (*text != 'S' && count + 1 < 16)
+			modifiers[count++] = *text;
+	}
+	modifiers[count] = '\0';
+	return NULL;
+}
+
+/* "{cycles,instructions}:S": the first one leads. */
+static struct error *add_group(struct sampling_options *options, const char *group)
+{
+	const char *end = strrchr(group, '}'), *at = group + 1;
+	char modifiers[16];
+	bool is_counted = false;
+	size_t members = 0;
+	struct error *err = end ? take_group_modifiers(end + 1, modifiers, &is_counted)
+				: error_new("the group \"%s\" lacks its second brace", group);
+
+	for (; !err && at < end; at++) {
+		size_t len = event_spec_len(at);
+		CLEANUP(free_ptr) char *spec = NULL;
+		CLEANUP(free_ptr) char *whole = NULL;
+
+		if (at + len > end)
+			len = (size_t)(end - at);
+		spec = xstrndup(at, len);
+		whole = with_modifiers(spec, modifiers);
+		if (!len || members++ == GROUP_MEMBERS_MAX)
+			err = error_new(len ? "the group \"%s\" has too many events"
+					    : "\"%s\" contains an empty name",
+					group);
+		else
+			err = add_event(options, whole,
+					members == 1 ? EVENT_LEADS
+					: is_counted ? EVENT_COUNTED
+						     : EVENT_FOLLOWS);
+		at += len;
+	}
+	return err || members ? err : error_new("the group \"%s\" is empty", group);
+}
+
 struct error *sampling_take_events(void *field, const char *argument)
 {
+	struct sampling_options *options = field;
 	const char *at = argument;
 
 	for (;;) {
 		size_t len = probe_is_spec(at) ? probe_spec_len(at) : event_spec_len(at);
 		CLEANUP(free_ptr) char *spec = xstrndup(at, len);
-		struct error *err = len ? option_append(field, spec)
-					: error_new("\"%s\" contains an empty name", argument);
+		struct error *err = !len ? error_new("\"%s\" contains an empty name", argument)
+				    : *at == '{' ? add_group(options, spec)
+						 : add_event(options, spec, EVENT_ALONE);
 
 		if (err || !at[len])
 			return err;
@@ -235,6 +311,7 @@ void sampling_options_deinit(struct sampling_options *options)
 	option_list_deinit(&options->events);
 	option_list_deinit(&options->filters);
 	option_list_deinit(&options->weights);
+	free(options->roles.items);
 	free(options->pids.items);
 	free(options->tids.items);
 	free(options->cpus.items);
@@ -492,6 +569,8 @@ void sampling_options_apply(const struct sampling_options *options, struct recor
 	config->filters = options->filters.items;
 	config->filter_count = options->filters.count;
 	config->weights = options->weights.items;
+	config->roles = options->roles.items;
+	config->role_count = options->roles.count;
 	config->weight_count = options->weights.count;
 	config->frequency_hz = options->frequency_hz ? options->frequency_hz : RECORD_FREQUENCY_HZ;
 	config->period = options->period;

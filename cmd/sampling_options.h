@@ -25,6 +25,11 @@ struct cpu_list {
 	size_t count, room;
 };
 
+struct role_list {
+	enum event_role *items;
+	size_t count, room;
+};
+
 struct user {
 	bool is_given;
 	uid_t id;
@@ -38,6 +43,7 @@ struct stacks {
 struct sampling_options {
 	struct option_list events;	     /* none: cycles, or cpu-clock */
 	struct option_list filters, weights; /* of those events; "": none */
+	struct role_list roles;		     /* likewise: their groups */
 	struct waiting_options waiting;
 	struct memory_options memory;
 	const char *shown_event; /* one of them, or off-cpu; NULL: the usual one */
@@ -81,7 +87,7 @@ void sampling_options_apply(const struct sampling_options *options, struct recor
 /* --weight field:NAME, of the last event so far. */
 MUST_CHECK struct error *sampling_weigh_by(struct sampling_options *options, const char *field);
 
-option_take sampling_take_events;     /* struct option_list */
+option_take sampling_take_events;     /* struct sampling_options */
 option_take sampling_take_filter;     /* struct sampling_options */
 option_take sampling_take_latency;    /* struct option_list */
 option_take sampling_take_rate;	      /* uint64_t Hz */
@@ -130,9 +136,10 @@ option_take sampling_take_via;	      /* enum record_via */
 		SAMPLING_ENTRY(                                                                    \
 			'e', "event", "EVENT[:MODIFIERS]",                                         \
 			"sample this event: cycles, cpu-clock, page-faults, sched:sched_switch, "  \
-			"cpu/event=0x3c,umask=1/, cycles/period=100000/, ... (default cycles, or " \
+			"cpu/event=0x3c,umask=1/, cycles/period=100000/, or a group "              \
+			"'{cycles,instructions}:S'; prof list shows all (default cycles, or "      \
 			"cpu-clock without hardware counters)",                                    \
-			sampling_take_events, offsetof(type, member.events)),                      \
+			sampling_take_events, offsetof(type, member)),                             \
 		WAITING_ENTRIES(type, member.waiting),                                             \
 		SAMPLING_ENTRY(0, "show-event", "NAME",                                            \
 			       "show this one of several events (default: the first)",             \

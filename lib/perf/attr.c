@@ -85,6 +85,10 @@ static void ask_for_fields(struct perf_event_attr *attr, const struct sample_fie
 		attr->exclude_callchain_kernel = !fields->kernel_chain;
 		attr->exclude_callchain_user = !fields->user_chain;
 	}
+	if (fields->group_values) {
+		attr->sample_type |= PERF_SAMPLE_READ;
+		attr->read_format = PERF_FORMAT_GROUP | PERF_FORMAT_ID;
+	}
 	if (fields->raw)
 		attr->sample_type |= PERF_SAMPLE_RAW;
 	if (fields->regs_mask) {
@@ -120,6 +124,8 @@ static void defer_chains(struct perf_event_attr *attr)
  */
 static void set_rate(struct perf_event_attr *attr, const struct event *event)
 {
+	if (event->role == EVENT_COUNTED)
+		return;
 	attr->freq = event->period == 0;
 	attr->sample_period = event->period ? event->period : event->frequency_hz;
 	if (attr->freq)
@@ -129,14 +135,15 @@ static void set_rate(struct perf_event_attr *attr, const struct event *event)
 void attr_samples(struct perf_event_attr *attr, const struct event *event,
 		  const struct attr_features *features)
 {
-	assert(event->period || event->frequency_hz);
+	assert(event->period || event->frequency_hz || event->role == EVENT_COUNTED);
 	attr_init(attr, event->type, event->config);
 	attr->config1 = event->config1;
 	attr->config2 = event->config2;
 #ifdef PERF_ATTR_SIZE_VER8
 	attr->config3 = event->config3;
 #endif
-	attr->disabled = 1;
+	/* In a group the leader's state is that of all. */
+	attr->disabled = event->role == EVENT_ALONE || event->role == EVENT_LEADS;
 	attr->sample_type |= PERF_SAMPLE_IP;
 	set_rate(attr, event);
 	attr->exclude_user = event->exclude_user;
@@ -205,10 +212,11 @@ void attr_exclude_kernel(struct perf_event_attr *attr)
 	attr->exclude_callchain_kernel = 1;
 }
 
-static int open_event(const struct perf_event_attr *attr, pid_t pid, int cpu, unsigned long flags)
+static int open_event(const struct perf_event_attr *attr, pid_t pid, int cpu, int leader_fd,
+		      unsigned long flags)
 {
 	for (;;) {
-		long fd = syscall(SYS_perf_event_open, attr, pid, cpu, -1,
+		long fd = syscall(SYS_perf_event_open, attr, pid, cpu, leader_fd,
 				  flags | PERF_FLAG_FD_CLOEXEC);
 
 		if (fd >= 0)
@@ -220,12 +228,17 @@ static int open_event(const struct perf_event_attr *attr, pid_t pid, int cpu, un
 
 int attr_open(const struct perf_event_attr *attr, pid_t pid, int cpu)
 {
-	return open_event(attr, pid, cpu, 0);
+	return open_event(attr, pid, cpu, -1, 0);
 }
 
-int attr_open_cgroup(const struct perf_event_attr *attr, int cgroup, int cpu)
+int attr_open_in_group(const struct perf_event_attr *attr, pid_t pid, int cpu, int leader_fd)
 {
-	return open_event(attr, cgroup, cpu, PERF_FLAG_PID_CGROUP);
+	return open_event(attr, pid, cpu, leader_fd, 0);
+}
+
+int attr_open_cgroup(const struct perf_event_attr *attr, int cgroup, int cpu, int leader_fd)
+{
+	return open_event(attr, cgroup, cpu, leader_fd, PERF_FLAG_PID_CGROUP);
 }
 
 static bool kernel_takes(const struct perf_event_attr *attr, pid_t pid, int cpu)
@@ -249,7 +262,7 @@ bool attr_may_sample_cgroup(int cgroup, unsigned cpu)
 	CLEANUP(close_fd) int fd = -1;
 
 	attr_side_band(&attr, false);
-	fd = attr_open_cgroup(&attr, cgroup, (int)cpu);
+	fd = attr_open_cgroup(&attr, cgroup, (int)cpu, -1);
 	return fd >= 0;
 }
 
@@ -257,6 +270,8 @@ void attr_counts_only(struct perf_event_attr *attr)
 {
 	attr->freq = 0;
 	attr->sample_period = 0;
+	attr->sample_type &= ~(uint64_t)PERF_SAMPLE_READ;
+	attr->read_format &= ~(uint64_t)(PERF_FORMAT_GROUP | PERF_FORMAT_ID);
 	attr->precise_ip = 0;
 	attr->exclude_idle = 0;
 	attr->context_switch = 0;

@@ -79,7 +79,9 @@ void attr_exclude_kernel(struct perf_event_attr *attr);
 
 /* Returns a descriptor or a negative errno. pid 0: ourselves, -1: everyone; cpu -1: all. */
 int attr_open(const struct perf_event_attr *attr, pid_t pid, int cpu);
+/* The same in the group of a leader's descriptor; -1: in none. */
+int attr_open_in_group(const struct perf_event_attr *attr, pid_t pid, int cpu, int leader_fd);
 /* The same for the tasks of a cgroup on one CPU. cgroup: a descriptor of its directory. */
-int attr_open_cgroup(const struct perf_event_attr *attr, int cgroup, int cpu);
+int attr_open_cgroup(const struct perf_event_attr *attr, int cgroup, int cpu, int leader_fd);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "perf/cpus.h"
+#include "perf/group_counts.h"
 #include "perf/refusal.h"
 #include "perf/threads.h"
 
@@ -138,15 +139,29 @@ static int note_id(struct descriptors *d, struct opened_event *opened, uint32_t 
 	return 0;
 }
 
+/* The descriptor of the group's leader; -1: none. */
+static int group_of(struct descriptors *d, const struct opened_event *opened)
+{
+	enum event_role role = d->events[opened->event].role;
+
+	if (role == EVENT_ALONE || role == EVENT_LEADS)
+		d->leader_fd = -1;
+	return d->leader_fd;
+}
+
 static int open_samples(struct descriptors *d, struct opened_event *opened, pid_t tid, unsigned cpu,
 			uint32_t late)
 {
 	int number = 0;
 
 	do
-		number = add_redirected(&d->samples, opened_event_open(opened, tid, d->cpus[cpu]),
-					cpu, &d->sample_rings[cpu]);
+		number = add_redirected(
+			&d->samples,
+			opened_event_open(opened, tid, d->cpus[cpu], group_of(d, opened)), cpu,
+			&d->sample_rings[cpu]);
 	while (number && give_up_kernel(d, number));
+	if (!number && d->events[opened->event].role == EVENT_LEADS)
+		d->leader_fd = d->samples.items[d->samples.count - 1];
 	return number ? number : note_id(d, opened, late);
 }
 
@@ -269,9 +284,11 @@ static struct error *open_samples_of(struct descriptors *d, pid_t tid, uint32_t 
 {
 	struct error *err = NULL;
 
-	for (unsigned cpu = 0; cpu < d->cpu_count; cpu++)
+	for (unsigned cpu = 0; cpu < d->cpu_count; cpu++) {
+		d->leader_fd = -1;
 		for (size_t i = 0; !err && i < d->opened_count; i++)
 			err = open_variant(d, &d->opened[i], tid, cpu, late);
+	}
 	for (unsigned event = 0; !err && event < d->event_count; event++)
 		err = check_open(d, event, tid);
 	return err;
@@ -524,15 +541,24 @@ char *descriptors_lacking_cpus(const struct descriptors *d, unsigned event)
 	return count ? cpus_text(cpus, count) : NULL;
 }
 
+/* Whether the leader of its group is enabled and disabled for it. */
+static bool is_led(const struct descriptors *d, unsigned event)
+{
+	return d->events[event].role == EVENT_FOLLOWS || d->events[event].role == EVENT_COUNTED;
+}
+
 /* Twice: a thread that forks while the event of its creator changes can leave its child with an
  * event in the former state. Where nothing is to be changed, the second time costs little. */
-static bool set_enabled(const struct fd_list *list, bool enabled)
+static bool set_enabled(const struct descriptors *d, const struct fd_list *list, bool enabled)
 {
 	bool is_set = true;
 
-	for (size_t i = 0; i < 2 * list->count; i++)
+	for (size_t i = 0; i < 2 * list->count; i++) {
+		if (list == &d->samples && is_led(d, list->events[i % list->count]))
+			continue;
 		is_set &= ioctl(list->items[i % list->count],
 				enabled ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0) == 0;
+	}
 	return is_set;
 }
 
@@ -540,33 +566,33 @@ struct error *descriptors_enable(const struct descriptors *descriptors)
 {
 	/* When whole CPUs are sampled for a command that starts at its exec, the rest does, too. */
 	if (!descriptors->starts_at_exec)
-		set_enabled(&descriptors->switches, true);
+		set_enabled(descriptors, &descriptors->switches, true);
 	if (descriptors->counters && !descriptors->starts_at_exec)
 		command_counters_enable(descriptors->counters);
-	if (!set_enabled(&descriptors->samples, true))
+	if (!set_enabled(descriptors, &descriptors->samples, true))
 		return error_errno(errno, "start sampling");
 	return NULL;
 }
 
 void descriptors_disable(const struct descriptors *descriptors)
 {
-	set_enabled(&descriptors->samples, false);
-	set_enabled(&descriptors->switches, false);
+	set_enabled(descriptors, &descriptors->samples, false);
+	set_enabled(descriptors, &descriptors->switches, false);
 }
 
 void descriptors_pause(const struct descriptors *descriptors)
 {
-	set_enabled(&descriptors->samples, false);
+	set_enabled(descriptors, &descriptors->samples, false);
 	if (descriptors->counters)
 		command_counters_disable(descriptors->counters);
 	if (!descriptors->needs_switches)
-		set_enabled(&descriptors->switches, false);
+		set_enabled(descriptors, &descriptors->switches, false);
 }
 
 void descriptors_enable_switches(const struct descriptors *descriptors)
 {
 	if (descriptors->needs_switches)
-		set_enabled(&descriptors->switches, true);
+		set_enabled(descriptors, &descriptors->switches, true);
 }
 
 void descriptors_end_switches(struct descriptors *descriptors)
@@ -576,18 +602,22 @@ void descriptors_end_switches(struct descriptors *descriptors)
 	close_list(&descriptors->switches);
 }
 
-/* read_format: PERF_FORMAT_LOST alone, or nothing. */
 struct counted {
 	uint64_t value, lost;
 };
 
+/* read_format: PERF_FORMAT_LOST alone, or nothing; of the leader of a counted group
+ * PERF_FORMAT_GROUP and _ID: the number of its events, then a value and an id of each. */
 static struct counted read_counter(int fd)
 {
-	struct counted counted = {0};
+	uint64_t words[1 + 2 * GROUP_MEMBERS_MAX] = {0};
+	ssize_t len = read(fd, words, sizeof(words));
 
-	if (read(fd, &counted, sizeof(counted)) < 0)
+	if (len < 0)
 		return (struct counted){0};
-	return counted;
+	if ((size_t)len > sizeof(struct counted))
+		return (struct counted){.value = words[1]};
+	return (struct counted){.value = words[0], .lost = words[1]};
 }
 
 bool descriptors_counted(const struct descriptors *descriptors, unsigned event, uint64_t *ret)

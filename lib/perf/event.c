@@ -124,11 +124,13 @@ static struct error *split_spec(const char *text, struct spec *ret)
 
 size_t event_spec_len(const char *list)
 {
-	bool is_between_slashes = false;
+	bool is_between_slashes = false, is_in_group = false;
 	size_t len = 0;
 
-	for (; list[len] && (list[len] != ',' || is_between_slashes); len++)
+	for (; list[len] && (list[len] != ',' || is_between_slashes || is_in_group); len++) {
 		is_between_slashes ^= list[len] == '/';
+		is_in_group = list[len] == '{' || (is_in_group && list[len] != '}');
+	}
 	return len;
 }
 

@@ -34,7 +34,8 @@ struct sample_fields {
 	/* The kernel may walk that when the thread returns to user space, and write it as a
 	 * RECORD_DEFERRED_CHAIN: memory that is not there is read, and chains are longer. */
 	bool may_defer_chain;
-	bool raw; /* the event's own data: fields of a tracepoint or a uprobe */
+	bool group_values; /* what the events of its group have counted (group_counts.h) */
+	bool raw;	   /* the event's own data: fields of a tracepoint or a uprobe */
 };
 
 /* How stacks are found. */
@@ -70,6 +71,14 @@ struct event_variant {
 	bool is_return;
 };
 
+/* Of groups. An event in one follows its leader. */
+enum event_role {
+	EVENT_ALONE,
+	EVENT_LEADS,   /* the events after it are in its group … */
+	EVENT_FOLLOWS, /* … and are sampled like it, but on the hardware only together … */
+	EVENT_COUNTED, /* … or counted by its samples */
+};
+
 /* The template of a perf_event_attr. */
 struct event {
 	char *name; /* as the user wrote it, or its term `name`; owned */
@@ -100,6 +109,7 @@ struct event {
 	enum call_graph call_graph;
 	uint32_t stack_bytes; /* 0: not given */
 	bool switches;	      /* also writes a RECORD_SWITCH for each context switch */
+	enum event_role role;
 	struct sample_fields fields;
 };
 
@@ -120,7 +130,7 @@ struct event_terms;
 MUST_CHECK struct error *event_take_terms(const struct event_terms *terms, struct event *event);
 
 /* The length of the first event in a list that is separated by commas: those between slashes are of
- * the event. */
+ * the event, and those in braces of a group, "{a,b}:S". */
 size_t event_spec_len(const char *list);
 /* The name that an event of this spec gets; the caller frees it. */
 char *event_spec_name(const char *spec);

@@ -31,9 +31,9 @@ struct opened_event {
  */
 void opened_event_forget(struct opened_event *opened);
 
-/* Opens a descriptor as attr_open(), or of the cgroup instead of the thread; what the kernel lacks
- * is given up with the first one (attr_relax()). */
-int opened_event_open(struct opened_event *opened, pid_t tid, unsigned cpu);
+/* Opens a descriptor as attr_open_in_group(), or of the cgroup instead of the thread; what the
+ * kernel lacks is given up with the first one (attr_relax()). */
+int opened_event_open(struct opened_event *opened, pid_t tid, unsigned cpu, int leader_fd);
 
 void opened_event_add_id(struct opened_event *opened, uint64_t id);
 

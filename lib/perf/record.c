@@ -112,8 +112,9 @@ static void skip_words(struct bytes *body, uint64_t count, unsigned words)
 		bytes_skip(body, count * words * sizeof(uint64_t));
 }
 
-/* Values of counters: of the event itself, or of all its group. */
-static void skip_values(struct bytes *body, uint64_t format)
+/* Values of counters: of the event itself, or of all its group, which are kept if ids tell whose
+ * they are. */
+static void take_values(struct bytes *body, uint64_t format, struct record_sample *sample)
 {
 	static const uint64_t times = PERF_FORMAT_TOTAL_TIME_ENABLED |
 				      PERF_FORMAT_TOTAL_TIME_RUNNING;
@@ -121,8 +122,15 @@ static void skip_values(struct bytes *body, uint64_t format)
 			(unsigned)__builtin_popcountll(format & (PERF_FORMAT_ID | format_lost));
 	uint64_t count = format & PERF_FORMAT_GROUP ? bytes_u64(body) : 1;
 
+	struct bytes values;
+
 	skip_words(body, (uint64_t)__builtin_popcountll(format & times), 1);
+	values = *body;
 	skip_words(body, count, each);
+	if (!(format & PERF_FORMAT_GROUP) || !(format & PERF_FORMAT_ID) || !bytes_ok(body))
+		return;
+	sample->group_value_bytes = each * (unsigned)sizeof(uint64_t);
+	sample->group_values = bytes_of(values.at, (size_t)(body->at - values.at));
 }
 
 static void skip_branches(struct bytes *body, uint64_t type)
@@ -195,7 +203,7 @@ static bool decode_sample(const struct record_layout *layout, struct bytes body,
 	if (layout->scale)
 		sample->period *= layout->scale;
 	if (types & PERF_SAMPLE_READ)
-		skip_values(&body, layout->read_format);
+		take_values(&body, layout->read_format, sample);
 	if (types & PERF_SAMPLE_CALLCHAIN)
 		take_chain(&body, sample);
 	if (types & PERF_SAMPLE_RAW)

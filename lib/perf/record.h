@@ -64,6 +64,12 @@ struct record_field {
 	int64_t number; /* where it is not a text */
 };
 
+/* What another event of the sample's group has counted since the sample before. */
+struct record_count {
+	unsigned event;
+	uint64_t weight;
+};
+
 struct record_sample {
 	unsigned event; /* index into the events that the sampler was opened with */
 	uint64_t ip;
@@ -86,6 +92,12 @@ struct record_sample {
 	/* What the user wants to know of that (field_reader.h). */
 	const struct record_field *fields;
 	unsigned field_count;
+	/* Of the leader of a group: a value and the kernel's id for each of its events, that many
+	 * bytes each; and what they mean (group_counts.h). */
+	struct bytes group_values;
+	unsigned group_value_bytes;
+	const struct record_count *counts;
+	unsigned count_count;
 	/* The user part of the call chain comes as a RECORD_DEFERRED_CHAIN with the same cookie and
 	 * thread. */
 	bool is_chain_deferred;

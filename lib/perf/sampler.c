@@ -8,6 +8,7 @@
 #include "perf/cpus.h"
 #include "perf/descriptors.h"
 #include "perf/field_reader.h"
+#include "perf/group_counts.h"
 #include "perf/late_threads.h"
 #include "perf/layouts.h"
 #include "perf/output_redirect.h"
@@ -58,6 +59,7 @@ struct sampler {
 	struct descriptors descriptors;
 	char **lacking_cpus; /* of each event, or NULL: see sampler_lacking_cpus() */
 	struct attr_features features;
+	struct group_counts group_counts;
 	struct layouts layouts; /* of the sampling events; the side band ends as they do */
 
 	int epoll_fd;
@@ -79,7 +81,7 @@ struct sampler {
 static bool has_known_rate(const struct event *events, size_t event_count)
 {
 	for (size_t i = 0; i < event_count; i++)
-		if (!events[i].frequency_hz)
+		if (!events[i].frequency_hz && events[i].role != EVENT_COUNTED)
 			return false;
 	return true;
 }
@@ -185,7 +187,8 @@ static bool samples_tree(const struct sampler *s, const struct target *target)
 	if (!(is_command || has_rule_of(s, target, true)) || !target->inherit || !d->event_count)
 		return false;
 	for (size_t i = 0; i < d->event_count; i++)
-		if (!suits_whole_cpus(&d->events[i]))
+		/* What a group counts on a CPU is not of the thread alone that is sampled. */
+		if (!suits_whole_cpus(&d->events[i]) || d->events[i].fields.group_values)
 			return false;
 	return attr_may_sample_cpu(s->cpus[0]);
 }
@@ -508,6 +511,7 @@ void sampler_free(struct sampler *s)
 	close_fd(&s->epoll_fd);
 	ring_merge_deinit(&s->merge);
 	process_tree_free(s->tree);
+	group_counts_deinit(&s->group_counts);
 	free(s->cpus);
 	layouts_deinit(&s->layouts);
 	free(s);
@@ -779,12 +783,16 @@ static void complete(struct sampler *s, size_t cpu, struct record *sample)
 		sample->sample.period -= sample->sample.period * cost_ns / s->interval_ns;
 }
 
-static void read_fields(const struct sampler *s, struct record_sample *sample)
+static void read_fields(struct sampler *s, struct record *record)
 {
+	struct record_sample *sample = &record->sample;
 	struct field_reader *reader = s->descriptors.events[sample->event].reader;
 
 	if (reader)
 		field_reader_read(reader, sample);
+	if (sample->group_value_bytes)
+		group_counts_read(&s->group_counts, &s->layouts,
+				  s->descriptors.whole_cpus ? 0 : record->tid, sample);
 }
 
 bool sampler_next(struct sampler *s, struct record *ret)
@@ -800,7 +808,7 @@ bool sampler_next(struct sampler *s, struct record *ret)
 	} while (!is_of_interest(s, front));
 	*ret = front->record;
 	if (ret->type == RECORD_SAMPLE)
-		read_fields(s, &ret->sample);
+		read_fields(s, ret);
 	kind = ring_set_kind(&s->rings, front->ring);
 	if (ret->type == RECORD_LOST)
 		note_loss(s, kind, ret);

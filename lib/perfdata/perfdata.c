@@ -1,6 +1,7 @@
 #include "perfdata/perfdata.h"
 
 #include "base/alloc.h"
+#include "perf/group_counts.h"
 #include "perfdata/file_header.h"
 #include "perfdata/inflater.h"
 #include "perfdata/reorder.h"
@@ -20,6 +21,7 @@ struct perfdata {
 	struct file_header header;
 	struct inflater *inflater; /* NULL until a compressed record has come */
 	bool inflating;		   /* there may be more in it */
+	struct group_counts group_counts;
 	struct reorder reorder;
 	struct pending_record current; /* what the caller holds */
 	unsigned char *copy;	       /* of the record that is being read, if the file is mapped */
@@ -462,6 +464,7 @@ void perfdata_free(struct perfdata *perfdata)
 	pending_record_deinit(&perfdata->current);
 	free(perfdata->copy);
 	reorder_deinit(&perfdata->reorder);
+	group_counts_deinit(&perfdata->group_counts);
 	inflater_free(perfdata->inflater);
 	file_header_deinit(&perfdata->header);
 	file_input_deinit(&perfdata->input);
@@ -511,8 +514,20 @@ static bool is_of_interest(struct perfdata *perfdata, struct record *record)
 	}
 }
 
-static void read_fields(const struct file_events *events, struct record_sample *sample)
+/* Values of inherited counters are those of the sampled thread. */
+static bool is_of_threads(const struct file_events *events, unsigned event)
 {
+	return event != FILE_EVENT_SILENT && events->sampling[event].attr.inherit;
+}
+
+static void read_fields(struct perfdata *perfdata, struct record *record)
+{
+	const struct file_events *events = &perfdata->header.events;
+	struct record_sample *sample = &record->sample;
+
+	if (sample->group_value_bytes)
+		group_counts_read(&perfdata->group_counts, &events->layouts,
+				  is_of_threads(events, sample->event) ? record->tid : 0, sample);
 	if (sample->event != FILE_EVENT_SILENT && events->sampling[sample->event].reader)
 		field_reader_read(events->sampling[sample->event].reader, sample);
 }
@@ -533,7 +548,7 @@ static bool decode_current(struct perfdata *perfdata, struct record *ret)
 	}
 	ret->time_ns = current->time_ns;
 	if (ret->type == RECORD_SAMPLE)
-		read_fields(&perfdata->header.events, &ret->sample);
+		read_fields(perfdata, ret);
 	return is_of_interest(perfdata, ret);
 }
 

@@ -41,6 +41,8 @@ struct record_config {
 	 * given. */
 	char *const *filters, *const *weights;
 	size_t filter_count, weight_count;
+	const enum event_role *roles; /* of as many of the events: their groups */
+	size_t role_count;
 	/* One more event, after those above or the default: recorder_trigger_count() counts its
 	 * samples. NULL: none. */
 	const char *trigger_event;

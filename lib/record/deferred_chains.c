@@ -190,6 +190,8 @@ static struct waiting *copy_of(const struct record *record, uint32_t labels)
 	waiting->sample.sample.regs = (struct record_regs){0};
 	waiting->sample.sample.stack = (struct bytes){0};
 	waiting->sample.sample.raw_data = (struct bytes){0};
+	waiting->sample.sample.field_count = 0; /* the labels have them */
+	waiting->sample.sample.count_count = 0;
 	if (len)
 		memcpy(waiting->kernel_chain, chain.at, len);
 	waiting->sample.sample.kernel_chain = bytes_of(waiting->kernel_chain, len);

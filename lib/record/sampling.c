@@ -31,7 +31,7 @@ static uint64_t set_rate(const struct record_config *config, struct event *event
 		event->frequency_hz = max_hz;
 		return asked_hz;
 	}
-	if (asked_hz || event->period)
+	if (asked_hz || event->period || event->role == EVENT_COUNTED)
 		return 0;
 	if (config->period)
 		event->period = config->period;
@@ -66,9 +66,13 @@ static struct error *add_event(struct sampling *sampling, const struct record_co
 static struct error *add_described(struct sampling *sampling, const struct record_config *config,
 				   size_t number)
 {
-	return add_event(sampling, config, config->events[number],
-			 number < config->filter_count ? config->filters[number] : "",
-			 number < config->weight_count ? config->weights[number] : "");
+	struct error *err = add_event(sampling, config, config->events[number],
+				      number < config->filter_count ? config->filters[number] : "",
+				      number < config->weight_count ? config->weights[number] : "");
+
+	if (!err && number < config->role_count)
+		sampling->events[sampling->event_count - 1].role = config->roles[number];
+	return err;
 }
 
 struct error *sampling_choose(struct sampling *sampling, const struct record_config *config)
@@ -110,14 +114,26 @@ void sampling_deinit(struct sampling *sampling)
 	*sampling = (struct sampling){0};
 }
 
-static struct sample_fields fields_of(const struct record_config *config, const struct event *event)
+/* Whether the events of its group are counted by its samples. */
+static bool leads_counted(const struct sampling *sampling, const struct event *event)
+{
+	const struct event *next = event + 1;
+
+	return event->role == EVENT_LEADS && next < sampling->events + sampling->event_count &&
+	       next->role == EVENT_COUNTED;
+}
+
+static struct sample_fields fields_of(const struct sampling *sampling,
+				      const struct record_config *config, const struct event *event)
 {
 	enum call_graph kind = event->has_call_graph ? event->call_graph : config->call_graph;
 	struct sample_fields fields = {
 		.kernel_chain = kind != CALL_GRAPH_NO,
 		.user_chain = kind == CALL_GRAPH_FP,
 		/* perf before 6.19 drops the whole stack of such a sample. */
-		.may_defer_chain = kind == CALL_GRAPH_FP && !config->writes_raw,
+		.may_defer_chain = kind == CALL_GRAPH_FP && !config->writes_raw &&
+				   !leads_counted(sampling, event),
+		.group_values = leads_counted(sampling, event),
 		.raw = event->is_tracepoint &&
 		       (config->writes_raw ||
 			(event->reader && field_reader_is_needed(event->reader))),
@@ -228,7 +244,7 @@ struct error *sampling_open(struct sampling *sampling, const struct record_confi
 
 		if (err)
 			return err;
-		sampling->events[i].fields = fields_of(config, &sampling->events[i]);
+		sampling->events[i].fields = fields_of(sampling, config, &sampling->events[i]);
 		if (sampling->events[i].measures_calls) {
 			/* The stack pointer tells recursive calls apart. */
 			sampling->events[i].fields.regs_mask = arch_native()->perf_mask;

@@ -238,6 +238,21 @@ static label_set_id labels_of(struct session *session, pid_t pid, pid_t tid)
 	return *labels;
 }
 
+/* Each event of the group has a sample where its leader has one. */
+static void add_counts(struct session *session, const struct record_sample *sample,
+		       label_set_id labels, stack_id stack)
+{
+	for (unsigned i = 0; i < sample->count_count; i++) {
+		const struct record_count *count = &sample->counts[i];
+
+		if (count->event >= session->event_count)
+			continue;
+		session->counts.samples++;
+		profile_add(session->profile, labels, stack, session->events[count->event],
+			    count->weight);
+	}
+}
+
 static void add_weight(struct session *session, const struct record *record, label_set_id labels,
 		       stack_id stack, uint64_t weight)
 {
@@ -260,6 +275,7 @@ static void add_sample(struct session *session, const struct record *record, lab
 	session->last_stack = sample_stacks_add(session->stacks, session->profile, record,
 						&session->extent);
 	add_weight(session, record, labels, session->last_stack, record->sample.period);
+	add_counts(session, &record->sample, labels, session->last_stack);
 }
 
 stack_id session_take_stack(struct session *session, const struct record *record)
