@@ -74,9 +74,12 @@ static bool is_cgroup(const char *directory)
 	return stat(processes, &st) == 0;
 }
 
-static bool takes_events(const struct mntent *mount)
+/* How likely a hierarchy takes perf events: version 2 does if no other has the controller. */
+static int aptness(const struct mntent *mount)
 {
-	return !strcmp(mount->mnt_type, "cgroup2") || hasmntopt(mount, "perf_event");
+	if (hasmntopt(mount, "perf_event"))
+		return 2;
+	return !strcmp(mount->mnt_type, "cgroup2");
 }
 
 static bool is_in(const char *path, const char *directory)
@@ -106,20 +109,19 @@ bool cgroup_find_directory(const char *proc, const char *name, struct cgroup_dir
 	CLEANUP(free_ptr) char *buffer = xmalloc(MOUNT_BYTES_MAX);
 	FILE *mounts = setmntent(mounts_path, "re");
 	struct mntent mount;
+	int best = -1;
 
 	*ret = (struct cgroup_directory){0};
-	while (mounts && !ret->takes_events &&
-	       getmntent_r(mounts, &mount, buffer, MOUNT_BYTES_MAX)) {
-		char *directory = find_in(&mount, name);
+	while (mounts && getmntent_r(mounts, &mount, buffer, MOUNT_BYTES_MAX)) {
+		char *directory = aptness(&mount) > best ? find_in(&mount, name) : NULL;
 
-		if (!directory || (ret->path && !takes_events(&mount))) {
-			free(directory);
+		if (!directory)
 			continue;
-		}
 		free(ret->path);
 		ret->path = directory;
-		ret->takes_events = takes_events(&mount);
+		best = aptness(&mount);
 	}
+	ret->takes_events = best > 0;
 	if (mounts)
 		endmntent(mounts);
 	return ret->path;

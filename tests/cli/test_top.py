@@ -192,8 +192,8 @@ def test_refreshes_are_at_least_a_tenth_of_a_second_apart(prof, target):
 @pytest.mark.parametrize("words, complaint", [
     (["--sort", "size"], 'unknown sort key "size" (self, total)'),
     (["--by", "colour"], 'unknown table "colour"'),
-    (["--by", "label:tenant"], 'unknown label "tenant" (comm, thread, pid, tid)'),
-    (["--label", "tenant=a"], 'unknown label "tenant" (comm, thread, pid, tid)'),
+    (["--by", "label:tenant"], 'unknown label "tenant" (comm, thread, pid, tid, cgroup, container)'),
+    (["--label", "tenant=a"], 'unknown label "tenant" (comm, thread, pid, tid, cgroup, container)'),
     (["--filter", "("], "("),
     (["--min", "much"], "not a number"),
     (["-p", "1", "-a"], "exclude each other"),
