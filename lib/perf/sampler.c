@@ -363,6 +363,13 @@ static bool gives_balance(const struct sampler *s, const struct target *target)
 	       !s->facts.is_tree;
 }
 
+static void count_descriptors(struct sampler *s)
+{
+	const struct descriptors *d = &s->descriptors;
+
+	s->facts.descriptors = d->side.count + d->samples.count + d->switches.count;
+}
+
 static struct error *open_target(struct sampler *s, const struct target *target)
 {
 	struct error *err = NULL;
@@ -390,8 +397,7 @@ static struct error *open_target(struct sampler *s, const struct target *target)
 	s->facts.kernel_excluded = s->descriptors.kernel_excluded;
 	s->facts.is_joint = s->descriptors.is_joint;
 	s->facts.cpus = (unsigned)s->cpu_count;
-	s->facts.descriptors = s->descriptors.side.count + s->descriptors.samples.count +
-			       s->descriptors.switches.count;
+	count_descriptors(s);
 	s->facts.has_switches = s->descriptors.switches.count && gives_balance(s, target);
 	return NULL;
 }
@@ -572,6 +578,7 @@ bool sampler_add_process(struct sampler *s, pid_t pid)
 						  s->captures ? RINGS_CAPTURED : RINGS_SAMPLES);
 	descriptors_add_process(&s->descriptors, pid, s->has_begun && !s->is_paused);
 	note_ids(s);
+	count_descriptors(s);
 	s->facts.kernel_excluded = s->descriptors.kernel_excluded;
 	return true;
 }

@@ -8,6 +8,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 enum {
 	/* Where each occurrence of an event is sampled, nothing bounds their rate: larger rings and
@@ -310,7 +311,9 @@ void sampling_notice(const struct sampling *sampling, const struct record_config
 	if (config->choice && !facts->follows_rule)
 		listener_notice(listener,
 				"processes that begin later are looked for twice per second%s",
-				config->records_waiting ? "" : " (root misses none of their time)");
+				config->records_waiting || geteuid() == 0
+					? ""
+					: " (root misses none of their time)");
 	if (facts->is_joint)
 		listener_notice(listener,
 				"the limit of open files (ulimit -n) leaves no rings to mappings "
