@@ -421,15 +421,24 @@ static struct event cpu_clock(void)
 	return event;
 }
 
+/* For a sampler that outlives its caller, which borrows it. One at a time. */
+static const struct event *lasting_cpu_clock(const struct sample_fields *fields)
+{
+	static struct event event;
+
+	event_deinit(&event);
+	event = cpu_clock();
+	event.fields = *fields;
+	return &event;
+}
+
 static struct sampler *open_on(enum target_kind kind, pid_t id, const struct sample_fields *fields,
 			       const struct sampler_options *opt)
 {
-	CLEANUP(event_deinit) struct event event = cpu_clock();
 	struct target target = {.kind = kind, .ids = &id, .id_count = 1, .inherit = true};
 	struct sampler *sampler = NULL;
 
-	event.fields = *fields;
-	assert_ok(sampler_open(&event, 1, &target, opt, &sampler));
+	assert_ok(sampler_open(lasting_cpu_clock(fields), 1, &target, opt, &sampler));
 	return sampler;
 }
 
@@ -770,7 +779,6 @@ static struct sampler *open_on_cpus_for(const struct launched *child,
 					const struct sample_fields *fields,
 					const struct sampler_options *options)
 {
-	CLEANUP(event_deinit) struct event event = cpu_clock();
 	struct target target = {.kind = TARGET_COMMAND,
 				.ids = &child->pid,
 				.id_count = 1,
@@ -778,8 +786,7 @@ static struct sampler *open_on_cpus_for(const struct launched *child,
 				.prefers_cpus = true};
 	struct sampler *sampler = NULL;
 
-	event.fields = *fields;
-	assert_ok(sampler_open(&event, 1, &target, options, &sampler));
+	assert_ok(sampler_open(lasting_cpu_clock(fields), 1, &target, options, &sampler));
 	assert_true(sampler_facts(sampler)->is_tree);
 	assert_ok(sampler_enable(sampler));
 	return sampler;
