@@ -28,6 +28,7 @@ ALLOWED = {
     "probe": {"dwarf", "elf", "proc", "report", "sandbox", "symbol"},
     "format": {"profile", "report"},
     "record": {"debuginfod", "heapfile", "inside", "perf", "perfdata", "probe", "proc", "unwind", "profile", "symbol", "tasks", "waiting"},
+    "serve": set(),
 }
 
 # Foreign headers, and the files of the tree that may name them.
@@ -42,6 +43,7 @@ CONFINED = {
     r"curses\.h|term\.h": r"cmd/ui/(terminal|terminal_restore)\.c",
     r"zstd\.h": r"lib/base/unpack\.c|lib/perfdata/inflater\.c",
     r"capstone/.*": r"lib/elf/disassembly\.c",
+    r"microhttpd\.h": r"lib/serve/library\.h",
     r"libiberty/.*|demangle\.h": r"lib/symbol/demangle\.c",
 }
 
@@ -134,7 +136,7 @@ def test_only_commands_print_and_exit():
         if path.name != "alloc.c":  # out of memory ends the program in one place
             code = re.sub(r"/\*.*?\*/|\"(\\.|[^\"\\])*\"", "", path.read_text(), flags=re.DOTALL)
             # Children that end without another program, and ends by signals, from which pid 1 is spared.
-            if path.name in ("launch.c", "java_attach.c", "confined.c", "downloader.c", "worker_main.c", "signals.c",
+            if path.name in ("launch.c", "java_attach.c", "confined.c", "downloader.c", "profile_job.c", "worker_main.c", "signals.c",
                              "signal_guard.c"):
                 code = code.replace("_exit(", "")
             assert not speaking.search(code), path

@@ -1,0 +1,28 @@
+/*
+ * prof serve, in two parts: its options, and the service, which only a prof with libmicrohttpd has.
+ */
+#ifndef PROF_CMD_SERVE_H
+#define PROF_CMD_SERVE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+struct user_list {
+	uid_t *items;
+	size_t count, room;
+};
+
+struct serve_options {
+	const char *listen; /* NULL: systemd's socket, or SERVE_USUAL_ADDRESS */
+	const char *token_file, *tls_cert, *tls_key;
+	struct user_list users; /* who are answered beside root and prof's own user */
+	bool quiet, verbose;
+};
+
+#define SERVE_USUAL_ADDRESS "127.0.0.1:6060"
+
+/* Serves until a signal comes. words: prof's own, NULL-terminated. Returns a status. */
+int serve(const struct serve_options *options, char *const *words);
+
+#endif

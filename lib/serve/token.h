@@ -1,0 +1,27 @@
+/*
+ * The secret that a client has to know: the first line of a file. Source: RFC 6750, 2.1; RFC 7617.
+ */
+#ifndef PROF_SERVE_TOKEN_H
+#define PROF_SERVE_TOKEN_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+
+struct token;
+
+/* Refuses a file that others than its owner and group can read, that others can write, or whose
+ * token is shorter than 16 characters. */
+MUST_CHECK struct error *token_read(const char *path, struct token **ret);
+/* NULL is allowed. */
+void token_free(struct token *token);
+DEFINE_CLEANUP(token, token_free)
+
+/*
+ * Whether the value of the header Authorization, NULL if there is none, has the token: "Bearer
+ * TOKEN", or "Basic" with it as the password of any user, for clients that take http://USER:TOKEN@
+ * alone. How long it takes does not depend on how much of the token is right.
+ */
+bool token_is_in(const struct token *token, const char *authorization);
+
+#endif

@@ -1,0 +1,496 @@
+"""prof serve: profiles over HTTP as Go programs give them, and clients that nobody would want."""
+
+import contextlib
+import gzip
+import http.client
+import json
+import os
+import re
+import select
+import signal
+import socket
+import ssl
+import subprocess
+import threading
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+
+import pytest
+
+from conftest import BUILD, NOBODY
+from lacking import lacking
+from profiles import Pprof, Stacks
+from time_limit import TIME_LIMIT_S
+
+TOKEN = "a-token-of-24-characters"
+PPROF = "/debug/pprof/"
+
+
+class Server:
+    """A running prof serve on a port of its own."""
+
+    def __init__(self, process, url):
+        self.process = process
+        self.url = url
+        self.host, _, self.port = urllib.parse.urlparse(url).netloc.rpartition(":")
+
+    def get(self, path, method="GET", context=None, **headers):
+        """(status, headers, body)"""
+        request = urllib.request.Request(self.url + path, method=method,
+                                         headers={name.replace("_", "-"): value for name, value in headers.items()})
+        try:
+            with urllib.request.urlopen(request, timeout=TIME_LIMIT_S, context=context) as answer:
+                return answer.status, answer.headers, answer.read()
+        except urllib.error.HTTPError as error:
+            with error:
+                return error.code, error.headers, error.read()
+
+    def profile(self, **query):
+        status, _, body = self.get(f"{PPROF}profile?{urllib.parse.urlencode(query)}")
+        assert status == 200, body
+        return body
+
+    def connect(self):
+        return socket.create_connection((self.host, int(self.port)), timeout=TIME_LIMIT_S)
+
+    def ask(self, path):
+        """A connection that has asked, and waits for the answer."""
+        connection = self.connect()
+        connection.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+        return connection
+
+    def metric(self, name):
+        text = self.get("/metrics")[2].decode()
+        return float(re.search(rf"^{re.escape(name)} (\S+)$", text, re.MULTILINE)[1])
+
+    def until(self, name, value):
+        while self.metric(name) != value:
+            assert self.process.poll() is None
+            time.sleep(0.02)
+
+
+@pytest.fixture
+def serve(prof, started):
+    """serve(option, …) starts a server."""
+
+    def start(*options, url=r"https?://\S+(?=/debug)|unix:\S+", program=prof, **how):
+        process = started(program.start("serve", *options, **how))
+        line = process.stderr.readline()
+        if "built without" in line:
+            lacking("libmicrohttpd")
+        found = re.search(url, line)
+        assert found, line + process.stderr.read()
+        return Server(process, found[0])
+
+    return start
+
+
+@pytest.fixture
+def server(serve):
+    return serve("--listen", "127.0.0.1:0")
+
+
+def refusal(prof, *options):
+    result = prof("serve", *options)
+    if "built without" in result.stderr:
+        lacking("libmicrohttpd")
+    assert result.returncode != 0
+    return result.stderr
+
+
+def read_all(connection):
+    data = b""
+    while part := connection.recv(1 << 16):
+        data += part
+    return data
+
+
+# ---- What Go programs give ----------------------------------------------------------------------------
+
+
+def test_a_profile_is_what_clients_get_from_go_programs(server, service):
+    status, headers, body = server.get(f"{PPROF}profile?seconds=1&pid={service.pid}")
+    assert status == 200
+    assert headers["Content-Type"] == "application/octet-stream"
+    assert headers["Content-Disposition"] == 'attachment; filename="profile"'
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert int(headers["Content-Length"]) == len(body)
+    profile = Pprof(body)
+    profile.check()
+    assert profile.sample_types() == [("samples", "count"), ("cpu", "nanoseconds")]
+    assert 0.9e9 < profile.message.duration_nanos < 3e9
+    assert {label for label in profile.by_label("pid")} == {service.pid}
+    assert "burn" in profile.strings
+
+
+def test_go_tool_pprof_takes_a_profile(server, service, client, tmp_path):
+    url = f"{server.url}{PPROF}profile?pid={service.pid}"
+    top = subprocess.run([client("go"), "tool", "pprof", "-top", "-seconds=1", url], capture_output=True, text=True,
+                         check=True, env={**os.environ, "PPROF_TMPDIR": str(tmp_path)}, timeout=TIME_LIMIT_S)
+    assert "Type: cpu" in top.stdout and "burn" in top.stdout
+
+
+@pytest.mark.parametrize("path, text", [("heap", "Unknown profile"), ("profile?seconds=x", "seconds=x is not"),
+                                        ("profile?pid=999999999", "no process 999999999"),
+                                        ("profile?comm=no-such-name", "no process of no-such-name"),
+                                        ("profile?cgroup=/no/such", "no process of /no/such"),
+                                        ("profile?event=alloc", "needs pid"), ("profile?a=b", 'unknown parameter "a"')])
+def test_errors_are_as_those_of_go(server, path, text):
+    status, headers, body = server.get(PPROF + path)
+    assert status in (400, 404)
+    assert headers["X-Go-Pprof"] == "1" and headers["Content-Type"] == "text/plain; charset=utf-8"
+    assert "Content-Disposition" not in headers
+    assert text in body.decode() and body.endswith(b"\n")
+
+
+def test_a_recording_that_is_refused_says_why(server, service):
+    status, headers, body = server.get(f"{PPROF}profile?seconds=1&event=alloc&pid={service.pid}")
+    assert status == 500 and headers["X-Go-Pprof"] == "1"
+    assert b"prof inside" in body and not body.startswith(b"prof:")
+    assert server.metric('prof_serve_recordings_total{result="failed"}') == 1
+
+
+def test_command_line_and_symbols_are_answered(server):
+    status, _, body = server.get(f"{PPROF}cmdline")
+    assert status == 200 and body.split(b"\0")[:2] == [b"prof", b"serve"]
+    assert server.get(f"{PPROF}symbol")[2] == b"num_symbols: 0\n"
+
+
+def test_the_standalone_pprof_finds_a_profile_at_the_root_and_a_browser_the_index(server):
+    assert gzip.decompress(server.get("/?seconds=1")[2])
+    connection = http.client.HTTPConnection(server.host, int(server.port), timeout=TIME_LIMIT_S)
+    connection.request("GET", "/", headers={"Accept": "text/html,*/*"})
+    answer = connection.getresponse()
+    assert (answer.status, answer.headers["Location"]) == (302, PPROF)
+    connection.close()
+
+
+def test_head_records_nothing(server):
+    status, headers, body = server.get(f"{PPROF}profile?seconds=300", method="HEAD")
+    assert (status, headers["Content-Type"], body) == (200, "application/octet-stream", b"")
+
+
+# ---- What else there is -------------------------------------------------------------------------------
+
+
+def test_every_format_is_served(server, service):
+    query = {"seconds": 1, "pid": service.pid}
+    assert Stacks(server.profile(**query, format="folded").decode()).share("early_work", "burn") > 0.9
+    assert "burn" in json.dumps(json.loads(gzip.decompress(server.profile(**query, format="firefox"))))
+    assert json.loads(server.profile(**query, format="speedscope"))["$schema"]
+    assert server.profile(**query, format="svg").startswith((b"<svg", b"<?xml"))
+    assert b"<html" in server.profile(**query, format="html")
+
+
+def test_a_flame_graph_is_a_page(server, service):
+    status, headers, body = server.get(f"/flame?seconds=1&pid={service.pid}")
+    assert status == 200 and headers["Content-Type"] == "text/html; charset=utf-8"
+    assert b"default-src 'none'" in body
+
+
+def test_a_browser_goes_from_the_index_to_a_flame_graph(server, service, browser):
+    page = browser.open(server.url + PPROF)
+    page.until(f"document.querySelector('a[href^=\"/flame?pid={service.pid}&\"]') !== null")
+    page.go(f"{server.url}/flame?seconds=1&pid={service.pid}")
+    page.until("document.documentElement.dataset.ready")
+    page.close()
+
+
+def test_the_index_lists_processes_without_scripts(server, service):
+    status, headers, body = server.get(PPROF)
+    assert status == 200
+    assert "default-src 'none'" in headers["Content-Security-Policy"] and b"<script" not in body
+    row, = (line for line in body.decode().splitlines() if f">{service.pid}<" in line)
+    assert f"/flame?pid={service.pid}&amp;seconds=5" in row
+    assert int(re.search(r">(\d+)&nbsp;%", row)[1]) > 0
+
+
+def test_names_of_processes_are_text_in_the_index(server, started, tmp_path):
+    name = tmp_path / "<b>&x"
+    name.symlink_to("/bin/sleep")
+    started(subprocess.Popen([name, "600"]))
+    body = server.get(PPROF)[2].decode()
+    assert "&lt;b>&amp;x" in body and "<b>&x" not in body
+
+
+def test_processes_are_chosen_by_name(server, service):
+    profile = Pprof(server.profile(seconds=1, comm="servic?"))
+    assert service.pid in set(profile.by_label("pid"))
+
+
+def test_waiting_is_recorded(server, target, started):
+    sleepers = started(subprocess.Popen([target("sleepers")], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True))
+    sleepers.stdout.readline()
+    stacks = Stacks(server.profile(seconds=1, pid=sleepers.pid, event="off-cpu", format="folded").decode())
+    assert stacks.total > 0 and any("[" in frames[-1] for frames in stacks.counts)
+
+
+def test_memory_of_a_process_that_prof_inside_has_started_is_recorded(server, prof, target, started):
+    if not (BUILD / "lib" / "inside" / "library" / "libprof-inside.so").exists():
+        lacking("libprof-inside.so")
+    program = started(subprocess.Popen([prof.binary, "inside", "--", target("allocations")], text=True, bufsize=1,
+                                       stdin=subprocess.PIPE, stdout=subprocess.PIPE))
+    program.stdin.write("small\n")
+    while program.stdout.readline() != "small\n":
+        pass
+    path = f"{PPROF}profile?seconds=1&event=alloc&pid={program.pid}"
+    for _ in range(2):
+        # A client that goes leaves the library idle, for the next one.
+        connection = server.ask(path)
+        server.until("prof_serve_recordings_running", 1)
+        connection.close()
+        server.until("prof_serve_recordings_running", 0)
+    answer = server.ask(path)
+    server.until("prof_serve_recordings_running", 1)
+    while not select.select([answer], [], [], 0)[0]:
+        program.stdin.write("medium*100\n")
+        assert program.stdout.readline() == "medium*100\n"
+    body = read_all(answer).partition(b"\r\n\r\n")[2]
+    profile = Pprof(body)
+    assert ("alloc_space", "bytes") in profile.sample_types()
+    assert "medium" in profile.strings
+
+
+def test_metrics_count_what_was_done(server, service):
+    server.profile(seconds=1, pid=service.pid)
+    server.get(PPROF, Host="evil.example")
+    status, headers, body = server.get("/metrics")
+    assert status == 200 and headers["Content-Type"].startswith("text/plain; version=0.0.4")
+    for line in body.decode().splitlines():
+        assert re.fullmatch(r'# (HELP|TYPE) [a-z_]+ .+|[a-z_]+(\{[a-z]+="[a-z]+"\})? [\d.e+-]+', line), line
+    assert server.metric('prof_serve_recordings_total{result="whole"}') == 1
+    assert server.metric("prof_serve_samples_total") > 10
+    assert server.metric("prof_serve_recording_cpu_seconds_total") > 0
+    assert server.metric('prof_serve_refused_requests_total{reason="host"}') == 1
+    assert 1e6 < server.metric("process_resident_memory_bytes") < 1e8
+
+
+# ---- Who is answered ----------------------------------------------------------------------------------
+
+
+def test_names_that_were_made_to_point_here_are_refused(server):
+    for host in "evil.example", "127.0.0.1.evil.example:6060":
+        assert server.get(PPROF, Host=host)[0] == 421
+    for host in "localhost", f"127.0.0.1:{server.port}", "[::1]:80":
+        assert server.get("/healthz", Host=host)[2] == b"ok\n"
+
+
+def test_pages_of_other_sites_are_refused(server):
+    assert server.get(PPROF, Origin="https://evil.example")[0] == 403
+    assert server.get(PPROF, Sec_Fetch_Site="cross-site")[0] == 403
+    assert server.get(PPROF, Sec_Fetch_Site="same-origin", Origin=server.url)[0] == 200
+
+
+def test_only_get_and_head_are_answered(server):
+    status, headers, _ = server.get(PPROF, method="DELETE")
+    assert (status, headers["Allow"]) == (405, "GET, HEAD")
+    assert server.get(f"{PPROF}symbol", method="POST", Content_Length="0")[0] == 405
+    connection = server.connect()
+    connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\nhello")
+    assert read_all(connection).startswith(b"HTTP/1.1 413 ")
+    connection.close()
+
+
+def status_for(user, url, *options):
+    return subprocess.run(["curl", "-so", "/dev/null", "-w", "%{http_code}", *options, url], user=user, group=user,
+                          extra_groups=[], capture_output=True, text=True, check=True, timeout=TIME_LIMIT_S).stdout
+
+
+def test_other_users_are_answered_only_if_they_are_allowed_to(root, serve, client):
+    client("curl")
+    server = serve("--listen", "127.0.0.1:0")
+    assert status_for(NOBODY, server.url + PPROF) == "403"
+    assert status_for(NOBODY, server.url + "/metrics") == "403"
+    assert status_for(NOBODY, server.url + "/healthz") == "200"
+    assert server.metric('prof_serve_refused_requests_total{reason="user"}') == 2
+    assert status_for(NOBODY, serve("--listen", "127.0.0.1:0", "--allow-user", NOBODY).url + PPROF) == "200"
+
+
+def test_a_unix_socket_answers_the_same_users(ordinary, serve, client):
+    client("curl")
+    path = ordinary.folder / "socket"
+    serve("--listen", f"unix:{path}")
+    via = ["--unix-socket", path]
+    assert status_for(0, "http://localhost/metrics", *via) == "200"
+    assert status_for(NOBODY, "http://localhost/metrics", *via) == "403"
+
+
+def test_an_ordinary_user_serves_his_own_processes(ordinary, serve, target, started):
+    server = serve("--listen", "127.0.0.1:0", program=ordinary, user=NOBODY, group=NOBODY, extra_groups=[])
+    own = started(subprocess.Popen(["sh", "-c", "while :; do :; done"], user=NOBODY, group=NOBODY, extra_groups=[]))
+    profile = Pprof(server.profile(seconds=1))
+    assert own.pid in set(profile.by_label("pid"))
+    status, _, body = server.get(f"{PPROF}profile?seconds=1&pid={os.getpid()}")
+    assert status == 500, body
+
+
+@pytest.fixture
+def certificate(tmp_path, client):
+    subprocess.run([client("openssl"), "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
+                    "-keyout", "key.pem", "-out", "cert.pem", "-days", "2", "-subj", "/CN=127.0.0.1", "-addext",
+                    "subjectAltName=IP:127.0.0.1"], cwd=tmp_path, check=True, capture_output=True)
+    os.chmod(tmp_path / "key.pem", 0o600)
+    return ["--tls-cert", "cert.pem", "--tls-key", "key.pem"]
+
+
+@pytest.fixture
+def token(tmp_path):
+    path = tmp_path / "token"
+    path.write_text(TOKEN + "\n")
+    path.chmod(0o600)
+    return path
+
+
+def test_other_machines_need_a_token_and_tls(prof, token, certificate):
+    for options in [], ["--token-file", token], certificate:
+        assert "takes a token and TLS" in refusal(prof, "--listen", "0.0.0.0:0", *options)
+
+
+def test_a_token_that_others_can_read_is_refused(prof, token):
+    token.chmod(0o644)
+    assert "is not secret" in refusal(prof, "--listen", "127.0.0.1:0", "--token-file", token)
+
+
+def test_over_tls_who_knows_the_token_is_answered(serve, token, certificate, tmp_path, service, client):
+    server = serve("--listen", "127.0.0.1:0", "--token-file", token, *certificate)
+    assert server.url.startswith("https://")
+    trusts = ssl.create_default_context(cafile=tmp_path / "cert.pem")
+    path = f"{PPROF}profile?seconds=1&pid={service.pid}"
+    assert server.get(path, context=trusts)[0] == 401
+    assert server.get(path, context=trusts, Authorization="Bearer " + TOKEN[:-1])[0] == 401
+    status, _, body = server.get(path, context=trusts, Authorization="Bearer " + TOKEN)
+    assert status == 200 and gzip.decompress(body)
+    old = ssl.create_default_context(cafile=tmp_path / "cert.pem")
+    old.maximum_version = ssl.TLSVersion.TLSv1_1
+    with pytest.raises((urllib.error.URLError, ssl.SSLError)):
+        server.get("/healthz", context=old)
+    # go tool pprof has no option for a token, but a URL has a password.
+    url = server.url.replace("https://", f"https+insecure://prof:{TOKEN}@")
+    top = subprocess.run([client("go"), "tool", "pprof", "-top", url + path], capture_output=True, text=True, check=True,
+                         env={**os.environ, "PPROF_TMPDIR": str(tmp_path)}, timeout=TIME_LIMIT_S)
+    assert "burn" in top.stdout
+
+
+# ---- Clients that cost something ----------------------------------------------------------------------
+
+
+def test_two_clients_do_not_record_at_once(server, service):
+    first = server.ask(f"{PPROF}profile?seconds=2&pid={service.pid}")
+    server.until("prof_serve_recordings_running", 1)
+    status, headers, body = server.get(f"{PPROF}profile?seconds=1")
+    assert status == 503 and 1 <= int(headers["Retry-After"]) <= 3 and headers["X-Go-Pprof"] == "1", body
+    answer = read_all(first)
+    assert answer.startswith(b"HTTP/1.1 200 ")
+    first.close()
+    assert server.metric('prof_serve_refused_requests_total{reason="busy"}') == 1
+
+
+def recorders(server):
+    """Children of the server."""
+    with open(f"/proc/{server.process.pid}/task/{server.process.pid}/children", encoding="ascii") as file:
+        return file.read().split()
+
+
+def test_a_client_that_goes_ends_its_recording(server):
+    client = server.ask(f"{PPROF}profile?seconds=300")
+    server.until("prof_serve_recordings_running", 1)
+    assert recorders(server)
+    client.close()
+    server.until('prof_serve_recordings_total{result="cancelled"}', 1)
+    assert not recorders(server)
+    assert server.profile(seconds=1)
+
+
+def test_a_recording_that_is_killed_is_an_error(server):
+    client = server.ask(f"{PPROF}profile?seconds=300")
+    server.until("prof_serve_recordings_running", 1)
+    os.kill(int(recorders(server)[0]), signal.SIGKILL)
+    assert b"ended from outside" in read_all(client)
+    client.close()
+
+
+def test_a_signal_ends_the_server_and_its_recording(server):
+    client = server.ask(f"{PPROF}profile?seconds=300")
+    server.until("prof_serve_recordings_running", 1)
+    recorder, = recorders(server)
+    server.process.terminate()
+    assert server.process.wait(timeout=TIME_LIMIT_S) == 0
+    assert not os.path.exists(f"/proc/{recorder}")
+    assert read_all(client) == b""
+    client.close()
+
+
+def test_huge_requests_are_refused(server):
+    for request in (b"GET /" + b"a" * 100_000, b"GET / HTTP/1.1\r\nHost: localhost\r\n" + b"X-A: b\r\n" * 20_000,
+                    b"GET / HTTP/1.1\r\nCookie: " + b"a" * 100_000, b"\0" * 100_000):
+        connection = server.connect()
+        with contextlib.suppress(ConnectionError):
+            connection.sendall(request)
+            connection.sendall(b"\r\n\r\n")
+        with contextlib.suppress(ConnectionError):
+            assert re.match(rb"HTTP/1.1 4\d\d |$", read_all(connection))
+        connection.close()
+    assert server.get("/healthz")[0] == 200
+
+
+def test_a_slow_client_is_left_however_steadily_it_sends(server):
+    connection = server.connect()
+    started = time.monotonic()
+    connection.sendall(b"GET /healthz HTTP/1.1\r\nX-Slow: ")
+    with contextlib.suppress(ConnectionError):
+        while time.monotonic() - started < 120 and not select.select([connection], [], [], 0.5)[0]:
+            connection.sendall(b"a")
+    assert 5 < time.monotonic() - started < 60
+    connection.close()
+    assert server.metric("prof_serve_slow_connections_total") == 1
+
+
+def test_a_hundred_connections_hold_nobody_up_for_long(server):
+    connections = [server.connect() for _ in range(100)]
+    try:
+        for connection in connections:
+            connection.sendall(b"GET ")
+        # Those that say nothing are closed after 10 s, and then there is room.
+        assert server.get("/healthz")[0] == 200
+        assert server.metric("prof_serve_connections") <= 64
+    finally:
+        for connection in connections:
+            connection.close()
+
+
+def test_many_honest_clients_are_all_answered(server):
+    answers = []
+    threads = [threading.Thread(target=lambda: answers.append(server.get("/metrics")[0])) for _ in range(100)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert answers == [200] * 100
+
+
+def test_an_address_that_is_taken_is_an_error(server, prof):
+    assert "Address already in use" in refusal(prof, "--listen", f"127.0.0.1:{server.port}")
+
+
+def test_systemd_s_socket_is_taken(prof, started):
+    listening = socket.create_server(("127.0.0.1", 0))
+    descriptor = listening.fileno()
+    code = (f"import os, sys; os.dup2({descriptor}, 3); os.environ.update(LISTEN_PID=str(os.getpid()), LISTEN_FDS='1'); "
+            f"os.execv({str(prof.binary)!r}, ['prof', 'serve'])")
+    process = started(subprocess.Popen(["python3", "-c", code], pass_fds=[descriptor], stderr=subprocess.PIPE, text=True))
+    line = process.stderr.readline()
+    if "built without" in line:
+        lacking("libmicrohttpd")
+    port = listening.getsockname()[1]
+    assert f"http://127.0.0.1:{port}/" in line
+    listening.close()
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=TIME_LIMIT_S) as answer:
+        assert answer.read() == b"ok\n"
+
+
+@pytest.mark.parametrize("options", [["true"], ["--tls-cert", "x"], ["--listen", "example.org:80"],
+                                     ["--token-file", "x", "--allow-user", "root"]])
+def test_options_that_make_no_sense_are_refused(prof, options):
+    assert refusal(prof, *options)
