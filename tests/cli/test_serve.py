@@ -220,6 +220,12 @@ def test_processes_are_chosen_by_name(server, service):
     assert service.pid in set(profile.by_label("pid"))
 
 
+def test_processes_are_chosen_by_cgroup(root, server, service):
+    with open(f"/proc/{service.pid}/cgroup", encoding="utf-8") as file:
+        path = max((line.rstrip("\n").split(":", 2)[2] for line in file), key=len)
+    assert service.pid in set(Pprof(server.profile(seconds=1, cgroup=path)).by_label("pid"))
+
+
 def test_waiting_is_recorded(server, target, started):
     sleepers = started(subprocess.Popen([target("sleepers")], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True))
     sleepers.stdout.readline()
