@@ -5,11 +5,15 @@
 #include "cmd/command.h"
 #include "cmd/input.h"
 #include "cmd/outputs.h"
+#include "cmd/push.h"
 #include "cmd/ui/message.h"
+
+#include <sys/stat.h>
 
 struct convert_options {
 	struct output_options output;
 	struct input_options input;
+	struct push_options push;
 };
 
 struct conversion {
@@ -20,6 +24,7 @@ struct conversion {
 	struct outputs outputs;
 	struct signals signals;
 	struct input input;
+	struct push push;
 };
 
 static struct error *take_weight(void *field, const char *argument)
@@ -42,6 +47,7 @@ static const struct option_entry table[] = {
 		     "tracepoints in a perf.data file by this field, such as bytes",
 		     take_weight, 0),
 	INPUT_LABEL_FIELD_ENTRY(struct convert_options, input),
+	PUSH_ENTRIES(struct convert_options, push),
 	INPUT_SYMFS_ENTRY(struct convert_options, input),
 	{0},
 };
@@ -51,10 +57,7 @@ static struct error *read_input(struct conversion *conversion)
 	CLEANUP(free_ptr)
 	char *command = outputs_command_line(conversion->words, conversion->word_count);
 	struct input_options options = conversion->options.input;
-	struct error *err = signals_open(&conversion->signals);
 
-	if (err)
-		return err;
 	options.symbols = conversion->options.output.symbols;
 	options.command = command;
 	options.keeps_timestamps = outputs_need_timestamps(&conversion->outputs);
@@ -63,9 +66,45 @@ static struct error *read_input(struct conversion *conversion)
 	return input_read(conversion->path, &options, &conversion->input);
 }
 
-static int convert(struct conversion *conversion)
+/* A signal ends the waiting for servers. */
+static bool is_interrupted(void *user)
 {
-	int status = outputs_open(&conversion->outputs, &conversion->options.output);
+	struct conversion *conversion = user;
+	struct received_signal received;
+
+	return signal_guard_next(conversion->signals.guard, &received);
+}
+
+/* Without -o, a profile that is pushed is not written. */
+static int open_outputs(struct conversion *conversion)
+{
+	struct output_options *options = &conversion->options.output;
+
+	if (conversion->push.target_count && !options->outputs.count && !options->opens)
+		return STATUS_OK;
+	return outputs_open(&conversion->outputs, options);
+}
+
+static int finish(struct conversion *conversion)
+{
+	const struct input *input = &conversion->input;
+	int status = outputs_finish(&(struct outputs_finish){
+		.options = &conversion->options.output,
+		.outputs = &conversion->outputs,
+		.profile = input->profile,
+		.finalized = input->is_recording ? &input->finalized : NULL,
+		.reading = true,
+		.sampling_cpu_ns = input->reading_cpu_ns,
+	});
+
+	if (!push_profile(&conversion->push, input->profile) && status == STATUS_OK)
+		status = STATUS_FAILED;
+	return status;
+}
+
+static int convert_file(struct conversion *conversion)
+{
+	int status = open_outputs(conversion);
 	const struct input *input = &conversion->input;
 	struct error *err;
 
@@ -77,16 +116,43 @@ static int convert(struct conversion *conversion)
 	if (!err)
 		err = output_choose_event(&conversion->options.output, input->profile,
 					  conversion->path);
+	return err ? message_failure(err, STATUS_FAILED) : finish(conversion);
+}
+
+static bool is_directory(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+static struct error *open_push(struct conversion *conversion, bool *is_usage)
+{
+	struct push *push = &conversion->push;
+	struct error *err = push_open(&conversion->options.push, conversion->options.output.quiet,
+				      push, is_usage);
+
+	push->guard = conversion->signals.guard;
+	push->wait = (struct push_wait){is_interrupted, conversion};
+	return err;
+}
+
+static int convert(struct conversion *conversion)
+{
+	bool is_usage = false;
+	struct error *err = signals_open(&conversion->signals);
+
+	if (!err)
+		err = open_push(conversion, &is_usage);
 	if (err)
-		return message_failure(err, STATUS_FAILED);
-	return outputs_finish(&(struct outputs_finish){
-		.options = &conversion->options.output,
-		.outputs = &conversion->outputs,
-		.profile = input->profile,
-		.finalized = input->is_recording ? &input->finalized : NULL,
-		.reading = true,
-		.sampling_cpu_ns = input->reading_cpu_ns,
-	});
+		return message_failure(err, is_usage ? STATUS_USAGE : STATUS_FAILED);
+	if (!is_directory(conversion->path))
+		return convert_file(conversion);
+	if (!conversion->push.target_count || conversion->options.output.outputs.count)
+		return message_failure(error_hint(error_new("%s is a directory", conversion->path),
+						  "only --push, without -o, takes its profiles"),
+				       STATUS_USAGE);
+	return push_directory(&conversion->push, conversion->path) ? STATUS_OK : STATUS_FAILED;
 }
 
 static void conversion_deinit(struct conversion *conversion)
@@ -95,6 +161,8 @@ static void conversion_deinit(struct conversion *conversion)
 	input_deinit(&conversion->input);
 	outputs_close(&conversion->outputs);
 	output_options_deinit(&conversion->options.output);
+	push_close(&conversion->push);
+	push_options_deinit(&conversion->options.push);
 	signals_close(&conversion->signals);
 }
 
@@ -104,7 +172,8 @@ static int print_help(void)
 	       "Unwinds and symbolizes a recording made by perf record and writes a profile, or "
 	       "writes "
 	       "a profile\n(pprof, folded stacks, heap files of jemalloc and tcmalloc) in another "
-	       "format. FILE may be - for\nstdin.\n\n");
+	       "format. FILE may be - for\nstdin, or with --push a directory of profiles: those "
+	       "that were not delivered yet are pushed.\n\n");
 	options_help(table, stdout);
 	outputs_help(false);
 	return STATUS_OK;
@@ -137,6 +206,7 @@ static int convert_run(int argc, char **argv)
 	struct error *err;
 
 	output_options_init(&conversion.options.output);
+	push_options_init(&conversion.options.push);
 	err = parse(&conversion, argc, argv, &help);
 	if (!err && help)
 		return print_help();

@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "cmd/command.h"
+#include "cmd/push.h"
 #include "cmd/summary.h"
 #include "cmd/ui/message.h"
 #include "cmd/viewer.h"
@@ -95,8 +96,12 @@ char *outputs_command_line(char *const *words, int count)
 	FILE *out = open_memstream(&text, &len);
 
 	fputs("prof", out);
-	for (int i = 0; i < count; i++)
-		fprintf(out, " %s", words[i]);
+	for (int i = 0; i < count; i++) {
+		CLEANUP(free_ptr)
+		char *word = push_word_without_secrets(i ? words[i - 1] : "", words[i]);
+
+		fprintf(out, " %s", word);
+	}
 	fclose(out);
 	return text;
 }

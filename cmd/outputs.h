@@ -50,7 +50,7 @@ struct outputs_finish {
 /* Writes the profile, prints the summary and opens a viewer. Returns a status. */
 int outputs_finish(const struct outputs_finish *finish);
 
-/* "prof" and these words; to be freed. */
+/* "prof" and these words, without the secrets that options of pushing hold; to be freed. */
 char *outputs_command_line(char *const *words, int count);
 /* Prints the formats for --help; takes_records: as in the options. */
 void outputs_help(bool takes_records);

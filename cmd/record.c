@@ -10,6 +10,7 @@
 #include "cmd/inside_messages.h"
 #include "cmd/outputs.h"
 #include "cmd/program_name.h"
+#include "cmd/push.h"
 #include "cmd/record_control.h"
 #include "cmd/record_messages.h"
 #include "cmd/record_plan.h"
@@ -44,9 +45,11 @@ struct run {
 	struct checkpoints checkpoints;
 	struct rotation rotation;
 	struct record_control control;
+	struct push push;
 	bool has_usual_output; /* no -o */
 	uint64_t sampling_cpu_ns;
 	bool is_poor;	    /* a condition of --fail-if is met */
+	bool is_unpushed;   /* a server of --push did not get the profile */
 	bool is_snapshot;   /* this process is a forked writer; its parent goes on recording … */
 	bool ends_profile;  /* … with a new profile */
 	const char *reason; /* why this profile is written; NULL: the recording has ended */
@@ -255,8 +258,12 @@ static int finish(struct run *run)
 		.sampling_cpu_ns = run->sampling_cpu_ns,
 		.unsampled_hint = record_unsampled_hint(&run->recording, &finalized.quality.counts),
 	});
-	if (!run->is_snapshot)
-		run->is_poor |= record_is_poor(&run->options.conditions, &finalized.quality);
+	if (run->is_snapshot)
+		return status;
+	run->is_poor |= record_is_poor(&run->options.conditions, &finalized.quality);
+	run->push.guard = run->recording.signals.guard;
+	run->is_unpushed |= !push_profile(&run->push,
+					  recorder_pipeline(run->recording.recorder)->profile);
 	return status;
 }
 
@@ -490,7 +497,7 @@ static struct error *sample_until_end(struct run *run)
 	return NULL;
 }
 
-/* The command's status comes before that of --fail-if. */
+/* The command's status comes before that of --fail-if and --push. */
 static int status_of(struct run *run, int status)
 {
 	struct recording *recording = &run->recording;
@@ -499,7 +506,7 @@ static int status_of(struct run *run, int status)
 		status = recording_end_command(recording);
 	else if (recording->has_command)
 		recording_wait_command(recording);
-	return status == STATUS_OK && run->is_poor ? STATUS_FAILED : status;
+	return status == STATUS_OK && (run->is_poor || run->is_unpushed) ? STATUS_FAILED : status;
 }
 
 /* Files that could not be written at the end. */
@@ -686,6 +693,24 @@ static void stamp_names(struct option_list *names)
 	}
 }
 
+/* A signal after the end of sampling ends the waiting for servers, as it does symbolizing. */
+static bool is_cancelled(void *user)
+{
+	struct recording *recording = user;
+
+	loop_run(recording->loop, 0);
+	return atomic_load(&recording->cancel);
+}
+
+static struct error *open_push(struct run *run, bool *is_usage)
+{
+	struct error *err = push_open(&run->options.push, run->options.output.quiet, &run->push,
+				      is_usage);
+
+	run->push.wait = (struct push_wait){is_cancelled, &run->recording};
+	return err;
+}
+
 static int prepare_and_record(struct run *run)
 {
 	struct record_config *config = &run->recording.config;
@@ -716,7 +741,9 @@ static int prepare_and_record(struct run *run)
 	if (!rotation_is_on(&run->options.rotation))
 		run->checkpoints.interval = run->options.checkpoint;
 	run->checkpoints.symbols = run->options.output.symbols;
-	err = open_control(run, &is_usage);
+	err = open_push(run, &is_usage);
+	if (!err)
+		err = open_control(run, &is_usage);
 	if (err)
 		return message_failure(err, is_usage ? STATUS_USAGE : STATUS_FAILED);
 	return record(run);
@@ -736,6 +763,7 @@ static void run_deinit(struct run *run)
 	checkpoints_deinit(&run->checkpoints);
 	record_control_end(&run->control);
 	rotation_deinit(&run->rotation);
+	push_close(&run->push);
 	recording_deinit(&run->recording);
 	words_deinit(&run->notices);
 	outputs_close(&run->outputs);

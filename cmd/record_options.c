@@ -122,6 +122,7 @@ const struct option_entry record_option_table[] = {
 		     "cpu-migrations, page-faults, and cycles, instructions, branches and "
 		     "branch-misses where there are counters",
 		     option_true, FIELD(counts_stat)),
+	PUSH_ENTRIES(struct record_options, push),
 	OPTION_ENTRY(0, "java", NULL,
 		     "ask running Java virtual machines (JDK 17 and later) for the names of the "
 		     "code that they have compiled",
@@ -191,6 +192,7 @@ void record_options_init(struct record_options *options)
 	*options = (struct record_options){.checkpoint = usual_checkpoint};
 	sampling_options_init(&options->sampling);
 	output_options_init(&options->output);
+	push_options_init(&options->push);
 	options->output.takes_records = true;
 }
 
@@ -198,6 +200,7 @@ void record_options_deinit(struct record_options *options)
 {
 	sampling_options_deinit(&options->sampling);
 	output_options_deinit(&options->output);
+	push_options_deinit(&options->push);
 	option_list_deinit(&options->without_meaning);
 	fail_conditions_deinit(&options->conditions);
 	rotation_options_deinit(&options->rotation);

@@ -7,6 +7,7 @@
 #include "cmd/checkpoint.h"
 #include "cmd/fail_condition.h"
 #include "cmd/output_options.h"
+#include "cmd/push.h"
 #include "cmd/rotation_options.h"
 #include "cmd/sampling_options.h"
 
@@ -26,10 +27,11 @@ struct record_options {
 	struct checkpoint_interval checkpoint;
 	struct rotation_options rotation;
 	struct output_options output;
-	struct fail_conditions conditions;  /* of quality_share(), that make prof fail */
-	bool strict_rate;		    /* a rate above the kernel's limit is an error */
-	bool dry_run;			    /* opens everything and samples nothing */
-	bool counts_stat;		    /* beside the samples */
+	struct fail_conditions conditions; /* of quality_share(), that make prof fail */
+	bool strict_rate;		   /* a rate above the kernel's limit is an error */
+	bool dry_run;			   /* opens everything and samples nothing */
+	bool counts_stat;		   /* beside the samples */
+	struct push_options push;
 	bool asks_java;			    /* running JVMs for the names of their code */
 	struct option_list without_meaning; /* options of perf that were taken and do nothing */
 };

@@ -19,7 +19,7 @@ static inline uint64_t hash_mix(uint64_t a, uint64_t b)
 	return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-static inline uint32_t hash_bytes(const void *data, size_t len)
+static inline uint64_t hash_bytes_wide(const void *data, size_t len)
 {
 	const unsigned char *at = data;
 	uint64_t hash = len;
@@ -36,7 +36,12 @@ static inline uint32_t hash_bytes(const void *data, size_t len)
 		memcpy(&word, at, len);
 		hash = hash_mix(hash, word);
 	}
-	return (uint32_t)hash;
+	return hash;
+}
+
+static inline uint32_t hash_bytes(const void *data, size_t len)
+{
+	return (uint32_t)hash_bytes_wide(data, len);
 }
 
 #endif

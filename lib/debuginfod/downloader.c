@@ -4,17 +4,13 @@
 #include "base/clock.h"
 #include "debuginfod/cache.h"
 #include "debuginfod/client.h"
-#include "sandbox/confinement.h"
+#include "sandbox/connected.h"
 #include "sandbox/landlock.h"
-#include "sandbox/privileges.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
-#include <pwd.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -40,73 +36,16 @@ static void on_signal(int number)
 	(void)number;
 }
 
-/* prof ends its downloaders by SIGTERM; what the terminal sends is for prof. */
-static void set_signals(void)
+/* prof ends its downloaders by SIGTERM. */
+static void take_sigterm(void)
 {
 	struct sigaction action = {.sa_handler = on_signal};
 	sigset_t set;
 
-	for (int number = 1; number < NSIG; number++)
-		if (number != SIGINT && number != SIGHUP && number != SIGUSR2)
-			signal(number, SIG_DFL);
-	/* Writing fails then, and libdebuginfod removes the file. */
-	signal(SIGXFSZ, SIG_IGN);
-	signal(SIGPIPE, SIG_IGN);
 	sigaction(SIGTERM, &action, NULL);
 	sigemptyset(&set);
 	sigaddset(&set, SIGTERM);
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
-}
-
-/* Nothing is printed: neither what libdebuginfod would say nor what a server has it say. */
-static struct error *set_files(unsigned channel)
-{
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-
-	if (null < 0)
-		return error_errno(errno, "open /dev/null");
-	for (unsigned fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
-		if (fd != channel)
-			dup2(null, (int)fd);
-	privileges_close_others(STDERR_FILENO + 1, channel);
-	return NULL;
-}
-
-static struct error *set_limits(const struct confinement_memory *present)
-{
-	uint64_t data = present->data_bytes + MEMORY_BYTES;
-	uint64_t file = DOWNLOAD_BYTES_MAX + CLIENT_MARGIN_BYTES;
-	struct error *err = privileges_limit(RLIMIT_FSIZE, "RLIMIT_FSIZE", file, file);
-
-	if (!err)
-		err = privileges_limit(RLIMIT_DATA, "RLIMIT_DATA", data, data);
-	if (!err)
-		err = privileges_limit(RLIMIT_CORE, "RLIMIT_CORE", 0, 0);
-	if (!err)
-		err = privileges_limit(RLIMIT_NOFILE, "RLIMIT_NOFILE", DESCRIPTORS_MAX,
-				       DESCRIPTORS_MAX);
-	if (!err)
-		err = privileges_limit(RLIMIT_CPU, "RLIMIT_CPU", CPU_SECONDS, CPU_SECONDS + 1);
-	return err;
-}
-
-/* Under sudo, the caller, with the caller's cache. */
-static struct error *become_caller(uid_t caller)
-{
-	const struct passwd *user;
-	struct error *err;
-
-	if (!caller || geteuid() != 0)
-		return NULL;
-	user = getpwuid(caller);
-	if (!user)
-		return error_new("user %u has no home directory", (unsigned)caller);
-	if (setenv("HOME", user->pw_dir, 1) < 0)
-		return error_errno(errno, "set HOME");
-	err = privileges_drop_user(caller, user->pw_gid);
-	if (!err && (getuid() != caller || geteuid() != caller))
-		err = error_new("become user %u", (unsigned)caller);
-	return err;
 }
 
 static struct error *set_environment(const char *urls)
@@ -119,25 +58,25 @@ static struct error *set_environment(const char *urls)
 	return NULL;
 }
 
-static struct error *enter(const struct downloader_options *options, unsigned channel, pid_t parent,
+static struct error *enter(const struct downloader_options *options, int channel, pid_t parent,
 			   const struct confinement_memory *present, int *cache)
 {
-	struct error *err;
+	struct error *err = connected_enter(&(struct connected){
+		.channel = channel,
+		.parent = parent,
+		.caller = options->caller,
+		.present = *present,
+		.memory_bytes = MEMORY_BYTES,
+		.file_bytes = DOWNLOAD_BYTES_MAX + CLIENT_MARGIN_BYTES,
+		.cpu_seconds = CPU_SECONDS,
+		.descriptors = DESCRIPTORS_MAX,
+	});
 
-	set_signals();
-	err = set_files(channel);
-	if (!err)
-		err = set_limits(present);
 	if (!err)
 		err = set_environment(options->urls);
-	if (!err)
-		err = become_caller(options->caller);
-	if (!err)
-		err = privileges_drop_capabilities();
-	if (!err)
-		err = privileges_set_attributes(parent);
 	if (err)
 		return err;
+	take_sigterm();
 	*cache = cache_open();
 	return landlock_write_below(*cache);
 }
@@ -158,7 +97,7 @@ struct error *downloader_start(const struct downloader_options *options, struct 
 	if (pid < 0)
 		return error_errno(errno, "start a process");
 	if (pid == 0) {
-		if (!enter(options, (unsigned)channel_fd(far), parent, &present, &cache))
+		if (!enter(options, channel_fd(far), parent, &present, &cache))
 			client_serve(far, cache);
 		_exit(0);
 	}

@@ -3,10 +3,9 @@
  * libdebuginfod and curl is done to a process that prof can end and that has no more rights than
  * the user.
  *
- * It has no descriptor of prof's but its channel, no capabilities, and under sudo it is the user
- * who has called it, with that user's home directory. Where the kernel has Landlock it writes to
- * the cache alone (cache.h, sandbox/landlock.h). Files that it writes, memory and CPU time are
- * limited. It ends with prof. Messages: client.h; what it sends is to be treated as hostile.
+ * It has given up what sandbox/connected.h says. Where the kernel has Landlock it writes to the
+ * cache alone (cache.h, sandbox/landlock.h). Messages: client.h; what it sends is to be treated as
+ * hostile.
  */
 #ifndef PROF_DEBUGINFOD_DOWNLOADER_H
 #define PROF_DEBUGINFOD_DOWNLOADER_H

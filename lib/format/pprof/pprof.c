@@ -5,6 +5,7 @@
 #include "format/pprof/limits.h"
 #include "format/pprof/mapping.h"
 #include "format/pprof/read.h"
+#include "format/pprof/sample_type.h"
 #include "format/pprof/samples.h"
 #include "format/pprof/stream.h"
 #include "profile/memory_events.h"
@@ -37,21 +38,11 @@ struct value_type {
 	uint64_t type, unit;
 };
 
-/* The name of its sample type. Of two clocks only the first is "cpu", as in Go's own profiles:
- * readers choose a type by its name. */
-static const char *name_of_event(const struct profile *profile, event_id id)
-{
-	const struct profile_event *event = profile_get_event(profile, id);
-	bool is_cpu = event->kind == VALUE_CPU_TIME && id == 0 && !event->unit;
-
-	return is_cpu ? "cpu" : profile_string(profile, event->name);
-}
-
 static struct value_type type_of_event(struct writer *writer, event_id id)
 {
 	struct value_type type;
 
-	type.type = pprof_string(&writer->stream, name_of_event(writer->profile, id));
+	type.type = pprof_string(&writer->stream, pprof_type_name(writer->profile, id));
 	type.unit = pprof_string(&writer->stream, profile_event_unit(writer->profile, id));
 	return type;
 }
@@ -98,29 +89,6 @@ static void put_sample_types(struct writer *writer)
 		put_type(writer, PPROF_PROFILE_SAMPLE_TYPE, type_of_event(writer, events[i]));
 }
 
-/*
- * The requested period, or that of the requested frequency; otherwise the mean of the samples'
- * periods.
- */
-static uint64_t period_of_event(const struct profile *profile, event_id id)
-{
-	const struct profile_samples all_samples = profile_samples(profile);
-	const struct profile_event *event = profile_get_event(profile, id);
-	uint64_t samples = 0, weight = 0;
-
-	if (event->period)
-		return event->period;
-	if (value_is_time(event->kind) && event->frequency_hz)
-		return UINT64_C(1000000000) / event->frequency_hz;
-	for (uint64_t i = 0; i < all_samples.count; i++) {
-		const struct profile_sample *sample = &all_samples.items[i];
-
-		samples += sample->event == id ? sample->samples : 0;
-		weight += sample->event == id ? sample->weight : 0;
-	}
-	return samples && weight > samples ? weight / samples : 1;
-}
-
 static void put_times(struct writer *writer)
 {
 	const struct profile_info *info = profile_get_info(writer->profile);
@@ -131,7 +99,7 @@ static void put_times(struct writer *writer)
 	pprof_put_number(&writer->stream, PPROF_PROFILE_DURATION, info->duration_ns);
 	if (profile_event_count(writer->profile)) {
 		type = type_of_event(writer, writer->event);
-		period = period_of_event(writer->profile, writer->event);
+		period = pprof_type_period(writer->profile, writer->event);
 		put_type(writer, PPROF_PROFILE_PERIOD_TYPE, type);
 	}
 	pprof_put_number(&writer->stream, PPROF_PROFILE_PERIOD, period);
@@ -163,7 +131,7 @@ static const char *written_name(const struct profile *profile, const char *event
 {
 	for (event_id i = 0; i < profile_event_count(profile); i++)
 		if (!strcmp(profile_string(profile, profile_get_event(profile, i)->name), event))
-			return name_of_event(profile, i);
+			return pprof_type_name(profile, i);
 	return event;
 }
 
@@ -348,19 +316,6 @@ static void put_locations(struct writer *writer)
 		put_location(writer, i);
 }
 
-static bool values_fit(const struct profile *profile)
-{
-	const struct profile_samples samples = profile_samples(profile);
-
-	for (uint64_t i = 0; i < samples.count; i++) {
-		const struct profile_sample *sample = &samples.items[i];
-
-		if (sample->samples > INT64_MAX || sample->weight > INT64_MAX)
-			return false;
-	}
-	return true;
-}
-
 static int write_message(const struct profile *profile, const struct format_options *options,
 			 FILE *out)
 {
@@ -395,7 +350,7 @@ static struct error *pprof_write(const struct profile *profile,
 	FILE *gzip;
 	int error;
 
-	if (!values_fit(profile))
+	if (!pprof_values_fit(profile))
 		return error_new("pprof profiles cannot hold counts of 2^63 or more");
 	gzip = gzip_writer(out);
 	if (!gzip)

@@ -82,10 +82,22 @@ static void put_tag(struct wire_message *message, uint32_t field, enum wire_type
 
 void wire_put_number(struct wire_message *message, uint32_t field, uint64_t number)
 {
-	if (!number)
-		return;
+	if (number)
+		wire_put_present(message, field, number);
+}
+
+void wire_put_present(struct wire_message *message, uint32_t field, uint64_t number)
+{
 	put_tag(message, field, WIRE_VARINT);
 	wire_put_varint(message, number);
+}
+
+void wire_put_fixed64(struct wire_message *message, uint32_t field, uint64_t number)
+{
+	if (!number)
+		return;
+	put_tag(message, field, WIRE_FIXED64);
+	wire_append(message, &number, sizeof(number));
 }
 
 void wire_put_bytes(struct wire_message *message, uint32_t field, const void *bytes, size_t len)

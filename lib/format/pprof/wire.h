@@ -78,11 +78,14 @@ static inline void wire_put_varint(struct wire_message *message, uint64_t number
 
 /* A single number; 0 is the default of proto3 and is not written. */
 void wire_put_number(struct wire_message *message, uint32_t field, uint64_t number);
+/* The same, also if it is 0: a member of a oneof is there even then. */
+void wire_put_present(struct wire_message *message, uint32_t field, uint64_t number);
+void wire_put_fixed64(struct wire_message *message, uint32_t field, uint64_t number);
 /* A string, a nested message or a packed list; also an empty one. */
 void wire_put_bytes(struct wire_message *message, uint32_t field, const void *bytes, size_t len);
 void wire_put_message(struct wire_message *message, uint32_t field,
 		      const struct wire_message *nested);
-/* Fields that are encoded already. */
+/* Fields that are encoded already, or an element of a packed list of fixed size. */
 void wire_append(struct wire_message *message, const void *bytes, size_t len);
 
 #endif

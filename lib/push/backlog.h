@@ -1,0 +1,43 @@
+/*
+ * A directory of finished profiles that are to be delivered, each to every target: the queue of a
+ * recording whose server is away, which outlives prof and the machine.
+ *
+ * The queue is the files themselves, named *.pb.gz; whoever writes one gives it its name when it is
+ * complete. The file ".pushed" has a line "TARGET FILE" for each that is done, and only of files
+ * that still exist. So what is removed from the directory, because it is old, is out of the queue,
+ * and what bounds the directory bounds the queue. A prof that is killed between a delivery and its
+ * line delivers that file again. One prof at a time has a directory (flock(2)).
+ */
+#ifndef PROF_PUSH_BACKLOG_H
+#define PROF_PUSH_BACKLOG_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define BACKLOG_STATE_FILE ".pushed"
+
+struct backlog {
+	char **files; /* the profiles: oldest first, by time of modification, then by name */
+	size_t count;
+
+	char *path;  /* the directory's */
+	int folder;  /* locked */
+	int state;   /* of the state file, to append to */
+	char **done; /* its lines, sorted */
+	size_t done_count;
+};
+
+/* Fails with EWOULDBLOCK if another prof has the directory. */
+MUST_CHECK struct error *backlog_open(const char *directory, struct backlog *ret);
+/* A zeroed one has nothing to free. */
+void backlog_close(struct backlog *backlog);
+
+/* As of backlog_open(). */
+bool backlog_is_done(const struct backlog *backlog, const char *target, const char *file);
+/* Writes it to the disk. */
+MUST_CHECK struct error *backlog_set_done(const struct backlog *backlog, const char *target,
+					  const char *file);
+
+#endif

@@ -1,0 +1,54 @@
+#include "push/protocol.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Fields of push.v1.PushRequest, RawProfileSeries and RawSample, and of types.v1.LabelPair. */
+enum { PUSH_SERIES = 1 };
+enum { SERIES_LABEL = 1, SERIES_SAMPLE };
+enum { SAMPLE_PROFILE = 1 };
+enum { LABEL_NAME = 1, LABEL_VALUE };
+
+static void put_labels(const struct push_labels *labels, struct wire_message *series)
+{
+	struct wire_message label = {0};
+
+	for (size_t i = 0; i < labels->count; i++) {
+		const struct push_label *item = &labels->items[i];
+
+		label.len = 0;
+		wire_put_bytes(&label, LABEL_NAME, item->key, strlen(item->key));
+		wire_put_bytes(&label, LABEL_VALUE, item->text, strlen(item->text));
+		wire_put_message(series, SERIES_LABEL, &label);
+	}
+	free(label.bytes);
+}
+
+static struct error *encode(const struct profile *profile, const struct push_labels *labels,
+			    struct wire_message *body)
+{
+	CLEANUP(push_labels_deinit) struct push_labels of_series = {0};
+	CLEANUP(free_ptr) char *pprof = NULL;
+	struct wire_message series = {0}, sample = {0};
+	size_t len;
+	struct error *err = push_pprof(profile, &pprof, &len);
+
+	if (err)
+		return err;
+	push_labels_series(labels, profile, &of_series);
+	put_labels(&of_series, &series);
+	wire_put_bytes(&sample, SAMPLE_PROFILE, pprof, len);
+	wire_put_message(&series, SERIES_SAMPLE, &sample);
+	wire_put_message(body, PUSH_SERIES, &series);
+	free(series.bytes);
+	free(sample.bytes);
+	return NULL;
+}
+
+const struct push_protocol push_pyroscope = {
+	.name = "pyroscope",
+	.path = "/push.v1.PusherService/Push",
+	.headers = (const char *const[]){"Content-Type: application/proto",
+					 "Connect-Protocol-Version: 1", NULL},
+	.encode = encode,
+};

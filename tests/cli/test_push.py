@@ -1,0 +1,553 @@
+"""prof --push: what servers get, and what becomes of a profile that a server does not take."""
+
+import base64
+import gzip
+import http.server
+import json
+import os
+import shutil
+import signal
+import subprocess
+import threading
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from lacking import lacking, tool
+from profiles import Pprof
+from time_limit import TIME_LIMIT_S
+
+try:
+    from opentelemetry.proto.collector.profiles.v1development import profiles_service_pb2 as otlp
+except ImportError:
+    otlp = None
+
+PATHS = {"otlp": "/v1development/profiles", "pyroscope": "/push.v1.PusherService/Push", "parca": "/profiles/writeraw"}
+
+
+class Answer:
+    def __init__(self, status=200, body=b"", **headers):
+        self.status, self.body, self.headers = status, body, {name.replace("_", "-"): text for name, text in headers.items()}
+
+
+class Server(http.server.ThreadingHTTPServer):
+    """Takes POSTs. Gives the answers of `answers` one after the other, then 200; SILENT is none as long as the server lives."""
+
+    SILENT = Answer(0)
+    daemon_threads = True
+
+    def __init__(self, port=0):
+        super().__init__(("127.0.0.1", port), Handler)
+        self.requests, self.answers, self.closing, self.asked = [], [], threading.Event(), threading.Semaphore(0)
+        threading.Thread(target=self.serve_forever, args=(0.02,), daemon=True).start()
+
+    @property
+    def port(self):
+        return self.server_address[1]
+
+    def url(self, protocol="otlp", user=""):
+        return f"{protocol}:http://{user}127.0.0.1:{self.port}"
+
+    def stop(self):
+        self.closing.set()
+        self.shutdown()
+        self.server_close()
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_POST(self):
+        server = self.server
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        server.requests.append((self.path, self.headers, body))
+        answer = server.answers.pop(0) if server.answers else Answer()
+        server.asked.release()
+        if answer is Server.SILENT:
+            server.closing.wait()
+            return
+        self.send_response(answer.status)
+        for name, text in answer.headers.items():
+            self.send_header(name, text)
+        self.send_header("Content-Length", str(len(answer.body)))
+        self.end_headers()
+        self.wfile.write(answer.body)
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture(autouse=True)
+def library():
+    if subprocess.run(["sh", "-c", "ldconfig -p | grep -Eq 'libcurl(-gnutls)?.so.4'"], check=False).returncode:
+        lacking("libcurl4")
+
+
+@pytest.fixture
+def server():
+    started = Server()
+    yield started
+    started.stop()
+
+
+@pytest.fixture(scope="module")
+def recorded(targets, tmp_path_factory):
+    """A pprof file of a program with several threads."""
+    from conftest import Prof
+    folder = tmp_path_factory.mktemp("recorded")
+    result = Prof(folder)("record", "-q", "-o", "recorded.pb.gz", targets / "threads")
+    assert result.returncode == 0, result.stderr
+    return folder / "recorded.pb.gz"
+
+
+def otlp_request(body):
+    if not otlp:
+        lacking("the Python package opentelemetry-proto")
+    return otlp.ExportProfilesServiceRequest.FromString(gzip.decompress(body))
+
+
+def pushed_pprof(protocol, body):
+    """The labels and the profile of a request of Pyroscope or Parca."""
+    if protocol == "parca":
+        request = json.loads(body)
+        assert request["normalized"] is True
+        series, = request["series"]
+        sample, = series["samples"]
+        labels = {label["name"]: label["value"] for label in series["labels"]["labels"]}
+        return labels, base64.b64decode(sample["rawProfile"], validate=True)
+    series, = fields(body, 1)
+    sample, = fields(series, 2)
+    profile, = fields(sample, 1)
+    labels = dict((fields(label, 1)[0].decode(), fields(label, 2)[0].decode()) for label in fields(series, 1))
+    return labels, profile
+
+
+def fields(message, number):
+    """The fields of a protobuf message that has fields of bytes only."""
+    found, at = [], 0
+
+    def varint():
+        nonlocal at
+        value = shift = 0
+        while True:
+            byte = message[at]
+            at += 1
+            value |= (byte & 0x7F) << shift
+            shift += 7
+            if byte < 0x80:
+                return value
+
+    while at < len(message):
+        tag, length = varint(), varint()
+        assert tag & 7 == 2
+        if tag >> 3 == number:
+            found.append(message[at:at + length])
+        at += length
+    return found
+
+
+# ---- What servers get ----
+
+class Otlp:
+    """A request with resolved indexes."""
+
+    def __init__(self, body):
+        self.message = otlp_request(body)
+        self.tables = self.message.dictionary
+        resource, = self.message.resource_profiles
+        self.resource = {pair.key: pair.value.string_value for pair in resource.resource.attributes}
+        scope, = resource.scope_profiles
+        assert scope.scope.name == "prof"
+        self.profiles = scope.profiles
+
+    def text(self, index):
+        return self.tables.string_table[index]
+
+    def attributes(self, indices):
+        found = {}
+        for index in indices:
+            attribute = self.tables.attribute_table[index]
+            assert index > 0
+            kind = attribute.value.WhichOneof("value")
+            found[self.text(attribute.key_strindex)] = getattr(attribute.value, kind)
+        return found
+
+    def type(self, profile):
+        return self.text(profile.sample_type.type_strindex), self.text(profile.sample_type.unit_strindex)
+
+    def frame(self, index):
+        """(file, build-id, address, ((name, system name, source, start line, line) …)) of a location."""
+        location = self.tables.location_table[index]
+        mapping = self.tables.mapping_table[location.mapping_index]
+        build_id = self.attributes(mapping.attribute_indices).get("process.executable.build_id.gnu", "")
+        lines = []
+        for line in location.lines:
+            function = self.tables.function_table[line.function_index]
+            lines.append((self.text(function.name_strindex), self.text(function.system_name_strindex),
+                          self.text(function.filename_strindex), function.start_line, line.line))
+        return self.text(mapping.filename_strindex), build_id, location.address, tuple(lines)
+
+    def samples(self, profile):
+        found = Counter()
+        for sample in profile.samples:
+            stack = tuple(self.frame(index) for index in self.tables.stack_table[sample.stack_index].location_indices)
+            labels = self.attributes(sample.attribute_indices)
+            found[stack, frozenset(labels.items())] += sum(sample.values)
+        return found
+
+
+LABELS = {"comm": "process.executable.name", "thread": "thread.name", "pid": "process.pid", "tid": "thread.id"}
+
+
+def expected_samples(pprof, value):
+    """What Otlp.samples() has to be for a profile of prof."""
+
+    def frame(id):
+        location = pprof.locations[id]
+        mapping = pprof.mappings.get(location.mapping_id)
+        path, build_id = (pprof.strings[mapping.filename], pprof.strings[mapping.build_id]) if mapping else ("", "")
+        lines = []
+        for line in location.line:
+            function = pprof.functions[line.function_id]
+            lines.append((pprof.strings[function.name], pprof.strings[function.system_name], pprof.strings[function.filename],
+                          function.start_line, line.line))
+        # pprof has the address in place of a name, which OTLP lacks.
+        unnamed = mapping and len(lines) == 1 and lines[0][0].startswith(f"[{os.path.basename(path)}+") or lines[0][0].startswith("[kernel.kallsyms]+")
+        return path, build_id, location.address, () if unnamed else tuple(lines)
+
+    found = Counter()
+    for sample in pprof.message.sample:
+        if sample.value[value]:
+            labels = frozenset((LABELS.get(key, key), text) for key, text in pprof.labels(sample).items())
+            found[tuple(frame(id) for id in sample.location_id), labels] += sample.value[value]
+    return found
+
+
+def test_opentelemetry_gets_every_sample_stack_name_and_build_id(prof, server, recorded):
+    result = prof("convert", recorded, "--push", server.url("otlp"), "--label", "env=prod")
+    assert result.returncode == 0, result.stderr
+    (path, headers, body), = server.requests
+    assert (path, headers["Content-Type"], headers["Content-Encoding"]) == (PATHS["otlp"], "application/x-protobuf", "gzip")
+    pprof, got = Pprof.read(recorded), Otlp(body)
+    assert got.resource["env"] == "prod"
+    assert got.resource["service.name"] == got.resource["process.executable.name"] == "threads"
+    assert got.resource["host.name"] == os.uname().nodename
+    (profile,), kinds = got.profiles, pprof.sample_types()
+    assert got.type(profile) == kinds[1] == ("cpu", "nanoseconds")
+    assert got.samples(profile) == expected_samples(pprof, 1)
+    assert profile.time_unix_nano == pprof.message.time_nanos
+    assert profile.duration_nano == pprof.message.duration_nanos
+    assert profile.period == pprof.message.period
+    assert profile.period_type == profile.sample_type
+    assert len(profile.profile_id) == 16 and any(profile.profile_id)
+    assert f"pushed to {server.url('otlp')} (" in result.stderr
+    assert not list(prof.folder.iterdir()), "without -o nothing is written"
+
+
+def test_index_0_of_every_table_means_nothing_and_all_others_exist(prof, server, recorded):
+    assert prof("convert", recorded, "--push", server.url("otlp")).returncode == 0
+    got = Otlp(server.requests[0][2])
+    tables = got.tables
+    for table in ("mapping", "location", "function", "link", "attribute", "stack"):
+        first = getattr(tables, f"{table}_table")[0]
+        assert first == type(first)(), table
+    assert tables.string_table[0] == "" and len(set(tables.string_table)) == len(tables.string_table)
+    assert all(0 < sample.stack_index < len(tables.stack_table) for sample in got.profiles[0].samples)
+    stacks = [tuple(stack.location_indices) for stack in tables.stack_table]
+    assert len(set(stacks)) == len(stacks)
+    types = {kind for location in tables.location_table for key, kind in got.attributes(location.attribute_indices).items()
+             if key == "profile.frame.type"}
+    assert "native" in types and types <= {"native", "kernel"}
+
+
+def test_a_request_that_is_sent_twice_has_the_same_ids(prof, server, recorded):
+    for _ in range(2):
+        assert prof("convert", recorded, "--push", server.url("otlp")).returncode == 0
+    one, two = (Otlp(body).profiles[0].profile_id for _, _, body in server.requests)
+    assert one == two
+    assert prof("convert", recorded, "--push", server.url("otlp"), "--label", "env=other").returncode == 0
+    assert Otlp(server.requests[2][2]).profiles[0].profile_id != one
+
+
+def test_samples_with_timestamps_are_sent_with_them(prof, server, targets):
+    result = prof("record", "-q", "-o", "x.speedscope.json", "--push", server.url("otlp"), targets / "threads")
+    assert result.returncode == 0, result.stderr
+    profile = Otlp(server.requests[0][2]).profiles[0]
+    timed = [sample for sample in profile.samples if sample.timestamps_unix_nano]
+    assert timed
+    for sample in timed:
+        assert len(sample.values) == len(sample.timestamps_unix_nano)
+        assert all(0 <= at - profile.time_unix_nano <= profile.duration_nano for at in sample.timestamps_unix_nano)
+
+
+@pytest.mark.parametrize("protocol", ["pyroscope", "parca"])
+def test_the_others_get_the_pprof_file_with_labels(prof, server, recorded, protocol):
+    result = prof("convert", recorded, "--push", server.url(protocol) + "/", "--label", "service.name=shop", "--label", "env=prod")
+    assert result.returncode == 0, result.stderr
+    (path, headers, body), = server.requests
+    assert path == PATHS[protocol]
+    assert headers["Content-Type"] == {"pyroscope": "application/proto", "parca": "application/json"}[protocol]
+    labels, profile = pushed_pprof(protocol, body)
+    assert labels["__name__"] == "process_cpu"
+    assert (labels["service_name"], labels["env"]) == ("shop", "prod")
+    assert list(labels) == sorted(labels)
+    assert Pprof(profile).message == Pprof.read(recorded).message
+
+
+def test_a_recording_is_pushed_to_all_servers_and_kept(prof, server, targets):
+    targets_of_push = [word for protocol in PATHS for word in ("--push", server.url(protocol))]
+    result = prof("record", *targets_of_push, targets / "threads")
+    assert result.returncode == 0, result.stderr
+    assert [path for path, _, _ in server.requests] == list(PATHS.values())
+    assert Pprof.read(prof.folder / "prof.pb.gz").total() > 0
+
+
+def test_credentials_reach_the_server_and_no_profile(prof, server, targets, tmp_path):
+    token = tmp_path / "token"
+    token.write_text("s3cret-token\n", encoding="ascii")
+    url = server.url("pyroscope", user="me:s3cret-word@")
+    result = prof("record", "--push", url, "--push-header", "X-Scope-OrgID: s3cret-team", "-v", targets / "threads")
+    assert result.returncode == 0, result.stderr
+    result = prof("convert", "prof.pb.gz", "--push", server.url("otlp"), "--push-token-file", token)
+    assert result.returncode == 0, result.stderr
+    (_, first, _), (_, second, _) = server.requests
+    assert first["Authorization"] == "Basic " + base64.b64encode(b"me:s3cret-word").decode()
+    assert first["X-Scope-OrgID"] == "s3cret-team"
+    assert second["Authorization"] == "Bearer s3cret-token"
+    assert b"s3cret" not in gzip.decompress((prof.folder / "prof.pb.gz").read_bytes())
+    assert "s3cret" not in result.stderr
+
+
+# ---- What servers answer ----
+
+def push(prof, recorded, server, *more):
+    return prof("convert", recorded, "--push", server.url("otlp"), *more)
+
+
+@pytest.mark.parametrize("status", [408, 429, 500, 502, 503, 504])
+def test_a_busy_server_is_asked_again(prof, server, recorded, status):
+    server.answers = [Answer(status)]
+    result = push(prof, recorded, server)
+    assert result.returncode == 0, result.stderr
+    assert len(server.requests) == 2
+
+
+@pytest.mark.parametrize("status,words", [
+    (302, "redirects"), (401, "credentials"), (403, "credentials"), (404, "no profiles at this URL"),
+    (400, "status 400"), (413, "too large"), (415, "status 415")])
+def test_other_answers_are_final_and_said(prof, server, recorded, status, words):
+    server.answers = [Answer(status, b"because of that\nand more", Location=f"http://127.0.0.1:{server.port}/other")]
+    result = push(prof, recorded, server)
+    assert result.returncode == 1
+    assert len(server.requests) == 1
+    assert words in result.stderr and f"(status {status}): because of that\n" in result.stderr
+
+
+def test_a_server_says_when_to_come_again(prof, server, recorded):
+    server.answers = [Answer(503, Retry_After="1")]
+    assert push(prof, recorded, server).returncode == 0
+    server.requests.clear()
+    server.answers = [Answer(429, Retry_After="3600")]
+    result = push(prof, recorded, server)
+    assert result.returncode == 1 and "too many requests (status 429)" in result.stderr
+    assert len(server.requests) == 1, "an hour is more patience than prof has"
+
+
+def test_a_silent_server_costs_its_time_and_not_the_profile(prof, server, targets):
+    server.answers = [Server.SILENT] * 20
+    result = prof("record", "--push", server.url("otlp"), "--push-timeout", "1", targets / "threads")
+    assert result.returncode == 1
+    assert f"push to {server.url('otlp')}: " in result.stderr
+    assert Pprof.read(prof.folder / "prof.pb.gz").total() > 0
+
+
+def test_a_server_that_is_not_there_is_tried_again(prof, recorded):
+    gone = Server()
+    gone.stop()
+    result = push(prof, recorded, gone, "--push-timeout", "1.5")
+    assert result.returncode == 1
+    assert "onnect" in result.stderr
+
+
+def test_what_was_refused_of_a_request_is_said(prof, server, recorded):
+    answer = otlp_response(rejected=1, words="no such type")
+    server.answers = [Answer(200, answer)]
+    result = push(prof, recorded, server)
+    assert result.returncode == 1
+    assert "1 profile refused: no such type" in result.stderr
+
+
+def otlp_response(rejected, words):
+    if not otlp:
+        lacking("the Python package opentelemetry-proto")
+    response = otlp.ExportProfilesServiceResponse()
+    response.partial_success.rejected_profiles = rejected
+    response.partial_success.error_message = words
+    return response.SerializeToString()
+
+
+@pytest.mark.parametrize("body", [bytes(range(256)) * 4, b"\n\xff\xff\xff\xff\xff", b"x" * 10_000_000])
+def test_nonsense_in_answers_harms_nobody(prof, server, recorded, body):
+    server.answers = [Answer(200, body), Answer(400, body)]
+    assert push(prof, recorded, server).returncode == 0
+    result = push(prof, recorded, server)
+    assert result.returncode == 1 and len(result.stderr) < 1000 and "\x1b" not in result.stderr
+
+
+def test_one_server_does_not_keep_the_profile_from_another(prof, server, recorded):
+    server.answers = [Answer(401)]
+    result = prof("convert", recorded, "--push", server.url("otlp"), "--push", server.url("parca"))
+    assert result.returncode == 1
+    assert [path for path, _, _ in server.requests] == [PATHS["otlp"], PATHS["parca"]]
+
+
+def test_the_status_of_the_command_comes_first(prof, server):
+    server.answers = [Answer(401)]
+    assert prof("record", "--push", server.url("otlp"), "sh", "-c", "exit 7").returncode == 7
+
+
+def test_a_signal_ends_the_waiting(prof, server, recorded):
+    server.answers = [Server.SILENT] * 20
+    process = prof.start("convert", recorded, "--push", server.url("otlp"))
+    assert server.asked.acquire(timeout=TIME_LIMIT_S)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=TIME_LIMIT_S)
+    assert process.returncode == 1 and "interrupted by a signal" in errors
+
+
+@pytest.mark.parametrize("words,reason", [
+    (["--push", "http://localhost"], "unknown protocol"),
+    (["--push", "otlp:ftp://localhost"], "not a http:// or https:// URL"),
+    (["--push", "otlp:http://"], "no host"),
+    (["--push", "otlp:http://me:word@/x"], "no host"),
+    (["--push", "otlp:http://host/?a=b"], "no spaces, ? or #"),
+    (["--push", "otlp:http://localhost", "--push-header", "nonsense"], "not NAME:VALUE"),
+    (["--push", "otlp:http://localhost", "--push-header", "A: b\r\nC: d"], "not NAME:VALUE"),
+    (["--push", "otlp:http://localhost", "--label", "env"], "not KEY=VALUE"),
+    (["--label", "env=prod"], "needs --push")])
+def test_mistakes_are_found_before_anything_is_recorded(prof, words, reason):
+    result = prof("record", *words, "touch", "ran")
+    assert result.returncode == 2 and reason in result.stderr
+    assert not (prof.folder / "ran").exists()
+    assert "word" not in result.stderr
+
+
+# ---- A directory of profiles ----
+
+@pytest.fixture
+def ring(prof, recorded):
+    """Three finished profiles, oldest first."""
+    folder = prof.folder / "ring"
+    folder.mkdir()
+    for number in range(3):
+        copy = folder / f"{number}.pb.gz"
+        shutil.copy(recorded, copy)
+        os.utime(copy, (1000 + number, 1000 + number))
+    (folder / "notes.txt").write_text("not a profile", encoding="ascii")
+    return folder
+
+
+def done(ring):
+    return sorted(line.rpartition(" ")[2] for line in (ring / ".pushed").read_text(encoding="utf-8").splitlines())
+
+
+def test_a_directory_is_delivered_once(prof, server, ring):
+    for requests in 3, 3:
+        assert push(prof, ring, server).returncode == 0
+        assert len(server.requests) == requests
+    assert done(ring) == ["0.pb.gz", "1.pb.gz", "2.pb.gz"]
+    assert prof("convert", ring, "--push", server.url("parca")).returncode == 0
+    assert len(server.requests) == 6, "another server has not got them"
+
+
+def test_a_server_that_comes_back_gets_the_backlog(prof, server, ring):
+    server.answers = [Answer(), Answer(503), Answer(503)]
+    result = push(prof, ring, server, "--push-timeout", "0.1")
+    assert result.returncode == 1 and len(server.requests) == 2
+    assert done(ring) == ["0.pb.gz"]
+    port = server.port
+    server.stop()
+    assert push(prof, ring, server, "--push-timeout", "0.1").returncode == 1
+    again = Server(port)
+    assert push(prof, ring, again).returncode == 0
+    again.stop()
+    assert len(again.requests) == 2 and done(ring) == ["0.pb.gz", "1.pb.gz", "2.pb.gz"]
+
+
+def test_a_prof_that_is_killed_goes_on_where_it_was(prof, server, ring):
+    server.answers = [Answer(), Server.SILENT]
+    process = prof.start("convert", ring, "--push", server.url("otlp"))
+    for _ in range(2):
+        assert server.asked.acquire(timeout=TIME_LIMIT_S)
+    process.kill()
+    process.communicate(timeout=TIME_LIMIT_S)
+    with (ring / ".pushed").open("a", encoding="ascii") as state:
+        state.write("otlp:http://cut")
+    assert push(prof, ring, server).returncode == 0
+    assert len(server.requests) == 4, "the second one is delivered again"
+    assert done(ring) == ["0.pb.gz", "1.pb.gz", "2.pb.gz"]
+
+
+def test_wrong_credentials_keep_the_backlog_and_a_bad_profile_does_not_block_it(prof, server, ring):
+    server.answers = [Answer(401)]
+    assert push(prof, ring, server).returncode == 1
+    assert len(server.requests) == 1 and not done(ring)
+    server.answers = [Answer(413)]
+    assert push(prof, ring, server).returncode == 1
+    assert len(server.requests) == 4 and len(done(ring)) == 3
+
+
+def test_files_that_are_gone_are_forgotten(prof, server, ring):
+    assert push(prof, ring, server).returncode == 0
+    (ring / "0.pb.gz").unlink()
+    assert push(prof, ring, server).returncode == 0
+    assert done(ring) == ["1.pb.gz", "2.pb.gz"]
+
+
+def test_one_prof_at_a_time_delivers_a_directory(prof, server, ring):
+    server.answers = [Server.SILENT]
+    process = prof.start("convert", ring, "--push", server.url("otlp"))
+    assert server.asked.acquire(timeout=TIME_LIMIT_S)
+    result = push(prof, ring, server)
+    assert result.returncode == 1 and "another prof" in result.stderr
+    process.kill()
+    process.communicate(timeout=TIME_LIMIT_S)
+
+
+# ---- A real server ----
+
+COLLECTOR = """\
+receivers: {{otlp: {{protocols: {{http: {{endpoint: "127.0.0.1:{port}"}}}}}}}}
+exporters: {{debug: {{verbosity: detailed}}}}
+service:
+  telemetry: {{metrics: {{level: none}}}}
+  pipelines: {{profiles: {{receivers: [otlp], exporters: [debug]}}}}
+"""
+
+
+@pytest.fixture
+def collector(tmp_path):
+    """An OpenTelemetry Collector that prints what it gets: its port, and its output."""
+    program, reserved = tool("otelcol"), Server()
+    port = reserved.port
+    reserved.stop()
+    (tmp_path / "collector.yaml").write_text(COLLECTOR.format(port=port), encoding="ascii")
+    with subprocess.Popen([program, "--config", tmp_path / "collector.yaml", "--feature-gates=service.profilesSupport"],
+                          stderr=subprocess.PIPE, text=True) as process:
+        for line in process.stderr:
+            if "Everything is ready" in line:
+                break
+        yield port, process.stderr, process
+        process.kill()
+
+
+def test_an_opentelemetry_collector_takes_it(prof, collector, recorded):
+    port, output, process = collector
+    result = prof("convert", recorded, "--push", f"otlp:http://127.0.0.1:{port}", "--label", "env=prod", timeout=TIME_LIMIT_S)
+    assert result.returncode == 0, result.stderr
+    process.terminate()
+    printed = output.read()
+    pprof = Pprof.read(recorded)
+    assert "env: Str(prod)" in printed and "service.name: Str(threads)" in printed
+    build_id = next(filter(None, (pprof.strings[mapping.build_id] for mapping in pprof.message.mapping)))
+    for name in ("spin", build_id):
+        assert name in printed
