@@ -152,7 +152,7 @@ static int convert(struct conversion *conversion)
 		return message_failure(error_hint(error_new("%s is a directory", conversion->path),
 						  "only --push, without -o, takes its profiles"),
 				       STATUS_USAGE);
-	return push_directory(&conversion->push, conversion->path) ? STATUS_OK : STATUS_FAILED;
+	return push_directory(&conversion->push, conversion->path, "") ? STATUS_OK : STATUS_FAILED;
 }
 
 static void conversion_deinit(struct conversion *conversion)

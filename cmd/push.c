@@ -176,14 +176,15 @@ char *push_word_without_secrets(const char *previous, const char *word)
 static void print_result(const struct push *push, const struct push_target *target,
 			 const struct push_result *result)
 {
-	if (result->outcome != PUSH_DELIVERED)
-		message_error(error_new("push to %s: %s", target->name,
-					result->outcome == PUSH_STOPPED ? "interrupted by a signal"
-									: result->why));
-	else if (result->why)
-		message_error(error_new("push to %s: %s", target->name, result->why));
-	else if (!push->quiet)
+	bool is_stopped = result->outcome == PUSH_STOPPED;
+	const char *why = is_stopped ? "interrupted by a signal" : result->why;
+
+	if (is_stopped && push->is_background)
+		return;
+	if (!why && !push->quiet)
 		message("pushed to %s (%s)", target->name, humanize_bytes(result->bytes).text);
+	else if (why && !push->repeats)
+		message_error(error_new("push to %s: %s", target->name, why));
 }
 
 /* Partly refused is not pushed; nor would it be better the next time. */
@@ -277,11 +278,11 @@ static void push_file(struct backlog_run *run, const char *file)
 	}
 }
 
-bool push_directory(const struct push *push, const char *directory)
+bool push_directory(const struct push *push, const char *directory, const char *prefix)
 {
 	CLEANUP(free_ptr) bool *is_over = xcalloc(push->target_count, sizeof(*is_over));
 	struct backlog_run run = {.push = push, .is_over = is_over};
-	struct error *err = backlog_open(directory, &run.backlog);
+	struct error *err = backlog_open(directory, prefix, &run.backlog);
 
 	if (err) {
 		message_error(err);

@@ -51,6 +51,8 @@ struct push {
 	struct push_labels labels;
 	uint64_t patience_ns;
 	bool quiet;
+	bool repeats;	    /* what fails was said before */
+	bool is_background; /* a signal that ends it need not be said */
 	/* Set by the caller: a signal ends the waits, which its guard must let stand still; may be
 	 * NULL. */
 	struct push_wait wait;
@@ -67,8 +69,9 @@ void push_close(struct push *push);
 
 /* Prints what was pushed and what was not. False: a target did not get it. */
 bool push_profile(const struct push *push, const struct profile *profile);
-/* Pushes the profiles of a directory that were not delivered yet (push/backlog.h). */
-bool push_directory(const struct push *push, const char *directory);
+/* Pushes the profiles of a directory that were not delivered yet; prefix: of their names
+ * (push/backlog.h). */
+bool push_directory(const struct push *push, const char *directory, const char *prefix);
 
 /* A word of a command line without the secrets that options of pushing hold; previous: the word
  * before it, or "". To be freed. */

@@ -11,6 +11,7 @@
 #include "cmd/outputs.h"
 #include "cmd/program_name.h"
 #include "cmd/push.h"
+#include "cmd/push_segments.h"
 #include "cmd/record_control.h"
 #include "cmd/record_messages.h"
 #include "cmd/record_plan.h"
@@ -46,6 +47,7 @@ struct run {
 	struct rotation rotation;
 	struct record_control control;
 	struct push push;
+	struct push_segments push_segments;
 	bool has_usual_output; /* no -o */
 	uint64_t sampling_cpu_ns;
 	bool is_poor;	    /* a condition of --fail-if is met */
@@ -238,6 +240,13 @@ static void say_programs(struct run *run)
 	run->programs->say(run->programs->user);
 }
 
+static void push(struct run *run)
+{
+	run->push.guard = run->recording.signals.guard;
+	if (!push_profile(&run->push, recorder_pipeline(run->recording.recorder)->profile))
+		run->is_unpushed = true;
+}
+
 static int finish(struct run *run)
 {
 	CLEANUP(finalize_result_deinit) struct finalize_result finalized = {0};
@@ -261,9 +270,8 @@ static int finish(struct run *run)
 	if (run->is_snapshot)
 		return status;
 	run->is_poor |= record_is_poor(&run->options.conditions, &finalized.quality);
-	run->push.guard = run->recording.signals.guard;
-	run->is_unpushed |= !push_profile(&run->push,
-					  recorder_pipeline(run->recording.recorder)->profile);
+	if (!rotation_is_on(&run->options.rotation))
+		push(run);
 	return status;
 }
 
@@ -309,6 +317,13 @@ static void complete_cut(void *user, const char *reason)
 	run->is_snapshot = run->ends_profile = true;
 	run->reason = reason;
 	complete(run, false, &finalized);
+}
+
+static void push_segment(void *user)
+{
+	struct run *run = user;
+
+	push_segments_begin(&run->push_segments);
 }
 
 /* Completes the perf.data file, which needs no symbols. */
@@ -552,6 +567,8 @@ static int write_outputs(struct run *run)
 	has_last = has_rest(run);
 	status = has_last ? finish_last(run) : STATUS_OK;
 	rotation_finish(&run->rotation, has_last && status == STATUS_OK);
+	if (!push_segments_finish(&run->push_segments))
+		run->is_unpushed = true;
 	if (status == STATUS_OK)
 		return records_status;
 	say_what_is_left(run);
@@ -592,6 +609,7 @@ static int record(struct run *run)
 	record_control_end(&run->control);
 	forked_writer_wait(&run->writer);
 	rotation_end(&run->rotation);
+	push_segments_stop(&run->push_segments);
 	if (has_programs(run))
 		status = write_outputs(run);
 	return status_of(run, status);
@@ -708,7 +726,10 @@ static struct error *open_push(struct run *run, bool *is_usage)
 				      is_usage);
 
 	run->push.wait = (struct push_wait){is_cancelled, &run->recording};
-	return err;
+	if (err || !run->push.target_count || !rotation_is_on(&run->options.rotation))
+		return err;
+	*is_usage = true;
+	return push_segments_open(&run->push_segments, &run->outputs, &run->options.output.outputs);
 }
 
 static int prepare_and_record(struct run *run)
@@ -763,6 +784,7 @@ static void run_deinit(struct run *run)
 	checkpoints_deinit(&run->checkpoints);
 	record_control_end(&run->control);
 	rotation_deinit(&run->rotation);
+	push_segments_deinit(&run->push_segments);
 	push_close(&run->push);
 	recording_deinit(&run->recording);
 	words_deinit(&run->notices);
@@ -813,8 +835,10 @@ int record_run_job(struct record_job *job)
 				.recording = &run.recording,
 				.output = &run.options.output,
 				.complete = complete_cut,
+				.has_written = push_segment,
 				.user = &run,
 			},
+		.push_segments = {.push = &run.push, .recording = &run.recording},
 		.control =
 			{
 				.recording = &run.recording,

@@ -153,6 +153,8 @@ static void on_written(void *user, const struct forked_writer_end *end)
 	if (end->status == 0 && !rotation->history)
 		rotation->bytes_per_byte = (double)bytes / (double)(rotation->cut_memory + 1);
 	reset(rotation);
+	if (end->status == 0)
+		rotation->has_written(rotation->user);
 	if (rotation->is_wanted) {
 		CLEANUP(free_ptr) char *reason = STEAL(rotation->next_reason);
 

@@ -33,6 +33,8 @@ struct rotation {
 	/* Called in a forked child: completes the profile. reason: why it is written; NULL: as the
 	 * options say. */
 	void (*complete)(void *user, const char *reason);
+	/* Called when a profile has got its files. */
+	void (*has_written)(void *user);
 	void *user;
 
 	const struct outputs *at_end; /* of the last profile */

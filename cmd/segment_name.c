@@ -43,13 +43,19 @@ static void put_time(FILE *out, uint64_t unix_ns)
 	fprintf(out, "%s%02u", text, (unsigned)(unix_ns % NS_PER_SECOND / (10 * NS_PER_MS)));
 }
 
+/* With "%t" or "%n" in it. */
+static char *complete_template(const char *template)
+{
+	size_t stem = stem_len(template);
+
+	if (has_directive(template, 't') || has_directive(template, 'n'))
+		return xstrdup(template);
+	return xasprintf("%.*s.%%t%s", (int)stem, template, template + stem);
+}
+
 char *segment_template(const char *template, uint64_t unix_ns)
 {
-	bool is_complete = has_directive(template, 't') || has_directive(template, 'n');
-	size_t stem = stem_len(template);
-	CLEANUP(free_ptr)
-	char *whole = is_complete ? xstrdup(template)
-				  : xasprintf("%.*s.%%t%s", (int)stem, template, template + stem);
+	CLEANUP(free_ptr) char *whole = complete_template(template);
 	char *name = NULL;
 	size_t len;
 	FILE *out = open_memstream(&name, &len);
@@ -66,4 +72,12 @@ char *segment_template(const char *template, uint64_t unix_ns)
 	}
 	fclose(out);
 	return name;
+}
+
+char *segment_prefix(const char *template)
+{
+	CLEANUP(free_ptr) char *whole = complete_template(template);
+	const char *name = basename(whole);
+
+	return xstrndup(name, strcspn(name, "%"));
 }

@@ -1,6 +1,7 @@
 #include "push/backlog.h"
 
 #include "base/alloc.h"
+#include "base/text.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -66,7 +67,8 @@ static struct error *list_files(struct backlog *backlog)
 	if (!dir)
 		return error_errno(errno, "read %s", backlog->path);
 	while ((entry = readdir(dir))) {
-		if (!is_profile(backlog->folder, entry->d_name, &modified))
+		if (!text_begins(entry->d_name, backlog->prefix) ||
+		    !is_profile(backlog->folder, entry->d_name, &modified))
 			continue;
 		GROW(found, count, room);
 		found[count++] = (struct found){xstrdup(entry->d_name), modified};
@@ -141,9 +143,10 @@ static struct error *write_done(struct backlog *backlog)
 	return NULL;
 }
 
-struct error *backlog_open(const char *directory, struct backlog *ret)
+struct error *backlog_open(const char *directory, const char *prefix, struct backlog *ret)
 {
-	struct backlog backlog = {.path = xstrdup(directory), .folder = -1, .state = -1};
+	struct backlog backlog = {
+		.path = xstrdup(directory), .prefix = xstrdup(prefix), .folder = -1, .state = -1};
 	struct error *err = lock(directory, &backlog);
 
 	if (!err)
@@ -173,6 +176,7 @@ void backlog_close(struct backlog *backlog)
 	free_texts(backlog->files, backlog->count);
 	free_texts(backlog->done, backlog->done_count);
 	free(backlog->path);
+	free(backlog->prefix);
 	close_fd(&backlog->state);
 	close_fd(&backlog->folder);
 	*backlog = (struct backlog){0};

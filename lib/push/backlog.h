@@ -2,11 +2,11 @@
  * A directory of finished profiles that are to be delivered, each to every target: the queue of a
  * recording whose server is away, which outlives prof and the machine.
  *
- * The queue is the files themselves, named *.pb.gz; whoever writes one gives it its name when it is
- * complete. The file ".pushed" has a line "TARGET FILE" for each that is done, and only of files
- * that still exist. So what is removed from the directory, because it is old, is out of the queue,
- * and what bounds the directory bounds the queue. A prof that is killed between a delivery and its
- * line delivers that file again. One prof at a time has a directory (flock(2)).
+ * The queue is the files themselves, named PREFIX*.pb.gz; whoever writes one gives it its name when
+ * it is complete. The file ".pushed" has a line "TARGET FILE" for each that is done, and only of
+ * files that still exist. So what is removed from the directory, because it is old, is out of the
+ * queue, and what bounds the directory bounds the queue. A prof that is killed between a delivery
+ * and its line delivers that file again. One prof at a time has a directory (flock(2)).
  */
 #ifndef PROF_PUSH_BACKLOG_H
 #define PROF_PUSH_BACKLOG_H
@@ -22,15 +22,17 @@ struct backlog {
 	char **files; /* the profiles: oldest first, by time of modification, then by name */
 	size_t count;
 
-	char *path;  /* the directory's */
+	char *path; /* the directory's */
+	char *prefix;
 	int folder;  /* locked */
 	int state;   /* of the state file, to append to */
 	char **done; /* its lines, sorted */
 	size_t done_count;
 };
 
-/* Fails with EWOULDBLOCK if another prof has the directory. */
-MUST_CHECK struct error *backlog_open(const char *directory, struct backlog *ret);
+/* prefix: "": all profiles of the directory. Fails with EWOULDBLOCK if another prof has it. */
+MUST_CHECK struct error *backlog_open(const char *directory, const char *prefix,
+				      struct backlog *ret);
 /* A zeroed one has nothing to free. */
 void backlog_close(struct backlog *backlog);
 

@@ -47,7 +47,8 @@ uint64_t push_backoff_ns(unsigned attempt, uint32_t random)
 
 	if (attempt < 8 && FIRST_BACKOFF_NS << (attempt - 2) < longest)
 		longest = FIRST_BACKOFF_NS << (attempt - 2);
-	return longest / 2 + (longest / 2 * random >> 32);
+	/* Of 64 bits, with 16 of the random ones. */
+	return longest / 2 + (longest / 2 >> 16) * (random >> 16);
 }
 
 /* The first line of an answer that is text; "": none. */

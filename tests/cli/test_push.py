@@ -5,6 +5,7 @@ import gzip
 import http.server
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -14,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from control_channel import end
 from lacking import lacking, tool
 from profiles import Pprof
 from time_limit import TIME_LIMIT_S
@@ -295,7 +297,7 @@ def test_the_others_get_the_pprof_file_with_labels(prof, server, recorded, proto
 
 def test_a_recording_is_pushed_to_all_servers_and_kept(prof, server, targets):
     targets_of_push = [word for protocol in PATHS for word in ("--push", server.url(protocol))]
-    result = prof("record", *targets_of_push, targets / "threads")
+    result = prof("record", "-o", "prof.pb.gz", *targets_of_push, targets / "threads")
     assert result.returncode == 0, result.stderr
     assert [path for path, _, _ in server.requests] == list(PATHS.values())
     assert Pprof.read(prof.folder / "prof.pb.gz").total() > 0
@@ -305,7 +307,7 @@ def test_credentials_reach_the_server_and_no_profile(prof, server, targets, tmp_
     token = tmp_path / "token"
     token.write_text("s3cret-token\n", encoding="ascii")
     url = server.url("pyroscope", user="me:s3cret-word@")
-    result = prof("record", "--push", url, "--push-header", "X-Scope-OrgID: s3cret-team", "-v", targets / "threads")
+    result = prof("record", "-o", "prof.pb.gz", "--push", url, "--push-header", "X-Scope-OrgID: s3cret-team", "-v", targets / "threads")
     assert result.returncode == 0, result.stderr
     result = prof("convert", "prof.pb.gz", "--push", server.url("otlp"), "--push-token-file", token)
     assert result.returncode == 0, result.stderr
@@ -354,7 +356,7 @@ def test_a_server_says_when_to_come_again(prof, server, recorded):
 
 def test_a_silent_server_costs_its_time_and_not_the_profile(prof, server, targets):
     server.answers = [Server.SILENT] * 20
-    result = prof("record", "--push", server.url("otlp"), "--push-timeout", "1", targets / "threads")
+    result = prof("record", "-o", "prof.pb.gz", "--push", server.url("otlp"), "--push-timeout", "1", targets / "threads")
     assert result.returncode == 1
     assert f"push to {server.url('otlp')}: " in result.stderr
     assert Pprof.read(prof.folder / "prof.pb.gz").total() > 0
@@ -385,7 +387,8 @@ def otlp_response(rejected, words):
     return response.SerializeToString()
 
 
-@pytest.mark.parametrize("body", [bytes(range(256)) * 4, b"\n\xff\xff\xff\xff\xff", b"x" * 10_000_000])
+@pytest.mark.parametrize("body", [bytes(range(256)) * 4, b"\n\xff\xff\xff\xff\xff", b"x" * 10_000_000],
+                         ids=["binary", "truncated", "long"])
 def test_nonsense_in_answers_harms_nobody(prof, server, recorded, body):
     server.answers = [Answer(200, body), Answer(400, body)]
     assert push(prof, recorded, server).returncode == 0
@@ -513,6 +516,64 @@ def test_one_prof_at_a_time_delivers_a_directory(prof, server, ring):
     process.communicate(timeout=TIME_LIMIT_S)
 
 
+# ---- The profiles of --switch-output ----
+
+@pytest.fixture
+def segments(prof, server, phases, controlled, channel):
+    """segments(…) is prof, recording a target that does nothing yet, and the target."""
+
+    def start(*arguments):
+        target = phases()
+        process = controlled(target.pid, "-o", "out.pb.gz", "--switch-output", "--push", server.url("otlp"), *arguments, delay=())
+        channel("snapshot /dev/null")
+        return process, target
+
+    return start
+
+
+def cut(process, target):
+    target("left 0.2")
+    process.send_signal(signal.SIGUSR2)
+
+
+def test_segments_are_pushed_while_the_recording_goes_on(prof, server, segments, recorded):
+    shutil.copy(recorded, prof.folder / "another.pb.gz")
+    process, target = segments()
+    cut(process, target)
+    assert server.asked.acquire(timeout=TIME_LIMIT_S)
+    target("right 0.2")
+    process.send_signal(signal.SIGINT)
+    errors = end(process)
+    assert len(server.requests) == 2 and "another.pb.gz" not in done(prof.folder), "only those of the recording"
+    assert done(prof.folder) == sorted(path.name for path in prof.folder.glob("out.*.pb.gz"))
+    assert errors.count("pushed to ") == 2
+
+
+def test_a_server_that_is_away_gets_the_segments_later(prof, server, segments):
+    server.answers = [Answer(503)]
+    process, target = segments("--push-timeout", "0.1")
+    cut(process, target)
+    assert server.asked.acquire(timeout=TIME_LIMIT_S)
+    process.send_signal(signal.SIGINT)
+    end(process)
+    assert len(server.requests) == 1 + len(done(prof.folder)) and done(prof.folder)
+
+
+def test_the_next_prof_pushes_what_a_killed_one_has_left(prof, server, segments):
+    server.answers = [Server.SILENT]
+    process, target = segments()
+    cut(process, target)
+    assert server.asked.acquire(timeout=TIME_LIMIT_S)
+    process.kill()
+    process.communicate(timeout=TIME_LIMIT_S)
+    left, = prof.folder.glob("out.*.pb.gz")
+    process, target = segments()
+    target("right 0.2")
+    process.send_signal(signal.SIGINT)
+    end(process)
+    assert left.name in done(prof.folder) and len(done(prof.folder)) == 2
+
+
 # ---- A real server ----
 
 COLLECTOR = """\
@@ -548,6 +609,9 @@ def test_an_opentelemetry_collector_takes_it(prof, collector, recorded):
     printed = output.read()
     pprof = Pprof.read(recorded)
     assert "env: Str(prod)" in printed and "service.name: Str(threads)" in printed
-    build_id = next(filter(None, (pprof.strings[mapping.build_id] for mapping in pprof.message.mapping)))
-    for name in ("spin", build_id):
-        assert name in printed
+    strings = printed.partition("String table:\n")[2].partition("Resource attributes:")[0].split("\n")
+    assert {"spin", "process.executable.build_id.gnu", "profile.frame.type"} <= {text.strip() for text in strings}
+    assert {"threads", "older", "younger"} <= set(re.findall(r"thread.name: Str\((.*)\)", printed))
+    values = [int(value) for value in re.findall(r"Values: \[(\d+)\]", printed)]
+    assert sum(values) == sum(sample.value[1] for sample in pprof.message.sample)
+    assert f"DurationNano   : {pprof.message.duration_nanos}" in printed

@@ -1,0 +1,100 @@
+#include "cmd/push_segments.h"
+
+#include "base/alloc.h"
+#include "cmd/segment_name.h"
+#include "cmd/ui/message.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+
+static char *directory_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	if (!slash)
+		return xstrdup(".");
+	return slash == path ? xstrdup("/") : xstrndup(path, (size_t)(slash - path));
+}
+
+struct error *push_segments_open(struct push_segments *segments, const struct outputs *outputs,
+				 const struct option_list *names)
+{
+	for (size_t i = 0; i < outputs->count; i++) {
+		if (outputs->items[i].format != &format_pprof)
+			continue;
+		segments->directory = directory_of(outputs->items[i].path);
+		segments->prefix = segment_prefix(names->items[i]);
+		return NULL;
+	}
+	return error_hint(error_new("--push sends several profiles from their pprof files"),
+			  "-o prof.pb.gz");
+}
+
+void push_segments_deinit(struct push_segments *segments)
+{
+	free(segments->directory);
+	free(segments->prefix);
+}
+
+static bool push_all(const struct push_segments *segments, bool is_background)
+{
+	struct push push = *segments->push;
+
+	push.guard = segments->recording->signals.guard;
+	push.repeats = is_background && segments->has_failed;
+	push.is_background = is_background;
+	return push_directory(&push, segments->directory, segments->prefix);
+}
+
+/* It ends with prof: what is not delivered then stays in the queue. */
+static int run(void *user)
+{
+	struct push_segments *segments = user;
+	struct error *err = recording_fork(segments->recording);
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	if (err) {
+		message_error(err);
+		return EXIT_FAILURE;
+	}
+	return push_all(segments, true) ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+static void on_pushed(void *user, const struct forked_writer_end *end)
+{
+	struct push_segments *segments = user;
+
+	segments->has_failed = end->status != 0;
+	if (segments->is_wanted)
+		push_segments_begin(segments);
+}
+
+void push_segments_begin(struct push_segments *segments)
+{
+	struct error *err;
+
+	if (!segments->directory)
+		return;
+	segments->is_wanted = segments->writer.pid;
+	if (segments->is_wanted)
+		return;
+	err = forked_writer_start(&segments->writer, segments->recording->loop, run, on_pushed,
+				  segments);
+	if (err)
+		message_error(error_wrap(err, "push"));
+}
+
+void push_segments_stop(struct push_segments *segments)
+{
+	segments->is_wanted = false;
+	if (segments->writer.pid)
+		kill(segments->writer.pid, SIGTERM);
+	forked_writer_wait(&segments->writer);
+}
+
+bool push_segments_finish(const struct push_segments *segments)
+{
+	return !segments->directory || push_all(segments, false);
+}

@@ -1,0 +1,351 @@
+#include "base/clock.h"
+#include "format/otlp/fields.h"
+#include "format/otlp/otlp.h"
+#include "push/delivery.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "sample_profile.h"
+
+static void targets_have_a_url_with_the_path_of_their_protocol(void **state)
+{
+	static const char *const cases[][2] = {
+		{"otlp:http://host:4318", "http://host:4318/v1development/profiles"},
+		{"otlp:http://host/v1development/profiles", "http://host/v1development/profiles"},
+		{"pyroscope:https://me:word@host//",
+		 "https://me:word@host/push.v1.PusherService/Push"},
+		{"parca:http://[::1]:7070/base/", "http://[::1]:7070/base/profiles/writeraw"},
+	};
+	(void)state;
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct push_target target;
+
+		assert_null(push_target_parse(cases[i][0], &target));
+		assert_string_equal(target.url, cases[i][1]);
+		assert_null(strstr(target.name, "word"));
+		push_target_deinit(&target);
+	}
+}
+
+static void passwords_are_left_out_of_any_text(void **state)
+{
+	static const char *const cases[][2] = {
+		{"--push=otlp:http://a:b@c:1/x http://d:e@f", "--push=otlp:http://c:1/x http://f"},
+		{"http://a@b@host", "http://host"},
+		{"http://host/at@sign", "http://host/at@sign"},
+		{"no URL: a@b", "no URL: a@b"},
+		{"://", "://"},
+	};
+	(void)state;
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		char *text = push_without_passwords(cases[i][0]);
+
+		assert_string_equal(text, cases[i][1]);
+		free(text);
+	}
+}
+
+static void waits_double_up_to_half_a_minute_with_jitter(void **state)
+{
+	(void)state;
+
+	for (unsigned attempt = 2; attempt < 100; attempt++) {
+		uint64_t least = push_backoff_ns(attempt, 0);
+		uint64_t most = push_backoff_ns(attempt, UINT32_MAX);
+		uint64_t expected = attempt < 8 ? (500 * NS_PER_MS) << (attempt - 2)
+						: 30 * NS_PER_SECOND;
+
+		if (expected > 30 * NS_PER_SECOND)
+			expected = 30 * NS_PER_SECOND;
+		assert_int_equal(least, expected / 2);
+		assert_in_range(most, expected - NS_PER_MS, expected);
+	}
+}
+
+static void statuses_mean_what_the_protocols_say(void **state)
+{
+	(void)state;
+	assert_int_equal(push_outcome_of(200), PUSH_DELIVERED);
+	assert_int_equal(push_outcome_of(204), PUSH_DELIVERED);
+	assert_int_equal(push_outcome_of(0), PUSH_LATER);
+	assert_int_equal(push_outcome_of(429), PUSH_LATER);
+	assert_int_equal(push_outcome_of(503), PUSH_LATER);
+	assert_int_equal(push_outcome_of(413), PUSH_REJECTED);
+	assert_int_equal(push_outcome_of(301), PUSH_REFUSED);
+	assert_int_equal(push_outcome_of(401), PUSH_REFUSED);
+	assert_int_equal(push_outcome_of(100), PUSH_REFUSED);
+}
+
+static void series_names_are_valid_sorted_and_unique(void **state)
+{
+	struct profile *profile = random_profile(1);
+	struct push_labels labels = {0}, series;
+	(void)state;
+
+	push_labels_add(&labels, "service.name", "shop");
+	push_labels_add(&labels, "service_name", "loses");
+	push_labels_add(&labels, "1st", "one");
+	push_labels_add(&labels, "\xc3\xa9", "accent");
+	push_labels_series(&labels, profile, &series);
+	assert_int_equal(series.count, 4);
+	assert_string_equal(series.items[0].key, "_1st");
+	assert_string_equal(series.items[1].key, "__");
+	assert_string_equal(series.items[2].key, "__name__");
+	assert_string_equal(series.items[2].text, "process_cpu");
+	assert_string_equal(series.items[3].key, "service_name");
+	assert_string_equal(series.items[3].text, "shop");
+	push_labels_deinit(&labels);
+	push_labels_deinit(&series);
+	profile_free(profile);
+}
+
+static void the_program_and_the_host_are_labels_that_the_user_can_set(void **state)
+{
+	struct profile *profile = profile_new();
+	struct push_labels labels = {0};
+	(void)state;
+
+	profile_describe_module(
+		profile, 0,
+		&(struct profile_module){.path = text_of(profile, "/bin/shop"), .is_main = true});
+	profile_set_info(profile, &(struct profile_info){.host = "node"});
+	push_labels_add(&labels, "host.name", "mine");
+	push_labels_add_profile(&labels, profile);
+	assert_int_equal(labels.count, 4);
+	assert_string_equal(labels.items[0].text, "mine");
+	assert_string_equal(labels.items[1].text, "shop");
+	assert_string_equal(labels.items[3].text, "/bin/shop");
+	push_labels_deinit(&labels);
+	profile_free(profile);
+}
+
+/* ---- OTLP ---- */
+
+static struct bytes field_of(struct bytes message, uint32_t number, unsigned index)
+{
+	struct wire_field field;
+
+	while (wire_next(&message, &field))
+		if (field.number == number && !index--)
+			return field.bytes;
+	fail_msg("no field %u", number);
+	return (struct bytes){0};
+}
+
+static unsigned count_of(struct bytes message, uint32_t number)
+{
+	struct wire_field field;
+	unsigned count = 0;
+
+	while (wire_next(&message, &field))
+		count += field.number == number;
+	assert_true(bytes_ok(&message));
+	return count;
+}
+
+static uint64_t number_of(struct bytes message, uint32_t number)
+{
+	uint64_t values[16] = {0};
+
+	assert_true(wire_scalars(message, values, ARRAY_SIZE(values)));
+	return values[number];
+}
+
+static struct bytes scope_profiles_of(struct bytes request)
+{
+	return field_of(field_of(request, OTLP_REQUEST_RESOURCE_PROFILES, 0),
+			OTLP_RESOURCE_SCOPE_PROFILES, 0);
+}
+
+static struct wire_message encoded(const struct profile *profile)
+{
+	struct wire_message message = {0};
+
+	assert_null(otlp_encode(profile, &(struct otlp_options){0}, &message));
+	return message;
+}
+
+static uint64_t sum_of_values(struct bytes profile)
+{
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; i < count_of(profile, OTLP_PROFILE_SAMPLE); i++) {
+		struct bytes values = field_of(field_of(profile, OTLP_PROFILE_SAMPLE, i),
+					       OTLP_SAMPLE_VALUES, 0);
+
+		while (bytes_left(&values))
+			sum += bytes_uleb(&values);
+	}
+	return sum;
+}
+
+static void each_event_is_a_profile_whose_values_add_up(void **state)
+{
+	struct profile *profile = random_profile(7);
+	const struct profile_samples samples = profile_samples(profile);
+	struct wire_message message = encoded(profile);
+	struct bytes scope = scope_profiles_of(bytes_of(message.bytes, message.len));
+	(void)state;
+
+	assert_int_equal(count_of(scope, OTLP_SCOPE_PROFILE), profile_event_count(profile));
+	for (event_id event = 0; event < profile_event_count(profile); event++) {
+		uint64_t sum = 0;
+
+		for (uint64_t i = 0; i < samples.count; i++)
+			sum += samples.items[i].event == event ? samples.items[i].weight : 0;
+		assert_int_equal(sum_of_values(field_of(scope, OTLP_SCOPE_PROFILE, event)), sum);
+	}
+	free(message.bytes);
+	profile_free(profile);
+}
+
+static void every_stack_is_once_in_the_table_leaf_first(void **state)
+{
+	struct profile *profile = random_profile(9);
+	struct wire_message message = encoded(profile);
+	struct bytes request = bytes_of(message.bytes, message.len);
+	struct bytes tables = field_of(request, OTLP_REQUEST_DICTIONARY, 0);
+	struct bytes scope = scope_profiles_of(request);
+	struct bytes first = field_of(field_of(scope, OTLP_SCOPE_PROFILE, 0), OTLP_PROFILE_SAMPLE,
+				      0);
+	const struct profile_stack *stacks = profile_stacks(profile).items;
+	const struct profile_sample *sample = profile_samples(profile).items;
+	stack_id stack;
+	struct bytes locations = field_of(field_of(tables, OTLP_DICTIONARY_STACK,
+						   (unsigned)number_of(first, OTLP_SAMPLE_STACK)),
+					  OTLP_STACK_LOCATIONS, 0);
+	struct bytes none;
+	(void)state;
+
+	while (sample->event != 0)
+		sample++;
+	for (stack = sample->stack; stack != STACK_EMPTY; stack = stacks[stack].parent)
+		assert_int_equal(bytes_uleb(&locations), stacks[stack].frame + 1);
+	assert_int_equal(bytes_left(&locations), 0);
+	assert_int_equal(count_of(tables, OTLP_DICTIONARY_LOCATION),
+			 profile_frame_count(profile) + 1);
+	assert_int_equal(count_of(tables, OTLP_DICTIONARY_FUNCTION),
+			 profile_function_count(profile) + 1);
+	none = field_of(tables, OTLP_DICTIONARY_STACK, 0);
+	assert_int_equal(bytes_left(&none), 0);
+	free(message.bytes);
+	profile_free(profile);
+}
+
+static void times_share_the_weight_of_their_sample(void **state)
+{
+	struct profile *profile = profile_new();
+	label_set_id thread = profile_thread_labels(profile, 1, 1, "one", "one");
+	event_id event = add_event(profile, "cpu-clock", VALUE_CPU_TIME);
+	stack_id stack;
+	struct wire_message message;
+	struct bytes sample, values, times;
+	(void)state;
+
+	profile_describe_module(profile, 0,
+				&(struct profile_module){.path = text_of(profile, "/bin/x")});
+	stack = STACK(profile, "main");
+	profile_keep_timestamps(profile);
+	profile_set_info(profile, &(struct profile_info){.start_unix_ns = 1000, .start_ns = 10});
+	for (uint64_t i = 0; i < 3; i++)
+		profile_add_timed_sample(profile,
+					 &(struct profile_timed_sample){
+						 .time_ns = 10 + i,
+						 .sample = profile_add(profile, thread, stack,
+								       event, 33 + (i == 2))});
+	message = encoded(profile);
+	sample = field_of(field_of(scope_profiles_of(bytes_of(message.bytes, message.len)),
+				   OTLP_SCOPE_PROFILE, 0),
+			  OTLP_PROFILE_SAMPLE, 0);
+	values = field_of(sample, OTLP_SAMPLE_VALUES, 0);
+	times = field_of(sample, OTLP_SAMPLE_TIMESTAMPS, 0);
+	assert_int_equal(bytes_uleb(&values), 34);
+	assert_int_equal(bytes_uleb(&values), 33);
+	assert_int_equal(bytes_uleb(&values), 33);
+	assert_int_equal(bytes_left(&values), 0);
+	for (uint64_t i = 0; i < 3; i++)
+		assert_int_equal(bytes_u64(&times), 1000 + i);
+	assert_int_equal(bytes_left(&times), 0);
+	free(message.bytes);
+	profile_free(profile);
+}
+
+static void thread_0_has_an_id(void **state)
+{
+	struct profile *profile = profile_new();
+	event_id event = add_event(profile, "cpu-clock", VALUE_CPU_TIME);
+	struct wire_message message;
+	struct bytes tables, value;
+	(void)state;
+
+	profile_describe_module(profile, 0,
+				&(struct profile_module){.path = text_of(profile, "/bin/x")});
+	profile_add(profile, profile_thread_labels(profile, 0, 0, "", ""), STACK(profile, "idle"),
+		    event, 1);
+	message = encoded(profile);
+	tables = field_of(bytes_of(message.bytes, message.len), OTLP_REQUEST_DICTIONARY, 0);
+	value = field_of(field_of(tables, OTLP_DICTIONARY_ATTRIBUTE, 1), OTLP_ATTRIBUTE_VALUE, 0);
+	assert_int_equal(count_of(value, OTLP_ANY_INT), 1);
+	assert_int_equal(number_of(value, OTLP_ANY_INT), 0);
+	free(message.bytes);
+	profile_free(profile);
+}
+
+static void counts_of_2_to_the_63_are_refused(void **state)
+{
+	struct profile *profile = profile_new();
+	event_id event = add_event(profile, "cpu-clock", VALUE_CPU_TIME);
+	struct wire_message message = {0};
+	struct error *err;
+	(void)state;
+
+	profile_add(profile, profile_thread_labels(profile, 1, 1, "", ""), STACK_EMPTY, event,
+		    UINT64_C(1) << 63);
+	err = otlp_encode(profile, &(struct otlp_options){0}, &message);
+	assert_non_null(err);
+	error_free(err);
+	free(message.bytes);
+	profile_free(profile);
+}
+
+static void a_complaint_is_read_from_any_bytes(void **state)
+{
+	static const unsigned char nonsense[][6] = {
+		{0}, {0x0a, 0xff, 0xff, 0xff, 0xff, 0x0f}, {0x0a, 4, 0x08, 0, 0x12, 9}};
+	static const unsigned char partial[] = {0x0a, 7, 0x08, 2, 0x12, 3, 'b', 'a', 'd'};
+	char *words;
+	(void)state;
+
+	for (size_t i = 0; i < ARRAY_SIZE(nonsense); i++)
+		assert_null(push_otlp.complaint(bytes_of(nonsense[i], sizeof(nonsense[i]))));
+	words = push_otlp.complaint(bytes_of(partial, sizeof(partial)));
+	assert_string_equal(words, "2 profiles refused: bad");
+	free(words);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(targets_have_a_url_with_the_path_of_their_protocol),
+		cmocka_unit_test(passwords_are_left_out_of_any_text),
+		cmocka_unit_test(waits_double_up_to_half_a_minute_with_jitter),
+		cmocka_unit_test(statuses_mean_what_the_protocols_say),
+		cmocka_unit_test(series_names_are_valid_sorted_and_unique),
+		cmocka_unit_test(the_program_and_the_host_are_labels_that_the_user_can_set),
+		cmocka_unit_test(each_event_is_a_profile_whose_values_add_up),
+		cmocka_unit_test(every_stack_is_once_in_the_table_leaf_first),
+		cmocka_unit_test(times_share_the_weight_of_their_sample),
+		cmocka_unit_test(thread_0_has_an_id),
+		cmocka_unit_test(counts_of_2_to_the_63_are_refused),
+		cmocka_unit_test(a_complaint_is_read_from_any_bytes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
