@@ -31,6 +31,10 @@ struct error *memory_take_alloc(void *field, const char *argument)
 	char *rest = words, *part;
 	struct error *err = NULL;
 
+	if (argument && !strcmp(argument, "uprobe")) {
+		*choice = (struct alloc_choice){.by_uprobe = true};
+		return NULL;
+	}
 	*choice = (struct alloc_choice){.period_bytes = USUAL_PERIOD_BYTES};
 	while (!err && (part = strsep(&rest, ",")))
 		err = take_part(choice, part);

@@ -341,6 +341,8 @@ static void free_names(char ***names)
 
 void sampling_choose_events(struct sampling_options *options)
 {
+	if (options->memory.alloc.by_uprobe)
+		error_free(option_append(&options->events, MEMORY_UPROBE));
 	if (options->waiting.wall && !options->events.count)
 		error_free(option_append(&options->events, WALL_EVENT));
 }

@@ -415,9 +415,11 @@ static struct error *take_field_terms(const struct event_terms *terms, struct ev
 
 	if (!weight && !label)
 		return NULL;
+	if (event->is_probe && weight && !label)
+		return event_set_weight(event, weight->value);
 	if (event->type != PERF_TYPE_TRACEPOINT)
 		return error_new("%s is of fields, which only tracepoints have",
-				 weight ? "weight" : "label");
+				 weight && !event->is_probe ? "weight" : "label");
 	err = open_reader(event);
 	if (!err && label)
 		err = field_reader_add_labels(event->reader, label->value);
@@ -564,10 +566,24 @@ static void drop_weightless(struct event *event)
 	event->variant_count = kept;
 }
 
+static struct error *weigh_by_argument(struct event *event, const char *argument)
+{
+	if (event->measures_calls)
+		return error_new("%s weighs calls by their time", event->name);
+	if (!call_argument_parse(argument, &event->weight_argument))
+		return error_hint(error_new("unknown weight \"%s\" of a probe", argument),
+				  "arg1 to arg6 are the arguments of the function; bytes:arg1 if "
+				  "they are bytes");
+	event->kind = event->weight_argument.kind;
+	return NULL;
+}
+
 struct error *event_set_weight(struct event *event, const char *field)
 {
 	struct error *err;
 
+	if (event->is_probe)
+		return weigh_by_argument(event, field);
 	if (event->type != PERF_TYPE_TRACEPOINT)
 		return refuse_fields(event, "weigh by");
 	err = open_reader(event);

@@ -16,6 +16,7 @@
 
 #include "base/error.h"
 #include "base/value.h"
+#include "perf/call_argument.h"
 #include "perf/pmu.h"
 
 #include <stdbool.h>
@@ -101,6 +102,7 @@ struct event {
 	bool is_tracepoint;  /* each occurrence is of interest: a period of 1 suits it */
 	bool is_probe;	     /* of code, by probe_event.h: it cannot be inherited */
 	bool measures_calls; /* variants are of entries and of returns */
+	struct call_argument weight_argument; /* of a probe: what its samples weigh; or none */
 	bool exclude_user, exclude_kernel, exclude_hypervisor;
 	bool exclude_host, exclude_guest;
 	unsigned precise;	  /* precise_ip … */
@@ -123,6 +125,7 @@ void event_deinit(struct event *event);
  * The filter has to suit all tracepoints of a pattern; those without the field leave it.
  */
 MUST_CHECK struct error *event_set_filter(struct event *event, const char *filter);
+/* The same of a probe of a function, whose samples can weigh an argument (call_argument.h). */
 MUST_CHECK struct error *event_set_weight(struct event *event, const char *field);
 /* Takes what event_parse() takes of terms for all events: period, freq, call-graph, stack-size. An
  * error for any other but name. */

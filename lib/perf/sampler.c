@@ -793,10 +793,12 @@ static void complete(struct sampler *s, size_t cpu, struct record *sample)
 static void read_fields(struct sampler *s, struct record *record)
 {
 	struct record_sample *sample = &record->sample;
-	struct field_reader *reader = s->descriptors.events[sample->event].reader;
+	const struct event *event = &s->descriptors.events[sample->event];
 
-	if (reader)
-		field_reader_read(reader, sample);
+	if (event->reader)
+		field_reader_read(event->reader, sample);
+	if (event->weight_argument.register_bit)
+		sample->period *= call_argument_value(event->weight_argument, &sample->regs);
 	if (sample->group_value_bytes)
 		group_counts_read(&s->group_counts, &s->layouts,
 				  s->descriptors.whole_cpus ? 0 : record->tid, sample);

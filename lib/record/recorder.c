@@ -160,13 +160,14 @@ static void open_pipeline(struct recorder *recorder)
 
 /*
  * A clock that leaves out the user's or the kernel's part by request counts both all the same. What
- * is counted of a tracepoint is not what its fields weigh, and of later commands not filtered. What
- * a group's samples do not tell is not known to be missing.
+ * is counted of a tracepoint or a probe is not what fields and arguments weigh, and of later
+ * commands not filtered. What a group's samples do not tell is not known to be missing.
  */
 static bool is_comparable(const struct recorder *recorder, const struct event *event)
 {
 	if ((event->reader && field_reader_has_weight(event->reader)) ||
-	    event->role == EVENT_COUNTED || (event->filter && recorder->config->commands_later))
+	    event->weight_argument.register_bit || event->role == EVENT_COUNTED ||
+	    (event->filter && recorder->config->commands_later))
 		return false;
 	return event->kind != VALUE_CPU_TIME || (!event->exclude_user && !event->exclude_kernel);
 }

@@ -140,6 +140,7 @@ static struct sample_fields fields_of(const struct sampling *sampling,
 			(event->reader && field_reader_is_needed(event->reader))),
 	};
 
+	fields.regs_mask = event->weight_argument.register_bit;
 	if (!call_graph_dumps(kind))
 		return fields;
 	/* perf puts the frames that it unwinds after those of the chain. Of a hit it would cost

@@ -17,7 +17,7 @@ from collections import defaultdict
 import pytest
 
 from control_channel import Phases
-from lacking import tool
+from lacking import lacking, tool
 from time_limit import TIME_LIMIT_S
 
 KB, MB = 1 << 10, 1 << 20
@@ -103,6 +103,17 @@ def test_bytes_and_objects_of_each_function_are_true(prof, target):
     assert "mapped" not in weights(prof, "out.pb.gz", "alloc_space")
     # Each block lives in its function alone, also if another thread gives it back.
     assert weights(prof, "out.pb.gz", "inuse_space").keys() <= live.keys() | {"start_worker", "main"}
+
+
+def test_root_can_record_every_call_of_malloc_without_the_library(prof, root, target):
+    if not os.path.exists("/sys/bus/event_source/devices/uprobe"):
+        lacking("uprobes")
+    result = prof("record", "--alloc=uprobe", "-o", "out.pb.gz", "--", target("allocations"), "small", "medium", env=ENVIRONMENT)
+    assert result.returncode == 0, result.stderr
+    allocated = said(result.stdout, KB)[0]
+    if "0 lost" in result.stderr:
+        found = weights(prof, "out.pb.gz", "alloc_space")
+        assert {name: found[name] for name in allocated} == {name: sums.bytes for name, sums in allocated.items()}
 
 
 def test_sums_are_unbiased(prof, target):

@@ -1,0 +1,42 @@
+#include "perf/call_argument.h"
+
+#include "perf/record.h"
+
+#include <string.h>
+
+/* Bits of the registers, in the order of the arguments. */
+#ifdef __x86_64__
+static const uint8_t registers[] = {5, 4, 3, 2, 16, 17}; /* di, si, dx, cx, r8, r9 */
+#else
+static const uint8_t registers[] = {0, 1, 2, 3, 4, 5}; /* x0 to x5 */
+#endif
+
+bool call_argument_parse(const char *text, struct call_argument *ret)
+{
+	static const char bytes[] = "bytes:", name[] = "arg";
+	bool are_bytes = strncmp(text, bytes, strlen(bytes)) == 0;
+	const char *argument = are_bytes ? text + strlen(bytes) : text;
+	const char *number = argument + strlen(name);
+
+	if (strncmp(argument, name, strlen(name)) != 0 || number[0] < '1' || number[0] > '6' ||
+	    number[1])
+		return false;
+	ret->register_bit = UINT64_C(1) << registers[number[0] - '1'];
+	ret->kind = are_bytes ? VALUE_BYTES : VALUE_COUNT;
+	return true;
+}
+
+uint64_t call_argument_value(struct call_argument argument, const struct record_regs *regs)
+{
+	uint64_t below = regs->mask & (argument.register_bit - 1);
+	struct bytes at;
+	int64_t value;
+
+	if (!(regs->mask & argument.register_bit))
+		return 0;
+	at = bytes_at(regs->values, 8 * (uint64_t)__builtin_popcountll(below));
+	value = (int64_t)bytes_u64(&at);
+	if (!bytes_ok(&at) || value < 0)
+		return 0;
+	return (uint64_t)value < CALL_ARGUMENT_MAX ? (uint64_t)value : CALL_ARGUMENT_MAX;
+}
