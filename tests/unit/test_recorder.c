@@ -42,6 +42,7 @@ static bool start(struct fixture *f)
 	f->config.pids = &f->pid;
 	f->config.pid_count = 1;
 	f->config.depth = UNWIND_DEPTH_MAX;
+	f->config.keeps_own = true;
 	f->config.debug_dir = "/usr/lib/debug";
 	f->config.call_graph = CALL_GRAPH_FP;
 	assert_null(loop_new(&f->loop));
