@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <sys/epoll.h>
 
 /* The most descriptors handled per epoll_wait(). */
@@ -13,6 +14,7 @@ enum { BATCH = 16 };
 struct loop_watch {
 	struct loop_watch *next;
 	int fd;
+	uint64_t rests_until_ns; /* 0: it does not rest */
 	loop_callback *callback; /* NULL: removed, to be freed after the batch */
 	void *user;
 };
@@ -88,6 +90,22 @@ struct error *loop_watch(struct loop *loop, int fd, loop_callback *callback, voi
 	return NULL;
 }
 
+static void set_interest(struct loop *loop, struct loop_watch *watch, uint32_t events)
+{
+	struct epoll_event event = {.events = events, .data.ptr = watch};
+
+	epoll_ctl(loop->epoll_fd, EPOLL_CTL_MOD, watch->fd, &event);
+}
+
+void loop_rest(struct loop *loop, struct loop_watch *watch, uint64_t until_ns)
+{
+	bool rests = until_ns > clock_now_ns();
+
+	if (rests != (watch->rests_until_ns != 0))
+		set_interest(loop, watch, rests ? 0 : EPOLLIN);
+	watch->rests_until_ns = rests ? until_ns : 0;
+}
+
 void loop_unwatch(struct loop *loop, struct loop_watch *watch)
 {
 	struct loop_watch **at;
@@ -151,6 +169,9 @@ static int timeout_ms(const struct loop *loop, uint64_t until_ns)
 	for (const struct loop_timer *timer = loop->timers; timer; timer = timer->next)
 		if (timer->at_ns && timer->at_ns < until_ns)
 			until_ns = timer->at_ns;
+	for (const struct loop_watch *watch = loop->watches; watch; watch = watch->next)
+		if (watch->rests_until_ns && watch->rests_until_ns < until_ns)
+			until_ns = watch->rests_until_ns;
 	if (until_ns == LOOP_FOREVER)
 		return -1;
 	if (until_ns <= now_ns)
@@ -171,6 +192,15 @@ static void serve_timers(struct loop *loop)
 	}
 }
 
+static void end_rests(struct loop *loop)
+{
+	uint64_t now_ns = clock_now_ns();
+
+	for (struct loop_watch *watch = loop->watches; watch; watch = watch->next)
+		if (watch->rests_until_ns && watch->rests_until_ns <= now_ns)
+			loop_rest(loop, watch, 0);
+}
+
 void loop_run(struct loop *loop, uint64_t until_ns)
 {
 	struct epoll_event events[BATCH];
@@ -183,5 +213,6 @@ void loop_run(struct loop *loop, uint64_t until_ns)
 			watch->callback(watch->user);
 	}
 	serve_timers(loop);
+	end_rests(loop);
 	sweep(loop);
 }

@@ -34,6 +34,11 @@ DEFINE_CLEANUP(loop, loop_free)
  */
 MUST_CHECK struct error *loop_watch(struct loop *loop, int fd, loop_callback *callback, void *user,
 				    struct loop_watch **ret);
+/*
+ * Does not call back for the descriptor before until_ns (clock_now_ns()); a time that has passed
+ * ends the rest.
+ */
+void loop_rest(struct loop *loop, struct loop_watch *watch, uint64_t until_ns);
 /* NULL is allowed. */
 void loop_unwatch(struct loop *loop, struct loop_watch *watch);
 

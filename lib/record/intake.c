@@ -331,3 +331,8 @@ uint64_t intake_next_ns(const struct intake *intake, uint64_t now_ns)
 
 	return sampler_ns < inside_ns ? sampler_ns : inside_ns;
 }
+
+uint64_t intake_rests_until_ns(struct intake *intake, uint64_t now_ns)
+{
+	return intake->sampler ? pacing_rests_until_ns(&intake->pacing, now_ns) : 0;
+}

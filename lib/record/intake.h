@@ -67,5 +67,7 @@ void intake_skip(struct intake *intake, uint64_t paused_ns);
 void intake_restart(struct intake *intake);
 /* The latest time of the next batch. */
 uint64_t intake_next_ns(const struct intake *intake, uint64_t now_ns);
+/* As pacing_rests_until_ns(). */
+uint64_t intake_rests_until_ns(struct intake *intake, uint64_t now_ns);
 
 #endif

@@ -10,6 +10,9 @@ enum {
 	LOW_OVERHEAD_MS = 50,
 	/* Where samples do not wake the reader, it comes when rings are full to this share. */
 	POLLED_SHARE = 4,
+	/* See pacing_rests_until_ns(). */
+	READ_MS = 20,
+	READS_AT_ONCE = 25,
 	/* Per CPU: above this rate, samples do not wake a copier. */
 	FAST_HZ = 20000,
 };
@@ -81,4 +84,18 @@ uint64_t pacing_next_ns(const struct pacing *pacing, uint64_t now_ns)
 	if (sampler_captures_deep(pacing->sampler) && facts->capture_poll_ms < ms)
 		ms = facts->capture_poll_ms;
 	return now_ns + (uint64_t)ms * NS_PER_MS;
+}
+
+uint64_t pacing_rests_until_ns(struct pacing *pacing, uint64_t now_ns)
+{
+	const uint64_t ahead_ns = READS_AT_ONCE * READ_MS * NS_PER_MS;
+
+	if (!sampler_facts(pacing->sampler)->is_polled)
+		return 0;
+	if (pacing->paid_ns < now_ns)
+		pacing->paid_ns = now_ns;
+	/* Reads that come by time do not add to the rest. */
+	if (pacing->paid_ns <= now_ns + ahead_ns)
+		pacing->paid_ns += READ_MS * NS_PER_MS;
+	return pacing->paid_ns - ahead_ns;
 }

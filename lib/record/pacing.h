@@ -18,6 +18,7 @@ struct pacing {
 	uint64_t deep, deep_ns; /* stacks larger than their copy, and when the last one came */
 	uint64_t samples, samples_ns; /* their number at the last measurement of the rate */
 	bool is_fast;		      /* samples come too fast to wake a copier each */
+	uint64_t paid_ns;	      /* reads up to now are due until then, one each 20 ms */
 };
 
 /* low_overhead: reads the rings at intervals, not when they have reached their watermark. */
@@ -34,5 +35,13 @@ void pacing_after_batch(struct pacing *pacing, const struct session *session, ui
 
 /* The latest time of the next read. */
 uint64_t pacing_next_ns(const struct pacing *pacing, uint64_t now_ns);
+/*
+ * After a read: no record needs to wake the reader before this time.
+ *
+ * Each record of the side band does, so that a file is opened while its process lives; where
+ * processes come and go that is hundreds of times per second, for a record or two. Up to 25 reads
+ * come at once; beyond them there are 50 per second. Only where samples do not wake the reader.
+ */
+uint64_t pacing_rests_until_ns(struct pacing *pacing, uint64_t now_ns);
 
 #endif

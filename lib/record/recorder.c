@@ -490,6 +490,9 @@ static void step(void *user)
 	}
 	recorder->end = find_end(recorder);
 	set_timer(recorder);
+	if (recorder->records)
+		loop_rest(recorder->loop, recorder->records,
+			  intake_rests_until_ns(recorder->intake, now_ns));
 }
 
 static void add_arrival(struct recorder *recorder, pid_t pid)

@@ -120,6 +120,27 @@ static void a_removed_watch_is_not_called_any_more(void **state)
 	close(other[1]);
 }
 
+static void a_watch_that_rests_is_called_back_for_when_the_rest_is_over(void **state)
+{
+	(void)state;
+	CLEANUP(fixture_deinit) struct fixture f = fixture_new();
+	uint64_t until_ns = clock_now_ns() + 5 * NS_PER_MS;
+
+	assert_null(loop_watch(f.loop, f.pipe[0], count_call, &f, &f.watch));
+	assert_int_equal(write(f.pipe[1], "x", 1), 1);
+	loop_rest(f.loop, f.watch, until_ns);
+	while (!f.calls)
+		loop_run(f.loop, LOOP_FOREVER);
+	assert_true(clock_now_ns() >= until_ns);
+	/* A rest can be ended before its time. */
+	loop_rest(f.loop, f.watch, LOOP_FOREVER - 1);
+	loop_run(f.loop, 0);
+	assert_int_equal(f.calls, 1);
+	loop_rest(f.loop, f.watch, 0);
+	loop_run(f.loop, LOOP_FOREVER);
+	assert_int_equal(f.calls, 2);
+}
+
 static void a_closed_writer_is_seen(void **state)
 {
 	(void)state;
@@ -141,6 +162,7 @@ int main(void)
 		TEST(a_timer_is_called_back_for_once_and_not_early),
 		TEST(a_callback_may_set_its_timer_again),
 		TEST(a_removed_watch_is_not_called_any_more),
+		TEST(a_watch_that_rests_is_called_back_for_when_the_rest_is_over),
 		TEST(a_closed_writer_is_seen),
 	};
 
