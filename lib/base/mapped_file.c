@@ -52,32 +52,36 @@ void mapped_file_free(void *data, size_t size_bytes)
 	munmap(data, whole_blocks(size_bytes));
 }
 
-/* Returns the number of bytes copied, or -1 where it is not permitted. */
-static ssize_t copy(const unsigned char *from, size_t len, void *into)
+bool mapped_file_read_parts(const struct mapped_file_part *parts, size_t count)
 {
-	struct iovec local = {.iov_base = into, .iov_len = len};
-	struct iovec remote = {.iov_base = (void *)(uintptr_t)from, .iov_len = len};
-	ssize_t got = process_vm_readv(getpid(), &local, 1, &remote, 1, 0);
+	struct iovec local[MAPPED_FILE_PARTS_MAX], remote[MAPPED_FILE_PARTS_MAX];
+	size_t len = 0;
+	ssize_t got;
 
-	return got < 0 && errno == EFAULT ? 0 : got;
+	for (size_t i = 0; i < count; i++) {
+		local[i] = (struct iovec){.iov_base = parts[i].into, .iov_len = parts[i].len};
+		remote[i] = (struct iovec){.iov_base = (void *)(uintptr_t)parts[i].from,
+					   .iov_len = parts[i].len};
+		len += parts[i].len;
+	}
+	got = process_vm_readv(getpid(), local, count, remote, count, 0);
+	if (got >= 0 || errno == EFAULT)
+		return got == (ssize_t)len;
+	for (size_t i = 0; i < count; i++)
+		memcpy(parts[i].into, parts[i].from, parts[i].len);
+	return true;
 }
 
 bool mapped_file_read(const void *from, size_t len, void *into)
 {
-	const unsigned char *at = from;
-	unsigned char *to = into;
+	struct mapped_file_part part = {.from = from, .into = into};
 
-	while (len) {
-		size_t part = len < COPY_BYTES_MAX ? len : COPY_BYTES_MAX;
-		ssize_t got = copy(at, part, to);
-
-		if (got < 0)
-			memcpy(to, at, part);
-		else if ((size_t)got < part)
+	for (size_t done = 0; done < len; done += part.len) {
+		part.from = (const unsigned char *)from + done;
+		part.into = (unsigned char *)into + done;
+		part.len = len - done < COPY_BYTES_MAX ? len - done : COPY_BYTES_MAX;
+		if (!mapped_file_read_parts(&part, 1))
 			return false;
-		at += part;
-		to += part;
-		len -= part;
 	}
 	return true;
 }

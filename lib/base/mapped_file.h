@@ -26,6 +26,17 @@ void mapped_file_free(void *data, size_t size_bytes);
  */
 bool mapped_file_read(const void *from, size_t len, void *into);
 
+struct mapped_file_part {
+	const void *from;
+	size_t len;
+	void *into;
+};
+
+enum { MAPPED_FILE_PARTS_MAX = 4 };
+
+/* The same for a few short parts, in one system call. */
+bool mapped_file_read_parts(const struct mapped_file_part *parts, size_t count);
+
 /*
  * Whether the bytes, at most two pages of them, are in memory: reading them does not wait for the
  * file. For a file that prof may not write to, the kernel says so always. Source: mincore(2).

@@ -899,23 +899,24 @@ void elf_file_release(const struct elf_file *elf, struct bytes part)
 }
 
 /* False if the file no longer has these bytes at this offset, or if it is shorter by now. */
-static bool still_reads(const struct elf_file *elf, uint64_t offset, const void *expected,
-			size_t len)
+/* Of what was seen at opening. A file that was truncated lacks its last byte. */
+static bool still_reads(const struct elf_file *elf)
 {
-	unsigned char now[sizeof(Elf32_Ehdr) > BUILD_ID_MAX ? sizeof(Elf32_Ehdr) : BUILD_ID_MAX];
+	unsigned char last, beginning[sizeof(elf->beginning)], build_id[BUILD_ID_MAX];
+	const struct mapped_file_part parts[] = {
+		{elf->data + elf->size_bytes - 1, 1, &last},
+		{elf->data, sizeof(beginning), beginning},
+		{elf->data + elf->build_id_offset, elf->build_id.len, build_id},
+	};
 
-	return mapped_file_read(elf->data + offset, len, now) &&
-	       (!expected || memcmp(now, expected, len) == 0);
+	return mapped_file_read_parts(parts, ARRAY_SIZE(parts) - !elf->build_id.len) &&
+	       memcmp(beginning, elf->beginning, sizeof(beginning)) == 0 &&
+	       memcmp(build_id, elf->build_id.bytes, elf->build_id.len) == 0;
 }
 
 bool elf_file_changed(struct elf_file *elf)
 {
-	if (!elf->is_mapped || elf->changed)
-		return elf->changed;
-	/* A file that was truncated lacks its last byte. */
-	elf->changed = !still_reads(elf, elf->size_bytes - 1, NULL, 1) ||
-		       !still_reads(elf, 0, elf->beginning, sizeof(elf->beginning)) ||
-		       (elf->build_id.len && !still_reads(elf, elf->build_id_offset,
-							  elf->build_id.bytes, elf->build_id.len));
+	if (elf->is_mapped && !elf->changed)
+		elf->changed = !still_reads(elf);
 	return elf->changed;
 }

@@ -186,7 +186,7 @@ uint64_t elf_file_entry(const struct elf_file *elf);
 /*
  * True if the file was truncated or overwritten since it was opened; once true, always true.
  * Reading a page that is gone raises SIGBUS, which prof's signal handler turns into zeros: ask
- * before relying on what was read. Costs two system calls. Works without a descriptor and without
+ * before relying on what was read. Costs a system call. Works without a descriptor and without
  * the file's name (which may name another file by now): pages are read through the kernel, which
  * returns EFAULT instead of raising SIGBUS, and the ELF header and build-id must still be those
  * seen at opening.

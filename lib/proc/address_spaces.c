@@ -400,9 +400,10 @@ void address_spaces_forget(struct address_spaces *spaces, uint64_t before_ns)
 static void note_sample(struct address_spaces *spaces, pid_t pid, struct region *region)
 {
 	region->has_samples = true;
-	modules_use(spaces->modules, region->module, pid,
-		    &(struct mapping){
-			    .start = region->start, .end = region->end, .offset = region->offset});
+	region->module = modules_use(spaces->modules, region->module, pid,
+				     &(struct mapping){.start = region->start,
+						       .end = region->end,
+						       .offset = region->offset});
 }
 
 /* JIT code that is in the process's jitdump. */

@@ -520,23 +520,40 @@ static bool is_same_root(const struct kept_root *a, const struct kept_root *b)
 	return a->device == b->device && a->inode == b->inode;
 }
 
-int file_locator_keep_root(struct file_locator *locator, pid_t pid)
+/* Takes the descriptor. */
+static bool keep(struct file_locator *locator, struct kept_root root, int *ret)
+{
+	CLEANUP(close_fd) int fd = root.fd;
+
+	for (unsigned i = 0; i < locator->root_count; i++) {
+		if (!is_same_root(&root, &locator->roots[i]))
+			continue;
+		*ret = locator->roots[i].fd;
+		return true;
+	}
+	if (locator->root_count == ROOTS_MAX)
+		return false;
+	locator->roots[locator->root_count++] = root;
+	*ret = steal_fd(&fd);
+	return true;
+}
+
+bool file_locator_keep_root(struct file_locator *locator, pid_t pid, int *ret)
 {
 	CLEANUP(free_ptr)
 	char *path = locator->proc ? xasprintf("%s/%d/root", locator->proc, (int)pid) : NULL;
 	CLEANUP(close_fd) int fd = path ? open(path, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
 	struct kept_root root = {.fd = fd}, own;
 
-	if (fd < 0 || !stat_at_once(fd, "", &root) || !stat_at_once(AT_FDCWD, "/", &own) ||
-	    is_same_root(&root, &own))
-		return -1;
-	for (unsigned i = 0; i < locator->root_count; i++)
-		if (is_same_root(&root, &locator->roots[i]))
-			return locator->roots[i].fd;
-	if (locator->root_count == ROOTS_MAX)
-		return -1;
-	locator->roots[locator->root_count++] = root;
-	return steal_fd(&fd);
+	*ret = -1;
+	if (!path)
+		return true;
+	if (fd < 0 || !stat_at_once(fd, "", &root) || !stat_at_once(AT_FDCWD, "/", &own))
+		return false;
+	if (is_same_root(&root, &own))
+		return true;
+	root.fd = steal_fd(&fd);
+	return keep(locator, root, ret);
 }
 
 char *file_locator_root_name(const struct file_locator *locator, pid_t pid, const char *path)

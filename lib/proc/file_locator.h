@@ -85,11 +85,11 @@ bool file_locator_may_find_later(const struct file_locator *locator);
 struct debug_files file_locator_debug_files(const struct file_locator *locator, const char *path,
 					    int root, uid_t owner, bool is_foreign);
 /*
- * The root of a process, if it is another one than prof's: a descriptor that stays open, and stays
- * usable when the process has ended. -1: it is prof's, or the process has ended, or as many others
- * are open.
+ * The root of a process, if it is another one than prof's: *ret is a descriptor that stays open,
+ * and stays usable when the process has ended; -1: it is prof's. False, with -1: the process has
+ * ended, or too many others are open.
  */
-int file_locator_keep_root(struct file_locator *locator, pid_t pid);
+bool file_locator_keep_root(struct file_locator *locator, pid_t pid, int *ret);
 /* Live only: as process_root_name(). */
 char *file_locator_root_name(const struct file_locator *locator, pid_t pid, const char *path);
 /* The user of a process that exists; FOREIGN_USER_UNKNOWN for a recording. */

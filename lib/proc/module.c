@@ -35,7 +35,8 @@ struct entry {
 	struct module module;
 	unsigned attempts_left;	   /* 0: opened, or known not to be an ELF file */
 	bool is_used;		   /* it has samples */
-	int root;		   /* of processes with samples in it; -1: prof's own */
+	int root;		   /* of processes with samples in it; -1: prof's own … */
+	bool has_root;		   /* … or not known yet */
 	uid_t user;		   /* of MODULE_JIT: as in jit_map_open() */
 	pid_t own_pid;		   /* the same */
 	struct perf_map *perf_map; /* of the first MODULE_JIT of a process; NULL: not open */
@@ -624,18 +625,26 @@ static void retry(struct modules *modules, pid_t pid, const struct mapping *mapp
 	set_file(modules, id, finding.elf);
 }
 
+/* As the process has mapped the file of an entry. */
+static struct mapping mapping_of(const struct entry *entry, const struct mapping *place)
+{
+	struct mapping mapping = entry->mapping;
+
+	mapping.start = place->start;
+	mapping.end = place->end;
+	mapping.offset = place->offset;
+	mapping.path = entry->path;
+	return mapping;
+}
+
 /* The same file as before, if it was open before, or none. */
 static void open_again(struct modules *modules, pid_t pid, const struct mapping *mapping,
 		       module_id id)
 {
 	struct entry *entry = modules->entries[id];
 	struct located_file finding;
-	struct mapping now = entry->mapping;
+	struct mapping now = mapping_of(entry, mapping);
 
-	now.start = mapping->start;
-	now.end = mapping->end;
-	now.offset = mapping->offset;
-	now.path = entry->path;
 	finding = open_file(modules, pid, &now, entry->path, entry->is_deleted);
 	error_free(finding.error);
 	if (finding.elf && !entry->file.inode)
@@ -649,20 +658,36 @@ static void open_again(struct modules *modules, pid_t pid, const struct mapping 
 /* Also the processes' own name of the file, which may differ from prof's. */
 static void keep_root(struct modules *modules, struct entry *entry, pid_t pid)
 {
-	entry->root = file_locator_keep_root(modules->locator, pid);
+	entry->has_root = file_locator_keep_root(modules->locator, pid, &entry->root);
 	if (entry->root >= 0)
 		entry->root_name = file_locator_root_name(modules->locator, pid, entry->path);
 }
 
-void modules_use(struct modules *modules, module_id id, pid_t pid, const struct mapping *mapping)
+/* The module of the file as it is now; the former one if that is not a program. */
+static module_id renew(struct modules *modules, pid_t pid, const struct mapping *mapping,
+		       module_id id)
 {
-	struct entry *entry = modules->entries[id];
+	const struct entry *entry = modules->entries[id];
+	struct mapping now = mapping_of(entry, mapping);
+	module_id new = new_file(modules, pid, &now, strlen(entry->path), entry->is_deleted);
 
+	return new != NO_PROGRAM ? new : id;
+}
+
+module_id modules_use(struct modules *modules, module_id id, pid_t pid,
+		      const struct mapping *mapping)
+{
+	struct entry *entry;
+
+	if (has_changed(modules->entries[id]))
+		id = renew(modules, pid, mapping, id);
+	entry = modules->entries[id];
 	entry->is_used = true;
-	if (entry->root < 0)
+	if (!entry->has_root)
 		keep_root(modules, entry, pid);
 	if (entry->is_closed)
 		open_again(modules, pid, mapping, id);
+	return id;
 }
 
 /* A JIT compiler announces its jitdump by mapping it. */
@@ -700,7 +725,7 @@ static module_id file_of(struct modules *modules, pid_t pid, const struct mappin
 		return jit_of(modules, pid);
 	if (id == IDMAP_NONE && jitdump_is_named(bytes_of(mapping->path, path_len)))
 		id = new_jitdump(modules, pid, mapping, path_len);
-	else if (id == IDMAP_NONE || has_changed(modules->entries[id]))
+	else if (id == IDMAP_NONE)
 		id = new_file(modules, pid, mapping, path_len, deleted);
 	else if (modules->entries[id]->attempts_left)
 		retry(modules, pid, mapping, id, deleted);

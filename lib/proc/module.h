@@ -87,8 +87,12 @@ void modules_set_files_max(struct modules *modules, unsigned max);
  */
 void modules_set_opening_max(struct modules *modules, uint64_t max_ns);
 
-/* Notes that a module has a sample, in this mapping of it; may open its file. */
-void modules_use(struct modules *modules, module_id id, pid_t pid, const struct mapping *mapping);
+/*
+ * Notes that a module has a sample, in this mapping of it; may open its file. Returns the module,
+ * which is another one if the file was written anew in place since it was opened.
+ */
+module_id modules_use(struct modules *modules, module_id id, pid_t pid,
+		      const struct mapping *mapping);
 /*
  * Forgets the modules that have neither samples nor, as the caller says by id, mappings. Their ids
  * are used again.

@@ -397,6 +397,52 @@ static void a_copy_with_the_same_owner_and_build_id_is_the_same_module(void **st
 	assert_ptr_equal(module_at(spaces, 8, 100, 0x10000), module_at(spaces, 7, 100, 0x10000));
 }
 
+/* Another build-id in place of its own. */
+static void write_anew(const char *name, const struct build_id *id)
+{
+	CLEANUP(free_ptr) char *path = path_of(name);
+	CLEANUP(close_fd) int fd = open(path, O_RDWR | O_CLOEXEC);
+	struct stat st;
+
+	assert_int_equal(fstat(fd, &st), 0);
+	char *data = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
+	char *at = memmem(data, (size_t)st.st_size, id->bytes, id->len);
+
+	assert_non_null(at);
+	assert_int_equal(pwrite(fd, "new", 3, at - data), 3);
+	munmap(data, (size_t)st.st_size);
+}
+
+static void a_file_that_is_written_anew_in_place_is_another_module(void **state)
+{
+	(void)state;
+	CLEANUP(address_spaces_cleanup) struct address_spaces *spaces = new_spaces(folder);
+
+	write_program("7/root/lib/library");
+	struct mapping mapping = mapping_of("/lib/library", "7/root/lib/library", 0x10000, 0x12000);
+
+	address_spaces_map(spaces, 7, 100, &mapping);
+	const struct module *before = module_at(spaces, 7, 100, 0x10000);
+	struct build_id id = *elf_file_build_id(before->elf);
+
+	assert_int_not_equal(id.len, 0);
+	write_anew("7/root/lib/library", &id);
+	address_spaces_map(spaces, 7, 200,
+			   &(struct mapping){.start = 0x20000,
+					     .end = 0x22000,
+					     .offset = mapping.offset,
+					     .device_major = mapping.device_major,
+					     .device_minor = mapping.device_minor,
+					     .inode = mapping.inode,
+					     .path = mapping.path});
+	const struct module *after = module_at(spaces, 7, 200, 0x20000);
+
+	assert_ptr_not_equal(after, before);
+	assert_memory_equal(elf_file_build_id(after->elf)->bytes, "new", 3);
+	/* What has samples stays what it was. */
+	assert_ptr_equal(module_at(spaces, 7, 200, 0x10000), before);
+}
+
 /* Maps both programs, which have one build-id, in either order. */
 static void assert_apart(const struct mapping mappings[2])
 {
@@ -832,6 +878,9 @@ int main(void)
 			remove_folder),
 		cmocka_unit_test_setup_teardown(
 			a_copy_with_the_same_owner_and_build_id_is_the_same_module, make_folder,
+			remove_folder),
+		cmocka_unit_test_setup_teardown(
+			a_file_that_is_written_anew_in_place_is_another_module, make_folder,
 			remove_folder),
 		cmocka_unit_test_setup_teardown(
 			a_build_id_does_not_unite_what_others_may_have_written, make_folder,
