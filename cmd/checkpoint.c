@@ -7,8 +7,8 @@
 
 #include <signal.h>
 
-/* A checkpoint may cost one two-hundredth, 0.5 %, of the CPU time since the last one began. */
-enum { COST_SHARE = 200 };
+/* A checkpoint may cost one thousandth, 0.1 %, of the CPU time since the last one began. */
+enum { COST_SHARE = 1000 };
 
 /* CPU time to write an entry of a profile, until it has been measured: pprof takes 200 ns. */
 #define FIRST_NS_PER_ENTRY 500.0

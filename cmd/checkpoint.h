@@ -7,7 +7,7 @@
  * files; it replaces the previous checkpoint, and completes its work even if prof is killed. A
  * perf.data file grows under its name from the first checkpoint on.
  *
- * Unless the user has chosen it, the interval is stretched so that writing costs at most 0.5 % of a
+ * Unless the user has chosen it, the interval is stretched so that writing costs at most 0.1 % of a
  * CPU: the cost of the next checkpoint is estimated from that of the last one and the growth of the
  * profile. What fails is reported once and tried again; the recording goes on.
  */

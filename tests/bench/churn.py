@@ -126,7 +126,7 @@ def main():
         churn = Churn(folder, execs)
         try:
             costs = [record(profs, frequency, seconds, folder) for _ in range(runs)]
-            files = [opened(each, frequency, seconds, folder) if shutil.which("strace") else (0, 0) for each in profs]
+            files = [opened(each, frequency, seconds, folder) if shutil.which("strace") and seconds < 60 else (0, 0) for each in profs]
         finally:
             churn.stop()
     print(f"prof record -a -F {frequency}, {execs or 'unbounded'} execs per second, medians of {runs} runs of {seconds} s")
