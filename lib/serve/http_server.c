@@ -71,8 +71,13 @@ static void run(void *user)
 {
 	struct http_server *server = user;
 	MHD_UNSIGNED_LONG_LONG ms;
+	size_t connections;
 
-	server->mhd.MHD_run(server->daemon);
+	/* Where there were too many connections, the run after some have ended listens again. */
+	do {
+		connections = server->counts.connections;
+		server->mhd.MHD_run(server->daemon);
+	} while (server->counts.connections < connections);
 	if (server->mhd.MHD_get_timeout(server->daemon, &ms) == MHD_YES)
 		loop_set_timer(server->timer, clock_now_ns() + ms * NS_PER_MS);
 	else
