@@ -26,6 +26,7 @@ enum curl_pointer_option {
 	CURL_URL = 10002,
 	CURL_POST_FIELDS = 10015,
 	CURL_USER_AGENT = 10018,
+	CURL_CA_FILE = 10065,
 	CURL_HEADERS = 10023,	     /* curl_headers * */
 	CURL_WRITE_FUNCTION = 20011, /* curl_write * */
 };

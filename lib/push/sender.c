@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 
@@ -54,6 +55,9 @@ static void prepare(const struct curl_library *curl, curl_handle *handle,
 
 	for (const char *const *line = post->headers; *line; line++)
 		headers = curl->add_header(headers, *line);
+	/* As curl(1) and OpenSSL take it. */
+	if (getenv("SSL_CERT_FILE"))
+		curl->set(handle, CURL_CA_FILE, getenv("SSL_CERT_FILE"));
 	curl->set(handle, CURL_URL, post->url);
 	curl->set(handle, CURL_PROTOCOLS, (long)CURL_HTTP_AND_HTTPS);
 	curl->set(handle, CURL_FOLLOW_LOCATION, 0L);

@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import signal
+import ssl
 import subprocess
 import threading
 from collections import Counter
@@ -15,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from conftest import NOBODY, Prof
 from control_channel import end
 from lacking import lacking, tool
 from profiles import Pprof
@@ -94,7 +96,6 @@ def server():
 @pytest.fixture(scope="module")
 def recorded(targets, tmp_path_factory):
     """A pprof file of a program with several threads."""
-    from conftest import Prof
     folder = tmp_path_factory.mktemp("recorded")
     result = Prof(folder)("record", "-q", "-o", "recorded.pb.gz", targets / "threads")
     assert result.returncode == 0, result.stderr
@@ -434,6 +435,30 @@ def test_mistakes_are_found_before_anything_is_recorded(prof, words, reason):
     assert "word" not in result.stderr
 
 
+def test_a_server_with_tls_is_believed_only_with_a_known_certificate(prof, server, recorded, tmp_path):
+    certificate, key = tmp_path / "cert.pem", tmp_path / "key.pem"
+    subprocess.run([tool("openssl"), "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "1",
+                    "-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", certificate],
+                   check=True, capture_output=True)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, key)
+    server.socket = context.wrap_socket(server.socket, server_side=True)
+    url = server.url("otlp").replace("http:", "https:")
+    result = prof("convert", recorded, "--push", url, "--push-timeout", "0.1")
+    assert result.returncode == 1 and "certificate" in result.stderr and not server.requests
+    result = prof("convert", recorded, "--push", url, env={**os.environ, "SSL_CERT_FILE": str(certificate)})
+    assert result.returncode == 0, result.stderr
+    assert len(server.requests) == 1
+
+
+def test_a_user_without_privileges_pushes(ordinary, server, recorded):
+    copy = ordinary.bring(recorded)
+    os.chown(copy, NOBODY, NOBODY)
+    result = ordinary("convert", copy, "--push", server.url("otlp"))
+    assert result.returncode == 0, result.stderr
+    assert len(server.requests) == 1
+
+
 # ---- A directory of profiles ----
 
 @pytest.fixture
@@ -615,3 +640,25 @@ def test_an_opentelemetry_collector_takes_it(prof, collector, recorded):
     values = [int(value) for value in re.findall(r"Values: \[(\d+)\]", printed)]
     assert sum(values) == sum(sample.value[1] for sample in pprof.message.sample)
     assert f"DurationNano   : {pprof.message.duration_nanos}" in printed
+
+
+@pytest.fixture
+def pyroscope():
+    """The handler of Pyroscope's own API (tests/clients/pyroscope): its port, and a line for each series."""
+    with subprocess.Popen([tool("pyroscope_sink")], stdout=subprocess.PIPE, text=True) as process:
+        yield int(process.stdout.readline()), process.stdout
+        process.kill()
+
+
+def test_the_handler_of_pyroscope_takes_it(prof, pyroscope, recorded):
+    port, series = pyroscope
+    url = f"pyroscope:http://127.0.0.1:{port}"
+    result = prof("convert", recorded, "--push", url, "--label", "env=prod")
+    assert result.returncode == 0, result.stderr
+    got = json.loads(series.readline())
+    assert got["Labels"]["__name__"] == "process_cpu"
+    assert (got["Labels"]["service_name"], got["Labels"]["env"]) == ("threads", "prod")
+    assert Pprof(base64.b64decode(got["Profiles"][0])).message == Pprof.read(recorded).message
+    result = prof("convert", recorded, "--push", url, "--label", "service.name=unwanted")
+    assert result.returncode == 1
+    assert "refuses these credentials (status 401)" in result.stderr and "no such team" in result.stderr
