@@ -49,6 +49,7 @@ static bool start(struct fixture *f)
 		.frequency_hz = RECORD_FREQUENCY_HZ,
 		.pids = &f->pid,
 		.pid_count = 1,
+		.keeps_own = true,
 		.depth = UNWIND_DEPTH_MAX,
 		.debug_dir = "/usr/lib/debug",
 		.call_graph = CALL_GRAPH_FP,
