@@ -81,7 +81,7 @@ static void keep(struct process_tree *tree, pid_t pid)
 				UINT64_C(1) << pid % PIDS_PER_WORD);
 }
 
-bool process_tree_begin_filter(struct process_tree *tree)
+bool process_tree_begin_filter(struct process_tree *tree, bool has_probes)
 {
 	tree->filter = pid_filter_new();
 	if (!tree->filter)
@@ -89,7 +89,8 @@ bool process_tree_begin_filter(struct process_tree *tree)
 	free(tree->strangers);
 	tree->strangers = pid_filter_dropped(tree->filter);
 	/* Names are known to records alone. */
-	tree->kept = tree->glob_count ? NULL : pid_filter_keep(tree->filter);
+	if (has_probes && !tree->glob_count)
+		tree->kept = pid_filter_keep(tree->filter);
 	for (size_t i = 0; tree->kept && i < ARRAY_SIZE(tree->members->words); i++)
 		atomic_fetch_or(&tree->kept->words[i], tree->members->words[i]);
 	for (size_t i = 0; i < tree->pending_count; i++)

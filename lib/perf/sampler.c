@@ -348,7 +348,7 @@ static bool may_filter(const struct descriptors *d)
 static bool filter_samples(struct sampler *s)
 {
 	const struct descriptors *d = &s->descriptors;
-	bool is_filtered = process_tree_begin_filter(s->tree);
+	bool is_filtered = process_tree_begin_filter(s->tree, has_probes(d));
 
 	for (size_t i = 0; i < d->samples.count && is_filtered; i++)
 		is_filtered = process_tree_filter_event(s->tree, d->samples.items[i],
