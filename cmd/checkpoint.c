@@ -1,7 +1,6 @@
 #include "cmd/checkpoint.h"
 
 #include "base/clock.h"
-#include "cmd/trusted_user.h"
 #include "cmd/ui/message.h"
 #include "profile/tasks.h"
 
@@ -61,53 +60,6 @@ uint64_t checkpoints_next_ns(const struct checkpoints *checkpoints)
 		return LOOP_FOREVER;
 	cost_ns = checkpoints->ns_per_entry * (double)count_entries(checkpoints);
 	return checkpoints->last_ns + checkpoint_wait_ns(checkpoints->interval, (uint64_t)cost_ns);
-}
-
-/* Called every few milliseconds while a checkpoint symbolizes. */
-static void read_records(void *user)
-{
-	struct checkpoints *checkpoints = user;
-	struct recording *recording = checkpoints->recording;
-
-	if (!checkpoints->is_draining)
-		return;
-	recorder_drain(recording->recorder);
-	if (recording_is_called(recording))
-		atomic_store(&recording->cancel, true);
-}
-
-/*
- * Frames without a symbol are looked up again: a map of JIT code may have grown. False: the
- * recording ends first, and a new symbolizer will do it.
- */
-static bool symbolize_frames(struct checkpoints *checkpoints)
-{
-	const struct pipeline *pipeline = pipeline_of(checkpoints);
-	struct symbolize_outcome outcome;
-	bool is_complete;
-
-	session_finish(pipeline->session);
-	if (!checkpoints->symbolizer)
-		checkpoints->symbolizer = symbolizer_new(
-			pipeline->profile, pipeline->spaces,
-			&(struct symbolize_options){.proc = "/proc",
-						    .threads = 1,
-						    .symbols = checkpoints->symbols,
-						    .again = true,
-						    .cancel = &checkpoints->recording->cancel,
-						    .between = read_records,
-						    .user = checkpoints,
-						    .caller = sudo_caller()});
-	symbolizer_set_profile(checkpoints->symbolizer, pipeline->profile);
-	checkpoints->is_draining = true;
-	symbolizer_run(checkpoints->symbolizer, &outcome);
-	checkpoints->is_draining = false;
-	atomic_store(&checkpoints->recording->cancel, false);
-	is_complete = !outcome.cancelled;
-	if (!is_complete)
-		symbolizer_free(STEAL(checkpoints->symbolizer));
-	symbolize_outcome_deinit(&outcome);
-	return is_complete;
 }
 
 static void fail(struct checkpoints *checkpoints, struct error *err)
@@ -182,21 +134,17 @@ static void start_writer(struct checkpoints *checkpoints)
 /* With its workers. */
 static uint64_t own_cpu_ns(const struct checkpoints *checkpoints)
 {
-	uint64_t cpu_ns = clock_own_cpu_ns();
-
-	if (checkpoints->symbolizer)
-		cpu_ns += symbolizer_cost(checkpoints->symbolizer).cpu_ns;
-	return cpu_ns;
+	return clock_own_cpu_ns() + kept_symbolizer_cpu_ns(checkpoints->symbolizer);
 }
 
 static void make(struct checkpoints *checkpoints)
 {
-	bool is_first = !checkpoints->symbolizer;
+	bool is_first = !checkpoints->symbolizer->symbolizer;
 	uint64_t cpu_ns = own_cpu_ns(checkpoints);
 
 	checkpoints->last_ns = clock_now_ns();
 	checkpoints->writing_seconds = recording_seconds(checkpoints->recording);
-	if (has_profiles(checkpoints) && !symbolize_frames(checkpoints))
+	if (has_profiles(checkpoints) && !kept_symbolizer_run(checkpoints->symbolizer))
 		return;
 	checkpoints->last_entries = count_entries(checkpoints);
 	/* Most frames are symbolized by the first checkpoint. The end need not do that work. */
@@ -225,9 +173,4 @@ void checkpoints_end(struct checkpoints *checkpoints)
 	if (checkpoints->writer.pid)
 		kill(checkpoints->writer.pid, SIGKILL);
 	forked_writer_wait(&checkpoints->writer);
-}
-
-void checkpoints_deinit(struct checkpoints *checkpoints)
-{
-	symbolizer_free(checkpoints->symbolizer);
 }

@@ -15,9 +15,8 @@
 #define PROF_CMD_CHECKPOINT_H
 
 #include "cmd/forked_writer.h"
+#include "cmd/kept_symbolizer.h"
 #include "cmd/outputs.h"
-#include "cmd/recording.h"
-#include "symbol/symbolizer.h"
 
 struct checkpoint_interval {
 	uint64_t ns;	  /* 0: no checkpoints */
@@ -32,17 +31,15 @@ struct checkpoints {
 	struct checkpoint_interval interval;
 	struct recording *recording;
 	struct outputs *outputs;
-	struct symbol_options symbols;
+	struct kept_symbolizer *symbolizer;
 	/* Called in the child: writes the prepared outputs. False: one of them failed. */
 	bool (*write)(void *user, bool prints_errors);
 	void *user;
 
-	struct symbolizer *symbolizer; /* NULL before the first checkpoint */
-	bool is_draining;	       /* the rings are read while it works */
-	uint64_t last_ns;	       /* the last checkpoint was begun then */
-	uint64_t last_entries;	       /* of the profile */
-	double ns_per_entry;	       /* CPU time */
-	uint64_t own_cpu_ns;	       /* of the last checkpoint, without the child */
+	uint64_t last_ns;      /* the last checkpoint was begun then */
+	uint64_t last_entries; /* of the profile */
+	double ns_per_entry;   /* CPU time */
+	uint64_t own_cpu_ns;   /* of the last checkpoint, without the child */
 	struct forked_writer writer;
 	bool has_failed;
 	double written_seconds; /* of the recording that are in the files; 0: no checkpoint */
@@ -57,6 +54,5 @@ uint64_t checkpoints_next_ns(const struct checkpoints *checkpoints);
 void checkpoints_step(struct checkpoints *checkpoints);
 /* Sampling has ended: ends the child. */
 void checkpoints_end(struct checkpoints *checkpoints);
-void checkpoints_deinit(struct checkpoints *checkpoints);
 
 #endif

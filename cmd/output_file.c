@@ -22,6 +22,8 @@ static void give_to_sudo_user(int fd)
 		return;
 }
 
+#define HIDDEN ".prof."
+
 static char *hidden_name(void)
 {
 	uint64_t number = 0;
@@ -29,7 +31,15 @@ static char *hidden_name(void)
 	/* A number that is not random is only more likely to be taken. */
 	if (getrandom(&number, sizeof(number), GRND_NONBLOCK) < 0)
 		number = (uint64_t)getpid();
-	return xasprintf(".prof.%016" PRIx64, number);
+	return xasprintf(HIDDEN "%016" PRIx64, number);
+}
+
+bool output_file_is_hidden_name(const char *name)
+{
+	size_t prefix = strlen(HIDDEN);
+
+	return !strncmp(name, HIDDEN, prefix) && strlen(name) == prefix + 16 &&
+	       strspn(name + prefix, "0123456789abcdef") == 16;
 }
 
 /*

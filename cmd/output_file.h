@@ -44,6 +44,9 @@ MUST_CHECK struct error *output_file_publish(struct output_file *file,
  * or it cannot be removed. */
 bool output_file_remove(const char *path, const struct stat *st);
 
+/* Whether a name is one of a hidden file, which a prof that was killed has left. */
+bool output_file_is_hidden_name(const char *name);
+
 /* Whether the file that is open as fd has the name of the place. */
 bool output_file_is_at(int fd, const struct output_place *place);
 

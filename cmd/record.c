@@ -43,6 +43,7 @@ struct run {
 	struct outputs outputs;
 	struct output *raw; /* the perf.data file; NULL: none */
 	struct recording recording;
+	struct kept_symbolizer symbolizer;
 	struct checkpoints checkpoints;
 	struct rotation rotation;
 	struct record_control control;
@@ -191,7 +192,7 @@ static void complete(struct run *run, bool keeps_addresses, struct finalize_resu
 			.proc = "/proc",
 			.caller = sudo_caller(),
 			.symbols = symbols,
-			.symbolizer = run->is_snapshot ? NULL : run->checkpoints.symbolizer,
+			.symbolizer = run->is_snapshot ? NULL : run->symbolizer.symbolizer,
 			.balance = history ? NULL : recorder_balance(recording->recorder),
 			.earlier = &earlier,
 			.keeps_addresses = keeps_addresses,
@@ -308,7 +309,7 @@ static struct error *write_snapshot(void *user, struct output *output)
 }
 
 /* In a forked child. */
-static void complete_cut(void *user, const char *reason)
+static void complete_cut(void *user, const char *reason, bool is_symbolized)
 {
 	struct run *run = user;
 	CLEANUP(finalize_result_deinit) struct finalize_result finalized = {0};
@@ -316,7 +317,7 @@ static void complete_cut(void *user, const char *reason)
 	run->options.output.quiet = true;
 	run->is_snapshot = run->ends_profile = true;
 	run->reason = reason;
-	complete(run, false, &finalized);
+	complete(run, is_symbolized, &finalized);
 }
 
 static void push_segment(void *user)
@@ -736,11 +737,13 @@ static int prepare_and_record(struct run *run)
 {
 	struct record_config *config = &run->recording.config;
 	struct error *err = choose(run);
-	bool is_usage = false;
+	bool is_usage = true;
 	int status;
 
+	if (!err)
+		err = rotation_open_store(&run->rotation, &run->options.output.outputs, &is_usage);
 	if (err)
-		return message_failure(err, STATUS_USAGE);
+		return message_failure(err, is_usage ? STATUS_USAGE : STATUS_FAILED);
 	run->outputs.cannot_repeat = true;
 	run->has_usual_output = !run->options.output.outputs.count;
 	run->options.output.keeps_stdout |= rotation_is_on(&run->options.rotation);
@@ -761,7 +764,7 @@ static int prepare_and_record(struct run *run)
 	config->writes_raw = run->raw;
 	if (!rotation_is_on(&run->options.rotation))
 		run->checkpoints.interval = run->options.checkpoint;
-	run->checkpoints.symbols = run->options.output.symbols;
+	run->symbolizer.symbols = run->options.output.symbols;
 	err = open_push(run, &is_usage);
 	if (!err)
 		err = open_control(run, &is_usage);
@@ -781,7 +784,7 @@ static void close_programs(void *user)
 static void run_deinit(struct run *run)
 {
 	close_programs(run);
-	checkpoints_deinit(&run->checkpoints);
+	kept_symbolizer_forget(&run->symbolizer);
 	record_control_end(&run->control);
 	rotation_deinit(&run->rotation);
 	push_segments_deinit(&run->push_segments);
@@ -822,9 +825,11 @@ int record_run_job(struct record_job *job)
 				.command_ended = close_programs,
 				.user = &run,
 			},
+		.symbolizer.recording = &run.recording,
 		.checkpoints =
 			{
 				.recording = &run.recording,
+				.symbolizer = &run.symbolizer,
 				.outputs = &run.outputs,
 				.write = write_checkpoint,
 				.user = &run,
@@ -834,6 +839,7 @@ int record_run_job(struct record_job *job)
 				.options = &run.options.rotation,
 				.recording = &run.recording,
 				.output = &run.options.output,
+				.symbolizer = &run.symbolizer,
 				.complete = complete_cut,
 				.has_written = push_segment,
 				.user = &run,

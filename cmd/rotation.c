@@ -16,6 +16,9 @@
 /* Sizes and triggers are looked at this often. */
 #define CHECK_NS NS_PER_SECOND
 
+/* With more modules than this, address spaces begin anew: they take some 20 KB each. */
+enum { STORE_MODULES_MAX = 2000 };
+
 /* Of pprof files, before any was written. */
 #define USUAL_BYTES_PER_BYTE 0.1
 
@@ -82,6 +85,18 @@ static uint64_t raw_bytes(const struct rotation *rotation)
 
 /* ---- The child ---- */
 
+static bool make_room(struct rotation *rotation)
+{
+	char removed[SEGMENT_NAME_BYTES];
+
+	if (!rotation->store.path)
+		return segments_remove_oldest(&rotation->segments);
+	if (!segment_store_remove_oldest(&rotation->store, removed))
+		return false;
+	message("%s: the disk is full: removed %s", rotation->store.path, removed);
+	return true;
+}
+
 static struct error *write_output(struct rotation *rotation, struct output *output)
 {
 	const struct profile *profile = pipeline_of(rotation)->profile;
@@ -89,8 +104,7 @@ static struct error *write_output(struct rotation *rotation, struct output *outp
 
 	for (;;) {
 		err = output_write_prepared(output, profile, &rotation->output->format_options);
-		if (!err || error_number(err) != ENOSPC ||
-		    !segments_remove_oldest(&rotation->segments))
+		if (!err || error_number(err) != ENOSPC || !make_room(rotation))
 			return err;
 		error_free(err);
 	}
@@ -110,11 +124,14 @@ static void say_written(const struct rotation *rotation)
 static int write_profile(void *user)
 {
 	struct rotation *rotation = user;
-	bool is_quiet = rotation->output->quiet;
+	/* Segments of days would be lines of days. */
+	bool is_quiet = rotation->output->quiet ||
+			(rotation->store.path && !rotation->output->verbose);
 	struct error *err = recording_fork(rotation->recording);
 
+	segment_store_fork(&rotation->store);
 	if (!err)
-		rotation->complete(rotation->user, rotation->reason);
+		rotation->complete(rotation->user, rotation->reason, rotation->is_symbolized);
 	for (size_t i = 0; !err && i < rotation->outputs.count; i++)
 		err = write_output(rotation, &rotation->outputs.items[i]);
 	if (!err && !is_quiet)
@@ -145,6 +162,8 @@ static void on_written(void *user, const struct forked_writer_end *end)
 	bytes = segments_take(&rotation->segments, &rotation->outputs);
 	if (rotation->options->max_segments)
 		segments_keep(&rotation->segments, rotation->options->max_segments);
+	if (rotation->store.path)
+		segment_store_retain(&rotation->store, clock_unix_ns());
 	if (end->status == 0)
 		rotation->written++;
 	else
@@ -171,6 +190,17 @@ static uint64_t next_stamp(struct rotation *rotation)
 	return rotation->named_unix_ns = now_ns > least_ns ? now_ns : least_ns;
 }
 
+/* Of the profile that grows. */
+static char *template_of(struct rotation *rotation, const char *name, uint64_t unix_ns)
+{
+	const struct recorder *recorder = rotation->recording->recorder;
+
+	if (!rotation->store.path)
+		return segment_template(name, unix_ns);
+	return segment_store_template(&rotation->store,
+				      recorder_profile_window(recorder).start_unix_ns);
+}
+
 static struct error *open_outputs(struct rotation *rotation, struct outputs *outputs)
 {
 	const struct option_list *names = &rotation->output->outputs;
@@ -181,7 +211,7 @@ static struct error *open_outputs(struct rotation *rotation, struct outputs *out
 	outputs->items = xcalloc(names->count, sizeof(*outputs->items));
 	while (outputs->count < names->count && !err) {
 		CLEANUP(free_ptr)
-		char *template = segment_template(names->items[outputs->count], unix_ns);
+		char *template = template_of(rotation, names->items[outputs->count], unix_ns);
 
 		err = output_open(template, rotation->output->format,
 				  &outputs->items[outputs->count], &is_usage);
@@ -199,20 +229,32 @@ static struct error *prepare(struct rotation *rotation)
 	return err;
 }
 
+/* What has grown with processes that have ended goes with it. */
+static void begin_profile(struct rotation *rotation)
+{
+	struct recorder *recorder = rotation->recording->recorder;
+	const struct address_spaces *spaces = pipeline_of(rotation)->spaces;
+	struct recorder_window window;
+
+	if (rotation->store.path && address_spaces_module_count(spaces) > STORE_MODULES_MAX) {
+		kept_symbolizer_forget(rotation->symbolizer);
+		recorder_renew(recorder);
+	}
+	profile_free(recorder_rotate(recorder, &window));
+}
+
 struct error *rotation_fork(struct rotation *rotation, struct forked_writer *writer,
 			    int (*child)(void *user),
 			    void (*ended)(void *user, const struct forked_writer_end *end),
 			    void *user)
 {
-	struct recorder *recorder = rotation->recording->recorder;
-	struct recorder_window window;
 	struct error *err;
 
 	if (rotation->history)
 		history_cut(rotation->history);
 	err = forked_writer_start(writer, rotation->recording->loop, child, ended, user);
 	if (!err && !rotation->history)
-		profile_free(recorder_rotate(recorder, &window));
+		begin_profile(rotation);
 	return err;
 }
 
@@ -226,12 +268,48 @@ void rotation_forget(struct rotation *rotation)
 		profile_free(recorder_rotate(rotation->recording->recorder, &window));
 }
 
+/* Where the next segment ends: after its time; in a directory, at the next multiple of it. */
+static void plan_cut(struct rotation *rotation)
+{
+	uint64_t time_ns = rotation->options->segments.amount, left_ns = time_ns;
+
+	if (rotation->store.path)
+		left_ns -= clock_unix_ns() % time_ns;
+	/* The multiple that was just reached, by a clock that was set or is slewed. */
+	if (left_ns < time_ns / 20)
+		left_ns += time_ns;
+	rotation->cut_ns = clock_now_ns() + left_ns;
+}
+
+/*
+ * All frames that the profile has had up to the second run have their names: the rings are read
+ * during the first one only.
+ */
+static bool symbolize_segment(struct rotation *rotation)
+{
+	struct signal_guard *guard = rotation->recording->signals.guard;
+	bool is_complete;
+
+	if (!rotation->store.path)
+		return false;
+	/* The main thread waits for those that symbolize. */
+	signal_guard_begin(guard, SIGNAL_PHASE_WORKING);
+	is_complete = kept_symbolizer_run(rotation->symbolizer);
+	if (is_complete) {
+		recorder_drain_up_to_now(rotation->recording->recorder);
+		is_complete = kept_symbolizer_run(rotation->symbolizer);
+	}
+	signal_guard_begin(guard, SIGNAL_PHASE_LISTENING);
+	return is_complete;
+}
+
 static struct error *cut(struct rotation *rotation)
 {
 	struct error *err;
 
 	recorder_drain_up_to_now(rotation->recording->recorder);
-	rotation->begun_ns = clock_now_ns();
+	rotation->is_symbolized = symbolize_segment(rotation);
+	plan_cut(rotation);
 	rotation->cut_memory = memory_of(pipeline_of(rotation)->profile);
 	err = prepare(rotation);
 	return err ? err
@@ -263,6 +341,31 @@ void rotation_cut(struct rotation *rotation, const char *reason)
 
 /* ---- Times, sizes and triggers ---- */
 
+struct error *rotation_open_store(struct rotation *rotation, struct option_list *names,
+				  bool *is_usage)
+{
+	struct error *err;
+
+	*is_usage = true;
+	if (!rotation->options->every_ns)
+		return NULL;
+	if (names->count != 1)
+		return error_hint(error_new("--every writes into one directory"),
+				  "-o /var/log/prof/");
+	if (rotation->output->format && rotation->output->format != &format_pprof)
+		return error_hint(error_new("--every writes pprof"),
+				  "prof convert DIRECTORY --since -1h writes other formats");
+	*is_usage = false;
+	rotation->store.retention = rotation->options->retention;
+	err = segment_store_open(&rotation->store, names->items[0]);
+	if (err)
+		return err;
+	segment_store_retain(&rotation->store, clock_unix_ns());
+	free(names->items[0]);
+	names->items[0] = segment_store_template(&rotation->store, clock_unix_ns());
+	return NULL;
+}
+
 struct error *rotation_open(struct rotation *rotation, const struct outputs *outputs)
 {
 	rotation->at_end = outputs;
@@ -290,6 +393,7 @@ void rotation_deinit(struct rotation *rotation)
 	reset(rotation);
 	free(rotation->next_reason);
 	segments_deinit(&rotation->segments);
+	segment_store_close(&rotation->store);
 	history_free(rotation->history);
 }
 
@@ -298,7 +402,9 @@ void rotation_begin(struct rotation *rotation)
 	const struct record_config *config = &rotation->recording->config;
 	const struct recording *recording = rotation->recording;
 
-	rotation->begun_ns = rotation->checked_ns = clock_now_ns();
+	rotation->checked_ns = clock_now_ns();
+	if (rotation->options->segments.how == ROTATION_BY_TIME)
+		plan_cut(rotation);
 	if (rotation->options->keep_ns)
 		rotation->history = history_new(recording->recorder, rotation->options->keep_ns,
 						HISTORY_MODULES_MAX);
@@ -312,7 +418,7 @@ void rotation_begin(struct rotation *rotation)
 		rotation->reader.pid_count = config->tid_count;
 	}
 	if (rotation->options->triggers.count)
-		trigger_read(&rotation->reader, rotation->begun_ns);
+		trigger_read(&rotation->reader, rotation->checked_ns);
 }
 
 static bool is_checked(const struct rotation *rotation)
@@ -333,7 +439,7 @@ uint64_t rotation_next_ns(const struct rotation *rotation)
 	uint64_t next_ns = is_checked(rotation) ? rotation->checked_ns + CHECK_NS : LOOP_FOREVER;
 
 	if (rotation->options->segments.how == ROTATION_BY_TIME && !rotation->writer.pid)
-		next_ns = earlier(next_ns, rotation->begun_ns + rotation->options->segments.amount);
+		next_ns = earlier(next_ns, rotation->cut_ns);
 	if (rotation->history)
 		next_ns = earlier(next_ns, history_next_ns(rotation->history));
 	return next_ns;
@@ -346,7 +452,7 @@ static void cut_what_was_sampled(struct rotation *rotation)
 	if (profile_samples(pipeline_of(rotation)->profile).count)
 		rotation_cut(rotation, NULL);
 	else
-		rotation->begun_ns = clock_now_ns();
+		plan_cut(rotation);
 }
 
 static void end_at_size(struct rotation *rotation, uint64_t bytes)
@@ -413,7 +519,7 @@ void rotation_step(struct rotation *rotation)
 	if (rotation->history && history_step(rotation->history))
 		message("too many files were mapped: what was kept of the last seconds is lost");
 	if (options->segments.how == ROTATION_BY_TIME && !rotation->writer.pid &&
-	    now_ns >= rotation->begun_ns + options->segments.amount)
+	    now_ns >= rotation->cut_ns)
 		cut_what_was_sampled(rotation);
 	/* It grows by megabytes per second. */
 	end_at_size(rotation, raw_bytes(rotation));
@@ -458,10 +564,16 @@ void rotation_finish(struct rotation *rotation, bool is_written)
 	if (rotation->failed)
 		message("%" PRIu64 " profile%s could not be written", rotation->failed,
 			plural(rotation->failed));
+	if (rotation->store.path && is_written)
+		segment_store_retain(&rotation->store, clock_unix_ns());
 	if (rotation->output->quiet || !rotation->written)
 		return;
 	message("wrote %" PRIu64 " profile%s%s", rotation->written, plural(rotation->written),
 		is_written ? " before this one" : "");
+	if (rotation->store.removed)
+		message("removed %" PRIu64 " segment%s from %s (--keep, --max-size)",
+			rotation->store.removed, plural(rotation->store.removed),
+			rotation->store.path);
 	if (rotation->segments.removed)
 		message("removed %" PRIu64 " of them (--switch-max-files %" PRIu64 ")",
 			rotation->segments.removed, max);

@@ -12,6 +12,12 @@
  * a full disk the oldest is removed to make room; without it a segment that cannot be written is
  * lost, reported and counted, and the recording goes on.
  *
+ * With --every, segments lie in a directory (segment_store.h) and begin at multiples of their time
+ * on the clock: minutes begin with minutes. Their frames are symbolized here, by a symbolizer that
+ * is kept, before the child is forked: it would have to read the same files in each. Where
+ * processes come and go for days, address spaces and symbolizer begin anew whenever they have
+ * grown.
+ *
  * A size is that of the files, which is estimated from the memory of the profile that grows, in the
  * proportion that files so far have had.
  */
@@ -19,9 +25,11 @@
 #define PROF_CMD_ROTATION_H
 
 #include "cmd/forked_writer.h"
+#include "cmd/kept_symbolizer.h"
 #include "cmd/outputs.h"
 #include "cmd/recording.h"
 #include "cmd/rotation_options.h"
+#include "cmd/segment_store.h"
 #include "cmd/segments.h"
 #include "record/history.h"
 
@@ -30,21 +38,24 @@ struct rotation {
 	const struct rotation_options *options;
 	struct recording *recording;
 	const struct output_options *output;
+	struct kept_symbolizer *symbolizer; /* used with --every alone */
 	/* Called in a forked child: completes the profile. reason: why it is written; NULL: as the
-	 * options say. */
-	void (*complete)(void *user, const char *reason);
+	 * options say. is_symbolized: by the kept symbolizer. */
+	void (*complete)(void *user, const char *reason, bool is_symbolized);
 	/* Called when a profile has got its files. */
 	void (*has_written)(void *user);
 	void *user;
 
 	const struct outputs *at_end; /* of the last profile */
 	struct history *history;      /* of a flight recorder; NULL: segments, or none */
+	struct segment_store store;   /* of --every */
 	struct forked_writer writer;
 	struct outputs outputs; /* that the child writes */
 	char *reason;		/* of the child */
 	char *next_reason;	/* of a cut that has to wait */
 	bool is_wanted;		/* there is such a cut */
-	uint64_t begun_ns;	/* the segment that grows was begun then */
+	uint64_t cut_ns;	/* a segment that has a time ends then */
+	bool is_symbolized;	/* the profile that the child writes */
 	uint64_t checked_ns;	/* sizes, triggers: then */
 	uint64_t named_unix_ns; /* the time in the last names */
 	struct trigger_reader reader;
@@ -61,6 +72,10 @@ struct rotation {
 /* Whether the recording has several profiles. */
 bool rotation_is_on(const struct rotation_options *options);
 
+/* Before outputs are opened: with --every, locks the directory that is the one output named, and
+ * names its next segment in its place. *is_usage: the error is about the command line. */
+MUST_CHECK struct error *rotation_open_store(struct rotation *rotation, struct option_list *names,
+					     bool *is_usage);
 /* Before sampling: checks that the outputs are files of profiles. */
 MUST_CHECK struct error *rotation_open(struct rotation *rotation, const struct outputs *outputs);
 void rotation_deinit(struct rotation *rotation);

@@ -74,8 +74,32 @@ static struct error *check_flight(const struct rotation_options *options)
 	return NULL;
 }
 
+static struct error *settle_directory(struct rotation_options *options)
+{
+	if (options->segments.how || options->segment_event || options->max_segments)
+		return error_new("--every and --switch-output exclude each other");
+	if (options->overwrites || options->keep_ns)
+		return error_hint(error_new("--every writes everything, --overwrite only the last "
+					    "seconds"),
+				  "--keep says how old segments may become");
+	options->segments = (struct rotation_choice){.how = ROTATION_BY_TIME,
+						     .amount = options->every_ns};
+	options->retention.max_bytes = options->max_bytes;
+	options->max_bytes = 0;
+	return NULL;
+}
+
 struct error *rotation_options_settle(struct rotation_options *options)
 {
+	if (options->retention.keep_ns && !options->every_ns)
+		return error_hint(error_new("--keep needs --every"),
+				  "--every 1m --keep 24h -o DIRECTORY");
+	if (options->every_ns) {
+		struct error *err = settle_directory(options);
+
+		if (err)
+			return err;
+	}
 	if (options->overwrites && !options->keep_ns)
 		options->keep_ns = KEEP_NS;
 	if (options->segment_event && options->trigger_event)

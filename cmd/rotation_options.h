@@ -1,11 +1,12 @@
 /*
  * The options of prof record that write several profiles of one recording, or end it by size: a
  * struct for their values and the entries of the option table. Those of perf record mean the same
- * here.
+ * here; --every and --keep are ours.
  */
 #ifndef PROF_CMD_ROTATION_OPTIONS_H
 #define PROF_CMD_ROTATION_OPTIONS_H
 
+#include "cmd/segment_files.h"
 #include "cmd/trigger.h"
 #include "cmd/ui/options.h"
 
@@ -27,6 +28,8 @@ struct rotation_options {
 	uint64_t max_segments;		 /* 0: all are kept */
 	bool stamps_names;		 /* --timestamp-filename */
 	uint64_t max_bytes;		 /* the recording ends at this size; 0: at none */
+	uint64_t every_ns;		 /* segments in a directory … */
+	struct retention retention;	 /* … of which these stay */
 	bool overwrites;		 /* the flight recorder … */
 	uint64_t keep_ns;		 /* … keeps this time; 0: it is off */
 	struct triggers triggers;	 /* of the flight recorder */
@@ -58,8 +61,16 @@ option_take rotation_take_time;	    /* uint64_t ns */
 			     "put the time into the names of files", option_true,                  \
 			     offsetof(type, member.stamps_names)),                                 \
 		OPTION_ENTRY(0, "max-size", "SIZE",                                                \
-			     "stop when the files have about this size, such as 100M",             \
+			     "stop when the files have about this size, such as 100M; with "       \
+			     "--every: remove the oldest segments above it",                       \
 			     rotation_take_size, offsetof(type, member.max_bytes)),                \
+		OPTION_ENTRY(0, "every", "TIME",                                                   \
+			     "record continuously: a segment every TIME into the directory of -o", \
+			     rotation_take_time, offsetof(type, member.every_ns)),                 \
+		OPTION_ENTRY(0, "keep", "TIME",                                                    \
+			     "with --every, remove segments that are older: 24h, 7d (default: "    \
+			     "keep all)",                                                          \
+			     rotation_take_time, offsetof(type, member.retention.keep_ns)),        \
 		OPTION_ENTRY(0, "overwrite", NULL,                                                 \
 			     "keep only the last seconds, and write them on SIGUSR2, by "          \
 			     "--trigger, and at the end",                                          \

@@ -81,3 +81,32 @@ char *segment_prefix(const char *template)
 
 	return xstrndup(name, strcspn(name, "%"));
 }
+
+#define NAME_FORMAT "%Y%m%dT%H%M%SZ.pb.gz"
+
+void segment_name(uint64_t unix_ns, char ret[SEGMENT_NAME_BYTES])
+{
+	time_t seconds = (time_t)(unix_ns / NS_PER_SECOND);
+	struct tm utc;
+
+	gmtime_r(&seconds, &utc);
+	strftime(ret, SEGMENT_NAME_BYTES, NAME_FORMAT, &utc);
+}
+
+bool segment_name_time(const char *name, uint64_t *ret_unix_ns)
+{
+	struct tm utc = {0};
+	const char *end = strptime(name, NAME_FORMAT, &utc);
+	char again[SEGMENT_NAME_BYTES];
+	time_t seconds;
+
+	if (!end || *end)
+		return false;
+	seconds = timegm(&utc);
+	if (seconds < 0)
+		return false;
+	*ret_unix_ns = (uint64_t)seconds * NS_PER_SECOND;
+	/* strptime(3) also takes fewer digits. */
+	segment_name(*ret_unix_ns, again);
+	return !strcmp(name, again);
+}

@@ -50,6 +50,41 @@ static void a_percent_sign_is_no_time(void **state)
 	check("100%", "100%.20261124-18241527");
 }
 
+static void segments_of_a_directory_have_the_second_of_utc(void **state)
+{
+	char name[SEGMENT_NAME_BYTES];
+	uint64_t unix_ns;
+
+	(void)state;
+	segment_name(MOMENT_NS, name);
+	assert_string_equal(name, "20261124T182415Z.pb.gz");
+	assert_true(segment_name_time(name, &unix_ns));
+	assert_true(unix_ns == MOMENT_NS - 273000000);
+}
+
+static void other_names_are_no_segments(void **state)
+{
+	static const char *const names[] = {
+		"",
+		"20261124T182415Z",
+		"20261124T182415Z.pb",
+		"20261124T182415Z.pb.gz.old",
+		"x20261124T182415Z.pb.gz",
+		"20261124T182415.pb.gz",
+		"20261324T182415Z.pb.gz",
+		"20260230T182415Z.pb.gz",
+		"20261124T252415Z.pb.gz",
+		"2026112T182415Z.pb.gz",
+		" 20261124T182415Z.pb.gz",
+		"20261124-18241527.pb.gz",
+	};
+	uint64_t unix_ns;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		assert_false(segment_name_time(names[i], &unix_ns));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -57,6 +92,8 @@ int main(void)
 		cmocka_unit_test(a_name_without_a_known_extension_ends_with_the_time),
 		cmocka_unit_test(a_name_with_a_time_or_a_number_stays),
 		cmocka_unit_test(a_percent_sign_is_no_time),
+		cmocka_unit_test(segments_of_a_directory_have_the_second_of_utc),
+		cmocka_unit_test(other_names_are_no_segments),
 	};
 
 	setenv("TZ", "UTC", 1);

@@ -1,0 +1,130 @@
+#include "cmd/segment_store.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "cmd/output_file.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static void remove_leftovers(const char *path)
+{
+	DIR *stream = opendir(path);
+	const struct dirent *entry;
+
+	if (!stream)
+		return;
+	while ((entry = readdir(stream)))
+		if (output_file_is_hidden_name(entry->d_name))
+			unlinkat(dirfd(stream), entry->d_name, 0);
+	closedir(stream);
+}
+
+static struct error *lock(const char *path, int *ret)
+{
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd < 0)
+		return error_errno(errno, "open %s", path);
+	*ret = fd;
+	if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+		return NULL;
+	if (errno == EWOULDBLOCK)
+		return error_hint(error_new("another prof record writes into %s", path),
+				  "end it, or give another directory");
+	return error_errno(errno, "lock %s", path);
+}
+
+struct error *segment_store_open(struct segment_store *store, const char *path)
+{
+	struct error *err;
+
+	store->path = xstrdup(path);
+	store->lock = -1;
+	for (size_t len = strlen(path); len > 1 && store->path[len - 1] == '/';)
+		store->path[--len] = '\0';
+	if (mkdir(store->path, 0700) < 0 && errno != EEXIST)
+		return error_errno(errno, "create the directory %s", store->path);
+	err = lock(store->path, &store->lock);
+	if (!err)
+		remove_leftovers(store->path);
+	return err;
+}
+
+void segment_store_close(struct segment_store *store)
+{
+	if (!store->path)
+		return;
+	close_fd(&store->lock);
+	free(STEAL(store->path));
+}
+
+void segment_store_fork(struct segment_store *store)
+{
+	if (store->path)
+		close_fd(&store->lock);
+}
+
+static void put_literally(FILE *out, const char *text)
+{
+	for (; *text; text++)
+		fprintf(out, *text == '%' ? "%%%c" : "%c", *text);
+}
+
+char *segment_store_template(const struct segment_store *store, uint64_t unix_ns)
+{
+	char name[SEGMENT_NAME_BYTES];
+	char *template = NULL;
+	struct stat st;
+	size_t len;
+	FILE *out;
+
+	for (segment_name(unix_ns, name); fstatat(store->lock, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+	     segment_name(unix_ns, name))
+		unix_ns += NS_PER_SECOND;
+	out = open_memstream(&template, &len);
+	put_literally(out, store->path);
+	fprintf(out, "/%s", name);
+	fclose(out);
+	return template;
+}
+
+static bool remove_segment(struct segment_store *store, const struct segment_file *file)
+{
+	CLEANUP(free_ptr) char *path = xasprintf("%s/%s", store->path, file->name);
+
+	if (unlink(path) < 0)
+		return false;
+	store->removed++;
+	return true;
+}
+
+void segment_store_retain(struct segment_store *store, uint64_t now_unix_ns)
+{
+	struct segment_files files;
+	CLEANUP(error_cleanup) struct error *err = segment_files_read(store->path, &files);
+	size_t expired = segment_files_expired(&files, &store->retention, now_unix_ns);
+
+	for (size_t i = 0; i < expired; i++)
+		remove_segment(store, &files.items[i]);
+	segment_files_deinit(&files);
+}
+
+bool segment_store_remove_oldest(struct segment_store *store, char ret_name[SEGMENT_NAME_BYTES])
+{
+	struct segment_files files;
+	CLEANUP(error_cleanup) struct error *err = segment_files_read(store->path, &files);
+	bool is_removed = files.count && remove_segment(store, &files.items[0]);
+
+	if (is_removed)
+		memcpy(ret_name, files.items[0].name, SEGMENT_NAME_BYTES);
+	segment_files_deinit(&files);
+	return is_removed;
+}
