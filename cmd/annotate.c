@@ -46,6 +46,7 @@ static const struct option_entry table[] = {
 	ENTRY(0, "json", NULL, "print JSON; prof-annotate(1) describes the schema", option_true,
 	      json),
 	PAGER_ENTRIES(struct annotate_options, pager),
+	INPUT_RANGE_ENTRIES(struct annotate_options, input),
 	INPUT_ENTRIES(struct annotate_options, input),
 	/* Options of perf annotate, for scripts. */
 	ENTRY('s', "symbol", "FUNCTION", NULL, option_string, function),

@@ -40,6 +40,7 @@ static const struct option_entry table[] = {
 		'e', "event", "NAME",
 		"write this event; formats with several events show it first (default: the first)",
 		option_string, offsetof(struct convert_options, output.event)),
+	INPUT_RANGE_ENTRIES(struct convert_options, input),
 	INPUT_LOGICAL_ENTRY(struct convert_options, input),
 	OUTPUT_ENTRIES(struct convert_options, output),
 	OPTION_ENTRY(0, "weight", "samples|ns|period|field:NAME",

@@ -125,12 +125,15 @@ static int print_help(void)
 {
 	printf("Usage: prof diff [options] OLD NEW\n"
 	       "       prof diff [options] OLD OLD2 ... -- NEW NEW2 ...\n"
-	       "       prof diff [options] OLD_DIRECTORY NEW_DIRECTORY\n\n"
+	       "       prof diff [options] OLD_DIRECTORY NEW_DIRECTORY\n"
+	       "       prof diff [options] DIRECTORY@RANGE DIRECTORY@RANGE\n\n"
 	       "Says whether NEW costs more than OLD, which functions and stacks do, and whether "
 	       "the changes\nare significant. Files are pprof, folded stacks, heap files or "
 	       "perf.data. Several "
 	       "recordings per side measure\nhow much runs differ anyway. Of two directories, "
-	       "profiles of the same name are compared:\na row per benchmark, for CI.\n\n");
+	       "profiles of the same name are compared:\na row per benchmark, for CI. Of a directory that prof record "
+	       "--every writes, ranges\nof time are compared: DIR@yesterday DIR@today, "
+	       "DIR@14:05..14:07 DIR@15:05..15:07.\n\n");
 	options_help(table, stdout);
 	return STATUS_OK;
 }

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/signals.h"
 #include "cmd/record_messages.h"
+#include "cmd/segment_range.h"
 #include "cmd/trusted_user.h"
 #include "cmd/ui/message.h"
 #include "format/format.h"
@@ -215,7 +216,8 @@ void input_make_logical(struct input *input)
 	profile_free(original);
 }
 
-struct error *input_read(const char *path, const struct input_options *options, struct input *ret)
+static struct error *read_file(const char *path, const struct input_options *options,
+			       struct input *ret)
 {
 	bool is_stdin = !strcmp(path, "-");
 	const char *name = is_stdin ? "stdin" : path;
@@ -238,6 +240,22 @@ struct error *input_read(const char *path, const struct input_options *options, 
 		source_users_distrust(input.profile, st.st_uid);
 	*ret = input;
 	return NULL;
+}
+
+struct error *input_read(const char *path, const struct input_options *options, struct input *ret)
+{
+	CLEANUP(free_ptr) char *directory = NULL;
+	struct time_range range;
+	struct error *err = segment_range_parse(path, options->since, options->until, &directory,
+						&range);
+
+	if (err || !directory)
+		return err ? err : read_file(path, options, ret);
+	*ret = (struct input){0};
+	err = segment_range_read(directory, &range, options->keeps_timestamps, &ret->profile);
+	if (!err)
+		tasks_label(ret->profile);
+	return err;
 }
 
 void input_deinit(struct input *input)

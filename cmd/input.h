@@ -1,6 +1,7 @@
 /*
  * A profile from any file: pprof of any producer, folded stacks, or a recording of perf, which is
- * unwound and named first. Known by its first bytes, whatever its name.
+ * unwound and named first. Known by its first bytes, whatever its name. Or from a directory of
+ * segments, all of it or a range of time (segment_range.h).
  */
 #ifndef PROF_CMD_INPUT_H
 #define PROF_CMD_INPUT_H
@@ -9,17 +10,18 @@
 #include "cmd/ui/options.h"
 #include "record/import.h"
 
-/* All but logical and the last three are for recordings alone. */
+/* All but since, until, logical and the last three are for recordings alone. */
 struct input_options {
 	const char *symfs; /* as in recorded_files; NULL: the files are where they were */
 	struct symbol_options symbols;
 	/* Fields of tracepoints that samples weigh (NULL: none) and that become labels. */
 	const char *weight;
 	struct option_list labels;
-	bool logical;		      /* asks for input_make_logical() after reading */
-	const char *command;	      /* in place of a command line that the file does not tell */
-	bool keeps_timestamps;	      /* as profile_keep_timestamps() */
-	bool shows_progress;	      /* where stderr is a terminal */
+	const char *since, *until; /* of a directory; NULL: from its first segment, to its last */
+	bool logical;		   /* asks for input_make_logical() after reading */
+	const char *command;	   /* in place of a command line that the file does not tell */
+	bool keeps_timestamps;	   /* as profile_keep_timestamps() */
+	bool shows_progress;	   /* where stderr is a terminal */
 	struct signal_guard *signals; /* a signal ends the reading, a second one symbolizing; the
 					 profile is what was read; NULL: they end prof */
 };
@@ -38,6 +40,13 @@ struct input_options {
 		     "label samples of tracepoints in a perf.data file with this field; "          \
 		     "repeatable",                                                                 \
 		     option_append, offsetof(type, member.labels))
+#define INPUT_RANGE_ENTRIES(type, member)                                                          \
+	OPTION_ENTRY(0, "since", "TIME",                                                           \
+		     "of a directory that prof record --every writes: from this time on: 14:05, "  \
+		     "-1h, yesterday, '2026-11-24 14:05'",                                         \
+		     option_string, offsetof(type, member.since)),                                 \
+		OPTION_ENTRY(0, "until", "TIME", "the same, up to this time", option_string,       \
+			     offsetof(type, member.until))
 #define INPUT_SYMFS_ENTRY(type, member)                                                            \
 	OPTION_ENTRY(0, "symfs", "DIR",                                                            \
 		     "look for the recorded files below DIR, by path, by name or by build-id",     \

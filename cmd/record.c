@@ -759,7 +759,10 @@ static int prepare_and_record(struct run *run)
 		return message_failure(err, STATUS_USAGE);
 	warn_of_ignored_options(&run->options);
 	config->folds_ended = true;
-	config->needs_timestamps = outputs_need_timestamps(&run->outputs);
+	/* Of segments, parts can be shown. */
+	run->options.output.format_options.times = run->options.rotation.every_ns;
+	config->needs_timestamps = outputs_need_timestamps(&run->outputs) ||
+				   run->options.output.format_options.times;
 	config->counts_polls = true;
 	config->writes_raw = run->raw;
 	if (!rotation_is_on(&run->options.rotation))

@@ -132,6 +132,7 @@ const struct option_entry report_option_table[] = {
 	      "show what was in use at the end, by the function that allocated it (of prof record "
 	      "--alloc and other heap profiles)",
 	      option_true, leaks),
+	INPUT_RANGE_ENTRIES(struct report_options, input),
 	INPUT_LOGICAL_ENTRY(struct report_options, input),
 	ENTRY(0, "no-tree", NULL, "show only the table", option_true, no_tree),
 	ENTRY(0, "no-fold", NULL, "put each function of the tree on a line of its own", option_true,

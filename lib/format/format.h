@@ -32,6 +32,7 @@ struct format_options {
 	bool show_pid;		   /* folded: the first frame is NAME-PID … */
 	bool show_tid;		   /* … or NAME-PID/TID */
 	bool annotate;		   /* folded: append _[k], _[i] or _[j] to names */
+	bool times;		   /* pprof: include when samples were taken, to 1 ms */
 	bool source;		   /* html: include the text of sampled source lines */
 	enum name_style names;
 	enum format_difference difference;

@@ -89,6 +89,21 @@ static char *encode(const char *between, const void *of, const struct field *fie
 	return text;
 }
 
+void quality_add(struct profile_quality *quality, const struct profile_quality *more)
+{
+	quality->is_known &= more->is_known;
+	quality->samples += more->samples;
+	quality->lost += more->lost;
+	quality->truncated += more->truncated;
+	quality->unnamed += more->unnamed;
+	quality->completed += more->completed;
+	quality->spliced += more->spliced;
+	quality->compat += more->compat;
+	quality->shortened += more->shortened;
+	quality->throttled += more->throttled;
+	quality->own_cpu_ns += more->own_cpu_ns;
+}
+
 uint64_t quality_unsampled(const struct event_quality *event)
 {
 	return event->counted > event->sampled ? event->counted - event->sampled : 0;

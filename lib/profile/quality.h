@@ -65,6 +65,10 @@ struct profile_quality {
 	struct stat_counts stat; /* counted beside the samples */
 };
 
+/* Adds what another recording of the same kind counts: all but events and waiting. What is known of
+ * one alone is not known of both. */
+void quality_add(struct profile_quality *quality, const struct profile_quality *more);
+
 /* The weight that no sample shows, of what was counted; 0 if that is unknown. */
 uint64_t quality_unsampled(const struct event_quality *event);
 

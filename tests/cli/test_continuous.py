@@ -1,9 +1,10 @@
 """prof record --every: segments in a directory, continuously."""
 
+import gzip
+import json
 import os
 import random
 import re
-import shutil
 import signal
 import subprocess
 import time
@@ -12,9 +13,8 @@ from datetime import datetime, timezone
 import pytest
 
 from control_channel import end, weights
-from profiles import Pprof
+from profiles import Pprof, Stacks, profile_message
 from time_limit import TIME_LIMIT_S
-from until_busy import wait
 
 NAME = re.compile(r"\d{8}T\d{6}Z\.pb\.gz")
 KILLS = int(os.environ.get("PROF_KILLS", "20"))
@@ -215,3 +215,153 @@ def test_what_makes_no_sense_is_refused_before_the_command_runs(prof, arguments,
     assert result.returncode == 2, result.stderr
     assert reason in result.stderr
     assert not os.listdir(prof.folder)
+
+
+# ---- Reading ----
+
+START = int(datetime(2026, 11, 24, 14, 0, tzinfo=timezone.utc).timestamp())
+UTC = {**os.environ, "TZ": "UTC"}
+
+
+def samples(report, kind="self"):
+    """By function: samples of prof report --json."""
+    assert report.returncode == 0, report.stderr
+    return {row["name"]: row[kind]["samples"] for row in json.loads(report.stdout)["rows"] if row[kind]["samples"]}
+
+
+def pprof_message(functions, start, seconds):
+    """A segment, in which each function has that many samples."""
+    message = profile_message()()
+    strings = ["", "samples", "count", "cpu", "nanoseconds", "comm", "worker"]
+    for kind, unit in (1, 2), (3, 4):
+        message.sample_type.add(type=kind, unit=unit)
+    message.time_nanos, message.duration_nanos = int(start * 1e9), int(seconds * 1e9)
+    message.period_type.type, message.period_type.unit, message.period = 3, 4, 10**9
+    message.default_sample_type = 3
+    for number, (name, count) in enumerate(functions.items(), 1):
+        strings.append(name)
+        message.function.add(id=number, name=len(strings) - 1, system_name=len(strings) - 1)
+        message.location.add(id=number).line.add(function_id=number)
+        sample = message.sample.add(location_id=[number], value=[count, count * 10**9])
+        sample.label.add(key=5, str=6)
+    message.string_table.extend(strings)
+    return message
+
+
+def write(path, message):
+    path.write_bytes(gzip.compress(message.SerializeToString()))
+
+
+@pytest.fixture
+def day(ring):
+    """A minute each from 14:00 to 14:10 of 2026-11-24, UTC: the hot function is f0, f1, …"""
+    for minute in range(10):
+        start = START + 60 * minute
+        write(ring / name_at(start), pprof_message({f"f{minute}": 60, "always": 10}, start, 60))
+    return ring
+
+
+@pytest.mark.parametrize("since, until, expected", [
+    ("2026-11-24 14:05", "2026-11-24 14:07", {"f5": 60, "f6": 60, "always": 20}),
+    ("2026-11-24 14:08", None, {"f8": 60, "f9": 60, "always": 20}),
+    (None, "2026-11-24T14:01:00Z", {"f0": 60, "always": 10}),
+    ("2026-11-24", "2026-11-25", {"always": 100, **{f"f{minute}": 60 for minute in range(10)}}),
+])
+def test_a_range_of_time_is_reported(prof, day, since, until, expected):
+    options = (["--since", since] if since else []) + (["--until", until] if until else [])
+    assert samples(prof("report", day, "--json", *options, env=UTC)) == expected
+
+
+def test_times_are_local(prof, day):
+    berlin = {**os.environ, "TZ": "CET-1"}
+    report = prof("report", day, "--json", "--since", "2026-11-24 15:05", "--until", "2026-11-24 15:06", env=berlin)
+    assert samples(report) == {"f5": 60, "always": 10}
+
+
+def test_a_selection_and_a_range_go_together(prof, day):
+    report = prof("report", day, "--since", "2026-11-24 14:05", "--comm", "nobody", env=UTC)
+    assert report.returncode == 0 and "no samples" in report.stdout
+
+
+def test_segments_without_times_count_whole_and_that_is_said(prof, day):
+    report = prof("report", day, "--json", "--since", "2026-11-24 14:05:30", "--until", "2026-11-24 14:07", env=UTC)
+    assert samples(report) == {"f5": 60, "f6": 60, "always": 20}
+    assert "1 segment counts whole" in report.stderr
+
+
+def test_a_segment_that_cannot_be_read_is_left_out(prof, day):
+    (day / name_at(START + 60)).write_bytes(b"\x1f\x8bdamaged")
+    (day / name_at(START + 120)).unlink()
+    (day / name_at(START + 120)).symlink_to("/dev/zero")
+    report = prof("report", day, "--json", "--since", "2026-11-24 14:00", "--until", "2026-11-24 14:04", env=UTC)
+    assert samples(report) == {"f0": 60, "f3": 60, "always": 20}
+    assert f"1 segment cannot be read and is left out: {day}/{name_at(START + 60)}" in report.stderr
+
+
+def test_segments_of_another_version_are_read(prof, day):
+    """Whatever pprof has in it: fields and comments that are not known yet are skipped."""
+    path = day / name_at(START)
+    unknown_field = bytes([0xfa, 0x7d, 3]) + b"new"  # field 2015
+    path.write_bytes(gzip.compress(gzip.decompress(path.read_bytes()) + unknown_field))
+    assert samples(prof("report", day, "--json", "--until", "2026-11-24 14:01", env=UTC)) == {"f0": 60, "always": 10}
+
+
+def test_ranges_are_compared(prof, day):
+    result = prof("diff", "--json", f"{day}@2026-11-24 14:00..2026-11-24 14:01", f"{day}@2026-11-24 14:01..2026-11-24 14:02", env=UTC)
+    assert result.returncode == 0, result.stderr
+    changed = {row["name"] for row in json.loads(result.stdout)["functions"] if row["self"]["significant"]}
+    assert changed == {"f0", "f1"}
+
+
+def test_a_range_becomes_a_page(prof, day):
+    result = prof("convert", day, "--since", "2026-11-24 14:05", "-o", "x.html", "-o", "x.folded", env=UTC)
+    assert result.returncode == 0, result.stderr
+    stacks = Stacks.read(prof.folder / "x.folded")
+    assert stacks.total == 350 and stacks.holding("f5") == 60 and not stacks.holding("f4")
+
+
+@pytest.mark.parametrize("arguments, reason", [
+    (["report", "RING", "--since", "noon"], '"noon" is not a time'),
+    (["report", "RING", "--since", "-1h", "--until", "-2h"], "-1h is not before -2h"),
+    (["report", "RING@noon"], '"noon" is not a time'),
+    (["report", "RING", "--since", "2020-01-01", "--until", "2020-01-02"], "has no segments of that time"),
+    (["report", "RING/20261124T140000Z.pb.gz", "--since", "-1h"], "is not a directory of segments"),
+    (["report", "."], "has no segments"),
+])
+def test_what_is_not_there_is_said(prof, day, arguments, reason):
+    result = prof(*(word.replace("RING", str(day)) for word in arguments), env=UTC)
+    assert result.returncode == 1 and reason in result.stderr
+
+
+def test_the_edges_of_a_range_are_exact(prof, recorded, ring):
+    """left runs, then right; the moment between them is in the middle of a segment."""
+    process, target = recorded("--every", "1h", "-F", "999")
+    target("left 2")
+    middle = time.time()
+    target("right 1")
+    process.send_signal(signal.SIGINT)
+    end(process)
+    assert len(segments(ring)) <= 2
+    before, after, whole = (samples(prof("report", ring, "--json", *option), "total")
+                            for option in (["--until", second(middle)], ["--since", second(middle)], []))
+    assert before["left"] and after["left"] and after["right"], "a time has no fractions of a second"
+    assert "right" not in before
+    assert before["left"] + after["left"] == whole["left"] and after["right"] == whole["right"]
+
+
+def second(seconds):
+    return datetime.fromtimestamp(seconds, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def test_segments_tell_times_and_other_readers_skip_them(prof, recorded, ring, client):
+    process, target = recorded("--every", "1h")
+    target("left 1")
+    process.send_signal(signal.SIGINT)
+    end(process)
+    path = segments(ring)[-1]
+    page = prof("convert", ring, "-o", "x.firefox.json.gz")
+    assert page.returncode == 0, page.stderr
+    threads = json.loads(gzip.decompress((prof.folder / "x.firefox.json.gz").read_bytes()))["threads"]
+    assert sum(len(thread["samples"]["stack"]) for thread in threads) > 100
+    top = subprocess.run([client("go"), "tool", "pprof", "-top", path], capture_output=True, text=True, check=True)
+    assert "left" in top.stdout

@@ -28,7 +28,17 @@ enum pprof_profile_field {
 /* ValueType */
 enum pprof_type_field { PPROF_TYPE_TYPE = 1, PPROF_TYPE_UNIT, PPROF_TYPE_FIELDS };
 
-enum pprof_sample_field { PPROF_SAMPLE_LOCATION = 1, PPROF_SAMPLE_VALUE, PPROF_SAMPLE_LABEL };
+enum pprof_sample_field {
+	PPROF_SAMPLE_LOCATION = 1,
+	PPROF_SAMPLE_VALUE,
+	PPROF_SAMPLE_LABEL,
+	/*
+	 * An extension of prof's, which other readers skip as protobuf says: when the samples were
+	 * taken that the first value counts, ascending, as a packed list of milliseconds, the first
+	 * one since the start of the profile, the others since the one before.
+	 */
+	PPROF_SAMPLE_TIMES = 1500
+};
 
 enum pprof_label_field {
 	PPROF_LABEL_KEY = 1,

@@ -29,4 +29,7 @@ enum {
 	PPROF_REMARKS_BYTES_MAX = 1 << 20,
 };
 
+/* From one sample of a stack to the next: a year. */
+#define PPROF_TIME_MS_MAX UINT64_C(31622400000)
+
 #endif

@@ -334,7 +334,7 @@ static int write_message(const struct profile *profile, const struct format_opti
 	put_functions(&writer);
 	put_functions_of_addresses(&writer);
 	put_locations(&writer);
-	pprof_put_samples(&writer.stream, profile, event, has_samples(&writer));
+	pprof_put_samples(&writer.stream, profile, event, has_samples(&writer), options->times);
 	error = pprof_stream_finish(&writer.stream);
 	pprof_mappings_deinit(&writer.mappings);
 	function_names_deinit(&writer.names);

@@ -1,6 +1,7 @@
 #include "format/pprof/read.h"
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/utf8.h"
 #include "format/pprof/events.h"
 #include "format/pprof/fields.h"
@@ -27,6 +28,7 @@ struct function {
 struct sample {
 	struct bytes locations; /* packed numbers */
 	struct bytes labels;	/* the part of the message that contains all labels */
+	struct bytes times;	/* packed numbers */
 	struct wire_numbers values;
 	unsigned char *list; /* the concatenated locations, if they are in several fields */
 	size_t list_len, list_room;
@@ -98,6 +100,7 @@ static MUST_CHECK struct error *no_such_string(void)
 static size_t memory_bytes(const struct reader *reader)
 {
 	return profile_memory_bytes(reader->profile) +
+	       profile_timed_samples(reader->profile).count * sizeof(struct profile_timed_sample) +
 	       reader->strings.count * sizeof(*reader->strings.items) +
 	       reader->function_count * sizeof(*reader->functions) +
 	       pprof_modules_memory_bytes(&reader->modules) +
@@ -345,7 +348,7 @@ static bool read_sample_fields(struct sample *sample, struct bytes message)
 	struct bytes rest = message;
 	struct wire_field field;
 
-	sample->locations = sample->labels = (struct bytes){0};
+	sample->locations = sample->labels = sample->times = (struct bytes){0};
 	sample->values.count = sample->list_len = 0;
 	while (wire_next(&rest, &field)) {
 		if (field.number == PPROF_SAMPLE_LOCATION && !add_locations(sample, field.bytes))
@@ -355,9 +358,31 @@ static bool read_sample_fields(struct sample *sample, struct bytes message)
 			return false;
 		if (field.number == PPROF_SAMPLE_LABEL)
 			add_label(sample, message.at, rest.at);
+		if (field.number == PPROF_SAMPLE_TIMES)
+			sample->times = field.bytes;
 		message.at = rest.at;
 	}
 	return bytes_ok(&rest);
+}
+
+/* Of event 0, whose samples are counted. Their clock is the real time. */
+static bool add_times(struct reader *reader, label_set_id labels, stack_id stack)
+{
+	struct profile *profile = reader->profile;
+	struct profile_timed_sample timed = {.time_ns = reader->numbers[PPROF_PROFILE_TIME]};
+	struct bytes times = reader->sample.times;
+
+	timed.sample = profile_add_samples(profile, labels, stack, 0, 0, 0);
+	profile_keep_timestamps(profile);
+	while (bytes_left(&times)) {
+		uint64_t ms = bytes_uleb(&times);
+
+		if (ms > PPROF_TIME_MS_MAX || memory_bytes(reader) > reader->memory_max)
+			return false;
+		timed.time_ns += ms * NS_PER_MS;
+		profile_add_timed_sample(profile, &timed);
+	}
+	return bytes_ok(&times);
 }
 
 static struct error *read_sample(struct reader *reader, const struct wire_field *message)
@@ -373,8 +398,12 @@ static struct error *read_sample(struct reader *reader, const struct wire_field 
 	err = pprof_stacks_find(&reader->stacks, sample->locations, &stack);
 	if (err)
 		return err;
-	return pprof_events_add(&reader->events, reader->profile, labels, stack,
-				sample->values.items, sample->values.count);
+	err = pprof_events_add(&reader->events, reader->profile, labels, stack,
+			       sample->values.items, sample->values.count);
+	if (!err && bytes_left(&sample->times) &&
+	    (!profile_event_count(reader->profile) || !add_times(reader, labels, stack)))
+		err = damaged();
+	return err;
 }
 
 /*
@@ -593,6 +622,10 @@ static void add_info(struct reader *reader)
 			reader->stacks.cut_count, PPROF_DEPTH_MAX);
 	fclose(out);
 	info.remarks = remarks;
+	if (profile_keeps_timestamps(reader->profile)) {
+		info.start_ns = info.start_unix_ns;
+		profile_sort_timed_samples(reader->profile);
+	}
 	info.quality.events = reader->qualities;
 	info.quality.event_count = reader->quality_count;
 	profile_set_info(reader->profile, &info);

@@ -1,6 +1,7 @@
 #include "format/pprof/samples.h"
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/counting_sort.h"
 #include "profile/memory_events.h"
 
@@ -15,6 +16,10 @@ struct samples {
 	struct wire_message list, message; /* scratch */
 	int64_t *values;		   /* number of samples (of `counted`), then the weights */
 	size_t *indexes;		   /* by event: of its weight among these */
+	uint64_t *times;		   /* of timed samples, by sample, then by time … */
+	uint32_t *first_time; /* … those of sample i begin here, and end where the next ones do */
+	uint32_t counted;     /* index of the sample that the first value counts; … */
+	bool has_counted;     /* … if there is one */
 };
 
 static void add_text(struct samples *samples, struct wire_message *labels, const char *key,
@@ -104,6 +109,58 @@ static void add_values(struct samples *samples)
 	wire_put_message(&samples->message, PPROF_SAMPLE_VALUE, list);
 }
 
+static uint32_t sample_of_time(const void *profile, uint32_t timed)
+{
+	return profile_timed_samples(profile).items[timed].sample;
+}
+
+static int compare_times(const void *a, const void *b)
+{
+	uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+
+	return (left > right) - (left < right);
+}
+
+/* In milliseconds since the start. */
+static void sort_times(struct samples *samples)
+{
+	const struct profile *profile = samples->profile;
+	const struct profile_timed_samples timed = profile_timed_samples(profile);
+	uint32_t count = (uint32_t)profile_samples(profile).count;
+	uint64_t start_ns = profile_get_info(profile)->start_ns;
+	CLEANUP(free_ptr)
+	uint32_t *order = counting_sort((uint32_t)timed.count, count, sample_of_time, profile,
+					&samples->first_time);
+
+	samples->times = xcalloc(timed.count, sizeof(*samples->times));
+	for (uint64_t i = 0; i < timed.count; i++) {
+		uint64_t time_ns = timed.items[order[i]].time_ns;
+
+		samples->times[i] = time_ns > start_ns ? (time_ns - start_ns) / NS_PER_MS : 0;
+	}
+	/* Records of several CPUs differ in order by microseconds. */
+	for (uint32_t i = 0; i < count; i++)
+		if (samples->first_time[i + 1] - samples->first_time[i] > 1)
+			qsort(samples->times + samples->first_time[i],
+			      samples->first_time[i + 1] - samples->first_time[i],
+			      sizeof(*samples->times), compare_times);
+}
+
+static void add_times(struct samples *samples)
+{
+	struct wire_message *list = &samples->list;
+	uint32_t i = samples->first_time[samples->counted];
+	uint64_t former = 0;
+
+	list->len = 0;
+	for (; i < samples->first_time[samples->counted + 1]; i++) {
+		wire_put_varint(list, samples->times[i] - former);
+		former = samples->times[i];
+	}
+	if (list->len)
+		wire_put_message(&samples->message, PPROF_SAMPLE_TIMES, list);
+}
+
 static void put_sample(struct samples *samples, const struct profile_sample *sample)
 {
 	const struct wire_message *labels = labels_of(samples, sample->labels);
@@ -111,6 +168,8 @@ static void put_sample(struct samples *samples, const struct profile_sample *sam
 	add_locations(samples, sample->stack);
 	add_values(samples);
 	wire_append(&samples->message, labels->bytes, labels->len);
+	if (samples->times && samples->has_counted)
+		add_times(samples);
 	pprof_put_message(samples->stream, PPROF_PROFILE_SAMPLE, &samples->message);
 }
 
@@ -207,10 +266,12 @@ static void samples_deinit(struct samples *samples)
 	free(samples->message.bytes);
 	free(samples->values);
 	free(samples->indexes);
+	free(samples->times);
+	free(samples->first_time);
 }
 
 void pprof_put_samples(struct pprof_stream *stream, const struct profile *profile, event_id counted,
-		       bool counts_samples)
+		       bool counts_samples, bool times)
 {
 	const struct profile_samples all_samples = profile_samples(profile);
 	CLEANUP(free_ptr) uint32_t *order = sort_samples(profile);
@@ -226,17 +287,23 @@ void pprof_put_samples(struct pprof_stream *stream, const struct profile *profil
 		.indexes = pprof_value_indexes(profile),
 	};
 
+	if (times && counts_samples && profile_timed_samples(profile).count)
+		sort_times(&samples);
 	for (uint64_t i = 0; i < count; i++) {
 		const struct profile_sample *sample = &all_samples.items[order[i]];
 		const struct profile_sample *next = i + 1 < count ? &all_samples.items[order[i + 1]]
 								  : NULL;
 
-		if (sample->event == counted)
+		if (sample->event == counted) {
 			samples.values[0] = (int64_t)sample->samples;
+			samples.counted = order[i];
+			samples.has_counted = true;
+		}
 		samples.values[1 + samples.indexes[sample->event]] = (int64_t)sample->weight;
 		if (next && next->stack == sample->stack && next->labels == sample->labels)
 			continue;
 		put_sample(&samples, sample);
 		memset(samples.values, 0, types * sizeof(*samples.values));
+		samples.has_counted = false;
 	}
 }

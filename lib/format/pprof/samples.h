@@ -18,8 +18,10 @@ size_t *pprof_value_indexes(const struct profile *profile);
  *
  * Samples are written in call tree order: each shares most callers with the one before, which
  * compresses well and is fast to read.
+ *
+ * times: those of the timed samples of event `counted` are written, too, if samples are counted.
  */
 void pprof_put_samples(struct pprof_stream *stream, const struct profile *profile, event_id counted,
-		       bool counts_samples);
+		       bool counts_samples, bool times);
 
 #endif
