@@ -109,9 +109,10 @@ static bool remove_segment(struct segment_store *store, const struct segment_fil
 void segment_store_retain(struct segment_store *store, uint64_t now_unix_ns)
 {
 	struct segment_files files;
-	CLEANUP(error_cleanup) struct error *err = segment_files_read(store->path, &files);
-	size_t expired = segment_files_expired(&files, &store->retention, now_unix_ns);
+	size_t expired;
 
+	error_free(segment_files_read(store->path, &files));
+	expired = segment_files_expired(&files, &store->retention, now_unix_ns);
 	for (size_t i = 0; i < expired; i++)
 		remove_segment(store, &files.items[i]);
 	segment_files_deinit(&files);
@@ -120,9 +121,10 @@ void segment_store_retain(struct segment_store *store, uint64_t now_unix_ns)
 bool segment_store_remove_oldest(struct segment_store *store, char ret_name[SEGMENT_NAME_BYTES])
 {
 	struct segment_files files;
-	CLEANUP(error_cleanup) struct error *err = segment_files_read(store->path, &files);
-	bool is_removed = files.count && remove_segment(store, &files.items[0]);
+	bool is_removed;
 
+	error_free(segment_files_read(store->path, &files));
+	is_removed = files.count && remove_segment(store, &files.items[0]);
 	if (is_removed)
 		memcpy(ret_name, files.items[0].name, SEGMENT_NAME_BYTES);
 	segment_files_deinit(&files);

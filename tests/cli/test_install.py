@@ -17,7 +17,23 @@ def test_the_program_its_manual_and_completions_are_installed(tmp_path):
     manual = {f"share/man/man1/{path.name}" for path in (SOURCE / "man").glob("*.1")}
     library, = (name for name in installed if name.endswith("/prof/libprof-inside.so"))
     assert installed - {library} == {"bin/prof", "share/bash-completion/completions/prof", "share/zsh/site-functions/_prof",
-                         "share/fish/vendor_completions.d/prof.fish"} | manual
+                         "share/fish/vendor_completions.d/prof.fish", "lib/systemd/system/prof.service",
+                         "lib/systemd/user/prof.service"} | manual
+
+
+@pytest.mark.parametrize("kind", ["system", "user"])
+def test_units_are_valid_and_confined(kind, tmp_path):
+    unit = BUILD / "contrib/systemd" / kind / "prof.service"
+    here = tmp_path / "prof.service"
+    program = next(line for line in unit.read_text(encoding="utf-8").splitlines() if line.startswith("ExecStart=")).split("=", 1)[1].split()[0]
+    # As it will be when prof is installed.
+    here.write_text(unit.read_text(encoding="utf-8").replace(program, str(BUILD / "cmd/prof")), encoding="utf-8")
+    analyze = tool("systemd-analyze")
+    verified = subprocess.run([analyze, "verify", "--man=no", here], capture_output=True, text=True, check=False)
+    assert verified.returncode == 0 and "prof.service" not in verified.stderr, verified.stderr
+    if kind == "system":
+        score = subprocess.run([analyze, "security", "--offline=yes", "--threshold=30", here], capture_output=True, text=True, check=False)
+        assert score.returncode == 0, score.stdout
 
 
 def test_a_disabled_library_is_not_used_though_it_is_installed(tmp_path):
