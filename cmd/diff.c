@@ -131,7 +131,8 @@ static int print_help(void)
 	       "the changes\nare significant. Files are pprof, folded stacks, heap files or "
 	       "perf.data. Several "
 	       "recordings per side measure\nhow much runs differ anyway. Of two directories, "
-	       "profiles of the same name are compared:\na row per benchmark, for CI. Of a directory that prof record "
+	       "profiles of the same name are compared:\na row per benchmark, for CI. Of a "
+	       "directory that prof record "
 	       "--every writes, ranges\nof time are compared: DIR@yesterday DIR@today, "
 	       "DIR@14:05..14:07 DIR@15:05..15:07.\n\n");
 	options_help(table, stdout);
