@@ -127,6 +127,15 @@ static bool is_directory(const char *path)
 	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
+/* Its profiles are pushed one by one, and not as one. */
+static bool is_queue(const struct conversion *conversion)
+{
+	const struct convert_options *options = &conversion->options;
+
+	return is_directory(conversion->path) && conversion->push.target_count &&
+	       !options->output.outputs.count && !options->input.since && !options->input.until;
+}
+
 static struct error *open_push(struct conversion *conversion, bool *is_usage)
 {
 	struct push *push = &conversion->push;
@@ -147,12 +156,8 @@ static int convert(struct conversion *conversion)
 		err = open_push(conversion, &is_usage);
 	if (err)
 		return message_failure(err, is_usage ? STATUS_USAGE : STATUS_FAILED);
-	if (!is_directory(conversion->path))
+	if (!is_queue(conversion))
 		return convert_file(conversion);
-	if (!conversion->push.target_count || conversion->options.output.outputs.count)
-		return message_failure(error_hint(error_new("%s is a directory", conversion->path),
-						  "only --push, without -o, takes its profiles"),
-				       STATUS_USAGE);
 	return push_directory(&conversion->push, conversion->path, "") ? STATUS_OK : STATUS_FAILED;
 }
 

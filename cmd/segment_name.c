@@ -74,14 +74,6 @@ char *segment_template(const char *template, uint64_t unix_ns)
 	return name;
 }
 
-char *segment_prefix(const char *template)
-{
-	CLEANUP(free_ptr) char *whole = complete_template(template);
-	const char *name = basename(whole);
-
-	return xstrndup(name, strcspn(name, "%"));
-}
-
 #define NAME_FORMAT "%Y%m%dT%H%M%SZ.pb.gz"
 
 void segment_name(uint64_t unix_ns, char ret[SEGMENT_NAME_BYTES])
@@ -109,4 +101,15 @@ bool segment_name_time(const char *name, uint64_t *ret_unix_ns)
 	/* strptime(3) also takes fewer digits. */
 	segment_name(*ret_unix_ns, again);
 	return !strcmp(name, again);
+}
+
+char *segment_prefix(const char *template)
+{
+	CLEANUP(free_ptr) char *whole = complete_template(template);
+	const char *name = basename(whole);
+	uint64_t unix_ns;
+
+	if (segment_name_time(basename(template), &unix_ns))
+		return xstrdup("");
+	return xstrndup(name, strcspn(name, "%"));
 }

@@ -12,7 +12,8 @@
  * appends it: "prof.pb.gz" is "prof.20261124-18241527.pb.gz". To be freed.
  */
 char *segment_template(const char *template, uint64_t unix_ns);
-/* What the names of all segments of a template begin with, without directory: "prof.". To be freed.
+/* What the names of all segments of a template begin with, without directory: "prof."; "" of a
+ * template that is the name of a segment in a directory. To be freed.
  */
 char *segment_prefix(const char *template);
 
