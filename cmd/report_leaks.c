@@ -109,35 +109,35 @@ void leaks_deinit(struct leaks *leaks)
 		view_deinit(&leaks->objects);
 }
 
+static struct error *make_rows(struct rows *rows, const struct view *view, const struct row_by *by)
+{
+	struct error *err = rows_init_by(rows, view, by);
+
+	if (!err)
+		rows_sort(rows, ROWS_BY_NAME);
+	return err;
+}
+
 struct error *leaks_add_rows(struct leaks *leaks, const struct row_by *by)
 {
 	struct error *err = NULL;
 
 	if (leaks->has_objects)
-		err = rows_init_by(&leaks->by_objects, &leaks->objects, by);
+		err = make_rows(&leaks->by_objects, &leaks->objects, by);
 	/* The rows are the ages. */
 	if (by->key == ROW_LABEL && !strcmp(by->label, ALLOCATION_AGE_LABEL))
 		leaks->has_ages = false;
 	for (unsigned age = 0; age < ALLOCATION_LIFETIMES && !err; age++)
 		if (leaks->has_ages && leaks->ages[age].has_rows)
-			err = rows_init_by(&leaks->ages[age].rows, &leaks->ages[age].view, by);
+			err = make_rows(&leaks->ages[age].rows, &leaks->ages[age].view, by);
 	return err;
 }
 
-/* Views of one profile have the same labels, threads and files. */
-static bool is_same(const struct row *one, const struct row *other)
+static uint64_t find_weight(const struct rows *rows, const struct row *of)
 {
-	return one->label == other->label && one->module == other->module &&
-	       one->file == other->file && one->line == other->line &&
-	       one->thread == other->thread && !strcmp(one->name, other->name);
-}
+	const struct row *row = rows_find(rows, of);
 
-static uint64_t find_weight(const struct rows *rows, const struct row *row)
-{
-	for (size_t i = 0; i < rows->count; i++)
-		if (is_same(&rows->items[i], row))
-			return rows->items[i].self.weight;
-	return 0;
+	return row ? row->self.weight : 0;
 }
 
 uint64_t leaks_objects(const struct leaks *leaks, const struct row *row)

@@ -339,7 +339,7 @@ void rows_init(struct rows *rows, const struct view *view, enum row_key key)
 	struct builder builder = {
 		.view = view, .profile = view->profile, .labels = &view->labels, .rows = rows};
 
-	*rows = (struct rows){.all = view->stacks[STACK_EMPTY].total};
+	*rows = (struct rows){.all = view->stacks[STACK_EMPTY].total, .key = key};
 	if (key == ROW_PROCESS || key == ROW_THREAD) {
 		add_threads(&builder, key);
 	} else {
@@ -359,7 +359,7 @@ struct error *rows_init_by(struct rows *rows, const struct view *view, const str
 		rows_init(rows, view, by->key);
 		return NULL;
 	}
-	*rows = (struct rows){.all = view->stacks[STACK_EMPTY].total};
+	*rows = (struct rows){.all = view->stacks[STACK_EMPTY].total, .key = ROW_LABEL};
 	err = label_values_init(&rows->values, view->profile, by->label);
 	if (err)
 		return err;
@@ -430,6 +430,34 @@ void rows_sort(struct rows *rows, enum row_order order)
 {
 	if (rows->count)
 		qsort_r(rows->items, rows->count, sizeof(*rows->items), compare_by, &order);
+}
+
+/* Views of one profile have the same labels, threads and files. The thread of a process is the
+ * first one that the view has. */
+static bool is_same(const struct row *one, const struct row *other, enum row_key key)
+{
+	return one->label == other->label && one->module == other->module &&
+	       one->file == other->file && one->line == other->line &&
+	       (key == ROW_PROCESS || one->thread == other->thread) &&
+	       !strcmp(one->name, other->name);
+}
+
+const struct row *rows_find(const struct rows *rows, const struct row *of)
+{
+	size_t low = 0, high = rows->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (strcmp(rows->items[middle].name, of->name) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low < rows->count && !strcmp(rows->items[low].name, of->name); low++)
+		if (is_same(&rows->items[low], of, rows->key))
+			return &rows->items[low];
+	return NULL;
 }
 
 /* Of waiting: if one in so many has another reason, that is not worth a word. */

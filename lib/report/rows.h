@@ -64,6 +64,7 @@ struct rows {
 	struct row *items; /* by self, then total, then name; rows without samples are left out */
 	size_t count;
 	struct sum all;		    /* samples of the view */
+	enum row_key key;	    /* as they were made */
 	struct label_values values; /* of ROW_LABEL: the names of rows */
 };
 
@@ -74,6 +75,9 @@ MUST_CHECK struct error *rows_init_by(struct rows *rows, const struct view *view
 				      const struct row_by *by);
 void rows_deinit(struct rows *rows);
 void rows_sort(struct rows *rows, enum row_order order);
+/* The row that is of the same function, line, … as a row of another view of the profile with the
+ * same key; NULL: none. `rows` must be sorted by name. */
+const struct row *rows_find(const struct rows *rows, const struct row *of);
 
 /* The reason of a row of waiting, with its share unless it is nearly all: "[futex]", "[futex] 81.0
  * %", "[mutex held by several]"; "" without one. To be freed. */

@@ -201,6 +201,40 @@ static void sums_are_those_of_looking_through_every_stack(void **state)
 	}
 }
 
+static void a_row_is_found_among_those_of_another_event(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
+	event_id one = add_event(profile, "cycles", VALUE_COUNT);
+	event_id other = add_event(profile, "page-faults", VALUE_COUNT);
+	label_set_id first = profile_thread_labels(profile, 1, 1, "p", "p");
+	label_set_id second = profile_thread_labels(profile, 1, 2, "p", "p");
+	stack_id stack = STACK(profile, "main");
+	CLEANUP(view_deinit) struct view view;
+	CLEANUP(view_deinit) struct view beside;
+	enum row_key keys[] = {ROW_FUNCTION, ROW_PROCESS, ROW_THREAD};
+
+	profile_add(profile, first, stack, one, 10);
+	profile_add(profile, second, stack, one, 20);
+	profile_add(profile, second, stack, other, 3);
+	view_init(&view, profile, one);
+	view_init(&beside, profile, other);
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
+		CLEANUP(rows_deinit) struct rows rows;
+		CLEANUP(rows_deinit) struct rows others;
+		const struct row *found;
+
+		rows_init(&rows, &view, keys[i]);
+		rows_init(&others, &beside, keys[i]);
+		rows_sort(&others, ROWS_BY_NAME);
+		found = rows_find(&others, &rows.items[0]);
+		assert_non_null(found);
+		assert_int_equal(found->self.weight, 3);
+		/* The first thread has none of the other event. */
+		assert_true(keys[i] != ROW_THREAD || !rows_find(&others, &rows.items[1]));
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -211,6 +245,7 @@ int main(void)
 		cmocka_unit_test(only_the_chosen_event_is_summed),
 		cmocka_unit_test(an_empty_profile_has_no_functions),
 		cmocka_unit_test(sums_are_those_of_looking_through_every_stack),
+		cmocka_unit_test(a_row_is_found_among_those_of_another_event),
 	};
 
 	return cmocka_run_group_tests_name("rows", tests, NULL, NULL);
