@@ -127,6 +127,22 @@ static struct error *find_blocked_tasks(struct report *report)
 	return NULL;
 }
 
+static struct error *make_ipc(struct report *report)
+{
+	struct selection_options selection = report->options->selection;
+	struct view other;
+	event_id event;
+	struct error *err;
+
+	if (!ipc_counterpart(report->profile, report->view.event, &event))
+		return NULL;
+	selection.event = profile_string(report->profile,
+					 profile_get_event(report->profile, event)->name);
+	err = selection_view(&selection, report->profile, report->path, names_of(report->options),
+			     &other);
+	return err ? err : ipc_init(&report->ipc, &other, &report->by);
+}
+
 static struct error *make_report(struct report *report)
 {
 	const struct report_options *options = report->options;
@@ -149,6 +165,8 @@ static struct error *make_report(struct report *report)
 		return err;
 	if (options->leaks)
 		err = leaks_add_rows(&report->leaks, &report->by);
+	if (!err)
+		err = make_ipc(report);
 	if (err)
 		return err;
 	report->latency = latency_sums_of(&report->view);
@@ -187,9 +205,18 @@ static bool is_of_inuse(const struct report *report)
 	       memory_event_find(report->profile, MEMORY_ALLOC_SPACE, &allocated);
 }
 
+static void put_ipc(const struct report *report, const struct table_writer *writer)
+{
+	double ipc;
+
+	if (ipc_of_all(&report->ipc, &report->rows, &ipc))
+		fprintf(writer->out, "instructions per cycle: %.2f\n", ipc);
+}
+
 static void show_text(const struct report *report, const struct table_writer *writer)
 {
 	profile_header(writer, report->path, &report->options->selection);
+	put_ipc(report, writer);
 	if (report->options->leaks)
 		leaks_header(&report->leaks, writer);
 	if (!report->view.stacks[STACK_EMPTY].total.weight) {
@@ -235,6 +262,7 @@ static void report_deinit(struct report *report)
 	free(report->chosen);
 	blocked_tasks_deinit(&report->blocked);
 	leaks_deinit(&report->leaks);
+	ipc_deinit(&report->ipc);
 	view_deinit(&report->view);
 }
 

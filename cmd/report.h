@@ -8,6 +8,7 @@
 #include "cmd/report_options.h"
 #include "cmd/ui/table.h"
 #include "report/blocked_tasks.h"
+#include "report/ipc.h"
 #include "report/latency_sums.h"
 #include "report/pruned_tree.h"
 
@@ -29,6 +30,7 @@ struct report {
 	bool has_waiting; /* and so the next: */
 	struct blocked_tasks blocked;
 	struct leaks leaks;	     /* of --leaks */
+	struct ipc ipc;		     /* of cycles or instructions */
 	struct latency_sums latency; /* of measured calls */
 	bool *chosen; /* the functions whose callers or callees are shown, by label */
 };

@@ -9,6 +9,8 @@
 /* The number is raised when a member changes its meaning or is removed, not when one is added. */
 #define SCHEMA "prof-report/1"
 
+enum { IPC_DIGITS = 4 };
+
 struct writer {
 	const struct report *report;
 	struct json json;
@@ -99,6 +101,14 @@ static void put_ages(struct writer *writer, const struct row *row)
 	json_end_object(json);
 }
 
+static void put_ipc_of(struct writer *writer, const struct row *row)
+{
+	double ipc;
+
+	if (ipc_of_row(&writer->report->ipc, row, &ipc))
+		json_put_real(&writer->json, "ipc", ipc, IPC_DIGITS);
+}
+
 static void put_row(struct writer *writer, const struct row *row)
 {
 	enum row_key key = writer->report->by.key;
@@ -121,6 +131,7 @@ static void put_row(struct writer *writer, const struct row *row)
 				leaks_objects(&writer->report->leaks, row));
 	if (writer->report->leaks.has_ages)
 		put_ages(writer, row);
+	put_ipc_of(writer, row);
 	if (writer->report->has_polls)
 		json_put_number(&writer->json, "polls", report_polls(writer->report, row->name));
 	if (writer->report->has_waiting)
@@ -357,6 +368,7 @@ void report_json(const struct report *report, FILE *out)
 		.counts_samples = profile_counts_samples(report->profile, report->view.event),
 	};
 	struct json *json = &writer.json;
+	double ipc;
 
 	json_begin_object(json);
 	json_put_text(json, "schema", SCHEMA);
@@ -373,6 +385,8 @@ void report_json(const struct report *report, FILE *out)
 		json, "event",
 		text_of(&writer, profile_get_event(report->profile, report->view.event)->name));
 	json_put_sum(json, "all", report->view.stacks[STACK_EMPTY].total, writer.counts_samples);
+	if (ipc_of_all(&report->ipc, &report->rows, &ipc))
+		json_put_real(json, "ipc", ipc, IPC_DIGITS);
 	if (report->leaks.has_allocated)
 		json_put_number(json, "allocated", report->leaks.allocated);
 	json_put_text(json, "by", report->by.key == ROW_LABEL ? "label" : row_by_name(&report->by));

@@ -13,6 +13,7 @@ enum {
 	POLLS_COLUMNS = 8,
 	BYTES_COLUMNS = 9, /* "123.45 MB" */
 	OBJECTS_COLUMNS = 10,
+	IPC_COLUMNS = 6,
 	AGES_COLUMNS = 20, /* "100 ms to 1,000 s" */
 	WIDE = 100,	   /* screens of this many columns have longer bars … */
 	VERY_WIDE = 140,   /* … and show places */
@@ -36,6 +37,7 @@ static size_t left_columns(const struct table *table)
 	return (table->report->options->leaks ? BYTES_COLUMNS + OBJECTS_COLUMNS + SHARE_COLUMNS + 1
 					      : 2 * SHARE_COLUMNS + 1) +
 	       (table->report->leaks.has_ages ? AGES_COLUMNS : 0) +
+	       (table->report->ipc.is_known ? IPC_COLUMNS : 0) +
 	       (table->report->options->shows_samples ? SAMPLES_COLUMNS : 0) +
 	       (table->report->has_polls ? POLLS_COLUMNS : 0) +
 	       (table->report->has_waiting ? BLOCKED_COLUMNS : 0) + 1 + table->bar + 1;
@@ -72,6 +74,8 @@ static void put_heading(const struct table *table)
 		fprintf(writer->out, "%*s %*s", SHARE_COLUMNS, "self", SHARE_COLUMNS, "total");
 	if (table->report->leaks.has_ages)
 		fprintf(writer->out, "%*s", AGES_COLUMNS, "age");
+	if (table->report->ipc.is_known)
+		fprintf(writer->out, "%*s", IPC_COLUMNS, "IPC");
 	if (table->report->options->shows_samples)
 		fprintf(writer->out, "%*s", SAMPLES_COLUMNS, "samples");
 	if (table->report->has_polls)
@@ -161,6 +165,16 @@ static void put_ages(const struct table *table, const struct row *row)
 	fputs(ages, table->writer->out);
 }
 
+static void put_ipc(const struct table *table, const struct row *row)
+{
+	double ipc;
+
+	if (ipc_of_row(&table->report->ipc, row, &ipc))
+		fprintf(table->writer->out, "%*.2f", IPC_COLUMNS, ipc);
+	else
+		fprintf(table->writer->out, "%*s", IPC_COLUMNS, "-");
+}
+
 static void put_row(const struct table *table, const struct row *row)
 {
 	const struct table_writer *writer = table->writer;
@@ -173,6 +187,8 @@ static void put_row(const struct table *table, const struct row *row)
 		put_shares(table, row);
 	if (table->report->leaks.has_ages)
 		put_ages(table, row);
+	if (table->report->ipc.is_known)
+		put_ipc(table, row);
 	if (table->report->options->shows_samples)
 		fprintf(writer->out, "%*s", SAMPLES_COLUMNS, humanize_count(drawn.samples).text);
 	if (table->report->has_polls)
