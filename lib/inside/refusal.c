@@ -64,7 +64,7 @@ static bool section_holds(struct elf_file *elf, const char *section, const char 
 {
 	struct bytes data = elf_file_section(elf, section).data;
 
-	return memmem(data.at, bytes_left(&data), text, strlen(text));
+	return data.at && memmem(data.at, bytes_left(&data), text, strlen(text));
 }
 
 /* The name of its library is that of a DT_NEEDED entry. */

@@ -161,10 +161,11 @@ void attr_samples(struct perf_event_attr *attr, const struct event *event,
 
 void attr_choose_variant(struct perf_event_attr *attr, const struct event *event, size_t variant)
 {
-	const struct event_variant *chosen = &event->variants[variant];
+	const struct event_variant *chosen;
 
 	if (variant >= event->variant_count)
 		return;
+	chosen = &event->variants[variant];
 	attr->type = chosen->type;
 	attr->config = chosen->config;
 	if (!chosen->place)
