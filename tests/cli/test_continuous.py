@@ -76,7 +76,8 @@ def test_segments_follow_each_other_and_begin_with_the_second(recorded, ring):
 def test_a_whole_machine_says_host_and_processes(prof, ring, target):
     process = prof.start("record", "-a", "-F", "99", "--every", "1s", "-o", f"{ring}/")
     worker = subprocess.Popen([target("shares"), "200"], stdout=subprocess.DEVNULL)
-    wait_for(process, lambda: len(segments(ring)) >= 2)
+    wait_for(process, lambda: len(segments(ring)) >= 3)
+    worker.kill()
     worker.wait()
     process.send_signal(signal.SIGTERM)
     process.communicate()
