@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "built_elf.h"
 #include "folder.h"
+#include "lacking.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -270,6 +271,8 @@ static void a_process_without_the_library_is_explained(void **state)
 {
 	(void)state;
 
+	if (HAS_ADDRESS_SANITIZER || HAS_THREAD_SANITIZER)
+		RETURN_LACKING("a program without a sanitizer's malloc()");
 	assert_text(inside_explain_process(getpid()), "does not run under prof's library");
 }
 
