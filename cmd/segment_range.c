@@ -285,7 +285,8 @@ static struct error *nothing_there(const char *directory, const struct segment_f
 	if (!files->count)
 		return error_hint(error_new("%s has no segments", directory),
 				  "prof record --every 1m -o DIRECTORY writes them; prof diff "
-				  "compares directories of benchmarks");
+				  "compares directories of benchmarks; if perf record --threads "
+				  "wrote it, record without --threads");
 	put_time(first, sizeof(first), files->items[0].unix_ns);
 	put_time(last, sizeof(last), files->items[files->count - 1].unix_ns);
 	return error_hint(error_new("%s has no segments of that time", directory),
