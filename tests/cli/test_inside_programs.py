@@ -153,7 +153,7 @@ def test_python_with_threads_processes_signals_and_asyncio(runs_as_without, tmp_
     program = tmp_path / "program.py"
     program.write_text(PYTHON)
     stacks = runs_as_without(sys.executable, "-X", "dev", program, status=5)
-    assert_allocations(stacks, "python", least=200)
+    assert_allocations(stacks, Path(sys.executable).name, least=200)
 
 
 NODE = r"""
