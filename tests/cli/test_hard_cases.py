@@ -66,7 +66,8 @@ def test_the_hot_functions_have_exactly_their_callers(prof, target, case):
     seen = {chain: stacks.count(lambda frames, chain=chain: callers(frames) == chain) for chain in case.chains}
     in_leaves = stacks.count(lambda frames: frames[-1] in leaves)
     assert in_leaves >= 0.8 * stacks.total > 300, stacks.hottest()
-    assert all(seen.values()), seen
+    # Some CPUs take no interrupt at the single jump of a stub.
+    assert all(count or chain.endswith("@plt") for chain, count in seen.items()), seen
     cut = stacks.count(lambda frames: frames[1] == "[truncated]" and frames[-1] in leaves)
     assert sum(seen.values()) >= case.least * in_leaves, stacks.hottest(30)
     assert sum(seen.values()) + cut >= TRUE_OR_CUT * in_leaves, stacks.hottest(30)
