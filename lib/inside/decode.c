@@ -4,14 +4,6 @@
 
 enum { ABI_64 = 2 }; /* PERF_SAMPLE_REGS_ABI_64 */
 
-static uint64_t register_at(const struct record_regs *regs, unsigned bit)
-{
-	uint64_t below = regs->mask & ((UINT64_C(1) << bit) - 1);
-	struct bytes at = bytes_at(regs->values, 8 * (uint64_t)__builtin_popcountll(below));
-
-	return bytes_u64(&at);
-}
-
 static bool take_stack(struct bytes *from, unsigned pc_bit, struct record_sample *ret)
 {
 	uint64_t mask = bytes_u64(from);
@@ -23,7 +15,7 @@ static bool take_stack(struct bytes *from, unsigned pc_bit, struct record_sample
 	ret->dumped_bytes = stack_bytes;
 	if (!bytes_ok(from) || !(mask >> pc_bit & 1))
 		return false;
-	ret->ip = register_at(&ret->regs, pc_bit);
+	ret->ip = record_register(&ret->regs, pc_bit);
 	return true;
 }
 

@@ -28,15 +28,10 @@ bool call_argument_parse(const char *text, struct call_argument *ret)
 
 uint64_t call_argument_value(struct call_argument argument, const struct record_regs *regs)
 {
-	uint64_t below = regs->mask & (argument.register_bit - 1);
-	struct bytes at;
-	int64_t value;
+	unsigned bit = (unsigned)__builtin_ctzll(argument.register_bit);
+	int64_t value = (int64_t)record_register(regs, bit);
 
-	if (!(regs->mask & argument.register_bit))
-		return 0;
-	at = bytes_at(regs->values, 8 * (uint64_t)__builtin_popcountll(below));
-	value = (int64_t)bytes_u64(&at);
-	if (!bytes_ok(&at) || value < 0)
+	if (value < 0)
 		return 0;
 	return (uint64_t)value < CALL_ARGUMENT_MAX ? (uint64_t)value : CALL_ARGUMENT_MAX;
 }

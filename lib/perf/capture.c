@@ -65,15 +65,6 @@ void capture_note_stack(struct capture *all, pid_t tid, struct stack_extent exte
 	stack_extents_note(&all->extents, tid, extent);
 }
 
-static uint64_t register_of(const struct record_regs *regs, unsigned bit)
-{
-	uint64_t below = regs->mask & ((UINT64_C(1) << bit) - 1);
-	struct bytes at = bytes_at(regs->values,
-				   sizeof(uint64_t) * (unsigned)__builtin_popcountll(below));
-
-	return bytes_u64(&at);
-}
-
 /* A sample of an event without registers or stack cannot be completed. */
 static bool decode_sample(const struct layouts *layouts, struct bytes raw, struct record *ret)
 {
@@ -104,8 +95,8 @@ static bool newest_sample(struct copier *copier, struct sampled_thread *ret, siz
 			.pid = record.pid,
 			.tid = record.tid,
 			.time_ns = record.time_ns,
-			.sp = register_of(&record.sample.regs, all->sp_bit),
-			.pc = register_of(&record.sample.regs, all->pc_bit),
+			.sp = record_register(&record.sample.regs, all->sp_bit),
+			.pc = record_register(&record.sample.regs, all->pc_bit),
 			.in_kernel = record.sample.in_kernel,
 		};
 		*dumped_bytes = record.sample.dumped_bytes;

@@ -154,6 +154,15 @@ static void take_chain(struct bytes *body, struct record_sample *sample)
 		split_chain(bytes_sub(body, count * sizeof(uint64_t)), sample);
 }
 
+uint64_t record_register(const struct record_regs *regs, unsigned bit)
+{
+	uint64_t below = regs->mask & ((UINT64_C(1) << bit) - 1);
+	struct bytes at = bytes_at(regs->values,
+				   sizeof(uint64_t) * (unsigned)__builtin_popcountll(below));
+
+	return regs->mask >> bit & 1 ? bytes_u64(&at) : 0;
+}
+
 static void take_regs(struct bytes *body, uint64_t mask, struct record_regs *regs)
 {
 	regs->abi = bytes_u64(body);

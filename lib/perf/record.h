@@ -44,6 +44,9 @@ struct record_regs {
 	struct bytes values;
 };
 
+/* The register with this bit number; 0: the sample lacks it. */
+uint64_t record_register(const struct record_regs *regs, unsigned bit);
+
 /* The extent of a stack, known after a sample of it was unwound. */
 struct stack_extent {
 	uint64_t end;  /* address; 0: unknown */

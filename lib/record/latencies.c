@@ -86,16 +86,6 @@ static struct open_calls *calls_of(struct latencies *latencies, pid_t tid, unsig
 	return &latencies->open[*number];
 }
 
-/* Of user registers by their bits; 0: it is not there. */
-static uint64_t stack_pointer(const struct record_regs *regs, unsigned bit)
-{
-	uint64_t below = (UINT64_C(1) << bit) - 1;
-	struct bytes at = bytes_at(regs->values, sizeof(uint64_t) * (unsigned)__builtin_popcountll(
-									    regs->mask & below));
-
-	return regs->abi ? bytes_u64(&at) : 0;
-}
-
 /*
  * A return probe puts the kernel's address in the place of the return address, where no caller can
  * be found from. The sample at the entry still has the true one, so stacks that are sampled during
@@ -273,7 +263,7 @@ bool latencies_feed(struct latencies *latencies, struct record *record)
 		end_thread(latencies, record->tid);
 	if (record->type != RECORD_SAMPLE)
 		return false;
-	sp = stack_pointer(&record->sample.regs, latencies->options.sp_bit);
+	sp = record_register(&record->sample.regs, latencies->options.sp_bit);
 	restore_returns(latencies, sp, record);
 	if (!measures(&latencies->options, record->sample.event))
 		return false;
