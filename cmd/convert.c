@@ -6,6 +6,9 @@
 #include "cmd/input.h"
 #include "cmd/outputs.h"
 #include "cmd/push.h"
+#include "cmd/segment_range.h"
+#include "cmd/segment_rows.h"
+#include "cmd/summary.h"
 #include "cmd/ui/message.h"
 
 #include <sys/stat.h>
@@ -80,10 +83,17 @@ static bool is_interrupted(void *user)
 static int open_outputs(struct conversion *conversion)
 {
 	struct output_options *options = &conversion->options.output;
+	struct error *err;
+	int status;
 
 	if (conversion->push.target_count && !options->outputs.count && !options->opens)
 		return STATUS_OK;
-	return outputs_open(&conversion->outputs, options);
+	status = outputs_open(&conversion->outputs, options);
+	if (status != STATUS_OK)
+		return status;
+	err = outputs_take_labels(&conversion->outputs, &options->format_options,
+				  &conversion->push);
+	return err ? message_failure(err, STATUS_USAGE) : STATUS_OK;
 }
 
 static int finish(struct conversion *conversion)
@@ -103,21 +113,55 @@ static int finish(struct conversion *conversion)
 	return status;
 }
 
-static int convert_file(struct conversion *conversion)
+static int write_rows(struct conversion *conversion, const char *directory,
+		      const struct time_range *range)
 {
-	int status = open_outputs(conversion);
-	const struct input *input = &conversion->input;
-	struct error *err;
+	const struct convert_options *options = &conversion->options;
+	struct error *err = segment_rows_write(&(struct segment_rows){
+		.directory = directory,
+		.range = *range,
+		.event = options->output.event,
+		.logical = options->input.logical,
+		.options = &options->output.format_options,
+		.outputs = &conversion->outputs,
+	});
 
-	if (status != STATUS_OK)
-		return status;
-	err = read_input(conversion);
+	if (err)
+		return message_failure(err, STATUS_FAILED);
+	if (!options->output.quiet)
+		summary_print_files(conversion->outputs.items, conversion->outputs.count);
+	return STATUS_OK;
+}
+
+static int convert_profile(struct conversion *conversion)
+{
+	const struct input *input = &conversion->input;
+	struct error *err = read_input(conversion);
+
 	if (!err && conversion->options.input.logical)
 		input_make_logical(&conversion->input);
 	if (!err)
 		err = output_choose_event(&conversion->options.output, input->profile,
 					  conversion->path);
 	return err ? message_failure(err, STATUS_FAILED) : finish(conversion);
+}
+
+static int convert_file(struct conversion *conversion)
+{
+	const struct input_options *options = &conversion->options.input;
+	CLEANUP(free_ptr) char *directory = NULL;
+	int status = open_outputs(conversion);
+	struct error *err = NULL;
+	struct time_range range;
+
+	if (status != STATUS_OK)
+		return status;
+	if (!conversion->push.target_count && outputs_are_rows(&conversion->outputs))
+		err = segment_range_parse(conversion->path, options->since, options->until,
+					  &directory, &range);
+	if (err)
+		return message_failure(err, STATUS_FAILED);
+	return directory ? write_rows(conversion, directory, &range) : convert_profile(conversion);
 }
 
 static bool is_directory(const char *path)

@@ -242,8 +242,8 @@ void output_discard(struct output *output)
 }
 
 /* Takes fd. */
-static struct error *write_into(const struct output *output, int fd, const struct profile *profile,
-				const struct format_options *options)
+static struct error *write_into(const struct output *output, int fd, output_writer *write,
+				void *user)
 {
 	FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
 	struct error *err;
@@ -254,10 +254,22 @@ static struct error *write_into(const struct output *output, int fd, const struc
 		return err;
 	}
 	setvbuf(file, NULL, _IOFBF, BUFFER_BYTES);
-	err = output->format->write(profile, options, file);
+	err = write(user, output->format, file);
 	if (fclose(file) != 0 && !err)
 		err = error_errno(errno, "write");
 	return err;
+}
+
+struct source {
+	const struct profile *profile;
+	const struct format_options *options;
+};
+
+static struct error *write_profile(void *user, const struct format *format, FILE *out)
+{
+	const struct source *source = user;
+
+	return format->write(source->profile, source->options, out);
 }
 
 /* Its own descriptor, which may be closed. */
@@ -309,30 +321,33 @@ struct error *output_end(struct output *output, struct error *err)
 	return err;
 }
 
-static struct error *write_file(struct output *output, const struct profile *profile,
-				const struct format_options *options)
+static struct error *write_file(struct output *output, output_writer *write, void *user)
 {
 	struct error *err = begin(output);
 
 	if (!err)
-		err = output_end(output,
-				 write_into(output, copy_of(&output->file), profile, options));
+		err = output_end(output, write_into(output, copy_of(&output->file), write, user));
 	output_file_discard(&output->file);
 	output_place_deinit(&output->place);
 	return err;
 }
 
-struct error *output_write(struct output *output, const struct profile *profile,
-			   const struct format_options *options)
+struct error *output_write_from(struct output *output, output_writer *write, void *user)
 {
 	struct error *err;
 
 	if (output->is_file)
-		return write_file(output, profile, options);
-	err = write_into(output, steal_fd(&output->fd), profile, options);
+		return write_file(output, write, user);
+	err = write_into(output, steal_fd(&output->fd), write, user);
 	output->is_written = !err;
 	return error_wrap(err, "write %s",
 			  output_is_stdout(output->path) ? "to stdout" : output->path);
+}
+
+struct error *output_write(struct output *output, const struct profile *profile,
+			   const struct format_options *options)
+{
+	return output_write_from(output, write_profile, &(struct source){profile, options});
 }
 
 struct error *output_prepare(struct output *output)
@@ -357,7 +372,8 @@ struct error *output_write_prepared(struct output *output, const struct profile 
 	struct error *err = clear(output->file.fd);
 
 	if (!err)
-		err = write_into(output, copy_of(&output->file), profile, options);
+		err = write_into(output, copy_of(&output->file), write_profile,
+				 &(struct source){profile, options});
 	/* A file that replaces another must not be empty after a power failure. */
 	if (!err && fdatasync(output->file.fd) < 0)
 		err = error_errno(errno, "write");
@@ -387,16 +403,15 @@ struct error *output_publish_growing(struct output *output)
 
 struct rescue {
 	const struct output *output;
-	const struct profile *profile;
-	const struct format_options *options;
+	struct source source;
 };
 
-static struct error *write_profile(void *user, int fd)
+static struct error *write_again(void *user, int fd)
 {
 	struct rescue *rescue = user;
 
-	return write_into(rescue->output, fcntl(fd, F_DUPFD_CLOEXEC, 3), rescue->profile,
-			  rescue->options);
+	return write_into(rescue->output, fcntl(fd, F_DUPFD_CLOEXEC, 3), write_profile,
+			  &rescue->source);
 }
 
 static struct error *copy_file(void *user, int fd)
@@ -414,9 +429,9 @@ static struct error *copy_file(void *user, int fd)
 char *output_write_elsewhere(struct output *output, const struct profile *profile,
 			     const struct format_options *options)
 {
-	struct rescue rescue = {.output = output, .profile = profile, .options = options};
+	struct rescue rescue = {.output = output, .source = {profile, options}};
 
 	if (!output->is_file || (!profile && output->file.fd < 0))
 		return NULL;
-	return output_rescue(basename(output->path), profile ? write_profile : copy_file, &rescue);
+	return output_rescue(basename(output->path), profile ? write_again : copy_file, &rescue);
 }

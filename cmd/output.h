@@ -51,6 +51,9 @@ void output_discard(struct output *output);
 /* Writes the profile; a file gets its name. Prints a warning if the previous file is lost. */
 MUST_CHECK struct error *output_write(struct output *output, const struct profile *profile,
 				      const struct format_options *options);
+/* The same of what the callback writes. */
+typedef struct error *output_writer(void *user, const struct format *format, FILE *out);
+MUST_CHECK struct error *output_write_from(struct output *output, output_writer *write, void *user);
 
 /*
  * For a file that the caller writes. output_begin() creates it; the caller owns *ret_fd.

@@ -2,7 +2,6 @@
 
 #include "base/alloc.h"
 #include "cmd/command.h"
-#include "cmd/push.h"
 #include "cmd/summary.h"
 #include "cmd/ui/message.h"
 #include "cmd/viewer.h"
@@ -82,11 +81,43 @@ bool outputs_need_timestamps(const struct outputs *outputs)
 	return false;
 }
 
+static size_t count_rows(const struct outputs *outputs)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < outputs->count; i++)
+		count += outputs->items[i].format->is_rows;
+	return count;
+}
+
+bool outputs_are_rows(const struct outputs *outputs)
+{
+	return outputs->count && count_rows(outputs) == outputs->count;
+}
+
+struct error *outputs_take_labels(struct outputs *outputs, struct format_options *options,
+				  const struct push *push)
+{
+	const struct push_labels *labels = &push->labels;
+
+	if (labels->count && !push->target_count && !count_rows(outputs))
+		return error_new("--label needs --push, or rows: -o FILE%s",
+				 format_ndjson.extensions[0]);
+	outputs->labels = xcalloc(labels->count, sizeof(*outputs->labels));
+	for (size_t i = 0; i < labels->count; i++)
+		outputs->labels[i] = (struct format_label){labels->items[i].key,
+							   labels->items[i].text};
+	options->labels = outputs->labels;
+	options->label_count = labels->count;
+	return NULL;
+}
+
 void outputs_close(struct outputs *outputs)
 {
 	for (size_t i = 0; i < outputs->count; i++)
 		output_discard(&outputs->items[i]);
 	free(outputs->items);
+	free(outputs->labels);
 }
 
 char *outputs_command_line(char *const *words, int count)

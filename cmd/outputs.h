@@ -7,6 +7,7 @@
 
 #include "cmd/output.h"
 #include "cmd/output_options.h"
+#include "cmd/push.h"
 #include "record/finalize.h"
 
 struct outputs {
@@ -14,6 +15,7 @@ struct outputs {
 	size_t count;
 	bool cannot_repeat; /* a profile that cannot be written into its file is written elsewhere
 			     */
+	struct format_label *labels; /* of outputs_take_labels() */
 };
 
 /*
@@ -25,6 +27,13 @@ int outputs_open(struct outputs *outputs, struct output_options *options);
 int outputs_add(struct outputs *outputs, const char *pattern, const struct format *format);
 /* True if one of the formats needs timestamps. */
 bool outputs_need_timestamps(const struct outputs *outputs);
+/* True if all are rows. */
+bool outputs_are_rows(const struct outputs *outputs);
+/* Rows get the labels of what is pushed. Fails if there are labels, and neither rows nor servers to
+ * take them. */
+MUST_CHECK struct error *outputs_take_labels(struct outputs *outputs,
+					     struct format_options *options,
+					     const struct push *push);
 /* Frees the outputs and removes temporary files. */
 void outputs_close(struct outputs *outputs);
 

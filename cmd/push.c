@@ -109,10 +109,9 @@ static struct error *add_token(struct push *push, const char *path)
 
 static struct error *check_options(const struct push_options *options)
 {
-	const char *name = options->headers.count  ? "--push-header"
-			   : options->labels.count ? "--label"
-			   : options->token_file   ? "--push-token-file"
-						   : NULL;
+	const char *name = options->headers.count ? "--push-header"
+			   : options->token_file  ? "--push-token-file"
+						  : NULL;
 
 	if (name && !options->targets.count)
 		return error_new("%s needs --push", name);

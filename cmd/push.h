@@ -25,7 +25,8 @@ struct push_options {
 		     "pyroscope:http://HOST:4040 or parca:http://HOST:7070; repeatable",           \
 		     option_append, offsetof(type, member.targets)),                               \
 		OPTION_ENTRY(0, "label", "KEY=VALUE",                                              \
-			     "label what is pushed, for instance service.name=shop; repeatable",   \
+			     "label what is pushed, and rows (.ndjson), for instance "             \
+			     "service.name=shop; repeatable",                                      \
 			     option_append, offsetof(type, member.labels)),                        \
 		OPTION_ENTRY(0, "push-token-file", "FILE",                                         \
 			     "send the token in FILE to the servers (Authorization: Bearer)",      \

@@ -769,6 +769,11 @@ static int prepare_and_record(struct run *run)
 		run->checkpoints.interval = run->options.checkpoint;
 	run->symbolizer.symbols = run->options.output.symbols;
 	err = open_push(run, &is_usage);
+	if (!err) {
+		is_usage = true;
+		err = outputs_take_labels(&run->outputs, &run->options.output.format_options,
+					  &run->push);
+	}
 	if (!err)
 		err = open_control(run, &is_usage);
 	if (err)

@@ -298,8 +298,11 @@ static struct error *check(const struct sum *sum, const char *directory,
 {
 	if (!sum->segments && sum->reason)
 		return error_new("no segment can be read: %s", error_text(sum->reason));
-	if (!sum->segments)
-		return nothing_there(directory, files);
+	return sum->segments ? NULL : nothing_there(directory, files);
+}
+
+static void tell(const struct sum *sum)
+{
 	if (sum->unreadable)
 		message("%zu segment%s cannot be read and %s left out: %s", sum->unreadable,
 			sum->unreadable == 1 ? "" : "s", sum->unreadable == 1 ? "is" : "are",
@@ -308,7 +311,6 @@ static struct error *check(const struct sum *sum, const char *directory,
 		message("%zu segment%s whole, and reach beyond the time that was asked for: they "
 			"do not tell when samples were taken",
 			sum->whole, sum->whole == 1 ? " counts" : "s count");
-	return NULL;
 }
 
 static void finish(struct sum *sum)
@@ -337,9 +339,51 @@ struct error *segment_range_read(const char *directory, const struct time_range 
 	err = check(&sum, directory, &files);
 	if (err)
 		return err;
+	tell(&sum);
 	finish(&sum);
 	*ret = STEAL(sum.profile);
 	return NULL;
+}
+
+/* counts: of all segments. */
+static struct error *visit_segment(const struct reading *reading, const struct segment_file *file,
+				   struct sum *counts, segment_range_visit *visit, void *user)
+{
+	CLEANUP(profile_cleanup) struct profile *segment = profile_new();
+	CLEANUP(sum_deinit) struct sum sum = {0};
+	struct error *err = read_segment(reading, file, segment);
+
+	if (err) {
+		fail(counts, err);
+		return NULL;
+	}
+	sum_init(&sum, reading->keeps_timestamps);
+	add_segment(&sum, segment, reading->range);
+	counts->segments += sum.segments;
+	counts->whole += sum.whole;
+	if (!sum.segments)
+		return NULL;
+	finish(&sum);
+	return visit(user, sum.profile);
+}
+
+struct error *segment_range_each(const char *directory, const struct time_range *range, bool tells,
+				 segment_range_visit *visit, void *user)
+{
+	struct reading reading = {.directory = directory, .range = range, .keeps_timestamps = true};
+	CLEANUP(segment_files_deinit) struct segment_files files = {0};
+	CLEANUP(sum_deinit) struct sum counts = {0};
+	struct error *err = segment_files_read(directory, &files);
+
+	if (!err)
+		choose(&reading, &files);
+	for (size_t i = 0; !err && i < reading.count; i++)
+		err = visit_segment(&reading, &reading.files[i], &counts, visit, user);
+	if (!err)
+		err = check(&counts, directory, &files);
+	if (!err && tells)
+		tell(&counts);
+	return err;
 }
 
 static bool is_directory(const char *path)

@@ -25,4 +25,13 @@ MUST_CHECK struct error *segment_range_parse(const char *path, const char *since
 MUST_CHECK struct error *segment_range_read(const char *directory, const struct time_range *range,
 					    bool keeps_timestamps, struct profile **ret);
 
+/*
+ * Calls visit for each segment that has a part in the range, the oldest first, with that part as a
+ * profile with timestamps: memory does not grow with the number of segments. tells: prints the
+ * lines about segments that count whole or are left out. An error of visit ends it.
+ */
+typedef struct error *segment_range_visit(void *user, struct profile *segment);
+MUST_CHECK struct error *segment_range_each(const char *directory, const struct time_range *range,
+					    bool tells, segment_range_visit *visit, void *user);
+
 #endif

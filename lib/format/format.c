@@ -12,9 +12,17 @@ const struct format format_perfdata = {
 	.binary = true,
 };
 
-const struct format *const formats[] = {&format_html,	     &format_pprof,    &format_folded,
-					&format_svg,	     &format_firefox,  &format_speedscope,
-					&format_perf_script, &format_perfdata, NULL};
+const struct format *const formats[] = {&format_html,
+					&format_pprof,
+					&format_folded,
+					&format_svg,
+					&format_firefox,
+					&format_speedscope,
+					&format_perf_script,
+					&format_ndjson,
+					&format_ndjson_gz,
+					&format_perfdata,
+					NULL};
 
 event_id format_event_beside(const struct profile *profile, const struct format_options *options)
 {

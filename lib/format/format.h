@@ -25,6 +25,13 @@ enum format_weight { WEIGHT_USUAL, WEIGHT_SAMPLES, WEIGHT_NS, WEIGHT_PERIOD };
  */
 enum format_difference { DIFFERENCE_NONE, DIFFERENCE_SHARES, DIFFERENCE_WEIGHTS };
 
+/* A label that all samples have. */
+struct format_label {
+	const char *key, *text;
+};
+/* The key whose text replaces the profile's host. */
+#define FORMAT_LABEL_HOST "host.name"
+
 struct format_options {
 	event_id event;		   /* the one to show, or to show first (default: the first) */
 	bool event_only;	   /* the user has chosen it: leave the others out */
@@ -36,6 +43,8 @@ struct format_options {
 	bool source;		   /* html: include the text of sampled source lines */
 	enum name_style names;
 	enum format_difference difference;
+	const struct format_label *labels; /* rows: where a sample has none of this key */
+	size_t label_count;
 };
 
 struct format {
@@ -46,6 +55,7 @@ struct format {
 	bool binary;		       /* is not written to a terminal */
 	bool needs_timestamps;	       /* shows when samples were taken */
 	bool shows_differences;	       /* can show a difference of two events */
+	bool is_rows; /* files one after the other are a file of all; has options->labels */
 	/*
 	 * Writes and flushes; does not close out. Returns an error if a write fails, e.g. because
 	 * the disk is full. NULL for perf.data, which holds records instead of a profile and is
@@ -93,6 +103,9 @@ extern const struct format format_perf_script;
  * samples.
  */
 extern const struct format format_html;
+
+/* Rows for databases, and the same compressed with gzip. */
+extern const struct format format_ndjson, format_ndjson_gz;
 
 /* The perf.data file: only an entry in the table, written by lib/record while recording. */
 extern const struct format format_perfdata;

@@ -19,7 +19,7 @@ FIXTURES = SOURCE / "tests" / "truth" / "fixtures"
 END_TO_END = SOURCE / "tests" / "fuzz" / "corpus" / "end_to_end"
 SYMFS = SOURCE / "tests" / "fuzz" / "symfs"
 CROSS_BUILD = SOURCE / "build-aarch64"
-FORMATS = ["folded", "perf.txt", "svg", "speedscope.json", "pb.gz", "firefox.json.gz"]
+FORMATS = ["folded", "perf.txt", "svg", "speedscope.json", "pb.gz", "firefox.json.gz", "ndjson"]
 
 
 def stacks(perf_script):

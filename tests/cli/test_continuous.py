@@ -13,8 +13,9 @@ from datetime import datetime, timezone
 import pytest
 
 from control_channel import end, weights
-from profiles import Pprof, Stacks, profile_message
+from profiles import Pprof, Stacks
 from time_limit import TIME_LIMIT_S
+from written_segments import name_at, write_segment
 
 NAME = re.compile(r"\d{8}T\d{6}Z\.pb\.gz")
 KILLS = int(os.environ.get("PROF_KILLS", "20"))
@@ -23,10 +24,6 @@ KILLS = int(os.environ.get("PROF_KILLS", "20"))
 def segments(folder):
     """The oldest first."""
     return sorted(path for path in folder.iterdir() if NAME.fullmatch(path.name))
-
-
-def name_at(seconds):
-    return datetime.fromtimestamp(seconds, timezone.utc).strftime("%Y%m%dT%H%M%SZ.pb.gz")
 
 
 def wait_for(process, condition):
@@ -230,35 +227,12 @@ def samples(report, kind="self"):
     return {row["name"]: row[kind]["samples"] for row in json.loads(report.stdout)["rows"] if row[kind]["samples"]}
 
 
-def pprof_message(functions, start, seconds):
-    """A segment, in which each function has that many samples."""
-    message = profile_message()()
-    strings = ["", "samples", "count", "cpu", "nanoseconds", "comm", "worker"]
-    for kind, unit in (1, 2), (3, 4):
-        message.sample_type.add(type=kind, unit=unit)
-    message.time_nanos, message.duration_nanos = int(start * 1e9), int(seconds * 1e9)
-    message.period_type.type, message.period_type.unit, message.period = 3, 4, 10**9
-    message.default_sample_type = 3
-    for number, (name, count) in enumerate(functions.items(), 1):
-        strings.append(name)
-        message.function.add(id=number, name=len(strings) - 1, system_name=len(strings) - 1)
-        message.location.add(id=number).line.add(function_id=number)
-        sample = message.sample.add(location_id=[number], value=[count, count * 10**9])
-        sample.label.add(key=5, str=6)
-    message.string_table.extend(strings)
-    return message
-
-
-def write(path, message):
-    path.write_bytes(gzip.compress(message.SerializeToString()))
-
-
 @pytest.fixture
 def day(ring):
     """A minute each from 14:00 to 14:10 of 2026-11-24, UTC: the hot function is f0, f1, …"""
     for minute in range(10):
         start = START + 60 * minute
-        write(ring / name_at(start), pprof_message({f"f{minute}": 60, "always": 10}, start, 60))
+        write_segment(ring, start, 60, {f"f{minute}": 60, "always": 10})
     return ring
 
 

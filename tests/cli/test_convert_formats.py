@@ -115,7 +115,7 @@ def test_an_input_is_recognized_by_its_content(prof):
     assert convert(prof, "profile", "-o", "-", "--format", "folded").stdout == GO_FOLDED
 
 
-@pytest.mark.parametrize("name", ["a.firefox.json.gz", "a.speedscope.json", "a.html", "a.svg", "a.perf.txt"])
+@pytest.mark.parametrize("name", ["a.firefox.json.gz", "a.speedscope.json", "a.html", "a.svg", "a.perf.txt", "a.ndjson", "a.ndjson.gz"])
 def test_a_format_that_is_only_written_is_refused_with_advice(prof, name):
     (prof.folder / "in.folded").write_text("shop;main 1\n", encoding="ascii")
     convert(prof, "in.folded", "-o", name)

@@ -50,7 +50,11 @@ def names_in_firefox(path):
     return set(json.loads(gzip.decompress(path.read_bytes()))["shared"]["stringArray"])
 
 
-@pytest.mark.parametrize("name, read", [("x.speedscope.json", names_in_speedscope),
+def names_in_rows(path):
+    return {name for line in path.read_text(encoding="utf-8").split("\n")[:-1] for name in json.loads(line)["stack"]}
+
+
+@pytest.mark.parametrize("name, read", [("x.ndjson", names_in_rows), ("x.speedscope.json", names_in_speedscope),
                                         ("x.firefox.json.gz", names_in_firefox)])
 def test_json_holds_the_names_as_they_are(hostile, name, read):
     assert set(NAMES) <= read(hostile(name))

@@ -87,7 +87,11 @@ def names_of_firefox(path):
     return {shared["stringArray"][name] for name in shared["funcTable"]["name"]}
 
 
-READERS = {"x.folded": names_of_folded, "x.pb.gz": names_of_pprof, "x.perf.txt": names_of_perf_script,
+def names_of_rows(path):
+    return {name for line in path.read_text(encoding="utf-8").splitlines() for name in json.loads(line)["stack"]}
+
+
+READERS = {"x.ndjson": names_of_rows, "x.folded": names_of_folded, "x.pb.gz": names_of_pprof, "x.perf.txt": names_of_perf_script,
            "x.speedscope.json": names_of_speedscope, "x.firefox.json.gz": names_of_firefox}
 
 

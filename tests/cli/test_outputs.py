@@ -27,7 +27,7 @@ def test_one_run_writes_several_outputs_of_the_same_samples(prof, target):
 
 
 def test_two_events_with_the_same_name_are_separate_in_every_output(prof, target):
-    outputs = ("x.firefox.json.gz", "y.perf.txt", "z.pb.gz", "s.speedscope.json", "p.html", "v.svg", "f.folded", "r.data")
+    outputs = ("x.firefox.json.gz", "y.perf.txt", "z.pb.gz", "s.speedscope.json", "p.html", "v.svg", "f.folded", "n.ndjson", "r.data")
     # Without copies of stacks: a full ring would lose the second of two samples at the same time.
     result = prof("record", "-e", "cpu-clock", "-e", "cpu-clock", "--call-graph", "fp",
                   *(argument for output in outputs for argument in ("-o", output)), target("shares"), "0.3")
