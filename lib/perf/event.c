@@ -535,20 +535,41 @@ static struct error *refuse_fields(const struct event *event, const char *what)
 			  "prof list tracepoint shows the tracepoints of this machine");
 }
 
+/* *translation: that of the tracepoints before this one; or NULL. */
+static struct error *translate_filter(const struct event *event, const char *filter,
+				      size_t tracepoint, char **translation)
+{
+	CLEANUP(free_ptr) char *other = NULL;
+	const char *name = field_reader_name(event->reader, tracepoint);
+	struct error *err = field_filter_translate(
+		filter, name, field_reader_format(event->reader, tracepoint), &other);
+
+	if (err)
+		return err;
+	if (*translation && strcmp(*translation, other) != 0)
+		return error_hint(
+			error_new("the filter of %s: a name in it has another value in %s",
+				  event->tracepoint, name),
+			"write numbers");
+	free(*translation);
+	*translation = STEAL(other);
+	return NULL;
+}
+
 struct error *event_set_filter(struct event *event, const char *filter)
 {
+	CLEANUP(free_ptr) char *translation = NULL;
 	struct error *err;
 
 	if (event->type != PERF_TYPE_TRACEPOINT)
 		return refuse_fields(event, "filter by");
 	err = open_reader(event);
 	for (size_t i = 0; !err && i < field_reader_count(event->reader); i++)
-		err = field_filter_check(filter, field_reader_name(event->reader, i),
-					 field_reader_format(event->reader, i));
+		err = translate_filter(event, filter, i, &translation);
 	if (err)
 		return err;
 	free(event->filter);
-	event->filter = xstrdup(filter);
+	event->filter = STEAL(translation);
 	return NULL;
 }
 

@@ -1,9 +1,12 @@
 #include "perf/field_filter.h"
 
 #include "base/alloc.h"
+#include "perf/field_names.h"
 
 #include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +18,8 @@ struct check {
 	const char *tracepoint;
 	const struct tracepoint_format *format;
 	unsigned depth;
+	FILE *out;	    /* the translation … */
+	const char *copied; /* … of what is before this place */
 };
 
 static struct error *check_or(struct check *check);
@@ -131,13 +136,50 @@ static struct error *take_string(struct check *check)
 	return NULL;
 }
 
-static struct error *take_number(struct check *check)
+static struct error *no_such_value(const struct check *check, const char *start, struct bytes name,
+				   const struct tracepoint_field *field,
+				   const struct field_names *names)
+{
+	CLEANUP(free_ptr) char *list = field_names_list(names);
+	struct error *err = error_new("%s has no value %.*s", field->name, (int)bytes_left(&name),
+				      (const char *)name.at);
+
+	return error_hint(err, "%s\n%*s^\nvalues of %s: numbers, %s", check->text,
+			  (int)(start - check->text), "", field->name, list);
+}
+
+/* A word or a quoted string. */
+static struct error *take_name(struct check *check, const struct tracepoint_field *field)
+{
+	struct field_names names = field_names_of(check->format, field);
+	const char *start = check->at;
+	bool is_quoted = *start == '"' || *start == '\'';
+	struct bytes name = bytes_of(start, name_len(start));
+	struct error *err = is_quoted ? take_string(check) : NULL;
+	uint64_t value;
+
+	if (err)
+		return err;
+	if (is_quoted)
+		name = bytes_of(start + 1, (size_t)(check->at - start) - 2);
+	else
+		check->at += bytes_left(&name);
+	if (!names.count || !bytes_left(&name))
+		return point(check, start, error_new("a number is compared with a number"));
+	if (!field_names_find(&names, name, &value))
+		return no_such_value(check, start, name, field, &names);
+	fprintf(check->out, "%.*s%" PRIu64, (int)(start - check->copied), check->copied, value);
+	check->copied = check->at;
+	return NULL;
+}
+
+static struct error *take_number(struct check *check, const struct tracepoint_field *field)
 {
 	const char *start = check->at;
 	char *end = NULL;
 
 	if (!isdigit((unsigned char)*start) && *start != '-')
-		return point(check, start, error_new("a number is compared with a number"));
+		return take_name(check, field);
 	errno = 0;
 	if (*start == '-')
 		strtoll(start, &end, 0);
@@ -178,7 +220,7 @@ static struct error *check_comparison(struct check *check)
 		return point(check, operator_at,
 			     error_new("%s is a %s, which does not have this operator", field->name,
 				       is_text ? "string" : "number"));
-	return is_text ? take_string(check) : take_number(check);
+	return is_text ? take_string(check) : take_number(check, field);
 }
 
 static struct error *check_term(struct check *check)
@@ -218,15 +260,26 @@ static struct error *check_or(struct check *check)
 	return err;
 }
 
-struct error *field_filter_check(const char *filter, const char *tracepoint,
-				 const struct tracepoint_format *format)
+struct error *field_filter_translate(const char *filter, const char *tracepoint,
+				     const struct tracepoint_format *format, char **ret)
 {
-	struct check check = {
-		.text = filter, .at = filter, .tracepoint = tracepoint, .format = format};
+	CLEANUP(free_ptr) char *translation = NULL;
+	size_t len;
+	struct check check = {.text = filter,
+			      .at = filter,
+			      .copied = filter,
+			      .tracepoint = tracepoint,
+			      .format = format,
+			      .out = open_memstream(&translation, &len)};
 	struct error *err = check_or(&check);
 
 	skip_spaces(&check);
 	if (!err && *check.at)
 		err = point(&check, check.at, error_new("&& or || is missing here"));
-	return error_wrap(err, "the filter of %s", tracepoint);
+	fputs(check.copied, check.out);
+	fclose(check.out);
+	if (err)
+		return error_wrap(err, "the filter of %s", tracepoint);
+	*ret = STEAL(translation);
+	return NULL;
 }

@@ -2,11 +2,16 @@
 
 #include "base/alloc.h"
 #include "base/idmap.h"
+#include "base/strtab.h"
+#include "perf/field_names.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { SECTOR_BYTES = 512, FIELD_TEXT_MAX = 256 };
+
+/* Names are made once per value; more values than anything has a name for stay numbers. */
+enum { NAMED_VALUES_MAX = 16 << 10 };
 
 /* A tracepoint, and its fields that are wanted. */
 struct member {
@@ -14,6 +19,7 @@ struct member {
 	struct tracepoint_format format;
 	const struct tracepoint_field *weight; /* NULL: it has none */
 	const struct tracepoint_field *labels[FIELD_LABELS_MAX];
+	struct field_names names[FIELD_LABELS_MAX]; /* of the values of labels */
 };
 
 struct field_reader {
@@ -27,11 +33,16 @@ struct field_reader {
 	/* Of the last sample. Texts are copied: the file that they are in may change. */
 	struct record_field fields[FIELD_LABELS_MAX + 1];
 	char texts[FIELD_LABELS_MAX][FIELD_TEXT_MAX];
+	struct idmap named;   /* (value, member and label) → id in texts of names */
+	struct strtab *names; /* "" is that of a value without a name */
 };
 
 struct field_reader *field_reader_new(void)
 {
-	return xcalloc(1, sizeof(struct field_reader));
+	struct field_reader *reader = xcalloc(1, sizeof(*reader));
+
+	reader->names = strtab_new();
+	return reader;
 }
 
 void field_reader_free(struct field_reader *reader)
@@ -46,6 +57,8 @@ void field_reader_free(struct field_reader *reader)
 		free(reader->labels[i]);
 	free(reader->members);
 	idmap_deinit(&reader->by_id);
+	idmap_deinit(&reader->named);
+	strtab_free(reader->names);
 	free(reader->weight);
 	free(reader);
 }
@@ -139,8 +152,12 @@ struct error *field_reader_add_label(struct field_reader *reader, const char *na
 		if (field && field->kind == FIELD_BYTES)
 			return error_new("the field %s of %s is an array, not a value", name,
 					 reader->members[i].name);
+		if (!field)
+			continue;
 		reader->members[i].labels[reader->label_count] = field;
-		found += field != NULL;
+		reader->members[i].names[reader->label_count] =
+			field_names_of(&reader->members[i].format, field);
+		found++;
 	}
 	if (!found)
 		return no_such_field(reader, name);
@@ -211,25 +228,62 @@ static uint64_t weight_of(const struct field_reader *reader, const struct member
 	return value < FIELD_WEIGHT_MAX ? value : FIELD_WEIGHT_MAX;
 }
 
-static bool read_field(const struct tracepoint_field *field, struct bytes data,
-		       char text[FIELD_TEXT_MAX], struct record_field *ret)
+/* "" if the value has no name. */
+static const char *name_of(struct field_reader *reader, const struct member *member, size_t label,
+			   uint64_t value)
 {
-	uint64_t number = 0;
+	uint32_t key = (uint32_t)((size_t)(member - reader->members) * FIELD_LABELS_MAX + label);
+	string_id *name = NULL, known = idmap_get(&reader->named, value, key);
+	char text[FIELD_TEXT_MAX];
+
+	if (known != IDMAP_NONE || reader->named.count == NAMED_VALUES_MAX)
+		return strtab_get(reader->names, known == IDMAP_NONE ? 0 : known);
+	name = idmap_put(&reader->named, value, key);
+	*name = strtab_add_len(reader->names, text,
+			       field_names_write(&member->names[label], value, text, sizeof(text)));
+	return strtab_get(reader->names, *name);
+}
+
+static bool read_text(const struct tracepoint_field *field, struct bytes data,
+		      char text[FIELD_TEXT_MAX], struct record_field *ret)
+{
 	size_t len;
 
-	ret->is_text = field->kind == FIELD_TEXT;
-	if (ret->is_text && tracepoint_field_text(field, data, &ret->text)) {
-		len = bytes_left(&ret->text);
-		if (len > FIELD_TEXT_MAX)
-			len = FIELD_TEXT_MAX;
-		memcpy(text, ret->text.at, len);
-		ret->text = bytes_of(text, len);
-		return true;
-	}
-	if (!tracepoint_field_number(field, data, &number))
+	if (!tracepoint_field_text(field, data, &ret->text))
 		return false;
-	ret->number = (int64_t)number;
+	len = bytes_left(&ret->text);
+	if (len > FIELD_TEXT_MAX)
+		len = FIELD_TEXT_MAX;
+	memcpy(text, ret->text.at, len);
+	ret->text = bytes_of(text, len);
+	ret->is_text = true;
 	return true;
+}
+
+static bool read_number(struct field_reader *reader, const struct member *member, size_t label,
+			struct bytes data, struct record_field *ret)
+{
+	const char *name = "";
+	uint64_t number;
+
+	if (!tracepoint_field_number(member->labels[label], data, &number))
+		return false;
+	if (member->names[label].count)
+		name = name_of(reader, member, label, number);
+	ret->number = (int64_t)number;
+	ret->text = bytes_of(name, strlen(name));
+	ret->is_text = *name;
+	return true;
+}
+
+static bool read_field(struct field_reader *reader, const struct member *member, size_t label,
+		       struct bytes data, struct record_field *ret)
+{
+	if (!member->labels[label])
+		return false;
+	return member->labels[label]->kind == FIELD_TEXT
+		       ? read_text(member->labels[label], data, reader->texts[label], ret)
+		       : read_number(reader, member, label, data, ret);
 }
 
 void field_reader_read(struct field_reader *reader, struct record_sample *sample)
@@ -253,9 +307,7 @@ void field_reader_read(struct field_reader *reader, struct record_sample *sample
 		};
 	for (size_t i = 0; i < reader->label_count; i++) {
 		field->name = reader->labels[i];
-		if (member->labels[i] &&
-		    read_field(member->labels[i], sample->raw_data, reader->texts[i], field))
-			field++;
+		field += read_field(reader, member, i, sample->raw_data, field);
 	}
 	sample->fields = reader->fields;
 	sample->field_count = (unsigned)(field - reader->fields);

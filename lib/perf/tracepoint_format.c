@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* The kernel writes lines of some hundred bytes, but for "print fmt:", which is not read. */
-enum { LINE_BYTES_MAX = 512 };
+/* The kernel writes lines of some hundred bytes, but for "print fmt:", which has up to 5 KB. */
+enum { LINE_BYTES_MAX = 512, PRINT_BYTES_MAX = 16 << 10 };
 
 void tracepoint_format_deinit(struct tracepoint_format *format)
 {
@@ -17,6 +17,7 @@ void tracepoint_format_deinit(struct tracepoint_format *format)
 		free(format->fields[i].name);
 	free(format->fields);
 	free(format->name);
+	free(format->print);
 	*format = (struct tracepoint_format){0};
 }
 
@@ -83,6 +84,16 @@ static void take_line(char *line, struct tracepoint_format *format, bool *has_id
 		*has_id |= sscanf(line, "ID: %" SCNu64, &format->id) == 1;
 }
 
+static void take_print(struct bytes line, struct tracepoint_format *format)
+{
+	static const char start[] = "print fmt: ";
+
+	if (!bytes_begin(line, start) || bytes_left(&line) > PRINT_BYTES_MAX || format->print)
+		return;
+	bytes_skip(&line, sizeof(start) - 1);
+	format->print = xstrndup((const char *)line.at, bytes_left(&line));
+}
+
 bool tracepoint_format_parse(struct bytes text, struct tracepoint_format *ret)
 {
 	struct tracepoint_format format = {0};
@@ -95,6 +106,7 @@ bool tracepoint_format_parse(struct bytes text, struct tracepoint_format *ret)
 		char line[LINE_BYTES_MAX];
 
 		bytes_skip(&text, len + (end != NULL));
+		take_print(bytes_of(at, len), &format);
 		if (len >= sizeof(line))
 			continue;
 		memcpy(line, at, len);

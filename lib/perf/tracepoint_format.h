@@ -37,6 +37,7 @@ struct tracepoint_field {
 struct tracepoint_format {
 	char *name;  /* "sched_switch"; NULL: the text has none */
 	uint64_t id; /* perf_event_attr.config, and common_type in the data */
+	char *print; /* "print fmt:", arguments of printf(), for field_names.h; NULL: none */
 	struct tracepoint_field *fields;
 	size_t count, room;
 };

@@ -66,9 +66,8 @@ static struct confined_end dismiss(struct crew *crew, unsigned index)
 	struct member *member = &crew->members[index];
 	struct confined_end end = worker_end(member->worker);
 
-	crew->cost.cpu_ns += end.cpu_ns;
-	if (end.peak_bytes > crew->cost.peak_bytes)
-		crew->cost.peak_bytes = end.peak_bytes;
+	worker_cost_add(&crew->cost,
+			(struct worker_cost){.cpu_ns = end.cpu_ns, .peak_bytes = end.peak_bytes});
 	free(member->files);
 	*member = crew->members[--crew->member_count];
 	return end;

@@ -318,14 +318,8 @@ struct worker_cost crews_cost(const struct crews *crews)
 {
 	struct worker_cost all = {0};
 
-	for (size_t i = 0; i < CREWS_MAX; i++) {
-		struct worker_cost cost = {0};
-
+	for (size_t i = 0; i < CREWS_MAX; i++)
 		if (crews->crews[i].crew)
-			cost = crew_cost(crews->crews[i].crew);
-		all.cpu_ns += cost.cpu_ns;
-		if (cost.peak_bytes > all.peak_bytes)
-			all.peak_bytes = cost.peak_bytes;
-	}
+			worker_cost_add(&all, crew_cost(crews->crews[i].crew));
 	return all;
 }

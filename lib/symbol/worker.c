@@ -63,6 +63,13 @@ struct error *worker_start(const struct worker_options *options, struct worker *
 	return NULL;
 }
 
+void worker_cost_add(struct worker_cost *to, struct worker_cost cost)
+{
+	to->cpu_ns += cost.cpu_ns;
+	if (cost.peak_bytes > to->peak_bytes)
+		to->peak_bytes = cost.peak_bytes;
+}
+
 uint64_t worker_cpu_ns(const struct worker *worker)
 {
 	return confined_cpu_ns(worker->confined);

@@ -46,6 +46,8 @@ struct worker_cost {
 	uint64_t peak_bytes; /* of the largest */
 };
 
+void worker_cost_add(struct worker_cost *to, struct worker_cost cost);
+
 enum worker_outcome {
 	WORKER_DONE, /* all requests are finished */
 	WORKER_CANCELLED,

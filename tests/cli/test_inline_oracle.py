@@ -15,7 +15,7 @@ from lacking import lacking, tool
 
 C_SOURCES = [*SOURCE.glob("lib/base/*.c"), *SOURCE.glob("lib/dwarf/*.c"),
              *(path for path in SOURCE.glob("lib/elf/*.c") if path.name != "disassembly.c"),  # needs capstone
-             SOURCE / "lib/symbol/gopclntab.c", SOURCE / "lib/symbol/libdw.c", SOURCE / "tests/unit/resolve_addresses.c"]
+             *SOURCE.glob("lib/symbol/libdw*.c"), SOURCE / "lib/symbol/gopclntab.c", SOURCE / "tests/unit/resolve_addresses.c"]
 C = ["-O2", "-w", "-std=gnu17", "-D_GNU_SOURCE", f"-I{SOURCE / 'lib'}", *C_SOURCES, "-ldw", "-lelf", "-lz"]
 CPP = ["-O2", "-w", "-std=c++17", SOURCE / "tests/cli/words.cc"]
 RUST = ["-O", "-g", "--edition=2021", SOURCE / "tests/targets/interpreter.rs"]

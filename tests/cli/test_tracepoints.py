@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 import sys
+from collections import Counter
 
 import pytest
 
@@ -87,6 +88,7 @@ def test_a_filter_holds_in_every_thread_of_a_running_process(tracer, started):
     ("prev_stat == 1", "no field prev_stat", 0),
     ("prev_state == 1 && next_comm == sh", "quoted", 32),
     ("prev_state = 1", "operator", 11),
+    ("prev_pid == 0 || prev_state == Q", "no value Q", 31),
     ("(prev_state == 1", "not closed", 0),
 ])
 def test_a_wrong_filter_is_pointed_at(tracer, expression, reason, place):
@@ -94,7 +96,7 @@ def test_a_wrong_filter_is_pointed_at(tracer, expression, reason, place):
     message, shown, caret, fields = result.stderr.splitlines()
     assert result.returncode == 2 and reason in message
     assert shown == f"  {expression}" and caret == " " * (2 + place) + "^"
-    assert "prev_comm" in fields
+    assert ("values of prev_state: numbers, S, D" if "no value" in reason else "prev_comm") in fields
 
 
 def test_what_the_kernel_refuses_is_said(tracer):
@@ -123,6 +125,24 @@ def test_fields_become_labels(tracer):
     (name, (samples, _)), = rows_by(tracer, "field:comm").items()
     assert name.startswith("python") and samples == 4
     assert rows_by(tracer, "label:prio")
+
+
+SWITCHES = "import os, time; pid = os.fork() or time.sleep(0.3) or os._exit(0); os.waitpid(pid, 0); [time.sleep(0.001) for _ in range(50)]"
+
+
+def test_values_have_the_names_that_perf_script_prints(tracer):
+    record(tracer, "-e", "sched:sched_switch/label=prev_state/", "-o", "record.data", program=SWITCHES)
+    script = subprocess.run([tool("perf"), "script", "-i", tracer.folder / "record.data", "-F", "trace"],
+                            capture_output=True, text=True, check=True)
+    printed = Counter(re.findall(r"prev_state=(\S+) ", script.stdout))
+    assert printed["S"] >= 51
+    for file in ("record.pb.gz", "record.data"):
+        assert {name: samples for name, (samples, _) in rows_by(tracer, "field:prev_state", file).items()} == printed
+
+
+def test_a_filter_takes_the_name_of_a_value(tracer):
+    record(tracer, "-e", "sched:sched_switch/label=prev_state/", "--filter", "prev_state == S && prev_pid > 0", program=SWITCHES)
+    assert set(rows_by(tracer, "field:prev_state")) == {"S"}
 
 
 def test_the_number_of_values_is_bounded_and_the_rest_is_counted(tracer):

@@ -1,18 +1,22 @@
 /*
- * The format of a tracepoint, a filter and the names of fields, and the data of a sample: whatever
- * they are, nothing is read outside them, and weights and texts are within their bounds.
+ * The format of a tracepoint, a filter and the names of fields and values, and the data of a
+ * sample: whatever they are, nothing is read outside them, and weights and texts are within their
+ * bounds.
  *
  * Input: the filter, a line; labels, a line; the field for weights, a line; the format, up to a
  * NUL; the data. The whole is also the section of a perf.data file.
  */
 #include "base/alloc.h"
 #include "perf/field_filter.h"
+#include "perf/field_names.h"
 #include "perf/field_reader.h"
 #include "perfdata/tracing_data.h"
 
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { NAME_BYTES = 20 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -58,14 +62,31 @@ static void read_sample(struct field_reader *reader, struct bytes data)
 	require(sum < UINT64_MAX);
 }
 
-static void read_fields(const struct tracepoint_format *format, struct bytes data)
+/* filter is any word, too. */
+static void read_names(const struct tracepoint_format *format, const struct tracepoint_field *field,
+		       const char *filter, uint64_t value)
+{
+	struct field_names names = field_names_of(format, field);
+	CLEANUP(free_ptr) char *list = NULL, *name = xmalloc(NAME_BYTES);
+	uint64_t found = 0;
+
+	if (!names.count)
+		return;
+	list = field_names_list(&names);
+	require(field_names_write(&names, value, name, NAME_BYTES) <= NAME_BYTES);
+	require(field_names_find(&names, bytes_of(filter, strlen(filter)), &found) || !found);
+}
+
+static void read_fields(const struct tracepoint_format *format, const char *filter,
+			struct bytes data)
 {
 	for (size_t i = 0; i < format->count; i++) {
 		struct bytes text;
-		uint64_t number;
+		uint64_t number = 0;
 
 		if (tracepoint_field_number(&format->fields[i], data, &number))
 			require(format->fields[i].bytes <= sizeof(number));
+		read_names(format, &format->fields[i], filter, number);
 		if (tracepoint_field_text(&format->fields[i], data, &text))
 			require(text.at >= data.at && text.end <= data.end);
 	}
@@ -80,13 +101,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	char *rest = texts, *filter = strsep(&rest, "\n"), *labels = strsep(&rest, "\n"),
 	     *weight = strsep(&rest, "\n");
 	struct tracepoint_format format;
+	CLEANUP(free_ptr) char *translation = NULL;
 
 	read_section(bytes_of(data, size));
 	if (!rest || !tracepoint_format_parse(bytes_of(rest, strlen(rest)), &format))
 		return 0;
 	require(format.count <= TRACEPOINT_FIELDS_MAX);
-	error_free(field_filter_check(filter, "a:b", &format));
-	read_fields(&format, raw);
+	error_free(field_filter_translate(filter, "a:b", &format, &translation));
+	read_fields(&format, filter, raw);
 	field_reader_add(reader, "a:b", &format);
 	error_free(field_reader_add_labels(reader, labels));
 	error_free(field_reader_set_weight(reader, weight));

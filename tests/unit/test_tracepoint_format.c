@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "perf/field_filter.h"
+#include "perf/field_names.h"
 #include "perf/field_reader.h"
 #include "perfdata/tracing_data.h"
 
@@ -169,10 +170,13 @@ static void the_kernels_language_of_filters_is_taken(void **state)
 	CLEANUP(tracepoint_format_deinit) struct tracepoint_format format = format_of(text);
 
 	for (size_t i = 0; i < ARRAY_SIZE(filters); i++) {
-		struct error *err = field_filter_check(filters[i], "block:block_rq_issue", &format);
+		CLEANUP(free_ptr) char *translation = NULL;
+		struct error *err = field_filter_translate(filters[i], "block:block_rq_issue",
+							   &format, &translation);
 
 		if (err)
 			fail_msg("%s: %s", filters[i], error_text(err));
+		assert_string_equal(translation, filters[i]);
 	}
 }
 
@@ -200,11 +204,13 @@ static void a_wrong_filter_is_pointed_at(void **state)
 		{"", "field is missing", 0},
 	};
 	CLEANUP(tracepoint_format_deinit) struct tracepoint_format format = format_of(text);
-	char nested[200];
+	char nested[200], *none = NULL;
 
 	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
+		char *translation = NULL;
 		CLEANUP(error_cleanup)
-		struct error *err = field_filter_check(wrong[i].filter, "a:b", &format);
+		struct error *err = field_filter_translate(wrong[i].filter, "a:b", &format,
+							   &translation);
 		CLEANUP(free_ptr)
 		char *shown = xasprintf("%s\n%*s^\n", wrong[i].filter, (int)wrong[i].at, "");
 
@@ -214,7 +220,129 @@ static void a_wrong_filter_is_pointed_at(void **state)
 	}
 	memset(nested, '(', sizeof(nested) - 1);
 	nested[sizeof(nested) - 1] = '\0';
-	error_free(field_filter_check(nested, "a:b", &format));
+	error_free(field_filter_translate(nested, "a:b", &format, &none));
+	assert_null(none);
+}
+
+/* Fields of four bytes, and what is printed of them. */
+#define NAMED(print)                                                                               \
+	"name: x\nID: 7\nformat:\n"                                                                \
+	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"                     \
+	"\tfield:unsigned int state;\toffset:4;\tsize:4;\tsigned:0;\n"                             \
+	"\tfield:int vec;\toffset:8;\tsize:4;\tsigned:1;\n"                                        \
+	"\nprint fmt: " print "\n"
+
+static void assert_name(const char *format_text, const char *field, uint64_t value,
+			const char *expected)
+{
+	CLEANUP(tracepoint_format_deinit) struct tracepoint_format format = format_of(format_text);
+	struct field_names names = field_names_of(&format, tracepoint_format_find(&format, field));
+	char name[64];
+	size_t len = field_names_write(&names, value, name, sizeof(name) - 1);
+
+	name[len] = '\0';
+	assert_string_equal(name, expected);
+}
+
+/* As kernels write them; MASK is what they write for TASK_REPORT_MAX - 1. */
+#define MASK "((((0x0 | 0x1 | 0x2 | 0x4 | 0x8) + 1) << 1) - 1)"
+static const char switched[] = NAMED(
+	"\"vec=%*d state=%s%s\", 2, REC->vec, (REC->state & " MASK ") ? "
+	"__print_flags(REC->state & " MASK ", \"|\", { 0x00000001, \"S\" }, { 0x00000002, \"D\" }, "
+	"{ 0x00000010, \"I\" }, {-1, ((void *)0) } ) : \"R\", REC->state & (" MASK
+	" + 1) ? \"+\" : \"\"");
+static const char symbolic[] = NAMED(
+	"\"%d%% vec=%u [action=%s] %s\", REC->state, REC->vec, __print_symbolic(REC->vec, { -1, "
+	"\"NONE\" }, {0,\"HI\"},{( unsigned long)(1UL << 2), \"NET_TX\"}), \"vec\"");
+
+static void values_have_the_names_that_are_printed(void **state)
+{
+	(void)state;
+	assert_name(switched, "state", 0, "R");
+	assert_name(switched, "state", 2, "D");
+	assert_name(switched, "state", 3, "S|D");
+	assert_name(switched, "state", 0x20, "R+");
+	assert_name(switched, "state", 0x14, "I|0x4");
+	assert_name(switched, "vec", 0, "");
+
+	assert_name(symbolic, "vec", 0, "HI");
+	assert_name(symbolic, "vec", UINT64_MAX, "NONE");
+	assert_name(symbolic, "vec", 4, "NET_TX");
+	assert_name(symbolic, "vec", 3, "0x3");
+	assert_name(symbolic, "state", 3, "");
+}
+
+static void a_condition_names_the_field_that_it_is_printed_as(void **state)
+{
+	(void)state;
+	static const char called[] = NAMED("\"vec=%s\", REC->vec ? \"yes\" : \"no\"");
+	static const char part[] = NAMED("\"last%s\", REC->vec > 3 ? \"s\" : \"\"");
+
+	assert_name(called, "vec", 1, "yes");
+	assert_name(called, "vec", 0, "no");
+	assert_name(part, "vec", 4, "");
+}
+
+static void what_is_not_understood_stays_a_number(void **state)
+{
+	(void)state;
+	static const char *const formats[] = {
+		NAMED("\"vec=%s\", __print_symbolic(REC->vec, { HI_SOFTIRQ, \"HI\" })"),
+		NAMED("\"vec=%s\", __print_symbolic(REC->vec >> 13, { 0, \"none\" })"),
+		NAMED("\"vec=%s\", REC->state == 1 ? __print_symbolic(REC->vec, { 0, \"a\" }) : "
+		      "\"\""),
+		NAMED("\"vec=%s\", __print_symbolic(REC->vec, { 0, \"a\" }"),
+		NAMED("\"vec=%s\", __print_symbolic(REC->vec, { 0, \"a"),
+		NAMED("\"vec=%s\", __print_flags(REC->vec, { 0, \"a\" })"),
+		NAMED("\"vec=%s\", __print_hex(REC->vec, 4)"),
+		NAMED("\"vec=%s\", REC->vectors ? \"a\" : \"b\""),
+		NAMED("\"vec=%s\", REC->vec ? \"a\" : 1"),
+		NAMED("\"vec=%d\", __print_symbolic(99999999999999999999, { 0, \"a\" })"),
+		NAMED("\"vec=%d\", REC->vec"),
+		NAMED("\"vec=%d\""),
+		NAMED("\"vec"),
+		NAMED(""),
+	};
+	CLEANUP(free_ptr) char *nested = xmalloc(8000 + 1);
+	CLEANUP(free_ptr) char *format = NULL;
+
+	for (size_t i = 0; i < ARRAY_SIZE(formats); i++)
+		assert_name(formats[i], "vec", 0, "");
+	memset(nested, '(', 8000);
+	nested[8000] = '\0';
+	format = xasprintf("ID: 7\n\tfield:int vec;\toffset:8;\tsize:4;\tsigned:1;\n"
+			   "print fmt: \"vec=%%s\", %sREC->vec",
+			   nested);
+	assert_name(format, "vec", 0, "");
+}
+
+static void filters_take_the_names_of_values(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *filter, *translation;
+	} filters[] = {
+		{"state == D", "state == 2"},
+		{"state==R||!(state & 'S') && vec > 1", "state==0||!(state & 1) && vec > 1"},
+		{"state != \"I\"", "state != 16"},
+	};
+	CLEANUP(tracepoint_format_deinit) struct tracepoint_format format = format_of(switched);
+	char *none = NULL;
+	struct error *err;
+
+	for (size_t i = 0; i < ARRAY_SIZE(filters); i++) {
+		CLEANUP(free_ptr) char *translation = NULL;
+
+		assert_null(
+			field_filter_translate(filters[i].filter, "a:b", &format, &translation));
+		assert_string_equal(translation, filters[i].translation);
+	}
+	err = field_filter_translate("vec == 1 && state == Q", "a:b", &format, &none);
+	assert_string_equal(error_text(err), "the filter of a:b: state has no value Q");
+	assert_string_equal(error_hint_text(err), "vec == 1 && state == Q\n"
+						  "                     ^\n"
+						  "values of state: numbers, S, D, I");
+	error_free(err);
 }
 
 static struct field_reader *reader_of(const char *from)
@@ -302,6 +430,26 @@ static void fields_become_labels(void **state)
 	error_free(err);
 }
 
+static void labels_are_the_names_of_values(void **state)
+{
+	(void)state;
+	CLEANUP(field_reader_cleanup) struct field_reader *reader = reader_of(switched);
+	unsigned char data[DATA_BYTES] = {7};
+	struct record_sample sample = {.period = 1, .raw_data = bytes_of(data, sizeof(data))};
+
+	assert_null(field_reader_add_labels(reader, "vec+state"));
+	for (int round = 0; round < 2; round++) {
+		put(data, 4, 3, 4);
+		field_reader_read(reader, &sample);
+		assert_false(sample.fields[0].is_text);
+		assert_true(sample.fields[1].is_text);
+		assert_true(bytes_are(sample.fields[1].text, "S|D"));
+		put(data, 4, 0, 4);
+		field_reader_read(reader, &sample);
+		assert_true(bytes_are(sample.fields[1].text, "R"));
+	}
+}
+
 static void formats_in_a_file_are_those_that_were_written(void **state)
 {
 	(void)state;
@@ -344,7 +492,12 @@ int main(void)
 		cmocka_unit_test(the_kernels_language_of_filters_is_taken),
 		cmocka_unit_test(a_wrong_filter_is_pointed_at),
 		cmocka_unit_test(a_field_becomes_the_weight_within_bounds),
+		cmocka_unit_test(values_have_the_names_that_are_printed),
+		cmocka_unit_test(a_condition_names_the_field_that_it_is_printed_as),
+		cmocka_unit_test(what_is_not_understood_stays_a_number),
+		cmocka_unit_test(filters_take_the_names_of_values),
 		cmocka_unit_test(fields_become_labels),
+		cmocka_unit_test(labels_are_the_names_of_values),
 		cmocka_unit_test(formats_in_a_file_are_those_that_were_written),
 	};
 

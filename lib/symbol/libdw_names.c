@@ -1,0 +1,289 @@
+#include "symbol/libdw_names.h"
+
+#include "base/alloc.h"
+
+#include <dwarf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Limits for malformed files, those of dwarf/name.c. */
+enum { HOPS_MAX = 8, SCOPES_MAX = 64, NAME_BYTES_MAX = 1 << 16, PATH_BYTES_MAX = 1 << 15 };
+
+void libdw_names_init(struct libdw_names *names, struct arena *arena)
+{
+	*names = (struct libdw_names){.arena = arena, .budget = {.entries = UINT32_MAX}};
+}
+
+void libdw_names_deinit(struct libdw_names *names)
+{
+	free(names->functions);
+	free(names->strings);
+	idmap_deinit(&names->function_ids);
+	idmap_deinit(&names->string_ids);
+}
+
+/* Where the arena's copy of one of libdw's strings is, or is to be put. */
+static const char **copy_of(struct libdw_names *names, const char *string)
+{
+	uint32_t *id = idmap_put(&names->string_ids, (uint64_t)(uintptr_t)string, 0);
+
+	if (*id == IDMAP_NONE) {
+		*id = (uint32_t)names->string_count;
+		GROW(names->strings, names->string_count, names->string_room);
+		names->strings[names->string_count++] = NULL;
+	}
+	return &names->strings[*id];
+}
+
+/* Each once: libdw's strings live as long as its Dwarf, and as long as the file is unchanged. */
+static const char *copy(struct libdw_names *names, const char *string)
+{
+	const char **ret;
+
+	if (!string)
+		return NULL;
+	ret = copy_of(names, string);
+	if (!*ret)
+		*ret = arena_strndup(names->arena, string, strnlen(string, NAME_BYTES_MAX));
+	return *ret;
+}
+
+/* A unit's own directory can be relative, too: glibc's are. */
+static bool is_in(const char *path, const char *directory)
+{
+	size_t len = strlen(directory);
+
+	return *directory != '/' && !strncmp(path, directory, len) && path[len] == '/';
+}
+
+const char *libdw_names_path(struct libdw_names *names, Dwarf_Die *unit, const char *path)
+{
+	const char **ret, *directory;
+	Dwarf_Attribute attribute;
+	char joined[PATH_BYTES_MAX];
+	int len;
+
+	/* Before DWARF 5 there is no file 0. */
+	if (!path || strcmp(path, "???") == 0)
+		return NULL;
+	ret = copy_of(names, path);
+	if (*ret)
+		return *ret;
+	directory = dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &attribute));
+	if (*path == '/' || !directory || !*directory || is_in(path, directory))
+		return copy(names, path);
+	len = snprintf(joined, sizeof(joined), "%s%s%s", directory,
+		       directory[strlen(directory) - 1] == '/' ? "" : "/", path);
+	if (len < 0 || len >= (int)sizeof(joined))
+		return NULL;
+	return *ret = arena_strndup(names->arena, joined, (size_t)len);
+}
+
+static const char *string_of(struct libdw_names *names, Dwarf_Die *die, unsigned name)
+{
+	Dwarf_Attribute attribute;
+
+	return copy(names, dwarf_formstring(dwarf_attr(die, name, &attribute)));
+}
+
+const char *libdw_names_file(struct libdw_names *names, Dwarf_Die *unit, uint64_t file)
+{
+	Dwarf_Files *files;
+	size_t count;
+
+	if (dwarf_getsrcfiles(unit, &files, &count) < 0 || file >= count)
+		return NULL;
+	return libdw_names_path(names, unit, dwarf_filesrc(files, file, NULL, NULL));
+}
+
+/* A file by its number in the line table of the entry's unit. */
+static const char *file_of(struct libdw_names *names, Dwarf_Die *die, uint64_t file)
+{
+	Dwarf_Die unit;
+
+	return dwarf_diecu(die, &unit, NULL, NULL) ? libdw_names_file(names, &unit, file) : NULL;
+}
+
+/* What an entry and the entries that it refers to say; the first value counts. */
+struct description {
+	const char *name, *linkage_name;
+	Dwarf_Die named_by; /* the entry with the name */
+	bool is_external;
+	const char *decl_file;
+	uint64_t decl_line;
+};
+
+static void describe(struct libdw_names *names, struct description *to, Dwarf_Die *die)
+{
+	uint64_t file;
+
+	if (!to->name && (to->name = string_of(names, die, DW_AT_name)))
+		to->named_by = *die;
+	if (!to->linkage_name)
+		to->linkage_name = string_of(names, die, DW_AT_linkage_name);
+	if (!to->linkage_name)
+		to->linkage_name = string_of(names, die, DW_AT_MIPS_linkage_name);
+	to->is_external |= dwarf_hasattr(die, DW_AT_external);
+	if (!to->decl_file && libdw_number(die, DW_AT_decl_file, &file))
+		to->decl_file = file_of(names, die, file);
+	if (!to->decl_line && !libdw_number(die, DW_AT_decl_line, &to->decl_line))
+		to->decl_line = 0;
+}
+
+static struct description description_of(struct libdw_names *names, const Dwarf_Die *entry)
+{
+	struct description description = {0};
+	Dwarf_Die die = *entry;
+
+	for (unsigned hops = 0; hops < HOPS_MAX; hops++) {
+		Dwarf_Attribute attribute;
+
+		describe(names, &description, &die);
+		if (!dwarf_attr(&die, DW_AT_abstract_origin, &attribute) &&
+		    !dwarf_attr(&die, DW_AT_specification, &attribute))
+			break;
+		if (!dwarf_formref_die(&attribute, &die))
+			break;
+	}
+	return description;
+}
+
+/* Languages without named scopes around functions. */
+static bool is_flat(Dwarf_Die *die)
+{
+	Dwarf_Die unit;
+
+	if (!dwarf_diecu(die, &unit, NULL, NULL))
+		return true;
+	switch (dwarf_srclang(&unit)) {
+	case DW_LANG_C89:
+	case DW_LANG_C:
+	case DW_LANG_C99:
+	case DW_LANG_C11:
+	case 0x002c: /* DW_LANG_C17, which came after DWARF 5 */
+	case DW_LANG_Mips_Assembler:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool is_named_scope(int tag)
+{
+	switch (tag) {
+	case DW_TAG_subprogram:
+	case DW_TAG_namespace:
+	case DW_TAG_module:
+	case DW_TAG_class_type:
+	case DW_TAG_structure_type:
+	case DW_TAG_union_type:
+	case DW_TAG_interface_type:
+	case DW_TAG_enumeration_type:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Moves to the child that is the entry at the offset, or that it is in. */
+static bool descend(struct libdw_names *names, Dwarf_Die *die, Dwarf_Off offset)
+{
+	Dwarf_Die child;
+	bool any = false;
+
+	if (dwarf_child(die, &child) != 0)
+		return false;
+	do {
+		if (dwarf_dieoffset(&child) > offset)
+			break;
+		*die = child;
+		any = true;
+	} while (libdw_next_sibling(&child, &names->budget));
+	return any;
+}
+
+/* The namespaces, types and functions around an entry, outermost first. Returns their number. */
+static unsigned scopes_around(struct libdw_names *names, Dwarf_Die *entry,
+			      Dwarf_Die around[SCOPES_MAX])
+{
+	const Dwarf_Off offset = dwarf_dieoffset(entry);
+	unsigned count = 0;
+	Dwarf_Die die;
+
+	if (!dwarf_diecu(entry, &die, NULL, NULL))
+		return 0;
+	while (descend(names, &die, offset)) {
+		if (dwarf_dieoffset(&die) == offset)
+			return count;
+		if (count < SCOPES_MAX && is_named_scope(dwarf_tag(&die)))
+			around[count++] = die;
+	}
+	return 0;
+}
+
+static const char *scope_name(struct libdw_names *names, Dwarf_Die *die, const char *inner)
+{
+	const char *name = description_of(names, die).name;
+
+	if (name)
+		return name;
+	if (dwarf_tag(die) == DW_TAG_namespace)
+		return "(anonymous namespace)";
+	return strncmp(inner, "operator()", 10) == 0 ? "{lambda}" : "{unnamed}";
+}
+
+/* "space::type::name", as demanglers write it. */
+static const char *qualified(struct libdw_names *names, Dwarf_Die *entry, const char *name)
+{
+	Dwarf_Die around[SCOPES_MAX];
+	unsigned count = scopes_around(names, entry, around);
+	const char *scopes[SCOPES_MAX];
+	size_t len = strlen(name) + 1;
+	char *ret, *end;
+
+	for (unsigned i = 0; i < count; i++) {
+		scopes[i] = scope_name(names, &around[i], name);
+		len += strlen(scopes[i]) + strlen("::");
+	}
+	if (len > NAME_BYTES_MAX)
+		return name;
+	ret = end = arena_alloc(names->arena, len);
+	for (unsigned i = 0; i < count; i++)
+		end = stpcpy(stpcpy(end, scopes[i]), "::");
+	strcpy(end, name);
+	return ret;
+}
+
+static struct libdw_function read_function(struct libdw_names *names, const Dwarf_Die *entry)
+{
+	struct description description = description_of(names, entry);
+	struct libdw_function function = {
+		.name = description.linkage_name ? description.linkage_name : description.name,
+		.is_linkage_name = description.linkage_name,
+		.plain_name = description.linkage_name ? description.name : NULL,
+		.decl_file = description.decl_file,
+		.decl_line = (uint32_t)description.decl_line,
+	};
+
+	/*
+	 * extern "C" gives external functions without a linkage name; the plain name is complete.
+	 */
+	if (function.name && !function.is_linkage_name && !description.is_external &&
+	    !is_flat(&description.named_by))
+		function.name = qualified(names, &description.named_by, function.name);
+	return function;
+}
+
+const struct libdw_function *libdw_names_function(struct libdw_names *names, Dwarf_Die *entry)
+{
+	uint32_t *id = idmap_put(&names->function_ids, (uint64_t)(uintptr_t)entry->addr, 0);
+
+	if (*id == IDMAP_NONE) {
+		*id = (uint32_t)names->function_count;
+		GROW(names->functions, names->function_count, names->function_room);
+		names->functions[names->function_count++] = read_function(names, entry);
+		return &names->functions[names->function_count - 1];
+	}
+	return &names->functions[*id];
+}
