@@ -127,21 +127,21 @@ void file_header_take_feature(struct file_header *header, uint64_t feature, stru
 	}
 }
 
-/* The bytes of a section, to be freed; NULL if it lies outside the file. */
-static unsigned char *load(struct file_input *input, struct perfdata_section section)
+/* The next bytes of the input, to be freed; NULL if it has fewer. */
+static unsigned char *read_section(struct file_input *input, uint64_t size_bytes)
 {
 	unsigned char *data;
 	uint64_t got = 0;
 
-	if (section.size_bytes > SECTION_BYTES_MAX ||
-	    section.offset > UINT64_MAX - section.size_bytes)
+	if (size_bytes > SECTION_BYTES_MAX)
 		return NULL;
-	data = xmalloc(section.size_bytes + 1);
-	file_input_seek(input, section.offset, section.offset + section.size_bytes);
-	while (got < section.size_bytes) {
+	data = xmalloc(size_bytes + 1);
+	while (got < size_bytes) {
+		uint64_t left = size_bytes - got;
 		struct bytes part;
 
-		file_input_look(input, FILE_INPUT_LOOK_MAX, &part);
+		file_input_look(input, left < FILE_INPUT_LOOK_MAX ? left : FILE_INPUT_LOOK_MAX,
+				&part);
 		if (!bytes_left(&part))
 			break;
 		memcpy(data + got, part.at, bytes_left(&part));
@@ -149,9 +149,28 @@ static unsigned char *load(struct file_input *input, struct perfdata_section sec
 		if (!file_input_skip(input, bytes_left(&part)))
 			break;
 	}
-	if (got < section.size_bytes)
+	if (got < size_bytes)
 		free(STEAL(data));
 	return data;
+}
+
+/* The bytes of a section, to be freed; NULL if it lies outside the file. */
+static unsigned char *load(struct file_input *input, struct perfdata_section section)
+{
+	if (section.offset > UINT64_MAX - section.size_bytes)
+		return NULL;
+	file_input_seek(input, section.offset, section.offset + section.size_bytes);
+	return read_section(input, section.size_bytes);
+}
+
+bool file_header_read_formats(struct file_header *header, struct file_input *input,
+			      uint64_t size_bytes)
+{
+	CLEANUP(free_ptr) unsigned char *section = read_section(input, size_bytes);
+
+	if (section)
+		take_formats(&header->events, bytes_of(section, size_bytes));
+	return section;
 }
 
 static struct error *read_event(struct file_header *header, struct file_input *input,

@@ -153,6 +153,17 @@ static void skip_payload(struct perfdata *perfdata, uint64_t len)
 		end_cut_off(perfdata);
 }
 
+/* What follows the record is padded to words. */
+static void take_tracing_data(struct perfdata *perfdata, uint64_t len)
+{
+	uint64_t padding = -len & (sizeof(uint64_t) - 1);
+
+	if (file_header_read_formats(&perfdata->header, &perfdata->input, len))
+		skip_payload(perfdata, padding);
+	else
+		skip_payload(perfdata, len + padding);
+}
+
 static void take_attr_record(struct perfdata *perfdata, struct bytes body)
 {
 	struct bytes size = bytes_at(body, offsetof(struct perf_event_attr, size));
@@ -263,7 +274,7 @@ static void take_record(struct perfdata *perfdata, struct bytes raw, uint64_t pl
 		take_attr_record(perfdata, body);
 		break;
 	case PERFDATA_TRACING_DATA:
-		skip_payload(perfdata, (bytes_u32(&body) + UINT64_C(7)) & ~UINT64_C(7));
+		take_tracing_data(perfdata, bytes_u32(&body));
 		break;
 	case PERFDATA_BUILD_ID:
 		file_build_ids_add(&perfdata->header.build_ids, raw);

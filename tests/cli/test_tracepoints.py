@@ -185,13 +185,18 @@ def test_perf_decodes_the_fields_of_a_recording(tracer):
     assert len(re.findall(rf"{WRITE}:.*count: 0x0*2710\b", result.stdout)) == 300
 
 
-@pytest.mark.parametrize("recorder", ["prof", "perf"])
+@pytest.mark.parametrize("recorder", ["prof", "perf", "pipe of perf"])
 def test_fields_of_a_recording_become_weights_and_labels(tracer, recorder):
-    command = ["--", sys.executable, "-c", WRITES]
-    if recorder == "perf":
-        subprocess.run(["unshare", "-m", "sh", "-c", "[ -d /sys/kernel/tracing/events ] || mount -t tracefs nodev /sys/kernel/tracing; exec \"$@\"",
-                        "-", tool("perf"), "record", "-q", "-e", WRITE, "-o", tracer.folder / "record.data", *command],
-                       check=True, capture_output=True)
+    # The standard output of a command is the pipe's, too.
+    command = ["--", sys.executable, "-c", f"import sys; sys.stdout = sys.stderr\n{WRITES}"]
+    if recorder != "prof":
+        file = tracer.folder / "record.data"
+        result = subprocess.run(["unshare", "-m", "sh", "-c",
+                                 "[ -d /sys/kernel/tracing/events ] || mount -t tracefs nodev /sys/kernel/tracing; exec \"$@\"", "-",
+                                 tool("perf"), "record", "-q", "-e", WRITE, "-o", file if recorder == "perf" else "-", *command],
+                                check=True, capture_output=True)
+        if recorder != "perf":
+            file.write_bytes(result.stdout)
     else:
         record(tracer, "-e", WRITE, "-o", "record.data")
     rows = rows_by(tracer, "field:count", "record.data")

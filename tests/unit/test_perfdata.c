@@ -1,6 +1,7 @@
 #include "perfdata/format.h"
 #include "perfdata/perfdata.h"
 #include "perfdata/reorder.h"
+#include "perfdata/tracing_data.h"
 #include "perfdata/writer.h"
 
 #include "base/alloc.h"
@@ -822,6 +823,56 @@ static void down_a_pipe_all_comes_as_records(void **state)
 	assert_no_problem(perfdata);
 }
 
+/* Padded to words. */
+static void put_tracing_record(struct blob *blob, const char *section, size_t len)
+{
+	static const char padding[8];
+	CLEANUP(blob_deinit) struct blob body = {0};
+
+	put_u32(&body, (uint32_t)len);
+	put_record(blob, PERFDATA_TRACING_DATA, 0, &body);
+	put(blob, section, len);
+	put(blob, padding, -len & 7);
+}
+
+static void formats_of_tracepoints_come_down_a_pipe(void **state)
+{
+	static const char *const labels[] = {"vec"};
+	static const char text[] = "name: softirq_entry\nID: 77\n"
+				   "\tfield:unsigned int vec;\toffset:8;\tsize:4;\tsigned:0;\n";
+	struct tracing_format format = {"irq", bytes_of(text, sizeof(text) - 1)};
+	struct event event = {.attr = clock_attr(), .id = 5};
+	CLEANUP(blob_deinit) struct blob blob = {0};
+	CLEANUP(free_ptr) char *section = NULL;
+	const char *missing;
+	size_t len, before, whole;
+
+	(void)state;
+	section = tracing_data_encode("page", "event", &format, 1, &len);
+	event.attr.type = PERF_TYPE_TRACEPOINT;
+	event.attr.config = 77;
+	put_pipe_header(&blob);
+	put_attr_record(&blob, &event);
+	put_tracing_record(&blob, section, len);
+	before = blob.len;
+	put_sample(&blob, 0x1234, 20);
+	whole = blob.len;
+	for (; blob.len > before - len; blob.len--) {
+		CLEANUP(perfdata_cleanup) struct perfdata *perfdata = open_down_a_pipe(&blob);
+		struct record record;
+
+		if (blob.len == whole)
+			assert_int_equal(next(perfdata).sample.ip, 0x1234);
+		assert_false(perfdata_next(perfdata, &record));
+		assert_true((blob.len < whole && blob.len != before) ==
+			    (perfdata_problem(perfdata, 0) != NULL));
+		if (blob.len < before)
+			continue;
+		assert_string_equal(perfdata_event(perfdata, 0)->name, "irq:softirq_entry");
+		assert_true(perfdata_choose_fields(perfdata, NULL, labels, 1, &missing));
+	}
+}
+
 static void what_came_down_a_pipe_may_be_kept_in_a_file(void **state)
 {
 	struct event event = {.attr = clock_attr(), .id = 5};
@@ -1435,6 +1486,7 @@ int main(void)
 		cmocka_unit_test(losses_that_are_told_twice_count_once),
 		cmocka_unit_test(switches_and_the_like_come_in_order_between_samples),
 		cmocka_unit_test(down_a_pipe_all_comes_as_records),
+		cmocka_unit_test(formats_of_tracepoints_come_down_a_pipe),
 		cmocka_unit_test(what_came_down_a_pipe_may_be_kept_in_a_file),
 		cmocka_unit_test(traces_are_passed_over_and_told_of),
 		cmocka_unit_test(compressed_records_go_on_from_piece_to_piece),
