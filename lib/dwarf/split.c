@@ -267,7 +267,7 @@ static bool has_unit(void *user, struct elf_file *candidate)
 {
 	struct search *search = user;
 	struct dwarf_sections sections = dwarf_split_sections_of(candidate);
-	struct elf_file_section info;
+	struct elf_section info;
 	uint64_t budget = info_budget(candidate);
 	size_t index = 0;
 

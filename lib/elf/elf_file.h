@@ -23,6 +23,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "elf/build_id.h"
+#include "elf/section.h"
 #include "elf/unpack_budget.h"
 
 #include <elf.h>
@@ -35,17 +36,6 @@ struct elf_file_segment {
 	uint64_t file_bytes;   /* present in the file */
 	uint64_t memory_bytes; /* the rest is zero (.bss) */
 	bool executable, writable;
-};
-
-struct elf_file_section {
-	struct bytes
-		data;	/* decompressed; empty when the section is absent, SHT_NOBITS or damaged */
-	uint64_t vaddr; /* 0 when it is not loaded */
-	bool present;
-	/*
-	 * Present, but damaged, or compressed with a method that this build of prof lacks (zstd).
-	 */
-	bool unreadable;
 };
 
 struct elf_file;
@@ -109,7 +99,7 @@ bool elf_file_vaddr_to_offset(const struct elf_file *elf, uint64_t vaddr, uint64
  * By name (".debug_info" also finds ".zdebug_info"). Decompressed once and kept as long as the ELF
  * file.
  */
-struct elf_file_section elf_file_section(struct elf_file *elf, const char *name);
+struct elf_section elf_file_section(struct elf_file *elf, const char *name);
 /*
  * The vaddr of a symbol of .symtab or .dynsym. A relocatable file (ET_REL, a kernel module) has
  * none before it is loaded: prof gives its sections vaddrs one after the other (relocatable.h),
@@ -117,22 +107,17 @@ struct elf_file_section elf_file_section(struct elf_file *elf, const char *name)
  */
 uint64_t elf_file_symbol_vaddr(struct elf_file *elf, const Elf64_Sym *symbol);
 /*
- *The next section of that name after number *index, which becomes its number; false if there is
+ * The next section of that name after number *index, which becomes its number; false if there is
  * none. Begin with 0. Objects have one for each COMDAT group.
  */
 bool elf_file_next_section(struct elf_file *elf, const char *name, size_t *index,
-			   struct elf_file_section *ret);
+			   struct elf_section *ret);
 /* Whether the section exists; decompresses nothing. */
 bool elf_file_has_section(struct elf_file *elf, const char *name);
 
-/*
- * The address ranges of the sections that hold code; returns their number. The caller frees *ret.
+/* The address ranges of the sections that hold code; returns their number. The caller frees *ret.
  */
-struct elf_file_code {
-	uint64_t start, end; /* vaddrs */
-};
-
-size_t elf_file_code(struct elf_file *elf, struct elf_file_code **ret);
+size_t elf_file_code(struct elf_file *elf, struct elf_code **ret);
 
 /* Whether it is the address of a variable, or may be: a writable segment holds it. */
 bool elf_file_is_data(const struct elf_file *elf, uint64_t vaddr);
@@ -161,7 +146,7 @@ bool elf_file_copy(const struct elf_file *elf, struct bytes from, void *into);
  * than max_bytes, or if they cannot be read.
  */
 bool elf_file_copy_section(struct elf_file *elf, const char *name, size_t max_bytes,
-			   struct elf_file_section *ret, void **memory);
+			   struct elf_section *ret, void **memory);
 /*
  * Copies the first len bytes from a vaddr; false if there are fewer. Never waits for a file that
  * may stall: false if they are not in memory, where code is that runs.

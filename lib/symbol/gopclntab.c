@@ -147,7 +147,7 @@ static bool read_header(struct gopclntab *table, struct bytes section)
  * both; it points to the header, then to the names.
  */
 static bool read_module(struct gopclntab *table, struct elf_file *elf,
-			const struct elf_file_section *section, struct bytes data)
+			const struct elf_section *section, struct bytes data)
 {
 	uint64_t header = section->vaddr;
 	uint64_t names = header + (uint64_t)(table->names.at - section->data.at);
@@ -171,7 +171,7 @@ static bool read_module(struct gopclntab *table, struct elf_file *elf,
 }
 
 /* Finds the header. Linkers other than Go's put it among other data, aligned to 8 bytes. */
-static bool find_header(struct gopclntab *table, struct elf_file *elf, struct elf_file_section *ret)
+static bool find_header(struct gopclntab *table, struct elf_file *elf, struct elf_section *ret)
 {
 	*ret = elf_file_section(elf, ".gopclntab");
 	if (!ret->present)
@@ -195,7 +195,7 @@ static bool find_header(struct gopclntab *table, struct elf_file *elf, struct el
 static bool open_table(struct gopclntab *table, struct elf_file *elf)
 {
 	static const char *const data[] = {".go.module", ".noptrdata", ".data"};
-	struct elf_file_section section;
+	struct elf_section section;
 
 	if (!find_header(table, elf, &section))
 		return false;

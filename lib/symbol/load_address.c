@@ -21,7 +21,7 @@ static bool find_symbol(struct elf_file *elf, const char *name, uint64_t *ret)
 	return false;
 }
 
-static void add(struct load_address *load, const struct elf_file_code *code, uint64_t pc)
+static void add(struct load_address *load, const struct elf_code *code, uint64_t pc)
 {
 	uint64_t len = code->end - code->start;
 
@@ -31,7 +31,7 @@ static void add(struct load_address *load, const struct elf_file_code *code, uin
 }
 
 static void move_whole(struct load_address *load, struct elf_file *elf,
-		       const struct kernel_anchor *anchor, const struct elf_file_code *code,
+		       const struct kernel_anchor *anchor, const struct elf_code *code,
 		       size_t count)
 {
 	uint64_t vaddr;
@@ -43,10 +43,10 @@ static void move_whole(struct load_address *load, struct elf_file *elf,
 }
 
 static void move_section(struct load_address *load, struct elf_file *elf,
-			 const struct kernel_anchor *anchor, const struct elf_file_code *code,
+			 const struct kernel_anchor *anchor, const struct elf_code *code,
 			 size_t count)
 {
-	struct elf_file_section section = elf_file_section(elf, anchor->name);
+	struct elf_section section = elf_file_section(elf, anchor->name);
 
 	for (size_t i = 0; section.present && i < count; i++)
 		if (code[i].start == section.vaddr && code[i].start < code[i].end) {
@@ -58,7 +58,7 @@ static void move_section(struct load_address *load, struct elf_file *elf,
 void load_address_find(struct load_address *load, struct elf_file *elf,
 		       const struct kernel_image *image)
 {
-	CLEANUP(free_ptr) struct elf_file_code *code = NULL;
+	CLEANUP(free_ptr) struct elf_code *code = NULL;
 	size_t count = elf_file_code(elf, &code);
 
 	/* A kernel has one anchor, which moves all sections; a section's anchor moves that one. */

@@ -121,7 +121,7 @@ static const struct pattern *pattern_of(const struct elf_file *elf)
 }
 
 static void find_stubs(struct plt *plt, const struct pattern *pattern,
-		       struct elf_file_section section)
+		       struct elf_section section)
 {
 	const unsigned char *begin = section.data.at, *end = section.data.end;
 

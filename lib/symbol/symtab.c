@@ -49,7 +49,7 @@ struct symtab {
 	struct entry *entries; /* by vaddr; entries at one vaddr end with the best */
 	size_t count, room;
 	struct bytes strings[TABLES];
-	struct elf_file_code *code;
+	struct elf_code *code;
 	size_t code_count;
 	bool complete;
 };

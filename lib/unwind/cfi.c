@@ -223,7 +223,7 @@ static bool source_find(const struct source *source, uint64_t vaddr, struct cfi_
 
 static void add_eh_frame(struct cfi *cfi, struct elf_file *elf)
 {
-	struct elf_file_section found = elf_file_section(elf, ".eh_frame");
+	struct elf_section found = elf_file_section(elf, ".eh_frame");
 	struct source *source = &cfi->sources[cfi->source_count];
 	uint64_t vaddr;
 
@@ -242,7 +242,7 @@ static void add_eh_frame(struct cfi *cfi, struct elf_file *elf)
 
 static void add_debug_frame(struct cfi *cfi, struct elf_file *elf)
 {
-	struct elf_file_section found = elf_file_section(elf, ".debug_frame");
+	struct elf_section found = elf_file_section(elf, ".debug_frame");
 	struct source *source = &cfi->sources[cfi->source_count];
 
 	*source = (struct source){.section = {.data = hold(cfi, elf, found.data),

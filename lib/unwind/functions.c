@@ -100,7 +100,7 @@ static bool read_table(struct functions *functions, struct elf_file *elf, const 
 {
 	CLEANUP(free_ptr) void *symbols_memory = NULL;
 	CLEANUP(free_ptr) void *strings_memory = NULL;
-	struct elf_file_section symbols, strings;
+	struct elf_section symbols, strings;
 
 	return elf_file_copy_section(elf, symbols_name, SECTION_BYTES_MAX, &symbols,
 				     &symbols_memory) &&

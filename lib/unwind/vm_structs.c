@@ -101,7 +101,7 @@ bool vm_symbols_find(struct elf_file *libjvm, struct vm_symbols *ret)
 {
 	CLEANUP(free_ptr) void *symbols = NULL;
 	CLEANUP(free_ptr) void *strings = NULL;
-	struct elf_file_section symtab, strtab;
+	struct elf_section symtab, strtab;
 
 	*ret = (struct vm_symbols){0};
 	if (elf_file_is_32(libjvm) ||

@@ -104,7 +104,7 @@ static void measure_walk(void)
 /* Addresses all over the file: starts of entries and places within. */
 static size_t choose_addresses(struct elf_file *image, uint64_t *vaddrs)
 {
-	struct elf_file_section found = elf_file_section(image, ".eh_frame");
+	struct elf_section found = elf_file_section(image, ".eh_frame");
 	struct cfi_section section = {
 		.data = found.data, .vaddr = found.vaddr, .is_eh_frame = true};
 	CLEANUP(free_ptr) uint64_t *starts = NULL;

@@ -29,7 +29,7 @@ static void look_up(struct cfi *cfi, uint64_t vaddr)
 static void look_up_entries(struct cfi *cfi, struct elf_file *image, const char *name,
 			    bool is_eh_frame)
 {
-	struct elf_file_section found = elf_file_section(image, name);
+	struct elf_section found = elf_file_section(image, name);
 	struct cfi_section section = {.data = found.data,
 				      .vaddr = found.vaddr,
 				      .is_eh_frame = is_eh_frame,

@@ -54,7 +54,7 @@ static int by_value(const void *a, const void *b)
 /* Relocatable files have no segments. */
 static void choose_in_sections(struct fuzzed *fuzzed)
 {
-	CLEANUP(free_ptr) struct elf_file_code *code = NULL;
+	CLEANUP(free_ptr) struct elf_code *code = NULL;
 	size_t count = elf_file_code(fuzzed->elf, &code);
 
 	for (size_t i = 0; i < count && i < SEGMENTS_MAX; i++)

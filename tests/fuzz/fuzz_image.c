@@ -56,7 +56,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		abort();
 	walk_segments(image);
 	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++) {
-		struct elf_file_section section = elf_file_section(image, sections[i]);
+		struct elf_section section = elf_file_section(image, sections[i]);
 
 		if (section.unreadable && (!section.present || bytes_left(&section.data)))
 			abort();

@@ -244,7 +244,7 @@ static bool compare_file(const char *path, struct comparison *comparison)
 	*comparison = (struct comparison){.image = image, .arch = arch_native()};
 	if (!image)
 		return false;
-	struct elf_file_section found = elf_file_section(image, ".eh_frame");
+	struct elf_section found = elf_file_section(image, ".eh_frame");
 	CLEANUP(cfi_cleanup) struct cfi *cfi = cfi_new(image, comparison->arch);
 
 	cfi_index(cfi, NULL);

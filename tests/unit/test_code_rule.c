@@ -245,7 +245,7 @@ static void compare_function(struct comparison *with, const struct function_rang
 static struct comparison compare_file(const char *path)
 {
 	struct comparison with = {0};
-	struct elf_file_code *code;
+	struct elf_code *code;
 	struct error *err = elf_file_open(open(path, O_RDONLY | O_CLOEXEC), path, &with.elf);
 
 	assert_null(err);

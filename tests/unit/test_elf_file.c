@@ -398,8 +398,8 @@ static void a_section_is_found_by_its_name(void **state)
 	built_elf_section(&file, (Elf64_Shdr){.sh_type = SHT_PROGBITS}, ".debug_info", "info", 4);
 	built_elf_finish(&file);
 	CLEANUP(elf_file_cleanup) struct elf_file *image = elf_file_of(&file);
-	struct elf_file_section text = elf_file_section(image, ".text");
-	struct elf_file_section bss = elf_file_section(image, ".bss");
+	struct elf_section text = elf_file_section(image, ".text");
+	struct elf_section bss = elf_file_section(image, ".bss");
 
 	assert_true(text.present);
 	assert_int_equal(text.vaddr, 0x1000);
@@ -433,7 +433,7 @@ static void a_section_outside_the_file_is_unreadable(void **state)
 	static const char *const names[] = {".text", ".data"};
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		struct elf_file_section section = elf_file_section(image, names[i]);
+		struct elf_section section = elf_file_section(image, names[i]);
 
 		assert_true(section.present);
 		assert_true(section.unreadable);
@@ -573,7 +573,7 @@ static void zstd_is_read_where_prof_was_built_with_it(void **state)
 	built_elf_finish(&file);
 
 	CLEANUP(elf_file_cleanup) struct elf_file *image = elf_file_of(&file);
-	struct elf_file_section section = elf_file_section(image, ".debug_info");
+	struct elf_section section = elf_file_section(image, ".debug_info");
 
 #ifdef HAVE_ZSTD
 	assert_text(section.data, plain);
@@ -587,7 +587,7 @@ static void a_decompressed_section_keeps_its_size_whatever_the_file_says_later(v
 {
 	(void)state;
 	CLEANUP(elf_file_cleanup) struct elf_file *elf = NULL;
-	struct elf_file_section first, again;
+	struct elf_section first, again;
 	struct bytes contents;
 	unsigned char data[8000];
 	struct built_elf file;
@@ -642,7 +642,7 @@ static void a_section_that_cannot_be_decompressed_is_unreadable(void **state)
 				  ".zdebug_str", "ZLIX", 4);
 		built_elf_finish(&file);
 		CLEANUP(elf_file_cleanup) struct elf_file *image = elf_file_of(&file);
-		struct elf_file_section info = elf_file_section(image, ".debug_info");
+		struct elf_section info = elf_file_section(image, ".debug_info");
 
 		assert_true(info.present);
 		assert_true(info.unreadable);

@@ -137,7 +137,7 @@ static void a_section_of_holes_is_unreadable(void **state)
 	fd = fd_of(&file);
 	assert_int_equal(ftruncate(fd, (off_t)(41 * gib)), 0);
 	CLEANUP(elf_file_cleanup) struct elf_file *elf = elf_of(fd);
-	struct elf_file_section symbols = elf_file_section(elf, ".symtab");
+	struct elf_section symbols = elf_file_section(elf, ".symtab");
 	struct bytes constants = elf_file_constants(elf, 0);
 
 	assert_true(symbols.present);
@@ -269,7 +269,7 @@ static void a_copied_section_stays_as_it_was(void **state)
 	if (!has_process_vm_readv())
 		RETURN_LACKING("process_vm_readv(2)");
 	CLEANUP(free_ptr) void *memory = NULL, *none = NULL;
-	struct elf_file_section section;
+	struct elf_section section;
 	struct built_elf file;
 	int fd, kept;
 

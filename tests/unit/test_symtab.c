@@ -364,7 +364,7 @@ static void each_stub_has_the_name_of_what_it_calls(void **state)
 {
 	(void)state;
 	CLEANUP(fixture_deinit) struct fixture fixture = {0};
-	struct elf_file_section plt;
+	struct elf_section plt;
 	unsigned stubs = 0;
 
 	open_self(&fixture);

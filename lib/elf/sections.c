@@ -1,0 +1,340 @@
+#include "elf/sections.h"
+
+#include "base/cleanup.h"
+#include "elf/classes.h"
+#include "elf/packed_section.h"
+#include "elf/relocatable.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { NAME_BYTES_MAX = 1 << 20 };
+
+void elf_sections_init(struct elf_sections *sections, const struct elf_bytes *bytes,
+		       const Elf64_Ehdr *header, size_t count, size_t names_index)
+{
+	*sections = (struct elf_sections){
+		.bytes = bytes,
+		.header = header,
+		.is_32 = elf_is_32(header),
+		.count = count,
+		.names_index = names_index,
+	};
+}
+
+void elf_sections_deinit(struct elf_sections *sections)
+{
+	if (sections->unpacked_bytes)
+		unpack_budget_give(sections->budget, sections->bytes->origin.is_foreign,
+				   sections->unpacked_bytes);
+	for (size_t i = 0; sections->are_loaded && i < sections->count; i++)
+		free((void *)(uintptr_t)sections->unpacked[i].at);
+	free(sections->unpacked);
+	free(sections->relocated);
+	free(sections->headers);
+	free(sections->names_memory);
+}
+
+struct unpack_budget *elf_sections_budget(struct elf_sections *sections)
+{
+	if (!sections->budget) {
+		unpack_budget_init(&sections->own_budget);
+		sections->budget = &sections->own_budget;
+	}
+	return sections->budget;
+}
+
+void elf_sections_set_budget(struct elf_sections *sections, struct unpack_budget *budget)
+{
+	sections->budget = budget;
+}
+
+void elf_sections_charge(struct elf_sections *sections, struct unpack_budget *budget,
+			 uint64_t size_bytes)
+{
+	sections->budget = budget;
+	sections->unpacked_bytes = size_bytes;
+}
+
+size_t elf_sections_read_headers(const struct elf_sections *sections, struct elf_copies *copies,
+				 size_t max_bytes, Elf64_Shdr **ret)
+{
+	size_t whole = sections->count, count;
+	struct bytes table = elf_copies_take_table(copies, sections->header->e_shoff, &whole,
+						   elf_section_bytes(sections->is_32), max_bytes);
+
+	*ret = calloc(whole, sizeof(**ret));
+	for (count = 0; *ret && count < whole; count++)
+		if (!elf_take_section(&table, sections->is_32, &(*ret)[count]))
+			break;
+	return count;
+}
+
+static void load_names(struct elf_sections *sections)
+{
+	const Elf64_Shdr *section = &sections->headers[sections->names_index];
+	struct bytes names = elf_bytes_part(sections->bytes, section->sh_offset, section->sh_size);
+	size_t len = bytes_left(&names);
+
+	sections->names_memory = len && len <= NAME_BYTES_MAX ? malloc(len) : NULL;
+	if (sections->names_memory &&
+	    elf_bytes_copy(sections->bytes, names, sections->names_memory))
+		sections->names = bytes_of(sections->names_memory, len);
+}
+
+static void load(struct elf_sections *sections)
+{
+	CLEANUP(elf_copies_deinit) struct elf_copies copies = {.from = sections->bytes};
+
+	if (sections->are_loaded)
+		return;
+	sections->are_loaded = true;
+	sections->count = elf_sections_read_headers(sections, &copies, SIZE_MAX,
+						    &sections->headers);
+	sections->unpacked = calloc(sections->count, sizeof(*sections->unpacked));
+	sections->relocated = calloc(sections->count, sizeof(*sections->relocated));
+	if (!sections->unpacked || !sections->relocated)
+		sections->count = 0;
+	if (sections->header->e_type == ET_REL)
+		relocatable_lay_out(sections->headers, sections->count);
+	if (sections->names_index < sections->count)
+		load_names(sections);
+}
+
+static bool name_begins(const struct elf_sections *sections, size_t section, const char *prefix)
+{
+	struct bytes at = bytes_at(sections->names, sections->headers[section].sh_name);
+	size_t len = strlen(prefix);
+
+	return bytes_left(&at) > len && !memcmp(at.at, prefix, len);
+}
+
+/* Not what the dynamic linker alone writes: tables of addresses (.data.rel.ro, .got). */
+bool elf_sections_is_data(struct elf_sections *sections, size_t index)
+{
+	load(sections);
+	if (index >= sections->count || !(sections->headers[index].sh_flags & SHF_WRITE))
+		return false;
+	return name_begins(sections, index, ".bss") ||
+	       (name_begins(sections, index, ".data") &&
+		!name_begins(sections, index, ".data.rel.ro"));
+}
+
+size_t elf_sections_code(struct elf_sections *sections, struct elf_code **ret)
+{
+	size_t count = 0;
+
+	load(sections);
+	*ret = calloc(sections->count, sizeof(**ret));
+	for (size_t i = 0; *ret && i < sections->count; i++) {
+		const Elf64_Shdr *section = &sections->headers[i];
+
+		if (section->sh_flags & SHF_ALLOC && section->sh_flags & SHF_EXECINSTR)
+			(*ret)[count++] = (struct elf_code){
+				.start = section->sh_addr,
+				.end = section->sh_addr + section->sh_size,
+			};
+	}
+	return count;
+}
+
+/* Of those after number `after`; 0 if there is none. */
+static size_t section_named(const struct elf_sections *sections, const char *prefix,
+			    const char *name, size_t after)
+{
+	size_t prefix_len = strlen(prefix);
+
+	for (size_t i = after + 1; i < sections->count; i++) {
+		struct bytes at = bytes_at(sections->names, sections->headers[i].sh_name);
+		struct bytes found = bytes_text(&at);
+		const void *start = bytes_take(&found, prefix_len);
+
+		if (start && memcmp(start, prefix, prefix_len) == 0 && bytes_are(found, name))
+			return i;
+	}
+	return 0;
+}
+
+/* Within the budget; allocates. NULL if it cannot be decompressed. */
+static void *unpack_section(struct elf_sections *sections, const struct packed_section *section)
+{
+	const bool is_foreign = sections->bytes->origin.is_foreign;
+	CLEANUP(free_ptr) void *copy = NULL;
+	const unsigned char *packed;
+	void *to;
+
+	if (!unpack_budget_take(elf_sections_budget(sections), is_foreign, section->size_bytes))
+		return NULL;
+	packed = elf_bytes_steady(sections->bytes, section->packed, &copy);
+	to = packed ? malloc(section->size_bytes) : NULL;
+	if (to && unpack(section->kind, bytes_of(packed, bytes_left(&section->packed)), to,
+			 section->size_bytes)) {
+		sections->unpacked_bytes += section->size_bytes;
+		return to;
+	}
+	unpack_budget_give(elf_sections_budget(sections), is_foreign, section->size_bytes);
+	free(to);
+	return NULL;
+}
+
+/* Once: the size in the file can change later. */
+static bool find_unpacked(struct elf_sections *sections, size_t index, struct bytes raw,
+			  bool is_zdebug, struct bytes *ret)
+{
+	const enum packed_section_form form = is_zdebug		? PACKED_SECTION_ZDEBUG
+					      : sections->is_32 ? PACKED_SECTION_ELF32
+								: PACKED_SECTION_ELF64;
+	struct bytes *unpacked = &sections->unpacked[index];
+	struct packed_section section;
+
+	if (!unpacked->at && packed_section_read(raw, form, &section))
+		*unpacked = bytes_of(unpack_section(sections, &section), section.size_bytes);
+	*ret = *unpacked;
+	return unpacked->at;
+}
+
+/* The section with the relocations of another one; 0 if there is none. */
+static size_t relocations_of(const struct elf_sections *sections, size_t index)
+{
+	if (sections->header->e_type != ET_REL || sections->headers[index].sh_flags & SHF_ALLOC)
+		return 0;
+	for (size_t i = 1; i < sections->count; i++)
+		if (sections->headers[i].sh_type == SHT_RELA &&
+		    sections->headers[i].sh_info == index)
+			return i;
+	return 0;
+}
+
+static struct bytes section_bytes(const struct elf_sections *sections, size_t index)
+{
+	const Elf64_Shdr *section = &sections->headers[index];
+
+	if (section->sh_type == SHT_NOBITS || section->sh_flags & SHF_COMPRESSED)
+		return (struct bytes){.overrun = true};
+	return elf_bytes_part(sections->bytes, section->sh_offset, section->sh_size);
+}
+
+/* A copy of a section within the budget; allocates. */
+static void *copy_section(struct elf_sections *sections, struct bytes raw)
+{
+	size_t len = bytes_left(&raw);
+	void *to = NULL;
+
+	if (!unpack_budget_take(elf_sections_budget(sections), sections->bytes->origin.is_foreign,
+				len))
+		return NULL;
+	to = malloc(len ? len : 1);
+	if (to && elf_bytes_copy(sections->bytes, raw, to)) {
+		sections->unpacked_bytes += len;
+		return to;
+	}
+	unpack_budget_give(elf_sections_budget(sections), sections->bytes->origin.is_foreign, len);
+	free(to);
+	return NULL;
+}
+
+/* Relocates a section, once. False if that cannot be done. */
+static bool relocate(struct elf_sections *sections, size_t index, size_t relocations,
+		     struct bytes raw, struct bytes *ret)
+{
+	struct bytes *relocated = &sections->unpacked[index];
+	size_t symbols = sections->headers[relocations].sh_link;
+	struct relocations all = {
+		.sections = sections->headers,
+		.section_count = sections->count,
+		.machine = sections->header->e_machine,
+	};
+	void *data;
+
+	*ret = *relocated;
+	if (sections->relocated[index] != ELF_NOT_RELOCATED)
+		return sections->relocated[index] == ELF_RELOCATED;
+	sections->relocated[index] = ELF_NOT_RELOCATABLE;
+	if (sections->is_32 || symbols >= sections->count)
+		return false;
+	all.entries = section_bytes(sections, relocations);
+	all.symbols = section_bytes(sections, symbols);
+	/* What was decompressed is a copy already. */
+	data = relocated->at ? (void *)(uintptr_t)relocated->at : copy_section(sections, raw);
+	if (!data)
+		return false;
+	*relocated = bytes_of(data, bytes_left(&raw));
+	if (!bytes_ok(&all.entries) || !bytes_ok(&all.symbols) ||
+	    !relocatable_apply(&all, data, bytes_left(&raw))) {
+		free(data);
+		*relocated = (struct bytes){0};
+	}
+	*ret = *relocated;
+	if (relocated->at)
+		sections->relocated[index] = ELF_RELOCATED;
+	return relocated->at;
+}
+
+static size_t find_section(struct elf_sections *sections, const char *name, size_t after,
+			   bool *is_zdebug)
+{
+	size_t index;
+
+	load(sections);
+	index = section_named(sections, "", name, after);
+	*is_zdebug = !index && strncmp(name, ".debug_", 7) == 0;
+	return *is_zdebug ? section_named(sections, ".z", name + 1, after) : index;
+}
+
+bool elf_sections_has(struct elf_sections *sections, const char *name)
+{
+	bool is_zdebug;
+
+	return find_section(sections, name, 0, &is_zdebug);
+}
+
+static struct elf_section section_at(struct elf_sections *sections, size_t index, bool is_zdebug)
+{
+	const Elf64_Shdr *section = &sections->headers[index];
+	struct elf_section ret = {.present = true, .vaddr = section->sh_addr};
+	struct bytes raw;
+	size_t relocations;
+
+	if (section->sh_type == SHT_NOBITS)
+		return ret;
+	raw = elf_bytes_part(sections->bytes, section->sh_offset, section->sh_size);
+	if (!bytes_ok(&raw))
+		ret.unreadable = true;
+	else if (is_zdebug || section->sh_flags & SHF_COMPRESSED)
+		ret.unreadable = !find_unpacked(sections, index, raw, is_zdebug, &ret.data);
+	else
+		ret.data = raw;
+	relocations = ret.unreadable ? 0 : relocations_of(sections, index);
+	if (relocations && !relocate(sections, index, relocations, ret.data, &ret.data)) {
+		ret.data = (struct bytes){0};
+		ret.unreadable = true;
+	}
+	return ret;
+}
+
+uint64_t elf_sections_symbol_vaddr(struct elf_sections *sections, const Elf64_Sym *symbol)
+{
+	if (sections->header->e_type != ET_REL)
+		return symbol->st_value;
+	load(sections);
+	return relocatable_symbol(symbol, sections->headers, sections->count);
+}
+
+struct elf_section elf_sections_find(struct elf_sections *sections, const char *name)
+{
+	bool is_zdebug;
+	size_t index = find_section(sections, name, 0, &is_zdebug);
+
+	return index ? section_at(sections, index, is_zdebug) : (struct elf_section){0};
+}
+
+bool elf_sections_find_next(struct elf_sections *sections, const char *name, size_t *index,
+			    struct elf_section *ret)
+{
+	bool is_zdebug;
+
+	*index = find_section(sections, name, *index, &is_zdebug);
+	if (*index)
+		*ret = section_at(sections, *index, is_zdebug);
+	return *index;
+}
