@@ -55,23 +55,31 @@ def recorded(prof, target, show):
 @pytest.fixture
 def waiting(show, prof, client):
     """The page of a server that waits: `show` of the data that web/tests/waiting.mjs makes."""
-    (prof.folder / "in.folded").write_text("a 1\n")
-    assert prof("convert", "in.folded", "-o", "page.html").returncode == 0
-    data = subprocess.run([client("node"), SOURCE / "web" / "tests" / "waiting.mjs"], check=True, capture_output=True, text=True, timeout=TIME_LIMIT_S).stdout
-    path = prof.folder / "page.html"
-    path.write_text(re.sub(r'(id="data">)[^<]*', lambda found: found[1] + data, path.read_text()))
+    write_page(prof, client, "waiting.mjs")
+    return show
+
+
+@pytest.fixture
+def hours(show, prof, client):
+    """The page of three hours: `show` of the data that web/tests/hours.mjs makes."""
+    write_page(prof, client, "hours.mjs")
     return show
 
 
 def memory_page(show, prof, client, *words):
     """The page of a program that allocates: `show` of the data that web/tests/memory.mjs makes."""
+    write_page(prof, client, "memory.mjs", *words)
+    return show()
+
+
+def write_page(prof, client, script, *words):
+    """page.html with the data that a script of web/tests makes."""
     (prof.folder / "in.folded").write_text("a 1\n")
     assert prof("convert", "in.folded", "-o", "page.html").returncode == 0
-    data = subprocess.run([client("node"), SOURCE / "web" / "tests" / "memory.mjs", *words], check=True, capture_output=True, text=True,
+    data = subprocess.run([client("node"), SOURCE / "web" / "tests" / script, *words], check=True, capture_output=True, text=True,
                           timeout=TIME_LIMIT_S).stdout
     path = prof.folder / "page.html"
     path.write_text(re.sub(r'(id="data">)[^<]*', lambda found: found[1] + data, path.read_text()))
-    return show()
 
 
 def boxes(page):
@@ -818,3 +826,76 @@ def test_a_range_of_the_line_of_live_memory_has_what_was_allocated_in_it(show, p
     assert 0 < page.value("prof.tree().total[0]") < 130 * 1048576
     page.move(left + 0.4 * (right - left), middle)
     page.until("document.getElementById('tip').textContent.includes(' live')")
+
+
+def cell(page, hour, minute, second):
+    """The middle of a cell of the heat map: that second of that minute."""
+    at = f"((({hour} - 12) * 60 + {minute} - 30) * 60 + {second}) * 1e6"
+    return page.value(f"""(() => {{
+        const {{map}} = prof, cell = Math.floor(({at} - map.grid.start) / map.grid.rowUs), {{x, y}} = map.canvas.getBoundingClientRect();
+        return [x + map.x(Math.floor(cell / map.grid.rows) + 0.5), y + map.y(cell % map.grid.rows + 0.5)];
+    }})()""")
+
+
+def test_a_long_recording_is_a_heat_map_by_the_clock(hours):
+    page = hours()
+    assert page.value("document.getElementById('heat-units').textContent") == "Minutes across, seconds down"
+    assert page.value("document.getElementById('heat-most').textContent") == "2 s"
+    tip = "document.getElementById('tip').innerText"
+    page.move(*cell(page, 13, 5, 30))
+    page.until(f"{tip} === '2026-11-24 13:05:30 to 13:05:31\\n1 s'")
+    page.move(*cell(page, 14, 5, 30))
+    page.until(f"{tip} === '2026-11-24 14:05:30 to 14:05:31\\n2 s'")
+    page.value("prof.go({threads: 'backup'})")
+    page.move(*cell(page, 13, 5, 30))
+    page.until(f"{tip} === '2026-11-24 13:05:30 to 13:05:31\\nnothing'")
+
+
+def test_a_click_takes_a_cell_and_the_next_one_all_from_there(hours):
+    page = hours()
+    page.click(*cell(page, 13, 59, 0))
+    until_state(page, "2026-11-24 13:59:00 to 13:59:01")
+    assert widths(page) == {"all": 1, "server (10)": 1, "main": 1, "serve": 1}
+    page.click(*cell(page, 14, 0, 59))
+    until_state(page, "180 s (100.0%)")
+    until_state(page, "2026-11-24 13:59 to 14:01")
+    page.click(*cell(page, 14, 2, 10))
+    until_state(page, "2026-11-24 14:02:10 to 14:02:11")
+    page.value("history.back()")
+    until_state(page, "2026-11-24 13:59 to 14:01")
+    page.press_on("#whole")
+    page.until("!prof.range()")
+
+
+def test_a_drag_over_the_heat_map_takes_a_range_that_can_be_magnified(hours):
+    page = hours()
+    page.drag(*cell(page, 14, 0, 0), *cell(page, 14, 3, 59))
+    until_state(page, "2026-11-24 14:00 to 14:04")
+    assert page.value("document.getElementById('from').value") == "2026-11-24T14:00"
+    page.press_on("#magnify")
+    page.until("document.getElementById('heat-units').textContent === 'Seconds across, 50 ms down'")
+    page.move(*cell(page, 14, 2, 10.525))
+    page.until("document.getElementById('tip').innerText.startsWith('2026-11-24 14:02:10.500 to 14:02:10.550')")
+
+
+def test_the_heat_map_is_usable_by_keyboard(hours):
+    page = hours()
+    page.value("document.getElementById('heat-canvas').focus()")
+    for key in ("End", "ArrowLeft", "ArrowUp"):
+        page.key(key)
+    until_state(page, "2026-11-24 15:28:58 to 15:28:59: 1 s")
+    page.key("Enter")
+    until_state(page, "2026-11-24 15:28:58 to 15:28:59")
+    page.key("ArrowDown", "shift")
+    page.key("ArrowRight", "shift")
+    page.until("prof.range() && prof.range()[1] - prof.range()[0] === 62e6")
+    page.key("Escape")
+    page.until("!prof.range()")
+
+
+def test_the_lanes_of_a_long_recording_are_a_choice_away_and_in_the_link(hours):
+    page = hours()
+    page.value("document.getElementById('lanes').value = 'threads'")
+    page.value("document.getElementById('lanes').dispatchEvent(new Event('change'))")
+    page.until("location.hash === '#lanes=threads' && document.getElementById('heat').hidden && !document.getElementById('lane-pictures').hidden")
+    assert page.value("[...document.querySelectorAll('#lane-names bdi')].map((name) => name.textContent)") == ["server", "backup"]

@@ -1,5 +1,6 @@
 // What the page says once: of the recording, and its help.
 
+import { clockOf, dayOf, fieldType, isLong } from "./clock.js";
 import { $, make } from "./tables.js";
 import { count, heading, period, quantity, shown, time } from "./words.js";
 
@@ -19,10 +20,7 @@ const KEYS = [
 ];
 
 // As 2024-01-31 09:05, here.
-function dateOf(date) {
-  const two = (number) => String(number).padStart(2, "0");
-  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${two(date.getHours())}:${two(date.getMinutes())}`;
-}
+const dateOf = (date) => `${dayOf(date)} ${clockOf(date, 60e6)}`;
 
 // "CPU time"; which one, where there are several events: "Bytes (inuse_space)".
 function measureOf(event, isOneOfSeveral) {
@@ -34,11 +32,11 @@ function measureOf(event, isOneOfSeveral) {
 function describeTimes({ info, events, measures, timedSamples, intervals, memory, blocks }) {
   $("went").hidden = !info.waiting || info.compares > 0;
   $("went").textContent = info.waiting;
-  if (!timedSamples.count) $("lanes").hidden = true;
+  if (!timedSamples.count) $("lanes").querySelector("[value=cpus]").remove();
+  for (const id of ["from", "to"]) $(id).type = fieldType(info);
+  $("range-unit").hidden = fieldType(info) !== "number";
   for (const id of ["live", "live-words"]) $(id).hidden = !memory || !blocks.count;
-  for (const id of ["lane-names", "lane-pictures"]) $(id).hidden = timedSamples.count + intervals.count === 0;
   $("memory-kinds").hidden = !memory;
-  if (intervals.count) $("drag-hint").textContent = "drag to take a range; over several lanes: threads too";
   $("timeline").classList.toggle("states", intervals.count > 0);
   $("time-kinds").hidden = !measures;
   $("counted-label").hidden = !measures;
@@ -75,6 +73,8 @@ export function describe(profile) {
     make("dl", {}, ...KEYS.map(([key, means]) => make("div", {}, make("dt", {}, make("kbd", {}, key)), make("dd", {}, means)))),
     make("p", {}, "Each box is a function; its width is its share of the samples, with all that it calls. Time runs from left to right in the order of time alone, else the widest stands first. " +
       "Inlined functions are in italics with a dashed edge, the kernel has a solid edge, JIT a line below, interpreted code a dashed line, what has no name a dotted line."),
+    ...(isLong(info) ? [make("p", {}, "Each cell of the heat map is a short time; hotter ones have more samples. A click takes a cell, the next click all from there to another; " +
+      "so does a drag, or Enter and arrows with Shift. Magnify shows the range alone, in shorter cells.")] : []),
     ...(profile.intervals.count ? [make("p", {}, "Where a thread waits, the last box says for what. Its lane shows over time what it did: each colour is as tall as " +
       "the part of the time that the thread was in that state; the share beside its name is that on a CPU. Idle threads hardly did anything but wait at one place.")] : []),
     make("form", { method: "dialog" }, make("button", {}, "Close")));

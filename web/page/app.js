@@ -1,19 +1,22 @@
 // The page: keeps its state in the address, shows it in all parts, and handles actions.
 
 import { describe } from "./about.js";
-import { colouring, KIND_NAMES, stateColour } from "./colours.js";
+import { fieldsOf, rangeWords, timeWords } from "./clock.js";
+import { colouring, heatRamp, KIND_NAMES, stateColour } from "./colours.js";
 import { listen } from "./controls.js";
 import { fillDetails, fillTip, modulePath, nodeWords } from "./details.js";
 import { folded, svg } from "./export.js";
 import { matchingNodes, matchSum, sourceLines } from "./functions.js";
 import { Graph, ROW_PX } from "./graph.js";
+import { timeOf } from "./heat.js";
+import { HeatMap } from "./heatmap.js";
 import { LiveLine } from "./live.js";
 import { isOfMemory, liveSteps, peakWithin } from "./memory.js";
 import { Menu } from "./menu.js";
 import { decode, unpack } from "./reader.js";
 import { STATES, STATE_NAMES } from "./reasons.js";
 import { functionsOf, stateAt } from "./states.js";
-import { fromHash, spanOf, stepsText, toHash, withStep, zoomIn, zoomOf } from "./state.js";
+import { fromHash, stepsText, toHash, withStep, zoomIn, zoomOf } from "./state.js";
 import { $, CallTree, FunctionTable, make } from "./tables.js";
 import { Timeline } from "./timeline.js";
 import { labelOf } from "./tree.js";
@@ -75,6 +78,11 @@ class Page extends View {
       thread: (pattern, adds) => this.toggleThread(pattern, adds),
       hover: (words, event) => this.tip(words && { ...words, figures: shown(words.figures) }, event),
       lane: (thread, range, event) => this.tip(this.laneWords(thread, range), event),
+    });
+    this.map = new HeatMap($("heat-canvas"), {
+      range: (from, to, isOver) => (isOver ? this.letGo(from, to) : this.drag(from, to)),
+      hover: (cell, event) => this.tip(cell === null ? null : this.cellWords(cell), event),
+      cell: (cell) => this.say(Object.values(this.cellWords(cell)).join(": ")),
     });
     this.live = new LiveLine($("live-canvas"), {
       range: (from, to, isOver) => (isOver ? this.letGo(from, to) : this.drag(from, to)),
@@ -194,7 +202,8 @@ class Page extends View {
 
   fillControls() {
     const { state } = this;
-    for (const id of ["shape", "lanes", "only"]) $(id).value = state[id];
+    for (const id of ["shape", "only"]) $(id).value = state[id];
+    $("lanes").value = this.lanesBy();
     for (const button of $("time-kinds").children)
       button.setAttribute("aria-pressed", String(state.event === this.profile.measures?.[button.dataset.measure]));
     for (const button of $("memory-kinds").children)
@@ -213,8 +222,7 @@ class Page extends View {
       if ($(id).value !== value) $(id).value = value;
     }
     const range = this.range();
-    $("from").value = range ? range[0] / 1e6 : "";
-    $("to").value = range ? range[1] / 1e6 : "";
+    fieldsOf(this.profile.info, range).forEach((value, i) => { $(["from", "to"][i]).value = value; });
     $("to").placeholder = Number((this.profile.info.durationUs / 1e6).toPrecision(4));
     $("magnify").hidden = !range || state.lens === range.join("-");
     $("whole").hidden = !range && !state.lens;
@@ -250,13 +258,30 @@ class Page extends View {
   }
 
   showTimeline() {
-    const { profile, state } = this;
+    const { profile } = this;
     const { hasTimes } = profile;
     $("timeline").hidden = !hasTimes && profile.sets.length < 2;
     $("timeline").classList.toggle("timeless", !hasTimes);
     if (!hasTimes) return;
     this.showLive();
-    const { threads, lanes, q } = state;
+    $("thinned").textContent = [
+      ...(profile.timedSamples.each > 1 ? [`1 in ${profile.timedSamples.each} samples`] : []),
+      ...(profile.intervals.spanNs ? [`waits within ${time(profile.intervals.spanNs)} are one`] : [])].map((text) => ` · ${text}`).join("");
+    const lanes = this.lanesBy();
+    const isHeat = lanes === "heat";
+    $("timeline").classList.toggle("heat", isHeat);
+    $("timeline").classList.toggle("states", !isHeat && profile.intervals.count > 0);
+    for (const id of ["heat", "heat-words"]) $(id).hidden = !isHeat;
+    for (const id of ["lane-names", "lane-pictures"]) $(id).hidden = isHeat || profile.timedSamples.count + profile.intervals.count === 0;
+    $("drag-hint").textContent = isHeat ? "click the first and the last cell of a range, or drag" : profile.intervals.count
+      ? "drag to take a range; over several lanes: threads too" : "drag to take a range";
+    if (isHeat) return this.showHeat();
+    return this.showLanes(lanes);
+  }
+
+  showLanes(lanes) {
+    const { profile, state } = this;
+    const { threads, q } = state;
     const event = this.laneEvent();
     const byCpu = lanes === "cpus" && profile.timedSamples.count > 0;
     const hidden = this.hidesIdle() ? this.idle : null;
@@ -267,10 +292,31 @@ class Page extends View {
       event: byCpu ? profile.measures?.cpu ?? event : event, byCpu, matches: this.matchedCells(), sets, included,
       states: byCpu || !this.lives ? null : { lives: this.lives, hidden, strong: this.strongStates(), words: (thread) => this.lifeWords(thread) },
       colours: colouring(profile, { by: "kind", isDark: this.isDark() }).kind }));
-    $("thinned").textContent = [
-      ...(profile.timedSamples.each > 1 ? [`1 in ${profile.timedSamples.each} samples`] : []),
-      ...(profile.intervals.spanNs ? [`waits within ${time(profile.intervals.spanNs)} are one`] : [])].map((text) => ` · ${text}`).join("");
-    this.timeline.show(profile, look, this.range(), spanOf(state.lens) || [0, Math.max(1, profile.info.durationUs)]);
+    this.timeline.show(profile, look, this.range(), this.span());
+  }
+
+  showHeat() {
+    const { profile: { info }, state } = this;
+    const event = this.laneEvent();
+    const { grid, heat, most } = this.heat(event);
+    const ramp = heatRamp(this.isDark());
+    if (this.isNew("heat", event, state.by, state.q, grid.cell, most)) {
+      const words = this.heatWords();
+      $("heat-units").textContent = grid.words;
+      $("heat-most").textContent = words(most);
+      $("heat-scale").querySelector("i").style.background = `linear-gradient(90deg, ${ramp.slice(1).join()})`;
+      $("heat-of").textContent = `per ${grid.cell}${state.q ? ", of what matches the search" : ""}`;
+    }
+    this.map.show(info, grid, { heat, most }, { ...this.colours(), ramp }, this.range());
+  }
+
+  heatWords() {
+    return quantity(this.profile.events[this.laneEvent()], this.state.by === "samples");
+  }
+
+  cellWords(cell) {
+    const { grid, heat } = this.heat(this.laneEvent());
+    return { name: rangeWords(this.profile.info, [timeOf(grid, cell), timeOf(grid, cell + 1)]), figures: heat[cell] ? this.heatWords()(heat[cell]) : "nothing" };
   }
 
   // Memory has a line of its own: its lanes are those of the first event that has times.
@@ -285,10 +331,6 @@ class Page extends View {
     return this.memory.of("live", state.threads, () => liveSteps(profile, Uint8Array.from(profile.sets, threadMatcher(state.threads))));
   }
 
-  liveSpan() {
-    return spanOf(this.state.lens) || [0, Math.max(1, this.profile.info.durationUs)];
-  }
-
   liveWords() {
     return quantity(this.profile.events[this.profile.memory.live], false);
   }
@@ -297,16 +339,16 @@ class Page extends View {
     const { profile } = this;
     if (!profile.memory || !profile.blocks.count) return;
     const bytes = this.liveWords();
-    const peak = peakWithin(this.liveSteps(), this.liveSpan());
+    const peak = peakWithin(this.liveSteps(), this.span());
     $("peak").textContent = `Live: peak ${bytes(peak.bytes)} at ${time(peak.time * 1e3)}`;
-    this.live.show(this.liveSteps(), this.colours(), this.range(), this.liveSpan(), bytes);
+    this.live.show(profile.info, this.liveSteps(), this.colours(), this.range(), this.span(), bytes);
   }
 
   // Shows what was live at the moment with the most.
   toPeak() {
     const { profile } = this;
     if (!profile.memory || !profile.blocks.count) return;
-    const from = Math.floor(peakWithin(this.liveSteps(), this.liveSpan()).time);
+    const from = Math.floor(peakWithin(this.liveSteps(), this.span()).time);
     this.go({ event: profile.memory.live, by: "weight", from, to: from + 1 });
   }
 
@@ -330,7 +372,7 @@ class Page extends View {
     const { name, process, tid } = profile.threads[thread];
     const title = `${shown(name || process || "thread")}${tid < 0 ? "" : ` (${tid})`}`;
     const found = stateAt(profile, thread, range);
-    const at = `${(((range[0] + range[1]) / 2) / 1e6).toFixed(3)} s`;
+    const at = timeWords(profile.info, (range[0] + range[1]) / 2, 1e3);
     if (!found) return { name: title, figures: `${at}: nothing is known` };
     const { sample, start, end, weight } = found;
     const state = STATES[profile.samples.state[sample]];
@@ -481,7 +523,7 @@ class Page extends View {
 
   rangeWords(range) {
     const { profile, state } = this;
-    if (state.event !== profile.memory?.live || !profile.blocks.count) return `${time(range[0] * 1e3)} to ${time(range[1] * 1e3)}`;
+    if (state.event !== profile.memory?.live || !profile.blocks.count) return rangeWords(profile.info, range);
     return `live at ${time(peakWithin(this.liveSteps(), range).time * 1e3)}${range[1] - range[0] > 1 ? ", the most in the range" : ""}`;
   }
 

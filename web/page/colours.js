@@ -51,6 +51,22 @@ const STATE_COLOURS = {
 // The colour of a state in lanes, the legend and boxes.
 export const stateColour = (state, isDark) => STATE_COLOURS[state][Number(isDark)];
 
+// Of the cells of a heat map, the coldest first, for the light and for the dark theme; the first one is of cells without
+// samples. Their brightness tells them apart, too.
+const HEAT_STOPS = [["#fdf1cf", "#f8c95c", "#f08c2e", "#cf3f24", "#7c0f23"], ["#33204a", "#74286a", "#c0455a", "#f28a45", "#fde58b"]];
+const NO_HEAT = ["#e9ecf0", "#24282e"];
+const HEAT_SHADES = 64;
+
+export function heatRamp(isDark) {
+  const stops = HEAT_STOPS[Number(isDark)].map((fill) => [1, 3, 5].map((at) => parseInt(fill.slice(at, at + 2), 16)));
+  const shade = (i) => {
+    const at = (i / (HEAT_SHADES - 1)) * (stops.length - 1);
+    const stop = Math.min(stops.length - 2, Math.floor(at));
+    return `#${stops[stop].map((value, channel) => Math.round(value + (stops[stop + 1][channel] - value) * (at - stop)).toString(16).padStart(2, "0")).join("")}`;
+  };
+  return [NO_HEAT[Number(isDark)], ...Array.from({ length: HEAT_SHADES }, (_, i) => shade(i))];
+}
+
 // The ink on boxes of a state, if it is not that of all boxes.
 const inkOn = (kind, isDark) => (isDark && Object.hasOwn(STATE_COLOURS, kind) && kind !== "sleep" && kind !== "idle" ? "#14161a" : null);
 

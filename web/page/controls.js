@@ -1,5 +1,6 @@
 // Input: connects fields, buttons, keys and clicks with the actions of the page (app.js).
 
+import { timeOfField } from "./clock.js";
 import { $ } from "./tables.js";
 
 function listenToFields(page) {
@@ -21,8 +22,10 @@ function listenToFields(page) {
   chosen("inlined", () => ({ inlined: $("inlined").checked ? "shown" : "merged", zoom: "" }));
   chosen("logical", () => ({ logical: $("logical").checked ? "on" : "off", zoom: "" }));
   for (const id of ["from", "to"])
-    chosen(id, () => ({ from: Math.round(Number($("from").value) * 1e6),
-      to: Math.round(Number($("to").value) * 1e6) || page.profile.info.durationUs }));
+    chosen(id, () => {
+      const { info } = page.profile;
+      return { from: timeOfField(info, $("from").value), to: timeOfField(info, $("to").value) || info.durationUs };
+    });
 }
 
 function listenToButtons(page) {

@@ -1,5 +1,6 @@
 // The line of live bytes over time, above the lanes. Dragging selects a range, a click a moment.
 
+import { ticksOf, timeWords } from "./clock.js";
 import { bytesAt, liveByBin, peakWithin } from "./memory.js";
 
 const TALL_PX = 56;
@@ -25,8 +26,8 @@ export class LiveLine {
   }
 
   // look: colours; bytes: formats them.
-  show(steps, look, range, span, bytes) {
-    Object.assign(this, { steps, look, range, span, bytes });
+  show(info, steps, look, range, span, bytes) {
+    Object.assign(this, { info, steps, look, range, span, bytes });
     this.paint();
   }
 
@@ -75,16 +76,11 @@ export class LiveLine {
   }
 
   drawTimes(context) {
-    const { look, width } = this;
-    const [from, to] = this.span.map((us) => us / 1e6);
-    const rough = (to - from) / Math.max(2, width / 110);
-    const power = 10 ** Math.floor(Math.log10(rough));
-    const step = power * ([1, 2, 5].find((factor) => factor * power >= rough) || 10);
+    const { look, width, info, span } = this;
     context.font = "10px system-ui, sans-serif";
     context.textBaseline = "top";
-    for (let i = Math.ceil(from / step), n = 0; i * step < to && n < 1000; i++, n++) {
-      const x = this.x(i * step * 1e6);
-      const text = `${Number((i * step).toPrecision(9))} s`;
+    for (const { us, text } of ticksOf(info, span, width)) {
+      const x = this.x(us);
       context.fillStyle = look.line;
       context.fillRect(x, 0, 1, TOP_PX);
       context.fillStyle = look.muted;
@@ -130,7 +126,7 @@ export class LiveLine {
   move(event) {
     if (this.pressed === null || this.pressed === undefined) {
       const at = this.time(event.offsetX);
-      this.tell.hover({ name: `${this.bytes(bytesAt(this.steps, at))} live`, figures: `at ${(at / 1e6).toFixed(3)} s` }, event);
+      this.tell.hover({ name: `${this.bytes(bytesAt(this.steps, at))} live`, figures: `at ${timeWords(this.info, at, 1e3)}` }, event);
       return;
     }
     const [from, to] = this.dragged(event);

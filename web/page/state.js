@@ -23,7 +23,7 @@ export const DEFAULTS = {
   logical: "off", // without the code of runtimes (logical.js)
   // Empty: by process, or process name if they are many, if there are several; label:KEY: by tag value.
   group: "",
-  lanes: "threads",
+  lanes: "", // empty: a heat map of a long recording, else threads
   idle: "hidden", // threads that hardly did anything but wait at one place
   // FROM-TO of the timeline in microseconds; empty: all.
   lens: "",
@@ -43,7 +43,7 @@ const CHOICES = {
   inlined: ["shown", "merged"],
   logical: ["off", "on"],
   group: ["", "name", "process", "thread", "none"],
-  lanes: ["threads", "cpus"],
+  lanes: ["", "threads", "cpus", "heat"],
   idle: ["hidden", "shown"],
 };
 

@@ -63,7 +63,7 @@ export function stateLanes({ threads, events }, lives, isShown, most) {
 
 // Adds a rate over the bins from `from` to `to`, which can lie anywhere. slopes: where it begins and ends for all bins that
 // are covered whole, so that a long wait costs no more than a short one.
-function spread(counts, slopes, first, bins, from, to, rate) {
+export function spread(counts, slopes, first, bins, from, to, rate) {
   const a = Math.max(0, from);
   const b = Math.min(bins, to);
   if (!(b > a)) return;

@@ -1,6 +1,7 @@
 // Samples over time: a lane for all, and one per thread or CPU. Where waiting was recorded, the lanes of threads show what
 // each did: ran, wanted a CPU, waited. Dragging selects a range, and threads if it goes over several lanes.
 
+import { ticksOf, timeWords } from "./clock.js";
 import { STATES } from "./reasons.js";
 import { stateCounts, stateLanes } from "./states.js";
 import { histogram, partsOf } from "./weights.js";
@@ -99,7 +100,7 @@ class Pixels {
 }
 
 // "#rrggbb" as a pixel of a little-endian machine, as all that run browsers are.
-function wordOf(fill, isFaded) {
+export function wordOf(fill, isFaded = false) {
   const [red, green, blue] = [1, 3, 5].map((at) => parseInt(fill.slice(at, at + 2), 16));
   return ((isFaded ? 70 : 255) << 24) | (blue << 16) | (green << 8) | red;
 }
@@ -331,16 +332,11 @@ export class Timeline {
   }
 
   drawTicks(context) {
-    const { look, width } = this;
-    const [from, to] = this.span.map((us) => us / 1e6);
-    const rough = (to - from) / Math.max(2, width / 110);
-    const power = 10 ** Math.floor(Math.log10(rough));
-    const step = power * ([1, 2, 5].find((factor) => factor * power >= rough) || 10);
+    const { look, width, profile, span } = this;
     context.font = "10px system-ui, sans-serif";
     context.textBaseline = "top";
-    for (let i = Math.ceil(from / step), n = 0; i * step < to && n < 1000; i++, n++) {
-      const x = this.x(i * step * 1e6);
-      const text = `${Number((i * step).toPrecision(9))} s`;
+    for (const { us, text } of ticksOf(profile.info, span, width)) {
+      const x = this.x(us);
       context.fillStyle = look.line;
       context.fillRect(x, 0, 1, 12);
       context.fillStyle = look.muted;
@@ -436,7 +432,7 @@ export class Timeline {
     const { offsetX: x, offsetY: y } = event;
     const row = this.look.states ? this.row(y) : -1;
     if (row >= 0) this.tell.lane(this.lanes[row].key, [this.time(x - 0.5), this.time(x + 0.5)], event);
-    else this.tell.hover({ name: `${(this.time(x) / 1e6).toFixed(3)} s`, figures: this.markersNear(x).join("; ") }, event);
+    else this.tell.hover({ name: timeWords(this.profile.info, this.time(x), 1e3), figures: this.markersNear(x).join("; ") }, event);
   }
 
   // A click clears the range.
@@ -455,7 +451,7 @@ export class Timeline {
     const words = [({ text }) => `starts ${text}`, ({ text }) => `runs ${text}`, () => "ends",
       ({ count }) => `${count} samples lost`, () => "sampling paused by the kernel"];
     const near = this.profile.markers.filter((marker) => Math.abs(this.x(marker.time) - x) < 5);
-    return near.slice(0, 8).map((marker) => `${(marker.time / 1e6).toFixed(3)} s: ${marker.pid >= 0
+    return near.slice(0, 8).map((marker) => `${timeWords(this.profile.info, marker.time, 1e3)}: ${marker.pid >= 0
       ? `process ${marker.pid} ` : ""}${words[marker.kind](marker)}`);
   }
 }

@@ -73,11 +73,43 @@ function nothing(count) {
   return zeros.subarray(0, count);
 }
 
-function sumUp({ count, parent }, self) {
-  if (!self) return nothing(count);
-  const total = self.slice(0, count);
-  for (let node = count - 1; node > 0; node--) total[parent[node]] += total[node];
+// The totals of all nodes, into an array of at least as many.
+function sumUp({ count, parent }, self, total) {
+  total.set(self);
+  for (let node = count - 1; node > 0; node--) if (total[node]) total[parent[node]] += total[node];
   return total;
+}
+
+// Large arrays for one computation after another: to get fresh ones from the system takes longer than the computation.
+const kept = new Map();
+
+function scratch(name, Column, count) {
+  if (!(kept.get(name)?.length >= count)) kept.set(name, new Column(count));
+  return kept.get(name).subarray(0, count);
+}
+
+// The nodes of a builder in preorder: the subtree of node i is i … end[i] - 1. place: the builder's numbers to these.
+function inPreorder(builder) {
+  const { count } = builder;
+  const child = new Uint32Array(count); // the first one
+  const next = new Uint32Array(count); // the next sibling
+  for (let node = count - 1; node > 0; node--) {
+    next[node] = child[builder.parent[node]];
+    child[builder.parent[node]] = node;
+  }
+  const place = new Uint32Array(count);
+  const [parent, code, end] = [new Uint32Array(count), new Uint32Array(count), new Uint32Array(count)];
+  for (let node = 0, at = 0; ; node = next[node]) {
+    for (; ; node = child[node]) {
+      place[node] = at;
+      parent[at] = place[builder.parent[node]];
+      code[at++] = builder.code[node];
+      if (!child[node]) break;
+    }
+    for (; node && !next[node]; node = builder.parent[node]) end[place[node]] = at;
+    end[place[node]] = at;
+    if (!node) return { count, parent, code, end, place };
+  }
 }
 
 // Most nodes have few children, for which an insertion sort is much faster than sort().
@@ -96,67 +128,49 @@ function sortSiblings(children, first, end, isBefore) {
   }
 }
 
-// The children with weight of each node n, the heaviest first: children[first[n]] … children[first[n + 1] - 1].
-function sortedChildren({ count, parent, code }, total, base) {
-  const first = new Uint32Array(count + 1);
-  let kept = 0;
-  for (let node = 1; node < count; node++)
-    if (total[node] > 0 || base[node] > 0) {
-      first[parent[node] + 1]++;
-      kept++;
-    }
-  for (let node = 0; node < count; node++) first[node + 1] += first[node];
-  const children = new Uint32Array(kept);
-  const next = first.slice();
-  for (let node = 1; node < count; node++)
-    if (total[node] > 0 || base[node] > 0) children[next[parent[node]]++] = node;
-  const isBefore = (a, b) => total[a] > total[b] || (total[a] === total[b] && code[a] < code[b]);
-  for (let node = 0; node < count; node++)
-    if (first[node + 1] - first[node] > 1) sortSiblings(children, first[node], first[node + 1], isBefore);
-  return { first, children };
+// Sets the end of each node of a preorder.
+function closeNodes({ count, parent, end }) {
+  for (let i = 0; i < count; i++) end[i] = i + 1;
+  for (let i = count - 1; i > 0; i--) if (end[i] > end[parent[i]]) end[parent[i]] = end[i];
 }
 
-// Makes the tree of a shape and its nodes' weights; drops nodes without weight. baseSelf: null without a comparison.
+// Makes the tree of nodes in preorder and of their weights. baseSelf: null without a comparison.
 function arrange(shape, self, baseSelf) {
-  const totals = sumUp(shape, self);
-  const bases = sumUp(shape, baseSelf);
-  const { first, children } = sortedChildren(shape, totals, bases);
-  const count = children.length + 1;
+  const { count, code, end, folded } = shape;
+  const totals = sumUp(shape, self, scratch("total", Float64Array, count));
+  const bases = baseSelf && sumUp(shape, baseSelf, scratch("base", Float64Array, count));
   const tree = { count, parent: new Uint32Array(count), code: new Uint32Array(count), end: new Uint32Array(count),
     depth: new Uint32Array(count), self: new Float64Array(count), total: new Float64Array(count),
     baseSelf: baseSelf ? new Float64Array(count) : nothing(count), base: baseSelf ? new Float64Array(count) : nothing(count), start: new Float64Array(count), maxDepth: 0, folded: [] };
-  const place = new Uint32Array(shape.count); // shape node to tree node
-  const open = new Uint32Array(count);
+  const { parent, depth, total, start } = tree;
+  const open = scratch("open", Uint32Array, count); // nodes of the shape, the next one last; and of each
+  const parents = scratch("parents", Uint32Array, count);
+  const starts = scratch("starts", Float64Array, count); // its start on the axis of weight
+  const isLighter = (a, b) => totals[a] < totals[b] || (totals[a] === totals[b] && code[a] > code[b]);
+  open[0] = parents[0] = starts[0] = 0;
   for (let at = 0, height = 1; height; at++) {
     const node = open[--height];
-    const parent = place[shape.parent[node]];
-    place[node] = at;
-    tree.parent[at] = parent;
-    tree.code[at] = shape.code[node];
+    parent[at] = parents[height];
+    start[at] = starts[height];
+    depth[at] = at ? depth[parent[at]] + 1 : 0;
+    if (depth[at] > tree.maxDepth) tree.maxDepth = depth[at];
+    tree.code[at] = code[node];
     tree.self[at] = self[node];
-    tree.total[at] = totals[node];
-    if (baseSelf) {
+    total[at] = totals[node];
+    if (bases) {
       tree.baseSelf[at] = baseSelf[node];
       tree.base[at] = bases[node];
     }
-    if (shape.folded?.[node]) tree.folded[at] = shape.folded[node];
-    tree.depth[at] = at ? tree.depth[parent] + 1 : 0;
-    if (tree.depth[at] > tree.maxDepth) tree.maxDepth = tree.depth[at];
-    for (let i = first[node + 1]; i-- > first[node]; ) open[height++] = children[i];
+    if (folded?.[node]) tree.folded[at] = folded[node];
+    const first = height;
+    for (let child = node + 1; child < end[node]; child = end[child]) open[height++] = child;
+    if (height - first > 1) sortSiblings(open, first, height, isLighter);
+    for (let i = height, from = start[at]; i-- > first; from += totals[open[i]]) {
+      parents[i] = at;
+      starts[i] = from;
+    }
   }
-  return measured(tree);
-}
-
-// Sets the end of each node, and its start on the axis of weight.
-function measured(tree) {
-  const { count, parent, end, start, total } = tree;
-  const used = new Float64Array(count); // weight of the children so far
-  for (let i = 0; i < count; i++) end[i] = i + 1;
-  for (let i = count - 1; i > 0; i--) if (end[i] > end[parent[i]]) end[parent[i]] = end[i];
-  for (let i = 1; i < count; i++) {
-    start[i] = start[parent[i]] + used[parent[i]];
-    used[parent[i]] += total[i];
-  }
+  closeNodes(tree);
   return tree;
 }
 
@@ -227,23 +241,75 @@ export function shapeOf(profile, { groupOf = null, folds = false, from = -1, ...
     }
     node[sample] = at;
   }
-  return { count: builder.count, parent: builder.parent, code: builder.code, node, folded };
+  const { place, ...shape } = inPreorder(builder);
+  const foldedAt = [];
+  folded.forEach((lines, at) => { foldedAt[place[at]] = lines; });
+  return { ...shape, node: node.map((at) => place[at]), folded: folded.length ? foldedAt : null };
 }
 
-function summed(shape, weights) {
-  if (!weights) return null;
-  const self = new Float64Array(shape.count);
-  for (let sample = 0; sample < weights.length; sample++) self[shape.node[sample]] += weights[sample];
-  return self;
+// Numbers the nodes of a shape that have weight, in preorder: {nodes, place}, from the new numbers and to them.
+function nodesWithWeight({ count, parent, node }, weights, base) {
+  const bits = scratch("bits", Uint32Array, (count >>> 5) + 1).fill(0);
+  bits[0] = 1; // the root
+  let kept = 1;
+  for (let sample = 0; sample < weights.length; sample++)
+    if (weights[sample] > 0 || (base !== null && base[sample] > 0))
+      for (let at = node[sample]; !(bits[at >>> 5] & (1 << (at & 31))); at = parent[at]) {
+        bits[at >>> 5] |= 1 << (at & 31);
+        kept++;
+      }
+  const nodes = scratch("nodes", Uint32Array, kept);
+  const place = scratch("place", Uint32Array, count);
+  for (let word = 0, i = 0; i < kept; word++)
+    for (let left = bits[word]; left; left &= left - 1) {
+      const at = word * 32 + 31 - Math.clz32(left & -left);
+      place[at] = i;
+      nodes[i++] = at;
+    }
+  return { nodes, place };
+}
+
+// The part of a shape that has weight, and what its nodes weigh themselves. Its arrays are small and read in order: in a
+// large tree each access that misses the CPU cache takes longer than everything that is computed.
+function weightyPart(shape, weights, base) {
+  const { nodes, place } = nodesWithWeight(shape, weights, base);
+  const count = nodes.length;
+  const part = { count, parent: scratch("parent", Uint32Array, count), code: scratch("code", Uint32Array, count),
+    end: scratch("end", Uint32Array, count), folded: shape.folded && [] };
+  for (let i = 0; i < count; i++) {
+    part.parent[i] = place[shape.parent[nodes[i]]];
+    part.code[i] = shape.code[nodes[i]];
+    if (shape.folded?.[nodes[i]]) part.folded[i] = shape.folded[nodes[i]];
+  }
+  closeNodes(part);
+  const summed = (name, values) => {
+    const self = scratch(name, Float64Array, count).fill(0);
+    for (let sample = 0; sample < values.length; sample++) if (values[sample] > 0) self[place[shape.node[sample]]] += values[sample];
+    return self;
+  };
+  return { part, self: summed("self", weights), baseSelf: base && summed("baseSelf", base) };
 }
 
 // The tree of the nodes with weight. base: the weights to compare with.
 export function weighed(shape, weights, base = null) {
-  return arrange(shape, summed(shape, weights), summed(shape, base));
+  const { part, self, baseSelf } = weightyPart(shape, weights, base);
+  return arrange(part, self, baseSelf);
 }
 
 export function callTree(profile, weights, { base = null, ...options } = {}) {
   return weighed(shapeOf(profile, options), weights, base);
+}
+
+// The tree of a builder; `into` has the node that each of the weights belongs to.
+function arrangeParts(builder, into, weights, bases) {
+  const shape = inPreorder(builder);
+  const self = new Float64Array(shape.count);
+  const baseSelf = new Float64Array(shape.count);
+  for (let i = 0; i < into.length; i++) {
+    self[shape.place[into[i]]] += weights[i];
+    baseSelf[shape.place[into[i]]] += bases[i];
+  }
+  return arrange(shape, self, baseSelf);
 }
 
 // Merges the paths from nodes of a tree to its root. Nodes with less weight than `least` get no callers, because the
@@ -264,13 +330,7 @@ function addCallers(tree, starts, least, rootCode = NO_CODE) {
     }
     moving = moving.filter((i) => at[i] && totals[into[i] - first] >= least);
   }
-  const self = new Float64Array(builder.count);
-  const baseSelf = new Float64Array(builder.count);
-  for (let i = 0; i < into.length; i++) {
-    self[into[i]] += starts.weight[i];
-    baseSelf[into[i]] += starts.base[i];
-  }
-  return arrange(builder, self, baseSelf);
+  return arrangeParts(builder, into, starts.weight, starts.base);
 }
 
 const LEAST_SHARE = 1e-5;
@@ -303,20 +363,14 @@ export function callersOf(tree, label) {
 
 export function calleesOf(tree, label) {
   const builder = new Builder(256, label * 2);
-  const place = new Uint32Array(tree.count);
+  const into = new Uint32Array(tree.count);
   const nodes = [];
   for (const top of outermost(tree, (other) => other === label))
     for (let i = top; i < tree.end[top]; i++) {
-      place[i] = i === top ? 0 : builder.child(place[tree.parent[i]], tree.code[i]);
+      into[i] = i === top ? 0 : builder.child(into[tree.parent[i]], tree.code[i]);
       nodes.push(i);
     }
-  const self = new Float64Array(builder.count);
-  const baseSelf = new Float64Array(builder.count);
-  for (const i of nodes) {
-    self[place[i]] += tree.self[i];
-    baseSelf[place[i]] += tree.baseSelf[i];
-  }
-  return arrange(builder, self, baseSelf);
+  return arrangeParts(builder, nodes.map((i) => into[i]), nodes.map((i) => tree.self[i]), nodes.map((i) => tree.baseSelf[i]));
 }
 
 // The codes from the root to a node. nodeAt() is the inverse; it stops at the first code that it does not find.

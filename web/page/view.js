@@ -1,14 +1,16 @@
 // Computes weights, trees, tables and matches from the state. Each is kept until the state changes what it depends on.
 
+import { clockShift, isLong } from "./clock.js";
 import { colouring, modulesByWeight } from "./colours.js";
 import { functionTable, matchingSamples, search } from "./functions.js";
+import { gridOf, heatOf } from "./heat.js";
 import { timeTree } from "./order.js";
 import { STATES } from "./reasons.js";
 import { logicalOf } from "./logical.js";
-import { stepsOf } from "./state.js";
+import { spanOf, stepsOf } from "./state.js";
 import { livesOf } from "./states.js";
 import { callTree, calleesOf, callersOf, inverted, shapeOf, weighed } from "./tree.js";
-import { sampleWeights } from "./weights.js";
+import { sampleWeights, wholeWeights } from "./weights.js";
 import { quantity, shown } from "./words.js";
 
 // A cache of the last result per name; another key computes it again.
@@ -74,7 +76,12 @@ export class View {
   }
 
   weightsOf({ only, steps, hidesIdle, ...view }) {
-    return sampleWeights(this.profile, { ...view, hidden: hidesIdle ? this.idle : null, samples: this.countedSamples(only, steps) });
+    const hidden = hidesIdle ? this.idle : null;
+    const { samples, whole } = this.memory.of(`whole ${view.event}`, { ...view, only, steps, hidesIdle, range: null }, () => {
+      const counted = this.countedSamples(only, steps);
+      return { samples: counted, whole: wholeWeights(this.profile, { ...view, hidden, samples: counted }) };
+    });
+    return sampleWeights(this.profile, { ...view, hidden, samples }, whole);
   }
 
   // A flag for each sample that the search and the steps keep; null: all.
@@ -98,6 +105,32 @@ export class View {
       const sums = new Float64Array(STATES.length);
       this.weightsOf(filters).forEach((weight, sample) => { sums[this.profile.samples.state[sample]] += weight; });
       return sums;
+    });
+  }
+
+  // What is shown over time: threads, cpus, or heat.
+  lanesBy() {
+    const { info, intervals } = this.profile;
+    return this.state.lanes || (isLong(info) && !intervals.count ? "heat" : "threads");
+  }
+
+  // The time that is shown of the recording.
+  span() {
+    return spanOf(this.state.lens) || [0, Math.max(1, this.profile.info.durationUs)];
+  }
+
+  // The grid of the heat map, and the weight in each of its cells under all filters but the range; of a search, what
+  // matches.
+  heat(event) {
+    const { info } = this.profile;
+    const filters = { ...this.filters(), event, range: null };
+    const { q } = this.state;
+    return this.memory.of("heat", [filters, q, this.span(), clockShift(info)], () => {
+      const grid = gridOf(info, this.span());
+      const matches = this.matchedCells();
+      const whole = this.weightsOf(filters);
+      const heat = heatOf(this.profile, matches ? whole.map((weight, sample) => weight * matches[sample]) : whole, grid);
+      return { grid, heat, most: heat.reduce((most, weight) => Math.max(most, weight), 0) };
     });
   }
 

@@ -5,10 +5,12 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 import { gzipSync } from "node:zlib";
 
-import { colouring, stateColour } from "../page/colours.js";
+import { fieldsOf, rangeWords, ticksOf, timeOfField } from "../page/clock.js";
+import { colouring, heatRamp, stateColour } from "../page/colours.js";
 import { folded, svg } from "../page/export.js";
 import { functionTable, matchingSamples, matchingNodes, matchSum, search, sourceLines }
   from "../page/functions.js";
+import { cellAt, cellsOf, gridOf, heatOf, rangeOf } from "../page/heat.js";
 import { boxAt, layout, restRange } from "../page/layout.js";
 import { logicalOf } from "../page/logical.js";
 import { timeTree } from "../page/order.js";
@@ -276,6 +278,68 @@ test("an invalid regular expression is searched as plain text", () => {
   const profile = profileOf([{ stack: ["operator()(int"], samples: 2 }, { stack: ["x"] }]);
   const { matches, isText } = search(profile.labels.name, "()(");
   assert.deepEqual([matchSum(treeOf(profile), matches).weight, isText], [2, true]);
+});
+
+const [SECOND, MINUTE, HOUR] = [1e6, 60e6, 3600e6];
+process.env.TZ = "Asia/Kolkata"; // hours begin there when UTC has half an hour
+const DAY = { startMs: new Date(2026, 10, 24, 0, 20).getTime(), durationUs: 24 * HOUR };
+
+test("the columns of a heat map are the clock's seconds, minutes, hours or days", () => {
+  const shapes = [[0, 4 * MINUTE], [0, 2 * HOUR], [0, 24 * HOUR], [0, 900 * HOUR]].map((span) => gridOf(DAY, span))
+    .map(({ columnUs, columns, rows }) => [columnUs / SECOND, columns, rows]);
+  assert.deepEqual(shapes, [[1, 240, 20], [60, 120, 60], [3600, 25, 60], [86400, 38, 24]]);
+  const grid = gridOf(DAY, [0, 24 * HOUR]);
+  assert.equal(grid.start, -20 * MINUTE);
+  assert.deepEqual(cellsOf(grid), [20, 24 * 60 + 19]);
+  assert.equal(cellAt(grid, 40 * MINUTE), 60);
+  assert.deepEqual(rangeOf(grid, 61, 60), [40 * MINUTE, 42 * MINUTE]);
+  assert.deepEqual(rangeOf(grid, 0, 20), [0, MINUTE]);
+});
+
+test("the heat of a cell is the weight of its samples and its part of each wait", () => {
+  const samples = [{ stack: ["f"], samples: 3, times: [[0, 0], [MINUTE, 0], [HOUR + SECOND, 1]] },
+    { stack: ["g"], samples: 1, weight: 4, waits: [[58 * MINUTE, 62 * MINUTE, 4]] }];
+  const profile = profileOf({ samples, info: { ...DAY, startMs: DAY.startMs - 20 * 60e3 } });
+  const grid = gridOf(profile.info, [0, 24 * HOUR]);
+  const heat = heatOf(profile, Float64Array.of(30, 4), grid);
+  assert.deepEqual([0, 1, 2, 57, 58, 59, 60, 61, 62].map((cell) => Number(heat[cell].toPrecision(6))), [10, 10, 0, 0, 1, 1, 11, 1, 0]);
+  assert.ok(Math.abs(heat.reduce((sum, weight) => sum + weight) - 34) < 1e-9);
+});
+
+test("hotter colours have more contrast to the ground in both themes", () => {
+  const brightness = (fill) => [1, 3, 5].reduce((sum, at) => sum + parseInt(fill.slice(at, at + 2), 16), 0);
+  for (const isDark of [false, true]) {
+    const shades = heatRamp(isDark).slice(1).map((fill) => (isDark ? brightness(fill) : -brightness(fill)));
+    assert.deepEqual(shades, shades.toSorted((a, b) => a - b));
+  }
+});
+
+test("times of a long recording are those of the clock", () => {
+  assert.equal(rangeWords(DAY, [0, 40 * MINUTE]), "2026-11-24 00:20 to 01:00");
+  assert.equal(rangeWords(DAY, [SECOND, 24 * HOUR]), "2026-11-24 00:20:01 to 2026-11-25 00:20:00");
+  assert.deepEqual(ticksOf(DAY, [0, 24 * HOUR], 600).map(({ text }) => text), ["06:00", "12:00", "18:00", "2026-11-25"]);
+  assert.equal(ticksOf(DAY, [0, 24 * HOUR], 600)[0].us, 5 * HOUR + 40 * MINUTE);
+  const fields = fieldsOf(DAY, [SECOND, 2 * MINUTE + 5e4]);
+  assert.deepEqual(fields, ["2026-11-24T00:20:01", "2026-11-24T00:22:00.050"]);
+  assert.deepEqual(fields.map((field) => timeOfField(DAY, field)), [SECOND, 2 * MINUTE + 5e4]);
+});
+
+test("times of a short recording, or of one without a date, are seconds", () => {
+  for (const info of [{ ...DAY, durationUs: MINUTE }, { startMs: 0, durationUs: 24 * HOUR }]) {
+    assert.equal(rangeWords(info, [0, 12.5 * SECOND]), "0 ns to 12.5 s");
+    assert.deepEqual(ticksOf(info, [0, 4 * SECOND], 300).map(({ text }) => text), ["0 s", "2 s"]);
+    assert.deepEqual(fieldsOf(info, null), ["", ""]);
+    assert.equal(timeOfField(info, "12.5"), 12.5 * SECOND);
+  }
+});
+
+test("a long recording is shown as a heat map unless threads or CPUs are asked for", () => {
+  const lanes = (durationUs, lane = "") => {
+    const view = new View(profileOf({ samples: [{ stack: ["f"], times: [[1, 0]] }], info: { durationUs } }));
+    view.state = { ...DEFAULTS, lanes: lane };
+    return view.lanesBy();
+  };
+  assert.deepEqual([lanes(MINUTE), lanes(HOUR), lanes(HOUR, "threads"), lanes(MINUTE, "heat")], ["threads", "heat", "threads", "heat"]);
 });
 
 test("each source line of a function counts once per sample", () => {
