@@ -34,9 +34,12 @@ static char *target_of(const struct recording *recording)
 
 	if (config->command)
 		return xasprintf("the command %s", recording->command[0]);
-	if (config->choice && config->choice->cgroup)
-		return xasprintf("the processes of %s, %zu by now", config->choice->cgroup,
+	if (config->choice && config->choice->cgroup_count == 1)
+		return xasprintf("the processes of %s, %zu by now", config->choice->cgroups[0],
 				 config->pid_count);
+	if (config->choice && config->choice->cgroup_count)
+		return xasprintf("the processes of %zu cgroups, %zu by now",
+				 config->choice->cgroup_count, config->pid_count);
 	if (config->choice)
 		return xasprintf("the processes with the name, %zu by now", config->pid_count);
 	if (config->pid_count)

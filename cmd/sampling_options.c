@@ -516,7 +516,7 @@ struct error *sampling_options_check(const struct sampling_options *options)
 	int targets = (options->pids.count > 0) + (options->tids.count > 0) +
 		      options->user.is_given + options->system_wide +
 		      target_is_chosen(&options->target);
-	struct error *err = target_options_check(&options->target);
+	struct error *err = target_options_check(&options->target, options->events.count);
 
 	if (err)
 		return err;
@@ -539,7 +539,8 @@ struct error *sampling_find_targets(struct sampling_options *options, bool says_
 	struct id_list *pids = &options->pids;
 
 	if (target_is_chosen(&options->target))
-		return target_options_find(&options->target, says_wait, &pids->items, &pids->count);
+		return target_options_find(&options->target, options->events.count, says_wait,
+					   &pids->items, &pids->count);
 	if (!options->user.is_given)
 		return NULL;
 	targets_of_user(options->user.id, &pids->items, &pids->count);

@@ -23,23 +23,13 @@ enum { COMM_LEN = 15 };
 /* How often --wait looks. */
 static const struct timespec wait_time = {.tv_nsec = 500000000};
 
-static struct error *append_name(struct option_list *names, const char *text, size_t len)
-{
-	CLEANUP(free_ptr) char *name = xstrndup(text, len);
-
-	if (!len)
-		return error_new("a name is empty");
-	/* The kernel cuts longer names. */
-	if (len > COMM_LEN && !strpbrk(name, "*?["))
-		name[COMM_LEN] = '\0';
-	return option_append(names, name);
-}
-
-struct error *target_take_names(void *field, const char *argument)
+/* Appends the words between the commas. */
+static struct error *take_list(struct option_list *list, const char *argument)
 {
 	for (const char *at = argument;;) {
 		size_t len = strcspn(at, ",");
-		struct error *err = append_name(field, at, len);
+		CLEANUP(free_ptr) char *word = xstrndup(at, len);
+		struct error *err = len ? option_append(list, word) : error_new("a name is empty");
 
 		if (err || !at[len])
 			return err;
@@ -47,24 +37,47 @@ struct error *target_take_names(void *field, const char *argument)
 	}
 }
 
-static void forget_cgroup(struct target_options *options)
+struct error *target_take_names(void *field, const char *argument)
 {
-	cgroup_directory_deinit(&options->directory);
-	if (options->cgroup_fd > 0)
-		close(options->cgroup_fd);
-	options->cgroup_fd = 0;
+	struct option_list *names = field;
+	size_t first = names->count;
+	struct error *err = take_list(names, argument);
+
+	/* The kernel cuts longer names. */
+	for (size_t i = first; i < names->count; i++)
+		if (strlen(names->items[i]) > COMM_LEN && !strpbrk(names->items[i], "*?["))
+			names->items[i][COMM_LEN] = '\0';
+	return err;
+}
+
+struct error *target_take_cgroups(void *field, const char *argument)
+{
+	struct cgroup_options *cgroups = field;
+
+	cgroups->given++;
+	return take_list(&cgroups->names, argument);
+}
+
+static void forget_cgroups(struct target_options *options)
+{
+	for (size_t i = 0; options->directory_fds && i < options->directories.count; i++)
+		close_fd(&options->directory_fds[i]);
+	free(STEAL(options->directory_fds));
+	option_list_deinit(&options->directories);
+	options->directories = (struct option_list){0};
 }
 
 void target_options_deinit(struct target_options *options)
 {
-	forget_cgroup(options);
+	forget_cgroups(options);
+	option_list_deinit(&options->cgroups.names);
 	option_list_deinit(&options->names);
 	option_list_deinit(&options->threads);
 }
 
 bool target_is_chosen(const struct target_options *options)
 {
-	return options->cgroup || options->container || options->names.count;
+	return options->cgroups.given || options->container || options->names.count;
 }
 
 static char *join(const struct option_list *names)
@@ -82,18 +95,25 @@ static char *join(const struct option_list *names)
 
 char *target_text(const struct target_options *options)
 {
+	CLEANUP(free_ptr) char *cgroups = join(&options->cgroups.names);
 	CLEANUP(free_ptr) char *names = join(&options->names);
 
 	if (options->container)
 		return xasprintf("container %s", options->container);
-	if (options->cgroup)
-		return xasprintf("cgroup %s", options->cgroup);
+	if (options->cgroups.given)
+		return xasprintf("cgroup %s", cgroups);
 	return xasprintf("processes named %s", names);
 }
 
-struct error *target_options_check(const struct target_options *options)
+/* Whether -G is one list of several cgroups, and there are several events for them. */
+static bool has_cgroup_per_event(const struct target_options *options, size_t event_count)
 {
-	int targets = (options->cgroup != NULL) + (options->container != NULL) +
+	return options->cgroups.given == 1 && options->cgroups.names.count > 1 && event_count > 1;
+}
+
+struct error *target_options_check(const struct target_options *options, size_t event_count)
+{
+	int targets = (options->cgroups.given > 0) + (options->container != NULL) +
 		      (options->names.count > 0);
 
 	if (targets > 1)
@@ -101,39 +121,110 @@ struct error *target_options_check(const struct target_options *options)
 	if (options->waits && !targets)
 		return error_hint(error_new("--wait lacks what to wait for"),
 				  "add --name NAME, --container NAME or -G PATH");
+	if (has_cgroup_per_event(options, event_count) &&
+	    options->cgroups.names.count != event_count)
+		return error_hint(
+			error_new("-G has %zu cgroups for %zu events", options->cgroups.names.count,
+				  event_count),
+			"-G A,B gives each event a cgroup of its own, -G A -G B each event "
+			"all cgroups");
 	return NULL;
 }
 
-/* *ret is NULL if there is none yet. */
-static struct error *find_path(const struct target_options *options, char **ret)
+/* Of a cgroup by its name; NULL: of the container. *ret is NULL if there is none yet. */
+static struct error *find_path(const struct target_options *options, const char *cgroup, char **ret)
 {
-	const char *pid = text_begins(options->cgroup ? options->cgroup : "", OF_PROCESS)
-				  ? options->cgroup + strlen(OF_PROCESS)
-				  : NULL;
-
-	if (options->container)
+	if (!cgroup)
 		return container_find("/proc", options->container, ret);
-	*ret = pid ? cgroup_of_process("/proc", atoi(pid)) : xstrdup(options->cgroup);
+	*ret = text_begins(cgroup, OF_PROCESS)
+		       ? cgroup_of_process("/proc", atoi(cgroup + strlen(OF_PROCESS)))
+		       : xstrdup(cgroup);
 	return NULL;
 }
 
-static struct error *find_cgroup(struct target_options *options, bool *is_there)
+static bool is_in(const char *directory, const char *above)
 {
-	struct cgroup_directory *directory = &options->directory;
-	CLEANUP(free_ptr) char *path = NULL;
-	struct error *err = find_path(options, &path);
+	size_t len = strlen(above);
 
-	*is_there = !err && path && cgroup_find_directory("/proc", path, directory);
-	if (!*is_there)
-		return err;
-	options->choice.cgroup = directory->path;
-	if (!directory->takes_events)
-		return NULL;
-	options->cgroup_fd = open(directory->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (options->cgroup_fd < 0)
-		return error_errno(errno, "open %s", directory->path);
-	options->choice.rule.cgroup = options->cgroup_fd;
+	return text_begins(directory, above) && (!directory[len] || directory[len] == '/');
+}
+
+/* Its processes would be sampled twice if a cgroup were in another. */
+static void add_directory(struct option_list *directories, const char *directory,
+			  bool may_be_inside)
+{
+	CLEANUP(free_ptr) char *path = realpath(directory, NULL);
+	size_t kept = 0;
+
+	if (!path)
+		path = xstrdup(directory);
+
+	for (size_t i = 0; i < directories->count && !may_be_inside; i++)
+		if (is_in(path, directories->items[i]))
+			return;
+	for (size_t i = 0; i < directories->count; i++) {
+		if (may_be_inside || !is_in(directories->items[i], path))
+			directories->items[kept++] = directories->items[i];
+		else
+			free(directories->items[i]);
+	}
+	directories->count = kept;
+	GROW(directories->items, directories->count, directories->room);
+	directories->items[directories->count++] = STEAL(path);
+}
+
+/* Of all cgroups. *missing: one that is not there, or the container; NULL: all are there. */
+static struct error *find_directories(struct target_options *options, size_t event_count,
+				      const char **missing, bool *take_events)
+{
+	const struct option_list *names = &options->cgroups.names;
+
+	*take_events = true;
+	for (size_t i = 0; i < (names->count ? names->count : 1); i++) {
+		const char *name = names->count ? names->items[i] : NULL;
+		CLEANUP(cgroup_directory_deinit) struct cgroup_directory directory = {0};
+		CLEANUP(free_ptr) char *path = NULL;
+		struct error *err = find_path(options, name, &path);
+
+		*missing = name ? name : options->container;
+		if (err || !path || !cgroup_find_directory("/proc", path, &directory))
+			return err;
+		*take_events &= directory.takes_events;
+		add_directory(&options->directories, directory.path,
+			      has_cgroup_per_event(options, event_count));
+	}
+	*missing = NULL;
 	return NULL;
+}
+
+static struct error *open_directories(struct target_options *options)
+{
+	const struct option_list *directories = &options->directories;
+	int *fds = options->directory_fds = xcalloc(directories->count, sizeof(*fds));
+	struct error *err = NULL;
+
+	for (size_t i = 0; i < directories->count; i++) {
+		fds[i] = open(directories->items[i], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (fds[i] < 0 && !err)
+			err = error_errno(errno, "open %s", directories->items[i]);
+	}
+	options->choice.rule.cgroups = fds;
+	options->choice.rule.cgroup_count = directories->count;
+	return err;
+}
+
+static struct error *find_cgroups(struct target_options *options, size_t event_count,
+				  const char **missing)
+{
+	bool take_events;
+	struct error *err = find_directories(options, event_count, missing, &take_events);
+
+	if (err || *missing)
+		return err;
+	options->choice.cgroups = options->directories.items;
+	options->choice.cgroup_count = options->directories.count;
+	options->choice.rule.has_cgroup_per_event = has_cgroup_per_event(options, event_count);
+	return take_events ? open_directories(options) : NULL;
 }
 
 static void free_names(char ***names)
@@ -165,30 +256,30 @@ static struct error *say_unnamed(const struct target_options *options)
 		    : error_hint(error_new("there are no %s", text), "--wait waits for one");
 }
 
-static struct error *say_missing(const struct target_options *options)
+static struct error *say_missing(const struct target_options *options, const char *missing)
 {
-	if (options->names.count)
+	if (!missing)
 		return say_unnamed(options);
-	return options->container ? container_missing("/proc", options->container)
-				  : cgroup_missing("/proc", options->cgroup);
+	return options->container ? container_missing("/proc", missing)
+				  : cgroup_missing("/proc", missing);
 }
 
-static struct error *find_now(struct target_options *options, bool *is_there, pid_t **ret,
-			      size_t *ret_count)
+/* *is_there: the recording may begin; else *missing is what it lacks, or NULL: a process. */
+static struct error *find_now(struct target_options *options, size_t event_count, bool *is_there,
+			      const char **missing, pid_t **ret, size_t *ret_count)
 {
 	struct error *err = NULL;
 
-	forget_cgroup(options);
+	forget_cgroups(options);
 	options->choice = (struct process_choice){
 		.names = options->names.items,
 		.name_count = options->names.count,
-		.rule = {.cgroup = -1,
-			 .names = options->names.items,
-			 .name_count = options->names.count},
+		.rule = {.names = options->names.items, .name_count = options->names.count},
 	};
-	*is_there = true;
+	*missing = NULL;
 	if (!options->names.count)
-		err = find_cgroup(options, is_there);
+		err = find_cgroups(options, event_count, missing);
+	*is_there = !*missing;
 	if (err || !*is_there)
 		return err;
 	process_choice_list(&options->choice, ret, ret_count);
@@ -202,20 +293,21 @@ static struct error *find_now(struct target_options *options, bool *is_there, pi
 	return NULL;
 }
 
-struct error *target_options_find(struct target_options *options, bool says_wait, pid_t **ret,
-				  size_t *ret_count)
+struct error *target_options_find(struct target_options *options, size_t event_count,
+				  bool says_wait, pid_t **ret, size_t *ret_count)
 {
 	CLEANUP(free_ptr) char *text = target_text(options);
+	const char *missing;
 	bool is_there;
-	struct error *err = find_now(options, &is_there, ret, ret_count);
+	struct error *err = find_now(options, event_count, &is_there, &missing, ret, ret_count);
 
 	if (!err && says_wait && options->waits && (!is_there || options->is_awaited))
 		message("waiting for %s", text);
 	while (!err && !is_there && options->waits) {
 		nanosleep(&wait_time, NULL);
-		err = find_now(options, &is_there, ret, ret_count);
+		err = find_now(options, event_count, &is_there, &missing, ret, ret_count);
 	}
-	return err || is_there ? err : say_missing(options);
+	return err || is_there ? err : say_missing(options, missing);
 }
 
 void target_options_apply(const struct target_options *options, struct record_config *config)

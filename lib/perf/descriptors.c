@@ -472,13 +472,16 @@ static void write_side_band(const struct descriptors *d, struct perf_event_attr 
 	attr->mmap_data = d->side_attr.mmap_data;
 }
 
-/* Lets another event write the side band. False: some CPUs do not count it. */
+/* Lets another event write the side band. False: some CPUs do not count it, or it is of one of
+ * several cgroups. */
 static bool join(struct descriptors *d)
 {
 	if (d->needs_switches) {
 		write_side_band(d, &d->switch_attr);
 		return d->is_joint = true;
 	}
+	if (d->opened[0].cgroup != d->opened[d->opened_count - 1].cgroup)
+		return false;
 	for (size_t cpu = 0; cpu < d->cpu_count; cpu++)
 		if (!is_counted_on(&d->events[0], d->cpus[cpu]))
 			return false;

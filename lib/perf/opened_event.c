@@ -15,8 +15,8 @@ void opened_event_forget(struct opened_event *opened)
 static int open_as(const struct opened_event *opened, const struct perf_event_attr *attr, pid_t tid,
 		   unsigned cpu, int leader_fd)
 {
-	return opened->cgroup ? attr_open_cgroup(attr, *opened->cgroup, (int)cpu, leader_fd)
-			      : attr_open_in_group(attr, tid, (int)cpu, leader_fd);
+	return opened->cgroup >= 0 ? attr_open_cgroup(attr, opened->cgroup, (int)cpu, leader_fd)
+				   : attr_open_in_group(attr, tid, (int)cpu, leader_fd);
 }
 
 int opened_event_open(struct opened_event *opened, pid_t tid, unsigned cpu, int leader_fd)

@@ -1,6 +1,6 @@
 /*
- * One variant of an event (event.h) in a recording: the attributes that the kernel has taken, the
- * ids of its descriptors, and the CPUs where it has no counter.
+ * One variant of an event (event.h) in a recording, or in one of its cgroups: the attributes that
+ * the kernel has taken, the ids of its descriptors, and the CPUs where it has no counter.
  */
 #ifndef PROF_PERF_OPENED_EVENT_H
 #define PROF_PERF_OPENED_EVENT_H
@@ -17,10 +17,9 @@ struct opened_event {
 	size_t variant; /* … and of its variant */
 	struct perf_event_attr attr;
 	bool may_be_less_precise;
-	const int *cgroup; /* a descriptor of the directory of the cgroup that is sampled; NULL:
-			      none */
-	bool is_open;	   /* there is a descriptor */
-	uint64_t *ids;	   /* of the descriptors, in order of opening; none if it is the only one */
+	int cgroup;    /* a descriptor of the directory of the cgroup that is sampled; -1: none */
+	bool is_open;  /* there is a descriptor */
+	uint64_t *ids; /* of the descriptors, in order of opening; none if it is the only one */
 	size_t id_count, id_room;
 	bool *lacks;	   /* per index of a CPU: it has no counter for the event; NULL: all have */
 	int lack_number;   /* errno of the first … */

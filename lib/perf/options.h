@@ -17,11 +17,17 @@ enum target_kind {
 };
 
 /*
- * A rule by which processes belong to the target, whenever they begin: those of a cgroup and its
+ * A rule by which processes belong to the target, whenever they begin: those of cgroups and their
  * descendants, or those with a name that matches, and their children.
  */
 struct target_rule {
-	int cgroup; /* a descriptor of its directory, where events of cgroups are possible; -1 */
+	/* Descriptors of their directories, none of which is in another, where events of cgroups
+	 * are possible; else none. */
+	const int *cgroups;
+	size_t cgroup_count;
+	/* The first event samples the first cgroup alone, the second event the second one, and so
+	 * on; else each event samples all cgroups. */
+	bool has_cgroup_per_event;
 	char *const *names; /* globs, as globs_match() */
 	size_t name_count;
 };

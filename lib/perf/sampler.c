@@ -49,8 +49,7 @@ struct sampler {
 	struct output_redirect *redirect; /* the last one; NULL: none is under way */
 	bool is_redirect_cut;		  /* a pause has cut it off */
 	bool has_scheduler_event;
-	bool samples_cgroup; /* … of target.rule, by a descriptor that is borrowed */
-	int cgroup;
+	bool samples_cgroups;	   /* … of target.rule, by descriptors that are borrowed */
 	struct process_tree *tree; /* more is sampled than it; NULL: no more than the target */
 	struct sampler_options options;
 	uint64_t samples_per_second, bytes_per_second; /* on one CPU; 0: unknown */
@@ -147,18 +146,22 @@ static bool suits_whole_cpus(const struct event *event)
 	       (event->kind == VALUE_CPU_TIME || is_counter);
 }
 
-/* Switches of a cgroup, or of more than a command's tree, are recorded by thread. */
+/* Switches of cgroups, or of more than a command's tree, are recorded by thread. */
 static bool has_rule_of(const struct sampler *s, const struct target *target, bool of_names)
 {
 	return target->rule && !s->options.waits &&
-	       (of_names ? target->rule->name_count > 0 : target->rule->cgroup >= 0);
+	       (of_names ? target->rule->name_count > 0 : target->rule->cgroup_count > 0);
 }
 
-static bool samples_cgroup(const struct sampler *s, const struct target *target)
+static bool samples_cgroups(const struct sampler *s, const struct target *target)
 {
-	return has_rule_of(s, target, false) && s->descriptors.event_count &&
-	       attr_may_sample_cpu(s->cpus[0]) &&
-	       attr_may_sample_cgroup(target->rule->cgroup, s->cpus[0]);
+	if (!has_rule_of(s, target, false) || !s->descriptors.event_count ||
+	    !attr_may_sample_cpu(s->cpus[0]))
+		return false;
+	for (size_t i = 0; i < target->rule->cgroup_count; i++)
+		if (!attr_may_sample_cgroup(target->rule->cgroups[i], s->cpus[0]))
+			return false;
+	return true;
 }
 
 /*
@@ -179,7 +182,7 @@ static bool samples_tree(const struct sampler *s, const struct target *target)
 	const struct descriptors *d = &s->descriptors;
 	bool is_command = target->kind == TARGET_COMMAND && target->prefers_cpus;
 
-	if (samples_cgroup(s, target))
+	if (samples_cgroups(s, target))
 		return false;
 	if (has_probes(d))
 		return target->inherit &&
@@ -249,7 +252,7 @@ static void bound_copy(struct sampler *s, struct perf_event_attr *attr)
 	s->facts.copies_bytes = most;
 }
 
-static void prepare_attr(struct sampler *s, struct opened_event *opened, bool inherit)
+static void prepare_attr(struct sampler *s, struct opened_event *opened, bool inherit, int cgroup)
 {
 	const struct event *event = &s->descriptors.events[opened->event];
 	struct perf_event_attr *attr = &opened->attr;
@@ -262,26 +265,40 @@ static void prepare_attr(struct sampler *s, struct opened_event *opened, bool in
 	attr->enable_on_exec = s->starts_at_exec;
 	if (s->descriptors.whole_cpus)
 		attr_exclude_idle(attr);
-	if (s->samples_cgroup)
-		opened->cgroup = &s->cgroup;
+	opened->cgroup = cgroup;
 }
 
+/* cgroup: the index of the one that is sampled, if cgroups are. */
+static void add_opened(struct sampler *s, const struct target *target, bool inherit, size_t cgroup)
+{
+	struct descriptors *d = &s->descriptors;
+	const struct target_rule *rule = s->samples_cgroups ? target->rule : NULL;
+
+	for (unsigned i = 0; i < d->event_count; i++) {
+		size_t variants = event_variant_count(&d->events[i]);
+
+		if (rule && rule->has_cgroup_per_event && i != cgroup)
+			continue;
+		d->opened = xreallocarray(d->opened, d->opened_count + variants,
+					  sizeof(*d->opened));
+		for (size_t variant = 0; variant < variants; variant++) {
+			struct opened_event *opened = &d->opened[d->opened_count++];
+
+			*opened = (struct opened_event){.event = i, .variant = variant};
+			prepare_attr(s, opened, inherit, rule ? rule->cgroups[cgroup] : -1);
+		}
+	}
+}
+
+/* Events of one cgroup come together: groups are of one. */
 static void prepare_attrs(struct sampler *s, const struct target *target)
 {
 	struct descriptors *d = &s->descriptors;
 	bool inherit = target->inherit && !d->whole_cpus;
-	struct opened_event *opened;
+	size_t cgroups = s->samples_cgroups ? target->rule->cgroup_count : 1;
 
-	for (unsigned i = 0; i < d->event_count; i++)
-		d->opened_count += event_variant_count(&d->events[i]);
-	opened = d->opened = xcalloc(d->opened_count, sizeof(*d->opened));
-	for (unsigned i = 0; i < d->event_count; i++) {
-		for (size_t variant = 0; variant < event_variant_count(&d->events[i]); variant++) {
-			opened->event = i;
-			opened->variant = variant;
-			prepare_attr(s, opened++, inherit);
-		}
-	}
+	for (size_t i = 0; i < cgroups; i++)
+		add_opened(s, target, inherit, i);
 	attr_side_band(&d->side_attr, inherit);
 	d->side_attr.mmap_data = s->options.data_mappings;
 	attr_switches(&d->switch_attr, target->inherit && target->kind != TARGET_SYSTEM,
@@ -447,26 +464,34 @@ static void begin_tree(struct sampler *s, const struct target *target)
 		process_tree_admit_names(s->tree, target->rule->names, target->rule->name_count);
 }
 
-static void choose_way(struct sampler *s, const struct target *target)
+static struct error *refuse_cgroups(void)
+{
+	return error_hint(error_new("cannot sample each event in a cgroup of its own"),
+			  "that needs root, cgroups of version 2 or of the controller perf_event, "
+			  "and no --wall: give all events the same cgroups, -G A -G B");
+}
+
+static struct error *choose_way(struct sampler *s, const struct target *target)
 {
 	bool is_tree = samples_tree(s, target);
 
-	s->samples_cgroup = samples_cgroup(s, target);
-	if (s->samples_cgroup)
-		s->cgroup = target->rule->cgroup;
+	s->samples_cgroups = samples_cgroups(s, target);
 	if (is_tree || target->commands_later)
 		begin_tree(s, target);
 	s->facts.is_tree = is_tree;
-	s->facts.follows_rule = target->rule && (is_tree || s->samples_cgroup);
-	s->descriptors.whole_cpus = target->kind == TARGET_SYSTEM || is_tree || s->samples_cgroup;
+	s->facts.follows_rule = target->rule && (is_tree || s->samples_cgroups);
+	s->descriptors.whole_cpus = target->kind == TARGET_SYSTEM || is_tree || s->samples_cgroups;
 	s->facts.is_polled = s->descriptors.whole_cpus && s->bytes_per_second;
 	/* A copier is not of the cgroup. */
-	if (s->descriptors.whole_cpus && !s->samples_cgroup)
+	if (s->descriptors.whole_cpus && !s->samples_cgroups)
 		note_interval(s);
 	s->has_commands_later = target->commands_later;
 	s->is_of_processes = target->kind == TARGET_PROCESSES;
 	s->descriptors.starts_at_exec = target->kind == TARGET_COMMAND && !s->options.starts_late;
 	s->starts_at_exec = s->descriptors.starts_at_exec && !is_tree;
+	return target->rule && target->rule->has_cgroup_per_event && !s->samples_cgroups
+		       ? refuse_cgroups()
+		       : NULL;
 }
 
 struct error *sampler_open(const struct event *events, size_t event_count,
@@ -485,7 +510,7 @@ struct error *sampler_open(const struct event *events, size_t event_count,
 	s->facts.capture_poll_ms = capture_poll_ms(s->samples_per_second);
 	err = cpus_choose(target->cpus, target->cpu_count, &s->cpus, &s->cpu_count);
 	if (!err)
-		choose_way(s, target);
+		err = choose_way(s, target);
 	if (!err)
 		err = attr_probe(&s->features);
 	if (!err)

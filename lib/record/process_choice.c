@@ -44,9 +44,9 @@ void process_choice_list(const struct process_choice *choice, pid_t **ret, size_
 {
 	struct list list = {0};
 
-	if (choice->cgroup)
-		cgroup_processes(choice->cgroup, add, &list);
-	else
+	for (size_t i = 0; i < choice->cgroup_count; i++)
+		cgroup_processes(choice->cgroups[i], add, &list);
+	if (!choice->cgroup_count)
 		add_named(choice, &list);
 	idmap_deinit(&list.seen);
 	*ret = list.items;
@@ -55,5 +55,8 @@ void process_choice_list(const struct process_choice *choice, pid_t **ret, size_
 
 bool process_choice_is_over(const struct process_choice *choice)
 {
-	return choice->cgroup && access(choice->cgroup, F_OK) < 0;
+	for (size_t i = 0; i < choice->cgroup_count; i++)
+		if (access(choice->cgroups[i], F_OK) == 0)
+			return false;
+	return choice->cgroup_count;
 }

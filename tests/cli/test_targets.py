@@ -1,5 +1,6 @@
 """prof record -G, --container, --name, --wait, --filter-thread: targets that are not given by number; labels of cgroups."""
 
+import json
 import os
 import re
 import shutil
@@ -105,6 +106,38 @@ def test_a_cgroup_is_recorded_with_its_descendants_and_nothing_else(prof, cgroup
     recording = prof.record("-G", "prof-test", "--", *until_busy(deep.pid))
     assert set(by_process(recording)) == {"inside", "below"}
     assert recording.pprof.by_label("cgroup").keys() == {"/prof-test", "/prof-test/below"}
+
+
+def test_several_cgroups_are_recorded_and_each_process_once(prof, cgroup, run_in, copy, started, until_busy):
+    first, second, below, other = map(cgroup, ("prof-test", "prof-test2", "prof-test/below", "prof-test3"))
+    run_in(first, copy("first"), "600")
+    run_in(other, copy("other"), "600")
+    run_in(below, copy("below"), "600")
+    last = run_in(second, copy("second"), "600")
+    for options in (["-G", "prof-test/below", "-G", "prof-test", "-G", second], ["-G", f"prof-test,{first}/,prof-test2,prof-test/below"]):
+        recording = prof.record("-F", "499", *options, "--", *until_busy(last.pid))
+        assert set(by_process(recording)) == {"first", "below", "second"}
+        assert recording.pprof.by_label("cgroup").keys() == {"/prof-test", "/prof-test2", "/prof-test/below"}
+        counted = prof("report", "record.pb.gz", "--json", "--by", "label:cgroup").stdout
+        cpu_s = sum(row["self"]["weight"] for row in json.loads(counted)["rows"]) / 1e9
+        assert cpu_s <= os.cpu_count() * recording.pprof.message.duration_nanos / 1e9 * 1.05
+
+
+def test_each_event_has_its_own_cgroup_in_a_list_for_as_many_events(prof, cgroup, run_in, copy, until_busy):
+    first, second = cgroup("prof-test"), cgroup("prof-test2")
+    run_in(first, copy("first"), "600")
+    last = run_in(second, copy("second"), "600")
+    events = "cpu-clock/name=a/,cpu-clock/name=b/"
+    prof.record("-e", events, "-G", "prof-test,prof-test2", "-o", "record.data", "--", *until_busy(last.pid))
+    for event, process in ("a", "first"), ("b", "second"):
+        report = json.loads(prof("report", "record.data", "--json", "--by", "process", "-e", event).stdout)
+        assert [row["name"] for row in report["rows"]] == [process]
+    result = prof("record", "-e", events, "-G", "prof-test,prof-test2", "--wall", "true")
+    assert result.returncode == 1 and "cannot sample each event in a cgroup of its own" in result.stderr
+    result = prof("record", "-e", events, "-G", "a,b,c", "true")
+    assert result.returncode == 2 and "-G has 3 cgroups for 2 events" in result.stderr
+    result = prof("record", "-G", "prof-test,nosuch", "true")
+    assert "nosuch" in result.stderr
 
 
 def test_the_path_of_the_directory_or_a_process_names_a_cgroup_too(prof, cgroup, run_in, copy, until_busy):
