@@ -23,8 +23,6 @@ struct frame_entry {
 	uint32_t is_named : 1;
 };
 
-#define NO_SAMPLE IDMAP_NONE
-
 struct profile {
 	struct strtab *strings;
 	struct arena arena; /* lines, segments, the strings of info */
@@ -34,11 +32,11 @@ struct profile {
 	TABLE(struct frame_entry) frames;   /* by (offset, module and is_return_address) */
 	struct idmap named_frames;	    /* by (hash of the content, number) */
 	struct quotations quotations;
-	TABLE(struct profile_stack) stacks; /* by (parent, frame): see profile_push() */
+	struct stack_trie stacks;
 	struct label_sets label_sets;
 	TABLE(struct profile_function) functions; /* by (pair of names, pair of file and line) */
-	TABLE(struct profile_sample) samples; /* by (stack and label set, event): see sample_of() */
-	TABLE(uint64_t) pairs;		      /* two 32-bit numbers as one, for longer keys */
+	struct sample_table samples;
+	TABLE(uint64_t) pairs; /* two 32-bit numbers as one, for longer keys */
 
 	bool keeps_timestamps;
 	struct timeline timeline;
@@ -66,9 +64,7 @@ struct profile *profile_new(void)
 						     .named = true};
 	profile->info = (struct profile_info){
 		.command = "", .host = "", .kernel = "", .headline = "", .remarks = ""};
-	GROW(profile->stacks.items, profile->stacks.count, profile->stacks.room);
-	profile->stacks.items[profile->stacks.count++] =
-		(struct profile_stack){.first_sample = NO_SAMPLE};
+	stack_trie_init(&profile->stacks);
 	return profile;
 }
 
@@ -79,10 +75,10 @@ void profile_free(struct profile *profile)
 	TABLE_DEINIT(profile->events);
 	TABLE_DEINIT(profile->frames);
 	idmap_deinit(&profile->named_frames);
-	TABLE_DEINIT(profile->stacks);
+	stack_trie_deinit(&profile->stacks);
 	label_sets_deinit(&profile->label_sets);
 	TABLE_DEINIT(profile->functions);
-	TABLE_DEINIT(profile->samples);
+	sample_table_deinit(&profile->samples);
 	TABLE_DEINIT(profile->pairs);
 	quotations_deinit(&profile->quotations);
 	timeline_deinit(&profile->timeline);
@@ -296,92 +292,19 @@ frame_id profile_quoting_frame(struct profile *profile, const char *before, cons
 	return quotation->frame;
 }
 
-static stack_id add_stack(struct profile *profile, stack_id parent, frame_id frame)
-{
-	GROW(profile->stacks.items, profile->stacks.count, profile->stacks.room);
-	profile->stacks.items[profile->stacks.count] = (struct profile_stack){
-		.parent = parent,
-		.frame = frame,
-		.depth = profile->stacks.items[parent].depth + 1,
-		.first_sample = NO_SAMPLE,
-	};
-	return profile->stacks.count++;
-}
-
-/*
- * A stack created right after its parent is found without a hash lookup and needs no entry in the
- * map. Most stacks are: once a stack leaves the known part of the trie, the rest of it is new.
- */
-static bool is_neighbour(const struct profile *profile, stack_id parent, frame_id frame)
-{
-	const struct profile_stack *next = &profile->stacks.items[parent + 1];
-
-	return parent + 1 < profile->stacks.count && next->parent == parent && next->frame == frame;
-}
-
 stack_id profile_push(struct profile *profile, stack_id parent, frame_id frame)
 {
-	uint32_t *id;
-
-	if (is_neighbour(profile, parent, frame))
-		return parent + 1;
-	if (parent + 1 == profile->stacks.count)
-		return add_stack(profile, parent, frame);
-	id = idmap_put(&profile->stacks.ids, table_key(parent, frame), 0);
-	if (*id == IDMAP_NONE)
-		*id = add_stack(profile, parent, frame);
-	return *id;
+	return stack_trie_push(&profile->stacks, parent, frame);
 }
 
 bool profile_has_child(const struct profile *profile, stack_id parent, frame_id frame)
 {
-	return is_neighbour(profile, parent, frame) ||
-	       idmap_get(&profile->stacks.ids, table_key(parent, frame), 0) != IDMAP_NONE;
-}
-
-static void enter(struct profile_path *path, stack_id stack)
-{
-	path->known = stack;
-	path->frames++;
-	path->count--;
-}
-
-/* Returns false at the end of the known part. */
-static bool follow_neighbours(const struct profile *profile, struct profile_path *path)
-{
-	while (path->count && is_neighbour(profile, path->known, *path->frames))
-		enter(path, path->known + 1);
-	if (path->count)
-		idmap_prefetch(&profile->stacks.ids, table_key(path->known, *path->frames), 0);
-	return path->count;
-}
-
-static void follow_map(const struct profile *profile, struct profile_path *path)
-{
-	stack_id stack = idmap_get(&profile->stacks.ids, table_key(path->known, *path->frames), 0);
-
-	if (stack == IDMAP_NONE) {
-		path->count = 0;
-		return;
-	}
-	enter(path, stack);
-	__builtin_prefetch(&profile->stacks.items[stack]);
+	return stack_trie_has_child(&profile->stacks, parent, frame);
 }
 
 void profile_prefetch(const struct profile *profile, struct profile_path *paths, size_t count)
 {
-	for (size_t i = 0; i < count; i++)
-		paths[i].known = STACK_EMPTY;
-	while (count) {
-		size_t left = 0;
-
-		for (size_t i = 0; i < count; i++)
-			if (follow_neighbours(profile, &paths[i]))
-				paths[left++] = paths[i];
-		for (size_t i = 0; i < left; i++)
-			follow_map(profile, &paths[i]);
-		count = left;
-	}
+	stack_trie_prefetch(&profile->stacks, paths, count);
 }
 
 label_set_id profile_label_set(struct profile *profile, const struct profile_thread *thread,
@@ -410,39 +333,18 @@ uint32_t profile_add(struct profile *profile, label_set_id labels, stack_id stac
 	return profile_add_samples(profile, labels, stack, event, 1, weight);
 }
 
-static uint32_t add_sample(struct profile *profile, label_set_id labels, stack_id stack,
-			   event_id event)
-{
-	GROW(profile->samples.items, profile->samples.count, profile->samples.room);
-	profile->samples.items[profile->samples.count] =
-		(struct profile_sample){.stack = stack, .labels = labels, .event = event};
-	return profile->samples.count++;
-}
-
-/* Most stacks have one aggregated sample, stored in the stack; only further ones are in the map. */
-static uint32_t sample_of(struct profile *profile, label_set_id labels, stack_id stack,
-			  event_id event)
-{
-	uint32_t *id = &profile->stacks.items[stack].first_sample;
-
-	if (*id != NO_SAMPLE && (profile->samples.items[*id].labels != labels ||
-				 profile->samples.items[*id].event != event))
-		id = idmap_put(&profile->samples.ids, table_key(stack, labels), event);
-	if (*id == NO_SAMPLE)
-		*id = add_sample(profile, labels, stack, event);
-	return *id;
-}
-
 uint32_t profile_add_samples(struct profile *profile, label_set_id labels, stack_id stack,
 			     event_id event, uint64_t samples, uint64_t weight)
 {
-	uint32_t id;
-
 	assert(event < profile->events.count);
-	id = sample_of(profile, labels, stack, event);
-	profile->samples.items[id].samples += samples;
-	profile->samples.items[id].weight += weight;
-	return id;
+	return sample_table_add(&profile->samples, &profile->stacks,
+				&(struct profile_sample){
+					.stack = stack,
+					.labels = labels,
+					.event = event,
+					.samples = samples,
+					.weight = weight,
+				});
 }
 
 /* The labels of an old label set, with another thread. */
@@ -457,101 +359,46 @@ static label_set_id move_labels(struct profile *profile, const struct label_sets
 	return profile_label_set(profile, &thread, set->labels, set->count);
 }
 
+static label_set_id moved_labels(void *user, const struct profile_sample *sample)
+{
+	const label_set_id *moved = user;
+
+	return moved[sample->labels];
+}
+
 void profile_map_threads(struct profile *profile,
 			 void (*map)(void *user, struct profile_thread *thread), void *user)
 {
 	struct label_sets before = profile->label_sets;
-	uint32_t count = profile->samples.count;
 	CLEANUP(free_ptr) label_set_id *moved = xcalloc(before.sets.count, sizeof(*moved));
-	CLEANUP(free_ptr) uint32_t *samples = xcalloc(count, sizeof(*samples));
 
 	assert(!profile->keeps_timestamps);
 	profile->label_sets = (struct label_sets){0};
 	for (label_set_id id = 0; id < before.sets.count; id++)
 		moved[id] = move_labels(profile, &before, id, map, user);
 	label_sets_deinit(&before);
-	idmap_deinit(&profile->samples.ids);
-	profile->samples.count = 0;
-	for (stack_id id = 0; id < profile->stacks.count; id++)
-		profile->stacks.items[id].first_sample = NO_SAMPLE;
-	/* In place: samples only move towards the front. */
-	for (uint32_t i = 0; i < count; i++) {
-		struct profile_sample sample = profile->samples.items[i];
-
-		samples[i] = profile_add_samples(profile, moved[sample.labels], sample.stack,
-						 sample.event, sample.samples, sample.weight);
-	}
-	turns_move_samples(&profile->turns, samples);
+	profile_relabel(profile, moved_labels, moved);
 }
 
 void profile_relabel(struct profile *profile,
 		     label_set_id (*labels_of)(void *user, const struct profile_sample *sample),
 		     void *user)
 {
-	uint32_t count = profile->samples.count;
-	CLEANUP(free_ptr) uint32_t *moved = xcalloc(count, sizeof(*moved));
+	CLEANUP(free_ptr) uint32_t *moved = xcalloc(profile->samples.count, sizeof(*moved));
 
-	idmap_deinit(&profile->samples.ids);
-	profile->samples.count = 0;
-	for (stack_id id = 0; id < profile->stacks.count; id++)
-		profile->stacks.items[id].first_sample = NO_SAMPLE;
-	/* In place: samples only move towards the front. */
-	for (uint32_t i = 0; i < count; i++) {
-		struct profile_sample sample = profile->samples.items[i];
-
-		moved[i] = profile_add_samples(profile, labels_of(user, &sample), sample.stack,
-					       sample.event, sample.samples, sample.weight);
-	}
+	sample_table_relabel(&profile->samples, &profile->stacks, labels_of, user, moved);
 	timeline_move_samples(&profile->timeline, moved);
 	turns_move_samples(&profile->turns, moved);
 }
 
 uint64_t profile_fade(struct profile *profile, double factor, uint64_t least_samples)
 {
-	uint64_t left = 0;
-
-	for (uint32_t i = 0; i < profile->samples.count; i++) {
-		struct profile_sample *sample = &profile->samples.items[i];
-
-		sample->samples = (uint64_t)((double)sample->samples * factor);
-		sample->weight = (uint64_t)((double)sample->weight * factor);
-		if (sample->samples < least_samples)
-			sample->samples = sample->weight = 0;
-		left += sample->samples > 0;
-	}
-	return left;
-}
-
-static uint64_t weight_of(const struct profile *profile, event_id event)
-{
-	uint64_t weight = 0;
-
-	for (uint32_t i = 0; i < profile->samples.count; i++)
-		if (profile->samples.items[i].event == event)
-			weight += profile->samples.items[i].weight;
-	return weight;
+	return sample_table_fade(&profile->samples, factor, least_samples);
 }
 
 void profile_reduce_weight(struct profile *profile, event_id event, uint64_t by)
 {
-	uint64_t whole = weight_of(profile, event), passed = 0, reduced = 0;
-
-	if (by > whole)
-		by = whole;
-	for (uint32_t i = 0; i < profile->samples.count; i++) {
-		struct profile_sample *sample = &profile->samples.items[i];
-		uint64_t due;
-
-		if (sample->event != event || !sample->weight)
-			continue;
-		passed += sample->weight;
-		/* Computed from the sum so far, so that rounding errors do not add up. */
-		due = (uint64_t)((long double)passed / (long double)whole * (long double)by);
-		due = due > reduced ? due - reduced : 0;
-		due = due < sample->weight ? due : sample->weight;
-		sample->weight -= due;
-		reduced += due;
-	}
+	sample_table_reduce_weight(&profile->samples, event, by);
 }
 
 void profile_keep_timestamps(struct profile *profile)

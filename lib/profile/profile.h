@@ -16,6 +16,8 @@
 #include "base/value.h"
 #include "profile/labels.h"
 #include "profile/quality.h"
+#include "profile/sample_table.h"
+#include "profile/stack_trie.h"
 #include "profile/timeline.h"
 #include "profile/turns.h"
 
@@ -23,13 +25,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-typedef uint32_t frame_id;
-typedef uint32_t stack_id;
 typedef uint32_t function_id;
-typedef uint32_t event_id;
 
-/* The stack without frames: the parent of every root. */
-#define STACK_EMPTY ((stack_id)0)
 /*
  * The module of synthetic frames. profile_get_module() accepts it; profile_module_count() does not
  * count it.
@@ -94,13 +91,6 @@ struct profile_frame {
 	unsigned line_count;
 };
 
-struct profile_stack {
-	stack_id parent; /* towards the root; lower than the stack's own id */
-	frame_id frame;
-	uint32_t depth;	       /* number of frames; 0 for STACK_EMPTY */
-	uint32_t first_sample; /* index of the stack's first sample; UINT32_MAX: none */
-};
-
 /* A sampled event; samples and weights are counted per event. */
 struct profile_event {
 	string_id name;	      /* "cpu-clock" */
@@ -109,14 +99,6 @@ struct profile_event {
 	uint64_t period;      /* as asked for: 0 by frequency … */
 	uint64_t frequency_hz;
 	bool one_value; /* the file has weights only, which are also used as numbers of samples */
-};
-
-struct profile_sample {
-	stack_id stack;
-	label_set_id labels;
-	event_id event;
-	uint64_t samples;
-	uint64_t weight; /* sum of periods */
 };
 
 /* About the recording as a whole. Strings are copied into the profile by profile_set_info(). */
@@ -177,16 +159,7 @@ stack_id profile_push(struct profile *profile, stack_id parent, frame_id frame);
 /* Whether profile_push() would find it and add nothing. */
 bool profile_has_child(const struct profile *profile, stack_id parent, frame_id frame);
 
-/* A stack that will be pushed soon, from the root on. */
-struct profile_path {
-	const frame_id *frames;
-	size_t count;
-	stack_id known; /* used by profile_prefetch() only */
-};
-/*
- * Prefetches stacks into the processor's caches. Following one stack means waiting for memory at
- * each frame; for several unrelated stacks the waits overlap.
- */
+/* As stack_trie_prefetch(). */
 void profile_prefetch(const struct profile *profile, struct profile_path *paths, size_t count);
 /* The labels are copied and may be in any order. */
 label_set_id profile_label_set(struct profile *profile, const struct profile_thread *thread,

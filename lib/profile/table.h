@@ -8,6 +8,8 @@
 #include "base/alloc.h"
 #include "base/idmap.h"
 
+#include <stdlib.h>
+
 /* Two 32-bit numbers as one key. */
 static inline uint64_t table_key(uint32_t high, uint32_t low)
 {

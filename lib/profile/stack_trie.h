@@ -1,0 +1,54 @@
+/*
+ * The distinct stacks of a profile: a trie, also called a calling context tree, in which a stack is
+ * the child of the stack of its caller. Ids are dense, and a parent's is lower than its child's.
+ */
+#ifndef PROF_PROFILE_STACK_TRIE_H
+#define PROF_PROFILE_STACK_TRIE_H
+
+#include "base/idmap.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef uint32_t frame_id;
+typedef uint32_t stack_id;
+
+/* The stack without frames: the parent of every root. */
+#define STACK_EMPTY ((stack_id)0)
+/* A stack without samples. */
+#define STACK_NO_SAMPLE IDMAP_NONE
+
+struct profile_stack {
+	stack_id parent; /* towards the root; lower than the stack's own id */
+	frame_id frame;
+	uint32_t depth;	       /* number of frames; 0 for STACK_EMPTY */
+	uint32_t first_sample; /* index of the stack's first sample; or STACK_NO_SAMPLE */
+};
+
+struct stack_trie {
+	struct profile_stack *items; /* by stack_id */
+	uint32_t count, room;
+	struct idmap ids; /* by (parent, frame): see stack_trie_push(); private */
+};
+
+void stack_trie_init(struct stack_trie *trie);
+void stack_trie_deinit(struct stack_trie *trie);
+
+stack_id stack_trie_push(struct stack_trie *trie, stack_id parent, frame_id frame);
+/* Whether stack_trie_push() would find it and add nothing. */
+bool stack_trie_has_child(const struct stack_trie *trie, stack_id parent, frame_id frame);
+
+/* A stack that will be pushed soon, from the root on. */
+struct profile_path {
+	const frame_id *frames;
+	size_t count;
+	stack_id known; /* private */
+};
+/*
+ * Prefetches stacks into the processor's caches. Following one stack means waiting for memory at
+ * each frame; for several unrelated stacks the waits overlap.
+ */
+void stack_trie_prefetch(const struct stack_trie *trie, struct profile_path *paths, size_t count);
+
+#endif
