@@ -8,10 +8,11 @@ static const uint64_t trailer_types = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_
 				      PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU |
 				      PERF_SAMPLE_IDENTIFIER;
 
-/* PERF_FORMAT_LOST, Linux 6.0, and PERF_SAMPLE_BRANCH_COUNTERS, 6.8: enumerators, which older
- * headers lack. */
+/* PERF_FORMAT_LOST, Linux 6.0, PERF_SAMPLE_BRANCH_COUNTERS, 6.8, and PERF_SAMPLE_WEIGHT_STRUCT,
+ * 5.12: enumerators, which older headers lack. */
 static const uint64_t format_lost = 1U << 4;
 static const uint64_t branch_counters = 1U << 19;
+static const uint64_t weight_struct = 1U << 24;
 
 /* From here on types are made up by perf for its files: no kernel writes them, no trailer. */
 enum { FIRST_USER_TYPE = 64 };
@@ -133,13 +134,19 @@ static void take_values(struct bytes *body, uint64_t format, struct record_sampl
 	sample->group_values = bytes_of(values.at, (size_t)(body->at - values.at));
 }
 
-static void skip_branches(struct bytes *body, uint64_t type)
+static void take_branches(struct bytes *body, uint64_t type, struct record_sample *sample)
 {
 	uint64_t count = bytes_u64(body);
+	struct bytes branches;
 
 	if (type & PERF_SAMPLE_BRANCH_HW_INDEX)
 		bytes_skip(body, sizeof(uint64_t));
+	branches = *body;
 	skip_words(body, count, sizeof(struct perf_branch_entry) / sizeof(uint64_t));
+	if (!bytes_ok(body))
+		return;
+	sample->branches = bytes_of(branches.at, (size_t)(body->at - branches.at));
+	sample->are_branches_calls = type & PERF_SAMPLE_BRANCH_CALL_STACK;
 	if (type & branch_counters)
 		skip_words(body, count, 1);
 }
@@ -185,6 +192,14 @@ static void take_stack(struct bytes *body, struct bytes *stack)
 		bytes_fail(body);
 }
 
+/* Of PERF_SAMPLE_WEIGHT it is all, of PERF_SAMPLE_WEIGHT_STRUCT the lower half. */
+static uint64_t take_latency(struct bytes *body, uint64_t types)
+{
+	uint64_t weight = bytes_u64(body);
+
+	return types & weight_struct ? (uint32_t)weight : weight;
+}
+
 static bool decode_sample(const struct record_layout *layout, struct bytes body, struct record *ret)
 {
 	struct record_sample *sample = &ret->sample;
@@ -201,7 +216,7 @@ static bool decode_sample(const struct record_layout *layout, struct bytes body,
 	if (types & PERF_SAMPLE_TIME)
 		ret->time_ns = bytes_u64(&body);
 	if (types & PERF_SAMPLE_ADDR)
-		bytes_skip(&body, sizeof(uint64_t));
+		sample->data_address = bytes_u64(&body);
 	if (types & PERF_SAMPLE_ID)
 		bytes_skip(&body, sizeof(uint64_t));
 	if (types & PERF_SAMPLE_STREAM_ID)
@@ -218,11 +233,15 @@ static bool decode_sample(const struct record_layout *layout, struct bytes body,
 	if (types & PERF_SAMPLE_RAW)
 		sample->raw_data = bytes_sub(&body, bytes_u32(&body));
 	if (types & PERF_SAMPLE_BRANCH_STACK)
-		skip_branches(&body, layout->branch_type);
+		take_branches(&body, layout->branch_type, sample);
 	if (types & PERF_SAMPLE_REGS_USER)
 		take_regs(&body, layout->regs_mask, &sample->regs);
 	if (types & PERF_SAMPLE_STACK_USER)
 		take_stack(&body, &sample->stack);
+	if (types & (PERF_SAMPLE_WEIGHT | weight_struct))
+		sample->latency_cycles = take_latency(&body, types);
+	if (types & PERF_SAMPLE_DATA_SRC)
+		sample->data_source = bytes_u64(&body);
 	sample->dumped_bytes = bytes_left(&sample->stack);
 	return bytes_ok(&body);
 }

@@ -90,6 +90,13 @@ struct record_sample {
 	/* What a copier has copied of the stack that a signal handler has interrupted. */
 	struct bytes interrupted_stack;
 	uint64_t interrupted_start;
+	/* PERF_SAMPLE_BRANCH_STACK: the branches that the CPU took last, the newest first
+	 * (branch.h). Of a call stack they are its calls that have not returned. */
+	struct bytes branches;
+	bool are_branches_calls;
+	/* Of an access to memory, from PEBS and its kin: its address, how many cycles it took, and
+	 * PERF_SAMPLE_DATA_SRC (data_source.h). 0: unknown. */
+	uint64_t data_address, latency_cycles, data_source;
 	/* PERF_SAMPLE_RAW: the fields of a tracepoint or a uprobe, with the padding behind them. */
 	struct bytes raw_data;
 	/* What the user wants to know of that (field_reader.h). */

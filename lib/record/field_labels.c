@@ -1,10 +1,12 @@
 #include "record/field_labels.h"
 
 #include "base/hash.h"
+#include "perf/data_source.h"
 
 #include <assert.h>
+#include <string.h>
 
-/* Of one sample: its fields, and what its thread has (cgroup, container). */
+/* Of one sample: its fields, its data source, and what its thread has (cgroup, container). */
 enum { LABELS_MAX = 16 };
 
 /* Combinations of values and threads: 100 MB. */
@@ -59,35 +61,53 @@ static struct profile_label label_of(const struct record_field *field, string_id
 	return label;
 }
 
+/* The labels of one sample under construction. */
+struct sample_labels {
+	struct profile_label items[LABELS_MAX];
+	uint32_t count;
+	bool has_other;
+};
+
+static void add_fields(struct field_labels *labels, struct profile *profile,
+		       const struct record_field *fields, unsigned count, struct sample_labels *ret)
+{
+	bool is_full = profile_label_set_count(profile) >= LABEL_SETS_MAX;
+	struct strtab *strings = profile_strings(profile);
+
+	assert(ret->count + count <= LABELS_MAX);
+	for (unsigned i = 0; i < count; i++) {
+		const struct record_field *field = &fields[i];
+		string_id key = strtab_add(strings, field->name);
+
+		if (!is_full && is_kept(labels, field, key)) {
+			ret->items[ret->count++] = label_of(field, key, strings);
+			continue;
+		}
+		ret->items[ret->count++] = (struct profile_label){
+			.key = key,
+			.text = strtab_add(strings, FIELD_OTHER),
+			.unit = strtab_add(strings, ""),
+		};
+		ret->has_other = true;
+	}
+}
+
 label_set_id field_labels_add(struct field_labels *labels, struct profile *profile,
 			      label_set_id thread, const struct record_sample *sample,
 			      bool *is_other)
 {
 	const struct profile_thread copy = *profile_thread_of(profile, thread);
 	const struct profile_label_set *set = profile_get_label_set(profile, thread);
-	bool is_full = profile_label_set_count(profile) >= LABEL_SETS_MAX;
-	struct strtab *strings = profile_strings(profile);
-	struct profile_label all[LABELS_MAX];
-	uint32_t count = 0;
+	struct sample_labels all = {.count = set->count};
+	struct data_source source = {.count = 0};
 
-	assert(set->count + sample->field_count <= LABELS_MAX);
-	for (; count < set->count; count++)
-		all[count] = set->labels[count];
-	*is_other = false;
-	for (unsigned i = 0; i < sample->field_count; i++) {
-		const struct record_field *field = &sample->fields[i];
-		string_id key = strtab_add(strings, field->name);
-
-		if (!is_full && is_kept(labels, field, key)) {
-			all[count++] = label_of(field, key, strings);
-			continue;
-		}
-		all[count++] = (struct profile_label){
-			.key = key,
-			.text = strtab_add(strings, FIELD_OTHER),
-			.unit = strtab_add(strings, ""),
-		};
-		*is_other = true;
-	}
-	return profile_label_set(profile, &copy, all, count);
+	assert(set->count <= LABELS_MAX);
+	if (set->count)
+		memcpy(all.items, set->labels, set->count * sizeof(*set->labels));
+	add_fields(labels, profile, sample->fields, sample->field_count, &all);
+	if (sample->data_source)
+		data_source_decode(sample->data_source, &source);
+	add_fields(labels, profile, source.labels, source.count, &all);
+	*is_other = all.has_other;
+	return profile_label_set(profile, &copy, all.items, all.count);
 }

@@ -1,5 +1,6 @@
 /*
- * Labels of samples from the fields of their tracepoint: the key is the name of the field.
+ * Labels of samples from the fields of their tracepoint, whose key is the name of the field, and
+ * from where an access to memory found its data (perf/data_source.h).
  *
  * A field can have any number of values, and each costs the profile label sets: the first
  * FIELD_VALUES_MAX values of a field are kept, samples with further ones have the value [other].

@@ -1,6 +1,7 @@
 #include "record/quality.h"
 
 #include "base/alloc.h"
+#include "profile/cpu_records.h"
 #include "profile/memory_events.h"
 
 #include <stdlib.h>
@@ -13,7 +14,7 @@ static bool is_unnamed(const struct profile_frame *frame)
 
 /*
  * Waits have a quality of their own: their number depends on how often was looked. Of an allocation
- * all events have the same stack.
+ * all events have the same stack. What a CPU records beside a sample is not another one.
  */
 static bool is_apart(const struct profile *profile, const struct profile_sample *sample)
 {
@@ -23,7 +24,7 @@ static bool is_apart(const struct profile *profile, const struct profile_sample 
 
 	if (memory_event_of(profile, sample->event, &which))
 		return which != MEMORY_ALLOC_SPACE;
-	return event->kind == VALUE_OFF_CPU_TIME ||
+	return event->kind == VALUE_OFF_CPU_TIME || cpu_record_is(profile, sample->event) ||
 	       !strcmp(profile_string(profile, event->name), VALUE_AWAIT_EVENT);
 }
 

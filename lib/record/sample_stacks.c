@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/idmap.h"
+#include "perf/branch.h"
 #include "record/own_frames.h"
 
 #include <inttypes.h>
@@ -35,6 +36,7 @@ struct sample_stacks {
 
 	struct fresh_maps *fresh; /* NULL: records tell of all mappings */
 	struct own_frames own;	  /* that are left out */
+	size_t most_calls;	  /* that a CPU has recorded of a stack */
 
 	struct frame *frames; /* of one walk, leaf first */
 	unsigned depth;	      /* room for so many */
@@ -333,10 +335,67 @@ static bool is_in_exec(struct sample_stacks *stacks, const struct record *record
 	       !address_spaces_locate(stacks->spaces, record->pid, record->time_ns, pc, &location);
 }
 
+static size_t count_calls(const struct record_sample *sample)
+{
+	return sample->are_branches_calls ? bytes_left(&sample->branches) / BRANCH_BYTES : 0;
+}
+
+static struct branch call_at(const struct record_sample *sample, size_t index)
+{
+	struct bytes at = bytes_at(sample->branches, index * BRANCH_BYTES);
+	struct branch call;
+
+	branch_next(&at, &call);
+	return call;
+}
+
+/* A CPU has registers for 16 or 32 calls. As many may be all there are, but hardly ever on a CPU
+ * that has not recorded more. */
+static bool fills_registers(struct sample_stacks *stacks, size_t count)
+{
+	enum { LEAST_REGISTERS = 16 };
+
+	if (count > stacks->most_calls)
+		stacks->most_calls = count;
+	return count == stacks->most_calls && count >= LEAST_REGISTERS && !(count & (count - 1));
+}
+
+/* The pc; where it is not known, the start of the function that was called last. */
+static uint64_t innermost_pc(const struct record_sample *sample)
+{
+	if (bytes_left(&sample->user_chain))
+		return chain_at(&sample->user_chain, 0);
+	return sample->in_kernel ? call_at(sample, 0).to : sample->ip;
+}
+
+/* The user part by the calls that the CPU has recorded: the pc, then the calls themselves. */
+static stack_id push_calls(struct sample_stacks *stacks, const struct record *record,
+			   stack_id stack)
+{
+	size_t count = count_calls(&record->sample);
+	uint64_t pc = innermost_pc(&record->sample);
+	bool at_ceiling = is_at_ceiling(stacks, record->pid);
+
+	if (is_in_exec(stacks, record, pc))
+		return stack;
+	if (fills_registers(stacks, count)) {
+		stacks->counts->truncated++;
+		stack = push_synthetic(stacks, stack, "[truncated]");
+	}
+	for (unsigned left = (unsigned)count + 1; left;) {
+		unsigned i = left - 1;
+		uint64_t at = i ? call_at(&record->sample, i - 1).from : pc;
+
+		left = push_user(stacks, at_ceiling, i, frame_at_pc(stacks, record, at, false),
+				 &stack);
+	}
+	return stack;
+}
+
 bool sample_lacks_user_part(const struct record_sample *sample)
 {
 	return sample->is_chain_deferred && !bytes_left(&sample->user_chain) &&
-	       !bytes_left(&sample->stack);
+	       !bytes_left(&sample->stack) && !count_calls(sample);
 }
 
 static stack_id push_user_part(struct sample_stacks *stacks, const struct record *record,
@@ -352,6 +411,8 @@ static stack_id push_user_part(struct sample_stacks *stacks, const struct record
 		stacks->counts->truncated++;
 		stack = push_synthetic(stacks, stack, "[truncated]");
 	}
+	if (count_calls(sample) && !bytes_left(&sample->stack))
+		return push_calls(stacks, record, stack);
 	if (bytes_left(&sample->user_chain) && !bytes_left(&sample->stack))
 		return is_in_exec(stacks, record, chain_at(&sample->user_chain, 0))
 			       ? stack
@@ -378,5 +439,34 @@ stack_id sample_stacks_add(struct sample_stacks *stacks, struct profile *profile
 		stack = push_kernel(stacks, sample, stack);
 	count_added(stacks, record->pid, count_before);
 	*extent = stacks->extent;
+	return stack;
+}
+
+static frame_id frame_at_address(struct sample_stacks *stacks, const struct record *record,
+				 uint64_t address)
+{
+	bool in_kernel = address >> 63;
+
+	return in_kernel ? kernel_frame(stacks, address, false)
+			 : frame_at_pc(stacks, record, address, false);
+}
+
+stack_id sample_stacks_add_branch(struct sample_stacks *stacks, struct profile *profile,
+				  const struct record *record, uint64_t from, uint64_t to)
+{
+	uint32_t count_before = profile_stacks(profile).count;
+	stack_id stack = STACK_EMPTY;
+	bool at_ceiling;
+
+	stacks->profile = profile;
+	at_ceiling = is_at_ceiling(stacks, record->pid);
+	for (unsigned i = 0; i < 2; i++) {
+		frame_id frame = frame_at_address(stacks, record, i ? to : from);
+
+		if (at_ceiling && !profile_has_child(profile, stack, frame))
+			return push_synthetic(stacks, stack, "[branches left out]");
+		stack = profile_push(profile, stack, frame);
+	}
+	count_added(stacks, record->pid, count_before);
 	return stack;
 }

@@ -58,6 +58,12 @@ bool sample_lacks_user_part(const struct record_sample *sample);
  */
 stack_id sample_stacks_add(struct sample_stacks *stacks, struct profile *profile,
 			   const struct record *record, struct stack_extent *extent);
+/*
+ * A taken branch of the sample as a stack of two frames, the instruction that branches and the one
+ * that it goes to. At the ceiling, new ones are a synthetic frame.
+ */
+stack_id sample_stacks_add_branch(struct sample_stacks *stacks, struct profile *profile,
+				  const struct record *record, uint64_t from, uint64_t to);
 /* … the profile is another one, or processes have become others in it. */
 void sample_stacks_forget_processes(struct sample_stacks *stacks);
 

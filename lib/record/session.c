@@ -3,6 +3,8 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/idmap.h"
+#include "profile/cpu_records.h"
+#include "record/branch_stacks.h"
 #include "record/deferred_chains.h"
 #include "record/field_labels.h"
 #include "record/module_descriptions.h"
@@ -32,6 +34,7 @@ struct session {
 	struct idmap event_names; /* (name, unit) → how many events were called so */
 
 	struct field_labels field_labels;
+	struct branch_labels branch_labels;
 	struct idmap label_sets;       /* (pid and tid) → label_set_id, until a name changes */
 	struct cgroup_labels *cgroups; /* NULL: samples have no labels of cgroups */
 	struct thread_lives lives;
@@ -72,6 +75,7 @@ void session_free(struct session *session)
 	idmap_deinit(&session->event_names);
 	idmap_deinit(&session->label_sets);
 	field_labels_deinit(&session->field_labels);
+	branch_labels_deinit(&session->branch_labels);
 	thread_lives_deinit(&session->lives);
 	free(session->main_path);
 	sample_stacks_free(session->stacks);
@@ -205,6 +209,7 @@ void session_set_main_path(struct session *session, const char *path)
 static void threads_changed(struct session *session)
 {
 	idmap_deinit(&session->label_sets);
+	branch_labels_deinit(&session->branch_labels);
 }
 
 static label_set_id new_labels(struct session *session, pid_t pid, pid_t tid)
@@ -276,6 +281,10 @@ static void add_sample(struct session *session, const struct record *record, lab
 						&session->extent);
 	add_weight(session, record, labels, session->last_stack, record->sample.period);
 	add_counts(session, &record->sample, labels, session->last_stack);
+	if (record->sample.latency_cycles)
+		profile_add(session->profile, labels, session->last_stack,
+			    cpu_record_event(session->profile, CPU_MEMORY_LATENCY),
+			    record->sample.latency_cycles);
 }
 
 stack_id session_take_stack(struct session *session, const struct record *record)
@@ -314,13 +323,13 @@ static void add_late_sample(void *user, const struct record *record, label_set_i
 	add_sample(session, record, labels);
 }
 
-/* With the fields of a tracepoint. */
+/* With the fields of a tracepoint, and where an access to memory found its data. */
 static label_set_id labels_of_sample(struct session *session, const struct record *record)
 {
 	label_set_id labels = labels_of(session, record->pid, record->tid);
 	bool is_other = false;
 
-	if (record->sample.field_count)
+	if (record->sample.field_count || record->sample.data_source)
 		labels = field_labels_add(&session->field_labels, session->profile, labels,
 					  &record->sample, &is_other);
 	session->counts.other_values += is_other;
@@ -335,6 +344,9 @@ static void feed_sample(struct session *session, const struct record *record)
 	if (record->pid == 0)
 		return;
 	labels = labels_of_sample(session, record);
+	if (bytes_left(&record->sample.branches) && !record->sample.are_branches_calls)
+		branch_stacks_add(&session->branch_labels, session->stacks, session->profile,
+				  record, labels_of(session, record->pid, record->tid));
 	if (sample_lacks_user_part(&record->sample))
 		deferred_chains_add_sample(session->deferred, record, labels);
 	else

@@ -4,7 +4,9 @@ include/uapi/linux/perf_event.h describe them: of kernels and perfs that this ma
 import struct
 
 SAMPLE_TYPE = 1 << 0 | 1 << 1 | 1 << 2 | 1 << 5 | 1 << 7 | 1 << 8 | 1 << 16  # IP TID TIME CALLCHAIN CPU PERIOD IDENTIFIER
-ATTR_BYTES = 136
+ADDR, BRANCH_STACK, WEIGHT, DATA_SRC, WEIGHT_STRUCT = 1 << 3, 1 << 11, 1 << 14, 1 << 15, 1 << 24
+BRANCH_USER, BRANCH_ANY, BRANCH_CALL_STACK, BRANCH_TYPE_SAVE, BRANCH_HW_INDEX = 1 << 0, 1 << 3, 1 << 11, 1 << 16, 1 << 17
+ATTR_BYTES = 128
 SAMPLE_ID_ALL = 1 << 18
 DEFER_CALLCHAIN, DEFER_OUTPUT = 1 << 38, 1 << 39
 MISC_KERNEL, MISC_USER, MISC_COMM_EXEC = 1, 2, 1 << 13
@@ -12,10 +14,10 @@ CONTEXT_KERNEL, CONTEXT_USER, CONTEXT_USER_DEFERRED = 2**64 - 128, 2**64 - 512, 
 CPU_CLOCK = 0
 
 
-def attr(config=CPU_CLOCK, flags=SAMPLE_ID_ALL | DEFER_CALLCHAIN | DEFER_OUTPUT):
-    """Of a software event with a period of 1,000."""
-    words = struct.pack("<IIQQQQQ", 1, ATTR_BYTES, config, 1000, SAMPLE_TYPE, 0, flags)
-    return words.ljust(ATTR_BYTES, b"\0")
+def attr(config=CPU_CLOCK, flags=SAMPLE_ID_ALL | DEFER_CALLCHAIN | DEFER_OUTPUT, type=1, also=0, branch_type=0):
+    """Of an event with a period of 1,000. also: what its samples hold besides."""
+    words = struct.pack("<IIQQQQQ", type, ATTR_BYTES, config, 1000, SAMPLE_TYPE | also, 0, flags)
+    return (words.ljust(72, b"\0") + struct.pack("<Q", branch_type)).ljust(ATTR_BYTES, b"\0")
 
 
 def record(number, body, misc=0):
@@ -26,9 +28,25 @@ def trailer(pid, tid, time, event):
     return struct.pack("<IIQIIQ", pid, tid, time, 0, 0, event)
 
 
-def sample(tid, time, chain, event=1, pid=100, misc=MISC_KERNEL, ip=0xFFFFFFFF81000010):
-    body = struct.pack("<QQIIQIIQQ", event, ip, pid, tid, time, 0, 0, 1000, len(chain))
-    return record(9, body + struct.pack(f"<{len(chain)}Q", *chain), misc)
+def sample(tid, time, chain, event=1, pid=100, misc=MISC_KERNEL, ip=0xFFFFFFFF81000010, addr=None, behind=b""):
+    """addr and behind (branches(), words) are what the event's samples hold besides."""
+    body = struct.pack("<QQIIQ", event, ip, pid, tid, time) + words(*[] if addr is None else [addr])
+    return record(9, body + struct.pack("<IIQQ", 0, 0, 1000, len(chain)) + words(*chain) + behind, misc)
+
+
+def words(*values):
+    return struct.pack(f"<{len(values)}Q", *values)
+
+
+def branch(source, target, mispredicted=None, cycles=0, type=0, in_transaction=False, aborted=False):
+    """A struct perf_branch_entry. mispredicted: True, False, or None if the CPU does not say."""
+    flags = (0 if mispredicted is None else 1 if mispredicted else 2) | in_transaction << 2 | aborted << 3 | cycles << 4 | type << 20
+    return words(source, target, flags)
+
+
+def branches(*entries, hw_index=None):
+    """The newest one first."""
+    return words(len(entries), *[] if hw_index is None else [hw_index]) + b"".join(entries)
 
 
 def kernel_half(cookie):

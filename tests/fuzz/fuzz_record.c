@@ -2,10 +2,13 @@
  * A ring full of anything: its records are found, ordered and decoded, without a read outside, and
  * it comes to an end.
  *
- * Input: sample_type and mask of registers (u64 each), the position of the ring's head (u64), and
+ * Input: sample_type, with the type of its branches in the upper half, and mask of registers (u64
+ * each), the position of the ring's head (u64), and
  * what the ring holds.
  */
 #include "base/alloc.h"
+#include "perf/branch.h"
+#include "perf/data_source.h"
 #include "perf/record.h"
 #include "perf/ring_merge.h"
 
@@ -29,6 +32,24 @@ static void check_inside(struct bytes part, struct bytes raw)
 	require(!part.at || (part.at >= raw.at && part.end <= raw.end && part.at <= part.end));
 }
 
+static void check_branches(struct bytes branches)
+{
+	struct branch branch;
+
+	require(bytes_left(&branches) % BRANCH_BYTES == 0);
+	while (branch_next(&branches, &branch))
+		branch_type_name(branch.type);
+}
+
+static void check_data_source(uint64_t value)
+{
+	struct data_source source;
+
+	data_source_decode(value, &source);
+	for (unsigned i = 0; i < source.count; i++)
+		require(bytes_left(&source.labels[i].text) < DATA_SOURCE_WORDS);
+}
+
 static size_t check(const struct ring_head *front)
 {
 	const struct record *record = &front->record;
@@ -40,6 +61,9 @@ static size_t check(const struct ring_head *front)
 		check_inside(record->sample.regs.values, front->raw);
 		check_inside(record->sample.stack, front->raw);
 		check_inside(record->sample.raw_data, front->raw);
+		check_inside(record->sample.branches, front->raw);
+		check_branches(record->sample.branches);
+		check_data_source(record->sample.data_source);
 		return 0;
 	case RECORD_MMAP:
 		require(record->mmap.build_id_bytes <= RECORD_BUILD_ID_MAX);
@@ -82,7 +106,9 @@ static void drain(struct ring_merge *stream)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct bytes input = bytes_of(data, size);
-	struct record_layout layout = {.sample_type = bytes_u64(&input),
+	uint64_t types = bytes_u64(&input);
+	struct record_layout layout = {.sample_type = (uint32_t)types,
+				       .branch_type = types >> 32,
 				       .regs_mask = bytes_u64(&input),
 				       .build_ids = true};
 	struct layouts layouts = {.items = &layout, .count = 1};

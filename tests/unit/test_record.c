@@ -1,3 +1,4 @@
+#include "perf/branch.h"
 #include "perf/late_threads.h"
 #include "perf/layouts.h"
 #include "perf/record.h"
@@ -195,7 +196,75 @@ static void counter_values_are_skipped(void **state)
 	assert_steps_over(layout, group, sizeof(group));
 }
 
-static void branch_stacks_are_skipped(void **state)
+static struct record_sample decoded_branches(const void *field, size_t len, uint64_t type)
+{
+	static struct raw raw; /* which the sample borrows */
+	const struct record_layout layout = {.sample_type = PERF_SAMPLE_BRANCH_STACK,
+					     .branch_type = type};
+	struct record record;
+
+	raw = begin(PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
+	put(&raw, field, len);
+	assert_true(record_decode(&layout, finish(&raw), &record));
+	return record.sample;
+}
+
+static void branches_are_the_newest_first(void **state)
+{
+	(void)state;
+	static const uint64_t plain[] = {2,    0x11, 0x12,     1 | 7 << 4 | 5 << 20,
+					 0x13, 0x14, 2 | 4 | 8};
+	static const uint64_t indexed[] = {1, 99, 0x11, 0x12, 2};
+	struct record_sample sample = decoded_branches(plain, sizeof(plain), 0);
+	struct branch branch;
+
+	assert_true(branch_next(&sample.branches, &branch));
+	assert_int_equal(branch.from, 0x11);
+	assert_int_equal(branch.to, 0x12);
+	assert_true(branch.is_mispredicted && !branch.is_predicted);
+	assert_false(branch.is_in_transaction || branch.is_abort);
+	assert_int_equal(branch.cycles, 7);
+	assert_string_equal(branch_type_name(branch.type), "IND_CALL");
+	assert_true(branch_next(&sample.branches, &branch));
+	assert_int_equal(branch.from, 0x13);
+	assert_true(!branch.is_mispredicted && branch.is_predicted);
+	assert_true(branch.is_in_transaction && branch.is_abort);
+	assert_int_equal(branch.cycles, 0);
+	assert_null(branch_type_name(branch.type));
+	assert_false(branch_next(&sample.branches, &branch));
+	assert_false(sample.are_branches_calls);
+
+	sample = decoded_branches(indexed, sizeof(indexed),
+				  PERF_SAMPLE_BRANCH_HW_INDEX | PERF_SAMPLE_BRANCH_CALL_STACK);
+	assert_true(sample.are_branches_calls);
+	assert_true(branch_next(&sample.branches, &branch));
+	assert_int_equal(branch.from, 0x11);
+	assert_false(branch_next(&sample.branches, &branch));
+}
+
+static void what_follows_a_stack_tells_of_an_access_to_memory(void **state)
+{
+	(void)state;
+	static const uint64_t words[] = {0x7fff1000, 0, 0x0004000300000102, 0x68100142};
+	struct record_layout layout = {.sample_type = PERF_SAMPLE_ADDR | PERF_SAMPLE_STACK_USER |
+						      PERF_SAMPLE_WEIGHT | PERF_SAMPLE_DATA_SRC};
+	struct raw raw = begin(PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
+	struct record record;
+
+	put(&raw, words, sizeof(words));
+	assert_true(record_decode(&layout, finish(&raw), &record));
+	assert_int_equal(record.sample.data_address, 0x7fff1000);
+	assert_int_equal(record.sample.latency_cycles, 0x0004000300000102);
+	assert_int_equal(record.sample.data_source, 0x68100142);
+	layout.sample_type ^= PERF_SAMPLE_WEIGHT | 1 << 24; /* a struct */
+	assert_true(record_decode(&layout, finish(&raw), &record));
+	assert_int_equal(record.sample.latency_cycles, 0x102);
+	assert_int_equal(record.sample.data_source, 0x68100142);
+	raw.len -= sizeof(uint64_t);
+	assert_false(record_decode(&layout, finish(&raw), &record));
+}
+
+static void branch_stacks_are_stepped_over(void **state)
 {
 	(void)state;
 	static const uint64_t branches[] = {2, 1, 2, 3, 4, 5, 6};
@@ -772,7 +841,9 @@ int main(void)
 		cmocka_unit_test(a_sample_gives_its_chain_registers_and_stack),
 		cmocka_unit_test(a_kernel_thread_has_neither_registers_nor_stack),
 		cmocka_unit_test(counter_values_are_skipped),
-		cmocka_unit_test(branch_stacks_are_skipped),
+		cmocka_unit_test(branch_stacks_are_stepped_over),
+		cmocka_unit_test(branches_are_the_newest_first),
+		cmocka_unit_test(what_follows_a_stack_tells_of_an_access_to_memory),
 		cmocka_unit_test(more_values_than_there_are_bytes_are_refused),
 		cmocka_unit_test(a_sample_without_a_period_has_that_of_its_event),
 		cmocka_unit_test(time_and_id_are_found_without_the_rest),

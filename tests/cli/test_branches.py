@@ -1,0 +1,242 @@
+"""What CPUs record beside samples: taken branches, call stacks of calls, and where accesses to memory found their data.
+Few machines of tests have it, so files made by hand stand in, and perf says what they hold."""
+
+import re
+import subprocess
+from collections import Counter
+
+import pytest
+
+import perf_data
+from lacking import tool
+from perf_data import (ADDR, BRANCH_ANY, BRANCH_CALL_STACK, BRANCH_HW_INDEX, BRANCH_STACK, BRANCH_TYPE_SAVE, BRANCH_USER,
+                       CONTEXT_KERNEL, CONTEXT_USER, DATA_SRC, MISC_KERNEL, MISC_USER, SAMPLE_ID_ALL, WEIGHT, WEIGHT_STRUCT,
+                       branch, branches, comm, mmap, sample, words)
+from profiles import Pprof, Stacks
+
+START = 0x555555554000
+KERNEL = 0xFFFFFFFF81000010
+KERNEL_FRAME = "[kernel.kallsyms+0xffffffff81000010]"
+
+
+class Program:
+    """A program with symbols, mapped at START; its functions' addresses by name."""
+
+    def __init__(self, path):
+        self.path = path
+        # vaddr and offset of the code.
+        segment = re.search(r"LOAD +0x(\w+) 0x(\w+) \S+ 0x(\w+) \S+ R E", self.run("readelf", "-lW"))
+        offset, vaddr, self.size = (int(number, 16) for number in segment.groups())
+        self.offset = offset
+        self.at = {name: START + int(address, 16) - vaddr + offset
+                   for address, name in re.findall(r"^(\w+) [tT] (\w+)$", self.run("nm"), re.M)}
+
+    def run(self, *command):
+        return subprocess.run([tool(command[0]), *command[1:], self.path], check=True, capture_output=True, text=True).stdout
+
+    def records(self):
+        return [comm(100, 1, "app", exec=True), mmap(2, START + self.offset, self.size, str(self.path), offset=self.offset)]
+
+
+@pytest.fixture
+def program(target):
+    return Program(target("shares"))
+
+
+@pytest.fixture
+def recording(prof, program):
+    """recording(samples, also, …) writes perf.data."""
+
+    def write(samples, also=BRANCH_STACK, **options):
+        attr = perf_data.attr(flags=SAMPLE_ID_ALL, also=also, **options)
+        path = prof.folder / "perf.data"
+        path.write_bytes(perf_data.file(program.records() + samples, attrs=(attr,), features={6: perf_data.text("x86_64")}))
+        return path
+
+    return write
+
+
+@pytest.fixture
+def perf_script(prof):
+    def run(fields, *options):
+        return subprocess.run([tool("perf"), "script", "-f", "-i", "perf.data", "-F", fields, *options], check=True, capture_output=True,
+                              text=True, cwd=prof.folder).stdout
+
+    return run
+
+
+def with_branches(program):
+    """half() goes to third() 30 times, a third of them mispredicted, and to fifth() twice; third() to the kernel once."""
+    at = program.at
+    there = [branch(at["half"] + 4, at["third"] + 8, mispredicted=number % 3 == 0, cycles=10, type=1) for number in range(30)]
+    rare = [branch(at["half"] + 8, at["fifth"], mispredicted=True, cycles=31, type=4)] * 2
+    others = [branch(at["third"] + 9, KERNEL, in_transaction=True, aborted=True), branch(0, at["main"])]
+    return [sample(100, 10, [CONTEXT_USER, at["half"] + 4], misc=MISC_USER, ip=at["half"] + 4, behind=branches(*there)),
+            sample(100, 20, [CONTEXT_USER, at["third"] + 12], misc=MISC_USER, ip=at["third"] + 12, behind=branches(*rare, *others))]
+
+
+@pytest.fixture
+def pprof(prof, program, recording):
+    """The pprof profile of those."""
+    recording(with_branches(program), branch_type=BRANCH_ANY | BRANCH_TYPE_SAVE)
+    result = prof("convert", "perf.data", "-o", "out.pb.gz")
+    assert result.returncode == 0, result.stderr
+    assert "2 samples, 0 lost" in result.stderr
+    return Pprof.read(prof.folder / "out.pb.gz")
+
+
+def branches_of(pprof):
+    """(function, function, what was predicted) → (number, cycles)."""
+    types = [name for name, _ in pprof.sample_types()]
+    found = {}
+    for each in pprof.message.sample:
+        if not each.value[types.index("taken-branches")]:
+            continue
+        ends = [pprof.locations[location] for location in reversed(each.location_id)]
+        names = [pprof.strings[pprof.functions[end.line[-1].function_id].name] for end in ends]
+        labels = {pprof.strings[label.key]: pprof.strings[label.str] for label in each.label}
+        cycles = each.value[types.index("branch-cycles")] if "branch-cycles" in types else 0
+        found[(*names, *(labels.get(key, "-") for key in ("branch", "branch_type", "transaction")))] = (
+            each.value[types.index("taken-branches")], cycles)
+    return found
+
+
+def branches_of_perf(script):
+    """The same of perf script -F brstacksym, without what has an end nowhere."""
+    found = Counter(), Counter()
+    words = {"M": "mispredicted", "P": "predicted", "-": "-"}
+    for source, target, predicted, inside, aborted, cycles, type in re.findall(r"(\S+?)/(\S+?)/([MP-])/([X-])/([A-])/(\d+)/(\w*)", script):
+        names = [KERNEL_FRAME if "unknown" in end and end is target else end.split("+")[0] for end in (source, target)]
+        key = (*names, words[predicted], type or "-", "aborted" if aborted == "A" else "inside" if inside == "X" else "-")
+        if "[unknown]" not in key:
+            found[0][key] += 1
+            found[1][key] += int(cycles)
+    return {key: (number, found[1][key]) for key, number in found[0].items()}
+
+
+def test_branches_are_samples_of_their_own_in_pprof(pprof, perf_script):
+    expected = branches_of_perf(perf_script("ip,sym,brstacksym"))
+    assert expected["half", "third", "mispredicted", "COND", "-"] == (10, 100)
+    assert branches_of(pprof) == expected
+
+
+def test_the_samples_stay_as_they_are_without_branches(pprof):
+    types = [name for name, _ in pprof.sample_types()]
+    assert types[:2] == ["samples", "cpu"]
+    assert sum(each.value[0] for each in pprof.message.sample) == 2
+
+
+@pytest.mark.parametrize("entries, index", [(1, None), (16, 15), (31, 0)])
+def test_any_number_of_branches_is_read(prof, program, recording, perf_script, entries, index):
+    at = program.at
+    taken = branches(*[branch(at["half"], at["third"], mispredicted=False)] * entries, hw_index=index)
+    recording([sample(100, 10, [CONTEXT_USER, at["half"]], misc=MISC_USER, ip=at["half"], behind=taken)],
+              branch_type=BRANCH_ANY | (0 if index is None else BRANCH_HW_INDEX))
+    assert prof("convert", "perf.data", "-o", "out.pb.gz").returncode == 0
+    found = branches_of(Pprof.read(prof.folder / "out.pb.gz"))
+    assert found == branches_of_perf(perf_script("ip,sym,brstacksym")) == {("half", "third", "predicted", "-", "-"): (entries, 0)}
+
+
+CALL_STACK = BRANCH_USER | BRANCH_CALL_STACK
+
+
+def calls(program, *names):
+    """The entries of an LBR call stack: names[0] is called last."""
+    at = [program.at[name] for name in names]
+    return branches(*(branch(caller + 4, callee) for callee, caller in zip(at, at[1:])))
+
+
+def chains_of_perf(script):
+    """The functions of each sample of perf script -F ip,sym, root first."""
+    return [tuple(re.findall(r"^\s+[0-9a-f]+ (\S+)", sample, re.M)[::-1]) for sample in script.split("\n\n") if sample.strip()]
+
+
+@pytest.mark.parametrize("chain, misc", [([CONTEXT_USER], MISC_USER), ([CONTEXT_KERNEL, KERNEL, CONTEXT_USER], MISC_KERNEL)])
+def test_the_user_part_of_an_lbr_call_stack_is_its_calls(prof, program, recording, perf_script, chain, misc):
+    """The chain along frame pointers has the pc, and then an address that is wrong."""
+    at = program.at
+    taken = calls(program, "third", "fifth", "half", "main")
+    recording([sample(100, 10, [*chain, at["third"] + 8, 1], misc=misc,
+                      ip=KERNEL if misc == MISC_KERNEL else at["third"] + 8, behind=taken)], branch_type=CALL_STACK)
+    assert prof("convert", "perf.data", "-o", "out.folded").returncode == 0
+    (stack,) = Stacks.read(prof.folder / "out.folded").counts
+    (expected,) = chains_of_perf(perf_script("ip,sym"))
+    kernel = [KERNEL_FRAME] if misc == MISC_KERNEL else []
+    # spin() is inlined.
+    assert [name for name in stack[1:] if name != "spin"] == ["main", "half", "fifth", "third", *kernel]
+    assert expected == ("main", "half", "fifth", "third", *["[unknown]" for _ in kernel])
+
+
+def test_calls_that_fill_the_registers_of_a_cpu_are_truncated(prof, program, recording):
+    at = program.at
+
+    def deep(time, depth):
+        return sample(100, time, [CONTEXT_USER, at["third"]], misc=MISC_USER, ip=at["third"],
+                      behind=calls(program, "third", *["half"] * depth))
+
+    recording([deep(10, 32), deep(20, 16)], branch_type=CALL_STACK)
+    result = prof("convert", "perf.data", "-o", "out.folded")
+    assert sorted((len(stack), stack[1]) for stack in Stacks.read(prof.folder / "out.folded").counts) == [
+        (18, "half"), (35, "[truncated]")]
+    assert "1 truncated" in result.stderr
+
+
+def test_without_calls_the_chain_along_frame_pointers_is_the_stack(prof, program, recording):
+    at = program.at
+    recording([sample(100, 10, [CONTEXT_USER, at["third"], at["main"] + 4], misc=MISC_USER, ip=at["third"], behind=branches())],
+              branch_type=CALL_STACK)
+    assert prof("convert", "perf.data", "-o", "out.folded").returncode == 0
+    assert list(Stacks.read(prof.folder / "out.folded").counts) == [("app", "main", "third")]
+
+
+def source(access=1, level=1, snoop=1, lock=1, tlb=1, number=0, remote=0):
+    """A union perf_mem_data_src; 1 is "not available"."""
+    return access | level << 5 | snoop << 19 | lock << 24 | tlb << 26 | number << 33 | remote << 37
+
+
+LOAD, STORE, HIT, MISS, L1, LFB, L3, LOCAL_RAM, WALKER = 2, 4, 2, 4, 8, 0x10, 0x40, 0x80, 0x20
+SOURCES = {
+    "L1 hit": source(LOAD, HIT | L1, tlb=HIT | L1 | 0x10),
+    "LFB hit": source(STORE, HIT | LFB, snoop=2),
+    "L3 miss": source(LOAD, MISS | L3, snoop=0x10, lock=2, tlb=MISS | 0x10),
+    "Local RAM hit": source(LOAD, HIT | LOCAL_RAM, snoop=8, tlb=HIT | WALKER),
+    "RAM hit": source(LOAD, HIT, number=0xD),
+    "Remote RAM hit": source(LOAD, HIT, number=0xD, remote=1),
+    "L4 hit": source(LOAD, HIT, number=4),
+}
+
+
+def labelled(pprof, type):
+    """By the labels of a data source: the value."""
+    index = [name for name, _ in pprof.sample_types()].index(type)
+    found = Counter()
+    for each in pprof.message.sample:
+        labels = {pprof.strings[label.key]: pprof.strings[label.str] for label in each.label}
+        found[tuple(labels.get(key) for key in ("access", "mem", "snoop", "tlb", "locked"))] += each.value[index]
+    return found
+
+
+def sources_of_perf(script):
+    """The same labels, with their numbers, of perf script -F data_src."""
+    script = script.replace("LFB/MAB", "LFB")  # Intel's and AMD's name, in newer releases
+    fields = re.findall(r"\|OP (.+?)\|LVL (.+?)\|SNP (.+?)\|TLB (.+?)\|LCK (.+?)(?:\||\s*$)", script, re.M)
+    return Counter((*(None if text == "N/A" else text for text in (access, level, snoop, tlb)), "yes" if lock == "Yes" else None)
+                   for access, level, snoop, tlb, lock in fields)
+
+
+@pytest.mark.parametrize("kind", [WEIGHT, WEIGHT_STRUCT])
+def test_where_data_was_found_is_labels_and_its_latency_an_event(prof, program, recording, perf_script, kind):
+    at, above = program.at, 0 if kind == WEIGHT else 77 << 32 | 5 << 48
+    recording([sample(100, 10 + number, [CONTEXT_USER, at["half"]], misc=MISC_USER, ip=at["half"], addr=0x7000 + number,
+                      behind=words(100 * number | above, value)) for number, value in enumerate([*SOURCES.values(), source()])],
+              also=ADDR | kind | DATA_SRC)
+    assert prof("convert", "perf.data", "-o", "out.pb.gz").returncode == 0
+    pprof = Pprof.read(prof.folder / "out.pb.gz")
+    known = labelled(pprof, "samples")
+    assert known == sources_of_perf(perf_script("ip,data_src"))
+    assert {labels[1]: number for labels, number in known.items()} == {**dict.fromkeys(SOURCES, 1), None: 1}
+    latencies = {labels[1]: cycles for labels, cycles in labelled(pprof, "mem-latency").items()}
+    assert latencies == {level: 100 * number for number, level in enumerate([*SOURCES, None])}
+    report = prof("report", "out.pb.gz", "-e", "mem-latency", "--by", "label:mem", "--no-tree").stdout
+    assert re.search(r" 21.4 % .* RAM hit$", report, re.M) is None  # 400 of 2,800
+    assert re.search(r" 14.3 % .* RAM hit$", report, re.M)
