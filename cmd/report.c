@@ -146,7 +146,10 @@ static struct error *make_ipc(struct report *report)
 static struct error *make_report(struct report *report)
 {
 	const struct report_options *options = report->options;
-	struct error *err = options->leaks ? leaks_check(report->profile, report->path) : NULL;
+	struct error *err = options->leaks ? leaks_check(report->profile, report->path)
+			    : options->branches
+				    ? report_branches_check(report->profile, report->path)
+				    : NULL;
 
 	if (!err)
 		err = selection_view(&options->selection, report->profile, report->path,
@@ -158,6 +161,10 @@ static struct error *make_report(struct report *report)
 		return err;
 	report->min_weight = weight_of_share(row_percent(options),
 					     report->view.stacks[STACK_EMPTY].total.weight);
+	if (options->branches) {
+		branch_rows_init(&report->branches, &report->view);
+		return NULL;
+	}
 	report->by = options->callers || options->callees ? (struct row_by){.key = ROW_FUNCTION}
 							  : options->by.row;
 	err = rows_init_by(&report->rows, &report->view, &report->by);
@@ -213,9 +220,26 @@ static void put_ipc(const struct report *report, const struct table_writer *writ
 		fprintf(writer->out, "instructions per cycle: %.2f\n", ipc);
 }
 
+struct branches_shown report_branches_shown(const struct report *report)
+{
+	enum { DEFAULT_ROWS = 20 };
+	const struct report_options *options = report->options;
+
+	return (struct branches_shown){
+		.least_taken = report->min_weight,
+		.limit = options->limit	 ? options->limit
+			 : options->json ? UINT64_MAX
+					 : DEFAULT_ROWS,
+	};
+}
+
 static void show_text(const struct report *report, const struct table_writer *writer)
 {
 	profile_header(writer, report->path, &report->options->selection);
+	if (report->options->branches) {
+		report_branches_text(&report->branches, report_branches_shown(report), writer);
+		return;
+	}
 	put_ipc(report, writer);
 	if (report->options->leaks)
 		leaks_header(&report->leaks, writer);
@@ -262,6 +286,7 @@ static void report_deinit(struct report *report)
 	free(report->chosen);
 	blocked_tasks_deinit(&report->blocked);
 	leaks_deinit(&report->leaks);
+	branch_rows_deinit(&report->branches);
 	ipc_deinit(&report->ipc);
 	view_deinit(&report->view);
 }

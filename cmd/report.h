@@ -4,6 +4,7 @@
 #ifndef PROF_CMD_REPORT_H
 #define PROF_CMD_REPORT_H
 
+#include "cmd/report_branches.h"
 #include "cmd/report_leaks.h"
 #include "cmd/report_options.h"
 #include "cmd/ui/table.h"
@@ -30,6 +31,7 @@ struct report {
 	bool has_waiting; /* and so the next: */
 	struct blocked_tasks blocked;
 	struct leaks leaks;	     /* of --leaks */
+	struct branch_rows branches; /* of --branches, and there is nothing else then */
 	struct ipc ipc;		     /* of cycles or instructions */
 	struct latency_sums latency; /* of measured calls */
 	bool *chosen; /* the functions whose callers or callees are shown, by label */
@@ -37,6 +39,9 @@ struct report {
 
 /* How often samples show that a task was polled; 0: never. */
 uint64_t report_polls(const struct report *report, const char *task);
+
+/* Which rows of --branches to show. */
+struct branches_shown report_branches_shown(const struct report *report);
 
 /* The table of the hottest rows, and a tree of calls. */
 void report_table(const struct report *report, const struct table_writer *writer);

@@ -385,6 +385,13 @@ void report_json(const struct report *report, FILE *out)
 		json, "event",
 		text_of(&writer, profile_get_event(report->profile, report->view.event)->name));
 	json_put_sum(json, "all", report->view.stacks[STACK_EMPTY].total, writer.counts_samples);
+	if (report->options->branches) {
+		report_branches_json(&report->branches, report_branches_shown(report),
+				     &report->view, json);
+		json_end_object(json);
+		fputc('\n', out);
+		return;
+	}
 	if (ipc_of_all(&report->ipc, &report->rows, &ipc))
 		json_put_real(json, "ipc", ipc, IPC_DIGITS);
 	if (report->leaks.has_allocated)

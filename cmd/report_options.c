@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
+#include "profile/cpu_records.h"
 #include "profile/memory_events.h"
 
 #include <string.h>
@@ -132,6 +133,10 @@ const struct option_entry report_option_table[] = {
 	      "show what was in use at the end, by the function that allocated it (of prof record "
 	      "--alloc and other heap profiles)",
 	      option_true, leaks),
+	ENTRY(0, "branches", NULL,
+	      "show taken branches, from where to where, how often, and how many were mispredicted "
+	      "(of prof record -b)",
+	      option_true, branches),
 	INPUT_RANGE_ENTRIES(struct report_options, input),
 	INPUT_LOGICAL_ENTRY(struct report_options, input),
 	ENTRY(0, "no-tree", NULL, "show only the table", option_true, no_tree),
@@ -216,6 +221,25 @@ static struct error *parse(struct report_options *options, int argc, char **argv
 	return NULL;
 }
 
+/* Of the options that choose the event. */
+static struct error *choose_event(struct report_options *options)
+{
+	const char *way = options->leaks ? "--leaks" : options->branches ? "--branches" : "-e";
+	const char *event = options->leaks ? memory_event_name(MEMORY_INUSE_SPACE)
+					   : cpu_record_name(CPU_BRANCHES);
+
+	if (options->leaks + options->branches + !!options->selection.event > 1)
+		return error_hint(
+			error_new("%s and %s both choose the event", way,
+				  options->leaks && options->branches ? "--branches" : "-e"),
+			"%s shows %s", way, event);
+	if (options->branches && options->input.logical)
+		return error_new("--branches and --logical exclude each other");
+	if (options->leaks || options->branches)
+		options->selection.event = event;
+	return NULL;
+}
+
 struct error *report_options_parse(struct report_options *options, int argc, char **argv,
 				   bool *help)
 {
@@ -226,11 +250,9 @@ struct error *report_options_parse(struct report_options *options, int argc, cha
 	err = parse(options, argc, argv, help);
 	if (err || *help)
 		return err;
-	if (options->leaks && options->selection.event)
-		return error_hint(error_new("--leaks and -e both choose the event"),
-				  "--leaks shows inuse_space");
-	if (options->leaks)
-		options->selection.event = memory_event_name(MEMORY_INUSE_SPACE);
+	err = choose_event(options);
+	if (err)
+		return err;
 	if (!options->path)
 		options->path = input_default();
 	return options->path ? NULL

@@ -28,6 +28,7 @@ struct report_options {
 	bool has_min;
 	uint64_t limit; /* of rows; 0: default */
 	bool leaks;	/* show what is in use at the end */
+	bool branches;	/* show taken branches */
 	bool json;
 	bool no_tree, no_fold;
 	bool shows_samples;

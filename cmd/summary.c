@@ -5,6 +5,8 @@
 #include "base/humanize.h"
 #include "cmd/shell_word.h"
 #include "cmd/ui/message.h"
+#include "profile/cpu_records.h"
+#include "report/branches.h"
 #include "report/memory_text.h"
 #include "report/quality_text.h"
 #include "report/rows.h"
@@ -333,6 +335,31 @@ static void print_memory(const struct profile *profile)
 		message("allocated: %s; in use: %s (prof report --leaks)", allocated, inuse);
 }
 
+static void print_branches(const struct profile *profile)
+{
+	struct branch_counts branches = branch_counts_of(profile);
+	const char *way = "prof report --branches";
+	double mispredicted;
+
+	if (branches.taken && branch_mispredicted(&branches, &mispredicted))
+		message("%s taken branches, %.1f %% mispredicted (%s)",
+			humanize_count(branches.taken).text, mispredicted * 100, way);
+	else if (branches.taken)
+		message("%s taken branches (%s)", humanize_count(branches.taken).text, way);
+}
+
+static void print_latency(const struct profile *profile)
+{
+	event_id event;
+	struct sum sum;
+
+	if (!cpu_record_find(profile, CPU_MEMORY_LATENCY, &event))
+		return;
+	sum = view_event_sum(profile, event);
+	message("accesses to memory took %s cycles on average (prof report -e %s --by label:mem)",
+		humanize_count(sum.weight / sum.samples).text, cpu_record_name(CPU_MEMORY_LATENCY));
+}
+
 /* Beside the bytes of the same allocations they say little. */
 static bool counts_objects(const struct profile *profile, event_id event)
 {
@@ -359,7 +386,7 @@ void summary_print(const struct summary *summary)
 	CLEANUP(free_ptr) char *memory = quality_memory_text(counts);
 
 	for (event_id event = 0; event < profile_event_count(profile); event++)
-		if (!counts_objects(profile, event))
+		if (!counts_objects(profile, event) && !cpu_record_is(profile, event))
 			print_hottest(profile, event);
 	if (!is_of_waiting(summary))
 		message("%s", quality);
@@ -367,6 +394,8 @@ void summary_print(const struct summary *summary)
 		print_text(memory);
 	print_waiting(summary);
 	print_memory(profile);
+	print_branches(profile);
+	print_latency(profile);
 	print_stat(profile);
 	print_counted(summary);
 	print_losses(counts);

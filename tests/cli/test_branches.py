@@ -1,6 +1,7 @@
 """What CPUs record beside samples: taken branches, call stacks of calls, and where accesses to memory found their data.
 Few machines of tests have it, so files made by hand stand in, and perf says what they hold."""
 
+import json
 import re
 import subprocess
 from collections import Counter
@@ -135,6 +136,70 @@ def test_any_number_of_branches_is_read(prof, program, recording, perf_script, e
     assert prof("convert", "perf.data", "-o", "out.pb.gz").returncode == 0
     found = branches_of(Pprof.read(prof.folder / "out.pb.gz"))
     assert found == branches_of_perf(perf_script("ip,sym,brstacksym")) == {("half", "third", "predicted", "-", "-"): (entries, 0)}
+
+
+ROW = re.compile(r"^ +([\d,]+) +([\d.]+ %|-) +([\d.]+|-)  (\S+) \((\S+)\) +(\S+)(?: \((\S+)\))?$", re.M)
+
+
+def test_a_report_of_branches_has_a_row_for_each_pair_of_places(prof, pprof):
+    report = prof("report", "--branches", "out.pb.gz").stdout
+    rows = [row[:4] + row[5:6] for row in ROW.findall(report)]
+    assert rows == [("30", "33.3 %", "10.0", "half", "spin"), ("2", "100.0 %", "31.0", "spin", "fifth"), ("1", "-", "-", "spin", KERNEL_FRAME)]
+    assert all(re.fullmatch(r"(work\.h|shares\.c):\d+", row[4]) for row in ROW.findall(report))
+    assert re.search(r"^ +33 +37.5 % +11.0  all 3$", report, re.M)
+
+
+def test_json_has_the_branches_with_their_places(prof, pprof):
+    report = json.loads(prof("report", "--branches", "--json", "out.pb.gz").stdout)
+    assert (report["event"], report["taken"], report["mispredicted"], report["cycles"]) == ("taken-branches", 33, 12, 362)
+    assert [(row["from"]["name"], row["to"]["name"], row["taken"], row.get("mispredicted_share")) for row in report["branches"]] == [
+        ("half", "spin", 30, 0.3333), ("spin", "fifth", 2, 1), ("spin", KERNEL_FRAME, 1, None)]
+    assert report["branches"][0]["from"]["file"].endswith("shares.c") and report["branches"][0]["from"]["line"] > 0
+
+
+def test_branches_are_selected_like_samples(prof, pprof):
+    def taken(*options):
+        return [row["taken"] for row in json.loads(prof("report", "--branches", "--json", *options, "out.pb.gz").stdout)["branches"]]
+
+    assert taken("--label", "branch=mispredicted") == [10, 2]
+    assert taken("--focus", "fifth") == [2]
+    assert taken("--limit", "1") == [30]
+    assert taken("--min", "50") == [30]
+    assert taken("--comm", "other") == []
+
+
+def test_a_recording_is_summed_up_with_its_branches(prof, pprof, recording):
+    said = prof("convert", "perf.data", "-o", "again.pb.gz").stderr
+    assert "prof: 33 taken branches, 37.5 % mispredicted (prof report --branches)\n" in said
+    assert "total  taken-branches" not in said
+
+
+def test_a_profile_without_branches_says_how_to_record_them(prof):
+    (prof.folder / "in.folded").write_text("main;f 1\n", encoding="ascii")
+    result = prof("report", "--branches", "in.folded")
+    assert result.returncode == 1
+    assert "in.folded has no taken branches" in result.stderr and "prof record -b" in result.stderr
+
+
+@pytest.mark.parametrize("other", ["--leaks", "-e cpu", "--logical"])
+def test_branches_choose_the_event_and_the_frames(prof, pprof, other):
+    assert prof("report", "--branches", *other.split(), "out.pb.gz").returncode == 2
+
+
+def test_the_page_shows_where_the_branches_of_a_function_go(prof, pprof, browser):
+    assert prof("convert", "out.pb.gz", "-o", "page.html").returncode == 0
+    page = browser.open(f"file://{prof.folder}/page.html")
+    page.until("document.documentElement.dataset.ready")
+    page.value("prof.go({fn: prof.full.indexOf('half')})")
+    page.until("document.querySelector('#details .branches') !== null")
+    rows = page.value("[...document.querySelectorAll('#details .branches tbody tr')].map((row) => row.innerText.split('\\t'))")
+    assert [row[1:4] + [row[4].split(":")[0]] for row in rows] == [["30", "33.3%", "10.0", "spin"]]
+    page.value("document.querySelector('#details .branches button').click()")
+    page.until("document.querySelector('#details h2').innerText === 'spin'")
+    names = page.value("[...document.querySelectorAll('#details .branches tbody tr')].map((row) => row.innerText.split('\\t')[4])")
+    assert [name.split(":")[0] for name in names] == ["fifth", KERNEL_FRAME]
+    assert page.problems == []
+    page.close()
 
 
 CALL_STACK = BRANCH_USER | BRANCH_CALL_STACK

@@ -483,7 +483,7 @@ class Page extends View {
     const tree = isCurrent ? this.selectedTree : this.tree();
     const node = isCurrent && labelOf(tree, this.node) === fn ? this.node : 0;
     $("details").classList.toggle("chosen", fn >= 0);
-    fillDetails($("details"), this.context(tree), { label: fn, node, rows: this.functions(), lines }, {
+    fillDetails($("details"), this.context(tree), { label: fn, node, rows: this.functions(), lines, branches: this.branchesFrom(fn) }, {
       choose: (label) => this.go({ fn: label }),
       close: () => this.go({ fn: -1 }),
       sandwich: () => this.go({ view: "functions" }),

@@ -8,6 +8,7 @@ import { count, moduleName, percent, points, shown, time } from "./words.js";
 
 const MOST_LINES = 40;
 const HOTTEST = 20;
+const MOST_BRANCHES = 20;
 
 function place(profile, label) {
   const { labels, files } = profile;
@@ -72,6 +73,21 @@ function linesList(profile, label, lines, whole) {
     make("tbody", {}, ...rows)), ...more];
 }
 
+// Where the branches of a function go. The cycles are the time since the branch before, which is that of the code between.
+function branchList({ names, full }, branches, tell) {
+  if (!branches.length) return [];
+  const rows = branches.slice(0, MOST_BRANCHES).map(({ line, to, toLine, taken, mispredicted, told, cycles }) => make("tr", {},
+    make("td", { className: "line" }, line ? String(line) : ""), make("td", { className: "number" }, count(taken)),
+    make("td", { className: "number" }, told ? percent(mispredicted, told) : "–"),
+    make("td", { className: "number" }, cycles ? (cycles / taken).toFixed(1) : "–"),
+    make("td", {}, make("button", { type: "button", title: full[to].slice(0, 2000), onclick: () => tell.choose(to) },
+      make("bdi", {}, `${names[to]}${toLine ? `:${toLine}` : ""}`)))));
+  const more = branches.length > rows.length ? [make("p", { className: "quiet" }, `and ${count(branches.length - rows.length)} more`)] : [];
+  return [make("h3", {}, "Branches from here"), make("table", { className: "lines branches" },
+    make("thead", {}, make("tr", {}, ...["Line", "Taken", "Mispredicted", "Cycles", "To"].map((name) => make("th", {}, name)))),
+    make("tbody", {}, ...rows)), ...more];
+}
+
 // Lists the functions with the most self weight; shown if nothing is selected.
 function fillHottest(panel, { tree, names, full }, rows, tell) {
   const whole = tree.total[0];
@@ -82,8 +98,8 @@ function fillHottest(panel, { tree, names, full }, rows, tell) {
 }
 
 // context: {profile, tree, names, full, words, …}. label: the function, or -1. node: the selected node, or 0 for the
-// function as a whole. rows: the function table. tell: {choose(label), close(), sandwich(), search(), more(place)}.
-export function fillDetails(panel, context, { label, node, rows, lines }, tell) {
+// function as a whole. rows: the function table. branches: those from the function. tell: {choose(label), close(), sandwich(), search(), more(place)}.
+export function fillDetails(panel, context, { label, node, rows, lines, branches }, tell) {
   if (label < 0) return fillHottest(panel, context, rows, tell);
   const row = rows.find((other) => other.label === label);
   const { profile, tree, words, full, compares } = context;
@@ -108,5 +124,5 @@ export function fillDetails(panel, context, { label, node, rows, lines }, tell) 
     button("Find everywhere", tell.search), button("More…", (event) => tell.more(event.currentTarget.getBoundingClientRect()))));
   parts.unshift(make("button", { type: "button", className: "close", title: "Nothing selected", "aria-label": "Close",
     onclick: tell.close }, "×"));
-  return panel.replaceChildren(...parts, ...linesList(profile, label, lines, whole));
+  return panel.replaceChildren(...parts, ...branchList(context, branches, tell), ...linesList(profile, label, lines, whole));
 }

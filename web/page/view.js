@@ -1,5 +1,6 @@
 // Computes weights, trees, tables and matches from the state. Each is kept until the state changes what it depends on.
 
+import { branchesFrom, branchEvents } from "./branches.js";
 import { clockShift, isLong } from "./clock.js";
 import { colouring, modulesByWeight } from "./colours.js";
 import { functionTable, matchingSamples, search } from "./functions.js";
@@ -94,6 +95,17 @@ export class View {
 
   weights() {
     return this.memory.of("weights", this.filters(), () => this.weightsOf(this.filters()));
+  }
+
+  // The taken branches from a function in the threads that are shown. They have no times.
+  branchesFrom(label) {
+    const events = branchEvents(this.profile);
+    if (!events || label < 0) return [];
+    const { threads } = this.state;
+    const hidden = this.hidesIdle() ? this.idle : null;
+    const weightsOf = (event) => (event < 0 ? null : sampleWeights(this.profile, { event, bySamples: false, threads, hidden, range: null, samples: null }));
+    return this.memory.of("branches", [label, threads, this.hidesIdle()], () =>
+      branchesFrom(this.profile, { taken: weightsOf(events.taken), cycles: weightsOf(events.cycles) }, label));
   }
 
   // The time in each state (STATES) under the filters, running and waiting alike.

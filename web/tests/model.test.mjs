@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 import { gzipSync } from "node:zlib";
 
+import { branchEvents } from "../page/branches.js";
 import { fieldsOf, rangeWords, ticksOf, timeOfField } from "../page/clock.js";
 import { colouring, heatRamp, stateColour } from "../page/colours.js";
 import { folded, svg } from "../page/export.js";
@@ -792,4 +793,36 @@ test("the self bytes of memory are those of the function that allocates", () => 
   const tree = treeOf(profile, { event: 0, bySamples: false });
   const rows = functionTable(tree, profile.labels, true).filter(({ self }) => self).map(({ label, self }) => [profile.labels.name[label], self]);
   assert.deepEqual(rows, [["f", 300], ["g", 100]]);
+});
+
+const EVENTS_OF_BRANCHES = [{ name: "cpu-clock" }, { name: "taken-branches", each: 1 }, { name: "branch-cycles", unit: "cycles", each: 1 }];
+const branch = (from, to, prediction, taken) => ({ stack: [from, to], event: 1, samples: taken, weight: taken, tags: prediction ? [["branch", prediction]] : [] });
+const BRANCHES = { events: EVENTS_OF_BRANCHES, samples: [
+  { stack: ["main", "loop:7"], samples: 4 },
+  branch("main>loop:7", "loop:3", "predicted", 30), branch("main>loop:7", "loop:3", "mispredicted", 10),
+  branch("loop:7", "loop:3", "", 2), branch("loop:9", "exit:1", "mispredicted", 5), branch("main:2", "loop:1", "predicted", 90),
+  { stack: ["main>loop:7", "loop:3"], event: 2, samples: 40, weight: 420, tags: [["branch", "predicted"]] },
+] };
+
+test("the branches of a function are told apart by their lines, the most taken first", () => {
+  const view = new View(profileOf(BRANCHES));
+  view.state = { ...DEFAULTS };
+  const { labels } = view.profile;
+  const rows = view.branchesFrom(labels.name.indexOf("loop"));
+  assert.deepEqual(rows.map(({ line, to, toLine, ...counts }) => [line, labels.name[to], toLine, counts]), [
+    [7, "loop", 3, { taken: 42, mispredicted: 10, told: 40, cycles: 420 }],
+    [9, "exit", 1, { taken: 5, mispredicted: 5, told: 5, cycles: 0 }]]);
+});
+
+test("branches are of the threads that are shown", () => {
+  const view = new View(profileOf({ ...BRANCHES, threads: [{ pid: 1, tid: 1, process: "app", name: "app" }] }));
+  view.state = { ...DEFAULTS, threads: "other" };
+  assert.deepEqual(view.branchesFrom(view.profile.labels.name.indexOf("loop")), []);
+});
+
+test("a profile without branches has none", () => {
+  const view = new View(profileOf(SHOP));
+  view.state = { ...DEFAULTS };
+  assert.equal(branchEvents(view.profile), null);
+  assert.deepEqual(view.branchesFrom(0), []);
 });
