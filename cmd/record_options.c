@@ -117,6 +117,23 @@ const struct option_entry record_option_table[] = {
 	OPTION_ENTRY(0, "slower", "MIN", "of --latency, keep calls that take MIN or longer: 10ms",
 		     option_short_time, FIELD(sampling.least_call_ns)),
 	MEMORY_ENTRIES(struct record_options, sampling.memory, sampling.events),
+	OPTION_ENTRY('b', "branch-any", NULL,
+		     "record the branches that the CPU took before each sample, where it has "
+		     "registers for them: prof report --branches shows them",
+		     sampling_take_branches, FIELD(sampling.branch_filter)),
+	OPTION_ENTRY('j', "branch-filter", "FILTER[,FILTER]",
+		     "the same of these branches: any, any_call, any_ret, ind_call, ind_jmp, call, "
+		     "cond, and in user space (u) or the kernel (k)",
+		     sampling_take_branches, FIELD(sampling.branch_filter)),
+	OPTION_ENTRY(0, "branch", "[FILTER[,FILTER]]",
+		     "record all branches or these, as -b and -j do", sampling_take_branches,
+		     FIELD(sampling.branch_filter)),
+	OPTION_ENTRY('d', "data", NULL,
+		     "label accesses to memory with where their data was, and record how long they "
+		     "took; events called mem-loads or mem-stores have it anyway",
+		     option_true, FIELD(sampling.data_sources)),
+	OPTION_ENTRY('W', NULL, NULL, "record how long accesses to memory took: -d", option_true,
+		     FIELD(sampling.data_sources)),
 	OPTION_ENTRY(0, "stat", NULL,
 		     "count beside the samples, as perf stat: task-clock, context-switches, "
 		     "cpu-migrations, page-faults, and cycles, instructions, branches and "
@@ -146,7 +163,6 @@ const struct option_entry record_option_table[] = {
 	IGNORED(0, "no-buffering", NULL),
 	IGNORED(0, "no-bpf-event", NULL),
 	IGNORED('s', NULL, NULL),
-	IGNORED('d', "data", NULL),
 	IGNORED(0, "phys-addr", NULL),
 	IGNORED(0, "data-page-size", NULL),
 	IGNORED(0, "code-page-size", NULL),
@@ -182,8 +198,6 @@ const struct option_entry record_option_table[] = {
 	NOT_YET(0, "kernel-callchains", NULL),
 	NOT_YET(0, "user-callchains", NULL),
 	NOT_YET(0, "switch-events", NULL),
-	NOT_YET('b', "branch-any", NULL),
-	NOT_YET('j', "branch-filter", "FILTER"),
 	{0, NULL, NULL, NULL, NULL, 0, OPTION_WORKS},
 };
 

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/nearest.h"
 #include "base/text.h"
+#include "perf/branch.h"
 #include "perf/group_counts.h"
 #include "probe/spec.h"
 #include "profile/latency.h"
@@ -236,15 +237,17 @@ static struct error *take_dump_size(struct stacks *stacks, const char *argument)
 
 struct error *sampling_take_call_graph(void *field, const char *argument)
 {
-	static const struct option_choice choices[] = {
-		{"auto", CALL_GRAPH_AUTO}, {"dwarf", CALL_GRAPH_DWARF}, {"fp", CALL_GRAPH_FP},
-		{"no", CALL_GRAPH_NO},	   {"none", CALL_GRAPH_NO},	{0}};
+	static const struct option_choice choices[] = {{"auto", CALL_GRAPH_AUTO},
+						       {"dwarf", CALL_GRAPH_DWARF},
+						       {"fp", CALL_GRAPH_FP},
+						       {"lbr", CALL_GRAPH_LBR},
+						       {"no", CALL_GRAPH_NO},
+						       {"none", CALL_GRAPH_NO},
+						       {0}};
 	struct stacks *stacks = field;
 	int kind = stacks->kind;
 	struct error *err;
 
-	if (!strcmp(argument, "lbr"))
-		return error_new("lbr is not supported yet");
 	if (!strncmp(argument, "dwarf,", 6)) {
 		stacks->kind = CALL_GRAPH_DWARF;
 		return take_dump_size(stacks, argument + 6);
@@ -252,6 +255,17 @@ struct error *sampling_take_call_graph(void *field, const char *argument)
 	err = option_choice("call graph method", choices, argument, &kind);
 	stacks->kind = (enum call_graph)kind;
 	return err ? error_hint(err, "dwarf,SIZE also sets the bytes of stack per sample") : NULL;
+}
+
+/* Without a filter all. */
+struct error *sampling_take_branches(void *field, const char *argument)
+{
+	uint64_t *filter = field, more = branch_filter_any;
+	struct error *err = argument ? branch_filter_parse(argument, &more) : NULL;
+
+	if (!err)
+		*filter = more;
+	return err;
 }
 
 struct error *sampling_take_g(void *field, const char *argument)
@@ -422,6 +436,10 @@ static struct error *check_waiting(const struct sampling_options *options)
 		 "-F sets how often waiting threads are looked at"},
 		{is_alone && options->stacks.kind == CALL_GRAPH_FP, "--call-graph fp",
 		 "it is of samples, and --off-cpu takes none"},
+		{is_alone && options->stacks.kind == CALL_GRAPH_LBR, "--call-graph lbr",
+		 "it is of samples, and --off-cpu takes none"},
+		{is_alone && options->branch_filter, "-b",
+		 "branches are of samples, and --off-cpu takes none"},
 		{options->stacks.kind == CALL_GRAPH_NO, "--call-graph no",
 		 "stacks tell where threads wait"},
 		{options->cpus.count, "-C", "a thread that waits is on no CPU"},
@@ -457,7 +475,8 @@ static struct error *check_via(const struct sampling_options *options)
 		 "the library samples CPU time"},
 		{options->period, "-c", "-F sets the rate"},
 		{options->no_inherit, "-i", "the library is in every process of the command"},
-		{!call_graph_dumps(options->stacks.kind), "--call-graph fp and no",
+		{options->branch_filter, "-b", "branches are of perf events"},
+		{!call_graph_dumps(options->stacks.kind), "--call-graph fp, lbr and no",
 		 "the library copies stacks"},
 		{options->all_kernel, "--all-kernel", "the library is in user space"},
 	};
@@ -524,6 +543,12 @@ struct error *sampling_options_check(const struct sampling_options *options)
 		return error_new("-p, -t, -u, -a, -G, --container and --name exclude each other");
 	if (options->all_user && options->all_kernel)
 		return error_new("--all-user and --all-kernel exclude each other");
+	if (options->stacks.kind == CALL_GRAPH_LBR && options->branch_filter)
+		return error_hint(error_new("-b and --call-graph lbr exclude each other"),
+				  "a CPU records either branches or calls");
+	if (options->stacks.kind == CALL_GRAPH_LBR && options->all_kernel)
+		return error_hint(error_new("--call-graph lbr and --all-kernel exclude each other"),
+				  "the CPU records calls of user space");
 	err = check_waiting(options);
 	if (!err)
 		err = check_via(options);
@@ -581,6 +606,8 @@ void sampling_options_apply(const struct sampling_options *options, struct recor
 	config->exclude_user = options->all_kernel;
 	config->exclude_kernel = options->all_user;
 	config->call_graph = options->stacks.kind;
+	config->branch_filter = options->branch_filter;
+	config->reads_data_sources = options->data_sources;
 	config->dump_bytes = options->stacks.dump_bytes;
 	config->depth = (unsigned)options->depth;
 	config->ring_bytes = options->ring_bytes;

@@ -58,8 +58,10 @@ struct sampling_options {
 	bool no_inherit;
 	bool all_user, all_kernel;
 	struct stacks stacks;
-	uint64_t ring_bytes; /* 0: the default */
-	uint64_t depth;	     /* frames of a stack, at most */
+	uint64_t branch_filter; /* 0: no branches */
+	bool data_sources;	/* of events that are not of memory by their name, too */
+	uint64_t ring_bytes;	/* 0: the default */
+	uint64_t depth;		/* frames of a stack, at most */
 	enum record_via via;
 };
 
@@ -96,6 +98,7 @@ option_take sampling_take_cpus;	      /* struct cpu_list */
 option_take sampling_take_user;	      /* struct user */
 option_take sampling_take_g;	      /* struct stacks */
 option_take sampling_take_call_graph; /* struct stacks */
+option_take sampling_take_branches;   /* uint64_t, a filter of branches */
 option_take sampling_take_ring;	      /* uint64_t bytes */
 option_take sampling_take_depth;      /* uint64_t frames */
 option_take sampling_take_via;	      /* enum record_via */
@@ -152,10 +155,11 @@ option_take sampling_take_via;	      /* enum record_via */
 			       "record call graphs: --call-graph auto, the default",               \
 			       sampling_take_g, offsetof(type, member.stacks)),                    \
 		SAMPLING_ENTRY(                                                                    \
-			0, "call-graph", "auto|dwarf[,SIZE]|fp|no",                                \
+			0, "call-graph", "auto|dwarf[,SIZE]|fp|lbr|no",                            \
 			"unwind user stacks by call frame information, or by frame pointers if "   \
 			"there is none (auto); the same with a copy of SIZE bytes of stack "       \
-			"(dwarf, default 32k); only by frame pointers (fp); or not at all (no)",   \
+			"(dwarf, default 32k); only by frame pointers (fp); by the CPU's "         \
+			"records of calls (lbr); or not at all (no)",                              \
 			sampling_take_call_graph, offsetof(type, member.stacks)),                  \
 		SAMPLING_ENTRY(0, "max-stack", "FRAMES",                                           \
 			       "keep this many frames, half from either end (default 1024)",       \

@@ -89,6 +89,12 @@ static void ask_for_fields(struct perf_event_attr *attr, const struct sample_fie
 		attr->sample_type |= PERF_SAMPLE_READ;
 		attr->read_format = PERF_FORMAT_GROUP | PERF_FORMAT_ID;
 	}
+	if (fields->branch_filter) {
+		attr->sample_type |= PERF_SAMPLE_BRANCH_STACK;
+		attr->branch_sample_type = fields->branch_filter;
+	}
+	if (fields->data_source)
+		attr->sample_type |= PERF_SAMPLE_ADDR | PERF_SAMPLE_WEIGHT | PERF_SAMPLE_DATA_SRC;
 	if (fields->raw)
 		attr->sample_type |= PERF_SAMPLE_RAW;
 	if (fields->regs_mask) {

@@ -89,7 +89,7 @@ static struct error *unknown_filter(const char *word)
 	near = nearest(word, words);
 	return error_hint(error_new("\"%s\" is not a kind of branch", word),
 			  near ? "did you mean %s?"
-			       : "any, any_call, any_ret, ind_call, ind_jmp, "
+			       : "use any, any_call, any_ret, ind_call, ind_jmp, "
 				 "call, cond, u and k are",
 			  near);
 }

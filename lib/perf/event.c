@@ -44,6 +44,16 @@ char *event_name_of(uint32_t type, uint64_t config)
 	return xasprintf("type %" PRIu32 " config 0x%" PRIx64, type, config);
 }
 
+bool event_is_of_memory(const struct event *event)
+{
+	static const char *const names[] = {"mem-loads", "mem-stores", "mem-ldst"};
+
+	for (size_t i = 0; event->precise && i < ARRAY_SIZE(names); i++)
+		if (strstr(event->name, names[i]))
+			return true;
+	return false;
+}
+
 bool event_is_software(const struct event *event)
 {
 	return event->type == PERF_TYPE_SOFTWARE;
@@ -196,7 +206,7 @@ static struct error *take_call_graph(const char *value, struct event *event)
 		enum call_graph kind;
 	} kinds[] = {
 		{"auto", CALL_GRAPH_AUTO}, {"dwarf", CALL_GRAPH_DWARF}, {"fp", CALL_GRAPH_FP},
-		{"no", CALL_GRAPH_NO},	   {"none", CALL_GRAPH_NO},
+		{"lbr", CALL_GRAPH_LBR},   {"no", CALL_GRAPH_NO},	{"none", CALL_GRAPH_NO},
 	};
 
 	for (size_t i = 0; value && i < ARRAY_SIZE(kinds); i++) {
@@ -206,7 +216,7 @@ static struct error *take_call_graph(const char *value, struct event *event)
 		event->call_graph = kinds[i].kind;
 		return NULL;
 	}
-	return error_new("call-graph is auto, dwarf, fp or no");
+	return error_new("call-graph is auto, dwarf, fp, lbr or no");
 }
 
 bool event_take_stack_bytes(uint64_t bytes, uint32_t *ret)

@@ -5,11 +5,11 @@
  * ("LLC-load-misses"), software ("cpu-clock", "task-clock", "page-faults", "context-switches", …)
  * and tracepoints ("sched:sched_switch", looked up in tracefs), raw numbers ("r1a8"), and PMUs with
  * terms ("cpu/mem-loads,ldlat=30/", pmu_event.h). Terms between slashes may follow every name:
- * period=N, freq=HZ, name=TEXT, call-graph=fp|dwarf|no, stack-size=BYTES; after tracepoints also
- * label=FIELD[+FIELD] and weight=FIELD (field_reader.h). A pattern ("syscalls:sys_enter_*") is one
- * event: its variants are the tracepoints that match. Modifiers come after the
- * last colon, or after the second slash: u, k, h (user space, kernel, hypervisor), G, H (guests,
- * host), p, pp, ppp, P (precise addresses; the most precise).
+ * period=N, freq=HZ, name=TEXT, call-graph=fp|dwarf|lbr|no, stack-size=BYTES; after tracepoints
+ * also label=FIELD[+FIELD] and weight=FIELD (field_reader.h). A pattern ("syscalls:sys_enter_*") is
+ * one event: its variants are the tracepoints that match. Modifiers come after the last colon, or
+ * after the second slash: u, k, h (user space, kernel, hypervisor), G, H (guests, host), p, pp,
+ * ppp, P (precise addresses; the most precise).
  */
 #ifndef PROF_PERF_EVENT_H
 #define PROF_PERF_EVENT_H
@@ -35,8 +35,10 @@ struct sample_fields {
 	/* The kernel may walk that when the thread returns to user space, and write it as a
 	 * RECORD_DEFERRED_CHAIN: memory that is not there is read, and chains are longer. */
 	bool may_defer_chain;
-	bool group_values; /* what the events of its group have counted (group_counts.h) */
-	bool raw;	   /* the event's own data: fields of a tracepoint or a uprobe */
+	bool group_values;	/* what the events of its group have counted (group_counts.h) */
+	bool raw;		/* the event's own data: fields of a tracepoint or a uprobe */
+	uint64_t branch_filter; /* the branches taken before it (branch.h); 0: none */
+	bool data_source;	/* of an access to memory: address, latency, where its data was */
 };
 
 /* How stacks are found. */
@@ -44,6 +46,7 @@ enum call_graph {
 	CALL_GRAPH_AUTO,  /* the same as DWARF */
 	CALL_GRAPH_DWARF, /* registers and a copy of the stack are unwound by CFI */
 	CALL_GRAPH_FP,	  /* the kernel follows frame pointers */
+	CALL_GRAPH_LBR,	  /* the CPU records calls, 16 or 32 of them; else as FP */
 	CALL_GRAPH_NO,
 };
 
@@ -150,6 +153,9 @@ char *event_name_of(uint32_t type, uint64_t config);
  * nothing changed: it is not within the bounds. */
 MUST_CHECK bool event_take_stack_bytes(uint64_t bytes, uint32_t *ret);
 
+/* Whether it is of accesses to memory, whose samples can say where the data was found: mem-loads,
+ * mem-stores or mem-ldst of a PMU, with precise addresses. */
+bool event_is_of_memory(const struct event *event);
 /* Whether the kernel itself counts it, always and exactly. */
 bool event_is_software(const struct event *event);
 /* What its periods measure: CPU time (cpu-clock, task-clock) or a count of events. */

@@ -1,6 +1,7 @@
 #include "perf/refusal.h"
 
 #include "base/alloc.h"
+#include "perf/branch.h"
 #include "perf/event.h"
 
 #include <errno.h>
@@ -27,6 +28,12 @@ static bool in_kernel_only(const struct refusal *refusal)
 static bool is_denial(int number)
 {
 	return number == EACCES || number == EPERM;
+}
+
+static bool is_lack(int number)
+{
+	return number == EOPNOTSUPP || number == EINVAL || number == ENODEV || number == ENOENT ||
+	       number == ENXIO;
 }
 
 static struct error *explain_seccomp(const struct refusal *refusal)
@@ -128,6 +135,27 @@ static struct error *explain_missing(const struct refusal *refusal)
 	return error_hint(err, "use -e cpu-clock: it samples CPU time and needs no counter");
 }
 
+/* Counters of virtual machines, and events of the kernel, have none. */
+static struct error *explain_branches(const struct refusal *refusal)
+{
+	bool is_call_stack = refusal->event->fields.branch_filter == branch_filter_call_stack;
+	const char *why =
+		event_is_software(refusal->event)
+			? "only hardware events such as cycles have branch records, which "
+			  "most virtual machines lack"
+			: "this CPU or virtual machine has no branch records";
+	struct error *err = error_errno(refusal->number, "cannot record branches with %s: %s",
+					event_name(refusal), why);
+
+	return error_hint(err, "%s",
+			  is_call_stack
+				  ? "use --call-graph dwarf, the default, or fp: they need none"
+			  : refusal->event->fields.branch_filter != branch_filter_any
+				  ? "try -b, which records all branches; samples without them "
+				    "need neither -b nor -j"
+				  : "samples and stacks without -b need none");
+}
+
 /* EINVAL or EOPNOTSUPP: of another PMU than the CPUs' it mostly means that it has no interrupt. */
 static struct error *explain_pmu(const struct refusal *refusal)
 {
@@ -150,6 +178,8 @@ struct error *refusal_explain_in(const struct refusal *refusal, const struct cir
 	if (refusal->event && refusal->event->is_probe && !is_denial(refusal->number) &&
 	    refusal->number != EMFILE && refusal->number != ENFILE && refusal->number != ESRCH)
 		return explain_probe(refusal);
+	if (refusal->event && refusal->event->fields.branch_filter && is_lack(refusal->number))
+		return explain_branches(refusal);
 	switch (refusal->number) {
 	case EACCES:
 	case EPERM:

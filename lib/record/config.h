@@ -102,9 +102,11 @@ struct record_config {
 	bool labels_cgroups; /* samples have the labels of cgroup_labels.h */
 
 	enum call_graph call_graph;
-	uint32_t dump_bytes; /* of stack, with CALL_GRAPH_DWARF */
-	unsigned depth;	     /* frames of a stack, at most */
-	size_t ring_bytes;   /* per CPU; 0: the default */
+	uint64_t branch_filter;	 /* of the branches before each sample (perf/branch.h); 0: none */
+	bool reads_data_sources; /* also of events that are not of memory by their name */
+	uint32_t dump_bytes;	 /* of stack, with CALL_GRAPH_DWARF */
+	unsigned depth;		 /* frames of a stack, at most */
+	size_t ring_bytes;	 /* per CPU; 0: the default */
 	/* Does not complete stacks that are larger than their copy, and polls less often. */
 	bool low_overhead;
 

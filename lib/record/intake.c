@@ -63,6 +63,7 @@ static bool may_replace(const struct record_config *config, const struct samplin
 	return config->command && !config->commands_later && config->inherit && !config->cpus &&
 	       !config->period && !config->writes_raw && !config->records_waiting &&
 	       !config->records_awaits && !config->exclude_user && record_config_dumps(config) &&
+	       !config->branch_filter && !config->reads_data_sources &&
 	       sampling->event_count == 1 &&
 	       (!config->event_count || sampling->events[0].kind == VALUE_CPU_TIME);
 }

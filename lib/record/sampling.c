@@ -1,6 +1,7 @@
 #include "record/sampling.h"
 
 #include "base/alloc.h"
+#include "perf/branch.h"
 #include "perf/default_event.h"
 #include "perf/field_reader.h"
 #include "proc/memory.h"
@@ -124,13 +125,23 @@ static bool leads_counted(const struct sampling *sampling, const struct event *e
 	       next->role == EVENT_COUNTED;
 }
 
+/* Registers of branches are of the CPU's counters: those of other events are left out, and an event
+ * that may have them is refused where the machine has none. */
+static uint64_t branch_filter_of(const struct record_config *config, const struct event *event,
+				 enum call_graph kind)
+{
+	if (event->is_tracepoint || event->is_probe || event->role == EVENT_COUNTED)
+		return 0;
+	return kind == CALL_GRAPH_LBR ? branch_filter_call_stack : config->branch_filter;
+}
+
 static struct sample_fields fields_of(const struct sampling *sampling,
 				      const struct record_config *config, const struct event *event)
 {
 	enum call_graph kind = event->has_call_graph ? event->call_graph : config->call_graph;
 	struct sample_fields fields = {
 		.kernel_chain = kind != CALL_GRAPH_NO,
-		.user_chain = kind == CALL_GRAPH_FP,
+		.user_chain = kind == CALL_GRAPH_FP || kind == CALL_GRAPH_LBR,
 		/* perf before 6.19 drops the whole stack of such a sample. */
 		.may_defer_chain = kind == CALL_GRAPH_FP && !config->writes_raw &&
 				   !leads_counted(sampling, event),
@@ -141,6 +152,8 @@ static struct sample_fields fields_of(const struct sampling *sampling,
 	};
 
 	fields.regs_mask = event->weight_argument.register_bit;
+	fields.branch_filter = branch_filter_of(config, event, kind);
+	fields.data_source = config->reads_data_sources || event_is_of_memory(event);
 	if (!call_graph_dumps(kind))
 		return fields;
 	/* perf puts the frames that it unwinds after those of the chain. Of a hit it would cost
@@ -152,6 +165,18 @@ static struct sample_fields fields_of(const struct sampling *sampling,
 	    fields.stack_bytes > EACH_STACK_BYTES)
 		fields.stack_bytes = EACH_STACK_BYTES;
 	return fields;
+}
+
+void sampling_set_fields(struct sampling *sampling, const struct record_config *config)
+{
+	for (size_t i = 0; i < sampling->event_count; i++) {
+		struct event *event = &sampling->events[i];
+
+		event->fields = fields_of(sampling, config, event);
+		/* The stack pointer tells recursive calls apart. */
+		if (event->measures_calls)
+			event->fields.regs_mask = arch_native()->perf_mask;
+	}
 }
 
 struct sample_fields sampling_stack_fields(const struct record_config *config, uint32_t most_bytes)
@@ -246,13 +271,9 @@ struct error *sampling_open(struct sampling *sampling, const struct record_confi
 
 		if (err)
 			return err;
-		sampling->events[i].fields = fields_of(sampling, config, &sampling->events[i]);
-		if (sampling->events[i].measures_calls) {
-			/* The stack pointer tells recursive calls apart. */
-			sampling->events[i].fields.regs_mask = arch_native()->perf_mask;
-			options.keeps_order = true;
-		}
+		options.keeps_order |= sampling->events[i].measures_calls;
 	}
+	sampling_set_fields(sampling, config);
 	return sampler_open(sampling->events, sampling->event_count, &target, &options, ret);
 }
 

@@ -27,6 +27,8 @@ void sampling_deinit(struct sampling *sampling);
 /* What is sampled; borrows the lists of config. */
 struct target sampling_target(const struct record_config *config);
 
+/* Sets what the samples of each event hold; sampling_open() does it. */
+void sampling_set_fields(struct sampling *sampling, const struct record_config *config);
 MUST_CHECK struct error *sampling_open(struct sampling *sampling,
 				       const struct record_config *config, struct sampler **ret);
 

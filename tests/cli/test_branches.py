@@ -9,7 +9,7 @@ from collections import Counter
 import pytest
 
 import perf_data
-from lacking import tool
+from lacking import lacking, tool
 from perf_data import (ADDR, BRANCH_ANY, BRANCH_CALL_STACK, BRANCH_HW_INDEX, BRANCH_STACK, BRANCH_TYPE_SAVE, BRANCH_USER,
                        CONTEXT_KERNEL, CONTEXT_USER, DATA_SRC, MISC_KERNEL, MISC_USER, SAMPLE_ID_ALL, WEIGHT, WEIGHT_STRUCT,
                        branch, branches, comm, mmap, sample, words)
@@ -305,3 +305,31 @@ def test_where_data_was_found_is_labels_and_its_latency_an_event(prof, program, 
     report = prof("report", "out.pb.gz", "-e", "mem-latency", "--by", "label:mem", "--no-tree").stdout
     assert re.search(r" 21.4 % .* RAM hit$", report, re.M) is None  # 400 of 2,800
     assert re.search(r" 14.3 % .* RAM hit$", report, re.M)
+
+
+def refused(prof, *options):
+    """The message of a refusal; machines with the registers are left out."""
+    result = prof("record", *options, "-o", "out.folded", "--", "true")
+    if result.returncode == 0:
+        lacking("a machine without branch records")
+    assert result.returncode == 1 and list(prof.folder.glob("out*")) == []
+    return result.stderr
+
+
+@pytest.mark.parametrize("options, way", [(["-b"], "without -b"), (["-j", "ind_call,u"], "try -b"), (["--call-graph", "lbr"], "--call-graph dwarf"),
+                                          (["-b", "-e", "cpu-clock"], "without -b")])
+def test_a_machine_without_branch_records_says_so_and_what_works(prof, options, way):
+    message = refused(prof, *options)
+    assert "cannot record branches with " in message and "branch records" in message and way in message
+
+
+def test_an_unknown_kind_of_branch_is_a_usage_error(prof):
+    result = prof("record", "-j", "any_cal", "--", "true")
+    assert result.returncode == 2 and "did you mean any_call?" in result.stderr
+
+
+def test_data_sources_can_be_asked_for_of_any_event(prof, target):
+    """Of a clock the kernel says that there are none."""
+    recording = prof.record("-d", "-e", "cpu-clock", "--", target("shares"), "0.3")
+    assert "mem-latency" not in [name for name, _ in recording.pprof.sample_types()]
+    assert recording.stacks.share("main") > 0.9

@@ -75,9 +75,8 @@ def test_options_of_perf_that_prof_does_not_need_are_accepted(prof):
     assert "no-buildid" in result.stderr
 
 
-@pytest.mark.parametrize("arguments", [["--switch-events"], ["--call-graph", "lbr"]])
-def test_an_unsupported_option_is_an_error(prof, arguments):
-    result = prof("record", *arguments, "-o", "out.folded", "--", "touch", "ran")
+def test_an_unsupported_option_is_an_error(prof):
+    result = prof("record", "--switch-events", "-o", "out.folded", "--", "touch", "ran")
     assert result.returncode == 2
     assert "not supported yet" in result.stderr
     assert os.listdir(prof.folder) == []

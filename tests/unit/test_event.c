@@ -1,3 +1,4 @@
+#include "perf/branch.h"
 #include "perf/cpus.h"
 #include "perf/default_event.h"
 #include "perf/event_terms.h"
@@ -420,7 +421,7 @@ static void wrong_terms_are_answered_with_what_there_is(void **state)
 		{"cycles/period=0/", "period must be at least 1", NULL},
 		{"cycles/freq/", "freq needs a value", NULL},
 		{"cycles/name/", "name needs a value", NULL},
-		{"cycles/call-graph=lbr/", "call-graph is", NULL},
+		{"cycles/call-graph=guess/", "call-graph is", NULL},
 		{"cycles/stack-size=1/", "stack-size is 512 to", NULL},
 		{"odd/x=1/", "format/x does not list bits", NULL},
 		{"odd/loop/", "no event or term 'loop'", NULL},
@@ -529,6 +530,13 @@ static void a_refusal_names_its_cause(void **state)
 			      .variants = &of_msr,
 			      .variant_count = 1,
 			      .pmu_kind = PMU_OTHER};
+	struct event branches = {.name = (char[]){"cycles"},
+				 .fields.branch_filter = branch_filter_any};
+	struct event calls = {.name = (char[]){"cycles"},
+			      .fields.branch_filter = branch_filter_call_stack};
+	struct event filtered = {.name = (char[]){"cpu-clock"},
+				 .type = PERF_TYPE_SOFTWARE,
+				 .fields.branch_filter = PERF_SAMPLE_BRANCH_IND_CALL};
 	const struct {
 		struct refusal refusal;
 		struct circumstances around;
@@ -562,6 +570,10 @@ static void a_refusal_names_its_cause(void **state)
 		{{EINVAL, &core, 5, 0}, {0}, "cpu/event=1/", "the PMU cpu does not take"},
 		{{EINVAL, &other, 5, 0}, {0}, "msr/tsc/", "the PMU msr may only count"},
 		{{EOPNOTSUPP, &other, 5, 0}, {0}, "msr/tsc/", "perf stat -e msr/tsc/"},
+		{{EOPNOTSUPP, &branches, 5, 0}, {0}, "virtual machine has no branch", "without -b"},
+		{{EINVAL, &calls, 5, 0}, {0}, "virtual machine has no branch", "dwarf"},
+		{{ENODEV, &filtered, 5, 0}, {0}, "only hardware events", "try -b"},
+		{{EACCES, &branches, 5, 0}, {.paranoid = 3}, "paranoid is 3", "paranoid=1"},
 		{{ESRCH, &cycles, 5, 0}, {0}, "process 5: No such process", NULL},
 	};
 

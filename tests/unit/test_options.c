@@ -4,6 +4,7 @@
 #include "cmd/record_options.h"
 
 #include <ctype.h>
+#include <linux/perf_event.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -360,7 +361,7 @@ static void a_stack_is_copied_in_words_and_within_the_kernels_limits(void **stat
 {
 	(void)state;
 	static const char *const bad[] = {"dwarf,1",  "dwarf,0", "dwarf,", "dwarf,65536",
-					  "dwarf,-8", "dwarf,x", "guess",  "lbr"};
+					  "dwarf,-8", "dwarf,x", "guess"};
 	CLEANUP(record_options_deinit) struct record_options options;
 
 	assert_null(parse_record("record --call-graph dwarf,65528", &options));
@@ -373,6 +374,46 @@ static void a_stack_is_copied_in_words_and_within_the_kernels_limits(void **stat
 
 		assert_non_null(err);
 		assert_non_null(strstr(error_text(err), bad[i]));
+	}
+}
+
+static void branches_are_chosen_by_all_spellings(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *line;
+		uint64_t filter;
+	} cases[] = {
+		{"record -b", PERF_SAMPLE_BRANCH_ANY},
+		{"record --branch-any", PERF_SAMPLE_BRANCH_ANY},
+		{"record --branch", PERF_SAMPLE_BRANCH_ANY},
+		{"record --branch=any_ret", PERF_SAMPLE_BRANCH_ANY_RETURN},
+		{"record -j any_call,u", PERF_SAMPLE_BRANCH_ANY_CALL | PERF_SAMPLE_BRANCH_USER},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		CLEANUP(record_options_deinit) struct record_options options;
+
+		assert_null(parse_record(cases[i].line, &options));
+		assert_null(sampling_options_check(&options.sampling));
+		assert_int_equal(options.sampling.branch_filter, cases[i].filter);
+	}
+}
+
+static void a_cpu_records_branches_or_calls(void **state)
+{
+	(void)state;
+	static const char *const lines[] = {"record -b --call-graph lbr",
+					    "record --call-graph lbr --all-kernel",
+					    "record -b --off-cpu"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
+		CLEANUP(record_options_deinit) struct record_options options;
+		CLEANUP(error_cleanup) struct error *err = NULL;
+
+		assert_null(parse_record(lines[i], &options));
+		err = sampling_options_check(&options.sampling);
+		assert_non_null(err);
 	}
 }
 
@@ -409,6 +450,8 @@ int main(void)
 		cmocka_unit_test(the_words_of_perf_record_mean_the_same),
 		cmocka_unit_test(events_are_separated_by_commas_outside_slashes),
 		cmocka_unit_test(a_stack_is_copied_in_words_and_within_the_kernels_limits),
+		cmocka_unit_test(branches_are_chosen_by_all_spellings),
+		cmocka_unit_test(a_cpu_records_branches_or_calls),
 		cmocka_unit_test(an_unknown_choice_gets_all_choices_but_aliases),
 	};
 
