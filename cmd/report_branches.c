@@ -118,8 +118,9 @@ void report_branches_text(const struct branch_rows *rows, struct branches_shown 
 	for (size_t i = 0; i < count; i++)
 		put_row(&rows->items[i], columns, writer);
 	put_counts(&rows->all, writer);
-	fprintf(writer->out, "  %sall %s%s\n", pager_sequence(writer->pager, STYLE_FAINT),
-		humanize_count(rows->count).text, pager_sequence(writer->pager, STYLE_PLAIN));
+	fprintf(writer->out, "  %sall %s pairs of places%s\n",
+		pager_sequence(writer->pager, STYLE_FAINT), humanize_count(rows->count).text,
+		pager_sequence(writer->pager, STYLE_PLAIN));
 }
 
 static void put_counts_json(struct json *json, const struct branch_counts *counts)

@@ -2,7 +2,6 @@
 
 #include "base/alloc.h"
 
-#include <assert.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <string.h>
@@ -46,17 +45,12 @@ static void append_words(char *text, uint64_t bits, const char *const *words, si
 			append(text, words[i]);
 }
 
-/* Both fields have these bits. */
-static_assert((int)PERF_MEM_LVL_HIT == (int)PERF_MEM_TLB_HIT &&
-	      (int)PERF_MEM_LVL_MISS == (int)PERF_MEM_TLB_MISS);
-
-static void append_outcome(char *text, uint64_t bits)
+static void append_outcome(char *text, bool is_hit, bool is_miss)
 {
 	size_t len = strlen(text);
 
-	if (len && bits & (PERF_MEM_LVL_HIT | PERF_MEM_LVL_MISS))
-		snprintf(text + len, DATA_SOURCE_WORDS - len, " %s",
-			 bits & PERF_MEM_LVL_HIT ? "hit" : "miss");
+	if (len && (is_hit || is_miss))
+		snprintf(text + len, DATA_SOURCE_WORDS - len, " %s", is_hit ? "hit" : "miss");
 }
 
 /* The number is newer than the bits, and says the same where there are both. */
@@ -69,7 +63,8 @@ static void put_level(const union perf_mem_data_src *source, char *text)
 			 number);
 	else
 		append_words(text, source->mem_lvl, levels, ARRAY_SIZE(levels));
-	append_outcome(text, source->mem_lvl);
+	append_outcome(text, source->mem_lvl & PERF_MEM_LVL_HIT,
+		       source->mem_lvl & PERF_MEM_LVL_MISS);
 }
 
 static void add_label(struct data_source *ret, const char *name, const char *text)
@@ -89,7 +84,8 @@ void data_source_decode(uint64_t value, struct data_source *ret)
 	append_words(ret->snoop, source.mem_snoop, snoops, ARRAY_SIZE(snoops));
 	append_words(ret->snoop, source.mem_snoopx, more_snoops, ARRAY_SIZE(more_snoops));
 	append_words(ret->tlb, source.mem_dtlb, tlbs, ARRAY_SIZE(tlbs));
-	append_outcome(ret->tlb, source.mem_dtlb);
+	append_outcome(ret->tlb, source.mem_dtlb & PERF_MEM_TLB_HIT,
+		       source.mem_dtlb & PERF_MEM_TLB_MISS);
 	add_label(ret, "mem", ret->level);
 	add_label(ret, "access", ret->access);
 	add_label(ret, "snoop", ret->snoop);

@@ -146,7 +146,7 @@ def test_a_report_of_branches_has_a_row_for_each_pair_of_places(prof, pprof):
     rows = [row[:4] + row[5:6] for row in ROW.findall(report)]
     assert rows == [("30", "33.3 %", "10.0", "half", "spin"), ("2", "100.0 %", "31.0", "spin", "fifth"), ("1", "-", "-", "spin", KERNEL_FRAME)]
     assert all(re.fullmatch(r"(work\.h|shares\.c):\d+", row[4]) for row in ROW.findall(report))
-    assert re.search(r"^ +33 +37.5 % +11.0  all 3$", report, re.M)
+    assert re.search(r"^ +33 +37.5 % +11.0  all 3 pairs of places$", report, re.M)
 
 
 def test_json_has_the_branches_with_their_places(prof, pprof):
