@@ -6,6 +6,7 @@
 #include "base/read_all.h"
 #include "base/text.h"
 #include "cmd/input.h"
+#include "cmd/segment_heads.h"
 #include "cmd/trusted_user.h"
 #include "cmd/ui/message.h"
 #include "push/backlog.h"
@@ -277,11 +278,22 @@ static void push_file(struct backlog_run *run, const char *file)
 	}
 }
 
+/* What a merged segment contains went with it, or before it. */
+static void find_contained(const char *directory, struct segment_files *ret)
+{
+	CLEANUP(segment_files_deinit) struct segment_files files = {0};
+
+	error_free(segment_files_read(directory, &files));
+	segment_heads_read(directory, &files);
+	segment_heads_take_contained(&files, ret);
+}
+
 bool push_directory(const struct push *push, const char *directory, const char *prefix)
 {
 	CLEANUP(free_ptr) bool *is_over = xcalloc(push->target_count, sizeof(*is_over));
 	struct backlog_run run = {.push = push, .is_over = is_over};
-	struct error *err = backlog_open(directory, prefix, &run.backlog);
+	CLEANUP(segment_files_deinit) struct segment_files contained = {0};
+	struct error *err = backlog_open(directory, prefix, push->has_lock, &run.backlog);
 
 	if (err) {
 		message_error(err);
@@ -289,8 +301,10 @@ bool push_directory(const struct push *push, const char *directory, const char *
 	}
 	if (push->guard)
 		signal_guard_begin(push->guard, SIGNAL_PHASE_WAITING);
+	find_contained(directory, &contained);
 	for (size_t i = 0; i < run.backlog.count; i++)
-		push_file(&run, run.backlog.files[i]);
+		if (!segment_files_has(&contained, run.backlog.files[i]))
+			push_file(&run, run.backlog.files[i]);
 	backlog_close(&run.backlog);
 	return !run.has_failed;
 }

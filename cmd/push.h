@@ -54,6 +54,7 @@ struct push {
 	bool quiet;
 	bool repeats;	    /* what fails was said before */
 	bool is_background; /* a signal that ends it need not be said */
+	bool has_lock;	    /* prof holds that of the directory (segment_store.h) */
 	/* Set by the caller: a signal ends the waits, which its guard must let stand still; may be
 	 * NULL. */
 	struct push_wait wait;

@@ -45,6 +45,7 @@ static bool push_all(const struct push_segments *segments, bool is_background)
 	push.guard = segments->recording->signals.guard;
 	push.repeats = is_background && segments->has_failed;
 	push.is_background = is_background;
+	push.has_lock = segments->has_lock;
 	return push_directory(&push, segments->directory, segments->prefix);
 }
 

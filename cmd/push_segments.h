@@ -17,6 +17,7 @@ struct push_segments {
 	/* Set before push_segments_open(), borrowed. */
 	struct push *push;
 	struct recording *recording;
+	bool has_lock; /* as in struct push */
 
 	char *directory, *prefix; /* NULL: there is nothing to push */
 	struct forked_writer writer;

@@ -730,6 +730,7 @@ static struct error *open_push(struct run *run, bool *is_usage)
 	if (err || !run->push.target_count || !rotation_is_on(&run->options.rotation))
 		return err;
 	*is_usage = true;
+	run->push_segments.has_lock = run->options.rotation.every_ns;
 	return push_segments_open(&run->push_segments, &run->outputs, &run->options.output.outputs);
 }
 
@@ -847,6 +848,7 @@ int record_run_job(struct record_job *job)
 				.options = &run.options.rotation,
 				.recording = &run.recording,
 				.output = &run.options.output,
+				.push = &run.push,
 				.symbolizer = &run.symbolizer,
 				.complete = complete_cut,
 				.has_written = push_segment,

@@ -162,8 +162,10 @@ static void on_written(void *user, const struct forked_writer_end *end)
 	bytes = segments_take(&rotation->segments, &rotation->outputs);
 	if (rotation->options->max_segments)
 		segments_keep(&rotation->segments, rotation->options->max_segments);
-	if (rotation->store.path)
+	if (rotation->store.path) {
 		segment_store_retain(&rotation->store, clock_unix_ns());
+		segment_merging_step(&rotation->merging, clock_unix_ns());
+	}
 	if (end->status == 0)
 		rotation->written++;
 	else
@@ -361,6 +363,10 @@ struct error *rotation_open_store(struct rotation *rotation, struct option_list 
 	if (err)
 		return err;
 	segment_store_retain(&rotation->store, clock_unix_ns());
+	rotation->merging = (struct segment_merging){.recording = rotation->recording,
+						     .push = rotation->push,
+						     .retention = &rotation->store.retention,
+						     .directory = rotation->store.path};
 	free(names->items[0]);
 	names->items[0] = segment_store_template(&rotation->store, clock_unix_ns());
 	return NULL;
@@ -537,6 +543,7 @@ void rotation_end(struct rotation *rotation)
 	/* It is in the last one. */
 	rotation->is_wanted = false;
 	forked_writer_wait(&rotation->writer);
+	segment_merging_stop(&rotation->merging);
 	if (rotation->history)
 		history_cut(rotation->history);
 }

@@ -29,6 +29,7 @@
 #include "cmd/outputs.h"
 #include "cmd/recording.h"
 #include "cmd/rotation_options.h"
+#include "cmd/segment_merging.h"
 #include "cmd/segment_store.h"
 #include "cmd/segments.h"
 #include "record/history.h"
@@ -38,6 +39,7 @@ struct rotation {
 	const struct rotation_options *options;
 	struct recording *recording;
 	const struct output_options *output;
+	const struct push *push;
 	struct kept_symbolizer *symbolizer; /* used with --every alone */
 	/* Called in a forked child: completes the profile. reason: why it is written; NULL: as the
 	 * options say. is_symbolized: by the kept symbolizer. */
@@ -49,6 +51,7 @@ struct rotation {
 	const struct outputs *at_end; /* of the last profile */
 	struct history *history;      /* of a flight recorder; NULL: segments, or none */
 	struct segment_store store;   /* of --every */
+	struct segment_merging merging;
 	struct forked_writer writer;
 	struct outputs outputs; /* that the child writes */
 	char *reason;		/* of the child */

@@ -26,6 +26,8 @@ static void add(struct segment_files *files, int directory, const char *name)
 		return;
 	memcpy(file.name, name, SEGMENT_NAME_BYTES);
 	file.bytes = (uint64_t)st.st_size;
+	file.last_unix_ns = file.unix_ns;
+	file.inode = st.st_ino;
 	GROW(files->items, files->count, files->room);
 	files->items[files->count++] = file;
 }
@@ -48,8 +50,18 @@ struct error *segment_files_read(const char *directory, struct segment_files *re
 
 void segment_files_deinit(struct segment_files *files)
 {
+	for (size_t i = 0; i < files->count; i++)
+		free(files->items[i].merged_s);
 	free(files->items);
 	*files = (struct segment_files){0};
+}
+
+bool segment_files_has(const struct segment_files *files, const char *name)
+{
+	struct segment_file key = {0};
+
+	return segment_name_time(name, &key.unix_ns) && files->count &&
+	       bsearch(&key, files->items, files->count, sizeof(key), compare);
 }
 
 size_t segment_files_expired(const struct segment_files *files, const struct retention *retention,
@@ -61,7 +73,8 @@ size_t segment_files_expired(const struct segment_files *files, const struct ret
 	/* From the newest one on, until one is too old, or one too many. */
 	for (; first; first--) {
 		const struct segment_file *file = &files->items[first - 1];
-		uint64_t age_ns = now_unix_ns > file->unix_ns ? now_unix_ns - file->unix_ns : 0;
+		uint64_t begin_ns = file->last_unix_ns;
+		uint64_t age_ns = now_unix_ns > begin_ns ? now_unix_ns - begin_ns : 0;
 		bool is_newest = first == files->count;
 
 		bytes += file->bytes;

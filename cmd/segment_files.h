@@ -11,11 +11,18 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct segment_file {
 	char name[SEGMENT_NAME_BYTES];
 	uint64_t unix_ns; /* begins then */
 	uint64_t bytes;
+	/* As its head tells (segment_heads.h); before it is read, those of a file not merged. */
+	uint64_t last_unix_ns;	   /* the last segment that it was merged of begins then */
+	uint64_t start_ns, end_ns; /* exactly; 0: unknown, both */
+	uint64_t *merged_s;	   /* the segments that it was merged of: Unix seconds */
+	size_t merged_count;	   /* 0: it was not merged */
+	ino_t inode;
 };
 
 struct segment_files {
@@ -26,9 +33,12 @@ struct segment_files {
 MUST_CHECK struct error *segment_files_read(const char *directory, struct segment_files *ret);
 void segment_files_deinit(struct segment_files *files);
 
+/* Whether there is one of this name. */
+bool segment_files_has(const struct segment_files *files, const char *name);
+
 /* What is kept in a directory. */
 struct retention {
-	uint64_t keep_ns;   /* since the segment's begin; 0: any age */
+	uint64_t keep_ns;   /* since the begin of the last segment in it; 0: any age */
 	uint64_t max_bytes; /* of all of them; 0: any size */
 };
 

@@ -1,17 +1,14 @@
 #include "cmd/segment_range.h"
 
+#include "base/affinity.h"
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "cmd/segment_files.h"
-#include "cmd/trusted_user.h"
+#include "cmd/segment_heads.h"
+#include "cmd/segment_sum.h"
 #include "cmd/ui/message.h"
-#include "format/format.h"
-#include "profile/source_users.h"
-#include "profile/transfer.h"
 #include "symbol/thread_pool.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -21,16 +18,12 @@
 /* Read one after the other and added up by one thread. */
 enum { PART_SEGMENTS = 16 };
 
-/* What has been added up. */
-struct sum {
-	struct profile *profile;
-	struct idmap modules;
-	struct profile_info info; /* but for its duration */
-	uint64_t end_unix_ns;
-	size_t segments;
-	size_t whole;	   /* of them, that reach beyond the range and count whole */
-	size_t unreadable; /* … and why the first one is */
-	struct error *reason;
+/* What has been read. */
+struct part {
+	struct segment_sum sum;
+	size_t unreadable;    /* segments … */
+	struct error *reason; /* … and why the first one is */
+	bool is_changed;      /* one is not there any more: removed, or merged */
 };
 
 struct reading {
@@ -39,217 +32,67 @@ struct reading {
 	bool keeps_timestamps;
 	const struct segment_file *files;
 	size_t count;
-	struct sum *parts;
+	struct part *parts;
 };
 
-static void sum_init(struct sum *sum, bool keeps_timestamps)
+static void part_deinit(struct part *part)
 {
-	*sum = (struct sum){.profile = profile_new()};
-	if (keeps_timestamps)
-		profile_keep_timestamps(sum->profile);
+	segment_sum_deinit(&part->sum);
+	error_free(part->reason);
 }
 
-static void sum_deinit(struct sum *sum)
+static bool is_gone(const struct error *err)
 {
-	profile_free(sum->profile);
-	idmap_deinit(&sum->modules);
-	error_free(sum->reason);
+	return error_number(err) == ENOENT || error_number(err) == ESTALE;
 }
 
-/* ---- Adding up ---- */
-
-static bool is_in(uint64_t time_ns, const struct time_range *range)
+static void fail(struct part *part, struct error *err)
 {
-	return time_ns >= range->from_ns && time_ns < range->to_ns;
-}
-
-/* By sample: how many of its samples are in the range. To be freed. */
-static uint64_t *count_in(const struct profile *profile, const struct time_range *range)
-{
-	const struct profile_timed_samples timed = profile_timed_samples(profile);
-	uint64_t *counts = xcalloc(profile_samples(profile).count, sizeof(*counts));
-
-	for (uint64_t i = 0; i < timed.count; i++)
-		counts[timed.items[i].sample] += is_in(timed.items[i].time_ns, range);
-	return counts;
-}
-
-static void add_times(struct sum *sum, const struct profile *from, const struct time_range *range,
-		      const uint32_t *added)
-{
-	const struct profile_timed_samples timed = profile_timed_samples(from);
-
-	for (uint64_t i = 0; i < timed.count; i++) {
-		struct profile_timed_sample sample = timed.items[i];
-
-		sample.sample = added[sample.sample];
-		if (!range || is_in(sample.time_ns, range))
-			profile_add_timed_sample(sum->profile, &sample);
-	}
-}
-
-/* range: NULL adds all samples. */
-static void add_profile(struct sum *sum, const struct profile *from, const struct time_range *range)
-{
-	const struct profile_samples samples = profile_samples(from);
-	CLEANUP(free_ptr) uint64_t *counts = range ? count_in(from, range) : NULL;
-	CLEANUP(free_ptr) uint32_t *added = xcalloc(samples.count, sizeof(*added));
-	struct transfer transfer;
-
-	transfer_init(&transfer, from, sum->profile, &sum->modules);
-	for (event_id i = 0; i < profile_event_count(from); i++)
-		transfer_event(&transfer, i);
-	for (uint64_t i = 0; i < samples.count; i++) {
-		const struct profile_sample *sample = &samples.items[i];
-		uint64_t count = counts ? counts[i] : sample->samples;
-		uint64_t weight = sample->weight;
-
-		if (counts && !count)
-			continue;
-		if (counts)
-			weight = (uint64_t)((double)weight * (double)count /
-					    (double)sample->samples);
-		added[i] = transfer_add(&transfer, sample, count, weight);
-	}
-	if (profile_keeps_timestamps(sum->profile))
-		add_times(sum, from, range, added);
-	transfer_deinit(&transfer);
-}
-
-/* The sum has command, host and kernel of the first one. start and end: of what is added. */
-static void add_info(struct sum *sum, const struct profile_info *info, uint64_t start_unix_ns,
-		     uint64_t end_unix_ns)
-{
-	if (!sum->segments) {
-		/* This copies the strings. */
-		profile_set_info(sum->profile, &(struct profile_info){.command = info->command,
-								      .host = info->host,
-								      .kernel = info->kernel});
-		sum->info = *profile_get_info(sum->profile);
-		sum->info.start_unix_ns = start_unix_ns;
-		sum->info.quality.is_known = true;
-	}
-	quality_add(&sum->info.quality, &info->quality);
-	if (start_unix_ns < sum->info.start_unix_ns)
-		sum->info.start_unix_ns = start_unix_ns;
-	if (end_unix_ns > sum->end_unix_ns)
-		sum->end_unix_ns = end_unix_ns;
-}
-
-/* ---- Segments ---- */
-
-static struct error *read_segment(const struct reading *reading, const struct segment_file *file,
-				  struct profile *profile)
-{
-	CLEANUP(free_ptr) char *path = xasprintf("%s/%s", reading->directory, file->name);
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	CLEANUP(close_file) FILE *in = fd < 0 ? NULL : fdopen(fd, "r");
-	struct error *err = NULL;
-	struct stat st;
-
-	if (!in || fstat(fd, &st) < 0)
-		return error_errno(errno, "open %s", path);
-	err = format_pprof.read(in, profile);
-	if (!err && !is_trusted_user(st.st_uid))
-		source_users_distrust(profile, st.st_uid);
-	return error_wrap(err, "%s", path);
-}
-
-/* Of all samples it is known when they were taken. */
-static bool has_all_times(const struct profile *profile)
-{
-	const struct profile_samples samples = profile_samples(profile);
-	uint64_t count = 0;
-
-	for (uint64_t i = 0; i < samples.count; i++) {
-		if (samples.items[i].event)
-			return false;
-		count += samples.items[i].samples;
-	}
-	return count == profile_timed_samples(profile).count;
-}
-
-static uint64_t later(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
-
-static uint64_t earlier(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
-static void add_segment(struct sum *sum, const struct profile *segment,
-			const struct time_range *range)
-{
-	const struct profile_info *info = profile_get_info(segment);
-	uint64_t start_ns = info->start_unix_ns, end_ns = start_ns + info->duration_ns;
-	bool is_inside = start_ns >= range->from_ns && end_ns <= range->to_ns;
-	bool is_cut = !is_inside && has_all_times(segment);
-
-	if (start_ns >= range->to_ns || end_ns <= range->from_ns)
-		return;
-	add_profile(sum, segment, is_cut ? range : NULL);
-	if (is_cut) {
-		start_ns = later(start_ns, range->from_ns);
-		end_ns = earlier(end_ns, range->to_ns);
-	}
-	add_info(sum, info, start_ns, end_ns);
-	sum->segments++;
-	sum->whole += !is_inside && !is_cut;
-}
-
-static void fail(struct sum *sum, struct error *err)
-{
-	if (sum->unreadable++)
+	part->is_changed |= is_gone(err);
+	if (part->unreadable++)
 		error_free(err);
 	else
-		sum->reason = err;
+		part->reason = err;
 }
 
 static void read_part(void *context, size_t item, unsigned thread)
 {
 	const struct reading *reading = context;
-	struct sum *sum = &reading->parts[item];
+	struct part *part = &reading->parts[item];
 	size_t end = (item + 1) * PART_SEGMENTS;
 
 	(void)thread;
-	sum_init(sum, reading->keeps_timestamps);
+	segment_sum_init(&part->sum, reading->keeps_timestamps);
 	for (size_t i = item * PART_SEGMENTS; i < end && i < reading->count; i++) {
 		CLEANUP(profile_cleanup) struct profile *segment = profile_new();
-		struct error *err = read_segment(reading, &reading->files[i], segment);
+		struct error *err = segment_read(reading->directory, &reading->files[i], segment);
 
 		if (err)
-			fail(sum, err);
+			fail(part, err);
 		else
-			add_segment(sum, segment, reading->range);
+			segment_sum_add(&part->sum, segment, reading->range);
 	}
 }
 
-static void add_part(struct sum *sum, struct sum *part)
+static void add_part(struct part *whole, struct part *part)
 {
-	if (part->segments) {
-		add_profile(sum, part->profile, NULL);
-		add_info(sum, &part->info, part->info.start_unix_ns, part->end_unix_ns);
-	}
-	sum->segments += part->segments;
-	sum->whole += part->whole;
-	if (part->unreadable && !sum->unreadable)
-		sum->reason = STEAL(part->reason);
-	sum->unreadable += part->unreadable;
+	segment_sum_add_sum(&whole->sum, &part->sum);
+	if (part->unreadable && !whole->unreadable)
+		whole->reason = STEAL(part->reason);
+	whole->unreadable += part->unreadable;
+	whole->is_changed |= part->is_changed;
 }
 
-static void read_all(struct reading *reading, struct sum *sum)
+static void read_all(struct reading *reading, struct part *whole)
 {
 	size_t parts = (reading->count + PART_SEGMENTS - 1) / PART_SEGMENTS;
-	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 
 	reading->parts = xcalloc(parts, sizeof(*reading->parts));
-	thread_pool_run(&(struct thread_pool){.threads = cpus > 0 ? (unsigned)cpus : 1}, parts,
-			read_part, reading);
+	thread_pool_run(&(struct thread_pool){.threads = affinity_cpu_count()}, parts, read_part,
+			reading);
 	for (size_t i = 0; i < parts; i++) {
-		add_part(sum, &reading->parts[i]);
-		sum_deinit(&reading->parts[i]);
+		add_part(whole, &reading->parts[i]);
+		part_deinit(&reading->parts[i]);
 	}
 	free(reading->parts);
 }
@@ -293,33 +136,68 @@ static struct error *nothing_there(const char *directory, const struct segment_f
 			  "the first one begins at %s, the last one at %s", first, last);
 }
 
-static struct error *check(const struct sum *sum, const char *directory,
+static struct error *check(const struct part *whole, const char *directory,
 			   const struct segment_files *files)
 {
-	if (!sum->segments && sum->reason)
-		return error_new("no segment can be read: %s", error_text(sum->reason));
-	return sum->segments ? NULL : nothing_there(directory, files);
+	if (!whole->sum.segments && whole->reason)
+		return error_new("no segment can be read: %s", error_text(whole->reason));
+	return whole->sum.segments ? NULL : nothing_there(directory, files);
 }
 
-static void tell(const struct sum *sum)
+static void tell(const struct part *whole)
 {
-	if (sum->unreadable)
-		message("%zu segment%s cannot be read and %s left out: %s", sum->unreadable,
-			sum->unreadable == 1 ? "" : "s", sum->unreadable == 1 ? "is" : "are",
-			error_text(sum->reason));
-	if (sum->whole)
+	size_t unreadable = whole->unreadable, uncut = whole->sum.whole;
+
+	if (unreadable)
+		message("%zu segment%s cannot be read and %s left out: %s", unreadable,
+			unreadable == 1 ? "" : "s", unreadable == 1 ? "is" : "are",
+			error_text(whole->reason));
+	if (uncut)
 		message("%zu segment%s whole, and reach beyond the time that was asked for: they "
 			"do not tell when samples were taken",
-			sum->whole, sum->whole == 1 ? " counts" : "s count");
+			uncut, uncut == 1 ? " counts" : "s count");
 }
 
-static void finish(struct sum *sum)
+/* The segments as they are now, without those that merged ones contain. */
+static struct error *list(struct reading *reading, struct segment_files *files)
 {
-	sum->info.duration_ns = sum->end_unix_ns - sum->info.start_unix_ns;
-	if (profile_timed_samples(sum->profile).count)
-		sum->info.start_ns = sum->info.start_unix_ns;
-	profile_set_info(sum->profile, &sum->info);
-	profile_sort_timed_samples(sum->profile);
+	CLEANUP(segment_files_deinit) struct segment_files contained = {0};
+	struct error *err = segment_files_read(reading->directory, files);
+
+	if (err)
+		return err;
+	segment_heads_read(reading->directory, files);
+	segment_heads_take_contained(files, &contained);
+	choose(reading, files);
+	return NULL;
+}
+
+/*
+ * A recorder can merge an hour meanwhile: what was listed as a minute is an hour then, or gone. The
+ * directory is listed again then, this often.
+ */
+enum { TRIES = 3 };
+
+/* is_last: otherwise *ret stays NULL if the directory has changed. */
+static struct error *read_now(struct reading *reading, bool is_last, struct profile **ret)
+{
+	CLEANUP(segment_files_deinit) struct segment_files files = {0};
+	CLEANUP(part_deinit) struct part whole = {0};
+	struct error *err = list(reading, &files);
+
+	if (err)
+		return err;
+	segment_sum_init(&whole.sum, reading->keeps_timestamps);
+	read_all(reading, &whole);
+	if (whole.is_changed && !is_last)
+		return NULL;
+	err = check(&whole, reading->directory, &files);
+	if (err)
+		return err;
+	tell(&whole);
+	segment_sum_finish(&whole.sum);
+	*ret = STEAL(whole.sum.profile);
+	return NULL;
 }
 
 struct error *segment_range_read(const char *directory, const struct time_range *range,
@@ -327,60 +205,74 @@ struct error *segment_range_read(const char *directory, const struct time_range 
 {
 	struct reading reading = {
 		.directory = directory, .range = range, .keeps_timestamps = keeps_timestamps};
-	CLEANUP(segment_files_deinit) struct segment_files files = {0};
-	CLEANUP(sum_deinit) struct sum sum = {0};
-	struct error *err = segment_files_read(directory, &files);
+	struct error *err = NULL;
 
-	if (err)
-		return err;
-	sum_init(&sum, keeps_timestamps);
-	choose(&reading, &files);
-	read_all(&reading, &sum);
-	err = check(&sum, directory, &files);
-	if (err)
-		return err;
-	tell(&sum);
-	finish(&sum);
-	*ret = STEAL(sum.profile);
-	return NULL;
+	*ret = NULL;
+	for (unsigned i = 1; i <= TRIES && !err && !*ret; i++)
+		err = read_now(&reading, i == TRIES, ret);
+	return err;
 }
 
 /* counts: of all segments. */
 static struct error *visit_segment(const struct reading *reading, const struct segment_file *file,
-				   struct sum *counts, segment_range_visit *visit, void *user)
+				   bool is_last, struct part *counts, segment_range_visit *visit,
+				   void *user)
 {
 	CLEANUP(profile_cleanup) struct profile *segment = profile_new();
-	CLEANUP(sum_deinit) struct sum sum = {0};
-	struct error *err = read_segment(reading, file, segment);
+	CLEANUP(segment_sum_deinit) struct segment_sum sum = {0};
+	struct error *err = segment_read(reading->directory, file, segment);
 
+	if (err && is_gone(err) && !is_last) {
+		counts->is_changed = true;
+		error_free(err);
+		return NULL;
+	}
 	if (err) {
 		fail(counts, err);
 		return NULL;
 	}
-	sum_init(&sum, reading->keeps_timestamps);
-	add_segment(&sum, segment, reading->range);
-	counts->segments += sum.segments;
-	counts->whole += sum.whole;
+	segment_sum_init(&sum, reading->keeps_timestamps);
+	segment_sum_add(&sum, segment, reading->range);
 	if (!sum.segments)
 		return NULL;
-	finish(&sum);
+	counts->sum.segments += sum.segments;
+	counts->sum.whole += sum.whole;
+	counts->sum.end_unix_ns = sum.end_unix_ns;
+	segment_sum_finish(&sum);
 	return visit(user, sum.profile);
+}
+
+/* Up to the first one that is not there any more; is_last: it counts as unreadable then. */
+static struct error *visit_listed(const struct reading *reading, bool is_last, struct part *counts,
+				  segment_range_visit *visit, void *user)
+{
+	struct error *err = NULL;
+
+	counts->is_changed = false;
+	for (size_t i = 0; i < reading->count && !err && !counts->is_changed; i++)
+		err = visit_segment(reading, &reading->files[i], is_last, counts, visit, user);
+	return err;
 }
 
 struct error *segment_range_each(const char *directory, const struct time_range *range, bool tells,
 				 segment_range_visit *visit, void *user)
 {
-	struct reading reading = {.directory = directory, .range = range, .keeps_timestamps = true};
-	CLEANUP(segment_files_deinit) struct segment_files files = {0};
-	CLEANUP(sum_deinit) struct sum counts = {0};
-	struct error *err = segment_files_read(directory, &files);
+	struct time_range left = *range; /* of an hour whose first minutes were visited the rest */
+	struct reading reading = {.directory = directory, .range = &left, .keeps_timestamps = true};
+	CLEANUP(part_deinit) struct part counts = {.is_changed = true};
+	struct error *err = NULL;
 
-	if (!err)
-		choose(&reading, &files);
-	for (size_t i = 0; !err && i < reading.count; i++)
-		err = visit_segment(&reading, &reading.files[i], &counts, visit, user);
-	if (!err)
-		err = check(&counts, directory, &files);
+	for (unsigned i = 1; i <= TRIES && !err && counts.is_changed; i++) {
+		CLEANUP(segment_files_deinit) struct segment_files files = {0};
+
+		if (counts.sum.end_unix_ns > left.from_ns)
+			left.from_ns = counts.sum.end_unix_ns;
+		err = list(&reading, &files);
+		if (!err)
+			err = visit_listed(&reading, i == TRIES, &counts, visit, user);
+		if (!err && !(counts.is_changed && i < TRIES))
+			err = check(&counts, directory, &files);
+	}
 	if (!err && tells)
 		tell(&counts);
 	return err;

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "cmd/output_file.h"
+#include "cmd/segment_heads.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -12,6 +13,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 static void remove_leftovers(const char *path)
@@ -27,6 +29,35 @@ static void remove_leftovers(const char *path)
 	closedir(stream);
 }
 
+/* Those that a prof could not remove any more when it had merged them. */
+static void remove_contained(const char *path)
+{
+	CLEANUP(segment_files_deinit) struct segment_files files = {0};
+	CLEANUP(segment_files_deinit) struct segment_files contained = {0};
+
+	error_free(segment_files_read(path, &files));
+	segment_heads_read(path, &files);
+	segment_heads_take_contained(&files, &contained);
+	for (size_t i = 0; i < contained.count; i++) {
+		CLEANUP(free_ptr) char *name = xasprintf("%s/%s", path, contained.items[i].name);
+
+		unlink(name);
+	}
+}
+
+/* A prof that was killed has it until its children have ended, too. */
+static int wait_for_lock(int fd)
+{
+	enum { TRIES = 100, PAUSE_NS = 10000000 };
+
+	for (unsigned i = 0; flock(fd, LOCK_EX | LOCK_NB) < 0; i++) {
+		if (errno != EWOULDBLOCK || i == TRIES)
+			return -1;
+		nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
+	}
+	return 0;
+}
+
 static struct error *lock(const char *path, int *ret)
 {
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -34,7 +65,7 @@ static struct error *lock(const char *path, int *ret)
 	if (fd < 0)
 		return error_errno(errno, "open %s", path);
 	*ret = fd;
-	if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+	if (wait_for_lock(fd) == 0)
 		return NULL;
 	if (errno == EWOULDBLOCK)
 		return error_hint(error_new("another prof record writes into %s", path),
@@ -53,9 +84,11 @@ struct error *segment_store_open(struct segment_store *store, const char *path)
 	if (mkdir(store->path, 0700) < 0 && errno != EEXIST)
 		return error_errno(errno, "create the directory %s", store->path);
 	err = lock(store->path, &store->lock);
-	if (!err)
-		remove_leftovers(store->path);
-	return err;
+	if (err)
+		return err;
+	remove_leftovers(store->path);
+	remove_contained(store->path);
+	return NULL;
 }
 
 void segment_store_close(struct segment_store *store)
@@ -78,17 +111,44 @@ static void put_literally(FILE *out, const char *text)
 		fprintf(out, *text == '%' ? "%%%c" : "%c", *text);
 }
 
+static bool exists(const struct segment_store *store, uint64_t unix_ns)
+{
+	char name[SEGMENT_NAME_BYTES];
+	struct stat st;
+
+	segment_name(unix_ns, name);
+	return fstatat(store->lock, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+/*
+ * The next second that no segment has, nor one that was merged. Heads are read only if the clock
+ * was set back.
+ */
+static uint64_t next_free(const struct segment_store *store, uint64_t unix_ns)
+{
+	CLEANUP(segment_files_deinit) struct segment_files files = {0};
+	struct segment_file *newest;
+
+	error_free(segment_files_read(store->path, &files));
+	newest = files.count ? &files.items[files.count - 1] : NULL;
+	if (newest)
+		segment_head_read(store->path, newest);
+	if (!newest || newest->last_unix_ns + NS_PER_SECOND <= unix_ns)
+		return unix_ns;
+	segment_heads_read(store->path, &files);
+	while (exists(store, unix_ns) || segment_heads_contain(&files, unix_ns))
+		unix_ns += NS_PER_SECOND;
+	return unix_ns;
+}
+
 char *segment_store_template(const struct segment_store *store, uint64_t unix_ns)
 {
 	char name[SEGMENT_NAME_BYTES];
 	char *template = NULL;
-	struct stat st;
 	size_t len;
 	FILE *out;
 
-	for (segment_name(unix_ns, name); fstatat(store->lock, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
-	     segment_name(unix_ns, name))
-		unix_ns += NS_PER_SECOND;
+	segment_name(next_free(store, unix_ns), name);
 	out = open_memstream(&template, &len);
 	put_literally(out, store->path);
 	fprintf(out, "/%s", name);
@@ -106,12 +166,26 @@ static bool remove_segment(struct segment_store *store, const struct segment_fil
 	return true;
 }
 
+/* An hour is as old as the last segment in it. */
+static void read_old_heads(const struct segment_store *store, struct segment_files *files,
+			   uint64_t now_unix_ns)
+{
+	uint64_t keep_ns = store->retention.keep_ns;
+
+	for (size_t i = 0; keep_ns && i < files->count; i++) {
+		if (files->items[i].unix_ns + keep_ns >= now_unix_ns)
+			break;
+		segment_head_read(store->path, &files->items[i]);
+	}
+}
+
 void segment_store_retain(struct segment_store *store, uint64_t now_unix_ns)
 {
 	struct segment_files files;
 	size_t expired;
 
 	error_free(segment_files_read(store->path, &files));
+	read_old_heads(store, &files, now_unix_ns);
 	expired = segment_files_expired(&files, &store->retention, now_unix_ns);
 	for (size_t i = 0; i < expired; i++)
 		remove_segment(store, &files.items[i]);

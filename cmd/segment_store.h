@@ -18,15 +18,16 @@ struct segment_store {
 	uint64_t removed; /* segments, as too old or too many */
 };
 
-/* Makes the directory if it is missing, locks it, and removes what is left over there. The store
- * was zeroed but for the retention. */
+/* Makes the directory if it is missing, locks it, and removes what is left over there, segments
+ * that merged ones contain among it. The store was zeroed but for the retention. */
 MUST_CHECK struct error *segment_store_open(struct segment_store *store, const char *path);
 void segment_store_close(struct segment_store *store);
-/* In a forked child: the lock is that of the parent alone. */
+/* In a forked child: the lock is that of the parent alone. A child that keeps it keeps others from
+ * the directory until it has ended. */
 void segment_store_fork(struct segment_store *store);
 
-/* A template for output_open() of a new segment that begins then: where that second has one, the
- * clock was set back, and the next free second is taken. To be freed. */
+/* A template for output_open() of a new segment that begins then: where that second has one, alone
+ * or in a merged one, the clock was set back, and the next free second is taken. To be freed. */
 char *segment_store_template(const struct segment_store *store, uint64_t unix_ns);
 /* Removes what the retention says. */
 void segment_store_retain(struct segment_store *store, uint64_t now_unix_ns);

@@ -18,7 +18,8 @@ struct gzip_stream {
  * Complete blocks without references to other chunks, up to a byte boundary, can be concatenated
  * to one stream. Source: RFC 1951, 3.2.3; deflate() in zlib.h on Z_SYNC_FLUSH.
  */
-static size_t deflate_chunk(const unsigned char *data, size_t len, unsigned char *made, size_t room)
+static size_t deflate_chunk(int level, const unsigned char *data, size_t len, unsigned char *made,
+			    size_t room)
 {
 	z_stream zlib = {
 		.next_in = (unsigned char *)(uintptr_t)data,
@@ -28,11 +29,21 @@ static size_t deflate_chunk(const unsigned char *data, size_t len, unsigned char
 	};
 
 	/* -15: the largest window, and no header. */
-	if (deflateInit2(&zlib, Z_BEST_SPEED, Z_DEFLATED, -15, 8, Z_DEFAULT_STRATEGY) != Z_OK)
+	if (deflateInit2(&zlib, level, Z_DEFLATED, -15, 8, Z_DEFAULT_STRATEGY) != Z_OK)
 		return 0;
 	deflate(&zlib, Z_SYNC_FLUSH);
 	deflateEnd(&zlib);
 	return room - zlib.avail_out;
+}
+
+static size_t deflate_fast(const unsigned char *data, size_t len, unsigned char *made, size_t room)
+{
+	return deflate_chunk(Z_BEST_SPEED, data, len, made, room);
+}
+
+static size_t deflate_small(const unsigned char *data, size_t len, unsigned char *made, size_t room)
+{
+	return deflate_chunk(Z_BEST_COMPRESSION, data, len, made, room);
 }
 
 static ssize_t gzip_write(void *cookie, const char *data, size_t size)
@@ -68,7 +79,7 @@ static int gzip_close(void *cookie)
 	return is_fine ? 0 : -1;
 }
 
-FILE *gzip_writer(FILE *out)
+static FILE *open_writer(FILE *out, chunk_writer_work *work)
 {
 	/* RFC 1952, 2.3: no name, no time, fastest, Unix */
 	static const unsigned char header[10] = {0x1f, 0x8b, Z_DEFLATED, 0, 0, 0, 0, 0, 4, 3};
@@ -81,9 +92,19 @@ FILE *gzip_writer(FILE *out)
 		return NULL;
 	}
 	stream->out = out;
-	stream->writer = chunk_writer_new(out, deflate_chunk);
+	stream->writer = chunk_writer_new(out, work);
 	fwrite(header, 1, sizeof(header), out);
 	return file;
+}
+
+FILE *gzip_writer(FILE *out)
+{
+	return open_writer(out, deflate_fast);
+}
+
+FILE *gzip_small_writer(FILE *out)
+{
+	return open_writer(out, deflate_small);
 }
 
 struct gunzip_stream {

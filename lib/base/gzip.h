@@ -15,6 +15,8 @@
  * outlive it and belongs to it until then. NULL (errno) only if out of memory.
  */
 FILE *gzip_writer(FILE *out);
+/* The same, compressed well: a tenth smaller, in several times the time. */
+FILE *gzip_small_writer(FILE *out);
 
 /*
  * A stream of what the gzip file in holds, from where in stands: all of its members; zeros after a

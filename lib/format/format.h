@@ -40,7 +40,12 @@ struct format_options {
 	bool show_tid;		   /* … or NAME-PID/TID */
 	bool annotate;		   /* folded: append _[k], _[i] or _[j] to names */
 	bool times;		   /* pprof: include when samples were taken, to 1 ms */
-	bool source;		   /* html: include the text of sampled source lines */
+	/* pprof: the segments that the profile was merged of, by the second of Unix time in which
+	 * each begins, ascending (pprof/head.h). */
+	const uint64_t *segments;
+	size_t segment_count;
+	bool small;  /* pprof: compress well instead of fast */
+	bool source; /* html: include the text of sampled source lines */
 	enum name_style names;
 	enum format_difference difference;
 	const struct format_label *labels; /* rows: where a sample has none of this key */

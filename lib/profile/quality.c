@@ -104,6 +104,16 @@ void quality_add(struct profile_quality *quality, const struct profile_quality *
 	quality->own_cpu_ns += more->own_cpu_ns;
 }
 
+void event_quality_add(struct event_quality *quality, const struct event_quality *more)
+{
+	quality->samples += more->samples;
+	quality->lost += more->lost;
+	quality->truncated += more->truncated;
+	quality->unnamed += more->unnamed;
+	quality->sampled += more->sampled;
+	quality->counted += more->counted;
+}
+
 uint64_t quality_unsampled(const struct event_quality *event)
 {
 	return event->counted > event->sampled ? event->counted - event->sampled : 0;

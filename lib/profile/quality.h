@@ -69,6 +69,9 @@ struct profile_quality {
  * one alone is not known of both. */
 void quality_add(struct profile_quality *quality, const struct profile_quality *more);
 
+/* Adds what another recording counts of the same event. */
+void event_quality_add(struct event_quality *quality, const struct event_quality *more);
+
 /* The weight that no sample shows, of what was counted; 0 if that is unknown. */
 uint64_t quality_unsampled(const struct event_quality *event);
 

@@ -1,6 +1,7 @@
 #include "profile/transfer.h"
 
 #include "base/alloc.h"
+#include "profile/source_users.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -78,6 +79,17 @@ static label_set_id copy_label_set(const struct transfer *transfer, label_set_id
 	return profile_label_set(transfer->to, &thread, labels, set->count);
 }
 
+/* The files that a module of several users names are opened with the rights that all of them have
+ * (source_users.h). */
+static void share_source_user(struct profile *to, uint32_t id, uid_t user)
+{
+	uid_t other = profile_get_module(to, id)->source_user;
+
+	if (user != other && user != SOURCE_USER_PROF)
+		profile_set_source_user(to, id,
+					other == SOURCE_USER_PROF ? user : SOURCE_USER_NOBODY);
+}
+
 /* JIT code belongs to its process, though all of it has the path [jit]. */
 static uint32_t copy_module(const struct transfer *transfer, uint32_t id)
 {
@@ -96,6 +108,7 @@ static uint32_t copy_module(const struct transfer *transfer, uint32_t id)
 		*copy = profile_module_count(transfer->to);
 		profile_describe_module(transfer->to, *copy, &module);
 	}
+	share_source_user(transfer->to, *copy, module.source_user);
 	return *copy;
 }
 

@@ -19,11 +19,16 @@ struct found {
 	struct timespec modified;
 };
 
-static struct error *lock(const char *directory, struct backlog *backlog)
+static struct error *open_folder(const char *directory, struct backlog *backlog)
 {
 	backlog->folder = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (backlog->folder < 0)
 		return error_errno(errno, "open %s", directory);
+	return NULL;
+}
+
+static struct error *lock(const char *directory, const struct backlog *backlog)
+{
 	if (flock(backlog->folder, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
 		return error_hint(error_errno(EWOULDBLOCK, "%s", directory),
 				  "another prof delivers the profiles of this directory");
@@ -143,12 +148,15 @@ static struct error *write_done(struct backlog *backlog)
 	return NULL;
 }
 
-struct error *backlog_open(const char *directory, const char *prefix, struct backlog *ret)
+struct error *backlog_open(const char *directory, const char *prefix, bool is_locked,
+			   struct backlog *ret)
 {
 	struct backlog backlog = {
 		.path = xstrdup(directory), .prefix = xstrdup(prefix), .folder = -1, .state = -1};
-	struct error *err = lock(directory, &backlog);
+	struct error *err = open_folder(directory, &backlog);
 
+	if (!err && !is_locked)
+		err = lock(directory, &backlog);
 	if (!err)
 		err = list_files(&backlog);
 	if (!err) {
@@ -160,6 +168,14 @@ struct error *backlog_open(const char *directory, const char *prefix, struct bac
 	else
 		*ret = backlog;
 	return err;
+}
+
+void backlog_look(const char *directory, struct backlog *ret)
+{
+	*ret = (struct backlog){
+		.path = xstrdup(directory), .prefix = xstrdup(""), .folder = -1, .state = -1};
+	error_free(open_folder(directory, ret));
+	read_done(ret);
 }
 
 static void free_texts(char **texts, size_t count)
@@ -188,6 +204,24 @@ bool backlog_is_done(const struct backlog *backlog, const char *target, const ch
 
 	return backlog->done_count && bsearch(&line, backlog->done, backlog->done_count,
 					      sizeof(*backlog->done), compare_lines);
+}
+
+/* Whether the other file is done for all targets of this one. */
+static bool covers(const struct backlog *backlog, const char *file, const char *other)
+{
+	for (size_t i = 0; i < backlog->done_count; i++) {
+		const char *line = backlog->done[i];
+		CLEANUP(free_ptr) char *target = xstrndup(line, strcspn(line, " "));
+
+		if (!strcmp(file_of(line), file) && !backlog_is_done(backlog, target, other))
+			return false;
+	}
+	return true;
+}
+
+bool backlog_is_done_alike(const struct backlog *backlog, const char *file, const char *other)
+{
+	return covers(backlog, file, other) && covers(backlog, other, file);
 }
 
 struct error *backlog_set_done(const struct backlog *backlog, const char *target, const char *file)

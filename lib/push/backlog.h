@@ -30,14 +30,19 @@ struct backlog {
 	size_t done_count;
 };
 
-/* prefix: "": all profiles of the directory. Fails with EWOULDBLOCK if another prof has it. */
-MUST_CHECK struct error *backlog_open(const char *directory, const char *prefix,
+/* prefix: "": all profiles of the directory. Fails with EWOULDBLOCK if another prof has it.
+ * is_locked: it is this prof that has it. */
+MUST_CHECK struct error *backlog_open(const char *directory, const char *prefix, bool is_locked,
 				      struct backlog *ret);
+/* Only for questions: what is done at this moment, whoever has the directory. */
+void backlog_look(const char *directory, struct backlog *ret);
 /* A zeroed one has nothing to free. */
 void backlog_close(struct backlog *backlog);
 
 /* As of backlog_open(). */
 bool backlog_is_done(const struct backlog *backlog, const char *target, const char *file);
+/* Whether two files are done for the same targets. */
+bool backlog_is_done_alike(const struct backlog *backlog, const char *file, const char *other);
 /* Writes it to the disk. */
 MUST_CHECK struct error *backlog_set_done(const struct backlog *backlog, const char *target,
 					  const char *file);

@@ -5,6 +5,8 @@ from datetime import datetime, timezone
 
 from profiles import profile_message
 
+SAMPLE_TIMES, MERGED_SEGMENTS = 1500, 1500  # extensions of Sample and of Profile
+
 
 def name_at(seconds):
     return datetime.fromtimestamp(seconds, timezone.utc).strftime("%Y%m%dT%H%M%SZ.pb.gz")
@@ -36,6 +38,38 @@ def pprof_message(stacks, start, seconds, labels):
             sample.label.add(key=text(key), str=text(value))
     message.string_table.extend(strings)
     return message
+
+
+def varint(number):
+    out = bytearray()
+    while number >= 0x80:
+        out.append(number & 0x7f | 0x80)
+        number >>= 7
+    return bytes(out + bytes([number]))
+
+
+def packed(field, numbers):
+    content = b"".join(map(varint, numbers))
+    return varint(field << 3 | 2) + varint(len(content)) + content
+
+
+def write_own_segment(folder, start, seconds, functions, comments):
+    """As prof writes it: with comments, and with times of samples, which are evenly distributed."""
+    message = pprof_message(functions, start, seconds, {})
+    for sample in message.sample:
+        count = sample.value[0]
+        sample.MergeFromString(packed(SAMPLE_TIMES, [0] + [seconds * 1000 // count] * (count - 1)))
+    message.comment.extend(range(len(message.string_table), len(message.string_table) + len(comments)))
+    message.string_table.extend(comments)
+    (folder / name_at(start)).write_bytes(gzip.compress(message.SerializeToString()))
+
+
+def write_merged_segment(folder, seconds, functions):
+    """One that says that these seconds' segments were merged into it."""
+    message = pprof_message(functions, seconds[0], len(seconds), {})
+    differences = [seconds[0], *(after - before for before, after in zip(seconds, seconds[1:]))]
+    head = b"\x48" + varint(message.time_nanos) + b"\x50" + varint(message.duration_nanos) + packed(MERGED_SEGMENTS, differences)
+    (folder / name_at(seconds[0])).write_bytes(gzip.compress(head + message.SerializeToString()))
 
 
 def write_segment(folder, start, seconds, stacks, **labels):

@@ -3,6 +3,7 @@
  * pprof file is read with the same sum and, from the second time on, written with the same bytes.
  */
 #include "format/format.h"
+#include "format/pprof/head.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -88,11 +89,22 @@ static void write_everything(const struct profile *profile)
 	}
 }
 
+static void read_head(const uint8_t *data, size_t size)
+{
+	CLEANUP(close_file) FILE *in = fmemopen((void *)(uintptr_t)data, size, "r");
+	struct pprof_head head;
+
+	if (pprof_head_read(in, &head))
+		free(head.segments);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	CLEANUP(profile_cleanup) struct profile *profile = size ? read_profile(data, size) : NULL;
 	struct text pprof;
 
+	if (size)
+		read_head(data, size);
 	if (!profile)
 		return 0;
 	write_everything(profile);

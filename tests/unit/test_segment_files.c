@@ -24,8 +24,8 @@ static size_t expired(struct retention retention, uint64_t now_ns)
 	struct segment_files files = {.items = items, .count = COUNT};
 
 	for (size_t i = 0; i < COUNT; i++)
-		items[i] = (struct segment_file){.unix_ns = NOW_NS - (COUNT - 1 - i) * MINUTE_NS,
-						 .bytes = 100};
+		items[i] = (struct segment_file){
+			.last_unix_ns = NOW_NS - (COUNT - 1 - i) * MINUTE_NS, .bytes = 100};
 	return segment_files_expired(&files, &retention, now_ns);
 }
 

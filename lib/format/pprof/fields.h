@@ -22,7 +22,13 @@ enum pprof_profile_field {
 	PPROF_PROFILE_COMMENT,
 	PPROF_PROFILE_DEFAULT_TYPE,
 	PPROF_PROFILE_DOC_URL,
-	PPROF_PROFILE_FIELDS
+	PPROF_PROFILE_FIELDS,
+	/*
+	 * An extension of prof's, as PPROF_SAMPLE_TIMES: the segments that the file was merged of,
+	 * as a packed list of the seconds in which they begin, the first one since 1970, the others
+	 * since the one before.
+	 */
+	PPROF_PROFILE_SEGMENTS = 1500
 };
 
 /* ValueType */

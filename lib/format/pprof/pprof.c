@@ -106,6 +106,19 @@ static void put_times(struct writer *writer)
 	pprof_put_number(&writer->stream, PPROF_PROFILE_DEFAULT_TYPE, type.type);
 }
 
+static void put_segments(struct writer *writer, const struct format_options *options)
+{
+	uint64_t former = 0;
+
+	if (!options->segment_count)
+		return;
+	for (size_t i = 0; i < options->segment_count; i++) {
+		wire_put_varint(&writer->message, options->segments[i] - former);
+		former = options->segments[i];
+	}
+	pprof_put_message(&writer->stream, PPROF_PROFILE_SEGMENTS, &writer->message);
+}
+
 static void put_comment(struct writer *writer, const char *title, const char *content)
 {
 	CLEANUP(free_ptr) char *comment = xasprintf("%s%s", title, content);
@@ -329,6 +342,7 @@ static int write_message(const struct profile *profile, const struct format_opti
 	function_names_init(&writer.names, profile, options->names);
 	put_sample_types(&writer);
 	put_times(&writer);
+	put_segments(&writer, options);
 	put_comments(&writer);
 	put_mappings(&writer);
 	put_functions(&writer);
@@ -352,7 +366,7 @@ static struct error *pprof_write(const struct profile *profile,
 
 	if (!pprof_values_fit(profile))
 		return error_new("pprof profiles cannot hold counts of 2^63 or more");
-	gzip = gzip_writer(out);
+	gzip = options->small ? gzip_small_writer(out) : gzip_writer(out);
 	if (!gzip)
 		return error_errno(errno, "compress the profile");
 	error = write_message(profile, options, gzip);

@@ -699,9 +699,9 @@ static bool may_be_message(struct bytes first)
 	if (utf8_is_text(first))
 		return false;
 	while (wire_next(&first, &field))
-		if (!is_known(&field))
+		if (!is_known(&field) && field.number != PPROF_PROFILE_SEGMENTS)
 			return false;
-	return is_known(&field);
+	return is_known(&field) || field.number == PPROF_PROFILE_SEGMENTS;
 }
 
 bool pprof_recognize(const unsigned char *first, size_t len)

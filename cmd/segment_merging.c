@@ -1,0 +1,294 @@
+#include "cmd/segment_merging.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "cmd/output_file.h"
+#include "cmd/segment_heads.h"
+#include "cmd/segment_sum.h"
+#include "cmd/trusted_user.h"
+#include "cmd/ui/message.h"
+#include "format/format.h"
+#include "format/pprof/head.h"
+#include "push/backlog.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define HOUR_NS (3600 * NS_PER_SECOND)
+
+enum { MERGED_MEMORY_BYTES = 96 << 20 };
+
+/* Consecutive segments that become one file. */
+struct run {
+	const char *directory;
+	const struct backlog *backlog;
+	const struct segment_file *files;
+	size_t count;
+	struct segment_sum sum;
+};
+
+/* ---- What fits together ---- */
+
+static bool holds_more_than_a_sum(const struct profile *segment)
+{
+	const struct profile_info *info = profile_get_info(segment);
+
+	return *info->remarks || info->quality.waiting.threads ||
+	       stat_counts_exist(&info->quality.stat);
+}
+
+static bool is_alike(const struct run *run, const struct segment_file *file,
+		     const struct profile *segment)
+{
+	const struct profile_info *sum = &run->sum.info, *info = profile_get_info(segment);
+
+	if (!*info->command || !info->quality.is_known || holds_more_than_a_sum(segment))
+		return false;
+	if (!run->count)
+		return true;
+	return !strcmp(sum->command, info->command) && !strcmp(sum->host, info->host) &&
+	       !strcmp(sum->kernel, info->kernel) && run->count < PPROF_SEGMENTS_MAX &&
+	       backlog_is_done_alike(run->backlog, run->files[0].name, file->name);
+}
+
+static bool is_full(const struct run *run)
+{
+	const struct profile *profile = run->sum.profile;
+
+	return profile_memory_bytes(profile) +
+		       profile_timed_samples(profile).count * sizeof(struct profile_timed_sample) >
+	       MERGED_MEMORY_BYTES;
+}
+
+static bool is_ours(const char *directory, const struct segment_file *file)
+{
+	CLEANUP(free_ptr) char *path = xasprintf("%s/%s", directory, file->name);
+	struct stat st;
+
+	return lstat(path, &st) == 0 && is_trusted_user(st.st_uid);
+}
+
+/* False: the run ends before this segment. */
+static bool take(struct run *run, const struct segment_file *file)
+{
+	static const struct time_range always = {0, UINT64_MAX};
+	CLEANUP(profile_cleanup) struct profile *segment = profile_new();
+	CLEANUP(error_cleanup) struct error *err = NULL;
+
+	if (file->merged_count || is_full(run) || !is_ours(run->directory, file))
+		return false;
+	err = segment_read(run->directory, file, segment);
+	if (err || !is_alike(run, file, segment))
+		return false;
+	segment_sum_add(&run->sum, segment, &always);
+	run->count++;
+	return true;
+}
+
+/* ---- Writing ---- */
+
+/* A whole millisecond, so that no sample moves to another second. */
+static void align_start(struct segment_sum *sum)
+{
+	uint64_t rest_ns = sum->info.start_unix_ns % NS_PER_MS;
+
+	sum->info.start_unix_ns -= rest_ns;
+}
+
+static struct error *write_sum(const struct run *run, FILE *out)
+{
+	CLEANUP(free_ptr) uint64_t *seconds = xcalloc(run->count, sizeof(*seconds));
+	const struct format_options options = {
+		.times = true, .segments = seconds, .segment_count = run->count, .small = true};
+
+	for (size_t i = 0; i < run->count; i++)
+		seconds[i] = run->files[i].unix_ns / NS_PER_SECOND;
+	return format_pprof.write(run->sum.profile, &options, out);
+}
+
+static struct error *fill(const struct run *run, const struct output_file *file)
+{
+	CLEANUP(close_file) FILE *out = fdopen(fcntl(file->fd, F_DUPFD_CLOEXEC, 3), "w");
+	struct error *err = out ? write_sum(run, out) : error_errno(errno, "write");
+
+	/* Before what it contains is removed. */
+	if (!err && fsync(file->fd) < 0)
+		err = error_errno(errno, "write");
+	return err;
+}
+
+/* Takes the place of the first segment. */
+static struct error *publish(const struct run *run, const char *path)
+{
+	CLEANUP(output_place_deinit) struct output_place place = OUTPUT_PLACE_INIT;
+	CLEANUP(output_file_discard) struct output_file file = OUTPUT_FILE_INIT;
+	CLEANUP(error_cleanup) struct error *old_lost = NULL;
+	CLEANUP(close_fd) int first = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	struct error *err = output_place_find(path, &place);
+
+	if (!err)
+		err = output_file_create(&place, &file);
+	if (!err)
+		err = fill(run, &file);
+	return err ? err : output_file_publish(&file, &place, first, &old_lost);
+}
+
+static void remove_others(const struct run *run)
+{
+	CLEANUP(close_fd) int folder = open(run->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	/* The new name is on the disk before the old ones go. */
+	if (folder < 0 || fsync(folder) < 0)
+		return;
+	for (size_t i = 1; i < run->count; i++)
+		unlinkat(folder, run->files[i].name, 0);
+}
+
+static void finish(struct run *run)
+{
+	CLEANUP(free_ptr)
+	char *path = xasprintf("%s/%s", run->directory, run->files[0].name);
+	CLEANUP(error_cleanup) struct error *err = NULL;
+
+	if (run->count < 2)
+		return;
+	align_start(&run->sum);
+	segment_sum_finish(&run->sum);
+	err = publish(run, path);
+	if (!err)
+		remove_others(run);
+	else if (error_number(err) != ENOSPC)
+		message("%s: not merged: %s", path, error_text(err));
+}
+
+/* ---- Hours ---- */
+
+/* Returns how many segments are done with: at least one. */
+static size_t merge_run(const struct backlog *backlog, const char *directory,
+			const struct segment_file *files, size_t count)
+{
+	struct run run = {.directory = directory, .backlog = backlog, .files = files};
+	size_t done;
+
+	segment_sum_init(&run.sum, true);
+	while (run.count < count && take(&run, &files[run.count]))
+		continue;
+	finish(&run);
+	done = run.count ? run.count : 1;
+	segment_sum_deinit(&run.sum);
+	return done;
+}
+
+static bool is_delivered(const struct push *push, const struct backlog *backlog,
+			 const struct segment_file *files, size_t count)
+{
+	for (size_t i = 0; push && i < push->target_count; i++)
+		for (size_t k = 0; k < count; k++)
+			if (!backlog_is_done(backlog, push->targets[i].name, files[k].name))
+				return false;
+	return true;
+}
+
+static void merge_hour(const struct segment_merging *merging, const struct backlog *backlog,
+		       const struct segment_file *files, size_t count)
+{
+	if (!is_delivered(merging->push, backlog, files, count))
+		return;
+	for (size_t i = 0; i < count;)
+		i += merge_run(backlog, merging->directory, &files[i], count - i);
+}
+
+static uint64_t hour_of(const struct segment_file *file)
+{
+	return file->unix_ns / HOUR_NS;
+}
+
+static void merge_all(const struct segment_merging *merging, const struct segment_files *files)
+{
+	CLEANUP(backlog_close) struct backlog backlog = {0};
+
+	backlog_look(merging->directory, &backlog);
+	for (size_t i = 0, end; i < files->count; i = end) {
+		for (end = i + 1; end < files->count; end++)
+			if (hour_of(&files->items[end]) != hour_of(&files->items[i]))
+				break;
+		if (hour_of(&files->items[i]) < merging->hour)
+			merge_hour(merging, &backlog, &files->items[i], end - i);
+	}
+}
+
+/* ---- The child ---- */
+
+/* The lowest priority of CPU and disk; ioprio_set(2). */
+static void be_idle(void)
+{
+	enum { IOPRIO_WHO_PROCESS = 1, IOPRIO_CLASS_IDLE = 3, IOPRIO_CLASS_SHIFT = 13 };
+
+	setpriority(PRIO_PROCESS, 0, 19);
+	syscall(SYS_ioprio_set, IOPRIO_WHO_PROCESS, 0, IOPRIO_CLASS_IDLE << IOPRIO_CLASS_SHIFT);
+}
+
+/*
+ * It keeps the lock of the directory, which it inherits: no other prof may begin to write there
+ * before it has ended.
+ */
+static int merge(void *user)
+{
+	struct segment_merging *merging = user;
+	CLEANUP(segment_files_deinit) struct segment_files files = {0};
+	struct error *err;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	if (getppid() != merging->recorder)
+		return EXIT_FAILURE;
+	be_idle();
+	err = recording_fork(merging->recording);
+	if (!err)
+		err = segment_files_read(merging->directory, &files);
+	if (err) {
+		error_free(err);
+		return EXIT_FAILURE;
+	}
+	segment_heads_read(merging->directory, &files);
+	merge_all(merging, &files);
+	return EXIT_SUCCESS;
+}
+
+/* What could not be merged is tried again in an hour. */
+static void on_merged(void *user, const struct forked_writer_end *end)
+{
+	(void)user;
+	(void)end;
+}
+
+void segment_merging_step(struct segment_merging *merging, uint64_t now_unix_ns)
+{
+	uint64_t hour = now_unix_ns / HOUR_NS;
+	uint64_t keep_ns = merging->retention->keep_ns;
+	struct error *err;
+
+	if (hour == merging->hour || merging->writer.pid || (keep_ns && keep_ns < 2 * HOUR_NS))
+		return;
+	merging->hour = hour;
+	merging->recorder = getpid();
+	err = forked_writer_start(&merging->writer, merging->recording->loop, merge, on_merged,
+				  merging);
+	if (err)
+		message_error(error_wrap(err, "merge segments"));
+}
+
+void segment_merging_stop(struct segment_merging *merging)
+{
+	if (merging->writer.pid)
+		kill(merging->writer.pid, SIGKILL);
+	forked_writer_wait(&merging->writer);
+}

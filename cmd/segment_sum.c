@@ -1,0 +1,237 @@
+#include "cmd/segment_sum.h"
+
+#include "base/alloc.h"
+#include "cmd/trusted_user.h"
+#include "format/format.h"
+#include "profile/source_users.h"
+#include "profile/transfer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+void segment_sum_init(struct segment_sum *sum, bool keeps_timestamps)
+{
+	*sum = (struct segment_sum){.profile = profile_new()};
+	if (keeps_timestamps)
+		profile_keep_timestamps(sum->profile);
+}
+
+void segment_sum_deinit(struct segment_sum *sum)
+{
+	profile_free(sum->profile);
+	idmap_deinit(&sum->modules);
+	for (size_t i = 0; i < sum->event_count; i++)
+		free((char *)(uintptr_t)sum->events[i].event);
+	free(sum->events);
+}
+
+struct error *segment_read(const char *directory, const struct segment_file *file,
+			   struct profile *profile)
+{
+	CLEANUP(free_ptr) char *path = xasprintf("%s/%s", directory, file->name);
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	CLEANUP(close_file) FILE *in = fd < 0 ? NULL : fdopen(fd, "r");
+	struct error *err = NULL;
+	struct stat st;
+
+	if (!in || fstat(fd, &st) < 0)
+		return error_errno(errno, "open %s", path);
+	if (st.st_ino != file->inode)
+		return error_errno(ESTALE, "open %s", path);
+	err = format_pprof.read(in, profile);
+	if (!err && !is_trusted_user(st.st_uid))
+		source_users_distrust(profile, st.st_uid);
+	return error_wrap(err, "%s", path);
+}
+
+static bool is_in(uint64_t time_ns, const struct time_range *range)
+{
+	return time_ns >= range->from_ns && time_ns < range->to_ns;
+}
+
+/* By sample: how many of its samples are in the range. To be freed. */
+static uint64_t *count_in(const struct profile *profile, const struct time_range *range)
+{
+	const struct profile_timed_samples timed = profile_timed_samples(profile);
+	uint64_t *counts = xcalloc(profile_samples(profile).count, sizeof(*counts));
+
+	for (uint64_t i = 0; i < timed.count; i++)
+		counts[timed.items[i].sample] += is_in(timed.items[i].time_ns, range);
+	return counts;
+}
+
+static void add_times(struct segment_sum *sum, const struct profile *from,
+		      const struct time_range *range, const uint32_t *added)
+{
+	const struct profile_timed_samples timed = profile_timed_samples(from);
+
+	for (uint64_t i = 0; i < timed.count; i++) {
+		struct profile_timed_sample sample = timed.items[i];
+
+		sample.sample = added[sample.sample];
+		if (!range || is_in(sample.time_ns, range))
+			profile_add_timed_sample(sum->profile, &sample);
+	}
+}
+
+static uint64_t polls_of(const struct profile *profile, const char *task)
+{
+	for (uint32_t i = 0; i < profile_polls_count(profile); i++) {
+		const struct profile_polls *polls = profile_get_polls(profile, i);
+
+		if (!strcmp(profile_string(profile, polls->task), task))
+			return polls->polls;
+	}
+	return 0;
+}
+
+static void add_polls(struct segment_sum *sum, const struct profile *from)
+{
+	for (uint32_t i = 0; i < profile_polls_count(from); i++) {
+		const struct profile_polls *polls = profile_get_polls(from, i);
+		const char *task = profile_string(from, polls->task);
+
+		profile_set_polls(sum->profile, task, polls_of(sum->profile, task) + polls->polls);
+	}
+}
+
+/* range: NULL adds all samples. */
+static void add_profile(struct segment_sum *sum, const struct profile *from,
+			const struct time_range *range)
+{
+	const struct profile_samples samples = profile_samples(from);
+	CLEANUP(free_ptr) uint64_t *counts = range ? count_in(from, range) : NULL;
+	CLEANUP(free_ptr) uint32_t *added = xcalloc(samples.count, sizeof(*added));
+	struct transfer transfer;
+
+	transfer_init(&transfer, from, sum->profile, &sum->modules);
+	for (event_id i = 0; i < profile_event_count(from); i++)
+		transfer_event(&transfer, i);
+	for (uint64_t i = 0; i < samples.count; i++) {
+		const struct profile_sample *sample = &samples.items[i];
+		uint64_t count = counts ? counts[i] : sample->samples;
+		uint64_t weight = sample->weight;
+
+		if (counts && !count)
+			continue;
+		if (counts)
+			weight = (uint64_t)((double)weight * (double)count /
+					    (double)sample->samples);
+		added[i] = transfer_add(&transfer, sample, count, weight);
+	}
+	if (profile_keeps_timestamps(sum->profile))
+		add_times(sum, from, range, added);
+	transfer_deinit(&transfer);
+	add_polls(sum, from);
+}
+
+static struct event_quality *quality_of(struct segment_sum *sum, const char *event)
+{
+	for (size_t i = 0; i < sum->event_count; i++)
+		if (!strcmp(sum->events[i].event, event))
+			return &sum->events[i];
+	GROW(sum->events, sum->event_count, sum->event_room);
+	sum->events[sum->event_count] = (struct event_quality){.event = xstrdup(event)};
+	return &sum->events[sum->event_count++];
+}
+
+static void add_event_qualities(struct segment_sum *sum, const struct event_quality *events,
+				size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		event_quality_add(quality_of(sum, events[i].event), &events[i]);
+}
+
+/* start and end: of what is added. */
+static void add_info(struct segment_sum *sum, const struct profile_info *info,
+		     uint64_t start_unix_ns, uint64_t end_unix_ns)
+{
+	if (!sum->segments) {
+		/* This copies the strings. */
+		profile_set_info(sum->profile, &(struct profile_info){.command = info->command,
+								      .host = info->host,
+								      .kernel = info->kernel});
+		sum->info = *profile_get_info(sum->profile);
+		sum->info.start_unix_ns = start_unix_ns;
+		sum->info.quality.is_known = true;
+	}
+	quality_add(&sum->info.quality, &info->quality);
+	if (start_unix_ns < sum->info.start_unix_ns)
+		sum->info.start_unix_ns = start_unix_ns;
+	if (end_unix_ns > sum->end_unix_ns)
+		sum->end_unix_ns = end_unix_ns;
+}
+
+/* Of all samples it is known when they were taken. */
+static bool has_all_times(const struct profile *profile)
+{
+	const struct profile_samples samples = profile_samples(profile);
+	uint64_t count = 0;
+
+	for (uint64_t i = 0; i < samples.count; i++) {
+		if (samples.items[i].event)
+			return false;
+		count += samples.items[i].samples;
+	}
+	return count == profile_timed_samples(profile).count;
+}
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+void segment_sum_add(struct segment_sum *sum, const struct profile *segment,
+		     const struct time_range *range)
+{
+	const struct profile_info *info = profile_get_info(segment);
+	uint64_t start_ns = info->start_unix_ns, end_ns = start_ns + info->duration_ns;
+	bool is_inside = start_ns >= range->from_ns && end_ns <= range->to_ns;
+	bool is_cut = !is_inside && has_all_times(segment);
+
+	if (start_ns >= range->to_ns || end_ns <= range->from_ns)
+		return;
+	add_profile(sum, segment, is_cut ? range : NULL);
+	if (is_cut) {
+		start_ns = later(start_ns, range->from_ns);
+		end_ns = earlier(end_ns, range->to_ns);
+	}
+	add_info(sum, info, start_ns, end_ns);
+	add_event_qualities(sum, info->quality.events, info->quality.event_count);
+	sum->is_cut |= is_cut;
+	sum->segments++;
+	sum->whole += !is_inside && !is_cut;
+}
+
+void segment_sum_add_sum(struct segment_sum *sum, const struct segment_sum *more)
+{
+	if (!more->segments)
+		return;
+	add_profile(sum, more->profile, NULL);
+	add_info(sum, &more->info, more->info.start_unix_ns, more->end_unix_ns);
+	add_event_qualities(sum, more->events, more->event_count);
+	sum->is_cut |= more->is_cut;
+	sum->segments += more->segments;
+	sum->whole += more->whole;
+}
+
+void segment_sum_finish(struct segment_sum *sum)
+{
+	sum->info.duration_ns = sum->end_unix_ns - sum->info.start_unix_ns;
+	if (profile_timed_samples(sum->profile).count)
+		sum->info.start_ns = sum->info.start_unix_ns;
+	/* What was counted of each event in a part of a segment is not known. */
+	sum->info.quality.events = sum->events;
+	sum->info.quality.event_count = sum->is_cut ? 0 : sum->event_count;
+	profile_set_info(sum->profile, &sum->info);
+	profile_sort_timed_samples(sum->profile);
+}
