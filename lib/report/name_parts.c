@@ -4,9 +4,22 @@
 
 enum { MOST_LEVELS = 128 };
 
+struct span span_of(const char *text)
+{
+	return (struct span){text, text + strlen(text)};
+}
+
 size_t span_bytes(struct span span)
 {
 	return (size_t)(span.end - span.at);
+}
+
+bool span_is_one_of(struct span span, const char *const *words)
+{
+	for (; *words; words++)
+		if (span_is(span, *words))
+			return true;
+	return false;
 }
 
 bool span_begins(struct span span, const char *text)

@@ -30,8 +30,11 @@ struct name_parts {
  * and the return type are no parts. */
 bool name_parts_parse(struct span name, struct name_parts *ret);
 
+struct span span_of(const char *text);
 size_t span_bytes(struct span span);
 bool span_is(struct span span, const char *text);
+/* words: the last is followed by NULL. */
+bool span_is_one_of(struct span span, const char *const *words);
 bool span_begins(struct span span, const char *text);
 
 /* "{{closure}}", "{closure#0}", "{lambda(int)#1}", but not "{impl#0}". */

@@ -1,61 +1,20 @@
 #include "report/short_name.h"
 
 #include "base/alloc.h"
-#include "base/cleanup.h"
 #include "report/name_parts.h"
+#include "report/name_text.h"
+#include "report/short_type.h"
 
-#include <stdint.h>
 #include <string.h>
 
-enum {
-	/* Longer names stay as they are: the time for some texts grows with the square. */
-	LONGEST = 8 * 1024,
-	/* Arguments of a type that are shown. */
-	MOST_ARGUMENTS = 20,
-};
-
-struct text {
-	char *chars;
-	size_t len, room;
-};
-
-static void add_span(struct text *text, struct span span)
-{
-	size_t len = span_bytes(span);
-
-	if (text->room - text->len <= len) {
-		text->room = 2 * text->room + len + 64;
-		text->chars = xreallocarray(text->chars, text->room, 1);
-	}
-	if (len)
-		memcpy(text->chars + text->len, span.at, len);
-	text->len += len;
-	text->chars[text->len] = '\0';
-}
-
-static struct span span_of(const char *text)
-{
-	return (struct span){text, text + strlen(text)};
-}
-
-static void add(struct text *text, const char *more)
-{
-	add_span(text, span_of(more));
-}
-
-static bool is_one_of(struct span span, const char *const *words)
-{
-	for (; *words; words++)
-		if (span_is(span, *words))
-			return true;
-	return false;
-}
+/* Longer names stay as they are: the time for some texts grows with the square. */
+enum { LONGEST = 8 * 1024 };
 
 static bool is_std_crate(struct span word)
 {
 	static const char *const crates[] = {"core", "alloc", "std", NULL};
 
-	return is_one_of(word, crates);
+	return span_is_one_of(word, crates);
 }
 
 /* Namespaces that are in names for the linker's sake. */
@@ -63,196 +22,20 @@ static bool is_inline_namespace(struct span word)
 {
 	static const char *const names[] = {"__cxx11", "__1", "__ndk1", "_V2", "__rustc", NULL};
 
-	return is_one_of(word, names);
-}
-
-static bool is_primitive(struct span word)
-{
-	static const char *const names[] = {"u8",   "u16",	"u32",	"u64",	 "u128",  "usize",
-					    "i8",   "i16",	"i32",	"i64",	 "i128",  "isize",
-					    "f16",  "f32",	"f64",	"f128",	 "bool",  "char",
-					    "str",  "int",	"long", "short", "float", "double",
-					    "void", "unsigned", "_",	"!",	 NULL};
-
-	return is_one_of(word, names);
-}
-
-/* "T": a type parameter, which Rust's older mangling does not fill in. Types have paths. */
-static bool is_parameter(struct span type)
-{
-	for (const char *at = type.at; at < type.end; at++)
-		if (!name_is_word(*at))
-			return false;
-	return span_bytes(type) && !is_primitive(type) && !(*type.at >= '0' && *type.at <= '9');
-}
-
-/* What C++ and Rust fill in where the program says nothing. */
-static bool is_default(struct span type)
-{
-	static const char *const names[] = {"std::allocator<",
-					    "std::char_traits<",
-					    "std::less<",
-					    "std::hash<",
-					    "std::equal_to<",
-					    "std::default_delete<",
-					    "alloc::alloc::Global",
-					    "&alloc::alloc::Global",
-					    "std::hash::random::RandomState",
-					    "'",
-					    NULL};
-
-	for (size_t i = 0; names[i]; i++)
-		if (span_begins(type, names[i]))
-			return true;
-	return false;
-}
-
-/* Moves at past the word or the brackets, and past the arguments of a word. */
-static struct name_part take_segment(struct span *at)
-{
-	struct name_part segment = {{at->at, at->at}, {at->at, at->at}};
-	bool is_group = *at->at == '<' || *at->at == '{';
-	size_t group = is_group ? name_bracket_bytes(*at) : 0;
-
-	at->at += group ? group : is_group;
-	while (!group && at->at < at->end && name_is_word(*at->at))
-		at->at++;
-	segment.word.end = segment.args.at = at->at;
-	if (!is_group && span_begins(*at, "<"))
-		at->at += name_bracket_bytes(*at);
-	segment.args.end = at->at;
-	return segment;
-}
-
-/* Of "std::vector<int>" the last part; at is moved past all of it. */
-static struct name_part take_type_path(struct span *at)
-{
-	struct name_part last = take_segment(at);
-
-	while (span_begins(*at, "::")) {
-		struct name_part segment;
-
-		at->at += 2;
-		if (at->at == at->end)
-			break;
-		segment = take_segment(at);
-		if (span_bytes(segment.word) && *segment.word.at != '<')
-			last = segment;
-	}
-	return last;
-}
-
-/* "{{closure}}" → "{closure}"; "{lambda(int)#1}" → "{lambda#1}". */
-static void add_closure(struct text *text, struct span word)
-{
-	const char *open, *close;
-
-	if (span_begins(word, "{{") && span_bytes(word) > 4)
-		word = (struct span){word.at + 1, word.end - 1};
-	open = memchr(word.at, '(', span_bytes(word));
-	close = open ? memrchr(open, ')', (size_t)(word.end - open)) : NULL;
-	if (!close) {
-		add_span(text, word);
-		return;
-	}
-	add_span(text, (struct span){word.at, open});
-	add_span(text, (struct span){close + 1, word.end});
-}
-
-/* "basic_string<char>" is std::string. */
-static bool leave_out_characters(struct name_part *type)
-{
-	if (!span_is(type->word, "basic_string") || !span_begins(type->args, "<char"))
-		return false;
-	type->args = (struct span){0};
-	return true;
-}
-
-static void add_list(struct text *text, struct span args, bool is_rust, bool nested, size_t most);
-
-/*
- * Types, each with its own name alone: "&[Item]", "dyn Fn(u64)", "char const*"; nested: with their
- * arguments, "Vec<Item>". Brackets limit how deep this goes.
- */
-static void add_types(struct text *text, struct span types, bool is_rust, bool nested)
-{
-	while (types.at < types.end) {
-		const char *start = types.at;
-		struct name_part type;
-
-		if (!name_is_word(*start) && *start != '<' && *start != '{') {
-			types.at++;
-			add_span(text, (struct span){start, types.at});
-			continue;
-		}
-		type = take_type_path(&types);
-		if (leave_out_characters(&type))
-			add(text, "string");
-		else if (span_begins(type.word, "{"))
-			add_closure(text, type.word);
-		else
-			add_span(text, type.word);
-		if (nested)
-			add_list(text, type.args, is_rust, true, SIZE_MAX);
-		if (types.at == start)
-			types.at++;
-	}
-}
-
-static bool says_something(struct span argument, bool is_rust)
-{
-	return span_bytes(argument) && !span_is(argument, "_") && !is_default(argument) &&
-	       !(is_rust && is_parameter(argument));
-}
-
-/* "<…>"; nothing if no argument says something, or if it takes more than `most` bytes. */
-static void add_list(struct text *text, struct span args, bool is_rust, bool nested, size_t most)
-{
-	size_t before = text->len, first;
-
-	if (span_bytes(args) < 2)
-		return;
-	args = (struct span){args.at + 1, args.end - 1};
-	add(text, "<");
-	first = text->len;
-	while (args.at < args.end) {
-		struct span argument = name_take_item(&args);
-
-		if (!says_something(argument, is_rust))
-			continue;
-		if (text->len > first)
-			add(text, ", ");
-		add_types(text, argument, is_rust, nested);
-	}
-	if (text->len == first || text->len - first > most)
-		text->chars[text->len = before] = '\0';
-	else
-		add(text, ">");
-}
-
-/* The arguments of a type, with theirs if they are short. */
-static void add_arguments(struct text *text, struct span args, bool is_rust,
-			  enum name_generics generics)
-{
-	size_t before = text->len;
-
-	if (generics == GENERICS_NONE)
-		return;
-	add_list(text, args, is_rust, true, generics == GENERICS_ALL ? SIZE_MAX : MOST_ARGUMENTS);
-	if (text->len == before)
-		add_list(text, args, is_rust, false, MOST_ARGUMENTS);
+	return span_is_one_of(word, names);
 }
 
 struct naming {
-	struct text text;
+	struct name_text text;
 	enum name_generics generics;
 	bool is_rust;
 };
 
-static void add_joint(struct text *text)
+static void add_arguments(struct naming *naming, struct span args, bool is_rust)
 {
-	if (text->len)
-		add(text, "::");
+	if (naming->generics != GENERICS_NONE)
+		short_type_add_arguments(&naming->text, args, is_rust,
+					 naming->generics == GENERICS_ALL);
 }
 
 static bool shows_arguments(const struct naming *naming, const struct name_part *part, bool is_own)
@@ -264,22 +47,20 @@ static bool shows_arguments(const struct naming *naming, const struct name_part 
 /* is_own: the function's own name, the last one. */
 static void add_part(struct naming *naming, const struct name_part *part, bool is_own)
 {
-	struct name_part copy = *part;
-
-	add_joint(&naming->text);
-	if (leave_out_characters(&copy)) {
-		add(&naming->text, "string");
+	name_text_add_joint(&naming->text);
+	if (short_type_is_string(part)) {
+		name_text_add(&naming->text, "string");
 		return;
 	}
 	if (name_part_is_closure(part))
-		add_closure(&naming->text, part->word);
+		short_type_add_closure(&naming->text, part->word);
 	else
-		add_span(&naming->text, part->word);
+		name_text_add_span(&naming->text, part->word);
 	if (!shows_arguments(naming, part, is_own))
 		return;
 	if (span_is(part->word, "operator<"))
-		add(&naming->text, " ");
-	add_arguments(&naming->text, part->args, naming->is_rust, naming->generics);
+		name_text_add(&naming->text, " ");
+	add_arguments(naming, part->args, naming->is_rust);
 }
 
 /* References and pointers are left out: "&mut T" → "T". */
@@ -371,18 +152,18 @@ static bool is_of_many_traits(struct span method)
 {
 	static const char *const names[] = {"fmt", "write_fmt", NULL};
 
-	return is_one_of(method, names);
+	return span_is_one_of(method, names);
 }
 
 /* "tokio::Context<T>": the crate and the type's own name. */
 static void add_named_type(struct naming *naming, const struct name_parts *parts)
 {
 	if (parts->count > 1 && !is_std_crate(parts->items[0].word)) {
-		add_span(&naming->text, parts->items[0].word);
+		name_text_add_span(&naming->text, parts->items[0].word);
 	}
-	add_joint(&naming->text);
-	add_span(&naming->text, parts->items[parts->count - 1].word);
-	add_arguments(&naming->text, parts->items[parts->count - 1].args, true, naming->generics);
+	name_text_add_joint(&naming->text);
+	name_text_add_span(&naming->text, parts->items[parts->count - 1].word);
+	add_arguments(naming, parts->items[parts->count - 1].args, true);
 }
 
 /* The index of the last part that is not a closure. */
@@ -405,8 +186,8 @@ static bool add_closure_path(struct naming *naming, struct span type)
 		return false;
 	for (size_t i = last_named(&parts); i < parts.count; i++) {
 		if (i > last_named(&parts))
-			add(&naming->text, "::");
-		add_closure(&naming->text, parts.items[i].word);
+			name_text_add(&naming->text, "::");
+		short_type_add_closure(&naming->text, parts.items[i].word);
 	}
 	return true;
 }
@@ -414,16 +195,16 @@ static bool add_closure_path(struct naming *naming, struct span type)
 static void add_type(struct naming *naming, struct span type)
 {
 	if (!add_closure_path(naming, type))
-		add_types(&naming->text, type, true, naming->generics == GENERICS_ALL);
+		short_type_add(&naming->text, type, true, naming->generics == GENERICS_ALL);
 }
 
 static void add_trait_and_type(struct naming *naming, const struct owner *owner)
 {
-	add(&naming->text, "<");
+	name_text_add(&naming->text, "<");
 	add_type(naming, owner->type);
-	add(&naming->text, " as ");
+	name_text_add(&naming->text, " as ");
 	add_type(naming, owner->trait);
-	add(&naming->text, ">");
+	name_text_add(&naming->text, ">");
 }
 
 static void add_owner(struct naming *naming, const struct owner *owner, struct span method)
@@ -432,7 +213,7 @@ static void add_owner(struct naming *naming, const struct owner *owner, struct s
 	const char *built_in = built_in_name(owner->type);
 	struct name_parts parts;
 
-	if (owner->has_trait && is_parameter(type)) {
+	if (owner->has_trait && short_type_is_parameter(type)) {
 		add_type(naming, owner->trait);
 		return;
 	}
@@ -442,13 +223,13 @@ static void add_owner(struct naming *naming, const struct owner *owner, struct s
 		return;
 	}
 	if (built_in)
-		add(&naming->text, built_in);
+		name_text_add(&naming->text, built_in);
 	else if (span_bytes(type) && is_named_type(type, &parts))
 		add_named_type(naming, &parts);
 	else {
-		add(&naming->text, "<");
+		name_text_add(&naming->text, "<");
 		add_type(naming, owner->type);
-		add(&naming->text, ">");
+		name_text_add(&naming->text, ">");
 	}
 }
 
@@ -524,14 +305,14 @@ static struct span take_async_block(struct name_parts *parts)
 }
 
 /* " (async block)" for the first one, " (async block #1)". */
-static void add_async_block(struct text *text, struct span number)
+static void add_async_block(struct name_text *text, struct span number)
 {
 	bool is_first = span_is(number, "0}");
 
-	add(text, is_first ? " (async block" : " (async block #");
+	name_text_add(text, is_first ? " (async block" : " (async block #");
 	if (!is_first)
-		add_span(text, (struct span){number.at, number.end - 1});
-	add(text, ")");
+		name_text_add_span(text, (struct span){number.at, number.end - 1});
+	name_text_add(text, ")");
 }
 
 /* The first part and the last two, with the closures after them. */
@@ -666,8 +447,8 @@ char *short_name(const char *name, enum name_generics generics)
 	if (block.at)
 		add_async_block(&naming.text, block);
 	else if (is_async)
-		add(&naming.text, " (async)");
-	add(&naming.text, span.end);
+		name_text_add(&naming.text, " (async)");
+	name_text_add(&naming.text, span.end);
 	return naming.text.chars;
 }
 
@@ -682,41 +463,41 @@ bool name_is_closure(const char *name)
 }
 
 /* Types in an impl block: "<alloc::vec::Vec<T> as core::iter::Extend<T>>". */
-static void add_without_brackets(struct text *text, struct span from)
+static void add_without_brackets(struct name_text *text, struct span from)
 {
 	while (from.at < from.end) {
 		size_t group = *from.at == '<' ? name_bracket_bytes(from) : 0;
 
 		if (!group) {
 			from.at++;
-			add_span(text, (struct span){from.at - 1, from.at});
+			name_text_add_span(text, (struct span){from.at - 1, from.at});
 			continue;
 		}
 		from.at += group;
 	}
 }
 
-static void add_owner_part(struct text *text, struct span group)
+static void add_owner_part(struct name_text *text, struct span group)
 {
-	add(text, "<");
+	name_text_add(text, "<");
 	add_without_brackets(text, (struct span){group.at + 1, group.end - 1});
-	add(text, ">");
+	name_text_add(text, ">");
 }
 
 char *name_without_generics(const char *name)
 {
-	struct text text = {0};
+	struct name_text text = {0};
 	struct name_parts parts;
 
 	if (is_go(name) || is_foreign(name) || !name_parts_parse(whole(name), &parts))
 		return xstrdup(name);
 	for (size_t i = 0; i < parts.count; i++) {
-		add_joint(&text);
+		name_text_add_joint(&text);
 		if (name_part_is_type(&parts.items[i]))
 			add_owner_part(&text, parts.items[i].word);
 		else
-			add_span(&text, parts.items[i].word);
+			name_text_add_span(&text, parts.items[i].word);
 	}
-	add(&text, whole(name).end);
+	name_text_add(&text, whole(name).end);
 	return text.chars;
 }
