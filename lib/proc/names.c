@@ -157,14 +157,39 @@ void names_set(struct names *names, pid_t tid, const char *comm)
 	*entry = replaced_name(names, tid, comm);
 }
 
-void names_fork(struct names *names, pid_t parent_tid, pid_t tid)
+/* The kernel appends a newline to the name; other newlines are part of it. */
+static bool read_comm(const char *proc, pid_t pid, pid_t tid, char comm[64])
+{
+	CLEANUP(free_ptr)
+	char *path = xasprintf("%s/%d/task/%d/comm", proc, (int)pid, (int)tid);
+	CLEANUP(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t len = fd < 0 ? -1 : read(fd, comm, 63);
+
+	if (len <= 0)
+		return false;
+	if (comm[len - 1] == '\n')
+		len--;
+	comm[len] = '\0';
+	return true;
+}
+
+static bool learn(struct names *names, pid_t pid, pid_t tid)
+{
+	char comm[64];
+
+	if (tid <= 0 || !names->proc || !read_comm(names->proc, pid, tid, comm))
+		return false;
+	names_set(names, tid, comm);
+	return true;
+}
+
+void names_fork(struct names *names, pid_t parent_pid, pid_t parent_tid, pid_t tid)
 {
 	uint32_t name = find(names, parent_tid);
 
-	/*
-	 * The child of an unknown parent has no name; least of all that of the tid's former
-	 * thread.
-	 */
+	if (name == IDMAP_NONE && learn(names, parent_pid, parent_tid))
+		name = find(names, parent_tid);
+	/* Least of all it has the name of the tid's former thread. */
 	if (name == IDMAP_NONE)
 		forget(names, tid);
 	else
@@ -200,36 +225,21 @@ void names_forget(struct names *names, uint64_t before_ns)
 	names->ended_count = kept;
 }
 
-/* The kernel appends a newline to the name; other newlines are part of it. */
-static bool read_comm(const char *proc, pid_t pid, pid_t tid, char comm[64])
-{
-	CLEANUP(free_ptr)
-	char *path = xasprintf("%s/%d/task/%d/comm", proc, (int)pid, (int)tid);
-	CLEANUP(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t len = fd < 0 ? -1 : read(fd, comm, 63);
-
-	if (len <= 0)
-		return false;
-	if (comm[len - 1] == '\n')
-		len--;
-	comm[len] = '\0';
-	return true;
-}
-
 const char *names_get(struct names *names, pid_t pid, pid_t tid)
 {
 	uint32_t name = find(names, tid);
 	char comm[64];
 
-	if (name == IDMAP_NONE) {
+	if (name == IDMAP_NONE && !learn(names, pid, tid)) {
 		if (tid == 0)
 			strcpy(comm, "swapper"); /* all idle threads */
 		else if (tid < 0)
 			strcpy(comm, "[ended]"); /* the kernel has forgotten which */
-		else if (!names->proc || !read_comm(names->proc, pid, tid, comm))
+		else
 			snprintf(comm, sizeof(comm), ":%d", (int)tid);
 		names_set(names, tid, comm);
-		name = find(names, tid);
 	}
+	if (name == IDMAP_NONE)
+		name = find(names, tid);
 	return strtab_get(names->young.strings, name & ~ENDED);
 }

@@ -25,8 +25,11 @@ void names_set(struct names *names, pid_t tid, const char *comm);
 /* The next time that names_set() gives the thread the name comm, it gets `name` instead, which can
  * be longer: 63 bytes. */
 void names_replace(struct names *names, pid_t tid, const char *comm, const char *name);
-/* A new thread or process starts with its parent's name. */
-void names_fork(struct names *names, pid_t parent_tid, pid_t tid);
+/*
+ * A new thread or process starts with its parent's name. That of an unknown parent is read from
+ * /proc, once for all its children.
+ */
+void names_fork(struct names *names, pid_t parent_pid, pid_t parent_tid, pid_t tid);
 /* The name is kept for late samples until names_forget(). */
 void names_exit(struct names *names, pid_t tid, uint64_t time_ns);
 /* Forgets threads that ended before before_ns. */

@@ -462,7 +462,7 @@ bool session_ends_with(const struct session *session, pid_t pid, pid_t tid)
 
 static void feed_fork(struct session *session, const struct record *record)
 {
-	names_fork(session->names, record->fork.parent_tid, record->tid);
+	names_fork(session->names, record->fork.parent_pid, record->fork.parent_tid, record->tid);
 	threads_changed(session);
 	thread_lives_reuse(&session->lives, record->pid, record->tid);
 	if (record->pid == record->fork.parent_pid) {

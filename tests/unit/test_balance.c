@@ -53,7 +53,8 @@ static void feed(struct fixture *fixture, const struct record *record)
 {
 	balance_feed(fixture->balance, fixture->names, record);
 	if (record->type == RECORD_FORK)
-		names_fork(fixture->names, record->fork.parent_tid, record->tid);
+		names_fork(fixture->names, record->fork.parent_pid, record->fork.parent_tid,
+			   record->tid);
 	else if (record->type == RECORD_COMM)
 		names_set(fixture->names, record->tid, record->comm.name);
 }

@@ -1,5 +1,6 @@
 #include "proc/names.h"
 
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,7 +31,7 @@ static void a_child_is_named_like_its_parent_until_it_is_renamed(void **state)
 	CLEANUP(names_cleanup) struct names *names = names_new("/nowhere");
 
 	names_set(names, 7, "sh");
-	names_fork(names, 7, 8);
+	names_fork(names, 7, 7, 8);
 	names_set(names, 7, "renamed");
 	assert_string_equal(names_get(names, 8, 8), "sh");
 	names_set(names, 8, "ls");
@@ -44,7 +45,7 @@ static void a_tid_that_is_used_again_does_not_keep_the_old_name(void **state)
 	CLEANUP(names_cleanup) struct names *names = names_new("/nowhere");
 
 	names_set(names, 9, "former");
-	names_fork(names, 1234, 9);
+	names_fork(names, 1234, 1234, 9);
 	assert_string_equal(names_get(names, 9, 9), ":9");
 }
 
@@ -57,8 +58,8 @@ static void the_name_of_what_has_ended_is_forgotten_some_time_later(void **state
 	names_set(names, 8, "ls");
 	names_exit(names, 7, 100);
 	names_exit(names, 8, 100);
-	names_exit(names, 9, 100); /* never heard of */
-	names_fork(names, 7, 8);   /* used again */
+	names_exit(names, 9, 100);  /* never heard of */
+	names_fork(names, 7, 7, 8); /* used again */
 	names_forget(names, 100);
 	assert_string_equal(names_get(names, 7, 7), "sh");
 	names_forget(names, 101);
@@ -97,6 +98,23 @@ static void what_lived_before_is_read_from_proc_once(void **state)
 	assert_string_equal(names_get(names, getpid(), getpid()), "with\nnewline\n");
 }
 
+static void a_child_is_named_like_a_parent_that_lived_before(void **state)
+{
+	(void)state;
+	CLEANUP(names_cleanup) struct names *names = names_new("/proc");
+	const pid_t pid = getpid(), child = INT_MAX;
+	char before[16];
+
+	assert_int_equal(prctl(PR_GET_NAME, before), 0);
+	assert_int_equal(prctl(PR_SET_NAME, "parent"), 0);
+	names_fork(names, pid, pid, child);
+	/* It is read no more. */
+	assert_int_equal(prctl(PR_SET_NAME, before), 0);
+	names_fork(names, pid, pid, child - 1);
+	assert_string_equal(names_get(names, child, child), "parent");
+	assert_string_equal(names_get(names, child - 1, child - 1), "parent");
+}
+
 static void what_is_gone_is_named_by_its_number(void **state)
 {
 	(void)state;
@@ -122,7 +140,7 @@ static void test_a_name_of_an_executed_program_can_be_replaced_by_a_better_one(v
 	assert_string_equal(names_get(names, 8, 8), "quite_a_long_name_for_a_test");
 	names_set(names, 7, "parser-3f9a8b7c");
 	assert_string_equal(names_get(names, 7, 7), "parser");
-	names_fork(names, 7, 9);
+	names_fork(names, 7, 7, 9);
 	assert_string_equal(names_get(names, 9, 9), "parser");
 	names_set(names, 7, "parser-3f9a8b7c");
 	assert_string_equal(names_get(names, 7, 7), "parser-3f9a8b7c");
@@ -137,6 +155,7 @@ int main(void)
 		cmocka_unit_test(the_name_of_what_has_ended_is_forgotten_some_time_later),
 		cmocka_unit_test(of_endless_threads_those_unused_for_longest_are_forgotten),
 		cmocka_unit_test(what_lived_before_is_read_from_proc_once),
+		cmocka_unit_test(a_child_is_named_like_a_parent_that_lived_before),
 		cmocka_unit_test(what_is_gone_is_named_by_its_number),
 		cmocka_unit_test(
 			test_a_name_of_an_executed_program_can_be_replaced_by_a_better_one),
