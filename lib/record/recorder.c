@@ -280,9 +280,21 @@ static void end_wait_for_target(struct recorder *recorder)
 	recorder->waits_for_target = false;
 }
 
+static bool follows_rule(const struct recorder *recorder)
+{
+	return intake_facts(recorder->intake)->follows_rule;
+}
+
+/* Whether processes are looked for that belong to the target, too. */
+static bool awaits_arrivals(const struct recorder *recorder)
+{
+	return recorder->config->choice && (recorder->waits_for_target || !follows_rule(recorder));
+}
+
 static bool takes(struct recorder *recorder, const struct record *record)
 {
-	arrivals_feed(&recorder->arrivals, record);
+	if (awaits_arrivals(recorder))
+		arrivals_feed(&recorder->arrivals, record);
 	if (!sample_filter_takes(&recorder->filter, recorder->pipeline.names, record))
 		return false;
 	if (record->type == RECORD_SAMPLE)
@@ -402,11 +414,6 @@ static void end_pause(struct recorder *recorder, uint64_t now_ns)
 		begin_window(recorder, now_ns);
 	recorder->has_begun = true;
 	balance_resume(recorder->balance, now_ns);
-}
-
-static bool follows_rule(const struct recorder *recorder)
-{
-	return intake_facts(recorder->intake)->follows_rule;
 }
 
 static void snapshot(struct recorder *recorder)
@@ -530,7 +537,7 @@ static void look_for_arrivals(void *user)
 	recorder->choice_is_over = process_choice_is_over(recorder->config->choice);
 	if (recorder->choice_is_over)
 		step(recorder);
-	else if (recorder->waits_for_target || !follows_rule(recorder))
+	else if (awaits_arrivals(recorder))
 		add_arrivals(recorder);
 	loop_set_timer(recorder->arrivals_timer, clock_now_ns() + ARRIVALS_MS * NS_PER_MS);
 }
