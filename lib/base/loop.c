@@ -14,7 +14,7 @@ enum { BATCH = 16 };
 struct loop_watch {
 	struct loop_watch *next;
 	int fd;
-	uint64_t rests_until_ns; /* 0: it does not rest */
+	uint64_t rests_until_ns; /* 0: it does not rest, and epoll watches it */
 	loop_callback *callback; /* NULL: removed, to be freed after the batch */
 	void *user;
 };
@@ -192,13 +192,25 @@ static void serve_timers(struct loop *loop)
 	}
 }
 
+/* Not of one that was removed. */
+static bool is_rested(const struct loop_watch *watch, uint64_t now_ns)
+{
+	return watch->callback && watch->rests_until_ns && watch->rests_until_ns <= now_ns;
+}
+
+/* What rests again at once is not watched between. */
 static void end_rests(struct loop *loop)
 {
 	uint64_t now_ns = clock_now_ns();
 
-	for (struct loop_watch *watch = loop->watches; watch; watch = watch->next)
-		if (watch->rests_until_ns && watch->rests_until_ns <= now_ns)
+	for (struct loop_watch *watch = loop->watches, *next; watch; watch = next) {
+		next = watch->next;
+		if (!is_rested(watch, now_ns))
+			continue;
+		watch->callback(watch->user);
+		if (is_rested(watch, now_ns))
 			loop_rest(loop, watch, 0);
+	}
 }
 
 void loop_run(struct loop *loop, uint64_t until_ns)

@@ -35,8 +35,9 @@ DEFINE_CLEANUP(loop, loop_free)
 MUST_CHECK struct error *loop_watch(struct loop *loop, int fd, loop_callback *callback, void *user,
 				    struct loop_watch **ret);
 /*
- * Does not call back for the descriptor before until_ns (clock_now_ns()); a time that has passed
- * ends the rest.
+ * Does not watch the descriptor before until_ns (clock_now_ns()), and then calls back whether it is
+ * readable or not. A callback that rests again saves the system calls that watch it between. A time
+ * that has passed ends the rest.
  */
 void loop_rest(struct loop *loop, struct loop_watch *watch, uint64_t until_ns);
 /* NULL is allowed. */

@@ -141,6 +141,44 @@ static void a_watch_that_rests_is_called_back_for_when_the_rest_is_over(void **s
 	assert_int_equal(f.calls, 2);
 }
 
+static void rest_on(void *user)
+{
+	struct fixture *f = user;
+
+	count_call(user);
+	loop_rest(f->loop, f->watch, clock_now_ns() + NS_PER_MS);
+}
+
+/* As long as it rests again each time. */
+static void a_rest_that_is_over_calls_back_without_looking(void **state)
+{
+	(void)state;
+	CLEANUP(fixture_deinit) struct fixture f = fixture_new();
+
+	assert_null(loop_watch(f.loop, f.pipe[0], rest_on, &f, &f.watch));
+	loop_rest(f.loop, f.watch, clock_now_ns() + NS_PER_MS);
+	while (f.calls < 3)
+		loop_run(f.loop, LOOP_FOREVER);
+}
+
+static void a_watch_that_is_removed_while_it_rests_is_not_called(void **state)
+{
+	(void)state;
+	CLEANUP(fixture_deinit) struct fixture f = fixture_new();
+	struct loop_watch *other;
+	uint64_t until_ns = clock_now_ns() + NS_PER_MS;
+
+	/* The one that is watched last is looked at first. */
+	assert_null(loop_watch(f.loop, f.pipe[0], count_call, &f, &f.watch));
+	assert_null(loop_watch(f.loop, f.pipe[1], remove_watch, &f, &other));
+	loop_rest(f.loop, f.watch, until_ns);
+	loop_rest(f.loop, other, until_ns);
+	while (!f.other_calls)
+		loop_run(f.loop, LOOP_FOREVER);
+	loop_run(f.loop, 0);
+	assert_int_equal(f.calls, 0);
+}
+
 static void a_closed_writer_is_seen(void **state)
 {
 	(void)state;
@@ -163,6 +201,8 @@ int main(void)
 		TEST(a_callback_may_set_its_timer_again),
 		TEST(a_removed_watch_is_not_called_any_more),
 		TEST(a_watch_that_rests_is_called_back_for_when_the_rest_is_over),
+		TEST(a_rest_that_is_over_calls_back_without_looking),
+		TEST(a_watch_that_is_removed_while_it_rests_is_not_called),
 		TEST(a_closed_writer_is_seen),
 	};
 
