@@ -32,7 +32,7 @@ enum {
 	 * to a pause within these bounds. */
 	CAPTURED_SAMPLES = 5,
 	CAPTURE_POLL_MS_MIN = 2,
-	CAPTURE_POLL_MS_MAX = 20,
+	CAPTURE_POLL_MS_MAX = 100,
 	/* The kernel takes this time at most from taking the time of a record to its end, unless it
 	 * is interrupted between them. */
 	WRITTEN_NS = 5000,
@@ -52,7 +52,7 @@ struct sampler {
 	bool samples_cgroups;	   /* … of target.rule, by descriptors that are borrowed */
 	struct process_tree *tree; /* more is sampled than it; NULL: no more than the target */
 	struct sampler_options options;
-	uint64_t samples_per_second, bytes_per_second; /* on one CPU; 0: unknown */
+	uint64_t bytes_per_second; /* on one CPU; 0: unknown */
 	uint64_t interval_ns; /* between the samples of a busy CPU; 0: unknown, or not of CPUs */
 
 	struct descriptors descriptors;
@@ -90,7 +90,7 @@ static void note_rates(struct sampler *s, const struct event *events, size_t eve
 	if (!has_known_rate(events, event_count))
 		return;
 	for (size_t i = 0; i < event_count; i++) {
-		s->samples_per_second += events[i].frequency_hz;
+		s->facts.samples_per_second += events[i].frequency_hz;
 		s->bytes_per_second += events[i].frequency_hz *
 				       (events[i].fields.stack_bytes + SAMPLE_BYTES);
 	}
@@ -449,8 +449,8 @@ static void note_interval(struct sampler *s)
 	for (size_t i = 0; i < s->descriptors.event_count; i++)
 		if (!is_of_time(&s->descriptors.events[i]))
 			return;
-	if (s->samples_per_second)
-		s->interval_ns = NS_PER_SECOND / s->samples_per_second;
+	if (s->facts.samples_per_second)
+		s->interval_ns = NS_PER_SECOND / s->facts.samples_per_second;
 }
 
 static void begin_tree(struct sampler *s, const struct target *target)
@@ -507,7 +507,7 @@ struct error *sampler_open(const struct event *events, size_t event_count,
 	note_rates(s, events, event_count);
 	for (size_t i = 0; i < event_count; i++)
 		s->has_scheduler_event |= is_scheduler_event(&events[i]);
-	s->facts.capture_poll_ms = capture_poll_ms(s->samples_per_second);
+	s->facts.capture_poll_ms = capture_poll_ms(s->facts.samples_per_second);
 	err = cpus_choose(target->cpus, target->cpu_count, &s->cpus, &s->cpu_count);
 	if (!err)
 		err = choose_way(s, target);
@@ -517,7 +517,8 @@ struct error *sampler_open(const struct event *events, size_t event_count,
 		err = open_rings(s, can_capture(s, events, event_count, target));
 	if (err)
 		return err;
-	s->captures = s->will_capture = options->captures_from_start && s->samples_per_second &&
+	s->captures = s->will_capture = options->captures_from_start &&
+					s->facts.samples_per_second &&
 					ring_set_of(&s->rings, RINGS_CAPTURED);
 	err = open_target(s, target);
 	if (err)

@@ -55,9 +55,10 @@ struct sampler_facts {
 	bool is_filtered; /* samples of processes outside the tree are dropped by the kernel: of
 			     clocks */
 	unsigned cpus;
-	int capture_poll_ms; /* while deep stacks are captured, read the rings this often */
-	bool is_polled;	     /* read the rings more often than they are full (ring_set.h) */
-	int holds_ms;	     /* a ring holds the samples of this time; 0: unknown */
+	int capture_poll_ms;	     /* while deep stacks are captured, read the rings this often */
+	bool is_polled;		     /* read the rings more often than they are full (ring_set.h) */
+	int holds_ms;		     /* a ring holds the samples of this time; 0: unknown */
+	uint64_t samples_per_second; /* on one CPU; 0: unknown */
 };
 
 struct sampler;

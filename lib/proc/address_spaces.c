@@ -587,6 +587,11 @@ void address_spaces_set_opening_max(struct address_spaces *spaces, uint64_t max_
 	modules_set_opening_max(spaces->modules, max_ns);
 }
 
+uint64_t address_spaces_missed_files(const struct address_spaces *spaces)
+{
+	return modules_missed_files(spaces->modules);
+}
+
 void address_spaces_set_debug_dir(struct address_spaces *spaces, const char *debug_dir)
 {
 	modules_set_debug_dir(spaces->modules, debug_dir);

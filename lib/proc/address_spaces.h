@@ -107,6 +107,8 @@ MUST_CHECK struct error *address_spaces_open_kernel_image(const struct address_s
 void address_spaces_set_files_max(struct address_spaces *spaces, unsigned max);
 /* As modules_set_opening_max(). */
 void address_spaces_set_opening_max(struct address_spaces *spaces, uint64_t max_ns);
+/* As modules_missed_files(). */
+uint64_t address_spaces_missed_files(const struct address_spaces *spaces);
 /* The directory of separate debug files; "/usr/lib/debug" by default. Copied. */
 void address_spaces_set_debug_dir(struct address_spaces *spaces, const char *debug_dir);
 /* Where the debug files of a module are; borrows spaces. */

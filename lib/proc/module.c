@@ -75,6 +75,7 @@ struct modules {
 	unsigned files_max;
 	uint64_t opening_max_ns;	/* in a second */
 	uint64_t second_ns, opening_ns; /* the present second, and what opening took in it */
+	uint64_t missed_files;
 	struct open_files own, foreign;
 	struct code_budget code_budget;
 	unsigned jitdump_count, map_count;
@@ -161,6 +162,11 @@ void modules_set_files_max(struct modules *modules, unsigned max)
 void modules_set_opening_max(struct modules *modules, uint64_t max_ns)
 {
 	modules->opening_max_ns = max_ns;
+}
+
+uint64_t modules_missed_files(const struct modules *modules)
+{
+	return modules->missed_files;
 }
 
 struct debug_files modules_debug_files(const struct modules *modules, module_id id)
@@ -537,8 +543,10 @@ static module_id add_file(struct modules *modules, const struct mapping *mapping
 	}
 	if (finding->error)
 		set_problem(modules, entry, STEAL(finding->error));
-	if (!finding->elf && !finding->no_elf && file_locator_may_find_later(modules->locator))
+	if (!finding->elf && !finding->no_elf && file_locator_may_find_later(modules->locator)) {
 		entry->attempts_left = ATTEMPTS - 1;
+		modules->missed_files++;
+	}
 	return id;
 }
 
@@ -619,6 +627,7 @@ static void retry(struct modules *modules, pid_t pid, const struct mapping *mapp
 	finding = open_file(modules, pid, mapping, entry->module.path, deleted);
 	entry->attempts_left--;
 	error_free(finding.error);
+	modules->missed_files += !finding.elf;
 	if (!finding.elf)
 		return;
 	set_identity(modules, id, &finding);

@@ -86,6 +86,11 @@ void modules_set_files_max(struct modules *modules, unsigned max);
  * mapped after that, each is opened when it has a sample.
  */
 void modules_set_opening_max(struct modules *modules, uint64_t max_ns);
+/*
+ * How often a file could not be opened that another process may make accessible: most likely its
+ * process had ended.
+ */
+uint64_t modules_missed_files(const struct modules *modules);
 
 /*
  * Notes that a module has a sample, in this mapping of it; may open its file. Returns the module,

@@ -11,7 +11,9 @@ enum {
 	/* Where samples do not wake the reader, it comes when rings are full to this share. */
 	POLLED_SHARE = 4,
 	/* See pacing_rests_until_ns(). */
-	READ_MS = 20,
+	READ_SAMPLES = 2,
+	READ_MS_MIN = 20,
+	READ_MS_MAX = TICK_MS,
 	READS_AT_ONCE = 25,
 	/* Per CPU: above this rate, samples do not wake a copier. */
 	FAST_HZ = 20000,
@@ -20,6 +22,9 @@ enum {
 /* How long each sample wakes a copier after a deep stack, and at the beginning. */
 #define DEEP_NS NS_PER_SECOND
 #define FIRST_DEEP_NS (NS_PER_SECOND / 4)
+
+/* How long reads come often after a file was missed. */
+#define MISSED_NS (10 * NS_PER_SECOND)
 
 /* The rate is measured over at least this time. */
 #define RATE_NS (NS_PER_SECOND / 20)
@@ -66,6 +71,9 @@ void pacing_after_batch(struct pacing *pacing, const struct session *session, ui
 	if (counts->stacks.deep != pacing->deep)
 		pacing->deep_ns = now_ns;
 	pacing->deep = counts->stacks.deep;
+	if (session_missed_files(session) != pacing->missed)
+		pacing->missed_ns = now_ns;
+	pacing->missed = session_missed_files(session);
 	sampler_capture_deep(pacing->sampler,
 			     !pacing->is_fast && now_ns - pacing->deep_ns < DEEP_NS);
 }
@@ -86,16 +94,31 @@ uint64_t pacing_next_ns(const struct pacing *pacing, uint64_t now_ns)
 	return now_ns + (uint64_t)ms * NS_PER_MS;
 }
 
+/* From one read to the next where records keep coming. */
+static uint64_t read_ns(const struct pacing *pacing, uint64_t now_ns)
+{
+	uint64_t hz = sampler_facts(pacing->sampler)->samples_per_second;
+	uint64_t ms = hz ? READ_SAMPLES * UINT64_C(1000) / hz : 0;
+
+	if (ms < READ_MS_MIN || (pacing->missed_ns && now_ns - pacing->missed_ns < MISSED_NS))
+		ms = READ_MS_MIN;
+	return (ms < READ_MS_MAX ? ms : READ_MS_MAX) * NS_PER_MS;
+}
+
 uint64_t pacing_rests_until_ns(struct pacing *pacing, uint64_t now_ns)
 {
-	const uint64_t ahead_ns = READS_AT_ONCE * READ_MS * NS_PER_MS;
+	const uint64_t each_ns = read_ns(pacing, now_ns);
+	const uint64_t ahead_ns = READS_AT_ONCE * each_ns;
 
 	if (!sampler_facts(pacing->sampler)->is_polled)
 		return 0;
 	if (pacing->paid_ns < now_ns)
 		pacing->paid_ns = now_ns;
+	/* Reads come more often than before. */
+	if (pacing->paid_ns > now_ns + ahead_ns + each_ns)
+		pacing->paid_ns = now_ns + ahead_ns + each_ns;
 	/* Reads that come by time do not add to the rest. */
 	if (pacing->paid_ns <= now_ns + ahead_ns)
-		pacing->paid_ns += READ_MS * NS_PER_MS;
+		pacing->paid_ns += each_ns;
 	return pacing->paid_ns - ahead_ns;
 }

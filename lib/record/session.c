@@ -128,6 +128,11 @@ module_id session_kernel(const struct session *session)
 	return address_spaces_kernel(session->spaces);
 }
 
+uint64_t session_missed_files(const struct session *session)
+{
+	return address_spaces_missed_files(session->spaces);
+}
+
 /* The first event keeps its name, the second one becomes "cycles#2" unless that is taken, too. */
 static event_id add_distinct_event(struct session *session, struct profile_event event)
 {

@@ -97,6 +97,8 @@ void session_add_call(struct session *session, const struct record *end, label_s
 label_set_id session_labels(struct session *session, pid_t pid, pid_t tid);
 struct profile *session_profile(const struct session *session);
 module_id session_kernel(const struct session *session);
+/* As address_spaces_missed_files(). */
+uint64_t session_missed_files(const struct session *session);
 /* The module of code that the process has mapped now. False: there is none. */
 bool session_module(struct session *session, pid_t pid, uint64_t pc, module_id *ret);
 /* The frame of a variable of the process, which has no place in a stack but a name. False: none. */
