@@ -38,6 +38,9 @@ static bool fill(struct line_reader *lines)
 {
 	size_t len = PIECE_BYTES, got;
 
+	/* fread(3) would ask again. */
+	if (feof(lines->in))
+		return false;
 	if (lines->next && lines->room - lines->filled <= PIECE_BYTES)
 		move_to_start(lines);
 	if (lines->room - lines->filled <= PIECE_BYTES) {

@@ -62,6 +62,9 @@ char *cgroup_of_process(const char *proc, pid_t pid)
 	CLEANUP(free_ptr) char *path = xasprintf("%s/%d/cgroup", proc, (int)pid);
 	CLEANUP(close_file) FILE *file = fopen(path, "re");
 
+	/* The reader of lines has a buffer. */
+	if (file)
+		setvbuf(file, NULL, _IONBF, 0);
 	return file ? best_path(file) : NULL;
 }
 
