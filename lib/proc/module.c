@@ -25,8 +25,9 @@ enum { FILES_MAX = 16000 };
 /* Processes that write jitdumps, and maps, at the same time. Each costs a descriptor. */
 enum { JITDUMPS_MAX = 128 };
 
-/* How often a perf map is looked for. */
+/* How often a perf map is looked for: half as often each time that there is none, to this. */
 #define MAP_INTERVAL_NS (200 * NS_PER_MS)
+#define MAP_INTERVAL_MAX_NS (3200 * NS_PER_MS)
 
 /* Files with the same build-id that are compared; more are made on purpose. */
 enum { SAME_BUILD_ID_MAX = 64 };
@@ -40,7 +41,8 @@ struct entry {
 	uid_t user;		   /* of MODULE_JIT: as in jit_map_open() */
 	pid_t own_pid;		   /* the same */
 	struct perf_map *perf_map; /* of the first MODULE_JIT of a process; NULL: not open */
-	uint64_t map_looked_ns;	   /* when it was looked for last */
+	uint64_t map_due_ns;	   /* when it is looked for … */
+	uint64_t map_interval_ns;  /* … and from then to the next time */
 	uint32_t generation;	   /* of MODULE_JIT */
 	bool is_closed;		   /* to make room for others */
 	bool is_foreign;
@@ -319,9 +321,13 @@ static bool has_perf_map(struct modules *modules, struct entry *entry)
 	    modules->map_count >= JITDUMPS_MAX)
 		return false;
 	now_ns = clock_now_ns();
-	if (entry->map_looked_ns && now_ns - entry->map_looked_ns < MAP_INTERVAL_NS)
+	if (now_ns < entry->map_due_ns)
 		return false;
-	entry->map_looked_ns = now_ns;
+	if (!entry->map_interval_ns)
+		entry->map_interval_ns = MAP_INTERVAL_NS;
+	entry->map_due_ns = now_ns + entry->map_interval_ns;
+	if (entry->map_interval_ns < MAP_INTERVAL_MAX_NS)
+		entry->map_interval_ns *= 2;
 	entry->perf_map = file_locator_open_perf_map(modules->locator, entry->module.pid,
 						     &modules->code_budget);
 	modules->map_count += entry->perf_map != NULL;
