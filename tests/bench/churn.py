@@ -113,7 +113,8 @@ def opened(prof, frequency, seconds, folder):
         subprocess.run(["kill", "-INT", pid], check=False)
     process.wait()
     paths = re.findall(r'open(?:at2?)?\([^"]*"([^"]+)".* = \d+$', trace.read_text(errors="replace"), re.M)
-    files = [path for path in paths if not re.match(r"/?(proc|sys|dev)?(/|$)", path) or "map_files" in path]
+    # The way to an output file is opened name by name.
+    files = [path for path in paths if "/" in path and not re.match(r"/?(proc|sys|dev)?(/|$)", path) or "map_files" in path]
     return len(files), len(files) - len(set(files))
 
 
