@@ -91,18 +91,24 @@ def minute(prof, folder):
     return max(segments(folder), key=lambda path: path.stat().st_size)
 
 
+def write_day(prof, folder):
+    """Copies of one segment until now. Returns the segment."""
+    data = minute(prof, folder).read_bytes()
+    for path in segments(folder):
+        path.unlink()
+    first = int(time.time()) // 60 * 60 - DAY * 60
+    for number in range(DAY):
+        begin = first + 60 * number
+        stamp = bytes([TIME_FIELD]) + varint(begin * 10**9)
+        path = folder / time.strftime("%Y%m%dT%H%M%SZ.pb.gz", time.gmtime(begin))
+        path.write_bytes(gzip.compress(gzip.decompress(data) + stamp, 6))
+    return data
+
+
 def day(prof):
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name) / "day"
-        data = minute(prof, folder).read_bytes()
-        for path in segments(folder):
-            path.unlink()
-        first = int(time.time()) // 60 * 60 - DAY * 60
-        for number in range(DAY):
-            begin = first + 60 * number
-            stamp = bytes([TIME_FIELD]) + varint(begin * 10**9)
-            path = folder / time.strftime("%Y%m%dT%H%M%SZ.pb.gz", time.gmtime(begin))
-            path.write_bytes(gzip.compress(gzip.decompress(data) + stamp, 6))
+        data = write_day(prof, folder)
         print(f"a day: {DAY} segments of {len(data) / 1e3:.0f} KB, {len(data) * 60 / 1e6:.2f} MB per hour")
         for words in (["report", folder, "--since", "-2d"], ["report", folder, "--since", "-1h"],
                       ["convert", folder, "--since", "-1h", "-o", f"{name}/x.html", "-q"],
