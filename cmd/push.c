@@ -181,7 +181,10 @@ static void print_result(const struct push *push, const struct push_target *targ
 
 	if (is_stopped && push->is_background)
 		return;
-	if (!why && !push->quiet)
+	if (!why && !push->quiet && result->parts > 1)
+		message("pushed to %s (%s in %u parts)", target->name,
+			humanize_bytes(result->bytes).text, result->parts);
+	else if (!why && !push->quiet)
 		message("pushed to %s (%s)", target->name, humanize_bytes(result->bytes).text);
 	else if (why && !push->repeats)
 		message_error(error_new("push to %s: %s", target->name, why));

@@ -4,7 +4,9 @@
 #include "base/clock.h"
 #include "base/humanize.h"
 #include "base/utf8.h"
+#include "push/part.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -14,7 +16,8 @@
 #define ATTEMPT_NS (30 * NS_PER_SECOND)
 #define FIRST_BACKOFF_NS (500 * NS_PER_MS)
 #define LONGEST_BACKOFF_NS (30 * NS_PER_SECOND)
-enum { TICK_MS = 50, EXCERPT_BYTES = 200 };
+enum { TICK_MS = 50, EXCERPT_BYTES = 200, HALVINGS_MAX = 6 };
+static_assert(1 << HALVINGS_MAX == PUSH_PARTS_MAX, "each halving doubles the number of parts");
 
 struct attempts {
 	const struct push_delivery *delivery;
@@ -30,13 +33,32 @@ void push_result_deinit(struct push_result *result)
 	*result = (struct push_result){0};
 }
 
-enum push_outcome push_outcome_of(unsigned status)
+/*
+ * Not all say 413: Pyroscope's limits are a 400 ("exceeds the size limit (max_profile_size_byte",
+ * "exceeds the samples count limit"), net/http's of a Collector is one, too ("http: request body
+ * too large"), and those of gRPC and Connect are RESOURCE_EXHAUSTED, which is 429 ("larger than
+ * max").
+ */
+static bool is_too_large(unsigned status, const char *text)
+{
+	static const char *const words[] = {"too large", "size limit", "samples count limit",
+					    "larger than max", "larger than configured max"};
+
+	for (size_t i = 0; (status == 400 || status == 429) && i < ARRAY_SIZE(words); i++)
+		if (strstr(text, words[i]))
+			return true;
+	return status == 413;
+}
+
+enum push_outcome push_outcome_of(unsigned status, const char *text)
 {
 	if (status >= 200 && status < 300)
 		return PUSH_DELIVERED;
+	if (is_too_large(status, text))
+		return PUSH_TOO_LARGE;
 	if (!status || status == 408 || status == 429 || status >= 500)
 		return PUSH_LATER;
-	if (status == 400 || status == 413 || status == 415 || status == 422)
+	if (status == 400 || status == 415 || status == 422)
 		return PUSH_REJECTED;
 	return PUSH_REFUSED;
 }
@@ -71,9 +93,6 @@ static const char *words_of(unsigned status)
 	case 404:
 	case 405:
 		return "the server takes no profiles at this URL";
-	case 413:
-		return "the profile is too large for the server: record a shorter time, or with a "
-		       "lower frequency";
 	case 429:
 		return "the server has too many requests";
 	default:
@@ -88,8 +107,12 @@ static char *explain(const struct push_reply *reply)
 
 	if (!reply->status)
 		return STEAL(text);
-	return xasprintf("%s (status %u)%s%s", words_of(reply->status), reply->status,
-			 *text ? ": " : "", text);
+	return xasprintf("%s (status %u)%s%s",
+			 is_too_large(reply->status, reply->text)
+				 ? "the profile is too large for the server, in parts as well: "
+				   "record a shorter time, or with a lower frequency"
+				 : words_of(reply->status),
+			 reply->status, *text ? ": " : "", text);
 }
 
 static bool is_over(const struct push_delivery *delivery)
@@ -154,7 +177,7 @@ static uint64_t attempt(struct attempts *attempts)
 		return 0;
 	}
 	free(STEAL(result->why));
-	result->outcome = push_outcome_of(reply.status);
+	result->outcome = push_outcome_of(reply.status, reply.text);
 	if (result->outcome != PUSH_DELIVERED)
 		result->why = explain(&reply);
 	else if (attempts->protocol->complaint)
@@ -191,42 +214,114 @@ static const char **headers_of(const struct push_target *target, const char *con
 	return all;
 }
 
-static struct error *encode(const struct push_delivery *delivery, const struct push_target *target,
-			    const struct profile *profile, struct wire_message *body)
+static struct push_labels labels_of(const struct push_delivery *delivery,
+				    const struct profile *profile)
 {
-	CLEANUP(push_labels_deinit) struct push_labels labels = {0};
+	struct push_labels labels = {0};
 
 	for (size_t i = 0; i < delivery->labels->count; i++)
 		push_labels_add(&labels, delivery->labels->items[i].key,
 				delivery->labels->items[i].text);
 	push_labels_add_profile(&labels, profile);
-	return target->protocol->encode(profile, &labels, body);
+	return labels;
+}
+
+/* Sends a profile as it is. */
+static void send_whole(struct attempts *attempts, const struct push_labels *labels,
+		       const struct profile *profile)
+{
+	struct push_result *result = attempts->result;
+	struct wire_message body = {0};
+	struct error *err = attempts->protocol->encode(profile, labels, &body);
+
+	attempts->until_ns = clock_now_ns() + attempts->delivery->patience_ns;
+	attempts->post.body = body.bytes;
+	attempts->post.len = body.len;
+	result->outcome = PUSH_LATER;
+	if (err) {
+		fail(result, err);
+		result->outcome = PUSH_REJECTED;
+	} else {
+		try_until_done(attempts);
+	}
+	if (result->outcome == PUSH_DELIVERED) {
+		result->bytes += body.len;
+		result->parts++;
+	}
+	free(body.bytes);
+}
+
+/* Samples that are still to be sent. */
+struct part {
+	uint64_t first, end;
+	unsigned halvings;
+};
+
+static void send_part(struct attempts *attempts, const struct push_labels *labels,
+		      const struct profile *profile, const struct part *part)
+{
+	CLEANUP(profile_cleanup)
+	struct profile *some = part->halvings ? push_part(profile, part->first, part->end) : NULL;
+
+	send_whole(attempts, labels, some ? some : profile);
+}
+
+/* Puts both halves of a part on the stack. False: it is not halved. */
+static bool halve(struct part *parts, size_t *count, const struct part *part)
+{
+	uint64_t middle = part->first + (part->end - part->first) / 2;
+
+	if (part->halvings == HALVINGS_MAX || middle == part->first)
+		return false;
+	parts[(*count)++] = (struct part){middle, part->end, part->halvings + 1};
+	parts[(*count)++] = (struct part){part->first, middle, part->halvings + 1};
+	return true;
+}
+
+/* A part that the server never takes does not keep it from getting the others. The reason is that
+ * of the first one that was not taken. */
+static void send_parts(struct attempts *attempts, const struct push_labels *labels,
+		       const struct profile *profile)
+{
+	struct part parts[HALVINGS_MAX + 1] = {{0, profile_samples(profile).count, 0}};
+	struct push_result *result = attempts->result;
+	CLEANUP(free_ptr) char *why = NULL;
+	bool is_rejected = false;
+
+	for (size_t count = 1; count;) {
+		struct part part = parts[--count];
+
+		send_part(attempts, labels, profile, &part);
+		if (result->outcome == PUSH_TOO_LARGE && halve(parts, &count, &part))
+			continue;
+		if (result->outcome == PUSH_TOO_LARGE || result->outcome == PUSH_REJECTED)
+			is_rejected = true;
+		else if (result->outcome != PUSH_DELIVERED)
+			return;
+		if (!why)
+			why = STEAL(result->why);
+		/* Of a server that has taken none, the others are no smaller. */
+		if (result->outcome == PUSH_TOO_LARGE && !result->parts)
+			break;
+	}
+	if (is_rejected)
+		result->outcome = PUSH_REJECTED;
+	free(result->why);
+	result->why = STEAL(why);
 }
 
 void push_deliver(const struct push_delivery *delivery, const struct push_target *target,
 		  const struct profile *profile, struct push_result *ret)
 {
 	CLEANUP(free_ptr) const char **headers = headers_of(target, delivery->headers);
-	struct wire_message body = {0};
-	struct error *err = encode(delivery, target, profile, &body);
+	CLEANUP(push_labels_deinit) struct push_labels labels = labels_of(delivery, profile);
 	struct attempts attempts = {
 		.delivery = delivery,
 		.protocol = target->protocol,
-		.post = {.url = target->url,
-			 .headers = headers,
-			 .body = body.bytes,
-			 .len = body.len,
-			 .caller = delivery->caller},
-		.until_ns = clock_now_ns() + delivery->patience_ns,
+		.post = {.url = target->url, .headers = headers, .caller = delivery->caller},
 		.result = ret,
 	};
 
-	*ret = (struct push_result){.outcome = PUSH_LATER, .bytes = body.len};
-	if (err) {
-		fail(ret, err);
-		ret->outcome = PUSH_REJECTED;
-	} else {
-		try_until_done(&attempts);
-	}
-	free(body.bytes);
+	*ret = (struct push_result){0};
+	send_parts(&attempts, &labels, profile);
 }

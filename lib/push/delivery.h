@@ -2,6 +2,10 @@
  * Delivers a profile to a server: sends it until the server has answered for good, or patience
  * ends. Between two attempts it waits twice as long each time, or as long as the server asks
  * (Retry-After).
+ *
+ * What is too large for the server is sent in halves of its samples, and these in halves, up to
+ * PUSH_PARTS_MAX parts: each is a profile of its own, and the same whenever the profile is sent
+ * again. Patience is for each part.
  */
 #ifndef PROF_PUSH_DELIVERY_H
 #define PROF_PUSH_DELIVERY_H
@@ -9,12 +13,16 @@
 #include "push/sender.h"
 #include "push/target.h"
 
+enum { PUSH_PARTS_MAX = 64 };
+
 enum push_outcome {
 	PUSH_DELIVERED,
-	PUSH_LATER,    /* no answer, or the server is busy: try again later */
-	PUSH_REJECTED, /* the server will never take this profile; others it may */
-	PUSH_REFUSED,  /* it takes none: credentials, the path or the address are wrong */
-	PUSH_STOPPED,  /* the wait was over */
+	PUSH_LATER,	/* no answer, or the server is busy: try again later */
+	PUSH_REJECTED,	/* the server will never take this profile; others it may */
+	PUSH_REFUSED,	/* it takes none: credentials, the path or the address are wrong */
+	PUSH_STOPPED,	/* the wait was over */
+	PUSH_TOO_LARGE, /* only the outcome of an answer: push_deliver() sends parts, or ends with
+			   PUSH_REJECTED */
 };
 
 struct push_delivery {
@@ -27,9 +35,10 @@ struct push_delivery {
 
 struct push_result {
 	enum push_outcome outcome;
-	size_t bytes; /* of the request's body */
-	char *why;    /* of an outcome other than DELIVERED, or what of it was refused; NULL:
-			 nothing to say */
+	size_t bytes;	/* of the bodies of the requests that were delivered */
+	unsigned parts; /* those requests */
+	char *why;	/* of an outcome other than DELIVERED, or what of it was refused; NULL:
+			   nothing to say */
 	unsigned attempts;
 };
 
@@ -37,8 +46,9 @@ void push_result_deinit(struct push_result *result);
 void push_deliver(const struct push_delivery *delivery, const struct push_target *target,
 		  const struct profile *profile, struct push_result *ret);
 
-/* What a status of HTTP means; 0: no answer. */
-enum push_outcome push_outcome_of(unsigned status);
+/* What an answer means: its status of HTTP (0: none), and its text where servers say only there
+ * that the request is too large. */
+enum push_outcome push_outcome_of(unsigned status, const char *text);
 /* The time before attempt 2, 3 …: from 0.5 s on, at most 30 s; random: any number, for jitter. */
 uint64_t push_backoff_ns(unsigned attempt, uint32_t random);
 

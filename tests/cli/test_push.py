@@ -2,6 +2,7 @@
 
 import base64
 import gzip
+import hashlib
 import http.server
 import json
 import os
@@ -21,6 +22,7 @@ from control_channel import end
 from lacking import lacking, tool
 from profiles import Pprof
 from time_limit import TIME_LIMIT_S
+from written_segments import name_at, write_segment
 
 try:
     from opentelemetry.proto.collector.profiles.v1development import profiles_service_pb2 as otlp
@@ -44,6 +46,7 @@ class Server(http.server.ThreadingHTTPServer):
     def __init__(self, port=0):
         super().__init__(("127.0.0.1", port), Handler)
         self.requests, self.answers, self.closing, self.asked = [], [], threading.Event(), threading.Semaphore(0)
+        self.limit_bytes, self.too_large = None, Answer(413)
         threading.Thread(target=self.serve_forever, args=(0.02,), daemon=True).start()
 
     @property
@@ -64,7 +67,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
         server = self.server
         body = self.rfile.read(int(self.headers["Content-Length"]))
         server.requests.append((self.path, self.headers, body))
-        answer = server.answers.pop(0) if server.answers else Answer()
+        if server.limit_bytes and len(body) > server.limit_bytes:
+            answer = server.too_large
+        else:
+            answer = server.answers.pop(0) if server.answers else Answer()
         server.asked.release()
         if answer is Server.SILENT:
             server.closing.wait()
@@ -336,13 +342,90 @@ def test_a_busy_server_is_asked_again(prof, server, recorded, status):
 
 @pytest.mark.parametrize("status,words", [
     (302, "redirects"), (401, "credentials"), (403, "credentials"), (404, "no profiles at this URL"),
-    (400, "status 400"), (413, "too large"), (415, "status 415")])
+    (400, "status 400"), (415, "status 415")])
 def test_other_answers_are_final_and_said(prof, server, recorded, status, words):
     server.answers = [Answer(status, b"because of that\nand more", Location=f"http://127.0.0.1:{server.port}/other")]
     result = push(prof, recorded, server)
     assert result.returncode == 1
     assert len(server.requests) == 1
     assert words in result.stderr and f"(status {status}): because of that\n" in result.stderr
+
+
+# ---- What is too large is sent in parts ----
+
+@pytest.fixture
+def large(prof):
+    write_segment(prof.folder, 0, 60, {f"main;{hashlib.sha256(bytes([number])).hexdigest()}": number + 1 for number in range(200)})
+    return prof.folder / name_at(0)
+
+
+def accepted(server):
+    """The bodies that the server has taken."""
+    return [body for _, _, body in server.requests if len(body) <= server.limit_bytes]
+
+
+def pushed_to(prof, path, server, protocol):
+    server.requests.clear()
+    return prof("convert", path, "--push", server.url(protocol))
+
+
+@pytest.mark.parametrize("too_large", [Answer(413), Answer(400, b"http: request body too large"),
+                                       Answer(429, b"grpc: received message larger than max (9 vs. 4)")],
+                         ids=["413", "Collector", "gRPC"])
+def test_what_is_too_large_for_a_collector_is_sent_in_parts(prof, server, large, too_large):
+    pushed_to(prof, large, server, "otlp")
+    whole = otlp_request(server.requests[0][2])
+    server.limit_bytes, server.too_large = len(server.requests[0][2]) // 2, too_large
+    result = pushed_to(prof, large, server, "otlp")
+    assert result.returncode == 0, result.stderr
+    parts = [otlp_request(body) for body in accepted(server)]
+    assert f" in {len(parts)} parts)" in result.stderr and 2 <= len(parts) <= 64
+    profiles = [one for part in parts for one in part.resource_profiles[0].scope_profiles[0].profiles]
+    assert len({one.profile_id for one in profiles}) == len(profiles), "each part is a profile of its own"
+    assert sum(sum(sample.values) for one in profiles for sample in one.samples) == sum(
+        sum(sample.values) for one in whole.resource_profiles[0].scope_profiles[0].profiles for sample in one.samples)
+    assert all(part.resource_profiles[0].resource == whole.resource_profiles[0].resource for part in parts)
+    first = accepted(server)
+    pushed_to(prof, large, server, "otlp")
+    assert accepted(server) == first, "what is sent again is the same"
+
+
+def test_parts_that_differ_in_names_alone_have_ids_of_their_own(prof, server):
+    write_segment(prof.folder, 0, 60, {f"main;f{number:02}": 1 for number in range(40)})
+    pushed_to(prof, name_at(0), server, "otlp")
+    server.limit_bytes = len(server.requests[0][2]) - 1
+    assert pushed_to(prof, name_at(0), server, "otlp").returncode == 0
+    requests = [otlp_request(body) for body in accepted(server)]
+    ids = {request.resource_profiles[0].scope_profiles[0].profiles[0].profile_id for request in requests}
+    assert len(ids) == len(requests) >= 2
+
+
+@pytest.mark.parametrize("protocol,too_large", [
+    ("pyroscope", Answer(400, b"exceeds the size limit (max_profile_size_byte, actual: 9, limit: 4)")), ("parca", Answer(413))])
+def test_what_is_too_large_for_the_others_is_sent_in_parts(prof, server, large, protocol, too_large):
+    pushed_to(prof, large, server, protocol)
+    labels, whole = pushed_pprof(protocol, server.requests[0][2])
+    server.limit_bytes, server.too_large = len(server.requests[0][2]) * 3 // 4, too_large
+    result = pushed_to(prof, large, server, protocol)
+    assert result.returncode == 0, result.stderr
+    parts = [pushed_pprof(protocol, body) for body in accepted(server)]
+    assert len(parts) >= 2 and all(one == labels for one, _ in parts)
+    assert sum(Pprof(part).total() for _, part in parts) == Pprof(whole).total()
+    assert {Pprof(part).message.time_nanos for _, part in parts} == {Pprof(whole).message.time_nanos}
+
+
+def test_a_server_that_takes_no_part_is_given_up_soon(prof, server, large):
+    server.limit_bytes, server.too_large = 1, Answer(413, b"because of that")
+    result = pushed_to(prof, large, server, "otlp")
+    assert result.returncode == 1 and len(server.requests) <= 7
+    assert "too large for the server, in parts as well" in result.stderr and "(status 413): because of that" in result.stderr
+
+
+def test_parts_of_a_server_that_goes_away_are_not_called_delivered(prof, server, large):
+    pushed_to(prof, large, server, "otlp")
+    server.limit_bytes, server.answers = len(server.requests[0][2]) * 3 // 4, [Answer(), Answer(403)]
+    result = pushed_to(prof, large, server, "otlp")
+    assert result.returncode == 1 and "credentials" in result.stderr and "pushed to" not in result.stderr
 
 
 def test_a_server_says_when_to_come_again(prof, server, recorded):
@@ -602,7 +685,7 @@ def test_the_next_prof_pushes_what_a_killed_one_has_left(prof, server, segments)
 # ---- A real server ----
 
 COLLECTOR = """\
-receivers: {{otlp: {{protocols: {{http: {{endpoint: "127.0.0.1:{port}"}}}}}}}}
+receivers: {{otlp: {{protocols: {{http: {{endpoint: "127.0.0.1:{port}", max_request_body_size: {limit_bytes}}}}}}}}}
 exporters: {{debug: {{verbosity: detailed}}}}
 service:
   telemetry: {{metrics: {{level: none}}}}
@@ -611,12 +694,12 @@ service:
 
 
 @pytest.fixture
-def collector(tmp_path):
-    """An OpenTelemetry Collector that prints what it gets: its port, and its output."""
+def collector(request, tmp_path):
+    """An OpenTelemetry Collector that prints what it gets: its port, and its output. Its parameter is the most bytes of a request."""
     program, reserved = tool("otelcol"), Server()
     port = reserved.port
     reserved.stop()
-    (tmp_path / "collector.yaml").write_text(COLLECTOR.format(port=port), encoding="ascii")
+    (tmp_path / "collector.yaml").write_text(COLLECTOR.format(port=port, limit_bytes=getattr(request, "param", 20 << 20)), encoding="ascii")
     with subprocess.Popen([program, "--config", tmp_path / "collector.yaml", "--feature-gates=service.profilesSupport"],
                           stderr=subprocess.PIPE, text=True) as process:
         for line in process.stderr:
@@ -640,6 +723,17 @@ def test_an_opentelemetry_collector_takes_it(prof, collector, recorded):
     values = [int(value) for value in re.findall(r"Values: \[(\d+)\]", printed)]
     assert sum(values) == sum(sample.value[1] for sample in pprof.message.sample)
     assert f"DurationNano   : {pprof.message.duration_nanos}" in printed
+
+
+@pytest.mark.parametrize("collector", [2500], indirect=True)
+def test_an_opentelemetry_collector_takes_it_in_parts(prof, collector):
+    port, output, process = collector
+    write_segment(prof.folder, 0, 60, {f"main;function_with_a_long_name_{number}": 1 for number in range(40)})
+    result = prof("convert", name_at(0), "--push", f"otlp:http://127.0.0.1:{port}")
+    assert result.returncode == 0, result.stderr
+    assert re.search(r"in \d+ parts", result.stderr)
+    process.terminate()
+    assert sum(int(value) for value in re.findall(r"Values: \[(\d+)\]", output.read())) == 40 * 10**9
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 #include "format/otlp/fields.h"
 #include "format/otlp/otlp.h"
 #include "push/delivery.h"
+#include "push/part.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -72,15 +73,22 @@ static void waits_double_up_to_half_a_minute_with_jitter(void **state)
 static void statuses_mean_what_the_protocols_say(void **state)
 {
 	(void)state;
-	assert_int_equal(push_outcome_of(200), PUSH_DELIVERED);
-	assert_int_equal(push_outcome_of(204), PUSH_DELIVERED);
-	assert_int_equal(push_outcome_of(0), PUSH_LATER);
-	assert_int_equal(push_outcome_of(429), PUSH_LATER);
-	assert_int_equal(push_outcome_of(503), PUSH_LATER);
-	assert_int_equal(push_outcome_of(413), PUSH_REJECTED);
-	assert_int_equal(push_outcome_of(301), PUSH_REFUSED);
-	assert_int_equal(push_outcome_of(401), PUSH_REFUSED);
-	assert_int_equal(push_outcome_of(100), PUSH_REFUSED);
+	assert_int_equal(push_outcome_of(200, ""), PUSH_DELIVERED);
+	assert_int_equal(push_outcome_of(204, ""), PUSH_DELIVERED);
+	assert_int_equal(push_outcome_of(0, ""), PUSH_LATER);
+	assert_int_equal(push_outcome_of(429, ""), PUSH_LATER);
+	assert_int_equal(push_outcome_of(503, ""), PUSH_LATER);
+	assert_int_equal(push_outcome_of(413, ""), PUSH_TOO_LARGE);
+	assert_int_equal(push_outcome_of(301, ""), PUSH_REFUSED);
+	assert_int_equal(push_outcome_of(401, ""), PUSH_REFUSED);
+	assert_int_equal(push_outcome_of(400, "no label"), PUSH_REJECTED);
+	assert_int_equal(push_outcome_of(400, "the profile with labels '{}' exceeds the size limit "
+					      "(max_profile_size_byte, actual: 9, limit: 4)"),
+			 PUSH_TOO_LARGE);
+	assert_int_equal(push_outcome_of(400, "http: request body too large"), PUSH_TOO_LARGE);
+	assert_int_equal(push_outcome_of(429, "grpc: received message larger than max (9 vs. 4)"),
+			 PUSH_TOO_LARGE);
+	assert_int_equal(push_outcome_of(100, ""), PUSH_REFUSED);
 }
 
 static void series_names_are_valid_sorted_and_unique(void **state)
@@ -330,11 +338,64 @@ static void a_complaint_is_read_from_any_bytes(void **state)
 	free(words);
 }
 
+/* By function: the weight of its samples and intervals, and how many have times. */
+static void add_up(const struct profile *profile, uint64_t weights[2], uint64_t *times)
+{
+	const struct profile_samples samples = profile_samples(profile);
+	const struct profile_stacks stacks = profile_stacks(profile);
+
+	for (uint64_t i = 0; i < samples.count; i++) {
+		struct profile_frame frame =
+			profile_get_frame(profile, stacks.items[samples.items[i].stack].frame);
+		const char *name = profile_string(
+			profile, profile_get_function(profile, frame.lines[0].function)->name);
+
+		weights[*name == 'b'] += samples.items[i].weight;
+	}
+	*times += profile_timed_samples(profile).count + profile_intervals(profile).count;
+}
+
+static void parts_add_up_to_the_profile(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
+	event_id cpu = add_event(profile, "cpu", VALUE_CPU_TIME);
+	event_id waiting = add_event(profile, "off-cpu", VALUE_OFF_CPU_TIME);
+	label_set_id labels = profile_thread_labels(profile, 1, 1, "p", "p");
+	uint64_t weights[2] = {0}, times = 0;
+
+	profile_keep_timestamps(profile);
+	profile_set_info(profile, &(struct profile_info){.host = "web1", .duration_ns = 5});
+	for (uint32_t i = 0; i < 5; i++) {
+		uint32_t sample = profile_add(profile, labels, STACK(profile, i % 2 ? "b" : "a"),
+					      i ? cpu : waiting, 10 + i);
+
+		if (i)
+			profile_add_timed_sample(profile,
+						 &(struct profile_timed_sample){i, sample, 0});
+		else
+			profile_add_interval(profile, &(struct profile_interval){1, 2, 10, sample});
+	}
+	for (uint64_t first = 0; first < 5; first += 2) {
+		CLEANUP(profile_cleanup)
+		struct profile *part = push_part(profile, first, first + 2 < 5 ? first + 2 : 5);
+
+		assert_int_equal(profile_event_count(part), 2);
+		assert_int_equal(profile_get_info(part)->duration_ns, 5);
+		assert_string_equal(profile_get_info(part)->host, "web1");
+		add_up(part, weights, &times);
+	}
+	assert_int_equal(weights[0], 10 + 12 + 14);
+	assert_int_equal(weights[1], 11 + 13);
+	assert_int_equal(times, 5);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(targets_have_a_url_with_the_path_of_their_protocol),
 		cmocka_unit_test(passwords_are_left_out_of_any_text),
+		cmocka_unit_test(parts_add_up_to_the_profile),
 		cmocka_unit_test(waits_double_up_to_half_a_minute_with_jitter),
 		cmocka_unit_test(statuses_mean_what_the_protocols_say),
 		cmocka_unit_test(series_names_are_valid_sorted_and_unique),

@@ -150,80 +150,107 @@ static void put_type(struct encoder *encoder, uint32_t field, event_id event,
 	wire_put_message(into, field, type);
 }
 
-/* 16 bytes, not all zero, of what is encoded by now and the resource. */
-static void put_id(const struct wire_message *profile, const struct wire_message *resource,
-		   struct wire_message *into)
-{
-	uint64_t id[2];
-
-	id[0] = hash_bytes_wide(profile->bytes, profile->len) | 1;
-	id[1] = hash_mix(id[0], hash_bytes_wide(resource->bytes, resource->len));
-	wire_put_bytes(into, OTLP_PROFILE_ID, id, sizeof(id));
-}
-
-static void put_profile(struct encoder *encoder, event_id event,
-			const struct wire_message *resource, struct wire_message *into)
+/* All but its id. */
+static void put_profile(struct encoder *encoder, event_id event, struct wire_message *into)
 {
 	const struct profile_samples samples = profile_samples(encoder->profile);
 	const struct profile_info *info = profile_get_info(encoder->profile);
-	struct wire_message profile = {0};
 
-	put_type(encoder, OTLP_PROFILE_SAMPLE_TYPE, event, &profile);
+	put_type(encoder, OTLP_PROFILE_SAMPLE_TYPE, event, into);
 	for (uint64_t i = 0; i < samples.count; i++)
 		if (samples.items[i].event == event && samples.items[i].weight)
-			put_sample(encoder, i, &profile);
-	wire_put_fixed64(&profile, OTLP_PROFILE_TIME, info->start_unix_ns);
-	wire_put_number(&profile, OTLP_PROFILE_DURATION, info->duration_ns);
-	put_type(encoder, OTLP_PROFILE_PERIOD_TYPE, event, &profile);
-	wire_put_number(&profile, OTLP_PROFILE_PERIOD, pprof_type_period(encoder->profile, event));
-	put_id(&profile, resource, &profile);
-	wire_put_message(into, OTLP_SCOPE_PROFILE, &profile);
-	free(profile.bytes);
+			put_sample(encoder, i, into);
+	wire_put_fixed64(into, OTLP_PROFILE_TIME, info->start_unix_ns);
+	wire_put_number(into, OTLP_PROFILE_DURATION, info->duration_ns);
+	put_type(encoder, OTLP_PROFILE_PERIOD_TYPE, event, into);
+	wire_put_number(into, OTLP_PROFILE_PERIOD, pprof_type_period(encoder->profile, event));
 }
 
-static void put_scope_profiles(struct encoder *encoder, const struct wire_message *resource,
-			       struct wire_message *into)
+/* What a request consists of, before it is put together. */
+struct parts {
+	struct wire_message resource, tables;
+	struct wire_message *profiles; /* by event */
+	uint32_t count;
+};
+
+static void make_parts(struct encoder *encoder, const struct otlp_options *options,
+		       struct parts *parts)
+{
+	uint32_t count = profile_event_count(encoder->profile);
+
+	*parts = (struct parts){.profiles = xcalloc(count, sizeof(*parts->profiles)),
+				.count = count};
+	for (size_t i = 0; i < options->resource_count; i++)
+		otlp_put_key_value(&parts->resource, OTLP_RESOURCE_ATTRIBUTE,
+				   options->resource[i].key, options->resource[i].text);
+	for (event_id i = 0; i < count; i++)
+		put_profile(encoder, i, &parts->profiles[i]);
+	otlp_dictionary_put(&encoder->dictionary, &parts->tables);
+}
+
+static void parts_deinit(struct parts *parts)
+{
+	for (uint32_t i = 0; i < parts->count; i++)
+		free(parts->profiles[i].bytes);
+	free(parts->profiles);
+	free(parts->resource.bytes);
+	free(parts->tables.bytes);
+}
+
+static uint64_t hash_of(const struct wire_message *message)
+{
+	return hash_bytes_wide(message->bytes, message->len);
+}
+
+/* 16 bytes, not all zero, of all that it says: its numbers mean what the tables have there. */
+static void put_id(const struct parts *parts, struct wire_message *profile)
+{
+	uint64_t id[2];
+
+	id[0] = hash_mix(hash_of(profile), hash_of(&parts->tables)) | 1;
+	id[1] = hash_mix(id[0], hash_of(&parts->resource));
+	wire_put_bytes(profile, OTLP_PROFILE_ID, id, sizeof(id));
+}
+
+static void put_scope_profiles(const struct parts *parts, struct wire_message *into)
 {
 	static const char name[] = "prof";
-	struct wire_message scope_profiles = {0};
+	struct wire_message scope_profiles = {0}, scope = {0};
 
-	encoder->sample.len = 0;
-	wire_put_bytes(&encoder->sample, OTLP_SCOPE_NAME, name, sizeof(name) - 1);
-	wire_put_message(&scope_profiles, OTLP_SCOPE_SCOPE, &encoder->sample);
-	for (event_id i = 0; i < profile_event_count(encoder->profile); i++)
-		put_profile(encoder, i, resource, &scope_profiles);
+	wire_put_bytes(&scope, OTLP_SCOPE_NAME, name, sizeof(name) - 1);
+	wire_put_message(&scope_profiles, OTLP_SCOPE_SCOPE, &scope);
+	for (event_id i = 0; i < parts->count; i++) {
+		put_id(parts, &parts->profiles[i]);
+		wire_put_message(&scope_profiles, OTLP_SCOPE_PROFILE, &parts->profiles[i]);
+	}
 	wire_put_message(into, OTLP_RESOURCE_SCOPE_PROFILES, &scope_profiles);
 	free(scope_profiles.bytes);
+	free(scope.bytes);
 }
 
-static void put_resource_profiles(struct encoder *encoder, const struct otlp_options *options,
-				  struct wire_message *into)
+static void put_resource_profiles(const struct parts *parts, struct wire_message *into)
 {
-	struct wire_message resource = {0}, resource_profiles = {0};
+	struct wire_message resource_profiles = {0};
 
-	for (size_t i = 0; i < options->resource_count; i++)
-		otlp_put_key_value(&resource, OTLP_RESOURCE_ATTRIBUTE, options->resource[i].key,
-				   options->resource[i].text);
-	wire_put_message(&resource_profiles, OTLP_RESOURCE_RESOURCE, &resource);
-	put_scope_profiles(encoder, &resource, &resource_profiles);
+	wire_put_message(&resource_profiles, OTLP_RESOURCE_RESOURCE, &parts->resource);
+	put_scope_profiles(parts, &resource_profiles);
 	wire_put_message(into, OTLP_REQUEST_RESOURCE_PROFILES, &resource_profiles);
-	free(resource.bytes);
 	free(resource_profiles.bytes);
 }
 
 struct error *otlp_encode(const struct profile *profile, const struct otlp_options *options,
 			  struct wire_message *into)
 {
-	struct wire_message tables = {0};
 	struct encoder encoder;
+	struct parts parts;
 
 	if (!pprof_values_fit(profile))
 		return error_new("OTLP profiles cannot hold counts of 2^63 or more");
 	encoder_init(&encoder, profile, options->names);
-	put_resource_profiles(&encoder, options, into);
-	otlp_dictionary_put(&encoder.dictionary, &tables);
-	wire_put_message(into, OTLP_REQUEST_DICTIONARY, &tables);
-	free(tables.bytes);
+	make_parts(&encoder, options, &parts);
+	put_resource_profiles(&parts, into);
+	wire_put_message(into, OTLP_REQUEST_DICTIONARY, &parts.tables);
+	parts_deinit(&parts);
 	encoder_deinit(&encoder);
 	return NULL;
 }
