@@ -299,6 +299,24 @@ def test_samples_of_the_whole_machine_have_the_labels_of_their_cgroups(prof, cgr
     assert ID[:12] in report.stdout
 
 
+def test_segments_of_a_whole_machine_have_the_labels_of_their_cgroups(prof, cgroup, run_in, copy):
+    """Also those of children that live for a moment, which have them from their parent when they are gone."""
+    script = prof.folder / "service"
+    script.write_text(f"#!/bin/sh\nwhile :; do {copy('moment')} 0.02; done\n", encoding="ascii")
+    script.chmod(0o755)
+    process = prof.start("record", "-a", "-F", "199", "--every", "1s", "-o", "ring/")
+    run_in(cgroup(f"docker/{ID}"), script)
+    while process.poll() is None and len(list(prof.folder.glob("ring/*Z.pb.gz"))) < 5:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=TIME_LIMIT_S)
+    assert process.returncode == 0, errors
+    labels = [profile.labels(sample) for path in sorted(prof.folder.glob("ring/*Z.pb.gz"))[2:]
+              for profile in [Pprof.read(path)] for sample in profile.message.sample]
+    moments = [(one.get("cgroup"), one.get("container")) for one in labels if one["comm"] == "moment"]
+    assert len(moments) > 20 and set(moments) == {(f"/docker/{ID}", ID[:12])}
+
+
 def test_targets_exclude_each_other(prof):
     for arguments in (["-G", "a", "--name", "b"], ["-a", "--container", "x"], ["-p", "1", "--name", "b"]):
         result = prof("record", *arguments)
