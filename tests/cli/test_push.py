@@ -602,7 +602,7 @@ def test_wrong_credentials_keep_the_backlog_and_a_bad_profile_does_not_block_it(
     server.answers = [Answer(401)]
     assert push(prof, ring, server).returncode == 1
     assert len(server.requests) == 1 and not done(ring)
-    server.answers = [Answer(413)]
+    server.answers = [Answer(422)]
     assert push(prof, ring, server).returncode == 1
     assert len(server.requests) == 4 and len(done(ring)) == 3
 
@@ -680,6 +680,17 @@ def test_the_next_prof_pushes_what_a_killed_one_has_left(prof, server, segments)
     process.send_signal(signal.SIGINT)
     end(process)
     assert left.name in done(prof.folder) and len(done(prof.folder)) == 2
+
+
+def test_a_continuous_recording_is_pushed_while_it_goes_on(prof, server, phases, controlled):
+    target = phases()
+    process = controlled(target.pid, "-o", "ring/", "--every", "1s", "--push", server.url("otlp"), delay=())
+    target("left 1.5")
+    assert server.asked.acquire(timeout=TIME_LIMIT_S), "the recorder has locked the directory, and yet it is pushed"
+    process.send_signal(signal.SIGINT)
+    errors = end(process)
+    ring = prof.folder / "ring"
+    assert done(ring) == sorted(path.name for path in ring.glob("*Z.pb.gz")) and "another prof" not in errors
 
 
 # ---- A real server ----
