@@ -16,15 +16,14 @@ static bool is_unnamed(const struct profile_frame *frame)
  * Waits have a quality of their own: their number depends on how often was looked. Of an allocation
  * all events have the same stack. What a CPU records beside a sample is not another one.
  */
-static bool is_apart(const struct profile *profile, const struct profile_sample *sample)
+static bool is_apart(const struct profile *profile, event_id id)
 {
+	const struct profile_event *event = profile_get_event(profile, id);
 	enum memory_event which;
 
-	const struct profile_event *event = profile_get_event(profile, sample->event);
-
-	if (memory_event_of(profile, sample->event, &which))
+	if (memory_event_of(profile, id, &which))
 		return which != MEMORY_ALLOC_SPACE;
-	return event->kind == VALUE_OFF_CPU_TIME || cpu_record_is(profile, sample->event) ||
+	return event->kind == VALUE_OFF_CPU_TIME || cpu_record_is(profile, id) ||
 	       !strcmp(profile_string(profile, event->name), VALUE_AWAIT_EVENT);
 }
 
@@ -35,11 +34,15 @@ static uint64_t *samples_through(const struct profile *profile)
 	const struct profile_samples all_samples = profile_samples(profile);
 	uint32_t count = stacks.count;
 	uint64_t *samples = xcalloc(count, sizeof(*samples));
+	uint32_t events = profile_event_count(profile);
+	CLEANUP(free_ptr) bool *are_apart = xcalloc(events, sizeof(*are_apart));
 
+	for (event_id i = 0; i < events; i++)
+		are_apart[i] = is_apart(profile, i);
 	for (uint64_t i = 0; i < all_samples.count; i++) {
 		const struct profile_sample *sample = &all_samples.items[i];
 
-		if (!is_apart(profile, sample))
+		if (!are_apart[sample->event])
 			samples[sample->stack] += sample->samples;
 	}
 	/* A stack is numbered after its parent. */
