@@ -27,13 +27,6 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-struct thread_times_sums {
-	uint64_t threads;
-	uint64_t lives_ns;
-	uint64_t running_ns;
-	uint64_t left_out_ns; /* waits shorter than least_ns */
-};
-
 struct thread_times;
 
 /* least_ns: shorter waits are left out. */

@@ -1,5 +1,5 @@
 /*
- * Parts of the time that threads have no CPU: what thread_times.h gives out.
+ * What thread_times.h gives out: parts of the time that threads have no CPU, and sums.
  */
 #ifndef PROF_WAITING_WAIT_PART_H
 #define PROF_WAITING_WAIT_PART_H
@@ -34,6 +34,14 @@ struct wait_part {
 	uint64_t count;	    /* of waits, and of parts of one that goes on; 0: the end of one */
 	bool has_not_run;   /* the thread, yet */
 	bool is_idle;	    /* nearly all of its life is this wait, which goes on */
+};
+
+/* Of all threads. */
+struct thread_times_sums {
+	uint64_t threads;
+	uint64_t lives_ns;
+	uint64_t running_ns;
+	uint64_t left_out_ns; /* waits shorter than least_ns */
 };
 
 /* Where parts go. */
