@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 /* Read one after the other and added up by one thread. */
@@ -112,26 +111,17 @@ static void choose(struct reading *reading, const struct segment_files *files)
 	reading->count = end - first;
 }
 
-static void put_time(char *text, size_t size, uint64_t unix_ns)
-{
-	time_t seconds = (time_t)(unix_ns / NS_PER_SECOND);
-	struct tm local;
-
-	localtime_r(&seconds, &local);
-	strftime(text, size, "%Y-%m-%d %H:%M:%S", &local);
-}
-
 static struct error *nothing_there(const char *directory, const struct segment_files *files)
 {
-	char first[32], last[32];
+	char first[TIME_TEXT_BYTES], last[TIME_TEXT_BYTES];
 
 	if (!files->count)
 		return error_hint(error_new("%s has no segments", directory),
 				  "prof record --every 1m -o DIRECTORY writes them; prof diff "
 				  "compares directories of benchmarks; if perf record --threads "
 				  "wrote it, record without --threads");
-	put_time(first, sizeof(first), files->items[0].unix_ns);
-	put_time(last, sizeof(last), files->items[files->count - 1].unix_ns);
+	time_text(first, files->items[0].unix_ns);
+	time_text(last, files->items[files->count - 1].unix_ns);
 	return error_hint(error_new("%s has no segments of that time", directory),
 			  "the first one begins at %s, the last one at %s", first, last);
 }

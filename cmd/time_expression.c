@@ -179,3 +179,12 @@ struct error *time_expression_range(const char *text, uint64_t now_ns, struct ti
 	return time_expression_between(*since ? since : NULL, dots[2] ? dots + 2 : NULL, now_ns,
 				       ret);
 }
+
+void time_text(char text[static TIME_TEXT_BYTES], uint64_t unix_ns)
+{
+	time_t seconds = (time_t)(unix_ns / NS_PER_SECOND);
+	struct tm local;
+
+	localtime_r(&seconds, &local);
+	strftime(text, TIME_TEXT_BYTES, "%Y-%m-%d %H:%M:%S", &local);
+}

@@ -37,4 +37,8 @@ MUST_CHECK struct error *time_expression_between(const char *since, const char *
 MUST_CHECK struct error *time_expression_range(const char *text, uint64_t now_ns,
 					       struct time_range *ret);
 
+/* "2026-11-24 14:05:00" */
+enum { TIME_TEXT_BYTES = 32 };
+void time_text(char text[static TIME_TEXT_BYTES], uint64_t unix_ns);
+
 #endif

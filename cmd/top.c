@@ -1,5 +1,6 @@
 /*
- * prof top: shows live where programs spend their time, on a screen or as text.
+ * prof top: shows live, or of a recorded time, where programs spend their time, on a screen or as
+ * text.
  */
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -7,6 +8,7 @@
 #include "cmd/command.h"
 #include "cmd/live_view.h"
 #include "cmd/names_option.h"
+#include "cmd/past_view.h"
 #include "cmd/record_messages.h"
 #include "cmd/sampling_options.h"
 #include "cmd/selection.h"
@@ -22,11 +24,14 @@
 #include <unistd.h>
 
 #define DEFAULT_DELAY_NS UINT64_C(2000000000)
+/* What the service records (contrib/systemd). */
+#define RECORDED_DIRECTORY "/var/lib/prof"
 
 /* Per CPU. A view of the whole machine needs fewer samples than that of one program. */
 enum { SYSTEM_FREQUENCY_HZ = 99 };
 
 struct top_options {
+	const char *at; /* NULL: now */
 	struct sampling_options sampling;
 	uint64_t delay_ns;
 	uint64_t refreshes; /* 0: no limit */
@@ -70,6 +75,10 @@ static struct error *take_min(void *field, const char *argument)
 	OPTION_ENTRY(letter, name, argument, help, take, offsetof(struct top_options, field))
 
 static const struct option_entry option_table[] = {
+	ENTRY(0, "at", "TIME|TIME..TIME",
+	      "show a minute, or a range, of what prof record --every has recorded in DIRECTORY "
+	      "(default " RECORDED_DIRECTORY "): 14:05, 14:05..14:10, -2h",
+	      option_string, at),
 	SAMPLING_TARGET_ENTRIES(struct top_options, sampling),
 	ENTRY('d', "delay", "SECONDS", "refresh interval, at least 0.1 (default 2)", top_take_delay,
 	      delay_ns),
@@ -104,28 +113,29 @@ static void print_help(void)
 {
 	printf("Usage: prof top [options]\n"
 	       "       prof top [options] [--] COMMAND [ARGUMENTS]\n"
-	       "       prof top [options] -p PID|-t TID|-a [-- COMMAND]\n\n"
+	       "       prof top [options] -p PID|-t TID|-a [-- COMMAND]\n"
+	       "       prof top [options] --at TIME [DIRECTORY]\n\n"
 	       "Shows live where programs spend their time: the whole machine, running processes, "
-	       "or a\ncommand. Press ? for the keys.\n\n");
+	       "or a\ncommand; or where they did at a time that was recorded. Press ? for the "
+	       "keys.\n\n");
 	options_help(option_table, stdout);
 }
 
-static void print_table(struct run *run)
+static const char *event_name(const struct run *run, const struct profile *profile)
 {
-	CLEANUP(free_ptr) char *summary = live_summary(&run->live);
-	CLEANUP(free_ptr) char *times = live_times(&run->live);
-	const struct profile *profile = live_profile(&run->live);
-	const struct profile_event *event = profile_get_event(profile,
-							      display_options(run->display)->event);
-	const size_t columns = pager_columns();
+	event_id event = display_options(run->display)->event;
 
+	return profile_string(profile, profile_get_event(profile, event)->name);
+}
+
+static void print_table(struct run *run, const struct profile *profile, const char *title)
+{
+	const size_t columns = pager_columns();
 	CLEANUP(free_ptr) char *heading = NULL;
 
 	display_update(run->display, profile);
 	heading = display_heading(run->display, columns);
-	printf("%.1f s, %s: %s%s%s\n%s\n", recording_seconds(&run->live.recording),
-	       profile_string(profile, event->name), summary, times ? ", " : "", times ? times : "",
-	       heading);
+	printf("%s\n%s\n", title, heading);
 	for (size_t i = 0; i < display_count(run->display); i++) {
 		CLEANUP(top_line_deinit) struct top_line line;
 
@@ -134,6 +144,19 @@ static void print_table(struct run *run)
 	}
 	printf("\n");
 	fflush(stdout);
+}
+
+static void print_live(struct run *run)
+{
+	const struct profile *profile = live_profile(&run->live);
+	CLEANUP(free_ptr) char *summary = live_summary(&run->live);
+	CLEANUP(free_ptr) char *times = live_times(&run->live);
+	CLEANUP(free_ptr)
+	char *title = xasprintf("%.1f s, %s: %s%s%s", recording_seconds(&run->live.recording),
+				event_name(run, profile), summary, times ? ", " : "",
+				times ? times : "");
+
+	print_table(run, profile, title);
 }
 
 static struct error *show_as_text(struct run *run)
@@ -148,7 +171,7 @@ static struct error *show_as_text(struct run *run)
 		if (goes_on && clock_now_ns() < next_ns)
 			continue;
 		live_refresh(live);
-		print_table(run);
+		print_live(run);
 		next_ns += run->options.delay_ns;
 		left = ferror(stdout) ? 0 : left - 1;
 	}
@@ -254,32 +277,96 @@ static int sample(struct run *run, bool has_choice)
 	return err ? STATUS_FAILED : status;
 }
 
-/* The labels of live samples. */
-static struct error *check_key(const char *key)
+/* The labels of samples; of live ones if there is no profile yet. */
+static struct error *check_key(const char *key, const struct profile *profile)
 {
+	if (profile)
+		return label_check_key(profile, key);
 	if (label_is_well_known(key) || !strcmp(key, "cgroup") || !strcmp(key, "container"))
 		return NULL;
 	return error_new("unknown label \"%s\" (comm, thread, pid, tid, cgroup, container)", key);
 }
 
-static struct error *check_labels(const struct top_options *options)
+static struct error *check_labels(const struct top_options *options, const struct profile *profile)
 {
-	struct error *err = options->by.key == ROW_LABEL ? check_key(options->by.label) : NULL;
+	struct error *err = options->by.key == ROW_LABEL ? check_key(options->by.label, profile)
+							 : NULL;
 
 	for (size_t i = 0; !err && i < options->labels.count; i++) {
 		const char *condition = options->labels.items[i];
 		CLEANUP(free_ptr) char *key = xstrndup(condition, strcspn(condition, "="));
 
-		err = check_key(key);
+		err = check_key(key, profile);
 	}
 	return err;
 }
+
+/* ---- A recorded time ---- */
+
+static struct error *check_past(const struct run *run, char *const *operands)
+{
+	const struct sampling_options *sampling = &run->options.sampling;
+
+	if (*operands && operands[1])
+		return error_new("--at shows one directory, and \"%s\" follows it", operands[1]);
+	if (!sampling_is_of_command(sampling) || sampling->events.count || sampling->frequency_hz ||
+	    sampling->period)
+		return error_hint(error_new("--at shows what was recorded, and samples nothing"),
+				  "--label, --filter and the keys choose from it");
+	return NULL;
+}
+
+static struct error *choose_from(struct run *run, const struct past *past)
+{
+	struct error *err = check_labels(&run->options, past->profile);
+
+	if (!err)
+		err = selection_find_event(run->options.sampling.shown_event, past->profile,
+					   past->directory, &display_options(run->display)->event);
+	if (!err && run->options.filter)
+		err = display_set_filter(run->display, run->options.filter);
+	return err;
+}
+
+static void print_past(struct run *run, const struct past *past)
+{
+	CLEANUP(free_ptr) char *words = past_words(past);
+	struct sum sum = view_event_sum(past->profile, display_options(run->display)->event);
+	CLEANUP(free_ptr)
+	char *title = xasprintf("%s, %s: %s samples", words, event_name(run, past->profile),
+				humanize_count(sum.samples).text);
+
+	print_table(run, past->profile, title);
+}
+
+static int show_past(struct run *run, char *const *operands)
+{
+	const char *directory = *operands ? *operands : RECORDED_DIRECTORY;
+	CLEANUP(past_close) struct past past = {0};
+	struct error *err = check_past(run, operands);
+
+	if (err)
+		return message_failure(err, STATUS_USAGE);
+	err = past_open(&past, directory, run->options.at);
+	if (!*operands)
+		err = error_hint(err, "the service records there (systemctl enable --now prof); "
+				      "another directory can be named");
+	if (!err)
+		err = choose_from(run, &past);
+	if (!err && is_batch(run))
+		print_past(run, &past);
+	else if (!err)
+		err = top_screen_show_past(&past, run->display, directory);
+	return err ? message_failure(err, STATUS_FAILED) : STATUS_OK;
+}
+
+/* ---- Live ---- */
 
 static int prepare_and_sample(struct run *run)
 {
 	struct sampling_options *sampling = &run->options.sampling;
 	struct recording *recording = &run->live.recording;
-	struct error *err = check_labels(&run->options);
+	struct error *err = check_labels(&run->options, NULL);
 	bool has_choice = !*recording->command && sampling_is_of_command(sampling);
 	size_t event = 0;
 
@@ -360,12 +447,12 @@ static int top_run(int argc, char **argv)
 	run.live.recording.config.debug_dir = run.options.symbols.debug_dir;
 	run.live.symbols = run.options.symbols;
 	set_display(&run);
-	return prepare_and_sample(&run);
+	return run.options.at ? show_past(&run, argv + rest) : prepare_and_sample(&run);
 }
 
 const struct command command_top = {
 	.name = "top",
-	.summary = "show live where programs spend their time",
+	.summary = "show live, or at a recorded time, where programs spend their time",
 	.options = option_table,
 	.operands = OPERANDS_COMMAND,
 	.run = top_run,

@@ -194,7 +194,8 @@ void display_update(struct display *display, const struct profile *profile)
 	if (display->options.logical && display->options.page != DISPLAY_SOURCE)
 		profile = display->logical = logical_profile(profile);
 	err = view_init_selected(&display->view, profile, &options);
-	/* These options hold no regular expression, and labels were checked. */
+	/* These options hold no regular expression, and labels were checked, but for a past time
+	 * in which no sample has them. */
 	if (err) {
 		error_free(err);
 		return;
@@ -213,6 +214,8 @@ void display_update(struct display *display, const struct profile *profile)
 
 size_t display_count(const struct display *display)
 {
+	if (!display->has_view)
+		return 0;
 	switch (display->page) {
 	case DISPLAY_TABLE:
 		return display->table.table.count;
@@ -259,6 +262,8 @@ char *display_title(const struct display *display)
 
 char *display_heading(const struct display *display, size_t columns)
 {
+	if (!display->has_view)
+		return xstrdup("");
 	switch (display->page) {
 	case DISPLAY_TABLE:
 		return top_table_heading(&display->table, columns);

@@ -51,9 +51,7 @@ static void next_event(struct top_ui *ui)
 {
 	struct display_options *options = display_options(ui->display);
 
-	options->event =
-		(options->event + 1) %
-		profile_event_count(recorder_pipeline(ui->live->recording.recorder)->profile);
+	options->event = (options->event + 1) % profile_event_count(top_ui_profile(ui));
 }
 
 static void ask(struct top_ui *ui, enum prompt prompt)
@@ -153,6 +151,19 @@ static bool moves(struct top_ui *ui, int key)
 	}
 }
 
+static void step(struct top_ui *ui, int direction)
+{
+	struct error *err = past_step(ui->past, direction);
+
+	/* What has been printed about segments is overwritten. */
+	terminal_redraw();
+	if (err) {
+		top_ui_complain(ui, xstrdup(error_text(err)));
+		error_free(err);
+	}
+	top_ui_update(ui);
+}
+
 static void go_back(struct top_ui *ui)
 {
 	if (ui->shows_help)
@@ -222,8 +233,47 @@ static void page_key(struct top_ui *ui, int key)
 	top_ui_update(ui);
 }
 
+/* True when the key is one of a live view. */
+static bool is_live_key(struct top_ui *ui, int key)
+{
+	switch (key) {
+	case ' ':
+	case 'p':
+		hold(ui);
+		return true;
+	case 'z':
+		live_forget(ui->live);
+		top_ui_update(ui);
+		return true;
+	case 'd':
+		ask(ui, PROMPT_DELAY);
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* True when the key is one of a view of the past. */
+static bool is_past_key(struct top_ui *ui, int key)
+{
+	switch (key) {
+	case '[':
+	case TERMINAL_LEFT:
+		step(ui, -1);
+		return true;
+	case ']':
+	case TERMINAL_RIGHT:
+		step(ui, 1);
+		return true;
+	default:
+		return false;
+	}
+}
+
 static void other_key(struct top_ui *ui, int key)
 {
+	if (ui->live ? is_live_key(ui, key) : is_past_key(ui, key))
+		return;
 	switch (key) {
 	case 'q':
 		ui->quits = display_options(ui->display)->page != DISPLAY_SOURCE;
@@ -238,19 +288,8 @@ static void other_key(struct top_ui *ui, int key)
 	case 'h':
 		ui->shows_help = !ui->shows_help;
 		break;
-	case ' ':
-	case 'p':
-		hold(ui);
-		break;
-	case 'z':
-		live_forget(ui->live);
-		top_ui_update(ui);
-		break;
 	case '/':
 		ask(ui, PROMPT_FILTER);
-		break;
-	case 'd':
-		ask(ui, PROMPT_DELAY);
 		break;
 	case 'L' & 0x1f:
 	case TERMINAL_RESIZED:

@@ -27,24 +27,29 @@ static void next_refresh(struct top_ui *ui)
 		refresh(ui);
 }
 
-/* Sampling has ended: the last refresh stays until the user quits. */
-static void look_at_the_end(struct top_ui *ui)
+/* What is shown stays until the user quits, or a signal comes. */
+static void take_keys(struct top_ui *ui, struct signal_guard *guard)
 {
-	struct signal_guard *guard = ui->live->recording.signals.guard;
 	struct received_signal signal;
 	struct pollfd fds[] = {{.fd = STDIN_FILENO, .events = POLLIN},
 			       {.fd = signal_guard_fd(guard), .events = POLLIN}};
 
-	ui->ended = true;
-	recorder_stop(ui->live->recording.recorder);
-	if (!ui->paused)
-		refresh(ui);
-	top_ui_draw(ui);
 	while (!ui->quits) {
 		if (poll(fds, 2, -1) > 0 && fds[1].revents && signal_guard_next(guard, &signal))
 			break;
 		top_keys_take(ui);
 	}
+}
+
+/* Sampling has ended: the last refresh stays. */
+static void look_at_the_end(struct top_ui *ui)
+{
+	ui->ended = true;
+	recorder_stop(ui->live->recording.recorder);
+	if (!ui->paused)
+		refresh(ui);
+	top_ui_draw(ui);
+	take_keys(ui, ui->live->recording.signals.guard);
 }
 
 /* Keys are taken after each run of the loop. */
@@ -93,4 +98,25 @@ struct error *top_screen_run(struct live *live, struct display *display,
 	top_ui_complain(&ui, NULL);
 	terminal_close();
 	return NULL;
+}
+
+struct error *top_screen_show_past(struct past *past, struct display *display,
+				   const char *directory)
+{
+	struct top_ui ui = {.past = past, .display = display, .target = directory};
+	struct signals signals;
+	struct error *err = signals_open(&signals);
+
+	if (err)
+		return err;
+	err = terminal_open();
+	if (!err) {
+		top_ui_update(&ui);
+		top_ui_draw(&ui);
+		take_keys(&ui, signals.guard);
+		top_ui_complain(&ui, NULL);
+		terminal_close();
+	}
+	signals_close(&signals);
+	return err;
 }

@@ -4,10 +4,13 @@
 #include "base/humanize.h"
 #include "base/printable.h"
 #include "cmd/ui/terminal.h"
+#include "report/view.h"
 
 #include <string.h>
 
 enum { FIRST_ROW = 3, HELP_COLUMN = 4 };
+
+#define HELP_OF_SHARES "self: samples in the function itself; total: with the functions it calls."
 
 static const char help[] =
 	"Up Down PgUp PgDn Home End   select a line\n"
@@ -23,14 +26,16 @@ static const char help[] =
 	"+ -        show more, less of the tree\n"
 	"/          show only rows that match a regular expression\n"
 	"e          show the next event\n"
-	"Space      pause, continue\n"
-	"z          forget all samples\n"
-	"d          set the refresh interval\n"
 	"Ctrl-L     redraw the screen\n"
-	"q          quit; from a source: return\n"
-	"\n"
-	"self: samples in the function itself; total: with the functions it calls.\n"
-	"Older samples fade: after five seconds they weigh half.";
+	"q          quit; from a source: return\n";
+static const char live_help[] = "Space      pause, continue\n"
+				"z          forget all samples\n"
+				"d          set the refresh interval\n"
+				"\n" HELP_OF_SHARES "\n"
+				"Older samples fade: after five seconds they weigh half.";
+static const char past_help[] = "[ Left     go to the time before\n"
+				"] Right    go to the time after\n"
+				"\n" HELP_OF_SHARES;
 
 void top_ui_complain(struct top_ui *ui, char *text)
 {
@@ -60,10 +65,16 @@ static void settle(struct top_ui *ui)
 		ui->first = count > room ? count - room : 0;
 }
 
+const struct profile *top_ui_profile(const struct top_ui *ui)
+{
+	return ui->past ? ui->past->profile
+			: recorder_pipeline(ui->live->recording.recorder)->profile;
+}
+
 /* The event that is shown, and what the key e shows next; to be freed. */
 static char *events_of(const struct top_ui *ui)
 {
-	const struct profile *profile = recorder_pipeline(ui->live->recording.recorder)->profile;
+	const struct profile *profile = top_ui_profile(ui);
 	event_id shown = display_options(ui->display)->event;
 	event_id next = (shown + 1) % profile_event_count(profile);
 	const char *name = profile_string(profile, profile_get_event(profile, shown)->name);
@@ -74,13 +85,28 @@ static char *events_of(const struct top_ui *ui)
 			 profile_string(profile, profile_get_event(profile, next)->name));
 }
 
-static void draw_title(const struct top_ui *ui)
+static char *live_title(const struct top_ui *ui)
 {
 	CLEANUP(free_ptr) char *events = events_of(ui);
 	CLEANUP(free_ptr) char *summary = live_summary(ui->live);
-	CLEANUP(free_ptr)
-	char *text = xasprintf("prof top: %s, %s, %.0f s, %s", ui->target, events,
-			       recording_seconds(&ui->live->recording), summary);
+
+	return xasprintf("prof top: %s, %s, %.0f s, %s", ui->target, events,
+			 recording_seconds(&ui->live->recording), summary);
+}
+
+static char *past_title(const struct top_ui *ui)
+{
+	CLEANUP(free_ptr) char *events = events_of(ui);
+	CLEANUP(free_ptr) char *words = past_words(ui->past);
+	struct sum sum = view_event_sum(ui->past->profile, display_options(ui->display)->event);
+
+	return xasprintf("prof top: %s, %s, %s samples, %s", words, events,
+			 humanize_count(sum.samples).text, ui->target);
+}
+
+static void draw_title(const struct top_ui *ui)
+{
+	CLEANUP(free_ptr) char *text = ui->past ? past_title(ui) : live_title(ui);
 	CLEANUP(free_ptr) char *shown = printable(text);
 	const char *state = ui->ended ? " ENDED " : ui->paused ? " PAUSED " : "";
 	unsigned columns = terminal_columns(), len = (unsigned)strlen(state);
@@ -103,7 +129,7 @@ static void draw_page(const struct top_ui *ui)
 {
 	CLEANUP(free_ptr) char *title = display_title(ui->display);
 	CLEANUP(free_ptr) char *shown = printable(title);
-	CLEANUP(free_ptr) char *times = live_times(ui->live);
+	CLEANUP(free_ptr) char *times = ui->live ? live_times(ui->live) : NULL;
 	CLEANUP(free_ptr) char *heading = display_heading(ui->display, terminal_columns());
 	unsigned end = (unsigned)printable_columns(shown);
 
@@ -147,13 +173,14 @@ static void draw_lines(const struct top_ui *ui)
 	if (!count)
 		terminal_put(FIRST_ROW, HELP_COLUMN,
 			     display_options(ui->display)->filter ? "no rows match the filter"
-								  : "no samples yet",
+			     : ui->live				  ? "no samples yet"
+								  : "no samples",
 			     STYLE_FAINT);
 }
 
-static void draw_help(void)
+static void draw_help(const struct top_ui *ui)
 {
-	CLEANUP(free_ptr) char *copy = xstrdup(help);
+	CLEANUP(free_ptr) char *copy = xasprintf("%s%s", help, ui->live ? live_help : past_help);
 	char *rest = copy, *line;
 
 	for (unsigned row = FIRST_ROW; (line = strsep(&rest, "\n")); row++)
@@ -162,8 +189,10 @@ static void draw_help(void)
 
 static void draw_last_row(const struct top_ui *ui)
 {
-	static const char keys[] = "q quit  ? help  Enter open  a source  Esc back  s t sort  b by "
-				   " c tree  L logical  / filter";
+	static const char live_keys[] = "q quit  ? help  Enter open  a source  Esc back  "
+					"s t sort  b by  c tree  L logical  / filter";
+	static const char past_keys[] = "q quit  ? help  [ ] other times  Enter open  a source  "
+					"Esc back  s t sort  b by  c tree  / filter";
 	unsigned row = terminal_rows() - 1;
 	const char *question = ui->prompt == PROMPT_FILTER  ? "filter: "
 			       : ui->prompt == PROMPT_DELAY ? "seconds: "
@@ -180,7 +209,7 @@ static void draw_last_row(const struct top_ui *ui)
 
 		terminal_put(row, 0, shown, STYLE_HEADING);
 	} else {
-		terminal_put(row, 0, keys, STYLE_FAINT);
+		terminal_put(row, 0, ui->live ? live_keys : past_keys, STYLE_FAINT);
 	}
 }
 
@@ -191,7 +220,7 @@ void top_ui_draw(struct top_ui *ui)
 	draw_title(ui);
 	draw_page(ui);
 	if (ui->shows_help)
-		draw_help();
+		draw_help(ui);
 	else
 		draw_lines(ui);
 	draw_last_row(ui);
@@ -201,5 +230,5 @@ void top_ui_draw(struct top_ui *ui)
 void top_ui_update(struct top_ui *ui)
 {
 	display_options(ui->display)->columns = terminal_columns();
-	display_update(ui->display, live_profile(ui->live));
+	display_update(ui->display, ui->past ? ui->past->profile : live_profile(ui->live));
 }

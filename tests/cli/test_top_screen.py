@@ -5,10 +5,12 @@ import resource
 import signal
 import termios
 import time
+from datetime import datetime, timezone
 
 import pytest
 
 from lacking import lacking
+from written_segments import name_at, write_segment
 
 try:
     from screen import Screen
@@ -331,3 +333,130 @@ def test_colours_are_used_unless_switched_off(top, environment, coloured):
 def test_an_unknown_terminal_is_refused(top):
     screen = top(environment={"TERM": "nonesuch"})
     screen.wait_for(r'unknown terminal type "nonesuch"')
+
+
+# ---- A recorded time ----
+
+START = int(datetime(2026, 11, 24, 14, 0, tzinfo=timezone.utc).timestamp())
+LEFT, RIGHT = "\033OD", "\033OC"
+
+
+@pytest.fixture
+def ring(tmp_path):
+    """A minute each from 14:00 to 14:10 of 2026-11-24, UTC: the hot function is f0, f1, …; nothing ran at 14:03 and 14:04."""
+    folder = tmp_path / "ring"
+    folder.mkdir()
+    for minute in (0, 1, 2, 5, 6, 7, 8, 9):
+        write_segment(folder, START + 60 * minute, 60, {f"main;f{minute}": 60, "main;always": 10})
+    return folder
+
+
+@pytest.fixture
+def past(on_screen, prof, ring):
+    """past(time, option, ...) is prof top of that time of 2026-11-24 on a terminal."""
+
+    def start(at, *options):
+        return on_screen([prof.binary, "top", *options, "--at", at, ring], environment={"TZ": "UTC"}, columns=110)
+
+    return start
+
+
+def test_a_recorded_minute_is_on_the_screen(past):
+    screen = past("2026-11-24 14:05:30")
+    screen.wait_for(r"^ *85\.7 % +85\.7 % .* f5$")
+    assert screen.lines[0].startswith("prof top: 2026-11-24 14:05:00 to 14:06:00, cpu, 70 samples, ")
+    assert screen.lines[-1].startswith("q quit  ? help  [ ] other times")
+    assert leave(screen) == 0
+
+
+def test_keys_step_to_the_minutes_before_and_after(past):
+    screen = past("2026-11-24 14:06")
+    screen.wait_for(r" f6$")
+    screen.press("]")
+    screen.wait_for(r"^prof top: 2026-11-24 14:07:00 to 14:08:00")
+    screen.wait_for(r" f7$")
+    screen.press(LEFT)
+    screen.wait_for(r"^prof top: 2026-11-24 14:06:00 to 14:07:00")
+    screen.press(RIGHT + RIGHT)
+    screen.wait_for(r" f8$")
+    screen.press("[")
+    screen.wait_for(r" f7$")
+    assert leave(screen) == 0
+
+
+def test_steps_go_over_a_gap_and_end_where_the_recording_does(past):
+    screen = past("2026-11-24 14:05")
+    screen.wait_for(r" f5$")
+    screen.press("[")
+    screen.wait_for(r"^prof top: 2026-11-24 14:02:00 to 14:03:00")
+    screen.press("]")
+    screen.wait_for(r"^prof top: 2026-11-24 14:05:00 to 14:06:00")
+    screen.press("]]]]]")
+    screen.wait_for("has no segments of that time$")
+    assert screen.lines[0].startswith("prof top: 2026-11-24 14:09:00 to 14:10:00")
+    assert leave(screen) == 0
+
+
+def test_a_range_has_all_of_its_minutes_and_steps_by_its_length(past):
+    screen = past("2026-11-24 14:05..2026-11-24 14:07")
+    screen.wait_for(r"^prof top: 2026-11-24 14:05:00 to 14:07:00, cpu, 140 samples")
+    screen.press("]")
+    screen.wait_for(r"^prof top: 2026-11-24 14:07:00 to 14:09:00, cpu, 140 samples")
+    assert leave(screen) == 0
+
+
+def test_pages_of_a_recorded_time_are_those_of_a_live_view(past):
+    screen = past("2026-11-24 14:05")
+    screen.wait_for(r" f5$")
+    screen.press(ENTER)
+    screen.wait_for(r"^f5, down to")
+    screen.wait_for(r" main$")
+    screen.press("]")
+    screen.wait_for(r"14:06:00 to 14:07:00")
+    screen.press(BACKSPACE + "c")
+    screen.wait_for(r"[├└] f6$")
+    screen.press("?")
+    screen.wait_for(r"\] Right +go to the time after")
+    screen.press("? ")
+    screen.wait_for("^unknown key")
+    assert leave(screen) == 0
+
+
+def test_segments_that_cannot_be_read_do_not_disturb_the_screen(past, ring):
+    (ring / name_at(START + 360)).write_bytes(b"damaged")
+    screen = past("2026-11-24 14:05..2026-11-24 14:06")
+    screen.wait_for(r" f5$")
+    screen.press("]")
+    screen.wait_for(r"^no segment can be read: ")
+    screen.wait(lambda: screen.lines[0].startswith("prof top: 2026-11-24 14:05:00 to"))
+    assert leave(screen) == 0
+
+
+def test_a_signal_ends_a_view_of_the_past(past):
+    screen = past("2026-11-24 14:05")
+    screen.wait_for(r" f5$")
+    os.kill(screen.pid, signal.SIGINT)
+    assert screen.end() == 0
+    assert screen.sent.rfind(b"\033[?1049l") > screen.sent.rfind(b"\033[?1049h")
+
+
+def test_a_recorded_time_is_printed_as_text(prof, ring):
+    result = prof("top", "-b", "--by", "process", "--label", "comm=work*", "--at", "2026-11-24 14:05", ring, env={**os.environ, "TZ": "UTC"})
+    assert result.returncode == 0, result.stderr
+    title, heading, row = result.stdout.splitlines()[:3]
+    assert title == "2026-11-24 14:05:00 to 14:06:00, cpu: 70 samples"
+    assert heading.split() == ["self", "total", "process"] and row.startswith("100.0 %")
+
+
+@pytest.mark.parametrize("words, status, complaint", [
+    (["--at", "noon", "RING"], 1, '"noon" is not a time'),
+    (["--at", "2020-01-01", "RING"], 1, "has no segments of that time"),
+    (["--at", "14:05", "nowhere"], 1, "nowhere"),
+    (["--at", "2026-11-24", "RING", "RING"], 2, "--at shows one directory"),
+    (["-p", "1", "--at", "2026-11-24", "RING"], 2, "--at shows what was recorded"),
+    (["--label", "tenant=a", "--at", "2026-11-24", "RING"], 1, 'no sample has a label "tenant"'),
+    (["--show-event", "cycles", "--at", "2026-11-24", "RING"], 1, 'has no event "cycles"'),
+])
+def test_what_no_recorded_time_has_is_said(prof, ring, words, status, complaint):
+    result = prof("top", "-b", *(str(ring) if word == "RING" else word for word in words))
+    assert result.returncode == status and complaint in result.stderr
