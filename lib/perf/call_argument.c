@@ -15,11 +15,12 @@ bool call_argument_parse(const char *text, struct call_argument *ret)
 {
 	static const char bytes[] = "bytes:", name[] = "arg";
 	bool are_bytes = strncmp(text, bytes, strlen(bytes)) == 0;
-	const char *argument = are_bytes ? text + strlen(bytes) : text;
-	const char *number = argument + strlen(name);
+	const char *number = are_bytes ? text + strlen(bytes) : text;
 
-	if (strncmp(argument, name, strlen(name)) != 0 || number[0] < '1' || number[0] > '6' ||
-	    number[1])
+	if (strncmp(number, name, strlen(name)) != 0)
+		return false;
+	number += strlen(name);
+	if (number[0] < '1' || number[0] > '6' || number[1])
 		return false;
 	ret->register_bit = UINT64_C(1) << registers[number[0] - '1'];
 	ret->kind = are_bytes ? VALUE_BYTES : VALUE_COUNT;
