@@ -178,11 +178,17 @@ void attr_choose_variant(struct perf_event_attr *attr, const struct event *event
 		return;
 	attr->config1 = (uintptr_t)chosen->place;
 	attr->config2 = chosen->offset;
-	if (!chosen->is_return)
+	if (!chosen->is_other_end)
 		return;
 	attr->sample_type &= ~(uint64_t)(PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_STACK_USER);
 	attr->sample_stack_user = 0;
 	attr->exclude_callchain_kernel = attr->exclude_callchain_user = 0;
+	if (!event->follows_calls)
+		return;
+	attr->sample_type |= PERF_SAMPLE_STACK_USER;
+	attr->sample_stack_user = sizeof(uint64_t);
+	attr->freq = 0;
+	attr->sample_period = 1;
 }
 
 bool attr_relax(struct perf_event_attr *attr, bool may_be_less_precise, int number)

@@ -71,8 +71,10 @@ struct event_variant {
 	size_t cpu_count;
 	char *place;	 /* of a probe: the file, or the function of the kernel; owned; or NULL */
 	uint64_t offset; /* in that */
-	/* Of an event that measures calls: its samples are of returns, and have registers alone. */
-	bool is_return;
+	/* Its samples are of the end of calls that the event does not sample: of returns if it
+	 * measures calls, of entries if it follows them. They have registers, and of the stack no
+	 * more than the return address. */
+	bool is_other_end;
 };
 
 /* Of groups. An event in one follows its leader. */
@@ -104,7 +106,8 @@ struct event {
 	char *filter;	     /* of a tracepoint: samples that the kernel writes; owned; or NULL */
 	bool is_tracepoint;  /* each occurrence is of interest: a period of 1 suits it */
 	bool is_probe;	     /* of code, by probe_event.h: it cannot be inherited */
-	bool measures_calls; /* variants are of entries and of returns */
+	bool measures_calls; /* variants are of entries, which are sampled, and of returns */
+	bool follows_calls;  /* variants are of entries and of returns, which are sampled */
 	struct call_argument weight_argument; /* of a probe: what its samples weigh; or none */
 	bool exclude_user, exclude_kernel, exclude_hypervisor;
 	bool exclude_host, exclude_guest;

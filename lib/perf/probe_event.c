@@ -35,8 +35,8 @@ static struct error *put(const struct pmu *pmu, const char *term, uint64_t value
 	return NULL;
 }
 
-static struct error *add_place(struct event *event, bool is_return, const struct pmu *pmu,
-			       const struct probe_event_place *place)
+static struct error *add_place(struct event *event, bool is_return, bool is_other_end,
+			       const struct pmu *pmu, const struct probe_event_place *place)
 {
 	struct event_variant *variant = &event->variants[event->variant_count++];
 	struct error *err = NULL;
@@ -46,7 +46,7 @@ static struct error *add_place(struct event *event, bool is_return, const struct
 		.pmu = xstrdup(pmu->name),
 		.place = xstrdup(place->name),
 		.offset = place->offset,
-		.is_return = is_return,
+		.is_other_end = is_other_end,
 	};
 	if (is_return)
 		err = put(pmu, "retprobe", 1, &variant->config);
@@ -59,13 +59,15 @@ static struct error *add_place(struct event *event, bool is_return, const struct
 static struct error *add_places(struct event *event, const struct probe_event *from,
 				const struct pmu *pmu)
 {
+	bool has_entries = !from->is_return || from->follows_calls;
+	bool has_returns = from->is_return || from->measures_calls;
 	struct error *err = NULL;
 
 	event->variants = xcalloc(2 * from->place_count, sizeof(*event->variants));
-	for (size_t i = 0; i < from->place_count && !err; i++)
-		err = add_place(event, from->is_return, pmu, &from->places[i]);
-	for (size_t i = 0; i < from->place_count && !err && from->measures_calls; i++)
-		err = add_place(event, true, pmu, &from->places[i]);
+	for (size_t i = 0; i < from->place_count && !err && has_entries; i++)
+		err = add_place(event, false, from->follows_calls, pmu, &from->places[i]);
+	for (size_t i = 0; i < from->place_count && !err && has_returns; i++)
+		err = add_place(event, true, from->measures_calls, pmu, &from->places[i]);
 	return err;
 }
 
@@ -86,6 +88,7 @@ struct error *probe_event_make(const struct probe_event *from, const struct pmus
 		.pmu_kind = PMU_OTHER,
 		.kind = from->measures_calls ? VALUE_WALL_TIME : VALUE_COUNT,
 		.measures_calls = from->measures_calls,
+		.follows_calls = from->follows_calls,
 		.is_tracepoint = true,
 		.is_probe = true,
 	};

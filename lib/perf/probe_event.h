@@ -27,6 +27,8 @@ struct probe_event {
 	bool is_return;	     /* at the return from the function at each place */
 	bool measures_calls; /* at both: each hit is a sample, the weight is for the caller to find
 			      */
+	bool follows_calls; /* is_return, and also at the entries, whose return addresses the kernel
+			       replaces; their samples are not the event's (is_other_end) */
 	const struct probe_event_place *places;
 	size_t place_count;
 };

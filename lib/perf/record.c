@@ -206,7 +206,7 @@ static bool decode_sample(const struct record_layout *layout, struct bytes body,
 	uint64_t types = layout->sample_type;
 
 	sample->event = layout->event;
-	sample->is_return = layout->is_return;
+	sample->is_other_end = layout->is_other_end;
 	if (types & PERF_SAMPLE_IDENTIFIER)
 		bytes_skip(&body, sizeof(uint64_t));
 	if (types & PERF_SAMPLE_IP)

@@ -112,7 +112,7 @@ struct record_sample {
 	 * thread. */
 	bool is_chain_deferred;
 	uint64_t chain_cookie;
-	bool is_return; /* of an event that measures calls: the end of one */
+	bool is_other_end; /* of a call, whose one end is sampled (event_variant.is_other_end) */
 };
 
 struct record_mmap {
@@ -218,7 +218,7 @@ struct record_layout {
 	uint64_t branch_type; /* PERF_SAMPLE_BRANCH_*: likewise of the branches */
 	uint64_t period;      /* of samples without PERF_SAMPLE_PERIOD */
 	uint64_t scale;	      /* what a period of 1 weighs; 0: 1 */
-	bool is_return;	      /* record.sample.is_return */
+	bool is_other_end;    /* record.sample.is_other_end */
 	/* Mmap records may have build-ids. If not, PERF_RECORD_MISC_MMAP_BUILD_ID means nothing:
 	 * the kernel (6.18) leaves it set if another program's event has asked for build-ids. */
 	bool build_ids;

@@ -333,8 +333,9 @@ static void prepare_layouts(struct sampler *s)
 
 		layout.event = opened->event;
 		layout.scale = d->events[opened->event].scale;
-		layout.is_return = d->events[opened->event].measures_calls &&
-				   d->events[opened->event].variants[opened->variant].is_return;
+		layout.is_other_end =
+			opened->variant < d->events[opened->event].variant_count &&
+			d->events[opened->event].variants[opened->variant].is_other_end;
 		has_id_place = layouts_add(&s->layouts, &layout);
 		assert(has_id_place);
 		(void)has_id_place; /* without assertions nothing else reads it */

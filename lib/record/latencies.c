@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/idmap.h"
 #include "profile/latency.h"
+#include "unwind/arch.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -16,6 +17,8 @@ enum {
 	RETURN_ADDRESS_BYTES = 8,
 	/* What is further away is on another stack (a coroutine's). */
 	STACK_BYTES = 8 << 20,
+	/* What the kernel puts in the place of return addresses is the start of a page. */
+	PAGE_BYTES = 4096,
 };
 
 /* A call that has not returned. */
@@ -27,6 +30,7 @@ struct open_call {
 
 /* Those of a thread and event, the innermost last. */
 struct open_calls {
+	bool are_measured;
 	struct open_call *items;
 	size_t count, room;
 };
@@ -47,12 +51,18 @@ static bool measures(const struct latencies_options *options, unsigned event)
 	return event < options->event_count && options->events[event].measures_calls;
 }
 
+static bool follows(const struct latencies_options *options, unsigned event)
+{
+	return measures(options, event) ||
+	       (event < options->event_count && options->events[event].follows_calls);
+}
+
 struct latencies *latencies_new(const struct latencies_options *options)
 {
 	struct latencies *latencies;
 	unsigned event = 0;
 
-	while (event < options->event_count && !measures(options, event))
+	while (event < options->event_count && !follows(options, event))
 		event++;
 	if (event == options->event_count)
 		return NULL;
@@ -81,30 +91,19 @@ static struct open_calls *calls_of(struct latencies *latencies, pid_t tid, unsig
 	if (*number == IDMAP_NONE) {
 		GROW(latencies->open, latencies->count, latencies->room);
 		*number = (uint32_t)latencies->count;
-		latencies->open[latencies->count++] = (struct open_calls){0};
+		latencies->open[latencies->count++] =
+			(struct open_calls){.are_measured = measures(&latencies->options, event)};
 	}
 	return &latencies->open[*number];
 }
 
-/*
- * A return probe puts the kernel's address in the place of the return address, where no caller can
- * be found from. The sample at the entry still has the true one, so stacks that are sampled during
- * the call get it back. On x86-64 it is where the stack pointer was at the entry.
- */
-#ifdef __x86_64__
+/* It is where the stack pointer was at the entry. */
 static uint64_t return_pc(const struct record *record)
 {
 	struct bytes stack = record->sample.stack;
 
-	return bytes_u64(&stack);
+	return arch_native()->ra_in_register ? 0 : bytes_u64(&stack);
 }
-#else
-static uint64_t return_pc(const struct record *record)
-{
-	(void)record;
-	return 0;
-}
-#endif
 
 /* The stack of the sample in private memory. */
 static unsigned char *copy_stack(struct latencies *latencies, struct record *record)
@@ -125,10 +124,11 @@ static unsigned char *copy_stack(struct latencies *latencies, struct record *rec
 static void restore_return(struct latencies *latencies, const struct open_call *call, uint64_t sp,
 			   struct record *record)
 {
-	size_t len = bytes_left(&record->sample.stack);
+	struct bytes place = bytes_at(record->sample.stack, call->sp - sp);
+	uint64_t replaced = bytes_u64(&place);
 
-	if (!call->return_pc || call->sp < sp || call->sp - sp >= len ||
-	    len - (call->sp - sp) < sizeof(call->return_pc))
+	/* A call that was left is no longer there. */
+	if (!call->return_pc || call->sp < sp || !bytes_ok(&place) || replaced % PAGE_BYTES)
 		return;
 	memcpy(copy_stack(latencies, record) + (call->sp - sp), &call->return_pc,
 	       sizeof(call->return_pc));
@@ -151,7 +151,7 @@ static void enter(struct latencies *latencies, const struct record *record, uint
 	struct open_calls *calls = calls_of(latencies, record->tid, record->sample.event);
 
 	if (calls->count == OPEN_CALLS_MAX) {
-		latencies->left++;
+		latencies->left += calls->are_measured;
 		memmove(calls->items, calls->items + 1, --calls->count * sizeof(*calls->items));
 	}
 	GROW(calls->items, calls->count, calls->room);
@@ -159,7 +159,9 @@ static void enter(struct latencies *latencies, const struct record *record, uint
 		.sp = sp,
 		.time_ns = record->time_ns,
 		.return_pc = return_pc(record),
-		.stack = session_take_stack(latencies->options.session, record),
+		.stack = calls->are_measured
+				 ? session_take_stack(latencies->options.session, record)
+				 : 0,
 	};
 }
 
@@ -182,7 +184,7 @@ static bool take_call(struct latencies *latencies, struct open_calls *calls, uin
 
 		if (!is_further_in)
 			calls->items[kept++] = calls->items[i];
-		latencies->left += is_further_in;
+		latencies->left += is_further_in && calls->are_measured;
 	}
 	calls->count = kept;
 	return true;
@@ -229,9 +231,11 @@ static void leave(struct latencies *latencies, const struct record *record, uint
 	uint64_t ns;
 
 	if (!take_call(latencies, calls, sp, &call)) {
-		latencies->unpaired++;
+		latencies->unpaired += calls->are_measured;
 		return;
 	}
+	if (!calls->are_measured)
+		return;
 	ns = record->time_ns > call.time_ns ? record->time_ns - call.time_ns : 0;
 	if (ns >= latencies->options.least_ns)
 		session_add_call(latencies->options.session, record,
@@ -245,13 +249,15 @@ static void end_thread(struct latencies *latencies, pid_t tid)
 
 		if (number == IDMAP_NONE)
 			continue;
-		latencies->left += latencies->open[number].count;
+		if (latencies->open[number].are_measured)
+			latencies->left += latencies->open[number].count;
 		latencies->open[number].count = 0;
 	}
 }
 
 bool latencies_feed(struct latencies *latencies, struct record *record)
 {
+	bool is_measured;
 	uint64_t sp;
 
 	if (!latencies)
@@ -265,13 +271,14 @@ bool latencies_feed(struct latencies *latencies, struct record *record)
 		return false;
 	sp = record_register(&record->sample.regs, latencies->options.sp_bit);
 	restore_returns(latencies, sp, record);
-	if (!measures(&latencies->options, record->sample.event))
+	if (!follows(&latencies->options, record->sample.event))
 		return false;
-	if (record->sample.is_return)
+	is_measured = measures(&latencies->options, record->sample.event);
+	if (record->sample.is_other_end == is_measured)
 		leave(latencies, record, sp);
 	else
 		enter(latencies, record, sp);
-	return true;
+	return is_measured || record->sample.is_other_end;
 }
 
 void latencies_begin_profile(struct latencies *latencies)
@@ -280,7 +287,8 @@ void latencies_begin_profile(struct latencies *latencies)
 		return;
 	idmap_deinit(&latencies->labels);
 	for (size_t i = 0; i < latencies->count; i++)
-		latencies->open[i].count = 0;
+		if (latencies->open[i].are_measured)
+			latencies->open[i].count = 0;
 }
 
 void latencies_tell(const struct latencies *latencies, const struct listener *listener)
@@ -290,7 +298,8 @@ void latencies_tell(const struct latencies *latencies, const struct listener *li
 	if (!latencies)
 		return;
 	for (size_t i = 0; i < latencies->count; i++)
-		open += latencies->open[i].count;
+		if (latencies->open[i].are_measured)
+			open += latencies->open[i].count;
 	if (latencies->left)
 		listener_notice(listener,
 				"%" PRIu64 " calls were left without a return (longjmp, an "

@@ -7,6 +7,10 @@
  * pointer, so recursion is told apart. A call that is left by longjmp() or an exception does not
  * return: its entry goes when a call further out returns, or the thread ends. The kernel follows 64
  * nested returns of a thread; calls further in are not measured.
+ *
+ * To see a return the kernel replaces the return address on the stack. The sample at the entry has
+ * the true one, so stacks that are sampled during the call get it back. Events that sample returns
+ * (event.follows_calls) have entries for that alone.
  */
 #ifndef PROF_RECORD_LATENCIES_H
 #define PROF_RECORD_LATENCIES_H
@@ -27,14 +31,14 @@ struct latencies_options {
 	unsigned sp_bit;
 };
 
-/* NULL: no event measures calls. */
+/* NULL: no event measures or follows calls. */
 struct latencies *latencies_new(const struct latencies_options *options);
 void latencies_free(struct latencies *latencies);
 
 /*
- * True: the record is a sample of one of the events, and is dealt with. Other samples of threads
- * with calls that are under way get the true return addresses, which the kernel has replaced; their
- * stack is then a copy that lives until the next call. latencies may be NULL.
+ * True: the record is a sample of an event that measures calls, or of an entry, and is dealt with.
+ * Other samples of threads with calls that are under way get the true return addresses; their stack
+ * is then a copy that lives until the next call. latencies may be NULL.
  */
 bool latencies_feed(struct latencies *latencies, struct record *record);
 /* The session has another profile: calls that are under way are forgotten. */

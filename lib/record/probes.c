@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "perf/probe_event.h"
+#include "unwind/arch.h"
 
 #include <inttypes.h>
 
@@ -61,7 +62,16 @@ static struct error *make_of_files(const struct probe *probe, struct probe_event
 	return err;
 }
 
-static struct error *make(const struct probe *probe, const struct pmus *pmus, struct event *ret)
+/* Whether stacks get back what the kernel replaces in them (latencies.h). What it counts in a
+ * thread has to be what is sampled there. */
+static bool follows_calls(const struct probe *probe, const struct record_config *config)
+{
+	return probe->spec.is_return && probe->spec.kind != PROBE_KERNEL &&
+	       !arch_native()->ra_in_register && record_config_dumps(config) && !config->tid_count;
+}
+
+static struct error *make(const struct probe *probe, const struct record_config *config,
+			  const struct pmus *pmus, struct event *ret)
 {
 	struct probe_event from = {
 		.name = probe->spec.name,
@@ -69,6 +79,7 @@ static struct error *make(const struct probe *probe, const struct pmus *pmus, st
 		.is_of_kernel = probe->spec.kind == PROBE_KERNEL,
 		.is_return = probe->spec.is_return,
 		.measures_calls = probe->spec.measures_calls,
+		.follows_calls = follows_calls(probe, config),
 	};
 
 	return from.is_of_kernel ? make_of_kernel(probe, &from, pmus, ret)
@@ -94,7 +105,7 @@ struct error *probes_add(struct probes *probes, const char *text,
 	if (err)
 		return err;
 	probes->count++;
-	return make(probe, pmus, ret);
+	return make(probe, config, pmus, ret);
 }
 
 static void notice_places(const struct probe *probe, const struct listener *listener)

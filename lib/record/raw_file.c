@@ -133,16 +133,30 @@ static void add_tracing_data(struct raw_file *raw, const struct opened_event *op
 	}
 }
 
+/* Samples that only say whom a call returns to are no hits. */
+static bool is_only_followed(const struct event *event, bool is_other_end)
+{
+	return event->follows_calls && is_other_end;
+}
+
+static bool is_written(const struct opened_event *opened, const struct event *event)
+{
+	return opened->is_open &&
+	       !(opened->variant < event->variant_count &&
+		 is_only_followed(event, event->variants[opened->variant].is_other_end));
+}
+
 void raw_file_begin(struct raw_file *raw, int fd, const struct sampler *sampler,
 		    const struct event *events)
 {
 	size_t count;
 	const struct opened_event *opened = sampler_opened(sampler, &count);
 
+	raw->sampled = events;
 	raw->events = xcalloc(count, sizeof(*raw->events));
 	raw->names = xcalloc(count, sizeof(*raw->names));
 	for (size_t i = 0; i < count; i++) {
-		if (!opened[i].is_open)
+		if (!is_written(&opened[i], &events[opened[i].event]))
 			continue;
 		raw->names[raw->event_count] = name_of(&events[opened[i].event], opened[i].variant);
 		raw->events[raw->event_count] = (struct written_event){
@@ -202,8 +216,11 @@ static bool is_of_switches(const struct record *record)
 
 void raw_file_put(struct raw_file *raw, const struct record *record)
 {
-	if (raw->writer && !is_of_switches(record))
-		perfdata_writer_put(raw->writer, record);
+	if (!raw->writer || is_of_switches(record) ||
+	    (record->type == RECORD_SAMPLE &&
+	     is_only_followed(&raw->sampled[record->sample.event], record->sample.is_other_end)))
+		return;
+	perfdata_writer_put(raw->writer, record);
 }
 
 void raw_file_end_round(struct raw_file *raw)

@@ -16,10 +16,11 @@ struct raw_file {
 	struct written_event *events; /* one per variant of each event */
 	char **names;
 	size_t event_count;
+	const struct event *sampled; /* of the sampler; borrowed */
 	struct perfdata_writer *writer;
 };
 
-/* Takes fd, a regular file that is empty. events: those of the sampler. */
+/* Takes fd, a regular file that is empty. events: those of the sampler; borrowed. */
 void raw_file_begin(struct raw_file *raw, int fd, const struct sampler *sampler,
 		    const struct event *events);
 void raw_file_deinit(struct raw_file *raw);

@@ -261,7 +261,8 @@ static void balance_batch(struct recorder *recorder)
 static void count_trigger(struct recorder *recorder, const struct record *record)
 {
 	if (recorder->config->trigger_event && record->type == RECORD_SAMPLE &&
-	    record->sample.event + 1 == recorder->sampling.event_count)
+	    record->sample.event + 1 == recorder->sampling.event_count &&
+	    !record->sample.is_other_end)
 		recorder->triggers++;
 }
 

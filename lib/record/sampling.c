@@ -174,7 +174,7 @@ void sampling_set_fields(struct sampling *sampling, const struct record_config *
 
 		event->fields = fields_of(sampling, config, event);
 		/* The stack pointer tells recursive calls apart. */
-		if (event->measures_calls)
+		if (event->measures_calls || event->follows_calls)
 			event->fields.regs_mask = arch_native()->perf_mask;
 	}
 }
@@ -271,7 +271,8 @@ struct error *sampling_open(struct sampling *sampling, const struct record_confi
 
 		if (err)
 			return err;
-		options.keeps_order |= sampling->events[i].measures_calls;
+		options.keeps_order |= sampling->events[i].measures_calls ||
+				       sampling->events[i].follows_calls;
 	}
 	sampling_set_fields(sampling, config);
 	return sampler_open(sampling->events, sampling->event_count, &target, &options, ret);

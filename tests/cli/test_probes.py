@@ -1,5 +1,6 @@
 """Probes of code: uprobe:, uretprobe:, usdt:, kprobe: and --latency, on tests/targets/probed.c."""
 
+import json
 import os
 import re
 import shutil
@@ -156,6 +157,26 @@ def test_a_return_is_in_the_caller(prof, probed):
     for frames, count in recording.stacks.counts.items():
         sums[frames[-1]] += count
     assert sums == {"often": 200, "seldom": 100, "main": 1}
+    assert all("main" in frames for frames in recording.stacks.counts) and "0 lost, 0 truncated" in recording.result.stderr
+
+
+def test_callers_of_calls_whose_returns_are_sampled_are_known(prof, probed):
+    """The kernel replaces return addresses of calls that are under way."""
+    recording = prof.record("-e", "uretprobe:down", "-o", "record.data", probed, "recursion", 5)
+    assert sorted(frames.count("down") for frames in recording.stacks.counts) == [0, 1, 2, 3, 4, 5]
+    assert "6 samples, 0 lost, 0 truncated" in recording.result.stderr
+    assert all("main" in frames for frames in recording.stacks.counts)
+    assert sum(row["self"]["samples"] for row in json.loads(prof("report", "record.data", "--json").stdout)["rows"]) == 6
+    recording = prof.record("-e", "uretprobe:down/period=2/", "-e", "uprobe:nap", "--show-event", "uprobe:nap", probed, "recursion", 5)
+    assert "4 samples, 0 lost, 0 truncated" in recording.result.stderr
+    (frames,) = recording.stacks.counts
+    assert frames[-7:] == ("down",) * 6 + ("nap",)
+
+
+def test_calls_that_were_left_leave_no_return_addresses(prof, probed):
+    recording = prof.record("-e", "uretprobe:escape", "-e", "uprobe:nap", "--show-event", "uprobe:nap", probed, "leaves", 3)
+    assert "0 truncated" in recording.result.stderr and "without a return" not in recording.result.stderr
+    assert all(frames[-3:] == ("main", "leave", "nap") for frames in recording.stacks.counts)
 
 
 def test_go_programs_get_no_return_probes(prof, root, tmp_path):

@@ -75,6 +75,54 @@ static void measured_calls_have_entries_and_returns(void **state)
 	assert_false(attr.sample_type & (PERF_SAMPLE_STACK_USER | PERF_SAMPLE_CALLCHAIN));
 }
 
+static void returns_whose_calls_are_followed_have_small_samples_of_all_entries(void **state)
+{
+	(void)state;
+	CLEANUP(pmus_deinit) struct pmus pmus = read_pmus(probe_pmus);
+	CLEANUP(event_deinit) struct event event = {0};
+	const struct probe_event from = {.name = "uretprobe:f",
+					 .terms = "period=10",
+					 .is_return = true,
+					 .follows_calls = true,
+					 .places = places,
+					 .place_count = 1};
+	struct perf_event_attr attr;
+
+	assert_null(probe_event_make(&from, &pmus, &event));
+	assert_int_equal(event_variant_count(&event), 2);
+	assert_int_equal(event.kind, VALUE_COUNT);
+	event.fields = (struct sample_fields){.stack_bytes = 8192, .regs_mask = 1};
+	attr_samples(&attr, &event, &(struct attr_features){0});
+	attr_choose_variant(&attr, &event, 0);
+	assert_int_equal(attr.config & 1, 0);
+	assert_int_equal(attr.sample_stack_user, 8);
+	assert_int_equal(attr.sample_period, 1);
+	attr_samples(&attr, &event, &(struct attr_features){0});
+	attr_choose_variant(&attr, &event, 1);
+	assert_int_equal(attr.config & 1, 1);
+	assert_int_equal(attr.sample_stack_user, 8192);
+	assert_int_equal(attr.sample_period, 10);
+}
+
+static void returns_alone_have_stacks(void **state)
+{
+	(void)state;
+	CLEANUP(pmus_deinit) struct pmus pmus = read_pmus(probe_pmus);
+	CLEANUP(event_deinit) struct event event = {0};
+	const struct probe_event from = {
+		.name = "uretprobe:f", .is_return = true, .places = places, .place_count = 1};
+	struct perf_event_attr attr;
+
+	assert_null(probe_event_make(&from, &pmus, &event));
+	assert_int_equal(event_variant_count(&event), 1);
+	event.period = 1;
+	event.fields = (struct sample_fields){.stack_bytes = 8192, .regs_mask = 1};
+	attr_samples(&attr, &event, &(struct attr_features){0});
+	attr_choose_variant(&attr, &event, 0);
+	assert_int_equal(attr.config & 1, 1);
+	assert_int_equal(attr.sample_stack_user, 8192);
+}
+
 static void a_probe_of_the_kernel_names_a_function(void **state)
 {
 	(void)state;
@@ -186,6 +234,11 @@ int main(void)
 						make_folder, remove_folder),
 		cmocka_unit_test_setup_teardown(measured_calls_have_entries_and_returns,
 						make_folder, remove_folder),
+		cmocka_unit_test_setup_teardown(
+			returns_whose_calls_are_followed_have_small_samples_of_all_entries,
+			make_folder, remove_folder),
+		cmocka_unit_test_setup_teardown(returns_alone_have_stacks, make_folder,
+						remove_folder),
 		cmocka_unit_test_setup_teardown(a_probe_of_the_kernel_names_a_function, make_folder,
 						remove_folder),
 		cmocka_unit_test_setup_teardown(kernels_without_kprobes_are_named, make_folder,
