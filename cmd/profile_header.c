@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/humanize.h"
 #include "base/printable.h"
+#include "profile/cpu_records.h"
 #include "report/memory_text.h"
 #include "report/quality_text.h"
 #include "report/stat_text.h"
@@ -42,6 +43,18 @@ static void put_time(const struct table_writer *writer)
 	put_line(writer, text);
 }
 
+/* Where an event that is not shown is worth a look; "": as any other. */
+static const char *way_of(const struct table_writer *writer, event_id id)
+{
+	event_id branches;
+
+	return id != writer->view->event &&
+			       cpu_record_find(writer->view->profile, CPU_BRANCHES, &branches) &&
+			       id == branches
+		       ? ": prof report --branches"
+		       : "";
+}
+
 static void put_event(const struct table_writer *writer, event_id id)
 {
 	const struct profile_event *event = profile_get_event(writer->view->profile, id);
@@ -55,10 +68,12 @@ static void put_event(const struct table_writer *writer, event_id id)
 	CLEANUP(free_ptr) char *text = NULL;
 
 	if (event->one_value)
-		text = xasprintf("%s%s: %s%s%s", mark, name, weight.text, of, time);
+		text = xasprintf("%s%s: %s%s%s%s", mark, name, weight.text, of, time,
+				 way_of(writer, id));
 	else
-		text = xasprintf("%s%s: %s samples, %s%s%s", mark, name,
-				 humanize_count(sum.samples).text, weight.text, of, time);
+		text = xasprintf("%s%s: %s samples, %s%s%s%s", mark, name,
+				 humanize_count(sum.samples).text, weight.text, of, time,
+				 way_of(writer, id));
 	put_line(writer, text);
 }
 

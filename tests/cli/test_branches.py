@@ -149,6 +149,10 @@ def test_a_report_of_branches_has_a_row_for_each_pair_of_places(prof, pprof):
     assert re.search(r"^ +33 +37.5 % +11.0  all 3 pairs of places$", report, re.M)
 
 
+def test_a_report_of_samples_says_how_to_see_the_branches(prof, pprof):
+    assert "\n  taken-branches: 33: prof report --branches\n" in prof("report", "out.pb.gz").stdout
+
+
 def test_json_has_the_branches_with_their_places(prof, pprof):
     report = json.loads(prof("report", "--branches", "--json", "out.pb.gz").stdout)
     assert (report["event"], report["taken"], report["mispredicted"], report["cycles"]) == ("taken-branches", 33, 12, 362)

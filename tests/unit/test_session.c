@@ -265,6 +265,76 @@ static void a_process_of_ever_new_stacks_stops_adding_long_ones_at_the_ceiling(v
 	assert_int_equal(profile_stacks(f->profile).count, count + 3);
 }
 
+/* Branches of three words each: from, to, flags. */
+static struct record branching(pid_t pid, const uint64_t *branches, size_t count)
+{
+	struct record record = sampled(pid, pid, 0x1010);
+
+	record.sample.branches = bytes_of(branches, count * 3 * sizeof(*branches));
+	return record;
+}
+
+static void a_branch_is_a_stack_from_where_to_where(void **state)
+{
+	struct fixture *f = *state;
+	static const uint64_t branches[] = {
+		0x1020, 0x1030, 1, 0x1040, 0xffffffff81000010, 0, 0x1020, 0x1030, 1, 0, 0x1010, 2};
+
+	feed(f, renamed(PID, PID, "app", false));
+	feed(f, mapped(PID, "/app", 0x1000, 1));
+	feed(f, branching(PID, branches, 4));
+	assert_profile(f, "app/app: /app+10 x1\n"
+			  "app/app: /app+20 /app+30 x2\n"
+			  "app/app: /app+40 [kernel.kallsyms]+ffffffff81000010 x1\n");
+	assert_int_equal(session_counts(f->session)->samples, 1);
+}
+
+static void branches_of_a_process_of_ever_new_ones_are_left_out_at_the_ceiling(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t count;
+
+	session_set_ceiling(f->session, 1000);
+	feed(f, renamed(PID, PID, "app", false));
+	feed(f, mapped(PID, "/app", 0x1000, 16));
+	for (uint64_t i = 0; i < 2000; i++)
+		feed(f, branching(PID, (uint64_t[]){0x2000 + i, 0x3000, 0}, 1));
+	count = profile_stacks(f->profile).count;
+	assert_in_range(count, 1000, 1010);
+	feed(f, branching(PID, (uint64_t[]){0x2000, 0x3000, 0}, 1)); /* a known one */
+	assert_int_equal(profile_stacks(f->profile).count, count);
+	assert_int_equal(profile_samples(f->profile).items[0].samples, 2);
+}
+
+/* Label sets get other numbers. */
+static void branches_keep_their_labels_when_ended_threads_are_folded(void **state)
+{
+	struct fixture *f = *state;
+	static const uint64_t branches[] = {0x1020, 0x1030, 1, 0x1040, 0x1050, 2};
+	unsigned wrong = 0;
+
+	session_fold_ended(f->session, 1);
+	feed(f, renamed(PID, PID, "app", false));
+	feed(f, mapped(PID, "/app", 0x1000, 1));
+	for (pid_t tid = THREAD; tid < THREAD + 3; tid++) {
+		feed(f, forked(PID, PID, tid));
+		feed(f, branching(PID, branches, 2));
+		feed(f, exited(PID, tid));
+	}
+	for (uint64_t i = 0; i < profile_samples(f->profile).count; i++) {
+		const struct profile_sample *sample = &profile_samples(f->profile).items[i];
+		const struct profile_label_set *set = profile_get_label_set(f->profile,
+									    sample->labels);
+
+		if (profile_stacks(f->profile).items[sample->stack].depth < 2)
+			continue;
+		assert_int_equal(set->count, 1);
+		wrong += !strcmp(profile_string(f->profile, set->labels[0].text), "mispredicted");
+		assert_int_equal(sample->samples, 3);
+	}
+	assert_int_equal(wrong, 1);
+}
+
 static void a_return_address_behind_the_end_of_a_mapping_belongs_to_it(void **state)
 {
 	struct fixture *f = *state;
@@ -946,6 +1016,9 @@ int main(void)
 		TEST(without_a_chain_the_instruction_pointer_is_all),
 		TEST(a_frame_pointer_chain_ends_at_an_address_outside_of_code),
 		TEST(a_process_of_ever_new_stacks_stops_adding_long_ones_at_the_ceiling),
+		TEST(a_branch_is_a_stack_from_where_to_where),
+		TEST(branches_of_a_process_of_ever_new_ones_are_left_out_at_the_ceiling),
+		TEST(branches_keep_their_labels_when_ended_threads_are_folded),
 		TEST(a_return_address_behind_the_end_of_a_mapping_belongs_to_it),
 		TEST(a_stack_that_was_cut_off_begins_with_a_note_and_is_counted),
 		TEST(a_sample_with_sp_and_pc_alone_is_unwound),
