@@ -51,7 +51,7 @@ def recording(prof, program):
     def write(samples, also=BRANCH_STACK, **options):
         attr = perf_data.attr(flags=SAMPLE_ID_ALL, also=also, **options)
         path = prof.folder / "perf.data"
-        path.write_bytes(perf_data.file(program.records() + samples, attrs=(attr,), features={6: perf_data.text("x86_64")}))
+        path.write_bytes(perf_data.file(program.records() + samples, attrs=(attr,), features={6: perf_data.text("x86_64"), 15: b""}))
         return path
 
     return write
@@ -119,6 +119,18 @@ def test_branches_are_samples_of_their_own_in_pprof(pprof, perf_script):
     expected = branches_of_perf(perf_script("ip,sym,brstacksym"))
     assert expected["half", "third", "mispredicted", "COND", "-"] == (10, 100)
     assert branches_of(pprof) == expected
+
+
+def test_functions_have_the_branches_that_perf_report_counts(prof, pprof):
+    said = subprocess.run([tool("perf"), "report", "-f", "-i", "perf.data", "--branch-stack", "--stdio", "-n"], check=True, capture_output=True,
+                          text=True, cwd=prof.folder).stdout
+    rows = re.findall(r"^ +[\d.]+% +(\d+) .*\[.\] (\w+) +\[.\] (\w+) +(\d+|-) *$", said, re.M)
+    expected = {(source, target): (int(number), cycles) for number, source, target, cycles in rows if not source.startswith("0")}
+    found = Counter()
+    for (source, target, *_), (number, _) in branches_of(pprof).items():
+        found[source, target.replace("[kernel.kallsyms+", "").rstrip("]")] += number
+    assert found == {ends: number for ends, (number, _) in expected.items()}
+    assert expected["half", "third"] == (30, "10")
 
 
 def test_the_samples_stay_as_they_are_without_branches(pprof):
