@@ -193,7 +193,7 @@ static void read_library(struct machine_facts *facts)
 
 void machine_facts_read(struct machine_facts *ret)
 {
-	CLEANUP(pid_filter_cleanup) struct pid_filter *filter = pid_filter_new();
+	CLEANUP(pid_filter_cleanup) struct pid_filter *filter = pid_filter_new(NULL);
 
 	*ret = (struct machine_facts){.filters_pids = filter, .cpus = online_cpus()};
 	read_rights(ret);

@@ -1,6 +1,7 @@
 /*
- * Deep-stack capture: one helper thread per CPU, the copier, copies the part of a sampled thread's
- * stack that did not fit into the sample.
+ * Deep-stack capture, for what the kernel cannot copy with a sample (stack_program.h): one helper
+ * thread per CPU, the copier, copies the part of a sampled thread's stack that did not fit into the
+ * sample.
  *
  * Of a thread whose signal handlers run on a stack of their own (sigaltstack), it copies the stack
  * that the handler has interrupted, too.

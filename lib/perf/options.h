@@ -82,6 +82,8 @@ struct sampler_options {
 	/* Deep-stack capture (capture.h); NULL: never. */
 	memory_reader *read_memory;
 	bool captures_from_start;
+	bool copies_in_kernel;	 /* stacks that capture is not needed for, if possible
+				    (stack_program.h) */
 	unsigned sp_bit, pc_bit; /* of the stack pointer and the pc in the mask of registers */
 };
 

@@ -22,10 +22,12 @@ struct pid_set {
 	_Atomic uint64_t words[PIDS_MAX / PIDS_PER_WORD];
 };
 
+struct bpf_code;
 struct pid_filter;
 
-/* NULL: it is not possible here. */
-struct pid_filter *pid_filter_new(void);
+/* next: instructions for the samples that are kept (stack_program.h); or NULL. NULL: it is not
+ * possible here. */
+struct pid_filter *pid_filter_new(const struct bpf_code *next);
 /* Events that it was attached to keep the program; the set is gone. */
 void pid_filter_free(struct pid_filter *filter);
 DEFINE_CLEANUP(pid_filter, pid_filter_free)

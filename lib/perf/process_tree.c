@@ -81,9 +81,10 @@ static void keep(struct process_tree *tree, pid_t pid)
 				UINT64_C(1) << pid % PIDS_PER_WORD);
 }
 
-bool process_tree_begin_filter(struct process_tree *tree, bool has_probes)
+bool process_tree_begin_filter(struct process_tree *tree, bool has_probes,
+			       const struct bpf_code *next)
 {
-	tree->filter = pid_filter_new();
+	tree->filter = pid_filter_new(next);
 	if (!tree->filter)
 		return false;
 	free(tree->strangers);

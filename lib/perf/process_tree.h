@@ -17,6 +17,7 @@
 #include "base/cleanup.h"
 #include "perf/record.h"
 
+struct bpf_code;
 struct process_tree;
 
 struct process_tree *process_tree_new(void);
@@ -34,12 +35,13 @@ void process_tree_admit_names(struct process_tree *tree, char *const *globs, siz
 /*
  * Lets the kernel drop the samples of processes that are known as strangers, on the descriptors
  * that process_tree_filter_event() is called with; is_probe: it samples hits of code; has_probes:
- * one of them does, so that the kernel has to follow forks, which takes prof 14 ms to arrange. Both
- * are to be called before the first record. A process that gets the pid of an ended one that was a
- * stranger loses samples until its FORK record is read, within a few milliseconds. False: not
- * possible, so that samples of strangers come as before.
+ * one of them does, so that the kernel has to follow forks, which takes prof 14 ms to arrange;
+ * next: as for pid_filter_new(). Both are to be called before the first record. A process that gets
+ * the pid of an ended one that was a stranger loses samples until its FORK record is read, within a
+ * few milliseconds. False: not possible, so that samples of strangers come as before.
  */
-bool process_tree_begin_filter(struct process_tree *tree, bool has_probes);
+bool process_tree_begin_filter(struct process_tree *tree, bool has_probes,
+			       const struct bpf_code *next);
 bool process_tree_filter_event(const struct process_tree *tree, int fd, bool is_probe);
 
 /* Whether the record is of a member, or of no process (RECORD_LOST). To be called for every record,

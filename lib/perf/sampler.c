@@ -15,6 +15,7 @@
 #include "perf/process_tree.h"
 #include "perf/ring_merge.h"
 #include "perf/ring_set.h"
+#include "perf/stack_program.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -33,6 +34,14 @@ enum {
 	CAPTURED_SAMPLES = 5,
 	CAPTURE_POLL_MS_MIN = 2,
 	CAPTURE_POLL_MS_MAX = 100,
+	/* The same of the kernel's copies, and their rings beside those of samples, within a bound.
+	 */
+	PROGRAM_SAMPLES = 16,
+	COPIES_SHARE = 2,
+	COPIES_BYTES_MAX = 16 << 20,
+	/* See is_for_copiers(). */
+	PROGRAM_MISS = 10,
+	PROGRAM_MISSES_MAX = 100,
 	/* The kernel takes this time at most from taking the time of a record to its end, unless it
 	 * is interrupted between them. */
 	WRITTEN_NS = 5000,
@@ -43,9 +52,13 @@ struct sampler {
 	size_t cpu_count;
 	struct ring_set rings;
 	struct ring_merge merge;
-	struct capture *capture; /* NULL: not started */
-	bool captures;		 /* some descriptors at least write to RINGS_CAPTURED … */
-	bool will_capture;	 /* … and all or none will when `redirect` is done */
+	struct stack_program *program; /* NULL: copiers alone copy deep stacks */
+	uint64_t program_used_ns;      /* when it has last copied one; at first the beginning */
+	bool has_program_copied;       /* the stack of the last sample */
+	unsigned program_misses;       /* rises with deep stacks that it has not copied */
+	struct capture *capture;       /* NULL: not started */
+	bool captures;		       /* some descriptors at least write to RINGS_CAPTURED … */
+	bool will_capture;	       /* … and all or none will when `redirect` is done */
 	struct output_redirect *redirect; /* the last one; NULL: none is under way */
 	bool is_redirect_cut;		  /* a pause has cut it off */
 	bool has_scheduler_event;
@@ -196,12 +209,12 @@ static bool samples_tree(const struct sampler *s, const struct target *target)
 	return attr_may_sample_cpu(s->cpus[0]);
 }
 
-static int capture_poll_ms(uint64_t samples_per_second)
+static int poll_ms(uint64_t samples_per_second, uint64_t samples_at_once)
 {
 	uint64_t ms = CAPTURE_POLL_MS_MIN;
 
 	if (samples_per_second)
-		ms = CAPTURED_SAMPLES * UINT64_C(1000) / samples_per_second;
+		ms = samples_at_once * 1000 / samples_per_second;
 	if (ms > CAPTURE_POLL_MS_MAX)
 		return CAPTURE_POLL_MS_MAX;
 	return ms < CAPTURE_POLL_MS_MIN ? CAPTURE_POLL_MS_MIN : (int)ms;
@@ -366,12 +379,58 @@ static bool may_filter(const struct descriptors *d)
 static bool filter_samples(struct sampler *s)
 {
 	const struct descriptors *d = &s->descriptors;
-	bool is_filtered = process_tree_begin_filter(s->tree, has_probes(d));
+	bool is_filtered = process_tree_begin_filter(
+		s->tree, has_probes(d), s->program ? stack_program_code(s->program) : NULL);
 
 	for (size_t i = 0; i < d->samples.count && is_filtered; i++)
 		is_filtered = process_tree_filter_event(s->tree, d->samples.items[i],
 							d->events[d->samples.events[i]].is_probe);
 	return is_filtered;
+}
+
+/* The smallest copy of a stack that a sample has. */
+static size_t least_copy(const struct event *events, size_t event_count)
+{
+	size_t least = 0;
+
+	for (size_t i = 0; i < event_count; i++) {
+		size_t bytes = events[i].fields.stack_bytes;
+
+		if (bytes && (!least || bytes < least))
+			least = bytes;
+	}
+	return least;
+}
+
+static void load_stack_program(struct sampler *s, const struct event *events, size_t event_count)
+{
+	size_t ring_bytes = s->rings.ring_bytes * COPIES_SHARE;
+
+	if (!s->options.copies_in_kernel || !ring_set_of(&s->rings, RINGS_CAPTURED) ||
+	    s->rings.is_shrunk)
+		return;
+	s->program_used_ns = clock_now_ns();
+	s->program = stack_program_new(s->cpus, s->cpu_count, least_copy(events, event_count),
+				       ring_bytes < COPIES_BYTES_MAX ? ring_bytes
+								     : COPIES_BYTES_MAX);
+}
+
+/* Where samples are filtered it is part of the filter. False: it is not of use then. */
+static bool attach_stack_program(struct sampler *s, size_t first)
+{
+	const struct fd_list *samples = &s->descriptors.samples;
+	bool is_attached = true;
+
+	if (!s->program || s->facts.is_filtered)
+		return true;
+	for (size_t i = first; i < samples->count && is_attached; i++)
+		is_attached = stack_program_attach(s->program, samples->items[i]);
+	return is_attached;
+}
+
+static void drop_stack_program(struct sampler *s)
+{
+	stack_program_free(STEAL(s->program));
 }
 
 /* Whether options.switches can be granted: whole CPUs miss nothing. */
@@ -407,10 +466,12 @@ static struct error *open_target(struct sampler *s, const struct target *target)
 	err = descriptors_open(&s->descriptors, target);
 	if (!err)
 		note_lacking_cpus(s);
-	if (!err && s->facts.is_tree && may_filter(&s->descriptors))
-		s->facts.is_filtered = filter_samples(s);
 	if (err)
 		return err;
+	if (s->facts.is_tree && may_filter(&s->descriptors))
+		s->facts.is_filtered = filter_samples(s);
+	if (!attach_stack_program(s, 0))
+		drop_stack_program(s);
 	prepare_layouts(s);
 	s->facts.kernel_excluded = s->descriptors.kernel_excluded;
 	s->facts.is_joint = s->descriptors.is_joint;
@@ -508,7 +569,7 @@ struct error *sampler_open(const struct event *events, size_t event_count,
 	note_rates(s, events, event_count);
 	for (size_t i = 0; i < event_count; i++)
 		s->has_scheduler_event |= is_scheduler_event(&events[i]);
-	s->facts.capture_poll_ms = capture_poll_ms(s->facts.samples_per_second);
+	s->facts.capture_poll_ms = poll_ms(s->facts.samples_per_second, CAPTURED_SAMPLES);
 	err = cpus_choose(target->cpus, target->cpu_count, &s->cpus, &s->cpu_count);
 	if (!err)
 		err = choose_way(s, target);
@@ -518,8 +579,9 @@ struct error *sampler_open(const struct event *events, size_t event_count,
 		err = open_rings(s, can_capture(s, events, event_count, target));
 	if (err)
 		return err;
+	load_stack_program(s, events, event_count);
 	s->captures = s->will_capture = options->captures_from_start &&
-					s->facts.samples_per_second &&
+					s->facts.samples_per_second && !s->program &&
 					ring_set_of(&s->rings, RINGS_CAPTURED);
 	err = open_target(s, target);
 	if (err)
@@ -536,6 +598,7 @@ void sampler_free(struct sampler *s)
 		return;
 	output_redirect_end(s->redirect);
 	capture_free(s->capture);
+	stack_program_free(s->program);
 	for (size_t i = 0; s->lacking_cpus && i < s->descriptors.event_count; i++)
 		free(s->lacking_cpus[i]);
 	free(s->lacking_cpus);
@@ -595,6 +658,8 @@ static bool end_redirect(struct sampler *s)
 
 bool sampler_add_process(struct sampler *s, pid_t pid)
 {
+	size_t count = s->descriptors.samples.count;
+
 	if (s->tree)
 		process_tree_add_process(s->tree, pid);
 	if (s->facts.follows_rule)
@@ -604,6 +669,8 @@ bool sampler_add_process(struct sampler *s, pid_t pid)
 	s->descriptors.sample_rings = ring_set_of(&s->rings,
 						  s->captures ? RINGS_CAPTURED : RINGS_SAMPLES);
 	descriptors_add_process(&s->descriptors, pid, s->has_begun && !s->is_paused);
+	if (!attach_stack_program(s, count))
+		drop_stack_program(s);
 	note_ids(s);
 	count_descriptors(s);
 	s->facts.kernel_excluded = s->descriptors.kernel_excluded;
@@ -668,10 +735,36 @@ bool sampler_captures_deep(const struct sampler *s)
 	return s->captures;
 }
 
-void sampler_note_stack(struct sampler *s, pid_t tid, struct stack_extent extent)
+/* Of a deep stack: whether copiers are of use, where the program misses more than a tenth. */
+static bool is_for_copiers(struct sampler *s)
 {
+	if (!s->program)
+		return true;
+	if (!s->has_program_copied)
+		s->program_misses += PROGRAM_MISS;
+	else if (s->program_misses)
+		s->program_misses--;
+	if (s->program_misses > PROGRAM_MISSES_MAX)
+		s->program_misses = PROGRAM_MISSES_MAX;
+	return !s->has_program_copied && s->program_misses > 2 * PROGRAM_MISS;
+}
+
+bool sampler_note_stack(struct sampler *s, pid_t tid, struct stack_extent extent)
+{
+	if (s->program)
+		stack_program_note(s->program, tid, extent);
 	if (s->capture)
 		capture_note_stack(s->capture, tid, extent);
+	return (extent.is_deep || extent.saved_sp_at) && is_for_copiers(s);
+}
+
+int sampler_poll_ms(const struct sampler *s)
+{
+	if (s->captures)
+		return s->facts.capture_poll_ms;
+	if (!s->program || clock_now_ns() - s->program_used_ns > NS_PER_SECOND)
+		return 0;
+	return poll_ms(s->facts.samples_per_second, PROGRAM_SAMPLES);
 }
 
 void sampler_end_switches(struct sampler *s)
@@ -806,7 +899,7 @@ static bool is_of_interest(struct sampler *s, const struct ring_head *front)
  * The events of a CPU go on while its copier works, so that samples would show the copier's time as
  * that of the threads it works for: it is subtracted from what they weigh.
  */
-static void complete(struct sampler *s, size_t cpu, struct record *sample)
+static void complete_by_copier(struct sampler *s, size_t cpu, struct record *sample)
 {
 	uint64_t cost_ns = capture_cost_ns(s->capture, cpu);
 
@@ -815,6 +908,24 @@ static void complete(struct sampler *s, size_t cpu, struct record *sample)
 		cost_ns = s->interval_ns / 2;
 	if (cost_ns)
 		sample->sample.period -= sample->sample.period * cost_ns / s->interval_ns;
+}
+
+static bool complete_by_program(struct sampler *s, size_t cpu, struct record *sample)
+{
+	uint64_t sp = record_register(&sample->sample.regs, s->options.sp_bit);
+	bool is_copied = s->program && bytes_left(&sample->sample.stack) &&
+			 stack_program_complete(s->program, cpu, sp, sample);
+
+	if (is_copied)
+		s->program_used_ns = sample->time_ns;
+	return is_copied;
+}
+
+static void complete(struct sampler *s, enum ring_kind kind, size_t cpu, struct record *sample)
+{
+	s->has_program_copied = complete_by_program(s, cpu, sample);
+	if (!s->has_program_copied && kind == RINGS_CAPTURED && s->capture)
+		complete_by_copier(s, cpu, sample);
 }
 
 static void read_fields(struct sampler *s, struct record *record)
@@ -848,8 +959,8 @@ bool sampler_next(struct sampler *s, struct record *ret)
 	kind = ring_set_kind(&s->rings, front->ring);
 	if (ret->type == RECORD_LOST)
 		note_loss(s, kind, ret);
-	if (ret->type == RECORD_SAMPLE && kind == RINGS_CAPTURED && s->capture)
-		complete(s, front->ring % s->cpu_count, ret);
+	if (ret->type == RECORD_SAMPLE)
+		complete(s, kind, front->ring % s->cpu_count, ret);
 	return true;
 }
 

@@ -10,8 +10,9 @@
  * returns the records up to there. A mapping is in the same batch as the first sample of its code,
  * or in an earlier one, because the mmap call had returned before the code ran.
  *
- * Deep-stack capture: a second sample ring per CPU wakes a copier for every sample (capture.h). It
- * is used only while the caller asks for it.
+ * Deep stacks: where that is possible, the kernel copies them with the sample (stack_program.h).
+ * Else there is deep-stack capture: a second sample ring per CPU wakes a copier for every sample
+ * (capture.h). It is used only while the caller asks for it.
  *
  * A thread that started while we attached is sampled once, and each of its context switches is one
  * record (late_threads.h), but its side-band records may come twice, one directly after the other.
@@ -123,8 +124,11 @@ int sampler_fd(const struct sampler *sampler);
 void sampler_capture_deep(struct sampler *sampler, bool capture);
 /* Whether some samples at least are captured. */
 bool sampler_captures_deep(const struct sampler *sampler);
-/* Says how large the stack of the last sample of a thread was: see capture_note_stack(). */
-void sampler_note_stack(struct sampler *sampler, pid_t tid, struct stack_extent extent);
+/* While deep stacks are copied: read the rings this often; 0: no stack is. */
+int sampler_poll_ms(const struct sampler *sampler);
+/* Says how large the stack of the last sample was: see capture_note_stack(). True: capture would
+ * help, or does. */
+bool sampler_note_stack(struct sampler *sampler, pid_t tid, struct stack_extent extent);
 
 /* Ends the records of context switches, unless options.waits is set. */
 void sampler_end_switches(struct sampler *sampler);

@@ -42,7 +42,7 @@ void pacing_begin(struct pacing *pacing, struct sampler *sampler, bool low_overh
 
 void pacing_restart(struct pacing *pacing)
 {
-	pacing->samples = pacing->deep = 0;
+	pacing->samples = 0;
 }
 
 void pacing_skip(struct pacing *pacing, uint64_t paused_ns)
@@ -54,7 +54,9 @@ void pacing_skip(struct pacing *pacing, uint64_t paused_ns)
 void pacing_after_record(struct pacing *pacing, const struct record *record,
 			 const struct session *session)
 {
-	sampler_note_stack(pacing->sampler, record->tid, session_stack_extent(session));
+	if (record->type == RECORD_SAMPLE && bytes_left(&record->sample.stack) &&
+	    sampler_note_stack(pacing->sampler, record->tid, session_stack_extent(session)))
+		pacing->was_deep = true;
 }
 
 void pacing_after_batch(struct pacing *pacing, const struct session *session, uint64_t now_ns)
@@ -68,9 +70,9 @@ void pacing_after_batch(struct pacing *pacing, const struct session *session, ui
 		pacing->samples = counts->samples;
 		pacing->samples_ns = now_ns;
 	}
-	if (counts->stacks.deep != pacing->deep)
+	if (pacing->was_deep)
 		pacing->deep_ns = now_ns;
-	pacing->deep = counts->stacks.deep;
+	pacing->was_deep = false;
 	if (session_missed_files(session) != pacing->missed)
 		pacing->missed_ns = now_ns;
 	pacing->missed = session_missed_files(session);
@@ -81,7 +83,7 @@ void pacing_after_batch(struct pacing *pacing, const struct session *session, ui
 uint64_t pacing_next_ns(const struct pacing *pacing, uint64_t now_ns)
 {
 	const struct sampler_facts *facts = sampler_facts(pacing->sampler);
-	int ms = TICK_MS;
+	int ms = TICK_MS, copies_ms = sampler_poll_ms(pacing->sampler);
 
 	if (pacing->low_overhead)
 		ms = facts->holds_ms ? facts->holds_ms / 2 : LOW_OVERHEAD_MS;
@@ -89,8 +91,8 @@ uint64_t pacing_next_ns(const struct pacing *pacing, uint64_t now_ns)
 		ms = facts->holds_ms / POLLED_SHARE + 1;
 	if (ms > TICK_MS)
 		ms = TICK_MS;
-	if (sampler_captures_deep(pacing->sampler) && facts->capture_poll_ms < ms)
-		ms = facts->capture_poll_ms;
+	if (copies_ms && copies_ms < ms)
+		ms = copies_ms;
 	return now_ns + (uint64_t)ms * NS_PER_MS;
 }
 

@@ -15,7 +15,8 @@
 struct pacing {
 	struct sampler *sampler;
 	bool low_overhead;
-	uint64_t deep, deep_ns; /* stacks larger than their copy, and when the last one came */
+	bool was_deep;		      /* a stack since the last batch that capture would help */
+	uint64_t deep_ns;	      /* when one came last */
 	uint64_t samples, samples_ns; /* their number at the last measurement of the rate */
 	bool is_fast;		      /* samples come too fast to wake a copier each */
 	uint64_t paid_ns;	      /* reads up to now are due until then */

@@ -216,6 +216,7 @@ static struct sampler_options options_of(const struct sampling *sampling,
 		/* Until samples have shown how deep stacks are. Records then come 2 ms late, and
 		 * shorter waits are over before one can look. */
 		.captures_from_start = !config->records_waiting,
+		.copies_in_kernel = true,
 		.sp_bit = arch->perf_sp,
 		.pc_bit = arch->perf_pc,
 	};

@@ -60,7 +60,7 @@ static uint64_t written(const struct sampled *sampled)
 static void samples_of_pids_in_the_set_are_not_written(void **state)
 {
 	(void)state;
-	CLEANUP(pid_filter_cleanup) struct pid_filter *filter = pid_filter_new();
+	CLEANUP(pid_filter_cleanup) struct pid_filter *filter = pid_filter_new(NULL);
 	struct sampled sampled = open_sampled();
 	_Atomic uint64_t *word;
 	uint64_t mine;

@@ -605,6 +605,48 @@ static void copiers_copy_what_a_sample_cannot_hold(void **state)
 	heard_free(heard);
 }
 
+/* Samples a program of deep stacks without copiers. extent: what is known of its thread. */
+static struct heard *hear_kernel_copies(struct stack_extent extent)
+{
+	struct launched child = launch("deep", "300");
+	struct sampler_options options = capturing;
+	CLEANUP(sampler_cleanup) struct sampler *sampler = NULL;
+	struct heard *heard = heard_new();
+
+	options.captures_from_start = false;
+	options.copies_in_kernel = true;
+	sampler = open_on(TARGET_COMMAND, child.pid, &stacks, &options);
+	sampler_note_stack(sampler, child.pid, extent);
+	release(&child);
+	read_until_exit(sampler, child.pid, heard);
+	assert_false(sampler_captures_deep(sampler));
+	return heard;
+}
+
+static void the_kernel_copies_what_a_sample_cannot_hold(void **state)
+{
+	(void)state;
+	struct heard *heard = hear_kernel_copies((struct stack_extent){.is_deep = true});
+
+	if (!heard->completed) {
+		heard_free(heard);
+		RETURN_LACKING("BPF programs on perf events, Linux 6.3");
+	}
+	assert_true(heard->completed * 10 >= heard->samples * 9);
+	/* While it is being filled. */
+	assert_true(heard->falsely <= 3);
+	heard_free(heard);
+}
+
+static void the_kernel_copies_no_more_than_a_stack_has(void **state)
+{
+	(void)state;
+	struct heard *heard = hear_kernel_copies((struct stack_extent){.end = 1, .is_whole = true});
+
+	assert_int_equal(heard->completed, 0);
+	heard_free(heard);
+}
+
 static atomic_int hanging_reads;
 
 /* As if the stack were memory that a server of the process never fills. */
@@ -1209,6 +1251,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(code_is_mapped_before_a_sample_runs_in_it),
 		cmocka_unit_test(nothing_is_lost_with_large_dumps_on_busy_cpus),
 		cmocka_unit_test(copiers_copy_what_a_sample_cannot_hold),
+		cmocka_unit_test(the_kernel_copies_what_a_sample_cannot_hold),
+		cmocka_unit_test(the_kernel_copies_no_more_than_a_stack_has),
 		cmocka_unit_test(a_copier_that_hangs_is_left_behind),
 		cmocka_unit_test(a_user_whose_memory_hangs_does_so_once),
 		cmocka_unit_test(nothing_is_lost_when_capture_is_turned_on_and_off),

@@ -1,0 +1,107 @@
+/*
+ * BPF programs written as instructions: arrays that they share with this process, and loading.
+ * Source: Documentation/bpf/standardization/instruction-set.rst; bpf(2).
+ */
+#ifndef PROF_PERF_BPF_H
+#define PROF_PERF_BPF_H
+
+#include <linux/bpf.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { BPF_CODE_MAX = 160 };
+
+struct bpf_code {
+	size_t count;
+	struct bpf_insn insns[BPF_CODE_MAX];
+};
+
+/* An array in memory of the kernel's that is mapped here, too. */
+struct bpf_array {
+	int fd;	  /* -1: closed */
+	void *at; /* NULL: not mapped */
+	size_t bytes;
+};
+
+/* item_bytes: a multiple of 8. False: not possible here (before Linux 5.5, or without CAP_BPF). */
+bool bpf_array_open(struct bpf_array *array, size_t item_bytes, size_t count);
+void bpf_array_close(struct bpf_array *array);
+
+void bpf_append(struct bpf_code *code, const struct bpf_insn *insns, size_t count);
+/* The descriptor of the loaded program, or -1. */
+int bpf_load(enum bpf_prog_type type, const struct bpf_code *code);
+
+/* pids are those that programs see. */
+bool bpf_is_in_first_pid_namespace(void);
+
+/* BPF_ADD and BPF_K are both 0, which linters take for a mistake. */
+enum { INSN_ADD = 0 };
+
+#define INSN_MOVE(to, from)                                                                        \
+	{                                                                                          \
+		.code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = (to), .src_reg = (from)            \
+	}
+#define INSN_MOVE_NUMBER(to, number)                                                               \
+	{                                                                                          \
+		.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = (to), .imm = (number)              \
+	}
+#define INSN_MOVE_HALF(to, from)                                                                   \
+	{                                                                                          \
+		.code = BPF_ALU | BPF_MOV | BPF_X, .dst_reg = (to), .src_reg = (from)              \
+	}
+#define INSN_CALCULATE(operation, to, from)                                                        \
+	{                                                                                          \
+		.code = BPF_ALU64 | (operation) | BPF_X, .dst_reg = (to), .src_reg = (from)        \
+	}
+#define INSN_CALCULATE_NUMBER(operation, to, number)                                               \
+	{                                                                                          \
+		.code = BPF_ALU64 | (operation) | BPF_K, .dst_reg = (to), .imm = (number)          \
+	}
+#define INSN_LOAD(size, to, from, offset)                                                          \
+	{                                                                                          \
+		.code = BPF_LDX | BPF_MEM | (size), .dst_reg = (to), .src_reg = (from),            \
+		.off = (int16_t)(offset)                                                           \
+	}
+#define INSN_STORE(size, to, offset, from)                                                         \
+	{                                                                                          \
+		.code = BPF_STX | BPF_MEM | (size), .dst_reg = (to), .src_reg = (from),            \
+		.off = (int16_t)(offset)                                                           \
+	}
+/* Jumps over `skipped` instructions. */
+#define INSN_JUMP_IF(condition, left, right, skipped)                                              \
+	{                                                                                          \
+		.code = BPF_JMP | (condition) | BPF_X, .dst_reg = (left), .src_reg = (right),      \
+		.off = (skipped)                                                                   \
+	}
+#define INSN_JUMP_IF_NUMBER(condition, left, number, skipped)                                      \
+	{                                                                                          \
+		.code = BPF_JMP | (condition) | BPF_K, .dst_reg = (left), .imm = (number),         \
+		.off = (skipped)                                                                   \
+	}
+#define INSN_SKIP(skipped)                                                                         \
+	{                                                                                          \
+		.code = BPF_JMP | BPF_JA, .off = (skipped)                                         \
+	}
+#define INSN_CALL(helper)                                                                          \
+	{                                                                                          \
+		.code = BPF_JMP | BPF_CALL, .imm = (helper)                                        \
+	}
+#define INSN_EXIT                                                                                  \
+	{                                                                                          \
+		.code = BPF_JMP | BPF_EXIT                                                         \
+	}
+
+/* The item of an array as a pointer in r0, 0 if there is none; the index is a
+ * register. r1 to r5 and the 32 bits at r10 - 4 are used. */
+#define INSNS_FIND(array, index)                                                                   \
+	INSN_STORE(BPF_W, BPF_REG_10, -4, index), INSN_MOVE(BPF_REG_2, BPF_REG_10),                \
+		INSN_CALCULATE_NUMBER(INSN_ADD, BPF_REG_2, -4),                                    \
+		{.code = BPF_LD | BPF_IMM | BPF_DW,                                                \
+		 .dst_reg = BPF_REG_1,                                                             \
+		 .src_reg = BPF_PSEUDO_MAP_FD,                                                     \
+		 .imm = (array)},                                                                  \
+		{0}, /* the second half of the address */                                          \
+		INSN_CALL(BPF_FUNC_map_lookup_elem)
+
+#endif
