@@ -71,6 +71,7 @@ PREPARE = """
         return Array.from(boxes.node).filter((node, at) => node >= 0 && boxes.width[at] > 20 && tree.end[node] - node > 20)
             .map((node) => ({ node, range: [tree.start[node], tree.start[node] + tree.total[node]] }));
     })();
+    prof.go({ lanes: "threads" }, true);
     window.letters = prof.full[prof.functions()[0].label].slice(0, 11).replace(/[^\\w]/g, ".");
 """
 MOVEMENTS = {
@@ -82,6 +83,7 @@ MOVEMENTS = {
     "searching, a letter more": "(i) => prof.go({ q: letters.slice(0, 1 + i % 11) }, true)",
     "dragging over the timeline": "(i) => { prof.timeline.range = [i * 1e4, i * 3e4]; prof.timeline.draw(); }",
     "taking a range, everything anew": "(i) => prof.go({ q: '', zoom: '', from: 1 + i, to: Math.ceil(prof.profile.info.durationUs / 2) + i }, true)",
+    "taking 1 % in the heat map": "(i) => prof.go({ lanes: 'heat', q: '', zoom: '', from: i * 1e6, to: i * 1e6 + Math.ceil(prof.profile.info.durationUs / 100) }, true)",
 }
 
 

@@ -1,8 +1,8 @@
 // What the page says once: of the recording, and its help.
 
-import { clockOf, dayOf, fieldType, isLong } from "./clock.js";
+import { clockOf, dayOf, durationWords, fieldType, isLong } from "./clock.js";
 import { $, make } from "./tables.js";
-import { count, heading, period, quantity, shown, time } from "./words.js";
+import { count, heading, period, quantity, shown } from "./words.js";
 
 const OF_MEMORY = /^(alloc|inuse)_(objects|space)$/;
 
@@ -32,6 +32,7 @@ function measureOf(event, isOneOfSeveral) {
 function describeTimes({ info, events, measures, timedSamples, intervals, memory, blocks }) {
   $("went").hidden = !info.waiting || info.compares > 0;
   $("went").textContent = info.waiting;
+  $("lanes").hidden = timedSamples.count + intervals.count === 0;
   if (!timedSamples.count) $("lanes").querySelector("[value=cpus]").remove();
   for (const id of ["from", "to"]) $(id).type = fieldType(info);
   $("range-unit").hidden = fieldType(info) !== "number";
@@ -55,7 +56,7 @@ export function describe(profile) {
   $("title").textContent = name;
   $("title").title = command;
   const began = info.startMs ? dateOf(new Date(info.startMs)) : "";
-  $("subtitle").textContent = [began, info.durationUs ? time(info.durationUs * 1e3) : "", shown(info.host), shown(info.kernel),
+  $("subtitle").textContent = [began, info.durationUs ? durationWords(info) : "", shown(info.host), shown(info.kernel),
     info.compares ? "widths and figures are of one side, colours tell the change" : rates.slice(0, 3).join(", ")].filter(Boolean).join(" · ");
   if (!info.compares) $("colours").querySelector("[value=change]").remove();
   if (!(profile.timedSamples.count + profile.intervals.count)) $("shape").querySelector("[value=order]").remove();

@@ -12,6 +12,14 @@ const CLOCK_STEPS_US = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600,
 export const isLong = ({ durationUs }) => durationUs > LONG_US;
 const hasClock = (info) => info.startMs > 0 && isLong(info);
 
+// "1 h 30 min" of a long recording, "12.5 s" of a short one.
+export function durationWords(info) {
+  if (!isLong(info)) return time(info.durationUs * 1e3);
+  const seconds = Math.round(info.durationUs / 1e6);
+  const parts = [[Math.floor(seconds / 3600), "h"], [Math.floor((seconds % 3600) / 60), "min"], [seconds % 60, "s"]];
+  return parts.filter(([number]) => number).slice(0, 2).map((part) => part.join(" ")).join(" ");
+}
+
 const dateAt = ({ startMs }, us) => new Date(startMs + us / 1e3);
 const digits = (number, length = 2) => String(number).padStart(length, "0");
 

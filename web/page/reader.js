@@ -118,7 +118,7 @@ function readSamples(reader, events, sets) {
   return { count, stack, set, thread, event, samples, weight };
 }
 
-// Times are in microseconds since the start of the recording. A large profile has only every `each`th timed sample.
+// Times are in microseconds since the start of the recording, in their order. A large profile has only every `each`th timed sample.
 function readTimedSamples(reader) {
   const count = reader.number();
   const each = reader.number();

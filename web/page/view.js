@@ -1,7 +1,7 @@
 // Computes weights, trees, tables and matches from the state. Each is kept until the state changes what it depends on.
 
 import { branchesFrom, branchEvents } from "./branches.js";
-import { clockShift, isLong } from "./clock.js";
+import { isLong } from "./clock.js";
 import { colouring, modulesByWeight } from "./colours.js";
 import { functionTable, matchingSamples, search } from "./functions.js";
 import { gridOf, heatOf } from "./heat.js";
@@ -122,8 +122,8 @@ export class View {
 
   // What is shown over time: threads, cpus, or heat.
   lanesBy() {
-    const { info, intervals } = this.profile;
-    return this.state.lanes || (isLong(info) && !intervals.count ? "heat" : "threads");
+    const { info, timedSamples, intervals } = this.profile;
+    return this.state.lanes || (isLong(info) && timedSamples.count && !intervals.count ? "heat" : "threads");
   }
 
   // The time that is shown of the recording.
@@ -137,7 +137,7 @@ export class View {
     const { info } = this.profile;
     const filters = { ...this.filters(), event, range: null };
     const { q } = this.state;
-    return this.memory.of("heat", [filters, q, this.span(), clockShift(info)], () => {
+    return this.memory.of("heat", [filters, q, this.span()], () => {
       const grid = gridOf(info, this.span());
       const matches = this.matchedCells();
       const whole = this.weightsOf(filters);

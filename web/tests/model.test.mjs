@@ -6,7 +6,7 @@ import test from "node:test";
 import { gzipSync } from "node:zlib";
 
 import { branchEvents } from "../page/branches.js";
-import { fieldsOf, rangeWords, ticksOf, timeOfField } from "../page/clock.js";
+import { durationWords, fieldsOf, rangeWords, ticksOf, timeOfField } from "../page/clock.js";
 import { colouring, heatRamp, stateColour } from "../page/colours.js";
 import { folded, svg } from "../page/export.js";
 import { functionTable, matchingSamples, matchingNodes, matchSum, search, sourceLines }
@@ -316,6 +316,7 @@ test("hotter colours have more contrast to the ground in both themes", () => {
 });
 
 test("times of a long recording are those of the clock", () => {
+  assert.deepEqual([24 * HOUR, 90 * MINUTE, 200 * SECOND, 12.5 * SECOND].map((durationUs) => durationWords({ durationUs })), ["24 h", "1 h 30 min", "3 min 20 s", "12.5 s"]);
   assert.equal(rangeWords(DAY, [0, 40 * MINUTE]), "2026-11-24 00:20 to 01:00");
   assert.equal(rangeWords(DAY, [SECOND, 24 * HOUR]), "2026-11-24 00:20:01 to 2026-11-25 00:20:00");
   assert.deepEqual(ticksOf(DAY, [0, 24 * HOUR], 600).map(({ text }) => text), ["06:00", "12:00", "18:00", "2026-11-25"]);
@@ -341,6 +342,9 @@ test("a long recording is shown as a heat map unless threads or CPUs are asked f
     return view.lanesBy();
   };
   assert.deepEqual([lanes(MINUTE), lanes(HOUR), lanes(HOUR, "threads"), lanes(MINUTE, "heat")], ["threads", "heat", "threads", "heat"]);
+  const waits = new View(profileOf({ samples: [{ stack: ["f"], waits: [[0, MINUTE, 9]] }], info: { durationUs: HOUR } }));
+  waits.state = DEFAULTS;
+  assert.equal(waits.lanesBy(), "threads");
 });
 
 test("each source line of a function counts once per sample", () => {
