@@ -14,11 +14,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Read one after the other and added up by one thread. */
-enum { PART_SEGMENTS = 16 };
-
 /* What has been read. */
 struct part {
+	size_t first, end; /* of the files */
 	struct segment_sum sum;
 	size_t unreadable;    /* segments … */
 	struct error *reason; /* … and why the first one is */
@@ -40,6 +38,12 @@ static void part_deinit(struct part *part)
 	error_free(part->reason);
 }
 
+static void part_reset(struct part *part)
+{
+	part_deinit(part);
+	*part = (struct part){.first = part->first, .end = part->end};
+}
+
 static bool is_gone(const struct error *err)
 {
 	return error_number(err) == ENOENT || error_number(err) == ESTALE;
@@ -54,23 +58,55 @@ static void fail(struct part *part, struct error *err)
 		part->reason = err;
 }
 
+static bool is_inside(const struct segment_file *file, const struct time_range *range)
+{
+	return file->start_ns && file->start_ns >= range->from_ns && file->end_ns <= range->to_ns;
+}
+
+static void add_by_itself(const struct reading *reading, const struct segment_file *file,
+			  struct part *part)
+{
+	CLEANUP(profile_cleanup) struct profile *segment = profile_new();
+	struct error *err = segment_read(reading->directory, file, segment);
+
+	if (err)
+		fail(part, err);
+	else
+		segment_sum_add(&part->sum, segment, reading->range);
+}
+
+/* False: one of the segments has spoilt the sum. */
+static bool read_files(const struct reading *reading, bool is_careful, struct part *part)
+{
+	for (size_t i = part->first; i < part->end; i++) {
+		const struct segment_file *file = &reading->files[i];
+		struct error *err;
+
+		if (is_careful || !is_inside(file, reading->range)) {
+			add_by_itself(reading, file, part);
+			continue;
+		}
+		err = segment_sum_read(&part->sum, reading->directory, file);
+		if (!err)
+			continue;
+		error_free(err);
+		return false;
+	}
+	return true;
+}
+
 static void read_part(void *context, size_t item, unsigned thread)
 {
 	const struct reading *reading = context;
 	struct part *part = &reading->parts[item];
-	size_t end = (item + 1) * PART_SEGMENTS;
 
 	(void)thread;
 	segment_sum_init(&part->sum, reading->keeps_timestamps);
-	for (size_t i = item * PART_SEGMENTS; i < end && i < reading->count; i++) {
-		CLEANUP(profile_cleanup) struct profile *segment = profile_new();
-		struct error *err = segment_read(reading->directory, &reading->files[i], segment);
-
-		if (err)
-			fail(part, err);
-		else
-			segment_sum_add(&part->sum, segment, reading->range);
-	}
+	if (read_files(reading, false, part))
+		return;
+	part_reset(part);
+	segment_sum_init(&part->sum, reading->keeps_timestamps);
+	read_files(reading, true, part);
 }
 
 static void add_part(struct part *whole, struct part *part)
@@ -82,14 +118,46 @@ static void add_part(struct part *whole, struct part *part)
 	whole->is_changed |= part->is_changed;
 }
 
+/*
+ * Each part is added up by one thread. Their number depends on the segments alone, so that the
+ * result does not depend on the machine.
+ */
+enum { PART_BYTES = 48 << 20, PARTS_MIN = 2, PARTS_MAX = 16 };
+
+static uint64_t bytes_of(const struct reading *reading)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < reading->count; i++)
+		bytes += reading->files[i].bytes;
+	return bytes;
+}
+
+/* Consecutive segments of about equal size in all. */
+static void divide(struct reading *reading, size_t parts)
+{
+	uint64_t whole = bytes_of(reading), bytes = 0;
+	size_t file = 0;
+
+	for (size_t i = 0; i < parts; i++) {
+		reading->parts[i].first = file;
+		for (; file < reading->count && bytes < whole * (i + 1) / parts; file++)
+			bytes += reading->files[file].bytes;
+		reading->parts[i].end = i + 1 < parts ? file : reading->count;
+	}
+}
+
 static void read_all(struct reading *reading, struct part *whole)
 {
-	size_t parts = (reading->count + PART_SEGMENTS - 1) / PART_SEGMENTS;
+	size_t parts = bytes_of(reading) / PART_BYTES + 1;
 
+	parts = parts < PARTS_MIN ? PARTS_MIN : parts > PARTS_MAX ? PARTS_MAX : parts;
 	reading->parts = xcalloc(parts, sizeof(*reading->parts));
+	divide(reading, parts);
 	thread_pool_run(&(struct thread_pool){.threads = affinity_cpu_count()}, parts, read_part,
 			reading);
-	for (size_t i = 0; i < parts; i++) {
+	*whole = reading->parts[0];
+	for (size_t i = 1; i < parts; i++) {
 		add_part(whole, &reading->parts[i]);
 		part_deinit(&reading->parts[i]);
 	}
@@ -177,7 +245,6 @@ static struct error *read_now(struct reading *reading, bool is_last, struct prof
 
 	if (err)
 		return err;
-	segment_sum_init(&whole.sum, reading->keeps_timestamps);
 	read_all(reading, &whole);
 	if (whole.is_changed && !is_last)
 		return NULL;

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "cmd/trusted_user.h"
 #include "format/format.h"
+#include "format/pprof/read.h"
 #include "profile/source_users.h"
 #include "profile/transfer.h"
 
@@ -18,6 +19,9 @@ void segment_sum_init(struct segment_sum *sum, bool keeps_timestamps)
 	*sum = (struct segment_sum){.profile = profile_new()};
 	if (keeps_timestamps)
 		profile_keep_timestamps(sum->profile);
+	/* pprof_add() has it under this number. */
+	transfer_merge_module(sum->profile, &sum->modules,
+			      &(struct profile_module){.kind = PROFILE_MODULE_NONE});
 }
 
 void segment_sum_deinit(struct segment_sum *sum)
@@ -29,22 +33,34 @@ void segment_sum_deinit(struct segment_sum *sum)
 	free(sum->events);
 }
 
+static struct error *open_segment(const char *path, const struct segment_file *file, FILE **ret,
+				  uid_t *ret_owner)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	CLEANUP(close_file) FILE *in = fd < 0 ? NULL : fdopen(fd, "r");
+	struct stat st;
+
+	if (!in || fstat(fd, &st) < 0)
+		return error_errno(errno, "open");
+	if (st.st_ino != file->inode)
+		return error_errno(ESTALE, "open");
+	*ret = STEAL(in);
+	*ret_owner = st.st_uid;
+	return NULL;
+}
+
 struct error *segment_read(const char *directory, const struct segment_file *file,
 			   struct profile *profile)
 {
 	CLEANUP(free_ptr) char *path = xasprintf("%s/%s", directory, file->name);
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	CLEANUP(close_file) FILE *in = fd < 0 ? NULL : fdopen(fd, "r");
-	struct error *err = NULL;
-	struct stat st;
+	CLEANUP(close_file) FILE *in = NULL;
+	uid_t owner = 0;
+	struct error *err = open_segment(path, file, &in, &owner);
 
-	if (!in || fstat(fd, &st) < 0)
-		return error_errno(errno, "open %s", path);
-	if (st.st_ino != file->inode)
-		return error_errno(ESTALE, "open %s", path);
-	err = format_pprof.read(in, profile);
-	if (!err && !is_trusted_user(st.st_uid))
-		source_users_distrust(profile, st.st_uid);
+	if (!err)
+		err = format_pprof.read(in, profile);
+	if (!err && !is_trusted_user(owner))
+		source_users_distrust(profile, owner);
 	return error_wrap(err, "%s", path);
 }
 
@@ -78,24 +94,12 @@ static void add_times(struct segment_sum *sum, const struct profile *from,
 	}
 }
 
-static uint64_t polls_of(const struct profile *profile, const char *task)
-{
-	for (uint32_t i = 0; i < profile_polls_count(profile); i++) {
-		const struct profile_polls *polls = profile_get_polls(profile, i);
-
-		if (!strcmp(profile_string(profile, polls->task), task))
-			return polls->polls;
-	}
-	return 0;
-}
-
 static void add_polls(struct segment_sum *sum, const struct profile *from)
 {
 	for (uint32_t i = 0; i < profile_polls_count(from); i++) {
 		const struct profile_polls *polls = profile_get_polls(from, i);
-		const char *task = profile_string(from, polls->task);
 
-		profile_set_polls(sum->profile, task, polls_of(sum->profile, task) + polls->polls);
+		profile_add_polls(sum->profile, profile_string(from, polls->task), polls->polls);
 	}
 }
 
@@ -210,6 +214,33 @@ void segment_sum_add(struct segment_sum *sum, const struct profile *segment,
 	sum->is_cut |= is_cut;
 	sum->segments++;
 	sum->whole += !is_inside && !is_cut;
+}
+
+static void add_whole(void *user, const struct profile_info *info)
+{
+	struct segment_sum *sum = user;
+
+	add_info(sum, info, info->start_unix_ns, info->start_unix_ns + info->duration_ns);
+	add_event_qualities(sum, info->quality.events, info->quality.event_count);
+	sum->segments++;
+}
+
+struct error *segment_sum_read(struct segment_sum *sum, const char *directory,
+			       const struct segment_file *file)
+{
+	CLEANUP(free_ptr) char *path = xasprintf("%s/%s", directory, file->name);
+	CLEANUP(close_file) FILE *in = NULL;
+	uid_t owner = 0;
+	struct error *err = open_segment(path, file, &in, &owner);
+
+	if (!err && !is_trusted_user(owner))
+		err = error_new("another user has written it");
+	if (!err)
+		err = pprof_add(in, &(struct pprof_sum){.profile = sum->profile,
+							.modules = &sum->modules,
+							.add_info = add_whole,
+							.user = sum});
+	return error_wrap(err, "%s", path);
 }
 
 void segment_sum_add_sum(struct segment_sum *sum, const struct segment_sum *more)

@@ -37,6 +37,13 @@ MUST_CHECK struct error *segment_read(const char *directory, const struct segmen
  * all, if it reaches into the range. */
 void segment_sum_add(struct segment_sum *sum, const struct profile *segment,
 		     const struct time_range *range);
+/*
+ * Reads and adds a whole segment at once, in half of the time. After an error the sum must not be
+ * used: the segment is damaged, or of a user who is not trusted; segment_read() and
+ * segment_sum_add() can do without it, or take it.
+ */
+MUST_CHECK struct error *segment_sum_read(struct segment_sum *sum, const char *directory,
+					  const struct segment_file *file);
 /* Adds another sum. */
 void segment_sum_add_sum(struct segment_sum *sum, const struct segment_sum *more);
 /* Completes the profile. */

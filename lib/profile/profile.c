@@ -450,12 +450,12 @@ void profile_add_turn(struct profile *profile, pid_t tid, uint32_t sample)
 	turns_add(&profile->turns, tid, sample);
 }
 
-void profile_set_polls(struct profile *profile, const char *task, uint64_t polls)
+void profile_add_polls(struct profile *profile, const char *task, uint64_t polls)
 {
 	string_id name = strtab_add(profile->strings, task);
 	uint32_t id = TABLE_PUT(profile->polls, name, 0, (struct profile_polls){.task = name});
 
-	profile->polls.items[id].polls = polls;
+	profile->polls.items[id].polls += polls;
 }
 
 static const char *copy_text(struct profile *profile, const char *text)

@@ -209,8 +209,8 @@ void profile_add_marker(struct profile *profile, const struct profile_marker *ma
 /* Before this call, turns (turns.h) are ignored. */
 void profile_keep_turns(struct profile *profile);
 void profile_add_turn(struct profile *profile, pid_t tid, uint32_t sample);
-/* How often samples show that a thread began with a task (tasks.h). */
-void profile_set_polls(struct profile *profile, const char *task, uint64_t polls);
+/* Adds how often samples show that a thread began with a task (tasks.h). */
+void profile_add_polls(struct profile *profile, const char *task, uint64_t polls);
 void profile_set_info(struct profile *profile, const struct profile_info *info);
 
 /* Symbolizing. */

@@ -411,7 +411,7 @@ static void count_polls(struct profile *profile, const struct tasks *tasks)
 	}
 	for (uint32_t i = 0; i < tasks->count; i++)
 		if (polls[i])
-			profile_set_polls(profile, tasks->items[i].name, polls[i]);
+			profile_add_polls(profile, tasks->items[i].name, polls[i]);
 	idmap_deinit(&last);
 }
 

@@ -79,37 +79,40 @@ static label_set_id copy_label_set(const struct transfer *transfer, label_set_id
 	return profile_label_set(transfer->to, &thread, labels, set->count);
 }
 
-/* The files that a module of several users names are opened with the rights that all of them have
- * (source_users.h). */
-static void share_source_user(struct profile *to, uint32_t id, uid_t user)
+void transfer_share_module(struct profile *to, uint32_t module, uid_t user)
 {
-	uid_t other = profile_get_module(to, id)->source_user;
+	uid_t other = profile_get_module(to, module)->source_user;
 
 	if (user != other && user != SOURCE_USER_PROF)
-		profile_set_source_user(to, id,
+		profile_set_source_user(to, module,
 					other == SOURCE_USER_PROF ? user : SOURCE_USER_NOBODY);
 }
 
 /* JIT code belongs to its process, though all of it has the path [jit]. */
+uint32_t transfer_merge_module(struct profile *to, struct idmap *modules,
+			       const struct profile_module *module)
+{
+	uint32_t *id = idmap_put(modules, (uint64_t)module->path << 32 | module->build_id,
+				 (uint32_t)module->pid << 3 | module->kind);
+
+	if (*id == IDMAP_NONE) {
+		*id = profile_module_count(to);
+		profile_describe_module(to, *id, module);
+	}
+	transfer_share_module(to, *id, module->source_user);
+	return *id;
+}
+
 static uint32_t copy_module(const struct transfer *transfer, uint32_t id)
 {
 	struct profile_module module = *profile_get_module(transfer->from, id);
-	uint32_t *copy;
 
 	module.path = copy_string(transfer, module.path);
 	module.build_id = copy_string(transfer, module.build_id);
-	if (!transfer->modules) {
-		profile_describe_module(transfer->to, id, &module);
-		return id;
-	}
-	copy = idmap_put(transfer->modules, (uint64_t)module.path << 32 | module.build_id,
-			 (uint32_t)module.pid << 3 | module.kind);
-	if (*copy == IDMAP_NONE) {
-		*copy = profile_module_count(transfer->to);
-		profile_describe_module(transfer->to, *copy, &module);
-	}
-	share_source_user(transfer->to, *copy, module.source_user);
-	return *copy;
+	if (transfer->modules)
+		return transfer_merge_module(transfer->to, transfer->modules, &module);
+	profile_describe_module(transfer->to, id, &module);
+	return id;
 }
 
 uint32_t transfer_module(struct transfer *transfer, uint32_t id)

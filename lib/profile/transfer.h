@@ -26,6 +26,16 @@ void transfer_init(struct transfer *transfer, const struct profile *from, struct
 		   struct idmap *modules);
 void transfer_deinit(struct transfer *transfer);
 
+/*
+ * The module of a profile that is the same as this one, whose strings are the profile's; it is
+ * described if it is new. modules: as above.
+ */
+uint32_t transfer_merge_module(struct profile *to, struct idmap *modules,
+			       const struct profile_module *module);
+/* A further user of a module: of several users the rights are those that all have
+ * (source_users.h). */
+void transfer_share_module(struct profile *to, uint32_t module, uid_t user);
+
 /* The event of `to`, created if needed. transfer_add() does this for its samples. */
 event_id transfer_event(struct transfer *transfer, event_id id);
 /* The same of a module, a function, a frame or a label set. A module without description is copied

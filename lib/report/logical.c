@@ -404,7 +404,7 @@ static void copy_polls(struct folder *folder)
 	for (uint32_t i = 0; i < profile_polls_count(folder->from); i++) {
 		const struct profile_polls *polls = profile_get_polls(folder->from, i);
 
-		profile_set_polls(folder->to, profile_string(folder->from, polls->task),
+		profile_add_polls(folder->to, profile_string(folder->from, polls->task),
 				  polls->polls);
 	}
 }

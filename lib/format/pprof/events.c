@@ -44,7 +44,8 @@ static size_t main_type(const struct pprof_events *events)
 	return last == events->samples ? last - 1 : last;
 }
 
-static event_id add_event(const struct pprof_events *events, struct profile *profile, size_t index)
+static event_id add_event(const struct pprof_events *events, struct profile *profile, size_t index,
+			  bool is_main)
 {
 	const struct pprof_type *type = &events->types[index];
 	struct profile_event event = {
@@ -52,7 +53,7 @@ static event_id add_event(const struct pprof_events *events, struct profile *pro
 		.unit = type->unit,
 		.kind = value_kind_of(profile_string(profile, type->name),
 				      profile_string(profile, type->unit)),
-		.one_value = events->samples == events->count || profile_event_count(profile),
+		.one_value = events->samples == events->count || !is_main,
 	};
 
 	/* A file has one period; it applies to events of the same unit. */
@@ -74,23 +75,31 @@ static struct error *check_types(struct pprof_events *events, struct profile *pr
 	return NULL;
 }
 
+static bool has_equal_types(const struct pprof_events *events)
+{
+	for (size_t i = 0; i < events->count; i++)
+		for (size_t k = 0; k < i; k++)
+			if (i != events->samples && k != events->samples &&
+			    events->ids[i] == events->ids[k])
+				return true;
+	return false;
+}
+
 struct error *pprof_events_define(struct pprof_events *events, struct profile *profile)
 {
 	struct error *err = check_types(events, profile);
-	size_t expected;
+	size_t main;
 
 	if (err)
 		return err;
 	events->samples = find_samples(events, profile);
 	events->ids = xcalloc(events->count, sizeof(*events->ids));
-	add_event(events, profile, main_type(events));
+	main = main_type(events);
+	events->main = add_event(events, profile, main, true);
 	for (size_t i = 0; i < events->count; i++)
 		if (i != events->samples)
-			events->ids[i] = add_event(events, profile, i);
-	expected = events->count - (events->samples < events->count);
-	if (profile_event_count(profile) < expected)
-		return error_new("it has two equal sample types");
-	return NULL;
+			events->ids[i] = add_event(events, profile, i, i == main);
+	return has_equal_types(events) ? error_new("it has two equal sample types") : NULL;
 }
 
 static struct error *check(const struct pprof_events *events, const uint64_t *values, size_t count)
@@ -118,7 +127,7 @@ struct error *pprof_events_add(const struct pprof_events *events, struct profile
 
 		if (i == events->samples)
 			continue;
-		if (event == 0 && events->samples < count)
+		if (event == events->main && events->samples < count)
 			samples = values[events->samples];
 		if (samples || values[i])
 			profile_add_samples(profile, labels, stack, event, samples, values[i]);

@@ -1,9 +1,10 @@
 /*
  * The values of a pprof sample: sample types, as events of a profile.
  *
- * If there are several types, a type "samples" is not an event but the number of samples of event
- * 0. Without such a type, each value is both the number of samples and their weight. Event 0 is
- * the type that pprof shows by default: default_sample_type, or else the last one.
+ * If there are several types, a type "samples" is not an event but the number of samples of the
+ * main event. Without such a type, each value is both the number of samples and their weight. The
+ * main event is the type that pprof shows by default: default_sample_type, or else the last one. It
+ * is event 0 of a profile that was empty.
  */
 #ifndef PROF_FORMAT_PPROF_EVENTS_H
 #define PROF_FORMAT_PPROF_EVENTS_H
@@ -24,6 +25,7 @@ struct pprof_events {
 	uint64_t period;
 	size_t samples; /* the type that counts samples; equal to `count` if there is none */
 	event_id *ids;	/* by type, except `samples` */
+	event_id main;	/* whose samples are counted */
 };
 
 void pprof_events_deinit(struct pprof_events *events);

@@ -1,13 +1,15 @@
 #include "format/pprof/modules.h"
 
 #include "base/alloc.h"
+#include "profile/transfer.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-void pprof_modules_init(struct pprof_modules *modules, struct profile *profile, uint64_t count)
+void pprof_modules_init(struct pprof_modules *modules, struct profile *profile,
+			struct idmap *shared, uint64_t count)
 {
-	*modules = (struct pprof_modules){.profile = profile};
+	*modules = (struct pprof_modules){.profile = profile, .shared = shared};
 	id_table_init(&modules->ids, count);
 }
 
@@ -35,9 +37,9 @@ void pprof_modules_set_source_user(struct pprof_modules *modules, uint64_t id, u
 	if (index == IDMAP_NONE)
 		return;
 	mapping = &modules->mappings[index];
-	profile_set_source_user(modules->profile, mapping->module, user);
+	transfer_share_module(modules->profile, mapping->module, user);
 	if (mapping->outside != PPROF_NO_MAPPING)
-		profile_set_source_user(modules->profile, mapping->outside, user);
+		transfer_share_module(modules->profile, mapping->outside, user);
 }
 
 /* A module without segments, for addresses outside of their mapping's range. */
@@ -45,6 +47,8 @@ static uint32_t module_outside(struct pprof_modules *modules, struct pprof_sourc
 {
 	struct profile_module module = *profile_get_module(modules->profile, mapping->module);
 
+	if (modules->shared)
+		return mapping->module;
 	if (mapping->outside == PPROF_NO_MAPPING) {
 		module.segment_count = 0;
 		module.named = false;
@@ -124,6 +128,14 @@ static bool belongs_to(const struct pprof_source *second, const struct pprof_sou
 	       second->offset - first->offset >= first->limit - first->start;
 }
 
+static uint32_t describe(struct pprof_modules *modules, const struct profile_module *module)
+{
+	if (modules->shared)
+		return transfer_merge_module(modules->profile, modules->shared, module);
+	profile_describe_module(modules->profile, modules->module_count, module);
+	return modules->module_count++;
+}
+
 static void add_module(struct pprof_modules *modules, uint32_t first, uint32_t end)
 {
 	const struct pprof_source *source = &modules->mappings[first];
@@ -134,11 +146,11 @@ static void add_module(struct pprof_modules *modules, uint32_t first, uint32_t e
 	};
 	CLEANUP(free_ptr)
 	struct profile_segment *segments = xcalloc(end - first, sizeof(*segments));
+	uint32_t id;
 
 	for (uint32_t i = first; i < end; i++) {
-		struct pprof_source *mapping = &modules->mappings[i];
+		const struct pprof_source *mapping = &modules->mappings[i];
 
-		mapping->module = modules->module_count;
 		if (mapping->start < mapping->limit)
 			segments[module.segment_count++] = (struct profile_segment){
 				.offset = mapping->offset,
@@ -149,13 +161,14 @@ static void add_module(struct pprof_modules *modules, uint32_t first, uint32_t e
 	module.segments = segments;
 	module.is_main = module.kind == PROFILE_MODULE_FILE &&
 			 is_same_file(source, &modules->mappings[0]);
-	profile_describe_module(modules->profile, modules->module_count++, &module);
+	id = describe(modules, &module);
+	for (uint32_t i = first; i < end; i++)
+		modules->mappings[i].module = id;
 }
 
 void pprof_modules_define(struct pprof_modules *modules)
 {
-	profile_describe_module(modules->profile, modules->module_count++,
-				&(struct profile_module){.kind = PROFILE_MODULE_NONE});
+	describe(modules, &(struct profile_module){.kind = PROFILE_MODULE_NONE});
 	for (uint32_t first = 0, end; first < modules->count; first = end) {
 		for (end = first + 1; end < modules->count; end++)
 			if (!belongs_to(&modules->mappings[end], &modules->mappings[end - 1]))

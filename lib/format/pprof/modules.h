@@ -27,10 +27,13 @@ struct pprof_modules {
 	uint32_t count, room;
 	struct id_table ids; /* by id of the mapping */
 	uint32_t module_count;
+	struct idmap *shared; /* of a profile that others were added to (profile/transfer.h); or
+				 NULL */
 };
 
-/* count: the expected number of mappings. profile is borrowed. */
-void pprof_modules_init(struct pprof_modules *modules, struct profile *profile, uint64_t count);
+/* count: the expected number of mappings. profile and shared are borrowed. */
+void pprof_modules_init(struct pprof_modules *modules, struct profile *profile,
+			struct idmap *shared, uint64_t count);
 void pprof_modules_deinit(struct pprof_modules *modules);
 
 /* Returns false if a mapping with this id exists. */

@@ -36,6 +36,7 @@ struct sample {
 
 struct reader {
 	struct profile *profile;
+	const struct pprof_sum *sum; /* NULL: the profile was empty */
 	struct bytes message;
 	struct bytes samples; /* the longest run of consecutive samples */
 	size_t memory_max;    /* of the profile and all tables below */
@@ -365,14 +366,14 @@ static bool read_sample_fields(struct sample *sample, struct bytes message)
 	return bytes_ok(&rest);
 }
 
-/* Of event 0, whose samples are counted. Their clock is the real time. */
+/* Of the main event, whose samples are counted. Their clock is the real time. */
 static bool add_times(struct reader *reader, label_set_id labels, stack_id stack)
 {
 	struct profile *profile = reader->profile;
 	struct profile_timed_sample timed = {.time_ns = reader->numbers[PPROF_PROFILE_TIME]};
 	struct bytes times = reader->sample.times;
 
-	timed.sample = profile_add_samples(profile, labels, stack, 0, 0, 0);
+	timed.sample = profile_add_samples(profile, labels, stack, reader->events.main, 0, 0);
 	profile_keep_timestamps(profile);
 	while (bytes_left(&times)) {
 		uint64_t ms = bytes_uleb(&times);
@@ -383,6 +384,11 @@ static bool add_times(struct reader *reader, label_set_id labels, stack_id stack
 		profile_add_timed_sample(profile, &timed);
 	}
 	return bytes_ok(&times);
+}
+
+static bool wants_times(const struct reader *reader)
+{
+	return !reader->sum || profile_keeps_timestamps(reader->profile);
 }
 
 static struct error *read_sample(struct reader *reader, const struct wire_field *message)
@@ -400,7 +406,7 @@ static struct error *read_sample(struct reader *reader, const struct wire_field 
 		return err;
 	err = pprof_events_add(&reader->events, reader->profile, labels, stack,
 			       sample->values.items, sample->values.count);
-	if (!err && bytes_left(&sample->times) &&
+	if (!err && bytes_left(&sample->times) && wants_times(reader) &&
 	    (!profile_event_count(reader->profile) || !add_times(reader, labels, stack)))
 		err = damaged();
 	return err;
@@ -523,7 +529,9 @@ static struct error *make_id_tables(struct reader *reader,
 
 	if (ids * sizeof(uint32_t) > reader->memory_max)
 		return too_large(reader);
-	pprof_modules_init(&reader->modules, reader->profile, counts[PPROF_PROFILE_MAPPING]);
+	pprof_modules_init(&reader->modules, reader->profile,
+			   reader->sum ? reader->sum->modules : NULL,
+			   counts[PPROF_PROFILE_MAPPING]);
 	id_table_init(&reader->frames, counts[PPROF_PROFILE_LOCATION]);
 	id_table_init(&reader->function_ids, counts[PPROF_PROFILE_FUNCTION]);
 	return NULL;
@@ -579,7 +587,7 @@ static void set_polls(struct reader *reader, const char *text)
 	uint64_t polls = strtoull(text, &name, 10);
 
 	if (*name == ' ')
-		profile_set_polls(reader->profile, name + 1, polls);
+		profile_add_polls(reader->profile, name + 1, polls);
 }
 
 static void add_comment(struct reader *reader, struct profile_info *info, const char *comment,
@@ -604,6 +612,15 @@ static void add_comment(struct reader *reader, struct profile_info *info, const 
 		fprintf(remarks, "%s\n", comment);
 }
 
+static void set_info(struct profile *profile, struct profile_info *info)
+{
+	if (profile_keeps_timestamps(profile)) {
+		info->start_ns = info->start_unix_ns;
+		profile_sort_timed_samples(profile);
+	}
+	profile_set_info(profile, info);
+}
+
 static void add_info(struct reader *reader)
 {
 	struct profile_info info = {
@@ -622,13 +639,12 @@ static void add_info(struct reader *reader)
 			reader->stacks.cut_count, PPROF_DEPTH_MAX);
 	fclose(out);
 	info.remarks = remarks;
-	if (profile_keeps_timestamps(reader->profile)) {
-		info.start_ns = info.start_unix_ns;
-		profile_sort_timed_samples(reader->profile);
-	}
 	info.quality.events = reader->qualities;
 	info.quality.event_count = reader->quality_count;
-	profile_set_info(reader->profile, &info);
+	if (reader->sum)
+		reader->sum->add_info(reader->sum->user, &info);
+	else
+		set_info(reader->profile, &info);
 }
 
 static struct error *add_events(struct reader *reader)
@@ -669,16 +685,16 @@ static struct error *read_message(struct reader *reader)
 	return reader->strings.is_missing ? no_such_string() : NULL;
 }
 
-struct error *pprof_read(FILE *in, struct profile *profile)
+static struct error *read_file(FILE *in, struct profile *profile, const struct pprof_sum *sum)
 {
 	CLEANUP(reader_deinit)
-	struct reader reader = {.profile = profile, .strings = {.profile = profile}};
+	struct reader reader = {.profile = profile, .sum = sum, .strings = {.profile = profile}};
 	struct pprof_input input = {0};
 	struct error *err = pprof_input(in, &input);
 
 	if (!err) {
 		reader.message = bytes_of(input.data, input.len);
-		reader.memory_max = PPROF_MEMORY_BYTES +
+		reader.memory_max = memory_bytes(&reader) + PPROF_MEMORY_BYTES +
 				    input.file_bytes * PPROF_MEMORY_BYTES_PER_BYTE;
 		pprof_labels_init(&reader.labels, &reader.strings);
 		pprof_stacks_init(&reader.stacks, profile, &reader.frames);
@@ -686,6 +702,16 @@ struct error *pprof_read(FILE *in, struct profile *profile)
 	}
 	free(input.data);
 	return error_wrap(err, "read the pprof profile");
+}
+
+struct error *pprof_read(FILE *in, struct profile *profile)
+{
+	return read_file(in, profile, NULL);
+}
+
+struct error *pprof_add(FILE *in, const struct pprof_sum *sum)
+{
+	return read_file(in, sum->profile, sum);
 }
 
 /*

@@ -26,4 +26,20 @@
 bool pprof_recognize(const unsigned char *first, size_t len);
 MUST_CHECK struct error *pprof_read(FILE *in, struct profile *profile);
 
+/* A profile that several files are added to. */
+struct pprof_sum {
+	struct profile *profile;
+	struct idmap *modules; /* of the profile (profile/transfer.h) */
+	/* Called at the end of a file with what it says about itself. */
+	void (*add_info)(void *user, const struct profile_info *info);
+	void *user;
+};
+
+/*
+ * Adds a file: as pprof_read() and profile/transfer.h, without the profile in between. Times of
+ * samples are read if the profile keeps timestamps, and are not sorted. After an error the sum must
+ * not be used.
+ */
+MUST_CHECK struct error *pprof_add(FILE *in, const struct pprof_sum *sum);
+
 #endif
