@@ -43,7 +43,8 @@ static size_t deflate_fast(const unsigned char *data, size_t len, unsigned char 
 
 static size_t deflate_small(const unsigned char *data, size_t len, unsigned char *made, size_t room)
 {
-	return deflate_chunk(Z_BEST_COMPRESSION, data, len, made, room);
+	/* Of an hour of segments 9 is a hundredth smaller and takes three times as long. */
+	return deflate_chunk(6, data, len, made, room);
 }
 
 static ssize_t gzip_write(void *cookie, const char *data, size_t size)

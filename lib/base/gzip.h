@@ -15,7 +15,7 @@
  * outlive it and belongs to it until then. NULL (errno) only if out of memory.
  */
 FILE *gzip_writer(FILE *out);
-/* The same, compressed well: a tenth smaller, in several times the time. */
+/* The same, compressed well: a tenth smaller, in three times the time. */
 FILE *gzip_small_writer(FILE *out);
 
 /*

@@ -44,7 +44,7 @@ struct format_options {
 	 * each begins, ascending (pprof/head.h). */
 	const uint64_t *segments;
 	size_t segment_count;
-	bool small;  /* pprof: compress well instead of fast */
+	bool small;  /* pprof: as few bytes as possible, however long that takes */
 	bool source; /* html: include the text of sampled source lines */
 	enum name_style names;
 	enum format_difference difference;

@@ -453,8 +453,8 @@ static void a_plain_message_of_another_make_is_read(void **state)
 			    "type cpu nanoseconds\n"
 			    "mapping /opt/bin/program\n"
 			    "cpu 500  | 401234 in /opt/bin/program c0ffee "
-			    "400000-402000@3000 1111 inner=(:0):12 work=_Z4workv(work.cc:9):11"
-			    " | 0 main=(:0):10\n");
+			    "400000-402000@3000 1111 inner=inner(:0):12 work=_Z4workv(work.cc:9):11"
+			    " | 0 main=main(:0):10\n");
 }
 
 /* Fields may come in any order and in pieces, and lists of numbers number by number. */

@@ -13,7 +13,7 @@ struct pprof_recent_labels {
 	label_set_id id;
 };
 
-enum { PPROF_RECENT_LABELS = 256 };
+enum { PPROF_RECENT_LABELS = 4096 };
 
 struct pprof_labels {
 	struct pprof_strings *strings;

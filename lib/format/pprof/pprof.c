@@ -26,6 +26,7 @@ struct writer {
 	event_id event; /* the default sample type, whose samples are counted */
 	struct pprof_mappings mappings;
 	struct function_names names;
+	bool is_small; /* leaves out what readers know without it */
 };
 
 static uint64_t text(struct writer *writer, string_id id)
@@ -254,7 +255,9 @@ static void put_function(struct writer *writer, function_id id)
 	wire_put_number(message, PPROF_FUNCTION_ID, (uint64_t)id + 1);
 	wire_put_number(message, PPROF_FUNCTION_NAME,
 			pprof_string(&writer->stream, function_names_get(&writer->names, id)));
-	wire_put_number(message, PPROF_FUNCTION_SYSTEM_NAME, text(writer, function->system_name));
+	if (!writer->is_small || function->system_name != function->name)
+		wire_put_number(message, PPROF_FUNCTION_SYSTEM_NAME,
+				text(writer, function->system_name));
 	wire_put_number(message, PPROF_FUNCTION_FILENAME, text(writer, function->file));
 	wire_put_number(message, PPROF_FUNCTION_START_LINE, function->start_line);
 	pprof_put_message(&writer->stream, PPROF_PROFILE_FUNCTION, message);
@@ -334,7 +337,7 @@ static int write_message(const struct profile *profile, const struct format_opti
 {
 	event_id event = options->event_only ? options->event
 					     : memory_default_type(profile, options->event);
-	struct writer writer = {.profile = profile, .event = event};
+	struct writer writer = {.profile = profile, .event = event, .is_small = options->small};
 	int error;
 
 	pprof_stream_init(&writer.stream, out);

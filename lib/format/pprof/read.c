@@ -201,6 +201,8 @@ static struct error *read_function(struct reader *reader, const struct wire_fiel
 	};
 	if (!function.name)
 		function.name = function.system_name;
+	if (!function.system_name)
+		function.system_name = function.name;
 	GROW(reader->functions, reader->function_count, reader->function_room);
 	reader->functions[reader->function_count++] = (struct function){.of = function,
 									.id = IDMAP_NONE};
@@ -244,10 +246,13 @@ static struct error *read_line(struct reader *reader, struct bytes message)
 static bool is_address_name(const char *name, uint64_t address)
 {
 	char tail[32];
-	int len = snprintf(tail, sizeof(tail), "+0x%" PRIx64 "]", address);
-	size_t name_len = strlen(name);
+	size_t len, name_len;
 
-	return name[0] == '[' && name_len > (size_t)len && !strcmp(name + name_len - len, tail);
+	if (name[0] != '[')
+		return false;
+	len = (size_t)snprintf(tail, sizeof(tail), "+0x%" PRIx64 "]", address);
+	name_len = strlen(name);
+	return name_len > len && !strcmp(name + name_len - len, tail);
 }
 
 static bool is_note(const char *name)
@@ -524,7 +529,7 @@ static struct error *survey(struct reader *reader, uint64_t counts[PPROF_PROFILE
 static struct error *make_id_tables(struct reader *reader,
 				    const uint64_t counts[PPROF_PROFILE_FIELDS])
 {
-	uint64_t ids = counts[PPROF_PROFILE_MAPPING] + counts[PPROF_PROFILE_LOCATION] +
+	uint64_t ids = counts[PPROF_PROFILE_MAPPING] + 2 * counts[PPROF_PROFILE_LOCATION] +
 		       counts[PPROF_PROFILE_FUNCTION];
 
 	if (ids * sizeof(uint32_t) > reader->memory_max)
@@ -533,7 +538,9 @@ static struct error *make_id_tables(struct reader *reader,
 			   reader->sum ? reader->sum->modules : NULL,
 			   counts[PPROF_PROFILE_MAPPING]);
 	id_table_init(&reader->frames, counts[PPROF_PROFILE_LOCATION]);
-	id_table_init(&reader->function_ids, counts[PPROF_PROFILE_FUNCTION]);
+	/* prof numbers the functions of unknown frames by location, after the others. */
+	id_table_init(&reader->function_ids,
+		      counts[PPROF_PROFILE_FUNCTION] + counts[PPROF_PROFILE_LOCATION]);
 	return NULL;
 }
 
