@@ -13,13 +13,13 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Sizes and triggers are looked at this often. */
+/* How often sizes and triggers are checked. */
 #define CHECK_NS NS_PER_SECOND
 
-/* With more modules than this, address spaces begin anew: they take some 20 KB each. */
+/* Address spaces with more modules are replaced by new ones: a module takes some 20 KB. */
 enum { STORE_MODULES_MAX = 2000 };
 
-/* Of pprof files, before any was written. */
+/* The bytes of a pprof file per byte of the profile in memory, until a file has been written. */
 #define USUAL_BYTES_PER_BYTE 0.1
 
 bool rotation_is_on(const struct rotation_options *options)
@@ -48,7 +48,7 @@ static uint64_t size_of(int fd)
 	return fd >= 0 && fstat(fd, &st) == 0 ? (uint64_t)st.st_size : 0;
 }
 
-/* A checkpoint that was written in the last second tells how large the files are. */
+/* Updates the ratio of sizes if a checkpoint was written in the last second. */
 static void learn_from_checkpoint(struct rotation *rotation, uint64_t memory)
 {
 	uint64_t bytes = 0;
@@ -60,7 +60,7 @@ static void learn_from_checkpoint(struct rotation *rotation, uint64_t memory)
 	rotation->checkpoint_bytes = bytes;
 }
 
-/* Of the profile that grows. */
+/* The size that the files of the current profile would have. */
 static uint64_t estimate_bytes(struct rotation *rotation)
 {
 	uint64_t memory = memory_of(pipeline_of(rotation)->profile);
@@ -72,7 +72,7 @@ static uint64_t estimate_bytes(struct rotation *rotation)
 	return 0;
 }
 
-/* Of a perf.data file, which is being written. */
+/* The size of the perf.data file so far. */
 static uint64_t raw_bytes(const struct rotation *rotation)
 {
 	uint64_t bytes = 0;
@@ -124,7 +124,7 @@ static void say_written(const struct rotation *rotation)
 static int write_profile(void *user)
 {
 	struct rotation *rotation = user;
-	/* Segments of days would be lines of days. */
+	/* A recording with --every runs for days: a line per segment would be too many. */
 	bool is_quiet = rotation->output->quiet ||
 			(rotation->store.path && !rotation->output->verbose);
 	struct error *err = recording_fork(rotation->recording);
@@ -138,7 +138,7 @@ static int write_profile(void *user)
 		say_written(rotation);
 	if (!err)
 		return EXIT_SUCCESS;
-	/* More of them are counted. */
+	/* Only the first failure is printed; all are counted. */
 	if (!rotation->failed)
 		message_error(err);
 	return EXIT_FAILURE;
@@ -170,7 +170,7 @@ static void on_written(void *user, const struct forked_writer_end *end)
 		rotation->written++;
 	else
 		rotation->failed++;
-	/* A flight recorder writes more than the profile that grows. */
+	/* A flight recorder writes its history, which is more than the current profile. */
 	if (end->status == 0 && !rotation->history)
 		rotation->bytes_per_byte = (double)bytes / (double)(rotation->cut_memory + 1);
 	reset(rotation);
@@ -192,7 +192,8 @@ static uint64_t next_stamp(struct rotation *rotation)
 	return rotation->named_unix_ns = now_ns > least_ns ? now_ns : least_ns;
 }
 
-/* Of the profile that grows. */
+/* A segment in a directory is named by the time when its profile began, others by the time of the
+ * cut. */
 static char *template_of(struct rotation *rotation, const char *name, uint64_t unix_ns)
 {
 	const struct recorder *recorder = rotation->recording->recorder;
@@ -231,7 +232,8 @@ static struct error *prepare(struct rotation *rotation)
 	return err;
 }
 
-/* What has grown with processes that have ended goes with it. */
+/* Begins the next profile. Address spaces that have grown with processes that have ended are
+ * replaced. */
 static void begin_profile(struct rotation *rotation)
 {
 	struct recorder *recorder = rotation->recording->recorder;
@@ -277,15 +279,15 @@ static void plan_cut(struct rotation *rotation)
 
 	if (rotation->store.path)
 		left_ns -= clock_unix_ns() % time_ns;
-	/* The multiple that was just reached, by a clock that was set or is slewed. */
+	/* The clock was set or is slewed, and its multiple was just reached: take the next one. */
 	if (left_ns < time_ns / 20)
 		left_ns += time_ns;
 	rotation->cut_ns = clock_now_ns() + left_ns;
 }
 
 /*
- * All frames that the profile has had up to the second run have their names: the rings are read
- * during the first one only.
+ * The rings are read during the first run, which adds frames to the profile. The second run
+ * symbolizes them, and reads no rings. Returns whether all frames have names.
  */
 static bool symbolize_segment(struct rotation *rotation)
 {
@@ -294,7 +296,7 @@ static bool symbolize_segment(struct rotation *rotation)
 
 	if (!rotation->store.path)
 		return false;
-	/* The main thread waits for those that symbolize. */
+	/* Progress of the threads that symbolize counts while the main thread waits for them. */
 	signal_guard_begin(guard, SIGNAL_PHASE_WORKING);
 	is_complete = kept_symbolizer_run(rotation->symbolizer);
 	if (is_complete) {
@@ -319,7 +321,7 @@ static struct error *cut(struct rotation *rotation)
 				   rotation);
 }
 
-/* If it fails, the profile grows on. */
+/* If it fails, the current profile goes on. */
 void rotation_cut(struct rotation *rotation, const char *reason)
 {
 	struct error *err;
@@ -355,8 +357,9 @@ struct error *rotation_open_store(struct rotation *rotation, struct option_list 
 		return error_hint(error_new("--every writes into one directory"),
 				  "-o /var/log/prof/");
 	if (rotation->output->format && rotation->output->format != &format_pprof)
-		return error_hint(error_new("--every writes pprof"),
-				  "prof convert DIRECTORY --since -1h writes other formats");
+		return error_hint(
+			error_new("--every writes pprof files only"),
+			"prof convert DIRECTORY --since -1h converts them to other formats");
 	*is_usage = false;
 	rotation->store.retention = rotation->options->retention;
 	err = segment_store_open(&rotation->store, names->items[0]);
@@ -384,11 +387,12 @@ struct error *rotation_open(struct rotation *rotation, const struct outputs *out
 		const char *option = rotation->options->keep_ns ? "--overwrite" : "--switch-output";
 
 		if (!output->is_file)
-			return error_hint(error_new("%s writes files, and %s is not a regular one",
+			return error_hint(error_new("%s needs a regular file: %s is not one",
 						    option, output->path),
 					  "-o prof.pb.gz");
 		if (!output->format->write)
-			return error_hint(error_new("%s: %s writes profiles", output->path, option),
+			return error_hint(error_new("%s: %s writes profiles, not perf.data",
+						    output->path, option),
 					  "-o prof.pb.gz, or perf record %s", option);
 	}
 	return NULL;
@@ -451,7 +455,7 @@ uint64_t rotation_next_ns(const struct rotation *rotation)
 	return next_ns;
 }
 
-/* A time in which nothing was sampled makes no file. */
+/* Writes no file if nothing was sampled. */
 static void cut_what_was_sampled(struct rotation *rotation)
 {
 	recorder_drain(rotation->recording->recorder);
@@ -469,7 +473,8 @@ static void end_at_size(struct rotation *rotation, uint64_t bytes)
 	    rotation->recording->end != RECORDING_RUNS)
 		return;
 	if (!rotation->output->quiet)
-		message("the files have reached %s (--max-size)", humanize_bytes(max_bytes).text);
+		message("stopped: the files have reached %s (--max-size)",
+			humanize_bytes(max_bytes).text);
 	recording_end(rotation->recording);
 }
 
@@ -523,11 +528,11 @@ void rotation_step(struct rotation *rotation)
 
 	check_event(rotation, now_ns);
 	if (rotation->history && history_step(rotation->history))
-		message("too many files were mapped: what was kept of the last seconds is lost");
+		message("dropped the samples of the last seconds: too many files were mapped");
 	if (options->segments.how == ROTATION_BY_TIME && !rotation->writer.pid &&
 	    now_ns >= rotation->cut_ns)
 		cut_what_was_sampled(rotation);
-	/* It grows by megabytes per second. */
+	/* A perf.data file grows by megabytes per second, so its size is checked in every step. */
 	end_at_size(rotation, raw_bytes(rotation));
 	if (!is_checked(rotation) || now_ns < rotation->checked_ns + CHECK_NS)
 		return;
@@ -540,7 +545,7 @@ void rotation_step(struct rotation *rotation)
 
 void rotation_end(struct rotation *rotation)
 {
-	/* It is in the last one. */
+	/* The last profile has the samples of a cut that was still waiting. */
 	rotation->is_wanted = false;
 	forked_writer_wait(&rotation->writer);
 	segment_merging_stop(&rotation->merging);
@@ -582,6 +587,6 @@ void rotation_finish(struct rotation *rotation, bool is_written)
 			rotation->store.removed, plural(rotation->store.removed),
 			rotation->store.path);
 	if (rotation->segments.removed)
-		message("removed %" PRIu64 " of them (--switch-max-files %" PRIu64 ")",
+		message("removed the %" PRIu64 " oldest of them (--switch-max-files %" PRIu64 ")",
 			rotation->segments.removed, max);
 }

@@ -6,7 +6,7 @@
  * A cut ends a profile. A forked child symbolizes and writes it (forked_writer.h); this process
  * begins the next one and goes on sampling. A cut that is asked for while another one is written
  * is made after it. A file appears under its name when it is complete, so a prof that is killed
- * loses the profile that grows, and no other.
+ * loses the current profile, and no other.
  *
  * If only the last segments are kept, older files of this recording are removed, and no others. On
  * a full disk the oldest is removed to make room; without it a segment that cannot be written is
@@ -18,7 +18,7 @@
  * processes come and go for days, address spaces and symbolizer begin anew whenever they have
  * grown.
  *
- * A size is that of the files, which is estimated from the memory of the profile that grows, in the
+ * A size is that of the files, which is estimated from the memory of the current profile, in the
  * proportion that files so far have had.
  */
 #ifndef PROF_CMD_ROTATION_H

@@ -1,10 +1,12 @@
 /*
- * A range of time of a directory of segments (segment_store.h) as one profile.
+ * Reads the samples of a range of time from a directory of segments (segment_store.h), as one
+ * profile.
  *
- * Segments that lie in the range count whole. Of those at its ends the samples count that were
- * taken in it, if the segment tells their times (PPROF_SAMPLE_TIMES); a line says how many do not,
- * which count whole. Segments that cannot be read are left out, and a line says so. They are read
- * by a thread per CPU; the result does not depend on the number of threads.
+ * A segment that lies in the range is taken whole. Of a segment that reaches beyond the range, only
+ * the samples in the range are taken, if the segment has their times (PPROF_SAMPLE_TIMES); a
+ * message says how many segments have none and are taken whole. A segment that cannot be read is
+ * left out, and a message says so. One thread per CPU reads segments; the result does not depend on
+ * their number.
  */
 #ifndef PROF_CMD_SEGMENT_RANGE_H
 #define PROF_CMD_SEGMENT_RANGE_H
@@ -13,22 +15,23 @@
 #include "profile/profile.h"
 
 /*
- * Whether a path names segments: a directory, or DIRECTORY@RANGE (time_expression_range()) if there
- * is no file of that name. since and until are for the former; NULL: not given; with a path that
- * names no segments they are an error. *ret_directory: to be freed; NULL: it names none.
+ * Finds out whether a path names segments: a directory, or DIRECTORY@RANGE
+ * (time_expression_range()) if there is no file of that name. since and until limit a directory
+ * without @RANGE; NULL: not given. It is an error if they are given and the path names no segments.
+ * *ret_directory: the caller frees it; NULL: the path names no segments.
  */
 MUST_CHECK struct error *segment_range_parse(const char *path, const char *since, const char *until,
 					     char **ret_directory, struct time_range *ret);
 
-/* keeps_timestamps: the profile has timed samples, as far as segments have; their clock is the real
- * time. */
+/* keeps_timestamps: the profile gets timed samples from segments that have times. Their clock is
+ * CLOCK_REALTIME. */
 MUST_CHECK struct error *segment_range_read(const char *directory, const struct time_range *range,
 					    bool keeps_timestamps, struct profile **ret);
 
 /*
- * Calls visit for each segment that has a part in the range, the oldest first, with that part as a
- * profile with timestamps: memory does not grow with the number of segments. tells: prints the
- * lines about segments that count whole or are left out. An error of visit ends it.
+ * Calls visit with each segment of the range, the oldest first: its samples in the range, as a
+ * profile with timestamps. Only one segment is in memory at a time. tells: prints the messages
+ * about segments that are taken whole or left out. An error of visit ends the loop and is returned.
  */
 typedef struct error *segment_range_visit(void *user, struct profile *segment);
 MUST_CHECK struct error *segment_range_each(const char *directory, const struct time_range *range,

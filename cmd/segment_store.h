@@ -1,10 +1,10 @@
 /*
- * The directory that prof record --every writes: its lock, the names of new segments, and what is
- * removed from it.
+ * The directory that prof record --every writes: locks it, names new segments and removes old ones.
  *
- * One recorder writes into a directory at a time: it holds flock(2) of the directory, which ends
- * with it, however it ends. Only segments are ever removed, by their names, and what recorders that
- * were killed have left: hidden files without O_TMPFILE (output_file.h).
+ * One recorder at a time writes into a directory. It holds a lock of the directory (flock(2)),
+ * which the kernel releases when the recorder ends, in whatever way. The store removes nothing but
+ * segments, which it knows by their names, and the hidden files of recorders that were killed,
+ * where the file system lacks O_TMPFILE (output_file.h).
  */
 #ifndef PROF_CMD_SEGMENT_STORE_H
 #define PROF_CMD_SEGMENT_STORE_H
@@ -15,23 +15,26 @@ struct segment_store {
 	char *path; /* NULL: there is no directory */
 	int lock;
 	struct retention retention;
-	uint64_t removed; /* segments, as too old or too many */
+	uint64_t removed; /* segments that were removed because of the retention */
 };
 
-/* Makes the directory if it is missing, locks it, and removes what is left over there, segments
- * that merged ones contain among it. The store was zeroed but for the retention. */
+/* Makes the directory if it is missing, locks it, and removes what killed recorders have left
+ * there: hidden files, and segments whose samples are in merged ones. The caller has zeroed the
+ * store and set its retention. */
 MUST_CHECK struct error *segment_store_open(struct segment_store *store, const char *path);
 void segment_store_close(struct segment_store *store);
-/* In a forked child: the lock is that of the parent alone. A child that keeps it keeps others from
- * the directory until it has ended. */
+/* To be called in a forked child: closes its copy of the lock, which would keep other recorders
+ * from the directory until the child has ended. */
 void segment_store_fork(struct segment_store *store);
 
-/* A template for output_open() of a new segment that begins then: where that second has one, alone
- * or in a merged one, the clock was set back, and the next free second is taken. To be freed. */
+/* A template for output_open(), of a new segment that begins at unix_ns. If a segment of that
+ * second is there, alone or in a merged one, because the clock was set back, it is the next free
+ * second. The caller frees it. */
 char *segment_store_template(const struct segment_store *store, uint64_t unix_ns);
-/* Removes what the retention says. */
+/* Removes the oldest segments as the retention says, by their age and by the size of all. */
 void segment_store_retain(struct segment_store *store, uint64_t now_unix_ns);
-/* To make room. ret_name: of what was removed. False: there is none, or it could not be removed. */
+/* Removes the oldest segment, to make room. ret_name: its name. False: the directory has no
+ * segment, or it could not be removed. */
 bool segment_store_remove_oldest(struct segment_store *store, char ret_name[SEGMENT_NAME_BYTES]);
 
 #endif

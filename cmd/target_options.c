@@ -17,10 +17,10 @@
 /* TASK_COMM_LEN of the kernel, without the NUL. */
 enum { COMM_LEN = 15 };
 
-/* In front of a process's number, in place of the path of its cgroup. */
+/* "pid:PID" names the cgroup of a process. */
 #define OF_PROCESS "pid:"
 
-/* How often --wait looks. */
+/* The pause between two looks of --wait. */
 static const struct timespec wait_time = {.tv_nsec = 500000000};
 
 /* Appends the words between the commas. */
@@ -119,7 +119,7 @@ struct error *target_options_check(const struct target_options *options, size_t 
 	if (targets > 1)
 		return error_new("-G, --container and --name exclude each other");
 	if (options->waits && !targets)
-		return error_hint(error_new("--wait lacks what to wait for"),
+		return error_hint(error_new("--wait needs a target to wait for"),
 				  "add --name NAME, --container NAME or -G PATH");
 	if (has_cgroup_per_event(options, event_count) &&
 	    options->cgroups.names.count != event_count)
@@ -252,8 +252,9 @@ static struct error *say_unnamed(const struct target_options *options)
 	if (options->names.count == 1)
 		near = nearest(options->names.items[0], (const char *const *)running);
 	return near ? error_hint(error_new("there are no %s", text),
-				 "did you mean %s? --wait waits for a process", near)
-		    : error_hint(error_new("there are no %s", text), "--wait waits for one");
+				 "did you mean %s? --wait waits until one begins", near)
+		    : error_hint(error_new("there are no %s", text),
+				 "--wait waits until one begins");
 }
 
 static struct error *say_missing(const struct target_options *options, const char *missing)

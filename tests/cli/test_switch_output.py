@@ -232,7 +232,7 @@ def test_on_a_full_disk_the_recording_goes_on_and_counts(prof, recorded, small_d
 
 @pytest.mark.parametrize("arguments, reason", [
     (["--switch-output=often"], "not signal, a size or a time"),
-    (["--switch-output", "-o", "-"], "writes files"),
+    (["--switch-output", "-o", "-"], "needs a regular file"),
     (["--switch-output", "-o", "out.data"], "writes profiles"),
     (["--switch-max-files", "3"], "needs --switch-output"),
     (["--switch-output-event", "no-such-event"], "no-such-event"),

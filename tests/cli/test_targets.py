@@ -230,7 +230,7 @@ def test_a_name_that_no_process_has_is_an_error(prof, copy, started):
     result = prof("record", "--name", "alphabett")
     assert result.returncode == 2
     assert "there are no processes named alphabett" in result.stderr
-    assert "did you mean alphabet? --wait waits for a process" in result.stderr
+    assert "did you mean alphabet? --wait waits until one begins" in result.stderr
 
 
 @pytest.mark.parametrize("arguments", [[], ["--wall"]], ids=["whole CPUs", "one by one"])
@@ -322,7 +322,7 @@ def test_targets_exclude_each_other(prof):
         result = prof("record", *arguments)
         assert result.returncode == 2 and "exclude each other" in result.stderr
     result = prof("record", "--wait", sys.executable)
-    assert result.returncode == 2 and "--wait lacks what to wait for" in result.stderr
+    assert result.returncode == 2 and "--wait needs a target to wait for" in result.stderr
     result = prof("record", "--wall", "--filter-thread", "a", "true")
     assert result.returncode == 2 and "--label thread=NAME" in result.stderr
 
