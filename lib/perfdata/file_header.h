@@ -27,8 +27,8 @@ void file_header_deinit(struct file_header *header);
 MUST_CHECK struct error *file_header_read(struct file_header *header, struct file_input *input,
 					  bool *cut_off);
 
-/* Takes the formats of tracepoints that follow in a pipe. False: there are fewer bytes, or more than
- * a section may have, none of which is read then. */
+/* Takes the formats of tracepoints that follow in a pipe. False: there are fewer bytes, or more
+ * than a section may have, none of which is read then. */
 bool file_header_read_formats(struct file_header *header, struct file_input *input,
 			      uint64_t size_bytes);
 /* Takes the section of a feature; unknown and malformed ones are ignored. */
