@@ -1,3 +1,5 @@
+#include "base/alloc.h"
+#include "push/part.h"
 #include "push/protocol.h"
 
 #include <stdlib.h>
@@ -24,14 +26,45 @@ static void put_labels(const struct push_labels *labels, struct wire_message *se
 	free(label.bytes);
 }
 
+static label_set_id labels_of_series(void *user, const struct profile_sample *sample)
+{
+	struct profile *profile = user;
+	const struct profile_label_set *set = profile_get_label_set(profile, sample->labels);
+	CLEANUP(free_ptr) struct profile_label *labels = xcalloc(set->count, sizeof(*labels));
+	struct profile_thread process = {
+		.pid = -1,
+		.tid = -1,
+		.process = profile_thread_of(profile, sample->labels)->process};
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < set->count; i++)
+		if (strcmp(profile_string(profile, set->labels[i].key), "cgroup") != 0)
+			labels[count++] = set->labels[i];
+	return profile_label_set(profile, &process, labels, count);
+}
+
+/*
+ * Pyroscope makes a series of its own of each distinct set of labels that samples have (pkg/model/
+ * pprofsplit), and should have few. So samples keep the name of their process and that of their
+ * container or service, and lose their thread, numbers and the path of their cgroup.
+ */
+static struct profile *with_few_labels(const struct profile *profile)
+{
+	struct profile *copy = push_part(profile, 0, profile_samples(profile).count);
+
+	profile_relabel(copy, labels_of_series, copy);
+	return copy;
+}
+
 static struct error *encode(const struct profile *profile, const struct push_labels *labels,
 			    struct wire_message *body)
 {
 	CLEANUP(push_labels_deinit) struct push_labels of_series = {0};
+	CLEANUP(profile_cleanup) struct profile *copy = with_few_labels(profile);
 	CLEANUP(free_ptr) char *pprof = NULL;
 	struct wire_message series = {0}, sample = {0};
 	size_t len;
-	struct error *err = push_pprof(profile, &pprof, &len);
+	struct error *err = push_pprof(copy, &pprof, &len);
 
 	if (err)
 		return err;
