@@ -83,6 +83,11 @@ static const struct option_entry table[] = {
 		     "compare this event (default: the first one that all files have)",
 		     option_string, FIELD(event)),
 	OPTION_ENTRY(0, "label", "KEY[=GLOB]", SELECTION_LABEL_HELP, option_append, FIELD(labels)),
+	OPTION_ENTRY(0, "old-label", "KEY[=GLOB]",
+		     "the same of OLD alone, to compare two values of a label, such as versions",
+		     option_append, FIELD(old_labels)),
+	OPTION_ENTRY(0, "new-label", "KEY[=GLOB]", "the same of NEW alone", option_append,
+		     FIELD(new_labels)),
 	OPTION_ENTRY(0, "by", "WHAT",
 		     "show a row per function (default), task, or label:KEY: value of a label",
 		     take_by, FIELD(by_label)),
@@ -118,6 +123,8 @@ static void request_deinit(struct request *request)
 	option_list_deinit(&request->new);
 	option_list_deinit(&request->options.outputs);
 	option_list_deinit(&request->options.labels);
+	option_list_deinit(&request->options.old_labels);
+	option_list_deinit(&request->options.new_labels);
 	fail_conditions_deinit(&request->options.conditions);
 }
 

@@ -47,22 +47,25 @@ static struct error *select_samples(struct diff_file *file, const struct option_
 	uint32_t count = profile_label_set_count(profile);
 	struct error *err = NULL;
 
-	if (!conditions->count)
-		return NULL;
-	file->label_sets = xcalloc(count, sizeof(*file->label_sets));
-	memset(file->label_sets, true, count * sizeof(*file->label_sets));
+	if (conditions->count && !file->label_sets) {
+		file->label_sets = xcalloc(count, sizeof(*file->label_sets));
+		memset(file->label_sets, true, count * sizeof(*file->label_sets));
+	}
 	for (size_t i = 0; !err && i < conditions->count; i++)
 		err = label_filter(profile, conditions->items[i], file->label_sets);
 	return err;
 }
 
-struct error *diff_files_select(struct diff_files *files, const struct option_list *conditions,
+struct error *diff_files_select(struct diff_files *files, const struct diff_conditions *conditions,
 				const char *label)
 {
 	for (size_t i = 0; i < files->count; i++) {
 		struct diff_file *file = &files->items[i];
-		struct error *err = select_samples(file, conditions);
+		struct error *err = select_samples(file, conditions->all);
 
+		if (!err)
+			err = select_samples(file, i < files->old_count ? conditions->old
+									: conditions->new);
 		if (!err && label)
 			err = label_values_init(&file->values, file->input.profile, label);
 		if (err)

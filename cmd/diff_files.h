@@ -41,12 +41,18 @@ MUST_CHECK struct error *diff_files_read(struct diff_files *files, const struct 
 					 const struct input_options *options);
 void diff_files_deinit(struct diff_files *files);
 
+/* Conditions (label_filter()) of all files, and of those of a side. */
+struct diff_conditions {
+	const struct option_list *all, *old, *new;
+};
+
 /*
- * Which samples are compared: those that meet all conditions (label_filter()), and by which label:
- * NULL compares functions. Fails if a file has no sample with such a label.
+ * Which samples are compared: those that meet all conditions, and by which label: NULL compares
+ * functions. Fails if a file has no sample with such a label.
  */
 MUST_CHECK struct error *diff_files_select(struct diff_files *files,
-					   const struct option_list *conditions, const char *label);
+					   const struct diff_conditions *conditions,
+					   const char *label);
 
 /*
  * After diff_files_select(). name: NULL takes the first that all files have. What the clocks of

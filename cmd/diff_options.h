@@ -29,8 +29,9 @@ struct diff_command_options {
 	struct names_option names;
 	struct option_list outputs;
 	const char *event;
-	struct option_list labels; /* conditions */
-	const char *by_label;	   /* NULL: by function */
+	struct option_list labels;		   /* conditions of all files … */
+	struct option_list old_labels, new_labels; /* … and of those of a side */
+	const char *by_label;			   /* NULL: by function */
 	enum normalize normalize;
 	double confidence, noise;
 	struct fail_conditions conditions;

@@ -60,7 +60,11 @@ struct error *diff_pair_read(struct diff_pair *pair, const struct diff_command_o
 	input.shows_progress = !options->quiet;
 	err = diff_files_read(&pair->files, old, new, &input);
 	if (!err)
-		err = diff_files_select(&pair->files, &options->labels, options->by_label);
+		err = diff_files_select(&pair->files,
+					&(struct diff_conditions){&options->labels,
+								  &options->old_labels,
+								  &options->new_labels},
+					options->by_label);
 	if (!err)
 		err = diff_files_choose_event(&pair->files, options->event);
 	if (!err)

@@ -95,6 +95,12 @@ def test_only_samples_of_a_label_are_compared(diff, tenants):
     assert told["old"]["samples"] == told["new"]["samples"] == 4000
 
 
+def test_two_values_of_a_label_are_compared_also_of_one_file(diff, tenants):
+    told = diff("--old-label", "comm=a", "--new-label", "comm=b", "--normalize", "samples", tenants[0], tenants[0], as_json=True)
+    both = {name: diff("--label", f"comm={name}", "--normalize", "samples", *tenants, as_json=True)["old"]["samples"] for name in "ab"}
+    assert (told["old"]["samples"], told["new"]["samples"]) == (both["a"], both["b"])
+
+
 def test_a_label_that_one_file_lacks_is_an_error_that_names_the_file(prof, tenants):
     result = prof("diff", "--label", "tenant=b", *tenants)
     assert result.returncode == 2
