@@ -269,11 +269,11 @@ function nodesWithWeight({ count, parent, node }, weights, base) {
   return { nodes, place };
 }
 
-// The part of a shape that has weight, and what its nodes weigh themselves. Its arrays are small and read in order: in a
-// large tree each access that misses the CPU cache takes longer than everything that is computed.
-function weightyPart(shape, weights, base) {
-  const { nodes, place } = nodesWithWeight(shape, weights, base);
+// The part of a shape with these nodes. Its arrays are small and read in order: in a large tree each access that misses the
+// CPU cache takes longer than everything that is computed.
+function partOf(shape, nodes, place) {
   const count = nodes.length;
+  if (count === shape.count) return shape;
   const part = { count, parent: scratch("parent", Uint32Array, count), code: scratch("code", Uint32Array, count),
     end: scratch("end", Uint32Array, count), folded: shape.folded && [] };
   for (let i = 0; i < count; i++) {
@@ -282,18 +282,18 @@ function weightyPart(shape, weights, base) {
     if (shape.folded?.[nodes[i]]) part.folded[i] = shape.folded[nodes[i]];
   }
   closeNodes(part);
-  const summed = (name, values) => {
-    const self = scratch(name, Float64Array, count).fill(0);
-    for (let sample = 0; sample < values.length; sample++) if (values[sample] > 0) self[place[shape.node[sample]]] += values[sample];
-    return self;
-  };
-  return { part, self: summed("self", weights), baseSelf: base && summed("baseSelf", base) };
+  return part;
 }
 
 // The tree of the nodes with weight. base: the weights to compare with.
 export function weighed(shape, weights, base = null) {
-  const { part, self, baseSelf } = weightyPart(shape, weights, base);
-  return arrange(part, self, baseSelf);
+  const { nodes, place } = nodesWithWeight(shape, weights, base);
+  const summed = (name, values) => {
+    const self = scratch(name, Float64Array, nodes.length).fill(0);
+    for (let sample = 0; sample < values.length; sample++) if (values[sample] > 0) self[place[shape.node[sample]]] += values[sample];
+    return self;
+  };
+  return arrange(partOf(shape, nodes, place), summed("self", weights), base && summed("baseSelf", base));
 }
 
 export function callTree(profile, weights, { base = null, ...options } = {}) {
