@@ -12,6 +12,8 @@
 #include "cmd/program_name.h"
 #include "cmd/push.h"
 #include "cmd/push_segments.h"
+#include "cmd/record_check.h"
+#include "cmd/record_completion.h"
 #include "cmd/record_control.h"
 #include "cmd/record_messages.h"
 #include "cmd/record_plan.h"
@@ -19,15 +21,12 @@
 #include "cmd/rotation.h"
 #include "cmd/segment_name.h"
 #include "cmd/summary.h"
-#include "cmd/trusted_user.h"
 #include "cmd/ui/message.h"
 #include "cmd/words.h"
 #include "record/java_maps.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 /* How often the progress line is updated. */
@@ -79,141 +78,25 @@ static bool writes_to_stdout(const struct record_options *options)
 	return false;
 }
 
-static struct error *check_conditions(const struct record_options *options)
-{
-	const struct fail_conditions *conditions = &options->conditions;
-
-	if (waiting_is_recorded(&options->sampling.waiting))
-		return NULL;
-	for (size_t i = 0; i < conditions->count; i++)
-		if (!strcmp(conditions->items[i].what, "placeless"))
-			return error_new("--fail-if placeless needs --wall or --off-cpu");
-	return NULL;
-}
-
-static struct error *check_words(struct run *run)
-{
-	struct error *err;
-
-	if (sampling_is_of_command(&run->options.sampling) && !*run->recording.command)
-		return error_hint(error_new("nothing to record"),
-				  "prof record COMMAND, prof record -p PID or prof record -a; "
-				  "prof record --help says more");
-	if (run->options.delay.is_endless && !run->options.control)
-		return error_hint(error_new("with -D -1 nothing is sampled before a command comes"),
-				  "add --control fifo:CTL[,ACK], fd:N[,M] or auto");
-	sampling_choose_events(&run->options.sampling);
-	err = sampling_options_check(&run->options.sampling);
-	if (!err)
-		err = waiting_check_command(&run->options.sampling.waiting,
-					    *run->recording.command);
-	if (!err)
-		err = memory_check_command(&run->options.sampling.memory, *run->recording.command);
-	if (!err)
-		err = rotation_options_settle(&run->options.rotation);
-	if (!err && run->options.rotation.keep_ns &&
-	    memory_is_recorded(&run->options.sampling.memory))
-		err = error_hint(error_new("--alloc and --overwrite exclude each other"),
-				 "what is in use was allocated at any time");
-	if (!err && run->options.strict_rate)
-		err = record_check_rate(&run->options.sampling);
-	return err ? err : check_conditions(&run->options);
-}
-
-static void say_left_out(const struct recording *recording)
-{
-	struct sample_filter_counts counts = recorder_left_out(recording->recorder);
-
-	if (counts.own)
-		message("left out: %" PRIu64 " samples of prof itself (--include-self keeps them)",
-			counts.own);
-	if (counts.threads)
-		message("left out: %" PRIu64 " samples of other threads (--filter-thread)",
-			counts.threads);
-}
-
-static void say_end(const struct recording *recording)
-{
-	double seconds = recording_seconds(recording);
-
-	say_left_out(recording);
-	if (recording->config.starts_paused && seconds <= 0)
-		message("the command \"enable\" did not come (-D -1)");
-	if (recording->end == RECORDING_TARGET_ENDED)
-		message("the target ended after %.1f s", seconds);
-	else if (recording->end == RECORDING_OVER && recording->has_command)
-		message("stopped after %.1f s; the command gets SIGTERM", seconds);
-}
-
-/* Lines, to be freed. */
-static char *remarks_of(const struct run *run)
-{
-	const char *recorder = recorder_remarks(run->recording.recorder);
-
-	return run->reason ? xasprintf("written because of %s\n%s", run->reason, recorder)
-			   : xstrdup(recorder);
-}
-
 /* keeps_addresses: as in finalize_options. */
 static void complete(struct run *run, bool keeps_addresses, struct finalize_result *ret)
 {
-	struct recording *recording = &run->recording;
-	CLEANUP(free_ptr) char *command = outputs_command_line(run->words, run->word_count);
-	CLEANUP(free_ptr) char *kernel = NULL;
-	struct recorder_window window = recorder_profile_window(recording->recorder);
-	const struct pipeline *pipeline = recorder_pipeline(recording->recorder);
-	struct listener listener = record_messages(!run->options.output.quiet, shows_progress(run));
-	const struct history *history = run->rotation.history;
-	struct session_counts earlier = {0};
-	CLEANUP(free_ptr) char *remarks = remarks_of(run);
-	struct symbol_options symbols = run->options.output.symbols;
-	struct utsname system;
-
-	if (history) {
-		window = history_window(history);
-		earlier = history_counts(history);
-		history_gather(history);
-	} else if (run->ends_profile) {
-		recorder_settle_end(recording->recorder);
-	} else {
-		recorder_settle(recording->recorder);
-	}
-	/* While the recording goes on, nobody waits for a server. */
-	if (run->is_snapshot)
-		symbols.debuginfod = "no";
-	uname(&system);
-	kernel = xasprintf("%s %s %s", system.sysname, system.release, system.machine);
-	finalize(
-		&(struct finalize_options){
-			.pipeline = pipeline,
-			.loop = recording->loop,
-			.cancel = &recording->cancel,
-			.listener = &listener,
-			.proc = "/proc",
-			.caller = sudo_caller(),
-			.symbols = symbols,
-			.symbolizer = run->is_snapshot ? NULL : run->symbolizer.symbolizer,
-			.balance = history ? NULL : recorder_balance(recording->recorder),
-			.earlier = &earlier,
+	record_complete(
+		&(struct record_completion){
+			.recording = &run->recording,
+			.options = &run->options,
+			.words = run->words,
+			.word_count = run->word_count,
+			.history = run->rotation.history,
+			.symbolizer = run->symbolizer.symbolizer,
+			.sampling_cpu_ns = run->sampling_cpu_ns,
+			.reason = run->reason,
 			.keeps_addresses = keeps_addresses,
-			.info = {.start_unix_ns = window.start_unix_ns,
-				 .start_ns = window.start_ns,
-				 .duration_ns = window.end_ns - window.start_ns,
-				 .command = command,
-				 .host = system.nodename,
-				 .quality = {.own_cpu_ns = run->sampling_cpu_ns,
-					     .waiting = recorder_waiting(recording->recorder),
-					     .stat = recorder_stat(recording->recorder)},
-				 .is_run = recording->is_of_command &&
-					   recording->end == RECORDING_COMMAND_ENDED,
-				 .kernel = kernel,
-				 .remarks = remarks},
+			.is_snapshot = run->is_snapshot,
+			.ends_profile = run->ends_profile,
+			.shows_progress = shows_progress(run),
 		},
 		ret);
-	message_progress_end();
-	/* The event was recorded; if the name were wrong, outputs would show the first event. */
-	run->options.output.event = run->options.sampling.shown_event;
-	error_free(output_choose_event(&run->options.output, pipeline->profile, "the recording"));
 }
 
 static void keep_notice(void *user, const char *text)
@@ -254,7 +137,7 @@ static int finish(struct run *run)
 	int status;
 
 	if (!run->options.output.quiet)
-		say_end(&run->recording);
+		record_say_end(&run->recording);
 	if (!run->options.output.quiet && run->programs)
 		say_programs(run);
 	if (!run->options.output.quiet && recorder_needs_library(run->recording.recorder))
@@ -416,21 +299,6 @@ static void on_user_signal(void *user)
 		write_so_far(run);
 }
 
-static void notice_details(const struct run *run)
-{
-	const struct sampler_facts *facts = recorder_facts(run->recording.recorder);
-
-	if (!run->options.output.verbose || run->options.output.quiet)
-		return;
-	if (!facts->descriptors)
-		return;
-	message("%zu descriptors on %u CPUs, ring buffers of %zu KiB", facts->descriptors,
-		facts->cpus, facts->ring_bytes / 1024);
-	if (facts->is_tree)
-		message("whole CPUs are sampled, and the target's process tree is kept%s",
-			facts->is_filtered ? "; the kernel drops samples of other processes" : "");
-}
-
 static void name_program(struct run *run)
 {
 	CLEANUP(free_ptr) char *name = program_name(run->program);
@@ -455,24 +323,9 @@ static struct error *open_all(struct run *run)
 		err = recording_open(recording, raw_fd);
 	if (!err && run->program)
 		name_program(run);
-	if (!err)
-		notice_details(run);
+	if (!err && run->options.output.verbose && !run->options.output.quiet)
+		record_say_details(recording);
 	return err;
-}
-
-static void show_progress(const struct run *run)
-{
-	const struct recorder *recorder = run->recording.recorder;
-	const struct session_counts *counts = session_counts(recorder_pipeline(recorder)->session);
-
-	/* Those of allocations, too. */
-	uint64_t samples = counts->samples + recorder_memory(recorder).samples;
-	uint64_t lost = counts->lost + counts->lost_allocations;
-
-	if (shows_progress(run))
-		message_progress("%s: %.1f s, %" PRIu64 " samples, %" PRIu64 " lost",
-				 recorder_is_paused(recorder) ? "paused" : "recording",
-				 recording_seconds(&run->recording), samples, lost);
 }
 
 static uint64_t next_wakeup(const struct run *run, uint64_t progress_ns)
@@ -506,7 +359,8 @@ static struct error *sample_until_end(struct run *run)
 		if (clock_now_ns() < next_ns)
 			continue;
 		next_ns = clock_now_ns() + PROGRESS_NS;
-		show_progress(run);
+		if (shows_progress(run))
+			record_show_progress(recording);
 	}
 	message_progress_end();
 	recorder_stop(recording->recorder);
@@ -631,41 +485,11 @@ static void warn_of_ignored_options(const struct record_options *options)
 		message("ignored, because they have no effect here: %s", all);
 }
 
-/* There can be one perf.data file: several would be the same. */
-static struct error *find_raw_output(struct run *run)
-{
-	for (size_t i = 0; i < run->outputs.count; i++) {
-		struct output *output = &run->outputs.items[i];
-
-		if (output->format != &format_perfdata)
-			continue;
-		if (run->raw)
-			return error_new("%s and %s would be the same: one perf.data is enough",
-					 run->raw->path, output->path);
-		if (!output->is_file)
-			return error_hint(error_new("%s: perf.data is written into a file only",
-						    output->path),
-					  "name a file that ends in .data");
-		if (run->recording.config.via == RECORD_VIA_INSIDE)
-			return error_hint(
-				error_new("%s: perf.data does not hold what the library samples",
-					  output->path),
-				"record it without --via inside, or write another format");
-		if (run->recording.config.records_waiting || run->recording.config.records_awaits)
-			return error_hint(
-				error_new("%s: perf.data does not hold waiting", output->path),
-				"record it without --wall, --off-cpu and --await, or write "
-				"another format");
-		run->raw = output;
-	}
-	return NULL;
-}
-
 static struct error *choose(struct run *run)
 {
 	struct record_options *options = &run->options;
 	struct record_config *config = &run->recording.config;
-	struct error *err = check_words(run);
+	struct error *err = record_check_options(options, *run->recording.command);
 
 	if (!err)
 		err = sampling_find_targets(&options->sampling, !options->output.quiet);
@@ -755,7 +579,7 @@ static int prepare_and_record(struct run *run)
 		return status;
 	err = rotation_open(&run->rotation, &run->outputs);
 	if (!err)
-		err = find_raw_output(run);
+		err = record_find_raw(&run->outputs, config, &run->raw);
 	if (err)
 		return message_failure(err, STATUS_USAGE);
 	warn_of_ignored_options(&run->options);

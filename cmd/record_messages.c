@@ -49,3 +49,55 @@ struct listener record_messages(bool notices, bool progress)
 		.problem = print,
 	};
 }
+
+void record_say_details(const struct recording *recording)
+{
+	const struct sampler_facts *facts = recorder_facts(recording->recorder);
+
+	if (!facts->descriptors)
+		return;
+	message("%zu descriptors on %u CPUs, ring buffers of %zu KiB", facts->descriptors,
+		facts->cpus, facts->ring_bytes / 1024);
+	if (facts->is_tree)
+		message("whole CPUs are sampled, and the target's process tree is kept%s",
+			facts->is_filtered ? "; the kernel drops samples of other processes" : "");
+}
+
+void record_show_progress(const struct recording *recording)
+{
+	const struct recorder *recorder = recording->recorder;
+	const struct session_counts *counts = session_counts(recorder_pipeline(recorder)->session);
+
+	/* Those of allocations, too. */
+	uint64_t samples = counts->samples + recorder_memory(recorder).samples;
+	uint64_t lost = counts->lost + counts->lost_allocations;
+
+	message_progress("%s: %.1f s, %" PRIu64 " samples, %" PRIu64 " lost",
+			 recorder_is_paused(recorder) ? "paused" : "recording",
+			 recording_seconds(recording), samples, lost);
+}
+
+static void say_left_out(const struct recording *recording)
+{
+	struct sample_filter_counts counts = recorder_left_out(recording->recorder);
+
+	if (counts.own)
+		message("left out: %" PRIu64 " samples of prof itself (--include-self keeps them)",
+			counts.own);
+	if (counts.threads)
+		message("left out: %" PRIu64 " samples of other threads (--filter-thread)",
+			counts.threads);
+}
+
+void record_say_end(const struct recording *recording)
+{
+	double seconds = recording_seconds(recording);
+
+	say_left_out(recording);
+	if (recording->config.starts_paused && seconds <= 0)
+		message("the command \"enable\" did not come (-D -1)");
+	if (recording->end == RECORDING_TARGET_ENDED)
+		message("the target ended after %.1f s", seconds);
+	else if (recording->end == RECORDING_OVER && recording->has_command)
+		message("stopped after %.1f s; the command gets SIGTERM", seconds);
+}

@@ -6,21 +6,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-struct error *record_check_rate(const struct sampling_options *options)
-{
-	uint64_t max_hz = event_max_frequency_hz();
-
-	if (!max_hz || options->period || options->frequency_hz == RECORD_FREQUENCY_MAX ||
-	    options->frequency_hz <= max_hz)
-		return NULL;
-	return error_hint(error_new("-F %" PRIu64 " is above the kernel's limit of %" PRIu64
-				    " Hz (--strict-freq)",
-				    options->frequency_hz, max_hz),
-			  "sysctl kernel.perf_event_max_sample_rate=%" PRIu64
-			  ", or -F max without --strict-freq",
-			  options->frequency_hz);
-}
-
 static char *rate_of(const struct profile_event *event)
 {
 	if (event->frequency_hz)
