@@ -15,6 +15,8 @@
 #include "perf/process_tree.h"
 #include "perf/ring_merge.h"
 #include "perf/ring_set.h"
+#include "perf/sample_losses.h"
+#include "perf/sampling_plan.h"
 #include "perf/stack_program.h"
 
 #include <assert.h>
@@ -24,19 +26,10 @@
 #include <unistd.h>
 
 enum {
-	/* What a sample usually takes at most, besides its stack. */
-	SAMPLE_BYTES = 1 << 10,
 	/* A ring that holds fewer copies of stacks loses samples while the reader waits for a CPU;
 	 * deep stacks are better captured. */
 	LEAST_COPIES = 8,
-	/* While stacks are captured, the reader takes this many samples at a time, if that takes it
-	 * to a pause within these bounds. */
-	CAPTURED_SAMPLES = 5,
-	CAPTURE_POLL_MS_MIN = 2,
-	CAPTURE_POLL_MS_MAX = 100,
-	/* The same of the kernel's copies, and their rings beside those of samples, within a bound.
-	 */
-	PROGRAM_SAMPLES = 16,
+	/* The rings of the kernel's copies beside those of samples, within a bound. */
 	COPIES_SHARE = 2,
 	COPIES_BYTES_MAX = 16 << 20,
 	/* See is_for_copiers(). */
@@ -61,12 +54,9 @@ struct sampler {
 	bool will_capture;	       /* … and all or none will when `redirect` is done */
 	struct output_redirect *redirect; /* the last one; NULL: none is under way */
 	bool is_redirect_cut;		  /* a pause has cut it off */
-	bool has_scheduler_event;
-	bool samples_cgroups;	   /* … of target.rule, by descriptors that are borrowed */
+	struct sampling_plan plan;
 	struct process_tree *tree; /* more is sampled than it; NULL: no more than the target */
 	struct sampler_options options;
-	uint64_t bytes_per_second; /* on one CPU; 0: unknown */
-	uint64_t interval_ns; /* between the samples of a busy CPU; 0: unknown, or not of CPUs */
 
 	struct descriptors descriptors;
 	char **lacking_cpus; /* of each event, or NULL: see sampler_lacking_cpus() */
@@ -79,146 +69,10 @@ struct sampler {
 	bool has_commands_later; /* target.commands_later */
 	bool is_of_processes;	 /* TARGET_PROCESSES */
 	bool has_begun, is_paused, stopped;
-	/* Records that did not fit into the rings of samples and of switches, as reported so far.
-	 */
-	uint64_t lost, lost_switches;
-	/* Of a tree: samples of its processes, samples of others, and of those that were lost how
-	 * many were given out as the tree's. */
-	uint64_t kept, dropped, lost_of_tree;
+	struct sample_losses losses;
 	uint64_t complete_ns; /* sampler_complete_ns() */
 	struct sampler_facts facts;
 };
-
-/* Whether it is known how many samples will come. */
-static bool has_known_rate(const struct event *events, size_t event_count)
-{
-	for (size_t i = 0; i < event_count; i++)
-		if (!events[i].frequency_hz && events[i].role != EVENT_COUNTED)
-			return false;
-	return true;
-}
-
-static void note_rates(struct sampler *s, const struct event *events, size_t event_count)
-{
-	if (!has_known_rate(events, event_count))
-		return;
-	for (size_t i = 0; i < event_count; i++) {
-		s->facts.samples_per_second += events[i].frequency_hz;
-		s->bytes_per_second += events[i].frequency_hz *
-				       (events[i].fields.stack_bytes + SAMPLE_BYTES);
-	}
-}
-
-/* The switch to a copier would be such an event. */
-static bool is_scheduler_event(const struct event *event)
-{
-	return event->type == PERF_TYPE_SOFTWARE &&
-	       (event->config == PERF_COUNT_SW_CONTEXT_SWITCHES ||
-		event->config == PERF_COUNT_SW_CPU_MIGRATIONS);
-}
-
-/* The ids of descriptors that are added later would be noted while copiers look them up. */
-static bool may_note_ids_later(const struct sampler *s, const struct target *target)
-{
-	const struct descriptors *d = &s->descriptors;
-
-	return target->rule && !s->facts.follows_rule &&
-	       (d->event_count > 1 || event_variant_count(&d->events[0]) > 1);
-}
-
-/* Whether deep stacks can be captured with these events on this target. */
-static bool can_capture(const struct sampler *s, const struct event *events, size_t event_count,
-			const struct target *target)
-{
-	bool has_stacks = false;
-
-	if (event_count && may_note_ids_later(s, target))
-		return false;
-
-	for (size_t i = 0; i < event_count; i++) {
-		has_stacks |= events[i].fields.stack_bytes > 0;
-		/* It may fire anywhere in the kernel, and at any rate. */
-		if (events[i].type == PERF_TYPE_TRACEPOINT || events[i].is_probe)
-			return false;
-	}
-	/* System-wide the switch to a copier would be sampled, and wake the copier again. */
-	return has_stacks && s->options.read_memory &&
-	       !(s->has_scheduler_event && target->kind == TARGET_SYSTEM);
-}
-
-/*
- * Clocks and counters of the hardware. Where each occurrence of an event is of interest, whole CPUs
- * would flood the rings, and a period of 1 loses nothing when a child begins it anew. The frequency
- * of page faults would be that of the whole machine, which leaves a few to a program that has few.
- */
-static bool suits_whole_cpus(const struct event *event)
-{
-	bool is_counter = event->type != PERF_TYPE_SOFTWARE && event->type != PERF_TYPE_TRACEPOINT;
-
-	return event->period != 1 && event->pmu_kind == PMU_CORE &&
-	       (event->kind == VALUE_CPU_TIME || is_counter);
-}
-
-/* Switches of cgroups, or of more than a command's tree, are recorded by thread. */
-static bool has_rule_of(const struct sampler *s, const struct target *target, bool of_names)
-{
-	return target->rule && !s->options.waits &&
-	       (of_names ? target->rule->name_count > 0 : target->rule->cgroup_count > 0);
-}
-
-static bool samples_cgroups(const struct sampler *s, const struct target *target)
-{
-	if (!has_rule_of(s, target, false) || !s->descriptors.event_count ||
-	    !attr_may_sample_cpu(s->cpus[0]))
-		return false;
-	for (size_t i = 0; i < target->rule->cgroup_count; i++)
-		if (!attr_may_sample_cgroup(target->rule->cgroups[i], s->cpus[0]))
-			return false;
-	return true;
-}
-
-/*
- * The kernel copies the place of an inherited probe from the memory of the process that forks,
- * where it is not: fork() fails in the target (perf_uprobe_init() in
- * kernel/trace/trace_event_perf.c). So probes are opened on CPUs, and their hits sorted out.
- */
-static bool has_probes(const struct descriptors *d)
-{
-	for (size_t i = 0; i < d->event_count; i++)
-		if (d->events[i].is_probe)
-			return true;
-	return false;
-}
-
-static bool samples_tree(const struct sampler *s, const struct target *target)
-{
-	const struct descriptors *d = &s->descriptors;
-	bool is_command = target->kind == TARGET_COMMAND && target->prefers_cpus;
-
-	if (samples_cgroups(s, target))
-		return false;
-	if (has_probes(d))
-		return target->inherit &&
-		       (target->kind == TARGET_COMMAND || target->kind == TARGET_PROCESSES);
-	if (!(is_command || has_rule_of(s, target, true)) || !target->inherit || !d->event_count)
-		return false;
-	for (size_t i = 0; i < d->event_count; i++)
-		/* What a group counts on a CPU is not of the thread alone that is sampled. */
-		if (!suits_whole_cpus(&d->events[i]) || d->events[i].fields.group_values)
-			return false;
-	return attr_may_sample_cpu(s->cpus[0]);
-}
-
-static int poll_ms(uint64_t samples_per_second, uint64_t samples_at_once)
-{
-	uint64_t ms = CAPTURE_POLL_MS_MIN;
-
-	if (samples_per_second)
-		ms = samples_at_once * 1000 / samples_per_second;
-	if (ms > CAPTURE_POLL_MS_MAX)
-		return CAPTURE_POLL_MS_MAX;
-	return ms < CAPTURE_POLL_MS_MIN ? CAPTURE_POLL_MS_MIN : (int)ms;
-}
 
 static unsigned ring_kinds(const struct sampler *s, bool captures)
 {
@@ -240,7 +94,7 @@ static struct error *open_rings(struct sampler *s, bool captures)
 
 	ring_set_init(rings, ring_kinds(s, captures), s->cpu_count);
 	ring_merge_init(&s->merge, rings->items, ring_set_count(rings), &s->layouts);
-	err = ring_set_open(rings, s->cpus, s->options.ring_bytes, s->bytes_per_second,
+	err = ring_set_open(rings, s->cpus, s->options.ring_bytes, s->plan.bytes_per_second,
 			    s->facts.is_polled);
 	if (!err)
 		err = ring_set_watch(rings, &s->epoll_fd);
@@ -250,8 +104,8 @@ static struct error *open_rings(struct sampler *s, bool captures)
 	s->facts.ring_shrunk = rings->is_shrunk;
 	if (s->options.waits)
 		s->facts.switch_ring_bytes = ring_set_bytes(rings, RINGS_SWITCHES);
-	if (s->bytes_per_second)
-		s->facts.holds_ms = (int)(rings->ring_bytes * 1000 / s->bytes_per_second);
+	if (s->plan.bytes_per_second)
+		s->facts.holds_ms = (int)(rings->ring_bytes * 1000 / s->plan.bytes_per_second);
 	return NULL;
 }
 
@@ -285,7 +139,7 @@ static void prepare_attr(struct sampler *s, struct opened_event *opened, bool in
 static void add_opened(struct sampler *s, const struct target *target, bool inherit, size_t cgroup)
 {
 	struct descriptors *d = &s->descriptors;
-	const struct target_rule *rule = s->samples_cgroups ? target->rule : NULL;
+	const struct target_rule *rule = s->plan.samples_cgroups ? target->rule : NULL;
 
 	for (unsigned i = 0; i < d->event_count; i++) {
 		size_t variants = event_variant_count(&d->events[i]);
@@ -308,7 +162,7 @@ static void prepare_attrs(struct sampler *s, const struct target *target)
 {
 	struct descriptors *d = &s->descriptors;
 	bool inherit = target->inherit && !d->whole_cpus;
-	size_t cgroups = s->samples_cgroups ? target->rule->cgroup_count : 1;
+	size_t cgroups = s->plan.samples_cgroups ? target->rule->cgroup_count : 1;
 
 	for (size_t i = 0; i < cgroups; i++)
 		add_opened(s, target, inherit, i);
@@ -363,24 +217,11 @@ static void note_lacking_cpus(struct sampler *s)
 		s->lacking_cpus[i] = descriptors_lacking_cpus(&s->descriptors, i);
 }
 
-/*
- * Where only the tree's samples wake copiers, threads that lose their CPU to one are sampled too
- * often. The weights of a clock are reduced to what was counted; a counter of the hardware may not
- * have counted all the time. Hits of probes wake no copiers.
- */
-static bool may_filter(const struct descriptors *d)
-{
-	for (size_t i = 0; i < d->event_count; i++)
-		if (d->events[i].kind != VALUE_CPU_TIME && !d->events[i].is_probe)
-			return false;
-	return true;
-}
-
 static bool filter_samples(struct sampler *s)
 {
 	const struct descriptors *d = &s->descriptors;
 	bool is_filtered = process_tree_begin_filter(
-		s->tree, has_probes(d), s->program ? stack_program_code(s->program) : NULL);
+		s->tree, s->plan.has_probes, s->program ? stack_program_code(s->program) : NULL);
 
 	for (size_t i = 0; i < d->samples.count && is_filtered; i++)
 		is_filtered = process_tree_filter_event(s->tree, d->samples.items[i],
@@ -468,7 +309,7 @@ static struct error *open_target(struct sampler *s, const struct target *target)
 		note_lacking_cpus(s);
 	if (err)
 		return err;
-	if (s->facts.is_tree && may_filter(&s->descriptors))
+	if (s->facts.is_tree && s->plan.may_filter)
 		s->facts.is_filtered = filter_samples(s);
 	if (!attach_stack_program(s, 0))
 		drop_stack_program(s);
@@ -495,24 +336,8 @@ static bool start_copiers(struct sampler *s)
 	if (!s->capture && ring_set_of(&s->rings, RINGS_CAPTURED))
 		s->capture = capture_new(ring_set_of(&s->rings, RINGS_CAPTURED), s->cpus,
 					 s->cpu_count, &s->layouts, &s->options, s->tree,
-					 s->has_scheduler_event);
+					 s->plan.has_scheduler_event);
 	return s->capture;
-}
-
-/* Whether a busy CPU gives as many samples as were asked for. */
-static bool is_of_time(const struct event *event)
-{
-	return event->kind == VALUE_CPU_TIME ||
-	       (event->type == PERF_TYPE_HARDWARE && event->config == PERF_COUNT_HW_CPU_CYCLES);
-}
-
-static void note_interval(struct sampler *s)
-{
-	for (size_t i = 0; i < s->descriptors.event_count; i++)
-		if (!is_of_time(&s->descriptors.events[i]))
-			return;
-	if (s->facts.samples_per_second)
-		s->interval_ns = NS_PER_SECOND / s->facts.samples_per_second;
 }
 
 static void begin_tree(struct sampler *s, const struct target *target)
@@ -526,34 +351,26 @@ static void begin_tree(struct sampler *s, const struct target *target)
 		process_tree_admit_names(s->tree, target->rule->names, target->rule->name_count);
 }
 
-static struct error *refuse_cgroups(void)
-{
-	return error_hint(error_new("cannot sample each event in a cgroup of its own"),
-			  "that needs root, cgroups of version 2 or of the controller perf_event, "
-			  "and no --wall: give all events the same cgroups, -G A -G B");
-}
-
 static struct error *choose_way(struct sampler *s, const struct target *target)
 {
-	bool is_tree = samples_tree(s, target);
+	const struct descriptors *d = &s->descriptors;
+	const struct sampling_plan *plan = &s->plan;
+	struct error *err = sampling_plan_choose(d->events, d->event_count, target, &s->options,
+						 s->cpus[0], &s->plan);
 
-	s->samples_cgroups = samples_cgroups(s, target);
-	if (is_tree || target->commands_later)
+	if (plan->is_tree || target->commands_later)
 		begin_tree(s, target);
-	s->facts.is_tree = is_tree;
-	s->facts.follows_rule = target->rule && (is_tree || s->samples_cgroups);
-	s->descriptors.whole_cpus = target->kind == TARGET_SYSTEM || is_tree || s->samples_cgroups;
-	s->facts.is_polled = s->descriptors.whole_cpus && s->bytes_per_second;
-	/* A copier is not of the cgroup. */
-	if (s->descriptors.whole_cpus && !s->samples_cgroups)
-		note_interval(s);
+	s->facts.samples_per_second = plan->samples_per_second;
+	s->facts.capture_poll_ms = plan->capture_poll_ms;
+	s->facts.is_tree = plan->is_tree;
+	s->facts.follows_rule = plan->follows_rule;
+	s->facts.is_polled = plan->whole_cpus && plan->bytes_per_second;
 	s->has_commands_later = target->commands_later;
 	s->is_of_processes = target->kind == TARGET_PROCESSES;
+	s->descriptors.whole_cpus = plan->whole_cpus;
 	s->descriptors.starts_at_exec = target->kind == TARGET_COMMAND && !s->options.starts_late;
-	s->starts_at_exec = s->descriptors.starts_at_exec && !is_tree;
-	return target->rule && target->rule->has_cgroup_per_event && !s->samples_cgroups
-		       ? refuse_cgroups()
-		       : NULL;
+	s->starts_at_exec = s->descriptors.starts_at_exec && !plan->is_tree;
+	return err;
 }
 
 struct error *sampler_open(const struct event *events, size_t event_count,
@@ -566,17 +383,13 @@ struct error *sampler_open(const struct event *events, size_t event_count,
 	s->options = *options;
 	s->descriptors.events = events;
 	s->descriptors.event_count = event_count;
-	note_rates(s, events, event_count);
-	for (size_t i = 0; i < event_count; i++)
-		s->has_scheduler_event |= is_scheduler_event(&events[i]);
-	s->facts.capture_poll_ms = poll_ms(s->facts.samples_per_second, CAPTURED_SAMPLES);
 	err = cpus_choose(target->cpus, target->cpu_count, &s->cpus, &s->cpu_count);
 	if (!err)
 		err = choose_way(s, target);
 	if (!err)
 		err = attr_probe(&s->features);
 	if (!err)
-		err = open_rings(s, can_capture(s, events, event_count, target));
+		err = open_rings(s, s->plan.can_capture);
 	if (err)
 		return err;
 	load_stack_program(s, events, event_count);
@@ -764,7 +577,7 @@ int sampler_poll_ms(const struct sampler *s)
 		return s->facts.capture_poll_ms;
 	if (!s->program || clock_now_ns() - s->program_used_ns > NS_PER_SECOND)
 		return 0;
-	return poll_ms(s->facts.samples_per_second, PROGRAM_SAMPLES);
+	return s->plan.program_poll_ms;
 }
 
 void sampler_end_switches(struct sampler *s)
@@ -798,77 +611,30 @@ uint64_t sampler_complete_ns(const struct sampler *s)
 	return s->complete_ns;
 }
 
-/*
- * What was lost is of the tree in the proportion of what was not lost. Not exact: more may be lost
- * while others are busy.
- */
-static uint64_t lost_of_tree(struct sampler *s, uint64_t count)
-{
-	uint64_t samples = s->kept + s->dropped, more = 0, all;
-
-	if (!s->tree || !samples)
-		return count;
-	all = (uint64_t)((double)s->lost * (double)s->kept / (double)samples);
-	if (all > s->lost_of_tree)
-		more = all - s->lost_of_tree;
-	s->lost_of_tree += more;
-	return more;
-}
-
-static bool take_unreported(const struct fd_list *list, uint64_t *reported, struct record *ret)
-{
-	uint64_t lost = descriptors_lost(list);
-
-	if (lost <= *reported)
-		return false;
-	*ret = (struct record){
-		.type = RECORD_LOST,
-		.time_ns = clock_now_ns(),
-		.lost.count = lost - *reported,
-	};
-	*reported = lost;
-	return true;
-}
-
-/*
- * The kernel reports losses in front of the next record that fits. After the end of sampling there
- * is none, so the rest is read from the counters, if the kernel has them.
- */
 static bool take_unreported_losses(struct sampler *s, struct record *ret)
 {
 	const struct descriptors *d = &s->descriptors;
 
 	if (!s->stopped || !s->features.lost)
 		return false;
-	if (take_unreported(&d->samples, &s->lost, ret)) {
-		ret->lost.count = lost_of_tree(s, ret->lost.count);
-		return true;
-	}
-	if (!s->options.waits || !take_unreported(&d->switches, &s->lost_switches, ret))
-		return false;
-	ret->lost.are_switches = true;
-	return true;
+	return sample_losses_take_rest(&s->losses, descriptors_lost(&d->samples), false, ret) ||
+	       (s->options.waits &&
+		sample_losses_take_rest(&s->losses, descriptors_lost(&d->switches), true, ret));
 }
 
 static void note_loss(struct sampler *s, enum ring_kind kind, struct record *lost)
 {
 	lost->lost.are_switches = kind == RINGS_SWITCHES;
-	if (kind == RINGS_SWITCHES) {
-		s->lost_switches += lost->lost.count;
-	} else if (kind != RINGS_SIDE_BAND) {
-		s->lost += lost->lost.count;
-		lost->lost.count = lost_of_tree(s, lost->lost.count);
-	}
+	if (kind != RINGS_SIDE_BAND)
+		sample_losses_report(&s->losses, lost);
 }
 
 static bool is_of_tree(struct sampler *s, const struct record *record)
 {
 	bool is_taken = process_tree_takes(s->tree, record);
 
-	if (record->type == RECORD_SAMPLE && is_taken)
-		s->kept++;
-	else if (record->type == RECORD_SAMPLE)
-		s->dropped++;
+	if (record->type == RECORD_SAMPLE)
+		sample_losses_note_sample(&s->losses, is_taken);
 	return is_taken;
 }
 
@@ -904,10 +670,10 @@ static void complete_by_copier(struct sampler *s, size_t cpu, struct record *sam
 	uint64_t cost_ns = capture_cost_ns(s->capture, cpu);
 
 	capture_complete(s->capture, cpu, sample);
-	if (cost_ns > s->interval_ns / 2)
-		cost_ns = s->interval_ns / 2;
+	if (cost_ns > s->plan.interval_ns / 2)
+		cost_ns = s->plan.interval_ns / 2;
 	if (cost_ns)
-		sample->sample.period -= sample->sample.period * cost_ns / s->interval_ns;
+		sample->sample.period -= sample->sample.period * cost_ns / s->plan.interval_ns;
 }
 
 static bool complete_by_program(struct sampler *s, size_t cpu, struct record *sample)

@@ -1,0 +1,54 @@
+#include "perf/sample_losses.h"
+
+#include "base/clock.h"
+
+void sample_losses_note_sample(struct sample_losses *losses, bool is_of_tree)
+{
+	if (is_of_tree)
+		losses->kept++;
+	else
+		losses->dropped++;
+}
+
+/*
+ * What was lost is of the tree in the proportion of what was not lost. Not exact: more may be lost
+ * while others are busy.
+ */
+static uint64_t part_of_tree(struct sample_losses *losses, uint64_t count)
+{
+	uint64_t samples = losses->kept + losses->dropped, more = 0, all;
+
+	if (!samples)
+		return count;
+	all = (uint64_t)((double)losses->samples * (double)losses->kept / (double)samples);
+	if (all > losses->of_tree)
+		more = all - losses->of_tree;
+	losses->of_tree += more;
+	return more;
+}
+
+void sample_losses_report(struct sample_losses *losses, struct record *lost)
+{
+	if (lost->lost.are_switches) {
+		losses->switches += lost->lost.count;
+		return;
+	}
+	losses->samples += lost->lost.count;
+	lost->lost.count = part_of_tree(losses, lost->lost.count);
+}
+
+bool sample_losses_take_rest(struct sample_losses *losses, uint64_t counted, bool are_switches,
+			     struct record *ret)
+{
+	uint64_t reported = are_switches ? losses->switches : losses->samples;
+
+	if (counted <= reported)
+		return false;
+	*ret = (struct record){
+		.type = RECORD_LOST,
+		.time_ns = clock_now_ns(),
+		.lost = {.count = counted - reported, .are_switches = are_switches},
+	};
+	sample_losses_report(losses, ret);
+	return true;
+}
