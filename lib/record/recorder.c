@@ -2,11 +2,9 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "perf/field_reader.h"
-#include "perf/target_counters.h"
 #include "record/arrivals.h"
 #include "record/awaits.h"
-#include "record/balance.h"
+#include "record/balancing.h"
 #include "record/cgroup_labels.h"
 #include "record/field_labels.h"
 #include "record/fresh_maps.h"
@@ -15,6 +13,7 @@
 #include "record/memory.h"
 #include "record/raw_file.h"
 #include "record/sampling.h"
+#include "record/stat_counting.h"
 #include "record/target_snapshot.h"
 #include "record/targets.h"
 #include "record/waiting.h"
@@ -22,9 +21,6 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 /* Threads that may have ended before their samples are folded into their processes. */
@@ -44,16 +40,14 @@ struct recorder {
 	struct pipeline pipeline;
 	struct raw_file raw;
 	struct fresh_maps fresh_maps; /* where no sampler tells of mappings */
-	struct balance *balance;
-	struct waiting *waiting;		  /* NULL: waiting is not recorded */
-	struct awaits *awaits;			  /* NULL: where tasks wait is not recorded */
-	struct latencies *latencies;		  /* NULL: no event measures calls */
-	struct memory *memory;			  /* NULL: memory is not recorded */
-	struct target_counters *stat;		  /* NULL: nothing is counted beside samples */
-	struct stat_counts stat_before, stat_now; /* of earlier profiles, and since them */
-	uint64_t waits_ns;   /* when to call waiting_end_batch(); 0: at any time */
-	uint64_t triggers;   /* samples of config->trigger_event */
-	uint64_t command_ns; /* CPU time of a command that was recorded to its end; 0: unknown */
+	struct balancing balancing;
+	struct waiting *waiting;     /* NULL: waiting is not recorded */
+	struct awaits *awaits;	     /* NULL: where tasks wait is not recorded */
+	struct latencies *latencies; /* NULL: no event measures calls */
+	struct memory *memory;	     /* NULL: memory is not recorded */
+	struct stat_counting stat;
+	uint64_t waits_ns; /* when to call waiting_end_batch(); 0: at any time */
+	uint64_t triggers; /* samples of config->trigger_event */
 
 	struct loop *loop;
 	struct loop_watch *records;
@@ -158,77 +152,10 @@ static void open_pipeline(struct recorder *recorder)
 	});
 }
 
-/*
- * A clock that leaves out the user's or the kernel's part by request counts both all the same. What
- * is counted of a tracepoint or a probe is not what fields and arguments weigh, and of later
- * commands not filtered. What a group's samples do not tell is not known to be missing.
- */
-static bool is_comparable(const struct recorder *recorder, const struct event *event)
-{
-	if ((event->reader && field_reader_has_weight(event->reader)) ||
-	    event->weight_argument.register_bit || event->role == EVENT_COUNTED ||
-	    (event->filter && recorder->config->commands_later))
-		return false;
-	return event->kind != VALUE_CPU_TIME || (!event->exclude_user && !event->exclude_kernel);
-}
-
-/*
- * Whole CPUs sample a clock by chance, and of other events the kernel estimates the periods that
- * keep a frequency. Counters of the hardware may not have counted all the time.
- */
-static bool is_exact(const struct recorder *recorder, const struct event *event)
-{
-	if (event->kind == VALUE_CPU_TIME)
-		return intake_facts(recorder->intake)->is_tree;
-	return event_is_software(event) && event->frequency_hz;
-}
-
-static void settle(struct recorder *recorder, bool all)
-{
-	const struct sampling *sampling = &recorder->sampling;
-	CLEANUP(free_ptr)
-	struct balance_count *counts = xcalloc(sampling->event_count, sizeof(*counts));
-
-	for (unsigned i = 0; i < sampling->event_count; i++) {
-		struct balance_count *count = &counts[i];
-
-		count->is_clock = sampling->events[i].kind == VALUE_CPU_TIME;
-		count->is_exact = is_exact(recorder, &sampling->events[i]);
-		count->is_known = intake_counted(recorder->intake, i, &count->value);
-		if (sampling->events[i].scale)
-			count->value *= sampling->events[i].scale;
-		if (count->is_clock && count->value < recorder->command_ns) {
-			count->value = recorder->command_ns;
-			count->is_known = true;
-		}
-		count->is_known &= is_comparable(recorder, &sampling->events[i]);
-	}
-	balance_settle(recorder->balance, counts, all, recorder->pipeline.names,
-		       recorder->pipeline.profile, session_events(recorder->pipeline.session));
-}
-
-static void settle_stat(struct recorder *recorder)
-{
-	struct stat_counts *counts = &recorder->stat_now;
-	uint64_t value;
-
-	for (size_t i = 0; recorder->stat && i < STAT_COUNTERS; i++) {
-		counts->is_known[i] = target_counters_read(recorder->stat, i, &value);
-		counts->values[i] = value - recorder->stat_before.values[i];
-	}
-}
-
-/* What has been settled is of the former profile. */
-static void begin_stat(struct recorder *recorder)
-{
-	for (size_t i = 0; i < STAT_COUNTERS; i++)
-		recorder->stat_before.values[i] += recorder->stat_now.values[i];
-}
-
 static void settle_all(struct recorder *recorder, bool profile_ends)
 {
-	settle_stat(recorder);
-	settle(recorder, true);
+	stat_counting_settle(&recorder->stat);
+	balancing_settle(&recorder->balancing, &recorder->pipeline, true);
 	waiting_settle(recorder->waiting, recorder->window.end_ns, profile_ends);
 	awaits_settle(recorder->awaits, recorder->pipeline.session);
 	memory_settle(recorder->memory, recorder->window.end_ns);
@@ -251,10 +178,11 @@ void recorder_settle_waiting(struct recorder *recorder)
 
 static void balance_batch(struct recorder *recorder)
 {
-	if (balance_ends_switches(recorder->balance, clock_now_ns()) && !recorder->waiting)
+	if (balance_ends_switches(recorder->balancing.balance, clock_now_ns()) &&
+	    !recorder->waiting)
 		intake_end_switches(recorder->intake);
-	if (balance_is_full(recorder->balance))
-		settle(recorder, false);
+	if (balance_is_full(recorder->balancing.balance))
+		balancing_settle(&recorder->balancing, &recorder->pipeline, false);
 }
 
 /* The event is the last one that is sampled. */
@@ -313,7 +241,7 @@ void recorder_drain(struct recorder *recorder)
 	intake_batch(recorder->intake);
 	while (intake_next(recorder->intake, &record)) {
 		count_trigger(recorder, &record);
-		balance_feed(recorder->balance, recorder->pipeline.names, &record);
+		balance_feed(recorder->balancing.balance, recorder->pipeline.names, &record);
 		if (!takes(recorder, &record))
 			continue;
 		raw_file_put(&recorder->raw, &record);
@@ -378,12 +306,6 @@ static void set_timer(struct recorder *recorder)
 	loop_set_timer(recorder->timer, earlier(next_ns, recorder->begins_ns));
 }
 
-static void disable_stat(const struct recorder *recorder)
-{
-	if (recorder->stat)
-		target_counters_disable(recorder->stat);
-}
-
 void recorder_pause(struct recorder *recorder)
 {
 	uint64_t now_ns;
@@ -391,11 +313,11 @@ void recorder_pause(struct recorder *recorder)
 	if (recorder->is_paused || recorder->is_stopped)
 		return;
 	intake_pause(recorder->intake);
-	disable_stat(recorder);
+	stat_counting_disable(&recorder->stat);
 	now_ns = recorder_drain_up_to_now(recorder);
 	recorder->window.end_ns = now_ns;
 	recorder->is_paused = recorder->was_paused = true;
-	balance_pause(recorder->balance, now_ns);
+	balance_pause(recorder->balancing.balance, now_ns);
 	waiting_pause(recorder->waiting, now_ns);
 	awaits_pause(recorder->awaits);
 }
@@ -414,7 +336,7 @@ static void end_pause(struct recorder *recorder, uint64_t now_ns)
 	if (!recorder->has_begun)
 		begin_window(recorder, now_ns);
 	recorder->has_begun = true;
-	balance_resume(recorder->balance, now_ns);
+	balance_resume(recorder->balancing.balance, now_ns);
 }
 
 static void snapshot(struct recorder *recorder)
@@ -425,21 +347,12 @@ static void snapshot(struct recorder *recorder)
 		target_snapshot(recorder->config, &recorder->pipeline, &recorder->raw);
 }
 
-static void enable_stat(const struct recorder *recorder)
-{
-	bool starts_at_exec = recorder->config->command &&
-			      !record_config_starts_late(recorder->config) && !recorder->was_paused;
-
-	if (recorder->stat && !starts_at_exec)
-		target_counters_enable(recorder->stat);
-}
-
 /* Where the side band begins with sampling, what was mapped before has to be read again. */
 static struct error *enable(struct recorder *recorder, uint64_t now_ns)
 {
 	struct error *err = intake_enable(recorder->intake);
 
-	enable_stat(recorder);
+	stat_counting_enable(&recorder->stat);
 	awaits_resume(recorder->awaits);
 	if (!err && intake_facts(recorder->intake)->is_joint) {
 		snapshot(recorder);
@@ -567,7 +480,7 @@ static void recorder_close(struct recorder *recorder)
 	targets_close(&recorder->targets);
 	raw_file_deinit(&recorder->raw);
 	memory_free(STEAL(recorder->memory));
-	target_counters_free(STEAL(recorder->stat));
+	stat_counting_close(&recorder->stat);
 	latencies_free(STEAL(recorder->latencies));
 	pipeline_close(&recorder->pipeline);
 	cgroup_labels_free(STEAL(recorder->cgroup_labels));
@@ -575,7 +488,7 @@ static void recorder_close(struct recorder *recorder)
 	arrivals_deinit(&recorder->arrivals);
 	fresh_maps_deinit(&recorder->fresh_maps);
 	intake_close(STEAL(recorder->intake));
-	balance_free(STEAL(recorder->balance));
+	balancing_close(&recorder->balancing);
 }
 
 void recorder_free(struct recorder *recorder)
@@ -585,39 +498,6 @@ void recorder_free(struct recorder *recorder)
 	recorder_close(recorder);
 	sampling_deinit(&recorder->sampling);
 	free(recorder);
-}
-
-static void open_balance(struct recorder *recorder)
-{
-	const struct record_config *config = recorder->config;
-	const struct sampler_facts *facts = intake_facts(recorder->intake);
-	size_t processes = config->pid_count + config->tid_count;
-
-	recorder->balance = balance_new(&(struct balance_options){
-		.event_count = (unsigned)recorder->sampling.event_count,
-		.cpu_count = facts->cpus,
-		.has_switches = facts->has_switches,
-		/* Whole CPUs miss nothing: what they sampled too little is chance. */
-		.adds_missing = config->adds_unsampled && !facts->is_tree && !facts->follows_rule &&
-				!config->thread_name_count && (config->command || processes),
-		.main_pid = config->commands_later	      ? 0
-			    : config->command		      ? config->command
-			    : processes > 1 || config->choice ? 0
-			    : config->pid_count		      ? config->pids[0]
-			    : config->tid_count		      ? process_of_thread(config->tids[0])
-							      : 0,
-	});
-}
-
-static void open_stat(struct recorder *recorder)
-{
-	const struct record_config *config = recorder->config;
-	struct target target = sampling_target(config);
-
-	if (config->counts_stat)
-		recorder->stat = target_counters_open(
-			&target, &recorder->sampling.pmus, stat_counter_names, STAT_COUNTERS,
-			config->command && !record_config_starts_late(config));
 }
 
 static struct error *open_all(struct recorder *recorder, int raw_fd)
@@ -633,8 +513,8 @@ static struct error *open_all(struct recorder *recorder, int raw_fd)
 	open_pipeline(recorder);
 	sample_filter_init(&recorder->filter, config->thread_names, config->thread_name_count,
 			   config->keeps_own);
-	open_balance(recorder);
-	open_stat(recorder);
+	balancing_open(&recorder->balancing, config, &recorder->sampling, recorder->intake);
+	stat_counting_open(&recorder->stat, config, &recorder->sampling);
 	err = waiting_open(
 		&(struct waiting_options){
 			.config = config,
@@ -684,7 +564,7 @@ static void start_paused(struct recorder *recorder)
 {
 	intake_pause(recorder->intake);
 	recorder->is_paused = recorder->was_paused = true;
-	balance_pause(recorder->balance, recorder->window.start_ns);
+	balance_pause(recorder->balancing.balance, recorder->window.start_ns);
 }
 
 struct error *recorder_start(struct recorder *recorder)
@@ -745,26 +625,6 @@ void recorder_name_command(struct recorder *recorder, pid_t pid, const char *com
 	session_name_process(recorder->pipeline.session, pid, comm, name);
 }
 
-/* CPU time of a command that has ended, and of those descendants that were waited for. */
-static uint64_t command_ns(const struct recorder *recorder)
-{
-	const struct record_config *config = recorder->config;
-	struct rusage usage;
-	siginfo_t info = {0};
-
-	/* Else something of it was not recorded. */
-	if (!config->command || config->commands_later || !config->inherit ||
-	    recorder->was_paused || config->cpus)
-		return 0;
-	/* waitid(2) of the C library lacks the last argument. The command stays to be waited for.
-	 */
-	if (syscall(SYS_waitid, P_PID, config->command, &info, WEXITED | WNOHANG | WNOWAIT,
-		    &usage) < 0 ||
-	    info.si_pid != config->command)
-		return 0;
-	return clock_ns_of(usage.ru_utime) + clock_ns_of(usage.ru_stime);
-}
-
 static void tell_other_values(const struct recorder *recorder)
 {
 	uint64_t samples = session_counts(recorder->pipeline.session)->other_values;
@@ -778,14 +638,14 @@ void recorder_stop(struct recorder *recorder)
 	loop_unwatch(recorder->loop, STEAL(recorder->records));
 	loop_set_timer(recorder->timer, 0);
 	intake_disable(recorder->intake);
-	disable_stat(recorder);
+	stat_counting_disable(&recorder->stat);
 	waiting_end(recorder->waiting);
 	awaits_pause(recorder->awaits);
 	recorder_drain(recorder);
 	awaits_tell(recorder->awaits);
 	tell_other_values(recorder);
 	latencies_tell(recorder->latencies, recorder->listener);
-	recorder->command_ns = command_ns(recorder);
+	balancing_end(&recorder->balancing, recorder->was_paused);
 	recorder->is_stopped = true;
 }
 
@@ -805,8 +665,8 @@ struct profile *recorder_rotate(struct recorder *recorder, struct recorder_windo
 	struct profile *finished;
 
 	settle_all(recorder, true);
-	balance_begin_profile(recorder->balance);
-	begin_stat(recorder);
+	balance_begin_profile(recorder->balancing.balance);
+	stat_counting_begin_profile(&recorder->stat);
 	finished = pipeline_rotate(&recorder->pipeline);
 	memory_begin_profile(recorder->memory, finished);
 	latencies_begin_profile(recorder->latencies);
@@ -820,8 +680,8 @@ struct profile *recorder_rotate(struct recorder *recorder, struct recorder_windo
 void recorder_renew(struct recorder *recorder)
 {
 	settle_all(recorder, true);
-	balance_begin_profile(recorder->balance);
-	begin_stat(recorder);
+	balance_begin_profile(recorder->balancing.balance);
+	stat_counting_begin_profile(&recorder->stat);
 	memory_free(STEAL(recorder->memory));
 	latencies_free(STEAL(recorder->latencies));
 	pipeline_close(&recorder->pipeline);
@@ -860,7 +720,7 @@ const struct pipeline *recorder_pipeline(const struct recorder *recorder)
 
 const struct balance *recorder_balance(const struct recorder *recorder)
 {
-	return recorder->balance;
+	return recorder->balancing.balance;
 }
 
 struct waiting_quality recorder_waiting(const struct recorder *recorder)
@@ -900,7 +760,7 @@ struct inside_counts recorder_inside(const struct recorder *recorder)
 
 struct stat_counts recorder_stat(const struct recorder *recorder)
 {
-	return recorder->stat_now;
+	return recorder->stat.now;
 }
 
 bool recorder_is_paused(const struct recorder *recorder)

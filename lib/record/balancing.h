@@ -1,0 +1,36 @@
+/*
+ * Holds what the kernel has counted of each event against its samples (balance.h): of which events
+ * both can be compared, and which of them is the more exact.
+ */
+#ifndef PROF_RECORD_BALANCING_H
+#define PROF_RECORD_BALANCING_H
+
+#include "record/balance.h"
+#include "record/config.h"
+#include "record/intake.h"
+#include "record/pipeline.h"
+#include "record/sampling.h"
+
+/* Zeroed: not open. */
+struct balancing {
+	struct balance *balance;
+	const struct record_config *config; /* private, as all below */
+	const struct sampling *sampling;
+	const struct intake *intake;
+	uint64_t command_ns; /* CPU time of a command that was recorded to its end; 0: unknown */
+};
+
+/* Borrows all. */
+void balancing_open(struct balancing *balancing, const struct record_config *config,
+		    const struct sampling *sampling, const struct intake *intake);
+void balancing_close(struct balancing *balancing);
+
+/* As balance_settle(). */
+void balancing_settle(const struct balancing *balancing, struct pipeline *pipeline, bool all);
+/*
+ * Sampling has ended. If the command has, too, its own CPU time and that of those descendants that
+ * were waited for is known; unless was_paused, it is to be that of the samples.
+ */
+void balancing_end(struct balancing *balancing, bool was_paused);
+
+#endif
