@@ -4,8 +4,8 @@
  * includes the profile.
  *
  * bench_formats [FOLDER [SAMPLES STACKS [FORMAT …]]]
- * FOLDER: where the files are and stay, for others to read. By default all formats but the text of
- * perf script, which grows with the samples: 13 GB.
+ * FOLDER: where the files are and stay, for others to read. By default all formats but rows and
+ * the text of perf script, which grow with the samples: 13 GB.
  */
 #include "base/alloc.h"
 #include "format/format.h"
@@ -193,7 +193,7 @@ static int measure(const struct profile *profile, const struct format *format, c
 static bool is_asked_for(const struct format *format, char **names)
 {
 	if (!*names)
-		return format->write && format != &format_perf_script;
+		return format->write && !format->is_rows && format != &format_perf_script;
 	while (*names && strcmp(*names, format->name) != 0)
 		names++;
 	return *names;
