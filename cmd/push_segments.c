@@ -1,6 +1,7 @@
 #include "cmd/push_segments.h"
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "cmd/segment_name.h"
 #include "cmd/ui/message.h"
 
@@ -8,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/utsname.h>
 
 static char *directory_of(const char *path)
 {
@@ -49,6 +51,13 @@ static bool push_all(const struct push_segments *segments, bool is_background)
 	return push_directory(&push, segments->directory, segments->prefix);
 }
 
+static uint64_t delay_ns(const struct push_segments *segments)
+{
+	struct utsname host;
+
+	return uname(&host) < 0 ? 0 : push_delay_ns(host.nodename, segments->every_ns);
+}
+
 /* It ends with prof: what is not delivered then stays in the queue. */
 static int run(void *user)
 {
@@ -60,6 +69,9 @@ static int run(void *user)
 		message_error(err);
 		return EXIT_FAILURE;
 	}
+	signal_guard_begin(segments->recording->signals.guard, SIGNAL_PHASE_WAITING);
+	if (!push_sleep_until(&segments->push->wait, clock_now_ns() + delay_ns(segments)))
+		return EXIT_SUCCESS;
 	return push_all(segments, true) ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 

@@ -4,6 +4,9 @@
  * same names; one that is written meanwhile is delivered after them. The files are the queue
  * (push/backlog.h): a server that is away for an hour gets that hour when it is back, as far as
  * its files are still there.
+ *
+ * Segments of --every begin with the full minute on all machines, so each machine waits for a time
+ * of its own before it pushes one (push_delay_ns()).
  */
 #ifndef PROF_CMD_PUSH_SEGMENTS_H
 #define PROF_CMD_PUSH_SEGMENTS_H
@@ -17,7 +20,8 @@ struct push_segments {
 	/* Set before push_segments_open(), borrowed. */
 	struct push *push;
 	struct recording *recording;
-	bool has_lock; /* as in struct push */
+	uint64_t every_ns; /* 0: segments begin at any time */
+	bool has_lock;	   /* as in struct push */
 
 	char *directory, *prefix; /* NULL: there is nothing to push */
 	struct forked_writer writer;

@@ -555,6 +555,7 @@ static struct error *open_push(struct run *run, bool *is_usage)
 		return err;
 	*is_usage = true;
 	run->push_segments.has_lock = run->options.rotation.every_ns;
+	run->push_segments.every_ns = run->options.rotation.every_ns;
 	return push_segments_open(&run->push_segments, &run->outputs, &run->options.output.outputs);
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/hash.h"
 #include "base/humanize.h"
 #include "base/utf8.h"
 #include "push/part.h"
@@ -15,6 +16,7 @@
 
 #define ATTEMPT_NS (30 * NS_PER_SECOND)
 #define FIRST_BACKOFF_NS (500 * NS_PER_MS)
+#define LONGEST_DELAY_NS (20 * NS_PER_SECOND)
 #define LONGEST_BACKOFF_NS (30 * NS_PER_SECOND)
 enum { TICK_MS = 50, EXCERPT_BYTES = 200, HALVINGS_MAX = 6 };
 static_assert(1 << HALVINGS_MAX == PUSH_PARTS_MAX, "each halving doubles the number of parts");
@@ -73,6 +75,13 @@ uint64_t push_backoff_ns(unsigned attempt, uint32_t random)
 	return longest / 2 + (longest / 2 >> 16) * (random >> 16);
 }
 
+uint64_t push_delay_ns(const char *host, uint64_t every_ns)
+{
+	uint64_t most_ns = every_ns / 2 < LONGEST_DELAY_NS ? every_ns / 2 : LONGEST_DELAY_NS;
+
+	return (uint64_t)((double)most_ns * hash_bytes(host, strlen(host)) / UINT32_MAX);
+}
+
 /* The first line of an answer that is text; "": none. */
 static char *excerpt(const struct push_reply *reply)
 {
@@ -115,16 +124,10 @@ static char *explain(const struct push_reply *reply)
 			 reply->status, *text ? ": " : "", text);
 }
 
-static bool is_over(const struct push_delivery *delivery)
-{
-	return delivery->wait.is_over && delivery->wait.is_over(delivery->wait.user);
-}
-
-/* False: the wait was over. */
-static bool sleep_until(const struct push_delivery *delivery, uint64_t until_ns)
+bool push_sleep_until(const struct push_wait *wait, uint64_t until_ns)
 {
 	while (clock_now_ns() < until_ns) {
-		if (is_over(delivery))
+		if (wait->is_over && wait->is_over(wait->user))
 			return false;
 		poll(NULL, 0, TICK_MS);
 	}
@@ -193,7 +196,7 @@ static void try_until_done(struct attempts *attempts)
 	uint64_t at_ns;
 
 	while ((at_ns = attempt(attempts)))
-		if (!sleep_until(attempts->delivery, at_ns)) {
+		if (!push_sleep_until(&attempts->delivery->wait, at_ns)) {
 			attempts->result->outcome = PUSH_STOPPED;
 			return;
 		}

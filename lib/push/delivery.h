@@ -46,6 +46,14 @@ void push_result_deinit(struct push_result *result);
 void push_deliver(const struct push_delivery *delivery, const struct push_target *target,
 		  const struct profile *profile, struct push_result *ret);
 
+/*
+ * How long a machine waits before it pushes what all machines have cut at the same time: always the
+ * same, spread over half of the time that a segment has, but at most 20 s.
+ */
+uint64_t push_delay_ns(const char *host, uint64_t every_ns);
+/* False: the wait was over before. */
+bool push_sleep_until(const struct push_wait *wait, uint64_t until_ns);
+
 /* What an answer means: its status of HTTP (0: none), and its text where servers say only there
  * that the request is too large. */
 enum push_outcome push_outcome_of(unsigned status, const char *text);

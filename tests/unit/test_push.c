@@ -390,12 +390,33 @@ static void parts_add_up_to_the_profile(void **state)
 	assert_int_equal(times, 5);
 }
 
+static void machines_push_at_moments_of_their_own(void **state)
+{
+	(void)state;
+	unsigned machines[20] = {0};
+
+	for (unsigned i = 0; i < 1000; i++) {
+		char host[16];
+		uint64_t delay_ns;
+
+		snprintf(host, sizeof(host), "web%u", i);
+		delay_ns = push_delay_ns(host, 60 * NS_PER_SECOND);
+		assert_true(delay_ns <= 20 * NS_PER_SECOND);
+		assert_true(push_delay_ns(host, 2 * NS_PER_SECOND) <= NS_PER_SECOND);
+		assert_int_equal(push_delay_ns(host, 0), 0);
+		machines[delay_ns / NS_PER_SECOND % 20]++;
+	}
+	for (size_t second = 0; second < ARRAY_SIZE(machines); second++)
+		assert_in_range(machines[second], 20, 90);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(targets_have_a_url_with_the_path_of_their_protocol),
 		cmocka_unit_test(passwords_are_left_out_of_any_text),
 		cmocka_unit_test(parts_add_up_to_the_profile),
+		cmocka_unit_test(machines_push_at_moments_of_their_own),
 		cmocka_unit_test(waits_double_up_to_half_a_minute_with_jitter),
 		cmocka_unit_test(statuses_mean_what_the_protocols_say),
 		cmocka_unit_test(series_names_are_valid_sorted_and_unique),
