@@ -120,8 +120,7 @@ static const struct pattern *pattern_of(const struct elf_file *elf)
 	return NULL;
 }
 
-static void find_stubs(struct plt *plt, const struct pattern *pattern,
-		       struct elf_section section)
+static void find_stubs(struct plt *plt, const struct pattern *pattern, struct elf_section section)
 {
 	const unsigned char *begin = section.data.at, *end = section.data.end;
 

@@ -89,11 +89,13 @@ static void what_has_no_time_is_of_the_start(void **state)
 							   "4096," LABELLED(
 								   "p",
 								   "") "[\"b\"]}"
-								       "\n" CPU("00") "\"samples\":"
-										      "0,\"value\":"
-										      "7," LABELLED(
-											      "p",
-											      "") "[\"c\"]}\n");
+								       "\n" CPU(
+									       "00") "\"samples\":"
+										     "0,\"value\":"
+										     "7," LABELLED(
+											     "p",
+											     "") "["
+												 "\"c\"]}\n");
 }
 
 static void a_wait_is_of_the_second_in_which_it_ends(void **state)
