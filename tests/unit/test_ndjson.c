@@ -41,7 +41,7 @@ static void the_golden_profile_is_written_unchanged(void **state)
 #define LABELLED(process, labels)                                                                  \
 	"\"process\":\"" process "\",\"pid\":1,\"thread\":\"" process "\",\"tid\":1,"              \
 	"\"labels\":{" labels "},\"stack\":"
-#define CPU(time) HEAD("\"2026-11-24T14:05:" time "Z\"", "cpu-clock", "nanoseconds")
+#define CPU(time) HEAD("\"2026-11-24T14:05:" time "Z\"", "cpu", "nanoseconds")
 
 static void samples_of_a_second_with_the_same_names_are_one_row(void **state)
 {
@@ -136,7 +136,7 @@ static void all_rows_have_the_keys_of_all_labels(void **state)
 	profile_add(profile, profile_label_set(profile, &thread, some, ARRAY_SIZE(some)),
 		    STACK(profile, ""), event, 2);
 #define DB                                                                                         \
-	"{\"time\":\"2026-11-24T14:05:00Z\",\"host\":\"db\\\"1\",\"event\":\"cpu-clock\","         \
+	"{\"time\":\"2026-11-24T14:05:00Z\",\"host\":\"db\\\"1\",\"event\":\"cpu\","               \
 	"\"unit\":\"nanoseconds\","
 	assert_rows(profile, (struct format_options){.labels = given, .label_count = 2},
 		    DB "\"samples\":1,\"value\":1," LABELLED(
@@ -158,7 +158,7 @@ static void what_is_unknown_has_the_type_of_what_is_known(void **state)
 
 	profile_add(profile, labels, STACK_EMPTY, event, 1);
 	assert_rows(profile, (struct format_options){0},
-		    "{\"time\":null,\"host\":\"\",\"event\":\"cpu-clock\",\"unit\":\"nanoseconds\","
+		    "{\"time\":null,\"host\":\"\",\"event\":\"cpu\",\"unit\":\"nanoseconds\","
 		    "\"samples\":1,\"value\":1,\"process\":\"\",\"pid\":-1,\"thread\":\"\","
 		    "\"tid\":-1,\"labels\":{},\"stack\":[]}\n");
 }
@@ -172,7 +172,7 @@ static void the_chosen_event_is_alone(void **state)
 					 (struct format_options){.event = 1, .event_only = true});
 
 	assert_non_null(strstr(output.data, "page-faults"));
-	assert_null(strstr(output.data, "cpu-clock"));
+	assert_null(strstr(output.data, "cpu"));
 }
 
 static void too_many_labels_are_an_error(void **state)

@@ -6,10 +6,11 @@
  *	 "samples":1,"value":52631578,"process":"shop","pid":12,"thread":"worker","tid":13,
  *	 "labels":{"cgroup":"/shop.service","env":"prod"},"stack":["main","serve","parse"]}
  *
- * on one line. The stack begins with its root and holds inlined functions. Samples of one second
- * whose stacks have the same names are one row. A sample without a time, and the part of a weight
- * that no time is known of, has the time at which the profile starts; null if that is unknown. A
- * wait has the second in which it ended. So the values add up to the profile's, exactly.
+ * on one line. Events are called as in pprof files, "cpu" whatever clock was sampled. The stack
+ * begins with its root and holds inlined functions. Samples of one second whose stacks have the
+ * same names are one row. A sample without a time, and the part of a weight that no time is known
+ * of, has the time at which the profile starts; null if that is unknown. A wait has the second in
+ * which it ended. So the values add up to the profile's, exactly.
  *
  * Databases infer columns from the first rows (DuckDB from 20,480) and ignore what follows of other
  * keys and types. So all rows have the same: what is unknown is "" or -1, and labels are as
@@ -27,6 +28,7 @@
 #include "base/gzip.h"
 #include "base/json.h"
 #include "format/ndjson/labels.h"
+#include "format/pprof/sample_type.h"
 #include "format/stack_text.h"
 #include "report/display_labels.h"
 #include "report/process_names.h"
@@ -145,8 +147,7 @@ static char *members_of_event(const struct rows *rows, event_id event)
 
 	json_begin_object(&json);
 	json_put_text(&json, "host", host_of(rows));
-	json_put_text(&json, "event",
-		      profile_string(rows->profile, profile_get_event(rows->profile, event)->name));
+	json_put_text(&json, "event", pprof_type_name(rows->profile, event));
 	json_put_text(&json, "unit", profile_event_unit(rows->profile, event));
 	json_end_object(&json);
 	fclose(out);
