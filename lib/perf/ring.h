@@ -46,6 +46,11 @@ void ring_close(struct ring *ring);
 void ring_init(struct ring *ring, void *memory, size_t data_bytes);
 
 void ring_note_head(struct ring *ring);
+/* How full the batch found the ring, before anything of it was given back: percent. */
+static inline unsigned ring_percent(const struct ring *ring)
+{
+	return (unsigned)((ring->end - ring->tail) * 100 / ring->size_bytes);
+}
 /* *raw is borrowed until ring_advance(). */
 enum ring_front ring_front(struct ring *ring, struct bytes *raw);
 void ring_advance(struct ring *ring);

@@ -17,8 +17,10 @@ enum {
 	SMALLEST_RING_BYTES = 128 << 10,
 	/* A ring smaller than this, or than what was asked for, is reported to the user. */
 	SMALL_RING_BYTES = 512 << 10,
-	/* The side band's ring is this fraction of a sample ring, and at least so large. */
+	/* The side band's ring is this fraction of a sample ring, more where the reader comes by
+	 * time, and at least so large. */
 	SIDE_BAND_SHARE = 8,
+	POLLED_SIDE_BAND_SHARE = 4,
 	SIDE_BAND_BYTES_MIN = 32 << 10,
 	/*
 	 * The reader wakes after so many bytes: they are still in the cache, nearly the whole ring
@@ -93,7 +95,8 @@ struct ring *ring_set_of(const struct ring_set *set, enum ring_kind kind)
 
 size_t ring_set_bytes(const struct ring_set *set, enum ring_kind kind)
 {
-	size_t side_bytes = set->ring_bytes / SIDE_BAND_SHARE;
+	size_t side_bytes = set->ring_bytes /
+			    (set->is_polled ? POLLED_SIDE_BAND_SHARE : SIDE_BAND_SHARE);
 
 	switch (kind) {
 	case RINGS_SIDE_BAND:

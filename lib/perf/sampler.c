@@ -57,6 +57,7 @@ struct sampler {
 	struct sampling_plan plan;
 	struct process_tree *tree; /* more is sampled than it; NULL: no more than the target */
 	struct sampler_options options;
+	unsigned side_band_percent; /* see sampler_side_band_percent() */
 
 	struct descriptors descriptors;
 	char **lacking_cpus; /* of each event, or NULL: see sampler_lacking_cpus() */
@@ -590,6 +591,17 @@ bool sampler_counted(const struct sampler *s, unsigned event, uint64_t *ret)
 	return descriptors_counted(&s->descriptors, event, ret);
 }
 
+static unsigned side_band_percent(const struct sampler *s)
+{
+	const struct ring *rings = ring_set_of(&s->rings, RINGS_SIDE_BAND);
+	unsigned most = 0;
+
+	for (size_t i = 0; i < s->cpu_count; i++)
+		if (ring_percent(&rings[i]) > most)
+			most = ring_percent(&rings[i]);
+	return most;
+}
+
 void sampler_batch(struct sampler *s)
 {
 	uint64_t now_ns = clock_now_ns();
@@ -604,6 +616,12 @@ void sampler_batch(struct sampler *s)
 
 	s->complete_ns = now_ns - (settles ? CAPTURE_SETTLED_NS : WRITTEN_NS);
 	ring_merge_batch(&s->merge, keeps_order ? s->complete_ns : UINT64_MAX);
+	s->side_band_percent = side_band_percent(s);
+}
+
+unsigned sampler_side_band_percent(const struct sampler *s)
+{
+	return s->side_band_percent;
 }
 
 uint64_t sampler_complete_ns(const struct sampler *s)

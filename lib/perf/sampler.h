@@ -155,6 +155,8 @@ void sampler_batch(struct sampler *sampler);
  * its getting a CPU was written: that of whatever a thread did before this time was given out.
  */
 uint64_t sampler_complete_ns(const struct sampler *sampler);
+/* How full the last batch found the fullest ring of the side band: percent. */
+unsigned sampler_side_band_percent(const struct sampler *sampler);
 /* False at the end of the batch. The record is borrowed until the next call. */
 bool sampler_next(struct sampler *sampler, struct record *ret);
 

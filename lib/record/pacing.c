@@ -15,6 +15,7 @@ enum {
 	READ_MS_MIN = 20,
 	READ_MS_MAX = TICK_MS,
 	READS_AT_ONCE = 25,
+	CROWDED_PERCENT = 20,
 	/* Per CPU: above this rate, samples do not wake a copier. */
 	FAST_HZ = 20000,
 };
@@ -23,8 +24,8 @@ enum {
 #define DEEP_NS NS_PER_SECOND
 #define FIRST_DEEP_NS (NS_PER_SECOND / 4)
 
-/* How long reads come often after a file was missed. */
-#define MISSED_NS (10 * NS_PER_SECOND)
+/* How long reads come often after there was a reason. */
+#define HURRY_NS (10 * NS_PER_SECOND)
 
 /* The rate is measured over at least this time. */
 #define RATE_NS (NS_PER_SECOND / 20)
@@ -73,8 +74,9 @@ void pacing_after_batch(struct pacing *pacing, const struct session *session, ui
 	if (pacing->was_deep)
 		pacing->deep_ns = now_ns;
 	pacing->was_deep = false;
-	if (session_missed_files(session) != pacing->missed)
-		pacing->missed_ns = now_ns;
+	if (session_missed_files(session) != pacing->missed ||
+	    sampler_side_band_percent(pacing->sampler) >= CROWDED_PERCENT)
+		pacing->hurries_until_ns = now_ns + HURRY_NS;
 	pacing->missed = session_missed_files(session);
 	sampler_capture_deep(pacing->sampler,
 			     !pacing->is_fast && now_ns - pacing->deep_ns < DEEP_NS);
@@ -102,7 +104,7 @@ static uint64_t read_ns(const struct pacing *pacing, uint64_t now_ns)
 	uint64_t hz = sampler_facts(pacing->sampler)->samples_per_second;
 	uint64_t ms = hz ? READ_SAMPLES * UINT64_C(1000) / hz : 0;
 
-	if (ms < READ_MS_MIN || (pacing->missed_ns && now_ns - pacing->missed_ns < MISSED_NS))
+	if (ms < READ_MS_MIN || now_ns < pacing->hurries_until_ns)
 		ms = READ_MS_MIN;
 	return (ms < READ_MS_MAX ? ms : READ_MS_MAX) * NS_PER_MS;
 }

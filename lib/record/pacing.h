@@ -20,7 +20,8 @@ struct pacing {
 	uint64_t samples, samples_ns; /* their number at the last measurement of the rate */
 	bool is_fast;		      /* samples come too fast to wake a copier each */
 	uint64_t paid_ns;	      /* reads up to now are due until then */
-	uint64_t missed, missed_ns;   /* files, and when the last one was; 0: never */
+	uint64_t missed;	      /* files */
+	uint64_t hurries_until_ns;    /* reads come often until then */
 };
 
 /* low_overhead: reads the rings at intervals, not when they have reached their watermark. */
@@ -43,8 +44,9 @@ uint64_t pacing_next_ns(const struct pacing *pacing, uint64_t now_ns);
  * Each record of the side band does, so that a file is opened while its process lives; where
  * processes come and go that is hundreds of times per second, for a record or two. Up to 25 reads
  * come at once; beyond them there is one in the time of four samples of a CPU, between 20 and 100
- * ms, and one each 20 ms for 10 s after a file could not be opened: the next process that maps it
- * must not be missed as well. Only where samples do not wake the reader.
+ * ms. There is one each 20 ms for 10 s after a file could not be opened, for the next process that
+ * maps it must not be missed as well, and after a ring of the side band was a fifth full. Only
+ * where samples do not wake the reader.
  */
 uint64_t pacing_rests_until_ns(struct pacing *pacing, uint64_t now_ns);
 

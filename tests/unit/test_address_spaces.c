@@ -726,9 +726,13 @@ static void a_file_that_could_not_be_opened_is_tried_again(void **state)
 	const struct module *module = module_at(spaces, 7, 100, 0x10000);
 
 	assert_null(module->elf);
+	assert_int_equal(address_spaces_missed_files(spaces), 1);
+	address_spaces_map(spaces, 7, 100, &mapping);
+	assert_int_equal(address_spaces_missed_files(spaces), 2);
 	address_spaces_map(spaces, 8, 100, &mapping);
 	assert_non_null(module->elf);
 	assert_null(module->problem);
+	assert_int_equal(address_spaces_missed_files(spaces), 2);
 	assert_int_equal(address_spaces_module_count(spaces), 1);
 }
 
