@@ -443,7 +443,8 @@ static bool next_lost(struct inside_source *source, struct record *ret)
 		return false;
 	*ret = (struct record){.type = RECORD_LOST, .time_ns = source->limit_ns};
 	ret->lost.count = source->unreported;
-	ret->lost.are_allocations = source->options.alloc_period;
+	if (source->options.alloc_period)
+		ret->lost.what = LOST_ALLOCATIONS;
 	source->counts.lost += source->unreported;
 	source->unreported = 0;
 	return true;

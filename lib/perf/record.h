@@ -35,6 +35,15 @@ enum record_type {
 	RECORD_FREE,  /* a block was given back: `allocation`, its address */
 };
 
+/* What there was no room for. Live; of a file all are LOST_SAMPLES. */
+enum lost_records {
+	LOST_SAMPLES,	  /* or anything that shares their ring */
+	LOST_CHANGES,	  /* of the side band: mappings, names, and lives of processes */
+	LOST_SWITCHES,	  /* context switches */
+	LOST_ALLOCATIONS, /* sampled ones */
+	LOST_KINDS,
+};
+
 enum { RECORD_BUILD_ID_MAX = 20 };
 
 /* Values of registers: one u64 for each bit in mask, the lowest bit first. */
@@ -193,9 +202,8 @@ struct record {
 			bool existing;
 		} fork;
 		struct {
+			enum lost_records what;
 			uint64_t count;
-			bool are_switches;    /* live: of a ring of context switches */
-			bool are_allocations; /* sampled ones */
 		} lost;
 		struct record_switch switched;
 		struct record_cgroup cgroup;

@@ -20,7 +20,8 @@ static uint64_t part_of_tree(struct sample_losses *losses, uint64_t count)
 
 	if (!samples)
 		return count;
-	all = (uint64_t)((double)losses->samples * (double)losses->kept / (double)samples);
+	all = (uint64_t)((double)losses->reported[LOST_SAMPLES] * (double)losses->kept /
+			 (double)samples);
 	if (all > losses->of_tree)
 		more = all - losses->of_tree;
 	losses->of_tree += more;
@@ -29,25 +30,22 @@ static uint64_t part_of_tree(struct sample_losses *losses, uint64_t count)
 
 void sample_losses_report(struct sample_losses *losses, struct record *lost)
 {
-	if (lost->lost.are_switches) {
-		losses->switches += lost->lost.count;
-		return;
-	}
-	losses->samples += lost->lost.count;
-	lost->lost.count = part_of_tree(losses, lost->lost.count);
+	losses->reported[lost->lost.what] += lost->lost.count;
+	if (lost->lost.what == LOST_SAMPLES)
+		lost->lost.count = part_of_tree(losses, lost->lost.count);
 }
 
-bool sample_losses_take_rest(struct sample_losses *losses, uint64_t counted, bool are_switches,
+bool sample_losses_take_rest(struct sample_losses *losses, enum lost_records what, uint64_t counted,
 			     struct record *ret)
 {
-	uint64_t reported = are_switches ? losses->switches : losses->samples;
+	uint64_t reported = losses->reported[what];
 
 	if (counted <= reported)
 		return false;
 	*ret = (struct record){
 		.type = RECORD_LOST,
 		.time_ns = clock_now_ns(),
-		.lost = {.count = counted - reported, .are_switches = are_switches},
+		.lost = {what, counted - reported},
 	};
 	sample_losses_report(losses, ret);
 	return true;

@@ -635,16 +635,19 @@ static bool take_unreported_losses(struct sampler *s, struct record *ret)
 
 	if (!s->stopped || !s->features.lost)
 		return false;
-	return sample_losses_take_rest(&s->losses, descriptors_lost(&d->samples), false, ret) ||
-	       (s->options.waits &&
-		sample_losses_take_rest(&s->losses, descriptors_lost(&d->switches), true, ret));
+	return sample_losses_take_rest(&s->losses, LOST_SAMPLES, descriptors_lost(&d->samples),
+				       ret) ||
+	       (s->options.waits && sample_losses_take_rest(&s->losses, LOST_SWITCHES,
+							    descriptors_lost(&d->switches), ret));
 }
 
 static void note_loss(struct sampler *s, enum ring_kind kind, struct record *lost)
 {
-	lost->lost.are_switches = kind == RINGS_SWITCHES;
-	if (kind != RINGS_SIDE_BAND)
-		sample_losses_report(&s->losses, lost);
+	if (kind == RINGS_SWITCHES)
+		lost->lost.what = LOST_SWITCHES;
+	else if (kind == RINGS_SIDE_BAND)
+		lost->lost.what = LOST_CHANGES;
+	sample_losses_report(&s->losses, lost);
 }
 
 static bool is_of_tree(struct sampler *s, const struct record *record)

@@ -32,17 +32,10 @@ struct field {
 	}
 
 static const struct field fields[] = {
-	FIELD(samples, false),
-	FIELD(lost, false),
-	FIELD(truncated, false),
-	FIELD(unnamed, false),
-	FIELD(completed, true),
-	FIELD(spliced, true),
-	FIELD(compat, true),
-	FIELD(throttled, true),
-	FIELD(own_cpu_ns, true),
-	FIELD(shortened, true),
-	{0},
+	FIELD(samples, false),	FIELD(lost, false),	   FIELD(truncated, false),
+	FIELD(unnamed, false),	FIELD(completed, true),	   FIELD(spliced, true),
+	FIELD(compat, true),	FIELD(throttled, true),	   FIELD(own_cpu_ns, true),
+	FIELD(shortened, true), FIELD(lost_changes, true), {0},
 };
 
 static const struct field event_fields[] = {
@@ -101,6 +94,7 @@ void quality_add(struct profile_quality *quality, const struct profile_quality *
 	quality->compat += more->compat;
 	quality->shortened += more->shortened;
 	quality->throttled += more->throttled;
+	quality->lost_changes += more->lost_changes;
 	quality->own_cpu_ns += more->own_cpu_ns;
 }
 

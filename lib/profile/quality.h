@@ -50,15 +50,16 @@ struct waiting_quality {
 struct profile_quality {
 	bool is_known;
 	uint64_t samples;
-	uint64_t lost;	     /* the kernel could not write them */
-	uint64_t truncated;  /* stacks that end in [truncated] */
-	uint64_t unnamed;    /* samples with a frame that has no name */
-	uint64_t completed;  /* stacks larger than their copy, complete nevertheless */
-	uint64_t spliced;    /* stacks that frame pointers continue where CFI ends */
-	uint64_t compat;     /* samples of 32-bit processes */
-	uint64_t shortened;  /* stacks whose middle was left out: there were too many */
-	uint64_t throttled;  /* times the kernel paused sampling */
-	uint64_t own_cpu_ns; /* CPU time that prof took to sample; 0: unknown */
+	uint64_t lost;	       /* the kernel could not write them */
+	uint64_t lost_changes; /* nor these: of mappings, names and lives of processes */
+	uint64_t truncated;    /* stacks that end in [truncated] */
+	uint64_t unnamed;      /* samples with a frame that has no name */
+	uint64_t completed;    /* stacks larger than their copy, complete nevertheless */
+	uint64_t spliced;      /* stacks that frame pointers continue where CFI ends */
+	uint64_t compat;       /* samples of 32-bit processes */
+	uint64_t shortened;    /* stacks whose middle was left out: there were too many */
+	uint64_t throttled;    /* times the kernel paused sampling */
+	uint64_t own_cpu_ns;   /* CPU time that prof took to sample; 0: unknown */
 	const struct event_quality *events; /* of recordings with several, or one that is counted */
 	size_t event_count;
 	struct waiting_quality waiting;

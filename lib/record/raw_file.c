@@ -211,7 +211,7 @@ void raw_file_add_process(struct raw_file *raw, struct names *names, pid_t pid)
 static bool is_of_switches(const struct record *record)
 {
 	return record->type == RECORD_SWITCH ||
-	       (record->type == RECORD_LOST && record->lost.are_switches);
+	       (record->type == RECORD_LOST && record->lost.what == LOST_SWITCHES);
 }
 
 void raw_file_put(struct raw_file *raw, const struct record *record)

@@ -518,15 +518,16 @@ static void feed_comm(struct session *session, const struct record *record)
 
 static void feed_lost(struct session *session, const struct record *record)
 {
-	if (record->lost.are_switches) {
-		session->counts.lost_switches += record->lost.count;
-		return;
-	}
-	if (record->lost.are_allocations)
-		session->counts.lost_allocations += record->lost.count;
-	else
-		session->counts.lost += record->lost.count;
-	mark(session, record, PROFILE_MARKER_LOST, "", record->lost.count);
+	uint64_t *const counts[] = {
+		[LOST_SAMPLES] = &session->counts.lost,
+		[LOST_ALLOCATIONS] = &session->counts.lost_allocations,
+		[LOST_CHANGES] = &session->counts.lost_changes,
+		[LOST_SWITCHES] = &session->counts.lost_switches,
+	};
+
+	*counts[record->lost.what] += record->lost.count;
+	if (record->lost.what == LOST_SAMPLES || record->lost.what == LOST_ALLOCATIONS)
+		mark(session, record, PROFILE_MARKER_LOST, "", record->lost.count);
 }
 
 void session_feed(struct session *session, const struct record *record)
@@ -629,6 +630,7 @@ void session_counts_add(struct session_counts *sum, const struct session_counts 
 	sum->samples += more->samples;
 	sum->lost += more->lost;
 	sum->lost_allocations += more->lost_allocations;
+	sum->lost_changes += more->lost_changes;
 	sum->lost_switches += more->lost_switches;
 	sum->throttled += more->throttled;
 	sum->strays += more->strays;

@@ -17,6 +17,7 @@ struct session_counts {
 	uint64_t samples;
 	uint64_t lost;		   /* samples the kernel could not write */
 	uint64_t lost_allocations; /* sampled ones for which the library found no room */
+	uint64_t lost_changes;	   /* records of mappings, names and lives of processes, the same */
 	uint64_t lost_switches;	   /* records of context switches that it could not write */
 	uint64_t throttled;	   /* times the kernel paused sampling */
 	uint64_t other_values;	   /* samples with a label [other] (field_labels.h) */

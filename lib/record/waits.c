@@ -301,7 +301,7 @@ void waits_feed(struct waits *waits, const struct record *record)
 			thread_times_exec(times, record->pid, record->tid, record->time_ns);
 		break;
 	case RECORD_LOST:
-		if (!record->lost.are_switches)
+		if (record->lost.what != LOST_SWITCHES)
 			break;
 		waits->quality.lost += record->lost.count;
 		thread_times_lost(times, record->time_ns);

@@ -55,6 +55,8 @@ char *quality_text(const struct profile_quality *quality)
 	uint64_t samples = quality->samples;
 	CLEANUP(free_ptr) char *memory = samples ? NULL : quality_memory_text(quality);
 	CLEANUP(free_ptr) char *lost = part("lost", quality->lost, samples + quality->lost);
+	CLEANUP(free_ptr)
+	char *changes = counted(quality->lost_changes, "records of processes lost");
 	CLEANUP(free_ptr) char *truncated = part("truncated", quality->truncated, samples);
 	CLEANUP(free_ptr)
 	char *completed = counted(quality->completed, "completed from the live stack");
@@ -75,9 +77,9 @@ char *quality_text(const struct profile_quality *quality)
 
 	if (memory)
 		return STEAL(memory);
-	return xasprintf("%s samples%s%s%s%s%s%s%s%s%s", humanize_count(samples).text, lost,
-			 truncated, completed, spliced, unnamed, compat, shortened, throttled,
-			 missing);
+	return xasprintf("%s samples%s%s%s%s%s%s%s%s%s%s", humanize_count(samples).text, lost,
+			 changes, truncated, completed, spliced, unnamed, compat, shortened,
+			 throttled, missing);
 }
 
 bool quality_is_of_waiting(const struct profile_quality *quality)

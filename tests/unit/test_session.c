@@ -848,10 +848,12 @@ static void samples_lost_or_throttled_by_the_kernel_are_counted(void **state)
 
 	feed(f, (struct record){.type = RECORD_LOST, .lost.count = 5});
 	feed(f, (struct record){.type = RECORD_LOST, .lost.count = 2});
-	feed(f, (struct record){.type = RECORD_LOST, .lost = {.count = 9, .are_switches = true}});
+	feed(f, (struct record){.type = RECORD_LOST, .lost = {LOST_SWITCHES, 9}});
+	feed(f, (struct record){.type = RECORD_LOST, .lost = {LOST_CHANGES, 3000}});
 	feed(f, (struct record){.type = RECORD_THROTTLE});
 	assert_int_equal(session_counts(f->session)->lost, 7);
 	assert_int_equal(session_counts(f->session)->lost_switches, 9);
+	assert_int_equal(session_counts(f->session)->lost_changes, 3000);
 	assert_int_equal(session_counts(f->session)->throttled, 1);
 }
 

@@ -242,7 +242,7 @@ static void read_batch(struct sampler *sampler, struct heard *heard)
 		heard->execs += record.type == RECORD_COMM && record.comm.exec;
 		if (record.type == RECORD_SWITCH)
 			hear_switch(heard, &record);
-		else if (record.type == RECORD_LOST && record.lost.are_switches)
+		else if (record.type == RECORD_LOST && record.lost.what == LOST_SWITCHES)
 			heard->lost_switches += record.lost.count;
 		else if (record.type == RECORD_LOST)
 			heard->lost += record.lost.count;
