@@ -11,16 +11,12 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* How often sizes and triggers are checked. */
 #define CHECK_NS NS_PER_SECOND
 
 /* Address spaces with more modules are replaced by new ones: a module takes some 20 KB. */
 enum { STORE_MODULES_MAX = 2000 };
-
-/* The bytes of a pprof file per byte of the profile in memory, until a file has been written. */
-#define USUAL_BYTES_PER_BYTE 0.1
 
 bool rotation_is_on(const struct rotation_options *options)
 {
@@ -30,57 +26,6 @@ bool rotation_is_on(const struct rotation_options *options)
 static const struct pipeline *pipeline_of(const struct rotation *rotation)
 {
 	return recorder_pipeline(rotation->recording->recorder);
-}
-
-/* ---- Sizes ---- */
-
-static uint64_t memory_of(const struct profile *profile)
-{
-	return profile_memory_bytes(profile) +
-	       profile_timed_samples(profile).count * sizeof(struct profile_timed_sample) +
-	       profile_intervals(profile).count * sizeof(struct profile_interval);
-}
-
-static uint64_t size_of(int fd)
-{
-	struct stat st;
-
-	return fd >= 0 && fstat(fd, &st) == 0 ? (uint64_t)st.st_size : 0;
-}
-
-/* Updates the ratio of sizes if a checkpoint was written in the last second. */
-static void learn_from_checkpoint(struct rotation *rotation, uint64_t memory)
-{
-	uint64_t bytes = 0;
-
-	for (size_t i = 0; i < rotation->at_end->count; i++)
-		bytes += size_of(rotation->at_end->items[i].checkpoint);
-	if (bytes != rotation->checkpoint_bytes)
-		rotation->bytes_per_byte = (double)bytes / (double)(memory + 1);
-	rotation->checkpoint_bytes = bytes;
-}
-
-/* The size that the files of the current profile would have. */
-static uint64_t estimate_bytes(struct rotation *rotation)
-{
-	uint64_t memory = memory_of(pipeline_of(rotation)->profile);
-
-	learn_from_checkpoint(rotation, memory);
-	for (size_t i = 0; i < rotation->at_end->count; i++)
-		if (rotation->at_end->items[i].format->write)
-			return (uint64_t)((double)memory * rotation->bytes_per_byte);
-	return 0;
-}
-
-/* The size of the perf.data file so far. */
-static uint64_t raw_bytes(const struct rotation *rotation)
-{
-	uint64_t bytes = 0;
-
-	for (size_t i = 0; i < rotation->at_end->count; i++)
-		if (!rotation->at_end->items[i].format->write)
-			bytes += size_of(rotation->at_end->items[i].file.fd);
-	return bytes;
 }
 
 /* ---- The child ---- */
@@ -172,7 +117,7 @@ static void on_written(void *user, const struct forked_writer_end *end)
 		rotation->failed++;
 	/* A flight recorder writes its history, which is more than the current profile. */
 	if (end->status == 0 && !rotation->history)
-		rotation->bytes_per_byte = (double)bytes / (double)(rotation->cut_memory + 1);
+		file_estimate_learn(&rotation->estimate, bytes);
 	reset(rotation);
 	if (end->status == 0)
 		rotation->has_written(rotation->user);
@@ -314,7 +259,7 @@ static struct error *cut(struct rotation *rotation)
 	recorder_drain_up_to_now(rotation->recording->recorder);
 	rotation->is_symbolized = symbolize_segment(rotation);
 	plan_cut(rotation);
-	rotation->cut_memory = memory_of(pipeline_of(rotation)->profile);
+	file_estimate_begin(&rotation->estimate, pipeline_of(rotation)->profile);
 	err = prepare(rotation);
 	return err ? err
 		   : rotation_fork(rotation, &rotation->writer, write_profile, on_written,
@@ -379,7 +324,7 @@ struct error *rotation_open(struct rotation *rotation, const struct outputs *out
 {
 	rotation->at_end = outputs;
 	rotation->segments.are_removable = rotation->options->max_segments;
-	rotation->bytes_per_byte = USUAL_BYTES_PER_BYTE;
+	file_estimate_init(&rotation->estimate);
 	if (!rotation_is_on(rotation->options))
 		return NULL;
 	for (size_t i = 0; i < outputs->count; i++) {
@@ -481,12 +426,13 @@ static void end_at_size(struct rotation *rotation, uint64_t bytes)
 static void check_size(struct rotation *rotation)
 {
 	const struct rotation_choice *segments = &rotation->options->segments;
-	uint64_t bytes = estimate_bytes(rotation);
+	uint64_t bytes = file_estimate_bytes(&rotation->estimate, rotation->at_end,
+					     pipeline_of(rotation)->profile);
 
 	if (segments->how == ROTATION_BY_SIZE && bytes >= segments->amount && !rotation->writer.pid)
 		cut_what_was_sampled(rotation);
 	else
-		end_at_size(rotation, bytes + raw_bytes(rotation));
+		end_at_size(rotation, bytes + file_estimate_raw_bytes(rotation->at_end));
 }
 
 static void check_triggers(struct rotation *rotation, uint64_t now_ns)
@@ -533,7 +479,7 @@ void rotation_step(struct rotation *rotation)
 	    now_ns >= rotation->cut_ns)
 		cut_what_was_sampled(rotation);
 	/* A perf.data file grows by megabytes per second, so its size is checked in every step. */
-	end_at_size(rotation, raw_bytes(rotation));
+	end_at_size(rotation, file_estimate_raw_bytes(rotation->at_end));
 	if (!is_checked(rotation) || now_ns < rotation->checked_ns + CHECK_NS)
 		return;
 	rotation->checked_ns = now_ns;

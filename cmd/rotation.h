@@ -13,17 +13,18 @@
  * lost, reported and counted, and the recording goes on.
  *
  * With --every, segments lie in a directory (segment_store.h) and begin at multiples of their time
- * on the clock: minutes begin with minutes. Their frames are symbolized here, by a symbolizer that
+ * on the clock: minutes begin with minutes. Those of an hour that is over are merged
+ * (segment_merging.h). Their frames are symbolized here, by a symbolizer that
  * is kept, before the child is forked: it would have to read the same files in each. Where
  * processes come and go for days, address spaces and symbolizer begin anew whenever they have
  * grown.
  *
- * A size is that of the files, which is estimated from the memory of the current profile, in the
- * proportion that files so far have had.
+ * A size is that of the files, as estimated (file_estimate.h).
  */
 #ifndef PROF_CMD_ROTATION_H
 #define PROF_CMD_ROTATION_H
 
+#include "cmd/file_estimate.h"
 #include "cmd/forked_writer.h"
 #include "cmd/kept_symbolizer.h"
 #include "cmd/outputs.h"
@@ -65,9 +66,7 @@ struct rotation {
 	uint64_t trigger_count; /* events that have been handled */
 	uint64_t rest_ns;	/* another one has no effect before then */
 
-	double bytes_per_byte;	   /* of files, by the profile's memory */
-	uint64_t checkpoint_bytes; /* of files that gave it */
-	uint64_t cut_memory;	   /* of the profile that the child writes */
+	struct file_estimate estimate;
 	struct segments segments;
 	uint64_t written, failed;
 };

@@ -5,7 +5,8 @@ continuous.py PROF [SECONDS [PROCESSES]]
 
 The whole machine is recorded at 19 and at 99 Hz while 20 short programs a second start and a process per CPU is busy, for SECONDS
 (60) each: CPU time of prof and its children, bytes per hour. Then PROCESSES (5,000) short programs run as fast as they can beside
-segments of one second: resident memory at a tenth of them, and at their end. A day is 1,440 copies of one segment. As root.
+segments of one second: resident memory at a tenth of them, and at their end. A day is 24 copies of an hour, which prof has merged of 60 different
+segments of 2 s that have the samples of a minute each, once of busy loops and once of compilers on each CPU. As root.
 Prints; never judges.
 """
 
@@ -21,8 +22,8 @@ import tempfile
 import time
 from pathlib import Path
 
-TIME_FIELD = 9 << 3  # of pprof's Profile: a varint; the last one counts
-DAY = 1440
+SOURCE = Path(__file__).resolve().parents[2]
+TIME, DURATION, MERGED = 9, 10, 1500  # of pprof's Profile
 
 
 def varint(number):
@@ -81,44 +82,96 @@ def costs(prof, hz, seconds):
               f"{len(segments(folder))} segments")
 
 
-def minute(prof, folder):
-    """A segment of a minute of two busy CPUs."""
-    busy = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in os.sched_getaffinity(0)]
-    subprocess.run([prof, "record", "-q", "-a", "-F", "57", "--every", "1h", "-o", f"{folder}/", "--", "sleep", "20"], check=True)
+def fields(message):
+    """(number, encoded field) of a protobuf message of varints and bytes."""
+    at = 0
+    while at < len(message):
+        begin = at
+        tag, at = number_at(message, at)
+        size, at = number_at(message, at)
+        at += size if tag & 7 else 0
+        yield tag >> 3, message[begin:at]
+
+
+def number_at(data, at):
+    number = shift = 0
+    while True:
+        number |= (data[at] & 0x7f) << shift
+        shift += 7
+        at += 1
+        if data[at - 1] < 0x80:
+            return number, at
+
+
+def moved(data, begin, seconds):
+    """A segment that begins then; a merged one has had its segments a minute each."""
+    new = {TIME: bytes([TIME << 3]) + varint(begin * 10**9), DURATION: bytes([DURATION << 3]) + varint(seconds * 10**9)}
+    if seconds > 60:
+        merged = varint(begin) + bytes([60]) * (seconds // 60 - 1)
+        new[MERGED] = varint(MERGED << 3 | 2) + varint(len(merged)) + merged
+    return gzip.compress(b"".join(new.get(number, field) for number, field in fields(gzip.decompress(data))), 6)
+
+
+def record_minutes(prof, folder, load):
+    """60 segments of 2 s with the samples of a minute each: 570 Hz for 19."""
+    busy = [subprocess.Popen(["sh", "-c", load], start_new_session=True) for _ in os.sched_getaffinity(0)]
+    subprocess.run([prof, "record", "-q", "-a", "-F", "570", "--every", "2s", "-o", f"{folder}/", "--", "sleep", "122"], check=True)
     for one in busy:
-        one.kill()
+        os.killpg(one.pid, signal.SIGKILL)
         one.wait()
-    return max(segments(folder), key=lambda path: path.stat().st_size)
+    return segments(folder)[1:61]
 
 
-def write_day(prof, folder):
-    """Copies of one segment until now. Returns the segment."""
-    data = minute(prof, folder).read_bytes()
-    for path in segments(folder):
-        path.unlink()
-    first = int(time.time()) // 60 * 60 - DAY * 60
-    for number in range(DAY):
-        begin = first + 60 * number
-        stamp = bytes([TIME_FIELD]) + varint(begin * 10**9)
-        path = folder / time.strftime("%Y%m%dT%H%M%SZ.pb.gz", time.gmtime(begin))
-        path.write_bytes(gzip.compress(gzip.decompress(data) + stamp, 6))
-    return data
+def name_of(begin):
+    return time.strftime("%Y%m%dT%H%M%SZ.pb.gz", time.gmtime(begin))
 
 
-def day(prof):
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name) / "day"
-        data = write_day(prof, folder)
-        print(f"a day: {DAY} segments of {len(data) / 1e3:.0f} KB, {len(data) * 60 / 1e6:.2f} MB per hour")
+def merge(prof, folder):
+    """Has a recorder make an hour out of the minutes; returns its file and the CPU time of the child of lowest priority."""
+    first, ticks = segments(folder)[0], 0
+    process = start(prof, folder, "-F", "19", "--every", "1s")
+    while len([path for path in segments(folder) if path.name[:11] == first.name[:11]]) > 1:
+        for child in Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text(encoding="ascii").split():
+            try:
+                stat = Path(f"/proc/{child}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+            except OSError:
+                continue
+            if stat[16] == "19":
+                ticks = max(ticks, int(stat[11]) + int(stat[12]))
+    process.send_signal(signal.SIGINT)
+    process.wait()
+    return first, ticks / os.sysconf("SC_CLK_TCK")
+
+
+def day(prof, name, load):
+    with tempfile.TemporaryDirectory() as scratch:
+        minutes, folder = Path(scratch) / "minutes", Path(scratch) / "day"
+        folder.mkdir()
+        today = int(time.time()) // 3600 * 3600
+        files = [path.read_bytes() for path in record_minutes(prof, minutes, load)]
+        for path in segments(minutes):
+            path.unlink()
+        for number, data in enumerate(files):
+            begin = today - 2 * 3600 + 60 * number
+            (minutes / name_of(begin)).write_bytes(moved(data, begin, 60))
+        hour, seconds = merge(prof, minutes)
+        data = hour.read_bytes()
+        print(f"{name}: minutes of {sum(map(len, files)) / len(files) / 1e3:.0f} KB, {len(data) / 1e6:.2f} MB per hour, "
+              f"merged in {seconds:.2f} s of CPU time")
+        for number in range(24):
+            begin = today - 3600 * (24 - number)
+            (folder / name_of(begin)).write_bytes(moved(data, begin, 3600))
         for words in (["report", folder, "--since", "-2d"], ["report", folder, "--since", "-1h"],
-                      ["convert", folder, "--since", "-1h", "-o", f"{name}/x.html", "-q"],
-                      ["convert", folder, "-o", f"{name}/x.html", "-q"]):
-            taken = []
+                      ["diff", f"{folder}@..now", f"{folder}@-6h.."],
+                      ["convert", folder, "-o", f"{scratch}/x.html", "-q"]):
+            taken, cpu = [], []
             for _ in range(3):
-                begun = time.monotonic()
+                begun, before = time.monotonic(), used()
                 subprocess.run([prof, *map(str, words)], check=True, stdout=subprocess.DEVNULL)
                 taken.append(time.monotonic() - begun)
-            print(f"  {' '.join(map(str, words)).replace(name, '…'):60} {statistics.median(taken):6.2f} s")
+                cpu.append(used() - before)
+            print(f"  {' '.join(map(str, words)).replace(scratch, '…'):44} {statistics.median(taken):6.2f} s, "
+                  f"{statistics.median(cpu):6.2f} s of CPU time")
 
 
 def grows(prof, processes):
@@ -140,7 +193,9 @@ def main():
     processes = int(sys.argv[3]) if len(sys.argv) > 3 else 5000
     for hz in (19, 99):
         costs(prof, hz, seconds)
-    day(prof)
+    compiles = f"cd {SOURCE}; while :; do for file in lib/*/*.c; do cc -O2 -D_GNU_SOURCE -Ilib -c $file -o /dev/null 2>/dev/null; done; done"
+    day(prof, "a day of busy loops and short programs", "while :; do i=0; while [ $i -lt 9999 ]; do i=$((i+1)); done; true | /bin/true; done")
+    day(prof, "a day of compilers", compiles)
     grows(prof, processes)
 
 

@@ -22,6 +22,7 @@ from control_channel import end
 from lacking import lacking, tool
 from profiles import Pprof
 from time_limit import TIME_LIMIT_S
+from written_segments import write_merged_segment, write_segment
 from written_segments import name_at, write_segment
 
 try:
@@ -584,6 +585,25 @@ def test_a_directory_is_delivered_once(prof, server, ring):
     assert done(ring) == ["0.pb.gz", "1.pb.gz", "2.pb.gz"]
     assert prof("convert", ring, "--push", server.url("parca")).returncode == 0
     assert len(server.requests) == 6, "another server has not got them"
+
+
+def test_what_an_hour_contains_is_delivered_with_it(prof, server):
+    """A prof was killed before it could remove the minutes that it had merged."""
+    folder = prof.folder / "minutes"
+    folder.mkdir()
+    start = 1_795_000_000
+    write_merged_segment(folder, [start, start + 1], {"f": 2})
+    write_segment(folder, start + 1, 1, {"f": 1})
+    write_segment(folder, start + 2, 1, {"f": 1})
+    assert push(prof, folder, server).returncode == 0
+    assert len(server.requests) == 2
+
+
+def test_the_segments_of_a_directory_are_pushed_while_it_grows(prof, server):
+    result = prof("record", "--every", "1s", "-o", "minutes/", "--push", server.url("otlp"), "--",
+                  "sh", "-c", "i=0; while [ $i -lt 800000 ]; do i=$((i+1)); done")
+    assert result.returncode == 0, result.stderr
+    assert len(server.requests) == len(done(prof.folder / "minutes")) > 0
 
 
 def test_a_server_that_comes_back_gets_the_backlog(prof, server, ring):
