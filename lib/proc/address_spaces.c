@@ -38,6 +38,7 @@ struct space {
 	pid_t pid;
 	struct regions regions;
 	size_t counted;	   /* of its regions, in address_spaces.regions_count */
+	uint64_t version;  /* see address_spaces_version() */
 	uint64_t used_ns;  /* its last change or sample */
 	module_id jitdump; /* of its JIT code; IDMAP_NONE: it has none */
 	bool uses_jitdump; /* it has samples in it */
@@ -57,6 +58,7 @@ struct address_spaces {
 	uint32_t count, room;
 	struct idmap by_pid;  /* index into spaces */
 	struct space *last;   /* of the last lookup; NULL: none */
+	uint64_t versions;    /* so many changes of all processes */
 	size_t regions_count; /* of all processes */
 	size_t swept_bytes;   /* the memory of modules after the last sweep() */
 	unsigned maps_until_bound;
@@ -302,6 +304,7 @@ static void bound_if_needed(struct address_spaces *spaces)
 static void changed(struct address_spaces *spaces, struct space *space, uint64_t time_ns)
 {
 	count_regions(spaces, space);
+	space->version = ++spaces->versions;
 	if (time_ns > space->used_ns)
 		space->used_ns = time_ns;
 }
@@ -395,6 +398,15 @@ void address_spaces_forget(struct address_spaces *spaces, uint64_t before_ns)
 			count_regions(spaces, space);
 	}
 	bound_memory(spaces);
+}
+
+uint64_t address_spaces_version(const struct address_spaces *spaces, pid_t pid)
+{
+	const struct space *space = spaces->last && spaces->last->pid == pid
+					    ? spaces->last
+					    : find_space(spaces, pid);
+
+	return space ? space->version : 0;
 }
 
 static void note_sample(struct address_spaces *spaces, pid_t pid, struct region *region)

@@ -67,6 +67,8 @@ void address_spaces_forget(struct address_spaces *spaces, uint64_t before_ns);
  */
 bool address_spaces_locate(struct address_spaces *spaces, pid_t pid, uint64_t time_ns, uint64_t pc,
 			   struct location *ret);
+/* Another number after each change of the process's mappings. */
+uint64_t address_spaces_version(const struct address_spaces *spaces, pid_t pid);
 /*
  * A variable of a file that the process maps now: its module, and as the offset its vaddr with
  * LOCATION_DATA, because not all data has a place in the file. Empty: start and end.

@@ -25,11 +25,14 @@ enum unwind_stop {
 	UNWIND_LOST,	  /* no rule and no plausible frame pointer, or an impossible step */
 };
 
+struct outer_walk;
+
 /* The result of a walk. */
 struct call_chain {
-	struct frame *frames; /* leaf first */
-	unsigned room;	      /* at least 1 */
-	unsigned count;	      /* at least 1 */
+	struct outer_walk *outer; /* of the thread: is used and renewed; NULL: it is not kept */
+	struct frame *frames;	  /* leaf first */
+	unsigned room;		  /* at least 1 */
+	unsigned count;		  /* at least 1 */
 	/*
 	 * Number of frames left out of the middle, before frames[gap], because there was no room.
 	 */

@@ -4,6 +4,7 @@
 #include "unwind/cfi_cache.h"
 #include "unwind/code_rule.h"
 #include "unwind/fp_search.h"
+#include "unwind/outer_walk.h"
 #include "unwind/owners.h"
 #include "unwind/rules.h"
 #include "unwind/step.h"
@@ -178,8 +179,10 @@ static uint64_t words(const struct arch *arch, int16_t count)
 	return arch->word_bytes * (uint64_t)(int64_t)count;
 }
 
-/* Most frames: sp, fp and pc follow from each other. */
-static bool step_by_rule(struct walk *walk, struct rule rule)
+#define ALWAYS_INLINE __attribute__((always_inline))
+
+/* Most frames: sp, fp and pc follow from each other. notes: for a walk that is kept. */
+static inline ALWAYS_INLINE bool step_by_rule(struct walk *walk, struct rule rule, bool notes)
 {
 	const struct arch *arch = walk->arch;
 	struct regs *regs = &walk->regs;
@@ -188,21 +191,31 @@ static bool step_by_rule(struct walk *walk, struct rule rule)
 	uint64_t fp = regs->values[arch->fp], ra = regs->values[arch->ra];
 	uint64_t known = regs->known & (reg_bit(arch->sp) | reg_bit(arch->fp));
 	uint64_t needed = reg_bit(base);
+	uint64_t ra_at = cfa + words(arch, rule.ra_words), fp_at = 0;
 
 	if (rule.ra_words == RULE_SAME)
 		needed |= reg_bit(arch->ra);
-	else if (!walk_read_stack(walk, cfa + words(arch, rule.ra_words), STACK_REACH_BYTES, &ra))
+	else if (!walk_read_stack(walk, ra_at, STACK_REACH_BYTES, &ra))
 		return false;
 	if (rule.fp_words != RULE_SAME && !walk_is_popped(walk, cfa + words(arch, rule.fp_words))) {
 		known |= reg_bit(arch->fp);
-		if (!walk_read_stack(walk, cfa + words(arch, rule.fp_words), STACK_REACH_BYTES,
-				     &fp))
+		fp_at = cfa + words(arch, rule.fp_words);
+		if (!walk_read_stack(walk, fp_at, STACK_REACH_BYTES, &fp))
 			return false;
 	}
 	if ((regs->known & needed) != needed)
 		return walk_stop(walk, UNWIND_LOST);
-	if (!walk_enter(walk, cfa, ra, true))
+	if (notes) {
+		walk->ra_at = ra_at;
+		walk->fp_at = fp_at;
+		walk->ra = ra;
+	}
+	if (!walk_enter(walk, cfa, ra, true)) {
+		walk->is_plain_step = walk->stop == UNWIND_ROOT && rule.ra_words != RULE_SAME;
 		return false;
+	}
+	if (notes)
+		walk->is_plain_step = rule.ra_words != RULE_SAME;
 	regs->values[arch->fp] = fp;
 	regs->known = known | reg_bit(arch->sp);
 	return true;
@@ -277,7 +290,8 @@ static bool begins_goroutine(const struct module_cfi *cfi, struct walk *walk, st
 	       cfi_is_go(cfi->own) && !is_after_call(walk);
 }
 
-static bool step_by_cfi(struct unwinder *unwinder, const struct module_cfi *cfi, struct walk *walk)
+static inline ALWAYS_INLINE bool
+step_by_cfi(struct unwinder *unwinder, const struct module_cfi *cfi, struct walk *walk, bool notes)
 {
 	struct rule rule = {.kind = RULE_FULL};
 	struct cfi_rule full;
@@ -294,10 +308,11 @@ static bool step_by_cfi(struct unwinder *unwinder, const struct module_cfi *cfi,
 			return walk_stop(walk, UNWIND_ROOT);
 		if (cfi_is_go(cfi->own) && has_switched_stacks(walk, rule))
 			return step_to_other_stack(walk);
-		return step_by_rule(walk, rule);
+		return step_by_rule(walk, rule, notes);
 	case RULE_FP:
-		return step_by_rule(walk, rule);
+		return step_by_rule(walk, rule, notes);
 	case RULE_ROOT:
+		walk->is_plain_step = true;
 		return walk_stop(walk, UNWIND_ROOT);
 	case RULE_FULL:
 		if (full_rule(unwinder, cfi, &walk->at, walk, &full, &is_final))
@@ -323,14 +338,14 @@ static bool step_without_cfi(struct unwinder *unwinder, struct walk *walk)
 }
 
 /* Inlined, as the only caller would have it: all walks are 5 % faster. */
-static inline __attribute__((always_inline)) bool step(struct unwinder *unwinder, struct walk *walk)
+static inline ALWAYS_INLINE bool step(struct unwinder *unwinder, struct walk *walk, bool notes)
 {
 	module_id module = walk->at.module;
 	const struct module_cfi *cfi = cfi_cache_get(unwinder->cfi, module);
 
 	if (!cfi)
 		return step_without_cfi(unwinder, walk);
-	if (step_by_cfi(unwinder, cfi, walk))
+	if (step_by_cfi(unwinder, cfi, walk, notes))
 		return true;
 	if (walk->stop != UNWIND_LOST)
 		return false;
@@ -418,7 +433,7 @@ static void look_before_syscall(struct unwinder *unwinder, struct walk *walk)
 /* The same for a search (fp_search.h). */
 __attribute__((noinline)) static bool step_any(void *unwinder, struct walk *walk)
 {
-	return step(unwinder, walk);
+	return step(unwinder, walk, true);
 }
 
 /* After a step that failed: leaves the frame by a frame pointer that had to be searched. */
@@ -429,22 +444,56 @@ __attribute__((noinline)) static bool step_by_searched(struct unwinder *unwinder
 	       fp_search_find(unwinder->fp_search, walk) && step_any(unwinder, walk);
 }
 
+/* The rest of a walk is as it was. */
+static void take_known(struct walk *walk, struct call_chain *chain, uint64_t *total)
+{
+	const struct outer_walk *outer = chain->outer;
+
+	for (unsigned i = outer->taken; i-- > 0;)
+		*place_of(chain, (*total)++) = outer->frames[i].frame;
+	walk->regs.values[walk->arch->sp] = outer->frames[0].sp;
+	walk_stop(walk, UNWIND_ROOT);
+}
+
+/* One step of a walk whose outer part is kept. */
+static bool step_kept(struct unwinder *unwinder, struct walk *walk, struct call_chain *chain,
+		      struct frame *frame)
+{
+	bool more;
+
+	outer_walk_enter(chain->outer, walk);
+	walk->is_plain_step = false;
+	walk->ra_at = walk->fp_at = 0;
+	more = step_any(unwinder, walk);
+	outer_walk_leave(chain->outer, walk, frame);
+	return more;
+}
+
 static enum unwind_stop walk_up(struct unwinder *unwinder, struct walk *walk,
 				struct call_chain *chain)
 {
+	bool keeps = chain->outer && !walk->tracks_all, more;
 	uint64_t total = 0;
-	bool more;
 
 	walk_fetch_ahead(walk);
 	if (!walk_locate(walk, walk->regs.pc, &walk->at))
 		walk->unmapped_pc = walk->regs.pc;
 	look_before_syscall(unwinder, walk);
+	if (keeps)
+		outer_walk_begin(chain->outer, walk);
 	do {
-		struct frame *frame = place_of(chain, total++);
+		struct frame *frame;
 
+		if (keeps && outer_walk_meets(chain->outer, walk)) {
+			take_known(walk, chain, &total);
+			break;
+		}
+		frame = place_of(chain, total++);
 		walk->was_not_called = false;
 		*frame = frame_of(walk);
-		more = step(unwinder, walk) || step_by_searched(unwinder, walk);
+		more = (keeps ? step_kept(unwinder, walk, chain, frame)
+			      : step(unwinder, walk, false)) ||
+		       step_by_searched(unwinder, walk);
 		/*
 		 * The pc was not a return address: the instruction before it can belong to another
 		 * function, or not exist.
@@ -452,6 +501,8 @@ static enum unwind_stop walk_up(struct unwinder *unwinder, struct walk *walk,
 		if (walk->was_not_called)
 			frame->is_return_address = false;
 	} while (more);
+	if (keeps && walk->stop == UNWIND_ROOT)
+		outer_walk_end(chain->outer, walk);
 	close_chain(chain, total);
 	unwinder->counts.frames += total;
 	return walk->stop;

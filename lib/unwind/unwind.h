@@ -3,11 +3,11 @@
  * information or, without it, by frame pointers.
  *
  * It has no side effects besides its cache of rules, keyed by (module, offset), which survives
- * ASLR, mmap, fork and exec. A stack is the copied memory [sp, sp + len) at the time of the
- * sample, and that of a stack that a signal handler has interrupted; of the process's other memory
- * only constants in its files are read and, live, the code cache of a Java virtual machine
- * (jvms.h). Return addresses are looked up at pc - 1, except above a signal frame. A walk always
- * ends, because sp must grow.
+ * ASLR, mmap, fork and exec, and what the caller lets it keep of a thread's walk (outer_walk.h). A
+ * stack is the copied memory [sp, sp + len) at the time of the sample, and that of a stack that a
+ * signal handler has interrupted; of the process's other memory only constants in its files are
+ * read and, live, the code cache of a Java virtual machine (jvms.h). Return addresses are looked up
+ * at pc - 1, except above a signal frame. A walk always ends, because sp must grow.
  */
 #ifndef PROF_UNWIND_UNWIND_H
 #define PROF_UNWIND_UNWIND_H

@@ -48,6 +48,10 @@ struct walk {
 	bool lacks_register;	/* a rule asked for a register that is not tracked */
 	struct location at;	/* of the instruction that runs or calls */
 	enum unwind_stop stop;	/* why the walk ended, after a failed step */
+	/* The last step was by a rule of sp and fp, or found a root so: the words of the stack that
+	 * it has read. ra_at 0: none; fp_at 0: no frame pointer. */
+	bool is_plain_step;
+	uint64_t ra_at, fp_at, ra;
 	unsigned next_recent;
 	uint64_t steps; /* of programs of call frame information so far */
 	struct location recent[RECENT_MAPPINGS];

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "lacking.h"
 #include "ucontext_regs.h"
+#include "unwind/outer_walk.h"
 #include "unwind_programs.h"
 
 #include <alloca.h>
@@ -557,6 +558,62 @@ static void the_missing_size_of_a_short_copy_is_reported(void **state)
 	fixture_free(fixture);
 }
 
+/* A walk with what earlier ones have kept finds what one without it finds. */
+static void assert_walks_alike(struct fixture *fixture, struct outer_walk *outer)
+{
+	static struct frame frames[UNWIND_DEPTH_MAX];
+	const struct sample *sample = &fixture->sample;
+	struct call_chain chain = {.frames = frames, .room = ARRAY_SIZE(frames), .outer = outer};
+	enum unwind_stop stop = unwinder_walk(
+		fixture->unwinder, sample->pid, 1, &sample->regs,
+		&(struct stack_copies){.own = bytes_of(sample->stack, sample->stack_bytes)},
+		&chain);
+
+	walk(fixture);
+	assert_int_equal(stop, fixture->walked.stop);
+	assert_int_equal(chain.count, fixture->walked.count);
+	for (unsigned i = 0; i < chain.count; i++) {
+		assert_int_equal(frames[i].module, fixture->walked.frames[i].module);
+		assert_int_equal(frames[i].offset, fixture->walked.frames[i].offset);
+		assert_int_equal(frames[i].is_return_address,
+				 fixture->walked.frames[i].is_return_address);
+	}
+}
+
+static void outer_frames_are_taken_again_while_the_stack_is_the_same(void **state)
+{
+	(void)state;
+	struct fixture *fixture = fixture_new(getpid());
+	struct sample *sample = &fixture->sample;
+	uint64_t sp;
+	CLEANUP(outer_walk_deinit) struct outer_walk outer = {.count = 0};
+
+	recurse(fixture, 100);
+	sp = sample->regs.values[arch_native()->sp];
+	assert_walks_alike(fixture, &outer);
+	assert_int_equal(outer.taken, 0);
+	assert_walks_alike(fixture, &outer);
+	assert_in_range(outer.taken, 100, fixture->walked.count - 1);
+	for (unsigned i = 0; i < outer.taken; i++) {
+		uint64_t at = outer.frames[i].ra_at - sp, word;
+
+		if (!outer.frames[i].ra_at)
+			continue;
+		memcpy(&word, sample->stack + at, sizeof(word));
+		/* Another function has called, or the same one elsewhere. */
+		memcpy(sample->stack + at, &outer.frames[i / 2].ra, sizeof(word));
+		assert_walks_alike(fixture, &outer);
+		memcpy(sample->stack + at, &word, sizeof(word));
+		assert_walks_alike(fixture, &outer);
+		assert_walks_alike(fixture, &outer);
+		assert_in_range(outer.taken, 100, fixture->walked.count - 1);
+	}
+	address_spaces_snapshot(fixture->spaces, sample->pid, 1);
+	assert_walks_alike(fixture, &outer);
+	assert_int_equal(outer.taken, 0);
+	fixture_free(fixture);
+}
+
 static void a_stack_with_too_many_frames_loses_its_middle(void **state)
 {
 	(void)state;
@@ -1066,6 +1123,7 @@ int main(void)
 		cmocka_unit_test(a_short_copy_is_truncated),
 		cmocka_unit_test(a_pc_outside_all_mappings_is_told),
 		cmocka_unit_test(the_missing_size_of_a_short_copy_is_reported),
+		cmocka_unit_test(outer_frames_are_taken_again_while_the_stack_is_the_same),
 		cmocka_unit_test(a_stack_with_too_many_frames_loses_its_middle),
 		cmocka_unit_test(random_registers_give_a_truncated_stack),
 		cmocka_unit_test(a_stack_of_aarch64_is_walked_in_address_spaces_of_any_size),
