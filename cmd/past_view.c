@@ -44,6 +44,9 @@ static void limit_range(struct past *past)
 		past->range.from_ns = info->start_unix_ns;
 	if (past->range.to_ns == UINT64_MAX)
 		past->range.to_ns = info->start_unix_ns + info->duration_ns;
+	/* Other programs may not say how long they recorded. */
+	if (past->range.to_ns <= past->range.from_ns)
+		past->range.to_ns = past->range.from_ns + MINUTE_NS;
 }
 
 struct error *past_open(struct past *past, const char *directory, const char *text)

@@ -169,8 +169,8 @@ export class HeatMap {
   }
 
   // The first click takes its cell, which the next one, or one with Shift, goes on from.
-  click(cell, extends_) {
-    const first = this.anchor ?? (extends_ && this.range ? this.rangeCells()[0] : null);
+  click(cell, goesOn) {
+    const first = this.anchor ?? (goesOn && this.range ? this.rangeCells()[0] : null);
     this.anchor = first === null ? cell : null;
     this.take(first ?? cell, cell, true);
   }
