@@ -1,6 +1,6 @@
 #include "base/bytes.h"
 
-uint64_t bytes_uint(struct bytes *bytes, unsigned size_bytes)
+uint64_t bytes_uint_small(struct bytes *bytes, unsigned size_bytes)
 {
 	uint64_t low;
 
@@ -14,8 +14,6 @@ uint64_t bytes_uint(struct bytes *bytes, unsigned size_bytes)
 		return low | (uint64_t)bytes_u8(bytes) << 16;
 	case 4:
 		return bytes_u32(bytes);
-	case 8:
-		return bytes_u64(bytes);
 	default:
 		bytes_fail(bytes);
 		return 0;
@@ -41,7 +39,7 @@ uint64_t bytes_uleb_long(struct bytes *bytes)
 	return 0;
 }
 
-int64_t bytes_sleb(struct bytes *bytes)
+int64_t bytes_sleb_long(struct bytes *bytes)
 {
 	uint64_t value = 0;
 	unsigned shift = 0;

@@ -106,22 +106,48 @@ BYTES_DEFINE_READ(u16, uint16_t)
 BYTES_DEFINE_READ(u32, uint32_t)
 BYTES_DEFINE_READ(u64, uint64_t)
 
+uint64_t bytes_uint_small(struct bytes *bytes, unsigned size_bytes);
+
 /* An unsigned integer of 1, 2, 3, 4 or 8 bytes; any other size fails the cursor. */
-uint64_t bytes_uint(struct bytes *bytes, unsigned size_bytes);
+static inline uint64_t bytes_uint(struct bytes *bytes, unsigned size_bytes)
+{
+	return size_bytes == 8 ? bytes_u64(bytes) : bytes_uint_small(bytes, size_bytes);
+}
 
 /*
  * LEB128 (DWARF 5, 7.6); bits beyond the 64th are dropped, and more than 32 bytes fail the cursor.
- * Optimized for one byte, the common case.
+ * Optimized for one byte, the common case: the function for more gets a copy of the cursor, so that
+ * the caller's can stay in registers.
  */
 uint64_t bytes_uleb_long(struct bytes *bytes);
-int64_t bytes_sleb(struct bytes *bytes);
+int64_t bytes_sleb_long(struct bytes *bytes);
 
 static inline uint64_t bytes_uleb(struct bytes *bytes)
 {
 	/* Should the byte change between the reads, the result is that byte all the same. */
 	if (__builtin_expect(bytes->at < bytes->end && *bytes->at < 0x80, 1))
 		return *bytes->at++;
-	return bytes_uleb_long(bytes);
+
+	struct bytes copy = *bytes;
+	uint64_t value = bytes_uleb_long(&copy);
+
+	*bytes = copy;
+	return value;
+}
+
+static inline int64_t bytes_sleb(struct bytes *bytes)
+{
+	if (__builtin_expect(bytes->at < bytes->end && *bytes->at < 0x80, 1)) {
+		uint8_t byte = *bytes->at++;
+
+		return byte & 0x40 ? byte - 0x80 : byte;
+	}
+
+	struct bytes copy = *bytes;
+	int64_t value = bytes_sleb_long(&copy);
+
+	*bytes = copy;
+	return value;
 }
 
 /* A NUL-terminated string, borrowed; NULL, and a failed cursor, if there is no NUL. */

@@ -41,6 +41,34 @@ static void plan_skips(struct dwarf_abbrevs *abbrevs, struct dwarf_abbrev *abbre
 		bytes = 0;
 	}
 	add_skip(abbrevs, (struct dwarf_skip){.bytes = bytes, .is_last = true});
+	abbrev->is_fixed = abbrevs->skip_count == abbrev->first_skip + 1;
+	abbrev->fixed_bytes = bytes;
+}
+
+/* As compilers write it: an address of 8 bytes, then a length of 4 or 8, and no ranges. */
+static void plan_pcs(const struct dwarf_abbrevs *abbrevs, struct dwarf_abbrev *abbrev)
+{
+	const struct dwarf_attr *attr = &abbrevs->attrs[abbrev->first_attr];
+	const struct dwarf_attr *end = attr + abbrev->attr_count;
+	unsigned bytes = 0;
+
+	for (; attr < end && attr->name != DW_AT_low_pc; attr++) {
+		uint8_t layout = dwarf_form_layout(attr->form, abbrevs->encoding);
+
+		if (layout >= DWARF_LAYOUT_LEB || attr->name == DW_AT_ranges ||
+		    attr->name == DW_AT_high_pc)
+			return;
+		bytes += layout;
+	}
+	if (end - attr < 2 || attr[0].form != DW_FORM_addr || attr[1].name != DW_AT_high_pc ||
+	    abbrevs->encoding.address_bytes != 8 || bytes > UINT16_MAX)
+		return;
+	abbrev->pcs = (struct dwarf_pcs_plan){
+		.at = (uint16_t)bytes,
+		.length_bytes = attr[1].form == DW_FORM_data4	? 4
+				: attr[1].form == DW_FORM_data8 ? 8
+								: 0,
+	};
 }
 
 static bool has_code(const struct dwarf_abbrevs *abbrevs, const struct dwarf_abbrev *abbrev)
@@ -109,6 +137,8 @@ static bool read_entry(struct dwarf_abbrevs *abbrevs, struct bytes *at, struct d
 static void add_entry(struct dwarf_abbrevs *abbrevs, struct dwarf_abbrev *abbrev)
 {
 	plan_skips(abbrevs, abbrev);
+	if (abbrev->attr_count)
+		plan_pcs(abbrevs, abbrev);
 	abbrev->roles = roles_of(abbrevs, abbrev);
 	abbrevs->roles |= abbrev->roles;
 	GROW(abbrevs->entries, abbrevs->count, abbrevs->room);

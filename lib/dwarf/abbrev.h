@@ -26,6 +26,12 @@ struct dwarf_skip {
 	bool is_last;
 };
 
+/* Where an entry's addresses are, if all attributes before them have a fixed size. */
+struct dwarf_pcs_plan {
+	uint16_t at;	      /* of low_pc, from the first attribute on */
+	uint8_t length_bytes; /* of high_pc, which follows it and is a length; 0: it is not so */
+};
+
 struct dwarf_abbrev {
 	uint64_t code;
 	uint32_t first_attr, attr_count;
@@ -33,6 +39,9 @@ struct dwarf_abbrev {
 	uint16_t tag;
 	uint8_t roles;
 	bool has_children;
+	bool is_fixed; /* all attributes together have fixed_bytes */
+	uint16_t fixed_bytes;
+	struct dwarf_pcs_plan pcs;
 };
 
 struct dwarf_abbrevs {
@@ -73,17 +82,43 @@ static inline const struct dwarf_abbrev *dwarf_abbrevs_get(const struct dwarf_ab
 static inline void dwarf_abbrev_skip(const struct dwarf_abbrevs *abbrevs,
 				     const struct dwarf_abbrev *abbrev, struct bytes *at)
 {
-	const struct dwarf_skip *skip = &abbrevs->skips[abbrev->first_skip];
+	const struct dwarf_skip *skip;
 
-	for (;; skip++) {
+	if (abbrev->is_fixed) {
+		bytes_skip(at, abbrev->fixed_bytes);
+		return;
+	}
+	for (skip = &abbrevs->skips[abbrev->first_skip];; skip++) {
 		bytes_skip(at, skip->bytes);
 		if (skip->is_last)
 			return;
-		if (skip->layout == DWARF_LAYOUT_BLOCK)
+		if (skip->layout == DWARF_LAYOUT_BLOCK) {
 			bytes_skip(at, bytes_uleb(at));
-		else
-			dwarf_value_skip(at, skip->layout, abbrevs->encoding);
+		} else if (skip->layout == DWARF_LAYOUT_LEB) {
+			bytes_uleb(at);
+		} else {
+			struct bytes copy = *at; /* as in bytes_uleb() */
+
+			dwarf_value_skip(&copy, skip->layout, abbrevs->encoding);
+			*at = copy;
+		}
 	}
+}
+
+/*
+ * The addresses of an entry that has one range, where its abbreviation says at once where they are;
+ * false: dwarf_attrs_of() finds them. attributes: of the entry, complete.
+ */
+static inline bool dwarf_abbrev_pcs(const struct dwarf_abbrev *abbrev, struct bytes attributes,
+				    uint64_t *low, uint64_t *high)
+{
+	if (!abbrev->pcs.length_bytes)
+		return false;
+	bytes_skip(&attributes, abbrev->pcs.at);
+	*low = bytes_u64(&attributes);
+	*high = *low +
+		(abbrev->pcs.length_bytes == 4 ? bytes_u32(&attributes) : bytes_u64(&attributes));
+	return bytes_ok(&attributes);
 }
 
 #endif

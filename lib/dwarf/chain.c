@@ -123,30 +123,51 @@ static bool is_inner(const struct scope_finder *finder, const struct dwarf_scope
 }
 
 /*
- * Assigns the scope to the addresses that it covers; false if there are none. Only functions are
- * added to the range index: inlined calls are inside of them.
+ * Assigns the scope to the addresses of this range. An inlined call gets only addresses of its
+ * physical function, so no others are looked at. Only functions are added to the range index:
+ * inlined calls are inside of them.
  */
-static bool claim(struct scope_finder *finder, const struct dwarf_scope *scope,
-		  const struct dwarf_pcs *pcs, uint32_t index)
+static void claim_range(struct scope_finder *finder, struct dwarf_scope *scope, uint32_t index,
+			uint64_t low, uint64_t high)
 {
-	struct dwarf_ranges ranges = dwarf_ranges_of(finder->view, pcs);
-	uint64_t low, high;
-	bool any = false;
+	const uint64_t *vaddrs = finder->vaddrs;
+	const size_t first = scope->level ? scope->first : 0;
+	const size_t end = scope->level ? scope->end : finder->count;
 
-	while (dwarf_ranges_next(&ranges, &finder->budget, &low, &high)) {
-		size_t i = search_first(finder->vaddrs, finder->count, low);
-
-		if (finder->making && scope->level == 0)
-			dwarf_range_index_add(finder->making, low, high, scope->die.offset);
-		for (; i < finder->count && finder->vaddrs[i] < high && finder->claims_left; i++) {
-			finder->claims_left--;
-			if (!is_inner(finder, scope, finder->innermost[i]))
-				continue;
-			finder->innermost[i] = index;
-			any = true;
-		}
+	if (finder->making && scope->level == 0)
+		dwarf_range_index_add(finder->making, low, high, scope->die.offset);
+	if (first == end || high <= vaddrs[first] || low > vaddrs[end - 1])
+		return;
+	for (size_t i = first + search_first(&vaddrs[first], end - first, low);
+	     i < end && vaddrs[i] < high && finder->claims_left; i++) {
+		finder->claims_left--;
+		if (!is_inner(finder, scope, finder->innermost[i]))
+			continue;
+		finder->innermost[i] = index;
+		if (scope->level == 0 && (!scope->is_used || i < scope->first))
+			scope->first = (uint32_t)i;
+		if (scope->level == 0 && i >= scope->end)
+			scope->end = (uint32_t)i + 1;
+		scope->is_used = true;
 	}
-	return any;
+}
+
+/* The scope is used if it covers one of the addresses. */
+static void claim(struct scope_finder *finder, struct dwarf_scope *scope, uint32_t index)
+{
+	struct dwarf_ranges ranges;
+	struct dwarf_pcs pcs;
+	uint64_t low, high;
+
+	if (dwarf_abbrev_pcs(scope->die.abbrev, scope->die.attributes, &low, &high)) {
+		if (low < high && !dwarf_is_tombstone(low))
+			claim_range(finder, scope, index, low, high);
+		return;
+	}
+	pcs = read_pcs(finder->view, &scope->die);
+	ranges = dwarf_ranges_of(finder->view, &pcs);
+	while (dwarf_ranges_next(&ranges, &finder->budget, &low, &high))
+		claim_range(finder, scope, index, low, high);
 }
 
 static void enter(struct scope_finder *finder, const struct dwarf_die *die)
@@ -154,14 +175,17 @@ static void enter(struct scope_finder *finder, const struct dwarf_die *die)
 	const bool is_function = die->abbrev->roles & DWARF_FUNCTION;
 	const uint32_t index = (uint32_t)finder->scopes->count;
 	struct dwarf_scope scope = {.die = *die, .parent = finder->open, .physical = index};
-	struct dwarf_pcs pcs = read_pcs(finder->view, die);
 
 	if (!is_function) {
-		scope.physical = finder->scopes->items[finder->open].physical;
-		scope.level = finder->scopes->items[finder->open].level + 1;
+		const struct dwarf_scope *around = &finder->scopes->items[finder->open];
+
+		scope.physical = around->physical;
+		scope.level = around->level + 1;
+		scope.first = around->first;
+		scope.end = around->end;
 	}
 	if (scope.level <= MAX_LEVEL)
-		scope.is_used = claim(finder, &scope, &pcs, index);
+		claim(finder, &scope, index);
 	/*
 	 * A scope that covers none of the addresses still matters inside of one that does: calls
 	 * inlined into a nested function are not inlined into the outer one, and compilers let

@@ -10,10 +10,11 @@
 /* A function with code, or an inlined one. */
 struct dwarf_scope {
 	struct dwarf_die die;
-	uint32_t parent;   /* the enclosing scope */
-	uint32_t physical; /* the physical function it is, or is inlined into at any level */
-	uint32_t level;	   /* of inlining; 0: the physical function */
-	bool is_used;	   /* it, or a scope in it, is the innermost scope of an address */
+	uint32_t parent;     /* the enclosing scope */
+	uint32_t physical;   /* the physical function it is, or is inlined into at any level */
+	uint32_t level;	     /* of inlining; 0: the physical function */
+	uint32_t first, end; /* addresses of the physical function are among these */
+	bool is_used;	     /* it, or a scope in it, is the innermost scope of an address */
 
 	/* Of those that are used: */
 	struct dwarf_reference function; /* the entry that names it */

@@ -309,7 +309,8 @@ struct line_run {
 
 	const uint64_t *vaddrs;
 	size_t count;
-	size_t next; /* the first address that is not before the row */
+	size_t next;	 /* the first address that is not before the row */
+	uint64_t wanted; /* that address, if there is a row */
 	struct dwarf_place *found;
 
 	void (*each)(void *user, uint64_t vaddr, const struct dwarf_place *place); /* NULL: none */
@@ -353,7 +354,14 @@ static void end_row(struct line_run *run)
 		run->found[run->next] = run->row;
 }
 
-static void add_row(struct line_run *run)
+static void begin_row(struct line_run *run)
+{
+	run->has_row = true;
+	run->row_address = run->address;
+	run->row = (struct dwarf_place){true, run->line, run->file};
+}
+
+static void add_any_row(struct line_run *run)
 {
 	bool goes_on = run->has_row && run->address >= run->row_address;
 
@@ -362,12 +370,21 @@ static void add_row(struct line_run *run)
 	end_row(run);
 	if (!goes_on)
 		run->next = search_first(run->vaddrs, run->count, run->address);
+	run->wanted = run->next < run->count ? run->vaddrs[run->next] : UINT64_MAX;
 	reach(&run->sequence, run->address);
-	run->has_row = true;
-	run->row_address = run->address;
-	run->row = (struct dwarf_place){true, run->line, run->file};
+	begin_row(run);
 	if (run->each)
 		run->each(run->user, run->address, &run->row);
+}
+
+/* Most rows end before the next address to find, and nothing else wants to know of them. */
+static inline void add_row(struct line_run *run)
+{
+	if (run->has_row && run->address >= run->row_address && run->address <= run->wanted &&
+	    !run->making && !run->each)
+		begin_row(run);
+	else
+		add_any_row(run);
 }
 
 static void advance(struct line_run *run, uint64_t operations)
