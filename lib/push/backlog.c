@@ -206,16 +206,20 @@ bool backlog_is_done(const struct backlog *backlog, const char *target, const ch
 					      sizeof(*backlog->done), compare_lines);
 }
 
+static bool is_done_there(const struct backlog *backlog, const char *line, const char *file)
+{
+	CLEANUP(free_ptr) char *target = xstrndup(line, strcspn(line, " "));
+
+	return backlog_is_done(backlog, target, file);
+}
+
 /* Whether the other file is done for all targets of this one. */
 static bool covers(const struct backlog *backlog, const char *file, const char *other)
 {
-	for (size_t i = 0; i < backlog->done_count; i++) {
-		const char *line = backlog->done[i];
-		CLEANUP(free_ptr) char *target = xstrndup(line, strcspn(line, " "));
-
-		if (!strcmp(file_of(line), file) && !backlog_is_done(backlog, target, other))
+	for (size_t i = 0; i < backlog->done_count; i++)
+		if (!strcmp(file_of(backlog->done[i]), file) &&
+		    !is_done_there(backlog, backlog->done[i], other))
 			return false;
-	}
 	return true;
 }
 
