@@ -195,11 +195,105 @@ static void enter(struct scope_finder *finder, const struct dwarf_die *die)
 		open_scope(finder, &scope);
 }
 
+/* A part of a search: the entries from its first function up to that of a later part. */
+struct scope_part {
+	uint64_t first; /* offset */
+	uint64_t end; /* the first of a part after it; UINT64_MAX: it was read to the unit's end */
+	struct dwarf_scopes scopes;
+	struct dwarf_range_index making;
+	uint32_t *innermost;
+};
+
+struct dwarf_scope_search {
+	const struct dwarf_view *view;
+	struct dwarf_range_index *index;
+	const uint64_t *vaddrs;
+	size_t count;
+	struct scope_part *parts; /* ascending */
+	size_t part_count;
+};
+
+/* Each part takes memory for all addresses. */
+enum { PARTS_MAX = 32 };
+
+enum { GUESSED_BYTES = 1 << 14, GUESSES_MAX = 4, GUESS_BYTES_MAX = 1 << 18 };
+
 /*
- * Scans from the current position to the end of the unit, or of one function (of_one). Returns the
- * offset where it stopped.
+ * Guesses where a function begins after this offset. An entry has no mark, but a scan that begins
+ * in the middle of one comes to the start of another within some dozen entries, and is right from
+ * then on. settled: after so many bytes it is.
  */
-static uint64_t scan_scopes(struct scope_finder *finder, struct dwarf_scan *scan, bool of_one)
+static uint64_t guess_function(const struct dwarf_view *view, uint64_t offset, uint64_t settled)
+{
+	for (unsigned i = 0; i < GUESSES_MAX; i++) {
+		struct dwarf_scan scan;
+		struct dwarf_die die;
+
+		dwarf_scan_init(&scan, view, DWARF_FUNCTION);
+		dwarf_scan_seek(&scan, offset + i);
+		if (bytes_left(&scan.at) > GUESS_BYTES_MAX)
+			scan.at.end = scan.at.at + GUESS_BYTES_MAX;
+		while (dwarf_scan_next(&scan, &die))
+			if (die.offset >= offset + settled)
+				return die.offset;
+	}
+	return UINT64_MAX;
+}
+
+/* The first part begins with the unit. */
+static void divide(struct dwarf_scope_search *search, uint64_t part_bytes)
+{
+	const struct dwarf_unit *unit = search->view->unit;
+	const uint64_t bytes = unit->end - unit->first_die;
+	const uint64_t settled = part_bytes / 4 < GUESSED_BYTES ? part_bytes / 4 : GUESSED_BYTES;
+	size_t parts = 1;
+
+	if (!(search->index && search->index->are_made) && bytes > part_bytes)
+		parts = bytes / part_bytes < PARTS_MAX ? bytes / part_bytes : PARTS_MAX;
+	search->parts = xcalloc(parts, sizeof(*search->parts));
+	search->parts[0].first = unit->first_die;
+	search->part_count = 1;
+	for (size_t i = 1; i < parts; i++) {
+		uint64_t first = guess_function(search->view, unit->first_die + bytes / parts * i,
+						settled);
+
+		if (first != UINT64_MAX && first > search->parts[search->part_count - 1].first)
+			search->parts[search->part_count++].first = first;
+	}
+}
+
+struct dwarf_scope_search *dwarf_scope_search_new(const struct dwarf_view *view,
+						  struct dwarf_range_index *index,
+						  const uint64_t *vaddrs, size_t count,
+						  uint64_t part_bytes)
+{
+	struct dwarf_scope_search *search = xcalloc(1, sizeof(*search));
+
+	*search = (struct dwarf_scope_search){
+		.view = view, .index = index, .vaddrs = vaddrs, .count = count};
+	divide(search, part_bytes);
+	return search;
+}
+
+size_t dwarf_scope_search_parts(const struct dwarf_scope_search *search)
+{
+	return search->part_count;
+}
+
+/* Whether a part after this one begins at the function. */
+static bool begins_part(const struct dwarf_scope_search *search, size_t *next, uint64_t offset)
+{
+	while (*next < search->part_count && search->parts[*next].first < offset)
+		++*next;
+	return *next < search->part_count && search->parts[*next].first == offset;
+}
+
+/*
+ * Scans from the current position to the end of the unit, to a function where part `next` or one
+ * after it begins, or to the end of one function (of_one). Returns the offset where it stopped.
+ */
+static uint64_t scan_scopes(struct scope_finder *finder, const struct dwarf_scope_search *search,
+			    struct dwarf_scan *scan, size_t next, bool of_one)
 {
 	struct dwarf_die die;
 	bool is_first = true;
@@ -207,7 +301,8 @@ static uint64_t scan_scopes(struct scope_finder *finder, struct dwarf_scan *scan
 	scan->wanted = DWARF_FUNCTION;
 	while (dwarf_scan_next(scan, &die)) {
 		close_scopes(finder, scan->ended_depth);
-		if (of_one && !is_first && finder->open == DWARF_NO_SCOPE)
+		if (finder->open == DWARF_NO_SCOPE &&
+		    ((of_one && !is_first) || begins_part(search, &next, die.offset)))
 			return die.offset;
 		is_first = false;
 		if (die.abbrev->roles & DWARF_FUNCTION || finder->open != DWARF_NO_SCOPE)
@@ -220,49 +315,100 @@ static uint64_t scan_scopes(struct scope_finder *finder, struct dwarf_scan *scan
 	return UINT64_MAX;
 }
 
-static void scan_parts(struct scope_finder *finder, struct dwarf_scan *scan,
-		       const struct dwarf_range_index *parts)
+static void scan_indexed(struct scope_finder *finder, const struct dwarf_scope_search *search,
+			 struct dwarf_scan *scan)
 {
 	const struct dwarf_range_entry *part;
 	uint64_t done = 0;
 	size_t next = 0;
 
-	while ((part = dwarf_range_index_next(parts, &next, done, finder->vaddrs, finder->count))) {
+	while ((part = dwarf_range_index_next(search->index, &next, done, finder->vaddrs,
+					      finder->count))) {
 		dwarf_scan_seek(scan, part->offset);
-		done = scan_scopes(finder, scan, true);
+		done = scan_scopes(finder, search, scan, search->part_count, true);
 	}
 }
 
-void dwarf_scopes_find(struct dwarf_scopes *scopes, const struct dwarf_view *view,
-		       struct dwarf_range_index *parts, const uint64_t *vaddrs, size_t count,
-		       uint32_t *innermost)
+void dwarf_scope_search_run(struct dwarf_scope_search *search, size_t number)
 {
+	struct scope_part *part = &search->parts[number];
 	struct scope_finder finder = {
-		.view = view,
-		.vaddrs = vaddrs,
-		.count = count,
-		.innermost = innermost,
-		.scopes = scopes,
-		.making = parts && !parts->are_made ? parts : NULL,
+		.view = search->view,
+		.vaddrs = search->vaddrs,
+		.count = search->count,
+		.innermost = part->innermost = xcalloc(search->count, sizeof(*part->innermost)),
+		.scopes = &part->scopes,
+		.making = search->index && !search->index->are_made ? &part->making : NULL,
 		.open = DWARF_NO_SCOPE,
-		.budget = dwarf_ranges_budget(view->file),
-		.claims_left = (uint64_t)count * MAX_CLAIMS,
+		.budget = dwarf_ranges_budget(search->view->file),
+		.claims_left = (uint64_t)search->count * MAX_CLAIMS,
 	};
 	struct dwarf_scan scan;
 
-	for (size_t i = 0; i < count; i++)
-		innermost[i] = DWARF_NO_SCOPE;
-	dwarf_scan_init(&scan, view, DWARF_FUNCTION);
-	if (parts && parts->are_made)
-		scan_parts(&finder, &scan, parts);
+	part->end = UINT64_MAX;
+	for (size_t i = 0; i < search->count; i++)
+		part->innermost[i] = DWARF_NO_SCOPE;
+	dwarf_scan_init(&scan, search->view, DWARF_FUNCTION);
+	if (number)
+		dwarf_scan_seek(&scan, part->first);
+	if (search->index && search->index->are_made)
+		scan_indexed(&finder, search, &scan);
 	else
-		scan_scopes(&finder, &scan, false);
-	if (parts)
-		parts->are_made = true;
-	if (parts)
-		parts->are_damaged |= scan.is_damaged;
-	scopes->are_damaged = scan.is_damaged || (parts && parts->are_damaged);
-	read_used(scopes, view);
+		part->end = scan_scopes(&finder, search, &scan, number + 1, false);
+	part->scopes.are_damaged = scan.is_damaged;
+}
+
+/* The functions of a part come after those before it, and replace them as in one scan. */
+static void take_part(const struct dwarf_scope_search *search, const struct scope_part *part,
+		      struct dwarf_scopes *scopes, uint32_t *innermost)
+{
+	const uint32_t before = (uint32_t)scopes->count;
+
+	for (size_t i = 0; i < part->scopes.count; i++) {
+		struct dwarf_scope scope = part->scopes.items[i];
+
+		scope.physical += before;
+		if (scope.parent != DWARF_NO_SCOPE)
+			scope.parent += before;
+		GROW(scopes->items, scopes->count, scopes->room);
+		scopes->items[scopes->count++] = scope;
+	}
+	for (size_t i = 0; i < search->count; i++)
+		if (part->innermost[i] != DWARF_NO_SCOPE)
+			innermost[i] = before + part->innermost[i];
+	for (size_t i = 0; i < part->making.count; i++)
+		dwarf_range_index_add(search->index, part->making.items[i].low,
+				      part->making.items[i].high, part->making.items[i].offset);
+	scopes->are_damaged |= part->scopes.are_damaged;
+}
+
+void dwarf_scope_search_finish(struct dwarf_scope_search *search, struct dwarf_scopes *scopes,
+			       uint32_t *innermost)
+{
+	struct dwarf_range_index *index = search->index;
+	uint64_t end = search->parts[0].first;
+
+	for (size_t i = 0; i < search->count; i++)
+		innermost[i] = DWARF_NO_SCOPE;
+	for (size_t i = 0; i < search->part_count; i++) {
+		struct scope_part *part = &search->parts[i];
+
+		if (part->first == end) {
+			take_part(search, part, scopes, innermost);
+			end = part->end;
+		}
+		dwarf_scopes_deinit(&part->scopes);
+		dwarf_range_index_deinit(&part->making);
+		free(part->innermost);
+	}
+	if (index) {
+		index->are_damaged |= scopes->are_damaged;
+		index->are_made = true;
+		scopes->are_damaged = index->are_damaged;
+	}
+	read_used(scopes, search->view);
+	free(search->parts);
+	free(search);
 }
 
 void dwarf_scopes_deinit(struct dwarf_scopes *scopes)

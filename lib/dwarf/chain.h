@@ -31,12 +31,22 @@ struct dwarf_scopes {
 
 /*
  * vaddrs: ascending. innermost: the scope of each, or DWARF_NO_SCOPE; if several cover an address,
- * the deepest. Zero-initialized `scopes` is empty. Scans the unit once and fills `parts`; later
- * calls scan only the functions that `parts` lists. parts: NULL if the unit is not read again.
+ * the deepest. Zero-initialized `scopes` is empty. Scans the unit once and fills `index`; later
+ * calls scan only the functions that `index` lists. index: NULL if the unit is not read again.
+ *
+ * The search is prepared, its parts are run, each once and by any thread, and it is finished. Its
+ * arguments are borrowed. The result does not depend on the number of parts: entries have no
+ * marks, so a part begins at a guess, and counts only if the part before it arrives exactly there.
  */
-void dwarf_scopes_find(struct dwarf_scopes *scopes, const struct dwarf_view *view,
-		       struct dwarf_range_index *parts, const uint64_t *vaddrs, size_t count,
-		       uint32_t *innermost);
+struct dwarf_scope_search *dwarf_scope_search_new(const struct dwarf_view *view,
+						  struct dwarf_range_index *index,
+						  const uint64_t *vaddrs, size_t count,
+						  uint64_t part_bytes);
+size_t dwarf_scope_search_parts(const struct dwarf_scope_search *search);
+void dwarf_scope_search_run(struct dwarf_scope_search *search, size_t part);
+/* Frees the search. */
+void dwarf_scope_search_finish(struct dwarf_scope_search *search, struct dwarf_scopes *scopes,
+			       uint32_t *innermost);
 void dwarf_scopes_deinit(struct dwarf_scopes *scopes);
 
 #endif

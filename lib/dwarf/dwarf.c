@@ -22,7 +22,16 @@ struct dwarf {
 	struct dwarf_index index;
 	struct dwarf_splits *splits; /* NULL: not followed */
 	struct contents *contents;   /* by unit of `debug`; NULL: not kept */
+	struct dwarf_sharing sharing;
 };
+
+static void run_in_turn(void *user, size_t parts, void (*work)(void *context, size_t part),
+			void *context)
+{
+	(void)user;
+	for (size_t i = 0; i < parts; i++)
+		work(context, i);
+}
 
 struct dwarf *dwarf_of_sections(const struct dwarf_sections *debug,
 				const struct dwarf_sections *alt)
@@ -34,7 +43,13 @@ struct dwarf *dwarf_of_sections(const struct dwarf_sections *debug,
 	if (alt)
 		dwarf_file_init(&dwarf->alt, alt);
 	dwarf_index_init(&dwarf->index, &dwarf->debug);
+	dwarf->sharing = (struct dwarf_sharing){.part_bytes = UINT64_MAX, .run = run_in_turn};
 	return dwarf;
+}
+
+void dwarf_share_units(struct dwarf *dwarf, const struct dwarf_sharing *sharing)
+{
+	dwarf->sharing = *sharing;
 }
 
 /*
@@ -175,6 +190,46 @@ static void follow_split(struct resolving *resolving, const struct dwarf *dwarf,
 	resolving->unit = dwarf_reader_open(&resolving->reader, split->file, split->unit);
 }
 
+/* The two searches of a unit: for functions in its entries, and for lines in its line program. */
+struct searches {
+	struct dwarf_scope_search *scopes;
+	struct dwarf_line_finder *lines;
+};
+
+static void run_part(void *context, size_t part)
+{
+	const struct searches *searches = context;
+	const size_t parts = dwarf_scope_search_parts(searches->scopes);
+
+	if (part < parts)
+		dwarf_scope_search_run(searches->scopes, part);
+	else
+		dwarf_line_finder_run(searches->lines, part - parts);
+}
+
+static void search(struct resolving *resolving, const struct dwarf_sharing *sharing,
+		   struct contents *contents, const uint64_t *vaddrs)
+{
+	const size_t count = resolving->count;
+	struct searches searches = {
+		.scopes = dwarf_scope_search_new(&resolving->unit->view,
+						 contents ? &contents->functions : NULL, vaddrs,
+						 count, sharing->part_bytes),
+		.lines = dwarf_line_finder_new(
+			dwarf_reader_lines(&resolving->reader, resolving->unit),
+			contents ? &contents->sequences : NULL, vaddrs, count, sharing->part_bytes),
+	};
+	const size_t parts = dwarf_scope_search_parts(searches.scopes) +
+			     dwarf_line_finder_parts(searches.lines);
+
+	if (parts > 2)
+		sharing->run(sharing->user, parts, run_part, &searches);
+	else
+		run_in_turn(NULL, parts, run_part, &searches);
+	dwarf_scope_search_finish(searches.scopes, &resolving->scopes, resolving->innermost);
+	dwarf_line_finder_finish(searches.lines, resolving->places);
+}
+
 static void resolving_init(struct resolving *resolving, const struct dwarf *dwarf, uint32_t unit,
 			   const uint64_t *vaddrs, size_t count, struct arena *arena)
 {
@@ -189,11 +244,7 @@ static void resolving_init(struct resolving *resolving, const struct dwarf *dwar
 	dwarf_names_init(&resolving->names, &resolving->reader);
 	resolving->innermost = xcalloc(count, sizeof(*resolving->innermost));
 	resolving->places = xcalloc(count, sizeof(*resolving->places));
-	dwarf_scopes_find(&resolving->scopes, &resolving->unit->view,
-			  contents ? &contents->functions : NULL, vaddrs, count,
-			  resolving->innermost);
-	dwarf_lines_find(dwarf_reader_lines(&resolving->reader, resolving->unit),
-			 contents ? &contents->sequences : NULL, vaddrs, count, resolving->places);
+	search(resolving, &dwarf->sharing, contents, vaddrs);
 }
 
 /* The pages that were read. */

@@ -5,8 +5,8 @@
  * dwarf_new() reads only the unit headers and their ranges. dwarf_resolve() scans the units that
  * were hit, each once and linearly by its abbreviations, runs their line programs once, and drops
  * the pages it read. Any number of threads may resolve different units of one `struct dwarf` at
- * the same time. Damaged DWARF costs the symbols of what is damaged: the chain is empty, never
- * wrong memory.
+ * the same time, and share a large one. Damaged DWARF costs the symbols of what is damaged: the
+ * chain is empty, never wrong memory.
  *
  * Split DWARF is followed into .dwo files and .dwp packages (dwarf/split.h) if there is somebody
  * who opens them. Without them a skeleton unit gives lines, and what functions it has: with
@@ -40,6 +40,20 @@ DEFINE_CLEANUP(dwarf, dwarf_free)
  * unit's functions are (24 bytes each) and later reads only those that cover a requested address.
  */
 void dwarf_keep_contents(struct dwarf *dwarf);
+
+/*
+ * For one unit that is most of a program: a unit of more than part_bytes is read in parts. run():
+ * calls work(context, part) for each of them, at the same time if it can, and returns when all are
+ * done. The chains are the same, whatever it does.
+ */
+struct dwarf_sharing {
+	uint64_t part_bytes;
+	void (*run)(void *user, size_t parts, void (*work)(void *context, size_t part),
+		    void *context);
+	void *user;
+};
+
+void dwarf_share_units(struct dwarf *dwarf, const struct dwarf_sharing *sharing);
 
 /*
  * Opens the .dwo files of those units that addresses are resolved in. program: the module's ELF

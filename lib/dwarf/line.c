@@ -486,7 +486,7 @@ static void run_sequence(struct line_run *run)
 	end_sequence(run);
 }
 
-static void run_parts(struct line_run *run, const struct dwarf_range_index *parts)
+static void run_indexed(struct line_run *run, const struct dwarf_range_index *parts)
 {
 	const struct dwarf_range_entry *part;
 	size_t next = 0;
@@ -497,28 +497,141 @@ static void run_parts(struct line_run *run, const struct dwarf_range_index *part
 	}
 }
 
-void dwarf_lines_find(const struct dwarf_lines *lines, struct dwarf_range_index *parts,
-		      const uint64_t *vaddrs, size_t count, struct dwarf_place *ret)
+/* Each part takes memory for all addresses. */
+enum { PARTS_MAX = 8 };
+
+/* The sequences from an offset of the program up to where a later part begins. */
+struct line_part {
+	uint64_t first;
+	uint64_t end; /* UINT64_MAX: that of the program */
+	struct dwarf_range_index making;
+	struct dwarf_place *found;
+};
+
+struct dwarf_line_finder {
+	const struct dwarf_lines *lines;
+	struct dwarf_range_index *index;
+	const uint64_t *vaddrs;
+	size_t count;
+	struct line_part *parts; /* ascending */
+	size_t part_count;
+};
+
+/* Guesses where a sequence begins after this offset: behind what looks like the end of another. */
+static uint64_t guess_sequence(const struct dwarf_lines *lines, uint64_t offset)
 {
+	static const unsigned char end[] = {0, 1, DW_LNE_end_sequence};
+	struct bytes at = bytes_at(lines->program, offset);
+	const unsigned char *found = bytes_left(&at)
+					     ? memmem(at.at, bytes_left(&at), end, sizeof(end))
+					     : NULL;
+
+	return found ? (uint64_t)(found + sizeof(end) - lines->program.at) : UINT64_MAX;
+}
+
+static void divide(struct dwarf_line_finder *finder, uint64_t part_bytes)
+{
+	const uint64_t bytes = bytes_left(&finder->lines->program);
+	size_t parts = 1;
+
+	if (!(finder->index && finder->index->are_made) && bytes > part_bytes)
+		parts = bytes / part_bytes < PARTS_MAX ? bytes / part_bytes : PARTS_MAX;
+	finder->parts = xcalloc(parts, sizeof(*finder->parts));
+	finder->part_count = 1;
+	for (size_t i = 1; i < parts; i++) {
+		uint64_t first = guess_sequence(finder->lines, bytes / parts * i);
+
+		if (first < bytes && first > finder->parts[finder->part_count - 1].first)
+			finder->parts[finder->part_count++].first = first;
+	}
+}
+
+struct dwarf_line_finder *dwarf_line_finder_new(const struct dwarf_lines *lines,
+						struct dwarf_range_index *index,
+						const uint64_t *vaddrs, size_t count,
+						uint64_t part_bytes)
+{
+	struct dwarf_line_finder *finder = xcalloc(1, sizeof(*finder));
+
+	*finder = (struct dwarf_line_finder){
+		.lines = lines, .index = index, .vaddrs = vaddrs, .count = count};
+	divide(finder, part_bytes);
+	return finder;
+}
+
+size_t dwarf_line_finder_parts(const struct dwarf_line_finder *finder)
+{
+	return finder->part_count;
+}
+
+/* Runs sequences up to the end, or to one that a part from `next` on begins with. */
+static uint64_t run_sequences(struct line_run *run, const struct dwarf_line_finder *finder,
+			      size_t next)
+{
+	while (bytes_left(&run->at)) {
+		uint64_t offset = (uint64_t)(run->at.at - run->lines->program.at);
+
+		while (next < finder->part_count && finder->parts[next].first < offset)
+			next++;
+		if (next < finder->part_count && finder->parts[next].first == offset)
+			return offset;
+		run_sequence(run);
+	}
+	return UINT64_MAX;
+}
+
+void dwarf_line_finder_run(struct dwarf_line_finder *finder, size_t number)
+{
+	struct line_part *part = &finder->parts[number];
+	const bool is_made = finder->index && finder->index->are_made;
 	struct line_run run = {
-		.lines = lines,
-		.at = lines->program,
-		.vaddrs = vaddrs,
-		.count = count,
-		.found = ret,
-		.making = parts && !parts->are_made ? parts : NULL,
+		.lines = finder->lines,
+		.at = bytes_at(finder->lines->program, part->first),
+		.vaddrs = finder->vaddrs,
+		.count = finder->count,
+		.found = part->found = xcalloc(finder->count, sizeof(*part->found)),
+		.making = finder->index && !is_made ? &part->making : NULL,
 	};
 
-	memset(ret, 0, count * sizeof(*ret));
-	if (lines->opcode_base)
+	if (finder->lines->opcode_base)
 		prepare_specials(&run);
-	if (parts && parts->are_made)
-		run_parts(&run, parts);
+	part->end = UINT64_MAX;
+	if (is_made)
+		run_indexed(&run, finder->index);
 	else
-		while (bytes_left(&run.at))
-			run_sequence(&run);
-	if (parts)
-		parts->are_made = true;
+		part->end = run_sequences(&run, finder, number + 1);
+}
+
+static void take_part(const struct dwarf_line_finder *finder, const struct line_part *part,
+		      struct dwarf_place *places)
+{
+	for (size_t i = 0; i < finder->count; i++)
+		if (part->found[i].is_known)
+			places[i] = part->found[i];
+	for (size_t i = 0; i < part->making.count; i++)
+		dwarf_range_index_add(finder->index, part->making.items[i].low,
+				      part->making.items[i].high, part->making.items[i].offset);
+}
+
+void dwarf_line_finder_finish(struct dwarf_line_finder *finder, struct dwarf_place *ret)
+{
+	uint64_t end = 0;
+
+	memset(ret, 0, finder->count * sizeof(*ret));
+	for (size_t i = 0; i < finder->part_count; i++) {
+		struct line_part *part = &finder->parts[i];
+
+		if (part->first == end) {
+			take_part(finder, part, ret);
+			end = part->end;
+		}
+		dwarf_range_index_deinit(&part->making);
+		free(part->found);
+	}
+	if (finder->index)
+		finder->index->are_made = true;
+	free(finder->parts);
+	free(finder);
 }
 
 void dwarf_lines_each(const struct dwarf_lines *lines,

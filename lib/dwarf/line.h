@@ -37,12 +37,19 @@ struct dwarf_place {
 };
 
 /*
- * vaddrs: ascending; ret: one place per address. Keeps no rows. Runs the program once and fills
- * `parts`; later calls run only the sequences that `parts` lists. parts: NULL if the table is not
- * read again.
+ * vaddrs: ascending. Keeps no rows. Runs the program once and fills `index`; later calls run only
+ * the sequences that `index` lists. index: NULL if the table is not read again.
+ *
+ * It is divided as a search for scopes is (dwarf/chain.h).
  */
-void dwarf_lines_find(const struct dwarf_lines *lines, struct dwarf_range_index *parts,
-		      const uint64_t *vaddrs, size_t count, struct dwarf_place *ret);
+struct dwarf_line_finder *dwarf_line_finder_new(const struct dwarf_lines *lines,
+						struct dwarf_range_index *index,
+						const uint64_t *vaddrs, size_t count,
+						uint64_t part_bytes);
+size_t dwarf_line_finder_parts(const struct dwarf_line_finder *finder);
+void dwarf_line_finder_run(struct dwarf_line_finder *finder, size_t part);
+/* Frees the finder. ret: one place per address. */
+void dwarf_line_finder_finish(struct dwarf_line_finder *finder, struct dwarf_place *ret);
 
 /* Calls row() for each row of the table: the place of the code from vaddr to the next row. */
 void dwarf_lines_each(const struct dwarf_lines *lines,

@@ -16,7 +16,7 @@ void dwarf_scan_seek(struct dwarf_scan *scan, uint64_t offset)
 
 	scan->at = dwarf_unit_contents(scan->view->file, unit);
 	bytes_skip(&scan->at, offset - unit->first_die);
-	scan->depth = 1; /* the real depth is unknown and does not matter */
+	scan->depth = UINT32_MAX / 2; /* unknown; what follows the entry can be less deep */
 }
 
 bool dwarf_scan_next(struct dwarf_scan *scan, struct dwarf_die *ret)

@@ -33,6 +33,7 @@ struct piece {
 
 struct engine {
 	struct engine_options options;
+	struct dwarf_sharing sharing;
 	struct source **sources;
 	uint32_t source_count, source_room;
 	struct idmap by_module; /* indexes of sources */
@@ -408,11 +409,42 @@ void engine_run(struct engine *engine, const struct engine_request *requests, si
 	end_run(engine);
 }
 
+/* Large enough that starting threads for it does not matter, and far above most units. */
+enum { PART_BYTES = 4 << 20 };
+
+struct part_work {
+	void (*run)(void *context, size_t part);
+	void *context;
+};
+
+static void run_part(void *context, size_t part, unsigned thread)
+{
+	const struct part_work *work = context;
+
+	(void)thread;
+	work->run(work->context, part);
+}
+
+/*
+ * Starts threads of its own: a large unit is the first of all pieces, or the only one, and the
+ * other threads of the pool are busy or gone.
+ */
+static void share(void *user, size_t parts, void (*run)(void *context, size_t part), void *context)
+{
+	const struct engine *engine = user;
+	const struct thread_pool pool = {.threads = engine->options.pool.threads};
+	struct part_work work = {run, context};
+
+	thread_pool_run(&pool, parts, run_part, &work);
+}
+
 struct engine *engine_new(const struct engine_options *options)
 {
 	struct engine *engine = xcalloc(1, sizeof(*engine));
 
 	engine->options = *options;
+	engine->sharing = (struct dwarf_sharing){PART_BYTES, share, engine};
+	engine->options.source.sharing = &engine->sharing;
 	return engine;
 }
 

@@ -47,6 +47,8 @@ static void open_dwarf(struct source *source, const struct source_options *optio
 	source->dwarf = dwarf_new(holder, source->alt);
 	if (source->dwarf && options->again)
 		dwarf_keep_contents(source->dwarf);
+	if (source->dwarf && options->sharing)
+		dwarf_share_units(source->dwarf, options->sharing);
 	if (source->dwarf && source->module.opener.open)
 		dwarf_follow_splits(source->dwarf, source->module.elf, &source->module.opener);
 }

@@ -37,6 +37,7 @@ struct source_options {
 	bool inlines; /* false: symbols only, no DWARF */
 	bool again;   /* more addresses of the same modules will be looked up later */
 	enum symbolizer_choice symbolizer;
+	const struct dwarf_sharing *sharing; /* of large units; NULL: one thread reads them */
 };
 
 /* What is wrong with a module's debug information or list. */

@@ -1,13 +1,17 @@
 /*
- * bench_dwarf FILE [ADDRESSES]: how fast DWARF is read, on one thread. Prints how long opening
- * took, how many megabytes of .debug_info a second are scanned, and how long naming that many
- * addresses (3000) took, spread evenly over the code that has debug information.
+ * bench_dwarf FILE [ADDRESSES [THREADS]]: how fast DWARF is read, on one thread. Prints how long
+ * opening took, how many megabytes of .debug_info a second are scanned, and how long naming that
+ * many addresses (3000) took, spread evenly over the code that has debug information.
+ * With THREADS they share large units; prints the CPU time of all, and the longest way through it:
+ * what one thread does alone and the busiest of those that share, which is the time on a machine
+ * that has nothing else to do.
  */
 #include "dwarf/dwarf.h"
 
 #include "base/alloc.h"
 #include "dwarf/reader.h"
 #include "dwarf/scan.h"
+#include "symbol/thread_pool.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -20,6 +24,51 @@ static double now_s(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static double cpu_s(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+enum { THREADS_MAX = 64, PART_BYTES = 4 << 20 };
+
+struct sharing {
+	unsigned threads;
+	double busy_s[THREADS_MAX]; /* by thread, in this sharing */
+	double shared_s, busiest_s; /* of all sharings */
+	void (*work)(void *context, size_t part);
+	void *context;
+};
+
+static void run_part(void *context, size_t part, unsigned thread)
+{
+	struct sharing *sharing = context;
+	double start = cpu_s(CLOCK_THREAD_CPUTIME_ID);
+
+	sharing->work(sharing->context, part);
+	sharing->busy_s[thread] += cpu_s(CLOCK_THREAD_CPUTIME_ID) - start;
+}
+
+static void share(void *user, size_t parts, void (*work)(void *context, size_t part), void *context)
+{
+	struct sharing *sharing = user;
+	double busiest_s = 0;
+
+	memset(sharing->busy_s, 0, sizeof(sharing->busy_s));
+	sharing->work = work;
+	sharing->context = context;
+	thread_pool_run(&(struct thread_pool){.threads = sharing->threads}, parts, run_part,
+			sharing);
+	for (unsigned i = 0; i < sharing->threads; i++) {
+		sharing->shared_s += sharing->busy_s[i];
+		if (sharing->busy_s[i] > busiest_s)
+			busiest_s = sharing->busy_s[i];
+	}
+	sharing->busiest_s += busiest_s;
 }
 
 static double resident_peak_mb(void)
@@ -149,11 +198,15 @@ int main(int argc, char **argv)
 	CLEANUP(elf_file_cleanup) struct elf_file *image = argc > 1 ? open_image(argv[1]) : NULL;
 	CLEANUP(free_ptr) uint64_t *vaddrs = xcalloc(wanted, sizeof(*vaddrs));
 	CLEANUP(dwarf_cleanup) struct dwarf *dwarf = NULL;
+	struct sharing sharing = {0};
+	double start_cpu_s;
 	size_t count, units, calls;
 	uint64_t bytes;
 	double start;
 
-	if (!image || !wanted)
+	if (argc > 3)
+		sharing.threads = (unsigned)strtoul(argv[3], NULL, 10);
+	if (!image || !wanted || sharing.threads > THREADS_MAX)
 		return 1;
 	start = now_s();
 	dwarf = dwarf_new(image, NULL);
@@ -162,6 +215,9 @@ int main(int argc, char **argv)
 	printf("open      %7.1f ms, peak %.0f MB resident\n", (now_s() - start) * 1e3,
 	       resident_peak_mb());
 	count = spread_addresses(image, dwarf, vaddrs, wanted);
+	if (sharing.threads)
+		dwarf_share_units(dwarf, &(struct dwarf_sharing){PART_BYTES, share, &sharing});
+	start_cpu_s = cpu_s(CLOCK_PROCESS_CPUTIME_ID);
 	start = now_s();
 	calls = resolve_all(dwarf, vaddrs, count, &units, &bytes);
 	printf("resolve   %7.1f ms: %zu addresses in %zu units of %.1f MB, %zu functions, peak "
@@ -169,6 +225,9 @@ int main(int argc, char **argv)
 	       "MB resident\n",
 	       (now_s() - start) * 1e3, count, units, (double)bytes / 1e6, calls,
 	       resident_peak_mb());
+	start_cpu_s = cpu_s(CLOCK_PROCESS_CPUTIME_ID) - start_cpu_s;
+	printf("          %7.1f ms of CPU time, the longest way %.1f ms\n", start_cpu_s * 1e3,
+	       (start_cpu_s - sharing.shared_s + sharing.busiest_s) * 1e3);
 	start = scan_all_s(image, &bytes);
 	printf("scan      %7.1f ms: %.1f MB, %.0f MB/s\n", start * 1e3, (double)bytes / 1e6,
 	       (double)bytes / 1e6 / start);

@@ -15,7 +15,8 @@ from lacking import lacking, tool
 
 C_SOURCES = [*SOURCE.glob("lib/base/*.c"), *SOURCE.glob("lib/dwarf/*.c"),
              *(path for path in SOURCE.glob("lib/elf/*.c") if path.name != "disassembly.c"),  # needs capstone
-             *SOURCE.glob("lib/symbol/libdw*.c"), SOURCE / "lib/symbol/gopclntab.c", SOURCE / "tests/unit/resolve_addresses.c"]
+             *SOURCE.glob("lib/symbol/libdw*.c"), SOURCE / "lib/symbol/gopclntab.c", SOURCE / "lib/symbol/thread_pool.c",
+             SOURCE / "tests/unit/resolve_addresses.c"]
 C = ["-O2", "-w", "-std=gnu17", "-D_GNU_SOURCE", f"-I{SOURCE / 'lib'}", *C_SOURCES, "-ldw", "-lelf", "-lz"]
 CPP = ["-O2", "-w", "-std=c++17", SOURCE / "tests/cli/words.cc"]
 RUST = ["-O", "-g", "--edition=2021", SOURCE / "tests/targets/interpreter.rs"]
@@ -155,6 +156,7 @@ def assert_agreement(program, oracle):
     assert not different, f"{len(different)} of {len(addresses)}, the first: {different[0]}"
     assert sum(len(our) > 2 for our in ours) > 10, "nothing is inlined"
     assert resolved(program, addresses, "--again") == ours, "who asks for a few at a time is told something else"
+    assert resolved(program, addresses, "--parts") == ours, "units that are read in parts have other names"
 
 
 def assert_elfutils_agrees(program):

@@ -1,15 +1,17 @@
 /*
- * resolve_addresses [--again | --go | --libdw] FILE [ALT]: reads addresses of an ELF file, in
- * hexadecimal, a line each, and prints the functions inlined there, innermost first, as
+ * resolve_addresses [--again | --parts | --go | --libdw] FILE [ALT]: reads addresses of an ELF
+ * file, in hexadecimal, a line each, and prints the functions inlined there, innermost first, as
  * llvm-symbolizer does: a line with the name, a line FILE:LINE:0, and an empty line behind each
  * address. What is unknown prints as "??".
  * Split units are read from where they were built and from files beside FILE.
- * --again: a few at a time, as who comes again and again. --go: by Go's own table, not by DWARF.
+ * --again: a few at a time, as who comes again and again. --parts: units in parts by several
+ * threads. --go: by Go's own table, not by DWARF.
  * --libdw: as elfutils reads the DWARF.
  */
 #include "dwarf/dwarf.h"
 #include "symbol/gopclntab.h"
 #include "symbol/libdw.h"
+#include "symbol/thread_pool.h"
 
 #include "base/alloc.h"
 #include "base/text.h"
@@ -18,7 +20,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { FEW = 50 };
+enum { FEW = 50, PART_BYTES = 4096, THREADS = 4 };
 
 struct query {
 	uint64_t vaddr;
@@ -135,6 +137,28 @@ static int open_file(void *user, const struct debugfile_question *question, unsi
 	return fd;
 }
 
+struct work {
+	void (*part)(void *context, size_t part);
+	void *context;
+};
+
+static void run_part(void *context, size_t part, unsigned thread)
+{
+	const struct work *work = context;
+
+	(void)thread;
+	work->part(work->context, part);
+}
+
+static void run_on_threads(void *user, size_t parts, void (*part)(void *context, size_t part),
+			   void *context)
+{
+	struct work work = {part, context};
+
+	(void)user;
+	thread_pool_run(&(struct thread_pool){.threads = THREADS}, parts, run_part, &work);
+}
+
 static int resolve_by_go(const char *path)
 {
 	CLEANUP(elf_file_cleanup) struct elf_file *image = open_image(path);
@@ -162,7 +186,8 @@ int main(int argc, char **argv)
 
 	bool again = argc > 1 && !strcmp(argv[1], "--again");
 	bool by_libdw = argc > 1 && !strcmp(argv[1], "--libdw");
-	int first = 1 + again + by_libdw;
+	bool in_parts = argc > 1 && !strcmp(argv[1], "--parts");
+	int first = 1 + again + by_libdw + in_parts;
 	CLEANUP(elf_file_cleanup)
 	struct elf_file *debug = argc > first ? open_image(argv[first]) : NULL;
 	CLEANUP(elf_file_cleanup)
@@ -181,6 +206,8 @@ int main(int argc, char **argv)
 	dwarf_follow_splits(dwarf, debug, &opener);
 	if (again)
 		dwarf_keep_contents(dwarf);
+	if (in_parts)
+		dwarf_share_units(dwarf, &(struct dwarf_sharing){PART_BYTES, run_on_threads, NULL});
 	queries = read_queries(by);
 	chains = xcalloc(queries.count, sizeof(*chains));
 	resolve_all(by, &queries, again ? FEW : SIZE_MAX, &arena, chains);

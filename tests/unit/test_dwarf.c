@@ -335,12 +335,44 @@ static void assert_same_again(const struct file *file)
 	arena_deinit(&arena);
 }
 
+static void run_backwards(void *user, size_t parts, void (*work)(void *context, size_t part),
+			  void *context)
+{
+	size_t *most = user;
+
+	*most = parts > *most ? parts : *most;
+	while (parts)
+		work(context, --parts);
+}
+
+/* Whatever the parts of a unit are, and wherever they begin. Returns how many there were. */
+static size_t assert_same_in_parts(const struct file *file)
+{
+	CLEANUP(dwarf_cleanup) struct dwarf *whole = dwarf_of(file);
+	struct arena arena = {0};
+	size_t most = 0;
+
+	for (uint64_t bytes = 1; bytes < 64; bytes++) {
+		CLEANUP(dwarf_cleanup) struct dwarf *divided = dwarf_of(file);
+
+		dwarf_share_units(divided, &(struct dwarf_sharing){bytes, run_backwards, &most});
+		if (bytes % 2)
+			dwarf_keep_contents(divided);
+		for (uint64_t vaddr = 0xff8; vaddr < 0x1080; vaddr += 4)
+			assert_chains(resolve(whole, vaddr, &arena),
+				      resolve(divided, vaddr, &arena));
+	}
+	arena_deinit(&arena);
+	return most;
+}
+
 static void assert_file(const struct file *file, uint64_t vaddr, const char *expected)
 {
 	CLEANUP(dwarf_cleanup) struct dwarf *dwarf = dwarf_of(file);
 
 	assert_chain(dwarf, vaddr, expected);
 	assert_same_again(file);
+	assert_same_in_parts(file);
 }
 
 /* Rows for main.c (file 1): 0x1000 line 5, 0x1010 line 6; for list.h (file 2): 0x1020 line 20; no
@@ -446,6 +478,17 @@ static void inlined_functions_come_innermost_first(void **state)
 		assert_file(&file, 0x103f, "inner outer");
 		assert_file(&file, 0x1040, "");
 		assert_file(&file, 0x0fff, "");
+	}
+}
+
+static void units_are_read_in_parts(void **state)
+{
+	(void)state;
+	for (unsigned version = 3; version <= 5; version++) {
+		struct file file = {0};
+
+		put_nest(&file, version);
+		assert_true(assert_same_in_parts(&file) > 2);
 	}
 }
 
@@ -948,6 +991,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(inlined_functions_come_innermost_first),
+		cmocka_unit_test(units_are_read_in_parts),
 		cmocka_unit_test(a_call_says_where_it_runs_and_where_it_is_called),
 		cmocka_unit_test(names_that_were_found_do_not_change_with_the_file),
 		cmocka_unit_test(a_row_reaches_to_the_next_one_and_not_beyond_the_sequence),
