@@ -67,21 +67,21 @@ static bool has_key(const struct profile *profile, const struct profile_label *l
 	return !strcmp(profile_string(profile, label->key), key);
 }
 
-/* The values of the labels from *label on that have this key; NULL: none has. To be freed. */
-static char *take_values(const struct profile *profile, const struct profile_label **label,
-			 const struct profile_label *end, const char *key)
+/* The values of the labels from *index on that have this key; NULL: none has. To be freed. */
+static char *take_values(const struct profile *profile, const struct profile_label_set *set,
+			 uint32_t *index, const char *key)
 {
 	char *text = NULL;
 	size_t len;
 	FILE *out;
 
-	if (*label == end || !has_key(profile, *label, key))
+	if (*index == set->count || !has_key(profile, &set->labels[*index], key))
 		return NULL;
 	out = open_memstream(&text, &len);
-	put_value(profile, (*label)++, out);
-	for (; *label < end && has_key(profile, *label, key); (*label)++) {
+	put_value(profile, &set->labels[(*index)++], out);
+	for (; *index < set->count && has_key(profile, &set->labels[*index], key); (*index)++) {
 		fputc(',', out);
-		put_value(profile, *label, out);
+		put_value(profile, &set->labels[*index], out);
 	}
 	fclose(out);
 	return text;
@@ -91,12 +91,12 @@ void ndjson_labels_put(const struct ndjson_labels *labels, const struct profile 
 		       label_set_id id, struct json *json)
 {
 	const struct profile_label_set *set = profile_get_label_set(profile, id);
-	const struct profile_label *label = set->labels, *end = label + set->count;
+	uint32_t index = 0;
 
 	json_begin_object(json);
 	for (size_t i = 0; i < labels->count; i++) {
 		const struct format_label *item = &labels->items[i];
-		CLEANUP(free_ptr) char *values = take_values(profile, &label, end, item->key);
+		CLEANUP(free_ptr) char *values = take_values(profile, set, &index, item->key);
 
 		json_put_text(json, item->key, values ? values : item->text);
 	}
