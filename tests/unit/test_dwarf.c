@@ -352,13 +352,13 @@ static size_t assert_same_in_parts(const struct file *file)
 	struct arena arena = {0};
 	size_t most = 0;
 
-	for (uint64_t bytes = 1; bytes < 64; bytes++) {
+	for (uint64_t bytes = 1; bytes < 64; bytes *= 4) {
 		CLEANUP(dwarf_cleanup) struct dwarf *divided = dwarf_of(file);
 
 		dwarf_share_units(divided, &(struct dwarf_sharing){bytes, run_backwards, &most});
-		if (bytes % 2)
+		if (bytes > 1)
 			dwarf_keep_contents(divided);
-		for (uint64_t vaddr = 0xff8; vaddr < 0x1080; vaddr += 4)
+		for (uint64_t vaddr = 0xff8; vaddr < 0x1080; vaddr += 8)
 			assert_chains(resolve(whole, vaddr, &arena),
 				      resolve(divided, vaddr, &arena));
 	}
