@@ -395,7 +395,7 @@ struct error *sampler_open(const struct event *events, size_t event_count,
 		return err;
 	load_stack_program(s, events, event_count);
 	s->captures = s->will_capture = options->captures_from_start &&
-					s->facts.samples_per_second && !s->program &&
+					s->facts.samples_per_second &&
 					ring_set_of(&s->rings, RINGS_CAPTURED);
 	err = open_target(s, target);
 	if (err)

@@ -262,8 +262,8 @@ def test_a_library_that_is_opened_later_has_its_functions(prof, target):
 
 
 def test_extensions_of_python_are_unwound(prof):
-    code = "import bz2\nfor _ in range(300): bz2.BZ2Compressor(9).compress(b'x')"  # some MB each
-    result = prof("record", "--alloc=1m", "-o", "out.pb.gz", "--", sys.executable, "-c", code, env=ENVIRONMENT)
+    code = "import bz2\nfor _ in range(20000): bz2.BZ2Compressor(9).compress(b'x')"  # some MB each
+    result = prof("record", "--alloc=64m", "-o", "out.pb.gz", "--", sys.executable, "-c", code, env=ENVIRONMENT)
     assert result.returncode == 0, result.stderr
     found = report(prof, "out.pb.gz", "-e", "alloc_space", "--by", "module")
     through = {os.path.basename(row["name"]).split(".")[0]: row["total"]["weight"] for row in found["rows"]}

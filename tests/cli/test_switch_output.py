@@ -171,7 +171,7 @@ def test_the_last_segments_are_kept_and_files_of_others(prof, recorded):
     assert left[0] == others and others.read_bytes() == b"of another recording"
     assert len(left) == 3 and left[1] == written[-1]
     assert weights(left[2])["right"] > 0.05
-    assert "removed 3 of them" in errors
+    assert "removed the 3 oldest of them" in errors
 
 
 def test_a_file_that_was_replaced_is_not_removed(prof, recorded):
