@@ -732,7 +732,6 @@ static void read_fields(struct sampler *s, struct record *record)
 bool sampler_next(struct sampler *s, struct record *ret)
 {
 	const struct ring_head *front = NULL;
-
 	enum ring_kind kind;
 
 	do {

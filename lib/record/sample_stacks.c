@@ -292,7 +292,6 @@ static bool has_known_stacks(struct deep_thread *deep, const struct call_chain *
 			     bool at_ceiling)
 {
 	struct outer_walk *outer = &deep->outer;
-
 	bool is_whole = !chain->left_out && !at_ceiling;
 
 	if (deep->count > outer->unchanged)
