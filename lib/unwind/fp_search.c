@@ -1,6 +1,7 @@
 #include "unwind/fp_search.h"
 
 #include "base/alloc.h"
+#include "unwind/step.h"
 
 #include <dwarf.h>
 
@@ -123,19 +124,6 @@ static bool may_jump_to(struct fp_search *search, struct walk *walk, uint64_t pc
 			return true;
 	}
 	return false;
-}
-
-/* Where the call before the return address leads. False: there is no call, or it does not say. */
-static bool called_function(struct walk *walk, uint64_t return_address, uint64_t *pc)
-{
-	unsigned char code[CODE_BYTES];
-	struct location at;
-
-	return walk_locate(walk, return_address - 1, &at) &&
-	       walk_read_file(walk, &at, return_address - 1, return_address - sizeof(code), code,
-			      sizeof(code)) &&
-	       walk->arch->ends_with_call(code) &&
-	       walk->arch->call_target(code, return_address, pc);
 }
 
 /* Whether a call that returns to the address may have led to the function. */

@@ -39,19 +39,6 @@ void owners_free(struct owners *owners)
 	free(owners);
 }
 
-/* Where the function begins that is called before the return address. */
-static bool called_function(struct walk *walk, uint64_t return_address, uint64_t *pc)
-{
-	unsigned char code[CODE_BYTES];
-	struct location at;
-
-	return walk_locate(walk, return_address - 1, &at) &&
-	       walk_read_file(walk, &at, return_address - 1, return_address - sizeof(code), code,
-			      sizeof(code)) &&
-	       walk->arch->ends_with_call(code) &&
-	       walk->arch->call_target(code, return_address, pc);
-}
-
 /* `pc` is at `at`. */
 static bool jumps_away(const struct walk *walk, const struct location *at, uint64_t pc)
 {

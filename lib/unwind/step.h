@@ -34,5 +34,7 @@ bool is_signal_frame(struct walk *walk);
 /* True if a call precedes the pc, or the address. */
 bool is_after_call(struct walk *walk);
 bool is_return_address(struct walk *walk, uint64_t address);
+/* Where the call before the return address leads. False: there is no call, or it does not say. */
+bool called_function(struct walk *walk, uint64_t return_address, uint64_t *pc);
 
 #endif

@@ -230,6 +230,18 @@ bool is_return_address(struct walk *walk, uint64_t address)
 	return call_before(walk, address) >= CALL_SOMEWHERE;
 }
 
+bool called_function(struct walk *walk, uint64_t return_address, uint64_t *pc)
+{
+	unsigned char code[CODE_BYTES];
+	struct location at;
+
+	return walk_locate(walk, return_address - 1, &at) &&
+	       walk_read_file(walk, &at, return_address - 1, return_address - sizeof(code), code,
+			      sizeof(code)) &&
+	       walk->arch->ends_with_call(code) &&
+	       walk->arch->call_target(code, return_address, pc);
+}
+
 bool is_after_call(struct walk *walk)
 {
 	return is_return_address(walk, walk->regs.pc);
