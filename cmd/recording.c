@@ -147,14 +147,11 @@ static bool may_load_library(const struct recording *recording)
 
 static struct error *start_command(struct recording *recording, enum launch_output output)
 {
-	struct error *err = may_load_library(recording) ? make_inside_file(recording) : NULL;
+	struct error *err = launch_prepare(
+		recording->command, &recording->signals, output,
+		may_load_library(recording) && recording->inside.mapped ? &recording->inside : NULL,
+		&recording->launch);
 
-	if (!err)
-		err = launch_prepare(recording->command, &recording->signals, output,
-				     may_load_library(recording) && recording->inside.mapped
-					     ? &recording->inside
-					     : NULL,
-				     &recording->launch);
 	if (err)
 		return err;
 	recording->has_command = true;
@@ -192,8 +189,12 @@ static struct error *find_inside_file(struct recording *recording)
 
 struct error *recording_prepare(struct recording *recording, enum launch_output output)
 {
-	struct error *err = signals_open(&recording->signals);
+	/* Before there is a thread: where threads share descriptors, the kernel waits for all CPUs,
+	 * 10 ms, when it makes room for the file's high number. */
+	struct error *err = may_load_library(recording) ? make_inside_file(recording) : NULL;
 
+	if (!err)
+		err = signals_open(&recording->signals);
 	if (!err)
 		signal_guard_begin(recording->signals.guard, SIGNAL_PHASE_LISTENING);
 	if (!err)
