@@ -218,11 +218,27 @@ static void note_lacking_cpus(struct sampler *s)
 		s->lacking_cpus[i] = descriptors_lacking_cpus(&s->descriptors, i);
 }
 
+static void drop_stack_program(struct sampler *s)
+{
+	stack_program_free(STEAL(s->program));
+}
+
+/* The stack program is the end of the filter, unless the kernel refuses it. */
+static bool begin_filter(struct sampler *s)
+{
+	bool has_probes = s->plan.has_probes;
+
+	if (s->program &&
+	    process_tree_begin_filter(s->tree, has_probes, stack_program_code(s->program)))
+		return true;
+	drop_stack_program(s);
+	return process_tree_begin_filter(s->tree, has_probes, NULL);
+}
+
 static bool filter_samples(struct sampler *s)
 {
 	const struct descriptors *d = &s->descriptors;
-	bool is_filtered = process_tree_begin_filter(
-		s->tree, s->plan.has_probes, s->program ? stack_program_code(s->program) : NULL);
+	bool is_filtered = begin_filter(s);
 
 	for (size_t i = 0; i < d->samples.count && is_filtered; i++)
 		is_filtered = process_tree_filter_event(s->tree, d->samples.items[i],
@@ -268,11 +284,6 @@ static bool attach_stack_program(struct sampler *s, size_t first)
 	for (size_t i = first; i < samples->count && is_attached; i++)
 		is_attached = stack_program_attach(s->program, samples->items[i]);
 	return is_attached;
-}
-
-static void drop_stack_program(struct sampler *s)
-{
-	stack_program_free(STEAL(s->program));
 }
 
 /* Whether options.switches can be granted: whole CPUs miss nothing. */

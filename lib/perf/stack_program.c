@@ -2,7 +2,6 @@
 
 #include "base/alloc.h"
 #include "perf/bpf.h"
-#include "perf/kernel_types.h"
 
 #include <linux/perf_event.h>
 #include <stdatomic.h>
@@ -10,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/user.h>
 #include <sys/utsname.h>
 
 enum {
@@ -23,6 +23,12 @@ enum {
 	/* Linux 5.11 and 5.15; missing in older headers. */
 	CALL_CURRENT_TASK = 158,
 	CALL_TASK_REGISTERS = 175,
+/* The kernel's pt_regs begins as what ptrace(2) shows. */
+#ifdef __x86_64__
+	REGISTERS_SP = offsetof(struct user_regs_struct, rsp),
+#else
+	REGISTERS_SP = offsetof(struct user_regs_struct, sp),
+#endif
 };
 
 _Static_assert(PIECE_BYTES == 1 << PIECE_SHIFT, "a piece is as large");
@@ -87,7 +93,7 @@ enum {
  * start = (sp + dumped) & -PIECE_BYTES                                   r7
  * pieces = (end - 1 - start) / PIECE_BYTES + 1                           r8
  */
-static void append_choice(struct stack_program *program, uint32_t sp_at)
+static void append_choice(struct stack_program *program)
 {
 	int rings = program->rings.fd, threads = program->threads.fd;
 	const struct bpf_insn insns[] = {
@@ -107,7 +113,7 @@ static void append_choice(struct stack_program *program, uint32_t sp_at)
 		INSN_CALL(CALL_CURRENT_TASK),
 		INSN_MOVE(BPF_REG_1, BPF_REG_0),
 		INSN_CALL(CALL_TASK_REGISTERS),
-		INSN_LOAD(BPF_DW, BPF_REG_7, BPF_REG_0, sp_at),
+		INSN_LOAD(BPF_DW, BPF_REG_7, BPF_REG_0, REGISTERS_SP),
 		INSN_STORE(BPF_DW, BPF_REG_10, SP, BPF_REG_7),
 		INSN_CALCULATE_NUMBER(INSN_ADD, BPF_REG_7,
 				      (int32_t)(program->dumped_pieces * PIECE_BYTES)),
@@ -120,15 +126,15 @@ static void append_choice(struct stack_program *program, uint32_t sp_at)
 		INSNS_FIND(threads, BPF_REG_0),
 		INSNS_REQUIRE_NUMBER(BPF_JNE, BPF_REG_0, 0),
 		INSN_LOAD(BPF_DW, BPF_REG_1, BPF_REG_0, offsetof(struct thread_end, tid)),
-		INSN_JUMP_IF(BPF_JEQ, BPF_REG_1, BPF_REG_8, 2),
-		INSN_MOVE_NUMBER(BPF_REG_8, PIECES_MAX),
-		INSN_SKIP(8),
+		INSN_JUMP_IF(BPF_JNE, BPF_REG_1, BPF_REG_8, 9),
 		INSN_LOAD(BPF_DW, BPF_REG_8, BPF_REG_0, offsetof(struct thread_end, end)),
 		INSN_CALCULATE_NUMBER(INSN_ADD, BPF_REG_8, -1),
 		INSN_CALCULATE(BPF_SUB, BPF_REG_8, BPF_REG_7),
 		INSN_CALCULATE_NUMBER(BPF_RSH, BPF_REG_8, PIECE_SHIFT),
 		INSNS_REQUIRE_NUMBER(BPF_JLT, BPF_REG_8, PIECES_MAX),
 		INSN_CALCULATE_NUMBER(INSN_ADD, BPF_REG_8, 1),
+		INSN_SKIP(1),
+		INSN_MOVE_NUMBER(BPF_REG_8, PIECES_MAX),
 	};
 
 	bpf_append(&program->code, insns, ARRAY_SIZE(insns));
@@ -202,12 +208,15 @@ static void append_end(struct stack_program *program)
 {
 	int rings = program->rings.fd;
 	const struct bpf_insn insns[] = {
-		INSNS_REQUIRE_NUMBER(BPF_JNE, BPF_REG_9, 0),
 		INSN_LOAD(BPF_DW, BPF_REG_0, BPF_REG_10, FIRST_PIECE),
 		INSNS_FIND(rings, BPF_REG_0),
 		INSNS_REQUIRE_NUMBER(BPF_JNE, BPF_REG_0, 0),
-		INSN_STORE(BPF_DW, BPF_REG_0, offsetof(struct copy, start), BPF_REG_7),
 		INSN_STORE(BPF_DW, BPF_REG_0, offsetof(struct copy, pieces), BPF_REG_9),
+		/* Of a number from memory the verifier knows nothing. Else it would check what
+		 * follows once for each number, which takes it a millisecond. */
+		INSN_LOAD(BPF_DW, BPF_REG_9, BPF_REG_0, offsetof(struct copy, pieces)),
+		INSNS_REQUIRE_NUMBER(BPF_JNE, BPF_REG_9, 0),
+		INSN_STORE(BPF_DW, BPF_REG_0, offsetof(struct copy, start), BPF_REG_7),
 		INSN_LOAD(BPF_DW, BPF_REG_1, BPF_REG_10, TID),
 		INSN_STORE(BPF_DW, BPF_REG_0, offsetof(struct copy, tid), BPF_REG_1),
 		INSN_LOAD(BPF_DW, BPF_REG_1, BPF_REG_10, SP),
@@ -272,10 +281,8 @@ struct stack_program *stack_program_new(const unsigned *cpus, size_t cpu_count, 
 					size_t ring_bytes)
 {
 	CLEANUP(stack_program_cleanup) struct stack_program *program = NULL;
-	uint32_t sp_at;
 
-	if (!takes_time_first() || !bpf_is_in_first_pid_namespace() ||
-	    !kernel_member_offset("pt_regs", "sp", &sp_at))
+	if (!takes_time_first() || !bpf_is_in_first_pid_namespace())
 		return NULL;
 	program = xcalloc(1, sizeof(*program));
 	program->cpus = cpus;
@@ -287,12 +294,11 @@ struct stack_program *stack_program_new(const unsigned *cpus, size_t cpu_count, 
 	program->fd = program->threads.fd = program->rings.fd = -1;
 	if (!open_arrays(program, cpu_count))
 		return NULL;
-	append_choice(program, sp_at);
+	append_choice(program);
 	append_room(program);
 	append_loop(program);
 	append_end(program);
-	program->fd = bpf_load(BPF_PROG_TYPE_PERF_EVENT, &program->code);
-	return program->fd < 0 ? NULL : STEAL(program);
+	return STEAL(program);
 }
 
 void stack_program_free(struct stack_program *program)
@@ -310,9 +316,11 @@ const struct bpf_code *stack_program_code(const struct stack_program *program)
 	return &program->code;
 }
 
-bool stack_program_attach(const struct stack_program *program, int fd)
+bool stack_program_attach(struct stack_program *program, int fd)
 {
-	return ioctl(fd, PERF_EVENT_IOC_SET_BPF, program->fd) == 0;
+	if (program->fd < 0)
+		program->fd = bpf_load(BPF_PROG_TYPE_PERF_EVENT, &program->code);
+	return program->fd >= 0 && ioctl(fd, PERF_EVENT_IOC_SET_BPF, program->fd) == 0;
 }
 
 static bool is_of(const struct copy *copy, const struct record *sample, uint64_t sp)

@@ -26,7 +26,8 @@ struct stack_program;
 
 /*
  * dumped_bytes: what a sample copies itself; ring_bytes: of copies, per CPU. cpus are borrowed.
- * NULL: it is not possible here.
+ * NULL: it is not possible here. That the kernel refuses the program turns out later, when it is
+ * attached.
  */
 struct stack_program *stack_program_new(const unsigned *cpus, size_t cpu_count, size_t dumped_bytes,
 					size_t ring_bytes);
@@ -37,7 +38,7 @@ DEFINE_CLEANUP(stack_program, stack_program_free)
 /* Its instructions, for the end of another program that lets the sample pass. */
 const struct bpf_code *stack_program_code(const struct stack_program *program);
 /* For the event of this descriptor, if it has no other program. False: not possible. */
-bool stack_program_attach(const struct stack_program *program, int fd);
+bool stack_program_attach(struct stack_program *program, int fd);
 
 /*
  * Lengthens the stack of a sample of cpus[cpu] if the program has copied more of it; the stack is
