@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/idmap.h"
 #include "proc/cgroup.h"
 #include "proc/cgroup_name.h"
@@ -11,22 +12,32 @@
 
 enum {
 	PROCESSES_MAX = 64 << 10,
-	ANCESTORS_MAX = 8,	   /* that are asked in place of a process that is gone */
+	ANCESTORS_MAX = 8,	   /* that are asked in place of a process */
 	PATHS_MAX_BYTES = 4 << 20, /* of distinct paths */
+	STAYED_ENOUGH = 16,	   /* processes in their parent's cgroup, one after the other */
+	READ_ANYWAY = 17,	   /* of this number of processes one is read in any case */
 };
 
+/* Processes that are younger need not be read. */
+#define YOUNG_NS (200 * NS_PER_MS)
+
 struct process {
-	pid_t parent;	/* 0: unknown */
-	string_id path; /* "": unknown, or the root */
-	bool is_read;	/* since it began, or executed a program */
+	pid_t parent;	   /* 0: unknown */
+	string_id path;	   /* if has_path; "": the root */
+	bool has_path;	   /* at some time it was there, or its parent … */
+	bool is_read;	   /* … and it is since it began, or executed a program */
+	uint64_t since_ns; /* it began, or executed a program */
 };
 
 struct cgroup_labels {
 	char *proc;
 	struct strtab *paths;
+	uint8_t *stayed; /* by path: the last processes that were read there had not moved */
+	size_t stayed_count, stayed_room;
 	struct idmap numbers; /* pid → index */
 	struct process *processes;
 	size_t count, room;
+	uint64_t now_ns; /* the time of the last record */
 };
 
 struct cgroup_labels *cgroup_labels_new(const char *proc)
@@ -44,6 +55,7 @@ void cgroup_labels_free(struct cgroup_labels *labels)
 		return;
 	idmap_deinit(&labels->numbers);
 	free(labels->processes);
+	free(labels->stayed);
 	strtab_free(labels->paths);
 	free(labels->proc);
 	free(labels);
@@ -55,6 +67,7 @@ static void bound(struct cgroup_labels *labels)
 		return;
 	idmap_deinit(&labels->numbers);
 	labels->count = 0;
+	labels->stayed_count = 0;
 	strtab_free(labels->paths);
 	labels->paths = strtab_new();
 }
@@ -74,59 +87,103 @@ static struct process *process_of(struct cgroup_labels *labels, pid_t pid)
 
 void cgroup_labels_feed(struct cgroup_labels *labels, const struct record *record)
 {
+	struct process *process;
+
+	labels->now_ns = record->time_ns;
 	if (record->type == RECORD_FORK && record->pid != record->fork.parent_pid) {
 		bound(labels);
-		*process_of(labels,
-			    record->pid) = (struct process){.parent = record->fork.parent_pid};
+		*process_of(labels, record->pid) = (struct process){
+			.parent = record->fork.parent_pid, .since_ns = record->time_ns};
 	} else if (record->type == RECORD_COMM && record->comm.exec) {
 		bound(labels);
-		process_of(labels, record->pid)->is_read = false;
+		process = process_of(labels, record->pid);
+		process->is_read = false;
+		process->since_ns = record->time_ns;
 	}
-}
-
-static void set_path(struct cgroup_labels *labels, pid_t pid, string_id path)
-{
-	struct process *process = process_of(labels, pid);
-
-	process->is_read = true;
-	process->path = path;
 }
 
 /* False: it is gone. */
 static bool read_path(struct cgroup_labels *labels, pid_t pid)
 {
 	CLEANUP(free_ptr) char *path = cgroup_of_process(labels->proc, pid);
+	struct process *process;
 
-	if (path)
-		set_path(labels, pid, strcmp(path, "/") != 0 ? strtab_add(labels->paths, path) : 0);
-	return path;
+	if (!path)
+		return false;
+	process = process_of(labels, pid);
+	process->path = strcmp(path, "/") != 0 ? strtab_add(labels->paths, path) : 0;
+	process->has_path = process->is_read = true;
+	return true;
 }
 
-/* Its own, or that of the nearest ancestor that is known or still there. */
-static string_id path_of(struct cgroup_labels *labels, pid_t pid)
+/* Where it was before, or the nearest ancestor that is known or still there is. */
+static bool find_former(struct cgroup_labels *labels, pid_t pid, string_id *ret)
 {
-	pid_t asked = pid;
+	struct process process = *process_of(labels, pid);
 
-	for (unsigned i = 0; i < ANCESTORS_MAX && pid > 0; i++) {
-		bool is_known = process_of(labels, pid)->is_read || read_path(labels, pid);
-
-		if (is_known || process_of(labels, pid)->path) {
-			set_path(labels, asked, process_of(labels, pid)->path);
-			break;
-		}
-		pid = process_of(labels, pid)->parent;
+	for (unsigned i = 0; i < ANCESTORS_MAX && !process.has_path && process.parent > 0; i++) {
+		pid = process.parent;
+		process = *process_of(labels, pid);
+		if (!process.has_path && !process.parent && read_path(labels, pid))
+			process = *process_of(labels, pid);
 	}
-	return process_of(labels, asked)->path;
+	*ret = process.path;
+	return process.has_path;
+}
+
+static uint8_t *stayed_in(struct cgroup_labels *labels, string_id path)
+{
+	while (labels->stayed_count <= path) {
+		GROW(labels->stayed, labels->stayed_count, labels->stayed_room);
+		labels->stayed[labels->stayed_count++] = 0;
+	}
+	return &labels->stayed[path];
+}
+
+static void note(struct cgroup_labels *labels, string_id former, string_id path)
+{
+	uint8_t *stayed = stayed_in(labels, former);
+
+	if (former != path)
+		*stayed = 0;
+	else if (*stayed < STAYED_ENOUGH)
+		++*stayed;
+}
+
+static bool need_not_be_read(struct cgroup_labels *labels, pid_t pid, string_id former)
+{
+	return labels->now_ns - process_of(labels, pid)->since_ns < YOUNG_NS &&
+	       *stayed_in(labels, former) >= STAYED_ENOUGH && pid % READ_ANYWAY != 0;
+}
+
+static string_id path_of(struct cgroup_labels *labels, pid_t pid, bool *is_final)
+{
+	string_id former = 0;
+	bool has_former;
+
+	*is_final = true;
+	if (process_of(labels, pid)->is_read)
+		return process_of(labels, pid)->path;
+	has_former = find_former(labels, pid, &former);
+	if (has_former && need_not_be_read(labels, pid, former)) {
+		*is_final = false;
+		return former;
+	}
+	if (!read_path(labels, pid))
+		return former;
+	if (has_former)
+		note(labels, former, process_of(labels, pid)->path);
+	return process_of(labels, pid)->path;
 }
 
 uint32_t cgroup_labels_of(struct cgroup_labels *labels, pid_t pid, struct strtab *strings,
-			  struct profile_label ret[CGROUP_LABELS_MAX])
+			  struct profile_label ret[CGROUP_LABELS_MAX], bool *is_final)
 {
 	struct cgroup_name name;
 	const char *path;
 
 	bound(labels);
-	path = strtab_get(labels->paths, path_of(labels, pid));
+	path = strtab_get(labels->paths, path_of(labels, pid, is_final));
 	if (!*path)
 		return 0;
 	ret[0] = (struct profile_label){.key = strtab_add(strings, "cgroup"),

@@ -5,6 +5,10 @@
  * /proc/PID/cgroup is read when a process is first sampled, and again after it has executed a
  * program: a container's first process moves into its cgroup before that. A process that is gone by
  * then has the labels of its parent. Memory is bounded: beyond 65,536 processes all are read again.
+ *
+ * Few processes move. Where the last 16 that were read had the cgroup of their parent's, which was
+ * the same one, the next 16 in that cgroup are read only when they have a sample 200 ms after they
+ * began or executed a program: reading takes 40 us, as much as all else of ten samples.
  */
 #ifndef PROF_RECORD_CGROUP_LABELS_H
 #define PROF_RECORD_CGROUP_LABELS_H
@@ -24,8 +28,8 @@ void cgroup_labels_free(struct cgroup_labels *labels);
 void cgroup_labels_feed(struct cgroup_labels *labels, const struct record *record);
 
 /* Adds the texts to the profile's strings and writes the labels; returns their number. A process of
- * the root cgroup has none. */
+ * the root cgroup has none. *is_final: they stay until the process executes a program. */
 uint32_t cgroup_labels_of(struct cgroup_labels *labels, pid_t pid, struct strtab *strings,
-			  struct profile_label ret[CGROUP_LABELS_MAX]);
+			  struct profile_label ret[CGROUP_LABELS_MAX], bool *is_final);
 
 #endif

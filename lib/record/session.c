@@ -35,7 +35,7 @@ struct session {
 
 	struct field_labels field_labels;
 	struct branch_labels branch_labels;
-	struct idmap label_sets;       /* (pid and tid) → label_set_id, until a name changes */
+	struct idmap label_sets; /* (pid and tid) → label_set_id, until its thread changes */
 	struct cgroup_labels *cgroups; /* NULL: samples have no labels of cgroups */
 	struct thread_lives lives;
 	unsigned fold_count; /* ended ones are folded when there are as many; 0: never */
@@ -210,14 +210,26 @@ void session_set_main_path(struct session *session, const char *path)
 	session->main_path = xstrdup(path);
 }
 
-/* Names change rarely, so all label sets are looked up again. */
+static uint64_t thread_key(pid_t pid, pid_t tid)
+{
+	return (uint64_t)(uint32_t)pid << 32 | (uint32_t)tid;
+}
+
+/* The label set of a thread is looked up again. */
+static void thread_changed(struct session *session, pid_t pid, pid_t tid)
+{
+	idmap_remove(&session->label_sets, thread_key(pid, tid), 0);
+	branch_labels_deinit(&session->branch_labels);
+}
+
 static void threads_changed(struct session *session)
 {
 	idmap_deinit(&session->label_sets);
 	branch_labels_deinit(&session->branch_labels);
 }
 
-static label_set_id new_labels(struct session *session, pid_t pid, pid_t tid)
+/* *is_final: they stay until the thread changes. */
+static label_set_id new_labels(struct session *session, pid_t pid, pid_t tid, bool *is_final)
 {
 	struct strtab *strings = profile_strings(session->profile);
 	const struct profile_thread thread = {
@@ -227,25 +239,29 @@ static label_set_id new_labels(struct session *session, pid_t pid, pid_t tid)
 		.name = strtab_add(strings, names_get(session->names, pid, tid)),
 	};
 	struct profile_label labels[CGROUP_LABELS_MAX];
-	uint32_t count = session->cgroups ? cgroup_labels_of(session->cgroups, pid, strings, labels)
-					  : 0;
+	uint32_t count = 0;
 
+	*is_final = true;
+	if (session->cgroups)
+		count = cgroup_labels_of(session->cgroups, pid, strings, labels, is_final);
 	return profile_label_set(session->profile, &thread, labels, count);
 }
 
 static label_set_id labels_of(struct session *session, pid_t pid, pid_t tid)
 {
 	static const char other[] = "[other threads]";
-	uint32_t *labels = idmap_put(&session->label_sets,
-				     (uint64_t)(uint32_t)pid << 32 | (uint32_t)tid, 0);
+	label_set_id labels = idmap_get(&session->label_sets, thread_key(pid, tid), 0);
+	bool is_final = true;
 
-	if (*labels != IDMAP_NONE)
-		return *labels;
+	if (labels != IDMAP_NONE)
+		return labels;
 	if (profile_label_set_count(session->profile) >= SAMPLED_THREADS_MAX)
-		*labels = profile_thread_labels(session->profile, -1, -1, other, other);
+		labels = profile_thread_labels(session->profile, -1, -1, other, other);
 	else
-		*labels = new_labels(session, pid, tid);
-	return *labels;
+		labels = new_labels(session, pid, tid, &is_final);
+	if (is_final)
+		*idmap_put(&session->label_sets, thread_key(pid, tid), 0) = labels;
+	return labels;
 }
 
 /* Each event of the group has a sample where its leader has one. */
@@ -468,7 +484,7 @@ bool session_ends_with(const struct session *session, pid_t pid, pid_t tid)
 static void feed_fork(struct session *session, const struct record *record)
 {
 	names_fork(session->names, record->fork.parent_pid, record->fork.parent_tid, record->tid);
-	threads_changed(session);
+	thread_changed(session, record->pid, record->tid);
 	thread_lives_reuse(&session->lives, record->pid, record->tid);
 	if (record->pid == record->fork.parent_pid) {
 		session_add_thread(session, record->pid, record->tid);
@@ -492,6 +508,7 @@ static void end_process(struct session *session, const struct record *record)
 static void feed_exit(struct session *session, const struct record *record)
 {
 	deferred_chains_end_thread(session->deferred, record->tid);
+	thread_changed(session, record->pid, record->tid);
 	/* The first one's name is the process's. */
 	if (record->tid != record->pid)
 		names_exit(session->names, record->tid, record->time_ns);
@@ -506,7 +523,12 @@ static void feed_comm(struct session *session, const struct record *record)
 		deferred_chains_exec(session->deferred, record->tid);
 	session_add_thread(session, record->pid, record->tid);
 	names_set(session->names, record->tid, record->comm.name);
-	threads_changed(session);
+	/* The first thread's name is its process's: that of all its threads, unless it has executed
+	 * a program, when it has no others. */
+	if (record->tid == record->pid && !record->comm.exec)
+		threads_changed(session);
+	else
+		thread_changed(session, record->pid, record->tid);
 	if (!record->comm.exec)
 		return;
 	mark(session, record, PROFILE_MARKER_EXEC, record->comm.name, 0);

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-enum { PARENT = 10, CHILD = 11, GRANDCHILD = 12 };
+enum { PARENT = 10, CHILD = 11, GRANDCHILD = 12, LAST = 40 };
 
 /* A directory in place of /proc. */
 struct fixture {
@@ -50,7 +50,7 @@ static int close_fixture(void **state)
 {
 	struct fixture *fixture = *state;
 
-	for (pid_t pid = PARENT; pid <= GRANDCHILD; pid++)
+	for (pid_t pid = PARENT; pid <= LAST; pid++)
 		end(fixture, pid);
 	remove(fixture->proc);
 	cgroup_labels_free(fixture->labels);
@@ -74,6 +74,12 @@ static void is_in(const struct fixture *fixture, pid_t pid, const char *lines)
 	fclose(file);
 }
 
+static void passes(const struct fixture *fixture, uint64_t time_ns)
+{
+	cgroup_labels_feed(fixture->labels,
+			   &(struct record){.type = RECORD_OTHER, .time_ns = time_ns});
+}
+
 static void forks(const struct fixture *fixture, pid_t parent, pid_t pid)
 {
 	cgroup_labels_feed(fixture->labels, &(struct record){.type = RECORD_FORK,
@@ -94,7 +100,9 @@ static void executes(const struct fixture *fixture, pid_t pid)
 static const char *label_of(const struct fixture *fixture, pid_t pid, const char *key)
 {
 	struct profile_label labels[CGROUP_LABELS_MAX];
-	uint32_t count = cgroup_labels_of(fixture->labels, pid, fixture->strings, labels);
+	bool is_final;
+	uint32_t count = cgroup_labels_of(fixture->labels, pid, fixture->strings, labels,
+					  &is_final);
 
 	for (uint32_t i = 0; i < count; i++)
 		if (!strcmp(strtab_get(fixture->strings, labels[i].key), key))
@@ -173,6 +181,47 @@ static void the_number_of_an_ended_process_is_another_process(void **state)
 	assert_string_equal(label_of(fixture, CHILD, "cgroup"), "/new");
 }
 
+/* Ends with a child of PARENT that is not there; PARENT and all others are in the cgroup. */
+static pid_t have_all_stayed(const struct fixture *fixture, const char *lines)
+{
+	pid_t pid = PARENT;
+
+	is_in(fixture, PARENT, lines);
+	while (pid < PARENT + 16) {
+		is_in(fixture, ++pid, lines);
+		forks(fixture, PARENT, pid);
+		label_of(fixture, pid, "cgroup");
+	}
+	forks(fixture, PARENT, ++pid);
+	return pid;
+}
+
+static void where_none_moves_only_processes_that_stay_are_read(void **state)
+{
+	const struct fixture *fixture = *state;
+	pid_t pid = have_all_stayed(fixture, "0::/batch\n");
+
+	is_in(fixture, pid, "0::/moved\n");
+	assert_string_equal(label_of(fixture, pid, "cgroup"), "/batch");
+	passes(fixture, UINT64_C(199999999));
+	assert_string_equal(label_of(fixture, pid, "cgroup"), "/batch");
+	passes(fixture, UINT64_C(200000000));
+	assert_string_equal(label_of(fixture, pid, "cgroup"), "/moved");
+}
+
+static void where_one_has_moved_all_are_read(void **state)
+{
+	const struct fixture *fixture = *state;
+	pid_t pid = have_all_stayed(fixture, "0::/batch\n");
+
+	is_in(fixture, pid, "0::/moved\n");
+	passes(fixture, UINT64_C(200000000));
+	assert_string_equal(label_of(fixture, pid, "cgroup"), "/moved");
+	is_in(fixture, ++pid, "0::/moved\n");
+	forks(fixture, PARENT, pid);
+	assert_string_equal(label_of(fixture, pid, "cgroup"), "/moved");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -188,6 +237,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			a_process_is_read_again_when_it_has_executed_a_program, open_fixture,
 			close_fixture),
+		cmocka_unit_test_setup_teardown(where_none_moves_only_processes_that_stay_are_read,
+						open_fixture, close_fixture),
+		cmocka_unit_test_setup_teardown(where_one_has_moved_all_are_read, open_fixture,
+						close_fixture),
 		cmocka_unit_test_setup_teardown(the_number_of_an_ended_process_is_another_process,
 						open_fixture, close_fixture),
 	};
