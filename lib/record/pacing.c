@@ -11,7 +11,7 @@ enum {
 	/* Where samples do not wake the reader, it comes when rings are full to this share. */
 	POLLED_SHARE = 4,
 	/* See pacing_rests_until_ns(). */
-	READ_SAMPLES = 4,
+	READ_SAMPLES = 10,
 	READ_MS_MIN = 20,
 	READ_MS_MAX = TICK_MS,
 	READS_AT_ONCE = 25,

@@ -43,7 +43,7 @@ uint64_t pacing_next_ns(const struct pacing *pacing, uint64_t now_ns);
  *
  * Each record of the side band does, so that a file is opened while its process lives; where
  * processes come and go that is hundreds of times per second, for a record or two. Up to 25 reads
- * come at once; beyond them there is one in the time of four samples of a CPU, between 20 and 100
+ * come at once; beyond them there is one in the time of ten samples of a CPU, between 20 and 100
  * ms. There is one each 20 ms for 10 s after a file could not be opened, for the next process that
  * maps it must not be missed as well, and after a ring of the side band was a fifth full. Only
  * where samples do not wake the reader.
