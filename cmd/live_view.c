@@ -7,8 +7,8 @@
 /* The view shows about the last ten seconds. */
 #define HALF_LIFE_NS UINT64_C(5000000000)
 
-/* With all that belongs to them some 100 MB. */
-enum { MOST_ENTRIES = 500000, MOST_MODULES = 5000 };
+/* Of a profile, and modules: with them some 30 MB. */
+enum { PROFILE_BYTES_MAX = 16 << 20, MODULES_MAX = 5000 };
 
 static void read_records(void *user)
 {
@@ -51,18 +51,9 @@ void live_close(struct live *live)
 	recording_deinit(&live->recording);
 }
 
-static bool has_many_entries(const struct live *live)
-{
-	const struct profile *profile = pipeline_of(live)->profile;
-
-	return profile_samples(profile).count + profile_stacks(profile).count +
-		       profile_frame_count(profile) >
-	       MOST_ENTRIES;
-}
-
 static bool has_many_modules(const struct live *live)
 {
-	return address_spaces_module_count(pipeline_of(live)->spaces) > MOST_MODULES;
+	return address_spaces_module_count(pipeline_of(live)->spaces) > MODULES_MAX;
 }
 
 static struct waiting_quality live_waiting(const struct live *live)
@@ -125,7 +116,7 @@ void live_refresh(struct live *live)
 	live->refreshed_ns = now_ns;
 	if (has_many_modules(live))
 		renew(live);
-	else if (has_many_entries(live))
+	else if (profile_memory_bytes(pipeline_of(live)->profile) > PROFILE_BYTES_MAX)
 		rotate(live);
 }
 
