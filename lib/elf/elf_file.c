@@ -488,6 +488,11 @@ void elf_file_release(const struct elf_file *elf, struct bytes part)
 	elf_bytes_release(&elf->bytes, part);
 }
 
+void elf_file_release_all(const struct elf_file *elf)
+{
+	elf_bytes_release(&elf->bytes, elf_bytes_all(&elf->bytes));
+}
+
 /* Whether the file still has what was seen at opening. One that was truncated lacks its last byte.
  */
 static bool still_reads(const struct elf_file *elf)

@@ -130,6 +130,8 @@ bool elf_file_section_is_data(struct elf_file *elf, size_t section);
  * sections and for memory that is not backed by a file.
  */
 void elf_file_release(const struct elf_file *elf, struct bytes part);
+/* The same for the whole file. */
+void elf_file_release_all(const struct elf_file *elf);
 /*
  * The bytes from a vaddr to the end of its read-only segment in the file; empty for other
  * addresses.

@@ -6,6 +6,7 @@
 #include "proc/kernel_map.h"
 #include "proc/maps.h"
 #include "proc/regions.h"
+#include "proc/usage.h"
 
 /*
  * munmap(2) is not reported, so a process may seem to have any number of mappings. These are more
@@ -33,6 +34,12 @@ enum { MAPS_UNTIL_BOUND = 4096 };
  * and grown by the first. All files in /usr, mapped at once, need a tenth of the second.
  */
 enum { MODULES_BYTES_FEW = 8 << 20, MODULES_BYTES_MAX = 96 << 20 };
+
+/*
+ * Resident pages of the files. An entry of the CFI is read once and then cached, but makes 64 KB of
+ * its file resident: the kernel maps what it has around a page that is touched.
+ */
+enum { RESIDENT_BYTES_MAX = 32 << 20 };
 
 struct space {
 	pid_t pid;
@@ -62,6 +69,7 @@ struct address_spaces {
 	size_t regions_count; /* of all processes */
 	size_t swept_bytes;   /* the memory of modules after the last sweep() */
 	unsigned maps_until_bound;
+	uint64_t other_resident_bytes; /* when pages of modules were released last */
 };
 
 /* The directory that has proc/ and sys/; the caller frees it. NULL: it is not known. */
@@ -293,6 +301,15 @@ static void bound_memory(struct address_spaces *spaces)
 		forget_oldest(spaces);
 }
 
+/* Other mapped files than modules are resident, too. */
+static void bound_resident(struct address_spaces *spaces)
+{
+	if (usage_of_mapped_files() <= spaces->other_resident_bytes + RESIDENT_BYTES_MAX)
+		return;
+	modules_release_files(spaces->modules);
+	spaces->other_resident_bytes = usage_of_mapped_files();
+}
+
 /* After the last use of any space in an operation. */
 static void bound_if_needed(struct address_spaces *spaces)
 {
@@ -398,6 +415,7 @@ void address_spaces_forget(struct address_spaces *spaces, uint64_t before_ns)
 			count_regions(spaces, space);
 	}
 	bound_memory(spaces);
+	bound_resident(spaces);
 }
 
 uint64_t address_spaces_version(const struct address_spaces *spaces, pid_t pid)

@@ -825,6 +825,13 @@ void modules_keep(struct modules *modules, const bool *mapped)
 	index_again(modules);
 }
 
+void modules_release_files(const struct modules *modules)
+{
+	for (module_id id = 0; id < modules->count; id++)
+		if (modules->entries[id]->module.elf)
+			elf_file_release_all(modules->entries[id]->module.elf);
+}
+
 size_t modules_bytes(const struct modules *modules)
 {
 	return (modules->count - modules->unused_count) *

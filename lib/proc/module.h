@@ -103,6 +103,8 @@ module_id modules_use(struct modules *modules, module_id id, pid_t pid,
  * are used again.
  */
 void modules_keep(struct modules *modules, const bool *mapped);
+/* As elf_file_release_all(), of all files. */
+void modules_release_files(const struct modules *modules);
 /* The memory in use. */
 size_t modules_bytes(const struct modules *modules);
 

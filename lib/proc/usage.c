@@ -117,6 +117,16 @@ static void add_process(const char *proc, pid_t pid, struct usage *usage)
 	read_lines(proc, statm, add_memory, usage);
 }
 
+uint64_t usage_of_mapped_files(void)
+{
+	CLEANUP(close_file) FILE *file = fopen("/proc/self/statm", "re");
+	uint64_t pages;
+
+	if (!file || fscanf(file, "%*u %*u %" SCNu64, &pages) != 1)
+		return 0;
+	return pages * (uint64_t)getpagesize();
+}
+
 struct usage usage_of_processes(const char *proc, const pid_t *pids, size_t count)
 {
 	struct family family = {.proc = proc};

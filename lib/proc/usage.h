@@ -18,6 +18,8 @@ struct usage {
 /* Of these processes and all of their living descendants, each once; their CPU time includes that
  * of children that have been waited for. Memory is resident memory. */
 struct usage usage_of_processes(const char *proc, const pid_t *pids, size_t count);
+/* Resident pages of files that this process has mapped. */
+uint64_t usage_of_mapped_files(void);
 /* The mean CPU time of a CPU, and the memory that is not available. */
 struct usage usage_of_machine(const char *proc);
 /* The load average of the last minute. */

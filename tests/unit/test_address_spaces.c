@@ -1,8 +1,11 @@
 #include "proc/address_spaces.h"
 
+#include "base/alloc.h"
+#include "built_elf.h"
 #include "folder.h"
 #include "lacking.h"
 #include "proc/regions.h"
+#include "proc/usage.h"
 
 #include <fcntl.h>
 #include <setjmp.h>
@@ -351,6 +354,47 @@ static void a_snapshot_has_earlier_mappings_once(void **state)
 	assert_at(spaces, 7, 150, 0x10000, "/nowhere/a");
 	address_spaces_snapshot(spaces, 12345, 100); /* gone */
 	assert_at(spaces, 12345, 100, 0x10000, "[unknown]");
+}
+
+/* The section is called ".large", has so many bytes and is behind all others. */
+static void write_large_program(const char *name, size_t bytes)
+{
+	CLEANUP(free_ptr) char *path = path_of(name);
+	CLEANUP(free_ptr) char *data = xmalloc(bytes);
+	struct built_elf file;
+	Elf64_Shdr *section;
+
+	memset(data, 'x', bytes);
+	built_elf_init(&file);
+	section = built_elf_section(&file, (Elf64_Shdr){.sh_type = SHT_PROGBITS}, ".large", "", 0);
+	section->sh_offset = sizeof(file.data);
+	section->sh_size = bytes;
+	built_elf_finish(&file);
+	write_file(name, file.data, file.len);
+	CLEANUP(close_fd) int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+	assert_int_equal(pwrite(fd, data, bytes, sizeof(file.data)), bytes);
+}
+
+static void files_that_were_read_do_not_stay_resident(void **state)
+{
+	(void)state;
+	enum { BYTES = 40 << 20 };
+	CLEANUP(address_spaces_cleanup) struct address_spaces *spaces = new_spaces(folder);
+
+	write_large_program("7/root/bin/large", BYTES);
+	struct mapping mapping = mapping_of("/bin/large", "7/root/bin/large", 0x10000, 0x12000);
+
+	address_spaces_map(spaces, 7, 100, &mapping);
+	struct elf_file *elf = module_at(spaces, 7, 100, 0x10000)->elf;
+	struct bytes large = elf_file_section(elf, ".large").data;
+
+	assert_int_equal(bytes_left(&large), BYTES);
+	assert_null(memchr(large.at, 'y', BYTES));
+	assert_true(usage_of_mapped_files() > BYTES);
+	address_spaces_forget(spaces, 0);
+	assert_true(usage_of_mapped_files() < BYTES);
+	assert_null(memchr(large.at, 'y', BYTES));
 }
 
 static void a_file_mapped_by_two_processes_is_one_module_with_one_image(void **state)
@@ -877,6 +921,8 @@ int main(void)
 						remove_folder),
 		cmocka_unit_test_setup_teardown(a_snapshot_has_earlier_mappings_once, make_folder,
 						remove_folder),
+		cmocka_unit_test_setup_teardown(files_that_were_read_do_not_stay_resident,
+						make_folder, remove_folder),
 		cmocka_unit_test_setup_teardown(
 			a_file_mapped_by_two_processes_is_one_module_with_one_image, make_folder,
 			remove_folder),
