@@ -23,7 +23,7 @@ struct job {
 	atomic_size_t pieces_left;
 };
 
-/* A job of a thread: the targets of one unit. */
+/* A job of a thread: the targets of one unit, or without targets the file's symbol table. */
 struct piece {
 	struct job *job;
 	const struct target *targets;
@@ -191,26 +191,32 @@ static uint64_t cost_of(const struct job *job, const struct target *target)
 				: dwarf_unit_bytes(job->source->dwarf, target->unit);
 }
 
+static void add_piece(struct engine *engine, struct piece piece)
+{
+	GROW(engine->pieces, engine->piece_count, engine->piece_room);
+	engine->pieces[engine->piece_count++] = piece;
+}
+
 static void cut_into_pieces(struct engine *engine, struct job *job)
 {
-	size_t pieces = 0;
+	size_t first = engine->piece_count;
 
+	/* Before all units: whoever has the chains of one needs the symbols next. */
+	if (job->source->symtab)
+		add_piece(engine, (struct piece){.job = job, .cost = UINT64_MAX});
 	for (size_t i = 0; i < job->request->count; i++) {
 		const struct target *target = &job->targets[i];
 
 		if (!i || target->unit != target[-1].unit ||
-		    target->in_libdw != target[-1].in_libdw) {
-			GROW(engine->pieces, engine->piece_count, engine->piece_room);
-			engine->pieces[engine->piece_count++] = (struct piece){
-				.job = job,
-				.targets = target,
-				.cost = cost_of(job, target),
-			};
-			pieces++;
-		}
+		    target->in_libdw != target[-1].in_libdw)
+			add_piece(engine, (struct piece){
+						  .job = job,
+						  .targets = target,
+						  .cost = cost_of(job, target),
+					  });
 		engine->pieces[engine->piece_count - 1].count++;
 	}
-	atomic_init(&job->pieces_left, pieces);
+	atomic_init(&job->pieces_left, engine->piece_count - first);
 }
 
 /* The largest jobs first, so that no thread is left with one at the end. */
@@ -338,6 +344,7 @@ static void name_in_file(const struct engine *engine, const struct piece *piece,
 		find_chains_in_libdw(engine, piece, thread, addresses, arena, chains);
 	else
 		find_chains(engine, piece, thread, addresses, arena, chains);
+	symtab_read(piece->job->source->symtab);
 	for (size_t i = 0; i < piece->count; i++)
 		piece->job->lines[piece->targets[i].index] =
 			line_builder_lines(builder, piece->job->source, addresses[i], chains[i]);
@@ -363,6 +370,8 @@ static void name_piece(void *context, size_t item, unsigned thread)
 	say_at_work(engine, thread, (size_t)(job - engine->jobs), false);
 	if (job->source->names)
 		name_listed(piece, engine->builders[thread]);
+	else if (!piece->targets)
+		symtab_read(job->source->symtab);
 	else if (job->source->symtab)
 		name_in_file(engine, piece, thread);
 	if (atomic_fetch_sub(&job->pieces_left, 1) == 1)

@@ -98,7 +98,7 @@ static void open_kernel(struct source *source)
 	load_address_find(&source->load, source->module.elf, source->module.kernel);
 	if (!source->load.count)
 		source->problem = SOURCE_OTHER_PLACE;
-	source->symtab = symtab_new(source->module.elf, NULL);
+	source->symtab = symtab_open(source->module.elf, NULL);
 }
 
 void source_open(struct source *source, const struct source_module *module,
@@ -109,7 +109,7 @@ void source_open(struct source *source, const struct source_module *module,
 		open_kernel(source);
 	} else if (module->elf) {
 		open_debug_file(source, options);
-		source->symtab = symtab_new(module->elf, source->debug);
+		source->symtab = symtab_open(module->elf, source->debug);
 		source->go = gopclntab_new(module->elf);
 	} else {
 		open_list(source, addresses, count);

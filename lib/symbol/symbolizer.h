@@ -31,7 +31,7 @@ struct symbolize_options {
 	bool again;		   /* symbolizer_run() will be called more than once */
 	const atomic_bool *cancel; /* when set, symbolizing stops soon and leaves the rest as
 				      addresses; may be NULL */
-	atomic_uint *done; /* modules and units finished so far, for progress; may be NULL */
+	atomic_uint *done; /* modules, symbol tables and units finished so far; may be NULL */
 	/*
 	 * Called every few ms. The profile may get more frames in it, which are left for the next
 	 * run. May be NULL.

@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "elf/classes.h"
 
+#include <pthread.h>
 #include <string.h>
 
 /* The string table with an entry's name. */
@@ -46,11 +47,18 @@ enum rank {
 };
 
 struct symtab {
-	struct entry *entries; /* by vaddr; entries at one vaddr end with the best */
-	size_t count, room;
-	struct bytes strings[TABLES];
+	struct elf_file *files[TABLES]; /* NULL: not a table of these files */
+	struct bytes symbols[TABLES];	/* … */
+	struct bytes strings[TABLES];	/* … */
+	struct plt_stub *stubs;
+	size_t stub_count;
 	struct elf_code *code;
 	size_t code_count;
+
+	pthread_mutex_t reading;
+	bool is_read;	       /* what follows is complete */
+	struct entry *entries; /* by vaddr; entries at one vaddr end with the best */
+	size_t count, room;
 	bool complete;
 };
 
@@ -140,14 +148,21 @@ static bool reserve(struct symtab *symtab, size_t more)
 	return true;
 }
 
-/* Returns true if the table exists. */
-static bool load_table(struct symtab *symtab, struct elf_file *elf, enum table table,
+static void find_table(struct symtab *symtab, struct elf_file *elf, enum table table,
 		       const char *symbols_name, const char *strings_name)
 {
-	struct bytes symbols = elf_file_section(elf, symbols_name).data;
+	symtab->files[table] = elf;
+	symtab->symbols[table] = elf_file_section(elf, symbols_name).data;
+	symtab->strings[table] = elf_file_section(elf, strings_name).data;
+}
+
+/* Returns true if the table exists. */
+static bool load_table(struct symtab *symtab, enum table table)
+{
+	struct elf_file *elf = symtab->files[table];
+	struct bytes symbols = symtab->symbols[table];
 	Elf64_Sym symbol;
 
-	symtab->strings[table] = elf_file_section(elf, strings_name).data;
 	if (!bytes_left(&symbols) ||
 	    !reserve(symtab, bytes_left(&symbols) / elf_symbol_bytes(elf_file_is_32(elf)) + 1))
 		return false;
@@ -170,16 +185,12 @@ static bool load_table(struct symtab *symtab, struct elf_file *elf, enum table t
 	return true;
 }
 
-static void load_plt(struct symtab *symtab, struct elf_file *elf)
+static void load_plt(struct symtab *symtab)
 {
-	CLEANUP(free_ptr) struct plt_stub *stubs = NULL;
-	size_t count = plt_stubs(elf, &stubs);
-
-	symtab->strings[TABLE_PLT] = elf_file_section(elf, ".dynstr").data;
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < symtab->stub_count; i++)
 		add_entry(symtab, (struct entry){
-					  .vaddr = stubs[i].vaddr,
-					  .name = stubs[i].name,
+					  .vaddr = symtab->stubs[i].vaddr,
+					  .name = symtab->stubs[i].name,
 					  .table = TABLE_PLT,
 					  .rank = RANK_LOCAL | RANK_UNSIZED,
 				  });
@@ -402,22 +413,50 @@ static void settle(struct symtab *symtab)
 		symtab->entries = xreallocarray(entries, kept, sizeof(*entries));
 }
 
-struct symtab *symtab_new(struct elf_file *elf, struct elf_file *debug)
+struct symtab *symtab_open(struct elf_file *elf, struct elf_file *debug)
 {
 	struct symtab *symtab = xcalloc(1, sizeof(*symtab));
 
+	pthread_mutex_init(&symtab->reading, NULL);
 	symtab->code_count = elf_file_code(elf, &symtab->code);
 	if (symtab->code_count > CODE_SECTIONS_MAX)
 		symtab->code_count = CODE_SECTIONS_MAX;
-	symtab->complete = load_table(symtab, elf, TABLE_IMAGE, ".symtab", ".strtab");
+	find_table(symtab, elf, TABLE_IMAGE, ".symtab", ".strtab");
+	find_table(symtab, elf, TABLE_DYNAMIC, ".dynsym", ".dynstr");
+	if (debug)
+		find_table(symtab, debug, TABLE_DEBUG, ".symtab", ".strtab");
+	symtab->stub_count = plt_stubs(elf, &symtab->stubs);
+	symtab->strings[TABLE_PLT] = symtab->strings[TABLE_DYNAMIC];
+	return symtab;
+}
+
+static void read_tables(struct symtab *symtab)
+{
+	symtab->complete = load_table(symtab, TABLE_IMAGE);
 	/* .symtab contains the dynamic symbols too, but that of a debug file may lack them. */
 	if (!symtab->complete)
-		load_table(symtab, elf, TABLE_DYNAMIC, ".dynsym", ".dynstr");
-	if (debug && load_table(symtab, debug, TABLE_DEBUG, ".symtab", ".strtab"))
+		load_table(symtab, TABLE_DYNAMIC);
+	if (symtab->files[TABLE_DEBUG] && load_table(symtab, TABLE_DEBUG))
 		symtab->complete = true;
-	load_plt(symtab, elf);
+	load_plt(symtab);
 	sort(symtab);
 	settle(symtab);
+}
+
+void symtab_read(struct symtab *symtab)
+{
+	pthread_mutex_lock(&symtab->reading);
+	if (!symtab->is_read)
+		read_tables(symtab);
+	symtab->is_read = true;
+	pthread_mutex_unlock(&symtab->reading);
+}
+
+struct symtab *symtab_new(struct elf_file *elf, struct elf_file *debug)
+{
+	struct symtab *symtab = symtab_open(elf, debug);
+
+	symtab_read(symtab);
 	return symtab;
 }
 
@@ -425,7 +464,9 @@ void symtab_free(struct symtab *symtab)
 {
 	if (!symtab)
 		return;
+	pthread_mutex_destroy(&symtab->reading);
 	free(symtab->entries);
+	free(symtab->stubs);
 	free(symtab->code);
 	free(symtab);
 }

@@ -32,6 +32,15 @@ struct symbol {
  * not "__memcpy_avx_unaligned"); then by name, so that the choice is deterministic.
  */
 struct symtab *symtab_new(struct elf_file *elf, struct elf_file *debug);
+
+/*
+ * The same in two steps: a program can have a million symbols. symtab_open() only finds the tables.
+ * symtab_read() reads them, in any thread, once: where it has returned, the other functions may be
+ * called.
+ */
+struct symtab *symtab_open(struct elf_file *elf, struct elf_file *debug);
+void symtab_read(struct symtab *symtab);
+
 void symtab_free(struct symtab *symtab);
 DEFINE_CLEANUP(symtab, symtab_free)
 

@@ -330,7 +330,7 @@ static void finished_work_is_counted(void **state)
 	options.done = &done;
 	name_all(&fixture, &options);
 	assert_false(fixture.outcome.cancelled);
-	assert_int_equal(atomic_load(&done), 2); /* a module and a unit */
+	assert_int_equal(atomic_load(&done), 3); /* a module, its symbols and a unit */
 }
 
 static void notes_keep_what_they_say(void **state)
