@@ -56,7 +56,7 @@ static char *with_line(const char *name, uint32_t line)
 	return xasprintf("%.*s:%" PRIu32 "%s", (int)(end - name), name, line, end);
 }
 
-static void show(struct resolver *resolver, uint32_t i)
+static void show_text(struct resolver *resolver, uint32_t i)
 {
 	struct display_name *name = &resolver->names[i];
 	CLEANUP(free_ptr)
@@ -67,6 +67,26 @@ static void show(struct resolver *resolver, uint32_t i)
 	name->shown = strcmp(shown, name->plain) != 0
 			      ? arena_strndup(resolver->arena, shown, strlen(shown))
 			      : name->plain;
+}
+
+/* An identifier of C: in any detail it is the same. */
+static bool is_identifier(const char *name)
+{
+	while ((*name >= 'a' && *name <= 'z') || (*name >= 'A' && *name <= 'Z') ||
+	       (*name >= '0' && *name <= '9') || *name == '_')
+		name++;
+	return !*name;
+}
+
+static void show(struct resolver *resolver, uint32_t i)
+{
+	struct display_name *name = &resolver->names[i];
+
+	if (!resolver->lines[i] && is_identifier(name->full)) {
+		name->shown = name->plain;
+		return;
+	}
+	show_text(resolver, i);
 }
 
 /* Names by one of their strings. */
