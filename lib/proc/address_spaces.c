@@ -39,7 +39,7 @@ enum { MODULES_BYTES_FEW = 8 << 20, MODULES_BYTES_MAX = 96 << 20 };
  * Resident pages of the files. An entry of the CFI is read once and then cached, but makes 64 KB of
  * its file resident: the kernel maps what it has around a page that is touched.
  */
-enum { RESIDENT_BYTES_MAX = 32 << 20 };
+enum { RESIDENT_BYTES_MAX = 64 << 20 };
 
 struct space {
 	pid_t pid;

@@ -379,7 +379,7 @@ static void write_large_program(const char *name, size_t bytes)
 static void files_that_were_read_do_not_stay_resident(void **state)
 {
 	(void)state;
-	enum { BYTES = 40 << 20 };
+	enum { BYTES = 72 << 20 };
 	CLEANUP(address_spaces_cleanup) struct address_spaces *spaces = new_spaces(folder);
 
 	write_large_program("7/root/bin/large", BYTES);
