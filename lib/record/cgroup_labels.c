@@ -19,7 +19,7 @@ enum {
 };
 
 /* Processes that are younger need not be read. */
-#define YOUNG_NS (200 * NS_PER_MS)
+#define YOUNG_NS NS_PER_SECOND
 
 struct process {
 	pid_t parent;	   /* 0: unknown */

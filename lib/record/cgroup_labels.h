@@ -7,8 +7,9 @@
  * then has the labels of its parent. Memory is bounded: beyond 65,536 processes all are read again.
  *
  * Few processes move. Where the last 16 that were read had the cgroup of their parent's, which was
- * the same one, the next 16 in that cgroup are read only when they have a sample 200 ms after they
- * began or executed a program: reading takes 40 us, as much as all else of ten samples.
+ * the same one, those that follow in that cgroup are read only when they have a sample a second
+ * after they began or executed a program, or by one of 17: reading takes 40 us, as much as all else
+ * of ten samples.
  */
 #ifndef PROF_RECORD_CGROUP_LABELS_H
 #define PROF_RECORD_CGROUP_LABELS_H

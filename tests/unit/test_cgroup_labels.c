@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -203,9 +204,9 @@ static void where_none_moves_only_processes_that_stay_are_read(void **state)
 
 	is_in(fixture, pid, "0::/moved\n");
 	assert_string_equal(label_of(fixture, pid, "cgroup"), "/batch");
-	passes(fixture, UINT64_C(199999999));
+	passes(fixture, NS_PER_SECOND - 1);
 	assert_string_equal(label_of(fixture, pid, "cgroup"), "/batch");
-	passes(fixture, UINT64_C(200000000));
+	passes(fixture, NS_PER_SECOND);
 	assert_string_equal(label_of(fixture, pid, "cgroup"), "/moved");
 }
 
@@ -215,7 +216,7 @@ static void where_one_has_moved_all_are_read(void **state)
 	pid_t pid = have_all_stayed(fixture, "0::/batch\n");
 
 	is_in(fixture, pid, "0::/moved\n");
-	passes(fixture, UINT64_C(200000000));
+	passes(fixture, NS_PER_SECOND);
 	assert_string_equal(label_of(fixture, pid, "cgroup"), "/moved");
 	is_in(fixture, ++pid, "0::/moved\n");
 	forks(fixture, PARENT, pid);
