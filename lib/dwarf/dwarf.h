@@ -48,8 +48,7 @@ void dwarf_keep_contents(struct dwarf *dwarf);
  */
 struct dwarf_sharing {
 	uint64_t part_bytes;
-	void (*run)(void *user, size_t parts, void (*work)(void *context, size_t part),
-		    void *context);
+	elf_run *run;
 	void *user;
 };
 

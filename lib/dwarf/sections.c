@@ -14,21 +14,26 @@ static struct dwarf_sections read_sections(struct elf_file *elf,
 	return sections;
 }
 
+static const char *const names_of_all[DWARF_SECTION_COUNT] = {
+	[DWARF_INFO] = ".debug_info",
+	[DWARF_ABBREV] = ".debug_abbrev",
+	[DWARF_STR] = ".debug_str",
+	[DWARF_LINE_STR] = ".debug_line_str",
+	[DWARF_STR_OFFSETS] = ".debug_str_offsets",
+	[DWARF_ADDR] = ".debug_addr",
+	[DWARF_RANGES] = ".debug_ranges",
+	[DWARF_RNGLISTS] = ".debug_rnglists",
+	[DWARF_LINE] = ".debug_line",
+};
+
+void dwarf_sections_unpack(struct elf_file *elf, elf_run *run, void *user)
+{
+	elf_file_unpack(elf, names_of_all, DWARF_SECTION_COUNT, run, user);
+}
+
 struct dwarf_sections dwarf_sections_of(struct elf_file *elf)
 {
-	static const char *const names[DWARF_SECTION_COUNT] = {
-		[DWARF_INFO] = ".debug_info",
-		[DWARF_ABBREV] = ".debug_abbrev",
-		[DWARF_STR] = ".debug_str",
-		[DWARF_LINE_STR] = ".debug_line_str",
-		[DWARF_STR_OFFSETS] = ".debug_str_offsets",
-		[DWARF_ADDR] = ".debug_addr",
-		[DWARF_RANGES] = ".debug_ranges",
-		[DWARF_RNGLISTS] = ".debug_rnglists",
-		[DWARF_LINE] = ".debug_line",
-	};
-
-	return read_sections(elf, names);
+	return read_sections(elf, names_of_all);
 }
 
 /* .debug_line.dwo has the files of type units, which nothing here needs. */

@@ -3,6 +3,7 @@
 #define PROF_DWARF_SECTIONS_H
 
 #include "base/bytes.h"
+#include "elf/section.h"
 
 enum dwarf_section {
 	DWARF_INFO,
@@ -24,6 +25,8 @@ struct dwarf_sections {
 
 struct elf_file;
 
+/* .debug_info is the first: it takes longer than the others together. */
+void dwarf_sections_unpack(struct elf_file *elf, elf_run *run, void *user);
 struct dwarf_sections dwarf_sections_of(struct elf_file *elf);
 
 /* The sections of split units in a .dwo or .dwp file (".debug_info.dwo"). Source: DWARF 5, 7.3.2.

@@ -457,6 +457,12 @@ struct elf_section elf_file_section(struct elf_file *elf, const char *name)
 	return elf_sections_find(&elf->sections, name);
 }
 
+void elf_file_unpack(struct elf_file *elf, const char *const *names, size_t count, elf_run *run,
+		     void *user)
+{
+	elf_sections_unpack(&elf->sections, names, count, run, user);
+}
+
 bool elf_file_next_section(struct elf_file *elf, const char *name, size_t *index,
 			   struct elf_section *ret)
 {

@@ -100,6 +100,9 @@ bool elf_file_vaddr_to_offset(const struct elf_file *elf, uint64_t vaddr, uint64
  * file.
  */
 struct elf_section elf_file_section(struct elf_file *elf, const char *name);
+/* Decompresses sections of these names (NULL: none) at the same time, for elf_file_section(). */
+void elf_file_unpack(struct elf_file *elf, const char *const *names, size_t count, elf_run *run,
+		     void *user);
 /*
  * The vaddr of a symbol of .symtab or .dynsym. A relocatable file (ET_REL, a kernel module) has
  * none before it is loaded: prof gives its sections vaddrs one after the other (relocatable.h),

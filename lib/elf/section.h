@@ -14,6 +14,11 @@ struct elf_section {
 	bool unreadable;
 };
 
+/* Calls work(context, i) for each i below count, at the same time if it can, and returns when all
+ * are done. */
+typedef void elf_run(void *user, size_t count, void (*work)(void *context, size_t i),
+		     void *context);
+
 /* The vaddrs of a section that holds code. */
 struct elf_code {
 	uint64_t start, end;

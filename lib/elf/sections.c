@@ -7,8 +7,11 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 enum { NAME_BYTES_MAX = 1 << 20 };
+
+enum { HUGE_PAGE_BYTES = 2 << 20, LARGE_BYTES = 2 * HUGE_PAGE_BYTES };
 
 void elf_sections_init(struct elf_sections *sections, const struct elf_bytes *bytes,
 		       const Elf64_Ehdr *header, size_t count, size_t names_index)
@@ -155,42 +158,85 @@ static size_t section_named(const struct elf_sections *sections, const char *pre
 	return 0;
 }
 
-/* Within the budget; allocates. NULL if it cannot be decompressed. */
-static void *unpack_section(struct elf_sections *sections, const struct packed_section *section)
-{
-	const bool is_foreign = sections->bytes->origin.is_foreign;
-	CLEANUP(free_ptr) void *copy = NULL;
+/* A section to decompress. */
+struct unpacking {
+	size_t index;
+	struct packed_section section;
 	const unsigned char *packed;
-	void *to;
+	void *copy; /* of what is packed, if its file is foreign */
+	void *to;   /* NULL: it cannot be decompressed */
+};
 
-	if (!unpack_budget_take(elf_sections_budget(sections), is_foreign, section->size_bytes))
+/* A small page at a time, the kernel takes as long for large sections as decompressing takes. */
+static void *room_for(size_t size_bytes)
+{
+	void *room = NULL;
+
+	if (size_bytes < LARGE_BYTES)
+		return malloc(size_bytes);
+	if (posix_memalign(&room, HUGE_PAGE_BYTES, size_bytes))
 		return NULL;
-	packed = elf_bytes_steady(sections->bytes, section->packed, &copy);
-	to = packed ? malloc(section->size_bytes) : NULL;
-	if (to && unpack(section->kind, bytes_of(packed, bytes_left(&section->packed)), to,
-			 section->size_bytes)) {
-		sections->unpacked_bytes += section->size_bytes;
-		return to;
-	}
-	unpack_budget_give(elf_sections_budget(sections), is_foreign, section->size_bytes);
-	free(to);
-	return NULL;
+	madvise(room, size_bytes / HUGE_PAGE_BYTES * HUGE_PAGE_BYTES, MADV_HUGEPAGE);
+	return room;
 }
 
-/* Once: the size in the file can change later. */
-static bool find_unpacked(struct elf_sections *sections, size_t index, struct bytes raw,
-			  bool is_zdebug, struct bytes *ret)
+/* Within the budget. False: it is not to be decompressed, or that has been done. Once: the size in
+ * the file can change later. */
+static bool begin_unpacking(struct elf_sections *sections, size_t index, struct bytes raw,
+			    bool is_zdebug, struct unpacking *ret)
 {
 	const enum packed_section_form form = is_zdebug		? PACKED_SECTION_ZDEBUG
 					      : sections->is_32 ? PACKED_SECTION_ELF32
 								: PACKED_SECTION_ELF64;
-	struct bytes *unpacked = &sections->unpacked[index];
-	struct packed_section section;
 
-	if (!unpacked->at && packed_section_read(raw, form, &section))
-		*unpacked = bytes_of(unpack_section(sections, &section), section.size_bytes);
-	*ret = *unpacked;
-	return unpacked->at;
+	*ret = (struct unpacking){.index = index};
+	if (sections->unpacked[index].at || !packed_section_read(raw, form, &ret->section) ||
+	    !unpack_budget_take(elf_sections_budget(sections), sections->bytes->origin.is_foreign,
+				ret->section.size_bytes))
+		return false;
+	sections->unpacked_bytes += ret->section.size_bytes;
+	ret->packed = elf_bytes_steady(sections->bytes, ret->section.packed, &ret->copy);
+	ret->to = ret->packed ? room_for(ret->section.size_bytes) : NULL;
+	return true;
+}
+
+/* Thread-safe. */
+static void unpack_one(void *context, size_t i)
+{
+	struct unpacking *unpacking = &((struct unpacking *)context)[i];
+	const struct packed_section *section = &unpacking->section;
+
+	if (unpacking->to &&
+	    !unpack(section->kind, bytes_of(unpacking->packed, bytes_left(&section->packed)),
+		    unpacking->to, section->size_bytes))
+		free(STEAL(unpacking->to));
+}
+
+static void end_unpacking(struct elf_sections *sections, struct unpacking *unpacking)
+{
+	uint64_t size_bytes = unpacking->section.size_bytes;
+
+	free(unpacking->copy);
+	if (unpacking->to) {
+		sections->unpacked[unpacking->index] = bytes_of(unpacking->to, size_bytes);
+		return;
+	}
+	sections->unpacked_bytes -= size_bytes;
+	unpack_budget_give(elf_sections_budget(sections), sections->bytes->origin.is_foreign,
+			   size_bytes);
+}
+
+static bool find_unpacked(struct elf_sections *sections, size_t index, struct bytes raw,
+			  bool is_zdebug, struct bytes *ret)
+{
+	struct unpacking unpacking;
+
+	if (begin_unpacking(sections, index, raw, is_zdebug, &unpacking)) {
+		unpack_one(&unpacking, 0);
+		end_unpacking(sections, &unpacking);
+	}
+	*ret = sections->unpacked[index];
+	return ret->at;
 }
 
 /* The section with the relocations of another one; 0 if there is none. */
@@ -288,6 +334,12 @@ bool elf_sections_has(struct elf_sections *sections, const char *name)
 	return find_section(sections, name, 0, &is_zdebug);
 }
 
+static bool is_packed(const struct elf_sections *sections, size_t index, bool is_zdebug)
+{
+	return sections->headers[index].sh_type != SHT_NOBITS &&
+	       (is_zdebug || sections->headers[index].sh_flags & SHF_COMPRESSED);
+}
+
 static struct elf_section section_at(struct elf_sections *sections, size_t index, bool is_zdebug)
 {
 	const Elf64_Shdr *section = &sections->headers[index];
@@ -300,7 +352,7 @@ static struct elf_section section_at(struct elf_sections *sections, size_t index
 	raw = elf_bytes_part(sections->bytes, section->sh_offset, section->sh_size);
 	if (!bytes_ok(&raw))
 		ret.unreadable = true;
-	else if (is_zdebug || section->sh_flags & SHF_COMPRESSED)
+	else if (is_packed(sections, index, is_zdebug))
 		ret.unreadable = !find_unpacked(sections, index, raw, is_zdebug, &ret.data);
 	else
 		ret.data = raw;
@@ -310,6 +362,30 @@ static struct elf_section section_at(struct elf_sections *sections, size_t index
 		ret.unreadable = true;
 	}
 	return ret;
+}
+
+void elf_sections_unpack(struct elf_sections *sections, const char *const *names, size_t count,
+			 elf_run *run, void *user)
+{
+	CLEANUP(free_ptr) struct unpacking *all = calloc(count, sizeof(*all));
+	size_t found = 0;
+
+	for (size_t i = 0; all && i < count; i++) {
+		bool is_zdebug;
+		size_t index = names[i] ? find_section(sections, names[i], 0, &is_zdebug) : 0;
+		struct bytes raw;
+
+		if (!index || !is_packed(sections, index, is_zdebug))
+			continue;
+		raw = elf_bytes_part(sections->bytes, sections->headers[index].sh_offset,
+				     sections->headers[index].sh_size);
+		found += bytes_ok(&raw) &&
+			 begin_unpacking(sections, index, raw, is_zdebug, &all[found]);
+	}
+	if (found)
+		run(user, found, unpack_one, all);
+	for (size_t i = 0; i < found; i++)
+		end_unpacking(sections, &all[i]);
 }
 
 uint64_t elf_sections_symbol_vaddr(struct elf_sections *sections, const Elf64_Sym *symbol)

@@ -56,6 +56,8 @@ size_t elf_sections_read_headers(const struct elf_sections *sections, struct elf
 				 size_t max_bytes, Elf64_Shdr **ret);
 
 /* The functions of elf_file.h say what these do. */
+void elf_sections_unpack(struct elf_sections *sections, const char *const *names, size_t count,
+			 elf_run *run, void *user);
 struct elf_section elf_sections_find(struct elf_sections *sections, const char *name);
 bool elf_sections_find_next(struct elf_sections *sections, const char *name, size_t *index,
 			    struct elf_section *ret);

@@ -12,7 +12,7 @@
 /* What is counted as progress. */
 enum progress {
 	PROGRESS_READ,	     /* samples of a file */
-	PROGRESS_SYMBOLIZED, /* modules and units */
+	PROGRESS_SYMBOLIZED, /* modules, symbol tables and units */
 };
 
 /* Downloads of debug files. */

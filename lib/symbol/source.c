@@ -3,6 +3,7 @@
 #include "symbol/perfmap.h"
 
 #include "base/alloc.h"
+#include "dwarf/sections.h"
 #include "elf/packed_file.h"
 
 #include <stdlib.h>
@@ -38,6 +39,8 @@ static void open_dwarf(struct source *source, const struct source_options *optio
 		holder = source->debug;
 	if (!has_section(holder, ".debug_info"))
 		return;
+	if (options->sharing)
+		dwarf_sections_unpack(holder, options->sharing->run, options->sharing->user);
 	if (elf_file_section(holder, ".debug_info").unreadable) {
 		source->problem = SOURCE_PACKED_DWARF;
 		return;

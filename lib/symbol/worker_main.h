@@ -21,7 +21,7 @@ enum { WORKER_IN_LIBDW = 1 << 30 };
  * anything into it.
  */
 struct worker_state {
-	atomic_uint done; /* modules and units, as in thread_pool.h */
+	atomic_uint done; /* modules, symbol tables and units, as in thread_pool.h */
 	/*
 	 * By thread: the request that it works on, from 1; 0: none; with WORKER_IN_LIBDW if it has
 	 * called libdw for it. The upper half counts, so that two units of a module differ.

@@ -652,6 +652,41 @@ static void a_section_that_cannot_be_decompressed_is_unreadable(void **state)
 	}
 }
 
+/* Notes how many there are. */
+static void run_backwards(void *user, size_t count, void (*work)(void *context, size_t i),
+			  void *context)
+{
+	*(size_t *)user = count;
+	while (count)
+		work(context, --count);
+}
+
+static void sections_are_decompressed_together(void **state)
+{
+	(void)state;
+	static const char *const names[] = {".debug_info", NULL, ".debug_line", ".debug_str",
+					    ".debug_abbrev"};
+	unsigned char data[8000];
+	struct built_elf file;
+	size_t len = compress_as_zdebug(data), count = 0;
+
+	built_elf_init(&file);
+	built_elf_section(&file, (Elf64_Shdr){.sh_type = SHT_PROGBITS}, ".debug_info", "plain", 5);
+	built_elf_section(&file, (Elf64_Shdr){.sh_type = SHT_PROGBITS}, ".zdebug_line", data, len);
+	data[len / 2] ^= 1;
+	built_elf_section(&file, (Elf64_Shdr){.sh_type = SHT_PROGBITS}, ".zdebug_str", data, len);
+	built_elf_finish(&file);
+	CLEANUP(elf_file_cleanup) struct elf_file *image = elf_file_of(&file);
+
+	elf_file_unpack(image, names, ARRAY_SIZE(names), run_backwards, &count);
+	assert_int_equal(count, 2);
+	assert_text(elf_file_section(image, ".debug_info").data, "plain");
+	assert_text(elf_file_section(image, ".debug_line").data, plain);
+	assert_true(elf_file_section(image, ".debug_str").unreadable);
+	elf_file_unpack(image, names, 3, run_backwards, &(size_t){0}); /* nothing is left to do */
+	assert_text(elf_file_section(image, ".debug_line").data, plain);
+}
+
 /* What `damage` does to a file of three pages, with its build-id at `id`, is noticed for good. */
 static void assert_noticed(void (*damage)(int fd, off_t id), bool is_noticed)
 {
@@ -785,6 +820,7 @@ int main(void)
 		cmocka_unit_test(
 			a_decompressed_section_keeps_its_size_whatever_the_file_says_later),
 		cmocka_unit_test(a_section_that_cannot_be_decompressed_is_unreadable),
+		cmocka_unit_test(sections_are_decompressed_together),
 		cmocka_unit_test(a_file_that_is_cut_short_or_overwritten_is_noticed),
 		cmocka_unit_test(an_image_has_the_name_it_was_opened_by),
 		cmocka_unit_test(released_pages_are_read_again),
