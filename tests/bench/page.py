@@ -69,7 +69,7 @@ PREPARE = """
     window.wide = (() => {
         const tree = prof.tree(), boxes = prof.graph.boxes;
         return Array.from(boxes.node).filter((node, at) => node >= 0 && boxes.width[at] > 20 && tree.end[node] - node > 20)
-            .map((node) => ({ node, range: [tree.start[node], tree.start[node] + tree.total[node]] }));
+            .map((node) => ({ node, range: prof.graph.aim({ zoomed: node, first: 0 }) }));
     })();
     prof.go({ lanes: "threads" }, true);
     window.letters = prof.full[prof.functions()[0].label].slice(0, 11).replace(/[^\\w]/g, ".");

@@ -239,9 +239,11 @@ class Page extends View {
 
   showSearch() {
     const found = this.found();
-    const whole = this.tree().total[0];
-    const { weight } = found ? matchSum(this.tree(), found.matches) : { weight: 0 };
-    const { places } = found ? matchSum(this.shownTree(), found.matches) : { places: 0 };
+    const [tree, shownTree] = [this.tree(), this.shownTree()];
+    const whole = tree.total(0);
+    const sum = found ? matchSum(tree, found.matches) : { weight: 0, places: 0 };
+    const { weight } = sum;
+    const { places } = found && shownTree !== tree ? matchSum(shownTree, found.matches) : sum;
     for (const id of ["previous", "next"]) $(id).disabled = !places;
     $("only").hidden = !found;
     $("found").textContent = !found ? "" : this.hidesMatches() ? "hidden" : places
@@ -418,7 +420,7 @@ class Page extends View {
 
   showView() {
     const { state } = this;
-    const isLeft = this.tree().total[0] > 0;
+    const isLeft = this.tree().total(0) > 0;
     for (const tab of $("views").children) {
       const isShown = tab.dataset.view === state.view;
       tab.setAttribute("aria-selected", String(isShown));
@@ -478,7 +480,7 @@ class Page extends View {
   showDetails() {
     const { fn } = this.state;
     const lines = fn < 0 ? [] : this.memory.of("lines", [this.filters(), fn], () =>
-      sourceLines(this.stacked(), this.weights(), fn));
+      sourceLines(this.stacked(), this.weights(), fn, this.lineSets(fn)));
     const isCurrent = [this.shownTree(), this.tree()].includes(this.selectedTree);
     const tree = isCurrent ? this.selectedTree : this.tree();
     const node = isCurrent && labelOf(tree, this.node) === fn ? this.node : 0;
@@ -531,10 +533,10 @@ class Page extends View {
     if (!this.state || !this.profile.samples.count) return;
     const tree = this.shownTree();
     const node = this.state.view === "graph" ? zoomIn(tree, this.state.zoom).node : 0;
-    const whole = this.tree().total[0];
+    const whole = this.tree().total(0);
     const all = this.recorded();
     const range = this.range();
-    const parts = [whole > 0 ? `${this.words()(tree.total[node])} (${percent(tree.total[node], whole)})` : "Nothing is left by the filters"];
+    const parts = [whole > 0 ? `${this.words()(tree.total(node))} (${percent(tree.total(node), whole)})` : "Nothing is left by the filters"];
     const isMoment = range && this.state.event === this.profile.memory?.live;
     if (whole > 0 && whole < all * 0.99999 && !isMoment) parts.push(`filtered: ${this.words()(whole)} of ${this.words()(all)} (${percent(whole, all)})`);
     if (node) parts.unshift(`Zoomed into ${this.names()[labelOf(tree, node)]}`);
@@ -683,8 +685,8 @@ class Page extends View {
     const node = matching[at < 0 ? (direction > 0 ? 0 : length - 1) : (at + direction + length) % length];
     const zoomed = zoomIn(tree, this.state.zoom).node;
     const isInside = node >= zoomed && node < tree.end[zoomed];
-    const isWide = tree.total[node] * 60 > tree.total[zoomed];
-    const goal = isInside && isWide ? zoomed : tree.total[node] * 60 > tree.total[0] ? 0 : tree.parent[node];
+    const isWide = tree.total(node) * 60 > tree.total(zoomed);
+    const goal = isInside && isWide ? zoomed : tree.total(node) * 60 > tree.total(0) ? 0 : tree.parent[node];
     this.go({ view: "graph", zoom: zoomOf(tree, { node: goal }), fn: labelOf(tree, node) }, true);
     this.graph.select(node);
   }

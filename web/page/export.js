@@ -1,18 +1,14 @@
 // Exports the shown view as folded stacks or SVG.
 
-import { labelOf } from "./tree.js";
+import { labelOf, lineTo } from "./tree.js";
 
 // Folded stacks (one line per stack, root first) of the samples below a node, including its callers.
 export function folded(tree, node, nameOf) {
-  const names = [];
   const lines = [];
-  const clean = (label) => nameOf(label).replace(/;/g, ":");
-  for (let at = node; at; at = tree.parent[at]) names[tree.depth[at] - 1] = clean(labelOf(tree, at));
-  for (let i = node; i < tree.end[node]; i++) {
-    if (i) names.length = tree.depth[i] - 1;
-    if (i) names.push(clean(labelOf(tree, i)));
-    const weight = Math.round(tree.self[i]);
-    if (weight > 0 && names.length) lines.push(`${names.join(";")} ${weight}`);
+  for (const leaf of tree.leaves) {
+    const weight = Math.round(tree.self(leaf));
+    if (leaf && leaf >= node && leaf < tree.end[node] && weight > 0)
+      lines.push(`${lineTo(tree, leaf).map((at) => nameOf(labelOf(tree, at)).replace(/;/g, ":")).join(";")} ${weight}`);
   }
   return lines.sort().join("\n") + (lines.length ? "\n" : "");
 }

@@ -6,7 +6,7 @@ import { labelOf } from "./tree.js";
 // The rank of labels that cannot be the place of a wait: RANKS of enum waiting_rank.
 const NO_RANK = 5;
 
-// For each node the one whose self weight its own is: itself; for the reason of a wait the function that chose to wait, the
+// For each node of a shape the one whose self weight its own is: itself; for the reason of a wait the function that chose to wait, the
 // innermost one of the lowest rank; and for "[woken by …]" and the waker's functions what the reason has.
 function ownersOf(tree, labels) {
   const owner = new Uint32Array(tree.count);
@@ -39,26 +39,37 @@ function allocatorsOf(tree, labels) {
   return owner;
 }
 
-// Self and total of each label, the heaviest first. A recursive function counts once per sample.
+// A flag for each node that is not below one of the same label.
+function outermostOf({ count, code, end }, labels) {
+  const isOutermost = new Uint8Array(count);
+  const until = new Uint32Array(labels.name.length); // end of the label's open outermost node
+  for (let i = 1; i < count; i++) {
+    if (i < until[code[i] >>> 1]) continue;
+    until[code[i] >>> 1] = end[i];
+    isOutermost[i] = 1;
+  }
+  return isOutermost;
+}
+
+// Self and total of each label with weight. A recursive function counts once per sample. What does not depend on the weights
+// is kept with the shape.
 export function functionTable(tree, labels, isOfMemory = false) {
+  const { shape, leaves, code } = tree;
+  const owner = isOfMemory ? (shape.allocators ??= allocatorsOf(shape, labels)) : (shape.owners ??= ownersOf(shape, labels));
+  const isOutermost = (shape.outermost ??= outermostOf(shape, labels));
   const self = new Float64Array(labels.name.length);
   const total = new Float64Array(labels.name.length);
   const base = new Float64Array(labels.name.length);
-  const until = new Uint32Array(labels.name.length); // end of the label's open outermost node
-  const owner = isOfMemory ? allocatorsOf(tree, labels) : ownersOf(tree, labels);
-  for (let i = 1; i < tree.count; i++) {
-    const label = labelOf(tree, i);
-    self[labelOf(tree, owner[i])] += tree.self[i];
-    if (i < until[label]) continue;
-    until[label] = tree.end[i];
-    total[label] += tree.total[i];
-    base[label] += tree.base[i];
-  }
+  for (const leaf of leaves) self[labelOf(shape, owner[leaf])] += tree.self(leaf);
+  tree.visit((node, weight) => {
+    if (isOutermost[node]) total[code[node] >>> 1] += weight;
+    if (isOutermost[node] && tree.baseSums) base[code[node] >>> 1] += tree.base(node);
+  });
   const rows = [];
   for (let label = 0; label < labels.count; label++)
     if (total[label] > 0 || base[label] > 0)
       rows.push({ label, self: self[label], total: total[label], base: base[label] });
-  return rows.sort((a, b) => b.self - a.self || b.total - a.total || a.label - b.label);
+  return rows;
 }
 
 // The text as a regular expression; case-sensitive only if it has capitals. An invalid one is searched as plain text.
@@ -79,16 +90,27 @@ export function search(names, text, short = names) {
 
 // The weight of the samples with at least one matching function, and the number of matching nodes.
 export function matchSum(tree, matches) {
+  const { count, code, end, leaves, sums } = tree;
   let weight = 0;
   let places = 0;
-  for (let i = 1, until = 0; i < tree.count; i++) {
-    if (!matches[labelOf(tree, i)]) continue;
-    places++;
-    if (i < until) continue;
-    until = tree.end[i];
-    weight += tree.total[i];
+  let first = 0; // the number of the first leaf that is not before the node
+  let until = 0; // the end of the outermost match, and the number of its first leaf
+  let from = 0;
+  for (let i = 1; i < count; i++) {
+    if (!matches[code[i] >>> 1]) continue;
+    if (i >= until) {
+      while (leaves[first] < until) first++;
+      weight += sums[first] - sums[from];
+    }
+    while (leaves[first] < i) first++;
+    if (i >= until) {
+      until = end[i];
+      from = first;
+    }
+    if (leaves[first] < end[i]) places++;
   }
-  return { weight, places };
+  while (leaves[first] < until) first++;
+  return { weight: weight + sums[first] - sums[from], places };
 }
 
 // A flag for each sample: whether its stack has a matching function, or with `others`, whether it has none.
@@ -107,22 +129,16 @@ export function matchingSamples({ frames, stacks, samples }, matches, others = f
 
 // The nodes with matching labels, the heaviest first.
 export function matchingNodes(tree, matches) {
-  const nodes = [];
-  for (let i = 1; i < tree.count; i++) if (matches[labelOf(tree, i)]) nodes.push(i);
-  return nodes.sort((a, b) => tree.total[b] - tree.total[a] || a - b);
+  const found = [];
+  tree.visit((node, total) => { if (matches[labelOf(tree, node)]) found.push({ node, total }); });
+  return found.sort((a, b) => b.total - a.total || a.node - b.node).map(({ node }) => node);
 }
 
-// The lines of one function that have weight. self: the line itself ran; total: also all functions called from it.
-// Each line counts once per sample.
-export function sourceLines(profile, weights, label) {
-  const { frames, stacks, samples } = profile;
-  const sets = [new Set()]; // sets of lines; 0 is empty
+// Which lines of one function each stack has: {sets, setOf}, sets of lines and the number of that of each stack; 0: none.
+export function lineSets({ frames, stacks }, label) {
+  const sets = [new Set()];
   const ids = new Map([["", 0]]);
   const setOf = new Uint32Array(stacks.count);
-  const leafLine = (frame) => {
-    const last = frames.first[frame + 1] - 1;
-    return frames.code[last] >>> 1 === label ? frames.line[last] : -1;
-  };
   const extended = (id, line) => {
     if (sets[id].has(line)) return id;
     const lines = [...sets[id], line].sort((a, b) => a - b);
@@ -143,16 +159,27 @@ export function sourceLines(profile, weights, label) {
     for (let i = frames.first[frame]; i < frames.first[frame + 1]; i++)
       if (frames.code[i] >>> 1 === label) setOf[stack] = extended(setOf[stack], frames.line[i]);
   }
+  return { sets, setOf };
+}
+
+// The lines of one function that have weight. self: the line itself ran; total: also all functions called from it.
+// Each line counts once per sample.
+export function sourceLines(profile, { sample, weight }, label, { sets, setOf } = lineSets(profile, label)) {
+  const { frames, stacks, samples } = profile;
+  const leafLine = (frame) => {
+    const last = frames.first[frame + 1] - 1;
+    return frames.code[last] >>> 1 === label ? frames.line[last] : -1;
+  };
   const rows = new Map();
-  for (let i = 0; i < samples.count; i++) {
-    const stack = samples.stack[i];
-    if (!weights[i] || !setOf[stack]) continue;
+  for (let i = 0; i < sample.length; i++) {
+    const stack = samples.stack[sample[i]];
+    if (!setOf[stack]) continue;
     for (const line of sets[setOf[stack]]) {
       if (!rows.has(line)) rows.set(line, { line, self: 0, total: 0 });
-      rows.get(line).total += weights[i];
+      rows.get(line).total += weight[i];
     }
     const leaf = leafLine(stacks.frame[stack]);
-    if (leaf >= 0) rows.get(leaf).self += weights[i];
+    if (leaf >= 0) rows.get(leaf).self += weight[i];
   }
   return [...rows.values()].sort((a, b) => a.line - b.line);
 }

@@ -2,7 +2,7 @@
 
 import { boxAt, layout, restRange } from "./layout.js";
 import { kindOf } from "./colours.js";
-import { change, labelOf, standsForAll } from "./tree.js";
+import { change, childrenOf, labelOf, mainLine, standsForAll, startOf } from "./tree.js";
 import { points } from "./words.js";
 
 export const ROW_PX = 20;
@@ -124,7 +124,8 @@ export class Graph {
   aim({ zoomed, first } = this) {
     const { tree } = this;
     if (first) return restRange(tree, first);
-    return [tree.start[zoomed], tree.start[zoomed] + tree.total[zoomed]];
+    const start = startOf(tree, zoomed);
+    return [start, start + tree.total(zoomed)];
   }
 
   // Glides to the zoomed node; jumps if the user prefers reduced motion.
@@ -155,7 +156,7 @@ export class Graph {
 
   // Shows a range of the axis, clamped to its ends, without a zoomed node.
   freeTo(from, to) {
-    const all = this.tree.total[0];
+    const all = this.tree.total(0);
     const wide = Math.min(all, Math.max(to - from, all * LEAST_RANGE));
     const start = Math.min(Math.max(0, from), all - wide);
     cancelAnimationFrame(this.gliding);
@@ -213,9 +214,7 @@ export class Graph {
   // The first node whose heaviest callee does not have nearly all of its weight.
   fork() {
     const { tree } = this;
-    let node = 0;
-    while (tree.end[node] > node + 1 && tree.total[node + 1] > FORK_SHARE * tree.total[node]) node++;
-    return node;
+    return mainLine(tree, (child, node) => tree.total(child) > FORK_SHARE * tree.total(node)).pop();
   }
 
   // Scrolls so that the zoomed box, a few of its callers and as many callees as fit are visible. If nothing is zoomed
@@ -473,7 +472,7 @@ export class Graph {
     const goTo = (node) => node !== undefined && node >= 0 && this.isDrawn(node) && this.select(node);
     if (!this.isDrawn(selected)) this.selected = this.zoomed;
     if (event.key === outwards) goTo(selected ? tree.parent[selected] : undefined);
-    else if (event.key === inwards) goTo(tree.end[selected] > selected + 1 ? selected + 1 : undefined);
+    else if (event.key === inwards) goTo(childrenOf(tree, selected)[0]);
     else if (event.key === "ArrowLeft") goTo(this.beside(-1));
     else if (event.key === "ArrowRight") goTo(this.beside(1));
     else if (event.key === "Home") goTo(0);

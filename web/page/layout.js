@@ -1,5 +1,7 @@
 // Layout of a tree as boxes: a preorder walk that leaves out boxes that are too narrow.
 
+import { placesBelow, startOf } from "./tree.js";
+
 const NARROWEST_PX = 1;
 
 class Boxes {
@@ -18,48 +20,76 @@ class Boxes {
 // Lays out the range from weight x0 to x1 on `width` pixels. Each box has node, x, width and depth. The children that
 // are too narrow share one box after the last wide one, the rest box: its node is -node of the first of them.
 export function layout(tree, x0, x1, width) {
-  const scale = x1 > x0 ? width / (x1 - x0) : 0;
   const boxes = new Boxes(width);
-  const take = tree.inOrder ? takeInOrder : takeByWeight;
-  for (let i = 0; i < tree.count; ) {
-    const x = (tree.start[i] - x0) * scale;
-    const right = (tree.start[i] + tree.total[i] - x0) * scale;
-    if (right <= 0 || x >= width - 1e-6) i = i === 0 ? tree.count : tree.end[i];
-    else i = take(boxes, tree, i, x, right, x0, scale);
-  }
+  const scale = width / (x1 - x0);
+  if (x1 > x0) (tree.inOrder ? takeInOrder : takeByWeight)(boxes, tree, x0, scale);
   return boxes;
 }
 
-function takeByWeight(boxes, tree, i, x, right, x0, scale) {
-  if (right - x >= NARROWEST_PX || !i) {
-    boxes.add(i, x, right, tree.depth[i]);
-    return i + 1;
+function takeByWeight(boxes, tree, x0, scale) {
+  const open = [{ node: 0, start: 0, total: tree.total(0) }]; // the leftmost last
+  while (open.length) {
+    const { node, start, total } = open.pop();
+    boxes.add(node, (start - x0) * scale, (start + total - x0) * scale, tree.depth[Math.abs(node)]);
+    if (node >= 0) open.push(...placesToDraw(boxes, tree, { node, start }, x0, scale).reverse());
   }
-  const end = tree.end[tree.parent[i]];
-  const restEnd = (restRange(tree, i)[1] - x0) * scale;
-  if (restEnd - x >= 0.5) boxes.add(-i, x, restEnd, tree.depth[i]);
-  boxes.hidden += end - i;
-  return end;
+}
+
+// The children of a node that get a box, and what shares the rest box.
+function placesToDraw(boxes, tree, { node, start: from }, x0, scale) {
+  const drawn = [];
+  const x1 = x0 + (boxes.all - 1e-6) / scale;
+  const places = placesBelow(tree, node, from);
+  for (let i = 0; i < places.length && places[i].start < x1; i++) {
+    const { start, total } = places[i];
+    if (start + total <= x0) continue;
+    if (total * scale >= NARROWEST_PX) {
+      drawn.push(places[i]);
+      continue;
+    }
+    const rest = endOf(places) - start;
+    if (rest * scale >= 0.5) drawn.push({ node: -places[i].node, start, total: rest });
+    boxes.hidden += countFrom(tree, places, i);
+    break;
+  }
+  return drawn;
+}
+
+const endOf = (places) => places[places.length - 1].start + places[places.length - 1].total;
+
+// The number of nodes of a child and the later ones.
+function countFrom(tree, places, at) {
+  places[at].count ??= places.slice(at).reduce((sum, { node }) => sum + tree.size(node), 0);
+  return places[at].count;
 }
 
 // In time order narrow boxes stand between wide ones, so each pixel column shows the stack at its middle.
-function takeInOrder(boxes, tree, i, x, right) {
-  const from = Math.ceil(x - 0.5);
-  const to = Math.ceil(right - 0.5);
-  if (to <= from) {
-    boxes.hidden += tree.end[i] - i;
-    return tree.end[i];
+function takeInOrder(boxes, tree, x0, scale) {
+  for (let i = 0; i < tree.count; ) {
+    const x = (tree.start[i] - x0) * scale;
+    const right = (tree.start[i] + tree.total(i) - x0) * scale;
+    const from = Math.ceil(x - 0.5);
+    const to = Math.ceil(right - 0.5);
+    const isOutside = right <= 0 || x >= boxes.all - 1e-6;
+    if (!isOutside && to > from) {
+      if (right - x < 3) boxes.add(i, from, to, tree.depth[i]);
+      else boxes.add(i, x, right, tree.depth[i]);
+      i++;
+      continue;
+    }
+    if (!isOutside) boxes.hidden += tree.end[i] - i;
+    i = tree.end[i];
   }
-  if (right - x < 3) boxes.add(i, from, to, tree.depth[i]);
-  else boxes.add(i, x, right, tree.depth[i]);
-  return i + 1;
+}
+
+// The number of nodes in the rest box that begins with a child.
+export function restCount(tree, first) {
+  const places = placesBelow(tree, tree.parent[first]);
+  return countFrom(tree, places, places.findIndex(({ node }) => node === first));
 }
 
 // The range of the axis that a node's child `first` and all later children have: the range of a rest box.
-export function restRange(tree, first) {
-  const parent = tree.parent[first];
-  return [tree.start[first], tree.start[parent] + tree.total[parent] - tree.self[parent]];
-}
+export const restRange = (tree, first) => [startOf(tree, first), endOf(placesBelow(tree, tree.parent[first]))];
 
 // The index of the box at a place, or -1.
 export function boxAt(boxes, x, depth) {

@@ -1,7 +1,7 @@
 // Stacks in time order, thread by thread, the busiest first. A node is a call: consecutive samples and waits of a thread with the
 // same callers and function. The axis is weight, not time, so a thread that does not run takes no width.
 
-import { grown, leftOut, NO_CODE } from "./tree.js";
+import { grown, leftOut, NO_CODE, Tree } from "./tree.js";
 import { intervalsWithin } from "./weights.js";
 
 const MOST_PIECES = 100000; // of more, those that together weigh as much as one of so many become one
@@ -29,7 +29,7 @@ function piecesOf(profile, weights, [from, to]) {
 }
 
 const FIELDS = { parent: Uint32Array, code: Uint32Array, depth: Uint32Array, end: Uint32Array, self: Float64Array, start: Float64Array,
-  total: Float64Array, begins: Float64Array, ends: Float64Array };
+  begins: Float64Array, ends: Float64Array };
 
 class Path {
   constructor() {
@@ -57,7 +57,6 @@ class Path {
     const { open } = this;
     while (open.length > depth) {
       const node = open.pop();
-      this.total[node] = this.at - this.start[node];
       this.end[node] = this.count;
       const parent = open[open.length - 1];
       if (open.length && this.ends[parent] < this.ends[node]) this.ends[parent] = this.ends[node];
@@ -80,10 +79,10 @@ class Path {
   tree() {
     this.close(0);
     const { count } = this;
-    const tree = { count, maxDepth: 0, inOrder: true, base: new Float64Array(count), baseSelf: new Float64Array(count) };
-    for (const name of Object.keys(FIELDS)) tree[name] = this[name].subarray(0, count);
-    for (let i = 0; i < count; i++) if (tree.depth[i] > tree.maxDepth) tree.maxDepth = tree.depth[i];
-    return tree;
+    const { self, begins, ends, start, ...shape } = Object.fromEntries(Object.keys(FIELDS).map((name) => [name, this[name].subarray(0, count)]));
+    const node = Uint32Array.from(self.keys()).filter((at) => self[at] > 0);
+    const tree = new Tree({ ...shape, count, node }, { sample: Uint32Array.from(node.keys()), weight: Float64Array.from(node, (at) => self[at]) });
+    return Object.assign(tree, { inOrder: true, start, begins, ends });
   }
 }
 
@@ -122,5 +121,5 @@ export function timeTree(profile, weights, { range, folds = false, from = -1, ..
       weight = 0;
     });
   }
-  return { ...path.tree(), each };
+  return Object.assign(path.tree(), { each });
 }

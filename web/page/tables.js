@@ -1,6 +1,6 @@
 // The function table and the call tree as HTML elements: sortable, readable by screen readers.
 
-import { childrenOf, foldedWords, isInlined, labelOf } from "./tree.js";
+import { childrenOf, foldedWords, isInlined, labelOf, mainLine } from "./tree.js";
 import { count, percent, points } from "./words.js";
 
 const ROWS_AT_ONCE = 300;
@@ -64,10 +64,10 @@ export class FunctionTable {
   // rows: [{label, self, total, name, full, module, file}] that match the search. compares: see view.js.
   show(rows, tree, compares) {
     this.shownRows = ROWS_AT_ONCE;
-    this.whole = tree.total[0];
+    this.whole = tree.total(0);
     this.compares = compares;
     this.rows = rows.map((row) => ({ ...row, change: compares
-      ? (row.total / (compares.whole.total[0] || 1) - row.base / (compares.whole.base[0] || 1)) * compares.sign : 0 }));
+      ? (row.total / (compares.whole.total || 1) - row.base / (compares.whole.base || 1)) * compares.sign : 0 }));
     for (const column of ["module", "file"]) this.table.classList.toggle(`no-${column}`, !rows.some((row) => row[column]));
     this.fill();
   }
@@ -138,8 +138,7 @@ export class CallTree {
       this.open = new Set([0]);
       this.more = new Map();
       this.current = 0;
-      for (let i = 0; i + 1 < tree.count && tree.total[i + 1] > tree.total[0] / 2 && this.open.size < OPENED_AT_ONCE; i++)
-        this.open.add(i);
+      for (const node of mainLine(tree, (child) => tree.total(child) > tree.total(0) / 2).slice(0, -1).slice(0, OPENED_AT_ONCE)) this.open.add(node);
     }
     this.tree = tree;
     this.look = look;
@@ -173,17 +172,17 @@ export class CallTree {
   row(node, position, siblings) {
     const { tree, look } = this;
     const label = labelOf(tree, node);
-    const hasChildren = tree.end[node] > node + 1;
+    const hasChildren = childrenOf(tree, node).length > 0;
     const words = node ? look.names[label] + foldedWords(tree, node) : "all";
     const name = make("bdi", { className: "name" }, words);
     if (node && isInlined(tree, node)) name.classList.add("inlined");
     if (node && look.matches && look.matches[label]) name.classList.add("match");
     const row = make("div", { role: "treeitem", tabIndex: -1, "data-node": node, "aria-level": tree.depth[node] + 1,
-      "aria-posinset": position, "aria-setsize": siblings }, share(tree.total[node], tree.total[0]),
-      share(tree.self[node], tree.total[0]), make("span", { className: "twist", "aria-hidden": "true" }, hasChildren
+      "aria-posinset": position, "aria-setsize": siblings }, share(tree.total(node), tree.total(0)),
+      share(tree.self(node), tree.total(0)), make("span", { className: "twist", "aria-hidden": "true" }, hasChildren
         ? this.open.has(node) ? "▾" : "▸" : ""), name);
     row.setAttribute("aria-label", `${words}${node && isInlined(tree, node) ? ", inlined" : ""}, ` +
-      `total ${percent(tree.total[node], tree.total[0])}, self ${percent(tree.self[node], tree.total[0])}`);
+      `total ${percent(tree.total(node), tree.total(0))}, self ${percent(tree.self(node), tree.total(0))}`);
     row.style.setProperty("--depth", Math.min(60, tree.depth[node]));
     if (hasChildren) row.setAttribute("aria-expanded", String(this.open.has(node)));
     row.setAttribute("aria-selected", String(node === this.current));
@@ -208,9 +207,9 @@ export class CallTree {
   toggle(node, opens) {
     if (!opens) this.open.delete(node);
     else
-      for (let at = node; at < node + OPENED_AT_ONCE && this.tree.end[at] > at + 1; at++) {
-        this.open.add(at);
-        if (this.tree.end[at + 1] !== this.tree.end[at]) break;
+      for (let children = [node], i = 0; children.length === 1 && i < OPENED_AT_ONCE; i++) {
+        this.open.add(children[0]);
+        children = childrenOf(this.tree, children[0]);
       }
   }
 
@@ -226,10 +225,10 @@ export class CallTree {
     const { tree, current } = this;
     const order = this.rows.filter((row) => row.dataset.node).map((row) => Number(row.dataset.node));
     const at = order.indexOf(current);
-    const isOpen = this.open.has(current) && tree.end[current] > current + 1;
+    const isOpen = this.open.has(current) && childrenOf(tree, current).length > 0;
     if (event.key === "ArrowDown" && at + 1 < order.length) this.goTo(order[at + 1]);
     else if (event.key === "ArrowUp" && at > 0) this.goTo(order[at - 1]);
-    else if (event.key === "ArrowRight" && isOpen) this.goTo(current + 1);
+    else if (event.key === "ArrowRight" && isOpen) this.goTo(childrenOf(tree, current)[0]);
     else if (event.key === "ArrowRight") this.toggle(current, true);
     else if (event.key === "ArrowLeft" && isOpen) this.toggle(current, false);
     else if (event.key === "ArrowLeft") this.goTo(tree.parent[current]);

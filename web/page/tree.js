@@ -1,6 +1,8 @@
-// Call trees. Each node has self and total weight, and in a comparison those of the other profile: baseSelf and base.
-// Siblings differ in their code, which is 2 * label + inlined. Nodes are in preorder, siblings by descending weight:
-// the subtree of node i is i … end[i] - 1, and children that are too narrow to draw are the last of their parent.
+// Call trees. A shape is the nodes of all stacks, without weights. Siblings differ in their code, which is 2 * label + inlined.
+// Nodes are in preorder: the subtree of node i is i … end[i] - 1. A tree is a shape with weights: it finds those of a node, and
+// which of its children are the heaviest, when it is asked for them, because few of many nodes are wide enough to be drawn.
+
+import { bitCount, bitSet, numbersOf, setBit } from "./bits.js";
 
 export const NO_CODE = 0xffffffff; // of a root that is not a function
 
@@ -65,29 +67,6 @@ class Builder {
   }
 }
 
-// Base weights without a comparison; read only.
-let zeros = new Float64Array(0);
-
-function nothing(count) {
-  if (zeros.length < count) zeros = new Float64Array(count);
-  return zeros.subarray(0, count);
-}
-
-// The totals of all nodes, into an array of at least as many.
-function sumUp({ count, parent }, self, total) {
-  total.set(self);
-  for (let node = count - 1; node > 0; node--) if (total[node]) total[parent[node]] += total[node];
-  return total;
-}
-
-// Large arrays for one computation after another: to get fresh ones from the system takes longer than the computation.
-const kept = new Map();
-
-function scratch(name, Column, count) {
-  if (!(kept.get(name)?.length >= count)) kept.set(name, new Column(count));
-  return kept.get(name).subarray(0, count);
-}
-
 // The nodes of a builder in preorder: the subtree of node i is i … end[i] - 1. place: the builder's numbers to these.
 function inPreorder(builder) {
   const { count } = builder;
@@ -98,80 +77,21 @@ function inPreorder(builder) {
     child[builder.parent[node]] = node;
   }
   const place = new Uint32Array(count);
-  const [parent, code, end] = [new Uint32Array(count), new Uint32Array(count), new Uint32Array(count)];
+  const [parent, code, end, depth] = Array.from({ length: 4 }, () => new Uint32Array(count));
+  let maxDepth = 0;
   for (let node = 0, at = 0; ; node = next[node]) {
     for (; ; node = child[node]) {
       place[node] = at;
       parent[at] = place[builder.parent[node]];
+      depth[at] = at ? depth[parent[at]] + 1 : 0;
+      if (depth[at] > maxDepth) maxDepth = depth[at];
       code[at++] = builder.code[node];
       if (!child[node]) break;
     }
     for (; node && !next[node]; node = builder.parent[node]) end[place[node]] = at;
     end[place[node]] = at;
-    if (!node) return { count, parent, code, end, place };
+    if (!node) return { count, parent, code, end, depth, maxDepth, place };
   }
-}
-
-// Most nodes have few children, for which an insertion sort is much faster than sort().
-const FEW = 10;
-
-function sortSiblings(children, first, end, isBefore) {
-  if (end - first > FEW) {
-    children.subarray(first, end).sort((a, b) => (isBefore(a, b) ? -1 : 1));
-    return;
-  }
-  for (let i = first + 1; i < end; i++) {
-    const child = children[i];
-    let at = i;
-    for (; at > first && isBefore(child, children[at - 1]); at--) children[at] = children[at - 1];
-    children[at] = child;
-  }
-}
-
-// Sets the end of each node of a preorder.
-function closeNodes({ count, parent, end }) {
-  for (let i = 0; i < count; i++) end[i] = i + 1;
-  for (let i = count - 1; i > 0; i--) if (end[i] > end[parent[i]]) end[parent[i]] = end[i];
-}
-
-// Makes the tree of nodes in preorder and of their weights. baseSelf: null without a comparison.
-function arrange(shape, self, baseSelf) {
-  const { count, code, end, folded } = shape;
-  const totals = sumUp(shape, self, scratch("total", Float64Array, count));
-  const bases = baseSelf && sumUp(shape, baseSelf, scratch("base", Float64Array, count));
-  const tree = { count, parent: new Uint32Array(count), code: new Uint32Array(count), end: new Uint32Array(count),
-    depth: new Uint32Array(count), self: new Float64Array(count), total: new Float64Array(count),
-    baseSelf: baseSelf ? new Float64Array(count) : nothing(count), base: baseSelf ? new Float64Array(count) : nothing(count), start: new Float64Array(count), maxDepth: 0, folded: [] };
-  const { parent, depth, total, start } = tree;
-  const open = scratch("open", Uint32Array, count); // nodes of the shape, the next one last; and of each
-  const parents = scratch("parents", Uint32Array, count);
-  const starts = scratch("starts", Float64Array, count); // its start on the axis of weight
-  const isLighter = (a, b) => totals[a] < totals[b] || (totals[a] === totals[b] && code[a] > code[b]);
-  open[0] = parents[0] = starts[0] = 0;
-  for (let at = 0, height = 1; height; at++) {
-    const node = open[--height];
-    parent[at] = parents[height];
-    start[at] = starts[height];
-    depth[at] = at ? depth[parent[at]] + 1 : 0;
-    if (depth[at] > tree.maxDepth) tree.maxDepth = depth[at];
-    tree.code[at] = code[node];
-    tree.self[at] = self[node];
-    total[at] = totals[node];
-    if (bases) {
-      tree.baseSelf[at] = baseSelf[node];
-      tree.base[at] = bases[node];
-    }
-    if (folded?.[node]) tree.folded[at] = folded[node];
-    const first = height;
-    for (let child = node + 1; child < end[node]; child = end[child]) open[height++] = child;
-    if (height - first > 1) sortSiblings(open, first, height, isLighter);
-    for (let i = height, from = start[at]; i-- > first; from += totals[open[i]]) {
-      parents[i] = at;
-      starts[i] = from;
-    }
-  }
-  closeNodes(tree);
-  return tree;
 }
 
 // For a root that is not a function, a number that is not a label.
@@ -180,8 +100,8 @@ export const isInlined = (tree, node) => tree.code[node] !== NO_CODE && (tree.co
 // " [12 folded]", or "".
 export const foldedWords = (tree, node) => (tree.folded?.[node] ? ` [${tree.folded[node]} folded]` : "");
 // The change of a node's share of the whole, compared with its base.
-export function change(tree, node, whole = tree) {
-  return (whole.total[0] ? tree.total[node] / whole.total[0] : 0) - (whole.base[0] ? tree.base[node] / whole.base[0] : 0);
+export function change(tree, node, whole = { total: tree.total(0), base: tree.base(0) }) {
+  return (whole.total ? tree.total(node) / whole.total : 0) - (whole.base ? tree.base(node) / whole.base : 0);
 }
 
 export const standsForAll = (tree, node) => tree.code[node] === NO_CODE;
@@ -247,69 +167,107 @@ export function shapeOf(profile, { groupOf = null, folds = false, from = -1, ...
   return { ...shape, node: node.map((at) => place[at]), folded: folded.length ? foldedAt : null };
 }
 
-// Numbers the nodes of a shape that have weight, in preorder: {nodes, place}, from the new numbers and to them.
-function nodesWithWeight({ count, parent, node }, weights, base) {
-  const bits = scratch("bits", Uint32Array, (count >>> 5) + 1).fill(0);
-  bits[0] = 1; // the root
-  let kept = 1;
-  for (let sample = 0; sample < weights.length; sample++)
-    if (weights[sample] > 0 || (base !== null && base[sample] > 0))
-      for (let at = node[sample]; !(bits[at >>> 5] & (1 << (at & 31))); at = parent[at]) {
-        bits[at >>> 5] |= 1 << (at & 31);
-        kept++;
-      }
-  const nodes = scratch("nodes", Uint32Array, kept);
-  const place = scratch("place", Uint32Array, count);
-  for (let word = 0, i = 0; i < kept; word++)
-    for (let left = bits[word]; left; left &= left - 1) {
-      const at = word * 32 + 31 - Math.clz32(left & -left);
-      place[at] = i;
-      nodes[i++] = at;
-    }
-  return { nodes, place };
-}
-
-// The part of a shape with these nodes. Its arrays are small and read in order: in a large tree each access that misses the
-// CPU cache takes longer than everything that is computed.
-function partOf(shape, nodes, place) {
-  const count = nodes.length;
-  if (count === shape.count) return shape;
-  const part = { count, parent: scratch("parent", Uint32Array, count), code: scratch("code", Uint32Array, count),
-    end: scratch("end", Uint32Array, count), folded: shape.folded && [] };
-  for (let i = 0; i < count; i++) {
-    part.parent[i] = place[shape.parent[nodes[i]]];
-    part.code[i] = shape.code[nodes[i]];
-    if (shape.folded?.[nodes[i]]) part.folded[i] = shape.folded[nodes[i]];
+// A shape with the weights of its samples, and in a comparison with those of the other profile: base and baseSelf. Leaves are
+// the nodes in which samples with weight end. All weights are differences of the leaves' sums in preorder, which a bit
+// for each node leads to: in a large tree each access that misses the CPU cache takes longer than everything that is computed.
+export class Tree {
+  constructor(shape, weights, base = null) {
+    Object.assign(this, shape, { shape, places: new Map() });
+    this.bits = bitSet(shape.count);
+    this.mark(weights);
+    if (base) this.mark(base);
+    this.leaves = numbersOf(this.bits);
+    this.ranks = new Uint32Array(this.bits.length); // of the first node of each word
+    for (let word = 1; word < this.ranks.length; word++) this.ranks[word] = this.ranks[word - 1] + bitCount(this.bits[word - 1]);
+    this.sums = this.sumUp(weights);
+    this.baseSums = base && this.sumUp(base);
   }
-  closeNodes(part);
-  return part;
-}
 
-// The tree of the nodes with weight. base: the weights to compare with.
-export function weighed(shape, weights, base = null) {
-  const { nodes, place } = nodesWithWeight(shape, weights, base);
-  const summed = (name, values) => {
-    const self = scratch(name, Float64Array, nodes.length).fill(0);
-    for (let sample = 0; sample < values.length; sample++) if (values[sample] > 0) self[place[shape.node[sample]]] += values[sample];
-    return self;
-  };
-  return arrange(partOf(shape, nodes, place), summed("self", weights), base && summed("baseSelf", base));
+  mark({ sample }) {
+    const { shape: { node }, bits } = this;
+    for (let i = 0; i < sample.length; i++) setBit(bits, node[sample[i]]);
+  }
+
+  // For each leaf the sum of all before it, and then that of all.
+  sumUp({ sample, weight }) {
+    const { shape: { node }, leaves } = this;
+    const sums = new Float64Array(leaves.length + 1);
+    for (let i = 0; i < sample.length; i++) sums[this.rank(node[sample[i]]) + 1] += weight[i];
+    for (let i = 0; i < leaves.length; i++) sums[i + 1] += sums[i];
+    return sums;
+  }
+
+  // The number of leaves before a node.
+  rank(node) {
+    const word = node >>> 5;
+    return this.ranks[word] + bitCount(this.bits[word] & ((1 << (node & 31)) - 1));
+  }
+
+  within(sums, node, end) {
+    return sums === null ? 0 : sums[this.rank(end)] - sums[this.rank(node)];
+  }
+
+  total(node) {
+    return this.within(this.sums, node, this.end[node]);
+  }
+
+  self(node) {
+    return this.within(this.sums, node, node + 1);
+  }
+
+  base(node) {
+    return this.within(this.baseSums, node, this.end[node]);
+  }
+
+  baseSelf(node) {
+    return this.within(this.baseSums, node, node + 1);
+  }
+
+  has(node) {
+    return this.rank(this.end[node]) > this.rank(node);
+  }
+
+  // Calls take(node, total) for all nodes with weight but the root, callees before their callers.
+  visit(take) {
+    const { leaves, sums, parent, end, count } = this;
+    for (let i = 0; i < leaves.length; i++) {
+      const next = i + 1 < leaves.length ? leaves[i + 1] : count;
+      for (let at = leaves[i]; at && end[at] <= next; at = parent[at]) take(at, sums[i + 1] - sums[this.rank(at)]);
+    }
+  }
+
+  // The number of nodes with weight from a node, which is not the root, on downwards.
+  size(node) {
+    const { leaves, parent } = this;
+    this.opened ||= this.countOpened();
+    const first = this.rank(node);
+    const last = first ? leaves[first - 1] : 0;
+    let size = this.opened[this.rank(this.end[node])] - this.opened[first];
+    for (let at = parent[node]; at > last; at = parent[at]) size--;
+    return size;
+  }
+
+  // For each leaf the number of nodes above those before it.
+  countOpened() {
+    const { leaves, parent } = this;
+    const opened = new Uint32Array(leaves.length + 1);
+    for (let i = 0, count = 0, last = 0; i < leaves.length; last = leaves[i++]) {
+      for (let at = leaves[i]; at > last; at = parent[at]) count++;
+      opened[i + 1] = count;
+    }
+    return opened;
+  }
 }
 
 export function callTree(profile, weights, { base = null, ...options } = {}) {
-  return weighed(shapeOf(profile, options), weights, base);
+  return new Tree(shapeOf(profile, options), weights, base);
 }
 
 // The tree of a builder; `into` has the node that each of the weights belongs to.
-function arrangeParts(builder, into, weights, bases) {
-  const shape = inPreorder(builder);
-  const self = new Float64Array(shape.count);
-  const baseSelf = new Float64Array(shape.count);
-  for (let i = 0; i < into.length; i++) {
-    self[shape.place[into[i]]] += weights[i];
-    baseSelf[shape.place[into[i]]] += bases[i];
-  }
-  return arrange(shape, self, baseSelf);
+function treeOf(builder, into, weight, base) {
+  const { place, ...shape } = inPreorder(builder);
+  const sample = Uint32Array.from(into.keys());
+  return new Tree({ ...shape, node: Uint32Array.from(into, (at) => place[at]) }, { sample, weight }, { sample, weight: base });
 }
 
 // Merges the paths from nodes of a tree to its root. Nodes with less weight than `least` get no callers, because the
@@ -330,16 +288,16 @@ function addCallers(tree, starts, least, rootCode = NO_CODE) {
     }
     moving = moving.filter((i) => at[i] && totals[into[i] - first] >= least);
   }
-  return arrangeParts(builder, into, starts.weight, starts.base);
+  return treeOf(builder, into, starts.weight, starts.base);
 }
 
 const LEAST_SHARE = 1e-5;
 
 // The inverted tree, leaves first: the callers of each function with self weight.
 export function inverted(tree) {
-  const at = Uint32Array.from(tree.self.keys()).filter((i) => i && (tree.self[i] > 0 || tree.baseSelf[i] > 0));
-  return addCallers(tree, { at, weight: Float64Array.from(at, (i) => tree.self[i]),
-    base: Float64Array.from(at, (i) => tree.baseSelf[i]) }, tree.total[0] * LEAST_SHARE);
+  const at = tree.leaves.filter((node) => node);
+  return addCallers(tree, { at, weight: Float64Array.from(at, (node) => tree.self(node)),
+    base: Float64Array.from(at, (node) => tree.baseSelf(node)) }, tree.total(0) * LEAST_SHARE);
 }
 
 // The outermost nodes with matching labels. Each matching sample is below exactly one of them.
@@ -347,7 +305,7 @@ export function outermost(tree, matches) {
   const nodes = [];
   for (let i = 1; i < tree.count; )
     if (matches(labelOf(tree, i))) {
-      nodes.push(i);
+      if (tree.has(i)) nodes.push(i);
       i = tree.end[i];
     } else i++;
   return nodes;
@@ -357,8 +315,8 @@ export function outermost(tree, matches) {
 export function callersOf(tree, label) {
   const nodes = outermost(tree, (other) => other === label);
   return addCallers(tree, { at: Uint32Array.from(nodes, (node) => tree.parent[node]),
-    weight: Float64Array.from(nodes, (node) => tree.total[node]),
-    base: Float64Array.from(nodes, (node) => tree.base[node]) }, 0, label * 2);
+    weight: Float64Array.from(nodes, (node) => tree.total(node)),
+    base: Float64Array.from(nodes, (node) => tree.base(node)) }, 0, label * 2);
 }
 
 export function calleesOf(tree, label) {
@@ -367,31 +325,67 @@ export function calleesOf(tree, label) {
   const nodes = [];
   for (const top of outermost(tree, (other) => other === label))
     for (let i = top; i < tree.end[top]; i++) {
+      if (!tree.has(i)) continue;
       into[i] = i === top ? 0 : builder.child(into[tree.parent[i]], tree.code[i]);
-      nodes.push(i);
+      if (tree.self(i) > 0 || tree.baseSelf(i) > 0) nodes.push(i);
     }
-  return arrangeParts(builder, nodes.map((i) => into[i]), nodes.map((i) => tree.self[i]), nodes.map((i) => tree.baseSelf[i]));
+  return treeOf(builder, nodes.map((i) => into[i]), nodes.map((i) => tree.self(i)), nodes.map((i) => tree.baseSelf(i)));
+}
+
+// The nodes from the root to one of them, which is the last; the root is not one of them.
+export function lineTo(tree, node) {
+  const line = [];
+  for (; node; node = tree.parent[node]) line.push(node);
+  return line.reverse();
+}
+
+// Where the children of a node are on the axis of weight, from left to right: {node, start, total}. The heaviest is first, unless
+// the tree is in the order of time. start: of the node, where it is known.
+export function placesBelow(tree, node, start = -1) {
+  let places = tree.places.get(node);
+  if (places) return places;
+  places = [];
+  for (let i = node + 1; i < tree.end[node]; i = tree.end[i]) if (tree.has(i)) places.push({ node: i, start: 0, total: tree.total(i) });
+  if (!tree.inOrder) places.sort((a, b) => b.total - a.total || tree.code[a.node] - tree.code[b.node]);
+  let from = start < 0 ? startOf(tree, node) : start;
+  for (const place of places) {
+    place.start = tree.inOrder ? tree.start[place.node] : from;
+    from += place.total;
+  }
+  tree.places.set(node, places);
+  return places;
+}
+
+export const childrenOf = (tree, node) => placesBelow(tree, node).map((place) => place.node);
+
+// Where a node begins on the axis.
+export function startOf(tree, node) {
+  let start = 0;
+  for (const at of lineTo(tree, node)) ({ start } = placesBelow(tree, tree.parent[at], start).find((place) => place.node === at));
+  return start;
+}
+
+// The nodes from the root downwards, each the heaviest child of the one before, as long as goesOn(child, node).
+export function mainLine(tree, goesOn) {
+  const line = [];
+  for (let place = { node: 0, start: 0 }; place; ) {
+    const { node, start } = place;
+    line.push(node);
+    [place] = placesBelow(tree, node, start);
+    if (place && !goesOn(place.node, node)) place = null;
+  }
+  return line;
 }
 
 // The codes from the root to a node. nodeAt() is the inverse; it stops at the first code that it does not find.
-export function pathOf(tree, node) {
-  const path = [];
-  for (; node; node = tree.parent[node]) path.push(tree.code[node]);
-  return path.reverse();
-}
-
-export function childrenOf(tree, node) {
-  const children = [];
-  for (let i = node + 1; i < tree.end[node]; i = tree.end[i]) children.push(i);
-  return children;
-}
+export const pathOf = (tree, node) => lineTo(tree, node).map((at) => tree.code[at]);
 
 export function nodeAt(tree, path) {
-  let node = 0;
+  let at = { node: 0, start: 0 };
   for (const code of path) {
-    const child = childrenOf(tree, node).find((other) => tree.code[other] === code);
+    const child = placesBelow(tree, at.node, at.start).find(({ node }) => tree.code[node] === code);
     if (!child) break;
-    node = child;
+    at = child;
   }
-  return node;
+  return at.node;
 }

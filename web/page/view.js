@@ -3,14 +3,14 @@
 import { branchesFrom, branchEvents } from "./branches.js";
 import { isLong } from "./clock.js";
 import { colouring, modulesByWeight } from "./colours.js";
-import { functionTable, matchingSamples, search } from "./functions.js";
+import { functionTable, lineSets, matchingSamples, search } from "./functions.js";
 import { gridOf, heatOf } from "./heat.js";
 import { timeTree } from "./order.js";
 import { STATES } from "./reasons.js";
 import { logicalOf } from "./logical.js";
 import { spanOf, stepsOf } from "./state.js";
 import { livesOf } from "./states.js";
-import { callTree, calleesOf, callersOf, inverted, shapeOf, weighed } from "./tree.js";
+import { callTree, calleesOf, callersOf, inverted, shapeOf, Tree } from "./tree.js";
 import { sampleWeights, wholeWeights } from "./weights.js";
 import { quantity, shown } from "./words.js";
 
@@ -76,13 +76,17 @@ export class View {
     return this.state.idle === "hidden" && this.idle.includes(1);
   }
 
-  weightsOf({ only, steps, hidesIdle, ...view }) {
-    const hidden = hidesIdle ? this.idle : null;
-    const { samples, whole } = this.memory.of(`whole ${view.event}`, { ...view, only, steps, hidesIdle, range: null }, () => {
-      const counted = this.countedSamples(only, steps);
-      return { samples: counted, whole: wholeWeights(this.profile, { ...view, hidden, samples: counted }) };
+  // The weight of each sample in the whole recording, and what it was computed from.
+  wholeOf({ only, steps, hidesIdle, ...filters }) {
+    return this.memory.of(`whole ${filters.event}`, { ...filters, only, steps, hidesIdle, range: null }, () => {
+      const view = { ...filters, hidden: hidesIdle ? this.idle : null, samples: this.countedSamples(only, steps) };
+      return { view, whole: wholeWeights(this.profile, view) };
     });
-    return sampleWeights(this.profile, { ...view, hidden, samples }, whole);
+  }
+
+  weightsOf(filters) {
+    const { view, whole } = this.wholeOf(filters);
+    return sampleWeights(this.profile, { ...view, range: filters.range }, whole);
   }
 
   // A flag for each sample that the search and the steps keep; null: all.
@@ -103,7 +107,7 @@ export class View {
     if (!events || label < 0) return [];
     const { threads } = this.state;
     const hidden = this.hidesIdle() ? this.idle : null;
-    const weightsOf = (event) => (event < 0 ? null : sampleWeights(this.profile, { event, bySamples: false, threads, hidden, range: null, samples: null }));
+    const weightsOf = (event) => (event < 0 ? null : wholeWeights(this.profile, { event, bySamples: false, threads, hidden, samples: null }));
     return this.memory.of("branches", [label, threads, this.hidesIdle()], () =>
       branchesFrom(this.profile, { taken: weightsOf(events.taken), cycles: weightsOf(events.cycles) }, label));
   }
@@ -115,7 +119,8 @@ export class View {
     const filters = { ...this.filters(), event, bySamples: false };
     return this.memory.of("states", filters, () => {
       const sums = new Float64Array(STATES.length);
-      this.weightsOf(filters).forEach((weight, sample) => { sums[this.profile.samples.state[sample]] += weight; });
+      const { sample, weight } = this.weightsOf(filters);
+      for (let i = 0; i < sample.length; i++) sums[this.profile.samples.state[sample[i]]] += weight[i];
       return sums;
     });
   }
@@ -140,7 +145,7 @@ export class View {
     return this.memory.of("heat", [filters, q, this.span()], () => {
       const grid = gridOf(info, this.span());
       const matches = this.matchedCells();
-      const whole = this.weightsOf(filters);
+      const { whole } = this.wholeOf(filters);
       const heat = heatOf(this.profile, matches ? whole.map((weight, sample) => weight * matches[sample]) : whole, grid);
       return { grid, heat, most: heat.reduce((most, weight) => Math.max(most, weight), 0) };
     });
@@ -149,8 +154,8 @@ export class View {
   // The total weight of this event, without any filter.
   recorded() {
     const { event, by } = this.state;
-    return this.memory.of("recorded", [event, by], () => sampleWeights(this.profile,
-      { event, bySamples: by === "samples", threads: "", range: null, samples: null }).reduce((sum, weight) => sum + weight, 0));
+    return this.memory.of("recorded", [event, by], () => wholeWeights(this.profile,
+      { event, bySamples: by === "samples", threads: "", samples: null }).reduce((sum, weight) => sum + weight, 0));
   }
 
   // In a comparison, the weights of the other event; else null.
@@ -164,7 +169,7 @@ export class View {
     const { compares } = this.profile.info;
     if (!compares) return null;
     const isAfter = this.state.event === 0;
-    const { total, base } = this.tree();
+    const [total, base] = [this.tree().total(0), this.tree().base(0)];
     const before = isAfter ? base : total;
     return { sign: isAfter ? 1 : -1, whole: compares === COMPARES_SHARES ? { total, base } : { total: before, base: before } };
   }
@@ -207,7 +212,7 @@ export class View {
   }
 
   tree() {
-    return this.memory.of("tree", this.treeKey(), () => weighed(
+    return this.memory.of("tree", this.treeKey(), () => new Tree(
       this.memory.of("shape", this.shapeKey(), () => shapeOf(this.stacked(), { groupOf: this.groupOf(), ...this.shaping() })),
       this.weights(), this.baseWeights()));
   }
@@ -216,7 +221,7 @@ export class View {
     const { shape } = this.state;
     if (shape === "inverted") return this.memory.of("inverted", this.treeKey(), () => inverted(this.tree()));
     if (shape !== "order" || !(this.profile.timedSamples.count + this.profile.intervals.count)) return this.tree();
-    return this.memory.of("order", this.treeKey(), () => timeTree(this.stacked(), this.weightsOf({ ...this.filters(), range: null }),
+    return this.memory.of("order", this.treeKey(), () => timeTree(this.stacked(), this.wholeOf(this.filters()).whole,
       { ...this.shaping(), range: this.range() }));
   }
 
@@ -227,6 +232,10 @@ export class View {
 
   functions() {
     return this.memory.of("functions", this.treeKey(), () => functionTable(this.tree(), this.profile.labels, this.isOfMemory()));
+  }
+
+  lineSets(label) {
+    return this.memory.of("line sets", [label, this.state.logical], () => lineSets(this.stacked(), label));
   }
 
   isOfMemory() {
