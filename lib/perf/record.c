@@ -513,3 +513,13 @@ bool record_time(const struct record_layout *layout, struct bytes raw, uint64_t 
 	       find_field(layout, raw, PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID,
 			  trailer_types & ~(uint64_t)PERF_SAMPLE_TID, ret);
 }
+
+bool record_stays(const struct record *record)
+{
+	const struct record_sample *sample = &record->sample;
+
+	return record->type != RECORD_SAMPLE ||
+	       (bytes_left(&sample->stack) <= sample->dumped_bytes &&
+		!bytes_left(&sample->interrupted_stack) && !sample->field_count &&
+		!sample->count_count);
+}

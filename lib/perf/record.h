@@ -239,6 +239,9 @@ bool record_decode(const struct record_layout *layout, struct bytes raw, struct 
 /* The kernel's id of the event that wrote the record; of an inherited event, the id of the one that
  * was opened. False: the record has none. */
 bool record_id(const struct record_layout *layout, struct bytes raw, uint64_t *ret);
+/* Whether all of a decoded record is in its raw bytes: nothing was added to it (a copier's copy,
+ * fields, counts) that the next record overwrites. */
+bool record_stays(const struct record *record);
 /* The time of a record. False: it has none. */
 bool record_time(const struct record_layout *layout, struct bytes raw, uint64_t *ret);
 

@@ -100,6 +100,18 @@ enum ring_front ring_front(struct ring *ring, struct bytes *raw)
 	return RING_RECORD;
 }
 
+void ring_prefetch(const struct ring *ring)
+{
+	enum { LINE_BYTES = 64, HEAD_LINES = 3 };
+	uint64_t next = ring->tail + ring->front_bytes, mask = ring->size_bytes - 1;
+
+	if (ring->end - next - 1 >= ring->end - ring->tail) /* it is the last one */
+		return;
+	for (unsigned i = 0; i < HEAD_LINES; i++)
+		__builtin_prefetch(ring->data + ((next + i * LINE_BYTES) & mask));
+	__builtin_prefetch(ring->data + ((next + ring->front_bytes - 1) & mask));
+}
+
 void ring_skip(struct ring *ring)
 {
 	ring->tail += ring->front_bytes;
@@ -111,8 +123,24 @@ uint64_t ring_given_back(const struct ring *ring)
 	return __atomic_load_n(&ring->control->data_tail, __ATOMIC_ACQUIRE);
 }
 
+static void give_back(struct ring *ring, uint64_t until)
+{
+	__atomic_store_n(&ring->control->data_tail, until, __ATOMIC_RELEASE);
+}
+
+void ring_give_back_unkept(struct ring *ring)
+{
+	if (ring_given_back(ring) != ring->kept)
+		give_back(ring, ring->kept);
+}
+
+void ring_keep(struct ring *ring)
+{
+	ring->kept = ring->tail;
+}
+
 void ring_advance(struct ring *ring)
 {
 	ring_skip(ring);
-	__atomic_store_n(&ring->control->data_tail, ring->tail, __ATOMIC_RELEASE);
+	give_back(ring, ring->tail);
 }

@@ -24,6 +24,7 @@ struct ring {
 	uint64_t size_bytes;	/* of data; a power of two */
 	uint64_t tail;		/* first unread byte; never wraps, as the kernel's positions */
 	uint64_t end;		/* of the batch */
+	uint64_t kept;		/* see ring_keep() */
 	uint64_t front_bytes;	/* size of what ring_front() has shown */
 	unsigned char *wrapped; /* a copy of a record that wraps; NULL until there is one */
 };
@@ -54,9 +55,16 @@ static inline unsigned ring_percent(const struct ring *ring)
 /* *raw is borrowed until ring_advance(). */
 enum ring_front ring_front(struct ring *ring, struct bytes *raw);
 void ring_advance(struct ring *ring);
-/* For a second reader of a ring: goes to the next record without giving room back; and the position
- * up to which the first reader has given room back. */
+/* Prefetches what is decoded of the record after the one that ring_front() has shown, which most
+ * likely is as long. */
+void ring_prefetch(const struct ring *ring);
+/* Goes to the next record without giving room back: records that were read stay where they are. */
 void ring_skip(struct ring *ring);
+/* Gives back the room of records that were read before the last call of … */
+void ring_give_back_unkept(struct ring *ring);
+/* … this. */
+void ring_keep(struct ring *ring);
+/* For a second reader of a ring, which skips: up to where the first one has given room back. */
 uint64_t ring_given_back(const struct ring *ring);
 
 /* The size of the control page. */

@@ -47,6 +47,7 @@ static void order_front(struct ring_merge *merge, struct ring_head *front)
 	found = ring_front(&merge->rings[front->ring], &front->raw);
 	if (found == RING_EMPTY)
 		return;
+	ring_prefetch(&merge->rings[front->ring]);
 	if (found == RING_DAMAGED || !decode(merge->layouts, front->raw, &front->record))
 		front->record = lost_record(last_ns);
 	front->ordered = true;
@@ -61,8 +62,32 @@ static void release_current(struct ring_merge *merge)
 		return;
 	merge->current = NULL;
 	front->ordered = false;
-	ring_advance(&merge->rings[front->ring]);
+	if (merge->keeps)
+		ring_skip(&merge->rings[front->ring]);
+	else
+		ring_advance(&merge->rings[front->ring]);
 	order_front(merge, front);
+}
+
+void ring_merge_keep(struct ring_merge *merge)
+{
+	for (unsigned i = 0; i < merge->ring_count; i++) {
+		struct ring *ring = &merge->rings[i];
+
+		if (merge->keeps)
+			ring_give_back_unkept(ring);
+		ring_keep(ring);
+	}
+	merge->keeps = true;
+}
+
+void ring_merge_end_keeping(struct ring_merge *merge)
+{
+	for (unsigned i = 0; i < merge->ring_count; i++) {
+		ring_keep(&merge->rings[i]);
+		ring_give_back_unkept(&merge->rings[i]);
+	}
+	merge->keeps = false;
 }
 
 void ring_merge_batch(struct ring_merge *merge, uint64_t until_ns)

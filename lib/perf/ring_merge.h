@@ -30,6 +30,7 @@ struct ring_merge {
 	struct time_heap order;
 	struct ring_head *current; /* borrowed by the caller; or NULL */
 	uint64_t until_ns;
+	bool keeps;
 };
 
 /* On equal times the ring with the lower number comes first. */
@@ -42,5 +43,13 @@ void ring_merge_deinit(struct ring_merge *merge);
 void ring_merge_batch(struct ring_merge *merge, uint64_t until_ns);
 /* NULL at the end of the batch. Borrowed until the next call of either function. */
 const struct ring_head *ring_merge_next(struct ring_merge *merge);
+/*
+ * Of the records from now on the bytes stay in their rings, and what was decoded of them can be
+ * copied. With each call those that were read before the last call are given back: two calls give
+ * back all, but the current one.
+ */
+void ring_merge_keep(struct ring_merge *merge);
+/* Gives back all records. */
+void ring_merge_end_keeping(struct ring_merge *merge);
 
 #endif

@@ -761,6 +761,16 @@ bool sampler_next(struct sampler *s, struct record *ret)
 	return true;
 }
 
+void sampler_keep(struct sampler *s)
+{
+	ring_merge_keep(&s->merge);
+}
+
+void sampler_end_keeping(struct sampler *s)
+{
+	ring_merge_end_keeping(&s->merge);
+}
+
 static struct error *source_enable(void *source)
 {
 	return sampler_enable(source);

@@ -159,6 +159,12 @@ uint64_t sampler_complete_ns(const struct sampler *sampler);
 unsigned sampler_side_band_percent(const struct sampler *sampler);
 /* False at the end of the batch. The record is borrowed until the next call. */
 bool sampler_next(struct sampler *sampler, struct record *ret);
+/*
+ * As ring_merge_keep() and ring_merge_end_keeping(), of records that record_stays() is true of. The
+ * kernel has less room meanwhile.
+ */
+void sampler_keep(struct sampler *sampler);
+void sampler_end_keeping(struct sampler *sampler);
 
 /* The sampler as a source of records, which owns it. */
 struct record_source sampler_source(struct sampler *sampler);

@@ -220,6 +220,34 @@ static void a_record_that_makes_no_sense_is_one_loss_and_the_next_is_read(void *
 	fake_ring_free(&fake);
 }
 
+static void records_that_are_kept_stay_in_their_ring_until_the_next_but_one_call(void **state)
+{
+	(void)state;
+	struct fake_ring fake = fake_ring_new(0);
+	struct perf_event_mmap_page *control = fake.control;
+	struct ring_merge stream;
+
+	ring_merge_init(&stream, &fake.ring, 1, &one_layout);
+	for (unsigned time_ns = 1; time_ns <= 4; time_ns++)
+		fake_ring_put_record(&fake, time_ns, 0);
+	ring_merge_batch(&stream, UINT64_MAX);
+	ring_merge_keep(&stream);
+	expect(&stream, RECORD_THROTTLE, 1);
+	expect(&stream, RECORD_THROTTLE, 2);
+	expect(&stream, RECORD_THROTTLE, 3);
+	assert_int_equal(control->data_tail, 0);
+	ring_merge_keep(&stream); /* the third one is the current one */
+	assert_int_equal(control->data_tail, 0);
+	expect(&stream, RECORD_THROTTLE, 4);
+	ring_merge_keep(&stream);
+	assert_int_equal(control->data_tail, control->data_head / 2);
+	assert_null(ring_merge_next(&stream));
+	ring_merge_end_keeping(&stream);
+	assert_int_equal(control->data_tail, control->data_head);
+	ring_merge_deinit(&stream);
+	fake_ring_free(&fake);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -230,6 +258,8 @@ int main(void)
 		cmocka_unit_test(a_damaged_ring_is_skipped_and_counted_as_one_loss),
 		cmocka_unit_test(a_head_that_is_nowhere_near_is_skipped),
 		cmocka_unit_test(a_record_that_makes_no_sense_is_one_loss_and_the_next_is_read),
+		cmocka_unit_test(
+			records_that_are_kept_stay_in_their_ring_until_the_next_but_one_call),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
