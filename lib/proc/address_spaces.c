@@ -1,6 +1,7 @@
 #include "proc/address_spaces.h"
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/idmap.h"
 #include "base/text.h"
 #include "proc/kernel_map.h"
@@ -471,6 +472,16 @@ static void locate_in_map(struct address_spaces *spaces, const struct region *re
 		ret->end = region->end;
 }
 
+static struct location location_in(const struct region *region, uint64_t pc)
+{
+	return (struct location){
+		.module = region->module,
+		.offset = region->offset + (pc - region->start),
+		.start = region->start,
+		.end = region->end,
+	};
+}
+
 bool address_spaces_locate(struct address_spaces *spaces, pid_t pid, uint64_t time_ns, uint64_t pc,
 			   struct location *ret)
 {
@@ -495,12 +506,28 @@ bool address_spaces_locate(struct address_spaces *spaces, pid_t pid, uint64_t ti
 		locate_in_map(spaces, region, time_ns, pc, ret);
 		return true;
 	}
-	*ret = (struct location){
-		.module = region->module,
-		.offset = region->offset + (pc - region->start),
-		.start = region->start,
-		.end = region->end,
-	};
+	*ret = location_in(region, pc);
+	return true;
+}
+
+/* Of a process that is looked up all the time, once per second. */
+static void note_use(struct space *space, uint64_t time_ns)
+{
+	if (time_ns >= __atomic_load_n(&space->used_ns, __ATOMIC_RELAXED) + NS_PER_SECOND)
+		__atomic_store_n(&space->used_ns, time_ns, __ATOMIC_RELAXED);
+}
+
+bool address_spaces_locate_known(const struct address_spaces *spaces, pid_t pid, uint64_t time_ns,
+				 uint64_t pc, struct location *ret)
+{
+	struct space *space = find_space(spaces, pid);
+	const struct region *region = space ? regions_find(&space->regions, time_ns, pc) : NULL;
+
+	if (!region || !region->has_samples || space->jitdump != IDMAP_NONE ||
+	    modules_get(spaces->modules, region->module)->kind == MODULE_JIT)
+		return false;
+	note_use(space, time_ns);
+	*ret = location_in(region, pc);
 	return true;
 }
 
@@ -570,6 +597,11 @@ module_id address_spaces_kernel(struct address_spaces *spaces)
 module_id address_spaces_kernel_at(struct address_spaces *spaces, uint64_t pc)
 {
 	return kernel_map_find(spaces->kernel, pc);
+}
+
+bool address_spaces_kernel_known(const struct address_spaces *spaces, uint64_t pc, module_id *ret)
+{
+	return kernel_map_find_known(spaces->kernel, pc, ret);
 }
 
 void address_spaces_map_kernel(struct address_spaces *spaces, const struct mapping *mapping)

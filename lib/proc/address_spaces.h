@@ -67,6 +67,13 @@ void address_spaces_forget(struct address_spaces *spaces, uint64_t before_ns);
  */
 bool address_spaces_locate(struct address_spaces *spaces, pid_t pid, uint64_t time_ns, uint64_t pc,
 			   struct location *ret);
+/*
+ * The same, but changes nothing that another lookup sees, so several threads may look up at once
+ * while none does anything else: false, too, where the answer would open a file, be the first
+ * sample of a mapping, or be in JIT code.
+ */
+bool address_spaces_locate_known(const struct address_spaces *spaces, pid_t pid, uint64_t time_ns,
+				 uint64_t pc, struct location *ret);
 /* Another number after each change of the process's mappings. */
 uint64_t address_spaces_version(const struct address_spaces *spaces, pid_t pid);
 /*
@@ -95,6 +102,8 @@ bool address_spaces_settle(struct address_spaces *spaces, module_id id, uint64_t
 module_id address_spaces_kernel(struct address_spaces *spaces);
 /* The module of a kernel address: the kernel, or one of its loadable modules (kernel_map.h). */
 module_id address_spaces_kernel_at(struct address_spaces *spaces, uint64_t pc);
+/* As kernel_map_find_known(). */
+bool address_spaces_kernel_known(const struct address_spaces *spaces, uint64_t pc, module_id *ret);
 /* As kernel_map_add(). */
 void address_spaces_map_kernel(struct address_spaces *spaces, const struct mapping *mapping);
 /* As kernel_map_add_symbol() and kernel_map_symbol(). */

@@ -294,6 +294,16 @@ module_id kernel_map_find(struct kernel_map *map, uint64_t pc)
 	return kernel_of(map);
 }
 
+bool kernel_map_find_known(const struct kernel_map *map, uint64_t pc, module_id *ret)
+{
+	size_t index = first_after(map, pc);
+
+	if (!index || !is_in(&map->ranges[index - 1], pc) || kernel_map_symbol(map, pc))
+		return false;
+	*ret = map->ranges[index - 1].module;
+	return true;
+}
+
 const struct kernel_range *kernel_map_range(struct kernel_map *map, module_id module)
 {
 	for (size_t i = 0; i < map->count; i++)

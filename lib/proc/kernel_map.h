@@ -49,6 +49,8 @@ void kernel_map_add_symbol(struct kernel_map *map, uint64_t start, uint64_t len,
 /* NULL if there is none. */
 const char *kernel_map_symbol(const struct kernel_map *map, uint64_t pc);
 module_id kernel_map_find(struct kernel_map *map, uint64_t pc);
+/* The same, but changes nothing, as for several threads at once. False: kernel_map_find() knows. */
+bool kernel_map_find_known(const struct kernel_map *map, uint64_t pc, module_id *ret);
 /* Where a module is; NULL if that is not known. */
 const struct kernel_range *kernel_map_range(struct kernel_map *map, module_id module);
 /* As in kernel_map_new(). */

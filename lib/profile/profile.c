@@ -151,14 +151,26 @@ void profile_set_source_user(struct profile *profile, uint32_t module, uid_t use
 	profile->modules[module].source_user = user;
 }
 
+/* Module numbers are dense, so no two differ only in the top bit. */
+static uint32_t frame_subkey(uint32_t module, bool is_return_address)
+{
+	return module << 1 | is_return_address;
+}
+
 frame_id profile_frame(struct profile *profile, uint32_t module, uint64_t offset,
 		       bool is_return_address)
 {
-	/* Module numbers are dense, so no two differ only in the top bit. */
-	return TABLE_PUT(profile->frames, offset, module << 1 | is_return_address,
+	return TABLE_PUT(profile->frames, offset, frame_subkey(module, is_return_address),
 			 (struct frame_entry){.offset = offset,
 					      .module = module,
 					      .is_return_address = is_return_address});
+}
+
+bool profile_find_frame(const struct profile *profile, uint32_t module, uint64_t offset,
+			bool is_return_address, frame_id *ret)
+{
+	*ret = idmap_get(&profile->frames.ids, offset, frame_subkey(module, is_return_address));
+	return *ret != IDMAP_NONE;
 }
 
 void profile_move_frame(struct profile *profile, frame_id frame, uint32_t module, uint64_t offset)
@@ -297,9 +309,10 @@ stack_id profile_push(struct profile *profile, stack_id parent, frame_id frame)
 	return stack_trie_push(&profile->stacks, parent, frame);
 }
 
-bool profile_has_child(const struct profile *profile, stack_id parent, frame_id frame)
+bool profile_find_stack(const struct profile *profile, stack_id parent, frame_id frame,
+			stack_id *ret)
 {
-	return stack_trie_has_child(&profile->stacks, parent, frame);
+	return stack_trie_find(&profile->stacks, parent, frame, ret);
 }
 
 void profile_prefetch(const struct profile *profile, struct profile_path *paths, size_t count)

@@ -156,8 +156,14 @@ frame_id profile_synthetic_frame(struct profile *profile, const char *text);
 frame_id profile_quoting_frame(struct profile *profile, const char *before, const char *link,
 			       frame_id quoted, const char *after);
 stack_id profile_push(struct profile *profile, stack_id parent, frame_id frame);
-/* Whether profile_push() would find it and add nothing. */
-bool profile_has_child(const struct profile *profile, stack_id parent, frame_id frame);
+/*
+ * The same as profile_frame() and profile_push() without adding: several threads may look for them
+ * while none adds anything. False: there is none.
+ */
+bool profile_find_frame(const struct profile *profile, uint32_t module, uint64_t offset,
+			bool is_return_address, frame_id *ret);
+bool profile_find_stack(const struct profile *profile, stack_id parent, frame_id frame,
+			stack_id *ret);
 
 /* As stack_trie_prefetch(). */
 void profile_prefetch(const struct profile *profile, struct profile_path *paths, size_t count);

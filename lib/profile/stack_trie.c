@@ -51,10 +51,12 @@ stack_id stack_trie_push(struct stack_trie *trie, stack_id parent, frame_id fram
 	return *id;
 }
 
-bool stack_trie_has_child(const struct stack_trie *trie, stack_id parent, frame_id frame)
+bool stack_trie_find(const struct stack_trie *trie, stack_id parent, frame_id frame, stack_id *ret)
 {
-	return is_neighbour(trie, parent, frame) ||
-	       idmap_get(&trie->ids, table_key(parent, frame), 0) != IDMAP_NONE;
+	*ret = is_neighbour(trie, parent, frame)
+		       ? parent + 1
+		       : idmap_get(&trie->ids, table_key(parent, frame), 0);
+	return *ret != IDMAP_NONE;
 }
 
 static void enter(struct profile_path *path, stack_id stack)

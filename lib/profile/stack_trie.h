@@ -36,8 +36,8 @@ void stack_trie_init(struct stack_trie *trie);
 void stack_trie_deinit(struct stack_trie *trie);
 
 stack_id stack_trie_push(struct stack_trie *trie, stack_id parent, frame_id frame);
-/* Whether stack_trie_push() would find it and add nothing. */
-bool stack_trie_has_child(const struct stack_trie *trie, stack_id parent, frame_id frame);
+/* The same without adding. False: there is none. */
+bool stack_trie_find(const struct stack_trie *trie, stack_id parent, frame_id frame, stack_id *ret);
 
 /* A stack that will be pushed soon, from the root on. */
 struct profile_path {

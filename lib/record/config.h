@@ -61,6 +61,8 @@ struct record_config {
 	bool records_wakers;	/* root: who woke them */
 	bool records_awaits;	/* where tasks of tokio wait: the event "await" (awaits.h) */
 
+	unsigned readers; /* threads that find the stacks of samples; 0: as many as CPUs need */
+
 	enum record_via via;
 	/* The file that is shared with the library, which the target loads or has loaded; NULL: it
 	 * does not. */

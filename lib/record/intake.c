@@ -292,6 +292,21 @@ bool intake_next(struct intake *intake, struct record *ret)
 	return true;
 }
 
+bool intake_may_keep(const struct intake *intake)
+{
+	return !intake->inside;
+}
+
+void intake_keep(struct intake *intake)
+{
+	sampler_keep(intake->sampler);
+}
+
+void intake_end_keeping(struct intake *intake)
+{
+	sampler_end_keeping(intake->sampler);
+}
+
 uint64_t intake_complete_ns(const struct intake *intake)
 {
 	return intake->sampler ? sampler_complete_ns(intake->sampler)

@@ -58,6 +58,11 @@ int intake_fd(const struct intake *intake);
 void intake_batch(struct intake *intake);
 bool intake_next(struct intake *intake, struct record *ret);
 uint64_t intake_complete_ns(const struct intake *intake);
+/* Whether records can be kept: those of the library cannot. */
+bool intake_may_keep(const struct intake *intake);
+/* As sampler_keep() and sampler_end_keeping(). */
+void intake_keep(struct intake *intake);
+void intake_end_keeping(struct intake *intake);
 
 /* As those of pacing.h. */
 void intake_after_record(struct intake *intake, const struct record *record,

@@ -40,3 +40,8 @@ bool own_frames_has(struct own_frames *own, const struct address_spaces *spaces,
 					       : OF_PROGRAM;
 	return own->modules[module] == OWN;
 }
+
+bool own_frames_may_have(const struct own_frames *own, module_id module)
+{
+	return module >= own->count || own->modules[module] != OF_PROGRAM;
+}

@@ -18,5 +18,7 @@ struct own_frames {
 void own_frames_deinit(struct own_frames *own);
 /* Whether frames of the module are prof's own. */
 bool own_frames_has(struct own_frames *own, const struct address_spaces *spaces, module_id module);
+/* The same, but changes nothing: true, too, if own_frames_has() has not been asked before. */
+bool own_frames_may_have(const struct own_frames *own, module_id module);
 
 #endif

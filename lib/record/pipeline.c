@@ -30,6 +30,7 @@ void pipeline_open(struct pipeline *pipeline, const struct pipeline_options *opt
 					options->arch, pipeline->profile);
 	session_fold_ended(pipeline->session, options->needs_timestamps ? 0 : options->fold_count);
 	session_set_depth(pipeline->session, options->depth);
+	session_set_threads(pipeline->session, options->threads);
 }
 
 struct profile *pipeline_rotate(struct pipeline *pipeline)

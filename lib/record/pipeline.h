@@ -23,6 +23,7 @@ struct pipeline_options {
 						NULL: /usr/lib/debug */
 	unsigned depth;			    /* frames of a stack, at most */
 	unsigned fold_count;		    /* as session_fold_ended(); 0: never */
+	unsigned threads;		    /* as session_set_threads(); 0: 1 */
 	bool needs_timestamps;		    /* the profile keeps when samples were taken */
 	bool counts_polls;		    /* of tasks: profile_keep_turns() */
 };

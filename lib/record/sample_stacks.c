@@ -239,9 +239,11 @@ static bool is_left_out(struct sample_stacks *stacks, unsigned i, frame_id frame
 static unsigned push_user(struct sample_stacks *stacks, bool at_ceiling, unsigned i, frame_id frame,
 			  stack_id *stack)
 {
+	stack_id known;
+
 	if (is_left_out(stacks, i, frame, *stack))
 		return i;
-	if (at_ceiling && i && !profile_has_child(stacks->profile, *stack, frame)) {
+	if (at_ceiling && i && !profile_find_stack(stacks->profile, *stack, frame, &known)) {
 		*stack = push_synthetic(stacks, *stack, "[frames left out]");
 		stacks->counts->shortened++;
 		return 1;
@@ -390,18 +392,26 @@ static frame_id kernel_frame(struct sample_stacks *stacks, uint64_t pc, bool is_
 			     is_return_address);
 }
 
-static stack_id push_kernel(struct sample_stacks *stacks, const struct record_sample *sample,
-			    stack_id stack)
+/* Of a sample in the kernel at least the pc. */
+static size_t count_kernel(const struct record_sample *sample)
 {
 	size_t count = bytes_left(&sample->kernel_chain) / sizeof(uint64_t);
 
-	if (!count)
-		return profile_push(stacks->profile, stack,
-				    kernel_frame(stacks, sample->ip, false));
-	for (size_t i = count; i-- > 0;)
-		stack = profile_push(
-			stacks->profile, stack,
-			kernel_frame(stacks, chain_at(&sample->kernel_chain, i), i > 0));
+	return count ? count : sample->in_kernel;
+}
+
+static uint64_t kernel_at(const struct record_sample *sample, size_t i)
+{
+	return bytes_left(&sample->kernel_chain) ? chain_at(&sample->kernel_chain, i) : sample->ip;
+}
+
+/* The innermost `left` frames. */
+static stack_id push_kernel(struct sample_stacks *stacks, const struct record_sample *sample,
+			    size_t left, stack_id stack)
+{
+	while (left-- > 0)
+		stack = profile_push(stacks->profile, stack,
+				     kernel_frame(stacks, kernel_at(sample, left), left > 0));
 	return stack;
 }
 
@@ -517,10 +527,133 @@ stack_id sample_stacks_add(struct sample_stacks *stacks, struct profile *profile
 	stacks->profile = profile;
 	stacks->extent = (struct stack_extent){.end = 0};
 	stack = push_user_part(stacks, record, stack);
-	if (sample->in_kernel || bytes_left(&sample->kernel_chain))
-		stack = push_kernel(stacks, sample, stack);
+	stack = push_kernel(stacks, sample, count_kernel(sample), stack);
 	count_added(stacks, record->pid, count_before);
 	*extent = stacks->extent;
+	return stack;
+}
+
+/* --- Found before they are added ---------------------------------------------------------------
+ */
+
+/* False: sample_stacks_add() has to walk. */
+static bool walk_known(const struct sample_stacks *stacks, const struct record *record,
+		       struct call_chain *chain)
+{
+	const struct record_sample *sample = &record->sample;
+	const struct stack_copies copies = {.own = sample->stack};
+	struct regs regs;
+
+	return sample->regs.abi > ABI_32 && record_stays(record) && bytes_left(&sample->stack) &&
+	       regs_from_perf(stacks->arch, sample->regs.mask, sample->regs.values, &regs) &&
+	       unwinder_walk_known(stacks->unwinder, record->pid, record->time_ns, &regs, &copies,
+				   chain);
+}
+
+/* Goes on to the stack that has this frame, if the profile has it. */
+static bool enter_known(const struct profile *profile, module_id module, uint64_t offset,
+			bool is_return_address, stack_id *stack)
+{
+	frame_id frame;
+	stack_id next;
+
+	if (!profile_find_frame(profile, module, offset, is_return_address, &frame) ||
+	    !profile_find_stack(profile, *stack, frame, &next))
+		return false;
+	*stack = next;
+	return true;
+}
+
+/* False: one of the frames may be prof's own. */
+static bool find_user(const struct sample_stacks *stacks, const struct profile *profile,
+		      const struct call_chain *chain, struct found_stack *found)
+{
+	bool is_known = true;
+
+	for (unsigned i = chain->count; i-- > 0;) {
+		const struct frame *frame = &chain->frames[i];
+
+		if (own_frames_may_have(&stacks->own, frame->module))
+			return false;
+		is_known = is_known && enter_known(profile, frame->module, frame->offset,
+						   frame->is_return_address, &found->stack);
+		if (is_known)
+			found->left_count = i;
+	}
+	return true;
+}
+
+static void find_kernel(const struct sample_stacks *stacks, const struct profile *profile,
+			const struct record_sample *sample, struct found_stack *found)
+{
+	module_id module;
+
+	while (found->kernel_left) {
+		size_t i = found->kernel_left - 1;
+		uint64_t pc = kernel_at(sample, i);
+
+		if (!address_spaces_kernel_known(stacks->spaces, pc, &module) ||
+		    !enter_known(profile, module, pc, i > 0, &found->stack))
+			return;
+		found->kernel_left = i;
+	}
+}
+
+static bool has_no_user_part(const struct record_sample *sample)
+{
+	return sample->in_kernel && !bytes_left(&sample->user_chain) && !sample->regs.abi &&
+	       !count_calls(sample) && !sample_lacks_user_part(sample);
+}
+
+void sample_stacks_find(const struct sample_stacks *stacks, const struct profile *profile,
+			const struct record *record, struct arena *arena, struct found_stack *ret)
+{
+	const struct record_sample *sample = &record->sample;
+	struct frame frames[UNWIND_DEPTH_MAX];
+	struct call_chain chain = {.frames = frames, .room = stacks->depth};
+
+	if (chain.room > UNWIND_DEPTH_MAX)
+		chain.room = UNWIND_DEPTH_MAX;
+	*ret = (struct found_stack){.stack = STACK_EMPTY, .kernel_left = count_kernel(sample)};
+	if (walk_known(stacks, record, &chain)) {
+		ret->is_user = true;
+		if (chain.needed_bytes)
+			ret->end = record_register(&sample->regs, stacks->arch->perf_sp) +
+				   chain.needed_bytes;
+		ret->left_count = chain.count;
+		ret->is_found = find_user(stacks, profile, &chain, ret);
+	} else {
+		ret->is_found = has_no_user_part(sample);
+	}
+	if (ret->is_found && !ret->left_count)
+		find_kernel(stacks, profile, sample, ret);
+	if (ret->is_found && ret->left_count) {
+		size_t bytes = ret->left_count * sizeof(*frames);
+
+		ret->left = memcpy(arena_alloc(arena, bytes), frames, bytes);
+	}
+}
+
+stack_id sample_stacks_add_found(struct sample_stacks *stacks, struct profile *profile,
+				 const struct record *record, const struct found_stack *found,
+				 struct stack_extent *extent)
+{
+	const struct record_sample *sample = &record->sample;
+	uint32_t count_before = profile_stacks(profile).count;
+	stack_id stack = found->stack;
+	bool at_ceiling;
+
+	stacks->profile = profile;
+	stacks->counts->user_stacks += found->is_user;
+	at_ceiling = is_at_ceiling(stacks, record->pid);
+	for (unsigned left = found->left_count; left;) {
+		unsigned i = left - 1;
+
+		left = push_user(stacks, at_ceiling, i, frame_at(stacks, &found->left[i]), &stack);
+	}
+	stack = push_kernel(stacks, sample, found->kernel_left, stack);
+	count_added(stacks, record->pid, count_before);
+	*extent = (struct stack_extent){.is_whole = found->is_user, .end = found->end};
 	return stack;
 }
 
@@ -545,7 +678,9 @@ stack_id sample_stacks_add_branch(struct sample_stacks *stacks, struct profile *
 	for (unsigned i = 0; i < 2; i++) {
 		frame_id frame = frame_at_address(stacks, record, i ? to : from);
 
-		if (at_ceiling && !profile_has_child(profile, stack, frame))
+		stack_id known;
+
+		if (at_ceiling && !profile_find_stack(profile, stack, frame, &known))
 			return push_synthetic(stacks, stack, "[branches left out]");
 		stack = profile_push(profile, stack, frame);
 	}

@@ -14,6 +14,7 @@
 #ifndef PROF_RECORD_SAMPLE_STACKS_H
 #define PROF_RECORD_SAMPLE_STACKS_H
 
+#include "base/arena.h"
 #include "perf/record.h"
 #include "proc/address_spaces.h"
 #include "profile/profile.h"
@@ -58,6 +59,30 @@ bool sample_lacks_user_part(const struct record_sample *sample);
  */
 stack_id sample_stacks_add(struct sample_stacks *stacks, struct profile *profile,
 			   const struct record *record, struct stack_extent *extent);
+
+/* A stack that was found before it is added. */
+struct found_stack {
+	bool is_found;
+	bool is_user;		  /* it was unwound */
+	uint64_t end;		  /* of the thread's stack; 0: unknown */
+	stack_id stack;		  /* what the profile has of it, from the root on */
+	const struct frame *left; /* what it has not: user frames, leaf first … */
+	unsigned left_count;
+	size_t kernel_left; /* … and so many of the kernel's */
+};
+/*
+ * Finds the stack of a sample as far as that changes nothing: several threads may do so at once
+ * while none does anything else. left: allocated in the arena. Not found are stacks that cannot be
+ * walked by what earlier samples have left in the caches (unwinder_walk_known()), and those that
+ * copiers have completed.
+ */
+void sample_stacks_find(const struct sample_stacks *stacks, const struct profile *profile,
+			const struct record *record, struct arena *arena, struct found_stack *ret);
+/* As sample_stacks_add(), of one that was found. */
+stack_id sample_stacks_add_found(struct sample_stacks *stacks, struct profile *profile,
+				 const struct record *record, const struct found_stack *found,
+				 struct stack_extent *extent);
+
 /*
  * A taken branch of the sample as a stack of two frames, the instruction that branches and the one
  * that it goes to. At the ceiling, new ones are a synthetic frame.

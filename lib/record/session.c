@@ -7,6 +7,7 @@
 #include "record/branch_stacks.h"
 #include "record/deferred_chains.h"
 #include "record/field_labels.h"
+#include "record/look_ahead.h"
 #include "record/module_descriptions.h"
 #include "record/sample_stacks.h"
 #include "record/thread_lives.h"
@@ -46,6 +47,7 @@ struct session {
 	module_id main_module;
 	char *main_path; /* or the module of this name; NULL: none */
 
+	struct look_ahead *ahead;	  /* NULL: none */
 	struct deferred_chains *deferred; /* samples that wait for their user part */
 	bool is_unordered;		  /* timed samples were added late */
 };
@@ -78,6 +80,7 @@ void session_free(struct session *session)
 	branch_labels_deinit(&session->branch_labels);
 	thread_lives_deinit(&session->lives);
 	free(session->main_path);
+	look_ahead_free(session->ahead);
 	sample_stacks_free(session->stacks);
 	deferred_chains_free(session->deferred);
 	free(session);
@@ -188,6 +191,13 @@ void session_set_cgroup_labels(struct session *session, struct cgroup_labels *cg
 	session->cgroups = cgroups;
 }
 
+void session_set_threads(struct session *session, unsigned threads)
+{
+	look_ahead_free(STEAL(session->ahead));
+	if (threads > 1)
+		session->ahead = look_ahead_new(session->stacks, threads);
+}
+
 void session_set_ceiling(struct session *session, uint32_t stacks)
 {
 	sample_stacks_set_ceiling(session->stacks, stacks);
@@ -296,10 +306,20 @@ static void add_weight(struct session *session, const struct record *record, lab
 								.cpu = record->cpu});
 }
 
+static stack_id add_stack(struct session *session, const struct record *record)
+{
+	const struct found_stack *found = session->ahead ? look_ahead_found(session->ahead, record)
+							 : NULL;
+
+	return found ? sample_stacks_add_found(session->stacks, session->profile, record, found,
+					       &session->extent)
+		     : sample_stacks_add(session->stacks, session->profile, record,
+					 &session->extent);
+}
+
 static void add_sample(struct session *session, const struct record *record, label_set_id labels)
 {
-	session->last_stack = sample_stacks_add(session->stacks, session->profile, record,
-						&session->extent);
+	session->last_stack = add_stack(session, record);
 	add_weight(session, record, labels, session->last_stack, record->sample.period);
 	add_counts(session, &record->sample, labels, session->last_stack);
 	if (record->sample.latency_cycles)
@@ -490,8 +510,6 @@ static void feed_fork(struct session *session, const struct record *record)
 		session_add_thread(session, record->pid, record->tid);
 	} else if (!record->fork.existing) {
 		thread_lives_begin_process(&session->lives, record->pid);
-		address_spaces_fork(session->spaces, record->fork.parent_pid, record->pid,
-				    record->time_ns);
 		mark(session, record, PROFILE_MARKER_FORK,
 		     names_get(session->names, record->pid, record->pid), 0);
 	}
@@ -533,9 +551,40 @@ static void feed_comm(struct session *session, const struct record *record)
 		return;
 	mark(session, record, PROFILE_MARKER_EXEC, record->comm.name, 0);
 	thread_lives_begin_process(&session->lives, record->pid);
-	address_spaces_exec(session->spaces, record->pid, record->time_ns);
-	if (record->pid == session->main_pid)
-		session->main_awaited = true;
+}
+
+/*
+ * What later samples are looked up in. The end of a process is no such change: no sample of it
+ * follows, and the next process with its number begins with a fork.
+ */
+static void change_spaces(struct session *session, const struct record *record)
+{
+	if (record->type == RECORD_MMAP) {
+		feed_mmap(session, record);
+	} else if (record->type == RECORD_FORK && record->pid != record->fork.parent_pid &&
+		   !record->fork.existing) {
+		address_spaces_fork(session->spaces, record->fork.parent_pid, record->pid,
+				    record->time_ns);
+	} else if (record->type == RECORD_COMM && record->comm.exec) {
+		address_spaces_exec(session->spaces, record->pid, record->time_ns);
+		if (record->pid == session->main_pid)
+			session->main_awaited = true;
+	}
+}
+
+void session_look_ahead(struct session *session, const struct record *records, size_t count)
+{
+	if (!session->ahead)
+		return;
+	for (size_t i = 0; i < count; i++)
+		change_spaces(session, &records[i]);
+	look_ahead_begin(session->ahead, session->profile, records, count);
+}
+
+void session_finish_look(struct session *session)
+{
+	if (session->ahead)
+		look_ahead_finish(session->ahead);
 }
 
 static void feed_lost(struct session *session, const struct record *record)
@@ -558,12 +607,11 @@ void session_feed(struct session *session, const struct record *record)
 	session->last_stack = STACK_EMPTY;
 	if (session->cgroups)
 		cgroup_labels_feed(session->cgroups, record);
+	if (!session->ahead || !look_ahead_has(session->ahead, record))
+		change_spaces(session, record);
 	switch (record->type) {
 	case RECORD_SAMPLE:
 		feed_sample(session, record);
-		break;
-	case RECORD_MMAP:
-		feed_mmap(session, record);
 		break;
 	case RECORD_COMM:
 		feed_comm(session, record);
@@ -590,6 +638,7 @@ void session_feed(struct session *session, const struct record *record)
 							record->ksymbol.length_bytes,
 							record->ksymbol.name);
 		break;
+	case RECORD_MMAP:
 	case RECORD_OTHER:
 	case RECORD_SWITCH:
 	case RECORD_CGROUP:

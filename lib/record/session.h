@@ -76,6 +76,16 @@ void session_fold_thread(const struct session *session, struct profile_thread *t
 /* Whether the process ends if this thread of it ends next. */
 bool session_ends_with(const struct session *session, pid_t pid, pid_t tid);
 
+/* Looks ahead in so many threads (look_ahead.h); 1, the default: not at all. */
+void session_set_threads(struct session *session, unsigned threads);
+/*
+ * Begins to look ahead at records, which stay where they are. What changes address spaces takes
+ * effect at once, which looks at the past do not notice.
+ */
+void session_look_ahead(struct session *session, const struct record *records, size_t count);
+/* Looks at them all. Before that nothing else may be done with the session; then each of the
+ * records is given to session_feed() or passed over. */
+void session_finish_look(struct session *session);
 void session_feed(struct session *session, const struct record *record);
 /* The extent of the stack of the last record. If a copier's copy was not enough, its end is a guess
  * above the copy. */

@@ -319,11 +319,16 @@ static const struct module_cfi *get_new(struct cfi_cache *cache, module_id id)
 	return &entry->cfi;
 }
 
+const struct module_cfi *cfi_cache_known(const struct cfi_cache *cache, module_id id)
+{
+	return id < cache->count && cache->entries[id].cfi.own ? &cache->entries[id].cfi : NULL;
+}
+
 const struct module_cfi *cfi_cache_get(struct cfi_cache *cache, module_id id)
 {
-	if (id < cache->count && cache->entries[id].cfi.own)
-		return &cache->entries[id].cfi;
-	return get_new(cache, id);
+	const struct module_cfi *known = cfi_cache_known(cache, id);
+
+	return known ? known : get_new(cache, id);
 }
 
 static void load_debug(struct cfi_cache *cache, module_id id)

@@ -34,6 +34,8 @@ struct module_cfi {
 
 /* NULL if the module has no file, or its CFI is not there (yet). */
 const struct module_cfi *cfi_cache_get(struct cfi_cache *cache, module_id id);
+/* The same, but changes nothing. NULL if cfi_cache_get() has not found it before. */
+const struct module_cfi *cfi_cache_known(const struct cfi_cache *cache, module_id id);
 /*
  * Asks for the CFI of the module's debug file, of which there is none yet, and its functions. True
  * if that is final: it is there now, or there is none. The module has CFI.

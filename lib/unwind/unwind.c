@@ -290,39 +290,51 @@ static bool begins_goroutine(const struct module_cfi *cfi, struct walk *walk, st
 	       cfi_is_go(cfi->own) && !is_after_call(walk);
 }
 
+/* The most frequent rules: of all others false, and nothing has changed. */
+static inline ALWAYS_INLINE bool step_plainly(const struct module_cfi *cfi, struct walk *walk,
+					      struct rule rule, bool notes, bool *more)
+{
+	switch ((enum rule_kind)rule.kind) {
+	case RULE_SP:
+		if (begins_goroutine(cfi, walk, rule))
+			*more = walk_stop(walk, UNWIND_ROOT);
+		else if (cfi_is_go(cfi->own) && has_switched_stacks(walk, rule))
+			*more = step_to_other_stack(walk);
+		else
+			*more = step_by_rule(walk, rule, notes);
+		return true;
+	case RULE_FP:
+		*more = step_by_rule(walk, rule, notes);
+		return true;
+	case RULE_ROOT:
+		walk->is_plain_step = true;
+		*more = walk_stop(walk, UNWIND_ROOT);
+		return true;
+	case RULE_FULL:
+	case RULE_NONE:
+		break;
+	}
+	return false;
+}
+
 static inline ALWAYS_INLINE bool
 step_by_cfi(struct unwinder *unwinder, const struct module_cfi *cfi, struct walk *walk, bool notes)
 {
 	struct rule rule = {.kind = RULE_FULL};
 	struct cfi_rule full;
-	bool is_final;
+	bool is_final, more;
 
 	if (!walk->tracks_all)
 		rule = rule_at(unwinder, cfi, &walk->at, walk);
 	/* The walk came here by a frame pointer, which does not give the stack pointer. */
 	if (rule.kind == RULE_SP && !regs_know(&walk->regs, walk->arch->sp))
 		return step_by_frame_pointer(walk);
-	switch ((enum rule_kind)rule.kind) {
-	case RULE_SP:
-		if (begins_goroutine(cfi, walk, rule))
-			return walk_stop(walk, UNWIND_ROOT);
-		if (cfi_is_go(cfi->own) && has_switched_stacks(walk, rule))
-			return step_to_other_stack(walk);
-		return step_by_rule(walk, rule, notes);
-	case RULE_FP:
-		return step_by_rule(walk, rule, notes);
-	case RULE_ROOT:
-		walk->is_plain_step = true;
+	if (step_plainly(cfi, walk, rule, notes, &more))
+		return more;
+	if (rule.kind == RULE_FULL && full_rule(unwinder, cfi, &walk->at, walk, &full, &is_final))
+		return step_full(walk, &full) || owners_step(unwinder->owners, walk);
+	if (rule.kind == RULE_NONE && !is_signal_frame(walk) && begins_stack(unwinder, cfi, walk))
 		return walk_stop(walk, UNWIND_ROOT);
-	case RULE_FULL:
-		if (full_rule(unwinder, cfi, &walk->at, walk, &full, &is_final))
-			return step_full(walk, &full) || owners_step(unwinder->owners, walk);
-		break;
-	case RULE_NONE:
-		if (!is_signal_frame(walk) && begins_stack(unwinder, cfi, walk))
-			return walk_stop(walk, UNWIND_ROOT);
-		break;
-	}
 	return step_guess(walk, unwinder->owners);
 }
 
@@ -400,34 +412,42 @@ static void close_chain(struct call_chain *chain, uint64_t total)
 	chain->gap = inner;
 }
 
+static bool is_after_syscall(const struct walk *walk)
+{
+	int holds_pc = walk->arch->syscall_pc;
+	uint64_t pc = walk->regs.pc;
+	unsigned char code[CODE_BYTES];
+
+	/* This excludes most cases; reading the code costs as much as several frames. */
+	if (holds_pc >= 0 && walk->regs.values[holds_pc] != pc)
+		return false;
+	return walk_read_file(walk, &walk->at, pc, pc - sizeof(code), code, sizeof(code)) &&
+	       walk->arch->is_after_syscall(code, &walk->regs);
+}
+
 /*
  * The pc of a thread in a system call is after the instruction. After one that never returns
  * (exit) another function may begin. If the rules of the two addresses differ, the address before
  * pc is looked up, as for a call.
  */
-static void look_before_syscall(struct unwinder *unwinder, struct walk *walk)
+static void look_before_syscall(struct walk *walk, struct rule rule, struct rule before)
 {
-	int holds_pc = walk->arch->syscall_pc;
-	uint64_t pc = walk->regs.pc;
-	struct location before = walk->at;
-	unsigned char code[CODE_BYTES];
-	struct rule rule, other;
-	const struct module_cfi *cfi;
-
-	/* This excludes most cases; reading the code costs as much as several frames. */
-	if (holds_pc >= 0 && walk->regs.values[holds_pc] != pc)
+	if (before.kind == RULE_NONE || memcmp(&rule, &before, sizeof(rule)) == 0)
 		return;
-	cfi = cfi_cache_get(unwinder->cfi, walk->at.module);
-	before.offset--;
-	if (!cfi || !walk_read_file(walk, &walk->at, pc, pc - sizeof(code), code, sizeof(code)) ||
-	    !walk->arch->is_after_syscall(code, &walk->regs))
-		return;
-	rule = rule_at(unwinder, cfi, &walk->at, walk);
-	other = rule_at(unwinder, cfi, &before, walk);
-	if (other.kind == RULE_NONE || memcmp(&rule, &other, sizeof(rule)) == 0)
-		return;
-	walk->at = before;
+	walk->at.offset--;
 	walk->is_return_address = true;
+}
+
+static void look_before_any_syscall(struct unwinder *unwinder, struct walk *walk)
+{
+	const struct module_cfi *cfi = cfi_cache_get(unwinder->cfi, walk->at.module);
+	struct location before = walk->at;
+
+	if (!cfi)
+		return;
+	before.offset--;
+	look_before_syscall(walk, rule_at(unwinder, cfi, &walk->at, walk),
+			    rule_at(unwinder, cfi, &before, walk));
 }
 
 /* The same for a search (fp_search.h). */
@@ -478,7 +498,8 @@ static enum unwind_stop walk_up(struct unwinder *unwinder, struct walk *walk,
 	walk_fetch_ahead(walk);
 	if (!walk_locate(walk, walk->regs.pc, &walk->at))
 		walk->unmapped_pc = walk->regs.pc;
-	look_before_syscall(unwinder, walk);
+	if (is_after_syscall(walk))
+		look_before_any_syscall(unwinder, walk);
 	if (keeps)
 		outer_walk_begin(chain->outer, walk);
 	do {
@@ -536,17 +557,15 @@ static void note_needed(const struct walk *walk, enum unwind_stop stop, struct c
 					 : 0;
 }
 
-enum unwind_stop unwinder_walk(struct unwinder *unwinder, pid_t pid, uint64_t time_ns,
-			       const struct regs *regs, const struct stack_copies *stacks,
-			       struct call_chain *chain)
+static struct walk walk_begin(const struct unwinder *unwinder, pid_t pid, uint64_t time_ns,
+			      const struct regs *regs, const struct stack_copies *stacks)
 {
-	unsigned sp = unwinder->arch->sp;
-	const struct walk fresh = {
+	return (struct walk){
 		.spaces = unwinder->spaces,
 		.arch = unwinder->arch,
 		.pid = pid,
 		.time_ns = time_ns,
-		.stack_start = regs->values[sp],
+		.stack_start = regs->values[unwinder->arch->sp],
 		.stack_bytes = bytes_left(&stacks->own),
 		.stack = stacks->own.at,
 		.copies = stacks,
@@ -555,6 +574,13 @@ enum unwind_stop unwinder_walk(struct unwinder *unwinder, pid_t pid, uint64_t ti
 		.may_search = true,
 		.is_bare = !regs_know(regs, unwinder->arch->fp),
 	};
+}
+
+enum unwind_stop unwinder_walk(struct unwinder *unwinder, pid_t pid, uint64_t time_ns,
+			       const struct regs *regs, const struct stack_copies *stacks,
+			       struct call_chain *chain)
+{
+	const struct walk fresh = walk_begin(unwinder, pid, time_ns, regs, stacks);
 	struct walk walk = fresh;
 	enum unwind_stop stop = walk_all(unwinder, &walk, chain);
 
@@ -565,6 +591,58 @@ enum unwind_stop unwinder_walk(struct unwinder *unwinder, pid_t pid, uint64_t ti
 	}
 	note_needed(&walk, stop, chain);
 	return stop;
+}
+
+static bool known_rule(const struct unwinder *unwinder, const struct walk *walk, uint64_t before,
+		       struct rule *ret)
+{
+	return rules_get(unwinder->rules, walk->at.module, walk->at.offset - before, ret);
+}
+
+static bool step_known(const struct unwinder *unwinder, struct walk *walk)
+{
+	const struct module_cfi *cfi = cfi_cache_known(unwinder->cfi, walk->at.module);
+	struct rule rule;
+	bool more;
+
+	if (!cfi || !known_rule(unwinder, walk, 0, &rule) ||
+	    (rule.kind == RULE_SP && !regs_know(&walk->regs, walk->arch->sp)) ||
+	    !step_plainly(cfi, walk, rule, false, &more))
+		return walk_stop(walk, UNWIND_LOST);
+	return more;
+}
+
+/* False: it is not known. */
+static bool look_before_known_syscall(const struct unwinder *unwinder, struct walk *walk)
+{
+	struct rule rule, before;
+
+	if (!cfi_cache_known(unwinder->cfi, walk->at.module) ||
+	    !known_rule(unwinder, walk, 0, &rule) || !known_rule(unwinder, walk, 1, &before))
+		return false;
+	look_before_syscall(walk, rule, before);
+	return true;
+}
+
+bool unwinder_walk_known(const struct unwinder *unwinder, pid_t pid, uint64_t time_ns,
+			 const struct regs *regs, const struct stack_copies *stacks,
+			 struct call_chain *chain)
+{
+	struct walk walk = walk_begin(unwinder, pid, time_ns, regs, stacks);
+
+	walk.only_known = true;
+	walk_fetch_ahead(&walk);
+	if (walk.is_bare || !walk_locate(&walk, walk.regs.pc, &walk.at) ||
+	    (is_after_syscall(&walk) && !look_before_known_syscall(unwinder, &walk)))
+		return false;
+	chain->count = 0;
+	do {
+		if (chain->count == chain->room)
+			return false;
+		chain->frames[chain->count++] = frame_of(&walk);
+	} while (step_known(unwinder, &walk));
+	note_needed(&walk, walk.stop, chain);
+	return walk.stop == UNWIND_ROOT;
 }
 
 /*

@@ -35,6 +35,16 @@ enum unwind_stop unwinder_walk(struct unwinder *unwinder, pid_t pid, uint64_t ti
 			       struct call_chain *chain);
 
 /*
+ * The same by what earlier walks have left in the caches, and without any effect but on the chain:
+ * several threads may walk at once while none does anything else with the unwinder or its address
+ * spaces. Only walks that reach the root plainly; the chain may be smaller than the stack. False:
+ * unwinder_walk() must be asked.
+ */
+bool unwinder_walk_known(const struct unwinder *unwinder, pid_t pid, uint64_t time_ns,
+			 const struct regs *regs, const struct stack_copies *stacks,
+			 struct call_chain *chain);
+
+/*
  * Continues a walk that did not reach the root with the addresses that the kernel found by frame
  * pointers at the same time, leaf first. These may come from memory that was not copied, such as
  * the stack that Go's runtime left for a larger one. They are used only if each function on the

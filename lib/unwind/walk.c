@@ -6,6 +6,14 @@ enum { AHEAD_BYTES = 1024, LINE_BYTES = 64 };
 /* How far below the stack an overflow is noticed. */
 enum { OVERFLOW_BYTES = 64 << 10 };
 
+static bool locate(const struct walk *walk, uint64_t pc, struct location *ret)
+{
+	return walk->only_known
+		       ? address_spaces_locate_known(walk->spaces, walk->pid, walk->time_ns, pc,
+						     ret)
+		       : address_spaces_locate(walk->spaces, walk->pid, walk->time_ns, pc, ret);
+}
+
 bool walk_locate(struct walk *walk, uint64_t pc, struct location *ret)
 {
 	struct location *recent = walk->recent;
@@ -17,7 +25,7 @@ bool walk_locate(struct walk *walk, uint64_t pc, struct location *ret)
 			return true;
 		}
 	}
-	if (!address_spaces_locate(walk->spaces, walk->pid, walk->time_ns, pc, ret))
+	if (!locate(walk, pc, ret))
 		return false;
 	if (ret->start == ret->end) /* of JIT code that its compiler has not reported yet */
 		return true;

@@ -31,7 +31,7 @@ static void fixture_deinit(struct fixture *f)
 }
 
 /* False: it cannot be opened here. */
-static bool start(struct fixture *f)
+static bool start_with(struct fixture *f, enum call_graph call_graph)
 {
 	struct error *err;
 
@@ -44,7 +44,8 @@ static bool start(struct fixture *f)
 	f->config.depth = UNWIND_DEPTH_MAX;
 	f->config.keeps_own = true;
 	f->config.debug_dir = "/usr/lib/debug";
-	f->config.call_graph = CALL_GRAPH_FP;
+	f->config.call_graph = call_graph;
+	f->config.dump_bytes = 4096;
 	assert_null(loop_new(&f->loop));
 	assert_null(recorder_new(&f->config, NULL, &f->recorder));
 	err = recorder_open(f->recorder, f->loop, -1);
@@ -54,6 +55,11 @@ static bool start(struct fixture *f)
 	}
 	assert_null(recorder_start(f->recorder));
 	return true;
+}
+
+static bool start(struct fixture *f)
+{
+	return start_with(f, CALL_GRAPH_FP);
 }
 
 static uint64_t samples(const struct fixture *f)
@@ -252,6 +258,22 @@ static void a_rotation_in_a_pause_leaves_the_pause_out(void **state)
 	assert_true(second.end_ns > second.start_ns);
 }
 
+/* The stacks of its samples are as complete as with one reader. */
+static void several_readers_find_the_stacks_of_one_recording(void **state)
+{
+	(void)state;
+	CLEANUP(fixture_deinit) struct fixture f = {.config.readers = 3};
+	const struct session_counts *counts;
+
+	if (!start_with(&f, CALL_GRAPH_DWARF))
+		RETURN_LACKING("no right to sample");
+	use_cpu(300 * NS_PER_MS); /* its samples are read at once */
+	recorder_stop(f.recorder);
+	counts = session_counts(recorder_pipeline(f.recorder)->session);
+	assert_true(counts->stacks.user_stacks > 0);
+	assert_true(counts->stacks.truncated * 100 <= counts->stacks.user_stacks);
+}
+
 static void two_recordings_share_a_loop(void **state)
 {
 	(void)state;
@@ -283,6 +305,7 @@ int main(void)
 		TEST(a_pause_is_not_taken_for_time_that_was_not_sampled),
 		TEST(a_pause_prolongs_the_recording),
 		TEST(a_rotation_in_a_pause_leaves_the_pause_out),
+		TEST(several_readers_find_the_stacks_of_one_recording),
 		TEST(two_recordings_share_a_loop),
 	};
 

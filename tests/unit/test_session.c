@@ -138,12 +138,12 @@ static int by_text(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* One line a sample: "process/thread: root … leaf ×samples", sorted. */
-static void assert_profile(struct fixture *f, const char *expected)
+/* One line a sample: "process/thread: root … leaf ×samples", sorted. The caller frees it. */
+static char *profile_text(struct fixture *f)
 {
 	size_t count = profile_samples(f->profile).count;
 	char **lines = xcalloc(count, sizeof(*lines));
-	CLEANUP(free_ptr) char *text = NULL;
+	char *text = NULL;
 	size_t len;
 	FILE *all;
 
@@ -167,6 +167,13 @@ static void assert_profile(struct fixture *f, const char *expected)
 	}
 	fclose(all);
 	free(lines);
+	return text;
+}
+
+static void assert_profile(struct fixture *f, const char *expected)
+{
+	CLEANUP(free_ptr) char *text = profile_text(f);
+
 	assert_string_equal(text, expected);
 }
 
@@ -1007,6 +1014,175 @@ static void events_of_one_name_stay_apart(void **state)
 	assert_int_equal(profile_samples(f->profile).items[0].event, 4);
 }
 
+/* --- Looking ahead -----------------------------------------------------------------------------
+ */
+
+enum { DEPTHS = 24, COPY_BYTES = 16 << 10 };
+
+/* A stack of this process, as a sample has it. */
+struct copied_stack {
+	uint64_t values[64];
+	size_t value_count;
+	size_t len;
+	unsigned char bytes[COPY_BYTES];
+};
+
+static void copy_stack(struct copied_stack *copy)
+{
+	const struct arch *arch = arch_native();
+	CLEANUP(close_fd) int memory = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
+	struct regs regs;
+	ucontext_t context;
+	ssize_t copied;
+
+	getcontext(&context);
+	regs_from_ucontext(&context, &regs);
+	copied = pread(memory, copy->bytes, COPY_BYTES, (off_t)regs.values[arch->sp]);
+	assert_true(copied > 0);
+	copy->len = (size_t)copied;
+	for (unsigned i = 0; i < 64; i++)
+		if (arch->perf_mask >> i & 1)
+			copy->values[copy->value_count++] =
+				arch->perf_to_dwarf[i] == PERF_REG_PC
+					? regs.pc
+					: regs.values[arch->perf_to_dwarf[i]];
+}
+
+/* The one at each depth is copied. */
+__attribute__((noinline)) static void copy_stacks(struct copied_stack *copies, unsigned depth)
+{
+	copy_stack(&copies[depth]);
+	if (depth + 1 < DEPTHS)
+		copy_stacks(copies, depth + 1);
+	__asm__ volatile(""); /* so that this does not become a loop */
+}
+
+static struct record sampled_stack(pid_t pid, const struct copied_stack *copy)
+{
+	struct record record = sampled(pid, pid, 0);
+
+	record.sample.regs.abi = 2;
+	record.sample.regs.mask = arch_native()->perf_mask;
+	record.sample.regs.values = bytes_of(copy->values,
+					     copy->value_count * sizeof(*copy->values));
+	record.sample.stack = bytes_of(copy->bytes, copy->len);
+	record.sample.dumped_bytes = copy->len;
+	return record;
+}
+
+/* What happens on a machine: samples of this process and of children of it, which come and go,
+ * execute other programs and change their names. */
+static size_t make_history(struct record *records, size_t count, const struct copied_stack *copies)
+{
+	const pid_t own = getpid();
+	uint64_t random = 1;
+
+	records[0] = renamed(own, own, "tests", false);
+	for (size_t i = 1; i < count; i++) {
+		const struct copied_stack *copy;
+		pid_t child = PID + (pid_t)(i / 256);
+
+		random = random * 6364136223846793005 + 1442695040888963407;
+		copy = &copies[(random >> 40) % (1 + i * DEPTHS / count)];
+		records[i] = sampled_stack(random >> 63 ? own : child, copy);
+		if (i % 256 == 1)
+			records[i] = forked(own, child, child);
+		else if (i % 256 == 100)
+			records[i] = renamed(child, child, "worker", false);
+		else if (i % 256 == 150)
+			records[i] = renamed(child, child, "other", true);
+		else if (i % 256 == 200)
+			records[i] = mapped(child, "/other", copy->values[0] & ~UINT64_C(0xfff), 1);
+		else if (i % 256 == 255)
+			records[i] = exited(child, child);
+		records[i].time_ns = i * 1000;
+	}
+	return count;
+}
+
+static char *profile_of_history(const struct record *records, size_t count, unsigned threads)
+{
+	enum { AT_ONCE = 300 };
+	void *state;
+	struct fixture *f;
+	char *text;
+
+	set_up(&state);
+	f = state;
+	address_spaces_snapshot(f->spaces, getpid(), 0);
+	session_set_threads(f->session, threads);
+	for (size_t from = 0; from < count; from += AT_ONCE) {
+		size_t until = from + AT_ONCE < count ? from + AT_ONCE : count;
+
+		session_look_ahead(f->session, records + from, until - from);
+		session_finish_look(f->session);
+		for (size_t i = from; i < until; i++)
+			session_feed(f->session, &records[i]);
+	}
+	text = profile_text(f);
+	tear_down(&state);
+	return text;
+}
+
+static void a_profile_does_not_depend_on_how_many_threads_have_looked_ahead(void **state)
+{
+	(void)state;
+	enum { RECORDS = 5000 };
+	CLEANUP(free_ptr) struct copied_stack *copies = xcalloc(DEPTHS, sizeof(*copies));
+	CLEANUP(free_ptr) struct record *records = xcalloc(RECORDS, sizeof(*records));
+	CLEANUP(free_ptr) char *one = NULL;
+	CLEANUP(free_ptr) char *two = NULL;
+	CLEANUP(free_ptr) char *four = NULL;
+
+	copy_stacks(copies, 0);
+	make_history(records, RECORDS, copies);
+	one = profile_of_history(records, RECORDS, 1);
+	two = profile_of_history(records, RECORDS, 2);
+	four = profile_of_history(records, RECORDS, 4);
+	assert_non_null(strstr(one, "worker/worker: "));
+	assert_non_null(strstr(one, "other/other: "));
+	assert_string_equal(two, one);
+	assert_string_equal(four, one);
+}
+
+static void what_the_profile_has_of_a_stack_is_found_before_it_is_added(void **state)
+{
+	struct fixture *f = *state;
+	CLEANUP(free_ptr) struct copied_stack *copies = xcalloc(DEPTHS, sizeof(*copies));
+	CLEANUP(arena_deinit) struct arena arena = {0};
+	struct stack_counts counts = {0};
+	struct sample_stacks *stacks = sample_stacks_new(f->spaces, f->unwinder, arch_native(),
+							 &counts);
+	struct stack_extent extent, other_extent;
+	struct found_stack found;
+	struct record deep, shallow;
+	stack_id stack;
+
+	copy_stacks(copies, 0);
+	deep = sampled_stack(getpid(), &copies[DEPTHS - 1]);
+	shallow = sampled_stack(getpid(), &copies[DEPTHS / 2]);
+	address_spaces_snapshot(f->spaces, getpid(), 0);
+	sample_stacks_find(stacks, f->profile, &deep, &arena, &found);
+	assert_false(found.is_found); /* no rule is in the cache */
+	stack = sample_stacks_add(stacks, f->profile, &deep, &extent);
+	sample_stacks_find(stacks, f->profile, &deep, &arena, &found);
+	assert_true(found.is_found);
+	assert_int_equal(found.left_count, 0);
+	assert_int_equal(found.stack, stack);
+	assert_int_equal(sample_stacks_add_found(stacks, f->profile, &deep, &found, &other_extent),
+			 stack);
+	assert_int_equal(other_extent.end, extent.end);
+	assert_int_equal(other_extent.is_whole, extent.is_whole);
+	/* The profile has its callers alone. */
+	sample_stacks_find(stacks, f->profile, &shallow, &arena, &found);
+	assert_true(found.is_found);
+	assert_true(found.left_count > 0);
+	stack = sample_stacks_add_found(stacks, f->profile, &shallow, &found, &other_extent);
+	assert_int_equal(sample_stacks_add(stacks, f->profile, &shallow, &extent), stack);
+	assert_int_equal(counts.user_stacks, 4);
+	sample_stacks_free(stacks);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -1051,6 +1227,8 @@ int main(void)
 		TEST(the_main_module_is_the_last_program_that_the_command_becomes),
 		TEST(of_a_running_process_the_main_module_is_the_file_it_runs),
 		TEST(modules_of_frames_are_described_and_no_others),
+		TEST(a_profile_does_not_depend_on_how_many_threads_have_looked_ahead),
+		TEST(what_the_profile_has_of_a_stack_is_found_before_it_is_added),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
