@@ -50,8 +50,18 @@ def memory_mb(pid):
     return rss / 1024, total / 1024
 
 
+def begin(*command, **options):
+    """A process that ends with this one, however this one ends."""
+    return subprocess.Popen(["setpriv", "--pdeathsig", "KILL", *command], **options)
+
+
+def busy_shells(text, **options):
+    """One for each CPU."""
+    return [begin("sh", "-c", text, **options) for _ in os.sched_getaffinity(0)]
+
+
 def start(prof, folder, *options):
-    process = subprocess.Popen([prof, "record", "-q", "-a", *options, "-o", f"{folder}/"])
+    process = begin(prof, "record", "-q", "-a", *options, "-o", f"{folder}/")
     while not segments(folder):
         time.sleep(0.1)
     return process
@@ -65,11 +75,11 @@ def used():
 def costs(prof, hz, seconds):
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        busy = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in os.sched_getaffinity(0)]
+        busy = busy_shells("while :; do :; done")
         # A process of its own, so that its children are not those of prof.
-        churn = subprocess.Popen(["sh", "-c", "while :; do true | /bin/true; sleep 0.05; done"])
+        churn = begin("sh", "-c", "while :; do true | /bin/true; sleep 0.05; done")
         before, begun = used(), time.monotonic()
-        process = subprocess.Popen([prof, "record", "-q", "-a", "-F", str(hz), "--every", "10s", "-o", f"{folder}/"])
+        process = begin(prof, "record", "-q", "-a", "-F", str(hz), "--every", "10s", "-o", f"{folder}/")
         time.sleep(seconds)
         process.send_signal(signal.SIGINT)
         process.wait()
@@ -114,7 +124,7 @@ def moved(data, begin, seconds):
 
 def record_minutes(prof, folder, load):
     """60 segments of 2 s with the samples of a minute each: 570 Hz for 19."""
-    busy = [subprocess.Popen(["sh", "-c", load], start_new_session=True) for _ in os.sched_getaffinity(0)]
+    busy = busy_shells(load, start_new_session=True)
     subprocess.run([prof, "record", "-q", "-a", "-F", "570", "--every", "2s", "-o", f"{folder}/", "--", "sleep", "122"], check=True)
     for one in busy:
         os.killpg(one.pid, signal.SIGKILL)

@@ -1,9 +1,11 @@
 """A command whose processes live shorter than the time between two samples, recorded by whole CPUs where that is allowed."""
 
 import json
+import re
 import shutil
 import subprocess
 import sys
+from collections import Counter
 
 import pytest
 
@@ -141,3 +143,15 @@ def test_what_a_storm_uses_is_in_the_profile_or_said_to_be_missing(prof, whole_c
     assert 0.2 < sampled < 1.1, result.stderr
     assert sampled > 0.95 or "% not sampled" in result.stderr, result.stderr
     assert " 0 lost" in result.stderr
+
+
+def test_no_file_is_opened_twice_however_many_processes_map_it(prof, programs, tmp_path):
+    trace = tmp_path / "trace.txt"
+    command = [prof.binary, "record", "-F", "999", "-o", "x.folded", "--", sys.executable, "-c", RUNS, "30", *programs("a", "b")]
+    prof.binary = shutil.which("strace") or pytest.skip("no strace")
+    assert prof("-f", "-y", "-o", trace, "-e", "trace=openat", *command).returncode == 0
+    # A file that was looked up by its name is opened by its descriptor.
+    opened = Counter(re.findall(r'"/proc/self/fd/\d+".* = \d+<(/[^>]+)>', trace.read_text(errors="replace")))
+    assert any(path.endswith("/a") for path in opened) and any("libc.so" in path for path in opened)
+    # A debug file is opened to unwind, and for its names.
+    assert not [path for path, times in opened.items() if times > 1 + ("/debug/" in path)]
