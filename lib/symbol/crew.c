@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Kept between runs; each has its own indexes of the files it has read. */
-enum { WORKERS_MAX = 4 };
+enum { WORKERS_MAX = 3 };
 
 /* In one run. Who has more bad files than this loses the names of the rest. */
 enum { FAILURES_MAX = 16 };
@@ -73,9 +73,9 @@ static struct confined_end dismiss(struct crew *crew, unsigned index)
 	return end;
 }
 
-static void dismiss_all(struct crew *crew)
+static void dismiss_all_after(struct crew *crew, unsigned count)
 {
-	while (crew->member_count)
+	while (crew->member_count > count)
 		dismiss(crew, crew->member_count - 1);
 }
 
@@ -83,7 +83,7 @@ void crew_free(struct crew *crew)
 {
 	if (!crew)
 		return;
-	dismiss_all(crew);
+	dismiss_all_after(crew, 0);
 	engine_free(crew->stand_in);
 	free(crew);
 }
@@ -125,7 +125,7 @@ static struct error *hire(struct shift *shift, unsigned *ret)
 	struct error *err;
 
 	if (crew->member_count == WORKERS_MAX)
-		dismiss_all(crew);
+		dismiss_all_after(crew, 1);
 	member = &crew->members[crew->member_count];
 	err = worker_start(&worker, &member->worker);
 	if (err)
@@ -426,7 +426,7 @@ void crew_run(struct crew *crew, struct crew_run *run)
 	free(shift.is_in_libdw);
 	free(shift.without_libdw);
 	if (!crew->options.source.again)
-		dismiss_all(crew);
+		dismiss_all_after(crew, 0);
 }
 
 struct worker_cost crew_cost(const struct crew *crew)

@@ -5,7 +5,8 @@
  * All modules go to one worker, on all CPUs. If it dies or takes too long, what it was at work on
  * is suspect: the other modules get a new worker, and each suspect then one for itself, which
  * settles whether it was to blame; one that was in libdw is read without libdw then. A worker knows
- * the files that were open when it was started; files that are newer get a newer worker.
+ * the files that were open when it was started; files that are newer get a newer worker. Of three
+ * workers the first is kept when there is need of another one: it has read what all programs share.
  */
 #ifndef PROF_SYMBOL_CREW_H
 #define PROF_SYMBOL_CREW_H
