@@ -142,6 +142,12 @@ static inline int64_t bytes_sleb(struct bytes *bytes)
 
 		return byte & 0x40 ? byte - 0x80 : byte;
 	}
+	/* Two bytes: most steps of line numbers. Here, as a copy of the cursor costs a stall. */
+	if (bytes_left(bytes) >= 2 && bytes->at[1] < 0x80) {
+		int low = *bytes->at++ & 0x7f, high = *bytes->at++;
+
+		return low + (high & 0x3f) * 0x80 - (high & 0x40) * 0x80;
+	}
 
 	struct bytes copy = *bytes;
 	int64_t value = bytes_sleb_long(&copy);
