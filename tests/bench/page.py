@@ -126,16 +126,25 @@ def hottest(page, count=12):
     return ", ".join(f"{name} {us / 1e3:.0f}" for name, us in times.most_common(count) if name not in ("(idle)", "(program)"))
 
 
-def measure_frames(page, profiles):
-    print(f"  {'ms, median and 95 % of':36} {'work of a frame':>17} {'frame to frame':>17} {'CPU of a frame':>15}")
+def frame_costs(page, does):
+    """Of FRAME_COUNT frames: what each takes of the main thread, from one to the next, and the mean CPU time; milliseconds."""
+    before = cpu_seconds(page)
+    work, between = page.value(f"({FRAMES % FRAME_COUNT})({does})")
+    return work, between, (cpu_seconds(page) - before) / FRAME_COUNT * 1e3
+
+
+def prepare(page):
     page.value(f"(() => {{ {PREPARE} }})()")
     page.prefer("light", motion="reduce")
+
+
+def measure_frames(page, profiles):
+    print(f"  {'ms, median and 95 % of':36} {'work of a frame':>17} {'frame to frame':>17} {'CPU of a frame':>15}")
+    prepare(page)
     for name, does in MOVEMENTS.items():
         if profiles:
             page.call("Profiler.start")
-        before = cpu_seconds(page)
-        work, between = page.value(f"({FRAMES % FRAME_COUNT})({does})")
-        cpu_ms = (cpu_seconds(page) - before) / FRAME_COUNT * 1e3
+        work, between, cpu_ms = frame_costs(page, does)
         print(f"  {name:36} {percentiles(work)} {percentiles(between)} {cpu_ms:15.1f}", flush=True)
         if profiles:
             print(f"    {hottest(page)}")
