@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 enum { LARGE_BLOCK_BYTES = 4 << 20 };
 
@@ -13,13 +15,28 @@ __attribute__((noreturn)) static void out_of_memory(void)
 	quick_exit(1);
 }
 
+/*
+ * Large tables are read and written at random: with small pages much of the waiting is for page
+ * tables. Whole pages, as the mapping of a block has them: mremap(2) cannot move parts of one that
+ * differ. A kernel without huge pages refuses the request, which costs time only.
+ */
+static void *want_huge_pages(void *ptr, size_t size_bytes)
+{
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	uintptr_t first = (uintptr_t)ptr & -page, end = (uintptr_t)ptr + size_bytes;
+
+	if (size_bytes >= LARGE_BLOCK_BYTES)
+		madvise((void *)first, end - first, MADV_HUGEPAGE);
+	return ptr;
+}
+
 void *xmalloc(size_t size_bytes)
 {
 	void *ptr = malloc(size_bytes ? size_bytes : 1);
 
 	if (!ptr)
 		out_of_memory();
-	return ptr;
+	return want_huge_pages(ptr, size_bytes);
 }
 
 void *xcalloc(size_t count, size_t size_bytes)
@@ -28,7 +45,7 @@ void *xcalloc(size_t count, size_t size_bytes)
 
 	if (!ptr)
 		out_of_memory();
-	return ptr;
+	return want_huge_pages(ptr, count * size_bytes);
 }
 
 void *xreallocarray(void *ptr, size_t count, size_t size_bytes)
@@ -37,7 +54,7 @@ void *xreallocarray(void *ptr, size_t count, size_t size_bytes)
 
 	if (!grown)
 		out_of_memory();
-	return grown;
+	return want_huge_pages(grown, count * size_bytes);
 }
 
 char *xstrdup(const char *str)
