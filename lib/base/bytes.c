@@ -25,15 +25,18 @@ enum { LEB128_BYTES_MAX = 32 };
 
 uint64_t bytes_uleb_long(struct bytes *bytes)
 {
+	const unsigned char *at = bytes->at;
 	uint64_t value = 0;
 
-	for (unsigned shift = 0; shift < 7 * LEB128_BYTES_MAX; shift += 7) {
-		uint8_t byte = bytes_u8(bytes);
+	for (unsigned shift = 0; at < bytes->end && shift < 7 * LEB128_BYTES_MAX; shift += 7) {
+		uint8_t byte = *at++;
 
 		if (shift < 64)
 			value |= (uint64_t)(byte & 0x7f) << shift;
-		if (!(byte & 0x80))
+		if (!(byte & 0x80)) {
+			bytes->at = at;
 			return value;
+		}
 	}
 	bytes_fail(bytes);
 	return 0;

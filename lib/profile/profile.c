@@ -315,9 +315,9 @@ bool profile_find_stack(const struct profile *profile, stack_id parent, frame_id
 	return stack_trie_find(&profile->stacks, parent, frame, ret);
 }
 
-void profile_prefetch(const struct profile *profile, struct profile_path *paths, size_t count)
+void profile_push_paths(struct profile *profile, struct profile_path *paths, size_t count)
 {
-	stack_trie_prefetch(&profile->stacks, paths, count);
+	stack_trie_push_paths(&profile->stacks, paths, count);
 }
 
 label_set_id profile_label_set(struct profile *profile, const struct profile_thread *thread,

@@ -165,8 +165,8 @@ bool profile_find_frame(const struct profile *profile, uint32_t module, uint64_t
 bool profile_find_stack(const struct profile *profile, stack_id parent, frame_id frame,
 			stack_id *ret);
 
-/* As stack_trie_prefetch(). */
-void profile_prefetch(const struct profile *profile, struct profile_path *paths, size_t count);
+/* As stack_trie_push_paths(). */
+void profile_push_paths(struct profile *profile, struct profile_path *paths, size_t count);
 /* The labels are copied and may be in any order. */
 label_set_id profile_label_set(struct profile *profile, const struct profile_thread *thread,
 			       const struct profile_label *labels, uint32_t count);

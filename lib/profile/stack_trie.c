@@ -61,45 +61,64 @@ bool stack_trie_find(const struct stack_trie *trie, stack_id parent, frame_id fr
 
 static void enter(struct profile_path *path, stack_id stack)
 {
-	path->known = stack;
-	path->frames++;
+	path->stack = stack;
 	path->count--;
 }
 
-/* Returns false at the end of the known part. */
+static uint64_t next_key(const struct profile_path *path)
+{
+	return table_key(path->stack, path->frames[path->count - 1]);
+}
+
+/* Returns false at the end of the path. */
 static bool follow_neighbours(const struct stack_trie *trie, struct profile_path *path)
 {
-	while (path->count && is_neighbour(trie, path->known, *path->frames))
-		enter(path, path->known + 1);
+	while (path->count && is_neighbour(trie, path->stack, path->frames[path->count - 1]))
+		enter(path, path->stack + 1);
 	if (path->count)
-		idmap_prefetch(&trie->ids, table_key(path->known, *path->frames), 0);
+		idmap_prefetch(&trie->ids, next_key(path), 0);
 	return path->count;
 }
 
-static void follow_map(const struct stack_trie *trie, struct profile_path *path)
+/* Returns false at the end of the known part. */
+static bool follow_map(const struct stack_trie *trie, struct profile_path *path)
 {
-	stack_id stack = idmap_get(&trie->ids, table_key(path->known, *path->frames), 0);
+	stack_id stack = idmap_get(&trie->ids, next_key(path), 0);
 
-	if (stack == IDMAP_NONE) {
-		path->count = 0;
-		return;
-	}
+	if (stack == IDMAP_NONE)
+		return false;
 	enter(path, stack);
 	__builtin_prefetch(&trie->items[stack]);
+	return true;
 }
 
-void stack_trie_prefetch(const struct stack_trie *trie, struct profile_path *paths, size_t count)
+/* Follows all paths at the same time, each to the end of its known part. */
+static void follow(const struct stack_trie *trie, struct profile_path *paths, size_t count)
 {
+	struct profile_path *going[STACK_TRIE_PATHS_MAX];
+
 	for (size_t i = 0; i < count; i++)
-		paths[i].known = STACK_EMPTY;
+		going[i] = &paths[i];
 	while (count) {
 		size_t left = 0;
 
 		for (size_t i = 0; i < count; i++)
-			if (follow_neighbours(trie, &paths[i]))
-				paths[left++] = paths[i];
+			if (follow_neighbours(trie, going[i]))
+				going[left++] = going[i];
+		count = 0;
 		for (size_t i = 0; i < left; i++)
-			follow_map(trie, &paths[i]);
-		count = left;
+			if (follow_map(trie, going[i]))
+				going[count++] = going[i];
 	}
+}
+
+void stack_trie_push_paths(struct stack_trie *trie, struct profile_path *paths, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		paths[i].stack = STACK_EMPTY;
+	follow(trie, paths, count);
+	for (size_t i = 0; i < count; i++)
+		while (paths[i].count)
+			enter(&paths[i], stack_trie_push(trie, paths[i].stack,
+							 paths[i].frames[paths[i].count - 1]));
 }

@@ -39,16 +39,20 @@ stack_id stack_trie_push(struct stack_trie *trie, stack_id parent, frame_id fram
 /* The same without adding. False: there is none. */
 bool stack_trie_find(const struct stack_trie *trie, stack_id parent, frame_id frame, stack_id *ret);
 
-/* A stack that will be pushed soon, from the root on. */
+/* A whole stack. */
 struct profile_path {
-	const frame_id *frames;
-	size_t count;
-	stack_id known; /* private */
+	const frame_id *frames; /* leaf first */
+	size_t count;		/* 0 when it has been pushed */
+	stack_id stack;		/* the result */
 };
+
+/* The number of paths that are pushed at once. */
+enum { STACK_TRIE_PATHS_MAX = 32 };
+
 /*
- * Prefetches stacks into the processor's caches. Following one stack means waiting for memory at
- * each frame; for several unrelated stacks the waits overlap.
+ * Pushes several stacks. To follow one stack is to wait for memory at each frame; for several
+ * unrelated stacks the waits overlap.
  */
-void stack_trie_prefetch(const struct stack_trie *trie, struct profile_path *paths, size_t count);
+void stack_trie_push_paths(struct stack_trie *trie, struct profile_path *paths, size_t count);
 
 #endif

@@ -454,17 +454,26 @@ static bool is_known(const struct wire_field *field)
 	return field->type == fields[field->number].type || field->number == PPROF_PROFILE_COMMENT;
 }
 
-/* Prefetches for the next samples. Their location list is nearly always one field, the first. */
+/* The locations of a sample, if they are one field, the first, as nearly always. */
+static bool plain_locations(struct bytes sample, struct bytes *ret)
+{
+	struct wire_field field, next;
+
+	if (!wire_next(&sample, &field) || field.number != PPROF_SAMPLE_LOCATION)
+		return false;
+	*ret = field.bytes;
+	return !wire_next(&sample, &next) || next.number != PPROF_SAMPLE_LOCATION;
+}
+
 static void look_ahead(struct reader *reader, struct bytes message)
 {
 	struct bytes lists[PPROF_STACKS_AHEAD];
-	struct wire_field field, list;
+	struct wire_field field;
 	size_t count = 0;
 
 	while (count < ARRAY_SIZE(lists) && wire_next(&message, &field) &&
 	       field.number == PPROF_PROFILE_SAMPLE)
-		if (wire_next(&field.bytes, &list) && list.number == PPROF_SAMPLE_LOCATION)
-			lists[count++] = list.bytes;
+		count += plain_locations(field.bytes, &lists[count]);
 	pprof_stacks_look_ahead(&reader->stacks, lists, count);
 }
 

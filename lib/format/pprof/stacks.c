@@ -18,7 +18,6 @@ void pprof_stacks_deinit(struct pprof_stacks *stacks)
 	free(stacks->list);
 	free(stacks->path);
 	free(stacks->fresh);
-	free(stacks->ahead);
 }
 
 /* The number of bytes at the end that are equal. */
@@ -58,22 +57,30 @@ static size_t count_numbers(struct bytes list)
 	return count;
 }
 
-/* Looks up the frames of locations. */
-static struct error *read_fresh(struct pprof_stacks *stacks, struct bytes locations)
+/* Adds the frames of locations. Returns false after a location that does not exist. */
+static bool add_frames(struct pprof_stacks *stacks, struct bytes locations, uint64_t *location)
 {
-	stacks->fresh_count = 0;
 	while (bytes_left(&locations)) {
-		uint64_t location = bytes_uleb(&locations);
-		frame_id frame = id_table_get(stacks->frames, location);
+		frame_id frame;
 
+		*location = bytes_uleb(&locations);
+		frame = id_table_get(stacks->frames, *location);
 		if (frame == IDMAP_NONE)
-			return error_new("a sample refers to location %" PRIu64
-					 ", which does not exist",
-					 location);
+			return false;
 		GROW(stacks->fresh, stacks->fresh_count, stacks->fresh_room);
 		stacks->fresh[stacks->fresh_count++] = frame;
 	}
-	return NULL;
+	return bytes_ok(&locations);
+}
+
+static struct error *read_fresh(struct pprof_stacks *stacks, struct bytes locations)
+{
+	uint64_t location = 0;
+
+	stacks->fresh_count = 0;
+	if (add_frames(stacks, locations, &location))
+		return NULL;
+	return error_new("a sample refers to location %" PRIu64 ", which does not exist", location);
 }
 
 static void keep_list(struct pprof_stacks *stacks, struct bytes locations)
@@ -131,12 +138,25 @@ static struct error *find_cut(struct pprof_stacks *stacks, struct bytes location
 	return err;
 }
 
+static bool take_ahead(struct pprof_stacks *stacks, struct bytes locations, stack_id *ret)
+{
+	const struct pprof_stack_ahead *ahead = &stacks->ahead[stacks->ahead_at];
+
+	if (stacks->ahead_at == stacks->ahead_count || ahead->list.at != locations.at)
+		return false;
+	*ret = ahead->stack;
+	stacks->ahead_at++;
+	return true;
+}
+
 struct error *pprof_stacks_find(struct pprof_stacks *stacks, struct bytes locations, stack_id *ret)
 {
 	struct bytes before = bytes_of(stacks->list, stacks->list_len), fresh = locations;
 	struct error *err;
 	size_t same;
 
+	if (take_ahead(stacks, locations, ret))
+		return NULL;
 	if (cut_deep(&locations))
 		return find_cut(stacks, locations, ret);
 	same = common_numbers(locations, before);
@@ -159,29 +179,32 @@ bool pprof_stacks_are_scattered(const struct pprof_stacks *stacks)
 	return stacks->fresh_bytes > stacks->list_bytes / 2;
 }
 
+/* Longer lists are not found ahead: the bound of memory is checked after a few samples. */
+enum { AHEAD_BYTES_MAX = 4096 };
+
 /*
- * Prefetches from the root on. An unknown location ends the list; pprof_stacks_find() reports it
- * later.
+ * Adds the frames of a list. Returns their number; 0: pprof_stacks_find() reports what is wrong
+ * with it.
  */
 static size_t add_ahead(struct pprof_stacks *stacks, struct bytes list)
 {
-	size_t first = stacks->ahead_count, count;
+	size_t first = stacks->fresh_count;
+	uint64_t location;
 
-	while (bytes_left(&list) && stacks->ahead_count - first < PPROF_DEPTH_MAX) {
-		GROW(stacks->ahead, stacks->ahead_count, stacks->ahead_room);
-		stacks->ahead[stacks->ahead_count++] = id_table_get(stacks->frames,
-								    bytes_uleb(&list));
-	}
-	count = stacks->ahead_count - first;
-	for (size_t i = 0; i < count / 2; i++) {
-		frame_id *low = &stacks->ahead[first + i];
-		frame_id *high = &stacks->ahead[first + count - 1 - i];
-		frame_id frame = *low;
+	if (bytes_left(&list) > AHEAD_BYTES_MAX || !add_frames(stacks, list, &location))
+		stacks->fresh_count = first;
+	return stacks->fresh_count - first;
+}
 
-		*low = *high;
-		*high = frame;
+static void count_ahead(struct pprof_stacks *stacks, const struct bytes *lists, size_t count)
+{
+	struct bytes before = {0};
+
+	stacks->list_bytes = stacks->fresh_bytes = 0;
+	for (size_t i = 0; i < count; before = lists[i++]) {
+		stacks->list_bytes += bytes_left(&lists[i]);
+		stacks->fresh_bytes += bytes_left(&lists[i]) - common_end(lists[i], before);
 	}
-	return count;
 }
 
 void pprof_stacks_look_ahead(struct pprof_stacks *stacks, const struct bytes *lists, size_t count)
@@ -189,12 +212,19 @@ void pprof_stacks_look_ahead(struct pprof_stacks *stacks, const struct bytes *li
 	struct profile_path paths[PPROF_STACKS_AHEAD];
 	size_t first = 0;
 
-	stacks->list_bytes = stacks->fresh_bytes = stacks->ahead_count = 0;
-	for (size_t i = 0; i < count; i++)
-		paths[i].count = add_ahead(stacks, lists[i]);
-	if (!stacks->ahead_count)
-		return;
-	for (size_t i = 0; i < count; first += paths[i++].count)
-		paths[i].frames = stacks->ahead + first;
-	profile_prefetch(stacks->profile, paths, count);
+	count_ahead(stacks, lists, count);
+	stacks->fresh_count = stacks->ahead_count = stacks->ahead_at = 0;
+	for (size_t i = 0; i < count; i++) {
+		size_t frames = add_ahead(stacks, lists[i]);
+
+		if (!frames)
+			continue;
+		stacks->ahead[stacks->ahead_count].list = lists[i];
+		paths[stacks->ahead_count++].count = frames;
+	}
+	for (size_t i = 0; i < stacks->ahead_count; first += paths[i++].count)
+		paths[i].frames = stacks->fresh + first;
+	profile_push_paths(stacks->profile, paths, stacks->ahead_count);
+	for (size_t i = 0; i < stacks->ahead_count; i++)
+		stacks->ahead[i].stack = paths[i].stack;
 }

@@ -4,7 +4,7 @@
  * Consecutive samples usually share most callers, and the root comes last in a sample's list of
  * locations. The end that a list has in common with the previous list is not decoded again; only
  * the rest is looked up in the profile. If samples are in random order, as in other producers'
- * files, each frame is a cache miss; the reader then prefetches for several samples at once.
+ * files, each frame is a cache miss; the reader then finds the stacks of several samples at once.
  */
 #ifndef PROF_FORMAT_PPROF_STACKS_H
 #define PROF_FORMAT_PPROF_STACKS_H
@@ -14,8 +14,14 @@
 #include "format/pprof/id_table.h"
 #include "profile/profile.h"
 
-/* The number of samples to prefetch for. */
-enum { PPROF_STACKS_AHEAD = 32 };
+/* The number of samples whose stacks are found at once. */
+enum { PPROF_STACKS_AHEAD = STACK_TRIE_PATHS_MAX };
+
+/* A stack that was found before its sample was read. */
+struct pprof_stack_ahead {
+	struct bytes list; /* its locations */
+	stack_id stack;
+};
 
 struct pprof_stacks {
 	struct profile *profile;
@@ -26,10 +32,10 @@ struct pprof_stacks {
 	size_t depth, path_room;
 	frame_id *fresh; /* frames not shared with the previous sample, leaf first */
 	size_t fresh_count, fresh_room;
-	size_t list_bytes, fresh_bytes; /* lengths since the last prefetch */
+	size_t list_bytes, fresh_bytes; /* lengths since the last look ahead, included */
 	uint64_t cut_count;		/* stacks deeper than PPROF_DEPTH_MAX */
-	frame_id *ahead;
-	size_t ahead_count, ahead_room;
+	struct pprof_stack_ahead ahead[PPROF_STACKS_AHEAD];
+	size_t ahead_count, ahead_at; /* from ahead_at on: not asked for yet */
 };
 
 /* Both are borrowed. */
@@ -44,9 +50,12 @@ void pprof_stacks_deinit(struct pprof_stacks *stacks);
 MUST_CHECK struct error *pprof_stacks_find(struct pprof_stacks *stacks, struct bytes locations,
 					   stack_id *ret);
 
-/* Whether the lists since the last prefetch had little in common, so that prefetching pays. */
+/* Whether recent lists had little in common, so that looking ahead pays. */
 bool pprof_stacks_are_scattered(const struct pprof_stacks *stacks);
-/* Prefetches for the next lists, at most PPROF_STACKS_AHEAD. */
+/*
+ * Finds the stacks of the next lists, at most PPROF_STACKS_AHEAD, which must stay where they are.
+ * Lists with more than the usual are left to pprof_stacks_find().
+ */
 void pprof_stacks_look_ahead(struct pprof_stacks *stacks, const struct bytes *lists, size_t count);
 
 #endif
