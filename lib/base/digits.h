@@ -8,6 +8,15 @@
 /* Of the largest number. */
 #define DIGITS_MAX 20
 
+static inline unsigned digits_count(uint64_t number)
+{
+	unsigned count = 1;
+
+	for (; number >= 10000; number /= 10000)
+		count += 4;
+	return count + (number >= 10) + (number >= 100) + (number >= 1000);
+}
+
 /* Writes number so that it ends before `end`. Returns its first character. */
 static inline char *digits_before(char *end, uint64_t number)
 {

@@ -153,45 +153,52 @@ void json_text(struct json *json, const char *text)
 	after_value(json);
 }
 
-/* Writes the digits that end at `end`, preceded by a comma if needed. */
-static void put_number(struct json *json, char *first, const char *end)
+/* In place, padded with zeros to `least` digits. */
+static void put_digits(struct json *json, uint64_t number, unsigned least)
 {
-	if (json->follows)
-		*--first = ',';
-	json->follows = true;
-	put(json, first, (size_t)(end - first));
-	after_value(json);
+	unsigned count = digits_count(number);
+	char *end;
+
+	if (count < least)
+		count = least;
+	if (sizeof(json->text) - json->len < count)
+		flush(json);
+	json->len += count;
+	end = json->text + json->len;
+	digits_padded_before(end, number, least, '0');
 }
 
 void json_number(struct json *json, uint64_t number)
 {
-	char text[1 + DIGITS_MAX], *end = text + sizeof(text);
-
-	put_number(json, digits_before(end, number), end);
+	before_value(json);
+	put_digits(json, number, 1);
+	after_value(json);
 }
 
 void json_signed(struct json *json, int64_t number)
 {
-	char text[2 + DIGITS_MAX], *end = text + sizeof(text), *first;
-
-	first = digits_before(end, number < 0 ? -(uint64_t)number : (uint64_t)number);
+	before_value(json);
 	if (number < 0)
-		*--first = '-';
-	put_number(json, first, end);
+		put_char(json, '-');
+	put_digits(json, number < 0 ? -(uint64_t)number : (uint64_t)number, 1);
+	after_value(json);
 }
 
 void json_decimal(struct json *json, uint64_t number, unsigned digits)
 {
-	char text[3 + DIGITS_MAX], *end = text + sizeof(text), *first = end;
+	uint64_t power = 1;
 
 	for (; digits && number % 10 == 0; digits--)
 		number /= 10;
+	for (unsigned i = 0; i < digits; i++)
+		power *= 10;
+	before_value(json);
+	put_digits(json, number / power, 1);
 	if (digits) {
-		for (; digits; digits--, number /= 10)
-			*--first = (char)('0' + number % 10);
-		*--first = '.';
+		put_char(json, '.');
+		put_digits(json, number % power, digits);
 	}
-	put_number(json, digits_before(first, number), end);
+	after_value(json);
 }
 
 void json_real(struct json *json, double number, int digits)
