@@ -176,7 +176,7 @@ def test_a_wait_takes_no_cpu_time_and_is_a_marker(waits):
     for thread in file["threads"]:
         deltas = thread["samples"]["timeDeltas"]
         for passed, used in zip(deltas[1:], thread["samples"].get("threadCPUDelta", [])[1:]):
-            assert used <= passed * 1e6 + 1000
+            assert used <= passed * 1e3 + 1
     markers = [(data["reason"], begin, end, names[category])
                for thread in file["threads"]
                for data, begin, end, category in zip(*(thread["markers"][key] for key in (

@@ -69,7 +69,7 @@ static void samples_have_their_times_and_cpu_time(void **state)
 	assert_holds(&output,
 		     "\"samples\":{\"length\":3,\"weightType\":\"samples\",\"weight\":null,"
 		     "\"stack\":[0,1,0],\"timeDeltas\":[1,2.001,0],"
-		     "\"threadCPUDelta\":[1500000,1000000,1500000]}");
+		     "\"threadCPUDelta\":[1500,1000,1500]}");
 	assert_holds(&output, "\"startTime\":5000,");
 }
 
@@ -186,7 +186,7 @@ static void a_wait_is_samples_without_cpu_time_from_its_start_to_its_end(void **
 			      "\"weight\":[1,1,6.666666,6.666667,6.666667,0,1],"
 			      "\"stack\":[0,0,2,2,2,2,3],"
 			      "\"timeDeltas\":[1,1,0,8.333,8.333,8.334,2],"
-			      "\"threadCPUDelta\":[1000000,1000000,0,0,0,0,1000000]}");
+			      "\"threadCPUDelta\":[1000,1000,0,0,0,0,1000]}");
 	assert_holds(&output,
 		     "\"startTime\":[2],\"endTime\":[27],\"phase\":[1],\"category\":[5],"
 		     "\"data\":[{\"type\":\"wait\",\"reason\":\"[futex]\"}],\"length\":1}");

@@ -25,6 +25,7 @@
 #include <string.h>
 
 #define NO_ROW UINT32_MAX
+#define NS_PER_US 1000
 
 struct firefox {
 	struct json json;
@@ -76,7 +77,7 @@ static void put_time_deltas(struct firefox *firefox, size_t first, size_t end)
 	json_key(&firefox->json, "timeDeltas");
 	json_begin_array(&firefox->json);
 	for (size_t i = first; i < end; i++) {
-		uint64_t time_us = time_of_sample(firefox, i, first, end) / 1000;
+		uint64_t time_us = time_of_sample(firefox, i, first, end) / NS_PER_US;
 
 		json_decimal(&firefox->json, time_us > last_us ? time_us - last_us : 0, 3);
 		last_us = time_us > last_us ? time_us : last_us;
@@ -156,7 +157,7 @@ static void put_weights(struct firefox *firefox, size_t first, size_t end)
 	json_end_array(&firefox->json);
 }
 
-/* The period of a CPU clock is the CPU time since the previous sample. */
+/* In nanoseconds. The period of a CPU clock is the CPU time since the previous sample. */
 static uint64_t cpu_delta(const struct firefox *firefox, size_t at)
 {
 	const struct tracks *tracks = &firefox->tracks;
@@ -174,7 +175,7 @@ static void put_cpu_deltas(struct firefox *firefox, size_t first, size_t end)
 	json_key(&firefox->json, "threadCPUDelta");
 	json_begin_array(&firefox->json);
 	for (size_t i = first; i < end; i++)
-		json_number(&firefox->json, cpu_delta(firefox, i));
+		json_number(&firefox->json, (cpu_delta(firefox, i) + NS_PER_US / 2) / NS_PER_US);
 	json_end_array(&firefox->json);
 }
 

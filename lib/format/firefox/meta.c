@@ -201,7 +201,7 @@ void firefox_put_meta(const struct firefox_meta *meta, struct json *json)
 	json_begin_object(json);
 	json_put_text(json, "time", "ms");
 	json_put_text(json, "eventDelay", "ms");
-	json_put_text(json, "threadCPUDelta", "ns");
+	json_put_text(json, "threadCPUDelta", "µs");
 	json_end_object(json);
 	put_categories(meta->profile, json);
 	put_marker_schema(meta->profile, json);
