@@ -2,11 +2,16 @@
 
 #include "base/alloc.h"
 #include "base/chunk_writer.h"
+#include "base/cleanup.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <zlib.h>
+
+#ifdef HAVE_ISAL
+#include <isa-l/igzip_lib.h>
+#endif
 
 struct gzip_stream {
 	FILE *out;
@@ -36,10 +41,30 @@ static size_t deflate_chunk(int level, const unsigned char *data, size_t len, un
 	return room - zlib.avail_out;
 }
 
+#ifdef HAVE_ISAL
+/* A full flush ends at a byte boundary, too. Source: isal_deflate_stateless() in igzip_lib.h. */
+static size_t deflate_fast(const unsigned char *data, size_t len, unsigned char *made, size_t room)
+{
+	CLEANUP(free_ptr) struct isal_zstream *isal = xmalloc(sizeof(*isal));
+	CLEANUP(free_ptr) uint8_t *tables = xmalloc(ISAL_DEF_LVL1_DEFAULT);
+
+	isal_deflate_stateless_init(isal);
+	isal->flush = FULL_FLUSH;
+	isal->level = 1;
+	isal->level_buf = tables;
+	isal->level_buf_size = ISAL_DEF_LVL1_DEFAULT;
+	isal->next_in = (uint8_t *)(uintptr_t)data;
+	isal->avail_in = (uint32_t)len;
+	isal->next_out = made;
+	isal->avail_out = (uint32_t)room;
+	return isal_deflate_stateless(isal) == COMP_OK ? isal->total_out : 0;
+}
+#else
 static size_t deflate_fast(const unsigned char *data, size_t len, unsigned char *made, size_t room)
 {
 	return deflate_chunk(Z_BEST_SPEED, data, len, made, room);
 }
+#endif
 
 static size_t deflate_small(const unsigned char *data, size_t len, unsigned char *made, size_t room)
 {

@@ -1,6 +1,7 @@
 /*
  * Gzip streams on top of a FILE, for writing and reading, and CRC-32. The only user of zlib's
- * streams. The time in the gzip header is 0, so equal input gives equal output.
+ * streams, and of ISA-L (igzip): if prof was built with it, fast compression takes a quarter of
+ * the time. The time in the gzip header is 0, so equal input gives equal output.
  */
 #ifndef PROF_BASE_GZIP_H
 #define PROF_BASE_GZIP_H
@@ -15,7 +16,7 @@
  * outlive it and belongs to it until then. NULL (errno) only if out of memory.
  */
 FILE *gzip_writer(FILE *out);
-/* The same, compressed well: a tenth smaller, in three times the time. */
+/* The same, compressed well: a tenth smaller, in three times zlib's time for the other. */
 FILE *gzip_small_writer(FILE *out);
 
 /*

@@ -41,6 +41,7 @@ CONFINED = {
     r"dwarf\.h": r"lib/unwind/|lib/dwarf/|lib/symbol/libdw\w*\.c",
     r"zlib\.h": r"lib/base/(gzip|unpack)\.c",
     r"libdeflate\.h|lzma\.h": r"lib/base/unpack\.c",
+    r"isa-l/.*": r"lib/base/gzip\.c",
     r"curses\.h|term\.h": r"cmd/ui/(terminal|terminal_restore)\.c",
     r"zstd\.h": r"lib/base/unpack\.c|lib/perfdata/inflater\.c",
     r"capstone/.*": r"lib/elf/disassembly\.c",
