@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { BPF_CODE_MAX = 160 };
+enum { BPF_CODE_MAX = 256 };
 
 struct bpf_code {
 	size_t count;
@@ -37,6 +37,8 @@ bool bpf_is_in_first_pid_namespace(void);
 
 /* BPF_ADD and BPF_K are both 0, which linters take for a mistake. */
 enum { INSN_ADD = 0 };
+/* BPF_FETCH and BPF_JCOND, missing in older headers. */
+enum { INSN_FETCH = 1, INSN_JCOND = 0xe0 };
 
 #define INSN_MOVE(to, from)                                                                        \
 	{                                                                                          \
@@ -68,6 +70,13 @@ enum { INSN_ADD = 0 };
 		.code = BPF_STX | BPF_MEM | (size), .dst_reg = (to), .src_reg = (from),            \
 		.off = (int16_t)(offset)                                                           \
 	}
+/* Linux 5.12: of 64 bits; with INSN_FETCH, `from` becomes what was there, and it is a full barrier.
+ */
+#define INSN_ATOMIC(operation, to, offset, from)                                                   \
+	{                                                                                          \
+		.code = BPF_STX | BPF_XADD | BPF_DW, .dst_reg = (to), .src_reg = (from),           \
+		.off = (int16_t)(offset), .imm = (operation)                                       \
+	}
 /* Jumps over `skipped` instructions. */
 #define INSN_JUMP_IF(condition, left, right, skipped)                                              \
 	{                                                                                          \
@@ -82,6 +91,12 @@ enum { INSN_ADD = 0 };
 #define INSN_SKIP(skipped)                                                                         \
 	{                                                                                          \
 		.code = BPF_JMP | BPF_JA, .off = (skipped)                                         \
+	}
+/* Linux 6.9: at the begin of a loop whose state does not differ from turn to turn, for the kernel
+ * to know that it ends; hardly ever jumps. */
+#define INSN_MAY_END(skipped)                                                                      \
+	{                                                                                          \
+		.code = BPF_JMP | INSN_JCOND, .off = (skipped)                                     \
 	}
 #define INSN_CALL(helper)                                                                          \
 	{                                                                                          \

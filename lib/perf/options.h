@@ -82,9 +82,10 @@ struct sampler_options {
 	/* Deep-stack capture (capture.h); NULL: never. */
 	memory_reader *read_memory;
 	bool captures_from_start;
-	bool copies_in_kernel;	 /* stacks that capture is not needed for, if possible
-				    (stack_program.h) */
-	unsigned sp_bit, pc_bit; /* of the stack pointer and the pc in the mask of registers */
+	bool copies_in_kernel;	  /* stacks that capture is not needed for, if possible
+				     (stack_program.h) */
+	bool copies_whole_stacks; /* by it, for a file of the records */
+	unsigned sp_bit, pc_bit;  /* of the stack pointer and the pc in the mask of registers */
 };
 
 #endif

@@ -25,13 +25,6 @@ struct pid_filter {
 	INSN_CALL(BPF_FUNC_get_current_pid_tgid), INSN_CALCULATE_NUMBER(BPF_RSH, BPF_REG_0, 32),   \
 		INSN_MOVE(to, BPF_REG_0)
 
-/* Linux 5.12: an atomic operation on the word at r0 with r1. */
-#define CHANGE_WORD(operation)                                                                     \
-	{                                                                                          \
-		.code = BPF_STX | BPF_XADD | BPF_DW, .dst_reg = BPF_REG_0, .src_reg = BPF_REG_1,   \
-		.imm = (operation)                                                                 \
-	}
-
 /*
  * word = bpf_map_lookup_elem(set, &(u32){pid / 64});
  * r0 = !word ? otherwise : (*word >> pid % 64 & 1) == wanted;
@@ -104,10 +97,10 @@ static int load_follower(int set, uint32_t tgid)
 		INSN_MOVE_NUMBER(BPF_REG_1, 1),
 		INSN_CALCULATE(BPF_LSH, BPF_REG_1, BPF_REG_7),
 		INSN_JUMP_IF_NUMBER(BPF_JEQ, BPF_REG_8, 0, 2),
-		CHANGE_WORD(BPF_OR),
+		INSN_ATOMIC(BPF_OR, BPF_REG_0, 0, BPF_REG_1),
 		INSN_SKIP(2),
 		INSN_CALCULATE_NUMBER(BPF_XOR, BPF_REG_1, -1),
-		CHANGE_WORD(BPF_AND),
+		INSN_ATOMIC(BPF_AND, BPF_REG_0, 0, BPF_REG_1),
 		INSN_MOVE_NUMBER(BPF_REG_0, 0),
 		INSN_EXIT,
 	};

@@ -9,6 +9,7 @@
 #define PROF_PERF_RECORD_H
 
 #include "base/bytes.h"
+#include "base/stack_slot.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -66,6 +67,8 @@ struct stack_extent {
 	 * pointer is saved, and the end of the interrupted stack. 0: none, unknown.
 	 */
 	uint64_t saved_sp_at, interrupted_end;
+	/* What is to be compared of it from now on, borrowed; NULL: no change. */
+	const struct stack_slots *slots;
 };
 
 /* A field of a tracepoint that tells its samples apart. */
@@ -96,6 +99,10 @@ struct record_sample {
 	 * after it (capture.h). */
 	struct bytes stack;
 	size_t dumped_bytes; /* what the kernel copied */
+	/* As many outer slots of the thread's, of this version, were the same when the sample was
+	 * taken: the stack may be copied only as far as they say. */
+	unsigned equal_slots;
+	uint64_t slots_version;
 	/* What a copier has copied of the stack that a signal handler has interrupted. */
 	struct bytes interrupted_stack;
 	uint64_t interrupted_start;

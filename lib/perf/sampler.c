@@ -576,6 +576,8 @@ static bool is_for_copiers(struct sampler *s)
 
 bool sampler_note_stack(struct sampler *s, pid_t tid, struct stack_extent extent)
 {
+	if (s->options.copies_whole_stacks)
+		extent.slots = NULL;
 	if (s->program)
 		stack_program_note(s->program, tid, extent);
 	if (s->capture)

@@ -18,6 +18,8 @@ enum {
 	PIECE_SHIFT = 12,
 	/* What is copied at most, 20 to 30 us, and of an unknown thread. */
 	PIECES_MAX = 64,
+	/* A stack pointer further below the end is of another stack. */
+	REACH_BYTES = 1 << 30,
 	/* A table by thread; threads whose ids collide replace each other. */
 	THREADS = 8192,
 	/* Linux 5.11 and 5.15; missing in older headers. */
@@ -39,19 +41,32 @@ struct thread_end {
 	_Atomic uint64_t end; /* of its stack; 0: nothing is to be copied */
 };
 
+/* The slots that it compares. */
+struct slot_table {
+	_Atomic uint64_t tid;
+	/* Twice that of the slots; odd while they change, and without slots. */
+	_Atomic uint64_t version;
+	struct stack_slot
+		slots[STACK_SLOTS_MAX]; /* after the last one: one that is below any stack */
+};
+
 /* In the first piece of a CPU's ring. Positions are in pieces and never wrap. */
 struct ring_control {
 	_Atomic uint64_t head; /* set by the program */
 	_Atomic uint64_t tail; /* set by the reader */
 	uint64_t run_ns;       /* when the program has last begun */
 	uint64_t rests_until_ns;
+	uint64_t compared; /* bytes of slots: the kernel forgets what it can be when it is read */
 };
 
-/* In the first piece of a copy. Room for the sample's own copy follows, then the copied pieces. */
+/* In the first piece of a copy. The copied pieces follow, from the page of the stack pointer on. */
 struct copy {
 	uint64_t tid, sp;
-	uint64_t start; /* address of the first piece: at or below the end of the sample's copy */
-	uint64_t pieces;
+	uint64_t pieces; /* 0: the sample's own copy is as large as needed */
+	/* If all words of as many bytes of slots are the same, what is needed ends there; 0: there
+	 * are no such slots. */
+	uint64_t needed_end;
+	uint64_t equal_bytes, version; /* of the table */
 	/* When the program began, and when it had begun before. The kernel takes the time of a
 	 * sample in the same interrupt before that, so it lies between the two. */
 	uint64_t run_ns, previous_run_ns;
@@ -59,10 +74,9 @@ struct copy {
 
 struct stack_program {
 	const unsigned *cpus;
-	size_t dumped_pieces, ring_pieces;
-	size_t room_pieces; /* in front of the pieces of a copy */
-	size_t cpu_pieces;  /* of a CPU in the array */
-	struct bpf_array threads, rings;
+	size_t dumped_bytes, ring_pieces;
+	size_t cpu_pieces; /* of a CPU in the array */
+	struct bpf_array threads, tables, windows, rings;
 	struct bpf_code code;
 	int fd;
 	bool has_given; /* the stack of the last sample, which is given back with the next one's */
@@ -77,6 +91,10 @@ enum {
 	HEAD = -48,
 	RUN = -56,
 	PREVIOUS_RUN = -64,
+	NEEDED_END = -72,
+	EQUAL_BYTES = -80,
+	VERSION = -88,
+	WINDOW = -96,
 };
 
 /* The sample passes. */
@@ -85,56 +103,208 @@ enum {
 #define INSNS_REQUIRE(condition, left, right) INSN_JUMP_IF(condition, left, right, 2), INSNS_PASS
 #define INSNS_REQUIRE_NUMBER(condition, left, number)                                              \
 	INSN_JUMP_IF_NUMBER(condition, left, number, 2), INSNS_PASS
+/* A register to or from a variable, or a member. */
+#define INSN_SET(variable, from) INSN_STORE(BPF_DW, BPF_REG_10, variable, from)
+#define INSN_GET(to, variable) INSN_LOAD(BPF_DW, to, BPF_REG_10, variable)
+#define INSN_MEMBER(to, from, type, member)                                                        \
+	INSN_LOAD(BPF_DW, to, from, offsetof(struct type, member))
+#define INSN_SET_MEMBER(to, type, member, from)                                                    \
+	INSN_STORE(BPF_DW, to, offsetof(struct type, member), from)
 
 /*
  * control = &rings[cpu * cpu_pieces]                                     r6
  * previous_run = control->run, run = control->run = now
  * thread = &threads[tid % THREADS]
- * start = (sp + dumped) & -PIECE_BYTES                                   r7
- * pieces = (end - 1 - start) / PIECE_BYTES + 1                           r8
+ * end = thread->tid == tid ? thread->end : sp + (PIECES_MAX - 1) * PIECE_BYTES   r9
+ * if (end - sp <= dumped) return 1;
+ * needed_end = equal_bytes = version = 0
  */
-static void append_choice(struct stack_program *program)
+static void append_begin(struct stack_program *program)
 {
 	int rings = program->rings.fd, threads = program->threads.fd;
+	int32_t dumped_bytes = (int32_t)program->dumped_bytes;
 	const struct bpf_insn insns[] = {
 		INSN_CALL(BPF_FUNC_get_smp_processor_id),
 		INSN_CALCULATE_NUMBER(BPF_MUL, BPF_REG_0, (int32_t)program->cpu_pieces),
-		INSN_STORE(BPF_DW, BPF_REG_10, CPU_PIECE, BPF_REG_0),
+		INSN_SET(CPU_PIECE, BPF_REG_0),
 		INSNS_FIND(rings, BPF_REG_0),
 		INSNS_REQUIRE_NUMBER(BPF_JNE, BPF_REG_0, 0),
 		INSN_MOVE(BPF_REG_6, BPF_REG_0),
 
 		INSN_CALL(BPF_FUNC_ktime_get_ns),
-		INSN_STORE(BPF_DW, BPF_REG_10, RUN, BPF_REG_0),
-		INSN_LOAD(BPF_DW, BPF_REG_1, BPF_REG_6, offsetof(struct ring_control, run_ns)),
-		INSN_STORE(BPF_DW, BPF_REG_10, PREVIOUS_RUN, BPF_REG_1),
-		INSN_STORE(BPF_DW, BPF_REG_6, offsetof(struct ring_control, run_ns), BPF_REG_0),
+		INSN_SET(RUN, BPF_REG_0),
+		INSN_MEMBER(BPF_REG_1, BPF_REG_6, ring_control, run_ns),
+		INSN_SET(PREVIOUS_RUN, BPF_REG_1),
+		INSN_SET_MEMBER(BPF_REG_6, ring_control, run_ns, BPF_REG_0),
 
 		INSN_CALL(CALL_CURRENT_TASK),
 		INSN_MOVE(BPF_REG_1, BPF_REG_0),
 		INSN_CALL(CALL_TASK_REGISTERS),
 		INSN_LOAD(BPF_DW, BPF_REG_7, BPF_REG_0, REGISTERS_SP),
-		INSN_STORE(BPF_DW, BPF_REG_10, SP, BPF_REG_7),
-		INSN_CALCULATE_NUMBER(INSN_ADD, BPF_REG_7,
-				      (int32_t)(program->dumped_pieces * PIECE_BYTES)),
-		INSN_CALCULATE_NUMBER(BPF_AND, BPF_REG_7, -PIECE_BYTES),
+		INSN_SET(SP, BPF_REG_7),
 
 		INSN_CALL(BPF_FUNC_get_current_pid_tgid),
 		INSN_MOVE_HALF(BPF_REG_8, BPF_REG_0),
-		INSN_STORE(BPF_DW, BPF_REG_10, TID, BPF_REG_8),
+		INSN_SET(TID, BPF_REG_8),
 		INSN_CALCULATE_NUMBER(BPF_AND, BPF_REG_0, THREADS - 1),
 		INSNS_FIND(threads, BPF_REG_0),
 		INSNS_REQUIRE_NUMBER(BPF_JNE, BPF_REG_0, 0),
-		INSN_LOAD(BPF_DW, BPF_REG_1, BPF_REG_0, offsetof(struct thread_end, tid)),
-		INSN_JUMP_IF(BPF_JNE, BPF_REG_1, BPF_REG_8, 9),
-		INSN_LOAD(BPF_DW, BPF_REG_8, BPF_REG_0, offsetof(struct thread_end, end)),
+		INSN_MOVE(BPF_REG_9, BPF_REG_7),
+		INSN_CALCULATE_NUMBER(INSN_ADD, BPF_REG_9, (PIECES_MAX - 1) * PIECE_BYTES),
+		INSN_MEMBER(BPF_REG_1, BPF_REG_0, thread_end, tid),
+		INSN_JUMP_IF(BPF_JNE, BPF_REG_1, BPF_REG_8, 1),
+		INSN_MEMBER(BPF_REG_9, BPF_REG_0, thread_end, end),
+		INSN_MOVE(BPF_REG_1, BPF_REG_9),
+		INSN_CALCULATE(BPF_SUB, BPF_REG_1, BPF_REG_7),
+		INSN_CALCULATE_NUMBER(INSN_ADD, BPF_REG_1, -1 - dumped_bytes),
+		INSNS_REQUIRE_NUMBER(BPF_JLT, BPF_REG_1, REACH_BYTES),
+		INSN_MOVE_NUMBER(BPF_REG_1, 0),
+		INSN_SET(NEEDED_END, BPF_REG_1),
+		INSN_SET(EQUAL_BYTES, BPF_REG_1),
+		INSN_SET(VERSION, BPF_REG_1),
+	};
+
+	bpf_append(&program->code, insns, ARRAY_SIZE(insns));
+}
+
+/*
+ * table = &tables[tid % STACK_SLOT_THREADS]
+ * table (r7) = table->tid == tid && !((version = table->version) & 1) ? table : NULL
+ * window = &windows[cpu]
+ */
+static void append_table(struct stack_program *program)
+{
+	int tables = program->tables.fd, windows = program->windows.fd;
+	const struct bpf_insn insns[] = {
+		INSN_MOVE_NUMBER(BPF_REG_7, 0),
+		INSN_CALCULATE_NUMBER(BPF_AND, BPF_REG_8, STACK_SLOT_THREADS - 1),
+		INSNS_FIND(tables, BPF_REG_8),
+		INSN_JUMP_IF_NUMBER(BPF_JEQ, BPF_REG_0, 0, 18),
+		INSN_MEMBER(BPF_REG_1, BPF_REG_0, slot_table, tid),
+		INSN_GET(BPF_REG_2, TID),
+		INSN_JUMP_IF(BPF_JNE, BPF_REG_1, BPF_REG_2, 15),
+		INSN_MEMBER(BPF_REG_1, BPF_REG_0, slot_table, version),
+		INSN_SET(VERSION, BPF_REG_1),
+		INSN_CALCULATE_NUMBER(BPF_AND, BPF_REG_1, 1),
+		INSN_JUMP_IF_NUMBER(BPF_JNE, BPF_REG_1, 0, 11),
+		INSN_MOVE(BPF_REG_7, BPF_REG_0),
+		INSN_CALL(BPF_FUNC_get_smp_processor_id),
+		INSNS_FIND(windows, BPF_REG_0),
+		INSN_JUMP_IF_NUMBER(BPF_JNE, BPF_REG_0, 0, 1),
+		INSN_MOVE_NUMBER(BPF_REG_7, 0),
+		INSN_SET(WINDOW, BPF_REG_0),
+	};
+
+	bpf_append(&program->code, insns, ARRAY_SIZE(insns));
+}
+
+/*
+ * if (table) {
+ *	for (i (r8) = 0; i < sizeof(table->slots); i += sizeof(slot)) {
+ *		slot = (char *)table->slots + i;
+ *		if (slot->window_bytes &&
+ *		    read(window, slot->window_bytes, slot->at - slot->offset))
+ *			break;
+ *		if (slot->at < sp || window[slot->offset] != slot->word)
+ *			break;
+ *		needed_end = slot->needed_end;
+ *	}
+ *	equal_bytes = i;
+ *	if (table->version != version) needed_end = 0;
+ *	if (needed_end) end (r9) = needed_end;
+ * }
+ */
+static void append_comparison(struct stack_program *program)
+{
+	enum {
+		SLOTS = offsetof(struct slot_table, slots),
+		AT = SLOTS + offsetof(struct stack_slot, at),
+		WORD = SLOTS + offsetof(struct stack_slot, word),
+		END = SLOTS + offsetof(struct stack_slot, needed_end),
+		BYTES = SLOTS + offsetof(struct stack_slot, window_bytes),
+		OFFSET = SLOTS + offsetof(struct stack_slot, offset),
+	};
+	const struct bpf_insn insns[] = {
+		INSN_JUMP_IF_NUMBER(BPF_JEQ, BPF_REG_7, 0, 47),
+		INSN_MOVE_NUMBER(BPF_REG_1, 0),
+		INSN_SET_MEMBER(BPF_REG_6, ring_control, compared, BPF_REG_1),
+		/* Here the loop begins. */
+		INSN_MAY_END(33),
+		INSN_MEMBER(BPF_REG_8, BPF_REG_6, ring_control, compared),
+		INSN_JUMP_IF_NUMBER(BPF_JGT, BPF_REG_8,
+				    (STACK_SLOTS_MAX - 1) * (int32_t)sizeof(struct stack_slot), 31),
+		INSN_MOVE(BPF_REG_1, BPF_REG_7),
+		INSN_CALCULATE(INSN_ADD, BPF_REG_1, BPF_REG_8),
+		INSN_LOAD(BPF_W, BPF_REG_2, BPF_REG_1, BYTES),
+		INSN_JUMP_IF_NUMBER(BPF_JEQ, BPF_REG_2, 0, 9),
+		INSN_JUMP_IF_NUMBER(BPF_JGT, BPF_REG_2, STACK_WINDOW_BYTES, 26),
+		INSN_LOAD(BPF_DW, BPF_REG_3, BPF_REG_1, AT),
+		INSN_LOAD(BPF_W, BPF_REG_1, BPF_REG_1, OFFSET),
+		INSN_CALCULATE(BPF_SUB, BPF_REG_3, BPF_REG_1),
+		INSN_GET(BPF_REG_1, WINDOW),
+		INSN_CALL(BPF_FUNC_probe_read_user),
+		INSN_JUMP_IF_NUMBER(BPF_JNE, BPF_REG_0, 0, 20),
+		INSN_MOVE(BPF_REG_1, BPF_REG_7),
+		INSN_CALCULATE(INSN_ADD, BPF_REG_1, BPF_REG_8),
+		/* r3: what differs */
+		INSN_LOAD(BPF_W, BPF_REG_2, BPF_REG_1, OFFSET),
+		INSN_CALCULATE_NUMBER(BPF_AND, BPF_REG_2, STACK_WINDOW_BYTES - 8),
+		INSN_GET(BPF_REG_3, WINDOW),
+		INSN_CALCULATE(INSN_ADD, BPF_REG_3, BPF_REG_2),
+		INSN_LOAD(BPF_DW, BPF_REG_3, BPF_REG_3, 0),
+		INSN_LOAD(BPF_DW, BPF_REG_2, BPF_REG_1, WORD),
+		INSN_CALCULATE(BPF_XOR, BPF_REG_3, BPF_REG_2),
+		INSN_LOAD(BPF_DW, BPF_REG_2, BPF_REG_1, AT),
+		INSN_GET(BPF_REG_4, SP),
+		INSN_CALCULATE(BPF_SUB, BPF_REG_2, BPF_REG_4),
+		INSN_CALCULATE_NUMBER(BPF_ARSH, BPF_REG_2, 63),
+		INSN_CALCULATE(BPF_OR, BPF_REG_3, BPF_REG_2),
+		INSN_JUMP_IF_NUMBER(BPF_JNE, BPF_REG_3, 0, 5),
+		INSN_LOAD(BPF_DW, BPF_REG_2, BPF_REG_1, END),
+		INSN_SET(NEEDED_END, BPF_REG_2),
+		INSN_CALCULATE_NUMBER(INSN_ADD, BPF_REG_8, (int32_t)sizeof(struct stack_slot)),
+		INSN_SET_MEMBER(BPF_REG_6, ring_control, compared, BPF_REG_8),
+		INSN_SKIP(-34),
+		/* Here it ends. */
+		INSN_MEMBER(BPF_REG_8, BPF_REG_6, ring_control, compared),
+		INSN_SET(EQUAL_BYTES, BPF_REG_8),
+		INSN_MOVE_NUMBER(BPF_REG_1, 0),
+		INSN_ATOMIC(INSN_ADD | INSN_FETCH, BPF_REG_7, offsetof(struct slot_table, version),
+			    BPF_REG_1),
+		INSN_GET(BPF_REG_2, VERSION),
+		INSN_JUMP_IF(BPF_JEQ, BPF_REG_1, BPF_REG_2, 2),
+		INSN_MOVE_NUMBER(BPF_REG_1, 0),
+		INSN_SET(NEEDED_END, BPF_REG_1),
+		INSN_GET(BPF_REG_1, NEEDED_END),
+		INSN_JUMP_IF_NUMBER(BPF_JEQ, BPF_REG_1, 0, 1),
+		INSN_MOVE(BPF_REG_9, BPF_REG_1),
+	};
+
+	bpf_append(&program->code, insns, ARRAY_SIZE(insns));
+}
+
+/*
+ * start = sp & -PIECE_BYTES                                              r7
+ * pieces = needed_end && needed_end - sp <= dumped ? 0
+ *						    : (end - 1 - start) / PIECE_BYTES + 1   r8
+ */
+static void append_choice(struct stack_program *program)
+{
+	const struct bpf_insn insns[] = {
+		INSN_GET(BPF_REG_7, SP),
+		INSN_CALCULATE_NUMBER(BPF_AND, BPF_REG_7, -PIECE_BYTES),
+		INSN_MOVE_NUMBER(BPF_REG_8, 0),
+		INSN_GET(BPF_REG_1, NEEDED_END),
+		INSN_JUMP_IF_NUMBER(BPF_JEQ, BPF_REG_1, 0, 3),
+		INSN_GET(BPF_REG_2, SP),
+		INSN_CALCULATE(BPF_SUB, BPF_REG_1, BPF_REG_2),
+		INSN_JUMP_IF_NUMBER(BPF_JLE, BPF_REG_1, (int32_t)program->dumped_bytes, 8),
+		INSN_MOVE(BPF_REG_8, BPF_REG_9),
 		INSN_CALCULATE_NUMBER(INSN_ADD, BPF_REG_8, -1),
 		INSN_CALCULATE(BPF_SUB, BPF_REG_8, BPF_REG_7),
 		INSN_CALCULATE_NUMBER(BPF_RSH, BPF_REG_8, PIECE_SHIFT),
 		INSNS_REQUIRE_NUMBER(BPF_JLT, BPF_REG_8, PIECES_MAX),
 		INSN_CALCULATE_NUMBER(INSN_ADD, BPF_REG_8, 1),
-		INSN_SKIP(1),
-		INSN_MOVE_NUMBER(BPF_REG_8, PIECES_MAX),
 	};
 
 	bpf_append(&program->code, insns, ARRAY_SIZE(insns));
@@ -142,36 +312,34 @@ static void append_choice(struct stack_program *program)
 
 /*
  * if (run < control->rests_until_ns ||
- *     control->head + room + pieces > control->tail + ring_pieces) return 1;
+ *     control->head + 1 + pieces > control->tail + ring_pieces) return 1;
  * first = cpu * cpu_pieces + 1 + head % ring_pieces
  */
 static void append_room(struct stack_program *program)
 {
 	int32_t ring_pieces = (int32_t)program->ring_pieces;
 	const struct bpf_insn insns[] = {
-		INSN_LOAD(BPF_DW, BPF_REG_0, BPF_REG_10, RUN),
-		INSN_LOAD(BPF_DW, BPF_REG_1, BPF_REG_6,
-			  offsetof(struct ring_control, rests_until_ns)),
+		INSN_GET(BPF_REG_0, RUN),
+		INSN_MEMBER(BPF_REG_1, BPF_REG_6, ring_control, rests_until_ns),
 		INSNS_REQUIRE(BPF_JGE, BPF_REG_0, BPF_REG_1),
-		INSN_LOAD(BPF_DW, BPF_REG_1, BPF_REG_6, offsetof(struct ring_control, head)),
-		INSN_STORE(BPF_DW, BPF_REG_10, HEAD, BPF_REG_1),
+		INSN_MEMBER(BPF_REG_1, BPF_REG_6, ring_control, head),
+		INSN_SET(HEAD, BPF_REG_1),
 		INSN_MOVE(BPF_REG_2, BPF_REG_1),
-		INSN_LOAD(BPF_DW, BPF_REG_3, BPF_REG_6, offsetof(struct ring_control, tail)),
+		INSN_MEMBER(BPF_REG_3, BPF_REG_6, ring_control, tail),
 		INSN_CALCULATE(BPF_SUB, BPF_REG_2, BPF_REG_3),
 		INSN_CALCULATE(INSN_ADD, BPF_REG_2, BPF_REG_8),
-		INSNS_REQUIRE_NUMBER(BPF_JLE, BPF_REG_2,
-				     ring_pieces - (int32_t)program->room_pieces),
+		INSNS_REQUIRE_NUMBER(BPF_JLT, BPF_REG_2, ring_pieces),
 		INSN_CALCULATE_NUMBER(BPF_AND, BPF_REG_1, ring_pieces - 1),
-		INSN_LOAD(BPF_DW, BPF_REG_2, BPF_REG_10, CPU_PIECE),
+		INSN_GET(BPF_REG_2, CPU_PIECE),
 		INSN_CALCULATE(INSN_ADD, BPF_REG_1, BPF_REG_2),
 		INSN_CALCULATE_NUMBER(INSN_ADD, BPF_REG_1, 1),
-		INSN_STORE(BPF_DW, BPF_REG_10, FIRST_PIECE, BPF_REG_1),
+		INSN_SET(FIRST_PIECE, BPF_REG_1),
 	};
 
 	bpf_append(&program->code, insns, ARRAY_SIZE(insns));
 }
 
-/* for (i = 0 (r9); i < pieces && copy(rings[first + room + i], start + i * PIECE_BYTES); i++); */
+/* for (i = 0 (r9); i < pieces && copy(rings[first + 1 + i], start + i * PIECE_BYTES); i++); */
 static void append_loop(struct stack_program *program)
 {
 	int rings = program->rings.fd;
@@ -179,9 +347,9 @@ static void append_loop(struct stack_program *program)
 		INSN_MOVE_NUMBER(BPF_REG_9, 0),
 		/* Here the loop begins. */
 		INSN_JUMP_IF(BPF_JGE, BPF_REG_9, BPF_REG_8, 19),
-		INSN_LOAD(BPF_DW, BPF_REG_0, BPF_REG_10, FIRST_PIECE),
+		INSN_GET(BPF_REG_0, FIRST_PIECE),
 		INSN_CALCULATE(INSN_ADD, BPF_REG_0, BPF_REG_9),
-		INSN_CALCULATE_NUMBER(INSN_ADD, BPF_REG_0, (int32_t)program->room_pieces),
+		INSN_CALCULATE_NUMBER(INSN_ADD, BPF_REG_0, 1),
 		INSNS_FIND(rings, BPF_REG_0),
 		INSN_JUMP_IF_NUMBER(BPF_JEQ, BPF_REG_0, 0, 9),
 		INSN_MOVE(BPF_REG_1, BPF_REG_0),
@@ -198,43 +366,45 @@ static void append_loop(struct stack_program *program)
 	bpf_append(&program->code, insns, ARRAY_SIZE(insns));
 }
 
+/* A variable into the copy at r0. */
+#define INSNS_RECORD(member, variable)                                                             \
+	INSN_GET(BPF_REG_1, variable), INSN_SET_MEMBER(BPF_REG_0, copy, member, BPF_REG_1)
+
 /*
- * if (!i) return 1;
- * rings[first] = {tid, sp, start, i, run, previous_run};
+ * if (!i && pieces) return 1;
+ * rings[first] = {tid, sp, i, needed_end, equal_bytes, version, run, previous_run};
  * control->rests_until_ns = now + now - run;
- * control->head = head + room + i;
+ * control->head = head + 1 + i;
  */
 static void append_end(struct stack_program *program)
 {
 	int rings = program->rings.fd;
 	const struct bpf_insn insns[] = {
-		INSN_LOAD(BPF_DW, BPF_REG_0, BPF_REG_10, FIRST_PIECE),
+		INSN_GET(BPF_REG_0, FIRST_PIECE),
 		INSNS_FIND(rings, BPF_REG_0),
 		INSNS_REQUIRE_NUMBER(BPF_JNE, BPF_REG_0, 0),
-		INSN_STORE(BPF_DW, BPF_REG_0, offsetof(struct copy, pieces), BPF_REG_9),
+		INSN_SET_MEMBER(BPF_REG_0, copy, pieces, BPF_REG_9),
 		/* Of a number from memory the verifier knows nothing. Else it would check what
 		 * follows once for each number, which takes it a millisecond. */
-		INSN_LOAD(BPF_DW, BPF_REG_9, BPF_REG_0, offsetof(struct copy, pieces)),
+		INSN_MEMBER(BPF_REG_9, BPF_REG_0, copy, pieces),
+		INSN_JUMP_IF_NUMBER(BPF_JEQ, BPF_REG_8, 0, 3),
 		INSNS_REQUIRE_NUMBER(BPF_JNE, BPF_REG_9, 0),
-		INSN_STORE(BPF_DW, BPF_REG_0, offsetof(struct copy, start), BPF_REG_7),
-		INSN_LOAD(BPF_DW, BPF_REG_1, BPF_REG_10, TID),
-		INSN_STORE(BPF_DW, BPF_REG_0, offsetof(struct copy, tid), BPF_REG_1),
-		INSN_LOAD(BPF_DW, BPF_REG_1, BPF_REG_10, SP),
-		INSN_STORE(BPF_DW, BPF_REG_0, offsetof(struct copy, sp), BPF_REG_1),
-		INSN_LOAD(BPF_DW, BPF_REG_1, BPF_REG_10, PREVIOUS_RUN),
-		INSN_STORE(BPF_DW, BPF_REG_0, offsetof(struct copy, previous_run_ns), BPF_REG_1),
-		INSN_LOAD(BPF_DW, BPF_REG_1, BPF_REG_10, RUN),
-		INSN_STORE(BPF_DW, BPF_REG_0, offsetof(struct copy, run_ns), BPF_REG_1),
+		INSNS_RECORD(tid, TID),
+		INSNS_RECORD(sp, SP),
+		INSNS_RECORD(needed_end, NEEDED_END),
+		INSNS_RECORD(equal_bytes, EQUAL_BYTES),
+		INSNS_RECORD(version, VERSION),
+		INSNS_RECORD(previous_run_ns, PREVIOUS_RUN),
+		INSNS_RECORD(run_ns, RUN),
 		INSN_CALL(BPF_FUNC_ktime_get_ns),
 		INSN_CALCULATE(INSN_ADD, BPF_REG_0, BPF_REG_0),
-		INSN_LOAD(BPF_DW, BPF_REG_1, BPF_REG_10, RUN),
+		INSN_GET(BPF_REG_1, RUN),
 		INSN_CALCULATE(BPF_SUB, BPF_REG_0, BPF_REG_1),
-		INSN_STORE(BPF_DW, BPF_REG_6, offsetof(struct ring_control, rests_until_ns),
-			   BPF_REG_0),
-		INSN_LOAD(BPF_DW, BPF_REG_1, BPF_REG_10, HEAD),
+		INSN_SET_MEMBER(BPF_REG_6, ring_control, rests_until_ns, BPF_REG_0),
+		INSN_GET(BPF_REG_1, HEAD),
 		INSN_CALCULATE(INSN_ADD, BPF_REG_1, BPF_REG_9),
-		INSN_CALCULATE_NUMBER(INSN_ADD, BPF_REG_1, (int32_t)program->room_pieces),
-		INSN_STORE(BPF_DW, BPF_REG_6, offsetof(struct ring_control, head), BPF_REG_1),
+		INSN_CALCULATE_NUMBER(INSN_ADD, BPF_REG_1, 1),
+		INSN_SET_MEMBER(BPF_REG_6, ring_control, head, BPF_REG_1),
 		INSNS_PASS,
 	};
 
@@ -262,19 +432,33 @@ static size_t round_up_to_power_of_two(size_t value)
 
 static bool open_arrays(struct stack_program *program, size_t cpu_count)
 {
+	size_t cpus = array_cpus(program->cpus, cpu_count);
+
 	return bpf_array_open(&program->threads, sizeof(struct thread_end), THREADS) &&
-	       bpf_array_open(&program->rings, PIECE_BYTES,
-			      array_cpus(program->cpus, cpu_count) * program->cpu_pieces);
+	       bpf_array_open(&program->tables, sizeof(struct slot_table), STACK_SLOT_THREADS) &&
+	       bpf_array_open(&program->windows, STACK_WINDOW_BYTES, cpus) &&
+	       bpf_array_open(&program->rings, PIECE_BYTES, cpus * program->cpu_pieces);
 }
 
-/* Since Linux 6.3 the time of a sample is taken before the program runs. */
-static bool takes_time_first(void)
+static bool is_at_least(unsigned wanted_major, unsigned wanted_minor)
 {
 	struct utsname system;
 	unsigned major = 0, minor = 0;
 
 	return uname(&system) == 0 && sscanf(system.release, "%u.%u", &major, &minor) == 2 &&
-	       (major > 6 || (major == 6 && minor >= 3));
+	       (major > wanted_major || (major == wanted_major && minor >= wanted_minor));
+}
+
+/* Since Linux 6.3 the time of a sample is taken before the program runs. */
+static bool takes_time_first(void)
+{
+	return is_at_least(6, 3);
+}
+
+/* Since Linux 6.9 it may have the loop over the slots. */
+static bool may_compare(void)
+{
+	return is_at_least(6, 9);
 }
 
 struct stack_program *stack_program_new(const unsigned *cpus, size_t cpu_count, size_t dumped_bytes,
@@ -286,14 +470,19 @@ struct stack_program *stack_program_new(const unsigned *cpus, size_t cpu_count, 
 		return NULL;
 	program = xcalloc(1, sizeof(*program));
 	program->cpus = cpus;
-	program->dumped_pieces = (dumped_bytes + PIECE_BYTES - 1) / PIECE_BYTES;
-	program->room_pieces = program->dumped_pieces + 1;
+	program->dumped_bytes = dumped_bytes;
 	program->ring_pieces = round_up_to_power_of_two(ring_bytes / PIECE_BYTES);
 	/* The last copy of a ring goes beyond its end, and never wraps. */
-	program->cpu_pieces = 1 + program->ring_pieces + program->room_pieces + PIECES_MAX;
-	program->fd = program->threads.fd = program->rings.fd = -1;
+	program->cpu_pieces = 1 + program->ring_pieces + 1 + PIECES_MAX;
+	program->fd = program->threads.fd = program->tables.fd = program->windows.fd =
+		program->rings.fd = -1;
 	if (!open_arrays(program, cpu_count))
 		return NULL;
+	append_begin(program);
+	if (may_compare()) {
+		append_table(program);
+		append_comparison(program);
+	}
 	append_choice(program);
 	append_room(program);
 	append_loop(program);
@@ -307,6 +496,8 @@ void stack_program_free(struct stack_program *program)
 		return;
 	close_fd(&program->fd);
 	bpf_array_close(&program->threads);
+	bpf_array_close(&program->tables);
+	bpf_array_close(&program->windows);
 	bpf_array_close(&program->rings);
 	free(program);
 }
@@ -326,19 +517,20 @@ bool stack_program_attach(struct stack_program *program, int fd)
 static bool is_of(const struct copy *copy, const struct record *sample, uint64_t sp)
 {
 	return copy->previous_run_ns < sample->time_ns && copy->tid == (uint64_t)sample->tid &&
-	       copy->sp == sp && copy->start - sp <= sample->sample.dumped_bytes;
+	       copy->sp == sp;
 }
 
-/* Puts the sample's copy in front of the pieces. */
-static void lengthen(const struct stack_program *program, const struct copy *copy,
-		     struct record_sample *sample)
+static void complete(const struct copy *copy, struct record_sample *sample)
 {
-	size_t before = copy->start - copy->sp, len = before + copy->pieces * PIECE_BYTES;
-	unsigned char *at = (unsigned char *)copy + program->room_pieces * PIECE_BYTES - before;
+	const unsigned char *start = (const unsigned char *)copy + PIECE_BYTES;
+	size_t before = copy->sp % PIECE_BYTES, len = copy->pieces * PIECE_BYTES;
 
-	memcpy(at, sample->stack.at, before);
-	if (len > sample->dumped_bytes)
-		sample->stack = bytes_of(at, len);
+	if (len > before + bytes_left(&sample->stack))
+		sample->stack = bytes_of(start + before, len - before);
+	if (!copy->needed_end)
+		return;
+	sample->equal_slots = (unsigned)(copy->equal_bytes / sizeof(struct stack_slot));
+	sample->slots_version = copy->version / 2;
 }
 
 /* Gives the copies back that are older than a sample; the first other one, or NULL. */
@@ -354,7 +546,7 @@ static const struct copy *next_copy(const struct stack_program *program, struct 
 
 		if (copy->run_ns >= time_ns)
 			return copy;
-		atomic_store(&ring->tail, tail + program->room_pieces + copy->pieces);
+		atomic_store(&ring->tail, tail + 1 + copy->pieces);
 	}
 	return NULL;
 }
@@ -368,15 +560,30 @@ bool stack_program_complete(struct stack_program *program, size_t cpu, uint64_t 
 
 	program->has_given = copy && is_of(copy, sample, sp);
 	if (program->has_given)
-		lengthen(program, copy, &sample->sample);
+		complete(copy, &sample->sample);
 	return program->has_given;
+}
+
+static void set_slots(struct slot_table *table, pid_t tid, const struct stack_slots *slots)
+{
+	atomic_store(&table->version, atomic_load(&table->version) | 1);
+	atomic_store(&table->tid, (uint64_t)tid);
+	if (!slots->count)
+		return;
+	memcpy(table->slots, slots->items, slots->count * sizeof(*table->slots));
+	if (slots->count < STACK_SLOTS_MAX)
+		table->slots[slots->count] = (struct stack_slot){.at = 0};
+	atomic_store(&table->version, slots->version * 2);
 }
 
 void stack_program_note(struct stack_program *program, pid_t tid, struct stack_extent extent)
 {
 	struct thread_end *threads = program->threads.at, *thread = &threads[tid & (THREADS - 1)];
+	struct slot_table *tables = program->tables.at;
 	bool is_known = atomic_load_explicit(&thread->tid, memory_order_relaxed) == (uint64_t)tid;
 
+	if (extent.slots)
+		set_slots(&tables[tid & (STACK_SLOT_THREADS - 1)], tid, extent.slots);
 	if (!extent.is_whole && (is_known || (extent.is_deep && !program->has_given)))
 		return;
 	atomic_store_explicit(&thread->end, extent.is_whole ? extent.end : 0, memory_order_relaxed);

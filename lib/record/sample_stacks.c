@@ -3,8 +3,8 @@
 #include "base/alloc.h"
 #include "base/idmap.h"
 #include "perf/branch.h"
+#include "record/deep_threads.h"
 #include "record/own_frames.h"
-#include "unwind/outer_walk.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -23,17 +23,6 @@ enum {
 /* The guess of how much larger a stack is if a copier's copy was too small. */
 enum { CUT_OFF_BYTES = 1 << 20 };
 
-/* Threads whose stacks are deep; those whose ids collide replace each other. */
-enum { DEEP_THREADS = 32 };
-
-/* The outer part of a thread's last stack, and the stacks that end with each of its frames. */
-struct deep_thread {
-	pid_t tid;
-	struct outer_walk outer;
-	stack_id *stacks; /* of the first so many frames, the root first */
-	unsigned count, room;
-};
-
 struct sample_stacks {
 	struct address_spaces *spaces;
 	struct unwinder *unwinder;
@@ -50,7 +39,7 @@ struct sample_stacks {
 	struct own_frames own;	  /* that are left out */
 	size_t most_calls;	  /* that a CPU has recorded of a stack */
 
-	struct deep_thread deep[DEEP_THREADS];
+	struct deep_threads deep;
 	struct frame *frames; /* of one walk, leaf first */
 	unsigned depth;	      /* room for so many */
 };
@@ -74,10 +63,7 @@ void sample_stacks_free(struct sample_stacks *stacks)
 	if (!stacks)
 		return;
 	idmap_deinit(&stacks->stacks_by_pid);
-	for (unsigned i = 0; i < DEEP_THREADS; i++) {
-		outer_walk_deinit(&stacks->deep[i].outer);
-		free(stacks->deep[i].stacks);
-	}
+	deep_threads_deinit(&stacks->deep);
 	own_frames_deinit(&stacks->own);
 	free(stacks->frames);
 	unwinder_free(stacks->compat);
@@ -103,8 +89,7 @@ void sample_stacks_set_fresh_maps(struct sample_stacks *stacks, struct fresh_map
 void sample_stacks_forget_processes(struct sample_stacks *stacks)
 {
 	idmap_deinit(&stacks->stacks_by_pid);
-	for (unsigned i = 0; i < DEEP_THREADS; i++)
-		stacks->deep[i].count = 0;
+	deep_threads_forget_stacks(&stacks->deep);
 }
 
 static frame_id frame_at(struct sample_stacks *stacks, const struct frame *frame)
@@ -252,85 +237,58 @@ static unsigned push_user(struct sample_stacks *stacks, bool at_ceiling, unsigne
 	return i;
 }
 
-/* NULL: what the kernel copied holds the stack, and is walked sooner than compared. */
-static struct deep_thread *deep_thread_of(struct sample_stacks *stacks, const struct record *record)
-{
-	struct deep_thread *deep = &stacks->deep[record->tid % DEEP_THREADS];
-
-	if (record->tid < 0 || bytes_left(&record->sample.stack) <= record->sample.dumped_bytes)
-		return NULL;
-	if (deep->tid != record->tid) {
-		deep->tid = record->tid;
-		deep->outer.count = 0;
-	}
-	return deep;
-}
-
 /*
- * Goes to the stack that the thread's last sample has put there for the outer frames that are the
- * same. Returns the number of frames that are left to push.
+ * Goes to the stack that ends with the outer frames that the walk has met. Returns the number of
+ * frames that are left to push.
  */
-static unsigned take_known_stack(struct deep_thread *deep, const struct call_chain *chain,
+static unsigned take_known_stack(const struct outer_walk *outer, const struct call_chain *chain,
 				 stack_id *stack)
 {
-	if (deep->count)
-		*stack = deep->stacks[deep->count - 1];
-	return chain->count - deep->count;
+	unsigned taken = outer->taken;
+
+	if (!taken || outer->used->items[taken - 1].stack == OUTER_NO_STACK)
+		return chain->count;
+	*stack = outer->used->items[taken - 1].stack;
+	return chain->count - taken;
 }
 
-/* Of a chain whose outer frames are deep->outer's, all but `left` frames have been pushed. */
-static void keep_stack(struct deep_thread *deep, const struct call_chain *chain, unsigned left,
+/* All but `left` frames of the chain have been pushed. */
+static void keep_stack(struct outer_walk *outer, const struct call_chain *chain, unsigned left,
 		       stack_id stack)
 {
-	if (chain->count - left > deep->outer.count)
-		return;
-	GROW(deep->stacks, deep->count, deep->room);
-	deep->stacks[deep->count++] = stack;
-}
-
-/* After a walk: forgets the stacks of frames that have changed. False: the chain's are not those of
- * deep->outer, or not all will be pushed. */
-static bool has_known_stacks(struct deep_thread *deep, const struct call_chain *chain,
-			     bool at_ceiling)
-{
-	struct outer_walk *outer = &deep->outer;
-	bool is_whole = !chain->left_out && !at_ceiling;
-
-	if (deep->count > outer->unchanged)
-		deep->count = outer->unchanged;
-	if (!is_whole)
-		deep->count = 0;
-	outer->unchanged = outer->count;
-	return is_whole && outer->is_of_last;
+	if (chain->count - left <= outer->shared)
+		outer->used->items[chain->count - left - 1].stack = stack;
 }
 
 /* The user part by its registers and the copied stack. */
 static stack_id push_unwound(struct sample_stacks *stacks, const struct record *record,
 			     const struct regs *regs, stack_id stack)
 {
-	struct deep_thread *deep = deep_thread_of(stacks, record);
+	struct deep_thread *deep = deep_threads_find(&stacks->deep, record);
 	struct call_chain chain = {.frames = stacks->frames,
 				   .room = stacks->depth,
 				   .outer = deep ? &deep->outer : NULL};
 	bool at_ceiling = is_at_ceiling(stacks, record->pid);
-	unsigned left;
+	bool is_whole = unwind(stacks, record, regs, &chain), pushes_all;
+	unsigned left = chain.count;
 
 	stacks->counts->user_stacks++;
-	if (!unwind(stacks, record, regs, &chain)) {
+	if (!is_whole) {
 		stacks->counts->truncated++;
 		stack = push_synthetic(stacks, stack, "[truncated]");
 	}
-	left = chain.count;
-	if (deep && !has_known_stacks(deep, &chain, at_ceiling))
-		deep = NULL;
 	if (deep)
-		left = take_known_stack(deep, &chain, &stack);
+		stacks->extent.slots = deep_threads_note(&stacks->deep, deep, record,
+							 !is_whole && chain.needed_bytes);
+	pushes_all = deep && deep->outer.is_at_root && !chain.left_out && !at_ceiling;
+	if (pushes_all)
+		left = take_known_stack(&deep->outer, &chain, &stack);
 	while (left) {
 		unsigned i = left - 1;
 
 		left = push_user(stacks, at_ceiling, i, frame_at(stacks, &chain.frames[i]), &stack);
-		if (deep)
-			keep_stack(deep, &chain, left, stack);
+		if (pushes_all)
+			keep_stack(&deep->outer, &chain, left, stack);
 		if (chain.left_out && i == chain.gap && left == i) {
 			char text[40];
 

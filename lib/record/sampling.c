@@ -217,6 +217,7 @@ static struct sampler_options options_of(const struct sampling *sampling,
 		 * shorter waits are over before one can look. */
 		.captures_from_start = !config->records_waiting,
 		.copies_in_kernel = true,
+		.copies_whole_stacks = config->writes_raw,
 		.sp_bit = arch->perf_sp,
 		.pc_bit = arch->perf_pc,
 	};

@@ -294,6 +294,8 @@ static bool begins_goroutine(const struct module_cfi *cfi, struct walk *walk, st
 static inline ALWAYS_INLINE bool step_plainly(const struct module_cfi *cfi, struct walk *walk,
 					      struct rule rule, bool notes, bool *more)
 {
+	if (notes)
+		walk->uses_fp = rule.kind == RULE_FP || cfi_is_go(cfi->own);
 	switch ((enum rule_kind)rule.kind) {
 	case RULE_SP:
 		if (begins_goroutine(cfi, walk, rule))
@@ -470,8 +472,8 @@ static void take_known(struct walk *walk, struct call_chain *chain, uint64_t *to
 	const struct outer_walk *outer = chain->outer;
 
 	for (unsigned i = outer->taken; i-- > 0;)
-		*place_of(chain, (*total)++) = outer->frames[i].frame;
-	walk->regs.values[walk->arch->sp] = outer->frames[0].sp;
+		*place_of(chain, (*total)++) = outer->used->items[i].frame;
+	walk->regs.values[walk->arch->sp] = outer->used->items[0].sp;
 	walk_stop(walk, UNWIND_ROOT);
 }
 
@@ -482,7 +484,7 @@ static bool step_kept(struct unwinder *unwinder, struct walk *walk, struct call_
 	bool more;
 
 	outer_walk_enter(chain->outer, walk);
-	walk->is_plain_step = false;
+	walk->is_plain_step = walk->uses_fp = false;
 	walk->ra_at = walk->fp_at = 0;
 	more = step_any(unwinder, walk);
 	outer_walk_leave(chain->outer, walk, frame);
@@ -492,7 +494,7 @@ static bool step_kept(struct unwinder *unwinder, struct walk *walk, struct call_
 static enum unwind_stop walk_up(struct unwinder *unwinder, struct walk *walk,
 				struct call_chain *chain)
 {
-	bool keeps = chain->outer && !walk->tracks_all, more;
+	bool keeps = chain->outer, more;
 	uint64_t total = 0;
 
 	walk_fetch_ahead(walk);
@@ -546,9 +548,10 @@ static enum unwind_stop walk_all(struct unwinder *unwinder, struct walk *walk,
 static void note_needed(const struct walk *walk, enum unwind_stop stop, struct call_chain *chain)
 {
 	uint64_t sp = walk->regs.values[walk->arch->sp], needed_bytes = walk->needed_bytes;
+	bool is_known = chain->outer && chain->outer->taken;
 
 	if (stop == UNWIND_ROOT)
-		needed_bytes = walk_has(walk, sp, 0) ? sp - walk->stack_start : 0;
+		needed_bytes = is_known || walk_has(walk, sp, 0) ? sp - walk->stack_start : 0;
 	chain->saved_sp_at = walk->saved_sp_at;
 	chain->unmapped_pc = walk->unmapped_pc;
 	chain->needed_bytes = walk->changed_stack ? 0 : needed_bytes;

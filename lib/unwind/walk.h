@@ -52,6 +52,7 @@ struct walk {
 	/* The last step was by a rule of sp and fp, or found a root so: the words of the stack that
 	 * it has read. ra_at 0: none; fp_at 0: no frame pointer. */
 	bool is_plain_step;
+	bool uses_fp; /* it needed the frame pointer */
 	uint64_t ra_at, fp_at, ra;
 	unsigned next_recent;
 	uint64_t steps; /* of programs of call frame information so far */

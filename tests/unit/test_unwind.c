@@ -558,17 +558,19 @@ static void the_missing_size_of_a_short_copy_is_reported(void **state)
 	fixture_free(fixture);
 }
 
-/* A walk with what earlier ones have kept finds what one without it finds. */
-static void assert_walks_alike(struct fixture *fixture, struct outer_walk *outer)
+/* A walk with what earlier ones have kept finds what one of the whole stack without it finds. */
+static void assert_walk_is_that_of(struct fixture *fixture, struct outer_walk *outer,
+				   size_t whole_bytes)
 {
 	static struct frame frames[UNWIND_DEPTH_MAX];
-	const struct sample *sample = &fixture->sample;
+	struct sample *sample = &fixture->sample;
 	struct call_chain chain = {.frames = frames, .room = ARRAY_SIZE(frames), .outer = outer};
 	enum unwind_stop stop = unwinder_walk(
 		fixture->unwinder, sample->pid, 1, &sample->regs,
 		&(struct stack_copies){.own = bytes_of(sample->stack, sample->stack_bytes)},
 		&chain);
 
+	sample->stack_bytes = whole_bytes;
 	walk(fixture);
 	assert_int_equal(stop, fixture->walked.stop);
 	assert_int_equal(chain.count, fixture->walked.count);
@@ -580,37 +582,86 @@ static void assert_walks_alike(struct fixture *fixture, struct outer_walk *outer
 	}
 }
 
+/* Without slots that were found to be the same. */
+static void assert_whole_walks_alike(struct fixture *fixture, struct outer_walk *outer)
+{
+	outer_walk_expect(outer, 0, 0);
+	assert_walk_is_that_of(fixture, outer, fixture->sample.stack_bytes);
+}
+
 static void outer_frames_are_taken_again_while_the_stack_is_the_same(void **state)
 {
 	(void)state;
 	struct fixture *fixture = fixture_new(getpid());
 	struct sample *sample = &fixture->sample;
 	uint64_t sp;
-	CLEANUP(outer_walk_deinit) struct outer_walk outer = {.count = 0};
+	CLEANUP(outer_walk_deinit) struct outer_walk outer = {.taken = 0};
 
 	recurse(fixture, 100);
 	sp = sample->regs.values[arch_native()->sp];
-	assert_walks_alike(fixture, &outer);
+	assert_whole_walks_alike(fixture, &outer);
 	assert_int_equal(outer.taken, 0);
-	assert_walks_alike(fixture, &outer);
+	assert_true(outer_walk_is_outdated(&outer));
+	outer_walk_keep(&outer, 1);
+	assert_whole_walks_alike(fixture, &outer);
 	assert_in_range(outer.taken, 100, fixture->walked.count - 1);
-	for (unsigned i = 0; i < outer.taken; i++) {
-		uint64_t at = outer.frames[i].ra_at - sp, word;
+	for (unsigned i = 0; i < outer.kept[0].count; i++) {
+		const struct outer_frame *known = &outer.kept[0].items[i];
+		uint64_t at = known->ra_at - sp, word;
 
-		if (!outer.frames[i].ra_at)
+		if (!known->ra_at)
 			continue;
 		memcpy(&word, sample->stack + at, sizeof(word));
 		/* Another function has called, or the same one elsewhere. */
-		memcpy(sample->stack + at, &outer.frames[i / 2].ra, sizeof(word));
-		assert_walks_alike(fixture, &outer);
+		memcpy(sample->stack + at, &outer.kept[0].items[i / 2].ra, sizeof(word));
+		assert_whole_walks_alike(fixture, &outer);
 		memcpy(sample->stack + at, &word, sizeof(word));
-		assert_walks_alike(fixture, &outer);
-		assert_walks_alike(fixture, &outer);
+		assert_whole_walks_alike(fixture, &outer);
 		assert_in_range(outer.taken, 100, fixture->walked.count - 1);
 	}
+	/* Their code is mapped where it was. */
 	address_spaces_snapshot(fixture->spaces, sample->pid, 1);
-	assert_walks_alike(fixture, &outer);
-	assert_int_equal(outer.taken, 0);
+	assert_whole_walks_alike(fixture, &outer);
+	assert_in_range(outer.taken, 100, fixture->walked.count - 1);
+	fixture_free(fixture);
+}
+
+/* With as many slots the same, the part of the stack that they say is needed leads to all frames.
+ */
+static void assert_inner_walk_suffices(struct fixture *fixture, struct outer_walk *outer,
+				       const struct stack_slots *slots, unsigned equal)
+{
+	struct sample *sample = &fixture->sample;
+	size_t whole = sample->stack_bytes;
+	uint64_t needed_end = slots->items[equal - 1].needed_end;
+
+	if (!needed_end)
+		return;
+	outer_walk_expect(outer, slots->version, equal);
+	sample->stack_bytes = needed_end - sample->regs.values[arch_native()->sp];
+	assert_in_range(sample->stack_bytes, 1, whole);
+	assert_walk_is_that_of(fixture, outer, whole);
+	assert_true(outer->taken > 0);
+}
+
+static void what_slots_leave_of_a_stack_is_enough_for_its_walk(void **state)
+{
+	(void)state;
+	static struct stack_slots slots;
+	struct fixture *fixture = fixture_new(getpid());
+	CLEANUP(outer_walk_deinit) struct outer_walk outer = {.taken = 0};
+
+	recurse(fixture, 100);
+	assert_whole_walks_alike(fixture, &outer);
+	outer_walk_keep(&outer, 7);
+	outer_walk_slots(&outer, &slots);
+	assert_int_equal(slots.version, 7);
+	assert_in_range(slots.count, 100, STACK_SLOTS_MAX);
+	for (unsigned equal = 1; equal <= slots.count; equal++)
+		assert_inner_walk_suffices(fixture, &outer, &slots, equal);
+	/* Of frames that are not kept it says nothing. */
+	outer_walk_expect(&outer, 8, slots.count);
+	assert_int_equal(outer.equal_slots, 0);
 	fixture_free(fixture);
 }
 
@@ -1124,6 +1175,7 @@ int main(void)
 		cmocka_unit_test(a_pc_outside_all_mappings_is_told),
 		cmocka_unit_test(the_missing_size_of_a_short_copy_is_reported),
 		cmocka_unit_test(outer_frames_are_taken_again_while_the_stack_is_the_same),
+		cmocka_unit_test(what_slots_leave_of_a_stack_is_enough_for_its_walk),
 		cmocka_unit_test(a_stack_with_too_many_frames_loses_its_middle),
 		cmocka_unit_test(random_registers_give_a_truncated_stack),
 		cmocka_unit_test(a_stack_of_aarch64_is_walked_in_address_spaces_of_any_size),
