@@ -14,7 +14,7 @@ enum {
 	PROCESSES_MAX = 64 << 10,
 	ANCESTORS_MAX = 8,	   /* that are asked in place of a process */
 	PATHS_MAX_BYTES = 4 << 20, /* of distinct paths */
-	STAYED_ENOUGH = 16,	   /* processes in their parent's cgroup, one after the other */
+	STAYED_ENOUGH = 8,	   /* processes in their parent's cgroup, one after the other */
 	READ_ANYWAY = 17,	   /* of this number of processes one is read in any case */
 };
 

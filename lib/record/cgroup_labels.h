@@ -6,7 +6,7 @@
  * program: a container's first process moves into its cgroup before that. A process that is gone by
  * then has the labels of its parent. Memory is bounded: beyond 65,536 processes all are read again.
  *
- * Few processes move. Where the last 16 that were read had the cgroup of their parent's, which was
+ * Few processes move. Where the last 8 that were read had the cgroup of their parent's, which was
  * the same one, those that follow in that cgroup are read only when they have a sample a second
  * after they began or executed a program, or by one of 17: reading takes 40 us, as much as all else
  * of ten samples.
