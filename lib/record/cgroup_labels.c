@@ -116,21 +116,6 @@ static bool read_path(struct cgroup_labels *labels, pid_t pid)
 	return true;
 }
 
-/* Where it was before, or the nearest ancestor that is known or still there is. */
-static bool find_former(struct cgroup_labels *labels, pid_t pid, string_id *ret)
-{
-	struct process process = *process_of(labels, pid);
-
-	for (unsigned i = 0; i < ANCESTORS_MAX && !process.has_path && process.parent > 0; i++) {
-		pid = process.parent;
-		process = *process_of(labels, pid);
-		if (!process.has_path && !process.parent && read_path(labels, pid))
-			process = *process_of(labels, pid);
-	}
-	*ret = process.path;
-	return process.has_path;
-}
-
 static uint8_t *stayed_in(struct cgroup_labels *labels, string_id path)
 {
 	while (labels->stayed_count <= path) {
@@ -156,24 +141,31 @@ static bool need_not_be_read(struct cgroup_labels *labels, pid_t pid, string_id 
 	       *stayed_in(labels, former) >= STAYED_ENOUGH && pid % READ_ANYWAY != 0;
 }
 
-static string_id path_of(struct cgroup_labels *labels, pid_t pid, bool *is_final)
+/*
+ * Its own, or else the one that it had before, or its parent's. An ancestor that was never sampled
+ * may have moved: it is read under the same conditions. False: unknown.
+ */
+static bool find_path(struct cgroup_labels *labels, pid_t pid, unsigned ancestors, string_id *ret,
+		      bool *is_final)
 {
-	string_id former = 0;
-	bool has_former;
+	const struct process process = *process_of(labels, pid);
+	bool has_former = process.has_path;
+	string_id former;
 
+	*ret = process.path;
 	*is_final = true;
-	if (process_of(labels, pid)->is_read)
-		return process_of(labels, pid)->path;
-	has_former = find_former(labels, pid, &former);
-	if (has_former && need_not_be_read(labels, pid, former)) {
-		*is_final = false;
-		return former;
-	}
-	if (!read_path(labels, pid))
-		return former;
+	if (process.is_read)
+		return true;
+	if (!has_former && process.parent > 0 && ancestors)
+		has_former = find_path(labels, process.parent, ancestors - 1, ret, is_final);
+	*is_final = !has_former || !need_not_be_read(labels, pid, *ret);
+	if (!*is_final || !read_path(labels, pid))
+		return has_former;
+	former = *ret;
+	*ret = process_of(labels, pid)->path;
 	if (has_former)
-		note(labels, former, process_of(labels, pid)->path);
-	return process_of(labels, pid)->path;
+		note(labels, former, *ret);
+	return true;
 }
 
 uint32_t cgroup_labels_of(struct cgroup_labels *labels, pid_t pid, struct strtab *strings,
@@ -181,9 +173,11 @@ uint32_t cgroup_labels_of(struct cgroup_labels *labels, pid_t pid, struct strtab
 {
 	struct cgroup_name name;
 	const char *path;
+	string_id id;
 
 	bound(labels);
-	path = strtab_get(labels->paths, path_of(labels, pid, is_final));
+	find_path(labels, pid, ANCESTORS_MAX, &id, is_final);
+	path = strtab_get(labels->paths, id);
 	if (!*path)
 		return 0;
 	ret[0] = (struct profile_label){.key = strtab_add(strings, "cgroup"),

@@ -9,7 +9,7 @@
  * Few processes move. Where the last 8 that were read had the cgroup of their parent's, which was
  * the same one, those that follow in that cgroup are read only when they have a sample a second
  * after they began or executed a program, or by one of 17: reading takes 40 us, as much as all else
- * of ten samples.
+ * of ten samples. Parents that have no sample are read under the same conditions.
  */
 #ifndef PROF_RECORD_CGROUP_LABELS_H
 #define PROF_RECORD_CGROUP_LABELS_H

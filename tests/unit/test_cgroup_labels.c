@@ -81,12 +81,18 @@ static void passes(const struct fixture *fixture, uint64_t time_ns)
 			   &(struct record){.type = RECORD_OTHER, .time_ns = time_ns});
 }
 
-static void forks(const struct fixture *fixture, pid_t parent, pid_t pid)
+static void forks_at(const struct fixture *fixture, pid_t parent, pid_t pid, uint64_t time_ns)
 {
 	cgroup_labels_feed(fixture->labels, &(struct record){.type = RECORD_FORK,
 							     .pid = pid,
 							     .tid = pid,
+							     .time_ns = time_ns,
 							     .fork.parent_pid = parent});
+}
+
+static void forks(const struct fixture *fixture, pid_t parent, pid_t pid)
+{
+	forks_at(fixture, parent, pid, 0);
 }
 
 static void executes(const struct fixture *fixture, pid_t pid)
@@ -223,6 +229,17 @@ static void where_one_has_moved_all_are_read(void **state)
 	assert_string_equal(label_of(fixture, pid, "cgroup"), "/moved");
 }
 
+static void a_child_is_where_its_parent_moved_though_that_was_never_sampled(void **state)
+{
+	const struct fixture *fixture = *state;
+	pid_t pid = have_all_stayed(fixture, "0::/batch\n"), child = pid + 1;
+
+	is_in(fixture, pid, "0::/moved\n");
+	is_in(fixture, child, "0::/moved\n");
+	forks_at(fixture, pid, child, NS_PER_SECOND);
+	assert_string_equal(label_of(fixture, child, "cgroup"), "/moved");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -242,6 +259,9 @@ int main(void)
 						open_fixture, close_fixture),
 		cmocka_unit_test_setup_teardown(where_one_has_moved_all_are_read, open_fixture,
 						close_fixture),
+		cmocka_unit_test_setup_teardown(
+			a_child_is_where_its_parent_moved_though_that_was_never_sampled,
+			open_fixture, close_fixture),
 		cmocka_unit_test_setup_teardown(the_number_of_an_ended_process_is_another_process,
 						open_fixture, close_fixture),
 	};
