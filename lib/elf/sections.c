@@ -160,11 +160,10 @@ static size_t section_named(const struct elf_sections *sections, const char *pre
 
 /* A section to decompress. */
 struct unpacking {
+	const struct elf_bytes *file;
 	size_t index;
 	struct packed_section section;
-	const unsigned char *packed;
-	void *copy; /* of what is packed, if its file is foreign */
-	void *to;   /* NULL: it cannot be decompressed */
+	void *to; /* NULL: it cannot be decompressed */
 };
 
 /* A small page at a time, the kernel takes as long for large sections as decompressing takes. */
@@ -189,26 +188,26 @@ static bool begin_unpacking(struct elf_sections *sections, size_t index, struct 
 					      : sections->is_32 ? PACKED_SECTION_ELF32
 								: PACKED_SECTION_ELF64;
 
-	*ret = (struct unpacking){.index = index};
+	*ret = (struct unpacking){.file = sections->bytes, .index = index};
 	if (sections->unpacked[index].at || !packed_section_read(raw, form, &ret->section) ||
 	    !unpack_budget_take(elf_sections_budget(sections), sections->bytes->origin.is_foreign,
 				ret->section.size_bytes))
 		return false;
 	sections->unpacked_bytes += ret->section.size_bytes;
-	ret->packed = elf_bytes_steady(sections->bytes, ret->section.packed, &ret->copy);
-	ret->to = ret->packed ? room_for(ret->section.size_bytes) : NULL;
 	return true;
 }
 
-/* Thread-safe. */
+/* Thread-safe. A copy of what is packed is freed before the next one is made. */
 static void unpack_one(void *context, size_t i)
 {
 	struct unpacking *unpacking = &((struct unpacking *)context)[i];
 	const struct packed_section *section = &unpacking->section;
+	CLEANUP(free_ptr) void *copy = NULL;
+	const unsigned char *packed = elf_bytes_steady(unpacking->file, section->packed, &copy);
 
-	if (unpacking->to &&
-	    !unpack(section->kind, bytes_of(unpacking->packed, bytes_left(&section->packed)),
-		    unpacking->to, section->size_bytes))
+	unpacking->to = packed ? room_for(section->size_bytes) : NULL;
+	if (unpacking->to && !unpack(section->kind, bytes_of(packed, bytes_left(&section->packed)),
+				     unpacking->to, section->size_bytes))
 		free(STEAL(unpacking->to));
 }
 
@@ -216,7 +215,6 @@ static void end_unpacking(struct elf_sections *sections, struct unpacking *unpac
 {
 	uint64_t size_bytes = unpacking->section.size_bytes;
 
-	free(unpacking->copy);
 	if (unpacking->to) {
 		sections->unpacked[unpacking->index] = bytes_of(unpacking->to, size_bytes);
 		return;
