@@ -22,11 +22,13 @@ __attribute__((noreturn)) static void out_of_memory(void)
  */
 static void *want_huge_pages(void *ptr, size_t size_bytes)
 {
-	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-	uintptr_t first = (uintptr_t)ptr & -page, end = (uintptr_t)ptr + size_bytes;
+	uintptr_t page, first;
 
-	if (size_bytes >= LARGE_BLOCK_BYTES)
-		madvise((void *)first, end - first, MADV_HUGEPAGE);
+	if (size_bytes < LARGE_BLOCK_BYTES)
+		return ptr;
+	page = (uintptr_t)getpagesize();
+	first = (uintptr_t)ptr & -page;
+	madvise((void *)first, (uintptr_t)ptr + size_bytes - first, MADV_HUGEPAGE);
 	return ptr;
 }
 
