@@ -25,7 +25,8 @@ struct dwarf_sections {
 
 struct elf_file;
 
-/* .debug_info is the first: it takes longer than the others together. */
+/* Decompresses all at the same time; .debug_info first, which takes longer than the others
+ * together. */
 void dwarf_sections_unpack(struct elf_file *elf, elf_run *run, void *user);
 struct dwarf_sections dwarf_sections_of(struct elf_file *elf);
 

@@ -197,7 +197,7 @@ static bool begin_unpacking(struct elf_sections *sections, size_t index, struct 
 	return true;
 }
 
-/* Thread-safe. A copy of what is packed is freed before the next one is made. */
+/* Thread-safe. Each thread has the copy of one packed section at a time. */
 static void unpack_one(void *context, size_t i)
 {
 	struct unpacking *unpacking = &((struct unpacking *)context)[i];
