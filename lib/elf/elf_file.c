@@ -8,12 +8,14 @@
 
 #include <endian.h>
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 struct elf_file {
 	struct elf_bytes bytes;
+	uint64_t number;
 	char *name;
 	Elf64_Ehdr header;
 	bool is_32; /* 32-bit; what is read is converted to 64-bit structs */
@@ -172,12 +174,14 @@ static void find_build_id_in_sections(struct elf_file *elf, struct elf_copies *c
 /* Takes the bytes. */
 static struct error *open_bytes(struct elf_bytes bytes, const char *name, struct elf_file **ret)
 {
+	static atomic_uint_fast64_t numbers;
 	CLEANUP(elf_file_cleanup) struct elf_file *elf = xcalloc(1, sizeof(*elf));
 	CLEANUP(elf_copies_deinit) struct elf_copies copies;
 	struct counts counts;
 	struct bytes from;
 
 	elf->bytes = bytes;
+	elf->number = atomic_fetch_add(&numbers, 1) + 1;
 	elf->name = xstrdup(name);
 	elf->note_bytes_left = NOTE_BYTES_MAX;
 	elf_copies_init(&copies, &elf->bytes);
@@ -299,6 +303,11 @@ bool elf_file_may_stall(const struct elf_file *elf)
 uint64_t elf_file_data_bytes(const struct elf_file *elf)
 {
 	return elf->bytes.origin.data_bytes;
+}
+
+uint64_t elf_file_number(const struct elf_file *elf)
+{
+	return elf->number;
 }
 
 const char *elf_file_name(const struct elf_file *elf)

@@ -69,6 +69,8 @@ DEFINE_CLEANUP(elf_file, elf_file_free)
 void elf_file_set_budget(struct elf_file *elf, struct unpack_budget *budget);
 void elf_file_share_budget(struct elf_file *elf, struct elf_file *with);
 
+/* From 1; no other file that this process has opened has it, also after this one was freed. */
+uint64_t elf_file_number(const struct elf_file *elf);
 const char *elf_file_name(const struct elf_file *elf);
 /* The whole file. */
 struct bytes elf_file_contents(const struct elf_file *elf);

@@ -17,7 +17,7 @@ enum { SPARE_SECONDS = 60, SECONDS_OF_KEPT = 30 * 24 * 3600 };
 
 struct member {
 	struct worker *worker;
-	struct elf_file **files; /* by module: what was open when it was started */
+	uint64_t *files; /* by module: the number of what was open when it was started */
 	uint32_t file_count;
 };
 
@@ -88,20 +88,26 @@ void crew_free(struct crew *crew)
 	free(crew);
 }
 
+/* Addresses and ids are used again where files come and go. */
+static uint64_t number_of(const struct elf_file *elf)
+{
+	return elf ? elf_file_number(elf) : 0;
+}
+
 static bool knows(const struct member *member, const struct engine_request *request)
 {
 	const struct source_module *module = &request->module;
 
-	return module->map ||
-	       (module->id < member->file_count && member->files[module->id] == module->elf);
+	return module->map || (module->id < member->file_count &&
+			       member->files[module->id] == number_of(module->elf));
 }
 
 static void note_files(const struct crew_options *options, struct member *member)
 {
 	member->file_count = options->file_count(options->user);
-	member->files = xcalloc(member->file_count, sizeof(struct elf_file *));
+	member->files = xcalloc(member->file_count, sizeof(*member->files));
 	for (uint32_t i = 0; i < member->file_count; i++)
-		member->files[i] = options->file_of(options->user, i);
+		member->files[i] = number_of(options->file_of(options->user, i));
 }
 
 static struct error *hire(struct shift *shift, unsigned *ret)

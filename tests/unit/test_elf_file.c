@@ -768,6 +768,23 @@ static void an_image_has_the_name_it_was_opened_by(void **state)
 	assert_memory_equal(contents.at, file.data, file.len);
 }
 
+static void a_file_that_is_opened_again_has_another_number(void **state)
+{
+	(void)state;
+	struct built_elf file;
+	uint64_t former;
+
+	built_elf_init(&file);
+	built_elf_finish(&file);
+	CLEANUP(elf_file_cleanup) struct elf_file *image = elf_file_of(&file);
+
+	former = elf_file_number(image);
+	assert_int_not_equal(former, 0);
+	elf_file_free(image);
+	image = elf_file_of(&file);
+	assert_int_not_equal(elf_file_number(image), former);
+}
+
 static void released_pages_are_read_again(void **state)
 {
 	(void)state;
@@ -823,6 +840,7 @@ int main(void)
 		cmocka_unit_test(sections_are_decompressed_together),
 		cmocka_unit_test(a_file_that_is_cut_short_or_overwritten_is_noticed),
 		cmocka_unit_test(an_image_has_the_name_it_was_opened_by),
+		cmocka_unit_test(a_file_that_is_opened_again_has_another_number),
 		cmocka_unit_test(released_pages_are_read_again),
 	};
 
