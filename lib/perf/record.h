@@ -98,7 +98,8 @@ struct record_sample {
 	/* From the user stack pointer on: what the kernel has copied, and what a copier has copied
 	 * after it (capture.h). */
 	struct bytes stack;
-	size_t dumped_bytes; /* what the kernel copied */
+	size_t dumped_bytes;	 /* what the kernel copied */
+	bool has_program_copied; /* stack_program_complete() was true of it */
 	/* As many outer slots of the thread's, of this version, were the same when the sample was
 	 * taken: the stack may be copied only as far as they say. */
 	unsigned equal_slots;

@@ -47,7 +47,6 @@ struct sampler {
 	struct ring_merge merge;
 	struct stack_program *program; /* NULL: copiers alone copy deep stacks */
 	uint64_t program_used_ns;      /* when it has last copied one; at first the beginning */
-	bool has_program_copied;       /* the stack of the last sample */
 	unsigned program_misses;       /* rises with deep stacks that it has not copied */
 	struct capture *capture;       /* NULL: not started */
 	bool captures;		       /* some descriptors at least write to RINGS_CAPTURED … */
@@ -561,28 +560,29 @@ bool sampler_captures_deep(const struct sampler *s)
 }
 
 /* Of a deep stack: whether copiers are of use, where the program misses more than a tenth. */
-static bool is_for_copiers(struct sampler *s)
+static bool is_for_copiers(struct sampler *s, bool has_program_copied)
 {
 	if (!s->program)
 		return true;
-	if (!s->has_program_copied)
+	if (!has_program_copied)
 		s->program_misses += PROGRAM_MISS;
 	else if (s->program_misses)
 		s->program_misses--;
 	if (s->program_misses > PROGRAM_MISSES_MAX)
 		s->program_misses = PROGRAM_MISSES_MAX;
-	return !s->has_program_copied && s->program_misses > 2 * PROGRAM_MISS;
+	return !has_program_copied && s->program_misses > 2 * PROGRAM_MISS;
 }
 
-bool sampler_note_stack(struct sampler *s, pid_t tid, struct stack_extent extent)
+bool sampler_note_stack(struct sampler *s, const struct record *sample, struct stack_extent extent)
 {
 	if (s->options.copies_whole_stacks)
 		extent.slots = NULL;
 	if (s->program)
-		stack_program_note(s->program, tid, extent);
+		stack_program_note(s->program, sample, extent);
 	if (s->capture)
-		capture_note_stack(s->capture, tid, extent);
-	return (extent.is_deep || extent.saved_sp_at) && is_for_copiers(s);
+		capture_note_stack(s->capture, sample->tid, extent);
+	return (extent.is_deep || extent.saved_sp_at) &&
+	       is_for_copiers(s, sample->sample.has_program_copied);
 }
 
 int sampler_poll_ms(const struct sampler *s)
@@ -723,8 +723,8 @@ static bool complete_by_program(struct sampler *s, size_t cpu, struct record *sa
 
 static void complete(struct sampler *s, enum ring_kind kind, size_t cpu, struct record *sample)
 {
-	s->has_program_copied = complete_by_program(s, cpu, sample);
-	if (!s->has_program_copied && kind == RINGS_CAPTURED && s->capture)
+	sample->sample.has_program_copied = complete_by_program(s, cpu, sample);
+	if (!sample->sample.has_program_copied && kind == RINGS_CAPTURED && s->capture)
 		complete_by_copier(s, cpu, sample);
 }
 

@@ -126,9 +126,10 @@ void sampler_capture_deep(struct sampler *sampler, bool capture);
 bool sampler_captures_deep(const struct sampler *sampler);
 /* While deep stacks are copied: read the rings this often; 0: no stack is. */
 int sampler_poll_ms(const struct sampler *sampler);
-/* Says how large the stack of the last sample was: see capture_note_stack(). True: capture would
- * help, or does. */
-bool sampler_note_stack(struct sampler *sampler, pid_t tid, struct stack_extent extent);
+/* Says how large the stack of a sample was, for all samples in order: see capture_note_stack().
+ * True: capture would help, or does. */
+bool sampler_note_stack(struct sampler *sampler, const struct record *sample,
+			struct stack_extent extent);
 
 /* Ends the records of context switches, unless options.waits is set. */
 void sampler_end_switches(struct sampler *sampler);

@@ -79,7 +79,6 @@ struct stack_program {
 	struct bpf_array threads, tables, windows, rings;
 	struct bpf_code code;
 	int fd;
-	bool has_given; /* the stack of the last sample, which is given back with the next one's */
 };
 
 /* Places of the program's variables, relative to r10. */
@@ -558,10 +557,10 @@ bool stack_program_complete(struct stack_program *program, size_t cpu, uint64_t 
 		   program->cpus[cpu] * program->cpu_pieces * PIECE_BYTES;
 	const struct copy *copy = next_copy(program, at, sample->time_ns);
 
-	program->has_given = copy && is_of(copy, sample, sp);
-	if (program->has_given)
-		complete(copy, &sample->sample);
-	return program->has_given;
+	if (!copy || !is_of(copy, sample, sp))
+		return false;
+	complete(copy, &sample->sample);
+	return true;
 }
 
 static void set_slots(struct slot_table *table, pid_t tid, const struct stack_slots *slots)
@@ -576,15 +575,18 @@ static void set_slots(struct slot_table *table, pid_t tid, const struct stack_sl
 	atomic_store(&table->version, slots->version * 2);
 }
 
-void stack_program_note(struct stack_program *program, pid_t tid, struct stack_extent extent)
+void stack_program_note(struct stack_program *program, const struct record *sample,
+			struct stack_extent extent)
 {
+	pid_t tid = sample->tid;
 	struct thread_end *threads = program->threads.at, *thread = &threads[tid & (THREADS - 1)];
 	struct slot_table *tables = program->tables.at;
 	bool is_known = atomic_load_explicit(&thread->tid, memory_order_relaxed) == (uint64_t)tid;
 
 	if (extent.slots)
 		set_slots(&tables[tid & (STACK_SLOT_THREADS - 1)], tid, extent.slots);
-	if (!extent.is_whole && (is_known || (extent.is_deep && !program->has_given)))
+	if (!extent.is_whole &&
+	    (is_known || (extent.is_deep && !sample->sample.has_program_copied)))
 		return;
 	atomic_store_explicit(&thread->end, extent.is_whole ? extent.end : 0, memory_order_relaxed);
 	atomic_store_explicit(&thread->tid, (uint64_t)tid, memory_order_relaxed);

@@ -55,6 +55,7 @@ bool stack_program_complete(struct stack_program *program, size_t cpu, uint64_t 
 
 /* After each sample: where the thread's stack ended, and its slots from now on. Of a thread without
  * a known end nothing is copied from then on. */
-void stack_program_note(struct stack_program *program, pid_t tid, struct stack_extent extent);
+void stack_program_note(struct stack_program *program, const struct record *sample,
+			struct stack_extent extent);
 
 #endif

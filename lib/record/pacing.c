@@ -56,7 +56,7 @@ void pacing_after_record(struct pacing *pacing, const struct record *record,
 			 const struct session *session)
 {
 	if (record->type == RECORD_SAMPLE && bytes_left(&record->sample.stack) &&
-	    sampler_note_stack(pacing->sampler, record->tid, session_stack_extent(session)))
+	    sampler_note_stack(pacing->sampler, record, session_stack_extent(session)))
 		pacing->was_deep = true;
 }
 

@@ -616,7 +616,7 @@ static struct heard *hear_kernel_copies(struct stack_extent extent)
 	options.captures_from_start = false;
 	options.copies_in_kernel = true;
 	sampler = open_on(TARGET_COMMAND, child.pid, &stacks, &options);
-	sampler_note_stack(sampler, child.pid, extent);
+	sampler_note_stack(sampler, &(struct record){.tid = child.pid}, extent);
 	release(&child);
 	read_until_exit(sampler, child.pid, heard);
 	assert_false(sampler_captures_deep(sampler));
