@@ -297,11 +297,12 @@ module_id kernel_map_find(struct kernel_map *map, uint64_t pc)
 bool kernel_map_find_known(const struct kernel_map *map, uint64_t pc, module_id *ret)
 {
 	size_t index = first_after(map, pc);
+	const struct kernel_range *range = &map->own;
 
-	if (!index || !is_in(&map->ranges[index - 1], pc) || kernel_map_symbol(map, pc))
-		return false;
-	*ret = map->ranges[index - 1].module;
-	return true;
+	if (index && is_in(&map->ranges[index - 1], pc))
+		range = &map->ranges[index - 1];
+	*ret = range->module;
+	return is_in(range, pc) && !kernel_map_symbol(map, pc);
 }
 
 const struct kernel_range *kernel_map_range(struct kernel_map *map, module_id module)

@@ -111,6 +111,32 @@ static void the_kernels_code_needs_no_list_of_modules(void **state)
 	assert_false(was_opened(watch));
 }
 
+static const char *known_at(const struct fixture *fixture, uint64_t pc)
+{
+	module_id module;
+
+	return kernel_map_find_known(fixture->map, pc, &module)
+		       ? modules_get(fixture->modules, module)->path
+		       : "";
+}
+
+static void what_was_found_before_is_known(void **state)
+{
+	(void)state;
+	CLEANUP(fixture_deinit) struct fixture fixture = fixture_of(folder);
+
+	write_text("proc/kallsyms", symbols);
+	write_text("proc/modules", "first 4096 0 - Live 0xffffffffc0100000\n");
+	assert_string_equal(known_at(&fixture, KERNEL_AT + 64), "");
+	assert_string_equal(module_at(&fixture, KERNEL_AT + 64), "[kernel.kallsyms]");
+	assert_string_equal(known_at(&fixture, KERNEL_AT + 64), "[kernel.kallsyms]");
+	assert_string_equal(known_at(&fixture, FIRST_AT), "");
+	assert_string_equal(module_at(&fixture, FIRST_AT), "[first]");
+	assert_string_equal(known_at(&fixture, FIRST_AT), "[first]");
+	kernel_map_add_symbol(fixture.map, FIRST_AT, 64, "bpf_prog_x");
+	assert_string_equal(known_at(&fixture, FIRST_AT), "");
+}
+
 static void add(struct fixture *fixture, uint64_t start, const char *path, uint64_t offset)
 {
 	const struct mapping mapping = {
@@ -255,6 +281,7 @@ int main(void)
 		WITH_FOLDER(a_module_ends_where_the_next_one_begins),
 		WITH_FOLDER(without_addresses_all_code_is_the_kernels),
 		WITH_FOLDER(the_kernels_code_needs_no_list_of_modules),
+		WITH_FOLDER(what_was_found_before_is_known),
 		WITH_FOLDER(a_recording_maps_modules_by_their_files_or_names),
 		WITH_FOLDER(a_recording_says_where_a_symbol_of_its_kernel_was),
 		WITH_FOLDER(a_module_that_is_loaded_in_the_place_of_another_replaces_it),
