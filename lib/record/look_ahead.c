@@ -9,7 +9,7 @@
 
 enum {
 	SHARE = 16,	   /* records that a thread takes at once */
-	WORTH_WAKING = 64, /* so many, to find their stacks takes longer than to wake a thread */
+	WORTH_WAKING = 64, /* finding the stacks of as many takes longer than waking a thread */
 };
 
 /* Not in the same cache line as that of another thread. */

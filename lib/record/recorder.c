@@ -281,12 +281,15 @@ static size_t take_ahead(struct recorder *recorder, struct record *records)
 	return count;
 }
 
-/* While other threads look at records, this one takes the next ones out of the rings. */
+/*
+ * While other threads look at records, this one takes the next ones out of the rings. To give them
+ * back looks at all rings, so that is not done after each record, where none stays.
+ */
 static void drain_ahead(struct recorder *recorder)
 {
 	struct session *session = recorder->pipeline.session;
 	struct record *now = recorder->ahead, *next = recorder->ahead + RECORDS_AHEAD;
-	size_t count, next_count;
+	size_t count, next_count, kept = 0;
 
 	intake_keep(recorder->intake);
 	count = take_ahead(recorder, now);
@@ -299,10 +302,14 @@ static void drain_ahead(struct recorder *recorder)
 		session_finish_look(session);
 		for (size_t i = 0; i < count; i++)
 			feed(recorder, &now[i]);
+		kept += count;
 		count = stays ? next_count : take_ahead(recorder, next);
 		now = next;
 		next = looked_at;
+		if (kept < RECORDS_AHEAD)
+			continue;
 		intake_keep(recorder->intake);
+		kept = 0;
 	}
 	intake_end_keeping(recorder->intake);
 }

@@ -554,8 +554,8 @@ static void feed_comm(struct session *session, const struct record *record)
 }
 
 /*
- * What later samples are looked up in. The end of a process is no such change: no sample of it
- * follows, and the next process with its number begins with a fork.
+ * What later samples are looked up in. The end of a process is not such a change: no sample that
+ * is unwound follows, and the next process with its number begins with a fork.
  */
 static void change_spaces(struct session *session, const struct record *record)
 {

@@ -80,7 +80,8 @@ bool session_ends_with(const struct session *session, pid_t pid, pid_t tid);
 void session_set_threads(struct session *session, unsigned threads);
 /*
  * Begins to look ahead at records, which stay where they are. What changes address spaces takes
- * effect at once, which looks at the past do not notice.
+ * effect at once. Lookups are by time, so samples from before the change do not notice it, but for
+ * the jitdump of a process: it has one at a time.
  */
 void session_look_ahead(struct session *session, const struct record *records, size_t count);
 /* Looks at them all. Before that nothing else may be done with the session; then each of the
