@@ -26,7 +26,7 @@ struct team {
 	pthread_mutex_t mutex; /* of all below */
 	pthread_cond_t begins, ends;
 	unsigned long job; /* its number */
-	bool is_open;	   /* who comes too late for the job is not waited for */
+	bool is_open;	   /* threads may still come to the job */
 	unsigned at_work;  /* threads that have come */
 	bool is_over;
 };

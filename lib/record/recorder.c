@@ -132,6 +132,8 @@ static unsigned count_readers(const struct recorder *recorder)
 {
 	unsigned cpus = intake_facts(recorder->intake)->cpus;
 
+	if (!intake_may_keep(recorder->intake))
+		return 1;
 	if (recorder->config->readers)
 		return recorder->config->readers;
 	return (cpus + CPUS_OF_READER - 1) / CPUS_OF_READER;
@@ -321,7 +323,7 @@ void recorder_drain(struct recorder *recorder)
 	if (!recorder->is_stopped && !recorder->is_paused)
 		recorder->window.end_ns = clock_now_ns();
 	intake_batch(recorder->intake);
-	if (recorder->ahead && intake_may_keep(recorder->intake))
+	if (recorder->ahead)
 		drain_ahead(recorder);
 	while (intake_next(recorder->intake, &record))
 		feed(recorder, &record);
