@@ -95,8 +95,8 @@ struct record_sample {
 	struct bytes kernel_chain;
 	struct bytes user_chain;
 	struct record_regs regs;
-	/* From the user stack pointer on: what the kernel has copied, and what a copier has copied
-	 * after it (capture.h). */
+	/* From the user stack pointer on: what the kernel has copied, and what its program
+	 * (stack_program.h) or a copier (capture.h) has copied after it. */
 	struct bytes stack;
 	size_t dumped_bytes;	 /* what the kernel copied */
 	bool has_program_copied; /* stack_program_complete() was true of it */
@@ -247,8 +247,8 @@ bool record_decode(const struct record_layout *layout, struct bytes raw, struct 
 /* The kernel's id of the event that wrote the record; of an inherited event, the id of the one that
  * was opened. False: the record has none. */
 bool record_id(const struct record_layout *layout, struct bytes raw, uint64_t *ret);
-/* Whether all of a decoded record is in its raw bytes: nothing was added to it (a copier's copy,
- * fields, counts) that the next record overwrites. */
+/* Whether all of a decoded record is in its raw bytes: nothing was added to it (a longer copy of
+ * the stack, fields, counts) that the next record overwrites. */
 bool record_stays(const struct record *record);
 /* The time of a record. False: it has none. */
 bool record_time(const struct record_layout *layout, struct bytes raw, uint64_t *ret);

@@ -11,7 +11,7 @@
  * (stack_slot.h), it compares them first, root first, and copies the stack only as far as the last
  * one that is the same says. Slots are read 16 KiB of stack at once into memory that stays in the
  * cache: that takes a third of copying it for another CPU, and a read of each word would take
- * longer. Since Linux 6.9.
+ * longer. Before Linux 6.9 no slots are compared.
  *
  * At most half of a CPU's time goes into copies. They wait for the reader in a ring per CPU. Which
  * sample one is of is certain: the kernel takes the time of a sample in the same interrupt before
