@@ -166,6 +166,12 @@ static void append_begin(struct stack_program *program)
 	bpf_append(&program->code, insns, ARRAY_SIZE(insns));
 }
 
+/* r1 = table->version, as a full barrier: slots are read between the two reads of it. */
+#define INSNS_READ_VERSION(table)                                                                  \
+	INSN_MOVE_NUMBER(BPF_REG_1, 0),                                                            \
+		INSN_ATOMIC(INSN_ADD | INSN_FETCH, table, offsetof(struct slot_table, version),    \
+			    BPF_REG_1)
+
 /*
  * table = &tables[tid % STACK_SLOT_THREADS]
  * table (r7) = table->tid == tid && !((version = table->version) & 1) ? table : NULL
@@ -178,11 +184,11 @@ static void append_table(struct stack_program *program)
 		INSN_MOVE_NUMBER(BPF_REG_7, 0),
 		INSN_CALCULATE_NUMBER(BPF_AND, BPF_REG_8, STACK_SLOT_THREADS - 1),
 		INSNS_FIND(tables, BPF_REG_8),
-		INSN_JUMP_IF_NUMBER(BPF_JEQ, BPF_REG_0, 0, 18),
+		INSN_JUMP_IF_NUMBER(BPF_JEQ, BPF_REG_0, 0, 19),
 		INSN_MEMBER(BPF_REG_1, BPF_REG_0, slot_table, tid),
 		INSN_GET(BPF_REG_2, TID),
-		INSN_JUMP_IF(BPF_JNE, BPF_REG_1, BPF_REG_2, 15),
-		INSN_MEMBER(BPF_REG_1, BPF_REG_0, slot_table, version),
+		INSN_JUMP_IF(BPF_JNE, BPF_REG_1, BPF_REG_2, 16),
+		INSNS_READ_VERSION(BPF_REG_0),
 		INSN_SET(VERSION, BPF_REG_1),
 		INSN_CALCULATE_NUMBER(BPF_AND, BPF_REG_1, 1),
 		INSN_JUMP_IF_NUMBER(BPF_JNE, BPF_REG_1, 0, 11),
@@ -267,9 +273,7 @@ static void append_comparison(struct stack_program *program)
 		/* Here it ends. */
 		INSN_MEMBER(BPF_REG_8, BPF_REG_6, ring_control, compared),
 		INSN_SET(EQUAL_BYTES, BPF_REG_8),
-		INSN_MOVE_NUMBER(BPF_REG_1, 0),
-		INSN_ATOMIC(INSN_ADD | INSN_FETCH, BPF_REG_7, offsetof(struct slot_table, version),
-			    BPF_REG_1),
+		INSNS_READ_VERSION(BPF_REG_7),
 		INSN_GET(BPF_REG_2, VERSION),
 		INSN_JUMP_IF(BPF_JEQ, BPF_REG_1, BPF_REG_2, 2),
 		INSN_MOVE_NUMBER(BPF_REG_1, 0),
@@ -569,6 +573,7 @@ static void set_slots(struct slot_table *table, pid_t tid, const struct stack_sl
 	atomic_store(&table->tid, (uint64_t)tid);
 	if (!slots->count)
 		return;
+	atomic_thread_fence(memory_order_release); /* no slot is written before that */
 	memcpy(table->slots, slots->items, slots->count * sizeof(*table->slots));
 	if (slots->count < STACK_SLOTS_MAX)
 		table->slots[slots->count] = (struct stack_slot){.at = 0};
