@@ -24,8 +24,8 @@ struct stack_slot {
 	/* If this is the last slot whose words are the same, the stack is needed up to here; 0: all
 	 * of it. */
 	uint64_t needed_end;
-	/* Slots are read together, from the window that begins `offset` below each of them. Its
-	 * length, of the first of them; of others 0. */
+	/* Slots are read together, from the window that begins `offset`, a multiple of 8, below
+	 * each of them. Its length, of the first of them; of others 0. */
 	uint32_t window_bytes, offset;
 };
 

@@ -233,14 +233,15 @@ static void put_slots(const struct outer_frame *known, unsigned index, struct st
 		.at = known->fp_at, .word = known[-1].fp, .needed_end = needed_end};
 }
 
-/* The number of slots, from the first one on, that one window can hold and that are close to each
- * other. */
+/* The number of slots, from the first one on, that one window can hold as aligned words and that
+ * are close to each other. */
 static unsigned count_in_window(const struct stack_slot *slots, unsigned count)
 {
 	unsigned in_window = 1;
 
 	while (in_window < count &&
 	       slots[in_window - 1].at - slots[in_window].at < WINDOW_GAP_BYTES &&
+	       (slots[0].at - slots[in_window].at) % SLOT_WORD_BYTES == 0 &&
 	       slots[0].at + SLOT_WORD_BYTES - slots[in_window].at <= STACK_WINDOW_BYTES)
 		in_window++;
 	return in_window;

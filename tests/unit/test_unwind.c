@@ -665,6 +665,30 @@ static void what_slots_leave_of_a_stack_is_enough_for_its_walk(void **state)
 	fixture_free(fixture);
 }
 
+static void slots_of_a_window_are_aligned_to_each_other(void **state)
+{
+	(void)state;
+	static struct stack_slots slots;
+	struct outer_frame frames[] = {
+		{.ra_at = 0x7000, .ra = 1, .slots = 1},
+		{.ra_at = 0x6ff0, .ra = 2, .slots = 2},
+		{.ra_at = 0x6fd4, .ra = 3, .slots = 3},
+		{.ra_at = 0x6fc4, .ra = 4, .slots = 4},
+	};
+	const struct outer_walk outer = {
+		.arch = arch_native(),
+		.kept = {{.version = 1, .items = frames, .count = ARRAY_SIZE(frames)}},
+	};
+
+	outer_walk_slots(&outer, &slots);
+	assert_int_equal(slots.count, ARRAY_SIZE(frames));
+	for (unsigned i = 0; i < slots.count; i++)
+		assert_int_equal(slots.items[i].offset % 8, 0);
+	assert_int_equal(slots.items[0].window_bytes, 0x7008 - 0x6ff0);
+	assert_int_equal(slots.items[1].window_bytes, 0);
+	assert_int_equal(slots.items[2].window_bytes, 0x6fdc - 0x6fc4);
+}
+
 static void a_stack_with_too_many_frames_loses_its_middle(void **state)
 {
 	(void)state;
@@ -1176,6 +1200,7 @@ int main(void)
 		cmocka_unit_test(the_missing_size_of_a_short_copy_is_reported),
 		cmocka_unit_test(outer_frames_are_taken_again_while_the_stack_is_the_same),
 		cmocka_unit_test(what_slots_leave_of_a_stack_is_enough_for_its_walk),
+		cmocka_unit_test(slots_of_a_window_are_aligned_to_each_other),
 		cmocka_unit_test(a_stack_with_too_many_frames_loses_its_middle),
 		cmocka_unit_test(random_registers_give_a_truncated_stack),
 		cmocka_unit_test(a_stack_of_aarch64_is_walked_in_address_spaces_of_any_size),
