@@ -46,7 +46,7 @@ struct deep_thread *deep_threads_find(struct deep_threads *threads, const struct
 	if (!is_deep(sample))
 		return NULL;
 	if (thread->tid != record->tid) {
-		if (record->time_ns - thread->sampled_ns < IDLE_NS)
+		if (record->time_ns < thread->sampled_ns + IDLE_NS)
 			return NULL;
 		outer_walk_forget(&thread->outer);
 		thread->tid = record->tid;
