@@ -502,7 +502,9 @@ static bool walk_known(const struct sample_stacks *stacks, const struct record *
 	const struct stack_copies copies = {.own = sample->stack};
 	struct regs regs;
 
+	/* Of a stack that was compared the rest is not there. */
 	return sample->regs.abi > ABI_32 && record_stays(record) && bytes_left(&sample->stack) &&
+	       !sample->equal_slots &&
 	       regs_from_perf(stacks->arch, sample->regs.mask, sample->regs.values, &regs) &&
 	       unwinder_walk_known(stacks->unwinder, record->pid, record->time_ns, &regs, &copies,
 				   chain);
