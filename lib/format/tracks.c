@@ -1,7 +1,8 @@
 #include "format/tracks.h"
 
+#include "base/affinity.h"
 #include "base/alloc.h"
-#include "base/counting_sort.h"
+#include "base/team.h"
 #include "profile/memory_events.h"
 
 #include <inttypes.h>
@@ -50,15 +51,19 @@ static thread_id *threads_of_label_sets(const struct profile *profile)
 	return threads;
 }
 
-/* By time, items are timed samples and, after them, intervals; else aggregated samples. */
+/*
+ * A counting sort whose items are divided into shares: each is counted, and then placed after the
+ * shares before it, by a thread of its own. By time, items are timed samples and, after them,
+ * intervals; else aggregated samples.
+ */
 struct sorting {
-	bool by_time;
+	struct tracks *tracks;
 	struct profile_timed_samples timed_samples;
 	struct profile_intervals intervals;
 	const uint32_t *track_of; /* by aggregated sample */
-	const struct profile *profile;
-	uint32_t tracks;
 	uint32_t count;
+	unsigned shares;
+	uint32_t *next; /* of all shares but the last one: see next_of() */
 };
 
 /* The life of a block of memory: not what a thread did at a time. */
@@ -72,21 +77,21 @@ static bool is_block(const struct profile *profile, const struct profile_interva
 
 static uint32_t sample_of(const struct sorting *sorting, uint32_t item)
 {
-	if (!sorting->by_time)
+	if (!sorting->tracks->by_time)
 		return item;
 	if (item < sorting->timed_samples.count)
 		return sorting->timed_samples.items[item].sample;
 	return sorting->intervals.items[item - sorting->timed_samples.count].sample;
 }
 
-static uint32_t track_of_item(const void *context, uint32_t item)
+static uint32_t track_of_item(const struct sorting *sorting, uint32_t item)
 {
-	const struct sorting *sorting = context;
+	const struct tracks *tracks = sorting->tracks;
 
-	if (sorting->by_time && item >= sorting->timed_samples.count &&
-	    is_block(sorting->profile,
+	if (tracks->by_time && item >= sorting->timed_samples.count &&
+	    is_block(tracks->profile,
 		     &sorting->intervals.items[item - sorting->timed_samples.count]))
-		return sorting->tracks;
+		return tracks->count;
 	if (item + 16 < sorting->count)
 		__builtin_prefetch(&sorting->track_of[sample_of(sorting, item + 16)]);
 	return sorting->track_of[sample_of(sorting, item)];
@@ -97,28 +102,103 @@ static uint64_t timed_count(const struct profile *profile)
 	return profile_timed_samples(profile).count + profile_intervals(profile).count;
 }
 
+/* Two shares have no cache line in common. */
+static size_t next_len(const struct sorting *sorting)
+{
+	return sorting->tracks->count + 1 + 128 / sizeof(*sorting->next);
+}
+
+/*
+ * By track: the number of the share's items; then where the next one is placed. When all of the
+ * last share are placed, that is where the next track begins.
+ */
+static uint32_t *next_of(const struct sorting *sorting, size_t share)
+{
+	return share + 1 == sorting->shares ? sorting->tracks->first + 1
+					    : sorting->next + share * next_len(sorting);
+}
+
+static uint32_t share_begin(const struct sorting *sorting, size_t share)
+{
+	return (uint32_t)(sorting->count * (uint64_t)share / sorting->shares);
+}
+
+static void count_share(void *context, size_t share, unsigned member)
+{
+	const struct sorting *sorting = context;
+	uint32_t *next = next_of(sorting, share), end = share_begin(sorting, share + 1);
+
+	(void)member;
+	for (uint32_t i = share_begin(sorting, share); i < end; i++)
+		next[track_of_item(sorting, i)]++;
+}
+
+static void add_up(const struct sorting *sorting)
+{
+	uint32_t begin = 0;
+
+	for (uint32_t track = 0; track <= sorting->tracks->count; track++)
+		for (size_t share = 0; share < sorting->shares; share++) {
+			uint32_t *next = &next_of(sorting, share)[track], count = *next;
+
+			*next = begin;
+			begin += count;
+		}
+}
+
+static void place_share(void *context, size_t share, unsigned member)
+{
+	const struct sorting *sorting = context;
+	const struct tracks *tracks = sorting->tracks;
+	uint32_t *next = next_of(sorting, share), end = share_begin(sorting, share + 1);
+
+	(void)member;
+	for (uint32_t i = share_begin(sorting, share); i < end; i++) {
+		uint32_t at = next[track_of_item(sorting, i)]++;
+
+		tracks->samples[at] = sample_of(sorting, i);
+		if (tracks->by_time)
+			tracks->timed_samples[at] = i;
+	}
+}
+
+/* Few items are sorted before a thread has started, and each share adds a pass over all tracks. */
+static unsigned share_count(uint32_t items, uint32_t tracks)
+{
+	enum { ITEMS_MIN = 1 << 18, SHARES_MAX = 4 };
+	unsigned shares;
+
+	if (items < ITEMS_MIN || tracks > items / 16)
+		return 1;
+	shares = affinity_cpu_count();
+	return shares < SHARES_MAX ? shares : SHARES_MAX;
+}
+
 static void sort_samples(struct tracks *tracks, const uint32_t *track_of)
 {
 	uint32_t count = (uint32_t)(tracks->by_time ? timed_count(tracks->profile)
 						    : tracks->all.count);
 	struct sorting sorting = {
-		.by_time = tracks->by_time,
+		.tracks = tracks,
 		.timed_samples = profile_timed_samples(tracks->profile),
 		.intervals = profile_intervals(tracks->profile),
 		.track_of = track_of,
-		.profile = tracks->profile,
-		.tracks = tracks->count,
 		.count = count,
+		.shares = share_count(count, tracks->count),
 	};
+	CLEANUP(team_cleanup) struct team *team = team_new(sorting.shares);
 
-	tracks->samples = counting_sort(count, tracks->count + 1, track_of_item, &sorting,
-					&tracks->first);
-	if (!tracks->by_time)
-		return;
-	tracks->timed_samples = tracks->samples;
+	tracks->first = xcalloc((size_t)tracks->count + 2, sizeof(*tracks->first));
 	tracks->samples = xcalloc(count, sizeof(*tracks->samples));
-	for (uint32_t i = 0; i < count; i++)
-		tracks->samples[i] = sample_of(&sorting, tracks->timed_samples[i]);
+	if (tracks->by_time)
+		tracks->timed_samples = xcalloc(count, sizeof(*tracks->timed_samples));
+	sorting.next = xcalloc((sorting.shares - 1) * next_len(&sorting), sizeof(*sorting.next));
+	team_begin(team, sorting.shares, count_share, &sorting);
+	team_finish(team);
+	add_up(&sorting);
+	team_begin(team, sorting.shares, place_share, &sorting);
+	team_finish(team);
+	free(sorting.next);
 }
 
 const struct profile_interval *tracks_interval(const struct tracks *tracks, size_t at)
