@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/utf8.h"
+#include "format/pprof/batches.h"
 #include "format/pprof/events.h"
 #include "format/pprof/fields.h"
 #include "format/pprof/id_table.h"
@@ -47,6 +48,7 @@ struct reader {
 	struct pprof_modules modules;
 	struct pprof_labels labels;
 	struct pprof_stacks stacks;
+	struct pprof_batches *batches; /* NULL: never looked ahead */
 	struct wire_numbers comments;
 	struct event_quality *qualities; /* out of the comments */
 	uint32_t quality_count, quality_room;
@@ -68,6 +70,7 @@ static void reader_deinit(struct reader *reader)
 	pprof_modules_deinit(&reader->modules);
 	pprof_labels_deinit(&reader->labels);
 	pprof_stacks_deinit(&reader->stacks);
+	pprof_batches_free(reader->batches);
 	free(reader->comments.items);
 	free(reader->qualities);
 	free(reader->functions);
@@ -454,27 +457,11 @@ static bool is_known(const struct wire_field *field)
 	return field->type == fields[field->number].type || field->number == PPROF_PROFILE_COMMENT;
 }
 
-/* The locations of a sample, if they are one field, the first, as nearly always. */
-static bool plain_locations(struct bytes sample, struct bytes *ret)
+static void look_ahead(struct reader *reader, struct bytes rest)
 {
-	struct wire_field field, next;
-
-	if (!wire_next(&sample, &field) || field.number != PPROF_SAMPLE_LOCATION)
-		return false;
-	*ret = field.bytes;
-	return !wire_next(&sample, &next) || next.number != PPROF_SAMPLE_LOCATION;
-}
-
-static void look_ahead(struct reader *reader, struct bytes message)
-{
-	struct bytes lists[PPROF_STACKS_AHEAD];
-	struct wire_field field;
-	size_t count = 0;
-
-	while (count < ARRAY_SIZE(lists) && wire_next(&message, &field) &&
-	       field.number == PPROF_PROFILE_SAMPLE)
-		count += plain_locations(field.bytes, &lists[count]);
-	pprof_stacks_look_ahead(&reader->stacks, lists, count);
+	if (!reader->batches)
+		reader->batches = pprof_batches_new(&reader->frames);
+	pprof_stacks_look_ahead(&reader->stacks, pprof_batches_at(reader->batches, rest));
 }
 
 /* One field adds a few MB at most: a stack of PPROF_DEPTH_MAX frames. */
@@ -491,7 +478,7 @@ static struct error *read_pass(struct reader *reader, enum pass pass)
 
 		if (message.at == reader->samples.at && pass != PASS_SAMPLES)
 			message.at = reader->samples.end;
-		if (pass == PASS_SAMPLES && number++ % PPROF_STACKS_AHEAD == 0 &&
+		if (pass == PASS_SAMPLES && number++ % PPROF_BATCH == 0 &&
 		    pprof_stacks_are_scattered(&reader->stacks))
 			look_ahead(reader, message);
 		if (!wire_next(&message, &field))

@@ -20,19 +20,6 @@ void pprof_stacks_deinit(struct pprof_stacks *stacks)
 	free(stacks->fresh);
 }
 
-/* The number of bytes at the end that are equal. */
-static size_t common_end(struct bytes a, struct bytes b)
-{
-	size_t len = bytes_left(&a) < bytes_left(&b) ? bytes_left(&a) : bytes_left(&b);
-	size_t same = 0;
-
-	while (len - same >= 8 && !memcmp(a.end - same - 8, b.end - same - 8, 8))
-		same += 8;
-	while (same < len && a.end[-1 - (ptrdiff_t)same] == b.end[-1 - (ptrdiff_t)same])
-		same++;
-	return same;
-}
-
 static bool begins_number(struct bytes list, const unsigned char *at)
 {
 	return at == list.at || !(at[-1] & WIRE_GOES_ON);
@@ -41,7 +28,7 @@ static bool begins_number(struct bytes list, const unsigned char *at)
 /* The same, but at the boundary of a number. */
 static size_t common_numbers(struct bytes a, struct bytes b)
 {
-	size_t same = common_end(a, b);
+	size_t same = wire_common_end(a, b);
 
 	while (same && !(begins_number(a, a.end - same) && begins_number(b, b.end - same)))
 		same--;
@@ -57,28 +44,17 @@ static size_t count_numbers(struct bytes list)
 	return count;
 }
 
-/* Adds the frames of locations. Returns false after a location that does not exist. */
-static bool add_frames(struct pprof_stacks *stacks, struct bytes locations, uint64_t *location)
-{
-	while (bytes_left(&locations)) {
-		frame_id frame;
-
-		*location = bytes_uleb(&locations);
-		frame = id_table_get(stacks->frames, *location);
-		if (frame == IDMAP_NONE)
-			return false;
-		GROW(stacks->fresh, stacks->fresh_count, stacks->fresh_room);
-		stacks->fresh[stacks->fresh_count++] = frame;
-	}
-	return bytes_ok(&locations);
-}
-
 static struct error *read_fresh(struct pprof_stacks *stacks, struct bytes locations)
 {
 	uint64_t location = 0;
 
-	stacks->fresh_count = 0;
-	if (add_frames(stacks, locations, &location))
+	if (stacks->fresh_room < bytes_left(&locations)) {
+		stacks->fresh_room = bytes_left(&locations) * 2;
+		stacks->fresh = xreallocarray(stacks->fresh, stacks->fresh_room,
+					      sizeof(*stacks->fresh));
+	}
+	if (pprof_decode_list(stacks->frames, locations, stacks->fresh, &stacks->fresh_count,
+			      &location))
 		return NULL;
 	return error_new("a sample refers to location %" PRIu64 ", which does not exist", location);
 }
@@ -142,7 +118,7 @@ static bool take_ahead(struct pprof_stacks *stacks, struct bytes locations, stac
 {
 	const struct pprof_stack_ahead *ahead = &stacks->ahead[stacks->ahead_at];
 
-	if (stacks->ahead_at == stacks->ahead_count || ahead->list.at != locations.at)
+	if (stacks->ahead_at == stacks->ahead_count || ahead->at != locations.at)
 		return false;
 	*ret = ahead->stack;
 	stacks->ahead_at++;
@@ -179,52 +155,18 @@ bool pprof_stacks_are_scattered(const struct pprof_stacks *stacks)
 	return stacks->fresh_bytes > stacks->list_bytes / 2;
 }
 
-/* Longer lists are not found ahead: the bound of memory is checked after a few samples. */
-enum { AHEAD_BYTES_MAX = 4096 };
-
-/*
- * Adds the frames of a list. Returns their number; 0: pprof_stacks_find() reports what is wrong
- * with it.
- */
-static size_t add_ahead(struct pprof_stacks *stacks, struct bytes list)
+void pprof_stacks_look_ahead(struct pprof_stacks *stacks, const struct pprof_batch *batch)
 {
-	size_t first = stacks->fresh_count;
-	uint64_t location;
+	struct profile_path paths[PPROF_BATCH];
 
-	if (bytes_left(&list) > AHEAD_BYTES_MAX || !add_frames(stacks, list, &location))
-		stacks->fresh_count = first;
-	return stacks->fresh_count - first;
-}
-
-static void count_ahead(struct pprof_stacks *stacks, const struct bytes *lists, size_t count)
-{
-	struct bytes before = {0};
-
-	stacks->list_bytes = stacks->fresh_bytes = 0;
-	for (size_t i = 0; i < count; before = lists[i++]) {
-		stacks->list_bytes += bytes_left(&lists[i]);
-		stacks->fresh_bytes += bytes_left(&lists[i]) - common_end(lists[i], before);
-	}
-}
-
-void pprof_stacks_look_ahead(struct pprof_stacks *stacks, const struct bytes *lists, size_t count)
-{
-	struct profile_path paths[PPROF_STACKS_AHEAD];
-	size_t first = 0;
-
-	count_ahead(stacks, lists, count);
-	stacks->fresh_count = stacks->ahead_count = stacks->ahead_at = 0;
-	for (size_t i = 0; i < count; i++) {
-		size_t frames = add_ahead(stacks, lists[i]);
-
-		if (!frames)
-			continue;
-		stacks->ahead[stacks->ahead_count].list = lists[i];
-		paths[stacks->ahead_count++].count = frames;
-	}
-	for (size_t i = 0; i < stacks->ahead_count; first += paths[i++].count)
-		paths[i].frames = stacks->fresh + first;
-	profile_push_paths(stacks->profile, paths, stacks->ahead_count);
-	for (size_t i = 0; i < stacks->ahead_count; i++)
-		stacks->ahead[i].stack = paths[i].stack;
+	stacks->list_bytes = batch->list_bytes;
+	stacks->fresh_bytes = batch->fresh_bytes;
+	for (size_t i = 0; i < batch->count; i++)
+		paths[i] = (struct profile_path){.frames = batch->lists[i].frames,
+						 .count = batch->lists[i].count};
+	profile_push_paths(stacks->profile, paths, batch->count);
+	for (size_t i = 0; i < batch->count; i++)
+		stacks->ahead[i] = (struct pprof_stack_ahead){batch->lists[i].at, paths[i].stack};
+	stacks->ahead_count = batch->count;
+	stacks->ahead_at = 0;
 }

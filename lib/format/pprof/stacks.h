@@ -11,15 +11,13 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "format/pprof/batches.h"
 #include "format/pprof/id_table.h"
 #include "profile/profile.h"
 
-/* The number of samples whose stacks are found at once. */
-enum { PPROF_STACKS_AHEAD = STACK_TRIE_PATHS_MAX };
-
 /* A stack that was found before its sample was read. */
 struct pprof_stack_ahead {
-	struct bytes list; /* its locations */
+	const unsigned char *at; /* its locations */
 	stack_id stack;
 };
 
@@ -34,7 +32,7 @@ struct pprof_stacks {
 	size_t fresh_count, fresh_room;
 	size_t list_bytes, fresh_bytes; /* lengths since the last look ahead, included */
 	uint64_t cut_count;		/* stacks deeper than PPROF_DEPTH_MAX */
-	struct pprof_stack_ahead ahead[PPROF_STACKS_AHEAD];
+	struct pprof_stack_ahead ahead[PPROF_BATCH];
 	size_t ahead_count, ahead_at; /* from ahead_at on: not asked for yet */
 };
 
@@ -52,10 +50,7 @@ MUST_CHECK struct error *pprof_stacks_find(struct pprof_stacks *stacks, struct b
 
 /* Whether recent lists had little in common, so that looking ahead pays. */
 bool pprof_stacks_are_scattered(const struct pprof_stacks *stacks);
-/*
- * Finds the stacks of the next lists, at most PPROF_STACKS_AHEAD, which must stay where they are.
- * Lists with more than the usual are left to pprof_stacks_find().
- */
-void pprof_stacks_look_ahead(struct pprof_stacks *stacks, const struct bytes *lists, size_t count);
+/* Finds the stacks of the next samples; the others are left to pprof_stacks_find(). */
+void pprof_stacks_look_ahead(struct pprof_stacks *stacks, const struct pprof_batch *batch);
 
 #endif

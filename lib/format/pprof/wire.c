@@ -67,6 +67,18 @@ bool wire_numbers_add(struct wire_numbers *numbers, const struct wire_field *fie
 	return bytes_ok(&packed);
 }
 
+size_t wire_common_end(struct bytes a, struct bytes b)
+{
+	size_t len = bytes_left(&a) < bytes_left(&b) ? bytes_left(&a) : bytes_left(&b);
+	size_t same = 0;
+
+	while (len - same >= 8 && !memcmp(a.end - same - 8, b.end - same - 8, 8))
+		same += 8;
+	while (same < len && a.end[-1 - (ptrdiff_t)same] == b.end[-1 - (ptrdiff_t)same])
+		same++;
+	return same;
+}
+
 void wire_reserve(struct wire_message *message, size_t more)
 {
 	if (message->room - message->len >= more)

@@ -49,6 +49,9 @@ struct wire_numbers {
  */
 bool wire_numbers_add(struct wire_numbers *numbers, const struct wire_field *field, size_t max);
 
+/* The number of bytes at the end of two lists that are equal. */
+size_t wire_common_end(struct bytes a, struct bytes b);
+
 /* ---- Writing ---- */
 
 /* A message that is being built. Zeroed: an empty one. The caller frees bytes. */
