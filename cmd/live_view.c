@@ -7,8 +7,11 @@
 /* The view shows about the last ten seconds. */
 #define HALF_LIFE_NS UINT64_C(5000000000)
 
-/* Of a profile, and modules: with them some 30 MB. */
-enum { PROFILE_BYTES_MAX = 16 << 20, MODULES_MAX = 5000 };
+/*
+ * Of a profile, and modules: with them some 30 MB. A machine of many CPUs adds so much between two
+ * looks that with a fixed bound each would begin anew.
+ */
+enum { PROFILE_BYTES = 14 << 20, PROFILE_BYTES_OF_CPU = 1 << 20, MODULES_MAX = 5000 };
 
 static void read_records(void *user)
 {
@@ -54,6 +57,14 @@ void live_close(struct live *live)
 static bool has_many_modules(const struct live *live)
 {
 	return address_spaces_module_count(pipeline_of(live)->spaces) > MODULES_MAX;
+}
+
+static bool has_large_profile(const struct live *live)
+{
+	size_t cpus = recorder_facts(live->recording.recorder)->cpus;
+
+	return profile_memory_bytes(pipeline_of(live)->profile) >
+	       PROFILE_BYTES + cpus * PROFILE_BYTES_OF_CPU;
 }
 
 static struct waiting_quality live_waiting(const struct live *live)
@@ -116,7 +127,7 @@ void live_refresh(struct live *live)
 	live->refreshed_ns = now_ns;
 	if (has_many_modules(live))
 		renew(live);
-	else if (profile_memory_bytes(pipeline_of(live)->profile) > PROFILE_BYTES_MAX)
+	else if (has_large_profile(live))
 		rotate(live);
 }
 

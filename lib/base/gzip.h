@@ -1,7 +1,8 @@
 /*
  * Gzip streams on top of a FILE, for writing and reading, and CRC-32. The only user of zlib's
  * streams, and of ISA-L (igzip): if prof was built with it, fast compression takes a quarter of
- * the time. The time in the gzip header is 0, so equal input gives equal output.
+ * the time, by code that depends on the CPU. The time in the gzip header is 0, so on the same kind
+ * of CPU equal input gives equal output.
  */
 #ifndef PROF_BASE_GZIP_H
 #define PROF_BASE_GZIP_H
