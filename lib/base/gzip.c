@@ -41,9 +41,14 @@ static size_t deflate_chunk(int level, const unsigned char *data, size_t len, un
 	return room - zlib.avail_out;
 }
 
+static size_t deflate_fast(const unsigned char *data, size_t len, unsigned char *made, size_t room)
+{
+	return deflate_chunk(Z_BEST_SPEED, data, len, made, room);
+}
+
 #ifdef HAVE_ISAL
 /* A full flush ends at a byte boundary, too. Source: isal_deflate_stateless() in igzip_lib.h. */
-static size_t deflate_fast(const unsigned char *data, size_t len, unsigned char *made, size_t room)
+static size_t deflate_quick(const unsigned char *data, size_t len, unsigned char *made, size_t room)
 {
 	CLEANUP(free_ptr) struct isal_zstream *isal = xmalloc(sizeof(*isal));
 	CLEANUP(free_ptr) uint8_t *tables = xmalloc(ISAL_DEF_LVL1_DEFAULT);
@@ -60,9 +65,9 @@ static size_t deflate_fast(const unsigned char *data, size_t len, unsigned char 
 	return isal_deflate_stateless(isal) == COMP_OK ? isal->total_out : 0;
 }
 #else
-static size_t deflate_fast(const unsigned char *data, size_t len, unsigned char *made, size_t room)
+static size_t deflate_quick(const unsigned char *data, size_t len, unsigned char *made, size_t room)
 {
-	return deflate_chunk(Z_BEST_SPEED, data, len, made, room);
+	return deflate_fast(data, len, made, room);
 }
 #endif
 
@@ -126,6 +131,11 @@ static FILE *open_writer(FILE *out, chunk_writer_work *work)
 FILE *gzip_writer(FILE *out)
 {
 	return open_writer(out, deflate_fast);
+}
+
+FILE *gzip_quick_writer(FILE *out)
+{
+	return open_writer(out, deflate_quick);
 }
 
 FILE *gzip_small_writer(FILE *out)

@@ -195,11 +195,11 @@ static void a_full_disk_makes_the_gzip_stream_fail(void **state)
 }
 
 /* "00000\n" to "49999\n", packed; to be freed. */
-static char *pack_numbers(size_t *len)
+static char *pack_numbers(FILE *writer(FILE *out), size_t *len)
 {
 	char *packed = NULL;
 	FILE *out = open_memstream(&packed, len);
-	FILE *gzip = gzip_writer(out);
+	FILE *gzip = writer(out);
 
 	for (unsigned i = 0; i < 50000; i++)
 		fprintf(gzip, "%05u\n", i);
@@ -229,12 +229,33 @@ static size_t unpacked_bytes(void *packed, size_t len, uint64_t limit_bytes, int
 	return bytes;
 }
 
+static void what_each_writer_compresses_decompresses(void **state)
+{
+	(void)state;
+	FILE *(*const writers[])(FILE *) = {gzip_writer, gzip_quick_writer, gzip_small_writer};
+
+	for (size_t i = 0; i < ARRAY_SIZE(writers); i++) {
+		size_t len;
+		CLEANUP(free_ptr) char *packed = pack_numbers(writers[i], &len);
+		CLEANUP(close_file) FILE *in = fmemopen(packed, len, "r");
+		CLEANUP(close_file) FILE *gzip = gzip_reader(in, UINT64_MAX);
+		char line[8];
+
+		assert_true(len < 50000 * 6 / 2);
+		for (unsigned number = 0; number < 50000; number++) {
+			assert_non_null(fgets(line, sizeof(line), gzip));
+			assert_int_equal(strtoul(line, NULL, 10), number);
+		}
+		assert_null(fgets(line, sizeof(line), gzip));
+	}
+}
+
 static void a_gzip_file_is_read_to_its_end_also_in_pieces(void **state)
 {
 	(void)state;
 	size_t len;
 	int error;
-	CLEANUP(free_ptr) char *packed = pack_numbers(&len);
+	CLEANUP(free_ptr) char *packed = pack_numbers(gzip_writer, &len);
 	CLEANUP(free_ptr) char *twice = xmalloc(2 * len);
 
 	assert_int_equal(unpacked_bytes(packed, len, UINT64_MAX, &error), 300000);
@@ -248,7 +269,7 @@ static void a_gzip_file_is_decompressed_in_one_call(void **state)
 {
 	(void)state;
 	size_t len, count;
-	CLEANUP(free_ptr) char *packed = pack_numbers(&len);
+	CLEANUP(free_ptr) char *packed = pack_numbers(gzip_writer, &len);
 	CLEANUP(free_ptr) char *twice = xmalloc(2 * len);
 	CLEANUP(free_ptr) char *numbers = NULL;
 
@@ -264,7 +285,7 @@ static void zeros_after_a_gzip_file_are_ignored(void **state)
 	(void)state;
 	size_t len, count;
 	int error;
-	CLEANUP(free_ptr) char *packed = pack_numbers(&len);
+	CLEANUP(free_ptr) char *packed = pack_numbers(gzip_writer, &len);
 	CLEANUP(free_ptr) char *padded = xcalloc(1, 2 * len + 10000);
 	CLEANUP(free_ptr) char *numbers = NULL;
 	char *none = NULL;
@@ -288,7 +309,7 @@ static void a_file_that_is_not_gzip_or_too_large_is_refused(void **state)
 {
 	(void)state;
 	size_t len, count;
-	CLEANUP(free_ptr) char *packed = pack_numbers(&len);
+	CLEANUP(free_ptr) char *packed = pack_numbers(gzip_writer, &len);
 	char *none = NULL;
 
 	assert_int_equal(unpack_gzip(bytes_of(packed, len), 299999, &none, &count), EFBIG);
@@ -304,7 +325,7 @@ static void a_damaged_gzip_file_is_an_error_not_its_end(void **state)
 	(void)state;
 	size_t len;
 	int error;
-	CLEANUP(free_ptr) char *packed = pack_numbers(&len);
+	CLEANUP(free_ptr) char *packed = pack_numbers(gzip_writer, &len);
 
 	unpacked_bytes(packed, 1, UINT64_MAX, &error);
 	assert_int_equal(error, EBADMSG);
@@ -323,7 +344,7 @@ static void a_gzip_file_gives_no_more_than_its_limit(void **state)
 	(void)state;
 	size_t len;
 	int error;
-	CLEANUP(free_ptr) char *packed = pack_numbers(&len);
+	CLEANUP(free_ptr) char *packed = pack_numbers(gzip_writer, &len);
 
 	assert_int_equal(unpacked_bytes(packed, len, 300000, &error), 300000);
 	assert_int_equal(error, 0);
@@ -448,6 +469,7 @@ int main(void)
 		cmocka_unit_test(base64_of_large_data_is_that_of_its_parts),
 		cmocka_unit_test(a_failed_write_of_base64_is_an_error),
 		cmocka_unit_test(gzip_output_is_reproducible_and_decompresses),
+		cmocka_unit_test(what_each_writer_compresses_decompresses),
 		cmocka_unit_test(a_full_disk_makes_the_gzip_stream_fail),
 		cmocka_unit_test(a_gzip_file_is_read_to_its_end_also_in_pieces),
 		cmocka_unit_test(a_gzip_file_is_decompressed_in_one_call),

@@ -554,7 +554,7 @@ static struct error *write_json(const struct profile *profile, const struct form
 static struct error *firefox_write(const struct profile *profile,
 				   const struct format_options *options, FILE *out)
 {
-	FILE *gzip = gzip_writer(out);
+	FILE *gzip = gzip_quick_writer(out);
 	struct error *err;
 	int error;
 
