@@ -41,7 +41,8 @@ void pprof_batches_free(struct pprof_batches *batches);
 
 /*
  * The batch that begins with the rest of a message, which is PPROF_BATCH fields or a multiple of
- * that after the last one. It is valid until the next call, the message until the end.
+ * that after the last one. It is valid until the next call, the message until
+ * pprof_batches_free().
  */
 const struct pprof_batch *pprof_batches_at(struct pprof_batches *batches, struct bytes rest);
 

@@ -70,7 +70,6 @@ static void reader_deinit(struct reader *reader)
 	pprof_modules_deinit(&reader->modules);
 	pprof_labels_deinit(&reader->labels);
 	pprof_stacks_deinit(&reader->stacks);
-	pprof_batches_free(reader->batches);
 	free(reader->comments.items);
 	free(reader->qualities);
 	free(reader->functions);
@@ -682,6 +681,8 @@ static struct error *read_message(struct reader *reader)
 		err = read_tables(reader);
 	if (!err)
 		err = read_pass(reader, PASS_SAMPLES);
+	/* Its thread still reads the message. */
+	pprof_batches_free(STEAL(reader->batches));
 	if (err)
 		return err;
 	add_info(reader);
