@@ -1,9 +1,9 @@
 #include "base/team.h"
 
 #include "base/alloc.h"
+#include "base/quiet_thread.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -74,23 +74,16 @@ static void *run(void *user)
 	return NULL;
 }
 
-/* A read of a file that was cut off raises SIGBUS in the thread that reads. */
 static void start(struct team *team)
 {
-	sigset_t all, old;
-
-	sigfillset(&all);
-	sigdelset(&all, SIGBUS);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
 	for (unsigned i = 1; i < team->size; i++) {
 		struct member *member = &team->members[i];
 
 		*member = (struct member){.team = team, .number = i};
-		if (pthread_create(&member->thread, NULL, run, member))
+		if (!quiet_thread_start(&member->thread, run, member))
 			break;
 		team->started++;
 	}
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
 }
 
 struct team *team_new(unsigned size)

@@ -5,11 +5,11 @@
 #include "base/foreign_read.h"
 #include "base/hash.h"
 #include "base/idmap.h"
+#include "base/quiet_thread.h"
 #include "tasks/program.h"
 
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -395,20 +395,6 @@ static void *run(void *user)
 
 /* ---- The caller's side ---- */
 
-/* Signals are for others; those of faults cannot be blocked. */
-static bool start(struct task_watcher *watcher)
-{
-	sigset_t all, before;
-	int failed;
-
-	sigfillset(&all);
-	sigdelset(&all, SIGBUS);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	failed = pthread_create(&watcher->thread, NULL, run, watcher);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return !failed;
-}
-
 struct task_watcher *task_watcher_new(void)
 {
 	struct task_watcher *watcher = xcalloc(1, sizeof(*watcher));
@@ -419,7 +405,7 @@ struct task_watcher *task_watcher_new(void)
 	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
 	pthread_cond_init(&watcher->changed, &attributes);
 	pthread_condattr_destroy(&attributes);
-	if (!start(watcher)) {
+	if (!quiet_thread_start(&watcher->thread, run, watcher)) {
 		pthread_cond_destroy(&watcher->changed);
 		pthread_mutex_destroy(&watcher->lock);
 		free(watcher);

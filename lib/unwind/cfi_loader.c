@@ -2,9 +2,9 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/quiet_thread.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -211,18 +211,6 @@ static void *run(void *context)
 
 /* --- Requests -------------------------------------------------------------------------------- */
 
-/* Signals are for others; those of faults cannot be blocked. */
-static void start(struct thread *thread)
-{
-	sigset_t all, before;
-
-	sigfillset(&all);
-	sigdelset(&all, SIGBUS);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	thread->has_started = pthread_create(&thread->id, NULL, run, thread) == 0;
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-}
-
 static struct cfi_load *request(struct thread *thread, struct cfi_load request)
 {
 	struct cfi_load *load = xmalloc(sizeof(*load));
@@ -233,7 +221,7 @@ static struct cfi_load *request(struct thread *thread, struct cfi_load request)
 	thread->used_ns = 0;
 	thread->used_since_ns = clock_now_ns();
 	if (!thread->has_started)
-		start(thread);
+		thread->has_started = quiet_thread_start(&thread->id, run, thread);
 	pthread_mutex_lock(&thread->mutex);
 	if (thread->first)
 		thread->last->next = load;
