@@ -55,8 +55,7 @@ static inline unsigned ring_percent(const struct ring *ring)
 /* *raw is borrowed until ring_advance(). */
 enum ring_front ring_front(struct ring *ring, struct bytes *raw);
 void ring_advance(struct ring *ring);
-/* Prefetches what is decoded of the record after the one that ring_front() has shown, which most
- * likely is as long. */
+/* Prefetches the start and the end of the next record; most are as long as the one before. */
 void ring_prefetch(const struct ring *ring);
 /* Goes to the next record without giving room back: records that were read stay where they are. */
 void ring_skip(struct ring *ring);

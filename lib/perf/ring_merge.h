@@ -44,9 +44,9 @@ void ring_merge_batch(struct ring_merge *merge, uint64_t until_ns);
 /* NULL at the end of the batch. Borrowed until the next call of either function. */
 const struct ring_head *ring_merge_next(struct ring_merge *merge);
 /*
- * Of the records from now on the bytes stay in their rings, and what was decoded of them can be
- * copied. With each call those that were read before the last call are given back: two calls give
- * back all, but the current one.
+ * From now on records stay in their rings after the next one was read, so copies of a struct record
+ * stay valid. Each call gives back those that were read before the last call: two calls give back
+ * all but the current one.
  */
 void ring_merge_keep(struct ring_merge *merge);
 /* Gives back all records. */

@@ -36,7 +36,7 @@ void stack_trie_init(struct stack_trie *trie);
 void stack_trie_deinit(struct stack_trie *trie);
 
 stack_id stack_trie_push(struct stack_trie *trie, stack_id parent, frame_id frame);
-/* The same without adding. False: there is none. */
+/* Finds what stack_trie_push() would return, and adds nothing. False: it would add a stack. */
 bool stack_trie_find(const struct stack_trie *trie, stack_id parent, frame_id frame, stack_id *ret);
 
 /* A whole stack. */

@@ -76,7 +76,7 @@ void session_fold_thread(const struct session *session, struct profile_thread *t
 /* Whether the process ends if this thread of it ends next. */
 bool session_ends_with(const struct session *session, pid_t pid, pid_t tid);
 
-/* Looks ahead in so many threads (look_ahead.h); 1, the default: not at all. */
+/* The number of threads that look ahead (look_ahead.h). 1, the default: nothing looks ahead. */
 void session_set_threads(struct session *session, unsigned threads);
 /*
  * Begins to look ahead at records, which stay where they are. What changes address spaces takes
