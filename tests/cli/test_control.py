@@ -2,40 +2,28 @@
 
 import os
 import resource
-import select
 import subprocess
 import time
 
 import pytest
 
+from conftest import NOBODY
 from control_channel import end, weights
 from profiles import Pprof
-from time_limit import TIME_LIMIT_S
 
-NOBODY = 65534
+
+def of(sums, name):
+    """The CPU time of a function, with what the kernel counted but did not sample (a host that takes the CPU away)."""
+    return sums[name] + sums["[not sampled]"]
 
 
 def assert_only(path, name, seconds, other):
-    """The profile shows the CPU time of one function, and none of the other. A busy machine samples less often than
-    time passes; other phases would be far more."""
+    """The profile shows the CPU time of one function, and none of the other."""
     sums = weights(path)
     assert sums[other] == 0, sums
-    assert sums[name] > 0.97 * (sums[""] - sums["[not sampled]"]), sums
-    assert 0.6 * seconds < sums[name] < 1.15 * seconds + 0.02, sums
-    assert sums[""] < 1.3 * seconds + 0.02, sums
-
-
-def test_only_what_is_enabled_is_sampled(prof, phases, channel, controlled):
-    target = phases()
-    process = controlled(target.pid, "-o", "out.pb.gz")
-    target("left 0.3")
-    channel("enable")
-    target("right 0.4")
-    channel("disable")
-    target("left 0.3")
-    channel("stop")
-    end(process)
-    assert_only(prof.folder / "out.pb.gz", "right", 0.4, "left")
+    assert sums[name] > 0.97 * (sums[""] - sums["[not sampled]"]) > 0, sums
+    # One period before and one behind each phase; forks, reads and writes of the target itself.
+    assert 0.9 * seconds < of(sums, name) <= sums[""] < 1.3 * seconds + 0.02, sums
 
 
 def test_phases_add_up_in_one_profile(prof, phases, channel, controlled):
@@ -51,42 +39,40 @@ def test_phases_add_up_in_one_profile(prof, phases, channel, controlled):
     assert_only(prof.folder / "out.pb.gz", "right", 0.5, "left")
 
 
-def test_without_a_delay_sampling_begins_at_once(prof, phases, channel, controlled):
-    target = phases()
-    process = controlled(target.pid, "-o", "out.pb.gz", delay=())
-    target("left 0.3")
-    channel("disable")
-    target("right 0.3")
-    channel("stop")
-    end(process)
-    assert_only(prof.folder / "out.pb.gz", "left", 0.3, "right")
-
-
 def test_a_profile_begins_with_the_first_enable(prof, phases, channel, controlled):
     target = phases()
     process = controlled(target.pid, "-o", "out.pb.gz")
-    target("wait 2")
+    target("wait 0.5")
+    begun = time.monotonic_ns()
     channel("enable")
     target("right 0.2")
     channel("disable")
-    target("wait 2")
+    ended = time.monotonic_ns()
+    target("wait 0.5")
     channel("stop")
     end(process)
-    assert 0.2e9 <= Pprof.read(prof.folder / "out.pb.gz").message.duration_nanos < 2e9
+    assert 0.2e9 <= Pprof.read(prof.folder / "out.pb.gz").message.duration_nanos <= ended - begun
 
 
-def test_each_snapshot_has_its_phase_alone(prof, phases, channel, controlled):
+def test_each_snapshot_has_its_phase_alone_in_the_format_of_its_extension(prof, phases, channel, controlled):
     target = phases()
     process = controlled(target.pid)
     for phase in ("left", "right"):
         channel("enable")
         target(f"{phase} 0.3")
         channel("disable", f"snapshot {prof.folder}/{phase} phase.pb.gz")
+    for phase, name in (("left", "page.html"), ("right", "stacks.folded")):
+        channel("enable")
+        target(f"{phase} 0.1")
+        channel("disable", f"snapshot {name}")
     channel("stop")
     errors = end(process)
     assert_only(prof.folder / "left phase.pb.gz", "left", 0.3, "right")
     assert_only(prof.folder / "right phase.pb.gz", "right", 0.3, "left")
     assert "left phase.pb.gz: " in errors
+    assert "<html" in (prof.folder / "page.html").read_text(encoding="utf-8")
+    folded = (prof.folder / "stacks.folded").read_text(encoding="utf-8")
+    assert "right" in folded and "left" not in folded
 
 
 def test_snapshots_of_a_running_recording_add_up(prof, phases, channel, controlled):
@@ -99,9 +85,9 @@ def test_snapshots_of_a_running_recording_add_up(prof, phases, channel, controll
     target("left 0.1")
     channel("stop")
     end(process)
-    parts = [weights(prof.folder / f"{name}.pb.gz")["left"] for name in (0, 1, 2, 3, "rest")]
-    assert 0.45 < sum(parts) < 0.55, parts
-    assert min(parts) > 0.05, parts
+    parts = [weights(prof.folder / f"{name}.pb.gz") for name in (0, 1, 2, 3, "rest")]
+    assert 0.45 < sum(of(part, "left") for part in parts) < 0.55, parts
+    assert all(of(part, "left") > 0.05 for part in parts), parts
 
 
 def test_snapshots_go_on_beside_checkpoints(prof, phases, channel, controlled):
@@ -117,18 +103,6 @@ def test_snapshots_go_on_beside_checkpoints(prof, phases, channel, controlled):
     assert_only(prof.folder / "rest.pb.gz", "right", 0.5, "left")
 
 
-def test_the_format_of_a_snapshot_is_that_of_its_extension(prof, phases, channel, controlled):
-    target = phases()
-    process = controlled(target.pid, delay=())
-    target("left 0.2")
-    channel("snapshot page.html")
-    target("right 0.2")
-    channel("snapshot stacks.folded", "stop")
-    end(process)
-    assert "<html" in (prof.folder / "page.html").read_text(encoding="utf-8")
-    assert "right" in (prof.folder / "stacks.folded").read_text(encoding="utf-8")
-
-
 def test_without_an_output_the_end_writes_what_no_snapshot_has(prof, phases, channel, controlled):
     target = phases()
     process = controlled(target.pid, stdout=subprocess.DEVNULL)
@@ -142,42 +116,49 @@ def test_without_an_output_the_end_writes_what_no_snapshot_has(prof, phases, cha
     target("right 0.2")
     channel("stop")
     end(process)
-    assert weights(prof.folder / "prof.pb.gz")["right"] > 0.15
+    assert_only(prof.folder / "prof.pb.gz", "right", 0.2, "left")
 
 
 def test_waiting_in_a_pause_does_not_count(prof, phases, channel, controlled):
     target = phases()
     process = controlled(target.pid, "--wall")
     target("wait 0.3")
+    begun = time.monotonic()
     channel("enable")
     target("wait 0.4")
     channel("disable")
-    target("wait 1")
+    enabled = time.monotonic() - begun
+    target("wait 0.6")
     channel("enable")
     target("left 0.2")
     channel("disable", "snapshot out.pb.gz", "stop")
     end(process)
-    sums = weights(prof.folder / "out.pb.gz", "off-cpu")
-    assert 0.38 < sums["wait_for"] < 0.5, sums
+    idle = weights(prof.folder / "out.pb.gz", "off-cpu")
+    assert 0.4 <= idle["wait_for"] <= enabled, (idle, enabled)
     assert_only(prof.folder / "out.pb.gz", "left", 0.2, "right")
 
 
 def test_a_wait_that_spans_a_pause_counts_outside_it(prof, phases, channel, controlled):
+    """All of its time is in one of the three phases, whose lengths are known here."""
     target = phases()
     process = controlled(target.pid, "--wall")
+    times = [time.monotonic()]
     channel("enable")
-    target.begin("wait 1.5")
-    time.sleep(0.3)
+    target.begin("wait 1")
+    time.sleep(0.2)
+    times.append(time.monotonic())
     channel("disable")
-    time.sleep(0.8)
+    time.sleep(0.5)
     channel("enable")
-    target.finish("wait 1.5")
-    channel("disable", "snapshot out.pb.gz", "stop")
+    times.append(time.monotonic())
+    target.finish("wait 1")
+    channel("disable")
+    times.append(time.monotonic())
+    channel("snapshot out.pb.gz", "stop")
     end(process)
-    sums = weights(prof.folder / "out.pb.gz", "off-cpu")
-    assert 0.4 < sums["wait_for"] < 1.2, sums
-    duration = Pprof.read(prof.folder / "out.pb.gz").message.duration_nanos / 1e9
-    assert sums["wait_for"] < duration - 0.75, sums
+    waited = weights(prof.folder / "out.pb.gz", "off-cpu")["wait_for"]
+    paused = times[2] - times[1]
+    assert 1 - paused <= waited <= times[3] - times[0] - 0.5, (waited, times)
 
 
 def test_what_a_program_asks_for_before_it_ends_is_done(prof, target):
@@ -189,9 +170,9 @@ printf "disable\\nsnapshot right.pb.gz\\nsnapshot nothing.pb.gz\\n" >"$ctl"'''
     result = prof("record", "--control", "auto", "-o", "rest.pb.gz", "--",
                   "sh", "-c", "ctl=${PROF_CONTROL#fifo:}; ctl=${ctl%,*}" + script)
     assert result.returncode == 0, result.stderr
-    assert weights(prof.folder / "left.pb.gz")["left"] > 0.15
+    assert of(weights(prof.folder / "left.pb.gz"), "left") > 0.18
     sums = weights(prof.folder / "right.pb.gz")
-    assert sums["right"] > 0.15 and sums["left"] == 0, sums
+    assert of(sums, "right") > 0.18 and sums["left"] == 0, sums
     assert (prof.folder / "nothing.pb.gz").exists()
 
 
@@ -208,10 +189,9 @@ echo "left 0.3" | PHASES >/dev/null
 
 
 def check_children(sums):
-    """The kernel's part of forking and exiting is not right()'s."""
-    assert sums["left"] == 0, sums
-    assert 0.3 * 0.9 < sums[""] < 0.3 * 1.6, sums
-    assert sums["right"] > 0.25, sums
+    """Nothing counts twice; the kernel's part of forking and exiting is not right()'s."""
+    assert sums["left"] == 0 and sums["right"] > 0, sums
+    assert 0.3 * 0.9 < of(sums, "right") <= sums[""] < 0.3 * 2, sums
 
 
 @pytest.mark.parametrize("arguments", [[], ["--wall"]])
@@ -243,22 +223,17 @@ def test_a_recording_file_has_what_was_enabled(prof, phases, channel, controlled
     end(process)
     result = prof("convert", "out.data", "-o", "out.pb.gz")
     assert result.returncode == 0, result.stderr
-    sums = weights(prof.folder / "out.pb.gz")
-    assert sums["left"] == 0 and sums["right"] > 0.25, sums
+    assert_only(prof.folder / "out.pb.gz", "right", 0.3, "left")
 
 
-def test_the_duration_is_that_of_sampling(prof, phases, channel, controlled):
+def test_the_duration_is_that_of_sampling(phases, channel, controlled):
     target = phases()
-    process = controlled(target.pid, "-o", "out.pb.gz", "--duration", "0.6")
-    target("left 0.7")
-    channel("enable")
-    target("right 0.1")
-    channel("disable")
-    target("left 0.7")
-    channel("enable")
+    process = controlled(target.pid, "-o", "out.pb.gz", "--duration", "0.5")
+    channel.send("enable\ndisable\n")  # no time passes between them
+    assert [channel.answer() for _ in range(2)] == [b"ack\n\0"] * 2
     target("wait 0.6")
+    channel("ping", "enable")
     end(process)
-    assert weights(prof.folder / "out.pb.gz")["left"] == 0
 
 
 def test_a_command_that_never_asks_for_a_phase_is_told_apart(prof):
@@ -289,33 +264,26 @@ def test_descriptors_that_prof_inherits_are_a_channel(prof, phases, started):
     target("right 0.2")
     target.process.stdin.close()
     assert "the target ended" in end(process)
-    assert weights(prof.folder / "out.pb.gz")["right"] > 0.15
+    assert_only(prof.folder / "out.pb.gz", "right", 0.2, "left")
 
 
-@pytest.mark.parametrize("text, answers", [
-    (b"ping", [b"ack"]),
-    (b"ping\n\0ping\0", [b"ack", b"ack"]),
-    (b"\n\r\n ping \r\n", [b"ack"]),
-    (b"evlist\nenable cycles\n", [b'nack unknown word "evlist" (enable, disable, ping, stop, snapshot FILE)',
-                                  b'nack unknown word "enable cycles" (enable, disable, ping, stop, snapshot FILE)']),
-    (b"\x1b[31m\n", ['nack unknown word "\ufffd[31m" (enable, disable, ping, stop, snapshot FILE)'.encode()]),
-    (b"snapshot\n", [b"nack snapshot needs a file: snapshot FILE"]),
-    (b"x" * 50000 + b"\nping\n", [b"nack a line is longer than 4352 bytes", b"ack"]),
-])
-def test_words_are_answered_as_by_perf_and_others_with_a_reason(phases, channel, controlled, text, answers):
+WORDS = "(enable, disable, ping, stop, snapshot FILE)"
+ANSWERS = [
+    (b"ping", ["ack"]),
+    (b"ping\n\0ping\0", ["ack", "ack"]),
+    (b"\n\r\n ping \r\n", ["ack"]),
+    (b"evlist\nenable cycles\n", [f'nack unknown word "evlist" {WORDS}', f'nack unknown word "enable cycles" {WORDS}']),
+    (b"\x1b[31m\n", [f'nack unknown word "\ufffd[31m" {WORDS}']),
+    (b"snapshot\n", ["nack snapshot needs a file: snapshot FILE"]),
+    (b"x" * 50000 + b"\nping\n", ["nack a line is longer than 4352 bytes", "ack"]),
+]
+
+
+def test_words_are_answered_as_by_perf_and_others_with_a_reason(phases, channel, controlled):
     process = controlled(phases().pid)
-    channel.send(text)
-    assert [channel.answer() for _ in answers] == [answer + b"\n\0" for answer in answers]
-    channel("stop")
-    end(process)
-
-
-def test_a_line_without_an_end_waits_for_it(phases, channel, controlled):
-    process = controlled(phases().pid)
-    channel.send("snapshot /dev/n")
-    assert not select.select([channel.answers], [], [], 0.5)[0]
-    channel.send("ull\n")
-    assert channel.answer() == b"ack\n\0"
+    for text, answers in ANSWERS:
+        channel.send(text)
+        assert [channel.answer().decode() for _ in answers] == [answer + "\n\0" for answer in answers]
     channel("stop")
     end(process)
 
@@ -347,24 +315,20 @@ def test_a_fifo_without_readers_or_writers_delays_nothing(prof, phases, channel,
     channel.words, channel.answers = os.pipe()
 
 
-@pytest.mark.parametrize("file, reason", [
-    ("missing/a.pb.gz", "No such file or directory"),
-    ("a.unknown", "unknown format"),
-    ("a.data", "only -o writes perf.data"),
-    ("ctl", "not a regular file"),
-    ("/dev/full", "not a regular file"),
-    ("-", "not a regular file"),
-])
-def test_a_snapshot_that_cannot_be_written_is_refused_and_nothing_is_lost(prof, phases, channel, controlled, file, reason):
+def test_a_snapshot_that_cannot_be_written_is_refused_and_nothing_is_lost(prof, phases, channel, controlled):
     target = phases()
     process = controlled(target.pid, delay=())
     channel("snapshot /dev/null")
     target("left 0.2")
-    answer = channel.ask(f"snapshot {file}").decode()
-    assert answer.startswith("nack ") and reason in answer, answer
+    refused = {"missing/a.pb.gz": "No such file or directory", "a.unknown": "unknown format", "a.data": "only -o writes perf.data",
+               "ctl": "not a regular file", "/dev/full": "not a regular file", "-": "not a regular file"}
+    for file, reason in refused.items():
+        answer = channel.ask(f"snapshot {file}").decode()
+        assert answer.startswith("nack ") and reason in answer, answer
     channel("snapshot good.pb.gz", "stop")
-    assert reason in end(process)
-    assert weights(prof.folder / "good.pb.gz")["left"] > 0.15
+    errors = end(process)
+    assert all(reason in errors for reason in refused.values())
+    assert_only(prof.folder / "good.pb.gz", "left", 0.2, "right")
 
 
 def test_a_snapshot_for_which_there_is_no_space_is_answered(prof, phases, channel, controlled):
@@ -398,19 +362,13 @@ def test_a_channel_that_is_none_is_refused_before_the_command_runs(prof, how, re
     assert not (prof.folder / "ran").exists() and not (prof.folder / "out.folded").exists()
 
 
-def test_a_fifo_that_another_group_can_write_is_refused(prof, channel, root):
-    os.chmod(channel.paths[0], 0o660)
-    os.chown(channel.paths[0], 0, NOBODY)
-    result = prof("record", "--control", channel.how, "--", "true")
-    assert result.returncode == 1
-    assert "other users can write" in result.stderr
-
-
-def test_a_fifo_of_another_user_is_refused(prof, channel, root):
-    os.chown(channel.paths[0], NOBODY, NOBODY)
-    result = prof("record", "--control", channel.how, "--", "true")
-    assert result.returncode == 1
-    assert "of another user" in result.stderr
+def test_a_fifo_that_others_can_write_is_refused(prof, channel, root):
+    for owner, group, reason in (0, NOBODY, "other users can write"), (NOBODY, NOBODY, "of another user"):
+        os.chmod(channel.paths[0], 0o660 if owner == 0 else 0o600)
+        os.chown(channel.paths[0], owner, group)
+        result = prof("record", "--control", channel.how, "--", "true")
+        assert result.returncode == 1
+        assert reason in result.stderr
 
 
 @pytest.mark.parametrize("arguments, reason", [
