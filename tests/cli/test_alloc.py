@@ -2,7 +2,10 @@
 
 A block of S bytes is sampled with probability p = 1 - exp(-S / R) and counts 1 / p times. So a sum over N blocks has the
 standard deviation S * sqrt(N * (1 - p) / p), which follows from what the program says, not from the profile. A test compares
-some twenty sums: one of them is 3 of them off by chance in each twentieth run, 4 in each thousandth."""
+some twenty sums: one of them is 3 of them off by chance in each twentieth run, 4 in each thousandth.
+
+Nothing may be lost, however late prof reads: a record has some 2 KB, the memory that is shared with prof 16 MB, so a test
+takes fewer than 7,000 samples."""
 
 import json
 import math
@@ -11,13 +14,14 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from collections import defaultdict
 
 import pytest
 
+from conftest import Prof
 from control_channel import Phases
 from lacking import tool
+from segment_directory import wait_for
 from time_limit import TIME_LIMIT_S
 
 KB, MB = 1 << 10, 1 << 20
@@ -95,10 +99,16 @@ def record(prof, target, how, *words, options=(), out="out.pb.gz"):
     return result
 
 
-def test_bytes_and_objects_of_each_function_are_true(prof, target):
-    result = record(prof, target, "128k", "all*60")
-    allocated, live = assert_true(prof, "out.pb.gz", result.stdout, 128 * KB,
-                                  is_counted=lambda function, pid: function != "mapped")
+@pytest.fixture(scope="module")
+def everything(target, tmp_path_factory):
+    """A prof in the directory of a recording of each function, and what the program has said."""
+    prof = Prof(tmp_path_factory.mktemp("alloc"))
+    return prof, record(prof, target, "128k", "all*60").stdout
+
+
+def test_bytes_and_objects_of_each_function_are_true(everything):
+    prof, output = everything
+    allocated, live = assert_true(prof, "out.pb.gz", output, 128 * KB, is_counted=lambda function, pid: function != "mapped")
     assert allocated.keys() == FUNCTIONS and live.keys() == {"medium", "large", "grown", "threaded"}
     assert "mapped" not in weights(prof, "out.pb.gz", "alloc_space")
     # Each block lives in its function alone, also if another thread gives it back.
@@ -108,33 +118,32 @@ def test_bytes_and_objects_of_each_function_are_true(prof, target):
 def test_root_can_record_every_call_of_malloc_without_the_library(prof, root, target):
     if not os.path.exists("/sys/bus/event_source/devices/uprobe"):
         pytest.skip("needs uprobes")
-    result = prof("record", "--alloc=uprobe", "-o", "out.pb.gz", "--", target("allocations"), "small", "medium", env=ENVIRONMENT)
+    result = prof("record", "--alloc=uprobe", "-o", "out.pb.gz", "--", target("allocations"), "medium", "keep", env=ENVIRONMENT)
     assert result.returncode == 0, result.stderr
     allocated = said(result.stdout, KB)[0]
-    if "0 lost" in result.stderr:
+    if " 0 lost" in result.stderr:
         found = weights(prof, "out.pb.gz", "alloc_space")
         assert {name: found[name] for name in allocated} == {name: sums.bytes for name, sums in allocated.items()}
 
 
 def test_sums_are_unbiased(prof, target):
-    """Twenty runs together are 65,000 samples: their mean is 0.4 % off by chance, of small blocks alone."""
+    """Four runs together are 18,000 samples: their mean is 0.7 % off by chance."""
     found = exact = variance = 0
-    for _ in range(20):
-        result = record(prof, target, "32k", "small*12", "medium*12", "array*12")
+    for _ in range(4):
+        result = record(prof, target, "32k", "small*48", "medium*48", "array*48")
         assert_nothing_lost(prof, "out.pb.gz")
         sums = weights(prof, "out.pb.gz", "alloc_space")
         for function, expected in said(result.stdout, 32 * KB)[0].items():
             found += sums[function]
             exact += expected.bytes
             variance += expected.bytes_variance
-    assert SIGMAS * math.sqrt(variance) < 0.05 * exact
-    assert abs(found / exact - 1) < max(0.01, SIGMAS * math.sqrt(variance) / exact), found / exact
+    assert abs(found - exact) < SIGMAS * math.sqrt(variance) < 0.04 * exact, found / exact
 
 
-def test_a_leak_among_a_thousand_times_as_much_is_found(prof, target):
-    result = record(prof, target, "64k", "zeroed*500", "leak", "zeroed*500")
+def test_a_leak_among_two_hundred_times_as_much_is_found(prof, target):
+    result = record(prof, target, "64k", "zeroed*100", "leak", "zeroed*100")
     allocated, _ = assert_true(prof, "out.pb.gz", result.stdout, 64 * KB)
-    assert allocated["zeroed"].bytes > 900 * allocated["leak"].bytes
+    assert allocated["zeroed"].bytes > 180 * allocated["leak"].bytes
     leaks = report(prof, "out.pb.gz", "--leaks")["rows"]
     assert leaks[0]["name"] == "leak"
 
@@ -144,7 +153,9 @@ def test_mappings_count_if_asked_for_and_can_be_given_back_in_parts(prof, target
     allocated, live = said(result.stdout, 512 * KB)
     for event, sums in ("alloc_space", allocated), ("inuse_space", live):
         assert_sums(weights(prof, "out.pb.gz", event), sums, "bytes")
-    assert abs(weights(prof, "out.pb.gz", "inuse_space")["mapped"] / allocated["mapped"].bytes - 0.5) < 0.1
+    # Both sums are of the same 20 samples, as each mapping is larger than the period.
+    found = (weights(prof, "out.pb.gz", event)["mapped"] for event in ("inuse_space", "alloc_space"))
+    assert next(found) == pytest.approx(next(found) / 2, rel=0.01)
 
 
 def test_children_and_executed_programs_have_their_own_blocks(prof, target):
@@ -164,10 +175,10 @@ def test_children_and_executed_programs_have_their_own_blocks(prof, target):
             assert_sums(weights(prof, "out.pb.gz", event, "--pid", pid), sums, "bytes")
 
 
-def test_samples_have_the_names_of_their_process_and_thread(prof, target):
-    result = record(prof, target, "16k", "threaded*4", "medium*4")
-    allocated, _ = said(result.stdout, 16 * KB)
-    pid = int(result.stdout.split()[0])
+def test_samples_have_the_names_of_their_process_and_thread(everything):
+    prof, output = everything
+    allocated, _ = said(output, 128 * KB)
+    pid = int(output.split()[0])
     only = report(prof, "out.pb.gz", "--by", "thread", "-e", "alloc_space")["rows"]
     threads = {row["name"]: row for row in only}
     assert {row["pid"] for row in only} == {pid}
@@ -176,9 +187,9 @@ def test_samples_have_the_names_of_their_process_and_thread(prof, target):
     assert [row["name"] for row in processes] == ["allocations"]
 
 
-def test_sizes_and_lifetimes_are_classes(prof, target):
-    result = record(prof, target, "16k", "medium*2", "keep", "release", "small*2")
-    allocated, live = said(result.stdout, 16 * KB)
+def test_sizes_and_lifetimes_are_classes(everything):
+    prof, output = everything
+    allocated, live = said(output, 128 * KB)
     sizes = weights(prof, "out.pb.gz", "alloc_space", "--by", "size", "--focus", "^(small|medium)$")
     assert sizes.keys() == {"16 B to 31 B", "512 B to 1,023 B"}
     lifetimes = weights(prof, "out.pb.gz", "alloc_space", "--by", "lifetime", "--focus", "^medium$")
@@ -189,34 +200,23 @@ def test_sizes_and_lifetimes_are_classes(prof, target):
 def test_leaks_show_the_ages_of_what_lives(prof, target):
     record(prof, target, "16k", "leak", "pause*100", "keep")
     rows = {row["name"]: row for row in report(prof, "out.pb.gz", "--leaks")["rows"]}
-    (age,) = rows["leak"]["ages"]
-    assert age in ("100 ms to 1 s", "1 s to 10 s")  # the pauses are 200 ms, or more on a busy machine
-    assert age not in rows["keep"]["ages"]
+    # The pauses are 200 ms, or more on a busy machine.
+    assert rows["leak"]["ages"].keys() <= {"100 ms to 1 s", "1 s to 10 s", "10 s to 100 s"} and rows["keep"]["ages"]
     assert sum(rows["leak"]["ages"].values()) == rows["leak"]["self"]["weight"]
     text = prof("report", "--leaks", "--no-tree", "out.pb.gz").stdout
-    assert age in next(line for line in text.splitlines()[5:] if " leak " in line)
+    shown = next(line for line in text.splitlines()[5:] if " leak " in line)
+    assert any(age in shown for age in rows["leak"]["ages"])
     ages = weights(prof, "out.pb.gz", "inuse_space", "--by", "age", "--focus", "^leak$")
     assert ages == rows["leak"]["ages"]
 
 
 def test_what_lives_is_compared(prof, target):
-    record(prof, target, "16k", "medium*4", out="before.pb.gz")
-    record(prof, target, "16k", "medium*4", "leak*4", out="after.pb.gz")
+    record(prof, target, "4k", "medium*4", out="before.pb.gz")
+    record(prof, target, "4k", "medium*4", "leak*4", out="after.pb.gz")
     text = prof("diff", "-e", "inuse_space", "before.pb.gz", "after.pb.gz").stdout
     more = re.search(r"^  leak \+([0-9.]+) points$", text, re.MULTILINE)
-    assert more and 250 < float(more[1]) < 650, text  # 4 MiB beside 1 MB
-
-
-def test_lost_allocations_are_told_with_what_helps(prof, target):
-    result = prof("record", "--alloc=64", "--fail-if", "lost>1%", "-o", "out.pb.gz", "--",
-                  target("allocations"), "small*20", "array*20")
-    assert result.returncode == 1, result.stderr
-    assert "sample fewer with a larger --alloc=BYTES" in result.stderr
-    assert "lower -F" not in result.stderr and "lost: " in result.stderr
-    quality = report(prof, "out.pb.gz")["quality"]
-    assert quality["lost"] == 0
-    events = {event["event"]: event for event in quality["events"]}
-    assert events["alloc_space"]["lost"] > events["alloc_space"]["samples"] / 100
+    # 4 MiB beside 1 MB, of 1,024 and 244 samples: a standard deviation is 7 %.
+    assert more and float(more[1]) == pytest.approx(419, rel=SIGMAS * 0.08), text
 
 
 # ---- Where it runs ----
@@ -313,12 +313,28 @@ def finish(steps):
     return output
 
 
+def test_lost_allocations_are_told_with_what_helps(prof, steps):
+    """More than the shared memory holds is allocated while prof stands still."""
+    program = steps("--alloc=64", "--fail-if", "lost>1%", "-o", "out.pb.gz")
+    program.process.send_signal(signal.SIGSTOP)
+    program("small*3")
+    program.process.send_signal(signal.SIGCONT)
+    _, errors = program.process.communicate(timeout=TIME_LIMIT_S)
+    assert program.process.returncode == 1, errors
+    assert "sample fewer with a larger --alloc=BYTES" in errors
+    assert "lower -F" not in errors and "lost: " in errors
+    quality = report(prof, "out.pb.gz")["quality"]
+    assert quality["lost"] == 0
+    events = {event["event"]: event for event in quality["events"]}
+    assert events["alloc_space"]["lost"] > events["alloc_space"]["samples"] / 100
+
+
 def test_a_signal_writes_what_lives_and_recording_goes_on(prof, steps):
     program = steps("--alloc=16k", "-o", "out.pb.gz")
     program("medium*4")
     program("keep")
     os.kill(program.pid, signal.SIGUSR2)
-    wait_for(prof.folder / "out.pb.gz")
+    wait_for(program.process, (prof.folder / "out.pb.gz").exists)
     os.rename(prof.folder / "out.pb.gz", prof.folder / "then.pb.gz")
     program("release")
     program("leak")
@@ -327,13 +343,6 @@ def test_a_signal_writes_what_lives_and_recording_goes_on(prof, steps):
     then = weights(prof, "then.pb.gz", "inuse_space")
     assert then.keys() >= {"medium", "keep"} and "leak" not in then
     assert "keep" not in weights(prof, "out.pb.gz", "inuse_space")
-
-
-def wait_for(path):
-    deadline = time.monotonic() + TIME_LIMIT_S
-    while not path.exists():
-        assert time.monotonic() < deadline, f"{path} was not written"
-        time.sleep(0.01)
 
 
 def test_snapshots_have_what_was_allocated_since_the_last_and_what_lives_at_their_end(prof, steps, channel):
@@ -383,11 +392,12 @@ def test_in_a_pause_nothing_is_allocated_but_blocks_are_given_back(prof, steps, 
     assert_sums(inuse, {name: live[name] for name in ("leak", "threaded")}, "bytes")
 
 
-def test_a_duration_ends_with_what_lives_then(prof, steps):
-    program = steps("--alloc=16k", "--duration", "0.5", "-o", "out.pb.gz")
+def test_the_end_of_a_recording_is_not_that_of_the_program(prof, steps, channel):
+    program = steps("--alloc=16k", "-o", "out.pb.gz")
     program("leak")
     program("keep")
     program("release")
+    channel("stop")
     program.process.wait(TIME_LIMIT_S)
     found = weights(prof, "out.pb.gz", "inuse_space")
     assert "keep" not in found and abs(found["leak"] - MB) < SIGMAS * math.sqrt(MB * 16 * KB)
