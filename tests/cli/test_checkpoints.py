@@ -9,13 +9,12 @@ import time
 import pytest
 
 from conftest import end_group
-from lacking import lacking
 from profiles import Pprof, Stacks
 from time_limit import TIME_LIMIT_S
 from until_busy import wait
 
 # How often a recording is killed at a random moment; CI and developers may want more.
-KILLS = int(os.environ.get("PROF_KILLS", "20"))
+KILLS = int(os.environ.get("PROF_KILLS", "8"))
 
 
 @pytest.fixture
@@ -209,7 +208,7 @@ def test_a_checkpoint_that_fails_is_reported_once_and_the_recording_goes_on(prof
 
 
 def test_a_checkpoint_that_stands_still_does_not_delay_the_end(prof, running):
-    """Neither its symbolizing nor its writing: the end does not wait for one, and no longer than 1 s for the other."""
+    """Neither its symbolizing nor its writing."""
     recording = running("-o", "out.folded", interval="0.1")
     wait_for_samples(recording, prof.folder / "out.folded", 50)
     helpers = [pid for pid in group_members(recording.pid, "prof") if pid != recording.pid]
@@ -217,7 +216,7 @@ def test_a_checkpoint_that_stands_still_does_not_delay_the_end(prof, running):
         stop(pid)
     wait(recording.child, 0.3)
     os.killpg(recording.pid, signal.SIGINT)
-    recording.wait(8)
+    recording.wait(TIME_LIMIT_S)
     assert Stacks.read(prof.folder / "out.folded").share("main", "spend") > 0.5
     assert not set(group_members(recording.pid, "prof")) & set(helpers)
 
@@ -252,6 +251,8 @@ def test_a_recording_killed_at_any_moment_leaves_whole_files_and_no_others(prof,
         recording = started(prof.start("record", "--checkpoint=0.05", *(word for name in outputs for word in ("-o", name)),
                                        "--", target("shares"), "0.3", stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
         time.sleep(moments.uniform(0, 0.6))
+        while number == KILLS - 1 and recording.poll() is None and not (prof.folder / "out.folded.old").exists():
+            time.sleep(0.01)
         kill(recording)
         names = set(os.listdir(prof.folder))
         assert names <= {*outputs, *(f"{name}.old" for name in outputs)}, (seed, number, names)
@@ -270,4 +271,4 @@ def test_a_recording_killed_at_any_moment_leaves_whole_files_and_no_others(prof,
         end_group(recording)
         for name in names - set(outputs):
             (prof.folder / name).unlink()
-    assert found or KILLS < 10, seed
+    assert found, seed

@@ -5,21 +5,27 @@ import subprocess
 
 import pytest
 
+from conftest import Prof
 from time_limit import TIME_LIMIT_S
 from profiles import Stacks
 
 
-@pytest.fixture
-def recording(prof, target):
-    return prof.record("-F", "1999", "--", target("geometry"), "0.6")
+@pytest.fixture(scope="module")
+def recorder(tmp_path_factory):
+    return Prof(tmp_path_factory.mktemp("clients"))
+
+
+@pytest.fixture(scope="module")
+def recording(recorder, target):
+    return recorder.record("-F", "1999", "--", target("geometry"), "0.6")
 
 
 def output_of(*command):
     return subprocess.run(command, check=True, capture_output=True, text=True, timeout=TIME_LIMIT_S).stdout
 
 
-def test_inferno_draws_every_function(prof, client, recording):
-    svg = output_of(client("inferno-flamegraph"), str(prof.folder / "record.folded"))
+def test_inferno_draws_every_function(recorder, client, recording):
+    svg = output_of(client("inferno-flamegraph"), str(recorder.folder / "record.folded"))
     for name in ("geometry::Circle::area() const", "void geometry::sum&lt;int, long&gt;(int, long)", "spend"):
         assert name in svg
     assert f"{recording.stacks.total:,} samples" in svg
@@ -29,17 +35,20 @@ def pprof(client, prof, *options):
     return output_of(client("go"), "tool", "pprof", *options, str(prof.folder / "record.pb.gz"))
 
 
-def test_pprof_top_shows_the_hottest_functions(prof, client, recording):
-    top = pprof(client, prof, "-top", "-sample_index=samples")
-    assert re.search(r"Showing nodes accounting for \d+", top)
+def test_pprof_shows_functions_callers_lines_and_mappings(recorder, client, recording):
+    top = pprof(client, recorder, "-top", "-sample_index=samples")
     assert "spin" in top and "geometry::Circle::area" in top
-    total, = re.findall(r"of (\d+) total", top)
-    assert int(total) == recording.stacks.total
-
-
-def test_pprof_shows_cpu_time_by_default(prof, client, recording):
-    top = pprof(client, prof, "-top")
-    assert re.search(r"Type: cpu", top) and re.search(r"Duration: \d", top)
+    assert re.findall(r"of (\d+) total", top) == [str(recording.stacks.total)]
+    top = pprof(client, recorder, "-top")
+    assert re.search(r"Type: cpu", top) and re.search(r"Duration: \d", top), "CPU time is the default"
+    peek = pprof(client, recorder, "-peek", "Circle::area")
+    assert "render" in peek and "squared" in peek
+    listing = pprof(client, recorder, "-list", "Circle::squared")
+    assert re.search(r"squared\(\) const", listing) and "spin();" in listing
+    raw = pprof(client, recorder, "-raw")
+    mappings = raw.partition("Mappings\n")[2].strip().splitlines()
+    main = next(line for line in mappings if line.startswith("1:"))
+    assert "geometry" in main and "[FN]" in main, "nothing is left to symbolize"
 
 
 def test_pprof_shows_waiting_beside_cpu_time(prof, client, target):
@@ -49,23 +58,6 @@ def test_pprof_shows_waiting_beside_cpu_time(prof, client, target):
     assert "Type: off-cpu" in waiting and re.search(r"\bsleeps\b", waiting) and "[nanosleep]" in waiting, waiting
     running = pprof(client, prof, "-top", "-cum")
     assert "Type: cpu" in running and "computes" in running and "[nanosleep]" not in running, running
-
-
-def test_pprof_peek_shows_callers_and_callees(prof, client, recording):
-    peek = pprof(client, prof, "-peek", "Circle::area")
-    assert "render" in peek and "squared" in peek
-
-
-def test_pprof_list_shows_source_lines(prof, client, recording):
-    listing = pprof(client, prof, "-list", "Circle::squared")
-    assert re.search(r"squared\(\) const", listing) and "spin();" in listing
-
-
-def test_pprof_raw_does_not_have_to_symbolize(prof, client, recording):
-    raw = pprof(client, prof, "-raw")
-    mappings = raw.partition("Mappings\n")[2].strip().splitlines()
-    main = next(line for line in mappings if line.startswith("1:"))
-    assert "geometry" in main and "[FN]" in main
 
 
 def test_the_profile_passes_a_strict_reader(recording):
@@ -86,7 +78,7 @@ def total_of(folded):
 
 
 def test_inferno_folds_the_text_of_perf_script_into_the_same_stacks(prof, client, target):
-    result = prof("record", "-F", "999", "-o", "record.folded", "-o", "record.perf.txt", "--", target("interpreter"), "1")
+    result = prof("record", "-F", "999", "-o", "record.folded", "-o", "record.perf.txt", "--", target("interpreter"), "0.3")
     assert result.returncode == 0, result.stderr
     collapsed = output_of(client("inferno-collapse-perf"), str(prof.folder / "record.perf.txt")).splitlines()
     # What is not sampled has no times.
@@ -99,11 +91,10 @@ def test_inferno_folds_the_text_of_perf_script_into_the_same_stacks(prof, client
 
 
 def test_flamescope_finds_the_time_of_every_sample(prof, target):
-    result = prof("record", "-F", "999", "-o", "record.folded", "-o", "record.perf.txt", "--", target("threads"))
+    result = prof("record", "-F", "999", "-o", "record.folded", "-o", "record.perf.txt", "--", target("threads"), "0.3")
     assert result.returncode == 0, result.stderr
     text = (prof.folder / "record.perf.txt").read_text(encoding="utf-8")
     times = [float(time) for time in re.findall(r" +([0-9.]+): .+?:", text)]  # as it looks for them
     assert len(times) == Stacks.read(prof.folder / "record.folded").total
-    assert max(times) - min(times) < 60
     frames = [line for line in text.splitlines() if line.startswith("\t")]
     assert all(re.match(r"^[\t ]*[0-9a-fA-F]+ (.+) \((.*?)\)$", line) for line in frames)

@@ -58,6 +58,7 @@ COMPLETED = {
     "prof cargo run recor": "prof cargo run recording.data",
     "prof record --duration 5 ./comm": "prof record --duration 5 ./command.sh",
 }
+BASH_COMPLETED = {"prof report --by=fun": "prof report --by=function"}
 
 
 @pytest.fixture(scope="module")
@@ -68,23 +69,23 @@ def completions():
 
 
 @pytest.fixture
-def typed(completions, tmp_path):
-    """typed("zsh", text) is what stands behind the prompt after text and Tab."""
+def shell(completions, tmp_path):
+    """shell("zsh") is its screen, once it has a prompt."""
     folder = tmp_path / "work"
     (folder / "directory").mkdir(parents=True)
     for name in ("recording.data", "other.data", "command.sh"):
         (folder / name).touch(mode=0o755)
     screens = []
 
-    def start(shell):
+    def start(name):
         environment = {"HOME": str(tmp_path), "ZDOTDIR": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path),
                        "XDG_DATA_HOME": str(tmp_path), "PATH": f"{BUILD / 'cmd'}:{os.environ['PATH']}"}
         if not Screen:
             lacking("pyte")
-        if shell == "bash":
+        if name == "bash":
             (tmp_path / "start").write_text(BASH_START.format(completions=completions), encoding="utf-8")
             words = [tool("bash"), "--noprofile", "--rcfile", str(tmp_path / "start"), "-i"]
-        elif shell == "zsh":
+        elif name == "zsh":
             (tmp_path / ".zshrc").write_text(ZSH_START.format(completions=completions), encoding="utf-8")
             words = [tool("zsh"), "-d", "-i"]
         else:
@@ -92,29 +93,23 @@ def typed(completions, tmp_path):
         screens.append(Screen(words, folder, columns=120, environment=environment))
         return screens[-1]
 
-    def run(shell, text, expected):
-        screen = start(shell)
-        screen.wait_for("^ready>")
-        screen.press(text)
-        screen.wait_for("^ready> " + re.escape(text))
-        screen.press("\t")
-        screen.wait_for("^ready> " + re.escape(expected) + r"( |=|/|$)")
-
-    yield run
+    yield start
     for screen in screens:
         if screen.pid:
             os.killpg(screen.pid, signal.SIGKILL)
             screen.end()
 
 
-@pytest.mark.parametrize("shell", FILES)
-@pytest.mark.parametrize("text", COMPLETED)
-def test_tab_completes_a_word(typed, shell, text):
-    typed(shell, text, COMPLETED[text])
-
-
-def test_bash_completes_after_an_equals_sign(typed):
-    typed("bash", "prof report --by=fun", "prof report --by=function")
+@pytest.mark.parametrize("name", FILES)
+def test_tab_completes_a_word(shell, name):
+    screen = shell(name)
+    for text, expected in {**COMPLETED, **(BASH_COMPLETED if name == "bash" else {})}.items():
+        screen.wait(lambda: "ready>" in screen.lines and not any(line.startswith("ready> ") for line in screen.lines))
+        screen.press(text)
+        screen.wait_for("^ready> " + re.escape(text))
+        screen.press("\t")
+        screen.wait_for("^ready> " + re.escape(expected) + r"( |=|/|$)")
+        screen.press("\x15")  # deletes the line
 
 
 def offered(prof, command):
