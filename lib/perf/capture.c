@@ -25,8 +25,9 @@ enum {
 	AVERAGED_SAMPLES = 16,
 };
 
-/* A read takes microseconds. Its copier is left behind after this time, while sampling and at the
- * end; if the machine was just busy, some stacks stay cut. */
+/* A read takes microseconds. Its copier is left behind after this time, while sampling (unless
+ * options.read_patience_ns says otherwise) and at the end; if the machine was just busy, some
+ * stacks stay cut. */
 #define PATIENCE_NS NS_PER_SECOND
 #define END_PATIENCE_NS (100 * NS_PER_MS)
 
@@ -48,6 +49,7 @@ struct capture {
 	const struct layouts *layouts;
 	const struct process_tree *tree;
 	memory_reader *read;
+	uint64_t patience_ns;
 	unsigned sp_bit, pc_bit;
 	bool idle_priority;
 	int stop_fd;
@@ -303,6 +305,7 @@ struct capture *capture_new(const struct ring *rings, const unsigned *cpus, size
 	all->layouts = layouts;
 	all->tree = tree;
 	all->read = options->read_memory;
+	all->patience_ns = options->read_patience_ns ? options->read_patience_ns : PATIENCE_NS;
 	all->sp_bit = options->sp_bit;
 	all->pc_bit = options->pc_bit;
 	all->idle_priority = idle_priority;
@@ -360,7 +363,7 @@ static void replace_if_hung(struct capture *all, size_t cpu)
 {
 	pid_t pid;
 
-	if (!leave_behind(all->items[cpu], PATIENCE_NS, &pid))
+	if (!leave_behind(all->items[cpu], all->patience_ns, &pid))
 		return;
 	all->items[cpu] = NULL;
 	if (hung_processes_add(&all->hung, pid))

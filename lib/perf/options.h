@@ -81,6 +81,7 @@ struct sampler_options {
 
 	/* Deep-stack capture (capture.h); NULL: never. */
 	memory_reader *read_memory;
+	uint64_t read_patience_ns; /* after which a copier that reads is left behind; 0: 1 s */
 	bool captures_from_start;
 	bool copies_in_kernel;	  /* stacks that capture is not needed for, if possible
 				     (stack_program.h) */

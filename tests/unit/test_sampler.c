@@ -45,12 +45,19 @@ static uint64_t cpu_time_ns(clockid_t clock)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
+static void spin_for(uint64_t ns)
+{
+	uint64_t until = cpu_time_ns(CLOCK_THREAD_CPUTIME_ID) + ns;
+
+	/* Mostly in user space, for those who may not sample the kernel. */
+	while (cpu_time_ns(CLOCK_THREAD_CPUTIME_ID) < until)
+		for (volatile unsigned i = 0; i < 10000; i++)
+			continue;
+}
+
 static void spin(unsigned ms)
 {
-	uint64_t until = cpu_time_ns(CLOCK_THREAD_CPUTIME_ID) + (uint64_t)ms * NS_PER_MS;
-
-	while (cpu_time_ns(CLOCK_THREAD_CPUTIME_ID) < until)
-		continue;
+	spin_for((uint64_t)ms * NS_PER_MS);
 }
 
 /* With much stack above it, to be dumped. */
@@ -85,20 +92,26 @@ __attribute__((no_sanitize("undefined"))) static void run_new_pages(unsigned pag
 
 		memcpy(page, loop, sizeof(loop));
 		memcpy(&run, &page, sizeof(run));
-		run(5000000);
+		run(1000000);
 	}
 #else
 	spin(pages);
 #endif
 }
 
+static uint64_t switches_of(const struct rusage *usage)
+{
+	return (uint64_t)(usage->ru_nvcsw + usage->ru_nivcsw);
+}
+
 enum { CROWD_MAX = 200 };
 
 /* Threads started as fast as can be; shared between the test and its target. */
 struct crowd {
-	bool chain;	     /* each starts the next one; else the main thread starts them all */
-	unsigned spin_ms;    /* what each then works for */
-	atomic_uint created; /* by one thread at a time */
+	bool chain;	  /* each starts the next one; else the main thread starts them all */
+	unsigned spin_ms; /* what each then works for … */
+	atomic_uint switches[CROWD_MAX]; /* … and how often it left its CPU meanwhile */
+	atomic_uint created;		 /* by one thread at a time */
 	atomic_uint running;
 	atomic_uint enough; /* start no more */
 	atomic_uint complete;
@@ -134,13 +147,17 @@ static bool crowd_start_one(struct crowd *crowd)
 static void *crowd_thread(void *arg)
 {
 	struct crowd *crowd = arg;
+	unsigned self = atomic_fetch_add(&crowd->running, 1);
+	struct rusage usage;
 
-	crowd->tids[atomic_fetch_add(&crowd->running, 1)] = (pid_t)syscall(SYS_gettid);
+	crowd->tids[self] = (pid_t)syscall(SYS_gettid);
 	if (crowd->chain)
 		crowd_start_one(crowd);
 	while (!atomic_load(&crowd->go))
 		syscall(SYS_futex, &crowd->go, FUTEX_WAIT, 0, NULL, NULL, 0);
 	spin(crowd->spin_ms);
+	getrusage(RUSAGE_THREAD, &usage);
+	atomic_store(&crowd->switches[self], (unsigned)switches_of(&usage));
 	return NULL;
 }
 
@@ -160,7 +177,6 @@ static void crowd_go(struct crowd *crowd)
 	syscall(SYS_futex, &crowd->go, FUTEX_WAKE, CROWD_MAX, NULL, NULL, 0);
 }
 
-/* What this program does when it is started as a target: prog ROLE NUMBER. */
 /* One process after the other. */
 static void spin_deep_as_another_user(unsigned ms)
 {
@@ -177,15 +193,14 @@ static void spin_deep_as_another_user(unsigned ms)
 	}
 }
 
+enum { SHORT_NS = NS_PER_MS / 2 };
+
 /* One process after the other, each shorter than a period. */
 static void spin_shortly(unsigned processes)
 {
 	while (processes--) {
 		if (fork() == 0) {
-			uint64_t until = cpu_time_ns(CLOCK_THREAD_CPUTIME_ID) + NS_PER_MS / 2;
-
-			while (cpu_time_ns(CLOCK_THREAD_CPUTIME_ID) < until)
-				continue;
+			spin_for(SHORT_NS);
 			_exit(0);
 		}
 		wait(NULL);
@@ -205,6 +220,7 @@ static void spin_with_naps(unsigned ms)
 	}
 }
 
+/* What this program does when it is started as a target: prog ROLE NUMBER. */
 static int run_role(const char *role, unsigned number)
 {
 	if (strcmp(role, "spin") == 0)
@@ -245,7 +261,10 @@ struct mapping {
 struct heard {
 	uint64_t samples, time_ns /* the sum of their periods */, lost, throttled;
 	uint64_t out_of_order, of_unknown_code, full_stacks, before_exec;
-	uint64_t completed, falsely; /* stacks of spin_deep(): beyond their copy, and otherwise */
+	/* Stacks of spin_deep(): all, those beyond their copy, and those that it was filling. */
+	uint64_t deep, completed, falsely;
+	uint64_t forks;
+	uint64_t elsewhere_ns; /* as elsewhere_ns(), before */
 	bool execed;
 	uint64_t last_ns;
 	struct mapping *maps;
@@ -253,9 +272,27 @@ struct heard {
 	uint64_t ns_of_tid[1 << 16]; /* by the low bits of the tid */
 };
 
+/*
+ * How long CPUs of this machine were in interrupts, or with another guest of their hypervisor. A
+ * clock of an event goes on meanwhile, and gives no samples; that of a process stands still.
+ */
+static uint64_t elsewhere_ns(void)
+{
+	CLEANUP(close_file) FILE *file = fopen("/proc/stat", "re");
+	uint64_t irq, softirq, stolen;
+
+	if (!file || fscanf(file, "cpu %*u %*u %*u %*u %*u %" SCNu64 "%" SCNu64 "%" SCNu64, &irq,
+			    &softirq, &stolen) != 3)
+		return 0;
+	return (irq + softirq + stolen) * (1000000000 / (uint64_t)sysconf(_SC_CLK_TCK));
+}
+
 static struct heard *heard_new(void)
 {
-	return xcalloc(1, sizeof(struct heard));
+	struct heard *heard = xcalloc(1, sizeof(*heard));
+
+	heard->elsewhere_ns = elsewhere_ns();
+	return heard;
 }
 
 static void heard_free(struct heard *heard)
@@ -293,11 +330,13 @@ static void hear_sample(struct heard *heard, const struct record *record)
 	heard->ns_of_tid[record->tid & 0xffff] += sample->period;
 	heard->before_exec += !heard->execed;
 	heard->full_stacks += bytes_left(&sample->stack) >= 32 * 1024;
-	if (bytes_left(&sample->stack) > 100000) {
-		heard->completed++;
-		/* Of those that are in it, as the kernel's own copy tells. */
-		heard->falsely += is_deep(sample->stack, 7200, 8100) &&
-				  !is_deep(sample->stack, 40000, 60000);
+	/* As the kernel's own copy tells. */
+	if (bytes_left(&sample->stack) >= 8100 && is_deep(sample->stack, 7200, 8100)) {
+		bool is_completed = bytes_left(&sample->stack) > 100000;
+
+		heard->deep++;
+		heard->completed += is_completed;
+		heard->falsely += is_completed && !is_deep(sample->stack, 40000, 60000);
 	}
 	if (!sample->in_kernel && !is_mapped(heard, record->pid, sample->ip))
 		heard->of_unknown_code++;
@@ -321,6 +360,7 @@ static void hear_fork(struct heard *heard, const struct record *record)
 {
 	size_t before = heard->map_count;
 
+	heard->forks++;
 	if (record->pid == record->fork.parent_pid)
 		return;
 	for (size_t i = 0; i < before; i++) {
@@ -372,14 +412,22 @@ static void read_batch(struct sampler *sampler, struct heard *heard)
 	}
 }
 
-/* Until the process is gone; it is reaped. Returns the CPU time that it and its children used. */
-static uint64_t cpu_ns_of(const struct rusage *usage)
+/* What a process and its children used, as the kernel accounts it. */
+struct used {
+	uint64_t ns, switches;
+};
+
+static struct used used_of(const struct rusage *usage)
 {
-	return (uint64_t)(usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) * 1000000000 +
-	       (uint64_t)(usage->ru_utime.tv_usec + usage->ru_stime.tv_usec) * 1000;
+	return (struct used){
+		.ns = (uint64_t)(usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) * 1000000000 +
+		      (uint64_t)(usage->ru_utime.tv_usec + usage->ru_stime.tv_usec) * 1000,
+		.switches = switches_of(usage),
+	};
 }
 
-static uint64_t read_until_exit(struct sampler *sampler, pid_t pid, struct heard *heard)
+/* Until the process is gone; it is reaped. */
+static struct used read_until_exit(struct sampler *sampler, pid_t pid, struct heard *heard)
 {
 	CLEANUP(close_fd) int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 	struct pollfd fds[] = {{.fd = sampler_fd(sampler), .events = POLLIN},
@@ -398,7 +446,7 @@ static uint64_t read_until_exit(struct sampler *sampler, pid_t pid, struct heard
 	read_batch(sampler, heard);
 	assert_int_equal(wait4(pid, &status, 0, &usage), pid);
 	assert_int_equal(status, 0);
-	return cpu_ns_of(&usage);
+	return used_of(&usage);
 }
 
 static void assert_ok(struct error *err)
@@ -445,18 +493,46 @@ static struct sampler *open_on(enum target_kind kind, pid_t id, const struct sam
 static const struct sample_fields kernel_chain = {.kernel_chain = true};
 static const struct sampler_options plain = {0};
 
-/* Samples of a kind of the time that was used, up to what the scheduler and a busy machine do. */
-/*
- * A thread that is preempted often is sampled less (the kernel starts the clock's timer anew each
- * time), on a machine that is busy with other things by a quarter and more; but never twice.
- */
-static void assert_time_is_about(uint64_t sampled_ns, uint64_t used_ns)
+#define PERIOD_NS (UINT64_C(1000) * NS_PER_MS / HZ)
+
+static void assert_about(uint64_t ns, uint64_t used_ns, uint64_t slack_ns)
 {
-	if (sampled_ns * 100 >= used_ns * 50 && sampled_ns * 100 <= used_ns * 125)
+	/* Processes are accounted before their exec, and after the end of their events. */
+	slack_ns += used_ns / 8;
+	if (ns + slack_ns >= used_ns && ns <= used_ns + slack_ns)
 		return;
-	print_error("%lu ms sampled of %lu ms used\n", (unsigned long)(sampled_ns / NS_PER_MS),
-		    (unsigned long)(used_ns / NS_PER_MS));
+	print_error("%" PRIu64 " us of %" PRIu64 " us, give or take %" PRIu64 " us\n", ns / 1000,
+		    used_ns / 1000, slack_ns / 1000);
 	fail();
+}
+
+/*
+ * Each time that a thread leaves its CPU, or begins, it can lose the part of a period that it had
+ * used, or hand it to the next thread.
+ */
+static void assert_sampled(const struct heard *heard, uint64_t sampled_ns, struct used used)
+{
+	assert_about(sampled_ns, used.ns,
+		     (used.switches + heard->forks + 1) * PERIOD_NS + elsewhere_ns() -
+			     heard->elsewhere_ns);
+}
+
+static void assert_counted(const struct sampler *sampler, const struct heard *heard,
+			   struct used used)
+{
+	uint64_t counted_ns;
+
+	assert_true(sampler_counted(sampler, 0, &counted_ns));
+	assert_about(counted_ns, used.ns, elsewhere_ns() - heard->elsewhere_ns);
+}
+
+/* Copiers then run in place of the sampled thread; else when the scheduler lets them. */
+static bool copies_in_real_time(void)
+{
+	const struct sched_param real_time = {.sched_priority = 1}, usual = {0};
+
+	return sched_setscheduler(0, SCHED_FIFO, &real_time) == 0 &&
+	       sched_setscheduler(0, SCHED_OTHER, &usual) == 0;
 }
 
 /* --- tests --- */
@@ -464,16 +540,16 @@ static void assert_time_is_about(uint64_t sampled_ns, uint64_t used_ns)
 static void a_command_is_sampled_from_its_exec_to_its_end(void **state)
 {
 	(void)state;
-	struct launched child = launch("spin", "300");
+	struct launched child = launch("spin", "100");
 	CLEANUP(sampler_cleanup)
 	struct sampler *sampler = open_on(TARGET_COMMAND, child.pid, &kernel_chain, &plain);
 	struct heard *heard = heard_new();
-	uint64_t used_ns = 0;
+	struct used used;
 
 	assert_ok(sampler_enable(sampler));
 	release(&child);
-	used_ns = read_until_exit(sampler, child.pid, heard);
-	assert_time_is_about(heard->time_ns, used_ns);
+	used = read_until_exit(sampler, child.pid, heard);
+	assert_sampled(heard, heard->time_ns, used);
 	assert_true(heard->execed);
 	assert_int_equal(heard->before_exec, 0);
 	assert_int_equal(heard->lost, 0);
@@ -484,15 +560,15 @@ static void a_command_is_sampled_from_its_exec_to_its_end(void **state)
 static void children_of_a_command_are_followed(void **state)
 {
 	(void)state;
-	struct launched child = launch("fork", "200");
+	struct launched child = launch("fork", "100");
 	CLEANUP(sampler_cleanup)
 	struct sampler *sampler = open_on(TARGET_COMMAND, child.pid, &kernel_chain, &plain);
 	struct heard *heard = heard_new();
-	uint64_t used_ns = 0;
+	struct used used;
 
 	release(&child);
-	used_ns = read_until_exit(sampler, child.pid, heard);
-	assert_time_is_about(heard->time_ns, used_ns);
+	used = read_until_exit(sampler, child.pid, heard);
+	assert_sampled(heard, heard->time_ns, used);
 	assert_int_equal(heard->of_unknown_code, 0);
 	heard_free(heard);
 }
@@ -500,17 +576,17 @@ static void children_of_a_command_are_followed(void **state)
 static void without_inheritance_children_are_left_alone(void **state)
 {
 	(void)state;
-	struct launched child = launch("fork", "300");
+	struct launched child = launch("fork", "100");
 	CLEANUP(event_deinit) struct event event = cpu_clock();
 	struct target target = {.kind = TARGET_COMMAND, .ids = &child.pid, .id_count = 1};
 	CLEANUP(sampler_cleanup) struct sampler *sampler = NULL;
 	struct heard *heard = heard_new();
-	uint64_t used_ns = 0;
+	struct used used;
 
 	assert_ok(sampler_open(&event, 1, &target, &plain, &sampler));
 	release(&child);
-	used_ns = read_until_exit(sampler, child.pid, heard);
-	assert_true(heard->time_ns < used_ns / 2);
+	used = read_until_exit(sampler, child.pid, heard);
+	assert_true(heard->time_ns < used.ns / 2);
 	heard_free(heard);
 }
 
@@ -521,10 +597,11 @@ static void code_is_mapped_before_a_sample_runs_in_it(void **state)
 	CLEANUP(sampler_cleanup)
 	struct sampler *sampler = open_on(TARGET_COMMAND, child.pid, &kernel_chain, &plain);
 	struct heard *heard = heard_new();
+	struct used used;
 
 	release(&child);
-	read_until_exit(sampler, child.pid, heard);
-	assert_true(heard->samples > 50);
+	used = read_until_exit(sampler, child.pid, heard);
+	assert_sampled(heard, heard->time_ns, used);
 	assert_true(heard->map_count > 200);
 	assert_int_equal(heard->of_unknown_code, 0);
 	heard_free(heard);
@@ -534,26 +611,27 @@ static void nothing_is_lost_with_large_dumps_on_busy_cpus(void **state)
 {
 	(void)state;
 	CLEANUP(event_deinit) struct event event = cpu_clock();
-	struct launched children[] = {launch("deep", "1000"), launch("deep", "1000")};
+	struct launched children[] = {launch("deep", "150"), launch("deep", "150")};
 	pid_t pids[] = {children[0].pid, children[1].pid};
 	struct target target = {
 		.kind = TARGET_COMMAND, .ids = pids, .id_count = 2, .inherit = true};
-	/* Large enough for a reader that waits a second for a CPU, and has the sanitizers in it. */
+	/* All samples fit into one of them, so that a reader may wait for a CPU. */
 	struct sampler_options large_rings = {.ring_bytes = 64 << 20};
 	CLEANUP(sampler_cleanup) struct sampler *sampler = NULL;
 	struct heard *heard = heard_new();
-	uint64_t used_ns = 0;
+	struct used used, other;
 
 	event.fields = (struct sample_fields){.stack_bytes = 32 * 1024, .regs_mask = 0x1ff};
 	assert_ok(sampler_open(&event, 1, &target, &large_rings, &sampler));
 	release(&children[0]);
 	release(&children[1]);
-	used_ns = read_until_exit(sampler, pids[0], heard);
-	used_ns += read_until_exit(sampler, pids[1], heard);
+	used = read_until_exit(sampler, pids[0], heard);
+	other = read_until_exit(sampler, pids[1], heard);
+	used.ns += other.ns;
+	used.switches += other.switches;
 	assert_int_equal(heard->lost, 0);
-	/* But for those of its beginning. */
-	assert_true(heard->full_stacks * 100 >= heard->samples * 80);
-	assert_time_is_about(heard->time_ns, used_ns);
+	assert_true(heard->full_stacks >= heard->deep);
+	assert_sampled(heard, heard->time_ns, used);
 	heard_free(heard);
 }
 
@@ -587,28 +665,28 @@ static const struct sampler_options capturing = {
 static void copiers_copy_what_a_sample_cannot_hold(void **state)
 {
 	(void)state;
-	struct launched child = launch("deep", "500");
+	struct launched child = launch("deep", "150");
 	CLEANUP(sampler_cleanup)
 	struct sampler *sampler = open_on(TARGET_COMMAND, child.pid, &stacks, &capturing);
 	struct heard *heard = heard_new();
-	uint64_t used_ns;
+	struct used used;
 
 	release(&child);
-	used_ns = read_until_exit(sampler, child.pid, heard);
-	/* All but a few, or fewer on a machine that is busy and without real time. */
-	assert_true(heard->completed * 20 > heard->samples);
+	used = read_until_exit(sampler, child.pid, heard);
+	/* A copier rests as long as it has worked. */
+	assert_true(!copies_in_real_time() || heard->completed * 4 > heard->deep);
 	/* While it is being filled. */
 	assert_true(heard->falsely <= 3);
 	assert_int_equal(heard->out_of_order, 0);
 	assert_int_equal(heard->lost, 0);
-	assert_time_is_about(heard->time_ns, used_ns);
+	assert_sampled(heard, heard->time_ns, used);
 	heard_free(heard);
 }
 
 /* Samples a program of deep stacks without copiers. extent: what is known of its thread. */
 static struct heard *hear_kernel_copies(struct stack_extent extent)
 {
-	struct launched child = launch("deep", "300");
+	struct launched child = launch("deep", "150");
 	struct sampler_options options = capturing;
 	CLEANUP(sampler_cleanup) struct sampler *sampler = NULL;
 	struct heard *heard = heard_new();
@@ -632,7 +710,7 @@ static void the_kernel_copies_what_a_sample_cannot_hold(void **state)
 		heard_free(heard);
 		RETURN_LACKING("BPF programs on perf events, Linux 6.3");
 	}
-	assert_true(heard->completed * 10 >= heard->samples * 9);
+	assert_int_equal(heard->completed, heard->deep);
 	/* While it is being filled. */
 	assert_true(heard->falsely <= 3);
 	heard_free(heard);
@@ -659,26 +737,34 @@ static size_t read_hanging_stack(pid_t tid, uint64_t address, void *into, size_t
 	return 0;
 }
 
-static void a_copier_that_hangs_is_left_behind(void **state)
+/* Samples a program of deep stacks whose memory hangs. */
+static void expect_few_hanging_reads(const char *role)
 {
-	(void)state;
-	struct launched child = launch("deep", "1500");
+	struct launched child = launch(role, "200");
 	struct sampler_options options = capturing;
 	CLEANUP(sampler_cleanup) struct sampler *sampler = NULL;
 	struct heard *heard = heard_new();
-	uint64_t used_ns, end_ns;
+	struct used used;
 
+	atomic_store(&hanging_reads, 0);
 	options.read_memory = read_hanging_stack;
+	options.read_patience_ns = 20 * NS_PER_MS;
 	sampler = open_on(TARGET_COMMAND, child.pid, &stacks, &options);
 	release(&child);
-	used_ns = read_until_exit(sampler, child.pid, heard);
-	assert_in_range(atomic_load(&hanging_reads), 1, sampler_facts(sampler)->cpus);
+	used = read_until_exit(sampler, child.pid, heard);
+	assert_in_range(atomic_load(&hanging_reads), copies_in_real_time(),
+			sampler_facts(sampler)->cpus);
 	assert_int_equal(heard->lost, 0);
-	assert_time_is_about(heard->time_ns, used_ns);
-	end_ns = cpu_time_ns(CLOCK_MONOTONIC) + UINT64_C(1000) * NS_PER_MS;
+	assert_sampled(heard, heard->time_ns, used);
+	/* Which does not wait for them. */
 	sampler_free(STEAL(sampler));
-	assert_true(cpu_time_ns(CLOCK_MONOTONIC) < end_ns);
 	heard_free(heard);
+}
+
+static void a_copier_that_hangs_is_left_behind(void **state)
+{
+	(void)state;
+	expect_few_hanging_reads("deep");
 }
 
 static void a_user_whose_memory_hangs_does_so_once(void **state)
@@ -686,30 +772,19 @@ static void a_user_whose_memory_hangs_does_so_once(void **state)
 	(void)state;
 	if (geteuid() != 0)
 		RETURN_LACKING("root, to start a program of another user");
-	struct launched child = launch("deep as another user", "1500");
-	struct sampler_options options = capturing;
-	CLEANUP(sampler_cleanup) struct sampler *sampler = NULL;
-	struct heard *heard = heard_new();
-
-	atomic_store(&hanging_reads, 0);
-	options.read_memory = read_hanging_stack;
-	sampler = open_on(TARGET_COMMAND, child.pid, &stacks, &options);
-	release(&child);
-	read_until_exit(sampler, child.pid, heard);
-	assert_in_range(atomic_load(&hanging_reads), 1, sampler_facts(sampler)->cpus);
-	heard_free(heard);
+	expect_few_hanging_reads("deep as another user");
 }
 
 static void nothing_is_lost_when_capture_is_turned_on_and_off(void **state)
 {
 	(void)state;
-	struct launched child = launch("fork", "300");
+	struct launched child = launch("fork", "100");
 	CLEANUP(close_fd) int pidfd = (int)syscall(SYS_pidfd_open, child.pid, 0);
 	struct pollfd end = {.fd = pidfd, .events = POLLIN};
 	CLEANUP(sampler_cleanup)
 	struct sampler *sampler = open_on(TARGET_COMMAND, child.pid, &stacks, &capturing);
 	struct heard *heard = heard_new();
-	uint64_t used_ns;
+	struct used used;
 
 	assert_true(pidfd >= 0);
 	release(&child);
@@ -717,9 +792,9 @@ static void nothing_is_lost_when_capture_is_turned_on_and_off(void **state)
 		sampler_capture_deep(sampler, !sampler_captures_deep(sampler));
 		read_batch(sampler, heard);
 	}
-	used_ns = read_until_exit(sampler, child.pid, heard);
+	used = read_until_exit(sampler, child.pid, heard);
 	assert_int_equal(heard->lost, 0);
-	assert_time_is_about(heard->time_ns, used_ns);
+	assert_sampled(heard, heard->time_ns, used);
 	heard_free(heard);
 }
 
@@ -728,21 +803,20 @@ static void every_sample_that_does_not_fit_is_counted(void **state)
 	(void)state;
 	struct sample_fields dumps = {.stack_bytes = 2048};
 	struct sampler_options narrow = {.ring_bytes = 4096};
-	struct launched child = launch("deep", "300");
+	struct launched child = launch("deep", "150");
 	CLEANUP(sampler_cleanup)
 	struct sampler *sampler = open_on(TARGET_COMMAND, child.pid, &dumps, &narrow);
 	struct heard *heard = heard_new();
-	uint64_t used_ns = 0;
+	struct used used;
 	siginfo_t info;
 
 	/* Nobody reads, so that almost every sample is lost, the last ones too. */
 	release(&child);
 	waitid(P_PID, (id_t)child.pid, &info, WEXITED | WNOWAIT);
-	used_ns = read_until_exit(sampler, child.pid, heard);
+	used = read_until_exit(sampler, child.pid, heard);
 	assert_true(heard->samples > 0);
-	assert_true(heard->lost > 100);
-	assert_time_is_about((heard->samples + heard->lost) * (1000 * (uint64_t)NS_PER_MS / HZ),
-			     used_ns);
+	assert_true(heard->lost > heard->samples);
+	assert_sampled(heard, (heard->samples + heard->lost) * PERIOD_NS, used);
 	heard_free(heard);
 }
 
@@ -763,9 +837,11 @@ static struct sampler *attach_to_crowd(pid_t pid, struct crowd *crowd)
 
 static void assert_crowd_is_counted_once(bool chain)
 {
-	struct crowd *crowd = crowd_new(chain, 20);
+	enum { MS = 10 };
+	struct crowd *crowd = crowd_new(chain, MS);
 	CLEANUP(sampler_cleanup) struct sampler *sampler = NULL;
 	struct heard *heard = heard_new();
+	struct used all = {0};
 	pid_t pid = fork();
 
 	if (pid == 0) {
@@ -775,12 +851,15 @@ static void assert_crowd_is_counted_once(bool chain)
 	sampler = attach_to_crowd(pid, crowd);
 	crowd_go(crowd);
 	read_until_exit(sampler, pid, heard);
-	/* The kernel hands the half spent period of one thread to the next, and those that are
-	 * preempted get fewer: not exact for each. But none is left out, and none counts twice. */
-	for (unsigned i = 0; i < crowd->running; i++)
-		assert_in_range(heard->ns_of_tid[crowd->tids[i] & 0xffff], 2 * NS_PER_MS,
-				34 * NS_PER_MS);
-	assert_time_is_about(heard->time_ns, (uint64_t)crowd->running * 20 * NS_PER_MS);
+	/* None is left out, and none counts twice. */
+	for (unsigned i = 0; i < crowd->running; i++) {
+		struct used used = {MS * (uint64_t)NS_PER_MS, crowd->switches[i]};
+
+		assert_sampled(heard, heard->ns_of_tid[crowd->tids[i] & 0xffff], used);
+		all.ns += used.ns;
+		all.switches += used.switches;
+	}
+	assert_sampled(heard, heard->time_ns, all);
 	assert_int_equal(heard->lost, 0);
 	heard_free(heard);
 	munmap(crowd, sizeof(*crowd));
@@ -804,13 +883,13 @@ static void the_whole_system_has_every_process(void **state)
 	CLEANUP(sampler_cleanup)
 	struct sampler *sampler = open_on(TARGET_SYSTEM, -1, &kernel_chain, &plain);
 	struct heard *heard = heard_new();
-	struct launched child = launch("spin", "200");
-	uint64_t used_ns = 0;
+	struct launched child = launch("spin", "100");
+	struct used used;
 
 	assert_ok(sampler_enable(sampler));
 	release(&child);
-	used_ns = read_until_exit(sampler, child.pid, heard);
-	assert_time_is_about(heard->ns_of_tid[child.pid & 0xffff], used_ns);
+	used = read_until_exit(sampler, child.pid, heard);
+	assert_sampled(heard, heard->ns_of_tid[child.pid & 0xffff], used);
 	assert_true(heard->execed);
 	assert_int_equal(heard->out_of_order, 0);
 	heard_free(heard);
@@ -837,21 +916,20 @@ static struct sampler *open_on_cpus_for(const struct launched *child,
 static void whole_cpus_are_sampled_for_a_process_tree_without_strangers(void **state)
 {
 	(void)state;
-	struct launched child = launch("fork", "300"), stranger = launch("spin", "300");
+	struct launched child = launch("fork", "100"), stranger = launch("spin", "100");
 	CLEANUP(sampler_cleanup)
 	struct sampler *sampler = open_on_cpus_for(&child, &kernel_chain, &plain);
 	struct heard *heard = heard_new();
-	uint64_t used_ns, counted_ns = 0;
+	struct used used;
 
 	release(&stranger);
 	release(&child);
-	used_ns = read_until_exit(sampler, child.pid, heard);
-	assert_time_is_about(heard->time_ns, used_ns);
+	used = read_until_exit(sampler, child.pid, heard);
+	assert_sampled(heard, heard->time_ns, used);
 	assert_int_equal(heard->ns_of_tid[stranger.pid & 0xffff], 0);
 	assert_int_equal(heard->before_exec, 0);
 	assert_int_equal(heard->out_of_order, 0);
-	assert_true(sampler_counted(sampler, 0, &counted_ns));
-	assert_in_range(counted_ns, used_ns / 2, used_ns + used_ns / 10);
+	assert_counted(sampler, heard, used);
 	waitpid(stranger.pid, NULL, 0);
 	heard_free(heard);
 }
@@ -871,26 +949,26 @@ static void expect_the_later_command_alone(bool prefers_cpus)
 	CLEANUP(sampler_cleanup) struct sampler *sampler = NULL;
 	struct heard *heard = heard_new();
 	struct launched child, stranger;
-	uint64_t used_ns, counted_ns = 1;
+	uint64_t counted_ns = 1;
+	struct used used;
 
 	assert_ok(sampler_open(&event, 1, &target, &options, &sampler));
 	assert_int_equal(sampler_facts(sampler)->is_tree, prefers_cpus);
 	assert_true(sampler_counted(sampler, 0, &counted_ns));
 	assert_int_equal(counted_ns, 0);
 	assert_ok(sampler_enable(sampler));
-	stranger = launch("spin", "300");
-	child = launch("fork", "300");
+	stranger = launch("spin", "100");
+	child = launch("fork", "100");
 	sampler_add_command(sampler, child.pid);
 	release(&stranger);
 	release(&child);
-	used_ns = read_until_exit(sampler, child.pid, heard);
-	assert_time_is_about(heard->time_ns, used_ns);
+	used = read_until_exit(sampler, child.pid, heard);
+	assert_sampled(heard, heard->time_ns, used);
 	assert_int_equal(heard->ns_of_tid[stranger.pid & 0xffff], 0);
 	assert_int_equal(heard->ns_of_tid[own & 0xffff], 0);
 	assert_int_equal(heard->before_exec, 0);
 	assert_int_equal(heard->out_of_order, 0);
-	assert_true(sampler_counted(sampler, 0, &counted_ns));
-	assert_in_range(counted_ns, used_ns / 2, used_ns + used_ns / 10);
+	assert_counted(sampler, heard, used);
 	waitpid(stranger.pid, NULL, 0);
 	heard_free(heard);
 }
@@ -910,7 +988,7 @@ static void whole_cpus_are_sampled_for_a_command_that_follows_later(void **state
 static void the_time_of_copiers_is_not_that_of_whom_they_copy_from(void **state)
 {
 	(void)state;
-	struct launched child = launch("deep", "500");
+	struct launched child = launch("deep", "150");
 	CLEANUP(sampler_cleanup)
 	struct sampler *sampler = open_on_cpus_for(&child, &stacks, &capturing);
 	struct heard *heard = heard_new();
@@ -918,9 +996,10 @@ static void the_time_of_copiers_is_not_that_of_whom_they_copy_from(void **state)
 
 	release(&child);
 	read_until_exit(sampler, child.pid, heard);
-	whole_ns = heard->samples * (UINT64_C(1000) * NS_PER_MS / HZ);
-	assert_true(heard->completed > 10);
-	assert_in_range(heard->time_ns, whole_ns / 2, whole_ns - whole_ns / 500);
+	whole_ns = heard->samples * PERIOD_NS;
+	/* A copy takes a microsecond at least, and a copier rests as long as it has worked. */
+	assert_true(heard->completed || !copies_in_real_time());
+	assert_in_range(heard->time_ns, whole_ns / 2, whole_ns - heard->completed * 1000);
 	heard_free(heard);
 }
 
@@ -928,7 +1007,7 @@ static void two_events_are_told_apart(void **state)
 {
 	(void)state;
 	struct event events[2] = {cpu_clock(), cpu_clock()};
-	struct launched child = launch("spin", "500");
+	struct launched child = launch("spin", "100");
 	struct target target = {
 		.kind = TARGET_COMMAND, .ids = &child.pid, .id_count = 1, .inherit = true};
 	struct sampler *sampler = NULL;
@@ -942,11 +1021,13 @@ static void two_events_are_told_apart(void **state)
 	waitid(P_PID, (id_t)child.pid, &info, WEXITED);
 	sampler_batch(sampler);
 	while (sampler_next(sampler, &record)) {
-		if (record.type == RECORD_SAMPLE)
-			counts[record.sample.event]++;
+		if (record.type != RECORD_SAMPLE)
+			continue;
+		counts[record.sample.event]++;
+		assert_int_equal(record.sample.period,
+				 record.sample.event ? PERIOD_NS : 10 * NS_PER_MS);
 	}
-	assert_in_range(counts[0], 20, 80);
-	assert_in_range(counts[1], 5 * counts[0], 20 * counts[0]);
+	assert_true(counts[0] && counts[1]);
 	sampler_free(sampler);
 	event_deinit(&events[0]);
 	event_deinit(&events[1]);
@@ -957,7 +1038,7 @@ static void each_event_has_a_record_layout_of_its_own(void **state)
 {
 	(void)state;
 	struct event events[2] = {cpu_clock(), cpu_clock()};
-	struct launched child = launch("deep", "300");
+	struct launched child = launch("deep", "150");
 	struct target target = {
 		.kind = TARGET_COMMAND, .ids = &child.pid, .id_count = 1, .inherit = true};
 	CLEANUP(sampler_cleanup) struct sampler *sampler = NULL;
@@ -986,9 +1067,9 @@ static void each_event_has_a_record_layout_of_its_own(void **state)
 		else
 			assert_int_equal(bytes_left(&record.sample.stack), 0);
 	}
-	assert_in_range(counts[0], 100, 600);
-	assert_true(whole * 10 >= counts[0] * 8);
-	assert_in_range(counts[1], 20, 120);
+	/* But for those of its beginning. */
+	assert_true(whole > counts[0] / 2);
+	assert_true(counts[1] > 0);
 	assert_int_equal(weight[1], counts[1] * 5000000);
 	event_deinit(&events[0]);
 	event_deinit(&events[1]);
@@ -1026,7 +1107,7 @@ static void context_switches_come_between_the_samples(void **state)
 		else
 			in++;
 	}
-	assert_true(samples > 30);
+	assert_true(samples > 0);
 	/* The last one, as it ends, can be missing. */
 	assert_true(out >= NAPS && out <= in + 1 && in <= out + 1);
 	event_deinit(&events[0]);
@@ -1047,17 +1128,22 @@ static uint64_t end_running(struct running *running, const struct record *record
 	return ns;
 }
 
+/*
+ * Switches and exits stop the clock that they tell of, so that both give the same time, but for
+ * that of the switches themselves.
+ */
 static void what_samples_miss_of_short_children_the_kernel_counts(void **state)
 {
 	(void)state;
-	struct launched child = launch("short", "300");
+	enum { CHILDREN = 100 };
+	struct launched child = launch("short", "100");
 	CLEANUP(event_deinit) struct event event = cpu_clock();
 	struct target target = {
 		.kind = TARGET_COMMAND, .ids = &child.pid, .id_count = 1, .inherit = true};
 	struct sampler_options options = {.switches = true};
 	CLEANUP(sampler_cleanup) struct sampler *sampler = NULL;
 	struct running running[256] = {{0}};
-	uint64_t sampled_ns = 0, running_ns = 0, counted_ns = 0, used_ns;
+	uint64_t running_ns = 0, counted_ns = 0, before_ns = elsewhere_ns();
 	struct rusage usage;
 	struct record record;
 
@@ -1065,25 +1151,23 @@ static void what_samples_miss_of_short_children_the_kernel_counts(void **state)
 	assert_true(sampler_facts(sampler)->has_switches);
 	release(&child);
 	assert_int_equal(wait4(child.pid, NULL, 0, &usage), child.pid);
-	used_ns = cpu_ns_of(&usage);
 	sampler_disable(sampler);
 	sampler_batch(sampler);
 	while (sampler_next(sampler, &record)) {
 		struct running *here = &running[record.cpu % ARRAY_SIZE(running)];
 
-		if (record.type == RECORD_SAMPLE)
-			sampled_ns += record.sample.period;
-		else if (record.type == RECORD_SWITCH && !record.switched.is_out)
+		assert_int_not_equal(record.type, RECORD_LOST);
+		if ((record.type == RECORD_SWITCH && !record.switched.is_out) ||
+		    (record.type == RECORD_COMM && record.comm.exec))
 			*here = (struct running){record.tid, record.time_ns};
 		else if (record.type == RECORD_SWITCH || record.type == RECORD_EXIT)
 			running_ns += end_running(here, &record);
 	}
 	assert_true(sampler_counted(sampler, 0, &counted_ns));
-	/* Of the end of a process neither tells all. */
-	assert_in_range(counted_ns, used_ns / 2, used_ns + used_ns / 10);
-	assert_in_range(running_ns, counted_ns / 2, counted_ns + counted_ns / 10);
-	/* The sanitizer makes the parent's forks take longer than the children. */
-	assert_true(HAS_THREAD_SANITIZER || sampled_ns < counted_ns / 2);
+	assert_about(running_ns, counted_ns, elsewhere_ns() - before_ns);
+	/* None had a whole period. Its own clock starts at the switch, a moment earlier. */
+	assert_true(counted_ns > CHILDREN * (uint64_t)SHORT_NS * 9 / 10);
+	assert_true(counted_ns < used_of(&usage).ns + elsewhere_ns() - before_ns + NS_PER_MS);
 }
 
 /* Where in our own file a function is; 0: nowhere. */
