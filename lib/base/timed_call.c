@@ -1,6 +1,7 @@
 #include "base/timed_call.h"
 
 #include "base/alloc.h"
+#include "base/clock.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -11,7 +12,10 @@
 #include <unistd.h>
 
 /* A call that has slept this long is left behind; a spinning disk that is busy answers sooner. */
-enum { LOOK_NS = 50000000, LOOKS = 20 };
+#define PATIENCE_NS NS_PER_SECOND
+
+/* How often it is looked at meanwhile. */
+enum { LOOKS = 20 };
 
 /* Each costs a thread, which waits, and the caller a second. */
 enum { LEFT_BEHIND_MAX = 8 };
@@ -39,6 +43,7 @@ struct helper {
 };
 
 struct timed_caller {
+	uint64_t look_ns;
 	pthread_mutex_t mutex;
 	struct helper *helper; /* NULL: not started yet */
 	struct helper *left_behind[LEFT_BEHIND_MAX];
@@ -50,7 +55,13 @@ struct timed_caller *timed_caller_new(void)
 	struct timed_caller *caller = xcalloc(1, sizeof(*caller));
 
 	pthread_mutex_init(&caller->mutex, NULL);
+	timed_caller_set_patience(caller, PATIENCE_NS);
 	return caller;
+}
+
+void timed_caller_set_patience(struct timed_caller *caller, uint64_t ns)
+{
+	caller->look_ns = ns / LOOKS;
 }
 
 static struct helper *helper_new(void)
@@ -155,17 +166,15 @@ static bool is_asleep(const struct helper *helper)
 }
 
 /* The mutex is held. */
-static void wait_while_it_runs(struct helper *helper)
+static void wait_while_it_runs(struct helper *helper, uint64_t look_ns)
 {
 	unsigned looks = 0;
 
 	while (helper->state == HELPER_CALLED && looks < LOOKS) {
-		struct timespec until;
+		uint64_t until_ns = clock_now_ns() + look_ns;
+		struct timespec until = {.tv_sec = (time_t)(until_ns / NS_PER_SECOND),
+					 .tv_nsec = (long)(until_ns % NS_PER_SECOND)};
 
-		clock_gettime(CLOCK_MONOTONIC, &until);
-		until.tv_nsec += LOOK_NS;
-		until.tv_sec += until.tv_nsec / 1000000000;
-		until.tv_nsec %= 1000000000;
 		if (pthread_cond_timedwait(&helper->changed, &helper->mutex, &until) != 0 &&
 		    helper->state == HELPER_CALLED)
 			looks += is_asleep(helper);
@@ -214,7 +223,7 @@ static bool ready(struct timed_caller *caller)
 }
 
 /* False if the call has been left behind. */
-static bool run_on(struct helper *helper, struct timed_call *call)
+static bool run_on(struct helper *helper, struct timed_call *call, uint64_t look_ns)
 {
 	bool is_done;
 
@@ -222,7 +231,7 @@ static bool run_on(struct helper *helper, struct timed_call *call)
 	helper->call = call;
 	helper->place = call->place;
 	set_state(helper, HELPER_CALLED);
-	wait_while_it_runs(helper);
+	wait_while_it_runs(helper, look_ns);
 	is_done = helper->state == HELPER_DONE;
 	helper->state = is_done ? HELPER_IDLE : HELPER_LEFT_BEHIND;
 	pthread_mutex_unlock(&helper->mutex);
@@ -240,7 +249,7 @@ static bool run_locked(struct timed_caller *caller, struct timed_call *call)
 		call->run(call);
 		return true;
 	}
-	if (run_on(caller->helper, call))
+	if (run_on(caller->helper, call, caller->look_ns))
 		return true;
 	caller->left_behind[caller->left_behind_count++] = STEAL(caller->helper);
 	return false;

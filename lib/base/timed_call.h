@@ -33,6 +33,8 @@ struct timed_caller;
 
 /* Starts no thread before the first call. */
 struct timed_caller *timed_caller_new(void);
+/* How long calls may sleep: instead of a second. */
+void timed_caller_set_patience(struct timed_caller *caller, uint64_t ns);
 /* Does not wait for calls that were left behind. */
 void timed_caller_free(struct timed_caller *caller);
 DEFINE_CLEANUP(timed_caller, timed_caller_free)

@@ -1,6 +1,7 @@
 #include "base/timed_call.h"
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "lacking.h"
 
 #include <poll.h>
@@ -12,7 +13,6 @@
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -65,12 +65,14 @@ static uint64_t read_with(struct timed_caller *caller, int from, int discarded, 
 	return 0;
 }
 
-static uint64_t now_ms(void)
-{
-	struct timespec now;
+#define PATIENCE_NS (200 * NS_PER_MS)
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+static struct timed_caller *hasty_caller(void)
+{
+	struct timed_caller *caller = timed_caller_new();
+
+	timed_caller_set_patience(caller, PATIENCE_NS);
+	return caller;
 }
 
 static void calls_run_on_one_other_thread(void **state)
@@ -93,24 +95,24 @@ static void calls_run_on_one_other_thread(void **state)
 static void a_call_that_stands_still_costs_its_place_only_and_only_until_it_ends(void **state)
 {
 	(void)state;
-	CLEANUP(timed_caller_cleanup) struct timed_caller *caller = timed_caller_new();
+	CLEANUP(timed_caller_cleanup) struct timed_caller *caller = hasty_caller();
 	CLEANUP(close_fd) int never = eventfd(0, 0), full = eventfd(5, EFD_SEMAPHORE);
 	CLEANUP(close_fd) int discarded = eventfd(0, 0);
 	struct pollfd end = {.fd = discarded, .events = POLLIN};
-	uint64_t start, count;
+	uint64_t start_ns, count;
 
 	assert_int_equal(read_with(caller, never, discarded, 7), 0);
 	/* Refused at once, where there would be something to read. */
-	start = now_ms();
+	start_ns = clock_now_ns();
 	for (int i = 0; i < 100; i++)
 		assert_int_equal(read_with(caller, full, discarded, 7), 0);
-	assert_true(now_ms() - start < 900);
+	assert_true(clock_now_ns() - start_ns < 100 * PATIENCE_NS);
 	assert_int_equal(read_with(caller, full, discarded, 8), 1);
 	assert_int_equal(eventfd_read(discarded, &count), 0);
 	assert_int_equal(count, 100);
 	/* The call that was left behind ends, and discards what it got. */
 	assert_int_equal(eventfd_write(never, 1), 0);
-	assert_int_equal(poll(&end, 1, 10000), 1);
+	assert_int_equal(poll(&end, 1, -1), 1);
 	while (!read_with(caller, full, discarded, 7))
 		usleep(1000);
 }
@@ -118,7 +120,7 @@ static void a_call_that_stands_still_costs_its_place_only_and_only_until_it_ends
 static void calls_are_refused_when_too_many_are_left_behind(void **state)
 {
 	(void)state;
-	struct timed_caller *caller = timed_caller_new();
+	struct timed_caller *caller = hasty_caller();
 	int never = eventfd(0, EFD_SEMAPHORE), discarded = eventfd(0, EFD_SEMAPHORE);
 	CLEANUP(close_fd) int full = eventfd(5, EFD_SEMAPHORE);
 	uint64_t count;
@@ -139,18 +141,16 @@ static void calls_are_refused_when_too_many_are_left_behind(void **state)
 static void spin(struct timed_call *call)
 {
 	struct reading *reading = (struct reading *)call;
-	struct timespec now;
 
-	do {
-		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	} while (now.tv_sec < 1 || now.tv_nsec < 300000000);
+	while (clock_thread_cpu_ns() < 3 * PATIENCE_NS)
+		continue;
 	reading->value = 1;
 }
 
 static void a_call_that_uses_its_cpu_is_waited_for(void **state)
 {
 	(void)state;
-	CLEANUP(timed_caller_cleanup) struct timed_caller *caller = timed_caller_new();
+	CLEANUP(timed_caller_cleanup) struct timed_caller *caller = hasty_caller();
 	CLEANUP(free_ptr) struct reading *reading = reading_new(-1, -1, 0);
 
 	reading->call.run = spin;
