@@ -20,7 +20,7 @@ struct answer_options {
 	const char *what; /* what the process reads, for messages: "its types" */
 	struct confined_limits limits;
 	size_t bytes_max;
-	unsigned standstill_ms;	   /* how long it may neither use CPU time nor send; 0: 10 s */
+	unsigned standstill_ms;	   /* how long it may neither want a CPU nor send; 0: 10 s */
 	const atomic_bool *cancel; /* ends the wait soon; may be NULL */
 	/* Takes a message of another kind. False: it is nonsense. NULL: there are none. */
 	bool (*take)(void *user, struct channel *channel, const struct channel_message *message);

@@ -6,6 +6,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -120,6 +121,32 @@ uint64_t confined_cpu_ns(const struct confined *confined)
 	clockid_t clock;
 
 	return clock_getcpuclockid(confined->pid, &clock) ? 0 : clock_read_ns(clock);
+}
+
+/* proc_pid_stat(5): the state follows the name in parentheses. */
+static bool is_running(int tasks_fd, const char *tid)
+{
+	CLEANUP(close_fd) int dir = openat(tasks_fd, tid, O_PATH | O_CLOEXEC);
+	CLEANUP(close_fd) int fd = dir < 0 ? -1 : openat(dir, "stat", O_RDONLY | O_CLOEXEC);
+	char text[256];
+	ssize_t len = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
+	const char *end;
+
+	text[len > 0 ? len : 0] = '\0';
+	end = strrchr(text, ')');
+	return end && strncmp(end, ") R", 3) == 0;
+}
+
+bool confined_wants_cpu(const struct confined *confined)
+{
+	CLEANUP(free_ptr) char *path = xasprintf("/proc/%d/task", (int)confined->pid);
+	CLEANUP(close_dir) DIR *tasks = opendir(path);
+	const struct dirent *task;
+
+	while (tasks && (task = readdir(tasks)))
+		if (task->d_name[0] != '.' && is_running(dirfd(tasks), task->d_name))
+			return true;
+	return false;
 }
 
 bool confined_is_stopped(const struct confined *confined)

@@ -69,6 +69,8 @@ MUST_CHECK struct error *confined_start(const struct confined_limits *limits, ui
 struct channel *confined_channel(const struct confined *confined);
 /* CPU time of all its threads so far. */
 uint64_t confined_cpu_ns(const struct confined *confined);
+/* Whether a thread of it runs, or would if it had a CPU. */
+bool confined_wants_cpu(const struct confined *confined);
 /* Whether a signal such as SIGSTOP has stopped it, and no SIGCONT has come since. */
 bool confined_is_stopped(const struct confined *confined);
 /*

@@ -133,7 +133,7 @@ static enum worker_outcome check_limits(struct watch *watch)
 		return WORKER_LATE;
 	if (has_late_unit(watch))
 		return WORKER_UNIT_LATE;
-	if (watch->idle_ns > limits->standstill_ns)
+	if (watch->idle_ns > limits->standstill_ns && !confined_wants_cpu(watch->worker->confined))
 		return WORKER_STOOD_STILL;
 	return watch->idle_ns > limits->stopped_ns && confined_is_stopped(watch->worker->confined)
 		       ? WORKER_STOPPED

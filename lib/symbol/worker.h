@@ -33,7 +33,7 @@ struct worker_limits {
 	uint64_t unit_cpu_ns; /* of one module's opening, or of one unit: of one thread */
 	/* Debug files that it asks for add to the first, up to a limit. */
 	uint64_t ns_per_byte, run_cpu_ns_max;
-	/* How long it may neither use CPU time nor send anything. */
+	/* How long it may neither use CPU time, nor want it, nor send anything. */
 	uint64_t standstill_ns;
 	/* The same if it is stopped by a signal (SIGSTOP) while prof runs. */
 	uint64_t stopped_ns;

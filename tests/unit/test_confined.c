@@ -364,7 +364,7 @@ static void use_time(struct channel *channel, void *user)
 	(void)user;
 	answer(channel, 0);
 	for (;;)
-		sched_yield();
+		__asm__ volatile("");
 }
 
 static void crash(struct channel *channel, void *user)
@@ -413,6 +413,19 @@ static void a_confined_process_without_memory_ends_and_says_so(void **state)
 	assert_int_equal(end_of(start(exhaust_memory, NULL)).outcome, CONFINED_OUT_OF_MEMORY);
 }
 
+static void a_confined_process_wants_a_cpu_unless_it_waits(void **state)
+{
+	(void)state;
+	struct confined *busy = start(use_time, NULL), *idle = start(tell_pid_and_wait, NULL);
+
+	pid_of(idle);
+	while (confined_wants_cpu(idle))
+		usleep(1000);
+	assert_true(confined_wants_cpu(busy));
+	confined_end(busy);
+	confined_end(idle);
+}
+
 static void a_confined_process_that_runs_on_is_killed_and_reaped(void **state)
 {
 	(void)state;
@@ -420,7 +433,7 @@ static void a_confined_process_that_runs_on_is_killed_and_reaped(void **state)
 	struct confined_end end;
 
 	while (confined_cpu_ns(confined) < 20 * NS_PER_MS)
-		sched_yield();
+		usleep(1000);
 	end = confined_end(confined);
 	assert_int_equal(end.outcome, CONFINED_KILLED);
 	assert_true(end.cpu_ns >= 10 * NS_PER_MS);
@@ -664,6 +677,7 @@ int main(void)
 		cmocka_unit_test(a_confined_process_can_allocate_what_it_was_allowed_and_not_more),
 		cmocka_unit_test(the_end_of_a_confined_process_is_reported),
 		cmocka_unit_test(a_confined_process_without_memory_ends_and_says_so),
+		cmocka_unit_test(a_confined_process_wants_a_cpu_unless_it_waits),
 		cmocka_unit_test(a_confined_process_that_runs_on_is_killed_and_reaped),
 		cmocka_unit_test(a_confined_process_may_use_threads),
 		cmocka_unit_test(a_confined_process_can_be_started_while_other_threads_allocate),
