@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 
+#include "elsewhere.h"
 #include "lacking.h"
 #include "launched.h"
 
@@ -33,31 +34,23 @@
 
 #include <cmocka.h>
 
-enum { HZ = 999, NS_PER_MS = 1000000 };
+enum { HZ = 999 };
 
 /* --- the targets --- */
 
-static uint64_t cpu_time_ns(clockid_t clock)
-{
-	struct timespec now;
-
-	clock_gettime(clock, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 static void spin_for(uint64_t ns)
 {
-	uint64_t until = cpu_time_ns(CLOCK_THREAD_CPUTIME_ID) + ns;
+	uint64_t until = clock_thread_cpu_ns() + ns;
 
 	/* Mostly in user space, for those who may not sample the kernel. */
-	while (cpu_time_ns(CLOCK_THREAD_CPUTIME_ID) < until)
+	while (clock_thread_cpu_ns() < until)
 		for (volatile unsigned i = 0; i < 10000; i++)
 			continue;
 }
 
 static void spin(unsigned ms)
 {
-	spin_for((uint64_t)ms * NS_PER_MS);
+	spin_for(ms * NS_PER_MS);
 }
 
 /* With much stack above it, to be dumped. */
@@ -193,7 +186,7 @@ static void spin_deep_as_another_user(unsigned ms)
 	}
 }
 
-enum { SHORT_NS = NS_PER_MS / 2 };
+#define SHORT_NS (NS_PER_MS / 2)
 
 /* One process after the other, each shorter than a period. */
 static void spin_shortly(unsigned processes)
@@ -271,21 +264,6 @@ struct heard {
 	size_t map_count, map_room;
 	uint64_t ns_of_tid[1 << 16]; /* by the low bits of the tid */
 };
-
-/*
- * How long CPUs of this machine were in interrupts, or with another guest of their hypervisor. A
- * clock of an event goes on meanwhile, and gives no samples; that of a process stands still.
- */
-static uint64_t elsewhere_ns(void)
-{
-	CLEANUP(close_file) FILE *file = fopen("/proc/stat", "re");
-	uint64_t irq, softirq, stolen;
-
-	if (!file || fscanf(file, "cpu %*u %*u %*u %*u %*u %" SCNu64 "%" SCNu64 "%" SCNu64, &irq,
-			    &softirq, &stolen) != 3)
-		return 0;
-	return (irq + softirq + stolen) * (1000000000 / (uint64_t)sysconf(_SC_CLK_TCK));
-}
 
 static struct heard *heard_new(void)
 {
@@ -493,7 +471,7 @@ static struct sampler *open_on(enum target_kind kind, pid_t id, const struct sam
 static const struct sample_fields kernel_chain = {.kernel_chain = true};
 static const struct sampler_options plain = {0};
 
-#define PERIOD_NS (UINT64_C(1000) * NS_PER_MS / HZ)
+#define PERIOD_NS (NS_PER_SECOND / HZ)
 
 static void assert_about(uint64_t ns, uint64_t used_ns, uint64_t slack_ns)
 {
@@ -853,7 +831,7 @@ static void assert_crowd_is_counted_once(bool chain)
 	read_until_exit(sampler, pid, heard);
 	/* None is left out, and none counts twice. */
 	for (unsigned i = 0; i < crowd->running; i++) {
-		struct used used = {MS * (uint64_t)NS_PER_MS, crowd->switches[i]};
+		struct used used = {MS * NS_PER_MS, crowd->switches[i]};
 
 		assert_sampled(heard, heard->ns_of_tid[crowd->tids[i] & 0xffff], used);
 		all.ns += used.ns;
@@ -1166,7 +1144,7 @@ static void what_samples_miss_of_short_children_the_kernel_counts(void **state)
 	assert_true(sampler_counted(sampler, 0, &counted_ns));
 	assert_about(running_ns, counted_ns, elsewhere_ns() - before_ns);
 	/* None had a whole period. Its own clock starts at the switch, a moment earlier. */
-	assert_true(counted_ns > CHILDREN * (uint64_t)SHORT_NS * 9 / 10);
+	assert_true(counted_ns > CHILDREN * SHORT_NS * 9 / 10);
 	assert_true(counted_ns < used_of(&usage).ns + elsewhere_ns() - before_ns + NS_PER_MS);
 }
 

@@ -1,0 +1,27 @@
+/* How clocks of events and of processes differ. */
+#ifndef PROF_TESTS_UNIT_ELSEWHERE_H
+#define PROF_TESTS_UNIT_ELSEWHERE_H
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <unistd.h>
+
+/*
+ * How long CPUs of this machine were in interrupts, or with another guest of their hypervisor. A
+ * clock of an event goes on meanwhile, and gives no samples; that of a process stands still.
+ */
+static inline uint64_t elsewhere_ns(void)
+{
+	CLEANUP(close_file) FILE *file = fopen("/proc/stat", "re");
+	uint64_t irq, softirq, stolen;
+
+	if (!file || fscanf(file, "cpu %*u %*u %*u %*u %*u %" SCNu64 "%" SCNu64 "%" SCNu64, &irq,
+			    &softirq, &stolen) != 3)
+		return 0;
+	return (irq + softirq + stolen) * (NS_PER_SECOND / (uint64_t)sysconf(_SC_CLK_TCK));
+}
+
+#endif
