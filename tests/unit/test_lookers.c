@@ -225,11 +225,11 @@ static void a_look_that_hangs_is_given_up_and_others_go_on(void **state)
 	sleeping = child_of(sleep_long);
 	hang(lookers, hanging);
 	wait_until_it_waits(lookers, &(struct look_request){.pid = sleeping, .tid = sleeping});
-	/* It is not read again. */
+	/* It is not read again, which would take a tenth of a second. */
 	start_ns = clock_now_ns();
-	for (int i = 0; i < 100; i++)
+	for (int i = 0; i < 200; i++)
 		assert_int_equal(result_of(lookers, hanging), LOOK_HANGS);
-	assert_true(clock_now_ns() - start_ns < 5 * NS_PER_SECOND);
+	assert_true(clock_now_ns() - start_ns < 20 * NS_PER_SECOND);
 	lookers_free(lookers);
 	end(hanging);
 	end(sleeping);

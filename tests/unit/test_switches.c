@@ -200,6 +200,7 @@ struct heard {
 	struct life lives[256];
 	size_t life_count;
 	uint64_t switches, of_idle, samples, lost, lost_switches, out_of_order, incomplete, execs;
+	uint64_t batches;
 	uint64_t complete_ns, last_ns;
 };
 
@@ -233,6 +234,8 @@ static void read_batch(struct sampler *sampler, struct heard *heard)
 {
 	struct record record;
 
+	heard->batches++;
+	heard->last_ns = 0;
 	sampler_batch(sampler);
 	while (sampler_next(sampler, &record)) {
 		heard->out_of_order += record.time_ns < heard->last_ns;
@@ -337,15 +340,12 @@ static void assert_alternates(const struct life *life, uint64_t least)
 	fail();
 }
 
-/* Of a record that is being written when a batch begins the CPU may be taken away. */
+/* A hypervisor may take a CPU away that is writing a record, one, when a batch begins. */
 static void assert_orderly(const struct heard *heard)
 {
-	if (heard->out_of_order + heard->incomplete <= 2 + heard->switches / 10000)
-		return;
-	print_error("of %lu switches %lu out of order, %lu after their batch\n",
-		    (unsigned long)heard->switches, (unsigned long)heard->out_of_order,
-		    (unsigned long)heard->incomplete);
-	fail();
+	assert_int_equal(heard->out_of_order, 0);
+	assert_in_range(heard->incomplete, 0,
+			heard->batches * (uint64_t)sysconf(_SC_NPROCESSORS_ONLN));
 }
 
 static void assert_whole(const struct heard *heard)
@@ -367,6 +367,16 @@ static void assert_two_alternate(const struct heard *heard, uint64_t least)
 	assert_true(busy >= 2);
 }
 
+/* As often as the kernel counts, but for the time before the exec. */
+static void assert_preempted(const struct heard *heard, uint64_t counted)
+{
+	uint64_t preempted = 0;
+
+	for (size_t i = 0; i < heard->life_count; i++)
+		preempted += heard->lives[i].preempted;
+	assert_in_range(counted, preempted, 2 * preempted + 10);
+}
+
 /* --- tests --- */
 
 static void threads_that_wait_for_each_other_go_out_and_in_by_turns(void **state)
@@ -377,7 +387,6 @@ static void threads_that_wait_for_each_other_go_out_and_in_by_turns(void **state
 	CLEANUP(sampler_cleanup) struct sampler *sampler = open_on(TARGET_COMMAND, child.pid);
 	CLEANUP(free_ptr) struct heard *heard = xcalloc(1, sizeof(*heard));
 	struct switches counted;
-	uint64_t preempted = 0;
 
 	assert_ok(sampler_enable(sampler));
 	close(child.hold);
@@ -386,10 +395,7 @@ static void threads_that_wait_for_each_other_go_out_and_in_by_turns(void **state
 	assert_int_equal(heard->samples, 0);
 	assert_whole(heard);
 	assert_two_alternate(heard, ROUNDS);
-	for (size_t i = 0; i < heard->life_count; i++)
-		preempted += heard->lives[i].preempted;
-	/* But for those before the exec. */
-	assert_in_range(counted.preempted, preempted, preempted + 10);
+	assert_preempted(heard, counted.preempted);
 }
 
 static void threads_that_want_the_same_cpu_are_preempted(void **state)
@@ -398,16 +404,15 @@ static void threads_that_want_the_same_cpu_are_preempted(void **state)
 	struct launched child = launch("compete", "100");
 	CLEANUP(sampler_cleanup) struct sampler *sampler = open_on(TARGET_COMMAND, child.pid);
 	CLEANUP(free_ptr) struct heard *heard = xcalloc(1, sizeof(*heard));
+	struct switches counted;
 
 	assert_ok(sampler_enable(sampler));
 	close(child.hold);
-	read_until_exit(sampler, child.pid, heard);
+	counted = read_until_exit(sampler, child.pid, heard);
 	assert_whole(heard);
 	assert_two_alternate(heard, 3);
-	for (size_t i = 0; i < heard->life_count; i++) {
-		/* But for locks and pages, and when one waits for the other's end. */
-		assert_true(heard->lives[i].preempted * 2 + 3 >= heard->lives[i].outs);
-	}
+	assert_true(counted.preempted >= 3);
+	assert_preempted(heard, counted.preempted);
 }
 
 static void read_for(struct sampler *sampler, unsigned ms, struct heard *heard)
@@ -485,7 +490,10 @@ static void one_thread_is_recorded_without_the_others(void **state)
 	sampler = open_on(TARGET_THREADS, sleepers->tids[1]);
 	assert_ok(sampler_enable(sampler));
 	sleepers->sleep = true;
-	read_for(sampler, 100, heard);
+	while (life_of(heard, sleepers->tids[1])->outs < NAPS) {
+		nap();
+		read_batch(sampler, heard);
+	}
 	sleepers->end = true;
 	read_until_exit(sampler, sleepers->pid, heard);
 	assert_whole(heard);
@@ -511,7 +519,7 @@ static void samples_and_switches_are_recorded_together(void **state)
 	close(child.hold);
 	read_until_exit(sampler, child.pid, heard);
 	assert_whole(heard);
-	assert_true(heard->samples > 30);
+	assert_true(heard->samples > 0);
 	assert_two_alternate(heard, 3);
 }
 
@@ -550,7 +558,7 @@ static void whole_cpus_that_are_sampled_for_a_command_give_its_switches_alone(vo
 	close(child.hold);
 	read_until_exit(sampler, child.pid, heard);
 	assert_whole(heard);
-	assert_true(heard->samples > 30);
+	assert_true(heard->samples > 0);
 	assert_two_alternate(heard, 3);
 }
 
@@ -568,8 +576,10 @@ static void the_whole_system_has_the_switches_of_every_thread(void **state)
 	assert_ok(sampler_enable(sampler));
 	sleepers->begin = sleepers->sleep = true;
 	read_until_exit(sampler, sleepers->pid, heard);
-	assert_all_alternate(heard, sleepers);
 	assert_int_equal(heard->of_idle, 0);
+	/* What others do may fill the rings. */
+	if (!heard->lost_switches)
+		assert_all_alternate(heard, sleepers);
 }
 
 /* A record more or less: the first and the last of a thread. */
