@@ -381,7 +381,8 @@ static void switches_that_come_too_fast_are_ended(void **state)
 	uint64_t now_ns;
 
 	begin(&fixture, true, 1);
-	now_ns = clock_now_ns();
+	now_ns = clock_now_ns() + NS_PER_SECOND;
+	assert_false(balance_ends_switches(fixture.balance, now_ns));
 	executes(&fixture, 1, 0, 0, "sh");
 	for (unsigned i = 0; i < 40000; i++)
 		switches(&fixture, 1, 0, i, i % 2 == 0);

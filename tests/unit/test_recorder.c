@@ -76,19 +76,6 @@ static void work_until_sampled(struct fixture *f)
 		loop_run(f->loop, 0);
 }
 
-static void samples_come_while_the_loop_runs(void **state)
-{
-	(void)state;
-	CLEANUP(fixture_deinit) struct fixture f = {0};
-
-	if (!start(&f))
-		RETURN_LACKING("no right to sample");
-	work_until_sampled(&f);
-	assert_int_equal(recorder_end(f.recorder), RECORDER_RUNS);
-	recorder_stop(f.recorder);
-	assert_true(profile_samples(recorder_pipeline(f.recorder)->profile).count > 0);
-}
-
 static void it_ends_with_its_duration(void **state)
 {
 	(void)state;
@@ -309,7 +296,6 @@ static void two_recordings_share_a_loop(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(samples_come_while_the_loop_runs),
 		TEST(it_ends_with_its_duration),
 		TEST(a_rotation_hands_out_the_profile_so_far),
 		TEST(a_rotation_adds_nothing_to_the_profile_that_it_ends),

@@ -981,36 +981,6 @@ static void the_time_of_copiers_is_not_that_of_whom_they_copy_from(void **state)
 	heard_free(heard);
 }
 
-static void two_events_are_told_apart(void **state)
-{
-	(void)state;
-	struct event events[2] = {cpu_clock(), cpu_clock()};
-	struct launched child = launch("spin", "100");
-	struct target target = {
-		.kind = TARGET_COMMAND, .ids = &child.pid, .id_count = 1, .inherit = true};
-	struct sampler *sampler = NULL;
-	uint64_t counts[2] = {0};
-	struct record record;
-	siginfo_t info;
-
-	events[0].frequency_hz = 100;
-	assert_ok(sampler_open(events, 2, &target, &plain, &sampler));
-	release(&child);
-	waitid(P_PID, (id_t)child.pid, &info, WEXITED);
-	sampler_batch(sampler);
-	while (sampler_next(sampler, &record)) {
-		if (record.type != RECORD_SAMPLE)
-			continue;
-		counts[record.sample.event]++;
-		assert_int_equal(record.sample.period,
-				 record.sample.event ? PERIOD_NS : 10 * NS_PER_MS);
-	}
-	assert_true(counts[0] && counts[1]);
-	sampler_free(sampler);
-	event_deinit(&events[0]);
-	event_deinit(&events[1]);
-}
-
 /* One event of full samples, one of bare ones with a fixed period, captured stacks beside. */
 static void each_event_has_a_record_layout_of_its_own(void **state)
 {
@@ -1326,7 +1296,6 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_command_that_follows_later_is_sampled_without_strangers),
 		cmocka_unit_test(whole_cpus_are_sampled_for_a_command_that_follows_later),
 		cmocka_unit_test(the_time_of_copiers_is_not_that_of_whom_they_copy_from),
-		cmocka_unit_test(two_events_are_told_apart),
 		cmocka_unit_test(each_event_has_a_record_layout_of_its_own),
 		cmocka_unit_test(context_switches_come_between_the_samples),
 		cmocka_unit_test(what_samples_miss_of_short_children_the_kernel_counts),

@@ -430,22 +430,6 @@ static void assert_all_alternate(struct heard *heard, const struct sleepers *sle
 		assert_alternates(life_of(heard, sleepers->tids[i]), NAPS);
 }
 
-static void the_threads_of_a_running_process_are_recorded(void **state)
-{
-	(void)state;
-	struct sleepers *sleepers = sleepers_new(20, false);
-	CLEANUP(sampler_cleanup) struct sampler *sampler = NULL;
-	CLEANUP(free_ptr) struct heard *heard = xcalloc(1, sizeof(*heard));
-
-	sleepers->begin = true;
-	sleepers_await(sleepers);
-	sampler = open_on(TARGET_PROCESSES, sleepers->pid);
-	assert_ok(sampler_enable(sampler));
-	sleepers->sleep = true;
-	read_until_exit(sampler, sleepers->pid, heard);
-	assert_all_alternate(heard, sleepers);
-}
-
 static void threads_that_start_later_are_recorded(void **state)
 {
 	(void)state;
@@ -762,7 +746,6 @@ int main(int argc, char **argv)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(threads_that_wait_for_each_other_go_out_and_in_by_turns),
 		cmocka_unit_test(threads_that_want_the_same_cpu_are_preempted),
-		cmocka_unit_test(the_threads_of_a_running_process_are_recorded),
 		cmocka_unit_test(threads_that_start_later_are_recorded),
 		cmocka_unit_test(threads_that_start_while_attaching_are_recorded_once),
 		cmocka_unit_test(one_thread_is_recorded_without_the_others),
