@@ -32,7 +32,7 @@ void orphaned_waits_add(struct orphaned_waits *orphans, pid_t pid, const struct 
 {
 	struct unmet_waits *sum = waits_of(orphans, pid);
 
-	if (!sum->count)
+	if (!sum->count || waits->start_ns < sum->start_ns)
 		sum->start_ns = waits->start_ns;
 	sum->end_ns = waits->end_ns > sum->end_ns ? waits->end_ns : sum->end_ns;
 	sum->weight_ns += waits->weight_ns;

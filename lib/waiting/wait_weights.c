@@ -81,7 +81,7 @@ void wait_weights_give_unmet(struct wait_weights *weights, const struct wait_sin
 	weights->unmet = (struct unmet_waits){0};
 }
 
-/* What was not met is added to the short wait that was. */
+/* What was not met is added to the short wait that was, and can have ended after it. */
 static void add_spread(struct wait_weights *weights)
 {
 	struct met_wait *met = &weights->met;
@@ -94,6 +94,8 @@ static void add_spread(struct wait_weights *weights)
 	met->count += unmet->count;
 	if (unmet->start_ns < met->start_ns)
 		met->start_ns = unmet->start_ns;
+	if (unmet->end_ns > met->end_ns)
+		met->end_ns = unmet->end_ns;
 	weights->unmet = (struct unmet_waits){0};
 }
 
@@ -121,9 +123,10 @@ void wait_weights_add_unmet(struct wait_weights *weights, uint64_t start_ns, uin
 {
 	struct unmet_waits *unmet = &weights->unmet;
 
-	if (!unmet->count)
+	if (!unmet->count || start_ns < unmet->start_ns)
 		unmet->start_ns = start_ns;
-	unmet->end_ns = end_ns;
+	if (end_ns > unmet->end_ns)
+		unmet->end_ns = end_ns;
 	unmet->weight_ns += end_ns - start_ns;
 	unmet->count++;
 }

@@ -48,7 +48,7 @@ void wait_weights_init(struct wait_weights *weights, pid_t pid, pid_t tid, bool 
  * missed. */
 void wait_weights_add_met(struct wait_weights *weights, const struct wait_sink *sink,
 			  const struct met_wait *wait, bool is_short);
-/* A wait has ended that was not met. */
+/* A wait has ended that was not met. It may have ended before others that were added. */
 void wait_weights_add_unmet(struct wait_weights *weights, uint64_t start_ns, uint64_t end_ns);
 
 /*

@@ -1,5 +1,7 @@
 #include "waiting/thread_times.h"
 
+#include "base/alloc.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,6 +22,8 @@ static void take_part(void *user, const struct wait_part *part)
 	struct parts *parts = user;
 
 	assert_true(parts->count < MOST_PARTS);
+	assert_true(part->start_ns < part->end_ns);
+	assert_true(part->weight_ns <= part->end_ns - part->start_ns || part->tid < 0);
 	parts->items[parts->count++] = *part;
 }
 
@@ -219,6 +223,35 @@ static void what_was_read_of_a_thread_is_true_in_its_present_wait_and_the_last_o
 	assert_true(thread_times_waited(times, TID, 3000, 3500));
 	assert_false(thread_times_waited(times, TID, 2500, 3500));
 	assert_false(thread_times_waited(times, OTHER, 1500, 1600));
+}
+
+/* The look is slow: another wait, which no look has met, begins and ends before it is over. */
+static void waits_that_ended_before_a_look_was_over_lie_in_their_own_time(void **state)
+{
+	(void)state;
+	static const enum look_outcome outcomes[] = {LOOKED_PLACE, LOOKED_NOTHING};
+
+	for (size_t i = 0; i < ARRAY_SIZE(outcomes); i++) {
+		struct parts parts = {.count = 0};
+		CLEANUP(thread_times_cleanup)
+		struct thread_times *times =
+			thread_times_new(0, (struct wait_sink){take_part, &parts});
+		uint32_t thread;
+
+		thread_times_begin(times, PID, TID, 0, THREAD_RUNS);
+		out(times, 1000);
+		thread = ask(times, 1100);
+		in(times, 1400);
+		out(times, 2000);
+		in(times, 2500);
+		thread_times_looked(times, thread, outcomes[i], 7, 0);
+		thread_times_settle(times, 3000, true);
+		assert_int_equal(whole_weight(&parts), 900);
+		for (size_t part = 0; part < parts.count; part++) {
+			assert_int_equal(parts.items[part].start_ns, 1000);
+			assert_int_equal(parts.items[part].end_ns, 2500);
+		}
+	}
 }
 
 static void a_thread_that_ends_while_it_is_looked_at_loses_nothing(void **state)
@@ -829,6 +862,7 @@ int main(void)
 		cmocka_unit_test(a_look_is_true_of_a_wait_that_ended_after_it),
 		cmocka_unit_test(
 			what_was_read_of_a_thread_is_true_in_its_present_wait_and_the_last_ones),
+		cmocka_unit_test(waits_that_ended_before_a_look_was_over_lie_in_their_own_time),
 		cmocka_unit_test(a_thread_that_ends_while_it_is_looked_at_loses_nothing),
 		cmocka_unit_test(short_waits_that_are_not_met_go_to_the_next_one_that_is),
 		cmocka_unit_test(at_the_end_they_go_to_the_last_one_that_was_met),
