@@ -310,10 +310,13 @@ void recording_stop_command(struct recording *recording)
 	recording->is_finishing = true;
 }
 
-/* The terminal sends its signals to the command itself. */
+/*
+ * The terminal sends its signals to the command itself. Of a hangup it informs only the leader of
+ * the session, which prof is in a window or an SSH session of its own.
+ */
 static void pass_on(const struct recording *recording, const struct received_signal *signal)
 {
-	if (!signal->by_terminal)
+	if (!signal->by_terminal || signal->number == SIGHUP)
 		kill(recording->launch.pid, signal->number);
 }
 

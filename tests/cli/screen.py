@@ -14,12 +14,48 @@ from time_limit import TIME_LIMIT_S
 from terminal import Terminal
 
 
+class Emulator(pyte.Screen):
+    """The terminal type `screen`. Pyte alone ignores control sequences that it does not know."""
+
+    def scroll_up(self, count):
+        row, self.cursor.y = self.cursor.y, self.margins.bottom if self.margins else self.lines - 1
+        for _ in range(count):
+            self.index()
+        self.cursor.y = row
+
+    def scroll_down(self, count):
+        row, self.cursor.y = self.cursor.y, self.margins.top if self.margins else 0
+        for _ in range(count):
+            self.reverse_index()
+        self.cursor.y = row
+
+    def tab_back(self, _):
+        self.cursor.x = max((stop for stop in self.tabstops if stop < self.cursor.x), default=0)
+
+    def reset_mode(self, *modes, **private):
+        super().reset_mode(*modes, **private)
+        if modes == (1049,):  # back from the alternate screen; programs of the tests leave an empty one behind
+            self.erase_in_display(2)
+            self.cursor_position()
+
+    def cut(self, *_):
+        """Another control sequence begins within one, whose rest was discarded with the queue of a stopped terminal."""
+
+    def debug(self, *parameters):
+        # A sequence without parameters, which switches the keypad, changes no cell.
+        assert not parameters, f"a control sequence that the emulator lacks: {parameters}"
+
+
+class Stream(pyte.ByteStream):
+    csi = {**pyte.ByteStream.csi, "S": "scroll_up", "T": "scroll_down", "Z": "tab_back", "\033": "cut"}
+
+
 class Screen(Terminal):
     """A full-screen program."""
 
     def __init__(self, words, folder, columns=80, rows=24, environment=None):
-        self.screen = pyte.Screen(columns, rows)
-        self.stream = pyte.ByteStream(self.screen)
+        self.screen = Emulator(columns, rows)
+        self.stream = Stream(self.screen)
         self.sent = b""
         super().__init__(words, folder, columns, rows, {"TERM": "screen", "LC_ALL": "C.UTF-8", **(environment or {})})
 
@@ -43,15 +79,16 @@ class Screen(Terminal):
         while not is_so():
             assert self.read() and time.monotonic() < end, "\n".join(self.lines)
 
-    def wait_for(self, expression):
-        """Waits until a line of the screen matches; returns the match."""
+    def wait_for(self, *expressions):
+        """Waits until lines of the screen match all of them at the same time; returns the first one's match. What comes
+        may be a part of a picture, so that what else the picture shows has to be waited for, too."""
         found = []
 
-        def matches():
-            found[:] = filter(None, (re.search(expression, line) for line in self.lines))
-            return found
+        def match():
+            found[:] = [next(filter(None, (re.search(one, line) for line in self.lines)), None) for one in expressions]
+            return all(found)
 
-        self.wait(matches)
+        self.wait(match)
         return found[0]
 
     def press(self, keys):

@@ -20,7 +20,9 @@ class Terminal:
         if self.pid == 0:
             os.chdir(folder)
             ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-            os.execve(words[0], words, {**os.environ, **(environment or {})})
+            # Readline, which pytest imports, exports the size of its own terminal to the workers of pytest-xdist.
+            own = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
+            os.execve(words[0], words, {**own, **(environment or {})})
         os.set_inheritable(self.fd, False)  # in another program it would outlive this one
         self.text = ""
 
