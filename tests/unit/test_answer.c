@@ -4,11 +4,17 @@
 #include "base/alloc.h"
 #include "lacking.h"
 
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -199,6 +205,59 @@ static void a_process_that_computes_without_an_end_reaches_its_limit(void **stat
 	assert_fails(&options, spin, "reading the file takes longer than 1 s");
 }
 
+/* It asks with its pid, and computes for some milliseconds when it gets its reply. */
+static void compute_when_replied(struct channel *channel, void *user)
+{
+	pid_t pid = (pid_t)syscall(SYS_getpid);
+	struct channel_message message = {
+		.kind = QUESTION, .bytes = &pid, .len = sizeof(pid), .fd = -1};
+
+	(void)user;
+	if (channel_send(channel, &message) != CHANNEL_DONE ||
+	    channel_receive(channel, &message) != CHANNEL_DONE)
+		abort();
+	for (volatile unsigned i = 0; i < 1000000; i++)
+		continue;
+	answer_send(channel, "", 0);
+}
+
+/* Of the CPU that it may use another process has nearly all. */
+static bool leave_little_cpu(void *user, struct channel *channel,
+			     const struct channel_message *message)
+{
+	pid_t pid = *(const pid_t *)message->bytes, *rival = user;
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET(sched_getcpu(), &one);
+	sched_setaffinity(pid, sizeof(one), &one);
+	setpriority(PRIO_PROCESS, (id_t)pid, 19);
+	*rival = fork();
+	if (*rival == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		sched_setaffinity(0, sizeof(one), &one);
+		spin(NULL, NULL);
+	}
+	return channel_send(channel, &(struct channel_message){
+					     .kind = REPLY, .bytes = "", .fd = -1}) == CHANNEL_DONE;
+}
+
+static void a_process_that_waits_for_a_cpu_does_not_stand_still(void **state)
+{
+	struct answer_options options = plain;
+	CLEANUP(free_ptr) char *bytes = NULL;
+	pid_t rival = 0;
+	size_t len;
+
+	(void)state;
+	options.standstill_ms = 50;
+	options.take = leave_little_cpu;
+	options.user = &rival;
+	assert_null(answer_ask(&options, compute_when_replied, NULL, &bytes, &len));
+	kill(rival, SIGKILL);
+	waitpid(rival, NULL, 0);
+}
+
 static void take_memory(struct channel *channel, void *user)
 {
 	(void)channel, (void)user;
@@ -277,6 +336,7 @@ int main(void)
 		cmocka_unit_test(an_answer_beyond_its_limit_is_refused),
 		cmocka_unit_test(a_process_that_hangs_is_given_up),
 		cmocka_unit_test(a_process_that_computes_without_an_end_reaches_its_limit),
+		cmocka_unit_test(a_process_that_waits_for_a_cpu_does_not_stand_still),
 		cmocka_unit_test(a_process_that_takes_too_much_memory_is_named_so),
 		cmocka_unit_test(a_wait_can_be_cancelled),
 		cmocka_unit_test(questions_of_the_process_are_the_callers),
