@@ -1,6 +1,9 @@
-/* Children of a test of the sampler: the test's own program, started again in a role. */
+/* For tests of the sampler: children that are the test's own program, started again in a role. */
 #ifndef PROF_TESTS_UNIT_LAUNCHED_H
 #define PROF_TESTS_UNIT_LAUNCHED_H
+
+#include "base/cleanup.h"
+#include "base/error.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,6 +11,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -35,6 +39,24 @@ static inline struct launched launch(const char *role, const char *number)
 	close(fds[0]);
 	child.hold = fds[1];
 	return child;
+}
+
+static inline void assert_ok(struct error *err)
+{
+	if (!err)
+		return;
+	print_error("%s\n", error_text(err));
+	error_free(err);
+	fail();
+}
+
+/* -1: unknown. */
+static inline int paranoid_level(void)
+{
+	CLEANUP(close_file) FILE *file = fopen("/proc/sys/kernel/perf_event_paranoid", "re");
+	int level = 0;
+
+	return file && fscanf(file, "%d", &level) == 1 ? level : -1;
 }
 
 #endif

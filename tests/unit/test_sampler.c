@@ -427,15 +427,6 @@ static struct used read_until_exit(struct sampler *sampler, pid_t pid, struct he
 	return used_of(&usage);
 }
 
-static void assert_ok(struct error *err)
-{
-	if (!err)
-		return;
-	print_error("%s\n", error_text(err));
-	error_free(err);
-	fail();
-}
-
 static struct event cpu_clock(void)
 {
 	static const struct pmus no_pmus;
@@ -1214,16 +1205,6 @@ static void a_cpu_that_is_not_there_is_named(void **state)
 
 	assert_non_null(err);
 	assert_string_equal(error_text(err), "CPU 60000 is not online");
-}
-
-static int paranoid_level(void)
-{
-	CLEANUP(close_file) FILE *file = fopen("/proc/sys/kernel/perf_event_paranoid", "re");
-	int level = 0;
-
-	assert_non_null(file);
-	assert_int_equal(fscanf(file, "%d", &level), 1);
-	return level;
 }
 
 /* In a process without privileges: what the sampler says of itself and of the system. */

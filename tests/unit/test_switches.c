@@ -297,15 +297,6 @@ static struct switches read_until_exit(struct sampler *sampler, pid_t pid, struc
 	return counted;
 }
 
-static void assert_ok(struct error *err)
-{
-	if (!err)
-		return;
-	print_error("%s\n", error_text(err));
-	error_free(err);
-	fail();
-}
-
 static const struct sampler_options waits = {.waits = true};
 
 static struct sampler *open_on(enum target_kind kind, pid_t id)
@@ -687,14 +678,6 @@ static int record_as_an_ordinary_user(void)
 			return 1;
 	}
 	return busy >= 2 && !heard->lost_switches ? 0 : 2;
-}
-
-static int paranoid_level(void)
-{
-	CLEANUP(close_file) FILE *file = fopen("/proc/sys/kernel/perf_event_paranoid", "re");
-	int level = 0;
-
-	return file && fscanf(file, "%d", &level) == 1 ? level : -1;
 }
 
 static void assert_works_for_nobody(int (*record)(void))
