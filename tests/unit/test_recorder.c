@@ -248,14 +248,14 @@ static void a_rotation_in_a_pause_leaves_the_pause_out(void **state)
 	assert_true(second.end_ns > second.start_ns);
 }
 
-/* Some 200 samples, read at once. False: a stack of them is truncated. */
+/* Some 50 samples, read at once. False: a stack of them is truncated. */
 static bool next_stacks_are_complete(struct fixture *f)
 {
 	const struct session_counts *counts =
 		session_counts(recorder_pipeline(f->recorder)->session);
 	struct stack_counts before = counts->stacks;
 
-	use_cpu(200 * NS_PER_MS);
+	use_cpu(50 * NS_PER_MS);
 	recorder_drain(f->recorder);
 	return counts->stacks.user_stacks > before.user_stacks &&
 	       counts->stacks.truncated == before.truncated;
