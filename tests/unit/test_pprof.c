@@ -405,6 +405,40 @@ static void several_events_are_one_value_each_in_one_sample_of_a_stack(void **st
 	assert_memory_equal(message->sample[1].value, ((int64_t[]){0, 0, 20, 0}), 4 * 8);
 }
 
+/* A stack's samples of several CPUs are not in their order. Some came before the profile began. */
+static void times_of_samples_are_kept_to_a_millisecond_and_in_order(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
+	CLEANUP(profile_cleanup) struct profile *read = profile_new();
+	event_id clock = add_event(profile, "cpu-clock", VALUE_CPU_TIME);
+	label_set_id thread = profile_thread_labels(profile, 1, 1, "p", "p");
+	stack_id stacks[] = {STACK(profile, "f"), STACK(profile, "g")};
+	static const uint64_t times_us[] = {9000, 17999, 4999, 2000, 8000};
+	static const uint64_t read_ms[] = {0, 0, 3, 4, 12};
+
+	profile_keep_timestamps(profile);
+	profile_set_info(profile,
+			 &(struct profile_info){.start_unix_ns = 7000000000, .start_ns = 5000000});
+	for (size_t i = 0; i < ARRAY_SIZE(times_us); i++)
+		profile_add_timed_sample(
+			profile,
+			&(struct profile_timed_sample){
+				.time_ns = times_us[i] * 1000,
+				.sample = profile_add(profile, thread, stacks[i % 2], clock, 1)});
+	CLEANUP(output_deinit)
+	struct output output = output_of(&format_pprof, profile,
+					 (struct format_options){.times = true});
+	FILE *in = fmemopen(output.data, output.len, "r");
+
+	assert_null(format_pprof.read(in, read));
+	fclose(in);
+	assert_int_equal(profile_timed_samples(read).count, ARRAY_SIZE(read_ms));
+	for (size_t i = 0; i < ARRAY_SIZE(read_ms); i++)
+		assert_int_equal(profile_timed_samples(read).items[i].time_ns,
+				 UINT64_C(7000000000) + read_ms[i] * 1000000);
+}
+
 static void an_event_that_is_no_clock_keeps_its_name(void **state)
 {
 	(void)state;
@@ -591,6 +625,7 @@ int main(void)
 		cmocka_unit_test(what_was_written_reads_back_as_the_same_stacks),
 		cmocka_unit_test(values_are_those_of_the_profile),
 		cmocka_unit_test(several_events_are_one_value_each_in_one_sample_of_a_stack),
+		cmocka_unit_test(times_of_samples_are_kept_to_a_millisecond_and_in_order),
 		cmocka_unit_test(an_event_that_is_no_clock_keeps_its_name),
 		cmocka_unit_test(the_period_is_the_one_asked_for),
 		cmocka_unit_test(an_empty_profile_is_a_valid_one),

@@ -75,6 +75,8 @@ static void samples_since_the_last_refresh_are_added(void **state)
 	recent_advance(recent, profile, 0);
 	assert_int_equal(weight_of(recent, "a"), 110 * RECENT_SCALE);
 	assert_int_equal(weight_of(recent, "b"), 1 * RECENT_SCALE);
+	assert_int_equal(profile_samples(recent_profile(recent)).items[0].samples,
+			 2 * RECENT_SCALE);
 }
 
 static void a_wait_that_goes_on_counts_and_decays(void **state)
