@@ -7,6 +7,7 @@
 #include "unwind/rules.h"
 
 #include "base/error.h"
+#include "noted.h"
 
 #include <stdlib.h>
 
@@ -23,7 +24,7 @@ static void look_up(struct cfi *cfi, uint64_t vaddr)
 		return;
 	if (vaddr < rule.start || vaddr >= rule.end)
 		abort();
-	rule_pack(&arch_x86_64, &rule);
+	note_rule(&arch_x86_64, &rule);
 }
 
 static void look_up_entries(struct cfi *cfi, struct elf_file *image, const char *name,

@@ -2,6 +2,7 @@
  * The memory of a process that pretends to be a Java virtual machine: any bytes, repeated. What is
  * found must be well-formed, and looking must end.
  */
+#include "replay.h"
 #include "unwind/code_cache.h"
 #include "unwind/java_rule.h"
 
@@ -59,8 +60,10 @@ static void look_up(const struct repeated *repeated, const struct vm_layout *lay
 		abort();
 	memcpy(&code, repeated->data,
 	       repeated->size < sizeof(code) ? repeated->size : sizeof(code));
-	java_rule_at(&blob, &entries, pc, false, &code);
-	java_rule_at(&blob, &entries, pc, true, &code);
+	note_number("blobs", blob.start ^ blob.end << 32);
+	note_number("blobs", blob.complete ^ blob.name << 16 ^ (uint64_t)blob.frame_bytes << 40);
+	note_number("rules", java_rule_at(&blob, &entries, pc, false, &code).kind);
+	note_number("rules", java_rule_at(&blob, &entries, pc, true, &code).kind);
 }
 
 /* The layout as the bytes say it, and one that leads somewhere. */

@@ -1,6 +1,7 @@
 /* Any bytes as the machine code of a function: the rule of each of its bytes. */
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "noted.h"
 #include "unwind/code_rule.h"
 
 #include <stdlib.h>
@@ -23,9 +24,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		unsigned steps = STEPS;
 		struct cfi_rule rule;
 
-		if (code_rule_find(finder, code, len, at & 1, at, &steps, &rule) &&
-		    (rule.row.cfa.how != CFI_REGISTER || rule.row.cfa.offset < 8))
+		if (!code_rule_find(finder, code, len, at & 1, at, &steps, &rule))
+			continue;
+		if (rule.row.cfa.how != CFI_REGISTER || rule.row.cfa.offset < 8)
 			abort();
+		note_rule(&arch_x86_64, &rule);
 	}
 	return 0;
 }

@@ -11,6 +11,7 @@
 #include "dwarf/dwarf.h"
 #include "elf/debugfile.h"
 #include "elf/disassembly.h"
+#include "noted.h"
 #include "symbol/gopclntab.h"
 #include "symbol/libdw.h"
 #include "symbol/symtab.h"
@@ -92,10 +93,8 @@ static void read_string(const char *str)
 
 static void read_chain(const struct inline_chain *chain)
 {
-	for (unsigned i = 0; i < chain->count; i++) {
-		read_string(chain->calls[i].name);
-		read_string(chain->calls[i].file);
-	}
+	for (unsigned i = 0; i < chain->count; i++)
+		note_call(&chain->calls[i]);
 }
 
 static void find_symbols(struct fuzzed *fuzzed)
@@ -111,7 +110,8 @@ static void find_symbols(struct fuzzed *fuzzed)
 		if (symtab_find(symtab, vaddr, &fuzzed->arena, &symbol)) {
 			if (vaddr - symbol.vaddr >= symbol.size_bytes)
 				abort();
-			read_string(symbol.name);
+			note_text("symbols", symbol.name);
+			note_number("symbols", symbol.vaddr);
 		}
 		if (go && gopclntab_find(go, vaddr, &fuzzed->arena, &symbol)) {
 			struct inline_chain chain = gopclntab_resolve(go, vaddr, &fuzzed->arena);
@@ -136,7 +136,7 @@ static void find_rules(struct fuzzed *fuzzed)
 			continue;
 		if (fuzzed->vaddrs[i] < rule.start || fuzzed->vaddrs[i] >= rule.end)
 			abort();
-		rule_pack(arch, &rule);
+		note_rule(arch, &rule);
 	}
 }
 
@@ -146,9 +146,12 @@ static void find_functions(struct fuzzed *fuzzed)
 	struct function_range range;
 
 	for (size_t i = 0; functions && i < fuzzed->count; i++)
-		if (functions_find(functions, fuzzed->vaddrs[i], &range) &&
-		    (fuzzed->vaddrs[i] < range.start || fuzzed->vaddrs[i] >= range.end))
-			abort();
+		if (functions_find(functions, fuzzed->vaddrs[i], &range)) {
+			if (fuzzed->vaddrs[i] < range.start || fuzzed->vaddrs[i] >= range.end)
+				abort();
+			note_number("functions", range.start);
+			note_number("functions", range.end);
+		}
 	functions_free(functions);
 }
 
@@ -197,7 +200,8 @@ static void check_counts(const struct dwarf *dwarf)
 
 	if (counts.missing > counts.units)
 		abort();
-	read_string(counts.example);
+	note_number("splits", counts.missing);
+	note_text("splits", counts.example);
 	free(counts.example);
 }
 
@@ -283,6 +287,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	error_free(elf_file_from_memory(data, size, "fuzz", &fuzzed.elf));
 	if (!fuzzed.elf)
 		return 0;
+#ifndef HAVE_LZMA
+	if (elf_file_section(fuzzed.elf, ".gnu_debugdata").present && replay_skip)
+		replay_skip();
+#endif
 	choose_addresses(&fuzzed);
 	if (LIBDW_ALONE)
 		find_inlined_by_libdw(&fuzzed);

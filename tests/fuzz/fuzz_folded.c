@@ -1,5 +1,6 @@
 /* Any bytes as folded stacks. What is read is written, and once written comes back as it is. */
 #include "format/format.h"
+#include "replay.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +38,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (size)
 		first = read_and_write(data, size);
+	note("folded", first.data, first.len);
 	if (first.len)
 		second = read_and_write(first.data, first.len);
 	if (first.len && (first.len != second.len || memcmp(first.data, second.data, first.len)))

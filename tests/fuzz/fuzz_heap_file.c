@@ -1,5 +1,6 @@
 /* Heap files: any text gives stacks within bounds, and the same ones again. */
 #include "heapfile/heap_file.h"
+#include "replay.h"
 
 #include <stdlib.h>
 
@@ -36,6 +37,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (err)
 		return 0;
 	first = read_stacks(&file);
+	note_number("stacks", first);
 	heap_file_rewind(&file, text);
 	if (read_stacks(&file) != first)
 		abort();

@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "replay.h"
 #include "report/short_name.h"
 #include "report/shorten.h"
 
@@ -21,6 +22,8 @@ static void show(const struct display_name *names, uint32_t count, enum name_sty
 
 	memcpy(copies, names, count * sizeof(*names));
 	display_names_resolve(copies, count, style, &arena);
+	for (uint32_t i = 0; i < count; i++)
+		note_text("shown", copies[i].shown);
 	/* Different names do not look the same. */
 	for (uint32_t i = 0; i < count; i++)
 		for (uint32_t other = 0; other < i; other++)
@@ -38,8 +41,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	char *rest = text, *name;
 
 	while ((name = strsep(&rest, "\n")) && count < MOST_NAMES) {
-		free(shorten(name, COLUMNS));
-		free(name_without_generics(name));
+		note_taken("shortened", shorten(name, COLUMNS));
+		note_taken("plain", name_without_generics(name));
 		names[count] = (struct display_name){
 			.full = name, .plain = name, .line = name_is_closure(name) ? count : 0};
 		count++;

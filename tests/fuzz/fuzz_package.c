@@ -3,6 +3,7 @@
  * then the index. What is found must be inside of the package's sections.
  */
 #include "dwarf/package.h"
+#include "replay.h"
 
 #include <stdlib.h>
 
@@ -34,6 +35,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (!dwarf_package_is_valid(index))
 			abort();
 		check(&sections, section);
+		for (unsigned i = 0; i < DWARF_SECTION_COUNT; i++)
+			note_number("sections", sections.of[i].at
+							? (uint64_t)(sections.of[i].at - section)
+									  << 32 |
+								  bytes_left(&sections.of[i])
+							: 0);
 	}
 	return 0;
 }

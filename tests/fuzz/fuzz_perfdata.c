@@ -3,6 +3,7 @@
  * As a file, and as what comes down a pipe.
  */
 #include "perfdata/perfdata.h"
+#include "replay.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -49,6 +50,7 @@ static size_t check(const struct perfdata *perfdata, const struct record *record
 		       part(record, sample->regs.values) + part(record, sample->stack) +
 		       part(record, sample->raw_data);
 	case RECORD_MMAP:
+		note_text("records", record->mmap.path);
 		require(record->mmap.build_id_bytes <= RECORD_BUILD_ID_MAX);
 		return strlen(record->mmap.path);
 	case RECORD_COMM:
@@ -76,11 +78,23 @@ static void read_all(int fd)
 	error_free(err);
 	if (err)
 		return;
-	while (perfdata_next(perfdata, &record))
+	for (unsigned i = 0; i < perfdata_event_count(perfdata); i++)
+		note_text("events", perfdata_event(perfdata, i)->name);
+	while (perfdata_next(perfdata, &record)) {
+		note_number("records", record.type);
+		note_number("records", record.time_ns + record.cpu);
+		note_number("records", (uint64_t)record.tid << 32 | (uint32_t)record.pid);
 		seen += check(perfdata, &record) < SIZE_MAX;
+	}
 	require(!perfdata_next(perfdata, &record));
-	for (unsigned i = 0; perfdata_problem(perfdata, i); i++)
+	for (unsigned i = 0; perfdata_problem(perfdata, i); i++) {
 		require(*perfdata_problem(perfdata, i));
+		note_text("problems", perfdata_problem(perfdata, i));
+	}
+#ifndef HAVE_ZSTD
+	if (perfdata_problem(perfdata, 0) && replay_skip)
+		replay_skip();
+#endif
 	perfdata_free(perfdata);
 	require(seen < SIZE_MAX);
 }

@@ -2,8 +2,8 @@
  * Any bytes as a pprof profile. A profile that can be read can be written in every format. Its
  * pprof file is read with the same sum and, from the second time on, written with the same bytes.
  */
-#include "format/format.h"
 #include "format/pprof/head.h"
+#include "formats.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -77,25 +77,15 @@ static void check_sum(const struct profile *profile, struct text written)
 		abort();
 }
 
-/* Except the text of perf script: it has a block for each of the samples that a file claims. */
-static void write_everything(const struct profile *profile)
-{
-	for (const struct format *const *format = formats; *format; format++) {
-		struct text text = {0};
-
-		if ((*format)->write && *format != &format_perf_script)
-			text = write_profile(*format, profile);
-		free(text.data);
-	}
-}
-
 static void read_head(const uint8_t *data, size_t size)
 {
 	CLEANUP(close_file) FILE *in = fmemopen((void *)(uintptr_t)data, size, "r");
 	struct pprof_head head;
 
-	if (pprof_head_read(in, &head))
-		free(head.segments);
+	if (!pprof_head_read(in, &head))
+		return;
+	note_number("head", head.segment_count);
+	free(head.segments);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -107,7 +97,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		read_head(data, size);
 	if (!profile)
 		return 0;
-	write_everything(profile);
+	/* That has a block for each of the samples that a file claims. */
+	write_everything(profile, &format_perf_script);
 	pprof = write_profile(&format_pprof, profile);
 	if (pprof.len) { /* else its sums are too large */
 		check_sum(profile, pprof);

@@ -1,5 +1,6 @@
 /* Any bytes as an ELF file, which is its own debug file too: every symbol's start and end is
  * looked up. */
+#include "replay.h"
 #include "symbol/symtab.h"
 
 #include <assert.h>
@@ -14,6 +15,7 @@ static void find_around(const struct symtab *symtab, uint64_t vaddr, struct aren
 		return;
 	assert(vaddr - symbol.vaddr < symbol.size_bytes);
 	assert(symbol.name[0]);
+	note_text("symbols", symbol.name);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

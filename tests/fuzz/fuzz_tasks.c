@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "replay.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,12 +21,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (newline)
 		*newline = '\0';
-	task_rule_of(function.name, function.file);
-	task_is_complete(function.name);
-	free(task_rule_path(function.name));
-	free(task_rule_type(function.name));
+	note_number("rules", task_rule_of(function.name, function.file).mark);
+	note_number("rules", task_is_complete(function.name));
+	note_taken("rules", task_rule_path(function.name));
+	note_taken("rules", task_rule_type(function.name));
 	for (enum task_kind kind = TASK_FUTURE; kind <= TASK_GOROUTINE; kind++)
 		for (function.line = 0; function.line < 2; function.line++)
-			free(task_name(&function, kind));
+			note_taken("names", task_name(&function, kind));
 	return 0;
 }

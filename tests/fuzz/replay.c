@@ -1,10 +1,14 @@
 /*
  * Runs a fuzz target over every file of the folders (or files) it is given: the corpus as an
- * ordinary test.
+ * ordinary test. What the target says of an input (replay.h) must be as the folder's file .outcomes
+ * has it; after --update it is written there, and of a single file it is printed.
  */
+#include "replay.h"
+
 #include "base/cleanup.h"
 
 #include <dirent.h>
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -13,6 +17,44 @@
 #include <sys/stat.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static const char *input; /* the name of the file */
+static FILE *outcomes;
+static struct part {
+	const char *name;
+	uint64_t hash;
+} parts[32];
+
+/* FNV-1a, of all that has the name. */
+void replay_note(const char *name, const void *data, size_t len)
+{
+	struct part *part = parts;
+
+	while (part->name && strcmp(part->name, name) != 0)
+		part++;
+	if (!part->name)
+		*part = (struct part){name, UINT64_C(0xcbf29ce484222325)};
+	for (size_t i = 0; i < len; i++)
+		part->hash = (part->hash ^ ((const uint8_t *)data)[i]) * UINT64_C(0x100000001b3);
+}
+
+static bool is_skipped;
+
+void replay_skip(void)
+{
+	is_skipped = true;
+}
+
+static void write_outcome(void)
+{
+	fprintf(outcomes, "%s%s", input, is_skipped ? " ?\n" : parts->name ? "" : "\n");
+	if (is_skipped)
+		parts->name = NULL;
+	is_skipped = false;
+	for (struct part *part = parts; part->name; *part++ = (struct part){0})
+		fprintf(outcomes, " %s %08" PRIx32 "%s", part->name,
+			(uint32_t)(part->hash ^ part->hash >> 32), part[1].name ? "" : "\n");
+}
 
 static bool replay_file(const char *path)
 {
@@ -27,30 +69,64 @@ static bool replay_file(const char *path)
 	if (fread(data, 1, (size_t)st.st_size, file) != (size_t)st.st_size)
 		return false;
 	LLVMFuzzerTestOneInput(data, (size_t)st.st_size);
+	input = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+	write_outcome();
 	return true;
+}
+
+static bool is_as_before(const char *folder, char *now, bool update)
+{
+	char path[4096], before[1 << 16] = "\n";
+	bool same = true;
+
+	snprintf(path, sizeof(path), "%s/.outcomes", folder);
+	CLEANUP(close_file) FILE *file = fopen(path, update ? "w" : "r");
+	if (!file)
+		return true;
+	if (update)
+		return fputs(now, file) >= 0;
+	before[1 + fread(before + 1, 1, sizeof(before) - 2, file)] = '\0';
+	for (char *line; (line = strsep(&now, "\n")) && *line;) {
+		const char *at = strstr(before, line);
+
+		if ((at && at[-1] == '\n' && at[strlen(line)] == '\n') || strchr(line, '?'))
+			continue;
+		printf("The outcome has changed: %s\n", line);
+		same = false;
+	}
+	if (!same)
+		printf("If it should have: --update %s\n", folder);
+	return same;
 }
 
 int main(int argc, char **argv)
 {
+	bool update = argc > 1 && !strcmp(argv[1], "--update"), passed = true;
 	unsigned ran = 0;
 
-	for (int i = 1; i < argc; i++) {
-		DIR *dir = opendir(argv[i]);
-		struct dirent *entry;
+	for (int i = 1 + update; i < argc; i++) {
+		struct dirent **entries = NULL;
+		int count = scandir(argv[i], &entries, NULL, alphasort);
+		CLEANUP(free_ptr) char *text = NULL;
+		size_t len;
 
-		if (!dir) {
+		outcomes = count < 0 ? stdout : open_memstream(&text, &len);
+		if (count < 0)
 			ran += replay_file(argv[i]);
-			continue;
-		}
-		while ((entry = readdir(dir))) {
+		for (int entry = 0; entry < count; entry++) {
 			char path[4096];
 
-			snprintf(path, sizeof(path), "%s/%s", argv[i], entry->d_name);
-			if (entry->d_name[0] != '.')
+			snprintf(path, sizeof(path), "%s/%s", argv[i], entries[entry]->d_name);
+			if (entries[entry]->d_name[0] != '.')
 				ran += replay_file(path);
+			free(entries[entry]);
 		}
-		closedir(dir);
+		free(entries);
+		if (count < 0)
+			continue;
+		fclose(outcomes);
+		passed &= is_as_before(argv[i], text, update);
 	}
 	printf("%u inputs\n", ran);
-	return ran ? 0 : 1;
+	return ran && passed ? 0 : 1;
 }
