@@ -82,30 +82,25 @@ static char *encode(const char *between, const void *of, const struct field *fie
 	return text;
 }
 
+static void add(void *to, const void *more, const struct field *field)
+{
+	for (; field->key; field++) {
+		uint64_t value;
+
+		memcpy(&value, (const char *)more + field->offset, sizeof(value));
+		*value_of(to, field) += value;
+	}
+}
+
 void quality_add(struct profile_quality *quality, const struct profile_quality *more)
 {
 	quality->is_known &= more->is_known;
-	quality->samples += more->samples;
-	quality->lost += more->lost;
-	quality->truncated += more->truncated;
-	quality->unnamed += more->unnamed;
-	quality->completed += more->completed;
-	quality->spliced += more->spliced;
-	quality->compat += more->compat;
-	quality->shortened += more->shortened;
-	quality->throttled += more->throttled;
-	quality->lost_changes += more->lost_changes;
-	quality->own_cpu_ns += more->own_cpu_ns;
+	add(quality, more, fields);
 }
 
 void event_quality_add(struct event_quality *quality, const struct event_quality *more)
 {
-	quality->samples += more->samples;
-	quality->lost += more->lost;
-	quality->truncated += more->truncated;
-	quality->unnamed += more->unnamed;
-	quality->sampled += more->sampled;
-	quality->counted += more->counted;
+	add(quality, more, event_fields);
 }
 
 uint64_t quality_unsampled(const struct event_quality *event)

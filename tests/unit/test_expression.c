@@ -113,6 +113,28 @@ static void arithmetic_is_that_of_dwarf(void **state)
 	ASSERT_FAILS(DW_OP_lit1, DW_OP_lit0, DW_OP_mod);
 }
 
+static void comparisons_are_signed(void **state)
+{
+	(void)state;
+	static const struct {
+		unsigned char operation;
+		bool less, equal, greater;
+	} cases[] = {{DW_OP_eq, 0, 1, 0}, {DW_OP_ne, 1, 0, 1}, {DW_OP_lt, 1, 0, 0},
+		     {DW_OP_le, 1, 1, 0}, {DW_OP_gt, 0, 0, 1}, {DW_OP_ge, 0, 1, 1}};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+		for (int left = -1; left <= 1; left++) {
+			unsigned char ops[] = {DW_OP_const1s, (unsigned char)left, DW_OP_lit0,
+					       cases[i].operation};
+			uint64_t value;
+
+			assert_true(evaluate(ops, sizeof(ops), NULL, &value));
+			assert_int_equal(value, left < 0   ? cases[i].less
+						: left > 0 ? cases[i].greater
+							   : cases[i].equal);
+		}
+}
+
 static void the_stack_is_rearranged(void **state)
 {
 	(void)state;
@@ -183,6 +205,7 @@ int main(void)
 		cmocka_unit_test(constants_are_pushed_with_their_sign),
 		cmocka_unit_test(registers_and_memory_are_read),
 		cmocka_unit_test(arithmetic_is_that_of_dwarf),
+		cmocka_unit_test(comparisons_are_signed),
 		cmocka_unit_test(the_stack_is_rearranged),
 		cmocka_unit_test(branches_go_both_ways),
 		cmocka_unit_test(hostile_operations_end),

@@ -228,6 +228,40 @@ static void quality_comes_back_from_its_text(void **state)
 	assert_false(quality_decode_event("prof: samples=1 event=", &event_again));
 }
 
+static void qualities_are_added_key_by_key(void **state)
+{
+	(void)state;
+	struct profile_quality sum = {0}, more = {0};
+	struct event_quality event_sum = {0}, event_more = {0};
+
+	assert_true(quality_decode("prof: samples=1 lost=2 truncated=3 unnamed=4 completed=5 "
+				   "spliced=6 compat=7 throttled=8 own_cpu_ns=9 shortened=10 "
+				   "lost_changes=11",
+				   &sum));
+	assert_true(quality_decode("prof: samples=100 lost=100 truncated=100 unnamed=100 "
+				   "completed=100 spliced=100 compat=100 throttled=100 "
+				   "own_cpu_ns=100 shortened=100 lost_changes=100",
+				   &more));
+	quality_add(&sum, &more);
+	CLEANUP(free_ptr) char *text = quality_encode(&sum);
+	assert_string_equal(text, "prof: samples=101 lost=102 truncated=103 unnamed=104 "
+				  "completed=105 spliced=106 compat=107 throttled=108 "
+				  "own_cpu_ns=109 shortened=110 lost_changes=111");
+	assert_true(sum.is_known);
+	quality_add(&sum, &(struct profile_quality){0});
+	assert_false(sum.is_known);
+	assert_true(quality_decode_event("prof: samples=1 truncated=2 unnamed=3 lost=4 sampled=5 "
+					 "counted=6 event=faults",
+					 &event_sum));
+	assert_true(quality_decode_event("prof: samples=10 truncated=10 unnamed=10 lost=10 "
+					 "sampled=10 counted=10 event=faults",
+					 &event_more));
+	event_quality_add(&event_sum, &event_more);
+	CLEANUP(free_ptr) char *event_text = quality_encode_event(&event_sum);
+	assert_string_equal(event_text, "prof: samples=11 truncated=12 unnamed=13 lost=14 "
+					"sampled=15 counted=16 event=faults");
+}
+
 static void unknown_keys_of_a_quality_are_ignored(void **state)
 {
 	(void)state;
@@ -422,6 +456,7 @@ int main(void)
 		cmocka_unit_test(what_was_counted_is_beside_the_sum_of_the_samples),
 		cmocka_unit_test(numbers_are_formatted_for_people),
 		cmocka_unit_test(quality_comes_back_from_its_text),
+		cmocka_unit_test(qualities_are_added_key_by_key),
 		cmocka_unit_test(unknown_keys_of_a_quality_are_ignored),
 		cmocka_unit_test(text_that_is_not_a_quality_is_refused),
 		cmocka_unit_test(the_quality_of_waiting_comes_back_from_its_text),

@@ -331,6 +331,19 @@ static void a_profile_without_tasks_stays_as_it_is(void **state)
 	assert_int_equal(profile_label_set_count(profile), 1);
 }
 
+/* A file has the labels of the program that wrote it. */
+static void labels_that_are_there_stay(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = new_profile();
+	struct profile_label label = {.key = strtab_add(profile_strings(profile), TASK_LABEL)};
+	label_set_id labels = profile_label_set(profile, &(struct profile_thread){0}, &label, 1);
+
+	profile_add(profile, labels, stack_of(profile, POLL ";shop::cart::{async_fn#0}"), 0, 1);
+	tasks_label(profile);
+	assert_int_equal(profile_label_set_count(profile), 1);
+}
+
 static void labels_and_polls_follow_the_turns_of_each_thread(void **state)
 {
 	(void)state;
@@ -379,6 +392,7 @@ int main(void)
 		cmocka_unit_test(what_a_runtime_does_for_a_task_is_the_tasks),
 		cmocka_unit_test(a_task_that_waits_is_the_outermost_future),
 		cmocka_unit_test(a_profile_without_tasks_stays_as_it_is),
+		cmocka_unit_test(labels_that_are_there_stay),
 		cmocka_unit_test(labels_and_polls_follow_the_turns_of_each_thread),
 	};
 
