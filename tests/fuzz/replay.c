@@ -49,7 +49,7 @@ static void write_outcome(void)
 {
 	fprintf(outcomes, "%s%s", input, is_skipped ? " ?\n" : parts->name ? "" : "\n");
 	if (is_skipped)
-		parts->name = NULL;
+		memset(parts, 0, sizeof(parts));
 	is_skipped = false;
 	for (struct part *part = parts; part->name; *part++ = (struct part){0})
 		fprintf(outcomes, " %s %08" PRIx32 "%s", part->name,
