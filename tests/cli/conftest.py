@@ -1,5 +1,6 @@
 """Fixtures of the command-line tests: prof, its target programs, and the clients that read its files."""
 
+import fcntl
 import os
 import resource
 import shutil
@@ -7,6 +8,8 @@ import signal
 import stat
 import subprocess
 import sys
+from collections import Counter
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -19,6 +22,7 @@ from profiles import Pprof, Stacks
 
 SOURCE = Path(__file__).resolve().parents[2]
 PARANOID = Path("/proc/sys/kernel/perf_event_paranoid")
+TURNSTILE = Path("/proc/sys/kernel/perf_event_max_sample_rate")
 NOBODY = 65534
 # Tracefs, mounted for prof alone if the machine lacks it.
 MOUNTS = """#!/bin/sh
@@ -30,6 +34,66 @@ BUILD = Path(os.environ.get("PROF_BUILD", SOURCE / "build")).resolve()
 for ignored in (signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM):
     signal.signal(ignored, signal.SIG_DFL)
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+# Programs of others that are large: the stage interop of tests/run.
+INTEROP_FIXTURES = {"browser", "collector"}
+# What the running test has run, for the report if it fails.
+commands = []
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "interop: runs large programs of others")
+    config.addinivalue_line("markers", "alone: changes what all tests on the machine depend on")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Groups for pytest-xdist: one worker runs the tests of a file, which share fixtures. Long files start first, and
+    tests that other tests would disturb come last."""
+    sizes = Counter(item.path for item in items)
+    for item in items:
+        if INTEROP_FIXTURES.intersection(item.fixturenames):
+            item.add_marker("interop")
+        if "paranoid" in item.fixturenames:
+            item.add_marker("alone")
+        item.add_marker(pytest.mark.xdist_group("alone" if item.get_closest_marker("alone") else item.path.stem))
+    items.sort(key=lambda item: (bool(item.get_closest_marker("alone")), -sizes[item.path]))
+
+
+@contextmanager
+def locked(path, how):
+    with open(path, "rb") as file:
+        fcntl.flock(file, how)
+        yield
+
+
+@contextmanager
+def machine_locked(alone):
+    """All tests of the machine, also those of other clones, share a lock. A test that changes the machine has it alone:
+    it waits at the turnstile until the others have ended, and those that come later wait behind it."""
+    with ExitStack() as lock:
+        with locked(TURNSTILE, fcntl.LOCK_EX):
+            lock.enter_context(locked(PARANOID, fcntl.LOCK_EX if alone else fcntl.LOCK_SH))
+        yield
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item):
+    commands.clear()
+    if "PROF_TESTS_LOCKED" in os.environ:  # by the test that runs this pytest
+        return (yield)
+    with machine_locked(item.get_closest_marker("alone") is not None), pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PROF_TESTS_LOCKED", "1")
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    report = yield
+    if report.failed and commands:
+        report.sections.append(("commands of prof", "\n".join(map(str, commands))))
+    return report
 
 
 class Prof:
@@ -44,7 +108,9 @@ class Prof:
         # Without env, COLUMNS would be set, which readline does behind os.environ.
         options = {"text": True, "capture_output": True, "cwd": self.folder, "timeout": TIME_LIMIT_S,
                    "stdin": subprocess.DEVNULL, "env": os.environ, **options}
-        return subprocess.run([self.binary, *map(str, arguments)], check=False, **options)
+        result = subprocess.run([self.binary, *map(str, arguments)], check=False, **options)
+        commands.append(result)
+        return result
 
     def start(self, *arguments, **options):
         """Starts prof in its own process group, as a shell would."""

@@ -360,6 +360,7 @@ def test_the_state_before_an_attach_is_in_the_file(perf, prof, service, until_bu
     service.wait(TIME_LIMIT_S)
 
 
+@pytest.mark.interop
 def test_samply_imports_profs_recordings(prof, client, target, tmp_path):
     samply = client("samply")
     record_both(prof, target("threads"), "0.3")

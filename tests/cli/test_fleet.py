@@ -14,6 +14,8 @@ from time_limit import TIME_LIMIT_S
 
 MACHINES = ["web1", "web2", "web3"]
 
+pytestmark = pytest.mark.interop
+
 
 @pytest.fixture
 def namespaces(root):

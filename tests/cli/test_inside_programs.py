@@ -18,6 +18,8 @@ WAYS = {
 }
 LIMIT_S = 120
 
+pytestmark = pytest.mark.interop
+
 
 class Run:
     """A program that has ended, and the directory it ran in."""

@@ -43,6 +43,8 @@ CALLERS = {"innermost": {"area", "thrower", "catcher", "lambda$lambda$0"}, "area
 # Names of compiled methods come when the program ends.
 NAMES = ["-XX:+UnlockDiagnosticVMOptions", "-XX:+DumpPerfMapAtExit", "-XX:CompileCommand=quiet", "-XX:CompileCommand=dontinline,Chain*.*"]
 
+pytestmark = pytest.mark.interop
+
 
 @pytest.fixture(scope="module")
 def classes(tmp_path_factory):
