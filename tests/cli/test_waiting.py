@@ -5,24 +5,26 @@ import re
 import signal
 import subprocess
 import time
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from conftest import NOBODY
 from profiles import Pprof, Stacks
+from time_limit import TIME_LIMIT_S
 
 WANTED = "[wanted a CPU]"
 
 # What the threads of the target `waits` are in, and for what reason.
 REASONS = {
-    "naps": r"\[nanosleep\]", "wants_lock": r"\[mutex held by holds_lock in .*\]", "holds_lock": r"\[nanosleep\]",
+    "naps": r"\[nanosleep\]", "wants_lock": r"\[mutex held by holds_lock( in .*)?\]", "holds_lock": r"\[nanosleep\]",
     "awaits_signal": r"\[futex pairs\]", "reads_pipe": r"\[read pipe\]", "polls_pipe": r"\[poll\]", "joins_thread": r"\[end of .*\]",
 }
 
 
-def wait_for(true, seconds=20):
-    end = time.monotonic() + seconds
+def wait_for(true):
+    end = time.monotonic() + TIME_LIMIT_S
     while not true():
         assert time.monotonic() < end, "waited in vain"
         time.sleep(0.01)
@@ -40,6 +42,19 @@ def record(prof, *arguments, **options):
     return Stacks.read(prof.folder / "record.folded"), result
 
 
+def duration_ns(prof):
+    """Of the recording: no thread waits longer, however late the machine wakes threads and prof."""
+    return Pprof.read(prof.folder / "record.pb.gz").message.duration_nanos
+
+
+def assert_waited(prof, stacks, threads, *names):
+    """Threads waited for 0.4 s and more, and for no longer than the recording. On a busy machine they also want a CPU
+    before they come to their wait."""
+    waited = stacks.holding(*names)
+    wanted = stacks.count(lambda frames: frames[-1] == WANTED)
+    assert waited <= threads * duration_ns(prof) and waited + wanted > threads * 0.39e9, stacks.hottest()
+
+
 def reasons(stacks, function):
     """The nanoseconds of each leaf below a function."""
     sums = {}
@@ -53,11 +68,17 @@ def own_clock(stdout):
     return {name: int(ns) for name, ns, _ in (line.split() for line in stdout.splitlines())}
 
 
-def assert_agrees(stacks, measured):
-    """The times of functions are those that the program's own clock says, within 3 %."""
+def assert_agrees(prof, stacks, measured):
+    """Each function has a thread of its name, which waits for at least as long as the program's own clock says. Where it
+    waits is seen by looks at it, fewer of them on a busy machine: tests/bench/waiting.py measures how exact they are."""
+    pprof = Pprof.read(prof.folder / "record.pb.gz")
+    waits, of_thread = pprof.sample_types().index(("off-cpu", "nanoseconds")), Counter()
+    for sample in pprof.message.sample:
+        of_thread[pprof.labels(sample)["thread"]] += sample.value[waits]
     for function, ns in measured.items():
+        assert of_thread[function] > 0.99 * ns - 5e6, f"{function}: {of_thread[function]} ns of {ns}"
         recorded = stacks.holding(function)
-        assert abs(recorded - ns) <= 0.03 * ns + 5e6, f"{function}: {recorded} ns of {ns}\n{stacks.hottest()}"
+        assert recorded == pytest.approx(ns, rel=0.15), f"{function}: {recorded} ns of {ns}\n{stacks.hottest()}"
 
 
 def test_waiting_has_the_functions_and_times_that_the_program_measures_itself(ordinary, paranoid, target):
@@ -66,7 +87,7 @@ def test_waiting_has_the_functions_and_times_that_the_program_measures_itself(or
     measured = own_clock(result.stdout)
     assert {"naps", "wants_lock", "reads_pipe", "joins_thread"} <= set(measured)
     del measured["brief_life"], measured["threads"]  # the first is of threads that may end before a look
-    assert_agrees(stacks, measured)
+    assert_agrees(ordinary, stacks, measured)
     for function, reason in REASONS.items():
         leaves = reasons(stacks, function)
         fitting = sum(ns for leaf, ns in leaves.items() if re.fullmatch(reason, leaf))
@@ -74,35 +95,33 @@ def test_waiting_has_the_functions_and_times_that_the_program_measures_itself(or
 
 
 def test_waits_shorter_than_asked_for_are_left_out_and_their_sum_is_told(prof, target):
+    """Naps are of 0.1 to 20 ms, as many of each order of magnitude; a busy machine only makes them longer. What is left
+    out is of the two threads, so that it is bounded by what naps measures and by all of the time."""
     stacks, result = record(prof, "--off-cpu=5ms", "--", target("waits"), "1.5", "100", "20000", "sleep")
-    naps, measured = stacks.holding("naps"), own_clock(result.stdout)["naps"]
-    assert 0.4 * measured < naps < 0.95 * measured  # of lengths at random, as many of each order of magnitude
     left_out = re.search(r"([\d.]+) ms of waiting were left out", result.stderr)
     assert left_out, result.stderr
-    assert stacks.total + float(left_out[1]) * 1e6 == pytest.approx(2 * measured, rel=0.03), "with main's"
+    assert 0.97 * 2 * own_clock(result.stdout)["naps"] < stacks.total + float(left_out[1]) * 1e6 < 2.03 * duration_ns(prof)
+    assert 0 < stacks.holding("naps") < own_clock(result.stdout)["naps"]
 
 
 def test_threads_that_die_asleep_have_waited_until_then(prof, target):
     stacks, _ = record(prof, "--off-cpu", "--", target("asleep"), "dies")
-    assert 2 * 0.39e9 < stacks.holding("sleeps_for_ever", "[pause]") < 2 * 0.6e9, stacks.hottest()
-    assert 0.39e9 < stacks.holding("sleeps", "[nanosleep]") < 0.5e9
+    assert_waited(prof, stacks, 2, "sleeps_for_ever", "[pause]")
+    assert_waited(prof, stacks, 1, "sleeps", "[nanosleep]")
 
 
 def test_a_thread_that_sleeps_while_another_one_executes_a_program_has_waited_until_then(prof, target):
     stacks, _ = record(prof, "--off-cpu", "--", target("asleep"), "execs")
-    assert 0.39e9 < stacks.holding("sleeps_for_ever", "[pause]") < 0.6e9, stacks.hottest()
-    assert 0.39e9 < stacks.count(lambda frames: frames[0] == "sleep" and frames[-1] == "[nanosleep]") < 0.6e9
+    assert_waited(prof, stacks, 1, "sleeps_for_ever", "[pause]")
+    assert stacks.count(lambda frames: frames[0] == "sleep" and frames[-1] == "[nanosleep]") > 0.39e9, stacks.hottest()
 
 
 @pytest.mark.parametrize("program", ["asleep", "asleep_musl"])
-def test_a_parent_waits_for_a_child_that_shares_its_memory(prof, target, program):
+def test_parent_and_child_that_share_memory_wait_by_their_own_stacks(prof, target, program):
     stacks, _ = record(prof, "--off-cpu", "--", target(program), "vforks")
-    assert 0.39e9 < stacks.holding("main", "vforks", "[vfork]") < 0.6e9, stacks.hottest()
-
-
-def test_a_child_that_shares_its_parents_memory_waits_by_its_own_stack(prof, target):
-    stacks, _ = record(prof, "--off-cpu", "--", target("asleep"), "vforks")
-    assert 0.39e9 < stacks.holding("vforks", "sleeps", "[nanosleep]") < 0.6e9, stacks.hottest()
+    assert_waited(prof, stacks, 1, "main", "vforks", "[vfork]")
+    if program == "asleep":  # else, stacks lack functions of musl's child
+        assert_waited(prof, stacks, 1, "vforks", "sleeps", "[nanosleep]")
 
 
 @pytest.fixture
@@ -122,8 +141,8 @@ def test_a_stopped_thread_says_so(prof, sleeper):
 
 
 def test_a_thread_that_never_runs_is_found_where_it_waits(prof, sleeper):
-    stacks, _ = record(prof, "--off-cpu", "-p", sleeper.pid, "--duration", "0.5")
-    assert stacks.holding("main", "sleeps_for_ever", "[pause]") == pytest.approx(0.5e9, rel=0.1)
+    stacks, _ = record(prof, "--off-cpu", "-p", sleeper.pid, "--duration", "0.5", "--fail-if", "placeless>5%")
+    assert stacks.holding("main", "sleeps_for_ever", "[pause]") == pytest.approx(duration_ns(prof), rel=0.02)
     assert stacks.total == stacks.holding("[pause]")
 
 
@@ -177,7 +196,7 @@ def test_an_ordinary_user_attaches_to_a_program_of_their_own(ordinary, paranoid,
                                        user=NOBODY, group=NOBODY, extra_groups=[]))
     assert process.stdout.readline() == "ready\n"
     stacks, _ = record(ordinary, "--off-cpu", "-p", process.pid, "--duration", "0.5")
-    assert stacks.holding("main", "sleeps_for_ever", "pause", "[pause]") == pytest.approx(0.5e9, rel=0.1), stacks.hottest()
+    assert stacks.holding("main", "sleeps_for_ever", "pause", "[pause]") == pytest.approx(duration_ns(ordinary), rel=0.02), stacks.hottest()
 
 
 @pytest.mark.parametrize("option", ["--wall", "--off-cpu"])
@@ -187,9 +206,15 @@ def test_a_program_that_ends_at_once_can_be_recorded(prof, option):
     assert (prof.folder / "out.pb.gz").exists()
 
 
-def sums_by_type(pprof):
-    return {name: sum(sample.value[i] for sample in pprof.message.sample)
+def assert_whole(pprof, stdout):
+    """Running and waiting are the time of all threads of `asleep halves`. What they wait is exact. What they run is
+    sampled: where a host takes CPUs from a virtual machine, late timers leave samples out."""
+    least_ns, most_ns, cpu_ns = map(int, stdout.split())
+    sums = {name: sum(sample.value[i] for sample in pprof.message.sample)
             for i, (name, unit) in enumerate(pprof.sample_types()) if unit == "nanoseconds"}
+    assert set(sums) == {"cpu", "off-cpu"}
+    assert 0.99 * (least_ns - cpu_ns) < sums["off-cpu"] < 1.01 * (most_ns + pprof.message.duration_nanos - cpu_ns)
+    assert 0.8 * cpu_ns < sums["cpu"] < 1.05 * cpu_ns + 20e6, "with the start of the program"
 
 
 @pytest.mark.parametrize("who", ["prof", "ordinary"])
@@ -197,11 +222,7 @@ def test_running_and_waiting_are_the_whole_time_of_all_threads(request, paranoid
     paranoid(2)
     user = request.getfixturevalue(who)
     _, result = record(user, "--wall", "--", target("asleep") if who == "prof" else user.bring(target("asleep")), "halves", "1.5")
-    life_ns, cpu_ns = map(int, result.stdout.split())
-    sums = sums_by_type(Pprof.read(user.folder / "record.pb.gz"))
-    assert set(sums) == {"cpu", "off-cpu"}
-    assert sums["cpu"] == pytest.approx(cpu_ns, rel=0.05)
-    assert sums["cpu"] + sums["off-cpu"] == pytest.approx(life_ns, rel=0.015)
+    assert_whole(Pprof.read(user.folder / "record.pb.gz"), result.stdout)
 
 
 def test_idle_threads_are_one_and_can_be_ignored(prof, target, started):
@@ -209,12 +230,12 @@ def test_idle_threads_are_one_and_can_be_ignored(prof, target, started):
     assert process.stdout.readline() == "ready\n"
     arguments = ["--off-cpu", "-p", process.pid, "--duration", "0.5"]
     stacks, _ = record(prof, *arguments)
-    assert stacks.holding("works_in_pool", "awaits_work", "[futex work]") == pytest.approx(20 * 0.5e9, rel=0.1), stacks.hottest()
+    assert stacks.holding("works_in_pool", "awaits_work", "[futex work]") == pytest.approx(20 * duration_ns(prof), rel=0.02), stacks.hottest()
     assert "pool × 20 threads" in prof("report", "--by", "thread", "record.pb.gz").stdout
     stacks, result = record(prof, *arguments, "--ignore-idle")
     assert stacks.total == 0
     left_out = re.search(r"([\d.]+) s of waiting were left out", prof("report", "record.pb.gz").stdout)
-    assert left_out and float(left_out[1]) == pytest.approx(20 * 0.5, rel=0.2), result.stderr
+    assert left_out and float(left_out[1]) == pytest.approx(21e-9 * duration_ns(prof), rel=0.02), result.stderr
 
 
 def test_a_checkpoint_holds_what_was_waited_for_until_then(prof, sleeper, started):
@@ -225,18 +246,13 @@ def test_a_checkpoint_holds_what_was_waited_for_until_then(prof, sleeper, starte
     assert "[pause]" in prof("report", "-e", "off-cpu", "out.pb.gz").stdout
 
 
-def test_folded_stacks_of_wall_time_hold_both_events(prof, target):
-    result = prof("record", "--wall", "-o", "out.folded", "--", target("asleep"), "halves", "0.5")
+def test_text_of_wall_time_holds_both_events_in_the_order_of_time(prof, target):
+    result = prof("record", "--wall", "-o", "out.folded", "-o", "out.perf.txt", "--", target("asleep"), "halves", "0.5")
     assert result.returncode == 0, result.stderr
     stacks = Stacks.read(prof.folder / "out.folded")
     assert stacks.holding("computes") and stacks.holding("sleeps", "[nanosleep]"), stacks.hottest()
-
-
-def test_waits_and_samples_are_written_in_the_order_of_time(prof, target):
-    result = prof("record", "--wall", "-o", "out.perf.txt", "--", target("asleep"), "halves", "0.5")
-    assert result.returncode == 0, result.stderr
     times = [float(time) for time in re.findall(r"^\S.* ([\d.]+): +\d+ ", (prof.folder / "out.perf.txt").read_text(), re.M)]
-    assert len(times) > 100 and times == sorted(times)
+    assert len(times) > 10 and times == sorted(times)
 
 
 @pytest.fixture
@@ -256,11 +272,6 @@ def test_waiting_is_shown_by_all_commands_that_read_profiles(recorded):
     assert Stacks.read(recorded.folder / "w.folded").holding("[nanosleep]")
     annotated = recorded("annotate", "-e", "off-cpu", "record.pb.gz", "sleeps")
     assert annotated.returncode == 0 and "usleep" in annotated.stdout, annotated.stdout + annotated.stderr
-
-
-def test_a_condition_can_be_of_the_time_without_a_stack(prof, sleeper):
-    arguments = ["record", "-q", "--off-cpu", "-o", "out.folded", "-p", sleeper.pid, "--duration", "0.3"]
-    assert prof(*arguments, "--fail-if", "placeless>5%").returncode == 0
 
 
 def test_a_condition_of_waiting_needs_waiting(prof):
@@ -283,15 +294,13 @@ def test_what_a_look_lacks_is_told_with_what_gives_it(prof, paranoid, target, st
     assert Stacks.read(prof.folder / "out.folded").total, "times are known without stacks"
 
 
-def test_the_live_view_shows_what_is_waited_for_now(prof, target):
-    result = prof("top", "--off-cpu", "-b", "-d", "0.5", "-n", "2", "--", target("asleep"), "halves", "3")
-    assert result.returncode == 0, result.stderr
-    last = result.stdout.rstrip().rpartition("\n\n")[2]
-    assert re.search(r"sleeps\b.*", last) and "nanosleep" in last, last
-
-
-def test_the_live_view_shows_one_of_both_events(prof, target):
-    result = prof("top", "--wall", "--show-event", "off-cpu", "-b", "-d", "0.5", "-n", "2", "--", target("asleep"), "halves", "3")
-    assert "off-cpu" in result.stdout and "nanosleep" in result.stdout
-    result = prof("top", "--wall", "-b", "-d", "0.5", "-n", "2", "--", target("asleep"), "halves", "3")
-    assert "cpu-clock" in result.stdout and re.search(r"\b(computes|spin)\b", result.stdout)
+@pytest.mark.parametrize("options, event, row", [
+    (["--off-cpu"], "off-cpu", "sleeps\\b.*nanosleep"), (["--wall", "--show-event", "off-cpu"], "off-cpu", "sleeps\\b.*nanosleep"),
+    (["--wall"], "cpu-clock", "(computes|spin)\\b")])
+def test_the_live_view_shows_one_event_of_now(prof, target, started, options, event, row):
+    top = started(prof.start("top", *options, "-b", "-d", "0.2", "-n", 5 * TIME_LIMIT_S, "--", target("asleep"), "halves", 600))
+    shown = ""
+    while not re.search(rf", {event}: (.|\n)*{row}", shown):
+        line = top.stdout.readline()
+        assert line, shown
+        shown += line
