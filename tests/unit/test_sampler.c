@@ -338,9 +338,9 @@ static void hear_fork(struct heard *heard, const struct record *record)
 {
 	size_t before = heard->map_count;
 
-	heard->forks++;
 	if (record->pid == record->fork.parent_pid)
 		return;
+	heard->forks++;
 	for (size_t i = 0; i < before; i++) {
 		struct mapping map = heard->maps[i];
 
@@ -822,7 +822,7 @@ static void assert_crowd_is_counted_once(bool chain)
 	read_until_exit(sampler, pid, heard);
 	/* None is left out, and none counts twice. */
 	for (unsigned i = 0; i < crowd->running; i++) {
-		struct used used = {MS * NS_PER_MS, crowd->switches[i]};
+		struct used used = {MS * NS_PER_MS, crowd->switches[i] + 1};
 
 		assert_sampled(heard, heard->ns_of_tid[crowd->tids[i] & 0xffff], used);
 		all.ns += used.ns;
