@@ -2,9 +2,9 @@
 
 #include "base/alloc.h"
 #include "base/printable.h"
-#include "cmd/output_place.h"
-#include "cmd/trusted_user.h"
+#include "base/trusted_user.h"
 #include "cmd/ui/message.h"
+#include "output/place.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -43,7 +43,7 @@ static struct error *check_fifo(const char *path, const struct output_place *pla
 
 	if (place->special < 0 || fstat(place->special, &st) < 0 || !S_ISFIFO(st.st_mode))
 		return error_hint(error_new("%s is not a FIFO", path), "make one with mkfifo(1)");
-	if (st.st_mode & S_IWOTH || (st.st_mode & S_IWGRP && !is_trusted_group(st.st_gid)))
+	if (is_writable_by_others(&st))
 		return error_hint(error_new("other users can write into the FIFO %s", path),
 				  "chmod go-w %s", path);
 	return NULL;

@@ -14,7 +14,7 @@
  * go; an answer that does not fit is dropped, with a message.
  *
  * A command can overwrite files. A FIFO must therefore be owned by a trusted user, lie where only
- * trusted users can create files (output_place.h), and not be writable by others.
+ * trusted users can create files (output/place.h), and not be writable by others.
  */
 #ifndef PROF_CMD_CONTROL_H
 #define PROF_CMD_CONTROL_H

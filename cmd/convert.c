@@ -191,6 +191,18 @@ static struct error *open_push(struct conversion *conversion, bool *is_usage)
 	return err;
 }
 
+/* Whose profiles they are is the choice of the user. */
+static int push_queue(struct conversion *conversion)
+{
+	CLEANUP(output_directory_close) struct output_directory directory = {0};
+	struct error *err = output_directory_open(conversion->path, false, &directory);
+
+	if (err)
+		return message_failure(err, STATUS_FAILED);
+	directory.takes_all = true;
+	return push_directory(&conversion->push, &directory, "") ? STATUS_OK : STATUS_FAILED;
+}
+
 static int convert(struct conversion *conversion)
 {
 	bool is_usage = false;
@@ -200,9 +212,7 @@ static int convert(struct conversion *conversion)
 		err = open_push(conversion, &is_usage);
 	if (err)
 		return message_failure(err, is_usage ? STATUS_USAGE : STATUS_FAILED);
-	if (!is_queue(conversion))
-		return convert_file(conversion);
-	return push_directory(&conversion->push, conversion->path, "") ? STATUS_OK : STATUS_FAILED;
+	return is_queue(conversion) ? push_queue(conversion) : convert_file(conversion);
 }
 
 static void conversion_deinit(struct conversion *conversion)

@@ -111,7 +111,7 @@ static int open_outputs(struct recordings *recordings)
 	const struct option_list *names = &recordings->options->outputs;
 
 	for (size_t i = 0; i < names->count; i++) {
-		if (outputs_add(&recordings->outputs, names->items[i], NULL) != STATUS_OK)
+		if (outputs_add(&recordings->outputs, NULL, names->items[i], NULL) != STATUS_OK)
 			return STATUS_TROUBLE;
 		if (!recordings->outputs.items[i].format->shows_differences)
 			return message_failure(

@@ -2,9 +2,9 @@
 
 #include "base/alloc.h"
 #include "base/signals.h"
+#include "base/trusted_user.h"
 #include "cmd/record_messages.h"
 #include "cmd/segment_range.h"
-#include "cmd/trusted_user.h"
 #include "cmd/ui/message.h"
 #include "format/format.h"
 #include "heapfile/heap_file.h"
@@ -216,17 +216,13 @@ void input_make_logical(struct input *input)
 	profile_free(original);
 }
 
-static struct error *read_file(const char *path, const struct input_options *options,
-			       struct input *ret)
+struct error *input_read_file(int fd, const char *name, const struct input_options *options,
+			      struct input *ret)
 {
-	bool is_stdin = !strcmp(path, "-");
-	const char *name = is_stdin ? "stdin" : path;
 	struct input input = {0};
 	struct error *err;
 	struct stat st;
 	bool has_owner;
-	int fd = is_stdin ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
-			  : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 
 	if (fd < 0)
 		return error_errno(errno, "open %s", name);
@@ -242,6 +238,15 @@ static struct error *read_file(const char *path, const struct input_options *opt
 	return NULL;
 }
 
+static struct error *read_path(const char *path, const struct input_options *options,
+			       struct input *ret)
+{
+	if (!strcmp(path, "-"))
+		return input_read_file(fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3), "stdin", options,
+				       ret);
+	return input_read_file(open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY), path, options, ret);
+}
+
 struct error *input_read(const char *path, const struct input_options *options, struct input *ret)
 {
 	CLEANUP(free_ptr) char *directory = NULL;
@@ -250,7 +255,7 @@ struct error *input_read(const char *path, const struct input_options *options, 
 						&range);
 
 	if (err || !directory)
-		return err ? err : read_file(path, options, ret);
+		return err ? err : read_path(path, options, ret);
 	*ret = (struct input){0};
 	err = segment_range_read(directory, &range, options->keeps_timestamps, &ret->profile);
 	if (!err)

@@ -66,6 +66,9 @@ const char *input_default(void);
 /* path: "-" is stdin. What a recording lacks, having been cut off, is told on stderr. */
 MUST_CHECK struct error *input_read(const char *path, const struct input_options *options,
 				    struct input *ret);
+/* The same of an open file of this name; takes fd. -1: errno says why it is not open. */
+MUST_CHECK struct error *input_read_file(int fd, const char *name,
+					 const struct input_options *options, struct input *ret);
 /* Replaces the profile by its logical view (report/logical.h). */
 void input_make_logical(struct input *input);
 /* A zeroed one has nothing to free. */

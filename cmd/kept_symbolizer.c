@@ -1,6 +1,6 @@
 #include "cmd/kept_symbolizer.h"
 
-#include "cmd/trusted_user.h"
+#include "base/trusted_user.h"
 
 /* Called every few milliseconds. */
 static void read_records(void *user)

@@ -2,7 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/humanize.h"
-#include "cmd/trusted_user.h"
+#include "base/trusted_user.h"
 
 /* The view shows about the last ten seconds. */
 #define HALF_LIFE_NS UINT64_C(5000000000)

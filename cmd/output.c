@@ -187,7 +187,11 @@ static struct error *find_place(struct output *output)
 		free(output->path);
 		output->path = path_of(output->pattern);
 	}
-	err = output_place_find(output->path, &output->place);
+	if (output->directory)
+		err = output_directory_place(output->directory, basename(output->path),
+					     &output->place);
+	else
+		err = output_place_find(output->path, &output->place);
 	if (!err) {
 		free(output->target);
 		output->target = xstrdup(output->place.path);
@@ -195,10 +199,11 @@ static struct error *find_place(struct output *output)
 	return err;
 }
 
-struct error *output_open(const char *template, const struct format *format, struct output *ret,
-			  bool *is_usage)
+struct error *output_open(const struct output_directory *directory, const char *template,
+			  const struct format *format, struct output *ret, bool *is_usage)
 {
-	struct output output = {.pattern = pattern_of(template),
+	struct output output = {.directory = directory,
+				.pattern = pattern_of(template),
 				.place = OUTPUT_PLACE_INIT,
 				.file = OUTPUT_FILE_INIT,
 				.fd = -1,

@@ -2,9 +2,9 @@
  * An output: a file that a profile is written into. output_open() checks that it can be written, so
  * that a recording does not fail at its end.
  *
- * A regular file is written completely before it gets its name, with mode 0600 (output_file.h); the
+ * A regular file is written completely before it gets its name, with mode 0600 (output/file.h); the
  * previous file becomes FILE.old. Under sudo the file belongs to the user who called it. Symbolic
- * links are followed (output_place.h). Anything else that exists (a FIFO, a device, a descriptor
+ * links are followed (output/place.h). Anything else that exists (a FIFO, a device, a descriptor
  * such as /dev/fd/3, "-" for stdout) is written directly; its format is folded stacks unless the
  * name or an option says otherwise.
  */
@@ -12,13 +12,14 @@
 #define PROF_CMD_OUTPUT_H
 
 #include "base/error.h"
-#include "cmd/output_file.h"
 #include "format/format.h"
+#include "output/directory.h"
 
 #include <stdbool.h>
 #include <sys/stat.h>
 
 struct output {
+	const struct output_directory *directory; /* as in output_open() */
 	char *pattern; /* the requested name: %p and %t are replaced, %n is not */
 	char *path;    /* the name; "-": stdout */
 	char *target;  /* path without symbolic links */
@@ -37,12 +38,14 @@ struct output {
 };
 
 /*
- * Creates no file yet. template: a name that can contain %p (prof's pid), %t (time), %n (the first
- * number that gives a new name) and %%; the pattern of another output is also a template. format:
- * NULL: by the extension. *is_usage: the error is about the command line, not about the file.
+ * Creates no file yet. directory: that the file is in, borrowed; NULL: where its path leads.
+ * template: a name that can contain %p (prof's pid), %t (time), %n (the first number that gives a
+ * new name) and %%; the pattern of another output is also a template. format: NULL: by the
+ * extension. *is_usage: the error is about the command line, not about the file.
  */
-MUST_CHECK struct error *output_open(const char *template, const struct format *format,
-				     struct output *ret, bool *is_usage);
+MUST_CHECK struct error *output_open(const struct output_directory *directory, const char *template,
+				     const struct format *format, struct output *ret,
+				     bool *is_usage);
 /* The path that a template gives, as output_open() would find it now. To be freed. */
 char *output_path(const char *template);
 /* Frees the output and removes its temporary file, if any. */

@@ -9,12 +9,16 @@
 #include "cmd/symbol_entries.h"
 #include "cmd/ui/options.h"
 #include "format/format.h"
+#include "output/directory.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
 struct output_options {
 	struct option_list outputs;
+	/* That all of them are in, borrowed; NULL: each is where its path leads. Set by a command.
+	 */
+	const struct output_directory *directory;
 	const struct format *format; /* NULL: chosen by the extension */
 	struct format_options format_options;
 	struct names_option names; /* for format_options.names */

@@ -1,7 +1,7 @@
 #include "cmd/output_rescue.h"
 
 #include "base/alloc.h"
-#include "cmd/output_file.h"
+#include "output/file.h"
 
 #include <stdint.h>
 #include <stdlib.h>

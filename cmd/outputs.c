@@ -18,11 +18,12 @@ static bool stdout_is_pipe(void)
 	return fstat(STDOUT_FILENO, &st) == 0 && S_ISFIFO(st.st_mode);
 }
 
-int outputs_add(struct outputs *outputs, const char *pattern, const struct format *format)
+int outputs_add(struct outputs *outputs, const struct output_directory *directory,
+		const char *pattern, const struct format *format)
 {
 	struct output output;
 	bool is_usage = false;
-	struct error *err = output_open(pattern, format, &output, &is_usage);
+	struct error *err = output_open(directory, pattern, format, &output, &is_usage);
 
 	if (err)
 		return message_failure(err, is_usage ? STATUS_USAGE : STATUS_FAILED);
@@ -67,7 +68,8 @@ int outputs_open(struct outputs *outputs, struct output_options *options)
 	if (!patterns->count)
 		error_free(option_append(patterns, usual_output(options)));
 	for (size_t i = 0; i < patterns->count && status == STATUS_OK; i++)
-		status = outputs_add(outputs, patterns->items[i], options->format);
+		status = outputs_add(outputs, options->directory, patterns->items[i],
+				     options->format);
 	if (status == STATUS_OK && !options->takes_records)
 		status = refuse_records(outputs);
 	return status;

@@ -23,8 +23,9 @@ struct outputs {
  * prof.pb.gz, or prof.html with --open. Returns a status.
  */
 int outputs_open(struct outputs *outputs, struct output_options *options);
-/* Opens one more output. Returns a status. */
-int outputs_add(struct outputs *outputs, const char *pattern, const struct format *format);
+/* Opens one more output, as output_open(). Returns a status. */
+int outputs_add(struct outputs *outputs, const struct output_directory *directory,
+		const char *pattern, const struct format *format);
 /* True if one of the formats needs timestamps. */
 bool outputs_need_timestamps(const struct outputs *outputs);
 /* True if all are rows. */

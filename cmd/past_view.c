@@ -82,9 +82,12 @@ static struct time_range moved(struct time_range range, int64_t lengths)
 static int64_t lengths_to_segment(const struct past *past, int direction)
 {
 	CLEANUP(segment_files_deinit) struct segment_files files = {0};
-	struct error *err = segment_files_read(past->directory, &files);
+	CLEANUP(output_directory_close) struct output_directory directory = {0};
+	struct error *err = output_directory_open_to_read(past->directory, &directory);
 	int64_t length = (int64_t)(past->range.to_ns - past->range.from_ns), nearest = 0;
 
+	if (!err)
+		err = segment_files_read(&directory, &files);
 	for (size_t i = 0; !err && i < files.count; i++) {
 		int64_t away = (int64_t)(files.items[i].unix_ns - past->range.from_ns);
 		int64_t lengths = (away < 0 ? away - length + 1 : away) / length;

@@ -5,9 +5,9 @@
 #include "base/humanize.h"
 #include "base/read_all.h"
 #include "base/text.h"
+#include "base/trusted_user.h"
 #include "cmd/input.h"
 #include "cmd/segment_heads.h"
-#include "cmd/trusted_user.h"
 #include "cmd/ui/message.h"
 #include "push/backlog.h"
 
@@ -233,12 +233,14 @@ struct backlog_run {
 	bool has_failed;
 };
 
-static struct error *read_profile(const struct backlog *backlog, const char *file,
+static struct error *read_profile(const struct output_directory *directory, const char *file,
 				  struct input *ret)
 {
-	CLEANUP(free_ptr) char *path = xasprintf("%s/%s", backlog->path, file);
+	CLEANUP(free_ptr) char *path = xasprintf("%s/%s", directory->path, file);
+	struct stat st;
 
-	return input_read(path, &(struct input_options){0}, ret);
+	return input_read_file(output_directory_open_file(directory, file, &st), path,
+			       &(struct input_options){0}, ret);
 }
 
 static void push_file_to(struct backlog_run *run, size_t target, const char *file,
@@ -271,7 +273,7 @@ static void push_file(struct backlog_run *run, const char *file)
 		    backlog_is_done(&run->backlog, run->push->targets[i].name, file))
 			continue;
 		if (!input.profile)
-			err = read_profile(&run->backlog, file, &input);
+			err = read_profile(run->backlog.directory, file, &input);
 		if (err) {
 			run->has_failed = true;
 			message_error(err);
@@ -282,7 +284,7 @@ static void push_file(struct backlog_run *run, const char *file)
 }
 
 /* What a merged segment contains went with it, or before it. */
-static void find_contained(const char *directory, struct segment_files *ret)
+static void find_contained(const struct output_directory *directory, struct segment_files *ret)
 {
 	CLEANUP(segment_files_deinit) struct segment_files files = {0};
 
@@ -291,7 +293,8 @@ static void find_contained(const char *directory, struct segment_files *ret)
 	segment_heads_take_contained(&files, ret);
 }
 
-bool push_directory(const struct push *push, const char *directory, const char *prefix)
+bool push_directory(const struct push *push, const struct output_directory *directory,
+		    const char *prefix)
 {
 	CLEANUP(free_ptr) bool *is_over = xcalloc(push->target_count, sizeof(*is_over));
 	struct backlog_run run = {.push = push, .is_over = is_over};

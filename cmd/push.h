@@ -10,6 +10,7 @@
 
 #include "base/signal_guard.h"
 #include "cmd/ui/options.h"
+#include "output/directory.h"
 #include "push/delivery.h"
 
 struct push_options {
@@ -73,7 +74,8 @@ void push_close(struct push *push);
 bool push_profile(const struct push *push, const struct profile *profile);
 /* Pushes the profiles of a directory that were not delivered yet; prefix: of their names
  * (push/backlog.h). */
-bool push_directory(const struct push *push, const char *directory, const char *prefix);
+bool push_directory(const struct push *push, const struct output_directory *directory,
+		    const char *prefix);
 
 /* A word of a command line without the secrets that options of pushing hold; previous: the word
  * before it, or "". To be freed. */

@@ -5,30 +5,31 @@
 #include "cmd/segment_name.h"
 #include "cmd/ui/message.h"
 
+#include <libgen.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/utsname.h>
 
-static char *directory_of(const char *path)
+/* The directory of a file. */
+static struct error *open_directory(struct push_segments *segments, const char *path)
 {
-	const char *slash = strrchr(path, '/');
+	CLEANUP(free_ptr) char *copy = xstrdup(path);
 
-	if (!slash)
-		return xstrdup(".");
-	return slash == path ? xstrdup("/") : xstrndup(path, (size_t)(slash - path));
+	segments->directory = &segments->own;
+	return output_directory_open(dirname(copy), false, &segments->own);
 }
 
 struct error *push_segments_open(struct push_segments *segments, const struct outputs *outputs,
-				 const struct option_list *names)
+				 const struct output_options *options)
 {
 	for (size_t i = 0; i < outputs->count; i++) {
 		if (outputs->items[i].format != &format_pprof)
 			continue;
-		segments->directory = directory_of(outputs->items[i].path);
-		segments->prefix = segment_prefix(names->items[i]);
-		return NULL;
+		segments->prefix = segment_prefix(options->outputs.items[i]);
+		segments->directory = options->directory;
+		return segments->directory ? NULL
+					   : open_directory(segments, outputs->items[i].path);
 	}
 	return error_hint(error_new("--push sends several profiles from their pprof files"),
 			  "-o prof.pb.gz");
@@ -36,7 +37,7 @@ struct error *push_segments_open(struct push_segments *segments, const struct ou
 
 void push_segments_deinit(struct push_segments *segments)
 {
-	free(segments->directory);
+	output_directory_close(&segments->own);
 	free(segments->prefix);
 }
 

@@ -23,16 +23,18 @@ struct push_segments {
 	uint64_t every_ns; /* 0: segments begin at any time */
 	bool has_lock;	   /* as in struct push */
 
-	char *directory, *prefix; /* NULL: there is nothing to push */
+	struct output_directory own;		  /* where the profiles are in no given one */
+	const struct output_directory *directory; /* NULL: there is nothing to push */
+	char *prefix;
 	struct forked_writer writer;
 	bool is_wanted;	 /* another one was written since the child began */
 	bool has_failed; /* the last time */
 };
 
-/* names: the templates of the outputs. Fails if none of them is a pprof file. */
+/* options: with the templates of the outputs. Fails if none of them is a pprof file. */
 MUST_CHECK struct error *push_segments_open(struct push_segments *segments,
 					    const struct outputs *outputs,
-					    const struct option_list *names);
+					    const struct output_options *options);
 void push_segments_deinit(struct push_segments *segments);
 /* A profile has got its files. */
 void push_segments_begin(struct push_segments *segments);

@@ -242,8 +242,8 @@ static int write_files_so_far(struct run *run)
 	for (size_t i = 0; i < at_end.count && status == STATUS_OK; i++) {
 		if (!at_end.items[i].is_file || !at_end.items[i].format->write)
 			continue;
-		status = outputs_add(&run->outputs, at_end.items[i].pattern,
-				     run->options.output.format);
+		status = outputs_add(&run->outputs, at_end.items[i].directory,
+				     at_end.items[i].pattern, run->options.output.format);
 		if (status == STATUS_OK)
 			run->outputs.items[run->outputs.count - 1].checkpoint =
 				at_end.items[i].checkpoint;
@@ -556,7 +556,7 @@ static struct error *open_push(struct run *run, bool *is_usage)
 	*is_usage = true;
 	run->push_segments.has_lock = run->options.rotation.every_ns;
 	run->push_segments.every_ns = run->options.rotation.every_ns;
-	return push_segments_open(&run->push_segments, &run->outputs, &run->options.output.outputs);
+	return push_segments_open(&run->push_segments, &run->outputs, &run->options.output);
 }
 
 static int prepare_and_record(struct run *run)
@@ -567,7 +567,7 @@ static int prepare_and_record(struct run *run)
 	int status;
 
 	if (!err)
-		err = rotation_open_store(&run->rotation, &run->options.output.outputs, &is_usage);
+		err = rotation_open_store(&run->rotation, &run->options.output, &is_usage);
 	if (err)
 		return message_failure(err, is_usage ? STATUS_USAGE : STATUS_FAILED);
 	run->outputs.cannot_repeat = true;

@@ -1,9 +1,9 @@
 #include "cmd/record_completion.h"
 
 #include "base/alloc.h"
+#include "base/trusted_user.h"
 #include "cmd/outputs.h"
 #include "cmd/record_messages.h"
-#include "cmd/trusted_user.h"
 #include "cmd/ui/message.h"
 
 #include <sys/utsname.h>

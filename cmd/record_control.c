@@ -42,7 +42,7 @@ static struct error *open_output(const char *template, struct output *ret)
 	bool is_usage;
 
 	if (!err)
-		err = output_open(template, NULL, ret, &is_usage);
+		err = output_open(NULL, template, NULL, ret, &is_usage);
 	if (err || ret->format->write)
 		return err;
 	err = error_new("%s: only -o writes %s", ret->path, ret->format->name);

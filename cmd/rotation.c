@@ -34,11 +34,11 @@ static bool make_room(struct rotation *rotation)
 {
 	char removed[SEGMENT_NAME_BYTES];
 
-	if (!rotation->store.path)
+	if (!rotation->store.directory.path)
 		return segments_remove_oldest(&rotation->segments);
 	if (!segment_store_remove_oldest(&rotation->store, removed))
 		return false;
-	message("%s: the disk is full: removed %s", rotation->store.path, removed);
+	message("%s: the disk is full: removed %s", rotation->store.directory.path, removed);
 	return true;
 }
 
@@ -71,7 +71,7 @@ static int write_profile(void *user)
 	struct rotation *rotation = user;
 	/* A recording with --every runs for days: a line per segment would be too many. */
 	bool is_quiet = rotation->output->quiet ||
-			(rotation->store.path && !rotation->output->verbose);
+			(rotation->store.directory.path && !rotation->output->verbose);
 	struct error *err = recording_fork(rotation->recording);
 
 	segment_store_fork(&rotation->store);
@@ -107,7 +107,7 @@ static void on_written(void *user, const struct forked_writer_end *end)
 	bytes = segments_take(&rotation->segments, &rotation->outputs);
 	if (rotation->options->max_segments)
 		segments_keep(&rotation->segments, rotation->options->max_segments);
-	if (rotation->store.path) {
+	if (rotation->store.directory.path) {
 		segment_store_retain(&rotation->store, clock_unix_ns());
 		segment_merging_step(&rotation->merging, clock_unix_ns());
 	}
@@ -143,7 +143,7 @@ static char *template_of(struct rotation *rotation, const char *name, uint64_t u
 {
 	const struct recorder *recorder = rotation->recording->recorder;
 
-	if (!rotation->store.path)
+	if (!rotation->store.directory.path)
 		return segment_template(name, unix_ns);
 	return segment_store_template(&rotation->store,
 				      recorder_profile_window(recorder).start_unix_ns);
@@ -161,7 +161,7 @@ static struct error *open_outputs(struct rotation *rotation, struct outputs *out
 		CLEANUP(free_ptr)
 		char *template = template_of(rotation, names->items[outputs->count], unix_ns);
 
-		err = output_open(template, rotation->output->format,
+		err = output_open(rotation->output->directory, template, rotation->output->format,
 				  &outputs->items[outputs->count], &is_usage);
 		outputs->count += !err;
 	}
@@ -185,7 +185,8 @@ static void begin_profile(struct rotation *rotation)
 	const struct address_spaces *spaces = pipeline_of(rotation)->spaces;
 	struct recorder_window window;
 
-	if (rotation->store.path && address_spaces_module_count(spaces) > STORE_MODULES_MAX) {
+	if (rotation->store.directory.path &&
+	    address_spaces_module_count(spaces) > STORE_MODULES_MAX) {
 		kept_symbolizer_forget(rotation->symbolizer);
 		recorder_renew(recorder);
 	}
@@ -222,7 +223,7 @@ static void plan_cut(struct rotation *rotation)
 {
 	uint64_t time_ns = rotation->options->segments.amount, left_ns = time_ns;
 
-	if (rotation->store.path)
+	if (rotation->store.directory.path)
 		left_ns -= clock_unix_ns() % time_ns;
 	/* The clock was set or is slewed, and its multiple was just reached: take the next one. */
 	if (left_ns < time_ns / 20)
@@ -239,7 +240,7 @@ static bool symbolize_segment(struct rotation *rotation)
 	struct signal_guard *guard = rotation->recording->signals.guard;
 	bool is_complete;
 
-	if (!rotation->store.path)
+	if (!rotation->store.directory.path)
 		return false;
 	/* Progress of the threads that symbolize counts while the main thread waits for them. */
 	signal_guard_begin(guard, SIGNAL_PHASE_WORKING);
@@ -290,9 +291,10 @@ void rotation_cut(struct rotation *rotation, const char *reason)
 
 /* ---- Times, sizes and triggers ---- */
 
-struct error *rotation_open_store(struct rotation *rotation, struct option_list *names,
+struct error *rotation_open_store(struct rotation *rotation, struct output_options *options,
 				  bool *is_usage)
 {
+	struct option_list *names = &options->outputs;
 	struct error *err;
 
 	*is_usage = true;
@@ -314,7 +316,8 @@ struct error *rotation_open_store(struct rotation *rotation, struct option_list 
 	rotation->merging = (struct segment_merging){.recording = rotation->recording,
 						     .push = rotation->push,
 						     .retention = &rotation->store.retention,
-						     .directory = rotation->store.path};
+						     .directory = &rotation->store.directory};
+	options->directory = &rotation->store.directory;
 	free(names->items[0]);
 	names->items[0] = segment_store_template(&rotation->store, clock_unix_ns());
 	return NULL;
@@ -522,7 +525,7 @@ void rotation_finish(struct rotation *rotation, bool is_written)
 	if (rotation->failed)
 		message("%" PRIu64 " profile%s could not be written", rotation->failed,
 			plural(rotation->failed));
-	if (rotation->store.path && is_written)
+	if (rotation->store.directory.path && is_written)
 		segment_store_retain(&rotation->store, clock_unix_ns());
 	if (rotation->output->quiet || !rotation->written)
 		return;
@@ -531,7 +534,7 @@ void rotation_finish(struct rotation *rotation, bool is_written)
 	if (rotation->store.removed)
 		message("removed %" PRIu64 " segment%s from %s (--keep, --max-size)",
 			rotation->store.removed, plural(rotation->store.removed),
-			rotation->store.path);
+			rotation->store.directory.path);
 	if (rotation->segments.removed)
 		message("removed the %" PRIu64 " oldest of them (--switch-max-files %" PRIu64 ")",
 			rotation->segments.removed, max);

@@ -74,10 +74,11 @@ struct rotation {
 /* Whether the recording has several profiles. */
 bool rotation_is_on(const struct rotation_options *options);
 
-/* Before outputs are opened: with --every, locks the directory that is the one output named, and
- * names its next segment in its place. *is_usage: the error is about the command line. */
-MUST_CHECK struct error *rotation_open_store(struct rotation *rotation, struct option_list *names,
-					     bool *is_usage);
+/* Before outputs are opened: with --every, opens and locks the directory that is the one output
+ * named, and names its next segment in its place. *is_usage: the error is about the command line.
+ */
+MUST_CHECK struct error *rotation_open_store(struct rotation *rotation,
+					     struct output_options *options, bool *is_usage);
 /* Before sampling: checks that the outputs are files of profiles. */
 MUST_CHECK struct error *rotation_open(struct rotation *rotation, const struct outputs *outputs);
 void rotation_deinit(struct rotation *rotation);

@@ -2,12 +2,8 @@
 
 #include "base/alloc.h"
 
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 static int compare(const void *a, const void *b)
 {
@@ -16,36 +12,34 @@ static int compare(const void *a, const void *b)
 	return (left->unix_ns > right->unix_ns) - (left->unix_ns < right->unix_ns);
 }
 
-static void add(struct segment_files *files, int directory, const char *name)
+static void add(void *user, const char *name, const struct stat *st, bool is_ours)
 {
+	struct segment_files *files = user;
 	struct segment_file file = {0};
-	struct stat st;
 
-	if (!segment_name_time(name, &file.unix_ns) ||
-	    fstatat(directory, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode))
+	if (!segment_name_time(name, &file.unix_ns))
+		return;
+	files->of_others += !is_ours;
+	if (!is_ours)
 		return;
 	memcpy(file.name, name, SEGMENT_NAME_BYTES);
-	file.bytes = (uint64_t)st.st_size;
+	file.bytes = (uint64_t)st->st_size;
 	file.last_unix_ns = file.unix_ns;
-	file.inode = st.st_ino;
+	file.inode = st->st_ino;
 	GROW(files->items, files->count, files->room);
 	files->items[files->count++] = file;
 }
 
-struct error *segment_files_read(const char *directory, struct segment_files *ret)
+struct error *segment_files_read(const struct output_directory *directory,
+				 struct segment_files *ret)
 {
-	DIR *stream = opendir(directory);
-	const struct dirent *entry;
+	struct error *err;
 
 	*ret = (struct segment_files){0};
-	if (!stream)
-		return error_errno(errno, "open %s", directory);
-	while ((entry = readdir(stream)))
-		add(ret, dirfd(stream), entry->d_name);
-	closedir(stream);
+	err = output_directory_each(directory, add, ret);
 	if (ret->count)
 		qsort(ret->items, ret->count, sizeof(*ret->items), compare);
-	return NULL;
+	return err;
 }
 
 void segment_files_deinit(struct segment_files *files)

@@ -6,8 +6,8 @@
 #ifndef PROF_CMD_SEGMENT_FILES_H
 #define PROF_CMD_SEGMENT_FILES_H
 
-#include "base/error.h"
 #include "cmd/segment_name.h"
+#include "output/directory.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -28,9 +28,11 @@ struct segment_file {
 struct segment_files {
 	struct segment_file *items; /* the oldest first */
 	size_t count, room;
+	size_t of_others; /* segments that are not files of the directory (output/directory.h) */
 };
 
-MUST_CHECK struct error *segment_files_read(const char *directory, struct segment_files *ret);
+MUST_CHECK struct error *segment_files_read(const struct output_directory *directory,
+					    struct segment_files *ret);
 void segment_files_deinit(struct segment_files *files);
 
 /* Whether there is one of this name. */

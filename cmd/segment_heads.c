@@ -7,21 +7,17 @@
 #include "format/pprof/head.h"
 #include "symbol/thread_pool.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-void segment_head_read(const char *directory, struct segment_file *file)
+void segment_head_read(const struct output_directory *directory, struct segment_file *file)
 {
-	CLEANUP(free_ptr) char *path = xasprintf("%s/%s", directory, file->name);
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	struct stat st;
+	int fd = output_directory_open_file(directory, file->name, &st);
 	CLEANUP(close_file) FILE *in = fd < 0 ? NULL : fdopen(fd, "r");
 	struct pprof_head head;
-	struct stat st;
 
-	if (!in || fstat(fd, &st) < 0 || !pprof_head_read(in, &head))
+	if (!in || !pprof_head_read(in, &head))
 		return;
 	free(file->merged_s);
 	file->inode = st.st_ino;
@@ -34,7 +30,7 @@ void segment_head_read(const char *directory, struct segment_file *file)
 }
 
 struct heads {
-	const char *directory;
+	const struct output_directory *directory;
 	struct segment_files *files;
 };
 
@@ -46,7 +42,7 @@ static void read_head(void *context, size_t item, unsigned thread)
 	segment_head_read(heads->directory, &heads->files->items[item]);
 }
 
-void segment_heads_read(const char *directory, struct segment_files *files)
+void segment_heads_read(const struct output_directory *directory, struct segment_files *files)
 {
 	thread_pool_run(&(struct thread_pool){.threads = affinity_cpu_count()}, files->count,
 			read_head, &(struct heads){directory, files});

@@ -9,9 +9,9 @@
 #include "cmd/segment_files.h"
 
 /* A file that is damaged, gone or of another program stays as one that was not merged. */
-void segment_head_read(const char *directory, struct segment_file *file);
+void segment_head_read(const struct output_directory *directory, struct segment_file *file);
 /* Of all of them, on all CPUs. */
-void segment_heads_read(const char *directory, struct segment_files *files);
+void segment_heads_read(const struct output_directory *directory, struct segment_files *files);
 
 /* After segment_heads_read(): moves the files that merged ones contain to *ret. */
 void segment_heads_take_contained(struct segment_files *files, struct segment_files *ret);

@@ -2,13 +2,12 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "cmd/output_file.h"
 #include "cmd/segment_heads.h"
 #include "cmd/segment_sum.h"
-#include "cmd/trusted_user.h"
 #include "cmd/ui/message.h"
 #include "format/format.h"
 #include "format/pprof/head.h"
+#include "output/file.h"
 #include "profile/transfer.h"
 #include "push/backlog.h"
 
@@ -20,7 +19,6 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -30,7 +28,7 @@ enum { MERGED_MEMORY_BYTES = 64 << 20 };
 
 /* Consecutive segments that become one file. */
 struct run {
-	const char *directory;
+	const struct output_directory *directory;
 	const struct backlog *backlog;
 	const struct segment_file *files;
 	size_t count;
@@ -70,14 +68,6 @@ static bool is_full(const struct run *run)
 	       MERGED_MEMORY_BYTES;
 }
 
-static bool is_ours(const char *directory, const struct segment_file *file)
-{
-	CLEANUP(free_ptr) char *path = xasprintf("%s/%s", directory, file->name);
-	struct stat st;
-
-	return lstat(path, &st) == 0 && is_trusted_user(st.st_uid);
-}
-
 /* False: the run ends before this segment. */
 static bool take(struct run *run, const struct segment_file *file)
 {
@@ -85,7 +75,7 @@ static bool take(struct run *run, const struct segment_file *file)
 	CLEANUP(profile_cleanup) struct profile *segment = profile_new();
 	CLEANUP(error_cleanup) struct error *err = NULL;
 
-	if (file->merged_count || is_full(run) || !is_ours(run->directory, file))
+	if (file->merged_count || is_full(run))
 		return false;
 	err = segment_read(run->directory, file, segment);
 	if (err || !is_alike(run, file, segment))
@@ -181,36 +171,30 @@ static struct error *fill(const struct run *run, const struct output_file *file)
 }
 
 /* Takes the place of the first segment. */
-static struct error *publish(const struct run *run, const char *path)
+static struct error *publish(const struct run *run)
 {
 	CLEANUP(output_place_deinit) struct output_place place = OUTPUT_PLACE_INIT;
 	CLEANUP(output_file_discard) struct output_file file = OUTPUT_FILE_INIT;
-	CLEANUP(error_cleanup) struct error *old_lost = NULL;
-	CLEANUP(close_fd) int first = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-	struct error *err = output_place_find(path, &place);
+	struct error *err = output_directory_place(run->directory, run->files[0].name, &place);
 
 	if (!err)
 		err = output_file_create(&place, &file);
 	if (!err)
 		err = fill(run, &file);
-	return err ? err : output_file_publish(&file, &place, first, &old_lost);
+	return err ? err : output_file_replace(&file, &place);
 }
 
 static void remove_others(const struct run *run)
 {
-	CLEANUP(close_fd) int folder = open(run->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
 	/* The new name is on the disk before the old ones go. */
-	if (folder < 0 || fsync(folder) < 0)
+	if (fsync(run->directory->fd) < 0)
 		return;
 	for (size_t i = 1; i < run->count; i++)
-		unlinkat(folder, run->files[i].name, 0);
+		output_directory_remove(run->directory, run->files[i].name);
 }
 
 static void finish(struct run *run)
 {
-	CLEANUP(free_ptr)
-	char *path = xasprintf("%s/%s", run->directory, run->files[0].name);
 	CLEANUP(error_cleanup) struct error *err = NULL;
 
 	if (run->count < 2)
@@ -218,17 +202,18 @@ static void finish(struct run *run)
 	sort_sum(&run->sum);
 	align_start(&run->sum);
 	segment_sum_finish(&run->sum);
-	err = publish(run, path);
+	err = publish(run);
 	if (!err)
 		remove_others(run);
 	else if (error_number(err) != ENOSPC)
-		message("%s: not merged: %s", path, error_text(err));
+		message("%s/%s: not merged: %s", run->directory->path, run->files[0].name,
+			error_text(err));
 }
 
 /* ---- Hours ---- */
 
 /* Returns how many segments are done with: at least one. */
-static size_t merge_run(const struct backlog *backlog, const char *directory,
+static size_t merge_run(const struct backlog *backlog, const struct output_directory *directory,
 			const struct segment_file *files, size_t count)
 {
 	struct run run = {.directory = directory, .backlog = backlog, .files = files};

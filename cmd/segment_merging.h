@@ -31,7 +31,7 @@ struct segment_merging {
 	struct recording *recording;
 	const struct push *push; /* NULL: nothing is pushed */
 	const struct retention *retention;
-	const char *directory;
+	const struct output_directory *directory;
 
 	struct forked_writer writer;
 	uint64_t hour; /* of the last look, since 1970 */

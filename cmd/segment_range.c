@@ -24,13 +24,18 @@ struct part {
 };
 
 struct reading {
-	const char *directory;
+	struct output_directory directory;
 	const struct time_range *range;
 	bool keeps_timestamps;
 	const struct segment_file *files;
 	size_t count;
 	struct part *parts;
 };
+
+static void reading_deinit(struct reading *reading)
+{
+	output_directory_close(&reading->directory);
+}
 
 static void part_deinit(struct part *part)
 {
@@ -67,7 +72,7 @@ static void add_by_itself(const struct reading *reading, const struct segment_fi
 			  struct part *part)
 {
 	CLEANUP(profile_cleanup) struct profile *segment = profile_new();
-	struct error *err = segment_read(reading->directory, file, segment);
+	struct error *err = segment_read(&reading->directory, file, segment);
 
 	if (err)
 		fail(part, err);
@@ -86,7 +91,7 @@ static bool read_files(const struct reading *reading, bool is_careful, struct pa
 			add_by_itself(reading, file, part);
 			continue;
 		}
-		err = segment_sum_read(&part->sum, reading->directory, file);
+		err = segment_sum_read(&part->sum, &reading->directory, file);
 		if (!err)
 			continue;
 		error_free(err);
@@ -220,11 +225,11 @@ static void tell(const struct part *whole)
 static struct error *list(struct reading *reading, struct segment_files *files)
 {
 	CLEANUP(segment_files_deinit) struct segment_files contained = {0};
-	struct error *err = segment_files_read(reading->directory, files);
+	struct error *err = segment_files_read(&reading->directory, files);
 
 	if (err)
 		return err;
-	segment_heads_read(reading->directory, files);
+	segment_heads_read(&reading->directory, files);
 	segment_heads_take_contained(files, &contained);
 	choose(reading, files);
 	return NULL;
@@ -248,7 +253,7 @@ static struct error *read_now(struct reading *reading, bool is_last, struct prof
 	read_all(reading, &whole);
 	if (whole.is_changed && !is_last)
 		return NULL;
-	err = check(&whole, reading->directory, &files);
+	err = check(&whole, reading->directory.path, &files);
 	if (err)
 		return err;
 	tell(&whole);
@@ -260,9 +265,9 @@ static struct error *read_now(struct reading *reading, bool is_last, struct prof
 struct error *segment_range_read(const char *directory, const struct time_range *range,
 				 bool keeps_timestamps, struct profile **ret)
 {
-	struct reading reading = {
-		.directory = directory, .range = range, .keeps_timestamps = keeps_timestamps};
-	struct error *err = NULL;
+	CLEANUP(reading_deinit)
+	struct reading reading = {.range = range, .keeps_timestamps = keeps_timestamps};
+	struct error *err = output_directory_open_to_read(directory, &reading.directory);
 
 	*ret = NULL;
 	for (unsigned i = 1; i <= TRIES && !err && !*ret; i++)
@@ -277,7 +282,7 @@ static struct error *visit_segment(const struct reading *reading, const struct s
 {
 	CLEANUP(profile_cleanup) struct profile *segment = profile_new();
 	CLEANUP(segment_sum_deinit) struct segment_sum sum = {0};
-	struct error *err = segment_read(reading->directory, file, segment);
+	struct error *err = segment_read(&reading->directory, file, segment);
 
 	if (err && is_gone(err) && !is_last) {
 		counts->is_changed = true;
@@ -315,9 +320,9 @@ struct error *segment_range_each(const char *directory, const struct time_range 
 				 segment_range_visit *visit, void *user)
 {
 	struct time_range left = *range; /* of an hour whose first minutes were visited the rest */
-	struct reading reading = {.directory = directory, .range = &left, .keeps_timestamps = true};
+	CLEANUP(reading_deinit) struct reading reading = {.range = &left, .keeps_timestamps = true};
 	CLEANUP(part_deinit) struct part counts = {.is_changed = true};
-	struct error *err = NULL;
+	struct error *err = output_directory_open_to_read(directory, &reading.directory);
 
 	for (unsigned i = 1; i <= TRIES && !err && counts.is_changed; i++) {
 		CLEANUP(segment_files_deinit) struct segment_files files = {0};

@@ -2,10 +2,9 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "cmd/output_file.h"
 #include "cmd/segment_heads.h"
+#include "cmd/ui/message.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -16,33 +15,36 @@
 #include <time.h>
 #include <unistd.h>
 
-static void remove_leftovers(const char *path)
+static void remove_if_hidden(void *user, const char *name, const struct stat *st, bool is_ours)
 {
-	DIR *stream = opendir(path);
-	const struct dirent *entry;
+	const struct segment_store *store = user;
 
-	if (!stream)
+	(void)st;
+	if (is_ours && output_file_is_hidden_name(name))
+		output_directory_remove(&store->directory, name);
+}
+
+static void read_files(struct segment_store *store, struct segment_files *ret)
+{
+	error_free(segment_files_read(&store->directory, ret));
+	if (!ret->of_others || store->has_told)
 		return;
-	while ((entry = readdir(stream)))
-		if (output_file_is_hidden_name(entry->d_name))
-			unlinkat(dirfd(stream), entry->d_name, 0);
-	closedir(stream);
+	store->has_told = true;
+	message("%s: segments of other users are ignored: %zu", store->directory.path,
+		ret->of_others);
 }
 
 /* Those that a prof could not remove any more when it had merged them. */
-static void remove_contained(const char *path)
+static void remove_contained(struct segment_store *store)
 {
 	CLEANUP(segment_files_deinit) struct segment_files files = {0};
 	CLEANUP(segment_files_deinit) struct segment_files contained = {0};
 
-	error_free(segment_files_read(path, &files));
-	segment_heads_read(path, &files);
+	read_files(store, &files);
+	segment_heads_read(&store->directory, &files);
 	segment_heads_take_contained(&files, &contained);
-	for (size_t i = 0; i < contained.count; i++) {
-		CLEANUP(free_ptr) char *name = xasprintf("%s/%s", path, contained.items[i].name);
-
-		unlink(name);
-	}
+	for (size_t i = 0; i < contained.count; i++)
+		output_directory_remove(&store->directory, contained.items[i].name);
 }
 
 /* A prof that was killed has it until its children have ended, too. */
@@ -58,14 +60,13 @@ static int wait_for_lock(int fd)
 	return 0;
 }
 
-static struct error *lock(const char *path, int *ret)
+/* By a descriptor of its own, which forked children close. */
+static struct error *lock(struct segment_store *store)
 {
-	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	const char *path = store->directory.path;
 
-	if (fd < 0)
-		return error_errno(errno, "open %s", path);
-	*ret = fd;
-	if (wait_for_lock(fd) == 0)
+	store->lock = openat(store->directory.fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (wait_for_lock(store->lock) == 0)
 		return NULL;
 	if (errno == EWOULDBLOCK)
 		return error_hint(error_new("another prof record writes into %s", path),
@@ -75,33 +76,28 @@ static struct error *lock(const char *path, int *ret)
 
 struct error *segment_store_open(struct segment_store *store, const char *path)
 {
-	struct error *err;
+	struct error *err = output_directory_open(path, true, &store->directory);
 
-	store->path = xstrdup(path);
-	store->lock = -1;
-	for (size_t len = strlen(path); len > 1 && store->path[len - 1] == '/';)
-		store->path[--len] = '\0';
-	if (mkdir(store->path, 0700) < 0 && errno != EEXIST)
-		return error_errno(errno, "create the directory %s", store->path);
-	err = lock(store->path, &store->lock);
-	if (err)
-		return err;
-	remove_leftovers(store->path);
-	remove_contained(store->path);
-	return NULL;
+	if (!err)
+		err = lock(store);
+	if (!err)
+		err = output_directory_each(&store->directory, remove_if_hidden, store);
+	if (!err)
+		remove_contained(store);
+	return err;
 }
 
 void segment_store_close(struct segment_store *store)
 {
-	if (!store->path)
+	if (!store->directory.path)
 		return;
 	close_fd(&store->lock);
-	free(STEAL(store->path));
+	output_directory_close(&store->directory);
 }
 
 void segment_store_fork(struct segment_store *store)
 {
-	if (store->path)
+	if (store->directory.path)
 		close_fd(&store->lock);
 }
 
@@ -117,31 +113,31 @@ static bool exists(const struct segment_store *store, uint64_t unix_ns)
 	struct stat st;
 
 	segment_name(unix_ns, name);
-	return fstatat(store->lock, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+	return fstatat(store->directory.fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
 /*
  * The next second that no segment has, nor one that was merged. Heads are read only if the clock
  * was set back.
  */
-static uint64_t next_free(const struct segment_store *store, uint64_t unix_ns)
+static uint64_t next_free(struct segment_store *store, uint64_t unix_ns)
 {
 	CLEANUP(segment_files_deinit) struct segment_files files = {0};
 	struct segment_file *newest;
 
-	error_free(segment_files_read(store->path, &files));
+	read_files(store, &files);
 	newest = files.count ? &files.items[files.count - 1] : NULL;
 	if (newest)
-		segment_head_read(store->path, newest);
+		segment_head_read(&store->directory, newest);
 	if (!newest || newest->last_unix_ns + NS_PER_SECOND <= unix_ns)
 		return unix_ns;
-	segment_heads_read(store->path, &files);
+	segment_heads_read(&store->directory, &files);
 	while (exists(store, unix_ns) || segment_heads_contain(&files, unix_ns))
 		unix_ns += NS_PER_SECOND;
 	return unix_ns;
 }
 
-char *segment_store_template(const struct segment_store *store, uint64_t unix_ns)
+char *segment_store_template(struct segment_store *store, uint64_t unix_ns)
 {
 	char name[SEGMENT_NAME_BYTES];
 	char *template = NULL;
@@ -150,7 +146,7 @@ char *segment_store_template(const struct segment_store *store, uint64_t unix_ns
 
 	segment_name(next_free(store, unix_ns), name);
 	out = open_memstream(&template, &len);
-	put_literally(out, store->path);
+	put_literally(out, store->directory.path);
 	fprintf(out, "/%s", name);
 	fclose(out);
 	return template;
@@ -158,9 +154,7 @@ char *segment_store_template(const struct segment_store *store, uint64_t unix_ns
 
 static bool remove_segment(struct segment_store *store, const struct segment_file *file)
 {
-	CLEANUP(free_ptr) char *path = xasprintf("%s/%s", store->path, file->name);
-
-	if (unlink(path) < 0)
+	if (!output_directory_remove(&store->directory, file->name))
 		return false;
 	store->removed++;
 	return true;
@@ -175,7 +169,7 @@ static void read_old_heads(const struct segment_store *store, struct segment_fil
 	for (size_t i = 0; keep_ns && i < files->count; i++) {
 		if (files->items[i].unix_ns + keep_ns >= now_unix_ns)
 			break;
-		segment_head_read(store->path, &files->items[i]);
+		segment_head_read(&store->directory, &files->items[i]);
 	}
 }
 
@@ -184,7 +178,7 @@ void segment_store_retain(struct segment_store *store, uint64_t now_unix_ns)
 	struct segment_files files;
 	size_t expired;
 
-	error_free(segment_files_read(store->path, &files));
+	read_files(store, &files);
 	read_old_heads(store, &files, now_unix_ns);
 	expired = segment_files_expired(&files, &store->retention, now_unix_ns);
 	for (size_t i = 0; i < expired; i++)
@@ -197,7 +191,7 @@ bool segment_store_remove_oldest(struct segment_store *store, char ret_name[SEGM
 	struct segment_files files;
 	bool is_removed;
 
-	error_free(segment_files_read(store->path, &files));
+	read_files(store, &files);
 	is_removed = files.count && remove_segment(store, &files.items[0]);
 	if (is_removed)
 		memcpy(ret_name, files.items[0].name, SEGMENT_NAME_BYTES);

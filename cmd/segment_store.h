@@ -4,7 +4,8 @@
  * One recorder at a time writes into a directory. It holds a lock of the directory (flock(2)),
  * which the kernel releases when the recorder ends, in whatever way. The store removes nothing but
  * segments, which it knows by their names, and the hidden files of recorders that were killed,
- * where the file system lacks O_TMPFILE (output_file.h).
+ * where the file system lacks O_TMPFILE (output/file.h). Segments of other users do not count,
+ * which a message says once (output/directory.h).
  */
 #ifndef PROF_CMD_SEGMENT_STORE_H
 #define PROF_CMD_SEGMENT_STORE_H
@@ -12,9 +13,10 @@
 #include "cmd/segment_files.h"
 
 struct segment_store {
-	char *path; /* NULL: there is no directory */
+	struct output_directory directory; /* its path is NULL: there is none */
 	int lock;
 	struct retention retention;
+	bool has_told;	  /* of segments of others */
 	uint64_t removed; /* segments that were removed because of the retention */
 };
 
@@ -30,7 +32,7 @@ void segment_store_fork(struct segment_store *store);
 /* A template for output_open(), of a new segment that begins at unix_ns. If a segment of that
  * second is there, alone or in a merged one, because the clock was set back, it is the next free
  * second. The caller frees it. */
-char *segment_store_template(const struct segment_store *store, uint64_t unix_ns);
+char *segment_store_template(struct segment_store *store, uint64_t unix_ns);
 /* Removes the oldest segments as the retention says, by their age and by the size of all. */
 void segment_store_retain(struct segment_store *store, uint64_t now_unix_ns);
 /* Removes the oldest segment, to make room. ret_name: its name. False: the directory has no

@@ -1,18 +1,15 @@
 #include "cmd/segment_sum.h"
 
 #include "base/alloc.h"
-#include "cmd/trusted_user.h"
+#include "base/trusted_user.h"
 #include "format/format.h"
 #include "format/pprof/read.h"
 #include "profile/source_users.h"
 #include "profile/transfer.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 void segment_sum_init(struct segment_sum *sum, bool keeps_timestamps)
 {
@@ -33,14 +30,14 @@ void segment_sum_deinit(struct segment_sum *sum)
 	free(sum->events);
 }
 
-static struct error *open_segment(const char *path, const struct segment_file *file, FILE **ret,
-				  uid_t *ret_owner)
+static struct error *open_segment(const struct output_directory *directory,
+				  const struct segment_file *file, FILE **ret, uid_t *ret_owner)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	CLEANUP(close_file) FILE *in = fd < 0 ? NULL : fdopen(fd, "r");
 	struct stat st;
+	int fd = output_directory_open_file(directory, file->name, &st);
+	CLEANUP(close_file) FILE *in = fd < 0 ? NULL : fdopen(fd, "r");
 
-	if (!in || fstat(fd, &st) < 0)
+	if (!in)
 		return error_errno(errno, "open");
 	if (st.st_ino != file->inode)
 		return error_errno(ESTALE, "open");
@@ -49,19 +46,18 @@ static struct error *open_segment(const char *path, const struct segment_file *f
 	return NULL;
 }
 
-struct error *segment_read(const char *directory, const struct segment_file *file,
-			   struct profile *profile)
+struct error *segment_read(const struct output_directory *directory,
+			   const struct segment_file *file, struct profile *profile)
 {
-	CLEANUP(free_ptr) char *path = xasprintf("%s/%s", directory, file->name);
 	CLEANUP(close_file) FILE *in = NULL;
 	uid_t owner = 0;
-	struct error *err = open_segment(path, file, &in, &owner);
+	struct error *err = open_segment(directory, file, &in, &owner);
 
 	if (!err)
 		err = format_pprof.read(in, profile);
 	if (!err && !is_trusted_user(owner))
 		source_users_distrust(profile, owner);
-	return error_wrap(err, "%s", path);
+	return error_wrap(err, "%s/%s", directory->path, file->name);
 }
 
 static bool is_in(uint64_t time_ns, const struct time_range *range)
@@ -225,13 +221,12 @@ static void add_whole(void *user, const struct profile_info *info)
 	sum->segments++;
 }
 
-struct error *segment_sum_read(struct segment_sum *sum, const char *directory,
+struct error *segment_sum_read(struct segment_sum *sum, const struct output_directory *directory,
 			       const struct segment_file *file)
 {
-	CLEANUP(free_ptr) char *path = xasprintf("%s/%s", directory, file->name);
 	CLEANUP(close_file) FILE *in = NULL;
 	uid_t owner = 0;
-	struct error *err = open_segment(path, file, &in, &owner);
+	struct error *err = open_segment(directory, file, &in, &owner);
 
 	if (!err && !is_trusted_user(owner))
 		err = error_new("another user has written it");
@@ -240,7 +235,7 @@ struct error *segment_sum_read(struct segment_sum *sum, const char *directory,
 							.modules = &sum->modules,
 							.add_info = add_whole,
 							.user = sum});
-	return error_wrap(err, "%s", path);
+	return error_wrap(err, "%s/%s", directory->path, file->name);
 }
 
 void segment_sum_add_sum(struct segment_sum *sum, const struct segment_sum *more)

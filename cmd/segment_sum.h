@@ -30,8 +30,8 @@ void segment_sum_deinit(struct segment_sum *sum);
 
 /* Reads a segment of a directory into an empty profile. Fails with ESTALE if the file is another
  * one than that of the listing. */
-MUST_CHECK struct error *segment_read(const char *directory, const struct segment_file *file,
-				      struct profile *profile);
+MUST_CHECK struct error *segment_read(const struct output_directory *directory,
+				      const struct segment_file *file, struct profile *profile);
 
 /* Adds the samples of a segment that were taken in the range, if it tells when that was; otherwise
  * all, if it reaches into the range. */
@@ -42,7 +42,8 @@ void segment_sum_add(struct segment_sum *sum, const struct profile *segment,
  * used: the segment is damaged, or of a user who is not trusted; segment_read() and
  * segment_sum_add() can do without it, or take it.
  */
-MUST_CHECK struct error *segment_sum_read(struct segment_sum *sum, const char *directory,
+MUST_CHECK struct error *segment_sum_read(struct segment_sum *sum,
+					  const struct output_directory *directory,
 					  const struct segment_file *file);
 /* Adds another sum. */
 void segment_sum_add_sum(struct segment_sum *sum, const struct segment_sum *more);

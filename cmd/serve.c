@@ -4,9 +4,9 @@
 #include "cmd/serve.h"
 
 #include "base/alloc.h"
+#include "base/trusted_user.h"
 #include "cmd/command.h"
 #include "cmd/sampling_options.h"
-#include "cmd/trusted_user.h"
 #include "cmd/ui/message.h"
 #include "cmd/ui/options.h"
 

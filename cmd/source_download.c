@@ -3,7 +3,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/humanize.h"
-#include "cmd/trusted_user.h"
+#include "base/trusted_user.h"
 #include "cmd/ui/message.h"
 #include "debuginfod/downloads.h"
 #include "debuginfod/library.h"

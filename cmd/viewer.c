@@ -1,7 +1,7 @@
 #include "cmd/viewer.h"
 
 #include "base/cleanup.h"
-#include "cmd/trusted_user.h"
+#include "base/trusted_user.h"
 #include "cmd/ui/message.h"
 
 #include <errno.h>

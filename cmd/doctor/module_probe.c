@@ -2,8 +2,8 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
+#include "base/trusted_user.h"
 #include "cmd/doctor/module_weights.h"
-#include "cmd/trusted_user.h"
 #include "proc/maps.h"
 
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 #include "push/backlog.h"
 
 #include "base/alloc.h"
+#include "base/line_reader.h"
 #include "base/text.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -12,42 +12,32 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define NEW_STATE_FILE BACKLOG_STATE_FILE ".new"
+/* Of the state file; what is beyond is delivered again. */
+enum { LINE_BYTES_MAX = 4096, STATE_BYTES_MAX = 16 << 20 };
 
 struct found {
 	char *name;
 	struct timespec modified;
 };
 
-static struct error *open_folder(const char *directory, struct backlog *backlog)
+static struct error *lock(struct backlog *backlog)
 {
-	backlog->folder = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (backlog->folder < 0)
-		return error_errno(errno, "open %s", directory);
-	return NULL;
-}
+	const struct output_directory *directory = backlog->directory;
 
-static struct error *lock(const char *directory, const struct backlog *backlog)
-{
-	if (flock(backlog->folder, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
-		return error_hint(error_errno(EWOULDBLOCK, "%s", directory),
+	backlog->lock = openat(directory->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (flock(backlog->lock, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
+		return error_hint(error_errno(EWOULDBLOCK, "%s", directory->path),
 				  "another prof delivers the profiles of this directory");
 	return NULL;
 }
 
-static bool is_profile(int folder, const char *name, struct timespec *modified)
+static bool is_profile_name(const char *name)
 {
 	static const char extension[] = ".pb.gz";
 	size_t len = strlen(name);
-	struct stat st;
 
-	if (name[0] == '.' || strchr(name, '\n') || len < sizeof(extension) ||
-	    strcmp(name + len - (sizeof(extension) - 1), extension) != 0)
-		return false;
-	if (fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode))
-		return false;
-	*modified = st.st_mtim;
-	return true;
+	return name[0] != '.' && !strchr(name, '\n') && len >= sizeof(extension) &&
+	       !strcmp(name + len - (sizeof(extension) - 1), extension);
 }
 
 static int compare_found(const void *a, const void *b)
@@ -61,30 +51,35 @@ static int compare_found(const void *a, const void *b)
 	return strcmp(left->name, right->name);
 }
 
+struct listing {
+	const char *prefix;
+	struct found *found;
+	size_t count, room;
+};
+
+static void add_file(void *user, const char *name, const struct stat *st, bool is_ours)
+{
+	struct listing *listing = user;
+
+	if (!is_ours || !text_begins(name, listing->prefix) || !is_profile_name(name))
+		return;
+	GROW(listing->found, listing->count, listing->room);
+	listing->found[listing->count++] = (struct found){xstrdup(name), st->st_mtim};
+}
+
 static struct error *list_files(struct backlog *backlog)
 {
-	CLEANUP(close_dir) DIR *dir = opendir(backlog->path);
-	CLEANUP(free_ptr) struct found *found = NULL;
-	size_t count = 0, room = 0;
-	const struct dirent *entry;
-	struct timespec modified;
+	struct listing listing = {.prefix = backlog->prefix};
+	struct error *err = output_directory_each(backlog->directory, add_file, &listing);
 
-	if (!dir)
-		return error_errno(errno, "read %s", backlog->path);
-	while ((entry = readdir(dir))) {
-		if (!text_begins(entry->d_name, backlog->prefix) ||
-		    !is_profile(backlog->folder, entry->d_name, &modified))
-			continue;
-		GROW(found, count, room);
-		found[count++] = (struct found){xstrdup(entry->d_name), modified};
-	}
-	if (count)
-		qsort(found, count, sizeof(*found), compare_found);
-	backlog->files = xcalloc(count, sizeof(*backlog->files));
-	backlog->count = count;
-	for (size_t i = 0; i < count; i++)
-		backlog->files[i] = found[i].name;
-	return NULL;
+	if (listing.count)
+		qsort(listing.found, listing.count, sizeof(*listing.found), compare_found);
+	backlog->files = xcalloc(listing.count, sizeof(*backlog->files));
+	backlog->count = listing.count;
+	for (size_t i = 0; i < listing.count; i++)
+		backlog->files[i] = listing.found[i].name;
+	free(listing.found);
+	return err;
 }
 
 /* The file of a line "TARGET FILE"; a target has no spaces. */
@@ -97,9 +92,8 @@ static const char *file_of(const char *line)
 
 static bool has_file(const struct backlog *backlog, const char *name)
 {
-	struct timespec modified;
-
-	return is_profile(backlog->folder, name, &modified);
+	return is_profile_name(name) && !strchr(name, '/') &&
+	       faccessat(backlog->directory->fd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
 static int compare_lines(const void *a, const void *b)
@@ -109,54 +103,61 @@ static int compare_lines(const void *a, const void *b)
 
 static void read_done(struct backlog *backlog)
 {
-	int fd = openat(backlog->folder, BACKLOG_STATE_FILE, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	struct stat st;
+	int fd = output_directory_open_file(backlog->directory, BACKLOG_STATE_FILE, &st);
 	CLEANUP(close_file) FILE *in = fd < 0 ? NULL : fdopen(fd, "r");
-	CLEANUP(free_ptr) char *line = NULL;
-	size_t room = 0, line_room = 0;
-	ssize_t len;
+	CLEANUP(line_reader_deinit) struct line_reader lines;
+	size_t room = 0;
 
-	while (in && (len = getline(&line, &line_room, in)) > 0) {
-		/* One that was cut off when the machine stopped. */
-		if (line[len - 1] != '\n')
-			break;
-		line[len - 1] = '\0';
-		if (!has_file(backlog, file_of(line)))
+	line_reader_init(&lines, in, LINE_BYTES_MAX, STATE_BYTES_MAX);
+	while (in && line_reader_next(&lines)) {
+		if (lines.is_cut || !has_file(backlog, file_of(lines.line)))
 			continue;
 		GROW(backlog->done, backlog->done_count, room);
-		backlog->done[backlog->done_count++] = xstrdup(line);
+		backlog->done[backlog->done_count++] = xstrdup(lines.line);
 	}
 	if (backlog->done_count)
 		qsort(backlog->done, backlog->done_count, sizeof(*backlog->done), compare_lines);
 }
 
-/* Without the lines of files that are gone. */
-static struct error *write_done(struct backlog *backlog)
+static struct error *fill(const struct backlog *backlog, int fd, const char *path)
 {
-	FILE *out;
+	FILE *out = fdopen(fcntl(fd, F_DUPFD_CLOEXEC, 3), "w");
 
-	backlog->state = openat(backlog->folder, NEW_STATE_FILE,
-				O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC | O_NOFOLLOW,
-				0600);
-	out = backlog->state < 0 ? NULL : fdopen(dup(backlog->state), "a");
 	if (!out)
-		return error_errno(errno, "create %s/%s", backlog->path, NEW_STATE_FILE);
+		return error_errno(errno, "create %s", path);
 	for (size_t i = 0; i < backlog->done_count; i++)
 		fprintf(out, "%s\n", backlog->done[i]);
-	if (fclose(out) != 0 || fdatasync(backlog->state) < 0 ||
-	    renameat(backlog->folder, NEW_STATE_FILE, backlog->folder, BACKLOG_STATE_FILE) < 0)
-		return error_errno(errno, "write %s/%s", backlog->path, BACKLOG_STATE_FILE);
+	if (fclose(out) != 0 || fdatasync(fd) < 0)
+		return error_errno(errno, "write %s", path);
 	return NULL;
 }
 
-struct error *backlog_open(const char *directory, const char *prefix, bool is_locked,
-			   struct backlog *ret)
+/* Without the lines of files that are gone. */
+static struct error *write_done(struct backlog *backlog)
+{
+	CLEANUP(output_place_deinit) struct output_place place = OUTPUT_PLACE_INIT;
+	CLEANUP(output_file_discard) struct output_file file = OUTPUT_FILE_INIT;
+	struct error *err = output_directory_place(backlog->directory, BACKLOG_STATE_FILE, &place);
+
+	if (!err)
+		err = output_file_create(&place, &file);
+	if (!err)
+		err = fill(backlog, file.fd, place.path);
+	if (!err)
+		err = output_file_replace(&file, &place);
+	if (!err)
+		backlog->state = steal_fd(&file.fd);
+	return err;
+}
+
+struct error *backlog_open(const struct output_directory *directory, const char *prefix,
+			   bool is_locked, struct backlog *ret)
 {
 	struct backlog backlog = {
-		.path = xstrdup(directory), .prefix = xstrdup(prefix), .folder = -1, .state = -1};
-	struct error *err = open_folder(directory, &backlog);
+		.directory = directory, .prefix = xstrdup(prefix), .lock = -1, .state = -1};
+	struct error *err = is_locked ? NULL : lock(&backlog);
 
-	if (!err && !is_locked)
-		err = lock(directory, &backlog);
 	if (!err)
 		err = list_files(&backlog);
 	if (!err) {
@@ -170,11 +171,10 @@ struct error *backlog_open(const char *directory, const char *prefix, bool is_lo
 	return err;
 }
 
-void backlog_look(const char *directory, struct backlog *ret)
+void backlog_look(const struct output_directory *directory, struct backlog *ret)
 {
 	*ret = (struct backlog){
-		.path = xstrdup(directory), .prefix = xstrdup(""), .folder = -1, .state = -1};
-	error_free(open_folder(directory, ret));
+		.directory = directory, .prefix = xstrdup(""), .lock = -1, .state = -1};
 	read_done(ret);
 }
 
@@ -187,14 +187,13 @@ static void free_texts(char **texts, size_t count)
 
 void backlog_close(struct backlog *backlog)
 {
-	if (!backlog->path)
+	if (!backlog->directory)
 		return;
 	free_texts(backlog->files, backlog->count);
 	free_texts(backlog->done, backlog->done_count);
-	free(backlog->path);
 	free(backlog->prefix);
 	close_fd(&backlog->state);
-	close_fd(&backlog->folder);
+	close_fd(&backlog->lock);
 	*backlog = (struct backlog){0};
 }
 
@@ -234,6 +233,7 @@ struct error *backlog_set_done(const struct backlog *backlog, const char *target
 	size_t len = strlen(line);
 
 	if (write(backlog->state, line, len) != (ssize_t)len || fdatasync(backlog->state) < 0)
-		return error_errno(errno, "write %s/%s", backlog->path, BACKLOG_STATE_FILE);
+		return error_errno(errno, "write %s/%s", backlog->directory->path,
+				   BACKLOG_STATE_FILE);
 	return NULL;
 }

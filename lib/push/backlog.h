@@ -6,12 +6,13 @@
  * it is complete. The file ".pushed" has a line "TARGET FILE" for each that is done, and only of
  * files that still exist. So what is removed from the directory, because it is old, is out of the
  * queue, and what bounds the directory bounds the queue. A prof that is killed between a delivery
- * and its line delivers that file again. One prof at a time has a directory (flock(2)).
+ * and its line delivers that file again. One prof at a time has a directory (flock(2)). Profiles
+ * and state of others do not count (output/directory.h).
  */
 #ifndef PROF_PUSH_BACKLOG_H
 #define PROF_PUSH_BACKLOG_H
 
-#include "base/error.h"
+#include "output/directory.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,9 +23,9 @@ struct backlog {
 	char **files; /* the profiles: oldest first, by time of modification, then by name */
 	size_t count;
 
-	char *path; /* the directory's */
+	const struct output_directory *directory; /* borrowed */
 	char *prefix;
-	int folder;  /* locked */
+	int lock;
 	int state;   /* of the state file, to append to */
 	char **done; /* its lines, sorted */
 	size_t done_count;
@@ -32,10 +33,10 @@ struct backlog {
 
 /* prefix: "": all profiles of the directory. Fails with EWOULDBLOCK if another prof has it.
  * is_locked: it is this prof that has it. */
-MUST_CHECK struct error *backlog_open(const char *directory, const char *prefix, bool is_locked,
-				      struct backlog *ret);
+MUST_CHECK struct error *backlog_open(const struct output_directory *directory, const char *prefix,
+				      bool is_locked, struct backlog *ret);
 /* Only for questions: what is done at this moment, whoever has the directory. */
-void backlog_look(const char *directory, struct backlog *ret);
+void backlog_look(const struct output_directory *directory, struct backlog *ret);
 /* A zeroed one has nothing to free. */
 void backlog_close(struct backlog *backlog);
 

@@ -160,7 +160,7 @@ def test_a_fifo_or_device_of_another_user_is_not_written_into(prof, shared, kind
     os.chown(place, OTHER, OTHER)
     result = prof("record", "-o", place, "touch", "ran")
     assert result.returncode == 1 and f"is a {kind} of another user" in result.stderr
-    assert "remove it, or write to another file" in result.stderr
+    assert "remove it, or use another file" in result.stderr
     assert not (prof.folder / "ran").exists()
 
 

@@ -643,6 +643,33 @@ def test_wrong_credentials_keep_the_backlog_and_a_bad_profile_does_not_block_it(
     assert len(server.requests) == 4 and len(done(ring)) == 3
 
 
+@pytest.mark.parametrize("name", [".pushed", ".pushed.new"])
+@pytest.mark.parametrize("kind", ["fifo", "hard link", "link", "file"])
+def test_the_state_is_not_what_another_user_has_put_there(prof, root, server, ring, tmp_path, name, kind):
+    private = tmp_path / "private"
+    private.write_text("kept", encoding="ascii")
+    state, theirs = ring / name, tmp_path / "theirs"
+    {"fifo": os.mkfifo, "hard link": lambda path: os.link(private, path), "link": lambda path: os.symlink(private, path),
+     "file": lambda path: path.write_text(f"{server.url('otlp')} 0.pb.gz\n", encoding="ascii")}[kind](state)
+    if kind != "hard link":
+        os.chown(state, 54321, 54321, follow_symlinks=False)
+    ring.rename(theirs)
+    os.chown(theirs, 54321, 54321)
+    result = prof("record", "--every", "1m", "-o", theirs, "--push", server.url("otlp"), "--", "true")
+    assert result.returncode == 0, result.stderr
+    assert len(server.requests) == len(done(theirs)) == 4 and private.read_text(encoding="ascii") == "kept"
+
+
+def test_of_a_state_without_end_a_part_is_read(prof, server, ring):
+    with (ring / ".pushed").open("ab") as state:
+        state.truncate(4 << 30)
+    process = prof.start("convert", ring, "--push", server.url("otlp"), stderr=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    assert process.returncode == 0 and len(done(ring)) == 3
+    assert usage.ru_maxrss < 1 << 20, "KiB"
+
+
 def test_files_that_are_gone_are_forgotten(prof, server, ring):
     assert push(prof, ring, server).returncode == 0
     (ring / "0.pb.gz").unlink()

@@ -1,16 +1,11 @@
 #include "cmd/segment_files.h"
 
-#include "base/cleanup.h"
 #include "base/clock.h"
-#include "base/error.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
+#include "folder.h"
+#include "lacking.h"
 
-#include <cmocka.h>
+#include <unistd.h>
 
 #define NOW_NS UINT64_C(1795530300000000000)
 #define MINUTE_NS (60 * NS_PER_SECOND)
@@ -68,14 +63,24 @@ static void those_of_the_future_are_not_old(void **state)
 		expired((struct retention){.keep_ns = MINUTE_NS}, NOW_NS - 1000 * MINUTE_NS), 0);
 }
 
-static void a_missing_directory_is_an_error(void **state)
+static void segments_of_others_are_only_counted(void **state)
 {
-	struct segment_files files;
-	CLEANUP(error_cleanup) struct error *err = segment_files_read("/nonexistent", &files);
+	CLEANUP(free_ptr) char *theirs = path_of("20261124T140100Z.pb.gz");
+	CLEANUP(output_directory_close) struct output_directory directory = {0};
+	CLEANUP(segment_files_deinit) struct segment_files files = {0};
 
 	(void)state;
-	assert_non_null(err);
-	segment_files_deinit(&files);
+	if (geteuid() != 0)
+		RETURN_LACKING("root");
+	write_file("notes", "x", 1);
+	write_file("20261124T140000Z.pb.gz", "x", 1);
+	write_file("20261124T140100Z.pb.gz", "x", 1);
+	assert_int_equal(chown(theirs, 54321, 54321), 0);
+	assert_null(output_directory_open(folder, false, &directory));
+	assert_null(segment_files_read(&directory, &files));
+	assert_int_equal(files.count, 1);
+	assert_int_equal(files.of_others, 1);
+	assert_true(segment_files_has(&files, "20261124T140000Z.pb.gz"));
 }
 
 int main(void)
@@ -86,7 +91,8 @@ int main(void)
 		cmocka_unit_test(the_oldest_above_the_size_are_removed),
 		cmocka_unit_test(the_newest_one_stays),
 		cmocka_unit_test(those_of_the_future_are_not_old),
-		cmocka_unit_test(a_missing_directory_is_an_error),
+		cmocka_unit_test_setup_teardown(segments_of_others_are_only_counted, make_folder,
+						remove_folder),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

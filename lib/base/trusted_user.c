@@ -1,4 +1,4 @@
-#include "cmd/trusted_user.h"
+#include "base/trusted_user.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -39,10 +39,15 @@ bool is_trusted_user(uid_t user)
 	return user == 0 || user == geteuid() || user == sudo_caller() || owns_root_directory(user);
 }
 
-bool is_trusted_group(gid_t group)
+static bool is_trusted_group(gid_t group)
 {
 	const char *caller = geteuid() == 0 ? getenv("SUDO_GID") : NULL;
 
 	return group == 0 || group == getegid() ||
 	       (caller && group == (gid_t)strtoul(caller, NULL, 10));
+}
+
+bool is_writable_by_others(const struct stat *st)
+{
+	return st->st_mode & S_IWOTH || (st->st_mode & S_IWGRP && !is_trusted_group(st->st_gid));
 }

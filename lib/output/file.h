@@ -5,10 +5,10 @@
  * killed; file systems that do not support it get a hidden file, ".prof.NUMBER". Its mode is 0600.
  * Under sudo it belongs to the calling user.
  */
-#ifndef PROF_CMD_OUTPUT_FILE_H
-#define PROF_CMD_OUTPUT_FILE_H
+#ifndef PROF_OUTPUT_FILE_H
+#define PROF_OUTPUT_FILE_H
 
-#include "cmd/output_place.h"
+#include "output/place.h"
 
 #include <stdbool.h>
 #include <sys/stat.h>
@@ -39,6 +39,10 @@ void output_file_discard(struct output_file *file);
 MUST_CHECK struct error *output_file_publish(struct output_file *file,
 					     const struct output_place *place, int own,
 					     struct error **old_lost);
+
+/* The same, but the former file is gone. */
+MUST_CHECK struct error *output_file_replace(struct output_file *file,
+					     const struct output_place *place);
 
 /* Removes the file of this path if it is the one that had this stat(2). False: it is another one,
  * or it cannot be removed. */

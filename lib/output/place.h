@@ -9,8 +9,8 @@
  * root, under sudo the calling user) and only trusted users could have put them there. The path is
  * walked by descriptors, so that what was checked is what is used: path_resolution(7), openat(2).
  */
-#ifndef PROF_CMD_OUTPUT_PLACE_H
-#define PROF_CMD_OUTPUT_PLACE_H
+#ifndef PROF_OUTPUT_PLACE_H
+#define PROF_OUTPUT_PLACE_H
 
 #include "base/error.h"
 
@@ -39,6 +39,11 @@ int output_descriptor(const char *path);
 
 /* Fails on directories, on links, FIFOs and devices of others, and on loops. */
 MUST_CHECK struct error *output_place_find(const char *path, struct output_place *ret);
+/*
+ * Of a directory: folder is that directory, and path and name are NULL; if it does not exist yet,
+ * folder is its parent. Fails on anything but a directory.
+ */
+MUST_CHECK struct error *output_place_find_directory(const char *path, struct output_place *ret);
 void output_place_deinit(struct output_place *place);
 
 #endif

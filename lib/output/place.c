@@ -1,7 +1,7 @@
-#include "cmd/output_place.h"
+#include "output/place.h"
 
 #include "base/alloc.h"
-#include "cmd/trusted_user.h"
+#include "base/trusted_user.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -21,9 +21,10 @@ enum { LINKS_MAX = 40 };
 /* A walk along a path. */
 struct walk {
 	const char *path; /* as it was given */
-	char *done;	  /* what has been walked, without links; ends with / or is empty */
-	char *rest;	  /* what is to be walked from there */
-	int at;		  /* O_PATH descriptor of `done` */
+	bool to_directory;
+	char *done; /* what has been walked, without links; ends with / or is empty */
+	char *rest; /* what is to be walked from there */
+	int at;	    /* O_PATH descriptor of `done` */
 	unsigned links;
 };
 
@@ -69,10 +70,8 @@ int output_descriptor(const char *path)
 /* Whether others can neither add nor exchange what trusted users own there. */
 static bool is_guarded(const struct stat *folder)
 {
-	bool others_write = folder->st_mode & S_IWOTH ||
-			    (folder->st_mode & S_IWGRP && !is_trusted_group(folder->st_gid));
-
-	return is_trusted_user(folder->st_uid) && (!others_write || folder->st_mode & S_ISVTX);
+	return is_trusted_user(folder->st_uid) &&
+	       (!is_writable_by_others(folder) || folder->st_mode & S_ISVTX);
 }
 
 /* /dev and /dev/pts, where terminals belong to the users who have logged in. */
@@ -113,7 +112,7 @@ static struct error *check_trust(const struct walk *walk, const struct component
 					    component->name, kind),
 				  S_ISLNK(component->st.st_mode)
 					  ? "remove it, or use the file that it leads to"
-					  : "remove it, or write to another file");
+					  : "remove it, or use another file");
 	if (!is_guarded(&folder))
 		return error_hint(error_new("%s%s is a %s that another user could have put there",
 					    walk->done, component->name, kind),
@@ -141,10 +140,12 @@ static bool take(struct walk *walk, struct component *ret)
 {
 	char *start = walk->rest + strspn(walk->rest, "/");
 	size_t len = strcspn(start, "/");
+	size_t slashes = walk->to_directory ? strspn(start + len, "/") : 0;
 
 	if (!len)
 		return false;
-	*ret = (struct component){.name = xstrndup(start, len), .is_last = !start[len], .fd = -1};
+	*ret = (struct component){
+		.name = xstrndup(start, len), .is_last = !start[len + slashes], .fd = -1};
 	memmove(walk->rest, start + len, strlen(start + len) + 1);
 	return true;
 }
@@ -201,10 +202,23 @@ static struct error *follow(struct walk *walk, const struct component *link)
 	return begin(walk, xasprintf("%s%s", target, walk->rest));
 }
 
+/* The path leads to the directory where the walk is. */
+static struct error *arrive_at_directory(struct walk *walk, struct output_place *ret)
+{
+	if (!walk->to_directory || !*walk->path)
+		return error_errno(*walk->path ? EISDIR : ENOENT, "write %s", walk->path);
+	ret->folder = steal_fd(&walk->at);
+	return NULL;
+}
+
 static struct error *arrive(struct walk *walk, struct component *last, struct output_place *ret)
 {
-	if (last->fd >= 0 && S_ISDIR(last->st.st_mode))
-		return error_errno(EISDIR, "write %s", walk->path);
+	if (last->fd >= 0 && S_ISDIR(last->st.st_mode)) {
+		enter(walk, last);
+		return arrive_at_directory(walk, ret);
+	}
+	if (last->fd >= 0 && walk->to_directory)
+		return error_errno(ENOTDIR, "open %s", walk->path);
 	ret->path = xasprintf("%s%s", walk->done, last->name);
 	if (last->fd >= 0 && !S_ISREG(last->st.st_mode)) {
 		ret->special = steal_fd(&last->fd);
@@ -222,8 +236,9 @@ static struct error *step(struct walk *walk, struct output_place *ret, bool *arr
 	struct error *err;
 	bool is_link;
 
-	if (!take(walk, &component))
-		return error_errno(*walk->path ? EISDIR : ENOENT, "write %s", walk->path);
+	*arrived = !take(walk, &component);
+	if (*arrived)
+		return arrive_at_directory(walk, ret);
 	err = look_at(walk, &component);
 	is_link = !err && component.fd >= 0 && S_ISLNK(component.st.st_mode);
 	if (!err && component.fd >= 0 && !S_ISREG(component.st.st_mode) &&
@@ -240,9 +255,10 @@ static struct error *step(struct walk *walk, struct output_place *ret, bool *arr
 	return NULL;
 }
 
-struct error *output_place_find(const char *path, struct output_place *ret)
+static struct error *find(const char *path, bool to_directory, struct output_place *ret)
 {
-	CLEANUP(walk_deinit) struct walk walk = {.path = path, .at = -1};
+	CLEANUP(walk_deinit)
+	struct walk walk = {.path = path, .to_directory = to_directory, .at = -1};
 	struct output_place place = OUTPUT_PLACE_INIT;
 	struct error *err = begin(&walk, xstrdup(path));
 	bool arrived = false;
@@ -251,7 +267,7 @@ struct error *output_place_find(const char *path, struct output_place *ret)
 		const char *rest = walk.rest + strspn(walk.rest, "/");
 		CLEANUP(free_ptr) char *whole = xasprintf("%s%s", walk.done, rest);
 
-		place.descriptor = output_descriptor(whole);
+		place.descriptor = to_directory ? -1 : output_descriptor(whole);
 		arrived = place.descriptor >= 0;
 		if (arrived)
 			place.path = STEAL(whole);
@@ -261,6 +277,16 @@ struct error *output_place_find(const char *path, struct output_place *ret)
 	if (!err)
 		*ret = place;
 	return err;
+}
+
+struct error *output_place_find(const char *path, struct output_place *ret)
+{
+	return find(path, false, ret);
+}
+
+struct error *output_place_find_directory(const char *path, struct output_place *ret)
+{
+	return find(path, true, ret);
 }
 
 void output_place_deinit(struct output_place *place)

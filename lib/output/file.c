@@ -1,7 +1,7 @@
-#include "cmd/output_file.h"
+#include "output/file.h"
 
 #include "base/alloc.h"
-#include "cmd/trusted_user.h"
+#include "base/trusted_user.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -160,7 +160,7 @@ static int replace_nameless(const struct output_file *file, const struct output_
 	return errno ? -1 : 0;
 }
 
-static struct error *replace(struct output_file *file, const struct output_place *place)
+struct error *output_file_replace(struct output_file *file, const struct output_place *place)
 {
 	if ((file->name ? rename_hidden(file, place) : replace_nameless(file, place)) < 0)
 		return error_errno(errno, "write %s", place->path);
@@ -204,5 +204,5 @@ struct error *output_file_publish(struct output_file *file, const struct output_
 		return NULL;
 	if (exists(place) && !output_file_is_at(own, place))
 		*old_lost = keep_old(file, place, &replaced);
-	return replaced ? NULL : replace(file, place);
+	return replaced ? NULL : output_file_replace(file, place);
 }
