@@ -3,12 +3,12 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/humanize.h"
-#include "base/read_all.h"
 #include "base/text.h"
 #include "base/trusted_user.h"
 #include "cmd/input.h"
 #include "cmd/segment_heads.h"
 #include "cmd/ui/message.h"
+#include "output/secret_file.h"
 #include "push/backlog.h"
 
 #include <ctype.h>
@@ -18,7 +18,6 @@
 #include <string.h>
 
 #define USUAL_PATIENCE_NS (30 * NS_PER_SECOND)
-enum { TOKEN_BYTES_MAX = 16 << 10 };
 
 void push_options_init(struct push_options *options)
 {
@@ -91,20 +90,17 @@ static struct error *add_labels(struct push *push, const struct option_list *lab
 
 static struct error *add_token(struct push *push, const char *path)
 {
-	CLEANUP(close_file) FILE *in = fopen(path, "re");
 	CLEANUP(free_ptr) char *token = NULL;
-	CLEANUP(free_ptr) char *text = NULL;
-	size_t len = 0;
-	int error = in ? read_all(in, TOKEN_BYTES_MAX, &token, &len) : errno;
+	struct error *err = secret_file_read(path, &token);
+	size_t len = err ? 0 : strlen(token);
 
-	if (error)
-		return error_errno(error, "read the token in %s", path);
+	if (err)
+		return error_wrap(err, "read the token");
 	while (len && isspace((unsigned char)token[len - 1]))
-		len--;
-	text = xstrndup(len ? token : "", len);
-	if (!*text || !is_header_text(text))
+		token[--len] = '\0';
+	if (!len || !is_header_text(token))
 		return error_new("read the token in %s: not one line of text", path);
-	add_header(push, xasprintf("Authorization: Bearer %s", text));
+	add_header(push, xasprintf("Authorization: Bearer %s", token));
 	return NULL;
 }
 

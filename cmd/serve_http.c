@@ -3,7 +3,7 @@
 #include "cmd/command.h"
 #include "cmd/serve.h"
 #include "cmd/ui/message.h"
-#include "serve/key_file.h"
+#include "output/secret_file.h"
 #include "serve/service.h"
 
 #include <signal.h>
@@ -73,9 +73,9 @@ static struct error *open_secrets(struct run *run)
 	if (options->token_file)
 		err = token_read(options->token_file, &run->token);
 	if (!err && options->tls_cert)
-		err = key_file_read(options->tls_cert, false, &run->tls_cert);
+		err = secret_file_read_public(options->tls_cert, &run->tls_cert);
 	if (!err && options->tls_key)
-		err = key_file_read(options->tls_key, true, &run->tls_key);
+		err = secret_file_read(options->tls_key, &run->tls_key);
 	return err;
 }
 

@@ -1,7 +1,7 @@
 #include "serve/token.h"
 
 #include "base/alloc.h"
-#include "serve/key_file.h"
+#include "output/secret_file.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -19,7 +19,7 @@ struct token {
 struct error *token_read(const char *path, struct token **ret)
 {
 	CLEANUP(free_ptr) char *text = NULL;
-	struct error *err = key_file_read(path, true, &text);
+	struct error *err = secret_file_read(path, &text);
 	struct token *token;
 
 	if (err)

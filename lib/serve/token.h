@@ -10,8 +10,7 @@
 
 struct token;
 
-/* Refuses a file that others than its owner and group can read, that others can write, or whose
- * token is shorter than 16 characters. */
+/* Refuses what secret_file_read() refuses, and a token shorter than 16 characters. */
 MUST_CHECK struct error *token_read(const char *path, struct token **ret);
 /* NULL is allowed. */
 void token_free(struct token *token);

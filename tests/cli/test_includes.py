@@ -30,7 +30,7 @@ ALLOWED = {
     "format": {"profile", "report"},
     "push": {"format", "output", "profile", "report", "sandbox"},
     "record": {"debuginfod", "heapfile", "inside", "perf", "perfdata", "probe", "proc", "unwind", "profile", "symbol", "tasks", "waiting"},
-    "serve": set(),
+    "serve": {"output"},
 }
 
 # Foreign headers, and the files of the tree that may name them.

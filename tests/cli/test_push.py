@@ -330,6 +330,7 @@ def test_a_recording_is_pushed_to_all_servers_and_kept(prof, server, targets):
 def test_credentials_reach_the_server_and_no_profile(prof, server, targets, tmp_path):
     token = tmp_path / "token"
     token.write_text("s3cret-token\n", encoding="ascii")
+    token.chmod(0o600)
     url = server.url("pyroscope", user="me:s3cret-word@")
     result = prof("record", "-o", "prof.pb.gz", "--push", url, "--push-header", "X-Scope-OrgID: s3cret-team", "-v", targets / "threads")
     assert result.returncode == 0, result.stderr
@@ -557,6 +558,15 @@ def test_a_user_without_privileges_pushes(ordinary, server, recorded):
     result = ordinary("convert", copy, "--push", server.url("otlp"))
     assert result.returncode == 0, result.stderr
     assert len(server.requests) == 1
+
+
+def test_a_token_that_others_know_is_not_sent(prof, recorded, server, tmp_path):
+    token = tmp_path / "token"
+    token.write_text("s3cret-token", encoding="ascii")
+    token.chmod(0o604)
+    result = prof("convert", recorded, "--push", server.url("otlp"), "--push-token-file", token)
+    assert result.returncode == 1 and not server.requests
+    assert f"read the token: {token} is not secret: its mode is 604\n  chmod 600 {token}" in result.stderr
 
 
 # ---- A directory of profiles ----

@@ -354,9 +354,17 @@ def test_other_machines_need_a_token_and_tls(prof, token, certificate):
         assert "takes a token and TLS" in refusal(prof, "--listen", "0.0.0.0:0", *options)
 
 
-def test_a_token_that_others_can_read_is_refused(prof, token):
-    token.chmod(0o644)
-    assert "is not secret" in refusal(prof, "--listen", "127.0.0.1:0", "--token-file", token)
+@pytest.mark.parametrize("option", ["--token-file", "--tls-key"])
+def test_a_secret_that_others_know_or_choose_is_refused(prof, root, token, option):
+    fifo = token.parent / "fifo"
+    os.mkfifo(fifo, 0o600)
+    arguments = ["--listen", "127.0.0.1:0", "--tls-cert", token] if option == "--tls-key" else ["--listen", "127.0.0.1:0"]
+    assert "is not a regular file" in refusal(prof, *arguments, option, fifo)
+    token.chmod(0o640)
+    assert f"is not secret: its mode is 640\n  chmod 600 {token}" in refusal(prof, *arguments, option, token)
+    token.chmod(0o600)
+    os.chown(token, 54321, 54321)
+    assert "belongs to another user" in refusal(prof, *arguments, option, token)
 
 
 def test_over_tls_who_knows_the_token_is_answered(serve, token, certificate, tmp_path, service, client):

@@ -163,7 +163,7 @@ static void a_token_is_asked_for_instead_of_the_user(void **state)
 
 static void a_token_is_compared_whole(void **state)
 {
-	CLEANUP(free_ptr) char *path = write_token(TOKEN " a comment\n", 0640);
+	CLEANUP(free_ptr) char *path = write_token(TOKEN " a comment\n", 0600);
 	CLEANUP(token_cleanup) struct token *token = NULL;
 
 	(void)state;
