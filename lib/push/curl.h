@@ -35,6 +35,9 @@ enum curl_offset_option { CURL_POST_FIELD_BYTES = 30120 };
 /* CURLINFO_…: a long; an int64_t. */
 enum curl_info { CURL_RESPONSE_CODE = 0x200002, CURL_RETRY_AFTER = 0x600039 };
 
+/* CURLE_PEER_FAILED_VERIFICATION: the server's certificate is not one that is trusted. */
+enum { CURL_UNTRUSTED = 60 };
+
 /* Takes size * count bytes; another result ends the transfer. */
 typedef size_t curl_write(char *bytes, size_t size, size_t count, void *user);
 

@@ -180,7 +180,9 @@ static uint64_t attempt(struct attempts *attempts)
 		return 0;
 	}
 	free(STEAL(result->why));
-	result->outcome = push_outcome_of(reply.status, reply.text);
+	/* What is not trusted now is not trusted in a minute. */
+	result->outcome = reply.is_untrusted ? PUSH_REFUSED
+					     : push_outcome_of(reply.status, reply.text);
 	if (result->outcome != PUSH_DELIVERED)
 		result->why = explain(&reply);
 	else if (attempts->protocol->complaint)

@@ -21,7 +21,7 @@ enum { CPU_SECONDS = 120, MEMORY_BYTES = 512 << 20, DESCRIPTORS_MAX = 64 };
 enum { TICK_MS = 50 };
 
 enum {
-	SENDER_REPLY = 1,  /* status (u32), seconds (u64), text */
+	SENDER_REPLY = 1,  /* status (u32), seconds (u64), is_untrusted (u32), text */
 	SENDER_NO_LIBRARY, /* nothing */
 	SENDER_READY,	   /* nothing: there is a library, and nothing to send */
 	SENDER_FAILED,	   /* text: why the process is not confined */
@@ -84,19 +84,22 @@ static void perform(const struct curl_library *curl, curl_handle *handle, struct
 	reply->retry_after_seconds = seconds > 0 ? (uint64_t)seconds : 0;
 	if (status)
 		return;
+	reply->is_untrusted = error == CURL_UNTRUSTED;
 	reply->len = strnlen(curl->error_text(error), PUSH_REPLY_BYTES);
 	memcpy(reply->text, curl->error_text(error), reply->len);
 }
 
 static void tell_reply(struct channel *channel, const struct push_reply *reply)
 {
-	unsigned char message[sizeof(uint32_t) + sizeof(uint64_t) + PUSH_REPLY_BYTES];
-	uint32_t status = reply->status;
+	unsigned char message[2 * sizeof(uint32_t) + sizeof(uint64_t) + PUSH_REPLY_BYTES];
+	uint32_t status = reply->status, is_untrusted = reply->is_untrusted;
+	unsigned char *at = message;
 
-	memcpy(message, &status, sizeof(status));
-	memcpy(message + sizeof(status), &reply->retry_after_seconds, sizeof(uint64_t));
-	memcpy(message + sizeof(status) + sizeof(uint64_t), reply->text, reply->len);
-	tell(channel, SENDER_REPLY, message, sizeof(status) + sizeof(uint64_t) + reply->len);
+	at = mempcpy(at, &status, sizeof(status));
+	at = mempcpy(at, &reply->retry_after_seconds, sizeof(uint64_t));
+	at = mempcpy(at, &is_untrusted, sizeof(is_untrusted));
+	at = mempcpy(at, reply->text, reply->len);
+	tell(channel, SENDER_REPLY, message, (size_t)(at - message));
 }
 
 /* post: NULL: only looks for the library. */
@@ -193,7 +196,8 @@ static struct error *take_reply(const struct channel_message *message, struct pu
 	struct bytes from = bytes_of(message->bytes, message->len);
 
 	*ret = (struct push_reply){.status = bytes_u32(&from),
-				   .retry_after_seconds = bytes_u64(&from)};
+				   .retry_after_seconds = bytes_u64(&from),
+				   .is_untrusted = bytes_u32(&from)};
 	ret->len = bytes_left(&from);
 	if (!bytes_ok(&from) || ret->len > PUSH_REPLY_BYTES)
 		return error_new("the process that sends sent nonsense");

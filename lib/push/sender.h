@@ -29,6 +29,7 @@ struct push_post {
 struct push_reply {
 	unsigned status;	      /* of HTTP; 0: no answer */
 	uint64_t retry_after_seconds; /* 0: not said */
+	bool is_untrusted;	      /* no answer: the server's certificate is not trusted */
 	/* The first bytes of the answer, or what libcurl says of why there is none. */
 	char text[PUSH_REPLY_BYTES + 1]; /* NUL-terminated */
 	size_t len;

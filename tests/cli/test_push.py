@@ -22,8 +22,7 @@ from control_channel import end
 from lacking import lacking, tool
 from profiles import Pprof
 from time_limit import TIME_LIMIT_S
-from written_segments import write_merged_segment, write_segment
-from written_segments import name_at, write_segment
+from written_segments import name_at, write_merged_segment, write_segment
 
 try:
     from opentelemetry.proto.collector.profiles.v1development import profiles_service_pb2 as otlp
@@ -36,6 +35,9 @@ PATHS = {"otlp": "/v1development/profiles", "pyroscope": "/push.v1.PusherService
 class Answer:
     def __init__(self, status=200, body=b"", **headers):
         self.status, self.body, self.headers = status, body, {name.replace("_", "-"): text for name, text in headers.items()}
+
+
+AWAY = Answer(503, Retry_After="3600")  # an hour is more patience than prof has
 
 
 class Server(http.server.ThreadingHTTPServer):
@@ -104,7 +106,7 @@ def server():
 def recorded(targets, tmp_path_factory):
     """A pprof file of a program with several threads."""
     folder = tmp_path_factory.mktemp("recorded")
-    result = Prof(folder)("record", "-q", "-o", "recorded.pb.gz", targets / "threads")
+    result = Prof(folder)("record", "-q", "-o", "recorded.pb.gz", targets / "threads", "0.2")
     assert result.returncode == 0, result.stderr
     return folder / "recorded.pb.gz"
 
@@ -279,7 +281,7 @@ def test_a_request_that_is_sent_twice_has_the_same_ids(prof, server, recorded):
 
 
 def test_samples_with_timestamps_are_sent_with_them(prof, server, targets):
-    result = prof("record", "-q", "-o", "x.speedscope.json", "--push", server.url("otlp"), targets / "threads")
+    result = prof("record", "-q", "-o", "x.speedscope.json", "--push", server.url("otlp"), targets / "threads", "0.2")
     assert result.returncode == 0, result.stderr
     profile = Otlp(server.requests[0][2]).profiles[0]
     timed = [sample for sample in profile.samples if sample.timestamps_unix_nano]
@@ -321,7 +323,7 @@ def assert_the_same_without_threads(pushed, recorded):
 
 def test_a_recording_is_pushed_to_all_servers_and_kept(prof, server, targets):
     targets_of_push = [word for protocol in PATHS for word in ("--push", server.url(protocol))]
-    result = prof("record", "-o", "prof.pb.gz", *targets_of_push, targets / "threads")
+    result = prof("record", "-o", "prof.pb.gz", *targets_of_push, targets / "threads", "0.2")
     assert result.returncode == 0, result.stderr
     assert [path for path, _, _ in server.requests] == list(PATHS.values())
     assert Pprof.read(prof.folder / "prof.pb.gz").total() > 0
@@ -332,7 +334,7 @@ def test_credentials_reach_the_server_and_no_profile(prof, server, targets, tmp_
     token.write_text("s3cret-token\n", encoding="ascii")
     token.chmod(0o600)
     url = server.url("pyroscope", user="me:s3cret-word@")
-    result = prof("record", "-o", "prof.pb.gz", "--push", url, "--push-header", "X-Scope-OrgID: s3cret-team", "-v", targets / "threads")
+    result = prof("record", "-o", "prof.pb.gz", "--push", url, "--push-header", "X-Scope-OrgID: s3cret-team", "-v", targets / "threads", "0.2")
     assert result.returncode == 0, result.stderr
     result = prof("convert", "prof.pb.gz", "--push", server.url("otlp"), "--push-token-file", token)
     assert result.returncode == 0, result.stderr
@@ -350,23 +352,21 @@ def push(prof, recorded, server, *more):
     return prof("convert", recorded, "--push", server.url("otlp"), *more)
 
 
-@pytest.mark.parametrize("status", [408, 429, 500, 502, 503, 504])
-def test_a_busy_server_is_asked_again(prof, server, recorded, status):
-    server.answers = [Answer(status)]
+def test_a_busy_server_is_asked_again(prof, server, recorded):
+    server.answers = [Answer(503)]
     result = push(prof, recorded, server)
     assert result.returncode == 0, result.stderr
     assert len(server.requests) == 2
 
 
-@pytest.mark.parametrize("status,words", [
-    (302, "redirects"), (401, "credentials"), (403, "credentials"), (404, "no profiles at this URL"),
-    (400, "status 400"), (415, "status 415")])
-def test_other_answers_are_final_and_said(prof, server, recorded, status, words):
-    server.answers = [Answer(status, b"because of that\nand more", Location=f"http://127.0.0.1:{server.port}/other")]
-    result = push(prof, recorded, server)
-    assert result.returncode == 1
-    assert len(server.requests) == 1
-    assert words in result.stderr and f"(status {status}): because of that\n" in result.stderr
+def test_other_answers_are_final_and_said(prof, server, recorded):
+    for status, words in {302: "redirects", 401: "credentials", 403: "credentials", 404: "no profiles at this URL", 415: "status 415"}.items():
+        server.answers = [Answer(status, b"because of that\nand more", Location=f"http://127.0.0.1:{server.port}/other")]
+        server.requests.clear()
+        result = push(prof, recorded, server)
+        assert result.returncode == 1
+        assert len(server.requests) == 1
+        assert words in result.stderr and f"(status {status}): because of that\n" in result.stderr
 
 
 # ---- What is too large is sent in parts ----
@@ -387,13 +387,10 @@ def pushed_to(prof, path, server, protocol):
     return prof("convert", path, "--push", server.url(protocol))
 
 
-@pytest.mark.parametrize("too_large", [Answer(413), Answer(400, b"http: request body too large"),
-                                       Answer(429, b"grpc: received message larger than max (9 vs. 4)")],
-                         ids=["413", "Collector", "gRPC"])
-def test_what_is_too_large_for_a_collector_is_sent_in_parts(prof, server, large, too_large):
+def test_what_is_too_large_for_a_collector_is_sent_in_parts(prof, server, large):
     pushed_to(prof, large, server, "otlp")
     whole = otlp_request(server.requests[0][2])
-    server.limit_bytes, server.too_large = len(server.requests[0][2]) // 2, too_large
+    server.limit_bytes = len(server.requests[0][2]) // 2
     result = pushed_to(prof, large, server, "otlp")
     assert result.returncode == 0, result.stderr
     parts = [otlp_request(body) for body in accepted(server)]
@@ -449,27 +446,18 @@ def test_parts_of_a_server_that_goes_away_are_not_called_delivered(prof, server,
 def test_a_server_says_when_to_come_again(prof, server, recorded):
     server.answers = [Answer(503, Retry_After="1")]
     assert push(prof, recorded, server).returncode == 0
-    server.requests.clear()
     server.answers = [Answer(429, Retry_After="3600")]
     result = push(prof, recorded, server)
     assert result.returncode == 1 and "too many requests (status 429)" in result.stderr
-    assert len(server.requests) == 1, "an hour is more patience than prof has"
+    assert len(server.requests) == 3
 
 
 def test_a_silent_server_costs_its_time_and_not_the_profile(prof, server, targets):
     server.answers = [Server.SILENT] * 20
-    result = prof("record", "-o", "prof.pb.gz", "--push", server.url("otlp"), "--push-timeout", "1", targets / "threads")
+    result = prof("record", "-o", "prof.pb.gz", "--push", server.url("otlp"), "--push-timeout", "0.1", targets / "threads", "0.2")
     assert result.returncode == 1
     assert f"push to {server.url('otlp')}: " in result.stderr
     assert Pprof.read(prof.folder / "prof.pb.gz").total() > 0
-
-
-def test_a_server_that_is_not_there_is_tried_again(prof, recorded):
-    gone = Server()
-    gone.stop()
-    result = push(prof, recorded, gone, "--push-timeout", "1.5")
-    assert result.returncode == 1
-    assert "onnect" in result.stderr
 
 
 def test_what_was_refused_of_a_request_is_said(prof, server, recorded):
@@ -489,13 +477,12 @@ def otlp_response(rejected, words):
     return response.SerializeToString()
 
 
-@pytest.mark.parametrize("body", [bytes(range(256)) * 4, b"\n\xff\xff\xff\xff\xff", b"x" * 10_000_000],
-                         ids=["binary", "truncated", "long"])
-def test_nonsense_in_answers_harms_nobody(prof, server, recorded, body):
-    server.answers = [Answer(200, body), Answer(400, body)]
-    assert push(prof, recorded, server).returncode == 0
-    result = push(prof, recorded, server)
-    assert result.returncode == 1 and len(result.stderr) < 1000 and "\x1b" not in result.stderr
+def test_nonsense_in_answers_harms_nobody(prof, server, recorded):
+    for body in bytes(range(256)) * 4, b"\n\xff\xff\xff\xff\xff", b"x" * 10_000_000:
+        server.answers = [Answer(200, body), Answer(400, body)]
+        assert push(prof, recorded, server).returncode == 0
+        result = push(prof, recorded, server)
+        assert result.returncode == 1 and len(result.stderr) < 1000 and "\x1b" not in result.stderr
 
 
 def test_one_server_does_not_keep_the_profile_from_another(prof, server, recorded):
@@ -545,7 +532,7 @@ def test_a_server_with_tls_is_believed_only_with_a_known_certificate(prof, serve
     context.load_cert_chain(certificate, key)
     server.socket = context.wrap_socket(server.socket, server_side=True)
     url = server.url("otlp").replace("http:", "https:")
-    result = prof("convert", recorded, "--push", url, "--push-timeout", "0.1")
+    result = prof("convert", recorded, "--push", url)  # it is not asked again
     assert result.returncode == 1 and "certificate" in result.stderr and not server.requests
     result = prof("convert", recorded, "--push", url, env={**os.environ, "SSL_CERT_FILE": str(certificate)})
     assert result.returncode == 0, result.stderr
@@ -609,25 +596,15 @@ def test_what_an_hour_contains_is_delivered_with_it(prof, server):
     assert len(server.requests) == 2
 
 
-def test_the_segments_of_a_directory_are_pushed_while_it_grows(prof, server):
-    result = prof("record", "--every", "1s", "-o", "minutes/", "--push", server.url("otlp"), "--",
-                  "sh", "-c", "i=0; while [ $i -lt 800000 ]; do i=$((i+1)); done")
-    assert result.returncode == 0, result.stderr
-    assert len(server.requests) == len(done(prof.folder / "minutes")) > 0
-
-
 def test_a_server_that_comes_back_gets_the_backlog(prof, server, ring):
-    server.answers = [Answer(), Answer(503), Answer(503)]
-    result = push(prof, ring, server, "--push-timeout", "0.1")
-    assert result.returncode == 1 and len(server.requests) == 2
-    assert done(ring) == ["0.pb.gz"]
-    port = server.port
-    server.stop()
-    assert push(prof, ring, server, "--push-timeout", "0.1").returncode == 1
-    again = Server(port)
-    assert push(prof, ring, again).returncode == 0
-    again.stop()
-    assert len(again.requests) == 2 and done(ring) == ["0.pb.gz", "1.pb.gz", "2.pb.gz"]
+    server.answers = [Answer(), AWAY]
+    assert push(prof, ring, server).returncode == 1
+    assert len(server.requests) == 2 and done(ring) == ["0.pb.gz"]
+    gone = Server()
+    gone.stop()
+    assert push(prof, ring, gone, "--push-timeout", "0.1").returncode == 1
+    assert push(prof, ring, server).returncode == 0
+    assert len(server.requests) == 4 and done(ring) == ["0.pb.gz", "1.pb.gz", "2.pb.gz"]
 
 
 def test_a_prof_that_is_killed_goes_on_where_it_was(prof, server, ring):
@@ -731,8 +708,8 @@ def test_segments_are_pushed_while_the_recording_goes_on(prof, server, segments,
 
 
 def test_a_server_that_is_away_gets_the_segments_later(prof, server, segments):
-    server.answers = [Answer(503)]
-    process, target = segments("--push-timeout", "0.1")
+    server.answers = [AWAY]
+    process, target = segments()
     cut(process, target)
     assert server.asked.acquire(timeout=TIME_LIMIT_S)
     process.send_signal(signal.SIGINT)
@@ -758,12 +735,14 @@ def test_the_next_prof_pushes_what_a_killed_one_has_left(prof, server, segments)
 def test_a_continuous_recording_is_pushed_while_it_goes_on(prof, server, phases, controlled):
     target = phases()
     process = controlled(target.pid, "-o", "ring/", "--every", "1s", "--push", server.url("otlp"), delay=())
-    target("left 1.5")
+    target("left 0.2")
     assert server.asked.acquire(timeout=TIME_LIMIT_S), "the recorder has locked the directory, and yet it is pushed"
+    target("left 0.2")
     process.send_signal(signal.SIGINT)
     errors = end(process)
     ring = prof.folder / "ring"
     assert done(ring) == sorted(path.name for path in ring.glob("*Z.pb.gz")) and "another prof" not in errors
+    assert len(server.requests) == len(done(ring))
 
 
 # ---- A real server ----
