@@ -1,16 +1,24 @@
 """Stacks of Java programs, whose compiled code keeps no frame pointers, and the names of that code."""
 
+import contextlib
 import os
+import re
 import signal
 import socket
 import subprocess
+import sys
 import time
 from pathlib import Path
 
 import pytest
 
 from conftest import NOBODY
+from control_channel import end
 from lacking import tool
+from profiles import Stacks
+from until_busy import cpu_seconds, wait
+
+UNTIL_BUSY = Path(__file__).parent / "until_busy.py"
 
 PROGRAM = """
 import java.util.function.LongUnaryOperator;
@@ -79,128 +87,114 @@ def test_java_stacks_reach_their_root(prof, classes, mode):
 
 # --- Names of a running program: --java -----------------------------------------------------------
 
+AT_ONCE = "-XX:TieredStopAtLevel=1"  # compiles a method once, and soon
+
 
 @pytest.fixture
 def chain(classes, started):
-    """chain(*options) runs the program until the test ends; it has compiled its methods when it returns."""
+    """chain(*options) runs the program until the test ends."""
     folders = []
 
     def start(*options, before=(), out=subprocess.DEVNULL, **how):
         folders.append(subprocess.run(["mktemp", "-d", "-p", "/var/tmp"], check=True, capture_output=True, text=True).stdout.strip())
         subprocess.run(["sh", "-c", 'cp "$0"/*.class "$1" && chmod -R a+rX "$1"', classes, folders[-1]], check=True)
-        process = started(subprocess.Popen([*before, tool("java"), *options, "-cp", ".", "Chain", "on"], cwd=folders[-1], stdout=out,
-                                           stdin=subprocess.DEVNULL, stderr=subprocess.STDOUT, start_new_session=True, **how))
-        until_busy(process.pid)
-        return process
+        return started(subprocess.Popen([*before, tool("java"), *options, "-cp", ".", "Chain", "on"], cwd=folders[-1], stdout=out,
+                                        stdin=subprocess.DEVNULL, stderr=subprocess.STDOUT, start_new_session=True, **how))
 
     yield start
     for folder in folders:
         subprocess.run(["rm", "-r", folder], check=True)
 
 
-def descendants(pid):
-    try:
-        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    except (FileNotFoundError, ProcessLookupError):
-        children = []
-    return [pid, *(one for child in children for one in descendants(int(child)))]
+def java_of(process):
+    """The virtual machine, which unshare and a shell may have started; the process itself as long as it is not there."""
+    pid = process.pid
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+        while children := Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split():
+            pid = int(children[0])
+    return pid
 
 
-def ticks_of(pid):
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    except (FileNotFoundError, ProcessLookupError):
-        return 0
-    return int(stat[11]) + int(stat[12])
+def wait_until_compiled(process, seconds=1.2):
+    """When the machine has used that much CPU time, it has compiled its methods."""
+    while cpu_seconds(java_of(process)) < seconds:
+        assert process.poll() is None
+        time.sleep(0.01)
 
 
-def until_busy(pid, seconds=1.5):
-    """Waits until the process and its descendants have used that much CPU time."""
-    give_up = time.monotonic() + 60
-    ticks = 0
-    while ticks < seconds * os.sysconf("SC_CLK_TCK"):
-        assert time.monotonic() < give_up
-        ticks = sum(ticks_of(one) for one in descendants(pid))
-
-
-def ask(prof, pid, *options):
-    """A recording of a second with --java, and how long it took beyond that."""
-    begin = time.monotonic()
-    recording = prof.record("--java", "-F", "499", "--duration", "1", *options, "-p", pid)
-    recording.extra_s = time.monotonic() - begin - 1
+def ask(prof, *pids, options=("--java",), seconds=0.3, then=":"):
+    """A recording until each of the processes has used that much CPU time, and how long it took after that."""
+    until = f'for pid; do "{sys.executable}" "{UNTIL_BUSY}" $pid {seconds}; done; {then}; date +%s.%N'
+    recording = prof.record(*options, "-F", "499", "-p", ",".join(map(str, pids)), "--", "sh", "-c", until, "sh", *map(str, pids))
+    recording.extra_s = time.time() - float(recording.result.stdout)
     return recording
 
 
-def compiled(stacks):
-    """How many samples have code that was compiled at run time, and how many have such code without a name."""
-    unnamed = stacks.count(lambda frames: any(frame.startswith("[jit") for frame in frames))
-    return unnamed + stacks.count(lambda frames: any("Chain." in frame for frame in frames)), unnamed
-
-
-def assert_named(stacks):
-    total, unnamed = compiled(stacks)
-    assert total > 0.3 * stacks.total, stacks.hottest()
-    assert unnamed <= 0.05 * total, stacks.hottest()
+def assert_named(recording, pid, named=True):
+    """Whether the code that the process compiled at run time has names."""
+    all_samples = compiled = unnamed = 0
+    for sample in recording.pprof.message.sample:
+        if recording.pprof.labels(sample).get("pid") == pid and sample.value[0]:
+            frames = recording.pprof.frames(sample)
+            is_unnamed = any(frame.startswith("[jit") for frame in frames)
+            all_samples += sample.value[0]
+            unnamed += is_unnamed * sample.value[0]
+            compiled += (is_unnamed or any("Chain." in frame for frame in frames)) * sample.value[0]
+    assert compiled > 0.3 * all_samples > 10, recording.stacks.hottest()
+    assert unnamed <= 0.05 * compiled if named else unnamed > 0.3 * all_samples, recording.stacks.hottest()
 
 
 def attach_files(pid):
     return list(Path("/tmp").glob(f".attach_pid{pid}"))
 
 
-def test_a_running_program_names_its_compiled_code(prof, chain):
+def test_a_running_program_is_asked_for_the_names_of_its_compiled_code_only_with_the_option(prof, chain):
     """It needs no options for that, and goes on as before."""
     process = chain()
-    recording = ask(prof, process.pid)
-    assert_named(recording.stacks)
-    assert "--java" not in recording.result.stderr
-    assert process.poll() is None and attach_files(process.pid) == []
-    assert_named(ask(prof, process.pid).stacks)
-
-
-def test_without_the_option_a_program_is_not_asked(prof, chain):
-    process = chain()
-    recording = prof.record("-F", "499", "--duration", "1", "-p", process.pid)
-    assert compiled(recording.stacks)[1] > 0.3 * recording.stacks.total, recording.stacks.hottest()
+    wait_until_compiled(process)
+    recording = ask(prof, process.pid, options=())
+    assert_named(recording, process.pid, named=False)
     assert f"process {process.pid} made at run time has no names: for Java" in recording.result.stderr
     assert "--java" in recording.result.stderr and "-XX:+DumpPerfMapAtExit" in recording.result.stderr
     assert not Path(f"/tmp/.java_pid{process.pid}").exists() and not Path(f"/tmp/perf-{process.pid}.map").exists()
-
-
-def test_a_program_that_prof_started_is_asked_before_it_is_ended(prof, classes):
-    assert_named(prof.record("--java", "-F", "499", "--duration", "3", "--", tool("java"), "-cp", classes, "Chain", "on").stacks)
-
-
-def test_root_asks_with_the_rights_of_the_programs_user(root, prof, chain):
-    process = chain(user=NOBODY, group=NOBODY, extra_groups=[])
-    assert_named(ask(prof, process.pid).stacks)
-    assert Path(f"/tmp/perf-{process.pid}.map").stat().st_uid == NOBODY
-
-
-def test_a_program_in_a_container_is_asked_there(root, prof, chain):
-    """It has a /tmp and a process id of its own."""
-    process = chain(before=["unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-c", 'mount -t tmpfs none /tmp && "$0" "$@"; :'])
-    inner = descendants(process.pid)[-1]
-    assert_named(ask(prof, inner).stacks)
-    assert not Path(f"/tmp/perf-{inner}.map").exists()
-
-
-@pytest.mark.parametrize("option", ["-Xrs", "-XX:+StartAttachListener"])
-def test_a_program_that_listens_from_its_start_gets_no_signal(prof, chain, tmp_path, option):
-    """The first would be killed by SIGQUIT."""
-    with open(tmp_path / "out", "wb") as out:
-        process = chain(option, out=out)
-        assert_named(ask(prof, process.pid).stacks)
-    assert process.poll() is None
-    assert (tmp_path / "out").read_text() == ""
-
-
-def test_a_program_that_may_not_be_asked_gets_no_signal(prof, chain, tmp_path):
-    """It would print the stacks of its threads."""
-    with open(tmp_path / "out", "wb") as out:
-        process = chain("-XX:+DisableAttachMechanism", out=out)
+    for _ in range(2):
         recording = ask(prof, process.pid)
-    assert f"--java: process {process.pid} was started with -XX:+DisableAttachMechanism" in recording.result.stderr
-    assert (tmp_path / "out").read_text() == ""
+        assert_named(recording, process.pid)
+        assert "--java" not in recording.result.stderr
+        assert process.poll() is None and attach_files(process.pid) == []
+
+
+def test_a_program_that_prof_started_is_asked_before_it_is_ended(prof, classes, started, channel):
+    process = started(prof.start("record", "--java", "-F", "499", "--control", channel.how, "-o", "out.folded", "--",
+                                 tool("java"), AT_ONCE, "-cp", classes, "Chain", "on"))
+    channel("ping")
+    wait_until_compiled(process)
+    channel("stop")
+    end(process)
+    stacks = Stacks.read(prof.folder / "out.folded")
+    assert stacks.count(lambda frames: any("Chain." in frame for frame in frames)) > 0.3 * stacks.total, stacks.hottest()
+
+
+def test_programs_are_asked_with_the_rights_of_their_users_where_they_are_and_as_they_allow(root, prof, chain, tmp_path):
+    """-Xrs: SIGQUIT would kill it. With the mechanism disabled it would print the stacks of its threads."""
+    outputs = {option: open(tmp_path / option, "wb") for option in ("-Xrs", "-XX:+StartAttachListener", "-XX:+DisableAttachMechanism")}
+    processes = [chain(AT_ONCE, option, out=out) for option, out in outputs.items()]
+    user = chain(AT_ONCE, user=NOBODY, group=NOBODY, extra_groups=[])
+    # It has a /tmp and a process id of its own.
+    contained = chain(AT_ONCE, before=["unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-c",
+                                       'mount -t tmpfs none /tmp && "$0" "$@"; :'])
+    for process in *processes, user, contained:
+        wait_until_compiled(process)
+    inner = java_of(contained)
+    recording = ask(prof, *(process.pid for process in processes), user.pid, inner)
+    for pid in processes[0].pid, processes[1].pid, user.pid, inner:
+        assert_named(recording, pid)
+    assert f"--java: process {processes[2].pid} was started with -XX:+DisableAttachMechanism" in recording.result.stderr
+    assert Path(f"/tmp/perf-{user.pid}.map").stat().st_uid == NOBODY
+    assert not Path(f"/tmp/perf-{inner}.map").exists()
+    for process, (option, out) in zip(processes, outputs.items()):
+        out.close()
+        assert process.poll() is None and (tmp_path / option).read_text() == "", option
 
 
 # Claims to be a Java virtual machine. Arguments: its libjvm.so, what it does on SIGQUIT, a path.
@@ -296,11 +290,9 @@ int main(int argc, char **argv)
 	mprotect(memory, 4096, PROT_READ | PROT_EXEC);
 	puts("ready");
 	fflush(stdout);
-	for (unsigned i = 0;; i++) {
-		if (!strcmp(kind, "stops") && i == 500)
-			raise(SIGSTOP);
+	getchar();
+	for (;;)
 		((void (*)(unsigned))memory)(1000000);
-	}
 }
 """
 
@@ -321,13 +313,13 @@ def fakes(tmp_path_factory):
 
 @pytest.fixture
 def fake(fakes, started):
-    """fake(kind) runs it; its standard error has "quit" for each SIGQUIT."""
+    """fake(kind) runs it: its code, from the end of its standard input on; its standard error has "quit" for each SIGQUIT."""
     found = []
 
     def start(kind, path="", **how):
         folder = subprocess.run(["mktemp", "-d"], check=True, capture_output=True, text=True).stdout.strip()
         subprocess.run(["sh", "-c", 'cp "$0"/* "$1" && chmod -R a+rX "$1"', fakes, folder], check=True)
-        process = started(subprocess.Popen([f"{folder}/fake", f"{folder}/libjvm.so", kind, path], text=True, stdout=subprocess.PIPE,
+        process = started(subprocess.Popen([f"{folder}/fake", f"{folder}/libjvm.so", kind, path], text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                            stderr=subprocess.PIPE, start_new_session=True, **how))
         found.append((process.pid, folder))
         assert process.stdout.readline() == "ready\n"
@@ -346,75 +338,52 @@ def quits(process):
     return process.stderr.read().count("quit")
 
 
-@pytest.mark.parametrize("kind", ["default", "own handler"])
-def test_a_process_that_only_maps_a_file_of_that_name_gets_no_signal(prof, fake, kind):
-    """One would be killed; the other has a meaning of its own for the signal."""
-    process = fake(kind)
-    recording = ask(prof, process.pid)
-    assert "does not handle SIGQUIT" in recording.result.stderr
-    assert recording.extra_s < 2
-    assert quits(process) == 0
+TIME_LIMIT_OF_ANSWERS_S = 3
+# kind → why there are no names, and how often it gets SIGQUIT
+FAKES = {
+    "default": ("does not handle SIGQUIT", 0),  # it would be killed
+    "own handler": ("does not handle SIGQUIT", 0),  # for which the signal has another meaning
+    "stopped": ("is stopped; its compiled code may lack names", 0),  # it would print the stacks of its threads when it goes on
+    "silent": ("does not answer", 1),
+    "pipe": ("does not answer", 1),
+    "mute": ("does not answer", 0),
+    "drips": ("does not answer", 0),
+    "full": ("does not answer", 0),
+    "garbage": ("(cannot list its code|does not answer)", 0),
+    "closes": ("(cannot list its code|does not answer)", 0),
+    "foreign trigger": ("cannot be asked", 0),  # it would not believe that, and print the stacks of its threads
+    "link": ("", None),
+    "link of a user": ("", None),
+}
 
 
-def test_a_stopped_program_gets_no_signal(prof, fakes, tmp_path):
-    """It would take the signal when it goes on, and print the stacks of its threads."""
-    script = '"$0/fake" "$0/libjvm.so" stops "" > "$1/out" 2> "$1/err" & echo $! > "$1/pid"; wait'
-    recording = prof.record("--java", "-F", "499", "--duration", "4", "--", "sh", "-c", script, fakes, tmp_path)
-    pid = int((tmp_path / "pid").read_text())
-    os.kill(pid, signal.SIGCONT)
-    until_busy(pid)
-    os.kill(pid, signal.SIGKILL)
-    assert f"process {pid} is stopped; its compiled code may lack names" in recording.result.stderr
-    assert (tmp_path / "err").read_text() == ""
-
-
-def test_a_file_of_another_user_in_the_place_of_the_trigger_prevents_the_signal(root, prof, fake):
-    """The program would not believe it, and print the stacks of its threads."""
-    process = fake("silent", user=NOBODY, group=NOBODY, extra_groups=[])
-    trigger = Path(f"/tmp/.attach_pid{process.pid}")
-    trigger.write_text("")
-    recording = ask(prof, process.pid)
-    trigger.unlink()
-    assert f"process {process.pid} cannot be asked" in recording.result.stderr
-    assert quits(process) == 0
-
-
-@pytest.mark.parametrize("kind, signals", [("silent", 1), ("mute", 0), ("drips", 0), ("full", 0), ("pipe", 1)])
-def test_what_never_answers_costs_the_time_limit(prof, fake, kind, signals):
-    process = fake(kind)
-    recording = ask(prof, process.pid)
-    assert f"process {process.pid} does not answer" in recording.result.stderr
-    assert recording.extra_s < 5
-    assert attach_files(process.pid) == []
-    assert quits(process) == signals
-
-
-@pytest.mark.parametrize("kind", ["garbage", "closes"])
-def test_garbage_for_an_answer_is_a_refusal(prof, fake, kind):
-    process = fake(kind)
-    recording = ask(prof, process.pid)
-    assert "cannot list its code" in recording.result.stderr or "does not answer" in recording.result.stderr
-    assert recording.extra_s < 5
-    assert quits(process) == 0
-
-
-@pytest.mark.parametrize("user", [0, NOBODY], ids=["root", "user"])
-def test_a_link_to_another_socket_is_not_followed(root, prof, fake, tmp_path, user):
-    """Root's prof would otherwise talk to what only root may talk to."""
+def test_what_only_claims_to_be_a_virtual_machine_gets_no_signal_it_does_not_know_and_costs_the_time_limit_once(
+        root, prof, fake, tmp_path):
+    """Also the links: root's prof would otherwise talk to what only root may talk to."""
     path = tmp_path / "socket"
     with socket.socket(socket.AF_UNIX) as secret:
         secret.bind(str(path))
         path.chmod(0o600)
         secret.listen()
         secret.settimeout(0)
-        process = fake("link", str(path), user=user, group=user, extra_groups=[])
-        ask(prof, process.pid)
+        nobody = {"user": NOBODY, "group": NOBODY, "extra_groups": []}
+        processes = {kind: fake(kind.removesuffix(" of a user"), str(path), **(nobody if kind in ("link of a user", "foreign trigger") else {}))
+                     for kind in FAKES}
+        trigger = Path(f"/tmp/.attach_pid{processes['foreign trigger'].pid}")
+        trigger.write_text("")
+        for process in processes.values():
+            process.stdin.close()
+        recording = ask(prof, *(process.pid for process in processes.values()), seconds=0.02, then=f"kill -STOP {processes['stopped'].pid}")
+        trigger.unlink()
         with pytest.raises(BlockingIOError):
             secret.accept()
-
-
-def test_several_that_never_answer_cost_the_time_limit_once(prof, fake):
-    processes = [fake("silent") for _ in range(4)]
-    recording = ask(prof, ",".join(str(process.pid) for process in processes))
-    assert recording.result.stderr.count("does not answer") == 4
-    assert recording.extra_s < 6
+    for kind, (why, signals) in FAKES.items():
+        process = processes[kind]
+        assert re.search(rf"process {process.pid} {why}", recording.result.stderr), (kind, recording.result.stderr)
+        assert attach_files(process.pid) == [], kind
+        if kind == "stopped":
+            process.send_signal(signal.SIGCONT)
+            wait(process.pid, 0.05)
+        assert signals is None or quits(process) == signals, kind
+    # One after the other they would take much longer.
+    assert recording.extra_s < TIME_LIMIT_OF_ANSWERS_S * sum(why == "does not answer" for why, _ in FAKES.values())
