@@ -1,8 +1,7 @@
 /*
- * recompiled SECONDS dump|late|ticks|map: runs three functions that it has compiled itself, one
- *after the other at the same address, and reports them in jit-PID.dump, in its directory, or in
- * /tmp/perf-PID.map. late: each is reported when the next one takes its place, as by a compiler
- *that buffers what it writes. ticks: the dump's times are not of CLOCK_MONOTONIC.
+ * recompiled SECONDS dump|map: runs three functions that it has compiled itself, one after the
+ * other at the same address, and reports them in jit-PID.dump, in its directory, or in
+ * /tmp/perf-PID.map.
  *
  *	_start … main
  *	  run_first       30 %
@@ -62,7 +61,7 @@ static uint64_t now(void)
 	struct timespec time;
 
 	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (is_mode("ticks") ? 0 : (uint64_t)time.tv_sec * 1000000000u + time.tv_nsec) + loads;
+	return (uint64_t)time.tv_sec * 1000000000u + time.tv_nsec + loads;
 }
 
 static void flush_held(void)
@@ -108,7 +107,7 @@ static void open_dump(void)
 	put_u32(0);
 	put_u32((uint32_t)getpid());
 	put_u64(now());
-	put_u64(is_mode("ticks"));
+	put_u64(0);
 	flush_held();
 	mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fileno(report), 0);
 }
@@ -168,16 +167,13 @@ static void place(const struct function *function, unsigned char *at)
 
 static void compile(const struct function *function, unsigned char *at)
 {
-	if (is_mode("late"))
-		flush_held();
 	place(function, at);
 	if (is_mode("map"))
 		held_bytes += sprintf(held + held_bytes, "%lx %zx %s\n", (unsigned long)at,
 				      function->size, function->name);
 	else
 		dump(function, at);
-	if (!is_mode("late"))
-		flush_held();
+	flush_held();
 }
 
 static void move(const struct function *function, unsigned char *from, unsigned char *to)
