@@ -1,12 +1,11 @@
 """prof record COMMAND: the command runs as without prof, and prof ends with it."""
 
 import json
+import math
 import os
 import signal
 import subprocess
 import time
-
-import pytest
 
 from profiles import Pprof, Stacks
 
@@ -22,16 +21,16 @@ def test_without_output_option_the_profile_is_prof_pb_gz(prof, target):
     assert "prof.pb.gz" in result.stderr
 
 
-@pytest.mark.parametrize("status", [0, 1, 3, 255])
-def test_the_exit_status_is_that_of_the_command(prof, status):
-    assert record(prof, "sh", "-c", f"exit {status}").returncode == status
+def test_the_exit_status_is_that_of_the_command(prof):
+    for status in 0, 3, 255:
+        assert record(prof, "sh", "-c", f"exit {status}").returncode == status
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSEGV, signal.SIGTERM])
-def test_a_command_killed_by_a_signal_kills_prof_with_the_same(prof, number):
-    result = record(prof, "sh", "-c", f"kill -{number.value} $$")
-    assert result.returncode == -number
-    assert (prof.folder / "out.folded").exists()
+def test_a_command_killed_by_a_signal_kills_prof_with_the_same(prof):
+    for number in signal.SIGKILL, signal.SIGSEGV, signal.SIGTERM:
+        result = record(prof, "sh", "-c", f"kill -{number.value} $$")
+        assert result.returncode == -number
+        (prof.folder / "out.folded").unlink()
 
 
 def test_a_command_that_is_not_found_gives_127(prof):
@@ -61,27 +60,10 @@ def test_the_command_inherits_stdin_stdout_and_stderr(prof):
     assert "error\n" in result.stderr
 
 
-def test_messages_go_only_to_stderr(prof, target):
-    assert record(prof, target("shares"), "0.2").stdout == ""
-
-
-def test_with_folded_stacks_on_stdout_the_command_prints_on_stderr(prof, target):
-    command = ["sh", "-c", f"echo words; exec {target('shares')} 0.3"]
-    result = prof("record", "-o", "-", "--", *command)
-    assert "words\n" in result.stderr
-    assert Stacks(result.stdout).share("main", "spend") > 0.5
-
-
 def test_a_pipe_on_stdout_gets_folded_stacks(prof, target):
-    result = prof("record", target("shares"), "0.3")
+    result = prof("record", target("shares"), "0.1")
     assert Stacks(result.stdout).share("main", "spend") > 0.5
     assert os.listdir(prof.folder) == []
-
-
-def test_a_program_that_runs_for_a_millisecond_is_recorded_successfully(prof):
-    result = record(prof, "true")
-    assert result.returncode == 0
-    assert (prof.folder / "out.folded").exists()
 
 
 def test_nothing_before_the_exec_is_sampled(prof, target):
@@ -103,22 +85,22 @@ def test_prof_does_not_wait_for_a_daemon_that_the_command_leaves_running(prof, s
     assert result.returncode == 0
 
 
-def test_the_summary_says_how_many_samples_and_where_the_profile_is(prof, target):
-    result = record(prof, target("shares"), "0.3")
+def test_the_summary_on_stderr_says_how_many_samples_and_where_the_profile_is(prof, target):
+    result = record(prof, target("shares"), "0.1")
     assert "samples" in result.stderr and "lost" in result.stderr
-    assert "out.folded" in result.stderr
-
-
-def test_quiet_says_nothing(prof, target):
+    assert "out.folded" in result.stderr and not result.stdout
     result = prof("record", "-q", "-o", "out.folded", "--", target("shares"), "0.1")
     assert (result.stdout, result.stderr) == ("", "")
 
 
 def test_a_period_takes_a_sample_every_n_events(prof, target):
-    """-c counts nanoseconds for the event cpu-clock."""
-    recording = prof.record("-e", "cpu-clock", "-c", "2000000", "--", target("shares"), "1")
-    assert 250 < recording.stacks.total < 750
-    assert recording.pprof.message.period == 2000000
+    """-c counts nanoseconds for the event cpu-clock. The samples add up to the CPU time."""
+    pprof = prof.record("-e", "cpu-clock", "-c", "2000000", "--", target("shares"), "0.6").pprof
+    assert pprof.sample_types() == [("samples", "count"), ("cpu", "nanoseconds")]
+    assert pprof.message.period == 2000000
+    samples, ns = (sum(sample.value[value] for sample in pprof.message.sample) for value in (0, 1))
+    assert abs(samples - 300) < 4 * math.sqrt(300) + 30, samples  # the rest is of the start of the program
+    assert 0.6 < ns / 0.6e9 < 1.4
 
 
 def test_software_events_are_sampled_by_their_period_too(prof):
@@ -129,15 +111,8 @@ def test_software_events_are_sampled_by_their_period_too(prof):
     assert samples > 0 and faults == 20 * samples
 
 
-def test_the_samples_add_up_to_the_cpu_time(prof, target):
-    pprof = prof.record("-e", "cpu-clock", "-F", "499", "--", target("shares"), "1").pprof
-    assert pprof.sample_types() == [("samples", "count"), ("cpu", "nanoseconds")]
-    seconds = sum(sample.value[1] for sample in pprof.message.sample) / 1e9
-    assert 0.6 < seconds < 1.4
-
-
 def test_a_command_that_is_stopped_ends_with_the_duration(prof):
-    result = prof("record", "--duration", "0.5", "-o", "out.folded", "--", "sh", "-c", "kill -STOP $$")
+    result = prof("record", "--duration", "0.2", "-o", "out.folded", "--", "sh", "-c", "kill -STOP $$")
     assert result.returncode == 0, result.stderr
 
 
@@ -149,13 +124,13 @@ def test_duration_ends_a_recording(prof, target):
 
 def test_sampling_begins_when_the_delay_is_over(prof, target):
     before_ns = time.time_ns()
-    result = prof("record", "-D", 700, "--duration", 1.5, "-o", "out.folded", "-o", "out.pb.gz", "--", target("shares"), 600)
+    result = prof("record", "-D", 300, "--duration", 0.7, "-o", "out.folded", "-o", "out.pb.gz", "--", target("shares"), 600)
     assert result.returncode == 0, result.stderr
     stacks = Stacks.read(prof.folder / "out.folded")
     assert stacks.total > 0 and stacks.share("main", "spend") > 0.5, "what was mapped before is known"
     answer = json.loads(prof("report", "out.pb.gz", "--json").stdout)
-    assert answer["start_unix_ns"] - before_ns >= 700_000_000
-    assert answer["duration_ns"] >= 1_500_000_000
+    assert answer["start_unix_ns"] - before_ns >= 300_000_000
+    assert answer["duration_ns"] >= 700_000_000
 
 
 def test_a_command_that_ends_before_the_delay_has_no_samples(prof, target):

@@ -6,7 +6,6 @@ import subprocess
 
 import pytest
 
-from conftest import SOURCE
 from profiles import Stacks, assert_rooted, assert_share
 
 CXX = """
@@ -35,7 +34,7 @@ def test_ripgrep_a_rust_program_with_debug_info(prof, client, tmp_path):
     text = tmp_path / "text"
     text.write_text("".join(f"line {i} of the text, {i * 7919 % 1013} {i * 104729 % 7}\n" for i in range(400_000)))
     pattern = r"(\w+) (\w+) of .*, \d*[13579]\d* [0-3]$"
-    recording = prof.record("-F", "1999", "--", client("rg"), "--no-mmap", "-c", pattern, *[text] * 30)
+    recording = prof.record("-F", "1999", "--", client("rg"), "--no-mmap", "-c", pattern, *[text] * 12)
     assert_sound(recording, 0.98)
     stacks = recording.stacks
     in_regex = stacks.count(lambda frames: any(re.match(r"<?regex(_automata)?::", frame) for frame in frames))
@@ -45,7 +44,7 @@ def test_ripgrep_a_rust_program_with_debug_info(prof, client, tmp_path):
 
 
 def test_python_a_c_program_with_its_debug_package(prof, client):
-    code = "t = 0\nfor i in range(6000000):\n    t += len(str(i % 97))\n"
+    code = "t = 0\nfor i in range(2500000):\n    t += len(str(i % 97))\n"
     recording = prof.record("-F", "1999", "--", "/usr/bin/python3", "-c", code)
     assert_sound(recording, 0.98)
     assert recording.stacks.share("_PyEval_EvalFrameDefault") > 0.8, recording.stacks.hottest()
@@ -69,7 +68,7 @@ static volatile unsigned sink;
 __attribute__((noinline)) static void leaf(void) { ROOM; for (unsigned i = 0; i < 400000; i++) sink += room[i % 4000]; }
 __attribute__((noinline)) static void middle(void) { ROOM; leaf(); sink += room[3]; }
 __attribute__((noinline)) static void outer(void) { ROOM; middle(); sink += room[3]; }
-int main(void) { while (clock() < CLOCKS_PER_SEC / 2) outer(); }
+int main(void) { while (clock() < CLOCKS_PER_SEC / 4) outer(); }
 """
 
 
@@ -100,23 +99,13 @@ def assert_whole(stacks):
     assert stacks.total > 100 and truncated <= 0.01 * stacks.total, stacks.hottest()
 
 
-def test_stacks_are_unwound_by_the_cfi_of_a_separate_debug_file(prof, split_program):
-    program, _ = split_program
-    recording = prof.record("--", program)
+def test_stacks_are_unwound_by_the_cfi_of_a_separate_debug_file_wherever_it_is(prof, split_program, tmp_path):
+    program, debug = split_program
+    recording = prof.record("-o", "large.data", "--", program)
     assert_whole(recording.stacks)
     assert recording.stacks.share("main", "outer", "middle", "leaf") > 0.9, recording.stacks.hottest()
-
-
-def test_the_cfi_of_debug_files_is_found_through_the_debug_dir(prof, split_program, tmp_path):
-    program, debug = split_program
     by_build_id(debug, tmp_path / "debug")
     assert_whole(prof.record("--debug-dir", tmp_path / "debug", "--", program).stacks)
-
-
-def test_debug_files_are_found_through_debug_dir_and_symfs_of_a_recording(prof, split_program, tmp_path):
-    program, debug = split_program
-    assert prof("record", "-o", "large.data", "--", program).returncode == 0
-    by_build_id(debug, tmp_path / "debug")
     copy = tmp_path / "system" / str(program)[1:]
     copy.parent.mkdir(parents=True)
     copy.write_bytes(program.read_bytes())
@@ -162,7 +151,7 @@ def test_a_program_with_damaged_mini_debug_information_loses_only_its_names(prof
 
 
 def test_a_go_program(prof, target):
-    recording = prof.record("-F", "1999", "--", target("goroutines"), "1.2")
+    recording = prof.record("-F", "1999", "--", target("goroutines"), "0.8")
     assert_sound(recording, 0.97)
     working = recording.stacks.holding("main.work")  # the runtime has its share, too
     for function, share in {"main.half": 0.5, "main.third": 0.3, "main.fifth": 0.2}.items():
@@ -172,7 +161,7 @@ def test_a_go_program(prof, target):
 
 
 def test_a_go_program_without_symbols_has_names_and_inlined_functions(prof, target):
-    recording = prof.record("-F", "1999", "--", target("goroutines_stripped"), "1.2")
+    recording = prof.record("-F", "1999", "--", target("goroutines_stripped"), "0.6")
     assert_sound(recording, 0.97)
     assert "no symbols" not in recording.result.stderr
     for function in ["main.half", "main.third", "main.fifth"]:
@@ -183,12 +172,12 @@ def test_a_go_program_without_symbols_has_names_and_inlined_functions(prof, targ
 
 @pytest.mark.parametrize("name", ["garbage", "garbage_without_cfi"])
 def test_go_system_stacks_are_joined_to_their_goroutine(prof, target, name):
-    recording = prof.record("-F", "1999", "--", target(name), "2")
+    recording = prof.record("-F", "1999", "--", target(name), "1")
     stacks = recording.stacks
-    assert stacks.total > 500
+    assert stacks.total > 300
     assert stacks.count(lambda frames: frames[1] == "[truncated]") <= 0.03 * stacks.total, stacks.hottest()
     switched = stacks.count(lambda frames: "runtime.systemstack" in frames)
-    assert switched > 50
+    assert switched > 20
     # But for samples of those few instructions that switch.
     assert stacks.count(lambda frames: frames[1] == "runtime.systemstack") <= 0.02 * switched, stacks.hottest()
     joined = re.search(r"([\d,]+) completed by frame pointers", recording.result.stderr)

@@ -7,14 +7,14 @@ import pytest
 from profiles import assert_rooted, assert_share
 
 FAST = ["-F", "1999"]
-SECONDS = "1.2"  # of CPU time: some 2,400 samples
+SECONDS = "0.6"  # of CPU time: some 1,200 samples
 
 LAYOUTS = ["shares", "shares_dwarf4", "shares_framed", "shares_static", "shares_static_pie", "shares_no_pie",
            "shares_compressed", "shares_bfd", "shares_lld", "shares_mold"]
 
 
 def assert_complete(stacks, least=0.99):
-    assert stacks.total > 1000, stacks.hottest()
+    assert stacks.total > 500, stacks.hottest()
     assert_rooted(stacks, least)
 
 
@@ -72,7 +72,7 @@ def test_a_signal_handler_has_the_interrupted_function_as_caller(prof, target):
     stacks = prof.record(*FAST, "--", target("handler"), SECONDS).stacks
     assert_complete(stacks)
     handled = stacks.holding("on_signal")
-    assert handled > 100
+    assert handled > 50
     assert stacks.holding("main", "spend", "on_signal") >= 0.99 * handled, stacks.hottest()
     assert stacks.holding("spend", "interrupted", "__restore_rt", "on_signal", "spin") > 0.5 * handled
 
@@ -80,7 +80,7 @@ def test_a_signal_handler_has_the_interrupted_function_as_caller(prof, target):
 def test_libraries_loaded_at_the_address_of_another_keep_their_own_names(prof, target):
     one, two = target("plugin_one.so"), target("plugin_two.so")
     words = [one, "plugin_one_work", two, "plugin_two_work"] * 2
-    stacks = prof.record(*FAST, "--", target("opener"), "0.3", *words).stacks
+    stacks = prof.record(*FAST, "--", target("opener"), "0.15", *words).stacks
     assert_complete(stacks, least=0.98)  # opening and closing runs in the dynamic linker
     assert_share(stacks.holding("main", "use", "plugin_one_work", "spend", "burn", "spin"), stacks.total, 0.5)
     assert_share(stacks.holding("main", "use", "plugin_two_work", "spend", "burn", "spin"), stacks.total, 0.5)
@@ -96,7 +96,7 @@ def test_children_are_followed_through_fork_and_exec(prof, target):
 
 def test_children_are_not_recorded_with_no_inherit(prof, target):
     stacks = prof.record(*FAST, "-i", "--", target("family"), SECONDS, target("shares")).stacks
-    assert stacks.holding("parent_work") > 300
+    assert stacks.holding("parent_work") > 150
     assert stacks.holding("child_work") == 0
     assert stacks.of_process("shares") == 0
 

@@ -5,15 +5,13 @@ import re
 
 import pytest
 
-from profiles import Pprof
-
 
 def stat_of(prof, file="record.pb.gz"):
     return json.loads(prof("report", file, "--json").stdout).get("stat")
 
 
 def test_counts_of_a_command_are_in_the_summary_and_the_profile(prof, target):
-    result = prof.record("--stat", "-e", "cpu-clock", "--", target("shares"), "0.5")
+    result = prof.record("--stat", "-e", "cpu-clock", "--", target("shares"), "0.3")
     stat = stat_of(prof)
     assert {"task-clock", "context-switches", "cpu-migrations", "page-faults"} <= set(stat)
     counted = json.loads(prof("report", "record.pb.gz", "--json").stdout)["quality"]["events"][0]["counted"]
@@ -25,15 +23,15 @@ def test_counts_of_a_command_are_in_the_summary_and_the_profile(prof, target):
 
 
 def test_children_are_counted(prof, target):
-    prof.record("--stat", "--", "sh", "-c", f"{target('shares')} 0.3 & {target('shares')} 0.3; wait")
-    assert stat_of(prof)["task-clock"] > 0.55e9
+    prof.record("--stat", "--", "sh", "-c", f"{target('shares')} 0.2 & {target('shares')} 0.2; wait")
+    assert stat_of(prof)["task-clock"] > 0.38e9
 
 
 def test_a_running_process_is_counted_while_it_is_recorded(prof, service, until_busy):
     service.stdin.write("go\n")
     service.stdin.flush()
     prof.record("--stat", "-p", service.pid, "--", *until_busy(service.pid))
-    assert 0.3e9 < stat_of(prof)["task-clock"] < 2e9
+    assert stat_of(prof)["task-clock"] > 0.3e9
 
 
 def test_without_it_nothing_is_counted(prof, target):
