@@ -33,9 +33,9 @@ def test_what_is_not_on_this_machine_cannot(prof):
     assert result.returncode == 1 and "no counter" in result.stderr
 
 
-@pytest.mark.parametrize("pattern, group", [("hw", "hardware"), ("sw", "software"), ("cache", "cache"), ("probe", "probe"), ("prof", "prof")])
-def test_a_group_is_a_pattern(prof, pattern, group):
-    assert {event["group"] for event in events(prof, pattern).values()} == {group}
+def test_a_group_is_a_pattern(prof):
+    for pattern, group in ("hw", "hardware"), ("sw", "software"), ("cache", "cache"), ("probe", "probe"), ("prof", "prof"):
+        assert {event["group"] for event in events(prof, pattern).values()} == {group}
 
 
 def test_a_pattern_is_a_glob_or_a_part_of_a_name(prof):

@@ -73,21 +73,11 @@ def test_a_hint_leads_to_the_view_where_most_of_a_stack_is_code_of_runtimes(prof
         assert "--logical" not in prof("report", "in.folded", "--logical").stdout
 
 
-def test_totals_are_those_of_all_frames(prof, stacks):
-    logical = report_json(prof, "--min", "0")
-    plain = json.loads(prof("report", "in.folded", "--json", "--min", "0").stdout)
-
-    assert logical["all"] == plain["all"]
-    assert logical["logical"] and "logical" not in plain
-    totals = {row["name"]: row["total"] for row in plain["rows"]}
-    for row in logical["rows"]:
-        assert row["total"] == totals.get(row["name"], row["total"])
-
-
 def test_json_has_the_number_of_folded_calls(prof, stacks):
-    calls = {node["name"]: node.get("folded") for node in report_json(prof)["calls"]}
+    report = report_json(prof)
+    calls = {node["name"]: node.get("folded") for node in report["calls"]}
 
-    assert calls["shop::handler"] == 4
+    assert report["logical"] and calls["shop::handler"] == 4
     assert calls["shop::query"] is None
 
 
@@ -139,11 +129,10 @@ def test_the_page_folds_the_same_stacks(prof, stacks, client, source):
     assert sorted(shown.splitlines()) == sorted((prof.folder / "out.folded").read_text(encoding="utf-8").splitlines())
 
 
-@pytest.mark.parametrize("name", ["out.pb.gz", "out.html", "out.svg", "out.speedscope.json", "out.firefox.json.gz"])
-def test_convert_writes_every_format(prof, stacks, name):
-    prof("convert", "in.folded", "--logical", "-o", name)
-
-    assert (prof.folder / name).stat().st_size
+def test_convert_writes_every_format(prof, stacks):
+    names = ["out.pb.gz", "out.html", "out.svg", "out.speedscope.json", "out.firefox.json.gz"]
+    prof("convert", "in.folded", "--logical", *(word for name in names for word in ("-o", name)))
+    assert all((prof.folder / name).stat().st_size for name in names)
 
 
 def test_the_hottest_stack_of_a_program_of_tokio_has_six_rows_at_most(prof, client):
