@@ -1,11 +1,14 @@
 """--kernel-lines: files, lines and inlined functions of a kernel and its modules, from files with debug information.
 The kernels are small programs that are linked to a kernel's address, their recordings written by hand."""
 
+import functools
 import gzip
 import lzma
 import platform
 import re
 import subprocess
+import tempfile
+from pathlib import Path
 
 import pytest
 
@@ -13,6 +16,7 @@ import perf_data
 from lacking import tool
 from profiles import Pprof, Stacks
 
+FOLDER = tempfile.TemporaryDirectory()
 RELEASE = "6.1.0-test"
 ID, MODULE_ID, OTHER_ID = "11" * 20, "22" * 20, "33" * 20
 LINKED_AT, SLIDE = 0xFFFFFFFF81000000, 0x1C000000
@@ -52,7 +56,9 @@ int module_outer(volatile int *p)
 """
 
 
-def compiled(folder, name, code):
+@functools.lru_cache
+def compiled(name, code):
+    folder = Path(FOLDER.name)
     source = folder / f"{name}.c"
     source.write_text(code)
     subprocess.run([tool("gcc"), "-c", "-g", "-O2", "-ffreestanding", "-fno-pic", "-fno-asynchronous-unwind-tables",
@@ -83,12 +89,12 @@ class System:
 
     def link_kernel(self, id=ID):
         subprocess.run([tool("ld"), f"-Ttext={LINKED_AT:#x}", f"--build-id=0x{id}", f"--defsym=_text={LINKED_AT:#x}",
-                        "-e", "kernel_outer", "-o", self.vmlinux, compiled(self.folder, "kernel", KERNEL)], check=True)
+                        "-e", "kernel_outer", "-o", self.vmlinux, compiled("kernel", KERNEL)], check=True)
         return functions(self.vmlinux)
 
     def link_module(self, id=MODULE_ID):
         subprocess.run([tool("ld"), "-r", f"--build-id=0x{id}", "-o", self.module,
-                        compiled(self.folder, "module", MODULE)], check=True)
+                        compiled("module", MODULE)], check=True)
         return functions(self.module)
 
     def recording(self, pcs, kernel_id=ID, symbol="_text", programs=()):
@@ -134,25 +140,14 @@ def test_a_kernel_has_lines_and_inlined_functions_wherever_it_was_loaded(prof, s
     assert set(stacks.counts) == {("app", "kernel_outer"), ("app", "kernel_outer", "in_kernel"), ("app", "other_function")}
     assert stacks.counts["app", "other_function"] == kernel["other_function"][1]
     assert "no names" not in messages and "no lines" not in messages
-
-
-def test_lines_of_the_kernel_are_in_profiles(prof, system):
-    kernel = system.link_kernel()
-    out, _ = convert(prof, system, pcs_of(kernel["kernel_outer"], SLIDE), output="out.pb.gz")
+    out, _ = convert(prof, system, pcs, output="out.pb.gz")
     lines = lines_of(out)
     assert ("in_kernel", "kernel.c", 3) in lines and ("kernel_outer", "kernel.c", 7) in lines
-    assert {function for function, _, _ in lines} == {"in_kernel", "kernel_outer"}
-
-
-def test_inlined_functions_of_the_kernel_are_the_kernels(prof, system):
-    kernel = system.link_kernel()
-    out, _ = convert(prof, system, pcs_of(kernel["kernel_outer"], SLIDE), "--annotate")
+    assert {function for function, _, _ in lines} == {"in_kernel", "kernel_outer", "other_function"}
+    outer = pcs_of(kernel["kernel_outer"], SLIDE)
+    out, _ = convert(prof, system, outer, "--annotate")
     assert set(Stacks.read(out).counts) == {("app", "kernel_outer_[k]"), ("app", "kernel_outer_[k]", "in_kernel_[k]")}
-
-
-def test_without_inlined_functions_there_are_names(prof, system):
-    kernel = system.link_kernel()
-    out, _ = convert(prof, system, pcs_of(kernel["kernel_outer"], SLIDE), "--no-inline")
+    out, _ = convert(prof, system, outer, "--no-inline")
     assert set(Stacks.read(out).counts) == {("app", "kernel_outer")}
 
 
@@ -214,16 +209,13 @@ def test_a_wrong_compressed_module_gives_no_lines(prof, system, damage):
     assert ("is of another build" if damage == "build" else "cannot be decompressed") in messages
 
 
-def test_sections_that_share_no_address_are_told_apart(prof, system):
+def test_sections_that_share_no_address_are_told_apart_and_modules_are_shown(prof, system):
     """In a relocatable file all begin at 0."""
     module = system.link_module()
-    out, _ = convert(prof, system, pcs_of(module["first_part"], MODULE_AT))
+    pcs = pcs_of(module["first_part"], MODULE_AT)
+    out, _ = convert(prof, system, pcs)
     assert set(Stacks.read(out).counts) == {("app", "first_part")}
-
-
-def test_a_module_is_shown_beside_its_functions(prof, system):
-    module = system.link_module()
-    out, _ = convert(prof, system, pcs_of(module["first_part"], MODULE_AT), output="out.pb.gz")
+    out, _ = convert(prof, system, pcs, output="out.pb.gz")
     assert re.search(r"first_part +\[fast_path\]", prof("report", out).stdout)
 
 

@@ -6,15 +6,23 @@ from collections import Counter
 
 import pytest
 
+from conftest import Prof
 from profiles import Stacks
 
 
-@pytest.fixture
-def recording(prof, target):
-    """The file of a run, and its folded stacks."""
-    result = prof("record", "-F", "999", "-o", "run.speedscope.json", "-o", "run.folded", "--", target("threads"))
+@pytest.fixture(scope="module")
+def folder(target, tmp_path_factory):
+    """With the outputs of a run."""
+    prof = Prof(tmp_path_factory.mktemp("speedscope"))
+    result = prof("record", "-F", "999", "-o", "run.speedscope.json", "-o", "run.folded", "--", target("threads"), "0.3")
     assert result.returncode == 0, result.stderr
-    return json.loads((prof.folder / "run.speedscope.json").read_bytes()), Stacks.read(prof.folder / "run.folded")
+    return prof.folder
+
+
+@pytest.fixture
+def recording(folder):
+    """The file of the run, and its folded stacks."""
+    return json.loads((folder / "run.speedscope.json").read_bytes()), Stacks.read(folder / "run.folded")
 
 
 def fault(value, schema, root):
@@ -76,8 +84,8 @@ def open_in_speedscope(browser, package, path):
     return browser.open(f"file://{package}/dist/release/index.html#localProfilePath={script}")
 
 
-def test_the_application_shows_every_function(recording, prof, browser, node_package):
-    page = open_in_speedscope(browser, node_package("speedscope"), prof.folder / "run.speedscope.json")
+def test_the_application_shows_every_function(recording, folder, browser, node_package):
+    page = open_in_speedscope(browser, node_package("speedscope"), folder / "run.speedscope.json")
     page.until("document.title.startsWith('prof record')")
     file, _ = recording
     track = file["profiles"][file["activeProfileIndex"]]

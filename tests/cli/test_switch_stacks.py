@@ -3,17 +3,17 @@
 import os
 import subprocess
 import time
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from conftest import NOBODY
 from profiles import Stacks
+from time_limit import TIME_LIMIT_S
 
 
 @pytest.fixture
-def refused(prof, paranoid, client, target, started):
+def refused(prof, paranoid, client, target, started, channel):
     """refused(options, *arguments): records the target `waits` of another user from its exec on, as root without the
     capability that looks need; until=TEXT ends it after prof has said that. Returns its stacks, its own clock, and what
     prof said."""
@@ -30,40 +30,25 @@ def refused(prof, paranoid, client, target, started):
         said = prof.folder / "said"
         with said.open("w") as stderr:
             recorder = subprocess.Popen([client("setpriv"), "--bounding-set=-sys_ptrace", prof.binary, "record", *options, "--weight", "ns",
-                                         "--show-event", "off-cpu", "-o", "out.folded", "-p", str(shell.pid)],
+                                         "--show-event", "off-cpu", "-o", "out.folded", "--control", channel.how, "-p", str(shell.pid)],
                                         stderr=stderr, cwd=prof.folder)
         started(recorder)
-        await_fact(lambda: "perf_event" in descriptors(recorder.pid), "prof opens no events")
-        time.sleep(0.3)
+        channel("ping")
         if until:
             shell.stdin.write("\n")
             shell.stdin.flush()
-            await_fact(lambda: until in said.read_text(), until)
+            while until not in said.read_text():
+                assert shell.poll() is None, said.read_text()
+                time.sleep(0.05)
             shell.terminate()
-        output = shell.communicate(None if until else "\n", timeout=60)[0]
-        recorder.wait(timeout=60)
+        output = shell.communicate(None if until else "\n", timeout=TIME_LIMIT_S)[0]
+        recorder.wait(timeout=TIME_LIMIT_S)
         errors = said.read_text()
         assert recorder.returncode == 0, errors
         clock = {name: int(ns) for name, ns, _ in (line.split() for line in output.splitlines())}
         return Stacks.read(prof.folder / "out.folded"), clock, errors
 
     return run
-
-
-def await_fact(fact, lacking, seconds=60):
-    end = time.monotonic() + seconds
-    while not fact():
-        assert time.monotonic() < end, lacking
-        time.sleep(0.05)
-
-
-def descriptors(pid):
-    """What the descriptors of a process are, as one text. Some are closed while they are listed."""
-    found = []
-    for link in Path(f"/proc/{pid}/fd").iterdir():
-        with suppress(FileNotFoundError):
-            found.append(os.readlink(link))
-    return "".join(found)
 
 
 def test_a_process_that_may_not_be_looked_at_is_sampled_at_its_switches(refused):
