@@ -11,11 +11,11 @@ from conftest import NOBODY
 from profiles import assert_rooted, assert_share
 
 SHARES = {"half": 0.5, "third": 0.3, "fifth": 0.2}
-SECONDS = "3"  # of CPU time: at the kernel's tick, 300 samples and more
+SECONDS = "2"  # of CPU time: at the kernel's tick, 200 samples and more
 
 
 def assert_shares(stacks):
-    assert stacks.total >= 200, stacks.hottest()
+    assert stacks.total >= 100, stacks.hottest()
     assert_rooted(stacks, 0.99)
     for function, share in SHARES.items():
         assert_share(stacks.holding("main", "spend", function, "spin"), stacks.total, share)
@@ -33,7 +33,7 @@ def test_the_library_finds_the_true_shares(prof, target):
 
 
 def test_its_shares_are_those_of_perf_events(prof, target):
-    inside, perf = (prof.record("--via", via, "-F", "250", "--", target("frames"), "2").stacks
+    inside, perf = (prof.record("--via", via, "-F", "250", "--", target("frames"), "1.5").stacks
                     for via in ("inside", "perf"))
     for function in ("filled", "second", "aligned"):
         left, right = (stacks.share("main", "spend", function) for stacks in (inside, perf))
@@ -46,12 +46,12 @@ def test_the_rate_is_that_of_its_timers_and_the_profile_says_so(prof, target):
     rate = int(re.search(r"CPU time at ([0-9]+) Hz", result.stderr)[1])
     report = json.loads(prof("report", "--json", "out.pb.gz").stdout)
     assert f"at {rate} Hz" in report["remarks"]
-    assert 0.5 * rate < report["quality"]["samples"] < 1.1 * rate
+    assert 0.5 * rate < report["quality"]["samples"] < 1.1 * rate  # of a second of CPU time
     assert abs(report["all"]["weight"] / 1e9 - 1) < 0.05
 
 
 def test_a_library_that_is_opened_later_is_unwound(prof, target):
-    stacks = prof.record("--via", "inside", "--", target("opener"), "1", target("plugin_one.so"), "plugin_one_work").stacks
+    stacks = prof.record("--via", "inside", "--", target("opener"), "0.5", target("plugin_one.so"), "plugin_one_work").stacks
     assert stacks.share("main", "use", "plugin_one_work", "spend", "burn") > 0.9, stacks.hottest()
 
 
@@ -73,19 +73,10 @@ def test_threads_keep_their_names_and_roots_without_frames_of_the_library(prof, 
 
 @pytest.mark.parametrize("number", ["EPERM", "EACCES", "ENOSYS"])
 def test_a_refusal_of_perf_events_is_replaced_by_the_library(prof, target, number):
-    result = without_perf(prof, target, "record", "-o", "out.pb.gz", "--", target("shares"), "1", number=number)
+    result = without_perf(prof, target, "record", "-o", "out.pb.gz", "--", target("shares"), "0.3", number=number)
     assert result.returncode == 0, result.stderr
     (notice,) = [line for line in result.stderr.splitlines() if "by a library in the program: CPU time at" in line]
     assert "denies perf_event_open" in notice and " Hz" in notice
-    assert "half" in prof("report", "out.pb.gz").stdout
-
-
-def test_an_ordinary_user_s_refusal_is_replaced_too(ordinary_with_library, target):
-    prof = ordinary_with_library
-    program = prof.bring(target("shares"))
-    result = without_perf(prof, target, "record", "-o", "out.pb.gz", "--", program, "1", user=NOBODY, group=NOBODY, extra_groups=[])
-    assert result.returncode == 0, result.stderr
-    assert "by a library in the program" in result.stderr
     assert "half" in prof("report", "out.pb.gz").stdout
 
 
@@ -93,10 +84,11 @@ def test_a_paranoid_level_that_refuses_all_is_replaced_too(ordinary_with_library
     # Debian's and Ubuntu's kernels refuse everything from level 3 on; others know no such level.
     prof = ordinary_with_library
     paranoid(4)
-    result = without_perf(prof, target, "record", "-o", "out.pb.gz", "--", prof.bring(target("shares")), "1", number="EACCES",
+    result = without_perf(prof, target, "record", "-o", "out.pb.gz", "--", prof.bring(target("shares")), "0.3", number="EACCES",
                           user=NOBODY, group=NOBODY, extra_groups=[])
     assert result.returncode == 0, result.stderr
     assert "kernel.perf_event_paranoid is 4" in result.stderr and "by a library in the program" in result.stderr
+    assert "half" in prof("report", "out.pb.gz").stdout
 
 
 def test_the_refusal_is_an_error_if_perf_is_asked_for(prof, target):
@@ -114,11 +106,14 @@ def test_the_refusal_of_a_process_says_what_works(prof, target, service):
     assert "prof record --alloc COMMAND memory; --alloc -p PID works if prof inside COMMAND has started it" in result.stderr
 
 
-def test_a_static_program_is_not_sampled_in_place_of_perf_and_the_refusal_says_why(prof, target):
+def test_a_static_program_is_refused_and_not_sampled_in_place_of_perf(prof, target):
     result = without_perf(prof, target, "record", "--", target("shares_static"), "0.1")
     assert result.returncode == 1
     assert "shares_static is statically linked" in result.stderr
     assert "denies perf_event_open" in result.stderr and "--cap-add PERFMON" in result.stderr
+    result = prof("record", "--via", "inside", "-o", "out.pb.gz", "--", target("shares_static"), "0.1")
+    assert result.returncode == 1
+    assert "shares_static is statically linked" in result.stderr and "--via perf" in result.stderr
 
 
 def test_doctor_says_what_works_without_perf_events(prof, target):
@@ -134,17 +129,6 @@ def test_an_option_that_the_library_cannot_serve_is_refused(prof):
         assert "--via inside" in result.stderr
 
 
-def test_a_static_program_is_refused(prof, target):
-    result = prof("record", "--via", "inside", "-o", "out.pb.gz", "--", target("shares_static"), "0.1")
-    assert result.returncode == 1
-    assert "shares_static is statically linked" in result.stderr and "--via perf" in result.stderr
-
-
-def test_a_command_whose_children_do_not_load_the_library_is_sampled_as_far_as_it_does(prof, target):
-    result = prof("record", "--via", "inside", "-o", "out.pb.gz", "--", "sh", "-c", f"{target('shares_static')} 0.1; :")
-    assert result.returncode == 0, result.stderr
-
-
-def test_the_command_s_children_are_sampled_too(prof, target):
-    recording = prof.record("--via", "inside", "--", "sh", "-c", f"{target('shares')} 1; {target('shares')} 1")
+def test_the_command_s_children_are_sampled_as_far_as_they_load_the_library(prof, target):
+    recording = prof.record("--via", "inside", "--", "sh", "-c", f"{target('shares')} 0.3; {target('shares_static')} 0.1; {target('shares')} 0.3")
     assert recording.stacks.of_process("shares") >= 0.9 * recording.stacks.total
