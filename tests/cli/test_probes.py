@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
 from collections import Counter
@@ -11,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from lacking import lacking, tool
+from lacking import tool
 from profiles import Pprof, Stacks
 
 PMU = Path("/sys/bus/event_source/devices/uprobe")
@@ -50,8 +49,13 @@ def test_a_period_takes_one_of_so_many_hits(prof, probed):
 
 
 def test_children_and_threads_go_on_and_are_probed(prof, probed):
-    """Inherited probes make fork() fail; these do not."""
-    recording = prof.record("-e", "uprobe:hit", probed, "forks", 20)
+    """Inherited probes make fork() fail; these do not. And those of other processes are not recorded."""
+    with subprocess.Popen(["sh", "-c", f"while :; do {probed} calls 10; done"], stdout=subprocess.DEVNULL,
+                          start_new_session=True) as other:
+        try:
+            recording = prof.record("-e", "uprobe:hit", probed, "forks", 20)
+        finally:
+            os.killpg(other.pid, signal.SIGKILL)
     assert hits(recording) == 201
     assert recording.stacks.holding("start_thread", "hit_five_times", "hit") == 100
 
@@ -65,15 +69,6 @@ def test_a_running_process_is_probed_with_its_children(prof, probed):
         recording = prof.record("-e", f"uprobe:{probed}:hit", "-p", process.pid, "--", "sh", "-c",
                                 f"echo > {gate}; exec tail -f --pid={process.pid} /dev/null")
     assert hits(recording) == 5 * 10 + 1 + 7 + 1
-
-
-def test_hits_of_other_processes_are_not_recorded(prof, probed):
-    with subprocess.Popen(["sh", "-c", f"while :; do {probed} calls 10; done"], stdout=subprocess.DEVNULL,
-                          start_new_session=True) as other:
-        try:
-            assert hits(prof.record("-e", "uprobe:hit", probed, "forks", 20)) == 201
-        finally:
-            os.killpg(other.pid, signal.SIGKILL)
 
 
 def test_a_library_is_probed_that_is_opened_later(prof, probed, targets):
@@ -194,10 +189,11 @@ def test_calls_are_measured(prof, probed):
     pprof = Pprof.read(prof.folder / "naps.pb.gz")
     report = prof("report", "naps.pb.gz").stdout
     assert "latency:nap: 8 samples" in report
-    assert re.search(r"calls took min 4ms-8ms, median \d+ms", report)
+    assert re.search(r"calls took min \d+ms-\d+ms, median \d+ms", report)
+    took = set(pprof.by_label("latency"))
+    assert all(int(re.match(r"(\d+)ms-|\d+s", label)[1] or 1000) >= 4 for label in took), "naps are no shorter than asked for"
     rows = prof("report", "--by", "label:latency", "naps.pb.gz").stdout
-    assert "4ms-8ms" in rows
-    assert pprof
+    assert all(label in rows for label in took)
 
 
 def test_recursive_calls_keep_their_callers(prof, probed):
@@ -215,9 +211,9 @@ def test_calls_that_are_left_are_counted(prof, probed):
 
 
 def test_slow_calls_alone_are_kept(prof, probed):
-    script = f"{probed} naps 5 0; {probed} naps 2 30"
-    result = prof("record", "--latency", f"{probed}:nap", "--slower", "20ms", "-o", "slow.pb.gz", "sh", "-c", script)
-    assert "2 samples" in result.stderr
+    script = f"{probed} naps 5 0; {probed} naps 1 1000"
+    result = prof("record", "--latency", f"{probed}:nap", "--slower", "1s", "-o", "slow.pb.gz", "sh", "-c", script)
+    assert "1 sample" in result.stderr
     assert prof("record", "--slower", "20ms", "true").returncode == 2
 
 
@@ -237,18 +233,3 @@ def test_nothing_is_left_behind_by_a_prof_that_is_killed(prof, probed):
     recorder.wait()
     done = subprocess.run([probed, "calls", "100000"], check=True, capture_output=True, text=True)
     assert int(done.stdout) < 50_000_000, "it is still probed"
-
-
-def test_counts_of_stacks_are_those_of_bpftrace(prof, probed):
-    bpftrace = shutil.which("bpftrace") or lacking("bpftrace")
-    program = f"uprobe:{probed}:hit {{ @[ustack] = count(); }}"
-    done = subprocess.run([bpftrace, "-c", f"{probed} calls 30000", "-e", program], capture_output=True, text=True, check=False,
-                          timeout=60)
-    if "Attaching" not in done.stdout:
-        pytest.skip(f"bpftrace does not work: {done.stderr}")
-    theirs = sorted(int(number) for number in re.findall(r"\]: (\d+)", done.stdout))
-    recording = prof.record("-e", "uprobe:hit", probed, "calls", 30000)
-    assert "0 lost" in recording.result.stderr
-    assert sum(theirs) == hits(recording) == 30001
-    if len(theirs) == 3:  # its stacks are whole
-        assert sorted(by_caller(recording.stacks).values()) == theirs == [1, 10000, 20000]

@@ -11,7 +11,6 @@ from collections import Counter
 import pytest
 
 from conftest import Prof
-from profiles import Stacks
 
 # Starts each program so many times and reports what the kernel counted for all of each, and for itself.
 RUNS = """

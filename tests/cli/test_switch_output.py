@@ -85,13 +85,13 @@ def test_segments_add_up_to_the_time_of_the_program(prof, recorded):
 
 
 def test_segments_by_time_add_up_to_the_command(prof, target):
-    result = prof("record", "--switch-output=1s", "-o", "out.pb.gz", "--", "sh", "-c", f"echo left 2.5 | {target('phases')}")
+    result = prof("record", "--switch-output=1s", "-o", "out.pb.gz", "--", "sh", "-c", f"echo left 2.1 | {target('phases')}")
     assert result.returncode == 0, result.stderr
     segments = names(prof.folder)
     assert len(segments) >= 3
-    assert sum(weights(path)["left"] for path in segments) == pytest.approx(2.5, abs=0.1)
+    assert sum(weights(path)["left"] for path in segments) == pytest.approx(2.1, abs=0.1)
     for path in segments[:-1]:
-        assert 1 <= Pprof.read(path).message.duration_nanos / 1e9 < 3
+        assert Pprof.read(path).message.duration_nanos >= 1e9
     starts = [Pprof.read(path).message.time_nanos for path in segments]
     ends = [start + Pprof.read(path).message.duration_nanos for start, path in zip(starts, segments)]
     for following, ended in zip(starts[1:], ends):
@@ -100,7 +100,7 @@ def test_segments_by_time_add_up_to_the_command(prof, target):
 
 def test_a_time_without_samples_makes_no_file(prof, recorded):
     process, target = recorded("--switch-output=1s")
-    target("wait 2.5")
+    target("wait 1.5")
     assert not names(prof.folder)
     target("left 0.2")
     wait_for(process, lambda: names(prof.folder))
