@@ -262,10 +262,10 @@ def test_the_edges_of_a_range_are_exact_and_other_readers_skip_times(prof, recor
     process.send_signal(signal.SIGINT)
     end(process)
     assert len(segments(ring)) <= 2
-    before, after, whole = (samples(prof("report", ring, "--json", *option), "total")
+    before, after, whole = (Counter(samples(prof("report", ring, "--json", *option), "total"))
                             for option in (["--until", second(middle)], ["--since", second(middle)], []))
-    assert before["left"] and after["left"] and after["right"], "a time has no fractions of a second"
-    assert "right" not in before
+    # A time has no fractions of a second.
+    assert before["left"] and after["right"] and not before["right"]
     assert before["left"] + after["left"] == whole["left"] and after["right"] == whole["right"]
     page = prof("convert", ring, "-o", "x.firefox.json.gz")
     assert page.returncode == 0, page.stderr
