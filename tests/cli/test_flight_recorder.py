@@ -67,12 +67,12 @@ def test_a_signal_and_the_end_write_the_last_seconds_alone(prof, flight):
 def test_what_is_kept_is_complete(prof, flight):
     """The wait is longer than the eighth of its time by which the history forgets."""
     process, target = flight(keep="20s")
-    target("left 0.5")
+    target("left 0.1")
     target("wait 2.6")
-    target("right 0.5")
+    target("right 0.1")
     stop(process)
     sums = weights(files(prof.folder)[0])
-    assert min(sums["left"], sums["right"]) > 0 and sums["left"] + sums["right"] + sums["[not sampled]"] == pytest.approx(1, abs=0.1), sums
+    assert min(sums["left"], sums["right"]) > 0 and sums["left"] + sums["right"] + sums["[not sampled]"] == pytest.approx(0.2, abs=0.03), sums
 
 
 def test_snapshots_of_a_control_channel_may_overlap(prof, flight, channel):
