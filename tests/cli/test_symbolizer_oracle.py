@@ -3,16 +3,17 @@
 import gzip
 import os
 import random
+import shutil
 import subprocess
 
 import pytest
 
-from conftest import BUILD, SOURCE
-from lacking import lacking, tool
+from conftest import BUILD, SOURCE, Prof
+from lacking import tool
 from test_damage import sections
-from test_inline_oracle import PROGRAMS, functions, places, resolved
+from test_inline_oracle import built, functions, places, resolved
+from time_limit import TIME_LIMIT_S
 
-LIMIT_S = 60
 ADDRESSES_MAX = 6000
 
 
@@ -25,20 +26,8 @@ def rust_debug(client, folder):
     return folder / "program"
 
 
-def cpp(client, folder):
-    compiler, *arguments = PROGRAMS["C++, gcc, DWARF 5"]
-    subprocess.run([client(compiler), *arguments, "-o", folder / "program"], check=True, capture_output=True)
-    return folder / "program"
-
-
-def gimlis_addr2line(client, folder):
-    """Not the one of binutils, which has the same name."""
-    path = BUILD / "clients/bin/addr2line"
-    return path if path.exists() else lacking("gimli's addr2line")
-
-
 def compressed_and_shared(client, folder):
-    program = cpp(client, folder)
+    program = shutil.copy(built("C++, gcc, DWARF 5"), folder)
     subprocess.run([client("dwz"), program], check=True)
     subprocess.run([tool("objcopy"), "--compress-debug-sections=zlib", program], check=True)
     return program
@@ -47,8 +36,6 @@ def compressed_and_shared(client, folder):
 ALL_FUNCTIONS = {
     "prof": lambda client, folder: BUILD / "cmd/prof",
     "inferno": lambda client, folder: client("inferno-flamegraph"),
-    "samply": lambda client, folder: client("samply"),
-    "gimli's addr2line": gimlis_addr2line,
     "Rust, debug": rust_debug,
     "C++, dwz, compressed": compressed_and_shared,
 }
@@ -111,18 +98,9 @@ int main(int argc, char **argv)
 """
 
 
-def loops(client, folder):
-    """The program, and a recording of it."""
-    (folder / "loops.c").write_text(LOOPS, encoding="ascii")
-    subprocess.run([client("gcc"), "-O2", "-g", "-gdwarf-5", "-o", "loops", "loops.c"], cwd=folder, check=True)
-    return [folder / "loops", "0.3"]
-
-
 RECORDED = {
-    "C": loops,
-    "C, many functions": lambda client, folder: [BUILD / "tests/targets/shares", "0.3"],
+    "C": lambda client, folder: [BUILD / "tests/targets/shares", "0.3"],
     "Rust": lambda client, folder: [client("rg"), "--threads=1", "-c", "a.*z", SOURCE / "lib"],
-    "Rust, pipe": lambda client, folder: [client("inferno-flamegraph"), folder / "in.folded"],
     "Python": lambda client, folder: ["/usr/bin/python3", "-c", "sum(hash(str(i)) for i in range(400000))"],
     "prof": lambda client, folder: [BUILD / "cmd/prof", "convert", "-q", "-o", folder / "o.svg", folder / "in.folded"],
 }
@@ -190,25 +168,42 @@ def spoil_entries(data, tag):
     assert spoiled
 
 
+@pytest.fixture(scope="module")
+def recorder(client, tmp_path_factory):
+    """A prof in a folder with a program, `loops`, and a recording of it."""
+    prof = Prof(tmp_path_factory.mktemp("loops"))
+    (prof.folder / "loops.c").write_text(LOOPS, encoding="ascii")
+    subprocess.run([client("gcc"), "-O2", "-g", "-gdwarf-5", "-o", "loops", "loops.c"], cwd=prof.folder, check=True)
+    record(prof, [prof.folder / "loops", "0.3"])
+    return prof
+
+
 @pytest.fixture
-def spoiled(client, prof):
-    """A recording of a program, whose intact profiles these are, and in which units now cannot be read to their end."""
-    command = loops(client, prof.folder)
-    record(prof, command)
-    intact = convert(prof, "fast")
-    data = bytearray(command[0].read_bytes())
+def loops(recorder):
+    """The program. Its end puts it back."""
+    program = recorder.folder / "loops"
+    intact = program.read_bytes()
+    yield program
+    program.write_bytes(intact)
+
+
+@pytest.fixture
+def spoiled(recorder, loops):
+    """The profiles of the program before its units could no longer be read to their end."""
+    intact = convert(recorder, "fast")
+    data = bytearray(loops.read_bytes())
     spoil_entries(data, CALL_SITE_PARAMETER)
-    command[0].write_bytes(data)
+    loops.write_bytes(data)
     return intact
 
 
-def test_elfutils_reads_units_that_prof_does_not_understand(prof, spoiled):
-    alone = convert(prof, "fast")
+def test_elfutils_reads_units_that_prof_does_not_understand(recorder, spoiled):
+    alone = convert(recorder, "fast")
     assert alone != spoiled
     assert b"main;first;mix " not in alone[0]
     assert b"main;first;mix " in spoiled[0]
-    assert convert(prof, "auto") == spoiled
-    assert convert(prof, "libdw") == spoiled
+    assert convert(recorder, "auto") == spoiled
+    assert convert(recorder, "libdw") == spoiled
 
 
 # ---- elfutils may fail ----
@@ -232,14 +227,13 @@ def failing(client, tmp_path):
 
 
 @pytest.mark.parametrize("how", FAILURES)
-def test_a_failure_of_elfutils_costs_only_what_it_would_have_named(how, prof, spoiled, failing):
-    alone = convert(prof, "fast")
-    assert convert(prof, "auto", env=failing(how), timeout=LIMIT_S) == alone
+def test_a_failure_of_elfutils_costs_only_what_it_would_have_named(how, recorder, spoiled, failing):
+    alone = convert(recorder, "fast")
+    assert convert(recorder, "auto", env=failing(how), timeout=TIME_LIMIT_S) == alone
 
 
-def test_a_failure_of_elfutils_does_not_matter_where_it_is_not_needed(client, prof, failing):
-    record(prof, loops(client, prof.folder))
-    assert convert(prof, "auto", env=failing("crash")) == convert(prof, "fast")
+def test_a_failure_of_elfutils_does_not_matter_where_it_is_not_needed(recorder, failing):
+    assert convert(recorder, "auto", env=failing("crash")) == convert(recorder, "fast")
 
 
 def damage(data, chance):
@@ -250,16 +244,14 @@ def damage(data, chance):
             data[offset + chance.randrange(size)] = chance.randrange(256)
 
 
-def test_elfutils_may_make_anything_of_damaged_debug_information(client, prof):
-    command = loops(client, prof.folder)
-    record(prof, command)
-    intact, total = command[0].read_bytes(), stacks_total(convert(prof, "fast")[0])
+def test_elfutils_may_make_anything_of_damaged_debug_information(recorder, loops):
+    intact, total = loops.read_bytes(), stacks_total(convert(recorder, "fast")[0])
     chance = random.Random(1)
     for _ in range(20):
         data = bytearray(intact)
         damage(data, chance)
-        command[0].write_bytes(data)
-        assert stacks_total(convert(prof, "libdw", timeout=LIMIT_S)[0]) == total
+        loops.write_bytes(data)
+        assert stacks_total(convert(recorder, "libdw", timeout=TIME_LIMIT_S)[0]) == total
 
 
 def stacks_total(folded):
