@@ -10,13 +10,13 @@ import pytest
 from conftest import BUILD, NOBODY, SOURCE
 from lacking import lacking, tool
 from profiles import Stacks
+from time_limit import TIME_LIMIT_S
 
 WAYS = {
     "alloc": ("record", "--alloc=16k", "-o", "profile.folded"),
     "cpu": ("record", "--via", "inside", "-o", "profile.folded"),
     "idle": ("inside",),
 }
-LIMIT_S = 120
 
 pytestmark = pytest.mark.interop
 
@@ -27,7 +27,7 @@ class Run:
     def __init__(self, folder, command, **options):
         folder.mkdir()
         self.folder = folder
-        ended = subprocess.run([str(word) for word in command], cwd=folder, timeout=LIMIT_S, text=True, check=False,
+        ended = subprocess.run([str(word) for word in command], cwd=folder, timeout=TIME_LIMIT_S, text=True, check=False,
                                stdin=subprocess.DEVNULL, capture_output=True, **options)
         self.status, self.output, self.errors = ended.returncode, ended.stdout, ended.stderr
 
@@ -38,12 +38,12 @@ class Run:
 
 @pytest.fixture
 def runs_as_without(prof, tmp_path):
-    """Runs a command alone and in all ways; it says the same and, if `files` is set, writes the same files.
+    """Runs a command alone and in these ways; it says the same and, if `files` is set, writes the same files.
     `changing` matches what is another thing each time. Returns the stacks of its allocations."""
     if not (BUILD / "lib" / "inside" / "library" / "libprof-inside.so").exists():
         lacking("libprof-inside.so")
 
-    def check(*command, files=False, changing=None, ways=tuple(WAYS), status=0, **options):
+    def check(*command, files=False, changing=None, ways=("alloc", "cpu"), status=0, **options):
         def said(run):
             return re.sub(changing, "", run.output) if changing else run.output
 
@@ -219,7 +219,7 @@ class Program {
 
 def test_java_with_threads_garbage_and_an_overflow(runs_as_without, tmp_path):
     (tmp_path / "Program.java").write_text(JAVA)
-    subprocess.run([tool("javac"), "Program.java"], cwd=tmp_path, check=True, timeout=LIMIT_S)
+    subprocess.run([tool("javac"), "Program.java"], cwd=tmp_path, check=True, timeout=TIME_LIMIT_S)
     stacks = runs_as_without(tool("java"), "-Xmx32m", "-XX:+UseG1GC", "-cp", tmp_path, "Program", status=4)
     assert_allocations(stacks, "java")
 
@@ -244,7 +244,7 @@ def as_nobody(*command):
 
 def test_chromium_in_its_sandbox(runs_as_without, open_folder):
     runs_as_without(*as_nobody("env", f"HOME={open_folder}", tool("chromium"), "--headless", "--disable-gpu", "--dump-dom",
-                               "data:text/html," + PAGE.replace("\n", "")), ways=("alloc", "cpu"))
+                               "data:text/html," + PAGE.replace("\n", "")))
 
 
 # ---- Compilers and version control ----
@@ -285,7 +285,7 @@ def test_a_parallel_build_by_gcc_makes_the_same_files(runs_as_without, tmp_path)
     (source / "main.c").write_text("int work_0(int), work_3(int); int main(void) { return work_0(1) + work_3(2); }\n")
     (source / "cxx.cc").write_text(CXX_FILE)
     (source / "Makefile").write_text(MAKEFILE.replace("SOURCE", str(source)))
-    stacks = runs_as_without(tool("make"), "-s", "-j2", "-f", source / "Makefile", ways=("alloc", "cpu"), files=True)
+    stacks = runs_as_without(tool("make"), "-s", "-j2", "-f", source / "Makefile", files=True)
     assert_allocations(stacks, "cc1", "cc1plus", "ld")
 
 
@@ -308,30 +308,8 @@ def test_rustc_makes_the_same_program(runs_as_without, tmp_path):
     source.write_text(RUST)
     sysroot = subprocess.run([tool("rustc"), "--print", "sysroot"], check=True, capture_output=True, text=True).stdout
     command = f"{sysroot.strip()}/bin/rustc -O --edition=2021 -o program {source} && ./program"
-    stacks = runs_as_without("sh", "-c", command, ways=("alloc", "cpu"), files=True)
+    stacks = runs_as_without("sh", "-c", command, files=True)
     assert stacks.total >= 20, stacks.hottest()  # of the linker and the program; rustc has an allocator of its own
-
-
-CRATE = """
-#[cfg(test)]
-mod tests {
-    use std::thread;
-    #[test] fn threads() { assert_eq!((0..8).map(|i| thread::spawn(move || vec![i; 1000].len())).map(|t| t.join().unwrap()).sum::<usize>(), 8000); }
-    #[test] #[should_panic(expected = "on purpose")] fn panics() { panic!("on purpose"); }
-    #[test] fn panic_in_a_thread() { assert!(thread::spawn(|| { panic!("caught") }).join().is_err()); }
-    #[test] fn fails() { let text = "x".repeat(1000); assert_eq!(text.len(), 7); }
-}
-"""
-
-
-def test_cargo_test_of_a_crate_with_threads_and_panics(runs_as_without, tmp_path):
-    crate = tmp_path / "crate"
-    (crate / "src").mkdir(parents=True)
-    (crate / "Cargo.toml").write_text('[package]\nname = "crate"\nversion = "0.1.0"\nedition = "2021"\n')
-    (crate / "src" / "lib.rs").write_text(CRATE)
-    runs_as_without(tool("cargo"), "test", "--offline", "--lib", "--manifest-path", crate / "Cargo.toml", "--target-dir",
-                    "target", "--", "--test-threads=1", status=101, ways=("alloc", "cpu"),
-                    changing=r"finished in .*|\(\d+\) panicked at")
 
 
 GIT = """
@@ -351,52 +329,6 @@ def test_git_makes_the_same_repository(runs_as_without):
     assert_allocations(stacks, "git")
 
 
-# ---- Servers ----
-
-REDIS = r"""
-redis-server --port 0 --unixsocket socket --io-threads 2 --save '' --appendonly yes --daemonize no > log &
-client="redis-cli -s socket"
-until $client ping >/dev/null 2>&1; do sleep 0.05; kill -0 $! || exit 1; done
-seq 20000 | sed 's/.*/SET key:& value:&:&:&/' | $client --pipe | tail -1
-$client get key:777; $client lpush list a b c; $client lrange list 0 -1; $client del key:777; $client dbsize
-$client eval 'local t = {} for i = 1, 1000 do t[i] = i .. "x" end return #table.concat(t)' 0
-$client bgrewriteaof; $client flushall async; $client shutdown
-wait $!; echo "ended $?"
-"""
-
-
-def test_redis_and_its_clients(runs_as_without):
-    tool("redis-server")
-    stacks = runs_as_without("sh", "-c", REDIS)
-    assert_allocations(stacks, "redis-server", "redis-cli")
-
-
-POSTGRES = r"""
-set -e
-cd "$(mktemp -d -p "$0")"
-initdb -D data -A trust --no-sync -U postgres > log
-pg_ctl -D data -w -l log -o "-k $PWD -c listen_addresses='' -c fsync=off" start > /dev/null
-psql -h "$PWD" -U postgres -Atc 'create table t as select i, md5(i::text) h from generate_series(1, 20000) i' \
-    -c 'create index on t (h)' -c 'select count(*), min(h), max(h) from t' -c 'select h from t order by h limit 3' \
-    -c 'explain (costs off) select * from t where h < $$1$$' -c 'vacuum analyze t'
-psql -h "$PWD" -U postgres -Atc 'select 1 / 0' 2>&1 || echo "status $?"
-pg_ctl -D data -w -m fast stop
-"""
-
-
-def postgres_folder():
-    for folder in sorted(Path("/usr/lib/postgresql").glob("*/bin")):
-        return folder
-    return lacking("postgresql")
-
-
-def test_postgres_of_another_user(runs_as_without, open_folder):
-    path = f"PATH={postgres_folder()}:/usr/bin:/bin"
-    stacks = runs_as_without(*as_nobody("env", path, "LC_ALL=C", "bash", "-c", POSTGRES, open_folder),
-                              ways=("alloc", "cpu"))
-    assert_allocations(stacks, "postgres", "initdb")
-
-
 # ---- Programs that do what few do ----
 
 UNUSUAL = ("own_signals", "signal_thread", "own_handler_stack", "storm", "spawns", "empty_environment", "clones",
@@ -405,7 +337,7 @@ UNUSUAL = ("own_signals", "signal_thread", "own_handler_stack", "storm", "spawns
 
 @pytest.mark.parametrize("mode", UNUSUAL)
 def test_an_unusual_program(runs_as_without, target, mode):
-    runs_as_without(target("unusual"), mode, target("brief_plugin.so"))
+    runs_as_without(target("unusual"), mode, target("brief_plugin.so"), ways=WAYS)
 
 
 def test_exceptions_through_callbacks_and_objects_that_end_with_their_thread(runs_as_without, target):
@@ -419,7 +351,7 @@ def test_a_program_with_its_own_malloc(runs_as_without, target):
 
 def built(program, *command):
     """A program, or None if what it is linked with is not there."""
-    result = subprocess.run([*command, "-o", program], capture_output=True, text=True, check=False, timeout=LIMIT_S)
+    result = subprocess.run([*command, "-o", program], capture_output=True, text=True, check=False, timeout=TIME_LIMIT_S)
     return program if result.returncode == 0 else None
 
 

@@ -1,7 +1,7 @@
 """prof finds the same callers as gdb wherever a program is stopped.
 
 Each program is stopped at random and then after each of the next instructions; PROF_STOPS says how often (by
-default a few hundred times). For any other program see tests/truth/take_stops.py.
+default 120 times). For any other program see tests/truth/take_stops.py.
 """
 
 import os
@@ -16,7 +16,7 @@ from conftest import BUILD, SOURCE
 from time_limit import TIME_LIMIT_S
 
 TRUTH = SOURCE / "tests" / "truth"
-STOPS = int(os.environ.get("PROF_STOPS", "240"))
+STOPS = int(os.environ.get("PROF_STOPS", "120"))
 # A program that ends by itself in longer than the stops take.
 PROGRAMS = ["maze", "assembly", "coroutines", "exceptions", "frames", "handler", "interpreter", "noreturn",
             "shares_debug_frame", "shares_neither", "shares_no_cfi", "shares_static", "signals", "signals_musl",
