@@ -10,7 +10,6 @@ import pytest
 
 from profiles import Pprof
 from segment_directory import samples, segments, wait_for
-from time_limit import TIME_LIMIT_S
 from written_segments import name_at, write_merged_segment, write_own_segment, write_segment
 
 KILLS = int(os.environ.get("PROF_KILLS", "20"))
@@ -57,7 +56,8 @@ def recorder(prof, ring, started):
 
 def stop(process):
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=TIME_LIMIT_S)
+    _, errors = process.communicate()
+    return errors
 
 
 @pytest.fixture
@@ -67,7 +67,7 @@ def merged(recorder, ring):
     def merge(start, count=1, options=()):
         process = recorder(*options)
         wait_for(process, lambda: len(of_hour(ring, start)) <= count)
-        stop(process)
+        return stop(process)
 
     return merge
 

@@ -41,7 +41,8 @@ def test_a_copied_build_id_takes_over_no_program_of_another_user(root, prof, bui
     order = [first, *(set(programs) - {first})]
     processes = [subprocess.Popen([programs[name][0]], user=programs[name][1]) for name in order]
     try:
-        recording = prof.record("-a", "--", *until_busy(processes[order.index("ours")].pid))
+        recording = prof.record("-p", ",".join(str(process.pid) for process in processes), "--",
+                                *until_busy(processes[order.index("ours")].pid))
     finally:
         for process in processes:
             process.kill()

@@ -36,24 +36,28 @@ def test_units_are_valid_and_confined(kind, tmp_path):
         assert score.returncode == 0, score.stdout
 
 
-def test_a_disabled_library_is_not_used_though_it_is_installed(tmp_path):
-    """No compiling: the arguments of the compiler tell."""
-    subprocess.run([tool("meson"), "setup", tmp_path / "build", SOURCE, "-Dtests=false", "-Dauto_features=disabled"],
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory):
+    """A build directory in which nothing was built: without optional libraries."""
+    build = tmp_path_factory.mktemp("plain") / "build"
+    subprocess.run([tool("meson"), "setup", build, SOURCE, "-Dtests=false", "-Dauto_features=disabled"],
                    check=True, capture_output=True, env={**os.environ, "CC": "gcc"})
-    commands = (tmp_path / "build" / "compile_commands.json").read_text(encoding="utf-8")
+    return build
+
+
+def test_a_disabled_library_is_not_used_though_it_is_installed(plain):
+    """No compiling: the arguments of the compiler tell."""
+    commands = (plain / "compile_commands.json").read_text(encoding="utf-8")
     assert "HAVE_" not in commands
     assert "ccache" not in commands
 
 
-def test_a_release_archive_holds_every_file_of_the_repository(tmp_path):
+def test_a_release_archive_holds_every_file_of_the_repository(plain):
     if not (SOURCE / ".git").exists():
         pytest.skip("not a git repository")
-    build = tmp_path / "build"
-    subprocess.run([tool("meson"), "setup", build, SOURCE, "-Dtests=false"], check=True, capture_output=True,
-                   env={**os.environ, "CC": "gcc"})
-    subprocess.run([tool("meson"), "dist", "-C", build, "--no-tests", "--allow-dirty", "--formats", "gztar"],
+    subprocess.run([tool("meson"), "dist", "-C", plain, "--no-tests", "--allow-dirty", "--formats", "gztar"],
                    check=True, capture_output=True)
-    with tarfile.open(next((build / "meson-dist").glob("*.tar.gz"))) as archive:
+    with tarfile.open(next((plain / "meson-dist").glob("*.tar.gz"))) as archive:
         packed = {member.name.partition("/")[2] for member in archive if not member.isdir()}
     tracked = subprocess.run([tool("git"), "ls-tree", "-r", "--name-only", "-z", "HEAD"], cwd=SOURCE, capture_output=True,
                              text=True, check=True).stdout

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from conftest import SOURCE
+from conftest import SOURCE, Prof
 from profiles import Pprof, profile_message
 
 HEAP = SOURCE / "tests" / "golden" / "go_heap.pb.gz"
@@ -14,16 +14,17 @@ HEAP_BYTES = 67911012
 NOT_TIME = ("CPU time", "cpu-time", "nanoseconds", '"ns"')
 
 
-@pytest.fixture
-def faults(prof, target):
-    """A recording of page faults and context switches, in every format."""
+@pytest.fixture(scope="module")
+def faults(target, tmp_path_factory):
+    """A prof in a folder with a recording of page faults and context switches in every format, and what it said."""
+    prof = Prof(tmp_path_factory.mktemp("faults"))
     outputs = [f"faults{extension}" for extension in (
         ".pb.gz", ".folded", ".svg", ".speedscope.json", ".perf.txt", ".html", ".firefox.json.gz")]
     options = [word for output in outputs for word in ("-o", output)]
-    result = prof("record", "-e", "page-faults,context-switches", *options, "--", target("faults"),
-                  stdin=None, input="\n\n")
-    assert result.returncode == 0, result.stderr
-    return result
+    prof.result = prof("record", "-e", "page-faults,context-switches", *options, "--", target("faults"),
+                       stdin=None, input="\n\n")
+    assert prof.result.returncode == 0, prof.result.stderr
+    return prof
 
 
 def text_of(path):
@@ -35,22 +36,22 @@ def firefox(path):
     return json.loads(gzip.decompress(path.read_bytes()))
 
 
-def test_page_faults_are_nowhere_called_cpu_time(prof, faults):
-    assert "page-faults" in faults.stderr and "context-switches" in faults.stderr
+def test_page_faults_are_nowhere_called_cpu_time(faults):
+    assert "page-faults" in faults.result.stderr and "context-switches" in faults.result.stderr
     for name in (".folded", ".svg", ".speedscope.json", ".perf.txt", ".pb.gz"):
-        text = text_of(prof.folder / f"faults{name}")
+        text = text_of(faults.folder / f"faults{name}")
         assert not any(word in text for word in NOT_TIME), name
-    profile = firefox(prof.folder / "faults.firefox.json.gz")
+    profile = firefox(faults.folder / "faults.firefox.json.gz")
     assert all("threadCPUDelta" not in thread["samples"] for thread in profile["threads"])
-    tracks = json.loads(text_of(prof.folder / "faults.speedscope.json"))["profiles"]
+    tracks = json.loads(text_of(faults.folder / "faults.speedscope.json"))["profiles"]
     assert {track["unit"] for track in tracks} == {"none"}
 
 
-def test_a_report_of_page_faults_counts_them(prof, faults):
-    text = prof("report", "faults.pb.gz").stdout
+def test_a_report_of_page_faults_counts_them(faults):
+    text = faults("report", "faults.pb.gz").stdout
     assert "> page-faults: " in text and "  context-switches: " in text
     assert not re.search(r"\b0 samples", text) and not any(word in text for word in NOT_TIME)
-    events = json.loads(prof("report", "--json", "faults.pb.gz").stdout)["events"]
+    events = json.loads(faults("report", "--json", "faults.pb.gz").stdout)["events"]
     assert [(event["name"], event["kind"], event["unit"]) for event in events] == [
         ("page-faults", "count", "count"), ("context-switches", "count", "count")]
 
@@ -103,10 +104,10 @@ def test_the_page_names_interpreted_code_in_its_legend(prof, python, browser):
     assert legend == ["user", "interpreted"]
 
 
-def test_a_difference_of_page_faults_is_more_or_less_and_not_slower(prof, faults):
-    text = prof("diff", "faults.pb.gz", "faults.pb.gz").stdout
+def test_a_difference_of_page_faults_is_more_or_less_and_not_slower(faults):
+    text = faults("diff", "faults.pb.gz", "faults.pb.gz").stdout
     assert "compared: page-faults (event page-faults)" in text
-    assert json.loads(prof("diff", "--json", "faults.pb.gz", "faults.pb.gz").stdout)["quantity"] == "page-faults"
+    assert json.loads(faults("diff", "--json", "faults.pb.gz", "faults.pb.gz").stdout)["quantity"] == "page-faults"
 
 
 def test_a_report_of_a_heap_profile_is_in_bytes_and_objects(prof):
@@ -195,26 +196,23 @@ def test_a_recording_writes_the_requested_event(prof, target):
     assert "> context-switches: " in text and " samples, " in text.split("> context-switches: ")[1].splitlines()[0]
 
 
-@pytest.mark.parametrize("words", [["report"], ["convert", "-o", "x.folded"], ["annotate"]])
-def test_an_unknown_event_is_an_error_with_a_suggestion(prof, words):
-    result = prof(*words, "--event", "inuse_spaces", HEAP, *(["main.keep"] if words == ["annotate"] else []))
-    assert result.returncode != 0
-    assert "did you mean inuse_space?" in result.stderr and "alloc_objects" in result.stderr
+def test_an_unknown_event_is_an_error_with_a_suggestion(prof, target):
+    for words in ["report"], ["convert", "-o", "x.folded"], ["annotate"]:
+        result = prof(*words, "--event", "inuse_spaces", HEAP, *(["main.keep"] if words == ["annotate"] else []))
+        assert result.returncode != 0
+        assert "did you mean inuse_space?" in result.stderr and "alloc_objects" in result.stderr
+    for command in "record", "top":
+        result = prof(command, "-e", "page-faults,cpu-clock", "--show-event", "page-fault", "--", target("faults"))
+        assert result.returncode != 0 and "did you mean page-faults?" in result.stderr
 
 
-@pytest.mark.parametrize("command", ["record", "top"])
-def test_an_event_that_is_not_recorded_cannot_be_shown(prof, target, command):
-    result = prof(command, "-e", "page-faults,cpu-clock", "--show-event", "page-fault", "--", target("faults"))
-    assert result.returncode != 0 and "did you mean page-faults?" in result.stderr
-
-
-def test_the_quality_of_each_event_is_read_from_a_pprof_profile(prof, faults):
-    quality = json.loads(prof("report", "--json", "faults.pb.gz").stdout)["quality"]
+def test_the_quality_of_each_event_is_read_from_a_pprof_profile(faults):
+    quality = json.loads(faults("report", "--json", "faults.pb.gz").stdout)["quality"]
     assert [event["event"] for event in quality["events"]] == ["page-faults", "context-switches"]
     assert sum(event["samples"] for event in quality["events"]) == quality["samples"] > 0
     assert quality["own_cpu_ns"] > 0
-    assert prof("convert", "faults.pb.gz", "-o", "again.pb.gz").returncode == 0
-    assert json.loads(prof("report", "--json", "again.pb.gz").stdout)["quality"] == quality
+    assert faults("convert", "faults.pb.gz", "-o", "again.pb.gz").returncode == 0
+    assert json.loads(faults("report", "--json", "again.pb.gz").stdout)["quality"] == quality
 
 
 def test_the_quality_line_of_an_old_profile_is_kept_as_a_comment(prof):
