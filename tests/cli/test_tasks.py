@@ -1,5 +1,6 @@
 """prof report --by task: which future, job or goroutine costs what, and which blocks its executor."""
 
+import functools
 import json
 import math
 from collections import Counter
@@ -7,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from conftest import Prof
 from time_limit import TIME_LIMIT_S
 
 SOURCE = Path(__file__).resolve().parents[1] / "targets/tasks"
@@ -42,6 +44,12 @@ def record(prof, tmp_path, *command, args=()):
     return profile, clocks
 
 
+@pytest.fixture(scope="module")
+def task_clocks(client, tmp_path_factory):
+    """task_clocks(mode) records that mode of the client once: a profile, and its own clocks."""
+    return functools.cache(lambda mode: record(Prof(folder := tmp_path_factory.mktemp(mode)), folder, client("task_clocks"), mode))
+
+
 def assert_agreement(prof, profile, clocks):
     """The share of each task among the tasks is that of its own clock, within four standard deviations. Reading the clock
     takes time in the kernel, which belongs to no task where an ordinary user may not sample it."""
@@ -56,8 +64,8 @@ def assert_agreement(prof, profile, clocks):
 
 
 @pytest.mark.parametrize("mode", ["tokio", "local", "smol", "rayon"])
-def test_tasks_cost_what_they_measure_themselves(prof, client, tmp_path, mode):
-    assert_agreement(prof, *record(prof, tmp_path, client("task_clocks"), mode))
+def test_tasks_cost_what_they_measure_themselves(prof, task_clocks, mode):
+    assert_agreement(prof, *task_clocks(mode))
 
 
 def test_goroutines_cost_what_they_measure_themselves(prof, target, tmp_path):
@@ -69,8 +77,8 @@ def test_a_recording_of_an_ordinary_user_has_tasks(ordinary, client):
     assert_agreement(ordinary, *record(ordinary, ordinary.folder, program, "tokio"))
 
 
-def test_a_future_that_sleeps_blocks_its_executor(prof, client, tmp_path):
-    profile, _ = record(prof, tmp_path, client("task_clocks"), "tokio")
+def test_a_future_that_sleeps_blocks_its_executor(prof, task_clocks):
+    profile, _ = task_clocks("tokio")
     [blocked] = [task for task in report(prof, profile)["blocked"] if task["reason"] == "[nanosleep]"]
     source = (SOURCE / "src/bin/task_clocks.rs").read_text(encoding="utf-8").splitlines()
     line = next(number for number, text in enumerate(source, 1) if "10 { sleep(" in text)
@@ -131,8 +139,8 @@ def test_a_program_without_tasks_has_no_label(prof, target, tmp_path):
     assert 'no sample has a label "task"' in result.stderr
 
 
-def test_polls_are_counted_where_samples_show_them(prof, client, tmp_path):
-    profile, clocks = record(prof, tmp_path, client("task_clocks"), "smol")
+def test_polls_are_counted_where_samples_show_them(prof, task_clocks):
+    profile, clocks = task_clocks("smol")
     rows = report(prof, profile)["rows"]
     polls = {row["name"]: row["polls"] for row in rows if row["name"] in clocks}
     block = next(name for name in clocks if "async block" in name and "block_on" not in name)

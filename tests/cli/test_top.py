@@ -74,20 +74,15 @@ def picture(prof, started, target):
     return take
 
 
-def test_each_refresh_is_a_table_of_the_hottest_functions(prof, target):
-    first, second = tables(prof("top", "-b", "-n", 2, "-d", 0.5, "--", target("shares"), 600))
+def test_each_refresh_is_a_table_of_the_hottest_functions(prof, started, target):
+    top = started(prof.start(*STANDING, "--", target("shares"), 600))
+    first = read_table(top)
+    second = read_until(top, lambda table: samples_of(table) > samples_of(first) and table.self_of("spin ") > 50)
     for table in first, second:
         assert re.fullmatch(r"[0-9.]+ s, \S+: [0-9,]+ samples, [0-9,]+ lost", table.title)
         assert table.heading.split() == ["self", "total", "function", "module"]
-    assert samples_of(first) < samples_of(second)
-    assert second.self_of("spin ") > 50
-
-
-def test_rows_are_sorted_by_the_chosen_key(picture):
-    by_self, by_total = picture(), picture("--sort", "total")
-    assert [row[0] for row in by_self.rows] == sorted((row[0] for row in by_self.rows), reverse=True)
-    assert [row[1] for row in by_total.rows] == sorted((row[1] for row in by_total.rows), reverse=True)
-    assert by_self.rows[0][2].startswith("spin ") and by_total.total_of("main ") > 90
+    assert second.rows[0][2].startswith("spin ")
+    assert [row[0] for row in second.rows] == sorted((row[0] for row in second.rows), reverse=True)
 
 
 @pytest.mark.parametrize("key, name", [("module", "/shares"), ("process", "shares"), ("thread", "shares "),
@@ -99,12 +94,12 @@ def test_rows_can_be_other_things_than_functions(picture, key, name):
 
 
 def test_the_call_tree_leads_from_the_root_to_where_the_time_goes(picture):
-    names = [row[2] for row in picture("--tree", "--min", 10, least=1000).rows]
+    names = [row[2] for row in picture("--tree", "--min", 10).rows]
     assert names.index("main") < names.index("spend") < names.index("├ half") < names.index("│ spin")
 
 
 def test_the_logical_view_leaves_out_what_calls_main(picture):
-    names = [row[2] for row in picture("--tree", "--logical", "--min", 10, least=1000).rows]
+    names = [row[2] for row in picture("--tree", "--logical", "--min", 10).rows]
     assert re.fullmatch(r"main \[\d+ folded\]", names[0])
     assert names.index("├ half") < names.index("│ spin")
 
@@ -117,6 +112,7 @@ def test_a_filter_leaves_what_matches(picture):
 def test_functions_are_counted_by_self_and_total(picture):
     """Ten percent is more than five standard deviations, although old samples decay."""
     table = picture("--sort", "total", least=1000)
+    assert [row[1] for row in table.rows] == sorted((row[1] for row in table.rows), reverse=True)
     for name, share in ("half", 50), ("third", 30), ("fifth", 20):
         assert abs(table.total_of(f"{name} ") - share) < 10
 
@@ -145,8 +141,7 @@ def test_without_a_target_top_shows_the_whole_machine(prof, root, service, start
     read_until(top, lambda table: table.self_of("service"))
 
 
-def test_inlined_functions_are_shown(picture):
-    assert picture().self_of("spin ") > 80
+def test_inlined_functions_are_left_out_on_request(picture):
     without = picture("--no-inline")
     assert without.self_of("spin ") == 0 and without.self_of("half ") > 25
 
@@ -154,13 +149,6 @@ def test_inlined_functions_are_shown(picture):
 def test_the_status_is_that_of_the_command_that_ends(prof):
     result = prof("top", "-b", "-d", 0.2, "--", "sh", "-c", "exit 7")
     assert result.returncode == 7
-
-
-def test_a_command_that_still_runs_at_the_end_gets_sigterm(prof, tmp_path):
-    script = "trap 'echo told > told; exit 0' TERM; touch up; while :; do :; done"
-    result = prof("top", "-b", "-n", 1, "-d", 2, "--", "sh", "-c", script)  # time enough to set the trap
-    assert result.returncode == 0, result.stderr
-    assert (tmp_path / "told").read_text() == "told\n"
 
 
 def test_a_closed_pipe_ends_top(prof, started):
@@ -184,7 +172,7 @@ def test_no_control_sequence_of_a_name_reaches_the_terminal(prof, client, starte
 
 def test_refreshes_are_at_least_a_tenth_of_a_second_apart(prof, target):
     start = time.monotonic()
-    result = prof("top", "-b", "-n", 10, "-d", "1e-6", target("shares"), 20)
+    result = prof("top", "-b", "-n", 10, "-d", "1e-6", target("shares"), 600)
     assert result.returncode == 0 and len(tables(result)) == 10
     assert time.monotonic() - start >= 1
 
@@ -204,12 +192,10 @@ def test_invalid_arguments_are_refused(prof, words, complaint):
     assert complaint in result.stderr
 
 
-def test_threads_are_selected_and_listed_by_their_labels(prof, target):
-    arguments = ("-b", "-n", 2, "-d", "0.5", "--by", "label:comm")
-    for table in tables(prof("top", *arguments, "--label", "comm=sh*", target("shares"), 20)):
-        assert [row[2] for row in table.rows] == ["shares"]
-    for table in tables(prof("top", *arguments, "--label", "comm=other", target("shares"), 20)):
-        assert not table.rows
+def test_threads_are_selected_and_listed_by_their_labels(prof, picture, target):
+    assert [row[2] for row in picture("--by", "label:comm", "--label", "comm=sh*").rows] == ["shares"]
+    arguments = ("-b", "-n", 2, "-d", DELAY_S, "--by", "label:comm", "--label", "comm=other")
+    assert not [table.rows for table in tables(prof("top", *arguments, target("shares"), 600)) if table.rows]
 
 
 UID = 4_000_000 + os.getpid()  # nobody else's

@@ -182,6 +182,13 @@ def test_the_command_does_not_use_the_terminal_and_the_last_refresh_stays(top, t
     assert b"garbage" not in screen.sent
 
 
+def test_a_command_that_still_runs_at_the_end_gets_sigterm(top, tmp_path):
+    screen = top(words=["--", "sh", "-c", "trap 'echo told > told; exit 0' TERM; touch up; while :; do :; done"])
+    screen.wait((tmp_path / "up").exists)
+    assert leave(screen) == 0
+    assert (tmp_path / "told").read_text() == "told\n"
+
+
 def test_a_terminal_that_is_closed_ends_top_and_its_command(top, target, tmp_path):
     screen = top(words=["--", "sh", "-c", 'echo $$ > pid; exec "$0" 600', target("shares")])
     screen.wait_for(r" spin +shares$")
