@@ -506,6 +506,45 @@ static void invalid_instructions_give_no_row(void **state)
 			 DW_CFA_remember_state, DW_CFA_remember_state));
 }
 
+static void pointers_have_each_encoding_and_two_bases(void **state)
+{
+	(void)state;
+	enum { PCREL = DW_EH_PE_pcrel, AT = 4 };
+	static const unsigned char bytes[16] = {0, 0, 0, 0, 0x81, 0x82, 0x83, 0x84, 0x05, 0, 0, 0};
+	static const struct {
+		uint8_t encoding;
+		size_t len; /* 0: it is refused */
+		uint64_t value;
+	} cases[] = {
+		{DW_EH_PE_absptr, 8, 0x0584838281},
+		{DW_EH_PE_udata2, 2, 0x8281},
+		{DW_EH_PE_sdata2, 2, 0xffffffffffff8281},
+		{DW_EH_PE_udata4, 4, 0x84838281},
+		{DW_EH_PE_sdata4, 4, 0xffffffff84838281},
+		{DW_EH_PE_udata8, 8, 0x0584838281},
+		{DW_EH_PE_sdata8, 8, 0x0584838281},
+		{DW_EH_PE_uleb128, 5, 1 | 2 << 7 | 3 << 14 | 4 << 21 | UINT64_C(5) << 28},
+		{DW_EH_PE_sleb128, 5, 1 | 2 << 7 | 3 << 14 | 4 << 21 | UINT64_C(5) << 28},
+		{PCREL | DW_EH_PE_udata2, 2, 0x1000 + AT + 0x8281},
+		{DW_EH_PE_datarel | DW_EH_PE_udata2, 0, 0},
+		{DW_EH_PE_textrel | DW_EH_PE_udata2, 0, 0},
+		{0x05, 0, 0},
+	};
+	struct cfi_section section = {
+		.data = bytes_of(bytes, sizeof(bytes)), .vaddr = 0x1000, .word_bytes = 8};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct bytes from = bytes_at(section.data, AT);
+		uint64_t value = cfi_pointer(&section, &from, cases[i].encoding);
+
+		assert_int_equal(bytes_ok(&from), cases[i].len != 0);
+		if (!cases[i].len)
+			continue;
+		assert_int_equal(value, cases[i].value);
+		assert_int_equal(from.at - bytes - AT, cases[i].len);
+	}
+}
+
 static void a_truncated_entry_gives_no_row(void **state)
 {
 	(void)state;
@@ -776,6 +815,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(states_are_remembered_and_registers_restored),
 		cmocka_unit_test(vector_registers_do_not_matter),
 		cmocka_unit_test(invalid_instructions_give_no_row),
+		cmocka_unit_test(pointers_have_each_encoding_and_two_bases),
 		cmocka_unit_test(a_truncated_entry_gives_no_row),
 		cmocka_unit_test(a_program_with_too_many_instructions_gives_no_row),
 		cmocka_unit_test(endless_augmentations_and_numbers_give_no_entry),
