@@ -813,9 +813,34 @@ static void released_pages_are_read_again(void **state)
 	}
 }
 
+static void a_build_id_is_read_from_its_hex_digits(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *hex;
+		bool passes;
+	} cases[] = {{"", true},     {"00", true},  {"00fF10", true}, {"0", false},
+		     {"00f", false}, {"0g", false}, {"g0", false},    {" 0", false}};
+	char hex[BUILD_ID_HEX_BYTES], longest[2 * BUILD_ID_MAX + 3];
+	struct build_id id;
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		assert_int_equal(build_id_from_hex(cases[i].hex, &id), cases[i].passes);
+		build_id_hex(&id, hex);
+		assert_int_equal(strcasecmp(hex, cases[i].passes ? cases[i].hex : ""), 0);
+	}
+	memset(longest, 'a', sizeof(longest));
+	longest[sizeof(longest) - 1] = '\0';
+	assert_false(build_id_from_hex(longest, &id));
+	longest[2 * BUILD_ID_MAX] = '\0';
+	assert_true(build_id_from_hex(longest, &id));
+	assert_int_equal(id.len, BUILD_ID_MAX);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_build_id_is_read_from_its_hex_digits),
 		cmocka_unit_test(an_unsupported_elf_file_is_refused),
 		cmocka_unit_test(a_file_of_32_bits_reads_as_one_of_64),
 		cmocka_unit_test(a_program_begins_where_something_can_load_it),

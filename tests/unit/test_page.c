@@ -2,6 +2,7 @@
 #include "base/utf8.h"
 #include "format/page/intervals.h"
 #include "output.h"
+#include "page_data.h"
 #include "sample_profile.h"
 
 /* The page itself has tests of its own, in node and in a browser; here is what is written into it.
@@ -12,46 +13,11 @@ static struct output page_of(const struct profile *profile)
 	return output_of(&format_html, profile, (struct format_options){0});
 }
 
-static unsigned sextet_of(char digit)
-{
-	static const char digits[] =
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-	const char *at = strchr(digits, digit);
-
-	return at ? (unsigned)(at - digits) : 0;
-}
-
-/* The data of a page as it was before gzip and base64. */
 static struct output data_of(const struct output *page)
 {
-	static const char mark[] = "id=\"data\">";
-	const char *at = strstr(page->data, mark) + strlen(mark), *end = strchr(at, '<');
-	struct output packed = {0}, data = {0};
-	FILE *out = open_memstream(&packed.data, &packed.len), *in, *gzip;
-	int c;
+	struct output data;
 
-	assert_int_equal((end - at) % 4, 0);
-	for (; at < end; at += 4) {
-		unsigned bits = sextet_of(at[0]) << 18 | sextet_of(at[1]) << 12 |
-				sextet_of(at[2]) << 6 | sextet_of(at[3]);
-
-		fputc((int)(bits >> 16 & 255), out);
-		if (at[2] != '=')
-			fputc((int)(bits >> 8 & 255), out);
-		if (at[3] != '=')
-			fputc((int)(bits & 255), out);
-	}
-	fclose(out);
-	in = fmemopen(packed.data, packed.len, "r");
-	gzip = gzip_reader(in, 1 << 24);
-	out = open_memstream(&data.data, &data.len);
-	while ((c = fgetc(gzip)) != EOF)
-		fputc(c, out);
-	assert_false(ferror(gzip));
-	fclose(gzip);
-	fclose(in);
-	fclose(out);
-	output_deinit(&packed);
+	data.data = page_data(page->data, &data.len);
 	return data;
 }
 
@@ -72,6 +38,9 @@ static void the_data_has_the_names_and_what_is_known_of_the_recording(void **sta
 	assert_true(holds(&data, "src/serve.rs"));
 	assert_true(holds(&data, "/usr/bin/shop"));
 	assert_true(holds(&data, "worker 1"));
+	assert_true(holds(&data, "example"));
+	assert_true(holds(&data, "6.18.0"));
+	assert_true(holds(&data, "prof record -- shop"));
 	assert_true(holds(&data, "9 samples, 0 lost"));
 	assert_null(strstr(page.data, "shop::serve"));
 }

@@ -553,6 +553,26 @@ static void events_that_cannot_be_told_apart_are_refused(void **state)
 	assert_string_equal(error_text(err), "the events of the recording cannot be told apart");
 }
 
+static void more_ids_than_the_file_has_room_for_are_refused(void **state)
+{
+	struct event events[] = {{clock_attr(), 5}};
+	CLEANUP(blob_deinit) struct blob records = {0};
+	CLEANUP(blob_deinit) struct blob blob = {0};
+	CLEANUP(error_cleanup) struct error *err = NULL;
+	struct perfdata_header header;
+	struct perfdata *perfdata;
+	uint64_t size_bytes = UINT64_C(1) << 60;
+
+	(void)state;
+	put_file(&blob, &(struct file){.events = events, .event_count = 1, .records = &records});
+	memcpy(&header, blob.bytes, sizeof(header));
+	memcpy(blob.bytes + header.events.offset + header.event_bytes - sizeof(size_bytes),
+	       &size_bytes, sizeof(size_bytes));
+	err = perfdata_open(descriptor_of(&blob), &perfdata);
+	assert_non_null(err);
+	assert_non_null(strstr(error_text(err), "the ids of its events are more than the file"));
+}
+
 static void the_event_of_the_side_band_is_none_of_those_that_sample(void **state)
 {
 	struct event events[] = {{clock_attr(), 5}, {clock_attr(), 6}};
@@ -1479,6 +1499,7 @@ int main(void)
 		cmocka_unit_test(an_event_on_several_kinds_of_cpu_is_one),
 		cmocka_unit_test(an_id_may_stand_between_other_fields),
 		cmocka_unit_test(events_that_cannot_be_told_apart_are_refused),
+		cmocka_unit_test(more_ids_than_the_file_has_room_for_are_refused),
 		cmocka_unit_test(the_event_of_the_side_band_is_none_of_those_that_sample),
 		cmocka_unit_test(features_tell_where_it_was_recorded),
 		cmocka_unit_test(mappings_get_the_build_id_of_their_path),
