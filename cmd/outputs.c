@@ -170,6 +170,20 @@ static void fail(const struct output *output, struct error *err)
 		message_error(err);
 }
 
+static struct error *write_one(const struct outputs *outputs, struct output *output,
+			       const struct profile *profile, const struct format_options *options)
+{
+	struct error *err;
+
+	for (;;) {
+		err = output_write(output, profile, options);
+		if (!err || error_number(err) != ENOSPC || !outputs->make_room ||
+		    !outputs->make_room(outputs->user))
+			return err;
+		error_free(err);
+	}
+}
+
 int outputs_write(struct outputs *outputs, const struct profile *profile,
 		  const struct format_options *options)
 {
@@ -178,8 +192,9 @@ int outputs_write(struct outputs *outputs, const struct profile *profile,
 	for (size_t i = 0; i < outputs->count; i++) {
 		struct output *output = &outputs->items[i];
 		/* Records were written while recording. */
-		struct error *err = output->format->write ? output_write(output, profile, options)
-							  : NULL;
+		struct error *err = output->format->write
+					    ? write_one(outputs, output, profile, options)
+					    : NULL;
 
 		if (!err)
 			continue;

@@ -16,6 +16,10 @@ struct outputs {
 	bool cannot_repeat; /* a profile that cannot be written into its file is written elsewhere
 			     */
 	struct format_label *labels; /* of outputs_take_labels() */
+	/* On a full disk: removes something, so that outputs_write() tries again. NULL: it fails.
+	 */
+	bool (*make_room)(void *user);
+	void *user;
 };
 
 /*

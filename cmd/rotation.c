@@ -30,8 +30,9 @@ static const struct pipeline *pipeline_of(const struct rotation *rotation)
 
 /* ---- The child ---- */
 
-static bool make_room(struct rotation *rotation)
+static bool make_room(void *user)
 {
+	struct rotation *rotation = user;
 	char removed[SEGMENT_NAME_BYTES];
 
 	if (!rotation->store.directory.path)
@@ -507,7 +508,8 @@ struct error *rotation_open_last(struct rotation *rotation, struct outputs *outp
 	bool cannot_repeat = outputs->cannot_repeat;
 
 	outputs_close(outputs);
-	*outputs = (struct outputs){.cannot_repeat = cannot_repeat};
+	*outputs = (struct outputs){
+		.cannot_repeat = cannot_repeat, .make_room = make_room, .user = rotation};
 	return open_outputs(rotation, outputs);
 }
 

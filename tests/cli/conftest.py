@@ -36,6 +36,10 @@ for ignored in (signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM):
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+# readline sets them in the environment that a worker of pytest-xdist inherits.
+for variable in ("COLUMNS", "LINES"):
+    os.environ.pop(variable, None)
+
 # Programs of others that are large: the stage interop of tests/run.
 INTEROP_FIXTURES = {"browser", "collector"}
 # What the running test has run, for the report if it fails.

@@ -3,6 +3,7 @@
 import re
 import signal
 import subprocess
+import time
 from pathlib import Path
 
 from time_limit import TIME_LIMIT_S
@@ -12,7 +13,7 @@ FAULTS = 20_000  # of tests/targets/faults.c, in its first part
 
 def wait_until_stopped(pid):
     while Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "T":
-        pass
+        time.sleep(0.01)
 
 
 def number(text):

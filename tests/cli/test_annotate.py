@@ -41,7 +41,7 @@ __attribute__((noinline)) static void thrice(uint64_t turns)
 
 int main(void)
 {
-	for (int i = 0; i < 60000; i++)
+	for (int i = 0; i < 30000; i++)
 		thrice(3000);
 	return 0;
 }
@@ -178,11 +178,6 @@ def test_a_function_is_found_by_a_short_form_of_its_name(prof, folded_file):
     assert '"back$|push" matches 2 functions' in prof("annotate", "in.folded", "back$|push").stderr
 
 
-def test_a_function_without_a_module_is_shown_without_one(prof, folded_file):
-    folded_file("app;main 3\n")
-    assert "main: self 100.0 %, total 100.0 %" in prof("annotate", "in.folded", "main").stdout
-
-
 def test_an_ambiguous_function_is_an_error(prof, folded_file):
     folded_file("app;main;parse_one 3\napp;main;parse_two 2\napp;parse_three 1\n")
     result = prof("annotate", "in.folded", "parse")
@@ -196,13 +191,9 @@ def test_an_ambiguous_function_is_an_error(prof, folded_file):
 def test_the_file_may_follow_the_function(prof, folded_file):
     folded_file("app;main;parse 3\n")
     assert prof("annotate", "parse", "in.folded").stdout == prof("annotate", "in.folded", "parse").stdout != ""
-    assert "open nowhere.pb.gz" in prof("annotate", "nowhere.pb.gz", "parse").stderr
-
-
-def test_a_file_without_a_function_is_an_error_that_says_so(prof, folded_file):
-    folded_file("app;main;parse 3\n")
     result = prof("annotate", "in.folded")
     assert result.returncode == 2 and "prof annotate in.folded FUNCTION" in result.stderr
+    assert "open nowhere.pb.gz" in prof("annotate", "nowhere.pb.gz", "parse").stderr
 
 
 def test_a_function_may_have_the_name_of_a_file(prof, folded_file):
@@ -213,7 +204,7 @@ def test_a_function_may_have_the_name_of_a_file(prof, folded_file):
 
 
 def test_kernel_code_is_refused_with_the_reason(prof):
-    prof.record("--duration", 1, "--", "sh", "-c", "exec cat /dev/zero >/dev/null")
+    prof.record("--", "dd", "if=/dev/zero", "of=/dev/null", "bs=1M", "count=10000")
     hottest = json.loads(prof("report", "record.pb.gz", "--module", "[kernel]", "--json", "-n", 1).stdout)["rows"]
     if not hottest:
         pytest.skip("the kernel is not ours to sample")
@@ -239,12 +230,12 @@ SOURCES = {"zeros": b"\x00binary", "sequences": b"\x1b[31mred\n" * 30, "no UTF-8
            "one line": b"x" * (1 << 20)}
 
 
-@pytest.mark.parametrize("content", SOURCES)
-def test_a_source_file_may_have_any_content(annotate, tmp_path, content):
-    (tmp_path / "calls.c").write_bytes(SOURCES[content])
-    shown = annotate("thrice", "--source-dir", tmp_path)
-    assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]", shown)
-    assert max(map(len, shown.splitlines())) <= 200
+def test_a_source_file_may_have_any_content(annotate, tmp_path):
+    for content in SOURCES.values():
+        (tmp_path / "calls.c").write_bytes(content)
+        shown = annotate("thrice", "--source-dir", tmp_path)
+        assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]", shown)
+        assert max(map(len, shown.splitlines())) <= 200
 
 
 def test_a_source_must_be_a_regular_file(annotate, tmp_path):

@@ -119,6 +119,9 @@ def test_branches_are_samples_of_their_own_in_pprof(pprof, perf_script):
     expected = branches_of_perf(perf_script("ip,sym,brstacksym"))
     assert expected["half", "third", "mispredicted", "COND", "-"] == (10, 100)
     assert branches_of(pprof) == expected
+    types = [name for name, _ in pprof.sample_types()]
+    assert types[:2] == ["samples", "cpu"]
+    assert sum(each.value[0] for each in pprof.message.sample) == 2, "the samples stay as they are without branches"
 
 
 def test_functions_have_the_branches_that_perf_report_counts(prof, pprof):
@@ -131,12 +134,6 @@ def test_functions_have_the_branches_that_perf_report_counts(prof, pprof):
         found[source, target.replace("[kernel.kallsyms+", "").rstrip("]")] += number
     assert found == {ends: number for ends, (number, _) in expected.items()}
     assert expected["half", "third"] == (30, "10")
-
-
-def test_the_samples_stay_as_they_are_without_branches(pprof):
-    types = [name for name, _ in pprof.sample_types()]
-    assert types[:2] == ["samples", "cpu"]
-    assert sum(each.value[0] for each in pprof.message.sample) == 2
 
 
 @pytest.mark.parametrize("entries, index", [(1, None), (16, 15), (31, 0)])
@@ -159,9 +156,6 @@ def test_a_report_of_branches_has_a_row_for_each_pair_of_places(prof, pprof):
     assert rows == [("30", "33.3 %", "10.0", "half", "spin"), ("2", "100.0 %", "31.0", "spin", "fifth"), ("1", "-", "-", "spin", KERNEL_FRAME)]
     assert all(re.fullmatch(r"(work\.h|shares\.c):\d+", row[4]) for row in ROW.findall(report))
     assert re.search(r"^ +33 +37.5 % +11.0  all 3 pairs of places$", report, re.M)
-
-
-def test_a_report_of_samples_says_how_to_see_the_branches(prof, pprof):
     assert "\n  taken-branches: 33: prof report --branches\n" in prof("report", "out.pb.gz").stdout
 
 
@@ -197,9 +191,9 @@ def test_a_profile_without_branches_says_how_to_record_them(prof):
     assert "in.folded has no taken branches" in result.stderr and "prof record -b" in result.stderr
 
 
-@pytest.mark.parametrize("other", ["--leaks", "-e cpu", "--logical"])
-def test_branches_choose_the_event_and_the_frames(prof, pprof, other):
-    assert prof("report", "--branches", *other.split(), "out.pb.gz").returncode == 2
+def test_branches_choose_the_event_and_the_frames(prof, pprof):
+    for other in ["--leaks"], ["-e", "cpu"], ["--logical"]:
+        assert prof("report", "--branches", *other, "out.pb.gz").returncode == 2
 
 
 def test_the_page_shows_where_the_branches_of_a_function_go(prof, pprof, browser):
@@ -339,13 +333,8 @@ def test_a_machine_without_branch_records_says_so_and_what_works(prof, options, 
     assert "cannot record branches with " in message and "branch records" in message and way in message
 
 
-def test_an_unknown_kind_of_branch_is_a_usage_error(prof):
-    result = prof("record", "-j", "any_cal", "--", "true")
-    assert result.returncode == 2 and "did you mean any_call?" in result.stderr
-
-
 def test_data_sources_can_be_asked_for_of_any_event(prof, target):
     """Of a clock the kernel says that there are none."""
-    recording = prof.record("-d", "-e", "cpu-clock", "--", target("shares"), "0.3")
+    recording = prof.record("-d", "-e", "cpu-clock", "--", target("shares"), "0.1")
     assert "mem-latency" not in [name for name, _ in recording.pprof.sample_types()]
     assert recording.stacks.share("main") > 0.9

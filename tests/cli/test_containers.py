@@ -369,15 +369,6 @@ def test_a_link_in_a_container_does_not_lead_out_of_it(outside, contained, recor
     assert share(recorded(contained(way, inside, NOBODY if "bwrap" in way else 0))) == 0
 
 
-def test_a_link_in_a_container_leads_to_a_file_of_the_container(outside, contained, recorded):
-    """An absolute link begins at the container's root."""
-    inside, secret = outside
-    (inside.folder / "srv").mkdir()
-    shutil.move(secret, inside.folder / "srv" / "busy.debug")
-    inside.debug.symlink_to("/srv/busy.debug")
-    assert_named(recorded(contained(ROOTS["bubblewrap"], inside)))
-
-
 def test_a_pipe_in_place_of_a_debug_file_is_not_opened(outside, contained, recorded):
     """Whoever waits for its reader goes on waiting, and prof does not wait."""
     inside, _ = outside

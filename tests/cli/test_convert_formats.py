@@ -2,15 +2,14 @@
 
 import gzip
 import os
-import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from conftest import SOURCE
+from conftest import SOURCE, Prof
 from time_limit import TIME_LIMIT_S
-from profiles import Pprof, Stacks
+from profiles import Pprof
 
 GO_CPU = SOURCE / "tests" / "golden" / "go_cpu.pb.gz"
 GO_HEAP = SOURCE / "tests" / "golden" / "go_heap.pb.gz"
@@ -28,28 +27,28 @@ def convert(prof, source, *arguments, **options):
     return result
 
 
-def test_a_recording_in_pprof_becomes_the_folded_stacks_of_the_same_recording(prof, target):
-    recording = prof.record("-F", "499", target("family"), "1", target("shares"))
-    convert(prof, "record.pb.gz", "-o", "again.folded")
-    assert (prof.folder / "again.folded").read_bytes() == (prof.folder / "record.folded").read_bytes()
-    assert Stacks.read(prof.folder / "again.folded").total == recording.stacks.total > 0
+@pytest.fixture(scope="module")
+def recorder(tmp_path_factory, target):
+    """A prof in the directory of a recording of several processes."""
+    prof = Prof(tmp_path_factory.mktemp("formats"))
+    prof.record("-F", "499", target("family"), "0.5", target("shares"))
+    return prof
 
 
-def test_a_pprof_profile_is_converted_to_an_equal_pprof_profile(prof, target):
-    prof.record("-F", "499", target("threads"))
-    convert(prof, "record.pb.gz", "-o", "again.pb.gz")
-    Pprof.read(prof.folder / "again.pb.gz")  # and all that it refers to is there
-    convert(prof, "again.pb.gz", "-o", "last.pb.gz", "-o", "last.folded")
-    assert (prof.folder / "last.pb.gz").read_bytes() == (prof.folder / "again.pb.gz").read_bytes()
-    assert (prof.folder / "last.folded").read_bytes() == (prof.folder / "record.folded").read_bytes()
+def test_a_pprof_profile_is_converted_to_an_equal_pprof_profile_and_the_folded_stacks(recorder):
+    folder = recorder.folder
+    convert(recorder, "record.pb.gz", "-o", "again.pb.gz", "-o", "again.folded")
+    Pprof.read(folder / "again.pb.gz")  # and all that it refers to is there
+    convert(recorder, "again.pb.gz", "-o", "last.pb.gz", "-o", "last.folded")
+    assert (folder / "last.pb.gz").read_bytes() == (folder / "again.pb.gz").read_bytes()
+    for name in "again.folded", "last.folded":
+        assert (folder / name).read_bytes() == (folder / "record.folded").read_bytes() != b""
 
 
-def test_go_tool_pprof_shows_the_same_after_a_conversion(prof, target, client):
-    go = client("go")
-    prof.record("-F", "499", target("shares"))
-    convert(prof, "record.pb.gz", "-o", "again.pb.gz")
+def test_go_tool_pprof_shows_the_same_after_a_conversion(recorder, client):
+    convert(recorder, "record.pb.gz", "-o", "again.pb.gz")
     for report in ("-top", "-tags", "-peek=."):
-        shown = [subprocess.run([go, "tool", "pprof", report, "-addresses", "-nodecount=200", prof.folder / name],
+        shown = [subprocess.run([client("go"), "tool", "pprof", report, "-addresses", "-nodecount=200", recorder.folder / name],
                                 check=True, text=True, capture_output=True).stdout
                  for name in ("record.pb.gz", "again.pb.gz")]
         assert shown[0].splitlines() == shown[1].splitlines()
@@ -75,11 +74,6 @@ def test_folded_stacks_are_unchanged_by_a_conversion_to_pprof_and_back(prof):
     convert(prof, "out.pb.gz", "-o", "out.folded")
     lines = source.replace(b"a b;", b"a_b;").splitlines(keepends=True)
     assert (prof.folder / "out.folded").read_bytes() == b"".join(sorted(lines))
-
-
-def test_a_profile_of_go_becomes_folded_stacks(prof):
-    result = convert(prof, GO_CPU, "-o", "-", "--format", "folded")
-    assert result.stdout == GO_FOLDED
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.decompress])
@@ -110,19 +104,14 @@ def wait_until_asleep(pid):
         os.sched_yield()
 
 
-def test_an_input_is_recognized_by_its_content(prof):
-    shutil.copy(GO_CPU, prof.folder / "profile")
-    assert convert(prof, "profile", "-o", "-", "--format", "folded").stdout == GO_FOLDED
-
-
-@pytest.mark.parametrize("name", ["a.firefox.json.gz", "a.speedscope.json", "a.html", "a.svg", "a.perf.txt", "a.ndjson", "a.ndjson.gz"])
-def test_a_format_that_is_only_written_is_refused_with_advice(prof, name):
+def test_a_format_that_is_only_written_is_refused_with_advice(prof):
     (prof.folder / "in.folded").write_text("shop;main 1\n", encoding="ascii")
-    convert(prof, "in.folded", "-o", name)
-    for command in "report", "convert":
-        result = prof(command, name)
-        assert result.returncode == 1
-        assert name in result.stderr and "does not read it" in result.stderr and "-o prof.pb.gz" in result.stderr
+    for name in ("a.firefox.json.gz", "a.speedscope.json", "a.html", "a.svg", "a.perf.txt", "a.ndjson", "a.ndjson.gz"):
+        convert(prof, "in.folded", "-o", name)
+        for command in "report", "convert":
+            result = prof(command, name)
+            assert result.returncode == 1
+            assert name in result.stderr and "does not read it" in result.stderr and "-o prof.pb.gz" in result.stderr
 
 
 def test_json_of_other_profilers_is_refused_by_name(prof):

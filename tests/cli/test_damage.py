@@ -26,31 +26,19 @@ def with_garbage_dwarf(data):
             data[offset:offset + size] = bytes((i * 89 + 41) & 255 for i in range(size))
 
 
-def with_lying_section_headers(data):
-    start, = struct.unpack_from("<Q", data, 40)
-    count, = struct.unpack_from("<H", data, 60)
-    for i in range(count):
-        struct.pack_into("<QQ", data, start + i * 64 + 24, 2**63 + i, 2**64 - 1)
-
-
-def with_section_table_outside(data):
-    struct.pack_into("<Q", data, 40, 2**62)
-
-
 def cut_after_the_segments(data):
     """Truncates the file inside .debug_info: the code remains, the section table does not."""
     offset, size = next((offset, size) for name, offset, size in sections(data) if name == ".debug_info")
     del data[offset + size // 2:]
 
 
-@pytest.mark.parametrize("damage", [with_garbage_dwarf, with_lying_section_headers, with_section_table_outside,
-                                    cut_after_the_segments])
+@pytest.mark.parametrize("damage", [with_garbage_dwarf, cut_after_the_segments])
 def test_a_damaged_library_loses_only_its_own_names(prof, target, damage):
     data = bytearray(target("plugin_one.so").read_bytes())
     damage(data)
     library = prof.folder / "plugin_one.so"
     library.write_bytes(data)
-    recording = prof.record("--", target("opener"), "0.4", library, "plugin_one_work")
+    recording = prof.record("--", target("opener"), "0.2", library, "plugin_one_work")
     stacks = recording.stacks
     assert stacks.share("main", "use") > 0.9, stacks.hottest()
     assert_rooted(stacks, 0.98)
@@ -58,21 +46,14 @@ def test_a_damaged_library_loses_only_its_own_names(prof, target, damage):
     recording.pprof.check()
 
 
-def test_a_program_deleted_while_it_runs_keeps_its_names(prof, root, started, target, until_busy):
+@pytest.mark.parametrize("replaced", [False, True], ids=["deleted", "replaced"])
+def test_a_program_deleted_or_replaced_while_it_runs_keeps_its_names(prof, root, started, target, until_busy, replaced):
     copy = prof.folder / "gone"
     shutil.copy(target("shares"), copy)
     process = started(subprocess.Popen([copy, "50"]))
     copy.unlink()
-    stacks = prof.record("-p", process.pid, "--", *until_busy(process.pid)).stacks
-    assert stacks.share("main", "spend", "half") > 0.4, stacks.hottest()
-
-
-def test_a_program_replaced_while_it_runs_is_not_named_from_the_new_file(prof, root, started, target, until_busy):
-    copy = prof.folder / "replaced"
-    shutil.copy(target("shares"), copy)
-    process = started(subprocess.Popen([copy, "50"]))
-    copy.unlink()
-    shutil.copy(target("recursion"), copy)
+    if replaced:
+        shutil.copy(target("recursion"), copy)
     stacks = prof.record("-p", process.pid, "--", *until_busy(process.pid)).stacks
     assert stacks.share("main", "spend", "half") > 0.4, stacks.hottest()
     assert stacks.holding("down") == 0
@@ -92,8 +73,8 @@ def test_a_library_truncated_while_it_is_recorded_loses_only_its_own_names(prof,
     for copy in first, second:
         shutil.copy(target("plugin_one.so"), copy)
     opener = target("opener")
-    recording = prof.record("--", "sh", "-c", f"{opener} 0.2 {first} plugin_one_work; {opener} 0.3 {other} plugin_two_work;"
-                            f"truncate -s 4096 {first}; {opener} 0.3 {second} plugin_one_work")
-    assert recording.stacks.holding("plugin_two_work") > 100
-    assert recording.stacks.holding("plugin_one_work") > 100
+    recording = prof.record("--", "sh", "-c", f"{opener} 0.2 {first} plugin_one_work; {opener} 0.2 {other} plugin_two_work;"
+                            f"truncate -s 4096 {first}; {opener} 0.2 {second} plugin_one_work")
+    assert recording.stacks.holding("plugin_two_work") > 50
+    assert recording.stacks.holding("plugin_one_work") > 50
     assert "first.so was changed while it ran" in recording.result.stderr

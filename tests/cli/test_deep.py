@@ -6,7 +6,7 @@ import re
 import pytest
 
 FAST = ["-F", "1999"]
-SECONDS = "1.2"  # of CPU time: some 2,400 samples
+SECONDS = "0.5"  # of CPU time: some 1,000 samples
 
 
 def may_hurry():
@@ -26,7 +26,7 @@ NEARLY_ALL = 0.9 if may_hurry() else 0
 def test_a_stack_of_a_hundred_kilobytes_is_unwound(prof, target):
     recording = prof.record(*FAST, "--", target("deep_stack"), SECONDS)
     stacks = recording.stacks
-    assert stacks.total > 1000
+    assert stacks.total > 100
     complete = stacks.holding("main", "spend", "outer", "middle", "room", "hot")
     hot = stacks.holding("hot")
     assert complete >= NEARLY_ALL * hot, stacks.hottest(30)
@@ -50,20 +50,20 @@ def test_a_handler_on_its_own_stack_leads_through_the_interrupted_function_to_th
     whole = stacks.count(lambda frames: "_start" in frames and frames[-9:] == ("main", "spend", *chain))
     cut = stacks.count(lambda frames: frames[1:] == ("[truncated]", *chain))
     hot = stacks.count(lambda frames: frames[-1] == "spin")
-    assert hot > 1000
+    assert hot > 100
     assert whole >= NEARLY_ALL * hot, stacks.hottest()
     assert whole + cut >= 0.97 * hot, stacks.hottest()
 
 
 def test_a_stack_of_twenty_thousand_frames_loses_its_middle(prof, target):
-    stacks = prof.record("-F", "99", "--", target("abyss"), SECONDS).stacks
+    stacks = prof.record("-F", "199", "--", target("abyss"), SECONDS).stacks
 
     def whole(frames):
         left_out = [int(frame[1:-8]) for frame in frames if re.fullmatch(r"\[\d+ frames\]", frame)]
         return (len(left_out) == 1 and left_out[0] + frames.count("down") == 20000
                 and "main" in frames and "bottom" in frames)
 
-    assert stacks.total > 50
+    assert stacks.total > 20
     assert stacks.count(whole) >= NEARLY_ALL * stacks.total, stacks.hottest(1)[:2000]
 
 
@@ -73,14 +73,7 @@ def test_all_frames_are_kept_when_asked_for(prof, target):
     assert deep >= NEARLY_ALL * stacks.total, stacks.hottest(1)[:2000]
 
 
-def test_a_limit_of_a_hundred_frames_keeps_both_ends(prof, target):
-    stacks = prof.record("-F", "199", "--max-stack", "100", "--", target("recursion"), SECONDS).stacks
-    deep = stacks.count(lambda frames: any(re.fullmatch(r"\[9\d\d frames\]", frame) for frame in frames)
-                        and "main" in frames and "bottom" in frames)
-    assert deep >= NEARLY_ALL * stacks.total, stacks.hottest(1)[:2000]
-
-
-@pytest.mark.parametrize("rate", ["99", "999", "4999"])
+@pytest.mark.parametrize("rate", ["199", "4999"])
 def test_alternating_callers_of_a_deep_stack_are_distinguished(prof, target, rate):
     stacks = prof.record("-F", rate, "--", target("turns"), SECONDS).stacks
     working = stacks.holding("spin")

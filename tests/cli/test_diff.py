@@ -224,31 +224,11 @@ def test_waiting_becomes_more_or_less_rather_than_slower_or_faster(diff, tmp_pat
     assert "off-CPU time" in diff("--normalize", "time", olds, news)
 
 
-def test_a_renamed_program_is_compared_as_the_same_program(prof, diff, target, tmp_path):
-    names = []
-    for name in ("app-1.0", "app-1.1"):
-        os.link(target("shares"), tmp_path / name) if os.stat(target("shares")).st_dev == tmp_path.stat().st_dev \
-            else (tmp_path / name).symlink_to(target("shares"))
-        names.append(record(prof, f"{name}.pb.gz", f"./{name}", "0.5"))
-    comparison = diff(*names, as_json=True)
-    for name, share in (("half", 0.5), ("third", 0.3)):
-        assert function(comparison, name)["total"]["before"] == pytest.approx(share, abs=0.15)
-        assert function(comparison, name)["total"]["after"] == pytest.approx(share, abs=0.15)
-
-
 def test_recordings_of_running_processes_are_compared_by_shares(prof, diff, service, until_busy):
     for name, seconds in (("short.pb.gz", 0.3), ("long.pb.gz", 0.9)):
         record(prof, name, "-p", service.pid, "--", *until_busy(service.pid, seconds))
     assert diff("short.pb.gz", "long.pb.gz", as_json=True)["compared"] == "shares"
     assert prof("diff", "--fail-if", "slower>5%", "short.pb.gz", "long.pb.gz").returncode == 2
-
-
-def test_sampling_rates_may_differ(prof, diff, target):
-    often = record(prof, "often.pb.gz", "-F", "2000", target("shares"), "0.4")
-    rarely = record(prof, "rarely.pb.gz", "-F", "500", target("shares"), "0.4")
-    comparison = diff(rarely, often, as_json=True)
-    assert comparison["whole"]["change"] == pytest.approx(0, abs=0.3)
-    assert comparison["new"]["samples"] > 2.5 * comparison["old"]["samples"]
 
 
 def test_folded_stacks_compare_with_anything_and_the_event_may_be_chosen(prof, diff, target):

@@ -145,18 +145,6 @@ def test_other_files_are_ignored(compare, base, head):
     assert len(compared["benchmarks"]) == 3 and compared["only_old"] == []
 
 
-def test_many_equal_benchmarks_are_not_significant_by_chance(compare, tmp_path):
-    """Each side varies by the noise that prof assumes. Alone, some of 200 would be significant."""
-    chance = random.Random(1)
-    for number in range(200):
-        for side in "ab":
-            factor = 1 + 0.02 * chance.gauss(0, 1)
-            write(tmp_path / side, f"b{number}x.folded", parse=round(20000 * factor), rest=round(10000 * factor))
-    wholes = [row["whole"] for row in compare(tmp_path / "a", tmp_path / "b")["benchmarks"]]
-    assert any(abs(whole["change"]) > 2.576 * 0.02 * 2**0.5 for whole in wholes)
-    assert not any(whole["significant"] for whole in wholes)
-
-
 def test_the_more_benchmarks_the_larger_a_significant_change(compare, tmp_path):
     """9 percent are significant of one benchmark, not of 200."""
     for side, parse in (("a", 20000), ("b", 22700)):
@@ -292,7 +280,7 @@ def test_the_functions_share_the_time_per_iteration(prof, criterion):
     assert "100 ns per iteration  3,000 samples" in prof("diff", *files).stdout
 
 
-@pytest.mark.parametrize("text", [None, "", "{", '{"mean": null}', '{"mean": {"point_estimate": 0, "standard_error": 1}}'])
+@pytest.mark.parametrize("text", [None, "{"])
 def test_without_a_time_per_iteration_shares_are_compared(prof, criterion, text):
     path = criterion[1] / "json" / "parse" / "new" / "estimates.json"
     path.unlink() if text is None else path.write_text(text)

@@ -45,9 +45,9 @@ def on_hybrid(tmp_path):
 
 @pytest.fixture
 def on_both_cpus(target):
-    """A command that works for half a second on CPU 0 and on CPU 1."""
+    """A command that uses as much time of CPU 0 as of CPU 1."""
     shares = target("shares")
-    return ["sh", "-c", f"taskset -c 0 {shares} 0.5 & taskset -c 1 {shares} 0.5; wait"]
+    return ["sh", "-c", f"taskset -c 0 {shares} 0.3 & taskset -c 1 {shares} 0.3; wait"]
 
 
 def test_cycles_are_counted_on_every_kind_of_cpu_as_one_event(prof, on_hybrid, on_both_cpus):
@@ -56,24 +56,6 @@ def test_cycles_are_counted_on_every_kind_of_cpu_as_one_event(prof, on_hybrid, o
     assert "no counter" not in result.result.stderr + only_big.result.stderr
     assert "cycles" in dict(result.pprof.sample_types())
     assert 0.5 < only_big.stacks.total / result.stacks.total * 2 < 1.5, "half of the work was on CPU 0"
-
-
-def test_the_default_event_is_cycles_on_every_kind_of_cpu(prof, on_hybrid, on_both_cpus):
-    for lacks in ("", "little", "big"):
-        recording = prof.record("--", *on_both_cpus, env=on_hybrid(lacks))
-        assert "no hardware counter" not in recording.result.stderr
-        assert "cycles" in dict(recording.pprof.sample_types())
-
-
-def test_without_a_counter_on_any_cpu_the_clock_is_sampled(prof, on_hybrid, target):
-    result = prof.record("--", target("shares"), "0.3", env=on_hybrid("both")).result
-    assert "sampling cpu-clock: no hardware counter" in result.stderr
-
-
-def test_cpus_without_the_counter_are_named(prof, on_hybrid, on_both_cpus):
-    recording = prof.record("-e", "cycles", "-C", "0,1", "--", *on_both_cpus, env=on_hybrid("little"))
-    assert "CPUs 1 have no counter for cycles" in recording.result.stderr
-    assert recording.stacks.total > 0
 
 
 def test_perf_reads_the_events_of_each_kind_and_prof_the_sum(prof, client, on_hybrid, on_both_cpus):
@@ -99,22 +81,15 @@ def test_an_event_of_a_package_needs_the_whole_machine(prof, on_hybrid, tmp_path
     assert "with -a" in result.stderr
 
 
-def test_damaged_pmus_are_left_out_with_a_notice(prof, on_hybrid, on_both_cpus, tmp_path):
-    make_pmus(tmp_path / "pmus", {"cpu_atom": {"cpus": "0-9999999"}, "odd": {"type": "x"}})
-    recording = prof.record("-e", "cycles", "--", *on_both_cpus, env=on_hybrid())
-    assert "ignored 2 of the kernel's PMUs" in recording.result.stderr
-    assert re.search(r"CPUs 1\S* have no counter for cycles", recording.result.stderr)
-
-
 def test_an_event_may_have_its_own_rate_name_and_call_graph(prof, target):
     """One of 499 Hz and one of 20 ms; without a call graph a stack is one frame."""
     events = ["-e", "cpu-clock/freq=499/", "-e", "cpu-clock/period=20000000,name=seldom,call-graph=no/u"]
-    profile = prof.record("-F", "19", *events, "--", target("shares"), "1").pprof
+    profile = prof.record("-F", "19", *events, "--", target("shares"), "0.5").pprof
     seldom = [name for name, _ in profile.sample_types()].index("seldom")
     stacks = [sample for sample in profile.message.sample if sample.value[seldom]]
     assert stacks
     assert all(len(sample.location_id) == 1 and sample.value[seldom] % 20_000_000 == 0 for sample in stacks)
-    assert profile.total() > 100, "far more than 19 Hz"
+    assert profile.total() > 50, "far more than 19 Hz"
 
 
 # The words of an event, and what is not compared with perf: it sets exclude_guest by modifiers that have nothing to do with guests.

@@ -10,6 +10,7 @@ from collections import Counter
 
 import pytest
 
+from conftest import Prof
 from time_limit import TIME_LIMIT_S
 from profiles import Stacks
 
@@ -18,13 +19,18 @@ def load(path):
     return json.loads(gzip.decompress(path.read_bytes()))
 
 
-@pytest.fixture
-def recording(prof, target):
+@pytest.fixture(scope="module")
+def recorder(tmp_path_factory):
+    return Prof(tmp_path_factory.mktemp("firefox"))
+
+
+@pytest.fixture(scope="module")
+def recording(recorder, target):
     """The file of a run with threads, processes and inlined functions, and its folded stacks."""
-    result = prof("record", "-F", "999", "-o", "run.firefox.json.gz", "-o", "run.folded", "--",
-                  target("family"), "0.5", target("interpreter"))
+    result = recorder("record", "-F", "999", "-o", "run.firefox.json.gz", "-o", "run.folded", "--",
+                      target("family"), "0.5", target("interpreter"))
     assert result.returncode == 0, result.stderr
-    return load(prof.folder / "run.firefox.json.gz"), Stacks.read(prof.folder / "run.folded")
+    return load(recorder.folder / "run.firefox.json.gz"), Stacks.read(recorder.folder / "run.folded")
 
 
 def check_column(table, column, below, *others):
@@ -100,7 +106,8 @@ def test_forks_execs_and_exits_are_markers(recording):
     assert kinds["fork"] >= 2 and kinds["exec"] >= 2 and kinds["exit"] >= 2
 
 
-def test_a_profile_without_timestamps_is_complete(recording, prof):
+def test_a_profile_without_timestamps_is_complete(recording, recorder):
+    prof = recorder
     assert prof("record", "-o", "run.pb.gz", "-F", "999", "--", "true").returncode == 0
     (prof.folder / "in.folded").write_text("shop;main;<script>\u202e 7\nshop;main 18\n", encoding="utf-8")
     for name in ("in.folded", "run.folded", "run.pb.gz"):
@@ -139,9 +146,9 @@ def profiler_cli(client, node_package, prof, started):
     return load
 
 
-def test_mozillas_own_loader_shows_the_threads_and_functions(recording, profiler_cli, prof):
+def test_mozillas_own_loader_shows_the_threads_and_functions(recording, profiler_cli, recorder):
     file, _ = recording
-    query = profiler_cli(prof.folder / "run.firefox.json.gz")
+    query = profiler_cli(recorder.folder / "run.firefox.json.gz")
     processes = {thread["pid"] for thread in file["threads"]}
     assert f"{len(file['threads'])} threads across {len(processes)} processes" in query("profile", "info").stdout
     ended = [at for at, thread in enumerate(file["threads"]) if thread["processName"] == "family"
@@ -153,12 +160,12 @@ def test_mozillas_own_loader_shows_the_threads_and_functions(recording, profiler
     assert "exit" in markers
 
 
-@pytest.fixture
-def waits(prof, target):
+@pytest.fixture(scope="module")
+def waits(recorder, target):
     """The file of a recording of CPU time and waiting, and its folded stacks: (process, outermost, …): nanoseconds."""
-    result = prof("record", "--wall", "-o", "run.firefox.json.gz", "-o", "run.folded", "--", target("waits"), "1")
+    result = recorder("record", "--wall", "-o", "waits.firefox.json.gz", "-o", "waits.folded", "--", target("waits"), "1")
     assert result.returncode == 0, result.stderr
-    return load(prof.folder / "run.firefox.json.gz"), Stacks.read(prof.folder / "run.folded")
+    return load(recorder.folder / "waits.firefox.json.gz"), Stacks.read(recorder.folder / "waits.folded")
 
 
 def test_cpu_time_and_waiting_are_together_in_milliseconds(waits):
@@ -185,9 +192,9 @@ def test_a_wait_takes_no_cpu_time_and_is_a_marker(waits):
     assert {"[nanosleep]", "[read pipe]", "[poll]"} <= {reason for reason, *_ in markers}
 
 
-def test_mozillas_own_loader_shows_waiting(waits, profiler_cli, prof):
+def test_mozillas_own_loader_shows_waiting(waits, profiler_cli, recorder):
     file, _ = waits
-    query = profiler_cli(prof.folder / "run.firefox.json.gz")
+    query = profiler_cli(recorder.folder / "waits.firefox.json.gz")
     index = max(range(len(file["threads"])), key=lambda at: len(
         [data for data in file["threads"][at]["markers"]["data"] if data.get("reason") == "[nanosleep]"]))
     functions = query("thread", "functions", "--thread", f"t-{index}").stdout

@@ -1,5 +1,6 @@
 """contrib/fleet/three-machines: machines that are recorded continuously and push to one OpenTelemetry Collector."""
 
+import os
 import re
 import signal
 import subprocess
@@ -21,9 +22,10 @@ pytestmark = pytest.mark.interop
 def namespaces(root):
     """Skips where network namespaces cannot be made and joined."""
     tool("ip")
-    made = subprocess.run("ip netns add prof-try && ip -n prof-try link add bridge0 type bridge && ip -n prof-try link add eth0 type veth "
+    name = f"prof-try-{os.getpid()}"
+    made = subprocess.run(f"ip netns add {name} && ip -n {name} link add bridge0 type bridge && ip -n {name} link add eth0 type veth "
                           "peer name eth1", shell=True, capture_output=True, text=True, check=False)
-    subprocess.run(["ip", "netns", "delete", "prof-try"], capture_output=True, check=False)
+    subprocess.run(["ip", "netns", "delete", name], capture_output=True, check=False)
     if made.returncode:
         pytest.skip(f"no network namespaces here: {made.stderr.strip()}")
 

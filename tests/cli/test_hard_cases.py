@@ -28,7 +28,7 @@ CASES = [
     Case("alloca_mebibyte", ["… main spend outer middle room hot spin"], 0.5),  # a loaded machine reads too late
     Case("assembly", ["… main spend run_realigned realigned", "… main spend run_plain plain_leaf",
                       "… main spend run_pushing pushing_leaf", "… main spend run_framed framed called_back spin",
-                      "… main spend run_keeping keeping kept_leaf", "… main spend run_entering entered"]),
+                      "… main spend run_keeping keeping kept_leaf", "… main spend run_entering entered"], 0.997),
     Case("coroutines", ["__start_context generator produce spin", "begin worker consume spin"]),
     Case("frames", ["… main spend grow filled spin", "… main spend second spin", "… main spend align aligned spin"]),
     Case("growing", ["… main.main.func1 " + "main.down " * 500 + "main.bottom"]),
@@ -65,7 +65,7 @@ def test_the_hot_functions_have_exactly_their_callers(prof, target, case):
     leaves = {chain.split()[-1] for chain in case.chains}
     seen = {chain: stacks.count(lambda frames, chain=chain: callers(frames) == chain) for chain in case.chains}
     in_leaves = stacks.count(lambda frames: frames[-1] in leaves)
-    assert in_leaves >= 0.8 * stacks.total > 300, stacks.hottest()
+    assert in_leaves >= 0.8 * stacks.total > 100, stacks.hottest()
     # Some CPUs take no interrupt at the single jump of a stub.
     assert all(count or chain.endswith("@plt") for chain, count in seen.items()), seen
     cut = stacks.count(lambda frames: frames[1] == "[truncated]" and frames[-1] in leaves)
@@ -79,13 +79,13 @@ def test_without_any_unwind_table_callers_are_found_by_their_call_instructions(p
     ours = rf"\[{name}\+0x[0-9a-f]+\]"
     chain = re.compile(rf"{ours} __libc_start_main __libc_start_call_main {ours} {ours} {ours}( \S+)?")
     whole = stacks.count(lambda frames: chain.fullmatch(" ".join(frames[1:])))
-    assert whole >= 0.98 * stacks.total > 300, stacks.hottest(30)
+    assert whole >= 0.98 * stacks.total > 100, stacks.hottest(30)
 
 
 def test_signal_frames_are_recognized_by_their_code_if_the_c_library_has_no_cfi(prof, target):
     stacks = prof.record(*FAST, "--", target("signals_musl"), SECONDS).stacks
     in_order = stacks.holding("_start", "main", "spend", "interrupted", "on_trap", "on_illegal", "work", "spin")
-    assert in_order >= 0.97 * stacks.total > 300, stacks.hottest()
+    assert in_order >= 0.97 * stacks.total > 100, stacks.hottest()
 
 
 def test_exception_handling_is_called_by_the_function_that_throws(prof, target):
@@ -96,7 +96,7 @@ def test_exception_handling_is_called_by_the_function_that_throws(prof, target):
         return "main" in frames and ROOTS.fullmatch(frames[1]) and "(anonymous namespace)::attempt()" in frames
 
     thrown = stacks.count(lambda frames: climb in frames)
-    assert thrown >= 0.8 * stacks.total > 300, stacks.hottest()
+    assert thrown >= 0.8 * stacks.total > 100, stacks.hottest()
     # On its way out the C++ runtime overwrites the frame that it returns from with where it lands.
     assert stacks.count(lambda frames: climb in frames and whole(frames)) >= 0.97 * thrown, stacks.hottest()
     high = stacks.count(lambda frames: sum(frame.startswith(climb) for frame in frames) == 20)
@@ -107,7 +107,7 @@ def test_async_functions_are_called_by_the_worker_that_polls_them(prof, client):
     stacks = prof.record(*FAST, "--", client("tasks")).stacks
     chain = ["start_thread", *(f"tasks::{name}::{{async_fn#0}}" for name in ("outer", "middle", "inner")), "tasks::work"]
     working = stacks.holding("tasks::work")
-    assert working >= 0.9 * stacks.total > 200, stacks.hottest()
+    assert working >= 0.9 * stacks.total > 100, stacks.hottest()
     assert stacks.holding(*chain) >= 0.99 * working, stacks.hottest()
     assert_rooted(stacks)
 
@@ -131,7 +131,7 @@ def test_jit_code_with_frame_pointers_is_unwound(prof, client, tmp_path):
 
     hot = stacks.count(lambda frames: jitted(frames)[-1:] == ["innermost"])
     whole = stacks.count(lambda frames: jitted(frames)[-3:] == functions and "node::Start(int, char**)" in frames)
-    assert hot > 300, stacks.hottest()
+    assert hot > 100, stacks.hottest()
     assert whole >= 0.99 * hot, stacks.hottest()
     assert_rooted(stacks, 0.97)
 
@@ -143,7 +143,7 @@ def test_assembly_of_openssl_is_unwound_by_its_cfi(prof, client, tmp_path):
     stacks = prof.record(*FAST, "--", client("openssl"), "dgst", "-sha512", zeros).stacks
     beginning = re.compile(r"_start|\[openssl\+0x[0-9a-f]+\]")  # it is stripped
     digesting = stacks.holding("__libc_start_main", "BIO_read", "SHA512_Update")
-    assert digesting >= 0.9 * stacks.total > 200, stacks.hottest()
+    assert digesting >= 0.9 * stacks.total > 100, stacks.hottest()
     assert_rooted(stacks, roots=beginning)
 
 

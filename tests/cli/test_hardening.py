@@ -16,21 +16,12 @@ def readelf(client):
     return run
 
 
-def test_the_program_is_position_independent(prof, readelf):
+def test_the_program_is_hardened(prof, readelf):
     assert "DYN (Position-Independent Executable file)" in readelf("--file-header", prof.binary)
-
-
-def test_nothing_that_the_dynamic_linker_fills_in_stays_writable(prof, readelf):
-    assert "GNU_RELRO" in readelf("--program-headers", prof.binary)
-    assert "BIND_NOW" in readelf("--dynamic", prof.binary)
-
-
-def test_the_stack_is_not_executable(prof, readelf):
-    stack = [line.split() for line in readelf("--program-headers", prof.binary).splitlines() if "GNU_STACK" in line]
+    headers = readelf("--program-headers", prof.binary)
+    assert "GNU_RELRO" in headers and "BIND_NOW" in readelf("--dynamic", prof.binary)
+    stack = [line.split() for line in headers.splitlines() if "GNU_STACK" in line]
     assert [words[-2] for words in stack] == ["RW"]
-
-
-def test_overflows_of_buffers_are_checked(prof, readelf):
     symbols = readelf("--dyn-syms", prof.binary)
     assert "__stack_chk_fail" in symbols, "-fstack-protector-strong"
     assert "__snprintf_chk" in symbols, "-D_FORTIFY_SOURCE"

@@ -103,13 +103,9 @@ def test_numbers_of_jemalloc_are_near_the_true_ones(prof, jemallocs):
 
 
 @pytest.mark.parametrize("event", ("alloc_space", "inuse_space"))
-def test_jeprof_finds_the_same(prof, jemallocs, allocates, event):
-    assert_same(by_function(prof, jemallocs[0], event), by_tool("jeprof", event, allocates, jemallocs[0]))
-
-
-@pytest.mark.parametrize("event", ("alloc_space", "inuse_space"))
-def test_pprof_of_gperftools_finds_the_same(prof, tcmallocs, allocates, event):
-    assert_same(by_function(prof, tcmallocs[0], event), by_tool("google-pprof", event, allocates, tcmallocs[0]))
+def test_the_tools_of_the_allocators_find_the_same(prof, jemallocs, tcmallocs, allocates, event):
+    for name, path in ("jeprof", jemallocs[0]), ("google-pprof", tcmallocs[0]):
+        assert_same(by_function(prof, path, event), by_tool(name, event, allocates, path))
 
 
 def test_a_report_shows_what_is_in_use_first(prof, jemallocs):
@@ -153,12 +149,3 @@ def test_a_file_without_mappings_keeps_its_addresses(prof, tmp_path):
     assert result.returncode == 0
     assert "it lists no mappings" in result.stderr
     assert "500 B" in result.stdout
-
-
-def test_growth_and_damaged_files_are_refused(prof, tmp_path):
-    (tmp_path / "growth").write_text("heap profile: 1: 500 [ 1: 500] @ growthz\n", encoding="ascii")
-    (tmp_path / "damaged").write_text("heap_v2/1\n@ 0x10 0x20\n  t*: 1: 500\n", encoding="ascii")
-    growth, damaged = prof("report", "growth"), prof("report", "damaged")
-    assert growth.returncode == damaged.returncode == 1
-    assert "growth: it is a profile of another kind than the heap: growthz" in growth.stderr
-    assert "damaged: line 3 is not one of a heap profile" in damaged.stderr

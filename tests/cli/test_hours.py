@@ -10,6 +10,7 @@ import pytest
 
 from profiles import Pprof
 from segment_directory import samples, segments, wait_for
+from time_limit import TIME_LIMIT_S
 from written_segments import name_at, write_merged_segment, write_own_segment, write_segment
 
 KILLS = int(os.environ.get("PROF_KILLS", "20"))
@@ -56,8 +57,7 @@ def recorder(prof, ring, started):
 
 def stop(process):
     process.send_signal(signal.SIGINT)
-    _, errors = process.communicate()
-    return errors
+    process.communicate(timeout=TIME_LIMIT_S)
 
 
 @pytest.fixture
@@ -67,7 +67,7 @@ def merged(recorder, ring):
     def merge(start, count=1, options=()):
         process = recorder(*options)
         wait_for(process, lambda: len(of_hour(ring, start)) <= count)
-        return stop(process)
+        stop(process)
 
     return merge
 
