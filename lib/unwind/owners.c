@@ -14,11 +14,16 @@ enum { CALLS_MAX = 64, SKIPPED_MAX = 1023 };
 
 enum { PLACES = 64 };
 
+/* After each vain search twice as many are left out. */
+struct backoff {
+	uint32_t skipped, to_skip;
+};
+
 /* What is known of code in a module. */
 struct place {
 	module_id module;
-	uint32_t skipped, to_skip; /* searches */
-	uint64_t bytes;		   /* from sp to the return address, the last time; 0: none */
+	struct backoff usual, when_lost;
+	uint64_t bytes; /* from sp to the return address, the last time; 0: none */
 };
 
 struct owners {
@@ -113,6 +118,20 @@ static bool search(struct owners *owners, struct walk *walk, struct place *place
 	return false;
 }
 
+static bool skips(struct backoff *backoff)
+{
+	bool skips = backoff->skipped < backoff->to_skip;
+
+	backoff->skipped += skips;
+	return skips;
+}
+
+static void search_was_vain(struct backoff *backoff)
+{
+	backoff->skipped = 0;
+	backoff->to_skip = backoff->to_skip < SKIPPED_MAX ? 2 * backoff->to_skip + 1 : SKIPPED_MAX;
+}
+
 bool owners_step(struct owners *owners, struct walk *walk)
 {
 	module_id module = walk->at.module;
@@ -132,15 +151,13 @@ bool owners_step(struct owners *owners, struct walk *walk)
 	if (walk->sought_owner)
 		return walk_stop(walk, stop);
 	walk->sought_owner = true;
-	if (place->skipped < place->to_skip) {
-		place->skipped++;
+	if (!walk->must_seek_owner && skips(&place->usual)) {
+		walk->omitted_owner = !skips(&place->when_lost);
 	} else if (search(owners, walk, place)) {
-		place->skipped = place->to_skip = 0;
+		place->usual = place->when_lost = (struct backoff){0};
 		return true;
 	} else {
-		place->skipped = 0;
-		place->to_skip = place->to_skip < SKIPPED_MAX ? 2 * place->to_skip + 1
-							      : SKIPPED_MAX;
+		search_was_vain(walk->must_seek_owner ? &place->when_lost : &place->usual);
 	}
 	return walk_stop(walk, stop);
 }

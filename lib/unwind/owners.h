@@ -6,7 +6,9 @@
  * A frame's owner is found without names. Somewhere above sp there is a return address, its call
  * names the owner, and one of the owner's CFI rows, whose code jumps through a register, puts the
  * return address exactly there. Where one was found it is looked for first the next time. A module
- * in whose code none is found is searched less and less often, a walk once.
+ * in whose code none is found is searched less and less often, a walk once. Other code of that
+ * module may have an owner all the same: a walk that is lost without the search, or ends at a
+ * return address of 0, is repeated with it (unwinder_walk()). That becomes rarer only if it fails.
  */
 #ifndef PROF_UNWIND_OWNERS_H
 #define PROF_UNWIND_OWNERS_H

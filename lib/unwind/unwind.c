@@ -587,6 +587,11 @@ enum unwind_stop unwinder_walk(struct unwinder *unwinder, pid_t pid, uint64_t ti
 	struct walk walk = fresh;
 	enum unwind_stop stop = walk_all(unwinder, &walk, chain);
 
+	if (walk.omitted_owner && (stop != UNWIND_ROOT || walk.ends_at_zero)) {
+		walk = fresh;
+		walk.must_seek_owner = true;
+		stop = walk_all(unwinder, &walk, chain);
+	}
 	if (stop != UNWIND_ROOT && walk.has_searched) {
 		walk = fresh;
 		walk.may_search = false;

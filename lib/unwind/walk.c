@@ -147,8 +147,10 @@ bool walk_enter(struct walk *walk, uint64_t sp, uint64_t pc, bool is_return_addr
 	uint64_t *old_sp = &walk->regs.values[walk->arch->sp];
 
 	pc = walk_strip(walk, pc);
-	if (pc == 0)
+	if (pc == 0) {
+		walk->ends_at_zero = true;
 		return walk_stop(walk, UNWIND_ROOT);
+	}
 	if (!is_return_address && !walk->changed_stack && !walk_has(walk, sp, 0))
 		walk_change_stack(walk, interrupted_sp_at(walk), sp);
 	else if (sp < *old_sp || (sp == *old_sp && !may_stay(walk, is_return_address)))

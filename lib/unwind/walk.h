@@ -37,18 +37,21 @@ struct walk {
 	struct regs regs;
 	bool is_return_address; /* of regs.pc: the call precedes it */
 	bool is_bare;		/* began with sp and pc alone */
-	bool sought_owner;	/* see owners.h: once a walk */
-	bool tracks_all;	/* tracks all registers, not only those that most rules need */
-	bool was_not_called;	/* this frame is a signal frame, or the first of a stack */
-	bool asked_below;	/* a rule asked for memory below sp, which is not copied … */
-	uint64_t below;		/* … and gets this value; 0: none */
-	bool changed_stack;	/* a signal handler ran on an alternate stack (sigaltstack), or
-				   CFI led to another stack */
-	uint64_t loaded_from;	/* the last word of the stack that an expression read */
-	uint64_t saved_sp_at;	/* see call_chain */
-	bool lacks_register;	/* a rule asked for a register that is not tracked */
-	struct location at;	/* of the instruction that runs or calls */
-	enum unwind_stop stop;	/* why the walk ended, after a failed step */
+	bool sought_owner;	/* see owners.h: once a walk … */
+	bool omitted_owner;	/* … or not at all, but it should be if the walk is lost */
+	bool must_seek_owner;
+	bool ends_at_zero;   /* the root is where a return address is 0, as unused memory is, too */
+	bool tracks_all;     /* tracks all registers, not only those that most rules need */
+	bool was_not_called; /* this frame is a signal frame, or the first of a stack */
+	bool asked_below;    /* a rule asked for memory below sp, which is not copied … */
+	uint64_t below;	     /* … and gets this value; 0: none */
+	bool changed_stack;  /* a signal handler ran on an alternate stack (sigaltstack), or
+				CFI led to another stack */
+	uint64_t loaded_from;  /* the last word of the stack that an expression read */
+	uint64_t saved_sp_at;  /* see call_chain */
+	bool lacks_register;   /* a rule asked for a register that is not tracked */
+	struct location at;    /* of the instruction that runs or calls */
+	enum unwind_stop stop; /* why the walk ended, after a failed step */
 	/* The last step was by a rule of sp and fp, or found a root so: the words of the stack that
 	 * it has read. ra_at 0: none; fp_at 0: no frame pointer. */
 	bool is_plain_step;
