@@ -123,6 +123,7 @@ void profile_job_finish(struct profile_job *job, struct profile_result *ret)
 		.cpu_ns = reap(job, &status),
 		.words = read_words(job->words_fd),
 	};
+	ret->was_killed = WIFSIGNALED(status);
 	ret->is_whole = WIFEXITED(status) && WEXITSTATUS(status) == 0 &&
 			fstat(job->profile_fd, &st) == 0 && st.st_size > 0;
 	ret->bytes = (uint64_t)st.st_size;

@@ -16,8 +16,9 @@
 struct profile_job;
 
 struct profile_result {
-	bool is_whole; /* the command has succeeded */
-	int fd;	       /* the profile: what the command wrote to its stdout; to be closed */
+	bool is_whole;	 /* the command has succeeded */
+	bool was_killed; /* a signal has ended it */
+	int fd;		 /* the profile: what the command wrote to its stdout; to be closed */
 	uint64_t bytes;
 	char *words; /* what it said on stderr, cut at 64 KiB; to be freed */
 	uint64_t cpu_ns;

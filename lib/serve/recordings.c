@@ -149,16 +149,17 @@ static char *plain_words(const char *words)
 	return plain;
 }
 
-/* Takes fd. */
+/* Takes fd. What a recorder printed before it was killed is not the reason. */
 static void fail(struct recordings *recordings, struct profile_result *result)
 {
 	CLEANUP(free_ptr) char *words = plain_words(result->words);
+	const char *reason = result->was_killed || !*words ? "the recording was ended from outside"
+							   : words;
 
 	close(result->fd);
 	recordings->metrics->failed++;
-	say(recordings, "a recording has failed: %s", words);
-	answer_error(recordings->exchange, 500,
-		     *words ? words : "the recording was ended from outside", NULL);
+	say(recordings, "a recording has failed: %s", reason);
+	answer_error(recordings->exchange, 500, reason, NULL);
 }
 
 static void succeed(struct recordings *recordings, struct profile_result *result)

@@ -186,7 +186,7 @@ def test_signals_to_prof_alone_reach_the_command_also_if_a_second_ends_prof(prof
              "print('running', flush=True); print(s.sigwait(both), s.sigwait(both))"
     process = started(prof.start("record", "-o", "out.folded", "--", sys.executable, "-c", script))
     assert process.stdout.readline() == "running\n"
-    process.send_signal(signal.SIGINT)
+    send(process.pid, signal.SIGINT)
     while not (prof.folder / "out.folded").exists():
         assert process.poll() is None
         time.sleep(0.01)
