@@ -4,25 +4,26 @@
 #include "base/clock.h"
 #include "base/idmap.h"
 #include "base/text.h"
+#include "proc/jit_map.h"
 #include "proc/kernel_map.h"
 #include "proc/maps.h"
-#include "proc/regions.h"
+#include "proc/shedding.h"
 #include "proc/usage.h"
 
 /*
  * munmap(2) is not reported, so a process may seem to have any number of mappings. These are more
- * than the kernel allows it by default (vm.max_map_count), and what all processes may seem to have.
+ * than the kernel allows it by default (vm.max_map_count).
  */
-enum { SPACE_REGIONS_MAX = 64 << 10, REGIONS_MAX = 1 << 20 };
-
-/* No process loses mappings that has fewer, as long as there are others. */
-enum { REGIONS_MANY = 1024 };
+enum { SPACE_REGIONS_MAX = 64 << 10 };
 
 /*
- * A file may claim any number of processes, and that none ends. 20,000 processes of a hundred
- * mappings each need 128 MB.
+ * What processes and their mappings may need. 20,000 processes of a hundred mappings each need 101
+ * MB if they share none. Where it is too much, a quarter is freed, so that this is rare.
  */
-enum { SPACES_MAX = 128 << 10, ALL_REGIONS_MAX = 2 << 20 };
+enum { SPACES_BYTES_MAX = 112 << 20, SPACES_BYTES_LEFT = SPACES_BYTES_MAX / 4 * 3 };
+
+/* The user of a process matters if it has more mappings, or children. */
+enum { USER_REGIONS_MIN = 64 };
 
 /* Children that inherit a mapping which is reported after their fork: there are one or two. */
 enum { LATE_HEIRS_MAX = 1024 };
@@ -36,6 +37,10 @@ enum { MAPS_UNTIL_BOUND = 4096 };
  */
 enum { MODULES_BYTES_FEW = 8 << 20, MODULES_BYTES_MAX = 96 << 20 };
 
+/* Mappings are read to look for modules without them: of so many bytes not more often than once in
+ * as many changes. */
+enum { REGION_BYTES_PER_MAP = 8 << 10 };
+
 /*
  * Resident pages of the files. An entry of the CFI is read once and then cached, but makes 64 KB of
  * its file resident: the kernel maps what it has around a page that is touched.
@@ -44,8 +49,9 @@ enum { RESIDENT_BYTES_MAX = 64 << 20 };
 
 struct space {
 	pid_t pid;
+	uid_t user; /* unless has_user: of its parent, or unknown */
+	bool has_user;
 	struct regions regions;
-	size_t counted;	   /* of its regions, in address_spaces.regions_count */
 	uint64_t version;  /* see address_spaces_version() */
 	uint64_t used_ns;  /* its last change or sample */
 	module_id jitdump; /* of its JIT code; IDMAP_NONE: it has none */
@@ -64,12 +70,12 @@ struct address_spaces {
 	struct build_id kernel_build_id; /* … */
 	struct space **spaces;
 	uint32_t count, room;
-	struct idmap by_pid;  /* index into spaces */
-	struct space *last;   /* of the last lookup; NULL: none */
-	uint64_t versions;    /* so many changes of all processes */
-	size_t regions_count; /* of all processes */
-	size_t swept_bytes;   /* the memory of modules after the last sweep() */
-	unsigned maps_until_bound;
+	struct idmap by_pid; /* index into spaces */
+	struct space *last;  /* of the last lookup; NULL: none */
+	uint64_t versions;   /* so many changes of all processes */
+	struct region_account account;
+	size_t swept_bytes; /* the memory of modules after the last sweep() */
+	size_t maps_until_bound;
 	uint64_t other_resident_bytes; /* when pages of modules were released last */
 };
 
@@ -131,18 +137,37 @@ static struct space *find_space(const struct address_spaces *spaces, pid_t pid)
 	return index != IDMAP_NONE ? spaces->spaces[index] : NULL;
 }
 
+static struct space *new_space(struct address_spaces *spaces, pid_t pid, uid_t user)
+{
+	struct space *space = xcalloc(1, sizeof(*space));
+
+	space->pid = pid;
+	space->user = user;
+	space->jitdump = IDMAP_NONE;
+	space->regions.account = &spaces->account;
+	*idmap_put(&spaces->by_pid, (uint64_t)pid, 0) = spaces->count;
+	GROW(spaces->spaces, spaces->count, spaces->room);
+	return spaces->spaces[spaces->count++] = space;
+}
+
 static struct space *space_of(struct address_spaces *spaces, pid_t pid)
 {
 	struct space *space = find_space(spaces, pid);
 
-	if (space)
-		return space;
-	space = xcalloc(1, sizeof(*space));
-	space->pid = pid;
-	space->jitdump = IDMAP_NONE;
-	*idmap_put(&spaces->by_pid, (uint64_t)pid, 0) = spaces->count;
-	GROW(spaces->spaces, spaces->count, spaces->room);
-	return spaces->spaces[spaces->count++] = space;
+	return space ? space : new_space(spaces, pid, FOREIGN_USER_UNKNOWN);
+}
+
+/* Reads it from /proc, unless it is known; programs that are executed may change it. */
+static void know_user(const struct address_spaces *spaces, struct space *space)
+{
+	uid_t user;
+
+	if (space->has_user || !spaces->proc)
+		return;
+	space->has_user = true;
+	user = process_user(spaces->proc, space->pid);
+	if (user != FOREIGN_USER_UNKNOWN)
+		space->user = user;
 }
 
 static struct region region_of(struct address_spaces *spaces, pid_t pid, uint64_t time_ns,
@@ -170,27 +195,31 @@ static struct region region_of(struct address_spaces *spaces, pid_t pid, uint64_
 	return region;
 }
 
-/* After each change of a process: past mappings are for late samples, live ones for all. */
-static void count_regions(struct address_spaces *spaces, struct space *space)
+static void changed(struct address_spaces *spaces, struct space *space, uint64_t time_ns)
 {
-	struct regions *regions = &space->regions;
+	size_t count = space->regions.live ? space->regions.live->region_count : 0;
 
-	if (regions->live_count > SPACE_REGIONS_MAX)
-		regions_halve(regions);
-	if (regions->past_count + regions->clear_count > SPACE_REGIONS_MAX)
-		regions_forget(regions, regions->changed_ns);
-	spaces->regions_count += regions_count(regions) - space->counted;
-	space->counted = regions_count(regions);
+	if (count > SPACE_REGIONS_MAX) {
+		region_table_halve(&space->regions.live, &spaces->account);
+		regions_note_loss(&space->regions);
+	}
+	if (count > USER_REGIONS_MIN)
+		know_user(spaces, space);
+	space->version = ++spaces->versions;
+	if (time_ns > space->used_ns)
+		space->used_ns = time_ns;
 }
 
 /*
  * Also adds the mapping to children that were forked after it was made but before it was reported.
  */
-static void hand_down(struct address_spaces *spaces, const struct space *parent,
+static void hand_down(struct address_spaces *spaces, struct space *parent,
 		      const struct region *region)
 {
 	unsigned heirs = 0;
 
+	if (!regions_spend(&parent->regions, spaces->count))
+		return;
 	for (uint32_t i = 0; i < spaces->count && heirs < LATE_HEIRS_MAX; i++) {
 		struct space *child = spaces->spaces[i];
 
@@ -199,47 +228,48 @@ static void hand_down(struct address_spaces *spaces, const struct space *parent,
 		heirs++;
 		regions_inherit(&child->regions, &parent->regions, child->born_ns, region->start,
 				region->end);
-		count_regions(spaces, child);
+		changed(spaces, child, 0);
 	}
 }
 
-static void note_modules(const struct region *regions, size_t count, bool *mapped)
+/* --- Bounding memory ------------------------------------------------------------------------- */
+
+size_t address_spaces_bytes(const struct address_spaces *spaces)
 {
-	for (size_t i = 0; i < count; i++)
-		mapped[regions[i].module] = true;
+	return spaces->account.bytes + spaces->count * sizeof(struct space) +
+	       spaces->room * sizeof(*spaces->spaces) + idmap_memory_bytes(&spaces->by_pid);
+}
+
+static void note_mapped(void *user, const struct region *region)
+{
+	uint32_t *mappings = user;
+
+	mappings[region->module]++;
+}
+
+/* The number of mappings of each module, to be freed. */
+static uint32_t *count_mappings(struct address_spaces *spaces)
+{
+	uint32_t *mappings = xcalloc(modules_count(spaces->modules), sizeof(*mappings));
+	uint64_t stamp = ++spaces->account.stamp;
+
+	for (uint32_t i = 0; i < spaces->count; i++) {
+		const struct space *space = spaces->spaces[i];
+
+		regions_visit(&space->regions, stamp, note_mapped, mappings);
+		if (space->jitdump != IDMAP_NONE)
+			mappings[space->jitdump]++;
+	}
+	return mappings;
 }
 
 /* Forgets modules without samples and mappings. */
 static void sweep(struct address_spaces *spaces)
 {
-	uint32_t count = modules_count(spaces->modules);
-	CLEANUP(free_ptr) bool *mapped = xcalloc(count, sizeof(*mapped));
+	CLEANUP(free_ptr) uint32_t *mappings = count_mappings(spaces);
 
-	for (uint32_t i = 0; i < spaces->count; i++) {
-		const struct regions *regions = &spaces->spaces[i]->regions;
-
-		note_modules(regions->live, regions->live_count, mapped);
-		note_modules(regions->past, regions->past_count, mapped);
-		if (spaces->spaces[i]->jitdump != IDMAP_NONE)
-			mapped[spaces->spaces[i]->jitdump] = true;
-	}
-	modules_keep(spaces->modules, mapped);
+	modules_keep(spaces->modules, mappings);
 	spaces->swept_bytes = modules_bytes(spaces->modules);
-}
-
-/* The process with the most mappings; NULL if none has many. */
-static struct space *find_largest(const struct address_spaces *spaces)
-{
-	struct space *largest = NULL;
-	size_t most = REGIONS_MANY;
-
-	for (uint32_t i = 0; i < spaces->count; i++) {
-		if (spaces->spaces[i]->counted < most)
-			continue;
-		most = spaces->spaces[i]->counted;
-		largest = spaces->spaces[i];
-	}
-	return largest;
 }
 
 static void drop(struct address_spaces *spaces, uint32_t index)
@@ -247,7 +277,6 @@ static void drop(struct address_spaces *spaces, uint32_t index)
 	struct space *moved = spaces->spaces[--spaces->count];
 	struct space *dropped = spaces->spaces[index];
 
-	spaces->regions_count -= dropped->counted;
 	idmap_remove(&spaces->by_pid, (uint64_t)dropped->pid, 0);
 	if (moved != dropped)
 		*idmap_put(&spaces->by_pid, (uint64_t)moved->pid, 0) = index;
@@ -256,50 +285,97 @@ static void drop(struct address_spaces *spaces, uint32_t index)
 	spaces->last = NULL;
 }
 
-static int compare_times(const void *left, const void *right)
+/* Those that have lost all mappings. */
+static void drop_lost(struct address_spaces *spaces, const struct shed_process *processes,
+		      uint32_t count)
 {
-	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+	CLEANUP(free_ptr) bool *are_lost = xcalloc(count, sizeof(*are_lost));
 
-	return (a > b) - (a < b);
-}
-
-/* Half of the processes: those that were not used for longest. */
-static void forget_oldest(struct address_spaces *spaces)
-{
-	CLEANUP(free_ptr) uint64_t *times = xcalloc(spaces->count, sizeof(*times));
-	uint32_t kept = spaces->count / 2;
-	uint64_t median_ns;
-
-	for (uint32_t i = 0; i < spaces->count; i++)
-		times[i] = spaces->spaces[i]->used_ns;
-	qsort(times, spaces->count, sizeof(*times), compare_times);
-	median_ns = times[kept];
-	for (uint32_t i = spaces->count; i-- > 0 && spaces->count > kept;)
-		if (spaces->spaces[i]->used_ns <= median_ns)
+	for (uint32_t i = 0; i < count; i++) {
+		are_lost[processes[i].index] = processes[i].has_lost_all;
+		spaces->spaces[processes[i].index]->version = ++spaces->versions;
+	}
+	/* From the end: the last one takes the place of a dropped one. */
+	for (uint32_t i = count; i-- > 0;)
+		if (are_lost[i])
 			drop(spaces, i);
 }
 
-/*
- * The process with the most mappings loses the older half of them, until there are few enough. If
- * that does not do, processes are too many. Frees spaces.
- */
+static void shed_to(struct address_spaces *spaces, size_t target, size_t own_bytes,
+		    const struct region_measure *measure)
+{
+	const uint32_t count = spaces->count;
+	CLEANUP(free_ptr)
+	struct shed_process *processes = xcalloc(count, sizeof(*processes));
+
+	for (uint32_t i = 0; i < count; i++) {
+		struct space *space = spaces->spaces[i];
+
+		processes[i] = (struct shed_process){
+			.regions = &space->regions,
+			.user = space->user,
+			.used_ns = space->used_ns,
+			.cost = regions_cost(&space->regions, measure) + own_bytes,
+			.index = i,
+		};
+	}
+	shed(processes, count, target, own_bytes);
+	drop_lost(spaces, processes, count);
+}
+
+static void bound_regions(struct address_spaces *spaces)
+{
+	const struct region_measure bytes = {.stamp = ++spaces->account.stamp};
+	size_t index_bytes = address_spaces_bytes(spaces) - spaces->account.bytes -
+			     spaces->count * sizeof(struct space);
+
+	shed_to(spaces, SPACES_BYTES_LEFT - index_bytes, sizeof(struct space), &bytes);
+}
+
+struct module_shares {
+	const struct modules *modules;
+	const uint32_t *mappings;
+};
+
+/* What a mapping costs because of its module, which all its mappings keep if it has no samples. */
+static size_t module_share(void *user, const struct region *region)
+{
+	const struct module_shares *shares = user;
+
+	return modules_idle_bytes(shares->modules, region->module) /
+	       shares->mappings[region->module];
+}
+
+/* Modules with samples stay, so it is no use to drop mappings for more than the others need. */
+static void bound_modules(struct address_spaces *spaces)
+{
+	CLEANUP(free_ptr) uint32_t *mappings = count_mappings(spaces);
+	struct module_shares shares = {.modules = spaces->modules, .mappings = mappings};
+	const struct region_measure measure = {
+		.stamp = ++spaces->account.stamp, .cost = module_share, .user = &shares};
+	size_t idle = 0;
+
+	for (module_id id = 0; id < modules_count(spaces->modules); id++)
+		idle += modules_idle_bytes(spaces->modules, id);
+	shed_to(spaces, idle / 2, 0, &measure);
+	sweep(spaces);
+}
+
+/* Reads all mappings, so it must come rarely. Frees spaces. */
 static void bound_memory(struct address_spaces *spaces)
 {
-	struct space *largest;
+	size_t modules = modules_bytes(spaces->modules);
 
-	spaces->maps_until_bound = MAPS_UNTIL_BOUND;
-	if (modules_bytes(spaces->modules) > 2 * spaces->swept_bytes + MODULES_BYTES_FEW)
+	spaces->maps_until_bound = MAPS_UNTIL_BOUND + spaces->account.bytes / REGION_BYTES_PER_MAP;
+	if (modules > 2 * spaces->swept_bytes + MODULES_BYTES_FEW ||
+	    (modules > MODULES_BYTES_MAX && modules > spaces->swept_bytes + MODULES_BYTES_FEW))
 		sweep(spaces);
-	while ((spaces->regions_count > REGIONS_MAX ||
-		modules_bytes(spaces->modules) > MODULES_BYTES_MAX) &&
-	       (largest = find_largest(spaces))) {
-		regions_halve(&largest->regions);
-		count_regions(spaces, largest);
-		if (modules_bytes(spaces->modules) > MODULES_BYTES_MAX)
-			sweep(spaces);
-	}
-	while (spaces->regions_count > ALL_REGIONS_MAX || spaces->count > SPACES_MAX)
-		forget_oldest(spaces);
+	else
+		modules = 0;
+	if (modules && modules_bytes(spaces->modules) > MODULES_BYTES_MAX)
+		bound_modules(spaces);
+	if (address_spaces_bytes(spaces) > SPACES_BYTES_MAX)
+		bound_regions(spaces);
 }
 
 /* Other mapped files than modules are resident, too. */
@@ -314,17 +390,8 @@ static void bound_resident(struct address_spaces *spaces)
 /* After the last use of any space in an operation. */
 static void bound_if_needed(struct address_spaces *spaces)
 {
-	if (spaces->regions_count > ALL_REGIONS_MAX || spaces->count > SPACES_MAX ||
-	    !spaces->maps_until_bound)
+	if (!spaces->maps_until_bound || address_spaces_bytes(spaces) > SPACES_BYTES_MAX)
 		bound_memory(spaces);
-}
-
-static void changed(struct address_spaces *spaces, struct space *space, uint64_t time_ns)
-{
-	count_regions(spaces, space);
-	space->version = ++spaces->versions;
-	if (time_ns > space->used_ns)
-		space->used_ns = time_ns;
 }
 
 void address_spaces_map(struct address_spaces *spaces, pid_t pid, uint64_t time_ns,
@@ -352,18 +419,22 @@ void address_spaces_map(struct address_spaces *spaces, pid_t pid, uint64_t time_
 void address_spaces_fork(struct address_spaces *spaces, pid_t parent, pid_t child, uint64_t time_ns)
 {
 	struct space *from = space_of(spaces, parent);
-	struct space *to = space_of(spaces, child);
+	struct space *to = find_space(spaces, child);
 
 	if (from == to)
 		return;
+	know_user(spaces, from);
+	if (!to)
+		to = new_space(spaces, child, from->user);
+	to->user = from->user;
+	to->has_user = from->has_user;
 	to->parent = parent;
 	to->born_ns = time_ns;
 	if (time_ns > from->last_child_ns)
 		from->last_child_ns = time_ns;
 	/* If the parent is unknown, there is nothing to inherit. */
 	if (!regions_empty(&from->regions)) {
-		regions_clear(&to->regions, time_ns);
-		regions_inherit(&to->regions, &from->regions, time_ns, 0, UINT64_MAX);
+		regions_fork(&to->regions, &from->regions, time_ns);
 		to->jitdump = from->jitdump;
 	}
 	changed(spaces, from, time_ns);
@@ -375,6 +446,7 @@ void address_spaces_exec(struct address_spaces *spaces, pid_t pid, uint64_t time
 {
 	struct space *space = space_of(spaces, pid);
 
+	space->has_user = false;
 	space->jitdump = IDMAP_NONE;
 	regions_clear(&space->regions, time_ns);
 	changed(spaces, space, time_ns);
@@ -400,6 +472,7 @@ void address_spaces_snapshot(struct address_spaces *spaces, pid_t pid, uint64_t 
 	uint64_t from_ns = regions_empty(&space->regions) ? 0 : time_ns;
 	struct mapping mapping;
 
+	know_user(spaces, space);
 	while (maps_next(&maps, &mapping))
 		address_spaces_map(spaces, pid, from_ns, &mapping);
 }
@@ -412,8 +485,6 @@ void address_spaces_forget(struct address_spaces *spaces, uint64_t before_ns)
 
 		if (regions_forget(&space->regions, before_ns))
 			drop(spaces, i);
-		else
-			count_regions(spaces, space);
 	}
 	bound_memory(spaces);
 	bound_resident(spaces);
@@ -428,13 +499,12 @@ uint64_t address_spaces_version(const struct address_spaces *spaces, pid_t pid)
 	return space ? space->version : 0;
 }
 
-static void note_sample(struct address_spaces *spaces, pid_t pid, struct region *region)
+static void note_sample(struct address_spaces *spaces, pid_t pid, const struct region *region)
 {
-	region->has_samples = true;
-	region->module = modules_use(spaces->modules, region->module, pid,
-				     &(struct mapping){.start = region->start,
-						       .end = region->end,
-						       .offset = region->offset});
+	regions_note_sample(region, modules_use(spaces->modules, region->module, pid,
+						&(struct mapping){.start = region->start,
+								  .end = region->end,
+								  .offset = region->offset}));
 }
 
 /* JIT code that is in the process's jitdump. */
@@ -485,7 +555,7 @@ static struct location location_in(const struct region *region, uint64_t pc)
 bool address_spaces_locate(struct address_spaces *spaces, pid_t pid, uint64_t time_ns, uint64_t pc,
 			   struct location *ret)
 {
-	struct region *region = NULL;
+	const struct region *region = NULL;
 
 	if (!spaces->last || spaces->last->pid != pid)
 		spaces->last = find_space(spaces, pid);
@@ -536,7 +606,8 @@ bool address_spaces_locate_data(struct address_spaces *spaces, pid_t pid, uint64
 {
 	const struct space *space = find_space(spaces, pid);
 	/* Linkers put data behind code, and only code is in the regions. */
-	const struct region *code = space ? regions_before(&space->regions, address) : NULL;
+	const struct region *code = space ? region_table_before(space->regions.live, address)
+					  : NULL;
 	const struct module *module;
 	uint64_t vaddr;
 
@@ -554,9 +625,10 @@ bool address_spaces_find_file(struct address_spaces *spaces, pid_t pid, uint64_t
 			      const char *name, struct location *ret)
 {
 	const struct space *space = find_space(spaces, pid);
+	struct region_place place = {.part = 0};
+	const struct region *region;
 
-	for (size_t i = 0; space && i < space->regions.live_count; i++) {
-		const struct region *region = &space->regions.live[i];
+	while (space && (region = region_table_next(space->regions.live, &place))) {
 		const struct module *module = modules_get(spaces->modules, region->module);
 		const char *slash = strrchr(module->path, '/');
 
@@ -652,6 +724,11 @@ void address_spaces_set_opening_max(struct address_spaces *spaces, uint64_t max_
 uint64_t address_spaces_missed_files(const struct address_spaces *spaces)
 {
 	return modules_missed_files(spaces->modules);
+}
+
+uint64_t address_spaces_lossy_processes(const struct address_spaces *spaces)
+{
+	return spaces->account.lost_processes;
 }
 
 void address_spaces_set_debug_dir(struct address_spaces *spaces, const char *debug_dir)

@@ -7,9 +7,15 @@
  * after the other; they take effect at their own time. Only executable mappings are kept.
  *
  * Mappings refer to modules (proc/module.h), which live as long as the address spaces if they have
- * samples. Memory is bounded whatever processes map: where there is too much, the process with the
- * most mappings loses the older half of them; and where there are too many processes, those are
- * forgotten that were not used for longest.
+ * samples.
+ *
+ * Memory is bounded whatever processes map. All tables of mappings and all processes share a limit
+ * in bytes, modules without samples another one. Beyond it the processes of the user who needs most
+ * lose mappings (proc/shedding.h), until each user has no more than a fair share. A process keeps
+ * no more than 65,536 mappings, those of its last changes. Time is bounded, too: a change in order
+ * takes time for what it replaces, a fork none for the mappings; changes that arrive late have a
+ * budget for each process, which address_spaces_forget() renews. address_spaces_lossy_processes()
+ * counts the processes that lost something.
  */
 #ifndef PROF_PROC_ADDRESS_SPACES_H
 #define PROF_PROC_ADDRESS_SPACES_H
@@ -120,6 +126,10 @@ void address_spaces_set_files_max(struct address_spaces *spaces, unsigned max);
 void address_spaces_set_opening_max(struct address_spaces *spaces, uint64_t max_ns);
 /* As modules_missed_files(). */
 uint64_t address_spaces_missed_files(const struct address_spaces *spaces);
+/* The number of processes that have lost mappings, to bound memory or time. */
+uint64_t address_spaces_lossy_processes(const struct address_spaces *spaces);
+/* The memory of processes and mappings, without modules. */
+size_t address_spaces_bytes(const struct address_spaces *spaces);
 /* The directory of separate debug files; "/usr/lib/debug" by default. Copied. */
 void address_spaces_set_debug_dir(struct address_spaces *spaces, const char *debug_dir);
 /* Where the debug files of a module are; borrows spaces. */

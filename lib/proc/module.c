@@ -810,12 +810,13 @@ static void index_again(struct modules *modules)
 	}
 }
 
-void modules_keep(struct modules *modules, const bool *mapped)
+void modules_keep(struct modules *modules, const uint32_t *mappings)
 {
 	CLEANUP(free_ptr) bool *kept = xcalloc(modules->count, sizeof(*kept));
 
 	for (module_id id = 0; id < modules->count; id++)
-		kept[id] = modules->entries[id]->path && is_kept(modules->entries[id], mapped[id]);
+		kept[id] = modules->entries[id]->path &&
+			   is_kept(modules->entries[id], mappings[id]);
 	keep_open(&modules->own, kept);
 	keep_open(&modules->foreign, kept);
 	file_table_keep(modules->files, kept, modules->count);
@@ -832,9 +833,22 @@ void modules_release_files(const struct modules *modules)
 			elf_file_release_all(modules->entries[id]->module.elf);
 }
 
+/* Of each module. */
+enum { ENTRY_BYTES = sizeof(struct entry) + 3 * sizeof(struct idmap_entry) };
+
+size_t modules_idle_bytes(const struct modules *modules, module_id id)
+{
+	const struct entry *entry = modules->entries[id];
+
+	if (!entry->path || is_kept(entry, false))
+		return 0;
+	/* The name is in the table of files, too. */
+	return ENTRY_BYTES + 2 * strlen(entry->path) +
+	       (entry->problem ? strlen(entry->problem) : 0);
+}
+
 size_t modules_bytes(const struct modules *modules)
 {
-	return (modules->count - modules->unused_count) *
-		       (sizeof(struct entry) + 3 * sizeof(struct idmap_entry)) +
-	       modules->text_bytes + file_table_bytes(modules->files);
+	return (modules->count - modules->unused_count) * ENTRY_BYTES + modules->text_bytes +
+	       file_table_bytes(modules->files);
 }

@@ -99,10 +99,12 @@ uint64_t modules_missed_files(const struct modules *modules);
 module_id modules_use(struct modules *modules, module_id id, pid_t pid,
 		      const struct mapping *mapping);
 /*
- * Forgets the modules that have neither samples nor, as the caller says by id, mappings. Their ids
- * are used again.
+ * Forgets the modules that have neither samples nor mappings, whose numbers the caller gives by id.
+ * Their ids are used again.
  */
-void modules_keep(struct modules *modules, const bool *mapped);
+void modules_keep(struct modules *modules, const uint32_t *mappings);
+/* The memory that is freed if a module loses all its mappings: 0 if it has samples. */
+size_t modules_idle_bytes(const struct modules *modules, module_id id);
 /* As elf_file_release_all(), of all files. */
 void modules_release_files(const struct modules *modules);
 /* The memory in use. */

@@ -2,39 +2,151 @@
 
 #include "base/alloc.h"
 
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	/* What has ended and is kept for late samples: regions, tables, and the times of their
+	   ends. A lookup that finds nothing reads all. */
+	PAST_MAX = 512,
+	ENDED_MAX = 64,
+	CLEARS_MAX = 512,
+	/* Regions that a mapping confirms; if it has more in its way, it replaces them. */
+	CONFIRMED_MAX = 64,
+	/* Regions that one mapping replaces and that are kept for late samples. */
+	REPLACED_MAX = PAST_MAX / 2,
+	/* Where a mapping that is reported late was replaced in more places, the rest of it is
+	   lost. */
+	LATE_PIECES_MAX = 256,
+	/* Reads of regions and chunks, for late changes of one process: one or two milliseconds. */
+	LATE_WORK_MAX = 1 << 20,
+};
+
+/* --- What has ended -------------------------------------------------------------------------- */
+
+static void *resize(struct regions *regions, void *items, size_t *room, size_t new_room,
+		    size_t item_bytes)
+{
+	regions->account->bytes += (new_room - *room) * item_bytes;
+	*room = new_room;
+	if (new_room)
+		return xreallocarray(items, new_room, item_bytes);
+	free(items);
+	return NULL;
+}
+
+#define RESIZE(regions, items, room, new_room)                                                     \
+	((regions)->items = resize(regions, (regions)->items, &(regions)->room, new_room,          \
+				   sizeof(*(regions)->items)))
+
+static int compare_times(const void *left, const void *right)
+{
+	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+
+	return (a > b) - (a < b);
+}
+
+/* The regions that ended last stay. */
+static void halve_past(struct regions *regions)
+{
+	uint64_t times[PAST_MAX];
+	size_t kept = 0, count = regions->past_count;
+
+	for (size_t i = 0; i < count; i++)
+		times[i] = regions->past[i].until_ns;
+	qsort(times, count, sizeof(*times), compare_times);
+	for (size_t i = 0; i < count && kept < count / 2; i++)
+		if (regions->past[i].until_ns >= times[count / 2])
+			regions->past[kept++] = regions->past[i];
+	regions->past_count = kept;
+	regions->account->work += count;
+}
+
+static void add_past(struct regions *regions, const struct region *region, uint64_t until_ns)
+{
+	if (region->start >= region->end || region->from_ns >= until_ns)
+		return;
+	if (regions->past_count == PAST_MAX)
+		halve_past(regions);
+	if (regions->past_count == regions->past_room)
+		RESIZE(regions, past, past_room, regions->past_room ? 2 * regions->past_room : 4);
+	regions->past[regions->past_count++] = (struct ended_region){.region = *region,
+								     .until_ns = until_ns};
+	if (until_ns > regions->past_until_ns)
+		regions->past_until_ns = until_ns;
+}
+
+static void drop_first_ended(struct regions *regions, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		region_table_release(regions->ended[i].table, regions->account);
+	regions->ended_count -= count;
+	if (regions->ended_count)
+		memmove(regions->ended, regions->ended + count,
+			regions->ended_count * sizeof(*regions->ended));
+}
+
+/* All live regions end. */
+static void end_table(struct regions *regions, uint64_t until_ns)
+{
+	if (!regions->live)
+		return;
+	if (regions->ended_count == ENDED_MAX)
+		drop_first_ended(regions, ENDED_MAX / 2);
+	if (regions->ended_count == regions->ended_room)
+		RESIZE(regions, ended, ended_room, 2 * regions->ended_room + 1);
+	regions->ended[regions->ended_count++] = (struct ended_table){
+		.table = regions->live, .since_ns = regions->live_since_ns, .until_ns = until_ns};
+	regions->live = NULL;
+	if (until_ns > regions->past_until_ns)
+		regions->past_until_ns = until_ns;
+}
+
+static void add_clear(struct regions *regions, uint64_t time_ns)
+{
+	if (regions->clear_count == CLEARS_MAX) {
+		qsort(regions->clears, CLEARS_MAX, sizeof(*regions->clears), compare_times);
+		regions->clear_count = CLEARS_MAX / 2;
+		memcpy(regions->clears, regions->clears + CLEARS_MAX / 2,
+		       CLEARS_MAX / 2 * sizeof(*regions->clears));
+	}
+	if (regions->clear_count == regions->clear_room)
+		RESIZE(regions, clears, clear_room, 2 * regions->clear_room + 1);
+	regions->clears[regions->clear_count++] = time_ns;
+}
+
+void regions_drop_past(struct regions *regions)
+{
+	drop_first_ended(regions, regions->ended_count);
+	regions->past_count = regions->clear_count = 0;
+	regions->past_until_ns = 0;
+	RESIZE(regions, past, past_room, 0);
+	RESIZE(regions, ended, ended_room, 0);
+	RESIZE(regions, clears, clear_room, 0);
+}
+
 void regions_deinit(struct regions *regions)
 {
-	free(regions->live);
-	free(regions->past);
-	free(regions->clears);
+	regions_drop_past(regions);
+	region_table_release(regions->live, regions->account);
+	regions->live = NULL;
 }
 
-/* The number of live regions that begin at or before pc. */
-static size_t begun_at(const struct regions *regions, uint64_t pc)
+/* --- Reading --------------------------------------------------------------------------------- */
+
+static uint64_t later(uint64_t a_ns, uint64_t b_ns)
 {
-	const struct region *base = regions->live;
-	size_t left = regions->live_count;
-
-	if (!left)
-		return 0;
-	while (left > 1) {
-		size_t half = left / 2;
-
-		/* Branchless: this is the inner loop of unwinding. */
-		base += base[half].start <= pc ? half : 0;
-		left -= half;
-	}
-	return (size_t)(base - regions->live) + (base->start <= pc);
+	return a_ns > b_ns ? a_ns : b_ns;
 }
 
-/* The live regions that overlap [start, end): indices *first to before *last. */
-static void overlapping(const struct regions *regions, uint64_t start, uint64_t end, size_t *first,
-			size_t *last)
+/* A live region, with its own beginning: it may be shared since a fork. */
+static struct region own_view(const struct region *live, uint64_t since_ns)
 {
-	*first = begun_at(regions, start);
-	if (*first && regions->live[*first - 1].end > start)
-		--*first;
-	*last = begun_at(regions, end - 1);
+	struct region region = *live;
+
+	region.from_ns = later(region.from_ns, since_ns);
+	region.confirmed_ns = later(region.confirmed_ns, since_ns);
+	return region;
 }
 
 static bool overlap(const struct region *a, const struct region *b)
@@ -42,152 +154,183 @@ static bool overlap(const struct region *a, const struct region *b)
 	return a->start < b->end && b->start < a->end;
 }
 
-static struct region piece_of(const struct region *region, uint64_t start, uint64_t end)
+/* Ended tables are by time, and what is in one began after the one before had ended. */
+static const struct region *find_past(const struct regions *regions, uint64_t time_ns, uint64_t pc)
 {
-	struct region piece = *region;
+	const struct ended_table *ended = NULL;
+	const struct region *region;
 
-	piece.start = start > region->start ? start : region->start;
-	piece.end = end < region->end ? end : region->end;
-	piece.offset += piece.start - region->start;
-	return piece;
-}
-
-static void add_past(struct regions *regions, struct region region)
-{
-	if (region.start >= region.end || region.from_ns >= region.until_ns)
-		return;
-	GROW(regions->past, regions->past_count, regions->past_room);
-	regions->past[regions->past_count++] = region;
-	if (region.until_ns > regions->past_until_ns)
-		regions->past_until_ns = region.until_ns;
-}
-
-/* Replaces live[first] to before live[last] with count regions. */
-static void splice(struct regions *regions, size_t first, size_t last, const struct region *new,
-		   size_t count)
-{
-	size_t tail = regions->live_count - last;
-	size_t total = first + count + tail;
-
-	if (total > regions->live_room) {
-		regions->live_room = 2 * total;
-		regions->live = xreallocarray(regions->live, regions->live_room,
-					      sizeof(*regions->live));
+	for (size_t i = regions->ended_count; i-- > 0 && regions->ended[i].until_ns > time_ns;)
+		ended = &regions->ended[i];
+	if (ended && ended->since_ns <= time_ns) {
+		region = region_table_before(ended->table, pc);
+		if (region && pc < region->end && region->from_ns <= time_ns)
+			return region;
 	}
-	if (tail)
-		memmove(regions->live + first + count, regions->live + last,
-			tail * sizeof(*regions->live));
-	memcpy(regions->live + first, new, count * sizeof(*new));
-	regions->live_count = total;
-}
+	for (size_t i = 0; i < regions->past_count; i++) {
+		const struct ended_region *past = &regions->past[i];
 
-/*
- * Adds a live region. Parts of overlapping live regions outside of it stay live; the rest becomes
- * past.
- */
-static void place_live(struct regions *regions, const struct region *new)
-{
-	struct region pieces[3];
-	size_t count = 0;
-	size_t first, last;
-
-	overlapping(regions, new->start, new->end, &first, &last);
-	if (first < last && regions->live[first].start < new->start)
-		pieces[count++] = piece_of(&regions->live[first], 0, new->start);
-	pieces[count++] = *new;
-	if (first < last && regions->live[last - 1].end > new->end)
-		pieces[count++] = piece_of(&regions->live[last - 1], new->end, UINT64_MAX);
-	for (size_t i = first; i < last; i++) {
-		struct region ended = piece_of(&regions->live[i], new->start, new->end);
-
-		ended.until_ns = new->from_ns;
-		add_past(regions, ended);
+		if (pc >= past->region.start && pc < past->region.end &&
+		    past->region.from_ns <= time_ns && time_ns < past->until_ns)
+			return &past->region;
 	}
-	splice(regions, first, last, pieces, count);
-}
-
-/* The same for past regions, for changes that arrive late. */
-static void place_past(struct regions *regions, const struct region *new)
-{
-	size_t count = regions->past_count;
-
-	for (size_t i = 0; i < count; i++) {
-		struct region old = regions->past[i];
-
-		if (!overlap(&old, new) || old.from_ns > new->from_ns ||
-		    old.until_ns <= new->from_ns)
-			continue;
-		add_past(regions, piece_of(&old, 0, new->start));
-		add_past(regions, piece_of(&old, new->end, UINT64_MAX));
-		regions->past[i] = piece_of(&old, new->start, new->end);
-		regions->past[i].until_ns = new->from_ns;
-	}
-	add_past(regions, *new);
-}
-
-/* When a region that begins at time_ns must end because of `other`. */
-static uint64_t end_because_of(const struct region *other, uint64_t time_ns)
-{
-	return other->from_ns > time_ns	   ? other->from_ns
-	       : other->until_ns > time_ns ? other->until_ns
-					   : REGION_FOREVER;
-}
-
-/* A region that ends `new` or a part of it; NULL if there is none. */
-static const struct region *limit_of(const struct regions *regions, const struct region *new)
-{
-	size_t first, last;
-
-	if (regions->changed_ns <= new->from_ns)
-		return NULL;
-	overlapping(regions, new->start, new->end, &first, &last);
-	for (size_t i = first; i < last; i++)
-		if (end_because_of(&regions->live[i], new->from_ns) < new->until_ns)
-			return &regions->live[i];
-	for (size_t i = 0; i < regions->past_count; i++)
-		if (overlap(&regions->past[i], new) &&
-		    end_because_of(&regions->past[i], new->from_ns) < new->until_ns)
-			return &regions->past[i];
 	return NULL;
 }
 
-/*
- * Whether the region is completely mapped already. Then only the time is noted, for earlier
- * changes that arrive late.
- */
-static bool confirm(struct regions *regions, const struct region *new)
+const struct region *regions_find(const struct regions *regions, uint64_t time_ns, uint64_t pc)
 {
-	size_t first, last;
-	uint64_t at = new->start;
+	const struct region *live = region_table_before(regions->live, pc);
 
-	overlapping(regions, new->start, new->end, &first, &last);
-	for (size_t i = first; i < last; i++) {
-		const struct region *live = &regions->live[i];
+	if (live && pc < live->end && live->from_ns <= time_ns && regions->live_since_ns <= time_ns)
+		return live;
+	return time_ns < regions->past_until_ns ? find_past(regions, time_ns, pc) : NULL;
+}
 
-		if (live->start > at || live->module != new->module ||
-		    live->offset - live->start != new->offset - new->start ||
-		    live->from_ns > new->from_ns)
-			return false;
-		at = live->end;
-	}
-	if (at < new->end)
+void regions_note_sample(const struct region *region, module_id module)
+{
+	struct region *found = (struct region *)(uintptr_t)region;
+
+	found->module = module;
+	found->has_samples = true;
+}
+
+bool regions_empty(const struct regions *regions)
+{
+	return !regions->live && !regions->past_count && !regions->ended_count &&
+	       !regions->clear_count;
+}
+
+/* --- Late changes ---------------------------------------------------------------------------- */
+
+void regions_note_loss(struct regions *regions)
+{
+	regions->account->lost_changes++;
+	regions->account->lost_processes += !regions->has_lost;
+	regions->has_lost = true;
+}
+
+bool regions_spend(struct regions *regions, size_t work)
+{
+	if (regions->late_work + work > LATE_WORK_MAX) {
+		regions->late_work = LATE_WORK_MAX;
+		regions_note_loss(regions);
 		return false;
-	for (size_t i = first; i < last; i++)
-		if (regions->live[i].confirmed_ns < new->from_ns)
-			regions->live[i].confirmed_ns = new->from_ns;
+	}
+	regions->late_work += work;
+	regions->account->work += work;
 	return true;
 }
 
-static void split_one(struct regions *regions, struct region *region, uint64_t time_ns)
+static size_t part_count(const struct regions *regions)
 {
-	struct region before = *region;
+	return regions->live ? regions->live->count : 0;
+}
 
-	if (region->from_ns > time_ns || region->confirmed_ns <= time_ns)
+/* Its regions end one by one from now on. Too many are forgotten. */
+static void expand(struct regions *regions, const struct ended_table *ended)
+{
+	struct region_place place = {.part = 0};
+	const struct region *region;
+
+	if (ended->table->region_count > REPLACED_MAX ||
+	    !regions_spend(regions, ended->table->region_count)) {
+		regions_note_loss(regions);
 		return;
-	before.until_ns = before.confirmed_ns;
-	before.confirmed_ns = before.from_ns;
+	}
+	while ((region = region_table_next(ended->table, &place))) {
+		struct region own = own_view(region, ended->since_ns);
+
+		add_past(regions, &own, ended->until_ns);
+	}
+}
+
+static void expand_ended(struct regions *regions, uint64_t time_ns)
+{
+	while (regions->ended_count &&
+	       regions->ended[regions->ended_count - 1].until_ns > time_ns) {
+		struct ended_table ended = regions->ended[--regions->ended_count];
+
+		expand(regions, &ended);
+		region_table_release(ended.table, regions->account);
+	}
+}
+
+/* Before a change: false if it is late and must be dropped. */
+static bool prepare(struct regions *regions, uint64_t time_ns)
+{
+	if (time_ns >= regions->changed_ns)
+		return true;
+	if (!regions_spend(regions,
+			   part_count(regions) + regions->past_count + regions->clear_count + 1))
+		return false;
+	expand_ended(regions, time_ns);
+	return true;
+}
+
+/* When a region that begins at time_ns must end because of another one. */
+static uint64_t end_because_of(uint64_t from_ns, uint64_t until_ns, uint64_t time_ns)
+{
+	return from_ns > time_ns ? from_ns : until_ns > time_ns ? until_ns : REGION_FOREVER;
+}
+
+/* A live region that ends `new` or a part of it; false if there is none or the budget is spent. */
+static bool live_limit_of(struct regions *regions, const struct ended_region *new,
+			  struct ended_region *ret)
+{
+	struct region_place place = region_table_seek(regions->live, new->region.start);
+	const struct region *live;
+
+	while ((live = region_table_next(regions->live, &place)) && live->start < new->region.end) {
+		if (!regions_spend(regions, 1))
+			return false;
+		*ret = (struct ended_region){own_view(live, regions->live_since_ns),
+					     REGION_FOREVER};
+		if (end_because_of(ret->region.from_ns, REGION_FOREVER, new->region.from_ns) <
+		    new->until_ns)
+			return true;
+	}
+	return false;
+}
+
+static bool limit_of(struct regions *regions, const struct ended_region *new,
+		     struct ended_region *ret)
+{
+	if (live_limit_of(regions, new, ret))
+		return true;
+	if (!regions_spend(regions, regions->past_count))
+		return false;
+	for (size_t i = 0; i < regions->past_count; i++) {
+		const struct ended_region *past = &regions->past[i];
+
+		*ret = *past;
+		if (overlap(&past->region, &new->region) &&
+		    end_because_of(past->region.from_ns, past->until_ns, new->region.from_ns) <
+			    new->until_ns)
+			return true;
+	}
+	return false;
+}
+
+/* The part of a region until it was confirmed becomes past. */
+static bool ends_at_confirmation(struct region *region, uint64_t time_ns, struct region *before)
+{
+	*before = *region;
+	before->confirmed_ns = before->from_ns;
+	if (region->from_ns > time_ns || region->confirmed_ns <= time_ns)
+		return false;
 	region->from_ns = region->confirmed_ns;
-	add_past(regions, before);
+	return true;
+}
+
+static void split_live(struct regions *regions, const struct region *live, uint64_t time_ns)
+{
+	struct region region = own_view(live, regions->live_since_ns), before;
+
+	if (!ends_at_confirmation(&region, time_ns, &before))
+		return;
+	add_past(regions, &before, region.from_ns);
+	region_table_set_times(&regions->live, regions->account, region.start, region.from_ns,
+			       region.confirmed_ns);
 }
 
 /* A change that arrives late does not affect regions that were confirmed after it. */
@@ -197,10 +340,21 @@ static void split_at_confirmations(struct regions *regions, uint64_t time_ns)
 
 	if (regions->changed_ns <= time_ns)
 		return;
-	for (size_t i = 0; i < past_count; i++)
-		split_one(regions, &regions->past[i], time_ns);
-	for (size_t i = 0; i < regions->live_count; i++)
-		split_one(regions, &regions->live[i], time_ns);
+	for (size_t i = 0; i < past_count && i < regions->past_count; i++) {
+		struct region *region = &regions->past[i].region;
+		struct region before;
+
+		if (ends_at_confirmation(region, time_ns, &before))
+			add_past(regions, &before, region->from_ns);
+	}
+	for (size_t part = 0; part < part_count(regions); part++) {
+		if (regions->live->parts[part].chunk->newest_ns <= time_ns)
+			continue;
+		if (!regions_spend(regions, regions->live->parts[part].chunk->count))
+			return;
+		for (size_t i = 0; i < regions->live->parts[part].chunk->count; i++)
+			split_live(regions, &regions->live->parts[part].chunk->regions[i], time_ns);
+	}
 }
 
 static uint64_t next_clear(const struct regions *regions, uint64_t time_ns)
@@ -213,237 +367,356 @@ static uint64_t next_clear(const struct regions *regions, uint64_t time_ns)
 	return next;
 }
 
-static void note_change(struct regions *regions, uint64_t time_ns)
+/*
+ * Adds a live region. Parts of overlapping live regions outside of it stay live; the rest becomes
+ * past.
+ */
+static void place_live(struct regions *regions, const struct region *new)
 {
-	if (time_ns > regions->changed_ns)
-		regions->changed_ns = time_ns;
+	struct region_place place = region_table_seek(regions->live, new->start);
+	const struct region *live;
+
+	for (size_t i = 0; i < REPLACED_MAX; i++) {
+		struct region replaced;
+
+		live = region_table_next(regions->live, &place);
+		if (!live || live->start >= new->end)
+			break;
+		replaced = own_view(live, regions->live_since_ns);
+		replaced = region_piece(&replaced, new->start, new->end);
+		add_past(regions, &replaced, new->from_ns);
+		regions->account->work++;
+	}
+	region_table_put(&regions->live, regions->account, new);
 }
+
+/* The same for past regions, for changes that arrive late. */
+static void place_past(struct regions *regions, const struct ended_region *new)
+{
+	const uint64_t from_ns = new->region.from_ns;
+	size_t count = regions->past_count;
+
+	if (!regions_spend(regions, count))
+		return;
+	for (size_t i = 0; i < count && i < regions->past_count; i++) {
+		struct ended_region old = regions->past[i];
+		struct region left = region_piece(&old.region, 0, new->region.start);
+		struct region right = region_piece(&old.region, new->region.end, UINT64_MAX);
+
+		if (!overlap(&old.region, &new->region) || old.region.from_ns > from_ns ||
+		    old.until_ns <= from_ns)
+			continue;
+		regions->past[i] = (struct ended_region){
+			region_piece(&old.region, new->region.start, new->region.end), from_ns};
+		add_past(regions, &left, old.until_ns);
+		add_past(regions, &right, old.until_ns);
+	}
+	add_past(regions, &new->region, new->until_ns);
+}
+
+/* Pieces of a late mapping, each of which may have to be split further. */
+struct pieces {
+	struct ended_region *items;
+	size_t count, room;
+};
 
 /* Adds the part of a region between start and end, if any. */
-static void add_piece(struct region **pieces, size_t *count, size_t *room,
-		      const struct region *region, uint64_t start, uint64_t end, uint64_t until_ns)
+static void add_piece(struct pieces *pieces, const struct region *region, uint64_t start,
+		      uint64_t end, uint64_t until_ns)
 {
-	struct region piece = piece_of(region, start, end);
+	struct region piece = region_piece(region, start, end);
 
-	piece.until_ns = until_ns;
 	if (piece.start >= piece.end)
 		return;
-	GROW(*pieces, *count, *room);
-	(*pieces)[(*count)++] = piece;
+	GROW(pieces->items, pieces->count, pieces->room);
+	pieces->items[pieces->count++] = (struct ended_region){piece, until_ns};
 }
 
-/* Where a mapping that is reported late was replaced in more places, the rest of it is lost. */
-enum { LATE_PIECES_MAX = 1024 };
-
-/* Splits the new region along those that limit it, until each piece begins and ends at one time. */
-static void place(struct regions *regions, const struct region *new)
+/* Splits a late region along those that limit it, until each piece begins and ends at one time. */
+static void place_late(struct regions *regions, const struct region *new)
 {
-	uint64_t from_ns = new->from_ns;
-	CLEANUP(free_ptr) struct region *todo = NULL;
-	size_t count = 0, room = 0;
+	const uint64_t from_ns = new->from_ns;
+	struct pieces todo = {.count = 0};
+	struct ended_region limit;
 
-	add_piece(&todo, &count, &room, new, 0, UINT64_MAX, next_clear(regions, from_ns));
-	for (unsigned pieces = 0; count && pieces < LATE_PIECES_MAX; pieces++) {
-		struct region piece = todo[--count];
-		const struct region *limit = limit_of(regions, &piece);
+	add_piece(&todo, new, 0, UINT64_MAX, next_clear(regions, from_ns));
+	for (unsigned i = 0; todo.count && i < LATE_PIECES_MAX; i++) {
+		struct ended_region piece = todo.items[--todo.count];
+		bool is_limited = limit_of(regions, &piece, &limit);
 
-		if (limit) {
-			uint64_t start = limit->start, end = limit->end;
+		if (regions->late_work == LATE_WORK_MAX)
+			break;
+		if (is_limited) {
+			uint64_t start = limit.region.start, end = limit.region.end;
 
-			add_piece(&todo, &count, &room, &piece, 0, start, piece.until_ns);
-			add_piece(&todo, &count, &room, &piece, end, UINT64_MAX, piece.until_ns);
-			add_piece(&todo, &count, &room, &piece, start, end,
-				  end_because_of(limit, from_ns));
+			add_piece(&todo, &piece.region, 0, start, piece.until_ns);
+			add_piece(&todo, &piece.region, end, UINT64_MAX, piece.until_ns);
+			add_piece(&todo, &piece.region, start, end,
+				  end_because_of(limit.region.from_ns, limit.until_ns, from_ns));
 		} else if (piece.until_ns == REGION_FOREVER) {
-			place_live(regions, &piece);
+			place_live(regions, &piece.region);
 		} else {
 			place_past(regions, &piece);
 		}
 	}
+	if (todo.count)
+		regions_note_loss(regions);
+	free(todo.items);
+}
+
+/* --- Changes --------------------------------------------------------------------------------- */
+
+static bool continues(const struct region *live, uint64_t since_ns, const struct region *new)
+{
+	return live->module == new->module &&
+	       live->offset - live->start ==
+		       new->offset - new->start &&later(live->from_ns, since_ns) <= new->from_ns;
+}
+
+/*
+ * Whether the region is completely mapped already, in few pieces. Then only the time is noted, for
+ * earlier changes that arrive late.
+ */
+static bool confirm(struct regions *regions, const struct region *new)
+{
+	struct region_place place = region_table_seek(regions->live, new->start);
+	struct region known[CONFIRMED_MAX];
+	const struct region *live;
+	uint64_t at = new->start;
+	size_t count = 0;
+
+	for (; at < new->end; at = live->end) {
+		live = region_table_next(regions->live, &place);
+		if (!live || live->start > at || count == CONFIRMED_MAX ||
+		    !continues(live, regions->live_since_ns, new))
+			return false;
+		known[count++] = *live;
+	}
+	regions->account->work += count;
+	for (size_t i = 0; i < count; i++)
+		if (known[i].confirmed_ns < new->from_ns)
+			region_table_set_times(&regions->live, regions->account, known[i].start,
+					       known[i].from_ns, new->from_ns);
+	return true;
+}
+
+static void note_change(struct regions *regions, uint64_t time_ns)
+{
+	regions->changed_ns = later(regions->changed_ns, time_ns);
 }
 
 void regions_map(struct regions *regions, const struct region *new)
 {
 	struct region region = *new;
+	bool is_late = new->from_ns < regions->changed_ns;
 
-	if (new->start >= new->end)
+	if (new->start >= new->end || !prepare(regions, new->from_ns))
 		return;
 	if (!confirm(regions, new)) {
 		split_at_confirmations(regions, new->from_ns);
 		region.confirmed_ns = new->from_ns;
-		place(regions, &region);
+		if (is_late)
+			place_late(regions, &region);
+		else
+			place_live(regions, &region);
 	}
 	note_change(regions, new->from_ns);
 }
 
-void regions_clear(struct regions *regions, uint64_t time_ns)
+/* Those that began later stay. */
+static void end_live(struct regions *regions, uint64_t time_ns)
 {
-	size_t kept = 0;
+	struct region_table *all = regions->live;
+	struct region_place place = {.part = 0};
+	const struct region *region;
 
+	regions->live = NULL;
+	while ((region = region_table_next(all, &place))) {
+		struct region own = own_view(region, regions->live_since_ns);
+
+		if (own.from_ns > time_ns)
+			region_table_put(&regions->live, regions->account, region);
+		else
+			add_past(regions, &own, time_ns);
+	}
+	region_table_release(all, regions->account);
+}
+
+static void clear_late(struct regions *regions, uint64_t time_ns)
+{
 	split_at_confirmations(regions, time_ns);
 	for (size_t i = 0; i < regions->past_count; i++)
-		if (regions->past[i].from_ns <= time_ns && regions->past[i].until_ns > time_ns)
+		if (regions->past[i].region.from_ns <= time_ns &&
+		    regions->past[i].until_ns > time_ns)
 			regions->past[i].until_ns = time_ns;
-	for (size_t i = 0; i < regions->live_count; i++) {
-		struct region region = regions->live[i];
+	if (regions->live && regions_spend(regions, regions->live->region_count))
+		end_live(regions, time_ns);
+}
 
-		if (region.from_ns > time_ns) {
-			regions->live[kept++] = region;
-			continue;
-		}
-		region.until_ns = time_ns;
-		add_past(regions, region);
+void regions_clear(struct regions *regions, uint64_t time_ns)
+{
+	if (!prepare(regions, time_ns))
+		return;
+	if (time_ns < regions->changed_ns) {
+		clear_late(regions, time_ns);
+	} else {
+		end_table(regions, time_ns);
+		regions->live_since_ns = time_ns;
 	}
-	regions->live_count = kept;
-	GROW(regions->clears, regions->clear_count, regions->clear_room);
-	regions->clears[regions->clear_count++] = time_ns;
+	add_clear(regions, time_ns);
 	note_change(regions, time_ns);
 }
 
-/* Whether an inherited region begins at time_ns; *piece: the part of it between start and end. */
-static bool is_inherited(const struct region *region, uint64_t time_ns, uint64_t start,
-			 uint64_t end, struct region *piece)
+static void inherit_one(struct regions *regions, const struct region *region, uint64_t until_ns,
+			uint64_t time_ns, uint64_t start, uint64_t end)
 {
-	*piece = piece_of(region, start, end);
-	piece->from_ns = piece->confirmed_ns = time_ns;
-	return region->from_ns <= time_ns && region->until_ns > time_ns;
-}
+	struct region piece = region_piece(region, start, end);
 
-static void inherit_one(struct regions *regions, const struct region *region, uint64_t time_ns,
-			uint64_t start, uint64_t end)
-{
-	struct region piece;
-
-	if (is_inherited(region, time_ns, start, end, &piece))
+	piece.from_ns = piece.confirmed_ns = time_ns;
+	if (region->from_ns <= time_ns && until_ns > time_ns)
 		regions_map(regions, &piece);
 }
 
-/* A child begins with nothing, so nothing is in the way of what it inherits. */
-static void inherit_first(struct regions *regions, const struct region *from, size_t count,
-			  uint64_t time_ns, uint64_t start, uint64_t end)
+static void inherit_table(struct regions *regions, struct regions *from,
+			  const struct ended_table *table, uint64_t time_ns, uint64_t start,
+			  uint64_t end)
 {
-	regions->live_room = count ? count : 1;
-	regions->live = xreallocarray(regions->live, regions->live_room, sizeof(*regions->live));
-	for (size_t i = 0; i < count; i++)
-		if (is_inherited(&from[i], time_ns, start, end,
-				 &regions->live[regions->live_count]))
-			regions->live_count++;
-	note_change(regions, time_ns);
+	struct region_place place = region_table_seek(table->table, start);
+	const struct region *region;
+
+	if (table->since_ns > time_ns || table->until_ns <= time_ns)
+		return;
+	while ((region = region_table_next(table->table, &place)) && region->start < end &&
+	       regions_spend(from, 1))
+		inherit_one(regions, region, table->until_ns, time_ns, start, end);
 }
 
-void regions_inherit(struct regions *regions, const struct regions *from, uint64_t time_ns,
+void regions_inherit(struct regions *regions, struct regions *from, uint64_t time_ns,
 		     uint64_t start, uint64_t end)
 {
-	size_t first, last;
+	const struct ended_table live = {
+		.table = from->live, .since_ns = from->live_since_ns, .until_ns = REGION_FOREVER};
 
-	overlapping(from, start, end, &first, &last);
-	if (!regions->live_count && regions->changed_ns <= time_ns) {
-		inherit_first(regions, from->live + first, last - first, time_ns, start, end);
-		first = last;
-	}
-	for (size_t i = first; i < last; i++)
-		inherit_one(regions, &from->live[i], time_ns, start, end);
-	for (size_t i = 0; i < from->past_count; i++)
-		inherit_one(regions, &from->past[i], time_ns, start, end);
-}
-
-const struct region *regions_before(const struct regions *regions, uint64_t address)
-{
-	size_t begun = begun_at(regions, address);
-
-	return begun ? &regions->live[begun - 1] : NULL;
-}
-
-struct region *regions_find(const struct regions *regions, uint64_t time_ns, uint64_t pc)
-{
-	size_t begun = begun_at(regions, pc);
-
-	if (begun) {
-		struct region *live = &regions->live[begun - 1];
-
-		if (pc < live->end && live->from_ns <= time_ns)
-			return live;
-	}
-	if (time_ns >= regions->past_until_ns)
-		return NULL;
-	for (size_t i = 0; i < regions->past_count; i++) {
-		struct region *past = &regions->past[i];
-
-		if (pc >= past->start && pc < past->end && past->from_ns <= time_ns &&
-		    time_ns < past->until_ns)
-			return past;
-	}
-	return NULL;
-}
-
-size_t regions_count(const struct regions *regions)
-{
-	return regions->live_count + regions->past_count;
-}
-
-static int compare_times(const void *left, const void *right)
-{
-	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-
-	return (a > b) - (a < b);
-}
-
-static uint64_t last_seen(const struct region *region)
-{
-	return region->confirmed_ns > region->from_ns ? region->confirmed_ns : region->from_ns;
-}
-
-void regions_halve(struct regions *regions)
-{
-	size_t count = regions->live_count, kept = 0;
-	CLEANUP(free_ptr) uint64_t *times = xcalloc(count, sizeof(*times));
-	struct region *halved;
-
-	free(regions->past);
-	regions->past = NULL;
-	regions->past_count = regions->past_room = 0;
-	regions->past_until_ns = 0;
-	if (!count)
+	inherit_table(regions, from, &live, time_ns, start, end);
+	for (size_t i = 0; i < from->ended_count; i++)
+		inherit_table(regions, from, &from->ended[i], time_ns, start, end);
+	if (!regions_spend(from, from->past_count))
 		return;
-	for (size_t i = 0; i < count; i++)
-		times[i] = last_seen(&regions->live[i]);
-	qsort(times, count, sizeof(*times), compare_times);
-	for (size_t i = 0; i < count; i++)
-		if (last_seen(&regions->live[i]) > times[count / 2])
-			regions->live[kept++] = regions->live[i];
-	/* A copy: shrunk in place, it would leave holes that the next one does not fit into. */
-	halved = xreallocarray(NULL, kept + 1, sizeof(*halved));
-	memcpy(halved, regions->live, kept * sizeof(*halved));
-	free(regions->live);
-	regions->live = halved;
-	regions->live_count = kept;
-	regions->live_room = kept + 1;
+	for (size_t i = 0; i < from->past_count; i++)
+		inherit_one(regions, &from->past[i].region, from->past[i].until_ns, time_ns, start,
+			    end);
 }
 
-bool regions_empty(const struct regions *regions)
+void regions_fork(struct regions *child, struct regions *parent, uint64_t time_ns)
 {
-	return !regions->live_count && !regions->past_count && !regions->clear_count;
+	regions_clear(child, time_ns);
+	if (parent->changed_ns > time_ns || child->changed_ns > time_ns) {
+		regions_inherit(child, parent, time_ns, 0, UINT64_MAX);
+		return;
+	}
+	child->live = region_table_share(parent->live);
+	note_change(child, time_ns);
 }
+
+/* --- Forgetting ------------------------------------------------------------------------------ */
 
 bool regions_forget(struct regions *regions, uint64_t before_ns)
 {
 	size_t kept = 0;
 
+	regions->late_work = 0;
 	regions->past_until_ns = 0;
 	for (size_t i = 0; i < regions->past_count; i++) {
-		struct region region = regions->past[i];
+		struct ended_region past = regions->past[i];
 
-		if (region.until_ns <= before_ns)
+		if (past.until_ns <= before_ns)
 			continue;
-		regions->past[kept++] = region;
-		if (region.until_ns > regions->past_until_ns)
-			regions->past_until_ns = region.until_ns;
+		regions->past[kept++] = past;
+		regions->past_until_ns = later(regions->past_until_ns, past.until_ns);
 	}
 	regions->past_count = kept;
+	for (kept = 0; kept < regions->ended_count && regions->ended[kept].until_ns <= before_ns;)
+		kept++;
+	drop_first_ended(regions, kept);
+	if (regions->ended_count)
+		regions->past_until_ns = later(regions->past_until_ns,
+					       regions->ended[regions->ended_count - 1].until_ns);
 	kept = 0;
 	for (size_t i = 0; i < regions->clear_count; i++)
 		if (regions->clears[i] > before_ns)
 			regions->clears[kept++] = regions->clears[i];
 	regions->clear_count = kept;
+	if (!regions->past_count && !regions->ended_count && !regions->clear_count)
+		regions_drop_past(regions);
 	return regions_empty(regions);
+}
+
+/* --- Measuring ------------------------------------------------------------------------------- */
+
+static size_t chunk_cost(struct region_chunk *chunk, const struct region_measure *measure)
+{
+	if (chunk->stamp == measure->stamp)
+		return chunk->cost;
+	chunk->stamp = measure->stamp;
+	chunk->cost = measure->cost ? 0 : sizeof(*chunk) + chunk->room * sizeof(struct region);
+	for (size_t i = 0; measure->cost && i < chunk->count; i++)
+		chunk->cost += measure->cost(measure->user, &chunk->regions[i]);
+	return chunk->cost;
+}
+
+static size_t table_cost(struct region_table *table, const struct region_measure *measure)
+{
+	if (!table)
+		return 0;
+	if (table->stamp != measure->stamp) {
+		table->stamp = measure->stamp;
+		table->cost = measure->cost ? 0
+					    : sizeof(*table) + table->room * sizeof(*table->parts);
+		for (size_t i = 0; i < table->count; i++)
+			table->cost += chunk_cost(table->parts[i].chunk, measure) /
+				       table->parts[i].chunk->references;
+	}
+	return table->cost / table->references;
+}
+
+size_t regions_cost(const struct regions *regions, const struct region_measure *measure)
+{
+	size_t cost = table_cost(regions->live, measure);
+
+	for (size_t i = 0; i < regions->ended_count; i++)
+		cost += table_cost(regions->ended[i].table, measure);
+	for (size_t i = 0; measure->cost && i < regions->past_count; i++)
+		cost += measure->cost(measure->user, &regions->past[i].region);
+	if (measure->cost)
+		return cost;
+	return cost + regions->past_room * sizeof(*regions->past) +
+	       regions->ended_room * sizeof(*regions->ended) +
+	       regions->clear_room * sizeof(*regions->clears);
+}
+
+static void visit_table(struct region_table *table, uint64_t stamp,
+			void (*visit)(void *user, const struct region *region), void *user)
+{
+	if (!table || table->stamp == stamp)
+		return;
+	table->stamp = stamp;
+	for (size_t part = 0; part < table->count; part++) {
+		struct region_chunk *chunk = table->parts[part].chunk;
+
+		if (chunk->stamp == stamp)
+			continue;
+		chunk->stamp = stamp;
+		for (size_t i = 0; i < chunk->count; i++)
+			visit(user, &chunk->regions[i]);
+	}
+}
+
+void regions_visit(const struct regions *regions, uint64_t stamp,
+		   void (*visit)(void *user, const struct region *region), void *user)
+{
+	visit_table(regions->live, stamp, visit, user);
+	for (size_t i = 0; i < regions->ended_count; i++)
+		visit_table(regions->ended[i].table, stamp, visit, user);
+	for (size_t i = 0; i < regions->past_count; i++)
+		visit(user, &regions->past[i].region);
 }

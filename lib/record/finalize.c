@@ -109,6 +109,18 @@ static void report_chainless(const struct finalize_options *options)
 				 count);
 }
 
+static void report_lossy(const struct finalize_options *options)
+{
+	uint64_t count = session_counts(options->pipeline->session)->lossy_processes;
+
+	if (count)
+		listener_problem(options->listener,
+				 "mappings of %" PRIu64
+				 " process%s were dropped, to bound memory and time: their "
+				 "samples can lack symbols",
+				 count, count == 1 ? "" : "es");
+}
+
 void finalize(const struct finalize_options *options, struct finalize_result *ret)
 {
 	const struct pipeline *pipeline = options->pipeline;
@@ -117,6 +129,7 @@ void finalize(const struct finalize_options *options, struct finalize_result *re
 
 	session_end(pipeline->session);
 	report_chainless(options);
+	report_lossy(options);
 	session_finish(pipeline->session);
 	if (options->keeps_addresses)
 		jit_frames_settle(pipeline->profile, pipeline->spaces, 0,

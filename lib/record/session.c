@@ -27,6 +27,7 @@ struct session {
 	struct sample_stacks *stacks;
 	struct profile *profile;
 	struct session_counts counts;
+	uint64_t lossy_before;	    /* lossy processes that are not in counts */
 	struct stack_extent extent; /* of the last record */
 	stack_id last_stack;	    /* likewise */
 
@@ -659,6 +660,8 @@ void session_forget(struct session *session, uint64_t before_ns)
 void session_end(struct session *session)
 {
 	deferred_chains_end_all(session->deferred);
+	session->counts.lossy_processes = address_spaces_lossy_processes(session->spaces) -
+					  session->lossy_before;
 }
 
 void session_finish(struct session *session)
@@ -688,6 +691,7 @@ void session_change_profile(struct session *session, struct profile *profile)
 		session->events[i] = copy_event(session->profile, session->events[i], profile);
 	session->profile = profile;
 	session->counts = (struct session_counts){0};
+	session->lossy_before = address_spaces_lossy_processes(session->spaces);
 	/* Of the former profile's strings, label sets and threads. */
 	idmap_deinit(&session->event_names);
 	field_labels_deinit(&session->field_labels);
@@ -704,6 +708,7 @@ void session_counts_add(struct session_counts *sum, const struct session_counts 
 	sum->lost_changes += more->lost_changes;
 	sum->lost_switches += more->lost_switches;
 	sum->throttled += more->throttled;
+	sum->lossy_processes += more->lossy_processes;
 	sum->strays += more->strays;
 	sum->stacks.truncated += more->stacks.truncated;
 	sum->stacks.deep += more->stacks.deep;

@@ -21,7 +21,9 @@ struct session_counts {
 	uint64_t lost_switches;	   /* records of context switches that it could not write */
 	uint64_t throttled;	   /* times the kernel paused sampling */
 	uint64_t other_values;	   /* samples with a label [other] (field_labels.h) */
-	uint64_t strays;	   /* user parts of call chains that no sample had waited for */
+	uint64_t
+		lossy_processes; /* that lost mappings (address_spaces.h); known at session_end() */
+	uint64_t strays;	 /* user parts of call chains that no sample had waited for */
 	struct stack_counts stacks;
 };
 

@@ -4,8 +4,8 @@
 #include "built_elf.h"
 #include "folder.h"
 #include "lacking.h"
-#include "proc/regions.h"
 #include "proc/usage.h"
+#include "regions_model.h"
 
 #include <fcntl.h>
 #include <setjmp.h>
@@ -206,80 +206,226 @@ static void only_mappings_that_ended_earlier_are_forgotten(void **state)
 	assert_at(spaces, 7, 260, 0x10000, "/bin/sh");
 }
 
-/* What happened, and the plainest way to tell what was mapped: the last change says it. */
-struct change {
-	uint64_t time_ns, start, end; /* end 0: all ended */
-	module_id module;
-};
-
-static module_id expected_module(const struct change *changes, size_t count, uint64_t time_ns,
-				 uint64_t pc)
+/*
+ * The step'th of some random changes, each at a time of its own. modules: as many are mapped; 0: a
+ * new one each time, for a part that is mapped again late confirms all of the mapping.
+ */
+static void change_at_random(struct model *model, unsigned step, unsigned modules)
 {
-	module_id module = 0;
-	uint64_t last_ns = 0;
+	unsigned process = (unsigned)rand() % MODEL_PROCESSES;
+	unsigned start = (unsigned)rand() % MODEL_ADDRESSES;
+	unsigned end = start + 1 + (unsigned)rand() % (MODEL_ADDRESSES - start);
+	uint64_t time_ns = 2 * (step + 1);
 
-	for (size_t i = 0; i < count; i++)
-		if (changes[i].time_ns <= time_ns && changes[i].time_ns >= last_ns &&
-		    (!changes[i].end || (pc >= changes[i].start && pc < changes[i].end))) {
-			module = changes[i].end ? changes[i].module : 0;
-			last_ns = changes[i].time_ns;
-		}
-	return module;
-}
-
-static void apply(struct regions *regions, const struct change *change)
-{
-	struct region region = {.start = change->start,
-				.end = change->end,
-				.offset = change->start,
-				.from_ns = change->time_ns,
-				.module = change->module};
-
-	if (change->end)
-		regions_map(regions, &region);
-	else
-		regions_clear(regions, change->time_ns);
+	switch (rand() % 8) {
+	case 0:
+		model_clear(model, process, time_ns);
+		break;
+	case 1:
+		model_fork(model, process, (process + 1) % MODEL_PROCESSES, time_ns);
+		break;
+	default:
+		model_map(model, process, time_ns, start, end,
+			  modules ? 1 + (unsigned)rand() % modules : step + 1);
+		break;
+	}
 }
 
 static void changes_in_any_order_give_the_same_history(void **state)
 {
 	(void)state;
-	enum { CHANGES = 12, ADDRESSES = 16 };
-
 	for (unsigned seed = 0; seed < 3000; seed++) {
-		struct change changes[CHANGES];
-		struct regions regions = {0};
+		unsigned steps[MODEL_CHANGES];
+		struct model model;
 
 		srand(seed);
-		for (unsigned i = 0; i < CHANGES; i++) {
-			uint64_t start = (uint64_t)rand() % ADDRESSES;
-			uint64_t len = 1 + (uint64_t)rand() % (ADDRESSES - start);
+		model_init(&model);
+		for (unsigned i = 0; i < MODEL_CHANGES; i++)
+			steps[i] = i;
+		for (unsigned i = MODEL_CHANGES - 1; i > 0 && seed % 4; i--) {
+			unsigned other = (unsigned)rand() % (i + 1), swapped = steps[i];
 
-			changes[i] = (struct change){.time_ns = 10 * (i + 1),
-						     .start = start,
-						     .end = rand() % 6 ? start + len : 0,
-						     .module = i + 1};
+			steps[i] = steps[other];
+			steps[other] = swapped;
 		}
-		for (unsigned i = CHANGES - 1; i > 0 && seed % 4; i--) {
-			unsigned other = (unsigned)rand() % (i + 1);
-			struct change swapped = changes[i];
-
-			changes[i] = changes[other];
-			changes[other] = swapped;
-		}
-		for (unsigned i = 0; i < CHANGES; i++)
-			apply(&regions, &changes[i]);
-		for (uint64_t time_ns = 5; time_ns < 10 * (CHANGES + 2); time_ns += 5)
-			for (uint64_t pc = 0; pc < ADDRESSES; pc++) {
-				const struct region *found = regions_find(&regions, time_ns, pc);
-
-				assert_int_equal(found ? found->module : 0,
-						 expected_module(changes, CHANGES, time_ns, pc));
-				if (found)
-					assert_int_equal(found->offset + pc - found->start, pc);
-			}
-		regions_deinit(&regions);
+		for (unsigned i = 0; i < MODEL_CHANGES; i++)
+			change_at_random(&model, steps[i], seed % 4 ? 0 : seed % 3);
+		assert_true(model_agrees(&model, 0, 2 * MODEL_CHANGES + 4));
+		assert_true(regions_are_sound(model.processes, MODEL_PROCESSES, &model.account));
+		assert_int_equal(model.account.lost_changes, 0);
+		assert_true(model_deinit(&model));
 	}
+}
+
+/* What is mapped now, by process and address; 0: nothing. */
+enum { LARGE_ADDRESSES = 4096 };
+
+struct large {
+	struct region_account account;
+	struct regions processes[MODEL_PROCESSES];
+	module_id present[MODEL_PROCESSES][LARGE_ADDRESSES];
+};
+
+static void change_large(struct large *large, uint64_t time_ns)
+{
+	unsigned process = (unsigned)rand() % MODEL_PROCESSES;
+	unsigned child = (process + 1) % MODEL_PROCESSES;
+	module_id *present = large->present[process];
+	unsigned start = (unsigned)rand() % LARGE_ADDRESSES;
+	unsigned len = rand() % 64 ? 1 : 1 + (unsigned)rand() % (LARGE_ADDRESSES - start);
+	struct region region = {.start = start,
+				.end = start + len,
+				.offset = start,
+				.from_ns = time_ns,
+				.module = 1 + (unsigned)rand() % 5};
+
+	switch (rand() % 1024) {
+	case 0:
+		regions_clear(&large->processes[process], time_ns);
+		memset(present, 0, sizeof(large->present[0]));
+		break;
+	case 1:
+	case 2:
+		regions_fork(&large->processes[child], &large->processes[process], time_ns);
+		memcpy(large->present[child], present, sizeof(large->present[0]));
+		break;
+	default:
+		regions_map(&large->processes[process], &region);
+		for (unsigned i = 0; i < len; i++)
+			present[start + i] = region.module;
+		break;
+	}
+}
+
+static void many_mappings_are_found_in_processes_that_share_them(void **state)
+{
+	(void)state;
+	enum { CHANGES = 40000, UNTIL_CHECK = 500 };
+	struct large *large = xcalloc(1, sizeof(*large));
+
+	srand(1);
+	for (unsigned i = 0; i < MODEL_PROCESSES; i++)
+		large->processes[i].account = &large->account;
+	for (unsigned step = 1; step <= CHANGES; step++) {
+		change_large(large, step);
+		if (step % UNTIL_CHECK)
+			continue;
+		assert_true(regions_are_sound(large->processes, MODEL_PROCESSES, &large->account));
+		for (unsigned i = 0; i < MODEL_PROCESSES; i++)
+			for (unsigned pc = 0; pc < LARGE_ADDRESSES; pc++) {
+				const struct region *found = regions_find(&large->processes[i],
+									  step, pc);
+
+				assert_int_equal(found ? found->module : 0, large->present[i][pc]);
+			}
+	}
+	for (unsigned i = 0; i < MODEL_PROCESSES; i++)
+		regions_deinit(&large->processes[i]);
+	assert_int_equal(large->account.bytes, 0);
+	free(large);
+}
+
+static void map_page(struct regions *regions, uint64_t page, uint64_t pages, uint64_t time_ns)
+{
+	struct region region = {.start = page << 12,
+				.end = (page + pages) << 12,
+				.offset = time_ns << 12,
+				.from_ns = time_ns};
+
+	regions_map(regions, &region);
+}
+
+static void a_mapping_costs_the_same_in_whatever_order_they_come(void **state)
+{
+	(void)state;
+	enum { MAPPINGS = 60000, PATTERNS = 5, WORK_MAX = 2 * CHUNK_REGIONS };
+
+	for (unsigned pattern = 0; pattern < PATTERNS; pattern++) {
+		struct region_account account = {0};
+		struct regions regions = {.account = &account};
+
+		for (uint64_t i = 0; i < MAPPINGS; i++) {
+			const uint64_t pages[PATTERNS] = {
+				2 * i, 2 * (MAPPINGS - i), 2 * (i * 7919 % MAPPINGS), /* all over */
+				(i % 2 ? MAPPINGS + i : MAPPINGS - i), MAPPINGS / 2};
+			/* The last one splits, and covers all that there is now and then. */
+			uint64_t count = pattern < PATTERNS - 1 ? 1 : i % 64 ? 1 : MAPPINGS;
+
+			map_page(&regions, pages[pattern] + (count == 1 ? i * 3 % MAPPINGS : 0),
+				 count, i);
+		}
+		assert_true(regions_are_sound(&regions, 1, &account));
+		assert_true(account.work < (uint64_t)MAPPINGS * WORK_MAX);
+		assert_true(account.bytes < (uint64_t)MAPPINGS * 2 * sizeof(struct region));
+		regions_deinit(&regions);
+		assert_int_equal(account.bytes, 0);
+	}
+}
+
+static void forks_share_the_mappings_of_their_parent(void **state)
+{
+	(void)state;
+	enum { MAPPINGS = 60000, FORKS = 10000, PARTS = MAPPINGS / CHUNK_REGIONS + 1 };
+	struct region_account account = {0};
+	struct regions parent = {.account = &account};
+	struct regions *children = xcalloc(FORKS, sizeof(*children));
+	uint64_t time_ns = 0, work, bytes;
+
+	for (uint64_t i = 0; i < MAPPINGS; i++)
+		map_page(&parent, 2 * i, 1, ++time_ns);
+	work = account.work;
+	bytes = account.bytes;
+	for (unsigned i = 0; i < FORKS; i++) {
+		children[i].account = &account;
+		regions_fork(&children[i], &parent, ++time_ns);
+		assert_non_null(regions_find(&children[i], time_ns, 2 << 12));
+		assert_null(regions_find(&children[i], time_ns - 1, 2 << 12));
+	}
+	assert_int_equal(account.work, work);
+	assert_true(account.bytes <= bytes + FORKS * 2 * sizeof(uint64_t));
+	/* A change in the child copies the directory and a chunk; an exit copies nothing. */
+	for (unsigned i = 0; i < FORKS; i++) {
+		if (i % 2)
+			map_page(&children[i], 3, 1, ++time_ns);
+		regions_clear(&children[i], ++time_ns);
+		assert_non_null(regions_find(&children[i], time_ns - 1, 2 << 12));
+		assert_true(regions_forget(&children[i], time_ns));
+	}
+	assert_true(account.work - work < (uint64_t)FORKS * 2 * (PARTS + CHUNK_REGIONS));
+	assert_int_equal(account.bytes, bytes);
+	assert_int_equal(account.lost_changes, 0);
+	regions_deinit(&parent);
+	assert_int_equal(account.bytes, 0);
+	free(children);
+}
+
+static void late_changes_of_a_process_have_a_budget(void **state)
+{
+	(void)state;
+	enum { MAPPINGS = 60000, LATE = 2000, WORK_MAX = 3 << 20 };
+	struct region_account account = {0};
+	struct regions regions = {.account = &account}, child = {.account = &account};
+	uint64_t work;
+
+	for (uint64_t i = 0; i < MAPPINGS; i++)
+		map_page(&regions, 2 * i, 1, 1000 + i);
+	work = account.work;
+	for (uint64_t i = 0; i < LATE; i++) {
+		map_page(&regions, 0, 2 * MAPPINGS, 900);
+		regions_clear(&regions, 950);
+		regions_fork(&child, &regions, 970);
+	}
+	assert_true(account.work - work < WORK_MAX);
+	assert_true(account.lost_changes > LATE);
+	assert_int_equal(account.lost_processes, 1);
+	assert_non_null(regions_find(&regions, 1000 + MAPPINGS, 0));
+	/* It is renewed. */
+	regions_forget(&regions, 1000);
+	map_page(&regions, 1, 1, 1500);
+	assert_non_null(regions_find(&regions, 1500, 1 << 12));
+	regions_deinit(&child);
+	regions_deinit(&regions);
+	assert_int_equal(account.bytes, 0);
 }
 
 static void a_new_mapping_survives_an_exec_that_is_reported_late(void **state)
@@ -305,7 +451,8 @@ static void a_new_mapping_survives_an_exec_that_is_reported_late(void **state)
 static void repeated_mprotect_calls_need_no_memory(void **state)
 {
 	(void)state;
-	struct regions regions = {0};
+	struct region_account account = {0};
+	struct regions regions = {.account = &account};
 
 	for (uint64_t i = 0; i < 1000; i++) {
 		struct region whole = {.start = 0x10000, .end = 0x50000, .from_ns = 10 * i};
@@ -315,7 +462,7 @@ static void repeated_mprotect_calls_need_no_memory(void **state)
 		regions_map(&regions, &whole);
 		regions_map(&regions, &part);
 	}
-	assert_int_equal(regions.live_count, 1);
+	assert_int_equal(regions.live->region_count, 1);
 	assert_int_equal(regions.past_count, 0);
 	regions_deinit(&regions);
 }
@@ -648,7 +795,7 @@ static void a_process_with_endless_mappings_loses_the_oldest_ones(void **state)
 static void processes_without_end_are_forgotten_those_unused_for_longest_first(void **state)
 {
 	(void)state;
-	enum { MAPPINGS = 1000, FIRST = 1000, FORKS = 3000 };
+	enum { MAPPINGS = 100, FIRST = 1000, FORKS = 50000, MEGABYTE = 1 << 20 };
 	CLEANUP(address_spaces_cleanup) struct address_spaces *spaces = new_spaces(folder);
 
 	map(spaces, 8, 100, "/bin/honest", 0x10000, 0x20000);
@@ -657,10 +804,79 @@ static void processes_without_end_are_forgotten_those_unused_for_longest_first(v
 	/* None of them has many mappings, and a file need not say when they end. */
 	for (pid_t i = 0; i < FORKS; i++) {
 		address_spaces_fork(spaces, 7, FIRST + i, 2000 + (uint64_t)i);
+		map(spaces, FIRST + i, 2000 + (uint64_t)i, "/nowhere/b", 0x1000, 0x2000);
 		assert_at(spaces, 8, 2000 + (uint64_t)i, 0x10000, "/bin/honest");
 	}
+	assert_true(address_spaces_bytes(spaces) <= 112 * MEGABYTE);
+	assert_true(address_spaces_lossy_processes(spaces) > FORKS / 4);
 	assert_at(spaces, FIRST, 2000 + FORKS, 0x2000, "[unknown]");
 	assert_at(spaces, FIRST + FORKS - 1, 2000 + FORKS, 0x2000, "/nowhere/a");
+}
+
+static void many_processes_with_mappings_of_their_own_lose_none(void **state)
+{
+	(void)state;
+	enum { PROCESSES = 20000, MAPPINGS = 100, FIRST = 1000 };
+	CLEANUP(address_spaces_cleanup) struct address_spaces *spaces = new_spaces(folder);
+
+	for (pid_t pid = FIRST; pid < FIRST + PROCESSES; pid++)
+		for (uint64_t i = 0; i < MAPPINGS; i++)
+			map(spaces, pid, 0, "/nowhere/a", 0x2000 * (i + 1), 0x2000 * (i + 1) + 1);
+	assert_int_equal(address_spaces_lossy_processes(spaces), 0);
+}
+
+/* /proc/PID/status of a process. */
+static void write_status(pid_t pid, uid_t user)
+{
+	CLEANUP(free_ptr) char *name = xasprintf("%d/status", pid);
+	CLEANUP(free_ptr) char *text = xasprintf("Uid:\t%u\t%u\t%u\t%u\n", user, user, user, user);
+
+	write_file(name, text, strlen(text));
+}
+
+static void a_user_with_too_many_mappings_loses_them_before_others_do(void **state)
+{
+	(void)state;
+	enum { MAPPINGS = 60000, HONEST = 5000, PROCESSES = 60 };
+	CLEANUP(address_spaces_cleanup) struct address_spaces *spaces = new_spaces(folder);
+
+	write_status(8, 1001);
+	for (uint64_t i = 0; i < HONEST; i++)
+		map(spaces, 8, 100, "/bin/honest", 0x2000 * (i + 1), 0x2000 * (i + 1) + 0x1000);
+	/* Each has fewer mappings than the honest one, for the first ones are what it has lost. */
+	for (pid_t pid = 1000; pid < 1000 + PROCESSES; pid++) {
+		write_status(pid, 1002);
+		for (uint64_t i = 0; i < MAPPINGS; i++)
+			map(spaces, pid, 200, "/nowhere/a", 0x2000 * (i + 1),
+			    0x2000 * (i + 1) + 0x1000);
+	}
+	assert_true(address_spaces_lossy_processes(spaces) > 0);
+	for (uint64_t i = 0; i < HONEST; i++)
+		assert_at(spaces, 8, 300, 0x2000 * (i + 1), "/bin/honest");
+}
+
+static void modules_of_many_small_processes_are_bounded(void **state)
+{
+	(void)state;
+	enum { PROCESSES = 300, MAPPINGS = 100, MEGABYTE = 1 << 20 };
+	CLEANUP(address_spaces_cleanup) struct address_spaces *spaces = new_spaces(folder);
+	char path[4000];
+	uint64_t inode = 1;
+
+	memset(path, '/', sizeof(path));
+	for (pid_t pid = 1000; pid < 1000 + PROCESSES; pid++)
+		for (uint64_t i = 0; i < MAPPINGS; i++) {
+			struct mapping mapping = {.start = 0x1000 * (i + 1),
+						  .end = 0x1000 * (i + 2),
+						  .inode = inode++,
+						  .path = path};
+
+			snprintf(path + sizeof(path) - 16, 16, "%lu", (unsigned long)inode);
+			address_spaces_map(spaces, pid, 100, &mapping);
+		}
+	assert_true(address_spaces_lossy_processes(spaces) > 0);
+	/* Each needs twice its path. */
+	assert_true(address_spaces_module_count(spaces) < 2 * 96 * MEGABYTE / (2 * sizeof(path)));
 }
 
 static void a_late_mapping_is_inherited_by_a_bounded_number_of_children(void **state)
@@ -913,6 +1129,10 @@ int main(void)
 						make_folder, remove_folder),
 		cmocka_unit_test_setup_teardown(changes_in_any_order_give_the_same_history,
 						make_folder, remove_folder),
+		cmocka_unit_test(many_mappings_are_found_in_processes_that_share_them),
+		cmocka_unit_test(a_mapping_costs_the_same_in_whatever_order_they_come),
+		cmocka_unit_test(forks_share_the_mappings_of_their_parent),
+		cmocka_unit_test(late_changes_of_a_process_have_a_budget),
 		cmocka_unit_test_setup_teardown(
 			a_new_mapping_survives_an_exec_that_is_reported_late, make_folder,
 			remove_folder),
@@ -951,6 +1171,13 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			processes_without_end_are_forgotten_those_unused_for_longest_first,
 			make_folder, remove_folder),
+		cmocka_unit_test_setup_teardown(many_processes_with_mappings_of_their_own_lose_none,
+						make_folder, remove_folder),
+		cmocka_unit_test_setup_teardown(
+			a_user_with_too_many_mappings_loses_them_before_others_do, make_folder,
+			remove_folder),
+		cmocka_unit_test_setup_teardown(modules_of_many_small_processes_are_bounded,
+						make_folder, remove_folder),
 		cmocka_unit_test_setup_teardown(
 			a_late_mapping_is_inherited_by_a_bounded_number_of_children, make_folder,
 			remove_folder),

@@ -1,0 +1,140 @@
+#include "proc/shedding.h"
+
+#include <stdlib.h>
+
+/* How far it goes, for the processes of one user. */
+enum stage { STAGE_PAST, STAGE_OLDER_HALF, STAGE_ALL, STAGE_COUNT };
+
+static int compare(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+static int by_user(const void *left, const void *right)
+{
+	const struct shed_process *a = left, *b = right;
+
+	return compare(a->user, b->user);
+}
+
+static int costliest_first(const void *left, const void *right)
+{
+	const struct shed_process *a = left, *b = right;
+
+	if (a->user_cost != b->user_cost)
+		return compare(b->user_cost, a->user_cost);
+	if (a->user != b->user)
+		return compare(a->user, b->user);
+	return a->cost != b->cost ? compare(b->cost, a->cost) : compare(a->used_ns, b->used_ns);
+}
+
+/* The number of processes at the beginning that have the user of the first one. */
+static size_t group_of(const struct shed_process *processes, size_t count)
+{
+	size_t own = 1;
+
+	while (own < count && processes[own].user == processes[0].user)
+		own++;
+	return own;
+}
+
+/* Sets what each user needs, and sorts; returns the sum. */
+static size_t add_up(struct shed_process *processes, size_t count)
+{
+	size_t total = 0;
+
+	qsort(processes, count, sizeof(*processes), by_user);
+	for (size_t i = 0, own; i < count; i += own) {
+		size_t cost = 0;
+
+		own = group_of(processes + i, count - i);
+		for (size_t j = i; j < i + own; j++)
+			cost += processes[j].cost;
+		for (size_t j = i; j < i + own; j++)
+			processes[j].user_cost = cost;
+		total += cost;
+	}
+	qsort(processes, count, sizeof(*processes), costliest_first);
+	return total;
+}
+
+/* What each user may keep, so that all of them together keep the target. */
+static size_t fair_share(const struct shed_process *processes, size_t count, size_t total,
+			 size_t target)
+{
+	size_t users = 0, share = 0;
+
+	for (size_t i = 0; i < count && processes[i].user_cost > share;
+	     i += group_of(processes + i, count - i)) {
+		total -= processes[i].user_cost;
+		users++;
+		share = total < target ? (target - total) / users : 0;
+	}
+	return share;
+}
+
+static void lose(struct shed_process *process, enum stage stage)
+{
+	struct regions *regions = process->regions;
+
+	if (stage == STAGE_PAST) {
+		if (regions->past_count || regions->ended_count)
+			regions_note_loss(regions);
+		regions_drop_past(regions);
+		process->has_lost_all = regions_empty(regions);
+		return;
+	}
+	if (regions->live)
+		regions_note_loss(regions);
+	if (stage == STAGE_OLDER_HALF) {
+		region_table_halve(&regions->live, regions->account);
+	} else {
+		regions_deinit(regions);
+		process->has_lost_all = true;
+	}
+}
+
+/* What a stage frees: by the account if costs are bytes; else estimated. */
+static size_t shed_one(struct shed_process *process, enum stage stage, size_t own_bytes)
+{
+	size_t bytes = process->regions->account->bytes, freed;
+
+	lose(process, stage);
+	if (own_bytes)
+		freed = bytes - process->regions->account->bytes +
+			(process->has_lost_all ? own_bytes : 0);
+	else if (stage == STAGE_PAST)
+		freed = 0;
+	else
+		freed = stage == STAGE_OLDER_HALF ? process->cost / 2 : process->cost;
+	if (!own_bytes)
+		process->cost -= freed;
+	return freed;
+}
+
+/* What has ended is dropped of all; after that it is enough to free what is needed. */
+static void shed_group(struct shed_process *processes, size_t count, size_t needed,
+		       size_t own_bytes)
+{
+	size_t freed = 0;
+
+	for (enum stage stage = 0; stage < STAGE_COUNT && freed < needed; stage++)
+		for (size_t i = 0; i < count; i++) {
+			if (freed >= needed && stage != STAGE_PAST)
+				break;
+			if (!processes[i].has_lost_all)
+				freed += shed_one(&processes[i], stage, own_bytes);
+		}
+}
+
+void shed(struct shed_process *processes, size_t count, size_t target, size_t own_bytes)
+{
+	size_t total = add_up(processes, count);
+	size_t share = fair_share(processes, count, total, target);
+
+	for (size_t i = 0, own; total > target && i < count; i += own) {
+		own = group_of(processes + i, count - i);
+		if (processes[i].user_cost > share)
+			shed_group(processes + i, own, processes[i].user_cost - share, own_bytes);
+	}
+}
