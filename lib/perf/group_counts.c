@@ -4,9 +4,9 @@
 
 #include <stdlib.h>
 
-/* Of threads that come and go: 24 MB. Then all are forgotten, and the next sample of each tells
+/* Of threads that come and go: 20 MB. Then all are forgotten, and the next sample of each tells
  * nothing but where it begins. */
-enum { VALUES_MAX = 1 << 20 };
+enum { VALUES_MAX = 512 << 10 };
 
 void group_counts_deinit(struct group_counts *counts)
 {

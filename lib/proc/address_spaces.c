@@ -28,6 +28,9 @@ enum { USER_REGIONS_MIN = 64 };
 /* Children that inherit a mapping which is reported after their fork: there are one or two. */
 enum { LATE_HEIRS_MAX = 1024 };
 
+/* Where a file is looked for by its name: a program with a virtual machine maps a few hundred. */
+enum { FIND_FILE_MAX = 1024 };
+
 /* How often the memory of modules is looked at. */
 enum { MAPS_UNTIL_BOUND = 4096 };
 
@@ -499,12 +502,21 @@ uint64_t address_spaces_version(const struct address_spaces *spaces, pid_t pid)
 	return space ? space->version : 0;
 }
 
-static void note_sample(struct address_spaces *spaces, pid_t pid, const struct region *region)
+/* False: there is no memory for its module. */
+static bool note_sample(struct address_spaces *spaces, struct space *space,
+			const struct region *region)
 {
-	regions_note_sample(region, modules_use(spaces->modules, region->module, pid,
-						&(struct mapping){.start = region->start,
-								  .end = region->end,
-								  .offset = region->offset}));
+	const struct mapping mapping = {
+		.start = region->start, .end = region->end, .offset = region->offset};
+	module_id module;
+
+	know_user(spaces, space);
+	module = modules_use(spaces->modules, region->module, space->pid, space->user, &mapping);
+	if (module == MODULE_NONE)
+		regions_note_loss(&space->regions);
+	else
+		regions_note_sample(region, module);
+	return module != MODULE_NONE;
 }
 
 /* JIT code that is in the process's jitdump. */
@@ -518,7 +530,8 @@ static bool locate_in_jitdump(struct address_spaces *spaces, const struct region
 	    !jitdump_locate(modules_get(spaces->modules, id)->jitdump, pc, time_ns, &place))
 		return false;
 	if (!spaces->last->uses_jitdump)
-		modules_use(spaces->modules, id, spaces->last->pid, &(struct mapping){.path = ""});
+		modules_use(spaces->modules, id, spaces->last->pid, spaces->last->user,
+			    &(struct mapping){.path = ""});
 	spaces->last->uses_jitdump = true;
 	*ret = (struct location){
 		.module = id,
@@ -563,12 +576,10 @@ bool address_spaces_locate(struct address_spaces *spaces, pid_t pid, uint64_t ti
 		spaces->last->used_ns = time_ns;
 		region = regions_find(&spaces->last->regions, time_ns, pc);
 	}
-	if (!region) {
+	if (!region || !(region->has_samples || note_sample(spaces, spaces->last, region))) {
 		*ret = (struct location){.module = modules_unknown(spaces->modules), .offset = pc};
 		return false;
 	}
-	if (!region->has_samples)
-		note_sample(spaces, pid, region);
 	if (spaces->last->jitdump != IDMAP_NONE &&
 	    locate_in_jitdump(spaces, region, time_ns, pc, ret))
 		return true;
@@ -626,12 +637,16 @@ bool address_spaces_find_file(struct address_spaces *spaces, pid_t pid, uint64_t
 {
 	const struct space *space = find_space(spaces, pid);
 	struct region_place place = {.part = 0};
-	const struct region *region;
 
-	while (space && (region = region_table_next(space->regions.live, &place))) {
-		const struct module *module = modules_get(spaces->modules, region->module);
-		const char *slash = strrchr(module->path, '/');
+	for (unsigned i = 0; space && i < FIND_FILE_MAX; i++) {
+		const struct region *region = region_table_next(space->regions.live, &place);
+		const struct module *module;
+		const char *slash;
 
+		if (!region)
+			return false;
+		module = modules_get(spaces->modules, region->module);
+		slash = strrchr(module->path, '/');
 		if (module->kind == MODULE_FILE && slash && strcmp(slash + 1, name) == 0)
 			return address_spaces_locate(spaces, pid, time_ns, region->start, ret);
 	}

@@ -91,7 +91,8 @@ bool address_spaces_locate_data(struct address_spaces *spaces, pid_t pid, uint64
 				struct location *ret);
 /*
  * A file that the process maps now: the start of its lowest executable mapping, as
- * address_spaces_locate() gives it. name: without directories. False if it maps none.
+ * address_spaces_locate() gives it. name: without directories. False if it maps none among its
+ * lowest 1,024 mappings.
  */
 bool address_spaces_find_file(struct address_spaces *spaces, pid_t pid, uint64_t time_ns,
 			      const char *name, struct location *ret);

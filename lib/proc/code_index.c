@@ -8,7 +8,7 @@
  * Functions, their pages, and what callers count, of 56 bytes at most: of all indexes, and what one
  * may have whatever the others have.
  */
-enum { ALL_MAX = 2 << 20, OWN_MIN = 8 << 10 };
+enum { ALL_MAX = 1 << 20, OWN_MIN = 8 << 10 };
 
 /* Addresses are looked up by pages. Functions in one page, those that were replaced included. */
 enum { PAGE_SHIFT = 12, PAGE_FUNCTIONS_MAX = 4096, PAGE_OVERLAPS_MAX = 64, PAGES_MAX = 1024 };

@@ -6,10 +6,10 @@
 #include <fcntl.h>
 
 /*
- * A million mappings, where vm.max_map_count allows them. A process can have 65,530 by default,
- * with paths of 4 KB; later ones are not known then.
+ * 300,000 mappings, where vm.max_map_count allows them. A process can have 65,530 by default, with
+ * paths of 4 KB; later ones are not known then.
  */
-enum { BYTES_MAX = 128 << 20 };
+enum { BYTES_MAX = 32 << 20 };
 
 static struct bytes take_line(struct bytes *text)
 {

@@ -29,6 +29,16 @@ enum { JITDUMPS_MAX = 128 };
 #define MAP_INTERVAL_NS (200 * NS_PER_MS)
 #define MAP_INTERVAL_MAX_NS (3200 * NS_PER_MS)
 
+/*
+ * The memory of modules with samples in processes of users other than root and prof's own: of one
+ * user, 20,000 files or more, and of all.
+ */
+enum {
+	USED_UNIT_BYTES = 64,
+	USED_UNITS_MAX = (24 << 20) / USED_UNIT_BYTES,
+	ALL_USED_UNITS_MAX = (64 << 20) / USED_UNIT_BYTES,
+};
+
 /* Files with the same build-id that are compared; more are made on purpose. */
 enum { SAME_BUILD_ID_MAX = 64 };
 
@@ -81,6 +91,8 @@ struct modules {
 	struct open_files own, foreign;
 	struct code_budget code_budget;
 	unsigned jitdump_count, map_count;
+	struct idmap used; /* by user of other processes: the memory of modules with samples … */
+	uint64_t all_used; /* … in units */
 	bool has_other_time; /* samples are not of CLOCK_MONOTONIC */
 };
 
@@ -148,6 +160,7 @@ void modules_free(struct modules *modules)
 	idmap_deinit(&modules->by_file);
 	idmap_deinit(&modules->jits);
 	idmap_deinit(&modules->others);
+	idmap_deinit(&modules->used);
 	free(modules);
 }
 
@@ -689,11 +702,42 @@ static module_id renew(struct modules *modules, pid_t pid, const struct mapping 
 	return new != NO_PROGRAM ? new : id;
 }
 
-module_id modules_use(struct modules *modules, module_id id, pid_t pid,
+/* Of each module. */
+enum { ENTRY_BYTES = sizeof(struct entry) + 3 * sizeof(struct idmap_entry) };
+
+/* The name is in the table of files, too. */
+static size_t bytes_of_entry(const struct entry *entry)
+{
+	return ENTRY_BYTES + 2 * strlen(entry->path) +
+	       (entry->problem ? strlen(entry->problem) : 0);
+}
+
+/* Modules with samples stay. Those of other users have a limit. */
+static bool may_use(struct modules *modules, const struct entry *entry, uid_t user)
+{
+	uint32_t units, *used;
+
+	if (entry->is_used || user == 0 || user == geteuid())
+		return true;
+	units = (uint32_t)(bytes_of_entry(entry) / USED_UNIT_BYTES) + 1;
+	used = idmap_put(&modules->used, user, 0);
+	if (*used == IDMAP_NONE)
+		*used = 0;
+	if (modules->all_used + units > ALL_USED_UNITS_MAX ||
+	    (user != FOREIGN_USER_UNKNOWN && *used + units > USED_UNITS_MAX))
+		return false;
+	*used += units;
+	modules->all_used += units;
+	return true;
+}
+
+module_id modules_use(struct modules *modules, module_id id, pid_t pid, uid_t user,
 		      const struct mapping *mapping)
 {
 	struct entry *entry;
 
+	if (!may_use(modules, modules->entries[id], user))
+		return MODULE_NONE;
 	if (has_changed(modules->entries[id]))
 		id = renew(modules, pid, mapping, id);
 	entry = modules->entries[id];
@@ -833,18 +877,13 @@ void modules_release_files(const struct modules *modules)
 			elf_file_release_all(modules->entries[id]->module.elf);
 }
 
-/* Of each module. */
-enum { ENTRY_BYTES = sizeof(struct entry) + 3 * sizeof(struct idmap_entry) };
-
 size_t modules_idle_bytes(const struct modules *modules, module_id id)
 {
 	const struct entry *entry = modules->entries[id];
 
 	if (!entry->path || is_kept(entry, false))
 		return 0;
-	/* The name is in the table of files, too. */
-	return ENTRY_BYTES + 2 * strlen(entry->path) +
-	       (entry->problem ? strlen(entry->problem) : 0);
+	return bytes_of_entry(entry);
 }
 
 size_t modules_bytes(const struct modules *modules)

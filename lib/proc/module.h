@@ -94,9 +94,11 @@ uint64_t modules_missed_files(const struct modules *modules);
 
 /*
  * Notes that a module has a sample, in this mapping of it; may open its file. Returns the module,
- * which is another one if the file was written anew in place since it was opened.
+ * which is another one if the file was written anew in place since it was opened; MODULE_NONE if
+ * modules with samples of this user need too much memory: 24 MB, or 64 MB of all users but root and
+ * prof's own. user: of the process.
  */
-module_id modules_use(struct modules *modules, module_id id, pid_t pid,
+module_id modules_use(struct modules *modules, module_id id, pid_t pid, uid_t user,
 		      const struct mapping *mapping);
 /*
  * Forgets the modules that have neither samples nor mappings, whose numbers the caller gives by id.

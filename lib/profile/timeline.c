@@ -4,6 +4,9 @@
 
 #include <stdlib.h>
 
+/* Markers of processes: 24 MB. Any program can fork without end. */
+enum { MARKERS_MAX = 512 << 10 };
+
 void timeline_deinit(struct timeline *timeline)
 {
 	free(timeline->samples);
@@ -25,6 +28,8 @@ void timeline_add_interval(struct timeline *timeline, const struct profile_inter
 
 void timeline_add_marker(struct timeline *timeline, const struct profile_marker *marker)
 {
+	if (timeline->marker_count >= MARKERS_MAX && marker->kind <= PROFILE_MARKER_EXIT)
+		return;
 	GROW(timeline->markers, timeline->marker_count, timeline->marker_room);
 	timeline->markers[timeline->marker_count++] = *marker;
 }

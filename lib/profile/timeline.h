@@ -1,6 +1,7 @@
 /*
  * The timeline of a profile: when single samples were taken, how long threads waited, and what else
- * happened. Kept only for outputs that show time.
+ * happened. Kept only for outputs that show time. Of processes that begin and end, 512,000 are
+ * kept.
  */
 #ifndef PROF_PROFILE_TIMELINE_H
 #define PROF_PROFILE_TIMELINE_H

@@ -12,6 +12,10 @@
 enum {
 	/* Of a thread and event; the oldest go first. */
 	OPEN_CALLS_MAX = 4096,
+	/* Where all threads have room for more, each thread has as many at most: 32 MB, and 2 KB
+	   for each thread. */
+	ALL_OPEN_CALLS_MAX = 1 << 20,
+	OPEN_CALLS_MIN = 64,
 	/* A return address takes this of the stack at most, so that the stack pointer after the
 	 * return is as much above that at the entry. */
 	RETURN_ADDRESS_BYTES = 8,
@@ -33,6 +37,7 @@ struct open_calls {
 	bool are_measured;
 	struct open_call *items;
 	size_t count, room;
+	uint32_t next_unused; /* of a thread that has ended: as first_unused */
 };
 
 struct latencies {
@@ -40,6 +45,8 @@ struct latencies {
 	struct idmap threads; /* (tid, event) → open_calls */
 	struct open_calls *open;
 	size_t count, room;
+	uint32_t first_unused; /* of open; IDMAP_NONE: none */
+	size_t all_room;       /* of all open calls */
 	unsigned char *copy; /* of a stack, with the true return addresses; NULL: not needed yet */
 	size_t copy_room;
 	struct idmap labels; /* (labels of the thread, class) → labels of the sample */
@@ -68,6 +75,7 @@ struct latencies *latencies_new(const struct latencies_options *options)
 		return NULL;
 	latencies = xcalloc(1, sizeof(*latencies));
 	latencies->options = *options;
+	latencies->first_unused = IDMAP_NONE;
 	return latencies;
 }
 
@@ -88,12 +96,17 @@ static struct open_calls *calls_of(struct latencies *latencies, pid_t tid, unsig
 {
 	uint32_t *number = idmap_put(&latencies->threads, (uint32_t)tid, event);
 
-	if (*number == IDMAP_NONE) {
+	if (*number != IDMAP_NONE)
+		return &latencies->open[*number];
+	if (latencies->first_unused != IDMAP_NONE) {
+		*number = latencies->first_unused;
+		latencies->first_unused = latencies->open[*number].next_unused;
+	} else {
 		GROW(latencies->open, latencies->count, latencies->room);
-		*number = (uint32_t)latencies->count;
-		latencies->open[latencies->count++] =
-			(struct open_calls){.are_measured = measures(&latencies->options, event)};
+		*number = (uint32_t)latencies->count++;
 	}
+	latencies->open[*number] =
+		(struct open_calls){.are_measured = measures(&latencies->options, event)};
 	return &latencies->open[*number];
 }
 
@@ -149,12 +162,16 @@ static void restore_returns(struct latencies *latencies, uint64_t sp, struct rec
 static void enter(struct latencies *latencies, const struct record *record, uint64_t sp)
 {
 	struct open_calls *calls = calls_of(latencies, record->tid, record->sample.event);
+	bool is_full = calls->count == calls->room && calls->count >= OPEN_CALLS_MIN &&
+		       latencies->all_room >= ALL_OPEN_CALLS_MAX;
 
-	if (calls->count == OPEN_CALLS_MAX) {
+	if (is_full || calls->count == OPEN_CALLS_MAX) {
 		latencies->left += calls->are_measured;
 		memmove(calls->items, calls->items + 1, --calls->count * sizeof(*calls->items));
 	}
+	latencies->all_room -= calls->room;
 	GROW(calls->items, calls->count, calls->room);
+	latencies->all_room += calls->room;
 	calls->items[calls->count++] = (struct open_call){
 		.sp = sp,
 		.time_ns = record->time_ns,
@@ -246,12 +263,17 @@ static void end_thread(struct latencies *latencies, pid_t tid)
 {
 	for (unsigned event = 0; event < latencies->options.event_count; event++) {
 		uint32_t number = idmap_get(&latencies->threads, (uint32_t)tid, event);
+		struct open_calls *calls = &latencies->open[number];
 
 		if (number == IDMAP_NONE)
 			continue;
-		if (latencies->open[number].are_measured)
-			latencies->left += latencies->open[number].count;
-		latencies->open[number].count = 0;
+		if (calls->are_measured)
+			latencies->left += calls->count;
+		latencies->all_room -= calls->room;
+		free(calls->items);
+		*calls = (struct open_calls){.next_unused = latencies->first_unused};
+		latencies->first_unused = number;
+		idmap_remove(&latencies->threads, (uint32_t)tid, event);
 	}
 }
 

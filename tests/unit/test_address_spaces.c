@@ -879,6 +879,32 @@ static void modules_of_many_small_processes_are_bounded(void **state)
 	assert_true(address_spaces_module_count(spaces) < 2 * 96 * MEGABYTE / (2 * sizeof(path)));
 }
 
+static void modules_with_samples_are_bounded_for_each_user(void **state)
+{
+	(void)state;
+	enum { FILES = 4000, USER = 54321 };
+	CLEANUP(address_spaces_cleanup) struct address_spaces *spaces = new_spaces(folder);
+	char path[4000];
+	unsigned used = 0;
+
+	write_status(7, USER);
+	write_status(8, USER + 1);
+	memset(path, '/', sizeof(path));
+	for (unsigned i = 0; i < FILES; i++) {
+		struct mapping mapping = {
+			.start = 0x10000, .end = 0x20000, .inode = i + 2, .path = path};
+
+		snprintf(path + sizeof(path) - 16, 16, "%u", i);
+		address_spaces_map(spaces, 7, 100 + i, &mapping);
+		used += module_at(spaces, 7, 100 + i, 0x10000)->kind == MODULE_FILE;
+	}
+	assert_at(spaces, 7, 100 + FILES, 0x10000, "[unknown]");
+	assert_true(used > FILES / 2 && used < FILES);
+	assert_int_equal(address_spaces_lossy_processes(spaces), 1);
+	map(spaces, 8, 100, "/bin/honest", 0x10000, 0x20000);
+	assert_at(spaces, 8, 100, 0x10000, "/bin/honest");
+}
+
 static void a_late_mapping_is_inherited_by_a_bounded_number_of_children(void **state)
 {
 	(void)state;
@@ -1177,6 +1203,8 @@ int main(void)
 			a_user_with_too_many_mappings_loses_them_before_others_do, make_folder,
 			remove_folder),
 		cmocka_unit_test_setup_teardown(modules_of_many_small_processes_are_bounded,
+						make_folder, remove_folder),
+		cmocka_unit_test_setup_teardown(modules_with_samples_are_bounded_for_each_user,
 						make_folder, remove_folder),
 		cmocka_unit_test_setup_teardown(
 			a_late_mapping_is_inherited_by_a_bounded_number_of_children, make_folder,

@@ -265,7 +265,7 @@ static void what_a_file_claims_is_bounded(void **state)
 	open_jitdump(&fixture, false, false);
 	jitdump_read_on(fixture.jitdump);
 	assert_true(jitdump_count(fixture.jitdump) < MOVES);
-	assert_true(fixture.budget.used <= 2 << 20);
+	assert_true(fixture.budget.used <= 1 << 20);
 }
 
 static void names_and_lines_are_found_by_the_place_of_the_code(void **state)
