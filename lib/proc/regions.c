@@ -523,23 +523,29 @@ void regions_map(struct regions *regions, const struct region *new)
 	note_change(regions, new->from_ns);
 }
 
-/* Those that began later stay. */
+/* Moves those regions of a chunk back that began after the time. */
+static void keep_later(struct regions *regions, const struct region_chunk *chunk, uint64_t time_ns)
+{
+	if (chunk->newest_ns <= time_ns || !regions_spend(regions, chunk->count))
+		return;
+	for (size_t i = 0; i < chunk->count; i++)
+		if (chunk->regions[i].from_ns > time_ns)
+			region_table_put(&regions->live, regions->account, &chunk->regions[i]);
+}
+
+/*
+ * Those that began later stay. They are in the ended table, too, where no time finds them: tables
+ * that ended later were expanded.
+ */
 static void end_live(struct regions *regions, uint64_t time_ns)
 {
-	struct region_table *all = regions->live;
-	struct region_place place = {.part = 0};
-	const struct region *region;
+	const struct region_table *ended = regions->live;
 
-	regions->live = NULL;
-	while ((region = region_table_next(all, &place))) {
-		struct region own = own_view(region, regions->live_since_ns);
-
-		if (own.from_ns > time_ns)
-			region_table_put(&regions->live, regions->account, region);
-		else
-			add_past(regions, &own, time_ns);
-	}
-	region_table_release(all, regions->account);
+	if (regions->live_since_ns > time_ns)
+		return;
+	end_table(regions, time_ns);
+	for (size_t i = 0; ended && i < ended->count; i++)
+		keep_later(regions, ended->parts[i].chunk, time_ns);
 }
 
 static void clear_late(struct regions *regions, uint64_t time_ns)
@@ -549,8 +555,7 @@ static void clear_late(struct regions *regions, uint64_t time_ns)
 		if (regions->past[i].region.from_ns <= time_ns &&
 		    regions->past[i].until_ns > time_ns)
 			regions->past[i].until_ns = time_ns;
-	if (regions->live && regions_spend(regions, regions->live->region_count))
-		end_live(regions, time_ns);
+	end_live(regions, time_ns);
 }
 
 void regions_clear(struct regions *regions, uint64_t time_ns)
