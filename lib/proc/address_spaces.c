@@ -200,10 +200,10 @@ static struct region region_of(struct address_spaces *spaces, pid_t pid, uint64_
 
 static void changed(struct address_spaces *spaces, struct space *space, uint64_t time_ns)
 {
-	size_t count = space->regions.live ? space->regions.live->region_count : 0;
+	size_t count = regions_count(&space->regions);
 
 	if (count > SPACE_REGIONS_MAX) {
-		region_table_halve(&space->regions.live, &spaces->account);
+		regions_halve(&space->regions);
 		regions_note_loss(&space->regions);
 	}
 	if (count > USER_REGIONS_MIN)
@@ -617,8 +617,7 @@ bool address_spaces_locate_data(struct address_spaces *spaces, pid_t pid, uint64
 {
 	const struct space *space = find_space(spaces, pid);
 	/* Linkers put data behind code, and only code is in the regions. */
-	const struct region *code = space ? region_table_before(space->regions.live, address)
-					  : NULL;
+	const struct region *code = space ? regions_before(&space->regions, address) : NULL;
 	const struct module *module;
 	uint64_t vaddr;
 
@@ -632,25 +631,37 @@ bool address_spaces_locate_data(struct address_spaces *spaces, pid_t pid, uint64
 	return elf_file_is_data(module->elf, vaddr);
 }
 
+/* The start of the lowest region of a file with this name, among the first ones; or UINT64_MAX. */
+static uint64_t find_named(const struct modules *modules, const struct region_table *table,
+			   const char *name)
+{
+	struct region_place place = {.part = 0};
+	const struct region *region;
+
+	for (unsigned i = 0; i < FIND_FILE_MAX && (region = region_table_next(table, &place));
+	     i++) {
+		const struct module *module = modules_get(modules, region->module);
+		const char *slash = strrchr(module->path, '/');
+
+		if (module->kind == MODULE_FILE && slash && strcmp(slash + 1, name) == 0)
+			return region->start;
+	}
+	return UINT64_MAX;
+}
+
 bool address_spaces_find_file(struct address_spaces *spaces, pid_t pid, uint64_t time_ns,
 			      const char *name, struct location *ret)
 {
 	const struct space *space = find_space(spaces, pid);
-	struct region_place place = {.part = 0};
+	uint64_t start = UINT64_MAX, in_base;
 
-	for (unsigned i = 0; space && i < FIND_FILE_MAX; i++) {
-		const struct region *region = region_table_next(space->regions.live, &place);
-		const struct module *module;
-		const char *slash;
-
-		if (!region)
-			return false;
-		module = modules_get(spaces->modules, region->module);
-		slash = strrchr(module->path, '/');
-		if (module->kind == MODULE_FILE && slash && strcmp(slash + 1, name) == 0)
-			return address_spaces_locate(spaces, pid, time_ns, region->start, ret);
+	if (space) {
+		start = find_named(spaces->modules, space->regions.live, name);
+		in_base = find_named(spaces->modules, space->regions.base, name);
+		if (in_base < start)
+			start = in_base;
 	}
-	return false;
+	return start != UINT64_MAX && address_spaces_locate(spaces, pid, time_ns, start, ret);
 }
 
 void address_spaces_read_jitdumps(struct address_spaces *spaces)

@@ -15,6 +15,10 @@ enum {
 	CONFIRMED_MAX = 64,
 	/* Regions that one mapping replaces and that are kept for late samples. */
 	REPLACED_MAX = PAST_MAX / 2,
+	/* Tables with more chunks get a table above them when they are shared and change; that has
+	   fewer regions. */
+	BASE_PARTS_MIN = 16,
+	ABOVE_MAX = 64,
 	/* Where a mapping that is reported late was replaced in more places, the rest of it is
 	   lost. */
 	LATE_PIECES_MAX = 256,
@@ -76,10 +80,16 @@ static void add_past(struct regions *regions, const struct region *region, uint6
 		regions->past_until_ns = until_ns;
 }
 
+static void release_ended(struct regions *regions, const struct ended_table *ended)
+{
+	region_table_release(ended->table, regions->account);
+	region_table_release(ended->base, regions->account);
+}
+
 static void drop_first_ended(struct regions *regions, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		region_table_release(regions->ended[i].table, regions->account);
+		release_ended(regions, &regions->ended[i]);
 	regions->ended_count -= count;
 	if (regions->ended_count)
 		memmove(regions->ended, regions->ended + count,
@@ -89,15 +99,18 @@ static void drop_first_ended(struct regions *regions, size_t count)
 /* All live regions end. */
 static void end_table(struct regions *regions, uint64_t until_ns)
 {
-	if (!regions->live)
+	if (!regions->live && !regions->base)
 		return;
 	if (regions->ended_count == ENDED_MAX)
 		drop_first_ended(regions, ENDED_MAX / 2);
 	if (regions->ended_count == regions->ended_room)
 		RESIZE(regions, ended, ended_room, 2 * regions->ended_room + 1);
-	regions->ended[regions->ended_count++] = (struct ended_table){
-		.table = regions->live, .since_ns = regions->live_since_ns, .until_ns = until_ns};
-	regions->live = NULL;
+	regions->ended[regions->ended_count++] =
+		(struct ended_table){.table = regions->live,
+				     .base = regions->base,
+				     .since_ns = regions->live_since_ns,
+				     .until_ns = until_ns};
+	regions->live = regions->base = NULL;
 	if (until_ns > regions->past_until_ns)
 		regions->past_until_ns = until_ns;
 }
@@ -129,7 +142,8 @@ void regions_deinit(struct regions *regions)
 {
 	regions_drop_past(regions);
 	region_table_release(regions->live, regions->account);
-	regions->live = NULL;
+	region_table_release(regions->base, regions->account);
+	regions->live = regions->base = NULL;
 }
 
 /* --- Reading --------------------------------------------------------------------------------- */
@@ -154,17 +168,30 @@ static bool overlap(const struct region *a, const struct region *b)
 	return a->start < b->end && b->start < a->end;
 }
 
+/* What a table says of pc; *covers: whether it says anything. */
+static const struct region *find_in(const struct region_table *table, uint64_t time_ns, uint64_t pc,
+				    bool *covers)
+{
+	const struct region *region = region_table_before(table, pc);
+
+	*covers = region && pc < region->end;
+	return *covers && region->from_ns <= time_ns ? region : NULL;
+}
+
 /* Ended tables are by time, and what is in one began after the one before had ended. */
 static const struct region *find_past(const struct regions *regions, uint64_t time_ns, uint64_t pc)
 {
 	const struct ended_table *ended = NULL;
 	const struct region *region;
+	bool covers;
 
 	for (size_t i = regions->ended_count; i-- > 0 && regions->ended[i].until_ns > time_ns;)
 		ended = &regions->ended[i];
 	if (ended && ended->since_ns <= time_ns) {
-		region = region_table_before(ended->table, pc);
-		if (region && pc < region->end && region->from_ns <= time_ns)
+		region = find_in(ended->table, time_ns, pc, &covers);
+		if (!covers)
+			region = find_in(ended->base, time_ns, pc, &covers);
+		if (region)
 			return region;
 	}
 	for (size_t i = 0; i < regions->past_count; i++) {
@@ -177,13 +204,44 @@ static const struct region *find_past(const struct regions *regions, uint64_t ti
 	return NULL;
 }
 
+static const struct region *find_below(const struct regions *regions, bool covers, uint64_t time_ns,
+				       uint64_t pc)
+{
+	const struct region *base = NULL;
+
+	if (!covers && regions->live_since_ns <= time_ns)
+		base = find_in(regions->base, time_ns, pc, &covers);
+	if (base)
+		return base;
+	return time_ns < regions->past_until_ns ? find_past(regions, time_ns, pc) : NULL;
+}
+
 const struct region *regions_find(const struct regions *regions, uint64_t time_ns, uint64_t pc)
 {
 	const struct region *live = region_table_before(regions->live, pc);
+	bool covers = live && pc < live->end;
 
-	if (live && pc < live->end && live->from_ns <= time_ns && regions->live_since_ns <= time_ns)
+	if (covers && live->from_ns <= time_ns && regions->live_since_ns <= time_ns)
 		return live;
-	return time_ns < regions->past_until_ns ? find_past(regions, time_ns, pc) : NULL;
+	return find_below(regions, covers, time_ns, pc);
+}
+
+const struct region *regions_before(const struct regions *regions, uint64_t address)
+{
+	const struct region *live = region_table_before(regions->live, address);
+	const struct region *base = region_table_before(regions->base, address);
+
+	return !live || (base && base->start > live->start) ? base : live;
+}
+
+static size_t count_of(const struct region_table *table)
+{
+	return table ? table->region_count : 0;
+}
+
+size_t regions_count(const struct regions *regions)
+{
+	return count_of(regions->live) + count_of(regions->base);
 }
 
 void regions_note_sample(const struct region *region, module_id module)
@@ -196,7 +254,7 @@ void regions_note_sample(const struct region *region, module_id module)
 
 bool regions_empty(const struct regions *regions)
 {
-	return !regions->live && !regions->past_count && !regions->ended_count &&
+	return !regions->live && !regions->base && !regions->past_count && !regions->ended_count &&
 	       !regions->clear_count;
 }
 
@@ -232,7 +290,7 @@ static void expand(struct regions *regions, const struct ended_table *ended)
 	struct region_place place = {.part = 0};
 	const struct region *region;
 
-	if (ended->table->region_count > REPLACED_MAX ||
+	if (ended->base || ended->table->region_count > REPLACED_MAX ||
 	    !regions_spend(regions, ended->table->region_count)) {
 		regions_note_loss(regions);
 		return;
@@ -251,8 +309,47 @@ static void expand_ended(struct regions *regions, uint64_t time_ns)
 		struct ended_table ended = regions->ended[--regions->ended_count];
 
 		expand(regions, &ended);
-		region_table_release(ended.table, regions->account);
+		release_ended(regions, &ended);
 	}
+}
+
+/*
+ * Adds a live region. Parts of overlapping live regions outside of it stay live; the rest becomes
+ * past.
+ */
+static void place_live(struct regions *regions, const struct region *new)
+{
+	struct region_place place = region_table_seek(regions->live, new->start);
+	const struct region *live;
+
+	for (size_t i = 0; i < REPLACED_MAX; i++) {
+		struct region replaced;
+
+		live = region_table_next(regions->live, &place);
+		if (!live || live->start >= new->end)
+			break;
+		replaced = own_view(live, regions->live_since_ns);
+		replaced = region_piece(&replaced, new->start, new->end);
+		add_past(regions, &replaced, new->from_ns);
+		regions->account->work++;
+	}
+	region_table_put(&regions->live, regions->account, new);
+}
+
+/* Live has all from now on. */
+static void unite_with_base(struct regions *regions)
+{
+	struct region_table *above = regions->live;
+	struct region_place place = {.part = 0};
+	const struct region *region;
+
+	if (!regions->base)
+		return;
+	regions->live = regions->base;
+	regions->base = NULL;
+	while ((region = region_table_next(above, &place)))
+		region_table_put(&regions->live, regions->account, region);
+	region_table_release(above, regions->account);
 }
 
 /* Before a change: false if it is late and must be dropped. */
@@ -263,6 +360,7 @@ static bool prepare(struct regions *regions, uint64_t time_ns)
 	if (!regions_spend(regions,
 			   part_count(regions) + regions->past_count + regions->clear_count + 1))
 		return false;
+	unite_with_base(regions);
 	expand_ended(regions, time_ns);
 	return true;
 }
@@ -367,30 +465,7 @@ static uint64_t next_clear(const struct regions *regions, uint64_t time_ns)
 	return next;
 }
 
-/*
- * Adds a live region. Parts of overlapping live regions outside of it stay live; the rest becomes
- * past.
- */
-static void place_live(struct regions *regions, const struct region *new)
-{
-	struct region_place place = region_table_seek(regions->live, new->start);
-	const struct region *live;
-
-	for (size_t i = 0; i < REPLACED_MAX; i++) {
-		struct region replaced;
-
-		live = region_table_next(regions->live, &place);
-		if (!live || live->start >= new->end)
-			break;
-		replaced = own_view(live, regions->live_since_ns);
-		replaced = region_piece(&replaced, new->start, new->end);
-		add_past(regions, &replaced, new->from_ns);
-		regions->account->work++;
-	}
-	region_table_put(&regions->live, regions->account, new);
-}
-
-/* The same for past regions, for changes that arrive late. */
+/* As place_live() for past regions, for changes that arrive late. */
 static void place_past(struct regions *regions, const struct ended_region *new)
 {
 	const uint64_t from_ns = new->region.from_ns;
@@ -500,6 +575,62 @@ static bool confirm(struct regions *regions, const struct region *new)
 	return true;
 }
 
+static void put_if_any(struct regions *regions, const struct region *region)
+{
+	if (region->start < region->end)
+		region_table_put(&regions->live, regions->account, region);
+}
+
+/* What a new mapping leaves of a region of the base gets above it; the rest becomes past. */
+static void lift(struct regions *regions, const struct region *base, const struct region *new)
+{
+	const struct region *above = region_table_before(regions->live, base->start);
+	struct region own = own_view(base, regions->live_since_ns);
+	struct region left = region_piece(base, 0, new->start);
+	struct region right = region_piece(base, new->end, UINT64_MAX);
+
+	if (above && above->end > base->start)
+		return;
+	own = region_piece(&own, new->start, new->end);
+	add_past(regions, &own, new->from_ns);
+	put_if_any(regions, &left);
+	put_if_any(regions, &right);
+}
+
+/* Of many, the last one is lifted, too: some of it may stay. */
+static void lift_all(struct regions *regions, const struct region *new)
+{
+	struct region_place place = region_table_seek(regions->base, new->start);
+	const struct region *base;
+
+	for (size_t i = 0; i < REPLACED_MAX; i++) {
+		base = region_table_next(regions->base, &place);
+		if (!base || base->start >= new->end)
+			return;
+		lift(regions, base, new);
+		regions->account->work++;
+	}
+	base = region_table_before(regions->base, new->end - 1);
+	if (base->end > new->end)
+		lift(regions, base, new);
+}
+
+/* A mapping that is not late. */
+static void place_last(struct regions *regions, const struct region *new)
+{
+	struct region_table *live = regions->live;
+
+	if (!regions->base && live && live->references > 1 && live->count > BASE_PARTS_MIN) {
+		regions->base = live;
+		regions->live = NULL;
+	}
+	if (regions->base && count_of(regions->live) >= ABOVE_MAX)
+		unite_with_base(regions);
+	if (regions->base)
+		lift_all(regions, new);
+	place_live(regions, new);
+}
+
 static void note_change(struct regions *regions, uint64_t time_ns)
 {
 	regions->changed_ns = later(regions->changed_ns, time_ns);
@@ -518,7 +649,7 @@ void regions_map(struct regions *regions, const struct region *new)
 		if (is_late)
 			place_late(regions, &region);
 		else
-			place_live(regions, &region);
+			place_last(regions, &region);
 	}
 	note_change(regions, new->from_ns);
 }
@@ -582,25 +713,35 @@ static void inherit_one(struct regions *regions, const struct region *region, ui
 		regions_map(regions, &piece);
 }
 
+static void inherit_from(struct regions *regions, struct regions *from,
+			 const struct region_table *table, uint64_t time_ns, uint64_t start,
+			 uint64_t end)
+{
+	struct region_place place = region_table_seek(table, start);
+	const struct region *region;
+
+	while ((region = region_table_next(table, &place)) && region->start < end &&
+	       regions_spend(from, 1))
+		inherit_one(regions, region, REGION_FOREVER, time_ns, start, end);
+}
+
 static void inherit_table(struct regions *regions, struct regions *from,
 			  const struct ended_table *table, uint64_t time_ns, uint64_t start,
 			  uint64_t end)
 {
-	struct region_place place = region_table_seek(table->table, start);
-	const struct region *region;
-
 	if (table->since_ns > time_ns || table->until_ns <= time_ns)
 		return;
-	while ((region = region_table_next(table->table, &place)) && region->start < end &&
-	       regions_spend(from, 1))
-		inherit_one(regions, region, table->until_ns, time_ns, start, end);
+	inherit_from(regions, from, table->base, time_ns, start, end);
+	inherit_from(regions, from, table->table, time_ns, start, end);
 }
 
 void regions_inherit(struct regions *regions, struct regions *from, uint64_t time_ns,
 		     uint64_t start, uint64_t end)
 {
-	const struct ended_table live = {
-		.table = from->live, .since_ns = from->live_since_ns, .until_ns = REGION_FOREVER};
+	const struct ended_table live = {.table = from->live,
+					 .base = from->base,
+					 .since_ns = from->live_since_ns,
+					 .until_ns = REGION_FOREVER};
 
 	inherit_table(regions, from, &live, time_ns, start, end);
 	for (size_t i = 0; i < from->ended_count; i++)
@@ -620,10 +761,17 @@ void regions_fork(struct regions *child, struct regions *parent, uint64_t time_n
 		return;
 	}
 	child->live = region_table_share(parent->live);
+	child->base = region_table_share(parent->base);
 	note_change(child, time_ns);
 }
 
 /* --- Forgetting ------------------------------------------------------------------------------ */
+
+void regions_halve(struct regions *regions)
+{
+	unite_with_base(regions);
+	region_table_halve(&regions->live, regions->account);
+}
 
 bool regions_forget(struct regions *regions, uint64_t before_ns)
 {
@@ -686,10 +834,11 @@ static size_t table_cost(struct region_table *table, const struct region_measure
 
 size_t regions_cost(const struct regions *regions, const struct region_measure *measure)
 {
-	size_t cost = table_cost(regions->live, measure);
+	size_t cost = table_cost(regions->live, measure) + table_cost(regions->base, measure);
 
 	for (size_t i = 0; i < regions->ended_count; i++)
-		cost += table_cost(regions->ended[i].table, measure);
+		cost += table_cost(regions->ended[i].table, measure) +
+			table_cost(regions->ended[i].base, measure);
 	for (size_t i = 0; measure->cost && i < regions->past_count; i++)
 		cost += measure->cost(measure->user, &regions->past[i].region);
 	if (measure->cost)
@@ -720,8 +869,11 @@ void regions_visit(const struct regions *regions, uint64_t stamp,
 		   void (*visit)(void *user, const struct region *region), void *user)
 {
 	visit_table(regions->live, stamp, visit, user);
-	for (size_t i = 0; i < regions->ended_count; i++)
+	visit_table(regions->base, stamp, visit, user);
+	for (size_t i = 0; i < regions->ended_count; i++) {
 		visit_table(regions->ended[i].table, stamp, visit, user);
+		visit_table(regions->ended[i].base, stamp, visit, user);
+	}
 	for (size_t i = 0; i < regions->past_count; i++)
 		visit(user, &regions->past[i].region);
 }

@@ -7,8 +7,10 @@
  * gives way to what is known to have happened after it.
  *
  * The present mappings are a table (proc/region_table.h). A fork shares it, and an exec or exit
- * moves it to the ended tables. Single regions that ended are in an array. What has ended is kept
- * for samples that are handled late, until regions_forget() or until there is too much of it.
+ * moves it to the ended tables. The first changes to a large table that is shared are a table of
+ * their own above it, so that a process that forks and maps something copies nothing. Single
+ * regions that ended are in an array. What has ended is kept for samples that are handled late,
+ * until regions_forget() or until there is too much of it.
  *
  * A change that arrives in order takes time for the regions that it replaces, and otherwise about
  * the logarithm of their number. A late change reads what is in its way. The process has a budget
@@ -26,8 +28,8 @@ struct ended_region {
 };
 
 struct ended_table {
-	struct region_table *table;
-	uint64_t since_ns; /* as live_since_ns */
+	struct region_table *table, *base; /* as live and base */
+	uint64_t since_ns;		   /* as live_since_ns */
 	uint64_t until_ns;
 };
 
@@ -35,6 +37,9 @@ struct ended_table {
 struct regions {
 	struct region_account *account;
 	struct region_table *live; /* has no end yet */
+	/* Large and shared: NULL, or what is mapped where live has nothing. Live has a region of it
+	   as a whole or not at all. */
+	struct region_table *base;
 	uint64_t live_since_ns; /* no live region is valid earlier: the last exec, exit or fork */
 	struct ended_region *past; /* in no order */
 	size_t past_count, past_room;
@@ -75,6 +80,12 @@ const struct region *regions_find(const struct regions *regions, uint64_t time_n
  */
 void regions_note_sample(const struct region *region, module_id module);
 
+/* The live region that starts last, at or before this address. NULL: none does. */
+const struct region *regions_before(const struct regions *regions, uint64_t address);
+/* The number of live regions; those that changed since a fork can count twice. */
+size_t regions_count(const struct regions *regions);
+/* Drops the half of the live regions that did not change for longest. */
+void regions_halve(struct regions *regions);
 /* Forgets what has ended. */
 void regions_drop_past(struct regions *regions);
 /* Notes that the process has lost mappings. */

@@ -84,10 +84,10 @@ static void lose(struct shed_process *process, enum stage stage)
 		process->has_lost_all = regions_empty(regions);
 		return;
 	}
-	if (regions->live)
+	if (regions_count(regions))
 		regions_note_loss(regions);
 	if (stage == STAGE_OLDER_HALF) {
-		region_table_halve(&regions->live, regions->account);
+		regions_halve(regions);
 	} else {
 		regions_deinit(regions);
 		process->has_lost_all = true;

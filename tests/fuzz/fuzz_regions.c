@@ -83,7 +83,7 @@ static void change_much(struct model *model, struct input *input, uint64_t *now_
 		regions_forget(regions, time_ns);
 		break;
 	case 2:
-		region_table_halve(&regions->live, &model->account);
+		regions_halve(regions);
 		break;
 	case 3:
 		regions_inherit(regions, &model->processes[other], time_ns, 0, UINT64_MAX);
@@ -112,7 +112,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	model_init(&model);
 	for (unsigned i = take(&input, MODEL_CHANGES + 1); i > 0; i--)
 		change_model(&model, &input);
-	check(model_agrees(&model, 0, TIMES + 2));
+	check(model.account.lost_changes || model_agrees(&model, 0, TIMES + 2));
 	for (unsigned i = 0; i < CHANGES_MAX && input.at < input.end; i++) {
 		change_much(&model, &input, &now_ns);
 		check(regions_are_sound(model.processes, MODEL_PROCESSES, &model.account));

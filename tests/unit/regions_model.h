@@ -137,10 +137,12 @@ static inline bool regions_are_sound(struct regions *processes, size_t count,
 	for (size_t i = 0; i < count; i++) {
 		const struct regions *regions = &processes[i];
 
-		if (!table_is_sound(regions->live, stamp, &bytes))
+		if (!table_is_sound(regions->live, stamp, &bytes) ||
+		    !table_is_sound(regions->base, stamp, &bytes))
 			return false;
 		for (size_t j = 0; j < regions->ended_count; j++)
-			if (!table_is_sound(regions->ended[j].table, stamp, &bytes))
+			if (!table_is_sound(regions->ended[j].table, stamp, &bytes) ||
+			    !table_is_sound(regions->ended[j].base, stamp, &bytes))
 				return false;
 		bytes += regions->past_room * sizeof(*regions->past) +
 			 regions->ended_room * sizeof(*regions->ended) +
