@@ -279,9 +279,9 @@ bool regions_spend(struct regions *regions, size_t work)
 	return true;
 }
 
-static size_t part_count(const struct regions *regions)
+static size_t part_count(const struct region_table *table)
 {
-	return regions->live ? regions->live->count : 0;
+	return table ? table->count : 0;
 }
 
 /* Its regions end one by one from now on. Too many are forgotten. */
@@ -355,10 +355,13 @@ static void unite_with_base(struct regions *regions)
 /* Before a change: false if it is late and must be dropped. */
 static bool prepare(struct regions *regions, uint64_t time_ns)
 {
+	size_t work;
+
 	if (time_ns >= regions->changed_ns)
 		return true;
-	if (!regions_spend(regions,
-			   part_count(regions) + regions->past_count + regions->clear_count + 1))
+	work = part_count(regions->live) + part_count(regions->base) + regions->past_count +
+	       regions->clear_count + 1;
+	if (!regions_spend(regions, work))
 		return false;
 	unite_with_base(regions);
 	expand_ended(regions, time_ns);
@@ -445,7 +448,7 @@ static void split_at_confirmations(struct regions *regions, uint64_t time_ns)
 		if (ends_at_confirmation(region, time_ns, &before))
 			add_past(regions, &before, region->from_ns);
 	}
-	for (size_t part = 0; part < part_count(regions); part++) {
+	for (size_t part = 0; part < part_count(regions->live); part++) {
 		if (regions->live->parts[part].chunk->newest_ns <= time_ns)
 			continue;
 		if (!regions_spend(regions, regions->live->parts[part].chunk->count))
