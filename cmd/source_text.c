@@ -29,7 +29,7 @@ struct search {
 /* Takes path. */
 static bool find_at(struct search *search, char *path, uid_t user)
 {
-	const struct foreign_name name = {.path = path, .user = user};
+	const struct foreign_name name = {.path = path, .user = user, .distrusts_path = true};
 
 	if (timed_read(search->caller, &name, MAX_BYTES, &search->text))
 		search->found = STEAL(path);

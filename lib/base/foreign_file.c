@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/path_user.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -123,7 +124,7 @@ static int open_name(const struct foreign_name *name, int base, const struct rig
 	if (name->must_not_be_link)
 		flags |= O_NOFOLLOW;
 	/* Links of /proc lead past directories that a user may not enter. */
-	if (own->is_changed || name->root)
+	if (own->is_changed || name->root || name->distrusts_path)
 		resolve |= RESOLVE_NO_MAGICLINKS;
 	if (name->root)
 		resolve |= RESOLVE_IN_ROOT;
@@ -174,6 +175,14 @@ static int open_checked(const struct foreign_name *name, int base, const struct 
 	return steal_fd(&fd);
 }
 
+static uid_t user_of(const struct foreign_name *name)
+{
+	bool is_own = name->user == 0 || name->user == FOREIGN_USER_UNKNOWN;
+
+	return geteuid() == 0 && is_own && name->distrusts_path ? path_user(name->path)
+								: name->user;
+}
+
 int foreign_file_open(const struct foreign_name *name)
 {
 	CLEANUP(close_fd) int base = open_base(name);
@@ -181,7 +190,7 @@ int foreign_file_open(const struct foreign_name *name)
 
 	if (base < 0)
 		return -1;
-	if (take_rights_of(name->user, &own))
+	if (take_rights_of(user_of(name), &own))
 		return open_checked(name, base, &own);
 	errno = EACCES;
 	return -1;

@@ -25,6 +25,8 @@
 
 /* An id that no user has: files are opened with prof's own rights. */
 #define FOREIGN_USER_UNKNOWN ((uid_t)-1)
+/* "nobody": files are opened that everybody may read. */
+#define FOREIGN_USER_NOBODY ((uid_t)65534)
 
 struct foreign_name {
 	const char *root; /* the directory it is confined to; NULL: prof's own root */
@@ -32,6 +34,11 @@ struct foreign_name {
 	uid_t user;	  /* who is responsible for the name */
 	/* The file must belong to that user, to root or to prof's user. */
 	bool must_be_owned;
+	/*
+	 * Root's own path: it is opened with the rights of whoever can decide where it leads
+	 * (path_user.h). Others than root have no path of their own.
+	 */
+	bool distrusts_path;
 	/* The last component must not be a symbolic link. */
 	bool must_not_be_link;
 	bool (*accepts)(int fd); /* NULL: any regular file */

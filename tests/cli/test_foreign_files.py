@@ -92,6 +92,18 @@ def test_a_link_to_a_file_that_its_user_cannot_read_is_not_followed(prof, theirs
     assert "a secret" not in page_data(prof)
 
 
+def test_a_link_of_whoever_has_built_root_s_program_is_not_followed(prof, theirs, busy):
+    """make; sudo make install: root's program names sources that the builder can replace."""
+    secret = file_of(prof.folder / "secret", "a secret\n" * 9, 0, 0o600)
+    (theirs / "built.c").symlink_to(secret)
+    record(prof, busy(theirs / "built.c", user=0))
+    assert "a secret" not in annotated(prof)
+    assert "a secret" not in page_data(prof)
+    (theirs / "built.c").unlink()
+    file_of(theirs / "built.c", "the first line\n", SOMEBODY, 0o600)
+    assert "the first line" in annotated(prof)
+
+
 @pytest.mark.parametrize("mode", [0o600, 0o644])
 def test_a_file_of_root_in_a_folder_that_only_root_may_enter_is_not_shown_to_others(prof, tmp_path, busy, mode):
     """Its mode alone would let everybody read it."""
@@ -108,6 +120,20 @@ def test_a_profile_of_another_user_names_what_that_user_can_read(prof, theirs, b
     assert "a secret" in annotated(prof)
     os.chown(prof.folder / "out.pb.gz", SOMEBODY, SOMEBODY)
     assert "a secret" not in annotated(prof)
+
+
+def test_a_recording_of_another_user_names_programs_that_he_can_read(prof, tmp_path):
+    program = tmp_path / "private" / "busy"
+    program.parent.mkdir(mode=0o700)
+    build = [tool("gcc"), "-g", "-O0", "-x", "c", "-o", program, "-"]
+    source = PROGRAM.format(source="busy.c").replace("for (;;)", "for (int i = 0; i < 3000; i++)")
+    subprocess.run(build, check=True, text=True, input=source)
+    result = prof("record", "-o", "perf.data", "--", program)
+    assert result.returncode == 0, result.stderr
+    assert "busy_part" in prof("report", "perf.data").stdout
+    os.chown(prof.folder / "perf.data", SOMEBODY, SOMEBODY)
+    shown = prof("report", "perf.data").stdout
+    assert "busy_part" not in shown and "busy+0x" in shown
 
 
 def test_a_pipe_that_a_program_names_as_its_source_is_not_opened(prof, theirs, busy):

@@ -223,6 +223,70 @@ static void a_file_is_opened_with_the_rights_of_the_responsible_user(void **stat
 	assert_string_equal(text_for(FOREIGN_USER_UNKNOWN, "theirs.c"), "theirs");
 }
 
+static const char *text_by_path(const char *name)
+{
+	CLEANUP(free_ptr) char *path = xasprintf("%s/%s", folder, name);
+
+	return text_of(&(struct foreign_name){.path = path, .distrusts_path = true});
+}
+
+/* Of root's path. */
+static void a_file_is_opened_with_the_rights_of_whoever_decides_where_its_path_leads(void **state)
+{
+	(void)state;
+	if (!has_openat2())
+		RETURN_LACKING("openat2(2)");
+	if (geteuid() != 0)
+		RETURN_LACKING("root");
+	CLEANUP(free_ptr) char *shared = path_of("shared");
+	CLEANUP(free_ptr) char *alias = path_of("shared/alias");
+	CLEANUP(free_ptr) char *both = path_of("both");
+	CLEANUP(free_ptr) char *theirs = path_of("both/theirs");
+	CLEANUP(free_ptr) char *secret = path_of("secret");
+
+	assert_int_equal(chmod(folder, 0755), 0);
+	write_text("secret", "secret", 0600);
+	write_text("public", "public", 0644);
+	write_text("theirs/own.c", "own", 0600);
+	write_text("both/theirs/public.c", "both", 0644);
+	write_text("shared/own.c", "shared", 0600);
+	link_to("../secret", "theirs/secret.c");
+	link_to("../public", "theirs/public.c");
+	link_to("..", "theirs/up");
+	link_to("theirs/secret.c", "to.c");
+	link_to("secret", "own.c");
+	link_to("secret", "link.c");
+	link_to("/proc/self/root", "magic");
+	assert_int_equal(chmod(both, 0755), 0);
+	assert_int_equal(chmod(theirs, 0755), 0);
+	for (unsigned i = 0; i < 5; i++) {
+		static const char *const names[] = {"theirs", "theirs/own.c", "theirs/secret.c",
+						    "link.c", "both/theirs"};
+
+		own(names[i], somebody);
+	}
+	own("both", somebody + 1);
+	assert_string_equal(text_by_path("own.c"), "secret");
+	assert_string_equal(text_by_path("theirs/own.c"), "own");
+	assert_string_equal(text_by_path("theirs/public.c"), "public");
+	assert_string_equal(text_by_path("theirs/secret.c"), "EACCES");
+	assert_string_equal(text_by_path("theirs/up/secret"), "EACCES");
+	assert_string_equal(text_by_path("theirs/../secret"), "EACCES");
+	assert_string_equal(text_by_path("to.c"), "EACCES");
+	assert_string_equal(text_by_path("link.c"), "EACCES");
+	assert_string_equal(text_by_path("both/theirs/public.c"), "both");
+	assert_string_equal(text_by_path("missing"), "ENOENT");
+	assert_string_equal(text_by_path("magic/etc/passwd"), "ELOOP");
+	/* Others may add a file to a directory with the sticky bit, but replace none. */
+	assert_int_equal(chmod(shared, 0777), 0);
+	assert_string_equal(text_by_path("shared/own.c"), "EACCES");
+	assert_int_equal(chmod(shared, 01777), 0);
+	assert_string_equal(text_by_path("shared/own.c"), "shared");
+	assert_int_equal(link(secret, alias), 0);
+	assert_string_equal(text_by_path("shared/alias"), "EACCES");
+	assert_int_equal(setfsuid((uid_t)-1), 0);
+}
+
 static void a_file_of_a_third_user_can_be_refused(void **state)
 {
 	(void)state;
@@ -254,6 +318,7 @@ int main(void)
 		TEST(a_link_in_the_last_place_can_be_refused),
 		TEST(a_file_with_a_lease_is_not_waited_for),
 		TEST(a_file_is_opened_with_the_rights_of_the_responsible_user),
+		TEST(a_file_is_opened_with_the_rights_of_whoever_decides_where_its_path_leads),
 		TEST(a_file_of_a_third_user_can_be_refused),
 	};
 

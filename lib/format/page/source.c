@@ -89,7 +89,7 @@ static const char *text_of_line(const struct line_reader *lines, struct arena *a
 /* NULL: it cannot be read, or is empty. */
 static FILE *open_source(struct timed_caller *caller, const char *path, uid_t user, char **bytes)
 {
-	const struct foreign_name name = {.path = path, .user = user};
+	const struct foreign_name name = {.path = path, .user = user, .distrusts_path = true};
 	struct timed_text text;
 
 	if (!is_named_as_source(path) || !timed_read(caller, &name, FILE_BYTES_MAX, &text))
