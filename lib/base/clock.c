@@ -1,5 +1,11 @@
 #include "base/clock.h"
 
+#include "base/cleanup.h"
+
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <sys/resource.h>
 
 uint64_t clock_read_ns(clockid_t clock)
@@ -10,9 +16,43 @@ uint64_t clock_read_ns(clockid_t clock)
 	return (uint64_t)now.tv_sec * NS_PER_SECOND + (uint64_t)now.tv_nsec;
 }
 
+/* The file is that of the namespace for children, into which a process gets by execve(). */
+uint64_t clock_offset_ns(const char *path)
+{
+	char name[64];
+	CLEANUP(close_file) FILE *file = NULL;
+	int64_t seconds, ns;
+
+	snprintf(name, sizeof(name), "%s/timens_offsets", path);
+	file = fopen(name, "re");
+	if (!file || fscanf(file, "monotonic %" SCNd64 " %" SCNd64, &seconds, &ns) != 2)
+		return 0;
+	return (uint64_t)seconds * NS_PER_SECOND + (uint64_t)ns;
+}
+
+static uint64_t own_offset_ns(void)
+{
+	static atomic_bool is_known;
+	static _Atomic uint64_t offset_ns;
+
+	if (!atomic_load_explicit(&is_known, memory_order_acquire)) {
+		atomic_store(&offset_ns, clock_offset_ns("/proc/self"));
+		atomic_store_explicit(&is_known, true, memory_order_release);
+	}
+	return atomic_load_explicit(&offset_ns, memory_order_relaxed);
+}
+
 uint64_t clock_now_ns(void)
 {
-	return clock_read_ns(CLOCK_MONOTONIC);
+	return clock_read_ns(CLOCK_MONOTONIC) - own_offset_ns();
+}
+
+struct timespec clock_wait_end(uint64_t timeout_ns)
+{
+	uint64_t end_ns = clock_read_ns(CLOCK_MONOTONIC) + timeout_ns;
+
+	return (struct timespec){.tv_sec = (time_t)(end_ns / NS_PER_SECOND),
+				 .tv_nsec = (long)(end_ns % NS_PER_SECOND)};
 }
 
 uint64_t clock_unix_ns(void)

@@ -171,9 +171,7 @@ static void wait_while_it_runs(struct helper *helper, uint64_t look_ns)
 	unsigned looks = 0;
 
 	while (helper->state == HELPER_CALLED && looks < LOOKS) {
-		uint64_t until_ns = clock_now_ns() + look_ns;
-		struct timespec until = {.tv_sec = (time_t)(until_ns / NS_PER_SECOND),
-					 .tv_nsec = (long)(until_ns % NS_PER_SECOND)};
+		const struct timespec until = clock_wait_end(look_ns);
 
 		if (pthread_cond_timedwait(&helper->changed, &helper->mutex, &until) != 0 &&
 		    helper->state == HELPER_CALLED)

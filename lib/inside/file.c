@@ -1,6 +1,7 @@
 #include "inside/file.h"
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/pids.h"
 
 #include <errno.h>
@@ -31,11 +32,16 @@ static struct error *map(struct inside_file *file)
 }
 
 /* 0: unknown; the library takes that for another one. */
-static uint32_t own_pid_namespace(void)
+static uint32_t own_namespace(const char *path)
 {
 	struct stat st;
 
-	return stat("/proc/self/ns/pid", &st) == 0 ? (uint32_t)st.st_ino : 0;
+	return stat(path, &st) == 0 ? (uint32_t)st.st_ino : 0;
+}
+
+static uint32_t own_pid_namespace(void)
+{
+	return own_namespace("/proc/self/ns/pid");
 }
 
 /* With SHRINK, because reading beyond the end of a mapped file kills the reader. */
@@ -61,6 +67,8 @@ struct error *inside_file_make(struct inside_file *ret)
 		return err;
 	}
 	file.control->pid_namespace = own_pid_namespace();
+	file.control->time_namespace = own_namespace("/proc/self/ns/time");
+	file.control->time_offset_ns = clock_offset_ns("/proc/self");
 	file.control->version = INSIDE_VERSION;
 	__atomic_store_n(&file.control->magic, INSIDE_MAGIC, __ATOMIC_RELEASE);
 	*ret = file;

@@ -41,7 +41,7 @@
 #define INSIDE_MAGIC UINT64_C(0x3165646973666f70)
 
 enum {
-	INSIDE_VERSION = 2,
+	INSIDE_VERSION = 3,
 	INSIDE_PAGE_BYTES = 4096, /* of the layout; the machine's pages may be larger */
 	INSIDE_LANES = 16,
 	INSIDE_LANE_BYTES = 1 << 20,
@@ -82,6 +82,11 @@ struct inside_control {
 	uint64_t lost_frees;	 /* … and INSIDE_FREE … */
 	uint64_t lost_mappings;	 /* … and INSIDE_START and INSIDE_MAPS */
 	uint32_t timers_refused; /* threads that got no CPU timer */
+
+	/* Written by prof: the inode of its time namespace (/proc/self/ns/time), and by how much
+	 * CLOCK_MONOTONIC is ahead in it. */
+	uint32_t time_namespace;
+	uint64_t time_offset_ns;
 };
 
 struct inside_lane {
@@ -106,7 +111,7 @@ struct inside_header {
 	uint16_t type;	/* enum inside_type */
 	uint16_t flags;
 	/* INSIDE_PAD has no more than the above. */
-	uint64_t time_ns; /* CLOCK_MONOTONIC */
+	uint64_t time_ns; /* CLOCK_MONOTONIC of the first time namespace */
 	uint32_t pid, tid;
 };
 

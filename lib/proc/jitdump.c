@@ -176,9 +176,12 @@ static void take_records(struct jitdump *jitdump, struct bytes from)
 
 		if (bytes_left(&rest) < JITDUMP_RECORD_BYTES)
 			return;
-		if (!jitdump_read_record(rest, &record))
+		if (!jitdump_read_record(rest, &record)) {
 			jitdump->is_over = true;
-		else if (is_readable(&record, rest))
+			return;
+		}
+		record.time_ns -= jitdump->options.time_offset_ns;
+		if (is_readable(&record, rest))
 			take_record(jitdump, &record, rest);
 		else
 			return;

@@ -37,6 +37,7 @@ struct jitdump_options {
 	struct timed_caller *caller;
 	struct code_budget *budget; /* outlives it */
 	uint64_t place;		    /* as in struct timed_call */
+	uint64_t time_offset_ns;    /* by how much its times are ahead (clock_offset_ns()) */
 	bool is_complete;	    /* a recorded file: it will not grow */
 	bool has_other_time;	    /* samples have times of another clock than CLOCK_MONOTONIC */
 };

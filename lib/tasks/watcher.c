@@ -335,18 +335,10 @@ static uint64_t next_pause_ns(struct task_watcher *watcher, uint64_t cpu_ns)
 	return period_ns / 2 + watcher->random % period_ns;
 }
 
-static struct timespec time_after(uint64_t ns)
-{
-	uint64_t end_ns = clock_now_ns() + ns;
-
-	return (struct timespec){.tv_sec = (time_t)(end_ns / NS_PER_SECOND),
-				 .tv_nsec = (long)(end_ns % NS_PER_SECOND)};
-}
-
 /* Returns early where the recording pauses, or all is over. */
 static void sleep_ns(struct task_watcher *watcher, uint64_t ns)
 {
-	const struct timespec end = time_after(ns);
+	const struct timespec end = clock_wait_end(ns);
 	bool was_begun = atomic_load(&watcher->is_begun);
 
 	pthread_mutex_lock(&watcher->lock);
@@ -461,7 +453,7 @@ void task_watcher_begin(struct task_watcher *watcher)
 
 void task_watcher_pause(struct task_watcher *watcher)
 {
-	const struct timespec end = time_after(LAST_LOOK_MS * NS_PER_MS);
+	const struct timespec end = clock_wait_end(LAST_LOOK_MS * NS_PER_MS);
 
 	pthread_mutex_lock(&watcher->lock);
 	if (atomic_exchange(&watcher->is_begun, false)) {

@@ -110,9 +110,7 @@ static void thread_stop(struct thread *thread)
 /* Requests that nobody waits for any more are freed. False: the thread was left behind. */
 static bool thread_end(struct thread *thread)
 {
-	uint64_t until_ns = clock_now_ns() + END_NS;
-	struct timespec until = {.tv_sec = (time_t)(until_ns / NS_PER_SECOND),
-				 .tv_nsec = (long)(until_ns % NS_PER_SECOND)};
+	const struct timespec until = clock_wait_end(END_NS);
 	bool has_ended;
 
 	pthread_mutex_lock(&thread->mutex);
@@ -331,9 +329,7 @@ bool cfi_load_is_done(const struct cfi_load *load)
 
 bool cfi_load_wait(struct cfi_load *load, uint64_t timeout_ns)
 {
-	uint64_t until_ns = clock_now_ns() + timeout_ns;
-	struct timespec until = {.tv_sec = (time_t)(until_ns / NS_PER_SECOND),
-				 .tv_nsec = (long)(until_ns % NS_PER_SECOND)};
+	const struct timespec until = clock_wait_end(timeout_ns);
 	struct thread *thread = load->thread;
 
 	pthread_mutex_lock(&thread->mutex);

@@ -29,7 +29,7 @@ class InsideFile:
         self.memory = mmap(self.fd, BYTES)
         namespace = os.stat("/proc/self/ns/pid").st_ino & 0xFFFFFFFF
         scale = SCALE // alloc_period if alloc_period else 0
-        struct.pack_into("<QIIQQIII", self.memory, 0, 0x3165646973666F70, 2, namespace, alloc_period, scale, alloc_maps, cpu_hz,
+        struct.pack_into("<QIIQQIII", self.memory, 0, 0x3165646973666F70, 3, namespace, alloc_period, scale, alloc_maps, cpu_hz,
                          1)
         self.read = []
         self.ends = threading.Event()

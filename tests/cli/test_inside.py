@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 from conftest import NOBODY
-from profiles import assert_rooted, assert_share
+from profiles import Stacks, assert_rooted, assert_share
 
 SHARES = {"half": 0.5, "third": 0.3, "fifth": 0.2}
 SECONDS = "2"  # of CPU time: at the kernel's tick, 200 samples and more
@@ -39,6 +39,21 @@ def test_its_shares_are_those_of_perf_events(prof, target):
         left, right = (stacks.share("main", "spend", function) for stacks in (inside, perf))
         sigma = math.sqrt(left * (1 - left) / inside.total + right * (1 - right) / perf.total)
         assert abs(left - right) < 4 * sigma + 0.005, (function, left, right)
+
+
+@pytest.mark.parametrize("via", ["perf", "inside"])
+@pytest.mark.parametrize("outside", [True, False])
+def test_a_time_namespace_shifts_no_sample(prof, target, via, outside):
+    """Of prof and its target, or of the target alone."""
+    shifted = ["unshare", "--time", "--monotonic", "100000"]
+    if subprocess.run([*shifted, "true"], check=False, capture_output=True).returncode != 0:
+        pytest.skip("needs time namespaces, and the right to make one")
+    record = [prof.binary, "record", "--via", via, "-o", "out.folded", "--"]
+    command = [*record, *shifted] if outside else [*shifted, *record]
+    result = subprocess.run([*command, target("shares"), SECONDS], text=True, capture_output=True, cwd=prof.folder,
+                            check=False)
+    assert result.returncode == 0, result.stderr
+    assert_shares(Stacks.read(prof.folder / "out.folded"))
 
 
 def test_the_rate_is_that_of_its_timers_and_the_profile_says_so(prof, target):

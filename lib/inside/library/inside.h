@@ -48,7 +48,8 @@ struct thread_state {
 extern _Thread_local struct thread_state thread_state __attribute__((tls_model("initial-exec")));
 
 extern struct inside_control *control; /* the shared one, or zeros: nobody records */
-extern unsigned char *shared;	       /* all of the file; NULL: none */
+extern uint64_t time_offset_ns;
+extern unsigned char *shared; /* all of the file; NULL: none */
 
 /* ---- sample.c ---- */
 

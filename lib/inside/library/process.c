@@ -239,6 +239,37 @@ static bool is_of_this_namespace(struct inside_control *found)
 	return false;
 }
 
+/* "monotonic      100000         0": seconds, which may be negative, and nanoseconds. 0: unknown.
+ */
+static uint64_t own_time_offset(void)
+{
+	int fd = open("/proc/self/timens_offsets", O_RDONLY | O_CLOEXEC);
+	char text[128], *at;
+	ssize_t len = fd >= 0 ? read(fd, text, sizeof(text) - 1) : -1;
+	uint64_t offset_ns;
+
+	if (fd >= 0)
+		close(fd);
+	text[len > 0 ? len : 0] = '\0';
+	if (strncmp(text, "monotonic", strlen("monotonic")))
+		return 0;
+	offset_ns = (uint64_t)strtoll(text + strlen("monotonic"), &at, 10) * UINT64_C(1000000000);
+	return offset_ns + (uint64_t)strtoll(at, NULL, 10);
+}
+
+/* Records have the time of the first time namespace, as those of the kernel have. */
+static void adjust_clock(const struct inside_control *found)
+{
+	struct stat status;
+
+	if (stat("/proc/self/ns/time", &status))
+		time_offset_ns = 0;
+	else if ((uint32_t)status.st_ino == found->time_namespace)
+		time_offset_ns = found->time_offset_ns;
+	else
+		time_offset_ns = own_time_offset();
+}
+
 static void begin_child(void)
 {
 	struct thread_state *thread = &thread_state;
@@ -251,6 +282,8 @@ static void begin_child(void)
 		thread->random ^= (uint64_t)thread->tid << 32 | thread->tid;
 	if (shared && !is_of_this_namespace(control))
 		sample_use(NULL);
+	if (shared)
+		adjust_clock(control);
 	if (shared) {
 		write_start(0);
 		start_timer();
@@ -309,6 +342,7 @@ __attribute__((constructor)) static void begin_process(void)
 		*own_process = thread_state.tid = (uint32_t)getpid();
 		measure_main_stack();
 		pthread_key_create(&thread_key, delete_timer);
+		adjust_clock((struct inside_control *)file);
 		sample_use(file);
 		if (cpu_hz())
 			take_signal();

@@ -26,6 +26,9 @@ static struct inside_control idle; /* of no file: nobody records */
 struct inside_control *control = &idle;
 unsigned char *shared;
 
+/* By how much this process's clock is ahead. */
+uint64_t time_offset_ns;
+
 void sample_use(unsigned char *file)
 {
 	shared = file;
@@ -37,7 +40,7 @@ static uint64_t now_ns(void)
 	struct timespec now;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+	return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec - time_offset_ns;
 }
 
 /* ---- Which allocations are sampled ---- */
