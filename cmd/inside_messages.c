@@ -40,6 +40,14 @@ void say_inside(const struct recording *recording)
 	if (counts.lost_frees)
 		message("%" PRIu64 " ends of blocks were lost: what lives is too much",
 			counts.lost_frees);
+	if (counts.strangers)
+		message("%" PRIu64 " records were ignored: the program wrote them for processes "
+			"that do not share its memory with prof",
+			counts.strangers);
+	if (counts.skipped)
+		message("%" PRIu64 " records were dropped: the program wrote more than prof can "
+			"read in time",
+			counts.skipped);
 	if (counts.damaged)
 		message("%" PRIu64 " times the program has written over what it shares with prof: "
 			"samples are missing",

@@ -2,11 +2,13 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/foreign_file.h"
 #include "base/idmap.h"
 #include "base/sched_attributes.h"
 #include "inside/decode.h"
 #include "inside/lane.h"
 #include "inside/lane_owners.h"
+#include "inside/members.h"
 #include "inside/population.h"
 #include "proc/maps.h"
 
@@ -24,6 +26,22 @@ enum { FILL_BYTES = INSIDE_LANES * INSIDE_LANE_BYTES / 8 };
 enum {
 	QUEUE_MAX = 4,	     /* records that come before the one that they are about */
 	PIDS_MAX = 64 << 10, /* that are followed: records can claim any */
+	STEPS_PER_CHECK = 8, /* reading the thread's clock is a system call */
+};
+
+/* The CPU time of a batch, with what the reader does with its records. */
+#define BATCH_CPU_NS (100 * NS_PER_MS)
+
+/* A process's mappings as the kernel lists them. */
+struct listing {
+	pid_t pid;	/* 0: none */
+	uint64_t batch; /* in which it was read */
+	char *text;	/* NULL: the process is no member */
+	size_t len;
+	uid_t user;
+	struct maps maps;
+	struct mapping at; /* the last one of maps */
+	bool has_at;
 };
 
 struct inside_source {
@@ -32,19 +50,25 @@ struct inside_source {
 	struct lane lanes[INSIDE_LANES];
 	struct lane_owners owners;
 	struct population population;
+	struct members members;
 	struct idmap pids; /* whose records are kept, unless all are */
 	uint32_t pid_count;
 
 	uint64_t start_ns, limit_ns, until_ns, read_ns, looked_ns, interval_ns;
 	bool is_paused, is_disabled;
 	bool has_looked; /* in this batch */
-	size_t change;	 /* the next one of the look to tell */
+	uint64_t batches, begin_cpu_ns, steps;
+	uint64_t given_ns;    /* of the last record that was taken out of a lane */
+	uint64_t complete_ns; /* the limit of the batch before */
+	bool is_cut;	      /* the last batch has left records in the lanes */
+	size_t change;	      /* the next one of the look to tell */
 
 	struct lane *current; /* its record is given out by and by; NULL: none is */
 	struct record queue[QUEUE_MAX];
 	unsigned queued, next_queued;
 	struct record of_mapping; /* pid, tid and time of those that follow */
 	struct maps maps;	  /* that are still to be given out */
+	struct listing listing;	  /* to compare them with */
 	char name[COMM_BYTES], thread_name[COMM_BYTES];
 
 	uint64_t lost;				/* as it was last read */
@@ -108,6 +132,7 @@ struct inside_source *inside_source_new(const struct inside_options *options)
 	for (size_t i = 0; i < options->pid_count; i++)
 		*idmap_put(&source->pids, (uint64_t)options->pids[i], 0) = 1;
 	source->pid_count = (uint32_t)options->pid_count;
+	members_init(&source->members, options->file->fd, options->pids, options->pid_count);
 	/* What was lost before is not of this recording. */
 	source->lost = load(&source->control->lost);
 	source->frees_before = load(&source->control->lost_frees);
@@ -154,6 +179,8 @@ static void close_source(void *user)
 	for (unsigned i = 0; i < INSIDE_LANES; i++)
 		lane_deinit(&source->lanes[i]);
 	population_deinit(&source->population);
+	members_deinit(&source->members);
+	free(source->listing.text);
 	idmap_deinit(&source->pids);
 	free(source);
 }
@@ -188,8 +215,15 @@ static void batch(void *user)
 	struct inside_source *source = user;
 	uint64_t before_ns = source->limit_ns ? source->limit_ns : source->start_ns, written = 0;
 
-	source->has_looked = false;
-	look(source);
+	source->batches++;
+	source->begin_cpu_ns = clock_thread_cpu_ns();
+	/* What has ended or changed comes after the records of the batch that was cut. */
+	if (!source->is_cut) {
+		source->has_looked = false;
+		look(source);
+	}
+	source->is_cut = false;
+	source->complete_ns = source->limit_ns;
 	source->limit_ns = clock_now_ns();
 	for (unsigned i = 0; i < INSIDE_LANES; i++)
 		written += lane_note_head(&source->lanes[i]);
@@ -218,6 +252,36 @@ uint64_t inside_source_complete_ns(const struct inside_source *source)
 	return source->limit_ns;
 }
 
+bool inside_source_is_cut(const struct inside_source *source)
+{
+	return source->is_cut;
+}
+
+void inside_source_skip(struct inside_source *source)
+{
+	uint64_t now_ns = clock_now_ns();
+
+	source->counts.skipped += source->next_queued < source->queued ||
+				  bytes_left(&source->maps.rest) > 0;
+	source->queued = source->next_queued = 0;
+	source->maps.rest = (struct bytes){0};
+	if (source->current)
+		lane_drop(source->current);
+	source->current = NULL;
+	for (unsigned i = 0; i < INSIDE_LANES; i++)
+		while (lane_peek(&source->lanes[i], now_ns)) {
+			lane_drop(&source->lanes[i]);
+			source->counts.skipped++;
+		}
+	source->is_cut = false;
+	source->limit_ns = source->read_ns;
+}
+
+char *inside_source_load_maps(const struct inside_source *source, pid_t pid, size_t *len)
+{
+	return members_load_maps(&source->members, pid, len, NULL);
+}
+
 /* The lane whose next record is the earliest one of this batch; NULL: none is left. */
 static struct lane *earliest(struct inside_source *source, const struct lane_record **ret)
 {
@@ -239,6 +303,15 @@ static bool is_kept(const struct inside_source *source, pid_t pid)
 {
 	return !source->options.pid_count ||
 	       idmap_get(&source->pids, (uint64_t)pid, 0) != IDMAP_NONE;
+}
+
+/* Whether a record can be of the process that it names. */
+static bool is_believed(struct inside_source *source, pid_t pid)
+{
+	if (members_check(&source->members, pid, clock_now_ns()) != MEMBERSHIP_STRANGER)
+		return true;
+	source->counts.strangers++;
+	return false;
 }
 
 static void keep_child(struct inside_source *source, pid_t parent, pid_t pid)
@@ -310,6 +383,8 @@ static bool start(struct inside_source *source, struct lane *lane, const struct 
 		lane_empty(lane);
 		return false;
 	}
+	if (!is_believed(source, from->pid))
+		return false;
 	if (!beginning.is_exec)
 		keep_child(source, beginning.parent, from->pid);
 	if (!is_kept(source, from->pid) || source->options.allocations_only)
@@ -344,7 +419,7 @@ static bool decode(struct inside_source *source, struct lane *lane, const struct
 		lane_empty(lane);
 		return false;
 	}
-	if (!is_kept(source, from->pid))
+	if (!is_kept(source, from->pid) || !is_believed(source, from->pid))
 		return false;
 	if (record.type == RECORD_SAMPLE &&
 	    (source->is_paused || source->options.allocations_only || !source->options.cpu_hz))
@@ -357,6 +432,19 @@ static bool decode(struct inside_source *source, struct lane *lane, const struct
 	return true;
 }
 
+/* The records of a batch were written before its listings are read. */
+static void prepare_listing(struct inside_source *source, pid_t pid)
+{
+	struct listing *listing = &source->listing;
+
+	if (listing->pid == pid && listing->batch == source->batches)
+		return;
+	free(listing->text);
+	*listing = (struct listing){.pid = pid, .batch = source->batches};
+	listing->text = members_load_maps(&source->members, pid, &listing->len, &listing->user);
+	listing->maps.rest = bytes_of(listing->text, listing->text ? listing->len : 0);
+}
+
 static bool begin_maps(struct inside_source *source, struct lane *lane,
 		       const struct lane_record *from)
 {
@@ -366,11 +454,13 @@ static bool begin_maps(struct inside_source *source, struct lane *lane,
 		lane_empty(lane);
 		return false;
 	}
-	if (!is_kept(source, from->pid) || source->options.allocations_only)
+	if (!is_kept(source, from->pid) || source->options.allocations_only ||
+	    !is_believed(source, from->pid))
 		return false;
 	source->of_mapping = (struct record){
 		.type = RECORD_MMAP, .pid = from->pid, .tid = from->tid, .time_ns = from->time_ns};
 	source->maps.rest = text;
+	prepare_listing(source, from->pid);
 	return true;
 }
 
@@ -388,12 +478,47 @@ static bool expand(struct inside_source *source, struct lane *lane, struct lane_
 	return decode(source, lane, &from);
 }
 
+/* The kernel's mapping at that address, or the next one above it; both texts are in order. */
+static bool find_listed(struct listing *listing, uint64_t start)
+{
+	if (listing->has_at && listing->at.start > start) {
+		listing->maps.rest = bytes_of(listing->text, listing->len);
+		listing->has_at = false;
+	}
+	while (!listing->has_at || listing->at.start < start)
+		if (!(listing->has_at = maps_next(&listing->maps, &listing->at)))
+			return false;
+	return true;
+}
+
+static bool is_same_mapping(const struct mapping *a, const struct mapping *b)
+{
+	return a->start == b->start && a->end == b->end && a->offset == b->offset &&
+	       a->device_major == b->device_major && a->device_minor == b->device_minor &&
+	       a->inode == b->inode;
+}
+
+/* Replaces it by the kernel's own, or notes whose claim it is. False: it is not to be used. */
+static bool check_mapping(struct listing *listing, struct mapping *mapping)
+{
+	if (listing->text && find_listed(listing, mapping->start) &&
+	    is_same_mapping(&listing->at, mapping)) {
+		*mapping = listing->at;
+		return true;
+	}
+	mapping->is_claimed = true;
+	mapping->claimant = listing->text ? listing->user : FOREIGN_USER_NOBODY;
+	return strcmp(mapping->path, "[vdso]") == 0 || (*mapping->path == '/' && mapping->inode);
+}
+
 static bool next_mapping(struct inside_source *source, struct record *ret)
 {
 	struct mapping mapping;
 
-	if (!bytes_left(&source->maps.rest) || !maps_next(&source->maps, &mapping))
-		return false;
+	do
+		if (!bytes_left(&source->maps.rest) || !maps_next(&source->maps, &mapping))
+			return false;
+	while (!check_mapping(&source->listing, &mapping));
 	*ret = source->of_mapping;
 	ret->mmap = (struct record_mmap){
 		.start = mapping.start,
@@ -403,6 +528,8 @@ static bool next_mapping(struct inside_source *source, struct record *ret)
 		.device_minor = mapping.device_minor,
 		.inode = mapping.inode,
 		.executable = true,
+		.is_claimed = mapping.is_claimed,
+		.claimant = mapping.claimant,
 		.path = mapping.path,
 	};
 	return true;
@@ -450,6 +577,14 @@ static bool next_lost(struct inside_source *source, struct record *ret)
 	return true;
 }
 
+/* A program may write more than can be read, and mappings that take long to add. */
+static bool has_used_its_time(struct inside_source *source)
+{
+	if (!source->is_cut && source->steps++ % STEPS_PER_CHECK == 0)
+		source->is_cut = clock_thread_cpu_ns() - source->begin_cpu_ns > BATCH_CPU_NS;
+	return source->is_cut;
+}
+
 /* The next record of the lanes that is for the reader becomes the current one. */
 static bool advance(struct inside_source *source)
 {
@@ -457,10 +592,30 @@ static bool advance(struct inside_source *source)
 
 	if (source->current)
 		lane_drop(source->current);
-	while ((source->current = earliest(source, &record)) &&
-	       !expand(source, source->current, *record))
-		lane_drop(source->current);
-	return source->current;
+	source->current = NULL;
+	while (!has_used_its_time(source)) {
+		struct lane *lane = earliest(source, &record);
+
+		if (!lane)
+			return false;
+		source->given_ns = record->time_ns;
+		if (expand(source, lane, *record)) {
+			source->current = lane;
+			return true;
+		}
+		lane_drop(lane);
+	}
+	return false;
+}
+
+/* The next batch goes on with the rest. */
+static void end_cut_batch(struct inside_source *source)
+{
+	uint64_t end_ns = source->given_ns > source->complete_ns ? source->given_ns
+								 : source->complete_ns;
+
+	if (end_ns < source->limit_ns)
+		source->limit_ns = end_ns;
 }
 
 static bool next(void *user, struct record *ret)
@@ -468,9 +623,13 @@ static bool next(void *user, struct record *ret)
 	struct inside_source *source = user;
 
 	do
-		if (source->current && next_of_current(source, ret))
+		if (!has_used_its_time(source) && source->current && next_of_current(source, ret))
 			return true;
-	while (advance(source));
+	while (!source->is_cut && advance(source));
+	if (source->is_cut) {
+		end_cut_batch(source);
+		return false;
+	}
 	return next_change(source, ret) || next_lost(source, ret);
 }
 

@@ -12,7 +12,9 @@
  * Nothing wakes the reader: it reads by time, inside_source_next_ns().
  *
  * A batch ends with the time at which it was begun. Nothing in the file is believed: a lane whose
- * records make no sense is emptied, and counted (`damaged`).
+ * records make no sense is emptied, and counted (`damaged`). Records of a process that does not
+ * share the file are dropped. A mapping that a process names is replaced by the kernel's own; where
+ * the kernel does not list it, record.mmap.is_claimed is set.
  */
 #ifndef PROF_INSIDE_SOURCE_H
 #define PROF_INSIDE_SOURCE_H
@@ -43,6 +45,8 @@ struct inside_counts {
 	uint64_t lost_mappings;
 	uint64_t untracked; /* sampled blocks whose end cannot be seen (since the file was made) */
 	uint64_t damaged;   /* lanes and counters that made no sense */
+	uint64_t strangers; /* records of processes that do not share the file (members.h) */
+	uint64_t skipped;   /* records that were dropped because reading them took too long */
 	uint32_t processes; /* that ran the library */
 	uint32_t foreign;   /* of other pid namespaces, which were not recorded */
 	uint32_t timers_refused;
@@ -59,10 +63,20 @@ struct record_source inside_record_source(struct inside_source *source);
  * ends of blocks are still recorded. */
 void inside_source_pause(struct inside_source *source);
 void inside_source_resume(struct inside_source *source);
-/* All records up to this time were given out: the beginning of the last batch. */
+/* All records up to this time were given out: the beginning of the last batch, unless it was cut.
+ */
 uint64_t inside_source_complete_ns(const struct inside_source *source);
 /* The next batches end with this time, if they began later; 0: with their beginning. */
 void inside_source_limit(struct inside_source *source, uint64_t until_ns);
+/*
+ * A batch ends after 100 ms of this thread's CPU time, whatever was written. Whether the last one
+ * did and has left records in the lanes: the next one goes on with them.
+ */
+bool inside_source_is_cut(const struct inside_source *source);
+/* Drops what the last batch has left, and counts it. */
+void inside_source_skip(struct inside_source *source);
+/* As maps_load(), of a process that shares the file now (members.h); else NULL. */
+char *inside_source_load_maps(const struct inside_source *source, pid_t pid, size_t *len);
 /* When to begin the next batch at the latest, so that no lane is full before. */
 uint64_t inside_source_next_ns(const struct inside_source *source, uint64_t now_ns);
 struct inside_counts inside_source_counts(const struct inside_source *source);

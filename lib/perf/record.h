@@ -141,6 +141,8 @@ struct record_mmap {
 	uint8_t build_id[RECORD_BUILD_ID_MAX];
 	unsigned build_id_bytes; /* 0: none */
 	bool executable;
+	bool is_claimed; /* as in struct mapping */
+	uid_t claimant;
 	const char *path; /* "//anon", "[vdso]", "/usr/bin/x" */
 };
 

@@ -470,7 +470,14 @@ void address_spaces_snapshot(struct address_spaces *spaces, pid_t pid, uint64_t 
 {
 	size_t len;
 	CLEANUP(free_ptr) char *text = maps_load(spaces->proc, pid, &len);
-	struct maps maps = {.rest = bytes_of(text, len)};
+
+	address_spaces_add_maps(spaces, pid, time_ns, bytes_of(text, len));
+}
+
+void address_spaces_add_maps(struct address_spaces *spaces, pid_t pid, uint64_t time_ns,
+			     struct bytes text)
+{
+	struct maps maps = {.rest = text};
 	struct space *space = space_of(spaces, pid);
 	uint64_t from_ns = regions_empty(&space->regions) ? 0 : time_ns;
 	struct mapping mapping;

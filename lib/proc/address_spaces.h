@@ -64,6 +64,9 @@ void address_spaces_exit(struct address_spaces *spaces, pid_t pid, uint64_t time
  * A process that has ended has none. Mappings from later records win.
  */
 void address_spaces_snapshot(struct address_spaces *spaces, pid_t pid, uint64_t time_ns);
+/* The same with the text of /proc/PID/maps. */
+void address_spaces_add_maps(struct address_spaces *spaces, pid_t pid, uint64_t time_ns,
+			     struct bytes text);
 /* Forgets what ended before before_ns; no older sample will be looked up. */
 void address_spaces_forget(struct address_spaces *spaces, uint64_t before_ns);
 

@@ -30,6 +30,7 @@ struct kept_root {
 struct file_locator {
 	char *proc; /* NULL: for a recording */
 	char *symfs, *debug_dir, *cache_dir;
+	uid_t writer; /* of the recording; 0: it is trusted */
 	bool same_kernel;
 	struct unpack_budget *unpack_budget; /* of all files that it has opened */
 	struct timed_caller *caller;
@@ -69,6 +70,7 @@ struct file_locator *file_locator_new_recorded(const struct recorded_files *file
 	locator->symfs = copy_of(files->symfs);
 	locator->debug_dir = copy_of(files->debug_dir);
 	locator->cache_dir = copy_of(files->cache_dir);
+	locator->writer = files->writer;
 	locator->same_kernel = files->same_kernel;
 	return locator;
 }
@@ -103,6 +105,7 @@ bool file_locator_may_find_later(const struct file_locator *locator)
 struct attempt {
 	struct timed_call call;
 	bool is_live;
+	uid_t user;		/* the same */
 	char *root, *name;	/* as in struct foreign_name */
 	char *path;		/* the ELF file's */
 	struct mapping mapping; /* without its path */
@@ -151,7 +154,7 @@ static struct error *open_same(struct attempt *attempt, int *ret)
 	struct file_identity *file = &attempt->finding.identity;
 	CLEANUP(close_fd)
 	int fd = foreign_file_open(&(struct foreign_name){
-		.root = attempt->root, .path = attempt->name, .user = FOREIGN_USER_UNKNOWN});
+		.root = attempt->root, .path = attempt->name, .user = attempt->user});
 
 	if (fd < 0)
 		return cannot_open(attempt);
@@ -236,6 +239,7 @@ struct search {
 	const struct file_locator *locator;
 	const struct mapping *mapping;
 	const char *path; /* the ELF file's */
+	uid_t opener;	  /* with whose rights; FOREIGN_USER_UNKNOWN: prof's own */
 	uint64_t user;	  /* who can have the file system not answer: see timed_call.h */
 };
 
@@ -253,6 +257,7 @@ static struct located_file try_name(const struct search *search, char *root, cha
 	*attempt = (struct attempt){
 		.call = {.run = run_attempt, .discard = discard_attempt, .place = search->user},
 		.is_live = search->locator->proc,
+		.user = search->opener,
 		.root = root,
 		.name = name,
 		.path = xstrdup(search->path),
@@ -364,6 +369,7 @@ static struct located_file find_live(const struct file_locator *locator, pid_t p
 		.locator = locator,
 		.mapping = mapping,
 		.path = path,
+		.opener = FOREIGN_USER_UNKNOWN,
 		.user = is_on_disk ? 0 : user_of(locator->proc, pid, mapping),
 	};
 	CLEANUP(free_ptr) char *program = xasprintf("%s/%d/exe", locator->proc, (int)pid);
@@ -419,13 +425,23 @@ static struct located_file find_by_build_id(const struct search *search)
 	return finding;
 }
 
+static uid_t writer_of(const struct file_locator *locator)
+{
+	return locator->writer ? locator->writer : FOREIGN_USER_UNKNOWN;
+}
+
 /* If no file is found, the error is that of the file's own path. */
 static struct located_file find_recorded(const struct file_locator *locator,
 					 const struct mapping *mapping, const char *path,
 					 bool deleted)
 {
 	const char *symfs = locator->symfs ? locator->symfs : "";
-	const struct search search = {.locator = locator, .mapping = mapping, .path = path};
+	struct search search = {
+		.locator = locator,
+		.mapping = mapping,
+		.path = path,
+		.opener = writer_of(locator),
+	};
 	struct located_file finding = {0};
 	struct located_file elsewhere;
 
@@ -433,6 +449,8 @@ static struct located_file find_recorded(const struct file_locator *locator,
 		try_next(&search, NULL, xasprintf("%s%s", symfs, path), false, &finding);
 	if (finding.elf || !mapping->build_id.len)
 		return finding;
+	/* In directories of the caller's, under no name that the recording gives. */
+	search.opener = FOREIGN_USER_UNKNOWN;
 	elsewhere = find_by_build_id(&search);
 	/* It was an ELF file, even if something else replaced it. */
 	finding.no_elf = false;
@@ -440,12 +458,40 @@ static struct located_file find_recorded(const struct file_locator *locator,
 	return elsewhere.elf ? elsewhere : finding;
 }
 
+/* By name alone: the links in /proc are those of what the process has mapped. */
+static struct located_file find_claimed(const struct file_locator *locator, pid_t pid,
+					const struct mapping *mapping, const char *path,
+					bool deleted)
+{
+	const struct search search = {
+		.locator = locator,
+		.mapping = mapping,
+		.path = path,
+		.opener = mapping->claimant,
+		.user = mapping->claimant,
+	};
+	struct located_file finding = {0};
+
+	if (!mapping->inode)
+		return (struct located_file){.error = error_new("%s has no inode", path)};
+	if (!deleted)
+		try_paths(&search, pid, &finding);
+	return finding;
+}
+
+static struct located_file find(const struct file_locator *locator, pid_t pid,
+				const struct mapping *mapping, const char *path, bool deleted)
+{
+	if (!locator->proc)
+		return find_recorded(locator, mapping, path, deleted);
+	return mapping->is_claimed ? find_claimed(locator, pid, mapping, path, deleted)
+				   : find_live(locator, pid, mapping, path, deleted);
+}
+
 struct located_file file_locator_open(const struct file_locator *locator, pid_t pid,
 				      const struct mapping *mapping, const char *path, bool deleted)
 {
-	struct located_file finding = locator->proc
-					      ? find_live(locator, pid, mapping, path, deleted)
-					      : find_recorded(locator, mapping, path, deleted);
+	struct located_file finding = find(locator, pid, mapping, path, deleted);
 
 	if (!finding.elf && !finding.error)
 		finding.error = error_new("%s was deleted", path);
@@ -583,22 +629,32 @@ int file_locator_open_jit_map(const struct file_locator *locator, const char *pr
 	return jit_map_open(locator->caller, proc, pid, last_user);
 }
 
-/* Whoever may read the recording chose its files. */
 static int open_recorded(const struct file_locator *locator, const char *path)
 {
 	CLEANUP(free_ptr)
 	char *name = xasprintf("%s%s", locator->symfs ? locator->symfs : "", path);
-	const struct foreign_name names[] = {{.path = name, .user = FOREIGN_USER_UNKNOWN}};
+	const struct foreign_name names[] = {{.path = name, .user = writer_of(locator)}};
 
 	return timed_open(locator->caller, names, ARRAY_SIZE(names), 0, NULL);
 }
 
-struct jitdump *file_locator_open_jitdump(const struct file_locator *locator, pid_t pid,
-					  const char *path, struct code_budget *budget,
-					  bool has_other_time)
+/* A process that has ended may have left another file in its place. */
+static bool is_mapped_file(int fd, const struct mapping *mapping)
 {
+	struct stat st;
+
+	return !mapping->inode || (fstat(fd, &st) == 0 && st.st_ino == mapping->inode);
+}
+
+struct jitdump *file_locator_open_jitdump(const struct file_locator *locator, pid_t pid,
+					  const struct mapping *mapping, const char *path,
+					  struct code_budget *budget, bool has_other_time)
+{
+	CLEANUP(free_ptr)
+	char *process = locator->proc ? xasprintf("%s/%d", locator->proc, (int)pid) : NULL;
 	const struct jitdump_options options = {
 		.caller = locator->caller,
+		.time_offset_ns = process ? clock_offset_ns(process) : 0,
 		.budget = budget,
 		.place = locator->proc ? process_user(locator->proc, pid) : 0,
 		.is_complete = !locator->proc,
@@ -606,10 +662,13 @@ struct jitdump *file_locator_open_jitdump(const struct file_locator *locator, pi
 	};
 	CLEANUP(free_ptr)
 	char *name = locator->proc ? process_root_name(locator->proc, pid, path) : NULL;
+	CLEANUP(close_fd)
 	int fd = locator->proc ? jit_dump_open(locator->caller, locator->proc, pid, name)
 			       : open_recorded(locator, path);
 
-	return fd < 0 ? NULL : jitdump_new(fd, &options);
+	if (fd < 0 || (locator->proc && !is_mapped_file(fd, mapping)))
+		return NULL;
+	return jitdump_new(steal_fd(&fd), &options);
 }
 
 struct perf_map *file_locator_open_perf_map(const struct file_locator *locator, pid_t pid,

@@ -15,6 +15,9 @@
  * agree too; where it does not (btrfs and overlayfs report another device for mappings than
  * stat(2)), the mapping must be part of an executable segment.
  *
+ * A mapping that the kernel has not confirmed (mapping.h) is looked for by its two names only, with
+ * the rights of whoever claims it.
+ *
  * From a recording, in this order; entries in brackets only if the build-id is known: |
  * SYMFS/PATH, [SYMFS/NAME, SYMFS by build-id,] if a symfs directory is given; else | PATH |
  * [DEBUG_DIR by build-id, CACHE by build-id]
@@ -106,11 +109,11 @@ int file_locator_open_jit_map(const struct file_locator *locator, const char *pr
 struct perf_map *file_locator_open_perf_map(const struct file_locator *locator, pid_t pid,
 					    struct code_budget *budget);
 /*
- * The jitdump that a process maps under this path, or of a recording the one below SYMFS: its
- * reader, or NULL.
+ * The jitdump that a process maps under this path, with the mapping's inode, or of a recording the
+ * one below SYMFS: its reader, or NULL.
  */
 struct jitdump *file_locator_open_jitdump(const struct file_locator *locator, pid_t pid,
-					  const char *path, struct code_budget *budget,
-					  bool has_other_time);
+					  const struct mapping *mapping, const char *path,
+					  struct code_budget *budget, bool has_other_time);
 
 #endif

@@ -7,6 +7,9 @@
 /* Names with the same hash: more than two are made on purpose, and are not remembered. */
 enum { SAME_HASH_MAX = 8 };
 
+/* No inode has such a generation. */
+#define CLAIMED (UINT64_C(1) << 63)
+
 /* A file, as mappings name it. */
 struct known {
 	uint64_t device, inode, generation;
@@ -50,9 +53,12 @@ static struct known known_of(const struct mapping *mapping, struct bytes name)
 	if (mapping->build_id.len) {
 		known.build_id = mapping->build_id;
 	} else if (mapping->inode) {
+		/* What one user cannot open, another may. */
+		const uint64_t claim = mapping->is_claimed ? CLAIMED | mapping->claimant : 0;
+
 		known.device = (uint64_t)mapping->device_major << 32 | mapping->device_minor;
 		known.inode = mapping->inode;
-		known.generation = mapping->generation;
+		known.generation = claim ? claim : mapping->generation;
 	}
 	return known;
 }

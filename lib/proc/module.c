@@ -758,7 +758,7 @@ static module_id new_jitdump(struct modules *modules, pid_t pid, const struct ma
 	module_id id = NO_PROGRAM;
 
 	if (modules->jitdump_count < JITDUMPS_MAX)
-		jitdump = file_locator_open_jitdump(modules->locator, pid, path,
+		jitdump = file_locator_open_jitdump(modules->locator, pid, mapping, path,
 						    &modules->code_budget, modules->has_other_time);
 	if (jitdump) {
 		id = add(modules, MODULE_JIT, path, path_len);
@@ -771,6 +771,12 @@ static module_id new_jitdump(struct modules *modules, pid_t pid, const struct ma
 	return id;
 }
 
+/* A process that has ended may have named it: the list of symbols would be another one's. */
+static module_id memory_of(struct modules *modules, pid_t pid, const struct mapping *mapping)
+{
+	return mapping->is_claimed ? modules_unknown(modules) : jit_of(modules, pid);
+}
+
 static module_id file_of(struct modules *modules, pid_t pid, const struct mapping *mapping)
 {
 	static const char suffix[] = " (deleted)";
@@ -781,14 +787,15 @@ static module_id file_of(struct modules *modules, pid_t pid, const struct mappin
 	module_id id = file_table_get(modules->files, mapping, bytes_of(mapping->path, path_len));
 
 	if (id == NO_PROGRAM)
-		return jit_of(modules, pid);
-	if (id == IDMAP_NONE && jitdump_is_named(bytes_of(mapping->path, path_len)))
+		return memory_of(modules, pid, mapping);
+	if (id == IDMAP_NONE && !mapping->is_claimed &&
+	    jitdump_is_named(bytes_of(mapping->path, path_len)))
 		id = new_jitdump(modules, pid, mapping, path_len);
 	else if (id == IDMAP_NONE)
 		id = new_file(modules, pid, mapping, path_len, deleted);
 	else if (modules->entries[id]->attempts_left)
 		retry(modules, pid, mapping, id, deleted);
-	return id == NO_PROGRAM ? jit_of(modules, pid) : id;
+	return id == NO_PROGRAM ? memory_of(modules, pid, mapping) : id;
 }
 
 module_id modules_of_mapping(struct modules *modules, pid_t pid, const struct mapping *mapping)
@@ -799,7 +806,7 @@ module_id modules_of_mapping(struct modules *modules, pid_t pid, const struct ma
 		return kernel_code_of(modules, mapping);
 	if (path[0] == '/' && !text_begins(path, "//anon"))
 		return file_of(modules, pid, mapping);
-	return jit_of(modules, pid);
+	return memory_of(modules, pid, mapping);
 }
 
 /* --- Forgetting ------------------------------------------------------------------------------ */

@@ -1,5 +1,7 @@
 #include "record/fresh_maps.h"
 
+#include "base/alloc.h"
+#include "base/cleanup.h"
 #include "base/clock.h"
 
 enum {
@@ -35,14 +37,17 @@ static void set_due(struct fresh_maps *fresh, pid_t pid, uint64_t due_ns)
 bool fresh_maps_find(struct fresh_maps *fresh, pid_t pid, uint64_t time_ns, uint64_t pc)
 {
 	uint64_t begin_ns = clock_now_ns(), end_ns;
+	CLEANUP(free_ptr) char *text = NULL;
 	struct location location;
+	size_t len;
 	bool is_found;
 
 	if (!fresh->start_ns)
 		fresh->start_ns = begin_ns;
 	if (!is_due(fresh, pid, begin_ns))
 		return false;
-	address_spaces_snapshot(fresh->spaces, pid, time_ns);
+	text = inside_source_load_maps(fresh->inside, pid, &len);
+	address_spaces_add_maps(fresh->spaces, pid, time_ns, bytes_of(text, text ? len : 0));
 	is_found = address_spaces_locate(fresh->spaces, pid, time_ns, pc, &location);
 	end_ns = clock_now_ns();
 	set_due(fresh, pid,

@@ -199,6 +199,11 @@ const char *intake_remarks(const struct intake *intake)
 	return intake->remarks;
 }
 
+struct inside_source *intake_library(const struct intake *intake)
+{
+	return intake->inside;
+}
+
 struct inside_counts intake_inside(const struct intake *intake)
 {
 	return intake->inside ? inside_source_counts(intake->inside) : (struct inside_counts){0};

@@ -35,6 +35,8 @@ bool intake_needs_library(const struct intake *intake);
 const struct sampler_facts *intake_facts(const struct intake *intake);
 /* How the library samples, for the profile: lines, or nothing. Borrowed. */
 const char *intake_remarks(const struct intake *intake);
+/* NULL without the library. */
+struct inside_source *intake_library(const struct intake *intake);
 /* Zeroes without the library. */
 struct inside_counts intake_inside(const struct intake *intake);
 /* As sampler_counted(); the library counts nothing. */

@@ -35,6 +35,9 @@ enum { PAUSED_TICK_MS = 100 };
  */
 enum { CPUS_OF_READER = 32, RECORDS_AHEAD = 512 };
 
+/* Batches of the library's records at a time when the reader waits for all of them. */
+enum { BATCHES_MAX = 3 };
+
 /* How often processes are looked for that belong to the target, too. */
 enum { ARRIVALS_MS = 500 };
 
@@ -158,6 +161,7 @@ static void open_pipeline(struct recorder *recorder)
 		recorder->ahead = xcalloc(2 * RECORDS_AHEAD, sizeof(*recorder->ahead));
 	add_events(recorder);
 	recorder->fresh_maps.spaces = recorder->pipeline.spaces;
+	recorder->fresh_maps.inside = intake_library(recorder->intake);
 	if (!intake_sampler(recorder->intake))
 		session_set_fresh_maps(recorder->pipeline.session, &recorder->fresh_maps);
 	if (config->alloc_period)
@@ -334,12 +338,26 @@ void recorder_drain(struct recorder *recorder)
 					       intake_complete_ns(recorder->intake));
 }
 
+/* A program can fill its library's lanes with what takes long to read. */
+static void drain_completely(struct recorder *recorder)
+{
+	struct inside_source *library = intake_library(recorder->intake);
+
+	recorder_drain(recorder);
+	for (unsigned i = 1; library && inside_source_is_cut(library); i++) {
+		if (i < BATCHES_MAX)
+			recorder_drain(recorder);
+		else
+			inside_source_skip(library);
+	}
+}
+
 uint64_t recorder_drain_up_to_now(struct recorder *recorder)
 {
 	uint64_t now_ns = clock_now_ns();
 
 	do
-		recorder_drain(recorder);
+		drain_completely(recorder);
 	while (intake_complete_ns(recorder->intake) < now_ns);
 	return intake_complete_ns(recorder->intake);
 }
@@ -715,7 +733,7 @@ void recorder_stop(struct recorder *recorder)
 	stat_counting_disable(&recorder->stat);
 	waiting_end(recorder->waiting);
 	awaits_pause(recorder->awaits);
-	recorder_drain(recorder);
+	drain_completely(recorder);
 	awaits_tell(recorder->awaits);
 	tell_other_values(recorder);
 	latencies_tell(recorder->latencies, recorder->listener);

@@ -428,6 +428,8 @@ static void feed_mmap(struct session *session, const struct record *record)
 		.inode = mmap->inode,
 		.generation = mmap->generation,
 		.build_id.len = mmap->build_id_bytes,
+		.is_claimed = mmap->is_claimed,
+		.claimant = mmap->claimant,
 		.path = mmap->path,
 	};
 

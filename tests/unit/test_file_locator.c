@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <sys/auxv.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 #include <cmocka.h>
 
@@ -232,6 +233,55 @@ static void the_vdso_is_ours_by_build_id_or_by_the_same_kernel(void **state)
 	file_locator_free(elsewhere);
 }
 
+/* As a process with libprof-inside.so names it. */
+static bool is_found_for(uid_t user, const char *name, bool with_inode)
+{
+	struct file_locator *locator = file_locator_new("/proc");
+	CLEANUP(free_ptr) char *path = path_of(name);
+	struct mapping mapping = mapping_of(0);
+	struct located_file finding;
+	struct stat st;
+
+	assert_int_equal(stat(path, &st), 0);
+	mapping.device_major = major(st.st_dev);
+	mapping.device_minor = minor(st.st_dev);
+	mapping.inode = with_inode ? st.st_ino : 0;
+	mapping.path = path;
+	mapping.is_claimed = true;
+	mapping.claimant = user;
+	finding = file_locator_open(locator, getpid(), &mapping, path, false);
+	error_free(finding.error);
+	elf_file_free(finding.elf);
+	file_locator_free(locator);
+	return finding.elf;
+}
+
+static void a_file_that_a_process_claims_is_opened_as_its_user(void **state)
+{
+	(void)state;
+	CLEANUP(free_ptr) char *public = path_of("public");
+	CLEANUP(free_ptr) char *secret = path_of("secret");
+	CLEANUP(free_ptr) char *hidden = path_of("private");
+
+	write_program("/public", 7, 0x1000);
+	write_program("/secret", 7, 0x1000);
+	write_program("/private/program", 7, 0x1000);
+	assert_int_equal(chmod(folder, 0755), 0);
+	assert_int_equal(chmod(public, 0755), 0);
+	assert_int_equal(chmod(secret, 0700), 0);
+	assert_true(is_found_for(geteuid(), "secret", true));
+	assert_true(is_found_for(54321, "public", true) || geteuid() != 0 || !has_openat2());
+	/* Any file has a name. */
+	assert_false(is_found_for(geteuid(), "secret", false));
+	assert_false(is_found_for(54321, "public", false));
+	if (geteuid() != 0)
+		RETURN_LACKING("root");
+	assert_int_equal(chmod(hidden, 0700), 0);
+	assert_false(is_found_for(54321, "secret", true));
+	assert_false(is_found_for(54321, "private/program", true));
+	assert_true(is_found_for(0, "private/program", true));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
 
 int main(void)
@@ -247,6 +297,7 @@ int main(void)
 		TEST(the_kernel_reserves_a_whole_program_by_its_first_segment),
 		TEST(a_deleted_file_is_found_only_by_its_build_id),
 		TEST(something_else_in_its_place_does_not_end_the_search),
+		TEST(a_file_that_a_process_claims_is_opened_as_its_user),
 		TEST(the_vdso_is_ours_by_build_id_or_by_the_same_kernel),
 	};
 

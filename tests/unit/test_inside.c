@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 
 #include <cmocka.h>
@@ -87,6 +88,8 @@ static void a_program_begins_with_its_name_and_mappings(void **state)
 	assert_int_equal(record.mmap.offset, 0x2000);
 	assert_int_equal(record.mmap.inode, 77);
 	assert_true(record.mmap.executable);
+	assert_true(record.mmap.is_claimed);
+	assert_int_equal(record.mmap.claimant, geteuid());
 	assert_string_equal(record.mmap.path, "/bin/program");
 	assert_next(&f, RECORD_MMAP, &record);
 	assert_string_equal(record.mmap.path, "[vdso]");
@@ -95,24 +98,184 @@ static void a_program_begins_with_its_name_and_mappings(void **state)
 	close_all(&f);
 }
 
+static pid_t waiting_child(void)
+{
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (;;)
+			pause();
+	}
+	assert_true(pid > 0);
+	return pid;
+}
+
+static void end_child(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
 static void a_child_of_fork_has_its_parent(void **state)
 {
 	struct fixture f;
 	struct record record;
+	pid_t child;
 
 	(void)state;
 	open_with(&f, usual);
-	lane_write_start(&f.file, 0, 1, getppid(), "parent", true);
-	lane_write_start(&f.file, 0, getppid(), getpid(), "child", false);
+	child = waiting_child();
+	lane_write_start(&f.file, 0, 1, getpid(), "parent", true);
+	lane_write_start(&f.file, 0, getpid(), child, "child", false);
 	record_source_batch(&f.records);
 	assert_next(&f, RECORD_FORK, &record);
 	assert_next(&f, RECORD_COMM, &record);
 	assert_next(&f, RECORD_FORK, &record);
-	assert_int_equal(record.pid, getpid());
-	assert_int_equal(record.fork.parent_pid, getppid());
+	assert_int_equal(record.pid, child);
+	assert_int_equal(record.fork.parent_pid, getpid());
 	assert_next(&f, RECORD_COMM, &record);
 	assert_false(record.comm.exec);
 	assert_end(&f);
+	end_child(child);
+	close_all(&f);
+}
+
+static void records_of_a_process_that_does_not_share_the_file_are_dropped(void **state)
+{
+	struct fixture f;
+	struct record record;
+	pid_t stranger = waiting_child(); /* before there is a file */
+	size_t len;
+	char *text;
+
+	(void)state;
+	open_with(&f, usual);
+	lane_write_start(&f.file, 0, getpid(), stranger, "claimed", false);
+	lane_write_maps(&f.file, 0, stranger, "1000-3000 r-xp 00000000 fe:01 77 /bin/program\n");
+	lane_write_alloc(&f.file, 0, stranger, stranger, 0xabc, 0);
+	lane_write_free(&f.file, 0, getpid(), getpid(), 1);
+	record_source_batch(&f.records);
+	assert_next(&f, RECORD_FREE, &record);
+	assert_end(&f);
+	assert_int_equal(inside_source_counts(f.source).strangers, 3);
+	assert_null(inside_source_load_maps(f.source, stranger, &len));
+	text = inside_source_load_maps(f.source, getpid(), &len);
+	assert_non_null(text);
+	free(text);
+	end_child(stranger);
+	close_all(&f);
+}
+
+/* The first executable mapping of a file, as a line of /proc/self/maps. */
+static char *own_line(void)
+{
+	CLEANUP(close_file) FILE *maps = fopen("/proc/self/maps", "re");
+	char line[4200];
+
+	while (fgets(line, sizeof(line), maps))
+		if (strstr(line, " r-xp ") && strchr(line, '/'))
+			return xstrdup(line);
+	return NULL;
+}
+
+static void a_mapping_is_the_kernel_s_or_a_claim(void **state)
+{
+	struct fixture f;
+	struct record record;
+	CLEANUP(free_ptr) char *line = own_line();
+	CLEANUP(free_ptr)
+	char *lying = xasprintf("%.*s/etc/passwd\n", (int)(strchr(line, '/') - line), line);
+	CLEANUP(free_ptr)
+	char *text = xasprintf("1000-2000 r-xp 0 00:00 0 /without/an/inode\n"
+			       "3000-4000 r-xp 0 fe:01 77 /claimed\n"
+			       "5000-6000 r-xp 0 fe:01 77\n"
+			       "%s%s",
+			       lying, line);
+
+	(void)state;
+	open_with(&f, usual);
+	lane_write_start(&f.file, 3, 1, getpid(), "program", true);
+	lane_write_maps(&f.file, 3, getpid(), text);
+	record_source_batch(&f.records);
+	assert_next(&f, RECORD_FORK, &record);
+	assert_next(&f, RECORD_COMM, &record);
+	assert_next(&f, RECORD_MMAP, &record);
+	assert_string_equal(record.mmap.path, "/claimed");
+	assert_true(record.mmap.is_claimed);
+	assert_int_equal(record.mmap.claimant, geteuid());
+	/* The name is the kernel's, whatever was written. */
+	for (unsigned i = 0; i < 2; i++) {
+		assert_next(&f, RECORD_MMAP, &record);
+		assert_false(record.mmap.is_claimed);
+		assert_non_null(strstr(line, record.mmap.path));
+	}
+	assert_end(&f);
+	close_all(&f);
+}
+
+static void mappings_of_a_process_that_has_ended_are_nobody_s_claims(void **state)
+{
+	struct fixture f;
+	struct record record;
+	pid_t pid = ended_pid();
+
+	(void)state;
+	open_with(&f, usual);
+	lane_write_start(&f.file, 0, 1, pid, "short", true);
+	lane_write_maps(&f.file, 0, pid, "1000-3000 r-xp 00000000 fe:01 77 /bin/program\n");
+	record_source_batch(&f.records);
+	assert_next(&f, RECORD_FORK, &record);
+	assert_next(&f, RECORD_COMM, &record);
+	assert_next(&f, RECORD_MMAP, &record);
+	assert_true(record.mmap.is_claimed);
+	assert_int_equal(record.mmap.claimant, 65534);
+	assert_end(&f);
+	close_all(&f);
+}
+
+/* As a reader for whom each record is much work. */
+static unsigned read_slowly(struct fixture *f, unsigned next)
+{
+	struct record record;
+
+	while (record_source_next(&f->records, &record)) {
+		uint64_t until_ns = clock_thread_cpu_ns() + 8 * NS_PER_MS;
+
+		assert_int_equal(record.allocation.address, next++);
+		while (clock_thread_cpu_ns() < until_ns)
+			;
+	}
+	return next;
+}
+
+static void a_batch_ends_after_a_time_and_the_next_one_goes_on(void **state)
+{
+	enum { RECORDS = 60 };
+	struct fixture f;
+	unsigned read, before;
+	uint64_t complete_ns;
+
+	(void)state;
+	open_with(&f, usual);
+	for (unsigned i = 0; i < RECORDS; i++)
+		lane_write_free(&f.file, i % INSIDE_LANES, getpid(), getpid(), i);
+	record_source_batch(&f.records);
+	before = read_slowly(&f, 0);
+	complete_ns = inside_source_complete_ns(f.source);
+	assert_true(inside_source_is_cut(f.source));
+	assert_true(before < RECORDS / 2);
+	record_source_batch(&f.records);
+	read = read_slowly(&f, before);
+	assert_true(read > before);
+	assert_true(read < RECORDS);
+	assert_true(inside_source_complete_ns(f.source) > complete_ns);
+	assert_int_equal(inside_source_counts(f.source).skipped, 0);
+	inside_source_skip(f.source);
+	assert_int_equal(inside_source_counts(f.source).skipped, RECORDS - read);
+	record_source_batch(&f.records);
+	assert_end(&f);
+	assert_false(inside_source_is_cut(f.source));
 	close_all(&f);
 }
 
@@ -156,7 +319,7 @@ static void lanes_are_merged_by_time_up_to_the_batch_s_beginning(void **state)
 	(void)state;
 	open_with(&f, usual);
 	for (unsigned i = 0; i < 500; i++)
-		lane_write_free(&f.file, i * 7 % INSIDE_LANES, 1, 1, i);
+		lane_write_free(&f.file, i * 7 % INSIDE_LANES, getpid(), getpid(), i);
 	record_source_batch(&f.records);
 	for (unsigned i = 0; i < 500; i++) {
 		assert_next(&f, RECORD_FREE, &record);
@@ -165,7 +328,7 @@ static void lanes_are_merged_by_time_up_to_the_batch_s_beginning(void **state)
 		last_ns = record.time_ns;
 	}
 	assert_true(last_ns <= inside_source_complete_ns(f.source));
-	lane_write_free(&f.file, 0, 1, 1, 1);
+	lane_write_free(&f.file, 0, getpid(), getpid(), 1);
 	assert_end(&f);
 	close_all(&f);
 }
@@ -178,9 +341,9 @@ static void a_limit_holds_later_records_back(void **state)
 
 	(void)state;
 	open_with(&f, usual);
-	lane_write_free(&f.file, 0, 1, 1, 1);
+	lane_write_free(&f.file, 0, getpid(), getpid(), 1);
 	between_ns = clock_now_ns();
-	lane_write_free(&f.file, 0, 1, 1, 2);
+	lane_write_free(&f.file, 0, getpid(), getpid(), 2);
 	inside_source_limit(f.source, between_ns);
 	record_source_batch(&f.records);
 	assert_next(&f, RECORD_FREE, &record);
@@ -218,13 +381,9 @@ static void a_new_thread_comes_with_its_name(void **state)
 {
 	struct fixture f;
 	struct record record;
-	pid_t child = fork();
+	pid_t child = waiting_child();
 
 	(void)state;
-	if (child == 0) {
-		pause();
-		_exit(0);
-	}
 	open_with(&f, usual);
 	/* Another process of the same name as this one, as if it were a thread: /proc has none. */
 	lane_write_cpu(&f.file, 0, getpid(), child, 1);
@@ -236,8 +395,7 @@ static void a_new_thread_comes_with_its_name(void **state)
 	assert_next(&f, RECORD_SAMPLE, &record);
 	assert_next(&f, RECORD_SAMPLE, &record);
 	assert_end(&f);
-	kill(child, SIGKILL);
-	waitpid(child, NULL, 0);
+	end_child(child);
 	close_all(&f);
 }
 
@@ -339,29 +497,36 @@ static void allocations_alone_are_given_out_if_no_more_is_wanted(void **state)
 
 static void only_chosen_processes_and_their_children_are_kept(void **state)
 {
-	const pid_t chosen = 1000;
+	const pid_t chosen = getpid();
 	struct inside_options options = usual;
 	struct fixture f;
 	struct record record;
+	pid_t child, grandchild, other;
 
 	(void)state;
 	options.pids = &chosen;
 	options.pid_count = 1;
 	options.allocations_only = true;
 	open_with(&f, options);
-	lane_write_free(&f.file, 0, 1001, 1001, 1);
-	lane_write_start(&f.file, 0, 1000, 1001, "child", false);
-	lane_write_free(&f.file, 0, 1001, 1001, 2);
-	lane_write_start(&f.file, 0, 1001, 1002, "grandchild", false);
-	lane_write_free(&f.file, 0, 1002, 1002, 3);
-	lane_write_free(&f.file, 0, 1000, 1000, 4);
-	lane_write_free(&f.file, 0, 999, 999, 5);
+	child = waiting_child();
+	grandchild = waiting_child();
+	other = waiting_child();
+	lane_write_free(&f.file, 0, child, child, 1);
+	lane_write_start(&f.file, 0, chosen, child, "child", false);
+	lane_write_free(&f.file, 0, child, child, 2);
+	lane_write_start(&f.file, 0, child, grandchild, "grandchild", false);
+	lane_write_free(&f.file, 0, grandchild, grandchild, 3);
+	lane_write_free(&f.file, 0, chosen, chosen, 4);
+	lane_write_free(&f.file, 0, other, other, 5);
 	record_source_batch(&f.records);
 	for (unsigned i = 2; i <= 4; i++) {
 		assert_next(&f, RECORD_FREE, &record);
 		assert_int_equal(record.allocation.address, i);
 	}
 	assert_end(&f);
+	end_child(child);
+	end_child(grandchild);
+	end_child(other);
 	close_all(&f);
 }
 
@@ -369,7 +534,7 @@ static void a_lane_that_makes_no_sense_is_emptied(void **state)
 {
 	struct fixture f;
 	struct record record;
-	struct inside_free future = {.header = header_of(INSIDE_FREE, 0, 1, 1)};
+	struct inside_free future = {.header = header_of(INSIDE_FREE, 0, getpid(), getpid())};
 
 	(void)state;
 	open_with(&f, usual);
@@ -389,11 +554,12 @@ static void a_lane_that_makes_no_sense_is_emptied(void **state)
 	lane_write_free(&f.file, 5, -1, -1, 1);
 	/* A sample without room for its registers. */
 	lane_write(&f.file, 6,
-		   &(struct inside_cpu){.header = header_of(INSIDE_CPU, 0, 1, 1),
+		   &(struct inside_cpu){.header = header_of(INSIDE_CPU, 0, getpid(), getpid()),
 					.stack.regs_mask = UINT64_MAX},
 		   sizeof(struct inside_cpu));
 	/* A type that does not exist. */
-	lane_write(&f.file, 7, &(struct inside_free){.header = header_of(77, 0, 1, 1)},
+	lane_write(&f.file, 7,
+		   &(struct inside_free){.header = header_of(77, 0, getpid(), getpid())},
 		   sizeof(struct inside_free));
 	record_source_batch(&f.records);
 	assert_end(&f);
@@ -402,7 +568,7 @@ static void a_lane_that_makes_no_sense_is_emptied(void **state)
 		assert_int_equal(lane_of(&f.file, i)->head, lane_of(&f.file, i)->tail);
 	/* The lanes are used again. */
 	for (unsigned i = 0; i < 8; i++)
-		lane_write_free(&f.file, i, 1, 1, i);
+		lane_write_free(&f.file, i, getpid(), getpid(), i);
 	record_source_batch(&f.records);
 	for (unsigned i = 0; i < 8; i++) {
 		assert_next(&f, RECORD_FREE, &record);
@@ -493,6 +659,10 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_program_begins_with_its_name_and_mappings),
 		cmocka_unit_test(a_child_of_fork_has_its_parent),
+		cmocka_unit_test(records_of_a_process_that_does_not_share_the_file_are_dropped),
+		cmocka_unit_test(a_mapping_is_the_kernel_s_or_a_claim),
+		cmocka_unit_test(mappings_of_a_process_that_has_ended_are_nobody_s_claims),
+		cmocka_unit_test(a_batch_ends_after_a_time_and_the_next_one_goes_on),
 		cmocka_unit_test(samples_have_registers_and_stack),
 		cmocka_unit_test(lanes_are_merged_by_time_up_to_the_batch_s_beginning),
 		cmocka_unit_test(a_limit_holds_later_records_back),
