@@ -114,6 +114,15 @@ static void on_signal(void *user)
 		atomic_store(&interruption->cancel, true);
 }
 
+/* Who has written a file, unless it is somebody trusted or unknown: 0. */
+static uid_t foreign_writer(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && !is_trusted_user(st.st_uid) ? st.st_uid
+											 : 0;
+}
+
 static struct error *read_in_loop(int fd, importer *import, const struct input_options *options,
 				  struct loop *loop, atomic_bool *cancel, struct input *input)
 {
@@ -126,6 +135,7 @@ static struct error *read_in_loop(int fd, importer *import, const struct input_o
 					   .labels = (const char *const *)options->labels.items,
 					   .label_count = options->labels.count,
 					   .caller = sudo_caller(),
+					   .writer = foreign_writer(fd),
 					   .symbols = options->symbols,
 					   .command = options->command,
 					   .needs_timestamps = options->keeps_timestamps,
@@ -221,19 +231,18 @@ struct error *input_read_file(int fd, const char *name, const struct input_optio
 {
 	struct input input = {0};
 	struct error *err;
-	struct stat st;
-	bool has_owner;
+	uid_t writer;
 
 	if (fd < 0)
 		return error_errno(errno, "open %s", name);
-	has_owner = fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+	writer = foreign_writer(fd);
 	err = read_any(fd, options, &input);
 	if (err) {
 		input_deinit(&input);
 		return error_wrap(explain(err, name), "%s", name);
 	}
-	if (has_owner && !is_trusted_user(st.st_uid))
-		source_users_distrust(input.profile, st.st_uid);
+	if (writer)
+		source_users_distrust(input.profile, writer);
 	*ret = input;
 	return NULL;
 }

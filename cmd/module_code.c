@@ -13,7 +13,7 @@ enum { JITDUMP_READ_MAX = 128 << 20 };
 
 #define DEBUG_DIR "/usr/lib/debug"
 
-static struct file_locator *new_locator(const struct input_options *options)
+static struct file_locator *new_locator(const struct input_options *options, uid_t writer)
 {
 	const char *home = getenv("HOME");
 	CLEANUP(free_ptr) char *cache = home ? xasprintf("%s/.debug", home) : NULL;
@@ -22,6 +22,7 @@ static struct file_locator *new_locator(const struct input_options *options)
 		.symfs = options->symfs,
 		.debug_dir = options->symbols.debug_dir ? options->symbols.debug_dir : DEBUG_DIR,
 		.cache_dir = cache,
+		.writer = writer,
 	});
 }
 
@@ -47,7 +48,7 @@ static struct error *list_jitdump(const struct module_code_request *request, con
 	CLEANUP(timed_caller_cleanup) struct timed_caller *caller = timed_caller_new();
 	CLEANUP(free_ptr)
 	char *place = xasprintf("%s%s", request->input->symfs ? request->input->symfs : "", path);
-	const struct foreign_name name = {.path = place, .user = FOREIGN_USER_UNKNOWN};
+	const struct foreign_name name = {.path = place, .user = profile_writer(request->profile)};
 	struct timed_text text = {0};
 	struct code_listing_request listing = {
 		.name = place,
@@ -73,7 +74,7 @@ static struct error *list(const struct module_code_request *request, const char 
 {
 	const struct profile *profile = request->profile;
 	CLEANUP(file_locator_cleanup)
-	struct file_locator *locator = new_locator(request->input);
+	struct file_locator *locator = new_locator(request->input, profile_writer(profile));
 	struct located_file file = find_file(locator, profile,
 					     profile_get_module(profile, request->module));
 	CLEANUP(elf_file_cleanup) struct elf_file *elf = file.elf;

@@ -278,6 +278,7 @@ void module_probe_profile(const struct profile *profile, const uint32_t *rows,
 		.symfs = options->symfs,
 		.debug_dir = debug_dir ? debug_dir : "/usr/lib/debug",
 		.cache_dir = cache,
+		.writer = profile_writer(profile),
 	};
 	CLEANUP(probe_deinit)
 	struct probe probe = {.spaces = address_spaces_new_recorded(&files),

@@ -27,6 +27,7 @@ struct profile {
 	struct strtab *strings;
 	struct arena arena; /* lines, segments, the strings of info */
 	struct profile_info info;
+	uid_t writer;
 
 	TABLE(struct profile_event) events; /* by (name, unit) */
 	TABLE(struct frame_entry) frames;   /* by (offset, module and is_return_address) */
@@ -144,6 +145,16 @@ void profile_describe_module(struct profile *profile, uint32_t module,
 	*entry = *description;
 	entry->segments = segments;
 	entry->named = named;
+}
+
+void profile_set_writer(struct profile *profile, uid_t writer)
+{
+	profile->writer = writer;
+}
+
+uid_t profile_writer(const struct profile *profile)
+{
+	return profile->writer;
 }
 
 void profile_set_source_user(struct profile *profile, uint32_t module, uid_t user)

@@ -131,6 +131,9 @@ void profile_describe_module(struct profile *profile, uint32_t module,
 			     const struct profile_module *description);
 /* Of a module that is described. */
 void profile_set_source_user(struct profile *profile, uint32_t module, uid_t user);
+/* Who has written the file that it was read from; 0 (until it is set): somebody trusted. */
+void profile_set_writer(struct profile *profile, uid_t writer);
+uid_t profile_writer(const struct profile *profile);
 frame_id profile_frame(struct profile *profile, uint32_t module, uint64_t offset,
 		       bool is_return_address);
 /*

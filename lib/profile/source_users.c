@@ -25,6 +25,7 @@ uid_t source_user_of_owner(uid_t owner, bool is_foreign)
 
 void source_users_distrust(struct profile *profile, uid_t writer)
 {
+	profile_set_writer(profile, writer);
 	for (uint32_t i = 0; i < profile_module_count(profile); i++) {
 		uid_t user = profile_get_module(profile, i)->source_user;
 

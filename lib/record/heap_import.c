@@ -314,6 +314,7 @@ static void open_pipeline(struct heap_import *import)
 					      .symfs = options->symfs,
 					      .debug_dir = debug_dir ? debug_dir : "/usr/lib/debug",
 					      .cache_dir = cache,
+					      .writer = options->writer,
 				      },
 			      .depth = UNWIND_DEPTH_MAX,
 		      });

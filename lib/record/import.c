@@ -142,6 +142,7 @@ static void prepare(struct import *import)
 					      .symfs = import->options->symfs,
 					      .debug_dir = import->debug_dir,
 					      .cache_dir = cache,
+					      .writer = import->options->writer,
 					      .same_kernel = import->ours,
 					      .is_monotonic = is_monotonic(import->perfdata),
 					      .release = info->kernel_release,

@@ -16,6 +16,7 @@ struct import_options {
 	const char *const *labels;
 	size_t label_count;
 	uid_t caller; /* as in symbolize_options */
+	uid_t writer; /* as in recorded_files */
 	struct symbol_options symbols;
 	const char *command;   /* used if the file holds no command line */
 	bool needs_timestamps; /* as profile_keep_timestamps() */

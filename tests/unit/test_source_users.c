@@ -44,7 +44,9 @@ static void a_file_is_opened_with_rights_that_all_who_name_it_have(void **state)
 	assert_int_equal(source_users_get(users, shared), somebody);
 	assert_int_equal(source_users_get(users, strange), SOURCE_USER_NOBODY);
 	source_users_free(users);
+	assert_int_equal(profile_writer(profile), 0);
 	source_users_distrust(profile, another);
+	assert_int_equal(profile_writer(profile), another);
 	users = source_users_new(profile);
 	assert_int_equal(source_users_get(users, own), another);
 	assert_int_equal(source_users_get(users, theirs), SOURCE_USER_NOBODY);
