@@ -3,8 +3,10 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "serve/library.h"
+#include "serve/peer.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -35,7 +37,8 @@ struct http_exchange {
 	struct MHD_Response *response; /* NULL: not answered */
 	unsigned status;
 	bool was_asked, is_suspended, is_over;
-	struct loop_watch *watch; /* of the client's end, while it is suspended */
+	struct loop_watch *watch; /* of the client's end, while it is suspended … */
+	bool is_half_closed;	  /* … or this: the sweeper looks whether the client is there */
 	struct http_exchange *next;
 };
 
@@ -84,6 +87,8 @@ static void run(void *user)
 		loop_set_timer(server->timer, 0);
 }
 
+static void look_at_half_closed(struct http_server *server);
+
 /* Connections whose time is over. libmicrohttpd's own limit begins anew with each byte. */
 static void sweep(void *user)
 {
@@ -98,6 +103,7 @@ static void sweep(void *user)
 		server->counts.slow++;
 		shutdown(connection->fd, SHUT_RDWR);
 	}
+	look_at_half_closed(server);
 	if (server->connections)
 		loop_set_timer(server->sweeper, now_ns + NS_PER_SECOND);
 }
@@ -115,7 +121,9 @@ static void add_connection(struct http_server *server, struct MHD_Connection *ha
 	server->connections = *context = connection;
 	server->counts.connections++;
 	server->counts.all_connections++;
-	loop_set_timer(server->sweeper, clock_now_ns() + NS_PER_SECOND);
+	/* It runs as long as there are connections, and no new one puts it off. */
+	if (!connection->next)
+		loop_set_timer(server->sweeper, clock_now_ns() + NS_PER_SECOND);
 }
 
 static void remove_connection(struct http_server *server, struct connection *connection)
@@ -164,15 +172,51 @@ static void go_on(struct http_exchange *exchange)
 	loop_set_timer(server->timer, clock_now_ns());
 }
 
-/* The client has closed its end, or sends more than a request: nobody waits for the answer. */
-static void on_client(void *user)
+/*
+ * Whether a client of this machine has shut down its writing side alone, and waits for the answer.
+ * Of one on another machine this cannot be told.
+ */
+static bool is_half_closed(int fd)
 {
-	struct http_exchange *exchange = user;
+	struct pollfd ends = {.fd = fd};
+	uid_t user;
+	char byte;
+
+	return recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0 && poll(&ends, 1, 0) == 0 &&
+	       peer_user(fd, &user);
+}
+
+static void end_exchange(struct http_exchange *exchange)
+{
 	const struct http_options *options = &exchange->server->options;
 
 	exchange->is_over = true;
 	go_on(exchange);
 	options->gone(options->user, exchange);
+}
+
+/* The client has closed its end, or sends more than a request: nobody waits for the answer. */
+static void on_client(void *user)
+{
+	struct http_exchange *exchange = user;
+
+	if (!is_half_closed(connection_of(exchange)->fd)) {
+		end_exchange(exchange);
+		return;
+	}
+	loop_unwatch(exchange->server->loop, STEAL(exchange->watch));
+	exchange->is_half_closed = true;
+}
+
+/* What would be readable all the time. */
+static void look_at_half_closed(struct http_server *server)
+{
+	for (struct http_exchange *exchange = server->exchanges, *next; exchange; exchange = next) {
+		next = exchange->next;
+		if (exchange->is_suspended && exchange->is_half_closed &&
+		    !is_half_closed(connection_of(exchange)->fd))
+			end_exchange(exchange);
+	}
 }
 
 /* libmicrohttpd does not look at a suspended connection. */

@@ -39,9 +39,17 @@ static struct socket_end end_of(const struct sockaddr *address)
 	return end;
 }
 
+/* States of a client's socket that can still read, from include/net/tcp_states.h. */
+enum { ESTABLISHED = 1, FIN_WAIT1 = 4, FIN_WAIT2 = 5, CLOSING = 11 };
+
+static bool can_read(unsigned state)
+{
+	return state == ESTABLISHED || state == FIN_WAIT1 || state == FIN_WAIT2 || state == CLOSING;
+}
+
 /*
- * A socket that no process has any more belongs to root in this table: its inode is 0, or its state
- * is not "established" (1).
+ * A socket that no process has any more belongs to root in this table, and its inode is 0. A client
+ * that has shut down its writing side still has its socket.
  */
 static bool user_of_row(const char *rest, uid_t *ret)
 {
@@ -51,7 +59,7 @@ static bool user_of_row(const char *rest, uid_t *ret)
 	if (sscanf(rest, " %x %*s %*s %*s %u %*u %lu", &state, &user, &inode) != 3)
 		return false;
 	*ret = user;
-	return state == 1 && inode;
+	return can_read(state) && inode;
 }
 
 bool peer_find_user(FILE *table, const struct sockaddr *own, const struct sockaddr *peer,

@@ -387,6 +387,16 @@ def test_a_client_that_goes_ends_its_recording(server):
     assert server.profile(seconds=1)
 
 
+def test_a_client_that_has_ended_its_request_gets_the_answer(server):
+    """Its socket is half closed, and still its user's."""
+    for path, status in (("/healthz", b"200"), (f"{PPROF}profile?seconds=1", b"200")):
+        client = server.connect()
+        client.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+        client.shutdown(socket.SHUT_WR)
+        assert read_all(client)[9:12] == status
+        client.close()
+
+
 def test_a_recording_that_is_killed_is_an_error(server):
     client = server.ask(f"{PPROF}profile?seconds=300")
     server.until("prof_serve_recordings_running", 1)
@@ -430,6 +440,7 @@ def test_clients_that_say_little_hold_nobody_up_for_long(serve):
     with contextlib.suppress(ConnectionError):
         while not select.select([steady], [], [], 0.5)[0]:
             steady.sendall(b"a")
+            slow.connect().close()  # others come and go
     assert time.monotonic() - begun > 5
     assert slow.metric("prof_serve_slow_connections_total") == 1
     assert crowded.get("/healthz")[0] == 200

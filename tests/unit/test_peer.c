@@ -69,8 +69,20 @@ static void a_socket_without_a_process_has_no_user(void **state)
 	(void)state;
 	assert_false(find(CLIENT("06", "0"), &user));
 	assert_false(find(CLIENT("01", "0"), &user));
-	assert_false(find(CLIENT("05", "72"), &user));
+	assert_false(find(CLIENT("05", "0"), &user));
+	assert_false(find(CLIENT("08", "72"), &user));
 	assert_false(find("   1: 0100007F:C350 0100007F:17AC 01 cut", &user));
+}
+
+/* shutdown(SHUT_WR) after the request: the answer is still read. */
+static void a_client_that_has_ended_its_request_has_its_user(void **state)
+{
+	uid_t user;
+
+	(void)state;
+	assert_true(find(CLIENT("04", "72"), &user));
+	assert_true(find(CLIENT("05", "72"), &user));
+	assert_int_equal(user, 1234);
 }
 
 static void connect_to(const struct listen_socket *socket_, const struct sockaddr *address,
@@ -199,6 +211,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_user_is_that_of_the_client_s_own_socket),
 		cmocka_unit_test(a_socket_without_a_process_has_no_user),
+		cmocka_unit_test(a_client_that_has_ended_its_request_has_its_user),
 		cmocka_unit_test(the_user_of_a_live_client_is_known),
 		cmocka_unit_test(so_is_that_of_ipv6),
 		cmocka_unit_test(a_client_that_has_closed_its_socket_has_no_user),
