@@ -11,6 +11,7 @@
 #include "report/rows.h"
 
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { CANDIDATES_SHOWN = 10, CANDIDATE_COLUMNS = 200 };
@@ -222,9 +223,12 @@ static struct error *take_word(struct annotate_options *options, const char *wor
 	return NULL;
 }
 
+/* A directory is no profile, and a function may have its name. */
 static bool is_file(const char *word)
 {
-	return word && access(word, F_OK) == 0;
+	struct stat st;
+
+	return word && stat(word, &st) == 0 && !S_ISDIR(st.st_mode);
 }
 
 /* FILE and FUNCTION may be given in any order. */

@@ -97,12 +97,15 @@ static struct finding kernel_symbols(const struct machine_facts *facts)
 				       "sampled");
 	} else {
 		finding.state = FINDING_LIMITED;
-		finding.what = xasprintf("/proc/kallsyms hides its addresses: "
-					 "kernel.kptr_restrict is %d",
-					 facts->kptr_restrict);
+		finding.what = facts->kptr_restrict == SETTING_UNKNOWN
+				       ? xstrdup("/proc/kallsyms has no addresses")
+				       : xasprintf("/proc/kallsyms hides its addresses: "
+						   "kernel.kptr_restrict is %d",
+						   facts->kptr_restrict);
 		finding.cost = xstrdup("kernel functions are shown as addresses");
-		finding.command = xasprintf("sudo sysctl kernel.kptr_restrict=%d",
-					    facts->is_root ? 1 : 0);
+		if (facts->kptr_restrict != SETTING_UNKNOWN)
+			finding.command = xasprintf("sudo sysctl kernel.kptr_restrict=%d",
+						    facts->is_root ? 1 : 0);
 	}
 	return finding;
 }

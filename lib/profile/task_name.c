@@ -24,7 +24,7 @@ static const char *below(const char *path, const char *above, unsigned directori
 
 	for (at = at ? at + strlen(above) : NULL; at && directories; directories--) {
 		at = strchr(at, '/');
-		at += at != NULL;
+		at = at ? at + 1 : NULL;
 	}
 	return at;
 }

@@ -194,6 +194,8 @@ def test_the_file_may_follow_the_function(prof, folded_file):
     result = prof("annotate", "in.folded")
     assert result.returncode == 2 and "prof annotate in.folded FUNCTION" in result.stderr
     assert "open nowhere.pb.gz" in prof("annotate", "nowhere.pb.gz", "parse").stderr
+    (prof.folder / "parse").mkdir()
+    assert "parse" in prof("annotate", "parse", "in.folded").stdout
 
 
 def test_a_function_may_have_the_name_of_a_file(prof, folded_file):

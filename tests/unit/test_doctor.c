@@ -165,6 +165,9 @@ static void hidden_kernel_symbols_matter_if_the_kernel_is_sampled(void **state)
 	facts.may.kernel = 0;
 	assert_finding(&facts, "kernel symbols", FINDING_LIMITED,
 		       "sudo sysctl kernel.kptr_restrict=0");
+	/* Without /proc. */
+	facts.kptr_restrict = SETTING_UNKNOWN;
+	assert_finding(&facts, "kernel symbols", FINDING_LIMITED, NULL);
 }
 
 static void debug_information_needs_a_server_and_its_library(void **state)
