@@ -20,13 +20,9 @@
 #ifndef PROF_BASE_FOREIGN_FILE_H
 #define PROF_BASE_FOREIGN_FILE_H
 
-#include <stdbool.h>
-#include <sys/types.h>
+#include "base/foreign_user.h"
 
-/* An id that no user has: files are opened with prof's own rights. */
-#define FOREIGN_USER_UNKNOWN ((uid_t)-1)
-/* "nobody": files are opened that everybody may read. */
-#define FOREIGN_USER_NOBODY ((uid_t)65534)
+#include <stdbool.h>
 
 struct foreign_name {
 	const char *root; /* the directory it is confined to; NULL: prof's own root */

@@ -2,10 +2,11 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
-#include "base/foreign_file.h"
+#include "base/foreign_user.h"
 
 #include <fcntl.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
