@@ -17,7 +17,8 @@ struct forked_writer_end {
 
 /* Zeroed: no child. */
 struct forked_writer {
-	pid_t pid; /* 0: none */
+	pid_t pid;     /* 0: none */
+	int all_ended; /* at its end when the child's children have ended, too */
 	struct loop *loop;
 	int pidfd;
 	struct loop_watch *watch;
@@ -31,7 +32,7 @@ struct forked_writer {
 MUST_CHECK struct error *
 forked_writer_start(struct forked_writer *writer, struct loop *loop, int (*child)(void *user),
 		    void (*ended)(void *user, const struct forked_writer_end *end), void *user);
-/* Waits for the child, if there is one. */
+/* Waits for the child, if there is one, and for its own children, also if the child is killed. */
 void forked_writer_wait(struct forked_writer *writer);
 
 #endif
