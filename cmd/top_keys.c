@@ -5,7 +5,9 @@
 #include "cmd/ui/terminal.h"
 
 #include <ctype.h>
+#include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
 #define LEAST_SHARE 0.0001
 #define MOST_SHARE 0.2
@@ -270,6 +272,16 @@ static bool is_past_key(struct top_ui *ui, int key)
 	}
 }
 
+/* The end of the input can be seen before SIGHUP, which is the reason, and which a process that
+ * does not lead the session does not get. */
+static void hang_up(struct top_ui *ui)
+{
+	if (ui->live)
+		kill(getpid(), SIGHUP);
+	else
+		ui->quits = true;
+}
+
 static void other_key(struct top_ui *ui, int key)
 {
 	if (ui->live ? is_live_key(ui, key) : is_past_key(ui, key))
@@ -281,8 +293,10 @@ static void other_key(struct top_ui *ui, int key)
 			page_key(ui, TERMINAL_BACKSPACE);
 		break;
 	case 'Q':
-	case TERMINAL_GONE:
 		ui->quits = true;
+		break;
+	case TERMINAL_GONE:
+		hang_up(ui);
 		break;
 	case '?':
 	case 'h':
@@ -304,9 +318,9 @@ static void other_key(struct top_ui *ui, int key)
 void top_keys_take(struct top_ui *ui)
 {
 	bool any = false;
-	int key;
+	int key = TERMINAL_NO_KEY;
 
-	while (!ui->quits && (key = terminal_key()) != TERMINAL_NO_KEY) {
+	while (!ui->quits && key != TERMINAL_GONE && (key = terminal_key()) != TERMINAL_NO_KEY) {
 		top_ui_complain(ui, NULL);
 		if (ui->prompt && key != TERMINAL_GONE && key != TERMINAL_RESIZED) {
 			prompt_key(ui, key);
