@@ -2,7 +2,9 @@
 are refused for is in tests/unit/test_inside_refusal.c."""
 
 import os
+import shutil
 import subprocess
+import tempfile
 
 import pytest
 
@@ -61,7 +63,7 @@ def test_a_static_program_is_refused(prof, build):
 
 def test_a_go_program_is_refused_with_its_own_heap_profile(prof, started, target):
     assert_refused(prof, "is a static Go program", GO, target("garbage"))
-    process = started(subprocess.Popen([target("parked")], stdout=subprocess.DEVNULL, start_new_session=True))
+    process = started(subprocess.Popen([target("parked")], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, start_new_session=True))
     result = prof("record", "--alloc", "-p", process.pid)
     assert result.returncode == 1
     assert "is a static Go program" in result.stderr and GO in result.stderr
@@ -98,7 +100,11 @@ def test_the_summary_says_what_was_allocated_and_what_is_in_use_or_why_there_is_
     assert result.returncode == 0
     assert "no allocation was sampled: " in result.stderr and "--alloc=1k" in result.stderr
     program = build(source="void *kept;\n__attribute__((constructor)) static void keep(void) { kept = malloc(64 << 20); }\n")
-    result = prof("record", "--alloc", "-o", "out.pb.gz", "--", "sh", "-c", f"{program}; {program}; :")
+    # Root's prof opens the file of a process that has ended as nobody would.
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        program = shutil.copy(prof.folder / program, folder)
+        result = prof("record", "--alloc", "-o", "out.pb.gz", "--", "sh", "-c", f"{program}; {program}; :")
     assert result.returncode == 0
     assert "allocated: " in result.stderr and "one sample per 512 KiB; in use: 134 MB in 2 objects at the end" in result.stderr
     assert "3 processes ran prof's library" in result.stderr

@@ -157,19 +157,6 @@ def test_a_worker_that_is_killed_once_costs_no_names(prof, compiled):
     assert "shown as addresses" not in messages
 
 
-def test_workers_that_are_all_killed_cost_names_only(prof, compiled):
-    def kill(_, pid):
-        try:
-            os.kill(pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
-
-    stacks, messages = recorded(prof, compiled, kill)
-    assert re.search(r"process \d+ made at run time is shown as addresses: its symbol worker died", messages)
-    assert "compiled_half" not in stacks
-    assert stacks.count("\n") > 1
-
-
 def test_a_signal_ends_prof_although_its_worker_stands_still(prof, compiled):
     def stop(process, pid):
         os.kill(pid, signal.SIGSTOP)
