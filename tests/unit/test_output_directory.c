@@ -26,8 +26,10 @@ static void make_link(const char *name, const char *to)
 
 static void make_directory(const char *name, mode_t mode)
 {
+	CLEANUP(free_ptr) char *inside = xasprintf("%s/x", name);
 	CLEANUP(free_ptr) char *path = path_of(name);
 
+	free(path_of(inside)); /* makes the directories of the path */
 	assert_int_equal(chmod(path, mode), 0);
 }
 
