@@ -167,6 +167,13 @@ static uint64_t max_file_bytes(void)
 	return limit.rlim_cur > CLIENT_MARGIN_BYTES ? limit.rlim_cur - CLIENT_MARGIN_BYTES : 0;
 }
 
+/* Says what it lacks in answer to a request: the end that asks would lose it if this end went away first. */
+static bool refuse(const struct client *client)
+{
+	send_message(client, CLIENT_NO_LIBRARY, NULL, 0, -1);
+	return false;
+}
+
 void client_serve(struct channel *channel, int cache)
 {
 	struct client client = {.channel = channel, .cache = cache, .max_bytes = max_file_bytes()};
@@ -174,13 +181,11 @@ void client_serve(struct channel *channel, int cache)
 
 	if (debuginfod_library_load(&client.library))
 		client.handle = client.library.begin();
-	if (!client.handle) {
-		send_message(&client, CLIENT_NO_LIBRARY, NULL, 0, -1);
-		return;
+	if (client.handle) {
+		client.library.set_user_data(client.handle, &client);
+		client.library.set_progress(client.handle, on_progress);
 	}
-	client.library.set_user_data(client.handle, &client);
-	client.library.set_progress(client.handle, on_progress);
 	while (channel_receive(channel, &message) == CHANNEL_DONE && message.kind == CLIENT_GET &&
-	       serve(&client, &message))
+	       (client.handle ? serve(&client, &message) : refuse(&client)))
 		continue;
 }
