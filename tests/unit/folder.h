@@ -7,18 +7,16 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 
+#include "unit_test.h"
+
 #include <errno.h>
 #include <ftw.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
-
-#include <cmocka.h>
 
 static char folder[] = "/tmp/prof-test-XXXXXX";
 
@@ -40,6 +38,8 @@ static inline int remove_folder(void **state)
 	(void)state;
 	return nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
+
+#define TEST_IN_FOLDER(name) TEST_WITH(make_folder, remove_folder, name)
 
 /* The path of a file below the folder, whose parent folders are made. To be freed. */
 static inline char *path_of(const char *name)

@@ -6,12 +6,10 @@
 
 #include "format/format.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
+#include "unit_test.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 struct output {
 	char *data; /* with a NUL behind it */

@@ -1,12 +1,8 @@
 /* HotSpot's tables and code cache, in memory made by hand. */
 #include "unwind/code_cache.h"
 
+#include "unit_test.h"
 #include "vm_image.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
 
 struct fixture {
 	struct image *image;
@@ -40,11 +36,10 @@ static bool is_valid(const struct fixture *f, const struct code_blob *blob)
 	return code_blob_is_valid(&f->layout, &f->heaps.heaps[0], blob, bytes_of(header, len));
 }
 
-static void a_pc_leads_to_its_blob_by_the_tables_of_any_version(void **state)
+TEST(a_pc_leads_to_its_blob_by_the_tables_of_any_version)
 {
 	static const struct image_version *const versions[] = {&jdk_17, &jdk_25};
 
-	(void)state;
 	for (unsigned i = 0; i < 2; i++) {
 		struct fixture f = fixture_of(versions[i]);
 		uint64_t code = image_blob(f.image, 3, 5, "nmethod", 8, 44);
@@ -62,13 +57,12 @@ static void a_pc_leads_to_its_blob_by_the_tables_of_any_version(void **state)
 	}
 }
 
-static void a_large_blob_is_found_from_its_end(void **state)
+TEST(a_large_blob_is_found_from_its_end)
 {
 	struct fixture f = fixture_of(&jdk_17);
 	uint64_t code = image_blob(f.image, 10, 1000, "Interpreter", 0, -1);
 	struct code_blob blob;
 
-	(void)state;
 	assert_true(find(&f, code + 999 * 128 - 200, &blob));
 	assert_int_equal(blob.start, code);
 	assert_int_equal(blob.complete, 0);
@@ -76,7 +70,7 @@ static void a_large_blob_is_found_from_its_end(void **state)
 	free(f.image);
 }
 
-static void blobs_are_told_apart_by_their_names_and_frames(void **state)
+TEST(blobs_are_told_apart_by_their_names_and_frames)
 {
 	static const struct {
 		const char *name;
@@ -94,7 +88,6 @@ static void blobs_are_told_apart_by_their_names_and_frames(void **state)
 		{"slow_subtype_check Runtime1 stub", -1, CODE_STUBS},
 	};
 
-	(void)state;
 	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct fixture f = fixture_of(&jdk_17);
 		uint64_t code = image_blob(f.image, 1, 4, cases[i].name, cases[i].frame_words, -1);
@@ -106,13 +99,12 @@ static void blobs_are_told_apart_by_their_names_and_frames(void **state)
 	}
 }
 
-static void a_blob_that_was_freed_or_replaced_is_not_valid(void **state)
+TEST(a_blob_that_was_freed_or_replaced_is_not_valid)
 {
 	struct fixture f = fixture_of(&jdk_17);
 	uint64_t code = image_blob(f.image, 3, 5, "nmethod", 8, 44);
 	struct code_blob blob, now;
 
-	(void)state;
 	assert_true(find(&f, code, &blob));
 	assert_true(is_valid(&f, &blob));
 	image_blob(f.image, 3, 5, "nmethod", 10, 44);
@@ -122,14 +114,13 @@ static void a_blob_that_was_freed_or_replaced_is_not_valid(void **state)
 	free(f.image);
 }
 
-static void lies_about_blobs_lead_nowhere(void **state)
+TEST(lies_about_blobs_lead_nowhere)
 {
 	struct fixture f = fixture_of(&jdk_17);
 	uint64_t code = image_blob(f.image, 3, 5, "nmethod", 8, 44);
 	uint64_t blob_at = IMAGE_HEAP + (3 << IMAGE_SEGMENT_LOG2) + 16;
 	struct code_blob blob;
 
-	(void)state;
 	image_put(f.image, IMAGE_MAP + 3, 4, 1); /* before the heap */
 	assert_false(find(&f, code, &blob));
 	image_put(f.image, IMAGE_MAP + 3, 0, 1);
@@ -146,12 +137,11 @@ static void lies_about_blobs_lead_nowhere(void **state)
 	free(f.image);
 }
 
-static void a_map_that_never_ends_is_left(void **state)
+TEST(a_map_that_never_ends_is_left)
 {
 	struct fixture f = fixture_of(&jdk_17);
 	struct code_blob blob;
 
-	(void)state;
 	f.heaps.heaps[0].high += 1 << 30; /* what is beyond the image cannot be read */
 	memset(f.image->bytes + IMAGE_MAP, 1, IMAGE_HEAP_BYTES >> IMAGE_SEGMENT_LOG2);
 	assert_false(find(&f, IMAGE_BASE + IMAGE_HEAP + IMAGE_HEAP_BYTES - 1, &blob));
@@ -159,12 +149,11 @@ static void a_map_that_never_ends_is_left(void **state)
 	free(f.image);
 }
 
-static void tables_that_lack_something_are_refused(void **state)
+TEST(tables_that_lack_something_are_refused)
 {
 	struct image *image = image_new(&jdk_17);
 	struct vm_layout layout;
 
-	(void)state;
 	image_put(image, 0x1000 + IMAGE_STRIDE * 5 + 8, 0, 8); /* no name: the last entry */
 	assert_false(vm_layout_read(&image->memory, &image->symbols, 0, &layout));
 	free(image);
@@ -175,19 +164,4 @@ static void tables_that_lack_something_are_refused(void **state)
 	assert_false(vm_layout_read(&image->memory, &image->symbols, 0, &layout));
 	assert_false(vm_layout_read(&image->memory, &image->symbols, 1 << 30, &layout));
 	free(image);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_pc_leads_to_its_blob_by_the_tables_of_any_version),
-		cmocka_unit_test(a_large_blob_is_found_from_its_end),
-		cmocka_unit_test(blobs_are_told_apart_by_their_names_and_frames),
-		cmocka_unit_test(a_blob_that_was_freed_or_replaced_is_not_valid),
-		cmocka_unit_test(lies_about_blobs_lead_nowhere),
-		cmocka_unit_test(a_map_that_never_ends_is_left),
-		cmocka_unit_test(tables_that_lack_something_are_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,18 +6,15 @@
 
 #include "base/alloc.h"
 #include "lacking.h"
+#include "unit_test.h"
 #include "unwind/cfi.h"
 #include "unwind/functions.h"
 #include "unwind/x86_insn.h"
 
 #include <fcntl.h>
 #include <link.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 enum { STEPS = 1 << 16, AT_MOST_IN_FUNCTION = 24, RBX = 3, RBP = 6, RSP = 7, R12 = 12 };
 
@@ -53,9 +50,8 @@ static void assert_cfa(const unsigned char *code, size_t len, size_t at, unsigne
 static const unsigned char plain[] = {0x53, 0x48, 0x83, 0xec, 0x20, 0xe8, 1,	2,
 				      3,    4,	  0x48, 0x83, 0xc4, 0x20, 0x5b, 0xc3};
 
-static void pushes_and_reserved_bytes_are_counted(void **state)
+TEST(pushes_and_reserved_bytes_are_counted)
 {
-	(void)state;
 	ASSERT_CFA(plain, 0, RSP, 8);
 	ASSERT_CFA(plain, 1, RSP, 16);
 	ASSERT_CFA(plain, 5, RSP, 48);
@@ -64,11 +60,10 @@ static void pushes_and_reserved_bytes_are_counted(void **state)
 	ASSERT_CFA(plain, 15, RSP, 8);
 }
 
-static void saved_registers_are_where_they_were_pushed(void **state)
+TEST(saved_registers_are_where_they_were_pushed)
 {
 	struct cfi_rule rule;
 
-	(void)state;
 	assert_true(FIND(plain, 9, &rule));
 	assert_int_equal(rule.row.regs[RBX].how, CFI_AT_CFA);
 	assert_int_equal(rule.row.regs[RBX].offset, -16);
@@ -77,58 +72,53 @@ static void saved_registers_are_where_they_were_pushed(void **state)
 	assert_int_equal(rule.row.regs[RBX].how, CFI_SAME);
 }
 
-static void a_frame_pointer_leads_out_of_a_frame_of_varying_size(void **state)
+TEST(a_frame_pointer_leads_out_of_a_frame_of_varying_size)
 {
 	/* push %rbp; mov %rsp,%rbp; sub %rax,%rsp; call; leave; ret */
 	static const unsigned char code[] = {0x55, 0x48, 0x89, 0xe5, 0x48, 0x29, 0xc4,
 					     0xe8, 1,	 2,    3,    4,	   0xc9, 0xc3};
 
-	(void)state;
 	ASSERT_CFA(code, 4, RSP, 16);
 	ASSERT_CFA(code, 11, RBP, 16);
 	ASSERT_CFA(code, 13, RSP, 8);
 }
 
-static void there_is_no_rule_where_paths_disagree(void **state)
+TEST(there_is_no_rule_where_paths_disagree)
 {
 	/* test %eax,%eax; je +1; push %rbx; nop; ret */
 	static const unsigned char code[] = {0x85, 0xc0, 0x74, 0x01, 0x53, 0x90, 0xc3};
 	struct cfi_rule rule;
 
-	(void)state;
 	assert_false(FIND(code, 5, &rule));
 }
 
-static void there_is_no_rule_where_a_return_would_fail(void **state)
+TEST(there_is_no_rule_where_a_return_would_fail)
 {
 	static const unsigned char code[] = {0x53, 0x90, 0xc3}; /* push %rbx; nop; ret */
 	struct cfi_rule rule;
 
-	(void)state;
 	assert_false(FIND(code, 1, &rule));
 }
 
-static void code_after_a_call_that_does_not_return_has_the_rule_of_the_jump(void **state)
+TEST(code_after_a_call_that_does_not_return_has_the_rule_of_the_jump)
 {
 	/* test; je +6; push %rbx; call; ret (reached by the jump, not from the call) */
 	static const unsigned char code[] = {0x85, 0xc0, 0x74, 0x06, 0x53, 0xe8, 1, 2, 3, 4, 0xc3};
 
-	(void)state;
 	ASSERT_CFA(code, 9, RSP, 16);
 	ASSERT_CFA(code, 10, RSP, 8);
 }
 
-static void a_longjmp_has_no_rule(void **state)
+TEST(a_longjmp_has_no_rule)
 {
 	/* mov 0x30(%rdi),%rsp; jmp *0x38(%rdi) */
 	static const unsigned char code[] = {0x48, 0x8b, 0x67, 0x30, 0xff, 0x67, 0x38};
 	struct cfi_rule rule;
 
-	(void)state;
 	assert_false(FIND(code, 4, &rule));
 }
 
-static void a_thread_begins_in_musls_clone(void **state)
+TEST(a_thread_begins_in_musls_clone)
 {
 	static const unsigned char code[] = {
 		0x0f, 0x05,			   /* syscall */
@@ -138,13 +128,12 @@ static void a_thread_begins_in_musls_clone(void **state)
 	};
 	struct cfi_rule rule;
 
-	(void)state;
 	ASSERT_CFA(code, 2, RSP, 8);
 	assert_true(FIND(code, 11, &rule));
 	assert_int_equal(rule.row.regs[arch_x86_64.ra].how, CFI_UNDEFINED);
 }
 
-static void code_that_may_run_in_the_frame_of_another_has_no_rule(void **state)
+TEST(code_that_may_run_in_the_frame_of_another_has_no_rule)
 {
 	/* Haskell: add $16,%r12; sub $8,%rsp; call; add $8,%rsp; jmp *(%rbp) */
 	static const unsigned char code[] = {0x49, 0x83, 0xc4, 0x10, 0x48, 0x83, 0xec,
@@ -152,17 +141,15 @@ static void code_that_may_run_in_the_frame_of_another_has_no_rule(void **state)
 					     0x83, 0xc4, 0x08, 0xff, 0x65, 0x00};
 	struct cfi_rule rule;
 
-	(void)state;
 	assert_false(FIND(code, 12, &rule));
 }
 
-static void the_number_of_steps_is_limited(void **state)
+TEST(the_number_of_steps_is_limited)
 {
 	struct code_rule *finder = code_rule_new();
 	unsigned steps = 2;
 	struct cfi_rule rule;
 
-	(void)state;
 	assert_false(code_rule_find(finder, plain, sizeof(plain), true, 1, &steps, &rule));
 	assert_int_equal(steps, 0);
 	code_rule_free(finder);
@@ -280,11 +267,10 @@ static struct comparison compare_file(const char *path)
  * the address sanitizer's checks, __asan_check_load_add_1_RAX and others, leaves out a push: at one
  * of 130.
  */
-static void rules_of_this_program_agree_with_cfi(void **state)
+TEST(rules_of_this_program_agree_with_cfi)
 {
 	struct comparison with;
 
-	(void)state;
 	if (arch_native() != &arch_x86_64) /* its code has none of these rules */
 		return;
 	with = compare_file("/proc/self/exe");
@@ -294,22 +280,9 @@ static void rules_of_this_program_agree_with_cfi(void **state)
 
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(pushes_and_reserved_bytes_are_counted),
-		cmocka_unit_test(saved_registers_are_where_they_were_pushed),
-		cmocka_unit_test(a_frame_pointer_leads_out_of_a_frame_of_varying_size),
-		cmocka_unit_test(there_is_no_rule_where_paths_disagree),
-		cmocka_unit_test(there_is_no_rule_where_a_return_would_fail),
-		cmocka_unit_test(code_after_a_call_that_does_not_return_has_the_rule_of_the_jump),
-		cmocka_unit_test(a_longjmp_has_no_rule),
-		cmocka_unit_test(a_thread_begins_in_musls_clone),
-		cmocka_unit_test(code_that_may_run_in_the_frame_of_another_has_no_rule),
-		cmocka_unit_test(the_number_of_steps_is_limited),
-		cmocka_unit_test(rules_of_this_program_agree_with_cfi),
-	};
 	unsigned long wrong = 0;
 
 	for (int i = 1; i < argc; i++)
 		wrong += compare_file(argv[i]).wrong;
-	return argc > 1 ? wrong != 0 : cmocka_run_group_tests(tests, NULL, NULL);
+	return argc > 1 ? wrong != 0 : unit_tests_run();
 }

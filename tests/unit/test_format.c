@@ -1,23 +1,19 @@
 #include "format/format.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
+#include "unit_test.h"
+
 #include <string.h>
 
-#include <cmocka.h>
-
-static void a_format_is_found_by_its_name(void **state)
+TEST(a_format_is_found_by_its_name)
 {
-	(void)state;
 	for (const struct format *const *format = formats; *format; format++)
 		assert_ptr_equal(format_by_name((*format)->name), *format);
 	assert_null(format_by_name("fold"));
 	assert_null(format_by_name(""));
 }
 
-static void a_format_is_found_by_the_end_of_a_path(void **state)
+TEST(a_format_is_found_by_the_end_of_a_path)
 {
-	(void)state;
 	assert_ptr_equal(format_by_path("out.pb.gz"), &format_pprof);
 	assert_ptr_equal(format_by_path("/tmp/a.folded/out.pprof"), &format_pprof);
 	assert_ptr_equal(format_by_path("out.folded"), &format_folded);
@@ -27,9 +23,8 @@ static void a_format_is_found_by_the_end_of_a_path(void **state)
 	assert_null(format_by_path(""));
 }
 
-static void no_extension_belongs_to_two_formats(void **state)
+TEST(no_extension_belongs_to_two_formats)
 {
-	(void)state;
 	for (const struct format *const *format = formats; *format; format++)
 		for (const char *const *extension = (*format)->extensions; *extension;
 		     extension++) {
@@ -39,15 +34,4 @@ static void no_extension_belongs_to_two_formats(void **state)
 			assert_int_equal(*extension[0], '.');
 			assert_ptr_equal(format_by_path(path), *format);
 		}
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_format_is_found_by_its_name),
-		cmocka_unit_test(a_format_is_found_by_the_end_of_a_path),
-		cmocka_unit_test(no_extension_belongs_to_two_formats),
-	};
-
-	return cmocka_run_group_tests_name("format", tests, NULL, NULL);
 }

@@ -1,13 +1,10 @@
 #include "symbol/gopclntab.h"
 
 #include "built_elf.h"
+#include "unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #define GO_1_18 0xfffffff0u
 #define GO_1_20 0xfffffff1u
@@ -219,15 +216,13 @@ static void assert_all_is_found(const struct program *program)
 	assert_call(&chain.calls[0], "main.outer", "/src/main.go", 11);
 }
 
-static void functions_inlined_at_an_address_have_names_and_places(void **state)
+TEST(functions_inlined_at_an_address_have_names_and_places)
 {
-	(void)state;
 	assert_all_is_found(&usual);
 }
 
-static void functions_say_where_they_begin(void **state)
+TEST(functions_say_where_they_begin)
 {
-	(void)state;
 	CLEANUP(fixture_deinit) struct fixture fixture;
 	struct inline_chain chain;
 
@@ -239,9 +234,8 @@ static void functions_say_where_they_begin(void **state)
 	assert_int_equal(chain.calls[2].start_line, 9);
 }
 
-static void go_1_18_is_read_too(void **state)
+TEST(go_1_18_is_read_too)
 {
-	(void)state;
 	struct program program = usual;
 
 	program.magic = GO_1_18;
@@ -250,18 +244,16 @@ static void go_1_18_is_read_too(void **state)
 	assert_all_is_found(&program);
 }
 
-static void inlined_calls_may_be_among_the_constants(void **state)
+TEST(inlined_calls_may_be_among_the_constants)
 {
-	(void)state;
 	struct program program = usual;
 
 	program.trees_apart = true;
 	assert_all_is_found(&program);
 }
 
-static void the_table_may_be_among_other_data(void **state)
+TEST(the_table_may_be_among_other_data)
 {
-	(void)state;
 	struct program program = usual;
 
 	program.section = ".data.rel.ro";
@@ -270,9 +262,8 @@ static void the_table_may_be_among_other_data(void **state)
 	assert_all_is_found(&program);
 }
 
-static void a_function_reaches_to_the_next_and_the_last_to_the_end(void **state)
+TEST(a_function_reaches_to_the_next_and_the_last_to_the_end)
 {
-	(void)state;
 	CLEANUP(fixture_deinit) struct fixture fixture;
 	struct symbol symbol;
 
@@ -290,9 +281,8 @@ static void a_function_reaches_to_the_next_and_the_last_to_the_end(void **state)
 	assert_int_equal(resolve(&fixture, UINT64_MAX).count, 0);
 }
 
-static void a_function_without_lines_has_a_name(void **state)
+TEST(a_function_without_lines_has_a_name)
 {
-	(void)state;
 	CLEANUP(fixture_deinit) struct fixture fixture;
 	struct inline_chain chain;
 
@@ -304,9 +294,8 @@ static void a_function_without_lines_has_a_name(void **state)
 	assert_int_equal(chain.calls[0].line, 0);
 }
 
-static void circular_inlined_calls_end(void **state)
+TEST(circular_inlined_calls_end)
 {
-	(void)state;
 	struct program program = usual;
 	CLEANUP(fixture_deinit) struct fixture fixture;
 	struct inline_chain chain;
@@ -318,9 +307,8 @@ static void circular_inlined_calls_end(void **state)
 	assert_string_equal(chain.calls[chain.count - 1].name, "main.outer");
 }
 
-static void a_layout_that_is_not_known_names_nothing(void **state)
+TEST(a_layout_that_is_not_known_names_nothing)
 {
-	(void)state;
 	struct program program = usual;
 	CLEANUP(fixture_deinit) struct fixture fixture;
 
@@ -329,9 +317,8 @@ static void a_layout_that_is_not_known_names_nothing(void **state)
 	assert_null(fixture.table);
 }
 
-static void without_module_data_nothing_is_guessed(void **state)
+TEST(without_module_data_nothing_is_guessed)
 {
-	(void)state;
 	struct program program = usual;
 	CLEANUP(fixture_deinit) struct fixture fixture;
 
@@ -341,9 +328,8 @@ static void without_module_data_nothing_is_guessed(void **state)
 }
 
 /* Whatever of it is kept, what is found is true or nothing. */
-static void a_truncated_table_is_read_up_to_its_end(void **state)
+TEST(a_truncated_table_is_read_up_to_its_end)
 {
-	(void)state;
 	CLEANUP(fixture_deinit) struct fixture whole;
 	Elf64_Shdr *section;
 
@@ -364,9 +350,8 @@ static void a_truncated_table_is_read_up_to_its_end(void **state)
 }
 
 /* A mapped file may be written to while it is read. */
-static void names_that_were_found_do_not_change_with_the_file(void **state)
+TEST(names_that_were_found_do_not_change_with_the_file)
 {
-	(void)state;
 	CLEANUP(fixture_deinit) struct fixture fixture;
 	struct inline_chain chain;
 	struct bytes contents;
@@ -382,9 +367,8 @@ static void names_that_were_found_do_not_change_with_the_file(void **state)
 }
 
 /* Zeros are read no further: a sparse file has terabytes of them. */
-static void a_table_of_values_ends_with_a_zero_after_the_first_pair(void **state)
+TEST(a_table_of_values_ends_with_a_zero_after_the_first_pair)
 {
-	(void)state;
 	CLEANUP(fixture_deinit) struct fixture fixture;
 	struct inline_chain chain;
 	struct bytes contents;
@@ -398,25 +382,4 @@ static void a_table_of_values_ends_with_a_zero_after_the_first_pair(void **state
 	chain = resolve(&fixture, usual.text + 0x04);
 	assert_int_equal(chain.count, 1);
 	assert_call(&chain.calls[0], "main.outer", "/src/main.go", 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(functions_inlined_at_an_address_have_names_and_places),
-		cmocka_unit_test(names_that_were_found_do_not_change_with_the_file),
-		cmocka_unit_test(a_table_of_values_ends_with_a_zero_after_the_first_pair),
-		cmocka_unit_test(functions_say_where_they_begin),
-		cmocka_unit_test(go_1_18_is_read_too),
-		cmocka_unit_test(inlined_calls_may_be_among_the_constants),
-		cmocka_unit_test(the_table_may_be_among_other_data),
-		cmocka_unit_test(a_function_reaches_to_the_next_and_the_last_to_the_end),
-		cmocka_unit_test(a_function_without_lines_has_a_name),
-		cmocka_unit_test(circular_inlined_calls_end),
-		cmocka_unit_test(a_layout_that_is_not_known_names_nothing),
-		cmocka_unit_test(without_module_data_nothing_is_guessed),
-		cmocka_unit_test(a_truncated_table_is_read_up_to_its_end),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,18 +1,15 @@
 #include "base/alloc.h"
 #include "inside/source.h"
 #include "lane_writer.h"
+#include "unit_test.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-
-#include <cmocka.h>
 
 struct fixture {
 	struct inside_file file;
@@ -63,12 +60,11 @@ static pid_t ended_pid(void)
 	return pid;
 }
 
-static void a_program_begins_with_its_name_and_mappings(void **state)
+TEST(a_program_begins_with_its_name_and_mappings)
 {
 	struct fixture f;
 	struct record record;
 
-	(void)state;
 	open_with(&f, usual);
 	lane_write_start(&f.file, 3, 1, getpid(), "program", true);
 	lane_write_maps(&f.file, 3, getpid(),
@@ -117,13 +113,12 @@ static void end_child(pid_t pid)
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
 
-static void a_child_of_fork_has_its_parent(void **state)
+TEST(a_child_of_fork_has_its_parent)
 {
 	struct fixture f;
 	struct record record;
 	pid_t child;
 
-	(void)state;
 	open_with(&f, usual);
 	child = waiting_child();
 	lane_write_start(&f.file, 0, 1, getpid(), "parent", true);
@@ -141,7 +136,7 @@ static void a_child_of_fork_has_its_parent(void **state)
 	close_all(&f);
 }
 
-static void records_of_a_process_that_does_not_share_the_file_are_dropped(void **state)
+TEST(records_of_a_process_that_does_not_share_the_file_are_dropped)
 {
 	struct fixture f;
 	struct record record;
@@ -149,7 +144,6 @@ static void records_of_a_process_that_does_not_share_the_file_are_dropped(void *
 	size_t len;
 	char *text;
 
-	(void)state;
 	open_with(&f, usual);
 	lane_write_start(&f.file, 0, getpid(), stranger, "claimed", false);
 	lane_write_maps(&f.file, 0, stranger, "1000-3000 r-xp 00000000 fe:01 77 /bin/program\n");
@@ -179,7 +173,7 @@ static char *own_line(void)
 	return NULL;
 }
 
-static void a_mapping_is_the_kernel_s_or_a_claim(void **state)
+TEST(a_mapping_is_the_kernel_s_or_a_claim)
 {
 	struct fixture f;
 	struct record record;
@@ -193,7 +187,6 @@ static void a_mapping_is_the_kernel_s_or_a_claim(void **state)
 			       "%s%s",
 			       lying, line);
 
-	(void)state;
 	open_with(&f, usual);
 	lane_write_start(&f.file, 3, 1, getpid(), "program", true);
 	lane_write_maps(&f.file, 3, getpid(), text);
@@ -214,13 +207,12 @@ static void a_mapping_is_the_kernel_s_or_a_claim(void **state)
 	close_all(&f);
 }
 
-static void mappings_of_a_process_that_has_ended_are_nobody_s_claims(void **state)
+TEST(mappings_of_a_process_that_has_ended_are_nobody_s_claims)
 {
 	struct fixture f;
 	struct record record;
 	pid_t pid = ended_pid();
 
-	(void)state;
 	open_with(&f, usual);
 	lane_write_start(&f.file, 0, 1, pid, "short", true);
 	lane_write_maps(&f.file, 0, pid, "1000-3000 r-xp 00000000 fe:01 77 /bin/program\n");
@@ -249,14 +241,13 @@ static unsigned read_slowly(struct fixture *f, unsigned next)
 	return next;
 }
 
-static void a_batch_ends_after_a_time_and_the_next_one_goes_on(void **state)
+TEST(a_batch_ends_after_a_time_and_the_next_one_goes_on)
 {
 	enum { RECORDS = 60 };
 	struct fixture f;
 	unsigned read, before;
 	uint64_t complete_ns;
 
-	(void)state;
 	open_with(&f, usual);
 	for (unsigned i = 0; i < RECORDS; i++)
 		lane_write_free(&f.file, i % INSIDE_LANES, getpid(), getpid(), i);
@@ -279,12 +270,11 @@ static void a_batch_ends_after_a_time_and_the_next_one_goes_on(void **state)
 	close_all(&f);
 }
 
-static void samples_have_registers_and_stack(void **state)
+TEST(samples_have_registers_and_stack)
 {
 	struct fixture f;
 	struct record record;
 
-	(void)state;
 	open_with(&f, usual);
 	lane_write_cpu(&f.file, 0, getpid(), getpid(), 4000000);
 	lane_write_alloc(&f.file, 1, getpid(), getpid(), 0xabc, INSIDE_ALLOC_UNTRACKED);
@@ -310,13 +300,12 @@ static void samples_have_registers_and_stack(void **state)
 	close_all(&f);
 }
 
-static void lanes_are_merged_by_time_up_to_the_batch_s_beginning(void **state)
+TEST(lanes_are_merged_by_time_up_to_the_batch_s_beginning)
 {
 	struct fixture f;
 	struct record record;
 	uint64_t last_ns = 0;
 
-	(void)state;
 	open_with(&f, usual);
 	for (unsigned i = 0; i < 500; i++)
 		lane_write_free(&f.file, i * 7 % INSIDE_LANES, getpid(), getpid(), i);
@@ -333,13 +322,12 @@ static void lanes_are_merged_by_time_up_to_the_batch_s_beginning(void **state)
 	close_all(&f);
 }
 
-static void a_limit_holds_later_records_back(void **state)
+TEST(a_limit_holds_later_records_back)
 {
 	struct fixture f;
 	struct record record;
 	uint64_t between_ns;
 
-	(void)state;
 	open_with(&f, usual);
 	lane_write_free(&f.file, 0, getpid(), getpid(), 1);
 	between_ns = clock_now_ns();
@@ -357,12 +345,11 @@ static void a_limit_holds_later_records_back(void **state)
 	close_all(&f);
 }
 
-static void a_lane_is_read_around_its_end(void **state)
+TEST(a_lane_is_read_around_its_end)
 {
 	struct fixture f;
 	struct record record;
 
-	(void)state;
 	open_with(&f, usual);
 	for (unsigned i = 0; i < 100000; i++) {
 		lane_write_alloc(&f.file, 5, getpid(), getpid(), i, 0);
@@ -377,13 +364,12 @@ static void a_lane_is_read_around_its_end(void **state)
 	close_all(&f);
 }
 
-static void a_new_thread_comes_with_its_name(void **state)
+TEST(a_new_thread_comes_with_its_name)
 {
 	struct fixture f;
 	struct record record;
 	pid_t child = waiting_child();
 
-	(void)state;
 	open_with(&f, usual);
 	/* Another process of the same name as this one, as if it were a thread: /proc has none. */
 	lane_write_cpu(&f.file, 0, getpid(), child, 1);
@@ -399,13 +385,12 @@ static void a_new_thread_comes_with_its_name(void **state)
 	close_all(&f);
 }
 
-static void processes_that_have_ended_exit_after_their_records(void **state)
+TEST(processes_that_have_ended_exit_after_their_records)
 {
 	struct fixture f;
 	struct record record;
 	pid_t pid = ended_pid();
 
-	(void)state;
 	open_with(&f, usual);
 	lane_write_start(&f.file, 0, 1, pid, "short", true);
 	record_source_batch(&f.records);
@@ -423,12 +408,11 @@ static void processes_that_have_ended_exit_after_their_records(void **state)
 	close_all(&f);
 }
 
-static void lost_records_are_told_once(void **state)
+TEST(lost_records_are_told_once)
 {
 	struct fixture f;
 	struct record record;
 
-	(void)state;
 	assert_null(inside_file_make(&f.file));
 	f.file.control->lost = 1000; /* in an earlier recording */
 	f.source = inside_source_new(&(struct inside_options){.file = &f.file, .alloc_period = 1});
@@ -446,12 +430,11 @@ static void lost_records_are_told_once(void **state)
 	close_all(&f);
 }
 
-static void the_library_records_what_is_asked_for(void **state)
+TEST(the_library_records_what_is_asked_for)
 {
 	struct fixture f;
 	struct record record;
 
-	(void)state;
 	open_with(&f, usual);
 	assert_int_equal(f.file.control->cpu_hz, 100);
 	assert_int_equal(f.file.control->alloc_period, 1000);
@@ -476,12 +459,11 @@ static void the_library_records_what_is_asked_for(void **state)
 	close_all(&f);
 }
 
-static void allocations_alone_are_given_out_if_no_more_is_wanted(void **state)
+TEST(allocations_alone_are_given_out_if_no_more_is_wanted)
 {
 	struct fixture f;
 	struct record record;
 
-	(void)state;
 	open_with(&f, (struct inside_options){
 			      .alloc_period = 1, .allocations_only = true, .pc_bit = TEST_PC_BIT});
 	assert_int_equal(f.file.control->records_mappings, 0);
@@ -495,7 +477,7 @@ static void allocations_alone_are_given_out_if_no_more_is_wanted(void **state)
 	close_all(&f);
 }
 
-static void only_chosen_processes_and_their_children_are_kept(void **state)
+TEST(only_chosen_processes_and_their_children_are_kept)
 {
 	const pid_t chosen = getpid();
 	struct inside_options options = usual;
@@ -503,7 +485,6 @@ static void only_chosen_processes_and_their_children_are_kept(void **state)
 	struct record record;
 	pid_t child, grandchild, other;
 
-	(void)state;
 	options.pids = &chosen;
 	options.pid_count = 1;
 	options.allocations_only = true;
@@ -530,13 +511,12 @@ static void only_chosen_processes_and_their_children_are_kept(void **state)
 	close_all(&f);
 }
 
-static void a_lane_that_makes_no_sense_is_emptied(void **state)
+TEST(a_lane_that_makes_no_sense_is_emptied)
 {
 	struct fixture f;
 	struct record record;
 	struct inside_free future = {.header = header_of(INSIDE_FREE, 0, getpid(), getpid())};
 
-	(void)state;
 	open_with(&f, usual);
 	/* More than a lane holds. */
 	lane_of(&f.file, 0)->head = 3 * INSIDE_LANE_BYTES;
@@ -578,11 +558,10 @@ static void a_lane_that_makes_no_sense_is_emptied(void **state)
 	close_all(&f);
 }
 
-static void the_lane_of_a_dead_owner_is_freed(void **state)
+TEST(the_lane_of_a_dead_owner_is_freed)
 {
 	struct fixture f;
 
-	(void)state;
 	open_with(&f, usual);
 	lane_of(&f.file, 0)->owner = (uint32_t)ended_pid();
 	lane_of(&f.file, 1)->owner = (uint32_t)getpid();
@@ -596,12 +575,11 @@ static void the_lane_of_a_dead_owner_is_freed(void **state)
 	close_all(&f);
 }
 
-static void the_file_of_a_process_is_found(void **state)
+TEST(the_file_of_a_process_is_found)
 {
 	struct inside_file file, found;
 	struct error *err = inside_file_find(getpid(), &found);
 
-	(void)state;
 	assert_int_equal(error_number(err), ENOENT);
 	error_free(err);
 	assert_null(inside_file_make(&file));
@@ -612,12 +590,11 @@ static void the_file_of_a_process_is_found(void **state)
 	inside_file_close(&file);
 }
 
-static void a_file_of_another_version_is_refused(void **state)
+TEST(a_file_of_another_version_is_refused)
 {
 	struct inside_file file, found;
 	struct error *err;
 
-	(void)state;
 	assert_null(inside_file_make(&file));
 	file.control->version++;
 	err = inside_file_find(getpid(), &found);
@@ -627,24 +604,22 @@ static void a_file_of_another_version_is_refused(void **state)
 	inside_file_close(&file);
 }
 
-static void a_file_that_could_shrink_is_refused(void **state)
+TEST(a_file_that_could_shrink_is_refused)
 {
 	CLEANUP(close_fd) int fd = memfd_create(INSIDE_FILE_NAME, MFD_CLOEXEC);
 	struct inside_file found;
 	struct error *err;
 
-	(void)state;
 	assert_int_equal(ftruncate(fd, (off_t)INSIDE_FILE_BYTES), 0);
 	err = inside_file_find(getpid(), &found);
 	assert_non_null(err);
 	error_free(err);
 }
 
-static void only_one_claims_a_file(void **state)
+TEST(only_one_claims_a_file)
 {
 	struct inside_file file, found;
 
-	(void)state;
 	assert_null(inside_file_make(&file));
 	assert_null(inside_file_find(getpid(), &found));
 	assert_true(inside_file_claim(&file));
@@ -652,34 +627,4 @@ static void only_one_claims_a_file(void **state)
 	inside_file_close(&file);
 	assert_true(inside_file_claim(&found));
 	inside_file_close(&found);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_program_begins_with_its_name_and_mappings),
-		cmocka_unit_test(a_child_of_fork_has_its_parent),
-		cmocka_unit_test(records_of_a_process_that_does_not_share_the_file_are_dropped),
-		cmocka_unit_test(a_mapping_is_the_kernel_s_or_a_claim),
-		cmocka_unit_test(mappings_of_a_process_that_has_ended_are_nobody_s_claims),
-		cmocka_unit_test(a_batch_ends_after_a_time_and_the_next_one_goes_on),
-		cmocka_unit_test(samples_have_registers_and_stack),
-		cmocka_unit_test(lanes_are_merged_by_time_up_to_the_batch_s_beginning),
-		cmocka_unit_test(a_limit_holds_later_records_back),
-		cmocka_unit_test(a_lane_is_read_around_its_end),
-		cmocka_unit_test(a_new_thread_comes_with_its_name),
-		cmocka_unit_test(processes_that_have_ended_exit_after_their_records),
-		cmocka_unit_test(lost_records_are_told_once),
-		cmocka_unit_test(the_library_records_what_is_asked_for),
-		cmocka_unit_test(allocations_alone_are_given_out_if_no_more_is_wanted),
-		cmocka_unit_test(only_chosen_processes_and_their_children_are_kept),
-		cmocka_unit_test(a_lane_that_makes_no_sense_is_emptied),
-		cmocka_unit_test(the_lane_of_a_dead_owner_is_freed),
-		cmocka_unit_test(the_file_of_a_process_is_found),
-		cmocka_unit_test(a_file_of_another_version_is_refused),
-		cmocka_unit_test(a_file_that_could_shrink_is_refused),
-		cmocka_unit_test(only_one_claims_a_file),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

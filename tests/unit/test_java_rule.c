@@ -1,12 +1,10 @@
 /* Rules for Java code at instructions as HotSpot makes them. */
 #include "unwind/java_rule.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
+#include "unit_test.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { START = 0x10000, END = 0x12000, FRAME = 64, COMPLETE = 44 };
 
@@ -42,9 +40,8 @@ static int leaf(enum code_kind kind, uint64_t offset, const char *after)
 	return rule_at(kind, START + offset, false, "", after).kind;
 }
 
-static void a_prologue_ends_with_the_frame(void **state)
+TEST(a_prologue_ends_with_the_frame)
 {
-	(void)state;
 	/* mov %eax,-0x14000(%rsp); push %rbp; sub $0x30,%rsp; nop */
 	assert_int_equal(leaf(CODE_METHOD, 4, "\x89\x84\x24\x01\xc0\xfe\xff\x55\x48\x83\xec\x30"),
 			 JAVA_TOP);
@@ -60,9 +57,8 @@ static void a_prologue_ends_with_the_frame(void **state)
 	assert_int_equal(leaf(CODE_METHOD, 5, "\x48\x8b\xec\x48\x83\xec\x30"), JAVA_PUSHED);
 }
 
-static void an_epilogue_begins_with_the_frame(void **state)
+TEST(an_epilogue_begins_with_the_frame)
 {
-	(void)state;
 	/* add $0x30,%rsp; pop %rbp; cmp 0x348(%r15),%rsp; ja …; ret */
 	assert_int_equal(leaf(CODE_METHOD, 99, "\x48\x83\xc4\x30\x5d\x49\x3b\xa7\x48\x03"),
 			 JAVA_SIZED);
@@ -78,12 +74,11 @@ static void an_epilogue_begins_with_the_frame(void **state)
 	assert_int_equal(leaf(CODE_METHOD, 99, "\xc3"), JAVA_TOP);
 }
 
-static void a_caller_has_its_whole_frame(void **state)
+TEST(a_caller_has_its_whole_frame)
 {
 	struct code_blob blob = blob_of(CODE_METHOD);
 	struct java_rule rule = java_rule_at(&blob, &entries, START + 99, true, NULL);
 
-	(void)state;
 	assert_false(java_rule_needs_code(&blob, true));
 	assert_int_equal(rule.kind, JAVA_SIZED);
 	assert_int_equal(rule.frame_bytes, FRAME);
@@ -92,9 +87,8 @@ static void a_caller_has_its_whole_frame(void **state)
 			 JAVA_SIZED_OR_FP);
 }
 
-static void an_entry_of_the_interpreter_makes_its_frame(void **state)
+TEST(an_entry_of_the_interpreter_makes_its_frame)
 {
-	(void)state;
 	assert_int_equal(leaf(CODE_INTERPRETER, 0x60, "\x4c\x8d\x74\xcc\xf8"), JAVA_ENTRY);
 	assert_int_equal(leaf(CODE_INTERPRETER, 0x77, "\x55\x48\x8b\xec"), JAVA_ENTRY);
 	assert_int_equal(leaf(CODE_INTERPRETER, 0x78, "\x48\x8b\xec"), JAVA_PUSHED);
@@ -103,13 +97,12 @@ static void an_entry_of_the_interpreter_makes_its_frame(void **state)
 	assert_int_equal(leaf(CODE_INTERPRETER, 0x800, "\x68\x01"), JAVA_INTERPRETER);
 }
 
-static void a_return_of_the_interpreter_ends_its_frame(void **state)
+TEST(a_return_of_the_interpreter_ends_its_frame)
 {
 	/* leave; pop %r13; mov %rbx,%rsp; jmp *%r13 */
 	static const char code[] = "\xc9\x41\x5d\x48\x8b\xe3\x41\xff\xe5";
 	struct java_rule rule;
 
-	(void)state;
 	assert_int_equal(leaf(CODE_INTERPRETER, 0x800, code), JAVA_INTERPRETER);
 	rule = rule_at(CODE_INTERPRETER, START + 0x801, false, "\xc9", code + 1);
 	assert_int_equal(rule.kind, JAVA_RETURNING);
@@ -125,9 +118,8 @@ static void a_return_of_the_interpreter_ends_its_frame(void **state)
 	assert_int_equal(rule.sp, 7); /* rsp */
 }
 
-static void a_stub_keeps_a_frame_pointer_between_its_first_and_last_instructions(void **state)
+TEST(a_stub_keeps_a_frame_pointer_between_its_first_and_last_instructions)
 {
-	(void)state;
 	assert_int_equal(leaf(CODE_STUBS, 0, "\x55\x48\x8b\xec"), JAVA_TOP);
 	assert_int_equal(rule_at(CODE_STUBS, START + 1, false, "\x55", "\x48\x8b\xec").kind,
 			 JAVA_PUSHED);
@@ -136,47 +128,26 @@ static void a_stub_keeps_a_frame_pointer_between_its_first_and_last_instructions
 	assert_int_equal(leaf(CODE_STUBS, 99, "\xc5\xf8\x77\xc3"), JAVA_TOP);
 }
 
-static void a_routine_that_jumps_to_what_it_resolved_has_no_frame_any_more(void **state)
+TEST(a_routine_that_jumps_to_what_it_resolved_has_no_frame_any_more)
 {
-	(void)state;
 	/* popf; pop %rbp; jmp *%rax */
 	assert_int_equal(leaf(CODE_RUNTIME, 99, "\x9d\x5d\xff\xe0"), JAVA_FP_OR_SIZED);
 	assert_int_equal(leaf(CODE_RUNTIME, 99, "\x5d\xff\xe0"), JAVA_PUSHED);
 	assert_int_equal(leaf(CODE_RUNTIME, 99, "\xff\xe0"), JAVA_TOP);
 }
 
-static void an_address_that_nothing_called_is_a_barrier(void **state)
+TEST(an_address_that_nothing_called_is_a_barrier)
 {
-	(void)state;
 	assert_int_equal(rule_at(CODE_STUBS, START + 99, true, "\xe8\x01\x01\x01\x01", "\x90").kind,
 			 JAVA_FP);
 	assert_int_equal(rule_at(CODE_STUBS, START + 99, true, "\xc9\xc3\x0f\x1f\x40", "\x90").kind,
 			 JAVA_BARRIER);
 }
 
-static void without_its_instructions_a_leaf_has_no_rule(void **state)
+TEST(without_its_instructions_a_leaf_has_no_rule)
 {
 	struct code_blob blob = blob_of(CODE_METHOD);
 
-	(void)state;
 	assert_true(java_rule_needs_code(&blob, false));
 	assert_int_equal(java_rule_at(&blob, &entries, START + 99, false, NULL).kind, JAVA_UNKNOWN);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_prologue_ends_with_the_frame),
-		cmocka_unit_test(an_epilogue_begins_with_the_frame),
-		cmocka_unit_test(a_caller_has_its_whole_frame),
-		cmocka_unit_test(an_entry_of_the_interpreter_makes_its_frame),
-		cmocka_unit_test(a_return_of_the_interpreter_ends_its_frame),
-		cmocka_unit_test(
-			a_stub_keeps_a_frame_pointer_between_its_first_and_last_instructions),
-		cmocka_unit_test(a_routine_that_jumps_to_what_it_resolved_has_no_frame_any_more),
-		cmocka_unit_test(an_address_that_nothing_called_is_a_barrier),
-		cmocka_unit_test(without_its_instructions_a_leaf_has_no_rule),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

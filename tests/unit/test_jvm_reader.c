@@ -2,14 +2,11 @@
 #include "unwind/jvm_reader.h"
 
 #include "lacking.h"
+#include "unit_test.h"
 #include "vm_image.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 enum { PAGE = 4096 };
 
@@ -62,14 +59,13 @@ static struct code_blob blob_of(struct fixture *f, uint64_t pc)
 	return ask->blobs[0];
 }
 
-static void one_call_finds_blobs_and_reads_the_code_at_a_pc(void **state)
+TEST(one_call_finds_blobs_and_reads_the_code_at_a_pc)
 {
 	struct fixture f = fixture_new();
 	uint64_t method = image_blob(f.image, 3, 5, "nmethod", 8, 44);
 	uint64_t stub = image_blob(f.image, 20, 2, "StubRoutines (1)", 0, -1);
 	struct jvm_look_up *ask;
 
-	(void)state;
 	if (!f.memory) {
 		fixture_free(&f);
 		RETURN_LACKING("memory at 64 KiB, or process_vm_readv(2)");
@@ -95,7 +91,7 @@ static void one_call_finds_blobs_and_reads_the_code_at_a_pc(void **state)
 	fixture_free(&f);
 }
 
-static void of_many_blobs_those_that_changed_or_cannot_be_read_are_not_valid(void **state)
+TEST(of_many_blobs_those_that_changed_or_cannot_be_read_are_not_valid)
 {
 	enum { BLOBS = 200, REPLACED = 7, FREED = 150 };
 	struct fixture f = fixture_new();
@@ -103,7 +99,6 @@ static void of_many_blobs_those_that_changed_or_cannot_be_read_are_not_valid(voi
 	struct jvm_look_up *ask;
 	uint64_t page;
 
-	(void)state;
 	if (!f.memory) {
 		fixture_free(&f);
 		RETURN_LACKING("memory at 64 KiB, or process_vm_readv(2)");
@@ -131,23 +126,11 @@ static void of_many_blobs_those_that_changed_or_cannot_be_read_are_not_valid(voi
 	fixture_free(&f);
 }
 
-static void a_process_that_does_not_exist_answers_nothing(void **state)
+TEST(a_process_that_does_not_exist_answers_nothing)
 {
 	struct fixture f = fixture_new();
 
-	(void)state;
 	jvm_reader_ask(f.reader)->pc_count = 0;
 	assert_false(look_up(&f, 1 << 29));
 	fixture_free(&f);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_call_finds_blobs_and_reads_the_code_at_a_pc),
-		cmocka_unit_test(of_many_blobs_those_that_changed_or_cannot_be_read_are_not_valid),
-		cmocka_unit_test(a_process_that_does_not_exist_answers_nothing),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

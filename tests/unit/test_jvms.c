@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "folder.h"
+#include "unit_test.h"
 #include "unwind/jvm_reader.h"
 
 #include <elf.h>
@@ -169,13 +170,12 @@ static uint32_t caller_frame_of(struct fixture *f, unsigned blob)
 	return frame_of(f, code_of(blob), true, bytes_of(NULL, 0));
 }
 
-static void a_stack_is_looked_up_by_one_call(void **state)
+TEST_IN_FOLDER(a_stack_is_looked_up_by_one_call)
 {
 	struct fixture f = fixture_new();
 	uint64_t stack[] = {code_of(1), 7,	   code_of(2), HEAP + HEAP_BYTES + 1,
 			    code_of(1), code_of(3)};
 
-	(void)state;
 	memset(fake.has_blob, true, 3);
 	assert_int_equal(frame_of(&f, code_of(0), false, bytes_of(stack, sizeof(stack))), 64);
 	assert_int_equal(fake.calls, 1);
@@ -190,12 +190,11 @@ static void a_stack_is_looked_up_by_one_call(void **state)
 	fixture_free(&f);
 }
 
-static void all_blobs_in_use_are_compared_by_one_call(void **state)
+TEST_IN_FOLDER(all_blobs_in_use_are_compared_by_one_call)
 {
 	enum { USED = 100 };
 	struct fixture f = fixture_new();
 
-	(void)state;
 	memset(fake.has_blob, true, USED);
 	for (unsigned i = 0; i < USED; i++)
 		assert_int_equal(caller_frame_of(&f, i), 64);
@@ -211,12 +210,11 @@ static void all_blobs_in_use_are_compared_by_one_call(void **state)
 	fixture_free(&f);
 }
 
-static void of_more_blobs_than_a_call_compares_the_asked_one_is_among_them(void **state)
+TEST_IN_FOLDER(of_more_blobs_than_a_call_compares_the_asked_one_is_among_them)
 {
 	enum { USED = JVM_CHECKS_MAX + 100 };
 	struct fixture f = fixture_new();
 
-	(void)state;
 	memset(fake.has_blob, true, USED);
 	for (unsigned i = 0; i < USED; i++)
 		assert_int_equal(caller_frame_of(&f, i), 64);
@@ -227,11 +225,10 @@ static void of_more_blobs_than_a_call_compares_the_asked_one_is_among_them(void 
 	fixture_free(&f);
 }
 
-static void a_replaced_blob_has_the_new_ones_rule(void **state)
+TEST_IN_FOLDER(a_replaced_blob_has_the_new_ones_rule)
 {
 	struct fixture f = fixture_new();
 
-	(void)state;
 	memset(fake.has_blob, true, 2);
 	assert_int_equal(caller_frame_of(&f, 0), 64);
 	assert_int_equal(caller_frame_of(&f, 1), 64);
@@ -242,11 +239,10 @@ static void a_replaced_blob_has_the_new_ones_rule(void **state)
 	fixture_free(&f);
 }
 
-static void what_is_known_of_a_process_that_ended_stays(void **state)
+TEST_IN_FOLDER(what_is_known_of_a_process_that_ended_stays)
 {
 	struct fixture f = fixture_new();
 
-	(void)state;
 	memset(fake.has_blob, true, 2);
 	assert_int_equal(caller_frame_of(&f, 0), 64);
 	fake.has_ended = true;
@@ -257,36 +253,14 @@ static void what_is_known_of_a_process_that_ended_stays(void **state)
 	fixture_free(&f);
 }
 
-static void a_process_without_a_virtual_machine_is_none(void **state)
+TEST_IN_FOLDER(a_process_without_a_virtual_machine_is_none)
 {
 	struct address_spaces *spaces = address_spaces_new("/proc");
 	struct jvms *jvms = jvms_new(spaces, "/proc");
 	uint64_t now_ns = clock_now_ns();
 
-	(void)state;
 	address_spaces_snapshot(spaces, getpid(), now_ns);
 	assert_null(jvms_find(jvms, getpid(), now_ns));
 	jvms_free(jvms);
 	address_spaces_free(spaces);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_stack_is_looked_up_by_one_call, make_folder,
-						remove_folder),
-		cmocka_unit_test_setup_teardown(all_blobs_in_use_are_compared_by_one_call,
-						make_folder, remove_folder),
-		cmocka_unit_test_setup_teardown(
-			of_more_blobs_than_a_call_compares_the_asked_one_is_among_them, make_folder,
-			remove_folder),
-		cmocka_unit_test_setup_teardown(a_replaced_blob_has_the_new_ones_rule, make_folder,
-						remove_folder),
-		cmocka_unit_test_setup_teardown(what_is_known_of_a_process_that_ended_stays,
-						make_folder, remove_folder),
-		cmocka_unit_test_setup_teardown(a_process_without_a_virtual_machine_is_none,
-						make_folder, remove_folder),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

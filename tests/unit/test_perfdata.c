@@ -7,19 +7,16 @@
 #include "base/alloc.h"
 
 #include "lacking.h"
+#include "unit_test.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 enum {
 	CPU_CLOCK_TYPE = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_PERIOD,
@@ -292,13 +289,12 @@ static void assert_problem(struct perfdata *perfdata, unsigned index, const char
 		fail_msg("\"%s\" does not say \"%s\"", problem, part);
 }
 
-static void records_come_out_decoded(void **state)
+TEST(records_come_out_decoded)
 {
 	CLEANUP(blob_deinit) struct blob records = {0};
 	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
 	struct record record;
 
-	(void)state;
 	put_comm(&records, "shop", PERF_RECORD_MISC_COMM_EXEC, 10);
 	put_mmap(&records, PID, 0x1000, 0x2000, "/usr/bin/shop", 11);
 	put_sample(&records, 0x1234, 12);
@@ -320,12 +316,11 @@ static void records_come_out_decoded(void **state)
 	assert_no_problem(perfdata);
 }
 
-static void an_event_is_named_by_its_numbers_where_perf_gives_no_name(void **state)
+TEST(an_event_is_named_by_its_numbers_where_perf_gives_no_name)
 {
 	CLEANUP(blob_deinit) struct blob records = {0};
 	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = open_records(&records);
 
-	(void)state;
 	assert_int_equal(perfdata_event_count(perfdata), 1);
 	assert_string_equal(perfdata_event(perfdata, 0)->name, "cpu-clock");
 	assert_true(perfdata_event(perfdata, 0)->kind == VALUE_CPU_TIME);
@@ -340,13 +335,12 @@ static void assert_times(struct perfdata *perfdata, const uint64_t *times, size_
 	assert_end(perfdata);
 }
 
-static void reorder_put_records_in_order(void **state)
+TEST(reorder_put_records_in_order)
 {
 	static const uint64_t expected[] = {10, 20, 30, 40, 50, 60, 70};
 	CLEANUP(blob_deinit) struct blob records = {0};
 	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
 
-	(void)state;
 	/* The rings of two CPUs, one after the other. */
 	put_sample(&records, 1, 10);
 	put_sample(&records, 1, 40);
@@ -362,12 +356,11 @@ static void reorder_put_records_in_order(void **state)
 	assert_no_problem(perfdata);
 }
 
-static void on_equal_times_the_order_of_the_file_decides(void **state)
+TEST(on_equal_times_the_order_of_the_file_decides)
 {
 	CLEANUP(blob_deinit) struct blob records = {0};
 	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
 
-	(void)state;
 	for (unsigned i = 0; i < 100; i++)
 		put_sample(&records, i, 10);
 	perfdata = open_records(&records);
@@ -376,12 +369,11 @@ static void on_equal_times_the_order_of_the_file_decides(void **state)
 	assert_end(perfdata);
 }
 
-static void what_perf_made_up_has_no_time_and_comes_first(void **state)
+TEST(what_perf_made_up_has_no_time_and_comes_first)
 {
 	CLEANUP(blob_deinit) struct blob records = {0};
 	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
 
-	(void)state;
 	put_sample(&records, 1, 10);
 	put_mmap(&records, PID, 0x1000, 0x1000, "/usr/bin/shop", 0);
 	put_comm(&records, "shop", 0, UINT64_MAX);
@@ -393,12 +385,11 @@ static void what_perf_made_up_has_no_time_and_comes_first(void **state)
 	assert_no_problem(perfdata);
 }
 
-static void records_that_come_too_late_are_counted(void **state)
+TEST(records_that_come_too_late_are_counted)
 {
 	CLEANUP(blob_deinit) struct blob records = {0};
 	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
 
-	(void)state;
 	put_sample(&records, 1, 10);
 	put_round(&records);
 	put_sample(&records, 1, 20);
@@ -411,14 +402,13 @@ static void records_that_come_too_late_are_counted(void **state)
 	assert_problem(perfdata, 0, "too far out of order");
 }
 
-static void without_times_the_order_of_the_file_is_that_of_time(void **state)
+TEST(without_times_the_order_of_the_file_is_that_of_time)
 {
 	struct event event = {.attr = clock_attr()};
 	CLEANUP(blob_deinit) struct blob records = {0};
 	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
 	uint64_t last_ns = 0;
 
-	(void)state;
 	event.attr.sample_type = PERF_SAMPLE_IP;
 	for (uint64_t ip = 1; ip <= 3; ip++) {
 		CLEANUP(blob_deinit) struct blob body = {0};
@@ -437,7 +427,7 @@ static void without_times_the_order_of_the_file_is_that_of_time(void **state)
 	}
 }
 
-static void each_event_has_its_own_layout(void **state)
+TEST(each_event_has_its_own_layout)
 {
 	struct event events[] = {{clock_attr(), 5}, {clock_attr(), 6}};
 	CLEANUP(blob_deinit) struct blob records = {0};
@@ -446,7 +436,6 @@ static void each_event_has_its_own_layout(void **state)
 	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
 	struct record record;
 
-	(void)state;
 	events[0].attr.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP;
 	events[1].attr.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_CPU;
 	events[1].attr.config = PERF_COUNT_SW_PAGE_FAULTS;
@@ -474,7 +463,7 @@ static void each_event_has_its_own_layout(void **state)
 }
 
 /* As perf writes them: an event per kind of CPU, and its name with that of the PMU. */
-static void an_event_on_several_kinds_of_cpu_is_one(void **state)
+TEST(an_event_on_several_kinds_of_cpu_is_one)
 {
 	static const char *const names[] = {"cpu_core/cycles/u", "cpu_atom/cycles/u",
 					    "cpu_core/branches/u"};
@@ -483,7 +472,6 @@ static void an_event_on_several_kinds_of_cpu_is_one(void **state)
 	CLEANUP(blob_deinit) struct blob described = {0};
 	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
 
-	(void)state;
 	put_u32(&described, ARRAY_SIZE(events));
 	put_u32(&described, sizeof(struct perf_event_attr));
 	for (size_t i = 0; i < ARRAY_SIZE(events); i++) {
@@ -518,14 +506,13 @@ static void an_event_on_several_kinds_of_cpu_is_one(void **state)
 	assert_int_equal(next(perfdata).sample.event, 1);
 }
 
-static void an_id_may_stand_between_other_fields(void **state)
+TEST(an_id_may_stand_between_other_fields)
 {
 	struct event events[] = {{clock_attr(), 5}, {clock_attr(), 6}};
 	CLEANUP(blob_deinit) struct blob records = {0};
 	CLEANUP(blob_deinit) struct blob body = {0};
 	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
 
-	(void)state;
 	events[0].attr.sample_type = events[1].attr.sample_type = PERF_SAMPLE_IP |
 								  PERF_SAMPLE_TIME | PERF_SAMPLE_ID;
 	put_u64(&body, 0x100);
@@ -537,7 +524,7 @@ static void an_id_may_stand_between_other_fields(void **state)
 	assert_int_equal(next(perfdata).sample.event, 1);
 }
 
-static void events_that_cannot_be_told_apart_are_refused(void **state)
+TEST(events_that_cannot_be_told_apart_are_refused)
 {
 	struct event events[] = {{clock_attr(), 5}, {clock_attr(), 6}};
 	CLEANUP(blob_deinit) struct blob records = {0};
@@ -545,7 +532,6 @@ static void events_that_cannot_be_told_apart_are_refused(void **state)
 	CLEANUP(error_cleanup) struct error *err = NULL;
 	struct perfdata *perfdata;
 
-	(void)state;
 	events[1].attr.sample_type |= PERF_SAMPLE_ADDR;
 	put_file(&blob, &(struct file){.events = events, .event_count = 2, .records = &records});
 	err = perfdata_open(descriptor_of(&blob), &perfdata);
@@ -553,7 +539,7 @@ static void events_that_cannot_be_told_apart_are_refused(void **state)
 	assert_string_equal(error_text(err), "the events of the recording cannot be told apart");
 }
 
-static void more_ids_than_the_file_has_room_for_are_refused(void **state)
+TEST(more_ids_than_the_file_has_room_for_are_refused)
 {
 	struct event events[] = {{clock_attr(), 5}};
 	CLEANUP(blob_deinit) struct blob records = {0};
@@ -563,7 +549,6 @@ static void more_ids_than_the_file_has_room_for_are_refused(void **state)
 	struct perfdata *perfdata;
 	uint64_t size_bytes = UINT64_C(1) << 60;
 
-	(void)state;
 	put_file(&blob, &(struct file){.events = events, .event_count = 1, .records = &records});
 	memcpy(&header, blob.bytes, sizeof(header));
 	memcpy(blob.bytes + header.events.offset + header.event_bytes - sizeof(size_bytes),
@@ -573,14 +558,13 @@ static void more_ids_than_the_file_has_room_for_are_refused(void **state)
 	assert_non_null(strstr(error_text(err), "the ids of its events are more than the file"));
 }
 
-static void the_event_of_the_side_band_is_none_of_those_that_sample(void **state)
+TEST(the_event_of_the_side_band_is_none_of_those_that_sample)
 {
 	struct event events[] = {{clock_attr(), 5}, {clock_attr(), 6}};
 	CLEANUP(blob_deinit) struct blob records = {0};
 	CLEANUP(blob_deinit) struct blob body = {0};
 	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
 
-	(void)state;
 	events[0].attr.sample_type = events[1].attr.sample_type = PERF_SAMPLE_IDENTIFIER |
 								  PERF_SAMPLE_IP;
 	events[0].attr.config = PERF_COUNT_SW_DUMMY;
@@ -595,7 +579,7 @@ static void the_event_of_the_side_band_is_none_of_those_that_sample(void **state
 	assert_end(perfdata);
 }
 
-static void features_tell_where_it_was_recorded(void **state)
+TEST(features_tell_where_it_was_recorded)
 {
 	struct event event = {.attr = clock_attr(), .id = 5};
 	CLEANUP(blob_deinit) struct blob records = {0};
@@ -607,7 +591,6 @@ static void features_tell_where_it_was_recorded(void **state)
 	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
 	const struct perfdata_info *info;
 
-	(void)state;
 	put_sample(&records, 1, 10);
 	put_counted_string(&host, "harbour");
 	put_counted_string(&release, "6.1.0");
@@ -652,7 +635,7 @@ static void put_build_id(struct blob *data, const char *path, unsigned len)
 	put_record(data, PERFDATA_BUILD_ID, PERFDATA_MISC_BUILD_ID_SIZE, &body);
 }
 
-static void mappings_get_the_build_id_of_their_path(void **state)
+TEST(mappings_get_the_build_id_of_their_path)
 {
 	struct event event = {.attr = clock_attr(), .id = 5};
 	CLEANUP(blob_deinit) struct blob records = {0};
@@ -660,7 +643,6 @@ static void mappings_get_the_build_id_of_their_path(void **state)
 	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
 	struct record record;
 
-	(void)state;
 	put_build_id(&ids, "/usr/bin/other", 20);
 	put_build_id(&ids, "/usr/bin/shop", 16);
 	put_mmap(&records, PID, 0x1000, 0x1000, "/usr/bin/shop", 10);
@@ -678,12 +660,11 @@ static void mappings_get_the_build_id_of_their_path(void **state)
 	assert_int_equal(next(perfdata).mmap.build_id_bytes, 0);
 }
 
-static void the_kernels_mappings_tell_where_it_was_and_are_of_no_process(void **state)
+TEST(the_kernels_mappings_tell_where_it_was_and_are_of_no_process)
 {
 	CLEANUP(blob_deinit) struct blob records = {0};
 	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
 
-	(void)state;
 	put_mmap(&records, UINT32_MAX, 0xffffffff81000000, 0x1000000, "[kernel.kallsyms]_text", 0);
 	put_mmap(&records, UINT32_MAX, 0xffffffffc0000000, 0x1000, "[nf_tables]", 0);
 	put_sample(&records, 1, 10);
@@ -700,14 +681,13 @@ static void the_kernels_mappings_tell_where_it_was_and_are_of_no_process(void **
 	assert_end(perfdata);
 }
 
-static void losses_that_are_told_twice_count_once(void **state)
+TEST(losses_that_are_told_twice_count_once)
 {
 	CLEANUP(blob_deinit) struct blob records = {0};
 	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
 	uint64_t lost = 0;
 	struct record record;
 
-	(void)state;
 	put_lost(&records, PERF_RECORD_LOST, 10, 100);
 	put_lost(&records, PERF_RECORD_LOST, 5, 200);
 	put_round(&records);
@@ -731,7 +711,7 @@ static void put_kernel_record(struct blob *blob, uint32_t type, uint16_t misc,
 	put_record(blob, type, misc, &body);
 }
 
-static void switches_and_the_like_come_in_order_between_samples(void **state)
+TEST(switches_and_the_like_come_in_order_between_samples)
 {
 	CLEANUP(blob_deinit) struct blob records = {0};
 	CLEANUP(blob_deinit) struct blob next_thread = {0};
@@ -740,7 +720,6 @@ static void switches_and_the_like_come_in_order_between_samples(void **state)
 	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
 	struct record record;
 
-	(void)state;
 	put_u32(&next_thread, 8);
 	put_u32(&next_thread, 9);
 	put_u64(&cgroup, 4242);
@@ -821,13 +800,12 @@ static struct perfdata *open_down_a_pipe(const struct blob *blob)
 	return perfdata;
 }
 
-static void down_a_pipe_all_comes_as_records(void **state)
+TEST(down_a_pipe_all_comes_as_records)
 {
 	struct event event = {.attr = clock_attr(), .id = 5};
 	CLEANUP(blob_deinit) struct blob blob = {0};
 	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
 
-	(void)state;
 	put_pipe_header(&blob);
 	put_attr_record(&blob, &event);
 	put_feature_record(&blob, FEATURE_HOSTNAME, "harbour");
@@ -855,7 +833,7 @@ static void put_tracing_record(struct blob *blob, const char *section, size_t le
 	put(blob, padding, -len & 7);
 }
 
-static void formats_of_tracepoints_come_down_a_pipe(void **state)
+TEST(formats_of_tracepoints_come_down_a_pipe)
 {
 	static const char *const labels[] = {"vec"};
 	static const char text[] = "name: softirq_entry\nID: 77\n"
@@ -867,7 +845,6 @@ static void formats_of_tracepoints_come_down_a_pipe(void **state)
 	const char *missing;
 	size_t len, before, whole;
 
-	(void)state;
 	section = tracing_data_encode("page", "event", &format, 1, &len);
 	event.attr.type = PERF_TYPE_TRACEPOINT;
 	event.attr.config = 77;
@@ -893,13 +870,12 @@ static void formats_of_tracepoints_come_down_a_pipe(void **state)
 	}
 }
 
-static void what_came_down_a_pipe_may_be_kept_in_a_file(void **state)
+TEST(what_came_down_a_pipe_may_be_kept_in_a_file)
 {
 	struct event event = {.attr = clock_attr(), .id = 5};
 	CLEANUP(blob_deinit) struct blob blob = {0};
 	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
 
-	(void)state;
 	put_pipe_header(&blob);
 	put_attr_record(&blob, &event);
 	put_sample(&blob, 0x1234, 20);
@@ -908,13 +884,12 @@ static void what_came_down_a_pipe_may_be_kept_in_a_file(void **state)
 	assert_end(perfdata);
 }
 
-static void traces_are_passed_over_and_told_of(void **state)
+TEST(traces_are_passed_over_and_told_of)
 {
 	CLEANUP(blob_deinit) struct blob records = {0};
 	CLEANUP(blob_deinit) struct blob body = {0};
 	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
 
-	(void)state;
 	put_u64(&body, 32);
 	put_u64(&body, 0);
 	put_record(&records, PERFDATA_AUXTRACE, 0, &body);
@@ -943,7 +918,7 @@ static void put_plain_block(struct blob *blob, const unsigned char *data, size_t
 	put(blob, data, len);
 }
 
-static void compressed_records_go_on_from_piece_to_piece(void **state)
+TEST(compressed_records_go_on_from_piece_to_piece)
 {
 	enum { IN_THE_MIDDLE = 60 };
 	CLEANUP(blob_deinit) struct blob plain = {0};
@@ -952,7 +927,6 @@ static void compressed_records_go_on_from_piece_to_piece(void **state)
 	CLEANUP(blob_deinit) struct blob records = {0};
 	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
 
-	(void)state;
 #ifndef HAVE_ZSTD
 	RETURN_LACKING("built without zstd");
 #endif
@@ -970,13 +944,12 @@ static void compressed_records_go_on_from_piece_to_piece(void **state)
 	assert_no_problem(perfdata);
 }
 
-static void damaged_compression_ends_the_recording(void **state)
+TEST(damaged_compression_ends_the_recording)
 {
 	CLEANUP(blob_deinit) struct blob junk = {0};
 	CLEANUP(blob_deinit) struct blob records = {0};
 	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
 
-	(void)state;
 #ifndef HAVE_ZSTD
 	RETURN_LACKING("built without zstd");
 #endif
@@ -997,14 +970,13 @@ static void put_repeated_block(struct blob *blob)
 	put(blob, repeated, sizeof(repeated));
 }
 
-static void records_that_unpack_to_gigabytes_end_the_recording(void **state)
+TEST(records_that_unpack_to_gigabytes_end_the_recording)
 {
 	enum { BLOCKS = 10000 };
 	CLEANUP(blob_deinit) struct blob bomb = {0};
 	CLEANUP(blob_deinit) struct blob records = {0};
 	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
 
-	(void)state;
 #ifndef HAVE_ZSTD
 	RETURN_LACKING("built without zstd");
 #endif
@@ -1019,14 +991,13 @@ static void records_that_unpack_to_gigabytes_end_the_recording(void **state)
 	assert_problem(perfdata, 0, "unpack to too much for their size");
 }
 
-static void a_recording_cut_off_anywhere_gives_what_it_holds(void **state)
+TEST(a_recording_cut_off_anywhere_gives_what_it_holds)
 {
 	struct event event = {.attr = clock_attr(), .id = 5};
 	CLEANUP(blob_deinit) struct blob records = {0};
 	CLEANUP(blob_deinit) struct blob whole = {0};
 	size_t sample_bytes, data_offset;
 
-	(void)state;
 	put_sample(&records, 1, 10);
 	sample_bytes = records.len;
 	put_sample(&records, 2, 20);
@@ -1065,7 +1036,7 @@ static void put_zeros(int number, siginfo_t *info, void *context)
 	     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 }
 
-static void a_file_that_is_cut_while_it_is_read_gives_what_was_read_by_then(void **state)
+TEST(a_file_that_is_cut_while_it_is_read_gives_what_was_read_by_then)
 {
 	const struct sigaction action = {.sa_sigaction = put_zeros, .sa_flags = SA_SIGINFO};
 	struct event event = {.attr = clock_attr(), .id = 5};
@@ -1074,7 +1045,6 @@ static void a_file_that_is_cut_while_it_is_read_gives_what_was_read_by_then(void
 	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
 	int fd;
 
-	(void)state;
 	sigaction(SIGBUS, &action, NULL);
 	put_sample(&records, 1, 10);
 	put_round(&records);
@@ -1129,7 +1099,7 @@ static size_t resident_bytes(void)
 	return resident * (size_t)getpagesize();
 }
 
-static void a_large_file_takes_little_memory(void **state)
+TEST(a_large_file_takes_little_memory)
 {
 	enum { MORE_BYTES_MAX = 64 << 20 };
 	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
@@ -1137,7 +1107,6 @@ static void a_large_file_takes_little_memory(void **state)
 	struct record record;
 	unsigned count = 0, sum = 0;
 
-	(void)state;
 	if (HAS_THREAD_SANITIZER)
 		RETURN_LACKING("memory without that of the thread sanitizer");
 	assert_null(perfdata_open(descriptor_of_stacks(), &perfdata));
@@ -1152,14 +1121,13 @@ static void a_large_file_takes_little_memory(void **state)
 	assert_int_equal(sum, 0);
 }
 
-static void a_killed_perf_has_not_told_how_much_it_wrote(void **state)
+TEST(a_killed_perf_has_not_told_how_much_it_wrote)
 {
 	struct event event = {.attr = clock_attr(), .id = 5};
 	CLEANUP(blob_deinit) struct blob records = {0};
 	CLEANUP(blob_deinit) struct blob blob = {0};
 	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
 
-	(void)state;
 	put_sample(&records, 0x1234, 20);
 	put_file(&blob, &(struct file){.events = &event, .event_count = 1, .records = &records});
 	memset(blob.bytes + offsetof(struct perfdata_header, data.size_bytes), 0, sizeof(uint64_t));
@@ -1169,12 +1137,11 @@ static void a_killed_perf_has_not_told_how_much_it_wrote(void **state)
 	assert_problem(perfdata, 0, "perf was killed");
 }
 
-static void behind_a_record_without_a_size_nothing_is_read(void **state)
+TEST(behind_a_record_without_a_size_nothing_is_read)
 {
 	CLEANUP(blob_deinit) struct blob records = {0};
 	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
 
-	(void)state;
 	put_sample(&records, 1, 10);
 	put_u64(&records, 0);
 	put_sample(&records, 2, 20);
@@ -1184,13 +1151,12 @@ static void behind_a_record_without_a_size_nothing_is_read(void **state)
 	assert_problem(perfdata, 0, "damaged at byte");
 }
 
-static void records_that_make_no_sense_are_left_out_and_counted(void **state)
+TEST(records_that_make_no_sense_are_left_out_and_counted)
 {
 	CLEANUP(blob_deinit) struct blob records = {0};
 	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
 	struct blob body = {0};
 
-	(void)state;
 	put_record(&records, PERF_RECORD_SAMPLE, 0, &body);
 	put_sample(&records, 2, 20);
 	perfdata = open_records(&records);
@@ -1212,9 +1178,8 @@ static void assert_refused(const void *bytes, size_t len, const char *part)
 		fail_msg("\"%s\" does not say \"%s\"", error_text(err), part);
 }
 
-static void what_is_no_recording_is_refused(void **state)
+TEST(what_is_no_recording_is_refused)
 {
-	(void)state;
 	assert_refused("", 0, "not a perf.data file");
 	assert_refused("main;work 12\nmain;play 3\n", 25, "not a perf.data file");
 	assert_refused("2ELIFREP\0\0\0\0\0\0\0\x68", 16, "other byte order");
@@ -1226,14 +1191,13 @@ static struct bytes numbered(const uint64_t *number)
 	return bytes_of(number, sizeof(*number));
 }
 
-static void reorder_that_cannot_be_kept_go_out_half_by_half(void **state)
+TEST(reorder_that_cannot_be_kept_go_out_half_by_half)
 {
 	enum { MANY = 3 << 18 };
 	CLEANUP(reorder_deinit) struct reorder reorder = {0};
 	struct pending_record waiting;
 	uint64_t out = 0;
 
-	(void)state;
 	for (uint64_t i = 0; i < MANY; i++) {
 		reorder_add(&reorder, i + 1, i, numbered(&i), false);
 		while (reorder_take(&reorder, &waiting)) {
@@ -1251,7 +1215,7 @@ static void reorder_that_cannot_be_kept_go_out_half_by_half(void **state)
 	assert_int_equal(reorder.late, 0);
 }
 
-static void what_lasts_is_not_copied_however_much_waits(void **state)
+TEST(what_lasts_is_not_copied_however_much_waits)
 {
 	enum { LEN = 60000, MANY = 1000 };
 	CLEANUP(reorder_deinit) struct reorder reorder = {0};
@@ -1259,7 +1223,6 @@ static void what_lasts_is_not_copied_however_much_waits(void **state)
 	struct pending_record waiting;
 	unsigned count = 0;
 
-	(void)state;
 	for (uint64_t i = 0; i < MANY; i++)
 		reorder_add(&reorder, MANY - i, i, bytes_of(data, LEN), true);
 	reorder_end(&reorder);
@@ -1359,13 +1322,12 @@ static void put_raw_sample(struct perfdata_writer *writer, uint64_t id, uint64_t
 	perfdata_writer_put(writer, &record);
 }
 
-static void what_is_written_is_read_again(void **state)
+TEST(what_is_written_is_read_again)
 {
 	struct written written;
 	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
 	struct record record;
 
-	(void)state;
 	begin_writing(&written, 2);
 	put_raw_comm(written.writer, &written.layout);
 	perfdata_writer_end_round(written.writer);
@@ -1394,7 +1356,7 @@ static void what_is_written_is_read_again(void **state)
 	assert_no_problem(perfdata);
 }
 
-static void what_is_made_up_is_written_as_the_kernel_would(void **state)
+TEST(what_is_made_up_is_written_as_the_kernel_would)
 {
 	struct written written;
 	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
@@ -1413,7 +1375,6 @@ static void what_is_made_up_is_written_as_the_kernel_would(void **state)
 	const struct record lost = {.type = RECORD_LOST, .time_ns = 90, .lost.count = 3};
 	struct record record;
 
-	(void)state;
 	data.mmap.executable = false;
 	name.comm.name = "cashier";
 	begin_writing(&written, 1);
@@ -1447,13 +1408,12 @@ static void what_is_made_up_is_written_as_the_kernel_would(void **state)
 	assert_end(perfdata);
 }
 
-static void a_file_that_was_not_finished_reads_as_one_that_was_cut_off(void **state)
+TEST(a_file_that_was_not_finished_reads_as_one_that_was_cut_off)
 {
 	struct written written;
 	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
 	struct error *err;
 
-	(void)state;
 	begin_writing(&written, 1);
 	put_raw_sample(written.writer, 5, 60);
 	perfdata_writer_free(written.writer);
@@ -1464,7 +1424,7 @@ static void a_file_that_was_not_finished_reads_as_one_that_was_cut_off(void **st
 	assert_problem(perfdata, 0, "not finished");
 }
 
-static void a_full_disk_is_told_at_the_end(void **state)
+TEST(a_full_disk_is_told_at_the_end)
 {
 	struct written written;
 	struct perfdata_info info = {0};
@@ -1472,7 +1432,6 @@ static void a_full_disk_is_told_at_the_end(void **state)
 	CLEANUP(error_cleanup) struct error *err = NULL;
 	char nothing[] = "";
 
-	(void)state;
 	begin_writing(&written, 1);
 	perfdata_writer_free(written.writer);
 	close(written.fd);
@@ -1483,50 +1442,4 @@ static void a_full_disk_is_told_at_the_end(void **state)
 	err = perfdata_writer_finish(writer, &info);
 	assert_non_null(err);
 	assert_int_equal(error_number(err), ENOSPC);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(records_come_out_decoded),
-		cmocka_unit_test(an_event_is_named_by_its_numbers_where_perf_gives_no_name),
-		cmocka_unit_test(reorder_put_records_in_order),
-		cmocka_unit_test(on_equal_times_the_order_of_the_file_decides),
-		cmocka_unit_test(what_perf_made_up_has_no_time_and_comes_first),
-		cmocka_unit_test(records_that_come_too_late_are_counted),
-		cmocka_unit_test(without_times_the_order_of_the_file_is_that_of_time),
-		cmocka_unit_test(each_event_has_its_own_layout),
-		cmocka_unit_test(an_event_on_several_kinds_of_cpu_is_one),
-		cmocka_unit_test(an_id_may_stand_between_other_fields),
-		cmocka_unit_test(events_that_cannot_be_told_apart_are_refused),
-		cmocka_unit_test(more_ids_than_the_file_has_room_for_are_refused),
-		cmocka_unit_test(the_event_of_the_side_band_is_none_of_those_that_sample),
-		cmocka_unit_test(features_tell_where_it_was_recorded),
-		cmocka_unit_test(mappings_get_the_build_id_of_their_path),
-		cmocka_unit_test(the_kernels_mappings_tell_where_it_was_and_are_of_no_process),
-		cmocka_unit_test(losses_that_are_told_twice_count_once),
-		cmocka_unit_test(switches_and_the_like_come_in_order_between_samples),
-		cmocka_unit_test(down_a_pipe_all_comes_as_records),
-		cmocka_unit_test(formats_of_tracepoints_come_down_a_pipe),
-		cmocka_unit_test(what_came_down_a_pipe_may_be_kept_in_a_file),
-		cmocka_unit_test(traces_are_passed_over_and_told_of),
-		cmocka_unit_test(compressed_records_go_on_from_piece_to_piece),
-		cmocka_unit_test(damaged_compression_ends_the_recording),
-		cmocka_unit_test(records_that_unpack_to_gigabytes_end_the_recording),
-		cmocka_unit_test(a_recording_cut_off_anywhere_gives_what_it_holds),
-		cmocka_unit_test(a_file_that_is_cut_while_it_is_read_gives_what_was_read_by_then),
-		cmocka_unit_test(a_large_file_takes_little_memory),
-		cmocka_unit_test(a_killed_perf_has_not_told_how_much_it_wrote),
-		cmocka_unit_test(behind_a_record_without_a_size_nothing_is_read),
-		cmocka_unit_test(records_that_make_no_sense_are_left_out_and_counted),
-		cmocka_unit_test(what_is_no_recording_is_refused),
-		cmocka_unit_test(reorder_that_cannot_be_kept_go_out_half_by_half),
-		cmocka_unit_test(what_lasts_is_not_copied_however_much_waits),
-		cmocka_unit_test(what_is_written_is_read_again),
-		cmocka_unit_test(what_is_made_up_is_written_as_the_kernel_would),
-		cmocka_unit_test(a_file_that_was_not_finished_reads_as_one_that_was_cut_off),
-		cmocka_unit_test(a_full_disk_is_told_at_the_end),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

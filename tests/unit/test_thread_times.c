@@ -2,12 +2,9 @@
 
 #include "base/alloc.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
+#include "unit_test.h"
 
-#include <cmocka.h>
+#include <string.h>
 
 enum { PID = 100, TID = 101, OTHER = 102, MOST_PARTS = 64, TICK = 1000, LONG_AGO = 1000000000 };
 
@@ -75,9 +72,8 @@ static void look(struct thread_times *times, uint64_t at, wait_place place, uint
 	thread_times_looked(times, thread, LOOKED_PLACE, place, run_delay);
 }
 
-static void a_wait_that_was_met_weighs_what_it_lasted(void **state)
+TEST(a_wait_that_was_met_weighs_what_it_lasted)
 {
-	(void)state;
 	struct parts parts = {.count = 0};
 	CLEANUP(thread_times_cleanup)
 	struct thread_times *times = thread_times_new(0, (struct wait_sink){take_part, &parts});
@@ -93,9 +89,8 @@ static void a_wait_that_was_met_weighs_what_it_lasted(void **state)
 	assert_int_equal(thread_times_sums(times)->lives_ns, 10000);
 }
 
-static void what_happens_in_a_pause_does_not_count(void **state)
+TEST(what_happens_in_a_pause_does_not_count)
 {
-	(void)state;
 	struct parts parts = {.count = 0};
 	CLEANUP(thread_times_cleanup)
 	struct thread_times *times = thread_times_new(0, (struct wait_sink){take_part, &parts});
@@ -122,9 +117,8 @@ static void what_happens_in_a_pause_does_not_count(void **state)
 }
 
 /* A wait across a pause keeps its place: the thread has not run. */
-static void a_wait_that_lasts_through_a_pause_counts_before_and_after_it(void **state)
+TEST(a_wait_that_lasts_through_a_pause_counts_before_and_after_it)
 {
-	(void)state;
 	struct parts parts = {.count = 0};
 	CLEANUP(thread_times_cleanup)
 	struct thread_times *times = thread_times_new(0, (struct wait_sink){take_part, &parts});
@@ -144,9 +138,8 @@ static void a_wait_that_lasts_through_a_pause_counts_before_and_after_it(void **
 }
 
 /* Else a place of before the pause would be that of another wait. */
-static void a_wait_that_begins_in_a_pause_has_no_place_yet(void **state)
+TEST(a_wait_that_begins_in_a_pause_has_no_place_yet)
 {
-	(void)state;
 	struct parts parts = {.count = 0};
 	CLEANUP(thread_times_cleanup)
 	struct thread_times *times = thread_times_new(0, (struct wait_sink){take_part, &parts});
@@ -166,9 +159,8 @@ static void a_wait_that_begins_in_a_pause_has_no_place_yet(void **state)
 	assert_int_equal(whole_weight(&parts), 2900);
 }
 
-static void a_look_proves_nothing_if_the_thread_ran_before_its_end(void **state)
+TEST(a_look_proves_nothing_if_the_thread_ran_before_its_end)
 {
-	(void)state;
 	struct parts parts = {.count = 0};
 	CLEANUP(thread_times_cleanup)
 	struct thread_times *times = thread_times_new(0, (struct wait_sink){take_part, &parts});
@@ -187,9 +179,8 @@ static void a_look_proves_nothing_if_the_thread_ran_before_its_end(void **state)
 	assert_int_equal(whole_weight(&parts), 900);
 }
 
-static void a_look_is_true_of_a_wait_that_ended_after_it(void **state)
+TEST(a_look_is_true_of_a_wait_that_ended_after_it)
 {
-	(void)state;
 	struct parts parts = {.count = 0};
 	CLEANUP(thread_times_cleanup)
 	struct thread_times *times = thread_times_new(0, (struct wait_sink){take_part, &parts});
@@ -205,9 +196,8 @@ static void a_look_is_true_of_a_wait_that_ended_after_it(void **state)
 	assert_int_equal(weight(&parts, WAIT_PROVED, 7), 2000);
 }
 
-static void what_was_read_of_a_thread_is_true_in_its_present_wait_and_the_last_ones(void **state)
+TEST(what_was_read_of_a_thread_is_true_in_its_present_wait_and_the_last_ones)
 {
-	(void)state;
 	struct parts parts = {.count = 0};
 	CLEANUP(thread_times_cleanup)
 	struct thread_times *times = thread_times_new(0, (struct wait_sink){take_part, &parts});
@@ -226,9 +216,8 @@ static void what_was_read_of_a_thread_is_true_in_its_present_wait_and_the_last_o
 }
 
 /* The look is slow: another wait, which no look has met, begins and ends before it is over. */
-static void waits_that_ended_before_a_look_was_over_lie_in_their_own_time(void **state)
+TEST(waits_that_ended_before_a_look_was_over_lie_in_their_own_time)
 {
-	(void)state;
 	static const enum look_outcome outcomes[] = {LOOKED_PLACE, LOOKED_NOTHING};
 
 	for (size_t i = 0; i < ARRAY_SIZE(outcomes); i++) {
@@ -254,9 +243,8 @@ static void waits_that_ended_before_a_look_was_over_lie_in_their_own_time(void *
 	}
 }
 
-static void a_thread_that_ends_while_it_is_looked_at_loses_nothing(void **state)
+TEST(a_thread_that_ends_while_it_is_looked_at_loses_nothing)
 {
-	(void)state;
 	struct parts parts = {.count = 0};
 	CLEANUP(thread_times_cleanup)
 	struct thread_times *times = thread_times_new(0, (struct wait_sink){take_part, &parts});
@@ -277,9 +265,8 @@ static void a_thread_that_ends_while_it_is_looked_at_loses_nothing(void **state)
 	assert_int_equal(thread_times_sums(times)->threads, 2);
 }
 
-static void short_waits_that_are_not_met_go_to_the_next_one_that_is(void **state)
+TEST(short_waits_that_are_not_met_go_to_the_next_one_that_is)
 {
-	(void)state;
 	struct parts parts = {.count = 0};
 	CLEANUP(thread_times_cleanup)
 	struct thread_times *times = thread_times_new(0, (struct wait_sink){take_part, &parts});
@@ -304,9 +291,8 @@ static void short_waits_that_are_not_met_go_to_the_next_one_that_is(void **state
 	assert_int_equal(whole_weight(&parts), 6200);
 }
 
-static void at_the_end_they_go_to_the_last_one_that_was_met(void **state)
+TEST(at_the_end_they_go_to_the_last_one_that_was_met)
 {
-	(void)state;
 	struct parts parts = {.count = 0};
 	CLEANUP(thread_times_cleanup)
 	struct thread_times *times = thread_times_new(0, (struct wait_sink){take_part, &parts});
@@ -324,9 +310,8 @@ static void at_the_end_they_go_to_the_last_one_that_was_met(void **state)
 	assert_int_equal(weight(&parts, WAIT_SPREAD, 7), 300);
 }
 
-static void waits_of_threads_that_end_unmet_go_to_the_next_one_that_ends(void **state)
+TEST(waits_of_threads_that_end_unmet_go_to_the_next_one_that_ends)
 {
-	(void)state;
 	struct parts parts = {.count = 0};
 	CLEANUP(thread_times_cleanup)
 	struct thread_times *times = thread_times_new(0, (struct wait_sink){take_part, &parts});
@@ -346,9 +331,8 @@ static void waits_of_threads_that_end_unmet_go_to_the_next_one_that_ends(void **
 	assert_int_equal(parts.items[parts.count - 1].tid, -1);
 }
 
-static void the_end_of_a_wait_in_which_it_could_run_wants_a_cpu(void **state)
+TEST(the_end_of_a_wait_in_which_it_could_run_wants_a_cpu)
 {
-	(void)state;
 	struct parts parts = {.count = 0};
 	CLEANUP(thread_times_cleanup)
 	struct thread_times *times = thread_times_new(0, (struct wait_sink){take_part, &parts});
@@ -369,9 +353,8 @@ static void the_end_of_a_wait_in_which_it_could_run_wants_a_cpu(void **state)
 	assert_int_equal(weight(&parts, WAIT_PROVED, 8), 2000);
 }
 
-static void a_wait_that_was_sampled_when_it_began_needs_no_look(void **state)
+TEST(a_wait_that_was_sampled_when_it_began_needs_no_look)
 {
-	(void)state;
 	struct parts parts = {.count = 0};
 	CLEANUP(thread_times_cleanup)
 	struct thread_times *times = thread_times_new(0, (struct wait_sink){take_part, &parts});
@@ -405,9 +388,8 @@ static uint64_t weight_woken(const struct parts *parts, wait_place place, wait_p
 	return sum;
 }
 
-static void a_wait_ends_when_it_is_woken_and_then_a_cpu_is_wanted(void **state)
+TEST(a_wait_ends_when_it_is_woken_and_then_a_cpu_is_wanted)
 {
-	(void)state;
 	struct parts parts = {.count = 0};
 	CLEANUP(thread_times_cleanup)
 	struct thread_times *times = thread_times_new(0, (struct wait_sink){take_part, &parts});
@@ -432,9 +414,8 @@ static void a_wait_ends_when_it_is_woken_and_then_a_cpu_is_wanted(void **state)
 	assert_int_equal(whole_weight(&parts), 10000);
 }
 
-static void a_wait_that_ended_while_it_was_looked_at_has_its_own_waker(void **state)
+TEST(a_wait_that_ended_while_it_was_looked_at_has_its_own_waker)
 {
-	(void)state;
 	struct parts parts = {.count = 0};
 	CLEANUP(thread_times_cleanup)
 	struct thread_times *times = thread_times_new(0, (struct wait_sink){take_part, &parts});
@@ -457,9 +438,8 @@ static void a_wait_that_ended_while_it_was_looked_at_has_its_own_waker(void **st
 	assert_int_equal(whole_weight(&parts), 1400);
 }
 
-static void waits_that_are_not_met_were_woken_as_the_one_that_is(void **state)
+TEST(waits_that_are_not_met_were_woken_as_the_one_that_is)
 {
-	(void)state;
 	struct parts parts = {.count = 0};
 	CLEANUP(thread_times_cleanup)
 	struct thread_times *times = thread_times_new(0, (struct wait_sink){take_part, &parts});
@@ -478,9 +458,8 @@ static void waits_that_are_not_met_were_woken_as_the_one_that_is(void **state)
 	assert_false(thread_times_knows(times, OTHER));
 }
 
-static void a_preempted_thread_wants_a_cpu_where_it_was_sampled(void **state)
+TEST(a_preempted_thread_wants_a_cpu_where_it_was_sampled)
 {
-	(void)state;
 	struct parts parts = {.count = 0};
 	CLEANUP(thread_times_cleanup)
 	struct thread_times *times = thread_times_new(0, (struct wait_sink){take_part, &parts});
@@ -497,9 +476,8 @@ static void a_preempted_thread_wants_a_cpu_where_it_was_sampled(void **state)
 	assert_true(parts.items[0].was_running);
 }
 
-static void a_thread_that_never_ran_is_idle(void **state)
+TEST(a_thread_that_never_ran_is_idle)
 {
-	(void)state;
 	struct parts parts = {.count = 0};
 	CLEANUP(thread_times_cleanup)
 	struct thread_times *times = thread_times_new(0, (struct wait_sink){take_part, &parts});
@@ -517,9 +495,8 @@ static void a_thread_that_never_ran_is_idle(void **state)
 	assert_true(parts.items[1].is_idle);
 }
 
-static void a_thread_that_ran_only_to_begin_a_long_wait_is_idle(void **state)
+TEST(a_thread_that_ran_only_to_begin_a_long_wait_is_idle)
 {
-	(void)state;
 	struct parts parts = {.count = 0};
 	CLEANUP(thread_times_cleanup)
 	struct thread_times *times = thread_times_new(0, (struct wait_sink){take_part, &parts});
@@ -534,9 +511,8 @@ static void a_thread_that_ran_only_to_begin_a_long_wait_is_idle(void **state)
 	assert_false(parts.items[1].has_not_run);
 }
 
-static void a_thread_that_was_there_and_is_switched_out_first_has_run(void **state)
+TEST(a_thread_that_was_there_and_is_switched_out_first_has_run)
 {
-	(void)state;
 	struct parts parts = {.count = 0};
 	CLEANUP(thread_times_cleanup)
 	struct thread_times *times = thread_times_new(0, (struct wait_sink){take_part, &parts});
@@ -554,9 +530,8 @@ static void a_thread_that_was_there_and_is_switched_out_first_has_run(void **sta
 	assert_int_equal(whole_weight(&parts), 1000);
 }
 
-static void waits_shorter_than_asked_for_are_left_out(void **state)
+TEST(waits_shorter_than_asked_for_are_left_out)
 {
-	(void)state;
 	struct parts parts = {.count = 0};
 	CLEANUP(thread_times_cleanup)
 	struct thread_times *times = thread_times_new(500, (struct wait_sink){take_part, &parts});
@@ -575,9 +550,8 @@ static void waits_shorter_than_asked_for_are_left_out(void **state)
 	assert_int_equal(thread_times_sums(times)->left_out_ns, 499);
 }
 
-static void a_thread_with_short_waits_does_not_keep_others_from_being_looked_at(void **state)
+TEST(a_thread_with_short_waits_does_not_keep_others_from_being_looked_at)
 {
-	(void)state;
 	struct parts parts = {.count = 0};
 	CLEANUP(thread_times_cleanup)
 	struct thread_times *times = thread_times_new(500, (struct wait_sink){take_part, &parts});
@@ -598,9 +572,8 @@ static void a_thread_with_short_waits_does_not_keep_others_from_being_looked_at(
 	assert_int_equal(due.tid, OTHER);
 }
 
-static void after_a_loss_a_wait_has_to_be_proved_again(void **state)
+TEST(after_a_loss_a_wait_has_to_be_proved_again)
 {
-	(void)state;
 	struct parts parts = {.count = 0};
 	CLEANUP(thread_times_cleanup)
 	struct thread_times *times = thread_times_new(0, (struct wait_sink){take_part, &parts});
@@ -626,9 +599,8 @@ static void orphan_a_thread(struct thread_times *times, pid_t pid, uint64_t at)
 	thread_times_end(times, OTHER, at + 50);
 }
 
-static void a_thread_that_ended_before_places_were_forgotten_has_none(void **state)
+TEST(a_thread_that_ended_before_places_were_forgotten_has_none)
 {
-	(void)state;
 	struct parts parts = {.count = 0};
 	CLEANUP(thread_times_cleanup)
 	struct thread_times *times = thread_times_new(0, (struct wait_sink){take_part, &parts});
@@ -652,9 +624,8 @@ static void a_thread_that_ended_before_places_were_forgotten_has_none(void **sta
 	assert_int_equal(whole_weight(&parts), 30);
 }
 
-static void another_program_waits_at_no_place_of_the_one_before(void **state)
+TEST(another_program_waits_at_no_place_of_the_one_before)
 {
-	(void)state;
 	struct parts parts = {.count = 0};
 	CLEANUP(thread_times_cleanup)
 	struct thread_times *times = thread_times_new(0, (struct wait_sink){take_part, &parts});
@@ -679,9 +650,8 @@ static void another_program_waits_at_no_place_of_the_one_before(void **state)
 	assert_int_equal(whole_weight(&parts), 100);
 }
 
-static void waits_of_ended_threads_do_not_go_to_another_program(void **state)
+TEST(waits_of_ended_threads_do_not_go_to_another_program)
 {
-	(void)state;
 	struct parts parts = {.count = 0};
 	CLEANUP(thread_times_cleanup)
 	struct thread_times *times = thread_times_new(0, (struct wait_sink){take_part, &parts});
@@ -703,9 +673,8 @@ static void waits_of_ended_threads_do_not_go_to_another_program(void **state)
 	assert_int_equal(weight(&parts, WAIT_PROVED, 7), 200);
 }
 
-static void one_loss_soon_after_another_leaves_no_wait_proved(void **state)
+TEST(one_loss_soon_after_another_leaves_no_wait_proved)
 {
-	(void)state;
 	struct parts parts = {.count = 0};
 	CLEANUP(thread_times_cleanup)
 	struct thread_times *times = thread_times_new(0, (struct wait_sink){take_part, &parts});
@@ -729,9 +698,8 @@ static void one_loss_soon_after_another_leaves_no_wait_proved(void **state)
 	assert_int_equal(weight(&parts, WAIT_PROVED, 8), 30000000);
 }
 
-static void a_new_thread_that_has_the_id_of_one_whose_end_was_lost_is_another(void **state)
+TEST(a_new_thread_that_has_the_id_of_one_whose_end_was_lost_is_another)
 {
-	(void)state;
 	struct parts parts = {.count = 0};
 	CLEANUP(thread_times_cleanup)
 	struct thread_times *times = thread_times_new(0, (struct wait_sink){take_part, &parts});
@@ -748,9 +716,8 @@ static void a_new_thread_that_has_the_id_of_one_whose_end_was_lost_is_another(vo
 	assert_int_equal(thread_times_sums(times)->lives_ns, 2000);
 }
 
-static void waits_of_threads_that_lived_long_go_to_no_other(void **state)
+TEST(waits_of_threads_that_lived_long_go_to_no_other)
 {
-	(void)state;
 	struct parts parts = {.count = 0};
 	CLEANUP(thread_times_cleanup)
 	struct thread_times *times = thread_times_new(0, (struct wait_sink){take_part, &parts});
@@ -770,9 +737,8 @@ static void waits_of_threads_that_lived_long_go_to_no_other(void **state)
 	assert_int_equal(weight(&parts, WAIT_PROVED, 7), 2000);
 }
 
-static void at_the_end_of_a_profile_they_go_to_a_long_one_if_no_short_one_was_met(void **state)
+TEST(at_the_end_of_a_profile_they_go_to_a_long_one_if_no_short_one_was_met)
 {
-	(void)state;
 	struct parts parts = {.count = 0};
 	CLEANUP(thread_times_cleanup)
 	struct thread_times *times = thread_times_new(0, (struct wait_sink){take_part, &parts});
@@ -788,9 +754,8 @@ static void at_the_end_of_a_profile_they_go_to_a_long_one_if_no_short_one_was_me
 	assert_int_equal(weight(&parts, WAIT_SPREAD, 7), 100);
 }
 
-static void an_exec_ends_the_other_threads_of_the_process(void **state)
+TEST(an_exec_ends_the_other_threads_of_the_process)
 {
-	(void)state;
 	struct parts parts = {.count = 0};
 	CLEANUP(thread_times_cleanup)
 	struct thread_times *times = thread_times_new(0, (struct wait_sink){take_part, &parts});
@@ -802,9 +767,8 @@ static void an_exec_ends_the_other_threads_of_the_process(void **state)
 	assert_int_equal(thread_times_sums(times)->running_ns, 3000 + 1000);
 }
 
-static void what_a_thread_waited_for_before_an_exec_is_given_out_then(void **state)
+TEST(what_a_thread_waited_for_before_an_exec_is_given_out_then)
 {
-	(void)state;
 	struct parts parts = {.count = 0};
 	CLEANUP(thread_times_cleanup)
 	struct thread_times *times = thread_times_new(0, (struct wait_sink){take_part, &parts});
@@ -821,9 +785,8 @@ static void what_a_thread_waited_for_before_an_exec_is_given_out_then(void **sta
 	assert_int_equal(weight(&parts, WAIT_PLACELESS, PLACE_UNKNOWN), 100);
 }
 
-static void hundreds_of_threads_come_and_go_and_the_sums_are_exact(void **state)
+TEST(hundreds_of_threads_come_and_go_and_the_sums_are_exact)
 {
-	(void)state;
 	struct parts parts = {.count = 0};
 	CLEANUP(thread_times_cleanup)
 	struct thread_times *times = thread_times_new(0, (struct wait_sink){take_part, &parts});
@@ -849,49 +812,4 @@ static void hundreds_of_threads_come_and_go_and_the_sums_are_exact(void **state)
 	assert_int_equal(sum + whole_weight(&parts), 60000);
 	assert_int_equal(thread_times_sums(times)->lives_ns, 95000);
 	assert_int_equal(thread_times_sums(times)->running_ns, 35000);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_wait_that_was_met_weighs_what_it_lasted),
-		cmocka_unit_test(what_happens_in_a_pause_does_not_count),
-		cmocka_unit_test(a_wait_that_lasts_through_a_pause_counts_before_and_after_it),
-		cmocka_unit_test(a_wait_that_begins_in_a_pause_has_no_place_yet),
-		cmocka_unit_test(a_look_proves_nothing_if_the_thread_ran_before_its_end),
-		cmocka_unit_test(a_look_is_true_of_a_wait_that_ended_after_it),
-		cmocka_unit_test(
-			what_was_read_of_a_thread_is_true_in_its_present_wait_and_the_last_ones),
-		cmocka_unit_test(waits_that_ended_before_a_look_was_over_lie_in_their_own_time),
-		cmocka_unit_test(a_thread_that_ends_while_it_is_looked_at_loses_nothing),
-		cmocka_unit_test(short_waits_that_are_not_met_go_to_the_next_one_that_is),
-		cmocka_unit_test(at_the_end_they_go_to_the_last_one_that_was_met),
-		cmocka_unit_test(waits_of_threads_that_end_unmet_go_to_the_next_one_that_ends),
-		cmocka_unit_test(the_end_of_a_wait_in_which_it_could_run_wants_a_cpu),
-		cmocka_unit_test(a_wait_that_was_sampled_when_it_began_needs_no_look),
-		cmocka_unit_test(a_wait_ends_when_it_is_woken_and_then_a_cpu_is_wanted),
-		cmocka_unit_test(a_wait_that_ended_while_it_was_looked_at_has_its_own_waker),
-		cmocka_unit_test(waits_that_are_not_met_were_woken_as_the_one_that_is),
-		cmocka_unit_test(a_preempted_thread_wants_a_cpu_where_it_was_sampled),
-		cmocka_unit_test(a_thread_that_never_ran_is_idle),
-		cmocka_unit_test(a_thread_that_ran_only_to_begin_a_long_wait_is_idle),
-		cmocka_unit_test(a_thread_that_was_there_and_is_switched_out_first_has_run),
-		cmocka_unit_test(waits_shorter_than_asked_for_are_left_out),
-		cmocka_unit_test(
-			a_thread_with_short_waits_does_not_keep_others_from_being_looked_at),
-		cmocka_unit_test(after_a_loss_a_wait_has_to_be_proved_again),
-		cmocka_unit_test(a_thread_that_ended_before_places_were_forgotten_has_none),
-		cmocka_unit_test(another_program_waits_at_no_place_of_the_one_before),
-		cmocka_unit_test(waits_of_ended_threads_do_not_go_to_another_program),
-		cmocka_unit_test(one_loss_soon_after_another_leaves_no_wait_proved),
-		cmocka_unit_test(a_new_thread_that_has_the_id_of_one_whose_end_was_lost_is_another),
-		cmocka_unit_test(waits_of_threads_that_lived_long_go_to_no_other),
-		cmocka_unit_test(
-			at_the_end_of_a_profile_they_go_to_a_long_one_if_no_short_one_was_met),
-		cmocka_unit_test(an_exec_ends_the_other_threads_of_the_process),
-		cmocka_unit_test(what_a_thread_waited_for_before_an_exec_is_given_out_then),
-		cmocka_unit_test(hundreds_of_threads_come_and_go_and_the_sums_are_exact),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }
