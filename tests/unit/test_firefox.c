@@ -142,16 +142,6 @@ TEST(an_empty_profile_is_written)
 	assert_holds(&output, "\"threads\":[]");
 }
 
-TEST(a_full_disk_is_an_error)
-{
-	CLEANUP(profile_cleanup) struct profile *profile = shop_profile();
-	CLEANUP(close_file) FILE *full = fopen("/dev/full", "w");
-	CLEANUP(error_cleanup)
-	struct error *err = format_firefox.write(profile, &(struct format_options){0}, full);
-
-	assert_non_null(err);
-}
-
 static struct profile *one_wait(bool has_times)
 {
 	struct profile *profile = profile_new();

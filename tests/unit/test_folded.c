@@ -3,7 +3,6 @@
 #include "unit_test.h"
 #include "waiting_profile.h"
 
-#include <errno.h>
 #include <inttypes.h>
 
 static void assert_folded(const struct profile *profile, struct format_options options,
@@ -292,17 +291,6 @@ TEST(lines_are_sorted_and_add_up_whatever_the_names)
 		}
 		assert_int_equal(at, output.len);
 	}
-}
-
-TEST(a_full_disk_is_an_error)
-{
-	CLEANUP(profile_cleanup) struct profile *profile = random_profile(1);
-	CLEANUP(close_file) FILE *full = fopen("/dev/full", "w");
-	CLEANUP(error_cleanup)
-	struct error *err = format_folded.write(profile, &(struct format_options){0}, full);
-
-	assert_non_null(err);
-	assert_int_equal(error_number(err), ENOSPC);
 }
 
 TEST(any_number_of_events_and_names_can_be_written)

@@ -1,7 +1,9 @@
 #include "format/format.h"
 
+#include "sample_profile.h"
 #include "unit_test.h"
 
+#include <errno.h>
 #include <string.h>
 
 TEST(a_format_is_found_by_its_name)
@@ -34,4 +36,20 @@ TEST(no_extension_belongs_to_two_formats)
 			assert_int_equal(*extension[0], '.');
 			assert_ptr_equal(format_by_path(path), *format);
 		}
+}
+
+TEST(a_full_disk_is_an_error_of_every_format)
+{
+	CLEANUP(profile_cleanup) struct profile *profile = shop_profile();
+
+	for (const struct format *const *format = formats; *format; format++) {
+		CLEANUP(close_file) FILE *full = fopen("/dev/full", "w");
+		CLEANUP(error_cleanup) struct error *err = NULL;
+
+		if (!(*format)->write)
+			continue;
+		err = (*format)->write(profile, &(struct format_options){0}, full);
+		assert_non_null(err);
+		assert_int_equal(error_number(err), ENOSPC);
+	}
 }

@@ -219,14 +219,3 @@ TEST(a_profile_of_nothing_has_a_page)
 
 	assert_true(data.len > 0);
 }
-
-TEST(a_full_disk_is_an_error)
-{
-	CLEANUP(profile_cleanup) struct profile *profile = shop_profile();
-	FILE *full = fopen("/dev/full", "w");
-	struct error *err = format_html.write(profile, &(struct format_options){0}, full);
-
-	assert_non_null(err);
-	error_free(err);
-	fclose(full);
-}

@@ -79,16 +79,6 @@ TEST(nothing_is_written_of_nothing)
 	assert_script(profile, "");
 }
 
-TEST(a_full_disk_is_an_error)
-{
-	CLEANUP(profile_cleanup) struct profile *profile = shop_profile();
-	CLEANUP(close_file) FILE *full = fopen("/dev/full", "w");
-	CLEANUP(error_cleanup)
-	struct error *err = format_perf_script.write(profile, &(struct format_options){0}, full);
-
-	assert_non_null(err);
-}
-
 TEST(a_few_stacks_of_a_million_million_samples_are_refused)
 {
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();

@@ -159,16 +159,6 @@ TEST(an_empty_profile_is_written)
 			     "\"activeProfileIndex\":0}\n");
 }
 
-TEST(a_full_disk_is_an_error)
-{
-	CLEANUP(profile_cleanup) struct profile *profile = shop_profile();
-	CLEANUP(close_file) FILE *full = fopen("/dev/full", "w");
-	CLEANUP(error_cleanup)
-	struct error *err = format_speedscope.write(profile, &(struct format_options){0}, full);
-
-	assert_non_null(err);
-}
-
 TEST(too_many_threads_and_events_are_refused)
 {
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();

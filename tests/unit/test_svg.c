@@ -161,16 +161,6 @@ TEST(an_empty_profile_is_drawn_with_a_notice)
 	assert_lacks(&output, "<g>");
 }
 
-TEST(a_full_disk_is_an_error)
-{
-	CLEANUP(profile_cleanup) struct profile *profile = shop_profile();
-	CLEANUP(close_file) FILE *full = fopen("/dev/full", "w");
-	CLEANUP(error_cleanup)
-	struct error *err = format_svg.write(profile, &(struct format_options){0}, full);
-
-	assert_non_null(err);
-}
-
 TEST(processes_are_known_by_their_names)
 {
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
