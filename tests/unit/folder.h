@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static char folder[] = "/tmp/prof-test-XXXXXX";
 
@@ -61,6 +62,13 @@ static inline void write_file(const char *name, const void *data, size_t len)
 
 	assert_non_null(file);
 	assert_int_equal(fwrite(data, 1, len, file), len);
+}
+
+static inline void link_to(const char *target, const char *name)
+{
+	CLEANUP(free_ptr) char *path = path_of(name);
+
+	assert_int_equal(symlink(target, path), 0);
 }
 
 static inline void remove_file(const char *name)

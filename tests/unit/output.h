@@ -33,6 +33,18 @@ static inline struct output output_of(const struct format *format, const struct 
 	return output;
 }
 
+static inline void assert_holds(const struct output *output, const char *part)
+{
+	if (!memmem(output->data, output->len, part, strlen(part)))
+		fail_msg("%s is not in %s", part, output->data);
+}
+
+static inline void assert_lacks(const struct output *output, const char *part)
+{
+	if (strstr(output->data, part))
+		fail_msg("there is %s", strstr(output->data, part));
+}
+
 /* With UPDATE_GOLDEN in the environment the file is written instead. */
 static inline void assert_golden(const char *name, const char *text)
 {

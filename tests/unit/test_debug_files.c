@@ -23,13 +23,6 @@ static void write_elf(const char *name, mode_t mode, uid_t owner)
 	assert_int_equal(chown(path, owner, (gid_t)-1), 0);
 }
 
-static void link_to(const char *target, const char *name)
-{
-	CLEANUP(free_ptr) char *path = path_of(name);
-
-	assert_int_equal(symlink(target, path), 0);
-}
-
 /* As a user who is not root reaches the files. */
 static void open_folders(const char *const names[])
 {

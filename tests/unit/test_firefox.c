@@ -24,12 +24,6 @@ static struct output json_of(const struct profile *profile)
 	return json_with(profile, (struct format_options){0});
 }
 
-static void assert_holds(const struct output *output, const char *part)
-{
-	if (!strstr(output->data, part))
-		fail_msg("%s is not in %s", part, output->data);
-}
-
 TEST(the_golden_profile_is_written_unchanged)
 {
 	CLEANUP(profile_cleanup) struct profile *profile = shop_profile();

@@ -75,13 +75,6 @@ static void write_text(const char *name, const char *text, mode_t mode)
 	assert_int_equal(chmod(path, mode), 0);
 }
 
-static void link_to(const char *target, const char *name)
-{
-	CLEANUP(free_ptr) char *path = path_of(name);
-
-	assert_int_equal(symlink(target, path), 0);
-}
-
 TEST_IN_FOLDER(only_regular_files_are_opened)
 {
 	CLEANUP(free_ptr) char *pipe = path_of("pipe");

@@ -54,12 +54,6 @@ static struct output written(const struct format *format, struct format_options 
 	return output_of(format, profile, options);
 }
 
-static void assert_holds(const struct output *output, const char *part)
-{
-	if (!memmem(output->data, output->len, part, strlen(part)))
-		fail_msg("%s is not in %s", part, output->data);
-}
-
 TEST(interpreted_functions_are_code_of_their_own_kind)
 {
 	CLEANUP(profile_cleanup) struct profile *profile = python_profile();

@@ -43,13 +43,6 @@ static void own(const char *name, uid_t user)
 	assert_int_equal(lchown(path, user, (gid_t)user), 0);
 }
 
-static void link_to(const char *target, const char *name)
-{
-	CLEANUP(free_ptr) char *path = path_of(name);
-
-	assert_int_equal(symlink(target, path), 0);
-}
-
 /* Of somebody's process. */
 static void make_process(void)
 {

@@ -520,18 +520,6 @@ TEST_WITH(set_up, tear_down, a_thread_shares_the_mappings_and_has_a_name_of_its_
 			  "app/worker: /app+10 x1\n");
 }
 
-TEST_WITH(set_up, tear_down, threads_outlive_the_first_one)
-{
-	struct fixture *f = *state;
-
-	feed(f, renamed(PID, PID, "app", false));
-	feed(f, mapped(PID, "/app", 0x1000, 1));
-	feed(f, forked(PID, PID, THREAD));
-	feed(f, exited(PID, PID));
-	feed(f, sampled(PID, THREAD, 0x1010));
-	assert_profile(f, "app/app: /app+10 x1\n");
-}
-
 TEST_WITH(set_up, tear_down, threads_that_were_there_before_outlive_the_first_one)
 {
 	struct fixture *f = *state;

@@ -181,12 +181,6 @@ TEST(too_many_threads_and_events_are_refused)
 	}
 }
 
-static void assert_holds(const struct output *output, const char *part)
-{
-	if (!strstr(output->data, part))
-		fail_msg("%s is not in %s", part, output->data);
-}
-
 TEST(waits_are_tracks_of_their_own_in_time_order)
 {
 	CLEANUP(profile_cleanup) struct profile *profile = waiting_profile(true);

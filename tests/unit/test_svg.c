@@ -6,18 +6,6 @@
 
 #include <inttypes.h>
 
-static void assert_holds(const struct output *output, const char *part)
-{
-	if (!strstr(output->data, part))
-		fail_msg("%s is not in %s", part, strstr(output->data, "<svg id=\"frames\""));
-}
-
-static void assert_lacks(const struct output *output, const char *part)
-{
-	if (strstr(output->data, part))
-		fail_msg("there is %s", strstr(output->data, part));
-}
-
 static struct output svg_of(const struct profile *profile)
 {
 	return output_of(&format_svg, profile, (struct format_options){0});

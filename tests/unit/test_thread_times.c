@@ -181,20 +181,6 @@ TEST_WITH(set_up, tear_down, a_look_proves_nothing_if_the_thread_ran_before_its_
 	assert_int_equal(whole_weight(), 900);
 }
 
-TEST_WITH(set_up, tear_down, a_look_is_true_of_a_wait_that_ended_after_it)
-{
-	uint32_t thread;
-
-	thread_times_begin(times, PID, TID, 0, THREAD_RUNS);
-	out(1000);
-	thread = ask(1500);
-	in(3000);
-	assert_true(thread_times_has_waited(times, thread, 1600));
-	thread_times_looked(times, thread, LOOKED_PLACE, 7, 0);
-	thread_times_end(times, TID, 4000);
-	assert_int_equal(weight(WAIT_PROVED, 7), 2000);
-}
-
 TEST_WITH(set_up, tear_down,
 	  what_was_read_of_a_thread_is_true_in_its_present_wait_and_the_last_ones)
 {
