@@ -231,33 +231,50 @@ static int descriptor_of(const struct blob *blob)
 	return fd;
 }
 
-static struct perfdata *open_blob(const struct blob *blob)
+/* What a test writes and reads; freed after it. */
+static struct blob records;
+static struct perfdata *perfdata;
+
+static void close_recording(void)
 {
-	struct perfdata *perfdata = NULL;
+	perfdata_free(perfdata);
+	perfdata = NULL;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	close_recording();
+	blob_deinit(&records);
+	records = (struct blob){0};
+	return 0;
+}
+
+static void open_blob(const struct blob *blob)
+{
 	struct error *err = perfdata_open(descriptor_of(blob), &perfdata);
 
 	if (err)
 		fail_msg("%s", error_text(err));
-	return perfdata;
 }
 
-static struct perfdata *open_file(const struct file *file)
+static void open_file(const struct file *file)
 {
 	CLEANUP(blob_deinit) struct blob blob = {0};
 
 	put_file(&blob, file);
-	return open_blob(&blob);
+	open_blob(&blob);
 }
 
 /* One event, cpu-clock. */
-static struct perfdata *open_records(const struct blob *records)
+static void open_records(void)
 {
 	struct event event = {.attr = clock_attr(), .id = 5};
 
-	return open_file(&(struct file){.events = &event, .event_count = 1, .records = records});
+	open_file(&(struct file){.events = &event, .event_count = 1, .records = &records});
 }
 
-static struct record next(struct perfdata *perfdata)
+static struct record next(void)
 {
 	struct record record;
 
@@ -265,14 +282,14 @@ static struct record next(struct perfdata *perfdata)
 	return record;
 }
 
-static void assert_end(struct perfdata *perfdata)
+static void assert_end(void)
 {
 	struct record record;
 
 	assert_false(perfdata_next(perfdata, &record));
 }
 
-static void assert_no_problem(struct perfdata *perfdata)
+static void assert_no_problem(void)
 {
 	const char *problem = perfdata_problem(perfdata, 0);
 
@@ -280,7 +297,7 @@ static void assert_no_problem(struct perfdata *perfdata)
 		fail_msg("%s", problem);
 }
 
-static void assert_problem(struct perfdata *perfdata, unsigned index, const char *part)
+static void assert_problem(unsigned index, const char *part)
 {
 	const char *problem = perfdata_problem(perfdata, index);
 
@@ -289,38 +306,34 @@ static void assert_problem(struct perfdata *perfdata, unsigned index, const char
 		fail_msg("\"%s\" does not say \"%s\"", problem, part);
 }
 
-TEST(records_come_out_decoded)
+TEST_WITH(NULL, tear_down, records_come_out_decoded)
 {
-	CLEANUP(blob_deinit) struct blob records = {0};
-	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
 	struct record record;
 
 	put_comm(&records, "shop", PERF_RECORD_MISC_COMM_EXEC, 10);
 	put_mmap(&records, PID, 0x1000, 0x2000, "/usr/bin/shop", 11);
 	put_sample(&records, 0x1234, 12);
-	perfdata = open_records(&records);
-	record = next(perfdata);
+	open_records();
+	record = next();
 	assert_int_equal(record.type, RECORD_COMM);
 	assert_string_equal(record.comm.name, "shop");
 	assert_true(record.comm.exec);
-	record = next(perfdata);
+	record = next();
 	assert_int_equal(record.type, RECORD_MMAP);
 	assert_string_equal(record.mmap.path, "/usr/bin/shop");
-	record = next(perfdata);
+	record = next();
 	assert_int_equal(record.type, RECORD_SAMPLE);
 	assert_int_equal(record.sample.ip, 0x1234);
 	assert_int_equal(record.sample.event, 0);
 	assert_int_equal(record.sample.period, 1000);
 	assert_int_equal(record.time_ns, 12);
-	assert_end(perfdata);
-	assert_no_problem(perfdata);
+	assert_end();
+	assert_no_problem();
 }
 
-TEST(an_event_is_named_by_its_numbers_where_perf_gives_no_name)
+TEST_WITH(NULL, tear_down, an_event_is_named_by_its_numbers_where_perf_gives_no_name)
 {
-	CLEANUP(blob_deinit) struct blob records = {0};
-	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = open_records(&records);
-
+	open_records();
 	assert_int_equal(perfdata_event_count(perfdata), 1);
 	assert_string_equal(perfdata_event(perfdata, 0)->name, "cpu-clock");
 	assert_true(perfdata_event(perfdata, 0)->kind == VALUE_CPU_TIME);
@@ -328,18 +341,16 @@ TEST(an_event_is_named_by_its_numbers_where_perf_gives_no_name)
 	assert_int_equal(perfdata_event(perfdata, 0)->period, 0);
 }
 
-static void assert_times(struct perfdata *perfdata, const uint64_t *times, size_t count)
+static void assert_times(const uint64_t *times, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		assert_int_equal(next(perfdata).time_ns, times[i]);
-	assert_end(perfdata);
+		assert_int_equal(next().time_ns, times[i]);
+	assert_end();
 }
 
-TEST(reorder_put_records_in_order)
+TEST_WITH(NULL, tear_down, reorder_put_records_in_order)
 {
 	static const uint64_t expected[] = {10, 20, 30, 40, 50, 60, 70};
-	CLEANUP(blob_deinit) struct blob records = {0};
-	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
 
 	/* The rings of two CPUs, one after the other. */
 	put_sample(&records, 1, 10);
@@ -351,62 +362,51 @@ TEST(reorder_put_records_in_order)
 	put_sample(&records, 1, 50);
 	put_round(&records);
 	put_sample(&records, 1, 70);
-	perfdata = open_records(&records);
-	assert_times(perfdata, expected, ARRAY_SIZE(expected));
-	assert_no_problem(perfdata);
+	open_records();
+	assert_times(expected, ARRAY_SIZE(expected));
+	assert_no_problem();
 }
 
-TEST(on_equal_times_the_order_of_the_file_decides)
+TEST_WITH(NULL, tear_down, on_equal_times_the_order_of_the_file_decides)
 {
-	CLEANUP(blob_deinit) struct blob records = {0};
-	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
-
 	for (unsigned i = 0; i < 100; i++)
 		put_sample(&records, i, 10);
-	perfdata = open_records(&records);
+	open_records();
 	for (unsigned i = 0; i < 100; i++)
-		assert_int_equal(next(perfdata).sample.ip, i);
-	assert_end(perfdata);
+		assert_int_equal(next().sample.ip, i);
+	assert_end();
 }
 
-TEST(what_perf_made_up_has_no_time_and_comes_first)
+TEST_WITH(NULL, tear_down, what_perf_made_up_has_no_time_and_comes_first)
 {
-	CLEANUP(blob_deinit) struct blob records = {0};
-	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
-
 	put_sample(&records, 1, 10);
 	put_mmap(&records, PID, 0x1000, 0x1000, "/usr/bin/shop", 0);
 	put_comm(&records, "shop", 0, UINT64_MAX);
-	perfdata = open_records(&records);
-	assert_int_equal(next(perfdata).type, RECORD_MMAP);
-	assert_int_equal(next(perfdata).type, RECORD_COMM);
-	assert_int_equal(next(perfdata).type, RECORD_SAMPLE);
-	assert_end(perfdata);
-	assert_no_problem(perfdata);
+	open_records();
+	assert_int_equal(next().type, RECORD_MMAP);
+	assert_int_equal(next().type, RECORD_COMM);
+	assert_int_equal(next().type, RECORD_SAMPLE);
+	assert_end();
+	assert_no_problem();
 }
 
-TEST(records_that_come_too_late_are_counted)
+TEST_WITH(NULL, tear_down, records_that_come_too_late_are_counted)
 {
-	CLEANUP(blob_deinit) struct blob records = {0};
-	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
-
 	put_sample(&records, 1, 10);
 	put_round(&records);
 	put_sample(&records, 1, 20);
 	put_round(&records);
 	put_sample(&records, 1, 5);
-	perfdata = open_records(&records);
+	open_records();
 	for (unsigned i = 0; i < 3; i++)
-		next(perfdata);
-	assert_end(perfdata);
-	assert_problem(perfdata, 0, "too far out of order");
+		next();
+	assert_end();
+	assert_problem(0, "too far out of order");
 }
 
-TEST(without_times_the_order_of_the_file_is_that_of_time)
+TEST_WITH(NULL, tear_down, without_times_the_order_of_the_file_is_that_of_time)
 {
 	struct event event = {.attr = clock_attr()};
-	CLEANUP(blob_deinit) struct blob records = {0};
-	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
 	uint64_t last_ns = 0;
 
 	event.attr.sample_type = PERF_SAMPLE_IP;
@@ -416,10 +416,9 @@ TEST(without_times_the_order_of_the_file_is_that_of_time)
 		put_u64(&body, ip);
 		put_record(&records, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, &body);
 	}
-	perfdata =
-		open_file(&(struct file){.events = &event, .event_count = 1, .records = &records});
+	open_file(&(struct file){.events = &event, .event_count = 1, .records = &records});
 	for (uint64_t ip = 1; ip <= 3; ip++) {
-		struct record record = next(perfdata);
+		struct record record = next();
 
 		assert_int_equal(record.sample.ip, ip);
 		assert_true(record.time_ns > last_ns);
@@ -427,13 +426,11 @@ TEST(without_times_the_order_of_the_file_is_that_of_time)
 	}
 }
 
-TEST(each_event_has_its_own_layout)
+TEST_WITH(NULL, tear_down, each_event_has_its_own_layout)
 {
 	struct event events[] = {{clock_attr(), 5}, {clock_attr(), 6}};
-	CLEANUP(blob_deinit) struct blob records = {0};
 	CLEANUP(blob_deinit) struct blob first = {0};
 	CLEANUP(blob_deinit) struct blob second = {0};
-	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
 	struct record record;
 
 	events[0].attr.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP;
@@ -449,28 +446,25 @@ TEST(each_event_has_its_own_layout)
 	put_u32(&second, 0);
 	put_record(&records, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, &second);
 	put_record(&records, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, &first);
-	perfdata =
-		open_file(&(struct file){.events = events, .event_count = 2, .records = &records});
-	record = next(perfdata);
+	open_file(&(struct file){.events = events, .event_count = 2, .records = &records});
+	record = next();
 	assert_int_equal(record.sample.event, 1);
 	assert_int_equal(record.sample.ip, 0x200);
 	assert_int_equal(record.cpu, 3);
 	assert_int_equal(record.sample.period, 7);
-	record = next(perfdata);
+	record = next();
 	assert_int_equal(record.sample.event, 0);
 	assert_int_equal(record.sample.ip, 0x100);
 	assert_string_equal(perfdata_event(perfdata, 1)->name, "page-faults");
 }
 
 /* As perf writes them: an event per kind of CPU, and its name with that of the PMU. */
-TEST(an_event_on_several_kinds_of_cpu_is_one)
+TEST_WITH(NULL, tear_down, an_event_on_several_kinds_of_cpu_is_one)
 {
 	static const char *const names[] = {"cpu_core/cycles/u", "cpu_atom/cycles/u",
 					    "cpu_core/branches/u"};
 	struct event events[] = {{clock_attr(), 5}, {clock_attr(), 6}, {clock_attr(), 7}};
-	CLEANUP(blob_deinit) struct blob records = {0};
 	CLEANUP(blob_deinit) struct blob described = {0};
-	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
 
 	put_u32(&described, ARRAY_SIZE(events));
 	put_u32(&described, sizeof(struct perf_event_attr));
@@ -491,7 +485,7 @@ TEST(an_event_on_several_kinds_of_cpu_is_one)
 		put_counted_string(&described, names[i]);
 		put_u64(&described, events[i].id);
 	}
-	perfdata = open_file(&(struct file){
+	open_file(&(struct file){
 		.events = events,
 		.event_count = ARRAY_SIZE(events),
 		.records = &records,
@@ -501,17 +495,15 @@ TEST(an_event_on_several_kinds_of_cpu_is_one)
 	assert_int_equal(perfdata_event_count(perfdata), 2);
 	assert_string_equal(perfdata_event(perfdata, 0)->name, "cycles:u");
 	assert_string_equal(perfdata_event(perfdata, 1)->name, "cpu_core/branches/u");
-	assert_int_equal(next(perfdata).sample.event, 0);
-	assert_int_equal(next(perfdata).sample.event, 0);
-	assert_int_equal(next(perfdata).sample.event, 1);
+	assert_int_equal(next().sample.event, 0);
+	assert_int_equal(next().sample.event, 0);
+	assert_int_equal(next().sample.event, 1);
 }
 
-TEST(an_id_may_stand_between_other_fields)
+TEST_WITH(NULL, tear_down, an_id_may_stand_between_other_fields)
 {
 	struct event events[] = {{clock_attr(), 5}, {clock_attr(), 6}};
-	CLEANUP(blob_deinit) struct blob records = {0};
 	CLEANUP(blob_deinit) struct blob body = {0};
-	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
 
 	events[0].attr.sample_type = events[1].attr.sample_type = PERF_SAMPLE_IP |
 								  PERF_SAMPLE_TIME | PERF_SAMPLE_ID;
@@ -519,18 +511,15 @@ TEST(an_id_may_stand_between_other_fields)
 	put_u64(&body, 44);
 	put_u64(&body, 6);
 	put_record(&records, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, &body);
-	perfdata =
-		open_file(&(struct file){.events = events, .event_count = 2, .records = &records});
-	assert_int_equal(next(perfdata).sample.event, 1);
+	open_file(&(struct file){.events = events, .event_count = 2, .records = &records});
+	assert_int_equal(next().sample.event, 1);
 }
 
-TEST(events_that_cannot_be_told_apart_are_refused)
+TEST_WITH(NULL, tear_down, events_that_cannot_be_told_apart_are_refused)
 {
 	struct event events[] = {{clock_attr(), 5}, {clock_attr(), 6}};
-	CLEANUP(blob_deinit) struct blob records = {0};
 	CLEANUP(blob_deinit) struct blob blob = {0};
 	CLEANUP(error_cleanup) struct error *err = NULL;
-	struct perfdata *perfdata;
 
 	events[1].attr.sample_type |= PERF_SAMPLE_ADDR;
 	put_file(&blob, &(struct file){.events = events, .event_count = 2, .records = &records});
@@ -539,14 +528,12 @@ TEST(events_that_cannot_be_told_apart_are_refused)
 	assert_string_equal(error_text(err), "the events of the recording cannot be told apart");
 }
 
-TEST(more_ids_than_the_file_has_room_for_are_refused)
+TEST_WITH(NULL, tear_down, more_ids_than_the_file_has_room_for_are_refused)
 {
 	struct event events[] = {{clock_attr(), 5}};
-	CLEANUP(blob_deinit) struct blob records = {0};
 	CLEANUP(blob_deinit) struct blob blob = {0};
 	CLEANUP(error_cleanup) struct error *err = NULL;
 	struct perfdata_header header;
-	struct perfdata *perfdata;
 	uint64_t size_bytes = UINT64_C(1) << 60;
 
 	put_file(&blob, &(struct file){.events = events, .event_count = 1, .records = &records});
@@ -558,12 +545,10 @@ TEST(more_ids_than_the_file_has_room_for_are_refused)
 	assert_non_null(strstr(error_text(err), "the ids of its events are more than the file"));
 }
 
-TEST(the_event_of_the_side_band_is_none_of_those_that_sample)
+TEST_WITH(NULL, tear_down, the_event_of_the_side_band_is_none_of_those_that_sample)
 {
 	struct event events[] = {{clock_attr(), 5}, {clock_attr(), 6}};
-	CLEANUP(blob_deinit) struct blob records = {0};
 	CLEANUP(blob_deinit) struct blob body = {0};
-	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
 
 	events[0].attr.sample_type = events[1].attr.sample_type = PERF_SAMPLE_IDENTIFIER |
 								  PERF_SAMPLE_IP;
@@ -571,24 +556,21 @@ TEST(the_event_of_the_side_band_is_none_of_those_that_sample)
 	put_u64(&body, 6);
 	put_u64(&body, 0x100);
 	put_record(&records, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, &body);
-	perfdata =
-		open_file(&(struct file){.events = events, .event_count = 2, .records = &records});
+	open_file(&(struct file){.events = events, .event_count = 2, .records = &records});
 	assert_int_equal(perfdata_event_count(perfdata), 1);
 	assert_string_equal(perfdata_event(perfdata, 0)->name, "cpu-clock");
-	assert_int_equal(next(perfdata).sample.event, 0);
-	assert_end(perfdata);
+	assert_int_equal(next().sample.event, 0);
+	assert_end();
 }
 
-TEST(features_tell_where_it_was_recorded)
+TEST_WITH(NULL, tear_down, features_tell_where_it_was_recorded)
 {
 	struct event event = {.attr = clock_attr(), .id = 5};
-	CLEANUP(blob_deinit) struct blob records = {0};
 	CLEANUP(blob_deinit) struct blob host = {0};
 	CLEANUP(blob_deinit) struct blob release = {0};
 	CLEANUP(blob_deinit) struct blob machine = {0};
 	CLEANUP(blob_deinit) struct blob command = {0};
 	CLEANUP(blob_deinit) struct blob names = {0};
-	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
 	const struct perfdata_info *info;
 
 	put_sample(&records, 1, 10);
@@ -604,7 +586,7 @@ TEST(features_tell_where_it_was_recorded)
 	put_u32(&names, 1);
 	put_counted_string(&names, "cpu-clock:u");
 	put_u64(&names, event.id);
-	perfdata = open_file(&(struct file){
+	open_file(&(struct file){
 		.events = &event,
 		.event_count = 1,
 		.records = &records,
@@ -635,56 +617,49 @@ static void put_build_id(struct blob *data, const char *path, unsigned len)
 	put_record(data, PERFDATA_BUILD_ID, PERFDATA_MISC_BUILD_ID_SIZE, &body);
 }
 
-TEST(mappings_get_the_build_id_of_their_path)
+TEST_WITH(NULL, tear_down, mappings_get_the_build_id_of_their_path)
 {
 	struct event event = {.attr = clock_attr(), .id = 5};
-	CLEANUP(blob_deinit) struct blob records = {0};
 	CLEANUP(blob_deinit) struct blob ids = {0};
-	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
 	struct record record;
 
 	put_build_id(&ids, "/usr/bin/other", 20);
 	put_build_id(&ids, "/usr/bin/shop", 16);
 	put_mmap(&records, PID, 0x1000, 0x1000, "/usr/bin/shop", 10);
 	put_mmap(&records, PID, 0x3000, 0x1000, "/usr/bin/unknown", 11);
-	perfdata = open_file(&(struct file){
+	open_file(&(struct file){
 		.events = &event,
 		.event_count = 1,
 		.records = &records,
 		.features = (const struct feature[]){{FEATURE_BUILD_ID, &ids}},
 		.feature_count = 1,
 	});
-	record = next(perfdata);
+	record = next();
 	assert_int_equal(record.mmap.build_id_bytes, 16);
 	assert_memory_equal(record.mmap.build_id, "\1\2\3\0", 4);
-	assert_int_equal(next(perfdata).mmap.build_id_bytes, 0);
+	assert_int_equal(next().mmap.build_id_bytes, 0);
 }
 
-TEST(the_kernels_mappings_tell_where_it_was_and_are_of_no_process)
+TEST_WITH(NULL, tear_down, the_kernels_mappings_tell_where_it_was_and_are_of_no_process)
 {
-	CLEANUP(blob_deinit) struct blob records = {0};
-	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
-
 	put_mmap(&records, UINT32_MAX, 0xffffffff81000000, 0x1000000, "[kernel.kallsyms]_text", 0);
 	put_mmap(&records, UINT32_MAX, 0xffffffffc0000000, 0x1000, "[nf_tables]", 0);
 	put_sample(&records, 1, 10);
-	perfdata = open_records(&records);
+	open_records();
 	assert_int_equal(perfdata_info(perfdata)->kernel_start, 0xffffffff81000000);
 	assert_int_equal(perfdata_info(perfdata)->kernel_end, 0xffffffff82000000);
 	for (unsigned i = 0; i < 2; i++) {
-		struct record record = next(perfdata);
+		struct record record = next();
 
 		assert_int_equal(record.type, RECORD_MMAP);
 		assert_int_equal(record.pid, -1);
 	}
-	assert_int_equal(next(perfdata).type, RECORD_SAMPLE);
-	assert_end(perfdata);
+	assert_int_equal(next().type, RECORD_SAMPLE);
+	assert_end();
 }
 
-TEST(losses_that_are_told_twice_count_once)
+TEST_WITH(NULL, tear_down, losses_that_are_told_twice_count_once)
 {
-	CLEANUP(blob_deinit) struct blob records = {0};
-	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
 	uint64_t lost = 0;
 	struct record record;
 
@@ -695,7 +670,7 @@ TEST(losses_that_are_told_twice_count_once)
 	/* Of two events, at the end; the last one was never told of. */
 	put_lost(&records, PERF_RECORD_LOST_SAMPLES, 12, 0);
 	put_lost(&records, PERF_RECORD_LOST_SAMPLES, 4, 0);
-	perfdata = open_records(&records);
+	open_records();
 	while (perfdata_next(perfdata, &record))
 		lost += record.lost.count;
 	assert_int_equal(lost, 16);
@@ -711,13 +686,11 @@ static void put_kernel_record(struct blob *blob, uint32_t type, uint16_t misc,
 	put_record(blob, type, misc, &body);
 }
 
-TEST(switches_and_the_like_come_in_order_between_samples)
+TEST_WITH(NULL, tear_down, switches_and_the_like_come_in_order_between_samples)
 {
-	CLEANUP(blob_deinit) struct blob records = {0};
 	CLEANUP(blob_deinit) struct blob next_thread = {0};
 	CLEANUP(blob_deinit) struct blob cgroup = {0};
 	CLEANUP(blob_deinit) struct blob deferred = {0};
-	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
 	struct record record;
 
 	put_u32(&next_thread, 8);
@@ -733,21 +706,21 @@ TEST(switches_and_the_like_come_in_order_between_samples)
 	put_sample(&records, 0x1000, 30);
 	put_kernel_record(&records, PERF_RECORD_SWITCH, 0, &(struct blob){0}, 10);
 	put_round(&records);
-	perfdata = open_records(&records);
+	open_records();
 
-	record = next(perfdata);
+	record = next();
 	assert_int_equal(record.type, RECORD_SWITCH);
 	assert_int_equal(record.time_ns, 10);
 	assert_int_equal(record.tid, TID);
-	record = next(perfdata);
+	record = next();
 	assert_true(record.switched.is_out);
 	assert_int_equal(record.switched.other_tid, 9);
-	assert_int_equal(next(perfdata).type, RECORD_SAMPLE);
-	record = next(perfdata);
+	assert_int_equal(next().type, RECORD_SAMPLE);
+	record = next();
 	assert_int_equal(record.type, RECORD_CGROUP);
 	assert_string_equal(record.cgroup.path, "/shop");
-	assert_int_equal(next(perfdata).type, RECORD_DEFERRED_CHAIN);
-	assert_end(perfdata);
+	assert_int_equal(next().type, RECORD_DEFERRED_CHAIN);
+	assert_end();
 	assert_null(perfdata_problem(perfdata, 0));
 }
 
@@ -785,9 +758,8 @@ static void put_name_record(struct blob *blob, uint64_t id, const char *name)
 	put_record(blob, PERFDATA_EVENT_UPDATE, 0, &body);
 }
 
-static struct perfdata *open_down_a_pipe(const struct blob *blob)
+static void open_down_a_pipe(const struct blob *blob)
 {
-	struct perfdata *perfdata = NULL;
 	struct error *err;
 	int fds[2];
 
@@ -797,14 +769,12 @@ static struct perfdata *open_down_a_pipe(const struct blob *blob)
 	err = perfdata_open(fds[0], &perfdata);
 	if (err)
 		fail_msg("%s", error_text(err));
-	return perfdata;
 }
 
-TEST(down_a_pipe_all_comes_as_records)
+TEST_WITH(NULL, tear_down, down_a_pipe_all_comes_as_records)
 {
 	struct event event = {.attr = clock_attr(), .id = 5};
 	CLEANUP(blob_deinit) struct blob blob = {0};
-	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
 
 	put_pipe_header(&blob);
 	put_attr_record(&blob, &event);
@@ -812,13 +782,13 @@ TEST(down_a_pipe_all_comes_as_records)
 	put_name_record(&blob, 5, "cpu-clock:u");
 	put_sample(&blob, 0x1234, 20);
 	put_sample(&blob, 0x1230, 10);
-	perfdata = open_down_a_pipe(&blob);
+	open_down_a_pipe(&blob);
 	assert_string_equal(perfdata_info(perfdata)->host, "harbour");
 	assert_string_equal(perfdata_event(perfdata, 0)->name, "cpu-clock:u");
-	assert_int_equal(next(perfdata).sample.ip, 0x1230);
-	assert_int_equal(next(perfdata).sample.ip, 0x1234);
-	assert_end(perfdata);
-	assert_no_problem(perfdata);
+	assert_int_equal(next().sample.ip, 0x1230);
+	assert_int_equal(next().sample.ip, 0x1234);
+	assert_end();
+	assert_no_problem();
 }
 
 /* Padded to words. */
@@ -833,7 +803,7 @@ static void put_tracing_record(struct blob *blob, const char *section, size_t le
 	put(blob, padding, -len & 7);
 }
 
-TEST(formats_of_tracepoints_come_down_a_pipe)
+TEST_WITH(NULL, tear_down, formats_of_tracepoints_come_down_a_pipe)
 {
 	static const char *const labels[] = {"vec"};
 	static const char text[] = "name: softirq_entry\nID: 77\n"
@@ -855,11 +825,12 @@ TEST(formats_of_tracepoints_come_down_a_pipe)
 	put_sample(&blob, 0x1234, 20);
 	whole = blob.len;
 	for (; blob.len > before - len; blob.len--) {
-		CLEANUP(perfdata_cleanup) struct perfdata *perfdata = open_down_a_pipe(&blob);
 		struct record record;
 
+		close_recording();
+		open_down_a_pipe(&blob);
 		if (blob.len == whole)
-			assert_int_equal(next(perfdata).sample.ip, 0x1234);
+			assert_int_equal(next().sample.ip, 0x1234);
 		assert_false(perfdata_next(perfdata, &record));
 		assert_true((blob.len < whole && blob.len != before) ==
 			    (perfdata_problem(perfdata, 0) != NULL));
@@ -870,25 +841,22 @@ TEST(formats_of_tracepoints_come_down_a_pipe)
 	}
 }
 
-TEST(what_came_down_a_pipe_may_be_kept_in_a_file)
+TEST_WITH(NULL, tear_down, what_came_down_a_pipe_may_be_kept_in_a_file)
 {
 	struct event event = {.attr = clock_attr(), .id = 5};
 	CLEANUP(blob_deinit) struct blob blob = {0};
-	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
 
 	put_pipe_header(&blob);
 	put_attr_record(&blob, &event);
 	put_sample(&blob, 0x1234, 20);
-	perfdata = open_blob(&blob);
-	assert_int_equal(next(perfdata).sample.ip, 0x1234);
-	assert_end(perfdata);
+	open_blob(&blob);
+	assert_int_equal(next().sample.ip, 0x1234);
+	assert_end();
 }
 
-TEST(traces_are_passed_over_and_told_of)
+TEST_WITH(NULL, tear_down, traces_are_passed_over_and_told_of)
 {
-	CLEANUP(blob_deinit) struct blob records = {0};
 	CLEANUP(blob_deinit) struct blob body = {0};
-	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
 
 	put_u64(&body, 32);
 	put_u64(&body, 0);
@@ -896,10 +864,10 @@ TEST(traces_are_passed_over_and_told_of)
 	for (unsigned i = 0; i < 4; i++)
 		put_u64(&records, UINT64_MAX);
 	put_sample(&records, 0x1234, 20);
-	perfdata = open_records(&records);
-	assert_int_equal(next(perfdata).sample.ip, 0x1234);
-	assert_end(perfdata);
-	assert_problem(perfdata, 0, "processor traces");
+	open_records();
+	assert_int_equal(next().sample.ip, 0x1234);
+	assert_end();
+	assert_problem(0, "processor traces");
 }
 
 /* A frame of zstd may hold blocks as they are (RFC 8878, 3.1.1). */
@@ -918,14 +886,12 @@ static void put_plain_block(struct blob *blob, const unsigned char *data, size_t
 	put(blob, data, len);
 }
 
-TEST(compressed_records_go_on_from_piece_to_piece)
+TEST_WITH(NULL, tear_down, compressed_records_go_on_from_piece_to_piece)
 {
 	enum { IN_THE_MIDDLE = 60 };
 	CLEANUP(blob_deinit) struct blob plain = {0};
 	CLEANUP(blob_deinit) struct blob first = {0};
 	CLEANUP(blob_deinit) struct blob second = {0};
-	CLEANUP(blob_deinit) struct blob records = {0};
-	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
 
 #ifndef HAVE_ZSTD
 	RETURN_LACKING("built without zstd");
@@ -937,18 +903,16 @@ TEST(compressed_records_go_on_from_piece_to_piece)
 	put_plain_block(&second, plain.bytes + IN_THE_MIDDLE, plain.len - IN_THE_MIDDLE);
 	put_record(&records, PERFDATA_COMPRESSED, 0, &first);
 	put_record(&records, PERFDATA_COMPRESSED, 0, &second);
-	perfdata = open_records(&records);
+	open_records();
 	for (uint64_t i = 0; i < 3; i++)
-		assert_int_equal(next(perfdata).sample.ip, 0x100 + i);
-	assert_end(perfdata);
-	assert_no_problem(perfdata);
+		assert_int_equal(next().sample.ip, 0x100 + i);
+	assert_end();
+	assert_no_problem();
 }
 
-TEST(damaged_compression_ends_the_recording)
+TEST_WITH(NULL, tear_down, damaged_compression_ends_the_recording)
 {
 	CLEANUP(blob_deinit) struct blob junk = {0};
-	CLEANUP(blob_deinit) struct blob records = {0};
-	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
 
 #ifndef HAVE_ZSTD
 	RETURN_LACKING("built without zstd");
@@ -956,10 +920,10 @@ TEST(damaged_compression_ends_the_recording)
 	put_u64(&junk, 0x1122334455667788);
 	put_sample(&records, 0x1234, 20);
 	put_record(&records, PERFDATA_COMPRESSED, 0, &junk);
-	perfdata = open_records(&records);
-	assert_int_equal(next(perfdata).sample.ip, 0x1234);
-	assert_end(perfdata);
-	assert_problem(perfdata, 0, "damaged");
+	open_records();
+	assert_int_equal(next().sample.ip, 0x1234);
+	assert_end();
+	assert_problem(0, "damaged");
 }
 
 /* A block of equal bytes takes four: records of 0x808 bytes of an unknown type. */
@@ -970,12 +934,10 @@ static void put_repeated_block(struct blob *blob)
 	put(blob, repeated, sizeof(repeated));
 }
 
-TEST(records_that_unpack_to_gigabytes_end_the_recording)
+TEST_WITH(NULL, tear_down, records_that_unpack_to_gigabytes_end_the_recording)
 {
 	enum { BLOCKS = 10000 };
 	CLEANUP(blob_deinit) struct blob bomb = {0};
-	CLEANUP(blob_deinit) struct blob records = {0};
-	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
 
 #ifndef HAVE_ZSTD
 	RETURN_LACKING("built without zstd");
@@ -985,16 +947,15 @@ TEST(records_that_unpack_to_gigabytes_end_the_recording)
 		put_repeated_block(&bomb);
 	put_sample(&records, 0x1234, 20);
 	put_record(&records, PERFDATA_COMPRESSED, 0, &bomb);
-	perfdata = open_records(&records);
-	assert_int_equal(next(perfdata).sample.ip, 0x1234);
-	assert_end(perfdata);
-	assert_problem(perfdata, 0, "unpack to too much for their size");
+	open_records();
+	assert_int_equal(next().sample.ip, 0x1234);
+	assert_end();
+	assert_problem(0, "unpack to too much for their size");
 }
 
-TEST(a_recording_cut_off_anywhere_gives_what_it_holds)
+TEST_WITH(NULL, tear_down, a_recording_cut_off_anywhere_gives_what_it_holds)
 {
 	struct event event = {.attr = clock_attr(), .id = 5};
-	CLEANUP(blob_deinit) struct blob records = {0};
 	CLEANUP(blob_deinit) struct blob whole = {0};
 	size_t sample_bytes, data_offset;
 
@@ -1006,7 +967,6 @@ TEST(a_recording_cut_off_anywhere_gives_what_it_holds)
 	data_offset = whole.len - records.len;
 	for (size_t len = 0; len < whole.len; len++) {
 		struct blob cut = {.bytes = whole.bytes, .len = len};
-		CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
 		CLEANUP(error_cleanup)
 		struct error *err = perfdata_open(descriptor_of(&cut), &perfdata);
 		struct record record;
@@ -1020,9 +980,10 @@ TEST(a_recording_cut_off_anywhere_gives_what_it_holds)
 		while (perfdata_next(perfdata, &record))
 			assert_int_equal(record.sample.ip, ++count);
 		assert_int_equal(count, (len - data_offset) / sample_bytes);
-		assert_problem(perfdata, 0, "not finished");
+		assert_problem(0, "not finished");
 		if ((len - data_offset) % sample_bytes)
-			assert_problem(perfdata, 1, "cut off within a record");
+			assert_problem(1, "cut off within a record");
+		close_recording();
 	}
 }
 
@@ -1036,13 +997,11 @@ static void put_zeros(int number, siginfo_t *info, void *context)
 	     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 }
 
-TEST(a_file_that_is_cut_while_it_is_read_gives_what_was_read_by_then)
+TEST_WITH(NULL, tear_down, a_file_that_is_cut_while_it_is_read_gives_what_was_read_by_then)
 {
 	const struct sigaction action = {.sa_sigaction = put_zeros, .sa_flags = SA_SIGINFO};
 	struct event event = {.attr = clock_attr(), .id = 5};
-	CLEANUP(blob_deinit) struct blob records = {0};
 	CLEANUP(blob_deinit) struct blob blob = {0};
-	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
 	int fd;
 
 	sigaction(SIGBUS, &action, NULL);
@@ -1053,11 +1012,11 @@ TEST(a_file_that_is_cut_while_it_is_read_gives_what_was_read_by_then)
 	put_file(&blob, &(struct file){.events = &event, .event_count = 1, .records = &records});
 	fd = descriptor_of(&blob);
 	assert_null(perfdata_open(fd, &perfdata));
-	assert_int_equal(next(perfdata).sample.ip, 1);
+	assert_int_equal(next().sample.ip, 1);
 	assert_int_equal(ftruncate(fd, 0), 0);
-	assert_end(perfdata);
-	assert_problem(perfdata, 0, "damaged at byte");
-	assert_problem(perfdata, 1, "truncated while it was read");
+	assert_end();
+	assert_problem(0, "damaged at byte");
+	assert_problem(1, "truncated while it was read");
 }
 
 enum { STACK_BYTES = 60000, STACKS = 3000 };
@@ -1099,10 +1058,9 @@ static size_t resident_bytes(void)
 	return resident * (size_t)getpagesize();
 }
 
-TEST(a_large_file_takes_little_memory)
+TEST_WITH(NULL, tear_down, a_large_file_takes_little_memory)
 {
 	enum { MORE_BYTES_MAX = 64 << 20 };
-	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
 	size_t before = resident_bytes();
 	struct record record;
 	unsigned count = 0, sum = 0;
@@ -1121,55 +1079,47 @@ TEST(a_large_file_takes_little_memory)
 	assert_int_equal(sum, 0);
 }
 
-TEST(a_killed_perf_has_not_told_how_much_it_wrote)
+TEST_WITH(NULL, tear_down, a_killed_perf_has_not_told_how_much_it_wrote)
 {
 	struct event event = {.attr = clock_attr(), .id = 5};
-	CLEANUP(blob_deinit) struct blob records = {0};
 	CLEANUP(blob_deinit) struct blob blob = {0};
-	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
 
 	put_sample(&records, 0x1234, 20);
 	put_file(&blob, &(struct file){.events = &event, .event_count = 1, .records = &records});
 	memset(blob.bytes + offsetof(struct perfdata_header, data.size_bytes), 0, sizeof(uint64_t));
-	perfdata = open_blob(&blob);
-	assert_int_equal(next(perfdata).sample.ip, 0x1234);
-	assert_end(perfdata);
-	assert_problem(perfdata, 0, "perf was killed");
+	open_blob(&blob);
+	assert_int_equal(next().sample.ip, 0x1234);
+	assert_end();
+	assert_problem(0, "perf was killed");
 }
 
-TEST(behind_a_record_without_a_size_nothing_is_read)
+TEST_WITH(NULL, tear_down, behind_a_record_without_a_size_nothing_is_read)
 {
-	CLEANUP(blob_deinit) struct blob records = {0};
-	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
-
 	put_sample(&records, 1, 10);
 	put_u64(&records, 0);
 	put_sample(&records, 2, 20);
-	perfdata = open_records(&records);
-	assert_int_equal(next(perfdata).sample.ip, 1);
-	assert_end(perfdata);
-	assert_problem(perfdata, 0, "damaged at byte");
+	open_records();
+	assert_int_equal(next().sample.ip, 1);
+	assert_end();
+	assert_problem(0, "damaged at byte");
 }
 
-TEST(records_that_make_no_sense_are_left_out_and_counted)
+TEST_WITH(NULL, tear_down, records_that_make_no_sense_are_left_out_and_counted)
 {
-	CLEANUP(blob_deinit) struct blob records = {0};
-	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
 	struct blob body = {0};
 
 	put_record(&records, PERF_RECORD_SAMPLE, 0, &body);
 	put_sample(&records, 2, 20);
-	perfdata = open_records(&records);
-	assert_int_equal(next(perfdata).sample.ip, 2);
-	assert_end(perfdata);
-	assert_problem(perfdata, 0, "ignored 1 malformed records");
+	open_records();
+	assert_int_equal(next().sample.ip, 2);
+	assert_end();
+	assert_problem(0, "ignored 1 malformed records");
 }
 
 static void assert_refused(const void *bytes, size_t len, const char *part)
 {
 	CLEANUP(blob_deinit) struct blob blob = {0};
 	CLEANUP(error_cleanup) struct error *err = NULL;
-	struct perfdata *perfdata;
 
 	put(&blob, bytes, len);
 	err = perfdata_open(descriptor_of(&blob), &perfdata);
@@ -1178,7 +1128,7 @@ static void assert_refused(const void *bytes, size_t len, const char *part)
 		fail_msg("\"%s\" does not say \"%s\"", error_text(err), part);
 }
 
-TEST(what_is_no_recording_is_refused)
+TEST_WITH(NULL, tear_down, what_is_no_recording_is_refused)
 {
 	assert_refused("", 0, "not a perf.data file");
 	assert_refused("main;work 12\nmain;play 3\n", 25, "not a perf.data file");
@@ -1191,7 +1141,7 @@ static struct bytes numbered(const uint64_t *number)
 	return bytes_of(number, sizeof(*number));
 }
 
-TEST(reorder_that_cannot_be_kept_go_out_half_by_half)
+TEST_WITH(NULL, tear_down, reorder_that_cannot_be_kept_go_out_half_by_half)
 {
 	enum { MANY = 3 << 18 };
 	CLEANUP(reorder_deinit) struct reorder reorder = {0};
@@ -1215,7 +1165,7 @@ TEST(reorder_that_cannot_be_kept_go_out_half_by_half)
 	assert_int_equal(reorder.late, 0);
 }
 
-TEST(what_lasts_is_not_copied_however_much_waits)
+TEST_WITH(NULL, tear_down, what_lasts_is_not_copied_however_much_waits)
 {
 	enum { LEN = 60000, MANY = 1000 };
 	CLEANUP(reorder_deinit) struct reorder reorder = {0};
@@ -1266,13 +1216,12 @@ static void begin_writing(struct written *written, size_t event_count)
 	written->writer = perfdata_writer_new(dup(written->fd), written->events, event_count);
 }
 
-static struct perfdata *read_what_was_written(struct written *written)
+static void read_what_was_written(struct written *written)
 {
 	struct perfdata_info info = {.host = xstrdup("harbour"),
 				     .kernel_release = xstrdup("6.1.0"),
 				     .machine = xstrdup("x86_64"),
 				     .command = xstrdup("prof record shop")};
-	struct perfdata *perfdata = NULL;
 	struct error *err = perfdata_writer_finish(written->writer, &info);
 
 	if (!err)
@@ -1284,7 +1233,6 @@ static struct perfdata *read_what_was_written(struct written *written)
 	free(info.kernel_release);
 	free(info.machine);
 	free(info.command);
-	return perfdata;
 }
 
 /* As the side band's own event would have written it. */
@@ -1322,10 +1270,9 @@ static void put_raw_sample(struct perfdata_writer *writer, uint64_t id, uint64_t
 	perfdata_writer_put(writer, &record);
 }
 
-TEST(what_is_written_is_read_again)
+TEST_WITH(NULL, tear_down, what_is_written_is_read_again)
 {
 	struct written written;
-	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
 	struct record record;
 
 	begin_writing(&written, 2);
@@ -1334,32 +1281,31 @@ TEST(what_is_written_is_read_again)
 	put_raw_sample(written.writer, 6, 70);
 	put_raw_sample(written.writer, 5, 60);
 	perfdata_writer_end_round(written.writer);
-	perfdata = read_what_was_written(&written);
+	read_what_was_written(&written);
 	assert_int_equal(perfdata_event_count(perfdata), 2);
 	assert_string_equal(perfdata_event(perfdata, 1)->name, "faults");
 	assert_string_equal(perfdata_info(perfdata)->host, "harbour");
 	assert_string_equal(perfdata_info(perfdata)->kernel_release, "6.1.0");
 	assert_string_equal(perfdata_info(perfdata)->machine, "x86_64");
 	assert_string_equal(perfdata_info(perfdata)->command, "prof record shop");
-	record = next(perfdata);
+	record = next();
 	assert_string_equal(record.comm.name, "shop");
 	assert_true(record.comm.exec);
 	assert_int_equal(record.time_ns, 50);
-	record = next(perfdata);
+	record = next();
 	assert_int_equal(record.sample.event, 0);
 	assert_int_equal(record.time_ns, 60);
-	record = next(perfdata);
+	record = next();
 	assert_int_equal(record.sample.event, 1);
 	assert_int_equal(record.sample.ip, 0x1234);
 	assert_int_equal(record.tid, TID);
-	assert_end(perfdata);
-	assert_no_problem(perfdata);
+	assert_end();
+	assert_no_problem();
 }
 
-TEST(what_is_made_up_is_written_as_the_kernel_would)
+TEST_WITH(NULL, tear_down, what_is_made_up_is_written_as_the_kernel_would)
 {
 	struct written written;
-	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
 	const struct record mapping = {.type = RECORD_MMAP,
 				       .pid = PID,
 				       .tid = PID,
@@ -1384,8 +1330,8 @@ TEST(what_is_made_up_is_written_as_the_kernel_would)
 	perfdata_writer_put(written.writer, &lost);
 	perfdata_writer_add_build_id(written.writer, "/usr/bin/shop", (const uint8_t *)"abcdefgh",
 				     8);
-	perfdata = read_what_was_written(&written);
-	record = next(perfdata);
+	read_what_was_written(&written);
+	record = next();
 	assert_int_equal(record.pid, PID);
 	assert_int_equal(record.mmap.start, 0x1000);
 	assert_int_equal(record.mmap.length_bytes, 0x2000);
@@ -1397,21 +1343,20 @@ TEST(what_is_made_up_is_written_as_the_kernel_would)
 	assert_string_equal(record.mmap.path, "/usr/bin/shop");
 	assert_int_equal(record.mmap.build_id_bytes, 8);
 	assert_memory_equal(record.mmap.build_id, "abcdefgh", 8);
-	assert_false(next(perfdata).mmap.executable);
-	record = next(perfdata);
+	assert_false(next().mmap.executable);
+	record = next();
 	assert_string_equal(record.comm.name, "cashier");
 	assert_int_equal(record.tid, TID);
 	assert_false(record.comm.exec);
-	record = next(perfdata);
+	record = next();
 	assert_int_equal(record.lost.count, 3);
 	assert_int_equal(record.time_ns, 90);
-	assert_end(perfdata);
+	assert_end();
 }
 
-TEST(a_file_that_was_not_finished_reads_as_one_that_was_cut_off)
+TEST_WITH(NULL, tear_down, a_file_that_was_not_finished_reads_as_one_that_was_cut_off)
 {
 	struct written written;
-	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
 	struct error *err;
 
 	begin_writing(&written, 1);
@@ -1419,12 +1364,12 @@ TEST(a_file_that_was_not_finished_reads_as_one_that_was_cut_off)
 	perfdata_writer_free(written.writer);
 	err = perfdata_open(written.fd, &perfdata);
 	assert_null(err);
-	assert_int_equal(next(perfdata).time_ns, 60);
-	assert_end(perfdata);
-	assert_problem(perfdata, 0, "not finished");
+	assert_int_equal(next().time_ns, 60);
+	assert_end();
+	assert_problem(0, "not finished");
 }
 
-TEST(a_full_disk_is_told_at_the_end)
+TEST_WITH(NULL, tear_down, a_full_disk_is_told_at_the_end)
 {
 	struct written written;
 	struct perfdata_info info = {0};
