@@ -775,12 +775,14 @@ void sampler_end_keeping(struct sampler *s)
 
 static struct error *source_enable(void *source)
 {
+	sched_raise_priority();
 	return sampler_enable(source);
 }
 
 static void source_disable(void *source)
 {
 	sampler_disable(source);
+	sched_restore_priority();
 }
 
 static int source_fd(const void *source)

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "profile/allocation_classes.h"
+#include "record/live_blocks.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -447,6 +448,21 @@ static void a_process_has_no_more_mappings_than_the_kernel_allows(void **state)
 	assert_int_equal(memory_counts(f->memory).samples, 66000);
 }
 
+/* Of LIVE_BLOCKS_MAX, whose memory the compiler checks. */
+static void a_full_set_takes_no_more_blocks(void **state)
+{
+	struct live_blocks *blocks = live_blocks_new(2);
+	struct live_block block = {.pid = PID};
+
+	(void)state;
+	for (block.address = 1; block.address <= 2; block.address++)
+		assert_true(live_blocks_add(blocks, &block));
+	assert_false(live_blocks_add(blocks, &block));
+	assert_true(live_blocks_take(blocks, PID, 1, &(struct live_block){0}));
+	assert_true(live_blocks_add(blocks, &block));
+	live_blocks_free(blocks);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -467,6 +483,7 @@ int main(void)
 		TEST(threads_that_end_fold_with_their_blocks),
 		TEST(any_record_is_survived),
 		TEST(a_process_has_no_more_mappings_than_the_kernel_allows),
+		cmocka_unit_test(a_full_set_takes_no_more_blocks),
 	};
 
 	return cmocka_run_group_tests_name("allocations", tests, NULL, NULL);

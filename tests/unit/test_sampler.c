@@ -864,6 +864,22 @@ static void the_whole_system_has_every_process(void **state)
 	heard_free(heard);
 }
 
+static void the_reader_has_a_raised_priority_while_it_samples(void **state)
+{
+	struct record_source source;
+
+	(void)state;
+	if (getpriority(PRIO_PROCESS, 0) || setpriority(PRIO_PROCESS, 0, -1))
+		RETURN_LACKING("the usual priority, and CAP_SYS_NICE");
+	setpriority(PRIO_PROCESS, 0, 0);
+	source = sampler_source(open_on(TARGET_SYSTEM, -1, &kernel_chain, &plain));
+	assert_ok(record_source_enable(&source));
+	assert_true(getpriority(PRIO_PROCESS, 0) < 0);
+	record_source_disable(&source);
+	assert_int_equal(getpriority(PRIO_PROCESS, 0), 0);
+	record_source_close(&source);
+}
+
 /* On whole CPUs, for the child. */
 static struct sampler *open_on_cpus_for(const struct launched *child,
 					const struct sample_fields *fields,
@@ -1273,6 +1289,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(threads_started_by_one_while_attaching_are_counted_once),
 		cmocka_unit_test(threads_started_by_each_other_while_attaching_are_counted_once),
 		cmocka_unit_test(the_whole_system_has_every_process),
+		cmocka_unit_test(the_reader_has_a_raised_priority_while_it_samples),
 		cmocka_unit_test(whole_cpus_are_sampled_for_a_process_tree_without_strangers),
 		cmocka_unit_test(a_command_that_follows_later_is_sampled_without_strangers),
 		cmocka_unit_test(whole_cpus_are_sampled_for_a_command_that_follows_later),
