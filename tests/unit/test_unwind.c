@@ -5,6 +5,7 @@
 #include "unwind/unwind.h"
 
 #include "base/alloc.h"
+#include "built_elf.h"
 #include "lacking.h"
 #include "ucontext_regs.h"
 #include "unwind/outer_walk.h"
@@ -1102,6 +1103,179 @@ static void a_link_register_that_was_overwritten_leads_nowhere(void **state)
 	assert_int_equal(walked.count, 2);
 }
 
+/* --- Without CFI ------------------------------------------------------------------------------ */
+
+enum { GUESS_START = 0x10000, GUESS_STACK = 0x7fff0000, GUESS_WORDS = 40 };
+
+#define S(word) (GUESS_STACK + 8 * (uint64_t)(word))
+/* Of the code, in its file. */
+#define C(offset)                                                                                  \
+	(GUESS_START + sizeof(Elf64_Ehdr) + ELF_FILE_SEGMENTS * sizeof(Elf64_Phdr) + (offset))
+
+struct guess {
+	uint64_t pc, fp, link, words[GUESS_WORDS];
+	enum unwind_stop stop;
+	unsigned count;
+	uint64_t caller, outer; /* if there are as many frames */
+};
+
+static void check_guesses(const struct arch *arch, const void *code, size_t len,
+			  const struct guess *guesses, unsigned count)
+{
+	static struct built_elf file;
+	static struct walked walked;
+	const pid_t nobody = 1 << 23;
+	CLEANUP(address_spaces_cleanup) struct address_spaces *spaces = address_spaces_new("/proc");
+	CLEANUP(unwinder_cleanup) struct unwinder *unwinder = unwinder_new(spaces, arch, false);
+
+	built_elf_init(&file);
+	file.header.e_machine = arch->ra_in_register ? EM_AARCH64 : EM_X86_64;
+	built_elf_bytes(&file, code, len);
+	built_elf_segment(&file, (Elf64_Phdr){.p_type = PT_LOAD,
+					      .p_flags = PF_R | PF_X,
+					      .p_filesz = file.len,
+					      .p_memsz = file.len});
+	built_elf_finish(&file);
+	map_program(spaces, nobody, file.data, file.len, GUESS_START);
+	for (const struct guess *guess = guesses; guess < guesses + count; guess++) {
+		struct regs regs = {.pc = guess->pc};
+
+		regs_set(&regs, arch->sp, GUESS_STACK);
+		regs_set(&regs, arch->fp, guess->fp);
+		regs_set(&regs, arch->ra_in_register ? arch->ra : 2, guess->link);
+		walk_copy(&walked, unwinder, nobody, &regs,
+			  bytes_of(guess->words, sizeof(guess->words)));
+		if (walked.stop != guess->stop || walked.count != guess->count ||
+		    (guess->count > 1 && walked.frames[1].offset + GUESS_START != guess->caller) ||
+		    (guess->count > 2 && walked.frames[2].offset + GUESS_START != guess->outer))
+			fail_msg("case %zu: stop %d, %u frames", (size_t)(guess - guesses),
+				 walked.stop, walked.count);
+	}
+}
+
+static void code_without_cfi_has_a_caller_that_can_have_called_it(void **state)
+{
+	(void)state;
+	static const unsigned char code[0x80] = {
+		[0x00] = 0xe8, 0x3b, 0,	   0,	 0,    /* call function */
+		[0x10] = 0xe8, 0x2b, 0,	   0,	 0,    /* call function */
+		[0x1e] = 0xff, 0xd0,		       /* call *%rax */
+		[0x28] = 0xe8, 0x33, 0,	   0,	 0,    /* call of what follows the function */
+		[0x30] = 0xe8, 0x1c, 0,	   0xff, 0xff, /* call of what begins 65,535 bytes before */
+		[0x38] = 0xe8, 0x13, 0,	   0xff, 0xff, /* call of what begins 65,536 bytes before */
+		[0x40] = 0x55, 0x48, 0x89, 0xe5,       /* function: push %rbp; mov %rsp,%rbp */
+		[0x58] = 0x5d, 0xc3,		       /* pop %rbp; ret */
+		[0x60] = 0xb8, 0x0f, 0,	   0,	 0,    0x0f, 0x05, /* sigreturn */
+		[0x70] = 0xb8, 0x38, 0,	   0,	 0,    0x0f, 0x05, /* clone */
+	};
+	enum {
+		ONE = 5,
+		TWO = 0x15,
+		ANY = 0x20,
+		OTHER = 0x2d,
+		FAR = 0x35,
+		TOO_FAR = 0x3d,
+		NONE = 0x50
+	};
+	static const struct guess guesses[] = {
+		/* At the instructions that push and pop. */
+		{C(0x40), 0, 0, {C(ONE)}, UNWIND_ROOT, 2, C(ONE), 0},
+		{C(0x41), 5, 0, {0, C(ONE)}, UNWIND_ROOT, 2, C(ONE), 0},
+		{C(0x58), 5, 0, {S(3), C(ONE), 0, 0, C(TWO)}, UNWIND_ROOT, 3, C(ONE), C(TWO)},
+		{C(0x59), 0, 0, {C(ANY)}, UNWIND_ROOT, 2, C(ANY), 0},
+		{C(0x59), 0, 0, {C(NONE)}, UNWIND_LOST, 1, 0, 0},
+		/* A call of this function is preferred, then the top of the stack. */
+		{C(0x50), S(2), 0, {C(TWO), 0, 0, C(ONE)}, UNWIND_ROOT, 3, C(TWO), C(ONE)},
+		{C(0x50), S(2), 0, {C(ANY), 0, 0, C(ONE)}, UNWIND_ROOT, 2, C(ONE), 0},
+		{C(0x50), S(2), 0, {C(OTHER), 0, 0, C(ONE)}, UNWIND_ROOT, 2, C(ONE), 0},
+		{C(0x50), S(2), 0, {C(FAR), 0, 0, C(ONE)}, UNWIND_ROOT, 3, C(FAR), C(ONE)},
+		{C(0x50), S(2), 0, {C(TOO_FAR), 0, 0, C(ONE)}, UNWIND_ROOT, 2, C(ONE), 0},
+		{C(0x50),
+		 S(2),
+		 0,
+		 {C(ANY), 0, S(4), C(OTHER), 0, C(ONE)},
+		 UNWIND_ROOT,
+		 4,
+		 C(ANY),
+		 C(OTHER)},
+		{C(0x50), 5, 0, {C(ANY)}, UNWIND_LOST, 2, C(ANY), 0},
+		{C(0x50),
+		 S(2),
+		 0,
+		 {0, 0, S(4), C(OTHER), 0, C(ONE)},
+		 UNWIND_ROOT,
+		 3,
+		 C(OTHER),
+		 C(ONE)},
+		/* A stack can begin with any address. */
+		{C(0x50), S(2), 0, {0, 0, 0, C(NONE)}, UNWIND_ROOT, 2, C(NONE), 0},
+		{C(0x50), S(2), 0, {0, 0, S(4), C(NONE)}, UNWIND_LOST, 1, 0, 0},
+		{C(0x59), S(2), 0, {C(ONE), 0, 0, 0}, UNWIND_ROOT, 2, C(ONE), 0},
+		/* The lowest words of the stack. */
+		{C(0x50), 0, 0, {[31] = C(ANY)}, UNWIND_ROOT, 2, C(ANY), 0},
+		{C(0x50), 0, 0, {[32] = C(ANY)}, UNWIND_LOST, 1, 0, 0},
+		/* Frame pointers that are none, or beyond the copy. */
+		{C(0x50), S(2) + 4, 0, {[3] = C(NONE)}, UNWIND_LOST, 1, 0, 0},
+		{C(0x50), S(-1), 0, {C(NONE)}, UNWIND_LOST, 1, 0, 0},
+		{C(0x50), S(0), 0, {0, C(ONE)}, UNWIND_ROOT, 2, C(ONE), 0},
+		{C(0x50), S(GUESS_WORDS - 1), 0, {0}, UNWIND_TRUNCATED, 1, 0, 0},
+		{C(0x50), S((8 << 17) - 1), 0, {0}, UNWIND_TRUNCATED, 1, 0, 0},
+		{C(0x50), S(8 << 17), 0, {0}, UNWIND_LOST, 1, 0, 0},
+		/* What a signal has interrupted, before and after the system call. */
+		{C(0x60),
+		 5,
+		 0,
+		 {[15] = 0, [20] = S(24), C(0x50), [24] = C(ONE)},
+		 UNWIND_ROOT,
+		 3,
+		 C(0x50),
+		 C(ONE)},
+		{C(0x67),
+		 5,
+		 0,
+		 {[15] = 0, [20] = S(24), C(0x50), [24] = C(ONE)},
+		 UNWIND_ROOT,
+		 3,
+		 C(0x50),
+		 C(ONE)},
+		/* A new thread, and one that is at the same place later. */
+		{C(0x77), 5, C(0x77), {C(NONE)}, UNWIND_ROOT, 1, 0, 0},
+		{C(0x77), 5, C(0x78), {C(NONE)}, UNWIND_LOST, 1, 0, 0},
+	};
+
+	check_guesses(&arch_x86_64, code, sizeof(code), guesses, ARRAY_SIZE(guesses));
+}
+
+static void without_cfi_a_link_register_may_be_out_of_date(void **state)
+{
+	(void)state;
+	static const uint32_t code[] = {
+		0x94000004, /* bl function */
+		0x94000003, /* bl function */
+		0xd63f0000, /* blr x0 */
+		0xd503201f, /* nop */
+		0xd503201f, /* function: nop */
+		0x97ffffff, /* bl function */
+		0xd503201f, /* nop */
+		0x97fffffd, /* bl function */
+	};
+	enum { ONE = 4, TWO = 8, ANY = 12, NONE = 16, OWN = 24, LATER = 32 };
+	static const struct guess guesses[] = {
+		{C(24), 0, C(ONE), {0}, UNWIND_ROOT, 2, C(ONE), 0},
+		{C(24), 0, C(ANY), {0}, UNWIND_ROOT, 2, C(ANY), 0},
+		{C(24), 0, C(NONE), {0}, UNWIND_LOST, 1, 0, 0},
+		{C(24), S(2), C(ANY), {0, 0, 0, C(ONE)}, UNWIND_ROOT, 2, C(ONE), 0},
+		{C(24), S(2), C(TWO), {0, 0, 0, C(ONE)}, UNWIND_ROOT, 3, C(TWO), C(ONE)},
+		{C(24), S(2), C(OWN), {0, 0, 0, C(ONE)}, UNWIND_ROOT, 2, C(ONE), 0},
+		{C(24), S(2), C(LATER), {0, 0, 0, C(ONE)}, UNWIND_ROOT, 3, C(LATER), C(ONE)},
+		/* The record is the function's own. */
+		{C(24), S(2), C(ANY), {0, 0, 0, C(ANY)}, UNWIND_ROOT, 2, C(ANY), 0},
+		{C(24), S(2), C(ONE), {0, 0, 0, C(ONE)}, UNWIND_ROOT, 2, C(ONE), 0},
+	};
+
+	check_guesses(&arch_aarch64, code, sizeof(code), guesses, ARRAY_SIZE(guesses));
+}
+
 /* As in runtime.systemstack and runtime.mcall: the CFI of `switcher` is wrong once it has switched.
  */
 static void where_go_switches_stacks_the_frame_pointer_tells_how_it_ends(void **state)
@@ -1205,6 +1379,8 @@ int main(void)
 		cmocka_unit_test(random_registers_give_a_truncated_stack),
 		cmocka_unit_test(a_stack_of_aarch64_is_walked_in_address_spaces_of_any_size),
 		cmocka_unit_test(a_link_register_that_was_overwritten_leads_nowhere),
+		cmocka_unit_test(code_without_cfi_has_a_caller_that_can_have_called_it),
+		cmocka_unit_test(without_cfi_a_link_register_may_be_out_of_date),
 		cmocka_unit_test(where_go_switches_stacks_the_frame_pointer_tells_how_it_ends),
 		cmocka_unit_test(a_switched_stack_is_joined_if_that_leads_to_a_root),
 		cmocka_unit_test(at_every_instruction_the_callers_are_those_that_called),
