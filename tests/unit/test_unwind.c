@@ -103,6 +103,27 @@ static void walk_copy(struct walked *walked, struct unwinder *unwinder, pid_t pi
 	walked->count = chain.count;
 }
 
+/* Whether a walk with this room can be made by what is known; it is the same then. */
+static bool is_known(const struct walked *walked, const struct unwinder *unwinder, pid_t pid,
+		     const struct regs *regs, struct bytes copied, unsigned room)
+{
+	static struct frame frames[UNWIND_DEPTH_MAX];
+	struct call_chain chain = {.frames = frames, .room = room};
+
+	if (!unwinder_walk_known(unwinder, pid, 1, regs, &(struct stack_copies){.own = copied},
+				 &chain))
+		return false;
+	assert_int_equal(walked->stop, UNWIND_ROOT);
+	assert_int_equal(chain.count, walked->count);
+	assert_int_equal(chain.left_out, 0);
+	for (unsigned i = 0; i < chain.count; i++) {
+		assert_int_equal(frames[i].module, walked->frames[i].module);
+		assert_int_equal(frames[i].offset, walked->frames[i].offset);
+		assert_int_equal(frames[i].is_return_address, walked->frames[i].is_return_address);
+	}
+	return true;
+}
+
 static void walk(struct fixture *fixture)
 {
 	const struct sample *sample = &fixture->sample;
@@ -212,12 +233,29 @@ static void check(work *function, unsigned depth)
 {
 	struct fixture *fixture = fixture_new(getpid());
 
+	const struct sample *sample = &fixture->sample;
+	const struct walked *walked = &fixture->walked;
+	struct bytes copied;
+	struct regs bare = {0};
+
 	function(fixture, depth);
+	copied = bytes_of(sample->stack, sample->stack_bytes);
+	assert_false(is_known(walked, fixture->unwinder, sample->pid, &sample->regs, copied,
+			      UNWIND_DEPTH_MAX));
 	walk(fixture);
-	assert_true(fixture->walked.count > depth);
+	assert_true(walked->count > depth);
 	assert_is_truth(fixture);
 	walk(fixture); /* once more, out of the cache */
 	assert_is_truth(fixture);
+	/* Rules for a realigned stack are not plain. */
+	for (unsigned less = 0; less < 2 && function != align_stack; less++)
+		assert_int_equal(is_known(walked, fixture->unwinder, sample->pid, &sample->regs,
+					  copied, walked->count - less),
+				 !less);
+	regs_set(&bare, arch_native()->sp, sample->regs.values[arch_native()->sp]);
+	bare.pc = sample->regs.pc;
+	assert_false(
+		is_known(walked, fixture->unwinder, sample->pid, &bare, copied, UNWIND_DEPTH_MAX));
 	fixture_free(fixture);
 }
 
