@@ -28,7 +28,10 @@
 
 #include <cmocka.h>
 
-enum { STACK_BYTES = 1 << 20 };
+enum { STACK_BYTES = 1 << 20, MADE_STACK = 0x7fff0000 };
+
+/* The address of a word of a stack made by hand. */
+#define S(word) (MADE_STACK + 8 * (uint64_t)(word))
 
 /* A sample, as perf would take it. */
 struct sample {
@@ -1032,6 +1035,176 @@ static void at_every_instruction_the_callers_are_those_that_called(void **state)
 	fixture_free(fixture);
 }
 
+/* What call frame information can say, at known places. */
+__asm__(".pushsection .text\n"
+	".balign 32\n"
+	".globl cfi_code\n"
+	"cfi_code:\n" /* a leaf that has pushed nothing */
+	".cfi_startproc\n"
+	"nop; nop; ret\n"
+	".cfi_endproc\n"
+	".balign 32\n" /* 0x20: the root */
+	".cfi_startproc\n"
+	".cfi_undefined %rip\n"
+	"call cfi_code\n"
+	"nop\n"
+	".cfi_endproc\n"
+	".balign 32\n" /* 0x40: two words pushed, exit; the next function begins after it */
+	".cfi_startproc\n"
+	".cfi_def_cfa_offset 24\n"
+	"mov $60, %eax; syscall\n"
+	".cfi_endproc\n"
+	".cfi_startproc\n"
+	"nop; ret\n"
+	".cfi_endproc\n"
+	".balign 32\n" /* 0x60: the CFA is the word on top of the stack */
+	".cfi_startproc\n"
+	".cfi_escape 0x0f, 3, 0x77, 0, 0x06\n"
+	"call cfi_code\n"
+	"nop\n"
+	".cfi_endproc\n"
+	".balign 32\n" /* 0x80: the same, with a saved register */
+	".cfi_startproc\n"
+	".cfi_escape 0x0f, 3, 0x77, 0, 0x06\n"
+	".cfi_offset %rbx, -16\n"
+	"call cfi_code\n"
+	"nop\n"
+	".cfi_endproc\n"
+	".balign 32\n" /* 0xa0: the CFA is the word below the stack */
+	".cfi_startproc\n"
+	".cfi_escape 0x0f, 3, 0x77, 0x78, 0x06\n"
+	"nop\n"
+	".cfi_endproc\n"
+	".balign 32\n" /* 0xc0: the CFA is rax + 8 */
+	".cfi_startproc\n"
+	".cfi_def_cfa %rax, 8\n"
+	"call cfi_code\n"
+	"nop\n"
+	".cfi_endproc\n"
+	".balign 32\n" /* 0xe0: the return address is in rbx */
+	".cfi_startproc\n"
+	".cfi_register %rip, %rbx\n"
+	"nop\n"
+	".cfi_endproc\n"
+	".balign 32\n" /* 0x100: the return address is at rsp + 8 */
+	".cfi_startproc\n"
+	".cfi_escape 0x10, 16, 2, 0x77, 8\n"
+	"nop\n"
+	".cfi_endproc\n"
+	".popsection\n");
+extern const char cfi_code[];
+
+#define CODE(offset) ((uint64_t)cfi_code + (offset))
+#define ELSEWHERE (S(1) + (1 << 20))
+
+static void call_frame_information_leads_from_one_stack_to_another_and_to_registers(void **state)
+{
+	(void)state;
+	enum { ROOT = 0x25, SWITCHES = 0x65, ENTERS = 0x85, KEEPS = 0xa0, LEFT = 0xc5 };
+	const struct {
+		unsigned pc;
+		uint64_t rax, rbx, rcx, words[6]; /* registers: 0 if unknown */
+		bool has_other;			  /* a copy of the other stack */
+		enum unwind_stop stop;
+		unsigned callers[2];
+		uint64_t saved_sp_at;
+	} cases[] = {
+		/* After a system call that does not return. */
+		{0x47, 0, 0, CODE(0x47), {0, 0, CODE(ROOT)}, false, UNWIND_ROOT, {ROOT}, 0},
+		{0x47, 0, 0, CODE(0x48), {CODE(ROOT)}, false, UNWIND_ROOT, {ROOT}, 0},
+		/* To another stack: at least a MiB away. */
+		{1,
+		 0,
+		 0,
+		 0,
+		 {CODE(SWITCHES), ELSEWHERE},
+		 false,
+		 UNWIND_TRUNCATED,
+		 {SWITCHES},
+		 S(1)},
+		{1,
+		 0,
+		 0,
+		 0,
+		 {CODE(SWITCHES), ELSEWHERE},
+		 true,
+		 UNWIND_ROOT,
+		 {SWITCHES, ROOT},
+		 S(1)},
+		{1,
+		 0,
+		 0,
+		 0,
+		 {CODE(SWITCHES), ELSEWHERE - 8},
+		 true,
+		 UNWIND_TRUNCATED,
+		 {SWITCHES},
+		 0},
+		{1,
+		 0,
+		 0,
+		 0,
+		 {CODE(SWITCHES), ELSEWHERE + 4},
+		 true,
+		 UNWIND_TRUNCATED,
+		 {SWITCHES},
+		 0},
+		{1, 0, 0, 0, {CODE(ENTERS), ELSEWHERE}, false, UNWIND_ROOT, {ENTERS}, S(1)},
+		{1, 0, 0, 0, {CODE(ENTERS), ELSEWHERE}, true, UNWIND_ROOT, {ENTERS, ROOT}, S(1)},
+		/* By a word of the frame in place of the one below it, or by a register of the
+		   callee. */
+		{KEEPS, 0, 0, 0, {S(3), S(4), 0, CODE(ROOT)}, false, UNWIND_ROOT, {ROOT}, 0},
+		{KEEPS, 0, 0, 0, {S(3), S(4), 0, CODE(1)}, false, UNWIND_LOST, {0}, 0},
+		{1,
+		 S(3),
+		 0,
+		 0,
+		 {CODE(LEFT), 0, 0, CODE(ROOT)},
+		 false,
+		 UNWIND_ROOT,
+		 {LEFT, ROOT},
+		 0},
+		{1, S(3), 0, 0, {CODE(LEFT), 0, 0, CODE(1)}, false, UNWIND_LOST, {LEFT}, 0},
+		{1, S(0), 0, 0, {CODE(LEFT), 0, 0, CODE(ROOT)}, false, UNWIND_LOST, {LEFT}, 0},
+		/* By a register, and by an address. */
+		{0xe0, 0, CODE(ROOT), 0, {0}, false, UNWIND_ROOT, {ROOT}, 0},
+		{0xe0, 0, 0, 0, {CODE(ROOT)}, false, UNWIND_LOST, {0}, 0},
+		{0x100, 0, 0, 0, {0, CODE(ROOT)}, false, UNWIND_ROOT, {ROOT}, 0},
+	};
+	const uint64_t other[] = {0, CODE(ROOT), 0};
+	struct fixture *fixture = fixture_new(getpid());
+	const struct frame *frames = fixture->walked.frames;
+
+	for (unsigned i = 0; i < ARRAY_SIZE(cases); i++) {
+		const uint64_t values[] = {cases[i].rax, 0, cases[i].rcx, cases[i].rbx};
+		unsigned count = 1 + (cases[i].callers[0] != 0) + (cases[i].callers[1] != 0);
+		struct call_chain chain = {.frames = fixture->walked.frames, .room = 8};
+		struct regs regs = {.pc = CODE(cases[i].pc)};
+		const struct stack_copies stacks = {
+			.own = bytes_of(cases[i].words, sizeof(cases[i].words)),
+			.interrupted = bytes_of(other, cases[i].has_other ? sizeof(other) : 0),
+			.interrupted_start = ELSEWHERE - 16,
+		};
+
+		for (unsigned reg = 0; reg < ARRAY_SIZE(values); reg++)
+			if (values[reg])
+				regs_set(&regs, reg, values[reg]);
+		regs_set(&regs, arch_native()->sp, S(0));
+		regs_set(&regs, arch_native()->fp, 5);
+		if (unwinder_walk(fixture->unwinder, getpid(), 1, &regs, &stacks, &chain) !=
+			    cases[i].stop ||
+		    chain.count != count || chain.saved_sp_at != cases[i].saved_sp_at)
+			fail_msg("case %u: %u frames", i, chain.count);
+		for (unsigned n = 1; n < count; n++) {
+			struct frame caller = frame_at(fixture, CODE(cases[i].callers[n - 1]),
+						       true);
+
+			assert_true(frame_equal(&frames[n], &caller));
+		}
+	}
+	fixture_free(fixture);
+}
+
 #else
 
 /* Emulators of processes have no ptrace(2); tests/truth has stops that qemu's debugger stub gave.
@@ -1143,9 +1316,8 @@ static void a_link_register_that_was_overwritten_leads_nowhere(void **state)
 
 /* --- Without CFI ------------------------------------------------------------------------------ */
 
-enum { GUESS_START = 0x10000, GUESS_STACK = 0x7fff0000, GUESS_WORDS = 40 };
+enum { GUESS_START = 0x10000, GUESS_WORDS = 40 };
 
-#define S(word) (GUESS_STACK + 8 * (uint64_t)(word))
 /* Of the code, in its file. */
 #define C(offset)                                                                                  \
 	(GUESS_START + sizeof(Elf64_Ehdr) + ELF_FILE_SEGMENTS * sizeof(Elf64_Phdr) + (offset))
@@ -1178,7 +1350,7 @@ static void check_guesses(const struct arch *arch, const void *code, size_t len,
 	for (const struct guess *guess = guesses; guess < guesses + count; guess++) {
 		struct regs regs = {.pc = guess->pc};
 
-		regs_set(&regs, arch->sp, GUESS_STACK);
+		regs_set(&regs, arch->sp, MADE_STACK);
 		regs_set(&regs, arch->fp, guess->fp);
 		regs_set(&regs, arch->ra_in_register ? arch->ra : 2, guess->link);
 		walk_copy(&walked, unwinder, nobody, &regs,
@@ -1422,6 +1594,10 @@ int main(void)
 		cmocka_unit_test(where_go_switches_stacks_the_frame_pointer_tells_how_it_ends),
 		cmocka_unit_test(a_switched_stack_is_joined_if_that_leads_to_a_root),
 		cmocka_unit_test(at_every_instruction_the_callers_are_those_that_called),
+#ifdef __x86_64__
+		cmocka_unit_test(
+			call_frame_information_leads_from_one_stack_to_another_and_to_registers),
+#endif
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
