@@ -1091,6 +1091,44 @@ __asm__(".pushsection .text\n"
 	".cfi_escape 0x10, 16, 2, 0x77, 8\n"
 	"nop\n"
 	".cfi_endproc\n"
+	".balign 32\n" /* 0x120: reserves 24 bytes and jumps away */
+	".cfi_startproc\n"
+	"sub $24, %rsp\n"
+	".cfi_def_cfa_offset 32\n"
+	"jmp *%rax\n"
+	".cfi_endproc\n"
+	".balign 32\n" /* 0x140: reserves 8 bytes */
+	".cfi_startproc\n"
+	"sub $8, %rsp\n"
+	".cfi_def_cfa_offset 16\n"
+	".fill 40, 1, 0x90\n"
+	".cfi_endproc\n"
+	".balign 32\n" /* 0x180: a frame pointer and 32 bytes */
+	".cfi_startproc\n"
+	"push %rbp\n"
+	".cfi_def_cfa_offset 16\n"
+	".cfi_offset %rbp, -16\n"
+	"mov %rsp, %rbp\n"
+	".cfi_def_cfa_register %rbp\n"
+	"sub $32, %rsp\n"
+	"nop\n"
+	".cfi_endproc\n"
+	".balign 32\n" /* 0x1a0: the CFA is the word below where the frame pointer points */
+	".cfi_startproc\n"
+	".cfi_escape 0x0f, 3, 0x76, 0x78, 0x06\n"
+	"nop\n"
+	".cfi_endproc\n"
+	".balign 32\n" /* 0x1c0: a frame pointer and 16 bytes, without CFI */
+	"push %rbp; mov %rsp, %rbp; sub $16, %rsp; call cfi_code\n"
+	"nop\n"
+	".balign 32\n" /* 0x1e0: another root, which calls the last five; returns are 6 apart */
+	".cfi_startproc\n"
+	".cfi_undefined %rip\n"
+	".irp function, 0x120, 0x140, 0x180, 0x1a0, 0x1c0\n"
+	"call cfi_code + \\function\n"
+	"nop\n"
+	".endr\n"
+	".cfi_endproc\n"
 	".popsection\n");
 extern const char cfi_code[];
 
@@ -1101,75 +1139,91 @@ static void call_frame_information_leads_from_one_stack_to_another_and_to_regist
 {
 	(void)state;
 	enum { ROOT = 0x25, SWITCHES = 0x65, ENTERS = 0x85, KEEPS = 0xa0, LEFT = 0xc5 };
+	enum { OWNER = 0x1e5, NOT_OWNER = 0x1eb, PLAIN = 0x1f1, ALIGNED = 0x1f7, SILENT = 0x1fd };
 	const struct {
 		unsigned pc;
-		uint64_t rax, rbx, rcx, words[6]; /* registers: 0 if unknown */
-		bool has_other;			  /* a copy of the other stack */
+		uint64_t words[6];
 		enum unwind_stop stop;
 		unsigned callers[2];
+		uint64_t rax, rbx, rcx; /* 0: unknown */
 		uint64_t saved_sp_at;
+		bool has_other; /* a copy of the other stack */
+		bool is_bare;	/* sp and pc alone are known */
 	} cases[] = {
 		/* After a system call that does not return. */
-		{0x47, 0, 0, CODE(0x47), {0, 0, CODE(ROOT)}, false, UNWIND_ROOT, {ROOT}, 0},
-		{0x47, 0, 0, CODE(0x48), {CODE(ROOT)}, false, UNWIND_ROOT, {ROOT}, 0},
+		{0x47, {0, 0, CODE(ROOT)}, UNWIND_ROOT, .callers = {ROOT}, .rcx = CODE(0x47)},
+		{0x47, {CODE(ROOT)}, UNWIND_ROOT, .callers = {ROOT}, .rcx = CODE(0x48)},
 		/* To another stack: at least a MiB away. */
 		{1,
-		 0,
-		 0,
-		 0,
 		 {CODE(SWITCHES), ELSEWHERE},
-		 false,
 		 UNWIND_TRUNCATED,
-		 {SWITCHES},
-		 S(1)},
+		 .callers = {SWITCHES},
+		 .saved_sp_at = S(1)},
 		{1,
-		 0,
-		 0,
-		 0,
 		 {CODE(SWITCHES), ELSEWHERE},
-		 true,
 		 UNWIND_ROOT,
-		 {SWITCHES, ROOT},
-		 S(1)},
+		 .callers = {SWITCHES, ROOT},
+		 .has_other = true,
+		 .saved_sp_at = S(1)},
 		{1,
-		 0,
-		 0,
-		 0,
 		 {CODE(SWITCHES), ELSEWHERE - 8},
-		 true,
 		 UNWIND_TRUNCATED,
-		 {SWITCHES},
-		 0},
+		 .callers = {SWITCHES},
+		 .has_other = true},
 		{1,
-		 0,
-		 0,
-		 0,
 		 {CODE(SWITCHES), ELSEWHERE + 4},
-		 true,
 		 UNWIND_TRUNCATED,
-		 {SWITCHES},
-		 0},
-		{1, 0, 0, 0, {CODE(ENTERS), ELSEWHERE}, false, UNWIND_ROOT, {ENTERS}, S(1)},
-		{1, 0, 0, 0, {CODE(ENTERS), ELSEWHERE}, true, UNWIND_ROOT, {ENTERS, ROOT}, S(1)},
+		 .callers = {SWITCHES},
+		 .has_other = true},
+		{1,
+		 {CODE(ENTERS), ELSEWHERE},
+		 UNWIND_ROOT,
+		 .callers = {ENTERS},
+		 .saved_sp_at = S(1)},
+		{1,
+		 {CODE(ENTERS), ELSEWHERE},
+		 UNWIND_ROOT,
+		 .callers = {ENTERS, ROOT},
+		 .has_other = true,
+		 .saved_sp_at = S(1)},
 		/* By a word of the frame in place of the one below it, or by a register of the
 		   callee. */
-		{KEEPS, 0, 0, 0, {S(3), S(4), 0, CODE(ROOT)}, false, UNWIND_ROOT, {ROOT}, 0},
-		{KEEPS, 0, 0, 0, {S(3), S(4), 0, CODE(1)}, false, UNWIND_LOST, {0}, 0},
+		{KEEPS, {S(3), S(4), 0, CODE(ROOT)}, UNWIND_ROOT, .callers = {ROOT}},
+		{KEEPS, {S(3), S(4), 0, CODE(1)}, UNWIND_LOST, .callers = {0}},
 		{1,
-		 S(3),
-		 0,
-		 0,
 		 {CODE(LEFT), 0, 0, CODE(ROOT)},
-		 false,
 		 UNWIND_ROOT,
-		 {LEFT, ROOT},
-		 0},
-		{1, S(3), 0, 0, {CODE(LEFT), 0, 0, CODE(1)}, false, UNWIND_LOST, {LEFT}, 0},
-		{1, S(0), 0, 0, {CODE(LEFT), 0, 0, CODE(ROOT)}, false, UNWIND_LOST, {LEFT}, 0},
+		 .callers = {LEFT, ROOT},
+		 .rax = S(3)},
+		{1, {CODE(LEFT), 0, 0, CODE(1)}, UNWIND_LOST, .callers = {LEFT}, .rax = S(3)},
+		{1, {CODE(LEFT), 0, 0, CODE(ROOT)}, UNWIND_LOST, .callers = {LEFT}, .rax = S(0)},
 		/* By a register, and by an address. */
-		{0xe0, 0, CODE(ROOT), 0, {0}, false, UNWIND_ROOT, {ROOT}, 0},
-		{0xe0, 0, 0, 0, {CODE(ROOT)}, false, UNWIND_LOST, {0}, 0},
-		{0x100, 0, 0, 0, {0, CODE(ROOT)}, false, UNWIND_ROOT, {ROOT}, 0},
+		{0xe0, {0}, UNWIND_ROOT, .callers = {ROOT}, .rbx = CODE(ROOT)},
+		{0xe0, {CODE(ROOT)}, UNWIND_LOST, .callers = {0}},
+		{0x100, {0, CODE(ROOT)}, UNWIND_ROOT, .callers = {ROOT}},
+		/* By a function that has jumped away, and one that cannot have. */
+		{0x1c0, {0, CODE(NOT_OWNER), 0, CODE(OWNER)}, UNWIND_ROOT, .callers = {OWNER}},
+		/* By a frame pointer that is searched. */
+		{0x188,
+		 {0, 0, 0, 0, S(9), CODE(PLAIN)},
+		 UNWIND_ROOT,
+		 .callers = {PLAIN},
+		 .is_bare = true},
+		{0x1a0,
+		 {0, S(6), 0, 0, 0, CODE(ALIGNED)},
+		 UNWIND_ROOT,
+		 .callers = {ALIGNED},
+		 .is_bare = true},
+		{1,
+		 {CODE(0x1cd), 0, 0, S(9), CODE(SILENT)},
+		 UNWIND_ROOT,
+		 .callers = {0x1cd, SILENT},
+		 .is_bare = true},
+		{1,
+		 {CODE(0x1cd), 0, 0, S(9), CODE(PLAIN)},
+		 UNWIND_LOST,
+		 .callers = {0x1cd},
+		 .is_bare = true},
 	};
 	const uint64_t other[] = {0, CODE(ROOT), 0};
 	struct fixture *fixture = fixture_new(getpid());
@@ -1190,7 +1244,8 @@ static void call_frame_information_leads_from_one_stack_to_another_and_to_regist
 			if (values[reg])
 				regs_set(&regs, reg, values[reg]);
 		regs_set(&regs, arch_native()->sp, S(0));
-		regs_set(&regs, arch_native()->fp, 5);
+		if (!cases[i].is_bare)
+			regs_set(&regs, arch_native()->fp, 5);
 		if (unwinder_walk(fixture->unwinder, getpid(), 1, &regs, &stacks, &chain) !=
 			    cases[i].stop ||
 		    chain.count != count || chain.saved_sp_at != cases[i].saved_sp_at)
