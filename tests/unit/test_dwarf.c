@@ -39,16 +39,21 @@ enum {
 	DWO_NAME = 0x76,
 
 	ADDR = 0x01,
+	BLOCK2 = 0x03,
+	BLOCK4 = 0x04,
 	DATA2 = 0x05,
 	DATA8 = 0x07,
 	STRING = 0x08,
+	BLOCK1 = 0x0a,
 	DATA1 = 0x0b,
+	UDATA = 0x0f,
 	REF_ADDR = 0x10,
 	REF4 = 0x13,
 	INDIRECT = 0x16,
 	SEC_OFFSET = 0x17,
 	EXPRLOC = 0x18,
 	FLAG_PRESENT = 0x19,
+	DATA16 = 0x1e,
 	RNGLISTX = 0x23,
 	UNKNOWN = 0x7f,
 	REF_ALT = 0x1f20,
@@ -132,7 +137,7 @@ enum {
 	FOREIGN, /* a function whose declaration is in the supplementary file */
 	SKELETON,
 	CIRCLE,
-	ODD, /* a function with an expression and an indirect name before its address */
+	ODD, /* a function with attributes of many forms and an indirect name before its address */
 };
 
 static void put_abbrevs(struct buffer *to)
@@ -169,8 +174,9 @@ static void put_abbrevs(struct buffer *to)
 		-1);
 	put_all(to, CIRCLE, FUNCTION, 0, SPECIFICATION, REF_ADDR, LOW_PC, ADDR, HIGH_PC, DATA8, 0,
 		0, -1);
-	put_all(to, ODD, FUNCTION, 0, 0x40, EXPRLOC, NAME, INDIRECT, LOW_PC, ADDR, HIGH_PC, DATA8,
-		0, 0, -1);
+	put_all(to, ODD, FUNCTION, 0, 0x40, EXPRLOC, 0x41, UDATA, 0x42, BLOCK1, 0x43, BLOCK2, 0x44,
+		BLOCK4, 0x45, DATA16, 0x46, STRING, 0x4a, INDIRECT, NAME, INDIRECT, LOW_PC, ADDR,
+		HIGH_PC, DATA8, 0, 0, -1);
 	put(to, 0, 1);
 }
 
@@ -795,18 +801,22 @@ static void of_overlapping_units_the_one_that_begins_last_has_the_address(void *
 	(void)state;
 	struct file file = {0};
 
-	for (unsigned i = 0; i < 3; i++) {
-		static const uint64_t ranges[][2] = {
-			{0x1000, 0x1000}, {0x1800, 0x100}, {0x1900, 0x800}};
+	for (unsigned i = 0; i < 5; i++) {
+		static const uint64_t ranges[][2] = {{0x1000, 0x1000},
+						     {0x1800, 0x100},
+						     {0x1900, 0x800},
+						     {0x1800, 0x80},
+						     {0x1900, 0x800}};
+		static const char *const names[] = {"wide", "narrow", "late", "narrower", "again"};
 
 		begin_unit(&file, 5);
 		put(info(&file), EMPTY_UNIT, 1);
-		put_function(&file, CODE, (const char *[]){"wide", "narrow", "late"}[i],
-			     ranges[i][0], ranges[i][1]);
+		put_function(&file, CODE, names[i], ranges[i][0], ranges[i][1]);
 		end_unit(&file);
 	}
 	assert_file(&file, 0x17ff, "wide");
-	assert_file(&file, 0x1800, "narrow");
+	assert_file(&file, 0x1800, "narrower");
+	assert_file(&file, 0x1880, "narrow");
 	assert_file(&file, 0x1900, "late");
 	assert_file(&file, 0x20ff, "late");
 	assert_file(&file, 0x2100, "");
@@ -874,7 +884,10 @@ static void unneeded_attributes_of_any_form_are_skipped(void **state)
 
 	begin_code_unit(&file, 4, LANG_C);
 	put(info(&file), ODD, 1);
-	put_all(info(&file), 3, 1, 2, 3, STRING, -1);
+	put_all(info(&file), 3, 1, 2, 3, 1000, 1, 0, 2, 0, 1, 2, 2, 0, 0, 0, 1, 2, -1);
+	put_pair(info(&file), 1, 2);
+	put_string(info(&file), "skipped");
+	put_all(info(&file), UDATA, 1000, STRING, -1);
 	put_string(info(&file), "odd");
 	put_pair(info(&file), 0x1000, 0x10);
 	put_function(&file, CODE, "even", 0x1010, 0x10);
@@ -983,8 +996,8 @@ static void units_are_found_after_padding_but_not_after_megabytes_of_zeros(void 
 {
 	(void)state;
 	assert_true(is_found_after_zeros(0));
-	assert_true(is_found_after_zeros(4096));
-	assert_false(is_found_after_zeros(5 << 20));
+	assert_true(is_found_after_zeros(4 * ((1 << 20) - 1)));
+	assert_false(is_found_after_zeros(4 << 20));
 }
 
 int main(void)
