@@ -464,39 +464,24 @@ static void a_process_without_a_virtual_machine_is_none(void **state)
 	address_spaces_free(spaces);
 }
 
+#define TEST(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_stack_is_looked_up_by_one_call, make_folder,
-						remove_folder),
-		cmocka_unit_test_setup_teardown(all_blobs_in_use_are_compared_by_one_call,
-						make_folder, remove_folder),
-		cmocka_unit_test_setup_teardown(
-			of_more_blobs_than_a_call_compares_the_asked_one_is_among_them, make_folder,
-			remove_folder),
-		cmocka_unit_test_setup_teardown(
-			a_blob_is_looked_at_again_when_it_was_read_a_quarter_of_a_second_ago,
-			make_folder, remove_folder),
-		cmocka_unit_test_setup_teardown(
-			blobs_are_compared_if_they_were_used_and_not_just_read, make_folder,
-			remove_folder),
-		cmocka_unit_test_setup_teardown(reading_takes_at_most_a_fifth_of_each_second,
-						make_folder, remove_folder),
-		cmocka_unit_test_setup_teardown(a_blob_takes_the_place_of_all_that_it_overlaps,
-						make_folder, remove_folder),
-		cmocka_unit_test_setup_teardown(the_code_at_a_pc_is_read_once, make_folder,
-						remove_folder),
-		cmocka_unit_test_setup_teardown(a_thousand_processes_are_known, make_folder,
-						remove_folder),
-		cmocka_unit_test_setup_teardown(
-			a_process_that_becomes_a_machine_or_another_one_is_looked_at_again,
-			make_folder, remove_folder),
-		cmocka_unit_test_setup_teardown(a_replaced_blob_has_the_new_ones_rule, make_folder,
-						remove_folder),
-		cmocka_unit_test_setup_teardown(what_is_known_of_a_process_that_ended_stays,
-						make_folder, remove_folder),
-		cmocka_unit_test_setup_teardown(a_process_without_a_virtual_machine_is_none,
-						make_folder, remove_folder),
+		TEST(a_stack_is_looked_up_by_one_call),
+		TEST(all_blobs_in_use_are_compared_by_one_call),
+		TEST(of_more_blobs_than_a_call_compares_the_asked_one_is_among_them),
+		TEST(a_blob_is_looked_at_again_when_it_was_read_a_quarter_of_a_second_ago),
+		TEST(blobs_are_compared_if_they_were_used_and_not_just_read),
+		TEST(reading_takes_at_most_a_fifth_of_each_second),
+		TEST(a_blob_takes_the_place_of_all_that_it_overlaps),
+		TEST(the_code_at_a_pc_is_read_once),
+		TEST(a_thousand_processes_are_known),
+		TEST(a_process_that_becomes_a_machine_or_another_one_is_looked_at_again),
+		TEST(a_replaced_blob_has_the_new_ones_rule),
+		TEST(what_is_known_of_a_process_that_ended_stays),
+		TEST(a_process_without_a_virtual_machine_is_none),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -33,6 +33,12 @@ enum { STACK_BYTES = 1 << 20, MADE_STACK = 0x7fff0000 };
 /* The address of a word of a stack made by hand. */
 #define S(word) (MADE_STACK + 8 * (uint64_t)(word))
 
+/* Small numbers but 0 are offsets of code. */
+static uint64_t made_word(uint64_t word, uint64_t code)
+{
+	return word && word < 0x1000 ? code + word : word;
+}
+
 /* A sample, as perf would take it. */
 struct sample {
 	pid_t pid;
@@ -235,7 +241,6 @@ __attribute__((noinline)) static void align_stack(struct fixture *fixture, unsig
 static void check(work *function, unsigned depth)
 {
 	struct fixture *fixture = fixture_new(getpid());
-
 	const struct sample *sample = &fixture->sample;
 	const struct walked *walked = &fixture->walked;
 	struct bytes copied;
@@ -1035,101 +1040,43 @@ static void at_every_instruction_the_callers_are_those_that_called(void **state)
 	fixture_free(fixture);
 }
 
-/* What call frame information can say, at known places. */
-__asm__(".pushsection .text\n"
-	".balign 32\n"
-	".globl cfi_code\n"
-	"cfi_code:\n" /* a leaf that has pushed nothing */
-	".cfi_startproc\n"
-	"nop; nop; ret\n"
-	".cfi_endproc\n"
-	".balign 32\n" /* 0x20: the root */
-	".cfi_startproc\n"
-	".cfi_undefined %rip\n"
-	"call cfi_code\n"
-	"nop\n"
-	".cfi_endproc\n"
-	".balign 32\n" /* 0x40: two words pushed, exit; the next function begins after it */
-	".cfi_startproc\n"
-	".cfi_def_cfa_offset 24\n"
-	"mov $60, %eax; syscall\n"
-	".cfi_endproc\n"
-	".cfi_startproc\n"
-	"nop; ret\n"
-	".cfi_endproc\n"
-	".balign 32\n" /* 0x60: the CFA is the word on top of the stack */
-	".cfi_startproc\n"
-	".cfi_escape 0x0f, 3, 0x77, 0, 0x06\n"
-	"call cfi_code\n"
-	"nop\n"
-	".cfi_endproc\n"
-	".balign 32\n" /* 0x80: the same, with a saved register */
-	".cfi_startproc\n"
-	".cfi_escape 0x0f, 3, 0x77, 0, 0x06\n"
-	".cfi_offset %rbx, -16\n"
-	"call cfi_code\n"
-	"nop\n"
-	".cfi_endproc\n"
-	".balign 32\n" /* 0xa0: the CFA is the word below the stack */
-	".cfi_startproc\n"
-	".cfi_escape 0x0f, 3, 0x77, 0x78, 0x06\n"
-	"nop\n"
-	".cfi_endproc\n"
-	".balign 32\n" /* 0xc0: the CFA is rax + 8 */
-	".cfi_startproc\n"
-	".cfi_def_cfa %rax, 8\n"
-	"call cfi_code\n"
-	"nop\n"
-	".cfi_endproc\n"
-	".balign 32\n" /* 0xe0: the return address is in rbx */
-	".cfi_startproc\n"
-	".cfi_register %rip, %rbx\n"
-	"nop\n"
-	".cfi_endproc\n"
-	".balign 32\n" /* 0x100: the return address is at rsp + 8 */
-	".cfi_startproc\n"
-	".cfi_escape 0x10, 16, 2, 0x77, 8\n"
-	"nop\n"
-	".cfi_endproc\n"
-	".balign 32\n" /* 0x120: reserves 24 bytes and jumps away */
-	".cfi_startproc\n"
-	"sub $24, %rsp\n"
-	".cfi_def_cfa_offset 32\n"
-	"jmp *%rax\n"
-	".cfi_endproc\n"
-	".balign 32\n" /* 0x140: reserves 8 bytes */
-	".cfi_startproc\n"
-	"sub $8, %rsp\n"
-	".cfi_def_cfa_offset 16\n"
-	".fill 40, 1, 0x90\n"
-	".cfi_endproc\n"
-	".balign 32\n" /* 0x180: a frame pointer and 32 bytes */
-	".cfi_startproc\n"
-	"push %rbp\n"
-	".cfi_def_cfa_offset 16\n"
-	".cfi_offset %rbp, -16\n"
-	"mov %rsp, %rbp\n"
-	".cfi_def_cfa_register %rbp\n"
-	"sub $32, %rsp\n"
-	"nop\n"
-	".cfi_endproc\n"
-	".balign 32\n" /* 0x1a0: the CFA is the word below where the frame pointer points */
-	".cfi_startproc\n"
-	".cfi_escape 0x0f, 3, 0x76, 0x78, 0x06\n"
-	"nop\n"
-	".cfi_endproc\n"
-	".balign 32\n" /* 0x1c0: a frame pointer and 16 bytes, without CFI */
-	"push %rbp; mov %rsp, %rbp; sub $16, %rsp; call cfi_code\n"
-	"nop\n"
-	".balign 32\n" /* 0x1e0: another root, which calls the last five; returns are 6 apart */
-	".cfi_startproc\n"
-	".cfi_undefined %rip\n"
-	".irp function, 0x120, 0x140, 0x180, 0x1a0, 0x1c0\n"
-	"call cfi_code + \\function\n"
-	"nop\n"
-	".endr\n"
-	".cfi_endproc\n"
-	".popsection\n");
+/* What call frame information can say, in functions 32 bytes apart. */
+#define CFI_FUNCTION(code) ".balign 32; .cfi_startproc; " code "; .cfi_endproc\n"
+__asm__(".pushsection .text; .balign 32; .globl cfi_code; cfi_code:\n"
+	/* A leaf that has pushed nothing. */
+	CFI_FUNCTION("nop; nop; ret")
+	/* 0x20: the root. */
+	CFI_FUNCTION(".cfi_undefined %rip; call cfi_code; nop")
+	/* 0x40: two words are pushed, exit; the next function begins after it. */
+	CFI_FUNCTION(".cfi_def_cfa_offset 24; mov $60, %eax; syscall; .cfi_endproc; "
+		     ".cfi_startproc; nop; ret")
+	/* 0x60: the CFA is the word on top of the stack. */
+	CFI_FUNCTION(".cfi_escape 0x0f, 3, 0x77, 0, 0x06; call cfi_code; nop")
+	/* 0x80: the same, with a saved register. */
+	CFI_FUNCTION(
+		".cfi_escape 0x0f, 3, 0x77, 0, 0x06; .cfi_offset %rbx, -16; call cfi_code; nop")
+	/* 0xa0: the CFA is the word below the stack. */
+	CFI_FUNCTION(".cfi_escape 0x0f, 3, 0x77, 0x78, 0x06; nop")
+	/* 0xc0: the CFA is rax + 8. */
+	CFI_FUNCTION(".cfi_def_cfa %rax, 8; call cfi_code; nop")
+	/* 0xe0: the return address is in rbx. */
+	CFI_FUNCTION(".cfi_register %rip, %rbx; nop")
+	/* 0x100: the return address is at rsp + 8. */
+	CFI_FUNCTION(".cfi_escape 0x10, 16, 2, 0x77, 8; nop")
+	/* 0x120: reserves 24 bytes and jumps away. */
+	CFI_FUNCTION("sub $24, %rsp; .cfi_def_cfa_offset 32; jmp *%rax")
+	/* 0x140: reserves 8 bytes. */
+	CFI_FUNCTION("sub $8, %rsp; .cfi_def_cfa_offset 16; .fill 40, 1, 0x90")
+	/* 0x180: a frame pointer and 32 bytes. */
+	CFI_FUNCTION("push %rbp; .cfi_def_cfa_offset 16; .cfi_offset %rbp, -16; mov %rsp, %rbp; "
+		     ".cfi_def_cfa_register %rbp; sub $32, %rsp; nop")
+	/* 0x1a0: the CFA is the word below where the frame pointer points. */
+	CFI_FUNCTION(".cfi_escape 0x0f, 3, 0x76, 0x78, 0x06; nop")
+	/* 0x1c0: a frame pointer and 16 bytes, without CFI. */
+	".balign 32; push %rbp; mov %rsp, %rbp; sub $16, %rsp; call cfi_code; nop\n"
+	/* 0x1e0: another root, which calls the last five; returns are 6 bytes apart. */
+	CFI_FUNCTION(".cfi_undefined %rip; .irp at, 0x120, 0x140, 0x180, 0x1a0, 0x1c0; "
+		     "call cfi_code + \\at; nop; .endr") ".popsection\n");
 extern const char cfi_code[];
 
 #define CODE(offset) ((uint64_t)cfi_code + (offset))
@@ -1142,88 +1089,51 @@ static void call_frame_information_leads_from_one_stack_to_another_and_to_regist
 	enum { OWNER = 0x1e5, NOT_OWNER = 0x1eb, PLAIN = 0x1f1, ALIGNED = 0x1f7, SILENT = 0x1fd };
 	const struct {
 		unsigned pc;
-		uint64_t words[6];
+		uint64_t words[6]; /* small ones are offsets of code */
 		enum unwind_stop stop;
-		unsigned callers[2];
+		unsigned to[2];
 		uint64_t rax, rbx, rcx; /* 0: unknown */
-		uint64_t saved_sp_at;
-		bool has_other; /* a copy of the other stack */
-		bool is_bare;	/* sp and pc alone are known */
+		uint64_t by;		/* where the stack pointer of the other stack is */
+		bool both;		/* there is a copy of the other stack */
+		bool bare;		/* sp and pc alone are known */
 	} cases[] = {
 		/* After a system call that does not return. */
-		{0x47, {0, 0, CODE(ROOT)}, UNWIND_ROOT, .callers = {ROOT}, .rcx = CODE(0x47)},
-		{0x47, {CODE(ROOT)}, UNWIND_ROOT, .callers = {ROOT}, .rcx = CODE(0x48)},
+		{0x47, {0, 0, ROOT}, UNWIND_ROOT, .to = {ROOT}, .rcx = CODE(0x47)},
+		{0x47, {ROOT}, UNWIND_ROOT, .to = {ROOT}, .rcx = CODE(0x48)},
 		/* To another stack: at least a MiB away. */
+		{1, {SWITCHES, ELSEWHERE}, UNWIND_TRUNCATED, .to = {SWITCHES}, .by = S(1)},
 		{1,
-		 {CODE(SWITCHES), ELSEWHERE},
-		 UNWIND_TRUNCATED,
-		 .callers = {SWITCHES},
-		 .saved_sp_at = S(1)},
-		{1,
-		 {CODE(SWITCHES), ELSEWHERE},
+		 {SWITCHES, ELSEWHERE},
 		 UNWIND_ROOT,
-		 .callers = {SWITCHES, ROOT},
-		 .has_other = true,
-		 .saved_sp_at = S(1)},
+		 .to = {SWITCHES, ROOT},
+		 .both = true,
+		 .by = S(1)},
+		{1, {SWITCHES, ELSEWHERE - 8}, UNWIND_TRUNCATED, .to = {SWITCHES}, .both = true},
+		{1, {SWITCHES, ELSEWHERE + 4}, UNWIND_TRUNCATED, .to = {SWITCHES}, .both = true},
+		{1, {ENTERS, ELSEWHERE}, UNWIND_ROOT, .to = {ENTERS}, .by = S(1)},
 		{1,
-		 {CODE(SWITCHES), ELSEWHERE - 8},
-		 UNWIND_TRUNCATED,
-		 .callers = {SWITCHES},
-		 .has_other = true},
-		{1,
-		 {CODE(SWITCHES), ELSEWHERE + 4},
-		 UNWIND_TRUNCATED,
-		 .callers = {SWITCHES},
-		 .has_other = true},
-		{1,
-		 {CODE(ENTERS), ELSEWHERE},
+		 {ENTERS, ELSEWHERE},
 		 UNWIND_ROOT,
-		 .callers = {ENTERS},
-		 .saved_sp_at = S(1)},
-		{1,
-		 {CODE(ENTERS), ELSEWHERE},
-		 UNWIND_ROOT,
-		 .callers = {ENTERS, ROOT},
-		 .has_other = true,
-		 .saved_sp_at = S(1)},
-		/* By a word of the frame in place of the one below it, or by a register of the
-		   callee. */
-		{KEEPS, {S(3), S(4), 0, CODE(ROOT)}, UNWIND_ROOT, .callers = {ROOT}},
-		{KEEPS, {S(3), S(4), 0, CODE(1)}, UNWIND_LOST, .callers = {0}},
-		{1,
-		 {CODE(LEFT), 0, 0, CODE(ROOT)},
-		 UNWIND_ROOT,
-		 .callers = {LEFT, ROOT},
-		 .rax = S(3)},
-		{1, {CODE(LEFT), 0, 0, CODE(1)}, UNWIND_LOST, .callers = {LEFT}, .rax = S(3)},
-		{1, {CODE(LEFT), 0, 0, CODE(ROOT)}, UNWIND_LOST, .callers = {LEFT}, .rax = S(0)},
+		 .to = {ENTERS, ROOT},
+		 .both = true,
+		 .by = S(1)},
+		/* By a word of the frame in place of the one below it, or by rax of the callee. */
+		{KEEPS, {S(3), S(4), 0, ROOT}, UNWIND_ROOT, .to = {ROOT}},
+		{KEEPS, {S(3), S(4), 0, 1}, UNWIND_LOST, .to = {0}},
+		{1, {LEFT, 0, 0, ROOT}, UNWIND_ROOT, .to = {LEFT, ROOT}, .rax = S(3)},
+		{1, {LEFT, 0, 0, 1}, UNWIND_LOST, .to = {LEFT}, .rax = S(3)},
+		{1, {LEFT, 0, 0, ROOT}, UNWIND_LOST, .to = {LEFT}, .rax = S(0)},
 		/* By a register, and by an address. */
-		{0xe0, {0}, UNWIND_ROOT, .callers = {ROOT}, .rbx = CODE(ROOT)},
-		{0xe0, {CODE(ROOT)}, UNWIND_LOST, .callers = {0}},
-		{0x100, {0, CODE(ROOT)}, UNWIND_ROOT, .callers = {ROOT}},
+		{0xe0, {0}, UNWIND_ROOT, .to = {ROOT}, .rbx = CODE(ROOT)},
+		{0xe0, {ROOT}, UNWIND_LOST, .to = {0}},
+		{0x100, {0, ROOT}, UNWIND_ROOT, .to = {ROOT}},
 		/* By a function that has jumped away, and one that cannot have. */
-		{0x1c0, {0, CODE(NOT_OWNER), 0, CODE(OWNER)}, UNWIND_ROOT, .callers = {OWNER}},
+		{0x1c0, {0, NOT_OWNER, 0, OWNER}, UNWIND_ROOT, .to = {OWNER}},
 		/* By a frame pointer that is searched. */
-		{0x188,
-		 {0, 0, 0, 0, S(9), CODE(PLAIN)},
-		 UNWIND_ROOT,
-		 .callers = {PLAIN},
-		 .is_bare = true},
-		{0x1a0,
-		 {0, S(6), 0, 0, 0, CODE(ALIGNED)},
-		 UNWIND_ROOT,
-		 .callers = {ALIGNED},
-		 .is_bare = true},
-		{1,
-		 {CODE(0x1cd), 0, 0, S(9), CODE(SILENT)},
-		 UNWIND_ROOT,
-		 .callers = {0x1cd, SILENT},
-		 .is_bare = true},
-		{1,
-		 {CODE(0x1cd), 0, 0, S(9), CODE(PLAIN)},
-		 UNWIND_LOST,
-		 .callers = {0x1cd},
-		 .is_bare = true},
+		{0x188, {0, 0, 0, 0, S(9), PLAIN}, UNWIND_ROOT, .to = {PLAIN}, .bare = true},
+		{0x1a0, {0, S(6), 0, 0, 0, ALIGNED}, UNWIND_ROOT, .to = {ALIGNED}, .bare = true},
+		{1, {0x1cd, 0, 0, S(9), SILENT}, UNWIND_ROOT, .to = {0x1cd, SILENT}, .bare = true},
+		{1, {0x1cd, 0, 0, S(9), PLAIN}, UNWIND_LOST, .to = {0x1cd}, .bare = true},
 	};
 	const uint64_t other[] = {0, CODE(ROOT), 0};
 	struct fixture *fixture = fixture_new(getpid());
@@ -1231,28 +1141,30 @@ static void call_frame_information_leads_from_one_stack_to_another_and_to_regist
 
 	for (unsigned i = 0; i < ARRAY_SIZE(cases); i++) {
 		const uint64_t values[] = {cases[i].rax, 0, cases[i].rcx, cases[i].rbx};
-		unsigned count = 1 + (cases[i].callers[0] != 0) + (cases[i].callers[1] != 0);
+		unsigned count = 1 + (cases[i].to[0] != 0) + (cases[i].to[1] != 0);
 		struct call_chain chain = {.frames = fixture->walked.frames, .room = 8};
 		struct regs regs = {.pc = CODE(cases[i].pc)};
+		uint64_t words[ARRAY_SIZE(cases[i].words)];
 		const struct stack_copies stacks = {
-			.own = bytes_of(cases[i].words, sizeof(cases[i].words)),
-			.interrupted = bytes_of(other, cases[i].has_other ? sizeof(other) : 0),
+			.own = bytes_of(words, sizeof(words)),
+			.interrupted = bytes_of(other, cases[i].both ? sizeof(other) : 0),
 			.interrupted_start = ELSEWHERE - 16,
 		};
 
+		for (unsigned n = 0; n < ARRAY_SIZE(words); n++)
+			words[n] = made_word(cases[i].words[n], CODE(0));
 		for (unsigned reg = 0; reg < ARRAY_SIZE(values); reg++)
 			if (values[reg])
 				regs_set(&regs, reg, values[reg]);
 		regs_set(&regs, arch_native()->sp, S(0));
-		if (!cases[i].is_bare)
+		if (!cases[i].bare)
 			regs_set(&regs, arch_native()->fp, 5);
 		if (unwinder_walk(fixture->unwinder, getpid(), 1, &regs, &stacks, &chain) !=
 			    cases[i].stop ||
-		    chain.count != count || chain.saved_sp_at != cases[i].saved_sp_at)
+		    chain.count != count || chain.saved_sp_at != cases[i].by)
 			fail_msg("case %u: %u frames", i, chain.count);
 		for (unsigned n = 1; n < count; n++) {
-			struct frame caller = frame_at(fixture, CODE(cases[i].callers[n - 1]),
-						       true);
+			struct frame caller = frame_at(fixture, CODE(cases[i].to[n - 1]), true);
 
 			assert_true(frame_equal(&frames[n], &caller));
 		}
@@ -1371,17 +1283,20 @@ static void a_link_register_that_was_overwritten_leads_nowhere(void **state)
 
 /* --- Without CFI ------------------------------------------------------------------------------ */
 
-enum { GUESS_START = 0x10000, GUESS_WORDS = 40 };
-
-/* Of the code, in its file. */
-#define C(offset)                                                                                  \
-	(GUESS_START + sizeof(Elf64_Ehdr) + ELF_FILE_SEGMENTS * sizeof(Elf64_Phdr) + (offset))
+enum {
+	GUESS_START = 0x10000,
+	GUESS_OFFSET = sizeof(Elf64_Ehdr) + ELF_FILE_SEGMENTS * sizeof(Elf64_Phdr),
+	GUESS_CODE = GUESS_START + GUESS_OFFSET,
+	GUESS_WORDS = 40,
+};
 
 struct guess {
-	uint64_t pc, fp, link, words[GUESS_WORDS];
+	unsigned pc;
+	uint64_t fp;
+	unsigned link;
+	uint64_t words[GUESS_WORDS]; /* small ones are offsets of code, as pc and link are */
 	enum unwind_stop stop;
-	unsigned count;
-	uint64_t caller, outer; /* if there are as many frames */
+	unsigned count, caller, outer; /* the latter two if there are as many frames */
 };
 
 static void check_guesses(const struct arch *arch, const void *code, size_t len,
@@ -1403,16 +1318,18 @@ static void check_guesses(const struct arch *arch, const void *code, size_t len,
 	built_elf_finish(&file);
 	map_program(spaces, nobody, file.data, file.len, GUESS_START);
 	for (const struct guess *guess = guesses; guess < guesses + count; guess++) {
-		struct regs regs = {.pc = guess->pc};
+		struct regs regs = {.pc = GUESS_CODE + guess->pc};
+		uint64_t words[GUESS_WORDS];
 
 		regs_set(&regs, arch->sp, MADE_STACK);
 		regs_set(&regs, arch->fp, guess->fp);
-		regs_set(&regs, arch->ra_in_register ? arch->ra : 2, guess->link);
-		walk_copy(&walked, unwinder, nobody, &regs,
-			  bytes_of(guess->words, sizeof(guess->words)));
+		regs_set(&regs, arch->ra_in_register ? arch->ra : 2, GUESS_CODE + guess->link);
+		for (unsigned i = 0; i < GUESS_WORDS; i++)
+			words[i] = made_word(guess->words[i], GUESS_CODE);
+		walk_copy(&walked, unwinder, nobody, &regs, bytes_of(words, sizeof(words)));
 		if (walked.stop != guess->stop || walked.count != guess->count ||
-		    (guess->count > 1 && walked.frames[1].offset + GUESS_START != guess->caller) ||
-		    (guess->count > 2 && walked.frames[2].offset + GUESS_START != guess->outer))
+		    (guess->count > 1 && walked.frames[1].offset != GUESS_OFFSET + guess->caller) ||
+		    (guess->count > 2 && walked.frames[2].offset != GUESS_OFFSET + guess->outer))
 			fail_msg("case %zu: stop %d, %u frames", (size_t)(guess - guesses),
 				 walked.stop, walked.count);
 	}
@@ -1433,79 +1350,44 @@ static void code_without_cfi_has_a_caller_that_can_have_called_it(void **state)
 		[0x60] = 0xb8, 0x0f, 0,	   0,	 0,    0x0f, 0x05, /* sigreturn */
 		[0x70] = 0xb8, 0x38, 0,	   0,	 0,    0x0f, 0x05, /* clone */
 	};
-	enum {
-		ONE = 5,
-		TWO = 0x15,
-		ANY = 0x20,
-		OTHER = 0x2d,
-		FAR = 0x35,
-		TOO_FAR = 0x3d,
-		NONE = 0x50
-	};
+	enum { ONE = 5, TWO = 0x15, ANY = 0x20, OTHER = 0x2d };
+	enum { FAR = 0x35, TOO_FAR = 0x3d, NONE = 0x50 };
 	static const struct guess guesses[] = {
 		/* At the instructions that push and pop. */
-		{C(0x40), 0, 0, {C(ONE)}, UNWIND_ROOT, 2, C(ONE), 0},
-		{C(0x41), 5, 0, {0, C(ONE)}, UNWIND_ROOT, 2, C(ONE), 0},
-		{C(0x58), 5, 0, {S(3), C(ONE), 0, 0, C(TWO)}, UNWIND_ROOT, 3, C(ONE), C(TWO)},
-		{C(0x59), 0, 0, {C(ANY)}, UNWIND_ROOT, 2, C(ANY), 0},
-		{C(0x59), 0, 0, {C(NONE)}, UNWIND_LOST, 1, 0, 0},
+		{0x40, 0, 0, {ONE}, UNWIND_ROOT, 2, ONE, 0},
+		{0x41, 5, 0, {0, ONE}, UNWIND_ROOT, 2, ONE, 0},
+		{0x58, 5, 0, {S(3), ONE, 0, 0, TWO}, UNWIND_ROOT, 3, ONE, TWO},
+		{0x59, 0, 0, {ANY}, UNWIND_ROOT, 2, ANY, 0},
+		{0x59, 0, 0, {NONE}, UNWIND_LOST, 1, 0, 0},
 		/* A call of this function is preferred, then the top of the stack. */
-		{C(0x50), S(2), 0, {C(TWO), 0, 0, C(ONE)}, UNWIND_ROOT, 3, C(TWO), C(ONE)},
-		{C(0x50), S(2), 0, {C(ANY), 0, 0, C(ONE)}, UNWIND_ROOT, 2, C(ONE), 0},
-		{C(0x50), S(2), 0, {C(OTHER), 0, 0, C(ONE)}, UNWIND_ROOT, 2, C(ONE), 0},
-		{C(0x50), S(2), 0, {C(FAR), 0, 0, C(ONE)}, UNWIND_ROOT, 3, C(FAR), C(ONE)},
-		{C(0x50), S(2), 0, {C(TOO_FAR), 0, 0, C(ONE)}, UNWIND_ROOT, 2, C(ONE), 0},
-		{C(0x50),
-		 S(2),
-		 0,
-		 {C(ANY), 0, S(4), C(OTHER), 0, C(ONE)},
-		 UNWIND_ROOT,
-		 4,
-		 C(ANY),
-		 C(OTHER)},
-		{C(0x50), 5, 0, {C(ANY)}, UNWIND_LOST, 2, C(ANY), 0},
-		{C(0x50),
-		 S(2),
-		 0,
-		 {0, 0, S(4), C(OTHER), 0, C(ONE)},
-		 UNWIND_ROOT,
-		 3,
-		 C(OTHER),
-		 C(ONE)},
+		{0x50, S(2), 0, {TWO, 0, 0, ONE}, UNWIND_ROOT, 3, TWO, ONE},
+		{0x50, S(2), 0, {ANY, 0, 0, ONE}, UNWIND_ROOT, 2, ONE, 0},
+		{0x50, S(2), 0, {OTHER, 0, 0, ONE}, UNWIND_ROOT, 2, ONE, 0},
+		{0x50, S(2), 0, {FAR, 0, 0, ONE}, UNWIND_ROOT, 3, FAR, ONE},
+		{0x50, S(2), 0, {TOO_FAR, 0, 0, ONE}, UNWIND_ROOT, 2, ONE, 0},
+		{0x50, S(2), 0, {ANY, 0, S(4), OTHER, 0, ONE}, UNWIND_ROOT, 4, ANY, OTHER},
+		{0x50, 5, 0, {ANY}, UNWIND_LOST, 2, ANY, 0},
+		{0x50, S(2), 0, {0, 0, S(4), OTHER, 0, ONE}, UNWIND_ROOT, 3, OTHER, ONE},
 		/* A stack can begin with any address. */
-		{C(0x50), S(2), 0, {0, 0, 0, C(NONE)}, UNWIND_ROOT, 2, C(NONE), 0},
-		{C(0x50), S(2), 0, {0, 0, S(4), C(NONE)}, UNWIND_LOST, 1, 0, 0},
-		{C(0x59), S(2), 0, {C(ONE), 0, 0, 0}, UNWIND_ROOT, 2, C(ONE), 0},
+		{0x50, S(2), 0, {0, 0, 0, NONE}, UNWIND_ROOT, 2, NONE, 0},
+		{0x50, S(2), 0, {0, 0, S(4), NONE}, UNWIND_LOST, 1, 0, 0},
+		{0x59, S(2), 0, {ONE, 0, 0, 0}, UNWIND_ROOT, 2, ONE, 0},
 		/* The lowest words of the stack. */
-		{C(0x50), 0, 0, {[31] = C(ANY)}, UNWIND_ROOT, 2, C(ANY), 0},
-		{C(0x50), 0, 0, {[32] = C(ANY)}, UNWIND_LOST, 1, 0, 0},
+		{0x50, 0, 0, {[31] = ANY}, UNWIND_ROOT, 2, ANY, 0},
+		{0x50, 0, 0, {[32] = ANY}, UNWIND_LOST, 1, 0, 0},
 		/* Frame pointers that are none, or beyond the copy. */
-		{C(0x50), S(2) + 4, 0, {[3] = C(NONE)}, UNWIND_LOST, 1, 0, 0},
-		{C(0x50), S(-1), 0, {C(NONE)}, UNWIND_LOST, 1, 0, 0},
-		{C(0x50), S(0), 0, {0, C(ONE)}, UNWIND_ROOT, 2, C(ONE), 0},
-		{C(0x50), S(GUESS_WORDS - 1), 0, {0}, UNWIND_TRUNCATED, 1, 0, 0},
-		{C(0x50), S((8 << 17) - 1), 0, {0}, UNWIND_TRUNCATED, 1, 0, 0},
-		{C(0x50), S(8 << 17), 0, {0}, UNWIND_LOST, 1, 0, 0},
+		{0x50, S(2) + 4, 0, {[3] = NONE}, UNWIND_LOST, 1, 0, 0},
+		{0x50, S(-1), 0, {NONE}, UNWIND_LOST, 1, 0, 0},
+		{0x50, S(0), 0, {0, ONE}, UNWIND_ROOT, 2, ONE, 0},
+		{0x50, S(GUESS_WORDS - 1), 0, {0}, UNWIND_TRUNCATED, 1, 0, 0},
+		{0x50, S((8 << 17) - 1), 0, {0}, UNWIND_TRUNCATED, 1, 0, 0},
+		{0x50, S(8 << 17), 0, {0}, UNWIND_LOST, 1, 0, 0},
 		/* What a signal has interrupted, before and after the system call. */
-		{C(0x60),
-		 5,
-		 0,
-		 {[15] = 0, [20] = S(24), C(0x50), [24] = C(ONE)},
-		 UNWIND_ROOT,
-		 3,
-		 C(0x50),
-		 C(ONE)},
-		{C(0x67),
-		 5,
-		 0,
-		 {[15] = 0, [20] = S(24), C(0x50), [24] = C(ONE)},
-		 UNWIND_ROOT,
-		 3,
-		 C(0x50),
-		 C(ONE)},
+		{0x60, 5, 0, {[15] = 0, [20] = S(24), 0x50, [24] = ONE}, UNWIND_ROOT, 3, 0x50, ONE},
+		{0x67, 5, 0, {[15] = 0, [20] = S(24), 0x50, [24] = ONE}, UNWIND_ROOT, 3, 0x50, ONE},
 		/* A new thread, and one that is at the same place later. */
-		{C(0x77), 5, C(0x77), {C(NONE)}, UNWIND_ROOT, 1, 0, 0},
-		{C(0x77), 5, C(0x78), {C(NONE)}, UNWIND_LOST, 1, 0, 0},
+		{0x77, 5, 0x77, {NONE}, UNWIND_ROOT, 1, 0, 0},
+		{0x77, 5, 0x78, {NONE}, UNWIND_LOST, 1, 0, 0},
 	};
 
 	check_guesses(&arch_x86_64, code, sizeof(code), guesses, ARRAY_SIZE(guesses));
@@ -1526,16 +1408,16 @@ static void without_cfi_a_link_register_may_be_out_of_date(void **state)
 	};
 	enum { ONE = 4, TWO = 8, ANY = 12, NONE = 16, OWN = 24, LATER = 32 };
 	static const struct guess guesses[] = {
-		{C(24), 0, C(ONE), {0}, UNWIND_ROOT, 2, C(ONE), 0},
-		{C(24), 0, C(ANY), {0}, UNWIND_ROOT, 2, C(ANY), 0},
-		{C(24), 0, C(NONE), {0}, UNWIND_LOST, 1, 0, 0},
-		{C(24), S(2), C(ANY), {0, 0, 0, C(ONE)}, UNWIND_ROOT, 2, C(ONE), 0},
-		{C(24), S(2), C(TWO), {0, 0, 0, C(ONE)}, UNWIND_ROOT, 3, C(TWO), C(ONE)},
-		{C(24), S(2), C(OWN), {0, 0, 0, C(ONE)}, UNWIND_ROOT, 2, C(ONE), 0},
-		{C(24), S(2), C(LATER), {0, 0, 0, C(ONE)}, UNWIND_ROOT, 3, C(LATER), C(ONE)},
+		{24, 0, ONE, {0}, UNWIND_ROOT, 2, ONE, 0},
+		{24, 0, ANY, {0}, UNWIND_ROOT, 2, ANY, 0},
+		{24, 0, NONE, {0}, UNWIND_LOST, 1, 0, 0},
+		{24, S(2), ANY, {0, 0, 0, ONE}, UNWIND_ROOT, 2, ONE, 0},
+		{24, S(2), TWO, {0, 0, 0, ONE}, UNWIND_ROOT, 3, TWO, ONE},
+		{24, S(2), OWN, {0, 0, 0, ONE}, UNWIND_ROOT, 2, ONE, 0},
+		{24, S(2), LATER, {0, 0, 0, ONE}, UNWIND_ROOT, 3, LATER, ONE},
 		/* The record is the function's own. */
-		{C(24), S(2), C(ANY), {0, 0, 0, C(ANY)}, UNWIND_ROOT, 2, C(ANY), 0},
-		{C(24), S(2), C(ONE), {0, 0, 0, C(ONE)}, UNWIND_ROOT, 2, C(ONE), 0},
+		{24, S(2), ANY, {0, 0, 0, ANY}, UNWIND_ROOT, 2, ANY, 0},
+		{24, S(2), ONE, {0, 0, 0, ONE}, UNWIND_ROOT, 2, ONE, 0},
 	};
 
 	check_guesses(&arch_aarch64, code, sizeof(code), guesses, ARRAY_SIZE(guesses));
