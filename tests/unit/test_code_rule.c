@@ -201,7 +201,7 @@ static void an_instruction_has_a_length_and_an_effect_on_the_stack(void **state)
 		{{0x48, 0x83, 0xe4, 0xf0}, 4, X86_SET_SP, NO, -16, false},
 		{{0x48, 0x83, 0xfc, 1}, 4, X86_NOTHING, NO, 0, false},
 		{{0x83, 0xc4, 1}, 3, X86_SET_SP, NO, 1, false},
-		{{0x66, 0x81, 0xc0, 1, 2}, 5, X86_NOTHING, NO, 0, false},
+		{{0x66, 0x81, 0xc4, 1, 2}, 5, X86_SET_SP, NO, 0x201, false},
 		{{0x48, 0x89, 0xe5}, 3, X86_SET_FP, NO, 0, true},
 		{{0x48, 0x8b, 0xec}, 3, X86_SET_FP, NO, 0, true},
 		{{0x48, 0x89, 0xec}, 3, X86_FROM_FP, NO, 0, true},

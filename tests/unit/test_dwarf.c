@@ -1,13 +1,18 @@
 #include "dwarf/dwarf.h"
 
 #include "base/alloc.h"
+#include "built_elf.h"
+#include "dwarf/search.h"
 #include "dwarf/sections.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -937,6 +942,96 @@ static void damaged_sections_cost_names_only(void **state)
 	assert_file(&file, 0x1020, "inner middle outer");
 }
 
+static struct elf_file *elf_of(const struct file *file)
+{
+	static const struct {
+		enum dwarf_section section;
+		const char *name;
+	} all[] = {{DWARF_INFO, ".debug_info"},
+		   {DWARF_ABBREV, ".debug_abbrev"},
+		   {DWARF_LINE, ".debug_line"}};
+	static struct built_elf built;
+	int fd = memfd_create("debug", MFD_CLOEXEC);
+	struct elf_file *elf = NULL;
+
+	built_elf_init(&built);
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
+		built_elf_section(&built, (Elf64_Shdr){.sh_type = SHT_PROGBITS}, all[i].name,
+				  file->of[all[i].section].data, file->of[all[i].section].len);
+	built_elf_finish(&built);
+	assert_int_equal(write(fd, built.data, built.len), built.len);
+	assert_null(elf_file_open(fd, "debug", &elf));
+	return elf;
+}
+
+static void a_line_is_searched_in_files_of_that_name(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *file;
+		uint32_t line;
+		uint64_t vaddr; /* 0: none */
+		bool has_file;
+		uint32_t before, after;
+	} cases[] = {
+		{"main.c", 5, 0x1000, true, 0, 6},	{"/src/main.c", 6, 0x1010, true, 5, 0},
+		{"main.c", 7, 0, true, 6, 0},		{"main.c", 4, 0, true, 0, 5},
+		{"list.h", 20, 0x1020, true, 0, 0},	{"/list.h", 20, 0x1020, true, 0, 0},
+		{"include/list.h", 21, 0, true, 20, 0}, {"ist.h", 20, 0, false, 0, 0},
+	};
+	struct file file = {0};
+
+	put_nest(&file, 5);
+	CLEANUP(elf_file_cleanup) struct elf_file *elf = elf_of(&file);
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct dwarf_line_search search = {.file = cases[i].file, .line = cases[i].line};
+
+		dwarf_search_line(&search, elf, NULL);
+		assert_int_equal(search.count, cases[i].vaddr != 0);
+		assert_int_equal(search.count ? search.vaddrs[0] : 0, cases[i].vaddr);
+		assert_int_equal(search.has_file, cases[i].has_file);
+		assert_int_equal(search.before, cases[i].before);
+		assert_int_equal(search.after, cases[i].after);
+		dwarf_line_search_deinit(&search);
+	}
+}
+
+struct inlined_search {
+	unsigned wanted;
+	char found[64];
+};
+
+static bool note_inlined(void *user, const struct dwarf_inlined *inlined)
+{
+	struct inlined_search *search = user;
+	size_t len = strlen(search->found);
+
+	snprintf(search->found + len, sizeof(search->found) - len, "%s %s:%u ", inlined->name,
+		 inlined->caller_file, inlined->caller_line);
+	return --search->wanted == 0;
+}
+
+static void functions_that_are_inlined_are_given_once(void **state)
+{
+	(void)state;
+	static const char *const found[] = {"middle /src/main.c:30 ",
+					    "middle /src/main.c:30 inner /src/main.c:40 "};
+	struct file file = {0};
+
+	put_nest(&file, 5);
+	CLEANUP(elf_file_cleanup) struct elf_file *elf = elf_of(&file);
+
+	for (unsigned wanted = 1; wanted <= 3; wanted++) {
+		struct inlined_search search = {.wanted = wanted};
+		struct arena arena = {0};
+
+		dwarf_search_inlined(elf, NULL, &arena, note_inlined, &search);
+		assert_string_equal(search.found, found[wanted > 1]);
+		arena_deinit(&arena);
+	}
+}
+
 /* The function of main.c, after so many zeros in .debug_info. */
 static bool is_found_after_zeros(size_t zeros)
 {
@@ -1022,6 +1117,8 @@ int main(void)
 		cmocka_unit_test(names_come_from_the_supplementary_file),
 		cmocka_unit_test(a_circle_of_references_ends),
 		cmocka_unit_test(unneeded_attributes_of_any_form_are_skipped),
+		cmocka_unit_test(a_line_is_searched_in_files_of_that_name),
+		cmocka_unit_test(functions_that_are_inlined_are_given_once),
 		cmocka_unit_test(units_are_found_after_padding_but_not_after_megabytes_of_zeros),
 		cmocka_unit_test(damaged_sections_cost_names_only),
 		cmocka_unit_test(what_is_not_understood_is_reported),

@@ -704,6 +704,12 @@ static void what_slots_leave_of_a_stack_is_enough_for_its_walk(void **state)
 	outer_walk_slots(&outer, &slots);
 	assert_int_equal(slots.version, 7);
 	assert_in_range(slots.count, 100, STACK_SLOTS_MAX);
+	for (unsigned i = 0; i < slots.count; i++)
+		assert_memory_equal(&slots.items[i].word,
+				    fixture->sample.stack +
+					    (slots.items[i].at -
+					     fixture->sample.regs.values[arch_native()->sp]),
+				    8);
 	for (unsigned equal = 1; equal <= slots.count; equal++)
 		assert_inner_walk_suffices(fixture, &outer, &slots, equal);
 	/* Of frames that are not kept it says nothing. */
