@@ -43,36 +43,6 @@ static int leaf(enum code_kind kind, uint64_t offset, const char *after)
 	return rule_at(kind, START + offset, false, "", after).kind;
 }
 
-static void a_prologue_ends_with_the_frame(void **state)
-{
-	(void)state;
-	/* mov %eax,-0x14000(%rsp); push %rbp; sub $0x30,%rsp; nop */
-	assert_int_equal(leaf(CODE_METHOD, 4, "\x89\x84\x24\x01\xc0\xfe\xff\x55\x48\x83\xec\x30"),
-			 JAVA_TOP);
-	assert_int_equal(leaf(CODE_METHOD, 11, "\x55\x48\x83\xec\x30\x90"), JAVA_TOP);
-	assert_int_equal(leaf(CODE_METHOD, 12, "\x48\x83\xec\x30\x90"), JAVA_PUSHED);
-	assert_int_equal(leaf(CODE_METHOD, 12, "\x48\x81\xec\x30\x01\x01\x01\x90"), JAVA_SIZED);
-	assert_int_equal(leaf(CODE_METHOD, 16, "\x90\x90"), JAVA_SIZED);
-	/* sub $0x38,%rsp; mov %rbp,0x30(%rsp) */
-	assert_int_equal(leaf(CODE_METHOD, 4, "\x48\x83\xec\x38\x48\x89\x6c\x24\x30"), JAVA_TOP);
-	assert_int_equal(leaf(CODE_METHOD, 8, "\x48\x89\x6c\x24\x30"), JAVA_UNSAVED);
-	/* push %rbp; mov %rsp,%rbp; sub $0x30,%rsp */
-	assert_int_equal(leaf(CODE_METHOD, 4, "\x55\x48\x8b\xec\x48\x83\xec\x30"), JAVA_TOP);
-	assert_int_equal(leaf(CODE_METHOD, 5, "\x48\x8b\xec\x48\x83\xec\x30"), JAVA_PUSHED);
-}
-
-static void an_epilogue_begins_with_the_frame(void **state)
-{
-	(void)state;
-	/* add $0x30,%rsp; pop %rbp; cmp 0x348(%r15),%rsp; ja …; ret */
-	assert_int_equal(leaf(CODE_METHOD, 99, "\x48\x83\xc4\x30\x5d\x49\x3b\xa7\x48\x03"),
-			 JAVA_SIZED);
-	assert_int_equal(leaf(CODE_METHOD, 99, "\x5d\x49\x3b\xa7\x48\x03"), JAVA_PUSHED);
-	assert_int_equal(
-		leaf(CODE_METHOD, 99, "\x49\x3b\xa7\x48\x03\x01\x01\x0f\x87\x01\x01\x01\x01\xc3"),
-		JAVA_TOP);
-}
-
 /* All bytes of operands are 1. */
 static void any_poll_comes_between_the_end_of_a_frame_and_its_return(void **state)
 {
@@ -107,7 +77,7 @@ static void any_poll_comes_between_the_end_of_a_frame_and_its_return(void **stat
 	}
 }
 
-static void what_only_resembles_an_instruction_is_another_one(void **state)
+static void the_instructions_at_a_pc_decide_its_rule(void **state)
 {
 	static const struct {
 		enum code_kind kind_of_code;
@@ -123,7 +93,20 @@ static void what_only_resembles_an_instruction_is_another_one(void **state)
 		{CODE_METHOD, 99, "", "\x4d\x89\x57\1\xeb", JAVA_SIZED, 0, 0},
 		{CODE_METHOD, 99, "", "\x4d\x89\x5f\1\xe9", JAVA_SIZED, 0, 0},
 		{CODE_METHOD, 99, "", "\x4c\x8d\x15\1\1\1\1\xe9", JAVA_SIZED, 0, 0},
-		/* Prologues: the end of one, an encoding of each instruction, and what is none. */
+		/* A prologue ends with the frame: push %rbp; sub $0x30,%rsp. */
+		{CODE_METHOD, 4, "", "\x89\x84\x24\x01\xc0\xfe\xff\x55\x48\x83\xec\x30", JAVA_TOP,
+		 0, 0},
+		{CODE_METHOD, 11, "", "\x55\x48\x83\xec\x30\x90", JAVA_TOP, 0, 0},
+		{CODE_METHOD, 12, "", "\x48\x83\xec\x30\x90", JAVA_PUSHED, 0, 0},
+		{CODE_METHOD, 12, "", "\x48\x81\xec\x30\x01\x01\x01\x90", JAVA_SIZED, 0, 0},
+		{CODE_METHOD, 16, "", "\x90\x90", JAVA_SIZED, 0, 0},
+		/* sub $0x38,%rsp; mov %rbp,0x30(%rsp) */
+		{CODE_METHOD, 4, "", "\x48\x83\xec\x38\x48\x89\x6c\x24\x30", JAVA_TOP, 0, 0},
+		{CODE_METHOD, 8, "", "\x48\x89\x6c\x24\x30", JAVA_UNSAVED, 0, 0},
+		/* push %rbp; mov %rsp,%rbp; sub $0x30,%rsp */
+		{CODE_METHOD, 4, "", "\x55\x48\x8b\xec\x48\x83\xec\x30", JAVA_TOP, 0, 0},
+		{CODE_METHOD, 5, "", "\x48\x8b\xec\x48\x83\xec\x30", JAVA_PUSHED, 0, 0},
+		/* The end of a prologue, other encodings, and what is none. */
 		{CODE_METHOD, COMPLETE - 1, "", "\x48\x83\xec\x38", JAVA_TOP, 0, 0},
 		{CODE_METHOD, COMPLETE, "", "\x48\x83\xec\x38", JAVA_SIZED, 0, 0},
 		{CODE_METHOD, COMPLETE - 1, "", "\x90\x48\x83\xec\x38", JAVA_SIZED, 0, 0},
@@ -139,6 +122,19 @@ static void what_only_resembles_an_instruction_is_another_one(void **state)
 		{CODE_RUNTIME, 4, "\x55", "\x48\x8b\xec", JAVA_PUSHED, 0, 0},
 		{CODE_RUNTIME, 4, "\x54", "\x48\x8b\xec", JAVA_FP_OR_SIZED, 0, 0},
 		{CODE_RUNTIME, COMPLETE, "", "\x48\x83\xec\x38", JAVA_FP_OR_SIZED, 0, 0},
+		/* An epilogue begins with the frame: add $0x30,%rsp; pop %rbp; cmp; ja; ret. */
+		{CODE_METHOD, 99, "", "\x48\x83\xc4\x30\x5d\x49\x3b\xa7\x48\x03", JAVA_SIZED, 0, 0},
+		{CODE_METHOD, 99, "", "\x5d\x49\x3b\xa7\x48\x03", JAVA_PUSHED, 0, 0},
+		{CODE_METHOD, 99, "", "\x49\x3b\xa7\1\1\1\1\x0f\x87\1\1\1\1\xc3", JAVA_TOP, 0, 0},
+		/* A routine that jumps to what it has resolved: popf; pop %rbp; jmp *%rax. */
+		{CODE_RUNTIME, 99, "", "\x9d\x5d\xff\xe0", JAVA_FP_OR_SIZED, 0, 0},
+		{CODE_RUNTIME, 99, "", "\x5d\xff\xe0", JAVA_PUSHED, 0, 0},
+		{CODE_RUNTIME, 99, "", "\xff\xe0", JAVA_TOP, 0, 0},
+		/* A stub keeps a frame pointer between its first and last instructions. */
+		{CODE_STUBS, 0, "", "\x55\x48\x8b\xec", JAVA_TOP, 0, 0},
+		{CODE_STUBS, 1, "\x55", "\x48\x8b\xec", JAVA_PUSHED, 0, 0},
+		{CODE_STUBS, 99, "", "\x90\x90", JAVA_FP_OR_TOP, 0, 0},
+		{CODE_STUBS, 99, "", "\xc9\xc3", JAVA_FP, 0, 0},
 		/* Of the interpreter: pop, mov to %rsp, jmp. */
 		{CODE_INTERPRETER, 0x800, "", "\x59\x49\x8b\xe6", JAVA_RETURNING, JAVA_ON_STACK,
 		 14},
@@ -223,26 +219,6 @@ static void a_return_of_the_interpreter_ends_its_frame(void **state)
 	assert_int_equal(rule.sp, 7); /* rsp */
 }
 
-static void a_stub_keeps_a_frame_pointer_between_its_first_and_last_instructions(void **state)
-{
-	(void)state;
-	assert_int_equal(leaf(CODE_STUBS, 0, "\x55\x48\x8b\xec"), JAVA_TOP);
-	assert_int_equal(rule_at(CODE_STUBS, START + 1, false, "\x55", "\x48\x8b\xec").kind,
-			 JAVA_PUSHED);
-	assert_int_equal(leaf(CODE_STUBS, 99, "\x90\x90"), JAVA_FP_OR_TOP);
-	assert_int_equal(leaf(CODE_STUBS, 99, "\xc9\xc3"), JAVA_FP);
-	assert_int_equal(leaf(CODE_STUBS, 99, "\xc5\xf8\x77\xc3"), JAVA_TOP);
-}
-
-static void a_routine_that_jumps_to_what_it_resolved_has_no_frame_any_more(void **state)
-{
-	(void)state;
-	/* popf; pop %rbp; jmp *%rax */
-	assert_int_equal(leaf(CODE_RUNTIME, 99, "\x9d\x5d\xff\xe0"), JAVA_FP_OR_SIZED);
-	assert_int_equal(leaf(CODE_RUNTIME, 99, "\x5d\xff\xe0"), JAVA_PUSHED);
-	assert_int_equal(leaf(CODE_RUNTIME, 99, "\xff\xe0"), JAVA_TOP);
-}
-
 static void an_address_that_nothing_called_is_a_barrier(void **state)
 {
 	(void)state;
@@ -281,16 +257,11 @@ static void without_its_instructions_a_leaf_has_no_rule(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_prologue_ends_with_the_frame),
-		cmocka_unit_test(an_epilogue_begins_with_the_frame),
 		cmocka_unit_test(any_poll_comes_between_the_end_of_a_frame_and_its_return),
-		cmocka_unit_test(what_only_resembles_an_instruction_is_another_one),
+		cmocka_unit_test(the_instructions_at_a_pc_decide_its_rule),
 		cmocka_unit_test(a_caller_has_its_whole_frame),
 		cmocka_unit_test(an_entry_of_the_interpreter_makes_its_frame),
 		cmocka_unit_test(a_return_of_the_interpreter_ends_its_frame),
-		cmocka_unit_test(
-			a_stub_keeps_a_frame_pointer_between_its_first_and_last_instructions),
-		cmocka_unit_test(a_routine_that_jumps_to_what_it_resolved_has_no_frame_any_more),
 		cmocka_unit_test(an_address_that_nothing_called_is_a_barrier),
 		cmocka_unit_test(without_its_instructions_a_leaf_has_no_rule),
 	};
