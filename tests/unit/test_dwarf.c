@@ -175,8 +175,8 @@ static void put_abbrevs(struct buffer *to)
 		SEC_OFFSET, RNGLISTS_BASE, SEC_OFFSET, 0, 0, -1);
 	put_all(to, FOREIGN, FUNCTION, 0, SPECIFICATION, REF_ALT, LOW_PC, ADDR, HIGH_PC, DATA8, 0,
 		0, -1);
-	put_all(to, SKELETON, COMPILE_UNIT, 0, DWO_NAME, STRING, LOW_PC, ADDR, HIGH_PC, DATA8, 0, 0,
-		-1);
+	put_all(to, SKELETON, COMPILE_UNIT, 0, DWO_NAME, STRING, COMP_DIR, STRING, LOW_PC, ADDR,
+		HIGH_PC, DATA8, 0, 0, -1);
 	put_all(to, CIRCLE, FUNCTION, 0, SPECIFICATION, REF_ADDR, LOW_PC, ADDR, HIGH_PC, DATA8, 0,
 		0, -1);
 	put_all(to, ODD, FUNCTION, 0, 0x40, EXPRLOC, 0x41, UDATA, 0x42, BLOCK1, 0x43, BLOCK2, 0x44,
@@ -835,6 +835,7 @@ static void a_skeleton_unit_of_split_dwarf_gives_no_names(void **state)
 	begin_unit(&file, 5);
 	put(info(&file), SKELETON, 1);
 	put_string(info(&file), "main.dwo");
+	put_string(info(&file), "/src");
 	put_pair(info(&file), 0x1000, 0x1000);
 	end(info(&file), file.start);
 	assert_file(&file, 0x1000, "");
@@ -942,7 +943,8 @@ static void damaged_sections_cost_names_only(void **state)
 	assert_file(&file, 0x1020, "inner middle outer");
 }
 
-static struct elf_file *elf_of(const struct file *file)
+/* A descriptor of an ELF file; the names of its sections end with this. */
+static int fd_of(const struct file *file, const char *suffix, struct bytes package_index)
 {
 	static const struct {
 		enum dwarf_section section;
@@ -952,15 +954,27 @@ static struct elf_file *elf_of(const struct file *file)
 		   {DWARF_LINE, ".debug_line"}};
 	static struct built_elf built;
 	int fd = memfd_create("debug", MFD_CLOEXEC);
-	struct elf_file *elf = NULL;
 
 	built_elf_init(&built);
-	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
-		built_elf_section(&built, (Elf64_Shdr){.sh_type = SHT_PROGBITS}, all[i].name,
-				  file->of[all[i].section].data, file->of[all[i].section].len);
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
+		const struct buffer *buffer = &file->of[all[i].section];
+		CLEANUP(free_ptr) char *name = xasprintf("%s%s", all[i].name, suffix);
+
+		built_elf_section(&built, (Elf64_Shdr){.sh_type = SHT_PROGBITS}, name, buffer->data,
+				  buffer->len);
+	}
+	built_elf_section(&built, (Elf64_Shdr){.sh_type = SHT_PROGBITS}, ".debug_cu_index",
+			  package_index.at, bytes_left(&package_index));
 	built_elf_finish(&built);
 	assert_int_equal(write(fd, built.data, built.len), built.len);
-	assert_null(elf_file_open(fd, "debug", &elf));
+	return fd;
+}
+
+static struct elf_file *elf_of(const struct file *file)
+{
+	struct elf_file *elf = NULL;
+
+	assert_null(elf_file_open(fd_of(file, "", bytes_of(NULL, 0)), "/bin/prog", &elf));
 	return elf;
 }
 
@@ -1029,6 +1043,118 @@ static void functions_that_are_inlined_are_given_once(void **state)
 		dwarf_search_inlined(elf, NULL, &arena, note_inlined, &search);
 		assert_string_equal(search.found, found[wanted > 1]);
 		arena_deinit(&arena);
+	}
+}
+
+enum { SPLIT_ID = 77 };
+
+/* Where the only split unit is, and what has been asked for. */
+struct split_place {
+	const char *name;
+	uint64_t id;
+	char asked[256];
+};
+
+static void begin_split_unit(struct file *file, unsigned type, uint64_t id)
+{
+	put_abbrevs(&file->of[DWARF_ABBREV]);
+	file->start = begin(info(file));
+	put(info(file), 5, 2);
+	put(info(file), type, 1);
+	put(info(file), 8, 1);
+	put(info(file), 0, 4);
+	put(info(file), id, 8);
+}
+
+static int open_split(void *user, const struct debugfile_question *question, unsigned attempt,
+		      char **path)
+{
+	struct split_place *place = user;
+	struct file file = {0};
+
+	if (!attempt)
+		strcat(strcat(place->asked, question->name), " ");
+	if (attempt || strcmp(question->name, place->name) != 0)
+		return -1;
+	assert_int_equal(question->kind,
+			 *place->name == '/' ? DEBUGFILE_BY_PATH : DEBUGFILE_BY_LINK);
+	begin_split_unit(&file, 5, place->id);
+	put(info(&file), EMPTY_UNIT, 1);
+	put_function(&file, CODE, "split", 0x1000, 0x10);
+	end_unit(&file);
+	const uint32_t index[] = {5,
+				  2,
+				  1,
+				  2,
+				  0,
+				  0,
+				  SPLIT_ID,
+				  0,
+				  0,
+				  1,
+				  1,
+				  3,
+				  0,
+				  0,
+				  (uint32_t)info(&file)->len,
+				  (uint32_t)file.of[DWARF_ABBREV].len};
+	bool is_package = strstr(place->name, ".dwp");
+
+	*path = xstrdup(place->name);
+	return fd_of(&file, ".dwo", bytes_of(index, is_package ? sizeof(index) : 0));
+}
+
+static void a_split_unit_is_found_in_its_package_or_in_files_of_its_name(void **state)
+{
+	(void)state;
+#define ASKED_ALL "prog.dwp /src/obj/main.dwo /bin/obj/main.dwo main.dwo "
+	static const struct {
+		const char *name;
+		uint64_t id;
+		const char *asked, *asked_again; /* if files are not kept open */
+	} cases[] = {
+		{"prog.dwp", SPLIT_ID, "prog.dwp ", ""},
+		{"/src/obj/main.dwo", SPLIT_ID, "prog.dwp /src/obj/main.dwo ",
+		 "/src/obj/main.dwo "},
+		{"/bin/obj/main.dwo", SPLIT_ID, "prog.dwp /src/obj/main.dwo /bin/obj/main.dwo ",
+		 "/src/obj/main.dwo /bin/obj/main.dwo "},
+		{"main.dwo", SPLIT_ID, ASKED_ALL, "/src/obj/main.dwo /bin/obj/main.dwo main.dwo "},
+		{"main.dwo", SPLIT_ID + 1,
+		 ASKED_ALL "/src/obj/main.dwo /bin/obj/main.dwo main.dwo ", ""},
+	};
+	struct file file = {0};
+
+	begin_split_unit(&file, 4, SPLIT_ID);
+	put(info(&file), SKELETON, 1);
+	put_string(info(&file), "obj/main.dwo");
+	put_string(info(&file), "/src");
+	put_pair(info(&file), 0x1000, 0x1000);
+	end(info(&file), file.start);
+	CLEANUP(elf_file_cleanup) struct elf_file *elf = elf_of(&file);
+
+	for (size_t i = 0; i < 2 * ARRAY_SIZE(cases); i++) {
+		bool keeps = i % 2, is_found = cases[i / 2].id == SPLIT_ID;
+		struct split_place place = {.name = cases[i / 2].name, .id = cases[i / 2].id};
+		const struct debugfile_opener opener = {.open = open_split, .user = &place};
+		CLEANUP(dwarf_cleanup) struct dwarf *dwarf = dwarf_new(elf, NULL);
+		struct dwarf_split_counts counts;
+
+		dwarf_follow_splits(dwarf, elf, &opener);
+		if (keeps)
+			dwarf_keep_contents(dwarf);
+		assert_chain(dwarf, 0x1008, is_found ? "split" : "");
+		assert_string_equal(place.asked, cases[i / 2].asked);
+		*place.asked = '\0';
+		assert_chain(dwarf, 0x1008, is_found ? "split" : "");
+		assert_string_equal(place.asked, keeps ? "" : cases[i / 2].asked_again);
+		counts = dwarf_split_counts(dwarf);
+		assert_int_equal(counts.units, 1);
+		assert_int_equal(counts.missing, !is_found);
+		assert_false(counts.has_changed);
+		assert_int_equal(counts.example != NULL, !is_found);
+		if (counts.example)
+			assert_string_equal(counts.example, "/src/obj/main.dwo");
+		free(counts.example);
 	}
 }
 
@@ -1117,6 +1243,7 @@ int main(void)
 		cmocka_unit_test(names_come_from_the_supplementary_file),
 		cmocka_unit_test(a_circle_of_references_ends),
 		cmocka_unit_test(unneeded_attributes_of_any_form_are_skipped),
+		cmocka_unit_test(a_split_unit_is_found_in_its_package_or_in_files_of_its_name),
 		cmocka_unit_test(a_line_is_searched_in_files_of_that_name),
 		cmocka_unit_test(functions_that_are_inlined_are_given_once),
 		cmocka_unit_test(units_are_found_after_padding_but_not_after_megabytes_of_zeros),
