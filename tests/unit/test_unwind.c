@@ -1305,14 +1305,12 @@ struct guess {
 	unsigned count, caller, outer; /* the latter two if there are as many frames */
 };
 
-static void check_guesses(const struct arch *arch, const void *code, size_t len,
-			  const struct guess *guesses, unsigned count)
+/* For the process that is not; as a Go program. */
+static void map_code(struct address_spaces *spaces, const struct arch *arch, const void *code,
+		     size_t len, bool is_go)
 {
+	static const uint64_t go_frames[] = GO_FRAMES(GUESS_OFFSET);
 	static struct built_elf file;
-	static struct walked walked;
-	const pid_t nobody = 1 << 23;
-	CLEANUP(address_spaces_cleanup) struct address_spaces *spaces = address_spaces_new("/proc");
-	CLEANUP(unwinder_cleanup) struct unwinder *unwinder = unwinder_new(spaces, arch, false);
 
 	built_elf_init(&file);
 	file.header.e_machine = arch->ra_in_register ? EM_AARCH64 : EM_X86_64;
@@ -1321,8 +1319,25 @@ static void check_guesses(const struct arch *arch, const void *code, size_t len,
 					      .p_flags = PF_R | PF_X,
 					      .p_filesz = file.len,
 					      .p_memsz = file.len});
+	if (is_go) {
+		built_elf_section(&file, (Elf64_Shdr){.sh_type = SHT_PROGBITS}, ".gopclntab", "",
+				  1);
+		built_elf_section(&file, (Elf64_Shdr){.sh_type = SHT_PROGBITS}, ".debug_frame",
+				  go_frames, sizeof(go_frames));
+	}
 	built_elf_finish(&file);
-	map_program(spaces, nobody, file.data, file.len, GUESS_START);
+	map_program(spaces, 1 << 23, file.data, file.len, GUESS_START);
+}
+
+static void check_guesses(const struct arch *arch, const void *code, size_t len,
+			  const struct guess *guesses, unsigned count)
+{
+	static struct walked walked;
+	const pid_t nobody = 1 << 23;
+	CLEANUP(address_spaces_cleanup) struct address_spaces *spaces = address_spaces_new("/proc");
+	CLEANUP(unwinder_cleanup) struct unwinder *unwinder = unwinder_new(spaces, arch, false);
+
+	map_code(spaces, arch, code, len, false);
 	for (const struct guess *guess = guesses; guess < guesses + count; guess++) {
 		struct regs regs = {.pc = GUESS_CODE + guess->pc};
 		uint64_t words[GUESS_WORDS];
@@ -1434,28 +1449,41 @@ static void without_cfi_a_link_register_may_be_out_of_date(void **state)
 static void where_go_switches_stacks_the_frame_pointer_tells_how_it_ends(void **state)
 {
 	(void)state;
-	enum { START = 0x10000, STACK = 0x7fff0000 };
+	enum { FAR = 1 << 30 };
 	static const struct {
-		uint64_t fp;
+		unsigned caller;
+		uint64_t fp, words[8]; /* words from 4 on are of the caller */
 		enum unwind_stop stop;
-	} cases[] = {{0, UNWIND_ROOT}, {0xc000080000, UNWIND_TRUNCATED}, {0x1235, UNWIND_LOST}};
-	const uint64_t at = START - GO_VADDR;
+		unsigned count;
+	} cases[] = {
+		{GO_IN_SWITCHER, S(2), {0, 0, 0, 0, 0, 0x1099}, UNWIND_ROOT, 2},
+		{GO_IN_SWITCHER, S(2), {0, 0, FAR, 0, 0, 0x1099}, UNWIND_TRUNCATED, 2},
+		{GO_IN_SWITCHER, S(2), {0, 0, 0x1235, 0, 0, 0x1099}, UNWIND_LOST, 2},
+		{GO_IN_KEEPER, S(4), {0, 0, S(4), 0, 0, GO_BEGINNING}, UNWIND_ROOT, 3},
+		{GO_IN_KEEPER, S(6), {0, 0, S(6), 0, 0, 0x1099, 0, GO_BEGINNING}, UNWIND_ROOT, 3},
+		{GO_IN_KEEPER, 0, {0, 0, 0, 0, 0, GO_IN_SWITCHER}, UNWIND_ROOT, 2},
+		{GO_IN_KEEPER, FAR, {0, 0, FAR, 0, 0, GO_IN_SWITCHER}, UNWIND_TRUNCATED, 2},
+		{GO_IN_KEEPER, 0x1235, {0, 0, 0x1235, 0, 0, GO_IN_SWITCHER}, UNWIND_LOST, 2},
+	};
 	const pid_t nobody = 1 << 23;
 	CLEANUP(address_spaces_cleanup) struct address_spaces *spaces = address_spaces_new("/proc");
 	CLEANUP(unwinder_cleanup)
 	struct unwinder *unwinder = unwinder_new(spaces, &arch_x86_64, false);
 
-	map_program(spaces, nobody, go_program, sizeof(go_program), START);
+	map_code(spaces, &arch_x86_64, go_code, sizeof(go_code), true);
 	for (unsigned i = 0; i < ARRAY_SIZE(cases); i++) {
-		uint64_t stack[] = {0, 0, cases[i].fp, at + GO_IN_SWITCHER, 0, 0x99, 0, 0};
-		struct regs regs = {.pc = at + GO_IN_WORKER};
+		struct regs regs = {.pc = GUESS_CODE + GO_IN_WORKER};
+		uint64_t words[ARRAY_SIZE(cases[i].words)];
 		struct walked walked;
 
-		regs_set(&regs, arch_x86_64.sp, STACK);
-		regs_set(&regs, arch_x86_64.fp, STACK + 16);
-		walk_copy(&walked, unwinder, nobody, &regs, bytes_of(stack, sizeof(stack)));
-		assert_int_equal(walked.stop, cases[i].stop);
-		assert_int_equal(walked.count, 2);
+		for (unsigned n = 0; n < ARRAY_SIZE(words); n++)
+			words[n] = made_word(cases[i].words[n], GUESS_CODE);
+		words[3] = GUESS_CODE + cases[i].caller;
+		regs_set(&regs, arch_x86_64.sp, MADE_STACK);
+		regs_set(&regs, arch_x86_64.fp, cases[i].fp);
+		walk_copy(&walked, unwinder, nobody, &regs, bytes_of(words, sizeof(words)));
+		if (walked.stop != cases[i].stop || walked.count != cases[i].count)
+			fail_msg("case %u: stop %d, %u frames", i, walked.stop, walked.count);
 	}
 }
 
@@ -1463,8 +1491,8 @@ static void where_go_switches_stacks_the_frame_pointer_tells_how_it_ends(void **
 static void a_switched_stack_is_joined_if_that_leads_to_a_root(void **state)
 {
 	(void)state;
-	enum { START = 0x10000, STACK = 0x60000000, OTHER_STACK = 0x7fff0000 };
-	const uint64_t at = START - GO_VADDR;
+	enum { STACK = 0x60000000, OTHER_STACK = 0x7fff0000 };
+	const uint64_t at = GUESS_CODE;
 	const uint64_t worker = at + GO_IN_WORKER, switcher = at + GO_IN_SWITCHER;
 	const uint64_t beginning = at + GO_BEGINNING;
 	const struct {
@@ -1485,7 +1513,7 @@ static void a_switched_stack_is_joined_if_that_leads_to_a_root(void **state)
 	uint64_t stack[] = {0, 0, OTHER_STACK, switcher, 0, 0x99, 0, 0};
 	struct regs regs = {.pc = worker};
 
-	map_program(spaces, nobody, go_program, sizeof(go_program), START);
+	map_code(spaces, &arch_x86_64, go_code, sizeof(go_code), true);
 	regs_set(&regs, arch_x86_64.sp, STACK);
 	regs_set(&regs, arch_x86_64.fp, STACK + 16);
 	for (unsigned i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -1503,7 +1531,8 @@ static void a_switched_stack_is_joined_if_that_leads_to_a_root(void **state)
 				 cases[i].count > 2);
 		assert_int_equal(chain.count, cases[i].count);
 		assert_int_equal(frames[chain.count - 1].offset,
-				 (cases[i].count > 2 ? GO_BEGINNING : GO_IN_SWITCHER) - GO_VADDR);
+				 GUESS_OFFSET +
+					 (cases[i].count > 2 ? GO_BEGINNING : GO_IN_SWITCHER));
 	}
 }
 
