@@ -1210,6 +1210,19 @@ static void what_is_not_understood_is_reported(void **state)
 	assert_reading(4, UNKNOWN, false, false);
 	assert_reading(6, STRING, true, false);
 	assert_reading(1, STRING, true, false);
+	/* A unit whose own entry is not understood, before one that is. */
+	struct file file = {0};
+	CLEANUP(dwarf_cleanup) struct dwarf *dwarf = NULL;
+
+	put_all(&file.of[DWARF_ABBREV], ODD + 1, COMPILE_UNIT, 0, 0x40, UNKNOWN, 0, 0, -1);
+	put_abbrevs(&file.of[DWARF_ABBREV]);
+	for (unsigned i = 0; i < 2; i++) {
+		begin_unit(&file, 4);
+		put(info(&file), i ? EMPTY_UNIT : ODD + 1, 1);
+		end_unit(&file);
+	}
+	dwarf = dwarf_of(&file);
+	assert_true(dwarf_has_unread(dwarf));
 }
 
 /* Linkers pad; what is zeros for gigabytes is not read to its end. */

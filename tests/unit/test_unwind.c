@@ -617,8 +617,15 @@ static void assert_walk_is_that_of(struct fixture *fixture, struct outer_walk *o
 		&(struct stack_copies){.own = bytes_of(sample->stack, sample->stack_bytes)},
 		&chain);
 
+	struct call_chain whole = {.frames = fixture->walked.frames,
+				   .room = ARRAY_SIZE(fixture->walked.frames)};
+
 	sample->stack_bytes = whole_bytes;
-	walk(fixture);
+	fixture->walked.stop = unwinder_walk(
+		fixture->unwinder, sample->pid, 1, &sample->regs,
+		&(struct stack_copies){.own = bytes_of(sample->stack, whole_bytes)}, &whole);
+	fixture->walked.count = whole.count;
+	assert_int_equal(chain.needed_bytes, whole.needed_bytes);
 	assert_int_equal(stop, fixture->walked.stop);
 	assert_int_equal(chain.count, fixture->walked.count);
 	for (unsigned i = 0; i < chain.count; i++) {
