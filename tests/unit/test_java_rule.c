@@ -77,84 +77,81 @@ static void any_poll_comes_between_the_end_of_a_frame_and_its_return(void **stat
 	}
 }
 
+static const struct {
+	enum code_kind kind_of_code;
+	unsigned offset;
+	const char *before, *after;
+	enum java_rule_kind kind;
+	uint8_t ra, sp;
+} rules[] = {
+	/* The stub of a poll: lea, mov, jmp. */
+	{CODE_METHOD, 99, "", "\x4c\x8d\x15\1\1\1\1\x4d\x89\x97\1\1\1\1\xe9", JAVA_TOP, 0, 0},
+	{CODE_METHOD, 99, "", "\x4d\x89\x57\1\xe9", JAVA_TOP, 0, 0},
+	{CODE_METHOD, 99, "", "\x4d\x89\x57\1\xeb", JAVA_SIZED, 0, 0},
+	{CODE_METHOD, 99, "", "\x4d\x89\x5f\1\xe9", JAVA_SIZED, 0, 0},
+	{CODE_METHOD, 99, "", "\x4c\x8d\x15\1\1\1\1\xe9", JAVA_SIZED, 0, 0},
+	/* A prologue ends with the frame: push %rbp; sub $0x30,%rsp. */
+	{CODE_METHOD, 4, "", "\x89\x84\x24\x01\xc0\xfe\xff\x55\x48\x83\xec\x30", JAVA_TOP, 0, 0},
+	{CODE_METHOD, 11, "", "\x55\x48\x83\xec\x30\x90", JAVA_TOP, 0, 0},
+	{CODE_METHOD, 12, "", "\x48\x83\xec\x30\x90", JAVA_PUSHED, 0, 0},
+	{CODE_METHOD, 12, "", "\x48\x81\xec\x30\x01\x01\x01\x90", JAVA_SIZED, 0, 0},
+	{CODE_METHOD, 16, "", "\x90\x90", JAVA_SIZED, 0, 0},
+	/* sub $0x38,%rsp; mov %rbp,0x30(%rsp) */
+	{CODE_METHOD, 4, "", "\x48\x83\xec\x38\x48\x89\x6c\x24\x30", JAVA_TOP, 0, 0},
+	{CODE_METHOD, 8, "", "\x48\x89\x6c\x24\x30", JAVA_UNSAVED, 0, 0},
+	/* push %rbp; mov %rsp,%rbp; sub $0x30,%rsp */
+	{CODE_METHOD, 4, "", "\x55\x48\x8b\xec\x48\x83\xec\x30", JAVA_TOP, 0, 0},
+	{CODE_METHOD, 5, "", "\x48\x8b\xec\x48\x83\xec\x30", JAVA_PUSHED, 0, 0},
+	/* The end of a prologue, other encodings, and what is none. */
+	{CODE_METHOD, COMPLETE - 1, "", "\x48\x83\xec\x38", JAVA_TOP, 0, 0},
+	{CODE_METHOD, COMPLETE, "", "\x48\x83\xec\x38", JAVA_SIZED, 0, 0},
+	{CODE_METHOD, COMPLETE - 1, "", "\x90\x48\x83\xec\x38", JAVA_SIZED, 0, 0},
+	{CODE_METHOD, 4, "", "\x48\x81\xec\x38", JAVA_TOP, 0, 0},
+	{CODE_METHOD, 4, "", "\x48\x82\xec\x38", JAVA_SIZED, 0, 0},
+	{CODE_METHOD, 4, "", "\x90\x48\x83\xec\x30", JAVA_PUSHED, 0, 0},
+	{CODE_METHOD, 4, "", "\x55\x90\x90\x90\x48\x83\xec\x30", JAVA_PUSHED, 0, 0},
+	{CODE_METHOD, 4, "", "\x55\x48\x89\xe5\x48\x83\xec\x30", JAVA_TOP, 0, 0},
+	{CODE_METHOD, 8, "", "\x48\x89\xac\x24", JAVA_UNSAVED, 0, 0},
+	{CODE_METHOD, 8, "", "\x48\x89\x6c\x25", JAVA_SIZED, 0, 0},
+	{CODE_RUNTIME, 0, "", "\x90", JAVA_TOP, 0, 0},
+	{CODE_RUNTIME, 4, "", "\x48\x83\xec\x38", JAVA_TOP, 0, 0},
+	{CODE_RUNTIME, 4, "\x55", "\x48\x8b\xec", JAVA_PUSHED, 0, 0},
+	{CODE_RUNTIME, 4, "\x54", "\x48\x8b\xec", JAVA_FP_OR_SIZED, 0, 0},
+	{CODE_RUNTIME, COMPLETE, "", "\x48\x83\xec\x38", JAVA_FP_OR_SIZED, 0, 0},
+	/* An epilogue begins with the frame: add $0x30,%rsp; pop %rbp; cmp; ja; ret. */
+	{CODE_METHOD, 99, "", "\x48\x83\xc4\x30\x5d\x49\x3b\xa7\x48\x03", JAVA_SIZED, 0, 0},
+	{CODE_METHOD, 99, "", "\x5d\x49\x3b\xa7\x48\x03", JAVA_PUSHED, 0, 0},
+	{CODE_METHOD, 99, "", "\x49\x3b\xa7\1\1\1\1\x0f\x87\1\1\1\1\xc3", JAVA_TOP, 0, 0},
+	/* A routine that jumps to what it has resolved: popf; pop %rbp; jmp *%rax. */
+	{CODE_RUNTIME, 99, "", "\x9d\x5d\xff\xe0", JAVA_FP_OR_SIZED, 0, 0},
+	{CODE_RUNTIME, 99, "", "\x5d\xff\xe0", JAVA_PUSHED, 0, 0},
+	{CODE_RUNTIME, 99, "", "\xff\xe0", JAVA_TOP, 0, 0},
+	/* A stub keeps a frame pointer between its first and last instructions. */
+	{CODE_STUBS, 0, "", "\x55\x48\x8b\xec", JAVA_TOP, 0, 0},
+	{CODE_STUBS, 1, "\x55", "\x48\x8b\xec", JAVA_PUSHED, 0, 0},
+	{CODE_STUBS, 99, "", "\x90\x90", JAVA_FP_OR_TOP, 0, 0},
+	{CODE_STUBS, 99, "", "\xc9\xc3", JAVA_FP, 0, 0},
+	/* Of the interpreter: pop, mov to %rsp, jmp. */
+	{CODE_INTERPRETER, 0x800, "", "\x59\x49\x8b\xe6", JAVA_RETURNING, JAVA_ON_STACK, 14},
+	{CODE_INTERPRETER, 0x800, "", "\x48\x8b\xe1\xff\xe2", JAVA_RETURNING, 1, 2},
+	{CODE_INTERPRETER, 0x800, "\x48\x8b\xe6", "\xff\xe7", JAVA_RETURNING, 5, 7},
+	{CODE_INTERPRETER, 0x800, "", "\x42\x5d\x48\x8b\xe3", JAVA_INTERPRETER, 0, 0},
+	{CODE_INTERPRETER, 0x800, "", "\x41\x50\x48\x8b\xe3", JAVA_INTERPRETER, 0, 0},
+	{CODE_INTERPRETER, 0x800, "", "\x59\x4a\x8b\xe3", JAVA_INTERPRETER, 0, 0},
+	{CODE_INTERPRETER, 0x800, "", "\x59\x48\x8a\xe3", JAVA_INTERPRETER, 0, 0},
+	{CODE_INTERPRETER, 0x800, "", "\x59\x48\x8b\xdb", JAVA_INTERPRETER, 0, 0},
+	{CODE_INTERPRETER, 0x800, "", "\x48\x8b\xe1\xff\xd2", JAVA_INTERPRETER, 0, 0},
+	{CODE_INTERPRETER, 0x800, "\x90\x90", "\xff\xe2", JAVA_INTERPRETER, 0, 0},
+};
+
 static void the_instructions_at_a_pc_decide_its_rule(void **state)
 {
-	static const struct {
-		enum code_kind kind_of_code;
-		unsigned offset;
-		const char *before, *after;
-		enum java_rule_kind kind;
-		uint8_t ra, sp;
-	} cases[] = {
-		/* The stub of a poll: lea, mov, jmp. */
-		{CODE_METHOD, 99, "", "\x4c\x8d\x15\1\1\1\1\x4d\x89\x97\1\1\1\1\xe9", JAVA_TOP, 0,
-		 0},
-		{CODE_METHOD, 99, "", "\x4d\x89\x57\1\xe9", JAVA_TOP, 0, 0},
-		{CODE_METHOD, 99, "", "\x4d\x89\x57\1\xeb", JAVA_SIZED, 0, 0},
-		{CODE_METHOD, 99, "", "\x4d\x89\x5f\1\xe9", JAVA_SIZED, 0, 0},
-		{CODE_METHOD, 99, "", "\x4c\x8d\x15\1\1\1\1\xe9", JAVA_SIZED, 0, 0},
-		/* A prologue ends with the frame: push %rbp; sub $0x30,%rsp. */
-		{CODE_METHOD, 4, "", "\x89\x84\x24\x01\xc0\xfe\xff\x55\x48\x83\xec\x30", JAVA_TOP,
-		 0, 0},
-		{CODE_METHOD, 11, "", "\x55\x48\x83\xec\x30\x90", JAVA_TOP, 0, 0},
-		{CODE_METHOD, 12, "", "\x48\x83\xec\x30\x90", JAVA_PUSHED, 0, 0},
-		{CODE_METHOD, 12, "", "\x48\x81\xec\x30\x01\x01\x01\x90", JAVA_SIZED, 0, 0},
-		{CODE_METHOD, 16, "", "\x90\x90", JAVA_SIZED, 0, 0},
-		/* sub $0x38,%rsp; mov %rbp,0x30(%rsp) */
-		{CODE_METHOD, 4, "", "\x48\x83\xec\x38\x48\x89\x6c\x24\x30", JAVA_TOP, 0, 0},
-		{CODE_METHOD, 8, "", "\x48\x89\x6c\x24\x30", JAVA_UNSAVED, 0, 0},
-		/* push %rbp; mov %rsp,%rbp; sub $0x30,%rsp */
-		{CODE_METHOD, 4, "", "\x55\x48\x8b\xec\x48\x83\xec\x30", JAVA_TOP, 0, 0},
-		{CODE_METHOD, 5, "", "\x48\x8b\xec\x48\x83\xec\x30", JAVA_PUSHED, 0, 0},
-		/* The end of a prologue, other encodings, and what is none. */
-		{CODE_METHOD, COMPLETE - 1, "", "\x48\x83\xec\x38", JAVA_TOP, 0, 0},
-		{CODE_METHOD, COMPLETE, "", "\x48\x83\xec\x38", JAVA_SIZED, 0, 0},
-		{CODE_METHOD, COMPLETE - 1, "", "\x90\x48\x83\xec\x38", JAVA_SIZED, 0, 0},
-		{CODE_METHOD, 4, "", "\x48\x81\xec\x38", JAVA_TOP, 0, 0},
-		{CODE_METHOD, 4, "", "\x48\x82\xec\x38", JAVA_SIZED, 0, 0},
-		{CODE_METHOD, 4, "", "\x90\x48\x83\xec\x30", JAVA_PUSHED, 0, 0},
-		{CODE_METHOD, 4, "", "\x55\x90\x90\x90\x48\x83\xec\x30", JAVA_PUSHED, 0, 0},
-		{CODE_METHOD, 4, "", "\x55\x48\x89\xe5\x48\x83\xec\x30", JAVA_TOP, 0, 0},
-		{CODE_METHOD, 8, "", "\x48\x89\xac\x24", JAVA_UNSAVED, 0, 0},
-		{CODE_METHOD, 8, "", "\x48\x89\x6c\x25", JAVA_SIZED, 0, 0},
-		{CODE_RUNTIME, 0, "", "\x90", JAVA_TOP, 0, 0},
-		{CODE_RUNTIME, 4, "", "\x48\x83\xec\x38", JAVA_TOP, 0, 0},
-		{CODE_RUNTIME, 4, "\x55", "\x48\x8b\xec", JAVA_PUSHED, 0, 0},
-		{CODE_RUNTIME, 4, "\x54", "\x48\x8b\xec", JAVA_FP_OR_SIZED, 0, 0},
-		{CODE_RUNTIME, COMPLETE, "", "\x48\x83\xec\x38", JAVA_FP_OR_SIZED, 0, 0},
-		/* An epilogue begins with the frame: add $0x30,%rsp; pop %rbp; cmp; ja; ret. */
-		{CODE_METHOD, 99, "", "\x48\x83\xc4\x30\x5d\x49\x3b\xa7\x48\x03", JAVA_SIZED, 0, 0},
-		{CODE_METHOD, 99, "", "\x5d\x49\x3b\xa7\x48\x03", JAVA_PUSHED, 0, 0},
-		{CODE_METHOD, 99, "", "\x49\x3b\xa7\1\1\1\1\x0f\x87\1\1\1\1\xc3", JAVA_TOP, 0, 0},
-		/* A routine that jumps to what it has resolved: popf; pop %rbp; jmp *%rax. */
-		{CODE_RUNTIME, 99, "", "\x9d\x5d\xff\xe0", JAVA_FP_OR_SIZED, 0, 0},
-		{CODE_RUNTIME, 99, "", "\x5d\xff\xe0", JAVA_PUSHED, 0, 0},
-		{CODE_RUNTIME, 99, "", "\xff\xe0", JAVA_TOP, 0, 0},
-		/* A stub keeps a frame pointer between its first and last instructions. */
-		{CODE_STUBS, 0, "", "\x55\x48\x8b\xec", JAVA_TOP, 0, 0},
-		{CODE_STUBS, 1, "\x55", "\x48\x8b\xec", JAVA_PUSHED, 0, 0},
-		{CODE_STUBS, 99, "", "\x90\x90", JAVA_FP_OR_TOP, 0, 0},
-		{CODE_STUBS, 99, "", "\xc9\xc3", JAVA_FP, 0, 0},
-		/* Of the interpreter: pop, mov to %rsp, jmp. */
-		{CODE_INTERPRETER, 0x800, "", "\x59\x49\x8b\xe6", JAVA_RETURNING, JAVA_ON_STACK,
-		 14},
-		{CODE_INTERPRETER, 0x800, "", "\x48\x8b\xe1\xff\xe2", JAVA_RETURNING, 1, 2},
-		{CODE_INTERPRETER, 0x800, "\x48\x8b\xe6", "\xff\xe7", JAVA_RETURNING, 5, 7},
-		{CODE_INTERPRETER, 0x800, "", "\x42\x5d\x48\x8b\xe3", JAVA_INTERPRETER, 0, 0},
-		{CODE_INTERPRETER, 0x800, "", "\x41\x50\x48\x8b\xe3", JAVA_INTERPRETER, 0, 0},
-		{CODE_INTERPRETER, 0x800, "", "\x59\x4a\x8b\xe3", JAVA_INTERPRETER, 0, 0},
-		{CODE_INTERPRETER, 0x800, "", "\x59\x48\x8a\xe3", JAVA_INTERPRETER, 0, 0},
-		{CODE_INTERPRETER, 0x800, "", "\x59\x48\x8b\xdb", JAVA_INTERPRETER, 0, 0},
-		{CODE_INTERPRETER, 0x800, "", "\x48\x8b\xe1\xff\xd2", JAVA_INTERPRETER, 0, 0},
-		{CODE_INTERPRETER, 0x800, "\x90\x90", "\xff\xe2", JAVA_INTERPRETER, 0, 0},
-	};
-
 	(void)state;
-	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct java_rule rule = rule_at(cases[i].kind_of_code, START + cases[i].offset,
-						false, cases[i].before, cases[i].after);
+	for (unsigned i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
+		struct java_rule rule = rule_at(rules[i].kind_of_code, START + rules[i].offset,
+						false, rules[i].before, rules[i].after);
 
-		if (rule.kind != cases[i].kind || rule.ra != cases[i].ra || rule.sp != cases[i].sp)
+		if (rule.kind != rules[i].kind || rule.ra != rules[i].ra || rule.sp != rules[i].sp)
 			fail_msg("case %u: kind %d of %u, %u", i, rule.kind, rule.ra, rule.sp);
 	}
 }

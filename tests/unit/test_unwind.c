@@ -1095,89 +1095,82 @@ extern const char cfi_code[];
 #define CODE(offset) ((uint64_t)cfi_code + (offset))
 #define ELSEWHERE (S(1) + (1 << 20))
 
+enum { ROOT = 0x25, SWITCHES = 0x65, ENTERS = 0x85, KEEPS = 0xa0, LEFT = 0xc5 };
+enum { OWNER = 0x1e5, NOT_OWNER = 0x1eb, PLAIN = 0x1f1, ALIGNED = 0x1f7, SILENT = 0x1fd };
+static const struct {
+	unsigned pc;
+	uint64_t words[6]; /* small ones are offsets of code, as in registers */
+	enum unwind_stop stop;
+	unsigned to[2];
+	uint64_t rax, rbx, rcx; /* 0: unknown */
+	uint64_t by;		/* where the stack pointer of the other stack is */
+	bool both;		/* there is a copy of the other stack */
+	bool bare;		/* sp and pc alone are known */
+} cfi_stacks[] = {
+	/* After a system call that does not return. */
+	{0x47, {0, 0, ROOT}, UNWIND_ROOT, .to = {ROOT}, .rcx = 0x47},
+	{0x47, {ROOT}, UNWIND_ROOT, .to = {ROOT}, .rcx = 0x48},
+	/* To another stack: at least a MiB away. */
+	{1, {SWITCHES, ELSEWHERE}, UNWIND_TRUNCATED, .to = {SWITCHES}, .by = S(1)},
+	{1, {SWITCHES, ELSEWHERE}, UNWIND_ROOT, .to = {SWITCHES, ROOT}, .both = true, .by = S(1)},
+	{1, {SWITCHES, ELSEWHERE - 8}, UNWIND_TRUNCATED, .to = {SWITCHES}, .both = true},
+	{1, {SWITCHES, ELSEWHERE + 4}, UNWIND_TRUNCATED, .to = {SWITCHES}, .both = true},
+	{1, {ENTERS, ELSEWHERE}, UNWIND_ROOT, .to = {ENTERS}, .by = S(1)},
+	{1, {ENTERS, ELSEWHERE}, UNWIND_ROOT, .to = {ENTERS, ROOT}, .both = true, .by = S(1)},
+	/* By a word of the frame in place of the one below it, or by rax of the callee. */
+	{KEEPS, {S(3), S(4), 0, ROOT}, UNWIND_ROOT, .to = {ROOT}},
+	{KEEPS, {S(3), S(4), 0, 1}, UNWIND_LOST, .to = {0}},
+	{1, {LEFT, 0, 0, ROOT}, UNWIND_ROOT, .to = {LEFT, ROOT}, .rax = S(3)},
+	{1, {LEFT, 0, 0, 1}, UNWIND_LOST, .to = {LEFT}, .rax = S(3)},
+	{1, {LEFT, 0, 0, ROOT}, UNWIND_LOST, .to = {LEFT}, .rax = S(0)},
+	/* By a register, and by an address. */
+	{0xe0, {0}, UNWIND_ROOT, .to = {ROOT}, .rbx = ROOT},
+	{0xe0, {ROOT}, UNWIND_LOST, .to = {0}},
+	{0x100, {0, ROOT}, UNWIND_ROOT, .to = {ROOT}},
+	/* By a function that has jumped away, and one that cannot have. */
+	{0x1c0, {0, NOT_OWNER, 0, OWNER}, UNWIND_ROOT, .to = {OWNER}},
+	/* By a frame pointer that is searched. */
+	{0x188, {0, 0, 0, 0, S(9), PLAIN}, UNWIND_ROOT, .to = {PLAIN}, .bare = true},
+	{0x1a0, {0, S(6), 0, 0, 0, ALIGNED}, UNWIND_ROOT, .to = {ALIGNED}, .bare = true},
+	{1, {0x1cd, 0, 0, S(9), SILENT}, UNWIND_ROOT, .to = {0x1cd, SILENT}, .bare = true},
+	{1, {0x1cd, 0, 0, S(9), PLAIN}, UNWIND_LOST, .to = {0x1cd}, .bare = true},
+};
+
 static void call_frame_information_leads_from_one_stack_to_another_and_to_registers(void **state)
 {
 	(void)state;
-	enum { ROOT = 0x25, SWITCHES = 0x65, ENTERS = 0x85, KEEPS = 0xa0, LEFT = 0xc5 };
-	enum { OWNER = 0x1e5, NOT_OWNER = 0x1eb, PLAIN = 0x1f1, ALIGNED = 0x1f7, SILENT = 0x1fd };
-	const struct {
-		unsigned pc;
-		uint64_t words[6]; /* small ones are offsets of code */
-		enum unwind_stop stop;
-		unsigned to[2];
-		uint64_t rax, rbx, rcx; /* 0: unknown */
-		uint64_t by;		/* where the stack pointer of the other stack is */
-		bool both;		/* there is a copy of the other stack */
-		bool bare;		/* sp and pc alone are known */
-	} cases[] = {
-		/* After a system call that does not return. */
-		{0x47, {0, 0, ROOT}, UNWIND_ROOT, .to = {ROOT}, .rcx = CODE(0x47)},
-		{0x47, {ROOT}, UNWIND_ROOT, .to = {ROOT}, .rcx = CODE(0x48)},
-		/* To another stack: at least a MiB away. */
-		{1, {SWITCHES, ELSEWHERE}, UNWIND_TRUNCATED, .to = {SWITCHES}, .by = S(1)},
-		{1,
-		 {SWITCHES, ELSEWHERE},
-		 UNWIND_ROOT,
-		 .to = {SWITCHES, ROOT},
-		 .both = true,
-		 .by = S(1)},
-		{1, {SWITCHES, ELSEWHERE - 8}, UNWIND_TRUNCATED, .to = {SWITCHES}, .both = true},
-		{1, {SWITCHES, ELSEWHERE + 4}, UNWIND_TRUNCATED, .to = {SWITCHES}, .both = true},
-		{1, {ENTERS, ELSEWHERE}, UNWIND_ROOT, .to = {ENTERS}, .by = S(1)},
-		{1,
-		 {ENTERS, ELSEWHERE},
-		 UNWIND_ROOT,
-		 .to = {ENTERS, ROOT},
-		 .both = true,
-		 .by = S(1)},
-		/* By a word of the frame in place of the one below it, or by rax of the callee. */
-		{KEEPS, {S(3), S(4), 0, ROOT}, UNWIND_ROOT, .to = {ROOT}},
-		{KEEPS, {S(3), S(4), 0, 1}, UNWIND_LOST, .to = {0}},
-		{1, {LEFT, 0, 0, ROOT}, UNWIND_ROOT, .to = {LEFT, ROOT}, .rax = S(3)},
-		{1, {LEFT, 0, 0, 1}, UNWIND_LOST, .to = {LEFT}, .rax = S(3)},
-		{1, {LEFT, 0, 0, ROOT}, UNWIND_LOST, .to = {LEFT}, .rax = S(0)},
-		/* By a register, and by an address. */
-		{0xe0, {0}, UNWIND_ROOT, .to = {ROOT}, .rbx = CODE(ROOT)},
-		{0xe0, {ROOT}, UNWIND_LOST, .to = {0}},
-		{0x100, {0, ROOT}, UNWIND_ROOT, .to = {ROOT}},
-		/* By a function that has jumped away, and one that cannot have. */
-		{0x1c0, {0, NOT_OWNER, 0, OWNER}, UNWIND_ROOT, .to = {OWNER}},
-		/* By a frame pointer that is searched. */
-		{0x188, {0, 0, 0, 0, S(9), PLAIN}, UNWIND_ROOT, .to = {PLAIN}, .bare = true},
-		{0x1a0, {0, S(6), 0, 0, 0, ALIGNED}, UNWIND_ROOT, .to = {ALIGNED}, .bare = true},
-		{1, {0x1cd, 0, 0, S(9), SILENT}, UNWIND_ROOT, .to = {0x1cd, SILENT}, .bare = true},
-		{1, {0x1cd, 0, 0, S(9), PLAIN}, UNWIND_LOST, .to = {0x1cd}, .bare = true},
-	};
 	const uint64_t other[] = {0, CODE(ROOT), 0};
 	struct fixture *fixture = fixture_new(getpid());
 	const struct frame *frames = fixture->walked.frames;
 
-	for (unsigned i = 0; i < ARRAY_SIZE(cases); i++) {
-		const uint64_t values[] = {cases[i].rax, 0, cases[i].rcx, cases[i].rbx};
-		unsigned count = 1 + (cases[i].to[0] != 0) + (cases[i].to[1] != 0);
+	for (unsigned i = 0; i < ARRAY_SIZE(cfi_stacks); i++) {
+		const uint64_t values[] = {cfi_stacks[i].rax, 0, cfi_stacks[i].rcx,
+					   cfi_stacks[i].rbx};
+		unsigned count = 1 + (cfi_stacks[i].to[0] != 0) + (cfi_stacks[i].to[1] != 0);
 		struct call_chain chain = {.frames = fixture->walked.frames, .room = 8};
-		struct regs regs = {.pc = CODE(cases[i].pc)};
-		uint64_t words[ARRAY_SIZE(cases[i].words)];
+		struct regs regs = {.pc = CODE(cfi_stacks[i].pc)};
+		uint64_t words[ARRAY_SIZE(cfi_stacks[i].words)];
 		const struct stack_copies stacks = {
 			.own = bytes_of(words, sizeof(words)),
-			.interrupted = bytes_of(other, cases[i].both ? sizeof(other) : 0),
+			.interrupted = bytes_of(other, cfi_stacks[i].both ? sizeof(other) : 0),
 			.interrupted_start = ELSEWHERE - 16,
 		};
 
 		for (unsigned n = 0; n < ARRAY_SIZE(words); n++)
-			words[n] = made_word(cases[i].words[n], CODE(0));
+			words[n] = made_word(cfi_stacks[i].words[n], CODE(0));
 		for (unsigned reg = 0; reg < ARRAY_SIZE(values); reg++)
 			if (values[reg])
-				regs_set(&regs, reg, values[reg]);
+				regs_set(&regs, reg, made_word(values[reg], CODE(0)));
 		regs_set(&regs, arch_native()->sp, S(0));
-		if (!cases[i].bare)
+		if (!cfi_stacks[i].bare)
 			regs_set(&regs, arch_native()->fp, 5);
 		if (unwinder_walk(fixture->unwinder, getpid(), 1, &regs, &stacks, &chain) !=
-			    cases[i].stop ||
-		    chain.count != count || chain.saved_sp_at != cases[i].by)
+			    cfi_stacks[i].stop ||
+		    chain.count != count || chain.saved_sp_at != cfi_stacks[i].by)
 			fail_msg("case %u: %u frames", i, chain.count);
 		for (unsigned n = 1; n < count; n++) {
-			struct frame caller = frame_at(fixture, CODE(cases[i].to[n - 1]), true);
+			struct frame caller = frame_at(fixture, CODE(cfi_stacks[i].to[n - 1]),
+						       true);
 
 			assert_true(frame_equal(&frames[n], &caller));
 		}
