@@ -665,14 +665,12 @@ static bool keeps_frame_pointer(const struct module_cfi *cfi, const struct walk 
 	return rule.kind == RULE_FP && rule.fp_words == -2;
 }
 
-/* Moves to the frame of a return address; false if it is not in a mapping. */
-static bool jump(struct walk *walk, uint64_t pc)
+/* Moves to the frame of a return address. Outside of all mappings it has no CFI. */
+static void jump(struct walk *walk, uint64_t pc)
 {
-	if (!walk_locate(walk, pc - 1, &walk->at))
-		return false;
+	walk_locate(walk, pc - 1, &walk->at);
 	walk->regs.pc = pc;
 	walk->is_return_address = true;
-	return true;
 }
 
 /* Appends addresses as frames until one is a root. */
@@ -689,8 +687,9 @@ static bool jump_to_root(struct unwinder *unwinder, struct walk *walk, struct by
 		if (rule.kind == RULE_ROOT || begins_goroutine(cfi, walk, rule))
 			return true;
 		if (!keeps_frame_pointer(cfi, walk, rule) || !bytes_left(&addresses) ||
-		    *count == chain->room || !jump(walk, bytes_u64(&addresses)))
+		    *count == chain->room)
 			return false;
+		jump(walk, bytes_u64(&addresses));
 		chain->frames[(*count)++] = frame_of(walk);
 	}
 }

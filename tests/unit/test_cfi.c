@@ -395,17 +395,22 @@ static void each_row_holds_for_its_range(void **state)
 						0,
 						DW_CFA_def_cfa,
 						7,
-						8};
+						8,
+						DW_CFA_advance_loc4,
+						8,
+						0,
+						0,
+						0,
+						DW_CFA_def_cfa_offset,
+						24};
 	struct eh_frame frame = eh_frame_new(program, sizeof(program));
 	static const struct {
 		uint64_t vaddr, start, end;
 		unsigned reg;
 		int64_t offset;
-	} rows[] = {{0x1000, 0x1000, 0x1001, 7, 8},
-		    {0x1001, 0x1001, 0x1004, 7, 16},
-		    {0x1003, 0x1001, 0x1004, 7, 16},
-		    {0x1004, 0x1004, 0x1014, 6, 16},
-		    {0x10ff, 0x1014, 0x1100, 7, 8}};
+	} rows[] = {{0x1000, 0x1000, 0x1001, 7, 8},  {0x1001, 0x1001, 0x1004, 7, 16},
+		    {0x1003, 0x1001, 0x1004, 7, 16}, {0x1004, 0x1004, 0x1014, 6, 16},
+		    {0x101b, 0x1014, 0x101c, 7, 8},  {0x10ff, 0x101c, 0x1100, 7, 24}};
 
 	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct cfi_rule rule;

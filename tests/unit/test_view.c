@@ -76,6 +76,8 @@ static void what_cannot_be_selected_by_is_an_error(void **state)
 		struct error *err = view_init_selected(&view, profile, &cases[i]);
 
 		assert_non_null(err);
+		assert_non_null(
+			strstr(error_text(err), i < 2 ? "expression: Unmatched" : "colour"));
 		error_free(err);
 	}
 }
