@@ -10,13 +10,41 @@ enum { LEAF_BYTES_MAX = 64 << 10 };
 /* The words that hand-written functions push, with some room for locals. */
 enum { SEARCH_WORDS = 32 };
 
+/* How much of a called function's code is searched for a jump. */
+enum { JUMPS_WITHIN_BYTES = 512 };
+
 /* The kind of code before an address. */
 enum call {
-	CALL_NONE,
+	CALL_NONE,   /* or one of another function, which does not jump to this one */
 	CALL_UNSEEN, /* there is no file to read the code from */
 	CALL_SOMEWHERE,
 	CALL_HERE, /* a call of the function that contains the pc, as far as can be determined */
 };
+
+static bool is_before_pc(const struct walk *walk, uint64_t address)
+{
+	return walk->regs.pc - address < LEAF_BYTES_MAX;
+}
+
+bool may_jump_here(struct walk *walk, uint64_t function)
+{
+	const struct arch *arch = walk->arch;
+	unsigned char code[JUMPS_WITHIN_BYTES];
+	struct location at;
+	uint64_t target;
+
+	if (!arch->jump_at || !walk_locate(walk, function, &at) ||
+	    !walk_read_file(walk, &at, function, function, code, sizeof(code)))
+		return true;
+	for (size_t i = 0; i < sizeof(code); i++) {
+		enum jump jump =
+			arch->jump_at(code + i, sizeof(code) - i, function + i, &target);
+
+		if (jump == JUMP_INDIRECT || (jump == JUMP_DIRECT && is_before_pc(walk, target)))
+			return true;
+	}
+	return false;
+}
 
 static enum call call_before(struct walk *walk, uint64_t address)
 {
@@ -32,8 +60,10 @@ static enum call call_before(struct walk *walk, uint64_t address)
 	if (!walk_read_file(walk, &at, address - 1, address - sizeof(code), code, sizeof(code)) ||
 	    !arch->ends_with_call(code))
 		return CALL_NONE;
-	if (!arch->call_target(code, address, &target) || walk->regs.pc - target >= LEAF_BYTES_MAX)
+	if (!arch->call_target(code, address, &target))
 		return CALL_SOMEWHERE;
+	if (!is_before_pc(walk, target))
+		return may_jump_here(walk, target) ? CALL_SOMEWHERE : CALL_NONE;
 	/*
 	 * The link register can be stale: it has the return address of a call that this function
 	 * made.
@@ -101,8 +131,10 @@ static bool step_from_frame_pointer(struct walk *walk, enum call enough)
 
 	if (!regs_know(&walk->regs, arch->fp))
 		return walk_stop(walk, UNWIND_LOST);
-	if (fp == 0) /* the outermost frame (psABI); in a leaf, fp can have any value */
-		return walk_stop(walk, walk->is_return_address ? UNWIND_ROOT : UNWIND_LOST);
+	/* The outermost frame, where code keeps a frame pointer; in a leaf, fp can have any value. */
+	if (fp == 0)
+		return walk_stop(walk, walk->is_go && walk->is_return_address ? UNWIND_ROOT
+									       : UNWIND_LOST);
 	if (fp < walk->regs.values[arch->sp] || fp % arch->word_bytes)
 		return walk_stop(walk, UNWIND_LOST);
 	if (!walk_read_stack(walk, fp, FRAME_POINTER_REACH_BYTES, &saved_fp) ||
@@ -142,14 +174,26 @@ static bool step_from_top(struct walk *walk, enum call enough)
 	return step_over(walk, 0, enough);
 }
 
-/* Searches the lowest words of the frame for a return address. */
+/* Whether the word may be a return address in code that cannot be read. */
+static bool is_unseen(struct walk *walk, unsigned pushed)
+{
+	uint64_t word,
+		slot = walk->regs.values[walk->arch->sp] + pushed * walk->arch->word_bytes;
+
+	return walk_read_stack(walk, slot, 0, &word) && call_before(walk, word) == CALL_UNSEEN;
+}
+
+/* Searches the lowest words of the frame for a return address, up to one that may be it. */
 static bool step_by_search(struct walk *walk)
 {
 	enum unwind_stop stop = walk->stop;
 
-	for (unsigned pushed = 0; pushed < SEARCH_WORDS && !walk->arch->ra_in_register; pushed++)
+	for (unsigned pushed = 0; pushed < SEARCH_WORDS && !walk->arch->ra_in_register; pushed++) {
 		if (step_over(walk, pushed, CALL_SOMEWHERE))
 			return true;
+		if (is_unseen(walk, pushed))
+			break;
+	}
 	return walk_stop(walk, stop);
 }
 
