@@ -1,6 +1,7 @@
 #include "symbol/gopclntab.h"
 
 #include "built_elf.h"
+#include "base/alloc.h"
 #include "unwind/go_code.h"
 
 #include <setjmp.h>
