@@ -10,13 +10,14 @@ enum { LEAF_BYTES_MAX = 64 << 10 };
 /* The words that hand-written functions push, with some room for locals. */
 enum { SEARCH_WORDS = 32 };
 
-/* How much of a called function's code is searched for a jump. */
-enum { JUMPS_WITHIN_BYTES = 512 };
+/* How much of a called function's code is searched for a jump; and of a stub, which only jumps. */
+enum { JUMPS_WITHIN_BYTES = 512, STUB_BYTES = 8 };
 
 /* The kind of code before an address. */
 enum call {
 	CALL_NONE,   /* or one of another function, which does not jump to this one */
 	CALL_UNSEEN, /* there is no file to read the code from */
+	CALL_JUMPS,  /* of another function, which may jump to this one */
 	CALL_SOMEWHERE,
 	CALL_HERE, /* a call of the function that contains the pc, as far as can be determined */
 };
@@ -26,7 +27,7 @@ static bool is_before_pc(const struct walk *walk, uint64_t address)
 	return walk->regs.pc - address < LEAF_BYTES_MAX;
 }
 
-bool may_jump_here(struct walk *walk, uint64_t function)
+static bool may_jump_within(struct walk *walk, uint64_t function, size_t len)
 {
 	const struct arch *arch = walk->arch;
 	unsigned char code[JUMPS_WITHIN_BYTES];
@@ -34,16 +35,28 @@ bool may_jump_here(struct walk *walk, uint64_t function)
 	uint64_t target;
 
 	if (!arch->jump_at || !walk_locate(walk, function, &at) ||
-	    !walk_read_file(walk, &at, function, function, code, sizeof(code)))
+	    !walk_read_file(walk, &at, function, function, code, len))
 		return true;
-	for (size_t i = 0; i < sizeof(code); i++) {
+	for (size_t i = 0; i < len; i++) {
 		enum jump jump =
-			arch->jump_at(code + i, sizeof(code) - i, function + i, &target);
+			arch->jump_at(code + i, len - i, function + i, &target);
 
 		if (jump == JUMP_INDIRECT || (jump == JUMP_DIRECT && is_before_pc(walk, target)))
 			return true;
 	}
 	return false;
+}
+
+bool may_jump_here(struct walk *walk, uint64_t function)
+{
+	return may_jump_within(walk, function, JUMPS_WITHIN_BYTES);
+}
+
+static enum call call_of(struct walk *walk, uint64_t function)
+{
+	if (may_jump_within(walk, function, STUB_BYTES))
+		return CALL_SOMEWHERE;
+	return may_jump_here(walk, function) ? CALL_JUMPS : CALL_NONE;
 }
 
 static enum call call_before(struct walk *walk, uint64_t address)
@@ -63,7 +76,7 @@ static enum call call_before(struct walk *walk, uint64_t address)
 	if (!arch->call_target(code, address, &target))
 		return CALL_SOMEWHERE;
 	if (!is_before_pc(walk, target))
-		return may_jump_here(walk, target) ? CALL_SOMEWHERE : CALL_NONE;
+		return call_of(walk, target);
 	/*
 	 * The link register can be stale: it has the return address of a call that this function
 	 * made.
@@ -117,7 +130,7 @@ static bool step_by_instruction(struct walk *walk)
 		return false;
 	pushed = walk->arch->pushed_words(code);
 	if (pushed < 0 || !walk_read_stack(walk, walk->regs.values[walk->arch->sp], 0, &saved_fp) ||
-	    !step_over(walk, (unsigned)pushed, CALL_SOMEWHERE))
+	    !step_over(walk, (unsigned)pushed, CALL_JUMPS))
 		return false;
 	if (pushed)
 		regs_set(&walk->regs, walk->arch->fp, saved_fp);
@@ -163,7 +176,7 @@ static bool step_from_own_record(struct walk *walk)
 
 	return arch->ra_in_register && walk_has(walk, slot, arch->word_bytes) &&
 	       walk_read_stack(walk, slot, 0, &ra) && ra == walk->regs.values[arch->ra] &&
-	       step_from_frame_pointer(walk, CALL_SOMEWHERE);
+	       step_from_frame_pointer(walk, CALL_JUMPS);
 }
 
 /* Steps as if the function had pushed nothing. */
@@ -271,7 +284,7 @@ static bool step_from_signal_frame(struct walk *walk)
 
 bool is_return_address(struct walk *walk, uint64_t address)
 {
-	return call_before(walk, address) >= CALL_SOMEWHERE;
+	return call_before(walk, address) >= CALL_JUMPS;
 }
 
 bool called_function(struct walk *walk, uint64_t return_address, uint64_t *pc)
@@ -316,6 +329,6 @@ bool step_guess(struct walk *walk, struct owners *owners)
 		       step_by_search_from_caller(walk);
 	return step_by_instruction(walk) || step_from_own_record(walk) ||
 	       step_from_top(walk, CALL_HERE) || step_from_frame_pointer(walk, CALL_HERE) ||
-	       owners_step(owners, walk) || step_from_top(walk, CALL_SOMEWHERE) ||
+	       owners_step(owners, walk) || step_from_top(walk, CALL_JUMPS) ||
 	       step_from_frame_pointer(walk, CALL_UNSEEN) || step_by_search(walk);
 }
