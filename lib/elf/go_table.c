@@ -34,6 +34,8 @@ enum {
 	/* Of sections that are searched word by word. The largest Go programs have 200 MB in all.
 	 */
 	SEARCH_BYTES_MAX = 256 << 20,
+	/* A function of a megabyte of code has pc-value tables of 200 KB. */
+	VALUES_BYTES_MAX = 1 << 20,
 };
 
 static uint32_t u32_at(struct bytes bytes, uint64_t offset)
@@ -172,6 +174,29 @@ uint32_t go_table_find(const struct go_table *table, uint64_t offset)
 struct bytes go_table_description(const struct go_table *table, uint32_t index)
 {
 	return bytes_at(table->functions, u32_at(table->functions, index * UINT64_C(8) + 4));
+}
+
+/* A table has pairs of the difference to the previous value and the number of bytes it applies to,
+ * and ends with a difference of 0. */
+int32_t go_table_value(const struct go_table *table, uint32_t values, uint64_t offset)
+{
+	struct bytes at = at_most(bytes_at(table->values, values), VALUES_BYTES_MAX);
+	const unsigned char *first = at.at;
+	uint32_t value = UINT32_MAX;
+	uint64_t end = 0;
+
+	while (values && bytes_ok(&at)) {
+		bool is_first = at.at == first;
+		uint32_t change = (uint32_t)bytes_uleb(&at);
+
+		if (!change && !is_first)
+			break;
+		value += change & 1 ? ~(change >> 1) : change >> 1;
+		end += (uint64_t)(uint32_t)bytes_uleb(&at) * table->quantum;
+		if (offset < end && bytes_ok(&at))
+			return (int32_t)value;
+	}
+	return -1;
 }
 
 struct bytes go_table_name(const struct go_table *table, uint32_t index)

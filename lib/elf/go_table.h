@@ -47,5 +47,10 @@ uint32_t go_table_find(const struct go_table *table, uint64_t offset);
 /* Its description (_func) and its name; empty if the table does not have them. */
 struct bytes go_table_description(const struct go_table *table, uint32_t index);
 struct bytes go_table_name(const struct go_table *table, uint32_t index);
+/*
+ * The value, in the pc-value table at this offset in `values`, at an offset from the function's
+ * start; -1 if there is none.
+ */
+int32_t go_table_value(const struct go_table *table, uint32_t values, uint64_t offset);
 
 #endif

@@ -10,8 +10,6 @@ enum {
 	INLINE_TREE = 3,	/* FUNCDATA_InlTree */
 	/* More than Go's compiler inlines; a cycle in a malformed table must end. */
 	CALLS_MAX = 256,
-	/* A function of a megabyte of code has pc-value tables of 200 KB. */
-	VALUES_BYTES_MAX = 1 << 20,
 };
 
 #define NO_TREE UINT32_MAX
@@ -33,13 +31,6 @@ static uint32_t u32_at(struct bytes bytes, uint64_t offset)
 	struct bytes at = bytes_at(bytes, offset);
 
 	return bytes_u32(&at);
-}
-
-static struct bytes at_most(struct bytes bytes, size_t len)
-{
-	if (bytes_left(&bytes) > len)
-		bytes.end = bytes.at + len;
-	return bytes;
 }
 
 /* Empty if there is none. */
@@ -112,36 +103,10 @@ static bool find_function(const struct go_table *table, uint64_t vaddr, struct f
 	return bytes_ok(&at);
 }
 
-/*
- * The value at an offset from the function's start. A table has pairs of the difference to the
- * previous value and the number of bytes it applies to, and ends with a difference of 0. -1 if
- * there is no value.
- */
-static int32_t value_at(const struct go_table *table, uint32_t values, uint64_t offset)
-{
-	struct bytes at = at_most(bytes_at(table->values, values), VALUES_BYTES_MAX);
-	const unsigned char *first = at.at;
-	uint32_t value = UINT32_MAX;
-	uint64_t end = 0;
-
-	while (values && bytes_ok(&at)) {
-		bool is_first = at.at == first;
-		uint32_t change = (uint32_t)bytes_uleb(&at);
-
-		if (!change && !is_first)
-			break;
-		value += change & 1 ? ~(change >> 1) : change >> 1;
-		end += (uint64_t)(uint32_t)bytes_uleb(&at) * table->quantum;
-		if (offset < end && bytes_ok(&at))
-			return (int32_t)value;
-	}
-	return -1;
-}
-
 static const char *file_at(const struct go_table *table, const struct function *function,
 			   uint64_t offset, struct arena *arena)
 {
-	int32_t file = value_at(table, function->files, offset);
+	int32_t file = go_table_value(table, function->files, offset);
 	uint64_t entry = ((uint64_t)function->unit + (uint32_t)file) * 4;
 	uint32_t name = u32_at(table->units, entry);
 
@@ -151,7 +116,7 @@ static const char *file_at(const struct go_table *table, const struct function *
 static struct call call_at(const struct go_table *table, const struct function *function,
 			   uint32_t name, uint64_t offset, struct arena *arena)
 {
-	int32_t line = value_at(table, function->lines, offset);
+	int32_t line = go_table_value(table, function->lines, offset);
 
 	return (struct call){
 		.name = string_at(table->names, name, arena),
@@ -169,7 +134,7 @@ static bool inlined_at(const struct go_table *table, const struct function *func
 		       uint64_t offset, struct call *ret, uint32_t *caller, struct arena *arena)
 {
 	const struct go_layout *layout = table->layout;
-	int32_t index = function->tree == NO_TREE ? -1 : value_at(table, function->inlined, offset);
+	int32_t index = function->tree == NO_TREE ? -1 : go_table_value(table, function->inlined, offset);
 	struct bytes at;
 
 	if (index < 0)

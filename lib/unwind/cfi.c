@@ -325,6 +325,22 @@ static void add_frame_pointer(const struct arch *arch, struct cfi_row *row)
 		*fp = (struct cfi_value){.how = CFI_AT_CFA, .offset = -16};
 }
 
+static bool find_in_go_table(const struct cfi *cfi, uint64_t vaddr, struct cfi_rule *ret)
+{
+	uint32_t depth;
+
+	if (!go_code_depth(&cfi->go, vaddr, &depth))
+		return false;
+	*ret = (struct cfi_rule){.start = vaddr, .end = vaddr + 1, .row = cfi->defaults};
+	ret->row.cfa = (struct cfi_value){
+		.how = CFI_REGISTER,
+		.reg = (uint8_t)cfi->arch->sp,
+		.offset = (int64_t)depth + cfi->arch->word_bytes,
+	};
+	add_frame_pointer(cfi->arch, &ret->row);
+	return true;
+}
+
 bool cfi_find(const struct cfi *cfi, uint64_t vaddr, unsigned *steps, struct cfi_rule *ret)
 {
 	struct cfi_fde fde;
@@ -341,7 +357,7 @@ bool cfi_find(const struct cfi *cfi, uint64_t vaddr, unsigned *steps, struct cfi
 			add_frame_pointer(cfi->arch, &ret->row);
 		return true;
 	}
-	return false;
+	return find_in_go_table(cfi, vaddr, ret);
 }
 
 bool cfi_function(const struct cfi *cfi, uint64_t vaddr, uint64_t *start, uint64_t *end)

@@ -1,9 +1,11 @@
 #include "unwind/go_code.h"
 
 #include "base/alloc.h"
-#include "elf/go_table.h"
 
 #include <string.h>
+
+/* Of pcsp in a _func: after the start, the name, args and deferreturn. */
+enum { PCSP_AT = 16 };
 
 /* Assembly functions have names with the calling convention that they keep to, or without. */
 static const char convention[] = ".abi0";
@@ -67,6 +69,25 @@ void go_code_read(struct go_code *code, struct elf_file *elf)
 		return;
 	for (uint32_t i = 0; i < table.count; i++)
 		add_switch(code, &table, i);
+	if (!elf_file_is_foreign(elf))
+		code->table = table;
+}
+
+bool go_code_depth(const struct go_code *code, uint64_t vaddr, uint32_t *ret)
+{
+	const struct go_table *table = &code->table;
+	uint64_t offset = vaddr - table->text;
+	uint32_t index = table->count ? go_table_find(table, offset) : 0;
+	struct bytes at;
+	int32_t depth;
+
+	if (index == table->count)
+		return false;
+	at = go_table_description(table, index);
+	bytes_skip(&at, PCSP_AT);
+	depth = go_table_value(table, bytes_u32(&at), offset - go_table_start(table, index));
+	*ret = (uint32_t)depth;
+	return bytes_ok(&at) && depth >= 0;
 }
 
 enum go_function go_code_at(const struct go_code *code, uint64_t vaddr)

@@ -19,7 +19,7 @@
 #ifndef PROF_UNWIND_GO_CODE_H
 #define PROF_UNWIND_GO_CODE_H
 
-#include "elf/elf_file.h"
+#include "elf/go_table.h"
 
 enum go_function {
 	GO_NONE, /* not of Go */
@@ -35,6 +35,7 @@ enum { GO_SWITCHES_MAX = 8 };
 
 struct go_code {
 	bool is_of_go;	     /* at least a part of the file is of Go */
+	struct go_table table; /* borrowed from the ELF file; count 0: not to be read later */
 	uint64_t start, end; /* vaddrs of that part; 0: unknown */
 	struct go_switch {
 		uint64_t start, end;
@@ -43,8 +44,15 @@ struct go_code {
 	unsigned switch_count;
 };
 
-/* Reads the table of functions once; takes milliseconds. */
+/* Reads the table of functions once; takes milliseconds. The ELF file must outlive it. */
 void go_code_read(struct go_code *code, struct elf_file *elf);
+
+/*
+ * How many bytes of the frame of the function at vaddr lie below its return address; false if the
+ * table does not say so, and for files that others may write to, whose tables are not read again.
+ * Source: pcsp of _func.
+ */
+bool go_code_depth(const struct go_code *code, uint64_t vaddr, uint32_t *ret);
 
 /* GO_NONE where the part is unknown. */
 enum go_function go_code_at(const struct go_code *code, uint64_t vaddr);

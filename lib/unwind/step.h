@@ -31,8 +31,9 @@ bool step_guess(struct walk *walk, struct owners *owners);
 bool step_by_frame_pointer(struct walk *walk);
 /* True if this is a signal frame, by its code. */
 bool is_signal_frame(struct walk *walk);
-/* True if a call precedes the pc, or the address. */
+/* True if a call precedes the pc. */
 bool is_after_call(struct walk *walk);
+/* True if a call precedes the address, which may have led to the pc. */
 bool is_return_address(struct walk *walk, uint64_t address);
 /*
  * Whether a function may jump to the code before the pc, as far as its first code tells: a call of

@@ -59,6 +59,16 @@ static enum call call_of(struct walk *walk, uint64_t function)
 	return may_jump_here(walk, function) ? CALL_JUMPS : CALL_NONE;
 }
 
+/* Reads the code before an address, if that is a call. */
+static bool read_call(struct walk *walk, uint64_t address, unsigned char code[CODE_BYTES])
+{
+	struct location at;
+
+	return walk_locate(walk, address - 1, &at) &&
+	       walk_read_file(walk, &at, address - 1, address - CODE_BYTES, code, CODE_BYTES) &&
+	       walk->arch->ends_with_call(code);
+}
+
 static enum call call_before(struct walk *walk, uint64_t address)
 {
 	const struct arch *arch = walk->arch;
@@ -70,8 +80,7 @@ static enum call call_before(struct walk *walk, uint64_t address)
 		return CALL_NONE;
 	if (!address_spaces_module(walk->spaces, at.module)->elf)
 		return CALL_UNSEEN;
-	if (!walk_read_file(walk, &at, address - 1, address - sizeof(code), code, sizeof(code)) ||
-	    !arch->ends_with_call(code))
+	if (!read_call(walk, address, code))
 		return CALL_NONE;
 	if (!arch->call_target(code, address, &target))
 		return CALL_SOMEWHERE;
@@ -290,18 +299,16 @@ bool is_return_address(struct walk *walk, uint64_t address)
 bool called_function(struct walk *walk, uint64_t return_address, uint64_t *pc)
 {
 	unsigned char code[CODE_BYTES];
-	struct location at;
 
-	return walk_locate(walk, return_address - 1, &at) &&
-	       walk_read_file(walk, &at, return_address - 1, return_address - sizeof(code), code,
-			      sizeof(code)) &&
-	       walk->arch->ends_with_call(code) &&
+	return read_call(walk, return_address, code) &&
 	       walk->arch->call_target(code, return_address, pc);
 }
 
 bool is_after_call(struct walk *walk)
 {
-	return is_return_address(walk, walk->regs.pc);
+	unsigned char code[CODE_BYTES];
+
+	return read_call(walk, walk->regs.pc, code);
 }
 
 /*

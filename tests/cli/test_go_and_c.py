@@ -13,7 +13,7 @@ def chains(c):
     """Of the program's three hot functions; c(name): how a function of C is called."""
     to_c = rf"main\._Cfunc_\w+ runtime\.cgocall runtime\.asmcgocall(\.abi0)? ({c(STUB)} )?"
     work = f"{to_c}{c('c_outer')} {c('c_middle')} {c('c_leaf')}"
-    back = rf"{MAIN} main\.callsBack {to_c}{c('c_returns')} {c('goBack')} {BACK}"
+    back = rf"{MAIN} main\.callsBack {to_c}{c('c_returns')} goBack {BACK}"
     return [rf"{MAIN} main\.calls {work}", rf"{back} main\.leaf", rf"{back} main\.again {work}"]
 
 
