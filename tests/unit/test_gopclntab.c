@@ -1,6 +1,8 @@
 #include "symbol/gopclntab.h"
 
 #include "built_elf.h"
+#include "base/alloc.h"
+#include "unwind/go_code.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -31,6 +33,7 @@ struct program {
 	size_t before;		    /* so many bytes are in front of the table in its section */
 	bool trees_apart;	    /* among the constants, as before Go 1.26 */
 	uint32_t leaf_called_at;    /* by an instruction of main.middle */
+	const char *plain;	    /* the name of main.plain */
 };
 
 static const struct program usual = {
@@ -39,10 +42,11 @@ static const struct program usual = {
 	.section = ".gopclntab",
 	.module_section = ".go.module",
 	.leaf_called_at = 0x0c,
+	.plain = "main.plain",
 };
 
-static const char names[] = "\0main.outer\0main.middle\0main.leaf\0main.plain";
-enum { OUTER = 1, MIDDLE = 12, LEAF = 24, PLAIN = 34 };
+static const char names[] = "\0main.outer\0main.middle\0main.leaf";
+enum { OUTER = 1, MIDDLE = 12, LEAF = 24, PLAIN = sizeof(names) };
 
 static const char files[] = "/src/main.go\0/src/leaf.go";
 static const uint32_t units[] = {UINT32_MAX, 0, 13};
@@ -133,6 +137,8 @@ static void add_table(struct built_elf *file, const struct program *program, uin
 
 	put(&table, header, sizeof(header));
 	header[4] = put(&table, names, sizeof(names));
+	table.len = header[4] + sizeof(names);
+	put(&table, program->plain, strlen(program->plain) + 1);
 	header[5] = put(&table, units, sizeof(units));
 	header[6] = put(&table, files, sizeof(files));
 	header[7] = put(&table, values, sizeof(values));
@@ -400,12 +406,57 @@ static void a_table_of_values_ends_with_a_zero_after_the_first_pair(void **state
 	assert_call(&chain.calls[0], "main.outer", "/src/main.go", 0);
 }
 
+static enum go_function function_of(const char *plain, uint64_t vaddr)
+{
+	struct program program = usual;
+	CLEANUP(fixture_deinit) struct fixture fixture;
+	struct go_code code;
+
+	program.plain = plain;
+	fixture_init(&fixture, &program);
+	go_code_read(&code, fixture.elf);
+	assert_true(code.is_of_go);
+	return go_code_at(&code, vaddr);
+}
+
+static void code_is_of_go_where_the_table_has_functions(void **state)
+{
+	(void)state;
+	assert_int_equal(function_of("main.plain", usual.text - 1), GO_NONE);
+	assert_int_equal(function_of("main.plain", usual.text), GO_ORDINARY);
+	assert_int_equal(function_of("main.plain", usual.text + 0x2f), GO_ORDINARY);
+	assert_int_equal(function_of("main.plain", usual.text + 0x30), GO_NONE);
+}
+
+static void functions_that_switch_stacks_are_known_by_name(void **state)
+{
+	static const struct {
+		const char *name;
+		enum go_function function;
+	} cases[] = {
+		{"runtime.asmcgocall.abi0", GO_CALLS_C}, {"runtime.asmcgocall", GO_CALLS_C},
+		{"runtime.systemstack", GO_SYSTEM_STACK}, {"runtime.morestack", GO_MORE_STACK},
+		{"runtime.cgocallback", GO_CALLED_BY_C},  {"crosscall2", GO_FROM_C},
+		{"runtime.asmcgocall.func1", GO_ORDINARY}, {"runtime.asmcgocal", GO_ORDINARY},
+		{"runtime.systemstack_switch", GO_ORDINARY},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		assert_int_equal(function_of(cases[i].name, usual.text + 0x20), cases[i].function);
+		assert_int_equal(function_of(cases[i].name, usual.text + 0x2f), cases[i].function);
+		assert_int_equal(function_of(cases[i].name, usual.text + 0x1f), GO_ORDINARY);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(functions_inlined_at_an_address_have_names_and_places),
 		cmocka_unit_test(names_that_were_found_do_not_change_with_the_file),
 		cmocka_unit_test(a_table_of_values_ends_with_a_zero_after_the_first_pair),
+		cmocka_unit_test(code_is_of_go_where_the_table_has_functions),
+		cmocka_unit_test(functions_that_switch_stacks_are_known_by_name),
 		cmocka_unit_test(functions_say_where_they_begin),
 		cmocka_unit_test(go_1_18_is_read_too),
 		cmocka_unit_test(inlined_calls_may_be_among_the_constants),

@@ -433,7 +433,7 @@ static void a_sample_with_sp_and_pc_alone_is_unwound(void **state)
 static void a_process_of_32_bits_is_unwound_by_words_of_32_bits_and_counted(void **state)
 {
 	struct fixture *f = *state;
-	const uint32_t stack[] = {0, 0x1024}; /* what the frame pointer points at */
+	const uint32_t stack[] = {0x7008, 0x1024, 0, 0}; /* what the frame pointer points at */
 	const unsigned ebp = 6;
 	uint64_t values[64];
 	struct record record = with_registers(sampled(PID, PID, 0x1010), 0x7000, values);
