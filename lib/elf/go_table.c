@@ -201,8 +201,7 @@ int32_t go_table_value(const struct go_table *table, uint32_t values, uint64_t o
 
 struct bytes go_table_name(const struct go_table *table, uint32_t index)
 {
-	struct bytes at =
-		bytes_at(table->names, u32_at(go_table_description(table, index), 4));
+	struct bytes at = bytes_at(table->names, u32_at(go_table_description(table, index), 4));
 
 	return bytes_text(&at);
 }

@@ -581,9 +581,8 @@ bool sampler_note_stack(struct sampler *s, const struct record *sample, struct s
 		stack_program_note(s->program, sample, extent);
 	if (s->capture)
 		capture_note_stack(s->capture, sample->tid, extent);
-	return extent.needs_go ||
-	       ((extent.is_deep || extent.saved_sp_at) &&
-		is_for_copiers(s, sample->sample.has_program_copied));
+	return extent.needs_go || ((extent.is_deep || extent.saved_sp_at) &&
+				   is_for_copiers(s, sample->sample.has_program_copied));
 }
 
 int sampler_poll_ms(const struct sampler *s)

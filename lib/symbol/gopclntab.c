@@ -134,7 +134,9 @@ static bool inlined_at(const struct go_table *table, const struct function *func
 		       uint64_t offset, struct call *ret, uint32_t *caller, struct arena *arena)
 {
 	const struct go_layout *layout = table->layout;
-	int32_t index = function->tree == NO_TREE ? -1 : go_table_value(table, function->inlined, offset);
+	int32_t index = function->tree == NO_TREE
+				? -1
+				: go_table_value(table, function->inlined, offset);
 	struct bytes at;
 
 	if (index < 0)

@@ -89,7 +89,8 @@ static bool find_in(struct piece *piece, const struct elf_code *code,
 	return more;
 }
 
-void called_functions_find(struct elf_file *elf, bool (*add)(void *user, uint64_t vaddr), void *user)
+void called_functions_find(struct elf_file *elf, bool (*add)(void *user, uint64_t vaddr),
+			   void *user)
 {
 	CLEANUP(free_ptr) struct piece *piece = xmalloc(sizeof(*piece));
 	CLEANUP(free_ptr) struct elf_code *code = NULL;

@@ -2,8 +2,9 @@
  * Call frame information of one module: vaddr → the rule that finds the caller. Source: DWARF 5,
  * 6.4; LSB, .eh_frame and .eh_frame_hdr.
  *
- * .eh_frame is asked first, then .debug_frame, then the table that Go's runtime itself uses. .eh_frame_hdr is searched in place; a section
- * without such a table is indexed by cfi_index(), which takes as long as the section is large.
+ * .eh_frame is asked first, then .debug_frame, then the table that Go's runtime itself uses.
+ * .eh_frame_hdr is searched in place; a section without such a table is indexed by cfi_index(),
+ * which takes as long as the section is large.
  *
  * A foreign file (elf_file_is_foreign()) is read from a private copy, made by cfi_new(): its owner
  * can neither change it under a lookup nor make a lookup wait. Other files are read where they are

@@ -34,9 +34,9 @@ enum go_function {
 enum { GO_SWITCHES_MAX = 8 };
 
 struct go_code {
-	bool is_of_go;	     /* at least a part of the file is of Go */
+	bool is_of_go;	       /* at least a part of the file is of Go */
 	struct go_table table; /* borrowed from the ELF file; count 0: not to be read later */
-	uint64_t start, end; /* vaddrs of that part; 0: unknown */
+	uint64_t start, end;   /* vaddrs of that part; 0: unknown */
 	struct go_switch {
 		uint64_t start, end;
 		enum go_function function;

@@ -11,7 +11,7 @@
 #include "base/go_sched.h"
 
 struct stack_copies {
-	struct bytes own;	    /* from the stack pointer upwards */
+	struct bytes own; /* from the stack pointer upwards */
 	/* Empty: there is none, or it was not copied. In Go, the stack that it does not run on. */
 	struct bytes interrupted;
 	uint64_t interrupted_start; /* its address: at or above the interrupted stack pointer */

@@ -38,8 +38,7 @@ static bool may_jump_within(struct walk *walk, uint64_t function, size_t len)
 	    !walk_read_file(walk, &at, function, function, code, len))
 		return true;
 	for (size_t i = 0; i < len; i++) {
-		enum jump jump =
-			arch->jump_at(code + i, len - i, function + i, &target);
+		enum jump jump = arch->jump_at(code + i, len - i, function + i, &target);
 
 		if (jump == JUMP_INDIRECT || (jump == JUMP_DIRECT && is_before_pc(walk, target)))
 			return true;
@@ -153,10 +152,11 @@ static bool step_from_frame_pointer(struct walk *walk, enum call enough)
 
 	if (!regs_know(&walk->regs, arch->fp))
 		return walk_stop(walk, UNWIND_LOST);
-	/* The outermost frame, where code keeps a frame pointer; in a leaf, fp can have any value. */
+	/* The outermost frame, where code keeps a frame pointer; in a leaf, fp can have any value.
+	 */
 	if (fp == 0)
 		return walk_stop(walk, walk->is_go && walk->is_return_address ? UNWIND_ROOT
-									       : UNWIND_LOST);
+									      : UNWIND_LOST);
 	if (fp < walk->regs.values[arch->sp] || fp % arch->word_bytes)
 		return walk_stop(walk, UNWIND_LOST);
 	if (!walk_read_stack(walk, fp, FRAME_POINTER_REACH_BYTES, &saved_fp) ||
@@ -199,8 +199,7 @@ static bool step_from_top(struct walk *walk, enum call enough)
 /* Whether the word may be a return address in code that cannot be read. */
 static bool is_unseen(struct walk *walk, unsigned pushed)
 {
-	uint64_t word,
-		slot = walk->regs.values[walk->arch->sp] + pushed * walk->arch->word_bytes;
+	uint64_t word, slot = walk->regs.values[walk->arch->sp] + pushed * walk->arch->word_bytes;
 
 	return walk_read_stack(walk, slot, 0, &word) && call_before(walk, word) == CALL_UNSEEN;
 }

@@ -778,8 +778,7 @@ static bool follow_call_of_c(struct unwinder *unwinder, struct walk *walk,
 	bytes_u64(addresses);
 	jump(walk, bytes_u64(addresses));
 	if (walk->at.module != last->module || !called_function(walk, walk->regs.pc, &target) ||
-	    !walk_locate(walk, target, &walk->at) ||
-	    go_at(unwinder, cfi, &walk->at) != GO_CALLS_C)
+	    !walk_locate(walk, target, &walk->at) || go_at(unwinder, cfi, &walk->at) != GO_CALLS_C)
 		return false;
 	jump(walk, walk->regs.pc);
 	return true;

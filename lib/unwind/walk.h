@@ -21,9 +21,9 @@ enum { RECENT_MAPPINGS = 4 };
 
 /* Of the stacks of a Go thread (go_code.h). */
 struct go_walk {
-	unsigned switches;  /* from one to the other so far */
-	uint64_t sp;	    /* where the goroutine's continues above a callback; 0: unknown */
-	bool needs_sched;   /* see call_chain */
+	unsigned switches; /* from one to the other so far */
+	uint64_t sp;	   /* where the goroutine's continues above a callback; 0: unknown */
+	bool needs_sched;  /* see call_chain */
 	uint64_t g_at;
 };
 

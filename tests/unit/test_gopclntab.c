@@ -1,7 +1,7 @@
 #include "symbol/gopclntab.h"
 
-#include "built_elf.h"
 #include "base/alloc.h"
+#include "built_elf.h"
 #include "unwind/go_code.h"
 
 #include <setjmp.h>
@@ -434,10 +434,10 @@ static void functions_that_switch_stacks_are_known_by_name(void **state)
 		const char *name;
 		enum go_function function;
 	} cases[] = {
-		{"runtime.asmcgocall.abi0", GO_CALLS_C}, {"runtime.asmcgocall", GO_CALLS_C},
-		{"runtime.systemstack", GO_SYSTEM_STACK}, {"runtime.morestack", GO_MORE_STACK},
-		{"runtime.cgocallback", GO_CALLED_BY_C},  {"crosscall2", GO_FROM_C},
-		{"runtime.asmcgocall.func1", GO_ORDINARY}, {"runtime.asmcgocal", GO_ORDINARY},
+		{"runtime.asmcgocall.abi0", GO_CALLS_C},     {"runtime.asmcgocall", GO_CALLS_C},
+		{"runtime.systemstack", GO_SYSTEM_STACK},    {"runtime.morestack", GO_MORE_STACK},
+		{"runtime.cgocallback", GO_CALLED_BY_C},     {"crosscall2", GO_FROM_C},
+		{"runtime.asmcgocall.func1", GO_ORDINARY},   {"runtime.asmcgocal", GO_ORDINARY},
 		{"runtime.systemstack_switch", GO_ORDINARY},
 	};
 
