@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "profile/allocation_classes.h"
+#include "record/live_blocks.h"
 
 #include "unit_test.h"
 
@@ -443,4 +444,18 @@ TEST_WITH(set_up, tear_down, a_process_has_no_more_mappings_than_the_kernel_allo
 		feed(f, mapped(0, i << 20, 4096));
 	assert_int_equal(memory_counts(f->memory).left_out, 66000 - 65536);
 	assert_int_equal(memory_counts(f->memory).samples, 66000);
+}
+
+/* Of LIVE_BLOCKS_MAX, whose memory the compiler checks. */
+TEST(a_full_set_takes_no_more_blocks)
+{
+	struct live_blocks *blocks = live_blocks_new(2);
+	struct live_block block = {.pid = PID};
+
+	for (block.address = 1; block.address <= 2; block.address++)
+		assert_true(live_blocks_add(blocks, &block));
+	assert_false(live_blocks_add(blocks, &block));
+	assert_true(live_blocks_take(blocks, PID, 1, &(struct live_block){0}));
+	assert_true(live_blocks_add(blocks, &block));
+	live_blocks_free(blocks);
 }

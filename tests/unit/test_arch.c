@@ -159,18 +159,30 @@ TEST(the_instruction_gives_the_number_of_pushed_words)
 	static const struct {
 		unsigned char code[CODE_BYTES];
 		int words;
+		bool is_i386;
 	} cases[] = {
-		{{0x55, 0x48, 0x89, 0xe5}, 0},	     /* push %rbp */
-		{{0xf3, 0x0f, 0x1e, 0xfa, 0x55}, 0}, /* endbr64 */
-		{{0x48, 0x89, 0xe5, 0x48}, 1},	     /* mov %rsp,%rbp */
-		{{0x48, 0x8b, 0xec}, 1},	     /* the same, encoded the other way */
-		{{0x5d, 0xc3}, 1},		     /* pop %rbp; ret */
-		{{0xc3}, 0},			     /* ret */
-		{{0x48, 0x83, 0xec, 0x10}, -1},	     /* sub $16,%rsp */
+		{{0x55, 0x48, 0x89, 0xe5}, 0, false},	    /* push %rbp */
+		{{0xf3, 0x0f, 0x1e, 0xfa, 0x55}, 0, false}, /* endbr64 */
+		{{0x48, 0x89, 0xe5, 0x48}, 1, false},	    /* mov %rsp,%rbp */
+		{{0x48, 0x8b, 0xec}, 1, false},		    /* the same, encoded the other way */
+		{{0x5d, 0xc3}, 1, false},		    /* pop %rbp; ret */
+		{{0xc3}, 0, false},			    /* ret */
+		{{0xc2, 8}, 0, false},
+		{{0x55, 0x89, 0xe5}, 0, true},
+		{{0xf3, 0x0f, 0x1e, 0xfb}, 0, true},
+		{{0x89, 0xe5}, 1, true},
+		{{0x8b, 0xec}, 1, true},
+		{{0x5d, 0xc3}, 1, true},
+		{{0xc3}, 0, true},
+		{{0xc2, 8}, 0, true},
+		{{0x5d, 0x90}, -1, true},
+		{{0x48, 0x83, 0xec, 0x10}, -1, false}, /* sub $16,%rsp */
 	};
 
 	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-		assert_int_equal(arch_x86_64.pushed_words(cases[i].code), cases[i].words);
+		assert_int_equal(
+			(cases[i].is_i386 ? arch_i386 : arch_x86_64).pushed_words(cases[i].code),
+			cases[i].words);
 }
 
 TEST(a_signal_handler_returns_to_a_system_call)

@@ -155,6 +155,118 @@ TEST(the_number_of_steps_is_limited)
 	code_rule_free(finder);
 }
 
+/* Numbers of registers in instructions. */
+enum { SP = 4, FP = 5, NO = X86_NO_REG };
+
+static const struct {
+	unsigned char code[12];
+	unsigned length;
+	enum x86_effect effect;
+	unsigned reg;
+	int64_t value;
+	bool names_saved;
+} instructions[] = {
+	{{0x41, 0x54}, 2, X86_PUSH, 12, 0, false},
+	{{0x66, 0x50}, 2, X86_SET_SP, 0, 0, false},
+	{{0x6a, 1}, 2, X86_PUSH, NO, 0, false},
+	{{0x68, 1, 2, 3, 4}, 5, X86_PUSH, NO, 0, false},
+	{{0x9c}, 1, X86_PUSH, NO, 0, false},
+	{{0x9d}, 1, X86_POP, NO, 0, false},
+	{{0x41, 0x5f}, 2, X86_POP, 15, 0, false},
+	{{0x5c}, 1, X86_SET_SP, SP, 0, false},
+	{{0x8f, 0xc1}, 2, X86_POP, 1, 0, false},
+	{{0x8f, 0x00}, 2, X86_POP, NO, 0, false},
+	{{0xff, 0x34, 0x24}, 3, X86_PUSH, NO, 0, false},
+	{{0xff, 0x10}, 2, X86_CALL, NO, 0, false},
+	{{0xff, 0xe0}, 2, X86_JUMP_INDIRECT, NO, 0, false},
+	{{0x48, 0xff, 0xc4}, 3, X86_SET_SP, NO, 0, false},
+	{{0x48, 0xff, 0xc0}, 3, X86_NOTHING, NO, 0, false},
+	{{0x48, 0x83, 0xec, 0x80}, 4, X86_ADD, NO, 128, false},
+	{{0x48, 0x81, 0xc4, 0, 1, 0, 0}, 7, X86_ADD, NO, 256, false},
+	{{0x48, 0x83, 0xe4, 0xf0}, 4, X86_SET_SP, NO, -16, false},
+	{{0x48, 0x83, 0xfc, 1}, 4, X86_NOTHING, NO, 0, false},
+	{{0x83, 0xc4, 1}, 3, X86_SET_SP, NO, 1, false},
+	{{0x66, 0x81, 0xc4, 1, 2}, 5, X86_SET_SP, NO, 0x201, false},
+	{{0x48, 0x89, 0xe5}, 3, X86_SET_FP, NO, 0, true},
+	{{0x48, 0x8b, 0xec}, 3, X86_SET_FP, NO, 0, true},
+	{{0x48, 0x89, 0xec}, 3, X86_FROM_FP, NO, 0, true},
+	{{0x89, 0xe5}, 2, X86_NOTHING, NO, 0, true},
+	{{0x89, 0xec}, 2, X86_SET_SP, NO, 0, true},
+	{{0x48, 0x89, 0xc4}, 3, X86_SET_SP, NO, 0, false},
+	{{0x48, 0x89, 0x5c, 0x24, 8}, 5, X86_STORE, 3, 8, true},
+	{{0x4c, 0x89, 0x65, 0xf8}, 4, X86_STORE_BY_FP, 12, -8, true},
+	{{0x48, 0x8b, 0x9c, 0x24, 0, 1, 0, 0}, 8, X86_LOAD, 3, 256, true},
+	{{0x48, 0x8b, 0x45, 0xf8}, 4, X86_LOAD_BY_FP, 0, -8, true},
+	{{0x48, 0x8b, 0x44, 0x0c, 8}, 5, X86_NOTHING, NO, 0, false},
+	{{0x8b, 0x44, 0x24, 8}, 4, X86_NOTHING, NO, 0, false},
+	{{0x48, 0x8d, 0x64, 0x24, 0xf8}, 5, X86_ADD, NO, -8, false},
+	{{0x48, 0x8d, 0x65, 0xf8}, 4, X86_FROM_FP, NO, -8, true},
+	{{0x48, 0x8d, 0x60, 8}, 4, X86_SET_SP, NO, 0, false},
+	{{0x48, 0x8d, 0x44, 0x24, 8}, 5, X86_NOTHING, NO, 0, false},
+	{{0xc9}, 1, X86_LEAVE, NO, 0, false},
+	{{0x31, 0xed}, 2, X86_ZERO_FP, NO, 0, true},
+	{{0x31, 0xe4}, 2, X86_SET_SP, NO, 0, false},
+	{{0x48, 0x39, 0xc4}, 3, X86_NOTHING, NO, 0, false},
+	{{0x48, 0x94}, 2, X86_SET_SP, NO, 0, false},
+	{{0x49, 0x94}, 2, X86_NOTHING, NO, 0, false},
+	{{0x48, 0x87, 0xe0}, 3, X86_SET_SP, NO, 0, false},
+	{{0x48, 0x87, 0xc4}, 3, X86_SET_SP, NO, 0, false},
+	{{0x48, 0xf7, 0xdc}, 3, X86_SET_SP, NO, 0, false},
+	{{0x48, 0xf7, 0xc4, 1, 2, 3, 4}, 7, X86_NOTHING, NO, 0, false},
+	{{0x48, 0xf7, 0xe4}, 3, X86_NOTHING, NO, 0, false},
+	{{0x48, 0xc1, 0xe4, 4}, 4, X86_SET_SP, NO, 0, false},
+	{{0x48, 0xc7, 0xc4, 1, 2, 3, 4}, 7, X86_SET_SP, NO, 0, false},
+	{{0x48, 0x63, 0xe0}, 3, X86_SET_SP, NO, 0, false},
+	{{0x48, 0x6b, 0xe0, 8}, 4, X86_SET_SP, NO, 0, false},
+	{{0x48, 0xbc, 1, 2, 3, 4, 5, 6, 7, 8}, 10, X86_SET_SP, NO, 0, false},
+	{{0x49, 0xbc, 1, 2, 3, 4, 5, 6, 7, 8}, 10, X86_NOTHING, NO, 0, true},
+	{{0xbb, 1, 2, 3, 4}, 5, X86_NOTHING, NO, 0, true},
+	{{0x48, 0x0f, 0x44, 0xe0}, 4, X86_SET_SP, NO, 0, false},
+	{{0x74, 0xfe}, 2, X86_BRANCH, NO, -2, false},
+	{{0xe3, 5}, 2, X86_BRANCH, NO, 5, false},
+	{{0x0f, 0x84, 0xfe, 0xff, 0xff, 0xff}, 6, X86_BRANCH, NO, -2, false},
+	{{0xeb, 0x10}, 2, X86_JUMP, NO, 16, false},
+	{{0xe9, 0, 1, 0, 0}, 5, X86_JUMP, NO, 256, false},
+	{{0xe8, 0, 1, 0, 0}, 5, X86_CALL, NO, 256, false},
+	{{0xe8, 0, 0, 0, 0}, 5, X86_SET_SP, NO, 0, false},
+	{{0xc3}, 1, X86_RETURN, NO, 0, false},
+	{{0xc2, 8, 0}, 3, X86_RETURN, NO, 8, false},
+	{{0xf4}, 1, X86_END, NO, 0, false},
+	{{0xcc}, 1, X86_END, NO, 0, false},
+	{{0x0f, 0x0b}, 2, X86_END, NO, 0, false},
+	{{0xf3, 0x0f, 0x1e, 0xfa}, 4, X86_NOTHING, NO, 0, false},
+	{{0x66, 0x2e, 0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0}, 10, X86_NOTHING, NO, 0, false},
+	{{0x64, 0x48, 0x8b, 0x04, 0x25, 0x28, 0, 0, 0}, 9, X86_NOTHING, NO, 0, false},
+	{{0x48, 0x8b, 0x05, 1, 2, 3, 4}, 7, X86_NOTHING, NO, 0, false},
+	{{0x0f, 0x38, 0xf0, 0x03}, 4, X86_NOTHING, NO, 0, true},
+	{{0x66, 0x0f, 0x3a, 0x0f, 0xc1, 8}, 6, X86_NOTHING, NO, 0, false},
+	{{0xc5, 0xf8, 0x77}, 3, X86_NOTHING, NO, 0, false},
+	{{0xc5, 0xf9, 0x6f, 0x45, 8}, 5, X86_NOTHING, NO, 0, true},
+	{{0xc4, 0xe3, 0x7d, 0x39, 0xc0, 1}, 6, X86_NOTHING, NO, 0, false},
+	{{0x62, 0xf1, 0x7d, 0x48, 0x6f, 0x00}, 6, X86_NOTHING, NO, 0, false},
+	{{0x06}, 0, X86_NOTHING, 0, 0, false},
+	{{0x0f, 0x3f}, 0, X86_NOTHING, 0, 0, false},
+};
+
+TEST(an_instruction_has_a_length_and_an_effect_on_the_stack)
+{
+	for (unsigned i = 0; i < ARRAY_SIZE(instructions); i++) {
+		struct x86_insn insn = {0};
+		bool is_known = x86_insn_decode(instructions[i].code, sizeof(instructions[i].code),
+						&insn);
+
+		if (is_known != (instructions[i].length != 0) ||
+		    insn.length != instructions[i].length ||
+		    insn.effect != instructions[i].effect || insn.reg != instructions[i].reg ||
+		    insn.value != instructions[i].value ||
+		    insn.names_saved != instructions[i].names_saved)
+			fail_msg("case %u: length %u, effect %d, reg %u", i, insn.length,
+				 insn.effect, insn.reg);
+		assert_false(is_known &&
+			     x86_insn_decode(instructions[i].code, insn.length - 1, &insn));
+	}
+}
+
 /* --- Against call frame information -------------------------------------------------------------
  */
 

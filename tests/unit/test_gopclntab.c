@@ -1,7 +1,9 @@
 #include "symbol/gopclntab.h"
 
+#include "base/alloc.h"
 #include "built_elf.h"
 #include "unit_test.h"
+#include "unwind/go_code.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -28,6 +30,7 @@ struct program {
 	size_t before;		    /* so many bytes are in front of the table in its section */
 	bool trees_apart;	    /* among the constants, as before Go 1.26 */
 	uint32_t leaf_called_at;    /* by an instruction of main.middle */
+	const char *plain;	    /* the name of main.plain */
 };
 
 static const struct program usual = {
@@ -36,10 +39,11 @@ static const struct program usual = {
 	.section = ".gopclntab",
 	.module_section = ".go.module",
 	.leaf_called_at = 0x0c,
+	.plain = "main.plain",
 };
 
-static const char names[] = "\0main.outer\0main.middle\0main.leaf\0main.plain";
-enum { OUTER = 1, MIDDLE = 12, LEAF = 24, PLAIN = 34 };
+static const char names[] = "\0main.outer\0main.middle\0main.leaf";
+enum { OUTER = 1, MIDDLE = 12, LEAF = 24, PLAIN = sizeof(names) };
 
 static const char files[] = "/src/main.go\0/src/leaf.go";
 static const uint32_t units[] = {UINT32_MAX, 0, 13};
@@ -130,6 +134,8 @@ static void add_table(struct built_elf *file, const struct program *program, uin
 
 	put(&table, header, sizeof(header));
 	header[4] = put(&table, names, sizeof(names));
+	table.len = header[4] + sizeof(names);
+	put(&table, program->plain, strlen(program->plain) + 1);
 	header[5] = put(&table, units, sizeof(units));
 	header[6] = put(&table, files, sizeof(files));
 	header[7] = put(&table, values, sizeof(values));
@@ -382,4 +388,45 @@ TEST(a_table_of_values_ends_with_a_zero_after_the_first_pair)
 	chain = resolve(&fixture, usual.text + 0x04);
 	assert_int_equal(chain.count, 1);
 	assert_call(&chain.calls[0], "main.outer", "/src/main.go", 0);
+}
+
+static enum go_function function_of(const char *plain, uint64_t vaddr)
+{
+	struct program program = usual;
+	CLEANUP(fixture_deinit) struct fixture fixture;
+	struct go_code code;
+
+	program.plain = plain;
+	fixture_init(&fixture, &program);
+	go_code_read(&code, fixture.elf);
+	assert_true(code.is_of_go);
+	return go_code_at(&code, vaddr);
+}
+
+TEST(code_is_of_go_where_the_table_has_functions)
+{
+	assert_int_equal(function_of("main.plain", usual.text - 1), GO_NONE);
+	assert_int_equal(function_of("main.plain", usual.text), GO_ORDINARY);
+	assert_int_equal(function_of("main.plain", usual.text + 0x2f), GO_ORDINARY);
+	assert_int_equal(function_of("main.plain", usual.text + 0x30), GO_NONE);
+}
+
+TEST(functions_that_switch_stacks_are_known_by_name)
+{
+	static const struct {
+		const char *name;
+		enum go_function function;
+	} cases[] = {
+		{"runtime.asmcgocall.abi0", GO_CALLS_C},     {"runtime.asmcgocall", GO_CALLS_C},
+		{"runtime.systemstack", GO_SYSTEM_STACK},    {"runtime.morestack", GO_MORE_STACK},
+		{"runtime.cgocallback", GO_CALLED_BY_C},     {"crosscall2", GO_FROM_C},
+		{"runtime.asmcgocall.func1", GO_ORDINARY},   {"runtime.asmcgocal", GO_ORDINARY},
+		{"runtime.systemstack_switch", GO_ORDINARY},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		assert_int_equal(function_of(cases[i].name, usual.text + 0x20), cases[i].function);
+		assert_int_equal(function_of(cases[i].name, usual.text + 0x2f), cases[i].function);
+		assert_int_equal(function_of(cases[i].name, usual.text + 0x1f), GO_ORDINARY);
+	}
 }

@@ -182,9 +182,10 @@ TEST(program_headers_beyond_those_of_any_program_are_ignored)
 }
 
 /* A section that decompresses to so many zeros: 32 MiB take 32 kB. */
-static void add_zeros(struct built_elf *file, const char *name, size_t size_bytes)
+static void add_zeros(struct built_elf *file, const char *name, size_t size_bytes,
+		      size_t claimed_bytes)
 {
-	Elf64_Chdr header = {.ch_type = ELFCOMPRESS_ZLIB, .ch_size = size_bytes};
+	Elf64_Chdr header = {.ch_type = ELFCOMPRESS_ZLIB, .ch_size = claimed_bytes};
 	uLongf len = compressBound(size_bytes);
 	CLEANUP(free_ptr) unsigned char *zeros = calloc(1, size_bytes);
 	CLEANUP(free_ptr) unsigned char *packed = malloc(sizeof(header) + len);
@@ -195,13 +196,13 @@ static void add_zeros(struct built_elf *file, const char *name, size_t size_byte
 			  name, packed, sizeof(header) + len);
 }
 
-static struct elf_file *foreign_with_zeros(size_t size_bytes)
+static struct elf_file *foreign_with_zeros(size_t size_bytes, size_t claimed_bytes)
 {
 	struct built_elf file;
 	int fd;
 
 	built_elf_init(&file);
-	add_zeros(&file, ".debug_info", size_bytes);
+	add_zeros(&file, ".debug_info", size_bytes, claimed_bytes);
 	built_elf_finish(&file);
 	fd = fd_of(&file);
 	assert_int_equal(fchmod(fd, 0777), 0);
@@ -222,7 +223,7 @@ TEST(files_share_what_memory_they_may_unpack_into)
 	unpack_budget_init(&budget);
 	assert_true(unpack_budget_take(&budget, true, UNPACK_FOREIGN_BYTES_MAX - ROOM));
 	for (size_t i = 0; i < 3; i++) {
-		files[i] = foreign_with_zeros(PART);
+		files[i] = foreign_with_zeros(PART, PART);
 		elf_file_set_budget(files[i], &budget);
 	}
 	assert_true(unpacks(files[0]));
@@ -235,7 +236,12 @@ TEST(files_share_what_memory_they_may_unpack_into)
 	assert_true(unpacks(files[2]));
 	elf_file_free(files[2]);
 	elf_file_free(files[0]);
+	/* What cannot be unpacked takes nothing, nor gives it back later. */
+	files[0] = foreign_with_zeros(PART, PART + 1);
+	elf_file_set_budget(files[0], &budget);
+	assert_false(unpacks(files[0]));
 	assert_true(unpack_budget_take(&budget, true, ROOM));
+	elf_file_free(files[0]);
 	assert_false(unpack_budget_take(&budget, true, 1));
 }
 

@@ -846,6 +846,21 @@ TEST(the_whole_system_has_every_process)
 	heard_free(heard);
 }
 
+TEST(the_reader_has_a_raised_priority_while_it_samples)
+{
+	struct record_source source;
+
+	if (getpriority(PRIO_PROCESS, 0) || setpriority(PRIO_PROCESS, 0, -1))
+		RETURN_LACKING("the usual priority, and CAP_SYS_NICE");
+	setpriority(PRIO_PROCESS, 0, 0);
+	source = sampler_source(open_on(TARGET_SYSTEM, -1, &kernel_chain, &plain));
+	assert_ok(record_source_enable(&source));
+	assert_true(getpriority(PRIO_PROCESS, 0) < 0);
+	record_source_disable(&source);
+	assert_int_equal(getpriority(PRIO_PROCESS, 0), 0);
+	record_source_close(&source);
+}
+
 /* On whole CPUs, for the child. */
 static struct sampler *open_on_cpus_for(const struct launched *child,
 					const struct sample_fields *fields,

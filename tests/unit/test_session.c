@@ -431,7 +431,7 @@ TEST_WITH(set_up, tear_down, a_sample_with_sp_and_pc_alone_is_unwound)
 TEST_WITH(set_up, tear_down, a_process_of_32_bits_is_unwound_by_words_of_32_bits_and_counted)
 {
 	struct fixture *f = *state;
-	const uint32_t stack[] = {0, 0x1024}; /* what the frame pointer points at */
+	const uint32_t stack[] = {0x7008, 0x1024, 0, 0}; /* what the frame pointer points at */
 	const unsigned ebp = 6;
 	uint64_t values[64];
 	struct record record = with_registers(sampled(PID, PID, 0x1010), 0x7000, values);
@@ -518,6 +518,18 @@ TEST_WITH(set_up, tear_down, a_thread_shares_the_mappings_and_has_a_name_of_its_
 	feed(f, sampled(PID, THREAD, 0x1010));
 	assert_profile(f, "app/app: /app+10 x1\n"
 			  "app/worker: /app+10 x1\n");
+}
+
+TEST_WITH(set_up, tear_down, threads_outlive_the_first_one)
+{
+	struct fixture *f = *state;
+
+	feed(f, renamed(PID, PID, "app", false));
+	feed(f, mapped(PID, "/app", 0x1000, 1));
+	feed(f, forked(PID, PID, THREAD));
+	feed(f, exited(PID, PID));
+	feed(f, sampled(PID, THREAD, 0x1010));
+	assert_profile(f, "app/app: /app+10 x1\n");
 }
 
 TEST_WITH(set_up, tear_down, threads_that_were_there_before_outlive_the_first_one)

@@ -70,6 +70,8 @@ TEST(what_cannot_be_selected_by_is_an_error)
 		struct error *err = view_init_selected(&view, profile, &cases[i]);
 
 		assert_non_null(err);
+		assert_non_null(
+			strstr(error_text(err), i < 2 ? "expression: Unmatched" : "colour"));
 		error_free(err);
 	}
 }
