@@ -17,14 +17,17 @@ static uint64_t fp_of(const struct walk *walk)
 	return walk->regs.values[walk->arch->fp];
 }
 
-/* Asks for where the goroutine's stack was left. g_at: see call_chain. */
-static bool ask_for_sched(struct walk *walk, uint64_t g_at)
+/*
+ * Asks for where the goroutine's stack was left; g_at: see call_chain. False, and the walk has
+ * stopped: it is not known.
+ */
+static bool knows_sched(struct walk *walk, uint64_t g_at)
 {
-	if (walk->changed_stack)
-		return walk_stop(walk, UNWIND_TRUNCATED);
-	walk->go.needs_sched = true;
-	walk->go.g_at = g_at;
-	return walk_stop(walk, UNWIND_TRUNCATED);
+	if (!walk->changed_stack) {
+		walk->go.needs_sched = true;
+		walk->go.g_at = g_at;
+	}
+	return walk->copies->go.sp || walk_stop(walk, UNWIND_TRUNCATED);
 }
 
 static bool enter_caller(struct walk *walk, uint64_t sp, uint64_t pc, uint64_t fp)
@@ -62,7 +65,7 @@ static bool leave_to_goroutine(struct walk *walk, uint64_t g_at)
 	go->sp = 0;
 	if (sp)
 		return leave_switch(walk, sp, fp_of(walk));
-	return sched->sp ? leave_switch(walk, sched->sp, sched->fp) : ask_for_sched(walk, g_at);
+	return knows_sched(walk, g_at) && leave_switch(walk, sched->sp, sched->fp);
 }
 
 /* asmcgocall keeps how deep the goroutine's stack was, and g; or, g being 0, its own sp. */
@@ -83,9 +86,7 @@ static bool leave_more_stack(struct walk *walk)
 {
 	const struct go_sched *sched = &walk->copies->go;
 
-	if (!sched->sp)
-		return ask_for_sched(walk, 0);
-	if (!walk_switch(walk, sched->sp))
+	if (!knows_sched(walk, 0) || !walk_switch(walk, sched->sp))
 		return false;
 	walk->regs.values[walk->arch->sp] -= WORD_BYTES; /* the call's return address */
 	return enter_caller(walk, sched->sp, sched->pc, sched->fp);
@@ -157,9 +158,9 @@ static bool leave_system_stack(struct walk *walk)
 {
 	const struct go_sched *sched = &walk->copies->go;
 
-	if (sched->sp)
+	if (knows_sched(walk, 0))
 		return leave_switch(walk, sched->sp, sched->fp);
-	return step_to_other_stack(walk) || (fp_of(walk) && ask_for_sched(walk, 0));
+	return step_to_other_stack(walk);
 }
 
 bool go_switches(const struct walk *walk, enum go_function function)
