@@ -145,6 +145,15 @@ static bool step_by_instruction(struct walk *walk)
 	return true;
 }
 
+/*
+ * Whether a frame pointer of 0 marks the outermost frame: of code that always keeps one (Go;
+ * AAPCS64, 6.4.6), and not in a leaf, where it can have any value.
+ */
+static bool fp_ends_stack(const struct walk *walk)
+{
+	return walk->is_return_address && (walk->is_go || walk->arch->ra_in_register);
+}
+
 static bool step_from_frame_pointer(struct walk *walk, enum call enough)
 {
 	const struct arch *arch = walk->arch;
@@ -152,11 +161,8 @@ static bool step_from_frame_pointer(struct walk *walk, enum call enough)
 
 	if (!regs_know(&walk->regs, arch->fp))
 		return walk_stop(walk, UNWIND_LOST);
-	/* The outermost frame, where code keeps a frame pointer; in a leaf, fp can have any value.
-	 */
 	if (fp == 0)
-		return walk_stop(walk, walk->is_go && walk->is_return_address ? UNWIND_ROOT
-									      : UNWIND_LOST);
+		return walk_stop(walk, fp_ends_stack(walk) ? UNWIND_ROOT : UNWIND_LOST);
 	if (fp < walk->regs.values[arch->sp] || fp % arch->word_bytes)
 		return walk_stop(walk, UNWIND_LOST);
 	if (!walk_read_stack(walk, fp, FRAME_POINTER_REACH_BYTES, &saved_fp) ||
@@ -165,8 +171,8 @@ static bool step_from_frame_pointer(struct walk *walk, enum call enough)
 	ra = walk_strip(walk, ra);
 	if (ra == 0 && saved_fp == 0 && walk->is_return_address)
 		return walk_stop(walk, UNWIND_ROOT);
-	/* A stack that was set up without a call can begin with any address (Go: goexit + 1). */
-	if (call_before(walk, ra) < (saved_fp ? enough : CALL_NONE)) {
+	/* Go sets up stacks without a call, so that they begin with any address (goexit + 1). */
+	if (call_before(walk, ra) < (saved_fp == 0 && walk->is_go ? CALL_NONE : enough)) {
 		walk_note_unmapped(walk, ra - 1);
 		return walk_stop(walk, UNWIND_LOST);
 	}

@@ -1273,6 +1273,9 @@ enum {
 	GUESS_WORDS = 40,
 };
 
+/* The last record of frame pointers: two words of 0. */
+#define END S(GUESS_WORDS - 2)
+
 struct guess {
 	unsigned pc;
 	uint64_t fp;
@@ -1351,37 +1354,53 @@ TEST(code_without_cfi_has_a_caller_that_can_have_called_it)
 	enum { FAR = 0x35, TOO_FAR = 0x3d, NONE = 0x50 };
 	static const struct guess guesses[] = {
 		/* At the instructions that push and pop. */
-		{0x40, 0, 0, {ONE}, UNWIND_ROOT, 2, ONE, 0},
-		{0x41, 5, 0, {0, ONE}, UNWIND_ROOT, 2, ONE, 0},
-		{0x58, 5, 0, {S(3), ONE, 0, 0, TWO}, UNWIND_ROOT, 3, ONE, TWO},
-		{0x59, 0, 0, {ANY}, UNWIND_ROOT, 2, ANY, 0},
+		{0x40, END, 0, {ONE}, UNWIND_ROOT, 2, ONE, 0},
+		{0x41, 5, 0, {END, ONE}, UNWIND_ROOT, 2, ONE, 0},
+		{0x58, 5, 0, {S(3), ONE, 0, END, TWO}, UNWIND_ROOT, 3, ONE, TWO},
+		{0x59, END, 0, {ANY}, UNWIND_ROOT, 2, ANY, 0},
 		{0x59, 0, 0, {NONE}, UNWIND_LOST, 1, 0, 0},
 		/* A call of this function is preferred, then the top of the stack. */
-		{0x50, S(2), 0, {TWO, 0, 0, ONE}, UNWIND_ROOT, 3, TWO, ONE},
-		{0x50, S(2), 0, {ANY, 0, 0, ONE}, UNWIND_ROOT, 2, ONE, 0},
-		{0x50, S(2), 0, {OTHER, 0, 0, ONE}, UNWIND_ROOT, 2, ONE, 0},
-		{0x50, S(2), 0, {FAR, 0, 0, ONE}, UNWIND_ROOT, 3, FAR, ONE},
-		{0x50, S(2), 0, {TOO_FAR, 0, 0, ONE}, UNWIND_ROOT, 2, ONE, 0},
-		{0x50, S(2), 0, {ANY, 0, S(4), OTHER, 0, ONE}, UNWIND_ROOT, 4, ANY, OTHER},
+		{0x50, S(2), 0, {TWO, 0, END, ONE}, UNWIND_ROOT, 3, TWO, ONE},
+		{0x50, S(2), 0, {ANY, 0, END, ONE}, UNWIND_ROOT, 2, ONE, 0},
+		{0x50, S(2), 0, {OTHER, 0, END, ONE}, UNWIND_ROOT, 2, ONE, 0},
+		{0x50, S(2), 0, {FAR, 0, END, ONE}, UNWIND_ROOT, 3, FAR, ONE},
+		{0x50, S(2), 0, {TOO_FAR, 0, END, ONE}, UNWIND_ROOT, 2, ONE, 0},
+		{0x50, S(2), 0, {ANY, 0, S(4), OTHER, END, ONE}, UNWIND_ROOT, 4, ANY, OTHER},
 		{0x50, 5, 0, {ANY}, UNWIND_LOST, 2, ANY, 0},
-		{0x50, S(2), 0, {0, 0, S(4), OTHER, 0, ONE}, UNWIND_ROOT, 3, OTHER, ONE},
-		/* A stack can begin with any address. */
-		{0x50, S(2), 0, {0, 0, 0, NONE}, UNWIND_ROOT, 2, NONE, 0},
+		{0x50, S(2), 0, {0, 0, S(4), OTHER, END, ONE}, UNWIND_ROOT, 3, OTHER, ONE},
+		/* A stack of Go can begin with any address, others cannot. */
+		{0x50, S(2), 0, {0, 0, 0, NONE}, UNWIND_LOST, 1, 0, 0},
 		{0x50, S(2), 0, {0, 0, S(4), NONE}, UNWIND_LOST, 1, 0, 0},
 		{0x59, S(2), 0, {ONE, 0, 0, 0}, UNWIND_ROOT, 2, ONE, 0},
 		/* The lowest words of the stack. */
-		{0x50, 0, 0, {[31] = ANY}, UNWIND_ROOT, 2, ANY, 0},
-		{0x50, 0, 0, {[32] = ANY}, UNWIND_LOST, 1, 0, 0},
+		{0x50, END, 0, {[31] = ANY}, UNWIND_ROOT, 2, ANY, 0},
+		{0x50, END, 0, {[32] = ANY}, UNWIND_LOST, 1, 0, 0},
 		/* Frame pointers that are none, or beyond the copy. */
 		{0x50, S(2) + 4, 0, {[3] = NONE}, UNWIND_LOST, 1, 0, 0},
 		{0x50, S(-1), 0, {NONE}, UNWIND_LOST, 1, 0, 0},
-		{0x50, S(0), 0, {0, ONE}, UNWIND_ROOT, 2, ONE, 0},
+		{0x50, S(0), 0, {END, ONE}, UNWIND_ROOT, 2, ONE, 0},
 		{0x50, S(GUESS_WORDS - 1), 0, {0}, UNWIND_TRUNCATED, 1, 0, 0},
 		{0x50, S((8 << 17) - 1), 0, {0}, UNWIND_TRUNCATED, 1, 0, 0},
 		{0x50, S(8 << 17), 0, {0}, UNWIND_LOST, 1, 0, 0},
 		/* What a signal has interrupted, before and after the system call. */
-		{0x60, 5, 0, {[15] = 0, [20] = S(24), 0x50, [24] = ONE}, UNWIND_ROOT, 3, 0x50, ONE},
-		{0x67, 5, 0, {[15] = 0, [20] = S(24), 0x50, [24] = ONE}, UNWIND_ROOT, 3, 0x50, ONE},
+		{0x60,
+		 5,
+		 0,
+		 {[15] = END, [20] = S(24), 0x50, [24] = ONE},
+		 UNWIND_ROOT,
+		 3,
+		 0x50,
+		 ONE},
+		{0x67,
+		 5,
+		 0,
+		 {[15] = END, [20] = S(24), 0x50, [24] = ONE},
+		 UNWIND_ROOT,
+		 3,
+		 0x50,
+		 ONE},
+		/* A frame pointer of 0 is no root. */
+		{0x40, 0, 0, {ONE}, UNWIND_LOST, 2, ONE, 0},
 		/* A new thread, and one that is at the same place later. */
 		{0x77, 5, 0x77, {NONE}, UNWIND_ROOT, 1, 0, 0},
 		{0x77, 5, 0x78, {NONE}, UNWIND_LOST, 1, 0, 0},
