@@ -96,6 +96,8 @@ struct arch {
 	 * caller's, which its own then points to. NULL: unknown.
 	 */
 	bool (*sets_up_fp)(const unsigned char *code, size_t len, size_t *at);
+	/* Whether the code may set the frame pointer by the stack pointer. NULL: unknown. */
+	bool (*may_set_fp)(const unsigned char *code, size_t len);
 	/* The bytes of arguments that the code after a call pops. */
 	unsigned (*popped_bytes)(const unsigned char after_call[CODE_BYTES]);
 	/* Whether code at this address is a jump, and where a direct one goes. NULL: unknown. */

@@ -105,6 +105,7 @@ const struct arch arch_x86_64 = {
 	.has_register_jump = x86_has_register_jump,
 	.frame_sizes = x86_frame_sizes,
 	.sets_up_fp = x86_sets_up_fp,
+	.may_set_fp = x86_may_set_fp,
 	.popped_bytes = x86_popped_bytes,
 	.jump_at = x86_jump_at,
 	.pushed_words = pushed_words,

@@ -10,6 +10,8 @@ enum { PIECE_BYTES = 1 << 20, INSN_BYTES_MAX = 15, CODE_BYTES_MAX = 128 << 20 };
 
 enum { FUNCTION_ALIGNMENT = 16 };
 
+enum { RELOCATION_BYTES_MAX = 32 << 20 };
+
 /* The part of the code that is in memory. */
 struct piece {
 	struct elf_file *elf;
@@ -89,6 +91,71 @@ static bool find_in(struct piece *piece, const struct elf_code *code,
 	return more;
 }
 
+static bool goes_on(enum x86_effect effect)
+{
+	return effect != X86_JUMP && effect != X86_JUMP_INDIRECT && effect != X86_RETURN &&
+	       effect != X86_END;
+}
+
+/* nop, which also pads (66 90, 0f 1f …). */
+static bool is_padding(const unsigned char *code, size_t len)
+{
+	while (len > 1 && (*code == 0x66 || *code == 0x2e)) {
+		code++;
+		len--;
+	}
+	return *code == 0x90 || (len > 1 && code[0] == 0x0f && code[1] == 0x1f);
+}
+
+size_t called_functions_last(const unsigned char *code, size_t len)
+{
+	struct x86_insn insn;
+	size_t last = 0;
+	bool has_ended = false;
+
+	for (size_t at = 0; at < len && x86_insn_decode(code + at, len - at, &insn);
+	     at += insn.length) {
+		if (is_padding(code + at, len - at))
+			continue;
+		if (has_ended && at % FUNCTION_ALIGNMENT == 0)
+			last = at;
+		has_ended = !goes_on(insn.effect);
+	}
+	return last;
+}
+
+static const struct elf_code *code_at(const struct elf_code *code, size_t count, uint64_t vaddr)
+{
+	for (size_t i = 0; i < count; i++)
+		if (vaddr >= code[i].start && vaddr < code[i].end)
+			return &code[i];
+	return NULL;
+}
+
+/* Tables of virtual functions, and other data that points to functions. */
+static bool find_in_relocations(const struct piece *piece, const struct elf_code *code,
+				size_t count, bool (*add)(void *user, uint64_t vaddr), void *user)
+{
+	CLEANUP(free_ptr) void *memory = NULL;
+	struct elf_section section;
+	Elf64_Rela entry;
+
+	if (!elf_file_copy_section(piece->elf, ".rela.dyn", RELOCATION_BYTES_MAX, &section,
+				   &memory))
+		return true;
+	while (bytes_left(&section.data) >= sizeof(entry)) {
+		struct bytes from = bytes_sub(&section.data, sizeof(entry));
+
+		memcpy(&entry, from.at, sizeof(entry));
+		if (ELF64_R_TYPE(entry.r_info) == R_X86_64_RELATIVE &&
+		    code_at(code, count, (uint64_t)entry.r_addend) &&
+		    may_begin(piece, (uint64_t)entry.r_addend) &&
+		    !add(user, (uint64_t)entry.r_addend))
+			return false;
+	}
+	return true;
+}
+
 void called_functions_find(struct elf_file *elf, bool (*add)(void *user, uint64_t vaddr),
 			   void *user)
 {
@@ -98,6 +165,8 @@ void called_functions_find(struct elf_file *elf, bool (*add)(void *user, uint64_
 	uint64_t bytes = 0;
 
 	piece->elf = elf;
+	if (!find_in_relocations(piece, code, count, add, user))
+		return;
 	for (size_t i = 0; i < count && bytes <= CODE_BYTES_MAX; i++) {
 		bytes += code[i].end - code[i].start;
 		if (bytes <= CODE_BYTES_MAX && !find_in(piece, &code[i], add, user))

@@ -159,7 +159,7 @@ static bool step_from_frame_pointer(struct walk *walk, enum call enough)
 	const struct arch *arch = walk->arch;
 	uint64_t fp = walk->regs.values[arch->fp], saved_fp, ra;
 
-	if (!regs_know(&walk->regs, arch->fp))
+	if (!regs_know(&walk->regs, arch->fp) || walk->lacks_fp)
 		return walk_stop(walk, UNWIND_LOST);
 	if (fp == 0)
 		return walk_stop(walk, fp_ends_stack(walk) ? UNWIND_ROOT : UNWIND_LOST);

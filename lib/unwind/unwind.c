@@ -1,6 +1,7 @@
 #include "unwind/unwind.h"
 
 #include "base/alloc.h"
+#include "unwind/called_functions.h"
 #include "unwind/cfi_cache.h"
 #include "unwind/code_rule.h"
 #include "unwind/fp_search.h"
@@ -186,6 +187,7 @@ static struct rule rule_at(struct unwinder *unwinder, const struct module_cfi *c
 		rule.kind |= full.is_inferred ? RULE_INFERRED : 0;
 	}
 	rule.go = (uint8_t)go_at(unwinder, cfi, at);
+	walk->is_unread = !is_final;
 	if (is_final)
 		rules_put(unwinder->rules, at->module, at->offset, rule);
 	return rule;
@@ -353,6 +355,30 @@ static bool step_inferred(struct unwinder *unwinder, const struct module_cfi *cf
 	return true;
 }
 
+/*
+ * Whether the function at the pc has not set up a frame pointer, as far as is known: then the frame
+ * pointer is its caller's, or none, and leads past the caller.
+ */
+static bool lacks_fp(struct unwinder *unwinder, const struct module_cfi *cfi,
+		     const struct walk *walk)
+{
+	const struct elf_file *elf = address_spaces_module(unwinder->spaces, walk->at.module)->elf;
+	struct function_range function;
+	size_t start = 0, len;
+	uint64_t vaddr;
+
+	if (!walk->arch->may_set_fp || !cfi->functions ||
+	    !elf_file_offset_to_vaddr(elf, walk->at.offset, &vaddr) ||
+	    !functions_find(cfi->functions, vaddr, &function))
+		return false;
+	len = vaddr - function.start;
+	if (len > CODE_RULE_BYTES_MAX || !elf_file_read(elf, function.start, unwinder->code, len))
+		return false;
+	if (function.is_inferred)
+		start = called_functions_last(unwinder->code, len);
+	return !walk->arch->may_set_fp(unwinder->code + start, len - start);
+}
+
 static inline ALWAYS_INLINE bool
 step_by_cfi(struct unwinder *unwinder, const struct module_cfi *cfi, struct walk *walk, bool notes)
 {
@@ -381,6 +407,9 @@ step_by_cfi(struct unwinder *unwinder, const struct module_cfi *cfi, struct walk
 		return step_full(walk, &full) || owners_step(unwinder->owners, walk);
 	if (rule.kind == RULE_NONE && !is_signal_frame(walk) && begins_stack(unwinder, cfi, walk))
 		return walk_stop(walk, UNWIND_ROOT);
+	if (walk->is_unread)
+		return walk_stop(walk, UNWIND_TRUNCATED);
+	walk->lacks_fp = lacks_fp(unwinder, cfi, walk);
 	return step_guess(walk, unwinder->owners);
 }
 
@@ -400,7 +429,7 @@ static inline ALWAYS_INLINE bool step(struct unwinder *unwinder, struct walk *wa
 {
 	const struct module_cfi *cfi = cfi_cache_get(unwinder->cfi, walk->at.module);
 
-	walk->is_go = false;
+	walk->is_go = walk->lacks_fp = walk->is_unread = false;
 	if (!cfi)
 		return step_without_cfi(unwinder, walk);
 	if (step_by_cfi(unwinder, cfi, walk, notes))

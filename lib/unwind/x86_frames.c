@@ -120,6 +120,20 @@ bool x86_sets_up_fp(const unsigned char *code, size_t len, size_t *at)
 	return found;
 }
 
+bool x86_may_set_fp(const unsigned char *code, size_t len)
+{
+	for (size_t i = 0; i + 3 <= len; i++) {
+		const unsigned char *at = code + i;
+
+		/* mov %rsp,%rbp in both forms; lea n(%rsp),%rbp */
+		if (at[0] == REX_W &&
+		    ((at[1] == 0x89 && at[2] == 0xe5) || (at[1] == 0x8b && at[2] == 0xec) ||
+		     (at[1] == 0x8d && (at[2] & 0x3f) == 0x2c)))
+			return true;
+	}
+	return false;
+}
+
 unsigned x86_popped_bytes(const unsigned char after_call[CODE_BYTES])
 {
 	int64_t value;
