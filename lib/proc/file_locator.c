@@ -5,6 +5,7 @@
 #include "base/timed_open.h"
 #include "proc/jit_map.h"
 #include "proc/maps.h"
+#include "proc/process_links.h"
 #include "proc/process_root.h"
 
 #include <dirent.h>
@@ -331,10 +332,10 @@ static bool is_link_to(int directory, const char *name, const char *path)
 }
 
 /* A deleted file, or one of memfd_create(2), that the process has open. */
-static void try_descriptors(const struct search *search, pid_t pid, struct located_file *finding)
+static void try_descriptors(const struct search *search, const char *links,
+			    struct located_file *finding)
 {
-	const char *proc = search->locator->proc;
-	CLEANUP(free_ptr) char *path = xasprintf("%s/%d/fd", proc, (int)pid);
+	CLEANUP(free_ptr) char *path = xasprintf("%s/fd", links);
 	DIR *directory = finding->elf || finding->no_elf ? NULL : opendir(path);
 	const struct dirent *entry = directory ? readdir(directory) : NULL;
 
@@ -348,16 +349,16 @@ static void try_descriptors(const struct search *search, pid_t pid, struct locat
 }
 
 /* In the process's root and in prof's. */
-static void try_paths(const struct search *search, pid_t pid, struct located_file *finding)
+static void try_paths(const struct search *search, pid_t pid, const char *links,
+		      struct located_file *finding)
 {
-	const char *proc = search->locator->proc;
-	char *inner = process_root_name(proc, pid, search->path);
+	char *inner = process_root_name(search->locator->proc, pid, search->path);
 	bool is_other = strcmp(inner, search->path) != 0;
 
-	try_next(search, xasprintf("%s/%d/root", proc, (int)pid), inner, false, finding);
+	try_next(search, xasprintf("%s/root", links), inner, false, finding);
 	if (is_other)
-		try_next(search, xasprintf("%s/%d/root", proc, (int)pid), xstrdup(search->path),
-			 false, finding);
+		try_next(search, xasprintf("%s/root", links), xstrdup(search->path), false,
+			 finding);
 	try_next(search, NULL, xstrdup(search->path), false, finding);
 }
 
@@ -372,7 +373,8 @@ static struct located_file find_live(const struct file_locator *locator, pid_t p
 		.opener = FOREIGN_USER_UNKNOWN,
 		.user = is_on_disk ? 0 : user_of(locator->proc, pid, mapping),
 	};
-	CLEANUP(free_ptr) char *program = xasprintf("%s/%d/exe", locator->proc, (int)pid);
+	CLEANUP(free_ptr) char *links = process_links(locator->proc, pid);
+	CLEANUP(free_ptr) char *program = xasprintf("%s/exe", links);
 	struct located_file finding = {0};
 
 	if (deleted)
@@ -386,11 +388,11 @@ static struct located_file find_live(const struct file_locator *locator, pid_t p
 	 * tell.
 	 */
 	if (!deleted || mapping->build_id.len)
-		try_paths(&search, pid, &finding);
+		try_paths(&search, pid, links, &finding);
 	if (!deleted && (mapping->inode || mapping->build_id.len))
 		try_link(&search, xstrdup(program), &finding);
 	if (deleted)
-		try_descriptors(&search, pid, &finding);
+		try_descriptors(&search, links, &finding);
 	return finding;
 }
 
@@ -470,12 +472,13 @@ static struct located_file find_claimed(const struct file_locator *locator, pid_
 		.opener = mapping->claimant,
 		.user = mapping->claimant,
 	};
+	CLEANUP(free_ptr) char *links = process_links(locator->proc, pid);
 	struct located_file finding = {0};
 
 	if (!mapping->inode)
 		return (struct located_file){.error = error_new("%s has no inode", path)};
 	if (!deleted)
-		try_paths(&search, pid, &finding);
+		try_paths(&search, pid, links, &finding);
 	return finding;
 }
 
@@ -586,8 +589,8 @@ static bool keep(struct file_locator *locator, struct kept_root root, int *ret)
 
 bool file_locator_keep_root(struct file_locator *locator, pid_t pid, int *ret)
 {
-	CLEANUP(free_ptr)
-	char *path = locator->proc ? xasprintf("%s/%d/root", locator->proc, (int)pid) : NULL;
+	CLEANUP(free_ptr) char *links = locator->proc ? process_links(locator->proc, pid) : NULL;
+	CLEANUP(free_ptr) char *path = links ? xasprintf("%s/root", links) : NULL;
 	CLEANUP(close_fd) int fd = path ? open(path, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
 	struct kept_root root = {.fd = fd}, own;
 

@@ -11,6 +11,8 @@
  *   /proc/PID/exe                   the program itself, also when no name leads to it any more
  *   /proc/PID/fd/N                  a deleted file, or one of memfd_create(2), that is still open
  *
+ * exe, root and fd are those of another thread if the main thread has ended (process_links.h).
+ *
  * The file must have the mapping's build-id or, if that is unknown, its inode. The device must
  * agree too; where it does not (btrfs and overlayfs report another device for mappings than
  * stat(2)), the mapping must be part of an executable segment.
