@@ -125,6 +125,22 @@ static void our_own_maps_are_read_whole(void **state)
 	assert_int_equal(len, 0);
 }
 
+static void of_long_maps_the_first_lines_are_read(void **state)
+{
+	(void)state;
+	size_t len, all;
+	CLEANUP(free_ptr) char *whole = maps_load("/proc", getpid(), &all);
+	CLEANUP(free_ptr) char *text = maps_load_some("/proc", getpid(), 300, &len);
+
+	assert_in_range(len, 1, 300);
+	assert_int_equal(text[len - 1], '\n');
+	assert_memory_equal(text, whole, len);
+	assert_non_null(memchr(whole + len, '\n', all - len));
+	free(text);
+	text = maps_load_some("/proc", getpid(), 10, &len);
+	assert_int_equal(len, 0);
+}
+
 static void write_file(char *path, const char *text)
 {
 	CLEANUP(free_ptr) char *name = path;
@@ -177,6 +193,7 @@ int main(void)
 		cmocka_unit_test(lines_that_are_no_mappings_are_passed_over),
 		cmocka_unit_test(a_path_too_long_for_the_kernel_is_cut),
 		cmocka_unit_test(our_own_maps_are_read_whole),
+		cmocka_unit_test(of_long_maps_the_first_lines_are_read),
 		cmocka_unit_test(where_the_first_thread_has_ended_another_ones_maps_are_read),
 	};
 
