@@ -193,6 +193,24 @@ static bool is_piece_of(const struct mapping *mapping, const struct elf_file *el
 	       last - first == len - 1;
 }
 
+/* A mapping of data can begin within a segment and have less of it: mprotect(2) splits mappings. */
+static bool is_data_of(const struct mapping *mapping, const struct elf_file *elf)
+{
+	const uint64_t page = (uint64_t)getpagesize();
+	unsigned count;
+	const struct elf_file_segment *segments = elf_file_segments(elf, &count);
+
+	for (unsigned i = 0; mapping->is_data && i < count; i++) {
+		uint64_t head = segments[i].offset % page;
+		uint64_t at = mapping->offset - (segments[i].offset - head);
+		uint64_t left = (head + segments[i].file_bytes + page - 1) / page * page - at;
+
+		if (at <= head + segments[i].file_bytes && mapping->end - mapping->start <= left)
+			return true;
+	}
+	return false;
+}
+
 static bool is_mapped(const struct attempt *attempt, const struct elf_file *elf)
 {
 	const struct mapping *mapping = &attempt->mapping;
@@ -201,7 +219,7 @@ static bool is_mapped(const struct attempt *attempt, const struct elf_file *elf)
 		return build_id_equal(elf_file_build_id(elf), &mapping->build_id);
 	if (attempt->is_live && (!mapping->inode || attempt->same_device))
 		return true;
-	return is_piece_of(mapping, elf);
+	return is_piece_of(mapping, elf) || is_data_of(mapping, elf);
 }
 
 static void run_attempt(struct timed_call *call)

@@ -77,7 +77,8 @@ static bool parse_line(struct maps *maps, struct bytes line, struct mapping *ret
 	if (!bytes_ok(&line) || ret->start >= ret->end)
 		return false;
 	maps->executable = permissions[2] == 'x';
-	if (!maps->executable && !maps->data)
+	ret->is_data = !maps->executable;
+	if (ret->is_data && !maps->data)
 		return false;
 	while (bytes_left(&line) && *line.at == ' ')
 		bytes_skip(&line, 1);

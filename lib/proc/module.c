@@ -366,17 +366,6 @@ module_id modules_jit_at(struct modules *modules, module_id first, uint64_t pc, 
 	return id;
 }
 
-/* The kernel's names of shared memory that was never a file. */
-static bool names_shared_memory(const char *path)
-{
-	static const char *const prefixes[] = {"/memfd:", "/dev/zero", "/SYSV", "/anon_hugepage"};
-
-	for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++)
-		if (text_begins(path, prefixes[i]))
-			return true;
-	return false;
-}
-
 /* "[vsyscall]", but not the kernel's names for ordinary memory: [heap], [stack], [anon:name]. */
 static bool names_kernel_code(const char *path)
 {
@@ -615,13 +604,13 @@ static module_id new_file(struct modules *modules, pid_t pid, const struct mappi
 	struct located_file finding = {0};
 	module_id id;
 
-	if (is_deferred && names_shared_memory(path))
+	if (is_deferred && mapping_is_of_memory(path))
 		return NO_PROGRAM;
 	if (!is_deferred)
 		finding = open_file(modules, pid, mapping, path, deleted);
 	if (is_deferred) {
 		id = add_closed(modules, mapping, path, path_len, deleted);
-	} else if (!finding.elf && (names_shared_memory(path) || (deleted && finding.no_elf))) {
+	} else if (!finding.elf && (mapping_is_of_memory(path) || (deleted && finding.no_elf))) {
 		error_free(finding.error);
 		id = NO_PROGRAM;
 	} else {

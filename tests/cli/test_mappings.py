@@ -1,5 +1,6 @@
-"""Code that is mapped in unusual ways: mappings that no record tells of."""
+"""Code that is mapped in unusual ways: text that was moved to memory, mappings that no record tells of."""
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,23 @@ def assert_whole(stacks, *names):
     assert stacks.total > 300, stacks.hottest()
     assert_rooted(stacks)
     assert stacks.holding(*names) >= 0.95 * stacks.total, stacks.hottest()
+
+
+@pytest.mark.parametrize("how", ["kept", "copied", "moved", "rwx"])
+@pytest.mark.parametrize("stacks", ["dwarf", "fp"])
+def test_text_that_was_moved_to_memory_keeps_its_file(prof, target, how, stacks):
+    recorded = prof.record(*FAST, "--call-graph", stacks, "--", target("moved_text"), how, "0.5").stacks
+    if stacks == "dwarf":
+        assert_whole(recorded, "main", "outer", "inner")
+    else:  # the program has no frame pointers
+        assert recorded.holding("inner") >= 0.95 * recorded.total, recorded.hottest()
+
+
+@pytest.mark.parametrize("how", ["kept", "copied", "moved", "rwx"])
+def test_text_that_was_moved_before_the_recording_keeps_its_file(prof, target, started, until_busy, how):
+    process = started(subprocess.Popen([target("moved_text"), how], text=True, stdout=subprocess.PIPE))
+    assert process.stdout.readline() == "ready\n"
+    assert_whole(prof.record(*FAST, "-p", process.pid, "--", *until_busy(process.pid, 0.5)).stacks, "main", "outer", "inner")
 
 
 @pytest.mark.parametrize("how, root", [("parent", "main"), ("child", "child"), ("moved", "main")])
