@@ -7,6 +7,7 @@
 #include "proc/maps.h"
 #include "proc/process_links.h"
 #include "proc/process_root.h"
+#include "proc/process_vdso.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -554,6 +555,18 @@ struct located_file file_locator_open_vdso(const struct file_locator *locator,
 	else
 		finding.error = error_new("the recorded [vdso] is of another kernel");
 	return finding;
+}
+
+struct elf_file *file_locator_read_vdso(const struct file_locator *locator, pid_t pid, uid_t user,
+					const struct mapping *mapping)
+{
+	struct elf_file *elf = NULL;
+
+	if (locator->proc)
+		elf = process_vdso_read(locator->caller, locator->proc, pid, user, mapping);
+	if (elf)
+		elf_file_set_budget(elf, locator->unpack_budget);
+	return elf;
 }
 
 struct debug_files file_locator_debug_files(const struct file_locator *locator, const char *path,

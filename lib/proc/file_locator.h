@@ -77,6 +77,12 @@ struct located_file file_locator_open(const struct file_locator *locator, pid_t 
 struct located_file file_locator_open_vdso(const struct file_locator *locator,
 					   const struct mapping *mapping);
 
+/*
+ * The vdso of a process that has another one than prof (process_vdso.h); NULL if it cannot be read.
+ */
+struct elf_file *file_locator_read_vdso(const struct file_locator *locator, pid_t pid, uid_t user,
+					const struct mapping *mapping);
+
 /* "/usr/lib/debug" unless set. Copied. */
 void file_locator_set_debug_dir(struct file_locator *locator, const char *debug_dir);
 /* Whether another process that maps the same file may make it accessible. */

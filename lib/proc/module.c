@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "proc/file_table.h"
 #include "proc/jitdump_format.h"
+#include "proc/process_vdso.h"
 
 #include <stdio.h>
 
@@ -38,6 +39,9 @@ enum {
 	USED_UNITS_MAX = (24 << 20) / USED_UNIT_BYTES,
 	ALL_USED_UNITS_MAX = (64 << 20) / USED_UNIT_BYTES,
 };
+
+/* Different images of vdsos: the kernel has two or three, and processes can write to theirs. */
+enum { VDSOS_MAX = 64 };
 
 /* Files with the same build-id that are compared; more are made on purpose. */
 enum { SAME_BUILD_ID_MAX = 64 };
@@ -91,6 +95,8 @@ struct modules {
 	struct open_files own, foreign;
 	struct code_budget code_budget;
 	unsigned jitdump_count, map_count;
+	module_id vdsos[VDSOS_MAX]; /* those that were read from processes */
+	unsigned vdso_count;
 	struct idmap used; /* by user of other processes: the memory of modules with samples … */
 	uint64_t all_used; /* … in units */
 	bool has_other_time; /* samples are not of CLOCK_MONOTONIC */
@@ -267,6 +273,11 @@ static module_id the_one(struct modules *modules, enum module_kind kind, const c
 	return *id;
 }
 
+static bool is_vdso(const struct entry *entry)
+{
+	return entry->module.kind == MODULE_VDSO && strcmp(entry->path, "[vdso]") == 0;
+}
+
 /* The vdso, and modules without an ELF file. */
 static module_id kernel_code_of(struct modules *modules, const struct mapping *mapping)
 {
@@ -274,12 +285,65 @@ static module_id kernel_code_of(struct modules *modules, const struct mapping *m
 	struct entry *entry = modules->entries[id];
 	struct located_file finding;
 
-	if (entry->module.elf || entry->module.problem || strcmp(mapping->path, "[vdso]") != 0)
+	if (entry->module.elf || entry->module.problem || !is_vdso(entry))
 		return id;
 	finding = file_locator_open_vdso(modules->locator, mapping);
 	entry->module.elf = finding.elf;
 	if (finding.error)
 		set_problem(modules, entry, finding.error);
+	return id;
+}
+
+static bool has_same_bytes(const struct elf_file *a, const struct elf_file *b)
+{
+	struct bytes left = elf_file_contents(a), right = elf_file_contents(b);
+
+	return bytes_left(&left) == bytes_left(&right) &&
+	       memcmp(left.at, right.at, bytes_left(&left)) == 0;
+}
+
+static module_id add_vdso(struct modules *modules)
+{
+	return add(modules, MODULE_VDSO, "[vdso]", strlen("[vdso]"));
+}
+
+/* The one without an ELF file. */
+static module_id unread_vdso(struct modules *modules)
+{
+	uint32_t *id = idmap_put(&modules->others, 0, MODULE_VDSO);
+
+	if (*id == IDMAP_NONE) {
+		*id = add_vdso(modules);
+		set_problem(modules, modules->entries[*id],
+			    error_new("the [vdso] of a 32-bit process could not be read"));
+	}
+	return *id;
+}
+
+/* Processes can make any number of images. */
+static bool has_vdso_room(const struct modules *modules, const struct elf_file *elf)
+{
+	return modules->vdso_count < (elf_file_is_foreign(elf) ? VDSOS_MAX / 2 : VDSOS_MAX);
+}
+
+/* All processes that have the same image have one module. */
+static module_id vdso_of_process(struct modules *modules, pid_t pid, uid_t user,
+				 const struct mapping *mapping)
+{
+	CLEANUP(elf_file_cleanup)
+	struct elf_file *elf = file_locator_read_vdso(modules->locator, pid, user, mapping);
+	struct entry *entry;
+	module_id id;
+
+	for (unsigned i = 0; elf && i < modules->vdso_count; i++)
+		if (has_same_bytes(modules->entries[modules->vdsos[i]]->module.elf, elf))
+			return modules->vdsos[i];
+	if (!elf || !has_vdso_room(modules, elf))
+		return unread_vdso(modules);
+	id = modules->vdsos[modules->vdso_count++] = add_vdso(modules);
+	entry = modules->entries[id];
+	entry->is_foreign = elf_file_is_foreign(elf);
+	entry->module.elf = STEAL(elf);
 	return id;
 }
 
@@ -727,6 +791,8 @@ module_id modules_use(struct modules *modules, module_id id, pid_t pid, uid_t us
 
 	if (!may_use(modules, modules->entries[id], user))
 		return MODULE_NONE;
+	if (is_vdso(modules->entries[id]) && process_vdso_is_other(mapping))
+		id = vdso_of_process(modules, pid, user, mapping);
 	if (has_changed(modules->entries[id]))
 		id = renew(modules, pid, mapping, id);
 	entry = modules->entries[id];

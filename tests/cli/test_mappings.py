@@ -1,4 +1,5 @@
-"""Code that is mapped in unusual ways: text that was moved to memory, mappings that no record tells of."""
+"""Code that is mapped in unusual ways: text that was moved to memory, mappings that no record tells of, the vdso of
+32-bit processes."""
 
 import subprocess
 from pathlib import Path
@@ -39,3 +40,10 @@ def test_code_of_a_mapping_that_no_record_tells_of_is_known(prof, target, how, r
     for pid in recording.pprof.by_label("pid"):
         Path(f"/tmp/perf-{pid}.map").unlink(missing_ok=True)
     assert_whole(recording.stacks, root, "run", "compiled_loop")
+
+
+def test_a_32_bit_process_has_a_vdso_of_its_own(prof, target):
+    stacks = prof.record(*FAST, "--", target("clock_32"), "0.5").stacks
+    in_vdso = stacks.count(lambda frames: any(frame.startswith("__vdso_clock_gettime") for frame in frames))
+    assert in_vdso > 0.3 * stacks.total, stacks.hottest()
+    assert_rooted(stacks)

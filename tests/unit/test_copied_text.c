@@ -306,6 +306,46 @@ static void code_beside_a_file_is_not_its_text(void **state)
 	assert_code(f, LIBRARY + f->text_len + 0x123);
 }
 
+/* An image with the bytes of prof's own vdso, or of any other file, in the memory of process 7. */
+static const struct module *vdso_at(struct fixture *f, pid_t pid, uint64_t start)
+{
+	struct location location;
+
+	address_spaces_map(
+		f->spaces, pid, 100,
+		&(struct mapping){.start = start, .end = start + 0x2000, .path = "[vdso]"});
+	assert_true(address_spaces_locate(f->spaces, pid, 100, start + 0x123, &location));
+	assert_int_equal(location.offset, 0x123);
+	return address_spaces_module(f->spaces, location.module);
+}
+
+static void the_vdso_of_a_32_bit_process_is_read_from_its_memory(void **state)
+{
+	struct fixture *f = *state;
+	CLEANUP(free_ptr) char *of_7 = path_of("7/mem");
+	CLEANUP(free_ptr) char *of_8 = path_of("8/mem");
+	const struct module *vdso, *own = vdso_at(f, 7, 0x7fff00000000);
+	struct bytes image;
+
+	if (sizeof(void *) != 8)
+		skip();
+	write_memory(0xf7fc0000, f->file, 0x2000);
+	assert_int_equal(link(of_7, of_8), 0);
+	vdso = vdso_at(f, 7, 0xf7fc0000);
+	assert_int_equal(vdso->kind, MODULE_VDSO);
+	assert_ptr_not_equal(vdso, own);
+	assert_non_null(vdso->elf);
+	image = elf_file_contents(vdso->elf);
+	assert_int_equal(bytes_left(&image), 0x2000);
+	assert_memory_equal(image.at, f->file, 0x2000);
+	assert_ptr_equal(vdso_at(f, 8, 0xf7fc0000), vdso);
+	/* Nothing can be read of this one, and this is no ELF file. */
+	assert_null(vdso_at(f, 9, 0xf7fc0000)->elf);
+	assert_non_null(vdso_at(f, 9, 0xf7fc0000)->problem);
+	write_code(0xf7f00000, 0x2000);
+	assert_null(vdso_at(f, 7, 0xf7f00000)->elf);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -319,6 +359,7 @@ int main(void)
 		TEST(neighbours_show_whose_text_memory_is),
 		TEST(one_neighbour_is_believed_if_the_text_is_the_same),
 		TEST(code_beside_a_file_is_not_its_text),
+		TEST(the_vdso_of_a_32_bit_process_is_read_from_its_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
