@@ -53,9 +53,6 @@ enum { REGION_BYTES_PER_MAP = 8 << 10 };
  */
 enum { RESIDENT_BYTES_MAX = 64 << 20 };
 
-/* Text that was copied to memory, in a mapping. Of more, what is left is memory. */
-enum { COPIES_MAX = 16 };
-
 /* What comparing copied text with its files may take in a second. */
 #define COMPARING_MAX_NS (20 * NS_PER_MS)
 
@@ -414,31 +411,6 @@ static void bound_if_needed(struct address_spaces *spaces)
 		bound_memory(spaces);
 }
 
-/* Memory without a file, which may have replaced the text of one. */
-static bool is_memory(const struct address_spaces *spaces, const struct region *region)
-{
-	const struct module *module = modules_get(spaces->modules, region->module);
-
-	return module->kind == MODULE_JIT && !module->jitdump;
-}
-
-/* A program does not unmap itself, so that what takes the place of its text is a copy. */
-static void map_memory(struct address_spaces *spaces, struct space *space,
-		       const struct region *memory)
-{
-	struct region rest = *memory;
-
-	for (unsigned i = 0; i <= COPIES_MAX && rest.start < rest.end; i++) {
-		struct region part = rest;
-
-		if (i < COPIES_MAX)
-			part = copied_text_first(spaces->modules, &space->regions, &rest);
-		part.is_certain = part.is_copy && part.module == space->program;
-		regions_map(&space->regions, &part);
-		rest = region_piece(&rest, part.end, UINT64_MAX);
-	}
-}
-
 static void map_module(struct address_spaces *spaces, struct space *space,
 		       const struct region *region)
 {
@@ -457,8 +429,8 @@ static void add_region(struct address_spaces *spaces, pid_t pid, const struct re
 {
 	struct space *space = space_of(spaces, pid);
 
-	if (is_memory(spaces, region))
-		map_memory(spaces, space, region);
+	if (copied_text_may_be(spaces->modules, region))
+		copied_text_map(spaces->modules, &space->regions, region, space->program);
 	else
 		map_module(spaces, space, region);
 	changed(spaces, space, region->from_ns);
@@ -537,56 +509,18 @@ void address_spaces_snapshot(struct address_spaces *spaces, pid_t pid, uint64_t 
 	address_spaces_add_maps(spaces, pid, time_ns, bytes_of(text, len));
 }
 
-static bool is_beside(struct address_spaces *spaces, pid_t pid, const struct mapping *file,
-		      const struct region *memory, struct region *ret)
-{
-	const struct module *module;
-	module_id id;
-
-	if (!file)
-		return false;
-	id = modules_of_mapping(spaces->modules, pid, file);
-	module = modules_get(spaces->modules, id);
-	if (module->kind != MODULE_FILE || !module->elf ||
-	    !copied_text_beside(module->elf, file, memory, ret))
-		return false;
-	ret->module = id;
-	return true;
-}
-
-/* Memory that has samples is known. Where both neighbours say the same, it is certain. */
-static void map_enclosed(struct address_spaces *spaces, struct space *space,
-			 const struct enclosed_memory *enclosed)
-{
-	struct region memory, before, after;
-	bool is_before, is_after;
-
-	if (!regions_next(&space->regions, enclosed->start, &memory) ||
-	    memory.start != enclosed->start || memory.end != enclosed->end || memory.has_samples ||
-	    !is_memory(spaces, &memory))
-		return;
-	is_before = is_beside(spaces, space->pid, enclosed->before, &memory, &before);
-	is_after = is_beside(spaces, space->pid, enclosed->after, &memory, &after);
-	if (!is_before && !is_after)
-		return;
-	if (!is_before)
-		before = after;
-	before.is_certain = is_before && is_after && before.module == after.module &&
-			    before.start == after.start && before.offset == after.offset;
-	regions_map(&space->regions, &before);
-	changed(spaces, space, memory.from_ns);
-}
-
 /* Text that was copied to memory before the process was known. */
 static void map_all_enclosed(struct address_spaces *spaces, pid_t pid, struct bytes text)
 {
 	CLEANUP(free_ptr) struct enclosed_scan *scan = xcalloc(1, sizeof(*scan));
+	struct space *space = space_of(spaces, pid);
 	struct enclosed_memory enclosed;
 
 	scan->maps.rest = text;
 	scan->maps.data = true;
 	while (enclosed_memory_next(scan, &enclosed))
-		map_enclosed(spaces, space_of(spaces, pid), &enclosed);
+		if (copied_text_map_enclosed(spaces->modules, &space->regions, pid, &enclosed))
+			changed(spaces, space, 0);
 }
 
 /* A late change costs more, and confirms nothing that matters. */
@@ -600,7 +534,7 @@ static bool is_known(struct address_spaces *spaces, pid_t pid, const struct regi
 	if (!known || known->end < region->end)
 		return false;
 	if (known->is_copy)
-		return is_memory(spaces, region);
+		return copied_text_may_be(spaces->modules, region);
 	return known->module == region->module &&
 	       known->offset - known->start == region->offset - region->start;
 }
@@ -618,7 +552,7 @@ void address_spaces_add_maps(struct address_spaces *spaces, pid_t pid, uint64_t 
 	while (maps_next(&maps, &mapping)) {
 		struct region region = region_of(spaces, pid, from_ns, &mapping);
 
-		has_memory |= is_memory(spaces, &region);
+		has_memory |= copied_text_may_be(spaces->modules, &region);
 		if (!is_known(spaces, pid, &region))
 			add_region(spaces, pid, &region);
 	}

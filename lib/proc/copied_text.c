@@ -8,6 +8,8 @@
 enum {
 	/* Regions below a mapping among which text is looked for. */
 	LOOKED_AT_MAX = 64,
+	/* Copies in a mapping. What is left then is memory. */
+	COPIES_MAX = 16,
 	/* What is compared of a region. */
 	PLACES = 9,
 	PLACE_BYTES = 64,
@@ -35,7 +37,11 @@ static struct region copy_of(const struct region *text, const struct region *mem
 	return copy;
 }
 
-struct region copied_text_first(const struct modules *modules, const struct regions *regions,
+/*
+ * Memory that replaces what the regions have now consists of parts that were text and others.
+ * Returns the first part, from the start of memory.
+ */
+static struct region first_part(const struct modules *modules, const struct regions *regions,
 				const struct region *memory)
 {
 	struct region below;
@@ -52,6 +58,29 @@ struct region copied_text_first(const struct modules *modules, const struct regi
 			       : region_piece(memory, memory->start, below.start);
 	}
 	return *memory;
+}
+
+bool copied_text_may_be(const struct modules *modules, const struct region *region)
+{
+	const struct module *module = modules_get(modules, region->module);
+
+	return module->kind == MODULE_JIT && !module->jitdump;
+}
+
+void copied_text_map(const struct modules *modules, struct regions *regions,
+		     const struct region *memory, module_id program)
+{
+	struct region rest = *memory;
+
+	for (unsigned i = 0; i <= COPIES_MAX && rest.start < rest.end; i++) {
+		struct region part = rest;
+
+		if (i < COPIES_MAX)
+			part = first_part(modules, regions, &rest);
+		part.is_certain = part.is_copy && part.module == program;
+		regions_map(regions, &part);
+		rest = region_piece(&rest, part.end, UINT64_MAX);
+	}
 }
 
 /* --- What is mapped beside it ---------------------------------------------------------------- */
@@ -101,7 +130,11 @@ static bool find_text(const struct elf_file *elf, uint64_t bias, const struct re
 	return false;
 }
 
-bool copied_text_beside(const struct elf_file *elf, const struct mapping *neighbour,
+/*
+ * The part of memory that is in an executable segment, where another mapping of the file is known.
+ * False: none is.
+ */
+static bool find_beside(const struct elf_file *elf, const struct mapping *neighbour,
 			const struct region *memory, struct region *ret)
 {
 	unsigned count;
@@ -117,6 +150,50 @@ bool copied_text_beside(const struct elf_file *elf, const struct mapping *neighb
 			return true;
 	}
 	return false;
+}
+
+static bool is_beside(struct modules *modules, pid_t pid, const struct mapping *file,
+		      const struct region *memory, struct region *ret)
+{
+	const struct module *module;
+	module_id id;
+
+	if (!file)
+		return false;
+	id = modules_of_mapping(modules, pid, file);
+	module = modules_get(modules, id);
+	if (module->kind != MODULE_FILE || !module->elf ||
+	    !find_beside(module->elf, file, memory, ret))
+		return false;
+	ret->module = id;
+	return true;
+}
+
+static bool is_same_text(const struct region *a, const struct region *b)
+{
+	return a->module == b->module && a->start == b->start && a->offset == b->offset;
+}
+
+/* Memory that has samples is known. Where both neighbours say the same, it is certain. */
+bool copied_text_map_enclosed(struct modules *modules, struct regions *regions, pid_t pid,
+			      const struct enclosed_memory *enclosed)
+{
+	struct region memory, before, after;
+	bool is_before, is_after;
+
+	if (!regions_next(regions, enclosed->start, &memory) || memory.start != enclosed->start ||
+	    memory.end != enclosed->end || memory.has_samples ||
+	    !copied_text_may_be(modules, &memory))
+		return false;
+	is_before = is_beside(modules, pid, enclosed->before, &memory, &before);
+	is_after = is_beside(modules, pid, enclosed->after, &memory, &after);
+	if (!is_before && !is_after)
+		return false;
+	if (!is_before)
+		before = after;
+	before.is_certain = is_before && is_after && is_same_text(&before, &after);
+	regions_map(regions, &before);
+	return true;
 }
 
 /* --- What is in it --------------------------------------------------------------------------- */

@@ -13,24 +13,25 @@
 #define PROF_PROC_COPIED_TEXT_H
 
 #include "base/timed_call.h"
+#include "proc/enclosed_memory.h"
 #include "proc/module.h"
 #include "proc/regions.h"
 
+/* Whether a region is memory without a file, which may have replaced the text of one. */
+bool copied_text_may_be(const struct modules *modules, const struct region *region);
 /*
- * A mapping of anonymous memory that replaces what the regions have now consists of parts that were
- * text and others. Returns the first part, from the start of memory: a region with is_copy, of the
- * file that was mapped there, or one of the memory itself.
+ * As regions_map(), of such memory: the parts of it that were text of files become regions with
+ * is_copy. program: the module of the process's program, or MODULE_NONE. It does not unmap itself,
+ * so what takes the place of its text is a copy, even if that cannot be compared.
  */
-struct region copied_text_first(const struct modules *modules, const struct regions *regions,
-				const struct region *memory);
-
+void copied_text_map(const struct modules *modules, struct regions *regions,
+		     const struct region *memory, module_id program);
 /*
- * The text of a file in memory, where another mapping of the file (its start, end and offset) is
- * known: the part of memory that is in an executable segment, as a region without module. False:
- * none is.
+ * The same for memory of which nothing is known but the mappings around it. Opens their files.
+ * False: nothing has changed.
  */
-bool copied_text_beside(const struct elf_file *elf, const struct mapping *neighbour,
-			const struct region *memory, struct region *ret);
+bool copied_text_map_enclosed(struct modules *modules, struct regions *regions, pid_t pid,
+			      const struct enclosed_memory *enclosed);
 
 enum copied_text {
 	COPIED_TEXT_SAME,

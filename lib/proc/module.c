@@ -40,9 +40,6 @@ enum {
 	ALL_USED_UNITS_MAX = (64 << 20) / USED_UNIT_BYTES,
 };
 
-/* Different images of vdsos: the kernel has two or three, and processes can write to theirs. */
-enum { VDSOS_MAX = 64 };
-
 /* Files with the same build-id that are compared; more are made on purpose. */
 enum { SAME_BUILD_ID_MAX = 64 };
 
@@ -95,8 +92,7 @@ struct modules {
 	struct open_files own, foreign;
 	struct code_budget code_budget;
 	unsigned jitdump_count, map_count;
-	module_id vdsos[VDSOS_MAX]; /* those that were read from processes */
-	unsigned vdso_count;
+	struct vdso_images vdsos;
 	struct idmap used; /* by user of other processes: the memory of modules with samples … */
 	uint64_t all_used; /* … in units */
 	bool has_other_time; /* samples are not of CLOCK_MONOTONIC */
@@ -294,14 +290,6 @@ static module_id kernel_code_of(struct modules *modules, const struct mapping *m
 	return id;
 }
 
-static bool has_same_bytes(const struct elf_file *a, const struct elf_file *b)
-{
-	struct bytes left = elf_file_contents(a), right = elf_file_contents(b);
-
-	return bytes_left(&left) == bytes_left(&right) &&
-	       memcmp(left.at, right.at, bytes_left(&left)) == 0;
-}
-
 static module_id add_vdso(struct modules *modules)
 {
 	return add(modules, MODULE_VDSO, "[vdso]", strlen("[vdso]"));
@@ -320,12 +308,6 @@ static module_id unread_vdso(struct modules *modules)
 	return *id;
 }
 
-/* Processes can make any number of images. */
-static bool has_vdso_room(const struct modules *modules, const struct elf_file *elf)
-{
-	return modules->vdso_count < (elf_file_is_foreign(elf) ? VDSOS_MAX / 2 : VDSOS_MAX);
-}
-
 /* All processes that have the same image have one module. */
 static module_id vdso_of_process(struct modules *modules, pid_t pid, uid_t user,
 				 const struct mapping *mapping)
@@ -335,12 +317,12 @@ static module_id vdso_of_process(struct modules *modules, pid_t pid, uid_t user,
 	struct entry *entry;
 	module_id id;
 
-	for (unsigned i = 0; elf && i < modules->vdso_count; i++)
-		if (has_same_bytes(modules->entries[modules->vdsos[i]]->module.elf, elf))
-			return modules->vdsos[i];
-	if (!elf || !has_vdso_room(modules, elf))
+	if (elf && vdso_images_find(&modules->vdsos, elf, &id))
+		return id;
+	if (!elf || !vdso_images_have_room(&modules->vdsos, elf))
 		return unread_vdso(modules);
-	id = modules->vdsos[modules->vdso_count++] = add_vdso(modules);
+	id = add_vdso(modules);
+	vdso_images_add(&modules->vdsos, elf, id);
 	entry = modules->entries[id];
 	entry->is_foreign = elf_file_is_foreign(elf);
 	entry->module.elf = STEAL(elf);

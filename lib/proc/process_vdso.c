@@ -28,3 +28,33 @@ struct elf_file *process_vdso_read(struct timed_caller *caller, const char *proc
 		error_free(elf_file_from_user(bytes, len, "[vdso]", user, &elf));
 	return elf;
 }
+
+static bool has_same_bytes(const struct elf_file *a, const struct elf_file *b)
+{
+	struct bytes left = elf_file_contents(a), right = elf_file_contents(b);
+
+	return bytes_left(&left) == bytes_left(&right) &&
+	       memcmp(left.at, right.at, bytes_left(&left)) == 0;
+}
+
+bool vdso_images_find(const struct vdso_images *images, const struct elf_file *elf,
+		      uint32_t *module)
+{
+	for (unsigned i = 0; i < images->count; i++) {
+		*module = images->modules[i];
+		if (has_same_bytes(images->items[i], elf))
+			return true;
+	}
+	return false;
+}
+
+bool vdso_images_have_room(const struct vdso_images *images, const struct elf_file *elf)
+{
+	return images->count < VDSO_IMAGES_MAX / (elf_file_is_foreign(elf) ? 2 : 1);
+}
+
+void vdso_images_add(struct vdso_images *images, const struct elf_file *elf, uint32_t module)
+{
+	images->items[images->count] = elf;
+	images->modules[images->count++] = module;
+}

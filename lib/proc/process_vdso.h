@@ -18,4 +18,23 @@ bool process_vdso_is_other(const struct mapping *mapping);
 struct elf_file *process_vdso_read(struct timed_caller *caller, const char *proc, pid_t pid,
 				   uid_t user, const struct mapping *mapping);
 
+/*
+ * The images that were read, each once. The kernel has two or three, but processes can make any
+ * number: untrusted users have half of the room.
+ */
+enum { VDSO_IMAGES_MAX = 64 };
+
+/* Zero-initialized: empty. */
+struct vdso_images {
+	const struct elf_file *items[VDSO_IMAGES_MAX]; /* borrowed */
+	uint32_t modules[VDSO_IMAGES_MAX];	       /* their modules' numbers */
+	unsigned count;
+};
+
+/* Finds the module of an image with the same bytes. */
+bool vdso_images_find(const struct vdso_images *images, const struct elf_file *elf,
+		      uint32_t *module);
+bool vdso_images_have_room(const struct vdso_images *images, const struct elf_file *elf);
+void vdso_images_add(struct vdso_images *images, const struct elf_file *elf, uint32_t module);
+
 #endif
