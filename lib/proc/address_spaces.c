@@ -11,6 +11,7 @@
 #include "proc/kernel_map.h"
 #include "proc/maps.h"
 #include "proc/shedding.h"
+#include "proc/timed_memory.h"
 #include "proc/usage.h"
 
 /*
@@ -106,7 +107,7 @@ struct address_spaces *address_spaces_new(const char *proc)
 
 	spaces->proc = xstrdup(proc);
 	spaces->modules = modules_new(proc);
-	spaces->memory_reader = timed_caller_new();
+	spaces->memory_reader = timed_memory_caller_new();
 	spaces->kernel = kernel_map_new(root, spaces->modules);
 	return spaces;
 }

@@ -8,6 +8,7 @@
 #include "proc/process_links.h"
 #include "proc/process_root.h"
 #include "proc/process_vdso.h"
+#include "proc/timed_memory.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -36,6 +37,7 @@ struct file_locator {
 	bool same_kernel;
 	struct unpack_budget *unpack_budget; /* of all files that it has opened */
 	struct timed_caller *caller;
+	struct timed_caller *memory_reader; /* for vdsos */
 	struct kept_root roots[ROOTS_MAX];
 	unsigned root_count;
 };
@@ -52,6 +54,7 @@ static struct file_locator *locator_new(void)
 	locator->unpack_budget = xmalloc(sizeof(*locator->unpack_budget));
 	unpack_budget_init(locator->unpack_budget);
 	locator->caller = timed_caller_new();
+	locator->memory_reader = timed_memory_caller_new();
 	return locator;
 }
 
@@ -87,6 +90,7 @@ void file_locator_free(struct file_locator *locator)
 	free(locator->cache_dir);
 	free(locator->unpack_budget);
 	timed_caller_free(locator->caller);
+	timed_caller_free(locator->memory_reader);
 	while (locator->root_count)
 		close(locator->roots[--locator->root_count].fd);
 	free(locator);
@@ -563,7 +567,7 @@ struct elf_file *file_locator_read_vdso(const struct file_locator *locator, pid_
 	struct elf_file *elf = NULL;
 
 	if (locator->proc)
-		elf = process_vdso_read(locator->caller, locator->proc, pid, user, mapping);
+		elf = process_vdso_read(locator->memory_reader, locator->proc, pid, user, mapping);
 	if (elf)
 		elf_file_set_budget(elf, locator->unpack_budget);
 	return elf;

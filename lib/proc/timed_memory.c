@@ -1,12 +1,15 @@
 #include "proc/timed_memory.h"
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/foreign_user.h"
 #include "proc/process_links.h"
 
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
+
+#define PATIENCE_NS (100 * NS_PER_MS)
 
 /* Has what it reads in memory of its own, as it can outlive its caller. */
 struct reading {
@@ -40,6 +43,14 @@ static void discard(struct timed_call *call)
 	free(reading->path);
 	free(reading->bytes);
 	free(reading);
+}
+
+struct timed_caller *timed_memory_caller_new(void)
+{
+	struct timed_caller *caller = timed_caller_new();
+
+	timed_caller_set_patience(caller, PATIENCE_NS);
+	return caller;
 }
 
 /* Whose memory it is that does not answer. */

@@ -10,6 +10,9 @@
 #include "base/timed_call.h"
 #include "proc/memory.h"
 
+/* A caller for these reads, which may sleep for 100 ms: memory is there at once, or in swap. */
+struct timed_caller *timed_memory_caller_new(void);
+
 /*
  * Reads the parts and sets is_read of each. proc: as in address_spaces_new(). user: of the process,
  * or FOREIGN_USER_UNKNOWN.
