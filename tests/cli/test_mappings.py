@@ -34,6 +34,13 @@ def test_text_that_was_moved_before_the_recording_keeps_its_file(prof, target, s
     assert_whole(prof.record(*FAST, "-p", process.pid, "--", *until_busy(process.pid, 0.5)).stacks, "main", "outer", "inner")
 
 
+def test_stacks_of_node_in_large_pages_are_whole(prof, client):
+    work = "for (let i = 0, end = process.cpuUsage().user + 6e5; process.cpuUsage().user < end; i++) JSON.stringify([i, {a: [i]}])"
+    stacks = prof.record(*FAST, "--", client("node"), "--use-largepages=on", "-e", work).stacks
+    assert stacks.total > 300, stacks.hottest()
+    assert_rooted(stacks, least=0.95)
+
+
 @pytest.mark.parametrize("how, root", [("parent", "main"), ("child", "child"), ("moved", "main")])
 def test_code_of_a_mapping_that_no_record_tells_of_is_known(prof, target, how, root):
     recording = prof.record(*FAST, "--", target("shared_memory"), how, "0.5")

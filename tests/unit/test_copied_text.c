@@ -223,6 +223,33 @@ static void a_few_places_may_differ(void **state)
 	assert_text(f, "library", LIBRARY, LIBRARY + 0x1234);
 }
 
+/* Its first changes are in a table above that of its parent. */
+static void text_of_a_child_with_many_mappings_keeps_its_file(void **state)
+{
+	struct fixture *f = *state;
+	struct location location;
+
+	map_file(f, 100, "program", TEXT);
+	map_file(f, 100, "library", LIBRARY);
+	for (uint64_t i = 0; i < 5000; i++)
+		map_memory(f, 100, 0x40000000 + 0x2000 * i, 0x40000000 + 0x2000 * i + 0x1000);
+	address_spaces_fork(f->spaces, 7, 8, 150);
+	for (pid_t pid = 8; pid > 6; pid--) {
+		address_spaces_map(f->spaces, pid, 200,
+				   &(struct mapping){.start = TEXT + 0x1000,
+						     .end = TEXT + 0x3000,
+						     .path = "//anon"});
+		address_spaces_map(f->spaces, pid, 210,
+				   &(struct mapping){.start = TEXT + 0x2000,
+						     .end = TEXT + 0x4000,
+						     .path = "//anon"});
+		for (uint64_t pc = TEXT; pc < TEXT + 0x5000; pc += 0xfff) {
+			assert_true(address_spaces_locate(f->spaces, pid, 300, pc, &location));
+			assert_int_equal(location.offset, f->offset + (pc - TEXT));
+		}
+	}
+}
+
 /* A line of /proc/PID/maps; name NULL: of memory. */
 static char *line_of(const char *name, uint64_t start, uint64_t end, const char *permissions,
 		     uint64_t offset)
@@ -356,6 +383,7 @@ int main(void)
 		TEST(what_cannot_be_compared_is_text_of_the_program_only),
 		TEST(memory_around_text_is_memory),
 		TEST(a_few_places_may_differ),
+		TEST(text_of_a_child_with_many_mappings_keeps_its_file),
 		TEST(neighbours_show_whose_text_memory_is),
 		TEST(one_neighbour_is_believed_if_the_text_is_the_same),
 		TEST(code_beside_a_file_is_not_its_text),
